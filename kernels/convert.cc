@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loops are plain ones on purpose: conversions are branch-free selects that the compiler vectorises per target,
+// and Highway 1.0.3 lacks half of the pairs.
+#include "kernels/convert.h"
+
+#include <cstring>
+#include <limits>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/convert.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace kerngrad::kernels::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// The storage of an element; a complex number is a pair.
+struct pair { float re, im; };
+template <dtype T> struct element_of { using type = storage_t<T>; };
+template <> struct element_of<dtype::complex64> { using type = pair; };
+template <dtype T> using element_t = typename element_of<T>::type;
+
+template <class T>
+HWY_INLINE T load(const void* p, std::size_t i) {
+  T value;
+  std::memcpy(&value, static_cast<const std::uint8_t*>(p) + i * sizeof(T), sizeof(T));
+  return value;
+}
+template <class T>
+HWY_INLINE void store(void* p, std::size_t i, T value) {
+  std::memcpy(static_cast<std::uint8_t*>(p) + i * sizeof(T), &value, sizeof(T));
+}
+
+// Truncates towards zero and saturates; NaN gives 0. Both limits are exact in F: a power of two each.
+template <class To, class F>
+HWY_INLINE To truncated(F x) {
+  using limits = std::numeric_limits<To>;
+  constexpr F low = static_cast<F>(limits::lowest());
+  constexpr F half = static_cast<F>(std::uint64_t{1} << (limits::digits - 1));
+  constexpr F end = half * 2;  // the first value above the range
+  return x != x ? To{0} : x <= low ? limits::lowest() : x >= end ? limits::max() : static_cast<To>(x);
+}
+
+template <dtype To, class X>
+HWY_INLINE element_t<To> converted(X x) {
+  using T = element_t<To>;
+  if constexpr (hwy::IsSame<X, pair>()) {
+    if constexpr (To == dtype::complex64) return x;
+    else if constexpr (To == dtype::boolean) return static_cast<T>((x.re != 0) | (x.im != 0));
+    else return converted<To>(x.re);
+  } else if constexpr (To == dtype::complex64) {
+    return {static_cast<float>(x), 0.0f};
+  } else if constexpr (To == dtype::boolean) {
+    return static_cast<T>(x != 0);
+  } else if constexpr (hwy::IsFloat<X>() && !hwy::IsFloat<T>()) {
+    return truncated<T>(x);
+  } else {
+    return static_cast<T>(x);
+  }
+}
+
+template <dtype From, dtype To>
+void cast_array(const void* x, void* y, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) {
+    element_t<From> value = load<element_t<From>>(x, i);
+    // A stored boolean counts as 1 whatever its byte is.
+    if constexpr (From == dtype::boolean) value = value != 0;
+    store(y, i, converted<To>(value));
+  }
+}
+
+template <dtype From>
+HWY_INLINE void cast(const void* const* in, void* const* out, const void* geometry) {
+  const auto& g = *static_cast<const cast_geometry*>(geometry);
+  const std::size_t n = static_cast<std::size_t>(g.count);
+  switch (g.to) {
+    case dtype::float32: return cast_array<From, dtype::float32>(in[0], out[0], n);
+    case dtype::float64: return cast_array<From, dtype::float64>(in[0], out[0], n);
+    case dtype::int32: return cast_array<From, dtype::int32>(in[0], out[0], n);
+    case dtype::int64: return cast_array<From, dtype::int64>(in[0], out[0], n);
+    case dtype::uint8: return cast_array<From, dtype::uint8>(in[0], out[0], n);
+    case dtype::boolean: return cast_array<From, dtype::boolean>(in[0], out[0], n);
+    case dtype::complex64: return cast_array<From, dtype::complex64>(in[0], out[0], n);
+    case dtype::float16:
+    case dtype::bfloat16: return;  // no kernel converts to these
+  }
+}
+
+#define KG_DEFINE_CAST(Name, type)                                                          \
+  void Name##_##type##_run(const void* const* in, void* const* out, const void* geometry) { \
+    cast<dtype::type>(in, out, geometry);                                                   \
+  }
+KG_ALL(KG_DEFINE_CAST, Cast)
+
+HWY_INLINE std::size_t count_of(const void* geometry) {
+  return static_cast<std::size_t>(static_cast<const convert_geometry*>(geometry)->count);
+}
+
+template <std::size_t part>
+HWY_INLINE void take_part(const void* z, void* y, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) store(y, i, load<float>(z, 2 * i + part));
+}
+void Real_complex64_run(const void* const* in, void* const* out, const void* geometry) {
+  take_part<0>(in[0], out[0], count_of(geometry));
+}
+void Imag_complex64_run(const void* const* in, void* const* out, const void* geometry) {
+  take_part<1>(in[0], out[0], count_of(geometry));
+}
+
+void Complex_float32_run(const void* const* in, void* const* out, const void* geometry) {
+  const void *re = in[0], *im = in[1];
+  void* y = out[0];
+  const std::size_t n = count_of(geometry);
+  for (std::size_t i = 0; i < n; ++i) store(y, i, pair{load<float>(re, i), load<float>(im, i)});
+}
+
+// sqrt(re^2 + im^2) in double precision, where squares of floats neither over- nor underflow; the error is half a unit
+// in the last place and a little. In blocks, because only Highway's Sqrt vectorises everywhere.
+void ComplexAbs_complex64_run(const void* const* in, void* const* out, const void* geometry) {
+  constexpr std::size_t block = 64;
+  const hn::ScalableTag<double> d;
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  HWY_ALIGN double sums[block] = {};
+  const void* z = in[0];
+  void* y = out[0];
+  const std::size_t n = count_of(geometry);
+  for (std::size_t start = 0; start < n; start += block) {
+    const std::size_t count = n - start < block ? n - start : block;
+    for (std::size_t i = 0; i < count; ++i) {
+      const double re = load<float>(z, 2 * (start + i)), im = load<float>(z, 2 * (start + i) + 1);
+      const bool infinite = (re == infinity) | (re == -infinity) | (im == infinity) | (im == -infinity);
+      sums[i] = infinite ? infinity : re * re + im * im;
+    }
+    for (std::size_t i = 0; i < block; i += hn::Lanes(d)) hn::Store(hn::Sqrt(hn::Load(d, sums + i)), d, sums + i);
+    for (std::size_t i = 0; i < count; ++i) store(y, start + i, static_cast<float>(sums[i]));
+  }
+}
+
+}  // namespace kerngrad::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace kerngrad::kernels {
+
+#define KG_CONVERT(Name, types) types(KG_DISPATCH, Name)
+#define KG_DISPATCH(Name, type)                                                             \
+  HWY_EXPORT(Name##_##type##_run);                                                          \
+  void Name##_##type##_run(const void* const* in, void* const* out, const void* geometry) { \
+    HWY_DYNAMIC_DISPATCH(Name##_##type##_run)(in, out, geometry);                           \
+  }
+#include "kernels/convert.inc"
+
+}  // namespace kerngrad::kernels
+#endif

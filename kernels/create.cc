@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fill, Range and LinSpace; see create.h. The values of the float kernels are computed in double with one product and
+// one sum, never fused, and rounded once, so they are the same on every target. Reference: kernels/reference/create.cc.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/create.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "kernels/create.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace kerngrad::kernels::HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// The element seen as bytes.
+template <dtype K> struct bits_of {
+  using type = std::conditional_t<sizeof(storage_t<K>) == 8, std::uint64_t,
+                                  std::conditional_t<sizeof(storage_t<K>) == 4, std::uint32_t, std::uint8_t>>;
+};
+template <> struct bits_of<dtype::complex64> { using type = std::uint64_t; };
+
+struct Fill {
+  template <dtype K>
+  static void run(void* const* out, const void* geometry) {
+    using T = typename bits_of<K>::type;
+    const fill_geometry& g = *static_cast<const fill_geometry*>(geometry);
+    const hn::ScalableTag<T> d;
+    const std::size_t L = hn::Lanes(d), n = static_cast<std::size_t>(g.count);
+    T value;
+    std::memcpy(&value, g.value, sizeof value);
+    T* y = static_cast<T*>(out[0]);
+    if (n < L) {
+      for (std::size_t i = 0; i < n; ++i) std::memcpy(static_cast<void*>(y + i), &value, sizeof value);
+      return;
+    }
+    const auto v = hn::Set(d, value);
+    std::size_t i = 0;
+    for (; i + 4 * L <= n; i += 4 * L) {
+      hn::StoreU(v, d, y + i);
+      hn::StoreU(v, d, y + i + L);
+      hn::StoreU(v, d, y + i + 2 * L);
+      hn::StoreU(v, d, y + i + 3 * L);
+    }
+    for (; i + L <= n; i += L) hn::StoreU(v, d, y + i);
+    hn::StoreU(v, d, y + n - L);
+  }
+};
+using ZerosLike = Fill;
+using OnesLike = Fill;
+
+// y[i] = start + i * step. Indices are doubles, exact up to 2^53.
+template <class T>
+void line(T* y, std::size_t n, double start, double step) {
+  const hn::ScalableTag<double> d;
+  const hn::Rebind<T, decltype(d)> to;
+  const std::size_t L = hn::Lanes(d);
+  const auto first = hn::Set(d, start), slope = hn::Set(d, step), advance = hn::Set(d, static_cast<double>(L));
+  auto index = hn::Iota(d, 0.0);
+  std::size_t i = 0;
+  for (; i + L <= n; i += L, index = hn::Add(index, advance)) {
+    const auto value = hn::Add(first, hn::Mul(index, slope));
+    if constexpr (std::is_same_v<T, double>) {
+      hn::StoreU(value, to, y + i);
+    } else {
+      hn::StoreU(hn::DemoteTo(to, value), to, y + i);
+    }
+  }
+  for (; i < n; ++i) y[i] = static_cast<T>(start + static_cast<double>(i) * step);
+}
+
+struct Range {
+  template <dtype K>
+  static void run(void* const* out, const void* geometry) {
+    using T = storage_t<K>;
+    const range_geometry& g = *static_cast<const range_geometry*>(geometry);
+    const std::size_t n = static_cast<std::size_t>(g.count);
+    if constexpr (std::is_floating_point_v<T>) {
+      line(static_cast<T*>(out[0]), n, g.start, g.step);
+    } else {
+      using U = std::make_unsigned_t<T>;
+      U* y = static_cast<U*>(out[0]);
+      U value = static_cast<U>(static_cast<std::int64_t>(g.start));
+      const U step = static_cast<U>(static_cast<std::int64_t>(g.step));
+      for (std::size_t i = 0; i < n; ++i, value += step) y[i] = value;
+    }
+  }
+};
+
+struct LinSpace {
+  template <dtype K>
+  static void run(void* const* out, const void* geometry) {
+    using T = storage_t<K>;
+    const linspace_geometry& g = *static_cast<const linspace_geometry*>(geometry);
+    T* y = static_cast<T*>(out[0]);
+    const double step = g.count > 1 ? (g.stop - g.start) / static_cast<double>(g.count - 1) : 0.0;
+    line(y, static_cast<std::size_t>(g.count), g.start, step);
+    if (g.count > 1) y[g.count - 1] = static_cast<T>(g.stop);
+  }
+};
+}  // namespace
+
+#define KG_CREATE(Name, types) types(KG_BODY, Name)
+#define KG_BODY(Name, type)                                                          \
+  void Name##_##type(const void* const*, void* const* out, const void* geometry) {   \
+    Name::run<dtype::type>(out, geometry);                                           \
+  }
+#include "kernels/create.inc"
+#undef KG_CREATE
+#undef KG_BODY
+
+}  // namespace kerngrad::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace kerngrad::kernels {
+
+#define KG_CREATE(Name, types) types(KG_DISPATCH, Name)
+#define KG_DISPATCH(Name, type)                                                       \
+  HWY_EXPORT(Name##_##type);                                                          \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
+    HWY_DYNAMIC_DISPATCH(Name##_##type)(in, out, geometry);                           \
+  }
+#include "kernels/create.inc"
+#undef KG_CREATE
+#undef KG_DISPATCH
+
+}  // namespace kerngrad::kernels
+#endif

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Entry points of the kernels that create elements; declarations and table are derived from create.inc.
+#pragma once
+#include "kernels/abi.h"
+
+namespace kerngrad::kernels {
+
+/// y[i] = the element at `value`, which has the dtype of the entry.
+struct fill_geometry {
+  std::int64_t count;
+  const void* value;
+};
+
+/// Floats: y[i] = start + i * step in double, rounded once. Integers: start and step are whole numbers, exact, wraps.
+struct range_geometry {
+  std::int64_t count;
+  double start, step;
+};
+
+/// y[i] = start + i * ((stop - start) / (count - 1)) in double, the last element is `stop` when count > 1.
+struct linspace_geometry {
+  std::int64_t count;
+  double start, stop;
+};
+
+#define KG_CREATE(Name, types) types(KG_DECLARE_CREATE, Name)
+#define KG_DECLARE_CREATE(Name, type) \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry);
+#include "kernels/create.inc"
+#undef KG_CREATE
+
+/// Every op of create.inc with its dtypes. No entry reads `in`.
+inline constexpr entry create_simd[] = {
+#define KG_CREATE(Name, types) types(KG_ENTRY_CREATE, Name)
+#define KG_ENTRY_CREATE(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
+#include "kernels/create.inc"
+};
+#undef KG_CREATE
+#undef KG_DECLARE_CREATE
+#undef KG_ENTRY_CREATE
+
+}  // namespace kerngrad::kernels

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// The register tile under matrix products and convolutions, and the packing that feeds it. Private to kernels/;
+// included once per target. The tiles themselves are instantiated in matmul.cc only; conv.cc calls gemm_tile().
+#ifndef KERNGRAD_KERNELS_GEMM_COMMON
+#define KERNGRAD_KERNELS_GEMM_COMMON
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "hwy/aligned_allocator.h"
+
+namespace kerngrad::kernels {
+
+/// What one tile computes: C[rows, columns] = sum over p of A(row, p) * B(p, column), p running through `runs` runs of
+/// `run_length`. A(row, p) lies at a + run_offsets[run] + row * a_step + p when strided, and at
+/// a + run_offsets[run] + row + p * a_step otherwise; p restarts with each run. B is not restarted: its rows follow
+/// each other at distance ldb. Whole vectors of B are read, so its rows must reach to a multiple of the vector.
+template <class T>
+struct tile_args {
+  const T* a;
+  std::ptrdiff_t a_step;
+  const T* b;
+  std::ptrdiff_t ldb;
+  T* c;
+  std::ptrdiff_t ldc;
+  std::ptrdiff_t runs, run_length;
+  const std::ptrdiff_t* run_offsets;
+  std::ptrdiff_t columns;
+  bool accumulate;  ///< adds the finished sum to C instead of storing it
+};
+
+enum class scratch { packed_a, packed_b, image, gradient, gathered, count };
+
+/// A buffer of this thread for `count` elements, aligned for every vector; its content is lost at the next request.
+template <class T>
+T* scratch_buffer(scratch slot, std::size_t count) {
+  struct buffer {
+    hwy::AlignedFreeUniquePtr<std::uint8_t[]> bytes;
+    std::size_t size = 0;
+  };
+  thread_local buffer buffers[static_cast<int>(scratch::count)];
+  buffer& b = buffers[static_cast<int>(slot)];
+  const std::size_t wanted = std::max<std::size_t>(count * sizeof(T), 1024);
+  if (b.size < wanted) {
+    b.size = 0;
+    b.bytes = nullptr;
+    b.bytes = hwy::AllocateAligned<std::uint8_t>(wanted);
+    if (b.bytes == nullptr) throw std::bad_alloc{};
+    b.size = wanted;
+  }
+  return reinterpret_cast<T*>(b.bytes.get());
+}
+
+/// Cuts `total` into the fewest parts of at most `most`, as even as possible, and calls body(begin, length).
+template <class Body>
+void for_even_parts(std::ptrdiff_t total, std::ptrdiff_t most, Body body) {
+  const std::ptrdiff_t parts = (total + most - 1) / most;
+  std::ptrdiff_t begin = 0;
+  for (std::ptrdiff_t i = 0; i < parts; ++i) {
+    const std::ptrdiff_t length = total / parts + (i < total % parts ? 1 : 0);
+    body(begin, length);
+    begin += length;
+  }
+}
+
+}  // namespace kerngrad::kernels
+#endif  // KERNGRAD_KERNELS_GEMM_COMMON
+
+#if defined(KERNGRAD_KERNELS_GEMM_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef KERNGRAD_KERNELS_GEMM_INL
+#undef KERNGRAD_KERNELS_GEMM_INL
+#else
+#define KERNGRAD_KERNELS_GEMM_INL
+#endif
+
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace kerngrad::kernels::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Tile heights: rows * 2 accumulators, two vectors of B and one broadcast of A must fit into the registers: 31 of the
+// 32 of AVX-512 and NEON, 15 of the 16 of older x86.
+#if HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64
+inline constexpr int tile_rows = 14;
+#elif HWY_TARGET == HWY_EMU128
+inline constexpr int tile_rows = 4;
+#else
+inline constexpr int tile_rows = 6;
+#endif
+inline constexpr int tile_vectors = 2;
+
+template <class T>
+inline constexpr std::ptrdiff_t lanes = static_cast<std::ptrdiff_t>(hn::MaxLanes(hn::ScalableTag<T>()));
+template <class T>
+inline constexpr std::ptrdiff_t tile_columns = tile_vectors * lanes<T>;
+
+/// Columns rounded up to whole vectors.
+template <class T>
+constexpr std::ptrdiff_t whole_vectors(std::ptrdiff_t columns) {
+  return (columns + lanes<T> - 1) / lanes<T> * lanes<T>;
+}
+
+// Computes one tile of `rows` (1 to tile_rows) by `vectors` (1 to tile_vectors).
+void gemm_tile(int rows, int vectors, bool strided, const tile_args<float>& args);
+void gemm_tile(int rows, int vectors, bool strided, const tile_args<double>& args);
+void gemm_tile(int rows, int vectors, bool strided, const tile_args<std::uint32_t>& args);
+
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V MultiplyAccumulate(D, V a, V b, V sum) {
+  if constexpr (hwy::IsFloat<hn::TFromD<D>>()) {
+    return hn::MulAdd(a, b, sum);
+  } else {
+    return hn::Add(sum, hn::Mul(a, b));
+  }
+}
+
+/// Stores the first `count` lanes.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE void StorePart(D d, V v, hn::TFromD<D>* to, std::ptrdiff_t count) {
+#if HWY_MEM_OPS_MIGHT_FAULT
+  using T = hn::TFromD<D>;
+  HWY_ALIGN T lane[hn::MaxLanes(d)];
+  hn::Store(v, d, lane);
+  for (std::ptrdiff_t i = 0; i < count; ++i) to[i] = lane[i];
+#else
+  hn::BlendedStore(v, hn::FirstN(d, static_cast<std::size_t>(count)), d, to);
+#endif
+}
+
+/// Loads the first `count` lanes; the others are zero.
+template <class D>
+HWY_INLINE hn::Vec<D> LoadPart(D d, const hn::TFromD<D>* from, std::ptrdiff_t count) {
+#if HWY_MEM_OPS_MIGHT_FAULT
+  using T = hn::TFromD<D>;
+  HWY_ALIGN T lane[hn::MaxLanes(d)] = {};
+  for (std::ptrdiff_t i = 0; i < count; ++i) lane[i] = from[i];
+  return hn::Load(d, lane);
+#else
+  return hn::MaskedLoad(hn::FirstN(d, static_cast<std::size_t>(count)), d, from);
+#endif
+}
+
+/// Transposes a square block whose rows are 128-bit vectors.
+template <class T>
+HWY_INLINE void TransposeBlock(const T* src, std::ptrdiff_t lds, T* dst, std::ptrdiff_t ldd) {
+  const hn::FixedTag<T, 16 / sizeof(T)> d;
+  const auto r0 = hn::LoadU(d, src);
+  const auto r1 = hn::LoadU(d, src + lds);
+  if constexpr (sizeof(T) == 8) {
+    hn::StoreU(hn::InterleaveLower(d, r0, r1), d, dst);
+    hn::StoreU(hn::InterleaveUpper(d, r0, r1), d, dst + ldd);
+  } else {
+    const auto r2 = hn::LoadU(d, src + 2 * lds);
+    const auto r3 = hn::LoadU(d, src + 3 * lds);
+    const auto even0 = hn::InterleaveLower(d, r0, r2), even1 = hn::InterleaveLower(d, r1, r3);
+    const auto odd0 = hn::InterleaveUpper(d, r0, r2), odd1 = hn::InterleaveUpper(d, r1, r3);
+    hn::StoreU(hn::InterleaveLower(d, even0, even1), d, dst);
+    hn::StoreU(hn::InterleaveUpper(d, even0, even1), d, dst + ldd);
+    hn::StoreU(hn::InterleaveLower(d, odd0, odd1), d, dst + 2 * ldd);
+    hn::StoreU(hn::InterleaveUpper(d, odd0, odd1), d, dst + 3 * ldd);
+  }
+}
+
+/// dst[p * ldd + i] = src[i * lds + p] for i < rows, p < columns. 128-bit blocks are transposed in registers; the last
+/// block of each direction overlaps its neighbour.
+template <class T>
+HWY_INLINE void PackTransposed(const T* src, std::ptrdiff_t lds, std::ptrdiff_t rows, std::ptrdiff_t columns, T* dst,
+                               std::ptrdiff_t ldd) {
+  constexpr std::ptrdiff_t block = 16 / sizeof(T);
+  if (rows < block || columns < block) {
+    for (std::ptrdiff_t i = 0; i < rows; ++i) {
+      for (std::ptrdiff_t p = 0; p < columns; ++p) dst[p * ldd + i] = src[i * lds + p];
+    }
+    return;
+  }
+  for (std::ptrdiff_t q = 0; q < columns; q += block) {
+    const std::ptrdiff_t p = std::min(q, columns - block);
+    for (std::ptrdiff_t r = 0; r < rows; r += block) {
+      const std::ptrdiff_t i = std::min(r, rows - block);
+      TransposeBlock(src + i * lds + p, lds, dst + p * ldd + i, ldd);
+    }
+  }
+}
+
+/// dst[p * ldd + i] = src[p * lds + i] for i < width, p < rows, and zero for width <= i < ldd.
+template <class T>
+HWY_INLINE void PackRows(const T* src, std::ptrdiff_t lds, std::ptrdiff_t rows, std::ptrdiff_t width, T* dst,
+                         std::ptrdiff_t ldd) {
+  const hn::ScalableTag<T> d;
+  const std::ptrdiff_t whole = width / lanes<T> * lanes<T>;
+  for (std::ptrdiff_t p = 0; p < rows; ++p, src += lds, dst += ldd) {
+    std::ptrdiff_t i = 0;
+    for (; i < whole; i += lanes<T>) hn::StoreU(hn::LoadU(d, src + i), d, dst + i);
+    for (; i < width; ++i) dst[i] = src[i];
+    for (; i < ldd; ++i) dst[i] = T{0};
+  }
+}
+
+/// Clears columns [from, ldd) of a panel that PackTransposed fills.
+template <class T>
+HWY_INLINE void ClearColumns(T* panel, std::ptrdiff_t rows, std::ptrdiff_t from, std::ptrdiff_t ldd) {
+  for (std::ptrdiff_t p = 0; p < rows; ++p) {
+    for (std::ptrdiff_t i = from; i < ldd; ++i) panel[p * ldd + i] = T{0};
+  }
+}
+
+/// The tile: all sums stay in registers; each starts at zero, and C is added at the end, so that long sums are split.
+template <class T, int kRows, int kVectors, bool kStrided>
+HWY_NOINLINE void Tile(const tile_args<T>& g) {
+  const hn::ScalableTag<T> d;
+  using V = hn::Vec<decltype(d)>;
+  V sum[kRows][kVectors];
+  for (auto& row : sum) {
+    for (V& v : row) v = hn::Zero(d);
+  }
+  const T* HWY_RESTRICT b = g.b;
+  const std::ptrdiff_t step = g.a_step, ldb = g.ldb;
+  for (std::ptrdiff_t run = 0; run < g.runs; ++run) {
+    const T* HWY_RESTRICT a = g.a + g.run_offsets[run];
+    for (std::ptrdiff_t p = 0; p < g.run_length; ++p) {
+      V right[kVectors];
+      for (int j = 0; j < kVectors; ++j) right[j] = hn::LoadU(d, b + j * lanes<T>);
+#pragma clang loop unroll(full)
+      for (int i = 0; i < kRows; ++i) {
+        const V left = hn::Set(d, a[kStrided ? i * step : i]);
+        for (int j = 0; j < kVectors; ++j) sum[i][j] = MultiplyAccumulate(d, left, right[j], sum[i][j]);
+      }
+      a += kStrided ? 1 : step;
+      b += ldb;
+    }
+  }
+  const std::ptrdiff_t last = g.columns - (kVectors - 1) * lanes<T>;  // columns of the last vector, at least one
+#pragma clang loop unroll(full)
+  for (int i = 0; i < kRows; ++i) {
+    T* c = g.c + i * g.ldc;
+    for (int j = 0; j < kVectors; ++j, c += lanes<T>) {
+      if (j + 1 < kVectors || last == lanes<T>) {
+        hn::StoreU(g.accumulate ? hn::Add(hn::LoadU(d, c), sum[i][j]) : sum[i][j], d, c);
+      } else {
+        StorePart(d, g.accumulate ? hn::Add(LoadPart(d, c, last), sum[i][j]) : sum[i][j], c, last);
+      }
+    }
+  }
+}
+
+template <class T>
+using tile_fn = void (*)(const tile_args<T>&);
+
+template <class T, int kVectors, bool kStrided, int... kRows>
+HWY_INLINE tile_fn<T> TileOfRows(int rows, std::integer_sequence<int, kRows...>) {
+  static constexpr tile_fn<T> table[] = {Tile<T, kRows + 1, kVectors, kStrided>...};
+  return table[rows - 1];
+}
+
+template <class T>
+HWY_INLINE void TileDispatch(int rows, int vectors, bool strided, const tile_args<T>& args) {
+  static_assert(tile_vectors == 2);
+  constexpr std::make_integer_sequence<int, tile_rows> all;
+  if (vectors == 2) {
+    (strided ? TileOfRows<T, 2, true>(rows, all) : TileOfRows<T, 2, false>(rows, all))(args);
+  } else {
+    (strided ? TileOfRows<T, 1, true>(rows, all) : TileOfRows<T, 1, false>(rows, all))(args);
+  }
+}
+
+}  // namespace kerngrad::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif  // include guard per target

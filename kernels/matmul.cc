@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix products after Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (2008): blocks of B
+// and A are packed into panels for the caches and a register tile runs over them.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/matmul.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+#include "kernels/gemm-inl.h"
+#include "kernels/matmul.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace kerngrad::kernels::HWY_NAMESPACE {
+
+void gemm_tile(int rows, int vectors, bool strided, const tile_args<float>& args) {
+  TileDispatch(rows, vectors, strided, args);
+}
+void gemm_tile(int rows, int vectors, bool strided, const tile_args<double>& args) {
+  TileDispatch(rows, vectors, strided, args);
+}
+void gemm_tile(int rows, int vectors, bool strided, const tile_args<std::uint32_t>& args) {
+  TileDispatch(rows, vectors, strided, args);
+}
+
+namespace {
+
+// Cache blocks: a panel of B of most_depth rows stays in the first-level cache, a packed block of most_rows rows of A
+// and the panels of most_columns columns of B in the second-level cache.
+inline constexpr std::ptrdiff_t most_depth = 256;
+inline constexpr std::ptrdiff_t most_rows = 12 * tile_rows;
+inline constexpr std::ptrdiff_t most_columns = 1024;
+
+template <class T>
+struct product {
+  std::ptrdiff_t m, n, k;
+  const T* a;
+  std::ptrdiff_t lda;
+  bool transpose_a;
+  const T* b;
+  std::ptrdiff_t ldb;
+  bool transpose_b;
+  T* c;
+  bool pack_a, pack_b;
+};
+
+/// Packs rows [depth, depth + kc) and columns [column, column + nc) of op(B) into panels of tile_columns.
+template <class T>
+void PackB(const product<T>& g, std::ptrdiff_t depth, std::ptrdiff_t kc, std::ptrdiff_t column, std::ptrdiff_t nc,
+           T* packed) {
+  for (std::ptrdiff_t j = 0; j < nc; j += tile_columns<T>) {
+    const std::ptrdiff_t width = std::min(tile_columns<T>, nc - j), padded = whole_vectors<T>(width);
+    T* panel = packed + j * kc;
+    if (g.transpose_b) {
+      PackTransposed(g.b + (column + j) * g.ldb + depth, g.ldb, width, kc, panel, padded);
+      ClearColumns(panel, kc, width, padded);
+    } else {
+      PackRows(g.b + depth * g.ldb + column + j, g.ldb, kc, width, panel, padded);
+    }
+  }
+}
+
+/// Packs rows [row, row + rows) of op(A) as one tile: the `rows` elements of a column of op(A) lie together.
+template <class T>
+void PackA(const product<T>& g, std::ptrdiff_t row, std::ptrdiff_t rows, std::ptrdiff_t depth, std::ptrdiff_t kc,
+           T* tile) {
+  if (g.transpose_a) {
+    PackRows(g.a + depth * g.lda + row, g.lda, kc, rows, tile, rows);
+  } else {
+    PackTransposed(g.a + row * g.lda + depth, g.lda, rows, kc, tile, rows);
+  }
+}
+
+/// One block of rows against the packed or plain columns [column, column + nc).
+template <class T>
+void RowBlock(const product<T>& g, std::ptrdiff_t row, std::ptrdiff_t mc, std::ptrdiff_t depth, std::ptrdiff_t kc,
+              std::ptrdiff_t column, std::ptrdiff_t nc, const T* packed_b) {
+  T* packed_a = nullptr;
+  if (g.pack_a) {
+    packed_a = scratch_buffer<T>(scratch::packed_a, static_cast<std::size_t>(mc * kc));
+    for_even_parts(mc, tile_rows, [&](std::ptrdiff_t i, std::ptrdiff_t rows) {
+      PackA(g, row + i, rows, depth, kc, packed_a + i * kc);
+    });
+  }
+  const std::ptrdiff_t no_offset = 0;
+  tile_args<T> tile{};
+  tile.ldc = g.n;
+  tile.runs = 1;
+  tile.run_length = kc;
+  tile.run_offsets = &no_offset;
+  tile.accumulate = depth > 0;
+  for (std::ptrdiff_t j = 0; j < nc; j += tile_columns<T>) {
+    tile.columns = std::min(tile_columns<T>, nc - j);
+    const int vectors = static_cast<int>(whole_vectors<T>(tile.columns) / lanes<T>);
+    tile.ldb = g.pack_b ? vectors * lanes<T> : g.ldb;
+    tile.b = g.pack_b ? packed_b + j * kc : g.b + depth * g.ldb + column + j;
+    for_even_parts(mc, tile_rows, [&](std::ptrdiff_t i, std::ptrdiff_t rows) {
+      const bool strided = !g.pack_a && !g.transpose_a;
+      if (g.pack_a) {
+        tile.a = packed_a + i * kc;
+        tile.a_step = rows;
+      } else {
+        tile.a = g.transpose_a ? g.a + depth * g.lda + row + i : g.a + (row + i) * g.lda + depth;
+        tile.a_step = g.lda;
+      }
+      tile.c = g.c + (row + i) * g.n + column + j;
+      gemm_tile(static_cast<int>(rows), vectors, strided, tile);
+    });
+  }
+}
+
+template <class T>
+void BlockedProduct(const product<T>& g) {
+  for (std::ptrdiff_t column = 0; column < g.n; column += most_columns) {
+    const std::ptrdiff_t nc = std::min(most_columns, g.n - column);
+    for_even_parts(g.k, most_depth, [&](std::ptrdiff_t depth, std::ptrdiff_t kc) {
+      T* packed_b = nullptr;
+      if (g.pack_b) {
+        packed_b = scratch_buffer<T>(scratch::packed_b, static_cast<std::size_t>(whole_vectors<T>(nc) * kc));
+        PackB(g, depth, kc, column, nc, packed_b);
+      }
+      for_even_parts(g.m, most_rows, [&](std::ptrdiff_t row, std::ptrdiff_t mc) {
+        RowBlock(g, row, mc, depth, kc, column, nc, packed_b);
+      });
+    });
+  }
+}
+
+/// y[0, n) = sum over p of x[p] * b[p, 0..n): rows of b are read once and in order, y stays in the first-level cache.
+template <class T>
+void RowCombination(std::ptrdiff_t n, std::ptrdiff_t k, const T* x, const T* b, T* y) {
+  constexpr std::ptrdiff_t block = 1024, together = 8;
+  for (std::ptrdiff_t begin = 0; begin < n; begin += block) {
+    const std::ptrdiff_t end = std::min(n, begin + block);
+    for (std::ptrdiff_t p = 0; p < k; p += together) {
+      const std::ptrdiff_t count = std::min(together, k - p);
+      const auto columns = [&](auto d, std::ptrdiff_t j) HWY_ATTR {
+        auto sum = p == 0 ? hn::Zero(d) : hn::LoadU(d, y + j);
+        if (count == together) {
+#pragma clang loop unroll(full)
+          for (std::ptrdiff_t q = 0; q < together; ++q) {
+            sum = MultiplyAccumulate(d, hn::Set(d, x[p + q]), hn::LoadU(d, b + (p + q) * n + j), sum);
+          }
+        } else {
+          for (std::ptrdiff_t q = 0; q < count; ++q) {
+            sum = MultiplyAccumulate(d, hn::Set(d, x[p + q]), hn::LoadU(d, b + (p + q) * n + j), sum);
+          }
+        }
+        hn::StoreU(sum, d, y + j);
+      };
+      std::ptrdiff_t j = begin;
+      for (; j + lanes<T> <= end; j += lanes<T>) columns(hn::ScalableTag<T>(), j);
+      for (; j < end; ++j) columns(hn::CappedTag<T, 1>(), j);
+    }
+  }
+}
+
+/// y[i] = sum over p of a[i, p] * x[p] for kRows rows, one accumulator each.
+template <class T, int kRows>
+void RowDots(std::ptrdiff_t k, const T* a, const T* x, T* y) {
+  const hn::ScalableTag<T> d;
+  using V = hn::Vec<decltype(d)>;
+  V sum[kRows];
+  for (V& v : sum) v = hn::Zero(d);
+  std::ptrdiff_t p = 0;
+  for (; p + lanes<T> <= k; p += lanes<T>) {
+    const V right = hn::LoadU(d, x + p);
+#pragma clang loop unroll(full)
+    for (int i = 0; i < kRows; ++i) sum[i] = MultiplyAccumulate(d, hn::LoadU(d, a + i * k + p), right, sum[i]);
+  }
+  if (p < k) {
+    const V right = LoadPart(d, x + p, k - p);
+    for (int i = 0; i < kRows; ++i) sum[i] = MultiplyAccumulate(d, LoadPart(d, a + i * k + p, k - p), right, sum[i]);
+  }
+  for (int i = 0; i < kRows; ++i) y[i] = hn::GetLane(hn::SumOfLanes(d, sum[i]));
+}
+
+template <class T>
+void MatrixTimesVector(std::ptrdiff_t rows, std::ptrdiff_t k, const T* a, const T* x, T* y) {
+  std::ptrdiff_t i = 0;
+  for (; i + 8 <= rows; i += 8) RowDots<T, 8>(k, a + i * k, x, y + i);
+  for (; i < rows; ++i) RowDots<T, 1>(k, a + i * k, x, y + i);
+}
+
+/// One product, by the way that suits its shape. Each choice depends on the shape only.
+template <class T>
+void Product(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, const T* a, bool ta, const T* b, bool tb, T* c) {
+  if (m == 0 || n == 0) return;
+  if (k == 0) {
+    std::memset(c, 0, static_cast<std::size_t>(m * n) * sizeof(T));
+  } else if (m == 1 && tb) {
+    MatrixTimesVector(n, k, b, a, c);
+  } else if (n == 1 && !ta) {
+    MatrixTimesVector(m, k, a, b, c);
+  } else if (m == 1 && n >= lanes<T>) {
+    RowCombination(n, k, a, b, c);
+  } else if (n == 1 && m >= lanes<T>) {
+    RowCombination(m, k, b, a, c);
+  } else {
+    product<T> g{m, n, k, a, ta ? m : k, ta, b, tb ? k : n, tb, c, false, false};
+    // Plain rows of B serve when they are whole vectors and few tiles of rows share them.
+    g.pack_b = tb || n % lanes<T> != 0 || m > 5 * tile_rows;
+    // Plain A serves few panels. Rows at a distance of many half pages fall into the same cache set: pack those.
+    const bool collides = !ta && m > 4 && k >= 64 && static_cast<std::size_t>(g.lda) * sizeof(T) % 2048 == 0;
+    g.pack_a = (n > 4 * tile_columns<T> && m * k > 64 * 64) || collides;
+    BlockedProduct(g);
+  }
+}
+
+/// BatchMatMul. Floats: sums in the type itself by fused multiply-add where the target has it, in an order given by
+/// the shape and the target alone; |error| <= k * eps * sum |a * b|. int32: modulo 2^32.
+/// Reference: kernels/reference/matmul.cc.
+template <class T>
+void BatchMatMul(const void* const* in, void* const* out, const void* geometry) {
+  const auto& g = *static_cast<const matmul_geometry*>(geometry);
+  const T* a = static_cast<const T*>(in[0]);
+  const T* b = static_cast<const T*>(in[1]);
+  T* c = static_cast<T*>(out[0]);
+  std::int64_t batch = 1, m = g.m;
+  bool one_product = !g.transpose_a;  // A stacked without gaps times one B
+  for (int axis = g.batch_rank - 1; axis >= 0; --axis) {
+    one_product = one_product && (g.batch_dims[axis] == 1 || (g.stride_b[axis] == 0 && g.stride_a[axis] == batch));
+    batch *= g.batch_dims[axis];
+  }
+  if (batch == 0) return;
+  if (one_product) {
+    m *= batch;
+    batch = 1;
+  }
+  std::int64_t index[max_rank] = {};
+  for (std::int64_t i = 0; i < batch; ++i) {
+    std::int64_t at_a = 0, at_b = 0;
+    for (int axis = 0; axis < g.batch_rank; ++axis) {
+      at_a += index[axis] * g.stride_a[axis];
+      at_b += index[axis] * g.stride_b[axis];
+    }
+    Product<T>(m, g.n, g.k, a + at_a * g.m * g.k, g.transpose_a, b + at_b * g.k * g.n, g.transpose_b, c + i * m * g.n);
+    for (int axis = g.batch_rank - 1; axis >= 0 && ++index[axis] == g.batch_dims[axis]; --axis) index[axis] = 0;
+  }
+}
+
+}  // namespace
+
+void BatchMatMul_float32(const void* const* in, void* const* out, const void* geometry) {
+  BatchMatMul<float>(in, out, geometry);
+}
+void BatchMatMul_float64(const void* const* in, void* const* out, const void* geometry) {
+  BatchMatMul<double>(in, out, geometry);
+}
+void BatchMatMul_int32(const void* const* in, void* const* out, const void* geometry) {
+  BatchMatMul<std::uint32_t>(in, out, geometry);  // unsigned, because there overflow is defined
+}
+
+}  // namespace kerngrad::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace kerngrad::kernels {
+#define KG_DISPATCH_MATMUL(Name, type)                                                  \
+  HWY_EXPORT(Name##_##type);                                                            \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry) {  \
+    HWY_DYNAMIC_DISPATCH(Name##_##type)(in, out, geometry);                             \
+  }
+KG_MATMUL_KERNELS(KG_DISPATCH_MATMUL)
+#undef KG_DISPATCH_MATMUL
+}  // namespace kerngrad::kernels
+#endif

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Entry points of the kernels that move, look up, scatter and scan elements; derived from move.inc.
+#pragma once
+#include "kernels/abi.h"
+
+namespace kerngrad::kernels {
+
+/// out[out_offset + sum i*out_strides] = in[in_offset + sum i*in_strides] for every index i below dims. Strides and
+/// offsets count elements and have any sign; input strides may be 0. No output element is written twice, input and
+/// output do not overlap. The table names it after every op it serves; PadV2 wants its output filled beforehand.
+struct copy_geometry {
+  int rank;  ///< at least 1
+  std::int64_t dims[max_rank];
+  std::int64_t in_strides[max_rank], out_strides[max_rank];
+  std::int64_t in_offset, out_offset;
+};
+
+/// in = {x [batch, outer, axis, inner], indices int32 [batch, count]}, y is [batch, outer, count, inner]. The indices
+/// are valid, the caller has checked them. GatherGrad: in = {dy, indices}, out = {dx}.
+struct gather_geometry {
+  std::int64_t outer, axis, inner, count, batch;
+};
+
+/// in = {x [rows, inner], ids int32 [rows]}, y is [segments, inner]. Ids outside [0, segments) are dropped.
+struct segment_geometry {
+  std::int64_t rows, inner, segments;
+};
+
+/// in = {indices int32 [outer, inner]}, y is [outer, depth, inner] of dtype `to`, which is also the dtype of the entry.
+/// An index outside [0, depth) gives `off` everywhere.
+struct one_hot_geometry {
+  std::int64_t outer, depth, inner;
+  double on, off;
+  dtype to;
+};
+
+/// x and y are [outer, count, inner], the scan runs along the middle axis.
+struct scan_geometry {
+  std::int64_t outer, count, inner;
+  bool exclusive, reverse;
+};
+
+#define KG_MOVE(Name, types) types(KG_DECLARE_MOVE, Name)
+#define KG_DECLARE_MOVE(Name, type) void Name##_##type(const void* const* in, void* const* out, const void* geometry);
+#include "kernels/move.inc"
+#undef KG_MOVE
+#undef KG_DECLARE_MOVE
+
+/// Every op of move.inc with its dtypes.
+inline constexpr entry move_simd[] = {
+#define KG_MOVE_OP(Op, Name, types) types(KG_ENTRY_MOVE, (Op, Name))
+#define KG_ENTRY_MOVE(names, type) KG_ENTRY_MOVE_OF(KG_MOVE_FIRST names, KG_MOVE_SECOND names, type)
+#define KG_ENTRY_MOVE_OF(op, name, type) KG_ENTRY_MOVE_ROW(op, name, type)
+#define KG_ENTRY_MOVE_ROW(op, name, type) {#op, dtype::type, name##_##type, nullptr, nullptr},
+#define KG_MOVE_FIRST(op, name) op
+#define KG_MOVE_SECOND(op, name) name
+#include "kernels/move.inc"
+};
+#undef KG_MOVE_OP
+#undef KG_ENTRY_MOVE
+#undef KG_ENTRY_MOVE_OF
+#undef KG_ENTRY_MOVE_ROW
+#undef KG_MOVE_FIRST
+#undef KG_MOVE_SECOND
+
+}  // namespace kerngrad::kernels

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the definitions, element by element.
+#include "kernels/reference/create.h"
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+namespace kerngrad::kernels::reference {
+namespace {
+
+template <dtype K> constexpr std::size_t bytes_of() {
+  if constexpr (K == dtype::complex64) return 8; else return sizeof(storage_t<K>);
+}
+
+struct Fill {
+  template <dtype K> static void run(void* y, const void* geometry) {
+    const auto& g = *static_cast<const fill_geometry*>(geometry);
+    for (std::int64_t i = 0; i < g.count; ++i) {
+      std::memcpy(static_cast<char*>(y) + i * static_cast<std::int64_t>(bytes_of<K>()), g.value, bytes_of<K>());
+    }
+  }
+};
+using ZerosLike = Fill;
+using OnesLike = Fill;
+
+struct Range {
+  template <dtype K> static void run(void* out, const void* geometry) {
+    using T = storage_t<K>;
+    const auto& g = *static_cast<const range_geometry*>(geometry);
+    T* y = static_cast<T*>(out);
+    for (std::int64_t i = 0; i < g.count; ++i) {
+      if constexpr (std::is_floating_point_v<T>) {
+        const double advance = static_cast<double>(i) * g.step;
+        y[i] = static_cast<T>(g.start + advance);
+      } else {
+        const auto start = static_cast<std::uint64_t>(static_cast<std::int64_t>(g.start));
+        const auto step = static_cast<std::uint64_t>(static_cast<std::int64_t>(g.step));
+        y[i] = static_cast<T>(start + static_cast<std::uint64_t>(i) * step);
+      }
+    }
+  }
+};
+
+struct LinSpace {
+  template <dtype K> static void run(void* out, const void* geometry) {
+    using T = storage_t<K>;
+    const auto& g = *static_cast<const linspace_geometry*>(geometry);
+    T* y = static_cast<T*>(out);
+    for (std::int64_t i = 0; i < g.count; ++i) {
+      const double step = i == 0 ? 0.0 : (g.stop - g.start) / static_cast<double>(g.count - 1);
+      const double advance = static_cast<double>(i) * step;
+      y[i] = static_cast<T>(i != 0 && i == g.count - 1 ? g.stop : g.start + advance);
+    }
+  }
+};
+
+}  // namespace
+
+#define KG_CREATE(Name, types) types(KG_BODY, Name)
+#define KG_BODY(Name, type)                                                        \
+  void Name##_##type(const void* const*, void* const* out, const void* geometry) { \
+    Name::run<dtype::type>(out[0], geometry);                                      \
+  }
+#include "kernels/create.inc"
+#undef KG_CREATE
+#undef KG_BODY
+
+}  // namespace kerngrad::kernels::reference

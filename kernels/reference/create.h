@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scalar reference of the kernels that create elements; see kernels/create.h and kernels/create.inc.
+#pragma once
+#include "kernels/create.h"
+
+namespace kerngrad::kernels::reference {
+
+#define KG_CREATE(Name, types) types(KG_DECLARE_REFERENCE, Name)
+#define KG_DECLARE_REFERENCE(Name, type) \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry);
+#include "kernels/create.inc"
+#undef KG_CREATE
+#undef KG_DECLARE_REFERENCE
+
+inline constexpr entry create_reference[] = {
+#define KG_CREATE(Name, types) types(KG_ENTRY_REFERENCE, Name)
+#define KG_ENTRY_REFERENCE(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
+#include "kernels/create.inc"
+};
+#undef KG_CREATE
+#undef KG_ENTRY_REFERENCE
+
+}  // namespace kerngrad::kernels::reference

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+// Softmax, LogSoftmax, LogSumExp, SoftmaxCrossEntropy. All shift by the maximum m of the classes, so nothing overflows.
+//
+// Error: Exp and Log as given in accuracy.h, sums of blocks of 4096 terms in the operand's type, the blocks in double
+// (inner == 1); a Softmax is right to about 2 |x - m| + 8 units in the last place at worst, the others to about 8 units
+// of the largest intermediate value. NaN in a row, or +inf in a row, or only -inf, makes the whole row of Softmax and
+// LogSoftmax NaN, as the definition does. LogSumExp: NaN gives NaN, +inf gives +inf, only -inf or no class gives -inf.
+// SoftmaxCrossEntropy: a label 0 at a logit -inf gives NaN (0 * -inf). Reference: kernels/reference/softmax.cc.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/softmax.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "kernels/math-inl.h"
+#include "kernels/softmax.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace kerngrad::kernels::HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr std::size_t block = 4096;
+
+template <class T> inline constexpr T minus_infinity = -std::numeric_limits<T>::infinity();
+
+// The n < Lanes(d) elements at p, the other lanes `fill`; reads nothing beyond them.
+template <class D, class T>
+HWY_INLINE hn::Vec<D> load_tail(D d, const T* p, std::size_t n, T fill) {
+#if HWY_MEM_OPS_MIGHT_FAULT
+  HWY_ALIGN T lane[HWY_MAX_BYTES / sizeof(T)];
+  hn::Store(hn::Set(d, fill), d, lane);
+  for (std::size_t i = 0; i < n; ++i) lane[i] = p[i];
+  return hn::Load(d, lane);
+#else
+  const auto valid = hn::FirstN(d, n);
+  return hn::IfThenElse(valid, hn::MaskedLoad(valid, d, p), hn::Set(d, fill));
+#endif
+}
+
+template <class D, class V, class T>
+HWY_INLINE void store_tail(D d, V v, T* p, std::size_t n) {
+#if HWY_MEM_OPS_MIGHT_FAULT
+  HWY_ALIGN T lane[HWY_MAX_BYTES / sizeof(T)];
+  hn::Store(v, d, lane);
+  for (std::size_t i = 0; i < n; ++i) p[i] = lane[i];
+#else
+  hn::BlendedStore(v, hn::FirstN(d, n), d, p);
+#endif
+}
+
+// Loads and stores of up to a vector, used where the number of columns is not known to fill one.
+template <class D, class T>
+HWY_INLINE hn::Vec<D> load_some(D d, const T* p, std::size_t n) {
+  return n >= hn::Lanes(d) ? hn::LoadU(d, p) : load_tail(d, p, n, T{0});
+}
+template <class D, class V, class T>
+HWY_INLINE void store_some(D d, V v, T* p, std::size_t n) {
+  if (n >= hn::Lanes(d)) {
+    hn::StoreU(v, d, p);
+  } else {
+    store_tail(d, v, p, n);
+  }
+}
+
+// The maximum of a row. What it makes of NaN does not matter: the exponentials meet the NaN again.
+template <class T>
+T row_maximum(const T* x, std::size_t n) {
+  const hn::ScalableTag<T> d;
+  const std::size_t L = hn::Lanes(d);
+  auto v0 = hn::Set(d, minus_infinity<T>), v1 = v0, v2 = v0, v3 = v0;
+  std::size_t i = 0;
+  for (; i + 4 * L <= n; i += 4 * L) {
+    v0 = hn::Max(v0, hn::LoadU(d, x + i));
+    v1 = hn::Max(v1, hn::LoadU(d, x + i + L));
+    v2 = hn::Max(v2, hn::LoadU(d, x + i + 2 * L));
+    v3 = hn::Max(v3, hn::LoadU(d, x + i + 3 * L));
+  }
+  for (; i + L <= n; i += L) v0 = hn::Max(v0, hn::LoadU(d, x + i));
+  if (i < n) v1 = hn::Max(v1, load_tail(d, x + i, n - i, minus_infinity<T>));
+  return hn::GetLane(hn::MaxOfLanes(d, hn::Max(hn::Max(v0, v1), hn::Max(v2, v3))));
+}
+
+// The sum of f(vector, place) over a row, blocks of 4096 in T, the blocks in double. f sees every element once, in
+// vectors of `Lanes(d)` elements and at last `tail` elements; it returns what to add.
+template <class T, class F>
+HWY_INLINE double row_sum(std::size_t n, F f) {
+  const hn::ScalableTag<T> d;
+  const std::size_t L = hn::Lanes(d);
+  double total = 0;
+  for (std::size_t start = 0; start < n; start += block) {
+    const std::size_t end = std::min(n, start + block);
+    auto s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0;
+    std::size_t i = start;
+    for (; i + 4 * L <= end; i += 4 * L) {
+      s0 = hn::Add(s0, f.whole(d, i));
+      s1 = hn::Add(s1, f.whole(d, i + L));
+      s2 = hn::Add(s2, f.whole(d, i + 2 * L));
+      s3 = hn::Add(s3, f.whole(d, i + 3 * L));
+    }
+    for (; i + L <= end; i += L) s0 = hn::Add(s0, f.whole(d, i));
+    if (i < end) s1 = hn::Add(s1, f.tail(d, i, end - i));
+    total += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(s0, s1), hn::Add(s2, s3)))));
+  }
+  return total;
+}
+
+// exp(x - shift), kept in y if there is one.
+template <class T, bool Keep>
+struct exponentials {
+  const T* x;
+  T* y;
+  T shift;
+  template <class D> HWY_INLINE hn::Vec<D> whole(D d, std::size_t i) const {
+    const auto e = Exp(d, hn::Sub(hn::LoadU(d, x + i), hn::Set(d, shift)));
+    if constexpr (Keep) hn::StoreU(e, d, y + i);
+    return e;
+  }
+  template <class D> HWY_INLINE hn::Vec<D> tail(D d, std::size_t i, std::size_t n) const {
+    // Lanes without an element get exp(0), the quick path of Exp, and count as 0.
+    const auto e = Exp(d, hn::Sub(load_tail(d, x + i, n, shift), hn::Set(d, shift)));
+    if constexpr (Keep) store_tail(d, e, y + i, n);
+    return hn::IfThenElseZero(hn::FirstN(d, n), e);
+  }
+};
+
+// labels * (x - shift), without the logarithm.
+template <class T>
+struct cross_terms {
+  const T* x;
+  const T* labels;
+  T shift, log_sum;
+  template <class D> HWY_INLINE hn::Vec<D> term(D d, hn::Vec<D> v, hn::Vec<D> label) const {
+    return hn::Mul(label, hn::Sub(hn::Sub(v, hn::Set(d, shift)), hn::Set(d, log_sum)));
+  }
+  template <class D> HWY_INLINE hn::Vec<D> whole(D d, std::size_t i) const {
+    return term(d, hn::LoadU(d, x + i), hn::LoadU(d, labels + i));
+  }
+  template <class D> HWY_INLINE hn::Vec<D> tail(D d, std::size_t i, std::size_t n) const {
+    return term(d, load_tail(d, x + i, n, shift), load_tail(d, labels + i, n, T{0}));
+  }
+};
+
+template <class T>
+HWY_INLINE T logarithm(double sum) {
+  const hn::ScalableTag<T> d;
+  return hn::GetLane(Log(d, hn::Set(d, static_cast<T>(sum))));
+}
+
+// y = f(x) over a row; y may be x.
+template <class T, class F>
+HWY_INLINE void map_row(const T* x, T* y, std::size_t n, F f) {
+  const hn::ScalableTag<T> d;
+  const std::size_t L = hn::Lanes(d);
+  std::size_t i = 0;
+  for (; i + L <= n; i += L) hn::StoreU(f(hn::LoadU(d, x + i)), d, y + i);
+  if (i < n) store_tail(d, f(load_tail(d, x + i, n - i, T{0})), y + i, n - i);
+}
+
+// Up to one vector of classes stays in registers.
+template <class T, bool Logarithm>
+HWY_INLINE void short_row(const T* x, T* y, std::size_t n) {
+  const hn::ScalableTag<T> d;
+  const auto v = n == hn::Lanes(d) ? hn::LoadU(d, x) : load_tail(d, x, n, minus_infinity<T>);
+  const auto valid = hn::FirstN(d, n);
+  const auto shifted = hn::IfThenElseZero(valid, hn::Sub(v, hn::MaxOfLanes(d, v)));
+  const auto e = hn::IfThenElseZero(valid, Exp(d, shifted));
+  const auto sum = hn::SumOfLanes(d, e);
+  if constexpr (Logarithm) {
+    store_some(d, hn::Sub(shifted, Log(d, sum)), y, n);
+  } else {
+    store_some(d, hn::Div(e, sum), y, n);
+  }
+}
+
+template <class T, bool Logarithm>
+void softmax_row(const T* x, T* y, std::size_t n) {
+  const hn::ScalableTag<T> d;
+  if (n <= hn::Lanes(d)) return short_row<T, Logarithm>(x, y, n);
+  const T maximum = row_maximum(x, n);
+  if constexpr (Logarithm) {
+    const T log_sum = logarithm<T>(row_sum<T>(n, exponentials<T, false>{x, nullptr, maximum}));
+    const auto m = hn::Set(d, maximum), l = hn::Set(d, log_sum);
+    map_row(x, y, n, [=](auto v) HWY_ATTR { return hn::Sub(hn::Sub(v, m), l); });
+  } else {
+    const double sum = row_sum<T>(n, exponentials<T, true>{x, y, maximum});
+    const auto factor = hn::Set(d, static_cast<T>(1.0 / sum));
+    map_row(y, y, n, [=](auto v) HWY_ATTR { return hn::Mul(v, factor); });
+  }
+}
+
+// An infinite or NaN maximum is no shift: exp then gives the right infinities itself.
+template <class D, class V>
+HWY_INLINE V finite_or_zero(D d, V m) {
+  const auto infinity = hn::Set(d, std::numeric_limits<hn::TFromD<D>>::infinity());
+  return hn::IfThenElseZero(hn::Lt(hn::Abs(m), infinity), m);
+}
+
+// Maximum and sum of exponentials of one vector of columns, n columns of it valid.
+template <class D, class T, class F>
+HWY_INLINE hn::Vec<D> column_sum(D d, std::size_t count, F exponential) {
+  auto total = hn::Zero(d);
+  for (std::size_t start = 0; start < count; start += block) {
+    auto part = hn::Zero(d);
+    for (std::size_t r = start; r < std::min(count, start + block); ++r) part = hn::Add(part, exponential(r));
+    total = hn::Add(total, part);
+  }
+  return total;
+}
+
+enum class wanted { softmax, log_softmax, log_sum_exp };
+
+// x is [count, inner]; the n <= Lanes(d) columns from x on.
+template <wanted What, class T>
+void columns(const T* x, T* y, std::size_t count, std::size_t inner, std::size_t n) {
+  const hn::ScalableTag<T> d;
+  auto m = hn::Set(d, minus_infinity<T>);
+  for (std::size_t r = 0; r < count; ++r) m = hn::Max(m, load_some(d, x + r * inner, n));
+  if constexpr (What == wanted::log_sum_exp) m = finite_or_zero(d, m);
+  const auto sum = column_sum<decltype(d), T>(d, count, [&](std::size_t r) HWY_ATTR {
+    const auto e = Exp(d, hn::Sub(load_some(d, x + r * inner, n), m));
+    if constexpr (What == wanted::softmax) store_some(d, e, y + r * inner, n);
+    return e;
+  });
+  if constexpr (What == wanted::softmax) {
+    const auto factor = hn::Div(hn::Set(d, T{1}), sum);
+    for (std::size_t r = 0; r < count; ++r) {
+      store_some(d, hn::Mul(load_some(d, y + r * inner, n), factor), y + r * inner, n);
+    }
+  } else if constexpr (What == wanted::log_softmax) {
+    const auto log_sum = Log(d, sum);
+    for (std::size_t r = 0; r < count; ++r) {
+      store_some(d, hn::Sub(hn::Sub(load_some(d, x + r * inner, n), m), log_sum), y + r * inner, n);
+    }
+  } else {
+    store_some(d, hn::Add(m, Log(d, sum)), y, n);
+  }
+}
+
+template <wanted What, class T>
+void run_axis(const void* const* in, void* const* out, const reduce_geometry& g) {
+  const hn::ScalableTag<T> d;
+  const T* x = static_cast<const T*>(in[0]);
+  T* y = static_cast<T*>(out[0]);
+  const std::size_t count = static_cast<std::size_t>(g.count), inner = static_cast<std::size_t>(g.inner);
+  if (count == 0 && What != wanted::log_sum_exp) return;
+  const std::size_t y_step = What == wanted::log_sum_exp ? inner : count * inner;
+  for (std::int64_t o = 0; o < g.outer; ++o, x += count * inner, y += y_step) {
+    if (inner != 1) {
+      for (std::size_t j = 0; j < inner; j += hn::Lanes(d)) {
+        columns<What>(x + j, y + j, count, inner, std::min(inner - j, hn::Lanes(d)));
+      }
+    } else if constexpr (What == wanted::log_sum_exp) {
+      const T shift = hn::GetLane(finite_or_zero(d, hn::Set(d, row_maximum(x, count))));
+      *y = shift + logarithm<T>(row_sum<T>(count, exponentials<T, false>{x, nullptr, shift}));
+    } else {
+      softmax_row<T, What == wanted::log_softmax>(x, y, count);
+    }
+  }
+}
+
+template <class T>
+void Softmax(const void* const* in, void* const* out, const reduce_geometry& g) {
+  run_axis<wanted::softmax, T>(in, out, g);
+}
+template <class T>
+void LogSoftmax(const void* const* in, void* const* out, const reduce_geometry& g) {
+  run_axis<wanted::log_softmax, T>(in, out, g);
+}
+template <class T>
+void LogSumExp(const void* const* in, void* const* out, const reduce_geometry& g) {
+  run_axis<wanted::log_sum_exp, T>(in, out, g);
+}
+
+template <class T>
+void SoftmaxCrossEntropy(const void* const* in, void* const* out, const reduce_geometry& g) {
+  const T* x = static_cast<const T*>(in[0]);
+  const T* labels = static_cast<const T*>(in[1]);
+  T* y = static_cast<T*>(out[0]);
+  const std::size_t n = static_cast<std::size_t>(g.count);
+  for (std::int64_t o = 0; o < g.outer; ++o, x += n, labels += n) {
+    const T shift = row_maximum(x, n);
+    const T log_sum = logarithm<T>(row_sum<T>(n, exponentials<T, false>{x, nullptr, shift}));
+    y[o] = static_cast<T>(0.0 - row_sum<T>(n, cross_terms<T>{x, labels, shift, log_sum}));
+  }
+}
+}  // namespace
+
+#define KG_SOFTMAX(Name, types) types(KG_BODY, Name)
+#define KG_BODY(Name, type)                                                                     \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry) {           \
+    Name<storage_t<dtype::type>>(in, out, *static_cast<const reduce_geometry*>(geometry));      \
+  }
+#include "kernels/softmax.inc"
+#undef KG_SOFTMAX
+#undef KG_BODY
+
+}  // namespace kerngrad::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace kerngrad::kernels {
+
+#define KG_SOFTMAX(Name, types) types(KG_DISPATCH, Name)
+#define KG_DISPATCH(Name, type)                                                       \
+  HWY_EXPORT(Name##_##type);                                                          \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
+    HWY_DYNAMIC_DISPATCH(Name##_##type)(in, out, geometry);                           \
+  }
+#include "kernels/softmax.inc"
+#undef KG_SOFTMAX
+#undef KG_DISPATCH
+
+}  // namespace kerngrad::kernels
+#endif

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// One functor per optimizer on full vectors; the last elements go through padded stack buffers, so that every element
+// sees the same arithmetic wherever it lies.
+#include "kernels/update.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/update.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+
+#include <cstring>
+
+HWY_BEFORE_NAMESPACE();
+namespace kerngrad::kernels::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Runs step(p, s0, s1, g) over arrays, where s0 and s1 are state that may be absent (null).
+template <class T, class Step>
+HWY_INLINE void update(T* HWY_RESTRICT p, T* HWY_RESTRICT s0, T* HWY_RESTRICT s1, const T* HWY_RESTRICT g, std::size_t n,
+                       const Step& step) {
+  const hn::ScalableTag<T> d;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto one = [&](T* pp, T* ss0, T* ss1, const T* gg) HWY_ATTR {
+    auto x = hn::LoadU(d, pp);
+    auto m = ss0 ? hn::LoadU(d, ss0) : hn::Zero(d);
+    auto v = ss1 ? hn::LoadU(d, ss1) : hn::Zero(d);
+    step(d, x, m, v, hn::LoadU(d, gg));
+    hn::StoreU(x, d, pp);
+    if (ss0) hn::StoreU(m, d, ss0);
+    if (ss1) hn::StoreU(v, d, ss1);
+  };
+  std::size_t i = 0;
+  for (; i + lanes <= n; i += lanes) one(p + i, s0 ? s0 + i : nullptr, s1 ? s1 + i : nullptr, g + i);
+  if (i == n) return;
+  T tail[4][HWY_MAX_BYTES / sizeof(T)] = {};
+  const std::size_t bytes = (n - i) * sizeof(T);
+  std::memcpy(tail[0], p + i, bytes);
+  if (s0) std::memcpy(tail[1], s0 + i, bytes);
+  if (s1) std::memcpy(tail[2], s1 + i, bytes);
+  std::memcpy(tail[3], g + i, bytes);
+  one(tail[0], s0 ? tail[1] : nullptr, s1 ? tail[2] : nullptr, tail[3]);
+  std::memcpy(p + i, tail[0], bytes);
+  if (s0) std::memcpy(s0 + i, tail[1], bytes);
+  if (s1) std::memcpy(s1 + i, tail[2], bytes);
+}
+
+struct Sgd {
+  double rate;
+  template <class D, class V>
+  HWY_INLINE void operator()(D d, V& x, V&, V&, V g) const {
+    x = hn::NegMulAdd(hn::Set(d, static_cast<hn::TFromD<D>>(rate)), g, x);
+  }
+};
+
+struct Momentum {
+  double rate, friction;
+  bool nesterov;
+  template <class D, class V>
+  HWY_INLINE void operator()(D d, V& x, V& m, V&, V g) const {
+    using T = hn::TFromD<D>;
+    const V mu = hn::Set(d, static_cast<T>(friction));
+    m = hn::MulAdd(mu, m, g);
+    const V direction = nesterov ? hn::MulAdd(mu, m, g) : m;
+    x = hn::NegMulAdd(hn::Set(d, static_cast<T>(rate)), direction, x);
+  }
+};
+
+struct Adam {
+  adam_step s;
+  template <class D, class V>
+  HWY_INLINE void operator()(D d, V& x, V& m, V& v, V g) const {
+    using T = hn::TFromD<D>;
+    const auto set = [&](double value) HWY_ATTR { return hn::Set(d, static_cast<T>(value)); };
+    m = hn::MulAdd(set(s.beta1), m, hn::Mul(set(1 - s.beta1), g));
+    v = hn::MulAdd(set(s.beta2), v, hn::Mul(set(1 - s.beta2), hn::Mul(g, g)));
+    const V root = hn::Add(hn::Sqrt(hn::Mul(v, set(s.correction2))), set(s.epsilon));
+    x = hn::Sub(x, hn::Div(hn::Mul(set(s.rate * s.correction1), m), root));
+  }
+};
+
+void sgd_f32(float* p, const float* g, std::size_t n, double rate) { update<float>(p, nullptr, nullptr, g, n, Sgd{rate}); }
+void sgd_f64(double* p, const double* g, std::size_t n, double rate) { update<double>(p, nullptr, nullptr, g, n, Sgd{rate}); }
+void momentum_f32(float* p, float* m, const float* g, std::size_t n, double rate, double friction, bool nesterov) {
+  update<float>(p, m, nullptr, g, n, Momentum{rate, friction, nesterov});
+}
+void momentum_f64(double* p, double* m, const double* g, std::size_t n, double rate, double friction, bool nesterov) {
+  update<double>(p, m, nullptr, g, n, Momentum{rate, friction, nesterov});
+}
+void adam_f32(float* p, float* m, float* v, const float* g, std::size_t n, const adam_step& step) {
+  update<float>(p, m, v, g, n, Adam{step});
+}
+void adam_f64(double* p, double* m, double* v, const double* g, std::size_t n, const adam_step& step) {
+  update<double>(p, m, v, g, n, Adam{step});
+}
+
+}  // namespace kerngrad::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace kerngrad::kernels {
+
+HWY_EXPORT(sgd_f32);
+HWY_EXPORT(sgd_f64);
+HWY_EXPORT(momentum_f32);
+HWY_EXPORT(momentum_f64);
+HWY_EXPORT(adam_f32);
+HWY_EXPORT(adam_f64);
+
+void sgd_float32(float* p, const float* g, std::size_t n, double rate) { HWY_DYNAMIC_DISPATCH(sgd_f32)(p, g, n, rate); }
+void sgd_float64(double* p, const double* g, std::size_t n, double rate) { HWY_DYNAMIC_DISPATCH(sgd_f64)(p, g, n, rate); }
+void momentum_float32(float* p, float* m, const float* g, std::size_t n, double rate, double friction, bool nesterov) {
+  HWY_DYNAMIC_DISPATCH(momentum_f32)(p, m, g, n, rate, friction, nesterov);
+}
+void momentum_float64(double* p, double* m, const double* g, std::size_t n, double rate, double friction, bool nesterov) {
+  HWY_DYNAMIC_DISPATCH(momentum_f64)(p, m, g, n, rate, friction, nesterov);
+}
+void adam_float32(float* p, float* m, float* v, const float* g, std::size_t n, const adam_step& step) {
+  HWY_DYNAMIC_DISPATCH(adam_f32)(p, m, v, g, n, step);
+}
+void adam_float64(double* p, double* m, double* v, const double* g, std::size_t n, const adam_step& step) {
+  HWY_DYNAMIC_DISPATCH(adam_f64)(p, m, v, g, n, step);
+}
+
+}  // namespace kerngrad::kernels
+#endif
