@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradient rules of the reductions, the softmax family and the matrix product.
+module;
+#include "kernels/abi.h"
+export module kerngrad:grads_reduce;
+
+import :std;
+import :core;
+import :shapes;
+import :rule;
+import :ops;
+
+export namespace kerngrad::rules {
+
+/// `dims` with the reduced axes kept as 1. The axes are legal: the forward pass has checked them.
+constexpr shape kept_dims(const shape& dims, const attr_value& reduced) {
+  shapes::axis_set axes = 0;
+  const auto add = [&](std::int64_t axis) { axes |= shapes::axis_set{1} << (axis < 0 ? axis + dims.rank() : axis); };
+  if (!reduced.given()) axes = (shapes::axis_set{1} << dims.rank()) - 1;
+  else if (reduced.kind() == attr_kind::list) {
+    for (std::int64_t axis : reduced.as_list()) add(axis);
+  } else if (dims.rank() > 0) {
+    add(reduced.as_integer());
+  }
+  return shapes::without_axes(dims, axes, true);
+}
+
+/// A value per reduced group, repeated over the operand's shape.
+inline constexpr auto spread = [](const auto& c, const auto& g, const attr_value& reduced) {
+  return broadcast_to(reshape(g, kept_dims(c.dims(0), reduced)), c.dims(0));
+};
+
+inline constexpr auto to_extremes = [](const auto& c, const attr_value& reduced) {
+  return where(c.in(0) == spread(c, c.out(), reduced), spread(c, c.dy(), reduced), c.zeros(0));
+};
+
+/// Some axes of a tensor brought to the end and merged into one: [rows, count], and the way back.
+struct rows_view {
+  std::vector<std::int64_t> perm, inverse;
+  shape moved;
+  std::int64_t rows = 1, count = 1;
+};
+inline rows_view rows_of(const shape& dims, const shape& kept) {
+  rows_view view;
+  view.inverse.resize(static_cast<std::size_t>(dims.rank()));
+  std::vector<std::int64_t> moved;
+  for (bool last : {false, true})
+    for (int i = 0; i < dims.rank(); ++i) {
+      if ((kept[i] != dims[i]) != last) continue;
+      view.inverse[static_cast<std::size_t>(i)] = static_cast<std::int64_t>(view.perm.size());
+      view.perm.push_back(i);
+      moved.push_back(dims[i]);
+      (last ? view.count : view.rows) *= dims[i];
+    }
+  view.moved = shape(moved);
+  return view;
+}
+
+/// For [rows, count], the square [rows, i, j] of the elements j with ones where i = j: products along j leave i out.
+inline constexpr auto squared_rows = [](const auto& flat, const rows_view& view) {
+  const shape cube{view.rows, view.count, view.count};
+  const auto at = range(0, static_cast<double>(view.count), 1, dtype::int32);
+  const auto diagonal = reshape(at, shape{1, view.count, 1}) == reshape(at, shape{1, 1, view.count});
+  const auto square = broadcast_to(reshape(flat, shape{view.rows, 1, view.count}), cube);
+  return where(broadcast_to(diagonal, cube), ones_like(square), square);
+};
+
+/// The product of the others, for every element. Quadratic in the number of reduced elements, exact with zeros among
+/// them, and right at every order.
+inline constexpr auto others = [](const auto& x, const shape& dims, const attr_value& reduced) {
+  const rows_view view = rows_of(dims, kept_dims(dims, reduced));
+  const auto product = prod(squared_rows(transpose(x, view.perm), view), 2);
+  return transpose(reshape(product, view.moved), view.inverse);
+};
+
+/// dx_i = sum over k of dy_k times the running product up to k without x_i, for the k that x_i takes part in.
+inline constexpr auto running_others = [](const auto& c) {
+  const shape& dims = c.dims(0);
+  if (dims.rank() == 0) return c.template attr<"exclusive">().as_bool() ? c.zeros(0) : c.dy();
+  const bool exclusive = c.template attr<"exclusive">().as_bool(), reverse = c.template attr<"reverse">().as_bool();
+  const rows_view view = rows_of(dims, kept_dims(dims, c.template attr<"axis">()));
+  const auto running = cumprod(squared_rows(transpose(c.in(0), view.perm), view), 2, exclusive, reverse);
+  const auto at = range(0, static_cast<double>(view.count), 1, dtype::int32);
+  const auto i = reshape(at, shape{1, view.count, 1}), k = reshape(at, shape{1, 1, view.count});
+  const auto later = reverse ? (exclusive ? k < i : k <= i) : (exclusive ? k > i : k >= i);
+  const auto terms = reshape(transpose(c.dy(), view.perm), shape{view.rows, 1, view.count}) * running;
+  const auto sums = sum(where(broadcast_to(later, terms.dims()), terms, zeros_like(terms)), 2);
+  return transpose(reshape(sums, view.moved), view.inverse);
+};
+
+inline constexpr std::tuple reduce{
+    rule<"Sum">(wrt(keep::nothing, [](const auto& c) { return spread(c, c.dy(), c.template attr<"axis">()); })),
+    rule<"Mean">(wrt(keep::nothing, [](const auto& c) {
+      const auto groups = static_cast<double>(kept_dims(c.dims(0), c.template attr<"axis">()).size());
+      return spread(c, c.dy() * (groups / static_cast<double>(c.dims(0).size())), c.template attr<"axis">());
+    })),
+    rule<"Prod">(wrt(keep::in0, [](const auto& c) {
+      return spread(c, c.dy(), c.template attr<"axis">()) * others(c.in(0), c.dims(0), c.template attr<"axis">());
+    })),
+    rule<"Max">(wrt(keep::in0 | keep::out0, [](const auto& c) { return to_extremes(c, c.template attr<"reductionIndices">()); })),
+    rule<"Min">(wrt(keep::in0 | keep::out0, [](const auto& c) { return to_extremes(c, c.template attr<"axis">()); })),
+    rule<"Cumsum">(wrt(keep::nothing, [](const auto& c) {
+      return cumsum(c.dy(), static_cast<int>(c.template attr<"axis">().as_integer()),
+                    c.template attr<"exclusive">().as_bool(), !c.template attr<"reverse">().as_bool());
+    })),
+    rule<"Cumprod">(wrt(keep::in0, running_others)),
+};
+
+inline constexpr std::tuple softmax_family{
+    rule<"Softmax">(wrt(keep::out0, [](const auto& c) {
+      const int axis = static_cast<int>(c.template attr<"dim">().as_integer());
+      if (c.dims(0).rank() == 0) return zeros_like(c.dy());
+      return c.out() * (c.dy() - sum(c.dy() * c.out(), axis, true));
+    })),
+    rule<"LogSoftmax">(wrt(keep::out0, [](const auto& c) {
+      const int axis = static_cast<int>(c.template attr<"axis">().as_integer());
+      if (c.dims(0).rank() == 0) return zeros_like(c.dy());
+      return c.dy() - exp(c.out()) * sum(c.dy(), axis, true);
+    })),
+    rule<"LogSumExp">(wrt(keep::in0 | keep::out0, [](const auto& c) {
+      const attr_value& axis = c.template attr<"axis">();
+      return spread(c, c.dy(), axis) * exp(c.in(0) - spread(c, c.out(), axis));
+    })),
+    // Labels need not add up to one: the softmax is weighted by their sum.
+    rule<"SoftmaxCrossEntropy">(wrt(keep::in0 | keep::in1, [](const auto& c) {
+                                  const auto pull = softmax(c.in(0)) * sum(c.in(1), -1, true) - c.in(1);
+                                  return expand_dims(c.dy(), -1) * pull;
+                                }),
+                                wrt(keep::in0, [](const auto& c) { return -expand_dims(c.dy(), -1) * log_softmax(c.in(0)); })),
+};
+
+// With C = A B: dA = dC B^T and dB = A^T dC, each with the transpositions of the call undone.
+inline constexpr std::tuple matrix{
+    rule<"BatchMatMul">(
+        wrt(keep::in1, [](const auto& c) {
+          const bool ta = c.template attr<"transposeA">().as_bool(), tb = c.template attr<"transposeB">().as_bool();
+          return c.reduced(0, ta ? matmul(c.in(1), c.dy(), tb, true) : matmul(c.dy(), c.in(1), false, !tb));
+        }),
+        wrt(keep::in0, [](const auto& c) {
+          const bool ta = c.template attr<"transposeA">().as_bool(), tb = c.template attr<"transposeB">().as_bool();
+          return c.reduced(1, tb ? matmul(c.dy(), c.in(0), true, ta) : matmul(c.in(0), c.dy(), !ta, false));
+        })),
+};
+
+}  // namespace kerngrad::rules

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradient rules of the elementwise ops of one operand. `c` is described in modules/rule.cc.
+module;
+#include "kernels/abi.h"
+export module kerngrad:grads_unary;
+
+import :std;
+import :core;
+import :rule;
+import :ops;
+
+export namespace kerngrad::rules {
+
+// Where a function is flat or steps, its gradient is zero rather than absent.
+inline constexpr auto flat = [](const auto& c) { return zeros_like(c.dy()); };
+
+inline constexpr double two_over_sqrt_pi = 1.1283791670955125739;
+inline constexpr double one_over_sqrt_two = 0.70710678118654752440;
+inline constexpr double one_over_sqrt_two_pi = 0.39894228040143267794;
+inline constexpr double selu_scale = 1.0507009873554804934;
+inline constexpr double selu_scale_alpha = 1.7580993408473768599;  // scale * alpha
+
+inline constexpr std::tuple unary{
+    // Step with alpha = -1 is the sign with -1 at 0, where the convention asks for -dy.
+    rule<"Abs">(wrt(keep::in0, [](const auto& c) { return c.dy() * step(c.in(0), -1); })),
+    rule<"Neg">(wrt(keep::nothing, [](const auto& c) { return -c.dy(); })),
+    rule<"Sign">(wrt(keep::nothing, flat)),
+    rule<"Square">(wrt(keep::in0, [](const auto& c) { return c.dy() * (conj(c.in(0)) * 2); })),
+    rule<"Sqrt">(wrt(keep::out0, [](const auto& c) { return c.dy() * 0.5 / c.out(); })),
+    rule<"Rsqrt">(wrt(keep::out0, [](const auto& c) { return c.dy() * -0.5 * (square(c.out()) * c.out()); })),
+    rule<"Reciprocal">(wrt(keep::out0, [](const auto& c) { return -c.dy() * square(c.out()); })),
+    rule<"Exp">(wrt(keep::out0, [](const auto& c) { return c.dy() * c.out(); })),
+    rule<"Expm1">(wrt(keep::out0, [](const auto& c) { return c.dy() * (c.out() + 1); })),
+    rule<"Log">(wrt(keep::in0, [](const auto& c) { return c.dy() / c.in(0); })),
+    rule<"Log1p">(wrt(keep::in0, [](const auto& c) { return c.dy() / (c.in(0) + 1); })),
+    rule<"Sin">(wrt(keep::in0, [](const auto& c) { return c.dy() * cos(c.in(0)); })),
+    rule<"Cos">(wrt(keep::in0, [](const auto& c) { return -c.dy() * sin(c.in(0)); })),
+    rule<"Tan">(wrt(keep::out0, [](const auto& c) { return c.dy() * (square(c.out()) + 1); })),
+    rule<"Asin">(wrt(keep::in0, [](const auto& c) { return c.dy() * rsqrt(1 - square(c.in(0))); })),
+    rule<"Acos">(wrt(keep::in0, [](const auto& c) { return -c.dy() * rsqrt(1 - square(c.in(0))); })),
+    rule<"Atan">(wrt(keep::in0, [](const auto& c) { return c.dy() / (square(c.in(0)) + 1); })),
+    rule<"Sinh">(wrt(keep::in0, [](const auto& c) { return c.dy() * cosh(c.in(0)); })),
+    rule<"Cosh">(wrt(keep::in0, [](const auto& c) { return c.dy() * sinh(c.in(0)); })),
+    rule<"Tanh">(wrt(keep::out0, [](const auto& c) { return c.dy() * (1 - square(c.out())); })),
+    rule<"Asinh">(wrt(keep::in0, [](const auto& c) { return c.dy() * rsqrt(square(c.in(0)) + 1); })),
+    rule<"Acosh">(wrt(keep::in0, [](const auto& c) { return c.dy() * rsqrt(square(c.in(0)) - 1); })),
+    rule<"Atanh">(wrt(keep::in0, [](const auto& c) { return c.dy() / (1 - square(c.in(0))); })),
+    rule<"Erf">(wrt(keep::in0, [](const auto& c) { return c.dy() * (exp(-square(c.in(0))) * two_over_sqrt_pi); })),
+    rule<"Ceil">(wrt(keep::nothing, flat)),
+    rule<"Floor">(wrt(keep::nothing, flat)),
+    rule<"Round">(wrt(keep::nothing, flat)),
+    rule<"Relu">(wrt(keep::out0, [](const auto& c) { return relu_grad(c.dy(), c.out()); })),
+    rule<"Relu6">(wrt(keep::in0, [](const auto& c) {
+      return where(logical_and(c.in(0) > 0, c.in(0) <= 6), c.dy(), zeros_like(c.dy()));
+    })),
+    rule<"LeakyRelu">(wrt(keep::in0, [](const auto& c) {
+      return where(c.in(0) > 0, c.dy(), c.dy() * c.template attr<"alpha">().as_number());
+    })),
+    rule<"Elu">(wrt(keep::out0, [](const auto& c) { return elu_grad(c.dy(), c.out()); })),
+    rule<"Selu">(wrt(keep::out0, [](const auto& c) {
+      return c.dy() * where(c.out() > 0, ones_like(c.out()) * selu_scale, c.out() + selu_scale_alpha);
+    })),
+    rule<"Gelu">(wrt(keep::in0, [](const auto& c) {
+      const auto x = c.in(0);
+      const auto below = (erf(x * one_over_sqrt_two) + 1) * 0.5;  // the normal distribution function
+      return c.dy() * (below + x * (exp(square(x) * -0.5) * one_over_sqrt_two_pi));
+    })),
+    rule<"Silu">(wrt(keep::in0, [](const auto& c) {
+      const auto s = sigmoid(c.in(0));
+      return c.dy() * (s * (c.in(0) * (1 - s) + 1));
+    })),
+    rule<"Sigmoid">(wrt(keep::out0, [](const auto& c) { return c.dy() * (c.out() * (1 - c.out())); })),
+    rule<"Softplus">(wrt(keep::in0, [](const auto& c) { return c.dy() * sigmoid(c.in(0)); })),
+    rule<"Step">(wrt(keep::nothing, flat)),
+    // Inside the bounds and on them the result is the operand itself; NaN gets none.
+    rule<"ClipByValue">(wrt(keep::in0 | keep::out0, [](const auto& c) {
+      return where(c.in(0) == c.out(), c.dy(), zeros_like(c.dy()));
+    })),
+};
+
+}  // namespace kerngrad::rules

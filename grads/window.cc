@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradient rules of the convolutions and poolings. Their backward kernels are ops with rules of their own, so every
+// order works: convolution, its image gradient and its filter gradient are each bilinear, and differentiate into
+// each other; max pooling's gradient is linear in dy and its adjoint reads the same positions.
+module;
+#include "kernels/abi.h"
+export module kerngrad:grads_window;
+
+import :std;
+import :core;
+import :rule;
+import :call;
+import :ops;
+
+export namespace kerngrad::rules {
+
+/// One of the convolution ops on two operands, with the attributes of `c` and maybe a shape.
+template <fixed_string Op, class C, class V, class... More>
+auto convolve(const C& c, const V& a, const V& b, const More&... more) {
+  return call<Op>(a, b, attr<"strides">(c.template attr<"strides">()), attr<"pad">(c.template attr<"pad">()),
+                  attr<"dataFormat">(c.template attr<"dataFormat">()), attr<"dilations">(c.template attr<"dilations">()),
+                  attr<"dimRoundingMode">(c.template attr<"dimRoundingMode">()), more...);
+}
+template <fixed_string Op, class C, class... V>
+auto pooled(const C& c, const V&... operands) {
+  return call<Op>(operands..., attr<"filterSize">(c.template attr<"filterSize">()),
+                  attr<"strides">(c.template attr<"strides">()), attr<"pad">(c.template attr<"pad">()),
+                  attr<"dimRoundingMode">(c.template attr<"dimRoundingMode">()));
+}
+
+inline constexpr auto no_slope_0 = [](const auto& c) { return c.zeros(0); };
+inline constexpr auto no_slope_1 = [](const auto& c) { return c.zeros(1); };
+inline constexpr auto no_slope_2 = [](const auto& c) { return c.zeros(2); };
+
+inline constexpr std::tuple window{
+    rule<"Conv2D">(wrt(keep::in1, [](const auto& c) {
+                     return convolve<"Conv2DBackpropInput">(c, c.dy(), c.in(1), attr<"inputShape">(c.dims(0)));
+                   }),
+                   wrt(keep::in0, [](const auto& c) {
+                     return convolve<"Conv2DBackpropFilter">(c, c.in(0), c.dy(), attr<"filterShape">(c.dims(1)));
+                   })),
+    rule<"Conv2DBackpropInput">(wrt(keep::in1, [](const auto& c) { return convolve<"Conv2D">(c, c.dy(), c.in(1)); }),
+                                wrt(keep::in0, [](const auto& c) {
+                                  return convolve<"Conv2DBackpropFilter">(c, c.dy(), c.in(0), attr<"filterShape">(c.dims(1)));
+                                })),
+    rule<"Conv2DBackpropFilter">(wrt(keep::in1, [](const auto& c) {
+                                   return convolve<"Conv2DBackpropInput">(c, c.in(1), c.dy(), attr<"inputShape">(c.dims(0)));
+                                 }),
+                                 wrt(keep::in0, [](const auto& c) { return convolve<"Conv2D">(c, c.in(0), c.dy()); })),
+    rule<"DepthwiseConv2dNative">(
+        wrt(keep::in1, [](const auto& c) {
+          return convolve<"DepthwiseConv2dNativeBackpropInput">(c, c.dy(), c.in(1), attr<"inputShape">(c.dims(0)));
+        }),
+        wrt(keep::in0, [](const auto& c) {
+          return convolve<"DepthwiseConv2dNativeBackpropFilter">(c, c.in(0), c.dy(), attr<"filterShape">(c.dims(1)));
+        })),
+    rule<"DepthwiseConv2dNativeBackpropInput">(
+        wrt(keep::in1, [](const auto& c) { return convolve<"DepthwiseConv2dNative">(c, c.dy(), c.in(1)); }),
+        wrt(keep::in0, [](const auto& c) {
+          return convolve<"DepthwiseConv2dNativeBackpropFilter">(c, c.dy(), c.in(0), attr<"filterShape">(c.dims(1)));
+        })),
+    rule<"DepthwiseConv2dNativeBackpropFilter">(
+        wrt(keep::in1, [](const auto& c) {
+          return convolve<"DepthwiseConv2dNativeBackpropInput">(c, c.in(1), c.dy(), attr<"inputShape">(c.dims(0)));
+        }),
+        wrt(keep::in0, [](const auto& c) { return convolve<"DepthwiseConv2dNative">(c, c.in(0), c.dy()); })),
+
+    rule<"MaxPool">(wrt(keep::in0 | keep::out0, [](const auto& c) { return pooled<"MaxPoolGrad">(c, c.dy(), c.in(0), c.out()); })),
+    rule<"AvgPool">(wrt(keep::in0, [](const auto& c) { return pooled<"AvgPoolGrad">(c, c.dy(), c.in(0)); })),
+    rule<"MaxPoolGrad">(wrt(keep::in1, [](const auto& c) { return pooled<"MaxPoolGather">(c, c.dy(), c.in(1)); }),
+                        wrt(keep::nothing, no_slope_1), wrt(keep::nothing, no_slope_2)),
+    rule<"AvgPoolGrad">(wrt(keep::nothing, [](const auto& c) { return pooled<"AvgPool">(c, c.dy()); }),
+                        wrt(keep::nothing, no_slope_1)),
+    rule<"MaxPoolGather">(wrt(keep::in1, [](const auto& c) {
+                            return pooled<"MaxPoolGrad">(c, c.dy(), c.in(1), pooled<"MaxPool">(c, c.in(1)));
+                          }),
+                          wrt(keep::nothing, no_slope_1)),
+};
+
+}  // namespace kerngrad::rules

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// The audit: rows, kernels and gradient rules are complete and fit together, or the library does not compile. The
+// concepts take the tables as arguments, so that tests can show each refusal on tables with a hole.
+module;
+#include "kernels/abi.h"
+export module kerngrad:audit;
+
+import :std;
+import :core;
+import :op;
+import :table;
+import :launch;
+import :rule;
+import :grads_unary;
+import :grads_binary;
+import :grads_reduce;
+import :grads_window;
+import :grads_move;
+
+export namespace kerngrad {
+
+/// The names of all gradient rules.
+inline constexpr auto rule_names = [] {
+  const auto names_of = []<class... Rules>(const std::tuple<Rules...>&) {
+    return std::array<std::string_view, sizeof...(Rules)>{Rules::name...};
+  };
+  const auto unary = names_of(rules::unary);
+  const auto binary = names_of(rules::binary);
+  const auto convert = names_of(rules::convert);
+  const auto reduce = names_of(rules::reduce);
+  const auto softmax = names_of(rules::softmax_family);
+  const auto matrix = names_of(rules::matrix);
+  const auto window = names_of(rules::window);
+  const auto move = names_of(rules::move);
+  std::array<std::string_view, unary.size() + binary.size() + convert.size() + reduce.size() + softmax.size() +
+                                   matrix.size() + window.size() + move.size()> all{};
+  std::size_t at = 0;
+  const auto append = [&](const auto& names) {
+    for (std::string_view name : names) all[at++] = name;
+  };
+  append(unary), append(binary), append(convert), append(reduce), append(softmax), append(matrix), append(window), append(move);
+  return all;
+}();
+
+}  // namespace kerngrad
+
+export namespace kerngrad::audit {
+
+/// The row has a name, a line of documentation, a shape rule and a launcher.
+template <fixed_string Op, const auto& Rows>
+concept row_is_complete = [] {
+  for (const op_row& row : Rows)
+    if (row.name == Op) return !row.doc.empty() && row.infer != nullptr && row.launch != nullptr;
+  return false;
+}();
+
+/// A table of kernels has one for the op (or for the op whose kernel it borrows).
+template <fixed_string Op, const auto& Rows, const auto& Kernels>
+concept op_has_kernel = [] {
+  std::string_view wanted;
+  for (const op_row& row : Rows)
+    if (row.name == Op) wanted = row.kernel_name();
+  // An op that only gives the elements another shape shares its operand's memory and runs no kernel.
+  for (const op_row& row : Rows)
+    if (row.name == Op && row.launch == launch::copy) return true;
+  for (const kernels::entry& item : Kernels)
+    if (wanted == item.op) return true;
+  return false;
+}();
+
+/// The op has a gradient rule, or its row says why there is none; not both.
+template <fixed_string Op, const auto& Rows, const auto& Rules>
+concept op_has_gradient = [] {
+  bool reason = false, found = false;
+  for (const op_row& row : Rows)
+    if (row.name == Op) reason = !row.no_gradient.empty();
+  for (std::string_view name : Rules) found = found || name == Op;
+  return reason != found;
+}();
+
+/// The table of rows has one for the kernel.
+template <fixed_string Kernel, const auto& Rows>
+concept kernel_has_row = [] {
+  for (const op_row& row : Rows)
+    if (row.name == Kernel) return true;
+  return false;
+}();
+
+/// One op: a refusal is one sentence with the op's name in it.
+template <fixed_string Op, const auto& Rows, const auto& Kernels, const auto& Reference, const auto& Rules>
+consteval bool check_op() {
+  static_assert(row_is_complete<Op, Rows>, "[audit] a row without documentation, shape rule or launcher: complete it");
+  static_assert(op_has_kernel<Op, Rows, Kernels>, "[audit] a known op without a SIMD kernel: add its line to kernels/");
+  static_assert(op_has_kernel<Op, Rows, Reference>, "[audit] a known op without a reference kernel: add its line to kernels/reference/");
+  static_assert(op_has_gradient<Op, Rows, Rules>, "[audit] a known op without a gradient rule: add one to grads/, or say in the row why there is none");
+  return true;
+}
+
+/// A name of a table as a template argument.
+template <const auto& Table, std::size_t I>
+consteval auto name_at() {
+  constexpr std::string_view name = Table[I];
+  char text[name.size() + 1]{};
+  for (std::size_t i = 0; i < name.size(); ++i) text[i] = name[i];
+  return fixed_string<name.size() + 1>(text);
+}
+template <const auto& Rows>
+inline constexpr auto names_of_rows = [] {
+  std::array<std::string_view, Rows.size()> names{};
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = Rows[i].name;
+  return names;
+}();
+
+/// The first kernel without a row, or, when all have one, the first kernel.
+template <const auto& Rows, const auto& Kernels>
+inline constexpr std::array<std::string_view, 1> suspect = [] {
+  std::string_view known;  // the dtypes of one op follow each other: looked up once
+  for (const kernels::entry& item : Kernels) {
+    const std::string_view name = item.op;
+    if (name == known) continue;
+    bool found = false;
+    for (const op_row& row : Rows)
+      if (row.name == name) {
+        found = true;
+        break;
+      }
+    if (!found) return std::array{name};
+    known = name;
+  }
+  return std::array{std::string_view(Kernels[0].op)};
+}();
+
+/// Every kernel of a table belongs to a row: a kernel of no row could never run.
+template <fixed_string Kernel, const auto& Rows>
+consteval bool check_kernel() {
+  static_assert(kernel_has_row<Kernel, Rows>, "[audit] a kernel without a row: add the op's row to modules/rows_*.cc");
+  return true;
+}
+template <const auto& Rows, const auto& Kernels>
+consteval bool check_kernels() {
+  return check_kernel<name_at<suspect<Rows, Kernels>, 0>(), Rows>();
+}
+
+/// All ops of a table.
+template <const auto& Rows, const auto& Kernels, const auto& Reference, const auto& Rules>
+consteval bool check_all() {
+  return check_kernels<Rows, Kernels>() && check_kernels<Rows, Reference>() &&
+         []<std::size_t... I>(std::index_sequence<I...>) {
+           return (check_op<name_at<names_of_rows<Rows>, I>(), Rows, Kernels, Reference, Rules>() && ...);
+         }(std::make_index_sequence<Rows.size()>{});
+}
+
+static_assert(check_all<op_table, simd_kernels, reference_kernels, rule_names>());
+
+}  // namespace kerngrad::audit

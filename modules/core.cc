@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+// The words that everything else is said in: dtype, shape, error, attribute value, compile-time name.
+module;
+#include "kernels/abi.h"
+export module kerngrad:core;
+
+import :std;
+
+export namespace kerngrad {
+
+using kerngrad::dtype;        // float32, float64, int32, int64, uint8, boolean, complex64, float16, bfloat16
+using kerngrad::dtype_count;  // how many dtypes there are
+using kerngrad::max_rank;     // the largest rank of a shape: 8
+
+/// A string literal as a template argument: `call<"Conv2D">(...)`.
+template <std::size_t N>
+struct fixed_string {
+  char text[N]{};
+  consteval fixed_string(const char (&literal)[N]) {
+    for (std::size_t i = 0; i < N; ++i) text[i] = literal[i];
+  }
+  constexpr operator std::string_view() const { return {text, N - 1}; }
+  constexpr std::string_view view() const { return {text, N - 1}; }
+};
+
+// ---------------------------------------------------------------------------------------------------- error
+
+/// The one exception type of the library. The text reads `[op] what was got; what is wanted; what to do`.
+class error : public std::runtime_error {
+ public:
+  error(std::string_view op, std::string_view got, std::string_view wanted, std::string_view advice = {});
+  /// The op (or function) that refused, as the user spelled it.
+  const std::string& op() const noexcept { return op_; }
+  const std::string& got() const noexcept { return got_; }
+  const std::string& wanted() const noexcept { return wanted_; }
+  const std::string& advice() const noexcept { return advice_; }
+
+ private:
+  std::string op_, got_, wanted_, advice_;
+};
+
+/// Throws `error`. Never returns.
+[[noreturn]] void fail(std::string_view op, std::string_view got, std::string_view wanted, std::string_view advice = {});
+
+// ---------------------------------------------------------------------------------------------------- dtype
+
+/// "float32", "bool", ...: the names of the by-name door.
+constexpr std::string_view name_of(dtype type) {
+  constexpr std::string_view names[dtype_count] = {"float32", "float64",   "int32",   "int64",   "uint8",
+                                                   "bool",    "complex64", "float16", "bfloat16"};
+  return names[static_cast<int>(type)];
+}
+
+/// The dtype of that name; nothing when there is none.
+constexpr std::optional<dtype> dtype_named(std::string_view name) {
+  for (int i = 0; i < dtype_count; ++i)
+    if (name_of(static_cast<dtype>(i)) == name) return static_cast<dtype>(i);
+  return {};
+}
+
+/// Bytes of one element.
+constexpr std::size_t size_of(dtype type) {
+  constexpr std::size_t sizes[dtype_count] = {4, 8, 4, 8, 1, 1, 8, 2, 2};
+  return sizes[static_cast<int>(type)];
+}
+
+/// Two float32, laid out as complex64 stores them.
+struct complex64 {
+  float real = 0;
+  float imag = 0;
+  friend constexpr bool operator==(const complex64&, const complex64&) = default;
+};
+
+/// The dtype that stores a C++ type; a compile error for types that no dtype stores.
+template <class T>
+struct dtype_of_type;
+template <> struct dtype_of_type<float> { static constexpr dtype value = dtype::float32; };
+template <> struct dtype_of_type<double> { static constexpr dtype value = dtype::float64; };
+template <> struct dtype_of_type<std::int32_t> { static constexpr dtype value = dtype::int32; };
+template <> struct dtype_of_type<std::int64_t> { static constexpr dtype value = dtype::int64; };
+template <> struct dtype_of_type<long long> { static constexpr dtype value = dtype::int64; };
+template <> struct dtype_of_type<std::uint8_t> { static constexpr dtype value = dtype::uint8; };
+template <> struct dtype_of_type<bool> { static constexpr dtype value = dtype::boolean; };
+template <> struct dtype_of_type<complex64> { static constexpr dtype value = dtype::complex64; };
+
+/// A C++ type that elements are read and written as.
+template <class T>
+concept element = requires { dtype_of_type<std::remove_cv_t<T>>::value; };
+
+template <element T>
+inline constexpr dtype dtype_of = dtype_of_type<std::remove_cv_t<T>>::value;
+
+/// A set of dtypes, one bit each.
+struct dtype_set {
+  std::uint16_t bits = 0;
+  constexpr bool has(dtype type) const { return (bits >> static_cast<int>(type)) & 1; }
+  friend constexpr dtype_set operator|(dtype_set a, dtype_set b) {
+    return {static_cast<std::uint16_t>(a.bits | b.bits)};
+  }
+  friend constexpr dtype_set operator&(dtype_set a, dtype_set b) {
+    return {static_cast<std::uint16_t>(a.bits & b.bits)};
+  }
+  friend constexpr bool operator==(dtype_set, dtype_set) = default;
+};
+
+constexpr dtype_set only(dtype type) { return {static_cast<std::uint16_t>(1u << static_cast<int>(type))}; }
+
+inline constexpr dtype_set floating = only(dtype::float32) | only(dtype::float64);
+inline constexpr dtype_set integral = only(dtype::int32) | only(dtype::int64) | only(dtype::uint8);
+inline constexpr dtype_set numeric = floating | integral;
+inline constexpr dtype_set boolean_only = only(dtype::boolean);
+inline constexpr dtype_set complex_only = only(dtype::complex64);
+inline constexpr dtype_set real_or_bool = numeric | boolean_only;
+inline constexpr dtype_set any_dtype = real_or_bool | complex_only;
+/// Dtypes that a gradient flows through. Integers, booleans and indices have none.
+inline constexpr dtype_set differentiable = floating | complex_only;
+
+/// "float32, float64": for error messages and documents.
+std::string to_string(dtype_set set);
+
+/// The common dtype of two operands: bool < uint8 < int32 < int64 < float32 < float64; complex64 absorbs all.
+/// An integer with a float is that float (int64 with float32 is float32), as users of NumPy-like libraries with
+/// float32 defaults expect; NumPy itself would widen to float64.
+constexpr dtype promote(dtype a, dtype b) {
+  constexpr int order[dtype_count] = {6, 7, 2, 3, 1, 0, 8, 4, 5};
+  return order[static_cast<int>(a)] >= order[static_cast<int>(b)] ? a : b;
+}
+
+// ---------------------------------------------------------------------------------------------------- shape
+
+/// Sizes of the axes of a tensor, outermost first; rank 0 is a scalar. Sizes are not negative, the rank is at most
+/// 8, and the number of elements fits in 62 bits; anything else is refused at construction.
+class shape {
+ public:
+  constexpr shape() = default;
+  constexpr shape(std::initializer_list<std::int64_t> dims) { assign(dims.begin(), dims.size()); }
+  constexpr explicit shape(std::span<const std::int64_t> dims) { assign(dims.data(), dims.size()); }
+  constexpr explicit shape(const std::vector<std::int64_t>& dims) { assign(dims.data(), dims.size()); }
+
+  constexpr int rank() const { return rank_; }
+  /// Number of elements, the product of the sizes.
+  constexpr std::int64_t size() const { return size_; }
+  constexpr std::int64_t operator[](int axis) const { return dims_[axis]; }
+  constexpr const std::int64_t* begin() const { return dims_; }
+  constexpr const std::int64_t* end() const { return dims_ + rank_; }
+  constexpr std::span<const std::int64_t> dims() const { return {dims_, static_cast<std::size_t>(rank_)}; }
+
+  friend constexpr bool operator==(const shape& a, const shape& b) {
+    if (a.rank_ != b.rank_) return false;
+    for (int i = 0; i < a.rank_; ++i)
+      if (a.dims_[i] != b.dims_[i]) return false;
+    return true;
+  }
+
+ private:
+  constexpr void assign(const std::int64_t* dims, std::size_t rank);
+
+  std::int64_t dims_[max_rank]{};
+  std::int64_t size_ = 1;
+  int rank_ = 0;
+};
+
+/// "[2, 3]".
+std::string to_string(const shape& dims);
+
+constexpr void shape::assign(const std::int64_t* dims, std::size_t rank) {
+  if (rank > static_cast<std::size_t>(max_rank))
+    fail("shape", "rank " + std::to_string(rank), "a rank of at most 8", "merge axes with reshape");
+  std::int64_t size = 1;
+  bool empty = false;
+  for (std::size_t i = 0; i < rank; ++i) {
+    if (dims[i] < 0)
+      fail("shape", "axis " + std::to_string(i) + " of size " + std::to_string(dims[i]), "sizes of 0 or more");
+    empty = empty || dims[i] == 0;
+  }
+  constexpr std::int64_t limit = std::int64_t{1} << 58;  // times 8 bytes an element still fits in 62 bits
+  for (std::size_t i = 0; i < rank; ++i) {
+    if (!empty && dims[i] > limit / size)
+      fail("shape", "sizes whose product overflows", "at most 2^58 elements", "split the tensor");
+    size = empty ? 0 : size * dims[i];
+    dims_[i] = dims[i];
+  }
+  rank_ = static_cast<int>(rank);
+  size_ = size;
+}
+
+/// The shape that two shapes broadcast to by NumPy's rules, or nothing when they do not.
+constexpr std::optional<shape> broadcast(const shape& a, const shape& b) {
+  const int rank = a.rank() > b.rank() ? a.rank() : b.rank();
+  std::int64_t dims[max_rank]{};
+  for (int i = 0; i < rank; ++i) {
+    const int ia = a.rank() - 1 - i, ib = b.rank() - 1 - i;
+    const std::int64_t da = ia >= 0 ? a[ia] : 1, db = ib >= 0 ? b[ib] : 1;
+    if (da != db && da != 1 && db != 1) return {};
+    dims[rank - 1 - i] = da == 1 ? db : da;
+  }
+  return shape(std::span<const std::int64_t>(dims, static_cast<std::size_t>(rank)));
+}
+
+/// What is known of a tensor without its elements.
+struct signature {
+  shape dims;
+  dtype type = dtype::float32;
+  friend constexpr bool operator==(const signature&, const signature&) = default;
+};
+
+// ---------------------------------------------------------------------------------------------------- attributes
+
+/// The kinds of values an attribute takes.
+enum class attr_kind : std::uint8_t { absent, boolean, integer, number, dtype, text, list };
+
+/// "bool", "integer", ...
+constexpr std::string_view name_of(attr_kind kind) {
+  constexpr std::string_view names[] = {"absent", "bool", "integer", "number", "dtype", "text", "list"};
+  return names[static_cast<int>(kind)];
+}
+
+/// The value of an attribute: a bool, an integer, a number, a dtype, a short text or a list of up to 16 integers.
+class attr_value {
+ public:
+  static constexpr int max_list = 16;
+  static constexpr int max_text = 127;
+
+  constexpr attr_value() = default;
+  constexpr attr_value(bool value) : kind_(attr_kind::boolean), integer_(value) {}
+  template <class T>
+    requires(std::is_integral_v<T> && !std::is_same_v<T, bool>)
+  constexpr attr_value(T value) : kind_(attr_kind::integer), integer_(static_cast<std::int64_t>(value)) {}
+  template <class T>
+    requires std::is_floating_point_v<T>
+  constexpr attr_value(T value) : kind_(attr_kind::number), number_(static_cast<double>(value)) {}
+  constexpr attr_value(dtype value) : kind_(attr_kind::dtype), integer_(static_cast<std::int64_t>(value)) {}
+  constexpr attr_value(std::string_view value) : kind_(attr_kind::text) {
+    if (value.size() > max_text) fail("attribute", "a text of " + std::to_string(value.size()) + " bytes", "at most 127");
+    for (char c : value) payload_.text[count_++] = c;
+  }
+  constexpr attr_value(const char* value) : attr_value(std::string_view(value)) {}
+  constexpr attr_value(std::span<const std::int64_t> values) : kind_(attr_kind::list) {
+    if (values.size() > max_list)
+      fail("attribute", "a list of " + std::to_string(values.size()) + " integers", "at most 16");
+    for (std::int64_t value : values) payload_.list[count_++] = value;
+  }
+  constexpr attr_value(std::initializer_list<std::int64_t> values)
+      : attr_value(std::span<const std::int64_t>(values.begin(), values.size())) {}
+  attr_value(const std::vector<std::int64_t>& values) : attr_value(std::span<const std::int64_t>(values)) {}
+  constexpr attr_value(const shape& dims) : attr_value(dims.dims()) {}
+
+  constexpr attr_kind kind() const { return kind_; }
+  constexpr bool given() const { return kind_ != attr_kind::absent; }
+  constexpr bool as_bool() const { return integer_ != 0; }
+  constexpr std::int64_t as_integer() const {
+    return kind_ == attr_kind::number ? static_cast<std::int64_t>(number_) : integer_;
+  }
+  constexpr double as_number() const {
+    return kind_ == attr_kind::number ? number_ : static_cast<double>(integer_);
+  }
+  constexpr dtype as_dtype() const { return static_cast<dtype>(integer_); }
+  constexpr std::string_view as_text() const {
+    return kind_ == attr_kind::text ? std::string_view(payload_.text, count_) : std::string_view();
+  }
+  constexpr std::span<const std::int64_t> as_list() const {
+    return kind_ == attr_kind::list ? std::span<const std::int64_t>(payload_.list, count_)
+                                    : std::span<const std::int64_t>();
+  }
+
+ private:
+  union payload {
+    std::int64_t list[max_list];
+    char text[max_text + 1];
+    constexpr payload() : text{} {}
+    constexpr explicit payload(int) : list{} {}
+  };
+  attr_kind kind_ = attr_kind::absent;
+  std::uint8_t count_ = 0;
+  std::int64_t integer_ = 0;
+  double number_ = 0;
+  payload payload_;
+};
+
+/// `7`, `"same"`, `[1, 2]`: for error messages.
+std::string to_string(const attr_value& value);
+
+}  // namespace kerngrad

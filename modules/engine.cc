@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine's interface: running a known op on tensors, choosing the backend and the SIMD target.
+module;
+#include "kernels/abi.h"
+export module kerngrad:engine;
+
+import :std;
+import :core;
+import :op;
+import :table;
+import :tensor;
+
+export namespace kerngrad {
+
+/// Results of an op, or a list of operands.
+using tensor_list = small_list<tensor, 4>;
+
+/// Makes a backend the one that every call runs on, in all threads, until it is changed again.
+void set_backend(backend which);
+/// The backend that calls run on.
+backend active_backend();
+
+/// A SIMD target that this build has and this CPU runs.
+struct simd_target {
+  std::string name;
+};
+/// All of them, best first.
+std::vector<simd_target> simd_targets();
+/// Runs every kernel on this target from now on, in all threads; throws when it is not among simd_targets().
+/// An empty name returns to the best one.
+void set_simd_target(std::string_view name);
+/// The target that kernels run on, as a kernel itself reports it.
+std::string active_simd_target();
+
+}  // namespace kerngrad
+
+// What the typed door compiles to. `attrs` are in the order of the row, absent where they were not given.
+namespace kerngrad::detail {
+
+tensor run_unary(int id, const tensor& x);
+tensor run_binary(int id, const tensor& a, const tensor& b);
+tensor run_one(int id, std::span<const tensor* const> in, std::span<const attr_value> attrs);
+tensor_list run_list(int id, std::span<const tensor* const> in, std::span<const attr_value> attrs);
+tensor literal(double value, bool whole, const tensor& like);
+
+template <class T>
+tensor literal_like(T value, const tensor& like) {
+  return literal(static_cast<double>(value), std::is_integral_v<T>, like);
+}
+
+}  // namespace kerngrad::detail

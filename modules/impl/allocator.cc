@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blocks for tensors: header and elements together, 64-byte aligned, from caches of freed blocks. A fresh 4 KiB page
+// costs more than most kernels that fill it, so freed blocks are kept, first by their thread, then by all.
+module;
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <vector>
+#include "kernels/abi.h"
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define KG_NO_CACHE 1  // a reused block would hide an overflow or a use after free from the sanitizer
+#endif
+#endif
+#ifndef KG_NO_CACHE
+#define KG_NO_CACHE 0
+#endif
+module kerngrad;
+
+namespace kerngrad::detail {
+namespace {
+
+constexpr std::size_t header_bytes = 192;  // a multiple of 64 that holds a buffer
+static_assert(sizeof(buffer) <= header_bytes);
+
+// Size classes: four to each power of two from 256 bytes, so that at most a fifth of a block is wasted.
+constexpr int class_count = 4 * 50;
+constexpr std::size_t class_bytes(int index) { return (std::size_t{4} + static_cast<std::size_t>(index) % 4) << (6 + index / 4); }
+constexpr int class_of(std::size_t bytes) {
+  if (bytes <= 256) return 0;
+  const int top = 63 - __builtin_clzll(bytes - 1);
+  const int quarter = static_cast<int>((bytes - 1) >> (top - 2)) & 3;
+  return (top - 8) * 4 + quarter + 1;
+}
+static_assert(class_of(256) == 0 && class_of(257) == 1 && class_bytes(1) == 320 && class_of(320) == 1 && class_of(321) == 2);
+
+constexpr std::size_t small_limit = 1 << 16;         // larger blocks go to the shared cache at once
+constexpr std::size_t thread_limit = 64;             // blocks a class that a thread keeps to itself
+constexpr std::size_t shared_limit = std::size_t{2} << 30;  // bytes that the shared cache keeps
+
+void* fresh(std::size_t bytes) {
+  void* block = std::aligned_alloc(64, bytes);
+  if (!block) throw std::bad_alloc{};
+  return block;
+}
+
+// Freed blocks of one class, chained through their own first bytes.
+struct free_list {
+  void* head = nullptr;
+  std::size_t count = 0;
+
+  void push(void* block) noexcept {
+    std::memcpy(block, &head, sizeof head);
+    head = block;
+    ++count;
+  }
+  void* pop() noexcept {
+    void* block = head;
+    if (block) {
+      std::memcpy(&head, block, sizeof head);
+      --count;
+    }
+    return block;
+  }
+  void release_all() noexcept {
+    while (void* block = pop()) std::free(block);
+  }
+};
+
+struct thread_cache;
+
+// Everything that threads share. Never destroyed: tensors with static storage may outlive it.
+struct shared_state {
+  std::mutex mutex;
+  free_list blocks[class_count];
+  std::size_t bytes = 0;
+  std::vector<thread_cache*> threads;
+  std::int64_t retired_buffers = 0, retired_bytes = 0;  // net counts of threads that ended
+};
+shared_state& shared() {
+  static shared_state* state = new shared_state;
+  return *state;
+}
+
+// Counters are written by their own thread only, so that an allocation needs no atomic addition.
+struct thread_cache {
+  free_list blocks[class_count];
+  std::atomic<std::int64_t> buffers{0}, bytes{0}, cached{0};
+
+  thread_cache();
+  ~thread_cache();
+  static void add(std::atomic<std::int64_t>& counter, std::int64_t by) noexcept {
+    counter.store(counter.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
+  }
+  void flush() noexcept {
+    for (free_list& list : blocks) list.release_all();
+    cached = 0;
+  }
+};
+
+// The thread's cache: null before its first allocation and again while the thread ends, when blocks go straight to
+// the system. Initial-exec: one load instead of a call, on the path of every allocation.
+[[gnu::tls_model("initial-exec")]] constinit thread_local thread_cache* current = nullptr;
+
+thread_cache::thread_cache() {
+  shared_state& all = shared();
+  std::lock_guard lock(all.mutex);
+  all.threads.push_back(this);
+  current = this;
+}
+
+thread_cache::~thread_cache() {
+  current = nullptr;
+  flush();
+  shared_state& all = shared();
+  std::lock_guard lock(all.mutex);
+  all.retired_buffers += buffers;
+  all.retired_bytes += bytes;
+  std::erase(all.threads, this);
+}
+
+thread_cache& first_use() {
+  thread_local thread_cache mine;
+  return mine;
+}
+thread_cache& mine() { return current ? *current : first_use(); }
+
+void* take(thread_cache& cache, int index) {
+  const std::size_t bytes = class_bytes(index);
+  if (KG_NO_CACHE) return fresh(bytes);
+  if (void* block = cache.blocks[index].pop()) {
+    thread_cache::add(cache.cached, -static_cast<std::int64_t>(bytes));
+    return block;
+  }
+  if (bytes > small_limit) {
+    shared_state& all = shared();
+    std::lock_guard lock(all.mutex);
+    if (void* block = all.blocks[index].pop()) {
+      all.bytes -= bytes;
+      return block;
+    }
+  }
+  return fresh(bytes);
+}
+
+void give(thread_cache* cache, void* block, int index) noexcept {
+  const std::size_t bytes = class_bytes(index);
+  if (KG_NO_CACHE || !cache) return std::free(block);
+  if (bytes <= small_limit) {
+    if (cache->blocks[index].count < thread_limit) {
+      cache->blocks[index].push(block);
+      thread_cache::add(cache->cached, static_cast<std::int64_t>(bytes));
+      return;
+    }
+  } else {
+    shared_state& all = shared();
+    std::lock_guard lock(all.mutex);
+    if (all.bytes + bytes <= shared_limit) {
+      all.blocks[index].push(block);
+      all.bytes += bytes;
+      return;
+    }
+  }
+  std::free(block);
+}
+
+}  // namespace
+
+buffer* allocate(dtype type, const shape& dims) {
+  const std::size_t bytes = static_cast<std::size_t>(dims.size()) * size_of(type);
+  if (bytes > (std::size_t{1} << 46))
+    fail("allocate", "a tensor of shape " + to_string(dims), "at most 2^46 bytes", "split the tensor");
+  const int index = class_of(header_bytes + bytes);
+  thread_cache& cache = mine();
+  // Under a sanitizer the block ends where the elements do (rounded up to its alignment).
+  void* block = KG_NO_CACHE ? fresh((header_bytes + bytes + 63) / 64 * 64) : take(cache, index);
+  buffer* b = new (block) buffer;
+  b->type = type;
+  b->size_class = static_cast<std::uint8_t>(index);
+  b->dims = dims;
+  b->data = static_cast<std::byte*>(block) + header_bytes;
+  thread_cache::add(cache.buffers, 1);
+  thread_cache::add(cache.bytes, static_cast<std::int64_t>(bytes));
+  return b;
+}
+
+buffer* share(buffer* source, const shape& dims) {
+  buffer* root = source->base ? source->base : source;
+  const int index = class_of(header_bytes);
+  buffer* b = new (take(mine(), index)) buffer;
+  b->type = source->type;
+  b->size_class = static_cast<std::uint8_t>(index);
+  b->dims = dims;
+  b->data = source->data;
+  b->base = root;
+  root->references.fetch_add(1, std::memory_order_relaxed);
+  return b;
+}
+
+void release(buffer* last) noexcept {
+  buffer* base = last->base;
+  const std::int64_t bytes = last->dims.size() * static_cast<std::int64_t>(size_of(last->type));
+  const int index = last->size_class;
+  last->~buffer();
+  thread_cache* cache = current;
+  if (cache && !base) {
+    thread_cache::add(cache->buffers, -1);
+    thread_cache::add(cache->bytes, -bytes);
+  }
+  give(cache, last, index);
+  // A view's base has no base itself, so this recursion is one deep.
+  if (base && (base->references.load() == 1 || base->references.fetch_sub(1) == 1)) release(base);
+}
+
+}  // namespace kerngrad::detail
+
+namespace kerngrad {
+
+memory_info memory() {
+  using namespace detail;
+  mine();
+  shared_state& all = shared();
+  std::lock_guard lock(all.mutex);
+  memory_info info{all.retired_buffers, all.retired_bytes, static_cast<std::int64_t>(all.bytes)};
+  for (const thread_cache* cache : all.threads) {
+    info.live_buffers += cache->buffers.load(std::memory_order_relaxed);
+    info.live_bytes += cache->bytes.load(std::memory_order_relaxed);
+    info.cached_bytes += cache->cached.load(std::memory_order_relaxed);
+  }
+  return info;
+}
+
+void release_cached_memory() {
+  using namespace detail;
+  mine().flush();
+  shared_state& all = shared();
+  std::lock_guard lock(all.mutex);
+  for (free_list& list : all.blocks) list.release_all();
+  all.bytes = 0;
+}
+
+}  // namespace kerngrad

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launchers of the computing families: elementwise with broadcasting, reductions, softmax, products and windows.
+module;
+#include <algorithm>
+#include <range/v3/algorithm/fill.hpp>
+#include <range/v3/numeric/accumulate.hpp>
+#include <range/v3/view/iota.hpp>
+#include <range/v3/view/reverse.hpp>
+#include "kernels/abi.h"
+#include "kernels/binary.h"
+#include "kernels/convert.h"
+#include "kernels/matmul.h"
+#include "kernels/move.h"
+#include "kernels/reduce.h"
+#include "kernels/unary.h"
+#include "kernels/window.h"
+module kerngrad;
+
+import :geometry;
+import :tape;
+
+namespace kerngrad::launch {
+
+namespace {
+
+namespace views = ranges::views;
+using detail::copy_axis;
+using kernels::broadcast_geometry;
+
+const shape& dims_of(const launch_call& c, int i) { return c.in[static_cast<std::size_t>(i)].dims; }
+std::int64_t count_of(const launch_call& c) { return c.out[0].dims.size(); }
+
+// Operands broadcast to a shape: axes of size 1 go, neighbours that all operands walk as one become one.
+template <std::size_t N>
+broadcast_geometry merged(const shape& dims, const std::array<shape, N>& operands) {
+  broadcast_geometry g{};
+  std::array<std::int64_t, N> step;
+  ranges::fill(step, 1);
+  // From the innermost axis outwards; the geometry is built in reverse and turned round at the end.
+  int rank = 0;
+  for (int axis : views::iota(0, dims.rank()) | views::reverse) {
+    std::array<std::int64_t, N> stride{};
+    for (std::size_t k = 0; k < N; ++k) {
+      const int at = axis - (dims.rank() - operands[k].rank());
+      const std::int64_t size = at >= 0 ? operands[k][at] : 1;
+      stride[k] = size == 1 ? 0 : step[k];
+      step[k] *= size;
+    }
+    if (dims[axis] == 1) continue;
+    const bool joins = rank > 0 && ranges::accumulate(views::iota(std::size_t{0}, N), true, [&](bool so_far, std::size_t k) {
+                         return so_far && stride[k] == g.strides[k][rank - 1] * g.dims[rank - 1];
+                       });
+    if (joins) {
+      g.dims[rank - 1] *= dims[axis];
+      continue;
+    }
+    g.dims[rank] = dims[axis];
+    for (std::size_t k = 0; k < N; ++k) g.strides[k][rank] = stride[k];
+    ++rank;
+  }
+  if (rank == 0) g.dims[rank++] = dims.size();  // a scalar
+  std::reverse(g.dims, g.dims + rank);
+  for (std::size_t k = 0; k < N; ++k) std::reverse(g.strides[k], g.strides[k] + rank);
+  g.rank = rank;
+  return g;
+}
+
+// A shape split at an axis into what is before, the axis, and what is after.
+kernels::reduce_geometry around(const shape& dims, int axis) {
+  return {detail::extent_of(dims, 0, axis), dims[axis], detail::extent_of(dims, axis + 1, dims.rank())};
+}
+kernels::reduce_geometry around_attr(const launch_call& c, std::string_view name) {
+  const shape& dims = dims_of(c, 0);
+  if (dims.rank() == 0) return {1, 1, 1};
+  return around(dims, shapes::normalized_axis(c.call, name, c.call.attr(name).as_integer(), dims.rank()));
+}
+
+}  // namespace
+
+// ------------------------------------------------------------------------------------------ elementwise
+
+void unary(const launch_call& c) {
+  kernels::unary_geometry g{count_of(c), {}};
+  for (std::size_t i = 0; i < c.call.attrs.size(); ++i) g.params[i] = c.call.attrs[i].as_number();
+  detail::run_kernel_of(c, g);
+}
+
+void binary(const launch_call& c) {
+  const broadcast_geometry g = merged<2>(c.out[0].dims, {dims_of(c, 0), dims_of(c, 1)});
+  if (g.rank == 1 && g.strides[0][0] == 1 && g.strides[1][0] == 1)
+    return c.kernel.flat2(c.in[0].data, c.in[1].data, c.out[0].data, static_cast<std::size_t>(g.dims[0]));
+  detail::run_kernel_of(c, g);
+}
+
+void select(const launch_call& c) {
+  shape condition = dims_of(c, 0);
+  if (shapes::selects_rows(condition, dims_of(c, 1)) && dims_of(c, 1) == dims_of(c, 2)) {
+    std::vector<std::int64_t> column(static_cast<std::size_t>(dims_of(c, 1).rank()), 1);
+    column[0] = condition[0];
+    condition = shape(column);
+  }
+  detail::run_kernel_of(c, merged<3>(c.out[0].dims, {condition, dims_of(c, 1), dims_of(c, 2)}));
+}
+
+void add_n(const launch_call& c) {
+  const std::size_t count = static_cast<std::size_t>(count_of(c));
+  void* y = c.out[0].data;
+  if (c.in.size() == 1) {
+    if (count) std::memcpy(y, c.in[0].data, count * size_of(c.out[0].type));
+    return;
+  }
+  c.kernel.flat2(c.in[0].data, c.in[1].data, y, count);
+  for (std::size_t i = 2; i < c.in.size(); ++i) c.kernel.flat2(y, c.in[i].data, y, count);
+}
+
+void cast(const launch_call& c) { detail::run_kernel_of(c, kernels::cast_geometry{count_of(c), c.out[0].type}); }
+void convert(const launch_call& c) { detail::run_kernel_of(c, kernels::convert_geometry{count_of(c)}); }
+
+// ------------------------------------------------------------------------------------------ reductions
+
+void reduce(const launch_call& c) {
+  const shape& dims = dims_of(c, 0);
+  const std::string_view name = c.call.row.attrs[0].name;
+  shapes::axis_set axes = 0;
+  if (c.call.row.attrs[0].kind == attr_kind::integer) {  // ArgMax, ArgMin
+    if (dims.rank() > 0) axes = shapes::axis_set{1} << shapes::normalized_axis(c.call, name, c.call.attr(name).as_integer(), dims.rank());
+  } else {
+    axes = shapes::reduced_axes(c.call, name, dims.rank());
+  }
+  int first = dims.rank(), last = -1;
+  bool gap = false;
+  for (int i : views::iota(0, dims.rank())) {
+    if (!((axes >> i) & 1)) continue;
+    first = std::min(first, i);
+    last = i;
+  }
+  for (int i : views::iota(std::min(first, last + 1), last + 1)) gap = gap || (!((axes >> i) & 1) && dims[i] != 1);
+  if (last < 0) return detail::run_kernel_of(c, kernels::reduce_geometry{dims.size(), 1, 1});
+  if (!gap)
+    return detail::run_kernel_of(c, kernels::reduce_geometry{detail::extent_of(dims, 0, first), detail::extent_of(dims, first, last + 1),
+                                           detail::extent_of(dims, last + 1, dims.rank())});
+  // Reduced axes with kept ones between them: bring the reduced ones to the end first.
+  std::vector<int> perm;
+  std::int64_t outer = 1, count = 1;
+  for (int i : views::iota(0, dims.rank()))
+    if (!((axes >> i) & 1)) perm.push_back(i), outer *= dims[i];
+  for (int i : views::iota(0, dims.rank()))
+    if ((axes >> i) & 1) perm.push_back(i), count *= dims[i];
+  const tensor scratch = tensor_access::adopt(detail::allocate(c.in[0].type, dims));
+  void* moved = tensor_access::buffer(scratch)->data;
+  detail::permute(c, c.in[0].data, moved, c.in[0].type, dims, perm);
+  const kernels::reduce_geometry g{outer, count, 1};
+  const void* in[] = {moved};
+  void* out[] = {c.out[0].data};
+  c.kernel.run(in, out, &g);
+}
+
+void along_axis(const launch_call& c) { detail::run_kernel_of(c, around_attr(c, c.call.row.attrs[0].name)); }
+
+void cross_entropy(const launch_call& c) { detail::run_kernel_of(c, around(dims_of(c, 0), dims_of(c, 0).rank() - 1)); }
+
+void scan(const launch_call& c) {
+  const kernels::reduce_geometry g = around_attr(c, "axis");
+  detail::run_kernel_of(c, kernels::scan_geometry{g.outer, g.count, g.inner, c.call.attr("exclusive").as_bool(), c.call.attr("reverse").as_bool()});
+}
+
+// ------------------------------------------------------------------------------------------ products and windows
+
+void matmul(const launch_call& c) {
+  const shape &a = dims_of(c, 0), &b = dims_of(c, 1), &y = c.out[0].dims;
+  kernels::matmul_geometry g{};
+  g.transpose_a = c.call.attr("transposeA").as_bool();
+  g.transpose_b = c.call.attr("transposeB").as_bool();
+  g.m = y[y.rank() - 2];
+  g.n = y[y.rank() - 1];
+  g.k = a[a.rank() - (g.transpose_a ? 2 : 1)];
+  const auto batch_of = [](const shape& dims) { return shape(dims.dims().first(static_cast<std::size_t>(dims.rank()) - 2)); };
+  const shape batch = batch_of(y);
+  const broadcast_geometry walk = merged<2>(batch, {batch_of(a), batch_of(b)});
+  g.batch_rank = walk.rank;
+  for (int i = 0; i < walk.rank; ++i) {
+    g.batch_dims[i] = walk.dims[i];
+    g.stride_a[i] = walk.strides[0][i];
+    g.stride_b[i] = walk.strides[1][i];
+  }
+  detail::run_kernel_of(c, g);
+}
+
+namespace {
+
+constexpr std::array<int, 4> to_last{0, 2, 3, 1}, to_first{0, 3, 1, 2};
+
+// A convolution on NCHW images: those operands (and the result) that are images go through NHWC.
+void run_window(const launch_call& c, const kernels::window_geometry& g, std::initializer_list<bool> operand_is_image, bool result_is_image) {
+  if (!shapes::is_channels_first(c.call)) return detail::run_kernel_of(c, g);
+  tensor scratch[3];
+  const void* in[2];
+  std::size_t i = 0;
+  const auto image = [&](const view& x, int at, std::span<const int> perm) {
+    std::vector<std::int64_t> dims;
+    for (int axis : perm) dims.push_back(x.dims[axis]);
+    scratch[at] = tensor_access::adopt(detail::allocate(x.type, shape(dims)));
+    return tensor_access::buffer(scratch[at])->data;
+  };
+  for (bool is_image : operand_is_image) {
+    in[i] = c.in[i].data;
+    if (is_image) {
+      void* moved = image(c.in[i], static_cast<int>(i), to_last);
+      detail::permute(c, c.in[i].data, moved, c.in[i].type, c.in[i].dims, to_last);
+      in[i] = moved;
+    }
+    ++i;
+  }
+  void* result = result_is_image ? image(c.out[0], 2, to_last) : c.out[0].data;
+  c.kernel.run(in, &result, &g);
+  if (result_is_image)
+    detail::permute(c, result, c.out[0].data, c.out[0].type, scratch[2].dims(), to_first);
+}
+
+}  // namespace
+
+void conv(const launch_call& c) {
+  run_window(c, shapes::convolution(c.call, dims_of(c, 0), dims_of(c, 1), shapes::is_depthwise(c.call)), {true, false}, true);
+}
+void conv_backprop_input(const launch_call& c) {
+  run_window(c, shapes::convolution(c.call, c.out[0].dims, dims_of(c, 1), shapes::is_depthwise(c.call)), {true, false}, true);
+}
+void conv_backprop_filter(const launch_call& c) {
+  run_window(c, shapes::convolution(c.call, dims_of(c, 0), c.out[0].dims, shapes::is_depthwise(c.call)), {true, true}, false);
+}
+
+void pool(const launch_call& c) { detail::run_kernel_of(c, shapes::pooling(c.call, dims_of(c, 0))); }
+void pool_grad(const launch_call& c) { detail::run_kernel_of(c, shapes::pooling(c.call, dims_of(c, 1))); }
+void pool_gather(const launch_call& c) { detail::run_kernel_of(c, shapes::pooling(c.call, dims_of(c, 0))); }
+
+}  // namespace kerngrad::launch

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launchers of the families that move, create and draw elements: all movement is one strided copy.
+module;
+#include <algorithm>
+#include <range/v3/numeric/accumulate.hpp>
+#include <range/v3/view/drop.hpp>
+#include <range/v3/view/iota.hpp>
+#include <range/v3/view/take.hpp>
+#include "kernels/abi.h"
+#include "kernels/create.h"
+#include "kernels/move.h"
+#include "kernels/random.h"
+module kerngrad;
+
+import :geometry;
+import :tape;
+
+namespace kerngrad::detail {
+
+std::vector<std::int64_t> strides_of(const shape& dims) {
+  std::vector<std::int64_t> strides(static_cast<std::size_t>(dims.rank()));
+  std::int64_t step = 1;
+  for (std::size_t i = strides.size(); i-- > 0;) {
+    strides[i] = step;
+    step *= dims[static_cast<int>(i)];
+  }
+  return strides;
+}
+
+std::int64_t extent_of(const shape& dims, int first, int last) {
+  return ranges::accumulate(dims.dims() | ranges::views::take(last) | ranges::views::drop(first), std::int64_t{1}, std::multiplies{});
+}
+
+namespace {
+
+const kernel_slot& slot_in(const launch_call& c, int id, dtype type) {
+  return c.table[id * dtype_count + static_cast<int>(type)];
+}
+
+// Axes of size 1 go; neighbours that both sides walk as one become one.
+std::vector<copy_axis> merged(const std::vector<copy_axis>& axes) {
+  std::vector<copy_axis> kept;
+  for (const copy_axis& axis : axes) {
+    if (axis.size == 1) continue;
+    if (!kept.empty() && kept.back().in == axis.in * axis.size && kept.back().out == axis.out * axis.size)
+      kept.back() = {kept.back().size * axis.size, axis.in, axis.out};
+    else kept.push_back(axis);
+  }
+  if (kept.empty()) kept.push_back({1, 1, 1});
+  return kept;
+}
+
+}  // namespace
+
+void copy_strided(const launch_call& c, const void* in, void* out, dtype type, std::vector<copy_axis> axes,
+                  std::int64_t in_offset, std::int64_t out_offset) {
+  for (const copy_axis& axis : axes)
+    if (axis.size == 0) return;
+  axes = merged(axes);
+  if (axes.size() > static_cast<std::size_t>(max_rank)) {  // Tile doubles the number of axes
+    const copy_axis outer = axes.front();
+    axes.erase(axes.begin());
+    for (std::int64_t i = 0; i < outer.size; ++i)
+      copy_strided(c, in, out, type, axes, in_offset + i * outer.in, out_offset + i * outer.out);
+    return;
+  }
+  kernels::copy_geometry g{};
+  g.rank = static_cast<int>(axes.size());
+  for (int i = 0; i < g.rank; ++i) {
+    const copy_axis& axis = axes[static_cast<std::size_t>(i)];
+    g.dims[i] = axis.size;
+    g.in_strides[i] = axis.in;
+    g.out_strides[i] = axis.out;
+  }
+  g.in_offset = in_offset;
+  g.out_offset = out_offset;
+  slot_in(c, op_id<"Transpose">, type).run(&in, &out, &g);
+}
+
+void permute(const launch_call& c, const void* in, void* out, dtype type, const shape& dims, std::span<const int> perm) {
+  const std::vector<std::int64_t> from = strides_of(dims);
+  std::vector<copy_axis> axes;
+  for (int axis : perm) axes.push_back({dims[axis], from[static_cast<std::size_t>(axis)], 0});
+  std::int64_t step = 1;
+  for (std::size_t i = axes.size(); i-- > 0;) {
+    axes[i].out = step;
+    step *= axes[i].size;
+  }
+  copy_strided(c, in, out, type, std::move(axes));
+}
+
+void fill_with(const launch_call& c, void* out, dtype type, std::int64_t count, double value) {
+  // The element in its dtype; numbers out of an integer's range saturate, NaN becomes 0, as Cast does.
+  alignas(8) std::byte element[8] = {};
+  const auto store = [&](auto typed) { std::memcpy(element, &typed, sizeof typed); };
+  const auto saturated = [&]<class T>(T) {
+    constexpr double low = static_cast<double>(std::numeric_limits<T>::min());
+    constexpr double high = static_cast<double>(std::numeric_limits<T>::max());
+    if (value != value) return T{0};
+    return value <= low ? std::numeric_limits<T>::min() : value >= high ? std::numeric_limits<T>::max() : static_cast<T>(value);
+  };
+  switch (type) {
+    case dtype::float32: store(static_cast<float>(value)); break;
+    case dtype::float64: store(value); break;
+    case dtype::int32: store(saturated(std::int32_t{})); break;
+    case dtype::int64: store(saturated(std::int64_t{})); break;
+    case dtype::uint8: store(saturated(std::uint8_t{})); break;
+    case dtype::boolean: store(static_cast<std::uint8_t>(value != 0)); break;
+    default: store(complex64{static_cast<float>(value), 0}); break;
+  }
+  const kernels::fill_geometry g{count, element};
+  slot_in(c, op_id<"Fill">, type).run(nullptr, &out, &g);
+}
+
+}  // namespace kerngrad::detail
+
+namespace kerngrad::launch {
+
+using namespace detail;
+
+namespace {
+
+// The axes of a box: its sizes, walked with the strides of whole tensors on either side.
+std::vector<copy_axis> box(const shape& sizes, const std::vector<std::int64_t>& in, const std::vector<std::int64_t>& out) {
+  std::vector<copy_axis> axes;
+  for (int i : ranges::views::iota(0, sizes.rank()))
+    axes.push_back({sizes[i], in[static_cast<std::size_t>(i)], out[static_cast<std::size_t>(i)]});
+  return axes;
+}
+
+int axis_attr(const launch_call& c, std::string_view name, int rank) {
+  return shapes::normalized_axis(c.call, name, c.call.attr(name).as_integer(), rank);
+}
+
+// One part of a tensor along an axis, copied out of it or into it.
+void copy_part(const launch_call& c, const view& whole, const view& part, int axis, std::int64_t start, bool into_whole) {
+  const std::vector<std::int64_t> strides = strides_of(whole.dims);
+  // The part may lack the axis (Pack, Unpack); as a box of the whole it has it with its own extent.
+  const std::int64_t extent = part.dims.rank() == whole.dims.rank() ? part.dims[axis] : 1;
+  const shape sizes = shapes::with_axis(whole.dims, axis, extent);
+  const std::vector<std::int64_t> own = strides_of(sizes);
+  const std::int64_t offset = start * strides[static_cast<std::size_t>(axis)];
+  if (into_whole) copy_strided(c, part.data, whole.data, whole.type, box(sizes, own, strides), 0, offset);
+  else copy_strided(c, whole.data, part.data, whole.type, box(sizes, strides, own), offset, 0);
+}
+
+void parts(const launch_call& c, const view& whole, std::span<const view> pieces, int axis, bool into_whole) {
+  std::int64_t start = 0;
+  for (const view& piece : pieces) {
+    copy_part(c, whole, piece, axis, start, into_whole);
+    start += piece.dims.rank() == whole.dims.rank() ? piece.dims[axis] : 1;
+  }
+}
+
+}  // namespace
+
+void copy(const launch_call& c) {
+  const std::size_t bytes = static_cast<std::size_t>(c.out[0].dims.size()) * size_of(c.out[0].type);
+  if (bytes) std::memcpy(c.out[0].data, c.in[0].data, bytes);
+}
+
+void transpose(const launch_call& c) {
+  const auto perm = shapes::permutation(c.call);
+  permute(c, c.in[0].data, c.out[0].data, c.in[0].type, c.in[0].dims, {perm.data(), static_cast<std::size_t>(c.in[0].dims.rank())});
+}
+
+void slice(const launch_call& c) {
+  const auto begin = shapes::slice_begin(c.call);
+  const std::vector<std::int64_t> in = strides_of(c.in[0].dims);
+  std::int64_t offset = 0;
+  for (std::size_t i = 0; i < in.size(); ++i) offset += begin[i] * in[i];
+  copy_strided(c, c.in[0].data, c.out[0].data, c.in[0].type, box(c.out[0].dims, in, strides_of(c.out[0].dims)), offset, 0);
+}
+
+void concat(const launch_call& c) { parts(c, c.out[0], c.in, axis_attr(c, "axis", c.out[0].dims.rank()), true); }
+void unpack(const launch_call& c) { parts(c, c.in[0], c.out, axis_attr(c, "axis", c.in[0].dims.rank()), false); }
+void split(const launch_call& c) { unpack(c); }
+
+void pad(const launch_call& c) {
+  fill_with(c, c.out[0].data, c.out[0].type, c.out[0].dims.size(), c.call.attr("constantValue").as_number());
+  const std::span<const std::int64_t> pairs = c.call.attr("paddings").as_list();
+  const std::vector<std::int64_t> out = strides_of(c.out[0].dims);
+  std::int64_t offset = 0;
+  for (std::size_t i = 0; i < out.size(); ++i) offset += pairs[2 * i] * out[i];
+  copy_strided(c, c.in[0].data, c.out[0].data, c.in[0].type, box(c.in[0].dims, strides_of(c.in[0].dims), out), 0, offset);
+}
+
+void tile(const launch_call& c) {
+  const shape& dims = c.in[0].dims;
+  const std::vector<std::int64_t> in = strides_of(dims), out = strides_of(c.out[0].dims);
+  const std::span<const std::int64_t> reps = c.call.attr("reps").as_list();
+  std::vector<copy_axis> axes;
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    const std::int64_t size = dims[static_cast<int>(i)];
+    axes.push_back({reps[i], 0, size * out[i]});
+    axes.push_back({size, in[i], out[i]});
+  }
+  copy_strided(c, c.in[0].data, c.out[0].data, c.in[0].type, std::move(axes));
+}
+
+void broadcast_to(const launch_call& c) {
+  const shape &from = c.in[0].dims, &to = c.out[0].dims;
+  const std::vector<std::int64_t> in = strides_of(from), out = strides_of(to);
+  std::vector<copy_axis> axes;
+  for (int i : ranges::views::iota(0, to.rank())) {
+    const int at = i - (to.rank() - from.rank());
+    axes.push_back({to[i], at < 0 || from[at] == 1 ? 0 : in[static_cast<std::size_t>(at)], out[static_cast<std::size_t>(i)]});
+  }
+  copy_strided(c, c.in[0].data, c.out[0].data, c.in[0].type, std::move(axes));
+}
+
+void reverse(const launch_call& c) {
+  const shape& dims = c.in[0].dims;
+  const shapes::axis_set axes = shapes::reversed_axes(c.call);
+  const std::vector<std::int64_t> out = strides_of(dims);
+  std::vector<std::int64_t> in = out;
+  std::int64_t offset = 0;
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    if (!((axes >> i) & 1)) continue;
+    offset += (dims[static_cast<int>(i)] - 1) * in[i];
+    in[i] = -in[i];
+  }
+  copy_strided(c, c.in[0].data, c.out[0].data, c.in[0].type, box(dims, in, out), offset, 0);
+}
+
+// ------------------------------------------------------------------------------------------ indices
+
+namespace {
+
+kernels::gather_geometry gather_geometry_of(const launch_call& c, const shape& x, const shape& indices) {
+  const int axis = axis_attr(c, "axis", x.rank());
+  const std::int64_t given = c.call.attr("batchDims").as_integer();
+  const int batch = static_cast<int>(given < 0 ? given + indices.rank() : given);
+  return {extent_of(x, batch, axis), x[axis], extent_of(x, axis + 1, x.rank()), extent_of(indices, batch, indices.rank()),
+          extent_of(x, 0, batch)};
+}
+
+void check_indices(const launch_call& c, const view& indices, std::int64_t limit) {
+  const auto* values = static_cast<const std::int32_t*>(indices.data);
+  for (std::int64_t i = 0; i < indices.dims.size(); ++i)
+    if (values[i] < 0 || values[i] >= limit)
+      c.call.refuse("index " + std::to_string(values[i]), "indices from 0 to " + std::to_string(limit - 1));
+}
+
+}  // namespace
+
+void gather(const launch_call& c) {
+  const kernels::gather_geometry g = gather_geometry_of(c, c.in[0].dims, c.in[1].dims);
+  check_indices(c, c.in[1], g.axis);
+  run_kernel_of(c, g);
+}
+
+void gather_grad(const launch_call& c) {
+  const kernels::gather_geometry g = gather_geometry_of(c, c.out[0].dims, c.in[1].dims);
+  check_indices(c, c.in[1], g.axis);
+  run_kernel_of(c, g);
+}
+
+void segment_sum(const launch_call& c) {
+  const int rank = c.in[1].dims.rank();
+  run_kernel_of(c, kernels::segment_geometry{c.in[1].dims.size(), extent_of(c.in[0].dims, rank, c.in[0].dims.rank()), c.out[0].dims[0]});
+}
+
+void one_hot(const launch_call& c) {
+  run_kernel_of(c, kernels::one_hot_geometry{c.in[0].dims.size(), c.call.attr("depth").as_integer(), 1, c.call.attr("onValue").as_number(),
+                                   c.call.attr("offValue").as_number(), c.out[0].type});
+}
+
+// ------------------------------------------------------------------------------------------ creation
+
+void fill(const launch_call& c) {
+  fill_with(c, c.out[0].data, c.out[0].type, c.out[0].dims.size(), c.call.attr("value").as_number());
+}
+
+void fill_like(const launch_call& c) {
+  fill_with(c, c.out[0].data, c.out[0].type, c.out[0].dims.size(), c.call.row.name == "OnesLike" ? 1 : 0);
+}
+
+void range(const launch_call& c) {
+  run_kernel_of(c, kernels::range_geometry{c.out[0].dims.size(), c.call.attr("start").as_number(), shapes::range_step(c.call)});
+}
+
+void linspace(const launch_call& c) {
+  run_kernel_of(c, kernels::linspace_geometry{c.out[0].dims.size(), c.call.attr("start").as_number(), c.call.attr("stop").as_number()});
+}
+
+void random(const launch_call& c) {
+  const bool normal = c.call.row.name == "RandomNormal";
+  run_kernel_of(c, kernels::random_geometry{c.out[0].dims.size(), static_cast<std::uint64_t>(c.call.attr("seed").as_integer()), 0,
+                                  c.call.attr(normal ? "mean" : "low").as_number(), c.call.attr(normal ? "stddev" : "high").as_number()});
+}
+
+}  // namespace kerngrad::launch

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensors as text.
+module;
+#include <charconv>
+#include <ostream>
+#include "kernels/abi.h"
+module kerngrad;
+
+namespace kerngrad {
+
+namespace {
+
+constexpr std::int64_t edge_items = 3;    // shown at either end of a long axis
+constexpr std::int64_t longest_axis = 8;  // an axis of more is shortened when the tensor is large
+constexpr std::int64_t large = 200;       // elements
+
+std::string number_text(double value) {
+  char digits[32];
+  return std::string(digits, std::to_chars(digits, digits + sizeof digits, value, std::chars_format::general, 6).ptr);
+}
+
+std::string element_text(const tensor& x, std::int64_t i) {
+  const std::size_t at = static_cast<std::size_t>(i);
+  switch (x.type()) {
+    case dtype::float32: return number_text(x.data<float>()[at]);
+    case dtype::float64: return number_text(x.data<double>()[at]);
+    case dtype::int32: return std::to_string(x.data<std::int32_t>()[at]);
+    case dtype::int64: return std::to_string(x.data<std::int64_t>()[at]);
+    case dtype::uint8: return std::to_string(x.data<std::uint8_t>()[at]);
+    case dtype::boolean: return x.data<bool>()[at] ? "true" : "false";
+    case dtype::complex64: {
+      const complex64 z = x.data<complex64>()[at];
+      return number_text(z.real) + (z.imag < 0 ? "-" : "+") + number_text(z.imag < 0 ? -z.imag : z.imag) + "i";
+    }
+    default: return "?";
+  }
+}
+
+void print_axis(std::string& text, const tensor& x, int axis, std::int64_t& at, std::int64_t stride) {
+  if (axis == x.rank()) {
+    text += element_text(x, at++);
+    return;
+  }
+  const std::int64_t size = x.dims()[axis];
+  const std::int64_t inner = size ? stride / size : 0;
+  const bool shorten = x.size() > large && size > longest_axis;
+  text += "[";
+  for (std::int64_t i = 0; i < size; ++i) {
+    if (i) text += axis + 1 == x.rank() ? ", " : ",\n" + std::string(static_cast<std::size_t>(axis) + 1, ' ');
+    if (shorten && i == edge_items) {
+      const std::int64_t skipped = size - 2 * edge_items;
+      text += "...";
+      i += skipped - 1;
+      at += skipped * inner;
+      continue;
+    }
+    print_axis(text, x, axis + 1, at, inner);
+  }
+  text += "]";
+}
+
+}  // namespace
+
+std::string to_string(const tensor& x) {
+  if (!x) return "tensor (empty handle)";
+  std::string text = "tensor " + std::string(name_of(x.type())) + " " + to_string(x.dims()) + "\n";
+  std::int64_t at = 0;
+  print_axis(text, x, 0, at, x.size());
+  return text;
+}
+
+std::ostream& operator<<(std::ostream& out, const tensor& x) { return out << to_string(x); }
+
+}  // namespace kerngrad

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+module;
+#include <atomic>
+#include "kernels/abi.h"
+module kerngrad;
+
+import :tape;
+
+namespace kerngrad::detail {
+
+constinit thread_local tape* current_tape [[gnu::tls_model("initial-exec")]] = nullptr;
+
+tape& first_tape() {
+  struct owner {
+    tape mine;
+    owner() { current_tape = &mine; }
+    ~owner() { current_tape = nullptr; }
+  };
+  thread_local owner of_this_thread;
+  return of_this_thread.mine;
+}
+
+void tape::open() {
+  if (depth++ > 0) return;
+  // Ids are unique over all threads and for good, so a tensor of an old recording is never taken for a tracked one.
+  static std::atomic<std::uint64_t> next_block{1};
+  constexpr std::uint64_t block = 1 << 16;
+  if (id % block == 0) id = next_block.fetch_add(1) * block;
+  ++id;
+}
+
+void tape::close() {
+  if (--depth > 0) return;
+  reset();
+}
+
+void tape::reset() {
+  nodes.clear();
+  slots.clear();
+  results.clear();
+  shapes.clear();
+  attrs.clear();
+  free.clear();
+  next_value = 1;
+}
+
+namespace {
+
+// Opens a node with a slot per operand; `keeps(i)` says whether operand i is saved whole.
+template <class Keeps>
+node begin_node(tape& t, std::span<const tensor* const> in, std::span<const tensor> out, bool all_dims, Keeps keeps) {
+  node n;
+  n.first_slot = t.slots.size();
+  n.slots = static_cast<std::uint32_t>(in.size());
+  n.first_value = t.next_value;
+  n.results = static_cast<std::uint32_t>(out.size());
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    slot s;
+    if (const tensor& x = *in[i]) {
+      const bool keep = keeps(static_cast<int>(i));
+      if (keep) s.saved = x;
+      if (!keep && (all_dims || !(x.dims() == out[0].dims()))) {
+        s.dims = t.shapes.size();
+        t.shapes.push_back(x.dims());
+      }
+      s.type = x.type();
+      if (t.tracks(x) && differentiable.has(x.type())) s.value = tensor_access::place(x).value;
+    }
+    t.slots.push_back(std::move(s));
+  }
+  if (out.size() > 1) {
+    n.result_dims = t.shapes.size();
+    for (const tensor& y : out) t.shapes.push_back(y.dims());
+  }
+  return n;
+}
+
+void give_places(tape& t, std::span<tensor> out) {
+  for (tensor& y : out) {
+    const std::uint32_t value = t.next_value++;
+    tensor_access::place(y) = differentiable.has(y.type()) ? place{t.id, value} : place{};
+  }
+}
+
+}  // namespace
+
+void record(int id, std::span<const tensor* const> in, std::span<const attr_value> attrs, std::span<tensor> out) {
+  tape& t = this_tape();
+  if (out.empty() || !differentiable.has(out[0].type())) return;
+  const known_gradient* rule = gradient_of(id);
+  // What to keep follows from the operands whose gradient will be wanted.
+  kept keeps{};
+  bool tracked = false;
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    if (!t.tracks(*in[i]) || !differentiable.has(in[i]->type())) continue;
+    tracked = true;
+    if (rule) keeps = keeps | rule->of[rule->list ? 0 : i].keeps;
+  }
+  if (!tracked || record_replaced(id, in, attrs, out)) return;
+  node n = begin_node(t, in, out, out.size() > 1, [&](int i) { return keeps.operand(rule && rule->list ? 0 : i); });
+  n.op = id;
+  n.rule = rule;
+  if (!attrs.empty()) {
+    n.attrs = t.attrs.size();
+    for (const attr_value& value : attrs) t.attrs.push_back(value);
+  }
+  give_places(t, out);
+  if (keeps.result(0)) {
+    n.kept_result = t.results.size();
+    t.results.push_back(out[0]);
+  }
+  t.nodes.push_back(n);
+}
+
+void record_free(std::string_view name, std::span<const tensor* const> in, std::span<tensor> out, free_rule rule) {
+  tape& t = this_tape();
+  bool tracked = false;
+  for (const tensor* x : in) tracked = tracked || t.tracks(*x);
+  for (tensor& y : out) tensor_access::place(y) = {};  // a result that is an operand's handle is a value of its own
+  if (!tracked || out.empty()) return;
+  node n = begin_node(t, in, out, true, [](int) { return false; });
+  n.free = t.free.size();
+  t.free.push_back({std::string(name), std::move(rule)});
+  give_places(t, out);
+  t.nodes.push_back(n);
+}
+
+std::vector<tensor> completed(const frame& at) {
+  std::vector<tensor> dys(at.dys.begin(), at.dys.end());
+  dtype type = dtype::float32;
+  for (const tensor& dy : dys)
+    if (dy) type = dy.type();
+  for (std::size_t k = 0; k < dys.size(); ++k)
+    if (!dys[k]) dys[k] = zeros(at.on.shapes[at.at.result_dims + k], type);
+  return dys;
+}
+
+tensor reduced_to(const shape& dims, const tensor& g) {
+  if (g.dims() == dims) return g;
+  const int extra = g.rank() - dims.rank();
+  std::vector<std::int64_t> over;
+  for (int i = 0; i < g.rank(); ++i)
+    if (i < extra || (dims[i - extra] == 1 && g.dims()[i] != 1)) over.push_back(i);
+  return reshape(sum(g, over), dims);
+}
+
+}  // namespace kerngrad::detail

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The module: what `import kerngrad;` brings.
+export module kerngrad;
+
+export import :std;
+export import :core;
+export import :op;
+export import :launch;
+export import :shapes;
+export import :shapes_move;
+export import :rows_unary;
+export import :rows_binary;
+export import :rows_reduce;
+export import :rows_window;
+export import :rows_move;
+export import :table;
+export import :tensor;
+export import :engine;
+export import :call;
+export import :ops_elementwise;
+export import :ops;
+export import :rule;
+export import :grads_unary;
+export import :grads_binary;
+export import :grads_reduce;
+export import :grads_window;
+export import :grads_move;
+export import :audit;
+export import :registry;
+export import :grad;
+export import :optimizer;
+
+/// The short name of the namespace.
+export namespace kg = kerngrad;

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// The row: one constexpr value that states everything about an op from which the rest is derived: look-up,
+// validation, dtype promotion, result shapes, documents, tests.
+module;
+#include "kernels/abi.h"
+export module kerngrad:op;
+
+import :std;
+import :core;
+
+export namespace kerngrad {
+
+/// A list with room for N elements in place; the rest goes to the heap. Results of ops are nearly always one.
+template <class T, int N>
+class small_list {
+ public:
+  constexpr small_list() = default;
+  constexpr small_list(std::initializer_list<T> values) {
+    for (const T& value : values) push_back(value);
+  }
+  constexpr void push_back(T value) {
+    if (count_ < N) first_[count_] = std::move(value);
+    else rest_.push_back(std::move(value));
+    ++count_;
+  }
+  constexpr int size() const { return count_; }
+  constexpr bool empty() const { return count_ == 0; }
+  constexpr T& operator[](int i) { return i < N ? first_[i] : rest_[static_cast<std::size_t>(i - N)]; }
+  constexpr const T& operator[](int i) const { return i < N ? first_[i] : rest_[static_cast<std::size_t>(i - N)]; }
+  constexpr T& front() { return first_[0]; }
+  constexpr const T& front() const { return first_[0]; }
+
+ private:
+  T first_[N]{};
+  int count_ = 0;
+  std::vector<T> rest_;
+};
+
+/// How an operand's dtype takes part in a call.
+enum class role : std::uint8_t {
+  value,  ///< promoted with the other values and cast to the dtype that the kernel computes in
+  own,    ///< keeps its own dtype: indices, conditions
+};
+
+/// One operand of an op.
+struct operand {
+  std::string_view name;
+  dtype_set types;
+  role part = role::value;
+  bool optional = false;
+  bool list = false;  ///< the operand is a list of tensors; it is then the only one
+};
+
+/// One attribute of an op: everything that is not a tensor.
+struct attr_spec {
+  std::string_view name;
+  attr_kind kind;
+  std::string_view doc;
+  bool required = false;
+  double fallback = 0;             ///< the default of bool, integer, number and dtype attributes
+  std::string_view choices = {};   ///< the legal texts, separated by `|`; the first is the default
+  double least = -1e308, most = 1e308;
+  bool scalar_or_list = false;     ///< a list attribute that also takes one integer; an integer one that takes a text
+};
+
+/// What happens to the operands' common dtype before the kernel sees it.
+enum class lift : std::uint8_t {
+  none,      ///< computed as it is
+  integers,  ///< bool becomes int32
+  floats,    ///< bool and integers become float32
+};
+
+/// The dtype of the result.
+enum class result : std::uint8_t { same, boolean, int32, float32, complex64, attribute };
+
+/// How dtypes go through an op.
+struct type_rule {
+  lift before = lift::none;
+  result after = result::same;
+};
+
+/// What a row's shape rule gets and fills in. `in` is as the kernel will see it, after promotion.
+struct op_row;
+struct inference {
+  const op_row& row;
+  std::span<const signature> in;
+  std::span<const attr_value> attrs;
+  dtype compute;      ///< the dtype that the kernel is chosen by
+  dtype result_type;  ///< what the type rule says of the results
+  small_list<signature, 4> out{};
+
+  constexpr const attr_value& attr(std::string_view name) const;
+  constexpr void give(const shape& dims) { out.push_back({dims, result_type}); }
+  constexpr void give(const shape& dims, dtype type) { out.push_back({dims, type}); }
+  /// Throws for operand `i`, named in the text.
+  [[noreturn]] void refuse(std::string_view got, std::string_view wanted, std::string_view advice = {}) const;
+};
+
+/// A constexpr shape rule: pushes one signature per result or throws.
+using infer_fn = void (*)(inference&);
+
+/// An operand or a result as a launcher sees it.
+struct view {
+  void* data = nullptr;
+  shape dims;
+  dtype type = dtype::float32;
+};
+
+struct launch_call;
+/// Turns shapes and attributes into the kernel's geometry and calls it.
+using launch_fn = void (*)(const launch_call&);
+
+/// Which kind of op it is; rows are grouped by it in the documents, tests pick their samples by it.
+enum class family : std::uint8_t { unary, binary, select, convert, reduce, matmul, conv, pool, softmax, move, create, random };
+
+/// "unary", ...
+constexpr std::string_view name_of(family group) {
+  constexpr std::string_view names[] = {"unary", "binary", "select",  "convert", "reduce", "matmul",
+                                        "conv",  "pool",   "softmax", "move",    "create", "random"};
+  return names[static_cast<int>(group)];
+}
+
+/// One op. Everything that is not said here is derived from what is.
+struct op_row {
+  std::string_view name;
+  std::string_view doc;  ///< one line: what it computes, NaN and edge rules, its gradient's convention at kinks
+  family group;
+  std::span<const operand> operands;
+  std::span<const attr_spec> attrs{};
+  type_rule types{};
+  infer_fn infer = nullptr;
+  launch_fn launch = nullptr;
+  std::string_view kernel{};       ///< the kernel it runs on when that is not its own
+  std::string_view no_gradient{};  ///< why there is no rule; empty when there must be one
+  bool in_place = false;           ///< the result may share the first operand's memory
+  double cost = 1;                 ///< arithmetic operations per element of the result, roughly
+  int version = 1;
+
+  constexpr std::string_view kernel_name() const { return kernel.empty() ? name : kernel; }
+  /// Index of an attribute, or -1.
+  constexpr int attr_index(std::string_view wanted) const {
+    for (std::size_t i = 0; i < attrs.size(); ++i)
+      if (attrs[i].name == wanted) return static_cast<int>(i);
+    return -1;
+  }
+  /// Index of an operand, or -1.
+  constexpr int operand_index(std::string_view wanted) const {
+    for (std::size_t i = 0; i < operands.size(); ++i)
+      if (operands[i].name == wanted) return static_cast<int>(i);
+    return -1;
+  }
+  constexpr bool takes_list() const { return operands.size() == 1 && operands[0].list; }
+};
+
+constexpr const attr_value& inference::attr(std::string_view name) const {
+  return attrs[static_cast<std::size_t>(row.attr_index(name))];
+}
+
+/// The value an attribute has when it is not given.
+constexpr attr_value default_of(const attr_spec& spec) {
+  if (spec.required) return {};
+  switch (spec.kind) {
+    case attr_kind::boolean: return attr_value(spec.fallback != 0);
+    case attr_kind::integer: return attr_value(static_cast<std::int64_t>(spec.fallback));
+    case attr_kind::number: return attr_value(spec.fallback);
+    case attr_kind::dtype: return attr_value(static_cast<dtype>(static_cast<int>(spec.fallback)));
+    case attr_kind::text: return attr_value(spec.choices.substr(0, spec.choices.find('|')));
+    default: return {};
+  }
+}
+
+/// The dtype that a kernel computes in, from the promoted dtype of its value operands.
+constexpr dtype lifted(dtype type, lift before) {
+  if (before == lift::integers && type == dtype::boolean) return dtype::int32;
+  if (before == lift::floats && (integral | boolean_only).has(type)) return dtype::float32;
+  return type;
+}
+
+/// The dtype of a result, from the one that the kernel computes in.
+constexpr dtype result_of(dtype compute, result after) {
+  switch (after) {
+    case result::boolean: return dtype::boolean;
+    case result::int32: return dtype::int32;
+    case result::float32: return dtype::float32;
+    case result::complex64: return dtype::complex64;
+    default: return compute;
+  }
+}
+
+/// An op is known to the compiler when it has a name, a line of documentation, a shape rule and a launcher.
+template <const op_row& Row>
+concept op = !Row.name.empty() && !Row.doc.empty() && Row.infer != nullptr && Row.launch != nullptr;
+
+}  // namespace kerngrad

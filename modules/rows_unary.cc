@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of the elementwise ops of one operand, activations among them.
+module;
+#include "kernels/abi.h"
+export module kerngrad:rows_unary;
+
+import :std;
+import :core;
+import :op;
+import :launch;
+import :shapes;
+
+export namespace kerngrad {
+
+inline constexpr operand x_floating[] = {{"x", floating | integral | boolean_only}};
+inline constexpr operand x_numeric[] = {{"x", numeric | boolean_only}};
+inline constexpr operand x_numeric_or_complex[] = {{"x", numeric | boolean_only | complex_only}};
+inline constexpr operand x_boolean[] = {{"x", boolean_only}};
+
+inline constexpr attr_spec alpha_leaky[] = {{"alpha", attr_kind::number, "slope for x < 0", false, 0.2}};
+inline constexpr attr_spec alpha_step[] = {{"alpha", attr_kind::number, "value for x <= 0", false, 0}};
+inline constexpr attr_spec clip_bounds[] = {{"clipValueMin", attr_kind::number, "lower bound, kept in double precision", true},
+                                            {"clipValueMax", attr_kind::number, "upper bound, at least the lower one", true}};
+
+// The three ways in which dtypes go through: integers become float32, integers stay, or the result is boolean.
+inline constexpr type_rule as_float{lift::floats, result::same};
+inline constexpr type_rule as_number{lift::integers, result::same};
+inline constexpr type_rule as_truth{lift::none, result::boolean};
+
+inline constexpr op_row unary_row(std::string_view name, std::string_view doc, double cost = 1,
+                                  std::span<const attr_spec> attrs = {}) {
+  return {.name = name, .doc = doc, .group = family::unary, .operands = x_floating, .attrs = attrs, .types = as_float,
+          .infer = shapes::same, .launch = launch::unary, .in_place = true, .cost = cost};
+}
+/// For ops that keep integers as they are; bool becomes int32.
+inline constexpr op_row number_row(std::string_view name, std::string_view doc, std::span<const attr_spec> attrs = {}) {
+  op_row row = unary_row(name, doc, 1, attrs);
+  row.operands = x_numeric;
+  row.types = as_number;
+  return row;
+}
+inline constexpr op_row complex_row(std::string_view name, std::string_view doc) {
+  op_row row = number_row(name, doc);
+  row.operands = x_numeric_or_complex;
+  return row;
+}
+inline constexpr op_row truth_row(std::string_view name, std::string_view doc, std::span<const operand> operands) {
+  op_row row = unary_row(name, doc);
+  row.operands = operands;
+  row.types = as_truth;
+  row.in_place = false;
+  row.no_gradient = "the result is boolean";
+  return row;
+}
+
+inline constexpr op_row unary_rows[] = {
+    number_row("Abs", "|x|; the smallest integer wraps to itself. Gradient: dy * sign(x), -dy at 0."),
+    complex_row("Neg", "-x; integers wrap."),
+    number_row("Sign", "-1, 0 or 1; NaN stays NaN. Gradient: 0."),
+    complex_row("Square", "x * x; integers wrap."),
+    unary_row("Sqrt", "The square root; NaN below 0.", 4),
+    unary_row("Rsqrt", "1 / sqrt(x); infinity at 0.", 6),
+    unary_row("Reciprocal", "1 / x; infinity at 0.", 4),
+    unary_row("Exp", "e to the power x.", 10),
+    unary_row("Expm1", "exp(x) - 1, accurate near 0.", 14),
+    unary_row("Log", "The natural logarithm; -infinity at 0, NaN below.", 12),
+    unary_row("Log1p", "log(1 + x), accurate near 0.", 14),
+    unary_row("Sin", "The sine of x radians, for every finite x.", 14),
+    unary_row("Cos", "The cosine of x radians, for every finite x.", 14),
+    unary_row("Tan", "The tangent of x radians, for every finite x.", 18),
+    unary_row("Asin", "The arc sine; NaN outside [-1, 1].", 16),
+    unary_row("Acos", "The arc cosine; NaN outside [-1, 1].", 16),
+    unary_row("Atan", "The arc tangent.", 16),
+    unary_row("Sinh", "The hyperbolic sine.", 16),
+    unary_row("Cosh", "The hyperbolic cosine.", 16),
+    unary_row("Tanh", "The hyperbolic tangent.", 14),
+    unary_row("Asinh", "The inverse hyperbolic sine.", 20),
+    unary_row("Acosh", "The inverse hyperbolic cosine; NaN below 1.", 20),
+    unary_row("Atanh", "The inverse hyperbolic tangent; NaN outside [-1, 1].", 20),
+    unary_row("Erf", "The error function.", 16),
+    number_row("Ceil", "The smallest integer not below x; integers stay. Gradient: 0."),
+    number_row("Floor", "The largest integer not above x; integers stay. Gradient: 0."),
+    number_row("Round", "The nearest integer, halves to even; integers stay. Gradient: 0."),
+    number_row("Relu", "max(x, 0); NaN stays NaN. Gradient: 0 at 0."),
+    number_row("Relu6", "min(max(x, 0), 6); NaN stays NaN. Gradient: 0 at 0, dy at 6."),
+    unary_row("LeakyRelu", "x, or alpha * x below 0. Gradient at 0: that of the negative side.", 2, alpha_leaky),
+    unary_row("Elu", "x, or exp(x) - 1 below 0.", 15),
+    unary_row("Selu", "scale * x, or scale * alpha * (exp(x) - 1) below 0 (Klambauer et al. 2017).", 16),
+    unary_row("Gelu", "x * (1 + erf(x / sqrt 2)) / 2 (Hendrycks and Gimpel 2016).", 20),
+    unary_row("Silu", "x * sigmoid(x).", 16),
+    unary_row("Sigmoid", "1 / (1 + exp(-x)).", 14),
+    unary_row("Softplus", "log(1 + exp(x)), accurate in both tails.", 24),
+    number_row("Step", "1 above 0, else alpha; NaN stays NaN. Gradient: 0.", alpha_step),
+    number_row("ClipByValue", "x limited to the two bounds; NaN stays NaN. Gradient: dy on the bounds, 0 outside.", clip_bounds),
+    truth_row("IsNan", "Whether x is not a number.", x_floating),
+    truth_row("IsInf", "Whether x is an infinity.", x_floating),
+    truth_row("IsFinite", "Whether x is neither NaN nor an infinity.", x_floating),
+    truth_row("LogicalNot", "Whether x is false.", x_boolean),
+};
+
+}  // namespace kerngrad

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shape rules of the ops that move or create elements.
+module;
+#include "kernels/abi.h"
+export module kerngrad:shapes_move;
+
+import :std;
+import :core;
+import :op;
+import :shapes;
+
+export namespace kerngrad::shapes {
+
+/// Reshape: one size may be -1 and is then what is left over.
+constexpr void reshape(inference& call) {
+  const std::span<const std::int64_t> wanted = call.attr("shape").as_list();
+  const std::int64_t size = call.in[0].dims.size();
+  std::int64_t dims[max_rank]{}, known = 1;
+  int open = -1;
+  if (wanted.size() > static_cast<std::size_t>(max_rank)) call.refuse("a shape of more than 8 axes", "a rank of at most 8");
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    dims[i] = wanted[i];
+    if (wanted[i] == -1 && open < 0) open = static_cast<int>(i);
+    else if (wanted[i] < 0) call.refuse("a size of " + std::to_string(wanted[i]), "sizes of 0 or more, and -1 at most once");
+    else known *= wanted[i];
+  }
+  if (open >= 0) {
+    if (known == 0 || size % known != 0)
+      call.refuse(std::to_string(size) + " elements", "a multiple of the known sizes' product " + std::to_string(known));
+    dims[open] = size / known;
+  }
+  const shape result(std::span<const std::int64_t>(dims, wanted.size()));
+  if (result.size() != size)
+    call.refuse("shape " + to_string(call.in[0].dims) + " with " + std::to_string(size) + " elements",
+                "as many elements as " + to_string(result) + " has, " + std::to_string(result.size()));
+  call.give(result);
+}
+
+constexpr void expand_dims(inference& call) {
+  const shape& dims = call.in[0].dims;
+  if (dims.rank() == max_rank) call.refuse("rank 8", "a rank of at most 7, so that one axis can be added");
+  call.give(with_inserted(dims, normalized_axis(call, "dim", call.attr("dim").as_integer(), dims.rank() + 1), 1));
+}
+
+/// The permutation of Transpose; reversed when it is not given.
+constexpr std::array<int, max_rank> permutation(const inference& call) {
+  const shape& dims = call.in[0].dims;
+  std::array<int, max_rank> perm{};
+  if (!call.attr("perm").given()) {
+    for (int i = 0; i < dims.rank(); ++i) perm[static_cast<std::size_t>(i)] = dims.rank() - 1 - i;
+    return perm;
+  }
+  const std::span<const std::int64_t> wanted = call.attr("perm").as_list();
+  if (wanted.size() != static_cast<std::size_t>(dims.rank()))
+    call.refuse("perm of " + std::to_string(wanted.size()) + " axes", "one for each of the " + std::to_string(dims.rank()));
+  axis_set seen = 0;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    perm[i] = normalized_axis(call, "perm", wanted[i], dims.rank());
+    if ((seen >> perm[i]) & 1) call.refuse("perm that names axis " + std::to_string(perm[i]) + " twice", "every axis once");
+    seen |= axis_set{1} << perm[i];
+  }
+  return perm;
+}
+
+constexpr void transpose(inference& call) {
+  const shape& dims = call.in[0].dims;
+  const auto perm = permutation(call);
+  std::int64_t sizes[max_rank]{};
+  for (int i = 0; i < dims.rank(); ++i) sizes[i] = dims[perm[static_cast<std::size_t>(i)]];
+  call.give(shape(std::span<const std::int64_t>(sizes, static_cast<std::size_t>(dims.rank()))));
+}
+
+/// Where Slice starts on each axis. One integer serves the first axis; missing ones are 0.
+constexpr std::array<std::int64_t, max_rank> slice_begin(const inference& call) {
+  const shape& dims = call.in[0].dims;
+  const attr_value& value = call.attr("begin");
+  std::array<std::int64_t, max_rank> begin{};
+  if (value.kind() == attr_kind::integer) begin[0] = value.as_integer();
+  const std::span<const std::int64_t> list = value.as_list();
+  if (list.size() > static_cast<std::size_t>(dims.rank()) || (value.kind() == attr_kind::integer && dims.rank() == 0))
+    call.refuse("begin of more axes than the rank " + std::to_string(dims.rank()), "at most one value an axis");
+  for (std::size_t i = 0; i < list.size(); ++i) begin[i] = list[i];
+  for (int i = 0; i < dims.rank(); ++i)
+    if (begin[static_cast<std::size_t>(i)] < 0 || begin[static_cast<std::size_t>(i)] > dims[i])
+      call.refuse("begin " + std::to_string(begin[static_cast<std::size_t>(i)]) + " on axis " + std::to_string(i),
+                  "0 to the axis' size " + std::to_string(dims[i]));
+  return begin;
+}
+
+/// Slice: `size` of -1 (or missing) reaches to the end.
+constexpr void slice(inference& call) {
+  const shape& dims = call.in[0].dims;
+  const auto begin = slice_begin(call);
+  const attr_value& value = call.attr("size");
+  const std::span<const std::int64_t> list = value.as_list();
+  if (list.size() > static_cast<std::size_t>(dims.rank()))
+    call.refuse("size of more axes than the rank " + std::to_string(dims.rank()), "at most one value an axis");
+  std::int64_t sizes[max_rank]{};
+  for (int i = 0; i < dims.rank(); ++i) {
+    const std::size_t at = static_cast<std::size_t>(i);
+    const std::int64_t rest = dims[i] - begin[at];
+    sizes[i] = at < list.size() ? list[at] : i == 0 && value.kind() == attr_kind::integer ? value.as_integer() : -1;
+    if (sizes[i] == -1) sizes[i] = rest;
+    if (sizes[i] < 0 || sizes[i] > rest)
+      call.refuse("begin " + std::to_string(begin[at]) + " and size " + std::to_string(sizes[i]) + " on axis " +
+                      std::to_string(i) + " of size " + std::to_string(dims[i]),
+                  "begin + size within the axis");
+  }
+  call.give(shape(std::span<const std::int64_t>(sizes, static_cast<std::size_t>(dims.rank()))));
+}
+
+/// Concat: equal shapes but for the axis, whose sizes add up.
+constexpr void concat(inference& call) {
+  const shape& first = call.in[0].dims;
+  const int axis = normalized_axis(call, "axis", call.attr("axis").as_integer(), first.rank());
+  std::int64_t total = 0;
+  for (const signature& in : call.in) {
+    if (in.dims.rank() != first.rank() || !(with_axis(in.dims, axis, 0) == with_axis(first, axis, 0)))
+      call.refuse("shapes " + to_string(first) + " and " + to_string(in.dims),
+                  "equal shapes but for axis " + std::to_string(axis));
+    total += in.dims[axis];
+  }
+  call.give(with_axis(first, axis, total));
+}
+
+/// Pack: equal shapes, joined along a new axis.
+constexpr void pack(inference& call) {
+  const shape& first = call.in[0].dims;
+  for (const signature& in : call.in)
+    if (!(in.dims == first)) call.refuse("shapes " + to_string(first) + " and " + to_string(in.dims), "equal shapes");
+  if (first.rank() == max_rank) call.refuse("rank 8", "a rank of at most 7, so that one axis can be added");
+  const int axis = normalized_axis(call, "axis", call.attr("axis").as_integer(), first.rank() + 1);
+  call.give(with_inserted(first, axis, static_cast<std::int64_t>(call.in.size())));
+}
+
+/// Unpack: one result per index of the axis.
+constexpr void unpack(inference& call) {
+  const shape& dims = call.in[0].dims;
+  const int axis = normalized_axis(call, "axis", call.attr("axis").as_integer(), dims.rank());
+  for (std::int64_t i = 0; i < dims[axis]; ++i) call.give(without_axes(dims, axis_set{1} << axis, false));
+}
+
+/// SplitV: a number of equal parts, or the sizes of the parts, one of which may be -1.
+constexpr void split(inference& call) {
+  const shape& dims = call.in[0].dims;
+  const int axis = normalized_axis(call, "axis", call.attr("axis").as_integer(), dims.rank());
+  const attr_value& value = call.attr("numOrSizeSplits");
+  if (value.kind() == attr_kind::integer) {
+    const std::int64_t parts = value.as_integer();
+    if (parts < 1 || dims[axis] % parts != 0)
+      call.refuse(std::to_string(parts) + " parts of an axis of size " + std::to_string(dims[axis]), "a divisor of the size");
+    for (std::int64_t i = 0; i < parts; ++i) call.give(with_axis(dims, axis, dims[axis] / parts));
+    return;
+  }
+  const std::span<const std::int64_t> sizes = value.as_list();
+  std::int64_t known = 0, open = 0;
+  for (std::int64_t size : sizes) {
+    if (size < -1) call.refuse("a part of size " + std::to_string(size), "sizes of 0 or more, and -1 at most once");
+    (size == -1 ? open : known) += size == -1 ? 1 : size;
+  }
+  if (open > 1 || (open == 0 && known != dims[axis]) || known > dims[axis])
+    call.refuse("parts of " + std::to_string(known) + " in all on an axis of size " + std::to_string(dims[axis]),
+                "sizes that add up to the axis, -1 at most once");
+  for (std::int64_t size : sizes) call.give(with_axis(dims, axis, size == -1 ? dims[axis] - known : size));
+}
+
+/// PadV2: a pair (before, after) for each axis.
+constexpr void pad(inference& call) {
+  const shape& dims = call.in[0].dims;
+  const std::span<const std::int64_t> pairs = call.attr("paddings").as_list();
+  if (pairs.size() != 2 * static_cast<std::size_t>(dims.rank()))
+    call.refuse("paddings of " + std::to_string(pairs.size()) + " values",
+                "a pair for each of the " + std::to_string(dims.rank()) + " axes");
+  std::int64_t sizes[max_rank]{};
+  for (int i = 0; i < dims.rank(); ++i) {
+    const std::int64_t before = pairs[2 * static_cast<std::size_t>(i)], after = pairs[2 * static_cast<std::size_t>(i) + 1];
+    if (before < 0 || after < 0) call.refuse("a negative padding on axis " + std::to_string(i), "paddings of 0 or more");
+    constexpr std::int64_t limit = std::int64_t{1} << 58;
+    if (before > limit || after > limit) call.refuse("a padding above 2^58", "paddings that fit in memory");
+    sizes[i] = before + dims[i] + after;
+  }
+  call.give(shape(std::span<const std::int64_t>(sizes, static_cast<std::size_t>(dims.rank()))));
+}
+
+/// Tile: a repetition for each axis.
+constexpr void tile(inference& call) {
+  const shape& dims = call.in[0].dims;
+  const std::span<const std::int64_t> reps = call.attr("reps").as_list();
+  if (reps.size() != static_cast<std::size_t>(dims.rank()))
+    call.refuse("reps of " + std::to_string(reps.size()) + " values", "one for each of the " + std::to_string(dims.rank()) + " axes");
+  std::int64_t sizes[max_rank]{};
+  for (int i = 0; i < dims.rank(); ++i) {
+    const std::int64_t count = reps[static_cast<std::size_t>(i)];
+    if (count < 0 || (dims[i] > 0 && count > (std::int64_t{1} << 58) / dims[i]))
+      call.refuse("a repetition of " + std::to_string(count), "repetitions of 0 or more whose result fits in memory");
+    sizes[i] = dims[i] * count;
+  }
+  call.give(shape(std::span<const std::int64_t>(sizes, static_cast<std::size_t>(dims.rank()))));
+}
+
+constexpr void broadcast_to(inference& call) {
+  const shape wanted = shape_attr(call, "shape");
+  const std::optional<shape> both = broadcast(call.in[0].dims, wanted);
+  if (!both || !(*both == wanted))
+    call.refuse("shape " + to_string(call.in[0].dims), "a shape that broadcasts to " + to_string(wanted));
+  call.give(wanted);
+}
+
+/// GatherV2: indices replace the axis. The first `batchDims` axes of both are walked together.
+constexpr void gather(inference& call) {
+  const shape &x = call.in[0].dims, &indices = call.in[1].dims;
+  const int axis = normalized_axis(call, "axis", call.attr("axis").as_integer(), x.rank());
+  const std::int64_t given = call.attr("batchDims").as_integer();
+  const std::int64_t batch = given < 0 ? given + indices.rank() : given;
+  if (batch < 0 || batch > indices.rank() || batch > axis)
+    call.refuse("batchDims " + std::to_string(given), "0 to the smaller of the axis and the indices' rank");
+  std::int64_t dims[2 * max_rank]{};
+  std::size_t rank = 0;
+  for (int i = 0; i < axis; ++i) {
+    if (i < batch && x[i] != indices[i])
+      call.refuse("shapes " + to_string(x) + " and " + to_string(indices), "equal sizes on the batch axes");
+    dims[rank++] = x[i];
+  }
+  for (int i = static_cast<int>(batch); i < indices.rank(); ++i) dims[rank++] = indices[i];
+  for (int i = axis + 1; i < x.rank(); ++i) dims[rank++] = x[i];
+  call.give(shape(std::span<const std::int64_t>(dims, rank)));
+}
+
+/// GatherGrad: dy and indices give the gradient of x, whose shape is the attribute `inputShape`.
+constexpr void gather_grad(inference& call) {
+  const shape x = shape_attr(call, "inputShape");
+  const signature operands[2] = {{x, call.in[0].type}, call.in[1]};
+  inference forward{call.row, operands, call.attrs, call.compute, call.result_type};
+  gather(forward);
+  if (!(forward.out[0].dims == call.in[0].dims))
+    call.refuse("dy of shape " + to_string(call.in[0].dims), "the shape of the gathered result, " + to_string(forward.out[0].dims));
+  call.give(x);
+}
+
+/// UnsortedSegmentSum: the first axes of x are those of the ids; they become one axis of segments.
+constexpr void segment_sum(inference& call) {
+  const shape &x = call.in[0].dims, &ids = call.in[1].dims;
+  const std::int64_t segments = call.attr("numSegments").as_integer();
+  if (segments < 0) call.refuse("numSegments " + std::to_string(segments), "0 or more");
+  if (ids.rank() > x.rank() || !(shape(x.dims().first(static_cast<std::size_t>(ids.rank()))) == ids))
+    call.refuse("x " + to_string(x) + " and segmentIds " + to_string(ids), "ids with the first sizes of x");
+  std::int64_t dims[max_rank + 1]{segments};
+  std::size_t rank = 1;
+  for (int i = ids.rank(); i < x.rank(); ++i) dims[rank++] = x[i];
+  call.give(shape(std::span<const std::int64_t>(dims, rank)));
+}
+
+constexpr void one_hot(inference& call) {
+  const std::int64_t depth = call.attr("depth").as_integer();
+  const shape& indices = call.in[0].dims;
+  if (depth < 2) call.refuse("depth " + std::to_string(depth), "a depth of at least 2");
+  if (indices.rank() == max_rank) call.refuse("rank 8", "a rank of at most 7, so that one axis can be added");
+  call.give(with_inserted(indices, indices.rank(), depth), call.attr("dtype").as_dtype());
+}
+
+/// The axes that Reverse turns round: all of them when they are not given.
+constexpr axis_set reversed_axes(const inference& call) { return reduced_axes(call, "dims", call.in[0].dims.rank()); }
+constexpr void reverse(inference& call) {
+  reversed_axes(call);
+  call.give(call.in[0].dims);
+}
+
+// ------------------------------------------------------------------------------------------ creation
+
+constexpr void fill(inference& call) { call.give(shape_attr(call, "shape"), call.attr("dtype").as_dtype()); }
+
+/// Range: from start in steps towards stop, which is left out. A positive step counts down when stop is below start.
+constexpr double range_step(const inference& call) {
+  const double start = call.attr("start").as_number(), stop = call.attr("stop").as_number();
+  const double step = call.attr("step").as_number();
+  return stop < start && step == 1 ? -1 : step;
+}
+constexpr void range(inference& call) {
+  const double start = call.attr("start").as_number(), stop = call.attr("stop").as_number();
+  const double step = range_step(call);
+  if (step == 0) call.refuse("step 0", "a step that is not 0");
+  const double exact = (stop - start) / step;
+  if (!(exact < 1e15)) call.refuse("a range of more than 1e15 elements", "finite bounds and a larger step");
+  std::int64_t count = exact > 0 ? static_cast<std::int64_t>(exact) : 0;
+  if (static_cast<double>(count) < exact) ++count;
+  call.give({count}, call.attr("dtype").as_dtype());
+}
+
+constexpr void linspace(inference& call) {
+  const std::int64_t count = call.attr("num").as_integer();
+  if (count <= 0) call.refuse("num " + std::to_string(count), "at least 1");
+  call.give({count}, dtype::float32);
+}
+
+}  // namespace kerngrad::shapes

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables: every row, every kernel of every backend, and the constexpr look-ups between them.
+module;
+#include "kernels/abi.h"
+#include "kernels/binary.h"
+#include "kernels/conv.h"
+#include "kernels/convert.h"
+#include "kernels/create.h"
+#include "kernels/depthwise.h"
+#include "kernels/matmul.h"
+#include "kernels/move.h"
+#include "kernels/pool.h"
+#include "kernels/random.h"
+#include "kernels/reduce.h"
+#include "kernels/select.h"
+#include "kernels/softmax.h"
+#include "kernels/unary.h"
+#include "kernels/reference/binary.h"
+#include "kernels/reference/conv.h"
+#include "kernels/reference/convert.h"
+#include "kernels/reference/create.h"
+#include "kernels/reference/depthwise.h"
+#include "kernels/reference/matmul.h"
+#include "kernels/reference/move.h"
+#include "kernels/reference/pool.h"
+#include "kernels/reference/random.h"
+#include "kernels/reference/reduce.h"
+#include "kernels/reference/select.h"
+#include "kernels/reference/softmax.h"
+#include "kernels/reference/unary.h"
+export module kerngrad:table;
+
+import :std;
+import :core;
+import :op;
+import :launch;
+import :rows_unary;
+import :rows_binary;
+import :rows_reduce;
+import :rows_window;
+import :rows_move;
+
+export namespace kerngrad {
+
+/// Joins tables of one element type.
+template <class T, std::size_t... Sizes>
+constexpr auto joined(const T (&... tables)[Sizes]) {
+  std::array<T, (Sizes + ...)> all{};
+  std::size_t at = 0;
+  const auto append = [&](const auto& table) {
+    for (const T& item : table) all[at++] = item;
+  };
+  (append(tables), ...);
+  return all;
+}
+
+/// Every op that the library knows. The position of a row is the op's id.
+inline constexpr auto op_table = joined(unary_rows, binary_rows, convert_rows, reduce_rows, softmax_rows, matmul_rows,
+                                        window_rows, move_rows, create_rows);
+inline constexpr int op_count = static_cast<int>(op_table.size());
+
+/// Every kernel of the two built-in backends.
+inline constexpr auto simd_kernels =
+    joined(kernels::unary_simd, kernels::binary_simd, kernels::select_simd, kernels::convert_simd, kernels::reduce_simd,
+           kernels::softmax_simd, kernels::matmul_simd, kernels::conv_simd, kernels::depthwise_simd, kernels::pool_simd,
+           kernels::move_simd, kernels::create_simd, kernels::random_simd);
+namespace reference = kernels::reference;
+inline constexpr auto reference_kernels =
+    joined(reference::unary_reference, reference::binary_reference, reference::select_reference,
+           reference::convert_reference, reference::reduce_reference, reference::softmax_reference,
+           reference::matmul_reference, reference::conv_reference, reference::depthwise_reference,
+           reference::pool_reference, reference::move_reference, reference::create_reference,
+           reference::random_reference);
+
+/// Ids of all ops in the order of their names: what a look-up by name searches.
+inline constexpr auto ops_by_name = [] {
+  std::array<std::uint16_t, op_count> order{};
+  for (std::uint16_t i = 0; i < op_count; ++i) {
+    std::size_t at = i;
+    for (; at > 0 && op_table[i].name < op_table[order[at - 1]].name; --at) order[at] = order[at - 1];
+    order[at] = i;
+  }
+  return order;
+}();
+
+/// The id of the op of that name, or -1.
+constexpr int find_op(std::string_view name) {
+  std::size_t low = 0, high = ops_by_name.size();
+  while (low < high) {
+    const std::size_t middle = (low + high) / 2;
+    const int order = op_table[ops_by_name[middle]].name.compare(name);
+    if (order == 0) return ops_by_name[middle];
+    if (order < 0) low = middle + 1;
+    else high = middle;
+  }
+  return -1;
+}
+
+/// The name belongs to a row of the table.
+template <fixed_string Name>
+concept known_op = find_op(Name) >= 0;
+
+/// The id of a known op; an unknown name is a compile error.
+template <fixed_string Name>
+  requires known_op<Name>
+inline constexpr int op_id = find_op(Name);
+
+/// A row by id. A reference with linkage, so that it can be a template argument.
+template <int Id>
+inline constexpr const op_row& row_of = op_table[Id];
+
+/// The built-in backends, in the order of their tables.
+enum class backend : std::uint8_t { simd, reference };
+inline constexpr int backend_count = 2;
+
+/// "simd", "reference".
+constexpr std::string_view name_of(backend which) { return which == backend::simd ? "simd" : "reference"; }
+
+using kernel_table = std::array<kernel_slot, static_cast<std::size_t>(op_count) * dtype_count>;
+
+/// Sorts a list of kernels into slots by op and dtype; a row that borrows a kernel gets the same slot.
+template <std::size_t N>
+constexpr kernel_table slots_of(const std::array<kernels::entry, N>& list) {
+  kernel_table table{};
+  for (const kernels::entry& item : list) {
+    const int id = find_op(item.op);
+    if (id < 0) continue;  // refused by the audit
+    table[static_cast<std::size_t>(id * dtype_count + static_cast<int>(item.type))] = {item.run, item.flat1, item.flat2};
+  }
+  for (int id = 0; id < op_count; ++id) {
+    if (op_table[static_cast<std::size_t>(id)].kernel.empty()) continue;
+    const int lender = find_op(op_table[static_cast<std::size_t>(id)].kernel);
+    for (int type = 0; type < dtype_count; ++type)
+      table[static_cast<std::size_t>(id * dtype_count + type)] = table[static_cast<std::size_t>(lender * dtype_count + type)];
+  }
+  return table;
+}
+
+/// kernel_tables[backend][op * dtype_count + dtype].
+inline constexpr std::array<kernel_table, backend_count> kernel_tables{slots_of(simd_kernels), slots_of(reference_kernels)};
+
+constexpr const kernel_slot& slot_of(backend which, int id, dtype type) {
+  return kernel_tables[static_cast<std::size_t>(which)][static_cast<std::size_t>(id * dtype_count + static_cast<int>(type))];
+}
+
+/// The dtypes that a backend has kernels of an op for.
+constexpr dtype_set kernel_dtypes(backend which, int id) {
+  dtype_set set{};
+  for (int type = 0; type < dtype_count; ++type)
+    if (slot_of(which, id, static_cast<dtype>(type)).exists()) set = set | only(static_cast<dtype>(type));
+  return set;
+}
+
+/// A backend has a kernel of the op for the dtype.
+template <fixed_string Name, backend Which, dtype Type>
+concept has_kernel = known_op<Name> && slot_of(Which, find_op(Name), Type).exists();
+
+/// The raw door: runs the kernel of a known op on spans of one size. No allocation, no validation, no hook: the
+/// instructions are those of the dispatched kernel called by hand. Sizes must match; debug builds assert it.
+template <fixed_string Name, backend Which = backend::simd, element T>
+  requires has_kernel<Name, Which, dtype_of<T>>
+inline void kernel(std::span<const std::type_identity_t<T>> x, std::span<T> y) {
+  constexpr kernel_slot slot = slot_of(Which, op_id<Name>, dtype_of<T>);
+  static_assert(slot.flat1 != nullptr, "this kernel does not take one operand without attributes: use the typed call");
+#ifndef NDEBUG
+  if (x.size() != y.size()) fail(Name.view(), "spans of different sizes", "equal sizes");
+#endif
+  slot.flat1(x.data(), y.data(), y.size());
+}
+template <fixed_string Name, backend Which = backend::simd, element T>
+  requires has_kernel<Name, Which, dtype_of<T>>
+inline void kernel(std::span<const T> a, std::span<const std::type_identity_t<T>> b,
+                   std::span<std::type_identity_t<T>> y) {
+  constexpr kernel_slot slot = slot_of(Which, op_id<Name>, dtype_of<T>);
+  static_assert(slot.flat2 != nullptr, "this kernel does not take two operands: use the typed call");
+#ifndef NDEBUG
+  if (a.size() != y.size() || b.size() != y.size()) fail(Name.view(), "spans of different sizes", "equal sizes");
+#endif
+  slot.flat2(a.data(), b.data(), y.data(), y.size());
+}
+
+}  // namespace kerngrad

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tape, known inside the library only: what a recording keeps of each op, and the walk back over it. One tape a
+// thread; nested gradients share it, so that the ops of an inner backward pass are recorded for the outer one.
+module;
+#include "kernels/abi.h"
+module kerngrad:tape;
+
+import :std;
+import :core;
+import :op;
+import :table;
+import :tensor;
+import :engine;
+import :rule;
+
+namespace kerngrad::detail {
+
+/// An append-only list in chunks: references stay valid while the list grows, and clearing is a loop.
+template <class T>
+class chunked {
+ public:
+  T& push_back(T value) {
+    if (size_ == chunks_.size() * chunk) chunks_.push_back(std::make_unique<T[]>(chunk));
+    T& slot = (*this)[size_++];
+    slot = std::move(value);
+    return slot;
+  }
+  T& operator[](std::size_t i) { return chunks_[i / chunk][i % chunk]; }
+  const T& operator[](std::size_t i) const { return chunks_[i / chunk][i % chunk]; }
+  std::uint32_t size() const { return static_cast<std::uint32_t>(size_); }
+  void clear() {
+    for (std::size_t i = 0; i < size_; ++i) (*this)[i] = T{};
+    size_ = 0;
+    if (chunks_.size() > kept_chunks) chunks_.resize(kept_chunks);
+  }
+
+ private:
+  static constexpr std::size_t chunk = 256, kept_chunks = 64;
+  std::vector<std::unique_ptr<T[]>> chunks_;
+  std::size_t size_ = 0;
+};
+
+struct frame;
+using rule_fn = tensor (*)(const frame&);
+
+/// The gradient of a known op, instantiated for tensors.
+struct known_gradient {
+  struct part {
+    kept keeps;
+    rule_fn run = nullptr;  // null: the operand is a constant
+  };
+  std::array<part, 5> of{};
+  bool exists = false;
+  bool list = false;
+};
+/// Null when the op has no rule.
+const known_gradient* gradient_of(int id);
+
+/// The rule of an op that only exists at run time: dys and a flag per operand in, a gradient per operand out.
+using free_rule = std::function<std::vector<tensor>(std::span<const tensor> dy, const std::vector<bool>& wanted)>;
+
+inline constexpr std::uint32_t none = 0xffffffff;
+
+/// An operand of a recorded op.
+struct slot {
+  tensor saved;               // empty unless the rule keeps it
+  std::uint32_t value = 0;    // where its gradient goes; 0: nowhere
+  std::uint32_t dims = none;  // index of its shape; none: the shape of the first result
+  dtype type = dtype::float32;
+};
+
+struct node {
+  int op = -1;                            // id of a known op; -1: `free` has the rule
+  const known_gradient* rule = nullptr;
+  std::uint32_t free = none;
+  std::uint32_t first_slot = 0, slots = 0;
+  std::uint32_t first_value = 0, results = 0;
+  std::uint32_t kept_result = none;       // index of the first result's handle, if kept
+  std::uint32_t attrs = none;
+  std::uint32_t result_dims = none;       // index of the results' shapes, for ops with several
+};
+
+struct free_gradient {
+  std::string name;
+  free_rule run;
+};
+
+struct tape {
+  std::uint64_t id = 0;
+  int depth = 0;                    // how many gradients are being recorded
+  int paused = 0;                   // how many scopes keep their ops off the tape
+  std::uint32_t next_value = 1;
+  chunked<node> nodes;
+  chunked<slot> slots;
+  chunked<tensor> results;
+  chunked<shape> shapes;
+  chunked<attr_value> attrs;
+  chunked<free_gradient> free;
+
+  inline bool records() const { return depth > 0 && paused == 0; }
+  inline bool tracks(const tensor& x) const { return records() && x && tensor_access::place(x).tape == id; }
+  void open();
+  void close();
+  void reset();
+};
+// The thread's tape, null before its first gradient: a call that records nothing pays one load for knowing it.
+extern constinit thread_local tape* current_tape [[gnu::tls_model("initial-exec")]];
+tape& first_tape();
+inline tape& this_tape() { return current_tape ? *current_tape : first_tape(); }
+inline bool recording_now() { return current_tape && current_tape->records(); }
+
+/// Keeps what happens in a scope off the tape.
+class unrecorded {
+ public:
+  inline unrecorded() { ++this_tape().paused; }
+  inline ~unrecorded() { --this_tape().paused; }
+  unrecorded(const unrecorded&) = delete;
+  unrecorded& operator=(const unrecorded&) = delete;
+};
+
+/// Notes a known op and gives its results their places. Nothing happens when no operand is tracked.
+void record(int id, std::span<const tensor* const> in, std::span<const attr_value> attrs, std::span<tensor> out);
+/// The same for an op with a free rule.
+void record_free(std::string_view name, std::span<const tensor* const> in, std::span<tensor> out, free_rule rule);
+
+/// The same for a known op whose gradient was replaced in the registry; false when it was not.
+bool record_replaced(int id, std::span<const tensor* const> in, std::span<const attr_value> attrs, std::span<tensor> out);
+
+/// What a rule of a known op sees while the walk is at its node.
+struct frame {
+  const tape& on;
+  const node& at;
+  std::span<const tensor> dys;
+  int operand = 0;  // of an op that takes a list: which one
+
+  inline const slot& operand_slot(int i) const { return on.slots[at.first_slot + static_cast<std::uint32_t>(i)]; }
+  inline const shape& dims(int i) const {
+    const slot& s = operand_slot(i);
+    return s.saved ? s.saved.dims() : s.dims == none ? dys[0].dims() : on.shapes[s.dims];
+  }
+};
+
+/// Fills in the dys that did not arrive with zeros.
+std::vector<tensor> completed(const frame& at);
+/// g added up over the axes that a shape was broadcast over.
+tensor reduced_to(const shape& dims, const tensor& g);
+
+}  // namespace kerngrad::detail

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tensor: a value that shares a reference-counted, 64-byte-aligned, contiguous buffer. Elements never change once
+// a tensor is built, so copies are free and what a tape saved stays what it was.
+module;
+#include "kernels/abi.h"
+export module kerngrad:tensor;
+
+import :std;
+import :core;
+
+namespace kerngrad::detail {
+
+/// Header of a buffer; the elements follow it in the same block, or belong to `base` (a reshaped view).
+struct buffer {
+  std::atomic<std::int32_t> references{1};
+  dtype type{};
+  std::uint8_t size_class = 0;
+  shape dims;
+  std::byte* data = nullptr;
+  buffer* base = nullptr;
+};
+
+buffer* allocate(dtype type, const shape& dims);                 // elements are not initialised
+buffer* share(buffer* source, const shape& dims);                // same elements, other shape
+void release(buffer* last) noexcept;                             // the count has reached zero
+[[noreturn]] void refuse_element(const buffer* b, dtype wanted);  // wrong C++ type asked for
+
+// The part of a tensor that names its place on a tape: which recording, which value. 0 is "on none".
+struct place {
+  std::uint64_t tape = 0;
+  std::uint32_t value = 0;
+};
+
+}  // namespace kerngrad::detail
+
+export namespace kerngrad {
+
+class tensor;
+/// "tensor float32 [2, 2]\n[[1, 2],\n [3, 4]]": long axes are shortened.
+std::string to_string(const tensor& x);
+
+/// A multi-dimensional array. Copying shares the elements; there is no way to change them through a tensor.
+class tensor {
+ public:
+  /// An empty handle: no shape, no elements. Ops refuse it, optional operands are left out with it.
+  // `inline` is said where it matters: in a module, members defined in their class are not inline by themselves.
+  tensor() noexcept = default;
+  /// A scalar.
+  template <element T>
+  explicit tensor(T value) : tensor(std::span<const T>(&value, 1), shape{}) {}
+  /// A copy of the values in row-major order. Throws when their number is not the product of the sizes.
+  template <element T>
+  tensor(std::span<const T> values, const shape& dims) : tensor(raw(values.data(), values.size(), dtype_of<T>, dims)) {}
+  template <element T>
+  tensor(std::initializer_list<T> values, const shape& dims) : tensor(from_list<T>(values.begin(), values.size(), dims)) {}
+  template <element T>
+  tensor(const std::vector<T>& values, const shape& dims) : tensor(from_vector(values, dims)) {}
+  /// Rank 1.
+  template <element T>
+  tensor(std::initializer_list<T> values) : tensor(values, shape{static_cast<std::int64_t>(values.size())}) {}
+  template <element T>
+  explicit tensor(const std::vector<T>& values) : tensor(values, shape{static_cast<std::int64_t>(values.size())}) {}
+
+  inline tensor(const tensor& other) noexcept : buffer_(other.buffer_), place_(other.place_) {
+    if (buffer_) buffer_->references.fetch_add(1);
+  }
+  inline tensor(tensor&& other) noexcept : buffer_(std::exchange(other.buffer_, nullptr)), place_(other.place_) {}
+  inline tensor& operator=(const tensor& other) noexcept { return *this = tensor(other); }
+  inline tensor& operator=(tensor&& other) noexcept {
+    std::swap(buffer_, other.buffer_);
+    place_ = other.place_;
+    return *this;
+  }
+  inline ~tensor() {
+    // A count of one needs no atomic decrement: nobody else can hold a reference to copy from.
+    if (buffer_ && (buffer_->references.load() == 1 || buffer_->references.fetch_sub(1) == 1)) detail::release(buffer_);
+  }
+
+  /// Whether it holds elements (possibly none): false for the empty handle only.
+  inline explicit operator bool() const noexcept { return buffer_ != nullptr; }
+  inline const shape& dims() const { return checked()->dims; }
+  inline int rank() const { return dims().rank(); }
+  /// Number of elements.
+  inline std::int64_t size() const { return dims().size(); }
+  inline dtype type() const { return checked()->type; }
+  inline kerngrad::signature signature() const { return {dims(), type()}; }
+
+  /// The elements in row-major order. T must be the dtype's C++ type; anything else throws.
+  template <element T>
+  std::span<const T> data() const {
+    const detail::buffer* b = checked();
+    if (b->type != dtype_of<T>) detail::refuse_element(b, dtype_of<T>);
+    return {reinterpret_cast<const T*>(b->data), static_cast<std::size_t>(b->dims.size())};
+  }
+  /// The only element of a tensor of size 1. T must be the dtype's C++ type.
+  template <element T>
+  T item() const {
+    if (size() != 1) fail("item", "a tensor of shape " + to_string(dims()), "exactly one element");
+    return data<T>()[0];
+  }
+  /// The only element, as double whatever the (real) dtype.
+  double item() const;
+  /// All elements as double, whatever the (real) dtype.
+  std::vector<double> to_doubles() const;
+
+  /// The elements' address, for kernels and hooks; 64-byte aligned unless it is a view.
+  inline const void* address() const { return checked()->data; }
+  /// Whether two tensors share their elements.
+  inline bool shares_with(const tensor& other) const { return buffer_ && other.buffer_ && address() == other.address(); }
+
+ private:
+  friend struct tensor_access;
+  inline explicit tensor(detail::buffer* adopted) noexcept : buffer_(adopted) {}
+  static tensor raw(const void* values, std::size_t count, dtype type, const shape& dims);
+  template <element T>
+  static tensor from_list(const T* values, std::size_t count, const shape& dims) {
+    return raw(values, count, dtype_of<T>, dims);
+  }
+  template <element T>
+  static tensor from_vector(const std::vector<T>& values, const shape& dims) {
+    if constexpr (std::is_same_v<T, bool>) {  // std::vector<bool> has no array to point at
+      std::vector<std::uint8_t> bytes(values.begin(), values.end());
+      return raw(bytes.data(), bytes.size(), dtype::boolean, dims);
+    } else {
+      return raw(values.data(), values.size(), dtype_of<T>, dims);
+    }
+  }
+  inline const detail::buffer* checked() const {
+    if (!buffer_) fail("tensor", "an empty handle", "a tensor", "give it a value before reading it");
+    return buffer_;
+  }
+
+  detail::buffer* buffer_ = nullptr;
+  detail::place place_;
+};
+
+std::ostream& operator<<(std::ostream& out, const tensor& x);
+
+/// What the library holds in memory, over all threads.
+struct memory_info {
+  std::int64_t live_buffers = 0;  ///< blocks in use by tensors
+  std::int64_t live_bytes = 0;    ///< their elements
+  std::int64_t cached_bytes = 0;  ///< blocks kept for reuse
+};
+memory_info memory();
+/// Returns the calling thread's and the shared cached blocks to the system.
+void release_cached_memory();
+
+}  // namespace kerngrad
+
+namespace kerngrad {
+
+// The engine's way into a tensor.
+struct tensor_access {
+  static inline tensor adopt(detail::buffer* b) noexcept { return tensor(b); }
+  static inline detail::buffer* buffer(const tensor& x) noexcept { return x.buffer_; }
+  static inline detail::place& place(tensor& x) noexcept { return x.place_; }
+  static inline const detail::place& place(const tensor& x) noexcept { return x.place_; }
+  static inline bool unique(const tensor& x) noexcept {
+    return x.buffer_ && x.buffer_->references.load() == 1 &&
+           (!x.buffer_->base || x.buffer_->base->references.load() == 1);
+  }
+};
+
+}  // namespace kerngrad
