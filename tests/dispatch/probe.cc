@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The same call twice: the dispatched Highway entry by hand, and the raw door. check.py compares them.
+#include <cstddef>
+#include <span>
+#include "kernels/binary.h"
+import kerngrad;
+
+extern "C" [[gnu::noinline]] void by_hand(const float* a, const float* b, float* y, std::size_t n) {
+  kerngrad::kernels::Add_float32(a, b, y, n);
+}
+
+extern "C" [[gnu::noinline]] void raw_door(const float* a, const float* b, float* y, std::size_t n) {
+  kg::kernel<"Add">(std::span<const float>(a, n), std::span<const float>(b, n), std::span<float>(y, n));
+}
+
+int main() {
+  float a[64], b[64], y[64];
+  for (int i = 0; i < 64; ++i) a[i] = static_cast<float>(i), b[i] = 1;
+  kerngrad::kernels::Sub_float32(a, b, y, 64);  // resolves the target, which the first call of any kernel pays
+  for (std::size_t n : {1, 8, 64}) {
+    by_hand(a, b, y, n);
+    raw_door(a, b, y, n);
+  }
+  return y[63] == 64 ? 0 : 1;
+}
