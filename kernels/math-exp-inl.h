@@ -91,12 +91,14 @@ HWY_INLINE V Expm1(D d, V x) {
   return hn::CopySign(Scale(d, hn::Add(sum, hn::Add(rest, t)), k), x);
 }
 
-/// 1 / (1 + e^-x), through e^-|x| so that the left tail does not underflow early.
+/// 1 / (1 + e^-x), through e^-|x| so that the left tail does not underflow early, and as 1 - e^-x / (1 + e^-x) on the
+/// right, where 1 - sigmoid(x) is small and gradients read it.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V Sigmoid(D d, V x) {
   const V one = Constant(d, 1.0);
   const V e = Exp(d, hn::Neg(hn::Abs(x)));
-  return hn::Div(hn::IfThenElse(hn::Lt(x, hn::Zero(d)), e, one), hn::Add(one, e));
+  const V tail = hn::Div(e, hn::Add(one, e));
+  return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), tail, hn::Sub(one, tail));
 }
 
 /// x sigmoid(x); at -infinity the limit -0.

@@ -25,11 +25,11 @@ HWY_INLINE V Magnitude([[maybe_unused]] D d, V x) {
   }
 }
 
-// -1, 0 or 1. NaN and zeros of either sign are returned as they are.
+// -1, 0 or 1. NaN gives 0; a zero keeps its sign.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V Sign(D d, V x) {
   const V zero = hn::Zero(d);
-  return hn::IfThenElse(hn::Gt(x, zero), hn::Set(d, 1), hn::IfThenElse(hn::Lt(x, zero), hn::Set(d, -1), x));
+  return hn::IfThenElse(hn::Gt(x, zero), hn::Set(d, 1), hn::IfThenElse(hn::Lt(x, zero), hn::Set(d, -1), hn::IfThenElseZero(hn::Eq(x, x), x)));
 }
 
 // Rounding leaves integers as they are. Round goes to even on halves.

@@ -59,7 +59,7 @@ struct attr_spec {
   bool required = false;
   double fallback = 0;             ///< the default of bool, integer, number and dtype attributes
   std::string_view choices = {};   ///< the legal texts, separated by `|`; the first is the default
-  double least = -1e308, most = 1e308;
+  double least = std::numeric_limits<double>::lowest(), most = std::numeric_limits<double>::max();
   bool scalar_or_list = false;     ///< a list attribute that also takes one integer; an integer one that takes a text
 };
 

@@ -58,11 +58,11 @@ struct kernel_config {
   std::string name;
   std::string backend = "simd";
   /// Computes the results; what it calls is not recorded. It may throw: nothing has changed then.
-  std::function<tensor_list(const kernel_call&)> run;
+  std::function<tensor_list(const kernel_call&)> run{};
   /// Dtypes that operands may have; all by default.
   dtype_set dtypes = any_dtype;
   /// Run once when the kernel is registered, and when it leaves.
-  std::function<void()> setup, dispose;
+  std::function<void()> setup{}, dispose{};
 };
 
 /// What a gradient of the registry gets.
@@ -93,7 +93,7 @@ struct gradient_config {
   std::vector<std::string> saves_inputs{};
   bool saves_outputs = false;
   /// Gives the gradients by operand name; an operand that is left out has none.
-  std::function<std::vector<named_operand>(const gradient_call&)> run;
+  std::function<std::vector<named_operand>(const gradient_call&)> run{};
 };
 
 /// What to do when the name is taken.

@@ -60,7 +60,7 @@ inline constexpr attr_spec uniform_attrs[] = {{"shape", attr_kind::list, "sizes 
                                               {"dtype", attr_kind::dtype, "dtype of the result"}};
 inline constexpr attr_spec normal_attrs[] = {{"shape", attr_kind::list, "sizes of the axes", true},
                                              {"mean", attr_kind::number, "mean", false, 0},
-                                             {"stddev", attr_kind::number, "standard deviation, not negative", false, 1, {}, 0, 1e308},
+                                             {"stddev", attr_kind::number, "standard deviation, not negative", false, 1, {}, 0, std::numeric_limits<double>::max()},
                                              {"seed", attr_kind::integer, "chooses the stream", false, 0},
                                              {"dtype", attr_kind::dtype, "dtype of the result"}};
 

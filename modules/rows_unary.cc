@@ -56,7 +56,7 @@ inline constexpr op_row truth_row(std::string_view name, std::string_view doc, s
 inline constexpr op_row unary_rows[] = {
     number_row("Abs", "|x|; the smallest integer wraps to itself. Gradient: dy * sign(x), -dy at 0."),
     complex_row("Neg", "-x; integers wrap."),
-    number_row("Sign", "-1, 0 or 1; NaN stays NaN. Gradient: 0."),
+    number_row("Sign", "-1, 0 or 1; 0 for NaN. Gradient: 0."),
     complex_row("Square", "x * x; integers wrap."),
     unary_row("Sqrt", "The square root; NaN below 0.", 4),
     unary_row("Rsqrt", "1 / sqrt(x); infinity at 0.", 6),

@@ -201,6 +201,9 @@ constexpr window_axis resolve_axis(const inference& call, std::int64_t in, std::
   const attr_value& pad = call.attr("pad");
   const int rounding = call.row.attr_index("dimRoundingMode");
   const std::string_view mode = rounding < 0 ? std::string_view("floor") : call.attr("dimRoundingMode").as_text();
+  if (pad.kind() == attr_kind::text && mode != "floor")
+    call.refuse("dimRoundingMode \"" + std::string(mode) + "\" with pad \"" + std::string(pad.as_text()) + "\"",
+                "a padding in pixels, or no rounding mode");
   const std::int64_t reach = (filter - 1) * dilation + 1;
   window_axis result{};
   if (pad.kind() == attr_kind::text && pad.as_text() == "same") {

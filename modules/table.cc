@@ -2,6 +2,7 @@
 // The tables: every row, every kernel of every backend, and the constexpr look-ups between them.
 module;
 #include "kernels/abi.h"
+#include "kernels/accuracy.h"
 #include "kernels/binary.h"
 #include "kernels/conv.h"
 #include "kernels/convert.h"
@@ -108,6 +109,17 @@ inline constexpr int op_id = find_op(Name);
 /// A row by id. A reference with linkage, so that it can be a template argument.
 template <int Id>
 inline constexpr const op_row& row_of = op_table[Id];
+
+/// The largest error of an op's kernels on any target, in units in the last place; nothing where the result is exact
+/// or bounded by its family's summation.
+struct ulp_bound {
+  double float32, float64;
+};
+constexpr std::optional<ulp_bound> accuracy_of(std::string_view name) {
+  for (const kernels::accuracy_bound& bound : kernels::accuracy)
+    if (name == bound.op) return ulp_bound{bound.ulp_float32, bound.ulp_float64};
+  return {};
+}
 
 /// The built-in backends, in the order of their tables.
 enum class backend : std::uint8_t { simd, reference };

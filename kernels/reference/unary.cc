@@ -50,7 +50,7 @@ T Abs(T x) {
 template <class T>
 T Neg(T x) { return negated(x); }
 template <class T>
-T Sign(T x) { return x > 0 ? T{1} : x < 0 ? T{-1} : x; }
+T Sign(T x) { return x > 0 ? T{1} : x < 0 ? T{-1} : x == 0 ? x : T{0}; }
 template <class T>
 T Square(T x) {
   if constexpr (is_float<T>) return x * x;

@@ -107,8 +107,9 @@ void check_attrs(const op_row& row, std::span<const attr_value> given, std::span
     if (!attr_fits(spec, value)) fail(row.name, said(), std::string(name_of(spec.kind)) + ": " + std::string(spec.doc));
     if (value.kind() == attr_kind::text && !spec.choices.empty() && !is_choice(spec.choices, value.as_text()))
       fail(row.name, said(), "one of " + std::string(spec.choices));
+    const bool bounded = spec.least > std::numeric_limits<double>::lowest() || spec.most < std::numeric_limits<double>::max();
     const auto within = [&](double number) {
-      if (!(number >= spec.least && number <= spec.most) && !(std::isinf(number) && spec.most >= 1e308))
+      if (bounded && !(number >= spec.least && number <= spec.most))
         fail(row.name, said(), "values from " + to_string(attr_value(spec.least)) + " to " + to_string(attr_value(spec.most)));
     };
     if (value.kind() == attr_kind::integer || value.kind() == attr_kind::number) within(value.as_number());

@@ -81,7 +81,7 @@ template <class T>
 wide exact_unary(std::string_view op, T x, const double* p) {
   if (op == "Abs") return std::fabs(x);
   if (op == "Neg") return -x;
-  if (op == "Sign") return x > 0 ? T{1} : x < 0 ? T{-1} : x;
+  if (op == "Sign") return x > 0 ? T{1} : x < 0 ? T{-1} : std::isnan(x) ? T{0} : x;
   if (op == "Square") return static_cast<T>(x * x);
   if (op == "Sqrt") return std::sqrt(x);
   if (op == "Reciprocal") return static_cast<T>(1 / x);

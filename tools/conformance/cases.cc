@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// Forward, gradient and optimizer cases.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "tools/conformance/conformance.h"
+
+namespace conformance {
+
+namespace {
+
+outcome failed(std::string why) { return {verdict::failed, std::move(why)}; }
+
+// What holds for every case of a kernel before it runs.
+void check_applicable(const json& line) {
+  require_kernel(line.at("kernel").get_ref<const std::string&>());
+  if (line.value("note", "") == "deviates") throw skip_case{"deviates"};
+}
+
+// dtype and shape, for results that are drawn at random.
+std::string signature_difference(const kg::tensor& actual, const json& expected) {
+  const kg::shape dims(expected.at("shape").get<std::vector<std::int64_t>>());
+  const std::string wanted = fmt::format("{} {}", expected.at("dtype").get<std::string>(), kg::to_string(dims));
+  return text_of(actual) == wanted ? std::string() : fmt::format("got {}, expected {}", text_of(actual), wanted);
+}
+
+}  // namespace
+
+// ------------------------------------------------------------------------------------------ forward
+
+namespace {
+
+// The reference's backward convolutions read whatever dy they get. A dy that no forward call gives says nothing about
+// the gradient, and the rows refuse it.
+void check_dy_fits(const kernel_call& call) {
+  const std::size_t at = call.kernel.find("Backprop");
+  const bool for_input = call.kernel.ends_with("Input");
+  if (at == std::string::npos || !row_of(call.kernel.substr(0, at))) return;
+  kernel_call forward{call.kernel.substr(0, at)};
+  const auto zeros = [](const kg::attr_value& sizes) { return kg::zeros(kg::shape(sizes.as_list())); };
+  for (const kg::named_attribute& item : call.attrs) {
+    if (item.name == "inputShape")
+      forward.operands.emplace_back("x", zeros(item.value));
+    else if (item.name == "filterShape")
+      forward.operands.emplace_back("filter", zeros(item.value));
+    else
+      forward.attrs.push_back(item);
+  }
+  const kg::tensor* dy = nullptr;
+  for (const kg::named_operand& operand : call.operands) {
+    if (operand.name == "dy")
+      dy = &operand.tensors[0];
+    else if (operand.name == (for_input ? "filter" : "x"))
+      forward.operands.push_back(operand);
+  }
+  if (dy && !(forward.run().front().dims() == dy->dims())) throw skip_case{"dy is not of the result's shape"};
+}
+
+}  // namespace
+
+outcome run_forward(const json& line) {
+  check_applicable(line);
+  const kernel_call call = call_of(line);
+  check_dy_fits(call);
+  const json& expected = line.at("outputs");
+  const bool drawn = line.value("nondeterministic", false);
+  std::vector<kg::tensor> wanted;
+  if (!drawn)
+    for (const json& output : expected) wanted.push_back(tensor_of(output));
+  const kg::tensor_list got = call.run();
+  if (static_cast<std::size_t>(got.size()) != expected.size())
+    return failed(fmt::format("got {} results, expected {}", got.size(), expected.size()));
+  for (int k = 0; k < got.size(); ++k) {
+    const std::size_t at = static_cast<std::size_t>(k);
+    const std::string text =
+        drawn ? signature_difference(got[k], expected[at]) : difference(got[k], wanted[at], tolerance_of(call.kernel));
+    if (text.empty()) continue;
+    if (!drawn && cancels(call, got[k], wanted[at]))
+      throw skip_case{"terms that cancel below the resolution of float32"};
+    return failed(expected.size() > 1 ? fmt::format("result {}: {}", k, text) : text);
+  }
+  return {verdict::passed, drawn ? "nondeterministic: only dtype and shape compared" : ""};
+}
+
+// ------------------------------------------------------------------------------------------ gradient
+
+namespace {
+
+// An operand that a gradient is asked for, and its place in the call.
+struct place {
+  std::size_t operand, index;
+  std::string key;  // in "grads"
+};
+
+bool has_gradient(const kg::tensor& x) { return kg::differentiable.has(x.type()); }
+
+std::vector<place> differentiable_places(const kernel_call& call, const json& grads, bool& others) {
+  std::vector<place> places;
+  for (std::size_t i = 0; i < call.operands.size(); ++i) {
+    const kg::named_operand& operand = call.operands[i];
+    for (std::size_t j = 0; j < operand.tensors.size(); ++j) {
+      const std::string key = operand.name.empty() ? std::to_string(j) : operand.name;
+      if (!grads.contains(key)) continue;
+      if (has_gradient(operand.tensors[j]))
+        places.push_back({i, j, key});
+      else
+        others = true;
+    }
+  }
+  return places;
+}
+
+// The results against the dy of each, as one number: its gradient is the one that was recorded. Results of other
+// dtypes are cast, so that one which does not depend smoothly on its operands gives zeros.
+kg::tensor weighted(const kg::tensor_list& results, std::span<const kg::tensor> dy) {
+  kg::tensor total;
+  for (int k = 0; k < results.size(); ++k) {
+    const kg::tensor& weight = dy[static_cast<std::size_t>(k)];
+    const kg::tensor part = kg::sum(kg::cast(results[k], weight.type()) * weight);
+    total = total ? total + part : part;
+  }
+  return total;
+}
+
+std::string dy_difference(const kg::tensor_list& results, std::span<const kg::tensor> dy) {
+  if (static_cast<std::size_t>(results.size()) != dy.size())
+    return fmt::format("got {} results, expected {}", results.size(), dy.size());
+  for (int k = 0; k < results.size(); ++k) {
+    const kg::tensor& weight = dy[static_cast<std::size_t>(k)];
+    if (!(results[k].dims() == weight.dims()))
+      return fmt::format("result {} is {}, its dy {}", k, text_of(results[k]), text_of(weight));
+  }
+  return {};
+}
+
+std::vector<kg::tensor> gradients(const kernel_call& call, std::span<const place> places,
+                                  std::span<const kg::tensor> dy, bool direct) {
+  std::vector<kg::tensor> xs;
+  for (const place& at : places) xs.push_back(call.operands[at.operand].tensors[at.index]);
+  const auto f = [&](std::span<const kg::tensor> leaves) {
+    kernel_call traced = call;
+    for (std::size_t i = 0; i < places.size(); ++i)
+      traced.operands[places[i].operand].tensors[places[i].index] = leaves[i];
+    kg::tensor_list results = traced.run();
+    return direct ? results.front() : weighted(results, dy);
+  };
+  return kg::value_and_grads_of(f, xs, direct ? dy[0] : kg::tensor()).grads;
+}
+
+}  // namespace
+
+outcome run_gradient(const json& line) {
+  check_applicable(line);
+  const kernel_call call = call_of(line);
+  std::vector<kg::tensor> dy;
+  for (const json& item : line.at("dy")) dy.push_back(tensor_of(item));
+  const json& grads = line.at("grads");
+  bool others = false;
+  const std::vector<place> places = differentiable_places(call, grads, others);
+  const bool noted = line.value("note", "") == "integer-operand";
+  if (places.empty()) throw skip_case{noted ? "integer-operand" : "no floating operand: nothing has a gradient"};
+
+  const kg::tensor_list results = call.run();
+  if (std::string text = dy_difference(results, dy); !text.empty()) return failed(std::move(text));
+  const bool direct = dy.size() == 1 && results.front().type() == dy[0].type();
+  const std::vector<kg::tensor> got = gradients(call, places, dy, direct);
+  std::int64_t dy_size = 0;
+  for (const kg::tensor& item : dy) dy_size += item.size();
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const kg::tensor wanted = tensor_of(grads.at(places[i].key));
+    // An operand with fewer elements than the results collects several of their gradients in one sum.
+    const tolerance within = wanted.size() < dy_size ? by_sum : tolerance_of(call.kernel);
+    const std::string text = difference(got[i], wanted, within);
+    if (!text.empty()) return failed(fmt::format("gradient of {}: {}", places[i].key, text));
+  }
+  return {verdict::passed, others ? "integer and bool operands: no gradient compared" : ""};
+}
+
+// ------------------------------------------------------------------------------------------ optimizers
+
+namespace {
+
+std::unique_ptr<kg::optimizer> optimizer_of(const std::string& name, const json& config) {
+  const auto number = [&](const char* key) { return number_of(config.at(key)); };
+  if (name == "SGD") return std::make_unique<kg::sgd>(number("learningRate"));
+  if (name == "Momentum")
+    return std::make_unique<kg::momentum>(number("learningRate"), number("momentum"),
+                                          config.at("useNesterov").get<bool>());
+  if (name == "Adam")
+    return std::make_unique<kg::adam>(number("learningRate"), number("beta1"), number("beta2"), number("epsilon"));
+  throw skip_case{"optimizer absent"};
+}
+
+}  // namespace
+
+outcome run_optimizer(const json& line) {
+  const auto stepper = optimizer_of(line.at("optimizer"), line.at("config"));
+  const json& constants = line.at("objective");
+  const auto constant = [&](const char* key) { return number_of(constants.at(key)); };
+  const double ax = constant("ax"), tx = constant("tx"), ay = constant("ay"), ty = constant("ty"), k = constant("k");
+  const kg::variable x(tensor_of(line.at("init").at("x")), "x"), y(tensor_of(line.at("init").at("y")), "y");
+  const auto loss = [&] {
+    const kg::tensor vx = x, vy = y;
+    return kg::sum(kg::square(vx - tx)) * ax + kg::sum(kg::square(vy - ty)) * ay + kg::sum(vy * vx) * k;
+  };
+  int number = 0;
+  for (const json& step : line.at("steps")) {
+    const auto at = [&](const std::string& what) { return fmt::format("step {}, {}: ", number, what); };
+    ++number;
+    const kg::variable_gradients walked = kg::variable_grads(loss);
+    const kg::tensor wanted_loss({static_cast<float>(number_of(step.at("loss")))}, kg::shape{});
+    if (std::string text = difference(walked.value, wanted_loss, by_sum); !text.empty())
+      return failed(at("loss") + text);
+    for (const kg::variable_gradient& item : walked.grads) {
+      const kg::tensor wanted = tensor_of(step.at("grads").at(item.of.name()));
+      if (std::string text = difference(item.grad, wanted, by_sum); !text.empty())
+        return failed(at("gradient of " + item.of.name()) + text);
+    }
+    if (walked.grads.size() != 2) return failed(at("gradients") + "not one for each of the 2 variables");
+    stepper->apply(walked.grads);
+    for (const kg::variable& v : {x, y})
+      if (std::string text = difference(v.value(), tensor_of(step.at("after").at(v.name())), by_sum); !text.empty())
+        return failed(at(v.name() + " after") + text);
+  }
+  return {};
+}
+
+}  // namespace conformance

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether a result is the recorded one.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "tools/conformance/conformance.h"
+
+namespace conformance {
+
+tolerance tolerance_of(std::string_view kernel) {
+  const kg::op_row* row = row_of(kernel);
+  if (!row) return by_element;
+  switch (row->group) {
+    case kg::family::reduce:
+    case kg::family::matmul:
+    case kg::family::conv:
+    case kg::family::pool:
+    case kg::family::softmax:
+      return by_sum;
+    default:
+      return by_element;
+  }
+}
+
+std::string text_of(const kg::tensor& x) {
+  return fmt::format("{} {}", kg::name_of(x.type()), kg::to_string(x.dims()));
+}
+
+namespace {
+
+bool agree(double actual, double expected, tolerance within) {
+  if (std::isnan(expected) || std::isnan(actual)) return std::isnan(expected) && std::isnan(actual);
+  if (std::isinf(expected) || std::isinf(actual)) return actual == expected;
+  return std::fabs(actual - expected) <= std::fmax(within.absolute, within.relative * std::fabs(expected));
+}
+
+// Complex elements count as two numbers; integers and bools are exact in double.
+std::vector<double> numbers_of(const kg::tensor& x) {
+  if (x.type() != kg::dtype::complex64) return x.to_doubles();
+  std::vector<double> numbers;
+  for (const kg::complex64& z : x.data<kg::complex64>()) {
+    numbers.push_back(z.real);
+    numbers.push_back(z.imag);
+  }
+  return numbers;
+}
+
+}  // namespace
+
+std::string difference(const kg::tensor& actual, const kg::tensor& expected, tolerance within) {
+  if (actual.type() != expected.type() || !(actual.dims() == expected.dims()))
+    return fmt::format("got {}, expected {}", text_of(actual), text_of(expected));
+  const bool exact = !kg::differentiable.has(expected.type());
+  const std::vector<double> got = numbers_of(actual), wanted = numbers_of(expected);
+  std::size_t first = 0, count = 0;
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    if (exact ? got[i] == wanted[i] : agree(got[i], wanted[i], within)) continue;
+    if (count++ == 0) first = i;
+  }
+  if (count == 0) return {};
+  return fmt::format("{} of {} differ, first at {}: got {:.9g}, expected {:.9g}", count, got.size(), first, got[first],
+                     wanted[first]);
+}
+
+bool cancels(const kernel_call& call, const kg::tensor& actual, const kg::tensor& expected) {
+  const kg::op_row* row = row_of(call.kernel);
+  if (!row || (row->group != kg::family::conv && row->group != kg::family::matmul)) return false;
+  if (actual.type() != kg::dtype::float32 || actual.signature() != expected.signature()) return false;
+  kernel_call magnitudes = call;
+  for (kg::named_operand& operand : magnitudes.operands)
+    for (kg::tensor& x : operand.tensors) x = kg::abs(kg::cast(x, kg::dtype::float64));
+  const std::vector<double> sums = magnitudes.run().front().to_doubles();
+  const std::vector<double> got = actual.to_doubles(), wanted = expected.to_doubles();
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const double rounding = std::numeric_limits<float>::epsilon() * sums[i];
+    if (!agree(got[i], wanted[i], {std::fmax(by_sum.absolute, rounding), by_sum.relative})) return false;
+  }
+  return true;
+}
+
+}  // namespace conformance

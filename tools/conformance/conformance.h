@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// The conformance runner: cases of a corpus as JSON lines, run through the by-name door and judged one by one.
+// Include it last: the standard and other headers go before its import.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+import kerngrad;
+
+namespace conformance {
+
+using json = nlohmann::json;
+
+/// The corpus itself is at fault: it cannot be read, or a line is not what the format says. Ends the run.
+struct corpus_error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// The case cannot be put to this library; the reason is counted.
+struct skip_case {
+  std::string reason;
+};
+
+enum class verdict { passed, failed, skipped };
+
+/// What became of a case. `why` is the difference, the reason for skipping, or what a passed case left uncompared.
+struct outcome {
+  verdict is = verdict::passed;
+  std::string why{};
+};
+
+// ------------------------------------------------------------------------------------------ corpus
+
+/// Calls `run` with each line of a JSON Lines file. A line that is no JSON, or that `run` finds malformed, becomes a
+/// corpus_error which names file and line.
+void for_each_line(const std::filesystem::path& file, const std::function<void(const json&)>& run);
+
+/// A number; "NaN", "Infinity" and "-Infinity" are numbers too.
+double number_of(const json& value);
+
+/// A tensor of the corpus. Throws skip_case for strings and for elements that were not recorded.
+kg::tensor tensor_of(const json& value);
+
+/// A call by name.
+struct kernel_call {
+  std::string kernel;
+  std::vector<kg::named_operand> operands{};
+  std::vector<kg::named_attribute> attrs{};
+
+  kg::tensor_list run() const { return kg::run_kernel_list(kernel, operands, attrs); }
+};
+
+/// Adds an attribute unless it is null, in the kind that the kernel's row gives it. Throws skip_case for a value
+/// that no attribute can hold.
+void add_attribute(kernel_call& call, const std::string& name, const json& value);
+
+/// The call of a line with "kernel", "attrs" and "inputs".
+kernel_call call_of(const json& line);
+
+/// The kernel's row, or null for a kernel that is registered at run time or absent.
+const kg::op_row* row_of(std::string_view kernel);
+
+/// Throws skip_case when the active backend has no kernel of that name.
+void require_kernel(std::string_view kernel);
+
+// ------------------------------------------------------------------------------------------ comparison
+
+/// |actual - expected| <= max(absolute, relative * |expected|).
+struct tolerance {
+  double absolute, relative;
+};
+inline constexpr tolerance by_element{1e-6, 1e-4};
+inline constexpr tolerance by_sum{1e-5, 1e-3};  ///< where the result depends on the order of a summation
+
+/// By the family of the kernel's row.
+tolerance tolerance_of(std::string_view kernel);
+
+/// The first difference in a few words; empty when dtype, shape and elements agree.
+std::string difference(const kg::tensor& actual, const kg::tensor& expected, tolerance within);
+
+/// Whether the result of a bilinear kernel (convolution, matrix product) is as near to the recorded one as float32
+/// can tell: within eps * sum |x * y| for each element, where the terms cancel below the resolution of their sum.
+bool cancels(const kernel_call& call, const kg::tensor& actual, const kg::tensor& expected);
+
+/// "float32 [2, 3]".
+std::string text_of(const kg::tensor& x);
+
+// ------------------------------------------------------------------------------------------ cases
+
+outcome run_forward(const json& line);
+outcome run_gradient(const json& line);
+outcome run_optimizer(const json& line);
+outcome run_error(const json& line);
+
+/// The name that an error case is listed and filtered under: its kernel, or its op where no kernel belongs to it.
+std::string error_subject(const json& line);
+
+// ------------------------------------------------------------------------------------------ report
+
+/// Collects what became of the cases and prints it.
+class report {
+ public:
+  explicit report(bool verbose) : verbose_(verbose) {}
+  void add(const std::string& section, const std::string& subject, const std::string& id, const outcome& result);
+  /// A line per kernel with failures, what was skipped and why, and the closing line of counts.
+  void print() const;
+  json summary() const;
+  std::int64_t cases() const { return passed_ + skipped_ + failed_; }
+  std::int64_t failed() const { return failed_; }
+
+ private:
+  struct failure {
+    std::string id, why;
+  };
+  struct group {
+    std::int64_t judged = 0;  ///< cases that passed or failed
+    std::vector<failure> failures;
+  };
+  using counts = std::map<std::string, std::int64_t>;  // by subject
+
+  bool verbose_;
+  std::int64_t passed_ = 0, failed_ = 0, skipped_ = 0;
+  std::map<std::string, group> groups_;    // by section and subject
+  std::map<std::string, counts> skips_;    // by reason
+  std::map<std::string, counts> remarks_;  // what passed cases left uncompared
+};
+
+}  // namespace conformance

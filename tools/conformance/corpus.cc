@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// From JSON lines to tensors, attributes and calls.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <fstream>
+#include <limits>
+
+#include "tools/conformance/conformance.h"
+
+namespace conformance {
+
+void for_each_line(const std::filesystem::path& file, const std::function<void(const json&)>& run) {
+  std::ifstream in(file);
+  if (!in) throw corpus_error(fmt::format("{}: cannot be read", file.string()));
+  std::string text;
+  for (int number = 1; std::getline(in, text); ++number) {
+    if (text.empty()) continue;
+    try {
+      run(json::parse(text));
+    } catch (const json::exception& e) {
+      throw corpus_error(fmt::format("{}:{}: {}", file.string(), number, e.what()));
+    } catch (const corpus_error& e) {
+      throw corpus_error(fmt::format("{}:{}: {}", file.string(), number, e.what()));
+    }
+  }
+  if (in.bad()) throw corpus_error(fmt::format("{}: reading failed", file.string()));
+}
+
+// ------------------------------------------------------------------------------------------ tensors
+
+double number_of(const json& value) {
+  if (value.is_number()) return value.get<double>();
+  if (value == "NaN") return std::numeric_limits<double>::quiet_NaN();
+  if (value == "Infinity") return std::numeric_limits<double>::infinity();
+  if (value == "-Infinity") return -std::numeric_limits<double>::infinity();
+  throw corpus_error("not a number: " + value.dump());
+}
+
+namespace {
+
+template <class T>
+kg::tensor filled(const json& data, const kg::shape& dims) {
+  std::vector<T> values;
+  values.reserve(data.size());
+  for (const json& item : data) {
+    if constexpr (std::is_floating_point_v<T>) {
+      values.push_back(static_cast<T>(number_of(item)));
+    } else {
+      if (!item.is_number_integer()) throw corpus_error("not an integer: " + item.dump());
+      values.push_back(item.get<T>());
+    }
+  }
+  return kg::tensor(values, dims);
+}
+
+kg::tensor filled_bool(const json& data, const kg::shape& dims) {
+  std::vector<bool> values;
+  for (const json& item : data) {
+    if (item != 0 && item != 1) throw corpus_error("not a bool of 0 or 1: " + item.dump());
+    values.push_back(item == 1);
+  }
+  return kg::tensor(values, dims);
+}
+
+kg::tensor filled_complex(const json& data, const kg::shape& dims) {
+  std::vector<kg::complex64> values;
+  for (std::size_t i = 0; i < data.size(); i += 2)
+    values.push_back({static_cast<float>(number_of(data[i])), static_cast<float>(number_of(data[i + 1]))});
+  return kg::tensor(values, dims);
+}
+
+kg::shape shape_of(const json& sizes) {
+  try {
+    return kg::shape(sizes.get<std::vector<std::int64_t>>());
+  } catch (const kg::error& e) {
+    throw corpus_error(e.what());
+  }
+}
+
+}  // namespace
+
+kg::tensor tensor_of(const json& value) {
+  const std::string type = value.at("dtype");
+  if (type == "string") throw skip_case{"string dtype"};
+  const kg::shape dims = shape_of(value.at("shape"));
+  if (!value.contains("data")) throw skip_case{"elements that were not recorded"};
+  const json& data = value.at("data");
+  if (!data.is_array()) throw corpus_error("data of a tensor is no list");
+  const std::size_t parts = type == "complex64" ? 2 : 1;
+  if (data.size() != parts * static_cast<std::size_t>(dims.size()))
+    throw corpus_error(fmt::format("{} values for a {} tensor of shape {}", data.size(), type, kg::to_string(dims)));
+  if (type == "float32") return filled<float>(data, dims);
+  if (type == "int32") return filled<std::int32_t>(data, dims);
+  if (type == "bool") return filled_bool(data, dims);
+  if (type == "complex64") return filled_complex(data, dims);
+  throw corpus_error("unknown dtype " + type);
+}
+
+// ------------------------------------------------------------------------------------------ attributes
+
+namespace {
+
+void flatten(const json& list, std::vector<std::int64_t>& out) {
+  for (const json& item : list) {
+    if (item.is_array())
+      flatten(item, out);
+    else if (item.is_number_integer())
+      out.push_back(item.get<std::int64_t>());
+    else
+      throw skip_case{"a list attribute of other things than integers, which no call can hold"};
+  }
+}
+
+kg::attr_value dtype_value(const std::string& name) {
+  if (name == "string") throw skip_case{"string dtype"};
+  const auto type = kg::dtype_named(name);
+  if (!type) throw corpus_error("unknown dtype " + name);
+  return *type;
+}
+
+kg::attr_value value_of(const json& value, kg::attr_kind wanted) {
+  if (value.is_boolean()) return value.get<bool>();
+  if (value.is_number_integer()) return value.get<std::int64_t>();
+  if (value.is_number()) return value.get<double>();
+  if (value.is_string() && wanted == kg::attr_kind::number) return number_of(value);
+  if (value.is_string() && wanted == kg::attr_kind::dtype) return dtype_value(value.get<std::string>());
+  if (value.is_string()) return std::string_view(value.get_ref<const std::string&>());
+  if (!value.is_array()) throw corpus_error("not an attribute: " + value.dump());
+  std::vector<std::int64_t> list;
+  flatten(value, list);
+  return list;
+}
+
+}  // namespace
+
+void add_attribute(kernel_call& call, const std::string& name, const json& value) {
+  if (value.is_null()) return;
+  const kg::op_row* row = row_of(call.kernel);
+  const int at = row ? row->attr_index(name) : -1;
+  const kg::attr_kind unlisted = name == "dtype" ? kg::attr_kind::dtype : kg::attr_kind::absent;
+  call.attrs.push_back({name, value_of(value, at < 0 ? unlisted : row->attrs[static_cast<std::size_t>(at)].kind)});
+}
+
+// ------------------------------------------------------------------------------------------ calls
+
+kernel_call call_of(const json& line) {
+  kernel_call call{line.at("kernel")};
+  // Strings first: they are the reason worth counting, whatever else the call holds.
+  if (line.at("attrs").value("dtype", json()) == "string") throw skip_case{"string dtype"};
+  const auto list_of = [](const json& items) {
+    std::vector<kg::tensor> list;
+    for (const json& item : items) list.push_back(tensor_of(item));
+    return list;
+  };
+  const json& inputs = line.at("inputs");
+  if (inputs.is_array()) {
+    call.operands.emplace_back("", list_of(inputs));
+  } else {
+    for (const auto& [name, value] : inputs.items()) {
+      if (value.is_array())
+        call.operands.emplace_back(name, list_of(value));
+      else
+        call.operands.emplace_back(name, tensor_of(value));
+    }
+  }
+  for (const auto& [name, value] : line.at("attrs").items()) add_attribute(call, name, value);
+  return call;
+}
+
+const kg::op_row* row_of(std::string_view kernel) {
+  const int id = kg::find_op(kernel);
+  return id < 0 ? nullptr : &kg::op_table[static_cast<std::size_t>(id)];
+}
+
+void require_kernel(std::string_view kernel) {
+  if (!row_of(kernel) && !kg::get_kernel(kernel, kg::name_of(kg::active_backend()))) throw skip_case{"kernel absent"};
+}
+
+}  // namespace conformance

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// Error cases: calls that must be refused. Some are recorded as kernel calls; the others are calls of the reference's
+// ops, which become a call of the kernel that does the op's work where their arguments allow it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "tools/conformance/conformance.h"
+
+namespace conformance {
+
+namespace {
+
+// ------------------------------------------------------------------------------------------ names
+
+struct alias {
+  std::string_view from, to;
+};
+// Ops whose kernel has another name; the others differ in capitals only.
+constexpr alias kernel_names[] = {
+    {"mul", "Multiply"},
+    {"div", "RealDiv"},
+    {"matMul", "BatchMatMul"},
+    {"gather", "GatherV2"},
+    {"pad", "PadV2"},
+    {"pad2d", "PadV2"},
+    {"split", "SplitV"},
+    {"stack", "Pack"},
+    {"unstack", "Unpack"},
+    {"where", "Select"},
+    {"ones", "Fill"},
+    {"zeros", "Fill"},
+    {"clone", "Identity"},
+    {"depthwiseConv2d", "DepthwiseConv2dNative"},
+    {"conv2dTranspose", "Conv2DBackpropInput"},
+};
+struct parameter_alias {
+  std::string_view kernel, from, to;
+};
+constexpr parameter_alias attribute_names[] = {
+    {"ExpandDims", "axis", "dim"},      {"Max", "axis", "reductionIndices"},
+    {"Reverse", "axis", "dims"},        {"Conv2DBackpropInput", "outputShape", "inputShape"},
+    {"RandomUniform", "minval", "low"}, {"RandomUniform", "maxval", "high"},
+};
+
+bool same_letters(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+}
+
+const kg::op_row* row_of_op(std::string_view op) {
+  for (const alias& item : kernel_names)
+    if (item.from == op) return row_of(item.to);
+  const auto at = std::find_if(kg::op_table.begin(), kg::op_table.end(),
+                               [&](const kg::op_row& row) { return same_letters(row.name, op); });
+  return at == kg::op_table.end() ? nullptr : &*at;
+}
+
+std::string attribute_of(const kg::op_row& row, const std::string& parameter) {
+  for (const parameter_alias& item : attribute_names)
+    if (item.kernel == row.name && item.from == parameter) return std::string(item.to);
+  return parameter;
+}
+
+// ------------------------------------------------------------------------------------------ arguments
+
+[[noreturn]] void no_equivalent() { throw skip_case{"arguments without an equivalent"}; }
+
+// A nested list of numbers: its sizes and its elements, outermost first.
+void read_literal(const json& value, std::size_t depth, std::vector<std::int64_t>& sizes,
+                  std::vector<float>& elements) {
+  if (value.is_string()) throw skip_case{"string dtype"};
+  if (value.is_number()) return elements.push_back(static_cast<float>(number_of(value)));
+  if (!value.is_array()) no_equivalent();
+  if (sizes.size() <= depth) sizes.push_back(static_cast<std::int64_t>(value.size()));
+  for (const json& item : value) read_literal(item, depth + 1, sizes, elements);
+}
+
+kg::tensor tensor_argument(const json& value) {
+  if (value.is_object() && value.contains("tensor")) return tensor_of(value.at("tensor"));
+  std::vector<std::int64_t> sizes;
+  std::vector<float> elements;
+  read_literal(value, 0, sizes, elements);
+  const kg::shape dims(sizes);
+  if (static_cast<std::int64_t>(elements.size()) != dims.size()) no_equivalent();
+  return kg::tensor(elements, dims);
+}
+
+kg::named_operand list_argument(const json& value) {
+  if (!value.is_array()) no_equivalent();
+  std::vector<kg::tensor> list;
+  for (const json& item : value) list.push_back(tensor_argument(item));
+  return {"", std::move(list)};
+}
+
+// The image ops of the reference add the batch axis to an image of rank 3; the kernels here leave that to the caller.
+void add_batch(const kg::op_row& row, kernel_call& call) {
+  if (row.group != kg::family::conv && row.group != kg::family::pool) return;
+  if (call.operands.empty() || call.operands[0].tensors[0].rank() != 3) return;
+  kg::tensor& image = call.operands[0].tensors[0];
+  image = kg::expand_dims(image, 0);
+  for (kg::named_attribute& item : call.attrs) {
+    if (item.name != "inputShape") continue;
+    std::vector<std::int64_t> sizes{1};
+    sizes.insert(sizes.end(), item.value.as_list().begin(), item.value.as_list().end());
+    item.value = kg::attr_value(sizes);
+  }
+}
+
+// An op's call as a call of its kernel: operands by their order, which both share, the rest by name.
+kernel_call translated(const kg::op_row& row, const json& line) {
+  kernel_call call{std::string(row.name)};
+  const json& args = line.at("args");
+  std::size_t operands = 0;
+  for (const auto& parameter : line.at("arg_order")) {
+    const std::string name = parameter;
+    if (!args.contains(name) || args.at(name).is_null()) continue;
+    const json& value = args.at(name);
+    if (operands < row.operands.size()) {
+      if (row.takes_list())
+        call.operands.push_back(list_argument(value));
+      else
+        call.operands.emplace_back(row.operands[operands].name, tensor_argument(value));
+      ++operands;
+      continue;
+    }
+    const std::string attribute = attribute_of(row, name);
+    if (row.attr_index(attribute) < 0) no_equivalent();
+    add_attribute(call, attribute, value);
+  }
+  const std::string op = line.at("op");
+  if (op == "ones" || op == "zeros") add_attribute(call, "value", op == "ones" ? 1 : 0);
+  for (const kg::attr_spec& spec : row.attrs) {
+    const bool given = std::any_of(call.attrs.begin(), call.attrs.end(),
+                                   [&](const kg::named_attribute& item) { return item.name == spec.name; });
+    if (spec.required && !given) no_equivalent();
+  }
+  add_batch(row, call);
+  return call;
+}
+
+// ------------------------------------------------------------------------------------------ verdicts
+
+// Whether the reference refused a dtype: a call that the rows accept all the same is one of their dtype rules.
+bool is_about_dtypes(std::string_view text) {
+  const auto has = [&](std::string_view part) { return text.find(part) != std::string_view::npos; };
+  return (has(" must be ") && has(" tensor, but got ")) || has("the same dtype") || has("matching dtypes");
+}
+
+outcome demand_refusal(const std::function<void()>& run, const std::string& text) {
+  try {
+    run();
+  } catch (const kg::error&) {
+    return {};
+  }
+  if (is_about_dtypes(text)) throw skip_case{"the reference takes fewer dtypes"};
+  return {verdict::failed, "accepted, but must be refused: " + text};
+}
+
+// tensor(values, shape) and its rank-suffixed forms are constructors here.
+outcome run_constructor(const json& line) {
+  const json& args = line.at("args");
+  const json values = args.value("values", json()), sizes = args.value("shape", json());
+  if (args.value("dtype", json("float32")) == "string") throw skip_case{"string dtype"};
+  if (args.value("dtype", json("float32")) != "float32" || !values.is_array() || !sizes.is_array()) no_equivalent();
+  const std::string op = line.at("op");
+  if (op != "tensor" && op != fmt::format("tensor{}d", sizes.size())) no_equivalent();
+  std::vector<float> elements;
+  for (const json& item : values) {
+    if (item.is_string()) throw skip_case{"string dtype"};
+    if (!item.is_number()) no_equivalent();
+    elements.push_back(item.get<float>());
+  }
+  kernel_call dims{op};
+  add_attribute(dims, "shape", sizes);
+  return demand_refusal([&] { kg::tensor(elements, kg::shape(dims.attrs[0].value.as_list())); }, line.at("error"));
+}
+
+bool is_constructor(std::string_view op) {
+  return op.starts_with("tensor") && (op.size() == 6 || (op.size() == 8 && op.ends_with('d')));
+}
+
+}  // namespace
+
+std::string error_subject(const json& line) {
+  if (line.contains("kernel_call")) return line.at("kernel_call").at("kernel");
+  const std::string op = line.at("op");
+  const kg::op_row* row = row_of_op(op);
+  return row ? std::string(row->name) : op;
+}
+
+outcome run_error(const json& line) {
+  for (const char* reason : {"js_only", "limitation", "debug_mode"})
+    if (line.value(reason, false)) throw skip_case{reason};
+  const std::string text = line.at("error"), op = line.at("op");
+  if (line.contains("kernel_call")) {
+    const json& recorded = line.at("kernel_call");
+    require_kernel(recorded.at("kernel").get_ref<const std::string&>());
+    const kernel_call call = call_of(recorded);
+    return demand_refusal([&] { call.run(); }, text);
+  }
+  if (is_constructor(op)) return run_constructor(line);
+  const kg::op_row* row = row_of_op(op);
+  if (!row) throw skip_case{"op absent"};
+  const kernel_call call = translated(*row, line);
+  return demand_refusal([&] { call.run(); }, text);
+}
+
+}  // namespace conformance
