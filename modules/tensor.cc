@@ -61,6 +61,15 @@ class tensor {
   template <element T>
   explicit tensor(const std::vector<T>& values) : tensor(values, shape{static_cast<std::int64_t>(values.size())}) {}
 
+  /// A tensor whose elements `fill` writes, all of them: it gets them as one span, not initialised. For kernels of
+  /// one's own; whatever `fill` throws goes on to the caller.
+  template <element T, class F>
+  static tensor build(const shape& dims, F fill) {
+    tensor x(detail::allocate(dtype_of<T>, dims));
+    fill(std::span<T>(reinterpret_cast<T*>(x.buffer_->data), static_cast<std::size_t>(dims.size())));
+    return x;
+  }
+
   inline tensor(const tensor& other) noexcept : buffer_(other.buffer_), place_(other.place_) {
     if (buffer_) buffer_->references.fetch_add(1);
   }

@@ -213,7 +213,8 @@ TEST(kernels_move, a_segment_sum_adds_rows_of_the_same_id_and_drops_ids_outside)
     if constexpr (!std::is_same_v<T, complex64>) {
       for (const std::int64_t inner : {0, 1, 5, 16, 35}) {
         const segment_geometry g{23, inner, 4};
-        guarded<T> x(static_cast<std::size_t>(23 * inner)), y(static_cast<std::size_t>(4 * inner));
+        guarded<T> x(static_cast<std::size_t>(23 * inner));
+        guarded<T> y(static_cast<std::size_t>(4 * inner), edge::begin);  // a negative id would write before it
         guarded<std::int32_t> ids(23);
         for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<T>(i % 100) - T(30);
         for (std::size_t i = 0; i < 23; ++i) ids[i] = static_cast<std::int32_t>(i * 5 % 7) - 1;  // -1 to 5

@@ -39,9 +39,13 @@ void optimizer::apply(std::span<const variable_gradient> grads) {
   begin_step();
   for (const variable_gradient& g : grads) {
     slots& state = state_of(g.of);
-    tensor value = variable_access::take(g.of);
-    update(value, state, g.grad);
-    variable_access::put(g.of, std::move(value));
+    // Taken out, so that a value which nobody else holds can be changed in place; put back whatever happens.
+    struct borrowed_value {
+      const variable& of;
+      tensor value = variable_access::take(of);
+      ~borrowed_value() { variable_access::put(of, std::move(value)); }
+    } borrowed{g.of};
+    update(borrowed.value, state, g.grad);
   }
 }
 

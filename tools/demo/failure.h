@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the demo throws when an input of its user is at fault: a file, an option. main() ends with exit code 2 then.
+#pragma once
+#include <stdexcept>
+#include <string>
+
+namespace demo {
+
+class bad_input : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace demo

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options.h"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <string>
+
+namespace demo {
+
+std::optional<options> read_command_line(int argc, const char* const* argv, int& exit_code) {
+  options chosen;
+  CLI::App app{"Trains a network on Fashion-MNIST with kerngrad. The last line of the output is the test accuracy."};
+  std::string kind = "cnn";
+  const auto known_model = [](const std::string& value) {
+    return value == "cnn" || value == "mlp" ? std::string() : "cnn and mlp are the models, not " + value;
+  };
+  app.add_option("--model", kind, "cnn: two convolutions and two dense layers; mlp: 784-128-10 (default: cnn)")
+      ->check(CLI::Validator(known_model, ""))
+      ->type_name("cnn|mlp");
+  const CLI::Option* epochs =
+      app.add_option("--epochs", chosen.epochs, "passes over the training images (default: 3, or 0 with --load)")
+          ->check(CLI::Range(0, 1000).description(""));
+  app.add_option("--batch", chosen.batch,
+                 "images in a step; the last, incomplete batch of an epoch is left out (default: 64)")
+      ->check(CLI::Range(1, 60000).description(""));
+  app.add_option("--seed", chosen.seed, "chooses initial weights and order of the images (default: 1)")
+      ->type_name("NUMBER");
+  const auto one_thread = [](const std::string& value) {
+    return value == "1" ? std::string() : "kernels run on one thread: 1 is the only value so far, not " + value;
+  };
+  app.add_option("--threads", "threads of the kernels; 1 so far")
+      ->check(CLI::Validator(one_thread, ""))
+      ->type_name("1");
+  app.add_option("--target", chosen.target, "use no SIMD target better than this one, such as AVX2")->type_name("NAME");
+  app.add_option("--data", chosen.data, "folder of the four gzipped IDX files (default: " + chosen.data + ")")
+      ->type_name("DIR");
+  app.add_option("--load", chosen.load, "start from the weights of a safetensors file; without --epochs only evaluate")
+      ->type_name("FILE");
+  app.add_option("--save", chosen.save, "write the weights to a safetensors file")->type_name("FILE");
+  app.add_option("--limit", chosen.limit, "use only the first N training images and N test images")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{10'000'000}).description(""))
+      ->type_name("N");
+  try {
+    app.parse(argc, argv);
+    chosen.model = kind == "mlp" ? model::mlp : model::cnn;
+    if (!chosen.load.empty() && epochs->count() == 0) chosen.epochs = 0;
+    return chosen;
+  } catch (const CLI::Success& wish) {
+    exit_code = app.exit(wish);
+  } catch (const CLI::ParseError& error) {
+    std::fprintf(stderr, "kerngrad-demo: %s (--help lists the options)\n", error.what());
+    exit_code = 2;
+  }
+  return {};
+}
+
+}  // namespace demo

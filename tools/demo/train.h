@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Training and evaluation. Include last: this header imports the module.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "idx.h"
+#include "network.h"
+import kerngrad;
+
+namespace demo {
+
+/// Images and labels as the network takes them, converted once.
+struct dataset {
+  kg::tensor images;  ///< float32 [n, 784], from 0 to 1
+  kg::tensor labels;  ///< float32 [n, 10], one 1 in each row
+  explicit dataset(const image_set& set);
+  std::int64_t count() const { return images.dims()[0]; }
+};
+
+/// Called after each step with the number of images seen and the mean loss so far.
+using step_hook = std::function<void(std::int64_t seen, double loss)>;
+
+/// Adam on the mean softmax cross entropy of shuffled batches. What is random depends on the seed and the epoch only.
+class trainer {
+ public:
+  trainer(const network& net, const dataset& data, int batch, std::uint64_t seed);
+  /// Images in an epoch: whole batches only.
+  std::int64_t images_per_epoch() const { return data_.count() / batch_ * batch_; }
+  /// One pass; returns the mean loss.
+  double run_epoch(int epoch, const step_hook& after_step);
+
+ private:
+  void shuffle(int epoch);
+
+  const network& net_;
+  const dataset& data_;
+  int batch_;
+  std::uint64_t seed_;
+  kg::adam optimizer_{1e-3};
+  std::vector<std::int32_t> order_;
+};
+
+/// The class that the network gives each image.
+std::vector<std::uint8_t> predict(const network& net, const dataset& data);
+
+}  // namespace demo
