@@ -68,14 +68,30 @@ concept op_has_kernel = [] {
   return false;
 }();
 
-/// The op has a gradient rule, or its row says why there is none; not both.
+/// How many gradient rules the op has; -1 when its row says why it has none.
 template <fixed_string Op, const auto& Rows, const auto& Rules>
-concept op_has_gradient = [] {
-  bool reason = false, found = false;
+inline constexpr int gradient_count = [] {
+  int count = 0;
+  for (std::string_view name : Rules) count += name == Op;
   for (const op_row& row : Rows)
-    if (row.name == Op) reason = !row.no_gradient.empty();
-  for (std::string_view name : Rules) found = found || name == Op;
-  return reason != found;
+    if (row.name == Op && !row.no_gradient.empty()) count = count == 0 ? -1 : count + 1;
+  return count;
+}();
+
+/// The op has a gradient rule, or its row says why there is none.
+template <fixed_string Op, const auto& Rows, const auto& Rules>
+concept op_has_gradient = gradient_count<Op, Rows, Rules> != 0;
+
+/// It has one rule, and no reason for having none beside it.
+template <fixed_string Op, const auto& Rows, const auto& Rules>
+concept op_has_one_gradient = gradient_count<Op, Rows, Rules> <= 1;
+
+/// No other row has its name.
+template <fixed_string Op, const auto& Rows>
+concept op_has_one_row = [] {
+  int count = 0;
+  for (const op_row& row : Rows) count += row.name == Op;
+  return count == 1;
 }();
 
 /// The table of rows has one for the kernel.
@@ -93,6 +109,8 @@ consteval bool check_op() {
   static_assert(op_has_kernel<Op, Rows, Kernels>, "[audit] a known op without a SIMD kernel: add its line to kernels/");
   static_assert(op_has_kernel<Op, Rows, Reference>, "[audit] a known op without a reference kernel: add its line to kernels/reference/");
   static_assert(op_has_gradient<Op, Rows, Rules>, "[audit] a known op without a gradient rule: add one to grads/, or say in the row why there is none");
+  static_assert(op_has_one_gradient<Op, Rows, Rules>, "[audit] a known op with a gradient rule and a second one, or a reason for having none: keep one");
+  static_assert(op_has_one_row<Op, Rows>, "[audit] two rows of one name: rename one");
   return true;
 }
 

@@ -66,7 +66,7 @@ struct value_and_gradients {
 template <class F>
 auto grad(F f) {
   return [f](const tensor& x, const tensor& dy = {}) mutable {
-    return std::move(detail::gradients_of<1>("grad", f, {&x, 1}, dy ? &dy : nullptr).grads[0]);
+    return std::move(detail::gradients_of<1>("grad", f, {&x, 1}, dy.defined() ? &dy : nullptr).grads[0]);
   };
 }
 
@@ -74,7 +74,7 @@ auto grad(F f) {
 template <class F>
 auto value_and_grad(F f) {
   return [f](const tensor& x, const tensor& dy = {}) mutable {
-    detail::walked result = detail::gradients_of<1>("value_and_grad", f, {&x, 1}, dy ? &dy : nullptr);
+    detail::walked result = detail::gradients_of<1>("value_and_grad", f, {&x, 1}, dy.defined() ? &dy : nullptr);
     return value_and_gradient{std::move(result.value), std::move(result.grads[0])};
   };
 }

@@ -1,20 +1,46 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""publish.py OBJECT OUT: copies the BMI that the compiler wrote beside OBJECT to OUT, if its bytes differ.
+"""publish.py OBJECT OUT: copies the BMI that the compiler wrote beside OBJECT to OUT, if it says something else.
 
 Ninja then knows the BMI as an output, and an interface that compiles to the same BMI rebuilds nobody.
+
+Clang 19 hashes a BMI's imports into its signature in the order of their addresses, so that the 20 bytes of the
+signature differ from run to run where nothing else does. Then the old BMI stays, signature and all: importers have
+recorded that one.
 """
-import filecmp
 import os
 import pathlib
 import shutil
 import sys
 
+SIGNATURE_BYTES = 20
+
+
+def first_difference(a, b):
+    """Index of the first byte that differs; the length where none does. Halves the range instead of looping over it."""
+    low, high = 0, len(a)
+    while low < high:
+        middle = (low + high) // 2 + 1
+        if a[low:middle] == b[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def same(a, b):
+    """Nothing differs outside a stretch as long as a signature: what the BMI says would show in other places too."""
+    if len(a) != len(b):
+        return False
+    start = first_difference(a, b)
+    return a[start + SIGNATURE_BYTES:] == b[start + SIGNATURE_BYTES:]
+
+
 source = pathlib.Path(sys.argv[1]).with_suffix('.pcm')
 target = pathlib.Path(sys.argv[2])
 if not source.exists():
     sys.exit(f'publish.py: {source} is missing; delete {sys.argv[1]} too, so that it is compiled again')
-if not target.exists() or not filecmp.cmp(source, target, shallow=False):
+if not target.exists() or not same(source.read_bytes(), target.read_bytes()):
     # Replaced at once, never written in place: another compiler may be reading the old one.
     fresh = target.with_suffix('.tmp')
     shutil.copyfile(source, fresh)

@@ -43,6 +43,11 @@ import :rows_move;
 
 export namespace kerngrad {
 
+// A row of a kernel table, for tables of one's own.
+namespace kernels {
+using kerngrad::kernels::entry;
+}
+
 /// Joins tables of one element type.
 template <class T, std::size_t... Sizes>
 constexpr auto joined(const T (&... tables)[Sizes]) {

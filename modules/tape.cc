@@ -98,7 +98,7 @@ struct tape {
   chunked<free_gradient> free;
 
   inline bool records() const { return depth > 0 && paused == 0; }
-  inline bool tracks(const tensor& x) const { return records() && x && tensor_access::place(x).tape == id; }
+  inline bool tracks(const tensor& x) const { return records() && x.defined() && tensor_access::place(x).tape == id; }
   void open();
   void close();
   void reset();
@@ -136,7 +136,7 @@ struct frame {
   inline const slot& operand_slot(int i) const { return on.slots[at.first_slot + static_cast<std::uint32_t>(i)]; }
   inline const shape& dims(int i) const {
     const slot& s = operand_slot(i);
-    return s.saved ? s.saved.dims() : s.dims == none ? dys[0].dims() : on.shapes[s.dims];
+    return s.saved.defined() ? s.saved.dims() : s.dims == none ? dys[0].dims() : on.shapes[s.dims];
   }
 };
 

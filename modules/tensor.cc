@@ -85,8 +85,8 @@ class tensor {
     if (buffer_ && (buffer_->references.load() == 1 || buffer_->references.fetch_sub(1) == 1)) detail::release(buffer_);
   }
 
-  /// Whether it holds elements (possibly none): false for the empty handle only.
-  inline explicit operator bool() const noexcept { return buffer_ != nullptr; }
+  /// False for the empty handle only. There is no conversion to bool: `if (a == b)` would ask this, not that.
+  inline bool defined() const noexcept { return buffer_ != nullptr; }
   inline const shape& dims() const { return checked()->dims; }
   inline int rank() const { return dims().rank(); }
   /// Number of elements.

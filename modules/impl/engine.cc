@@ -59,7 +59,7 @@ void check_operands(const op_row& row, std::span<const tensor* const> in) {
     fail(row.name, std::to_string(in.size()) + " operands", row.takes_list() ? "at least 1" : std::to_string(most));
   for (std::size_t i = 0; i < (row.takes_list() ? in.size() : most); ++i) {
     const operand& spec = spec_of(row, static_cast<int>(i));
-    if (i >= in.size() || !*in[i]) {
+    if (i >= in.size() || !in[i]->defined()) {
       if (!spec.optional) fail(row.name, "no operand " + operand_text(row, static_cast<int>(i)), "a tensor", "pass one");
       continue;
     }
@@ -129,7 +129,7 @@ const kernel_slot& kernel_or_refusal(int id, dtype type) {
 }
 
 view view_of(const tensor& x) {
-  if (!x) return {};
+  if (!x.defined()) return {};
   const buffer* b = tensor_access::buffer(x);
   return {b->data, b->dims, b->type};
 }
@@ -151,10 +151,10 @@ class work_array {
 
 // The dtype that the kernel computes in: the value operands' common one, lifted; without them, the attribute's.
 dtype compute_dtype(const op_row& row, std::span<const tensor* const> in, std::span<const attr_value> attrs) {
-  dtype common = in.empty() || !*in[0] ? dtype::float32 : in[0]->type();
+  dtype common = in.empty() || !in[0]->defined() ? dtype::float32 : in[0]->type();
   bool any = false;
   for (std::size_t i = 0; i < in.size(); ++i) {
-    if (!*in[i] || spec_of(row, static_cast<int>(i)).part != role::value) continue;
+    if (!in[i]->defined() || spec_of(row, static_cast<int>(i)).part != role::value) continue;
     common = any ? promote(common, in[i]->type()) : in[i]->type();
     any = true;
   }
@@ -200,7 +200,7 @@ tensor_list run_checked(int id, std::span<const tensor* const> in, std::span<con
   work_array<signature> seen(in.size());
   for (std::size_t i = 0; i < in.size(); ++i) {
     operands[i] = in[i];
-    if (!*in[i]) continue;
+    if (!in[i]->defined()) continue;
     if (spec_of(row, static_cast<int>(i)).part == role::value && in[i]->type() != compute) {
       promoted[i] = cast(*in[i], compute);
       operands[i] = &promoted[i];

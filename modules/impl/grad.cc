@@ -58,7 +58,7 @@ tensor leaf(tape& t, const tensor& x) {
 
 // a += g; into a's own memory when nobody else sees it and nothing is recorded.
 void accumulate(tensor& a, tensor g, bool recorded) {
-  if (!a) {
+  if (!a.defined()) {
     a = std::move(g);
     return;
   }
@@ -107,7 +107,7 @@ class walk {
       node& n = t_.nodes[i];
       if (relevant_[n.first_value - base_] != on) continue;
       std::span<tensor> dys(&grads_[n.first_value - base_], n.results);
-      if (std::any_of(dys.begin(), dys.end(), [](const tensor& dy) { return static_cast<bool>(dy); })) step(n, dys);
+      if (std::any_of(dys.begin(), dys.end(), [](const tensor& dy) { return dy.defined(); })) step(n, dys);
       for (tensor& dy : dys) dy = tensor();
       if (last) forget(n);
     }
@@ -145,7 +145,7 @@ class walk {
            "return an empty tensor where there is none");
     for (std::uint32_t s = 0; s < n.slots; ++s) {
       const slot& target = t_.slots[n.first_slot + s];
-      if (!wants[s] || !given[s]) continue;
+      if (!wants[s] || !given[s].defined()) continue;
       const shape& dims = target.dims == none ? dys[0].dims() : t_.shapes[target.dims];
       if (!(given[s].dims() == dims) || given[s].type() != target.type)
         fail(rule.name, "a gradient of operand " + std::to_string(s) + " with " + std::string(name_of(given[s].type())) + " " + to_string(given[s].dims()),
@@ -168,7 +168,7 @@ class walk {
 
 // What the walk starts from: dy as given, or ones.
 tensor seed_for(std::string_view name, const tensor& value, const tensor* dy) {
-  if (!value) fail(name, "a function that returned an empty handle", "a tensor");
+  if (!value.defined()) fail(name, "a function that returned an empty handle", "a tensor");
   if (!differentiable.has(value.type()))
     fail(name, "a result of dtype " + std::string(name_of(value.type())), "one of " + to_string(differentiable), "cast it, or differentiate another result");
   if (!dy) return ones(value.dims(), value.type());
@@ -182,7 +182,7 @@ tensor seed_for(std::string_view name, const tensor& value, const tensor* dy) {
 
 walked gradients(std::string_view name, borrowed f, std::span<const tensor> xs, const tensor* dy) {
   for (const tensor& x : xs)
-    if (!x) fail(name, "an empty handle", "tensors");
+    if (!x.defined()) fail(name, "an empty handle", "tensors");
   recording scope;
   tape& t = scope.on();
   std::vector<tensor> leaves;
@@ -208,7 +208,7 @@ walked gradients(std::string_view name, borrowed f, std::span<const tensor> xs, 
   }
   for (std::size_t i = 0; i < xs.size(); ++i) {
     tensor g = back.knows(values[i]) ? std::move(back.grad(values[i])) : tensor();
-    out.grads.push_back(g ? std::move(g) : zeros(xs[i].dims(), xs[i].type()));
+    out.grads.push_back(g.defined() ? std::move(g) : zeros(xs[i].dims(), xs[i].type()));
   }
   out.value = std::move(y);
   return out;
@@ -243,7 +243,7 @@ watch& watching() {
 }  // namespace detail
 
 variable::variable(tensor initial, std::string name, bool trainable) {
-  if (!initial) fail("variable", "an empty handle", "an initial value");
+  if (!initial.defined()) fail("variable", "an empty handle", "an initial value");
   const dtype type = initial.type();
   state_ = std::make_shared<detail::variable_state>(
       detail::variable_state{std::move(name), trainable, stop_gradient(initial), 0, 0, type});
@@ -270,7 +270,7 @@ tensor variable::value() const {
 
 void variable::assign(const tensor& value) const {
   const tensor& old = state_->value;
-  if (!value) fail("assign", "an empty handle", "a tensor");
+  if (!value.defined()) fail("assign", "an empty handle", "a tensor");
   if (!(value.dims() == old.dims()) || value.type() != old.type())
     fail("assign", std::string(name_of(value.type())) + " " + to_string(value.dims()),
          std::string(name_of(old.type())) + " " + to_string(old.dims()) + " as variable " + state_->name + " has");
@@ -295,7 +295,7 @@ value_and_gradient_list value_and_grads_of(const std::function<tensor(std::span<
   const detail::borrowed call{const_cast<void*>(static_cast<const void*>(&f)), [](void* function, std::span<const tensor> values) {
                                 return (*static_cast<const std::function<tensor(std::span<const tensor>)>*>(function))(values);
                               }};
-  return detail::gradients("value_and_grads_of", call, xs, dy ? &dy : nullptr);
+  return detail::gradients("value_and_grads_of", call, xs, dy.defined() ? &dy : nullptr);
 }
 
 variable_gradients variable_grads(const std::function<tensor()>& f, std::span<const variable> only) {
@@ -325,7 +325,7 @@ variable_gradients variable_grads(const std::function<tensor()>& f, std::span<co
   back.run();
   variable_gradients out{std::move(y), {}};
   for (const reading& r : read)
-    if (tensor g = std::move(back.grad(r.value))) out.grads.push_back({r.of, std::move(g)});
+    if (tensor g = std::move(back.grad(r.value)); g.defined()) out.grads.push_back({r.of, std::move(g)});
   return out;
 }
 
@@ -351,7 +351,7 @@ tensor_list custom_grad(const std::function<custom_result(std::span<const tensor
   for (const tensor& x : xs) in.push_back(&x);
   std::vector<tensor> out;
   for (int k = 0; k < result.values.size(); ++k) {
-    if (!result.values[k]) fail(name, "an empty handle as value " + std::to_string(k), "a tensor");
+    if (!result.values[k].defined()) fail(name, "an empty handle as value " + std::to_string(k), "a tensor");
     out.push_back(result.values[k]);
   }
   record_free(name, in, out, [rule = std::move(result.gradient)](std::span<const tensor> dy, const std::vector<bool>&) { return rule(dy); });

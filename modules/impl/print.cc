@@ -62,7 +62,7 @@ void print_axis(std::string& text, const tensor& x, int axis, std::int64_t& at, 
 }  // namespace
 
 std::string to_string(const tensor& x) {
-  if (!x) return "tensor (empty handle)";
+  if (!x.defined()) return "tensor (empty handle)";
   std::string text = "tensor " + std::string(name_of(x.type())) + " " + to_string(x.dims()) + "\n";
   std::int64_t at = 0;
   print_axis(text, x, 0, at, x.size());

@@ -293,7 +293,7 @@ void record_registered(std::shared_ptr<const gradient_config> gradient, std::str
 tensor_list run_registered(const kernel_config& config, std::span<const named_operand> operands, std::span<const named_attribute> attrs) {
   for (const named_operand& operand : operands)
     for (const tensor& x : operand.tensors)
-      if (x && !config.dtypes.has(x.type()))
+      if (x.defined() && !config.dtypes.has(x.type()))
         fail(config.name, "operand " + operand.name + " of dtype " + std::string(name_of(x.type())), to_string(config.dtypes));
   tensor_list out;
   {
@@ -301,7 +301,7 @@ tensor_list run_registered(const kernel_config& config, std::span<const named_op
     out = config.run(kernel_call(config.name, config.backend, operands, attrs));
   }
   for (int k = 0; k < out.size(); ++k) {
-    if (!out[k]) fail(config.name, "an empty handle as result " + std::to_string(k), "tensors");
+    if (!out[k].defined()) fail(config.name, "an empty handle as result " + std::to_string(k), "tensors");
     detail::place& at = tensor_access::place(out[k]);
     at = {};
   }
@@ -329,7 +329,7 @@ std::vector<const tensor*> ordered(const op_row& row, std::span<const named_oper
       fail(row.name, "a list of " + std::to_string(operand.tensors.size()) + " tensors as " + operand.name, "one tensor");
     in[static_cast<std::size_t>(at)] = &operand.tensors[0];
   }
-  while (!in.empty() && !*in.back() && row.operands[in.size() - 1].optional) in.pop_back();
+  while (!in.empty() && !in.back()->defined() && row.operands[in.size() - 1].optional) in.pop_back();
   return in;
 }
 

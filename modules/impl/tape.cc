@@ -56,7 +56,7 @@ node begin_node(tape& t, std::span<const tensor* const> in, std::span<const tens
   n.results = static_cast<std::uint32_t>(out.size());
   for (std::size_t i = 0; i < in.size(); ++i) {
     slot s;
-    if (const tensor& x = *in[i]) {
+    if (const tensor& x = *in[i]; x.defined()) {
       const bool keep = keeps(static_cast<int>(i));
       if (keep) s.saved = x;
       if (!keep && (all_dims || !(x.dims() == out[0].dims()))) {
@@ -129,9 +129,9 @@ std::vector<tensor> completed(const frame& at) {
   std::vector<tensor> dys(at.dys.begin(), at.dys.end());
   dtype type = dtype::float32;
   for (const tensor& dy : dys)
-    if (dy) type = dy.type();
+    if (dy.defined()) type = dy.type();
   for (std::size_t k = 0; k < dys.size(); ++k)
-    if (!dys[k]) dys[k] = zeros(at.on.shapes[at.at.result_dims + k], type);
+    if (!dys[k].defined()) dys[k] = zeros(at.on.shapes[at.at.result_dims + k], type);
   return dys;
 }
 

@@ -120,7 +120,7 @@ kg::tensor weighted(const kg::tensor_list& results, std::span<const kg::tensor> 
   for (int k = 0; k < results.size(); ++k) {
     const kg::tensor& weight = dy[static_cast<std::size_t>(k)];
     const kg::tensor part = kg::sum(kg::cast(results[k], weight.type()) * weight);
-    total = total ? total + part : part;
+    total = total.defined() ? total + part : part;
   }
   return total;
 }

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""module_graph.py SOURCE_ROOT BUILD: what the module units import is what modules/meson.build says.
+
+The order in which units are compiled is stated by hand there. This compares it with clang-scan-deps' reading of the
+sources, through the compile commands that Meson wrote: all units must be among them, so that clangd sees them too.
+"""
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+
+def declared_units(text):
+    """Unit -> (its source, the units it is said to import), from the table `module_units`."""
+    table = re.search(r'^module_units = \[\n(.*?)^\]', text, re.MULTILINE | re.DOTALL).group(1)
+    units = {}
+    for name, source, imports in re.findall(r"\['(\w*)', '([^']+)', \[([^\]]*)\]\]", table):
+        units[name] = (source, re.findall(r"'(\w*)'", imports))
+    return units
+
+
+def closure(name, direct):
+    """All units that a unit reaches."""
+    found, waiting = set(), list(direct[name])
+    while waiting:
+        other = waiting.pop()
+        if other not in found:
+            found.add(other)
+            waiting += direct[other]
+    return found
+
+
+def logical_name(unit):
+    return 'kerngrad:' + unit if unit else 'kerngrad'
+
+
+def scan(commands, folder):
+    """clang-scan-deps over a copy of the commands that writes no depfiles: it would overwrite the build's own."""
+    copies = []
+    for entry in commands:
+        words, kept = shlex.split(entry['command']), []
+        while words:
+            word = words.pop(0)
+            if word in ('-MF', '-MQ'):
+                words.pop(0)
+            elif word != '-MD':
+                kept.append(word)
+        copies.append(entry | {'command': shlex.join(kept)})
+    with tempfile.TemporaryDirectory() as scratch:
+        database = pathlib.Path(scratch) / 'compile_commands.json'
+        database.write_text(json.dumps(copies))
+        scanner = os.environ.get('CLANG_SCAN_DEPS', 'clang-scan-deps-19')
+        done = subprocess.run([scanner, '-format=p1689', '-compilation-database', str(database)], cwd=folder,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        sys.exit(f'{scanner} failed:\n{done.stderr[-4000:]}')
+    return json.loads(done.stdout)['rules']
+
+
+def main():
+    root, build = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
+    units = declared_units((root / 'modules' / 'meson.build').read_text())
+    direct = {name: imports for name, (source, imports) in units.items()}
+    commands = json.loads((build / 'compile_commands.json').read_text())
+    problems = []
+
+    in_build = {os.path.normpath(os.path.join(entry['directory'], entry['file'])): entry for entry in commands}
+    interfaces = {os.path.normpath(root / 'modules' / source): name for name, (source, _) in units.items()}
+    for path, name in interfaces.items():
+        if path not in in_build:
+            problems.append(f'compile_commands.json has no {path}')
+    sources = [path for folder in ('modules', 'modules/impl', 'grads') for path in (root / folder).glob('*.cc')]
+    for path in map(str, sources):
+        if path not in in_build:
+            problems.append(f'{path} is in no target')
+        text = pathlib.Path(path).read_text()
+        if re.search(r'^export module ', text, re.MULTILINE) and path not in interfaces:
+            problems.append(f'{path} is an interface unit that modules/meson.build does not list')
+
+    rules = scan([in_build[str(path)] for path in sources if str(path) in in_build], build)
+    imports_of = {}
+    for rule in rules:
+        for provided in rule.get('provides', []):
+            imports_of[provided['logical-name']] = {item['logical-name'] for item in rule.get('requires', [])}
+    for name in units:
+        said = {logical_name(other) for other in closure(name, direct)}
+        found = imports_of.get(logical_name(name))
+        if found is None:
+            problems.append(f'no source provides {logical_name(name)}')
+            continue
+        for other in sorted(found - said):
+            problems.append(f'{logical_name(name)} imports {other}: modules/meson.build does not say so')
+        for other in sorted(logical_name(other) for other in direct[name]):
+            reached = {other} & found or any(other in imports_of.get(one, ()) for one in found)
+            if not reached:
+                problems.append(f'modules/meson.build says that {logical_name(name)} imports {other}: it does not')
+    for name in sorted(set(imports_of) - {logical_name(name) for name in units}):
+        problems.append(f'{name} is provided by a source, but modules/meson.build does not list it')
+
+    print(f'{len(units)} units, {sum(map(len, imports_of.values()))} imports, {len(rules)} commands')
+    sys.exit('\n'.join(problems) if problems else 0)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The scratch superproject that the consumer test and the rebuild test share: a copy of tests/consumer/project with a
+copy of the library in its subprojects/, built once (kernels take minutes) and kept between runs.
+
+A copy, not a link: the rebuild test edits it. Only files that differ are written, so an unchanged file stays
+unchanged for Ninja.
+"""
+import filecmp
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+# Meson's default build type, which is not the library's own, and a CPU that Debian does not assume, for all of the
+# superproject, library included.
+OPTIONS = ['--buildtype=debug', '-Dcpp_args=-march=x86-64-v3', '--wrap-mode=nodownload']
+
+
+def run(command, cwd=None, check=True):
+    """Runs a command quietly and returns its output; on failure the output is the message."""
+    done = subprocess.run([str(part) for part in command], cwd=cwd, stdin=subprocess.DEVNULL, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if check and done.returncode != 0:
+        sys.exit(f'{" ".join(map(str, command))}\nfailed with {done.returncode}:\n{done.stdout[-6000:]}')
+    return done.stdout
+
+
+def source_files(root):
+    """What belongs to the checkout: all that git does not ignore or, in an unpacked archive, all but builds."""
+    if (root / '.git').exists() and shutil.which('git'):
+        listed = run(['git', '-c', f'safe.directory={root}', 'ls-files', '-z', '--cached', '--others',
+                      '--exclude-standard'], cwd=root)
+        return sorted(name for name in listed.split('\0') if name and (root / name).is_file())
+    found = []
+    for folder, folders, files in os.walk(root):
+        folders[:] = [name for name in folders if not name.startswith(('build', '.git'))]
+        found += [os.path.relpath(os.path.join(folder, name), root) for name in files]
+    return sorted(found)
+
+
+def copy_tree(source, names, target):
+    """Makes `target` hold exactly these files, writing only those that differ."""
+    for name in names:
+        to = target / name
+        if not to.exists() or not filecmp.cmp(source / name, to, shallow=False):
+            to.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source / name, to)
+    wanted = set(names)
+    for path in sorted(target.rglob('*')):
+        if path.is_file() and str(path.relative_to(target)) not in wanted:
+            path.unlink()
+
+
+class Superproject:
+    """The scratch superproject in `folder`, made of the library's checkout at `root`."""
+
+    def __init__(self, root, folder):
+        self.root, self.source, self.build = root, folder / 'source', folder / 'build'
+        self.library = self.source / 'subprojects' / 'kerngrad'
+        # A build folder inside the checkout that holds the scratch folder is no part of what is copied.
+        self.around = folder.parent if root in folder.parent.parents else folder
+        self.meson = os.environ.get('MESON', 'meson')
+        self.ninja = os.environ.get('NINJA', 'ninja')
+
+    def prepare(self):
+        """Copies, configures and builds; what is there already is used."""
+        names = [name for name in source_files(self.root) if not (self.root / name).is_relative_to(self.around)]
+        copy_tree(self.root, names, self.library)
+        project = self.root / 'tests' / 'consumer' / 'project'
+        names = [path.name for path in project.iterdir()]
+        for name in names:
+            to = self.source / name
+            if not to.exists() or not filecmp.cmp(project / name, to, shallow=False):
+                shutil.copy(project / name, to)
+        if not (self.build / 'build.ninja').exists():
+            run([self.meson, 'setup', self.build, self.source, '--native-file',
+                 self.library / 'tools' / 'clang19.ini', *OPTIONS])
+        self.configure()
+        return self.make()
+
+    def configure(self, *options):
+        """Changes options; without any, back to those that the rest of the build is shared with."""
+        run([self.meson, 'configure', self.build, *(options or ['-Ddefault_library=static'])])
+
+    def make(self, *arguments):
+        return run([self.ninja, '-C', self.build, *arguments])
+
+    def program(self, name, code=0):
+        """Runs one of the programs and returns its output."""
+        done = subprocess.run([self.build / name], stdin=subprocess.DEVNULL, text=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT)
+        if done.returncode != code:
+            sys.exit(f'{name} returned {done.returncode}, not {code}:\n{done.stdout}')
+        return done.stdout

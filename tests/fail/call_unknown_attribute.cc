@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// A typed call with an attribute that the row of the op does not have.
+// error: an attribute that the op's row does not have: see the row for their names
+// error: has_these_attributes<fixed_string<10>{"LeakyRelu"}
+import kerngrad;
+
+kg::tensor f(const kg::tensor& x) {
+#ifdef TWIN
+  return kg::call<"LeakyRelu">(x, kg::attr<"alpha">(0.1));
+#else
+  return kg::call<"LeakyRelu">(x, kg::attr<"slope">(0.1));
+#endif
+}

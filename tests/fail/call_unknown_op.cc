@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// A typed call of a name that no row has.
+// error: fixed_string<5>{"Relo"} does not satisfy 'known_op'
+import kerngrad;
+
+kg::tensor f(const kg::tensor& x) {
+#ifdef TWIN
+  return kg::call<"Relu">(x);
+#else
+  return kg::call<"Relo">(x);
+#endif
+}

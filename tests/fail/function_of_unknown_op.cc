@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// A function object made from a name that no row has.
+// error: constraints not satisfied for class template 'unary_op'
+// error: fixed_string<5>{"Relo"} does not satisfy 'known_op'
+import kerngrad;
+
+kg::tensor f(const kg::tensor& x) {
+#ifdef TWIN
+  return kg::unary_op<"Relu">{}(x);
+#else
+  return kg::unary_op<"Relo">{}(x);
+#endif
+}

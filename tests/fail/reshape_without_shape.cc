@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// A reshape that does not say to what.
+// error: no matching function for call to 'reshape'
+import kerngrad;
+
+kg::tensor f(const kg::tensor& x) {
+#ifdef TWIN
+  return kg::reshape(x, {-1});
+#else
+  return kg::reshape(x);
+#endif
+}

@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""run.py CASE.cc -- COMPILER FLAGS...: a case that must not compile, and its twin that must.
+
+Every `// error: TEXT` line of the case is literal text that has to occur in what the compiler says. With -DTWIN the
+case holds the nearest program that is right, so that a case cannot pass because of a misspelling of its own.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+
+def compiled(case, command, *more):
+    """Return code and output of one compilation."""
+    command = [*command, '-fsyntax-only', '-fno-color-diagnostics', '-ferror-limit=0', f'-I{case.parent}', *more]
+    done = subprocess.run([*command, str(case)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True)
+    return done.returncode, done.stdout
+
+
+def problems(case, command):
+    expected = re.findall(r'^// error: (.*)$', case.read_text(), re.MULTILINE)
+    if not expected:
+        yield 'the case has no `// error:` line'
+    code, text = compiled(case, command)
+    if code == 0:
+        yield 'it compiles'
+    elif code != 1:
+        yield f'the compiler broke down with {code}:\n{text}'
+    for line in expected:
+        if line not in text:
+            yield f'the compiler did not say: {line}\nit said:\n{text}'
+    code, text = compiled(case, command, '-DTWIN')
+    if code != 0:
+        yield f'its twin does not compile:\n{text}'
+
+
+def main():
+    case, command = pathlib.Path(sys.argv[1]), sys.argv[3:]
+    found = list(problems(case, command))
+    for problem in found:
+        print(f'{case.name}: {problem}')
+    sys.exit(1 if found else 0)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""lint.py [--no-format]: the rules of the house that a program can check, over all files that Git knows or would add.
+
+One line per finding, `file:line: what is wrong`; exits 1 when there is one.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+MAX_LINES, MAX_COLUMNS = 500, 120
+CODE = ('.cc', '.h', '.inc')
+LICENSED = CODE + ('.py', '.build', '.ini')
+# Names that may not occur in the library: it reports by throwing, and prints nothing.
+FORBIDDEN_CALLS = re.compile(r'\b(?:std::)?(abort|exit|_Exit|quick_exit|terminate|printf|fprintf|puts|fputs)\s*\('
+                             r'|\bstd::(cout|cerr|clog)\b')
+SIMD_INCLUDE = re.compile(r'#\s*include\s*["<](hwy/|immintrin|[a-z]mmintrin|arm_neon|arm_sve)')
+RANGES_INCLUDE = re.compile(r'#\s*include\s*["<]range/v3/(all\.hpp)?')
+# Kernel files that hold no family of ops: the target list and the optimizers' fused steps.
+NO_FAMILY = {'targets', 'update'}
+
+
+def tracked_files():
+    listed = subprocess.run(['git', '-C', str(ROOT), 'ls-files', '-z', '--cached', '--others', '--exclude-standard'],
+                            check=True, stdout=subprocess.PIPE).stdout.decode()
+    return sorted({name for name in listed.split('\0') if name and (ROOT / name).is_file()})
+
+
+def code_of(line, state):
+    """The line without comments and string literals; `state` remembers an open /* */."""
+    line = re.sub(r'"(?:\\.|[^"\\])*"', '""', line)
+    if state['comment']:
+        before, end, line = line.partition('*/')
+        if not end:
+            return ''
+        state['comment'] = False
+    line = re.sub(r'/\*.*?\*/', '', line).split('//')[0]
+    if '/*' in line:
+        state['comment'] = True
+        line = line.split('/*')[0]
+    return line
+
+
+def check_text(name, text):
+    lines = text.splitlines()
+    if name.endswith(LICENSED) or name in ('dev', '.ci/run'):
+        if not any('SPDX-License-Identifier: Apache-2.0' in line for line in lines[:2]):
+            yield 1, 'the first line must be the SPDX licence identifier'
+    if len(lines) > MAX_LINES and not name.endswith('.md'):
+        yield len(lines), f'{len(lines)} lines, at most {MAX_LINES}'
+    if text and not text.endswith('\n'):
+        yield len(lines), 'no newline at the end'
+    for number, line in enumerate(lines, 1):
+        if len(line) > MAX_COLUMNS and not name.endswith(('.md', '.wrap')):
+            yield number, f'{len(line)} columns, at most {MAX_COLUMNS}'
+        if not line.isascii():
+            yield number, 'a character that is not ASCII'
+        if line != line.rstrip() and not name.endswith('.md'):
+            yield number, 'white space at the end of the line'
+        if '\t' in line:
+            yield number, 'a tab'
+        if name != 'tools/lint.py' and re.search(r'\b(TODO|FIXME|XXX|HACK)\b', line):
+            yield number, 'unfinished work belongs into an issue, not into a comment'
+
+
+def check_code(name, text):
+    folder = name.split('/')[0]
+    state = {'comment': False}
+    for number, line in enumerate(text.splitlines(), 1):
+        code = code_of(line, state)
+        if folder in ('modules', 'kernels', 'grads'):
+            found = FORBIDDEN_CALLS.search(code)
+            if found:
+                yield number, f'`{found.group(0).strip()}` in the library: it reports by throwing'
+        if folder != 'kernels' and folder != 'tests' and SIMD_INCLUDE.search(line):
+            yield number, 'a SIMD header outside kernels/'
+        found = RANGES_INCLUDE.search(line)
+        if found and found.group(1):
+            yield number, 'range/v3/all.hpp: include the narrow header'
+        if found and (folder in ('kernels', 'grads') or name.startswith('modules/') and '/impl/' not in name):
+            yield number, 'range-v3 belongs into implementation units and tests'
+
+
+def check_mirrors(names):
+    """The folders mirror each other: a family has the same name everywhere."""
+    known = set(names)
+
+    def wanted(path, because):
+        if path not in known:
+            yield path, 1, f'missing: {because}'
+
+    for name in names:
+        folder, _, file = name.rpartition('/')
+        family = file.rsplit('.', 1)[0]
+        if folder == 'kernels' and file.endswith('.cc'):
+            yield from wanted(f'kernels/{family}.h', f'the entry points of {name}')
+            if family not in NO_FAMILY:
+                yield from wanted(f'kernels/reference/{family}.cc', f'the reference kernels of {name}')
+        if folder == 'kernels/reference' and file.endswith('.cc'):
+            yield from wanted(f'kernels/{family}.cc', f'the SIMD kernels of {name}')
+        if folder == 'grads' and file.endswith('.cc'):
+            yield from wanted(f'modules/rows_{family}.cc', f'the rows of {name}')
+        if folder == 'modules' and file.startswith('rows_'):
+            yield from wanted(f'grads/{family.removeprefix("rows_")}.cc', f'the gradient rules of {name}')
+
+    tests = '\n'.join((ROOT / name).read_text(errors='replace') for name in names if name.startswith('tests/'))
+    for name in names:
+        if re.fullmatch(r'kernels/\w+\.cc', name):
+            family = name.removeprefix('kernels/').removesuffix('.cc')
+            if family not in NO_FAMILY and f'kernels/{family}.h' not in tests:
+                yield name, 1, 'no test includes its header'
+
+
+def check_build_files(names):
+    """Every source is named in the meson.build of its folder, or of one above: a file that nobody compiles rots."""
+    for name in names:
+        if not name.endswith('.cc') or name.startswith(('tests/fail/', 'tests/consumer/project/')):
+            continue
+        path = pathlib.PurePosixPath(name)
+        builds = [parent / 'meson.build' for parent in path.parents]
+        if name.startswith('grads/'):
+            builds.append(pathlib.PurePosixPath('modules/meson.build'))
+        texts = [(ROOT / build).read_text() for build in builds if (ROOT / build).is_file()]
+        if not any(re.search(rf"['/]{re.escape(word)}'", text) for text in texts for word in (path.name, path.stem)):
+            yield name, 1, 'no meson.build names it'
+
+
+def check_format(names):
+    sources = [name for name in names if name.endswith(('.cc', '.h'))]
+    for name in sources:
+        done = subprocess.run(['clang-format-19', '--dry-run', '-Werror', '-ferror-limit=1', name], cwd=ROOT,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        if done.returncode != 0:
+            line = re.search(r':(\d+):\d+: error', done.stderr)
+            yield name, int(line.group(1)) if line else 1, 'not as clang-format writes it: ./dev format'
+
+
+def main():
+    names = tracked_files()
+    findings = list(check_mirrors(names)) + list(check_build_files(names))
+    for name in names:
+        data = (ROOT / name).read_bytes()
+        if b'\0' in data or name.startswith(('subprojects/packagefiles/',)) or name == 'LICENSE':
+            continue
+        text = data.decode(errors='replace')
+        findings += [(name, *found) for found in check_text(name, text)]
+        if name.endswith(CODE):
+            findings += [(name, *found) for found in check_code(name, text)]
+    if '--no-format' not in sys.argv[1:]:
+        findings += check_format(names)
+    for name, line, what in sorted(set(findings)):
+        print(f'{name}:{line}: {what}')
+    print(f'{len(names)} files, {len(set(findings))} findings')
+    sys.exit(1 if findings else 0)
+
+
+if __name__ == '__main__':
+    main()
