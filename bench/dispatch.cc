@@ -10,14 +10,16 @@ namespace {
 
 constexpr std::int64_t sizes[] = {1, 8, 64, 1024};
 
-void register_case(const char* name, const kerngrad::kernels::target& target, void (*body)(benchmark::State&, std::size_t)) {
+void register_case(const char* name, const kerngrad::kernels::target& target,
+                   void (*body)(benchmark::State&, std::size_t)) {
   for (std::int64_t n : sizes)
-    benchmark::RegisterBenchmark((std::string("dispatch/") + name + "/target:" + target.name + "/n:" + std::to_string(n)).c_str(),
-                                 [target, body, n](benchmark::State& state) {
-                                   if (!kgbench::pin(state, target)) return;
-                                   body(state, static_cast<std::size_t>(n));
-                                   state.SetItemsProcessed(state.iterations() * n);
-                                 });
+    benchmark::RegisterBenchmark(
+        (std::string("dispatch/") + name + "/target:" + target.name + "/n:" + std::to_string(n)).c_str(),
+        [target, body, n](benchmark::State& state) {
+          if (!kgbench::pin(state, target)) return;
+          body(state, static_cast<std::size_t>(n));
+          state.SetItemsProcessed(state.iterations() * n);
+        });
 }
 
 struct arrays {

@@ -33,7 +33,8 @@ void measure(benchmark::State& state, const kerngrad::kernels::entry& kernel, st
   // Bytes read and written, a result of booleans counted with one byte an element.
   const auto& row = kg::op_table[static_cast<std::size_t>(kg::find_op(kernel.op))];
   const std::size_t out = row.types.after == kg::result::boolean ? 1 : width;
-  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(count * ((kernel.flat1 ? 1 : 2) * width + out)));
+  state.SetBytesProcessed(state.iterations() *
+                          static_cast<std::int64_t>(count * ((kernel.flat1 ? 1 : 2) * width + out)));
 }
 
 }  // namespace
@@ -45,7 +46,8 @@ int main(int argc, char** argv) {
       if (kernel.type == kg::dtype::complex64) continue;
       for (const auto& target : targets)
         for (std::int64_t n : sizes) {
-          const std::string name = std::string(kernel.op) + "<" + std::string(kg::name_of(kernel.type)) + ">/target:" + target.name + "/n:" + std::to_string(n);
+          const std::string name = std::string(kernel.op) + "<" + std::string(kg::name_of(kernel.type)) +
+                                   ">/target:" + target.name + "/n:" + std::to_string(n);
           benchmark::RegisterBenchmark(name.c_str(), [&kernel, target, n](benchmark::State& state) {
             if (kgbench::pin(state, target)) measure(state, kernel, n);
           });

@@ -31,7 +31,8 @@ inline bool pin(benchmark::State& state, const kerngrad::kernels::target& target
 }
 
 /// --target NAME is ours; everything else is Google Benchmark's. `register_all` gets the chosen targets.
-inline int run(int argc, char** argv, const std::function<void(const std::vector<kerngrad::kernels::target>&)>& register_all) {
+inline int run(int argc, char** argv,
+               const std::function<void(const std::vector<kerngrad::kernels::target>&)>& register_all) {
   std::string only;
   std::vector<char*> rest;
   for (int i = 0; i < argc; ++i) {

@@ -90,56 +90,70 @@ inline constexpr auto running_others = [](const auto& c) {
 
 inline constexpr std::tuple reduce{
     rule<"Sum">(wrt(keep::nothing, [](const auto& c) { return spread(c, c.dy(), c.template attr<"axis">()); })),
-    rule<"Mean">(wrt(keep::nothing, [](const auto& c) {
-      const auto groups = static_cast<double>(kept_dims(c.dims(0), c.template attr<"axis">()).size());
-      return spread(c, c.dy() * (groups / static_cast<double>(c.dims(0).size())), c.template attr<"axis">());
-    })),
-    rule<"Prod">(wrt(keep::in0, [](const auto& c) {
-      return spread(c, c.dy(), c.template attr<"axis">()) * others(c.in(0), c.dims(0), c.template attr<"axis">());
-    })),
-    rule<"Max">(wrt(keep::in0 | keep::out0, [](const auto& c) { return to_extremes(c, c.template attr<"reductionIndices">()); })),
+    rule<"Mean">(wrt(keep::nothing,
+                     [](const auto& c) {
+                       const auto groups = static_cast<double>(kept_dims(c.dims(0), c.template attr<"axis">()).size());
+                       return spread(c, c.dy() * (groups / static_cast<double>(c.dims(0).size())),
+                                     c.template attr<"axis">());
+                     })),
+    rule<"Prod">(wrt(keep::in0,
+                     [](const auto& c) {
+                       return spread(c, c.dy(), c.template attr<"axis">()) *
+                              others(c.in(0), c.dims(0), c.template attr<"axis">());
+                     })),
+    rule<"Max">(wrt(keep::in0 | keep::out0,
+                    [](const auto& c) { return to_extremes(c, c.template attr<"reductionIndices">()); })),
     rule<"Min">(wrt(keep::in0 | keep::out0, [](const auto& c) { return to_extremes(c, c.template attr<"axis">()); })),
-    rule<"Cumsum">(wrt(keep::nothing, [](const auto& c) {
-      return cumsum(c.dy(), static_cast<int>(c.template attr<"axis">().as_integer()),
-                    c.template attr<"exclusive">().as_bool(), !c.template attr<"reverse">().as_bool());
-    })),
+    rule<"Cumsum">(wrt(keep::nothing,
+                       [](const auto& c) {
+                         return cumsum(c.dy(), static_cast<int>(c.template attr<"axis">().as_integer()),
+                                       c.template attr<"exclusive">().as_bool(),
+                                       !c.template attr<"reverse">().as_bool());
+                       })),
     rule<"Cumprod">(wrt(keep::in0, running_others)),
 };
 
 inline constexpr std::tuple softmax_family{
-    rule<"Softmax">(wrt(keep::out0, [](const auto& c) {
-      const int axis = static_cast<int>(c.template attr<"dim">().as_integer());
-      if (c.dims(0).rank() == 0) return zeros_like(c.dy());
-      return c.out() * (c.dy() - sum(c.dy() * c.out(), axis, true));
-    })),
-    rule<"LogSoftmax">(wrt(keep::out0, [](const auto& c) {
-      const int axis = static_cast<int>(c.template attr<"axis">().as_integer());
-      if (c.dims(0).rank() == 0) return zeros_like(c.dy());
-      return c.dy() - exp(c.out()) * sum(c.dy(), axis, true);
-    })),
-    rule<"LogSumExp">(wrt(keep::in0 | keep::out0, [](const auto& c) {
-      const attr_value& axis = c.template attr<"axis">();
-      return spread(c, c.dy(), axis) * exp(c.in(0) - spread(c, c.out(), axis));
-    })),
+    rule<"Softmax">(wrt(keep::out0,
+                        [](const auto& c) {
+                          const int axis = static_cast<int>(c.template attr<"dim">().as_integer());
+                          if (c.dims(0).rank() == 0) return zeros_like(c.dy());
+                          return c.out() * (c.dy() - sum(c.dy() * c.out(), axis, true));
+                        })),
+    rule<"LogSoftmax">(wrt(keep::out0,
+                           [](const auto& c) {
+                             const int axis = static_cast<int>(c.template attr<"axis">().as_integer());
+                             if (c.dims(0).rank() == 0) return zeros_like(c.dy());
+                             return c.dy() - exp(c.out()) * sum(c.dy(), axis, true);
+                           })),
+    rule<"LogSumExp">(wrt(keep::in0 | keep::out0,
+                          [](const auto& c) {
+                            const attr_value& axis = c.template attr<"axis">();
+                            return spread(c, c.dy(), axis) * exp(c.in(0) - spread(c, c.out(), axis));
+                          })),
     // Labels need not add up to one: the softmax is weighted by their sum.
-    rule<"SoftmaxCrossEntropy">(wrt(keep::in0 | keep::in1, [](const auto& c) {
-                                  const auto pull = softmax(c.in(0)) * sum(c.in(1), -1, true) - c.in(1);
-                                  return expand_dims(c.dy(), -1) * pull;
-                                }),
-                                wrt(keep::in0, [](const auto& c) { return -expand_dims(c.dy(), -1) * log_softmax(c.in(0)); })),
+    rule<"SoftmaxCrossEntropy">(
+        wrt(keep::in0 | keep::in1,
+            [](const auto& c) {
+              const auto pull = softmax(c.in(0)) * sum(c.in(1), -1, true) - c.in(1);
+              return expand_dims(c.dy(), -1) * pull;
+            }),
+        wrt(keep::in0, [](const auto& c) { return -expand_dims(c.dy(), -1) * log_softmax(c.in(0)); })),
 };
 
 // With C = A B: dA = dC B^T and dB = A^T dC, each with the transpositions of the call undone.
 inline constexpr std::tuple matrix{
     rule<"BatchMatMul">(
-        wrt(keep::in1, [](const auto& c) {
-          const bool ta = c.template attr<"transposeA">().as_bool(), tb = c.template attr<"transposeB">().as_bool();
-          return c.reduced(0, ta ? matmul(c.in(1), c.dy(), tb, true) : matmul(c.dy(), c.in(1), false, !tb));
-        }),
-        wrt(keep::in0, [](const auto& c) {
-          const bool ta = c.template attr<"transposeA">().as_bool(), tb = c.template attr<"transposeB">().as_bool();
-          return c.reduced(1, tb ? matmul(c.dy(), c.in(0), true, ta) : matmul(c.in(0), c.dy(), !ta, false));
-        })),
+        wrt(keep::in1,
+            [](const auto& c) {
+              const bool ta = c.template attr<"transposeA">().as_bool(), tb = c.template attr<"transposeB">().as_bool();
+              return c.reduced(0, ta ? matmul(c.in(1), c.dy(), tb, true) : matmul(c.dy(), c.in(1), false, !tb));
+            }),
+        wrt(keep::in0,
+            [](const auto& c) {
+              const bool ta = c.template attr<"transposeA">().as_bool(), tb = c.template attr<"transposeB">().as_bool();
+              return c.reduced(1, tb ? matmul(c.dy(), c.in(0), true, ta) : matmul(c.in(0), c.dy(), !ta, false));
+            })),
 };
 
 }  // namespace kerngrad::rules

@@ -50,32 +50,34 @@ inline constexpr std::tuple unary{
     rule<"Floor">(wrt(keep::nothing, flat)),
     rule<"Round">(wrt(keep::nothing, flat)),
     rule<"Relu">(wrt(keep::out0, [](const auto& c) { return relu_grad(c.dy(), c.out()); })),
-    rule<"Relu6">(wrt(keep::in0, [](const auto& c) {
-      return where(logical_and(c.in(0) > 0, c.in(0) <= 6), c.dy(), zeros_like(c.dy()));
-    })),
-    rule<"LeakyRelu">(wrt(keep::in0, [](const auto& c) {
-      return where(c.in(0) > 0, c.dy(), c.dy() * c.template attr<"alpha">().as_number());
-    })),
+    rule<"Relu6">(
+        wrt(keep::in0,
+            [](const auto& c) { return where(logical_and(c.in(0) > 0, c.in(0) <= 6), c.dy(), zeros_like(c.dy())); })),
+    rule<"LeakyRelu">(
+        wrt(keep::in0,
+            [](const auto& c) { return where(c.in(0) > 0, c.dy(), c.dy() * c.template attr<"alpha">().as_number()); })),
     rule<"Elu">(wrt(keep::out0, [](const auto& c) { return elu_grad(c.dy(), c.out()); })),
-    rule<"Selu">(wrt(keep::out0, [](const auto& c) {
-      return c.dy() * where(c.out() > 0, ones_like(c.out()) * selu_scale, c.out() + selu_scale_alpha);
-    })),
-    rule<"Gelu">(wrt(keep::in0, [](const auto& c) {
-      const auto x = c.in(0);
-      const auto below = (erf(x * one_over_sqrt_two) + 1) * 0.5;  // the normal distribution function
-      return c.dy() * (below + x * (exp(square(x) * -0.5) * one_over_sqrt_two_pi));
-    })),
-    rule<"Silu">(wrt(keep::in0, [](const auto& c) {
-      const auto s = sigmoid(c.in(0));
-      return c.dy() * (s * (c.in(0) * (1 - s) + 1));
-    })),
+    rule<"Selu">(wrt(keep::out0,
+                     [](const auto& c) {
+                       return c.dy() * where(c.out() > 0, ones_like(c.out()) * selu_scale, c.out() + selu_scale_alpha);
+                     })),
+    rule<"Gelu">(wrt(keep::in0,
+                     [](const auto& c) {
+                       const auto x = c.in(0);
+                       const auto below = (erf(x * one_over_sqrt_two) + 1) * 0.5;  // the normal distribution function
+                       return c.dy() * (below + x * (exp(square(x) * -0.5) * one_over_sqrt_two_pi));
+                     })),
+    rule<"Silu">(wrt(keep::in0,
+                     [](const auto& c) {
+                       const auto s = sigmoid(c.in(0));
+                       return c.dy() * (s * (c.in(0) * (1 - s) + 1));
+                     })),
     rule<"Sigmoid">(wrt(keep::out0, [](const auto& c) { return c.dy() * (c.out() * (1 - c.out())); })),
     rule<"Softplus">(wrt(keep::in0, [](const auto& c) { return c.dy() * sigmoid(c.in(0)); })),
     rule<"Step">(wrt(keep::nothing, flat)),
     // Inside the bounds and on them the result is the operand itself; NaN gets none.
-    rule<"ClipByValue">(wrt(keep::in0 | keep::out0, [](const auto& c) {
-      return where(c.in(0) == c.out(), c.dy(), zeros_like(c.dy()));
-    })),
+    rule<"ClipByValue">(wrt(keep::in0 | keep::out0,
+                            [](const auto& c) { return where(c.in(0) == c.out(), c.dy(), zeros_like(c.dy())); })),
 };
 
 }  // namespace kerngrad::rules

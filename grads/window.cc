@@ -18,7 +18,8 @@ export namespace kerngrad::rules {
 template <fixed_string Op, class C, class V, class... More>
 auto convolve(const C& c, const V& a, const V& b, const More&... more) {
   return call<Op>(a, b, attr<"strides">(c.template attr<"strides">()), attr<"pad">(c.template attr<"pad">()),
-                  attr<"dataFormat">(c.template attr<"dataFormat">()), attr<"dilations">(c.template attr<"dilations">()),
+                  attr<"dataFormat">(c.template attr<"dataFormat">()),
+                  attr<"dilations">(c.template attr<"dilations">()),
                   attr<"dimRoundingMode">(c.template attr<"dimRoundingMode">()), more...);
 }
 template <fixed_string Op, class C, class... V>
@@ -33,48 +34,61 @@ inline constexpr auto no_slope_1 = [](const auto& c) { return c.zeros(1); };
 inline constexpr auto no_slope_2 = [](const auto& c) { return c.zeros(2); };
 
 inline constexpr std::tuple window{
-    rule<"Conv2D">(wrt(keep::in1, [](const auto& c) {
-                     return convolve<"Conv2DBackpropInput">(c, c.dy(), c.in(1), attr<"inputShape">(c.dims(0)));
-                   }),
-                   wrt(keep::in0, [](const auto& c) {
-                     return convolve<"Conv2DBackpropFilter">(c, c.in(0), c.dy(), attr<"filterShape">(c.dims(1)));
-                   })),
+    rule<"Conv2D">(wrt(keep::in1,
+                       [](const auto& c) {
+                         return convolve<"Conv2DBackpropInput">(c, c.dy(), c.in(1), attr<"inputShape">(c.dims(0)));
+                       }),
+                   wrt(keep::in0,
+                       [](const auto& c) {
+                         return convolve<"Conv2DBackpropFilter">(c, c.in(0), c.dy(), attr<"filterShape">(c.dims(1)));
+                       })),
     rule<"Conv2DBackpropInput">(wrt(keep::in1, [](const auto& c) { return convolve<"Conv2D">(c, c.dy(), c.in(1)); }),
-                                wrt(keep::in0, [](const auto& c) {
-                                  return convolve<"Conv2DBackpropFilter">(c, c.dy(), c.in(0), attr<"filterShape">(c.dims(1)));
-                                })),
-    rule<"Conv2DBackpropFilter">(wrt(keep::in1, [](const auto& c) {
-                                   return convolve<"Conv2DBackpropInput">(c, c.in(1), c.dy(), attr<"inputShape">(c.dims(0)));
-                                 }),
+                                wrt(keep::in0,
+                                    [](const auto& c) {
+                                      return convolve<"Conv2DBackpropFilter">(c, c.dy(), c.in(0),
+                                                                              attr<"filterShape">(c.dims(1)));
+                                    })),
+    rule<"Conv2DBackpropFilter">(wrt(keep::in1,
+                                     [](const auto& c) {
+                                       return convolve<"Conv2DBackpropInput">(c, c.in(1), c.dy(),
+                                                                              attr<"inputShape">(c.dims(0)));
+                                     }),
                                  wrt(keep::in0, [](const auto& c) { return convolve<"Conv2D">(c, c.in(0), c.dy()); })),
-    rule<"DepthwiseConv2dNative">(
-        wrt(keep::in1, [](const auto& c) {
-          return convolve<"DepthwiseConv2dNativeBackpropInput">(c, c.dy(), c.in(1), attr<"inputShape">(c.dims(0)));
-        }),
-        wrt(keep::in0, [](const auto& c) {
-          return convolve<"DepthwiseConv2dNativeBackpropFilter">(c, c.in(0), c.dy(), attr<"filterShape">(c.dims(1)));
-        })),
+    rule<"DepthwiseConv2dNative">(wrt(keep::in1,
+                                      [](const auto& c) {
+                                        return convolve<"DepthwiseConv2dNativeBackpropInput">(
+                                            c, c.dy(), c.in(1), attr<"inputShape">(c.dims(0)));
+                                      }),
+                                  wrt(keep::in0,
+                                      [](const auto& c) {
+                                        return convolve<"DepthwiseConv2dNativeBackpropFilter">(
+                                            c, c.in(0), c.dy(), attr<"filterShape">(c.dims(1)));
+                                      })),
     rule<"DepthwiseConv2dNativeBackpropInput">(
         wrt(keep::in1, [](const auto& c) { return convolve<"DepthwiseConv2dNative">(c, c.dy(), c.in(1)); }),
-        wrt(keep::in0, [](const auto& c) {
-          return convolve<"DepthwiseConv2dNativeBackpropFilter">(c, c.dy(), c.in(0), attr<"filterShape">(c.dims(1)));
-        })),
+        wrt(keep::in0,
+            [](const auto& c) {
+              return convolve<"DepthwiseConv2dNativeBackpropFilter">(c, c.dy(), c.in(0),
+                                                                     attr<"filterShape">(c.dims(1)));
+            })),
     rule<"DepthwiseConv2dNativeBackpropFilter">(
-        wrt(keep::in1, [](const auto& c) {
-          return convolve<"DepthwiseConv2dNativeBackpropInput">(c, c.in(1), c.dy(), attr<"inputShape">(c.dims(0)));
-        }),
+        wrt(keep::in1,
+            [](const auto& c) {
+              return convolve<"DepthwiseConv2dNativeBackpropInput">(c, c.in(1), c.dy(), attr<"inputShape">(c.dims(0)));
+            }),
         wrt(keep::in0, [](const auto& c) { return convolve<"DepthwiseConv2dNative">(c, c.in(0), c.dy()); })),
 
-    rule<"MaxPool">(wrt(keep::in0 | keep::out0, [](const auto& c) { return pooled<"MaxPoolGrad">(c, c.dy(), c.in(0), c.out()); })),
+    rule<"MaxPool">(
+        wrt(keep::in0 | keep::out0, [](const auto& c) { return pooled<"MaxPoolGrad">(c, c.dy(), c.in(0), c.out()); })),
     rule<"AvgPool">(wrt(keep::in0, [](const auto& c) { return pooled<"AvgPoolGrad">(c, c.dy(), c.in(0)); })),
     rule<"MaxPoolGrad">(wrt(keep::in1, [](const auto& c) { return pooled<"MaxPoolGather">(c, c.dy(), c.in(1)); }),
                         wrt(keep::nothing, no_slope_1), wrt(keep::nothing, no_slope_2)),
     rule<"AvgPoolGrad">(wrt(keep::nothing, [](const auto& c) { return pooled<"AvgPool">(c, c.dy()); }),
                         wrt(keep::nothing, no_slope_1)),
-    rule<"MaxPoolGather">(wrt(keep::in1, [](const auto& c) {
-                            return pooled<"MaxPoolGrad">(c, c.dy(), c.in(1), pooled<"MaxPool">(c, c.in(1)));
-                          }),
-                          wrt(keep::nothing, no_slope_1)),
+    rule<"MaxPoolGather">(
+        wrt(keep::in1,
+            [](const auto& c) { return pooled<"MaxPoolGrad">(c, c.dy(), c.in(1), pooled<"MaxPool">(c, c.in(1))); }),
+        wrt(keep::nothing, no_slope_1)),
 };
 
 }  // namespace kerngrad::rules

@@ -34,12 +34,24 @@ struct entry {
 
 // The C++ type that stores one element of a dtype.
 template <dtype T> struct storage;
-template <> struct storage<dtype::float32> { using type = float; };
-template <> struct storage<dtype::float64> { using type = double; };
-template <> struct storage<dtype::int32> { using type = std::int32_t; };
-template <> struct storage<dtype::int64> { using type = std::int64_t; };
-template <> struct storage<dtype::uint8> { using type = std::uint8_t; };
-template <> struct storage<dtype::boolean> { using type = std::uint8_t; };
+template <> struct storage<dtype::float32> {
+  using type = float;
+};
+template <> struct storage<dtype::float64> {
+  using type = double;
+};
+template <> struct storage<dtype::int32> {
+  using type = std::int32_t;
+};
+template <> struct storage<dtype::int64> {
+  using type = std::int64_t;
+};
+template <> struct storage<dtype::uint8> {
+  using type = std::uint8_t;
+};
+template <> struct storage<dtype::boolean> {
+  using type = std::uint8_t;
+};
 template <dtype T> using storage_t = typename storage<T>::type;
 
 }  // namespace kernels

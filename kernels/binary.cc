@@ -57,7 +57,9 @@ struct floor_remainder {
 };
 struct truncated_remainder {
   template <class T>
-  T operator()(T a, T b) const { return std::fmod(a, b); }
+  T operator()(T a, T b) const {
+    return std::fmod(a, b);
+  }
 };
 
 // floor(a / b) of half a vector of int32 in double precision. A quotient that is not whole is at least 2^-31 of
@@ -249,17 +251,17 @@ HWY_INLINE auto ComplexEqual(D d, V a, V b) {
 #define KG_BINARY_LONG(Name, types, expression) KG_MAP(Name##_map, long_map, expression)
 #define KG_COMPARE(Name, types, expression) KG_MAP(Name##_map, short_test, expression)
 #define KG_COMPARE_COMPLEX(Name, types, expression) KG_MAP(Name##_complex_map, short_test, expression)
-#define KG_BINARY_COMPLEX(Name, types, expression)                                       \
-  struct Name##_complex_map : short_map {                                                \
-    template <class W, class V>                                                          \
-    HWY_INLINE V operator()(W wide, V left, V right) const {                             \
-      const hn::Repartition<float, W> d;                                                 \
-      return hn::BitCast(wide, value(d, hn::BitCast(d, left), hn::BitCast(d, right)));   \
-    }                                                                                    \
-    template <class D, class V>                                                          \
-    static HWY_INLINE V value([[maybe_unused]] D d, V a, V b) {                          \
-      return expression;                                                                 \
-    }                                                                                    \
+#define KG_BINARY_COMPLEX(Name, types, expression)                                     \
+  struct Name##_complex_map : short_map {                                              \
+    template <class W, class V>                                                        \
+    HWY_INLINE V operator()(W wide, V left, V right) const {                           \
+      const hn::Repartition<float, W> d;                                               \
+      return hn::BitCast(wide, value(d, hn::BitCast(d, left), hn::BitCast(d, right))); \
+    }                                                                                  \
+    template <class D, class V>                                                        \
+    static HWY_INLINE V value([[maybe_unused]] D d, V a, V b) {                        \
+      return expression;                                                               \
+    }                                                                                  \
   };
 #include "kernels/binary.inc"
 
@@ -269,12 +271,12 @@ HWY_INLINE auto ComplexEqual(D d, V a, V b) {
 #define KG_COMPARE_COMPLEX KG_BINARY_COMPLEX
 #define KG_DEFINE(Name, type) KG_DEFINE_MAP(Name, type, Name##_map)
 #define KG_DEFINE_COMPLEX(Name, type) KG_DEFINE_MAP(Name, type, Name##_complex_map)
-#define KG_DEFINE_MAP(Name, type, map)                                                           \
-  void Name##_##type(const void* a, const void* b, void* y, std::size_t n) {                     \
-    flat2<lane_t<dtype::type>>(map{}, a, b, y, n);                                               \
-  }                                                                                              \
+#define KG_DEFINE_MAP(Name, type, map)                                                            \
+  void Name##_##type(const void* a, const void* b, void* y, std::size_t n) {                      \
+    flat2<lane_t<dtype::type>>(map{}, a, b, y, n);                                                \
+  }                                                                                               \
   void Name##_##type##_broadcast(const void* const* in, void* const* out, const void* geometry) { \
-    broadcast2<lane_t<dtype::type>, map>(in, out, geometry);                                     \
+    broadcast2<lane_t<dtype::type>, map>(in, out, geometry);                                      \
   }
 #include "kernels/binary.inc"
 

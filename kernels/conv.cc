@@ -391,9 +391,9 @@ void Conv2DBackpropFilter(const void* const* in, void* const* out, const void* g
 
 }  // namespace
 
-#define KG_DEFINE_CONV(Name, type)                                                        \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) {    \
-    Name<storage_t<dtype::type>>(in, out, geometry);                                      \
+#define KG_DEFINE_CONV(Name, type)                                                    \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
+    Name<storage_t<dtype::type>>(in, out, geometry);                                  \
   }
 KG_CONV_KERNELS(KG_DEFINE_CONV)
 #undef KG_DEFINE_CONV
@@ -403,10 +403,10 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace kerngrad::kernels {
-#define KG_DISPATCH_CONV(Name, type)                                                     \
-  HWY_EXPORT(Name##_##type);                                                             \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) {   \
-    HWY_DYNAMIC_DISPATCH(Name##_##type)(in, out, geometry);                              \
+#define KG_DISPATCH_CONV(Name, type)                                                  \
+  HWY_EXPORT(Name##_##type);                                                          \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
+    HWY_DYNAMIC_DISPATCH(Name##_##type)(in, out, geometry);                           \
   }
 KG_CONV_KERNELS(KG_DISPATCH_CONV)
 #undef KG_DISPATCH_CONV

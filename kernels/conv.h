@@ -10,11 +10,9 @@ namespace kerngrad::kernels {
 //   Conv2D                in = {x, w}    out = {y}
 //   Conv2DBackpropInput   in = {dy, w}   out = {dx}
 //   Conv2DBackpropFilter  in = {x, dy}   out = {dw}
-#define KG_CONV_KERNELS(X) \
-  KG_FLOATS(X, Conv2D) KG_FLOATS(X, Conv2DBackpropInput) KG_FLOATS(X, Conv2DBackpropFilter)
+#define KG_CONV_KERNELS(X) KG_FLOATS(X, Conv2D) KG_FLOATS(X, Conv2DBackpropInput) KG_FLOATS(X, Conv2DBackpropFilter)
 
-#define KG_DECLARE_CONV(Name, type) \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry);
+#define KG_DECLARE_CONV(Name, type) void Name##_##type(const void* const* in, void* const* out, const void* geometry);
 KG_CONV_KERNELS(KG_DECLARE_CONV)
 #undef KG_DECLARE_CONV
 

@@ -16,9 +16,15 @@ namespace kerngrad::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // The storage of an element; a complex number is a pair.
-struct pair { float re, im; };
-template <dtype T> struct element_of { using type = storage_t<T>; };
-template <> struct element_of<dtype::complex64> { using type = pair; };
+struct pair {
+  float re, im;
+};
+template <dtype T> struct element_of {
+  using type = storage_t<T>;
+};
+template <> struct element_of<dtype::complex64> {
+  using type = pair;
+};
 template <dtype T> using element_t = typename element_of<T>::type;
 
 template <class T>

@@ -23,7 +23,9 @@ template <dtype K> struct bits_of {
   using type = std::conditional_t<sizeof(storage_t<K>) == 8, std::uint64_t,
                                   std::conditional_t<sizeof(storage_t<K>) == 4, std::uint32_t, std::uint8_t>>;
 };
-template <> struct bits_of<dtype::complex64> { using type = std::uint64_t; };
+template <> struct bits_of<dtype::complex64> {
+  using type = std::uint64_t;
+};
 
 struct Fill {
   template <dtype K>
@@ -106,9 +108,9 @@ struct LinSpace {
 }  // namespace
 
 #define KG_CREATE(Name, types) types(KG_BODY, Name)
-#define KG_BODY(Name, type)                                                          \
-  void Name##_##type(const void* const*, void* const* out, const void* geometry) {   \
-    Name::run<dtype::type>(out, geometry);                                           \
+#define KG_BODY(Name, type)                                                        \
+  void Name##_##type(const void* const*, void* const* out, const void* geometry) { \
+    Name::run<dtype::type>(out, geometry);                                         \
   }
 #include "kernels/create.inc"
 #undef KG_CREATE

@@ -24,8 +24,7 @@ struct linspace_geometry {
 };
 
 #define KG_CREATE(Name, types) types(KG_DECLARE_CREATE, Name)
-#define KG_DECLARE_CREATE(Name, type) \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry);
+#define KG_DECLARE_CREATE(Name, type) void Name##_##type(const void* const* in, void* const* out, const void* geometry);
 #include "kernels/create.inc"
 #undef KG_CREATE
 

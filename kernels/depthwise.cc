@@ -325,9 +325,9 @@ void DepthwiseConv2dNativeBackpropFilter(const void* const* in, void* const* out
 
 }  // namespace
 
-#define KG_DEFINE_DEPTHWISE(Name, type)                                                   \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) {    \
-    Name<storage_t<dtype::type>>(in, out, geometry);                                      \
+#define KG_DEFINE_DEPTHWISE(Name, type)                                               \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
+    Name<storage_t<dtype::type>>(in, out, geometry);                                  \
   }
 KG_DEPTHWISE_KERNELS(KG_DEFINE_DEPTHWISE)
 #undef KG_DEFINE_DEPTHWISE
@@ -337,10 +337,10 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace kerngrad::kernels {
-#define KG_DISPATCH_DEPTHWISE(Name, type)                                                \
-  HWY_EXPORT(Name##_##type);                                                             \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) {   \
-    HWY_DYNAMIC_DISPATCH(Name##_##type)(in, out, geometry);                              \
+#define KG_DISPATCH_DEPTHWISE(Name, type)                                             \
+  HWY_EXPORT(Name##_##type);                                                          \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
+    HWY_DYNAMIC_DISPATCH(Name##_##type)(in, out, geometry);                           \
   }
 KG_DEPTHWISE_KERNELS(KG_DISPATCH_DEPTHWISE)
 #undef KG_DISPATCH_DEPTHWISE

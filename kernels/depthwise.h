@@ -10,9 +10,9 @@ namespace kerngrad::kernels {
 //   DepthwiseConv2dNative                in = {x, w}    out = {y}
 //   DepthwiseConv2dNativeBackpropInput   in = {dy, w}   out = {dx}
 //   DepthwiseConv2dNativeBackpropFilter  in = {x, dy}   out = {dw}
-#define KG_DEPTHWISE_KERNELS(X) \
-  KG_FLOATS(X, DepthwiseConv2dNative) KG_FLOATS(X, DepthwiseConv2dNativeBackpropInput) \
-  KG_FLOATS(X, DepthwiseConv2dNativeBackpropFilter)
+#define KG_DEPTHWISE_KERNELS(X)       \
+  KG_FLOATS(X, DepthwiseConv2dNative) \
+  KG_FLOATS(X, DepthwiseConv2dNativeBackpropInput) KG_FLOATS(X, DepthwiseConv2dNativeBackpropFilter)
 
 #define KG_DECLARE_DEPTHWISE(Name, type) \
   void Name##_##type(const void* const* in, void* const* out, const void* geometry);

@@ -22,8 +22,12 @@ namespace kerngrad::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // The lane that holds one element: a complex number travels as one 64-bit lane, so that an element is always a lane.
-template <dtype T> struct lane_of { using type = storage_t<T>; };
-template <> struct lane_of<dtype::complex64> { using type = std::int64_t; };
+template <dtype T> struct lane_of {
+  using type = storage_t<T>;
+};
+template <> struct lane_of<dtype::complex64> {
+  using type = std::int64_t;
+};
 template <dtype T> using lane_t = typename lane_of<T>::type;
 
 // Whether MaskedLoad and BlendedStore leave memory beyond the mask alone. Highway 1.0.3 blends whole vectors
@@ -108,9 +112,18 @@ struct mask_result {
 };
 
 // Base classes of maps.
-struct short_map { using result = vector_result; static constexpr bool is_short = true; };
-struct long_map { using result = vector_result; static constexpr bool is_short = false; };
-struct short_test { using result = mask_result; static constexpr bool is_short = true; };
+struct short_map {
+  using result = vector_result;
+  static constexpr bool is_short = true;
+};
+struct long_map {
+  using result = vector_result;
+  static constexpr bool is_short = false;
+};
+struct short_test {
+  using result = mask_result;
+  static constexpr bool is_short = true;
+};
 
 // An operand of a loop: an array (keep is all ones) or one value (keep is zero) spread over four vectors at p, which
 // makes the loop the same code for both.
@@ -223,8 +236,8 @@ HWY_INLINE V Product([[maybe_unused]] D d, V a, V b) {
 // d is the float32 tag, the vectors hold pairs. Products and sums are rounded one by one on every target.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V ComplexProduct(D d, V a, V b) {
-  const V p = hn::Mul(a, hn::DupEven(b));                    // ar br, ai br
-  const V q = hn::Mul(hn::Reverse2(d, a), hn::DupOdd(b));    // ai bi, ar bi
+  const V p = hn::Mul(a, hn::DupEven(b));                  // ar br, ai br
+  const V q = hn::Mul(hn::Reverse2(d, a), hn::DupOdd(b));  // ai bi, ar bi
   return hn::OddEven(hn::Add(p, q), hn::Sub(p, q));
 }
 

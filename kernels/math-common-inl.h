@@ -24,7 +24,7 @@ struct float_format;
 template <>
 struct float_format<float> {
   static constexpr int mantissa_bits = 23, exponent_bias = 127;
-  static constexpr float magic = 12582912.f;  // 1.5 * 2^23: adding it rounds to an integer in the low bits
+  static constexpr float magic = 12582912.f;    // 1.5 * 2^23: adding it rounds to an integer in the low bits
   static constexpr float integers = 8388608.f;  // 2^23: from here on every value is an integer
   static constexpr float min_normal = 1.17549435e-38f;
 };

@@ -127,8 +127,8 @@ struct acosh_in_double {
     const auto big = hn::Gt(x, Constant(d, 0x1p60));
     const V t = hn::Sub(x, one);
     const V small = hn::Add(t, hn::Sqrt(hn::MulAdd(t, t, hn::Add(t, t))));
-    const V y = hn::Add(Log1p(d, hn::IfThenElse(big, x, small)),
-                        hn::IfThenElseZero(big, Constant(d, 0.69314718055994530942)));
+    const V y =
+        hn::Add(Log1p(d, hn::IfThenElse(big, x, small)), hn::IfThenElseZero(big, Constant(d, 0.69314718055994530942)));
     return hn::IfThenElse(hn::Lt(x, one), QuietNan(d), y);
   }
 };

@@ -26,8 +26,8 @@ struct trig_constants<float> {
 };
 template <>
 struct trig_constants<double> {
-  static constexpr double sin[] = {-0.16666666666666666,    0.008333333333333331,   -0.00019841269841265052,
-                                   2.755731921932988e-06,  -2.5052106229222596e-08, 1.6058531107942803e-10,
+  static constexpr double sin[] = {-0.16666666666666666,  0.008333333333333331,    -0.00019841269841265052,
+                                   2.755731921932988e-06, -2.5052106229222596e-08, 1.6058531107942803e-10,
                                    -7.586667000208208e-13};
   static constexpr double cos[] = {0.041666666666666664,   -0.0013888888888888887, 2.480158730158464e-05,
                                    -2.755731922139766e-07, 2.087675578928741e-09,  -1.1470460603480262e-11,
@@ -100,15 +100,21 @@ HWY_INLINE V SinOfQuarters(D d, V a, double quarters) {
 
 struct scalar_sin {
   template <class T>
-  T operator()(T x) const { return std::sin(x); }
+  T operator()(T x) const {
+    return std::sin(x);
+  }
 };
 struct scalar_cos {
   template <class T>
-  T operator()(T x) const { return std::cos(x); }
+  T operator()(T x) const {
+    return std::cos(x);
+  }
 };
 struct scalar_tan {
   template <class T>
-  T operator()(T x) const { return std::tan(x); }
+  T operator()(T x) const {
+    return std::tan(x);
+  }
 };
 
 /// y where |x| is within reach of the reduction, and the scalar function elsewhere (NaN and infinities too).
@@ -160,16 +166,14 @@ HWY_INLINE V Tan(D d, V x) {
 // (sqrt(2) - 1)^2, error 2^-64.
 struct arc_constants {
   static constexpr double half_pi = 1.5707963267948966, half_pi_rest = 6.123233995736766e-17;
-  static constexpr double asin[] = {0.16666666666666669,  0.07499999999998425,  0.04464285714637338,
-                                    0.030381944137085216, 0.0223721730020056,   0.0173523912659092,
-                                    0.013971235301124917, 0.011478952690254089, 0.010324318288763578,
-                                    0.005450878187643824, 0.017419357965078285, -0.0148814093931001,
-                                    0.02877844261277394};
-  static constexpr double atan[] = {-0.3333333333333333,  0.19999999999999993,  -0.1428571428571149,
-                                    0.11111111110751482,  -0.0909090906681608,  0.07692306729194896,
-                                    -0.0666664186913118,  0.058819230561139996, -0.05258020272656562,
-                                    0.0471925918824097,   -0.04103887546858586, 0.030622995553648818,
-                                    -0.013905374533032585};
+  static constexpr double asin[] = {
+      0.16666666666666669,  0.07499999999998425,  0.04464285714637338,  0.030381944137085216, 0.0223721730020056,
+      0.0173523912659092,   0.013971235301124917, 0.011478952690254089, 0.010324318288763578, 0.005450878187643824,
+      0.017419357965078285, -0.0148814093931001,  0.02877844261277394};
+  static constexpr double atan[] = {
+      -0.3333333333333333,  0.19999999999999993,  -0.1428571428571149,  0.11111111110751482,  -0.0909090906681608,
+      0.07692306729194896,  -0.0666664186913118,  0.058819230561139996, -0.05258020272656562, 0.0471925918824097,
+      -0.04103887546858586, 0.030622995553648818, -0.013905374533032585};
 };
 
 /// asin(a) for a <= 1/2; above, the angle y with asin(a) = pi / 2 - 2 y. NaN above 1.
@@ -226,7 +230,9 @@ HWY_INLINE V ArcTangent(D d, V a) {
 
 struct atan_in_double {
   template <class D, class V>
-  HWY_INLINE V operator()(D d, V x) const { return hn::CopySign(ArcTangent(d, hn::Abs(x)), x); }
+  HWY_INLINE V operator()(D d, V x) const {
+    return hn::CopySign(ArcTangent(d, hn::Abs(x)), x);
+  }
 };
 
 struct atan2_in_double {

@@ -254,10 +254,10 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace kerngrad::kernels {
-#define KG_DISPATCH_MATMUL(Name, type)                                                  \
-  HWY_EXPORT(Name##_##type);                                                            \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) {  \
-    HWY_DYNAMIC_DISPATCH(Name##_##type)(in, out, geometry);                             \
+#define KG_DISPATCH_MATMUL(Name, type)                                                \
+  HWY_EXPORT(Name##_##type);                                                          \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
+    HWY_DYNAMIC_DISPATCH(Name##_##type)(in, out, geometry);                           \
   }
 KG_MATMUL_KERNELS(KG_DISPATCH_MATMUL)
 #undef KG_DISPATCH_MATMUL

@@ -24,13 +24,23 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 template <std::size_t Size> struct cell;
-template <> struct cell<1> { using type = std::uint8_t; };
-template <> struct cell<4> { using type = std::uint32_t; };
-template <> struct cell<8> { using type = std::uint64_t; };
+template <> struct cell<1> {
+  using type = std::uint8_t;
+};
+template <> struct cell<4> {
+  using type = std::uint32_t;
+};
+template <> struct cell<8> {
+  using type = std::uint64_t;
+};
 
 // The element seen as bytes: an integer of its size. complex64 is aligned like a float only, hence get and put.
-template <dtype K> struct element { using type = typename cell<sizeof(storage_t<K>)>::type; };
-template <> struct element<dtype::complex64> { using type = std::uint64_t; };
+template <dtype K> struct element {
+  using type = typename cell<sizeof(storage_t<K>)>::type;
+};
+template <> struct element<dtype::complex64> {
+  using type = std::uint64_t;
+};
 template <dtype K> using element_t = typename element<K>::type;
 
 template <class T>
@@ -58,8 +68,12 @@ HWY_INLINE void copy_run(const T* in, T* out, std::size_t n) {
     std::memcpy(to, &piece, size);
     std::memcpy(to + bytes - size, &last, size);
   };
-  struct bytes16 { char data[16]; };
-  struct bytes32 { char data[32]; };
+  struct bytes16 {
+    char data[16];
+  };
+  struct bytes32 {
+    char data[32];
+  };
   if (bytes > 64) {
     std::memcpy(to, from, bytes);
   } else if (bytes >= 32) {
@@ -123,8 +137,7 @@ HWY_INLINE void transpose_square(const T* in, std::ptrdiff_t in_stride, T* out, 
     for (std::size_t r = 0; r < side; ++r) {
       const T* p = in + static_cast<std::ptrdiff_t>(r) * in_stride + half * side;
       if constexpr (Wide) {
-        row[r] = hn::Combine(d, hn::LoadU(part, p + static_cast<std::ptrdiff_t>(side) * in_stride),
-                             hn::LoadU(part, p));
+        row[r] = hn::Combine(d, hn::LoadU(part, p + static_cast<std::ptrdiff_t>(side) * in_stride), hn::LoadU(part, p));
       } else {
         row[r] = hn::LoadU(d, p);
       }
@@ -301,9 +314,15 @@ void GatherV2(const void* const* in, void* const* out, const void* geometry) {
 }
 
 // Wrapping arithmetic needs unsigned lanes.
-template <class T> struct wrapping { using type = std::make_unsigned_t<T>; };
-template <> struct wrapping<float> { using type = float; };
-template <> struct wrapping<double> { using type = double; };
+template <class T> struct wrapping {
+  using type = std::make_unsigned_t<T>;
+};
+template <> struct wrapping<float> {
+  using type = float;
+};
+template <> struct wrapping<double> {
+  using type = double;
+};
 template <dtype K> using wrapping_t = typename wrapping<storage_t<K>>::type;
 
 // y[i] += x[i]
@@ -360,8 +379,12 @@ void OneHot(const void* const* in, void* const* out, const void* geometry) {
 }
 
 // What a scan carries from row to row.
-template <class T> struct carried { using type = T; };
-template <> struct carried<float> { using type = double; };
+template <class T> struct carried {
+  using type = T;
+};
+template <> struct carried<float> {
+  using type = double;
+};
 
 template <class T, bool Product>
 void scan(const T* x, T* y, const scan_geometry& g) {

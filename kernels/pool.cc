@@ -92,9 +92,8 @@ void MaxPool(const void* const* in, void* const* out, const void* geometry) {
       std::fill_n(y + at, g.in_c, lowest<T>());
       return;
     }
-    ForChannels<T>(g.in_c, [&](auto d, std::ptrdiff_t c) HWY_ATTR {
-      hn::StoreU(WindowMax(d, w, x + w.first + c), d, y + at + c);
-    });
+    ForChannels<T>(g.in_c, [&](auto d, std::ptrdiff_t c)
+                               HWY_ATTR { hn::StoreU(WindowMax(d, w, x + w.first + c), d, y + at + c); });
   });
 }
 
@@ -220,9 +219,9 @@ void AvgPoolGrad(const void* const* in, void* const* out, const void* geometry) 
 
 }  // namespace
 
-#define KG_DEFINE_POOL(Name, type)                                                        \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) {    \
-    Name<storage_t<dtype::type>>(in, out, geometry);                                      \
+#define KG_DEFINE_POOL(Name, type)                                                    \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
+    Name<storage_t<dtype::type>>(in, out, geometry);                                  \
   }
 KG_POOL_KERNELS(KG_DEFINE_POOL)
 #undef KG_DEFINE_POOL
@@ -232,10 +231,10 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace kerngrad::kernels {
-#define KG_DISPATCH_POOL(Name, type)                                                     \
-  HWY_EXPORT(Name##_##type);                                                             \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) {   \
-    HWY_DYNAMIC_DISPATCH(Name##_##type)(in, out, geometry);                              \
+#define KG_DISPATCH_POOL(Name, type)                                                  \
+  HWY_EXPORT(Name##_##type);                                                          \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
+    HWY_DYNAMIC_DISPATCH(Name##_##type)(in, out, geometry);                           \
   }
 KG_POOL_KERNELS(KG_DISPATCH_POOL)
 #undef KG_DISPATCH_POOL

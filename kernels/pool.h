@@ -14,11 +14,11 @@ namespace kerngrad::kernels {
 //   AvgPool        in = {x}          out = {y}   sum / number of elements inside; NaN when there is none
 //   AvgPoolGrad    in = {dy, x}      out = {dx}  dy / that number to every element inside. x is not read
 #define KG_POOL_KERNELS(X) \
-  KG_FLOATS(X, MaxPool) X(MaxPool, int32) KG_FLOATS(X, MaxPoolGrad) KG_FLOATS(X, MaxPoolGather) \
-  KG_FLOATS(X, AvgPool) KG_FLOATS(X, AvgPoolGrad)
+  KG_FLOATS(X, MaxPool)    \
+  X(MaxPool, int32)        \
+  KG_FLOATS(X, MaxPoolGrad) KG_FLOATS(X, MaxPoolGather) KG_FLOATS(X, AvgPool) KG_FLOATS(X, AvgPoolGrad)
 
-#define KG_DECLARE_POOL(Name, type) \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry);
+#define KG_DECLARE_POOL(Name, type) void Name##_##type(const void* const* in, void* const* out, const void* geometry);
 KG_POOL_KERNELS(KG_DECLARE_POOL)
 #undef KG_DECLARE_POOL
 

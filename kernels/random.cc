@@ -281,9 +281,9 @@ struct RandomNormal {
 }  // namespace
 
 #define KG_RANDOM(Name, types) types(KG_BODY, Name)
-#define KG_BODY(Name, type)                                                                                       \
-  void Name##_##type(const void* const*, void* const* out, const void* geometry) {                                \
-    Name::run(static_cast<storage_t<dtype::type>*>(out[0]), *static_cast<const random_geometry*>(geometry));      \
+#define KG_BODY(Name, type)                                                                                  \
+  void Name##_##type(const void* const*, void* const* out, const void* geometry) {                           \
+    Name::run(static_cast<storage_t<dtype::type>*>(out[0]), *static_cast<const random_geometry*>(geometry)); \
   }
 #include "kernels/random.inc"
 #undef KG_RANDOM

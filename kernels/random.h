@@ -20,8 +20,7 @@ struct random_geometry {
 };
 
 #define KG_RANDOM(Name, types) types(KG_DECLARE_RANDOM, Name)
-#define KG_DECLARE_RANDOM(Name, type) \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry);
+#define KG_DECLARE_RANDOM(Name, type) void Name##_##type(const void* const* in, void* const* out, const void* geometry);
 #include "kernels/random.inc"
 #undef KG_RANDOM
 

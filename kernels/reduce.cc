@@ -37,14 +37,24 @@ constexpr std::size_t search_block = 2048;  // elements between two looks at the
 constexpr int levels = 42;                  // a fold of 2^41 blocks is beyond any address space
 
 // The element in memory: complex numbers are pairs of floats, which only Sum takes.
-template <dtype K> struct element { using type = storage_t<K>; };
-template <> struct element<dtype::complex64> { using type = float; };
+template <dtype K> struct element {
+  using type = storage_t<K>;
+};
+template <> struct element<dtype::complex64> {
+  using type = float;
+};
 template <dtype K> using element_t = typename element<K>::type;
 
 // Wrapping arithmetic needs unsigned lanes.
-template <class T> struct wrapping { using type = std::make_unsigned_t<T>; };
-template <> struct wrapping<float> { using type = float; };
-template <> struct wrapping<double> { using type = double; };
+template <class T> struct wrapping {
+  using type = std::make_unsigned_t<T>;
+};
+template <> struct wrapping<float> {
+  using type = float;
+};
+template <> struct wrapping<double> {
+  using type = double;
+};
 
 template <class T> using single = hn::CappedTag<T, 1>;
 
@@ -419,9 +429,9 @@ namespace shape_of {
 }  // namespace
 
 #define KG_REDUCE(Name, types, shape) types(KG_BODY, Name)
-#define KG_BODY(Name, type)                                                                      \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) {            \
-    shape_of::Name::run<dtype::type>(in, out, *static_cast<const reduce_geometry*>(geometry));   \
+#define KG_BODY(Name, type)                                                                    \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry) {          \
+    shape_of::Name::run<dtype::type>(in, out, *static_cast<const reduce_geometry*>(geometry)); \
   }
 #include "kernels/reduce.inc"
 #undef KG_REDUCE

@@ -80,8 +80,8 @@ HWY_INLINE void select(const void* const* in, void* const* out, const void* geom
   spread<T> t_value, e_value;
   for_rows<3>(g, select_row<T>{static_cast<const std::uint8_t*>(in[0]), static_cast<const T*>(in[1]),
                                static_cast<const T*>(in[2]), static_cast<T*>(out[0]),
-                               static_cast<std::size_t>(g.dims[last]), g.strides[0][last] != 0,
-                               g.strides[1][last] != 0, g.strides[2][last] != 0, flag_value, t_value, e_value});
+                               static_cast<std::size_t>(g.dims[last]), g.strides[0][last] != 0, g.strides[1][last] != 0,
+                               g.strides[2][last] != 0, flag_value, t_value, e_value});
 }
 
 void Select_1(const void* const* in, void* const* out, const void* geometry) {
@@ -100,10 +100,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace kerngrad::kernels {
 
-#define KG_DISPATCH(Name)                                                     \
-  HWY_EXPORT(Name);                                                           \
-  void Name(const void* const* in, void* const* out, const void* geometry) {  \
-    HWY_DYNAMIC_DISPATCH(Name)(in, out, geometry);                            \
+#define KG_DISPATCH(Name)                                                    \
+  HWY_EXPORT(Name);                                                          \
+  void Name(const void* const* in, void* const* out, const void* geometry) { \
+    HWY_DYNAMIC_DISPATCH(Name)(in, out, geometry);                           \
   }
 KG_DISPATCH(Select_1)
 KG_DISPATCH(Select_4)

@@ -291,9 +291,9 @@ void SoftmaxCrossEntropy(const void* const* in, void* const* out, const reduce_g
 }  // namespace
 
 #define KG_SOFTMAX(Name, types) types(KG_BODY, Name)
-#define KG_BODY(Name, type)                                                                     \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) {           \
-    Name<storage_t<dtype::type>>(in, out, *static_cast<const reduce_geometry*>(geometry));      \
+#define KG_BODY(Name, type)                                                                \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry) {      \
+    Name<storage_t<dtype::type>>(in, out, *static_cast<const reduce_geometry*>(geometry)); \
   }
 #include "kernels/softmax.inc"
 #undef KG_SOFTMAX

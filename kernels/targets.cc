@@ -31,9 +31,7 @@ int list(std::int64_t set, target* out, int capacity) {
 
 int supported_targets(target* out, int capacity) {
   // Asked of the CPU, not of a pin that may be in force.
-  static const std::int64_t set = [] {
-    return hwy::SupportedTargets() & HWY_TARGETS;
-  }();
+  static const std::int64_t set = [] { return hwy::SupportedTargets() & HWY_TARGETS; }();
   return list(set, out, capacity);
 }
 

@@ -29,7 +29,8 @@ HWY_INLINE V Magnitude([[maybe_unused]] D d, V x) {
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V Sign(D d, V x) {
   const V zero = hn::Zero(d);
-  return hn::IfThenElse(hn::Gt(x, zero), hn::Set(d, 1), hn::IfThenElse(hn::Lt(x, zero), hn::Set(d, -1), hn::IfThenElseZero(hn::Eq(x, x), x)));
+  return hn::IfThenElse(hn::Gt(x, zero), hn::Set(d, 1),
+                        hn::IfThenElse(hn::Lt(x, zero), hn::Set(d, -1), hn::IfThenElseZero(hn::Eq(x, x), x)));
 }
 
 // Rounding leaves integers as they are. Round goes to even on halves.
@@ -124,28 +125,28 @@ struct clip : short_map {
 };
 
 // One map per line of the list.
-#define KG_MAP(Map, base, expression)                   \
-  struct Map : base {                                   \
-    template <class D, class V>                         \
+#define KG_MAP(Map, base, expression)                             \
+  struct Map : base {                                             \
+    template <class D, class V>                                   \
     HWY_INLINE auto operator()([[maybe_unused]] D d, V x) const { \
-      return expression;                                \
-    }                                                   \
+      return expression;                                          \
+    }                                                             \
   };
 #define KG_UNARY(Name, types, expression) KG_MAP(Name##_map, short_map, expression)
 #define KG_UNARY_LONG(Name, types, expression) KG_MAP(Name##_map, long_map, expression)
 #define KG_PREDICATE(Name, types, expression) KG_MAP(Name##_map, short_test, expression)
 #define KG_PARAMETRIC(Name, types, map)
-#define KG_UNARY_COMPLEX(Name, types, expression)                      \
-  struct Name##_complex_map : short_map {                              \
-    template <class W, class V>                                        \
-    HWY_INLINE V operator()(W wide, V pairs) const {                   \
-      const hn::Repartition<float, W> d;                               \
-      return hn::BitCast(wide, value(d, hn::BitCast(d, pairs)));       \
-    }                                                                  \
-    template <class D, class V>                                        \
-    static HWY_INLINE V value([[maybe_unused]] D d, V x) {             \
-      return expression;                                               \
-    }                                                                  \
+#define KG_UNARY_COMPLEX(Name, types, expression)                \
+  struct Name##_complex_map : short_map {                        \
+    template <class W, class V>                                  \
+    HWY_INLINE V operator()(W wide, V pairs) const {             \
+      const hn::Repartition<float, W> d;                         \
+      return hn::BitCast(wide, value(d, hn::BitCast(d, pairs))); \
+    }                                                            \
+    template <class D, class V>                                  \
+    static HWY_INLINE V value([[maybe_unused]] D d, V x) {       \
+      return expression;                                         \
+    }                                                            \
   };
 #include "kernels/unary.inc"
 
@@ -154,8 +155,8 @@ struct clip : short_map {
 #define KG_UNARY_COMPLEX(Name, types, expression) types(KG_DEFINE_COMPLEX, Name)
 #define KG_DEFINE(Name, type) \
   void Name##_##type(const void* x, void* y, std::size_t n) { flat1<lane_t<dtype::type>>(Name##_map{}, x, y, n); }
-#define KG_DEFINE_COMPLEX(Name, type)                         \
-  void Name##_##type(const void* x, void* y, std::size_t n) { \
+#define KG_DEFINE_COMPLEX(Name, type)                          \
+  void Name##_##type(const void* x, void* y, std::size_t n) {  \
     flat1<lane_t<dtype::type>>(Name##_complex_map{}, x, y, n); \
   }
 #define KG_PARAMETRIC(Name, types, map) KG_PARAMETRIC_##types(Name, map)
@@ -163,11 +164,11 @@ struct clip : short_map {
 #define KG_PARAMETRIC_KG_SIGNED(Name, map) \
   KG_PARAMETRIC_KG_FLOATS(Name, map) KG_DEFINE_RUN(Name, int32, map) KG_DEFINE_RUN(Name, int64, map)
 #define KG_PARAMETRIC_KG_NUMERIC(Name, map) KG_PARAMETRIC_KG_SIGNED(Name, map) KG_DEFINE_RUN(Name, uint8, map)
-#define KG_DEFINE_RUN(Name, type, map)                                                            \
-  void Name##_##type##_run(const void* const* in, void* const* out, const void* geometry) {       \
-    using lane = lane_t<dtype::type>;                                                             \
-    const auto& g = *static_cast<const unary_geometry*>(geometry);                                \
-    flat1<lane>(map<lane>(g.params), in[0], out[0], static_cast<std::size_t>(g.count));           \
+#define KG_DEFINE_RUN(Name, type, map)                                                      \
+  void Name##_##type##_run(const void* const* in, void* const* out, const void* geometry) { \
+    using lane = lane_t<dtype::type>;                                                       \
+    const auto& g = *static_cast<const unary_geometry*>(geometry);                          \
+    flat1<lane>(map<lane>(g.params), in[0], out[0], static_cast<std::size_t>(g.count));     \
   }
 #include "kernels/unary.inc"
 
@@ -179,14 +180,12 @@ namespace kerngrad::kernels {
 
 #define KG_UNARY(Name, types, expression) types(KG_DISPATCH, Name)
 #define KG_PARAMETRIC(Name, types, map) types(KG_DISPATCH_RUN, Name)
-#define KG_DISPATCH(Name, type)                                                             \
-  HWY_EXPORT(Name##_##type);                                                                \
-  void Name##_##type(const void* x, void* y, std::size_t n) {                               \
-    HWY_DYNAMIC_DISPATCH(Name##_##type)(x, y, n);                                           \
-  }                                                                                         \
-  void Name##_##type##_run(const void* const* in, void* const* out, const void* geometry) { \
-    const auto& g = *static_cast<const unary_geometry*>(geometry);                          \
-    Name##_##type(in[0], out[0], static_cast<std::size_t>(g.count));                        \
+#define KG_DISPATCH(Name, type)                                                                               \
+  HWY_EXPORT(Name##_##type);                                                                                  \
+  void Name##_##type(const void* x, void* y, std::size_t n) { HWY_DYNAMIC_DISPATCH(Name##_##type)(x, y, n); } \
+  void Name##_##type##_run(const void* const* in, void* const* out, const void* geometry) {                   \
+    const auto& g = *static_cast<const unary_geometry*>(geometry);                                            \
+    Name##_##type(in[0], out[0], static_cast<std::size_t>(g.count));                                          \
   }
 #define KG_DISPATCH_RUN(Name, type)                                                         \
   HWY_EXPORT(Name##_##type##_run);                                                          \

@@ -16,7 +16,7 @@ struct unary_geometry {
 #define KG_PARAMETRIC(Name, types, map) types(KG_DECLARE_RUN, Name)
 #define KG_DECLARE_RUN(Name, type) \
   void Name##_##type##_run(const void* const* in, void* const* out, const void* geometry);
-#define KG_DECLARE(Name, type) \
+#define KG_DECLARE(Name, type)                               \
   void Name##_##type(const void* x, void* y, std::size_t n); \
   KG_DECLARE_RUN(Name, type)
 #include "kernels/unary.inc"

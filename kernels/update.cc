@@ -17,8 +17,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // Runs step(p, s0, s1, g) over arrays, where s0 and s1 are state that may be absent (null).
 template <class T, class Step>
-HWY_INLINE void update(T* HWY_RESTRICT p, T* HWY_RESTRICT s0, T* HWY_RESTRICT s1, const T* HWY_RESTRICT g, std::size_t n,
-                       const Step& step) {
+HWY_INLINE void update(T* HWY_RESTRICT p, T* HWY_RESTRICT s0, T* HWY_RESTRICT s1, const T* HWY_RESTRICT g,
+                       std::size_t n, const Step& step) {
   const hn::ScalableTag<T> d;
   const std::size_t lanes = hn::Lanes(d);
   const auto one = [&](T* pp, T* ss0, T* ss1, const T* gg) HWY_ATTR {
@@ -87,8 +87,12 @@ struct Adam {
   }
 };
 
-void sgd_f32(float* p, const float* g, std::size_t n, double rate) { update<float>(p, nullptr, nullptr, g, n, Sgd{rate}); }
-void sgd_f64(double* p, const double* g, std::size_t n, double rate) { update<double>(p, nullptr, nullptr, g, n, Sgd{rate}); }
+void sgd_f32(float* p, const float* g, std::size_t n, double rate) {
+  update<float>(p, nullptr, nullptr, g, n, Sgd{rate});
+}
+void sgd_f64(double* p, const double* g, std::size_t n, double rate) {
+  update<double>(p, nullptr, nullptr, g, n, Sgd{rate});
+}
 void momentum_f32(float* p, float* m, const float* g, std::size_t n, double rate, double friction, bool nesterov) {
   update<float>(p, m, nullptr, g, n, Momentum{rate, friction, nesterov});
 }
@@ -116,11 +120,14 @@ HWY_EXPORT(adam_f32);
 HWY_EXPORT(adam_f64);
 
 void sgd_float32(float* p, const float* g, std::size_t n, double rate) { HWY_DYNAMIC_DISPATCH(sgd_f32)(p, g, n, rate); }
-void sgd_float64(double* p, const double* g, std::size_t n, double rate) { HWY_DYNAMIC_DISPATCH(sgd_f64)(p, g, n, rate); }
+void sgd_float64(double* p, const double* g, std::size_t n, double rate) {
+  HWY_DYNAMIC_DISPATCH(sgd_f64)(p, g, n, rate);
+}
 void momentum_float32(float* p, float* m, const float* g, std::size_t n, double rate, double friction, bool nesterov) {
   HWY_DYNAMIC_DISPATCH(momentum_f32)(p, m, g, n, rate, friction, nesterov);
 }
-void momentum_float64(double* p, double* m, const double* g, std::size_t n, double rate, double friction, bool nesterov) {
+void momentum_float64(double* p, double* m, const double* g, std::size_t n, double rate, double friction,
+                      bool nesterov) {
   HWY_DYNAMIC_DISPATCH(momentum_f64)(p, m, g, n, rate, friction, nesterov);
 }
 void adam_float32(float* p, float* m, float* v, const float* g, std::size_t n, const adam_step& step) {

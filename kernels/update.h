@@ -11,7 +11,8 @@ void sgd_float64(double* p, const double* g, std::size_t n, double rate);
 
 /// m = friction * m + g; p -= rate * m, or with Nesterov's look-ahead p -= rate * (g + friction * m)
 void momentum_float32(float* p, float* m, const float* g, std::size_t n, double rate, double friction, bool nesterov);
-void momentum_float64(double* p, double* m, const double* g, std::size_t n, double rate, double friction, bool nesterov);
+void momentum_float64(double* p, double* m, const double* g, std::size_t n, double rate, double friction,
+                      bool nesterov);
 
 /// What a step of Adam is made of; the corrections are 1 / (1 - beta^t).
 struct adam_step {

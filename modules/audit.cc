@@ -33,12 +33,14 @@ inline constexpr auto rule_names = [] {
   const auto window = names_of(rules::window);
   const auto move = names_of(rules::move);
   std::array<std::string_view, unary.size() + binary.size() + convert.size() + reduce.size() + softmax.size() +
-                                   matrix.size() + window.size() + move.size()> all{};
+                                   matrix.size() + window.size() + move.size()>
+      all{};
   std::size_t at = 0;
   const auto append = [&](const auto& names) {
     for (std::string_view name : names) all[at++] = name;
   };
-  append(unary), append(binary), append(convert), append(reduce), append(softmax), append(matrix), append(window), append(move);
+  append(unary), append(binary), append(convert), append(reduce), append(softmax), append(matrix), append(window),
+      append(move);
   return all;
 }();
 
@@ -107,9 +109,12 @@ template <fixed_string Op, const auto& Rows, const auto& Kernels, const auto& Re
 consteval bool check_op() {
   static_assert(row_is_complete<Op, Rows>, "[audit] a row without documentation, shape rule or launcher: complete it");
   static_assert(op_has_kernel<Op, Rows, Kernels>, "[audit] a known op without a SIMD kernel: add its line to kernels/");
-  static_assert(op_has_kernel<Op, Rows, Reference>, "[audit] a known op without a reference kernel: add its line to kernels/reference/");
-  static_assert(op_has_gradient<Op, Rows, Rules>, "[audit] a known op without a gradient rule: add one to grads/, or say in the row why there is none");
-  static_assert(op_has_one_gradient<Op, Rows, Rules>, "[audit] a known op with a gradient rule and a second one, or a reason for having none: keep one");
+  static_assert(op_has_kernel<Op, Rows, Reference>,
+                "[audit] a known op without a reference kernel: add its line to kernels/reference/");
+  static_assert(op_has_gradient<Op, Rows, Rules>,
+                "[audit] a known op without a gradient rule: add one to grads/, or say in the row why there is none");
+  static_assert(op_has_one_gradient<Op, Rows, Rules>,
+                "[audit] a known op with a gradient rule and a second one, or a reason for having none: keep one");
   static_assert(op_has_one_row<Op, Rows>, "[audit] two rows of one name: rename one");
   return true;
 }

@@ -40,7 +40,8 @@ class error : public std::runtime_error {
 };
 
 /// Throws `error`. Never returns.
-[[noreturn]] void fail(std::string_view op, std::string_view got, std::string_view wanted, std::string_view advice = {});
+[[noreturn]] void fail(std::string_view op, std::string_view got, std::string_view wanted,
+                       std::string_view advice = {});
 
 // ---------------------------------------------------------------------------------------------------- dtype
 
@@ -74,14 +75,30 @@ struct complex64 {
 /// The dtype that stores a C++ type; a compile error for types that no dtype stores.
 template <class T>
 struct dtype_of_type;
-template <> struct dtype_of_type<float> { static constexpr dtype value = dtype::float32; };
-template <> struct dtype_of_type<double> { static constexpr dtype value = dtype::float64; };
-template <> struct dtype_of_type<std::int32_t> { static constexpr dtype value = dtype::int32; };
-template <> struct dtype_of_type<std::int64_t> { static constexpr dtype value = dtype::int64; };
-template <> struct dtype_of_type<long long> { static constexpr dtype value = dtype::int64; };
-template <> struct dtype_of_type<std::uint8_t> { static constexpr dtype value = dtype::uint8; };
-template <> struct dtype_of_type<bool> { static constexpr dtype value = dtype::boolean; };
-template <> struct dtype_of_type<complex64> { static constexpr dtype value = dtype::complex64; };
+template <> struct dtype_of_type<float> {
+  static constexpr dtype value = dtype::float32;
+};
+template <> struct dtype_of_type<double> {
+  static constexpr dtype value = dtype::float64;
+};
+template <> struct dtype_of_type<std::int32_t> {
+  static constexpr dtype value = dtype::int32;
+};
+template <> struct dtype_of_type<std::int64_t> {
+  static constexpr dtype value = dtype::int64;
+};
+template <> struct dtype_of_type<long long> {
+  static constexpr dtype value = dtype::int64;
+};
+template <> struct dtype_of_type<std::uint8_t> {
+  static constexpr dtype value = dtype::uint8;
+};
+template <> struct dtype_of_type<bool> {
+  static constexpr dtype value = dtype::boolean;
+};
+template <> struct dtype_of_type<complex64> {
+  static constexpr dtype value = dtype::complex64;
+};
 
 /// A C++ type that elements are read and written as.
 template <class T>
@@ -231,7 +248,8 @@ class attr_value {
   constexpr attr_value(T value) : kind_(attr_kind::number), number_(static_cast<double>(value)) {}
   constexpr attr_value(dtype value) : kind_(attr_kind::dtype), integer_(static_cast<std::int64_t>(value)) {}
   constexpr attr_value(std::string_view value) : kind_(attr_kind::text) {
-    if (value.size() > max_text) fail("attribute", "a text of " + std::to_string(value.size()) + " bytes", "at most 127");
+    if (value.size() > max_text)
+      fail("attribute", "a text of " + std::to_string(value.size()) + " bytes", "at most 127");
     for (char c : value) payload_.text[count_++] = c;
   }
   constexpr attr_value(const char* value) : attr_value(std::string_view(value)) {}
@@ -251,9 +269,7 @@ class attr_value {
   constexpr std::int64_t as_integer() const {
     return kind_ == attr_kind::number ? static_cast<std::int64_t>(number_) : integer_;
   }
-  constexpr double as_number() const {
-    return kind_ == attr_kind::number ? number_ : static_cast<double>(integer_);
-  }
+  constexpr double as_number() const { return kind_ == attr_kind::number ? number_ : static_cast<double>(integer_); }
   constexpr dtype as_dtype() const { return static_cast<dtype>(integer_); }
   constexpr std::string_view as_text() const {
     return kind_ == attr_kind::text ? std::string_view(payload_.text, count_) : std::string_view();

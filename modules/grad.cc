@@ -104,8 +104,8 @@ auto value_and_grads(F f) {
 }
 
 /// The same for a list of operands whose length is known at run time; f takes the list.
-value_and_gradient_list value_and_grads_of(const std::function<tensor(std::span<const tensor>)>& f, std::span<const tensor> xs,
-                                  const tensor& dy = {});
+value_and_gradient_list value_and_grads_of(const std::function<tensor(std::span<const tensor>)>& f,
+                                           std::span<const tensor> xs, const tensor& dy = {});
 
 /// x without its history: what is computed from it has no gradient for what x came from.
 tensor stop_gradient(const tensor& x);

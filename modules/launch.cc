@@ -21,9 +21,9 @@ struct kernel_slot {
 
 /// One validated call on its way to a kernel.
 struct launch_call {
-  const inference& call;         ///< row, signatures after promotion, attributes, compute dtype
-  const kernel_slot& kernel;     ///< the kernel of the row for the compute dtype
-  const kernel_slot* table;      ///< all kernels of the backend: slot(op, dtype) = table[op * dtype_count + dtype]
+  const inference& call;      ///< row, signatures after promotion, attributes, compute dtype
+  const kernel_slot& kernel;  ///< the kernel of the row for the compute dtype
+  const kernel_slot* table;   ///< all kernels of the backend: slot(op, dtype) = table[op * dtype_count + dtype]
   std::span<const view> in;
   std::span<const view> out;
 };
@@ -31,14 +31,14 @@ struct launch_call {
 }  // namespace kerngrad
 
 export namespace kerngrad::launch {
-void unary(const launch_call&);             ///< x -> y, with up to two numbers as parameters
-void binary(const launch_call&);            ///< a, b broadcast
-void select(const launch_call&);            ///< condition, t, e broadcast
-void add_n(const launch_call&);             ///< a list of equal shapes, added in order
+void unary(const launch_call&);   ///< x -> y, with up to two numbers as parameters
+void binary(const launch_call&);  ///< a, b broadcast
+void select(const launch_call&);  ///< condition, t, e broadcast
+void add_n(const launch_call&);   ///< a list of equal shapes, added in order
 void cast(const launch_call&);
-void convert(const launch_call&);           ///< Complex, Real, Imag, ComplexAbs: a count and nothing else
+void convert(const launch_call&);  ///< Complex, Real, Imag, ComplexAbs: a count and nothing else
 void reduce(const launch_call&);
-void along_axis(const launch_call&);        ///< softmax and its kin
+void along_axis(const launch_call&);  ///< softmax and its kin
 void cross_entropy(const launch_call&);
 void scan(const launch_call&);
 void matmul(const launch_call&);
@@ -48,7 +48,7 @@ void conv_backprop_filter(const launch_call&);
 void pool(const launch_call&);
 void pool_grad(const launch_call&);
 void pool_gather(const launch_call&);
-void copy(const launch_call&);              ///< same elements in the same order
+void copy(const launch_call&);  ///< same elements in the same order
 void transpose(const launch_call&);
 void slice(const launch_call&);
 void concat(const launch_call&);

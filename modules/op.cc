@@ -57,10 +57,10 @@ struct attr_spec {
   attr_kind kind;
   std::string_view doc;
   bool required = false;
-  double fallback = 0;             ///< the default of bool, integer, number and dtype attributes
-  std::string_view choices = {};   ///< the legal texts, separated by `|`; the first is the default
+  double fallback = 0;            ///< the default of bool, integer, number and dtype attributes
+  std::string_view choices = {};  ///< the legal texts, separated by `|`; the first is the default
   double least = std::numeric_limits<double>::lowest(), most = std::numeric_limits<double>::max();
-  bool scalar_or_list = false;     ///< a list attribute that also takes one integer; an integer one that takes a text
+  bool scalar_or_list = false;  ///< a list attribute that also takes one integer; an integer one that takes a text
 };
 
 /// What happens to the operands' common dtype before the kernel sees it.
@@ -111,7 +111,20 @@ struct launch_call;
 using launch_fn = void (*)(const launch_call&);
 
 /// Which kind of op it is; rows are grouped by it in the documents, tests pick their samples by it.
-enum class family : std::uint8_t { unary, binary, select, convert, reduce, matmul, conv, pool, softmax, move, create, random };
+enum class family : std::uint8_t {
+  unary,
+  binary,
+  select,
+  convert,
+  reduce,
+  matmul,
+  conv,
+  pool,
+  softmax,
+  move,
+  create,
+  random
+};
 
 /// "unary", ...
 constexpr std::string_view name_of(family group) {

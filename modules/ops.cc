@@ -71,7 +71,9 @@ inline tensor cumprod(const tensor& x, int axis = 0, bool exclusive = false, boo
   return call<"Cumprod">(x, attr<"axis">(axis), attr<"exclusive">(exclusive), attr<"reverse">(reverse));
 }
 inline tensor softmax(const tensor& logits, int axis = -1) { return call<"Softmax">(logits, attr<"dim">(axis)); }
-inline tensor log_softmax(const tensor& logits, int axis = -1) { return call<"LogSoftmax">(logits, attr<"axis">(axis)); }
+inline tensor log_softmax(const tensor& logits, int axis = -1) {
+  return call<"LogSoftmax">(logits, attr<"axis">(axis));
+}
 inline tensor logsumexp(const tensor& logits, int axis = -1) { return call<"LogSumExp">(logits, attr<"axis">(axis)); }
 /// The loss of each row: -sum(labels * log_softmax(logits)); take its mean to train.
 inline tensor softmax_cross_entropy(const tensor& logits, const tensor& labels) {
@@ -130,10 +132,12 @@ inline tensor depthwise_conv2d(const tensor& x, const tensor& filter, const conv
                                        attr<"dataFormat">(options.channels_first ? "NCHW" : "NHWC"));
 }
 /// The transposed convolution: from dy to an image of shape `output`.
-inline tensor conv2d_transpose(const tensor& dy, const tensor& filter, const shape& output, const conv_options& options = {}) {
-  return call<"Conv2DBackpropInput">(dy, filter, attr<"strides">(options.strides.value()), attr<"pad">(options.pad.value()),
-                                     attr<"dilations">(options.dilations.value()),
-                                     attr<"dataFormat">(options.channels_first ? "NCHW" : "NHWC"), attr<"inputShape">(output));
+inline tensor conv2d_transpose(const tensor& dy, const tensor& filter, const shape& output,
+                               const conv_options& options = {}) {
+  return call<"Conv2DBackpropInput">(dy, filter, attr<"strides">(options.strides.value()),
+                                     attr<"pad">(options.pad.value()), attr<"dilations">(options.dilations.value()),
+                                     attr<"dataFormat">(options.channels_first ? "NCHW" : "NHWC"),
+                                     attr<"inputShape">(output));
 }
 /// Options of the poolings; the strides are the window's size unless they are given.
 struct pool_options {
@@ -143,12 +147,14 @@ struct pool_options {
 /// The largest element of each window over an NHWC image.
 inline tensor max_pool(const tensor& x, extent window, const pool_options& options = {}) {
   return call<"MaxPool">(x, attr<"filterSize">(window.value()),
-                         attr<"strides">((options.strides ? *options.strides : window).value()), attr<"pad">(options.pad.value()));
+                         attr<"strides">((options.strides ? *options.strides : window).value()),
+                         attr<"pad">(options.pad.value()));
 }
 /// The mean of each window's elements inside an NHWC image.
 inline tensor avg_pool(const tensor& x, extent window, const pool_options& options = {}) {
   return call<"AvgPool">(x, attr<"filterSize">(window.value()),
-                         attr<"strides">((options.strides ? *options.strides : window).value()), attr<"pad">(options.pad.value()));
+                         attr<"strides">((options.strides ? *options.strides : window).value()),
+                         attr<"pad">(options.pad.value()));
 }
 
 // ------------------------------------------------------------------------------------------ movement
@@ -172,7 +178,8 @@ inline tensor transpose(const tensor& x, std::initializer_list<std::int64_t> per
 inline tensor slice(const tensor& x, std::span<const std::int64_t> begin, std::span<const std::int64_t> size) {
   return call<"Slice">(x, attr<"begin">(attr_value(begin)), attr<"size">(attr_value(size)));
 }
-inline tensor slice(const tensor& x, std::initializer_list<std::int64_t> begin, std::initializer_list<std::int64_t> size) {
+inline tensor slice(const tensor& x, std::initializer_list<std::int64_t> begin,
+                    std::initializer_list<std::int64_t> size) {
   return call<"Slice">(x, attr<"begin">(attr_value(begin)), attr<"size">(attr_value(size)));
 }
 /// Tensors joined along an axis.
@@ -214,7 +221,8 @@ inline tensor segment_sum(const tensor& x, const tensor& ids, std::int64_t segme
   return call<"UnsortedSegmentSum">(x, ids, attr<"numSegments">(segments));
 }
 /// `on` at the index on a new last axis, `off` elsewhere.
-inline tensor one_hot(const tensor& indices, std::int64_t depth, double on = 1, double off = 0, dtype type = dtype::float32) {
+inline tensor one_hot(const tensor& indices, std::int64_t depth, double on = 1, double off = 0,
+                      dtype type = dtype::float32) {
   return call<"OneHot">(indices, attr<"depth">(depth), attr<"onValue">(on), attr<"offValue">(off), attr<"dtype">(type));
 }
 /// Axes turned round; all by default.
@@ -237,12 +245,16 @@ inline tensor linspace(double start, double stop, std::int64_t count) {
   return call<"LinSpace">(attr<"start">(start), attr<"stop">(stop), attr<"num">(count));
 }
 /// Uniform draws in [low, high). The same seed gives the same bits on every CPU target.
-inline tensor random_uniform(const shape& dims, double low, double high, std::int64_t seed, dtype type = dtype::float32) {
-  return call<"RandomUniform">(attr<"shape">(dims), attr<"low">(low), attr<"high">(high), attr<"seed">(seed), attr<"dtype">(type));
+inline tensor random_uniform(const shape& dims, double low, double high, std::int64_t seed,
+                             dtype type = dtype::float32) {
+  return call<"RandomUniform">(attr<"shape">(dims), attr<"low">(low), attr<"high">(high), attr<"seed">(seed),
+                               attr<"dtype">(type));
 }
 /// Normal draws. The same seed gives the same bits on every CPU target.
-inline tensor random_normal(const shape& dims, double mean, double stddev, std::int64_t seed, dtype type = dtype::float32) {
-  return call<"RandomNormal">(attr<"shape">(dims), attr<"mean">(mean), attr<"stddev">(stddev), attr<"seed">(seed), attr<"dtype">(type));
+inline tensor random_normal(const shape& dims, double mean, double stddev, std::int64_t seed,
+                            dtype type = dtype::float32) {
+  return call<"RandomNormal">(attr<"shape">(dims), attr<"mean">(mean), attr<"stddev">(stddev), attr<"seed">(seed),
+                              attr<"dtype">(type));
 }
 
 }  // namespace kerngrad

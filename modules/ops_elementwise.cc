@@ -30,10 +30,14 @@ struct binary_op {
   tensor operator()(const tensor& a, const tensor& b) const { return call<Op>(a, b); }
   template <class T>
     requires std::is_arithmetic_v<T>
-  tensor operator()(const tensor& a, T b) const { return call<Op>(a, detail::literal_like(b, a)); }
+  tensor operator()(const tensor& a, T b) const {
+    return call<Op>(a, detail::literal_like(b, a));
+  }
   template <class T>
     requires std::is_arithmetic_v<T>
-  tensor operator()(T a, const tensor& b) const { return call<Op>(detail::literal_like(a, b), b); }
+  tensor operator()(T a, const tensor& b) const {
+    return call<Op>(detail::literal_like(a, b), b);
+  }
 };
 
 inline constexpr unary_op<"Abs"> abs;
@@ -119,7 +123,9 @@ inline tensor clip(const tensor& x, double least, double most) {
 /// The sum of tensors of one shape.
 inline tensor add_n(std::span<const tensor> tensors) { return call_list<"AddN">(tensors).front(); }
 /// t where the condition holds, else e.
-inline tensor where(const tensor& condition, const tensor& t, const tensor& e) { return call<"Select">(condition, t, e); }
+inline tensor where(const tensor& condition, const tensor& t, const tensor& e) {
+  return call<"Select">(condition, t, e);
+}
 /// The same values in another dtype; x itself when it has that dtype.
 inline tensor cast(const tensor& x, dtype to) { return x.type() == to ? x : call<"Cast">(x, attr<"dtype">(to)); }
 /// The complex conjugate; x itself when it is real.

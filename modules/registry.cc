@@ -68,7 +68,8 @@ struct kernel_config {
 /// What a gradient of the registry gets.
 class gradient_call {
  public:
-  gradient_call(const kernel_call& forward, std::span<const tensor> dy, std::span<const tensor> results, std::vector<bool> wanted)
+  gradient_call(const kernel_call& forward, std::span<const tensor> dy, std::span<const tensor> results,
+                std::vector<bool> wanted)
       : forward_(forward), dy_(dy), results_(results), wanted_(std::move(wanted)) {}
   /// The gradient of result k.
   const tensor& dy(int k = 0) const { return dy_[static_cast<std::size_t>(k)]; }
@@ -113,7 +114,7 @@ void unregister_gradient(std::string_view name);
 struct kernel_info {
   std::string name, backend;
   dtype_set dtypes;
-  bool known = false;       ///< a built-in kernel, not a registered one
+  bool known = false;  ///< a built-in kernel, not a registered one
   bool has_gradient = false;
 };
 /// The kernel that a call by name would run, or nothing.

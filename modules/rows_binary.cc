@@ -15,7 +15,8 @@ export namespace kerngrad {
 inline constexpr dtype_set arithmetic = numeric | boolean_only | complex_only;
 inline constexpr operand ab_arithmetic[] = {{"a", arithmetic}, {"b", arithmetic}};
 inline constexpr operand ab_numeric[] = {{"a", real_or_bool}, {"b", real_or_bool}};
-inline constexpr operand ab_integral[] = {{"a", only(dtype::int32) | only(dtype::int64)}, {"b", only(dtype::int32) | only(dtype::int64)}};
+inline constexpr operand ab_integral[] = {{"a", only(dtype::int32) | only(dtype::int64)},
+                                          {"b", only(dtype::int32) | only(dtype::int64)}};
 inline constexpr operand ab_boolean[] = {{"a", boolean_only}, {"b", boolean_only}};
 inline constexpr operand x_alpha[] = {{"x", real_or_bool}, {"alpha", real_or_bool}};
 inline constexpr operand dy_y[] = {{"dy", floating}, {"y", floating}};
@@ -30,8 +31,15 @@ inline constexpr attr_spec cast_attrs[] = {{"dtype", attr_kind::dtype, "the dtyp
 
 inline constexpr op_row binary_row(std::string_view name, std::string_view doc, std::span<const operand> operands,
                                    type_rule types, double cost = 1) {
-  return {.name = name, .doc = doc, .group = family::binary, .operands = operands, .types = types,
-          .infer = shapes::broadcasted, .launch = launch::binary, .in_place = true, .cost = cost};
+  return {.name = name,
+          .doc = doc,
+          .group = family::binary,
+          .operands = operands,
+          .types = types,
+          .infer = shapes::broadcasted,
+          .launch = launch::binary,
+          .in_place = true,
+          .cost = cost};
 }
 inline constexpr op_row comparison_row(std::string_view name, std::string_view doc, std::span<const operand> operands) {
   op_row row = binary_row(name, doc, operands, {lift::none, result::boolean});
@@ -45,8 +53,13 @@ inline constexpr op_row without_gradient(op_row row, std::string_view reason) {
 }
 inline constexpr op_row convert_row(std::string_view name, std::string_view doc, std::span<const operand> operands,
                                     result after) {
-  return {.name = name, .doc = doc, .group = family::convert, .operands = operands, .types = {lift::none, after},
-          .infer = shapes::all_equal, .launch = launch::convert};
+  return {.name = name,
+          .doc = doc,
+          .group = family::convert,
+          .operands = operands,
+          .types = {lift::none, after},
+          .infer = shapes::all_equal,
+          .launch = launch::convert};
 }
 
 inline constexpr type_rule numbers{lift::integers, result::same};
@@ -58,40 +71,65 @@ inline constexpr op_row binary_rows[] = {
     binary_row("Sub", "a - b; integers wrap.", ab_arithmetic, numbers),
     binary_row("Multiply", "a * b; integers wrap.", ab_arithmetic, numbers),
     binary_row("RealDiv", "a / b; integers are divided as float32.", ab_arithmetic, floats, 4),
-    binary_row("FloorDiv", "floor(a / b); an integer divided by 0 gives 0, the smallest by -1 wraps. Gradient: 0.", ab_numeric, numbers, 6),
-    binary_row("Mod", "a - b * floor(a / b), exact, with the sign of b; an integer modulo 0 gives 0.", ab_numeric, numbers, 8),
-    binary_row("Maximum", "The larger one; NaN when either is. Gradient: equal operands give dy to a.", ab_numeric, unchanged),
-    binary_row("Minimum", "The smaller one; NaN when either is. Gradient: equal operands give dy to a.", ab_numeric, unchanged),
+    binary_row("FloorDiv", "floor(a / b); an integer divided by 0 gives 0, the smallest by -1 wraps. Gradient: 0.",
+               ab_numeric, numbers, 6),
+    binary_row("Mod", "a - b * floor(a / b), exact, with the sign of b; an integer modulo 0 gives 0.", ab_numeric,
+               numbers, 8),
+    binary_row("Maximum", "The larger one; NaN when either is. Gradient: equal operands give dy to a.", ab_numeric,
+               unchanged),
+    binary_row("Minimum", "The smaller one; NaN when either is. Gradient: equal operands give dy to a.", ab_numeric,
+               unchanged),
     binary_row("SquaredDifference", "(a - b)^2; integers wrap.", ab_numeric, numbers, 2),
-    binary_row("Pow", "a to the power b; integer powers wrap, negative ones truncate. Gradient for b: 0 where a <= 0.", ab_numeric, numbers, 40),
+    binary_row("Pow", "a to the power b; integer powers wrap, negative ones truncate. Gradient for b: 0 where a <= 0.",
+               ab_numeric, numbers, 40),
     binary_row("Atan2", "The angle of the point (b, a) in (-pi, pi].", ab_numeric, floats, 20),
     binary_row("Prelu", "x, or alpha * x below 0. Gradient at 0: that of the negative side.", x_alpha, floats, 2),
     binary_row("ReluGrad", "dy where y > 0, else 0: the gradient of Relu from its result.", dy_y, unchanged),
     binary_row("EluGrad", "dy, or dy * (y + 1) below 0: the gradient of Elu from its result.", dy_y, unchanged, 2),
-    without_gradient(binary_row("BitwiseAnd", "The bits set in both.", ab_integral, unchanged), "integers have no gradient"),
-    without_gradient(binary_row("LogicalAnd", "Whether both are true.", ab_boolean, unchanged), "the result is boolean"),
+    without_gradient(binary_row("BitwiseAnd", "The bits set in both.", ab_integral, unchanged),
+                     "integers have no gradient"),
+    without_gradient(binary_row("LogicalAnd", "Whether both are true.", ab_boolean, unchanged),
+                     "the result is boolean"),
     without_gradient(binary_row("LogicalOr", "Whether one is true.", ab_boolean, unchanged), "the result is boolean"),
-    without_gradient(binary_row("LogicalXor", "Whether exactly one is true.", ab_boolean, unchanged), "the result is boolean"),
+    without_gradient(binary_row("LogicalXor", "Whether exactly one is true.", ab_boolean, unchanged),
+                     "the result is boolean"),
     comparison_row("Equal", "Whether a = b; false for NaN.", ab_arithmetic),
     comparison_row("NotEqual", "Whether a differs from b; true for NaN.", ab_arithmetic),
     comparison_row("Greater", "Whether a > b; false for NaN.", ab_numeric),
     comparison_row("GreaterEqual", "Whether a >= b; false for NaN.", ab_numeric),
     comparison_row("Less", "Whether a < b; false for NaN.", ab_numeric),
     comparison_row("LessEqual", "Whether a <= b; false for NaN.", ab_numeric),
-    {.name = "AddN", .doc = "The sum of a list of tensors of one shape.", .group = family::binary,
-     .operands = list_numeric, .types = numbers, .infer = shapes::all_equal, .launch = launch::add_n, .kernel = "Add"},
+    {.name = "AddN",
+     .doc = "The sum of a list of tensors of one shape.",
+     .group = family::binary,
+     .operands = list_numeric,
+     .types = numbers,
+     .infer = shapes::all_equal,
+     .launch = launch::add_n,
+     .kernel = "Add"},
 };
 
 inline constexpr op_row convert_rows[] = {
-    {.name = "Select", .doc = "t where the condition holds, else e; a condition of rank 1 chooses rows.",
-     .group = family::select, .operands = condition_t_e, .infer = shapes::select, .launch = launch::select},
-    {.name = "Cast", .doc = "The same values in another dtype: floats truncate towards 0, saturate, and NaN gives 0; integers wrap; to bool is x != 0.",
-     .group = family::convert, .operands = x_any, .attrs = cast_attrs, .types = {lift::none, result::attribute},
-     .infer = shapes::cast, .launch = launch::cast},
+    {.name = "Select",
+     .doc = "t where the condition holds, else e; a condition of rank 1 chooses rows.",
+     .group = family::select,
+     .operands = condition_t_e,
+     .infer = shapes::select,
+     .launch = launch::select},
+    {.name = "Cast",
+     .doc = "The same values in another dtype: floats truncate towards 0, saturate, and NaN gives 0; integers wrap; to "
+            "bool is x != 0.",
+     .group = family::convert,
+     .operands = x_any,
+     .attrs = cast_attrs,
+     .types = {lift::none, result::attribute},
+     .infer = shapes::cast,
+     .launch = launch::cast},
     convert_row("Complex", "Complex numbers from real and imaginary parts.", real_imag, result::complex64),
     convert_row("Real", "The real parts.", input_complex, result::float32),
     convert_row("Imag", "The imaginary parts.", input_complex, result::float32),
-    convert_row("ComplexAbs", "The absolute value, without overflow on the way. Gradient at 0: 0.", x_complex, result::float32),
+    convert_row("ComplexAbs", "The absolute value, without overflow on the way. Gradient at 0: 0.", x_complex,
+                result::float32),
 };
 
 }  // namespace kerngrad

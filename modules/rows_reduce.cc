@@ -37,8 +37,14 @@ inline constexpr attr_spec transposes[] = {{"transposeA", attr_kind::boolean, "s
 inline constexpr op_row reduce_row(std::string_view name, std::string_view doc, type_rule types,
                                    std::span<const operand> operands = x_numeric,
                                    std::span<const attr_spec> attrs = axis_keep) {
-  return {.name = name, .doc = doc, .group = family::reduce, .operands = operands, .attrs = attrs, .types = types,
-          .infer = shapes::reduce, .launch = launch::reduce};
+  return {.name = name,
+          .doc = doc,
+          .group = family::reduce,
+          .operands = operands,
+          .attrs = attrs,
+          .types = types,
+          .infer = shapes::reduce,
+          .launch = launch::reduce};
 }
 inline constexpr op_row arg_row(std::string_view name, std::string_view doc) {
   op_row row = reduce_row(name, doc, {lift::none, result::int32}, x_numeric, axis_only);
@@ -47,47 +53,88 @@ inline constexpr op_row arg_row(std::string_view name, std::string_view doc) {
   return row;
 }
 inline constexpr op_row softmax_row(std::string_view name, std::string_view doc, std::span<const attr_spec> attrs) {
-  return {.name = name, .doc = doc, .group = family::softmax, .operands = logits_floating, .attrs = attrs,
-          .types = floats, .infer = shapes::along_axis, .launch = launch::along_axis, .in_place = true, .cost = 16};
+  return {.name = name,
+          .doc = doc,
+          .group = family::softmax,
+          .operands = logits_floating,
+          .attrs = attrs,
+          .types = floats,
+          .infer = shapes::along_axis,
+          .launch = launch::along_axis,
+          .in_place = true,
+          .cost = 16};
 }
 
 inline constexpr op_row reduce_rows[] = {
     reduce_row("Sum", "The sum over axes; 0 of nothing; bool counts as int32.", numbers, x_numeric_or_complex),
     reduce_row("Mean", "The mean over axes, as float32 for integers; NaN of nothing.", floats),
     reduce_row("Prod", "The product over axes; 1 of nothing.", numbers),
-    reduce_row("Max", "The largest element; NaN when there is one. Gradient: dy to every largest element.", unchanged, x_numeric, reduction_indices_keep),
-    reduce_row("Min", "The smallest element; NaN when there is one. Gradient: dy to every smallest element.", unchanged, x_numeric),
-    without_gradient(reduce_row("All", "Whether all are true; true of nothing.", unchanged, x_boolean), "the result is boolean"),
-    without_gradient(reduce_row("Any", "Whether one is true; false of nothing.", unchanged, x_boolean), "the result is boolean"),
+    reduce_row("Max", "The largest element; NaN when there is one. Gradient: dy to every largest element.", unchanged,
+               x_numeric, reduction_indices_keep),
+    reduce_row("Min", "The smallest element; NaN when there is one. Gradient: dy to every smallest element.", unchanged,
+               x_numeric),
+    without_gradient(reduce_row("All", "Whether all are true; true of nothing.", unchanged, x_boolean),
+                     "the result is boolean"),
+    without_gradient(reduce_row("Any", "Whether one is true; false of nothing.", unchanged, x_boolean),
+                     "the result is boolean"),
     arg_row("ArgMax", "The index of the first largest element; NaN is passed over unless it is the first."),
     arg_row("ArgMin", "The index of the first smallest element; NaN is passed over unless it is the first."),
-    {.name = "Cumsum", .doc = "The running sum along an axis.", .group = family::reduce, .operands = x_numeric,
-     .attrs = scan_attrs, .types = numbers, .infer = shapes::along_axis, .launch = launch::scan},
-    {.name = "Cumprod", .doc = "The running product along an axis.", .group = family::reduce, .operands = x_numeric,
-     .attrs = scan_attrs, .types = numbers, .infer = shapes::along_axis, .launch = launch::scan},
+    {.name = "Cumsum",
+     .doc = "The running sum along an axis.",
+     .group = family::reduce,
+     .operands = x_numeric,
+     .attrs = scan_attrs,
+     .types = numbers,
+     .infer = shapes::along_axis,
+     .launch = launch::scan},
+    {.name = "Cumprod",
+     .doc = "The running product along an axis.",
+     .group = family::reduce,
+     .operands = x_numeric,
+     .attrs = scan_attrs,
+     .types = numbers,
+     .infer = shapes::along_axis,
+     .launch = launch::scan},
 };
 
 inline constexpr op_row softmax_rows[] = {
     softmax_row("Softmax", "exp(x) over its sum along an axis, shifted by the maximum.", last_dim),
     softmax_row("LogSoftmax", "The logarithm of softmax, without its underflow.", last_axis),
-    {.name = "LogSumExp", .doc = "log(sum(exp(x))) along an axis, without overflow.", .group = family::softmax,
-     .operands = logits_floating, .attrs = last_axis, .types = floats,
-     .infer = [](inference& call) {
-       const shape& dims = call.in[0].dims;
-       if (dims.rank() == 0) return call.give(dims);
-       const int axis = shapes::normalized_axis(call, "axis", call.attr("axis").as_integer(), dims.rank());
-       call.give(shapes::without_axes(dims, shapes::axis_set{1} << axis, false));
-     },
-     .launch = launch::along_axis, .cost = 16},
-    {.name = "SoftmaxCrossEntropy", .doc = "-sum(labels * log_softmax(logits)) over the last axis.",
-     .group = family::softmax, .operands = logits_labels, .types = floats, .infer = shapes::cross_entropy,
-     .launch = launch::cross_entropy, .cost = 20},
+    {.name = "LogSumExp",
+     .doc = "log(sum(exp(x))) along an axis, without overflow.",
+     .group = family::softmax,
+     .operands = logits_floating,
+     .attrs = last_axis,
+     .types = floats,
+     .infer =
+         [](inference& call) {
+           const shape& dims = call.in[0].dims;
+           if (dims.rank() == 0) return call.give(dims);
+           const int axis = shapes::normalized_axis(call, "axis", call.attr("axis").as_integer(), dims.rank());
+           call.give(shapes::without_axes(dims, shapes::axis_set{1} << axis, false));
+         },
+     .launch = launch::along_axis,
+     .cost = 16},
+    {.name = "SoftmaxCrossEntropy",
+     .doc = "-sum(labels * log_softmax(logits)) over the last axis.",
+     .group = family::softmax,
+     .operands = logits_labels,
+     .types = floats,
+     .infer = shapes::cross_entropy,
+     .launch = launch::cross_entropy,
+     .cost = 20},
 };
 
 inline constexpr op_row matmul_rows[] = {
-    {.name = "BatchMatMul", .doc = "The matrix product over the last two axes; the others are batches and broadcast.",
-     .group = family::matmul, .operands = ab_matrices, .attrs = transposes, .types = numbers, .infer = shapes::matmul,
-     .launch = launch::matmul, .cost = 2},
+    {.name = "BatchMatMul",
+     .doc = "The matrix product over the last two axes; the others are batches and broadcast.",
+     .group = family::matmul,
+     .operands = ab_matrices,
+     .attrs = transposes,
+     .types = numbers,
+     .infer = shapes::matmul,
+     .launch = launch::matmul,
+     .cost = 2},
 };
 
 }  // namespace kerngrad

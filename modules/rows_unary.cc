@@ -19,8 +19,9 @@ inline constexpr operand x_boolean[] = {{"x", boolean_only}};
 
 inline constexpr attr_spec alpha_leaky[] = {{"alpha", attr_kind::number, "slope for x < 0", false, 0.2}};
 inline constexpr attr_spec alpha_step[] = {{"alpha", attr_kind::number, "value for x <= 0", false, 0}};
-inline constexpr attr_spec clip_bounds[] = {{"clipValueMin", attr_kind::number, "lower bound, kept in double precision", true},
-                                            {"clipValueMax", attr_kind::number, "upper bound, at least the lower one", true}};
+inline constexpr attr_spec clip_bounds[] = {
+    {"clipValueMin", attr_kind::number, "lower bound, kept in double precision", true},
+    {"clipValueMax", attr_kind::number, "upper bound, at least the lower one", true}};
 
 // The three ways in which dtypes go through: integers become float32, integers stay, or the result is boolean.
 inline constexpr type_rule as_float{lift::floats, result::same};
@@ -29,8 +30,16 @@ inline constexpr type_rule as_truth{lift::none, result::boolean};
 
 inline constexpr op_row unary_row(std::string_view name, std::string_view doc, double cost = 1,
                                   std::span<const attr_spec> attrs = {}) {
-  return {.name = name, .doc = doc, .group = family::unary, .operands = x_floating, .attrs = attrs, .types = as_float,
-          .infer = shapes::same, .launch = launch::unary, .in_place = true, .cost = cost};
+  return {.name = name,
+          .doc = doc,
+          .group = family::unary,
+          .operands = x_floating,
+          .attrs = attrs,
+          .types = as_float,
+          .infer = shapes::same,
+          .launch = launch::unary,
+          .in_place = true,
+          .cost = cost};
 }
 /// For ops that keep integers as they are; bool becomes int32.
 inline constexpr op_row number_row(std::string_view name, std::string_view doc, std::span<const attr_spec> attrs = {}) {
@@ -91,7 +100,8 @@ inline constexpr op_row unary_rows[] = {
     unary_row("Sigmoid", "1 / (1 + exp(-x)).", 14),
     unary_row("Softplus", "log(1 + exp(x)), accurate in both tails.", 24),
     number_row("Step", "1 above 0, else alpha; NaN stays NaN. Gradient: 0.", alpha_step),
-    number_row("ClipByValue", "x limited to the two bounds; NaN stays NaN. Gradient: dy on the bounds, 0 outside.", clip_bounds),
+    number_row("ClipByValue", "x limited to the two bounds; NaN stays NaN. Gradient: dy on the bounds, 0 outside.",
+               clip_bounds),
     truth_row("IsNan", "Whether x is not a number.", x_floating),
     truth_row("IsInf", "Whether x is an infinity.", x_floating),
     truth_row("IsFinite", "Whether x is neither NaN nor an infinity.", x_floating),

@@ -3,7 +3,8 @@
 //   c.dy()      the gradient of the (first) result, c.dy(k) of result k
 //   c.in(i)     operand i, if the rule says that it is kept        c.dims(i)   its shape, always
 //   c.out()     the result, if the rule says that it is kept       c.type(i)   its dtype, always
-//   c.attr<"name">()   an attribute                                c.reduced(i, g)  g summed over what operand i broadcast
+//   c.attr<"name">()   an attribute                                c.reduced(i, g)  g summed over what operand i
+//   broadcast
 // and calls ops only, so the same rule serves the eager tape, higher orders and fused programs.
 module;
 #include "kernels/abi.h"

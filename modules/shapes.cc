@@ -136,7 +136,8 @@ constexpr void cast(inference& call) { call.give(call.in[0].dims, call.attr("dty
 
 constexpr void reduce(inference& call) {
   const shape& dims = call.in[0].dims;
-  call.give(without_axes(dims, reduced_axes(call, call.row.attrs[0].name, dims.rank()), call.attr("keepDims").as_bool()));
+  call.give(
+      without_axes(dims, reduced_axes(call, call.row.attrs[0].name, dims.rank()), call.attr("keepDims").as_bool()));
 }
 
 /// ArgMax and ArgMin: one axis, which must not be empty.
@@ -174,8 +175,9 @@ constexpr void matmul(inference& call) {
   const std::int64_t m = a[a.rank() - (ta ? 1 : 2)], ka = a[a.rank() - (ta ? 2 : 1)];
   const std::int64_t kb = b[b.rank() - (tb ? 1 : 2)], n = b[b.rank() - (tb ? 2 : 1)];
   if (ka != kb)
-    call.refuse("shapes " + to_string(a) + (ta ? " transposed" : "") + " and " + to_string(b) + (tb ? " transposed" : ""),
-                "equal inner sizes, here " + std::to_string(ka) + " and " + std::to_string(kb));
+    call.refuse(
+        "shapes " + to_string(a) + (ta ? " transposed" : "") + " and " + to_string(b) + (tb ? " transposed" : ""),
+        "equal inner sizes, here " + std::to_string(ka) + " and " + std::to_string(kb));
   const std::optional<shape> batch = broadcast(shape(a.dims().first(static_cast<std::size_t>(a.rank()) - 2)),
                                                shape(b.dims().first(static_cast<std::size_t>(b.rank()) - 2)));
   if (!batch) call.refuse("shapes " + to_string(a) + " and " + to_string(b), "batch axes that broadcast");
@@ -219,7 +221,8 @@ constexpr window_axis resolve_axis(const inference& call, std::int64_t in, std::
       const std::span<const std::int64_t> list = pad.as_list();
       const bool channels_first = call.row.attr_index("dataFormat") >= 0 && call.attr("dataFormat").as_text() == "NCHW";
       if (list.size() != 8 && list.size() != 4)
-        call.refuse("pad of " + std::to_string(list.size()) + " values", "a pair for each of the 4 axes, or for height and width");
+        call.refuse("pad of " + std::to_string(list.size()) + " values",
+                    "a pair for each of the 4 axes, or for height and width");
       const std::size_t first = (list.size() == 4 ? 0 : channels_first ? 4 : 2) + 2 * static_cast<std::size_t>(axis);
       before = list[first];
       after = list[first + 1];
@@ -246,8 +249,8 @@ constexpr kernels::window_geometry resolve_window(const inference& call, const s
   if (call.row.attr_index("dilations") >= 0) dilations = extents(call, "dilations", 2, 1);
   const window_axis h = resolve_axis(call, x[1], filter_h, strides[0], dilations[0], 0);
   const window_axis w = resolve_axis(call, x[2], filter_w, strides[1], dilations[1], 1);
-  return {x[0], x[1], x[2], x[3], h.out, w.out, x[3], filter_h, filter_w,
-          strides[0], strides[1], dilations[0], dilations[1], h.before, w.before};
+  return {x[0],     x[1],       x[2],       x[3],         h.out,        w.out,    x[3],    filter_h,
+          filter_w, strides[0], strides[1], dilations[0], dilations[1], h.before, w.before};
 }
 
 /// An image's shape with the channels last, whatever the attribute `dataFormat` says of its layout.
@@ -265,7 +268,8 @@ constexpr shape as_format(const inference& call, std::int64_t n, std::int64_t h,
 
 /// The geometry of a convolution from the shapes of image and filter; for depthwise ones the filter's last two axes
 /// are input channels and multiplier.
-constexpr kernels::window_geometry convolution(const inference& call, const shape& x, const shape& filter, bool depthwise) {
+constexpr kernels::window_geometry convolution(const inference& call, const shape& x, const shape& filter,
+                                               bool depthwise) {
   if (filter.rank() != 4) call.refuse("a filter of shape " + to_string(filter), "rank 4: height, width, in, out");
   if (filter[0] < 1 || filter[1] < 1) call.refuse("a filter of shape " + to_string(filter), "a filter with elements");
   kernels::window_geometry g = resolve_window(call, channels_last(call, x), filter[0], filter[1]);

@@ -17,16 +17,19 @@ constexpr void reshape(inference& call) {
   const std::int64_t size = call.in[0].dims.size();
   std::int64_t dims[max_rank]{}, known = 1;
   int open = -1;
-  if (wanted.size() > static_cast<std::size_t>(max_rank)) call.refuse("a shape of more than 8 axes", "a rank of at most 8");
+  if (wanted.size() > static_cast<std::size_t>(max_rank))
+    call.refuse("a shape of more than 8 axes", "a rank of at most 8");
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     dims[i] = wanted[i];
     if (wanted[i] == -1 && open < 0) open = static_cast<int>(i);
-    else if (wanted[i] < 0) call.refuse("a size of " + std::to_string(wanted[i]), "sizes of 0 or more, and -1 at most once");
+    else if (wanted[i] < 0)
+      call.refuse("a size of " + std::to_string(wanted[i]), "sizes of 0 or more, and -1 at most once");
     else known *= wanted[i];
   }
   if (open >= 0) {
     if (known == 0 || size % known != 0)
-      call.refuse(std::to_string(size) + " elements", "a multiple of the known sizes' product " + std::to_string(known));
+      call.refuse(std::to_string(size) + " elements",
+                  "a multiple of the known sizes' product " + std::to_string(known));
     dims[open] = size / known;
   }
   const shape result(std::span<const std::int64_t>(dims, wanted.size()));
@@ -52,11 +55,13 @@ constexpr std::array<int, max_rank> permutation(const inference& call) {
   }
   const std::span<const std::int64_t> wanted = call.attr("perm").as_list();
   if (wanted.size() != static_cast<std::size_t>(dims.rank()))
-    call.refuse("perm of " + std::to_string(wanted.size()) + " axes", "one for each of the " + std::to_string(dims.rank()));
+    call.refuse("perm of " + std::to_string(wanted.size()) + " axes",
+                "one for each of the " + std::to_string(dims.rank()));
   axis_set seen = 0;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     perm[i] = normalized_axis(call, "perm", wanted[i], dims.rank());
-    if ((seen >> perm[i]) & 1) call.refuse("perm that names axis " + std::to_string(perm[i]) + " twice", "every axis once");
+    if ((seen >> perm[i]) & 1)
+      call.refuse("perm that names axis " + std::to_string(perm[i]) + " twice", "every axis once");
     seen |= axis_set{1} << perm[i];
   }
   return perm;
@@ -148,7 +153,8 @@ constexpr void split(inference& call) {
   if (value.kind() == attr_kind::integer) {
     const std::int64_t parts = value.as_integer();
     if (parts < 1 || dims[axis] % parts != 0)
-      call.refuse(std::to_string(parts) + " parts of an axis of size " + std::to_string(dims[axis]), "a divisor of the size");
+      call.refuse(std::to_string(parts) + " parts of an axis of size " + std::to_string(dims[axis]),
+                  "a divisor of the size");
     for (std::int64_t i = 0; i < parts; ++i) call.give(with_axis(dims, axis, dims[axis] / parts));
     return;
   }
@@ -173,8 +179,10 @@ constexpr void pad(inference& call) {
                 "a pair for each of the " + std::to_string(dims.rank()) + " axes");
   std::int64_t sizes[max_rank]{};
   for (int i = 0; i < dims.rank(); ++i) {
-    const std::int64_t before = pairs[2 * static_cast<std::size_t>(i)], after = pairs[2 * static_cast<std::size_t>(i) + 1];
-    if (before < 0 || after < 0) call.refuse("a negative padding on axis " + std::to_string(i), "paddings of 0 or more");
+    const std::int64_t before = pairs[2 * static_cast<std::size_t>(i)],
+                       after = pairs[2 * static_cast<std::size_t>(i) + 1];
+    if (before < 0 || after < 0)
+      call.refuse("a negative padding on axis " + std::to_string(i), "paddings of 0 or more");
     constexpr std::int64_t limit = std::int64_t{1} << 58;
     if (before > limit || after > limit) call.refuse("a padding above 2^58", "paddings that fit in memory");
     sizes[i] = before + dims[i] + after;
@@ -187,7 +195,8 @@ constexpr void tile(inference& call) {
   const shape& dims = call.in[0].dims;
   const std::span<const std::int64_t> reps = call.attr("reps").as_list();
   if (reps.size() != static_cast<std::size_t>(dims.rank()))
-    call.refuse("reps of " + std::to_string(reps.size()) + " values", "one for each of the " + std::to_string(dims.rank()) + " axes");
+    call.refuse("reps of " + std::to_string(reps.size()) + " values",
+                "one for each of the " + std::to_string(dims.rank()) + " axes");
   std::int64_t sizes[max_rank]{};
   for (int i = 0; i < dims.rank(); ++i) {
     const std::int64_t count = reps[static_cast<std::size_t>(i)];
@@ -233,7 +242,8 @@ constexpr void gather_grad(inference& call) {
   inference forward{call.row, operands, call.attrs, call.compute, call.result_type};
   gather(forward);
   if (!(forward.out[0].dims == call.in[0].dims))
-    call.refuse("dy of shape " + to_string(call.in[0].dims), "the shape of the gathered result, " + to_string(forward.out[0].dims));
+    call.refuse("dy of shape " + to_string(call.in[0].dims),
+                "the shape of the gathered result, " + to_string(forward.out[0].dims));
   call.give(x);
 }
 

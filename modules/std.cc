@@ -59,7 +59,6 @@ using std::forward;
 using std::get;
 using std::index_sequence;
 using std::index_sequence_for;
-using std::type_identity_t;
 using std::make_index_sequence;
 using std::make_shared;
 using std::make_unique;
@@ -69,6 +68,7 @@ using std::nullopt;
 using std::nullopt_t;
 using std::swap;
 using std::to_string;
+using std::type_identity_t;
 
 using std::exception;
 using std::invalid_argument;

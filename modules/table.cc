@@ -71,12 +71,11 @@ inline constexpr auto simd_kernels =
            kernels::softmax_simd, kernels::matmul_simd, kernels::conv_simd, kernels::depthwise_simd, kernels::pool_simd,
            kernels::move_simd, kernels::create_simd, kernels::random_simd);
 namespace reference = kernels::reference;
-inline constexpr auto reference_kernels =
-    joined(reference::unary_reference, reference::binary_reference, reference::select_reference,
-           reference::convert_reference, reference::reduce_reference, reference::softmax_reference,
-           reference::matmul_reference, reference::conv_reference, reference::depthwise_reference,
-           reference::pool_reference, reference::move_reference, reference::create_reference,
-           reference::random_reference);
+inline constexpr auto reference_kernels = joined(
+    reference::unary_reference, reference::binary_reference, reference::select_reference, reference::convert_reference,
+    reference::reduce_reference, reference::softmax_reference, reference::matmul_reference, reference::conv_reference,
+    reference::depthwise_reference, reference::pool_reference, reference::move_reference, reference::create_reference,
+    reference::random_reference);
 
 /// Ids of all ops in the order of their names: what a look-up by name searches.
 inline constexpr auto ops_by_name = [] {
@@ -142,22 +141,26 @@ constexpr kernel_table slots_of(const std::array<kernels::entry, N>& list) {
   for (const kernels::entry& item : list) {
     const int id = find_op(item.op);
     if (id < 0) continue;  // refused by the audit
-    table[static_cast<std::size_t>(id * dtype_count + static_cast<int>(item.type))] = {item.run, item.flat1, item.flat2};
+    table[static_cast<std::size_t>(id * dtype_count + static_cast<int>(item.type))] = {item.run, item.flat1,
+                                                                                       item.flat2};
   }
   for (int id = 0; id < op_count; ++id) {
     if (op_table[static_cast<std::size_t>(id)].kernel.empty()) continue;
     const int lender = find_op(op_table[static_cast<std::size_t>(id)].kernel);
     for (int type = 0; type < dtype_count; ++type)
-      table[static_cast<std::size_t>(id * dtype_count + type)] = table[static_cast<std::size_t>(lender * dtype_count + type)];
+      table[static_cast<std::size_t>(id * dtype_count + type)] =
+          table[static_cast<std::size_t>(lender * dtype_count + type)];
   }
   return table;
 }
 
 /// kernel_tables[backend][op * dtype_count + dtype].
-inline constexpr std::array<kernel_table, backend_count> kernel_tables{slots_of(simd_kernels), slots_of(reference_kernels)};
+inline constexpr std::array<kernel_table, backend_count> kernel_tables{slots_of(simd_kernels),
+                                                                       slots_of(reference_kernels)};
 
 constexpr const kernel_slot& slot_of(backend which, int id, dtype type) {
-  return kernel_tables[static_cast<std::size_t>(which)][static_cast<std::size_t>(id * dtype_count + static_cast<int>(type))];
+  return kernel_tables[static_cast<std::size_t>(which)]
+                      [static_cast<std::size_t>(id * dtype_count + static_cast<int>(type))];
 }
 
 /// The dtypes that a backend has kernels of an op for.

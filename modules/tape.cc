@@ -70,14 +70,14 @@ struct slot {
 };
 
 struct node {
-  int op = -1;                            // id of a known op; -1: `free` has the rule
+  int op = -1;  // id of a known op; -1: `free` has the rule
   const known_gradient* rule = nullptr;
   std::uint32_t free = none;
   std::uint32_t first_slot = 0, slots = 0;
   std::uint32_t first_value = 0, results = 0;
-  std::uint32_t kept_result = none;       // index of the first result's handle, if kept
+  std::uint32_t kept_result = none;  // index of the first result's handle, if kept
   std::uint32_t attrs = none;
-  std::uint32_t result_dims = none;       // index of the results' shapes, for ops with several
+  std::uint32_t result_dims = none;  // index of the results' shapes, for ops with several
 };
 
 struct free_gradient {
@@ -87,8 +87,8 @@ struct free_gradient {
 
 struct tape {
   std::uint64_t id = 0;
-  int depth = 0;                    // how many gradients are being recorded
-  int paused = 0;                   // how many scopes keep their ops off the tape
+  int depth = 0;   // how many gradients are being recorded
+  int paused = 0;  // how many scopes keep their ops off the tape
   std::uint32_t next_value = 1;
   chunked<node> nodes;
   chunked<slot> slots;
@@ -124,7 +124,8 @@ void record(int id, std::span<const tensor* const> in, std::span<const attr_valu
 void record_free(std::string_view name, std::span<const tensor* const> in, std::span<tensor> out, free_rule rule);
 
 /// The same for a known op whose gradient was replaced in the registry; false when it was not.
-bool record_replaced(int id, std::span<const tensor* const> in, std::span<const attr_value> attrs, std::span<tensor> out);
+bool record_replaced(int id, std::span<const tensor* const> in, std::span<const attr_value> attrs,
+                     std::span<tensor> out);
 
 /// What a rule of a known op sees while the walk is at its node.
 struct frame {

@@ -20,9 +20,9 @@ struct buffer {
   buffer* base = nullptr;
 };
 
-buffer* allocate(dtype type, const shape& dims);                 // elements are not initialised
-buffer* share(buffer* source, const shape& dims);                // same elements, other shape
-void release(buffer* last) noexcept;                             // the count has reached zero
+buffer* allocate(dtype type, const shape& dims);                  // elements are not initialised
+buffer* share(buffer* source, const shape& dims);                 // same elements, other shape
+void release(buffer* last) noexcept;                              // the count has reached zero
 [[noreturn]] void refuse_element(const buffer* b, dtype wanted);  // wrong C++ type asked for
 
 // The part of a tensor that names its place on a tape: which recording, which value. 0 is "on none".
@@ -52,7 +52,8 @@ class tensor {
   template <element T>
   tensor(std::span<const T> values, const shape& dims) : tensor(raw(values.data(), values.size(), dtype_of<T>, dims)) {}
   template <element T>
-  tensor(std::initializer_list<T> values, const shape& dims) : tensor(from_list<T>(values.begin(), values.size(), dims)) {}
+  tensor(std::initializer_list<T> values, const shape& dims)
+      : tensor(from_list<T>(values.begin(), values.size(), dims)) {}
   template <element T>
   tensor(const std::vector<T>& values, const shape& dims) : tensor(from_vector(values, dims)) {}
   /// Rank 1.
@@ -115,7 +116,9 @@ class tensor {
   /// The elements' address, for kernels and hooks; 64-byte aligned unless it is a view.
   inline const void* address() const { return checked()->data; }
   /// Whether two tensors share their elements.
-  inline bool shares_with(const tensor& other) const { return buffer_ && other.buffer_ && address() == other.address(); }
+  inline bool shares_with(const tensor& other) const {
+    return buffer_ && other.buffer_ && address() == other.address();
+  }
 
  private:
   friend struct tensor_access;

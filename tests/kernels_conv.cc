@@ -28,9 +28,8 @@ struct family {
   const char* name_of[3];
 };
 constexpr family conv_family{false, {"Conv2DBackpropInput", "Conv2DBackpropFilter", "Conv2D"}};
-constexpr family depthwise_family{true,
-                                  {"DepthwiseConv2dNativeBackpropInput", "DepthwiseConv2dNativeBackpropFilter",
-                                   "DepthwiseConv2dNative"}};
+constexpr family depthwise_family{
+    true, {"DepthwiseConv2dNativeBackpropInput", "DepthwiseConv2dNativeBackpropFilter", "DepthwiseConv2dNative"}};
 
 template <class T>
 constexpr dtype type_of = sizeof(T) == 4 ? dtype::float32 : dtype::float64;

@@ -383,8 +383,8 @@ TEST(kernels_elementwise, select_handles_every_length_offset_and_its_own_output)
 }
 
 void check_casts(const entry& e, bool every_target) {
-  for (const auto to : {dtype::float32, dtype::float64, dtype::int32, dtype::int64, dtype::uint8, dtype::boolean,
-                        dtype::complex64}) {
+  for (const auto to :
+       {dtype::float32, dtype::float64, dtype::int32, dtype::int64, dtype::uint8, dtype::boolean, dtype::complex64}) {
     const std::string name = name_of(e) + " to " + std::to_string(static_cast<int>(to));
     probe p{name, {e.type}, to, {random_column(e.type, 12)}, {}, 0};
     for (std::size_t i = 0; i < column_size; ++i) {

@@ -134,12 +134,12 @@ std::vector<copy_case> copies() {
   all.push_back(transposed({2, 5, 7, 11}, {0, 3, 1, 2}));
   all.push_back(transposed({2, 5, 7, 11}, {3, 2, 1, 0}));
   all.push_back(transposed({2, 3, 2, 3, 2, 3, 2, 3}, {7, 1, 5, 0, 2, 6, 4, 3}));
-  all.push_back({{2, 3, 4}, {0, 4, 1}, {12, 4, 1}});          // tiles
-  all.push_back({{2, 3, 4}, {0, 1, 0}, {12, 4, 1}});          // broadcast
-  all.push_back({{9, 12}, {-12, -1}, {12, 1}});               // reversed both ways
-  all.push_back({{9, 12}, {-1, 9}, {12, 1}});                 // transposed and reversed
-  all.push_back({{4, 5}, {10, 2}, {7, 1}});                   // every second column into a wider row
-  all.push_back({{4, 5}, {5, 1}, {1, 4}});                    // transposed by its output strides
+  all.push_back({{2, 3, 4}, {0, 4, 1}, {12, 4, 1}});  // tiles
+  all.push_back({{2, 3, 4}, {0, 1, 0}, {12, 4, 1}});  // broadcast
+  all.push_back({{9, 12}, {-12, -1}, {12, 1}});       // reversed both ways
+  all.push_back({{9, 12}, {-1, 9}, {12, 1}});         // transposed and reversed
+  all.push_back({{4, 5}, {10, 2}, {7, 1}});           // every second column into a wider row
+  all.push_back({{4, 5}, {5, 1}, {1, 4}});            // transposed by its output strides
   all.push_back({{4, 0, 5}, {5, 5, 1}, {5, 5, 1}});
   return all;
 }
@@ -154,8 +154,8 @@ TEST(kernels_move, a_strided_copy_puts_every_element_in_its_place_and_touches_no
 }
 
 TEST(kernels_move, every_copying_op_has_a_kernel_for_every_dtype) {
-  for (const char* op : {"Transpose", "Slice", "Reverse", "Tile", "BroadcastTo", "Concat", "Pack",
-                         "Unpack", "SplitV", "PadV2", "Identity", "Reshape", "ExpandDims", "GatherV2"}) {
+  for (const char* op : {"Transpose", "Slice", "Reverse", "Tile", "BroadcastTo", "Concat", "Pack", "Unpack", "SplitV",
+                         "PadV2", "Identity", "Reshape", "ExpandDims", "GatherV2"}) {
     int found = 0;
     for (const entry& e : move_simd) found += std::string(op) == e.op && e.run != nullptr;
     EXPECT_EQ(found, 7) << op;
@@ -286,8 +286,7 @@ void check_scan(run_fn run, bool product, const scan_geometry& g) {
       } else {
         const long double eps = static_cast<long double>(g.count) * std::numeric_limits<double>::epsilon();
         const long double want = g.exclusive ? before : carry;
-        ASSERT_LE(std::fabs(want - y[at]),
-                  eps * (size + 1) * 2 + std::fabs(want) * std::numeric_limits<T>::epsilon());
+        ASSERT_LE(std::fabs(want - y[at]), eps * (size + 1) * 2 + std::fabs(want) * std::numeric_limits<T>::epsilon());
       }
     }
   }

@@ -22,13 +22,15 @@ using kerngrad::dtype;
 constexpr float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
 
 template <class T>
-constexpr dtype type_of = std::is_integral_v<T> ? dtype::int32 : sizeof(T) == 4 ? dtype::float32 : dtype::float64;
+constexpr dtype type_of = std::is_integral_v<T> ? dtype::int32
+                          : sizeof(T) == 4      ? dtype::float32
+                                                : dtype::float64;
 
 template <class T>
 run_fn kernel(const char* op, bool simd) {
-  for (const entry& e : simd ? std::vector<entry>(std::begin(pool_simd), std::end(pool_simd))
-                             : std::vector<entry>(std::begin(reference::pool_reference),
-                                                  std::end(reference::pool_reference))) {
+  for (const entry& e :
+       simd ? std::vector<entry>(std::begin(pool_simd), std::end(pool_simd))
+            : std::vector<entry>(std::begin(reference::pool_reference), std::end(reference::pool_reference))) {
     if (std::string(e.op) == op && e.type == type_of<T>) return e.run;
   }
   return nullptr;
@@ -74,7 +76,10 @@ template <class T>
 struct operands {
   kgtest::guarded<T> x, source, dy, y, dx;
   operands(const window_geometry& g, kgtest::edge side, bool special)
-      : x(input_size(g), side), source(input_size(g), side), dy(output_size(g), side), y(output_size(g), side),
+      : x(input_size(g), side),
+        source(input_size(g), side),
+        dy(output_size(g), side),
+        y(output_size(g), side),
         dx(input_size(g), side) {
     std::mt19937 random(3);
     const T values[] = {T(1), T(1), T(0), T(-1), T(0)};

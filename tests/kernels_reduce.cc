@@ -80,10 +80,9 @@ long double allowed(const std::string& op, const result<T>& want, std::int64_t c
 template <class T, class Y>
 void compare(const std::string& op, dtype type, const T* x, const Y* y, const reduce_geometry& g) {
   for (std::int64_t i = 0; i < g.outer * g.inner; ++i) {
-    const auto want =
-        oracle<T>(op, type, x + i / g.inner * g.count * g.inner + i % g.inner, g.count, g.inner);
-    SCOPED_TRACE(op + " of " + std::to_string(g.outer) + "x" + std::to_string(g.count) + "x" +
-                 std::to_string(g.inner) + " at " + std::to_string(i));
+    const auto want = oracle<T>(op, type, x + i / g.inner * g.count * g.inner + i % g.inner, g.count, g.inner);
+    SCOPED_TRACE(op + " of " + std::to_string(g.outer) + "x" + std::to_string(g.count) + "x" + std::to_string(g.inner) +
+                 " at " + std::to_string(i));
     if constexpr (std::is_floating_point_v<Y>) {
       if (std::isnan(want.value)) {
         ASSERT_TRUE(std::isnan(y[i]));

@@ -22,6 +22,7 @@
 #include "kernels/unary.h"
 #include "tests/math_kernels.h"
 #include "tests/support/kernels.h"
+#include "tests/support/math_special_values.h"
 
 namespace {
 
@@ -46,30 +47,48 @@ struct unary_oracle {
 
 #define PLAIN(Name, function) {#Name, [](mpfr_t y, mpfr_t x, mpfr_t) { function(y, x, MPFR_RNDN); }}
 const unary_oracle unary_oracles[] = {
-    PLAIN(Exp, mpfr_exp),     PLAIN(Expm1, mpfr_expm1), PLAIN(Log, mpfr_log),     PLAIN(Log1p, mpfr_log1p),
-    PLAIN(Sin, mpfr_sin),     PLAIN(Cos, mpfr_cos),     PLAIN(Tan, mpfr_tan),     PLAIN(Asin, mpfr_asin),
-    PLAIN(Acos, mpfr_acos),   PLAIN(Atan, mpfr_atan),   PLAIN(Sinh, mpfr_sinh),   PLAIN(Cosh, mpfr_cosh),
-    PLAIN(Tanh, mpfr_tanh),   PLAIN(Asinh, mpfr_asinh), PLAIN(Acosh, mpfr_acosh), PLAIN(Atanh, mpfr_atanh),
-    PLAIN(Erf, mpfr_erf),     PLAIN(Erfc, mpfr_erfc),   PLAIN(Rsqrt, mpfr_rec_sqrt),
+    PLAIN(Exp, mpfr_exp),
+    PLAIN(Expm1, mpfr_expm1),
+    PLAIN(Log, mpfr_log),
+    PLAIN(Log1p, mpfr_log1p),
+    PLAIN(Sin, mpfr_sin),
+    PLAIN(Cos, mpfr_cos),
+    PLAIN(Tan, mpfr_tan),
+    PLAIN(Asin, mpfr_asin),
+    PLAIN(Acos, mpfr_acos),
+    PLAIN(Atan, mpfr_atan),
+    PLAIN(Sinh, mpfr_sinh),
+    PLAIN(Cosh, mpfr_cosh),
+    PLAIN(Tanh, mpfr_tanh),
+    PLAIN(Asinh, mpfr_asinh),
+    PLAIN(Acosh, mpfr_acosh),
+    PLAIN(Atanh, mpfr_atanh),
+    PLAIN(Erf, mpfr_erf),
+    PLAIN(Erfc, mpfr_erfc),
+    PLAIN(Rsqrt, mpfr_rec_sqrt),
     {"Round", [](mpfr_t y, mpfr_t x, mpfr_t) { mpfr_rint(y, x, MPFR_RNDN); }},
-    {"Sigmoid", [](mpfr_t y, mpfr_t x, mpfr_t t) {
+    {"Sigmoid",
+     [](mpfr_t y, mpfr_t x, mpfr_t t) {
        mpfr_neg(t, x, MPFR_RNDN);
        mpfr_exp(t, t, MPFR_RNDN);
        mpfr_add_ui(t, t, 1, MPFR_RNDN);
        mpfr_ui_div(y, 1, t, MPFR_RNDN);
      }},
-    {"Softplus", [](mpfr_t y, mpfr_t x, mpfr_t t) {
+    {"Softplus",
+     [](mpfr_t y, mpfr_t x, mpfr_t t) {
        mpfr_exp(t, x, MPFR_RNDN);
        if (mpfr_cmp_ui(x, 1000) > 0) mpfr_set(y, x, MPFR_RNDN);
        else mpfr_log1p(y, t, MPFR_RNDN);
      }},
-    {"Silu", [](mpfr_t y, mpfr_t x, mpfr_t t) {
+    {"Silu",
+     [](mpfr_t y, mpfr_t x, mpfr_t t) {
        mpfr_neg(t, x, MPFR_RNDN);
        mpfr_exp(t, t, MPFR_RNDN);
        mpfr_add_ui(t, t, 1, MPFR_RNDN);
        mpfr_div(y, x, t, MPFR_RNDN);
      }},
-    {"Gelu", [](mpfr_t y, mpfr_t x, mpfr_t t) {
+    {"Gelu",
+     [](mpfr_t y, mpfr_t x, mpfr_t t) {
        mpfr_sqrt_ui(t, 2, MPFR_RNDN);
        mpfr_div(t, x, t, MPFR_RNDN);
        mpfr_neg(t, t, MPFR_RNDN);
@@ -77,11 +96,13 @@ const unary_oracle unary_oracles[] = {
        mpfr_mul(t, t, x, MPFR_RNDN);
        mpfr_div_ui(y, t, 2, MPFR_RNDN);
      }},
-    {"Elu", [](mpfr_t y, mpfr_t x, mpfr_t) {
+    {"Elu",
+     [](mpfr_t y, mpfr_t x, mpfr_t) {
        if (mpfr_sgn(x) < 0) mpfr_expm1(y, x, MPFR_RNDN);
        else mpfr_set(y, x, MPFR_RNDN);
      }},
-    {"Selu", [](mpfr_t y, mpfr_t x, mpfr_t t) {
+    {"Selu",
+     [](mpfr_t y, mpfr_t x, mpfr_t t) {
        if (mpfr_sgn(x) < 0) {
          mpfr_expm1(y, x, MPFR_RNDN);
          mpfr_set_str(t, "1.6732632423543772848170429916717", 10, MPFR_RNDN);
@@ -165,11 +186,27 @@ std::vector<T> points() {
   }
   const double reach = std::is_same_v<T, float> ? 105 : 750;
   for (std::size_t i = 0; i < count; ++i) x.push_back(static_cast<T>(reach * (2.0 * i / count - 1)));
-  for (const double centre : {0.25, 0.5, 0.625, 0.7071067811865476, 0.84375, 0.92773, 1.0, 1.4142135623730951,
+  for (const double centre : {0.25,
+                              0.5,
+                              0.625,
+                              0.7071067811865476,
+                              0.84375,
+                              0.92773,
+                              1.0,
+                              1.4142135623730951,
                               1.5707963267948966,
-                              
-                              2.0, 2.5, 3.1415926535897932, 4.0, 6.283185307179586, 11.0, 710.47, 88.72,
-                              1e5, 8e5, 1e22}) {
+
+                              2.0,
+                              2.5,
+                              3.1415926535897932,
+                              4.0,
+                              6.283185307179586,
+                              11.0,
+                              710.47,
+                              88.72,
+                              1e5,
+                              8e5,
+                              1e22}) {
     T v = static_cast<T>(centre);
     for (int i = 0; i < 8; ++i) v = std::nextafter(v, T{0});
     for (int i = 0; i < 16; ++i, v = std::nextafter(v, std::numeric_limits<T>::infinity())) {
@@ -304,38 +341,10 @@ void check_atan2() {
 TEST(math, atan2_of_float32_holds_the_bound_on_every_target) { check_atan2<float>(); }
 TEST(math, atan2_of_float64_holds_the_bound_on_every_target) { check_atan2<double>(); }
 
-
-struct special_value {
-  const char* op;
-  double x, y;
-};
-const double inf = HUGE_VAL, nan = std::numeric_limits<double>::quiet_NaN();
-// NaN to NaN is checked for every function.
-const special_value specials[] = {
-    {"Exp", 0, 1},        {"Exp", -0.0, 1},       {"Exp", inf, inf},        {"Exp", -inf, 0},      {"Exp", 1e4, inf},
-    {"Exp", -1e4, 0},     {"Expm1", 0, 0},        {"Expm1", -0.0, -0.0},    {"Expm1", inf, inf},   {"Expm1", -inf, -1},
-    {"Log", 0, -inf},     {"Log", -0.0, -inf},    {"Log", 1, 0},            {"Log", -1, nan},      {"Log", inf, inf},
-    {"Log", -inf, nan},   {"Log1p", 0, 0},        {"Log1p", -0.0, -0.0},    {"Log1p", -1, -inf},   {"Log1p", -2, nan},
-    {"Log1p", inf, inf},  {"Log1p", -inf, nan},   {"Sin", 0, 0},            {"Sin", -0.0, -0.0},   {"Sin", inf, nan},
-    {"Sin", -inf, nan},   {"Cos", 0, 1},          {"Cos", -0.0, 1},         {"Cos", inf, nan},     {"Cos", -inf, nan},
-    {"Tan", 0, 0},        {"Tan", -0.0, -0.0},    {"Tan", inf, nan},        {"Tan", -inf, nan},    {"Asin", 0, 0},
-    {"Asin", -0.0, -0.0}, {"Asin", 1.5, nan},     {"Asin", -inf, nan},      {"Acos", 1, 0},        {"Acos", 1.5, nan},
-    {"Acos", -1.5, nan},  {"Acos", inf, nan},     {"Atan", 0, 0},           {"Atan", -0.0, -0.0},  {"Sinh", 0, 0},
-    {"Sinh", -0.0, -0.0}, {"Sinh", inf, inf},     {"Sinh", -inf, -inf},     {"Cosh", 0, 1},        {"Cosh", inf, inf},
-    {"Cosh", -inf, inf},  {"Tanh", 0, 0},         {"Tanh", -0.0, -0.0},     {"Tanh", inf, 1},      {"Tanh", -inf, -1},
-    {"Asinh", 0, 0},      {"Asinh", -0.0, -0.0},  {"Asinh", inf, inf},      {"Asinh", -inf, -inf}, {"Acosh", 1, 0},
-    {"Acosh", 0.5, nan},  {"Acosh", -5, nan},     {"Acosh", inf, inf},      {"Acosh", -inf, nan},  {"Atanh", 0, 0},
-    {"Atanh", -0.0, -0.0}, {"Atanh", 1, inf},     {"Atanh", -1, -inf},      {"Atanh", 2, nan},     {"Atanh", -inf, nan},
-    {"Erf", 0, 0},        {"Erf", -0.0, -0.0},    {"Erf", inf, 1},          {"Erf", -inf, -1},     {"Erfc", 0, 1},
-    {"Erfc", inf, 0},     {"Erfc", -inf, 2},      {"Sigmoid", 0, 0.5},      {"Sigmoid", inf, 1},   {"Sigmoid", -inf, 0},
-    {"Softplus", inf, inf}, {"Softplus", -inf, 0}, {"Rsqrt", 0, inf},       {"Rsqrt", -0.0, -inf}, {"Rsqrt", inf, 0},
-    {"Rsqrt", -1, nan},   {"Gelu", 0, 0},         {"Gelu", -0.0, -0.0},     {"Gelu", inf, inf},    {"Gelu", -inf, -0.0},
-    {"Silu", 0, 0},       {"Silu", -0.0, -0.0},   {"Silu", inf, inf},       {"Silu", -inf, -0.0},  {"Elu", 0, 0},
-    {"Elu", -0.0, -0.0},  {"Elu", inf, inf},      {"Elu", -inf, -1},        {"Selu", -0.0, -0.0},  {"Selu", inf, inf},
-    {"Round", 0.5, 0},    {"Round", 1.5, 2},      {"Round", 2.5, 2},        {"Round", -0.5, -0.0}, {"Round", -1.5, -2},
-    {"Round", -0.0, -0.0}, {"Round", inf, inf},   {"Round", -0.2, -0.0},    {"Round", 0.49999997, 0},
-    {"Round", 0.49999999999999994, 0},            {"Round", 8388609, 8388609},
-};
+using kgtest::inf;
+using kgtest::nan;
+using kgtest::special_value;
+using kgtest::specials;
 
 template <class T>
 bool same(T a, T b) {
@@ -367,8 +376,8 @@ template <class T>
 void check_pairs() {
   const T tiny = std::numeric_limits<T>::denorm_min(), huge = std::numeric_limits<T>::max();
   std::vector<T> values;
-  for (const T v : {T(0), tiny, T(0.5), std::nextafter(T(1), T(0)), T(1), T(1.5), T(2), T(3), T(4), T(1e9),
-                    T(1e9 + 64), huge, std::numeric_limits<T>::infinity(), std::numeric_limits<T>::quiet_NaN()}) {
+  for (const T v : {T(0), tiny, T(0.5), std::nextafter(T(1), T(0)), T(1), T(1.5), T(2), T(3), T(4), T(1e9), T(1e9 + 64),
+                    huge, std::numeric_limits<T>::infinity(), std::numeric_limits<T>::quiet_NaN()}) {
     values.push_back(v);
     values.push_back(-v);
   }

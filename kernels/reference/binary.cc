@@ -10,9 +10,15 @@
 namespace kerngrad::kernels::reference {
 namespace {
 
-struct complex_pair { float re, im; };
-template <dtype T> struct element { using type = storage_t<T>; };
-template <> struct element<dtype::complex64> { using type = complex_pair; };
+struct complex_pair {
+  float re, im;
+};
+template <dtype T> struct element {
+  using type = storage_t<T>;
+};
+template <> struct element<dtype::complex64> {
+  using type = complex_pair;
+};
 template <dtype T> using element_t = typename element<T>::type;
 
 template <class T> using wide_t = std::conditional_t<std::is_same_v<T, float>, double, long double>;
@@ -52,14 +58,16 @@ void walk(const void* const* in, void* const* out, const void* geometry, F f) {
 }
 
 template <class T>
-std::uint64_t bits(T x) { return static_cast<std::uint64_t>(x); }
+std::uint64_t bits(T x) {
+  return static_cast<std::uint64_t>(x);
+}
 
 // Sum, difference and product: the float operation, or modulo 2^64.
-#define KG_RING(Name, op)                                   \
-  template <class T>                                        \
-  T Name(T a, T b) {                                        \
-    if constexpr (is_float<T>) return a op b;               \
-    else return static_cast<T>(bits(a) op bits(b));         \
+#define KG_RING(Name, op)                           \
+  template <class T>                                \
+  T Name(T a, T b) {                                \
+    if constexpr (is_float<T>) return a op b;       \
+    else return static_cast<T>(bits(a) op bits(b)); \
   }
 KG_RING(Add, +)
 KG_RING(Sub, -)
@@ -71,13 +79,17 @@ complex_pair Multiply(complex_pair x, complex_pair y) {
   return {static_cast<float>(a * c - b * d), static_cast<float>(a * d + b * c)};
 }
 template <class T>
-T RealDiv(T a, T b) { return a / b; }
+T RealDiv(T a, T b) {
+  return a / b;
+}
 complex_pair RealDiv(complex_pair x, complex_pair y) {
   const long double a = x.re, b = x.im, c = y.re, d = y.im, scale = c * c + d * d;
   return {static_cast<float>((a * c + b * d) / scale), static_cast<float>((b * c - a * d) / scale)};
 }
 template <class T>
-T SquaredDifference(T a, T b) { return Multiply(Sub(a, b), Sub(a, b)); }
+T SquaredDifference(T a, T b) {
+  return Multiply(Sub(a, b), Sub(a, b));
+}
 
 // Integers: division by zero gives 0. The 128-bit quotient of the lowest value by -1 is cut to the lowest value.
 template <class T>
@@ -105,9 +117,13 @@ T Mod(T a, T b) {
 }
 
 template <class T>
-T Maximum(T a, T b) { return a != a || a > b ? a : b; }
+T Maximum(T a, T b) {
+  return a != a || a > b ? a : b;
+}
 template <class T>
-T Minimum(T a, T b) { return a != a || a < b ? a : b; }
+T Minimum(T a, T b) {
+  return a != a || a < b ? a : b;
+}
 
 template <class T>
 T Pow(T a, T b) {
@@ -121,45 +137,67 @@ T Pow(T a, T b) {
   }
 }
 template <class T>
-T Atan2(T a, T b) { return static_cast<T>(std::atan2(wide_t<T>{a}, wide_t<T>{b})); }
+T Atan2(T a, T b) {
+  return static_cast<T>(std::atan2(wide_t<T>{a}, wide_t<T>{b}));
+}
 
 template <class T>
-T BitwiseAnd(T a, T b) { return a & b; }
+T BitwiseAnd(T a, T b) {
+  return a & b;
+}
 std::uint8_t LogicalAnd(std::uint8_t a, std::uint8_t b) { return a != 0 && b != 0; }
 std::uint8_t LogicalOr(std::uint8_t a, std::uint8_t b) { return a != 0 || b != 0; }
 std::uint8_t LogicalXor(std::uint8_t a, std::uint8_t b) { return (a != 0) != (b != 0); }
 
 template <class T>
-T Prelu(T x, T alpha) { return x < 0 ? alpha * x : x; }
+T Prelu(T x, T alpha) {
+  return x < 0 ? alpha * x : x;
+}
 template <class T>
-T ReluGrad(T dy, T y) { return y > 0 ? dy : 0; }
+T ReluGrad(T dy, T y) {
+  return y > 0 ? dy : 0;
+}
 template <class T>
-T EluGrad(T dy, T y) { return y >= 0 ? dy : dy * (y + 1); }
+T EluGrad(T dy, T y) {
+  return y >= 0 ? dy : dy * (y + 1);
+}
 
 template <class T>
-std::uint8_t Equal(T a, T b) { return a == b; }
+std::uint8_t Equal(T a, T b) {
+  return a == b;
+}
 std::uint8_t Equal(complex_pair a, complex_pair b) { return a.re == b.re && a.im == b.im; }
 template <class T>
-std::uint8_t NotEqual(T a, T b) { return a != b; }
+std::uint8_t NotEqual(T a, T b) {
+  return a != b;
+}
 std::uint8_t NotEqual(complex_pair a, complex_pair b) { return a.re != b.re || a.im != b.im; }
 template <class T>
-std::uint8_t Greater(T a, T b) { return a > b; }
+std::uint8_t Greater(T a, T b) {
+  return a > b;
+}
 template <class T>
-std::uint8_t GreaterEqual(T a, T b) { return a >= b; }
+std::uint8_t GreaterEqual(T a, T b) {
+  return a >= b;
+}
 template <class T>
-std::uint8_t Less(T a, T b) { return a < b; }
+std::uint8_t Less(T a, T b) {
+  return a < b;
+}
 template <class T>
-std::uint8_t LessEqual(T a, T b) { return a <= b; }
+std::uint8_t LessEqual(T a, T b) {
+  return a <= b;
+}
 
 }  // namespace
 
 #define KG_BINARY(Name, types, expression) types(KG_DEFINE, Name)
-#define KG_DEFINE(Name, type)                                                                               \
-  void Name##_##type(const void* a, const void* b, void* y, std::size_t n) {                                \
-    flat<element_t<dtype::type>>(a, b, y, n, [](auto p, auto q) { return Name(p, q); });                    \
-  }                                                                                                         \
-  void Name##_##type##_broadcast(const void* const* in, void* const* out, const void* geometry) {           \
-    walk<element_t<dtype::type>>(in, out, geometry, [](auto p, auto q) { return Name(p, q); });             \
+#define KG_DEFINE(Name, type)                                                                     \
+  void Name##_##type(const void* a, const void* b, void* y, std::size_t n) {                      \
+    flat<element_t<dtype::type>>(a, b, y, n, [](auto p, auto q) { return Name(p, q); });          \
+  }                                                                                               \
+  void Name##_##type##_broadcast(const void* const* in, void* const* out, const void* geometry) { \
+    walk<element_t<dtype::type>>(in, out, geometry, [](auto p, auto q) { return Name(p, q); });   \
   }
 #include "kernels/binary.inc"
 

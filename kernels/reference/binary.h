@@ -7,8 +7,8 @@
 namespace kerngrad::kernels::reference {
 
 #define KG_BINARY(Name, types, expression) types(KG_DECLARE, Name)
-#define KG_DECLARE(Name, type)                                               \
-  void Name##_##type(const void* a, const void* b, void* y, std::size_t n);  \
+#define KG_DECLARE(Name, type)                                              \
+  void Name##_##type(const void* a, const void* b, void* y, std::size_t n); \
   void Name##_##type##_broadcast(const void* const* in, void* const* out, const void* geometry);
 #include "kernels/binary.inc"
 #undef KG_DECLARE

@@ -8,16 +8,18 @@ namespace {
 
 // The type that sums are formed in; rounded once to the result.
 template <class T> struct wide;
-template <> struct wide<float> { using type = double; };
-template <> struct wide<double> { using type = long double; };
+template <> struct wide<float> {
+  using type = double;
+};
+template <> struct wide<double> {
+  using type = long double;
+};
 
 struct position {
   std::int64_t batch, oy, ox, ky, kx;
   std::int64_t iy(const window_geometry& g) const { return oy * g.stride_h - g.pad_top + ky * g.dilation_h; }
   std::int64_t ix(const window_geometry& g) const { return ox * g.stride_w - g.pad_left + kx * g.dilation_w; }
-  bool inside(const window_geometry& g) const {
-    return iy(g) >= 0 && iy(g) < g.in_h && ix(g) >= 0 && ix(g) < g.in_w;
-  }
+  bool inside(const window_geometry& g) const { return iy(g) >= 0 && iy(g) < g.in_h && ix(g) >= 0 && ix(g) < g.in_w; }
   std::int64_t input(const window_geometry& g) const { return ((batch * g.in_h + iy(g)) * g.in_w + ix(g)) * g.in_c; }
   std::int64_t output(const window_geometry& g) const { return ((batch * g.out_h + oy) * g.out_w + ox) * g.out_c; }
   std::int64_t filter(const window_geometry& g) const { return (ky * g.filter_w + kx) * g.in_c * g.out_c; }
@@ -96,9 +98,9 @@ void Conv2DBackpropFilter(const void* const* in, void* const* out, const void* g
 
 }  // namespace
 
-#define KG_DEFINE_CONV(Name, type)                                                       \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) {   \
-    Name<storage_t<dtype::type>>(in, out, geometry);                                     \
+#define KG_DEFINE_CONV(Name, type)                                                    \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
+    Name<storage_t<dtype::type>>(in, out, geometry);                                  \
   }
 KG_CONV_KERNELS(KG_DEFINE_CONV)
 #undef KG_DEFINE_CONV

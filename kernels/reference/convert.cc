@@ -73,9 +73,7 @@ void write(void* p, dtype type, std::int64_t i, const number& x) {
     case dtype::int64: return put(p, i, to_integer<std::int64_t>(x));
     case dtype::uint8: return put(p, i, to_integer<std::uint8_t>(x));
     case dtype::boolean: return put(p, i, static_cast<std::uint8_t>(x.value != 0 || x.imaginary != 0));
-    case dtype::complex64:
-      put(p, 2 * i, to_real<float>(x));
-      return put(p, 2 * i + 1, x.imaginary);
+    case dtype::complex64: put(p, 2 * i, to_real<float>(x)); return put(p, 2 * i + 1, x.imaginary);
     case dtype::float16:
     case dtype::bfloat16: return;
   }

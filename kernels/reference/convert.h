@@ -7,8 +7,7 @@
 namespace kerngrad::kernels::reference {
 
 #define KG_CONVERT(Name, types) types(KG_DECLARE, Name)
-#define KG_DECLARE(Name, type) \
-  void Name##_##type##_run(const void* const* in, void* const* out, const void* geometry);
+#define KG_DECLARE(Name, type) void Name##_##type##_run(const void* const* in, void* const* out, const void* geometry);
 #include "kernels/convert.inc"
 #undef KG_DECLARE
 

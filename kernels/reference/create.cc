@@ -10,7 +10,8 @@ namespace kerngrad::kernels::reference {
 namespace {
 
 template <dtype K> constexpr std::size_t bytes_of() {
-  if constexpr (K == dtype::complex64) return 8; else return sizeof(storage_t<K>);
+  if constexpr (K == dtype::complex64) return 8;
+  else return sizeof(storage_t<K>);
 }
 
 struct Fill {

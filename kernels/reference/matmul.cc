@@ -8,9 +8,18 @@ namespace {
 
 // Element type the memory is read as and the type that sums are formed in; rounded (int32: cut) once to the result.
 template <class T> struct sums;
-template <> struct sums<float> { using element = float; using type = double; };
-template <> struct sums<double> { using element = double; using type = long double; };
-template <> struct sums<std::int32_t> { using element = std::uint32_t; using type = std::uint64_t; };
+template <> struct sums<float> {
+  using element = float;
+  using type = double;
+};
+template <> struct sums<double> {
+  using element = double;
+  using type = long double;
+};
+template <> struct sums<std::int32_t> {
+  using element = std::uint32_t;
+  using type = std::uint64_t;
+};
 
 template <class T>
 void BatchMatMul(const void* const* in, void* const* out, const void* geometry) {
@@ -44,9 +53,9 @@ void BatchMatMul(const void* const* in, void* const* out, const void* geometry) 
 
 }  // namespace
 
-#define KG_DEFINE_MATMUL(Name, type)                                                     \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) {   \
-    Name<storage_t<dtype::type>>(in, out, geometry);                                     \
+#define KG_DEFINE_MATMUL(Name, type)                                                  \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
+    Name<storage_t<dtype::type>>(in, out, geometry);                                  \
   }
 KG_MATMUL_KERNELS(KG_DEFINE_MATMUL)
 #undef KG_DEFINE_MATMUL

@@ -5,8 +5,7 @@
 
 namespace kerngrad::kernels::reference {
 
-#define KG_DECLARE_MATMUL(Name, type) \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry);
+#define KG_DECLARE_MATMUL(Name, type) void Name##_##type(const void* const* in, void* const* out, const void* geometry);
 KG_MATMUL_KERNELS(KG_DECLARE_MATMUL)
 #undef KG_DECLARE_MATMUL
 

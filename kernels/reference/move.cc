@@ -11,7 +11,8 @@ namespace kerngrad::kernels::reference {
 namespace {
 
 template <dtype K> constexpr std::int64_t bytes_of() {
-  if constexpr (K == dtype::complex64) return 8; else return sizeof(storage_t<K>);
+  if constexpr (K == dtype::complex64) return 8;
+  else return sizeof(storage_t<K>);
 }
 
 // Copies the element `from` of x to the element `to` of y.
@@ -116,8 +117,12 @@ template <class T, class A, class F> void scan(const T* x, T* y, const scan_geom
 }
 
 // What a scan carries: double for both float types, the unsigned type of integers.
-template <class T, bool Float = std::is_floating_point_v<T>> struct carried { using type = std::make_unsigned_t<T>; };
-template <class T> struct carried<T, true> { using type = double; };
+template <class T, bool Float = std::is_floating_point_v<T>> struct carried {
+  using type = std::make_unsigned_t<T>;
+};
+template <class T> struct carried<T, true> {
+  using type = double;
+};
 
 template <dtype K> void Cumsum(const void* const* in, void* const* out, const void* geometry) {
   using T = storage_t<K>;

@@ -110,9 +110,9 @@ void AvgPoolGrad(const void* const* in, void* const* out, const void* geometry) 
 
 }  // namespace
 
-#define KG_DEFINE_POOL(Name, type)                                                       \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) {   \
-    Name<storage_t<dtype::type>>(in, out, geometry);                                     \
+#define KG_DEFINE_POOL(Name, type)                                                    \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
+    Name<storage_t<dtype::type>>(in, out, geometry);                                  \
   }
 KG_POOL_KERNELS(KG_DEFINE_POOL)
 #undef KG_DEFINE_POOL

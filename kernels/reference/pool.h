@@ -5,8 +5,7 @@
 
 namespace kerngrad::kernels::reference {
 
-#define KG_DECLARE_POOL(Name, type) \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry);
+#define KG_DECLARE_POOL(Name, type) void Name##_##type(const void* const* in, void* const* out, const void* geometry);
 KG_POOL_KERNELS(KG_DECLARE_POOL)
 #undef KG_DECLARE_POOL
 

@@ -83,9 +83,7 @@ double open_uniform(std::uint64_t w) { return (static_cast<double>(w >> 11) + 0.
 float angle(std::uint32_t w) {
   return static_cast<float>(static_cast<std::int32_t>(w << 2)) * static_cast<float>(1.57079632679489661923 * 0x1p-32);
 }
-double angle(std::uint64_t w) {
-  return (static_cast<double>((w << 2) >> 11) * 0x1p-53 - 0.5) * 1.57079632679489661923;
-}
+double angle(std::uint64_t w) { return (static_cast<double>((w << 2) >> 11) * 0x1p-53 - 0.5) * 1.57079632679489661923; }
 
 float portable_sin(float a) {
   const float z = a * a;
@@ -93,19 +91,20 @@ float portable_sin(float a) {
 }
 float portable_cos(float a) {
   const float z = a * a;
-  return (1.0f - 0.5f * z) +
-         z * z * horner(z, {2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2});
+  return (1.0f - 0.5f * z) + z * z * horner(z, {2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2});
 }
 double portable_sin(double a) {
   const double z = a * a;
-  return a + a * z * horner(z, {1.58969099521155010221e-10, -2.50507602534068634195e-08, 2.75573137070700676789e-06,
-                                -1.98412698298579493134e-04, 8.33333333332248946124e-03, -1.66666666666666324348e-01});
+  return a + a * z *
+                 horner(z, {1.58969099521155010221e-10, -2.50507602534068634195e-08, 2.75573137070700676789e-06,
+                            -1.98412698298579493134e-04, 8.33333333332248946124e-03, -1.66666666666666324348e-01});
 }
 double portable_cos(double a) {
   const double z = a * a;
   return (1.0 - 0.5 * z) +
-         z * z * horner(z, {-1.13596475577881948265e-11, 2.08757232129817482790e-09, -2.75573143513906633035e-07,
-                            2.48015872894767294178e-05, -1.38888888888741095749e-03, 4.16666666666666019037e-02});
+         z * z *
+             horner(z, {-1.13596475577881948265e-11, 2.08757232129817482790e-09, -2.75573143513906633035e-07,
+                        2.48015872894767294178e-05, -1.38888888888741095749e-03, 4.16666666666666019037e-02});
 }
 
 template <class T> T normal(const random_geometry& g, std::uint64_t element) {
@@ -147,14 +146,14 @@ struct RandomNormal {
 }  // namespace
 
 #define KG_RANDOM(Name, types) types(KG_BODY, Name)
-#define KG_BODY(Name, type)                                                                            \
-  void Name##_##type(const void* const*, void* const* out, const void* geometry) {                     \
-    using T = storage_t<dtype::type>;                                                                  \
-    const auto& g = *static_cast<const random_geometry*>(geometry);                                    \
-    T* y = static_cast<T*>(out[0]);                                                                    \
-    for (std::int64_t i = 0; i < g.count; ++i) {                                                       \
-      y[i] = Name::of<T>(g, g.offset + static_cast<std::uint64_t>(i));                                 \
-    }                                                                                                  \
+#define KG_BODY(Name, type)                                                        \
+  void Name##_##type(const void* const*, void* const* out, const void* geometry) { \
+    using T = storage_t<dtype::type>;                                              \
+    const auto& g = *static_cast<const random_geometry*>(geometry);                \
+    T* y = static_cast<T*>(out[0]);                                                \
+    for (std::int64_t i = 0; i < g.count; ++i) {                                   \
+      y[i] = Name::of<T>(g, g.offset + static_cast<std::uint64_t>(i));             \
+    }                                                                              \
   }
 #include "kernels/random.inc"
 #undef KG_RANDOM

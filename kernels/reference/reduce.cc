@@ -10,9 +10,15 @@
 namespace kerngrad::kernels::reference {
 namespace {
 
-template <class T, bool Float = std::is_floating_point_v<T>> struct wide { using type = std::make_unsigned_t<T>; };
-template <> struct wide<float, true> { using type = double; };
-template <> struct wide<double, true> { using type = long double; };
+template <class T, bool Float = std::is_floating_point_v<T>> struct wide {
+  using type = std::make_unsigned_t<T>;
+};
+template <> struct wide<float, true> {
+  using type = double;
+};
+template <> struct wide<double, true> {
+  using type = long double;
+};
 template <class T> using wide_t = typename wide<T>::type;
 
 template <class T>
@@ -62,13 +68,15 @@ using Min = Extreme<false>;
 
 struct All {
   template <dtype, class T> static T of(const column<T>& c) {
-    for (std::int64_t i = 0; i < c.count; ++i) if (c[i] == 0) return 0;
+    for (std::int64_t i = 0; i < c.count; ++i)
+      if (c[i] == 0) return 0;
     return 1;
   }
 };
 struct Any {
   template <dtype, class T> static T of(const column<T>& c) {
-    for (std::int64_t i = 0; i < c.count; ++i) if (c[i] != 0) return 1;
+    for (std::int64_t i = 0; i < c.count; ++i)
+      if (c[i] != 0) return 1;
     return 0;
   }
 };
@@ -110,9 +118,9 @@ void reduce(const void* const* in, void* const* out, const reduce_geometry& g) {
 }  // namespace
 
 #define KG_REDUCE(Name, types, shape) types(KG_BODY, Name)
-#define KG_BODY(Name, type)                                                                \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) {      \
-    reduce<Name, dtype::type>(in, out, *static_cast<const reduce_geometry*>(geometry));    \
+#define KG_BODY(Name, type)                                                             \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry) {   \
+    reduce<Name, dtype::type>(in, out, *static_cast<const reduce_geometry*>(geometry)); \
   }
 #include "kernels/reduce.inc"
 #undef KG_REDUCE

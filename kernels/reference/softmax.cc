@@ -61,17 +61,17 @@ void each_line(const void* const* in, const reduce_geometry& g, F f) {
 
 }  // namespace
 
-#define KG_LINES(Name, type, T, call)                                                                     \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) {                     \
-    T* y = static_cast<T*>(out[0]);                                                                       \
-    const auto one = [&]([[maybe_unused]] const line<T>& l, [[maybe_unused]] std::int64_t first,          \
-                         [[maybe_unused]] std::int64_t i) { call; };                                      \
-    each_line<T>(in, *static_cast<const reduce_geometry*>(geometry), one);                                \
+#define KG_LINES(Name, type, T, call)                                                            \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry) {            \
+    T* y = static_cast<T*>(out[0]);                                                              \
+    const auto one = [&]([[maybe_unused]] const line<T>& l, [[maybe_unused]] std::int64_t first, \
+                         [[maybe_unused]] std::int64_t i) { call; };                             \
+    each_line<T>(in, *static_cast<const reduce_geometry*>(geometry), one);                       \
   }
-#define KG_FAMILY(type, T)                          \
-  KG_LINES(Softmax, type, T, Softmax(l, y + first)) \
+#define KG_FAMILY(type, T)                                \
+  KG_LINES(Softmax, type, T, Softmax(l, y + first))       \
   KG_LINES(LogSoftmax, type, T, LogSoftmax(l, y + first)) \
-  KG_LINES(LogSumExp, type, T, LogSumExp(l, y + i)) \
+  KG_LINES(LogSumExp, type, T, LogSumExp(l, y + i))       \
   KG_LINES(SoftmaxCrossEntropy, type, T, SoftmaxCrossEntropy(l, static_cast<const T*>(in[1]) + first, y + i))
 KG_FAMILY(float32, float)
 KG_FAMILY(float64, double)

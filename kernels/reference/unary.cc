@@ -10,9 +10,15 @@
 namespace kerngrad::kernels::reference {
 namespace {
 
-struct complex_pair { float re, im; };
-template <dtype T> struct element { using type = storage_t<T>; };
-template <> struct element<dtype::complex64> { using type = complex_pair; };
+struct complex_pair {
+  float re, im;
+};
+template <dtype T> struct element {
+  using type = storage_t<T>;
+};
+template <> struct element<dtype::complex64> {
+  using type = complex_pair;
+};
 template <dtype T> using element_t = typename element<T>::type;
 
 template <class T> using wide_t = std::conditional_t<std::is_same_v<T, float>, double, long double>;
@@ -48,9 +54,13 @@ T Abs(T x) {
   else return x < 0 ? negated(x) : x;
 }
 template <class T>
-T Neg(T x) { return negated(x); }
+T Neg(T x) {
+  return negated(x);
+}
 template <class T>
-T Sign(T x) { return x > 0 ? T{1} : x < 0 ? T{-1} : x == 0 ? x : T{0}; }
+T Sign(T x) {
+  return x > 0 ? T{1} : x < 0 ? T{-1} : x == 0 ? x : T{0};
+}
 template <class T>
 T Square(T x) {
   if constexpr (is_float<T>) return x * x;
@@ -61,15 +71,19 @@ complex_pair Square(complex_pair x) {
   return {static_cast<float>(re * re - im * im), static_cast<float>(2 * re * im)};
 }
 template <class T>
-T Sqrt(T x) { return std::sqrt(x); }
+T Sqrt(T x) {
+  return std::sqrt(x);
+}
 template <class T>
-T Reciprocal(T x) { return 1 / x; }
+T Reciprocal(T x) {
+  return 1 / x;
+}
 
 // Functions of a wide x.
-#define KG_WIDE(Name, expression)  \
-  template <class T>               \
-  T Name(T narrow) {               \
-    const wide_t<T> x = narrow;    \
+#define KG_WIDE(Name, expression)      \
+  template <class T>                   \
+  T Name(T narrow) {                   \
+    const wide_t<T> x = narrow;        \
     return static_cast<T>(expression); \
   }
 KG_WIDE(Rsqrt, 1 / std::sqrt(x))
@@ -114,9 +128,13 @@ T Round(T x) {
   else return x;
 }
 template <class T>
-T Relu(T x) { return x < 0 ? T{0} : x; }
+T Relu(T x) {
+  return x < 0 ? T{0} : x;
+}
 template <class T>
-T Relu6(T x) { return x < 0 ? T{0} : x > 6 ? T{6} : x; }
+T Relu6(T x) {
+  return x < 0 ? T{0} : x > 6 ? T{6} : x;
+}
 
 // A bound or slope in the kernel's dtype.
 template <class T>
@@ -132,7 +150,9 @@ T rounded(double value) {
   }
 }
 template <class T>
-T LeakyRelu(T x, const double* p) { return x < 0 ? rounded<T>(p[0]) * x : x; }
+T LeakyRelu(T x, const double* p) {
+  return x < 0 ? rounded<T>(p[0]) * x : x;
+}
 template <class T>
 T Step(T x, const double* p) {
   if (x != x) return x;
@@ -146,11 +166,17 @@ T ClipByValue(T x, const double* p) {
 }
 
 template <class T>
-std::uint8_t IsNan(T x) { return x != x; }
+std::uint8_t IsNan(T x) {
+  return x != x;
+}
 template <class T>
-std::uint8_t IsInf(T x) { return std::fabs(x) > std::numeric_limits<T>::max(); }
+std::uint8_t IsInf(T x) {
+  return std::fabs(x) > std::numeric_limits<T>::max();
+}
 template <class T>
-std::uint8_t IsFinite(T x) { return std::fabs(x) <= std::numeric_limits<T>::max(); }
+std::uint8_t IsFinite(T x) {
+  return std::fabs(x) <= std::numeric_limits<T>::max();
+}
 std::uint8_t LogicalNot(std::uint8_t x) { return x == 0; }
 
 std::size_t count_of(const void* geometry) {
@@ -168,9 +194,9 @@ std::size_t count_of(const void* geometry) {
   void Name##_##type##_run(const void* const* in, void* const* out, const void* geometry) { \
     Name##_##type(in[0], out[0], count_of(geometry));                                       \
   }
-#define KG_DEFINE_RUN(Name, type)                                                           \
-  void Name##_##type##_run(const void* const* in, void* const* out, const void* geometry) { \
-    const double* p = static_cast<const unary_geometry*>(geometry)->params;                 \
+#define KG_DEFINE_RUN(Name, type)                                                                                \
+  void Name##_##type##_run(const void* const* in, void* const* out, const void* geometry) {                      \
+    const double* p = static_cast<const unary_geometry*>(geometry)->params;                                      \
     each<element_t<dtype::type>>(in[0], out[0], count_of(geometry), [p](auto value) { return Name(value, p); }); \
   }
 #include "kernels/unary.inc"

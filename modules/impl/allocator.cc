@@ -28,17 +28,20 @@ static_assert(sizeof(buffer) <= header_bytes);
 
 // Size classes: four to each power of two from 256 bytes, so that at most a fifth of a block is wasted.
 constexpr int class_count = 4 * 50;
-constexpr std::size_t class_bytes(int index) { return (std::size_t{4} + static_cast<std::size_t>(index) % 4) << (6 + index / 4); }
+constexpr std::size_t class_bytes(int index) {
+  return (std::size_t{4} + static_cast<std::size_t>(index) % 4) << (6 + index / 4);
+}
 constexpr int class_of(std::size_t bytes) {
   if (bytes <= 256) return 0;
   const int top = 63 - __builtin_clzll(bytes - 1);
   const int quarter = static_cast<int>((bytes - 1) >> (top - 2)) & 3;
   return (top - 8) * 4 + quarter + 1;
 }
-static_assert(class_of(256) == 0 && class_of(257) == 1 && class_bytes(1) == 320 && class_of(320) == 1 && class_of(321) == 2);
+static_assert(class_of(256) == 0 && class_of(257) == 1 && class_bytes(1) == 320 && class_of(320) == 1 &&
+              class_of(321) == 2);
 
-constexpr std::size_t small_limit = 1 << 16;         // larger blocks go to the shared cache at once
-constexpr std::size_t thread_limit = 64;             // blocks a class that a thread keeps to itself
+constexpr std::size_t small_limit = 1 << 16;                // larger blocks go to the shared cache at once
+constexpr std::size_t thread_limit = 64;                    // blocks a class that a thread keeps to itself
 constexpr std::size_t shared_limit = std::size_t{2} << 30;  // bytes that the shared cache keeps
 
 void* fresh(std::size_t bytes) {

@@ -37,7 +37,8 @@ std::string to_string(const shape& dims) {
 std::string to_string(dtype_set set) {
   std::string text;
   for (int i = 0; i < dtype_count; ++i)
-    if (set.has(static_cast<dtype>(i))) text += (text.empty() ? "" : ", ") + std::string(name_of(static_cast<dtype>(i)));
+    if (set.has(static_cast<dtype>(i)))
+      text += (text.empty() ? "" : ", ") + std::string(name_of(static_cast<dtype>(i)));
   return text.empty() ? "none" : text;
 }
 

@@ -51,7 +51,9 @@ std::string operand_text(const op_row& row, int i) {
   return row.takes_list() ? std::string(spec.name) + "[" + std::to_string(i) + "]" : std::string(spec.name);
 }
 
-const operand& spec_of(const op_row& row, int i) { return row.operands[row.takes_list() ? 0 : static_cast<std::size_t>(i)]; }
+const operand& spec_of(const op_row& row, int i) {
+  return row.operands[row.takes_list() ? 0 : static_cast<std::size_t>(i)];
+}
 
 void check_operands(const op_row& row, std::span<const tensor* const> in) {
   const std::size_t most = row.operands.size();
@@ -60,11 +62,13 @@ void check_operands(const op_row& row, std::span<const tensor* const> in) {
   for (std::size_t i = 0; i < (row.takes_list() ? in.size() : most); ++i) {
     const operand& spec = spec_of(row, static_cast<int>(i));
     if (i >= in.size() || !in[i]->defined()) {
-      if (!spec.optional) fail(row.name, "no operand " + operand_text(row, static_cast<int>(i)), "a tensor", "pass one");
+      if (!spec.optional)
+        fail(row.name, "no operand " + operand_text(row, static_cast<int>(i)), "a tensor", "pass one");
       continue;
     }
     if (!spec.types.has(in[i]->type()))
-      fail(row.name, "operand " + operand_text(row, static_cast<int>(i)) + " of dtype " + std::string(name_of(in[i]->type())),
+      fail(row.name,
+           "operand " + operand_text(row, static_cast<int>(i)) + " of dtype " + std::string(name_of(in[i]->type())),
            to_string(spec.types), "cast it");
   }
 }
@@ -98,7 +102,9 @@ void check_attrs(const op_row& row, std::span<const attr_value> given, std::span
   for (std::size_t i = 0; i < row.attrs.size(); ++i) {
     const attr_spec& spec = row.attrs[i];
     if (i >= given.size() || !given[i].given()) {
-      if (spec.required) fail(row.name, "no attribute " + std::string(spec.name), std::string(name_of(spec.kind)) + ": " + std::string(spec.doc));
+      if (spec.required)
+        fail(row.name, "no attribute " + std::string(spec.name),
+             std::string(name_of(spec.kind)) + ": " + std::string(spec.doc));
       out[i] = default_of(spec);
       continue;
     }
@@ -107,10 +113,12 @@ void check_attrs(const op_row& row, std::span<const attr_value> given, std::span
     if (!attr_fits(spec, value)) fail(row.name, said(), std::string(name_of(spec.kind)) + ": " + std::string(spec.doc));
     if (value.kind() == attr_kind::text && !spec.choices.empty() && !is_choice(spec.choices, value.as_text()))
       fail(row.name, said(), "one of " + std::string(spec.choices));
-    const bool bounded = spec.least > std::numeric_limits<double>::lowest() || spec.most < std::numeric_limits<double>::max();
+    const bool bounded =
+        spec.least > std::numeric_limits<double>::lowest() || spec.most < std::numeric_limits<double>::max();
     const auto within = [&](double number) {
       if (bounded && !(number >= spec.least && number <= spec.most))
-        fail(row.name, said(), "values from " + to_string(attr_value(spec.least)) + " to " + to_string(attr_value(spec.most)));
+        fail(row.name, said(),
+             "values from " + to_string(attr_value(spec.least)) + " to " + to_string(attr_value(spec.most)));
     };
     if (value.kind() == attr_kind::integer || value.kind() == attr_kind::number) within(value.as_number());
     for (std::int64_t item : value.as_list()) within(static_cast<double>(item));
@@ -124,7 +132,8 @@ const kernel_slot& kernel_or_refusal(int id, dtype type) {
   const kernel_slot& slot = slot_of(which, id, type);
   if (!slot.exists())
     fail(row_at(id).name, "no kernel for " + std::string(name_of(type)) + " on backend " + std::string(name_of(which)),
-         "one of " + to_string(kernel_dtypes(which, id)), "cast the operands, or register a kernel and call it by name");
+         "one of " + to_string(kernel_dtypes(which, id)),
+         "cast the operands, or register a kernel and call it by name");
   return slot;
 }
 
@@ -179,7 +188,8 @@ tensor_list launched(int id, const inference& call, std::span<const tensor* cons
     out.push_back(tensor_access::adopt(allocate(call.out[k].type, call.out[k].dims)));
     outs[static_cast<std::size_t>(k)] = view_of(out[k]);
   }
-  call.row.launch({call, slot, kernel_tables[static_cast<std::size_t>(active_backend())].data(), ins.all(), outs.all()});
+  call.row.launch(
+      {call, slot, kernel_tables[static_cast<std::size_t>(active_backend())].data(), ins.all(), outs.all()});
   return out;
 }
 

@@ -75,8 +75,12 @@ void accumulate(tensor& a, tensor g, bool recorded) {
 class walk {
  public:
   walk(recording& scope, std::uint32_t end_node, std::uint32_t end_value)
-      : t_(scope.on()), first_node_(scope.first_node()), end_node_(end_node), base_(scope.first_value()),
-        grads_(end_value - base_), relevant_(end_value - base_) {}
+      : t_(scope.on()),
+        first_node_(scope.first_node()),
+        end_node_(end_node),
+        base_(scope.first_value()),
+        grads_(end_value - base_),
+        relevant_(end_value - base_) {}
 
   bool knows(std::uint32_t value) const { return value >= base_ && value - base_ < grads_.size(); }
   // A wanted value is an end of the walk: its gradient stays, even if an outer gradient goes on from there.
@@ -141,14 +145,16 @@ class walk {
     if (n.results > 1) complete = completed({t_, n, dys});
     std::vector<tensor> given = rule.run(complete, wants);
     if (given.size() != n.slots)
-      fail(rule.name, "a rule that returns " + std::to_string(given.size()) + " gradients", std::to_string(n.slots) + ", one per operand",
-           "return an empty tensor where there is none");
+      fail(rule.name, "a rule that returns " + std::to_string(given.size()) + " gradients",
+           std::to_string(n.slots) + ", one per operand", "return an empty tensor where there is none");
     for (std::uint32_t s = 0; s < n.slots; ++s) {
       const slot& target = t_.slots[n.first_slot + s];
       if (!wants[s] || !given[s].defined()) continue;
       const shape& dims = target.dims == none ? dys[0].dims() : t_.shapes[target.dims];
       if (!(given[s].dims() == dims) || given[s].type() != target.type)
-        fail(rule.name, "a gradient of operand " + std::to_string(s) + " with " + std::string(name_of(given[s].type())) + " " + to_string(given[s].dims()),
+        fail(rule.name,
+             "a gradient of operand " + std::to_string(s) + " with " + std::string(name_of(given[s].type())) + " " +
+                 to_string(given[s].dims()),
              std::string(name_of(target.type)) + " " + to_string(dims) + " as the operand has");
       accumulate(grad(target.value), std::move(given[s]), t_.depth > 0);
     }
@@ -170,7 +176,8 @@ class walk {
 tensor seed_for(std::string_view name, const tensor& value, const tensor* dy) {
   if (!value.defined()) fail(name, "a function that returned an empty handle", "a tensor");
   if (!differentiable.has(value.type()))
-    fail(name, "a result of dtype " + std::string(name_of(value.type())), "one of " + to_string(differentiable), "cast it, or differentiate another result");
+    fail(name, "a result of dtype " + std::string(name_of(value.type())), "one of " + to_string(differentiable),
+         "cast it, or differentiate another result");
   if (!dy) return ones(value.dims(), value.type());
   if (!(dy->dims() == value.dims()) || dy->type() != value.type())
     fail(name, "dy " + std::string(name_of(dy->type())) + " " + to_string(dy->dims()),
@@ -292,9 +299,10 @@ tensor stop_gradient(const tensor& x) {
 
 value_and_gradient_list value_and_grads_of(const std::function<tensor(std::span<const tensor>)>& f,
                                            std::span<const tensor> xs, const tensor& dy) {
-  const detail::borrowed call{const_cast<void*>(static_cast<const void*>(&f)), [](void* function, std::span<const tensor> values) {
-                                return (*static_cast<const std::function<tensor(std::span<const tensor>)>*>(function))(values);
-                              }};
+  const detail::borrowed call{
+      const_cast<void*>(static_cast<const void*>(&f)), [](void* function, std::span<const tensor> values) {
+        return (*static_cast<const std::function<tensor(std::span<const tensor>)>*>(function))(values);
+      }};
   return detail::gradients("value_and_grads_of", call, xs, dy.defined() ? &dy : nullptr);
 }
 
@@ -312,7 +320,8 @@ variable_gradients variable_grads(const std::function<tensor()>& f, std::span<co
   watching() = restored.saved;
   scope.end_forward();
   const tensor seed = seed_for("variable_grads", y, nullptr);
-  if (y.size() != 1) fail("variable_grads", "a result of shape " + to_string(y.dims()), "a scalar", "take its sum or mean");
+  if (y.size() != 1)
+    fail("variable_grads", "a result of shape " + to_string(y.dims()), "a scalar", "take its sum or mean");
   if (!only.empty())
     std::erase_if(read, [&](const reading& r) { return std::find(only.begin(), only.end(), r.of) == only.end(); });
   walk back(scope, t.nodes.size(), t.next_value);
@@ -320,7 +329,8 @@ variable_gradients variable_grads(const std::function<tensor()>& f, std::span<co
   back.mark();
   const place at = tensor_access::place(y);
   if (at.tape != t.id || !back.reaches(at.value))
-    fail("variable_grads", "a value that depends on no trainable variable", "a function that reads variables on the way to its result");
+    fail("variable_grads", "a value that depends on no trainable variable",
+         "a function that reads variables on the way to its result");
   back.grad(at.value) = seed;
   back.run();
   variable_gradients out{std::move(y), {}};
@@ -354,7 +364,9 @@ tensor_list custom_grad(const std::function<custom_result(std::span<const tensor
     if (!result.values[k].defined()) fail(name, "an empty handle as value " + std::to_string(k), "a tensor");
     out.push_back(result.values[k]);
   }
-  record_free(name, in, out, [rule = std::move(result.gradient)](std::span<const tensor> dy, const std::vector<bool>&) { return rule(dy); });
+  record_free(name, in, out, [rule = std::move(result.gradient)](std::span<const tensor> dy, const std::vector<bool>&) {
+    return rule(dy);
+  });
   tensor_list values;
   for (tensor& y : out) values.push_back(std::move(y));
   return values;

@@ -58,7 +58,8 @@ template <class... Rules>
 constexpr void place(gradient_table& table, const std::tuple<Rules...>& family) {
   [&]<std::size_t... I>(std::index_sequence<I...>) {
     ((table[static_cast<std::size_t>(find_op(Rules::name))] =
-          instantiate(std::get<I>(family), family, std::integral_constant<std::size_t, I>{})), ...);
+          instantiate(std::get<I>(family), family, std::integral_constant<std::size_t, I>{})),
+     ...);
   }(std::index_sequence_for<Rules...>{});
 }
 

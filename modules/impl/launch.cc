@@ -47,9 +47,10 @@ broadcast_geometry merged(const shape& dims, const std::array<shape, N>& operand
       step[k] *= size;
     }
     if (dims[axis] == 1) continue;
-    const bool joins = rank > 0 && ranges::accumulate(views::iota(std::size_t{0}, N), true, [&](bool so_far, std::size_t k) {
-                         return so_far && stride[k] == g.strides[k][rank - 1] * g.dims[rank - 1];
-                       });
+    const bool joins =
+        rank > 0 && ranges::accumulate(views::iota(std::size_t{0}, N), true, [&](bool so_far, std::size_t k) {
+          return so_far && stride[k] == g.strides[k][rank - 1] * g.dims[rank - 1];
+        });
     if (joins) {
       g.dims[rank - 1] *= dims[axis];
       continue;
@@ -123,7 +124,8 @@ void reduce(const launch_call& c) {
   const std::string_view name = c.call.row.attrs[0].name;
   shapes::axis_set axes = 0;
   if (c.call.row.attrs[0].kind == attr_kind::integer) {  // ArgMax, ArgMin
-    if (dims.rank() > 0) axes = shapes::axis_set{1} << shapes::normalized_axis(c.call, name, c.call.attr(name).as_integer(), dims.rank());
+    if (dims.rank() > 0)
+      axes = shapes::axis_set{1} << shapes::normalized_axis(c.call, name, c.call.attr(name).as_integer(), dims.rank());
   } else {
     axes = shapes::reduced_axes(c.call, name, dims.rank());
   }
@@ -137,8 +139,9 @@ void reduce(const launch_call& c) {
   for (int i : views::iota(std::min(first, last + 1), last + 1)) gap = gap || (!((axes >> i) & 1) && dims[i] != 1);
   if (last < 0) return detail::run_kernel_of(c, kernels::reduce_geometry{dims.size(), 1, 1});
   if (!gap)
-    return detail::run_kernel_of(c, kernels::reduce_geometry{detail::extent_of(dims, 0, first), detail::extent_of(dims, first, last + 1),
-                                           detail::extent_of(dims, last + 1, dims.rank())});
+    return detail::run_kernel_of(
+        c, kernels::reduce_geometry{detail::extent_of(dims, 0, first), detail::extent_of(dims, first, last + 1),
+                                    detail::extent_of(dims, last + 1, dims.rank())});
   // Reduced axes with kept ones between them: bring the reduced ones to the end first.
   std::vector<int> perm;
   std::int64_t outer = 1, count = 1;
@@ -161,7 +164,8 @@ void cross_entropy(const launch_call& c) { detail::run_kernel_of(c, around(dims_
 
 void scan(const launch_call& c) {
   const kernels::reduce_geometry g = around_attr(c, "axis");
-  detail::run_kernel_of(c, kernels::scan_geometry{g.outer, g.count, g.inner, c.call.attr("exclusive").as_bool(), c.call.attr("reverse").as_bool()});
+  detail::run_kernel_of(c, kernels::scan_geometry{g.outer, g.count, g.inner, c.call.attr("exclusive").as_bool(),
+                                                  c.call.attr("reverse").as_bool()});
 }
 
 // ------------------------------------------------------------------------------------------ products and windows
@@ -174,7 +178,9 @@ void matmul(const launch_call& c) {
   g.m = y[y.rank() - 2];
   g.n = y[y.rank() - 1];
   g.k = a[a.rank() - (g.transpose_a ? 2 : 1)];
-  const auto batch_of = [](const shape& dims) { return shape(dims.dims().first(static_cast<std::size_t>(dims.rank()) - 2)); };
+  const auto batch_of = [](const shape& dims) {
+    return shape(dims.dims().first(static_cast<std::size_t>(dims.rank()) - 2));
+  };
   const shape batch = batch_of(y);
   const broadcast_geometry walk = merged<2>(batch, {batch_of(a), batch_of(b)});
   g.batch_rank = walk.rank;
@@ -191,7 +197,8 @@ namespace {
 constexpr std::array<int, 4> to_last{0, 2, 3, 1}, to_first{0, 3, 1, 2};
 
 // A convolution on NCHW images: those operands (and the result) that are images go through NHWC.
-void run_window(const launch_call& c, const kernels::window_geometry& g, std::initializer_list<bool> operand_is_image, bool result_is_image) {
+void run_window(const launch_call& c, const kernels::window_geometry& g, std::initializer_list<bool> operand_is_image,
+                bool result_is_image) {
   if (!shapes::is_channels_first(c.call)) return detail::run_kernel_of(c, g);
   tensor scratch[3];
   const void* in[2];
@@ -213,20 +220,22 @@ void run_window(const launch_call& c, const kernels::window_geometry& g, std::in
   }
   void* result = result_is_image ? image(c.out[0], 2, to_last) : c.out[0].data;
   c.kernel.run(in, &result, &g);
-  if (result_is_image)
-    detail::permute(c, result, c.out[0].data, c.out[0].type, scratch[2].dims(), to_first);
+  if (result_is_image) detail::permute(c, result, c.out[0].data, c.out[0].type, scratch[2].dims(), to_first);
 }
 
 }  // namespace
 
 void conv(const launch_call& c) {
-  run_window(c, shapes::convolution(c.call, dims_of(c, 0), dims_of(c, 1), shapes::is_depthwise(c.call)), {true, false}, true);
+  run_window(c, shapes::convolution(c.call, dims_of(c, 0), dims_of(c, 1), shapes::is_depthwise(c.call)), {true, false},
+             true);
 }
 void conv_backprop_input(const launch_call& c) {
-  run_window(c, shapes::convolution(c.call, c.out[0].dims, dims_of(c, 1), shapes::is_depthwise(c.call)), {true, false}, true);
+  run_window(c, shapes::convolution(c.call, c.out[0].dims, dims_of(c, 1), shapes::is_depthwise(c.call)), {true, false},
+             true);
 }
 void conv_backprop_filter(const launch_call& c) {
-  run_window(c, shapes::convolution(c.call, dims_of(c, 0), c.out[0].dims, shapes::is_depthwise(c.call)), {true, true}, false);
+  run_window(c, shapes::convolution(c.call, dims_of(c, 0), c.out[0].dims, shapes::is_depthwise(c.call)), {true, true},
+             false);
 }
 
 void pool(const launch_call& c) { detail::run_kernel_of(c, shapes::pooling(c.call, dims_of(c, 0))); }

@@ -28,7 +28,8 @@ std::vector<std::int64_t> strides_of(const shape& dims) {
 }
 
 std::int64_t extent_of(const shape& dims, int first, int last) {
-  return ranges::accumulate(dims.dims() | ranges::views::take(last) | ranges::views::drop(first), std::int64_t{1}, std::multiplies{});
+  return ranges::accumulate(dims.dims() | ranges::views::take(last) | ranges::views::drop(first), std::int64_t{1},
+                            std::multiplies{});
 }
 
 namespace {
@@ -77,7 +78,8 @@ void copy_strided(const launch_call& c, const void* in, void* out, dtype type, s
   slot_in(c, op_id<"Transpose">, type).run(&in, &out, &g);
 }
 
-void permute(const launch_call& c, const void* in, void* out, dtype type, const shape& dims, std::span<const int> perm) {
+void permute(const launch_call& c, const void* in, void* out, dtype type, const shape& dims,
+             std::span<const int> perm) {
   const std::vector<std::int64_t> from = strides_of(dims);
   std::vector<copy_axis> axes;
   for (int axis : perm) axes.push_back({dims[axis], from[static_cast<std::size_t>(axis)], 0});
@@ -97,7 +99,9 @@ void fill_with(const launch_call& c, void* out, dtype type, std::int64_t count, 
     constexpr double low = static_cast<double>(std::numeric_limits<T>::min());
     constexpr double high = static_cast<double>(std::numeric_limits<T>::max());
     if (value != value) return T{0};
-    return value <= low ? std::numeric_limits<T>::min() : value >= high ? std::numeric_limits<T>::max() : static_cast<T>(value);
+    return value <= low    ? std::numeric_limits<T>::min()
+           : value >= high ? std::numeric_limits<T>::max()
+                           : static_cast<T>(value);
   };
   switch (type) {
     case dtype::float32: store(static_cast<float>(value)); break;
@@ -121,7 +125,8 @@ using namespace detail;
 namespace {
 
 // The axes of a box: its sizes, walked with the strides of whole tensors on either side.
-std::vector<copy_axis> box(const shape& sizes, const std::vector<std::int64_t>& in, const std::vector<std::int64_t>& out) {
+std::vector<copy_axis> box(const shape& sizes, const std::vector<std::int64_t>& in,
+                           const std::vector<std::int64_t>& out) {
   std::vector<copy_axis> axes;
   for (int i : ranges::views::iota(0, sizes.rank()))
     axes.push_back({sizes[i], in[static_cast<std::size_t>(i)], out[static_cast<std::size_t>(i)]});
@@ -133,7 +138,8 @@ int axis_attr(const launch_call& c, std::string_view name, int rank) {
 }
 
 // One part of a tensor along an axis, copied out of it or into it.
-void copy_part(const launch_call& c, const view& whole, const view& part, int axis, std::int64_t start, bool into_whole) {
+void copy_part(const launch_call& c, const view& whole, const view& part, int axis, std::int64_t start,
+               bool into_whole) {
   const std::vector<std::int64_t> strides = strides_of(whole.dims);
   // The part may lack the axis (Pack, Unpack); as a box of the whole it has it with its own extent.
   const std::int64_t extent = part.dims.rank() == whole.dims.rank() ? part.dims[axis] : 1;
@@ -161,7 +167,8 @@ void copy(const launch_call& c) {
 
 void transpose(const launch_call& c) {
   const auto perm = shapes::permutation(c.call);
-  permute(c, c.in[0].data, c.out[0].data, c.in[0].type, c.in[0].dims, {perm.data(), static_cast<std::size_t>(c.in[0].dims.rank())});
+  permute(c, c.in[0].data, c.out[0].data, c.in[0].type, c.in[0].dims,
+          {perm.data(), static_cast<std::size_t>(c.in[0].dims.rank())});
 }
 
 void slice(const launch_call& c) {
@@ -169,7 +176,8 @@ void slice(const launch_call& c) {
   const std::vector<std::int64_t> in = strides_of(c.in[0].dims);
   std::int64_t offset = 0;
   for (std::size_t i = 0; i < in.size(); ++i) offset += begin[i] * in[i];
-  copy_strided(c, c.in[0].data, c.out[0].data, c.in[0].type, box(c.out[0].dims, in, strides_of(c.out[0].dims)), offset, 0);
+  copy_strided(c, c.in[0].data, c.out[0].data, c.in[0].type, box(c.out[0].dims, in, strides_of(c.out[0].dims)), offset,
+               0);
 }
 
 void concat(const launch_call& c) { parts(c, c.out[0], c.in, axis_attr(c, "axis", c.out[0].dims.rank()), true); }
@@ -182,7 +190,8 @@ void pad(const launch_call& c) {
   const std::vector<std::int64_t> out = strides_of(c.out[0].dims);
   std::int64_t offset = 0;
   for (std::size_t i = 0; i < out.size(); ++i) offset += pairs[2 * i] * out[i];
-  copy_strided(c, c.in[0].data, c.out[0].data, c.in[0].type, box(c.in[0].dims, strides_of(c.in[0].dims), out), 0, offset);
+  copy_strided(c, c.in[0].data, c.out[0].data, c.in[0].type, box(c.in[0].dims, strides_of(c.in[0].dims), out), 0,
+               offset);
 }
 
 void tile(const launch_call& c) {
@@ -204,7 +213,8 @@ void broadcast_to(const launch_call& c) {
   std::vector<copy_axis> axes;
   for (int i : ranges::views::iota(0, to.rank())) {
     const int at = i - (to.rank() - from.rank());
-    axes.push_back({to[i], at < 0 || from[at] == 1 ? 0 : in[static_cast<std::size_t>(at)], out[static_cast<std::size_t>(i)]});
+    axes.push_back(
+        {to[i], at < 0 || from[at] == 1 ? 0 : in[static_cast<std::size_t>(at)], out[static_cast<std::size_t>(i)]});
   }
   copy_strided(c, c.in[0].data, c.out[0].data, c.in[0].type, std::move(axes));
 }
@@ -231,8 +241,8 @@ kernels::gather_geometry gather_geometry_of(const launch_call& c, const shape& x
   const int axis = axis_attr(c, "axis", x.rank());
   const std::int64_t given = c.call.attr("batchDims").as_integer();
   const int batch = static_cast<int>(given < 0 ? given + indices.rank() : given);
-  return {extent_of(x, batch, axis), x[axis], extent_of(x, axis + 1, x.rank()), extent_of(indices, batch, indices.rank()),
-          extent_of(x, 0, batch)};
+  return {extent_of(x, batch, axis), x[axis], extent_of(x, axis + 1, x.rank()),
+          extent_of(indices, batch, indices.rank()), extent_of(x, 0, batch)};
 }
 
 void check_indices(const launch_call& c, const view& indices, std::int64_t limit) {
@@ -258,12 +268,14 @@ void gather_grad(const launch_call& c) {
 
 void segment_sum(const launch_call& c) {
   const int rank = c.in[1].dims.rank();
-  run_kernel_of(c, kernels::segment_geometry{c.in[1].dims.size(), extent_of(c.in[0].dims, rank, c.in[0].dims.rank()), c.out[0].dims[0]});
+  run_kernel_of(c, kernels::segment_geometry{c.in[1].dims.size(), extent_of(c.in[0].dims, rank, c.in[0].dims.rank()),
+                                             c.out[0].dims[0]});
 }
 
 void one_hot(const launch_call& c) {
-  run_kernel_of(c, kernels::one_hot_geometry{c.in[0].dims.size(), c.call.attr("depth").as_integer(), 1, c.call.attr("onValue").as_number(),
-                                   c.call.attr("offValue").as_number(), c.out[0].type});
+  run_kernel_of(c, kernels::one_hot_geometry{c.in[0].dims.size(), c.call.attr("depth").as_integer(), 1,
+                                             c.call.attr("onValue").as_number(), c.call.attr("offValue").as_number(),
+                                             c.out[0].type});
 }
 
 // ------------------------------------------------------------------------------------------ creation
@@ -277,17 +289,21 @@ void fill_like(const launch_call& c) {
 }
 
 void range(const launch_call& c) {
-  run_kernel_of(c, kernels::range_geometry{c.out[0].dims.size(), c.call.attr("start").as_number(), shapes::range_step(c.call)});
+  run_kernel_of(
+      c, kernels::range_geometry{c.out[0].dims.size(), c.call.attr("start").as_number(), shapes::range_step(c.call)});
 }
 
 void linspace(const launch_call& c) {
-  run_kernel_of(c, kernels::linspace_geometry{c.out[0].dims.size(), c.call.attr("start").as_number(), c.call.attr("stop").as_number()});
+  run_kernel_of(c, kernels::linspace_geometry{c.out[0].dims.size(), c.call.attr("start").as_number(),
+                                              c.call.attr("stop").as_number()});
 }
 
 void random(const launch_call& c) {
   const bool normal = c.call.row.name == "RandomNormal";
-  run_kernel_of(c, kernels::random_geometry{c.out[0].dims.size(), static_cast<std::uint64_t>(c.call.attr("seed").as_integer()), 0,
-                                  c.call.attr(normal ? "mean" : "low").as_number(), c.call.attr(normal ? "stddev" : "high").as_number()});
+  run_kernel_of(
+      c, kernels::random_geometry{c.out[0].dims.size(), static_cast<std::uint64_t>(c.call.attr("seed").as_integer()), 0,
+                                  c.call.attr(normal ? "mean" : "low").as_number(),
+                                  c.call.attr(normal ? "stddev" : "high").as_number()});
 }
 
 }  // namespace kerngrad::launch

@@ -33,7 +33,9 @@ void optimizer::apply(std::span<const variable_gradient> grads) {
   for (const variable_gradient& g : grads) {
     const tensor now = g.of.value();
     if (!floating.has(now.type()) || g.grad.type() != now.type() || !(g.grad.dims() == now.dims()))
-      fail("apply", "a gradient " + std::string(name_of(g.grad.type())) + " " + to_string(g.grad.dims()) + " for variable " + g.of.name(),
+      fail("apply",
+           "a gradient " + std::string(name_of(g.grad.type())) + " " + to_string(g.grad.dims()) + " for variable " +
+               g.of.name(),
            "float32 or float64, like the variable's " + std::string(name_of(now.type())) + " " + to_string(now.dims()));
   }
   begin_step();
@@ -64,18 +66,23 @@ void sgd::update(tensor& value, slots&, const tensor& grad) const {
 void momentum::update(tensor& value, slots& state, const tensor& grad) const {
   const std::size_t n = static_cast<std::size_t>(value.size());
   if (value.type() == dtype::float32)
-    kernels::momentum_float32(writable<float>(value), writable<float>(state.first), grad.data<float>().data(), n, rate_, friction_, nesterov_);
+    kernels::momentum_float32(writable<float>(value), writable<float>(state.first), grad.data<float>().data(), n, rate_,
+                              friction_, nesterov_);
   else
-    kernels::momentum_float64(writable<double>(value), writable<double>(state.first), grad.data<double>().data(), n, rate_, friction_, nesterov_);
+    kernels::momentum_float64(writable<double>(value), writable<double>(state.first), grad.data<double>().data(), n,
+                              rate_, friction_, nesterov_);
 }
 
 void adam::update(tensor& value, slots& state, const tensor& grad) const {
   const std::size_t n = static_cast<std::size_t>(value.size());
-  const kernels::adam_step step{rate_, beta1_, beta2_, epsilon_, 1 / (1 - std::pow(beta1_, steps_)), 1 / (1 - std::pow(beta2_, steps_))};
+  const kernels::adam_step step{
+      rate_, beta1_, beta2_, epsilon_, 1 / (1 - std::pow(beta1_, steps_)), 1 / (1 - std::pow(beta2_, steps_))};
   if (value.type() == dtype::float32)
-    kernels::adam_float32(writable<float>(value), writable<float>(state.first), writable<float>(state.second), grad.data<float>().data(), n, step);
+    kernels::adam_float32(writable<float>(value), writable<float>(state.first), writable<float>(state.second),
+                          grad.data<float>().data(), n, step);
   else
-    kernels::adam_float64(writable<double>(value), writable<double>(state.first), writable<double>(state.second), grad.data<double>().data(), n, step);
+    kernels::adam_float64(writable<double>(value), writable<double>(state.first), writable<double>(state.second),
+                          grad.data<double>().data(), n, step);
 }
 
 }  // namespace kerngrad

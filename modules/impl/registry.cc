@@ -20,7 +20,8 @@ struct registry {
   std::vector<std::shared_ptr<const gradient_config>> gradients;
 
   auto kernel(std::string_view name, std::string_view on) {
-    return std::find_if(kernels.begin(), kernels.end(), [&](const auto& k) { return k->name == name && k->backend == on; });
+    return std::find_if(kernels.begin(), kernels.end(),
+                        [&](const auto& k) { return k->name == name && k->backend == on; });
   }
   auto gradient(std::string_view name) {
     return std::find_if(gradients.begin(), gradients.end(), [&](const auto& g) { return g->name == name; });
@@ -68,7 +69,8 @@ std::string similar_names(std::string_view wanted) {
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       std::size_t corner = line[0]++;
       for (std::size_t j = 0; j < row.name.size(); ++j)
-        corner = std::exchange(line[j + 1], std::min({line[j + 1] + 1, line[j] + 1, corner + (wanted[i] != row.name[j])}));
+        corner =
+            std::exchange(line[j + 1], std::min({line[j + 1] + 1, line[j] + 1, corner + (wanted[i] != row.name[j])}));
     }
     if (line.back() <= 2) text += (text.empty() ? "" : ", ") + std::string(row.name);
   }
@@ -102,7 +104,8 @@ std::span<const tensor> kernel_call::inputs(std::string_view operand) const {
 
 const tensor& kernel_call::input(std::string_view operand) const {
   const std::span<const tensor> list = inputs(operand);
-  if (list.size() != 1) fail(kernel_, "a list of " + std::to_string(list.size()) + " tensors as " + std::string(operand), "one tensor");
+  if (list.size() != 1)
+    fail(kernel_, "a list of " + std::to_string(list.size()) + " tensors as " + std::string(operand), "one tensor");
   return list[0];
 }
 
@@ -122,7 +125,8 @@ attr_value kernel_call::attr(std::string_view name, const attr_value& fallback) 
 
 const tensor& gradient_call::output(int k) const {
   if (static_cast<std::size_t>(k) >= results_.size())
-    fail(forward_.kernel(), "a rule that reads result " + std::to_string(k), "a result that is saved", "set saves_outputs");
+    fail(forward_.kernel(), "a rule that reads result " + std::to_string(k), "a result that is saved",
+         "set saves_outputs");
   return results_[static_cast<std::size_t>(k)];
 }
 
@@ -138,9 +142,11 @@ bool gradient_call::wants(std::string_view operand) const {
 
 void register_kernel(kernel_config config, existing taken) {
   if (config.name.empty()) fail("register_kernel", "an empty name", "a name");
-  if (!config.run) fail("register_kernel", "kernel " + config.name + " without a function", "a function that computes its results");
+  if (!config.run)
+    fail("register_kernel", "kernel " + config.name + " without a function", "a function that computes its results");
   registry& all = the_registry();
-  if (taken == existing::refuse && (registered_kernel(config.name, config.backend) || is_built_in(config.name, config.backend)))
+  if (taken == existing::refuse &&
+      (registered_kernel(config.name, config.backend) || is_built_in(config.name, config.backend)))
     fail("register_kernel", "kernel " + config.name + " for backend " + config.backend + ", which has one",
          "a name that is free", "unregister it, or pass existing::replace");
   if (config.setup) config.setup();  // before anything changes: it may throw
@@ -166,13 +172,16 @@ void unregister_kernel(std::string_view name, std::string_view backend) {
       all.kernels.erase(at);
     }
   }
-  if (!old) fail("unregister_kernel", "kernel " + std::string(name) + " for backend " + std::string(backend), "one that was registered");
+  if (!old)
+    fail("unregister_kernel", "kernel " + std::string(name) + " for backend " + std::string(backend),
+         "one that was registered");
   if (old->dispose) old->dispose();
 }
 
 void register_gradient(gradient_config config, existing taken) {
   if (config.name.empty()) fail("register_gradient", "an empty name", "a name");
-  if (!config.run) fail("register_gradient", "gradient " + config.name + " without a function", "a function that computes gradients");
+  if (!config.run)
+    fail("register_gradient", "gradient " + config.name + " without a function", "a function that computes gradients");
   const int id = find_op(config.name);
   if (id >= 0)
     for (const std::string& operand : config.saves_inputs)
@@ -198,7 +207,8 @@ void unregister_gradient(std::string_view name) {
   registry& all = the_registry();
   std::unique_lock lock(all.mutex);
   const auto at = all.gradient(name);
-  if (at == all.gradients.end()) fail("unregister_gradient", "gradient " + std::string(name), "one that was registered");
+  if (at == all.gradients.end())
+    fail("unregister_gradient", "gradient " + std::string(name), "one that was registered");
   if (find_op(name) >= 0) --replaced_gradients;
   all.gradients.erase(at);
 }
@@ -214,7 +224,8 @@ std::optional<kernel_info> get_kernel(std::string_view name, std::string_view ba
   if (const auto config = registered_kernel(name, backend))
     return kernel_info{config->name, config->backend, config->dtypes, false, has_gradient(name)};
   if (!is_built_in(name, backend)) return {};
-  return kernel_info{std::string(name), std::string(backend), kernel_dtypes(*backend_named(backend), find_op(name)), true, has_gradient(name)};
+  return kernel_info{std::string(name), std::string(backend), kernel_dtypes(*backend_named(backend), find_op(name)),
+                     true, has_gradient(name)};
 }
 
 std::vector<kernel_info> kernels_for_backend(std::string_view backend) {
@@ -248,24 +259,28 @@ struct saved_call {
   std::vector<tensor> results;
 };
 
-std::vector<tensor> run_registered_gradient(const saved_call& saved, std::span<const tensor> dy, const std::vector<bool>& wanted) {
+std::vector<tensor> run_registered_gradient(const saved_call& saved, std::span<const tensor> dy,
+                                            const std::vector<bool>& wanted) {
   const kernel_call forward(saved.kernel, "", saved.operands, saved.attrs);
   std::vector<named_operand> given = saved.gradient->run(gradient_call(forward, dy, saved.results, wanted));
   std::vector<tensor> grads;
   for (const named_operand& operand : saved.operands) {
-    const auto at = std::find_if(given.begin(), given.end(), [&](const named_operand& g) { return g.name == operand.name; });
+    const auto at =
+        std::find_if(given.begin(), given.end(), [&](const named_operand& g) { return g.name == operand.name; });
     for (std::size_t i = 0; i < operand.tensors.size(); ++i)
       grads.push_back(at != given.end() && i < at->tensors.size() ? at->tensors[i] : tensor());
     if (at != given.end()) given.erase(at);
   }
   if (!given.empty())
-    fail(saved.kernel, "a gradient for " + given[0].name, "gradients named after operands", "name them as the call does");
+    fail(saved.kernel, "a gradient for " + given[0].name, "gradients named after operands",
+         "name them as the call does");
   return grads;
 }
 
 // Puts a call whose gradient is in the registry on the tape.
 void record_registered(std::shared_ptr<const gradient_config> gradient, std::string_view name,
-                       std::span<const named_operand> operands, std::span<const named_attribute> attrs, tensor_list& out) {
+                       std::span<const named_operand> operands, std::span<const named_attribute> attrs,
+                       tensor_list& out) {
   std::vector<const tensor*> in;
   for (const named_operand& operand : operands)
     for (const tensor& x : operand.tensors) in.push_back(&x);
@@ -283,18 +298,22 @@ void record_registered(std::shared_ptr<const gradient_config> gradient, std::str
   saved->kernel = name;
   saved->attrs.assign(attrs.begin(), attrs.end());
   for (const named_operand& operand : operands) {
-    const bool keep = saved->gradient && std::find(saved->gradient->saves_inputs.begin(), saved->gradient->saves_inputs.end(),
-                                                   operand.name) != saved->gradient->saves_inputs.end();
-    saved->operands.push_back(keep ? operand : named_operand(operand.name, std::vector<tensor>(operand.tensors.size())));
+    const bool keep =
+        saved->gradient && std::find(saved->gradient->saves_inputs.begin(), saved->gradient->saves_inputs.end(),
+                                     operand.name) != saved->gradient->saves_inputs.end();
+    saved->operands.push_back(keep ? operand
+                                   : named_operand(operand.name, std::vector<tensor>(operand.tensors.size())));
   }
   if (saved->gradient && saved->gradient->saves_outputs) saved->results = std::move(results);
 }
 
-tensor_list run_registered(const kernel_config& config, std::span<const named_operand> operands, std::span<const named_attribute> attrs) {
+tensor_list run_registered(const kernel_config& config, std::span<const named_operand> operands,
+                           std::span<const named_attribute> attrs) {
   for (const named_operand& operand : operands)
     for (const tensor& x : operand.tensors)
       if (x.defined() && !config.dtypes.has(x.type()))
-        fail(config.name, "operand " + operand.name + " of dtype " + std::string(name_of(x.type())), to_string(config.dtypes));
+        fail(config.name, "operand " + operand.name + " of dtype " + std::string(name_of(x.type())),
+             to_string(config.dtypes));
   tensor_list out;
   {
     const detail::unrecorded pause;
@@ -326,7 +345,8 @@ std::vector<const tensor*> ordered(const op_row& row, std::span<const named_oper
       fail(row.name, "operand \"" + operand.name + "\"", "operands " + (names.empty() ? "none" : names));
     }
     if (operand.tensors.size() != 1)
-      fail(row.name, "a list of " + std::to_string(operand.tensors.size()) + " tensors as " + operand.name, "one tensor");
+      fail(row.name, "a list of " + std::to_string(operand.tensors.size()) + " tensors as " + operand.name,
+           "one tensor");
     in[static_cast<std::size_t>(at)] = &operand.tensors[0];
   }
   while (!in.empty() && !in.back()->defined() && row.operands[in.size() - 1].optional) in.pop_back();
@@ -350,7 +370,8 @@ tensor_list run_known(int id, std::span<const named_operand> operands, std::span
 
 }  // namespace
 
-tensor_list run_kernel_list(std::string_view name, std::span<const named_operand> operands, std::span<const named_attribute> attrs) {
+tensor_list run_kernel_list(std::string_view name, std::span<const named_operand> operands,
+                            std::span<const named_attribute> attrs) {
   const std::string_view on = name_of(active_backend());
   if (const auto config = registered_kernel(name, on)) {
     tensor_list out = run_registered(*config, operands, attrs);
@@ -361,24 +382,26 @@ tensor_list run_kernel_list(std::string_view name, std::span<const named_operand
   if (id < 0) {
     const std::string others = backends_with(name), similar = similar_names(name);
     fail("run_kernel", "kernel \"" + std::string(name) + "\" on backend " + std::string(on),
-         others.empty() ? similar.empty() ? "a known or registered name" : "a known or registered name, such as " + similar
-                        : "a backend that has it: " + others,
+         others.empty()
+             ? similar.empty() ? "a known or registered name" : "a known or registered name, such as " + similar
+             : "a backend that has it: " + others,
          "register it with register_kernel");
   }
   return run_known(id, operands, attrs);
 }
 
-tensor run_kernel(std::string_view name, std::initializer_list<named_operand> operands, std::initializer_list<named_attribute> attrs) {
+tensor run_kernel(std::string_view name, std::initializer_list<named_operand> operands,
+                  std::initializer_list<named_attribute> attrs) {
   tensor_list out = run_kernel_list(name, {operands.begin(), operands.size()}, {attrs.begin(), attrs.size()});
-  if (out.size() != 1)
-    fail(name, std::to_string(out.size()) + " results", "one", "take them all with run_kernel_list");
+  if (out.size() != 1) fail(name, std::to_string(out.size()) + " results", "one", "take them all with run_kernel_list");
   return std::move(out.front());
 }
 
 namespace detail {
 
 // A known op whose gradient was replaced: called while recording, with the operands in the order of the row.
-bool record_replaced(int id, std::span<const tensor* const> in, std::span<const attr_value> attrs, std::span<tensor> out) {
+bool record_replaced(int id, std::span<const tensor* const> in, std::span<const attr_value> attrs,
+                     std::span<tensor> out) {
   if (replaced_gradients.load(std::memory_order_relaxed) == 0) return false;
   const op_row& row = op_table[static_cast<std::size_t>(id)];
   auto gradient = registered_gradient(row.name);

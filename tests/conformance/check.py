@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check.py RUNNER: the conformance runner on corpora of its own: what passes, fails, is skipped, and what is no corpus."""
+"""check.py RUNNER: the conformance runner on corpora of its own: what passes, fails, is skipped; what is no corpus."""
 import pathlib
 import subprocess
 import sys

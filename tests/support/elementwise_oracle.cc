@@ -226,13 +226,37 @@ void append(column& c, T value) {
 template <class T>
 T random_float(std::mt19937_64& r) {
   using limits = std::numeric_limits<T>;
-  static const T special[] = {
-      0,           T(-0.0),          1,             -1,                 T(0.5),             T(-0.5),
-      T(1.5),      T(2.5),           T(-2.5),       3,                  6,                  T(6.5),
-      T(-6),       1000,             T(-1000),      T(1e10),            T(-1e10),           88,
-      -90,         2,                -2,            20,                 T(4e-9),            T(8388609),
-      limits::max(), limits::lowest(), limits::min(), limits::denorm_min(), limits::infinity(), -limits::infinity(),
-      limits::quiet_NaN()};
+  static const T special[] = {0,
+                              T(-0.0),
+                              1,
+                              -1,
+                              T(0.5),
+                              T(-0.5),
+                              T(1.5),
+                              T(2.5),
+                              T(-2.5),
+                              3,
+                              6,
+                              T(6.5),
+                              T(-6),
+                              1000,
+                              T(-1000),
+                              T(1e10),
+                              T(-1e10),
+                              88,
+                              -90,
+                              2,
+                              -2,
+                              20,
+                              T(4e-9),
+                              T(8388609),
+                              limits::max(),
+                              limits::lowest(),
+                              limits::min(),
+                              limits::denorm_min(),
+                              limits::infinity(),
+                              -limits::infinity(),
+                              limits::quiet_NaN()};
   const auto kind = r() % 8;
   if (kind < 2) return special[r() % std::size(special)];
   const T unit = static_cast<T>(static_cast<double>(r() >> 11) * 0x1p-53 * 2 - 1);
@@ -285,9 +309,7 @@ column random_column(dtype type, std::uint64_t seed) {
       case dtype::int64: append(c, random_whole<std::int64_t>(r)); break;
       case dtype::uint8: append(c, random_whole<std::uint8_t>(r)); break;
       case dtype::boolean: append(c, static_cast<std::uint8_t>(r() % 2)); break;
-      default:
-        append(c, static_cast<float>(r() % 9) - 4.5f);
-        append(c, static_cast<float>(r() % 5) * 0.7f - 1.0f);
+      default: append(c, static_cast<float>(r() % 9) - 4.5f); append(c, static_cast<float>(r() % 5) * 0.7f - 1.0f);
     }
   }
   return c;

@@ -42,19 +42,14 @@ void check_dy_fits(const kernel_call& call) {
   kernel_call forward{call.kernel.substr(0, at)};
   const auto zeros = [](const kg::attr_value& sizes) { return kg::zeros(kg::shape(sizes.as_list())); };
   for (const kg::named_attribute& item : call.attrs) {
-    if (item.name == "inputShape")
-      forward.operands.emplace_back("x", zeros(item.value));
-    else if (item.name == "filterShape")
-      forward.operands.emplace_back("filter", zeros(item.value));
-    else
-      forward.attrs.push_back(item);
+    if (item.name == "inputShape") forward.operands.emplace_back("x", zeros(item.value));
+    else if (item.name == "filterShape") forward.operands.emplace_back("filter", zeros(item.value));
+    else forward.attrs.push_back(item);
   }
   const kg::tensor* dy = nullptr;
   for (const kg::named_operand& operand : call.operands) {
-    if (operand.name == "dy")
-      dy = &operand.tensors[0];
-    else if (operand.name == (for_input ? "filter" : "x"))
-      forward.operands.push_back(operand);
+    if (operand.name == "dy") dy = &operand.tensors[0];
+    else if (operand.name == (for_input ? "filter" : "x")) forward.operands.push_back(operand);
   }
   if (dy && !(forward.run().front().dims() == dy->dims())) throw skip_case{"dy is not of the result's shape"};
 }
@@ -104,10 +99,8 @@ std::vector<place> differentiable_places(const kernel_call& call, const json& gr
     for (std::size_t j = 0; j < operand.tensors.size(); ++j) {
       const std::string key = operand.name.empty() ? std::to_string(j) : operand.name;
       if (!grads.contains(key)) continue;
-      if (has_gradient(operand.tensors[j]))
-        places.push_back({i, j, key});
-      else
-        others = true;
+      if (has_gradient(operand.tensors[j])) places.push_back({i, j, key});
+      else others = true;
     }
   }
   return places;

@@ -17,10 +17,8 @@ tolerance tolerance_of(std::string_view kernel) {
     case kg::family::matmul:
     case kg::family::conv:
     case kg::family::pool:
-    case kg::family::softmax:
-      return by_sum;
-    default:
-      return by_element;
+    case kg::family::softmax: return by_sum;
+    default: return by_element;
   }
 }
 

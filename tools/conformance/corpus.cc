@@ -103,12 +103,9 @@ namespace {
 
 void flatten(const json& list, std::vector<std::int64_t>& out) {
   for (const json& item : list) {
-    if (item.is_array())
-      flatten(item, out);
-    else if (item.is_number_integer())
-      out.push_back(item.get<std::int64_t>());
-    else
-      throw skip_case{"a list attribute of other things than integers, which no call can hold"};
+    if (item.is_array()) flatten(item, out);
+    else if (item.is_number_integer()) out.push_back(item.get<std::int64_t>());
+    else throw skip_case{"a list attribute of other things than integers, which no call can hold"};
   }
 }
 
@@ -158,10 +155,8 @@ kernel_call call_of(const json& line) {
     call.operands.emplace_back("", list_of(inputs));
   } else {
     for (const auto& [name, value] : inputs.items()) {
-      if (value.is_array())
-        call.operands.emplace_back(name, list_of(value));
-      else
-        call.operands.emplace_back(name, tensor_of(value));
+      if (value.is_array()) call.operands.emplace_back(name, list_of(value));
+      else call.operands.emplace_back(name, tensor_of(value));
     }
   }
   for (const auto& [name, value] : line.at("attrs").items()) add_attribute(call, name, value);

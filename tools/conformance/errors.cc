@@ -118,10 +118,8 @@ kernel_call translated(const kg::op_row& row, const json& line) {
     if (!args.contains(name) || args.at(name).is_null()) continue;
     const json& value = args.at(name);
     if (operands < row.operands.size()) {
-      if (row.takes_list())
-        call.operands.push_back(list_argument(value));
-      else
-        call.operands.emplace_back(row.operands[operands].name, tensor_argument(value));
+      if (row.takes_list()) call.operands.push_back(list_argument(value));
+      else call.operands.emplace_back(row.operands[operands].name, tensor_argument(value));
       ++operands;
       continue;
     }

@@ -68,20 +68,25 @@ std::string accuracy_text(std::string_view op) {
 std::string page() {
   std::string text =
       "# Ops\n\n"
-      "Made from the rows by `ops_table` (tools/docs); a test compares. Kernels named here exist for every CPU target of\n"
-      "the build and as scalar reference. Promotion and integer rules: [dtypes.md](dtypes.md). Error bounds are in units in\n"
-      "the last place, float32 / float64; where none stands, the result is the exact one rounded once, or the family's\n"
+      "Made from the rows by `ops_table` (tools/docs); a test compares. Kernels named here exist for every CPU target "
+      "of\n"
+      "the build and as scalar reference. Promotion and integer rules: [dtypes.md](dtypes.md). Error bounds are in "
+      "units in\n"
+      "the last place, float32 / float64; where none stands, the result is the exact one rounded once, or the "
+      "family's\n"
       "summation bound holds.\n";
   for (int group = 0; group <= static_cast<int>(kg::family::random); ++group) {
-    text += fmt::format("\n## {}\n\n| op | what it computes | operands | attributes | result | kernels for | gradient | ulp |\n"
-                        "| --- | --- | --- | --- | --- | --- | --- | --- |\n",
-                        kg::name_of(static_cast<kg::family>(group)));
+    text += fmt::format(
+        "\n## {}\n\n| op | what it computes | operands | attributes | result | kernels for | gradient | ulp |\n"
+        "| --- | --- | --- | --- | --- | --- | --- | --- |\n",
+        kg::name_of(static_cast<kg::family>(group)));
     for (int id = 0; id < kg::op_count; ++id) {
       const kg::op_row& row = kg::op_table[static_cast<std::size_t>(id)];
       if (static_cast<int>(row.group) != group) continue;
-      text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", row.name, cell(row.doc), operands_text(row), cell(attributes_text(row)),
-                          result_text(row), dtypes_text(kg::kernel_dtypes(kg::backend::simd, id)),
-                          row.no_gradient.empty() ? "rule" : fmt::format("none: {}", row.no_gradient), accuracy_text(row.name));
+      text += fmt::format(
+          "| {} | {} | {} | {} | {} | {} | {} | {} |\n", row.name, cell(row.doc), operands_text(row),
+          cell(attributes_text(row)), result_text(row), dtypes_text(kg::kernel_dtypes(kg::backend::simd, id)),
+          row.no_gradient.empty() ? "rule" : fmt::format("none: {}", row.no_gradient), accuracy_text(row.name));
     }
   }
   return text;
