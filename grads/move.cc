@@ -110,9 +110,13 @@ inline constexpr std::tuple move{
     rule<"BroadcastTo">(wrt(keep::nothing, [](const auto& c) { return c.reduced(0, c.dy()); })),
     rule<"GatherV2">(wrt(keep::in1,
                          [](const auto& c) {
-                           return call<"GatherGrad">(c.dy(), c.in(1), attr<"axis">(c.template attr<"axis">()),
-                                                     attr<"batchDims">(c.template attr<"batchDims">()),
-                                                     attr<"inputShape">(c.dims(0)));
+                           const auto added = [&](const auto& dy) {
+                             return call<"GatherGrad">(dy, c.in(1), attr<"axis">(c.template attr<"axis">()),
+                                                       attr<"batchDims">(c.template attr<"batchDims">()),
+                                                       attr<"inputShape">(c.dims(0)));
+                           };
+                           if (c.type(0) != dtype::complex64) return added(c.dy());
+                           return complex(added(real(c.dy())), added(imag(c.dy())));
                          }),
                      constant_operand()),
     rule<"GatherGrad">(wrt(keep::in1,

@@ -183,22 +183,22 @@ std::string to_string(const shape& dims);
 constexpr void shape::assign(const std::int64_t* dims, std::size_t rank) {
   if (rank > static_cast<std::size_t>(max_rank))
     fail("shape", "rank " + std::to_string(rank), "a rank of at most 8", "merge axes with reshape");
+  // The bound holds for the sizes with every 0 taken as 1, so that no sum or product of an empty tensor's sizes
+  // overflows elsewhere. Times 8 bytes an element still fits in 62 bits.
+  constexpr std::int64_t limit = std::int64_t{1} << 58;
   std::int64_t size = 1;
   bool empty = false;
   for (std::size_t i = 0; i < rank; ++i) {
     if (dims[i] < 0)
       fail("shape", "axis " + std::to_string(i) + " of size " + std::to_string(dims[i]), "sizes of 0 or more");
-    empty = empty || dims[i] == 0;
-  }
-  constexpr std::int64_t limit = std::int64_t{1} << 58;  // times 8 bytes an element still fits in 62 bits
-  for (std::size_t i = 0; i < rank; ++i) {
-    if (!empty && dims[i] > limit / size)
+    if (dims[i] > limit / size)
       fail("shape", "sizes whose product overflows", "at most 2^58 elements", "split the tensor");
-    size = empty ? 0 : size * dims[i];
+    empty = empty || dims[i] == 0;
+    size *= dims[i] == 0 ? 1 : dims[i];
     dims_[i] = dims[i];
   }
   rank_ = static_cast<int>(rank);
-  size_ = size;
+  size_ = empty ? 0 : size;
 }
 
 /// The shape that two shapes broadcast to by NumPy's rules, or nothing when they do not.

@@ -41,11 +41,14 @@ tensor run_unary(int id, const tensor& x);
 tensor run_binary(int id, const tensor& a, const tensor& b);
 tensor run_one(int id, std::span<const tensor* const> in, std::span<const attr_value> attrs);
 tensor_list run_list(int id, std::span<const tensor* const> in, std::span<const attr_value> attrs);
-tensor literal(double value, bool whole, const tensor& like);
+// A number beside a tensor, as a scalar tensor: with the tensor's dtype, or float32 for a fraction beside integers.
+tensor literal(double value, const tensor& like);
+tensor whole_literal(std::int64_t value, const tensor& like);
 
 template <class T>
 tensor literal_like(T value, const tensor& like) {
-  return literal(static_cast<double>(value), std::is_integral_v<T>, like);
+  if constexpr (std::is_integral_v<T>) return whole_literal(static_cast<std::int64_t>(value), like);
+  else return literal(static_cast<double>(value), like);
 }
 
 }  // namespace kerngrad::detail

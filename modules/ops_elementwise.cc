@@ -164,6 +164,8 @@ template <number T> tensor operator>(T a, const tensor& b) { return greater(a, b
 template <number T> tensor operator>=(const tensor& a, T b) { return greater_equal(a, b); }
 template <number T> tensor operator>=(T a, const tensor& b) { return greater_equal(a, b); }
 template <number T> tensor operator==(const tensor& a, T b) { return equal(a, b); }
+template <number T> tensor operator==(T a, const tensor& b) { return equal(a, b); }
 template <number T> tensor operator!=(const tensor& a, T b) { return not_equal(a, b); }
+template <number T> tensor operator!=(T a, const tensor& b) { return not_equal(a, b); }
 
 }  // namespace kerngrad

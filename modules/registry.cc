@@ -74,7 +74,7 @@ class gradient_call {
   /// The gradient of result k.
   const tensor& dy(int k = 0) const { return dy_[static_cast<std::size_t>(k)]; }
   /// An operand that `saves_inputs` names; throws for others.
-  const tensor& input(std::string_view operand) const { return forward_.input(operand); }
+  const tensor& input(std::string_view operand) const;
   /// A result, if `saves_outputs`.
   const tensor& output(int k = 0) const;
   const attr_value& attr(std::string_view name) const { return forward_.attr(name); }

@@ -130,7 +130,11 @@ constexpr void clip(inference& call) {
 }
 
 /// Cast: the shape stays, the dtype is the attribute's.
-constexpr void cast(inference& call) { call.give(call.in[0].dims, call.attr("dtype").as_dtype()); }
+constexpr void cast(inference& call) {
+  const dtype to = call.attr("dtype").as_dtype();
+  if (!any_dtype.has(to)) call.refuse("dtype " + std::string(name_of(to)), "one of " + to_string(any_dtype));
+  call.give(call.in[0].dims, to);
+}
 
 // ------------------------------------------------------------------------------------------ reductions
 

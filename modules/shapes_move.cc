@@ -24,6 +24,8 @@ constexpr void reshape(inference& call) {
     if (wanted[i] == -1 && open < 0) open = static_cast<int>(i);
     else if (wanted[i] < 0)
       call.refuse("a size of " + std::to_string(wanted[i]), "sizes of 0 or more, and -1 at most once");
+    else if (wanted[i] > 0 && known > (std::int64_t{1} << 58) / wanted[i])
+      call.refuse("sizes whose product overflows", "as many elements as there are, " + std::to_string(size));
     else known *= wanted[i];
   }
   if (open >= 0) {
@@ -138,10 +140,18 @@ constexpr void pack(inference& call) {
   call.give(with_inserted(first, axis, static_cast<std::int64_t>(call.in.size())));
 }
 
+/// More results than anybody means.
+inline constexpr std::int64_t most_results = 65536;
+constexpr void check_results(const inference& call, std::int64_t count) {
+  if (count > most_results)
+    call.refuse(std::to_string(count) + " results", "at most " + std::to_string(most_results), "use slice or reshape");
+}
+
 /// Unpack: one result per index of the axis.
 constexpr void unpack(inference& call) {
   const shape& dims = call.in[0].dims;
   const int axis = normalized_axis(call, "axis", call.attr("axis").as_integer(), dims.rank());
+  check_results(call, dims[axis]);
   for (std::int64_t i = 0; i < dims[axis]; ++i) call.give(without_axes(dims, axis_set{1} << axis, false));
 }
 
@@ -155,6 +165,7 @@ constexpr void split(inference& call) {
     if (parts < 1 || dims[axis] % parts != 0)
       call.refuse(std::to_string(parts) + " parts of an axis of size " + std::to_string(dims[axis]),
                   "a divisor of the size");
+    check_results(call, parts);
     for (std::int64_t i = 0; i < parts; ++i) call.give(with_axis(dims, axis, dims[axis] / parts));
     return;
   }

@@ -127,6 +127,10 @@ void record_free(std::string_view name, std::span<const tensor* const> in, std::
 bool record_replaced(int id, std::span<const tensor* const> in, std::span<const attr_value> attrs,
                      std::span<tensor> out);
 
+/// The attributes of a call as its kernel sees them: defaults filled in, kinds and ranges checked, integers where
+/// whole numbers were given for them.
+void check_attrs(const op_row& row, std::span<const attr_value> given, std::span<attr_value> out);
+
 /// What a rule of a known op sees while the walk is at its node.
 struct frame {
   const tape& on;

@@ -95,13 +95,16 @@ class tensor {
   inline dtype type() const { return checked()->type; }
   inline kerngrad::signature signature() const { return {dims(), type()}; }
 
-  /// The elements in row-major order. T must be the dtype's C++ type; anything else throws.
+  /// The elements in row-major order. T must be the dtype's C++ type; anything else throws. They live as long as a
+  /// tensor that holds them, so a temporary has none to give: name the tensor first, or take item() or to_doubles().
   template <element T>
-  std::span<const T> data() const {
+  std::span<const T> data() const& {
     const detail::buffer* b = checked();
     if (b->type != dtype_of<T>) detail::refuse_element(b, dtype_of<T>);
     return {reinterpret_cast<const T*>(b->data), static_cast<std::size_t>(b->dims.size())};
   }
+  template <element T>
+  std::span<const T> data() && = delete;
   /// The only element of a tensor of size 1. T must be the dtype's C++ type.
   template <element T>
   T item() const {

@@ -46,7 +46,7 @@ constexpr std::size_t shared_limit = std::size_t{2} << 30;  // bytes that the sh
 
 void* fresh(std::size_t bytes) {
   void* block = std::aligned_alloc(64, bytes);
-  if (!block) throw std::bad_alloc{};
+  if (!block) fail("allocate", std::to_string(bytes) + " bytes", "less than the system has left", "split the tensor");
   return block;
 }
 
@@ -108,6 +108,9 @@ struct thread_cache {
 // the system. Initial-exec: one load instead of a call, on the path of every allocation.
 [[gnu::tls_model("initial-exec")]] constinit thread_local thread_cache* current = nullptr;
 
+// Set once the thread's cache is gone, while its last tensors may still die.
+[[gnu::tls_model("initial-exec")]] constinit thread_local bool ended = false;
+
 thread_cache::thread_cache() {
   shared_state& all = shared();
   std::lock_guard lock(all.mutex);
@@ -117,6 +120,7 @@ thread_cache::thread_cache() {
 
 thread_cache::~thread_cache() {
   current = nullptr;
+  ended = true;
   flush();
   shared_state& all = shared();
   std::lock_guard lock(all.mutex);
@@ -208,10 +212,16 @@ void release(buffer* last) noexcept {
   const std::int64_t bytes = last->dims.size() * static_cast<std::int64_t>(size_of(last->type));
   const int index = last->size_class;
   last->~buffer();
-  thread_cache* cache = current;
-  if (cache && !base) {
+  // A thread that has only freed so far gets its cache here; one that is ending counts for those that have ended.
+  thread_cache* cache = current || ended ? current : &first_use();
+  if (!base && cache) {
     thread_cache::add(cache->buffers, -1);
     thread_cache::add(cache->bytes, -bytes);
+  } else if (!base) {
+    shared_state& all = shared();
+    std::lock_guard lock(all.mutex);
+    all.retired_buffers -= 1;
+    all.retired_bytes -= bytes;
   }
   give(cache, last, index);
   // A view's base has no base itself, so this recursion is one deep.

@@ -97,7 +97,8 @@ bool is_choice(std::string_view choices, std::string_view text) {
   return false;
 }
 
-// Defaults filled in, kinds and ranges checked; integers where numbers were given for them.
+}  // namespace
+
 void check_attrs(const op_row& row, std::span<const attr_value> given, std::span<attr_value> out) {
   for (std::size_t i = 0; i < row.attrs.size(); ++i) {
     const attr_spec& spec = row.attrs[i];
@@ -126,6 +127,8 @@ void check_attrs(const op_row& row, std::span<const attr_value> given, std::span
     out[i] = to_integer ? attr_value(value.as_integer()) : value;
   }
 }
+
+namespace {
 
 const kernel_slot& kernel_or_refusal(int id, dtype type) {
   const backend which = active_backend();
@@ -188,8 +191,12 @@ tensor_list launched(int id, const inference& call, std::span<const tensor* cons
     out.push_back(tensor_access::adopt(allocate(call.out[k].type, call.out[k].dims)));
     outs[static_cast<std::size_t>(k)] = view_of(out[k]);
   }
-  call.row.launch(
-      {call, slot, kernel_tables[static_cast<std::size_t>(active_backend())].data(), ins.all(), outs.all()});
+  // Without elements to write there is nothing to run, however many the operands' shapes promise.
+  const std::span<view> results = outs.all();
+  bool any = false;
+  for (const view& y : results) any = any || y.dims.size() > 0;
+  if (any)
+    call.row.launch({call, slot, kernel_tables[static_cast<std::size_t>(active_backend())].data(), ins.all(), results});
   return out;
 }
 
@@ -283,12 +290,19 @@ tensor run_binary(int id, const tensor& a, const tensor& b) {
   return run_one(id, in, {});
 }
 
-tensor literal(double value, bool whole, const tensor& like) {
+tensor literal(double value, const tensor& like) {
+  const bool fraction = std::floor(value) != value;
   dtype type = like.type();
-  if (!whole && (integral | boolean_only).has(type) && std::floor(value) != value) type = dtype::float32;
-  if (type == dtype::boolean) type = whole ? dtype::int32 : dtype::float32;
+  if (type == dtype::boolean || (fraction && integral.has(type))) type = dtype::float32;
   const unrecorded pause;
   return full({}, value, type);
+}
+
+tensor whole_literal(std::int64_t value, const tensor& like) {
+  const dtype type = like.type() == dtype::boolean ? dtype::int32 : like.type();
+  const unrecorded pause;
+  // An attribute is a double: an int64 beyond its 53 bits goes through a tensor of its own.
+  return type == dtype::int64 ? tensor(value) : full({}, static_cast<double>(value), type);
 }
 
 }  // namespace detail

@@ -227,52 +227,55 @@ struct variable_state {
   std::string name;
   bool trainable;
   tensor value;
-  std::uint64_t leaf_tape = 0;  // where the last reading inside variable_grads was recorded
-  std::uint32_t leaf_value = 0;
-  dtype type;
 };
 
 namespace {
-// The innermost variable_grads of the thread: which variables it has seen, in the order of their first reading.
-struct reading {
-  variable of;
-  std::uint32_t value;
-};
+
+// A variable_grads at work on this thread: which variables its function has read so far, and the leaves that stand
+// for their values. It belongs to the thread, so variables may be shared by several.
 struct watch {
-  std::vector<reading>* read = nullptr;
-  std::uint32_t first_value = 0;
+  watch* outer = nullptr;
+  std::vector<std::pair<variable, tensor>> read;
+
+  // The leaf of a variable's present value. An outer watch gets one first, and this one's continues it: what the
+  // inner gradient does with the variable is then seen by the outer one.
+  tensor leaf_of(const variable& v, const tensor& now) {
+    for (const auto& [of, at] : read)
+      if (of == v && at.shares_with(now)) return at;
+    const tensor at = leaf(this_tape(), outer ? outer->leaf_of(v, now) : stop_gradient(now));
+    read.emplace_back(v, at);
+    return at;
+  }
 };
-watch& watching() {
-  thread_local watch current;
-  return current;
-}
+constinit thread_local watch* innermost = nullptr;
+
+// Makes a watch the innermost one in a scope.
+class watching {
+ public:
+  explicit watching(watch& w) : outer_(std::exchange(innermost, &w)) { w.outer = outer_; }
+  ~watching() { innermost = outer_; }
+  watching(const watching&) = delete;
+  watching& operator=(const watching&) = delete;
+
+ private:
+  watch* outer_;
+};
+
 }  // namespace
 }  // namespace detail
 
 variable::variable(tensor initial, std::string name, bool trainable) {
   if (!initial.defined()) fail("variable", "an empty handle", "an initial value");
-  const dtype type = initial.type();
   state_ = std::make_shared<detail::variable_state>(
-      detail::variable_state{std::move(name), trainable, stop_gradient(initial), 0, 0, type});
+      detail::variable_state{std::move(name), trainable, stop_gradient(initial)});
 }
 
 const std::string& variable::name() const { return state_->name; }
 bool variable::trainable() const { return state_->trainable; }
 
 tensor variable::value() const {
-  using namespace detail;
-  watch& now = watching();
-  tape& t = this_tape();
-  if (!now.read || t.depth == 0 || !state_->trainable) return state_->value;
-  tensor y = state_->value;
-  const bool followed = state_->leaf_tape == t.id;  // by this gradient, or by an outer one
-  if (followed) tensor_access::place(y) = {t.id, state_->leaf_value};
-  if (followed && state_->leaf_value >= now.first_value) return y;
-  y = leaf(t, y);
-  state_->leaf_tape = t.id;
-  state_->leaf_value = tensor_access::place(y).value;
-  now.read->push_back({*this, state_->leaf_value});
-  return y;
+  if (!detail::innermost || !state_->trainable || !detail::recording_now()) return state_->value;
+  return detail::innermost->leaf_of(*this, state_->value);
 }
 
 void variable::assign(const tensor& value) const {
@@ -282,14 +285,10 @@ void variable::assign(const tensor& value) const {
     fail("assign", std::string(name_of(value.type())) + " " + to_string(value.dims()),
          std::string(name_of(old.type())) + " " + to_string(old.dims()) + " as variable " + state_->name + " has");
   state_->value = stop_gradient(value);
-  state_->leaf_tape = 0;  // a later reading is another value
 }
 
 tensor variable_access::take(const variable& v) { return std::move(v.state_->value); }
-void variable_access::put(const variable& v, tensor value) {
-  v.state_->value = std::move(value);
-  v.state_->leaf_tape = 0;
-}
+void variable_access::put(const variable& v, tensor value) { v.state_->value = std::move(value); }
 
 tensor stop_gradient(const tensor& x) {
   tensor y = x;
@@ -310,22 +309,19 @@ variable_gradients variable_grads(const std::function<tensor()>& f, std::span<co
   using namespace detail;
   recording scope;
   tape& t = scope.on();
-  std::vector<reading> read;
-  struct restore {
-    watch saved = std::exchange(watching(), {});
-    ~restore() { watching() = saved; }
-  } restored;
-  watching() = {&read, scope.first_value()};
-  tensor y = f();
-  watching() = restored.saved;
+  watch seen;
+  const tensor y = [&] {
+    const watching now(seen);
+    return f();
+  }();
   scope.end_forward();
   const tensor seed = seed_for("variable_grads", y, nullptr);
   if (y.size() != 1)
     fail("variable_grads", "a result of shape " + to_string(y.dims()), "a scalar", "take its sum or mean");
   if (!only.empty())
-    std::erase_if(read, [&](const reading& r) { return std::find(only.begin(), only.end(), r.of) == only.end(); });
+    std::erase_if(seen.read, [&](const auto& r) { return std::find(only.begin(), only.end(), r.first) == only.end(); });
   walk back(scope, t.nodes.size(), t.next_value);
-  for (const reading& r : read) back.want(r.value);
+  for (const auto& [of, at] : seen.read) back.want(tensor_access::place(at).value);
   back.mark();
   const place at = tensor_access::place(y);
   if (at.tape != t.id || !back.reaches(at.value))
@@ -333,9 +329,11 @@ variable_gradients variable_grads(const std::function<tensor()>& f, std::span<co
          "a function that reads variables on the way to its result");
   back.grad(at.value) = seed;
   back.run();
-  variable_gradients out{std::move(y), {}};
-  for (const reading& r : read)
-    if (tensor g = std::move(back.grad(r.value)); g.defined()) out.grads.push_back({r.of, std::move(g)});
+  variable_gradients out{y, {}};
+  for (const auto& [of, leaf] : seen.read) {
+    tensor g = std::move(back.grad(tensor_access::place(leaf).value));
+    if (g.defined()) out.grads.push_back({of, std::move(g)});
+  }
   return out;
 }
 

@@ -60,20 +60,29 @@ std::shared_ptr<const gradient_config> registered_gradient(std::string_view name
   return at == all.gradients.end() ? nullptr : *at;
 }
 
-// Names within two edits of an unknown one, for its error.
+// The number of letters to insert, delete or exchange between two names (Levenshtein 1966).
+std::size_t edits_between(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> line(b.size() + 1);
+  for (std::size_t j = 0; j < line.size(); ++j) line[j] = j;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t corner = line[0]++;
+    for (std::size_t j = 0; j < b.size(); ++j)
+      corner = std::exchange(line[j + 1], std::min({line[j + 1] + 1, line[j] + 1, corner + (a[i] != b[j])}));
+  }
+  return line.back();
+}
+
+// Known and registered names within two edits of an unknown one, for its error.
 std::string similar_names(std::string_view wanted) {
   std::string text;
-  for (const op_row& row : op_table) {
-    std::vector<std::size_t> line(row.name.size() + 1);
-    for (std::size_t j = 0; j < line.size(); ++j) line[j] = j;
-    for (std::size_t i = 0; i < wanted.size(); ++i) {
-      std::size_t corner = line[0]++;
-      for (std::size_t j = 0; j < row.name.size(); ++j)
-        corner =
-            std::exchange(line[j + 1], std::min({line[j + 1] + 1, line[j] + 1, corner + (wanted[i] != row.name[j])}));
-    }
-    if (line.back() <= 2) text += (text.empty() ? "" : ", ") + std::string(row.name);
-  }
+  const auto offer = [&](std::string_view name) {
+    if (edits_between(wanted, name) <= 2) text += (text.empty() ? "" : ", ") + std::string(name);
+  };
+  for (const op_row& row : op_table) offer(row.name);
+  registry& all = the_registry();
+  std::shared_lock lock(all.mutex);
+  for (const auto& config : all.kernels)
+    if (find_op(config->name) < 0) offer(config->name);
   return text;
 }
 
@@ -128,6 +137,14 @@ const tensor& gradient_call::output(int k) const {
     fail(forward_.kernel(), "a rule that reads result " + std::to_string(k), "a result that is saved",
          "set saves_outputs");
   return results_[static_cast<std::size_t>(k)];
+}
+
+const tensor& gradient_call::input(std::string_view operand) const {
+  const tensor& x = forward_.input(operand);
+  if (!x.defined())
+    fail(forward_.kernel(), "a rule that reads operand " + std::string(operand), "an operand that is saved",
+         "name it in saves_inputs");
+  return x;
 }
 
 bool gradient_call::wants(std::string_view operand) const {
@@ -327,45 +344,69 @@ tensor_list run_registered(const kernel_config& config, std::span<const named_op
   return out;
 }
 
-// The operands of a known op in the order of its row.
+template <class Specs>
+std::string names_of(const Specs& specs) {
+  std::string names;
+  for (const auto& spec : specs) names += (names.empty() ? "" : ", ") + std::string(spec.name);
+  return names.empty() ? "none" : names;
+}
+
+// The operands of a known op in the order of its row. A single operand needs no name.
 std::vector<const tensor*> ordered(const op_row& row, std::span<const named_operand> operands) {
   static const tensor left_out;
   std::vector<const tensor*> in;
-  if (row.takes_list()) {
-    for (const named_operand& operand : operands)
-      for (const tensor& x : operand.tensors) in.push_back(&x);
-    return in;
-  }
-  in.assign(row.operands.size(), &left_out);
+  if (!row.takes_list()) in.assign(row.operands.size(), &left_out);
   for (const named_operand& operand : operands) {
     const int at = operand.name.empty() && row.operands.size() == 1 ? 0 : row.operand_index(operand.name);
-    if (at < 0) {
-      std::string names;
-      for (const kerngrad::operand& spec : row.operands) names += (names.empty() ? "" : ", ") + std::string(spec.name);
-      fail(row.name, "operand \"" + operand.name + "\"", "operands " + (names.empty() ? "none" : names));
+    if (at < 0) fail(row.name, "operand \"" + operand.name + "\"", "operands " + names_of(row.operands));
+    if (row.takes_list()) {
+      for (const tensor& x : operand.tensors) in.push_back(&x);
+      continue;
     }
     if (operand.tensors.size() != 1)
       fail(row.name, "a list of " + std::to_string(operand.tensors.size()) + " tensors as " + operand.name,
            "one tensor");
-    in[static_cast<std::size_t>(at)] = &operand.tensors[0];
+    const tensor*& place = in[static_cast<std::size_t>(at)];
+    if (place != &left_out) fail(row.name, "operand " + operand.name + " twice", "every operand once");
+    place = &operand.tensors[0];
   }
   while (!in.empty() && !in.back()->defined() && row.operands[in.size() - 1].optional) in.pop_back();
   return in;
 }
 
-tensor_list run_known(int id, std::span<const named_operand> operands, std::span<const named_attribute> given) {
-  const op_row& row = op_table[static_cast<std::size_t>(id)];
+// The attributes of a known op in the order of its row, absent where they are not given.
+std::array<attr_value, 8> ordered(const op_row& row, std::span<const named_attribute> given) {
   std::array<attr_value, 8> attrs;
   for (const named_attribute& a : given) {
     const int at = row.attr_index(a.name);
-    if (at < 0) {
-      std::string names;
-      for (const attr_spec& spec : row.attrs) names += (names.empty() ? "" : ", ") + std::string(spec.name);
-      fail(row.name, "attribute \"" + a.name + "\"", names.empty() ? "no attributes" : "attributes " + names);
-    }
-    attrs[static_cast<std::size_t>(at)] = a.value;
+    if (at < 0) fail(row.name, "attribute \"" + a.name + "\"", "attributes " + names_of(row.attrs));
+    attr_value& place = attrs[static_cast<std::size_t>(at)];
+    if (place.given()) fail(row.name, "attribute " + a.name + " twice", "every attribute once");
+    place = a.value;
   }
+  return attrs;
+}
+
+tensor_list run_known(int id, std::span<const named_operand> operands, std::span<const named_attribute> given) {
+  const op_row& row = op_table[static_cast<std::size_t>(id)];
+  const std::array<attr_value, 8> attrs = ordered(row, given);
   return detail::run_list(id, ordered(row, operands), {attrs.data(), row.attrs.size()});
+}
+
+// A registered kernel's call on the tape: with the registered gradient of its name or, when the kernel stands in for
+// a known op's, with the op's own rule.
+void record_call(std::string_view name, std::span<const named_operand> operands, std::span<const named_attribute> attrs,
+                 tensor_list& out) {
+  auto gradient = registered_gradient(name);
+  const int id = find_op(name);
+  if (gradient || id < 0) return record_registered(std::move(gradient), name, operands, attrs, out);
+  const op_row& row = op_table[static_cast<std::size_t>(id)];
+  std::vector<tensor> results;
+  for (int k = 0; k < out.size(); ++k) results.push_back(std::move(out[k]));
+  std::array<attr_value, 8> normal;
+  detail::check_attrs(row, ordered(row, attrs), std::span(normal).first(row.attrs.size()));
+  detail::record(id, ordered(row, operands), std::span<const attr_value>(normal).first(row.attrs.size()), results);
+  for (int k = 0; k < out.size(); ++k) out[k] = std::move(results[static_cast<std::size_t>(k)]);
 }
 
 }  // namespace
@@ -375,7 +416,7 @@ tensor_list run_kernel_list(std::string_view name, std::span<const named_operand
   const std::string_view on = name_of(active_backend());
   if (const auto config = registered_kernel(name, on)) {
     tensor_list out = run_registered(*config, operands, attrs);
-    if (detail::recording_now()) record_registered(registered_gradient(name), name, operands, attrs, out);
+    if (detail::recording_now()) record_call(name, operands, attrs, out);
     return out;
   }
   const int id = find_op(name);

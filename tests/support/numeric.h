@@ -44,14 +44,15 @@ inline kg::tensor loss_of(const kg::tensor_list& results) {
   for (int k = 0; k < results.size(); ++k) {
     if (!counts(results[k])) continue;
     const kg::tensor part = weighted(results[k], weights_like(results[k], 17 + static_cast<std::uint64_t>(k)));
-    total = total ? total + part : part;
+    total = total.defined() ? total + part : part;
   }
   return total;
 }
 inline double loss_number(const kg::tensor_list& results) {
   double total = 0;
   for (int k = 0; k < results.size(); ++k)
-    if (counts(results[k])) total += weighted_number(results[k], weights_like(results[k], 17 + static_cast<std::uint64_t>(k)));
+    if (counts(results[k]))
+      total += weighted_number(results[k], weights_like(results[k], 17 + static_cast<std::uint64_t>(k)));
   return total;
 }
 
@@ -87,7 +88,8 @@ inline std::vector<std::vector<double>> differences(const std::function<double(s
 }
 
 /// The largest error of gradients relative to max(1, |difference|); infinite for wrong shapes, dtypes and NaN.
-inline double worst(const std::vector<kg::tensor>& grads, std::span<const kg::tensor> xs, const std::vector<std::vector<double>>& expected) {
+inline double worst(const std::vector<kg::tensor>& grads, std::span<const kg::tensor> xs,
+                    const std::vector<std::vector<double>>& expected) {
   double largest = 0;
   if (grads.size() != xs.size()) return HUGE_VAL;
   for (std::size_t i = 0; i < xs.size(); ++i) {
@@ -115,7 +117,7 @@ inline double second_order_error(const results_of& f, std::span<const kg::tensor
     kg::tensor total;
     for (std::size_t i = 0; i < grads.size(); ++i) {
       const kg::tensor part = weighted(grads[i], along[i]);
-      total = total ? total + part : part;
+      total = total.defined() ? total + part : part;
     }
     return total;
   };

@@ -43,8 +43,9 @@ inline std::vector<sample> unary(const kg::op_row& row, bool large) {
 
 inline std::vector<sample> binary(const kg::op_row& row, bool large) {
   if (!row.attrs.empty()) return {};
-  std::vector<shapes> dims = {{{2, 3}, {2, 3}}, {{2, 3}, {3}}, {{2, 1, 3}, {4, 1}}, {{}, {2}}, {{3, 1}, {}},
-                              {{}, {}},         {{0, 3}, {1, 3}}, {{1, 4}, {3, 1}}, {{2, 2, 2, 2}, {2, 1, 2}}};
+  std::vector<shapes> dims = {{{2, 3}, {2, 3}}, {{2, 3}, {3}},    {{2, 1, 3}, {4, 1}},
+                              {{}, {2}},        {{3, 1}, {}},     {{}, {}},
+                              {{0, 3}, {1, 3}}, {{1, 4}, {3, 1}}, {{2, 2, 2, 2}, {2, 1, 2}}};
   if (large) dims.insert(dims.end(), {{{67}, {67}}, {{5, 33}, {33}}, {{5, 33}, {5, 1}}, {{}, {67}}});
   std::vector<sample> all;
   for (const shapes& d : dims) all.push_back(make(row, d));
@@ -63,7 +64,8 @@ inline std::vector<sample> reductions(const kg::op_row& row, bool large) {
   const bool one_axis = row.attrs[0].kind == kg::attr_kind::integer;
   std::vector<sample> all;
   if (one_axis) {
-    all = {make(row, {{5}}), make(row, {{2, 3, 4}}, {{axis, 1}}), make(row, {{2, 3, 4}}, {{axis, -1}}), make(row, {{3, 0}})};
+    all = {make(row, {{5}}), make(row, {{2, 3, 4}}, {{axis, 1}}), make(row, {{2, 3, 4}}, {{axis, -1}}),
+           make(row, {{3, 0}})};
     if (large) all.push_back(make(row, {{3, 67}}, {{axis, -1}}));
     return all;
   }
@@ -76,7 +78,8 @@ inline std::vector<sample> reductions(const kg::op_row& row, bool large) {
          make(row, {{}}),
          make(row, {{0, 3}}, {{axis, 1}}),
          make(row, {{2, 1, 3, 1}}, {{axis, list{1, 3}}})};
-  if (large) all.insert(all.end(), {make(row, {{67, 5}}, {{axis, 0}}), make(row, {{5, 67}}, {{axis, 1}}), make(row, {{300}})});
+  if (large)
+    all.insert(all.end(), {make(row, {{67, 5}}, {{axis, 0}}), make(row, {{5, 67}}, {{axis, 1}}), make(row, {{300}})});
   return all;
 }
 
@@ -84,7 +87,8 @@ inline std::vector<sample> scans(const kg::op_row& row, bool large) {
   std::vector<sample> all;
   for (bool exclusive : {false, true})
     for (bool reverse : {false, true})
-      for (int axis : {0, -1}) all.push_back(make(row, {{2, 4}}, {{"axis", axis}, {"exclusive", exclusive}, {"reverse", reverse}}));
+      for (int axis : {0, -1})
+        all.push_back(make(row, {{2, 4}}, {{"axis", axis}, {"exclusive", exclusive}, {"reverse", reverse}}));
   all.push_back(make(row, {{2, 3, 2}}, {{"axis", 1}}));
   all.push_back(make(row, {{}}));
   all.push_back(make(row, {{0, 2}}));
@@ -94,13 +98,19 @@ inline std::vector<sample> scans(const kg::op_row& row, bool large) {
 
 inline std::vector<sample> softmaxes(const kg::op_row& row, bool large) {
   if (row.operands.size() == 2) {
-    std::vector<sample> all = {make(row, {{3, 4}, {3, 4}}), make(row, {{5}, {5}}), make(row, {{2, 2, 3}, {2, 2, 3}}), make(row, {{0, 3}, {0, 3}})};
+    std::vector<sample> all = {make(row, {{3, 4}, {3, 4}}), make(row, {{5}, {5}}), make(row, {{2, 2, 3}, {2, 2, 3}}),
+                               make(row, {{0, 3}, {0, 3}})};
     if (large) all.push_back(make(row, {{3, 67}, {3, 67}}));
     return all;
   }
   const std::string axis(row.attrs[0].name);
-  std::vector<sample> all = {make(row, {{3, 4}}), make(row, {{3, 4}}, {{axis, 0}}), make(row, {{2, 3, 2}}, {{axis, 1}}),
-                             make(row, {{2, 3, 2}}, {{axis, -3}}), make(row, {{5}}), make(row, {{}}), make(row, {{0, 3}})};
+  std::vector<sample> all = {make(row, {{3, 4}}),
+                             make(row, {{3, 4}}, {{axis, 0}}),
+                             make(row, {{2, 3, 2}}, {{axis, 1}}),
+                             make(row, {{2, 3, 2}}, {{axis, -3}}),
+                             make(row, {{5}}),
+                             make(row, {{}}),
+                             make(row, {{0, 3}})};
   if (large) all.push_back(make(row, {{3, 67}}));
   return all;
 }
@@ -136,7 +146,9 @@ inline void give_padding(window& w) {
 }
 
 inline std::vector<window> convolutions(bool depthwise, bool large) {
-  const auto filter = [&](std::int64_t h, std::int64_t w, std::int64_t in, std::int64_t out) { return kg::shape{h, w, in, depthwise ? 2 : out}; };
+  const auto filter = [&](std::int64_t h, std::int64_t w, std::int64_t in, std::int64_t out) {
+    return kg::shape{h, w, in, depthwise ? 2 : out};
+  };
   std::vector<window> all = {
       {{2, 5, 4, 3}, filter(3, 2, 3, 2), {}},
       {{1, 5, 4, 2}, filter(3, 3, 2, 3), {{"strides", list{2, 1}}, {"pad", "same"}}},
@@ -166,7 +178,11 @@ inline std::vector<sample> convolution_samples(const kg::op_row& row, bool large
     const bool to_input = row.name.ends_with("Input"), to_filter = row.name.ends_with("Filter");
     if (to_input) w.attrs.push_back({"inputShape", w.x});
     if (to_filter) w.attrs.push_back({"filterShape", w.filter});
-    all.push_back(make(row, to_input ? shapes{dy, w.filter} : to_filter ? shapes{w.x, dy} : shapes{w.x, w.filter}, w.attrs));
+    all.push_back(make(row,
+                       to_input    ? shapes{dy, w.filter}
+                       : to_filter ? shapes{w.x, dy}
+                                   : shapes{w.x, w.filter},
+                       w.attrs));
   }
   return all;
 }
@@ -204,9 +220,10 @@ inline sample with_fixed(sample s, std::size_t operand, kg::tensor value) {
 
 inline std::vector<sample> selects(const kg::op_row& row, bool large) {
   const kg::tensor six({true, false, true, true, false, false}, {2, 3}), two({false, true}, {2}), one({true}, {});
-  std::vector<sample> all = {with_fixed(make(row, {{2, 3}, {2, 3}, {2, 3}}), 0, six), with_fixed(make(row, {{2, 3}, {3}, {}}), 0, six),
-                             with_fixed(make(row, {{2}, {2, 3}, {2, 3}}), 0, two), with_fixed(make(row, {{}, {2, 2}, {2}}), 0, one),
-                             with_fixed(make(row, {{0, 3}, {3}, {1, 3}}), 0, kg::tensor(std::vector<bool>{}, {0, 3}))};
+  std::vector<sample> all = {
+      with_fixed(make(row, {{2, 3}, {2, 3}, {2, 3}}), 0, six), with_fixed(make(row, {{2, 3}, {3}, {}}), 0, six),
+      with_fixed(make(row, {{2}, {2, 3}, {2, 3}}), 0, two), with_fixed(make(row, {{}, {2, 2}, {2}}), 0, one),
+      with_fixed(make(row, {{0, 3}, {3}, {1, 3}}), 0, kg::tensor(std::vector<bool>{}, {0, 3}))};
   if (large) {
     std::vector<bool> many;
     for (int i = 0; i < 67; ++i) many.push_back(i % 3 == 0);
@@ -222,11 +239,12 @@ inline std::vector<sample> gathers(const kg::op_row& row, bool large) {
     attributes attrs;
     kg::shape y;
   };
-  std::vector<gathering> cases = {{{4, 3}, indices({2, 0, 2}, {3}), {}, {3, 3}},
-                                  {{2, 4, 3}, indices({3, 3, 0, 1}, {2, 2}), {{"axis", 1}}, {2, 2, 2, 3}},
-                                  {{2, 3}, indices({1}, {}), {{"axis", -1}}, {2}},
-                                  {{2, 3, 2}, indices({0, 2, 1, 1}, {2, 2}), {{"axis", 1}, {"batchDims", 1}}, {2, 2, 2}},
-                                  {{4, 2}, indices({}, {0}), {}, {0, 2}}};
+  std::vector<gathering> cases = {
+      {{4, 3}, indices({2, 0, 2}, {3}), {}, {3, 3}},
+      {{2, 4, 3}, indices({3, 3, 0, 1}, {2, 2}), {{"axis", 1}}, {2, 2, 2, 3}},
+      {{2, 3}, indices({1}, {}), {{"axis", -1}}, {2}},
+      {{2, 3, 2}, indices({0, 2, 1, 1}, {2, 2}), {{"axis", 1}, {"batchDims", 1}}, {2, 2, 2}},
+      {{4, 2}, indices({}, {0}), {}, {0, 2}}};
   if (large) cases.push_back({{9, 67}, indices({8, 0, 3, 3}, {4}), {}, {4, 67}});
   std::vector<sample> all;
   for (gathering& c : cases) {
@@ -248,19 +266,50 @@ inline std::vector<sample> convolution_free(const kg::op_row& row, bool large) {
   const kg::shape long_one = large ? kg::shape{5, 67} : kg::shape{2, 3};
   const auto of = [&](const kg::shape& dims, attributes attrs) { return make(row, {dims}, std::move(attrs)); };
   static const std::map<std::string_view, std::vector<std::pair<kg::shape, attributes>>> calls = {
-      {"Reshape", {{{2, 3}, {{"shape", list{3, 2}}}}, {{2, 3}, {{"shape", list{-1}}}}, {{}, {{"shape", list{1, 1}}}}, {{0, 3}, {{"shape", list{3, 0}}}}}},
+      {"Reshape",
+       {{{2, 3}, {{"shape", list{3, 2}}}},
+        {{2, 3}, {{"shape", list{-1}}}},
+        {{}, {{"shape", list{1, 1}}}},
+        {{0, 3}, {{"shape", list{3, 0}}}}}},
       {"ExpandDims", {{{2, 3}, {}}, {{2, 3}, {{"dim", 1}}}, {{2, 3}, {{"dim", -1}}}, {{}, {}}}},
-      {"Transpose", {{{2, 3}, {}}, {{2, 3, 4}, {{"perm", list{1, 2, 0}}}}, {{2, 3, 4}, {{"perm", list{-1, 0, 1}}}}, {{}, {}}, {{0, 2}, {}}}},
-      {"Slice", {{{4, 3}, {{"begin", list{1, 0}}, {"size", list{2, 3}}}}, {{4, 3}, {{"begin", 2}}}, {{4, 3}, {{"begin", list{1, 1}}, {"size", list{-1, 1}}}},
-                 {{4, 3}, {{"begin", list{4}}, {"size", list{0}}}}}},
+      {"Transpose",
+       {{{2, 3}, {}},
+        {{2, 3, 4}, {{"perm", list{1, 2, 0}}}},
+        {{2, 3, 4}, {{"perm", list{-1, 0, 1}}}},
+        {{}, {}},
+        {{0, 2}, {}}}},
+      {"Slice",
+       {{{4, 3}, {{"begin", list{1, 0}}, {"size", list{2, 3}}}},
+        {{4, 3}, {{"begin", 2}}},
+        {{4, 3}, {{"begin", list{1, 1}}, {"size", list{-1, 1}}}},
+        {{4, 3}, {{"begin", list{4}}, {"size", list{0}}}}}},
       {"Unpack", {{{3, 2}, {}}, {{2, 3, 2}, {{"axis", 1}}}, {{2, 5}, {{"axis", -1}}}}},
-      {"SplitV", {{{4, 3}, {{"numOrSizeSplits", 2}}}, {{2, 6}, {{"numOrSizeSplits", list{1, 2, -1}}, {"axis", 1}}}, {{2, 6}, {{"numOrSizeSplits", 6}, {"axis", -1}}}}},
-      {"PadV2", {{{2, 3}, {{"paddings", list{1, 0, 0, 2}}, {"constantValue", 1.5}}}, {{2}, {{"paddings", list{1, 1}}}}, {{}, {{"paddings", list{}}}},
-                 {{0, 2}, {{"paddings", list{1, 0, 0, 1}}}}}},
-      {"Tile", {{{2, 3}, {{"reps", list{2, 1}}}}, {{2, 3}, {{"reps", list{1, 3}}}}, {{2, 1, 2}, {{"reps", list{2, 3, 2}}}}, {{2}, {{"reps", list{0}}}}, {{}, {{"reps", list{}}}}}},
-      {"BroadcastTo", {{{3}, {{"shape", list{2, 3}}}}, {{2, 1}, {{"shape", list{4, 2, 3}}}}, {{}, {{"shape", list{2}}}}, {{1, 2}, {{"shape", list{0, 2}}}}}},
+      {"SplitV",
+       {{{4, 3}, {{"numOrSizeSplits", 2}}},
+        {{2, 6}, {{"numOrSizeSplits", list{1, 2, -1}}, {"axis", 1}}},
+        {{2, 6}, {{"numOrSizeSplits", 6}, {"axis", -1}}}}},
+      {"PadV2",
+       {{{2, 3}, {{"paddings", list{1, 0, 0, 2}}, {"constantValue", 1.5}}},
+        {{2}, {{"paddings", list{1, 1}}}},
+        {{}, {{"paddings", list{}}}},
+        {{0, 2}, {{"paddings", list{1, 0, 0, 1}}}}}},
+      {"Tile",
+       {{{2, 3}, {{"reps", list{2, 1}}}},
+        {{2, 3}, {{"reps", list{1, 3}}}},
+        {{2, 1, 2}, {{"reps", list{2, 3, 2}}}},
+        {{2}, {{"reps", list{0}}}},
+        {{}, {{"reps", list{}}}}}},
+      {"BroadcastTo",
+       {{{3}, {{"shape", list{2, 3}}}},
+        {{2, 1}, {{"shape", list{4, 2, 3}}}},
+        {{}, {{"shape", list{2}}}},
+        {{1, 2}, {{"shape", list{0, 2}}}}}},
       {"Reverse", {{{2, 3}, {}}, {{2, 3}, {{"dims", 1}}}, {{2, 3, 2}, {{"dims", list{0, -1}}}}, {{0, 2}, {}}}},
-      {"Cast", {{{2, 3}, {{"dtype", kg::dtype::float64}}}, {{3}, {{"dtype", kg::dtype::float32}}}, {{2}, {{"dtype", kg::dtype::int32}}}, {{}, {{"dtype", kg::dtype::boolean}}}}}};
+      {"Cast",
+       {{{2, 3}, {{"dtype", kg::dtype::float64}}},
+        {{3}, {{"dtype", kg::dtype::float32}}},
+        {{2}, {{"dtype", kg::dtype::int32}}},
+        {{}, {{"dtype", kg::dtype::boolean}}}}}};
   std::vector<sample> all;
   if (const auto at = calls.find(row.name); at != calls.end()) {
     for (const auto& [dims, attrs] : at->second) all.push_back(of(dims, attrs));
@@ -273,24 +322,38 @@ inline std::vector<sample> convolution_free(const kg::op_row& row, bool large) {
 }
 
 inline std::vector<sample> lists(const kg::op_row& row, bool large) {
-  if (row.name == "AddN") return {of_list(row, {{2, 3}}), of_list(row, {{2, 3}, {2, 3}, {2, 3}}), of_list(row, {{}, {}}), of_list(row, {{large ? 67 : 0}, {large ? 67 : 0}})};
-  if (row.name == "Pack") return {of_list(row, {{2}, {2}}), of_list(row, {{2, 3}, {2, 3}, {2, 3}}, {{"axis", 1}}), of_list(row, {{}, {}}, {{"axis", -1}})};
+  if (row.name == "AddN")
+    return {of_list(row, {{2, 3}}), of_list(row, {{2, 3}, {2, 3}, {2, 3}}), of_list(row, {{}, {}}),
+            of_list(row, {{large ? 67 : 0}, {large ? 67 : 0}})};
+  if (row.name == "Pack")
+    return {of_list(row, {{2}, {2}}), of_list(row, {{2, 3}, {2, 3}, {2, 3}}, {{"axis", 1}}),
+            of_list(row, {{}, {}}, {{"axis", -1}})};
   if (row.name == "Concat")
-    return {of_list(row, {{2, 3}, {1, 3}}), of_list(row, {{2, 3}, {2, 1}, {2, 0}}, {{"axis", -1}}), of_list(row, {{4}}), of_list(row, {{2, 1, 2}, {2, 5, 2}}, {{"axis", 1}})};
+    return {of_list(row, {{2, 3}, {1, 3}}), of_list(row, {{2, 3}, {2, 1}, {2, 0}}, {{"axis", -1}}), of_list(row, {{4}}),
+            of_list(row, {{2, 1, 2}, {2, 5, 2}}, {{"axis", 1}})};
   return {};
 }
 
 inline std::vector<sample> creations(const kg::op_row& row, bool) {
   static const std::map<std::string_view, std::vector<attributes>> calls = {
-      {"Fill", {{{"shape", list{2, 3}}, {"value", 2.5}}, {{"shape", list{67}}, {"value", 7}, {"dtype", kg::dtype::int32}}}},
-      {"Range", {{{"start", 0}, {"stop", 5}}, {{"start", 5}, {"stop", 0.5}, {"step", -0.5}}, {{"start", 3}, {"stop", -70}, {"dtype", kg::dtype::int64}}}},
+      {"Fill",
+       {{{"shape", list{2, 3}}, {"value", 2.5}}, {{"shape", list{67}}, {"value", 7}, {"dtype", kg::dtype::int32}}}},
+      {"Range",
+       {{{"start", 0}, {"stop", 5}},
+        {{"start", 5}, {"stop", 0.5}, {"step", -0.5}},
+        {{"start", 3}, {"stop", -70}, {"dtype", kg::dtype::int64}}}},
       {"LinSpace", {{{"start", -1.0}, {"stop", 2.0}, {"num", 67}}, {{"start", 1.0}, {"stop", 1.0}, {"num", 1}}}},
-      {"RandomUniform", {{{"shape", list{67}}, {"seed", 3}}, {{"shape", list{2, 3}}, {"low", -1.0}, {"high", 4.0}, {"dtype", kg::dtype::float64}}}},
-      {"RandomNormal", {{{"shape", list{67}}, {"seed", 3}}, {{"shape", list{2, 3}}, {"stddev", 0.5}, {"dtype", kg::dtype::float64}}}}};
+      {"RandomUniform",
+       {{{"shape", list{67}}, {"seed", 3}},
+        {{"shape", list{2, 3}}, {"low", -1.0}, {"high", 4.0}, {"dtype", kg::dtype::float64}}}},
+      {"RandomNormal",
+       {{{"shape", list{67}}, {"seed", 3}}, {{"shape", list{2, 3}}, {"stddev", 0.5}, {"dtype", kg::dtype::float64}}}}};
   std::vector<sample> all;
   if (row.name == "OneHot")
     return {with_fixed(make(row, {{3}}, {{"depth", 4}}), 0, indices({1, 3, 0}, {3})),
-            with_fixed(make(row, {{2, 2}}, {{"depth", 3}, {"onValue", 2.5}, {"offValue", -1.0}, {"dtype", kg::dtype::float64}}), 0, indices({1, -1, 3, 0}, {2, 2}))};
+            with_fixed(make(row, {{2, 2}},
+                            {{"depth", 3}, {"onValue", 2.5}, {"offValue", -1.0}, {"dtype", kg::dtype::float64}}),
+                       0, indices({1, -1, 3, 0}, {2, 2}))};
   if (const auto at = calls.find(row.name); at != calls.end())
     for (const attributes& attrs : at->second) all.push_back(make(row, {}, attrs));
   return all;
@@ -308,7 +371,8 @@ inline std::vector<sample> samples_of(const kg::op_row& row, bool large) {
     case family::unary: return table::unary(row, large);
     case family::binary: return table::binary(row, large);
     case family::select: return table::selects(row, large);
-    case family::reduce: return row.attr_index("exclusive") >= 0 ? table::scans(row, large) : table::reductions(row, large);
+    case family::reduce:
+      return row.attr_index("exclusive") >= 0 ? table::scans(row, large) : table::reductions(row, large);
     case family::softmax: return table::softmaxes(row, large);
     case family::matmul: return table::matrices(row, large);
     case family::conv: return table::convolution_samples(row, large);

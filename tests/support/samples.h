@@ -95,13 +95,16 @@ struct domain {
 /// Where an operand's values lie: inside the op's domain.
 inline domain domain_of(const kg::op_row& row, std::size_t operand) {
   static const std::map<std::string_view, std::vector<domain>> narrow = {
-      {"Sqrt", {{0.2, 3}}},        {"Rsqrt", {{0.5, 3}}},           {"Reciprocal", {{0.5, 3}}},
-      {"Log", {{0.5, 3}}},         {"Log1p", {{-0.5, 2}}},          {"Asin", {{-0.5, 0.5}}},
-      {"Acos", {{-0.5, 0.5}}},     {"Atanh", {{-0.5, 0.5}}},        {"Acosh", {{1.5, 4}}},
-      {"Tan", {{-1, 1}}},          {"Relu6", {{-2, 8}}},            {"ClipByValue", {{-3, 3}}},
-      {"RealDiv", {{-2, 2}, {1, 3}}}, {"FloorDiv", {{-4, 4}, {1, 3}}}, {"Mod", {{-4, 4}, {1, 3}}},
-      {"Pow", {{0.5, 2}, {-2, 2}}}, {"Atan2", {{0.5, 2}, {-2, 2}}}, {"EluGrad", {{-2, 2}, {-0.5, 1}}},
-      {"Prod", {{0.5, 2}}},        {"Cumprod", {{0.5, 2}}}};
+      {"Sqrt", {{0.2, 3}}},           {"Rsqrt", {{0.5, 3}}},
+      {"Reciprocal", {{0.5, 3}}},     {"Log", {{0.5, 3}}},
+      {"Log1p", {{-0.5, 2}}},         {"Asin", {{-0.5, 0.5}}},
+      {"Acos", {{-0.5, 0.5}}},        {"Atanh", {{-0.5, 0.5}}},
+      {"Acosh", {{1.5, 4}}},          {"Tan", {{-1, 1}}},
+      {"Relu6", {{-2, 8}}},           {"ClipByValue", {{-3, 3}}},
+      {"RealDiv", {{-2, 2}, {1, 3}}}, {"FloorDiv", {{-4, 4}, {1, 3}}},
+      {"Mod", {{-4, 4}, {1, 3}}},     {"Pow", {{0.5, 2}, {-2, 2}}},
+      {"Atan2", {{0.5, 2}, {-2, 2}}}, {"EluGrad", {{-2, 2}, {-0.5, 1}}},
+      {"Prod", {{0.5, 2}}},           {"Cumprod", {{0.5, 2}}}};
   const auto at = narrow.find(row.name);
   if (at == narrow.end()) return {};
   return at->second[std::min(operand, at->second.size() - 1)];
@@ -109,7 +112,8 @@ inline domain domain_of(const kg::op_row& row, std::size_t operand) {
 
 /// `count` values in a domain that keep away from the places where ops have kinks: the multiples of a half, the values
 /// of other operands, and, where the order of elements matters, each other.
-inline std::vector<double> smooth_values(domain in, std::size_t count, std::size_t operand, bool distinct, stream& draw) {
+inline std::vector<double> smooth_values(domain in, std::size_t count, std::size_t operand, bool distinct,
+                                         stream& draw) {
   std::vector<double> values;
   if (distinct) {
     for (std::size_t i = 0; i < count; ++i)
@@ -128,7 +132,8 @@ inline bool orders_elements(const kg::op_row& row) {
   return row.group == kg::family::pool || row.name == "Max" || row.name == "Min" || row.name.starts_with("Arg");
 }
 
-inline kg::tensor values_for(const kg::op_row& row, std::size_t operand, const kg::shape& dims, kg::dtype type, stream& draw) {
+inline kg::tensor values_for(const kg::op_row& row, std::size_t operand, const kg::shape& dims, kg::dtype type,
+                             stream& draw) {
   const bool pairs = type == kg::dtype::complex64;
   const auto count = static_cast<std::size_t>(dims.size()) * (pairs ? 2 : 1);
   std::vector<double> values = smooth_values(domain_of(row, operand), count, operand, orders_elements(row), draw);
@@ -141,7 +146,8 @@ inline kg::tensor values_for(const kg::op_row& row, std::size_t operand, const k
 }
 
 /// The operands of a sample with values of a dtype; operands that do not take it get the first one that they take.
-inline std::vector<kg::named_operand> operands_for(const kg::op_row& row, const sample& call, kg::dtype type, std::uint64_t seed = 1) {
+inline std::vector<kg::named_operand> operands_for(const kg::op_row& row, const sample& call, kg::dtype type,
+                                                   std::uint64_t seed = 1) {
   stream draw(seed);
   std::vector<kg::named_operand> operands;
   for (std::size_t i = 0; i < call.slots.size(); ++i) {
@@ -149,7 +155,7 @@ inline std::vector<kg::named_operand> operands_for(const kg::op_row& row, const 
     const kg::operand& spec = row.operands[row.takes_list() ? 0 : static_cast<std::size_t>(row.operand_index(s.name))];
     kg::dtype taken = type;
     for (int t = 0; !spec.types.has(taken) && t < kg::dtype_count; ++t) taken = static_cast<kg::dtype>(t);
-    if (s.fixed) {
+    if (s.fixed.defined()) {
       operands.emplace_back(s.name, s.fixed);
     } else if (row.name == "MaxPoolGrad" && s.name == "output") {
       const std::vector<kg::named_operand> image = {{"x", operands[1].tensors[0]}};
@@ -183,7 +189,9 @@ inline std::vector<std::string> op_names(bool with_rule) {
     if (!with_rule || row.no_gradient.empty()) names.emplace_back(row.name);
   return names;
 }
-inline const kg::op_row& row_named(std::string_view name) { return kg::op_table[static_cast<std::size_t>(kg::find_op(name))]; }
+inline const kg::op_row& row_named(std::string_view name) {
+  return kg::op_table[static_cast<std::size_t>(kg::find_op(name))];
+}
 
 }  // namespace kgtest
 

@@ -51,8 +51,8 @@ std::vector<std::uint8_t> predict(const network& net, const dataset& data) {
   for (std::int64_t first = 0; first < data.count(); first += batch) {
     const std::int64_t size = std::min(batch, data.count() - first);
     const kg::tensor scores = net(kg::slice(data.images, {first, 0}, {size, image_pixels}));
-    for (const std::int32_t best : kg::argmax(scores, 1).data<std::int32_t>())
-      classes.push_back(static_cast<std::uint8_t>(best));
+    const kg::tensor best = kg::argmax(scores, 1);
+    for (const std::int32_t index : best.data<std::int32_t>()) classes.push_back(static_cast<std::uint8_t>(index));
   }
   return classes;
 }

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the dtypes do: promotion, wrap-around, division by zero, casts of what does not fit, NaN, ties at kinks. The
+// rules are those that the rows' documentation states.
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "tests/support/refusal.h"
+#include "tests/support/samples.h"
+
+namespace {
+
+using kg::dtype;
+using kg::tensor;
+using kgtest::accepted;
+using kgtest::from_doubles;
+using kgtest::refusal;
+using doubles = std::vector<double>;
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// Equal, where NaN equals NaN and zeros have signs.
+void expect_same(const tensor& got, const doubles& wanted) {
+  const doubles values = kgtest::doubles_of(got);
+  ASSERT_EQ(values.size(), wanted.size());
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (std::isnan(wanted[i])) EXPECT_TRUE(std::isnan(values[i])) << "element " << i << " is " << values[i];
+    else
+      EXPECT_TRUE(values[i] == wanted[i] && std::signbit(values[i]) == std::signbit(wanted[i]))
+          << "element " << i << " is " << values[i] << ", not " << wanted[i];
+  }
+}
+
+const std::vector<dtype> real_dtypes = {dtype::float32, dtype::float64, dtype::int32,
+                                        dtype::int64,   dtype::uint8,   dtype::boolean};
+
+// ------------------------------------------------------------------------------------------ promotion
+
+TEST(promotion, follows_the_table_for_every_pair) {
+  // Rows and columns: bool, uint8, int32, int64, float32, float64, complex64; bool is counted as int32 by arithmetic.
+  const std::vector<dtype> order = {dtype::boolean, dtype::uint8,   dtype::int32,    dtype::int64,
+                                    dtype::float32, dtype::float64, dtype::complex64};
+  for (std::size_t a = 0; a < order.size(); ++a)
+    for (std::size_t b = 0; b < order.size(); ++b) {
+      const dtype both = order[std::max(a, b)];
+      const dtype wanted = both == dtype::boolean ? dtype::int32 : both;
+      const tensor x = from_doubles({1, 0}, {order[a] == dtype::complex64 ? 1 : 2}, order[a]),
+                   y = from_doubles({1, 0}, {order[b] == dtype::complex64 ? 1 : 2}, order[b]);
+      EXPECT_EQ((x + y).type(), wanted) << kg::name_of(order[a]) << " + " << kg::name_of(order[b]);
+      EXPECT_EQ((x == y).type(), dtype::boolean);
+    }
+}
+
+TEST(promotion, lifts_integers_to_float32_where_results_have_fractions) {
+  for (dtype type : {dtype::int32, dtype::int64, dtype::uint8, dtype::boolean}) {
+    const tensor x = from_doubles({1, 0, 1}, {3}, type);
+    EXPECT_EQ(kg::exp(x).type(), dtype::float32);
+    EXPECT_EQ(kg::sigmoid(x).type(), dtype::float32);
+    EXPECT_EQ((x / from_doubles({1, 1, 1}, {3}, type)).type(), dtype::float32);
+    EXPECT_EQ(kg::mean(x).type(), dtype::float32);
+    EXPECT_EQ(kg::softmax(x).type(), dtype::float32);
+    EXPECT_NEAR(kg::mean(x).item(), 2.0 / 3, 1e-6);
+  }
+  EXPECT_EQ(kg::exp(tensor({1.0})).type(), dtype::float64);
+  EXPECT_EQ((tensor({7}) / tensor({2})).item(), 3.5);
+}
+
+TEST(promotion, keeps_integers_where_results_have_none) {
+  const tensor x({-3, 4});
+  for (const tensor& y : {kg::relu(x), kg::abs(x), kg::square(x), kg::floor(x), kg::round(x), kg::clip(x, -1, 2),
+                          kg::sign(x), -x, kg::relu6(x), kg::step(x)})
+    EXPECT_EQ(y.type(), dtype::int32);
+}
+
+TEST(reductions, of_booleans_count_as_int32) {
+  const tensor x({true, true, false});
+  EXPECT_EQ(kg::sum(x).type(), dtype::int32);
+  EXPECT_EQ(kg::sum(x).item(), 2);
+  EXPECT_EQ(kg::prod(x).type(), dtype::int32);
+  EXPECT_EQ(kg::all(x).type(), dtype::boolean);
+  EXPECT_EQ(kg::any(x).item(), 1);
+  EXPECT_EQ(kg::argmax(x).type(), dtype::int32);
+}
+
+TEST(reductions, of_nothing_give_the_neutral_element_or_are_refused) {
+  const tensor none = kg::zeros({0});
+  EXPECT_EQ(kg::sum(none).item(), 0);
+  EXPECT_EQ(kg::prod(none).item(), 1);
+  EXPECT_TRUE(std::isnan(kg::mean(none).item()));
+  EXPECT_EQ(kg::all(kg::cast(none, dtype::boolean)).item(), 1);
+  EXPECT_EQ(kg::any(kg::cast(none, dtype::boolean)).item(), 0);
+  EXPECT_NE(refusal([&] { return kg::argmax(none); }), accepted);
+}
+
+// ------------------------------------------------------------------------------------------ integers
+
+TEST(integers, wrap_around) {
+  constexpr std::int32_t most = std::numeric_limits<std::int32_t>::max(),
+                         least = std::numeric_limits<std::int32_t>::min();
+  constexpr std::int64_t most64 = std::numeric_limits<std::int64_t>::max(),
+                         least64 = std::numeric_limits<std::int64_t>::min();
+  EXPECT_EQ((tensor({most}) + tensor({1})).item<std::int32_t>(), least);
+  EXPECT_EQ((tensor({least}) - tensor({1})).item<std::int32_t>(), most);
+  EXPECT_EQ((tensor({65536}) * tensor({65537})).item<std::int32_t>(), 65536);
+  EXPECT_EQ((tensor({most64}) + tensor({std::int64_t{1}})).item<std::int64_t>(), least64);
+  EXPECT_EQ((-tensor({least})).item<std::int32_t>(), least);
+  EXPECT_EQ(kg::abs(tensor({least64})).item<std::int64_t>(), least64);
+  EXPECT_EQ((tensor({std::uint8_t{250}}) + tensor({std::uint8_t{10}})).item<std::uint8_t>(), 4);
+  EXPECT_EQ((tensor({std::uint8_t{3}}) - tensor({std::uint8_t{5}})).item<std::uint8_t>(), 254);
+  EXPECT_EQ(kg::square(tensor({65536})).item<std::int32_t>(), 0);
+  EXPECT_EQ(kg::sum(tensor({most, 1, 1})).item<std::int32_t>(), least + 1);
+}
+
+TEST(integers, divided_by_zero_give_zero_and_round_down_otherwise) {
+  const tensor a({7, -7, 7, -7, 0}), b({2, 2, -2, -2, 3});
+  EXPECT_EQ(kg::floor_div(a, b).to_doubles(), (doubles{3, -4, -4, 3, 0}));
+  EXPECT_EQ(kg::mod(a, b).to_doubles(), (doubles{1, 1, -1, -1, 0}));
+  const tensor zero({0, 0, 0, 0, 0});
+  EXPECT_EQ(kg::floor_div(a, zero).to_doubles(), doubles(5, 0));
+  EXPECT_EQ(kg::mod(a, zero).to_doubles(), doubles(5, 0));
+  constexpr std::int32_t least = std::numeric_limits<std::int32_t>::min();
+  EXPECT_EQ(kg::floor_div(tensor({least}), tensor({-1})).item<std::int32_t>(), least);
+  EXPECT_EQ(kg::mod(tensor({least}), tensor({-1})).item<std::int32_t>(), 0);
+  EXPECT_EQ(kg::floor_div(tensor({std::uint8_t{7}}), tensor({std::uint8_t{2}})).item(), 3);
+  EXPECT_TRUE(std::isinf((tensor({1}) / tensor({0})).item())) << "a true division is one of floats";
+}
+
+TEST(integers, to_powers_wrap_and_negative_powers_truncate) {
+  EXPECT_EQ(kg::pow(tensor({3, -2, 2, 0, 7}), tensor({4, 3, 31, 0, 1})).to_doubles(),
+            (doubles{81, -8, -2147483648.0, 1, 7}));
+  EXPECT_EQ(kg::pow(tensor({2, 1, -1, -1}), tensor({-1, -5, -3, -2})).to_doubles(), (doubles{0, 1, -1, 1}));
+}
+
+// ------------------------------------------------------------------------------------------ casts
+
+TEST(casts, of_floats_truncate_saturate_and_turn_nan_into_zero) {
+  const doubles values = {1.9, -1.9, 3e9, -3e9, infinity, -infinity, nan, -0.5};
+  for (dtype from : {dtype::float32, dtype::float64}) {
+    const tensor x = from_doubles(values, {8}, from);
+    EXPECT_EQ(kg::cast(x, dtype::int32).to_doubles(),
+              (doubles{1, -1, 2147483647, -2147483648.0, 2147483647, -2147483648.0, 0, 0}));
+    const tensor wide = kg::cast(x, dtype::int64);
+    EXPECT_EQ(wide.data<std::int64_t>()[4], std::numeric_limits<std::int64_t>::max());
+    EXPECT_EQ(wide.data<std::int64_t>()[5], std::numeric_limits<std::int64_t>::min());
+    EXPECT_EQ(wide.data<std::int64_t>()[6], 0);
+    EXPECT_EQ(kg::cast(x, dtype::uint8).to_doubles(), (doubles{1, 0, 255, 0, 255, 0, 0, 0}));
+    EXPECT_EQ(kg::cast(from_doubles({0, -0.0, 0.5, nan, -3}, {5}, from), dtype::boolean).to_doubles(),
+              (doubles{0, 0, 1, 1, 1}));
+  }
+}
+
+TEST(casts, between_integers_wrap) {
+  EXPECT_EQ(kg::cast(tensor({300, -1, 256}), dtype::uint8).to_doubles(), (doubles{44, 255, 0}));
+  EXPECT_EQ(kg::cast(tensor({(std::int64_t{1} << 32) + 5, std::int64_t{-1}}), dtype::int32).to_doubles(),
+            (doubles{5, -1}));
+  EXPECT_EQ(kg::cast(tensor({true, false}), dtype::int64).to_doubles(), (doubles{1, 0}));
+}
+
+TEST(casts, reach_every_dtype_from_every_other) {
+  for (dtype from : real_dtypes)
+    for (dtype to : real_dtypes) {
+      const tensor x = kg::cast(from_doubles({1, 0, 1}, {3}, from), to);
+      EXPECT_EQ(x.type(), to);
+      EXPECT_EQ(x.to_doubles(), (doubles{1, 0, 1})) << kg::name_of(from) << " to " << kg::name_of(to);
+    }
+  const tensor z = kg::cast(tensor({2.f}), dtype::complex64);
+  EXPECT_EQ(z.item<kg::complex64>(), (kg::complex64{2, 0}));
+}
+
+TEST(casts, to_and_from_storage_types_without_kernels_are_refused) {
+  EXPECT_NE(refusal([] { return kg::cast(tensor({2.f}), dtype::float16); }), accepted);
+  EXPECT_NE(refusal([] { return kg::zeros({2}, dtype::bfloat16); }), accepted);
+}
+
+TEST(a_dtype_without_a_kernel, is_refused_with_those_that_there_are) {
+  const std::string text = refusal([] { return kg::run_kernel("Sqrt", {{"x", tensor({kg::complex64{1, 1}})}}); });
+  for (const char* part : {"[Sqrt]", "complex64", "float32", "float64"})
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+}
+
+// ------------------------------------------------------------------------------------------ NaN and infinities
+
+TEST(nan, goes_through_what_says_so) {
+  for (dtype type : {dtype::float32, dtype::float64}) {
+    const tensor x = from_doubles({nan, 1, -1}, {3}, type), y = from_doubles({0, nan, -2}, {3}, type);
+    expect_same(kg::maximum(x, y), {nan, nan, -1});
+    expect_same(kg::minimum(x, y), {nan, nan, -2});
+    expect_same(kg::relu(x), {nan, 1, 0});
+    expect_same(kg::relu6(x), {nan, 1, 0});
+    expect_same(kg::clip(x, -0.5, 0.5), {nan, 0.5, -0.5});
+    expect_same(kg::sign(x), {0, 1, -1});
+    expect_same(kg::step(x), {nan, 1, 0});
+    expect_same(kg::max(x), {nan});
+    expect_same(kg::min(x), {nan});
+    expect_same(kg::sum(x), {nan});
+    expect_same(x == x, {0, 1, 1});
+    expect_same(x != x, {1, 0, 0});
+    expect_same(x < y, {0, 0, 0});
+    expect_same(kg::is_nan(x), {1, 0, 0});
+    expect_same(kg::is_finite(from_doubles({nan, infinity, 1}, {3}, type)), {0, 0, 1});
+    expect_same(kg::is_inf(from_doubles({nan, -infinity, 1}, {3}, type)), {0, 1, 0});
+  }
+}
+
+TEST(nan, is_passed_over_by_argmax_and_max_pool) {
+  const tensor x({nan, 1.0, 3.0, nan, 2.0}), y({1.0, nan, 3.0, 0.0});
+  EXPECT_EQ(kg::argmax(x).item(), 0) << "the first element, which nothing is larger than";
+  EXPECT_EQ(kg::argmax(y).item(), 2);
+  EXPECT_EQ(kg::argmin(y).item(), 3);
+  EXPECT_EQ(kg::argmax(tensor({2.0, 5.0, 5.0})).item(), 1) << "the first of equals";
+  const tensor image = kg::reshape(y, {1, 2, 2, 1});
+  expect_same(kg::max_pool(image, 2), {3});
+  expect_same(kg::avg_pool(image, 2), {nan});
+}
+
+TEST(special_values, follow_ieee_754) {
+  for (dtype type : {dtype::float32, dtype::float64}) {
+    const auto x = [&](const doubles& values) {
+      return from_doubles(values, {static_cast<std::int64_t>(values.size())}, type);
+    };
+    expect_same(kg::exp(x({-infinity, infinity, nan, 0, 1000, -1000})), {0, infinity, nan, 1, infinity, 0});
+    expect_same(kg::log(x({0, -1, infinity, 1})), {-infinity, nan, infinity, 0});
+    expect_same(kg::sqrt(x({-0.0, -1, infinity, 4})), {-0.0, nan, infinity, 2});
+    expect_same(kg::reciprocal(x({0, -0.0, infinity})), {infinity, -infinity, 0});
+    expect_same(kg::tanh(x({infinity, -infinity, -0.0})), {1, -1, -0.0});
+    expect_same(kg::sigmoid(x({infinity, -infinity, 0})), {1, 0, 0.5});
+    expect_same(kg::softplus(x({-infinity, infinity})), {0, infinity});
+    expect_same(kg::pow(x({0, 2, nan, 1}), x({0, -infinity, 0, nan})), {1, 0, 1, 1});
+    expect_same(kg::atan2(x({0, -0.0, 0}), x({0, 0, 1})), {0, -0.0, 0});
+    expect_same(x({1, -1, 0}) / x({0, 0, 0}), {infinity, -infinity, nan});
+    expect_same(kg::round(x({0.5, 1.5, -0.5, 2.5, -1.5})), {0, 2, -0.0, 2, -2});
+    expect_same(kg::floor(x({-0.5, 1.5, -0.0})), {-1, 1, -0.0});
+    expect_same(kg::mod(x({-7, 7, 5}), x({3, -3, 0})), {2, -2, nan});
+    expect_same(kg::softmax(x({1000, 1000})), {0.5, 0.5});
+    expect_same(kg::logsumexp(x({-infinity, -infinity})), {-infinity});
+  }
+}
+
+TEST(complex_numbers, multiply_divide_and_have_magnitudes) {
+  const tensor a({kg::complex64{1, 2}}), b({kg::complex64{3, -1}});
+  EXPECT_EQ((a * b).item<kg::complex64>(), (kg::complex64{5, 5}));
+  EXPECT_EQ(((a * b) / b).item<kg::complex64>(), (kg::complex64{1, 2}));
+  EXPECT_EQ(kg::complex_abs(tensor({kg::complex64{3, 4}})).item(), 5);
+  EXPECT_EQ(kg::complex_abs(tensor({kg::complex64{3e30f, 4e30f}})).item<float>(), 5e30f) << "no overflow on the way";
+  EXPECT_EQ(kg::conj(a).item<kg::complex64>(), (kg::complex64{1, -2}));
+  EXPECT_NE(refusal([&] { return a < b; }), accepted);
+}
+
+// ------------------------------------------------------------------------------------------ conventions at kinks
+
+tensor slope(const std::function<tensor(const tensor&)>& f, const doubles& at) { return kg::grad(f)(tensor(at)); }
+
+TEST(gradients_at_kinks, follow_the_conventions_of_the_rows) {
+  expect_same(slope([](const tensor& x) { return kg::relu(x); }, {0, 1, -1}), {0, 1, 0});
+  expect_same(slope([](const tensor& x) { return kg::relu6(x); }, {0, 6, 7}), {0, 1, 0});
+  expect_same(slope([](const tensor& x) { return kg::abs(x); }, {0, 2, -2}), {-1, 1, -1});
+  expect_same(slope([](const tensor& x) { return kg::leaky_relu(x, 0.25); }, {0, 1}), {0.25, 1});
+  expect_same(slope([](const tensor& x) { return kg::prelu(x, 0.25); }, {0, 1}), {0.25, 1});
+  expect_same(slope([](const tensor& x) { return kg::clip(x, -1, 1); }, {-1, 1, 2, nan}), {1, 1, 0, 0});
+  expect_same(
+      slope([](const tensor& x) { return kg::pow(2 * kg::ones_like(x), x) * 0 + kg::pow(tensor({0.0, -1.0}), x); },
+            {2, 2}),
+      {0, 0});
+  expect_same(slope([](const tensor& x) { return kg::pow(x, 0); }, {0}), {0});
+  for (auto f : {+[](const tensor& x) { return kg::sign(x); }, +[](const tensor& x) { return kg::step(x); },
+                 +[](const tensor& x) { return kg::round(x); }, +[](const tensor& x) { return kg::floor(x); },
+                 +[](const tensor& x) { return kg::ceil(x); }})
+    for (double g : slope(f, {0, 0.5, 1}).to_doubles()) EXPECT_EQ(g, 0);
+}
+
+TEST(gradients_at_ties, go_to_a_of_two_operands_and_to_all_of_a_reduction) {
+  const tensor x({1.0, 2.0}), y({1.0, 3.0});
+  for (auto f : {+[](const tensor& a, const tensor& b) { return kg::maximum(a, b); },
+                 +[](const tensor& a, const tensor& b) { return kg::minimum(a, b); }}) {
+    const auto g = kg::grads(f)(x, y);
+    EXPECT_EQ(g[0].to_doubles()[0], 1);
+    EXPECT_EQ(g[1].to_doubles()[0], 0);
+  }
+  expect_same(slope([](const tensor& t) { return kg::max(t); }, {3, 1, 3}), {1, 0, 1});
+  expect_same(slope([](const tensor& t) { return kg::min(t); }, {3, 1, 1}), {0, 1, 1});
+}
+
+TEST(gradients_at_ties, of_max_pool_go_to_the_first_largest_element) {
+  const tensor image({2.0, 5.0, 5.0, 1.0}, {1, 2, 2, 1});
+  expect_same(kg::grad([](const tensor& t) { return kg::max_pool(t, 2); })(image), {0, 1, 0, 0});
+}
+
+TEST(the_gradient, of_the_magnitude_of_complex_zero_is_zero) {
+  const tensor z({kg::complex64{0, 0}, kg::complex64{3, 4}});
+  const tensor g = kg::grad([](const tensor& t) { return kg::sum(kg::complex_abs(t)); })(z);
+  EXPECT_EQ(g.data<kg::complex64>()[0], (kg::complex64{0, 0}));
+  EXPECT_FLOAT_EQ(g.data<kg::complex64>()[1].real, 0.6f);
+  EXPECT_FLOAT_EQ(g.data<kg::complex64>()[1].imag, 0.8f);
+}
+
+}  // namespace

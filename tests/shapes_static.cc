@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the compiler knows: shapes, dtypes, rows and look-ups as static assertions. Building is passing; the test below
+// only says so.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string_view>
+
+import kerngrad;
+
+namespace {
+
+using kg::dtype;
+using kg::shape;
+
+// ------------------------------------------------------------------------------------------ shapes and dtypes
+
+static_assert(shape{}.size() == 1 && shape{}.rank() == 0);
+static_assert(shape{2, 3, 4}.size() == 24 && shape{2, 0, 4}.size() == 0 && shape{2, 3}[1] == 3);
+static_assert(shape{2, 3} == shape{2, 3} && !(shape{2, 3} == shape{3, 2}) && !(shape{2} == shape{2, 1}));
+static_assert(kg::broadcast(shape{2, 1, 3}, shape{4, 1}) == shape{2, 4, 3});
+static_assert(kg::broadcast(shape{}, shape{5}) == shape{5} && kg::broadcast(shape{0, 3}, shape{1}) == shape{0, 3});
+static_assert(!kg::broadcast(shape{2, 3}, shape{2}) && !kg::broadcast(shape{0}, shape{2}));
+
+static_assert(kg::promote(dtype::int32, dtype::float32) == dtype::float32);
+static_assert(kg::promote(dtype::int64, dtype::float32) == dtype::float32);
+static_assert(kg::promote(dtype::uint8, dtype::boolean) == dtype::uint8);
+static_assert(kg::promote(dtype::float64, dtype::complex64) == dtype::complex64);
+constexpr bool promotion_is_a_maximum() {
+  for (int a = 0; a < kg::dtype_count; ++a)
+    for (int b = 0; b < kg::dtype_count; ++b) {
+      const dtype x = static_cast<dtype>(a), y = static_cast<dtype>(b);
+      if (kg::promote(x, y) != kg::promote(y, x) || (kg::promote(x, y) != x && kg::promote(x, y) != y)) return false;
+      for (int c = 0; c < kg::dtype_count; ++c)
+        if (kg::promote(kg::promote(x, y), static_cast<dtype>(c)) !=
+            kg::promote(x, kg::promote(y, static_cast<dtype>(c))))
+          return false;
+    }
+  return true;
+}
+static_assert(promotion_is_a_maximum());
+
+constexpr bool names_of_dtypes_are_their_own_inverse() {
+  for (int t = 0; t < kg::dtype_count; ++t)
+    if (kg::dtype_named(kg::name_of(static_cast<dtype>(t))) != static_cast<dtype>(t)) return false;
+  return !kg::dtype_named("float") && !kg::dtype_named("");
+}
+static_assert(names_of_dtypes_are_their_own_inverse());
+static_assert(kg::size_of(dtype::complex64) == 8 && kg::size_of(dtype::boolean) == 1 &&
+              kg::size_of(dtype::bfloat16) == 2);
+static_assert(kg::floating.has(dtype::float64) && !kg::floating.has(dtype::complex64) &&
+              kg::differentiable.has(dtype::complex64));
+static_assert(kg::element<float> && kg::element<const bool> && !kg::element<char*> && !kg::element<long double>);
+
+// ------------------------------------------------------------------------------------------ attributes
+
+static_assert(kg::attr_value(3).kind() == kg::attr_kind::integer && kg::attr_value(3).as_number() == 3.0);
+static_assert(kg::attr_value(2.5f).as_number() == 2.5 && kg::attr_value(true).as_bool());
+static_assert(kg::attr_value("same").as_text() == "same" && kg::attr_value({1, 2, 3}).as_list().size() == 3);
+static_assert(kg::attr_value(dtype::int64).as_dtype() == dtype::int64 && !kg::attr_value().given());
+
+// ------------------------------------------------------------------------------------------ rows
+
+constexpr const kg::op_row& row(std::string_view name) {
+  return kg::op_table[static_cast<std::size_t>(kg::find_op(name))];
+}
+
+// The result's shape of an op on float32 operands, by the rule that run time uses.
+template <std::size_t N, std::size_t A = 8>
+constexpr shape inferred(std::string_view name, const shape (&dims)[N], std::array<kg::attr_value, A> attrs = {}) {
+  const kg::op_row& r = row(name);
+  std::array<kg::signature, N> in{};
+  for (std::size_t i = 0; i < N; ++i) in[i] = {dims[i], dtype::float32};
+  for (std::size_t i = 0; i < r.attrs.size(); ++i)
+    if (!attrs[i].given()) attrs[i] = kg::default_of(r.attrs[i]);
+  kg::inference call{
+      r, in, {attrs.data(), r.attrs.size()}, dtype::float32, kg::result_of(dtype::float32, r.types.after)};
+  r.infer(call);
+  return call.out[0].dims;
+}
+static_assert(inferred("Add", {shape{2, 1}, shape{3}}) == shape{2, 3});
+static_assert(inferred("Sum", {shape{2, 3, 4}}) == shape{});
+static_assert(inferred("Sum", {shape{2, 3, 4}}, {kg::attr_value({0, -1})}) == shape{3});
+static_assert(inferred("Sum", {shape{2, 3, 4}}, {kg::attr_value(1), kg::attr_value(true)}) == shape{2, 1, 4});
+static_assert(inferred("BatchMatMul", {shape{5, 1, 2, 3}, shape{4, 3, 7}}) == shape{5, 4, 2, 7});
+static_assert(inferred("Conv2D", {shape{1, 28, 28, 1}, shape{3, 3, 1, 32}},
+                       {kg::attr_value(1), kg::attr_value("same")}) == shape{1, 28, 28, 32});
+static_assert(inferred("Conv2D", {shape{1, 28, 28, 1}, shape{3, 3, 1, 32}},
+                       {kg::attr_value(2), kg::attr_value("valid")}) == shape{1, 13, 13, 32});
+static_assert(inferred("MaxPool", {shape{1, 5, 5, 2}},
+                       {kg::attr_value(2), kg::attr_value(2), kg::attr_value("same")}) == shape{1, 3, 3, 2});
+static_assert(inferred("Transpose", {shape{2, 3, 4}}) == shape{4, 3, 2});
+static_assert(inferred("Reshape", {shape{2, 6}}, {kg::attr_value({3, -1})}) == shape{3, 4});
+static_assert(inferred("Concat", {shape{2, 3}, shape{5, 3}}) == shape{7, 3});
+static_assert(inferred("GatherV2", {shape{4, 5}, shape{2, 2}}, {kg::attr_value(1)}) == shape{4, 2, 2});
+
+constexpr bool every_row_says_what_it_must() {
+  for (const kg::op_row& r : kg::op_table) {
+    if (r.name.empty() || r.doc.empty() || !r.infer || !r.launch || r.attrs.size() > 8 || r.version < 1) return false;
+    if (!r.doc.ends_with(".") && !r.doc.ends_with(")")) return false;
+    for (const kg::attr_spec& a : r.attrs)
+      if (a.name.empty() || a.doc.empty() || r.attr_index(a.name) < 0) return false;
+    for (const kg::operand& o : r.operands)
+      if (o.name.empty() || o.types.bits == 0) return false;
+  }
+  return true;
+}
+static_assert(every_row_says_what_it_must());
+
+constexpr bool names_of_ops_are_distinct_and_found() {
+  for (int i = 0; i < kg::op_count; ++i)
+    if (kg::find_op(kg::op_table[static_cast<std::size_t>(i)].name) != i) return false;
+  return true;
+}
+static_assert(names_of_ops_are_distinct_and_found());
+static_assert(kg::find_op("Conv2d") == -1 && kg::find_op("") == -1 && kg::find_op("zzz") == -1);
+static_assert(kg::known_op<"Relu"> && !kg::known_op<"Relo">);
+
+constexpr bool every_op_has_a_kernel_on_both_backends() {
+  for (int id = 0; id < kg::op_count; ++id) {
+    const kg::op_row& r = kg::op_table[static_cast<std::size_t>(id)];
+    if (r.launch == kg::launch::copy) continue;  // another shape for the same memory: nothing runs
+    if (kg::kernel_dtypes(kg::backend::simd, id).bits == 0 || kg::kernel_dtypes(kg::backend::reference, id).bits == 0)
+      return false;
+  }
+  return true;
+}
+static_assert(every_op_has_a_kernel_on_both_backends());
+static_assert(kg::has_kernel<"Add", kg::backend::simd, dtype::float32> &&
+              !kg::has_kernel<"Exp", kg::backend::simd, dtype::int32>);
+
+constexpr bool every_op_has_a_rule_or_a_reason() {
+  for (const kg::op_row& r : kg::op_table) {
+    bool found = false;
+    for (std::string_view name : kg::rule_names) found = found || name == r.name;
+    if (found != r.no_gradient.empty()) return false;
+  }
+  return true;
+}
+static_assert(every_op_has_a_rule_or_a_reason());
+
+// ------------------------------------------------------------------------------------------ the typed door
+
+static_assert(kg::has_these_attributes<"LeakyRelu", kg::tensor, kg::named_attr<"alpha">>);
+static_assert(!kg::has_these_attributes<"LeakyRelu", kg::tensor, kg::named_attr<"beta">>);
+static_assert(kg::has_these_operands<"Add", kg::tensor, kg::tensor> && !kg::has_these_operands<"Add", kg::tensor>);
+static_assert(std::is_nothrow_move_constructible_v<kg::tensor> && std::is_nothrow_copy_constructible_v<kg::tensor>);
+static_assert(!std::is_convertible_v<float, kg::tensor>, "a number does not become a tensor in silence");
+static_assert(std::is_same_v<decltype(std::declval<const kg::tensor&>().data<float>()), std::span<const float>>);
+
+TEST(shapes, rows_and_look_ups_hold_at_compile_time) { SUCCEED(); }
+
+}  // namespace

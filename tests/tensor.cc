@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensors as values: building, sharing, reading, printing, literals, counters.
+#include <gtest/gtest.h>
+
+#include <concepts>
+#include <limits>
+#include <sstream>
+#include <thread>
+
+#include "tests/support/refusal.h"
+#include "tests/support/samples.h"
+
+namespace {
+
+using kg::dtype;
+using kg::shape;
+using kg::tensor;
+using kgtest::accepted;
+using kgtest::refusal;
+
+TEST(a_tensor, is_built_from_lists_spans_vectors_and_scalars) {
+  const std::vector<double> values = {1, 2, 3, 4};
+  const float more[] = {5, 6};
+  EXPECT_EQ(tensor({1.f, 2.f}).signature(), (kg::signature{shape{2}, dtype::float32}));
+  EXPECT_EQ(tensor({1, 2, 3, 4}, {2, 2}).signature(), (kg::signature{shape{2, 2}, dtype::int32}));
+  EXPECT_EQ(tensor(values).signature(), (kg::signature{shape{4}, dtype::float64}));
+  EXPECT_EQ(tensor(values, {4, 1}).to_doubles(), values);
+  EXPECT_EQ(tensor(std::span<const float>(more), {1, 2}).to_doubles(), (std::vector<double>{5, 6}));
+  EXPECT_EQ(tensor(2.5).signature(), (kg::signature{shape{}, dtype::float64}));
+  EXPECT_EQ(tensor(std::int64_t{7}).type(), dtype::int64);
+  EXPECT_EQ(tensor(std::uint8_t{7}).type(), dtype::uint8);
+  EXPECT_EQ(tensor({kg::complex64{1, 2}}).type(), dtype::complex64);
+}
+
+TEST(a_tensor, keeps_booleans_whichever_way_they_come) {
+  const tensor a({true, false, true}), b(std::vector<bool>{true, false, true}),
+      c(std::vector<bool>{true, false}, {2, 1});
+  EXPECT_EQ(a.type(), dtype::boolean);
+  EXPECT_EQ(a.to_doubles(), b.to_doubles());
+  EXPECT_TRUE(b.data<bool>()[0]);
+  EXPECT_FALSE(c.data<bool>()[1]);
+  EXPECT_EQ(c.dims(), (shape{2, 1}));
+}
+
+TEST(a_tensor, may_have_no_elements) {
+  const tensor none(std::vector<float>{}), flat(std::vector<float>{}, {0, 3});
+  EXPECT_TRUE(none.defined());
+  EXPECT_EQ(none.size(), 0);
+  EXPECT_EQ((flat + 1).dims(), (shape{0, 3}));
+  EXPECT_EQ(kg::sum(flat).item(), 0);
+  EXPECT_EQ(kg::sum(flat, 0).to_doubles(), (std::vector<double>{0, 0, 0}));
+  EXPECT_TRUE(flat.data<float>().empty());
+}
+
+TEST(a_tensor, is_refused_when_values_and_shape_disagree) {
+  EXPECT_NE(refusal([] { return tensor({1.f, 2.f, 3.f}, {2, 2}); }).find("3 values"), std::string::npos);
+  EXPECT_NE(refusal([] { return tensor(std::vector<int>{1}, shape{0}); }), accepted);
+}
+
+TEST(an_empty_handle, is_false_and_refused_by_ops_and_readers) {
+  const tensor nothing;
+  EXPECT_FALSE(nothing.defined());
+  EXPECT_EQ(to_string(nothing), "tensor (empty handle)");
+  for (const std::string& text :
+       {refusal([&] { return nothing.dims(); }), refusal([&] { return nothing.data<float>(); }),
+        refusal([&] { return nothing.item(); }), refusal([&] { return kg::exp(nothing); }),
+        refusal([&] { return kg::tensor({1.f}) + nothing; }), refusal([&] { return nothing * 2; }),
+        refusal([&] { return kg::grad([](const tensor& x) { return x; })(nothing); })}) {
+    EXPECT_NE(text, accepted);
+    EXPECT_TRUE(text.starts_with("[")) << text;
+  }
+}
+
+TEST(a_copy, shares_the_elements_and_outlives_the_original) {
+  tensor copy;
+  {
+    const tensor original({1.f, 2.f});
+    copy = original;
+    EXPECT_TRUE(copy.shares_with(original));
+  }
+  EXPECT_EQ(copy.to_doubles(), (std::vector<double>{1, 2}));
+  tensor& alias = copy;
+  copy = alias;
+  EXPECT_EQ(copy.size(), 2);
+  const tensor moved = std::move(copy);
+  EXPECT_FALSE(copy.defined());
+  EXPECT_EQ(moved.size(), 2);
+}
+
+TEST(a_reshape, is_a_view_that_keeps_the_elements_alive) {
+  const kg::memory_info before = kg::memory();
+  {
+    tensor view;
+    {
+      const tensor x({1.f, 2.f, 3.f, 4.f, 5.f, 6.f}, {2, 3});
+      view = kg::reshape(kg::expand_dims(kg::reshape(x, {3, -1})), {6});
+      EXPECT_TRUE(view.shares_with(x));
+      EXPECT_EQ(kg::memory().live_buffers, before.live_buffers + 1) << "a view is no buffer";
+    }
+    EXPECT_EQ(view.to_doubles(), (std::vector<double>{1, 2, 3, 4, 5, 6}));
+    EXPECT_EQ(kg::memory().live_buffers, before.live_buffers + 1);
+  }
+  EXPECT_EQ(kg::memory().live_buffers, before.live_buffers);
+  EXPECT_EQ(kg::memory().live_bytes, before.live_bytes);
+}
+
+TEST(elements, lie_at_64_byte_boundaries) {
+  for (std::int64_t n : {1, 3, 17, 1000, 100000})
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(kg::zeros({n}).address()) % 64, 0u);
+}
+
+TEST(elements, are_read_in_the_type_of_the_dtype_only) {
+  const tensor x({1, 2});
+  EXPECT_EQ(x.data<std::int32_t>()[1], 2);
+  const std::string text = refusal([&] { return x.data<float>(); });
+  for (const char* part : {"[data]", "int32", "float32"}) EXPECT_NE(text.find(part), std::string::npos) << text;
+  EXPECT_NE(refusal([&] { return x.data<std::int64_t>(); }), accepted);
+  EXPECT_NE(refusal([] { return tensor({kg::complex64{1, 2}}).to_doubles(); }), accepted);
+}
+
+TEST(item, wants_exactly_one_element) {
+  EXPECT_EQ(tensor(3).item<std::int32_t>(), 3);
+  EXPECT_EQ(tensor({2.5f}, {1, 1}).item(), 2.5);
+  EXPECT_EQ(tensor(true).item(), 1);
+  EXPECT_NE(refusal([] { return tensor({1, 2}).item(); }), accepted);
+  EXPECT_NE(refusal([] { return tensor(std::vector<float>{}).item(); }), accepted);
+  EXPECT_NE(refusal([] { return tensor(3).item<float>(); }), accepted);
+}
+
+// ------------------------------------------------------------------------------------------ printing
+
+TEST(printing, shows_dtype_shape_and_rows) {
+  std::ostringstream out;
+  out << tensor({1.f, 2.5f, -3.f, 1e-7f}, {2, 2});
+  EXPECT_EQ(out.str(), "tensor float32 [2, 2]\n[[1, 2.5],\n [-3, 1e-07]]");
+  EXPECT_EQ(to_string(tensor({true, false})), "tensor bool [2]\n[true, false]");
+  EXPECT_EQ(to_string(tensor(7)), "tensor int32 []\n7");
+  EXPECT_EQ(to_string(tensor({std::uint8_t{200}})), "tensor uint8 [1]\n[200]");
+  EXPECT_EQ(to_string(tensor({kg::complex64{1, -2}})), "tensor complex64 [1]\n[1-2i]");
+  EXPECT_EQ(to_string(tensor({HUGE_VAL, -HUGE_VAL, std::nan("")})), "tensor float64 [3]\n[inf, -inf, nan]");
+  EXPECT_EQ(to_string(kg::zeros({0, 2})), "tensor float32 [0, 2]\n[]");
+  EXPECT_EQ(to_string(kg::reshape(kg::range(0, 8, 1, dtype::int32), {2, 2, 2})),
+            "tensor int32 [2, 2, 2]\n[[[0, 1],\n  [2, 3]],\n [[4, 5],\n  [6, 7]]]");
+}
+
+TEST(printing, shortens_long_axes_of_large_tensors) {
+  EXPECT_EQ(to_string(kg::range(0, 1000, 1, dtype::int32)), "tensor int32 [1000]\n[0, 1, 2, ..., 997, 998, 999]");
+  const std::string rows = to_string(kg::reshape(kg::range(0, 400, 1, dtype::int32), {100, 4}));
+  EXPECT_EQ(rows,
+            "tensor int32 [100, 4]\n[[0, 1, 2, 3],\n [4, 5, 6, 7],\n [8, 9, 10, 11],\n ...,\n [388, 389, 390, 391],\n "
+            "[392, 393, 394, 395],\n [396, 397, 398, 399]]");
+}
+
+// ------------------------------------------------------------------------------------------ literals
+
+TEST(a_literal, takes_the_dtype_of_the_tensor_beside_it) {
+  EXPECT_EQ((tensor({1, 2}) * 2).type(), dtype::int32);
+  EXPECT_EQ((tensor({1.0}) + 0.5).type(), dtype::float64);
+  EXPECT_EQ((tensor({1.0}) + 0.1f).type(), dtype::float64);
+  EXPECT_EQ((0.1 - tensor({1.f})).type(), dtype::float32);
+  EXPECT_EQ((tensor({std::uint8_t{3}}) + 1).type(), dtype::uint8);
+  EXPECT_EQ((tensor({std::int64_t{3}}) + 1).type(), dtype::int64);
+  EXPECT_EQ((tensor({kg::complex64{1, 2}}) * 2).item<kg::complex64>(), (kg::complex64{2, 4}));
+  EXPECT_EQ((2 * tensor({1, 2}) - 1).to_doubles(), (std::vector<double>{1, 3}));
+}
+
+TEST(a_literal, with_a_fraction_makes_an_integer_tensor_float32) {
+  const tensor half = tensor({1, 2}) * 0.5;
+  EXPECT_EQ(half.type(), dtype::float32);
+  EXPECT_EQ(half.to_doubles(), (std::vector<double>{0.5, 1}));
+  EXPECT_EQ((tensor({1, 2}) * 2.0).type(), dtype::int32) << "a whole number is no fraction";
+  EXPECT_EQ((tensor({1, 2}) < 1.5).to_doubles(), (std::vector<double>{1, 0}));
+  EXPECT_EQ((tensor({true, false}) + 1).to_doubles(), (std::vector<double>{2, 1}));
+}
+
+TEST(a_literal, may_be_infinite_or_not_a_number) {
+  const tensor x({1.0, 2.0});
+  EXPECT_EQ((x * HUGE_VAL).to_doubles()[0], HUGE_VAL);
+  EXPECT_TRUE(std::isnan((x * std::nan("")).to_doubles()[0]));
+  EXPECT_TRUE(std::isnan(kg::full({2}, std::nan("")).to_doubles()[1]));
+}
+
+TEST(a_literal, of_64_bits_keeps_them_all) {
+  constexpr std::int64_t large = (std::int64_t{1} << 62) + 1;
+  EXPECT_EQ((tensor({std::int64_t{0}}) + large).item<std::int64_t>(), large);
+}
+
+template <class A, class B>
+concept compares_with = requires(const A& a, const B& b) {
+  { a == b } -> std::same_as<tensor>;
+  { a != b } -> std::same_as<tensor>;
+};
+
+TEST(comparisons, give_booleans_in_both_orders) {
+  const tensor x({1.f, 2.f, 3.f});
+  EXPECT_EQ((x > 1).to_doubles(), (std::vector<double>{0, 1, 1}));
+  EXPECT_EQ((2 > x).to_doubles(), (std::vector<double>{1, 0, 0}));
+  EXPECT_EQ((2 <= x).to_doubles(), (std::vector<double>{0, 1, 1}));
+  EXPECT_EQ((x == 2).to_doubles(), (std::vector<double>{0, 1, 0}));
+  EXPECT_TRUE((compares_with<int, tensor>)) << "2 == x, 2 != x";
+  EXPECT_TRUE((compares_with<tensor, int>)) << "x == 2, x != 2";
+  EXPECT_EQ((x >= x).type(), dtype::boolean);
+  EXPECT_EQ((-x).to_doubles(), (std::vector<double>{-1, -2, -3}));
+}
+
+// ------------------------------------------------------------------------------------------ shapes
+
+TEST(a_shape, refuses_what_overflows_is_negative_or_has_nine_axes) {
+  const std::int64_t big = std::int64_t{1} << 32;
+  EXPECT_NE(refusal([&] { return shape{big, big}; }).find("overflow"), std::string::npos);
+  EXPECT_NE(refusal([] { return shape{2, -1}; }).find("-1"), std::string::npos);
+  EXPECT_NE(refusal([] { return shape{1, 1, 1, 1, 1, 1, 1, 1, 1}; }).find("rank 9"), std::string::npos);
+  EXPECT_NE(refusal([&] { return shape{0, std::numeric_limits<std::int64_t>::max(), 2}; }), accepted)
+      << "sums of its axes overflow";
+  EXPECT_NE(refusal([&] { return kg::reshape(kg::zeros({4}), {big, big}); }), accepted);
+  EXPECT_NE(refusal([&] { return kg::tile(kg::zeros({4}), {std::numeric_limits<std::int64_t>::max()}); }), accepted);
+  EXPECT_NE(refusal([&] { return shape{0, big, big}; }), accepted);
+  EXPECT_EQ((shape{0, big, 4}).size(), 0);
+}
+
+TEST(memory, that_cannot_be_had_is_an_error_of_the_library) {
+  const kg::memory_info before = kg::memory();
+  EXPECT_THROW(kg::zeros({std::int64_t{1} << 43}), kg::error);
+  EXPECT_THROW(kg::zeros({std::int64_t{1} << 57}), kg::error);
+  EXPECT_EQ(kg::memory().live_buffers, before.live_buffers);
+}
+
+TEST(memory, counters_follow_tensors_across_threads) {
+  const kg::memory_info before = kg::memory();
+  tensor x = kg::ones({1000});
+  EXPECT_EQ(kg::memory().live_bytes, before.live_bytes + 4000);
+  std::thread([mine = std::move(x)]() mutable { mine = tensor(); }).join();
+  EXPECT_EQ(kg::memory().live_buffers, before.live_buffers) << "destroyed in a thread that built no tensor";
+  tensor from_thread;
+  std::thread([&] { from_thread = kg::ones({10}); }).join();
+  EXPECT_EQ(kg::memory().live_buffers, before.live_buffers + 1) << "built in a thread that has ended";
+  from_thread = tensor();
+  EXPECT_EQ(kg::memory().live_buffers, before.live_buffers);
+  EXPECT_EQ(kg::memory().live_bytes, before.live_bytes);
+}
+
+TEST(memory, of_freed_tensors_is_kept_and_can_be_returned) {
+  {
+    const tensor x = kg::zeros({1 << 20});
+  }
+  kg::release_cached_memory();
+  EXPECT_EQ(kg::memory().cached_bytes, 0);
+}
+
+}  // namespace

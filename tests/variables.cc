@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+// Variables: reading, assigning, gradients with respect to them at every order, and the optimizers that change them.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "tests/support/refusal.h"
+
+namespace {
+
+using kg::dtype;
+using kg::tensor;
+using kg::variable;
+using kgtest::accepted;
+using kgtest::refusal;
+using doubles = std::vector<double>;
+
+// The gradient of a variable in a list, or an empty handle.
+tensor gradient_of(const kg::variable_gradients& all, const variable& v) {
+  for (const kg::variable_gradient& g : all.grads)
+    if (g.of == v) return g.grad;
+  return {};
+}
+
+// ------------------------------------------------------------------------------------------ values
+
+TEST(a_variable, is_named_trainable_and_one_thing_however_often_it_is_copied) {
+  const variable v(tensor({1.0, 2.0}), "weights"), copy = v, other(tensor({1.0, 2.0}), "weights", false);
+  EXPECT_EQ(v.name(), "weights");
+  EXPECT_TRUE(v.trainable());
+  EXPECT_FALSE(other.trainable());
+  EXPECT_TRUE(v == copy);
+  EXPECT_FALSE(v == other);
+  copy.assign(tensor({3.0, 4.0}));
+  EXPECT_EQ(v.value().to_doubles(), (doubles{3, 4}));
+  EXPECT_EQ((kg::exp(v * 0) + v).to_doubles(), (doubles{4, 5})) << "a variable stands for its value";
+}
+
+TEST(a_variable, refuses_an_empty_handle_and_another_shape_or_dtype) {
+  EXPECT_NE(refusal([] { return variable(tensor{}); }), accepted);
+  const variable v(tensor({1.0, 2.0}), "w");
+  for (const tensor& bad : {tensor(), tensor({1.0}), tensor({1.f, 2.f}), tensor({1.0, 2.0}, {1, 2})})
+    EXPECT_NE(refusal([&] { return v.assign(bad); }), accepted);
+  EXPECT_NE(refusal([&] { return v.assign(tensor({1.0})); }).find("w"), std::string::npos);
+  EXPECT_EQ(v.value().to_doubles(), (doubles{1, 2}));
+}
+
+TEST(assigning, changes_no_value_that_was_read_before) {
+  const variable v(tensor({1.0, 2.0}));
+  const tensor before = v.value();
+  v.assign(tensor({5.0, 6.0}));
+  EXPECT_EQ(before.to_doubles(), (doubles{1, 2}));
+  kg::sgd(1).apply(std::vector{kg::variable_gradient{v, tensor({1.0, 1.0})}});
+  EXPECT_EQ(v.value().to_doubles(), (doubles{4, 5}));
+  const tensor held = v.value();
+  kg::sgd(1).apply(std::vector{kg::variable_gradient{v, tensor({1.0, 1.0})}});
+  EXPECT_EQ(held.to_doubles(), (doubles{4, 5}));
+  EXPECT_EQ(v.value().to_doubles(), (doubles{3, 4}));
+}
+
+TEST(assigning, between_forward_and_backward_leaves_the_saved_value) {
+  const variable v(tensor(3.0));
+  const auto result = kg::variable_grads([&] {
+    const tensor y = v * v.value() * 2;
+    v.assign(tensor(100.0));
+    kg::sgd(1).apply(std::vector{kg::variable_gradient{v, tensor(1.0)}});
+    return y;
+  });
+  EXPECT_EQ(result.value.item(), 18);
+  EXPECT_EQ(gradient_of(result, v).item(), 12);
+  EXPECT_EQ(v.value().item(), 99);
+}
+
+// ------------------------------------------------------------------------------------------ gradients
+
+TEST(variable_grads, names_every_trainable_variable_that_was_read) {
+  const variable w(tensor({1.0, 2.0}), "w"), b(tensor(0.5), "b"), frozen(tensor(2.0), "frozen", false),
+      unread(tensor(1.0), "unread");
+  const auto result = kg::variable_grads([&] { return kg::sum(w * frozen + b); });
+  EXPECT_EQ(result.value.item(), 7);
+  ASSERT_EQ(result.grads.size(), 2u);
+  EXPECT_EQ(gradient_of(result, w).to_doubles(), (doubles{2, 2}));
+  EXPECT_EQ(gradient_of(result, b).item(), 2);
+  EXPECT_FALSE(gradient_of(result, unread).defined());
+}
+
+TEST(variable_grads, adds_up_all_readings_of_a_variable) {
+  const variable w(tensor(3.0));
+  const auto result = kg::variable_grads([&] { return w * w.value() * w.value(); });
+  ASSERT_EQ(result.grads.size(), 1u);
+  EXPECT_EQ(result.grads[0].grad.item(), 27);
+}
+
+TEST(variable_grads, looks_at_the_listed_ones_only) {
+  const variable a(tensor(2.0)), b(tensor(3.0));
+  const auto result = kg::variable_grads([&] { return a * b.value(); }, std::vector{b});
+  ASSERT_EQ(result.grads.size(), 1u);
+  EXPECT_EQ(gradient_of(result, b).item(), 2);
+}
+
+TEST(variable_grads, refuses_a_result_that_is_no_scalar_not_floating_or_depends_on_none) {
+  const variable v(tensor({1.0, 2.0})), frozen(tensor(1.0), "", false);
+  EXPECT_NE(refusal([&] { return kg::variable_grads([&] { return v.value(); }); }).find("scalar"), std::string::npos);
+  EXPECT_NE(refusal([&] { return kg::variable_grads([&] { return kg::argmax(v); }); }), accepted);
+  EXPECT_NE(refusal([&] { return kg::variable_grads([&] { return frozen.value(); }); }), accepted);
+  EXPECT_NE(refusal([&] { return kg::variable_grads([&] { return tensor(1.0); }); }), accepted);
+  EXPECT_NE(refusal([&] { return kg::variable_grads([&] { return kg::sum(v); }, std::vector{frozen}); }), accepted);
+}
+
+TEST(variable_grads, is_usable_after_an_exception) {
+  const variable v(tensor(2.0));
+  EXPECT_THROW(kg::variable_grads([&]() -> tensor {
+                 const tensor y = v * v.value();
+                 throw std::runtime_error("no");
+               }),
+               std::runtime_error);
+  EXPECT_EQ(kg::variable_grads([&] { return v * v.value(); }).grads[0].grad.item(), 4);
+}
+
+TEST(variable_grads, nests_to_the_second_order) {
+  const variable w(tensor({2.0, 3.0}));
+  const auto outer = kg::variable_grads([&] {
+    const auto inner = kg::variable_grads([&] { return kg::sum(w * w.value() * w.value()); });
+    return kg::sum(inner.grads[0].grad);
+  });
+  ASSERT_EQ(outer.grads.size(), 1u);
+  EXPECT_EQ(outer.grads[0].grad.to_doubles(), (doubles{12, 18}));
+}
+
+TEST(variable_grads, nests_where_both_read_the_variable) {
+  const variable w(tensor(2.0));
+  for (bool outer_first : {true, false}) {
+    SCOPED_TRACE(outer_first);
+    const auto outer = kg::variable_grads([&] {
+      tensor early = outer_first ? w.value() * 5 : tensor();
+      const auto inner = kg::variable_grads([&] { return w * w.value() * w.value(); });
+      if (!early.defined()) early = w.value() * 5;
+      return inner.grads[0].grad + early;
+    });
+    ASSERT_EQ(outer.grads.size(), 1u);
+    EXPECT_EQ(outer.grads[0].grad.item(), 6 * 2 + 5);
+  }
+}
+
+TEST(variable_grads, of_a_gradient_with_respect_to_an_operand_is_right) {
+  const variable w(tensor(3.0));
+  const auto penalty =
+      kg::variable_grads([&] { return kg::grad([&](const tensor& x) { return w * x * x * w.value(); })(tensor(2.0)); });
+  EXPECT_EQ(penalty.value.item(), 9 * 4);
+  EXPECT_EQ(penalty.grads[0].grad.item(), 2 * 3 * 4);
+}
+
+TEST(variable_grads, inside_a_gradient_with_respect_to_an_operand_is_right) {
+  const variable w(tensor(3.0));
+  const tensor mixed = kg::grad([&](const tensor& x) {
+    return kg::variable_grads([&] { return x * x * w * w.value(); }).grads[0].grad;
+  })(tensor(2.0));
+  EXPECT_EQ(mixed.item(), 2 * 2 * 2 * 3);
+}
+
+TEST(variable_grads, of_one_variable_in_many_threads_are_right) {
+  const variable w(tensor(3.0));
+  std::vector<int> wrong(8);
+  std::vector<std::thread> all;
+  for (int& mine : wrong)
+    all.emplace_back([&] {
+      for (int i = 0; i < 2000; ++i) {
+        const auto result = kg::variable_grads([&] { return w * w.value() * w.value(); });
+        mine += result.grads.size() != 1 || result.grads[0].grad.item() != 27;
+      }
+    });
+  for (std::thread& thread : all) thread.join();
+  EXPECT_EQ(wrong, std::vector<int>(8));
+}
+
+// ------------------------------------------------------------------------------------------ optimizers
+
+// Steps with a constant gradient, computed by hand beside the library.
+struct by_hand {
+  double value = 1, first = 0, second = 0;
+};
+
+template <class Optimizer, class Step>
+void compare_steps(Optimizer optimizer, Step step) {
+  for (dtype type : {dtype::float32, dtype::float64}) {
+    Optimizer mine = optimizer;
+    const variable v(kg::ones({67}, type));
+    by_hand expected;
+    for (int t = 1; t <= 10; ++t) {
+      const double g = 0.5 + 0.25 * t;
+      mine.apply(std::vector{kg::variable_gradient{v, kg::full({67}, g, type)}});
+      step(expected, g, t);
+      for (double got : v.value().to_doubles())
+        ASSERT_NEAR(got, expected.value, type == dtype::float32 ? 2e-6 : 1e-14) << "step " << t;
+    }
+  }
+}
+
+TEST(sgd, follows_its_recurrence) {
+  compare_steps(kg::sgd(0.1), [](by_hand& s, double g, int) { s.value -= 0.1 * g; });
+}
+
+TEST(momentum, follows_its_recurrence_with_and_without_looking_ahead) {
+  compare_steps(kg::momentum(0.1, 0.9),
+                [](by_hand& s, double g, int) { s.first = 0.9 * s.first + g, s.value -= 0.1 * s.first; });
+  compare_steps(kg::momentum(0.1, 0.9, true),
+                [](by_hand& s, double g, int) { s.first = 0.9 * s.first + g, s.value -= 0.1 * (g + 0.9 * s.first); });
+}
+
+TEST(adam, follows_its_recurrence) {
+  compare_steps(kg::adam(0.01), [](by_hand& s, double g, int t) {
+    s.first = 0.9 * s.first + 0.1 * g;
+    s.second = 0.999 * s.second + 0.001 * g * g;
+    s.value -= 0.01 * (s.first / (1 - std::pow(0.9, t))) / (std::sqrt(s.second / (1 - std::pow(0.999, t))) + 1e-7);
+  });
+}
+
+TEST(an_optimizer, refuses_gradients_that_do_not_fit_before_anything_changes) {
+  const variable a(tensor({1.0, 2.0}), "a"), b(tensor(1.0), "b"), whole(tensor({1, 2}), "whole");
+  kg::momentum optimizer(0.1, 0.9);
+  for (const tensor& bad : {tensor(), tensor({1.0}), tensor({1.f, 2.f})})
+    EXPECT_NE(
+        refusal([&] {
+          return optimizer.apply(std::vector{kg::variable_gradient{b, tensor(1.0)}, kg::variable_gradient{a, bad}});
+        }),
+        accepted);
+  EXPECT_NE(refusal([&] { return optimizer.apply(std::vector{kg::variable_gradient{whole, tensor({1, 2})}}); }),
+            accepted);
+  EXPECT_EQ(b.value().item(), 1);
+  EXPECT_EQ(a.value().to_doubles(), (doubles{1, 2}));
+}
+
+TEST(an_optimizer, keeps_apart_variables_of_different_sizes) {
+  const variable a(kg::ones({3})), b(kg::ones({5}));
+  kg::adam optimizer(0.1);
+  for (int i = 0; i < 3; ++i) optimizer.minimize([&] { return kg::sum(kg::square(a)) + kg::sum(kg::square(b)); });
+  EXPECT_EQ(a.value().to_doubles()[0], b.value().to_doubles()[4]);
+}
+
+TEST(an_optimizer, trains_a_linear_model_to_its_solution) {
+  const tensor x = kg::random_normal({64, 3}, 0, 1, 1, dtype::float64), truth({1.0, -2.0, 0.5}, {3, 1});
+  const tensor y = kg::matmul(x, truth) + 0.25;
+  const variable w(kg::zeros({3, 1}, dtype::float64), "w"), b(kg::zeros({}, dtype::float64), "b");
+  const auto loss = [&] { return kg::mean(kg::squared_difference(kg::matmul(x, w) + b, y)); };
+  kg::adam optimizer(0.05);
+  double last = 0;
+  for (int i = 0; i < 600; ++i) last = optimizer.minimize(loss).item();
+  EXPECT_LT(last, 1e-6);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(w.value().to_doubles()[i], truth.data<double>()[i], 1e-3);
+  EXPECT_NEAR(b.value().item(), 0.25, 1e-3);
+}
+
+TEST(an_optimizer, changes_the_listed_variables_only_and_gives_the_value_before_the_step) {
+  const variable a(tensor(2.0)), b(tensor(3.0));
+  kg::sgd optimizer(0.5);
+  EXPECT_EQ(optimizer.minimize([&] { return a * b.value(); }, std::vector{a}).item(), 6);
+  EXPECT_EQ(a.value().item(), 0.5);
+  EXPECT_EQ(b.value().item(), 3);
+}
+
+TEST(training, leaves_no_buffers_behind) {
+  const kg::memory_info before = kg::memory();
+  {
+    const variable w(kg::ones({8, 8}));
+    kg::adam optimizer;
+    for (int i = 0; i < 20; ++i) optimizer.minimize([&] { return kg::mean(kg::square(kg::matmul(w, w))); });
+  }
+  EXPECT_EQ(kg::memory().live_buffers, before.live_buffers);
+}
+
+}  // namespace
