@@ -20,6 +20,7 @@ struct named_attr {
   attr_value value;
   static constexpr std::string_view name = Name;
 };
+/// `attr<"axis">(1)`: the attribute of that name for a call.
 template <fixed_string Name>
 constexpr named_attr<Name> attr(const attr_value& value) {
   return {value};
@@ -55,8 +56,10 @@ consteval int required_operands(const op_row& row) {
 
 export namespace kerngrad {
 
+/// Every attribute among the arguments is one of the op's row.
 template <fixed_string Op, class... Args>
 concept has_these_attributes = (detail::fits<Op, Args>() && ...);
+/// There are as many operands among the arguments as the op's row asks for.
 template <fixed_string Op, class... Args>
 concept has_these_operands =
     (... + (detail::operand_argument<Args> ? 1 : 0)) >= detail::required_operands(row_of<op_id<Op>>) &&

@@ -104,6 +104,7 @@ template <> struct dtype_of_type<complex64> {
 template <class T>
 concept element = requires { dtype_of_type<std::remove_cv_t<T>>::value; };
 
+/// The dtype of a C++ type.
 template <element T>
 inline constexpr dtype dtype_of = dtype_of_type<std::remove_cv_t<T>>::value;
 
@@ -120,8 +121,10 @@ struct dtype_set {
   friend constexpr bool operator==(dtype_set, dtype_set) = default;
 };
 
+/// The set of one dtype.
 constexpr dtype_set only(dtype type) { return {static_cast<std::uint16_t>(1u << static_cast<int>(type))}; }
 
+// The sets that rows are written with.
 inline constexpr dtype_set floating = only(dtype::float32) | only(dtype::float64);
 inline constexpr dtype_set integral = only(dtype::int32) | only(dtype::int64) | only(dtype::uint8);
 inline constexpr dtype_set numeric = floating | integral;

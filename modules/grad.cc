@@ -137,6 +137,7 @@ struct variable_gradient {
   variable of;
   tensor grad;
 };
+/// What variable_grads gives: the value, and the gradients in the order in which the variables were read.
 struct variable_gradients {
   tensor value;
   std::vector<variable_gradient> grads;

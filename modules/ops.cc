@@ -70,10 +70,13 @@ inline tensor cumsum(const tensor& x, int axis = 0, bool exclusive = false, bool
 inline tensor cumprod(const tensor& x, int axis = 0, bool exclusive = false, bool reverse = false) {
   return call<"Cumprod">(x, attr<"axis">(axis), attr<"exclusive">(exclusive), attr<"reverse">(reverse));
 }
+/// exp(x) over its sum along an axis; the last by default.
 inline tensor softmax(const tensor& logits, int axis = -1) { return call<"Softmax">(logits, attr<"dim">(axis)); }
+/// The logarithm of softmax, without its underflow.
 inline tensor log_softmax(const tensor& logits, int axis = -1) {
   return call<"LogSoftmax">(logits, attr<"axis">(axis));
 }
+/// log(sum(exp(x))) along an axis, which goes; without overflow.
 inline tensor logsumexp(const tensor& logits, int axis = -1) { return call<"LogSumExp">(logits, attr<"axis">(axis)); }
 /// The loss of each row: -sum(labels * log_softmax(logits)); take its mean to train.
 inline tensor softmax_cross_entropy(const tensor& logits, const tensor& labels) {
@@ -208,9 +211,11 @@ inline tensor pad(const tensor& x, std::span<const std::int64_t> pairs, double v
 inline tensor pad(const tensor& x, std::initializer_list<std::int64_t> pairs, double value = 0) {
   return call<"PadV2">(x, attr<"paddings">(attr_value(pairs)), attr<"constantValue">(value));
 }
+/// x repeated along each of its axes.
 inline tensor tile(const tensor& x, std::initializer_list<std::int64_t> reps) {
   return call<"Tile">(x, attr<"reps">(attr_value(reps)));
 }
+/// x repeated to a shape that it broadcasts to by NumPy's rules.
 inline tensor broadcast_to(const tensor& x, const shape& dims) { return call<"BroadcastTo">(x, attr<"shape">(dims)); }
 /// The slices of x along an axis at int32 indices.
 inline tensor gather(const tensor& x, const tensor& indices, int axis = 0, int batch_dims = 0) {
@@ -234,7 +239,9 @@ inline tensor reverse(const tensor& x, const axes& over = {}) { return call<"Rev
 inline tensor full(const shape& dims, double value, dtype type = dtype::float32) {
   return call<"Fill">(attr<"shape">(dims), attr<"value">(value), attr<"dtype">(type));
 }
+/// 0 everywhere.
 inline tensor zeros(const shape& dims, dtype type = dtype::float32) { return full(dims, 0, type); }
+/// 1 everywhere.
 inline tensor ones(const shape& dims, dtype type = dtype::float32) { return full(dims, 1, type); }
 /// start, start + step, ... before stop.
 inline tensor range(double start, double stop, double step = 1, dtype type = dtype::float32) {

@@ -40,6 +40,7 @@ struct binary_op {
   }
 };
 
+// One name per op, in the order of the rows; docs/ops.md says what each computes.
 inline constexpr unary_op<"Abs"> abs;
 inline constexpr unary_op<"Neg"> neg;
 inline constexpr unary_op<"Sign"> sign;

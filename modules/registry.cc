@@ -106,8 +106,9 @@ void register_kernel(kernel_config config, existing taken = existing::refuse);
 /// Adds a gradient. Throws when the name has one already, unless it is to be replaced. A known op's new gradient
 /// holds for every recording from now on, through whichever door the op is called.
 void register_gradient(gradient_config config, existing taken = existing::refuse);
-/// Throws when there is none that was registered.
+/// Throws when there is none that was registered; runs its `dispose`.
 void unregister_kernel(std::string_view name, std::string_view backend = "simd");
+/// Throws when there is none that was registered. A known op has its own rule again from the next recording on.
 void unregister_gradient(std::string_view name);
 
 /// A kernel as a listing shows it.

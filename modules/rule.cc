@@ -26,6 +26,7 @@ struct kept {
 };
 
 namespace keep {
+// What `wrt` is given: nothing, operand 0, 1 or 2, the (first) result, all operands.
 inline constexpr kept nothing{};
 inline constexpr kept in0{1}, in1{2}, in2{4};
 inline constexpr kept out0{256};
@@ -42,10 +43,17 @@ struct operand_rule {
 /// The operand has no gradient: an index, a condition.
 struct no_gradient_t {};
 
+/// A callable that gives a gradient of type V when it is called with a context.
+template <class F, class Context, class V>
+concept gradient_rule = std::is_invocable_v<const F&, const Context&> &&
+                        std::is_same_v<std::invoke_result_t<const F&, const Context&>, V>;
+
+/// The rule for an operand: what it needs of the forward pass, and the callable.
 template <class F>
 constexpr operand_rule<F> wrt(kept keeps, F gradient) {
   return {keeps, gradient};
 }
+/// The rule for an operand without gradient.
 constexpr operand_rule<no_gradient_t> constant_operand() { return {}; }
 
 /// The rules of an op, one per operand; an op that takes a list has one, called with each index.
@@ -56,6 +64,7 @@ struct op_rule {
   std::tuple<operand_rule<F>...> of;
 };
 
+/// The rules of an op: one per operand of its row, in their order.
 template <fixed_string Op, class... F>
 constexpr op_rule<Op, F...> rule(operand_rule<F>... of) {
   static_assert(known_op<Op>, "a gradient rule for an op that has no row: correct the name or add the row");

@@ -63,6 +63,7 @@ constexpr auto joined(const T (&... tables)[Sizes]) {
 /// Every op that the library knows. The position of a row is the op's id.
 inline constexpr auto op_table = joined(unary_rows, binary_rows, convert_rows, reduce_rows, softmax_rows, matmul_rows,
                                         window_rows, move_rows, create_rows);
+/// How many there are.
 inline constexpr int op_count = static_cast<int>(op_table.size());
 
 /// Every kernel of the two built-in backends.
@@ -129,6 +130,10 @@ constexpr std::optional<ulp_bound> accuracy_of(std::string_view name) {
 enum class backend : std::uint8_t { simd, reference };
 inline constexpr int backend_count = 2;
 
+/// A backend with a table of kernels.
+template <backend Which>
+concept known_backend = static_cast<int>(Which) < backend_count;
+
 /// "simd", "reference".
 constexpr std::string_view name_of(backend which) { return which == backend::simd ? "simd" : "reference"; }
 
@@ -158,6 +163,7 @@ constexpr kernel_table slots_of(const std::array<kernels::entry, N>& list) {
 inline constexpr std::array<kernel_table, backend_count> kernel_tables{slots_of(simd_kernels),
                                                                        slots_of(reference_kernels)};
 
+/// The kernel of an op for a dtype on a backend; empty where there is none.
 constexpr const kernel_slot& slot_of(backend which, int id, dtype type) {
   return kernel_tables[static_cast<std::size_t>(which)]
                       [static_cast<std::size_t>(id * dtype_count + static_cast<int>(type))];
@@ -173,7 +179,7 @@ constexpr dtype_set kernel_dtypes(backend which, int id) {
 
 /// A backend has a kernel of the op for the dtype.
 template <fixed_string Name, backend Which, dtype Type>
-concept has_kernel = known_op<Name> && slot_of(Which, find_op(Name), Type).exists();
+concept has_kernel = known_op<Name> && known_backend<Which> && slot_of(Which, find_op(Name), Type).exists();
 
 /// The raw door: runs the kernel of a known op on spans of one size. No allocation, no validation, no hook: the
 /// instructions are those of the dispatched kernel called by hand. Sizes must match; debug builds assert it.

@@ -2,6 +2,8 @@
 // BatchMatMul against a product in long double written from the definition, on every target.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <range/v3/view/cartesian_product.hpp>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -143,14 +145,11 @@ TYPED_TEST(Matmul, ReferenceGivesTheProductForOddSizesAndAllTransposes) {
 
 TYPED_TEST(Matmul, TreatsSingleRowsAndColumnsLikeAnyMatrix) {
   kgtest::on_every_target([](const char*) {
-    for (const std::int64_t n : {1, 7, 16, 19, 47, 70}) {
-      for (const std::int64_t k : {1, 7, 9, 16, 35, 67}) {
-        for (int transposes = 0; transposes < 4; ++transposes) {
-          const bool ta = transposes & 1, tb = transposes & 2;
-          check<TypeParam>(simd_kernel<TypeParam>(), plain(1, n, k, ta, tb), kgtest::edge::end, 1);
-          check<TypeParam>(simd_kernel<TypeParam>(), plain(n, 1, k, ta, tb), kgtest::edge::end, 2);
-        }
-      }
+    const std::array<std::int64_t, 6> widths{1, 7, 16, 19, 47, 70}, depths{1, 7, 9, 16, 35, 67};
+    const std::array<bool, 2> either{false, true};
+    for (const auto [n, k, ta, tb] : ranges::views::cartesian_product(widths, depths, either, either)) {
+      check<TypeParam>(simd_kernel<TypeParam>(), plain(1, n, k, ta, tb), kgtest::edge::end, 1);
+      check<TypeParam>(simd_kernel<TypeParam>(), plain(n, 1, k, ta, tb), kgtest::edge::end, 2);
     }
   });
 }

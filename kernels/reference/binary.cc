@@ -1,39 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Integers are computed modulo 2^64 and cut to their type; transcendental functions in the next wider type.
 #include "kernels/reference/binary.h"
+#include "kernels/reference/scalar.h"
 
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <type_traits>
 
 namespace kerngrad::kernels::reference {
 namespace {
-
-struct complex_pair {
-  float re, im;
-};
-template <dtype T> struct element {
-  using type = storage_t<T>;
-};
-template <> struct element<dtype::complex64> {
-  using type = complex_pair;
-};
-template <dtype T> using element_t = typename element<T>::type;
-
-template <class T> using wide_t = std::conditional_t<std::is_same_v<T, float>, double, long double>;
-template <class T> constexpr bool is_float = std::is_floating_point_v<T>;
-
-template <class T>
-T get(const void* p, std::int64_t i) {
-  T value;
-  std::memcpy(&value, static_cast<const std::byte*>(p) + i * static_cast<std::int64_t>(sizeof(T)), sizeof(T));
-  return value;
-}
-template <class T>
-void put(void* p, std::int64_t i, T value) {
-  std::memcpy(static_cast<std::byte*>(p) + i * static_cast<std::int64_t>(sizeof(T)), &value, sizeof(T));
-}
 
 template <class T, class F>
 void flat(const void* a, const void* b, void* y, std::size_t n, F f) {

@@ -1,29 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/reference/conv.h"
+#include "kernels/reference/position.h"
+#include "kernels/reference/scalar.h"
 
 #include <cstddef>
 
 namespace kerngrad::kernels::reference {
 namespace {
-
-// The type that sums are formed in; rounded once to the result.
-template <class T> struct wide;
-template <> struct wide<float> {
-  using type = double;
-};
-template <> struct wide<double> {
-  using type = long double;
-};
-
-struct position {
-  std::int64_t batch, oy, ox, ky, kx;
-  std::int64_t iy(const window_geometry& g) const { return oy * g.stride_h - g.pad_top + ky * g.dilation_h; }
-  std::int64_t ix(const window_geometry& g) const { return ox * g.stride_w - g.pad_left + kx * g.dilation_w; }
-  bool inside(const window_geometry& g) const { return iy(g) >= 0 && iy(g) < g.in_h && ix(g) >= 0 && ix(g) < g.in_w; }
-  std::int64_t input(const window_geometry& g) const { return ((batch * g.in_h + iy(g)) * g.in_w + ix(g)) * g.in_c; }
-  std::int64_t output(const window_geometry& g) const { return ((batch * g.out_h + oy) * g.out_w + ox) * g.out_c; }
-  std::int64_t filter(const window_geometry& g) const { return (ky * g.filter_w + kx) * g.in_c * g.out_c; }
-};
 
 template <class T>
 void Conv2D(const void* const* in, void* const* out, const void* geometry) {
@@ -36,12 +19,12 @@ void Conv2D(const void* const* in, void* const* out, const void* geometry) {
     for (p.oy = 0; p.oy < g.out_h; ++p.oy)
       for (p.ox = 0; p.ox < g.out_w; ++p.ox)
         for (std::int64_t co = 0; co < g.out_c; ++co) {
-          typename wide<T>::type sum = 0;
+          wide_t<T> sum = 0;
           for (p.ky = 0; p.ky < g.filter_h; ++p.ky)
             for (p.kx = 0; p.kx < g.filter_w; ++p.kx) {
               if (!p.inside(g)) continue;
               for (std::int64_t ci = 0; ci < g.in_c; ++ci)
-                sum += typename wide<T>::type{x[p.input(g) + ci]} * w[p.filter(g) + ci * g.out_c + co];
+                sum += wide_t<T>{x[p.input(g) + ci]} * w[p.tap(g) * g.in_c * g.out_c + ci * g.out_c + co];
             }
           y[p.output(g) + co] = static_cast<T>(sum);
         }
@@ -58,7 +41,7 @@ void Conv2DBackpropInput(const void* const* in, void* const* out, const void* ge
     for (std::int64_t iy = 0; iy < g.in_h; ++iy)
       for (std::int64_t ix = 0; ix < g.in_w; ++ix)
         for (std::int64_t ci = 0; ci < g.in_c; ++ci) {
-          typename wide<T>::type sum = 0;
+          wide_t<T> sum = 0;
           for (p.ky = 0; p.ky < g.filter_h; ++p.ky)
             for (p.kx = 0; p.kx < g.filter_w; ++p.kx) {
               const std::int64_t down = iy + g.pad_top - p.ky * g.dilation_h;
@@ -68,7 +51,7 @@ void Conv2DBackpropInput(const void* const* in, void* const* out, const void* ge
               p.ox = right / g.stride_w;
               if (p.oy >= g.out_h || p.ox >= g.out_w) continue;
               for (std::int64_t co = 0; co < g.out_c; ++co)
-                sum += typename wide<T>::type{dy[p.output(g) + co]} * w[p.filter(g) + ci * g.out_c + co];
+                sum += wide_t<T>{dy[p.output(g) + co]} * w[p.tap(g) * g.in_c * g.out_c + ci * g.out_c + co];
             }
           dx[((p.batch * g.in_h + iy) * g.in_w + ix) * g.in_c + ci] = static_cast<T>(sum);
         }
@@ -85,14 +68,14 @@ void Conv2DBackpropFilter(const void* const* in, void* const* out, const void* g
     for (p.kx = 0; p.kx < g.filter_w; ++p.kx)
       for (std::int64_t ci = 0; ci < g.in_c; ++ci)
         for (std::int64_t co = 0; co < g.out_c; ++co) {
-          typename wide<T>::type sum = 0;
+          wide_t<T> sum = 0;
           for (p.batch = 0; p.batch < g.batch; ++p.batch)
             for (p.oy = 0; p.oy < g.out_h; ++p.oy)
               for (p.ox = 0; p.ox < g.out_w; ++p.ox) {
                 if (!p.inside(g)) continue;
-                sum += typename wide<T>::type{x[p.input(g) + ci]} * dy[p.output(g) + co];
+                sum += wide_t<T>{x[p.input(g) + ci]} * dy[p.output(g) + co];
               }
-          dw[p.filter(g) + ci * g.out_c + co] = static_cast<T>(sum);
+          dw[p.tap(g) * g.in_c * g.out_c + ci * g.out_c + co] = static_cast<T>(sum);
         }
 }
 

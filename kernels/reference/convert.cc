@@ -1,23 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/reference/convert.h"
+#include "kernels/reference/scalar.h"
 
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 namespace kerngrad::kernels::reference {
 namespace {
-
-template <class T>
-T get(const void* p, std::int64_t i) {
-  T value;
-  std::memcpy(&value, static_cast<const std::byte*>(p) + i * static_cast<std::int64_t>(sizeof(T)), sizeof(T));
-  return value;
-}
-template <class T>
-void put(void* p, std::int64_t i, T value) {
-  std::memcpy(static_cast<std::byte*>(p) + i * static_cast<std::int64_t>(sizeof(T)), &value, sizeof(T));
-}
 
 // An element on its way: long double holds every float and every 64-bit integer exactly on x86; elsewhere integers
 // go through `whole`.

@@ -1,39 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transcendental functions are computed in the next wider type by the C library and rounded once.
 #include "kernels/reference/unary.h"
+#include "kernels/reference/scalar.h"
 
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <type_traits>
 
 namespace kerngrad::kernels::reference {
 namespace {
-
-struct complex_pair {
-  float re, im;
-};
-template <dtype T> struct element {
-  using type = storage_t<T>;
-};
-template <> struct element<dtype::complex64> {
-  using type = complex_pair;
-};
-template <dtype T> using element_t = typename element<T>::type;
-
-template <class T> using wide_t = std::conditional_t<std::is_same_v<T, float>, double, long double>;
-template <class T> constexpr bool is_float = std::is_floating_point_v<T>;
-
-template <class T>
-T get(const void* p, std::size_t i) {
-  T value;
-  std::memcpy(&value, static_cast<const std::byte*>(p) + i * sizeof(T), sizeof(T));
-  return value;
-}
-template <class T>
-void put(void* p, std::size_t i, T value) {
-  std::memcpy(static_cast<std::byte*>(p) + i * sizeof(T), &value, sizeof(T));
-}
 
 // Calls f for every element; the result's type is that of f.
 template <class T, class F>

@@ -43,6 +43,8 @@ constexpr known_gradient instantiate(const op_rule<Op, F...>&, const auto& table
     const auto part = [&]<std::size_t Operand>(std::integral_constant<std::size_t, Operand>) {
       using rule_type = std::tuple_element_t<Operand, std::tuple<F...>>;
       if constexpr (!std::is_same_v<rule_type, no_gradient_t>) {
+        static_assert(gradient_rule<rule_type, tensor_context<Op>, tensor>,
+                      "a gradient rule must be callable with the context `c` alone and give a tensor");
         entry.of[Operand].keeps = std::get<Operand>(std::get<decltype(which)::value>(table).of).keeps;
         entry.of[Operand].run = [](const frame& at) -> tensor { return rule_type{}(tensor_context<Op>(at)); };
       }
