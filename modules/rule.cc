@@ -45,8 +45,8 @@ struct no_gradient_t {};
 
 /// A callable that gives a gradient of type V when it is called with a context.
 template <class F, class Context, class V>
-concept gradient_rule = std::is_invocable_v<const F&, const Context&> &&
-                        std::is_same_v<std::invoke_result_t<const F&, const Context&>, V>;
+concept gradient_rule =
+    std::is_invocable_v<const F&, const Context&> && std::is_same_v<std::invoke_result_t<const F&, const Context&>, V>;
 
 /// The rule for an operand: what it needs of the forward pass, and the callable.
 template <class F>
