@@ -109,8 +109,6 @@ inline constexpr op_row create_row(std::string_view name, std::string_view doc, 
           .no_gradient = "there is no operand",
           .cost = 0};
 }
-constexpr void infer_random(inference& call) { shapes::fill(call); }
-
 inline constexpr op_row move_rows[] = {
     move_row("Identity", "The same values.", x_any, {}, shapes::same, launch::copy),
     move_row("Reshape", "The same elements in the same order under another shape.", x_any, reshape_attrs,
@@ -151,9 +149,9 @@ inline constexpr op_row create_rows[] = {
     create_row("LinSpace", "Evenly spaced numbers, both ends included.", linspace_attrs, shapes::linspace,
                launch::linspace),
     create_row("RandomUniform", "Uniform draws by Philox 4x32-10: element i depends on seed and i alone.",
-               uniform_attrs, infer_random, launch::random, family::random),
+               uniform_attrs, shapes::random, launch::random, family::random),
     create_row("RandomNormal", "Normal draws by Philox 4x32-10 and Box-Muller: element i depends on seed and i alone.",
-               normal_attrs, infer_random, launch::random, family::random),
+               normal_attrs, shapes::random, launch::random, family::random),
 };
 
 }  // namespace kerngrad

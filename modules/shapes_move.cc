@@ -271,12 +271,31 @@ constexpr void segment_sum(inference& call) {
   call.give(shape(std::span<const std::int64_t>(dims, rank)));
 }
 
+/// Refuses a number that a dtype cannot hold: beyond an integer's range (2^53 for int64, where doubles stop being
+/// exact), not 0 or 1 for bool, not finite for any.
+constexpr void check_fits(const inference& call, std::string_view name, dtype type) {
+  const double value = call.attr(name).as_number();
+  double least = std::numeric_limits<double>::lowest(), most = std::numeric_limits<double>::max();
+  if (type == dtype::int32) least = -2147483648.0, most = 2147483647.0;
+  if (type == dtype::int64) least = -9007199254740992.0, most = 9007199254740992.0;
+  if (type == dtype::uint8) least = 0, most = 255;
+  if (type == dtype::boolean) least = 0, most = 1;
+  if (!(value >= least && value <= most))
+    call.refuse(std::string(name) + " = " + to_string(call.attr(name)),
+                "a number that " + std::string(name_of(type)) + " holds");
+}
+
 constexpr void one_hot(inference& call) {
   const std::int64_t depth = call.attr("depth").as_integer();
   const shape& indices = call.in[0].dims;
   if (depth < 2) call.refuse("depth " + std::to_string(depth), "a depth of at least 2");
   if (indices.rank() == max_rank) call.refuse("rank 8", "a rank of at most 7, so that one axis can be added");
-  call.give(with_inserted(indices, indices.rank(), depth), call.attr("dtype").as_dtype());
+  const dtype type = call.attr("dtype").as_dtype();
+  if (type != dtype::float32 && type != dtype::float64) {
+    check_fits(call, "onValue", type);
+    check_fits(call, "offValue", type);
+  }
+  call.give(with_inserted(indices, indices.rank(), depth), type);
 }
 
 /// The axes that Reverse turns round: all of them when they are not given.
@@ -297,6 +316,7 @@ constexpr double range_step(const inference& call) {
   return stop < start && step == 1 ? -1 : step;
 }
 constexpr void range(inference& call) {
+  for (std::string_view name : {"start", "stop", "step"}) check_fits(call, name, call.attr("dtype").as_dtype());
   const double start = call.attr("start").as_number(), stop = call.attr("stop").as_number();
   const double step = range_step(call);
   if (step == 0) call.refuse("step 0", "a step that is not 0");
@@ -305,6 +325,15 @@ constexpr void range(inference& call) {
   std::int64_t count = exact > 0 ? static_cast<std::int64_t>(exact) : 0;
   if (static_cast<double>(count) < exact) ++count;
   call.give({count}, call.attr("dtype").as_dtype());
+}
+
+/// RandomUniform and RandomNormal: `shape`, and two parameters that the dtype holds.
+constexpr void random(inference& call) {
+  const dtype type = call.attr("dtype").as_dtype();
+  const bool normal = call.row.attr_index("mean") >= 0;
+  check_fits(call, normal ? "mean" : "low", type);
+  check_fits(call, normal ? "stddev" : "high", type);
+  fill(call);
 }
 
 constexpr void linspace(inference& call) {

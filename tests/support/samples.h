@@ -60,7 +60,12 @@ class stream {
 inline kg::tensor from_doubles(const std::vector<double>& values, const kg::shape& dims, kg::dtype type) {
   const auto as = [&]<class T>(T) {
     std::vector<T> converted;
-    for (double v : values) converted.push_back(static_cast<T>(v));
+    for (double v : values) {
+      // Through int64, so that what uint8 cannot hold wraps.
+      if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
+        converted.push_back(static_cast<T>(static_cast<std::int64_t>(v)));
+      else converted.push_back(static_cast<T>(v));
+    }
     return kg::tensor(converted, dims);
   };
   switch (type) {
