@@ -65,6 +65,13 @@ inline constexpr op_row softmax_row(std::string_view name, std::string_view doc,
           .cost = 16};
 }
 
+inline constexpr op_row scan_row(std::string_view name, std::string_view doc) {
+  op_row row = reduce_row(name, doc, numbers, x_numeric, scan_attrs);
+  row.infer = shapes::along_axis;
+  row.launch = launch::scan;
+  return row;
+}
+
 inline constexpr op_row reduce_rows[] = {
     reduce_row("Sum", "The sum over axes; 0 of nothing; bool counts as int32.", numbers, x_numeric_or_complex),
     reduce_row("Mean", "The mean over axes, as float32 for integers; NaN of nothing.", floats),
@@ -79,22 +86,8 @@ inline constexpr op_row reduce_rows[] = {
                      "the result is boolean"),
     arg_row("ArgMax", "The index of the first largest element; NaN is passed over unless it is the first."),
     arg_row("ArgMin", "The index of the first smallest element; NaN is passed over unless it is the first."),
-    {.name = "Cumsum",
-     .doc = "The running sum along an axis.",
-     .group = family::reduce,
-     .operands = x_numeric,
-     .attrs = scan_attrs,
-     .types = numbers,
-     .infer = shapes::along_axis,
-     .launch = launch::scan},
-    {.name = "Cumprod",
-     .doc = "The running product along an axis.",
-     .group = family::reduce,
-     .operands = x_numeric,
-     .attrs = scan_attrs,
-     .types = numbers,
-     .infer = shapes::along_axis,
-     .launch = launch::scan},
+    scan_row("Cumsum", "The running sum along an axis."),
+    scan_row("Cumprod", "The running product along an axis."),
 };
 
 inline constexpr op_row softmax_rows[] = {
