@@ -10,6 +10,7 @@ import :core;
 import :op;
 import :table;
 import :tensor;
+import :entry;
 import :engine;
 
 export namespace kerngrad {
@@ -39,9 +40,9 @@ template <class T>
 concept operand_argument = std::is_convertible_v<const T&, const tensor&>;
 
 /// An argument is an operand, or an attribute that the row has.
-template <fixed_string Op, class T>
+template <class Op, class T>
 consteval bool fits() {
-  if constexpr (is_attr<T>) return row_of<op_id<Op>>.attr_index(T::name) >= 0;
+  if constexpr (is_attr<T>) return Op::row.attr_index(T::name) >= 0;
   else return true;
 }
 
@@ -52,57 +53,86 @@ consteval int required_operands(const op_row& row) {
   return count;
 }
 
+/// How many of the arguments are operands.
+template <class... Args>
+inline constexpr int operand_count = (0 + ... + (operand_argument<Args> ? 1 : 0));
+
 }  // namespace kerngrad::detail
 
 export namespace kerngrad {
 
+/// A known op as a type, beside which an op from outside the library is its own type (modules/own.cc).
+template <fixed_string Name>
+  requires known_op<Name>
+struct known {
+  static constexpr const op_row& row = row_of<op_id<Name>>;
+};
+
 /// Every attribute among the arguments is one of the op's row.
-template <fixed_string Op, class... Args>
+template <class Op, class... Args>
 concept has_these_attributes = (detail::fits<Op, Args>() && ...);
 /// There are as many operands among the arguments as the op's row asks for.
-template <fixed_string Op, class... Args>
-concept has_these_operands =
-    (... + (detail::operand_argument<Args> ? 1 : 0)) >= detail::required_operands(row_of<op_id<Op>>) &&
-    (... + (detail::operand_argument<Args> ? 1 : 0)) <= static_cast<int>(row_of<op_id<Op>>.operands.size());
+template <class Op, class... Args>
+concept has_these_operands = detail::operand_count<Args...> >= detail::required_operands(Op::row) &&
+                             detail::operand_count<Args...> <= static_cast<int>(Op::row.operands.size());
 
-/// Runs a known op. Returns its (first) result; throws `error` for shapes, dtypes or values that its row refuses.
-template <fixed_string Op, class... Args>
-  requires known_op<Op>
-tensor call(const Args&... args) {
-  constexpr const op_row& row = row_of<op_id<Op>>;
+}  // namespace kerngrad
+
+namespace kerngrad::detail {
+
+// A typed call of an op, whoever brought it.
+template <class Op, class... Args>
+inline tensor invoke(const op_entry& op, const Args&... args) {
+  constexpr const op_row& row = Op::row;
   static_assert(has_these_attributes<Op, Args...>,
                 "an attribute that the op's row does not have: see the row for their names");
   static_assert(row.takes_list() || sizeof...(Args) == 0 || has_these_operands<Op, Args...>,
                 "a wrong number of operands: see the op's row");
   if constexpr (row.attrs.empty() && sizeof...(Args) == 1 && row.operands.size() == 1 && !row.takes_list()) {
-    return detail::run_unary(op_id<Op>, args...);
+    return run_unary(op, args...);
   } else if constexpr (row.attrs.empty() && sizeof...(Args) == 2 && row.group == family::binary && !row.takes_list()) {
-    return detail::run_binary(op_id<Op>, args...);
+    return run_binary(op, args...);
   } else {
     const tensor* in[sizeof...(Args) + 1];
     attr_value attrs[row.attrs.size() + 1];
     std::size_t count = 0;
     const auto place = [&]<class T>(const T& argument) {
-      if constexpr (detail::is_attr<T>) attrs[row.attr_index(T::name)] = argument.value;
+      if constexpr (is_attr<T>) attrs[row.attr_index(T::name)] = argument.value;
       else in[count++] = &argument;
     };
     (place(args), ...);
-    return detail::run_one(op_id<Op>, {in, count}, {attrs, row.attrs.size()});
+    return run_one(op, {in, count}, {attrs, row.attrs.size()});
   }
 }
 
-/// Runs a known op on a list of operands (Concat, Pack, AddN) or for all its results (Unpack, SplitV).
-template <fixed_string Op, class... Attrs>
-  requires known_op<Op>
-tensor_list call_list(std::span<const tensor> operands, const Attrs&... given) {
-  constexpr const op_row& row = row_of<op_id<Op>>;
+template <class Op, class... Attrs>
+tensor_list invoke_list(const op_entry& op, std::span<const tensor> operands, const Attrs&... given) {
+  constexpr const op_row& row = Op::row;
   static_assert(has_these_attributes<Op, Attrs...>,
                 "an attribute that the op's row does not have: see the row for their names");
   std::vector<const tensor*> in;
   for (const tensor& x : operands) in.push_back(&x);
   attr_value attrs[row.attrs.size() + 1];
   ((attrs[row.attr_index(Attrs::name)] = given.value), ...);
-  return detail::run_list(op_id<Op>, in, {attrs, row.attrs.size()});
+  return run_list(op, in, {attrs, row.attrs.size()});
+}
+
+}  // namespace kerngrad::detail
+
+export namespace kerngrad {
+
+/// Runs a known op. Returns its (first) result; throws `error` for shapes, dtypes or values that its row refuses.
+template <fixed_string Op, class... Args>
+  requires known_op<Op>
+inline tensor call(const Args&... args) {
+  return detail::invoke<known<Op>>(detail::known_entry(op_id<Op>), args...);
+}
+
+/// Runs a known op on a list of operands (Concat, Pack, AddN) or for all its results (Unpack, SplitV).
+template <fixed_string Op, class... Attrs>
+  requires known_op<Op>
+tensor_list call_list(std::span<const tensor> operands, const Attrs&... given) {
+  return detail::invoke_list<known<Op>>(detail::known_entry(op_id<Op>), operands, given...);
 }
 
 }  // namespace kerngrad

@@ -242,6 +242,15 @@ class attr_value {
   static constexpr int max_text = 127;
 
   constexpr attr_value() = default;
+  constexpr attr_value(const attr_value& other)
+      : kind_(other.kind_), count_(other.count_), integer_(other.integer_), number_(other.number_) {
+    copy_payload(other);
+  }
+  constexpr attr_value& operator=(const attr_value& other) {
+    kind_ = other.kind_, count_ = other.count_, integer_ = other.integer_, number_ = other.number_;
+    copy_payload(other);
+    return *this;
+  }
   constexpr attr_value(bool value) : kind_(attr_kind::boolean), integer_(value) {}
   template <class T>
     requires(std::is_integral_v<T> && !std::is_same_v<T, bool>)
@@ -253,13 +262,15 @@ class attr_value {
   constexpr attr_value(std::string_view value) : kind_(attr_kind::text) {
     if (value.size() > max_text)
       fail("attribute", "a text of " + std::to_string(value.size()) + " bytes", "at most 127");
-    for (char c : value) payload_.text[count_++] = c;
+    count_ = static_cast<std::uint8_t>(value.size());
+    for (std::size_t i = 0; i <= max_text; ++i) payload_.text[i] = i < value.size() ? value[i] : '\0';
   }
   constexpr attr_value(const char* value) : attr_value(std::string_view(value)) {}
   constexpr attr_value(std::span<const std::int64_t> values) : kind_(attr_kind::list) {
     if (values.size() > max_list)
       fail("attribute", "a list of " + std::to_string(values.size()) + " integers", "at most 16");
-    for (std::int64_t value : values) payload_.list[count_++] = value;
+    count_ = static_cast<std::uint8_t>(values.size());
+    for (std::size_t i = 0; i < max_list; ++i) payload_.list[i] = i < values.size() ? values[i] : 0;
   }
   constexpr attr_value(std::initializer_list<std::int64_t> values)
       : attr_value(std::span<const std::int64_t>(values.begin(), values.size())) {}
@@ -283,12 +294,18 @@ class attr_value {
   }
 
  private:
+  // Left alone unless there is a text or a list: most values are numbers, and calls copy them.
   union payload {
     std::int64_t list[max_list];
     char text[max_text + 1];
-    constexpr payload() : text{} {}
-    constexpr explicit payload(int) : list{} {}
+    constexpr payload() {}
   };
+  constexpr void copy_payload(const attr_value& other) {
+    if (kind_ == attr_kind::text)
+      for (int i = 0; i <= max_text; ++i) payload_.text[i] = other.payload_.text[i];
+    else if (kind_ == attr_kind::list)
+      for (int i = 0; i < max_list; ++i) payload_.list[i] = other.payload_.list[i];
+  }
   attr_kind kind_ = attr_kind::absent;
   std::uint8_t count_ = 0;
   std::int64_t integer_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine's interface: running a known op on tensors, choosing the backend and the SIMD target.
+// The engine's interface: running a known op on tensors, choosing the SIMD target.
 module;
 #include "kernels/abi.h"
 export module kerngrad:engine;
@@ -9,16 +9,12 @@ import :core;
 import :op;
 import :table;
 import :tensor;
+import :entry;
 
 export namespace kerngrad {
 
 /// Results of an op, or a list of operands.
 using tensor_list = small_list<tensor, 4>;
-
-/// Makes a backend the one that every call runs on, in all threads, until it is changed again.
-void set_backend(backend which);
-/// The backend that calls run on.
-backend active_backend();
 
 /// A SIMD target that this build has and this CPU runs.
 struct simd_target {
@@ -37,10 +33,10 @@ std::string active_simd_target();
 // What the typed door compiles to. `attrs` are in the order of the row, absent where they were not given.
 namespace kerngrad::detail {
 
-tensor run_unary(int id, const tensor& x);
-tensor run_binary(int id, const tensor& a, const tensor& b);
-tensor run_one(int id, std::span<const tensor* const> in, std::span<const attr_value> attrs);
-tensor_list run_list(int id, std::span<const tensor* const> in, std::span<const attr_value> attrs);
+tensor run_unary(const op_entry& op, const tensor& x);
+tensor run_binary(const op_entry& op, const tensor& a, const tensor& b);
+tensor run_one(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs);
+tensor_list run_list(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs);
 // A number beside a tensor, as a scalar tensor: with the tensor's dtype, or float32 for a fraction beside integers.
 tensor literal(double value, const tensor& like);
 tensor whole_literal(std::int64_t value, const tensor& like);

@@ -11,12 +11,16 @@ import :op;
 
 export namespace kerngrad {
 
+struct launch_call;
+
 /// The code of one kernel: op, dtype and backend are its place in the table. All null where there is none.
 struct kernel_slot {
   kernels::run_fn run = nullptr;
   kernels::flat1_fn flat1 = nullptr;
   kernels::flat2_fn flat2 = nullptr;
-  constexpr bool exists() const { return run != nullptr || flat1 != nullptr || flat2 != nullptr; }
+  /// Takes the call as it is, in place of the row's launcher: kernels in plain C++ that need no geometry.
+  void (*direct)(const launch_call&) = nullptr;
+  constexpr bool exists() const { return run != nullptr || flat1 != nullptr || flat2 != nullptr || direct != nullptr; }
 };
 
 /// One validated call on its way to a kernel.

@@ -14,24 +14,10 @@ import :std;
 import :core;
 import :op;
 import :table;
+import :tensor;
+import :entry;
 
 export namespace kerngrad {
-
-/// Which values a rule keeps from the forward pass: operands in the low bits, results from bit 8.
-struct kept {
-  std::uint16_t bits = 0;
-  constexpr bool operand(int i) const { return (bits >> i) & 1; }
-  constexpr bool result(int k) const { return (bits >> (8 + k)) & 1; }
-  friend constexpr kept operator|(kept a, kept b) { return {static_cast<std::uint16_t>(a.bits | b.bits)}; }
-};
-
-namespace keep {
-// What `wrt` is given: nothing, operand 0, 1 or 2, the (first) result, all operands.
-inline constexpr kept nothing{};
-inline constexpr kept in0{1}, in1{2}, in2{4};
-inline constexpr kept out0{256};
-inline constexpr kept all_in{0xff};
-}  // namespace keep
 
 /// The rule for one operand: what it keeps and how its gradient is computed.
 template <class F>
@@ -57,20 +43,77 @@ constexpr operand_rule<F> wrt(kept keeps, F gradient) {
 constexpr operand_rule<no_gradient_t> constant_operand() { return {}; }
 
 /// The rules of an op, one per operand; an op that takes a list has one, called with each index.
-template <fixed_string Op, class... F>
-struct op_rule {
-  static constexpr std::string_view name = Op;
+template <class... F>
+struct rule_parts {
   static constexpr std::size_t operands = sizeof...(F);
   std::tuple<operand_rule<F>...> of;
 };
+/// The rules of a known op.
+template <fixed_string Op, class... F>
+struct op_rule {
+  static constexpr std::string_view name = Op;
+  rule_parts<F...> parts;
+};
 
-/// The rules of an op: one per operand of its row, in their order.
+/// The rules of a known op: one per operand of its row, in their order.
 template <fixed_string Op, class... F>
 constexpr op_rule<Op, F...> rule(operand_rule<F>... of) {
   static_assert(known_op<Op>, "a gradient rule for an op that has no row: correct the name or add the row");
   static_assert(sizeof...(F) == op_table[static_cast<std::size_t>(find_op(Op))].operands.size(),
                 "a gradient rule must have one part per operand of the op's row");
+  return {{{of...}}};
+}
+/// The rules of an op from outside the library: its `gradient` member.
+template <class... F>
+constexpr rule_parts<F...> gradient_of(operand_rule<F>... of) {
   return {{of...}};
 }
 
 }  // namespace kerngrad
+
+namespace kerngrad::detail {
+
+// The context `c` of a rule for one op on tensors.
+template <const op_row& Row>
+class tensor_context {
+ public:
+  inline explicit tensor_context(const frame& at) : at_(at) {}
+  inline const tensor& dy(int k = 0) const { return frame_dy(at_, k); }
+  std::vector<tensor> all_dy() const { return frame_all_dy(at_); }
+  inline const tensor& in(int i) const { return frame_operand(at_, i); }
+  inline const tensor& out() const { return frame_result(at_); }
+  inline const shape& dims(int i) const { return frame_dims(at_, i); }
+  inline dtype type(int i) const { return frame_type(at_, i); }
+  inline tensor zeros(int i) const { return frame_zeros(at_, i); }
+  inline tensor reduced(int i, const tensor& g) const { return frame_reduced(at_, i, g); }
+  inline int index() const { return frame_index(at_); }
+  template <fixed_string Name>
+  const attr_value& attr() const {
+    static_assert(Row.attr_index(Name) >= 0, "a gradient rule asks for an attribute that its op's row does not have");
+    return frame_attr(at_, Row.attr_index(Name));
+  }
+
+ private:
+  const frame& at_;
+};
+
+// The parts of a rule as function pointers. `Parts` is the rule itself, so that only its types and masks are needed.
+template <const op_row& Row, class... F>
+constexpr op_gradient instantiate(const rule_parts<F...>& parts) {
+  op_gradient entry;
+  entry.list = Row.takes_list();
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    const auto part = [&]<class Rule>(op_gradient::part& to, const operand_rule<Rule>& from) {
+      if constexpr (!std::is_same_v<Rule, no_gradient_t>) {
+        static_assert(gradient_rule<Rule, tensor_context<Row>, tensor>,
+                      "a gradient rule must be callable with the context `c` alone and give a tensor");
+        to.keeps = from.keeps;
+        to.run = [](const frame& at) -> tensor { return Rule{}(tensor_context<Row>(at)); };
+      }
+    };
+    (part(entry.of[I], std::get<I>(parts.of)), ...);
+  }(std::index_sequence_for<F...>{});
+  return entry;
+}
+
+}  // namespace kerngrad::detail

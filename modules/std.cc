@@ -18,6 +18,7 @@ module;
 #include <limits>
 #include <memory>
 #include <optional>
+#include <source_location>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -42,6 +43,7 @@ using std::pair;
 using std::same_as;
 using std::shared_ptr;
 using std::size_t;
+using std::source_location;
 using std::span;
 using std::string;
 using std::string_view;
@@ -52,7 +54,9 @@ using std::uint8_t;
 using std::unique_ptr;
 using std::vector;
 
+using std::apply;
 using std::bit_cast;
+using std::construct_at;
 using std::declval;
 using std::exchange;
 using std::forward;
@@ -60,7 +64,6 @@ using std::get;
 using std::index_sequence;
 using std::index_sequence_for;
 using std::make_index_sequence;
-using std::make_shared;
 using std::make_unique;
 using std::memcpy;
 using std::move;
@@ -80,8 +83,11 @@ using std::integral_constant;
 using std::invoke_result_t;
 using std::is_arithmetic_v;
 using std::is_convertible_v;
+using std::is_default_constructible_v;
+using std::is_empty_v;
 using std::is_floating_point_v;
 using std::is_integral_v;
+using std::is_invocable_r_v;
 using std::is_invocable_v;
 using std::is_same_v;
 using std::remove_cv_t;

@@ -146,8 +146,8 @@ constexpr kernel_table slots_of(const std::array<kernels::entry, N>& list) {
   for (const kernels::entry& item : list) {
     const int id = find_op(item.op);
     if (id < 0) continue;  // refused by the audit
-    table[static_cast<std::size_t>(id * dtype_count + static_cast<int>(item.type))] = {item.run, item.flat1,
-                                                                                       item.flat2};
+    table[static_cast<std::size_t>(id * dtype_count + static_cast<int>(item.type))] = {item.run, item.flat1, item.flat2,
+                                                                                       nullptr};
   }
   for (int id = 0; id < op_count; ++id) {
     if (op_table[static_cast<std::size_t>(id)].kernel.empty()) continue;

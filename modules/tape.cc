@@ -11,7 +11,7 @@ import :op;
 import :table;
 import :tensor;
 import :engine;
-import :rule;
+import :entry;
 
 namespace kerngrad::detail {
 
@@ -40,22 +40,6 @@ class chunked {
   std::size_t size_ = 0;
 };
 
-struct frame;
-using rule_fn = tensor (*)(const frame&);
-
-/// The gradient of a known op, instantiated for tensors.
-struct known_gradient {
-  struct part {
-    kept keeps;
-    rule_fn run = nullptr;  // null: the operand is a constant
-  };
-  std::array<part, 5> of{};
-  bool exists = false;
-  bool list = false;
-};
-/// Null when the op has no rule.
-const known_gradient* gradient_of(int id);
-
 /// The rule of an op that only exists at run time: dys and a flag per operand in, a gradient per operand out.
 using free_rule = std::function<std::vector<tensor>(std::span<const tensor> dy, const std::vector<bool>& wanted)>;
 
@@ -70,8 +54,8 @@ struct slot {
 };
 
 struct node {
-  int op = -1;  // id of a known op; -1: `free` has the rule
-  const known_gradient* rule = nullptr;
+  const op_entry* op = nullptr;       // null: `free` has the rule
+  const op_gradient* rule = nullptr;  // the op's own, or what stood in for it while this was recorded
   std::uint32_t free = none;
   std::uint32_t first_slot = 0, slots = 0;
   std::uint32_t first_value = 0, results = 0;
@@ -89,6 +73,7 @@ struct tape {
   std::uint64_t id = 0;
   int depth = 0;   // how many gradients are being recorded
   int paused = 0;  // how many scopes keep their ops off the tape
+  int walks = 0;   // how many walks back are under way
   std::uint32_t next_value = 1;
   chunked<node> nodes;
   chunked<slot> slots;
@@ -107,6 +92,7 @@ struct tape {
 extern constinit thread_local tape* current_tape [[gnu::tls_model("initial-exec")]];
 tape& first_tape();
 inline tape& this_tape() { return current_tape ? *current_tape : first_tape(); }
+inline bool walking_back() { return current_tape && current_tape->walks > 0; }
 inline bool recording_now() { return current_tape && current_tape->records(); }
 
 /// Keeps what happens in a scope off the tape.
@@ -118,20 +104,16 @@ class unrecorded {
   unrecorded& operator=(const unrecorded&) = delete;
 };
 
-/// Notes a known op and gives its results their places. Nothing happens when no operand is tracked.
-void record(int id, std::span<const tensor* const> in, std::span<const attr_value> attrs, std::span<tensor> out);
+/// Notes an op and gives its results their places. Nothing happens when no operand is tracked.
+void record(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs,
+            std::span<tensor> out);
 /// The same for an op with a free rule.
 void record_free(std::string_view name, std::span<const tensor* const> in, std::span<tensor> out, free_rule rule);
 
-/// The same for a known op whose gradient was replaced in the registry; false when it was not.
-bool record_replaced(int id, std::span<const tensor* const> in, std::span<const attr_value> attrs,
+/// The same for an op whose gradient was replaced in the registry; false when it was not.
+bool record_replaced(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs,
                      std::span<tensor> out);
 
-/// The attributes of a call as its kernel sees them: defaults filled in, kinds and ranges checked, integers where
-/// whole numbers were given for them.
-void check_attrs(const op_row& row, std::span<const attr_value> given, std::span<attr_value> out);
-
-/// What a rule of a known op sees while the walk is at its node.
 struct frame {
   const tape& on;
   const node& at;
@@ -147,7 +129,5 @@ struct frame {
 
 /// Fills in the dys that did not arrive with zeros.
 std::vector<tensor> completed(const frame& at);
-/// g added up over the axes that a shape was broadcast over.
-tensor reduced_to(const shape& dims, const tensor& g);
 
 }  // namespace kerngrad::detail

@@ -7,23 +7,36 @@ export module kerngrad:tensor;
 
 import :std;
 import :core;
+import :storage;
 
 namespace kerngrad::detail {
 
-/// Header of a buffer; the elements follow it in the same block, or belong to `base` (a reshaped view).
+/// A copy of a buffer's elements in the storage of a backend.
+struct mirror;
+
+/// Header of a buffer; the elements follow it in the same block, or belong to `base` (a reshaped view), or are so far
+/// in the storage of a backend only.
 struct buffer {
   std::atomic<std::int32_t> references{1};
   dtype type{};
   std::uint8_t size_class = 0;
   shape dims;
-  std::byte* data = nullptr;
+  std::byte* data = nullptr;  // on the host; read it through host_data, which fetches what is not there
   buffer* base = nullptr;
+  std::atomic<mirror*> mirrors{nullptr};
 };
 
 buffer* allocate(dtype type, const shape& dims);                  // elements are not initialised
 buffer* share(buffer* source, const shape& dims);                 // same elements, other shape
 void release(buffer* last) noexcept;                              // the count has reached zero
+std::byte* fetch(const buffer* b);                                // the elements are in a storage: copies them
 [[noreturn]] void refuse_element(const buffer* b, dtype wanted);  // wrong C++ type asked for
+
+// Another thread may be fetching them.
+inline std::byte* host_data(const buffer* b) {
+  std::byte* data = __atomic_load_n(&b->data, __ATOMIC_ACQUIRE);
+  return data ? data : fetch(b);
+}
 
 // The part of a tensor that names its place on a tape: which recording, which value. 0 is "on none".
 struct place {
@@ -101,7 +114,7 @@ class tensor {
   std::span<const T> data() const& {
     const detail::buffer* b = checked();
     if (b->type != dtype_of<T>) detail::refuse_element(b, dtype_of<T>);
-    return {reinterpret_cast<const T*>(b->data), static_cast<std::size_t>(b->dims.size())};
+    return {reinterpret_cast<const T*>(detail::host_data(b)), static_cast<std::size_t>(b->dims.size())};
   }
   template <element T>
   std::span<const T> data() && = delete;
@@ -117,7 +130,7 @@ class tensor {
   std::vector<double> to_doubles() const;
 
   /// The elements' address, for kernels and hooks; 64-byte aligned unless it is a view.
-  inline const void* address() const { return checked()->data; }
+  inline const void* address() const { return detail::host_data(checked()); }
   /// Whether two tensors share their elements.
   inline bool shares_with(const tensor& other) const {
     return buffer_ && other.buffer_ && address() == other.address();
@@ -172,8 +185,10 @@ struct tensor_access {
   static inline detail::place& place(tensor& x) noexcept { return x.place_; }
   static inline const detail::place& place(const tensor& x) noexcept { return x.place_; }
   static inline bool unique(const tensor& x) noexcept {
-    return x.buffer_ && x.buffer_->references.load() == 1 &&
-           (!x.buffer_->base || x.buffer_->base->references.load() == 1);
+    const detail::buffer* b = x.buffer_;
+    // Elements that a backend's storage has a copy of may not change under it.
+    return b && b->references.load() == 1 && !b->mirrors.load() &&
+           (!b->base || (b->base->references.load() == 1 && !b->base->mirrors.load()));
   }
 };
 

@@ -152,9 +152,9 @@ INSTANTIATE_TEST_SUITE_P(backends, every_op, ::testing::ValuesIn(op_names(false)
 // ------------------------------------------------------------------------------------------ choosing
 
 TEST(backends, the_simd_backend_is_active_by_default_and_the_other_can_be_chosen) {
-  EXPECT_EQ(kg::active_backend(), kg::backend::simd);
+  EXPECT_EQ(kg::active_backend(), "simd");
   const on_backend reference(kg::backend::reference);
-  EXPECT_EQ(kg::active_backend(), kg::backend::reference);
+  EXPECT_EQ(kg::active_backend(), "reference");
   EXPECT_EQ(kg::sum(kg::tensor({1.f, 2.f, 3.f})).item(), 6);
 }
 

@@ -143,9 +143,10 @@ static_assert(every_op_has_a_rule_or_a_reason());
 
 // ------------------------------------------------------------------------------------------ the typed door
 
-static_assert(kg::has_these_attributes<"LeakyRelu", kg::tensor, kg::named_attr<"alpha">>);
-static_assert(!kg::has_these_attributes<"LeakyRelu", kg::tensor, kg::named_attr<"beta">>);
-static_assert(kg::has_these_operands<"Add", kg::tensor, kg::tensor> && !kg::has_these_operands<"Add", kg::tensor>);
+static_assert(kg::has_these_attributes<kg::known<"LeakyRelu">, kg::tensor, kg::named_attr<"alpha">>);
+static_assert(!kg::has_these_attributes<kg::known<"LeakyRelu">, kg::tensor, kg::named_attr<"beta">>);
+static_assert(kg::has_these_operands<kg::known<"Add">, kg::tensor, kg::tensor> &&
+              !kg::has_these_operands<kg::known<"Add">, kg::tensor>);
 static_assert(std::is_nothrow_move_constructible_v<kg::tensor> && std::is_nothrow_copy_constructible_v<kg::tensor>);
 static_assert(!std::is_convertible_v<float, kg::tensor>, "a number does not become a tensor in silence");
 static_assert(std::is_same_v<decltype(std::declval<const kg::tensor&>().data<float>()), std::span<const float>>);

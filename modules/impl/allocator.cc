@@ -20,6 +20,8 @@ module;
 #endif
 module kerngrad;
 
+import :dispatch;
+
 namespace kerngrad::detail {
 namespace {
 
@@ -191,6 +193,19 @@ buffer* allocate(dtype type, const shape& dims) {
   b->data = static_cast<std::byte*>(block) + header_bytes;
   thread_cache::add(cache.buffers, 1);
   thread_cache::add(cache.bytes, static_cast<std::int64_t>(bytes));
+  if (allocation_watchers.load(std::memory_order_relaxed)) watch_allocation(static_cast<std::int64_t>(bytes));
+  return b;
+}
+
+buffer* allocate_header(dtype type, const shape& dims) {
+  const int index = class_of(header_bytes);
+  thread_cache& cache = mine();
+  buffer* b = new (take(cache, index)) buffer;
+  b->type = type;
+  b->size_class = static_cast<std::uint8_t>(index);
+  b->dims = dims;
+  thread_cache::add(cache.buffers, 1);
+  thread_cache::add(cache.bytes, dims.size() * static_cast<std::int64_t>(size_of(type)));
   return b;
 }
 
@@ -201,7 +216,7 @@ buffer* share(buffer* source, const shape& dims) {
   b->type = source->type;
   b->size_class = static_cast<std::uint8_t>(index);
   b->dims = dims;
-  b->data = source->data;
+  b->data = __atomic_load_n(&source->data, __ATOMIC_ACQUIRE);
   b->base = root;
   root->references.fetch_add(1, std::memory_order_relaxed);
   return b;
@@ -211,6 +226,7 @@ void release(buffer* last) noexcept {
   buffer* base = last->base;
   const std::int64_t bytes = last->dims.size() * static_cast<std::int64_t>(size_of(last->type));
   const int index = last->size_class;
+  if (mirror* copies = last->mirrors.load(std::memory_order_acquire)) drop_mirrors(copies);
   last->~buffer();
   // A thread that has only freed so far gets its cache here; one that is ending counts for those that have ended.
   thread_cache* cache = current || ended ? current : &first_use();
@@ -224,6 +240,7 @@ void release(buffer* last) noexcept {
     all.retired_bytes -= bytes;
   }
   give(cache, last, index);
+  if (!base && allocation_watchers.load(std::memory_order_relaxed)) watch_allocation(-bytes);
   // A view's base has no base itself, so this recursion is one deep.
   if (base && (base->references.load() == 1 || base->references.fetch_sub(1) == 1)) release(base);
 }

@@ -1,22 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a call to a kernel: validate by the row, promote, infer, allocate, launch, record.
 module;
-#include <atomic>
 #include <cmath>
+#include <memory>
 #include "kernels/abi.h"
 #include "kernels/targets.h"
 module kerngrad;
 
+import :dispatch;
 import :tape;
 
 namespace kerngrad {
-
-namespace {
-std::atomic<backend> active{backend::simd};
-}  // namespace
-
-void set_backend(backend which) { active.store(which); }
-backend active_backend() { return active.load(std::memory_order_relaxed); }
 
 std::vector<simd_target> simd_targets() {
   kernels::target all[64];
@@ -43,122 +37,47 @@ std::string active_simd_target() { return kernels::running_target(); }
 namespace detail {
 namespace {
 
-const op_row& row_at(int id) { return op_table[static_cast<std::size_t>(id)]; }
-
-// The operand's name and place, for errors.
-std::string operand_text(const op_row& row, int i) {
-  const operand& spec = row.takes_list() ? row.operands[0] : row.operands[static_cast<std::size_t>(i)];
-  return row.takes_list() ? std::string(spec.name) + "[" + std::to_string(i) + "]" : std::string(spec.name);
-}
-
-const operand& spec_of(const op_row& row, int i) {
-  return row.operands[row.takes_list() ? 0 : static_cast<std::size_t>(i)];
-}
-
-void check_operands(const op_row& row, std::span<const tensor* const> in) {
-  const std::size_t most = row.operands.size();
-  if (row.takes_list() ? in.empty() : in.size() > most)
-    fail(row.name, std::to_string(in.size()) + " operands", row.takes_list() ? "at least 1" : std::to_string(most));
-  for (std::size_t i = 0; i < (row.takes_list() ? in.size() : most); ++i) {
-    const operand& spec = spec_of(row, static_cast<int>(i));
-    if (i >= in.size() || !in[i]->defined()) {
-      if (!spec.optional)
-        fail(row.name, "no operand " + operand_text(row, static_cast<int>(i)), "a tensor", "pass one");
-      continue;
-    }
-    if (!spec.types.has(in[i]->type()))
-      fail(row.name,
-           "operand " + operand_text(row, static_cast<int>(i)) + " of dtype " + std::string(name_of(in[i]->type())),
-           to_string(spec.types), "cast it");
-  }
-}
-
-bool attr_fits(const attr_spec& spec, const attr_value& value) {
-  const bool whole = value.kind() == attr_kind::integer ||
-                     (value.kind() == attr_kind::number && std::floor(value.as_number()) == value.as_number() &&
-                      std::fabs(value.as_number()) < 9e15);
-  switch (spec.kind) {
-    case attr_kind::integer: return whole;
-    case attr_kind::number: return value.kind() == attr_kind::number || value.kind() == attr_kind::integer;
-    case attr_kind::list:
-      return value.kind() == attr_kind::list || (spec.scalar_or_list && whole) ||
-             (!spec.choices.empty() && value.kind() == attr_kind::text);
-    default: return value.kind() == spec.kind;
-  }
-}
-
-bool is_choice(std::string_view choices, std::string_view text) {
-  while (!choices.empty()) {
-    const std::size_t end = choices.find('|');
-    if (choices.substr(0, end) == text) return true;
-    if (end == std::string_view::npos) return false;
-    choices.remove_prefix(end + 1);
-  }
-  return false;
-}
-
-}  // namespace
-
-void check_attrs(const op_row& row, std::span<const attr_value> given, std::span<attr_value> out) {
-  for (std::size_t i = 0; i < row.attrs.size(); ++i) {
-    const attr_spec& spec = row.attrs[i];
-    if (i >= given.size() || !given[i].given()) {
-      if (spec.required)
-        fail(row.name, "no attribute " + std::string(spec.name),
-             std::string(name_of(spec.kind)) + ": " + std::string(spec.doc));
-      out[i] = default_of(spec);
-      continue;
-    }
-    const attr_value& value = given[i];
-    const auto said = [&] { return "attribute " + std::string(spec.name) + " = " + to_string(value); };
-    if (!attr_fits(spec, value)) fail(row.name, said(), std::string(name_of(spec.kind)) + ": " + std::string(spec.doc));
-    if (value.kind() == attr_kind::text && !spec.choices.empty() && !is_choice(spec.choices, value.as_text()))
-      fail(row.name, said(), "one of " + std::string(spec.choices));
-    const bool bounded =
-        spec.least > std::numeric_limits<double>::lowest() || spec.most < std::numeric_limits<double>::max();
-    const auto within = [&](double number) {
-      if (bounded && !(number >= spec.least && number <= spec.most))
-        fail(row.name, said(),
-             "values from " + to_string(attr_value(spec.least)) + " to " + to_string(attr_value(spec.most)));
-    };
-    if (value.kind() == attr_kind::integer || value.kind() == attr_kind::number) within(value.as_number());
-    for (std::int64_t item : value.as_list()) within(static_cast<double>(item));
-    const bool to_integer = value.kind() == attr_kind::number && spec.kind != attr_kind::number;
-    out[i] = to_integer ? attr_value(value.as_integer()) : value;
-  }
-}
-
-namespace {
-
-const kernel_slot& kernel_or_refusal(int id, dtype type) {
-  const backend which = active_backend();
-  const kernel_slot& slot = slot_of(which, id, type);
-  if (!slot.exists())
-    fail(row_at(id).name, "no kernel for " + std::string(name_of(type)) + " on backend " + std::string(name_of(which)),
-         "one of " + to_string(kernel_dtypes(which, id)),
-         "cast the operands, or register a kernel and call it by name");
-  return slot;
+// Why there is no kernel, and what there is.
+[[noreturn]] void refuse_missing(const op_entry& op, const live_backend& on, dtype type) {
+  const std::string_view name = op.row->name;
+  const std::string others = backends_with(name);
+  dtype_set types{};
+  if (on.table >= 0)
+    for (int t = 0; t < dtype_count; ++t)
+      if (op.kernel(on.table, static_cast<dtype>(t)).exists()) types = types | only(static_cast<dtype>(t));
+  fail(name, "no kernel for " + std::string(name_of(type)) + " on backend " + on.name,
+       types.bits ? "one of " + to_string(types) : "a backend that has it: " + (others.empty() ? "none" : others),
+       types.bits ? "cast the operands, or register a kernel and call it by name"
+                  : "register a kernel for it, or allow set_fallback(fallback::by_priority)");
 }
 
 view view_of(const tensor& x) {
   if (!x.defined()) return {};
   const buffer* b = tensor_access::buffer(x);
-  return {b->data, b->dims, b->type};
+  return {host_data(b), b->dims, b->type};
 }
 
-// An array whose length is known when the call runs; up to four items need no heap.
+// An array whose length is known when the call runs; up to four items need no heap, and none is made that is not used.
 template <class T>
 class work_array {
  public:
-  explicit work_array(std::size_t count) : size_(count), heap_(count > 4 ? std::make_unique<T[]>(count) : nullptr) {}
-  inline T& operator[](std::size_t i) { return items()[i]; }
-  inline std::span<T> all() { return {items(), size_}; }
+  explicit work_array(std::size_t count)
+      : size_(count), items_(count > 4 ? std::allocator<T>().allocate(count) : reinterpret_cast<T*>(room_)) {
+    std::uninitialized_value_construct_n(items_, count);
+  }
+  ~work_array() {
+    std::destroy_n(items_, size_);
+    if (size_ > 4) std::allocator<T>().deallocate(items_, size_);
+  }
+  work_array(const work_array&) = delete;
+  work_array& operator=(const work_array&) = delete;
+  inline T& operator[](std::size_t i) { return items_[i]; }
+  inline std::span<T> all() { return {items_, size_}; }
 
  private:
-  inline T* items() { return heap_ ? heap_.get() : fixed_; }
-  T fixed_[4]{};
+  alignas(T) std::byte room_[4 * sizeof(T)];
   std::size_t size_;
-  std::unique_ptr<T[]> heap_;
+  T* items_;
 };
 
 // The dtype that the kernel computes in: the value operands' common one, lifted; without them, the attribute's.
@@ -177,16 +96,12 @@ dtype compute_dtype(const op_row& row, std::span<const tensor* const> in, std::s
   return lifted(common, row.types.before);
 }
 
-// Allocates the results and runs the kernel. Nothing is written before everything has been checked.
-tensor_list launched(int id, const inference& call, std::span<const tensor* const> in) {
-  tensor_list out;
-  if (call.row.launch == launch::copy) {  // the same elements in the same order: no copy, a second header
-    out.push_back(tensor_access::adopt(share(tensor_access::buffer(*in[0]), call.out[0].dims)));
-    return out;
-  }
-  const kernel_slot& slot = kernel_or_refusal(id, call.compute);
+// Allocates the results and runs a kernel of a built-in table. Nothing is written before everything was checked.
+tensor_list launched_on(int table, const op_entry& op, const inference& call, std::span<const tensor* const> in) {
+  const kernel_slot& slot = op.kernel(table, call.compute);
   work_array<view> ins(in.size()), outs(static_cast<std::size_t>(call.out.size()));
   for (std::size_t i = 0; i < in.size(); ++i) ins[i] = view_of(*in[i]);
+  tensor_list out;
   for (int k = 0; k < call.out.size(); ++k) {
     out.push_back(tensor_access::adopt(allocate(call.out[k].type, call.out[k].dims)));
     outs[static_cast<std::size_t>(k)] = view_of(out[k]);
@@ -195,22 +110,95 @@ tensor_list launched(int id, const inference& call, std::span<const tensor* cons
   const std::span<view> results = outs.all();
   bool any = false;
   for (const view& y : results) any = any || y.dims.size() > 0;
-  if (any)
-    call.row.launch({call, slot, kernel_tables[static_cast<std::size_t>(active_backend())].data(), ins.all(), results});
+  if (any) {
+    const launch_call all{call, slot, kernel_tables[static_cast<std::size_t>(table)].data(), ins.all(), results};
+    slot.direct ? slot.direct(all) : call.row.launch(all);
+  }
   return out;
 }
 
-void record_all(int id, std::span<const tensor* const> in, std::span<const attr_value> attrs, tensor_list& out) {
+// A registered kernel takes operands and attributes by the names of the row.
+tensor_list launched_registered(const registered_kernel& kernel, const live_backend& on, const inference& call,
+                                std::span<const tensor* const> in) {
+  std::vector<tensor> list;
+  std::vector<operand_ref> operands;
+  if (call.row.takes_list()) {
+    for (const tensor* x : in) list.push_back(*x);
+    operands.emplace_back(call.row.operands[0].name, list);
+  } else {
+    for (std::size_t i = 0; i < in.size(); ++i)
+      if (in[i]->defined()) operands.emplace_back(call.row.operands[i].name, *in[i]);
+  }
+  std::vector<attribute_ref> attrs;
+  for (std::size_t i = 0; i < call.attrs.size(); ++i)
+    if (call.attrs[i].given()) attrs.emplace_back(call.row.attrs[i].name, call.attrs[i]);
+  std::vector<signature> results;
+  for (int k = 0; k < call.out.size(); ++k) results.push_back(call.out[k]);
+  return run_registered(kernel, on, call.compute, operands, attrs, results);
+}
+
+// The kernel of one backend, watched: its registered one, else that of its table. False: it has none.
+bool launched_there(const live_backend& on, const registered_kernel* instead, const op_entry& op, const inference& call,
+                    std::span<const tensor* const> in, tensor_list& out) {
+  kernel_ptr own;
+  if (!instead && on.table < 0) {
+    own = registered_for(op.row->name, on.name);
+    if (own && own->config.dtypes.has(call.compute)) instead = own.get();
+  }
+  if (instead) {
+    out = launched_registered(*instead, on, call, in);
+    return true;
+  }
+  if (on.table < 0 || !op.kernel(on.table, call.compute).exists()) return false;
+  watch_run watched(op.row->name, on, call.compute, in);
+  out = launched_on(on.table, op, call, in);
+  watched.done(out);
+  return true;
+}
+
+// The slow way: a backend of one's own, somebody who watches, elements outside the host's memory, no kernel.
+tensor_list launched_slowly(const op_entry& op, const inference& call, std::span<const tensor* const> in,
+                            const registered_kernel* instead) {
+  const std::shared_ptr<const live_backend> on = backend_here();
+  tensor_list out;
+  if (launched_there(*on, instead, op, call, in, out)) return out;
+  for (const std::shared_ptr<const live_backend>& next : fallback_chain(*on)) {
+    const kernel_ptr registered = next->table >= 0 ? nullptr : registered_for(op.row->name, next->name);
+    const bool has = next->table >= 0 ? op.kernel(next->table, call.compute).exists()
+                                      : registered && registered->config.dtypes.has(call.compute);
+    if (!has) continue;
+    watch_fallback(op.row->name, *on, *next, call.compute);
+    launched_there(*next, registered.get(), op, call, in, out);
+    return out;
+  }
+  refuse_missing(op, *on, call.compute);
+}
+
+tensor_list launched(const op_entry& op, const inference& call, std::span<const tensor* const> in,
+                     const registered_kernel* instead) {
+  if (call.row.launch == launch::copy && !instead) {  // the same elements in the same order: a second header
+    tensor_list out;
+    out.push_back(tensor_access::adopt(share(tensor_access::buffer(*in[0]), call.out[0].dims)));
+    return out;
+  }
+  const int table = instead ? -1 : quick();
+  if (table >= 0 && op.kernel(table, call.compute).exists()) return launched_on(table, op, call, in);
+  return launched_slowly(op, call, in, instead);
+}
+
+void record_all(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs,
+                tensor_list& out) {
   if (out.empty()) return;
-  if (out.size() == 1) return record(id, in, attrs, {&out[0], 1});
+  if (out.size() == 1) return record(op, in, attrs, {&out[0], 1});
   std::vector<tensor> flat;
   for (int k = 0; k < out.size(); ++k) flat.push_back(std::move(out[k]));
-  record(id, in, attrs, flat);
+  record(op, in, attrs, flat);
   for (int k = 0; k < out.size(); ++k) out[k] = std::move(flat[static_cast<std::size_t>(k)]);
 }
 
-tensor_list run_checked(int id, std::span<const tensor* const> in, std::span<const attr_value> attrs) {
-  const op_row& row = row_at(id);
+tensor_list run_checked(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs,
+                        const registered_kernel* instead) {
+  const op_row& row = *op.row;
   const dtype compute = compute_dtype(row, in, attrs);
   work_array<tensor> promoted(in.size());
   work_array<const tensor*> operands(in.size());
@@ -226,8 +214,8 @@ tensor_list run_checked(int id, std::span<const tensor* const> in, std::span<con
   }
   inference call{row, seen.all(), attrs, compute, result_of(compute, row.types.after)};
   row.infer(call);
-  tensor_list out = launched(id, call, operands.all());
-  if (recording_now()) record_all(id, operands.all(), attrs, out);
+  tensor_list out = launched(op, call, operands.all(), instead);
+  if (recording_now()) record_all(op, operands.all(), attrs, out);
   return out;
 }
 
@@ -238,56 +226,63 @@ bool plain(const op_row& row, dtype type) {
 
 }  // namespace
 
-tensor_list run_list(int id, std::span<const tensor* const> in, std::span<const attr_value> attrs) {
-  const op_row& row = row_at(id);
+tensor_list run_list(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs,
+                     const registered_kernel* instead) {
+  const op_row& row = *op.row;
   check_operands(row, in);
-  if (row.attrs.empty()) return run_checked(id, in, {});
-  std::array<attr_value, 8> normal;
-  const std::span<attr_value> checked(normal.data(), row.attrs.size());
-  check_attrs(row, attrs, checked);
-  return run_checked(id, in, checked);
+  if (row.attrs.empty()) return run_checked(op, in, {}, instead);
+  attr_list normal(row.attrs.size());
+  check_attrs(row, attrs, normal.all());
+  return run_checked(op, in, normal.all(), instead);
 }
 
-tensor run_one(int id, std::span<const tensor* const> in, std::span<const attr_value> attrs) {
-  tensor_list out = run_list(id, in, attrs);
+tensor_list run_list(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs) {
+  return run_list(op, in, attrs, nullptr);
+}
+
+tensor run_one(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs) {
+  tensor_list out = run_list(op, in, attrs, nullptr);
   return std::move(out.front());
 }
 
-tensor run_unary(int id, const tensor& x) {
-  const op_row& row = row_at(id);
-  if (const buffer* b = tensor_access::buffer(x); b && row.group == family::unary && plain(row, b->type)) {
-    const kernel_slot& slot = slot_of(active_backend(), id, b->type);
+tensor run_unary(const op_entry& op, const tensor& x) {
+  const op_row& row = *op.row;
+  const int table = quick();
+  const buffer* b = tensor_access::buffer(x);
+  if (b && table >= 0 && row.group == family::unary && plain(row, b->type)) {
+    const kernel_slot& slot = op.kernel(table, b->type);
     if (slot.flat1) {
       tensor y = tensor_access::adopt(allocate(result_of(b->type, row.types.after), b->dims));
       slot.flat1(b->data, tensor_access::buffer(y)->data, static_cast<std::size_t>(b->dims.size()));
       if (recording_now()) {
         const tensor* const in[] = {&x};
-        record(id, in, {}, {&y, 1});
+        record(op, in, {}, {&y, 1});
       }
       return y;
     }
   }
   const tensor* const in[] = {&x};
-  return run_one(id, in, {});
+  return run_one(op, in, {});
 }
 
-tensor run_binary(int id, const tensor& a, const tensor& b) {
-  const op_row& row = row_at(id);
+tensor run_binary(const op_entry& op, const tensor& a, const tensor& b) {
+  const op_row& row = *op.row;
+  const int table = quick();
   const buffer *p = tensor_access::buffer(a), *q = tensor_access::buffer(b);
-  if (p && q && p->type == q->type && plain(row, p->type) && p->dims == q->dims) {
-    const kernel_slot& slot = slot_of(active_backend(), id, p->type);
+  if (p && q && table >= 0 && p->type == q->type && plain(row, p->type) && p->dims == q->dims) {
+    const kernel_slot& slot = op.kernel(table, p->type);
     if (slot.flat2) {
       tensor y = tensor_access::adopt(allocate(result_of(p->type, row.types.after), p->dims));
       slot.flat2(p->data, q->data, tensor_access::buffer(y)->data, static_cast<std::size_t>(p->dims.size()));
       if (recording_now()) {
         const tensor* const in[] = {&a, &b};
-        record(id, in, {}, {&y, 1});
+        record(op, in, {}, {&y, 1});
       }
       return y;
     }
   }
   const tensor* const in[] = {&a, &b};
-  return run_one(id, in, {});
+  return run_one(op, in, {});
 }
 
 tensor literal(double value, const tensor& like) {

@@ -2,10 +2,12 @@
 // The walk back over the tape, and what stands on it: gradients of functions, variables, rules of one's own.
 module;
 #include <algorithm>
+#include <memory>
 #include <vector>
 #include "kernels/abi.h"
 module kerngrad;
 
+import :dispatch;
 import :tape;
 
 namespace kerngrad {
@@ -49,7 +51,7 @@ tensor leaf(tape& t, const tensor& x) {
   tensor y = x;
   if (t.tracks(x)) {
     const tensor* const in[] = {&x};
-    record(op_id<"Identity">, in, {}, {&y, 1});
+    record(known_entry(op_id<"Identity">), in, {}, {&y, 1});
   } else {
     tensor_access::place(y) = {t.id, t.next_value++};
   }
@@ -62,10 +64,10 @@ void accumulate(tensor& a, tensor g, bool recorded) {
     a = std::move(g);
     return;
   }
-  if (!recorded && tensor_access::unique(a) && a.type() == g.type() && a.dims() == g.dims()) {
+  if (!recorded && on_simd() && tensor_access::unique(a) && a.type() == g.type() && a.dims() == g.dims()) {
     const buffer *p = tensor_access::buffer(a), *q = tensor_access::buffer(g);
-    const kernel_slot& slot = slot_of(active_backend(), op_id<"Add">, a.type());
-    slot.flat2(p->data, q->data, p->data, static_cast<std::size_t>(a.size()));
+    const kernel_slot& slot = slot_of(backend::simd, op_id<"Add">, a.type());
+    slot.flat2(host_data(p), host_data(q), host_data(p), static_cast<std::size_t>(a.size()));
     return;
   }
   a = add(a, g);
@@ -106,6 +108,11 @@ class walk {
   bool reaches(std::uint32_t value) const { return knows(value) && relevant_[value - base_]; }
 
   void run() {
+    struct under_way {
+      tape& t;
+      explicit under_way(tape& on) : t(on) { ++t.walks; }
+      ~under_way() { --t.walks; }
+    } counted(t_);
     const bool last = t_.depth == 0;  // nobody will walk here again: what a node saved can go
     for (std::uint32_t i = end_node_; i-- > first_node_;) {
       node& n = t_.nodes[i];
@@ -123,8 +130,8 @@ class walk {
   bool wanted(const slot& s) const { return s.value != 0 && reaches(s.value); }
 
   void step(const node& n, std::span<tensor> dys) {
-    if (n.op < 0) return step_free(n, dys);
-    const op_row& row = op_table[static_cast<std::size_t>(n.op)];
+    if (!n.op) return step_free(n, dys);
+    const op_row& row = *n.op->row;
     if (!n.rule) fail(row.name, "a gradient through it", "an op with a gradient rule", std::string(row.no_gradient));
     frame at{t_, n, dys};
     for (std::uint32_t s = 0; s < n.slots; ++s) {

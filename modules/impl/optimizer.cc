@@ -15,7 +15,7 @@ namespace {
 template <class T>
 T* writable(tensor& x) {
   if (!tensor_access::unique(x)) x = tensor(x.data<T>(), x.dims());
-  return reinterpret_cast<T*>(tensor_access::buffer(x)->data);
+  return reinterpret_cast<T*>(detail::host_data(tensor_access::buffer(x)));
 }
 
 }  // namespace

@@ -8,6 +8,13 @@ import :tape;
 
 namespace kerngrad::detail {
 
+namespace {
+constinit thread_local const rule_override* innermost_override = nullptr;
+}  // namespace
+
+void push_override(rule_override& scope) noexcept { scope.outer = std::exchange(innermost_override, &scope); }
+void pop_override(const rule_override& scope) noexcept { innermost_override = scope.outer; }
+
 constinit thread_local tape* current_tape [[gnu::tls_model("initial-exec")]] = nullptr;
 
 tape& first_tape() {
@@ -75,6 +82,13 @@ node begin_node(tape& t, std::span<const tensor* const> in, std::span<const tens
   return n;
 }
 
+// The rule that an op is recorded with: that of the innermost scope which has one for it, else its own.
+const op_gradient* rule_here(const op_entry& op) {
+  for (const rule_override* scope = innermost_override; scope; scope = scope->outer)
+    if (scope->op == &op) return scope->rule;
+  return op.gradient;
+}
+
 void give_places(tape& t, std::span<tensor> out) {
   for (tensor& y : out) {
     const std::uint32_t value = t.next_value++;
@@ -84,10 +98,11 @@ void give_places(tape& t, std::span<tensor> out) {
 
 }  // namespace
 
-void record(int id, std::span<const tensor* const> in, std::span<const attr_value> attrs, std::span<tensor> out) {
+void record(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs,
+            std::span<tensor> out) {
   tape& t = this_tape();
   if (out.empty() || !differentiable.has(out[0].type())) return;
-  const known_gradient* rule = gradient_of(id);
+  const op_gradient* rule = rule_here(op);
   // What to keep follows from the operands whose gradient will be wanted.
   kept keeps{};
   bool tracked = false;
@@ -96,9 +111,9 @@ void record(int id, std::span<const tensor* const> in, std::span<const attr_valu
     tracked = true;
     if (rule) keeps = keeps | rule->of[rule->list ? 0 : i].keeps;
   }
-  if (!tracked || record_replaced(id, in, attrs, out)) return;
+  if (!tracked || record_replaced(op, in, attrs, out)) return;
   node n = begin_node(t, in, out, out.size() > 1, [&](int i) { return keeps.operand(rule && rule->list ? 0 : i); });
-  n.op = id;
+  n.op = &op;
   n.rule = rule;
   if (!attrs.empty()) {
     n.attrs = t.attrs.size();
@@ -135,6 +150,7 @@ std::vector<tensor> completed(const frame& at) {
   return dys;
 }
 
+namespace {
 tensor reduced_to(const shape& dims, const tensor& g) {
   if (g.dims() == dims) return g;
   const int extra = g.rank() - dims.rank();
@@ -143,5 +159,19 @@ tensor reduced_to(const shape& dims, const tensor& g) {
     if (i < extra || (dims[i - extra] == 1 && g.dims()[i] != 1)) over.push_back(i);
   return reshape(sum(g, over), dims);
 }
+}  // namespace
+
+const tensor& frame_dy(const frame& at, int k) { return at.dys[static_cast<std::size_t>(k)]; }
+std::vector<tensor> frame_all_dy(const frame& at) { return completed(at); }
+const tensor& frame_operand(const frame& at, int i) { return at.operand_slot(i).saved; }
+const tensor& frame_result(const frame& at) { return at.on.results[at.at.kept_result]; }
+const shape& frame_dims(const frame& at, int i) { return at.dims(i); }
+dtype frame_type(const frame& at, int i) { return at.operand_slot(i).type; }
+const attr_value& frame_attr(const frame& at, int index) {
+  return at.on.attrs[at.at.attrs + static_cast<std::uint32_t>(index)];
+}
+int frame_index(const frame& at) { return at.operand; }
+tensor frame_zeros(const frame& at, int i) { return zeros(at.dims(i), frame_type(at, i)); }
+tensor frame_reduced(const frame& at, int i, const tensor& g) { return reduced_to(at.dims(i), g); }
 
 }  // namespace kerngrad::detail

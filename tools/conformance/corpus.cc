@@ -169,7 +169,7 @@ const kg::op_row* row_of(std::string_view kernel) {
 }
 
 void require_kernel(std::string_view kernel) {
-  if (!row_of(kernel) && !kg::get_kernel(kernel, kg::name_of(kg::active_backend()))) throw skip_case{"kernel absent"};
+  if (!row_of(kernel) && !kg::get_kernel(kernel, kg::active_backend())) throw skip_case{"kernel absent"};
 }
 
 }  // namespace conformance

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state behind calls, known inside the library only: which backend is active, who watches, what is registered.
+// What can change is in one immutable snapshot; a reader takes it with one load and a hazard pointer, never a lock.
+module;
+#include "kernels/abi.h"
+module kerngrad:dispatch;
+
+import :std;
+import :core;
+import :op;
+import :launch;
+import :table;
+import :storage;
+import :tensor;
+import :entry;
+import :engine;
+import :backend;
+import :observe;
+import :registry;
+
+namespace kerngrad::detail {
+
+// ------------------------------------------------------------------------------------------ storage
+
+buffer* allocate_header(dtype type, const shape& dims);  // of a tensor whose elements are in a storage
+void drop_mirrors(mirror* copies) noexcept;
+/// Where a tensor's elements are in a storage; copies them there first if they are not.
+const void* block_in(const tensor& x, const std::shared_ptr<storage>& where);
+tensor allocate_in(const std::shared_ptr<storage>& where, dtype type, const shape& dims, void*& block);
+
+// ------------------------------------------------------------------------------------------ backends
+
+/// A backend that is alive.
+struct live_backend {
+  std::string name;
+  int priority = 0;
+  int table = -1;  // of the built-in kernels; -1: all its kernels are registered ones
+  std::shared_ptr<storage> memory;
+};
+
+/// The built-in table that calls run on when nothing but that matters: no thread has a scope of its own, nobody
+/// watches, no element is outside the host's memory. -1 else: the slow way asks for each.
+extern std::atomic<int> quick_table;
+inline int quick() { return quick_table.load(); }
+/// Whether the quick way leads to the SIMD kernels.
+inline bool on_simd() { return quick() == 0; }
+
+/// The backend that this thread's calls run on.
+std::shared_ptr<const live_backend> backend_here();
+/// The live backends that kernels fall back to, the highest priority first; others are made for it.
+std::vector<std::shared_ptr<const live_backend>> fallback_chain(const live_backend& from);
+
+bool is_alive(std::string_view name);
+/// One thread at a time changes backends and registry. Held while hooks and factories run, which may change more, from
+/// the same thread; never while a call runs.
+void lock_changes();
+void unlock_changes() noexcept;
+struct changes_lock {
+  changes_lock() { lock_changes(); }
+  ~changes_lock() { unlock_changes(); }
+  changes_lock(const changes_lock&) = delete;
+  changes_lock& operator=(const changes_lock&) = delete;
+};
+
+/// Reasons against the quick way; each is counted while it lasts.
+enum class reason { scope, watcher, foreign_memory };
+void add_reason(reason why);
+void drop_reason(reason why) noexcept;
+
+// ------------------------------------------------------------------------------------------ watching
+
+bool watched_here();
+/// Watches one run of a kernel: `begin` at construction, `end` on success only.
+class watch_run {
+ public:
+  watch_run(std::string_view op, const live_backend& on, dtype compute, std::span<const tensor* const> in);
+  watch_run(const watch_run&) = delete;
+  watch_run& operator=(const watch_run&) = delete;
+  void done(const tensor_list& out);
+
+ private:
+  kernel_event event_;
+  std::string target_;
+  bool on_;
+};
+void watch_fallback(std::string_view op, const live_backend& from, const live_backend& to, dtype compute);
+/// Called by the allocator while somebody watches.
+extern std::atomic<int> allocation_watchers;
+void watch_allocation(std::int64_t bytes) noexcept;
+
+// ------------------------------------------------------------------------------------------ registry
+
+/// A kernel of the registry with all that belongs to it.
+struct registered_kernel {
+  kernel_config config;
+  std::string where;                   // the place of the registration
+  std::shared_ptr<const void> keeper;  // what its code lives in, if that can be unloaded
+  op_row row;                          // made of the schema; its views point into the lists below
+  std::vector<operand> operands;
+  std::vector<attr_spec> attrs;
+  std::vector<std::unique_ptr<std::string>> texts;
+  bool set_up = false;  // changed under the writers' lock only
+  bool checked() const { return row.operands.data() != nullptr || row.attrs.data() != nullptr; }
+};
+struct registered_gradient {
+  gradient_config config;
+  std::string where;
+  std::shared_ptr<const void> keeper;
+};
+using kernel_ptr = std::shared_ptr<registered_kernel>;
+using gradient_ptr = std::shared_ptr<const registered_gradient>;
+
+/// Everything that a name means.
+struct name_record {
+  std::string name;
+  const op_entry* op = nullptr;  // a known op, or one that register_op brought
+  std::string op_where;
+  std::shared_ptr<const void> op_keeper;
+  std::vector<kernel_ptr> kernels;  // one a backend
+  gradient_ptr gradient;
+
+  const kernel_ptr* kernel_on(std::string_view backend) const {
+    for (const kernel_ptr& k : kernels)
+      if (k->config.backend == backend) return &k;
+    return nullptr;
+  }
+};
+
+/// One state of the registry. Readers see it whole and unchanged.
+class snapshot {
+ public:
+  explicit snapshot(std::vector<std::shared_ptr<const name_record>> records);
+  const name_record* find(std::string_view name) const;
+  const std::vector<std::shared_ptr<const name_record>>& records() const { return records_; }
+
+ private:
+  std::vector<std::shared_ptr<const name_record>> records_;
+  std::vector<std::uint32_t> places_;  // open addressing: index + 1 of a record, 0 where there is none
+  std::uint64_t mask_ = 0;
+};
+
+/// Holds the present snapshot for as long as it lives: short, and never across a user's code.
+class pinned {
+ public:
+  pinned();
+  ~pinned();
+  pinned(const pinned&) = delete;
+  pinned& operator=(const pinned&) = delete;
+  inline const snapshot* operator->() const { return at_; }
+
+ private:
+  const snapshot* at_;
+};
+
+/// Changes to the registry that happen together or not at all. One is used by one thread.
+class transaction {
+ public:
+  void add(kernel_config config, existing taken, std::string where, std::shared_ptr<const void> keeper = {});
+  void add(gradient_config config, existing taken, std::string where, std::shared_ptr<const void> keeper = {});
+  void add(const op_entry& op, std::string where, std::shared_ptr<const void> keeper = {});
+  /// Removes what has this name; with `only`, not if something else has taken its place. False: there was nothing.
+  bool remove_kernel(std::string_view name, std::string_view backend, const registered_kernel* only = nullptr);
+  bool remove_gradient(std::string_view name, const registered_gradient* only = nullptr);
+  bool remove_op(std::string_view name, const op_entry* only = nullptr);
+  /// Checks all, runs the hooks of kernels whose backend is alive, publishes. What it throws has changed nothing.
+  void commit();
+
+  const std::vector<kernel_ptr>& kernels() const { return kernels_; }
+  const std::vector<gradient_ptr>& gradients() const { return gradients_; }
+
+ private:
+  using record_list = std::vector<std::shared_ptr<const name_record>>;
+  using change = std::function<void(record_list&, std::vector<kernel_ptr>& removed)>;
+  std::vector<change> changes_;
+  std::vector<kernel_ptr> kernels_;
+  std::vector<gradient_ptr> gradients_;
+};
+
+/// How many known ops have a gradient in the registry: while it is 0, recording them does not look there.
+extern std::atomic<int> replaced_gradients;
+
+/// Kernels of a backend that comes alive: all set up, or none. Of one that ends: all disposed of, then the first
+/// exception goes on.
+void set_up_kernels(std::string_view backend);
+void dispose_kernels(std::string_view backend);
+/// The registered kernel for a name on a backend, if there is one.
+kernel_ptr registered_for(std::string_view name, std::string_view backend);
+
+// ------------------------------------------------------------------------------------------ running
+
+/// A known op's call, with a registered kernel in place of its own if there is one.
+tensor_list run_list(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs,
+                     const registered_kernel* instead);
+/// The attributes of a call as its kernel sees them: defaults filled in, kinds and ranges checked, integers where
+/// whole numbers were given for them.
+void check_attrs(const op_row& row, std::span<const attr_value> given, std::span<attr_value> out);
+void check_operands(const op_row& row, std::span<const tensor* const> in);
+/// What the row says of operand i; of every one, for an op that takes a list.
+inline const operand& spec_of(const op_row& row, int i) {
+  return row.operands[row.takes_list() ? 0 : static_cast<std::size_t>(i)];
+}
+/// Runs a registered kernel on checked operands, and checks what it gives.
+tensor_list run_registered(const registered_kernel& kernel, const live_backend& on, dtype compute,
+                           std::span<const operand_ref> operands, std::span<const attribute_ref> attrs,
+                           std::span<const signature> results);
+/// "simd, reference, mine": the backends that have a kernel of that name, or empty.
+std::string backends_with(std::string_view name);
+
+/// Attribute values of a call; room for as many as a row has, none of them touched before it is used.
+class attr_list {
+ public:
+  static constexpr std::size_t capacity = 16;
+  explicit attr_list(std::size_t count) : count_(count) {
+    for (std::size_t i = 0; i < count; ++i) std::construct_at(values() + i);
+  }
+  std::span<attr_value> all() { return {values(), count_}; }
+  attr_value& operator[](std::size_t i) { return values()[i]; }
+
+ private:
+  attr_value* values() { return reinterpret_cast<attr_value*>(room_); }
+  std::size_t count_;
+  alignas(attr_value) std::byte room_[capacity * sizeof(attr_value)];
+};
+
+}  // namespace kerngrad::detail

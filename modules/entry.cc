@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// The entry: all that the engine needs of one op, whoever brought it. Known ops have theirs in a table; an op from
+// outside the library builds one of its own, of the same parts, and is run, recorded and differentiated like them.
+module;
+#include "kernels/abi.h"
+export module kerngrad:entry;
+
+import :std;
+import :core;
+import :op;
+import :launch;
+import :table;
+import :tensor;
+
+export namespace kerngrad {
+
+/// Which values a rule keeps from the forward pass: operands in the low bits, results from bit 8.
+struct kept {
+  std::uint16_t bits = 0;
+  constexpr bool operand(int i) const { return (bits >> i) & 1; }
+  constexpr bool result(int k) const { return (bits >> (8 + k)) & 1; }
+  friend constexpr kept operator|(kept a, kept b) { return {static_cast<std::uint16_t>(a.bits | b.bits)}; }
+};
+
+namespace keep {
+// What `wrt` is given: nothing, operand 0, 1 or 2, the (first) result, all operands.
+inline constexpr kept nothing{};
+inline constexpr kept in0{1}, in1{2}, in2{4};
+inline constexpr kept out0{256};
+inline constexpr kept all_in{0xff};
+}  // namespace keep
+
+}  // namespace kerngrad
+
+namespace kerngrad::detail {
+
+/// What a rule sees while the walk is at its node; only the library looks inside.
+struct frame;
+using rule_fn = tensor (*)(const frame&);
+
+/// The gradient of an op, instantiated for tensors: one part per operand.
+struct op_gradient {
+  static constexpr int max_operands = 8;
+  struct part {
+    kept keeps;
+    rule_fn run = nullptr;  // null: the operand is a constant
+  };
+  std::array<part, max_operands> of{};
+  bool list = false;  // the op takes a list: part 0 serves all of it
+};
+
+/// One op as the engine sees it.
+struct op_entry {
+  const op_row* row = nullptr;
+  int id = -1;                                              // place in op_table; -1 for an op from outside
+  std::array<const kernel_slot*, backend_count> kernels{};  // by dtype, per built-in backend
+  const op_gradient* gradient = nullptr;                    // null: none
+
+  constexpr const kernel_slot& kernel(int backend, dtype type) const {
+    return kernels[static_cast<std::size_t>(backend)][static_cast<int>(type)];
+  }
+};
+
+/// The entries of the known ops, by id.
+extern const std::array<op_entry, static_cast<std::size_t>(op_count)> known_entries;
+inline const op_entry& known_entry(int id) { return known_entries[static_cast<std::size_t>(id)]; }
+
+/// While it is the innermost for an op, this thread records the op with `rule`.
+struct rule_override {
+  const op_entry* op = nullptr;
+  const op_gradient* rule = nullptr;
+  const rule_override* outer = nullptr;
+};
+void push_override(rule_override& scope) noexcept;
+void pop_override(const rule_override& scope) noexcept;
+
+// The frame's contents, for the context that rules are instantiated with.
+const tensor& frame_dy(const frame& at, int k);
+std::vector<tensor> frame_all_dy(const frame& at);
+const tensor& frame_operand(const frame& at, int i);
+const tensor& frame_result(const frame& at);
+const shape& frame_dims(const frame& at, int i);
+dtype frame_type(const frame& at, int i);
+const attr_value& frame_attr(const frame& at, int index);
+int frame_index(const frame& at);
+/// Zeros like operand i, and g added up over the axes that operand i was broadcast over.
+tensor frame_zeros(const frame& at, int i);
+tensor frame_reduced(const frame& at, int i, const tensor& g);
+
+}  // namespace kerngrad::detail

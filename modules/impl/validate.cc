@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operands and attributes against the row: counts, dtypes, kinds, ranges, defaults.
+module;
+#include <cmath>
+#include "kernels/abi.h"
+module kerngrad;
+
+import :dispatch;
+
+namespace kerngrad::detail {
+namespace {
+
+// The operand's name and place, for errors.
+std::string operand_text(const op_row& row, int i) {
+  const operand& spec = row.takes_list() ? row.operands[0] : row.operands[static_cast<std::size_t>(i)];
+  return row.takes_list() ? std::string(spec.name) + "[" + std::to_string(i) + "]" : std::string(spec.name);
+}
+
+bool attr_fits(const attr_spec& spec, const attr_value& value) {
+  const bool whole = value.kind() == attr_kind::integer ||
+                     (value.kind() == attr_kind::number && std::floor(value.as_number()) == value.as_number() &&
+                      std::fabs(value.as_number()) < 9e15);
+  switch (spec.kind) {
+    case attr_kind::integer: return whole;
+    case attr_kind::number: return value.kind() == attr_kind::number || value.kind() == attr_kind::integer;
+    case attr_kind::list:
+      return value.kind() == attr_kind::list || (spec.scalar_or_list && whole) ||
+             (!spec.choices.empty() && value.kind() == attr_kind::text);
+    default: return value.kind() == spec.kind;
+  }
+}
+
+bool is_choice(std::string_view choices, std::string_view text) {
+  while (!choices.empty()) {
+    const std::size_t end = choices.find('|');
+    if (choices.substr(0, end) == text) return true;
+    if (end == std::string_view::npos) return false;
+    choices.remove_prefix(end + 1);
+  }
+  return false;
+}
+
+}  // namespace
+
+void check_operands(const op_row& row, std::span<const tensor* const> in) {
+  const std::size_t most = row.operands.size();
+  if (row.takes_list() ? in.empty() : in.size() > most)
+    fail(row.name, std::to_string(in.size()) + " operands", row.takes_list() ? "at least 1" : std::to_string(most));
+  for (std::size_t i = 0; i < (row.takes_list() ? in.size() : most); ++i) {
+    const operand& spec = spec_of(row, static_cast<int>(i));
+    if (i >= in.size() || !in[i]->defined()) {
+      if (!spec.optional)
+        fail(row.name, "no operand " + operand_text(row, static_cast<int>(i)), "a tensor", "pass one");
+      continue;
+    }
+    if (!spec.types.has(in[i]->type()))
+      fail(row.name,
+           "operand " + operand_text(row, static_cast<int>(i)) + " of dtype " + std::string(name_of(in[i]->type())),
+           to_string(spec.types), "cast it");
+  }
+}
+
+void check_attrs(const op_row& row, std::span<const attr_value> given, std::span<attr_value> out) {
+  for (std::size_t i = 0; i < row.attrs.size(); ++i) {
+    const attr_spec& spec = row.attrs[i];
+    if (i >= given.size() || !given[i].given()) {
+      if (spec.required)
+        fail(row.name, "no attribute " + std::string(spec.name),
+             std::string(name_of(spec.kind)) + ": " + std::string(spec.doc));
+      out[i] = default_of(spec);
+      continue;
+    }
+    const attr_value& value = given[i];
+    const auto said = [&] { return "attribute " + std::string(spec.name) + " = " + to_string(value); };
+    if (!attr_fits(spec, value)) fail(row.name, said(), std::string(name_of(spec.kind)) + ": " + std::string(spec.doc));
+    if (value.kind() == attr_kind::text && !spec.choices.empty() && !is_choice(spec.choices, value.as_text()))
+      fail(row.name, said(), "one of " + std::string(spec.choices));
+    const bool bounded =
+        spec.least > std::numeric_limits<double>::lowest() || spec.most < std::numeric_limits<double>::max();
+    const auto within = [&](double number) {
+      if (bounded && !(number >= spec.least && number <= spec.most))
+        fail(row.name, said(),
+             "values from " + to_string(attr_value(spec.least)) + " to " + to_string(attr_value(spec.most)));
+    };
+    if (value.kind() == attr_kind::integer || value.kind() == attr_kind::number) within(value.as_number());
+    for (std::int64_t item : value.as_list()) within(static_cast<double>(item));
+    const bool to_integer = value.kind() == attr_kind::number && spec.kind != attr_kind::number;
+    out[i] = to_integer ? attr_value(value.as_integer()) : value;
+  }
+}
+
+}  // namespace kerngrad::detail
