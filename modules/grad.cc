@@ -164,15 +164,6 @@ custom_result with_gradient(tensor value, std::function<std::vector<tensor>(cons
 tensor_list custom_grad(const std::function<custom_result(std::span<const tensor>)>& f, std::span<const tensor> xs,
                         std::string_view name = "custom_grad");
 
-/// The same as a function of one tensor: `auto f = custom_grad([](const tensor& x) { return with_gradient(...); });`
-template <class F>
-  requires std::is_convertible_v<std::invoke_result_t<F&, const tensor&>, custom_result>
-auto custom_grad(F f) {
-  return [f](const tensor& x) -> tensor {
-    return std::move(custom_grad([&](std::span<const tensor> xs) { return f(xs[0]); }, std::span(&x, 1)).front());
-  };
-}
-
 }  // namespace kerngrad
 
 namespace kerngrad {

@@ -33,6 +33,8 @@ export import :observe;
 export import :registry;
 export import :own;
 export import :grad;
+export import :transform;
+export import :custom;
 export import :optimizer;
 
 /// The short name of the namespace.

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// Something saved that is no tensor.
+// error: no matching function for call to 'saved'
+// error: same_as<double, kerngrad::tensor>
+import kerngrad;
+
+#ifdef TWIN
+constexpr auto f = kg::custom_gradient<[](const kg::tensor& x) { return kg::saved(x * 2, kg::tensor(2.0)); },
+#else
+constexpr auto f = kg::custom_gradient<[](const kg::tensor& x) { return kg::saved(x * 2, 2.0); },
+#endif
+                                       [](const kg::tensor& dy, const kg::tensor& factor) { return dy * factor; }>;
