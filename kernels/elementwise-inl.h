@@ -9,9 +9,11 @@
 #define KERNGRAD_KERNELS_ELEMENTWISE_INL_H_
 #endif
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "hwy/highway.h"
 #include "kernels/abi.h"
@@ -239,6 +241,20 @@ HWY_INLINE V ComplexProduct(D d, V a, V b) {
   const V p = hn::Mul(a, hn::DupEven(b));                  // ar br, ai br
   const V q = hn::Mul(hn::Reverse2(d, a), hn::DupOdd(b));  // ai bi, ar bi
   return hn::OddEven(hn::Add(p, q), hn::Sub(p, q));
+}
+
+// A parameter in the kernel's dtype, by the rule of Cast: integers truncate and saturate, NaN gives 0.
+template <class T>
+T parameter(double value) {
+  if constexpr (hwy::IsFloat<T>()) {
+    return static_cast<T>(value);
+  } else {
+    if (std::isnan(value)) return 0;
+    if (value <= static_cast<double>(std::numeric_limits<T>::lowest())) return std::numeric_limits<T>::lowest();
+    // The highest int64 rounds up to 2^63 here, which is out of range itself.
+    if (value >= static_cast<double>(std::numeric_limits<T>::max())) return std::numeric_limits<T>::max();
+    return static_cast<T>(value);
+  }
 }
 
 /// y[i] = map(in[i]...) for i < n. Lanes are of type T; y may be exactly one of the operands' arrays.

@@ -62,20 +62,6 @@ HWY_INLINE V Relu6(D d, V x) {
   return hn::IfThenElse(hn::Gt(x, six), six, Relu(d, x));
 }
 
-// A parameter in the kernel's dtype, by the rule of Cast: integers truncate and saturate, NaN gives 0.
-template <class T>
-T parameter(double value) {
-  if constexpr (hwy::IsFloat<T>()) {
-    return static_cast<T>(value);
-  } else {
-    if (std::isnan(value)) return 0;
-    if (value <= static_cast<double>(std::numeric_limits<T>::lowest())) return std::numeric_limits<T>::lowest();
-    // The highest int64 rounds up to 2^63 here, which is out of range itself.
-    if (value >= static_cast<double>(std::numeric_limits<T>::max())) return std::numeric_limits<T>::max();
-    return static_cast<T>(value);
-  }
-}
-
 // alpha x where x < 0, else x; alpha is rounded to the dtype first.
 template <class T>
 struct leaky_relu : short_map {

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loops of the folds over the middle axis of [outer, count, inner], once per target.
+//
+// The tree of every fold depends on the geometry and the target only, never on alignment:
+//   inner == 1: blocks of 4096 elements, in a block eight vectors of partial results joined pairwise, then the lanes;
+//               the results of the blocks are joined pairwise. A float sum of n elements is off by at most
+//               about (4096 / (8 * lanes) + log2 n + 8) half units of the sum of magnitudes.
+//   inner > 1:  vectors along inner, eight rows joined pairwise per pass, blocks of 128 rows, blocks joined pairwise.
+//   narrow:     for inner < 16 several rows are taken as one wide row, whose parts are joined pairwise at the end.
+//
+// A fold is a class with `join(d, a, b)` on vectors, `lanes(d, v)`, which joins the lanes of one, and a `reader`.
+#if defined(KERNGRAD_KERNELS_REDUCE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef KERNGRAD_KERNELS_REDUCE_INL_H_
+#undef KERNGRAD_KERNELS_REDUCE_INL_H_
+#else
+#define KERNGRAD_KERNELS_REDUCE_INL_H_
+#endif
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace kerngrad::kernels::HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr std::size_t row_block = 4096;     // elements of a row that are folded without a tree
+constexpr std::size_t column_block = 128;   // rows that are folded without a tree when inner > 1
+constexpr std::size_t column_bytes = 1024;  // width of a column strip
+constexpr int levels = 42;                  // a fold of 2^41 blocks is beyond any address space
+
+template <class T> using single = hn::CappedTag<T, 1>;
+
+template <class Op, class T>
+HWY_INLINE T join(T a, T b) {
+  const single<T> d;
+  return hn::GetLane(Op::join(d, hn::Set(d, a), hn::Set(d, b)));
+}
+
+// Folds the lanes of `v` pairwise through memory: for types without a horizontal instruction.
+template <class Op, class D, class V>
+HWY_INLINE hn::TFromD<D> stored_lanes(D d, V v) {
+  using T = hn::TFromD<D>;
+  HWY_ALIGN T lane[HWY_MAX_BYTES / sizeof(T)];
+  hn::Store(v, d, lane);
+  for (std::size_t half = hn::Lanes(d) / 2; half != 0; half /= 2) {
+    for (std::size_t i = 0; i < half; ++i) lane[i] = join<Op>(lane[i], lane[i + half]);
+  }
+  return lane[0];
+}
+
+// The n < Lanes(d) elements at p, the other lanes `fill`; reads nothing beyond them.
+template <class D, class T>
+HWY_INLINE hn::Vec<D> load_tail(D d, const T* p, std::size_t n, T fill) {
+#if HWY_MEM_OPS_MIGHT_FAULT
+  HWY_ALIGN T lane[HWY_MAX_BYTES / sizeof(T)];
+  hn::Store(hn::Set(d, fill), d, lane);
+  for (std::size_t i = 0; i < n; ++i) lane[i] = p[i];
+  return hn::Load(d, lane);
+#else
+  const auto valid = hn::FirstN(d, n);
+  return hn::IfThenElse(valid, hn::MaskedLoad(valid, d, p), hn::Set(d, fill));
+#endif
+}
+
+// How a fold reads what it joins. A fold whose elements go through a map first has another reader for them: `load`
+// the same, and `load_first` with `fill` in the lanes from n on.
+struct as_is {
+  template <class D, class T>
+  static HWY_INLINE hn::Vec<D> load(D d, const T* p) {
+    return hn::LoadU(d, p);
+  }
+  template <class D, class T>
+  static HWY_INLINE hn::Vec<D> load_first(D d, const T* p, std::size_t n, T fill) {
+    return load_tail(d, p, n, fill);
+  }
+};
+
+template <class Op, class T>
+T fold_block(const T* HWY_RESTRICT x, std::size_t n, T identity) {
+  using Read = typename Op::reader;
+  const hn::ScalableTag<T> d;
+  const std::size_t L = hn::Lanes(d);
+  auto v0 = hn::Set(d, identity), v1 = v0;
+  std::size_t i = 0;
+  if (n >= 8 * L) {
+    auto v2 = v0, v3 = v0, v4 = v0, v5 = v0, v6 = v0, v7 = v0;
+    for (; i + 8 * L <= n; i += 8 * L) {
+      v0 = Op::join(d, v0, Read::load(d, x + i));
+      v1 = Op::join(d, v1, Read::load(d, x + i + L));
+      v2 = Op::join(d, v2, Read::load(d, x + i + 2 * L));
+      v3 = Op::join(d, v3, Read::load(d, x + i + 3 * L));
+      v4 = Op::join(d, v4, Read::load(d, x + i + 4 * L));
+      v5 = Op::join(d, v5, Read::load(d, x + i + 5 * L));
+      v6 = Op::join(d, v6, Read::load(d, x + i + 6 * L));
+      v7 = Op::join(d, v7, Read::load(d, x + i + 7 * L));
+    }
+    v0 = Op::join(d, Op::join(d, v0, v4), Op::join(d, v2, v6));
+    v1 = Op::join(d, Op::join(d, v1, v5), Op::join(d, v3, v7));
+  }
+  for (; i + L <= n; i += L) v0 = Op::join(d, v0, Read::load(d, x + i));
+  if (i < n) v1 = Op::join(d, v1, Read::load_first(d, x + i, n - i, identity));
+  return Op::lanes(d, Op::join(d, v0, v1));
+}
+
+// Blocks are joined like the carries of a binary counter: a pairwise tree with one pending result per level.
+template <class Op, class T>
+T fold_row(const T* x, std::size_t n, T identity) {
+  if (n == 0) return identity;
+  T pending[levels];
+  int top = 0;
+  std::uint64_t done = 0;
+  for (std::size_t i = 0; i < n; i += row_block, ++done) {
+    T part = fold_block<Op>(x + i, std::min(row_block, n - i), identity);
+    for (std::uint64_t carry = done; (carry & 1) != 0; carry >>= 1) part = join<Op>(pending[--top], part);
+    pending[top++] = part;
+  }
+  T all = pending[--top];
+  while (top > 0) all = join<Op>(pending[--top], all);
+  return all;
+}
+
+template <class Op, class Read, class D, class T = hn::TFromD<D>>
+HWY_INLINE hn::Vec<D> join_rows(D d, hn::Vec<D> so_far, const T* x, std::size_t rows, std::size_t stride) {
+  if (rows != 8) {
+    for (std::size_t r = 0; r < rows; ++r) so_far = Op::join(d, so_far, Read::load(d, x + r * stride));
+    return so_far;
+  }
+  const auto a = Op::join(d, Read::load(d, x), Read::load(d, x + stride));
+  const auto b = Op::join(d, Read::load(d, x + 2 * stride), Read::load(d, x + 3 * stride));
+  const auto c = Op::join(d, Read::load(d, x + 4 * stride), Read::load(d, x + 5 * stride));
+  const auto e = Op::join(d, Read::load(d, x + 6 * stride), Read::load(d, x + 7 * stride));
+  return Op::join(d, so_far, Op::join(d, Op::join(d, a, b), Op::join(d, c, e)));
+}
+
+// acc[j] = acc[j] joined with up to eight rows of x. width >= Lanes(d): the last vector overlaps its neighbour and is
+// computed from the old values before these are overwritten.
+template <class Op, class Read, class D, class T = hn::TFromD<D>>
+HWY_INLINE void fold_pass(D d, T* acc, const T* x, std::size_t rows, std::size_t stride, std::size_t width) {
+  const std::size_t L = hn::Lanes(d), last = width - L;
+  const auto end = join_rows<Op, Read>(d, hn::LoadU(d, acc + last), x + last, rows, stride);
+  for (std::size_t j = 0; j < last; j += L) {
+    hn::StoreU(join_rows<Op, Read>(d, hn::LoadU(d, acc + j), x + j, rows, stride), d, acc + j);
+  }
+  hn::StoreU(end, d, acc + last);
+}
+
+// acc[j] = acc[j] joined with x[r * stride + j] for all r < rows.
+template <class Op, class Read, class T>
+void fold_rows(T* acc, const T* x, std::size_t rows, std::size_t stride, std::size_t width) {
+  const hn::ScalableTag<T> wide;
+  const single<T> narrow;
+  if (width == 0) return;
+  for (std::size_t r = 0; r < rows; r += 8, x += 8 * stride) {
+    const std::size_t now = std::min<std::size_t>(8, rows - r);
+    if (width >= hn::Lanes(wide)) {
+      fold_pass<Op, Read>(wide, acc, x, now, stride, width);
+    } else {
+      fold_pass<Op, Read>(narrow, acc, x, now, stride, width);
+    }
+  }
+}
+
+// y[j] = all rows of x[., j]; strips of columns, blocks of rows, the blocks joined as in fold_row.
+template <class Op, class T>
+void fold_columns(T* y, const T* x, std::size_t count, std::size_t width, T identity) {
+  using Read = typename Op::reader;
+  constexpr std::size_t strip = column_bytes / sizeof(T);
+  HWY_ALIGN T pending[levels][strip];
+  for (std::size_t j = 0; j < width; j += strip) {
+    const std::size_t now = std::min(strip, width - j);
+    if (count <= column_block) {
+      std::fill_n(y + j, now, identity);
+      fold_rows<Op, Read>(y + j, x + j, count, width, now);
+      continue;
+    }
+    int top = 0;
+    std::uint64_t done = 0;
+    for (std::size_t r = 0; r < count; r += column_block, ++done) {
+      std::fill_n(pending[top], now, identity);
+      fold_rows<Op, Read>(pending[top++], x + r * width + j, std::min(column_block, count - r), width, now);
+      for (std::uint64_t carry = done; (carry & 1) != 0; carry >>= 1, --top) {
+        fold_rows<Op, as_is>(pending[top - 2], pending[top - 1], 1, 0, now);
+      }
+    }
+    for (; top > 1; --top) fold_rows<Op, as_is>(pending[top - 2], pending[top - 1], 1, 0, now);
+    std::copy_n(pending[0], now, y + j);
+  }
+}
+
+// inner < 16: `k` rows side by side are one row of up to 128 elements.
+template <class Op, class T>
+void fold_narrow(T* y, const T* x, std::size_t count, std::size_t inner, T identity) {
+  std::size_t k = 128 / inner;
+  if (count < 2 * k) return fold_columns<Op>(y, x, count, inner, identity);
+  T wide[128];
+  const std::size_t whole = count / k * k;
+  fold_columns<Op>(wide, x, whole / k, k * inner, identity);
+  fold_rows<Op, typename Op::reader>(wide, x + whole * inner, 1, 0, (count - whole) * inner);
+  while (k > 1) {
+    const std::size_t kept = (k + 1) / 2;
+    fold_rows<Op, as_is>(wide, wide + kept * inner, 1, 0, (k - kept) * inner);
+    k = kept;
+  }
+  std::copy_n(wide, inner, y);
+}
+
+// y[o, i] = the fold of x[o, ., i] for x of [outer, count, inner].
+template <class Op, class T>
+void fold(const T* x, T* y, std::int64_t outer, std::size_t count, std::size_t inner, T identity) {
+  if (inner == 0) return;
+  for (std::int64_t o = 0; o < outer; ++o, x += count * inner, y += inner) {
+    if (inner == 1) {
+      *y = fold_row<Op>(x, count, identity);
+    } else if (inner < 16) {
+      fold_narrow<Op>(y, x, count, inner, identity);
+    } else {
+      fold_columns<Op>(y, x, count, inner, identity);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace kerngrad::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // include guard that toggles per target
