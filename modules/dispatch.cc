@@ -34,8 +34,19 @@ tensor allocate_in(const std::shared_ptr<storage>& where, dtype type, const shap
 struct live_backend {
   std::string name;
   int priority = 0;
-  int table = -1;  // of the built-in kernels; -1: all its kernels are registered ones
+  int table = -1;  // of the built-in kernels; -1: another backend
   std::shared_ptr<storage> memory;
+  std::shared_ptr<const kernel_table> own_table;  // of a backend that was registered with one
+
+  /// The kernel of an op in the backend's table, if it has one; null where there is none.
+  const kernel_slot* slot(const op_entry& op, dtype type) const {
+    const kernel_slot* found =
+        table >= 0 ? &op.kernel(table, type)
+        : own_table && op.id >= 0
+            ? &(*own_table)[static_cast<std::size_t>(op.id * dtype_count + static_cast<int>(type))]
+            : nullptr;
+    return found && found->exists() ? found : nullptr;
+  }
 };
 
 /// The built-in table that calls run on when nothing but that matters: no thread has a scope of its own, nobody
@@ -51,6 +62,8 @@ std::shared_ptr<const live_backend> backend_here();
 std::vector<std::shared_ptr<const live_backend>> fallback_chain(const live_backend& from);
 
 bool is_alive(std::string_view name);
+/// The table that a backend was registered with, whether it is alive or not; null for others.
+std::shared_ptr<const kernel_table> own_table_of(std::string_view name);
 /// One thread at a time changes backends and registry. Held while hooks and factories run, which may change more, from
 /// the same thread; never while a call runs.
 void lock_changes();

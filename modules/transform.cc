@@ -159,7 +159,7 @@ value_and_tangent jvp_of(const std::function<tensor(std::span<const tensor>)>& f
 /// been taken. Where nothing is recorded it is f.
 template <class F>
 auto checkpoint(F f) {
-  return [f = std::make_shared<F>(std::move(f))]<class... T>(const T&... x) -> tensor
+  return [f = std::shared_ptr<F>(new F(std::move(f)))]<class... T>(const T&... x) -> tensor
            requires detail::tensor_function<F, T...>
   {
     constexpr std::size_t count = sizeof...(x);

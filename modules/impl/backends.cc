@@ -8,6 +8,9 @@ module;
 #include <string>
 #include <vector>
 #include "kernels/abi.h"
+#ifdef KG_ONEDNN
+#include "kernels/onednn/onednn.h"
+#endif
 module kerngrad;
 
 import :dispatch;
@@ -25,8 +28,20 @@ struct known_backend_state {
   std::string name;
   int priority = 0;
   backend_factory factory;
+  std::shared_ptr<const kernel_table> table;
   live_ptr live;
 };
+
+std::shared_ptr<const kernel_table> table_of(std::span<const kernels::entry> kernels) {
+  auto table = std::make_shared<kernel_table>();
+  for (const kernels::entry& item : kernels) {
+    const int id = find_op(item.op);
+    if (id < 0) fail("register_backend", "a kernel of " + std::string(item.op), "kernels of known ops");
+    (*table)[static_cast<std::size_t>(id * dtype_count + static_cast<int>(item.type))] = {item.run, item.flat1,
+                                                                                          item.flat2, nullptr};
+  }
+  return table;
+}
 
 // Never destroyed: tensors with static storage may outlive every other static.
 struct backend_list {
@@ -43,9 +58,13 @@ struct backend_list {
       live->name = name_of(which);
       live->priority = which == backend::simd ? 1 : 0;
       live->table = static_cast<int>(which);
-      all.push_back({live->name, live->priority, {}, live});
+      all.push_back({live->name, live->priority, {}, {}, live});
     }
     active = all.front().live;
+#ifdef KG_ONEDNN
+    // Below the others: it has few kernels, so that it is chosen by name and not for being the best.
+    all.push_back({"onednn", -1, {}, table_of(kernels::onednn::onednn_kernels), nullptr});
+#endif
   }
   known_backend_state* named(std::string_view name) {
     for (known_backend_state& b : all)
@@ -83,6 +102,7 @@ live_ptr alive(std::string_view name) {
     factory = b->factory;
     made->name = b->name;
     made->priority = b->priority;
+    made->own_table = b->table;
   }
   made->memory = factory ? factory() : nullptr;
   // Alive before its kernels are set up: a hook may use the backend.
@@ -135,6 +155,13 @@ live_ptr backend_here() {
   return l.active;
 }
 
+std::shared_ptr<const kernel_table> own_table_of(std::string_view name) {
+  backend_list& l = list();
+  std::lock_guard lock(l.mutex);
+  const known_backend_state* b = l.named(name);
+  return b ? b->table : nullptr;
+}
+
 bool is_alive(std::string_view name) {
   backend_list& l = list();
   std::lock_guard lock(l.mutex);
@@ -180,7 +207,15 @@ void register_backend(std::string_view name, backend_factory factory, int priori
   backend_list& l = list();
   std::lock_guard lock(l.mutex);
   if (l.named(name)) fail("register_backend", "the name " + std::string(name), "one that is free", "remove it first");
-  l.all.push_back({std::string(name), priority, std::move(factory), nullptr});
+  l.all.push_back({std::string(name), priority, std::move(factory), nullptr, nullptr});
+}
+
+void register_backend(std::string_view name, std::span<const kernels::entry> kernels, int priority) {
+  std::shared_ptr<const kernel_table> table = table_of(kernels);
+  register_backend(name, backend_factory(), priority);
+  backend_list& l = list();
+  std::lock_guard lock(l.mutex);
+  l.named(name)->table = std::move(table);
 }
 
 void remove_backend(std::string_view name) {

@@ -42,9 +42,8 @@ namespace {
   const std::string_view name = op.row->name;
   const std::string others = backends_with(name);
   dtype_set types{};
-  if (on.table >= 0)
-    for (int t = 0; t < dtype_count; ++t)
-      if (op.kernel(on.table, static_cast<dtype>(t)).exists()) types = types | only(static_cast<dtype>(t));
+  for (int t = 0; t < dtype_count; ++t)
+    if (on.slot(op, static_cast<dtype>(t))) types = types | only(static_cast<dtype>(t));
   fail(name, "no kernel for " + std::string(name_of(type)) + " on backend " + on.name,
        types.bits ? "one of " + to_string(types) : "a backend that has it: " + (others.empty() ? "none" : others),
        types.bits ? "cast the operands, or register a kernel and call it by name"
@@ -96,9 +95,9 @@ dtype compute_dtype(const op_row& row, std::span<const tensor* const> in, std::s
   return lifted(common, row.types.before);
 }
 
-// Allocates the results and runs a kernel of a built-in table. Nothing is written before everything was checked.
-tensor_list launched_on(int table, const op_entry& op, const inference& call, std::span<const tensor* const> in) {
-  const kernel_slot& slot = op.kernel(table, call.compute);
+// Allocates the results and runs a kernel of a table. Nothing is written before everything was checked. What a launcher
+// needs besides, it takes from a built-in table.
+tensor_list launched_on(const kernel_slot& slot, int table, const inference& call, std::span<const tensor* const> in) {
   work_array<view> ins(in.size()), outs(static_cast<std::size_t>(call.out.size()));
   for (std::size_t i = 0; i < in.size(); ++i) ins[i] = view_of(*in[i]);
   tensor_list out;
@@ -149,9 +148,10 @@ bool launched_there(const live_backend& on, const registered_kernel* instead, co
     out = launched_registered(*instead, on, call, in);
     return true;
   }
-  if (on.table < 0 || !op.kernel(on.table, call.compute).exists()) return false;
+  const kernel_slot* slot = on.slot(op, call.compute);
+  if (!slot) return false;
   watch_run watched(op.row->name, on, call.compute, in);
-  out = launched_on(on.table, op, call, in);
+  out = launched_on(*slot, on.table >= 0 ? on.table : static_cast<int>(backend::simd), call, in);
   watched.done(out);
   return true;
 }
@@ -164,11 +164,10 @@ tensor_list launched_slowly(const op_entry& op, const inference& call, std::span
   if (launched_there(*on, instead, op, call, in, out)) return out;
   for (const std::shared_ptr<const live_backend>& next : fallback_chain(*on)) {
     const kernel_ptr registered = next->table >= 0 ? nullptr : registered_for(op.row->name, next->name);
-    const bool has = next->table >= 0 ? op.kernel(next->table, call.compute).exists()
-                                      : registered && registered->config.dtypes.has(call.compute);
-    if (!has) continue;
+    const bool by_registry = registered && registered->config.dtypes.has(call.compute);
+    if (!by_registry && !next->slot(op, call.compute)) continue;
     watch_fallback(op.row->name, *on, *next, call.compute);
-    launched_there(*next, registered.get(), op, call, in, out);
+    launched_there(*next, by_registry ? registered.get() : nullptr, op, call, in, out);
     return out;
   }
   refuse_missing(op, *on, call.compute);
@@ -182,7 +181,8 @@ tensor_list launched(const op_entry& op, const inference& call, std::span<const 
     return out;
   }
   const int table = instead ? -1 : quick();
-  if (table >= 0 && op.kernel(table, call.compute).exists()) return launched_on(table, op, call, in);
+  if (table >= 0 && op.kernel(table, call.compute).exists())
+    return launched_on(op.kernel(table, call.compute), table, call, in);
   return launched_slowly(op, call, in, instead);
 }
 

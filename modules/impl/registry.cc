@@ -243,11 +243,13 @@ std::optional<kernel_info> info_of(const name_record& record, std::string_view o
   if (const kernel_ptr* k = record.kernel_on(on))
     return kernel_info{record.name, std::string(on),           (*k)->config.dtypes,
                        false,       is_differentiable(record), (*k)->where};
-  const std::optional<int> table = table_named(on);
-  if (!record.op || !table) return {};
+  if (!record.op) return {};
+  live_backend there;
+  if (const std::optional<int> table = table_named(on)) there.table = *table;
+  else there.own_table = own_table_of(on);
   dtype_set types{};
   for (int t = 0; t < dtype_count; ++t)
-    if (record.op->kernel(*table, static_cast<dtype>(t)).exists()) types = types | only(static_cast<dtype>(t));
+    if (there.slot(*record.op, static_cast<dtype>(t))) types = types | only(static_cast<dtype>(t));
   if (!types.bits) return {};
   return kernel_info{record.name,        std::string(on),           types,
                      record.op->id >= 0, is_differentiable(record), record.op_where};

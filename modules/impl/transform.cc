@@ -2,6 +2,7 @@
 // Products with the Jacobian, checkpoints, and what a custom gradient puts on the tape.
 module;
 #include <algorithm>
+#include <memory>
 #include <vector>
 #include "kernels/abi.h"
 module kerngrad;

@@ -9,4 +9,5 @@ constexpr auto f = kg::custom_gradient<[](const kg::tensor& x) {
 #else
   return x.size();
 #endif
-}, [](const kg::tensor& dy) { return dy * 2; }>;
+},
+                                       [](const kg::tensor& dy) { return dy * 2; }>;
