@@ -150,6 +150,12 @@ class gradient_call {
   const std::vector<bool>& wanted_;
 };
 
+/// The gradient of one operand: a tensor for each that was given, or an empty one where there is none.
+struct operand_gradient {
+  std::string operand;
+  std::function<std::vector<tensor>(const gradient_call&)> run;
+};
+
 /// A gradient that is registered at run time: for a kernel of the registry, or in place of a known op's rule.
 struct gradient_config {
   std::string name;
@@ -157,6 +163,8 @@ struct gradient_config {
   bool saves_outputs = false;
   /// Gives the gradients by operand name; an operand that is left out has none.
   std::function<std::vector<named_operand>(const gradient_call&)> run{};
+  /// In place of `run`: one function an operand, called only if that operand's gradient will be used.
+  std::vector<operand_gradient> of{};
 };
 
 /// What to do when the name is taken.

@@ -73,8 +73,12 @@ std::vector<tensor> run_registered_gradient(const saved_call& saved, std::span<c
   const std::vector<operand_ref> operands(saved.operands.begin(), saved.operands.end());
   const std::vector<attribute_ref> attrs(saved.attrs.begin(), saved.attrs.end());
   const kernel_call forward(saved.kernel, "", operands, attrs);
-  std::vector<named_operand> given =
-      saved.gradient->config.run(gradient_call(forward, saved.signatures, dy, saved.results, wanted));
+  const gradient_call call(forward, saved.signatures, dy, saved.results, wanted);
+  const gradient_config& gradient = saved.gradient->config;
+  std::vector<named_operand> given;
+  if (gradient.run) given = gradient.run(call);
+  for (const operand_gradient& part : gradient.of)
+    if (call.wants(part.operand)) given.emplace_back(part.operand, part.run(call));
   std::vector<tensor> grads;
   for (const named_operand& operand : saved.operands) {
     const auto at =

@@ -243,8 +243,13 @@ void transaction::add(kernel_config config, existing taken, std::string where, s
 
 void transaction::add(gradient_config config, existing taken, std::string where, std::shared_ptr<const void> keeper) {
   if (config.name.empty()) fail("register_gradient", "an empty name", "a name");
-  if (!config.run)
-    fail("register_gradient", "gradient " + config.name + " without a function", "a function that computes gradients");
+  const bool each = !config.of.empty() && std::all_of(config.of.begin(), config.of.end(), [](const auto& g) {
+    return g.run != nullptr && !g.operand.empty();
+  });
+  if (static_cast<bool>(config.run) == each)
+    fail("register_gradient",
+         "gradient " + config.name + (each ? " with two kinds of functions" : " without a function"),
+         "a function that computes gradients: `run`, or `of` with one an operand");
   auto entry = std::make_shared<registered_gradient>();
   entry->config = std::move(config);
   entry->where = std::move(where);
