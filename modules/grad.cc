@@ -23,25 +23,27 @@ struct value_and_gradient_list {
 namespace kerngrad::detail {
 
 struct variable_state;
-using walked = value_and_gradient_list;
 
 /// A borrowed callable: how the templates below hand a function to the compiled part.
 struct borrowed {
   void* function;
   tensor (*run)(void* function, std::span<const tensor> xs);
 };
-walked gradients(std::string_view name, borrowed f, std::span<const tensor> xs, const tensor* dy);
+// Gives the value and writes the gradients, one an operand.
+tensor gradients(std::string_view name, borrowed f, std::span<const tensor> xs, const tensor* dy,
+                 std::span<tensor> grads);
 
 template <class F, std::size_t... I>
 tensor spread(F& f, std::span<const tensor> xs, std::index_sequence<I...>) {
   return f(xs[I]...);
 }
 template <std::size_t Count, class F>
-walked gradients_of(std::string_view name, F& f, std::span<const tensor> xs, const tensor* dy) {
+tensor gradients_of(std::string_view name, F& f, std::span<const tensor> xs, const tensor* dy,
+                    std::span<tensor> grads) {
   const borrowed call{&f, [](void* function, std::span<const tensor> values) {
                         return spread(*static_cast<F*>(function), values, std::make_index_sequence<Count>{});
                       }};
-  return gradients(name, call, xs, dy);
+  return gradients(name, call, xs, dy, grads);
 }
 
 }  // namespace kerngrad::detail
@@ -66,7 +68,9 @@ struct value_and_gradients {
 template <class F>
 auto grad(F f) {
   return [f](const tensor& x, const tensor& dy = {}) mutable {
-    return std::move(detail::gradients_of<1>("grad", f, {&x, 1}, dy.defined() ? &dy : nullptr).grads[0]);
+    tensor g;
+    detail::gradients_of<1>("grad", f, {&x, 1}, dy.defined() ? &dy : nullptr, {&g, 1});
+    return g;
   };
 }
 
@@ -74,8 +78,9 @@ auto grad(F f) {
 template <class F>
 auto value_and_grad(F f) {
   return [f](const tensor& x, const tensor& dy = {}) mutable {
-    detail::walked result = detail::gradients_of<1>("value_and_grad", f, {&x, 1}, dy.defined() ? &dy : nullptr);
-    return value_and_gradient{std::move(result.value), std::move(result.grads[0])};
+    value_and_gradient out;
+    out.value = detail::gradients_of<1>("value_and_grad", f, {&x, 1}, dy.defined() ? &dy : nullptr, {&out.grad, 1});
+    return out;
   };
 }
 
@@ -84,9 +89,8 @@ template <class F>
 auto grads(F f) {
   return [f](const auto&... x) mutable {
     const tensor xs[] = {x...};
-    detail::walked result = detail::gradients_of<sizeof...(x)>("grads", f, xs, nullptr);
     std::array<tensor, sizeof...(x)> out;
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = std::move(result.grads[i]);
+    detail::gradients_of<sizeof...(x)>("grads", f, xs, nullptr, out);
     return out;
   };
 }
@@ -96,9 +100,8 @@ template <class F>
 auto value_and_grads(F f) {
   return [f](const auto&... x) mutable {
     const tensor xs[] = {x...};
-    detail::walked result = detail::gradients_of<sizeof...(x)>("value_and_grads", f, xs, nullptr);
-    value_and_gradients<sizeof...(x)> out{std::move(result.value), {}};
-    for (std::size_t i = 0; i < out.grads.size(); ++i) out.grads[i] = std::move(result.grads[i]);
+    value_and_gradients<sizeof...(x)> out;
+    out.value = detail::gradients_of<sizeof...(x)>("value_and_grads", f, xs, nullptr, out.grads);
     return out;
   };
 }

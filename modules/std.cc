@@ -54,10 +54,12 @@ using std::uint8_t;
 using std::unique_ptr;
 using std::vector;
 
+using std::allocator;
 using std::apply;
 using std::bit_cast;
 using std::construct_at;
 using std::declval;
+using std::destroy_at;
 using std::exchange;
 using std::forward;
 using std::get;

@@ -19,25 +19,57 @@ namespace kerngrad::detail {
 template <class T>
 class chunked {
  public:
-  T& push_back(T value) {
-    if (size_ == chunks_.size() * chunk) chunks_.push_back(std::make_unique<T[]>(chunk));
-    T& slot = (*this)[size_++];
-    slot = std::move(value);
-    return slot;
+  /// A new element at the end, as T's default constructor leaves it.
+  inline T& add() {
+    if (size_ == capacity_) grow();
+    return (*this)[size_++];
   }
-  T& operator[](std::size_t i) { return chunks_[i / chunk][i % chunk]; }
-  const T& operator[](std::size_t i) const { return chunks_[i / chunk][i % chunk]; }
-  std::uint32_t size() const { return static_cast<std::uint32_t>(size_); }
+  inline T& operator[](std::size_t i) { return chunks_[i / chunk][i % chunk]; }
+  inline const T& operator[](std::size_t i) const { return chunks_[i / chunk][i % chunk]; }
+  inline std::uint32_t size() const { return static_cast<std::uint32_t>(size_); }
   void clear() {
     for (std::size_t i = 0; i < size_; ++i) (*this)[i] = T{};
     size_ = 0;
-    if (chunks_.size() > kept_chunks) chunks_.resize(kept_chunks);
+    if (chunks_.size() > kept_chunks) {
+      chunks_.resize(kept_chunks);
+      capacity_ = kept_chunks * chunk;
+    }
   }
 
  private:
+  void grow() {
+    chunks_.push_back(std::make_unique<T[]>(chunk));
+    capacity_ += chunk;
+  }
   static constexpr std::size_t chunk = 256, kept_chunks = 64;
   std::vector<std::unique_ptr<T[]>> chunks_;
-  std::size_t size_ = 0;
+  std::size_t size_ = 0, capacity_ = 0;
+};
+
+/// An array whose length is known when it is made; up to `Inline` items need no heap, and none is made that is not
+/// used.
+template <class T, std::size_t Inline = 4>
+class work_array {
+ public:
+  inline explicit work_array(std::size_t count)
+      : size_(count), items_(count > Inline ? std::allocator<T>().allocate(count) : reinterpret_cast<T*>(room_)) {
+    for (std::size_t i = 0; i < count; ++i) std::construct_at(items_ + i);
+  }
+  inline ~work_array() {
+    for (std::size_t i = 0; i < size_; ++i) std::destroy_at(items_ + i);
+    if (size_ > Inline) std::allocator<T>().deallocate(items_, size_);
+  }
+  work_array(const work_array&) = delete;
+  work_array& operator=(const work_array&) = delete;
+  inline T& operator[](std::size_t i) { return items_[i]; }
+  inline const T& operator[](std::size_t i) const { return items_[i]; }
+  inline std::size_t size() const { return size_; }
+  inline std::span<T> all() { return {items_, size_}; }
+
+ private:
+  alignas(T) std::byte room_[Inline * sizeof(T)];
+  std::size_t size_;
+  T* items_;
 };
 
 /// The rule of an op that only exists at run time: dys and a flag per operand in, a gradient per operand out.
@@ -62,6 +94,9 @@ struct node {
   std::uint32_t kept_result = none;  // index of the first result's handle, if kept
   std::uint32_t attrs = none;
   std::uint32_t result_dims = none;  // index of the results' shapes, for ops with several
+
+  // A node whose recording ran out of memory halfway has neither: walks pass it by.
+  inline bool whole() const { return op || free != none; }
 };
 
 struct free_gradient {

@@ -125,8 +125,8 @@ class walk {
   tape& t_;
   std::uint32_t first_node_, end_node_, base_;
   bool recorded_, last_;
-  std::vector<tensor> grads_;
-  std::vector<std::uint8_t> relevant_;
+  work_array<tensor, 32> grads_;
+  work_array<std::uint8_t, 32> relevant_;
 };
 
 /// What the walk starts from: dy as given, or ones.

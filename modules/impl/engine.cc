@@ -2,7 +2,6 @@
 // From a call to a kernel: validate by the row, promote, infer, allocate, launch, record.
 module;
 #include <cmath>
-#include <memory>
 #include "kernels/abi.h"
 #include "kernels/targets.h"
 module kerngrad;
@@ -55,29 +54,6 @@ view view_of(const tensor& x) {
   const buffer* b = tensor_access::buffer(x);
   return {host_data(b), b->dims, b->type};
 }
-
-// An array whose length is known when the call runs; up to four items need no heap, and none is made that is not used.
-template <class T>
-class work_array {
- public:
-  explicit work_array(std::size_t count)
-      : size_(count), items_(count > 4 ? std::allocator<T>().allocate(count) : reinterpret_cast<T*>(room_)) {
-    std::uninitialized_value_construct_n(items_, count);
-  }
-  ~work_array() {
-    std::destroy_n(items_, size_);
-    if (size_ > 4) std::allocator<T>().deallocate(items_, size_);
-  }
-  work_array(const work_array&) = delete;
-  work_array& operator=(const work_array&) = delete;
-  inline T& operator[](std::size_t i) { return items_[i]; }
-  inline std::span<T> all() { return {items_, size_}; }
-
- private:
-  alignas(T) std::byte room_[4 * sizeof(T)];
-  std::size_t size_;
-  T* items_;
-};
 
 // The dtype that the kernel computes in: the value operands' common one, lifted; without them, the attribute's.
 dtype compute_dtype(const op_row& row, std::span<const tensor* const> in, std::span<const attr_value> attrs) {
@@ -289,6 +265,8 @@ tensor literal(double value, const tensor& like) {
   const bool fraction = std::floor(value) != value;
   dtype type = like.type();
   if (type == dtype::boolean || (fraction && integral.has(type))) type = dtype::float32;
+  if (type == dtype::float32) return tensor(static_cast<float>(value));
+  if (type == dtype::float64) return tensor(value);
   const unrecorded pause;
   return full({}, value, type);
 }

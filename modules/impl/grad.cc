@@ -13,36 +13,37 @@ import :walk;
 namespace kerngrad {
 namespace detail {
 
-walked gradients(std::string_view name, borrowed f, std::span<const tensor> xs, const tensor* dy) {
+tensor gradients(std::string_view name, borrowed f, std::span<const tensor> xs, const tensor* dy,
+                 std::span<tensor> grads) {
   for (const tensor& x : xs)
     if (!x.defined()) fail(name, "an empty handle", "tensors");
   recording scope;
   tape& t = scope.on();
-  std::vector<tensor> leaves;
-  std::vector<std::uint32_t> values;
-  for (const tensor& x : xs) {
-    leaves.push_back(leaf(t, x));
-    values.push_back(tensor_access::place(leaves.back()).value);
-  }
-  tensor y = f.run(f.function, leaves);
-  leaves.clear();
+  work_array<std::uint32_t, 8> values(xs.size());
+  const auto run = [&] {
+    work_array<tensor, 8> leaves(xs.size());
+    for (std::size_t i = 0; i < xs.size(); ++i) {
+      leaves[i] = leaf(t, xs[i]);
+      values[i] = tensor_access::place(leaves[i]).value;
+    }
+    return f.run(f.function, leaves.all());
+  };
+  tensor y = run();
   scope.end_forward();
-  const tensor seed = seed_for(name, y, dy);
+  tensor seed = seed_for(name, y, dy);
   walk back(t, range_of(scope), t.depth == 0);
-  for (std::uint32_t value : values)
+  for (std::uint32_t value : values.all())
     if (back.knows(value)) back.want(value);
   back.mark();
-  walked out;
   if (back.reaches(y)) {
-    back.grad(tensor_access::place(y).value) = seed;
+    back.grad(tensor_access::place(y).value) = std::move(seed);
     back.run();
   }
   for (std::size_t i = 0; i < xs.size(); ++i) {
     tensor g = back.knows(values[i]) ? std::move(back.grad(values[i])) : tensor();
-    out.grads.push_back(g.defined() ? std::move(g) : zeros(xs[i].dims(), xs[i].type()));
+    grads[i] = g.defined() ? std::move(g) : zeros(xs[i].dims(), xs[i].type());
   }
-  out.value = std::move(y);
-  return out;
+  return y;
 }
 
 namespace {
@@ -111,7 +112,10 @@ value_and_gradient_list value_and_grads_of(const std::function<tensor(std::span<
       const_cast<void*>(static_cast<const void*>(&f)), [](void* function, std::span<const tensor> values) {
         return (*static_cast<const std::function<tensor(std::span<const tensor>)>*>(function))(values);
       }};
-  return detail::gradients("value_and_grads_of", call, xs, dy.defined() ? &dy : nullptr);
+  value_and_gradient_list out;
+  out.grads.resize(xs.size());
+  out.value = detail::gradients("value_and_grads_of", call, xs, dy.defined() ? &dy : nullptr, out.grads);
+  return out;
 }
 
 variable_gradients variable_grads(const std::function<tensor()>& f, std::span<const variable> only) {

@@ -53,31 +53,33 @@ void tape::reset() {
 
 namespace {
 
-// Opens a node with a slot per operand; `keeps(i)` says whether operand i is saved whole.
+std::uint32_t add_shape(tape& t, const shape& dims) {
+  const std::uint32_t at = t.shapes.size();
+  t.shapes.add() = dims;
+  return at;
+}
+
+// Adds a node with a slot per operand; `keeps(i)` says whether operand i is saved whole.
 template <class Keeps>
-node begin_node(tape& t, std::span<const tensor* const> in, std::span<const tensor> out, bool all_dims, Keeps keeps) {
-  node n;
+inline node& begin_node(tape& t, std::span<const tensor* const> in, std::span<const tensor> out, bool all_dims,
+                        Keeps keeps) {
+  node& n = t.nodes.add();
   n.first_slot = t.slots.size();
   n.slots = static_cast<std::uint32_t>(in.size());
   n.first_value = t.next_value;
   n.results = static_cast<std::uint32_t>(out.size());
   for (std::size_t i = 0; i < in.size(); ++i) {
-    slot s;
-    if (const tensor& x = *in[i]; x.defined()) {
-      const bool keep = keeps(static_cast<int>(i));
-      if (keep) s.saved = x;
-      if (!keep && (all_dims || !(x.dims() == out[0].dims()))) {
-        s.dims = t.shapes.size();
-        t.shapes.push_back(x.dims());
-      }
-      s.type = x.type();
-      if (t.tracks(x) && differentiable.has(x.type())) s.value = tensor_access::place(x).value;
-    }
-    t.slots.push_back(std::move(s));
+    slot& s = t.slots.add();
+    const tensor& x = *in[i];
+    if (!x.defined()) continue;
+    if (keeps(static_cast<int>(i))) s.saved = x;
+    else if (all_dims || !(x.dims() == out[0].dims())) s.dims = add_shape(t, x.dims());
+    s.type = x.type();
+    if (t.tracks(x) && differentiable.has(x.type())) s.value = tensor_access::place(x).value;
   }
   if (out.size() > 1) {
     n.result_dims = t.shapes.size();
-    for (const tensor& y : out) t.shapes.push_back(y.dims());
+    for (const tensor& y : out) add_shape(t, y.dims());
   }
   return n;
 }
@@ -112,19 +114,18 @@ void record(const op_entry& op, std::span<const tensor* const> in, std::span<con
     if (rule) keeps = keeps | rule->of[rule->list ? 0 : i].keeps;
   }
   if (!tracked || record_replaced(op, in, attrs, out)) return;
-  node n = begin_node(t, in, out, out.size() > 1, [&](int i) { return keeps.operand(rule && rule->list ? 0 : i); });
-  n.op = &op;
+  node& n = begin_node(t, in, out, out.size() > 1, [&](int i) { return keeps.operand(rule && rule->list ? 0 : i); });
   n.rule = rule;
   if (!attrs.empty()) {
     n.attrs = t.attrs.size();
-    for (const attr_value& value : attrs) t.attrs.push_back(value);
+    for (const attr_value& value : attrs) t.attrs.add() = value;
   }
   give_places(t, out);
   if (keeps.result(0)) {
     n.kept_result = t.results.size();
-    t.results.push_back(out[0]);
+    t.results.add() = out[0];
   }
-  t.nodes.push_back(n);
+  n.op = &op;
 }
 
 void record_free(std::string_view name, std::span<const tensor* const> in, std::span<tensor> out, free_rule rule) {
@@ -133,11 +134,12 @@ void record_free(std::string_view name, std::span<const tensor* const> in, std::
   for (const tensor* x : in) tracked = tracked || t.tracks(*x);
   for (tensor& y : out) tensor_access::place(y) = {};  // a result that is an operand's handle is a value of its own
   if (!tracked || out.empty()) return;
-  node n = begin_node(t, in, out, true, [](int) { return false; });
-  n.free = t.free.size();
-  t.free.push_back({std::string(name), std::move(rule)});
+  free_gradient kept{std::string(name), std::move(rule)};  // may throw: before the node is there
+  node& n = begin_node(t, in, out, true, [](int) { return false; });
+  const std::uint32_t at = t.free.size();
+  t.free.add() = std::move(kept);
   give_places(t, out);
-  t.nodes.push_back(n);
+  n.free = at;
 }
 
 std::vector<tensor> completed(const frame& at) {

@@ -131,6 +131,7 @@ walk::walk(tape& t, const tape_range& range, bool last)
 void walk::mark() {
   for (std::uint32_t i = first_node_; i < end_node_; ++i) {
     const node& n = t_.nodes[i];
+    if (!n.whole()) continue;
     bool follows = false;
     for (std::uint32_t s = 0; s < n.slots && !follows; ++s) {
       const std::uint32_t value = t_.slots[n.first_slot + s].value;
@@ -157,7 +158,7 @@ void walk::run() {
   } counted;
   for (std::uint32_t i = end_node_; i-- > first_node_;) {
     node& n = t_.nodes[i];
-    if (relevant_[n.first_value - base_] != on) continue;
+    if (!n.whole() || relevant_[n.first_value - base_] != on) continue;
     std::span<tensor> dys(&grads_[n.first_value - base_], n.results);
     if (std::any_of(dys.begin(), dys.end(), [](const tensor& dy) { return dy.defined(); })) step(n, dys);
     for (tensor& dy : dys) dy = tensor();
@@ -216,6 +217,9 @@ tensor seed_for(std::string_view name, const tensor& value, const tensor* dy) {
   if (!differentiable.has(value.type()))
     fail(name, "a result of dtype " + std::string(name_of(value.type())), "one of " + to_string(differentiable),
          "cast it, or differentiate another result");
+  if (!dy && value.type() == dtype::float32 && value.size() <= 64) {  // the usual loss: less than a call of an op
+    return tensor::build<float>(value.dims(), [](std::span<float> all) { std::fill(all.begin(), all.end(), 1.0f); });
+  }
   if (!dy) return ones(value.dims(), value.type());
   if (!(dy->dims() == value.dims()) || dy->type() != value.type())
     fail(name, "dy " + std::string(name_of(dy->type())) + " " + to_string(dy->dims()),
