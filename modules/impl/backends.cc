@@ -105,6 +105,7 @@ live_ptr alive(std::string_view name) {
     made->own_table = b->table;
   }
   made->memory = factory ? factory() : nullptr;
+  if (made->memory) add_reason(reason::foreign_memory);  // before anything can live there; for good, since it may stay
   // Alive before its kernels are set up: a hook may use the backend.
   {
     std::lock_guard lock(l.mutex);
@@ -117,7 +118,6 @@ live_ptr alive(std::string_view name) {
     if (known_backend_state* b = l.named(name)) b->live = nullptr;
     throw;
   }
-  if (made->memory) add_reason(reason::foreign_memory);
   return made;
 }
 
