@@ -22,7 +22,7 @@ void register_backend(std::string_view name, backend_factory factory, int priori
 /// Adds a backend whose kernels are a table: plain functions with the geometry structs of the op's family
 /// (kernels/*.h), written with <kerngrad/kernel.h> or on another library. They work on host memory. Throws, too, for a
 /// kernel of an op that the library does not know.
-void register_backend(std::string_view name, std::span<const kernels::entry> kernels, int priority = 2);
+void register_kernel_table(std::string_view name, std::span<const kernels::entry> kernels, int priority = 2);
 /// Ends a backend: runs `dispose` of its kernels, which stay registered and are set up anew should a backend of that
 /// name come back, and lets go of its storage. Tensors that live there keep it alive and stay readable. If it was the
 /// active one, the best that is left is active. Throws for names that are not registered and for the built-in ones.

@@ -68,9 +68,11 @@ std::shared_ptr<const kernel_table> own_table_of(std::string_view name);
 /// the same thread; never while a call runs.
 void lock_changes();
 void unlock_changes() noexcept;
+/// States of the registry that were replaced meanwhile are freed after the outermost has gone: what they hold may be a
+/// library, and the dynamic linker that unmaps it has a lock of its own.
 struct changes_lock {
-  changes_lock() { lock_changes(); }
-  ~changes_lock() { unlock_changes(); }
+  changes_lock();
+  ~changes_lock();
   changes_lock(const changes_lock&) = delete;
   changes_lock& operator=(const changes_lock&) = delete;
 };
@@ -188,6 +190,9 @@ class transaction {
   std::vector<kernel_ptr> kernels_;
   std::vector<gradient_ptr> gradients_;
 };
+
+/// Frees the states of the registry that no thread looks at; this thread lets go of the one that it saw last.
+void release_retired();
 
 /// How many known ops have a gradient in the registry: while it is 0, recording them does not look there.
 extern std::atomic<int> replaced_gradients;

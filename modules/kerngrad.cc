@@ -32,6 +32,7 @@ export import :backend;
 export import :observe;
 export import :registry;
 export import :own;
+export import :pack;
 export import :grad;
 export import :transform;
 export import :custom;

@@ -36,7 +36,7 @@ std::shared_ptr<const kernel_table> table_of(std::span<const kernels::entry> ker
   auto table = std::make_shared<kernel_table>();
   for (const kernels::entry& item : kernels) {
     const int id = find_op(item.op);
-    if (id < 0) fail("register_backend", "a kernel of " + std::string(item.op), "kernels of known ops");
+    if (id < 0) fail("register_kernel_table", "a kernel of " + std::string(item.op), "kernels of known ops");
     (*table)[static_cast<std::size_t>(id * dtype_count + static_cast<int>(item.type))] = {item.run, item.flat1,
                                                                                           item.flat2, nullptr};
   }
@@ -210,7 +210,7 @@ void register_backend(std::string_view name, backend_factory factory, int priori
   l.all.push_back({std::string(name), priority, std::move(factory), nullptr, nullptr});
 }
 
-void register_backend(std::string_view name, std::span<const kernels::entry> kernels, int priority) {
+void register_kernel_table(std::string_view name, std::span<const kernels::entry> kernels, int priority) {
   std::shared_ptr<const kernel_table> table = table_of(kernels);
   register_backend(name, backend_factory(), priority);
   backend_list& l = list();

@@ -90,11 +90,25 @@ hazard& first_use() {
 
 struct registry_state {
   std::atomic<const snapshot*> current{new snapshot(known_records())};
-  std::vector<std::unique_ptr<const snapshot>> retired;  // under the writers' lock
+  std::vector<std::unique_ptr<const snapshot>> retired, unused;  // under the writers' lock
 };
 registry_state& state() {
   static registry_state* one = new registry_state;  // outlives every static that calls a kernel while it is destroyed
   return *one;
+}
+
+bool is_looked_at(const std::unique_ptr<const snapshot>& old) {
+  for (const hazard* h = hazards.load(); h; h = h->next)
+    if (h->at.load() == old.get()) return true;
+  return false;
+}
+
+// Those that no thread looks at; under the writers' lock.
+void find_unused() {
+  registry_state& s = state();
+  const auto first = std::partition(s.retired.begin(), s.retired.end(), is_looked_at);
+  s.unused.insert(s.unused.end(), std::make_move_iterator(first), std::make_move_iterator(s.retired.end()));
+  s.retired.erase(first, s.retired.end());
 }
 
 // Under the writers' lock.
@@ -102,15 +116,25 @@ void publish(record_list records) {
   registry_state& s = state();
   auto next = std::make_unique<const snapshot>(std::move(records));
   s.retired.reserve(s.retired.size() + 1);
+  s.unused.reserve(s.unused.size() + s.retired.size() + 1);
   s.retired.emplace_back(s.current.exchange(next.release()));
-  std::erase_if(s.retired, [](const std::unique_ptr<const snapshot>& old) {
-    for (const hazard* h = hazards.load(); h; h = h->next)
-      if (h->at.load() == old.get()) return false;
-    return true;
-  });
+  find_unused();
 }
 
+constinit thread_local int locks_held = 0;
+
 }  // namespace
+
+changes_lock::changes_lock() {
+  lock_changes();
+  ++locks_held;
+}
+
+changes_lock::~changes_lock() {
+  std::vector<std::unique_ptr<const snapshot>> unused;
+  if (--locks_held == 0) unused.swap(state().unused);
+  unlock_changes();
+}
 
 snapshot::snapshot(record_list records) : records_(std::move(records)) {
   std::size_t size = 256;
@@ -148,6 +172,14 @@ pinned::pinned() {
 }
 
 pinned::~pinned() { --mine->depth; }
+
+void release_retired() {
+  {
+    const pinned present;
+  }
+  const changes_lock lock;
+  find_unused();
+}
 
 // ------------------------------------------------------------------------------------------ changes
 
@@ -196,6 +228,8 @@ void adopt_schema(registered_kernel& k) {
   kernel_schema& given = *k.config.schema;
   if (given.attrs.size() > attr_list::capacity)
     fail("register_kernel", std::to_string(given.attrs.size()) + " attributes", "at most 16");
+  if (given.operands.size() > op_gradient::max_operands)
+    fail("register_kernel", std::to_string(given.operands.size()) + " operands", "at most 8");
   for (operand o : given.operands) {
     o.name = keep(o.name);
     if (o.list && given.operands.size() > 1)
