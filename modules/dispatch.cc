@@ -85,6 +85,7 @@ void drop_reason(reason why) noexcept;
 // ------------------------------------------------------------------------------------------ watching
 
 bool watched_here();
+std::int64_t now_ns();  // of the steady clock
 /// Watches one run of a kernel: `begin` at construction, `end` on success only.
 class watch_run {
  public:

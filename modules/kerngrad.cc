@@ -30,6 +30,7 @@ export import :grads_move;
 export import :audit;
 export import :backend;
 export import :observe;
+export import :profile;
 export import :registry;
 export import :own;
 export import :pack;

@@ -169,8 +169,15 @@ struct memory_info {
   std::int64_t live_buffers = 0;  ///< blocks in use by tensors
   std::int64_t live_bytes = 0;    ///< their elements
   std::int64_t cached_bytes = 0;  ///< blocks kept for reuse
+  std::int64_t live_tensors = 0;  ///< buffers and reshaped views of them; copies of a handle are one tensor
+  std::int64_t peak_bytes = 0;    ///< the most that live_bytes has been since the start or reset_peak_memory()
 };
+/// The peak is exact while one thread takes memory; of what several take in the same moment it may miss a part.
 memory_info memory();
+/// "3 tensors, 2 buffers, 64 bytes, peak 128 bytes, cached 0 bytes".
+std::string to_string(const memory_info& info);
+/// peak_bytes counts anew, from what is live now.
+void reset_peak_memory();
 /// Returns the calling thread's and the shared cached blocks to the system.
 void release_cached_memory();
 

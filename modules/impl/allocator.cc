@@ -2,6 +2,7 @@
 // Blocks for tensors: header and elements together, 64-byte aligned, from caches of freed blocks. A fresh 4 KiB page
 // costs more than most kernels that fill it, so freed blocks are kept, first by their thread, then by all.
 module;
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdlib>
@@ -83,7 +84,8 @@ struct shared_state {
   free_list blocks[class_count];
   std::size_t bytes = 0;
   std::vector<thread_cache*> threads;
-  std::int64_t retired_buffers = 0, retired_bytes = 0;  // net counts of threads that ended
+  std::int64_t retired_buffers = 0, retired_views = 0, retired_bytes = 0;  // net counts of threads that ended
+  std::int64_t peak = 0;                                                   // of the bytes of all
 };
 shared_state& shared() {
   static shared_state* state = new shared_state;
@@ -93,12 +95,15 @@ shared_state& shared() {
 // Counters are written by their own thread only, so that an allocation needs no atomic addition.
 struct thread_cache {
   free_list blocks[class_count];
-  std::atomic<std::int64_t> buffers{0}, bytes{0}, cached{0};
+  std::atomic<std::int64_t> buffers{0}, views{0}, bytes{0}, cached{0};
+  std::atomic<std::int64_t> limit{0};  // of `bytes`: while no thread passes its own, the peak stays what it is
 
   thread_cache();
   ~thread_cache();
-  static void add(std::atomic<std::int64_t>& counter, std::int64_t by) noexcept {
-    counter.store(counter.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
+  static std::int64_t add(std::atomic<std::int64_t>& counter, std::int64_t by) noexcept {
+    const std::int64_t sum = counter.load(std::memory_order_relaxed) + by;
+    counter.store(sum, std::memory_order_relaxed);
+    return sum;
   }
   void flush() noexcept {
     for (free_list& list : blocks) list.release_all();
@@ -127,6 +132,7 @@ thread_cache::~thread_cache() {
   shared_state& all = shared();
   std::lock_guard lock(all.mutex);
   all.retired_buffers += buffers;
+  all.retired_views += views;
   all.retired_bytes += bytes;
   std::erase(all.threads, this);
 }
@@ -136,6 +142,28 @@ thread_cache& first_use() {
   return mine;
 }
 thread_cache& mine() { return current ? *current : first_use(); }
+
+// Raises the peak to the present sum if that is more, and deals what is left below the peak out to the threads: while
+// each stays under its own limit, their sum stays under the peak.
+void deal_limits(shared_state& all) {
+  std::int64_t sum = all.retired_bytes;
+  for (const thread_cache* cache : all.threads) sum += cache->bytes.load(std::memory_order_relaxed);
+  all.peak = std::max(all.peak, sum);
+  const std::int64_t share = (all.peak - sum) / static_cast<std::int64_t>(std::max<std::size_t>(all.threads.size(), 1));
+  for (thread_cache* cache : all.threads)
+    cache->limit.store(cache->bytes.load(std::memory_order_relaxed) + share, std::memory_order_relaxed);
+}
+[[gnu::noinline, gnu::cold]] void pass_limit() {
+  shared_state& all = shared();
+  std::lock_guard lock(all.mutex);
+  deal_limits(all);
+}
+
+void count_taken(thread_cache& cache, std::int64_t bytes) {
+  thread_cache::add(cache.buffers, 1);
+  if (thread_cache::add(cache.bytes, bytes) > cache.limit.load(std::memory_order_relaxed)) pass_limit();
+  if (allocation_watchers.load(std::memory_order_relaxed)) watch_allocation(bytes);
+}
 
 void* take(thread_cache& cache, int index) {
   const std::size_t bytes = class_bytes(index);
@@ -191,9 +219,7 @@ buffer* allocate(dtype type, const shape& dims) {
   b->size_class = static_cast<std::uint8_t>(index);
   b->dims = dims;
   b->data = static_cast<std::byte*>(block) + header_bytes;
-  thread_cache::add(cache.buffers, 1);
-  thread_cache::add(cache.bytes, static_cast<std::int64_t>(bytes));
-  if (allocation_watchers.load(std::memory_order_relaxed)) watch_allocation(static_cast<std::int64_t>(bytes));
+  count_taken(cache, static_cast<std::int64_t>(bytes));
   return b;
 }
 
@@ -204,21 +230,22 @@ buffer* allocate_header(dtype type, const shape& dims) {
   b->type = type;
   b->size_class = static_cast<std::uint8_t>(index);
   b->dims = dims;
-  thread_cache::add(cache.buffers, 1);
-  thread_cache::add(cache.bytes, dims.size() * static_cast<std::int64_t>(size_of(type)));
+  count_taken(cache, dims.size() * static_cast<std::int64_t>(size_of(type)));
   return b;
 }
 
 buffer* share(buffer* source, const shape& dims) {
   buffer* root = source->base ? source->base : source;
   const int index = class_of(header_bytes);
-  buffer* b = new (take(mine(), index)) buffer;
+  thread_cache& cache = mine();
+  buffer* b = new (take(cache, index)) buffer;
   b->type = source->type;
   b->size_class = static_cast<std::uint8_t>(index);
   b->dims = dims;
   b->data = __atomic_load_n(&source->data, __ATOMIC_ACQUIRE);
   b->base = root;
   root->references.fetch_add(1, std::memory_order_relaxed);
+  thread_cache::add(cache.views, 1);
   return b;
 }
 
@@ -233,11 +260,13 @@ void release(buffer* last) noexcept {
   if (!base && cache) {
     thread_cache::add(cache->buffers, -1);
     thread_cache::add(cache->bytes, -bytes);
-  } else if (!base) {
+  } else if (cache) {
+    thread_cache::add(cache->views, -1);
+  } else {
     shared_state& all = shared();
     std::lock_guard lock(all.mutex);
-    all.retired_buffers -= 1;
-    all.retired_bytes -= bytes;
+    (base ? all.retired_views : all.retired_buffers) -= 1;
+    if (!base) all.retired_bytes -= bytes;
   }
   give(cache, last, index);
   if (!base && allocation_watchers.load(std::memory_order_relaxed)) watch_allocation(-bytes);
@@ -249,18 +278,40 @@ void release(buffer* last) noexcept {
 
 namespace kerngrad {
 
+namespace detail {
+
+memory_growth held_by_thread() {
+  const thread_cache& cache = mine();
+  const std::int64_t buffers = cache.buffers.load(std::memory_order_relaxed);
+  return {buffers + cache.views.load(std::memory_order_relaxed), buffers, cache.bytes.load(std::memory_order_relaxed)};
+}
+
+}  // namespace detail
+
 memory_info memory() {
   using namespace detail;
   mine();
   shared_state& all = shared();
   std::lock_guard lock(all.mutex);
-  memory_info info{all.retired_buffers, all.retired_bytes, static_cast<std::int64_t>(all.bytes)};
+  memory_info info{all.retired_buffers, all.retired_bytes, static_cast<std::int64_t>(all.bytes), all.retired_views,
+                   all.peak};
   for (const thread_cache* cache : all.threads) {
     info.live_buffers += cache->buffers.load(std::memory_order_relaxed);
+    info.live_tensors += cache->views.load(std::memory_order_relaxed);
     info.live_bytes += cache->bytes.load(std::memory_order_relaxed);
     info.cached_bytes += cache->cached.load(std::memory_order_relaxed);
   }
+  info.live_tensors += info.live_buffers;
   return info;
+}
+
+void reset_peak_memory() {
+  using namespace detail;
+  mine();
+  shared_state& all = shared();
+  std::lock_guard lock(all.mutex);
+  all.peak = 0;
+  deal_limits(all);
 }
 
 void release_cached_memory() {

@@ -245,16 +245,25 @@ class checked_call {
   std::vector<attribute_ref> attrs_;
 };
 
+// What hooks are told of a kernel that is chosen by its name alone: the dtype of its first operand.
+dtype first_dtype(std::span<const operand_ref> operands) {
+  for (const operand_ref& operand : operands)
+    for (const tensor& x : operand.tensors)
+      if (x.defined()) return x.type();
+  return dtype::float32;
+}
+
 tensor_list run_free(const registered_kernel& k, const live_backend& on, std::span<const operand_ref> operands,
                      std::span<const attribute_ref> attrs) {
+  const dtype first = first_dtype(operands);
   if (k.checked()) {
     const checked_call call(k, operands, attrs);
-    tensor_list out = run_registered(k, on, dtype::float32, call.operands(), call.attrs(), {});
+    tensor_list out = run_registered(k, on, first, call.operands(), call.attrs(), {});
     if (recording_now())
       record_registered(gradient_named(k.config.name), k.keeper, k.config.name, call.operands(), call.attrs(), out);
     return out;
   }
-  tensor_list out = run_registered(k, on, dtype::float32, operands, attrs, {});
+  tensor_list out = run_registered(k, on, first, operands, attrs, {});
   if (recording_now()) record_registered(gradient_named(k.config.name), k.keeper, k.config.name, operands, attrs, out);
   return out;
 }
@@ -366,7 +375,7 @@ tensor_list run_kernel_list(std::string_view name, std::span<const operand_ref> 
   if (!on) on = backend_here();
   for (const std::shared_ptr<const live_backend>& next : fallback_chain(*on)) {
     if (!look_up(name, next->name, found)) continue;
-    watch_fallback(name, *on, *next, dtype::float32);
+    watch_fallback(name, *on, *next, first_dtype(operands));
     return run_free(*found.kernel, *next, operands, attrs);
   }
   refuse_name(name, *on);

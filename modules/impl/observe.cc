@@ -6,6 +6,7 @@ module;
 #include <ctime>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 #include "kernels/abi.h"
@@ -62,18 +63,19 @@ struct inside_hook {
 template <class Event>
 void tell(std::function<void(const Event&)> hooks::* which, const Event& event) {
   const inside_hook quiet;
-  const unrecorded pause;
+  std::optional<unrecorded> pause;
+  if (current_tape) pause.emplace();  // a thread without a tape records nothing, and is not given one for this
   for (const std::shared_ptr<const watcher>& w : *present())
     if (w->wanted.*which && (!w->thread || w->thread == this_thread_mark())) (w->wanted.*which)(event);
 }
+
+}  // namespace
 
 std::int64_t now_ns() {
   std::timespec t{};
   clock_gettime(CLOCK_MONOTONIC, &t);
   return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
-
-}  // namespace
 
 bool watched_here() { return inside == 0 && !present()->empty(); }
 

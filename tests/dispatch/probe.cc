@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same call twice: the dispatched Highway entry by hand, and the raw door. check.py compares them.
+// The same call twice: the dispatched Highway entry by hand, and the raw door; and a typed call before a hook was ever
+// added, and after it was removed. check.py compares them.
 #include <cstddef>
 #include <span>
 #include "kernels/binary.h"
@@ -13,6 +14,30 @@ extern "C" [[gnu::noinline]] void raw_door(const float* a, const float* b, float
   kg::kernel<"Add">(std::span<const float>(a, n), std::span<const float>(b, n), std::span<float>(y, n));
 }
 
+extern "C" [[gnu::noinline]] const void* before_hooks(const kg::tensor& a, const kg::tensor& b) {
+  return kg::add(a, b).address();
+}
+
+extern "C" [[gnu::noinline]] const void* after_hooks(const kg::tensor& a, const kg::tensor& b) {
+  return kg::add(a, b).address();
+}
+
+// Whether both ran on the same block, so that neither count holds a fresh one.
+static bool typed_calls() {
+  const kg::tensor a({1.f}), b({2.f});
+  const void* warm = kg::add(a, b).address();
+  const void* before = before_hooks(a, b);
+  int seen = 0;
+  {
+    kg::hooks wanted;
+    wanted.begin = wanted.end = [&](const kg::kernel_event&) { ++seen; };
+    wanted.allocate = [&](const kg::allocation_event&) { ++seen; };
+    const kg::hook_handle added = kg::add_hooks(wanted);
+    kg::add(a, b);
+  }
+  return seen == 4 && before == warm && after_hooks(a, b) == warm;
+}
+
 int main() {
   float a[64], b[64], y[64];
   for (int i = 0; i < 64; ++i) a[i] = static_cast<float>(i), b[i] = 1;
@@ -21,5 +46,5 @@ int main() {
     by_hand(a, b, y, n);
     raw_door(a, b, y, n);
   }
-  return y[63] == 64 ? 0 : 1;
+  return y[63] == 64 && typed_calls() ? 0 : 1;
 }
