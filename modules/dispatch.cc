@@ -224,6 +224,14 @@ tensor_list run_registered(const registered_kernel& kernel, const live_backend& 
                            std::span<const signature> results);
 /// "simd, reference, mine": the backends that have a kernel of that name, or empty.
 std::string backends_with(std::string_view name);
+/// The rule that this thread records an op with now: that of a rule_scope, or its own.
+const op_gradient* rule_here(const op_entry& op);
+
+/// The dtype that a call's kernel computes in: the common one of its value operands, lifted; without them the one that
+/// an attribute says. Attributes are as check_attrs gives them.
+dtype common_dtype(const op_row& row, std::span<const tensor* const> in, std::span<const attr_value> attrs);
+/// The refusal of a call that no kernel takes.
+error missing_kernel(const op_entry& op, const live_backend& on, dtype type);
 
 /// Attribute values of a call; room for as many as a row has, none of them touched before it is used.
 class attr_list {
@@ -240,5 +248,16 @@ class attr_list {
   std::size_t count_;
   alignas(attr_value) std::byte room_[capacity * sizeof(attr_value)];
 };
+
+// ------------------------------------------------------------------------------------------ calls by name
+
+/// Names within two edits of an unknown one.
+std::vector<std::string> similar_names(std::string_view wanted);
+/// The refusal of a name that means nothing on a backend.
+error missing_name(std::string_view name, const live_backend& on);
+/// The operands of a call in the order of the row, empty handles where they were left out.
+std::vector<const tensor*> operands_in_order(const op_row& row, std::span<const operand_ref> operands);
+/// The attributes of a row in its order, absent where they are not given.
+void order_attrs(const op_row& row, std::span<const attribute_ref> given, attr_list& attrs);
 
 }  // namespace kerngrad::detail

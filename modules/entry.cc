@@ -55,6 +55,7 @@ struct op_entry {
   int id = -1;                                              // place in op_table; -1 for an op from outside
   std::array<const kernel_slot*, backend_count> kernels{};  // by dtype, per built-in backend
   const op_gradient* gradient = nullptr;                    // null: none
+  std::array<dtype_set, backend_count> plain_cpp{};         // of `kernels`: those that are no SIMD code
 
   constexpr const kernel_slot& kernel(int backend, dtype type) const {
     return kernels[static_cast<std::size_t>(backend)][static_cast<int>(type)];

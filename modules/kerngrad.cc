@@ -32,6 +32,7 @@ export import :backend;
 export import :observe;
 export import :profile;
 export import :registry;
+export import :explain;
 export import :own;
 export import :pack;
 export import :grad;

@@ -128,6 +128,14 @@ consteval std::array<kernel_slot, dtype_count> slots_by_dtype(const std::array<o
   return slots;
 }
 
+template <std::size_t N>
+consteval dtype_set plain_dtypes_of(const std::array<own_kernel, N>& kernels) {
+  dtype_set set{};
+  for (const own_kernel& k : kernels)
+    if (k.plain_cpp) set = set | only(k.type);
+  return set;
+}
+
 template <class T>
 inline constexpr std::size_t rule_size = 0;
 template <class... F>
@@ -263,6 +271,12 @@ inline constexpr auto own_reference_slots = [] {
   else return slots_by_dtype(Op::kernels);
 }();
 template <class Op>
+inline constexpr std::array<dtype_set, backend_count> own_plain_cpp = [] {
+  if constexpr (requires { Op::reference; })
+    return std::array{plain_dtypes_of(Op::kernels), plain_dtypes_of(Op::reference)};
+  else return std::array{plain_dtypes_of(Op::kernels), plain_dtypes_of(Op::kernels)};
+}();
+template <class Op>
 inline constexpr op_gradient own_gradient = [] {
   if constexpr (has_own_gradient<Op>) return instantiate<Op::row>(Op::gradient);
   else return op_gradient{};
@@ -274,7 +288,8 @@ template <class Op>
 inline constexpr op_entry own_entry{&Op::row,
                                     -1,
                                     {own_slots<Op>.data(), own_reference_slots<Op>.data()},
-                                    has_own_gradient<Op> ? &own_gradient<Op> : nullptr};
+                                    has_own_gradient<Op> ? &own_gradient<Op> : nullptr,
+                                    own_plain_cpp<Op>};
 
 // What a typed call asks for, for known ops and others alike.
 template <class Op>
@@ -387,7 +402,8 @@ const op_entry& entry_on() {
   static const op_entry entry{known_entry(op_id<Name>).row,
                               op_id<Name>,
                               {backend_slots<Name, Backend>.data(), backend_slots<Name, Backend>.data()},
-                              known_entry(op_id<Name>).gradient};
+                              known_entry(op_id<Name>).gradient,
+                              {}};
   return entry;
 }
 

@@ -37,23 +37,27 @@ std::size_t edits_between(std::string_view a, std::string_view b) {
   return line.back();
 }
 
-// Names within two edits of an unknown one, for its error.
-std::string similar_names(std::string_view wanted) {
-  std::string text;
-  for (const std::string& name : op_names())
-    if (edits_between(wanted, name) <= 2) text += (text.empty() ? "" : ", ") + name;
-  return text;
+}  // namespace
+
+std::vector<std::string> similar_names(std::string_view wanted) {
+  std::vector<std::string> names = op_names();
+  std::erase_if(names, [&](const std::string& name) { return edits_between(wanted, name) > 2; });
+  return names;
 }
 
-[[noreturn]] void refuse_name(std::string_view name, const live_backend& on) {
-  const std::string others = backends_with(name), similar = similar_names(name);
-  fail("run_kernel", "kernel \"" + std::string(name) + "\" on backend " + on.name,
-       others.empty()
-           ? similar.empty() ? "a known or registered name" : "a known or registered name, such as " + similar
-           : "a backend that has it: " + others,
-       others.empty() ? "register it with register_kernel"
-                      : "register it with register_kernel, or allow set_fallback(fallback::by_priority)");
+error missing_name(std::string_view name, const live_backend& on) {
+  const std::string others = backends_with(name);
+  std::string similar;
+  for (const std::string& one : similar_names(name)) similar += (similar.empty() ? "" : ", ") + one;
+  return error("run_kernel", "kernel \"" + std::string(name) + "\" on backend " + on.name,
+               others.empty()
+                   ? similar.empty() ? "a known or registered name" : "a known or registered name, such as " + similar
+                   : "a backend that has it: " + others,
+               others.empty() ? "register it with register_kernel"
+                              : "register it with register_kernel, or allow set_fallback(fallback::by_priority)");
 }
+
+namespace {
 
 // ------------------------------------------------------------------------------------------ gradients on the tape
 
@@ -189,7 +193,13 @@ class ordered_operands {
   std::vector<const tensor*> list_;
 };
 
-// The attributes of a row in its order, absent where they are not given.
+}  // namespace
+
+std::vector<const tensor*> operands_in_order(const op_row& row, std::span<const operand_ref> operands) {
+  const ordered_operands ordered(row, operands);
+  return {ordered.all().begin(), ordered.all().end()};
+}
+
 void order_attrs(const op_row& row, std::span<const attribute_ref> given, attr_list& attrs) {
   for (const attribute_ref& a : given) {
     const int at = row.attr_index(a.name);
@@ -199,6 +209,8 @@ void order_attrs(const op_row& row, std::span<const attribute_ref> given, attr_l
     place = a.value;
   }
 }
+
+namespace {
 
 tensor_list run_row(const op_entry& op, std::span<const operand_ref> operands, std::span<const attribute_ref> given,
                     const registered_kernel* instead) {
@@ -378,7 +390,7 @@ tensor_list run_kernel_list(std::string_view name, std::span<const operand_ref> 
     watch_fallback(name, *on, *next, first_dtype(operands));
     return run_free(*found.kernel, *next, operands, attrs);
   }
-  refuse_name(name, *on);
+  throw missing_name(name, *on);
 }
 
 tensor_list run_kernel_list(std::string_view name, std::span<const named_operand> operands,
@@ -433,7 +445,7 @@ kernel_handle find_kernel(std::string_view name, std::initializer_list<attribute
   auto found = std::make_shared<found_kernel>();
   found->on = backend_here();
   meaning m;
-  if (!look_up(name, found->on->name, m)) refuse_name(name, *found->on);
+  if (!look_up(name, found->on->name, m)) throw missing_name(name, *found->on);
   found->name = name;
   found->op = m.op;
   found->keeper = m.keeper;

@@ -4,6 +4,7 @@ module;
 #include "kernels/abi.h"
 module kerngrad;
 
+import :dispatch;
 import :tape;
 
 namespace kerngrad::detail {
@@ -14,6 +15,12 @@ constinit thread_local const rule_override* innermost_override = nullptr;
 
 void push_override(rule_override& scope) noexcept { scope.outer = std::exchange(innermost_override, &scope); }
 void pop_override(const rule_override& scope) noexcept { innermost_override = scope.outer; }
+
+const op_gradient* rule_here(const op_entry& op) {
+  for (const rule_override* scope = innermost_override; scope; scope = scope->outer)
+    if (scope->op == &op) return scope->rule;
+  return op.gradient;
+}
 
 constinit thread_local tape* current_tape [[gnu::tls_model("initial-exec")]] = nullptr;
 
@@ -82,13 +89,6 @@ inline node& begin_node(tape& t, std::span<const tensor* const> in, std::span<co
     for (const tensor& y : out) add_shape(t, y.dims());
   }
   return n;
-}
-
-// The rule that an op is recorded with: that of the innermost scope which has one for it, else its own.
-const op_gradient* rule_here(const op_entry& op) {
-  for (const rule_override* scope = innermost_override; scope; scope = scope->outer)
-    if (scope->op == &op) return scope->rule;
-  return op.gradient;
 }
 
 void give_places(tape& t, std::span<tensor> out) {

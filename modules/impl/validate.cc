@@ -89,4 +89,32 @@ void check_attrs(const op_row& row, std::span<const attr_value> given, std::span
   }
 }
 
+dtype common_dtype(const op_row& row, std::span<const tensor* const> in, std::span<const attr_value> attrs) {
+  dtype common = in.empty() || !in[0]->defined() ? dtype::float32 : in[0]->type();
+  bool any = false;
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    if (!in[i]->defined() || spec_of(row, static_cast<int>(i)).part != role::value) continue;
+    common = any ? promote(common, in[i]->type()) : in[i]->type();
+    any = true;
+  }
+  if (!any && row.types.after == result::attribute) {
+    const int at = row.attr_index("dtype");
+    return at >= 0 ? attrs[static_cast<std::size_t>(at)].as_dtype() : dtype::float32;
+  }
+  return lifted(common, row.types.before);
+}
+
+error missing_kernel(const op_entry& op, const live_backend& on, dtype type) {
+  const std::string_view name = op.row->name;
+  const std::string others = backends_with(name);
+  dtype_set types{};
+  for (int t = 0; t < dtype_count; ++t)
+    if (on.slot(op, static_cast<dtype>(t))) types = types | only(static_cast<dtype>(t));
+  return error(
+      name, "no kernel for " + std::string(name_of(type)) + " on backend " + on.name,
+      types.bits ? "one of " + to_string(types) : "a backend that has it: " + (others.empty() ? "none" : others),
+      types.bits ? "cast the operands, or register a kernel and call it by name"
+                 : "register a kernel for it, or allow set_fallback(fallback::by_priority)");
+}
+
 }  // namespace kerngrad::detail

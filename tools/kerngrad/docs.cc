@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes docs/ops.md from the rows, or checks that the file is what the rows say:
-//   ops_table            prints the page
-//   ops_table --check F  fails when F differs
+// docs/ops.md, made from the rows.
 #include <fmt/format.h>
 
-#include <fstream>
-#include <iostream>
-#include <iterator>
-#include <string>
+#include "tools/kerngrad/tool.h"
 
-import kerngrad;
-
+namespace tool {
 namespace {
 
 std::string dtypes_text(kg::dtype_set set) { return set == kg::any_dtype ? "any" : kg::to_string(set); }
@@ -65,13 +59,14 @@ std::string accuracy_text(std::string_view op) {
   return bound ? fmt::format("{} / {}", bound->float32, bound->float64) : "";
 }
 
-std::string page() {
+}  // namespace
+
+std::string docs_page() {
   std::string text =
       "# Ops\n\n"
-      "Made from the rows by `ops_table` (tools/docs); a test compares. Kernels named here exist for every CPU target "
-      "of\n"
-      "the build and as scalar reference. Promotion and integer rules: [dtypes.md](dtypes.md). Error bounds are in "
-      "units in\n"
+      "Made from the rows by `kerngrad docs`; a test compares. Kernels named here exist for every CPU target of the\n"
+      "build and as scalar reference. Promotion and integer rules: [dtypes.md](dtypes.md). Error bounds are in units "
+      "in\n"
       "the last place, float32 / float64; where none stands, the result is the exact one rounded once, or the "
       "family's\n"
       "summation bound holds.\n";
@@ -92,21 +87,4 @@ std::string page() {
   return text;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  const std::string wanted = page();
-  if (argc == 1) {
-    std::cout << wanted;
-    return 0;
-  }
-  if (argc != 3 || std::string(argv[1]) != "--check") {
-    std::cerr << "usage: ops_table [--check FILE]\n";
-    return 2;
-  }
-  std::ifstream file(argv[2]);
-  const std::string found((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (found == wanted) return 0;
-  std::cerr << argv[2] << " is not what the rows say: write it anew with `./dev docs`\n";
-  return 1;
-}
+}  // namespace tool

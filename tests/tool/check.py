@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""check.py KERNGRAD: the command line tool: its rows against its explanations, filters, exit codes, closed pipes."""
+import json
+import os
+import subprocess
+import sys
+
+TOOL = sys.argv[1]
+DONE, REFUSED, USAGE = 0, 1, 2
+CONV = ['explain', 'Conv2D', '--operand', 'x=float32[1,28,28,3]', '--operand', 'filter=float32[3,3,3,8]']
+
+
+def run(*arguments, code=DONE):
+    made = subprocess.run([TOOL, *arguments], capture_output=True, text=True)
+    assert made.returncode == code, f'{arguments}: exit {made.returncode}, wanted {code}\n{made.stdout}{made.stderr}'
+    return made
+
+
+def read(*arguments, code=DONE):
+    return json.loads(run(*arguments, '--json', code=code).stdout)
+
+
+def rows_are_what_the_explanations_say(rows, targets):
+    by_op = {}
+    for row in rows:
+        by_op.setdefault(row['op'], []).append(row)
+    assert len(by_op) > 100
+    for op, found in by_op.items():
+        told = read('explain', op)
+        wanted = set()
+        for kernel in told['kernels']:
+            for dtype in kernel['dtypes']:
+                for target in targets if kernel['backend'] == 'simd' else [None]:
+                    wanted.add((kernel['backend'], dtype, target))
+        assert {(r['backend'], r['dtype'], r['target']) for r in found} == wanted, op
+        assert len(found) == len(wanted), op
+        for row in found:
+            differentiable = row['dtype'] in ('float32', 'float64', 'complex64')
+            assert row['gradient'] == (differentiable and told['gradient']['origin'] != 'none'), row
+            assert row['gradient'] == (not row['reason']) and row['family'] == told['family'], row
+
+
+def filters_keep_what_fits(rows, targets):
+    for option, key, value in [('--backend', 'backend', 'reference'), ('--dtype', 'dtype', 'int64'),
+                               ('--target', 'target', targets[-1]), ('--family', 'family', 'pool'),
+                               ('--op', 'op', 'Conv2D')]:
+        kept = [r for r in rows if r[key] == value]
+        assert kept and read('list', option, value) == kept, option
+    assert read('list', '--gradient') == [r for r in rows if r['gradient']]
+    assert read('list', '--no-gradient') == [r for r in rows if not r['gradient']]
+    assert {r['op'] for r in read('list', '--op', 'max*')} == {r['op'] for r in rows if r['op'].startswith('Max')}
+    assert {r['op'] for r in read('list', '--op', '?xp')} == {'Exp'}
+    assert read('list', '--family', 'random', '--dtype', 'bool') == []
+
+
+def pages_have_a_line_an_op(rows):
+    ops = sorted({r['op'] for r in rows})
+    text = run('list').stdout.splitlines()
+    assert [line.split()[0] for line in text] == ops
+    table = run('list', '--markdown').stdout.splitlines()
+    assert [line.split('|')[1].strip() for line in table[2:]] == ops
+    assert all(line.count('|') == table[0].count('|') for line in table)
+    page = run('docs').stdout
+    assert all(f'| {op} |' in page for op in ops)
+
+
+def a_call_is_explained():
+    told = read(*CONV, '--attr', 'pad=same', '--attr', 'strides=[2,2]')
+    assert told['results'] == [{'dtype': 'float32', 'shape': [1, 14, 14, 8], 'kept': 'nothing'}]
+    assert told['compute'] == 'float32' and told['runs']['backend'] == 'simd'
+    assert told['gradient']['saved_bytes'] == 4 * (28 * 28 * 3 + 3 * 3 * 3 * 8)
+    values = {a['name']: a['value'] for a in told['attributes']}
+    assert values['pad'] == 'same' and values['strides'] == [2, 2] and values['dataFormat'] == 'NHWC'
+    listed = read('explain', 'Concat', '--operand', 'tensors=float32[2]', '--operand', 'tensors=int32[3]')
+    assert [x['cast'] for x in listed['operands'][0]['given']] == [None, 'float32']
+    assert listed['results'][0]['shape'] == [5]
+    cast = read('explain', 'Cast', '--operand', 'x=float32', '--attr', 'dtype=int32')
+    assert cast['results'][0] == {'dtype': 'int32', 'shape': [], 'kept': 'nothing'}
+    huge = read('explain', 'Add', '--operand', 'a=float32[1000000,1000000,1000]', '--operand', 'b=float32[1]')
+    assert huge['results'][0]['shape'] == [1000000, 1000000, 1000]
+
+
+def what_is_refused_has_its_exit_code():
+    refused = read(*CONV, code=REFUSED)
+    assert 'pad' in refused['refusal'] and refused['runs'] is None
+    assert 'is refused' in run(*CONV, code=REFUSED).stdout
+    unknown = read('explain', 'Relo', code=REFUSED)
+    assert 'Relu' in unknown['similar'] and not unknown['found']
+    for arguments in [('explain', 'Relo'), ('list', '--op', 'Relo')]:
+        assert 'Relu' in run(*arguments, code=REFUSED).stderr
+    for arguments in [(), ('bogus',), ('list', '--dtype', 'float33'), ('list', '--backend', 'bogus'),
+                      ('list', '--family', 'bogus'), ('list', '--target', 'bogus'), ('explain',),
+                      ('list', '--gradient', '--no-gradient'), ('list', '--json', '--markdown'),
+                      ('explain', 'Exp', '--operand', 'x=float33[2]'), ('explain', 'Exp', '--operand', 'x=float32[2'),
+                      ('explain', 'Exp', '--operand', 'x=float32[2,]'),
+                      ('explain', 'Exp', '--operand', 'x=float32[-1]'),
+                      ('explain', 'Exp', '--attr', 'alpha'), ('explain', 'Exp', '--attr', 'a=' + 'x' * 200)]:
+        assert run(*arguments, code=USAGE).stderr.strip(), arguments
+    run('docs', '--check', os.devnull, code=REFUSED)
+
+
+def a_closed_pipe_ends_the_output_only():
+    for arguments in (['list', '--json'], ['docs'], CONV):
+        ends = os.pipe()
+        os.close(ends[0])
+        made = subprocess.run([TOOL, *arguments], stdout=ends[1], stderr=subprocess.PIPE, text=True)
+        os.close(ends[1])
+        assert made.returncode in (DONE, REFUSED) and not made.stderr, (arguments, made)
+    with open('/dev/full', 'w') as full:
+        made = subprocess.run([TOOL, 'docs'], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert made.returncode == REFUSED and made.stderr.strip()
+
+
+def help_names_every_command():
+    text = run('--help').stdout
+    assert all(word in text for word in ('list', 'explain', 'targets', 'docs', 'Examples', 'Exit codes'))
+    assert run('--version').stdout.startswith('kerngrad ')
+    compiled = read('targets')
+    assert [t['active'] for t in compiled].count(True) == 1 and all(t['supported'] for t in compiled if t['active'])
+    return [t['name'] for t in compiled]
+
+
+all_targets = help_names_every_command()
+all_rows = read('list')
+rows_are_what_the_explanations_say(all_rows, all_targets)
+filters_keep_what_fits(all_rows, all_targets)
+pages_have_a_line_an_op(all_rows)
+a_call_is_explained()
+what_is_refused_has_its_exit_code()
+a_closed_pipe_ends_the_output_only()

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Op x backend x dtype x target x gradient, from the rows, the tables and the registry; nothing is written by hand.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "tools/kerngrad/tool.h"
+
+namespace tool {
+namespace {
+
+char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
+
+// Whether a name fits a pattern: * is any text, ? any letter.
+bool fits(std::string_view pattern, std::string_view name) {
+  if (pattern.empty()) return name.empty();
+  if (pattern[0] == '*') return fits(pattern.substr(1), name) || (!name.empty() && fits(pattern, name.substr(1)));
+  return !name.empty() && (pattern[0] == '?' || lower(pattern[0]) == lower(name[0])) &&
+         fits(pattern.substr(1), name.substr(1));
+}
+
+// Why no gradient flows through the op in this dtype; empty: one does.
+std::string why_none(const std::string& name, const kg::op_row* row, kg::dtype type) {
+  if (!kg::has_gradient(name)) return row ? std::string(row->no_gradient) : "none is registered";
+  if (!kg::differentiable.has(type)) return fmt::format("{} has no gradient", kg::name_of(type));
+  return {};
+}
+
+std::optional<double> accuracy(const std::string& name, kg::dtype type) {
+  const std::optional<kg::ulp_bound> bound = kg::accuracy_of(name);
+  if (!bound || (type != kg::dtype::float32 && type != kg::dtype::float64)) return {};
+  return type == kg::dtype::float32 ? bound->float32 : bound->float64;
+}
+
+std::vector<std::string> selected_ops(const selection& wanted) {
+  std::vector<std::string> names;
+  for (const std::string& name : kg::op_names())
+    if (wanted.op.empty() || fits(wanted.op, name)) names.push_back(name);
+  if (!names.empty()) return names;
+  const std::vector<std::string> similar = kg::explain(wanted.op).similar;
+  std::string text = fmt::format("no op fits \"{}\"", wanted.op);
+  for (std::size_t i = 0; i < similar.size(); ++i) text += (i ? ", " : "; similar: ") + similar[i];
+  throw refusal(text);
+}
+
+bool keeps(const selection& wanted, const coverage_row& row) {
+  return (wanted.backend.empty() || row.backend == wanted.backend) &&
+         (wanted.dtype.empty() || kg::name_of(row.type) == wanted.dtype) &&
+         (wanted.target.empty() || row.target == wanted.target) &&
+         (wanted.family.empty() || row.family == wanted.family) &&
+         (!wanted.gradient || row.gradient == *wanted.gradient);
+}
+
+// The rows of one kernel in all its dtypes: kernels of the library's SIMD table exist for every target.
+void add_rows(const kg::kernel_info& kernel, const selection& wanted, std::vector<coverage_row>& rows) {
+  static const std::vector<kg::compiled_target> targets = kg::compiled_simd_targets();
+  const kg::op_row* row = kg::row_named(kernel.name);
+  const bool by_target = kernel.known && kernel.backend == kg::name_of(kg::backend::simd);
+  for (int t = 0; t < kg::dtype_count; ++t) {
+    const kg::dtype type = static_cast<kg::dtype>(t);
+    if (!kernel.dtypes.has(type)) continue;
+    coverage_row one{kernel.name, row ? std::string(kg::name_of(row->group)) : "none", kernel.backend, "", type};
+    one.registered = !kernel.known;
+    one.reason = why_none(kernel.name, row, type);
+    one.gradient = one.reason.empty();
+    one.accuracy = accuracy(kernel.name, type);
+    for (std::size_t i = 0; i < (by_target ? targets.size() : 1); ++i) {
+      if (by_target) one.target = targets[i].name, one.supported = targets[i].supported;
+      if (keeps(wanted, one)) rows.push_back(one);
+    }
+  }
+}
+
+// ------------------------------------------------------------------------------------------ pages
+
+std::string json_page(const std::vector<coverage_row>& rows) {
+  json list = json::array();
+  for (const coverage_row& r : rows)
+    list.push_back({{"op", r.op},
+                    {"family", r.family},
+                    {"backend", r.backend},
+                    {"dtype", kg::name_of(r.type)},
+                    {"target", r.target.empty() ? json() : json(r.target)},
+                    {"supported", r.supported},
+                    {"registered", r.registered},
+                    {"gradient", r.gradient},
+                    {"reason", r.reason},
+                    {"accuracy", r.accuracy ? json(*r.accuracy) : json()}});
+  return list.dump(2) + "\n";
+}
+
+// What the rows say of one op, a line.
+struct op_line {
+  std::string op, family, gradient;
+  std::vector<std::pair<std::string, kg::dtype_set>> backends;
+};
+
+std::string gradient_of(const std::string& name) {
+  if (!kg::has_gradient(name)) {
+    const kg::op_row* row = kg::row_named(name);
+    return fmt::format("no: {}", row ? row->no_gradient : "none is registered");
+  }
+  const std::optional<kg::gradient_info> given = kg::get_gradient(name);
+  return given ? fmt::format("yes, registered at {}", given->where) : "yes";
+}
+
+std::vector<op_line> lines_of(const std::vector<coverage_row>& rows) {
+  std::vector<op_line> lines;
+  for (const coverage_row& r : rows) {
+    if (lines.empty() || lines.back().op != r.op) lines.push_back({r.op, r.family, gradient_of(r.op), {}});
+    auto& backends = lines.back().backends;
+    if (backends.empty() || backends.back().first != r.backend) backends.push_back({r.backend, {}});
+    backends.back().second = backends.back().second | kg::only(r.type);
+  }
+  return lines;
+}
+
+// "simd, reference: float32, float64": backends with the same dtypes share a list.
+std::string backends_text(const op_line& line) {
+  std::string text;
+  for (std::size_t i = 0; i < line.backends.size(); ++i) {
+    const auto& [name, types] = line.backends[i];
+    text += name;
+    const bool same = i + 1 < line.backends.size() && line.backends[i + 1].second == types;
+    text += same ? ", " : ": " + kg::to_string(types) + (i + 1 < line.backends.size() ? "; " : "");
+  }
+  return text;
+}
+
+std::string text_page(const std::vector<coverage_row>& rows) {
+  std::string text;
+  for (const op_line& line : lines_of(rows))
+    text += fmt::format("{:<28} {:<8} {} | gradient: {}\n", line.op, line.family, backends_text(line), line.gradient);
+  return text;
+}
+
+std::string escaped(std::string_view text) {
+  std::string cell;
+  for (char c : text) cell += c == '|' ? "\\|" : std::string(1, c);
+  return cell;
+}
+
+std::string markdown_page(const std::vector<coverage_row>& rows) {
+  std::string text = "| op | family | kernels for | gradient |\n| --- | --- | --- | --- |\n";
+  for (const op_line& line : lines_of(rows))
+    text += fmt::format("| {} | {} | {} | {} |\n", line.op, line.family, backends_text(line), escaped(line.gradient));
+  return text;
+}
+
+}  // namespace
+
+std::vector<coverage_row> coverage(const selection& wanted) {
+  const std::vector<kg::backend_info> backends = kg::backends();
+  std::vector<coverage_row> rows;
+  for (const std::string& name : selected_ops(wanted))
+    for (const kg::backend_info& b : backends)
+      if (const std::optional<kg::kernel_info> kernel = kg::get_kernel(name, b.name)) add_rows(*kernel, wanted, rows);
+  return rows;
+}
+
+std::string list_page(const selection& wanted, format as) {
+  const std::vector<coverage_row> rows = coverage(wanted);
+  switch (as) {
+    case format::json: return json_page(rows);
+    case format::markdown: return markdown_page(rows);
+    default: return text_page(rows);
+  }
+}
+
+}  // namespace tool

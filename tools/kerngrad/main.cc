@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// kerngrad: what the library has and what a call would do. Exit codes: 0 done, 1 an unknown op or a call that would be
+// refused, 2 a command line at fault.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+
+#include "tools/kerngrad/tool.h"
+
+namespace {
+
+using namespace tool;
+
+constexpr const char* examples =
+    "Examples:\n"
+    "  kerngrad list --family conv\n"
+    "  kerngrad list --op '*Pool*' --dtype float32 --backend simd --json\n"
+    "  kerngrad list --no-gradient\n"
+    "  kerngrad explain Conv2D\n"
+    "  kerngrad explain Conv2D --operand x=float32[1,28,28,3] --operand filter=float32[3,3,3,8] --attr pad=same\n"
+    "  kerngrad explain AddN --operand tensors=float32[4] --operand tensors=float32[4] --json\n"
+    "  kerngrad targets\n"
+    "Exit codes: 0 done; 1 an unknown op, or a call that would be refused; 2 a command line at fault.";
+
+struct arguments {
+  selection wanted;
+  bool with_gradient = false, without_gradient = false, as_json = false, as_markdown = false;
+  call_text call;
+  std::string checked_file;
+};
+
+std::vector<std::string> dtype_names() {
+  std::vector<std::string> names;
+  for (int t = 0; t < kg::dtype_count; ++t) names.emplace_back(kg::name_of(static_cast<kg::dtype>(t)));
+  return names;
+}
+std::vector<std::string> family_names() {
+  std::vector<std::string> names;
+  for (int f = 0; f <= static_cast<int>(kg::family::random); ++f)
+    names.emplace_back(kg::name_of(static_cast<kg::family>(f)));
+  return names;
+}
+std::vector<std::string> backend_names() {
+  std::vector<std::string> names;
+  for (const kg::backend_info& b : kg::backends()) names.push_back(b.name);
+  return names;
+}
+std::vector<std::string> target_names() {
+  std::vector<std::string> names;
+  for (const kg::compiled_target& t : kg::compiled_simd_targets()) names.push_back(t.name);
+  return names;
+}
+
+void add_list(CLI::App& app, arguments& given) {
+  CLI::App* list = app.add_subcommand("list", "The coverage: op, backend, dtype, SIMD target, gradient");
+  list->add_option("--op", given.wanted.op, "names that fit PATTERN; * is any text, ? any letter")
+      ->type_name("PATTERN");
+  list->add_option("--backend", given.wanted.backend, "of one backend")->check(CLI::IsMember(backend_names()));
+  list->add_option("--dtype", given.wanted.dtype, "for one dtype")->check(CLI::IsMember(dtype_names()));
+  list->add_option("--target", given.wanted.target, "of one SIMD target")->check(CLI::IsMember(target_names()));
+  list->add_option("--family", given.wanted.family, "of one family of ops")->check(CLI::IsMember(family_names()));
+  CLI::Option* with = list->add_flag("--gradient", given.with_gradient, "only what a gradient flows through");
+  list->add_flag("--no-gradient", given.without_gradient, "only what none flows through")->excludes(with);
+  CLI::Option* as_json = list->add_flag("--json", given.as_json, "an array of rows");
+  list->add_flag("--markdown", given.as_markdown, "a table")->excludes(as_json);
+}
+
+void add_commands(CLI::App& app, arguments& given) {
+  app.set_version_flag("--version", "kerngrad " KERNGRAD_VERSION);
+  app.footer(examples);
+  app.require_subcommand(1);
+  add_list(app, given);
+  CLI::App* explain = app.add_subcommand("explain", "What a call by name would do, without doing it");
+  explain->add_option("OP", given.call.op, "name of an op")->required();
+  explain
+      ->add_option("--operand", given.call.operands,
+                   "an operand, such as x=float32[2,3]; of a list, one for each tensor")
+      ->type_name("NAME=DTYPE[SIZES]")
+      ->allow_extra_args(false);
+  explain->add_option("--attr", given.call.attrs, "an attribute, such as strides=[2,2]")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+  explain->add_flag("--json", given.as_json, "as an object");
+  app.add_subcommand("targets", "The SIMD targets: compiled, supported, active")
+      ->add_flag("--json", given.as_json, "as an array");
+  app.add_subcommand("docs", "docs/ops.md, made from the rows")
+      ->add_option("--check", given.checked_file, "write nothing, and fail when FILE is something else")
+      ->type_name("FILE");
+}
+
+int list(const arguments& given) {
+  selection wanted = given.wanted;
+  if (given.with_gradient || given.without_gradient) wanted.gradient = given.with_gradient;
+  write_out(list_page(wanted, given.as_json ? format::json : given.as_markdown ? format::markdown : format::text));
+  return done;
+}
+
+int explain(const arguments& given) {
+  const kg::explanation told = explained(given.call);
+  if (!told.found && !given.as_json) throw refusal(told.refusal);
+  write_out(given.as_json ? json_of(told).dump(2) + "\n" : to_string(told));
+  return told.refusal.empty() ? done : refused;
+}
+
+int docs(const arguments& given) {
+  const std::string wanted = docs_page();
+  if (given.checked_file.empty()) {
+    write_out(wanted);
+    return done;
+  }
+  std::ifstream file(given.checked_file);
+  const std::string found((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (found == wanted) return done;
+  throw refusal(given.checked_file + " is not what the rows say: write it anew with `./dev docs`");
+}
+
+int run(const CLI::App& app, const arguments& given) {
+  if (app.got_subcommand("list")) return list(given);
+  if (app.got_subcommand("explain")) return explain(given);
+  if (app.got_subcommand("docs")) return docs(given);
+  write_out(targets_page(given.as_json));
+  return done;
+}
+
+int fault(int code, const char* text) {
+  fmt::print(stderr, "kerngrad: {}\n", text);
+  return code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // a reader that goes away ends the output, not the program
+  arguments given;
+  CLI::App app("What kerngrad has, and what a call would do.", "kerngrad");
+  add_commands(app, given);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? done : usage;
+  }
+  try {
+    return run(app, given);
+  } catch (const usage_error& e) {
+    return fault(usage, e.what());
+  } catch (const kg::error& e) {  // a shape or an attribute that cannot be
+    return fault(usage, e.what());
+  } catch (const std::exception& e) {
+    return fault(refused, e.what());
+  }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of the tool `kerngrad`. Each gives text; main.cc writes it.
+#pragma once
+#include <nlohmann/json.hpp>
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+import kerngrad;
+
+namespace tool {
+
+using json = nlohmann::ordered_json;
+
+/// Exit codes of the program.
+enum : int { done = 0, refused = 1, usage = 2 };
+
+/// The command line is at fault: exit code 2.
+struct usage_error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+/// What was asked for does not exist, or the call is refused: exit code 1.
+struct refusal : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+enum class format { text, json, markdown };
+
+// ------------------------------------------------------------------------------------------ list
+
+/// What `list` is restricted to; empty: not at all.
+struct selection {
+  std::string op;  ///< a pattern with * and ?, letters of either case
+  std::string backend, dtype, target, family;
+  std::optional<bool> gradient;
+};
+
+/// A kernel: one op for one dtype on one backend, and, where kernels have them, one SIMD target.
+struct coverage_row {
+  std::string op, family, backend, target;
+  kg::dtype type;
+  bool supported = true;  ///< this CPU runs the target
+  bool registered = false;
+  bool gradient = false;
+  std::string reason{};              ///< why there is none
+  std::optional<double> accuracy{};  ///< in units in the last place
+};
+
+/// All kernels of the library and its registry that a selection lets through.
+std::vector<coverage_row> coverage(const selection& wanted);
+/// The same as text of a line per op, as a JSON array, or as a Markdown table.
+std::string list_page(const selection& wanted, format as);
+
+// ------------------------------------------------------------------------------------------ explain, targets, docs
+
+/// A call on the command line: `x=float32[2,3]`, `strides=[2,2]`.
+struct call_text {
+  std::string op;
+  std::vector<std::string> operands, attrs;
+};
+
+kg::explanation explained(const call_text& call);
+json json_of(const kg::explanation& told);
+
+std::string targets_page(bool as_json);
+/// docs/ops.md.
+std::string docs_page();
+
+// ------------------------------------------------------------------------------------------ output
+
+/// Writes to the standard output. A reader that has gone away is no error; a full disk is one.
+void write_out(const std::string& text);
+
+}  // namespace tool
