@@ -119,6 +119,21 @@ consteval bool one_a_dtype(const std::array<own_kernel, N>& kernels) {
   return true;
 }
 
+// Whether a kernel is written for what the row's launcher hands over, as far as the kernel's forms tell.
+consteval bool fits_launcher(const kernel_slot& slot, bool plain_cpp, const op_row& row) {
+  if (slot.direct) return true;
+  const bool unary = row.launch == launch::unary, binary = row.launch == launch::binary;
+  if (unary && (slot.flat2 || row.operands.size() != 1 || row.attrs.size() > 2)) return false;
+  if (binary && (!slot.flat2 || row.operands.size() != 2)) return false;
+  return !plain_cpp || (slot.flat2 ? binary || row.launch == launch::add_n : unary);
+}
+template <std::size_t N>
+consteval bool fit_launcher(const std::array<own_kernel, N>& kernels, const op_row& row) {
+  for (const own_kernel& k : kernels)
+    if (!fits_launcher(k.slot, k.plain_cpp, row)) return false;
+  return true;
+}
+
 template <std::size_t N>
 consteval std::array<kernel_slot, dtype_count> slots_by_dtype(const std::array<own_kernel, N>& kernels,
                                                               const kernel_slot* base = nullptr) {
@@ -228,6 +243,9 @@ concept kernels_cover_row =
     (detail::dtypes_of(Op::kernels) & detail::computed_in(Op::row)) == detail::computed_in(Op::row);
 template <class Op>
 concept kernels_are_single = detail::one_a_dtype(Op::kernels);
+/// Its kernels take what the row's launcher hands over.
+template <class Op>
+concept kernels_fit_launcher = detail::fit_launcher(Op::kernels, Op::row);
 /// It has a gradient rule, or its row says why there is none.
 template <class Op>
 concept has_own_gradient = requires { Op::gradient; };
@@ -254,6 +272,9 @@ consteval bool check_own_op() {
       static_assert(kernels_cover_row<Op>,
                     "a dtype that the op's row accepts has no kernel: add one, or narrow the operand's dtypes");
       static_assert(kernels_are_single<Op>, "an op has two kernels for one dtype: keep one");
+      static_assert(kernels_fit_launcher<Op>,
+                    "a kernel does not take what its row's launcher gives: launch::unary is for one operand and up to "
+                    "two attributes, launch::binary for two operands");
     }
     static_assert(gradient_is_stated<Op>,
                   "an op of one's own needs a member `gradient`, or in its row the reason for having none, not both");
@@ -378,11 +399,18 @@ consteval backend base_of() {
   else return backend::simd;
 }
 
+template <fixed_string Name, std::size_t N>
+consteval bool fit_known(const op_kernels<Name, N>& own) {
+  return fit_launcher(own.list, row_of<op_id<Name>>);
+}
+
 // The slots of one op on a backend of one's own: what it replaces, and its base for the rest.
 template <fixed_string Name, class Backend>
 consteval std::array<kernel_slot, dtype_count> slots_on() {
   static_assert(own_backend<Backend>,
                 "a backend of one's own needs a member `static constexpr auto kernels = std::tuple(kernels_of...)`");
+  static_assert(std::apply([](const auto&... own) { return (fit_known(own) && ...); }, Backend::kernels),
+                "a kernel of a backend of one's own does not take what its op's launcher gives");
   std::array<kernel_slot, dtype_count> slots{};
   for (int t = 0; t < dtype_count; ++t)
     slots[static_cast<std::size_t>(t)] = slot_of(base_of<Backend>(), op_id<Name>, static_cast<dtype>(t));

@@ -177,6 +177,18 @@ TEST(backends, an_unknown_target_is_refused_with_the_known_ones_named) {
   EXPECT_EQ(kg::active_simd_target(), kg::simd_targets().front().name);
 }
 
+void no_kernel(const void* const*, void* const*, const void*) {}
+
+TEST(backends, a_table_whose_kernels_lack_a_form_that_their_op_is_run_by_is_refused) {
+  const kg::kernels::entry without_flat[] = {{"Add", kg::dtype::float32, no_kernel, nullptr, nullptr}};
+  const kg::kernels::entry without_run[] = {{"Exp", kg::dtype::float32, nullptr, nullptr, nullptr}};
+  const kg::kernels::entry whole[] = {{"Exp", kg::dtype::float32, no_kernel, nullptr, nullptr}};
+  EXPECT_THROW(kg::register_backend("table", without_flat), kg::error);
+  EXPECT_THROW(kg::register_backend("table", without_run), kg::error);
+  EXPECT_NO_THROW(kg::register_backend("table", whole)) << "the name is free";
+  kg::remove_backend("table");
+}
+
 TEST(backends, random_draws_are_the_same_bits_on_every_target) {
   std::optional<std::vector<double>> uniform, normal;
   const on_backend simd(kg::backend::simd);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The scratch superproject that the consumer test and the rebuild test share: a copy of tests/consumer/project with a
-copy of the library in its subprojects/, built once (kernels take minutes) and kept between runs.
+"""The scratch superproject that the consumer test and the rebuild test share: a copy of tests/consumer/project with
+copies of the library and of the examples in its subprojects/, built once (kernels take minutes) and kept between runs.
 
 A copy, not a link: the rebuild test edits it. Only files that differ are written, so an unchanged file stays
 unchanged for Ninja.
@@ -39,6 +39,11 @@ def source_files(root):
     return sorted(found)
 
 
+def example_names(root):
+    """The examples that are Meson projects of their own; each builds a program of its folder's name."""
+    return sorted(path.parent.name for path in (root / 'examples').glob('*/meson.build'))
+
+
 def copy_tree(source, names, target):
     """Makes `target` hold exactly these files, writing only those that differ."""
     for name in names:
@@ -67,6 +72,10 @@ class Superproject:
         """Copies, configures and builds; what is there already is used."""
         names = [name for name in source_files(self.root) if not (self.root / name).is_relative_to(self.around)]
         copy_tree(self.root, names, self.library)
+        for example in example_names(self.root):
+            folder = self.root / 'examples' / example
+            files = [str(path.relative_to(folder)) for path in folder.rglob('*') if path.is_file()]
+            copy_tree(folder, files, self.source / 'subprojects' / example)
         project = self.root / 'tests' / 'consumer' / 'project'
         names = [path.name for path in project.iterdir()]
         for name in names:
@@ -86,10 +95,14 @@ class Superproject:
     def make(self, *arguments):
         return run([self.ninja, '-C', self.build, *arguments])
 
-    def program(self, name, code=0):
+    def program(self, name, *arguments):
         """Runs one of the programs and returns its output."""
-        done = subprocess.run([self.build / name], stdin=subprocess.DEVNULL, text=True, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT)
-        if done.returncode != code:
-            sys.exit(f'{name} returned {done.returncode}, not {code}:\n{done.stdout}')
+        done = subprocess.run([self.build / name, *arguments], stdin=subprocess.DEVNULL, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if done.returncode != 0:
+            sys.exit(f'{name} returned {done.returncode}:\n{done.stdout}')
         return done.stdout
+
+    def example(self, name, *arguments):
+        """Runs an example and returns its output."""
+        return self.program(pathlib.Path('subprojects', name, name), *arguments)
