@@ -183,9 +183,9 @@ TEST(backends, a_table_whose_kernels_lack_a_form_that_their_op_is_run_by_is_refu
   const kg::kernels::entry without_flat[] = {{"Add", kg::dtype::float32, no_kernel, nullptr, nullptr}};
   const kg::kernels::entry without_run[] = {{"Exp", kg::dtype::float32, nullptr, nullptr, nullptr}};
   const kg::kernels::entry whole[] = {{"Exp", kg::dtype::float32, no_kernel, nullptr, nullptr}};
-  EXPECT_THROW(kg::register_backend("table", without_flat), kg::error);
-  EXPECT_THROW(kg::register_backend("table", without_run), kg::error);
-  EXPECT_NO_THROW(kg::register_backend("table", whole)) << "the name is free";
+  EXPECT_THROW(kg::register_kernel_table("table", without_flat), kg::error);
+  EXPECT_THROW(kg::register_kernel_table("table", without_run), kg::error);
+  EXPECT_NO_THROW(kg::register_kernel_table("table", whole)) << "the name is free";
   kg::remove_backend("table");
 }
 

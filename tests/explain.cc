@@ -347,7 +347,7 @@ TEST(an_explanation, finds_the_kernels_of_a_backend_that_was_registered_with_a_t
   std::vector<kg::kernels::entry> table;
   for (const kg::kernels::entry& k : kg::simd_kernels)
     if (std::string_view(k.op) == "Exp" && k.type == dtype::float32) table.push_back(k);
-  kg::register_backend("tabled", table);
+  kg::register_kernel_table("tabled", table);
   EXPECT_EQ(candidate(kg::explain("Exp"), "tabled", kg::kernel_origin::built_in).dtypes, kg::only(dtype::float32));
   {
     const on_backend active("tabled");
