@@ -86,8 +86,7 @@ inline tensor invoke(const op_entry& op, const Args&... args) {
   constexpr const op_row& row = Op::row;
   static_assert(has_these_attributes<Op, Args...>,
                 "an attribute that the op's row does not have: see the row for their names");
-  static_assert(row.takes_list() || sizeof...(Args) == 0 || has_these_operands<Op, Args...>,
-                "a wrong number of operands: see the op's row");
+  static_assert(row.takes_list() || has_these_operands<Op, Args...>, "a wrong number of operands: see the op's row");
   if constexpr (row.attrs.empty() && sizeof...(Args) == 1 && row.operands.size() == 1 && !row.takes_list()) {
     return run_unary(op, args...);
   } else if constexpr (row.attrs.empty() && sizeof...(Args) == 2 && row.group == family::binary && !row.takes_list()) {

@@ -224,8 +224,9 @@ tensor_list run_registered(const registered_kernel& kernel, const live_backend& 
                            std::span<const signature> results);
 /// "simd, reference, mine": the backends that have a kernel of that name, or empty.
 std::string backends_with(std::string_view name);
-/// The rule that this thread records an op with now: that of a rule_scope, or its own.
-const op_gradient* rule_here(const op_entry& op);
+/// The rule of the innermost rule_scope of this thread that has one for an op, whoever's kernels it runs on; null when
+/// there is none.
+const op_gradient* rule_of_scope(const op_entry& op);
 
 /// The dtype that a call's kernel computes in: the common one of its value operands, lifted; without them the one that
 /// an attribute says. Attributes are as check_attrs gives them.

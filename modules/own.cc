@@ -30,6 +30,7 @@ struct own_kernel {
   dtype type = dtype::float32;
   kernel_slot slot{};
   bool plain_cpp = false;  ///< per-element or span code, compiled for the baseline; explain() says so
+  int numbers = -1;        ///< how many attributes a kernel per element takes; -1 for other kernels
 };
 
 /// A Highway kernel that was declared with <kerngrad/declare.h>.
@@ -151,6 +152,13 @@ consteval dtype_set plain_dtypes_of(const std::array<own_kernel, N>& kernels) {
   return set;
 }
 
+template <std::size_t N>
+consteval bool take_attributes(const std::array<own_kernel, N>& kernels, std::size_t count) {
+  for (const own_kernel& k : kernels)
+    if (k.numbers >= 0 && static_cast<std::size_t>(k.numbers) != count) return false;
+  return true;
+}
+
 template <class T>
 inline constexpr std::size_t rule_size = 0;
 template <class... F>
@@ -167,7 +175,7 @@ consteval own_kernel per_element(F) {
   constexpr bool one = std::is_invocable_r_v<T, F, T, double>, two = std::is_invocable_r_v<T, F, T, double, double>;
   static_assert(none || one || two,
                 "a kernel per element must take one element and up to two numbers, and give an element");
-  own_kernel k{dtype_of<T>, {}, true};
+  own_kernel k{dtype_of<T>, {}, true, none ? 0 : one ? 1 : 2};
   if constexpr (none) {
     k.slot.flat1 = [](const void* x, void* y, std::size_t n) { detail::each_element<T, F>(x, y, n); };
     k.slot.run = [](const void* const* in, void* const* out, const void* geometry) {
@@ -209,9 +217,11 @@ consteval own_kernel on_call(F) {
   return k;
 }
 
-/// The elements of operand i of a call, for a kernel on a call. T is the dtype's C++ type.
+/// The elements of operand i of a call, for a kernel on a call; none for an operand that was left out. T is the
+/// dtype's C++ type.
 template <element T>
 std::span<const T> elements_in(const launch_call& c, int i) {
+  if (static_cast<std::size_t>(i) >= c.in.size() || !c.in[static_cast<std::size_t>(i)].data) return {};
   const view& x = c.in[static_cast<std::size_t>(i)];
   if (x.type != dtype_of<T>)
     fail(c.call.row.name, "operand " + std::to_string(i) + " read as another dtype", "its own");
@@ -246,6 +256,9 @@ concept kernels_are_single = detail::one_a_dtype(Op::kernels);
 /// Its kernels take what the row's launcher hands over.
 template <class Op>
 concept kernels_fit_launcher = detail::fit_launcher(Op::kernels, Op::row);
+/// A kernel per element takes all attributes of the row.
+template <class Op>
+concept kernels_take_attributes = detail::take_attributes(Op::kernels, Op::row.attrs.size());
 /// It has a gradient rule, or its row says why there is none.
 template <class Op>
 concept has_own_gradient = requires { Op::gradient; };
@@ -275,6 +288,8 @@ consteval bool check_own_op() {
       static_assert(kernels_fit_launcher<Op>,
                     "a kernel does not take what its row's launcher gives: launch::unary is for one operand and up to "
                     "two attributes, launch::binary for two operands");
+      static_assert(kernels_take_attributes<Op>,
+                    "a kernel per element must take as many numbers as the op's row has attributes");
     }
     static_assert(gradient_is_stated<Op>,
                   "an op of one's own needs a member `gradient`, or in its row the reason for having none, not both");
@@ -384,10 +399,27 @@ consteval op_kernels<Name, sizeof...(Kernels)> kernels_of(Kernels... list) {
   return {{list...}};
 }
 
+}  // namespace kerngrad
+
+namespace kerngrad::detail {
+
+template <class T>
+inline constexpr bool is_op_kernels = false;
+template <fixed_string Name, std::size_t N>
+inline constexpr bool is_op_kernels<op_kernels<Name, N>> = true;
+template <class T>
+inline constexpr bool is_kernel_tuple = false;
+template <class... T>
+inline constexpr bool is_kernel_tuple<std::tuple<T...>> = (is_op_kernels<T> && ...);
+
+}  // namespace kerngrad::detail
+
+export namespace kerngrad {
+
 /// A backend of one's own at compile time: a type with `kernels`, a tuple of kernels_of, and, if it likes, `base`, the
 /// built-in backend that has all other kernels (simd by default).
 template <class Backend>
-concept own_backend = requires { std::tuple_size<std::remove_cvref_t<decltype(Backend::kernels)>>::value; };
+concept own_backend = requires { requires detail::is_kernel_tuple<std::remove_cvref_t<decltype(Backend::kernels)>>; };
 
 }  // namespace kerngrad
 
@@ -418,7 +450,7 @@ consteval std::array<kernel_slot, dtype_count> slots_on() {
     if (Other.view() != Name.view()) return;
     for (const own_kernel& k : own.list) slots[static_cast<std::size_t>(k.type)] = k.slot;
   };
-  std::apply([&](const auto&... own) { (take(own), ...); }, Backend::kernels);
+  if constexpr (own_backend<Backend>) std::apply([&](const auto&... own) { (take(own), ...); }, Backend::kernels);
   return slots;
 }
 template <fixed_string Name, class Backend>
@@ -445,6 +477,9 @@ template <fixed_string Name, class Backend, element T>
 inline void kernel(std::span<const std::type_identity_t<T>> x, std::span<T> y) {
   constexpr kernel_slot slot = detail::backend_slots<Name, Backend>[static_cast<std::size_t>(dtype_of<T>)];
   static_assert(slot.flat1 != nullptr, "this kernel does not take one operand without attributes: use the typed call");
+#ifndef NDEBUG
+  if (x.size() != y.size()) fail(Name, "spans of different sizes", "equal sizes");
+#endif
   slot.flat1(x.data(), y.data(), y.size());
 }
 template <fixed_string Name, class Backend, element T>
@@ -453,6 +488,9 @@ inline void kernel(std::span<const T> a, std::span<const std::type_identity_t<T>
                    std::span<std::type_identity_t<T>> y) {
   constexpr kernel_slot slot = detail::backend_slots<Name, Backend>[static_cast<std::size_t>(dtype_of<T>)];
   static_assert(slot.flat2 != nullptr, "this kernel does not take two operands: use the typed call");
+#ifndef NDEBUG
+  if (a.size() != y.size() || b.size() != y.size()) fail(Name, "spans of different sizes", "equal sizes");
+#endif
   slot.flat2(a.data(), b.data(), y.data(), y.size());
 }
 /// A typed call of a known op on a backend of one's own.

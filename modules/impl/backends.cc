@@ -113,7 +113,9 @@ live_ptr alive(std::string_view name) {
   // Alive before its kernels are set up: a hook may use the backend.
   {
     std::lock_guard lock(l.mutex);
-    l.named(name)->live = made;
+    known_backend_state* b = l.named(name);
+    if (!b) fail("set_backend", "the backend " + made->name + ", which its factory removed", "one of " + l.names());
+    b->live = made;
   }
   try {
     set_up_kernels(name);
@@ -235,7 +237,12 @@ void remove_backend(std::string_view name) {
     was_alive = b->live != nullptr;
     was_active = was_alive && l.active == b->live;
   }
-  if (was_alive) dispose_kernels(name);
+  std::exception_ptr thrown;
+  try {
+    if (was_alive) dispose_kernels(name);
+  } catch (...) {
+    thrown = std::current_exception();
+  }
   {
     std::lock_guard lock(l.mutex);
     std::erase_if(l.all, [&](const known_backend_state& b) { return b.name == name; });
@@ -244,6 +251,7 @@ void remove_backend(std::string_view name) {
   }
   // The quick way stays closed if it had a storage: tensors may still live there.
   if (was_active) set_best_backend();
+  if (thrown) std::rethrow_exception(thrown);
 }
 
 void set_backend(std::string_view name) {

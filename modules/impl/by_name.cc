@@ -85,8 +85,9 @@ std::vector<tensor> run_registered_gradient(const saved_call& saved, std::span<c
     if (call.wants(part.operand)) given.emplace_back(part.operand, part.run(call));
   std::vector<tensor> grads;
   for (const named_operand& operand : saved.operands) {
-    const auto at =
-        std::find_if(given.begin(), given.end(), [&](const named_operand& g) { return g.name == operand.name; });
+    const bool nameless = operand.name.empty() && saved.operands.size() == 1;  // the only operand needs no name
+    const auto at = std::find_if(given.begin(), given.end(),
+                                 [&](const named_operand& g) { return nameless || g.name == operand.name; });
     if (at != given.end() && at->tensors.size() != operand.tensors.size())
       fail(saved.kernel, std::to_string(at->tensors.size()) + " gradients for " + operand.name,
            std::to_string(operand.tensors.size()) + ", one per tensor", "an empty tensor where there is none");
@@ -121,7 +122,10 @@ void record_registered(gradient_ptr gradient, std::shared_ptr<const void> keeper
   saved->kernel = name;
   for (const attribute_ref& a : attrs) saved->attrs.push_back({std::string(a.name), a.value});
   for (const operand_ref& operand : operands) {
-    const bool keep = saved->gradient && std::ranges::count(saved->gradient->config.saves_inputs, operand.name) > 0;
+    const bool nameless = operand.name.empty() && operands.size() == 1;
+    const bool keep = saved->gradient && std::ranges::any_of(saved->gradient->config.saves_inputs, [&](const auto& s) {
+                        return nameless || s == operand.name;
+                      });
     std::vector<tensor> tensors(operand.tensors.size());
     for (std::size_t i = 0; i < tensors.size(); ++i) {
       saved->signatures.push_back(operand.tensors[i].defined() ? operand.tensors[i].signature() : signature{});
@@ -349,8 +353,14 @@ bool record_replaced(const op_entry& op, std::span<const tensor* const> in, std:
                      std::span<tensor> out) {
   if (replaced_gradients.load(std::memory_order_relaxed) == 0) return false;
   const op_row& row = *op.row;
-  gradient_ptr gradient = gradient_named(row.name);
-  if (!gradient) return false;
+  gradient_ptr gradient;
+  {
+    const pinned now;
+    const name_record* record = now->find(row.name);
+    // An op from outside that is not registered may share its name with a stranger.
+    if (!record || !record->op || record->op->row != &row || !record->gradient) return false;
+    gradient = record->gradient;
+  }
   std::vector<operand_ref> operands;
   std::vector<tensor> list;
   if (row.takes_list()) {
@@ -361,7 +371,8 @@ bool record_replaced(const op_entry& op, std::span<const tensor* const> in, std:
       if (in[i]->defined()) operands.emplace_back(row.operands[i].name, *in[i]);
   }
   std::vector<attribute_ref> named;
-  for (std::size_t i = 0; i < attrs.size(); ++i) named.emplace_back(row.attrs[i].name, attrs[i]);
+  for (std::size_t i = 0; i < attrs.size(); ++i)
+    if (attrs[i].given()) named.emplace_back(row.attrs[i].name, attrs[i]);
   tensor_list results;
   for (const tensor& y : out) results.push_back(y);
   record_registered(std::move(gradient), nullptr, row.name, operands, named, results);
@@ -416,7 +427,10 @@ tensor run_kernel(std::string_view name, std::initializer_list<operand_ref> oper
 
 // ------------------------------------------------------------------------------------------ handles
 
-const std::string& kernel_handle::name() const { return found_->name; }
+const std::string& kernel_handle::name() const {
+  if (!found_) fail("kernel_handle", "an empty handle", "one that find_kernel gave");
+  return found_->name;
+}
 
 tensor_list kernel_handle::list(std::span<const operand_ref> operands, std::span<const attribute_ref> attrs) const {
   if (!found_) fail("kernel_handle", "an empty handle", "one that find_kernel gave");

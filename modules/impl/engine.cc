@@ -151,6 +151,8 @@ tensor_list launched_slowly(const op_entry& op, const inference& call, std::span
 
 tensor_list launched(const op_entry& op, const inference& call, std::span<const tensor* const> in,
                      const registered_kernel* instead) {
+  // A registered kernel stands in for the dtypes that it takes; for others the call goes on without it.
+  if (instead && !instead->config.dtypes.has(call.compute)) instead = nullptr;
   if (call.row.launch == launch::copy && !instead) {  // the same elements in the same order: a second header
     tensor_list out;
     out.push_back(tensor_access::adopt(share(tensor_access::buffer(*in[0]), call.out[0].dims)));

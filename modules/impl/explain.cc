@@ -313,12 +313,13 @@ class explainer {
 
   void tell_gradient() {
     explained_gradient& g = told_.gradient;
-    const op_gradient* rule = record_.op ? rule_here(*record_.op) : nullptr;
-    if (record_.gradient) {
+    const op_gradient* scoped = record_.op ? rule_of_scope(*record_.op) : nullptr;
+    const op_gradient* rule = scoped ? scoped : record_.op ? record_.op->gradient : nullptr;
+    if (scoped) {
+      g.origin = gradient_origin::rule_scope;
+    } else if (record_.gradient) {
       g.origin = gradient_origin::registered;
       g.where = record_.gradient->where;
-    } else if (rule && rule != record_.op->gradient) {
-      g.origin = gradient_origin::rule_scope;
     } else if (rule) {
       g.origin = told_.known ? gradient_origin::rule : gradient_origin::own_rule;
       g.where = record_.op_where;

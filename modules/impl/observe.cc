@@ -65,7 +65,8 @@ void tell(std::function<void(const Event&)> hooks::* which, const Event& event) 
   const inside_hook quiet;
   std::optional<unrecorded> pause;
   if (current_tape) pause.emplace();  // a thread without a tape records nothing, and is not given one for this
-  for (const std::shared_ptr<const watcher>& w : *present())
+  const std::shared_ptr<const watcher_list> all = present();  // a hook may take itself out meanwhile
+  for (const std::shared_ptr<const watcher>& w : *all)
     if (w->wanted.*which && (!w->thread || w->thread == this_thread_mark())) (w->wanted.*which)(event);
 }
 

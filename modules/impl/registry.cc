@@ -17,9 +17,13 @@ using namespace detail;
 // ------------------------------------------------------------------------------------------ calls
 
 namespace {
+// The only operand of a call may come without its name.
+bool goes_by(const operand_ref& x, std::string_view name, std::span<const operand_ref> operands) {
+  return x.name == name || (x.name.empty() && operands.size() == 1);
+}
 const operand_ref* operand_in(std::span<const operand_ref> operands, std::string_view name) {
   for (const operand_ref& x : operands)
-    if (x.name == name || (x.name.empty() && operands.size() == 1)) return &x;
+    if (goes_by(x, name, operands)) return &x;
   return nullptr;
 }
 }  // namespace
@@ -96,7 +100,7 @@ int gradient_call::count(std::string_view operand) const {
 const signature& gradient_call::of(std::string_view operand, int index) const {
   std::size_t at = 0;
   for (const operand_ref& x : forward_.operands()) {
-    if (x.name == operand && index >= 0 && static_cast<std::size_t>(index) < x.tensors.size())
+    if (goes_by(x, operand, forward_.operands()) && index >= 0 && static_cast<std::size_t>(index) < x.tensors.size())
       return signatures_[at + static_cast<std::size_t>(index)];
     at += x.tensors.size();
   }
@@ -108,7 +112,7 @@ bool gradient_call::wants(std::string_view operand) const {
   std::size_t at = 0;
   for (const operand_ref& x : forward_.operands())
     for (std::size_t i = 0; i < x.tensors.size(); ++i, ++at)
-      if (x.name == operand && wanted_[at]) return true;
+      if (goes_by(x, operand, forward_.operands()) && wanted_[at]) return true;
   return false;
 }
 

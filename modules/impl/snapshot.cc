@@ -6,6 +6,7 @@ module;
 #include <atomic>
 #include <cstring>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -310,7 +311,9 @@ void transaction::add(const op_entry& op, std::string where, std::shared_ptr<con
       [&op, where = std::move(where), keeper = std::move(keeper)](record_list& records, std::vector<kernel_ptr>&) {
         name_record& record = changed(records, op.row->name);
         if (record.op || !record.kernels.empty())
-          fail("register_op", "op " + record.name + place_of(where) + ", which exists" + place_of(record.op_where),
+          fail("register_op",
+               "op " + record.name + place_of(where) + ", which exists" +
+                   place_of(record.op ? record.op_where : record.kernels[0]->where),
                "a name that is free");
         record.op = &op;
         record.op_where = where;

@@ -16,10 +16,10 @@ constinit thread_local const rule_override* innermost_override = nullptr;
 void push_override(rule_override& scope) noexcept { scope.outer = std::exchange(innermost_override, &scope); }
 void pop_override(const rule_override& scope) noexcept { innermost_override = scope.outer; }
 
-const op_gradient* rule_here(const op_entry& op) {
+const op_gradient* rule_of_scope(const op_entry& op) {
   for (const rule_override* scope = innermost_override; scope; scope = scope->outer)
-    if (scope->op == &op) return scope->rule;
-  return op.gradient;
+    if (scope->op->row == op.row) return scope->rule;
+  return nullptr;
 }
 
 constinit thread_local tape* current_tape [[gnu::tls_model("initial-exec")]] = nullptr;
@@ -104,7 +104,8 @@ void record(const op_entry& op, std::span<const tensor* const> in, std::span<con
             std::span<tensor> out) {
   tape& t = this_tape();
   if (out.empty() || !differentiable.has(out[0].type())) return;
-  const op_gradient* rule = rule_here(op);
+  const op_gradient* scoped = rule_of_scope(op);
+  const op_gradient* rule = scoped ? scoped : op.gradient;
   // What to keep follows from the operands whose gradient will be wanted.
   kept keeps{};
   bool tracked = false;
@@ -113,7 +114,7 @@ void record(const op_entry& op, std::span<const tensor* const> in, std::span<con
     tracked = true;
     if (rule) keeps = keeps | rule->of[rule->list ? 0 : i].keeps;
   }
-  if (!tracked || record_replaced(op, in, attrs, out)) return;
+  if (!tracked || (!scoped && record_replaced(op, in, attrs, out))) return;
   node& n = begin_node(t, in, out, out.size() > 1, [&](int i) { return keeps.operand(rule && rule->list ? 0 : i); });
   n.rule = rule;
   if (!attrs.empty()) {

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// A call on a backend of one's own, of a name that no row has.
+// error: fixed_string<4>{"Nag"} does not satisfy 'known_op'
+import kerngrad;
+#include "outside_op.h"
+
+struct Mine {
+  static constexpr auto kernels = std::tuple(kg::kernels_of<"Neg">(halved));
+};
+kg::tensor f(const kg::tensor& x) {
+#ifdef TWIN
+  return kg::call_on<"Neg", Mine>(x);
+#else
+  return kg::call_on<"Nag", Mine>(x);
+#endif
+}

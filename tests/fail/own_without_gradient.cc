@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// An op of one's own without a gradient, and without a reason for that.
+// error: an op of one's own needs a member `gradient`, or in its row the reason for having none, not both
+import kerngrad;
+#include "outside_op.h"
+
+struct Own {
+  static constexpr kg::op_row row = halve_row;
+  static constexpr auto kernels = kg::kernel_list(halved);
+#ifdef TWIN
+  static constexpr auto gradient = kg::gradient_of(kg::wrt(kg::keep::nothing, pass));
+#endif
+};
+kg::tensor f(const kg::tensor& x) { return kg::call<Own>(x); }

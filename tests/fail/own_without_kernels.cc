@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// An op of one's own without kernels.
+// error: an op of one's own needs a member `static constexpr auto kernels = kg::kernel_list(...)`
+import kerngrad;
+#include "outside_op.h"
+
+struct Own {
+  static constexpr kg::op_row row = halve_row;
+#ifdef TWIN
+  static constexpr auto kernels = kg::kernel_list(halved);
+#endif
+  static constexpr auto gradient = kg::gradient_of(kg::wrt(kg::keep::nothing, pass));
+};
+kg::tensor f(const kg::tensor& x) { return kg::call<Own>(x); }
