@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tests/support/refusal.h"
-#include "tests/support/samples.h"
+import kerngrad.testkit;
 
 namespace {
 
@@ -50,15 +50,15 @@ TEST(the_backend_onednn, runs_every_kernel_of_its_table_and_agrees_with_simd) {
   const std::vector<kg::kernel_info> kernels = kg::kernels_for_backend("onednn");
   ASSERT_EQ(kernels.size(), 5u);
   for (const kg::kernel_info& k : kernels) {
-    const kg::op_row& row = kgtest::row_named(k.name);
+    const kg::op_row& row = *kg::row_named(k.name);
     EXPECT_EQ(k.dtypes, kg::only(kg::dtype::float32)) << k.name;
-    for (const kgtest::sample& call : kgtest::samples_of(row)) {
-      const std::vector<kg::named_operand> operands = kgtest::operands_for(row, call, kg::dtype::float32);
+    for (const kg::testkit::sample& call : kg::testkit::samples_of(row)) {
+      const std::vector<kg::named_operand> operands = kg::testkit::operands_for(row, call, kg::dtype::float32);
       const tensor wanted = kg::run_kernel_list(k.name, operands, call.attrs).front();
       const trace seen;
       const kg::backend_scope there("onednn");
       const tensor got = kg::run_kernel_list(k.name, operands, call.attrs).front();
-      SCOPED_TRACE(k.name + call.label);
+      SCOPED_TRACE(k.name + to_string(call));
       expect_close(got, wanted);
       EXPECT_TRUE(wanted.size() == 0 || seen.has(k.name + "@onednn"));
     }

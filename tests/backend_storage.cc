@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "tests/support/arena.h"
-#include "tests/support/numeric.h"
 #include "tests/support/refusal.h"
 
 namespace {

@@ -1,55 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// One program, two backends and every SIMD target: the same inputs give the same results, for all ops and dtypes, in
-// one loop that the rows give.
+// Choosing backends and SIMD targets. That all of them give the same results for every op is in every_op.cc.
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <string>
+#include <vector>
 
-#include "tests/support/samples.h"
+import kerngrad;
 
 namespace {
-
-using namespace kgtest;
-
-// How far a result may be from the reference's, relative to the largest magnitude in play. Movement, comparisons and
-// integers are exact; functions agree to a few units in the last place; sums may be taken in another order.
-double relative_tolerance(const kg::op_row& row, kg::dtype type) {
-  if (!kg::differentiable.has(type)) return 0;
-  const double unit = type == kg::dtype::float64 ? 0x1p-52 : 0x1p-23;
-  switch (row.group) {
-    case kg::family::move:
-    case kg::family::select: return row.name == "GatherGrad" || row.name == "UnsortedSegmentSum" ? 16 * unit : 0;
-    case kg::family::create: return unit;
-    case kg::family::unary:
-    case kg::family::binary:
-    case kg::family::random:
-    case kg::family::convert: return 8 * unit;
-    default: return 64 * unit;  // reductions, softmax, products, windows
-  }
-}
-
-bool sums_up(const kg::op_row& row) {
-  return row.group != kg::family::unary && row.group != kg::family::binary && row.group != kg::family::convert;
-}
-
-// Empty when two results agree, else where they do not.
-std::string difference(const kg::op_row& row, const kg::tensor& got, const kg::tensor& wanted) {
-  if (!(got.signature() == wanted.signature())) return "shape or dtype";
-  const std::vector<double> a = doubles_of(got), b = doubles_of(wanted);
-  double largest = 1;
-  for (double v : b)
-    if (std::isfinite(v)) largest = std::max(largest, std::fabs(v));
-  const bool pairs = wanted.type() == kg::dtype::complex64;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) continue;
-    // The error of a complex number is relative to its magnitude, not to that of the part.
-    const double magnitude = pairs ? std::hypot(b[i], b[i ^ 1]) : std::fabs(b[i]);
-    const double scale = sums_up(row) ? largest : std::max(magnitude, 1e-30);
-    if (!(std::fabs(a[i] - b[i]) <= relative_tolerance(row, wanted.type()) * scale))
-      return "element " + std::to_string(i) + ": " + std::to_string(a[i]) + " and " + std::to_string(b[i]);
-  }
-  return {};
-}
 
 // Restores what was active before, whatever a test does.
 struct on_backend {
@@ -59,97 +18,6 @@ struct on_backend {
     kg::set_simd_target("");
   }
 };
-
-struct prepared {
-  std::string label;
-  std::vector<kg::named_operand> operands;
-  std::vector<kg::named_attribute> attrs;
-  kg::tensor_list expected;
-};
-
-// Dtypes that an operand of the row may have.
-std::vector<kg::dtype> taken_dtypes(const kg::op_row& row) {
-  std::vector<kg::dtype> all;
-  for (int t = 0; t < kg::dtype_count; ++t) {
-    const kg::dtype type = static_cast<kg::dtype>(t);
-    bool taken = row.operands.empty() && type == kg::dtype::float32;
-    for (const kg::operand& o : row.operands) taken = taken || o.types.has(type);
-    if (taken) all.push_back(type);
-  }
-  return all;
-}
-
-// A row may take a dtype for which no backend has a kernel yet: the refusal then says which dtypes there are.
-bool is_hole(const kg::error& e) { return e.got().starts_with("no kernel for") && !e.wanted().empty(); }
-
-std::vector<prepared> reference_results(const kg::op_row& row) {
-  const on_backend reference(kg::backend::reference);
-  std::vector<prepared> all;
-  for (kg::dtype type : taken_dtypes(row))
-    for (const sample& call : samples_of(row, true)) {
-      prepared p{std::string(kg::name_of(type)) + " " + call.label, operands_for(row, call, type), call.attrs, {}};
-      try {
-        p.expected = kg::run_kernel_list(row.name, p.operands, p.attrs);
-      } catch (const kg::error& e) {
-        EXPECT_TRUE(is_hole(e)) << p.label << ": " << e.what();
-      }
-      all.push_back(std::move(p));
-    }
-  return all;
-}
-
-class every_op : public ::testing::TestWithParam<std::string> {};
-
-TEST_P(every_op, gives_the_reference_results_on_every_target) {
-  const kg::op_row& row = row_named(GetParam());
-  const std::vector<prepared> calls = reference_results(row);
-  ASSERT_FALSE(calls.empty()) << "no samples: add some to tests/support/sample_table.h";
-  const on_backend simd(kg::backend::simd);
-  const std::vector<kg::simd_target> targets = kg::simd_targets();
-  ASSERT_FALSE(targets.empty());
-  std::size_t ran = 0, compared = 0;
-  for (const kg::simd_target& target : targets) {
-    kg::set_simd_target(target.name);
-    ASSERT_EQ(kg::active_simd_target(), target.name);
-    for (const prepared& call : calls) {
-      if (call.expected.empty()) {
-        EXPECT_THROW(kg::run_kernel_list(row.name, call.operands, call.attrs), kg::error) << call.label;
-        continue;
-      }
-      ++compared;
-      const kg::tensor_list got = kg::run_kernel_list(row.name, call.operands, call.attrs);
-      ASSERT_EQ(got.size(), call.expected.size());
-      for (int k = 0; k < got.size(); ++k)
-        EXPECT_EQ(difference(row, got[k], call.expected[k]), "") << target.name << " " << call.label;
-    }
-    ++ran;
-  }
-  EXPECT_EQ(ran, targets.size()) << "a target of this build was skipped";
-  EXPECT_GT(compared, 0u);
-}
-
-TEST_P(every_op, has_kernels_for_the_same_dtypes_on_both_backends) {
-  const int id = kg::find_op(GetParam());
-  EXPECT_EQ(to_string(kg::kernel_dtypes(kg::backend::simd, id)),
-            to_string(kg::kernel_dtypes(kg::backend::reference, id)));
-}
-
-// The main dtypes have no holes.
-TEST_P(every_op, runs_in_the_floating_dtypes_that_its_row_takes) {
-  const kg::op_row& row = row_named(GetParam());
-  for (kg::dtype type : taken_dtypes(row)) {
-    if (!kg::differentiable.has(type)) continue;
-    for (const sample& call : samples_of(row)) {
-      SCOPED_TRACE(std::string(kg::name_of(type)) + " " + call.label);
-      EXPECT_NO_THROW(kg::run_kernel_list(row.name, operands_for(row, call, type), call.attrs));
-    }
-  }
-}
-
-INSTANTIATE_TEST_SUITE_P(backends, every_op, ::testing::ValuesIn(op_names(false)),
-                         [](const auto& info) { return info.param; });
-
-// ------------------------------------------------------------------------------------------ choosing
 
 TEST(backends, the_simd_backend_is_active_by_default_and_the_other_can_be_chosen) {
   EXPECT_EQ(kg::active_backend(), "simd");

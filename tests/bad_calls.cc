@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wrong calls, thousands of them, generated from the rows: each is refused with the library's one exception type, or is
-// legal after all; nothing else is thrown, nothing crashes, nothing is leaked. Calls that are surely wrong are refused.
+// Wrong calls of every op, as the test kit makes them, those included that ask for more memory than there is; and what
+// the errors say.
 #include <gtest/gtest.h>
 
 #include <sys/resource.h>
 
-#include "tests/support/bad_calls.h"
+#include <algorithm>
+#include <limits>
+#include <string>
+
 #include "tests/support/refusal.h"
+
+import kerngrad.testkit;
 
 // A request that no machine can meet has to come back as an error under the sanitizer too.
 extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
 
 namespace {
 
-using namespace kgtest;
-
-constexpr std::size_t calls_per_op = 500;
-constexpr double least_refused = 0.3;  // of all calls: the legal rest are other shapes and dtypes that an op takes too
+using kg::testkit::check;
+using kgtest::accepted;
+using kgtest::refusal;
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
@@ -38,63 +42,18 @@ class bad_calls : public ::testing::TestWithParam<std::string> {
   }
 };
 
-enum class outcome { refused, accepted, broken };
-
-outcome try_call(const std::string& name, const bad_call& call, std::string& text) {
-  try {
-    kg::run_kernel_list(name, call.operands, call.attrs);
-    return outcome::accepted;
-  } catch (const kg::error& e) {
-    text = e.what();
-    return text.starts_with("[") && !e.op().empty() && !e.got().empty() ? outcome::refused : outcome::broken;
-  } catch (const std::exception& e) {
-    text = std::string("another exception: ") + e.what();
-    return outcome::broken;
-  }
+TEST_P(bad_calls, are_refused_or_legal_and_leave_nothing_behind_however_large_they_are) {
+  kg::testkit::options how;
+  how.largest_result = std::numeric_limits<std::int64_t>::max();
+  for (int c = 0; c < kg::testkit::check_count; ++c)
+    if (const check by = static_cast<check>(c); by != check::bad_calls)
+      how.without.push_back({by, "every_op.cc has it, with large results left out"});
+  const kg::testkit::report found = kg::testkit::check_op(GetParam(), how);
+  EXPECT_TRUE(found) << found;
+  EXPECT_GE(found.count(check::bad_calls), 70);
 }
 
-TEST_P(bad_calls, are_refused_or_legal_and_leave_nothing_behind) {
-  const kg::op_row& row = row_named(GetParam());
-  const auto all = bad_calls_of(row, calls_per_op);
-  ASSERT_GE(all.size(), calls_per_op) << "no samples: add some to tests/support/sample_table.h";
-  const std::size_t stride = run_everything() ? 1 : 7;
-  std::size_t made = 0, refused = 0;
-  for (std::size_t i = 0; i < all.size(); i += stride) {
-    const bad_call call = all[i]();
-    const kg::memory_info before = kg::memory();
-    std::string text;
-    const outcome result = try_call(GetParam(), call, text);
-    const kg::memory_info after = kg::memory();
-    ++made;
-    refused += result == outcome::refused;
-    EXPECT_TRUE(result != outcome::broken) << call.label << "\n" << text;
-    EXPECT_TRUE(call.expected == verdict::either || result != outcome::accepted) << "accepted: " << call.label;
-    EXPECT_EQ(after.live_buffers, before.live_buffers) << call.label;
-    EXPECT_EQ(after.live_bytes, before.live_bytes) << call.label;
-  }
-  EXPECT_GE(static_cast<double>(refused), least_refused * static_cast<double>(made));
-}
-
-// The same while a gradient is recorded: the tape is as usable afterwards as before.
-TEST_P(bad_calls, leave_a_recording_usable) {
-  const kg::op_row& row = row_named(GetParam());
-  const auto all = bad_calls_of(row, calls_per_op);
-  const std::size_t stride = run_everything() ? 11 : 97;
-  const kg::tensor slope = kg::grad([&](const kg::tensor& x) {
-    for (std::size_t i = 0; i < all.size(); i += stride) {
-      bad_call call = all[i]();
-      for (kg::named_operand& o : call.operands)
-        for (kg::tensor& t : o.tensors)
-          if (t.defined() && t.dims() == x.dims() && t.type() == x.type()) t = x;
-      std::string text;
-      EXPECT_TRUE(try_call(GetParam(), call, text) != outcome::broken) << call.label << "\n" << text;
-    }
-    return kg::sum(x * x);
-  })(kg::tensor({1.0, 2.0, 3.0, 4.0, 5.0, 6.0}, {2, 3}));
-  EXPECT_EQ(slope.to_doubles(), (std::vector<double>{2, 4, 6, 8, 10, 12}));
-}
-
-INSTANTIATE_TEST_SUITE_P(rows, bad_calls, ::testing::ValuesIn(op_names(false)),
+INSTANTIATE_TEST_SUITE_P(rows, bad_calls, ::testing::ValuesIn(kg::op_names()),
                          [](const auto& info) { return info.param; });
 
 // ------------------------------------------------------------------------------------------ texts

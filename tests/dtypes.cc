@@ -3,17 +3,23 @@
 // rules are those that the rows' documentation states.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstdint>
+#include <functional>
 #include <limits>
+#include <string>
+#include <vector>
 
 #include "tests/support/refusal.h"
-#include "tests/support/samples.h"
+
+import kerngrad.testkit;
 
 namespace {
 
 using kg::dtype;
 using kg::tensor;
+using kg::testkit::from_doubles;
 using kgtest::accepted;
-using kgtest::from_doubles;
 using kgtest::refusal;
 using doubles = std::vector<double>;
 
@@ -22,7 +28,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // Equal, where NaN equals NaN and zeros have signs.
 void expect_same(const tensor& got, const doubles& wanted) {
-  const doubles values = kgtest::doubles_of(got);
+  const doubles values = kg::testkit::doubles_of(got);
   ASSERT_EQ(values.size(), wanted.size());
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     if (std::isnan(wanted[i])) EXPECT_TRUE(std::isnan(values[i])) << "element " << i << " is " << values[i];

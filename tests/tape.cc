@@ -7,7 +7,6 @@
 
 #include "tests/support/small_stack.h"
 #include "tests/support/refusal.h"
-#include "tests/support/samples.h"
 
 namespace {
 

@@ -4,11 +4,11 @@
 
 #include <concepts>
 #include <limits>
+#include <cmath>
 #include <sstream>
 #include <thread>
 
 #include "tests/support/refusal.h"
-#include "tests/support/samples.h"
 
 namespace {
 

@@ -36,39 +36,10 @@ std::string active_simd_target() { return kernels::running_target(); }
 namespace detail {
 namespace {
 
-// Why there is no kernel, and what there is.
-[[noreturn]] void refuse_missing(const op_entry& op, const live_backend& on, dtype type) {
-  const std::string_view name = op.row->name;
-  const std::string others = backends_with(name);
-  dtype_set types{};
-  for (int t = 0; t < dtype_count; ++t)
-    if (on.slot(op, static_cast<dtype>(t))) types = types | only(static_cast<dtype>(t));
-  fail(name, "no kernel for " + std::string(name_of(type)) + " on backend " + on.name,
-       types.bits ? "one of " + to_string(types) : "a backend that has it: " + (others.empty() ? "none" : others),
-       types.bits ? "cast the operands, or register a kernel and call it by name"
-                  : "register a kernel for it, or allow set_fallback(fallback::by_priority)");
-}
-
 view view_of(const tensor& x) {
   if (!x.defined()) return {};
   const buffer* b = tensor_access::buffer(x);
   return {host_data(b), b->dims, b->type};
-}
-
-// The dtype that the kernel computes in: the value operands' common one, lifted; without them, the attribute's.
-dtype compute_dtype(const op_row& row, std::span<const tensor* const> in, std::span<const attr_value> attrs) {
-  dtype common = in.empty() || !in[0]->defined() ? dtype::float32 : in[0]->type();
-  bool any = false;
-  for (std::size_t i = 0; i < in.size(); ++i) {
-    if (!in[i]->defined() || spec_of(row, static_cast<int>(i)).part != role::value) continue;
-    common = any ? promote(common, in[i]->type()) : in[i]->type();
-    any = true;
-  }
-  if (!any && row.types.after == result::attribute) {
-    const int at = row.attr_index("dtype");
-    return at >= 0 ? attrs[static_cast<std::size_t>(at)].as_dtype() : dtype::float32;
-  }
-  return lifted(common, row.types.before);
 }
 
 // Allocates the results and runs a kernel of a table. Nothing is written before everything was checked. What a launcher
@@ -146,7 +117,7 @@ tensor_list launched_slowly(const op_entry& op, const inference& call, std::span
     launched_there(*next, by_registry ? registered.get() : nullptr, op, call, in, out);
     return out;
   }
-  refuse_missing(op, *on, call.compute);
+  throw missing_kernel(op, *on, call.compute);
 }
 
 tensor_list launched(const op_entry& op, const inference& call, std::span<const tensor* const> in,
@@ -177,7 +148,7 @@ void record_all(const op_entry& op, std::span<const tensor* const> in, std::span
 tensor_list run_checked(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs,
                         const registered_kernel* instead) {
   const op_row& row = *op.row;
-  const dtype compute = compute_dtype(row, in, attrs);
+  const dtype compute = common_dtype(row, in, attrs);
   work_array<tensor> promoted(in.size());
   work_array<const tensor*> operands(in.size());
   work_array<signature> seen(in.size());

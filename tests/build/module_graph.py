@@ -24,6 +24,11 @@ def declared_units(text):
     return units
 
 
+def declared_modules(text):
+    """Module on top of the library -> its interface unit: the objects named bmi-MODULE."""
+    return dict(re.findall(r"static_library\('bmi-(kerngrad\.\w+)', '([^']+)'", text))
+
+
 def closure(name, direct):
     """All units that a unit reaches."""
     found, waiting = set(), list(direct[name])
@@ -64,13 +69,15 @@ def scan(commands, folder):
 
 def main():
     root, build = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
-    units = declared_units((root / 'modules' / 'meson.build').read_text())
+    text = (root / 'modules' / 'meson.build').read_text()
+    units, modules = declared_units(text), declared_modules(text)
     direct = {name: imports for name, (source, imports) in units.items()}
     commands = json.loads((build / 'compile_commands.json').read_text())
     problems = []
 
     in_build = {os.path.normpath(os.path.join(entry['directory'], entry['file'])): entry for entry in commands}
     interfaces = {os.path.normpath(root / 'modules' / source): name for name, (source, _) in units.items()}
+    interfaces |= {os.path.normpath(root / 'modules' / source): name for name, source in modules.items()}
     for path, name in interfaces.items():
         if path not in in_build:
             problems.append(f'compile_commands.json has no {path}')
@@ -99,7 +106,10 @@ def main():
             reached = {other} & found or any(other in imports_of.get(one, ()) for one in found)
             if not reached:
                 problems.append(f'modules/meson.build says that {logical_name(name)} imports {other}: it does not')
-    for name in sorted(set(imports_of) - {logical_name(name) for name in units}):
+    for name in modules:
+        if imports_of.get(name) != {'kerngrad'}:
+            problems.append(f'{name} imports {imports_of.get(name)}: it may use the public interface only')
+    for name in sorted(set(imports_of) - {logical_name(name) for name in units} - set(modules)):
         problems.append(f'{name} is provided by a source, but modules/meson.build does not list it')
 
     print(f'{len(units)} units, {sum(map(len, imports_of.values()))} imports, {len(rules)} commands')
