@@ -34,6 +34,7 @@ export import :profile;
 export import :registry;
 export import :explain;
 export import :own;
+export import :replaced;
 export import :pack;
 export import :grad;
 export import :transform;

@@ -20,9 +20,8 @@ struct trace {
   std::vector<std::string> ran, fell_back;
   kg::hook_handle handle = kg::add_hooks(
       {.end = [this](const kg::kernel_event& e) { ran.push_back(std::string(e.op) + "@" + std::string(e.backend)); },
-       .fallback = [this](const kg::fallback_event& e) {
-         fell_back.push_back(std::string(e.op) + ">" + std::string(e.to));
-       }});
+       .fallback =
+           [this](const kg::fallback_event& e) { fell_back.push_back(std::string(e.op) + ">" + std::string(e.to)); }});
   bool has(const std::string& what) const { return std::count(ran.begin(), ran.end(), what) > 0; }
 };
 

@@ -66,7 +66,8 @@ TEST(backends, are_listed_by_priority_and_made_at_their_first_use) {
   kg::register_backend("high", [&]() -> std::shared_ptr<kg::storage> { return ++made, nullptr; }, 9);
   kg::register_backend("equal", plain(), 9);
   texts names;
-  for (const kg::backend_info& b : kg::backends()) names.push_back(b.name + (b.alive ? "+" : "-"));
+  for (const kg::backend_info& b : kg::backends())
+    if (b.name != "onednn") names.push_back(b.name + (b.alive ? "+" : "-"));  // there if the build asked for it
   EXPECT_EQ(names, (texts{"high-", "equal-", "simd+", "reference+", "low-"}));
   kg::set_backend("high"), kg::set_backend("simd"), kg::set_backend("high");
   EXPECT_EQ(made, 1);
@@ -257,6 +258,7 @@ TEST(a_setup_that_throws, for_a_kernel_that_joins_or_replaces_changes_nothing) {
 TEST(a_dispose_that_throws, ends_the_kernel_or_the_backend_all_the_same) {
   texts log;
   const cleared after{{"mine"}};
+  const std::size_t before = kg::backends().size();
   kg::register_backend("mine", plain(), 4);
   kg::kernel_config bad = constant("A", "mine", 1);
   bad.dispose = [] { throw std::runtime_error("stuck"); };
@@ -269,7 +271,7 @@ TEST(a_dispose_that_throws, ends_the_kernel_or_the_backend_all_the_same) {
   EXPECT_THROW(kg::remove_backend("mine"), std::runtime_error);
   EXPECT_EQ(log, (texts{"s2", "d2"})) << "the others are disposed of";
   EXPECT_EQ(kg::active_backend(), "simd");
-  EXPECT_EQ(kg::backends().size(), 2u) << "the backend is gone";
+  EXPECT_EQ(kg::backends().size(), before) << "the backend is gone";
   kg::register_backend("mine", plain(), 4);
   kg::set_backend("mine");
   EXPECT_EQ(log, (texts{"s2", "d2", "s2"}));

@@ -104,8 +104,7 @@ bool fits(const explained_kernel& k, const search& wanted) {
 }
 
 bool runs_when_active(const explained_kernel& k, const search& wanted) {
-  // Of a known name's registered kernel, dtypes are not asked for by name.
-  if (k.origin == kernel_origin::registered && wanted.by_name) return true;
+  if (k.origin == kernel_origin::registered && wanted.by_name) return !wanted.has_row || fits(k, wanted);
   if (k.origin == kernel_origin::registered && is_built_in(k.backend)) return false;
   return fits(k, wanted);
 }
@@ -366,7 +365,8 @@ class explainer {
 
   // As the tape keeps it: whole what the rules ask for, shapes where they are not the first result's.
   void tell_saved(const op_gradient* rule) {
-    const gradient_config* registered = record_.gradient ? &record_.gradient->config : nullptr;
+    const gradient_config* registered =
+        told_.gradient.origin == gradient_origin::registered ? &record_.gradient->config : nullptr;
     kept keeps{};
     for (std::size_t i = 0; rule && !registered && i < told_.operands.size(); ++i)
       if ((dtypes_of(told_.operands[i]) & differentiable).bits) keeps = keeps | rule->of[rule->list ? 0 : i].keeps;
