@@ -31,7 +31,7 @@ void fill_with(const launch_call& c, void* out, dtype type, std::int64_t count, 
 /// Runs the kernel of a call on its operands and its (first) result.
 template <class Geometry>
 void run_kernel_of(const launch_call& c, const Geometry& g) {
-  const void* in[5];
+  const void* in[8];  // as many operands as a row may have
   void* out[1] = {c.out[0].data};
   for (std::size_t i = 0; i < c.in.size(); ++i) in[i] = c.in[i].data;
   c.kernel.run(in, out, &g);

@@ -125,8 +125,10 @@ class gradient_call {
   gradient_call(const kernel_call& forward, std::span<const signature> signatures, std::span<const tensor> dy,
                 std::span<const tensor> results, const std::vector<bool>& wanted)
       : forward_(forward), signatures_(signatures), dy_(dy), results_(results), wanted_(wanted) {}
-  /// The gradient of result k.
-  const tensor& dy(int k = 0) const { return dy_[static_cast<std::size_t>(k)]; }
+  /// The gradient of result k. Throws when there is no such result.
+  const tensor& dy(int k = 0) const;
+  /// How many results the call had.
+  int results() const { return static_cast<int>(dy_.size()); }
   /// An operand that `saves_inputs` names; throws for others.
   const tensor& input(std::string_view operand) const;
   /// All tensors of a list operand that `saves_inputs` names.
@@ -188,8 +190,8 @@ void unregister_kernel(std::string_view name, std::string_view backend = "simd")
 void unregister_gradient(std::string_view name);
 /// Takes an op from outside the library (register_op) out of the by-name door. Typed calls of it go on working.
 void unregister_op(std::string_view name);
-/// Registers every registered kernel of a backend for another one as well, except those that it has already; returns
-/// how many. Hooks run for the copies too.
+/// Registers every registered kernel of a backend for another one as well, except those that it has already, built in
+/// or registered; returns how many. Hooks run for the copies too.
 int copy_registered_kernels(std::string_view from, std::string_view to);
 
 }  // namespace kerngrad

@@ -382,4 +382,10 @@ TEST(copying_the_kernels_of_a_backend, leaves_what_the_other_has_and_runs_hooks)
   EXPECT_EQ(kg::copy_registered_kernels("from_here", "mine"), 0);
   EXPECT_EQ(kg::copy_registered_kernels("nowhere", "mine"), 0);
 }
+
+TEST(copied_kernels, leave_the_built_in_ones_of_the_other_backend_alone) {
+  const kg::registration exp = kg::scoped_kernel(constant("Exp", "from_here", 7));
+  EXPECT_EQ(kg::copy_registered_kernels("from_here", "simd"), 0);
+  EXPECT_EQ(run("Exp", tensor(0.f)), 1);
+}
 }  // namespace

@@ -418,7 +418,7 @@ TEST(an_own_op_by_name, keeps_its_gradient_in_a_recording_that_outlives_it) {
 
 TEST(an_own_op_by_name, is_refused_twice_and_removed_once) {
   kg::register_op<my::Cube>();
-  EXPECT_TRUE(says(refusal([] { return kg::register_op<my::Cube>(); }), {"Cube", "own_ops.cc:", "exists at "}));
+  EXPECT_TRUE(says(refusal([] { return kg::register_op<my::Cube>(); }), {"Cube", "own_ops.cc:", "registered op at "}));
   kg::unregister_op("Cube");
   EXPECT_NE(refusal([] { return kg::unregister_op("Cube"); }), accepted);
   EXPECT_NE(refusal([] { return kg::unregister_op("Add"); }), accepted) << "a known op stays";
@@ -432,6 +432,23 @@ TEST(an_own_op_by_name, is_refused_when_a_kernel_has_the_name_and_both_places_ar
   const std::size_t first = text.find("own_ops.cc:");
   ASSERT_NE(first, std::string::npos) << text;
   EXPECT_NE(text.find("own_ops.cc:", first + 1), std::string::npos) << text;
+}
+
+TEST(an_own_op_by_name, joins_a_kernel_that_another_backend_has_under_its_name) {
+  const kg::registration kernel = kg::scoped_kernel(
+      {.name = "Cube", .backend = "elsewhere", .run = [](const kg::kernel_call& c) -> kg::tensor_list {
+         return {c.input("x")};
+       }});
+  const kg::registration cube = kg::scoped_op<my::Cube>();
+  EXPECT_EQ(kg::run_kernel("Cube", {{"x", tensor(2.f)}}).item(), 8);
+}
+
+TEST(an_own_op_by_name, does_not_silently_take_a_gradient_that_was_registered_before_it) {
+  const kg::registration gradient =
+      kg::scoped_gradient({.name = "Cube", .run = [](const kg::gradient_call& c) -> std::vector<kg::named_operand> {
+                             return {{"x", c.dy()}};
+                           }});
+  EXPECT_TRUE(says(refusal([] { return kg::register_op<my::Cube>(); }), {"Cube", "registered gradient at "}));
 }
 
 TEST(an_own_op_by_name, can_have_its_gradient_replaced_for_typed_calls_as_well) {

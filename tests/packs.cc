@@ -19,7 +19,6 @@ namespace {
 
 using kg::tensor;
 using kgtest::accepted;
-using kgtest::example_pack;
 using kgtest::is_mapped;
 using kgtest::refusal;
 using kgtest::test_pack;
@@ -46,7 +45,7 @@ double mish_by_definition(double x) { return x * std::tanh(std::log1p(std::exp(x
 // ------------------------------------------------------------------------------------------ running
 
 TEST(a_pack, runs_by_name_with_defaults_checks_and_errors_as_a_known_op) {
-  const loaded softshrink(example_pack("softshrink"));
+  const loaded softshrink(test_pack("softshrink"));
   EXPECT_EQ(kg::run_kernel("Softshrink", {tensor({-2.f, -0.25f, 0.5f, 1.5f})}).to_doubles(), (doubles{-1.5, 0, 0, 1}));
   EXPECT_EQ(shrink(tensor({2.f, -3.f}), 1).to_doubles(), (doubles{1, -2}));
   EXPECT_EQ(shrink(tensor(std::vector<float>{}, {0, 3})).dims(), (kg::shape{0, 3}));
@@ -57,10 +56,10 @@ TEST(a_pack, runs_by_name_with_defaults_checks_and_errors_as_a_known_op) {
 }
 
 TEST(a_pack, says_what_it_is) {
-  const loaded softshrink(example_pack("softshrink")), complete(test_pack("complete"));
+  const loaded softshrink(test_pack("softshrink")), complete(test_pack("complete"));
   EXPECT_EQ(softshrink.pack.name(), "softshrink");
   EXPECT_EQ(softshrink.pack.version(), "1.0");
-  EXPECT_EQ(softshrink.pack.path(), std::filesystem::canonical(example_pack("softshrink")).string());
+  EXPECT_EQ(softshrink.pack.path(), std::filesystem::canonical(test_pack("softshrink")).string());
   EXPECT_EQ(kg::loaded_packs(), (std::vector<kg::pack>{softshrink.pack, complete.pack}));
   const auto info = kg::get_kernel("Softshrink");
   ASSERT_TRUE(info);
@@ -70,7 +69,7 @@ TEST(a_pack, says_what_it_is) {
 }
 
 TEST(a_pack, is_found_by_directory_and_name) {
-  kg::pack p = kg::load_pack(std::filesystem::path(example_pack("mish")).parent_path().string(), "mish");
+  kg::pack p = kg::load_pack(std::filesystem::path(test_pack("mish")).parent_path().string(), "mish");
   EXPECT_EQ(p.name(), "mish");
   p.unload();
   for (const char* name : {"", "../mish", "packs/mish"})
@@ -78,7 +77,7 @@ TEST(a_pack, is_found_by_directory_and_name) {
 }
 
 TEST(a_pack_in_cpp, computes_its_definition_for_both_floating_dtypes) {
-  const loaded p(example_pack("mish"));
+  const loaded p(test_pack("mish"));
   const doubles points{-30, -4, -1.25, -0.0, 0.5, 3, 19.5, 21, 800};
   const doubles wide = mish(tensor(points)).to_doubles();
   const doubles narrow = mish(tensor(std::vector<float>(points.begin(), points.end()))).to_doubles();
@@ -90,7 +89,7 @@ TEST(a_pack_in_cpp, computes_its_definition_for_both_floating_dtypes) {
 }
 
 TEST(a_pack_in_cpp, differentiates_in_first_and_second_order_by_its_ops) {
-  const loaded p(example_pack("mish"));
+  const loaded p(test_pack("mish"));
   auto f = [](const tensor& x) { return kg::sum(mish(x)); };
   auto df = kg::grad(f);
   auto ddf = kg::grad([&](const tensor& x) { return kg::sum(df(x)); });
@@ -107,7 +106,7 @@ TEST(a_pack_in_cpp, differentiates_in_first_and_second_order_by_its_ops) {
 }
 
 TEST(a_pack_in_c, differentiates_in_first_and_second_order) {
-  const loaded p(example_pack("softshrink"));
+  const loaded p(test_pack("softshrink"));
   auto df = kg::grad([](const tensor& x) { return kg::sum(kg::square(shrink(x))); });
   const tensor x({-2.f, -0.3f, 0.1f, 1.5f});
   EXPECT_EQ(df(x).to_doubles(), (doubles{-3, 0, 0, 2}));
@@ -156,7 +155,7 @@ TEST(a_pack, has_kernels_for_known_ops_on_other_backends) {
 
 TEST(an_unloaded_pack, leaves_the_registry_and_the_process) {
   const kgtest::world before = kgtest::world_now();
-  for (const std::string& path : {example_pack("softshrink"), example_pack("mish"), test_pack("complete")}) {
+  for (const std::string& path : {test_pack("softshrink"), test_pack("mish"), test_pack("complete")}) {
     kg::pack p = kg::load_pack(path);
     EXPECT_TRUE(is_mapped(path)) << path;
     EXPECT_TRUE(p.mapped());
@@ -172,7 +171,7 @@ TEST(an_unloaded_pack, leaves_the_registry_and_the_process) {
 }
 
 TEST(an_unloaded_pack, stays_mapped_until_the_graph_has_gone) {
-  const std::string path = example_pack("softshrink");
+  const std::string path = test_pack("softshrink");
   kg::pack p = kg::load_pack(path);
   const tensor gradient = kg::grad([&](const tensor& x) {
     const tensor y = shrink(x);
@@ -188,7 +187,7 @@ TEST(an_unloaded_pack, stays_mapped_until_the_graph_has_gone) {
 }
 
 TEST(an_unloaded_pack, stays_mapped_for_a_handle_that_goes_on_working) {
-  const std::string path = example_pack("softshrink");
+  const std::string path = test_pack("softshrink");
   kg::pack p = kg::load_pack(path);
   std::optional<kg::kernel_handle> handle = kg::find_kernel("Softshrink");
   p.unload();
@@ -199,7 +198,7 @@ TEST(an_unloaded_pack, stays_mapped_for_a_handle_that_goes_on_working) {
 }
 
 TEST(an_unloaded_pack, stays_mapped_until_other_threads_have_looked_at_the_registry_again) {
-  const std::string path = example_pack("softshrink");
+  const std::string path = test_pack("softshrink");
   kg::pack p = kg::load_pack(path);
   std::atomic<int> step{0};
   const auto wait_for = [&](int wanted) {
@@ -225,7 +224,7 @@ TEST(an_unloaded_pack, stays_mapped_until_other_threads_have_looked_at_the_regis
 }
 
 TEST(an_unloaded_pack, takes_copies_of_its_kernels_along_and_leaves_what_replaced_them) {
-  const std::string path = example_pack("softshrink");
+  const std::string path = test_pack("softshrink");
   kg::pack p = kg::load_pack(path);
   EXPECT_EQ(kg::copy_registered_kernels("simd", "elsewhere"), 1);
   kg::kernel_config mine;
@@ -240,7 +239,7 @@ TEST(an_unloaded_pack, takes_copies_of_its_kernels_along_and_leaves_what_replace
 }
 
 TEST(an_unloaded_pack, can_be_loaded_again_while_its_old_code_is_held) {
-  const std::string path = example_pack("softshrink");
+  const std::string path = test_pack("softshrink");
   kg::pack p = kg::load_pack(path);
   std::optional<kg::kernel_handle> handle = kg::find_kernel("Softshrink");
   p.unload();
@@ -254,7 +253,7 @@ TEST(an_unloaded_pack, can_be_loaded_again_while_its_old_code_is_held) {
 
 TEST(an_unloaded_pack, cannot_be_exchanged_for_another_file_while_its_old_code_is_held) {
   const kgtest::scratch_folder folder;
-  const std::string bytes = kgtest::bytes_of(example_pack("softshrink"));
+  const std::string bytes = kgtest::bytes_of(test_pack("softshrink"));
   const std::string path = folder.write("pack.so", bytes);
   kg::pack p = kg::load_pack(path);
   std::optional<kg::kernel_handle> handle = kg::find_kernel("Softshrink");
@@ -284,7 +283,7 @@ TEST(packs, come_and_go_while_other_threads_call_them) {
       }
     });
   for (int i = 0; i < 40; ++i) {
-    kg::pack p = kg::load_pack(example_pack("softshrink"));
+    kg::pack p = kg::load_pack(test_pack("softshrink"));
     const int before = right;
     while (right == before) std::this_thread::sleep_for(std::chrono::microseconds(50));
     p.unload();

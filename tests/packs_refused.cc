@@ -17,7 +17,6 @@ namespace {
 using kg::tensor;
 using kgtest::accepted;
 using kgtest::bytes_of;
-using kgtest::example_pack;
 using kgtest::refusal;
 using kgtest::scratch_folder;
 using kgtest::test_pack;
@@ -64,7 +63,7 @@ TEST(a_path_without_a_directory, is_not_searched_for) {
 
 TEST(a_truncated_file, is_refused_at_every_length) {
   const scratch_folder folder;
-  const std::string bytes = bytes_of(example_pack("softshrink")), path = folder.write("pack.so", bytes);
+  const std::string bytes = bytes_of(test_pack("softshrink")), path = folder.write("pack.so", bytes);
   for (std::size_t length = bytes.size() - 1; length > 0;
        length -= std::min<std::size_t>(length, length < 70 ? 1 : 61)) {
     std::filesystem::resize_file(path, length);
@@ -76,7 +75,7 @@ TEST(a_truncated_file, is_refused_at_every_length) {
 
 TEST(a_pack_for_another_interface, is_refused_before_it_is_mapped) {
   const scratch_folder folder;
-  const std::string bytes = bytes_of(example_pack("softshrink"));
+  const std::string bytes = bytes_of(test_pack("softshrink"));
   const auto patched = [&](int word, std::uint32_t value) {
     return folder.write("pack-" + std::to_string(word) + "-" + std::to_string(value) + ".so",
                         with_word(bytes, word, value));
@@ -167,7 +166,7 @@ TEST(an_init_that_throws, is_refused_with_the_text) {
 
 TEST(a_loaded_pack, is_not_loaded_again_under_any_path) {
   const scratch_folder folder;
-  kg::pack p = kg::load_pack(example_pack("softshrink"));
+  kg::pack p = kg::load_pack(test_pack("softshrink"));
   std::filesystem::create_symlink(p.path(), folder / "link");
   std::filesystem::copy_file(p.path(), folder / "copy");
   for (const std::string& path : {p.path(), folder / "link", folder / "copy"}) {

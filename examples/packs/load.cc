@@ -2,9 +2,9 @@
 #include <iostream>
 import kerngrad;
 
-// load FILE: loads the pack softshrink, runs and differentiates its op, and unloads it.
+// packs [FILE]: loads the pack softshrink, runs and differentiates its op, and unloads it.
 int main(int count, char** arguments) {
-  kg::pack pack = kg::load_pack(count > 1 ? arguments[1] : "");
+  kg::pack pack = kg::load_pack(count > 1 ? arguments[1] : SOFTSHRINK_PACK);
   std::cout << pack.name() << " " << pack.version() << "\n";
 
   const kg::tensor x({-2.f, -0.3f, 0.1f, 1.5f});
@@ -16,4 +16,5 @@ int main(int count, char** arguments) {
 
   pack.unload();
   std::cout << (pack.mapped() ? "still in use" : "gone") << "\n";
+  return pack.mapped() ? 1 : 0;
 }

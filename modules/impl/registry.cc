@@ -78,6 +78,13 @@ const tensor& gradient_call::output(int k) const {
   return results_[static_cast<std::size_t>(k)];
 }
 
+const tensor& gradient_call::dy(int k) const {
+  if (k < 0 || k >= results())
+    fail(forward_.kernel(), "a rule that reads dy of result " + std::to_string(k),
+         "one of " + std::to_string(results()));
+  return dy_[static_cast<std::size_t>(k)];
+}
+
 std::span<const tensor> gradient_call::inputs(std::string_view operand) const {
   const std::span<const tensor> list = forward_.inputs(operand);
   for (const tensor& x : list)
@@ -172,7 +179,7 @@ int copy_registered_kernels(std::string_view from, std::string_view to) {
     const pinned now;
     for (const auto& record : now->records()) {
       const kernel_ptr* k = record->kernel_on(from);
-      if (!k || record->kernel_on(to)) continue;
+      if (!k || get_kernel(record->name, to)) continue;
       kernel_config copy = (*k)->config;
       copy.backend = to;
       if ((*k)->checked()) copy.schema = kernel_schema{std::string((*k)->row.doc), (*k)->operands, (*k)->attrs};

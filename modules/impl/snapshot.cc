@@ -310,11 +310,16 @@ void transaction::add(const op_entry& op, std::string where, std::shared_ptr<con
   changes_.push_back(
       [&op, where = std::move(where), keeper = std::move(keeper)](record_list& records, std::vector<kernel_ptr>&) {
         name_record& record = changed(records, op.row->name);
-        if (record.op || !record.kernels.empty())
-          fail("register_op",
-               "op " + record.name + place_of(where) + ", which exists" +
-                   place_of(record.op ? record.op_where : record.kernels[0]->where),
-               "a name that is free");
+        const auto built_in = std::find_if(record.kernels.begin(), record.kernels.end(), [](const kernel_ptr& k) {
+          return k->config.backend == name_of(backend::simd) || k->config.backend == name_of(backend::reference);
+        });
+        const std::string taken = record.op                          ? "op" + place_of(record.op_where)
+                                  : built_in != record.kernels.end() ? "kernel" + place_of((*built_in)->where)
+                                  : record.gradient && op.gradient   ? "gradient" + place_of(record.gradient->where)
+                                                                     : "";
+        if (!taken.empty())
+          fail("register_op", "op " + record.name + place_of(where) + ", whose name has a registered " + taken,
+               "a name that is free", "unregister it, or register the op first");
         record.op = &op;
         record.op_where = where;
         record.op_keeper = keeper;

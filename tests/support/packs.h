@@ -18,7 +18,6 @@ namespace kgtest {
 
 inline const std::filesystem::path build_root =
     std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path();
-inline std::string example_pack(const std::string& name) { return build_root / "examples/packs" / (name + ".so"); }
 inline std::string test_pack(const std::string& name) { return build_root / "tests/packs" / (name + ".so"); }
 
 /// Whether the dynamic linker has it.
