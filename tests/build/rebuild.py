@@ -48,8 +48,8 @@ class Rebuilds:
 
 
 def importers(project, unit):
-    """The sources that see an interface unit: interfaces by the table, all implementation units, all consumers; of the
-    examples those that import something, which their kernels do not.
+    """The sources that see an interface unit: interfaces by the table, all implementation units, modules on top, all
+    consumers; of the examples those that import something, which their kernels do not.
     """
     modules = project.library / 'modules'
     units = module_graph.declared_units((modules / 'meson.build').read_text())
@@ -57,6 +57,8 @@ def importers(project, unit):
     found = {os.path.normpath(modules / source) for name, (source, _) in units.items()
              if name == unit or unit in module_graph.closure(name, direct)}
     found |= {str(path) for path in (modules / 'impl').glob('*.cc')}
+    found |= {str(path) for path in modules.glob('*.cc')
+              if re.search(r'^import kerngrad;', path.read_text(), re.MULTILINE)}
     for example in scratch.example_names(project.root):
         found |= {str(path) for path in (project.source / 'subprojects' / example).rglob('*.cc')
                   if re.search(r'^(export )?import ', path.read_text(), re.MULTILINE)}
