@@ -6,6 +6,7 @@ module;
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -34,6 +35,7 @@ tensor weighted(const tensor& x, const tensor& w) {
 }
 double weighted_number(const tensor& x, const tensor& w) {
   const std::vector<double> a = doubles_of(x), b = doubles_of(w);
+  if (a.size() != b.size()) return std::numeric_limits<double>::quiet_NaN();  // a gradient of another shape
   double total = 0;
   for (std::size_t i = 0; i < a.size(); ++i) total += a[i] * b[i];
   return total;

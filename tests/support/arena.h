@@ -37,13 +37,13 @@ class arena : public kg::storage {
     const std::lock_guard lock(mutex_);
     if (fails_in == "write") throw std::runtime_error("the arena does not take it");
     ++written;
-    std::memcpy(found(block).data(), from, bytes);
+    if (bytes) std::memcpy(found(block).data(), from, bytes);
   }
   void read(const void* block, void* to, std::size_t bytes) override {
     const std::lock_guard lock(mutex_);
     if (fails_in == "read") throw std::runtime_error("the arena does not give it");
     ++fetched;
-    std::memcpy(to, found(block).data(), bytes);
+    if (bytes) std::memcpy(to, found(block).data(), bytes);
   }
 
   /// The elements of a block, for kernels that know the arena.
