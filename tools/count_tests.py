@@ -3,7 +3,8 @@
 """count_tests.py LOGBASE...: sums up runs of `meson test` and prints the closing line `N passed, N failed`.
 
 Cases are counted where Meson knows them (GoogleTest), tests elsewhere. A test that failed although all its cases
-passed, by a leak report or a crash, counts as one failure more. Exits 1 when one failed or a log is missing.
+passed, by a leak report or a crash, counts as one failure more, and so does a run that ended badly without a failed
+test (LOGBASE.not-ok exists): it broke off. Exits 1 when one failed or a log is missing.
 """
 import json
 import pathlib
@@ -40,6 +41,9 @@ def main():
             continue
         names = failed_tests(log)
         good, bad, left_out = cases(junit)
+        if pathlib.Path(base + '.not-ok').exists() and not names and not bad:
+            print(f'{base}: the run broke off')
+            failed += 1
         passed, failed, skipped = passed + good, failed + max(bad, len(names)), skipped + left_out
         for name in names:
             print(f'{log.parent.parent}: {name} failed')
