@@ -12,7 +12,8 @@ export namespace kerngrad {
 /// The memory of a backend, if it has one of its own: a device, an arena, shared memory. A tensor that a kernel of the
 /// backend reads is written there before the kernel runs, once; one that is read elsewhere is read back, once. Kernels
 /// of a backend with a storage see its blocks only, all other kernels see host memory only. Any thread may call it;
-/// what it throws reaches the caller of the op, and nothing has changed then.
+/// what it throws reaches the caller of the op, and nothing has changed then. It must not call ops: moves wait for one
+/// another.
 class storage {
  public:
   storage() = default;
