@@ -16,7 +16,9 @@
 #include <cstdint>
 #include <limits>
 
+#include "kernels/elementwise-inl.h"
 #include "kernels/math-inl.h"
+#include "kernels/reduce-inl.h"
 #include "kernels/softmax.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -28,31 +30,6 @@ constexpr std::size_t block = 4096;
 
 template <class T> inline constexpr T minus_infinity = -std::numeric_limits<T>::infinity();
 
-// The n < Lanes(d) elements at p, the other lanes `fill`; reads nothing beyond them.
-template <class D, class T>
-HWY_INLINE hn::Vec<D> load_tail(D d, const T* p, std::size_t n, T fill) {
-#if HWY_MEM_OPS_MIGHT_FAULT
-  HWY_ALIGN T lane[HWY_MAX_BYTES / sizeof(T)];
-  hn::Store(hn::Set(d, fill), d, lane);
-  for (std::size_t i = 0; i < n; ++i) lane[i] = p[i];
-  return hn::Load(d, lane);
-#else
-  const auto valid = hn::FirstN(d, n);
-  return hn::IfThenElse(valid, hn::MaskedLoad(valid, d, p), hn::Set(d, fill));
-#endif
-}
-
-template <class D, class V, class T>
-HWY_INLINE void store_tail(D d, V v, T* p, std::size_t n) {
-#if HWY_MEM_OPS_MIGHT_FAULT
-  HWY_ALIGN T lane[HWY_MAX_BYTES / sizeof(T)];
-  hn::Store(v, d, lane);
-  for (std::size_t i = 0; i < n; ++i) p[i] = lane[i];
-#else
-  hn::BlendedStore(v, hn::FirstN(d, n), d, p);
-#endif
-}
-
 // Loads and stores of up to a vector, used where the number of columns is not known to fill one.
 template <class D, class T>
 HWY_INLINE hn::Vec<D> load_some(D d, const T* p, std::size_t n) {
@@ -63,7 +40,7 @@ HWY_INLINE void store_some(D d, V v, T* p, std::size_t n) {
   if (n >= hn::Lanes(d)) {
     hn::StoreU(v, d, p);
   } else {
-    store_tail(d, v, p, n);
+    store_first(d, v, p, n);
   }
 }
 
@@ -123,7 +100,7 @@ struct exponentials {
   template <class D> HWY_INLINE hn::Vec<D> tail(D d, std::size_t i, std::size_t n) const {
     // Lanes without an element get exp(0), the quick path of Exp, and count as 0.
     const auto e = Exp(d, hn::Sub(load_tail(d, x + i, n, shift), hn::Set(d, shift)));
-    if constexpr (Keep) store_tail(d, e, y + i, n);
+    if constexpr (Keep) store_first(d, e, y + i, n);
     return hn::IfThenElseZero(hn::FirstN(d, n), e);
   }
 };
@@ -158,7 +135,7 @@ HWY_INLINE void map_row(const T* x, T* y, std::size_t n, F f) {
   const std::size_t L = hn::Lanes(d);
   std::size_t i = 0;
   for (; i + L <= n; i += L) hn::StoreU(f(hn::LoadU(d, x + i)), d, y + i);
-  if (i < n) store_tail(d, f(load_tail(d, x + i, n - i, T{0})), y + i, n - i);
+  if (i < n) store_first(d, f(load_tail(d, x + i, n - i, T{0})), y + i, n - i);
 }
 
 // Up to one vector of classes stays in registers.

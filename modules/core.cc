@@ -280,8 +280,12 @@ class attr_value {
   constexpr attr_kind kind() const { return kind_; }
   constexpr bool given() const { return kind_ != attr_kind::absent; }
   constexpr bool as_bool() const { return integer_ != 0; }
+  /// A number is cut off to an integer; one that no int64 holds gives the nearest, NaN gives 0.
   constexpr std::int64_t as_integer() const {
-    return kind_ == attr_kind::number ? static_cast<std::int64_t>(number_) : integer_;
+    if (kind_ != attr_kind::number) return integer_;
+    if (number_ >= 0x1p63) return std::numeric_limits<std::int64_t>::max();
+    if (number_ < -0x1p63) return std::numeric_limits<std::int64_t>::lowest();
+    return number_ == number_ ? static_cast<std::int64_t>(number_) : 0;
   }
   constexpr double as_number() const { return kind_ == attr_kind::number ? number_ : static_cast<double>(integer_); }
   constexpr dtype as_dtype() const { return static_cast<dtype>(integer_); }

@@ -228,6 +228,21 @@ std::string backends_with(std::string_view name);
 /// there is none.
 const op_gradient* rule_of_scope(const op_entry& op);
 
+/// Operands and attributes that are in a row's order, under the names of the row; what was left out is left out.
+class named_by_row {
+ public:
+  named_by_row(const op_row& row, std::span<const tensor* const> in, std::span<const attr_value> attrs);
+  named_by_row(const named_by_row&) = delete;
+  named_by_row& operator=(const named_by_row&) = delete;
+  std::span<const operand_ref> operands() const { return operands_; }
+  std::span<const attribute_ref> attrs() const { return attrs_; }
+
+ private:
+  std::vector<tensor> list_;
+  std::vector<operand_ref> operands_;
+  std::vector<attribute_ref> attrs_;
+};
+
 /// The dtype that a call's kernel computes in: the common one of its value operands, lifted; without them the one that
 /// an attribute says. Attributes are as check_attrs gives them.
 dtype common_dtype(const op_row& row, std::span<const tensor* const> in, std::span<const attr_value> attrs);

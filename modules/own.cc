@@ -135,10 +135,8 @@ consteval bool fit_launcher(const std::array<own_kernel, N>& kernels, const op_r
 }
 
 template <std::size_t N>
-consteval std::array<kernel_slot, dtype_count> slots_by_dtype(const std::array<own_kernel, N>& kernels,
-                                                              const kernel_slot* base = nullptr) {
+consteval std::array<kernel_slot, dtype_count> slots_by_dtype(const std::array<own_kernel, N>& kernels) {
   std::array<kernel_slot, dtype_count> slots{};
-  for (int t = 0; base && t < dtype_count; ++t) slots[static_cast<std::size_t>(t)] = base[t];
   for (const own_kernel& k : kernels) slots[static_cast<std::size_t>(k.type)] = k.slot;
   return slots;
 }
@@ -357,20 +355,14 @@ template <class Op, element T>
 inline void kernel(std::span<const std::type_identity_t<T>> x, std::span<T> y) {
   constexpr kernel_slot slot = detail::own_slots<Op>[static_cast<std::size_t>(dtype_of<T>)];
   static_assert(slot.flat1 != nullptr, "this kernel does not take one operand without attributes: use the typed call");
-#ifndef NDEBUG
-  if (x.size() != y.size()) fail(Op::row.name, "spans of different sizes", "equal sizes");
-#endif
-  slot.flat1(x.data(), y.data(), y.size());
+  detail::run_flat<T>(slot, Op::row.name, x, y);
 }
 template <class Op, element T>
 inline void kernel(std::span<const T> a, std::span<const std::type_identity_t<T>> b,
                    std::span<std::type_identity_t<T>> y) {
   constexpr kernel_slot slot = detail::own_slots<Op>[static_cast<std::size_t>(dtype_of<T>)];
   static_assert(slot.flat2 != nullptr, "this kernel does not take two operands: use the typed call");
-#ifndef NDEBUG
-  if (a.size() != y.size() || b.size() != y.size()) fail(Op::row.name, "spans of different sizes", "equal sizes");
-#endif
-  slot.flat2(a.data(), b.data(), y.data(), y.size());
+  detail::run_flat<T>(slot, Op::row.name, a, b, y);
 }
 
 /// Makes an op from outside the library callable by name as well. Throws when the name is taken.

@@ -108,10 +108,7 @@ template <fixed_string Name, class Backend, element T>
 inline void kernel(std::span<const std::type_identity_t<T>> x, std::span<T> y) {
   constexpr kernel_slot slot = detail::backend_slots<Name, Backend>[static_cast<std::size_t>(dtype_of<T>)];
   static_assert(slot.flat1 != nullptr, "this kernel does not take one operand without attributes: use the typed call");
-#ifndef NDEBUG
-  if (x.size() != y.size()) fail(Name, "spans of different sizes", "equal sizes");
-#endif
-  slot.flat1(x.data(), y.data(), y.size());
+  detail::run_flat<T>(slot, Name, x, y);
 }
 template <fixed_string Name, class Backend, element T>
   requires known_op<Name>
@@ -119,10 +116,7 @@ inline void kernel(std::span<const T> a, std::span<const std::type_identity_t<T>
                    std::span<std::type_identity_t<T>> y) {
   constexpr kernel_slot slot = detail::backend_slots<Name, Backend>[static_cast<std::size_t>(dtype_of<T>)];
   static_assert(slot.flat2 != nullptr, "this kernel does not take two operands: use the typed call");
-#ifndef NDEBUG
-  if (a.size() != y.size() || b.size() != y.size()) fail(Name, "spans of different sizes", "equal sizes");
-#endif
-  slot.flat2(a.data(), b.data(), y.data(), y.size());
+  detail::run_flat<T>(slot, Name, a, b, y);
 }
 /// A typed call of a known op on a backend of one's own.
 template <fixed_string Name, class Backend, class... Args>

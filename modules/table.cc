@@ -181,6 +181,32 @@ constexpr dtype_set kernel_dtypes(backend which, int id) {
 template <fixed_string Name, backend Which, dtype Type>
 concept has_kernel = known_op<Name> && known_backend<Which> && slot_of(Which, find_op(Name), Type).exists();
 
+}  // namespace kerngrad
+
+namespace kerngrad::detail {
+
+// What every raw door ends in: the kernel's own function, once the sizes are known to match.
+template <class T>
+inline void run_flat(const kernel_slot& slot, [[maybe_unused]] std::string_view op, std::span<const T> x,
+                     std::span<T> y) {
+#ifndef NDEBUG
+  if (x.size() != y.size()) fail(op, "spans of different sizes", "equal sizes");
+#endif
+  slot.flat1(x.data(), y.data(), y.size());
+}
+template <class T>
+inline void run_flat(const kernel_slot& slot, [[maybe_unused]] std::string_view op, std::span<const T> a,
+                     std::span<const T> b, std::span<T> y) {
+#ifndef NDEBUG
+  if (a.size() != y.size() || b.size() != y.size()) fail(op, "spans of different sizes", "equal sizes");
+#endif
+  slot.flat2(a.data(), b.data(), y.data(), y.size());
+}
+
+}  // namespace kerngrad::detail
+
+export namespace kerngrad {
+
 /// The raw door: runs the kernel of a known op on spans of one size. No allocation, no validation, no hook: the
 /// instructions are those of the dispatched kernel called by hand. Sizes must match; debug builds assert it.
 template <fixed_string Name, backend Which = backend::simd, element T>
@@ -188,10 +214,7 @@ template <fixed_string Name, backend Which = backend::simd, element T>
 inline void kernel(std::span<const std::type_identity_t<T>> x, std::span<T> y) {
   constexpr kernel_slot slot = slot_of(Which, op_id<Name>, dtype_of<T>);
   static_assert(slot.flat1 != nullptr, "this kernel does not take one operand without attributes: use the typed call");
-#ifndef NDEBUG
-  if (x.size() != y.size()) fail(Name.view(), "spans of different sizes", "equal sizes");
-#endif
-  slot.flat1(x.data(), y.data(), y.size());
+  detail::run_flat<T>(slot, Name.view(), x, y);
 }
 template <fixed_string Name, backend Which = backend::simd, element T>
   requires has_kernel<Name, Which, dtype_of<T>>
@@ -199,10 +222,7 @@ inline void kernel(std::span<const T> a, std::span<const std::type_identity_t<T>
                    std::span<std::type_identity_t<T>> y) {
   constexpr kernel_slot slot = slot_of(Which, op_id<Name>, dtype_of<T>);
   static_assert(slot.flat2 != nullptr, "this kernel does not take two operands: use the typed call");
-#ifndef NDEBUG
-  if (a.size() != y.size() || b.size() != y.size()) fail(Name.view(), "spans of different sizes", "equal sizes");
-#endif
-  slot.flat2(a.data(), b.data(), y.data(), y.size());
+  detail::run_flat<T>(slot, Name.view(), a, b, y);
 }
 
 }  // namespace kerngrad

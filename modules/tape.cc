@@ -104,12 +104,8 @@ struct free_gradient {
   free_rule run;
 };
 
-struct tape {
-  std::uint64_t id = 0;
-  int depth = 0;   // how many gradients are being recorded
-  int paused = 0;  // how many scopes keep their ops off the tape
-  int walks = 0;   // how many walks back are under way
-  std::uint32_t next_value = 1;
+/// What was recorded.
+struct tape_lists {
   chunked<node> nodes;
   chunked<slot> slots;
   chunked<tensor> results;
@@ -117,10 +113,19 @@ struct tape {
   chunked<attr_value> attrs;
   chunked<free_gradient> free;
 
+  void swap_with(tape_lists& other) { std::swap(*this, other); }
+};
+
+struct tape : tape_lists {
+  std::uint64_t id = 0;
+  int depth = 0;   // how many gradients are being recorded
+  int paused = 0;  // how many scopes keep their ops off the tape
+  int walks = 0;   // how many walks back are under way
+  std::uint32_t next_value = 1;
+
   inline bool records() const { return depth > 0 && paused == 0; }
   inline bool tracks(const tensor& x) const { return records() && x.defined() && tensor_access::place(x).tape == id; }
   void open();
-  void close();
   void reset();
 };
 // The thread's tape, null before its first gradient: a call that records nothing pays one load for knowing it.

@@ -13,18 +13,6 @@ import :tape;
 
 namespace kerngrad::detail {
 
-/// The lists of a tape, all of them.
-struct tape_lists {
-  chunked<node> nodes;
-  chunked<slot> slots;
-  chunked<tensor> results;
-  chunked<shape> shapes;
-  chunked<attr_value> attrs;
-  chunked<free_gradient> free;
-
-  void swap_with(tape& t);
-};
-
 /// Puts a tape's lists aside for a scope: what is recorded meanwhile goes to lists of its own and is dropped with
 /// them. Values keep counting on, so those from before the scope are told from those of the scope.
 class lists_aside {

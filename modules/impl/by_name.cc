@@ -231,36 +231,6 @@ tensor_list run_row(const op_entry& op, std::span<const operand_ref> operands, s
 
 // ------------------------------------------------------------------------------------------ kernels without a row
 
-// A call of a kernel with a schema: checked, named in the schema's order, with the defaults of what was left out.
-class checked_call {
- public:
-  checked_call(const registered_kernel& k, std::span<const operand_ref> operands,
-               std::span<const attribute_ref> given) {
-    const op_row& row = k.row;
-    const ordered_operands in(row, operands);
-    check_operands(row, in.all());
-    attr_list ordered(row.attrs.size()), normal(row.attrs.size());
-    order_attrs(row, given, ordered);
-    check_attrs(row, ordered.all(), normal.all());
-    if (row.takes_list()) {
-      for (const tensor* x : in.all()) list_.push_back(*x);
-      operands_.emplace_back(row.operands[0].name, list_);
-    } else {
-      for (std::size_t i = 0; i < in.all().size(); ++i)
-        if (in.all()[i]->defined()) operands_.emplace_back(row.operands[i].name, *in.all()[i]);
-    }
-    for (std::size_t i = 0; i < row.attrs.size(); ++i)
-      if (normal[i].given()) attrs_.emplace_back(row.attrs[i].name, normal[i]);
-  }
-  std::span<const operand_ref> operands() const { return operands_; }
-  std::span<const attribute_ref> attrs() const { return attrs_; }
-
- private:
-  std::vector<tensor> list_;
-  std::vector<operand_ref> operands_;
-  std::vector<attribute_ref> attrs_;
-};
-
 // What hooks are told of a kernel that is chosen by its name alone: the dtype of its first operand.
 dtype first_dtype(std::span<const operand_ref> operands) {
   for (const operand_ref& operand : operands)
@@ -273,7 +243,13 @@ tensor_list run_free(const registered_kernel& k, const live_backend& on, std::sp
                      std::span<const attribute_ref> attrs) {
   const dtype first = first_dtype(operands);
   if (k.checked()) {
-    const checked_call call(k, operands, attrs);
+    const op_row& row = k.row;
+    const ordered_operands in(row, operands);
+    check_operands(row, in.all());
+    attr_list ordered(row.attrs.size()), normal(row.attrs.size());
+    order_attrs(row, attrs, ordered);
+    check_attrs(row, ordered.all(), normal.all());
+    const named_by_row call(row, in.all(), normal.all());
     tensor_list out = run_registered(k, on, first, call.operands(), call.attrs(), {});
     if (recording_now())
       record_registered(gradient_named(k.config.name), k.keeper, k.config.name, call.operands(), call.attrs(), out);
@@ -303,6 +279,18 @@ bool look_up(std::string_view name, std::string_view on, meaning& found) {
 }
 
 }  // namespace
+
+named_by_row::named_by_row(const op_row& row, std::span<const tensor* const> in, std::span<const attr_value> attrs) {
+  if (row.takes_list()) {
+    for (const tensor* x : in) list_.push_back(*x);
+    operands_.emplace_back(row.operands[0].name, list_);
+  } else {
+    for (std::size_t i = 0; i < in.size(); ++i)
+      if (in[i]->defined()) operands_.emplace_back(row.operands[i].name, *in[i]);
+  }
+  for (std::size_t i = 0; i < attrs.size(); ++i)
+    if (attrs[i].given()) attrs_.emplace_back(row.attrs[i].name, attrs[i]);
+}
 
 void run_parametric(const flat_kernel& k, const void* x, void* y, std::size_t n) {
   const kernels::unary_geometry g{static_cast<std::int64_t>(n), {k.params[0], k.params[1]}};
@@ -361,21 +349,10 @@ bool record_replaced(const op_entry& op, std::span<const tensor* const> in, std:
     if (!record || !record->op || record->op->row != &row || !record->gradient) return false;
     gradient = record->gradient;
   }
-  std::vector<operand_ref> operands;
-  std::vector<tensor> list;
-  if (row.takes_list()) {
-    for (const tensor* x : in) list.push_back(*x);
-    operands.emplace_back(row.operands[0].name, list);
-  } else {
-    for (std::size_t i = 0; i < in.size(); ++i)
-      if (in[i]->defined()) operands.emplace_back(row.operands[i].name, *in[i]);
-  }
-  std::vector<attribute_ref> named;
-  for (std::size_t i = 0; i < attrs.size(); ++i)
-    if (attrs[i].given()) named.emplace_back(row.attrs[i].name, attrs[i]);
+  const named_by_row call(row, in, attrs);
   tensor_list results;
   for (const tensor& y : out) results.push_back(y);
-  record_registered(std::move(gradient), nullptr, row.name, operands, named, results);
+  record_registered(std::move(gradient), nullptr, row.name, call.operands(), call.attrs(), results);
   for (std::size_t k = 0; k < out.size(); ++k) out[k] = results[static_cast<int>(k)];
   return true;
 }

@@ -66,21 +66,10 @@ tensor_list launched_on(const kernel_slot& slot, int table, const inference& cal
 // A registered kernel takes operands and attributes by the names of the row.
 tensor_list launched_registered(const registered_kernel& kernel, const live_backend& on, const inference& call,
                                 std::span<const tensor* const> in) {
-  std::vector<tensor> list;
-  std::vector<operand_ref> operands;
-  if (call.row.takes_list()) {
-    for (const tensor* x : in) list.push_back(*x);
-    operands.emplace_back(call.row.operands[0].name, list);
-  } else {
-    for (std::size_t i = 0; i < in.size(); ++i)
-      if (in[i]->defined()) operands.emplace_back(call.row.operands[i].name, *in[i]);
-  }
-  std::vector<attribute_ref> attrs;
-  for (std::size_t i = 0; i < call.attrs.size(); ++i)
-    if (call.attrs[i].given()) attrs.emplace_back(call.row.attrs[i].name, call.attrs[i]);
+  const named_by_row named(call.row, in, call.attrs);
   std::vector<signature> results;
   for (int k = 0; k < call.out.size(); ++k) results.push_back(call.out[k]);
-  return run_registered(kernel, on, call.compute, operands, attrs, results);
+  return run_registered(kernel, on, call.compute, named.operands(), named.attrs(), results);
 }
 
 // The kernel of one backend, watched: its registered one, else that of its table. False: it has none.

@@ -201,16 +201,26 @@ registration::~registration() {
   }
 }
 
+namespace {
+// What ends a registration: a removal, if what was registered is still there.
+template <class F>
+std::function<void()> ended_by(F remove) {
+  return [remove] {
+    const changes_lock lock;
+    transaction undo;
+    if (remove(undo)) undo.commit();
+  };
+}
+}  // namespace
+
 registration scoped_kernel(kernel_config config, existing taken, std::source_location where) {
   transaction t;
   t.add(std::move(config), taken, text_of(where));
   t.commit();
   registration r;
-  r.end_ = [k = t.kernels()[0]] {
-    const changes_lock lock;
-    transaction undo;
-    if (undo.remove_kernel(k->config.name, k->config.backend, k.get())) undo.commit();
-  };
+  r.end_ = ended_by([k = t.kernels()[0]](transaction& undo) {
+    return undo.remove_kernel(k->config.name, k->config.backend, k.get());
+  });
   return r;
 }
 
@@ -219,22 +229,15 @@ registration scoped_gradient(gradient_config config, existing taken, std::source
   t.add(std::move(config), taken, text_of(where));
   t.commit();
   registration r;
-  r.end_ = [g = t.gradients()[0]] {
-    const changes_lock lock;
-    transaction undo;
-    if (undo.remove_gradient(g->config.name, g.get())) undo.commit();
-  };
+  r.end_ =
+      ended_by([g = t.gradients()[0]](transaction& undo) { return undo.remove_gradient(g->config.name, g.get()); });
   return r;
 }
 
 registration detail::scoped_entry(const op_entry& op, std::source_location where) {
   register_entry(op, where);
   registration r;
-  r.end_ = [&op] {
-    const changes_lock lock;
-    transaction undo;
-    if (undo.remove_op(op.row->name, &op)) undo.commit();
-  };
+  r.end_ = ended_by([&op](transaction& undo) { return undo.remove_op(op.row->name, &op); });
   return r;
 }
 

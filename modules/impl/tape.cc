@@ -43,11 +43,6 @@ void tape::open() {
   ++id;
 }
 
-void tape::close() {
-  if (--depth > 0) return;
-  reset();
-}
-
 void tape::reset() {
   nodes.clear();
   slots.clear();

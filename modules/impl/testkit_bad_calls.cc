@@ -3,7 +3,6 @@
 // thrown and nothing stays behind, while a gradient is recorded too.
 module;
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <exception>
 #include <string>
@@ -20,9 +19,7 @@ std::vector<attr_value> completed_attrs(const op_row& row, std::span<const named
     attr_value value = default_of(spec);
     for (const named_attribute& a : given)
       if (a.name == spec.name) value = a.value;
-    const bool fits = std::fabs(value.as_number()) < 9e15;  // false for NaN
-    if (value.kind() == attr_kind::number && spec.kind != attr_kind::number && fits)
-      value = attr_value(value.as_integer());
+    if (value.kind() == attr_kind::number && spec.kind != attr_kind::number) value = attr_value(value.as_integer());
     all.push_back(value);
   }
   return all;
@@ -66,7 +63,6 @@ std::optional<std::int64_t> result_bytes(const op_row& row, std::span<const name
   const std::vector<attr_value> attrs = completed_attrs(row, given);
   for (std::size_t i = 0; i < attrs.size(); ++i)
     if (row.attrs[i].required && !attrs[i].given()) return {};
-    else if (attrs[i].kind() == attr_kind::number && row.attrs[i].kind != attr_kind::number) return {};
     else if (attrs[i].given() && (is_foreign_kind(row.attrs[i], attrs[i]) || is_out_of_range(row.attrs[i], attrs[i])))
       return {};
   const dtype compute = computed_dtype(row, in, attrs);

@@ -21,15 +21,6 @@ constinit thread_local std::uint32_t current_lists = 0, made_lists = 0;
 
 // ------------------------------------------------------------------------------------------ recordings
 
-void tape_lists::swap_with(tape& t) {
-  std::swap(nodes, t.nodes);
-  std::swap(slots, t.slots);
-  std::swap(results, t.results);
-  std::swap(shapes, t.shapes);
-  std::swap(attrs, t.attrs);
-  std::swap(free, t.free);
-}
-
 lists_aside::lists_aside(tape& t) : t_(t), outer_(std::exchange(current_lists, ++made_lists)) { kept_.swap_with(t); }
 lists_aside::~lists_aside() {
   kept_.swap_with(t_);
