@@ -56,11 +56,29 @@ struct op_entry {
   std::array<const kernel_slot*, backend_count> kernels{};  // by dtype, per built-in backend
   const op_gradient* gradient = nullptr;                    // null: none
   std::array<dtype_set, backend_count> plain_cpp{};         // of `kernels`: those that are no SIMD code
+  std::array<dtype_set, backend_count> flat{};  // of `kernels`: those that take operands as they are, array by array
 
   constexpr const kernel_slot& kernel(int backend, dtype type) const {
     return kernels[static_cast<std::size_t>(backend)][static_cast<int>(type)];
   }
 };
+
+constexpr op_entry make_entry(const op_row& row, int id, std::array<const kernel_slot*, backend_count> kernels,
+                              const op_gradient* gradient, std::array<dtype_set, backend_count> plain_cpp = {}) {
+  op_entry entry{&row, id, kernels, gradient, plain_cpp};
+  const int count = row.attrs.empty() && !row.takes_list() ? static_cast<int>(row.operands.size()) : 0;
+  for (std::size_t b = 0; b < backend_count; ++b)
+    for (int i = 0; i < dtype_count; ++i) {
+      const dtype type = static_cast<dtype>(i);
+      const kernel_slot& slot = kernels[b][i];
+      const bool there = count == 1 && row.group == family::unary    ? slot.flat1 != nullptr
+                         : count == 2 && row.group == family::binary ? slot.flat2 != nullptr
+                                                                     : false;
+      if (there && row.operands[0].types.has(type) && lifted(type, row.types.before) == type)
+        entry.flat[b] = entry.flat[b] | only(type);
+    }
+  return entry;
+}
 
 /// The entries of the known ops, by id.
 extern const std::array<op_entry, static_cast<std::size_t>(op_count)> known_entries;
@@ -86,6 +104,6 @@ const attr_value& frame_attr(const frame& at, int index);
 int frame_index(const frame& at);
 /// Zeros like operand i, and g added up over the axes that operand i was broadcast over.
 tensor frame_zeros(const frame& at, int i);
-tensor frame_reduced(const frame& at, int i, const tensor& g);
+tensor frame_reduced(const frame& at, int i, tensor g);
 
 }  // namespace kerngrad::detail

@@ -318,11 +318,8 @@ inline constexpr op_gradient own_gradient = [] {
 /// What the engine is given: one object a program.
 template <class Op>
   requires(check_own_op<Op>())
-inline constexpr op_entry own_entry{&Op::row,
-                                    -1,
-                                    {own_slots<Op>.data(), own_reference_slots<Op>.data()},
-                                    has_own_gradient<Op> ? &own_gradient<Op> : nullptr,
-                                    own_plain_cpp<Op>};
+inline constexpr op_entry own_entry = make_entry(Op::row, -1, {own_slots<Op>.data(), own_reference_slots<Op>.data()},
+                                                 has_own_gradient<Op> ? &own_gradient<Op> : nullptr, own_plain_cpp<Op>);
 
 // What a typed call asks for, for known ops and others alike.
 template <class Op>

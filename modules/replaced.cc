@@ -90,11 +90,9 @@ inline constexpr std::array<kernel_slot, dtype_count> backend_slots = slots_on<N
 // A known op with these kernels, whichever built-in backend is active; its rule and everything else are its own.
 template <fixed_string Name, class Backend>
 const op_entry& entry_on() {
-  static const op_entry entry{known_entry(op_id<Name>).row,
-                              op_id<Name>,
-                              {backend_slots<Name, Backend>.data(), backend_slots<Name, Backend>.data()},
-                              known_entry(op_id<Name>).gradient,
-                              {}};
+  static const op_entry entry = make_entry(row_of<op_id<Name>>, op_id<Name>,
+                                           {backend_slots<Name, Backend>.data(), backend_slots<Name, Backend>.data()},
+                                           known_entry(op_id<Name>).gradient);
   return entry;
 }
 

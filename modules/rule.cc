@@ -85,7 +85,7 @@ class tensor_context {
   inline const shape& dims(int i) const { return frame_dims(at_, i); }
   inline dtype type(int i) const { return frame_type(at_, i); }
   inline tensor zeros(int i) const { return frame_zeros(at_, i); }
-  inline tensor reduced(int i, const tensor& g) const { return frame_reduced(at_, i, g); }
+  inline tensor reduced(int i, tensor g) const { return frame_reduced(at_, i, std::move(g)); }
   inline int index() const { return frame_index(at_); }
   template <fixed_string Name>
   const attr_value& attr() const {

@@ -37,6 +37,7 @@ using std::function;
 using std::initializer_list;
 using std::int32_t;
 using std::int64_t;
+using std::memory_order_relaxed;
 using std::numeric_limits;
 using std::optional;
 using std::pair;

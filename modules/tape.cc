@@ -21,29 +21,31 @@ class chunked {
  public:
   /// A new element at the end, as T's default constructor leaves it.
   inline T& add() {
-    if (size_ == capacity_) grow();
-    return (*this)[size_++];
+    if (next_ == end_) next_chunk();
+    ++size_;
+    return *next_++;
   }
   inline T& operator[](std::size_t i) { return chunks_[i / chunk][i % chunk]; }
   inline const T& operator[](std::size_t i) const { return chunks_[i / chunk][i % chunk]; }
   inline std::uint32_t size() const { return static_cast<std::uint32_t>(size_); }
   void clear() {
-    for (std::size_t i = 0; i < size_; ++i) (*this)[i] = T{};
-    size_ = 0;
-    if (chunks_.size() > kept_chunks) {
-      chunks_.resize(kept_chunks);
-      capacity_ = kept_chunks * chunk;
-    }
+    for (std::size_t at = 0; size_ > 0; ++at)
+      for (std::size_t i = 0; i < chunk && size_ > 0; ++i, --size_) chunks_[at][i] = T{};
+    next_ = end_ = nullptr;
+    if (chunks_.size() > kept_chunks) chunks_.resize(kept_chunks);
   }
 
  private:
-  void grow() {
-    chunks_.push_back(std::make_unique<T[]>(chunk));
-    capacity_ += chunk;
+  void next_chunk() {
+    const std::size_t at = size_ / chunk;
+    if (at == chunks_.size()) chunks_.push_back(std::make_unique<T[]>(chunk));
+    next_ = chunks_[at].get();
+    end_ = next_ + chunk;
   }
   static constexpr std::size_t chunk = 256, kept_chunks = 64;
   std::vector<std::unique_ptr<T[]>> chunks_;
-  std::size_t size_ = 0, capacity_ = 0;
+  std::size_t size_ = 0;
+  T *next_ = nullptr, *end_ = nullptr;  // where the next element goes, and the end of its chunk
 };
 
 /// An array whose length is known when it is made; up to `Inline` items need no heap, and none is made that is not
@@ -118,9 +120,10 @@ struct tape_lists {
 
 struct tape : tape_lists {
   std::uint64_t id = 0;
-  int depth = 0;   // how many gradients are being recorded
-  int paused = 0;  // how many scopes keep their ops off the tape
-  int walks = 0;   // how many walks back are under way
+  int depth = 0;        // how many gradients are being recorded
+  int paused = 0;       // how many scopes keep their ops off the tape
+  int walks = 0;        // how many walks back are under way
+  bool nested = false;  // one gradient was recorded inside another since the tape was empty
   std::uint32_t next_value = 1;
 
   inline bool records() const { return depth > 0 && paused == 0; }
@@ -147,6 +150,9 @@ class unrecorded {
 /// Notes an op and gives its results their places. Nothing happens when no operand is tracked.
 void record(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs,
             std::span<tensor> out);
+/// The same for one result of one or two operands, without attributes: the most calls by far.
+void record(const op_entry& op, const tensor& x, tensor& y);
+void record(const op_entry& op, const tensor& a, const tensor& b, tensor& y);
 /// The same for an op with a free rule.
 void record_free(std::string_view name, std::span<const tensor* const> in, std::span<tensor> out, free_rule rule);
 

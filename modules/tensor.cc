@@ -2,6 +2,12 @@
 // The tensor: a value that shares a reference-counted, 64-byte-aligned, contiguous buffer. Elements never change once
 // a tensor is built, so copies are free and what a tape saved stays what it was.
 module;
+#if __has_include(<sys/single_threaded.h>)
+#include <sys/single_threaded.h>
+#define KG_ONE_THREAD __libc_single_threaded
+#else
+#define KG_ONE_THREAD false
+#endif
 #include "kernels/abi.h"
 export module kerngrad:tensor;
 
@@ -36,6 +42,21 @@ std::byte* fetch(const buffer* b);                                // the element
 inline std::byte* host_data(const buffer* b) {
   std::byte* data = __atomic_load_n(&b->data, __ATOMIC_ACQUIRE);
   return data ? data : fetch(b);
+}
+
+// The counts need atomic instructions only while the process has a second thread. glibc knows; elsewhere they are
+// atomic always.
+inline void hold(buffer* b) noexcept {
+  if (KG_ONE_THREAD) b->references.store(b->references.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  else b->references.fetch_add(1);
+}
+// True when nobody holds it any more. A count of one needs no decrement: nobody else has a reference to copy from.
+inline bool let_go(buffer* b) noexcept {
+  const std::int32_t count = b->references.load();
+  if (count == 1) return true;
+  if (!KG_ONE_THREAD) return b->references.fetch_sub(1) == 1;
+  b->references.store(count - 1, std::memory_order_relaxed);
+  return false;
 }
 
 // The part of a tensor that names its place on a tape: which recording, which value. 0 is "on none".
@@ -85,7 +106,7 @@ class tensor {
   }
 
   inline tensor(const tensor& other) noexcept : buffer_(other.buffer_), place_(other.place_) {
-    if (buffer_) buffer_->references.fetch_add(1);
+    if (buffer_) detail::hold(buffer_);
   }
   inline tensor(tensor&& other) noexcept : buffer_(std::exchange(other.buffer_, nullptr)), place_(other.place_) {}
   inline tensor& operator=(const tensor& other) noexcept { return *this = tensor(other); }
@@ -95,8 +116,7 @@ class tensor {
     return *this;
   }
   inline ~tensor() {
-    // A count of one needs no atomic decrement: nobody else can hold a reference to copy from.
-    if (buffer_ && (buffer_->references.load() == 1 || buffer_->references.fetch_sub(1) == 1)) detail::release(buffer_);
+    if (buffer_ && detail::let_go(buffer_)) detail::release(buffer_);
   }
 
   /// False for the empty handle only. There is no conversion to bool: `if (a == b)` would ask this, not that.

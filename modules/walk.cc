@@ -57,6 +57,8 @@ class recording {
   /// The forward pass is over: what follows is recorded for outer gradients only.
   void end_forward();
   inline tape& on() { return t_; }
+  /// Whether nothing but this gradient was followed: whatever was recorded depends on one of its operands.
+  inline bool alone() const { return t_.depth == 0 && !t_.nested && !aside_; }
   inline std::uint32_t first_node() const { return first_node_; }
   inline std::uint32_t first_value() const { return first_value_; }
 
@@ -72,8 +74,13 @@ class recording {
 /// A handle of x that gradients can be asked for. If an outer gradient follows x, it goes on through this one.
 tensor leaf(tape& t, const tensor& x);
 
-/// a += g; into a's own memory when nobody else sees it and nothing is recorded.
-void accumulate(tensor& a, tensor g, bool recorded);
+/// a + g; in a's own memory when nobody else sees it and nothing is recorded.
+void add_to(tensor& a, const tensor& g, bool recorded);
+/// The same for an a that may be empty so far.
+inline void accumulate(tensor& a, tensor g, bool recorded) {
+  if (a.defined()) add_to(a, g, recorded);
+  else a = std::move(g);
+}
 
 /// The part of a tape that a recording filled.
 struct tape_range {
@@ -97,7 +104,10 @@ class walk {
   inline tensor& grad(std::uint32_t value) { return grads_[value - base_]; }
   /// Values that depend on a wanted one: everything else is left alone.
   void mark();
-  inline bool reaches(std::uint32_t value) const { return knows(value) && relevant_[value - base_]; }
+  /// The same without looking, for a recording that was alone, with respect to all of its operands: every value that it
+  /// has depends on one of them, and none of them is a result.
+  inline void mark_all() { all_ = true; }
+  inline bool reaches(std::uint32_t value) const { return knows(value) && (all_ || relevant_[value - base_]); }
   /// Whether a gradient of x flows anywhere.
   bool reaches(const tensor& x) const;
   void run();
@@ -105,14 +115,14 @@ class walk {
  private:
   static constexpr std::uint8_t on = 1, end = 2;
 
-  bool wanted(const slot& s) const { return s.value != 0 && reaches(s.value); }
+  inline bool wanted(const slot& s) const { return s.value != 0 && reaches(s.value); }
   void step(const node& n, std::span<tensor> dys);
   void step_free(const node& n, std::span<tensor> dys);
   void forget(node& n);
 
   tape& t_;
   std::uint32_t first_node_, end_node_, base_;
-  bool recorded_, last_;
+  bool recorded_, last_, all_ = false;
   work_array<tensor, 32> grads_;
   work_array<std::uint8_t, 32> relevant_;
 };

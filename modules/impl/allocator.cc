@@ -44,7 +44,7 @@ static_assert(class_of(256) == 0 && class_of(257) == 1 && class_bytes(1) == 320 
               class_of(321) == 2);
 
 constexpr std::size_t small_limit = 1 << 16;                // larger blocks go to the shared cache at once
-constexpr std::size_t thread_limit = 64;                    // blocks a class that a thread keeps to itself
+constexpr std::size_t thread_limit = std::size_t{1} << 18;  // bytes a class that a thread keeps to itself
 constexpr std::size_t shared_limit = std::size_t{2} << 30;  // bytes that the shared cache keeps
 
 void* fresh(std::size_t bytes) {
@@ -187,7 +187,7 @@ void give(thread_cache* cache, void* block, int index) noexcept {
   const std::size_t bytes = class_bytes(index);
   if (KG_NO_CACHE || !cache) return std::free(block);
   if (bytes <= small_limit) {
-    if (cache->blocks[index].count < thread_limit) {
+    if ((cache->blocks[index].count + 1) * bytes <= thread_limit) {
       cache->blocks[index].push(block);
       thread_cache::add(cache->cached, static_cast<std::int64_t>(bytes));
       return;
@@ -244,7 +244,7 @@ buffer* share(buffer* source, const shape& dims) {
   b->dims = dims;
   b->data = __atomic_load_n(&source->data, __ATOMIC_ACQUIRE);
   b->base = root;
-  root->references.fetch_add(1, std::memory_order_relaxed);
+  hold(root);
   thread_cache::add(cache.views, 1);
   return b;
 }
@@ -271,7 +271,7 @@ void release(buffer* last) noexcept {
   give(cache, last, index);
   if (!base && allocation_watchers.load(std::memory_order_relaxed)) watch_allocation(-bytes);
   // A view's base has no base itself, so this recursion is one deep.
-  if (base && (base->references.load() == 1 || base->references.fetch_sub(1) == 1)) release(base);
+  if (base && let_go(base)) release(base);
 }
 
 }  // namespace kerngrad::detail

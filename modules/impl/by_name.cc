@@ -339,7 +339,6 @@ tensor_list run_registered(const registered_kernel& kernel, const live_backend& 
 // An op whose gradient was replaced: called while recording, with the operands in the order of the row.
 bool record_replaced(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs,
                      std::span<tensor> out) {
-  if (replaced_gradients.load(std::memory_order_relaxed) == 0) return false;
   const op_row& row = *op.row;
   gradient_ptr gradient;
   {

@@ -157,11 +157,6 @@ tensor_list run_checked(const op_entry& op, std::span<const tensor* const> in, s
   return out;
 }
 
-// For the one-result, no-attribute calls of the typed door: everything matches, so nothing needs promotion.
-bool plain(const op_row& row, dtype type) {
-  return spec_of(row, 0).types.has(type) && lifted(type, row.types.before) == type;
-}
-
 }  // namespace
 
 tensor_list run_list(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs,
@@ -187,17 +182,11 @@ tensor run_unary(const op_entry& op, const tensor& x) {
   const op_row& row = *op.row;
   const int table = quick();
   const buffer* b = tensor_access::buffer(x);
-  if (b && table >= 0 && row.group == family::unary && plain(row, b->type)) {
-    const kernel_slot& slot = op.kernel(table, b->type);
-    if (slot.flat1) {
-      tensor y = tensor_access::adopt(allocate(result_of(b->type, row.types.after), b->dims));
-      slot.flat1(b->data, tensor_access::buffer(y)->data, static_cast<std::size_t>(b->dims.size()));
-      if (recording_now()) {
-        const tensor* const in[] = {&x};
-        record(op, in, {}, {&y, 1});
-      }
-      return y;
-    }
+  if (b && table >= 0 && op.flat[static_cast<std::size_t>(table)].has(b->type)) {
+    tensor y = tensor_access::adopt(allocate(result_of(b->type, row.types.after), b->dims));
+    op.kernel(table, b->type).flat1(b->data, tensor_access::buffer(y)->data, static_cast<std::size_t>(b->dims.size()));
+    if (recording_now()) record(op, x, y);
+    return y;
   }
   const tensor* const in[] = {&x};
   return run_one(op, in, {});
@@ -207,17 +196,13 @@ tensor run_binary(const op_entry& op, const tensor& a, const tensor& b) {
   const op_row& row = *op.row;
   const int table = quick();
   const buffer *p = tensor_access::buffer(a), *q = tensor_access::buffer(b);
-  if (p && q && table >= 0 && p->type == q->type && plain(row, p->type) && p->dims == q->dims) {
-    const kernel_slot& slot = op.kernel(table, p->type);
-    if (slot.flat2) {
-      tensor y = tensor_access::adopt(allocate(result_of(p->type, row.types.after), p->dims));
-      slot.flat2(p->data, q->data, tensor_access::buffer(y)->data, static_cast<std::size_t>(p->dims.size()));
-      if (recording_now()) {
-        const tensor* const in[] = {&a, &b};
-        record(op, in, {}, {&y, 1});
-      }
-      return y;
-    }
+  if (p && q && table >= 0 && p->type == q->type && op.flat[static_cast<std::size_t>(table)].has(p->type) &&
+      p->dims == q->dims) {
+    tensor y = tensor_access::adopt(allocate(result_of(p->type, row.types.after), p->dims));
+    op.kernel(table, p->type)
+        .flat2(p->data, q->data, tensor_access::buffer(y)->data, static_cast<std::size_t>(p->dims.size()));
+    if (recording_now()) record(op, a, b, y);
+    return y;
   }
   const tensor* const in[] = {&a, &b};
   return run_one(op, in, {});

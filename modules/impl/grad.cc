@@ -32,9 +32,13 @@ tensor gradients(std::string_view name, borrowed f, std::span<const tensor> xs, 
   scope.end_forward();
   tensor seed = seed_for(name, y, dy);
   walk back(t, range_of(scope), t.depth == 0);
-  for (std::uint32_t value : values.all())
-    if (back.knows(value)) back.want(value);
-  back.mark();
+  if (scope.alone()) {
+    back.mark_all();
+  } else {
+    for (std::uint32_t value : values.all())
+      if (back.knows(value)) back.want(value);
+    back.mark();
+  }
   if (back.reaches(y)) {
     back.grad(tensor_access::place(y).value) = std::move(seed);
     back.run();

@@ -46,10 +46,9 @@ constinit const std::array<op_entry, static_cast<std::size_t>(op_count)> known_e
   std::array<op_entry, static_cast<std::size_t>(op_count)> all{};
   for (int id = 0; id < op_count; ++id) {
     const std::size_t i = static_cast<std::size_t>(id);
-    all[i].row = &op_table[i];
-    all[i].id = id;
-    for (std::size_t b = 0; b < backend_count; ++b) all[i].kernels[b] = &kernel_tables[b][i * dtype_count];
-    if (known_gradients[i].exists) all[i].gradient = &known_gradients[i].rule;
+    std::array<const kernel_slot*, backend_count> kernels{};
+    for (std::size_t b = 0; b < backend_count; ++b) kernels[b] = &kernel_tables[b][i * dtype_count];
+    all[i] = make_entry(op_table[i], id, kernels, known_gradients[i].exists ? &known_gradients[i].rule : nullptr);
   }
   return all;
 }();

@@ -10,7 +10,7 @@ import :tape;
 namespace kerngrad::detail {
 
 namespace {
-constinit thread_local const rule_override* innermost_override = nullptr;
+constinit thread_local const rule_override* innermost_override [[gnu::tls_model("initial-exec")]] = nullptr;
 }  // namespace
 
 void push_override(rule_override& scope) noexcept { scope.outer = std::exchange(innermost_override, &scope); }
@@ -35,7 +35,10 @@ tape& first_tape() {
 }
 
 void tape::open() {
-  if (depth++ > 0) return;
+  if (depth++ > 0) {
+    nested = true;
+    return;
+  }
   // Ids are unique over all threads and for good, so a tensor of an old recording is never taken for a tracked one.
   static std::atomic<std::uint64_t> next_block{1};
   constexpr std::uint64_t block = 1 << 16;
@@ -51,6 +54,7 @@ void tape::reset() {
   attrs.clear();
   free.clear();
   next_value = 1;
+  nested = false;
 }
 
 namespace {
@@ -61,10 +65,18 @@ std::uint32_t add_shape(tape& t, const shape& dims) {
   return at;
 }
 
-// Adds a node with a slot per operand; `keeps(i)` says whether operand i is saved whole.
-template <class Keeps>
-inline node& begin_node(tape& t, std::span<const tensor* const> in, std::span<const tensor> out, bool all_dims,
-                        Keeps keeps) {
+// The value of a recording tape that an operand's gradient goes to; 0 when none is asked for.
+inline std::uint32_t followed(const tape& t, const tensor& x) {
+  const buffer* b = tensor_access::buffer(x);
+  const place& at = tensor_access::place(x);
+  return b && at.tape == t.id && differentiable.has(b->type) ? at.value : 0;
+}
+
+// Adds a node with a slot per operand; `keeps(i)` says whether operand i is saved whole. The number of operands is the
+// compiler's to know where the type of `in` says it.
+template <class Operands, class Keeps>
+inline node& begin_node(tape& t, const Operands& in, std::span<const tensor> out, bool all_dims, Keeps keeps) {
+  const shape& made = tensor_access::buffer(out[0])->dims;
   node& n = t.nodes.add();
   n.first_slot = t.slots.size();
   n.slots = static_cast<std::uint32_t>(in.size());
@@ -73,11 +85,12 @@ inline node& begin_node(tape& t, std::span<const tensor* const> in, std::span<co
   for (std::size_t i = 0; i < in.size(); ++i) {
     slot& s = t.slots.add();
     const tensor& x = *in[i];
-    if (!x.defined()) continue;
+    const buffer* b = tensor_access::buffer(x);
+    if (!b) continue;
     if (keeps(static_cast<int>(i))) s.saved = x;
-    else if (all_dims || !(x.dims() == out[0].dims())) s.dims = add_shape(t, x.dims());
-    s.type = x.type();
-    if (t.tracks(x) && differentiable.has(x.type())) s.value = tensor_access::place(x).value;
+    else if (all_dims || !(b->dims == made)) s.dims = add_shape(t, b->dims);
+    s.type = b->type;
+    s.value = followed(t, x);
   }
   if (out.size() > 1) {
     n.result_dims = t.shapes.size();
@@ -86,42 +99,55 @@ inline node& begin_node(tape& t, std::span<const tensor* const> in, std::span<co
   return n;
 }
 
-void give_places(tape& t, std::span<tensor> out) {
-  for (tensor& y : out) {
-    const std::uint32_t value = t.next_value++;
-    tensor_access::place(y) = differentiable.has(y.type()) ? place{t.id, value} : place{};
+inline void give_place(tape& t, tensor& y) {
+  const std::uint32_t value = t.next_value++;
+  tensor_access::place(y) = differentiable.has(tensor_access::buffer(y)->type) ? place{t.id, value} : place{};
+}
+
+template <class Operands>
+inline void record_op(const op_entry& op, const Operands& in, std::span<const attr_value> attrs,
+                      std::span<tensor> out) {
+  tape& t = this_tape();
+  if (!t.records() || out.empty() || !differentiable.has(tensor_access::buffer(out[0])->type)) return;
+  const op_gradient* scoped = innermost_override ? rule_of_scope(op) : nullptr;
+  const op_gradient* rule = scoped ? scoped : op.gradient;
+  const std::size_t list = rule && rule->list ? 0 : ~std::size_t{0};  // one part serves all operands of a list
+  // What to keep follows from the operands whose gradient will be wanted.
+  kept keeps{};
+  bool tracked = false;
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    if (!followed(t, *in[i])) continue;
+    tracked = true;
+    if (rule) keeps = keeps | rule->of[i & list].keeps;
   }
+  if (!tracked) return;
+  if (!scoped && replaced_gradients.load(std::memory_order_relaxed) != 0 && record_replaced(op, in, attrs, out)) return;
+  node& n = begin_node(t, in, out, out.size() > 1,
+                       [&](int i) { return keeps.operand(static_cast<int>(static_cast<std::size_t>(i) & list)); });
+  n.rule = rule;
+  if (!attrs.empty()) {
+    n.attrs = t.attrs.size();
+    for (const attr_value& value : attrs) t.attrs.add() = value;
+  }
+  for (tensor& y : out) give_place(t, y);
+  if (keeps.result(0)) {
+    n.kept_result = t.results.size();
+    t.results.add() = out[0];
+  }
+  n.op = &op;
 }
 
 }  // namespace
 
 void record(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs,
             std::span<tensor> out) {
-  tape& t = this_tape();
-  if (out.empty() || !differentiable.has(out[0].type())) return;
-  const op_gradient* scoped = rule_of_scope(op);
-  const op_gradient* rule = scoped ? scoped : op.gradient;
-  // What to keep follows from the operands whose gradient will be wanted.
-  kept keeps{};
-  bool tracked = false;
-  for (std::size_t i = 0; i < in.size(); ++i) {
-    if (!t.tracks(*in[i]) || !differentiable.has(in[i]->type())) continue;
-    tracked = true;
-    if (rule) keeps = keeps | rule->of[rule->list ? 0 : i].keeps;
-  }
-  if (!tracked || (!scoped && record_replaced(op, in, attrs, out))) return;
-  node& n = begin_node(t, in, out, out.size() > 1, [&](int i) { return keeps.operand(rule && rule->list ? 0 : i); });
-  n.rule = rule;
-  if (!attrs.empty()) {
-    n.attrs = t.attrs.size();
-    for (const attr_value& value : attrs) t.attrs.add() = value;
-  }
-  give_places(t, out);
-  if (keeps.result(0)) {
-    n.kept_result = t.results.size();
-    t.results.add() = out[0];
-  }
-  n.op = &op;
+  record_op(op, in, attrs, out);
+}
+void record(const op_entry& op, const tensor& x, tensor& y) {
+  record_op(op, std::array{&x}, {}, std::span<tensor, 1>(&y, 1));
+}
+void record(const op_entry& op, const tensor& a, const tensor& b, tensor& y) {
+  record_op(op, std::array{&a, &b}, {}, std::span<tensor, 1>(&y, 1));
 }
 
 void record_free(std::string_view name, std::span<const tensor* const> in, std::span<tensor> out, free_rule rule) {
@@ -134,7 +160,7 @@ void record_free(std::string_view name, std::span<const tensor* const> in, std::
   node& n = begin_node(t, in, out, true, [](int) { return false; });
   const std::uint32_t at = t.free.size();
   t.free.add() = std::move(kept);
-  give_places(t, out);
+  for (tensor& y : out) give_place(t, y);
   n.free = at;
 }
 
@@ -149,7 +175,7 @@ std::vector<tensor> completed(const frame& at) {
 }
 
 namespace {
-tensor reduced_to(const shape& dims, const tensor& g) {
+tensor reduced_to(const shape& dims, tensor g) {
   if (g.dims() == dims) return g;
   const int extra = g.rank() - dims.rank();
   std::vector<std::int64_t> over;
@@ -170,6 +196,6 @@ const attr_value& frame_attr(const frame& at, int index) {
 }
 int frame_index(const frame& at) { return at.operand; }
 tensor frame_zeros(const frame& at, int i) { return zeros(at.dims(i), frame_type(at, i)); }
-tensor frame_reduced(const frame& at, int i, const tensor& g) { return reduced_to(at.dims(i), g); }
+tensor frame_reduced(const frame& at, int i, tensor g) { return reduced_to(at.dims(i), std::move(g)); }
 
 }  // namespace kerngrad::detail

@@ -93,11 +93,7 @@ tape_range range_of(recording& scope) {
   return {scope.first_node(), scope.on().nodes.size(), scope.first_value(), scope.on().next_value};
 }
 
-void accumulate(tensor& a, tensor g, bool recorded) {
-  if (!a.defined()) {
-    a = std::move(g);
-    return;
-  }
+void add_to(tensor& a, const tensor& g, bool recorded) {
   if (!recorded && on_simd() && tensor_access::unique(a) && a.type() == g.type() && a.dims() == g.dims()) {
     const buffer *p = tensor_access::buffer(a), *q = tensor_access::buffer(g);
     const kernel_slot& slot = slot_of(backend::simd, op_id<"Add">, a.type());
@@ -149,7 +145,7 @@ void walk::run() {
   } counted;
   for (std::uint32_t i = end_node_; i-- > first_node_;) {
     node& n = t_.nodes[i];
-    if (!n.whole() || relevant_[n.first_value - base_] != on) continue;
+    if (!n.whole() || (!all_ && relevant_[n.first_value - base_] != on)) continue;
     std::span<tensor> dys(&grads_[n.first_value - base_], n.results);
     if (std::any_of(dys.begin(), dys.end(), [](const tensor& dy) { return dy.defined(); })) step(n, dys);
     for (tensor& dy : dys) dy = tensor();
