@@ -33,8 +33,10 @@ std::string active_simd_target();
 // What the typed door compiles to. `attrs` are in the order of the row, absent where they were not given.
 namespace kerngrad::detail {
 
-tensor run_unary(const op_entry& op, const tensor& x);
-tensor run_binary(const op_entry& op, const tensor& a, const tensor& b);
+// `dying` has a bit for each operand that ends with the call: the result may take the memory of one that nobody else
+// holds.
+tensor run_unary(const op_entry& op, const tensor& x, unsigned dying = 0);
+tensor run_binary(const op_entry& op, const tensor& a, const tensor& b, unsigned dying = 0);
 tensor run_one(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs);
 tensor_list run_list(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs);
 // A number beside a tensor, as a scalar tensor: with the tensor's dtype, or float32 for a fraction beside integers.
@@ -45,6 +47,21 @@ template <class T>
 tensor literal_like(T value, const tensor& like) {
   if constexpr (std::is_integral_v<T>) return whole_literal(static_cast<std::int64_t>(value), like);
   else return literal(static_cast<double>(value), like);
+}
+
+// A small floating tensor and a number, without a tensor for the number; an empty handle when more is to be done.
+enum class number_is { right, left };
+tensor run_with_number(const op_entry& op, const tensor& x, double value, number_is side, unsigned dying);
+
+template <class T>
+tensor run_with(const op_entry& op, const tensor& x, T value, unsigned dying = 0) {
+  tensor y = run_with_number(op, x, static_cast<double>(value), number_is::right, dying);
+  return y.defined() ? std::move(y) : run_binary(op, x, literal_like(value, x));
+}
+template <class T>
+tensor run_with(const op_entry& op, T value, const tensor& x, unsigned dying = 0) {
+  tensor y = run_with_number(op, x, static_cast<double>(value), number_is::left, dying);
+  return y.defined() ? std::move(y) : run_binary(op, literal_like(value, x), x);
 }
 
 }  // namespace kerngrad::detail

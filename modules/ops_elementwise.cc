@@ -15,11 +15,19 @@ import :call;
 
 export namespace kerngrad {
 
+/// A number beside a tensor takes the tensor's dtype; a fraction beside an integer tensor makes both float32.
+template <class T>
+concept number = std::is_arithmetic_v<T>;
+
+// A tensor that is given up, a temporary or one that was moved, may lend its memory to the result: so a chain of calls
+// needs one block however long it is.
+
 /// A known op of one operand, as a function: `exp(x)`.
 template <fixed_string Op>
   requires known_op<Op>
 struct unary_op {
   tensor operator()(const tensor& x) const { return call<Op>(x); }
+  tensor operator()(tensor&& x) const { return detail::run_unary(detail::known_entry(op_id<Op>), x, 1); }
 };
 
 /// A known op of two operands, as a function: `maximum(a, b)`. One of them may be a number, which takes the
@@ -28,16 +36,16 @@ template <fixed_string Op>
   requires known_op<Op>
 struct binary_op {
   tensor operator()(const tensor& a, const tensor& b) const { return call<Op>(a, b); }
-  template <class T>
-    requires std::is_arithmetic_v<T>
-  tensor operator()(const tensor& a, T b) const {
-    return call<Op>(a, detail::literal_like(b, a));
-  }
-  template <class T>
-    requires std::is_arithmetic_v<T>
-  tensor operator()(T a, const tensor& b) const {
-    return call<Op>(detail::literal_like(a, b), b);
-  }
+  tensor operator()(tensor&& a, const tensor& b) const { return detail::run_binary(entry(), a, b, 1); }
+  tensor operator()(const tensor& a, tensor&& b) const { return detail::run_binary(entry(), a, b, 2); }
+  tensor operator()(tensor&& a, tensor&& b) const { return detail::run_binary(entry(), a, b, 3); }
+  template <number T> tensor operator()(const tensor& a, T b) const { return detail::run_with(entry(), a, b); }
+  template <number T> tensor operator()(tensor&& a, T b) const { return detail::run_with(entry(), a, b, 1); }
+  template <number T> tensor operator()(T a, const tensor& b) const { return detail::run_with(entry(), a, b); }
+  template <number T> tensor operator()(T a, tensor&& b) const { return detail::run_with(entry(), a, b, 1); }
+
+ private:
+  static inline const detail::op_entry& entry() { return detail::known_entry(op_id<Op>); }
 };
 
 // One name per op, in the order of the rows; docs/ops.md says what each computes.
@@ -132,15 +140,24 @@ inline tensor cast(const tensor& x, dtype to) { return x.type() == to ? x : call
 /// The complex conjugate; x itself when it is real.
 inline tensor conj(const tensor& x) { return x.type() == dtype::complex64 ? complex(real(x), neg(imag(x))) : x; }
 
-// A number beside a tensor takes the tensor's dtype; a fraction beside an integer tensor makes both float32.
-template <class T>
-concept number = std::is_arithmetic_v<T>;
-
 inline tensor operator-(const tensor& x) { return neg(x); }
+inline tensor operator-(tensor&& x) { return neg(std::move(x)); }
 inline tensor operator+(const tensor& a, const tensor& b) { return add(a, b); }
+inline tensor operator+(tensor&& a, const tensor& b) { return add(std::move(a), b); }
+inline tensor operator+(const tensor& a, tensor&& b) { return add(a, std::move(b)); }
+inline tensor operator+(tensor&& a, tensor&& b) { return add(std::move(a), std::move(b)); }
 inline tensor operator-(const tensor& a, const tensor& b) { return sub(a, b); }
+inline tensor operator-(tensor&& a, const tensor& b) { return sub(std::move(a), b); }
+inline tensor operator-(const tensor& a, tensor&& b) { return sub(a, std::move(b)); }
+inline tensor operator-(tensor&& a, tensor&& b) { return sub(std::move(a), std::move(b)); }
 inline tensor operator*(const tensor& a, const tensor& b) { return mul(a, b); }
+inline tensor operator*(tensor&& a, const tensor& b) { return mul(std::move(a), b); }
+inline tensor operator*(const tensor& a, tensor&& b) { return mul(a, std::move(b)); }
+inline tensor operator*(tensor&& a, tensor&& b) { return mul(std::move(a), std::move(b)); }
 inline tensor operator/(const tensor& a, const tensor& b) { return div(a, b); }
+inline tensor operator/(tensor&& a, const tensor& b) { return div(std::move(a), b); }
+inline tensor operator/(const tensor& a, tensor&& b) { return div(a, std::move(b)); }
+inline tensor operator/(tensor&& a, tensor&& b) { return div(std::move(a), std::move(b)); }
 inline tensor operator<(const tensor& a, const tensor& b) { return less(a, b); }
 inline tensor operator<=(const tensor& a, const tensor& b) { return less_equal(a, b); }
 inline tensor operator>(const tensor& a, const tensor& b) { return greater(a, b); }
@@ -149,13 +166,21 @@ inline tensor operator==(const tensor& a, const tensor& b) { return equal(a, b);
 inline tensor operator!=(const tensor& a, const tensor& b) { return not_equal(a, b); }
 
 template <number T> tensor operator+(const tensor& a, T b) { return add(a, b); }
+template <number T> tensor operator+(tensor&& a, T b) { return add(std::move(a), b); }
 template <number T> tensor operator+(T a, const tensor& b) { return add(a, b); }
+template <number T> tensor operator+(T a, tensor&& b) { return add(a, std::move(b)); }
 template <number T> tensor operator-(const tensor& a, T b) { return sub(a, b); }
+template <number T> tensor operator-(tensor&& a, T b) { return sub(std::move(a), b); }
 template <number T> tensor operator-(T a, const tensor& b) { return sub(a, b); }
+template <number T> tensor operator-(T a, tensor&& b) { return sub(a, std::move(b)); }
 template <number T> tensor operator*(const tensor& a, T b) { return mul(a, b); }
+template <number T> tensor operator*(tensor&& a, T b) { return mul(std::move(a), b); }
 template <number T> tensor operator*(T a, const tensor& b) { return mul(a, b); }
+template <number T> tensor operator*(T a, tensor&& b) { return mul(a, std::move(b)); }
 template <number T> tensor operator/(const tensor& a, T b) { return div(a, b); }
+template <number T> tensor operator/(tensor&& a, T b) { return div(std::move(a), b); }
 template <number T> tensor operator/(T a, const tensor& b) { return div(a, b); }
+template <number T> tensor operator/(T a, tensor&& b) { return div(a, std::move(b)); }
 template <number T> tensor operator<(const tensor& a, T b) { return less(a, b); }
 template <number T> tensor operator<(T a, const tensor& b) { return less(a, b); }
 template <number T> tensor operator<=(const tensor& a, T b) { return less_equal(a, b); }

@@ -2,7 +2,7 @@
 // From a call to a kernel: validate by the row, promote, infer, allocate, launch, record.
 module;
 #include <cmath>
-#include "kernels/abi.h"
+#include "kernels/binary.h"
 #include "kernels/targets.h"
 module kerngrad;
 
@@ -178,12 +178,41 @@ tensor run_one(const op_entry& op, std::span<const tensor* const> in, std::span<
   return std::move(out.front());
 }
 
-tensor run_unary(const op_entry& op, const tensor& x) {
+namespace {
+
+// Whether the result of an elementwise op may be written over x: its elements are of the result's dtype and nobody else
+// holds them. Kernels from outside are not asked to bear that.
+bool may_overwrite(const op_entry& op, const tensor& x, dtype made) {
+  return op.id >= 0 && &op == &known_entry(op.id) && tensor_access::buffer(x)->type == made && tensor_access::unique(x);
+}
+
+// The memory of the operand that gives it up, if there is one.
+[[gnu::noinline]] tensor lent(const op_entry& op, dtype made, const tensor& a, const tensor& b, unsigned dying) {
+  const tensor* from = dying & 1 && may_overwrite(op, a, made)   ? &a
+                       : dying & 2 && may_overwrite(op, b, made) ? &b
+                                                                 : nullptr;
+  if (!from) return {};
+  // Taken out of its handle, which may live on to the end of an expression; whoever says that it dies may change it.
+  tensor y = std::move(const_cast<tensor&>(*from));
+  tensor_access::place(y) = {};
+  return y;
+}
+
+// The result of an elementwise op. While a gradient is recorded, rules may want the operands: they stay what they are.
+inline tensor result_for(const op_entry& op, dtype made, const tensor& a, const tensor& b, unsigned dying) {
+  if (dying && !recording_now())
+    if (tensor y = lent(op, made, a, b, dying); y.defined()) return y;
+  return tensor_access::adopt(allocate(made, tensor_access::buffer(a)->dims));
+}
+
+}  // namespace
+
+tensor run_unary(const op_entry& op, const tensor& x, unsigned dying) {
   const op_row& row = *op.row;
   const int table = quick();
   const buffer* b = tensor_access::buffer(x);
   if (b && table >= 0 && op.flat[static_cast<std::size_t>(table)].has(b->type)) {
-    tensor y = tensor_access::adopt(allocate(result_of(b->type, row.types.after), b->dims));
+    tensor y = result_for(op, result_of(b->type, row.types.after), x, x, dying);
     op.kernel(table, b->type).flat1(b->data, tensor_access::buffer(y)->data, static_cast<std::size_t>(b->dims.size()));
     if (recording_now()) record(op, x, y);
     return y;
@@ -192,13 +221,13 @@ tensor run_unary(const op_entry& op, const tensor& x) {
   return run_one(op, in, {});
 }
 
-tensor run_binary(const op_entry& op, const tensor& a, const tensor& b) {
+tensor run_binary(const op_entry& op, const tensor& a, const tensor& b, unsigned dying) {
   const op_row& row = *op.row;
   const int table = quick();
   const buffer *p = tensor_access::buffer(a), *q = tensor_access::buffer(b);
   if (p && q && table >= 0 && p->type == q->type && op.flat[static_cast<std::size_t>(table)].has(p->type) &&
       p->dims == q->dims) {
-    tensor y = tensor_access::adopt(allocate(result_of(p->type, row.types.after), p->dims));
+    tensor y = result_for(op, result_of(p->type, row.types.after), a, b, dying);
     op.kernel(table, p->type)
         .flat2(p->data, q->data, tensor_access::buffer(y)->data, static_cast<std::size_t>(p->dims.size()));
     if (recording_now()) record(op, a, b, y);
@@ -206,6 +235,31 @@ tensor run_binary(const op_entry& op, const tensor& a, const tensor& b) {
   }
   const tensor* const in[] = {&a, &b};
   return run_one(op, in, {});
+}
+
+tensor run_with_number(const op_entry& op, const tensor& x, double value, number_is side, unsigned dying) {
+  constexpr std::int64_t most = 1 << 15;  // beyond, the ordinary way costs nothing to speak of and may share the work
+  const int table = quick();
+  const buffer* b = tensor_access::buffer(x);
+  if (!b || table < 0 || b->dims.size() > most || b->dims.size() == 0 || recording_now()) return {};
+  if (!floating.has(b->type) || !op.flat[static_cast<std::size_t>(table)].has(b->type)) return {};
+  const kernel_slot& slot = op.kernel(table, b->type);
+  if (!slot.run || slot.direct) return {};
+  tensor y = result_for(op, result_of(b->type, op.row->types.after), x, x, dying);
+  const float single = static_cast<float>(value);
+  const void* number = b->type == dtype::float32 ? static_cast<const void*>(&single) : &value;
+  kernels::broadcast_geometry g;
+  const int at = side == number_is::right ? 1 : 0;
+  g.rank = 1;
+  g.dims[0] = b->dims.size();
+  g.strides[at][0] = 0;
+  g.strides[1 - at][0] = 1;
+  const void* in[2];
+  in[at] = number;
+  in[1 - at] = b->data;
+  void* const out[] = {tensor_access::buffer(y)->data};
+  slot.run(in, out, &g);
+  return y;
 }
 
 tensor literal(double value, const tensor& like) {

@@ -6,6 +6,8 @@
 2. Instructions executed: callgrind counts the same number in both, inclusive of the kernel (on AVX2 where the CPU has
    it: callgrind knows no AVX-512). Symbols are bound at start, so that no count holds the linker's work.
 3. A typed call executes as many instructions after a hook was added and removed as before there ever was one.
+4. A typed call, a call by name and an op of a recorded chain, forward and backward, stay under their limits: what they
+   executed when the limits were set, and a tenth for other compilers.
 """
 import os
 import pathlib
@@ -13,6 +15,9 @@ import re
 import subprocess
 import sys
 import tempfile
+
+
+LIMITS = {'typed call': 360, 'call by name': 1100, 'recorded op': 2200}
 
 
 def instructions(objdump, probe, function):
@@ -47,6 +52,12 @@ def main():
     print('instructions executed by a typed sum of one float:', typed)
     if not typed['before_hooks'] or typed['after_hooks'] != typed['before_hooks']:
         sys.exit('a hook that is gone still costs something')
+    costs = {'typed call': typed['before_hooks'], 'call by name': executed(probe, 'by_name'),
+             'recorded op': (executed(probe, 'chain_of_200') - executed(probe, 'chain_of_100')) // 100}
+    for what, cost in costs.items():
+        print(f'instructions executed by a {what} of one float: {cost}, at most {LIMITS[what]}')
+    if over := [what for what, cost in costs.items() if not 0 < cost <= LIMITS[what]]:
+        sys.exit(f'over the limit: {", ".join(over)}')
 
 
 if __name__ == '__main__':

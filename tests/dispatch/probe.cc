@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The same call twice: the dispatched Highway entry by hand, and the raw door; and a typed call before a hook was ever
-// added, and after it was removed. check.py compares them.
+// added, and after it was removed; the same by name; and gradients of two chains of products. check.py compares them.
 #include <cstddef>
 #include <span>
 #include "kernels/binary.h"
@@ -20,6 +20,29 @@ extern "C" [[gnu::noinline]] const void* before_hooks(const kg::tensor& a, const
 
 extern "C" [[gnu::noinline]] const void* after_hooks(const kg::tensor& a, const kg::tensor& b) {
   return kg::add(a, b).address();
+}
+
+extern "C" [[gnu::noinline]] const void* by_name(const kg::tensor& a, const kg::tensor& b) {
+  return kg::run_kernel("Add", {{"a", a}, {"b", b}}).address();
+}
+
+static float chain(const kg::tensor& x, int ops) {
+  auto f = kg::value_and_grad([ops](const kg::tensor& t) {
+    kg::tensor y = t;
+    for (int i = 0; i < ops; ++i) y = y * t;
+    return y;
+  });
+  return f(x).grad.item<float>();
+}
+extern "C" [[gnu::noinline]] float chain_of_100(const kg::tensor& x) { return chain(x, 100); }
+extern "C" [[gnu::noinline]] float chain_of_200(const kg::tensor& x) { return chain(x, 200); }
+
+// The first calls fill what later ones find: the thread's caches, the tape's chunks, the registry's pin.
+static bool named_and_recorded() {
+  const kg::tensor a({1.f}), b({2.f}), one({1.f});
+  kg::run_kernel("Add", {{"a", a}, {"b", b}});
+  chain(one, 200);
+  return by_name(a, b) != nullptr && chain_of_100(one) == 101 && chain_of_200(one) == 201;
 }
 
 // Whether both ran on the same block, so that neither count holds a fresh one.
@@ -46,5 +69,5 @@ int main() {
     by_hand(a, b, y, n);
     raw_door(a, b, y, n);
   }
-  return y[63] == 64 && typed_calls() ? 0 : 1;
+  return y[63] == 64 && typed_calls() && named_and_recorded() ? 0 : 1;
 }
