@@ -14,7 +14,7 @@ import :entry;
 export namespace kerngrad {
 
 /// Results of an op, or a list of operands.
-using tensor_list = small_list<tensor, 4>;
+using tensor_list = small_list<tensor, 1>;
 
 /// A SIMD target that this build has and this CPU runs.
 struct simd_target {

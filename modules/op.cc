@@ -87,7 +87,7 @@ struct inference {
   std::span<const attr_value> attrs;
   dtype compute;      ///< the dtype that the kernel is chosen by
   dtype result_type;  ///< what the type rule says of the results
-  small_list<signature, 4> out{};
+  small_list<signature, 1> out{};
 
   constexpr const attr_value& attr(std::string_view name) const;
   constexpr void give(const shape& dims) { out.push_back({dims, result_type}); }

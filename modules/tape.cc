@@ -57,6 +57,12 @@ class work_array {
       : size_(count), items_(count > Inline ? std::allocator<T>().allocate(count) : reinterpret_cast<T*>(room_)) {
     for (std::size_t i = 0; i < count; ++i) std::construct_at(items_ + i);
   }
+  /// Item i is what make(i) gives, built where it stays.
+  template <class Make>
+  inline work_array(std::size_t count, Make make)
+      : size_(count), items_(count > Inline ? std::allocator<T>().allocate(count) : reinterpret_cast<T*>(room_)) {
+    for (std::size_t i = 0; i < count; ++i) new (static_cast<void*>(items_ + i)) T(make(i));
+  }
   inline ~work_array() {
     for (std::size_t i = 0; i < size_; ++i) std::destroy_at(items_ + i);
     if (size_ > Inline) std::allocator<T>().deallocate(items_, size_);

@@ -36,22 +36,20 @@ std::string active_simd_target() { return kernels::running_target(); }
 namespace detail {
 namespace {
 
-view view_of(const tensor& x) {
-  if (!x.defined()) return {};
+inline view view_of(const tensor& x) {
   const buffer* b = tensor_access::buffer(x);
-  return {host_data(b), b->dims, b->type};
+  return b ? view{host_data(b), b->dims, b->type} : view{};
 }
 
 // Allocates the results and runs a kernel of a table. Nothing is written before everything was checked. What a launcher
 // needs besides, it takes from a built-in table.
 tensor_list launched_on(const kernel_slot& slot, int table, const inference& call, std::span<const tensor* const> in) {
-  work_array<view> ins(in.size()), outs(static_cast<std::size_t>(call.out.size()));
-  for (std::size_t i = 0; i < in.size(); ++i) ins[i] = view_of(*in[i]);
+  work_array<view> ins(in.size(), [&](std::size_t i) { return view_of(*in[i]); });
   tensor_list out;
-  for (int k = 0; k < call.out.size(); ++k) {
+  for (int k = 0; k < call.out.size(); ++k)
     out.push_back(tensor_access::adopt(allocate(call.out[k].type, call.out[k].dims)));
-    outs[static_cast<std::size_t>(k)] = view_of(out[k]);
-  }
+  work_array<view> outs(static_cast<std::size_t>(out.size()),
+                        [&](std::size_t k) { return view_of(out[static_cast<int>(k)]); });
   // Without elements to write there is nothing to run, however many the operands' shapes promise.
   const std::span<view> results = outs.all();
   bool any = false;
@@ -139,17 +137,16 @@ tensor_list run_checked(const op_entry& op, std::span<const tensor* const> in, s
   const op_row& row = *op.row;
   const dtype compute = common_dtype(row, in, attrs);
   work_array<tensor> promoted(in.size());
-  work_array<const tensor*> operands(in.size());
-  work_array<signature> seen(in.size());
-  for (std::size_t i = 0; i < in.size(); ++i) {
-    operands[i] = in[i];
-    if (!in[i]->defined()) continue;
-    if (spec_of(row, static_cast<int>(i)).part == role::value && in[i]->type() != compute) {
-      promoted[i] = cast(*in[i], compute);
-      operands[i] = &promoted[i];
-    }
-    seen[i] = operands[i]->signature();
-  }
+  work_array<const tensor*> operands(in.size(), [&](std::size_t i) {
+    const buffer* b = tensor_access::buffer(*in[i]);
+    if (!b || b->type == compute || spec_of(row, static_cast<int>(i)).part != role::value) return in[i];
+    promoted[i] = cast(*in[i], compute);
+    return static_cast<const tensor*>(&promoted[i]);
+  });
+  work_array<signature> seen(in.size(), [&](std::size_t i) {
+    const buffer* b = tensor_access::buffer(*operands[i]);
+    return b ? signature{b->dims, b->type} : signature{};
+  });
   inference call{row, seen.all(), attrs, compute, result_of(compute, row.types.after)};
   row.infer(call);
   tensor_list out = launched(op, call, operands.all(), instead);
