@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values with their gradients: what the tape costs, and a training step.
+#include <array>
+#include <memory>
+#include <span>
+
+#include "bench/peers/case.h"
+#include "bench/peers/kerngrad.h"
+import kerngrad;
+
+namespace {
+
+kg::tensor drawn(int slot, const kg::shape& dims, float low = -2, float high = 2) {
+  const auto n = static_cast<std::size_t>(dims.size());
+  return kg::tensor(std::span<const float>(cases::floats(slot, n, low, high), n), dims);
+}
+
+void add_chain(std::size_t length) {
+  const auto chain = [length](const kg::tensor& x) {
+    kg::tensor y = x;
+    for (std::size_t i = 0; i < length; ++i) y = y * x;
+    return y;
+  };
+  const kg::tensor x({0.99f});
+  cases::add("chain_value", length, [=] { return [=] { benchmark::DoNotOptimize(chain(x).address()); }; });
+  cases::add("chain_value_grad", length, [=] {
+    return [x, f = kg::value_and_grad(chain)]() mutable { benchmark::DoNotOptimize(f(x).grad.address()); };
+  });
+}
+
+void add_scalar() {
+  constexpr auto f = [](const kg::tensor& x) { return kg::sin(x) * x + kg::exp(x); };
+  const kg::tensor x({0.7f});
+  cases::add("scalar_value", 1, [=] { return [=] { benchmark::DoNotOptimize(f(x).address()); }; });
+  cases::add("scalar_value_grad", 1, [=] {
+    return [x, g = kg::value_and_grad(f)]() mutable { benchmark::DoNotOptimize(g(x).grad.address()); };
+  });
+}
+
+// The sum of x * sigmoid(x) * w + z with the gradients of x and w.
+void add_gelu4() {
+  constexpr std::int64_t n = 64000;
+  cases::add("gelu4_value_grad", 64000, [] {
+    const kg::tensor z = drawn(2, {n});
+    auto f = kg::value_and_grads(
+        [z](const kg::tensor& x, const kg::tensor& w) { return kg::sum(x * kg::sigmoid(x) * w + z); });
+    return
+        [f, x = drawn(0, {n}), w = drawn(1, {n})]() mutable { benchmark::DoNotOptimize(f(x, w).grads[0].address()); };
+  });
+}
+
+// Two layers on a batch of 64, cross entropy, plain gradient descent.
+struct perceptron {
+  kg::tensor images = drawn(0, {64, 784}, 0, 1);
+  kg::tensor labels = kg::one_hot(kg::tensor(std::span<const std::int32_t>(cases::indices(64, 10), 64), {64}), 10);
+  kg::variable w1{drawn(1, {784, 128}, -0.05f, 0.05f)}, b1{drawn(2, {128}, -0.01f, 0.01f)};
+  kg::variable w2{drawn(3, {128, 10}, -0.1f, 0.1f)}, b2{drawn(4, {10}, -0.01f, 0.01f)};
+  kg::sgd descent{0.001};
+
+  kg::tensor loss() const {
+    const kg::tensor hidden = kg::relu(kg::matmul(images, w1) + b1);
+    return kg::mean(kg::softmax_cross_entropy(kg::matmul(hidden, w2) + b2, labels));
+  }
+};
+
+void add_perceptron() {
+  const char* size = "64x784-128-10";
+  cases::add("mlp_step", size, [] {
+    return [net = std::make_shared<perceptron>()] {
+      benchmark::DoNotOptimize(net->descent.minimize([&] { return net->loss(); }).address());
+    };
+  });
+  cases::add("mlp_forward", size, [] {
+    return [net = std::make_shared<perceptron>()] { benchmark::DoNotOptimize(net->loss().address()); };
+  });
+}
+
+}  // namespace
+
+void add_gradient_cases() {
+  add_chain(100);
+  add_scalar();
+  add_gelu4();
+  add_perceptron();
+}
