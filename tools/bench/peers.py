@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Measures the library beside its peers and prints what is reached of tools/bench/targets.toml.
+
+Every program is a process of its own. The library's runs before each peer's, on the same core and the same cases, and
+so on round after round: a ratio is the median over the rounds of the ratios of two neighbours. One thread; processor
+time, so that others on the machine disturb less; cases of the way two_threads run on two cores, by the clock.
+"""
+import argparse
+import json
+import os
+import pathlib
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import tomllib
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / 'tools' / 'bench'))
+import peers_table  # noqa: E402
+
+OURS = 'kerngrad'
+TWO_THREADS = 'two_threads'
+
+
+def case_of(name):
+    """`exp@fused/n:64000` as (case, way, size)."""
+    path, _, size = name.partition('/n:')
+    case, _, way = path.partition('@')
+    return case, way, size
+
+
+class Side:
+    """A program in an environment, and the figures of its runs by case name."""
+
+    def __init__(self, name, program, environment, cores):
+        self.name, self.program, self.environment, self.cores = name, program, environment, cores
+
+    def run(self, arguments, cores=None):
+        environment = {**os.environ, 'OMP_NUM_THREADS': '1', **self.environment}
+        cores = set(cores or self.cores[:1])
+        done = subprocess.run([str(self.program), *arguments], env=environment, text=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, preexec_fn=lambda: os.sched_setaffinity(0, cores))
+        if done.returncode != 0:
+            raise SystemExit(f'{self.program} ended with {done.returncode}:\n{done.stderr}')
+        return done.stdout
+
+    def names(self):
+        return self.run(['--benchmark_list_tests=true']).split()
+
+    def measure(self, names, options, by_clock=False):
+        """Median time of each case in nanoseconds."""
+        with tempfile.TemporaryDirectory() as folder:
+            out = pathlib.Path(folder) / 'out.json'
+            pattern = '^(' + '|'.join(sorted(names)) + ')$'
+            self.run([f'--benchmark_filter={pattern}', f'--benchmark_min_time={options.min_time}',
+                      f'--benchmark_repetitions={options.repetitions}', f'--benchmark_out={out}',
+                      '--benchmark_enable_random_interleaving=true', '--benchmark_out_format=json'],
+                     self.cores[:2] if by_clock else None)
+            times = {}
+            for entry in json.loads(out.read_text())['benchmarks']:
+                if entry['run_type'] == 'iteration':
+                    times.setdefault(entry['run_name'], []).append(entry['real_time' if by_clock else 'cpu_time'])
+        return {name: statistics.median(list_) for name, list_ in times.items()}
+
+
+class Figures:
+    """Times by (side, case, size) and, for each comparison, the ratios of neighbouring runs."""
+
+    def __init__(self):
+        self.times, self.ratios = {}, {}
+
+    @staticmethod
+    def keys(side, times):
+        for name, time in times.items():
+            case, way, size = case_of(name)
+            yield (f'{side}:{way}' if way else side, case, size), time
+
+    def add(self, side, times):
+        for key, time in self.keys(side, times):
+            self.times.setdefault(key, []).append(time)
+
+    def add_pair(self, side, ours, theirs):
+        self.add(OURS, ours)
+        self.add(side, theirs)
+        own = dict(self.keys(OURS, ours))
+        for (other, case, size), time in self.keys(side, theirs):
+            for (mine, mine_case, mine_size), mine_time in own.items():
+                if (mine_case, mine_size) == (case, size):
+                    self.ratios.setdefault((mine, other, case, size), []).append(mine_time / time)
+
+    def add_own(self, times):
+        """Cases of the library that are compared with one another."""
+        self.add(OURS, times)
+        own = dict(self.keys(OURS, times))
+        for (mine, case, size), time in own.items():
+            for (other, other_case, other_size), other_time in own.items():
+                if size == other_size and (mine, case) != (other, other_case):
+                    key = (mine, other, case, size) if case == other_case else (mine, other, case, size, other_case)
+                    self.ratios.setdefault(key, []).append(time / other_time)
+
+
+def wanted_names(table, pattern):
+    """The (case, size) that rows ask for whose label `id/case/n:size` fits the pattern."""
+    return {pair for row in table['row'] for case, size, label in peers_table.labels(row) if re.search(pattern, label)
+            for pair in ((case, size), (row.get('other', case), size))}
+
+
+def find_sides(table, build, cores):
+    """The programs that there are, and what is missing."""
+    there, missing = [], []
+    for name, side in table['sides'].items():
+        program = build / 'bench' / 'peers' / side['program']
+        if program.exists():
+            there.append(Side(name, program, side.get('environment', {}), cores))
+        else:
+            missing.append((name, side.get('package')))
+    return there, missing
+
+
+def measure_all(ours, sides, table, options):
+    wanted = wanted_names(table, options.filter)
+
+    def names_of(side):
+        return {name for name in side.names() if (case_of(name)[0], case_of(name)[2]) in wanted}
+
+    mine = names_of(ours)
+    plain = {(case_of(name)[0], case_of(name)[2]) for name in mine}
+    theirs = {side.name: {name for name in names_of(side) if (case_of(name)[0], case_of(name)[2]) in plain}
+              for side in sides}
+    threaded = {name for name in mine if case_of(name)[1] == TWO_THREADS}
+    among_ours = {(row.get('other', case), size) for row in table['row'] for case, size, _ in peers_table.labels(row)
+                  if any(side.startswith(OURS) for side in row.get('against', []))}
+    among_ours |= {(case, size) for row in table['row'] for case, size, _ in peers_table.labels(row) if 'other' in row}
+    own = {name for name in mine - threaded if (case_of(name)[0], case_of(name)[2]) in among_ours}
+    one_thread = {name for name in mine if (case_of(name)[0], case_of(name)[2]) in
+                  {(case_of(name)[0], case_of(name)[2]) for name in threaded} and not case_of(name)[1]}
+    figures = Figures()
+    for number in range(options.rounds):
+        print(f'round {number + 1} of {options.rounds}', end='', file=sys.stderr, flush=True)
+        if own:
+            figures.add_own(ours.measure(own, options))
+        if threaded:
+            figures.add_own(ours.measure(threaded | one_thread, options, by_clock=True))
+        for side in sides:
+            names = theirs[side.name]
+            if not names:
+                continue
+            print(f' {side.name}', end='', file=sys.stderr, flush=True)
+            pairs = {(case_of(name)[0], case_of(name)[2]) for name in names}
+            same = {name for name in mine - threaded if (case_of(name)[0], case_of(name)[2]) in pairs}
+            figures.add_pair(side.name, ours.measure(same, options), side.measure(names, options))
+        print(file=sys.stderr)
+    return figures
+
+
+def machine(table):
+    cpu = re.search(r'model name\s*:\s*(.*)', pathlib.Path('/proc/cpuinfo').read_text())
+    packages = sorted({side['package'] for side in table['sides'].values() if 'package' in side})
+    versions = {}
+    if shutil.which('dpkg-query'):
+        for package in packages:
+            done = subprocess.run(['dpkg-query', '-W', '-f=${Version}', package], text=True, stdout=subprocess.PIPE,
+                                  stderr=subprocess.DEVNULL)
+            if done.returncode == 0 and done.stdout:
+                versions[package] = done.stdout
+    return {'cpu': cpu.group(1) if cpu else 'unknown', 'cores': os.cpu_count(), 'packages': versions}
+
+
+def install(missing):
+    packages = sorted({package for _, package in missing if package})
+    if packages:
+        as_root = [] if os.geteuid() == 0 else ['sudo']
+        subprocess.run([*as_root, 'apt-get', 'install', '-y', '--no-install-recommends', *packages], check=True)
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('--build', type=pathlib.Path, default=ROOT / 'build', help='the build folder (build)')
+    parser.add_argument('--filter', default='', help='a regular expression on labels like B4/exp/n:64000')
+    parser.add_argument('--rounds', type=int, help='how often each pair of programs runs (5, quick: 1)')
+    parser.add_argument('--quick', action='store_true', help='one short round: a look, not a measurement')
+    parser.add_argument('--core', type=int, help='the first core that is used (the last that there is)')
+    parser.add_argument('--json', type=pathlib.Path, help='write the figures to this file')
+    parser.add_argument('--from', dest='source', type=pathlib.Path, help='do not measure: take the figures of this file')
+    parser.add_argument('--docs', action='store_true', help='write the table into docs/performance.md')
+    parser.add_argument('--install', action='store_true', help='install the Debian packages of missing peers first')
+    options = parser.parse_args()
+    options.rounds = options.rounds or (1 if options.quick else 5)
+    options.repetitions = 1 if options.quick else 3
+    options.min_time = 0.002 if options.quick else 0.01
+    return options
+
+
+def measured(options, table):
+    cores = sorted(os.sched_getaffinity(0), reverse=True)
+    if options.core is not None:
+        cores = [options.core] + [core for core in cores if core != options.core]
+    _, missing = find_sides(table, options.build, cores)
+    if options.install:
+        install(missing)
+        subprocess.run(['meson', 'setup', '--reconfigure', str(options.build)], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(['ninja', '-C', str(options.build), 'peers'], check=True, stdout=subprocess.DEVNULL)
+    sides, missing = find_sides(table, options.build, cores)
+    for name, package in missing:
+        print(f'{name} is left out: {package or "its program"} is not installed', file=sys.stderr)
+    ours = Side(OURS, options.build / 'bench' / 'peers' / 'cases', {}, cores)
+    figures = measure_all(ours, sides, table, options)
+    return {'machine': machine(table), 'cases': peers_table.cases(table, figures.times, figures.ratios, options.filter)}
+
+
+def main():
+    options = parse()
+    table = tomllib.loads((ROOT / 'tools' / 'bench' / 'targets.toml').read_text())
+    result = json.loads(options.source.read_text()) if options.source else measured(options, table)
+    if options.json:
+        options.json.write_text(json.dumps(result, indent=1) + '\n')
+    print(peers_table.markdown(table, result))
+    if options.docs:
+        peers_table.write_docs(ROOT / 'docs' / 'performance.md', table, result)
+
+
+if __name__ == '__main__':
+    main()
