@@ -37,10 +37,10 @@ void timed(const std::string& name, const Size& size, Make make) {
 void add_small() {
   for (const std::size_t n : cases::small_sizes) {
     timed("add_into", n,
-        [n] { return [a = vector(0, n), b = vector(1, n), y = vector(30, n)]() mutable { at::add_out(y, a, b); }; });
+          [n] { return [a = vector(0, n), b = vector(1, n), y = vector(30, n)]() mutable { at::add_out(y, a, b); }; });
     timed("add_fresh", n, [n] { return [a = vector(0, n), b = vector(1, n)] { use(at::add(a, b)); }; });
     timed("reshape", n,
-        [n] { return [a = vector(0, n), count = static_cast<std::int64_t>(n)] { use(a.view({1, count})); }; });
+          [n] { return [a = vector(0, n), count = static_cast<std::int64_t>(n)] { use(a.view({1, count})); }; });
   }
 }
 
@@ -112,11 +112,11 @@ void add_matrices() {
 void add_windows() {
   const char* size = "1x56x56x64";
   timed("conv3x3", size,
-      [] { return [x = image(0, 56, 64), w = filter({64, 64, 3, 3})] { use(at::conv2d(x, w, {}, 1, 1)); }; });
+        [] { return [x = image(0, 56, 64), w = filter({64, 64, 3, 3})] { use(at::conv2d(x, w, {}, 1, 1)); }; });
   timed("conv7x7s2", "1x224x224x3",
-      [] { return [x = image(0, 224, 3), w = filter({64, 3, 7, 7})] { use(at::conv2d(x, w, {}, 2, 3)); }; });
+        [] { return [x = image(0, 224, 3), w = filter({64, 3, 7, 7})] { use(at::conv2d(x, w, {}, 2, 3)); }; });
   timed("depthwise3x3", size,
-      [] { return [x = image(0, 56, 64), w = filter({64, 1, 3, 3})] { use(at::conv2d(x, w, {}, 1, 1, 1, 64)); }; });
+        [] { return [x = image(0, 56, 64), w = filter({64, 1, 3, 3})] { use(at::conv2d(x, w, {}, 1, 1, 1, 64)); }; });
   timed("maxpool2x2", size, [] { return [x = image(0, 56, 64)] { use(at::max_pool2d(x, {2, 2}, {2, 2})); }; });
   for (const bool of_input : {true, false})
     timed(of_input ? "conv3x3_grad_input" : "conv3x3_grad_filter", size, [of_input] {
@@ -165,7 +165,7 @@ void add_moves() {
     return [=] { use(at::where(c, a, b)); };
   });
   timed("cast", "1000000",
-      [] { return [a = vector(0, 1000000), y = torch::empty({1000000}, torch::kInt)]() mutable { y.copy_(a); }; });
+        [] { return [a = vector(0, 1000000), y = torch::empty({1000000}, torch::kInt)]() mutable { y.copy_(a); }; });
 }
 
 // ---- gradients: the tape is recorded, run backward and dropped at every call
@@ -177,11 +177,10 @@ Tensor chain(const Tensor& x, std::size_t length) {
 }
 Tensor scalar(const Tensor& x) { return at::sin(x) * x + at::exp(x); }
 
-// f of a tensor of one element, with and without its gradient.
+// f of a tensor of one element with its gradient.
 template <class F>
-void add_function(const std::string& name, std::size_t size, float at, F f) {
-  timed(name, size, [=] { return [f, x = torch::full({1}, at)] { use(f(x)); }; });
-  cases::add(name + "_grad", size, [=] {
+void add_gradient(const char* name, std::size_t size, float at, F f) {
+  cases::add(name, size, [=] {
     return [f, x = torch::full({1}, at).set_requires_grad(true)]() mutable {
       f(x).backward();
       use(x.grad());
@@ -214,8 +213,9 @@ struct perceptron {
 };
 
 void add_gradients() {
-  add_function("chain_value", 100, 0.99f, [](const Tensor& x) { return chain(x, 100); });
-  add_function("scalar_value", 1, 0.7f, scalar);
+  add_gradient("chain_value_grad", 100, 0.99f, [](const Tensor& x) { return chain(x, 100); });
+  add_gradient("scalar_value_grad", 1, 0.7f, scalar);
+  timed("scalar_value", 1, [] { return [x = torch::full({1}, 0.7f)] { use(scalar(x)); }; });
   cases::add("gelu4_value_grad", 64000, [] {
     return [x = vector(0, 64000).clone().set_requires_grad(true), w = vector(1, 64000).clone().set_requires_grad(true),
             z = vector(2, 64000)]() mutable {
@@ -225,12 +225,6 @@ void add_gradients() {
     };
   });
   cases::add("mlp_step", "64x784-128-10", [] { return [net = std::make_shared<perceptron>()] { net->step(); }; });
-  cases::add("mlp_forward", "64x784-128-10", [] {
-    return [net = std::make_shared<perceptron>()] {
-      const torch::NoGradGuard no_tape;
-      use(net->loss());
-    };
-  });
 }
 
 }  // namespace

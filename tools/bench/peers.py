@@ -3,8 +3,9 @@
 """Measures the library beside its peers and prints what is reached of tools/bench/targets.toml.
 
 Every program is a process of its own. The library's runs before each peer's, on the same core and the same cases, and
-so on round after round: a ratio is the median over the rounds of the ratios of two neighbours. One thread; processor
-time, so that others on the machine disturb less; cases of the way two_threads run on two cores, by the clock.
+so on round after round. A run's figure is the least of its repetitions, because what else the machine does only adds;
+a time is the median of those figures, a ratio the median of the ratios of two neighbouring runs. One thread, processor
+time; cases of the way two_threads run on two cores, by the clock.
 """
 import argparse
 import json
@@ -12,7 +13,6 @@ import os
 import pathlib
 import re
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -29,8 +29,7 @@ TWO_THREADS = 'two_threads'
 def case_of(name):
     """`exp@fused/n:64000` as (case, way, size)."""
     path, _, size = name.partition('/n:')
-    case, _, way = path.partition('@')
-    return case, way, size
+    return *peers_table.split_name(path), size
 
 
 class Side:
@@ -52,7 +51,7 @@ class Side:
         return self.run(['--benchmark_list_tests=true']).split()
 
     def measure(self, names, options, by_clock=False):
-        """Median time of each case in nanoseconds."""
+        """The least time of each case in nanoseconds."""
         with tempfile.TemporaryDirectory() as folder:
             out = pathlib.Path(folder) / 'out.json'
             pattern = '^(' + '|'.join(sorted(names)) + ')$'
@@ -64,14 +63,14 @@ class Side:
             for entry in json.loads(out.read_text())['benchmarks']:
                 if entry['run_type'] == 'iteration':
                     times.setdefault(entry['run_name'], []).append(entry['real_time' if by_clock else 'cpu_time'])
-        return {name: statistics.median(list_) for name, list_ in times.items()}
+        return {name: min(repetitions) for name, repetitions in times.items()}
 
 
 class Figures:
-    """Times by (side, case, size) and, for each comparison, the ratios of neighbouring runs."""
+    """Times by (side, case, size) and, for each comparison, the pairs of times of neighbouring runs."""
 
     def __init__(self):
-        self.times, self.ratios = {}, {}
+        self.times, self.pairs = {}, {}
 
     @staticmethod
     def keys(side, times):
@@ -88,25 +87,34 @@ class Figures:
         self.add(side, theirs)
         own = dict(self.keys(OURS, ours))
         for (other, case, size), time in self.keys(side, theirs):
-            for (mine, mine_case, mine_size), mine_time in own.items():
-                if (mine_case, mine_size) == (case, size):
-                    self.ratios.setdefault((mine, other, case, size), []).append(mine_time / time)
+            for (mine, *mine_pair), mine_time in own.items():
+                if mine_pair == [case, size]:
+                    self.pairs.setdefault((mine, other, case, size), []).append((mine_time, time))
 
-    def add_own(self, times):
-        """Cases of the library that are compared with one another."""
-        self.add(OURS, times)
+    def add_own(self, times, by_clock=False):
+        """Cases of the library that are compared with one another. By the clock only the pairs are of use, and the
+        times of those that are always taken so."""
+        self.add(OURS, {name: time for name, time in times.items() if not by_clock or case_of(name)[1] == TWO_THREADS})
         own = dict(self.keys(OURS, times))
         for (mine, case, size), time in own.items():
             for (other, other_case, other_size), other_time in own.items():
                 if size == other_size and (mine, case) != (other, other_case):
-                    key = (mine, other, case, size) if case == other_case else (mine, other, case, size, other_case)
-                    self.ratios.setdefault(key, []).append(time / other_time)
+                    key = peers_table.pair_key(mine, other, case, size, other_case)
+                    self.pairs.setdefault(key, []).append((time, other_time))
 
 
-def wanted_names(table, pattern):
-    """The (case, size) that rows ask for whose label `id/case/n:size` fits the pattern."""
-    return {pair for row in table['row'] for case, size, label in peers_table.labels(row) if re.search(pattern, label)
-            for pair in ((case, size), (row.get('other', case), size))}
+def wanted_pairs(table, pattern):
+    """(case, size) of all that rows ask for whose label fits the pattern; and of what they compare among ours."""
+    wanted, among_ours = set(), set()
+    for row in table['row']:
+        for name, size, label in peers_table.labels(row):
+            if re.search(pattern, label):
+                others = peers_table.against(row, name)
+                all_of_them = {(peers_table.split_name(name)[0], size)} | {(case, size) for _, case in others}
+                wanted |= all_of_them
+                if any(side.startswith(OURS) for side, _ in others):
+                    among_ours |= all_of_them
+    return wanted, among_ours
 
 
 def find_sides(table, build, cores):
@@ -121,38 +129,45 @@ def find_sides(table, build, cores):
     return there, missing
 
 
+def plain(name):
+    """The (case, size) of a name, whatever the way."""
+    case, _, size = case_of(name)
+    return case, size
+
+
+class Plan:
+    """Which cases which program runs: those that rows ask for and that the library has too."""
+
+    def __init__(self, ours, sides, table, pattern):
+        wanted, among_ours = wanted_pairs(table, pattern)
+        mine = {name for name in ours.names() if plain(name) in wanted}
+        pairs = {plain(name) for name in mine}
+        self.theirs = {side.name: {name for name in side.names() if plain(name) in pairs} for side in sides}
+        threaded = {name for name in mine if case_of(name)[1] == TWO_THREADS}
+        self.mine = mine - threaded
+        self.own = {name for name in self.mine if plain(name) in among_ours}
+        alone = {plain(name) for name in threaded}
+        self.by_clock = threaded | {name for name in self.mine if plain(name) in alone and '@' not in name}
+
+    def mine_beside(self, side):
+        pairs = {plain(name) for name in self.theirs[side]}
+        return {name for name in self.mine if plain(name) in pairs}
+
+
 def measure_all(ours, sides, table, options):
-    wanted = wanted_names(table, options.filter)
-
-    def names_of(side):
-        return {name for name in side.names() if (case_of(name)[0], case_of(name)[2]) in wanted}
-
-    mine = names_of(ours)
-    plain = {(case_of(name)[0], case_of(name)[2]) for name in mine}
-    theirs = {side.name: {name for name in names_of(side) if (case_of(name)[0], case_of(name)[2]) in plain}
-              for side in sides}
-    threaded = {name for name in mine if case_of(name)[1] == TWO_THREADS}
-    among_ours = {(row.get('other', case), size) for row in table['row'] for case, size, _ in peers_table.labels(row)
-                  if any(side.startswith(OURS) for side in row.get('against', []))}
-    among_ours |= {(case, size) for row in table['row'] for case, size, _ in peers_table.labels(row) if 'other' in row}
-    own = {name for name in mine - threaded if (case_of(name)[0], case_of(name)[2]) in among_ours}
-    one_thread = {name for name in mine if (case_of(name)[0], case_of(name)[2]) in
-                  {(case_of(name)[0], case_of(name)[2]) for name in threaded} and not case_of(name)[1]}
+    plan = Plan(ours, sides, table, options.filter)
     figures = Figures()
     for number in range(options.rounds):
-        print(f'round {number + 1} of {options.rounds}', end='', file=sys.stderr, flush=True)
-        if own:
-            figures.add_own(ours.measure(own, options))
-        if threaded:
-            figures.add_own(ours.measure(threaded | one_thread, options, by_clock=True))
+        print(f'round {number + 1} of {options.rounds}:', end='', file=sys.stderr, flush=True)
+        if plan.own:
+            figures.add_own(ours.measure(plan.own, options))
+        if plan.by_clock:
+            figures.add_own(ours.measure(plan.by_clock, options, by_clock=True), by_clock=True)
         for side in sides:
-            names = theirs[side.name]
-            if not names:
-                continue
-            print(f' {side.name}', end='', file=sys.stderr, flush=True)
-            pairs = {(case_of(name)[0], case_of(name)[2]) for name in names}
-            same = {name for name in mine - threaded if (case_of(name)[0], case_of(name)[2]) in pairs}
-            figures.add_pair(side.name, ours.measure(same, options), side.measure(names, options))
+            if plan.theirs[side.name]:
+                print(f' {side.name}', end='', file=sys.stderr, flush=True)
+                mine = ours.measure(plan.mine_beside(side.name), options)
+                figures.add_pair(side.name, mine, side.measure(plan.theirs[side.name], options))
         print(file=sys.stderr)
     return figures
 
@@ -185,13 +200,13 @@ def parse():
     parser.add_argument('--quick', action='store_true', help='one short round: a look, not a measurement')
     parser.add_argument('--core', type=int, help='the first core that is used (the last that there is)')
     parser.add_argument('--json', type=pathlib.Path, help='write the figures to this file')
-    parser.add_argument('--from', dest='source', type=pathlib.Path, help='do not measure: take the figures of this file')
+    parser.add_argument('--from', dest='source', type=pathlib.Path, help='measure nothing: the figures of this file')
     parser.add_argument('--docs', action='store_true', help='write the table into docs/performance.md')
     parser.add_argument('--install', action='store_true', help='install the Debian packages of missing peers first')
     options = parser.parse_args()
     options.rounds = options.rounds or (1 if options.quick else 5)
-    options.repetitions = 1 if options.quick else 3
-    options.min_time = 0.002 if options.quick else 0.01
+    options.repetitions = 1 if options.quick else 5
+    options.min_time = 0.002 if options.quick else 0.005
     return options
 
 
@@ -209,7 +224,7 @@ def measured(options, table):
         print(f'{name} is left out: {package or "its program"} is not installed', file=sys.stderr)
     ours = Side(OURS, options.build / 'bench' / 'peers' / 'cases', {}, cores)
     figures = measure_all(ours, sides, table, options)
-    return {'machine': machine(table), 'cases': peers_table.cases(table, figures.times, figures.ratios, options.filter)}
+    return {'machine': machine(table), 'cases': peers_table.cases(table, figures.times, figures.pairs, options.filter)}
 
 
 def main():

@@ -3,22 +3,35 @@
 import pathlib
 import re
 import statistics
+import tomllib
 
 OURS = 'kerngrad'
-BEGIN, END = '<!-- begin: written by tools/bench/peers.py --docs -->', '<!-- end -->'
+BEGIN, END = '<!-- begin: written by tools/bench/peers.py --docs -->', '<!-- end of peers -->'
+
+
+def split_name(name):
+    """`exp@fused` as (case, way)."""
+    case, _, way = name.partition('@')
+    return case, way
 
 
 def labels(row):
-    """(case, size, label) of each line of a row; the label is what --filter looks at."""
-    cases = row['case'] if isinstance(row['case'], list) else [row['case']]
-    return [(case, size, f'{row["id"]}/{case}/n:{size}') for case in cases for size in row['sizes']]
+    """(name, size, label) of each line of a row; the label is what --filter looks at."""
+    return [(name, size, f'{row["id"]}/{name}/n:{size}')
+            for name in row['case'].split() for size in row['sizes'].split()]
+
+
+def against(row, name):
+    """(side, case) of all with which a row's case is compared."""
+    return [(side, case or split_name(name)[0])
+            for side, _, case in (word.partition('/') for word in row.get('against', '').split())]
 
 
 def recorded():
-    """Times of peers that cannot be run here, by (side, case, size), as recorded on one machine."""
-    lines = (pathlib.Path(__file__).parent / 'recorded.tsv').read_text().splitlines()
-    rows = [line.split('\t') for line in lines if line and not line.startswith('#')]
-    return {(side, case, size): float(time) for side, case, size, time in rows}
+    """Times of peers that are not run here, by (side, case, size), as they were recorded on one machine."""
+    sides = tomllib.loads((pathlib.Path(__file__).parent / 'recorded.toml').read_text())
+    return {(side, case, size): time for side, cases in sides.items() for case, sizes in cases.items()
+            for size, time in sizes.items()}
 
 
 def spread(values):
@@ -29,51 +42,58 @@ def spread(values):
     return (high - low) / 2 / middle
 
 
+def pair_key(side, against, case, size, other):
+    """Under which the pairs of a comparison are kept: the case of the other side is named when it is another."""
+    return (side, against, case, size) + ((other,) if other != case else ())
+
+
 def is_peer(side, table):
     name = side.partition(':')[0]
     return name in table['sides'] and not table['sides'][name].get('bound')
 
 
-def comparator_of(row, case, size, table, medians):
-    """The fastest side that the row is compared with, or None when none was measured."""
-    other = row.get('other', case)
-    there = {side: time for (side, name, n), time in medians.items() if (name, n) == (other, size)}
-    against = row.get('against', [])
-    if against == ['best']:
-        against = [side for side in there if is_peer(side, table) and ':' not in side]
-    chosen = [side for side in against if side in there]
-    return min(chosen, key=there.get) if chosen else None
+def comparator_of(row, name, size, table, medians):
+    """The fastest (side, case) that a row's case is compared with, or None when none was measured."""
+    choice = against(row, name)
+    if choice and choice[0][0] == 'best':
+        choice = [(side, case) for side, case, _ in medians if ':' not in side and is_peer(side, table)]
+        choice = [(side, case) for side, case in choice if case == split_name(name)[0]]
+    there = [pair for pair in choice if (*pair, size) in medians]
+    return min(there, key=lambda pair: medians[*pair, size]) if there else None
 
 
-def cases(table, times, ratios, pattern=''):
-    """One entry for each line of the table, with what was measured of it."""
+def cases(table, times, pairs, pattern=''):
+    """One entry for each line of the table, with what was measured of it. With a comparator, our time and its time are
+    those of the neighbouring runs from which the ratio is."""
     medians = {key: statistics.median(values) for key, values in times.items()}
     wasm = recorded()
     entries = []
     for row in table['row']:
-        side = f'{OURS}:{row["way"]}' if 'way' in row else OURS
-        for case, size, label in labels(row):
+        for name, size, label in labels(row):
             if not re.search(pattern, label):
                 continue
+            case, way = split_name(name)
+            side = f'{OURS}:{way}' if way else OURS
             ours = times.get((side, case, size))
-            entry = {'id': row['id'], 'name': case + ('@' + row['way'] if 'way' in row else ''), 'size': size,
-                     'unit': 'ns', 'ours': statistics.median(ours) if ours else None,
+            entry = {'id': row['id'], 'name': name, 'size': size, 'unit': 'ns',
+                     'ours': statistics.median(ours) if ours else None,
                      'ours_spread': round(spread(ours), 4) if ours else None,
-                     'peers': {name: time for (name, c, n), time in sorted(medians.items())
-                               if (c, n) == (case, size) and is_peer(name, table)},
+                     'peers': {peer: time for (peer, c, n), time in sorted(medians.items())
+                               if (c, n) == (case, size) and is_peer(peer, table)},
                      'comparator': None, 'comparator_time': None, 'ratio': None,
                      'must': row['must'], 'stretch': row['stretch']}
-            if 'way' not in row and ('tfjs-wasm', case, size) in wasm:
-                entry['recorded'] = {'tfjs-wasm': wasm['tfjs-wasm', case, size]}
-            if 'note' in row:
-                entry['note'] = row['note']
-            other = row.get('other', case)
-            chosen = comparator_of(row, case, size, table, medians)
-            if ours and chosen and 'note' not in row:
-                key = (side, chosen, case, size) + ((other,) if other != case else ())
-                entry['comparator'] = chosen + (f' {other}' if other != case else '')
-                entry['comparator_time'] = medians[chosen, other, size]
-                entry['ratio'] = round(statistics.median(ratios[key]), 4)
+            if ('tfjs-wasm', name, size) in wasm:
+                entry['recorded'] = {'tfjs-wasm': wasm['tfjs-wasm', name, size]}
+            if name in table['note']:
+                entry['note'] = table['note'][name]
+            chosen = comparator_of(row, name, size, table, medians)
+            if ours and chosen:
+                both = pairs[pair_key(side, chosen[0], case, size, chosen[1])]
+                mine, theirs = [pair[0] for pair in both], [pair[1] for pair in both]
+                entry |= {'ours': statistics.median(mine), 'ours_spread': round(spread(mine), 4),
+                          'comparator': ' '.join(chosen if chosen[1] != case else chosen[:1]),
+                          'comparator_time': statistics.median(theirs),
+                          'ratio': round(statistics.median(a / b for a, b in both), 4)}
             entries.append(entry)
     return entries
 
@@ -97,27 +117,22 @@ def time_text(nanoseconds):
 
 def markdown(table, result):
     """The table, and a line that counts."""
-    what = {}
-    for row in table['row']:
-        for case, size, _ in labels(row):
-            what[row['id'], case + ('@' + row['way'] if 'way' in row else ''), size] = row.get('what', case)
-    lines = ['| # | case | size | ours | comparator | its time | ratio | must | stretch | verdict | tfjs-wasm, recorded |',
+    lines = ['| # | case | size | ours | comparator | its time | ratio | must | stretch | verdict | tfjs-wasm |',
              '| --- | --- | --- | ---: | --- | ---: | ---: | ---: | ---: | --- | ---: |']
     for entry in result['cases']:
         ratio = '' if entry['ratio'] is None else f'{entry["ratio"]:.3g}'
-        said = what.get((entry['id'], entry['name'], entry['size']), entry['name'])
-        name = f'`{entry["name"]}`' + ('' if said == entry['name'] else f' {said}')
+        name = f'`{entry["name"]}` {table["what"].get(entry["name"], "")}'.strip()
         wasm = entry.get('recorded', {}).get('tfjs-wasm')
         lines.append('| ' + ' | '.join([
             entry['id'], name, entry['size'], time_text(entry['ours']), entry['comparator'] or '',
             time_text(entry['comparator_time']), ratio, f'{entry["must"]:g}', f'{entry["stretch"]:g}', verdict(entry),
-            time_text(wasm)]) + ' |')
+            f'**{time_text(wasm)}**' if wasm and entry['ours'] and entry['ours'] > wasm else time_text(wasm)]) + ' |')
     verdicts = [verdict(entry) for entry in result['cases'] if entry['ratio'] is not None]
     slower = sum(1 for entry in result['cases'] if entry['ours'] and
                  entry['ours'] > entry.get('recorded', {}).get('tfjs-wasm', float('inf')))
     met = sum(text != '**not met**' for text in verdicts)
     lines += ['', f'{met} of {len(verdicts)} measured lines met, {verdicts.count("stretch")} of them at the stretch; '
-                  f'{slower} slower than tfjs-wasm was.']
+                  f'{slower} slower than tfjs-wasm was, whose time is then in bold.']
     machine = result['machine']
     if machine.get('cpu'):
         packages = ', '.join(f'{name} {version}' for name, version in sorted(machine.get('packages', {}).items()))
@@ -125,10 +140,15 @@ def markdown(table, result):
     return '\n'.join(lines)
 
 
+def replace_between(path, begin, end, text):
+    """Puts `text` between two markers of a page."""
+    page = path.read_text()
+    before, found, rest = page.partition(begin)
+    _, found_end, after = rest.partition(end)
+    if not found or not found_end:
+        raise SystemExit(f'{path}: the markers {begin} and {end} are missing')
+    path.write_text(f'{before}{begin}\n\n{text}\n\n{end}{after}')
+
+
 def write_docs(path, table, result):
-    text = path.read_text()
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise SystemExit(f'{path}: the markers {BEGIN} and {END} are missing')
-    path.write_text(before + BEGIN + '\n\n' + markdown(table, result) + '\n\n' + END + after)
+    replace_between(path, BEGIN, END, markdown(table, result))

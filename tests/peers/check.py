@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""check.py SOURCE_ROOT CASES
+
+1. Rows of tools/bench/targets.toml and cases of the program CASES are the same set, but for rows with a note.
+2. From times that are given here, the table has the ratios, comparators and verdicts worked out by hand.
+3. Programs that stand in for the library and a peer are run in turns, and their figures find their rows.
+4. docs/performance.md has one line for each line of the table, and rewriting it changes nothing outside the markers.
+"""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import tomllib
+import types
+
+ROOT, CASES = pathlib.Path(sys.argv[1]), sys.argv[2]
+sys.path.insert(0, str(ROOT / 'tools' / 'bench'))
+import peers  # noqa: E402
+import peers_table  # noqa: E402
+
+# A row for every rule: a named side, the faster of two, the best peer, a bound, another case of ours, a note.
+TABLE = tomllib.loads('''
+[sides]
+swift = {program = "peer_swift", package = "libswift-dev"}
+slow = {program = "peer_slow", environment = {PACE = "slow"}}
+floor = {program = "peer_floor", bound = true}
+[[row]]
+id = "X1"
+case = "exp"
+sizes = "1000"
+against = "slow"
+must = 0.5
+stretch = 0.3
+[[row]]
+id = "X2"
+case = "exp"
+sizes = "1000"
+against = "slow swift"
+must = 1.5
+stretch = 1.2
+[[row]]
+id = "X3"
+case = "exp"
+sizes = "1000"
+against = "best"
+must = 1.25
+stretch = 1.2
+[[row]]
+id = "X4"
+case = "exp"
+sizes = "1000"
+against = "floor"
+must = 2
+stretch = 1
+[[row]]
+id = "X5"
+case = "log@fused"
+sizes = "8"
+against = "kerngrad/exp2"
+must = 1
+stretch = 0.9
+[[row]]
+id = "X6"
+case = "sort"
+sizes = "8"
+must = 1
+stretch = 0.9
+[note]
+sort = "no op yet"
+[what]
+sort = "sorting"
+''')
+# Nanoseconds of three rounds; ours beside swift and beside slow.
+PROGRAMS = {
+    'kerngrad': {'exp/n:1000': 10.0, 'log@fused/n:8': 3.0, 'exp2/n:8': 6.0, 'unasked/n:8': 1.0},
+    'swift': {'exp/n:1000': 8.0, 'nobody_has/n:1': 5.0},
+    'slow': {'exp/n:1000': 40.0},
+    'floor': {'exp/n:1000': 4.0},
+}
+PROGRAM = '''#!/usr/bin/env python3
+import json, os, re, sys
+times = {times}
+options = dict(argument.lstrip('-').split('=', 1) for argument in sys.argv[1:])
+open({log!r}, 'a').write({name!r} + os.environ.get('PACE', '') + ' ' + os.environ['OMP_NUM_THREADS'] + '\\n')
+if 'benchmark_list_tests' in options:
+    print('\\n'.join(times))
+else:
+    runs = [{{'run_type': kind, 'run_name': name, 'cpu_time': time * factor, 'real_time': 1e9}}
+            for name, time in times.items() if re.search(options['benchmark_filter'], name)
+            for kind, factor in (('iteration', 1), ('iteration', 1.5), ('aggregate', 0.5))]
+    json.dump({{'benchmarks': runs}}, open(options['benchmark_out'], 'w'))
+'''
+
+
+def require(holds, text):
+    if not holds:
+        sys.exit(text)
+
+
+def check_rows():
+    table = tomllib.loads((ROOT / 'tools' / 'bench' / 'targets.toml').read_text())
+    listed = subprocess.run([CASES, '--benchmark_list_tests=true'], check=True, text=True, stdout=subprocess.PIPE)
+    names = set(listed.stdout.split())
+    asked, used = set(), set()  # what rows ask for; cases that a row uses, whatever their size
+    for row in table['row']:
+        for side, _ in peers_table.against(row, ''):
+            known = side.partition(':')[0] in ('kerngrad', 'best', *table['sides'])
+            require(known, f'{row["id"]}: no side is called {side}')
+        require(row['stretch'] <= row['must'], f'{row["id"]}: the stretch is easier than what must be')
+        for name, size, label in peers_table.labels(row):
+            there = f'{name}/n:{size}' in names
+            what = 'the case exists: take the note away' if there else 'bench/peers lacks it, and no note says why'
+            require(there != (name in table['note']), f'{label}: {what}')
+            asked.add(name)
+            used.add(name)
+            used |= {case + side.replace(':', '@')[len('kerngrad'):] for side, case in peers_table.against(row, name)
+                     if side.startswith('kerngrad')}
+    for part in ('what', 'note'):
+        require(set(table[part]) <= asked, f'[{part}] names no case: {set(table[part]) - asked}')
+    unused = {name.partition('/n:')[0] for name in names} - used
+    require(not unused, f'no row asks for the cases {unused}')
+
+
+def check_table(result):
+    entries = {entry['id']: entry for entry in result['cases']}
+    wanted = {'X1': ('slow', 0.25, 'stretch'), 'X2': ('swift', 1.25, 'met'), 'X3': ('swift', 1.25, 'met'),
+              'X4': ('floor', 2.5, '**not met**'), 'X5': ('kerngrad exp2', 0.5, 'stretch'),
+              'X6': (None, None, 'no op yet')}
+    for name, (comparator, ratio, verdict) in wanted.items():
+        entry = entries[name]
+        got = entry['comparator'], entry['ratio'], peers_table.verdict(entry)
+        require(got == (comparator, ratio, verdict), f'{name}: got {got}, wanted {(comparator, ratio, verdict)}')
+    require(entries['X1']['peers'] == {'swift': 8.0, 'slow': 40.0}, f'peers: {entries["X1"]["peers"]}')
+    text = peers_table.markdown(TABLE, result)
+    require('| X1 | `exp` | 1000 | 10 ns | slow | 40 ns | 0.25 | 0.5 | 0.3 | stretch |' in text, text)
+    require('| X6 | `sort` sorting | 8 |' in text and '4 of 5 measured lines met, 2 of them' in text, text)
+
+
+def check_runs(folder):
+    build = folder / 'build'
+    programs = build / 'bench' / 'peers'
+    programs.mkdir(parents=True)
+    log = folder / 'log'
+    for name, times in PROGRAMS.items():
+        program = programs / ('cases' if name == 'kerngrad' else f'peer_{name}')
+        program.write_text(PROGRAM.format(times=times, name=name, log=str(log)))
+        program.chmod(0o755)
+    (programs / 'peer_floor').rename(programs / 'away')
+    cores = sorted(peers.os.sched_getaffinity(0))
+    _, missing = peers.find_sides(TABLE, build, cores)
+    require(missing == [('floor', None)], f'missing: {missing}')
+    (programs / 'away').rename(programs / 'peer_floor')
+    sides, missing = peers.find_sides(TABLE, build, cores)
+    require(not missing, f'missing: {missing}')
+    ours = peers.Side('kerngrad', programs / 'cases', {}, cores)
+    options = types.SimpleNamespace(filter='', rounds=2, repetitions=2, min_time=0.001)
+    figures = peers.measure_all(ours, sides, TABLE, options)
+    runs = log.read_text().splitlines()[4:]  # the first four listed their cases
+    a_round = ['kerngrad 1'] + [f'{name} 1' for side in ('swift', 'slowslow', 'floor') for name in ('kerngrad', side)]
+    require(runs == a_round * 2, f'the order of the runs: {runs}')
+    result = {'machine': {}, 'cases': peers_table.cases(TABLE, figures.times, figures.pairs)}
+    check_table(result)
+    check_table(json.loads(json.dumps(result)))
+    only = peers_table.cases(TABLE, figures.times, figures.pairs, 'X[12]/exp')
+    require([entry['id'] for entry in only] == ['X1', 'X2'], 'the filter on labels')
+    without = {key: time for key, time in figures.times.items() if key[0] != 'slow'}
+    first = peers_table.cases(TABLE, without, figures.pairs)[0]
+    require(first['ratio'] is None and peers_table.verdict(first) == 'not measured', 'a peer that is missing')
+
+
+def check_page(folder):
+    page = (ROOT / 'docs' / 'performance.md').read_text()
+    table = tomllib.loads((ROOT / 'tools' / 'bench' / 'targets.toml').read_text())
+    inside = page.partition(peers_table.BEGIN)[2].partition(peers_table.END)[0]
+    shown = re.findall(r'^\| ([A-Z]\d+) \| `([^`]+)`[^|]* \| (\S+) \|', inside, re.M)
+    wanted = [(row['id'], name, size) for row in table['row'] for name, size, _ in peers_table.labels(row)]
+    require(shown == wanted, f'docs/performance.md shows other lines than the table has: {set(wanted) ^ set(shown)}')
+    copy = folder / 'page.md'
+    copy.write_text(page)
+    peers_table.replace_between(copy, peers_table.BEGIN, peers_table.END, inside.strip())
+    require(copy.read_text() == page, 'rewriting the page changed it')
+    try:
+        peers_table.replace_between(copy, '<!-- no such marker -->', peers_table.END, '')
+    except SystemExit:
+        return
+    sys.exit('a page without markers was written')
+
+
+def main():
+    check_rows()
+    with tempfile.TemporaryDirectory() as folder:
+        check_runs(pathlib.Path(folder))
+        check_page(pathlib.Path(folder))
+
+
+if __name__ == '__main__':
+    main()
