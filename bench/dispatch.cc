@@ -137,8 +137,8 @@ void value_and_gradient(benchmark::State& state, std::size_t n) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return kgbench::run(argc, argv, [](const auto& targets) {
-    for (const auto& target : targets) {
+  return kgbench::run(argc, argv, [](const kgbench::selection& chosen) {
+    for (const auto& target : chosen.targets) {
       register_case("by_hand", target, by_hand);
       register_case("raw_door", target, raw_door);
       register_case("typed", target, typed);

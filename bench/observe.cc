@@ -51,7 +51,7 @@ void nan_check(benchmark::State& state, std::int64_t n) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return kgbench::run(argc, argv, [](const auto& targets) {
+  return kgbench::run(argc, argv, [](const kgbench::selection& chosen) {
     const std::pair<const char*, void (*)(benchmark::State&, std::int64_t)> cases[] = {{"no_hook", no_hook},
                                                                                        {"empty_hooks", empty_hooks},
                                                                                        {"idle_hooks", idle_hooks},
@@ -60,8 +60,8 @@ int main(int argc, char** argv) {
     for (const auto& [name, body] : cases)
       for (std::int64_t n : sizes)
         benchmark::RegisterBenchmark(
-            (std::string("observe/") + name + "/target:" + targets[0].name + "/n:" + std::to_string(n)).c_str(),
-            [target = targets[0], body = body, n](benchmark::State& state) {
+            (std::string("observe/") + name + "/target:" + chosen.targets[0].name + "/n:" + std::to_string(n)).c_str(),
+            [target = chosen.targets[0], body = body, n](benchmark::State& state) {
               if (!kgbench::pin(state, target)) return;
               body(state, n);
               state.SetItemsProcessed(state.iterations() * calls);

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls to measure kernels with, one maker per launcher: a launcher is a calling convention, so a new op of a known
+// convention is measured without a word here, and one of a new convention does not compile (bench/kernels.cc).
+// To be included after `import kerngrad; import kerngrad.testkit;`.
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace kgbench {
+
+/// A call that has a kernel work on about n elements.
+struct geometry {
+  std::string variant;  ///< tells calls of one op apart: "rows", "to:f32"; empty where there is one
+  kg::testkit::sample call;
+  double work = 0;  ///< how many times the operations are done that the row states as its cost
+};
+using geometries = std::vector<geometry>;
+/// Makes the calls for an op, the dtype that its kernel computes in, and n.
+using geometry_fn = geometries (*)(const kg::op_row& row, kg::dtype type, std::int64_t n);
+
+/// "f32", "i64", ...: as the names of the benchmarks have them.
+inline std::string short_name(kg::dtype type) {
+  constexpr const char* names[kg::dtype_count] = {"f32", "f64", "i32", "i64", "u8", "bool", "c64", "f16", "bf16"};
+  return names[static_cast<int>(type)];
+}
+
+/// A matrix of about n elements, with rows of 1024 where there are that many.
+struct matrix {
+  std::int64_t rows, columns;
+  explicit matrix(std::int64_t n) : rows(n > 1024 ? n / 1024 : 1), columns(n > 1024 ? 1024 : n) {}
+  kg::shape dims() const { return {rows, columns}; }
+};
+
+/// The operands of a row with these shapes, by position.
+inline kg::testkit::sample call_of(const kg::op_row& row, const std::vector<kg::shape>& dims,
+                                   std::vector<kg::named_attribute> attrs = {}) {
+  kg::testkit::sample call;
+  for (std::size_t i = 0; i < dims.size(); ++i) call.operands.emplace_back(row.operands[i].name, dims[i]);
+  call.attrs = std::move(attrs);
+  return call;
+}
+
+// bench/elementwise.cc
+geometries flat(const kg::op_row&, kg::dtype, std::int64_t n);       ///< all operands [n]
+geometries flat_list(const kg::op_row&, kg::dtype, std::int64_t n);  ///< a list of three
+geometries cast(const kg::op_row&, kg::dtype, std::int64_t n);       ///< to a dtype as wide, a wider and a narrower one
+
+// bench/reduce.cc
+geometries reduction(const kg::op_row&, kg::dtype, std::int64_t n);  ///< of everything, of rows, of columns
+geometries rows(const kg::op_row&, kg::dtype, std::int64_t n);       ///< along the last axis
+
+// bench/matmul.cc
+geometries product(const kg::op_row&, kg::dtype, std::int64_t n);  ///< square, the result has n elements
+
+// bench/window.cc
+geometries convolution(const kg::op_row&, kg::dtype, std::int64_t n);  ///< 3x3, "same", up to 64 channels
+geometries pooling(const kg::op_row&, kg::dtype, std::int64_t n);      ///< 2x2, stride 2, up to 64 channels
+
+// bench/move.cc
+geometries transposed(const kg::op_row&, kg::dtype, std::int64_t n);
+geometries sliced(const kg::op_row&, kg::dtype, std::int64_t n);
+geometries joined(const kg::op_row&, kg::dtype, std::int64_t n);  ///< two halves of rows
+geometries unpacked(const kg::op_row&, kg::dtype, std::int64_t n);
+geometries halved(const kg::op_row&, kg::dtype, std::int64_t n);
+geometries padded(const kg::op_row&, kg::dtype, std::int64_t n);
+geometries tiled(const kg::op_row&, kg::dtype, std::int64_t n);
+geometries broadcast(const kg::op_row&, kg::dtype, std::int64_t n);
+geometries reversed(const kg::op_row&, kg::dtype, std::int64_t n);
+geometries gathered(const kg::op_row&, kg::dtype, std::int64_t n);
+geometries gathered_back(const kg::op_row&, kg::dtype, std::int64_t n);
+geometries segments(const kg::op_row&, kg::dtype, std::int64_t n);
+geometries one_hot(const kg::op_row&, kg::dtype, std::int64_t n);
+
+// bench/create.cc
+geometries filled(const kg::op_row&, kg::dtype, std::int64_t n);
+geometries ranged(const kg::op_row&, kg::dtype, std::int64_t n);
+geometries spaced(const kg::op_row&, kg::dtype, std::int64_t n);
+geometries drawn(const kg::op_row&, kg::dtype, std::int64_t n);
+
+}  // namespace kgbench

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every kernel of the table: dtype x call x size x target, derived from the rows. A kernel runs through its launcher,
+// as a checked call would run it, into results that are there already; elementwise ones through their flat entry.
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "bench/machine.h"
+#include "bench/support.h"
+#include "bench/update.h"
+#include "kernels/abi.h"
+import kerngrad;
+import kerngrad.testkit;
+#include "bench/geometry.h"
+
+namespace kgbench {
+namespace {
+
+// ------------------------------------------------------------------------------------------ which calls
+
+struct convention {
+  kg::launch_fn launch;
+  geometry_fn make;  // null: what runs is no kernel, the engine shares the operand's elements
+};
+constexpr convention conventions[] = {
+    {kg::launch::unary, flat},
+    {kg::launch::binary, flat},
+    {kg::launch::select, flat},
+    {kg::launch::convert, flat},
+    {kg::launch::fill_like, flat},
+    {kg::launch::add_n, flat_list},
+    {kg::launch::cast, cast},
+    {kg::launch::reduce, reduction},
+    {kg::launch::along_axis, rows},
+    {kg::launch::cross_entropy, rows},
+    {kg::launch::scan, rows},
+    {kg::launch::matmul, product},
+    {kg::launch::conv, convolution},
+    {kg::launch::conv_backprop_input, convolution},
+    {kg::launch::conv_backprop_filter, convolution},
+    {kg::launch::pool, pooling},
+    {kg::launch::pool_grad, pooling},
+    {kg::launch::pool_gather, pooling},
+    {kg::launch::copy, nullptr},
+    {kg::launch::transpose, transposed},
+    {kg::launch::slice, sliced},
+    {kg::launch::concat, joined},
+    {kg::launch::unpack, unpacked},
+    {kg::launch::split, halved},
+    {kg::launch::pad, padded},
+    {kg::launch::tile, tiled},
+    {kg::launch::broadcast_to, broadcast},
+    {kg::launch::gather, gathered},
+    {kg::launch::gather_grad, gathered_back},
+    {kg::launch::segment_sum, segments},
+    {kg::launch::one_hot, one_hot},
+    {kg::launch::reverse, reversed},
+    {kg::launch::fill, filled},
+    {kg::launch::range, ranged},
+    {kg::launch::linspace, spaced},
+    {kg::launch::random, drawn},
+};
+
+constexpr const convention* convention_of(const kg::op_row& row) {
+  for (const convention& c : conventions)
+    if (c.launch == row.launch) return &c;
+  return nullptr;
+}
+
+static_assert(std::all_of(kg::op_table.begin(), kg::op_table.end(),
+                          [](const kg::op_row& row) { return convention_of(row) != nullptr; }),
+              "[bench] an op with a launcher that `conventions` does not know: say there what to measure it with");
+
+// ------------------------------------------------------------------------------------------ one call
+
+// A kernel with all that it needs to run.
+class prepared {
+ public:
+  prepared(const kg::op_row& row, kg::dtype type, const geometry& what)
+      : row_(row), kernel_(kg::slot_of(kg::backend::simd, kg::find_op(row.name), type)), work_(what.work) {
+    operands_ = kg::testkit::operands_for(row, what.call, type);
+    std::vector<kg::signature> seen;
+    bool has_value = false;
+    for (std::size_t i = 0; i < operands_.size(); ++i)
+      for (const kg::tensor& x : operands_[i].tensors) {
+        const bool is_value = row.operands[row.takes_list() ? 0 : i].part == kg::role::value;
+        if (is_value && x.type() != type) throw std::logic_error("the row does not take the dtype of its kernel");
+        has_value = has_value || is_value;
+        seen.push_back(x.signature());
+        in_.push_back({const_cast<void*>(x.address()), x.dims(), x.type()});
+      }
+    for (const kg::attr_spec& spec : row.attrs) attrs_.push_back(kg::default_of(spec));
+    for (const kg::named_attribute& a : what.call.attrs)
+      attrs_[static_cast<std::size_t>(row.attr_index(a.name))] = a.value;
+    // Without a value the dtype is an attribute.
+    if (const int at = row.attr_index("dtype"); at >= 0 && !has_value) attrs_[static_cast<std::size_t>(at)] = type;
+    signatures_ = std::move(seen);
+    call_ = std::make_unique<kg::inference>(
+        kg::inference{row, signatures_, attrs_, type, kg::result_of(type, row.types.after)});
+    row.infer(*call_);
+    for (int k = 0; k < call_->out.size(); ++k) {
+      const kg::signature& y = call_->out[k];
+      results_.push_back(kg::zeros(y.dims, y.type));
+      out_.push_back({const_cast<void*>(results_.back().address()), y.dims, y.type});
+    }
+  }
+
+  void run() const {
+    if (kernel_.flat1 && row_.attrs.empty())
+      kernel_.flat1(in_[0].data, out_[0].data, static_cast<std::size_t>(out_[0].dims.size()));
+    else if (kernel_.flat2 && in_.size() == 2)
+      kernel_.flat2(in_[0].data, in_[1].data, out_[0].data, static_cast<std::size_t>(out_[0].dims.size()));
+    else row_.launch({*call_, kernel_, kg::kernel_tables[0].data(), in_, out_});
+  }
+
+  double read() const { return bytes(in_); }
+  double written() const { return bytes(out_); }
+  double operations() const { return work_ * row_.cost; }
+  /// Elements of the largest operand or result.
+  double items() const {
+    double most = 0;
+    for (const auto* side : {&in_, &out_})
+      for (const kg::view& x : *side) most = std::max(most, static_cast<double>(x.dims.size()));
+    return most;
+  }
+
+ private:
+  static double bytes(const std::vector<kg::view>& side) {
+    double sum = 0;
+    for (const kg::view& x : side) sum += static_cast<double>(x.dims.size()) * static_cast<double>(kg::size_of(x.type));
+    return sum;
+  }
+
+  const kg::op_row& row_;
+  kg::kernel_slot kernel_;
+  double work_;
+  std::vector<kg::named_operand> operands_;
+  std::vector<kg::tensor> results_;
+  std::vector<kg::signature> signatures_;
+  std::vector<kg::attr_value> attrs_;
+  std::vector<kg::view> in_, out_;
+  std::unique_ptr<kg::inference> call_;
+};
+
+// The targets of one case come one after the other and share its operands.
+const prepared& operands_of(const std::string& name, const kg::op_row& row, kg::dtype type, const geometry& what) {
+  static std::string last;
+  static std::unique_ptr<prepared> kept;
+  if (!kept || last != name) {
+    kept = nullptr;  // before the next one takes memory
+    kept = std::make_unique<prepared>(row, type, what);
+    last = name;
+  }
+  return *kept;
+}
+
+void measure(benchmark::State& state, const kg::op_row& row, const prepared& kernel, kg::dtype type,
+             const kerngrad::kernels::target& target) {
+  for (auto _ : state) {
+    kernel.run();
+    benchmark::ClobberMemory();
+  }
+  report(state,
+         {kernel.items(), kernel.operations(), kernel.read(), kernel.written(), kernel.read() + kernel.written(),
+          kg::size_of(type), kg::floating.has(type) || type == kg::dtype::complex64},
+         std::string(kg::name_of(row.group)), target);
+}
+
+void register_kernel(const kg::op_row& row, kg::dtype type, const selection& chosen) {
+  const geometry_fn make = convention_of(row)->make;
+  if (!make) return;
+  const std::size_t variants = make(row, type, 1000).size();
+  for (std::size_t v = 0; v < variants; ++v)
+    for (std::int64_t n : chosen.sizes) {
+      const std::string variant = make(row, type, 1000)[v].variant;
+      const std::string name =
+          std::string(row.name) + "<" + short_name(type) + ">" + (variant.empty() ? "" : "/" + variant);
+      const std::string size = "/n:" + std::to_string(n);
+      for (const auto& target : chosen.targets)
+        benchmark::RegisterBenchmark((name + "/target:" + target.name + size).c_str(),
+                                     [&row, type, make, v, n, target, key = name + size](benchmark::State& state) {
+                                       if (!pin(state, target)) return;
+                                       const prepared& kernel = operands_of(key, row, type, make(row, type, n)[v]);
+                                       measure(state, row, kernel, type, target);
+                                     });
+    }
+}
+
+}  // namespace
+}  // namespace kgbench
+
+int main(int argc, char** argv) {
+  return kgbench::run(argc, argv, [](const kgbench::selection& chosen) {
+    if (!chosen.list_only)
+      for (const auto& target : chosen.targets) kgbench::describe_roofs(target);
+    for (const kg::op_row& row : kg::op_table)
+      for (int t = 0; t < kg::dtype_count; ++t) {
+        const kg::dtype type = static_cast<kg::dtype>(t);
+        if (kg::slot_of(kg::backend::simd, kg::find_op(row.name), type).exists())
+          kgbench::register_kernel(row, type, chosen);
+      }
+    kgbench::register_updates(chosen);
+  });
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix products.
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+import kerngrad;
+import kerngrad.testkit;
+#include "bench/geometry.h"
+
+namespace kgbench {
+
+geometries product(const kg::op_row& row, kg::dtype, std::int64_t n) {
+  const std::int64_t side = std::llround(std::sqrt(static_cast<double>(n)));
+  const double multiply_adds = static_cast<double>(side) * static_cast<double>(side) * static_cast<double>(side);
+  return {{"", call_of(row, {{side, side}, {side, side}}), multiply_adds}};
+}
+
+}  // namespace kgbench

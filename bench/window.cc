@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions and poolings, and their gradients: one square image of n elements in all its channels.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+import kerngrad;
+import kerngrad.testkit;
+#include "bench/geometry.h"
+
+namespace kgbench {
+namespace {
+
+// Sixteen channels for small images, 64 for large ones; an even side.
+kg::shape image_of(std::int64_t n) {
+  const std::int64_t channels = n < 16384 ? 16 : 64;
+  const std::int64_t side = std::llround(std::sqrt(static_cast<double>(n / channels)) / 2) * 2;
+  return {1, std::max<std::int64_t>(side, 4), std::max<std::int64_t>(side, 4), channels};
+}
+
+}  // namespace
+
+geometries convolution(const kg::op_row& row, kg::dtype, std::int64_t n) {
+  const bool depthwise = row.name.starts_with("Depthwise");
+  const kg::shape x = image_of(n);
+  const kg::shape filter = {3, 3, x[3], depthwise ? 1 : x[3]};
+  std::vector<kg::named_attribute> attrs = {{"pad", "same"}};
+  if (row.attr_index("inputShape") >= 0) attrs.push_back({"inputShape", x});
+  if (row.attr_index("filterShape") >= 0) attrs.push_back({"filterShape", filter});
+  std::vector<kg::shape> dims;
+  for (const kg::operand& o : row.operands) dims.push_back(o.name == "filter" ? filter : x);  // dy is as large as x
+  // A row's cost is that of a 3x3 filter for one channel of the operand and one of the result.
+  return {
+      {"", call_of(row, dims, attrs), static_cast<double>(x.size()) * (depthwise ? 1.0 : static_cast<double>(x[3]))}};
+}
+
+geometries pooling(const kg::op_row& row, kg::dtype, std::int64_t n) {
+  const kg::shape x = image_of(n), y = {1, x[1] / 2, x[2] / 2, x[3]};
+  std::vector<kg::shape> dims;
+  for (const kg::operand& o : row.operands) dims.push_back(o.name == "dy" || o.name == "output" ? y : x);
+  return {
+      {"", call_of(row, dims, {{"filterSize", 2}, {"strides", 2}, {"pad", "valid"}}), static_cast<double>(y.size())}};
+}
+
+}  // namespace kgbench
