@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -82,14 +81,13 @@ class prepared {
   prepared(const kg::op_row& row, kg::dtype type, const geometry& what)
       : row_(row), kernel_(kg::slot_of(kg::backend::simd, kg::find_op(row.name), type)), work_(what.work) {
     operands_ = kg::testkit::operands_for(row, what.call, type);
-    std::vector<kg::signature> seen;
     bool has_value = false;
     for (std::size_t i = 0; i < operands_.size(); ++i)
-      for (const kg::tensor& x : operands_[i].tensors) {
+      for (kg::tensor& x : operands_[i].tensors) {
         const bool is_value = row.operands[row.takes_list() ? 0 : i].part == kg::role::value;
-        if (is_value && x.type() != type) throw std::logic_error("the row does not take the dtype of its kernel");
+        if (is_value && x.type() != type) x = kg::cast(x, type);  // the table has kernels that the row does not lead to
         has_value = has_value || is_value;
-        seen.push_back(x.signature());
+        signatures_.push_back(x.signature());
         in_.push_back({const_cast<void*>(x.address()), x.dims(), x.type()});
       }
     for (const kg::attr_spec& spec : row.attrs) attrs_.push_back(kg::default_of(spec));
@@ -97,12 +95,12 @@ class prepared {
       attrs_[static_cast<std::size_t>(row.attr_index(a.name))] = a.value;
     // Without a value the dtype is an attribute.
     if (const int at = row.attr_index("dtype"); at >= 0 && !has_value) attrs_[static_cast<std::size_t>(at)] = type;
-    signatures_ = std::move(seen);
     call_ = std::make_unique<kg::inference>(
         kg::inference{row, signatures_, attrs_, type, kg::result_of(type, row.types.after)});
     row.infer(*call_);
     for (int k = 0; k < call_->out.size(); ++k) {
-      const kg::signature& y = call_->out[k];
+      kg::signature& y = call_->out[k];
+      if (!has_value && row.attr_index("dtype") < 0) y.type = type;  // LinSpace gives float32, its kernel both
       results_.push_back(kg::zeros(y.dims, y.type));
       out_.push_back({const_cast<void*>(results_.back().address()), y.dims, y.type});
     }
