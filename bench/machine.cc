@@ -35,7 +35,7 @@ double capacity(level where) {
 template <class F>
 double seconds_of(F run) {
   using clock = std::chrono::steady_clock;
-  constexpr double budget = 0.02;
+  constexpr double budget = 0.04;
   double best = 1e9, spent = 0;
   for (int i = 0; i < 5 || spent < budget; ++i) {
     const auto start = clock::now();
