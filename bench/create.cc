@@ -10,21 +10,25 @@ import kerngrad.testkit;
 namespace kgbench {
 
 geometries filled(const kg::op_row& row, kg::dtype, std::int64_t n) {
-  return {{"", call_of(row, {}, {{"shape", kg::shape{n}}, {"value", 1}}), 0}};
+  return {{"", call_of(row, {}, {{"shape", kg::shape{n}}, {"value", 1}}), 0, {}}};
+}
+
+geometries filled_like(const kg::op_row& row, kg::dtype, std::int64_t n) {
+  return {{"", call_of(row, {{n}}), 0, {std::string(row.operands[0].name)}}};
 }
 
 geometries ranged(const kg::op_row& row, kg::dtype, std::int64_t n) {
-  return {{"", call_of(row, {}, {{"start", 0}, {"stop", n}}), 0}};
+  return {{"", call_of(row, {}, {{"start", 0}, {"stop", n}}), 0, {}}};
 }
 
 geometries spaced(const kg::op_row& row, kg::dtype, std::int64_t n) {
-  return {{"", call_of(row, {}, {{"start", -1.0}, {"stop", 1.0}, {"num", n}}), 0}};
+  return {{"", call_of(row, {}, {{"start", -1.0}, {"stop", 1.0}, {"num", n}}), 0, {}}};
 }
 
 geometries drawn(const kg::op_row& row, kg::dtype type, std::int64_t n) {
   std::vector<kg::named_attribute> attrs = {{"shape", kg::shape{n}}};
   if (row.attr_index("high") >= 0 && kg::integral.has(type)) attrs.push_back({"high", 1000});  // [0, 1) has one integer
-  return {{"", call_of(row, {}, attrs), 0}};
+  return {{"", call_of(row, {}, attrs), 0, {}}};
 }
 
 }  // namespace kgbench

@@ -15,7 +15,8 @@ namespace kgbench {
 struct geometry {
   std::string variant;  ///< tells calls of one op apart: "rows", "to:f32"; empty where there is one
   kg::testkit::sample call;
-  double work = 0;  ///< how many times the operations are done that the row states as its cost
+  double work = 0;                  ///< how many times the operations are done that the row states as its cost
+  std::vector<std::string> unread;  ///< operands of which only the shape counts
 };
 using geometries = std::vector<geometry>;
 /// Makes the calls for an op, the dtype that its kernel computes in, and n.
@@ -76,6 +77,7 @@ geometries one_hot(const kg::op_row&, kg::dtype, std::int64_t n);
 
 // bench/create.cc
 geometries filled(const kg::op_row&, kg::dtype, std::int64_t n);
+geometries filled_like(const kg::op_row&, kg::dtype, std::int64_t n);
 geometries ranged(const kg::op_row&, kg::dtype, std::int64_t n);
 geometries spaced(const kg::op_row&, kg::dtype, std::int64_t n);
 geometries drawn(const kg::op_row&, kg::dtype, std::int64_t n);

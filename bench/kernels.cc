@@ -29,7 +29,7 @@ constexpr convention conventions[] = {
     {kg::launch::binary, flat},
     {kg::launch::select, flat},
     {kg::launch::convert, flat},
-    {kg::launch::fill_like, flat},
+    {kg::launch::fill_like, filled_like},
     {kg::launch::add_n, flat_list},
     {kg::launch::cast, cast},
     {kg::launch::reduce, reduction},
@@ -88,6 +88,8 @@ class prepared {
         if (is_value && x.type() != type) x = kg::cast(x, type);  // the table has kernels that the row does not lead to
         has_value = has_value || is_value;
         signatures_.push_back(x.signature());
+        if (std::find(what.unread.begin(), what.unread.end(), operands_[i].name) == what.unread.end())
+          read_ += bytes(x.signature());
         in_.push_back({const_cast<void*>(x.address()), x.dims(), x.type()});
       }
     for (const kg::attr_spec& spec : row.attrs) attrs_.push_back(kg::default_of(spec));
@@ -101,6 +103,7 @@ class prepared {
     for (int k = 0; k < call_->out.size(); ++k) {
       kg::signature& y = call_->out[k];
       if (!has_value && row.attr_index("dtype") < 0) y.type = type;  // LinSpace gives float32, its kernel both
+      written_ += bytes(y);
       results_.push_back(kg::zeros(y.dims, y.type));
       out_.push_back({const_cast<void*>(results_.back().address()), y.dims, y.type});
     }
@@ -114,8 +117,8 @@ class prepared {
     else row_.launch({*call_, kernel_, kg::kernel_tables[0].data(), in_, out_});
   }
 
-  double read() const { return bytes(in_); }
-  double written() const { return bytes(out_); }
+  double read() const { return read_; }
+  double written() const { return written_; }
   double operations() const { return work_ * row_.cost; }
   /// Elements of the largest operand or result.
   double items() const {
@@ -126,15 +129,13 @@ class prepared {
   }
 
  private:
-  static double bytes(const std::vector<kg::view>& side) {
-    double sum = 0;
-    for (const kg::view& x : side) sum += static_cast<double>(x.dims.size()) * static_cast<double>(kg::size_of(x.type));
-    return sum;
+  static double bytes(const kg::signature& x) {
+    return static_cast<double>(x.dims.size()) * static_cast<double>(kg::size_of(x.type));
   }
 
   const kg::op_row& row_;
   kg::kernel_slot kernel_;
-  double work_;
+  double work_, read_ = 0, written_ = 0;
   std::vector<kg::named_operand> operands_;
   std::vector<kg::tensor> results_;
   std::vector<kg::signature> signatures_;

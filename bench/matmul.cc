@@ -13,7 +13,7 @@ namespace kgbench {
 geometries product(const kg::op_row& row, kg::dtype, std::int64_t n) {
   const std::int64_t side = std::llround(std::sqrt(static_cast<double>(n)));
   const double multiply_adds = static_cast<double>(side) * static_cast<double>(side) * static_cast<double>(side);
-  return {{"", call_of(row, {{side, side}, {side, side}}), multiply_adds}};
+  return {{"", call_of(row, {{side, side}, {side, side}}), multiply_adds, {}}};
 }
 
 }  // namespace kgbench

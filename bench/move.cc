@@ -13,7 +13,7 @@ namespace {
 
 using list = std::vector<std::int64_t>;
 
-geometries of(kg::testkit::sample call, double work = 0) { return {{"", std::move(call), work}}; }
+geometries of(kg::testkit::sample call) { return {{"", std::move(call), 0, {}}}; }
 
 // Rows in an order that is none: a step that has no factor in common with 2^k walks over all of them.
 kg::tensor scattered(std::int64_t count, std::int64_t limit) {

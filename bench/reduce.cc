@@ -13,9 +13,9 @@ geometries reduction(const kg::op_row& row, kg::dtype, std::int64_t n) {
   const kg::shape dims = matrix(n).dims();
   const std::string axis(row.attrs[0].name);
   const double work = static_cast<double>(dims.size());
-  return {{"all", call_of(row, {{dims.size()}}, {{axis, 0}}), work},
-          {"rows", call_of(row, {dims}, {{axis, 1}}), work},
-          {"columns", call_of(row, {dims}, {{axis, 0}}), work}};
+  return {{"all", call_of(row, {{dims.size()}}, {{axis, 0}}), work, {}},
+          {"rows", call_of(row, {dims}, {{axis, 1}}), work, {}},
+          {"columns", call_of(row, {dims}, {{axis, 0}}), work, {}}};
 }
 
 geometries rows(const kg::op_row& row, kg::dtype, std::int64_t n) {
@@ -23,7 +23,7 @@ geometries rows(const kg::op_row& row, kg::dtype, std::int64_t n) {
   const std::vector<kg::shape> operands(row.operands.size(), dims);
   std::vector<kg::named_attribute> attrs;
   if (!row.attrs.empty()) attrs = {{std::string(row.attrs[0].name), 1}};
-  return {{"", call_of(row, operands, attrs), static_cast<double>(dims.size())}};
+  return {{"", call_of(row, operands, attrs), static_cast<double>(dims.size()), {}}};
 }
 
 }  // namespace kgbench

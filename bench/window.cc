@@ -32,16 +32,20 @@ geometries convolution(const kg::op_row& row, kg::dtype, std::int64_t n) {
   std::vector<kg::shape> dims;
   for (const kg::operand& o : row.operands) dims.push_back(o.name == "filter" ? filter : x);  // dy is as large as x
   // A row's cost is that of a 3x3 filter for one channel of the operand and one of the result.
-  return {
-      {"", call_of(row, dims, attrs), static_cast<double>(x.size()) * (depthwise ? 1.0 : static_cast<double>(x[3]))}};
+  const double work = static_cast<double>(x.size() * (depthwise ? 1 : x[3]));
+  return {{"", call_of(row, dims, attrs), work, {}}};
 }
 
 geometries pooling(const kg::op_row& row, kg::dtype, std::int64_t n) {
   const kg::shape x = image_of(n), y = {1, x[1] / 2, x[2] / 2, x[3]};
   std::vector<kg::shape> dims;
   for (const kg::operand& o : row.operands) dims.push_back(o.name == "dy" || o.name == "output" ? y : x);
-  return {
-      {"", call_of(row, dims, {{"filterSize", 2}, {"strides", 2}, {"pad", "valid"}}), static_cast<double>(y.size())}};
+  // What kernels/pool.h says: the gradient of the maximum finds it again in the image, that of the mean needs neither.
+  std::vector<std::string> unread;
+  if (row.operand_index("output") >= 0) unread = {"output"};
+  else if (row.operand_index("dy") >= 0) unread = {"input"};
+  const kg::testkit::sample call = call_of(row, dims, {{"filterSize", 2}, {"strides", 2}, {"pad", "valid"}});
+  return {{"", call, static_cast<double>(y.size()), unread}};
 }
 
 }  // namespace kgbench

@@ -3,7 +3,7 @@
 'use strict';
 const D = JSON.parse(document.getElementById('data').textContent);
 const get = id => document.getElementById(id);
-const BLOCK = 22;  // lines of a part of the heat map
+const BLOCK = 24;  // lines of a part of the heat map, at most
 const LEVELS = ['L1', 'L2', 'L3', 'DRAM'];
 const rows = D.rows.map(r => ({kernel: D.kernels[r[0]], target: D.targets[r[1]], n: r[2], ns: r[3], roof: r[4],
                                limit: r[5], items: r[6], bytes: r[7], flops: r[8]}));
@@ -96,10 +96,11 @@ function drawHeat() {
   const blocks = [];
   for (const f of D.families) {
     const kernels = D.kernels.filter(k => k.family === f && D.targets.some(t => found.has(k.name + '|' + t)));
-    for (let i = 0; i < kernels.length; i += BLOCK)  // short tables, so that each has its head in sight
+    const part = Math.ceil(kernels.length / Math.ceil(kernels.length / BLOCK));
+    for (let i = 0; i < kernels.length; i += part)  // short tables, so that each has its head in sight
       blocks.push(html('table', {}, html('caption', {}, f + (i ? ', continued' : '')),
         html('thead', {}, html('tr', {}, html('th', {}, ''), ...D.targets.map(t => html('th', {scope: 'col'}, t)))),
-        html('tbody', {}, ...kernels.slice(i, i + BLOCK).map(k => html('tr', {},
+        html('tbody', {}, ...kernels.slice(i, i + part).map(k => html('tr', {},
           html('td', {}, html('button', {title: k.name, onclick: () => choose(k.name)}, breakable(k.label))),
           ...D.targets.map(t => cell(k, t)))))));
   }

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """The report of a run: index.html, one page that needs nothing else, and report.md, the same figures as tables."""
-import collections
 import json
 import pathlib
 
@@ -20,7 +19,7 @@ def page_data(found):
     all_rows = results.rows_of(found)
     rows = [r for r in all_rows if r.floor]
     targets = in_order(r.target for r in rows)
-    kernels = collections.OrderedDict()
+    kernels = {}
     for row in rows:
         label = row.op + (f' {row.variant}' if row.variant else '')
         kernels.setdefault(row.kernel, {'name': row.kernel, 'label': label, 'dtype': row.dtype, 'family': row.family})

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Results of the benchmarks: files in Google Benchmark's format, read, merged and taken apart."""
-import collections
 import json
 import re
 import statistics
@@ -66,7 +65,7 @@ def load(path):
 
 def rows_of(found):
     """A Row for each benchmark that ran, in the order of the file."""
-    records = collections.OrderedDict()
+    records = {}
     for record in found['benchmarks']:
         if record.get('run_type', 'iteration') == 'iteration' and not record.get('error_occurred'):
             records.setdefault(record.get('run_name', record['name']), []).append(record)
@@ -90,7 +89,7 @@ def merged(files):
 
 def roofs_of(context):
     """{target: {'fma/f32': 2.4e11, 'read/L1': ...}} of a run's context."""
-    roofs = collections.OrderedDict()
+    roofs = {}
     for key, value in context.items():
         if key.startswith('roof/'):
             _, target, what = key.split('/', 2)
