@@ -1,0 +1,252 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""check.py ROOT [BUILD]: the tools of ./dev bench on results that are made up here; with BUILD, on its programs too."""
+import contextlib
+import html.parser
+import io
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(sys.argv[1])
+BUILD = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else None
+RUN = ROOT / 'tools' / 'bench' / 'run.py'
+sys.path.insert(0, str(ROOT / 'tools' / 'bench'))
+import compare  # noqa: E402
+import report  # noqa: E402
+import results  # noqa: E402
+
+LEVELS = ('L1', 'L2', 'L3', 'DRAM')
+
+
+def record(name, ns, **more):
+    return {'name': name, 'run_name': name, 'run_type': 'iteration', 'cpu_time': ns, 'real_time': 9 * ns, 'time_unit': 'ns',
+            **more}
+
+
+def kernel(name, ns, label='unary L2', **more):
+    return record(name, ns, label=label, floor_ns=ns / 2, items_per_second=1e9, bytes_per_second=8e9, flops=1e10, **more)
+
+
+def made_up():
+    context = {'date': '2026-01-02T03:04:05', 'cpu_model': 'A & B </script>', 'simd_targets': 'AVX2 SSE4'}
+    for target in ('AVX2', 'SSE4'):
+        context |= {f'roof/{target}/fma/{t}': '1e+11' for t in ('f32', 'f64')}
+        context |= {f'roof/{target}/{what}/{level}': '5e+10' for what in ('read', 'write', 'copy') for level in LEVELS}
+    names = ['Exp<f32>', 'Sum<f64>/rows', 'Cast<u8>/to:f32', 'sgd<f32>']
+    rows = [kernel(f'{name}/target:{target}/n:{n}', 100 + n) for name in names for target in ('AVX2', 'SSE4')
+            for n in (1000, 65536)]
+    peers = {'cases': [{'id': 'B4', 'name': 'exp', 'size': '65536', 'unit': 'ns', 'ours': 5600.0, 'comparator': 'eigen',
+                        'peers': {'eigen': 6830.0}, 'ratio': 0.82, 'must': 0.85}, {'id': 'Q', 'name': 'no peer', 'ours': 1.0}]}
+    return {'context': context, 'benchmarks': rows + [record('dispatch/typed/target:AVX2/n:8', 5.0)], 'peers': peers}
+
+
+class Page(html.parser.HTMLParser):
+    """Tags must be closed in the order in which they were opened; what scripts hold is kept."""
+    VOID = {'meta', 'br', 'link', 'img', 'input', 'hr'}
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.wrong, self.attributes, self.scripts = [], [], [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.attributes += attrs
+        if tag == 'script':
+            self.scripts.append('')
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(tag)
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] == 'script':
+            self.scripts[-1] += data
+
+
+def the_page_is_valid_and_needs_nothing_else():
+    text = report.html_of(made_up())
+    page = Page(text)
+    assert not page.open and not page.wrong, (page.open, page.wrong)
+    assert len(page.scripts) == 2, 'what the data holds has ended its script element'
+    assert not [a for a in page.attributes if a[0] in ('src', 'href')] and 'url(' not in text and '@import' not in text
+    assert not re.findall(r'https?://(?!www\.w3\.org/)', text)
+    assert 'prefers-color-scheme: dark' in text
+    assert not re.search(r'/\*(STYLE|DATA|SCRIPT)\*/', text)
+    ids = [value for key, value in page.attributes if key == 'id']
+    assert len(ids) == len(set(ids))
+    wanted = set(re.findall(r"get\('([\w-]+)'\)", page.scripts[1]))
+    assert wanted <= set(ids), f'the script asks for {wanted - set(ids)}'
+
+
+def the_page_holds_every_kernel_on_every_target():
+    data = json.loads(Page(report.html_of(made_up())).scripts[0])
+    assert [k['name'] for k in data['kernels']] == ['Exp<f32>', 'Sum<f64>/rows', 'Cast<u8>/to:f32', 'sgd<f32>']
+    assert data['targets'] == ['AVX2', 'SSE4'] and len(data['rows']) == 16
+    assert data['rows'][0] == [0, 0, 1000, 1100.0, 0.5, 'L2', 1e9, 8e9, 1e10]
+    assert data['roofs']['SSE4']['read/L3'] == 5e10
+    assert data['others'] == [['dispatch', 'typed', 'AVX2', 8, 5.0]]
+    assert data['peers']['cases'][0]['ours'] == 5600.0
+
+
+def the_table_holds_every_kernel_too():
+    text = report.markdown_of(made_up())
+    for wanted in ('Exp<f32>', 'Sum<f64>/rows', 'Cast<u8>/to:f32', 'sgd<f32>', 'AVX2', 'SSE4', '50% L2', '0.82 eigen', 'B4 exp',
+                   'dispatch/typed', '| read L3, GB/s | 50 | 50 |'):
+        assert wanted in text, wanted
+    for lines in re.findall(r'(?:^\|.*\n)+', text, re.M):
+        assert len({line.count('|') for line in lines.splitlines()}) == 1, lines
+
+
+def results_without_roofs_or_kernels_make_a_report_all_the_same():
+    for found in ({'benchmarks': []}, {'context': {}, 'benchmarks': [record('dispatch/typed/target:AVX2/n:8', 5.0)]}):
+        assert not Page(report.html_of(found)).wrong
+        assert report.markdown_of(found).startswith('# kerngrad benchmarks')
+
+
+def verdicts(old, new):
+    def found(times):
+        return {'benchmarks': [record('a/target:X/n:1', t) for t in times]}
+    _, pairs = compare.report(found(old), found(new))
+    return pairs[0].verdict
+
+
+def a_difference_beyond_all_repetitions_is_one():
+    assert verdicts([100, 102, 104], [90, 91, 92]) == 'faster'
+    assert verdicts([90, 91, 92], [100, 102, 104]) == 'slower'
+    assert verdicts([100, 102, 110], [95, 101, 104]) == 'same', 'the repetitions overlap'
+    assert verdicts([100.0, 100.1, 100.2], [101.0, 101.1, 101.2]) == 'same', 'one per cent is nothing'
+
+
+def single_runs_are_taken_to_be_noisy():
+    assert verdicts([100], [106]) == 'same' and verdicts([106], [100]) == 'same'
+    assert verdicts([100], [125]) == 'slower' and verdicts([125], [100]) == 'faster'
+
+
+def a_comparison_says_what_is_in_one_run_only_and_that_the_machine_is_another():
+    old = {'context': {'cpu_model': 'A'}, 'benchmarks': [record('gone/n:1', 1), record('both/n:1', 10)]}
+    new = {'context': {'cpu_model': 'B'}, 'benchmarks': [record('both/n:1', 20), record('new/n:1', 1)]}
+    text, pairs = compare.report(old, new)
+    assert [p.name for p in pairs] == ['both/n:1'] and '| both/n:1 | 10 ns | 20 ns | 2.000 |' in text
+    assert 'Not the same CPU' in text and '- gone/n:1' in text and '- new/n:1' in text
+
+
+def times_are_brought_to_one_unit_and_failures_left_out():
+    rows = results.rows_of({'benchmarks': [
+        record('a/n:1', 2) | {'time_unit': 'us'}, record('b/n:1', 1, error_occurred=True, error_message='why'),
+        record('a/n:1_mean', 3) | {'run_type': 'aggregate'}]})
+    assert [(r.name, r.time) for r in rows] == [('a/n:1', 2000.0)]
+
+
+def command(*arguments):
+    return subprocess.run([sys.executable, str(RUN), *map(str, arguments)], capture_output=True, text=True, check=False)
+
+
+def refused(done, *words):
+    lines = done.stderr.strip().splitlines()
+    assert done.returncode == 2 and lines and all(word in lines[-1] for word in words), (done.returncode, done.stderr)
+
+
+def compare_exits_with_1_only_when_told_to_and_something_is_slower():
+    with tempfile.TemporaryDirectory() as folder:
+        fast, slow = (pathlib.Path(folder) / name for name in ('fast.json', 'slow.json'))
+        fast.write_text(json.dumps({'benchmarks': [record('a/n:1', t) for t in (100, 101)]}))
+        slow.write_text(json.dumps({'benchmarks': [record('a/n:1', t) for t in (150, 151)]}))
+        assert command('--compare', fast, slow).returncode == 0
+        assert command('--compare', fast, slow, '--fail-above', '1.1').returncode == 1
+        assert command('--compare', fast, slow, '--fail-above', '1.6').returncode == 0
+        assert command('--compare', slow, fast, '--fail-above', '1.1').returncode == 0
+        assert '| a/n:1 | 100 ns | 150 ns | 1.498 |' in command('--compare', fast, slow).stdout
+        refused(command('--compare', fast, pathlib.Path(folder) / 'nowhere.json'), 'nowhere.json')
+        (pathlib.Path(folder) / 'text.json').write_text('no JSON')
+        refused(command('--compare', fast, pathlib.Path(folder) / 'text.json'), 'text.json', '--json')
+        (pathlib.Path(folder) / 'other.json').write_text('[1]')
+        refused(command('--compare', fast, pathlib.Path(folder) / 'other.json'), 'other.json', 'benchmarks')
+
+
+def options_that_make_no_sense_are_refused_with_2():
+    refused(command('--filter', '('), '--filter', 'regular expression')
+    refused(command('--fail-above', '1.1'), '--compare')
+    refused(command('--from', 'x.json', '--target', 'AVX2'), '--from')
+    refused(command('--build', '/nowhere'), '/nowhere')
+
+
+def a_report_is_made_of_an_earlier_run():
+    with tempfile.TemporaryDirectory() as folder:
+        earlier, out = pathlib.Path(folder) / 'earlier.json', pathlib.Path(folder) / 'new' / 'out'
+        earlier.write_text(json.dumps(made_up()))
+        done = command('--from', earlier, '--report', out)
+        assert done.returncode == 0, done.stderr
+        assert 'Exp<f32>' in (out / 'report.md').read_text() and 'Exp<f32>' in (out / 'index.html').read_text()
+
+
+# ------------------------------------------------------------------------------------------ with the programs
+
+def unknown_targets_filters_and_sizes_say_what_there_is():
+    refused(command('--build', BUILD, '--no-build', '--target', 'ABACUS'), 'ABACUS', 'EMU128')
+    refused(command('--build', BUILD, '--no-build', '--filter', 'Softmox'), 'Softmox', 'Softmax')
+    refused(command('--build', BUILD, '--no-build', '--sizes', 'many'), 'many', 'whole numbers')
+    refused(command('--build', BUILD, '--no-build', '--benchmark_nonsense=1'), 'nonsense')
+
+
+def one_file_holds_the_results_of_all_programs_and_their_roofs():
+    with tempfile.TemporaryDirectory() as folder:
+        out = pathlib.Path(folder) / 'all.json'
+        done = command('--build', BUILD, '--no-build', '--target', 'EMU128', '--sizes', '16,1000', '--benchmark_min_time=0.0001',
+                       '--filter', r'^(Add<f32>|Sum<i64>/rows|dispatch/typed)/', '--json', out, '--report', folder)
+        assert done.returncode == 0, done.stderr
+        found = results.load(out)
+        rows = {row.name: row for row in results.rows_of(found)}
+        assert {'Add<f32>/target:EMU128/n:16', 'Sum<i64>/rows/target:EMU128/n:1000',
+                'dispatch/typed/target:EMU128/n:8'} <= set(rows), list(rows)
+        roofs = results.roofs_of(found['context'])
+        assert list(roofs) == ['EMU128'] and set(roofs['EMU128']) == {
+            'fma/f32', 'fma/f64', *(f'{what}/{level}' for what in ('read', 'write', 'copy') for level in LEVELS)}
+        assert all(value > 1e8 for value in roofs['EMU128'].values()), roofs
+        for fact in ('cpu_model', 'cpu_caches', 'simd_targets', 'compiler', 'version_kerngrad', 'version_highway',
+                     'version_google_benchmark'):
+            assert found['context'].get(fact), fact
+        add = rows['Add<f32>/target:EMU128/n:1000']
+        assert add.family == 'binary' and add.limit in ('L1', 'fma') and 0 < add.roof < 3, (add.family, add.limit, add.roof)
+        assert abs(add.bytes / add.items - 12) < 1e-6 and abs(add.operations / add.items - 1) < 1e-6
+        assert 'Add<f32>' in (pathlib.Path(folder) / 'report.md').read_text()
+
+
+def every_kernel_of_the_ops_page_and_every_optimizer_step_is_measured():
+    done = command('--build', BUILD, '--no-build', '--benchmark_list_tests')
+    assert done.returncode == 0, done.stderr
+    listed = {line.split('/')[0] for line in done.stdout.splitlines()}
+    short = {'float32': 'f32', 'float64': 'f64', 'int32': 'i32', 'int64': 'i64', 'uint8': 'u8', 'bool': 'bool',
+             'complex64': 'c64'}
+    wanted = set()
+    for line in (ROOT / 'docs' / 'ops.md').read_text().splitlines():
+        cells = [cell.strip() for cell in re.split(r'(?<!\\)\|', line)]
+        if len(cells) < 8 or cells[1] in ('op', '---', 'Identity', 'Reshape', 'ExpandDims'):  # these share the elements
+            continue
+        types = short if cells[6] == 'any' else [t for t in re.split(r', ', cells[6]) if t in short]
+        wanted |= {f'{cells[1]}<{short[t]}>' for t in types}
+    assert len(wanted) > 300, len(wanted)
+    for name, dtype in re.findall(r'^void (\w+)_(float\d\d)\(', (ROOT / 'kernels' / 'update.h').read_text(), re.M):
+        wanted.add(f'{name}<{short[dtype]}>')
+    assert wanted <= listed, sorted(wanted - listed)
+
+
+TOOLS = [the_page_is_valid_and_needs_nothing_else, the_page_holds_every_kernel_on_every_target,
+         the_table_holds_every_kernel_too, results_without_roofs_or_kernels_make_a_report_all_the_same,
+         a_difference_beyond_all_repetitions_is_one, single_runs_are_taken_to_be_noisy,
+         a_comparison_says_what_is_in_one_run_only_and_that_the_machine_is_another,
+         times_are_brought_to_one_unit_and_failures_left_out, compare_exits_with_1_only_when_told_to_and_something_is_slower,
+         options_that_make_no_sense_are_refused_with_2, a_report_is_made_of_an_earlier_run]
+PROGRAMS = [unknown_targets_filters_and_sizes_say_what_there_is, one_file_holds_the_results_of_all_programs_and_their_roofs,
+            every_kernel_of_the_ops_page_and_every_optimizer_step_is_measured]
+
+for check in PROGRAMS if BUILD else TOOLS:
+    print(check.__name__.replace('_', ' '), flush=True)
+    with contextlib.redirect_stderr(io.StringIO()):
+        check()
