@@ -10,7 +10,8 @@ TOO_SMALL = 0.02
 
 
 class Pair:
-    """One benchmark in both runs. `low` and `high` bound new / old: the extremes of the repetitions against each other."""
+    """One benchmark in both runs; `low` and `high` bound new / old, the extremes of the repetitions set against each
+    other."""
 
     def __init__(self, old, new):
         self.name = old.name
@@ -60,11 +61,13 @@ def report(old_found, new_found):
             lines += [f'**Not the same {label}**: {was} then, {now} now.', '']
     repeated = min([len(r.times) for r in old_rows + new_rows], default=0)
     if repeated > 1:
-        lines += [f'Bounds: the slowest repetition of one run against the fastest of the other, at least {repeated} each.']
+        lines += [f'Bounds: the slowest of at least {repeated} repetitions of one run by the fastest of the other.']
     else:
-        lines += [f'Some ran once: {UNKNOWN_NOISE:.0%} are taken for their noise. `--benchmark_repetitions=5` measures it.']
+        lines += [f'Some ran once: {UNKNOWN_NOISE:.0%} are taken for their noise. `--benchmark_repetitions=5` '
+                  'measures it.']
     counts = {v: sum(p.verdict == v for p in pairs) for v in ('faster', 'slower', 'same')}
-    lines += ['', f'{len(pairs)} compared: {counts["faster"]} faster, {counts["slower"]} slower, {counts["same"]} the same.']
+    lines += ['', f'{len(pairs)} compared: {counts["faster"]} faster, {counts["slower"]} slower, '
+                  f'{counts["same"]} the same.']
     if pairs:
         mean = math.exp(sum(math.log(p.ratio) for p in pairs) / len(pairs))
         lines += [f'Geometric mean of new / old: {mean:.3f}.']

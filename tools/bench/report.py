@@ -30,8 +30,9 @@ def page_data(found):
     others = [r for r in all_rows if not r.floor]
     best = {r.op: r.target for r in reversed(others)}  # the first target of each program is the best one
     return {
-        'summary': f'{len(kernels)} kernels on {len(targets)} CPU targets of {context.get("cpu_model", "this machine")}, '
-                   f'{context.get("date", "")[:10]}; times are of one thread and of the processor, not of the clock on the wall',
+        'summary': f'{len(kernels)} kernels on {len(targets)} CPU targets of '
+                   f'{context.get("cpu_model", "this machine")}, {context.get("date", "")[:10]}; times are of one '
+                   'thread and of the processor, not of the clock on the wall',
         'facts': results.machine_of(context), 'roofs': results.roofs_of(context), 'targets': targets,
         'families': in_order(r.family for r in rows), 'kernels': list(kernels.values()), 'rows': figures,
         'others': [[r.op, r.variant, r.target, r.n, number(r.time)] for r in others if r.target == best[r.op]],

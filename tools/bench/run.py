@@ -32,16 +32,18 @@ def options():
         prog='./dev bench', description='Measures every kernel x dtype x SIMD target x size beside the roofs of the '
         'machine. Options that are not listed go to the programs: --benchmark_repetitions=5, --benchmark_min_time=0.5.',
         allow_abbrev=False)
-    parser.add_argument('--target', metavar='NAME[,NAME]', help='only these SIMD targets; all that the CPU has otherwise')
+    parser.add_argument('--target', metavar='NAME[,NAME]', help='only these SIMD targets, not all')
     parser.add_argument('--filter', metavar='REGEX', help='only benchmarks whose name has it somewhere')
     parser.add_argument('--sizes', metavar='N[,N]', help='elements a kernel works on; 1000,65536,1048576 otherwise')
-    parser.add_argument('--quick', action='store_true', help='fewer sizes, less time for each: to see whether all is well')
+    parser.add_argument('--quick', action='store_true', help='fewer sizes and less time, to see whether all is well')
     parser.add_argument('--json', metavar='FILE', help='all results in one file of Google Benchmark\'s format')
     parser.add_argument('--report', metavar='DIR', help='an HTML page and a Markdown table of the results')
-    parser.add_argument('--from', metavar='FILE', dest='source', help='results of an earlier run, in place of a new one')
-    parser.add_argument('--peers', action='store_true', help='other libraries, as far as they are installed; with --report beside all kernels')
+    parser.add_argument('--from', metavar='FILE', dest='source', help='results of an earlier run, not of a new one')
+    parser.add_argument('--peers', action='store_true',
+                        help='other libraries, as far as they are installed; with --report beside all kernels')
     parser.add_argument('--compare', nargs=2, metavar=('OLD', 'NEW'), help='compare two files of --json')
-    parser.add_argument('--fail-above', type=float, metavar='RATIO', help='with --compare: 1 if something got so much slower')
+    parser.add_argument('--fail-above', type=float, metavar='RATIO',
+                        help='with --compare: exit code 1 when something is slower by more than that')
     parser.add_argument('--build', default='build', metavar='DIR', help=argparse.SUPPRESS)
     parser.add_argument('--no-build', action='store_true', help=argparse.SUPPRESS)
     chosen, others = parser.parse_known_args()
@@ -128,7 +130,8 @@ def peers(chosen):
     """What tools/bench/peers.py measures: our cases and those of other libraries in turn."""
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / 'peers.json'
-        command = [sys.executable, str(ROOT / 'tools' / 'bench' / 'peers.py'), '--build', chosen.build, '--json', str(out)]
+        tool = ROOT / 'tools' / 'bench' / 'peers.py'
+        command = [sys.executable, str(tool), '--build', chosen.build, '--json', str(out)]
         command += ['--quick'] if chosen.quick else []
         command += ['--filter', chosen.filter] if chosen.filter else []
         if subprocess.run(command, check=False).returncode != 0:
