@@ -9,6 +9,7 @@
 #define HWY_TARGET_INCLUDE "kernels/binary.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
+#include "kernels/activation-inl.h"
 #include "kernels/elementwise-inl.h"
 #include "kernels/math-inl.h"
 
@@ -182,12 +183,6 @@ HWY_INLINE V Power(D d, V a, V b) {
     }
     return power;
   }
-}
-
-// x where it is not below 0, alpha x elsewhere.
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE V Prelu(D d, V x, V alpha) {
-  return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Mul(alpha, x), x);
 }
 
 // The gradient of Relu from its result y: dy where y > 0, 0 elsewhere.

@@ -8,6 +8,7 @@
 #define HWY_TARGET_INCLUDE "kernels/unary.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
+#include "kernels/activation-inl.h"
 #include "kernels/elementwise-inl.h"
 #include "kernels/math-inl.h"
 
@@ -48,18 +49,6 @@ template <class D, class V = hn::Vec<D>>
 HWY_INLINE V Rounded([[maybe_unused]] D d, V x) {
   if constexpr (hwy::IsFloat<hn::TFromD<D>>()) return Round(d, x);
   else return x;
-}
-
-// 0 where x < 0, else x: NaN and -0 pass.
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE V Relu([[maybe_unused]] D d, V x) {
-  if constexpr (sizeof(hn::TFromD<D>) == 1) return x;
-  else return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Zero(d), x);
-}
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE V Relu6(D d, V x) {
-  const V six = hn::Set(d, 6);
-  return hn::IfThenElse(hn::Gt(x, six), six, Relu(d, x));
 }
 
 // alpha x where x < 0, else x; alpha is rounded to the dtype first.
