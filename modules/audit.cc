@@ -15,6 +15,7 @@ import :grads_unary;
 import :grads_binary;
 import :grads_reduce;
 import :grads_window;
+import :grads_fused;
 import :grads_move;
 
 export namespace kerngrad {
@@ -31,16 +32,17 @@ inline constexpr auto rule_names = [] {
   const auto softmax = names_of(rules::softmax_family);
   const auto matrix = names_of(rules::matrix);
   const auto window = names_of(rules::window);
+  const auto fused = names_of(rules::fused);
   const auto move = names_of(rules::move);
   std::array<std::string_view, unary.size() + binary.size() + convert.size() + reduce.size() + softmax.size() +
-                                   matrix.size() + window.size() + move.size()>
+                                   matrix.size() + window.size() + fused.size() + move.size()>
       all{};
   std::size_t at = 0;
   const auto append = [&](const auto& names) {
     for (std::string_view name : names) all[at++] = name;
   };
   append(unary), append(binary), append(convert), append(reduce), append(softmax), append(matrix), append(window),
-      append(move);
+      append(fused), append(move);
   return all;
 }();
 

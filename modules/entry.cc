@@ -102,6 +102,8 @@ const shape& frame_dims(const frame& at, int i);
 dtype frame_type(const frame& at, int i);
 const attr_value& frame_attr(const frame& at, int index);
 int frame_index(const frame& at);
+/// A value of the rule's own that lives as long as the walk is at its node, empty at first: k is 0 or 1.
+tensor& frame_shared(const frame& at, int k);
 /// Zeros like operand i, and g added up over the axes that operand i was broadcast over.
 tensor frame_zeros(const frame& at, int i);
 tensor frame_reduced(const frame& at, int i, tensor g);

@@ -2,6 +2,7 @@
 // Strides, known inside the library only: how launchers walk shapes.
 module;
 #include "kernels/abi.h"
+#include "kernels/binary.h"
 module kerngrad:geometry;
 
 import :std;
@@ -25,6 +26,8 @@ void copy_strided(const launch_call& c, const void* in, void* out, dtype type, s
                   std::int64_t in_offset = 0, std::int64_t out_offset = 0);
 /// x with its axes permuted, contiguous.
 void permute(const launch_call& c, const void* in, void* out, dtype type, const shape& dims, std::span<const int> perm);
+/// How three operands broadcast to a shape are walked, axes merged where all three walk them as one.
+kernels::broadcast_geometry walk_of_three(const shape& dims, const std::array<shape, 3>& operands);
 /// Fills with a number.
 void fill_with(const launch_call& c, void* out, dtype type, std::int64_t count, double value);
 

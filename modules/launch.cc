@@ -49,6 +49,8 @@ void matmul(const launch_call&);
 void conv(const launch_call&);
 void conv_backprop_input(const launch_call&);
 void conv_backprop_filter(const launch_call&);
+void fused_matmul(const launch_call&);  ///< a product, then bias and activation on it
+void fused_conv(const launch_call&);
 void pool(const launch_call&);
 void pool_grad(const launch_call&);
 void pool_gather(const launch_call&);

@@ -88,8 +88,11 @@ struct inference {
   dtype compute;      ///< the dtype that the kernel is chosen by
   dtype result_type;  ///< what the type rule says of the results
   small_list<signature, 1> out{};
+  std::uint32_t absent = 0;  ///< a bit for each optional operand that was left out before one that was given
 
   constexpr const attr_value& attr(std::string_view name) const;
+  /// Operand `i` was given.
+  constexpr bool has(std::size_t i) const { return i < in.size() && !((absent >> i) & 1); }
   constexpr void give(const shape& dims) { out.push_back({dims, result_type}); }
   constexpr void give(const shape& dims, dtype type) { out.push_back({dims, type}); }
   /// Throws for operand `i`, named in the text.

@@ -5,6 +5,7 @@
 //   c.out()     the result, if the rule says that it is kept       c.type(i)   its dtype, always
 //   c.attr<"name">()   an attribute                                c.reduced(i, g)  g summed over what operand i
 //   broadcast
+//   c.once<0>(f)   what f() gives, computed once for all operands of the call; so c.once<1>(f)
 // and calls ops only, so the same rule serves the eager tape, higher orders and fused programs.
 module;
 #include "kernels/abi.h"
@@ -87,6 +88,15 @@ class tensor_context {
   inline tensor zeros(int i) const { return frame_zeros(at_, i); }
   inline tensor reduced(int i, tensor g) const { return frame_reduced(at_, i, std::move(g)); }
   inline int index() const { return frame_index(at_); }
+  template <int K, class F>
+  tensor once(F compute) const {
+    static_assert(K == 0 || K == 1, "a gradient rule shares two values at most: once<0> and once<1>");
+    if (!frame_shared(at_, K).defined()) {
+      tensor value = compute();  // which may share another value
+      frame_shared(at_, K) = std::move(value);
+    }
+    return frame_shared(at_, K);
+  }
   template <fixed_string Name>
   const attr_value& attr() const {
     static_assert(Row.attr_index(Name) >= 0, "a gradient rule asks for an attribute that its op's row does not have");

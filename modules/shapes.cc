@@ -284,7 +284,7 @@ constexpr kernels::window_geometry convolution(const inference& call, const shap
   return g;
 }
 
-constexpr bool is_depthwise(const inference& call) { return call.row.name.starts_with("Depthwise"); }
+constexpr bool is_depthwise(const inference& call) { return call.row.name.find("Depthwise") != std::string_view::npos; }
 
 constexpr void conv(inference& call) {
   const kernels::window_geometry g = convolution(call, call.in[0].dims, call.in[1].dims, is_depthwise(call));
@@ -339,6 +339,45 @@ constexpr void pool_gather(inference& call) {
   if (!(call.in[0].dims == call.in[1].dims))
     call.refuse("shapes " + to_string(call.in[0].dims) + " and " + to_string(call.in[1].dims), "equal shapes");
   pool(call);
+}
+
+// ------------------------------------------------------------------------------------------ fused layers
+
+/// The operands of a fused layer after those of its product.
+inline constexpr std::size_t fused_bias = 2, fused_weights = 3;
+
+/// A bias or prelu's weights as they are aligned with the result: one value per channel belongs to the channels' axis.
+constexpr shape aligned_to_channels(const inference& call, const shape& dims) {
+  if (!is_channels_first(call) || dims.rank() != 1) return dims;
+  return {dims[0], 1, 1};
+}
+
+/// Bias and weights broadcast to the result, and there are weights where the activation asks for them.
+constexpr void check_finish(const inference& call) {
+  const shape& y = call.out[0].dims;
+  for (std::size_t i : {fused_bias, fused_weights}) {
+    if (!call.has(i)) continue;
+    const std::optional<shape> both = broadcast(y, aligned_to_channels(call, call.in[i].dims));
+    if (!both || !(*both == y))
+      call.refuse(std::string(call.row.operands[i].name) + " of shape " + to_string(call.in[i].dims),
+                  "a shape that broadcasts to the result's, " + to_string(y));
+  }
+  const std::string_view activation = call.attr("activation").as_text();
+  const std::string weights(call.row.operands[fused_weights].name);
+  if (activation == "prelu" && !call.has(fused_weights))
+    call.refuse("activation prelu without " + weights, "its slopes below 0 as operand " + weights);
+  if (activation != "prelu" && call.has(fused_weights))
+    call.refuse(weights + " with activation " + std::string(activation), "activation prelu, which alone reads them",
+                "leave them out");
+}
+
+constexpr void fused_matmul(inference& call) {
+  matmul(call);
+  check_finish(call);
+}
+constexpr void fused_conv(inference& call) {
+  conv(call);
+  check_finish(call);
 }
 
 }  // namespace kerngrad::shapes

@@ -8,6 +8,7 @@ module;
 #include "kernels/convert.h"
 #include "kernels/create.h"
 #include "kernels/depthwise.h"
+#include "kernels/fused.h"
 #include "kernels/matmul.h"
 #include "kernels/move.h"
 #include "kernels/pool.h"
@@ -21,6 +22,7 @@ module;
 #include "kernels/reference/convert.h"
 #include "kernels/reference/create.h"
 #include "kernels/reference/depthwise.h"
+#include "kernels/reference/fused.h"
 #include "kernels/reference/matmul.h"
 #include "kernels/reference/move.h"
 #include "kernels/reference/pool.h"
@@ -39,6 +41,7 @@ import :rows_unary;
 import :rows_binary;
 import :rows_reduce;
 import :rows_window;
+import :rows_fused;
 import :rows_move;
 
 export namespace kerngrad {
@@ -62,21 +65,21 @@ constexpr auto joined(const T (&... tables)[Sizes]) {
 
 /// Every op that the library knows. The position of a row is the op's id.
 inline constexpr auto op_table = joined(unary_rows, binary_rows, convert_rows, reduce_rows, softmax_rows, matmul_rows,
-                                        window_rows, move_rows, create_rows);
+                                        window_rows, fused_rows, move_rows, create_rows);
 /// How many there are.
 inline constexpr int op_count = static_cast<int>(op_table.size());
 
 /// Every kernel of the two built-in backends.
 inline constexpr auto simd_kernels =
     joined(kernels::unary_simd, kernels::binary_simd, kernels::select_simd, kernels::convert_simd, kernels::reduce_simd,
-           kernels::softmax_simd, kernels::matmul_simd, kernels::conv_simd, kernels::depthwise_simd, kernels::pool_simd,
-           kernels::move_simd, kernels::create_simd, kernels::random_simd);
+           kernels::softmax_simd, kernels::matmul_simd, kernels::conv_simd, kernels::depthwise_simd,
+           kernels::fused_simd, kernels::pool_simd, kernels::move_simd, kernels::create_simd, kernels::random_simd);
 namespace reference = kernels::reference;
 inline constexpr auto reference_kernels = joined(
     reference::unary_reference, reference::binary_reference, reference::select_reference, reference::convert_reference,
     reference::reduce_reference, reference::softmax_reference, reference::matmul_reference, reference::conv_reference,
-    reference::depthwise_reference, reference::pool_reference, reference::move_reference, reference::create_reference,
-    reference::random_reference);
+    reference::depthwise_reference, reference::fused_reference, reference::pool_reference, reference::move_reference,
+    reference::create_reference, reference::random_reference);
 
 /// Ids of all ops in the order of their names: what a look-up by name searches.
 inline constexpr auto ops_by_name = [] {

@@ -170,7 +170,8 @@ struct frame {
   const tape& on;
   const node& at;
   std::span<const tensor> dys;
-  int operand = 0;  // of an op that takes a list: which one
+  int operand = 0;                         // of an op that takes a list: which one
+  mutable std::array<tensor, 2> shared{};  // what the rule computes once for several operands
 
   inline const slot& operand_slot(int i) const { return on.slots[at.first_slot + static_cast<std::uint32_t>(i)]; }
   inline const shape& dims(int i) const {

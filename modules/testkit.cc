@@ -15,7 +15,7 @@ export namespace kerngrad::testkit {
 struct sample_operand {
   std::string name;
   std::vector<shape> dims{};  ///< several for a list operand
-  tensor values{};            ///< indices and conditions: used as they are
+  tensor values{};            ///< used as they are; floats in the dtype of the call
   sample_operand(std::string_view name, const shape& dims) : name(name), dims{dims} {}
   sample_operand(std::string_view name, std::vector<shape> list) : name(name), dims(std::move(list)) {}
   sample_operand(std::string_view name, tensor values) : name(name), dims{values.dims()}, values(std::move(values)) {}
@@ -221,7 +221,9 @@ using shapes = std::vector<shape>;
 using attributes = std::vector<named_attribute>;
 using integers = std::vector<std::int64_t>;
 sample make_sample(const op_row& row, const shapes& dims, attributes attrs = {});
+std::vector<sample> matrix_samples(const op_row& row, bool long_ones);
 std::vector<sample> window_samples(const op_row& row, bool long_ones);
+std::vector<sample> fused_samples(const op_row& row, bool long_ones);
 std::vector<sample> move_samples(const op_row& row, bool long_ones);
 std::vector<sample> list_samples(const op_row& row, bool long_ones);
 std::vector<sample> gather_samples(const op_row& row, bool long_ones);

@@ -137,8 +137,10 @@ tensor_list run_checked(const op_entry& op, std::span<const tensor* const> in, s
   const op_row& row = *op.row;
   const dtype compute = common_dtype(row, in, attrs);
   work_array<tensor> promoted(in.size());
+  std::uint32_t absent = 0;
   work_array<const tensor*> operands(in.size(), [&](std::size_t i) {
     const buffer* b = tensor_access::buffer(*in[i]);
+    if (!b) absent |= std::uint32_t{1} << i;
     if (!b || b->type == compute || spec_of(row, static_cast<int>(i)).part != role::value) return in[i];
     promoted[i] = cast(*in[i], compute);
     return static_cast<const tensor*>(&promoted[i]);
@@ -147,7 +149,7 @@ tensor_list run_checked(const op_entry& op, std::span<const tensor* const> in, s
     const buffer* b = tensor_access::buffer(*operands[i]);
     return b ? signature{b->dims, b->type} : signature{};
   });
-  inference call{row, seen.all(), attrs, compute, result_of(compute, row.types.after)};
+  inference call{row, seen.all(), attrs, compute, result_of(compute, row.types.after), {}, absent};
   row.infer(call);
   tensor_list out = launched(op, call, operands.all(), instead);
   if (recording_now()) record_all(op, operands.all(), attrs, out);

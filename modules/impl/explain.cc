@@ -244,6 +244,8 @@ class explainer {
     told_.compute = common_dtype(*row_, in, normal.all());
     const std::vector<signature> seen = promoted(in);
     inference call{*row_, seen, normal.all(), *told_.compute, result_of(*told_.compute, row_->types.after)};
+    for (std::size_t i = 0; i < in.size(); ++i)
+      if (!in[i]->defined()) call.absent |= std::uint32_t{1} << i;
     row_->infer(call);
     for (int k = 0; k < call.out.size(); ++k) told_.results.push_back({call.out[k]});
   }

@@ -36,6 +36,7 @@ constexpr gradient_table known_gradients = [] {
   place(table, rules::softmax_family);
   place(table, rules::matrix);
   place(table, rules::window);
+  place(table, rules::fused);
   place(table, rules::move);
   return table;
 }();

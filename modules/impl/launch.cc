@@ -77,6 +77,15 @@ kernels::reduce_geometry around_attr(const launch_call& c, std::string_view name
 }
 
 }  // namespace
+}  // namespace kerngrad::launch
+
+namespace kerngrad::detail {
+kernels::broadcast_geometry walk_of_three(const shape& dims, const std::array<shape, 3>& operands) {
+  return launch::merged<3>(dims, operands);
+}
+}  // namespace kerngrad::detail
+
+namespace kerngrad::launch {
 
 // ------------------------------------------------------------------------------------------ elementwise
 

@@ -195,6 +195,7 @@ const attr_value& frame_attr(const frame& at, int index) {
   return at.on.attrs[at.at.attrs + static_cast<std::uint32_t>(index)];
 }
 int frame_index(const frame& at) { return at.operand; }
+tensor& frame_shared(const frame& at, int k) { return at.shared[static_cast<std::size_t>(k)]; }
 tensor frame_zeros(const frame& at, int i) { return zeros(at.dims(i), frame_type(at, i)); }
 tensor frame_reduced(const frame& at, int i, tensor g) { return reduced_to(at.dims(i), std::move(g)); }
 

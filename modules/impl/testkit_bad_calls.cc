@@ -27,18 +27,27 @@ std::vector<attr_value> completed_attrs(const op_row& row, std::span<const named
 
 namespace {
 
-// The operands' signatures in the row's order, before promotion; empty where something is missing.
-std::vector<signature> given_signatures(const op_row& row, std::span<const named_operand> operands) {
+// The operands' signatures in the row's order, before promotion; empty where something is missing. A bit in `absent`
+// for each optional operand that is.
+std::vector<signature> given_signatures(const op_row& row, std::span<const named_operand> operands,
+                                        std::uint32_t& absent) {
   std::vector<signature> all(row.takes_list() ? 0 : row.operands.size());
-  std::size_t found = 0;
+  std::uint32_t found = 0;
   for (const named_operand& o : operands)
     for (const tensor& x : o.tensors) {
       const int at = o.name.empty() && row.operands.size() == 1 ? 0 : row.operand_index(o.name);
       if (at < 0 || !x.defined()) return {};
       if (row.takes_list()) all.push_back(x.signature());
-      else all[static_cast<std::size_t>(at)] = x.signature(), ++found;
+      else all[static_cast<std::size_t>(at)] = x.signature(), found |= std::uint32_t{1} << at;
     }
-  return row.takes_list() || found == row.operands.size() ? all : std::vector<signature>();
+  if (row.takes_list()) return all;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if ((found >> i) & 1) continue;
+    if (!row.operands[i].optional) return {};
+    absent |= std::uint32_t{1} << i;
+    all[i].type = all[0].type;
+  }
+  return all;
 }
 
 dtype computed_dtype(const op_row& row, const std::vector<signature>& in, const std::vector<attr_value>& attrs) {
@@ -58,7 +67,8 @@ dtype computed_dtype(const op_row& row, const std::vector<signature>& in, const 
 
 std::optional<std::int64_t> result_bytes(const op_row& row, std::span<const named_operand> operands,
                                          std::span<const named_attribute> given) {
-  std::vector<signature> in = given_signatures(row, operands);
+  std::uint32_t absent = 0;
+  std::vector<signature> in = given_signatures(row, operands, absent);
   if (in.empty() && !row.operands.empty()) return {};
   const std::vector<attr_value> attrs = completed_attrs(row, given);
   for (std::size_t i = 0; i < attrs.size(); ++i)
@@ -68,7 +78,7 @@ std::optional<std::int64_t> result_bytes(const op_row& row, std::span<const name
   const dtype compute = computed_dtype(row, in, attrs);
   for (std::size_t i = 0; i < in.size(); ++i)
     if (row.operands[row.takes_list() ? 0 : i].part == role::value) in[i].type = compute;
-  inference call{row, in, attrs, compute, result_of(compute, row.types.after)};
+  inference call{row, in, attrs, compute, result_of(compute, row.types.after), {}, absent};
   try {
     row.infer(call);
   } catch (const error&) {

@@ -106,24 +106,6 @@ std::vector<sample> softmaxes(const op_row& row, bool long_ones) {
   return all;
 }
 
-std::vector<sample> matrices(const op_row& row, bool long_ones) {
-  std::vector<sample> all;
-  for (bool ta : {false, true})
-    for (bool tb : {false, true}) {
-      const shape a = ta ? shape{4, 2} : shape{2, 4}, b = tb ? shape{3, 4} : shape{4, 3};
-      const attributes attrs = {{"transposeA", ta}, {"transposeB", tb}};
-      all.push_back(make_sample(row, {a, b}, attrs));
-      all.push_back(make_sample(row, {{2, 1, a[0], a[1]}, {3, b[0], b[1]}}, attrs));
-    }
-  all.push_back(make_sample(row, {{3, 2, 4}, {4, 2}}));
-  all.push_back(make_sample(row, {{0, 3}, {3, 2}}));
-  all.push_back(make_sample(row, {{2, 0}, {0, 3}}));
-  if (long_ones) all.push_back(make_sample(row, {{13, 37}, {37, 35}}));
-  return all;
-}
-
-// ------------------------------------------------------------------------------------------ windows
-
 // ------------------------------------------------------------------------------------------ ops from outside
 
 // A value for a numeric attribute other than `avoided`, inside its bounds. Quarters are no kinks of the values drawn.
@@ -178,7 +160,7 @@ bool has_attributes(const op_row& row, const sample& call) {
 // The kit does not know the op: calls of its family and plain ones, as far as the row's own rule takes them.
 std::vector<sample> foreign_samples(const op_row& row, bool long_ones) {
   std::vector<sample> candidates;
-  if (row.group == family::matmul && row.operands.size() == 2) candidates = matrices(row, long_ones);
+  if (row.group == family::matmul && row.operands.size() == 2) candidates = matrix_samples(row, long_ones);
   if (row.group == family::conv && row.operands.size() == 2 && row.operands[1].name == "filter")
     candidates = window_samples(row, long_ones);
   if (row.group == family::pool && row.operands.size() == 1) candidates = window_samples(row, long_ones);
@@ -204,13 +186,14 @@ std::vector<sample> known_samples(const op_row& row, bool long_ones) {
   if (row.name.starts_with("Gather")) return gather_samples(row, long_ones);
   if (row.name == "UnsortedSegmentSum") return segment_samples(row);
   if (row.operands.empty() || row.name == "OneHot") return create_samples(row);
+  if (row.attr_index("activation") >= 0) return fused_samples(row, long_ones);
   switch (row.group) {
     case family::unary: return unary(row, long_ones);
     case family::binary: return binary(row, long_ones);
     case family::select: return select_samples(row, long_ones);
     case family::reduce: return row.attr_index("exclusive") >= 0 ? scans(row, long_ones) : reductions(row, long_ones);
     case family::softmax: return softmaxes(row, long_ones);
-    case family::matmul: return matrices(row, long_ones);
+    case family::matmul: return matrix_samples(row, long_ones);
     case family::conv:
     case family::pool: return window_samples(row, long_ones);
     default: return move_samples(row, long_ones);
@@ -218,6 +201,22 @@ std::vector<sample> known_samples(const op_row& row, bool long_ones) {
 }
 
 }  // namespace
+
+std::vector<sample> matrix_samples(const op_row& row, bool long_ones) {
+  std::vector<sample> all;
+  for (bool ta : {false, true})
+    for (bool tb : {false, true}) {
+      const shape a = ta ? shape{4, 2} : shape{2, 4}, b = tb ? shape{3, 4} : shape{4, 3};
+      const attributes attrs = {{"transposeA", ta}, {"transposeB", tb}};
+      all.push_back(make_sample(row, {a, b}, attrs));
+      all.push_back(make_sample(row, {{2, 1, a[0], a[1]}, {3, b[0], b[1]}}, attrs));
+    }
+  all.push_back(make_sample(row, {{3, 2, 4}, {4, 2}}));
+  all.push_back(make_sample(row, {{0, 3}, {3, 2}}));
+  all.push_back(make_sample(row, {{2, 0}, {0, 3}}));
+  if (long_ones) all.push_back(make_sample(row, {{13, 37}, {37, 35}}));
+  return all;
+}
 
 std::vector<attributes> attribute_choices(const op_row& row) {
   attributes least;

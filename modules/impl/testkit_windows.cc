@@ -3,6 +3,7 @@
 module;
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 #include "kernels/abi.h"
@@ -46,7 +47,7 @@ std::vector<window> convolutions(bool depthwise, bool long_ones) {
 }
 
 std::vector<sample> convolution_samples(const op_row& row, bool long_ones) {
-  const bool depthwise = row.name.starts_with("Depthwise");
+  const bool depthwise = row.name.find("Depthwise") != std::string_view::npos;
   const std::string forward = depthwise ? "DepthwiseConv2dNative" : "Conv2D";
   std::vector<sample> all;
   for (window& w : convolutions(depthwise, long_ones)) {

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launchers of the fused layers. The product's kernel gives a part of the result, the layer's own kernel finishes it
+// while it is in a cache. Parts are cut so that the product's sums are those of the whole.
+module;
+#include <algorithm>
+#include "kernels/abi.h"
+#include "kernels/fused.h"
+#include "kernels/window.h"
+module kerngrad;
+
+import :geometry;
+
+namespace kerngrad::launch {
+namespace {
+
+// Bytes of result between a product and its finish: half a second-level cache, or a first-level one for products that
+// are not slower than the cache. A part of a packed product is long enough to outweigh packing its right side again.
+constexpr std::int64_t half_of_second_level = 512 << 10, first_level = 28 << 10, least_packed_rows = 512;
+
+std::int64_t width_of(const view& x) { return static_cast<std::int64_t>(size_of(x.type)); }
+view part_of(const view& x, std::int64_t offset, const shape& dims) {
+  return {static_cast<std::byte*>(x.data) + offset * width_of(x), dims, x.type};
+}
+
+const kernel_slot& kernel_of(const launch_call& c, std::string_view op) {
+  return c.table[find_op(op) * dtype_count + static_cast<int>(c.call.compute)];
+}
+
+/// Bias and activation of one call.
+class finish {
+ public:
+  explicit finish(const launch_call& c) : c_(c) {
+    const std::string_view activation = c.call.attr("activation").as_text();
+    while (name_of(after_) != activation) after_ = static_cast<kerngrad::activation>(static_cast<int>(after_) + 1);
+    for (std::size_t k : {std::size_t{0}, std::size_t{1}}) {
+      const std::size_t i = shapes::fused_bias + k;
+      if (!c.call.has(i)) continue;
+      operands_[k] = c.in[i].data;
+      dims_[k] = shapes::aligned_to_channels(c.call, c.in[i].dims);
+    }
+  }
+  bool changes_nothing() const { return after_ == kerngrad::activation::linear && !operands_[0]; }
+  /// Bias and weights are the same for every row of the result.
+  bool is_by_column() const { return is_row(dims_[0]) && is_row(dims_[1]); }
+
+  /// Finishes all of the result.
+  void all() const {
+    if (!changes_nothing()) run(c_.out[0], dims_);
+  }
+  /// Finishes a part of it, [rows, columns], of a call that is by column.
+  void rows(const view& y) const { run(y, {shape{dims_[0].size()}, shape{dims_[1].size()}}); }
+
+ private:
+  static bool is_row(const shape& dims) { return dims.rank() == 0 || dims.size() == dims[dims.rank() - 1]; }
+  void run(const view& y, const std::array<shape, 2>& dims) const {
+    const kernels::fused_geometry g{detail::walk_of_three(y.dims, {y.dims, dims[0], dims[1]}), after_,
+                                    c_.call.attr("leakyreluAlpha").as_number()};
+    void* out[] = {y.data};
+    c_.kernel.run(operands_, out, &g);
+  }
+
+  const launch_call& c_;
+  kerngrad::activation after_{};
+  const void* operands_[2] = {nullptr, nullptr};
+  std::array<shape, 2> dims_;
+};
+
+/// Calls part(begin, count) for as many equal parts of `total` as leave each at least `least`.
+template <class Part>
+void for_equal_parts(std::int64_t total, std::int64_t least, Part part) {
+  const std::int64_t parts = std::max<std::int64_t>(1, total / std::max<std::int64_t>(1, least));
+  for (std::int64_t i = 0; i < parts; ++i) part(total * i / parts, total * (i + 1) / parts - total * i / parts);
+}
+
+}  // namespace
+
+void fused_matmul(const launch_call& c) {
+  const launch_call product{c.call, kernel_of(c, "BatchMatMul"), c.table, c.in.first(2), c.out};
+  const finish after(c);
+  const view &a = c.in[0], &y = c.out[0];
+  const bool one_product = a.dims.rank() == 2 && c.in[1].dims.rank() == 2 && !c.call.attr("transposeA").as_bool();
+  if (!one_product || !after.is_by_column() || after.changes_nothing()) {
+    matmul(product);
+    return after.all();
+  }
+  const std::int64_t k = a.dims[1], n = y.dims[1];
+  const std::int64_t rows = std::max(least_packed_rows, half_of_second_level / (n * width_of(y)));
+  for_equal_parts(y.dims[0], rows, [&](std::int64_t begin, std::int64_t count) {
+    const view in[] = {part_of(a, begin * k, {count, k}), c.in[1]}, out[] = {part_of(y, begin * n, {count, n})};
+    matmul({c.call, product.kernel, c.table, in, out});
+    after.rows(out[0]);
+  });
+}
+
+namespace {
+
+/// Rows [begin, begin + count) of a convolution's result as a convolution of their own; `skipped` rows of the image lie
+/// above those that it reads.
+struct strip {
+  kernels::window_geometry window;
+  std::int64_t skipped;
+  strip(const kernels::window_geometry& g, std::int64_t begin, std::int64_t count) : window(g) {
+    const std::int64_t first = begin * g.stride_h - g.pad_top;  // row of the image under the top of the first window
+    const std::int64_t reach = (count - 1) * g.stride_h + (g.filter_h - 1) * g.dilation_h + 1;
+    skipped = std::max<std::int64_t>(first, 0);
+    window.batch = 1;
+    window.out_h = count;
+    window.pad_top = skipped - first;
+    window.in_h = std::clamp<std::int64_t>(reach - window.pad_top, 1, g.in_h - skipped);
+  }
+};
+
+// Images one after the other, each in strips, or several together where they are small.
+void run_in_parts(const launch_call& c, const kernel_slot& kernel, const kernels::window_geometry& g,
+                  const finish& after, std::int64_t bytes, std::int64_t least_pixels) {
+  const view &x = c.in[0], &y = c.out[0];
+  const std::int64_t image_in = g.in_h * g.in_w * g.in_c, row_out = g.out_w * g.out_c, image_out = g.out_h * row_out;
+  const auto run = [&](const kernels::window_geometry& window, std::int64_t from, std::int64_t to) {
+    const view part = part_of(y, to, {window.batch * window.out_h * g.out_w, g.out_c});
+    const void* in[] = {part_of(x, from, {}).data, c.in[1].data};
+    void* out[] = {part.data};
+    kernel.run(in, out, &window);
+    after.rows(part);
+  };
+  const std::int64_t pixels = std::max(least_pixels, bytes / (g.out_c * width_of(y)));
+  if (pixels >= g.out_h * g.out_w) {
+    for_equal_parts(g.batch, pixels / (g.out_h * g.out_w), [&](std::int64_t begin, std::int64_t count) {
+      kernels::window_geometry window = g;
+      window.batch = count;
+      run(window, begin * image_in, begin * image_out);
+    });
+    return;
+  }
+  for (std::int64_t image = 0; image < g.batch; ++image)
+    for_equal_parts(g.out_h, (pixels + g.out_w - 1) / g.out_w, [&](std::int64_t begin, std::int64_t count) {
+      const strip s(g, begin, count);
+      run(s.window, image * image_in + s.skipped * g.in_w * g.in_c, image * image_out + begin * row_out);
+    });
+}
+
+}  // namespace
+
+void fused_conv(const launch_call& c) {
+  const bool depthwise = shapes::is_depthwise(c.call);
+  const kernel_slot& kernel = kernel_of(c, depthwise ? "DepthwiseConv2dNative" : "Conv2D");
+  const finish after(c);
+  const kernels::window_geometry g = shapes::convolution(c.call, c.in[0].dims, c.in[1].dims, depthwise);
+  // Windows below the image, which explicit padding can give, and empty images have no rows to cut a strip from.
+  const bool has_strips = std::max<std::int64_t>((g.out_h - 1) * g.stride_h - g.pad_top, 0) < g.in_h;
+  if (shapes::is_channels_first(c.call) || !after.is_by_column() || after.changes_nothing() || !has_strips) {
+    conv({c.call, kernel, c.table, c.in.first(2), c.out});
+    return after.all();
+  }
+  run_in_parts(c, kernel, g, after, depthwise ? first_level : half_of_second_level, depthwise ? 1 : least_packed_rows);
+}
+
+}  // namespace kerngrad::launch
