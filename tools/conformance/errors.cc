@@ -108,7 +108,7 @@ void add_batch(const kg::op_row& row, kernel_call& call) {
   }
 }
 
-// An op's call as a call of its kernel: operands by their order, which both share, the rest by name.
+// An op's call as a call of its kernel: operands by their order, which both share, optional ones and the rest by name.
 kernel_call translated(const kg::op_row& row, const json& line) {
   kernel_call call{std::string(row.name)};
   const json& args = line.at("args");
@@ -117,7 +117,13 @@ kernel_call translated(const kg::op_row& row, const json& line) {
     const std::string name = parameter;
     if (!args.contains(name) || args.at(name).is_null()) continue;
     const json& value = args.at(name);
-    if (operands < row.operands.size()) {
+    const int named = row.operand_index(name);
+    const bool optional = named >= 0 && row.operands[static_cast<std::size_t>(named)].optional;
+    if (optional) {
+      call.operands.emplace_back(name, tensor_argument(value));
+      continue;
+    }
+    if (operands < row.operands.size() && !row.operands[operands].optional) {
       if (row.takes_list()) call.operands.push_back(list_argument(value));
       else call.operands.emplace_back(row.operands[operands].name, tensor_argument(value));
       ++operands;
