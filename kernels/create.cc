@@ -4,6 +4,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/create.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/cache_control.h"
 #include "hwy/highway.h"
 
 #include <cstddef>
@@ -12,6 +13,7 @@
 #include <type_traits>
 
 #include "kernels/create.h"
+#include "kernels/stream.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kerngrad::kernels::HWY_NAMESPACE {
@@ -43,6 +45,12 @@ struct Fill {
     }
     const auto v = hn::Set(d, value);
     std::size_t i = 0;
+    if (n >= stream_question && is_streamed(n * sizeof(T)) && reinterpret_cast<std::uintptr_t>(y) % sizeof(T) == 0) {
+      hn::StoreU(v, d, y);
+      for (i = (L * sizeof(T) - reinterpret_cast<std::uintptr_t>(y) % (L * sizeof(T))) / sizeof(T); i + L <= n; i += L)
+        hn::Stream(v, d, y + i);
+      hwy::FlushStream();
+    }
     for (; i + 4 * L <= n; i += 4 * L) {
       hn::StoreU(v, d, y + i);
       hn::StoreU(v, d, y + i + L);

@@ -14,10 +14,13 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
+#include "hwy/cache_control.h"
 #include "hwy/highway.h"
 #include "kernels/abi.h"
 #include "kernels/binary.h"
+#include "kernels/stream.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kerngrad::kernels::HWY_NAMESPACE {
@@ -142,6 +145,7 @@ struct operand {
   HWY_INLINE hn::Vec<D> first(D d, std::size_t i, std::size_t count) const {
     return load_first(d, p + (i & keep), count);
   }
+  bool is(const void* y) const { return p == y; }
 };
 template <class T>
 HWY_INLINE operand<T> array(const T* p) {
@@ -179,20 +183,68 @@ HWY_INLINE void short_loop(Map map, D d, Out* y, std::size_t n, In... in) {
   }
 }
 
+// Whether a map's results can be written past the caches: bytes and masks are a quarter of what is read.
+template <class Map, class T>
+constexpr bool can_stream =
+    std::is_same_v<typename Map::result, vector_result> && sizeof(T) >= 4 && HWY_TARGET != HWY_EMU128;
+
+// A result over an operand has its lines in the cache already: streaming them is slower by a quarter and more.
+template <class T, class... In>
+HWY_INLINE bool streams(const T* y, std::size_t n, const In&... in) {
+  return is_streamed(n * sizeof(T)) && reinterpret_cast<std::uintptr_t>(y) % sizeof(T) == 0 && !(in.is(y) || ...);
+}
+
+// How many elements come before the first whole vector of y.
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE std::size_t until_aligned(D d, const T* y, std::size_t n) {
+  const std::size_t bytes = hn::Lanes(d) * sizeof(T);
+  const std::size_t count = (bytes - reinterpret_cast<std::uintptr_t>(y) % bytes) % bytes / sizeof(T);
+  return count < n ? count : n;
+}
+
+// As short_loop from an aligned element on, for results that no cache can hold and that are no operand.
 template <class Map, class D, class Out, class... In>
-HWY_INLINE void long_loop(Map map, D d, Out* y, std::size_t n, In... in) {
+HWY_NOINLINE void stream_loop(Map map, D d, Out* y, std::size_t start, std::size_t n, In... in) {
+  const std::size_t lanes = hn::Lanes(d);
+  std::size_t i = start;
+  for (; i + 4 * lanes <= n; i += 4 * lanes) {
+    const auto v0 = map(d, in.all(d, i, 0)...);
+    const auto v1 = map(d, in.all(d, i, lanes)...);
+    const auto v2 = map(d, in.all(d, i, 2 * lanes)...);
+    const auto v3 = map(d, in.all(d, i, 3 * lanes)...);
+    hn::Stream(v0, d, y + i);
+    hn::Stream(v1, d, y + i + lanes);
+    hn::Stream(v2, d, y + i + 2 * lanes);
+    hn::Stream(v3, d, y + i + 3 * lanes);
+  }
+  for (; i + lanes <= n; i += lanes) hn::Stream(map(d, in.all(d, i, 0)...), d, y + i);
+  if (i != n) store_first(d, map(d, in.first(d, i, n - i)...), y + i, n - i);
+  hwy::FlushStream();
+}
+
+// From `start` on, past the caches if that is said: then y + start is aligned.
+template <class Map, class D, class Out, class... In>
+HWY_INLINE void long_loop(Map map, D d, Out* y, std::size_t start, std::size_t n, [[maybe_unused]] bool past_caches,
+                          In... in) {
   using result = typename Map::result;
   const std::size_t lanes = hn::Lanes(d);
-  for (std::size_t i = 0; i < n; i += lanes) {
+  for (std::size_t i = start; i < n; i += lanes) {
     const std::size_t left = n - i;
     const bool full = left >= lanes;
     const auto v = map(d, (full ? in.all(d, i, 0) : in.first(d, i, left))...);
+    if constexpr (can_stream<Map, hn::TFromD<D>>) {
+      if (full && past_caches) {
+        hn::Stream(v, d, y + i);
+        continue;
+      }
+    }
     if (full) {
       result::put(d, v, y + i);
     } else {
       result::put_first(d, v, y + i, left);
     }
   }
+  if (past_caches) hwy::FlushStream();
 }
 
 // floor and ceil as IEEE 754 has them: Highway 1.0.3 loses or invents the sign of zeros where it emulates them.
@@ -262,10 +314,21 @@ template <class T, class Map, class Out, class... In>
 HWY_NOINLINE void map_array(Map map, Out* y, std::size_t n, In... in) {
   const hn::ScalableTag<T> d;
   // The emulated target keeps one copy of every map: its vectors are loops themselves and slow to compile.
-  if constexpr (Map::is_short && HWY_TARGET != HWY_EMU128) {
+  constexpr bool unrolled = Map::is_short && HWY_TARGET != HWY_EMU128;
+  std::size_t start = 0;
+  bool past_caches = false;
+  if constexpr (can_stream<Map, T>) {
+    if (HWY_UNLIKELY(n >= stream_question) && streams(y, n, in...)) {
+      start = until_aligned(d, y, n);
+      if (start != 0) map_array<T>(map, y, start, in...);
+      if constexpr (unrolled) return stream_loop(map, d, y, start, n, in...);
+      past_caches = true;
+    }
+  }
+  if constexpr (unrolled) {
     short_loop(map, d, y, n, in...);
   } else {
-    long_loop(map, d, y, n, in...);
+    long_loop(map, d, y, start, n, past_caches, in...);
   }
 }
 

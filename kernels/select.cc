@@ -44,6 +44,7 @@ struct condition {
   HWY_INLINE hn::Mask<D> first(D d, std::size_t i, std::size_t count) const {
     return mask_of_bytes(d, bytes.first(hn::Rebind<std::uint8_t, D>{}, i, count));
   }
+  bool is(const void* y) const { return bytes.is(y); }
 };
 
 struct select_map : short_map {

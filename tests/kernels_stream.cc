@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// Results that are written past the caches: the same bits as through them, and nothing beside the result.
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "kernels/binary.h"
+#include "kernels/create.h"
+#include "kernels/select.h"
+#include "kernels/stream.h"
+#include "kernels/unary.h"
+#include "tests/support/kernels.h"
+
+namespace {
+
+using namespace kerngrad::kernels;
+using kerngrad::dtype;
+
+constexpr std::size_t most = stream_question + 200, margin = 256;
+
+std::size_t size_of(dtype type) {
+  switch (type) {
+    case dtype::uint8:
+    case dtype::boolean: return 1;
+    case dtype::float32:
+    case dtype::int32: return 4;
+    default: return 8;
+  }
+}
+
+// The threshold is what it was when the test ends.
+struct threshold_restored {
+  std::size_t before = stream_least;
+  ~threshold_restored() { stream_least = before; }
+};
+
+std::vector<std::byte> operand_of(dtype type, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<std::byte> bytes(most * 8 + margin);
+  for (std::size_t i = 0; i + 4 <= bytes.size(); i += 4) {
+    std::uint32_t word = random();
+    if (type == dtype::boolean) word &= 0x01010101u;
+    std::memcpy(bytes.data() + i, &word, 4);
+  }
+  return bytes;
+}
+
+// Runs kernel(y) with plain stores and with streaming ones, at some distance from a cache line; `size` of an element.
+void expect_same(const std::string& name, std::size_t n, std::size_t size, std::size_t shift,
+                 const std::function<void(std::byte*)>& kernel) {
+  const auto run = [&](std::size_t threshold) {
+    stream_least = threshold;
+    std::vector<std::byte> y(n * size + 2 * margin, std::byte{0x5a});
+    const std::size_t line = (64 - reinterpret_cast<std::uintptr_t>(y.data()) % 64) % 64;
+    kernel(y.data() + line + shift);
+    return std::vector<std::byte>(y.begin() + static_cast<std::ptrdiff_t>(line), y.end() - 64);
+  };
+  EXPECT_TRUE(run(std::numeric_limits<std::size_t>::max()) == run(1)) << name << ", n " << n << ", shift " << shift;
+}
+
+template <class Call>
+void sweep(dtype type, Call call) {
+  for (std::size_t n : {stream_question, stream_question + 1, stream_question + 15, stream_question + 77})
+    for (std::size_t shift : {std::size_t{0}, size_of(type), 3 * size_of(type), std::size_t{4}})
+      if (shift % size_of(type) == 0 || type == dtype::complex64) call(n, shift);
+}
+
+TEST(streamed_results, have_the_same_bits_for_each_kernel_of_one_operand) {
+  const threshold_restored restored;
+  kgtest::on_every_target([](const char*) {
+    for (const entry& kernel : unary_simd) {
+      if (!kernel.flat1) continue;
+      const std::vector<std::byte> x = operand_of(kernel.type, 1);
+      sweep(kernel.type, [&](std::size_t n, std::size_t shift) {
+        expect_same(kernel.op, n, size_of(kernel.type), shift,
+                    [&](std::byte* y) { kernel.flat1(x.data() + shift, y, n); });
+      });
+    }
+  });
+}
+
+TEST(streamed_results, have_the_same_bits_for_each_kernel_of_two_operands) {
+  const threshold_restored restored;
+  kgtest::on_every_target([](const char*) {
+    for (const entry& kernel : binary_simd) {
+      const std::vector<std::byte> a = operand_of(kernel.type, 1), b = operand_of(kernel.type, 2);
+      sweep(kernel.type, [&](std::size_t n, std::size_t shift) {
+        expect_same(kernel.op, n, size_of(kernel.type), shift,
+                    [&](std::byte* y) { kernel.flat2(a.data() + shift, b.data(), y, n); });
+      });
+    }
+  });
+}
+
+TEST(streamed_results, have_the_same_bits_for_rows_and_values) {
+  const threshold_restored restored;
+  kgtest::on_every_target([](const char*) {
+    for (const entry& kernel : binary_simd) {
+      if (kernel.type != dtype::float32) continue;
+      const std::vector<std::byte> a = operand_of(kernel.type, 1), b = operand_of(kernel.type, 2);
+      broadcast_geometry g{1, {}, {}};
+      g.dims[0] = stream_question + 5;
+      g.strides[0][0] = 1;
+      expect_same(kernel.op, stream_question + 5, 4, 4, [&](std::byte* y) {
+        const void* in[] = {a.data(), b.data()};
+        void* out[] = {y};
+        kernel.run(in, out, &g);
+      });
+    }
+  });
+}
+
+TEST(streamed_results, have_the_same_bits_for_select_and_fill) {
+  const threshold_restored restored;
+  kgtest::on_every_target([](const char*) {
+    for (const entry& kernel : select_simd) {
+      const std::vector<std::byte> flags = operand_of(dtype::boolean, 1), t = operand_of(kernel.type, 2),
+                                   e = operand_of(kernel.type, 3);
+      sweep(kernel.type, [&](std::size_t n, std::size_t shift) {
+        broadcast_geometry g{1, {}, {}};
+        g.dims[0] = static_cast<std::int64_t>(n);
+        for (auto& strides : g.strides) strides[0] = 1;
+        expect_same(kernel.op, n, size_of(kernel.type), shift, [&](std::byte* y) {
+          const void* in[] = {flags.data(), t.data() + shift, e.data()};
+          void* out[] = {y};
+          kernel.run(in, out, &g);
+        });
+      });
+    }
+    for (const entry& kernel : create_simd) {
+      if (std::string(kernel.op) != "Fill") continue;
+      const std::vector<std::byte> value = operand_of(kernel.type, 1);
+      sweep(kernel.type, [&](std::size_t n, std::size_t shift) {
+        const fill_geometry g{static_cast<std::int64_t>(n), value.data()};
+        expect_same(kernel.op, n, size_of(kernel.type), shift, [&](std::byte* y) {
+          void* out[] = {y};
+          kernel.run(nullptr, out, &g);
+        });
+      });
+    }
+  });
+}
+
+TEST(streamed_results, may_be_over_an_operand) {
+  const threshold_restored restored;
+  kgtest::on_every_target([](const char*) {
+    for (const entry& kernel : binary_simd) {
+      if (kernel.type != dtype::float32) continue;
+      const std::vector<std::byte> a = operand_of(kernel.type, 1), b = operand_of(kernel.type, 2);
+      const std::size_t n = stream_question + 77, bytes = n * 4;
+      // Comparisons give bytes, which lie closer than what is still to be read.
+      expect_same(kernel.op, n, 4, 4, [&](std::byte* y) {
+        std::memcpy(y, a.data(), bytes);
+        kernel.flat2(y, b.data(), y, n);
+      });
+    }
+  });
+}
+
+TEST(a_result, is_streamed_from_the_threshold_on_also_when_it_is_computed_in_parts) {
+  const threshold_restored restored;
+  EXPECT_EQ(stream_least, half_of_last_cache());
+  EXPECT_GE(half_of_last_cache(), std::size_t{1} << 16);
+  stream_least = 1000;
+  EXPECT_TRUE(is_streamed(1000));
+  EXPECT_FALSE(is_streamed(999));
+  {
+    const part_of_result whole(5000);
+    EXPECT_TRUE(is_streamed(10));
+    {
+      const part_of_result part(20);
+      EXPECT_FALSE(is_streamed(10));
+    }
+    EXPECT_TRUE(is_streamed(10));
+  }
+  EXPECT_FALSE(is_streamed(10));
+}
+
+}  // namespace
