@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strides, known inside the library only: how launchers walk shapes.
+// Strides and chunks, known inside the library only: how launchers walk shapes and split work.
 module;
 #include "kernels/abi.h"
 #include "kernels/binary.h"
+#include "kernels/parallel.h"
+#include "kernels/stream.h"
+#include "kernels/window.h"
 module kerngrad:geometry;
 
 import :std;
@@ -39,5 +42,110 @@ void run_kernel_of(const launch_call& c, const Geometry& g) {
   for (std::size_t i = 0; i < c.in.size(); ++i) in[i] = c.in[i].data;
   c.kernel.run(in, out, &g);
 }
+
+// ------------------------------------------------------------------------------------------ work for several threads
+
+/// Work on fewer elements is never split: waking a thread takes longer.
+inline constexpr std::int64_t split_least = 1 << 14;
+
+/// Elements in a chunk of work with so many operations each: a power of two, of about two microseconds. It depends on
+/// the op alone, never on the number of threads, and so do the results.
+std::int64_t chunk_elements(double cost);
+/// The cost of work that is not to be split: kernels from outside may throw, or have threads themselves.
+inline constexpr double never_split = -1;
+/// Whether work is to be split: several threads are allowed, and there are chunks for them.
+bool worth_splitting(std::int64_t elements, double cost);
+/// The same for the kernel of a call, where that is one of the library's own.
+bool worth_splitting(const launch_call& c, std::int64_t elements, double cost);
+/// The cost of the call's row, or never_split.
+double split_cost(const launch_call& c);
+
+/// Calls part(begin, count) for each chunk of so many of the `all` things, whose result has that many bytes.
+template <class Part>
+void in_chunks(std::int64_t all, std::int64_t chunk, std::int64_t result_bytes, Part part) {
+  if (all == 0) return;
+  kernels::parallel_chunks(static_cast<std::size_t>((all + chunk - 1) / chunk), [&](std::size_t i) {
+    const std::int64_t begin = static_cast<std::int64_t>(i) * chunk;
+    const kernels::part_of_result whole(static_cast<std::size_t>(result_bytes));
+    part(begin, std::min(chunk, all - begin));
+  });
+}
+
+/// The elementwise kernels on contiguous arrays, by several threads; the sizes are those of an element.
+void split_flat1(const kernel_slot& slot, double cost, const void* x, std::size_t x_size, void* y, std::size_t y_size,
+                 std::size_t count);
+void split_flat2(const kernel_slot& slot, double cost, const void* a, const void* b, std::size_t in_size, void* y,
+                 std::size_t y_size, std::size_t count);
+/// What the engine calls for flat kernels: one branch more than the kernel where the work is small.
+inline void run_flat1(const kernel_slot& slot, double cost, const void* x, dtype from, void* y, dtype to,
+                      std::int64_t count) {
+  if (count >= split_least && worth_splitting(count, cost)) [[unlikely]]
+    return split_flat1(slot, cost, x, size_of(from), y, size_of(to), static_cast<std::size_t>(count));
+  slot.flat1(x, y, static_cast<std::size_t>(count));
+}
+inline void run_flat2(const kernel_slot& slot, double cost, const void* a, const void* b, dtype from, void* y, dtype to,
+                      std::int64_t count) {
+  if (count >= split_least && worth_splitting(count, cost)) [[unlikely]]
+    return split_flat2(slot, cost, a, b, size_of(from), y, size_of(to), static_cast<std::size_t>(count));
+  slot.flat2(a, b, y, static_cast<std::size_t>(count));
+}
+
+/// `bytes` bytes further.
+inline const void* advanced(const void* p, std::int64_t bytes) { return static_cast<const std::byte*>(p) + bytes; }
+inline void* advanced(void* p, std::int64_t bytes) { return static_cast<std::byte*>(p) + bytes; }
+
+/// A box of axes, outermost first, cut into chunks: whole pieces of one axis, for every index of the axes before it.
+/// Chunks are numbered in row-major order. No size is 0.
+struct box_cut {
+  int axis = 0;            ///< the axis that is cut
+  std::int64_t outer = 1;  ///< indices of the axes before it, together
+  std::int64_t inner = 1;  ///< elements of the axes after it
+  std::int64_t size, piece, pieces;
+
+  box_cut(std::span<const std::int64_t> dims, std::int64_t chunk);
+  std::size_t chunks() const { return static_cast<std::size_t>(outer * pieces); }
+  /// How much of the axis a chunk has.
+  std::int64_t count(std::size_t chunk) const { return std::min(piece, size - begin(chunk)); }
+  /// Where a chunk begins on the axis, and counted over all axes up to it.
+  std::int64_t begin(std::size_t chunk) const { return static_cast<std::int64_t>(chunk) % pieces * piece; }
+  std::int64_t first(std::size_t chunk) const {
+    return static_cast<std::int64_t>(chunk) / pieces * size + begin(chunk);
+  }
+  /// Where a chunk begins in an array with these strides.
+  std::int64_t offset(std::size_t chunk, std::span<const std::int64_t> dims, const std::int64_t* strides) const {
+    std::int64_t index = static_cast<std::int64_t>(chunk) / pieces, sum = begin(chunk) * strides[axis];
+    for (int i = axis - 1; i >= 0; index /= dims[static_cast<std::size_t>(i)], --i)
+      sum += index % dims[static_cast<std::size_t>(i)] * strides[i];
+    return sum;
+  }
+};
+
+/// A kernel whose operands and result are made of `slices` slices each, one behind the other, on chunks of slices;
+/// `run(chunk, in, out)` gets the number of slices and where they start. Operands of the set `whole` are not split.
+template <class Run>
+void run_slices(const launch_call& c, std::int64_t slices, std::int64_t elements, unsigned whole, Run run) {
+  const double cost = c.call.row.cost;
+  const bool split = slices > 1 && worth_splitting(c, elements, cost);
+  const std::int64_t chunk =
+      split ? std::max(std::int64_t{1}, chunk_elements(cost) / std::max(std::int64_t{1}, elements / slices)) : slices;
+  const auto slice_bytes = [&](const view& x) {
+    return x.dims.size() / slices * static_cast<std::int64_t>(size_of(x.type));
+  };
+  in_chunks(slices, chunk, slices * slice_bytes(c.out[0]), [&](std::int64_t begin, std::int64_t count) {
+    const void* in[8];  // as many operands as a row may have
+    for (std::size_t i = 0; i < c.in.size(); ++i)
+      in[i] = (whole >> i) & 1 ? c.in[i].data : advanced(c.in[i].data, begin * slice_bytes(c.in[i]));
+    void* out[1] = {advanced(c.out[0].data, begin * slice_bytes(c.out[0]))};
+    run(count, in, out);
+  });
+}
+
+/// The kernel of a call on operands broadcast to its result.
+void run_broadcast(const launch_call& c, const kernels::broadcast_geometry& g);
+/// A fold of all elements of the first operand in chunks of a fixed size, whose results are folded pairwise: the same
+/// on any number of threads. False where the row's kernel does not join what it has folded.
+bool run_whole_fold(const launch_call& c, std::int64_t count);
+/// Windows over images: chunks of rows of the result. Operands after the first are whole.
+void run_windows(const launch_call& c, const void* const* in, void* out, const kernels::window_geometry& g);
 
 }  // namespace kerngrad::detail

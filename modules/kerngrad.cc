@@ -43,6 +43,8 @@ export import :grad;
 export import :transform;
 export import :custom;
 export import :optimizer;
+export import :threads;
+export import :memory;
 
 /// The short name of the namespace.
 export namespace kg = kerngrad;

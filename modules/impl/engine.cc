@@ -7,6 +7,7 @@ module;
 module kerngrad;
 
 import :dispatch;
+import :geometry;
 import :tape;
 
 namespace kerngrad {
@@ -212,7 +213,9 @@ tensor run_unary(const op_entry& op, const tensor& x, unsigned dying) {
   const buffer* b = tensor_access::buffer(x);
   if (b && table >= 0 && op.flat[static_cast<std::size_t>(table)].has(b->type)) {
     tensor y = result_for(op, result_of(b->type, row.types.after), x, x, dying);
-    op.kernel(table, b->type).flat1(b->data, tensor_access::buffer(y)->data, static_cast<std::size_t>(b->dims.size()));
+    const buffer* to = tensor_access::buffer(y);
+    run_flat1(op.kernel(table, b->type), op.id >= 0 ? row.cost : never_split, b->data, b->type, to->data, to->type,
+              b->dims.size());
     if (recording_now()) record(op, x, y);
     return y;
   }
@@ -227,8 +230,9 @@ tensor run_binary(const op_entry& op, const tensor& a, const tensor& b, unsigned
   if (p && q && table >= 0 && p->type == q->type && op.flat[static_cast<std::size_t>(table)].has(p->type) &&
       p->dims == q->dims) {
     tensor y = result_for(op, result_of(p->type, row.types.after), a, b, dying);
-    op.kernel(table, p->type)
-        .flat2(p->data, q->data, tensor_access::buffer(y)->data, static_cast<std::size_t>(p->dims.size()));
+    const buffer* to = tensor_access::buffer(y);
+    run_flat2(op.kernel(table, p->type), op.id >= 0 ? row.cost : never_split, p->data, q->data, p->type, to->data,
+              to->type, p->dims.size());
     if (recording_now()) record(op, a, b, y);
     return y;
   }

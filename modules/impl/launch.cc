@@ -76,6 +76,29 @@ kernels::reduce_geometry around_attr(const launch_call& c, std::string_view name
   return around(dims, shapes::normalized_axis(c.call, name, c.call.attr(name).as_integer(), dims.rank()));
 }
 
+// Kernels that take a count, element by element.
+template <class Geometry>
+void run_counted(const launch_call& c, const Geometry& all) {
+  if (all.count < detail::split_least) return detail::run_kernel_of(c, all);
+  detail::run_slices(c, all.count, all.count, 0, [&](std::int64_t count, const void* const* in, void* const* out) {
+    Geometry g = all;
+    g.count = count;
+    c.kernel.run(in, out, &g);
+  });
+}
+
+// Kernels along an axis, whose slices are what is outside it.
+template <class Geometry>
+void run_outer(const launch_call& c, const Geometry& all) {
+  const std::int64_t elements = all.outer * all.count * all.inner;
+  if (elements < detail::split_least) return detail::run_kernel_of(c, all);
+  detail::run_slices(c, all.outer, elements, 0, [&](std::int64_t outer, const void* const* in, void* const* out) {
+    Geometry g = all;
+    g.outer = outer;
+    c.kernel.run(in, out, &g);
+  });
+}
+
 }  // namespace
 }  // namespace kerngrad::launch
 
@@ -92,14 +115,15 @@ namespace kerngrad::launch {
 void unary(const launch_call& c) {
   kernels::unary_geometry g{count_of(c), {}};
   for (std::size_t i = 0; i < c.call.attrs.size(); ++i) g.params[i] = c.call.attrs[i].as_number();
-  detail::run_kernel_of(c, g);
+  run_counted(c, g);
 }
 
 void binary(const launch_call& c) {
   const broadcast_geometry g = merged<2>(c.out[0].dims, {dims_of(c, 0), dims_of(c, 1)});
   if (g.rank == 1 && g.strides[0][0] == 1 && g.strides[1][0] == 1)
-    return c.kernel.flat2(c.in[0].data, c.in[1].data, c.out[0].data, static_cast<std::size_t>(g.dims[0]));
-  detail::run_kernel_of(c, g);
+    return detail::run_flat2(c.kernel, detail::split_cost(c), c.in[0].data, c.in[1].data, c.in[0].type, c.out[0].data,
+                             c.out[0].type, g.dims[0]);
+  detail::run_broadcast(c, g);
 }
 
 void select(const launch_call& c) {
@@ -109,22 +133,25 @@ void select(const launch_call& c) {
     column[0] = condition[0];
     condition = shape(column);
   }
-  detail::run_kernel_of(c, merged<3>(c.out[0].dims, {condition, dims_of(c, 1), dims_of(c, 2)}));
+  detail::run_broadcast(c, merged<3>(c.out[0].dims, {condition, dims_of(c, 1), dims_of(c, 2)}));
 }
 
 void add_n(const launch_call& c) {
-  const std::size_t count = static_cast<std::size_t>(count_of(c));
+  const std::int64_t count = count_of(c);
+  const dtype type = c.out[0].type;
   void* y = c.out[0].data;
   if (c.in.size() == 1) {
-    if (count) std::memcpy(y, c.in[0].data, count * size_of(c.out[0].type));
+    if (count) std::memcpy(y, c.in[0].data, static_cast<std::size_t>(count) * size_of(type));
     return;
   }
-  c.kernel.flat2(c.in[0].data, c.in[1].data, y, count);
-  for (std::size_t i = 2; i < c.in.size(); ++i) c.kernel.flat2(y, c.in[i].data, y, count);
+  const double cost = detail::split_cost(c);
+  detail::run_flat2(c.kernel, cost, c.in[0].data, c.in[1].data, type, y, type, count);
+  for (std::size_t i = 2; i < c.in.size(); ++i)
+    detail::run_flat2(c.kernel, cost, y, c.in[i].data, type, y, type, count);
 }
 
-void cast(const launch_call& c) { detail::run_kernel_of(c, kernels::cast_geometry{count_of(c), c.out[0].type}); }
-void convert(const launch_call& c) { detail::run_kernel_of(c, kernels::convert_geometry{count_of(c)}); }
+void cast(const launch_call& c) { run_counted(c, kernels::cast_geometry{count_of(c), c.out[0].type}); }
+void convert(const launch_call& c) { run_counted(c, kernels::convert_geometry{count_of(c)}); }
 
 // ------------------------------------------------------------------------------------------ reductions
 
@@ -146,11 +173,13 @@ void reduce(const launch_call& c) {
     last = i;
   }
   for (int i : views::iota(std::min(first, last + 1), last + 1)) gap = gap || (!((axes >> i) & 1) && dims[i] != 1);
-  if (last < 0) return detail::run_kernel_of(c, kernels::reduce_geometry{dims.size(), 1, 1});
-  if (!gap)
-    return detail::run_kernel_of(
-        c, kernels::reduce_geometry{detail::extent_of(dims, 0, first), detail::extent_of(dims, first, last + 1),
-                                    detail::extent_of(dims, last + 1, dims.rank())});
+  if (last < 0) return run_outer(c, kernels::reduce_geometry{dims.size(), 1, 1});
+  if (!gap) {
+    const kernels::reduce_geometry g{detail::extent_of(dims, 0, first), detail::extent_of(dims, first, last + 1),
+                                     detail::extent_of(dims, last + 1, dims.rank())};
+    if (g.outer == 1 && g.inner == 1 && detail::run_whole_fold(c, g.count)) return;
+    return run_outer(c, g);
+  }
   // Reduced axes with kept ones between them: bring the reduced ones to the end first.
   std::vector<int> perm;
   std::int64_t outer = 1, count = 1;
@@ -167,14 +196,14 @@ void reduce(const launch_call& c) {
   c.kernel.run(in, out, &g);
 }
 
-void along_axis(const launch_call& c) { detail::run_kernel_of(c, around_attr(c, c.call.row.attrs[0].name)); }
+void along_axis(const launch_call& c) { run_outer(c, around_attr(c, c.call.row.attrs[0].name)); }
 
-void cross_entropy(const launch_call& c) { detail::run_kernel_of(c, around(dims_of(c, 0), dims_of(c, 0).rank() - 1)); }
+void cross_entropy(const launch_call& c) { run_outer(c, around(dims_of(c, 0), dims_of(c, 0).rank() - 1)); }
 
 void scan(const launch_call& c) {
   const kernels::reduce_geometry g = around_attr(c, "axis");
-  detail::run_kernel_of(c, kernels::scan_geometry{g.outer, g.count, g.inner, c.call.attr("exclusive").as_bool(),
-                                                  c.call.attr("reverse").as_bool()});
+  run_outer(c, kernels::scan_geometry{g.outer, g.count, g.inner, c.call.attr("exclusive").as_bool(),
+                                      c.call.attr("reverse").as_bool()});
 }
 
 // ------------------------------------------------------------------------------------------ products and windows
@@ -205,10 +234,19 @@ namespace {
 
 constexpr std::array<int, 4> to_last{0, 2, 3, 1}, to_first{0, 3, 1, 2};
 
+// A convolution in one piece: its kernel has threads of its own. Depthwise convolutions are split by run_windows.
+using window_fn = void (*)(const launch_call&, const void* const* in, void* out, const kernels::window_geometry&);
+void run_whole(const launch_call& c, const void* const* in, void* out, const kernels::window_geometry& g) {
+  c.kernel.run(in, &out, &g);
+}
+
 // A convolution on NCHW images: those operands (and the result) that are images go through NHWC.
 void run_window(const launch_call& c, const kernels::window_geometry& g, std::initializer_list<bool> operand_is_image,
-                bool result_is_image) {
-  if (!shapes::is_channels_first(c.call)) return detail::run_kernel_of(c, g);
+                bool result_is_image, window_fn run = run_whole) {
+  if (!shapes::is_channels_first(c.call)) {
+    const void* in[] = {c.in[0].data, c.in[1].data};
+    return run(c, in, c.out[0].data, g);
+  }
   tensor scratch[3];
   const void* in[2];
   std::size_t i = 0;
@@ -228,15 +266,16 @@ void run_window(const launch_call& c, const kernels::window_geometry& g, std::in
     ++i;
   }
   void* result = result_is_image ? image(c.out[0], 2, to_last) : c.out[0].data;
-  c.kernel.run(in, &result, &g);
+  run(c, in, result, g);
   if (result_is_image) detail::permute(c, result, c.out[0].data, c.out[0].type, scratch[2].dims(), to_first);
 }
 
 }  // namespace
 
 void conv(const launch_call& c) {
-  run_window(c, shapes::convolution(c.call, dims_of(c, 0), dims_of(c, 1), shapes::is_depthwise(c.call)), {true, false},
-             true);
+  const bool depthwise = shapes::is_depthwise(c.call);
+  run_window(c, shapes::convolution(c.call, dims_of(c, 0), dims_of(c, 1), depthwise), {true, false}, true,
+             depthwise ? detail::run_windows : run_whole);
 }
 void conv_backprop_input(const launch_call& c) {
   run_window(c, shapes::convolution(c.call, c.out[0].dims, dims_of(c, 1), shapes::is_depthwise(c.call)), {true, false},
@@ -247,8 +286,25 @@ void conv_backprop_filter(const launch_call& c) {
              false);
 }
 
-void pool(const launch_call& c) { detail::run_kernel_of(c, shapes::pooling(c.call, dims_of(c, 0))); }
-void pool_grad(const launch_call& c) { detail::run_kernel_of(c, shapes::pooling(c.call, dims_of(c, 1))); }
-void pool_gather(const launch_call& c) { detail::run_kernel_of(c, shapes::pooling(c.call, dims_of(c, 0))); }
+namespace {
+
+// Pooling of whole images: what a window gives back may reach its neighbours.
+void run_images(const launch_call& c, const kernels::window_geometry& all) {
+  detail::run_slices(c, all.batch, std::max(dims_of(c, 0).size(), count_of(c)), 0,
+                     [&](std::int64_t batch, const void* const* in, void* const* out) {
+                       kernels::window_geometry g = all;
+                       g.batch = batch;
+                       c.kernel.run(in, out, &g);
+                     });
+}
+
+}  // namespace
+
+void pool(const launch_call& c) {
+  const void* in[] = {c.in[0].data, nullptr};
+  detail::run_windows(c, in, c.out[0].data, shapes::pooling(c.call, dims_of(c, 0)));
+}
+void pool_grad(const launch_call& c) { run_images(c, shapes::pooling(c.call, dims_of(c, 1))); }
+void pool_gather(const launch_call& c) { run_images(c, shapes::pooling(c.call, dims_of(c, 0))); }
 
 }  // namespace kerngrad::launch

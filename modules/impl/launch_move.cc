@@ -9,6 +9,7 @@ module;
 #include "kernels/abi.h"
 #include "kernels/create.h"
 #include "kernels/move.h"
+#include "kernels/parallel.h"
 #include "kernels/random.h"
 module kerngrad;
 
@@ -75,7 +76,25 @@ void copy_strided(const launch_call& c, const void* in, void* out, dtype type, s
   }
   g.in_offset = in_offset;
   g.out_offset = out_offset;
-  slot_in(c, op_id<"Transpose">, type).run(&in, &out, &g);
+  const kernel_slot& kernel = slot_in(c, op_id<"Transpose">, type);
+  std::int64_t count = 1;
+  for (int i = 0; i < g.rank; ++i) count *= g.dims[i];
+  if (count < split_least || !worth_splitting(count, 1)) return kernel.run(&in, &out, &g);
+  const std::span<const std::int64_t> dims(g.dims, axes.size());
+  const box_cut cut(dims, chunk_elements(1));
+  kernels::parallel_chunks(cut.chunks(), [&](std::size_t chunk) {
+    kernels::copy_geometry part{};
+    part.rank = g.rank - cut.axis;
+    for (int i = 0; i < part.rank; ++i) {
+      part.dims[i] = g.dims[cut.axis + i];
+      part.in_strides[i] = g.in_strides[cut.axis + i];
+      part.out_strides[i] = g.out_strides[cut.axis + i];
+    }
+    part.dims[0] = cut.count(chunk);
+    part.in_offset = in_offset + cut.offset(chunk, dims, g.in_strides);
+    part.out_offset = out_offset + cut.offset(chunk, dims, g.out_strides);
+    kernel.run(&in, &out, &part);
+  });
 }
 
 void permute(const launch_call& c, const void* in, void* out, dtype type, const shape& dims,
@@ -112,8 +131,14 @@ void fill_with(const launch_call& c, void* out, dtype type, std::int64_t count, 
     case dtype::boolean: store(static_cast<std::uint8_t>(value != 0)); break;
     default: store(complex64{static_cast<float>(value), 0}); break;
   }
-  const kernels::fill_geometry g{count, element};
-  slot_in(c, op_id<"Fill">, type).run(nullptr, &out, &g);
+  const kernel_slot& kernel = slot_in(c, op_id<"Fill">, type);
+  const std::int64_t chunk = count >= split_least && worth_splitting(count, 1) ? chunk_elements(1) : count;
+  const std::int64_t size = static_cast<std::int64_t>(size_of(type));
+  in_chunks(count, chunk, count * size, [&](std::int64_t begin, std::int64_t part) {
+    const kernels::fill_geometry g{part, element};
+    void* to = advanced(out, begin * size);
+    kernel.run(nullptr, &to, &g);
+  });
 }
 
 }  // namespace kerngrad::detail
@@ -257,7 +282,22 @@ void check_indices(const launch_call& c, const view& indices, std::int64_t limit
 void gather(const launch_call& c) {
   const kernels::gather_geometry g = gather_geometry_of(c, c.in[0].dims, c.in[1].dims);
   check_indices(c, c.in[1], g.axis);
-  run_kernel_of(c, g);
+  // One list of indices for all is the common case: chunks of indices, or of slices that are all looked up alike.
+  if (g.batch == 1 && g.outer == 1) {
+    run_slices(c, g.count, c.out[0].dims.size(), 1, [&](std::int64_t count, const void* const* in, void* const* out) {
+      kernels::gather_geometry part = g;
+      part.count = count;
+      c.kernel.run(in, out, &part);
+    });
+  } else if (g.batch == 1) {
+    run_slices(c, g.outer, c.out[0].dims.size(), 2, [&](std::int64_t outer, const void* const* in, void* const* out) {
+      kernels::gather_geometry part = g;
+      part.outer = outer;
+      c.kernel.run(in, out, &part);
+    });
+  } else {
+    run_kernel_of(c, g);
+  }
 }
 
 void gather_grad(const launch_call& c) {
@@ -273,9 +313,17 @@ void segment_sum(const launch_call& c) {
 }
 
 void one_hot(const launch_call& c) {
-  run_kernel_of(c, kernels::one_hot_geometry{c.in[0].dims.size(), c.call.attr("depth").as_integer(), 1,
-                                             c.call.attr("onValue").as_number(), c.call.attr("offValue").as_number(),
-                                             c.out[0].type});
+  const kernels::one_hot_geometry g{c.in[0].dims.size(),
+                                    c.call.attr("depth").as_integer(),
+                                    1,
+                                    c.call.attr("onValue").as_number(),
+                                    c.call.attr("offValue").as_number(),
+                                    c.out[0].type};
+  run_slices(c, g.outer, c.out[0].dims.size(), 0, [&](std::int64_t outer, const void* const* in, void* const* out) {
+    kernels::one_hot_geometry part = g;
+    part.outer = outer;
+    c.kernel.run(in, out, &part);
+  });
 }
 
 // ------------------------------------------------------------------------------------------ creation
@@ -300,10 +348,20 @@ void linspace(const launch_call& c) {
 
 void random(const launch_call& c) {
   const bool normal = c.call.row.name == "RandomNormal";
-  run_kernel_of(
-      c, kernels::random_geometry{c.out[0].dims.size(), static_cast<std::uint64_t>(c.call.attr("seed").as_integer()), 0,
-                                  c.call.attr(normal ? "mean" : "low").as_number(),
-                                  c.call.attr(normal ? "stddev" : "high").as_number()});
+  const kernels::random_geometry all{c.out[0].dims.size(), static_cast<std::uint64_t>(c.call.attr("seed").as_integer()),
+                                     0, c.call.attr(normal ? "mean" : "low").as_number(),
+                                     c.call.attr(normal ? "stddev" : "high").as_number()};
+  const std::int64_t size = static_cast<std::int64_t>(size_of(c.out[0].type));
+  // A range can be drawn in any pieces: the numbers are counted. Chunks are of whole blocks of the generator.
+  const double cost = c.call.row.cost;
+  in_chunks(all.count, worth_splitting(c, all.count, cost) ? chunk_elements(cost) : all.count, all.count * size,
+            [&](std::int64_t begin, std::int64_t count) {
+              kernels::random_geometry g = all;
+              g.offset = static_cast<std::uint64_t>(begin);
+              g.count = count;
+              void* out[] = {advanced(c.out[0].data, begin * size)};
+              c.kernel.run(nullptr, out, &g);
+            });
 }
 
 }  // namespace kerngrad::launch

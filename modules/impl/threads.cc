@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The number of threads, and jobs on a pool of the caller's.
+module;
+#include <atomic>
+#include <cfenv>
+#include <memory>
+#include <mutex>
+#include "kernels/parallel.h"
+module kerngrad;
+
+namespace kerngrad {
+namespace {
+
+// The caller's pool. A job keeps the one that it began with. Never destroyed: objects with static storage may run ops.
+struct callers_pool {
+  std::mutex mutex;
+  std::shared_ptr<const thread_pool> run;
+};
+callers_pool& callers() {
+  static callers_pool* one = new callers_pool;
+  return *one;
+}
+
+void run_on_callers(std::size_t count, kernels::chunk_fn run, void* job) {
+  std::shared_ptr<const thread_pool> pool;
+  {
+    callers_pool& all = callers();
+    const std::lock_guard lock(all.mutex);
+    pool = all.run;
+  }
+  if (!pool) {  // it was taken away a moment ago
+    for (std::size_t i = 0; i < count; ++i) run(job, i);
+    return;
+  }
+  std::fenv_t here;
+  std::fegetenv(&here);
+  std::atomic<std::size_t> finished{0};
+  (*pool)(count, [&](std::size_t i) {
+    // Rounding and denormals are the calling thread's: results must not depend on which thread computes them.
+    std::fenv_t before;
+    std::fegetenv(&before);
+    std::fesetenv(&here);
+    run(job, i);
+    std::fesetenv(&before);
+    finished.fetch_add(1, std::memory_order_release);
+  });
+  if (const std::size_t done = finished.load(std::memory_order_acquire); done != count)
+    fail("set_thread_pool", "a pool that ran " + std::to_string(done) + " of " + std::to_string(count) + " tasks",
+         "a pool that runs each task once before it returns");
+}
+
+}  // namespace
+
+void set_num_threads(int count) {
+  if (count < 0 || count > static_cast<int>(kernels::most_threads))
+    fail("set_num_threads", std::to_string(count) + " threads",
+         "0, for as many as there are CPUs, to " + std::to_string(kernels::most_threads));
+  kernels::allow_threads(count == 0 ? kernels::cpus_available() : static_cast<std::size_t>(count));
+}
+
+int num_threads() { return static_cast<int>(kernels::threads_allowed()); }
+
+void set_thread_pool(thread_pool run) {
+  callers_pool& all = callers();
+  const bool own = !run;
+  std::shared_ptr<const thread_pool> next, last;
+  if (!own) next = std::make_shared<const thread_pool>(std::move(run));
+  {
+    const std::lock_guard lock(all.mutex);
+    last = std::exchange(all.run, std::move(next));
+    kernels::use_pool(own ? nullptr : run_on_callers);
+  }
+}
+
+}  // namespace kerngrad
