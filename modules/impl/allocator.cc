@@ -4,8 +4,8 @@
 module;
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
-#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <new>
@@ -21,6 +21,7 @@ module;
 #endif
 module kerngrad;
 
+import :blocks;
 import :dispatch;
 
 namespace kerngrad::detail {
@@ -43,15 +44,10 @@ constexpr int class_of(std::size_t bytes) {
 static_assert(class_of(256) == 0 && class_of(257) == 1 && class_bytes(1) == 320 && class_of(320) == 1 &&
               class_of(321) == 2);
 
-constexpr std::size_t small_limit = 1 << 16;                // larger blocks go to the shared cache at once
-constexpr std::size_t thread_limit = std::size_t{1} << 18;  // bytes a class that a thread keeps to itself
-constexpr std::size_t shared_limit = std::size_t{2} << 30;  // bytes that the shared cache keeps
-
-void* fresh(std::size_t bytes) {
-  void* block = std::aligned_alloc(64, bytes);
-  if (!block) fail("allocate", std::to_string(bytes) + " bytes", "less than the system has left", "split the tensor");
-  return block;
-}
+constexpr std::size_t small_limit = 1 << 16;               // larger blocks go to the shared cache at once
+constexpr std::size_t kept_count = 16, kept_bytes = 1 << 18;  // of a class a thread keeps what is in either bound
+constexpr int hooked_class = 255;                          // no class: the block is of an allocator of the caller's
+static_assert(class_count < hooked_class);
 
 // Freed blocks of one class, chained through their own first bytes.
 struct free_list {
@@ -71,8 +67,16 @@ struct free_list {
     }
     return block;
   }
+  void release_all(std::size_t bytes) noexcept {
+    while (void* block = pop()) system_give(block, bytes);
+  }
+};
+
+// Those of all classes: what is to be returned to the system once no lock is held, because that takes a while.
+struct free_lists {
+  free_list of[class_count];
   void release_all() noexcept {
-    while (void* block = pop()) std::free(block);
+    for (int index = 0; index < class_count; ++index) of[index].release_all(class_bytes(index));
   }
 };
 
@@ -82,10 +86,24 @@ struct thread_cache;
 struct shared_state {
   std::mutex mutex;
   free_list blocks[class_count];
+  std::size_t lowest[class_count] = {};  // the fewest blocks of a class since the last look: nobody needed those
+  std::chrono::steady_clock::time_point looked = std::chrono::steady_clock::now();
   std::size_t bytes = 0;
   std::vector<thread_cache*> threads;
   std::int64_t retired_buffers = 0, retired_views = 0, retired_bytes = 0;  // net counts of threads that ended
   std::int64_t peak = 0;                                                   // of the bytes of all
+
+  void* pop(int index) noexcept {
+    void* block = blocks[index].pop();
+    if (block) bytes -= class_bytes(index);
+    lowest[index] = std::min(lowest[index], blocks[index].count);
+    return block;
+  }
+  void push(void* block, int index) noexcept {
+    blocks[index].push(block);
+    bytes += class_bytes(index);
+  }
+  bool look_is_due() const noexcept { return std::chrono::steady_clock::now() - looked >= std::chrono::seconds(1); }
 };
 shared_state& shared() {
   static shared_state* state = new shared_state;
@@ -106,7 +124,7 @@ struct thread_cache {
     return sum;
   }
   void flush() noexcept {
-    for (free_list& list : blocks) list.release_all();
+    for (int index = 0; index < class_count; ++index) blocks[index].release_all(class_bytes(index));
     cached = 0;
   }
 };
@@ -159,15 +177,43 @@ void deal_limits(shared_state& all) {
   deal_limits(all);
 }
 
-void count_taken(thread_cache& cache, std::int64_t bytes) {
+// Once a second, in passing: returns blocks that have lain there all the time since the last look.
+[[gnu::noinline, gnu::cold]] void return_idle() noexcept {
+  free_lists idle;
+  {
+    shared_state& all = shared();
+    std::lock_guard lock(all.mutex);
+    all.looked = std::chrono::steady_clock::now();
+    for (int index = 0; index < class_count; ++index) {
+      for (std::size_t left = all.lowest[index]; left > 0; --left) {
+        idle.of[index].push(all.pop(index));
+        count_trimmed(class_bytes(index));
+      }
+      all.lowest[index] = all.blocks[index].count;
+    }
+  }
+  idle.release_all();
+}
+
+// `uncounted` is the part of the bytes that is not in the thread's sum yet.
+void count_taken(thread_cache& cache, std::int64_t bytes, std::int64_t uncounted) {
   thread_cache::add(cache.buffers, 1);
-  if (thread_cache::add(cache.bytes, bytes) > cache.limit.load(std::memory_order_relaxed)) pass_limit();
+  if (thread_cache::add(cache.bytes, uncounted) > cache.limit.load(std::memory_order_relaxed)) pass_limit();
   if (allocation_watchers.load(std::memory_order_relaxed)) watch_allocation(bytes);
 }
 
-void* take(thread_cache& cache, int index) {
+// A block that no cache has. When the system has none either, the caches may have what it lacks.
+[[gnu::noinline]] void* fresh(int index, std::size_t exact) {
   const std::size_t bytes = class_bytes(index);
-  if (KG_NO_CACHE) return fresh(bytes);
+  if (void* block = system_take(bytes, exact)) return block;
+  release_cached_memory();
+  if (void* block = system_take(bytes, exact)) return block;
+  fail("allocate", std::to_string(exact) + " bytes", "less than the system has left", "split the tensor");
+}
+
+void* take(thread_cache& cache, int index, std::size_t exact) {
+  if (KG_NO_CACHE) return fresh(index, exact);
+  const std::size_t bytes = class_bytes(index);
   if (void* block = cache.blocks[index].pop()) {
     thread_cache::add(cache.cached, -static_cast<std::int64_t>(bytes));
     return block;
@@ -175,33 +221,73 @@ void* take(thread_cache& cache, int index) {
   if (bytes > small_limit) {
     shared_state& all = shared();
     std::lock_guard lock(all.mutex);
-    if (void* block = all.blocks[index].pop()) {
-      all.bytes -= bytes;
+    if (void* block = all.pop(index)) return block;
+  }
+  return fresh(index, exact);
+}
+
+// Adds to the bytes in use, or refuses. Under one lock with all others who ask: together they cannot pass the limit.
+void reserve(thread_cache& cache, std::int64_t bytes) {
+  shared_state& all = shared();
+  const std::int64_t limit = live_limit();
+  bool trim;
+  {
+    std::lock_guard lock(all.mutex);
+    std::int64_t live = all.retired_bytes, kept = static_cast<std::int64_t>(all.bytes);
+    for (const thread_cache* other : all.threads) {
+      live += other->bytes.load(std::memory_order_relaxed);
+      kept += other->cached.load(std::memory_order_relaxed);
+    }
+    if (bytes > limit - live)
+      fail("allocate", std::to_string(bytes) + " bytes",
+           "at most " + std::to_string(std::max(std::int64_t{0}, limit - live)) + " bytes, what the limit of " +
+               std::to_string(limit) + " bytes leaves",
+           "let go of tensors, or set_memory_limit");
+    trim = bytes > limit - live - kept;
+    thread_cache::add(cache.bytes, bytes);
+  }
+  if (trim) release_cached_memory();
+}
+
+// A block while there is a limit or an allocator of the caller's. Adds to the bytes in use.
+[[gnu::noinline, gnu::cold]] void* take_specially(thread_cache& cache, int& index, std::int64_t bytes,
+                                                  std::size_t exact) {
+  reserve(cache, bytes);
+  try {
+    if (void* block = hooked_take(exact)) {
+      index = hooked_class;
       return block;
     }
+    return take(cache, index, exact);
+  } catch (...) {
+    thread_cache::add(cache.bytes, -bytes);
+    throw;
   }
-  return fresh(bytes);
 }
 
 void give(thread_cache* cache, void* block, int index) noexcept {
+  if (index == hooked_class) return hooked_give(block);
   const std::size_t bytes = class_bytes(index);
-  if (KG_NO_CACHE || !cache) return std::free(block);
+  if (KG_NO_CACHE || !cache) return system_give(block, bytes);
   if (bytes <= small_limit) {
-    if ((cache->blocks[index].count + 1) * bytes <= thread_limit) {
-      cache->blocks[index].push(block);
-      thread_cache::add(cache->cached, static_cast<std::int64_t>(bytes));
-      return;
-    }
-  } else {
-    shared_state& all = shared();
-    std::lock_guard lock(all.mutex);
-    if (all.bytes + bytes <= shared_limit) {
-      all.blocks[index].push(block);
-      all.bytes += bytes;
-      return;
-    }
+    const std::size_t kept = cache->blocks[index].count;
+    if (kept >= kept_count && (kept + 1) * bytes > kept_bytes) return system_give(block, bytes);
+    cache->blocks[index].push(block);
+    thread_cache::add(cache->cached, static_cast<std::int64_t>(bytes));
+    return;
   }
-  std::free(block);
+  shared_state& all = shared();
+  bool look;
+  {
+    std::lock_guard lock(all.mutex);
+    if (all.bytes + bytes <= static_cast<std::size_t>(kept_limit())) {
+      all.push(block, index);
+      block = nullptr;
+    }
+    look = all.look_is_due();
+  }
+  if (block) system_give(block, bytes);
+  if (look) return_idle();
 }
 
 }  // namespace
@@ -210,27 +296,30 @@ buffer* allocate(dtype type, const shape& dims) {
   const std::size_t bytes = static_cast<std::size_t>(dims.size()) * size_of(type);
   if (bytes > (std::size_t{1} << 46))
     fail("allocate", "a tensor of shape " + to_string(dims), "at most 2^46 bytes", "split the tensor");
-  const int index = class_of(header_bytes + bytes);
+  const std::size_t exact = header_bytes + bytes;
+  const std::int64_t elements = static_cast<std::int64_t>(bytes);
+  int index = class_of(exact);
   thread_cache& cache = mine();
-  // Under a sanitizer the block ends where the elements do (rounded up to its alignment).
-  void* block = KG_NO_CACHE ? fresh((header_bytes + bytes + 63) / 64 * 64) : take(cache, index);
+  const bool special = allocation_specials.load(std::memory_order_relaxed) != 0;
+  void* block = special ? take_specially(cache, index, elements, exact) : take(cache, index, exact);
   buffer* b = new (block) buffer;
   b->type = type;
   b->size_class = static_cast<std::uint8_t>(index);
   b->dims = dims;
   b->data = static_cast<std::byte*>(block) + header_bytes;
-  count_taken(cache, static_cast<std::int64_t>(bytes));
+  count_taken(cache, elements, special ? 0 : elements);
   return b;
 }
 
 buffer* allocate_header(dtype type, const shape& dims) {
   const int index = class_of(header_bytes);
   thread_cache& cache = mine();
-  buffer* b = new (take(cache, index)) buffer;
+  buffer* b = new (take(cache, index, header_bytes)) buffer;
   b->type = type;
   b->size_class = static_cast<std::uint8_t>(index);
   b->dims = dims;
-  count_taken(cache, dims.size() * static_cast<std::int64_t>(size_of(type)));
+  const std::int64_t elements = dims.size() * static_cast<std::int64_t>(size_of(type));
+  count_taken(cache, elements, elements);
   return b;
 }
 
@@ -238,7 +327,7 @@ buffer* share(buffer* source, const shape& dims) {
   buffer* root = source->base ? source->base : source;
   const int index = class_of(header_bytes);
   thread_cache& cache = mine();
-  buffer* b = new (take(cache, index)) buffer;
+  buffer* b = new (take(cache, index, header_bytes)) buffer;
   b->type = source->type;
   b->size_class = static_cast<std::uint8_t>(index);
   b->dims = dims;
@@ -317,10 +406,32 @@ void reset_peak_memory() {
 void release_cached_memory() {
   using namespace detail;
   mine().flush();
-  shared_state& all = shared();
-  std::lock_guard lock(all.mutex);
-  for (free_list& list : all.blocks) list.release_all();
-  all.bytes = 0;
+  free_lists idle;
+  {
+    shared_state& all = shared();
+    std::lock_guard lock(all.mutex);
+    std::swap_ranges(std::begin(idle.of), std::end(idle.of), std::begin(all.blocks));
+    std::fill(std::begin(all.lowest), std::end(all.lowest), 0);
+    all.bytes = 0;
+  }
+  idle.release_all();
+}
+
+// The biggest go first.
+void detail::shrink_cache() noexcept {
+  free_lists idle;
+  {
+    shared_state& all = shared();
+    std::lock_guard lock(all.mutex);
+    for (int index = class_count - 1; index >= 0; --index) {
+      while (all.bytes > static_cast<std::size_t>(kept_limit())) {
+        void* block = all.pop(index);
+        if (!block) break;
+        idle.of[index].push(block);
+      }
+    }
+  }
+  idle.release_all();
 }
 
 }  // namespace kerngrad

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where blocks come from: the C library for small ones, mappings in huge pages for big ones, or an allocator of the
+// caller's. Touching a fresh block costs a fault for each page: 64 MB in pages of 4 KiB take 23 ms, of 2 MiB 3 ms.
+module;
+#include <sys/mman.h>
+#include <unistd.h>
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <vector>
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define KG_NO_MAPPING 1  // the sanitizer watches the ends of blocks of the C library only
+#endif
+#endif
+#ifndef KG_NO_MAPPING
+#define KG_NO_MAPPING 0
+#endif
+module kerngrad;
+
+import :blocks;
+
+namespace kerngrad::detail {
+namespace {
+
+constexpr std::size_t huge_page = std::size_t{2} << 20;
+
+// Asked of the system at most a few thousand times a second, so that plain atomic additions do no harm.
+struct counters {
+  std::atomic<std::int64_t> system_bytes{0}, huge_bytes{0}, system_blocks{0}, system_calls{0}, trimmed_bytes{0},
+      hooked_bytes{0};
+};
+constinit counters counted;
+
+std::size_t whole_pages(std::size_t bytes) { return (bytes + huge_page - 1) / huge_page * huge_page; }
+
+// A mapping that begins on a huge page: one page more is asked for, and what sticks out is given back.
+void* map_huge(std::size_t bytes) noexcept {
+  const std::size_t size = whole_pages(bytes);
+  void* all = mmap(nullptr, size + huge_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (all == MAP_FAILED) return nullptr;
+  std::byte* begin = static_cast<std::byte*>(all);
+  const std::size_t before = (huge_page - reinterpret_cast<std::uintptr_t>(all) % huge_page) % huge_page;
+  if (before) munmap(begin, before);
+  munmap(begin + before + size, huge_page - before);
+#ifdef MADV_HUGEPAGE
+  madvise(begin + before, size, MADV_HUGEPAGE);  // refused where there are none: then they are small ones
+#endif
+  return begin + before;
+}
+
+// An allocator of the caller's. Those that have been are kept: a block says with a pointer whose it is.
+struct hook {
+  allocator_hooks calls;
+};
+std::atomic<const hook*> hook_now{nullptr};
+
+// Before each block of a hook, so that it is given back with what it was asked with.
+struct hooked_header {
+  const hook* from;
+  std::size_t bytes;
+};
+constexpr std::size_t hooked_header_bytes = 64;  // blocks stay aligned
+
+std::mutex limits_mutex;
+std::atomic<std::int64_t> live_most{unlimited};
+std::atomic<std::int64_t> kept_most{-1};  // nothing said yet
+
+void set_special(int bit, bool on) {
+  if (on) allocation_specials.fetch_or(bit);
+  else allocation_specials.fetch_and(~bit);
+}
+constexpr int special_limit = 1, special_hook = 2;
+
+}  // namespace
+
+void* system_take(std::size_t bytes, std::size_t exact) noexcept {
+  const bool huge = !KG_NO_MAPPING && bytes >= huge_least;
+  void* block = huge ? map_huge(bytes) : std::aligned_alloc(64, ((KG_NO_MAPPING ? exact : bytes) + 63) / 64 * 64);
+  counted.system_calls.fetch_add(1, std::memory_order_relaxed);
+  if (!block) return nullptr;
+  counted.system_bytes.fetch_add(static_cast<std::int64_t>(bytes), std::memory_order_relaxed);
+  counted.system_blocks.fetch_add(1, std::memory_order_relaxed);
+  if (huge) counted.huge_bytes.fetch_add(static_cast<std::int64_t>(bytes), std::memory_order_relaxed);
+  return block;
+}
+
+void system_give(void* block, std::size_t bytes) noexcept {
+  const bool huge = !KG_NO_MAPPING && bytes >= huge_least;
+  if (huge) munmap(block, whole_pages(bytes));
+  else std::free(block);
+  counted.system_bytes.fetch_sub(static_cast<std::int64_t>(bytes), std::memory_order_relaxed);
+  counted.system_blocks.fetch_sub(1, std::memory_order_relaxed);
+  if (huge) counted.huge_bytes.fetch_sub(static_cast<std::int64_t>(bytes), std::memory_order_relaxed);
+}
+
+void* hooked_take(std::size_t bytes) {
+  const hook* from = hook_now.load(std::memory_order_acquire);
+  if (!from) return nullptr;
+  const std::size_t all = bytes + hooked_header_bytes;
+  void* block = from->calls.allocate(from->calls.context, all);
+  if (!block)
+    fail("allocate", std::to_string(all) + " bytes", "less than the allocator given to set_allocator has left",
+         "free tensors, or set_allocator({})");
+  if (reinterpret_cast<std::uintptr_t>(block) % 64 != 0) {
+    from->calls.release(from->calls.context, block, all);
+    fail("allocate", "a block of the allocator given to set_allocator that is not aligned", "blocks aligned to 64");
+  }
+  const hooked_header header{from, all};
+  std::memcpy(block, &header, sizeof header);
+  counted.hooked_bytes.fetch_add(static_cast<std::int64_t>(all), std::memory_order_relaxed);
+  return static_cast<std::byte*>(block) + hooked_header_bytes;
+}
+
+void hooked_give(void* block) noexcept {
+  void* begin = static_cast<std::byte*>(block) - hooked_header_bytes;
+  hooked_header header;
+  std::memcpy(&header, begin, sizeof header);
+  header.from->calls.release(header.from->calls.context, begin, header.bytes);
+  counted.hooked_bytes.fetch_sub(static_cast<std::int64_t>(header.bytes), std::memory_order_relaxed);
+}
+
+void count_trimmed(std::size_t bytes) noexcept {
+  counted.trimmed_bytes.fetch_add(static_cast<std::int64_t>(bytes), std::memory_order_relaxed);
+}
+
+std::int64_t live_limit() noexcept { return live_most.load(std::memory_order_relaxed); }
+
+std::int64_t kept_limit() noexcept {
+  const std::int64_t set = kept_most.load(std::memory_order_relaxed);
+  if (set >= 0) return set;
+  static const std::int64_t usual = [] {
+    const std::int64_t pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    const std::int64_t most = std::int64_t{2} << 30;
+    return pages > 0 && page > 0 ? std::min(pages / 4 * page, most) : most;
+  }();
+  return usual;
+}
+
+}  // namespace kerngrad::detail
+
+namespace kerngrad {
+
+using namespace detail;
+
+void set_memory_limit(std::int64_t bytes) {
+  if (bytes < 0) fail("set_memory_limit", std::to_string(bytes) + " bytes", "0 or more, or kg::unlimited");
+  const std::lock_guard lock(limits_mutex);
+  live_most = bytes;
+  set_special(special_limit, bytes != unlimited);
+}
+std::int64_t memory_limit() { return live_limit(); }
+
+void set_cache_limit(std::int64_t bytes) {
+  if (bytes < 0) fail("set_cache_limit", std::to_string(bytes) + " bytes", "0 or more");
+  {
+    const std::lock_guard lock(limits_mutex);
+    kept_most = bytes;
+  }
+  shrink_cache();
+}
+std::int64_t cache_limit() { return kept_limit(); }
+
+void set_allocator(const allocator_hooks& hooks) {
+  const bool none = !hooks.allocate && !hooks.release;
+  if (!none && (!hooks.allocate || !hooks.release))
+    fail("set_allocator", "one function", "allocate and release, or neither, for the library's own allocator");
+  static std::vector<std::unique_ptr<const hook>>* all = new std::vector<std::unique_ptr<const hook>>;
+  const std::lock_guard lock(limits_mutex);
+  const hook* next = nullptr;
+  if (!none) {
+    for (const auto& known : *all)
+      if (known->calls == hooks) next = known.get();
+    if (!next) next = all->emplace_back(std::make_unique<const hook>(hooks)).get();
+  }
+  hook_now.store(next, std::memory_order_release);
+  set_special(special_hook, next != nullptr);
+}
+
+allocator_info allocations() {
+  const auto read = [](const std::atomic<std::int64_t>& value) { return value.load(std::memory_order_relaxed); };
+  return {read(counted.system_bytes), read(counted.huge_bytes),    read(counted.system_blocks),
+          read(counted.system_calls), read(counted.trimmed_bytes), read(counted.hooked_bytes)};
+}
+
+}  // namespace kerngrad
