@@ -227,6 +227,11 @@ TEST(threads, round_as_the_caller_does) {
 }
 
 TEST(threads, are_there_again_in_a_forked_process) {
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+  GTEST_SKIP() << "the sanitizer allows a forked process no threads";
+#endif
+#endif
   const threads_restored restored;
   kg::set_num_threads(2);
   const auto both = [] {

@@ -19,8 +19,8 @@ import :tape;
 namespace kerngrad::detail {
 
 std::int64_t chunk_elements(double cost) {
-  // A sixteenth of an operation takes as long as the memory of an element in the second cache (bench/threads.cc).
-  const auto elements = static_cast<std::uint64_t>(32768.0 / (1.0 + std::clamp(cost, 0.0, 1e4) / 16));
+  // An element of memory in the second cache takes as long as about sixteen operations (bench/threads.cc).
+  const auto elements = static_cast<std::uint64_t>(32768.0 / (1.0 + (std::clamp(cost, 1.0, 1e4) - 1) / 16));
   return static_cast<std::int64_t>(std::max<std::uint64_t>(std::bit_floor(elements), 64));
 }
 
