@@ -20,6 +20,7 @@ export import :tensor;
 export import :entry;
 export import :engine;
 export import :call;
+export import :symbol;
 export import :ops_elementwise;
 export import :ops;
 export import :ops_fused;
@@ -45,6 +46,8 @@ export import :custom;
 export import :optimizer;
 export import :threads;
 export import :memory;
+export import :fuse_rules;
+export import :fuse;
 
 /// The short name of the namespace.
 export namespace kg = kerngrad;

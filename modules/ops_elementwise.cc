@@ -12,6 +12,7 @@ import :table;
 import :tensor;
 import :engine;
 import :call;
+import :symbol;
 
 export namespace kerngrad {
 
@@ -28,6 +29,10 @@ template <fixed_string Op>
 struct unary_op {
   tensor operator()(const tensor& x) const { return call<Op>(x); }
   tensor operator()(tensor&& x) const { return detail::run_unary(detail::known_entry(op_id<Op>), x, 1); }
+  template <symbolic X>
+  constexpr symbol operator()(X x) const {
+    return call<Op>(x);
+  }
 };
 
 /// A known op of two operands, as a function: `maximum(a, b)`. One of them may be a number, which takes the
@@ -43,6 +48,11 @@ struct binary_op {
   template <number T> tensor operator()(tensor&& a, T b) const { return detail::run_with(entry(), a, b, 1); }
   template <number T> tensor operator()(T a, const tensor& b) const { return detail::run_with(entry(), a, b); }
   template <number T> tensor operator()(T a, tensor&& b) const { return detail::run_with(entry(), a, b, 1); }
+  template <class A, class B>
+    requires symbolic_pair<A, B>
+  constexpr symbol operator()(A a, B b) const {
+    return detail::pair_step<Op>(a, b);
+  }
 
  private:
   static inline const detail::op_entry& entry() { return detail::known_entry(op_id<Op>); }

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls of fused functions: in blocks where they can be, step by step where somebody looks at every op, and on the
+// tape as one node whose rule is the program of the derivative.
+module;
+#include <memory>
+#include <vector>
+#include "kernels/abi.h"
+module kerngrad;
+
+import :dispatch;
+import :tape;
+import :fuse_plan;
+
+namespace kerngrad::detail {
+
+namespace {
+
+// The steps as calls of their ops, which check, watch, record and refuse as they do.
+std::vector<tensor> run_steps(const fused_program& p, std::span<const tensor* const> in) {
+  std::vector<tensor> values(p.steps.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const fused_step& s = p.steps[i];
+    const tensor* like = s.in[0] >= 0 ? &values[static_cast<std::size_t>(s.in[0])] : nullptr;
+    if (s.kind == step_kind::operand) {
+      values[i] = *in[static_cast<std::size_t>(s.place)];
+    } else if (s.kind == step_kind::literal) {
+      values[i] = s.whole ? whole_literal(s.integer, *like) : literal(s.numbers[0], *like);
+    } else if (s.kind == step_kind::constant) {
+      values[i] = s.numbers[0] == 0 ? zeros_like(*like) : ones_like(*like);
+    } else if (s.row->types.after == result::attribute) {
+      values[i] = cast(*like, s.to);
+    } else {
+      const tensor* operands[3] = {};
+      for (std::size_t k = 0; k < s.row->operands.size(); ++k) operands[k] = &values[static_cast<std::size_t>(s.in[k])];
+      const attr_value attrs[] = {s.numbers[0], s.numbers[1]};
+      values[i] = run_one(*s.op, {operands, s.row->operands.size()}, {attrs, s.row->attrs.size()});
+    }
+  }
+  std::vector<tensor> results(p.results.size());
+  for (std::size_t k = 0; k < results.size(); ++k)
+    if (p.results[k] >= 0) results[k] = values[static_cast<std::size_t>(p.results[k])];
+  return results;
+}
+
+bool tracked(std::span<const tensor* const> in) {
+  if (!recording_now()) return false;
+  for (const tensor* x : in)
+    if (this_tape().tracks(*x) && differentiable.has(x->type())) return true;
+  return false;
+}
+
+// A program knows the rules that its ops were compiled with: where one has another now, it does not guess.
+void refuse_replaced(const fused_program& p) {
+  for (const fused_step& s : p.steps) {
+    if (s.kind != step_kind::op) continue;
+    bool replaced = rule_of_scope(*s.op) != nullptr;
+    if (!replaced && replaced_gradients.load(std::memory_order_relaxed) != 0) {
+      const pinned now;
+      const name_record* record = now->find(s.row->name);
+      replaced = record && record->op && record->op->row == s.row && record->gradient;
+    }
+    if (replaced)
+      fail("fuse", "a gradient of a fused function while the rule of " + std::string(s.row->name) + " is replaced",
+           "the rules that the function was compiled with",
+           "end the replacement, or call the ops of the expression one by one");
+  }
+}
+
+tensor reduced_to(const shape& dims, tensor g) {
+  if (g.dims() == dims) return g;
+  const int extra = g.rank() - dims.rank();
+  std::vector<std::int64_t> over;
+  for (int i = 0; i < g.rank(); ++i)
+    if (i < extra || (dims[i - extra] == 1 && g.dims()[i] != 1)) over.push_back(i);
+  return reshape(sum(g, over), dims);
+}
+
+// The gradients of the operands, from dy, each in its operand's shape.
+std::vector<tensor> run_gradient(const fused_program& p, std::span<const tensor> xs, const tensor& dy,
+                                 const std::vector<bool>& wanted) {
+  std::vector<const tensor*> in;
+  for (const tensor& x : xs) in.push_back(&x);
+  in.push_back(&dy);
+  std::vector<tensor> grads(xs.size());
+  bool done = false;
+  if (on_simd() && !tracked(in)) {
+    work_array<bool, 8> of(xs.size());
+    for (std::size_t i = 0; i < xs.size(); ++i) of[i] = wanted[i] && differentiable.has(xs[i].type());
+    fused_plan plan(p, in, of.all());
+    done = plan.make();
+    if (done) plan.run(grads);
+  }
+  if (!done) grads = run_steps(p, in);
+  for (std::size_t i = 0; i < xs.size(); ++i) {
+    if (!wanted[i] || !grads[i].defined()) grads[i] = {};
+    else grads[i] = reduced_to(xs[i].dims(), std::move(grads[i]));
+  }
+  return grads;
+}
+
+// The value without the reduction at the end, recorded as one step if anybody records.
+tensor run_body(const fused_parts& parts, std::span<const tensor* const> in) {
+  const fused_program& p = *parts.value;
+  const bool records = tracked(in);
+  if (!on_simd() || (records && !parts.gradient)) return run_steps(p, in)[0];
+  fused_plan plan(p, in, {});
+  if (!plan.make() || (records && !plan.has_one_floating_dtype())) return run_steps(p, in)[0];
+  tensor y;
+  plan.run({&y, 1});
+  if (!records) return y;
+  refuse_replaced(p);
+  const fused_program* gradient = parts.gradient;
+  std::vector<tensor> xs;
+  for (const tensor* x : in) xs.push_back(*x);
+  record_free("fuse", in, {&y, 1},
+              [gradient, xs = std::move(xs)](std::span<const tensor> dy, const std::vector<bool>& wanted) {
+                return run_gradient(*gradient, xs, dy[0], wanted);
+              });
+  return y;
+}
+
+}  // namespace
+
+tensor run_fused(const fused_parts& parts, std::span<const tensor* const> in) {
+  tensor y = run_body(parts, in);
+  const fused_tail& tail = parts.value->tail;
+  if (!tail.op) return y;
+  const attr_value attrs[] = {tail.axis ? attr_value(*tail.axis) : attr_value(), attr_value(tail.keep_dims)};
+  const tensor* const operand[] = {&y};
+  return run_one(*tail.op, operand, attrs);
+}
+
+bool run_fused_with_gradients(const fused_program& program, std::span<const tensor* const> in, tensor& value,
+                              std::span<tensor> grads) {
+  if (!on_simd() || recording_now()) return false;
+  fused_plan plan(program, in, {});
+  if (!plan.make() || !plan.has_one_floating_dtype()) return false;
+  std::vector<tensor> out(grads.size() + 1);
+  plan.run(out);
+  value = std::move(out[0]);
+  for (std::size_t i = 0; i < grads.size(); ++i)
+    grads[i] =
+        out[i + 1].defined() ? reduced_to(in[i]->dims(), std::move(out[i + 1])) : zeros(in[i]->dims(), in[i]->type());
+  return true;
+}
+
+}  // namespace kerngrad::detail
