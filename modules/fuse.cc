@@ -8,7 +8,6 @@ export module kerngrad:fuse;
 import :std;
 import :core;
 import :op;
-import :launch;
 import :table;
 import :tensor;
 import :entry;
@@ -17,28 +16,12 @@ import :call;
 import :rule;
 import :symbol;
 import :fuse_rules;
+import :fuse_program;
+import :fuse_scalar;
 import :own;
 import :grad;
 
 namespace kerngrad::detail {
-
-/// A reduction at the end of an expression.
-struct fused_tail {
-  const op_entry* op = nullptr;  // null: there is none
-  std::optional<int> axis;
-  bool keep_dims = false;
-};
-
-/// A program: steps in an order in which they can run, and which of them are results.
-struct fused_program {
-  std::span<const fused_step> steps;
-  std::span<const std::int16_t> results;  // -1: there is none, an operand has no gradient
-  int operands = 0;
-  int frame = 0;    // the step that has the shape of a block's walk: all elements of all results
-  int buffers = 0;  // how many steps' results are alive at once and are no result of the program
-  int singles = 0;  // how often a number is an operand
-  fused_tail tail{};
-};
 
 /// What a fused function is at run time.
 struct fused_parts {
@@ -51,170 +34,6 @@ tensor run_fused(const fused_parts& parts, std::span<const tensor* const> in);
 /// Value and gradients in one pass. False: nothing was done, somebody records, watches, or dtypes differ.
 bool run_fused_with_gradients(const fused_program& program, std::span<const tensor* const> in, tensor& value,
                               std::span<tensor> grads);
-
-// ------------------------------------------------------------------------------------------ reading
-
-/// What is read off an expression.
-enum class fused_kind { value, gradient, value_and_gradient };
-
-/// A program under construction.
-struct drawn_program {
-  std::vector<fused_step> steps;
-  std::vector<int> results;
-  int frame = 0, buffers = 0, singles = 0;
-  fused_tail tail{};
-  bool has_gradient = true;  // every op on the way has a rule, and something flows to the result
-};
-
-template <class F, std::size_t... I>
-constexpr auto read_expression(step_list& list, std::index_sequence<I...>) {
-  const auto operand = [&](std::size_t i) {
-    return symbol{&list, list.add({.kind = step_kind::operand, .place = static_cast<std::int8_t>(i)})};
-  };
-  return F{}(operand(I)...);
-}
-
-constexpr symbol last_step(symbol y, fused_tail&) { return y; }
-constexpr symbol last_step(const reduced_symbol& y, fused_tail& tail) {
-  tail = {y.op, y.axis, y.keep_dims};
-  return y.of;
-}
-
-/// Products with ones are their other operand: what the gradient of a result that nobody weighs begins with.
-constexpr void drop_ones(std::vector<fused_step>& steps, std::vector<int>& results) {
-  std::vector<std::int16_t> stands_for = repeated<std::int16_t>(steps.size(), -1);
-  const auto one = [&](std::int16_t i) {
-    const fused_step& step = steps[static_cast<std::size_t>(i)];
-    return step.kind == step_kind::constant && step.numbers[0] == 1;
-  };
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    stands_for[i] = static_cast<std::int16_t>(i);
-    for (std::int16_t& k : steps[i].in)
-      if (k >= 0) k = stands_for[static_cast<std::size_t>(k)];
-    if (steps[i].kind != step_kind::op || steps[i].row->name != "Multiply") continue;
-    if (one(steps[i].in[0])) stands_for[i] = steps[i].in[1];
-    else if (one(steps[i].in[1])) stands_for[i] = steps[i].in[0];
-  }
-  for (int& r : results)
-    if (r >= 0) r = stands_for[static_cast<std::size_t>(r)];
-}
-
-/// Leaves out the steps that no result needs.
-constexpr void drop_unused(drawn_program& p) {
-  step_marks used = repeated<char>(p.steps.size(), 0);
-  used[static_cast<std::size_t>(p.frame)] = true;
-  for (int r : p.results)
-    if (r >= 0) used[static_cast<std::size_t>(r)] = true;
-  for (std::size_t i = p.steps.size(); i-- > 0;)
-    for (std::int16_t k : p.steps[i].in)
-      if (used[i] && k >= 0) used[static_cast<std::size_t>(k)] = true;
-  std::vector<int> moved = repeated(p.steps.size(), -1);
-  std::vector<fused_step> kept;
-  for (std::size_t i = 0; i < p.steps.size(); ++i) {
-    if (!used[i]) continue;
-    moved[i] = static_cast<int>(kept.size());
-    kept.push_back(p.steps[i]);
-    for (std::int16_t& k : kept.back().in)
-      if (k >= 0) k = static_cast<std::int16_t>(moved[static_cast<std::size_t>(k)]);
-  }
-  p.steps = kept;
-  p.frame = moved[static_cast<std::size_t>(p.frame)];
-  for (int& r : p.results)
-    if (r >= 0) r = moved[static_cast<std::size_t>(r)];
-}
-
-/// Gives every op that is no result a buffer, which is free again after the last step that reads it.
-constexpr void give_buffers(drawn_program& p) {
-  std::vector<std::size_t> last = repeated<std::size_t>(p.steps.size(), 0);
-  step_marks is_result = repeated<char>(p.steps.size(), 0);
-  for (std::size_t i = 0; i < p.steps.size(); ++i)
-    for (std::int16_t k : p.steps[i].in)
-      if (k >= 0) last[static_cast<std::size_t>(k)] = i;
-  for (int r : p.results)
-    if (r >= 0) is_result[static_cast<std::size_t>(r)] = true;
-  // A Cast to the dtype that its operand has is that operand: who reads the one reads the other.
-  for (std::size_t i = p.steps.size(); i-- > 0;) {
-    if (p.steps[i].kind != step_kind::op || p.steps[i].row->launch != launch::cast) continue;
-    std::size_t& read = last[static_cast<std::size_t>(p.steps[i].in[0])];
-    if (read < last[i]) read = last[i];
-  }
-  step_marks taken;
-  for (std::size_t i = 0; i < p.steps.size(); ++i) {
-    fused_step& step = p.steps[i];
-    if (step.kind != step_kind::op) continue;
-    for (std::int16_t k : step.in)
-      if (k >= 0 && p.steps[static_cast<std::size_t>(k)].kind != step_kind::op) ++p.singles;
-    if (!is_result[i]) {
-      std::size_t free = 0;
-      while (free < taken.size() && taken[free]) ++free;
-      if (free == taken.size()) taken.push_back(false);
-      taken[free] = true;
-      step.buffer = static_cast<std::int8_t>(free);
-    }
-    // The result of a step never shares memory with its operands: they are given back after it.
-    for (std::int16_t k : step.in) {
-      if (k < 0) continue;
-      const fused_step& read = p.steps[static_cast<std::size_t>(k)];
-      if (read.buffer >= 0 && last[static_cast<std::size_t>(k)] == i)
-        taken[static_cast<std::size_t>(read.buffer)] = false;
-    }
-  }
-  p.buffers = static_cast<int>(taken.size());
-}
-
-template <class F, std::size_t N>
-constexpr drawn_program draw(fused_kind what) {
-  step_list list;
-  drawn_program p;
-  const symbol root = last_step(read_expression<F>(list, std::make_index_sequence<N>{}), p.tail);
-  p.frame = root.at;
-  if (what != fused_kind::gradient) p.results.push_back(root.at);
-  if (what != fused_kind::value) {
-    symbol seed;
-    if (what == fused_kind::gradient) {
-      seed = {&list, list.add({.kind = step_kind::operand, .place = static_cast<std::int8_t>(N)})};
-      p.frame = seed.at;
-    } else {
-      seed = constant_step(1, root);
-    }
-    std::array<symbol, N> grads;
-    p.has_gradient = flowing(list.steps)[static_cast<std::size_t>(root.at)] && differentiate(root, seed, grads);
-    for (const symbol& g : grads) p.results.push_back(g.at);
-    drop_ones(list.steps, p.results);
-  }
-  p.steps = list.steps;
-  drop_unused(p);
-  give_buffers(p);
-  return p;
-}
-
-/// A program in the memory of the program that uses it.
-template <class F, std::size_t N, fused_kind What>
-struct program_of {
-  static constexpr std::array<std::size_t, 2> sizes = [] {
-    const drawn_program p = draw<F, N>(What);
-    return std::array{p.steps.size(), p.results.size()};
-  }();
-  static_assert(sizes[0] < 1000, "[fuse] an expression of a thousand steps: split it");
-  struct parts {
-    std::array<fused_step, sizes[0]> steps{};
-    std::array<std::int16_t, sizes[1]> results{};
-    int frame = 0, buffers = 0, singles = 0;
-    fused_tail tail{};
-    bool has_gradient = false;
-  };
-  static constexpr parts whole = [] {
-    const drawn_program p = draw<F, N>(What);
-    parts all{
-        .frame = p.frame, .buffers = p.buffers, .singles = p.singles, .tail = p.tail, .has_gradient = p.has_gradient};
-    for (std::size_t i = 0; i < sizes[0]; ++i) all.steps[i] = p.steps[i];
-    for (std::size_t i = 0; i < sizes[1]; ++i) all.results[i] = static_cast<std::int16_t>(p.results[i]);
-    return all;
-  }();
-  static_assert(whole.buffers < 100, "[fuse] an expression that keeps a hundred values at once: split it");
-  static constexpr fused_program program{whole.steps,   whole.results, static_cast<int>(N), whole.frame,
-                                         whole.buffers, whole.singles, whole.tail};
-};
 
 template <class F, std::size_t N>
 inline constexpr fused_parts parts_of{&program_of<F, N, fused_kind::value>::program,
@@ -286,6 +105,13 @@ constexpr symbol call(const Args&... args) {
   return detail::symbol_call<Op>(&detail::own_entry<Op>, &detail::own_symbolic_rules<Op>, args...);
 }
 
+/// A value of a fused function and its N derivatives, at single numbers.
+template <class T, std::size_t N>
+struct scalar_value_and_gradients {
+  T value;
+  std::array<T, N> grads;
+};
+
 /// A function of tensors that runs as one: what `fuse` makes.
 template <class F>
 class fused {
@@ -313,6 +139,45 @@ class fused {
     } else {
       return {};
     }
+  }
+
+  /// The value at single numbers, all float or all double: scalar code that is inlined where it is called, with the
+  /// functions of the C library, whose last bits may differ from those of the kernels.
+  template <class T, class... Rest>
+    requires(element<T> && std::is_floating_point_v<T> && (std::is_same_v<T, Rest> && ...))
+  T operator()(T x, Rest... rest) const {
+    constexpr std::size_t count = 1 + sizeof...(Rest);
+    if constexpr (detail::can_fuse<F, count>()) {
+      using program = detail::program_of<F, count, detail::fused_kind::value>;
+      static_assert(!detail::has_no_scalar_form<program>(),
+                    "[fuse] an expression with a cast, a conversion or a reduction has no form for single numbers: "
+                    "call it with tensors");
+      if constexpr (!detail::has_no_scalar_form<program>())
+        return detail::scalar_results<program, T, count>({x, rest...})[0];
+    }
+    return {};
+  }
+  /// The value and the derivatives at single numbers, as the value alone.
+  template <class T, class... Rest>
+    requires(element<T> && std::is_floating_point_v<T> && (std::is_same_v<T, Rest> && ...))
+  scalar_value_and_gradients<T, 1 + sizeof...(Rest)> value_and_grads(T x, Rest... rest) const {
+    constexpr std::size_t count = 1 + sizeof...(Rest);
+    scalar_value_and_gradients<T, count> out{};
+    if constexpr (detail::can_fuse<F, count>()) {
+      using both = detail::program_of<F, count, detail::fused_kind::value_and_gradient>;
+      static_assert(both::whole.has_gradient,
+                    "[fuse] there is no gradient: the result is no number, or an op of the expression has no gradient "
+                    "rule, as its row says");
+      static_assert(!detail::has_no_scalar_form<both>(),
+                    "[fuse] an expression with a cast, a conversion or a reduction has no form for single numbers: "
+                    "call it with tensors");
+      if constexpr (both::whole.has_gradient && !detail::has_no_scalar_form<both>()) {
+        const auto all = detail::scalar_results<both, T, count>({x, rest...});
+        out.value = all[0];
+        for (std::size_t i = 0; i < count; ++i) out.grads[i] = all[i + 1];
+      }
+    }
+    return out;
   }
 
   /// The value and the gradients of the sum of its elements, in one pass over the operands: what

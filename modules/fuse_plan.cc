@@ -13,6 +13,7 @@ import :tensor;
 import :entry;
 import :tape;
 import :symbol;
+import :fuse_program;
 import :fuse;
 
 namespace kerngrad::detail {
@@ -77,6 +78,11 @@ struct strided_leaf {
 struct block_range {
   std::int64_t offset = 0, rows = 0, n = 0;
 };
+
+/// A program on operands of one shape and one floating dtype, which needs no plan. Results that are not wanted stay
+/// empty handles. False: nothing was done, the operands are not like that.
+bool run_uniform(const fused_program& program, std::span<const tensor* const> in, std::span<const bool> wanted,
+                 std::span<tensor> out);
 
 class fused_plan {
  public:

@@ -86,9 +86,12 @@ std::vector<tensor> run_gradient(const fused_program& p, std::span<const tensor>
   if (on_simd() && !tracked(in)) {
     work_array<bool, 8> of(xs.size());
     for (std::size_t i = 0; i < xs.size(); ++i) of[i] = wanted[i] && differentiable.has(xs[i].type());
-    fused_plan plan(p, in, of.all());
-    done = plan.make();
-    if (done) plan.run(grads);
+    done = run_uniform(p, in, of.all(), grads);
+    if (!done) {
+      fused_plan plan(p, in, of.all());
+      done = plan.make();
+      if (done) plan.run(grads);
+    }
   }
   if (!done) grads = run_steps(p, in);
   for (std::size_t i = 0; i < xs.size(); ++i) {
@@ -103,10 +106,12 @@ tensor run_body(const fused_parts& parts, std::span<const tensor* const> in) {
   const fused_program& p = *parts.value;
   const bool records = tracked(in);
   if (!on_simd() || (records && !parts.gradient)) return run_steps(p, in)[0];
-  fused_plan plan(p, in, {});
-  if (!plan.make() || (records && !plan.has_one_floating_dtype())) return run_steps(p, in)[0];
   tensor y;
-  plan.run({&y, 1});
+  if (!run_uniform(p, in, {}, {&y, 1})) {
+    fused_plan plan(p, in, {});
+    if (!plan.make() || (records && !plan.has_one_floating_dtype())) return run_steps(p, in)[0];
+    plan.run({&y, 1});
+  }
   if (!records) return y;
   refuse_replaced(p);
   const fused_program* gradient = parts.gradient;
@@ -133,10 +138,13 @@ tensor run_fused(const fused_parts& parts, std::span<const tensor* const> in) {
 bool run_fused_with_gradients(const fused_program& program, std::span<const tensor* const> in, tensor& value,
                               std::span<tensor> grads) {
   if (!on_simd() || recording_now()) return false;
-  fused_plan plan(program, in, {});
-  if (!plan.make() || !plan.has_one_floating_dtype()) return false;
-  std::vector<tensor> out(grads.size() + 1);
-  plan.run(out);
+  work_array<tensor, 8> all(grads.size() + 1);
+  const std::span<tensor> out = all.all();
+  if (!run_uniform(program, in, {}, out)) {
+    fused_plan plan(program, in, {});
+    if (!plan.make() || !plan.has_one_floating_dtype()) return false;
+    plan.run(out);
+  }
   value = std::move(out[0]);
   for (std::size_t i = 0; i < grads.size(); ++i)
     grads[i] =

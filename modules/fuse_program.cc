@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fused programs: what the compiler makes of an expression, of its derivative, and of both at once. Steps that no
+// result needs are left out, and the values in between get as few buffers as are alive at once.
+module;
+#include "kernels/abi.h"
+export module kerngrad:fuse_program;
+
+import :std;
+import :core;
+import :op;
+import :launch;
+import :shapes;
+import :table;
+import :entry;
+import :symbol;
+import :fuse_rules;
+
+namespace kerngrad::detail {
+
+/// A reduction at the end of an expression.
+struct fused_tail {
+  const op_entry* op = nullptr;  // null: there is none
+  std::optional<int> axis;
+  bool keep_dims = false;
+};
+
+/// How a step is run when all operands of the program have one shape and one floating dtype.
+struct uniform_step {
+  enum class form : std::uint8_t { none, flat1, flat2, unary, broadcast };
+  form how = form::none;
+  std::uint8_t operands = 0;
+  bool of_truths = false;  // the kernel is that for booleans
+  bool gives_truths = false;
+  std::array<std::int64_t, 3> moves{};  // 1 for arrays, 0 for single numbers
+};
+
+/// A program: steps in an order in which they can run, and which of them are results.
+struct fused_program {
+  std::span<const fused_step> steps;
+  std::span<const std::int16_t> results;  // -1: there is none, an operand has no gradient
+  int operands = 0;
+  int frame = 0;    // the step that has the shape of a block's walk: all elements of all results
+  int buffers = 0;  // how many steps' results are alive at once and are no result of the program
+  int singles = 0;  // how often a number is an operand
+  fused_tail tail{};
+  std::span<const uniform_step> uniform{};  // empty when some step needs more than that
+};
+
+// ------------------------------------------------------------------------------------------ reading
+
+/// What is read off an expression.
+enum class fused_kind { value, gradient, value_and_gradient };
+
+/// A program under construction.
+struct drawn_program {
+  std::vector<fused_step> steps;
+  std::vector<int> results;
+  int frame = 0, buffers = 0, singles = 0;
+  fused_tail tail{};
+  bool has_gradient = true;  // every op on the way has a rule, and something flows to the result
+};
+
+template <class F, std::size_t... I>
+constexpr auto read_expression(step_list& list, std::index_sequence<I...>) {
+  const auto operand = [&](std::size_t i) {
+    return symbol{&list, list.add({.kind = step_kind::operand, .place = static_cast<std::int8_t>(i)})};
+  };
+  return F{}(operand(I)...);
+}
+
+constexpr symbol last_step(symbol y, fused_tail&) { return y; }
+constexpr symbol last_step(const reduced_symbol& y, fused_tail& tail) {
+  tail = {y.op, y.axis, y.keep_dims};
+  return y.of;
+}
+
+/// Products with ones are their other operand: what the gradient of a result that nobody weighs begins with.
+constexpr void drop_ones(std::vector<fused_step>& steps, std::vector<int>& results) {
+  std::vector<std::int16_t> stands_for = repeated<std::int16_t>(steps.size(), -1);
+  const auto one = [&](std::int16_t i) {
+    const fused_step& step = steps[static_cast<std::size_t>(i)];
+    return step.kind == step_kind::constant && step.numbers[0] == 1;
+  };
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    stands_for[i] = static_cast<std::int16_t>(i);
+    for (std::int16_t& k : steps[i].in)
+      if (k >= 0) k = stands_for[static_cast<std::size_t>(k)];
+    if (steps[i].kind != step_kind::op || steps[i].row->name != "Multiply") continue;
+    if (one(steps[i].in[0])) stands_for[i] = steps[i].in[1];
+    else if (one(steps[i].in[1])) stands_for[i] = steps[i].in[0];
+  }
+  for (int& r : results)
+    if (r >= 0) r = stands_for[static_cast<std::size_t>(r)];
+}
+
+/// Leaves out the steps that no result needs.
+constexpr void drop_unused(drawn_program& p) {
+  step_marks used = repeated<char>(p.steps.size(), 0);
+  used[static_cast<std::size_t>(p.frame)] = true;
+  for (int r : p.results)
+    if (r >= 0) used[static_cast<std::size_t>(r)] = true;
+  for (std::size_t i = p.steps.size(); i-- > 0;)
+    for (std::int16_t k : p.steps[i].in)
+      if (used[i] && k >= 0) used[static_cast<std::size_t>(k)] = true;
+  std::vector<int> moved = repeated(p.steps.size(), -1);
+  std::vector<fused_step> kept;
+  for (std::size_t i = 0; i < p.steps.size(); ++i) {
+    if (!used[i]) continue;
+    moved[i] = static_cast<int>(kept.size());
+    kept.push_back(p.steps[i]);
+    for (std::int16_t& k : kept.back().in)
+      if (k >= 0) k = static_cast<std::int16_t>(moved[static_cast<std::size_t>(k)]);
+  }
+  p.steps = kept;
+  p.frame = moved[static_cast<std::size_t>(p.frame)];
+  for (int& r : p.results)
+    if (r >= 0) r = moved[static_cast<std::size_t>(r)];
+}
+
+/// Gives every op that is no result a buffer, which is free again after the last step that reads it.
+constexpr void give_buffers(drawn_program& p) {
+  std::vector<std::size_t> last = repeated<std::size_t>(p.steps.size(), 0);
+  step_marks is_result = repeated<char>(p.steps.size(), 0);
+  for (std::size_t i = 0; i < p.steps.size(); ++i)
+    for (std::int16_t k : p.steps[i].in)
+      if (k >= 0) last[static_cast<std::size_t>(k)] = i;
+  for (int r : p.results)
+    if (r >= 0) is_result[static_cast<std::size_t>(r)] = true;
+  // A Cast to the dtype that its operand has is that operand: who reads the one reads the other.
+  for (std::size_t i = p.steps.size(); i-- > 0;) {
+    if (p.steps[i].kind != step_kind::op || p.steps[i].row->launch != launch::cast) continue;
+    std::size_t& read = last[static_cast<std::size_t>(p.steps[i].in[0])];
+    if (read < last[i]) read = last[i];
+  }
+  step_marks taken;
+  for (std::size_t i = 0; i < p.steps.size(); ++i) {
+    fused_step& step = p.steps[i];
+    if (step.kind != step_kind::op) continue;
+    for (std::int16_t k : step.in)
+      if (k >= 0 && p.steps[static_cast<std::size_t>(k)].kind != step_kind::op) ++p.singles;
+    if (!is_result[i]) {
+      std::size_t free = 0;
+      while (free < taken.size() && taken[free]) ++free;
+      if (free == taken.size()) taken.push_back(false);
+      taken[free] = true;
+      step.buffer = static_cast<std::int8_t>(free);
+    }
+    // The result of a step never shares memory with its operands: they are given back after it.
+    for (std::int16_t k : step.in) {
+      if (k < 0) continue;
+      const fused_step& read = p.steps[static_cast<std::size_t>(k)];
+      if (read.buffer >= 0 && last[static_cast<std::size_t>(k)] == i)
+        taken[static_cast<std::size_t>(read.buffer)] = false;
+    }
+  }
+  p.buffers = static_cast<int>(taken.size());
+}
+
+template <class F, std::size_t N>
+constexpr drawn_program draw(fused_kind what) {
+  step_list list;
+  drawn_program p;
+  const symbol root = last_step(read_expression<F>(list, std::make_index_sequence<N>{}), p.tail);
+  p.frame = root.at;
+  if (what != fused_kind::gradient) p.results.push_back(root.at);
+  if (what != fused_kind::value) {
+    symbol seed;
+    if (what == fused_kind::gradient) {
+      seed = {&list, list.add({.kind = step_kind::operand, .place = static_cast<std::int8_t>(N)})};
+      p.frame = seed.at;
+    } else {
+      seed = constant_step(1, root);
+    }
+    std::array<symbol, N> grads;
+    p.has_gradient = flowing(list.steps)[static_cast<std::size_t>(root.at)] && differentiate(root, seed, grads);
+    for (const symbol& g : grads) p.results.push_back(g.at);
+    drop_ones(list.steps, p.results);
+  }
+  p.steps = list.steps;
+  drop_unused(p);
+  give_buffers(p);
+  return p;
+}
+
+/// The steps for operands of one shape and one floating dtype; empty when that does not settle every step's dtype.
+constexpr std::vector<uniform_step> uniform_steps(const drawn_program& p) {
+  std::vector<uniform_step> all;
+  const auto truths = [&](std::int16_t k) { return all[static_cast<std::size_t>(k)].gives_truths; };
+  for (const fused_step& step : p.steps) {
+    uniform_step u;
+    if (step.kind == step_kind::operand || step.kind == step_kind::literal || step.kind == step_kind::constant) {
+      if (step.kind != step_kind::operand && truths(step.in[0])) return {};
+      all.push_back(u);
+      continue;
+    }
+    const op_row& row = *step.row;
+    if (row.launch == launch::cast || row.launch == launch::convert) return {};
+    const bool clips = row.infer == shapes::clip && step.numbers[0] <= step.numbers[1];
+    if (!clips && row.infer != shapes::same && row.infer != shapes::broadcasted && row.infer != shapes::select)
+      return {};
+    u.operands = static_cast<std::uint8_t>(row.operands.size());
+    bool any_single = false, any = false;
+    for (std::size_t k = 0; k < row.operands.size(); ++k) {
+      const bool truth = truths(step.in[k]);
+      if (!row.operands[k].types.has(truth ? dtype::boolean : dtype::float32)) return {};
+      const step_kind from = p.steps[static_cast<std::size_t>(step.in[k])].kind;
+      u.moves[k] = from == step_kind::op || from == step_kind::operand;
+      any_single = any_single || !u.moves[k];
+      if (row.operands[k].part != role::value) continue;
+      if (any && truth != u.of_truths) return {};  // a truth among numbers is promoted
+      u.of_truths = truth;
+      any = true;
+    }
+    if (u.of_truths && lifted(dtype::boolean, row.types.before) != dtype::boolean) return {};
+    u.gives_truths = u.of_truths || row.types.after == result::boolean;
+    if (!u.gives_truths && row.types.after != result::same) return {};
+    using form = uniform_step::form;
+    if (row.launch == launch::unary) u.how = row.attrs.empty() ? form::flat1 : form::unary;
+    else u.how = row.launch == launch::binary && !any_single ? form::flat2 : form::broadcast;
+    if (any_single && row.launch == launch::unary) return {};
+    all.push_back(u);
+  }
+  return all;
+}
+
+/// A program in the memory of the program that uses it.
+template <class F, std::size_t N, fused_kind What>
+struct program_of {
+  static constexpr std::array<std::size_t, 2> sizes = [] {
+    const drawn_program p = draw<F, N>(What);
+    return std::array{p.steps.size(), p.results.size()};
+  }();
+  static_assert(sizes[0] < 1000, "[fuse] an expression of a thousand steps: split it");
+  struct parts {
+    std::array<fused_step, sizes[0]> steps{};
+    std::array<std::int16_t, sizes[1]> results{};
+    std::array<uniform_step, sizes[0]> uniform{};
+    bool is_uniform = false;
+    int frame = 0, buffers = 0, singles = 0;
+    fused_tail tail{};
+    bool has_gradient = false;
+  };
+  static constexpr parts whole = [] {
+    const drawn_program p = draw<F, N>(What);
+    parts all{
+        .frame = p.frame, .buffers = p.buffers, .singles = p.singles, .tail = p.tail, .has_gradient = p.has_gradient};
+    for (std::size_t i = 0; i < sizes[0]; ++i) all.steps[i] = p.steps[i];
+    for (std::size_t i = 0; i < sizes[1]; ++i) all.results[i] = static_cast<std::int16_t>(p.results[i]);
+    const std::vector<uniform_step> uniform = uniform_steps(p);
+    all.is_uniform = !uniform.empty();
+    for (std::size_t i = 0; i < uniform.size(); ++i) all.uniform[i] = uniform[i];
+    return all;
+  }();
+  static_assert(whole.buffers < 100, "[fuse] an expression that keeps a hundred values at once: split it");
+  static constexpr fused_program program{
+      whole.steps,
+      whole.results,
+      static_cast<int>(N),
+      whole.frame,
+      whole.buffers,
+      whole.singles,
+      whole.tail,
+      whole.is_uniform ? std::span<const uniform_step>(whole.uniform) : std::span<const uniform_step>()};
+};
+
+}  // namespace kerngrad::detail

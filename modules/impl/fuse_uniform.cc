@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// The usual call of a fused program: operands of one shape and one floating dtype. The compiler has settled everything
+// else, so there is nothing to plan.
+module;
+#include <algorithm>
+#include "kernels/abi.h"
+#include "kernels/binary.h"
+#include "kernels/unary.h"
+module kerngrad;
+
+import :dispatch;
+import :tape;
+import :fuse_plan;
+
+namespace kerngrad::detail {
+
+namespace {
+
+constexpr std::int64_t block_elements = 1024;
+constexpr std::size_t scratch_bytes = 32768;
+constexpr std::size_t usual_steps = 32;
+
+// Where the value of a step is: an array, the buffer of one block, or one number.
+struct lane {
+  std::byte* base = nullptr;
+  std::int64_t moves = 0;  // bytes from one element to that of the next block's place: 0 but for arrays
+};
+
+struct uniform_run {
+  const fused_program& program;
+  const dtype type;
+  work_array<lane, usual_steps> lanes{program.steps.size()};
+  work_array<double, usual_steps> numbers{program.steps.size()};
+  work_array<bool, usual_steps> skipped{program.steps.size()};
+
+  const fused_step& step(std::size_t i) const { return program.steps[i]; }
+  const kernel_slot& kernel(std::size_t i) const {
+    return step(i).op->kernel(static_cast<int>(backend::simd), program.uniform[i].of_truths ? dtype::boolean : type);
+  }
+  bool has_kernels() const;
+  void skip_unwanted(std::span<const bool> wanted);
+  void place_operands(std::span<const tensor* const> in, std::byte* scratch);
+  void place_results(const shape& dims, std::span<tensor> out);
+  void run_blocks(std::int64_t first, std::int64_t end, std::int64_t size);
+  void run_step(std::size_t i, std::int64_t offset, std::int64_t n);
+};
+
+bool uniform_run::has_kernels() const {
+  for (std::size_t i = 0; i < program.steps.size(); ++i)
+    if (step(i).kind == step_kind::op && !kernel(i).exists()) return false;
+  return true;
+}
+
+// Steps that no wanted result needs.
+void uniform_run::skip_unwanted(std::span<const bool> wanted) {
+  for (std::size_t i = 0; i < program.steps.size(); ++i) skipped[i] = true;
+  for (std::size_t k = 0; k < wanted.size(); ++k)
+    if (wanted[k] && program.results[k] >= 0) skipped[static_cast<std::size_t>(program.results[k])] = false;
+  for (std::size_t i = program.steps.size(); i-- > 0;)
+    for (std::int16_t k : step(i).in)
+      if (!skipped[i] && k >= 0) skipped[static_cast<std::size_t>(k)] = false;
+}
+
+void uniform_run::place_operands(std::span<const tensor* const> in, std::byte* scratch) {
+  std::size_t next = 0;
+  const std::size_t size = size_of(type);
+  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+    const fused_step& s = step(i);
+    if (s.kind == step_kind::operand) {
+      lanes[i] = {host_data(tensor_access::buffer(*in[static_cast<std::size_t>(s.place)])),
+                  static_cast<std::int64_t>(size)};
+    } else if (s.kind == step_kind::op) {
+      lanes[i].base = scratch + static_cast<std::size_t>(s.buffer) * block_elements * size;
+    } else {
+      const float narrow = static_cast<float>(s.numbers[0]);
+      if (type == dtype::float32) std::memcpy(&numbers[next], &narrow, sizeof narrow);
+      else numbers[next] = s.numbers[0];
+      lanes[i].base = reinterpret_cast<std::byte*>(&numbers[next++]);
+    }
+  }
+}
+
+// A result that no step computes is an operand, a number, or a result once more.
+void uniform_run::place_results(const shape& dims, std::span<tensor> out) {
+  for (std::size_t k = 0; k < out.size(); ++k) {
+    if (program.results[k] < 0) continue;
+    const std::size_t i = static_cast<std::size_t>(program.results[k]);
+    if (skipped[i] || step(i).kind != step_kind::op || lanes[i].moves) continue;
+    const dtype own = program.uniform[i].gives_truths ? dtype::boolean : type;
+    out[k] = tensor_access::adopt(allocate(own, dims));
+    lanes[i] = {tensor_access::buffer(out[k])->data, static_cast<std::int64_t>(size_of(own))};
+  }
+}
+
+void uniform_run::run_step(std::size_t i, std::int64_t offset, std::int64_t n) {
+  const fused_step& s = step(i);
+  const uniform_step& u = program.uniform[i];
+  const kernel_slot& slot = kernel(i);
+  const auto address = [&](std::size_t at) { return lanes[at].base + lanes[at].moves * offset; };
+  const auto operand = [&](std::size_t k) { return address(static_cast<std::size_t>(s.in[k])); };
+  using form = uniform_step::form;
+  if (u.how == form::flat2) return slot.flat2(operand(0), operand(1), address(i), static_cast<std::size_t>(n));
+  if (u.how == form::flat1) return slot.flat1(operand(0), address(i), static_cast<std::size_t>(n));
+  void* results[] = {address(i)};
+  if (u.how == form::unary) {
+    const kernels::unary_geometry g{n, {s.numbers[0], s.numbers[1]}};
+    const void* in[] = {operand(0)};
+    return slot.run(in, results, &g);
+  }
+  const void* in[3] = {};
+  kernels::broadcast_geometry g;  // as much of it is set as is read
+  g.rank = 1;
+  g.dims[0] = n;
+  for (std::size_t k = 0; k < u.operands; ++k) {
+    in[k] = operand(k);
+    g.strides[k][0] = u.moves[k];
+  }
+  slot.run(in, results, &g);
+}
+
+// One thread runs all blocks. They do not depend on one another: any split of them gives the same bits.
+void uniform_run::run_blocks(std::int64_t first, std::int64_t end, std::int64_t size) {
+  for (std::int64_t b = first; b < end; ++b) {
+    const std::int64_t offset = b * block_elements, n = std::min(block_elements, size - offset);
+    for (std::size_t i = 0; i < program.steps.size(); ++i)
+      if (!skipped[i] && step(i).kind == step_kind::op) run_step(i, offset, n);
+  }
+}
+
+}  // namespace
+
+bool run_uniform(const fused_program& program, std::span<const tensor* const> in, std::span<const bool> wanted,
+                 std::span<tensor> out) {
+  if (program.uniform.empty() || !in[0]->defined()) return false;
+  const dtype type = in[0]->type();
+  const shape& dims = in[0]->dims();
+  if (!floating.has(type)) return false;
+  for (const tensor* x : in)
+    if (x != in[0] && (!x->defined() || x->type() != type || !(x->dims() == dims))) return false;
+  uniform_run run{program, type};
+  if (static_cast<std::size_t>(program.buffers) * block_elements * size_of(type) > scratch_bytes || !run.has_kernels())
+    return false;
+  if (!wanted.empty()) run.skip_unwanted(wanted);
+  alignas(64) std::byte scratch[scratch_bytes];
+  run.place_operands(in, scratch);
+  run.place_results(dims, out);
+  run.run_blocks(0, (dims.size() + block_elements - 1) / block_elements, dims.size());
+  for (std::size_t k = 0; k < out.size(); ++k) {
+    if (out[k].defined() || program.results[k] < 0 || (!wanted.empty() && !wanted[k])) continue;
+    const std::size_t i = static_cast<std::size_t>(program.results[k]);
+    const fused_step& s = program.steps[i];
+    if (s.kind == step_kind::operand) {
+      out[k] = stop_gradient(*in[static_cast<std::size_t>(s.place)]);
+    } else if (s.kind != step_kind::op) {
+      const unrecorded pause;
+      out[k] = full(dims, s.numbers[0], type);
+    } else {
+      for (std::size_t j = 0; j < k && !out[k].defined(); ++j)
+        if (program.results[j] == program.results[k]) out[k] = out[j];
+    }
+  }
+  return true;
+}
+
+}  // namespace kerngrad::detail

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// An op from outside the library whose kernel takes the whole call, in a fused expression.
+// error: [fuse] an op whose kernel takes the whole call cannot be fused
+import kerngrad;
+
+struct Twice {
+  static constexpr kg::op_row row{.name = "Twice",
+                                  .doc = "2 * x.",
+                                  .group = kg::family::unary,
+                                  .operands = kg::x_floating,
+                                  .types = kg::as_float,
+                                  .infer = kg::shapes::same,
+                                  .launch = kg::launch::unary,
+                                  .no_gradient = "this is an example"};
+#ifdef TWIN
+  static constexpr auto kernels = kg::kernel_list(kg::per_element<float>([](float x) { return 2 * x; }),
+                                                  kg::per_element<double>([](double x) { return 2 * x; }));
+#else
+  static constexpr auto kernels = kg::kernel_list(kg::on_call<float>([](const kg::launch_call&) {}),
+                                                  kg::on_call<double>([](const kg::launch_call&) {}));
+#endif
+};
+
+kg::tensor f(const kg::tensor& x) {
+  return kg::fuse([](auto a) { return kg::call<Twice>(a); })(x);
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every op of the table that works element by element, inside a fused function, against its own call: the expressions
+// are made of the rows.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/support/fused.h"
+#include "tests/support/refusal.h"
+import kerngrad;
+
+namespace {
+
+using kg::dtype;
+using kg::shape;
+using kg::tensor;
+using kgtest::same_bits;
+
+template <int Id>
+constexpr bool fusable = kg::fusable_op<kg::known<kg::audit::name_at<kg::audit::names_of_rows<kg::op_table>, Id>()>> &&
+                         kg::row_of<Id>.name != "Cast";  // its dtypes are what tests/fuse.cc is about
+
+template <int Id>
+inline constexpr auto attr_names = [] {
+  std::array<std::string_view, kg::row_of<Id>.attrs.size()> names;
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = kg::row_of<Id>.attrs[i].name;
+  return names;
+}();
+
+// The op on symbols or tensors, with a number for each attribute, growing as bounds have to.
+template <int Id>
+struct called {
+  static constexpr auto name = kg::audit::name_at<kg::audit::names_of_rows<kg::op_table>, Id>();
+  constexpr auto operator()(const auto&... x) const {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return kg::call<name>(x..., kg::attr<kg::audit::name_at<attr_names<Id>, I>()>(-0.25 + static_cast<double>(I))...);
+    }(std::make_index_sequence<attr_names<Id>.size()>{});
+  }
+};
+// The same in the middle: its result is no result of the program but an operand, twice.
+template <int Id>
+struct inside {
+  constexpr auto operator()(const auto& first, const auto&... rest) const {
+    const auto y = called<Id>{}(first, rest...);
+    return kg::where(first == first, y, y);
+  }
+};
+
+template <std::size_t Operands, class F>
+void expect_same_bits(const std::string& what, F expression, const std::vector<tensor>& x) {
+  constexpr auto fused = kg::fuse(F{});
+  const auto with = [&](auto f) {
+    if constexpr (Operands == 3) return f(x[0], x[1], x[2]);
+    else if constexpr (Operands == 2) return f(x[0], x[1]);
+    else return f(x[0]);
+  };
+  tensor expected;
+  const std::string refused = kgtest::refusal([&] { return expected = with(expression); });
+  if (!expected.defined()) {
+    EXPECT_EQ(kgtest::refusal([&] { return with(fused); }), refused) << what;
+    return;
+  }
+  for (const kg::simd_target& target : kg::simd_targets()) {
+    kg::set_simd_target(target.name);
+    EXPECT_TRUE(same_bits(with(fused), with(expression))) << what << " on " << target.name;
+  }
+  kg::set_simd_target("");
+}
+
+template <int Id>
+void check_op() {
+  const kg::op_row& row = kg::row_of<Id>;
+  constexpr std::size_t operands = kg::row_of<Id>.operands.size();
+  std::vector<dtype> types(std::begin(kgtest::real_dtypes), std::end(kgtest::real_dtypes));
+  types.push_back(dtype::complex64);
+  const std::vector<std::array<shape, 3>> shapes{{shape{1}, shape{1}, shape{1}},
+                                                 {shape{37}, shape{37}, shape{37}},
+                                                 {shape{1500}, shape{1500}, shape{1500}},
+                                                 {shape{3, 700}, shape{700}, shape{3, 1}},
+                                                 {shape{}, shape{2, 33}, shape{2, 1}}};
+  for (dtype type : types)
+    for (const auto& dims : shapes) {
+      std::vector<tensor> x;
+      for (std::size_t k = 0; k < operands; ++k) {
+        const dtype own = row.operands[k].part == kg::role::own ? dtype::boolean : type;
+        x.push_back(kgtest::values_of(own, dims[k], static_cast<std::int64_t>(k) + 1));
+      }
+      const std::string what = std::string(row.name) + " " + std::string(kg::name_of(type)) + " " + to_string(dims[0]);
+      expect_same_bits<operands>(what, called<Id>{}, x);
+      if (kg::only(type).bits & row.operands[0].types.bits)
+        expect_same_bits<operands>(what + " inside", inside<Id>{}, x);
+    }
+}
+
+// The gradient of the op inside a chain, against the tape's.
+template <int Id>
+struct weighted {
+  constexpr auto operator()(const auto& first, const auto&... rest) const {
+    return called<Id>{}(first, rest...) * first;
+  }
+};
+template <int Id>
+void check_gradient() {
+  const kg::op_row& row = kg::row_of<Id>;
+  if constexpr (!kg::row_of<Id>.no_gradient.empty() || kg::row_of<Id>.group == kg::family::convert ||
+                kg::row_of<Id>.group == kg::family::select || kg::row_of<Id>.group == kg::family::move) {
+    return;
+  } else {
+    constexpr auto fused = kg::fuse(weighted<Id>{});
+    for (dtype type : {dtype::float32, dtype::float64}) {
+      const tensor a = kgtest::values_of(type, {1100}, 1), b = kgtest::values_of(type, {1100}, 2);
+      if constexpr (kg::row_of<Id>.operands.size() == 1) {
+        EXPECT_TRUE(same_bits(kg::grad(fused)(a), kg::grad(weighted<Id>{})(a))) << row.name;
+      } else {
+        const auto got = kg::grads(fused)(a, b), expected = kg::grads(weighted<Id>{})(a, b);
+        EXPECT_TRUE(same_bits(got[0], expected[0]) && same_bits(got[1], expected[1])) << row.name;
+      }
+    }
+  }
+}
+
+template <std::size_t... I>
+int for_each_op(auto check, std::index_sequence<I...>) {
+  int count = 0;
+  const auto one = [&]<int Id>() {
+    if constexpr (fusable<Id>) check.template operator()<Id>(), ++count;
+  };
+  (one.template operator()<static_cast<int>(I)>(), ...);
+  return count;
+}
+
+TEST(every_op_that_works_by_element, gives_its_own_bits_in_a_fused_function) {
+  const int count = for_each_op([]<int Id>() { check_op<Id>(); }, std::make_index_sequence<kg::op_count>{});
+  EXPECT_GE(count, 70);
+}
+
+TEST(every_op_that_works_by_element, has_the_gradient_of_the_tape_in_a_fused_function) {
+  for_each_op([]<int Id>() { check_gradient<Id>(); }, std::make_index_sequence<kg::op_count>{});
+}
+
+}  // namespace
