@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fused functions beside the same expression op by op, and beside code by hand. bench/peers has them beside Eigen.
+#include <cmath>
+#include <string>
+
+#include "bench/support.h"
+import kerngrad;
+
+namespace {
+
+constexpr std::int64_t sizes[] = {1, 1000, 64000, 1000000, 16000000};
+
+constexpr auto expression = [](const auto& x, const auto& y, const auto& z) { return x * kg::sigmoid(x) * y + z; };
+constexpr auto swish = kg::fuse(expression);
+constexpr auto wave = kg::fuse([](auto x) { return kg::sin(x) * x + kg::exp(x); });
+
+struct operands {
+  kg::tensor x, y, z;
+  explicit operands(std::int64_t n)
+      : x(kg::random_normal({n}, 0, 1, 1)), y(kg::random_normal({n}, 0, 1, 2)), z(kg::random_normal({n}, 0, 1, 3)) {}
+};
+
+void fused(benchmark::State& state, std::int64_t n) {
+  const operands in(n);
+  for (auto _ : state) benchmark::DoNotOptimize(swish(in.x, in.y, in.z).address());
+}
+
+void op_by_op(benchmark::State& state, std::int64_t n) {
+  const operands in(n);
+  for (auto _ : state) benchmark::DoNotOptimize(expression(in.x, in.y, in.z).address());
+}
+
+void fused_value_and_grads(benchmark::State& state, std::int64_t n) {
+  const operands in(n);
+  for (auto _ : state) benchmark::DoNotOptimize(swish.value_and_grads(in.x, in.y, in.z).grads[0].address());
+}
+
+void fused_on_tape(benchmark::State& state, std::int64_t n) {
+  const operands in(n);
+  auto both = kg::value_and_grads(swish);
+  for (auto _ : state) benchmark::DoNotOptimize(both(in.x, in.y, in.z).grads[0].address());
+}
+
+void op_by_op_on_tape(benchmark::State& state, std::int64_t n) {
+  const operands in(n);
+  auto both = kg::value_and_grads(expression);
+  for (auto _ : state) benchmark::DoNotOptimize(both(in.x, in.y, in.z).grads[0].address());
+}
+
+void scalar_value_and_grads(benchmark::State& state, std::int64_t) {
+  float x = 1.5f;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(x);
+    const auto both = wave.value_and_grads(x);
+    benchmark::DoNotOptimize(both.value + both.grads[0]);
+  }
+}
+
+void scalar_by_hand(benchmark::State& state, std::int64_t) {
+  float x = 1.5f;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(x);
+    const float sine = std::sin(x), power = std::exp(x);
+    const float value = sine * x + power, gradient = std::cos(x) * x + sine + power;
+    benchmark::DoNotOptimize(value + gradient);
+  }
+}
+
+void register_case(const char* name, const kerngrad::kernels::target& target, std::int64_t n,
+                   void (*body)(benchmark::State&, std::int64_t)) {
+  const std::string full = std::string("fuse/") + name + "/target:" + target.name + "/n:" + std::to_string(n);
+  benchmark::RegisterBenchmark(full.c_str(), [target, body, n](benchmark::State& state) {
+    if (!kgbench::pin(state, target)) return;
+    body(state, n);
+    state.SetItemsProcessed(state.iterations() * n);
+  });
+}
+
+void register_all(const std::vector<kerngrad::kernels::target>& targets) {
+  for (const kerngrad::kernels::target& target : targets) {
+    for (std::int64_t n : sizes) {
+      register_case("swish/fused", target, n, fused);
+      register_case("swish/op_by_op", target, n, op_by_op);
+      register_case("swish_grads/at_once", target, n, fused_value_and_grads);
+      register_case("swish_grads/tape", target, n, fused_on_tape);
+      register_case("swish_grads/op_by_op", target, n, op_by_op_on_tape);
+    }
+    register_case("wave_grad/scalar", target, 1, scalar_value_and_grads);
+    register_case("wave_grad/by_hand", target, 1, scalar_by_hand);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return kgbench::run(argc, argv, register_all); }
