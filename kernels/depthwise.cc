@@ -10,7 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/depthwise-inl.h"
 #include "kernels/depthwise.h"
+#include "kernels/parallel.h"
 #include "kernels/window-inl.h"
 
 #ifndef KERNGRAD_KERNELS_DEPTHWISE_COMMON
@@ -38,6 +40,20 @@ std::vector<T> repeated(const T* x, std::int64_t count, std::int64_t multiplier)
   return wide;
 }
 
+/// Rows of pixels in chunks of about a million products: what is worth a thread of its own. Chunks follow from the
+/// shape alone.
+struct row_chunks {
+  std::ptrdiff_t rows, rows_each;
+  std::size_t count;
+  row_chunks(std::ptrdiff_t all_rows, std::ptrdiff_t products_per_row) : rows(all_rows) {
+    constexpr std::ptrdiff_t products_per_chunk = 1 << 20;
+    rows_each = (products_per_chunk / std::max<std::ptrdiff_t>(products_per_row, 1) + 2) & ~std::ptrdiff_t{1};
+    count = static_cast<std::size_t>((rows + rows_each - 1) / rows_each);
+  }
+  std::ptrdiff_t low(std::size_t i) const { return static_cast<std::ptrdiff_t>(i) * rows_each; }
+  std::ptrdiff_t high(std::size_t i) const { return std::min(rows, low(i + 1)); }
+};
+
 std::int64_t input_count(const window_geometry& g) { return g.batch * g.in_h * g.in_w * g.in_c; }
 
 }  // namespace
@@ -48,118 +64,91 @@ HWY_BEFORE_NAMESPACE();
 namespace kerngrad::kernels::HWY_NAMESPACE {
 namespace {
 
-inline constexpr int block = 4;  // pixels whose sums are in registers together
-
-/// One row of output pixels: `x` is the input image, `top` the input row under filter row 0, `y` the output row.
+/// Row oy of the output image y, for the input image x.
 template <class T>
-struct pixel_row {
-  const window_geometry& g;
-  const T* x;
-  const T* w;
-  T* y;
-  std::ptrdiff_t top;
-  clipped_axis rows;
-
-  const T* input(std::ptrdiff_t ky) const { return x + (top + ky * g.dilation_h) * g.in_w * g.in_c; }
-  const T* weights(std::ptrdiff_t ky) const { return w + ky * g.filter_w * g.in_c; }
-};
-
-/// A pixel whose window is cut by the left or right edge, for one vector of channels from c on.
-template <class D, class T = hn::TFromD<D>>
-HWY_INLINE void EdgePixel(D d, const pixel_row<T>& r, std::ptrdiff_t ox, std::ptrdiff_t c) {
-  const window_geometry& g = r.g;
-  const std::ptrdiff_t left = ox * g.stride_w - g.pad_left;
-  const clipped_axis columns(left, g.filter_w, g.dilation_w, g.in_w);
-  auto sum = hn::Zero(d);
-  for (std::ptrdiff_t ky = r.rows.low; ky < r.rows.high; ++ky) {
-    for (std::ptrdiff_t kx = columns.low; kx < columns.high; ++kx) {
-      const auto element = hn::LoadU(d, r.input(ky) + (left + kx * g.dilation_w) * g.in_c + c);
-      sum = hn::MulAdd(element, hn::LoadU(d, r.weights(ky) + kx * g.in_c + c), sum);
-    }
-  }
-  hn::StoreU(sum, d, r.y + ox * g.in_c + c);
+pixel_row<T> RowOf(const window_geometry& g, const T* x, const T* w, T* y, std::ptrdiff_t oy) {
+  const std::ptrdiff_t top = oy * g.stride_h - g.pad_top;
+  return {g, x, w, y + oy * g.out_w * g.in_c, top, clipped_axis(top, g.filter_h, g.dilation_h, g.in_h)};
 }
 
-/// kPixels neighbouring pixels whose windows are not cut.
-template <int kPixels, class D, class T = hn::TFromD<D>>
-HWY_INLINE void WholePixels(D d, const pixel_row<T>& r, std::ptrdiff_t ox, std::ptrdiff_t c) {
-  const window_geometry& g = r.g;
-  hn::Vec<D> sum[kPixels];
-  for (auto& v : sum) v = hn::Zero(d);
-  const std::ptrdiff_t pixel = g.stride_w * g.in_c;
-  for (std::ptrdiff_t ky = r.rows.low; ky < r.rows.high; ++ky) {
-    const T* from = r.input(ky) + (ox * g.stride_w - g.pad_left) * g.in_c + c;
-    const T* weight = r.weights(ky) + c;
-    for (std::ptrdiff_t kx = 0; kx < g.filter_w; ++kx, from += g.dilation_w * g.in_c, weight += g.in_c) {
-      const auto factor = hn::LoadU(d, weight);
-      for (int i = 0; i < kPixels; ++i) sum[i] = hn::MulAdd(hn::LoadU(d, from + i * pixel), factor, sum[i]);
-    }
+/// Pixels [low, high) of a row, whose windows the edges of the image cut.
+template <class T>
+void EdgePixels(const pixel_row<T>& r, std::ptrdiff_t low, std::ptrdiff_t high) {
+  for (std::ptrdiff_t ox = low; ox < high; ++ox) {
+    ForChannels<T>(r.g.in_c, [&](auto d, std::ptrdiff_t c) HWY_ATTR { EdgePixel(d, r, ox, c); });
   }
-  for (int i = 0; i < kPixels; ++i) hn::StoreU(sum[i], d, r.y + (ox + i) * g.in_c + c);
-}
-
-/// The same for three neighbouring columns with stride 1: each element is loaded once for all its windows.
-template <class D, class T = hn::TFromD<D>>
-HWY_INLINE void WholePixelsOfThree(D d, const pixel_row<T>& r, std::ptrdiff_t ox, std::ptrdiff_t c) {
-  const std::ptrdiff_t channels = r.g.in_c;
-  hn::Vec<D> sum[block];
-  for (auto& v : sum) v = hn::Zero(d);
-  for (std::ptrdiff_t ky = r.rows.low; ky < r.rows.high; ++ky) {
-    const T* from = r.input(ky) + (ox - r.g.pad_left) * channels + c;
-    const T* weight = r.weights(ky) + c;
-    hn::Vec<D> factor[3];
-    for (int k = 0; k < 3; ++k) factor[k] = hn::LoadU(d, weight + k * channels);
-#pragma clang loop unroll(full)
-    for (int i = 0; i < block + 2; ++i) {
-      const auto element = hn::LoadU(d, from + i * channels);
-#pragma clang loop unroll(full)
-      for (int k = 0; k < 3; ++k) {
-        if (i - k >= 0 && i - k < block) sum[i - k] = hn::MulAdd(element, factor[k], sum[i - k]);
-      }
-    }
-  }
-  for (int i = 0; i < block; ++i) hn::StoreU(sum[i], d, r.y + (ox + i) * channels + c);
 }
 
 template <class T>
 void ForwardRow(const pixel_row<T>& r, const interior& whole) {
-  const window_geometry& g = r.g;
-  const auto edge = [&](std::ptrdiff_t ox) HWY_ATTR {
-    ForChannels<T>(g.in_c, [&](auto d, std::ptrdiff_t c) HWY_ATTR { EdgePixel(d, r, ox, c); });
-  };
-  std::ptrdiff_t ox = 0;
-  for (; ox < whole.low; ++ox) edge(ox);
-  const bool three = g.filter_w == 3 && g.stride_w == 1 && g.dilation_w == 1;
+  EdgePixels(r, 0, whole.low);
+  std::ptrdiff_t ox = whole.low;
   for (; ox + block <= whole.high; ox += block) {
-    if (three) {
-      ForChannels<T>(g.in_c, [&](auto d, std::ptrdiff_t c) HWY_ATTR { WholePixelsOfThree(d, r, ox, c); });
-    } else {
-      ForChannels<T>(g.in_c, [&](auto d, std::ptrdiff_t c) HWY_ATTR { WholePixels<block>(d, r, ox, c); });
-    }
+    ForChannels<T>(r.g.in_c, [&](auto d, std::ptrdiff_t c) HWY_ATTR { WholePixels<block>(d, r, ox, c); });
   }
   for (; ox < whole.high; ++ox) {
-    ForChannels<T>(g.in_c, [&](auto d, std::ptrdiff_t c) HWY_ATTR { WholePixels<1>(d, r, ox, c); });
+    ForChannels<T>(r.g.in_c, [&](auto d, std::ptrdiff_t c) HWY_ATTR { WholePixels<1>(d, r, ox, c); });
   }
-  for (; ox < g.out_w; ++ox) edge(ox);
+  EdgePixels(r, whole.high, r.g.out_w);
 }
 
-/// The convolution for multiplier 1: g.in_c channels in and out.
+/// Row r and the one under it, `below`, neither of them cut; the last block of pixels overlaps its neighbour.
+template <int kWidth, int kStride, class T>
+void ForwardTwoRows(const pixel_row<T>& r, const pixel_row<T>& below, const interior& whole) {
+  for (const pixel_row<T>& row : {r, below}) {
+    EdgePixels(row, 0, whole.low);
+    EdgePixels(row, whole.high, r.g.out_w);
+  }
+  for (std::ptrdiff_t next = whole.low; next < whole.high; next += block) {
+    const std::ptrdiff_t ox = std::min<std::ptrdiff_t>(next, whole.high - block);
+    ForChannels<T>(r.g.in_c, [&](auto d, std::ptrdiff_t c) HWY_ATTR { PixelsOfTwoRows<kWidth, kStride>(d, r, ox, c); });
+  }
+}
+
+template <class T>
+using two_rows_fn = void (*)(const pixel_row<T>&, const pixel_row<T>&, const interior&);
+
+/// The way to compute two rows at once, if there is one for the filter.
+template <class T>
+two_rows_fn<T> TwoRows(const window_geometry& g, const interior& whole) {
+  if (whole.high - whole.low < block || g.dilation_h != 1 || g.dilation_w != 1) return nullptr;
+  if (g.filter_w == 3 && g.stride_w == 1) return ForwardTwoRows<3, 1, T>;
+  if (g.filter_w == 3 && g.stride_w == 2) return ForwardTwoRows<3, 2, T>;
+  if (g.filter_w == 5 && g.stride_w == 1) return ForwardTwoRows<5, 1, T>;
+  return nullptr;
+}
+
+/// Rows [low, high) of the output, counted through all images, for multiplier 1: g.in_c channels in and out.
+template <class T>
+void ForwardRows(const window_geometry& g, const T* x, const T* w, T* y, std::ptrdiff_t low, std::ptrdiff_t high) {
+  const interior whole(g.out_w, g.in_w, g.filter_w, g.stride_w, g.dilation_w, g.pad_left);
+  const two_rows_fn<T> two_rows = TwoRows<T>(g, whole);
+  for (std::ptrdiff_t row = low; row < high; ++row) {
+    const std::ptrdiff_t b = row / g.out_h, oy = row % g.out_h;
+    const T* image = x + b * g.in_h * g.in_w * g.in_c;
+    T* result = y + b * g.out_h * g.out_w * g.in_c;
+    const pixel_row<T> r = RowOf(g, image, w, result, oy);
+    if (two_rows != nullptr && row + 1 < high && oy + 1 < g.out_h) {
+      const pixel_row<T> below = RowOf(g, image, w, result, oy + 1);
+      if (r.rows.count() == g.filter_h && below.rows.count() == g.filter_h) {
+        two_rows(r, below, whole);
+        ++row;
+        continue;
+      }
+    }
+    ForwardRow(r, whole);
+  }
+}
+
+/// The convolution for multiplier 1.
 template <class T>
 void Forward(const window_geometry& g, const T* x, const T* w, T* y) {
   if (input_count(g) * g.filter_h * g.filter_w == 0) {
     std::fill_n(y, g.batch * g.out_h * g.out_w * g.in_c, T{0});
     return;
   }
-  const interior whole(g.out_w, g.in_w, g.filter_w, g.stride_w, g.dilation_w, g.pad_left);
-  for (std::ptrdiff_t b = 0; b < g.batch; ++b) {
-    const T* image = x + b * g.in_h * g.in_w * g.in_c;
-    for (std::ptrdiff_t oy = 0; oy < g.out_h; ++oy) {
-      T* row = y + (b * g.out_h + oy) * g.out_w * g.in_c;
-      const std::ptrdiff_t top = oy * g.stride_h - g.pad_top;
-      const clipped_axis rows(top, g.filter_h, g.dilation_h, g.in_h);
-      ForwardRow(pixel_row<T>{g, image, w, row, top, rows}, whole);
-    }
-  }
+  const row_chunks chunks(g.batch * g.out_h, g.out_w * g.in_c * g.filter_h * g.filter_w);
+  parallel_chunks(chunks.count, [&](std::size_t i) { ForwardRows(g, x, w, y, chunks.low(i), chunks.high(i)); });
 }
 
 /// The gradient for multiplier 1 and stride 1: the convolution of dy with the filter turned round.
@@ -178,44 +167,65 @@ void TurnedForward(const window_geometry& forward, const T* dy, const T* w, T* d
   Forward(g, dy, turned.data(), dx);
 }
 
-/// Output positions that one input position reaches along an axis, as pairs of output position and filter position.
-struct reach {
-  std::ptrdiff_t output, tap;
-};
-void FindReach(std::vector<reach>& found, std::ptrdiff_t position, std::ptrdiff_t out, std::ptrdiff_t filter,
-               std::ptrdiff_t stride, std::ptrdiff_t dilation, std::ptrdiff_t pad) {
-  found.clear();
+/// Taps k that reach input position `phase` + q * stride for some q, with the output positions of q = 0.
+std::vector<reach> PhaseReach(std::ptrdiff_t phase, std::ptrdiff_t filter, std::ptrdiff_t stride,
+                              std::ptrdiff_t dilation, std::ptrdiff_t pad) {
+  std::vector<reach> found;
   for (std::ptrdiff_t k = 0; k < filter; ++k) {
-    const std::ptrdiff_t distance = position + pad - k * dilation;
-    if (distance < 0 || distance % stride != 0 || distance / stride >= out) continue;
-    found.push_back({distance / stride, k});
+    const std::ptrdiff_t distance = phase + pad - k * dilation;
+    if (distance % stride == 0) found.push_back({distance / stride, k});
   }
+  return found;
 }
 
-/// The gradient for multiplier 1 and any stride: every input pixel gathers from the output pixels it reached.
+/// Input columns of one phase, `count` of them, in one row.
+template <class T>
+void GatherRow(const gathered_row<T>& r, std::ptrdiff_t count) {
+  std::ptrdiff_t low = 0, high = count;  // q whose columns are all inside the output
+  for (const reach& column : r.columns) {
+    low = std::max(low, -column.output);
+    high = std::min(high, r.g.out_w - column.output);
+  }
+  low = std::min(low, count);
+  const auto edge = [&](std::ptrdiff_t q) HWY_ATTR {
+    ForChannels<T>(r.g.in_c, [&](auto d, std::ptrdiff_t c) HWY_ATTR { GatherPixels<1, true>(d, r, q, c); });
+  };
+  std::ptrdiff_t q = 0;
+  for (; q < low; ++q) edge(q);
+  for (; q + block <= high; q += block) {
+    ForChannels<T>(r.g.in_c, [&](auto d, std::ptrdiff_t c) HWY_ATTR { GatherPixels<block, false>(d, r, q, c); });
+  }
+  for (; q < count; ++q) edge(q);
+}
+
+/// The gradient for multiplier 1 and any stride: every input pixel gathers from the output pixels it reached. Those of
+/// equal remainder modulo the stride do so alike.
 template <class T>
 void GatherGradient(const window_geometry& g, const T* dy, const T* w, T* dx) {
-  std::vector<reach> rows, columns;
-  for (std::ptrdiff_t b = 0; b < g.batch; ++b) {
-    for (std::ptrdiff_t iy = 0; iy < g.in_h; ++iy) {
-      FindReach(rows, iy, g.out_h, g.filter_h, g.stride_h, g.dilation_h, g.pad_top);
-      for (std::ptrdiff_t ix = 0; ix < g.in_w; ++ix) {
-        FindReach(columns, ix, g.out_w, g.filter_w, g.stride_w, g.dilation_w, g.pad_left);
-        T* to = dx + ((b * g.in_h + iy) * g.in_w + ix) * g.in_c;
-        ForChannels<T>(g.in_c, [&](auto d, std::ptrdiff_t c) HWY_ATTR {
-          auto sum = hn::Zero(d);
-          for (const reach& row : rows) {
-            for (const reach& column : columns) {
-              const T* from = dy + ((b * g.out_h + row.output) * g.out_w + column.output) * g.in_c + c;
-              const T* weight = w + (row.tap * g.filter_w + column.tap) * g.in_c + c;
-              sum = hn::MulAdd(hn::LoadU(d, from), hn::LoadU(d, weight), sum);
-            }
-          }
-          hn::StoreU(sum, d, to + c);
-        });
+  std::vector<std::vector<reach>> row_phases, column_phases;
+  for (std::ptrdiff_t p = 0; p < g.stride_h; ++p) {
+    row_phases.push_back(PhaseReach(p, g.filter_h, g.stride_h, g.dilation_h, g.pad_top));
+  }
+  for (std::ptrdiff_t p = 0; p < std::min(g.stride_w, g.in_w); ++p) {
+    column_phases.push_back(PhaseReach(p, g.filter_w, g.stride_w, g.dilation_w, g.pad_left));
+  }
+  const row_chunks chunks(g.batch * g.in_h, g.out_w * g.in_c * g.filter_h * g.filter_w / g.stride_h);
+  parallel_chunks(chunks.count, [&](std::size_t chunk) {
+    std::vector<reach> rows;
+    for (std::ptrdiff_t row = chunks.low(chunk); row < chunks.high(chunk); ++row) {
+      const std::ptrdiff_t b = row / g.in_h, iy = row % g.in_h;
+      rows.clear();
+      for (const reach& r : row_phases[static_cast<std::size_t>(iy % g.stride_h)]) {
+        const std::ptrdiff_t output = r.output + iy / g.stride_h;
+        if (output >= 0 && output < g.out_h) rows.push_back({output, r.tap});
+      }
+      for (std::ptrdiff_t p = 0; p < static_cast<std::ptrdiff_t>(column_phases.size()); ++p) {
+        const gathered_row<T> r{g,    dy + b * g.out_h * g.out_w * g.in_c,       w, dx + (row * g.in_w + p) * g.in_c,
+                                rows, column_phases[static_cast<std::size_t>(p)]};
+        GatherRow(r, (g.in_w - p + g.stride_w - 1) / g.stride_w);
       }
     }
-  }
+  });
 }
 
 /// Adds to dw[kx] the products of one row of x and one row of dy. Sums of a row are formed in four registers.
@@ -245,21 +255,69 @@ HWY_INLINE void AddRowOfProducts(D d, const window_geometry& g, const T* x, cons
   }
 }
 
+/// Adds what one row of dy owes to `count` filter rows from dw on; x is the row of the input under the first of them.
+template <class T>
+using filter_rows_fn = void (*)(const window_geometry& g, const interior& whole, const T* x, const T* dy, T* dw);
+
+template <class T>
+void FilterRow(const window_geometry& g, const interior&, const T* x, const T* dy, T* dw) {
+  ForChannels<T>(g.in_c, [&](auto d, std::ptrdiff_t c) HWY_ATTR { AddRowOfProducts(d, g, x + c, dy + c, dw + c); });
+}
+
+template <int kHeight, int kWidth, int kStride, class T>
+void FilterRows(const window_geometry& g, const interior& whole, const T* x, const T* dy, T* dw) {
+  ForChannels<T>(g.in_c, [&](auto d, std::ptrdiff_t c) HWY_ATTR {
+    AddFilterRows<kHeight, kWidth, kStride>(d, g, whole.low, whole.high, x + c, dy + c, dw + c);
+  });
+}
+
+/// The way to add to `height` filter rows at once, if there is one: their sums stay in registers for a row of dy.
+template <class T>
+filter_rows_fn<T> FilterRowsTogether(const window_geometry& g, std::ptrdiff_t height) {
+  if (g.dilation_w == 1 && g.filter_w == 3 && g.stride_w == 1) {
+    if (height == 3) return FilterRows<3, 3, 1, T>;
+    if (height == 2) return FilterRows<2, 3, 1, T>;
+  } else if (g.dilation_w == 1 && g.filter_w == 3 && g.stride_w == 2) {
+    if (height == 3) return FilterRows<3, 3, 2, T>;
+    if (height == 2) return FilterRows<2, 3, 2, T>;
+  } else if (g.dilation_w == 1 && g.filter_w == 5 && g.stride_w == 1) {
+    if (height == 2) return FilterRows<2, 5, 1, T>;
+  }
+  return height == 1 ? FilterRow<T> : nullptr;
+}
+
+/// Adds to dw what rows [low, high) of dy owe it, counted through all images.
+template <class T>
+void AddFilterGradient(const window_geometry& g, const T* x, const T* dy, T* dw, std::ptrdiff_t low,
+                       std::ptrdiff_t high) {
+  const interior whole(g.out_w, g.in_w, g.filter_w, g.stride_w, g.dilation_w, g.pad_left);
+  for (std::ptrdiff_t row = low; row < high; ++row) {
+    const std::ptrdiff_t b = row / g.out_h, top = row % g.out_h * g.stride_h - g.pad_top;
+    const clipped_axis rows(top, g.filter_h, g.dilation_h, g.in_h);
+    for (std::ptrdiff_t ky = rows.low; ky < rows.high;) {
+      std::ptrdiff_t height = std::min<std::ptrdiff_t>(3, rows.high - ky);
+      while (FilterRowsTogether<T>(g, height) == nullptr) --height;
+      FilterRowsTogether<T>(g, height)(g, whole, x + (b * g.in_h + top + ky * g.dilation_h) * g.in_w * g.in_c,
+                                       dy + row * g.out_w * g.in_c, dw + ky * g.filter_w * g.in_c);
+      ky += height;
+    }
+  }
+}
+
+/// The filter's gradient for multiplier 1. Chunks of rows have sums of their own, which are added up in their order.
 template <class T>
 void FilterGradient(const window_geometry& g, const T* x, const T* dy, T* dw) {
-  std::fill_n(dw, g.filter_h * g.filter_w * g.in_c, T{0});
-  for (std::ptrdiff_t b = 0; b < g.batch; ++b) {
-    for (std::ptrdiff_t oy = 0; oy < g.out_h; ++oy) {
-      const std::ptrdiff_t top = oy * g.stride_h - g.pad_top;
-      const clipped_axis rows(top, g.filter_h, g.dilation_h, g.in_h);
-      const T* gradient = dy + (b * g.out_h + oy) * g.out_w * g.in_c;
-      for (std::ptrdiff_t ky = rows.low; ky < rows.high; ++ky) {
-        const T* row = x + (b * g.in_h + top + ky * g.dilation_h) * g.in_w * g.in_c;
-        ForChannels<T>(g.in_c, [&](auto d, std::ptrdiff_t c) HWY_ATTR {
-          AddRowOfProducts(d, g, row + c, gradient + c, dw + ky * g.filter_w * g.in_c + c);
-        });
-      }
-    }
+  const std::ptrdiff_t size = g.filter_h * g.filter_w * g.in_c;
+  std::fill_n(dw, size, T{0});
+  if (g.batch * g.out_h * g.out_w * size == 0) return;
+  const row_chunks chunks(g.batch * g.out_h, g.out_w * size);
+  std::vector<T> others((chunks.count - 1) * static_cast<std::size_t>(size));
+  parallel_chunks(chunks.count, [&](std::size_t i) {
+    T* sums = i == 0 ? dw : others.data() + static_cast<std::ptrdiff_t>(i - 1) * size;
+    AddFilterGradient(g, x, dy, sums, chunks.low(i), chunks.high(i));
+  });
+  for (auto other = others.begin(); other != others.end(); other += size) {
+    for (std::ptrdiff_t i = 0; i < size; ++i) dw[i] += other[i];
   }
 }
 
