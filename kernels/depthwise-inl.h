@@ -9,6 +9,7 @@
 #define KERNGRAD_KERNELS_DEPTHWISE_INL
 #endif
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 
@@ -76,18 +77,20 @@ HWY_INLINE void WholePixels(D d, const pixel_row<T>& r, std::ptrdiff_t ox, std::
 }
 
 /// Adds to two rows of sums what one row of the input owes them; kFirst and kSecond say which of them it touches. Each
-/// element is loaded once for all its windows.
-template <bool kFirst, bool kSecond, int kWidth, int kStride, class D, class T = hn::TFromD<D>>
-HWY_INLINE void AddInputRow(D d, const T* HWY_RESTRICT from, std::ptrdiff_t channels, const T* HWY_RESTRICT first,
-                            const T* HWY_RESTRICT second, hn::Vec<D> (&sum)[2][block]) {
+/// element is loaded once for all its windows. With kCut only columns [low, high) are inside the image.
+template <bool kCut, bool kFirst, bool kSecond, int kWidth, int kStride, class D, class T = hn::TFromD<D>>
+HWY_INLINE void AddInputRow(D d, const T* HWY_RESTRICT from, std::ptrdiff_t channels, std::ptrdiff_t low,
+                            std::ptrdiff_t high, const T* HWY_RESTRICT first, const T* HWY_RESTRICT second,
+                            hn::Vec<D> (&sum)[2][block]) {
   hn::Vec<D> factor[2][kWidth];
   for (int kx = 0; kx < kWidth; ++kx) {
     if constexpr (kFirst) factor[0][kx] = hn::LoadU(d, first + kx * channels);
     if constexpr (kSecond) factor[1][kx] = hn::LoadU(d, second + kx * channels);
   }
 #pragma clang loop unroll(full)
-  for (int column = 0; column < (block - 1) * kStride + kWidth; ++column, from += channels) {
-    const auto element = hn::LoadU(d, from);
+  for (int column = 0; column < (block - 1) * kStride + kWidth; ++column) {
+    if (kCut && (column < low || column >= high)) continue;
+    const auto element = hn::LoadU(d, from + column * channels);
 #pragma clang loop unroll(full)
     for (int kx = 0; kx < kWidth; ++kx) {
       const int i = (column - kx) / kStride;
@@ -98,34 +101,34 @@ HWY_INLINE void AddInputRow(D d, const T* HWY_RESTRICT from, std::ptrdiff_t chan
   }
 }
 
-/// `block` neighbouring pixels of row r and of the row under it, for a filter kWidth wide without dilation, whose
-/// windows are not cut.
-template <int kWidth, int kStride, class D, class T = hn::TFromD<D>>
-HWY_INLINE void PixelsOfTwoRows(D d, const pixel_row<T>& r, std::ptrdiff_t ox, std::ptrdiff_t c) {
+/// `block` neighbouring pixels of row r and, with `both`, of the row under it, for a filter kWidth wide without
+/// dilation. kCut: the left or right edge of the image may cut their windows.
+template <bool kCut, int kWidth, int kStride, class D, class T = hn::TFromD<D>>
+HWY_INLINE void PixelsOfTwoRows(D d, const pixel_row<T>& r, bool both, std::ptrdiff_t ox, std::ptrdiff_t c) {
   const window_geometry& g = r.g;
   hn::Vec<D> sum[2][block];
   for (auto& row : sum) {
     for (auto& v : row) v = hn::Zero(d);
   }
-  const T* from = r.input(0) + (ox * kStride - g.pad_left) * g.in_c + c;
-  const std::ptrdiff_t pitch = g.in_w * g.in_c;
-  for (std::ptrdiff_t row = 0; row < g.stride_h + g.filter_h; ++row, from += pitch) {
-    const bool sees_first = row < g.filter_h, sees_second = row >= g.stride_h;
+  const std::ptrdiff_t pitch = g.in_w * g.in_c, left = ox * kStride - g.pad_left;
+  const std::ptrdiff_t last = std::min(both ? g.stride_h + g.filter_h : g.filter_h, g.in_h - r.top);
+  for (std::ptrdiff_t row = std::max<std::ptrdiff_t>(0, -r.top); row < last; ++row) {
+    const T* from = r.x + (r.top + row) * pitch + left * g.in_c + c;
+    const bool sees_first = row < g.filter_h, sees_second = both && row >= g.stride_h;
     const T* first = sees_first ? r.weights(row) + c : nullptr;
     const T* second = sees_second ? r.weights(row - g.stride_h) + c : nullptr;
     if (sees_first && sees_second) {
-      AddInputRow<true, true, kWidth, kStride>(d, from, g.in_c, first, second, sum);
+      AddInputRow<kCut, true, true, kWidth, kStride>(d, from, g.in_c, -left, g.in_w - left, first, second, sum);
     } else if (sees_first) {
-      AddInputRow<true, false, kWidth, kStride>(d, from, g.in_c, first, second, sum);
+      AddInputRow<kCut, true, false, kWidth, kStride>(d, from, g.in_c, -left, g.in_w - left, first, second, sum);
     } else if (sees_second) {
-      AddInputRow<false, true, kWidth, kStride>(d, from, g.in_c, first, second, sum);
+      AddInputRow<kCut, false, true, kWidth, kStride>(d, from, g.in_c, -left, g.in_w - left, first, second, sum);
     }
   }
   T* to = r.y + ox * g.in_c + c;
-  for (int i = 0; i < block; ++i) {
-    hn::StoreU(sum[0][i], d, to + i * g.in_c);
-    hn::StoreU(sum[1][i], d, to + (g.out_w + i) * g.in_c);
-  }
+  for (int i = 0; i < block; ++i) hn::StoreU(sum[0][i], d, to + i * g.in_c);
+  if (!both) return;
+  for (int i = 0; i < block; ++i) hn::StoreU(sum[1][i], d, to + (g.out_w + i) * g.in_c);
 }
 
 /// Output positions that one input position reaches along an axis, as pairs of output position and filter position.

@@ -92,26 +92,28 @@ void ForwardRow(const pixel_row<T>& r, const interior& whole) {
   EdgePixels(r, whole.high, r.g.out_w);
 }
 
-/// Row r and the one under it, `below`, neither of them cut; the last block of pixels overlaps its neighbour.
+/// Row r and, with `both`, the one under it. The last block of pixels overlaps its neighbour.
 template <int kWidth, int kStride, class T>
-void ForwardTwoRows(const pixel_row<T>& r, const pixel_row<T>& below, const interior& whole) {
-  for (const pixel_row<T>& row : {r, below}) {
-    EdgePixels(row, 0, whole.low);
-    EdgePixels(row, whole.high, r.g.out_w);
-  }
-  for (std::ptrdiff_t next = whole.low; next < whole.high; next += block) {
-    const std::ptrdiff_t ox = std::min<std::ptrdiff_t>(next, whole.high - block);
-    ForChannels<T>(r.g.in_c, [&](auto d, std::ptrdiff_t c) HWY_ATTR { PixelsOfTwoRows<kWidth, kStride>(d, r, ox, c); });
+void ForwardTwoRows(const pixel_row<T>& r, bool both, const interior& whole) {
+  for (std::ptrdiff_t next = 0; next < r.g.out_w; next += block) {
+    const std::ptrdiff_t ox = std::min<std::ptrdiff_t>(next, r.g.out_w - block);
+    if (ox >= whole.low && ox + block <= whole.high) {
+      ForChannels<T>(r.g.in_c, [&](auto d, std::ptrdiff_t c)
+                                   HWY_ATTR { PixelsOfTwoRows<false, kWidth, kStride>(d, r, both, ox, c); });
+    } else {
+      ForChannels<T>(r.g.in_c, [&](auto d, std::ptrdiff_t c)
+                                   HWY_ATTR { PixelsOfTwoRows<true, kWidth, kStride>(d, r, both, ox, c); });
+    }
   }
 }
 
 template <class T>
-using two_rows_fn = void (*)(const pixel_row<T>&, const pixel_row<T>&, const interior&);
+using two_rows_fn = void (*)(const pixel_row<T>&, bool, const interior&);
 
 /// The way to compute two rows at once, if there is one for the filter.
 template <class T>
-two_rows_fn<T> TwoRows(const window_geometry& g, const interior& whole) {
-  if (whole.high - whole.low < block || g.dilation_h != 1 || g.dilation_w != 1) return nullptr;
+two_rows_fn<T> TwoRows(const window_geometry& g) {
+  if (g.out_w < block || g.dilation_h != 1 || g.dilation_w != 1) return nullptr;
   if (g.filter_w == 3 && g.stride_w == 1) return ForwardTwoRows<3, 1, T>;
   if (g.filter_w == 3 && g.stride_w == 2) return ForwardTwoRows<3, 2, T>;
   if (g.filter_w == 5 && g.stride_w == 1) return ForwardTwoRows<5, 1, T>;
@@ -122,21 +124,17 @@ two_rows_fn<T> TwoRows(const window_geometry& g, const interior& whole) {
 template <class T>
 void ForwardRows(const window_geometry& g, const T* x, const T* w, T* y, std::ptrdiff_t low, std::ptrdiff_t high) {
   const interior whole(g.out_w, g.in_w, g.filter_w, g.stride_w, g.dilation_w, g.pad_left);
-  const two_rows_fn<T> two_rows = TwoRows<T>(g, whole);
+  const two_rows_fn<T> two_rows = TwoRows<T>(g);
   for (std::ptrdiff_t row = low; row < high; ++row) {
     const std::ptrdiff_t b = row / g.out_h, oy = row % g.out_h;
-    const T* image = x + b * g.in_h * g.in_w * g.in_c;
-    T* result = y + b * g.out_h * g.out_w * g.in_c;
-    const pixel_row<T> r = RowOf(g, image, w, result, oy);
-    if (two_rows != nullptr && row + 1 < high && oy + 1 < g.out_h) {
-      const pixel_row<T> below = RowOf(g, image, w, result, oy + 1);
-      if (r.rows.count() == g.filter_h && below.rows.count() == g.filter_h) {
-        two_rows(r, below, whole);
-        ++row;
-        continue;
-      }
+    const pixel_row<T> r = RowOf(g, x + b * g.in_h * g.in_w * g.in_c, w, y + b * g.out_h * g.out_w * g.in_c, oy);
+    if (two_rows == nullptr) {
+      ForwardRow(r, whole);
+      continue;
     }
-    ForwardRow(r, whole);
+    const bool both = row + 1 < high && oy + 1 < g.out_h;
+    two_rows(r, both, whole);
+    row += both ? 1 : 0;
   }
 }
 
@@ -190,12 +188,13 @@ void GatherRow(const gathered_row<T>& r, std::ptrdiff_t count) {
   const auto edge = [&](std::ptrdiff_t q) HWY_ATTR {
     ForChannels<T>(r.g.in_c, [&](auto d, std::ptrdiff_t c) HWY_ATTR { GatherPixels<1, true>(d, r, q, c); });
   };
-  std::ptrdiff_t q = 0;
-  for (; q < low; ++q) edge(q);
-  for (; q + block <= high; q += block) {
+  if (high - low < block) high = low;  // too few for a block
+  for (std::ptrdiff_t q = 0; q < low; ++q) edge(q);
+  for (std::ptrdiff_t next = low; next < high; next += block) {  // the last block overlaps its neighbour
+    const std::ptrdiff_t q = std::min(next, high - block);
     ForChannels<T>(r.g.in_c, [&](auto d, std::ptrdiff_t c) HWY_ATTR { GatherPixels<block, false>(d, r, q, c); });
   }
-  for (; q < count; ++q) edge(q);
+  for (std::ptrdiff_t q = high; q < count; ++q) edge(q);
 }
 
 /// The gradient for multiplier 1 and any stride: every input pixel gathers from the output pixels it reached. Those of
