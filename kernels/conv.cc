@@ -155,7 +155,7 @@ void DirectConv(const direct_plan<T>& plan, image_view<T> src, T* dst) {
       for_even_parts(columns, tile_rows, [&](std::ptrdiff_t x, std::ptrdiff_t pixels) {
         tile.a = first + y * row_step + x * tile.a_step;
         tile.c = dst + plan.dst_offset + y * plan.dst_row + x * plan.dst_pixel + j;
-        gemm_tile(static_cast<int>(pixels), vectors, true, tile);
+        gemm_tile(static_cast<int>(pixels), vectors, {.strided = true, .narrow = false}, tile);
       });
     }
   }
@@ -355,7 +355,7 @@ void FilterGradientRows(const window_geometry& g, image_view<T> src, const T* dy
       for_even_parts(height, tile_rows, [&](std::ptrdiff_t i, std::ptrdiff_t rows) {
         tile.a = first + i;
         tile.c = dw + (tap * height + i) * g.out_c + j;
-        gemm_tile(static_cast<int>(rows), vectors, false, tile);
+        gemm_tile(static_cast<int>(rows), vectors, {.strided = false, .narrow = false}, tile);
       });
     }
   }

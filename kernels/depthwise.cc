@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/chunks.h"
 #include "kernels/depthwise-inl.h"
 #include "kernels/depthwise.h"
-#include "kernels/parallel.h"
 #include "kernels/window-inl.h"
 
 #ifndef KERNGRAD_KERNELS_DEPTHWISE_COMMON
@@ -40,18 +40,16 @@ std::vector<T> repeated(const T* x, std::int64_t count, std::int64_t multiplier)
   return wide;
 }
 
-/// Rows of pixels in chunks of about a million products: what is worth a thread of its own. Chunks follow from the
-/// shape alone.
+/// Rows of pixels in pairs, in chunks of about a million products. Chunks follow from the shape alone.
 struct row_chunks {
-  std::ptrdiff_t rows, rows_each;
-  std::size_t count;
-  row_chunks(std::ptrdiff_t all_rows, std::ptrdiff_t products_per_row) : rows(all_rows) {
-    constexpr std::ptrdiff_t products_per_chunk = 1 << 20;
-    rows_each = (products_per_chunk / std::max<std::ptrdiff_t>(products_per_row, 1) + 2) & ~std::ptrdiff_t{1};
-    count = static_cast<std::size_t>((rows + rows_each - 1) / rows_each);
+  std::int64_t rows, rows_each, products;
+  std::ptrdiff_t count;
+  row_chunks(std::int64_t all_rows, std::int64_t products_per_row) : rows(all_rows), products(rows * products_per_row) {
+    rows_each = (products_worth_threads / std::max<std::int64_t>(products_per_row, 1) + 2) & ~std::int64_t{1};
+    count = (rows + rows_each - 1) / rows_each;
   }
-  std::ptrdiff_t low(std::size_t i) const { return static_cast<std::ptrdiff_t>(i) * rows_each; }
-  std::ptrdiff_t high(std::size_t i) const { return std::min(rows, low(i + 1)); }
+  std::ptrdiff_t low(std::ptrdiff_t i) const { return i * rows_each; }
+  std::ptrdiff_t high(std::ptrdiff_t i) const { return std::min(rows, low(i + 1)); }
 };
 
 std::int64_t input_count(const window_geometry& g) { return g.batch * g.in_h * g.in_w * g.in_c; }
@@ -146,7 +144,8 @@ void Forward(const window_geometry& g, const T* x, const T* w, T* y) {
     return;
   }
   const row_chunks chunks(g.batch * g.out_h, g.out_w * g.in_c * g.filter_h * g.filter_w);
-  parallel_chunks(chunks.count, [&](std::size_t i) { ForwardRows(g, x, w, y, chunks.low(i), chunks.high(i)); });
+  run_in_chunks(chunks.count, chunks.products,
+                [&](std::ptrdiff_t i) { ForwardRows(g, x, w, y, chunks.low(i), chunks.high(i)); });
 }
 
 /// The gradient for multiplier 1 and stride 1: the convolution of dy with the filter turned round.
@@ -209,7 +208,7 @@ void GatherGradient(const window_geometry& g, const T* dy, const T* w, T* dx) {
     column_phases.push_back(PhaseReach(p, g.filter_w, g.stride_w, g.dilation_w, g.pad_left));
   }
   const row_chunks chunks(g.batch * g.in_h, g.out_w * g.in_c * g.filter_h * g.filter_w / g.stride_h);
-  parallel_chunks(chunks.count, [&](std::size_t chunk) {
+  run_in_chunks(chunks.count, chunks.products, [&](std::ptrdiff_t chunk) {
     std::vector<reach> rows;
     for (std::ptrdiff_t row = chunks.low(chunk); row < chunks.high(chunk); ++row) {
       const std::ptrdiff_t b = row / g.in_h, iy = row % g.in_h;
@@ -310,9 +309,9 @@ void FilterGradient(const window_geometry& g, const T* x, const T* dy, T* dw) {
   std::fill_n(dw, size, T{0});
   if (g.batch * g.out_h * g.out_w * size == 0) return;
   const row_chunks chunks(g.batch * g.out_h, g.out_w * size);
-  std::vector<T> others((chunks.count - 1) * static_cast<std::size_t>(size));
-  parallel_chunks(chunks.count, [&](std::size_t i) {
-    T* sums = i == 0 ? dw : others.data() + static_cast<std::ptrdiff_t>(i - 1) * size;
+  std::vector<T> others(static_cast<std::size_t>((chunks.count - 1) * size));
+  run_in_chunks(chunks.count, chunks.products, [&](std::ptrdiff_t i) {
+    T* sums = i == 0 ? dw : others.data() + (i - 1) * size;
     AddFilterGradient(g, x, dy, sums, chunks.low(i), chunks.high(i));
   });
   for (auto other = others.begin(); other != others.end(); other += size) {

@@ -17,7 +17,8 @@ namespace kerngrad::kernels {
 /// What one tile computes: C[rows, columns] = sum over p of A(row, p) * B(p, column), p running through `runs` runs of
 /// `run_length`. A(row, p) lies at a + run_offsets[run] + row * a_step + p when strided, and at
 /// a + run_offsets[run] + row + p * a_step otherwise; p restarts with each run. B is not restarted: its rows follow
-/// each other at distance ldb. Whole vectors of B are read, so its rows must reach to a multiple of the vector.
+/// each other at distance ldb. Whole vectors of B are read, so its rows must reach to a multiple of the vector; but of
+/// `narrow` rows, those of an unpacked B, only `columns` elements are read.
 template <class T>
 struct tile_args {
   const T* a;
@@ -34,36 +35,71 @@ struct tile_args {
 
 enum class scratch { packed_a, packed_b, image, gradient, gathered, count };
 
+struct scratch_bytes {
+  hwy::AlignedFreeUniquePtr<std::uint8_t[]> data;
+  std::size_t size = 0;
+
+  void reach(std::size_t wanted) {
+    if (size >= wanted) return;
+    size = 0;
+    data = nullptr;
+    data = hwy::AllocateAligned<std::uint8_t>(wanted);
+    if (data == nullptr) throw std::bad_alloc{};
+    size = wanted;
+  }
+};
+
+/// This thread's buffers, kept from call to call.
+inline scratch_bytes& scratch_of_thread(scratch slot) {
+  thread_local scratch_bytes all[static_cast<int>(scratch::count)];
+  return all[static_cast<int>(slot)];
+}
+
 /// A buffer of this thread for `count` elements, aligned for every vector; its content is lost at the next request.
 template <class T>
 T* scratch_buffer(scratch slot, std::size_t count) {
-  struct buffer {
-    hwy::AlignedFreeUniquePtr<std::uint8_t[]> bytes;
-    std::size_t size = 0;
-  };
-  thread_local buffer buffers[static_cast<int>(scratch::count)];
-  buffer& b = buffers[static_cast<int>(slot)];
-  const std::size_t wanted = std::max<std::size_t>(count * sizeof(T), 1024);
-  if (b.size < wanted) {
-    b.size = 0;
-    b.bytes = nullptr;
-    b.bytes = hwy::AllocateAligned<std::uint8_t>(wanted);
-    if (b.bytes == nullptr) throw std::bad_alloc{};
-    b.size = wanted;
-  }
-  return reinterpret_cast<T*>(b.bytes.get());
+  scratch_bytes& bytes = scratch_of_thread(slot);
+  bytes.reach(std::max<std::size_t>(count * sizeof(T), 1024));
+  return reinterpret_cast<T*>(bytes.data.get());
 }
 
-/// Cuts `total` into the fewest parts of at most `most`, as even as possible, and calls body(begin, length).
+/// A buffer that chunks on other threads read: taken out of this thread's slot as long as it lives, so that whatever
+/// else this thread runs while it waits for them finds an empty slot.
+template <class T>
+class shared_scratch {
+ public:
+  shared_scratch(scratch slot, std::size_t count) : slot_(slot), bytes_(std::move(scratch_of_thread(slot))) {
+    scratch_of_thread(slot).size = 0;
+    bytes_.reach(std::max<std::size_t>(count * sizeof(T), 1024));
+  }
+  shared_scratch(const shared_scratch&) = delete;
+  shared_scratch& operator=(const shared_scratch&) = delete;
+  ~shared_scratch() { scratch_of_thread(slot_) = std::move(bytes_); }
+  T* data() const { return reinterpret_cast<T*>(bytes_.data.get()); }
+
+ private:
+  scratch slot_;
+  scratch_bytes bytes_;
+};
+
+/// Cuts `total` into the fewest parts of at most `most`, as even as possible.
+struct even_parts {
+  std::ptrdiff_t count, length, longer;  // the first `longer` parts are one longer than `length`
+  even_parts(std::ptrdiff_t total, std::ptrdiff_t most) : count((total + most - 1) / most), length(total), longer(0) {
+    if (count <= 1) return;  // saves two divisions, which small products feel
+    length = total / count;
+    longer = total % count;
+  }
+  std::ptrdiff_t begin(std::ptrdiff_t i) const { return i * length + std::min(i, longer); }
+  std::ptrdiff_t size(std::ptrdiff_t i) const { return length + (i < longer ? 1 : 0); }
+  std::ptrdiff_t longest() const { return size(0); }
+};
+
+/// Calls body(begin, length) for each of those parts.
 template <class Body>
 void for_even_parts(std::ptrdiff_t total, std::ptrdiff_t most, Body body) {
-  const std::ptrdiff_t parts = (total + most - 1) / most;
-  std::ptrdiff_t begin = 0;
-  for (std::ptrdiff_t i = 0; i < parts; ++i) {
-    const std::ptrdiff_t length = total / parts + (i < total % parts ? 1 : 0);
-    body(begin, length);
-    begin += length;
-  }
+  const even_parts parts(total, most);
+  for (std::ptrdiff_t i = 0; i < parts.count; ++i) body(parts.begin(i), parts.size(i));
 }
 
 }  // namespace kerngrad::kernels
@@ -92,6 +128,9 @@ inline constexpr int tile_rows = 4;
 inline constexpr int tile_rows = 6;
 #endif
 inline constexpr int tile_vectors = 2;
+// A tile of one vector may be higher: 16 rows are a common size.
+inline constexpr int single_tile_rows = tile_rows == 14 ? 16 : tile_rows;
+inline constexpr int most_tile_rows(int vectors) { return vectors == 1 ? single_tile_rows : tile_rows; }
 
 template <class T>
 inline constexpr std::ptrdiff_t lanes = static_cast<std::ptrdiff_t>(hn::MaxLanes(hn::ScalableTag<T>()));
@@ -104,10 +143,18 @@ constexpr std::ptrdiff_t whole_vectors(std::ptrdiff_t columns) {
   return (columns + lanes<T> - 1) / lanes<T> * lanes<T>;
 }
 
-// Computes one tile of `rows` (1 to tile_rows) by `vectors` (1 to tile_vectors).
-void gemm_tile(int rows, int vectors, bool strided, const tile_args<float>& args);
-void gemm_tile(int rows, int vectors, bool strided, const tile_args<double>& args);
-void gemm_tile(int rows, int vectors, bool strided, const tile_args<std::uint32_t>& args);
+/// Whether the last columns of a row of B can be loaded where they lie. Where not, such a B is packed.
+inline constexpr bool loads_parts = HWY_MEM_OPS_MIGHT_FAULT == 0;
+
+/// What the tiles of one product share: A lies strided or not, rows of B are narrow or whole vectors.
+struct tile_kind {
+  bool strided, narrow;
+};
+
+// Computes one tile of `rows` (1 to most_tile_rows(vectors)) by `vectors` (1 to tile_vectors).
+void gemm_tile(int rows, int vectors, tile_kind kind, const tile_args<float>& args);
+void gemm_tile(int rows, int vectors, tile_kind kind, const tile_args<double>& args);
+void gemm_tile(int rows, int vectors, tile_kind kind, const tile_args<std::uint32_t>& args);
 
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V MultiplyAccumulate(D, V a, V b, V sum) {
@@ -195,6 +242,10 @@ HWY_INLINE void PackRows(const T* src, std::ptrdiff_t lds, std::ptrdiff_t rows, 
   for (std::ptrdiff_t p = 0; p < rows; ++p, src += lds, dst += ldd) {
     std::ptrdiff_t i = 0;
     for (; i < whole; i += lanes<T>) hn::StoreU(hn::LoadU(d, src + i), d, dst + i);
+    if (loads_parts && ldd - i == lanes<T>) {
+      hn::StoreU(LoadPart(d, src + i, width - i), d, dst + i);
+      continue;
+    }
     for (; i < width; ++i) dst[i] = src[i];
     for (; i < ldd; ++i) dst[i] = T{0};
   }
@@ -209,7 +260,7 @@ HWY_INLINE void ClearColumns(T* panel, std::ptrdiff_t rows, std::ptrdiff_t from,
 }
 
 /// The tile: all sums stay in registers; each starts at zero, and C is added at the end, so that long sums are split.
-template <class T, int kRows, int kVectors, bool kStrided>
+template <class T, int kRows, int kVectors, bool kStrided, bool kNarrow>
 HWY_NOINLINE void Tile(const tile_args<T>& g) {
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
@@ -218,12 +269,14 @@ HWY_NOINLINE void Tile(const tile_args<T>& g) {
     for (V& v : row) v = hn::Zero(d);
   }
   const T* HWY_RESTRICT b = g.b;
-  const std::ptrdiff_t step = g.a_step, ldb = g.ldb;
+  const std::ptrdiff_t step = g.a_step, ldb = g.ldb, ldc = g.ldc, run_length = g.run_length;
+  const std::ptrdiff_t last = g.columns - (kVectors - 1) * lanes<T>;  // columns of the last vector, at least one
   for (std::ptrdiff_t run = 0; run < g.runs; ++run) {
     const T* HWY_RESTRICT a = g.a + g.run_offsets[run];
-    for (std::ptrdiff_t p = 0; p < g.run_length; ++p) {
+    for (std::ptrdiff_t p = 0; p < run_length; ++p) {
       V right[kVectors];
-      for (int j = 0; j < kVectors; ++j) right[j] = hn::LoadU(d, b + j * lanes<T>);
+      for (int j = 0; j + kNarrow < kVectors; ++j) right[j] = hn::LoadU(d, b + j * lanes<T>);
+      if constexpr (kNarrow) right[kVectors - 1] = LoadPart(d, b + (kVectors - 1) * lanes<T>, last);
 #pragma clang loop unroll(full)
       for (int i = 0; i < kRows; ++i) {
         const V left = hn::Set(d, a[kStrided ? i * step : i]);
@@ -233,15 +286,16 @@ HWY_NOINLINE void Tile(const tile_args<T>& g) {
       b += ldb;
     }
   }
-  const std::ptrdiff_t last = g.columns - (kVectors - 1) * lanes<T>;  // columns of the last vector, at least one
+  T* HWY_RESTRICT c = g.c;
+  const bool accumulate = g.accumulate;
 #pragma clang loop unroll(full)
-  for (int i = 0; i < kRows; ++i) {
-    T* c = g.c + i * g.ldc;
-    for (int j = 0; j < kVectors; ++j, c += lanes<T>) {
+  for (int i = 0; i < kRows; ++i, c += ldc) {
+    for (int j = 0; j < kVectors; ++j) {
+      T* to = c + j * lanes<T>;
       if (j + 1 < kVectors || last == lanes<T>) {
-        hn::StoreU(g.accumulate ? hn::Add(hn::LoadU(d, c), sum[i][j]) : sum[i][j], d, c);
+        hn::StoreU(accumulate ? hn::Add(hn::LoadU(d, to), sum[i][j]) : sum[i][j], d, to);
       } else {
-        StorePart(d, g.accumulate ? hn::Add(LoadPart(d, c, last), sum[i][j]) : sum[i][j], c, last);
+        StorePart(d, accumulate ? hn::Add(LoadPart(d, to, last), sum[i][j]) : sum[i][j], to, last);
       }
     }
   }
@@ -250,21 +304,28 @@ HWY_NOINLINE void Tile(const tile_args<T>& g) {
 template <class T>
 using tile_fn = void (*)(const tile_args<T>&);
 
-template <class T, int kVectors, bool kStrided, int... kRows>
+template <class T, int kVectors, bool kStrided, bool kNarrow, int... kRows>
 HWY_INLINE tile_fn<T> TileOfRows(int rows, std::integer_sequence<int, kRows...>) {
-  static constexpr tile_fn<T> table[] = {Tile<T, kRows + 1, kVectors, kStrided>...};
+  static constexpr tile_fn<T> table[] = {Tile<T, kRows + 1, kVectors, kStrided, kNarrow>...};
   return table[rows - 1];
 }
 
-template <class T>
-HWY_INLINE void TileDispatch(int rows, int vectors, bool strided, const tile_args<T>& args) {
+template <class T, bool kStrided, bool kNarrow>
+HWY_INLINE tile_fn<T> TileOf(int rows, int vectors) {
   static_assert(tile_vectors == 2);
-  constexpr std::make_integer_sequence<int, tile_rows> all;
-  if (vectors == 2) {
-    (strided ? TileOfRows<T, 2, true>(rows, all) : TileOfRows<T, 2, false>(rows, all))(args);
-  } else {
-    (strided ? TileOfRows<T, 1, true>(rows, all) : TileOfRows<T, 1, false>(rows, all))(args);
+  return vectors == 2 ? TileOfRows<T, 2, kStrided, kNarrow>(rows, std::make_integer_sequence<int, most_tile_rows(2)>())
+                      : TileOfRows<T, 1, kStrided, kNarrow>(rows, std::make_integer_sequence<int, most_tile_rows(1)>());
+}
+
+template <class T>
+HWY_INLINE void TileDispatch(int rows, int vectors, tile_kind kind, const tile_args<T>& args) {
+  if constexpr (loads_parts) {
+    if (kind.narrow) {
+      (kind.strided ? TileOf<T, true, true>(rows, vectors) : TileOf<T, false, true>(rows, vectors))(args);
+      return;
+    }
   }
+  (kind.strided ? TileOf<T, true, false>(rows, vectors) : TileOf<T, false, false>(rows, vectors))(args);
 }
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE

@@ -5,20 +5,21 @@
 #define HWY_TARGET_INCLUDE "kernels/matmul.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
+#include "kernels/chunks.h"
 #include "kernels/gemm-inl.h"
 #include "kernels/matmul.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kerngrad::kernels::HWY_NAMESPACE {
 
-void gemm_tile(int rows, int vectors, bool strided, const tile_args<float>& args) {
-  TileDispatch(rows, vectors, strided, args);
+void gemm_tile(int rows, int vectors, tile_kind kind, const tile_args<float>& args) {
+  TileDispatch(rows, vectors, kind, args);
 }
-void gemm_tile(int rows, int vectors, bool strided, const tile_args<double>& args) {
-  TileDispatch(rows, vectors, strided, args);
+void gemm_tile(int rows, int vectors, tile_kind kind, const tile_args<double>& args) {
+  TileDispatch(rows, vectors, kind, args);
 }
-void gemm_tile(int rows, int vectors, bool strided, const tile_args<std::uint32_t>& args) {
-  TileDispatch(rows, vectors, strided, args);
+void gemm_tile(int rows, int vectors, tile_kind kind, const tile_args<std::uint32_t>& args) {
+  TileDispatch(rows, vectors, kind, args);
 }
 
 namespace {
@@ -26,7 +27,7 @@ namespace {
 // Cache blocks: a panel of B of most_depth rows stays in the first-level cache, a packed block of most_rows rows of A
 // and the panels of most_columns columns of B in the second-level cache.
 inline constexpr std::ptrdiff_t most_depth = 256;
-inline constexpr std::ptrdiff_t most_rows = 12 * tile_rows;
+inline constexpr std::ptrdiff_t most_rows = 6 * tile_rows;
 inline constexpr std::ptrdiff_t most_columns = 1024;
 
 template <class T>
@@ -40,6 +41,8 @@ struct product {
   bool transpose_b;
   T* c;
   bool pack_a, pack_b;
+
+  tile_kind kind() const { return {.strided = !pack_a && !transpose_a, .narrow = !pack_b && n % lanes<T> != 0}; }
 };
 
 /// Packs rows [depth, depth + kc) and columns [column, column + nc) of op(B) into panels of tile_columns.
@@ -81,6 +84,7 @@ void RowBlock(const product<T>& g, std::ptrdiff_t row, std::ptrdiff_t mc, std::p
     });
   }
   const std::ptrdiff_t no_offset = 0;
+  const tile_kind kind = g.kind();
   tile_args<T> tile{};
   tile.ldc = g.n;
   tile.runs = 1;
@@ -92,8 +96,7 @@ void RowBlock(const product<T>& g, std::ptrdiff_t row, std::ptrdiff_t mc, std::p
     const int vectors = static_cast<int>(whole_vectors<T>(tile.columns) / lanes<T>);
     tile.ldb = g.pack_b ? vectors * lanes<T> : g.ldb;
     tile.b = g.pack_b ? packed_b + j * kc : g.b + depth * g.ldb + column + j;
-    for_even_parts(mc, tile_rows, [&](std::ptrdiff_t i, std::ptrdiff_t rows) {
-      const bool strided = !g.pack_a && !g.transpose_a;
+    for_even_parts(mc, g.pack_a ? tile_rows : most_tile_rows(vectors), [&](std::ptrdiff_t i, std::ptrdiff_t rows) {
       if (g.pack_a) {
         tile.a = packed_a + i * kc;
         tile.a_step = rows;
@@ -102,34 +105,55 @@ void RowBlock(const product<T>& g, std::ptrdiff_t row, std::ptrdiff_t mc, std::p
         tile.a_step = g.lda;
       }
       tile.c = g.c + (row + i) * g.n + column + j;
-      gemm_tile(static_cast<int>(rows), vectors, strided, tile);
+      TileDispatch(static_cast<int>(rows), vectors, kind, tile);
     });
   }
 }
 
+/// Columns [column, column + nc) of the product. With `threads` chunks of packing and blocks of rows may run on
+/// several.
+template <class T>
+void ColumnBlock(const product<T>& g, std::ptrdiff_t column, std::ptrdiff_t nc, bool threads) {
+  const even_parts depths(g.k, most_depth), rows(g.m, most_rows);
+  const std::int64_t products = threads ? g.m * nc * depths.longest() : 0;
+  const auto blocks = [&](std::ptrdiff_t depth, std::ptrdiff_t kc, const T* packed_b) {
+    run_in_chunks(rows.count, products,
+                  [&](std::ptrdiff_t i) { RowBlock(g, rows.begin(i), rows.size(i), depth, kc, column, nc, packed_b); });
+  };
+  if (!g.pack_b) {
+    for (std::ptrdiff_t p = 0; p < depths.count; ++p) blocks(depths.begin(p), depths.size(p), nullptr);
+    return;
+  }
+  const shared_scratch<T> packed_b(scratch::packed_b,
+                                   static_cast<std::size_t>(whole_vectors<T>(nc) * depths.longest()));
+  const even_parts packs(nc / tile_columns<T> + 1, 8);
+  for (std::ptrdiff_t p = 0; p < depths.count; ++p) {
+    const std::ptrdiff_t depth = depths.begin(p), kc = depths.size(p);
+    run_in_chunks(packs.count, products, [&](std::ptrdiff_t i) {
+      const std::ptrdiff_t low = packs.begin(i) * tile_columns<T>;
+      const std::ptrdiff_t high = std::min(nc, low + packs.size(i) * tile_columns<T>);
+      PackB(g, depth, kc, column + low, high - low, packed_b.data() + low * kc);
+    });
+    blocks(depth, kc, packed_b.data());
+  }
+}
+
+/// Many rows are shared out in blocks, which all use one packed B; of few rows, blocks of columns, which pack their
+/// own.
 template <class T>
 void BlockedProduct(const product<T>& g) {
-  for (std::ptrdiff_t column = 0; column < g.n; column += most_columns) {
-    const std::ptrdiff_t nc = std::min(most_columns, g.n - column);
-    for_even_parts(g.k, most_depth, [&](std::ptrdiff_t depth, std::ptrdiff_t kc) {
-      T* packed_b = nullptr;
-      if (g.pack_b) {
-        packed_b = scratch_buffer<T>(scratch::packed_b, static_cast<std::size_t>(whole_vectors<T>(nc) * kc));
-        PackB(g, depth, kc, column, nc, packed_b);
-      }
-      for_even_parts(g.m, most_rows, [&](std::ptrdiff_t row, std::ptrdiff_t mc) {
-        RowBlock(g, row, mc, depth, kc, column, nc, packed_b);
-      });
-    });
-  }
+  const bool few_rows = g.m <= most_rows;
+  const std::ptrdiff_t width = !few_rows ? most_columns : g.pack_a ? most_columns / 2 : 2 * tile_columns<T>;
+  run_in_chunks((g.n + width - 1) / width, few_rows ? g.m * g.n * g.k : 0,
+                [&](std::ptrdiff_t i) { ColumnBlock(g, i * width, std::min(width, g.n - i * width), !few_rows); });
 }
 
 /// y[0, n) = sum over p of x[p] * b[p, 0..n): rows of b are read once and in order, y stays in the first-level cache.
 template <class T>
 void RowCombination(std::ptrdiff_t n, std::ptrdiff_t k, const T* x, const T* b, T* y) {
   constexpr std::ptrdiff_t block = 1024, together = 8;
-  for (std::ptrdiff_t begin = 0; begin < n; begin += block) {
-    const std::ptrdiff_t end = std::min(n, begin + block);
+  run_in_chunks((n + block - 1) / block, n * k, [&](std::ptrdiff_t chunk) {
+    const std::ptrdiff_t begin = chunk * block, end = std::min(n, begin + block);
     for (std::ptrdiff_t p = 0; p < k; p += together) {
       const std::ptrdiff_t count = std::min(together, k - p);
       const auto columns = [&](auto d, std::ptrdiff_t j) HWY_ATTR {
@@ -150,7 +174,7 @@ void RowCombination(std::ptrdiff_t n, std::ptrdiff_t k, const T* x, const T* b, 
       for (; j + lanes<T> <= end; j += lanes<T>) columns(hn::ScalableTag<T>(), j);
       for (; j < end; ++j) columns(hn::CappedTag<T, 1>(), j);
     }
-  }
+  });
 }
 
 /// y[i] = sum over p of a[i, p] * x[p] for kRows rows, one accumulator each.
@@ -175,9 +199,13 @@ void RowDots(std::ptrdiff_t k, const T* a, const T* x, T* y) {
 
 template <class T>
 void MatrixTimesVector(std::ptrdiff_t rows, std::ptrdiff_t k, const T* a, const T* x, T* y) {
-  std::ptrdiff_t i = 0;
-  for (; i + 8 <= rows; i += 8) RowDots<T, 8>(k, a + i * k, x, y + i);
-  for (; i < rows; ++i) RowDots<T, 1>(k, a + i * k, x, y + i);
+  constexpr std::ptrdiff_t block = 128;
+  run_in_chunks((rows + block - 1) / block, rows * k, [&](std::ptrdiff_t chunk) {
+    std::ptrdiff_t i = chunk * block;
+    const std::ptrdiff_t end = std::min(rows, i + block);
+    for (; i + 8 <= end; i += 8) RowDots<T, 8>(k, a + i * k, x, y + i);
+    for (; i < end; ++i) RowDots<T, 1>(k, a + i * k, x, y + i);
+  });
 }
 
 /// One product, by the way that suits its shape. Each choice depends on the shape only.
@@ -196,12 +224,16 @@ void Product(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, const T* a, b
     RowCombination(m, k, b, a, c);
   } else {
     product<T> g{m, n, k, a, ta ? m : k, ta, b, tb ? k : n, tb, c, false, false};
-    // Plain rows of B serve when they are whole vectors and few tiles of rows share them.
-    g.pack_b = tb || n % lanes<T> != 0 || m > 5 * tile_rows;
+    // Plain rows of B serve when few tiles of rows share them.
+    g.pack_b = tb || (!loads_parts && n % lanes<T> != 0) || m > 5 * tile_rows;
     // Plain A serves few panels. Rows at a distance of many half pages fall into the same cache set: pack those.
     const bool collides = !ta && m > 4 && k >= 64 && static_cast<std::size_t>(g.lda) * sizeof(T) % 2048 == 0;
     g.pack_a = (n > 4 * tile_columns<T> && m * k > 64 * 64) || collides;
-    BlockedProduct(g);
+    if (g.pack_a || g.pack_b || k > most_depth || m > most_rows) {
+      BlockedProduct(g);
+    } else {
+      RowBlock<T>(g, 0, m, 0, k, 0, n, nullptr);
+    }
   }
 }
 
@@ -225,16 +257,25 @@ void BatchMatMul(const void* const* in, void* const* out, const void* geometry) 
     m *= batch;
     batch = 1;
   }
-  std::int64_t index[max_rank] = {};
-  for (std::int64_t i = 0; i < batch; ++i) {
-    std::int64_t at_a = 0, at_b = 0;
-    for (int axis = 0; axis < g.batch_rank; ++axis) {
-      at_a += index[axis] * g.stride_a[axis];
-      at_b += index[axis] * g.stride_b[axis];
-    }
-    Product<T>(m, g.n, g.k, a + at_a * g.m * g.k, g.transpose_a, b + at_b * g.k * g.n, g.transpose_b, c + i * m * g.n);
-    for (int axis = g.batch_rank - 1; axis >= 0 && ++index[axis] == g.batch_dims[axis]; --axis) index[axis] = 0;
+  if (batch == 1) {
+    Product<T>(m, g.n, g.k, a, g.transpose_a, b, g.transpose_b, c);
+    return;
   }
+  // Small products share a chunk; large ones follow each other and bring several threads to work themselves.
+  const std::int64_t products = m * g.n * g.k;
+  const std::int64_t together = std::max<std::int64_t>(1, products_worth_threads / std::max<std::int64_t>(products, 1));
+  run_in_chunks((batch + together - 1) / together, products < products_worth_threads ? batch * products : 0,
+                [&](std::ptrdiff_t chunk) {
+                  for (std::int64_t i = chunk * together; i < std::min(batch, (chunk + 1) * together); ++i) {
+                    std::int64_t at_a = 0, at_b = 0, rest = i;
+                    for (int axis = g.batch_rank - 1; axis >= 0; rest /= g.batch_dims[axis--]) {
+                      at_a += rest % g.batch_dims[axis] * g.stride_a[axis];
+                      at_b += rest % g.batch_dims[axis] * g.stride_b[axis];
+                    }
+                    Product<T>(m, g.n, g.k, a + at_a * g.m * g.k, g.transpose_a, b + at_b * g.k * g.n, g.transpose_b,
+                               c + i * m * g.n);
+                  }
+                });
 }
 
 }  // namespace
