@@ -2,6 +2,7 @@
 // Copies, gathers, one-hot and scans on every target and their references, against walks over the indices.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <cstdint>
@@ -141,6 +142,21 @@ std::vector<copy_case> copies() {
   all.push_back({{4, 5}, {10, 2}, {7, 1}});           // every second column into a wider row
   all.push_back({{4, 5}, {5, 1}, {1, 4}});            // transposed by its output strides
   all.push_back({{4, 0, 5}, {5, 5, 1}, {5, 5, 1}});
+  for (const std::int64_t n : {5, 16, 67, 131}) {
+    for (const std::int64_t k : {2, 3, 4, 5}) {
+      all.push_back({{3, n, k}, {n * k + 1, 1, n}, {n * k + 2, k, 1}});     // interleaved
+      all.push_back({{3, k, n}, {n * k + 1, 1, k}, {n * k + 2, n, 1}});     // taken apart
+      all.push_back({{n, k}, {1, 0}, {k, 1}});                              // every element k times
+      all.push_back({{n, k}, {0, 1}, {k, 1}});                              // the same row n times
+      all.push_back({{n, k}, {k, -1}, {k, 1}});                             // parts in reverse
+      all.push_back({{2, n}, {k * n, k}, {n + 1, 1}});                      // every k-th element
+      all.push_back({{n, 2, k}, {k, 0, 1}, {2 * k, k, 1}});                 // short rows twice
+      all.push_back({{n, 3, k + 9}, {50, 20, 1}, {3 * k + 27, k + 9, 1}});  // few rows of a long axis
+      all.push_back({{2 * n, k}, {7, 1}, {9, 1}});                          // short rows with gaps
+    }
+  }
+  all.push_back({{9000, 2, 2}, {4, 2, 1}, {5, 2, 1}});
+  all.push_back({{2000, 30}, {0, 1}, {30, 1}});
   return all;
 }
 
@@ -308,5 +324,50 @@ TEST(kernels_move, a_scan_carries_the_sum_or_the_product_along_its_axis) {
       }
     });
   }
+}
+
+// The order that kernels/scan-inl.h states for a row, written as the recursion s[i] of step k = s[i] + s[i - k].
+double stated_sum(const std::vector<float>& row, std::size_t last) {
+  double carry = 0;
+  for (std::size_t block = 0;; block += 8) {
+    const auto s = [&](auto self, std::size_t i, std::size_t step) -> double {
+      if (step == 0) return row[block + i];
+      const double own = self(self, i, step / 2);
+      return i < step ? own : own + self(self, i - step, step / 2);
+    };
+    if (last < block + 8) return carry + s(s, last - block, 4);
+    carry += s(s, 7, 4);
+  }
+}
+
+TEST(kernels_move, a_running_sum_of_a_row_has_the_stated_order_on_every_target) {
+  std::vector<float> x(203);
+  for (std::size_t i = 0; i < x.size(); ++i)
+    x[i] = std::sin(static_cast<float>(i)) * std::exp(static_cast<float>(i % 60));
+  kgtest::on_every_target([&](const char*) {
+    for (const bool reverse : {false, true}) {
+      const scan_geometry g{1, static_cast<std::int64_t>(x.size()), 1, false, reverse};
+      std::vector<float> operand = x, y(x.size());
+      if (reverse) std::reverse(operand.begin(), operand.end());
+      const void* in[] = {operand.data()};
+      void* out[] = {y.data()};
+      Cumsum_float32(in, out, &g);
+      if (reverse) std::reverse(y.begin(), y.end());
+      for (std::size_t i = 0; i < x.size(); ++i) ASSERT_EQ(y[i], static_cast<float>(stated_sum(x, i))) << i;
+    }
+  });
+}
+
+TEST(kernels_move, a_running_product_does_not_overflow_before_its_result_does) {
+  const std::vector<double> x = {1e-300, 1e200, 1e200, 1e-200, 1e-200, 1e300, 2, 3, 5};
+  kgtest::on_every_target([&](const char*) {
+    std::vector<double> y(x.size());
+    const scan_geometry g{1, static_cast<std::int64_t>(x.size()), 1, false, false};
+    const void* in[] = {x.data()};
+    void* out[] = {y.data()};
+    Cumprod_float64(in, out, &g);
+    double want = 1;
+    for (std::size_t i = 0; i < x.size(); ++i) ASSERT_EQ(y[i], want *= x[i]);
+  });
 }
 }  // namespace
