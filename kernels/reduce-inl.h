@@ -109,7 +109,7 @@ T fold_block(const T* HWY_RESTRICT x, std::size_t n, T identity) {
 // Blocks are joined like the carries of a binary counter: a pairwise tree with one pending result per level.
 template <class Op, class T>
 T fold_row(const T* x, std::size_t n, T identity) {
-  if (n == 0) return identity;
+  if (n <= row_block) return fold_block<Op>(x, n, identity);
   T pending[levels];
   int top = 0;
   std::uint64_t done = 0;
@@ -136,32 +136,64 @@ HWY_INLINE hn::Vec<D> join_rows(D d, hn::Vec<D> so_far, const T* x, std::size_t 
   return Op::join(d, so_far, Op::join(d, Op::join(d, a, b), Op::join(d, c, e)));
 }
 
-// acc[j] = acc[j] joined with up to eight rows of x. width >= Lanes(d): the last vector overlaps its neighbour and is
+// Where a pass over rows begins: with what acc holds, or with the identity.
+struct from_memory {
+  template <class D, class T>
+  HWY_INLINE hn::Vec<D> operator()(D d, const T* acc) const {
+    return hn::LoadU(d, acc);
+  }
+};
+template <class T>
+struct from_identity {
+  T identity;
+  template <class D>
+  HWY_INLINE hn::Vec<D> operator()(D d, const T*) const {
+    return hn::Set(d, identity);
+  }
+};
+
+// acc[j] = start joined with up to eight rows of x. width >= Lanes(d): the last vector overlaps its neighbour and is
 // computed from the old values before these are overwritten.
-template <class Op, class Read, class D, class T = hn::TFromD<D>>
-HWY_INLINE void fold_pass(D d, T* acc, const T* x, std::size_t rows, std::size_t stride, std::size_t width) {
+template <class Op, class Read, class D, class Start, class T = hn::TFromD<D>>
+HWY_INLINE void fold_pass(D d, T* acc, const T* x, std::size_t rows, std::size_t stride, std::size_t width,
+                          Start start) {
   const std::size_t L = hn::Lanes(d), last = width - L;
-  const auto end = join_rows<Op, Read>(d, hn::LoadU(d, acc + last), x + last, rows, stride);
+  const auto end = join_rows<Op, Read>(d, start(d, acc + last), x + last, rows, stride);
   for (std::size_t j = 0; j < last; j += L) {
-    hn::StoreU(join_rows<Op, Read>(d, hn::LoadU(d, acc + j), x + j, rows, stride), d, acc + j);
+    hn::StoreU(join_rows<Op, Read>(d, start(d, acc + j), x + j, rows, stride), d, acc + j);
   }
   hn::StoreU(end, d, acc + last);
+}
+
+template <class Op, class Read, class Start, class T>
+HWY_INLINE void fold_some(T* acc, const T* x, std::size_t rows, std::size_t stride, std::size_t width, Start start) {
+  const hn::ScalableTag<T> wide;
+  const hn::CappedTag<T, 16 / sizeof(T)> half;
+  const single<T> narrow;
+  if (width >= hn::Lanes(wide)) {
+    fold_pass<Op, Read>(wide, acc, x, rows, stride, width, start);
+  } else if (width >= hn::Lanes(half)) {
+    fold_pass<Op, Read>(half, acc, x, rows, stride, width, start);
+  } else {
+    fold_pass<Op, Read>(narrow, acc, x, rows, stride, width, start);
+  }
 }
 
 // acc[j] = acc[j] joined with x[r * stride + j] for all r < rows.
 template <class Op, class Read, class T>
 void fold_rows(T* acc, const T* x, std::size_t rows, std::size_t stride, std::size_t width) {
-  const hn::ScalableTag<T> wide;
-  const single<T> narrow;
   if (width == 0) return;
   for (std::size_t r = 0; r < rows; r += 8, x += 8 * stride) {
-    const std::size_t now = std::min<std::size_t>(8, rows - r);
-    if (width >= hn::Lanes(wide)) {
-      fold_pass<Op, Read>(wide, acc, x, now, stride, width);
-    } else {
-      fold_pass<Op, Read>(narrow, acc, x, now, stride, width);
-    }
+    fold_some<Op, Read>(acc, x, std::min<std::size_t>(8, rows - r), stride, width, from_memory{});
   }
+}
+
+// y[j] = the identity joined with x[r * stride + j] for all r < rows; width is not 0.
+template <class Op, class Read, class T>
+HWY_INLINE void fold_first_rows(T* y, const T* x, std::size_t rows, std::size_t stride, std::size_t width, T identity) {
+  const std::size_t first = std::min<std::size_t>(8, rows);
+  fold_some<Op, Read>(y, x, first, stride, width, from_identity<T>{identity});
+  fold_rows<Op, Read>(y, x + first * stride, rows - first, stride, width);
 }
 
 // y[j] = all rows of x[., j]; strips of columns, blocks of rows, the blocks joined as in fold_row.
@@ -173,15 +205,14 @@ void fold_columns(T* y, const T* x, std::size_t count, std::size_t width, T iden
   for (std::size_t j = 0; j < width; j += strip) {
     const std::size_t now = std::min(strip, width - j);
     if (count <= column_block) {
-      std::fill_n(y + j, now, identity);
-      fold_rows<Op, Read>(y + j, x + j, count, width, now);
+      fold_first_rows<Op, Read>(y + j, x + j, count, width, now, identity);
       continue;
     }
     int top = 0;
     std::uint64_t done = 0;
     for (std::size_t r = 0; r < count; r += column_block, ++done) {
-      std::fill_n(pending[top], now, identity);
-      fold_rows<Op, Read>(pending[top++], x + r * width + j, std::min(column_block, count - r), width, now);
+      const std::size_t rows = std::min(column_block, count - r);
+      fold_first_rows<Op, Read>(pending[top++], x + r * width + j, rows, width, now, identity);
       for (std::uint64_t carry = done; (carry & 1) != 0; carry >>= 1, --top) {
         fold_rows<Op, as_is>(pending[top - 2], pending[top - 1], 1, 0, now);
       }

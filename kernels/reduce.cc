@@ -74,6 +74,14 @@ struct Times {
   template <class D, class V> static HWY_INLINE hn::TFromD<D> lanes(D d, V v) { return stored_lanes<Times>(d, v); }
 };
 
+// The larger of (b, a) is a when either is NaN: what the instructions of x86 do, and with them Highway's Max and Min.
+#undef KG_MAX_GIVES_SECOND
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128
+#define KG_MAX_GIVES_SECOND 1
+#else
+#define KG_MAX_GIVES_SECOND 0
+#endif
+
 struct Larger {
   using reader = as_is;
   template <class T> using lane = T;
@@ -86,8 +94,12 @@ struct Larger {
   template <class T> static bool better_scalar(T x, T best) { return x > best; }
   template <class D, class V> static HWY_INLINE V join(D, V a, V b) {
     if constexpr (hwy::IsFloat<hn::TFromD<D>>()) {
-      const V larger = hn::IfThenElse(hn::Gt(b, a), b, a);  // a if either is NaN
-      return hn::IfThenElse(hn::IsNaN(b), b, larger);
+#if KG_MAX_GIVES_SECOND
+      const V larger = hn::Max(b, a);
+#else
+      const V larger = hn::IfThenElse(hn::Gt(b, a), b, a);
+#endif
+      return hn::IfThenElse(hn::Eq(b, b), larger, b);
     } else {
       return hn::Max(a, b);
     }
@@ -115,8 +127,12 @@ struct Smaller {
   template <class T> static bool better_scalar(T x, T best) { return x < best; }
   template <class D, class V> static HWY_INLINE V join(D, V a, V b) {
     if constexpr (hwy::IsFloat<hn::TFromD<D>>()) {
+#if KG_MAX_GIVES_SECOND
+      const V smaller = hn::Min(b, a);
+#else
       const V smaller = hn::IfThenElse(hn::Lt(b, a), b, a);
-      return hn::IfThenElse(hn::IsNaN(b), b, smaller);
+#endif
+      return hn::IfThenElse(hn::Eq(b, b), smaller, b);
     } else {
       return hn::Min(a, b);
     }
