@@ -30,6 +30,9 @@ struct buffer {
   std::byte* data = nullptr;  // on the host; read it through host_data, which fetches what is not there
   buffer* base = nullptr;
   std::atomic<mirror*> mirrors{nullptr};
+
+  inline buffer(dtype t, int block_class, const shape& d, std::byte* elements)
+      : type(t), size_class(static_cast<std::uint8_t>(block_class)), dims(d), data(elements) {}
 };
 
 buffer* allocate(dtype type, const shape& dims);                  // elements are not initialised

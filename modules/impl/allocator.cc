@@ -44,22 +44,39 @@ constexpr int class_of(std::size_t bytes) {
 static_assert(class_of(256) == 0 && class_of(257) == 1 && class_bytes(1) == 320 && class_of(320) == 1 &&
               class_of(321) == 2);
 
-constexpr std::size_t small_limit = 1 << 16;               // larger blocks go to the shared cache at once
+constexpr int last_small_class = class_of(1 << 16);           // larger blocks go to the shared cache at once
 constexpr std::size_t kept_count = 16, kept_bytes = 1 << 18;  // of a class a thread keeps what is in either bound
-constexpr int hooked_class = 255;                          // no class: the block is of an allocator of the caller's
+constexpr int hooked_class = 255;                             // no class: the block is of an allocator of the caller's
 static_assert(class_count < hooked_class);
+
+// Written by one thread at a time, read by others at any time.
+class counter {
+ public:
+  counter() = default;
+  counter(const counter& other) noexcept : value_(static_cast<std::size_t>(other)) {}
+  counter& operator=(const counter& other) noexcept {
+    value_.store(other, std::memory_order_relaxed);
+    return *this;
+  }
+  inline operator std::size_t() const noexcept { return value_.load(std::memory_order_relaxed); }
+  inline void operator++() noexcept { value_.store(*this + 1, std::memory_order_relaxed); }
+  inline void operator--() noexcept { value_.store(*this - 1, std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::size_t> value_{0};
+};
 
 // Freed blocks of one class, chained through their own first bytes.
 struct free_list {
   void* head = nullptr;
-  std::size_t count = 0;
+  counter count;
 
   void push(void* block) noexcept {
     std::memcpy(block, &head, sizeof head);
     head = block;
     ++count;
   }
-  void* pop() noexcept {
+  inline void* pop() noexcept {
     void* block = head;
     if (block) {
       std::memcpy(&head, block, sizeof head);
@@ -113,19 +130,27 @@ shared_state& shared() {
 // Counters are written by their own thread only, so that an allocation needs no atomic addition.
 struct thread_cache {
   free_list blocks[class_count];
-  std::atomic<std::int64_t> buffers{0}, views{0}, bytes{0}, cached{0};
+  std::atomic<std::int64_t> buffers{0}, views{0}, bytes{0};
   std::atomic<std::int64_t> limit{0};  // of `bytes`: while no thread passes its own, the peak stays what it is
 
   thread_cache();
   ~thread_cache();
-  static std::int64_t add(std::atomic<std::int64_t>& counter, std::int64_t by) noexcept {
+  static inline std::int64_t add(std::atomic<std::int64_t>& counter, std::int64_t by) noexcept {
     const std::int64_t sum = counter.load(std::memory_order_relaxed) + by;
     counter.store(sum, std::memory_order_relaxed);
     return sum;
   }
   void flush() noexcept {
     for (int index = 0; index < class_count; ++index) blocks[index].release_all(class_bytes(index));
-    cached = 0;
+  }
+  inline bool keeps(int index) const noexcept {
+    const std::size_t kept = blocks[index].count;
+    return kept < kept_count || (kept + 1) * class_bytes(index) <= kept_bytes;
+  }
+  std::int64_t cached() const noexcept {
+    std::size_t sum = 0;
+    for (int index = 0; index <= last_small_class; ++index) sum += blocks[index].count * class_bytes(index);
+    return static_cast<std::int64_t>(sum);
   }
 };
 
@@ -155,11 +180,11 @@ thread_cache::~thread_cache() {
   std::erase(all.threads, this);
 }
 
-thread_cache& first_use() {
+[[gnu::noinline]] thread_cache& first_use() {
   thread_local thread_cache mine;
   return mine;
 }
-thread_cache& mine() { return current ? *current : first_use(); }
+inline thread_cache& mine() { return current ? *current : first_use(); }
 
 // Raises the peak to the present sum if that is more, and deals what is left below the peak out to the threads: while
 // each stays under its own limit, their sum stays under the peak.
@@ -196,7 +221,7 @@ void deal_limits(shared_state& all) {
 }
 
 // `uncounted` is the part of the bytes that is not in the thread's sum yet.
-void count_taken(thread_cache& cache, std::int64_t bytes, std::int64_t uncounted) {
+inline void count_taken(thread_cache& cache, std::int64_t bytes, std::int64_t uncounted) {
   thread_cache::add(cache.buffers, 1);
   if (thread_cache::add(cache.bytes, uncounted) > cache.limit.load(std::memory_order_relaxed)) pass_limit();
   if (allocation_watchers.load(std::memory_order_relaxed)) watch_allocation(bytes);
@@ -211,19 +236,19 @@ void count_taken(thread_cache& cache, std::int64_t bytes, std::int64_t uncounted
   fail("allocate", std::to_string(exact) + " bytes", "less than the system has left", "split the tensor");
 }
 
-void* take(thread_cache& cache, int index, std::size_t exact) {
-  if (KG_NO_CACHE) return fresh(index, exact);
-  const std::size_t bytes = class_bytes(index);
-  if (void* block = cache.blocks[index].pop()) {
-    thread_cache::add(cache.cached, -static_cast<std::int64_t>(bytes));
-    return block;
-  }
-  if (bytes > small_limit) {
+// A block that this thread does not have.
+[[gnu::noinline]] void* take_elsewhere(int index, std::size_t exact) {
+  if (!KG_NO_CACHE && index > last_small_class) {
     shared_state& all = shared();
     std::lock_guard lock(all.mutex);
     if (void* block = all.pop(index)) return block;
   }
   return fresh(index, exact);
+}
+
+inline void* take(thread_cache& cache, int index, std::size_t exact) {
+  void* block = cache.blocks[index].pop();
+  return block ? block : take_elsewhere(index, exact);
 }
 
 // Adds to the bytes in use, or refuses. Under one lock with all others who ask: together they cannot pass the limit.
@@ -236,7 +261,7 @@ void reserve(thread_cache& cache, std::int64_t bytes) {
     std::int64_t live = all.retired_bytes, kept = static_cast<std::int64_t>(all.bytes);
     for (const thread_cache* other : all.threads) {
       live += other->bytes.load(std::memory_order_relaxed);
-      kept += other->cached.load(std::memory_order_relaxed);
+      kept += other->cached();
     }
     if (bytes > limit - live)
       fail("allocate", std::to_string(bytes) + " bytes",
@@ -265,17 +290,11 @@ void reserve(thread_cache& cache, std::int64_t bytes) {
   }
 }
 
-void give(thread_cache* cache, void* block, int index) noexcept {
+// A block that this thread does not keep.
+[[gnu::noinline]] void give_elsewhere(const thread_cache* cache, void* block, int index) noexcept {
   if (index == hooked_class) return hooked_give(block);
   const std::size_t bytes = class_bytes(index);
-  if (KG_NO_CACHE || !cache) return system_give(block, bytes);
-  if (bytes <= small_limit) {
-    const std::size_t kept = cache->blocks[index].count;
-    if (kept >= kept_count && (kept + 1) * bytes > kept_bytes) return system_give(block, bytes);
-    cache->blocks[index].push(block);
-    thread_cache::add(cache->cached, static_cast<std::int64_t>(bytes));
-    return;
-  }
+  if (KG_NO_CACHE || !cache || index <= last_small_class) return system_give(block, bytes);
   shared_state& all = shared();
   bool look;
   {
@@ -290,6 +309,12 @@ void give(thread_cache* cache, void* block, int index) noexcept {
   if (look) return_idle();
 }
 
+inline void give(thread_cache* cache, void* block, int index) noexcept {
+  if (KG_NO_CACHE || !cache || index > last_small_class || !cache->keeps(index))
+    return give_elsewhere(cache, block, index);
+  cache->blocks[index].push(block);
+}
+
 }  // namespace
 
 buffer* allocate(dtype type, const shape& dims) {
@@ -302,11 +327,7 @@ buffer* allocate(dtype type, const shape& dims) {
   thread_cache& cache = mine();
   const bool special = allocation_specials.load(std::memory_order_relaxed) != 0;
   void* block = special ? take_specially(cache, index, elements, exact) : take(cache, index, exact);
-  buffer* b = new (block) buffer;
-  b->type = type;
-  b->size_class = static_cast<std::uint8_t>(index);
-  b->dims = dims;
-  b->data = static_cast<std::byte*>(block) + header_bytes;
+  buffer* b = new (block) buffer(type, index, dims, static_cast<std::byte*>(block) + header_bytes);
   count_taken(cache, elements, special ? 0 : elements);
   return b;
 }
@@ -314,10 +335,7 @@ buffer* allocate(dtype type, const shape& dims) {
 buffer* allocate_header(dtype type, const shape& dims) {
   const int index = class_of(header_bytes);
   thread_cache& cache = mine();
-  buffer* b = new (take(cache, index, header_bytes)) buffer;
-  b->type = type;
-  b->size_class = static_cast<std::uint8_t>(index);
-  b->dims = dims;
+  buffer* b = new (take(cache, index, header_bytes)) buffer(type, index, dims, nullptr);
   const std::int64_t elements = dims.size() * static_cast<std::int64_t>(size_of(type));
   count_taken(cache, elements, elements);
   return b;
@@ -327,11 +345,8 @@ buffer* share(buffer* source, const shape& dims) {
   buffer* root = source->base ? source->base : source;
   const int index = class_of(header_bytes);
   thread_cache& cache = mine();
-  buffer* b = new (take(cache, index, header_bytes)) buffer;
-  b->type = source->type;
-  b->size_class = static_cast<std::uint8_t>(index);
-  b->dims = dims;
-  b->data = __atomic_load_n(&source->data, __ATOMIC_ACQUIRE);
+  buffer* b = new (take(cache, index, header_bytes))
+      buffer(source->type, index, dims, __atomic_load_n(&source->data, __ATOMIC_ACQUIRE));
   b->base = root;
   hold(root);
   thread_cache::add(cache.views, 1);
@@ -388,7 +403,7 @@ memory_info memory() {
     info.live_buffers += cache->buffers.load(std::memory_order_relaxed);
     info.live_tensors += cache->views.load(std::memory_order_relaxed);
     info.live_bytes += cache->bytes.load(std::memory_order_relaxed);
-    info.cached_bytes += cache->cached.load(std::memory_order_relaxed);
+    info.cached_bytes += cache->cached();
   }
   info.live_tensors += info.live_buffers;
   return info;
