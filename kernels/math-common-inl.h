@@ -16,8 +16,18 @@ HWY_BEFORE_NAMESPACE();
 namespace kerngrad::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+// What only AVX-512 has an instruction for is written with its intrinsics.
+#undef KG_AVX512
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+#define KG_AVX512 1
+#else
+#define KG_AVX512 0
+#endif
 template <class D>
 inline constexpr bool is_float32 = sizeof(hn::TFromD<D>) == 4;
+/// Whether the lanes of D are looked up in the tables of math-tables-inl.h.
+template <class D>
+inline constexpr bool has_tables = KG_AVX512 && is_float32<D>;
 
 template <class T>
 struct float_format;
@@ -37,6 +47,18 @@ struct float_format<double> {
 };
 template <class D>
 using format_of = float_format<hn::TFromD<D>>;
+
+// ln 2 = high + low, where the product of high with an exponent (and with 32nds of one in float) is exact.
+template <class T>
+struct ln2;
+template <>
+struct ln2<float> {
+  static constexpr float high = 0.693359375f, low = -2.12194440e-4f;
+};
+template <>
+struct ln2<double> {
+  static constexpr double high = 0x1.62e42feep-1, low = 1.90821492927058770002e-10;
+};
 
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V Constant(D d, double value) {
@@ -59,12 +81,17 @@ HWY_INLINE V Polynomial(D d, V x, const T (&c)[N]) {
   return p;
 }
 
-/// x limited to [low, high]; NaN stays NaN, which hn::Min and hn::Max do not promise.
+/// x limited to [low, high]; NaN stays NaN, which hn::Min and hn::Max do not promise: on x86 they give the second of
+/// their operands when one is NaN.
 template <class D, class V>
 HWY_INLINE V Limit(D d, V x, double low, double high) {
   const V lowest = Constant(d, low), highest = Constant(d, high);
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128 && HWY_TARGET != HWY_SCALAR
+  return hn::Min(highest, hn::Max(lowest, x));
+#else
   x = hn::IfThenElse(hn::Lt(x, lowest), lowest, x);
   return hn::IfThenElse(hn::Gt(x, highest), highest, x);
+#endif
 }
 
 /// 2^k for integral k within the exponents of normal numbers.
@@ -79,7 +106,7 @@ HWY_INLINE V PowerOfTwo(D d, V k) {
 /// y 2^k, rounded once, for y in about [0.5, 2] and integral k up to twice the exponents of normal numbers.
 template <class D, class V>
 HWY_INLINE V Scale(D d, V y, V k) {
-#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+#if KG_AVX512
   (void)d;
   if constexpr (sizeof(V) == 64 && is_float32<D>) return V{_mm512_scalef_ps(y.raw, k.raw)};
   if constexpr (sizeof(V) == 32 && is_float32<D>) return V{_mm256_scalef_ps(y.raw, k.raw)};

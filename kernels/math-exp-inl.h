@@ -10,19 +10,21 @@
 #include "hwy/highway.h"
 #include "kernels/math-common-inl.h"
 #include "kernels/math-log-inl.h"
+#include "kernels/math-tables-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kerngrad::kernels::HWY_NAMESPACE {
 
-// (e^r - 1 - r) / r^2 on |r| <= ln 2 / 2; errors 2^-29 and 2^-65. ln 2 = high + low, where k high is exact.
+// (e^r - 1 - r) / r^2 on |r| <= ln 2 / 2; errors 2^-29 and 2^-65. `whole` serves where 1 is added back: error 2^-28 of
+// e^r.
 template <class T>
 struct exp_constants;
 template <>
 struct exp_constants<float> {
   static constexpr float p[] = {0.5f, 0.166666672f, 0.041666463f, 0.00833331048f, 0.00139336858f, 0.000198910304f};
-  static constexpr float high = 0.693359375f, low = -2.12194440e-4f;
+  static constexpr float whole[] = {0.5f, 0.166665107f, 0.0416664705f, 0.00836966466f, 0.00139342865f};
   static constexpr float lowest = -170.f, highest = 130.f, lowest_expm1 = -20.f;
-  static constexpr float bias = 64.f;
+  static constexpr float bias = 64.f, far = -60.f;
 };
 template <>
 struct exp_constants<double> {
@@ -38,15 +40,15 @@ struct exp_constants<double> {
                                  2.5052071034565116e-08,
                                  2.0918170876658783e-09,
                                  1.608665004457821e-10};
-  static constexpr double high = 0x1.62e42feep-1, low = 1.90821492927058770002e-10;
+  static constexpr const double (&whole)[12] = p;
   static constexpr double lowest = -1400, highest = 1400, lowest_expm1 = -40;
-  static constexpr double bias = 128;
+  static constexpr double bias = 128, far = -600;
 };
 
 /// x = k ln 2 + r + error with |r| <= ln 2 / 2 and integral k.
 template <class D, class V>
 HWY_INLINE V ReduceExp(D d, V x, V& k, V& error) {
-  using constants = exp_constants<hn::TFromD<D>>;
+  using constants = ln2<hn::TFromD<D>>;
   const V magic = hn::Set(d, format_of<D>::magic);
   k = hn::Sub(hn::MulAdd(x, Constant(d, 1.4426950408889634), magic), magic);
   const V high = hn::NegMulAdd(k, hn::Set(d, constants::high), x);
@@ -57,14 +59,18 @@ HWY_INLINE V ReduceExp(D d, V x, V& k, V& error) {
 
 /// 2^bias e^(x + small), rounded once at the end: the bias keeps products with tiny exponentials out of the denormals.
 template <class D, class V>
-HWY_INLINE V BiasedExp(D d, V x, V small, double bias) {
+HWY_INLINE V BiasedExp(D d, V x, V small, V bias) {
   using constants = exp_constants<hn::TFromD<D>>;
   x = Limit(d, x, constants::lowest, constants::highest);
   V k, unused;
   const V r = hn::Add(ReduceExp(d, x, k, unused), small);
   const V p = Polynomial(d, r, constants::p);
   const V y = hn::Add(hn::MulAdd(hn::Mul(r, r), p, r), Constant(d, 1.0));
-  return Scale(d, y, hn::Add(k, Constant(d, bias)));
+  return Scale(d, y, hn::Add(k, bias));
+}
+template <class D, class V>
+HWY_INLINE V BiasedExp(D d, V x, V small, double bias) {
+  return BiasedExp(d, x, small, Constant(d, bias));
 }
 
 template <class D, class V = hn::Vec<D>>
@@ -73,8 +79,14 @@ HWY_INLINE V Exp(D d, V x) {
   x = Limit(d, x, constants::lowest, constants::highest);
   V k, unused;
   const V r = ReduceExp(d, x, k, unused);
-  const V p = Polynomial(d, r, constants::p);
-  return Scale(d, hn::Add(hn::MulAdd(hn::Mul(r, r), p, r), Constant(d, 1.0)), k);
+  const V one = Constant(d, 1.0);
+  const V p = Polynomial(d, r, constants::whole);
+#if HWY_NATIVE_FMA
+  const V y = hn::MulAdd(hn::MulAdd(p, r, one), r, one);
+#else
+  const V y = hn::Add(hn::MulAdd(hn::Mul(r, r), p, r), one);
+#endif
+  return Scale(d, y, k);
 }
 
 /// e^x - 1 = 2^k ((1 - 2^-k) + (e^r - 1)), with the error of the first sum carried.
@@ -96,30 +108,39 @@ HWY_INLINE V Expm1(D d, V x) {
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V Sigmoid(D d, V x) {
   const V one = Constant(d, 1.0);
-  const V e = Exp(d, hn::Neg(hn::Abs(x)));
-  const V tail = hn::Div(e, hn::Add(one, e));
-  return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), tail, hn::Sub(one, tail));
+  const V z = hn::Or(x, hn::SignBit(d));
+  V tail;
+  if constexpr (has_tables<D>) {
+    const auto normal = hn::Ge(z, Constant(d, -87.0));
+    tail = SigmoidTail(d, z);
+    if (HWY_UNLIKELY(!hn::AllTrue(d, normal))) {
+      const V e = Exp(d, z);
+      tail = hn::IfThenElse(normal, tail, hn::Div(e, hn::Add(one, e)));
+    }
+  } else {
+    const V e = Exp(d, z);
+    tail = hn::Div(e, hn::Add(one, e));
+  }
+  return hn::IfThenElse(hn::Ge(x, hn::Zero(d)), hn::Sub(one, tail), tail);
 }
 
-/// x sigmoid(x); at -infinity the limit -0.
+/// x / (1 + e^-x); at -infinity the limit -0. Far to the left both sides of the fraction are scaled down, so that the
+/// exponential does not overflow before the quotient underflows.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V Silu(D d, V x) {
   using constants = exp_constants<hn::TFromD<D>>;
-  const V one = Constant(d, 1.0);
-  const V down = PowerOfTwo(d, Constant(d, -constants::bias));
-  const V a = hn::Neg(hn::Abs(x));
-  const V biased = BiasedExp(d, a, hn::Zero(d), constants::bias);
-  const auto negative = hn::Lt(x, hn::Zero(d));
+  const V one = Constant(d, 1.0), down = Constant(d, -constants::bias);
+  const auto far = hn::Lt(x, Constant(d, constants::far));
+  const V unit = hn::IfThenElse(far, PowerOfTwo(d, down), one);
+  const V e = BiasedExp(d, hn::Neg(x), hn::Zero(d), hn::IfThenElseZero(far, down));
   const V limited = hn::IfThenElse(hn::Lt(x, Constant(d, constants::lowest)), Constant(d, constants::lowest), x);
-  const V numerator = hn::IfThenElse(negative, hn::Mul(limited, biased), x);
-  const V quotient = hn::Div(numerator, hn::MulAdd(biased, down, one));
-  return hn::Mul(quotient, hn::IfThenElse(negative, down, one));
+  return hn::Div(hn::Mul(limited, unit), hn::Add(unit, e));
 }
 
 /// log(1 + e^x) = max(x, 0) + log1p(e^-|x|).
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V Softplus(D d, V x) {
-  const V tail = Log1p(d, Exp(d, hn::Neg(hn::Abs(x))));
+  const V tail = Log1p(d, BiasedExp(d, hn::Neg(hn::Abs(x)), hn::Zero(d), 0.0));
   return hn::Add(hn::IfThenElseZero(hn::Gt(x, hn::Zero(d)), x), tail);
 }
 
@@ -180,6 +201,7 @@ HWY_INLINE V Cosh(D d, V x) {
 /// 1 - 2 / (e^2a + 1); for small arguments a polynomial.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V Tanh(D d, V x) {
+  if constexpr (has_tables<D>) return TanhByTable(d, x);
   using constants = hyperbolic_constants<hn::TFromD<D>>;
   const V one = Constant(d, 1.0);
   const V a = hn::Abs(x);

@@ -8,26 +8,25 @@
 #endif
 #include "hwy/highway.h"
 #include "kernels/math-common-inl.h"
+#include "kernels/math-tables-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kerngrad::kernels::HWY_NAMESPACE {
 
 // float: (log(1 + f) - f + f^2 / 2) / f^3 in f, error 2^-25 of f^3. double: (2 atanh(s) / s - 2) / s^2 in s^2, error
-// 2^-58 of s^2, where s = f / (2 + f). Both for 1 + f in [sqrt(1/2), sqrt(2)]. ln 2 = high + low, k high is exact.
+// 2^-58 of s^2, where s = f / (2 + f). Both for 1 + f in [sqrt(1/2), sqrt(2)].
 template <class T>
 struct log_constants;
 template <>
 struct log_constants<float> {
   static constexpr float p[] = {0.333333313f,  -0.24999997f, 0.200007156f,  -0.166678026f, 0.142490581f,
                                 -0.124256872f, 0.116854198f, -0.114797339f, 0.0697161183f};
-  static constexpr float high = 0.693359375f, low = -2.12194440e-4f;
   static constexpr double up = 0x1p23, up_bits = 23;
 };
 template <>
 struct log_constants<double> {
   static constexpr double p[] = {0.6666666666666666,  0.4000000000000088,  0.28571428570801954, 0.22222222392089008,
                                  0.18181795600060793, 0.15386241881938595, 0.13268714792348096, 0.1308723619665962};
-  static constexpr double high = 0x1.62e42feep-1, low = 1.90821492927058770002e-10;
   static constexpr double up = 0x1p54, up_bits = 54;
 };
 
@@ -53,8 +52,8 @@ template <class D, class V>
 HWY_INLINE V LogOfParts(D d, V f, V k, V small) {
   using constants = log_constants<hn::TFromD<D>>;
   V error;
-  const V sum = FastTwoSum(hn::Mul(k, hn::Set(d, constants::high)), f, error);
-  const V rest = hn::MulAdd(k, hn::Set(d, constants::low), small);
+  const V sum = FastTwoSum(hn::Mul(k, hn::Set(d, ln2<hn::TFromD<D>>::high)), f, error);
+  const V rest = hn::MulAdd(k, hn::Set(d, ln2<hn::TFromD<D>>::low), small);
   const V square = hn::Mul(f, f);
   V y;
   if constexpr (is_float32<D>) {
@@ -73,6 +72,7 @@ HWY_INLINE V LogOfParts(D d, V f, V k, V small) {
 /// log(0) = -inf, log(x < 0) = NaN.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V Log(D d, V x) {
+  if constexpr (has_tables<D>) return LogByTable(d, x, hn::SignBit(d));
   using constants = log_constants<hn::TFromD<D>>;
   const V lowest = hn::Set(d, format_of<D>::min_normal);
   const auto normal = hn::And(hn::Ge(x, lowest), hn::Lt(x, Infinity(d)));
@@ -96,10 +96,17 @@ template <class D, class V = hn::Vec<D>>
 HWY_INLINE V Log1p(D d, V x) {
   const V one = Constant(d, 1.0);
   const auto inside = hn::And(hn::Gt(x, hn::Neg(one)), hn::Lt(x, Infinity(d)));
-  V error, k;
+  V error;
   const V u = TwoSum(one, x, error);
-  const V f = SplitExponent(d, u, k);
-  const V y = hn::CopySign(LogOfParts(d, f, k, hn::Div(error, u)), x);
+  V y;
+  if constexpr (has_tables<D>) {
+    y = LogByTable(d, u, hn::Div(error, u));
+  } else {
+    V k;
+    const V f = SplitExponent(d, u, k);
+    y = LogOfParts(d, f, k, hn::Div(error, u));
+  }
+  y = hn::CopySign(y, x);
   if (HWY_LIKELY(hn::AllTrue(d, inside))) return y;
   const V outside = hn::IfThenElse(hn::Eq(x, hn::Neg(one)), hn::Neg(Infinity(d)), QuietNan(d));
   return hn::IfThenElse(inside, y, hn::IfThenElse(hn::Le(x, hn::Neg(one)), outside, x));

@@ -120,6 +120,7 @@ HWY_INLINE V GeluOfFloats(D d, V x) {
 
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V Erf(D d, V x) {
+  if constexpr (has_tables<D>) return ErfByTable(d, x);
   using constants = erf_constants<hn::TFromD<D>>;
   const V one = Constant(d, 1.0);
   const V a = hn::Abs(x);
@@ -152,9 +153,25 @@ HWY_INLINE V Gelu(D d, V x) {
   }
 }
 
+struct rsqrt_in_double {
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V x) const {
+    return hn::Div(Constant(d, 1.0), hn::Sqrt(x));
+  }
+};
+
+/// y = 1 / sqrt(x), corrected by half of 1 - x y^2, which the exact parts of the products give. Zeros and infinities
+/// have none, nor have without FMA the doubles from 2^997 on, which the splitting overflows.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V Rsqrt(D d, V x) {
-  return hn::Div(Constant(d, 1.0), hn::Sqrt(x));
+  if constexpr (is_float32<D> && !HWY_NATIVE_FMA) return InDouble(d, x, rsqrt_in_double());
+  const V y = rsqrt_in_double()(d, x);
+  V root_rest, square_rest;
+  const V root = TwoProduct(d, x, y, root_rest);
+  const V square = TwoProduct(d, root, y, square_rest);
+  const V residual = hn::NegMulAdd(root_rest, y, hn::Sub(hn::Sub(Constant(d, 1.0), square), square_rest));
+  const V corrected = hn::MulAdd(hn::Mul(Constant(d, 0.5), y), residual, y);
+  return hn::IfThenElse(hn::Eq(residual, residual), corrected, y);
 }
 
 /// To the nearest integer, halves to even; keeps the sign of zero. (hn::Round of EMU128 does neither.)
@@ -207,8 +224,8 @@ HWY_INLINE V LogPair(D d, V a, V& log_rest) {
   product_rest = hn::MulAdd(s2, w_rest, hn::MulAdd(s2_rest, w, product_rest));
   V log1 = FastTwoSum(s2, product, error);
   V rest = hn::Add(hn::Add(error, product_rest), s2_rest);
-  log1 = FastTwoSum(hn::Mul(k, Constant(d, constants::high)), log1, error);
-  rest = hn::Add(hn::MulAdd(k, Constant(d, constants::low), rest), error);
+  log1 = FastTwoSum(hn::Mul(k, Constant(d, ln2<double>::high)), log1, error);
+  rest = hn::Add(hn::MulAdd(k, Constant(d, ln2<double>::low), rest), error);
   return FastTwoSum(log1, rest, log_rest);
 }
 

@@ -98,22 +98,23 @@ HWY_INLINE V SinOfQuarters(D d, V a, double quarters) {
   return hn::Xor(y, hn::BitCast(d, sign));
 }
 
+// In double for float, too: the C library's float functions are not right to one unit in the last place.
 struct scalar_sin {
   template <class T>
   T operator()(T x) const {
-    return std::sin(x);
+    return static_cast<T>(std::sin(static_cast<double>(x)));
   }
 };
 struct scalar_cos {
   template <class T>
   T operator()(T x) const {
-    return std::cos(x);
+    return static_cast<T>(std::cos(static_cast<double>(x)));
   }
 };
 struct scalar_tan {
   template <class T>
   T operator()(T x) const {
-    return std::tan(x);
+    return static_cast<T>(std::tan(static_cast<double>(x)));
   }
 };
 

@@ -2,7 +2,6 @@
 // Accuracy of the vector mathematics against MPFR on every target, and its special values.
 // KERNGRAD_FULL=1 takes thirty times as many points.
 #include <gtest/gtest.h>
-#include <mpfr.h>
 
 #include <algorithm>
 #include <cmath>
@@ -23,100 +22,17 @@
 #include "tests/math_kernels.h"
 #include "tests/support/kernels.h"
 #include "tests/support/math_special_values.h"
+#include "tools/accuracy/oracle.h"
 
 namespace {
 
 using kerngrad::dtype;
 using kerngrad::kernels::entry;
-
-// 160 bits: no composition below cancels, so the 64 bits of a long double come out right.
-struct variable {
-  mpfr_t v;
-  variable() { mpfr_init2(v, 160); }
-  ~variable() { mpfr_clear(v); }
-  variable(const variable&) = delete;
-  variable& operator=(const variable&) = delete;
-};
-
-// y = f(x) with t as scratch.
-using oracle = void (*)(mpfr_t y, mpfr_t x, mpfr_t t);
-struct unary_oracle {
-  const char* op;
-  oracle f;
-};
-
-#define PLAIN(Name, function) {#Name, [](mpfr_t y, mpfr_t x, mpfr_t) { function(y, x, MPFR_RNDN); }}
-const unary_oracle unary_oracles[] = {
-    PLAIN(Exp, mpfr_exp),
-    PLAIN(Expm1, mpfr_expm1),
-    PLAIN(Log, mpfr_log),
-    PLAIN(Log1p, mpfr_log1p),
-    PLAIN(Sin, mpfr_sin),
-    PLAIN(Cos, mpfr_cos),
-    PLAIN(Tan, mpfr_tan),
-    PLAIN(Asin, mpfr_asin),
-    PLAIN(Acos, mpfr_acos),
-    PLAIN(Atan, mpfr_atan),
-    PLAIN(Sinh, mpfr_sinh),
-    PLAIN(Cosh, mpfr_cosh),
-    PLAIN(Tanh, mpfr_tanh),
-    PLAIN(Asinh, mpfr_asinh),
-    PLAIN(Acosh, mpfr_acosh),
-    PLAIN(Atanh, mpfr_atanh),
-    PLAIN(Erf, mpfr_erf),
-    PLAIN(Erfc, mpfr_erfc),
-    PLAIN(Rsqrt, mpfr_rec_sqrt),
-    {"Round", [](mpfr_t y, mpfr_t x, mpfr_t) { mpfr_rint(y, x, MPFR_RNDN); }},
-    {"Sigmoid",
-     [](mpfr_t y, mpfr_t x, mpfr_t t) {
-       mpfr_neg(t, x, MPFR_RNDN);
-       mpfr_exp(t, t, MPFR_RNDN);
-       mpfr_add_ui(t, t, 1, MPFR_RNDN);
-       mpfr_ui_div(y, 1, t, MPFR_RNDN);
-     }},
-    {"Softplus",
-     [](mpfr_t y, mpfr_t x, mpfr_t t) {
-       mpfr_exp(t, x, MPFR_RNDN);
-       if (mpfr_cmp_ui(x, 1000) > 0) mpfr_set(y, x, MPFR_RNDN);
-       else mpfr_log1p(y, t, MPFR_RNDN);
-     }},
-    {"Silu",
-     [](mpfr_t y, mpfr_t x, mpfr_t t) {
-       mpfr_neg(t, x, MPFR_RNDN);
-       mpfr_exp(t, t, MPFR_RNDN);
-       mpfr_add_ui(t, t, 1, MPFR_RNDN);
-       mpfr_div(y, x, t, MPFR_RNDN);
-     }},
-    {"Gelu",
-     [](mpfr_t y, mpfr_t x, mpfr_t t) {
-       mpfr_sqrt_ui(t, 2, MPFR_RNDN);
-       mpfr_div(t, x, t, MPFR_RNDN);
-       mpfr_neg(t, t, MPFR_RNDN);
-       mpfr_erfc(t, t, MPFR_RNDN);
-       mpfr_mul(t, t, x, MPFR_RNDN);
-       mpfr_div_ui(y, t, 2, MPFR_RNDN);
-     }},
-    {"Elu",
-     [](mpfr_t y, mpfr_t x, mpfr_t) {
-       if (mpfr_sgn(x) < 0) mpfr_expm1(y, x, MPFR_RNDN);
-       else mpfr_set(y, x, MPFR_RNDN);
-     }},
-    {"Selu",
-     [](mpfr_t y, mpfr_t x, mpfr_t t) {
-       if (mpfr_sgn(x) < 0) {
-         mpfr_expm1(y, x, MPFR_RNDN);
-         mpfr_set_str(t, "1.6732632423543772848170429916717", 10, MPFR_RNDN);
-         mpfr_mul(y, y, t, MPFR_RNDN);
-       } else {
-         mpfr_set(y, x, MPFR_RNDN);
-       }
-       mpfr_set_str(t, "1.0507009873554804934193349852946", 10, MPFR_RNDN);
-       mpfr_mul(y, y, t, MPFR_RNDN);
-     }},
-};
-#undef PLAIN
+using namespace kgaccuracy;
 
 bool full() { return std::getenv("KERNGRAD_FULL") != nullptr; }
+std::size_t unary_count() { return full() ? 150000 : 5000; }
+std::size_t binary_count() { return full() ? 600000 : 20000; }
 
 template <class T>
 constexpr dtype type_of = std::is_same_v<T, float> ? dtype::float32 : dtype::float64;
@@ -145,78 +61,6 @@ const entry& kernel(std::string_view op) {
   return kerngrad::kernels::unary_simd[0];
 }
 
-// |y - exact| in units in the last place of T around `exact`; infinity stands for the value after the largest.
-template <class T>
-double distance(T y, long double exact) {
-  using limits = std::numeric_limits<T>;
-  if (std::isnan(y) || std::isnan(exact)) return std::isnan(y) && std::isnan(exact) ? 0 : HUGE_VAL;
-  const long double top = std::ldexp(1.0L, limits::max_exponent);
-  const long double found = std::isinf(y) ? std::copysign(top, static_cast<long double>(y)) : y;
-  exact = std::clamp(exact, -top, top);
-  if (exact == 0) return found == 0 ? 0 : HUGE_VAL;
-  int exponent;
-  std::frexp(exact, &exponent);
-  exponent = std::min(std::max(exponent, limits::min_exponent), static_cast<int>(limits::max_exponent));
-  return static_cast<double>(std::fabs(found - exact) / std::ldexp(1.0L, exponent - limits::digits));
-}
-
-template <class T, class Bits>
-T from_bits(Bits bits) {
-  T x;
-  std::memcpy(&x, &bits, sizeof x);
-  return x;
-}
-
-// All exponents; the exponents where the functions bend; a linear grid over the range of the exponential function;
-// neighbours of round numbers.
-template <class T>
-std::vector<T> points() {
-  using bits = std::conditional_t<std::is_same_v<T, float>, std::uint32_t, std::uint64_t>;
-  constexpr int mantissa = std::numeric_limits<T>::digits - 1;
-  constexpr int bias = std::numeric_limits<T>::max_exponent - 1;
-  const std::size_t count = full() ? 150000 : 5000;
-  std::vector<T> x;
-  const bits everything = std::numeric_limits<bits>::max();
-  for (std::size_t i = 0; i < count; ++i) x.push_back(from_bits<T>(static_cast<bits>(i * (everything / count | 1))));
-  const bits low = static_cast<bits>(bias - 6) << mantissa, range = static_cast<bits>(14) << mantissa;
-  for (std::size_t i = 0; i < count; ++i) {
-    const T v = from_bits<T>(static_cast<bits>(low + i * (range / count | 1)));
-    x.push_back(v);
-    x.push_back(-v);
-  }
-  const double reach = std::is_same_v<T, float> ? 105 : 750;
-  for (std::size_t i = 0; i < count; ++i) x.push_back(static_cast<T>(reach * (2.0 * i / count - 1)));
-  for (const double centre : {0.25,
-                              0.5,
-                              0.625,
-                              0.7071067811865476,
-                              0.84375,
-                              0.92773,
-                              1.0,
-                              1.4142135623730951,
-                              1.5707963267948966,
-
-                              2.0,
-                              2.5,
-                              3.1415926535897932,
-                              4.0,
-                              6.283185307179586,
-                              11.0,
-                              710.47,
-                              88.72,
-                              1e5,
-                              8e5,
-                              1e22}) {
-    T v = static_cast<T>(centre);
-    for (int i = 0; i < 8; ++i) v = std::nextafter(v, T{0});
-    for (int i = 0; i < 16; ++i, v = std::nextafter(v, std::numeric_limits<T>::infinity())) {
-      x.push_back(v);
-      x.push_back(-v);
-    }
-  }
-  return x;
-}
-
 struct worst_case {
   double error = 0;
   std::size_t at = 0;
@@ -240,18 +84,10 @@ void show(const char* op, std::size_t size, const char* target, double error) {
 template <class T>
 void check_unary(const unary_oracle& o) {
   SCOPED_TRACE(o.op);
-  const std::vector<T> x = points<T>();
+  const std::vector<T> x = points<T>(unary_count());
   std::vector<T> y(x.size());
   std::vector<long double> exact(x.size());
-  variable in, out, scratch;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    mpfr_set_d(in.v, x[i], MPFR_RNDN);
-    o.f(out.v, in.v, scratch.v);
-    exact[i] = mpfr_get_ld(out.v, MPFR_RNDN);
-    // The limits, where the oracle's composition has inf / inf or 0 inf.
-    const bool product = std::string_view(o.op) == "Silu" || std::string_view(o.op) == "Gelu";
-    if (product && std::isinf(x[i]) && x[i] < 0) exact[i] = -0.0L;
-  }
+  for (std::size_t i = 0; i < x.size(); ++i) exact[i] = exact_value(o, x[i]);
   const entry& k = kernel<T>(o.op);
   ASSERT_NE(k.flat1, nullptr);
   kgtest::on_every_target([&](const char* target) {
@@ -268,30 +104,13 @@ TEST_P(accuracy, of_float64_holds_the_bound_on_every_target) { check_unary<doubl
 INSTANTIATE_TEST_SUITE_P(math, accuracy, ::testing::ValuesIn(unary_oracles),
                          [](const auto& info) { return std::string(info.param.op); });
 
-// A small generator of 64-bit words (splitmix64, Steele, Lea and Flood 2014).
-struct words {
-  std::uint64_t state = 1;
-  std::uint64_t operator()() {
-    std::uint64_t z = state += 0x9e3779b97f4a7c15;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
-  }
-  double unit() { return static_cast<double>((*this)() >> 11) * 0x1p-53; }
-};
-
 template <class T>
-void check_binary(const char* op, const std::vector<T>& a, const std::vector<T>& b,
-                  int (*f)(mpfr_ptr, mpfr_srcptr, mpfr_srcptr, mpfr_rnd_t)) {
+void check_binary(const binary_oracle& o, const pairs<T>& points) {
+  const auto& [a, b] = points;
   std::vector<T> y(a.size());
   std::vector<long double> exact(a.size());
-  variable va, vb, out;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    mpfr_set_d(va.v, a[i], MPFR_RNDN);
-    mpfr_set_d(vb.v, b[i], MPFR_RNDN);
-    f(out.v, va.v, vb.v, MPFR_RNDN);
-    exact[i] = mpfr_get_ld(out.v, MPFR_RNDN);
-  }
+  for (std::size_t i = 0; i < a.size(); ++i) exact[i] = exact_value(o, a[i], b[i]);
+  const char* op = o.op;
   const entry& k = kernel<T>(op);
   ASSERT_NE(k.flat2, nullptr);
   kgtest::on_every_target([&](const char* target) {
@@ -302,44 +121,19 @@ void check_binary(const char* op, const std::vector<T>& a, const std::vector<T>&
   });
 }
 
-// Bases of all sizes and near 1 with exponents that reach from underflow to overflow; negative bases with integers.
-template <class T>
-void check_pow() {
-  words next;
-  std::vector<T> a, b;
-  const std::size_t count = full() ? 600000 : 20000;
-  const double reach = std::is_same_v<T, float> ? 105 : 750;
-  for (std::size_t i = 0; i < count; ++i) {
-    const double spread = i % 3 == 0 ? 1 : i % 3 == 1 ? 0.02 : 1e-6;
-    const T base = static_cast<T>(std::exp((2 * next.unit() - 1) * reach * 0.98 * spread));
-    const double logarithm = std::log(static_cast<double>(base));
-    T exponent = static_cast<T>((2 * next.unit() - 1) * reach / (logarithm == 0 ? 1 : logarithm));
-    const bool negative = i % 5 == 0;
-    if (negative) exponent = std::nearbyint(exponent);
-    a.push_back(negative ? -base : base);
-    b.push_back(exponent);
-  }
-  check_binary("Pow", a, b, mpfr_pow);
+TEST(math, pow_of_float32_holds_the_bound_on_every_target) {
+  check_binary<float>(binary_oracles[0], pow_points<float>(binary_count()));
 }
-TEST(math, pow_of_float32_holds_the_bound_on_every_target) { check_pow<float>(); }
-TEST(math, pow_of_float64_holds_the_bound_on_every_target) { check_pow<double>(); }
+TEST(math, pow_of_float64_holds_the_bound_on_every_target) {
+  check_binary<double>(binary_oracles[0], pow_points<double>(binary_count()));
+}
 
-template <class T>
-void check_atan2() {
-  words next;
-  std::vector<T> a, b;
-  const std::size_t count = full() ? 600000 : 20000;
-  const double reach = std::is_same_v<T, float> ? 80 : 700;
-  for (std::size_t i = 0; i < count; ++i) {
-    const double base = (2 * next.unit() - 1) * reach, close = (2 * next.unit() - 1) * (i % 4 == 0 ? reach : 3);
-    const T y = static_cast<T>(std::exp(base)), x = static_cast<T>(std::exp(std::clamp(base + close, -reach, reach)));
-    a.push_back(i % 2 == 0 ? y : -y);
-    b.push_back(i % 3 == 0 ? x : -x);
-  }
-  check_binary("Atan2", a, b, mpfr_atan2);
+TEST(math, atan2_of_float32_holds_the_bound_on_every_target) {
+  check_binary<float>(binary_oracles[1], atan2_points<float>(binary_count()));
 }
-TEST(math, atan2_of_float32_holds_the_bound_on_every_target) { check_atan2<float>(); }
-TEST(math, atan2_of_float64_holds_the_bound_on_every_target) { check_atan2<double>(); }
+TEST(math, atan2_of_float64_holds_the_bound_on_every_target) {
+  check_binary<double>(binary_oracles[1], atan2_points<double>(binary_count()));
+}
 
 using kgtest::inf;
 using kgtest::nan;
@@ -404,7 +198,7 @@ TEST(math, pow_and_atan2_of_float64_follow_c_for_remarkable_pairs) { check_pairs
 template <class T>
 void check_lanes() {
   const std::vector<T> x = [] {
-    std::vector<T> all = points<T>(), some;
+    std::vector<T> all = points<T>(unary_count()), some;
     for (std::size_t i = 0; i < all.size(); i += full() ? 1009 : 11) some.push_back(all[i]);
     return some;
   }();

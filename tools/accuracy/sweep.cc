@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/accuracy/sweep.h"
+
+#include <atomic>
+#include <bit>
+#include <mutex>
+#include <thread>
+
+namespace kgaccuracy {
+namespace {
+
+using kerngrad::dtype;
+using kerngrad::kernels::entry;
+
+// |got - value| in units in the last place of float, as `distance`, in double precision.
+double estimated_distance(float got, double value) {
+  constexpr double top = 0x1p128;
+  const double found = std::isinf(got) ? std::copysign(top, got) : got;
+  value = std::clamp(value, -top, top);
+  const int exponent = static_cast<int>(std::bit_cast<std::uint64_t>(std::fabs(value)) >> 52) - 1023;
+  const int last_place = std::clamp(exponent, -126, 127) - 23;
+  return std::fabs(found - value) * std::bit_cast<double>(static_cast<std::uint64_t>(1023 - last_place) << 52);
+}
+
+// Calls work(block) for all blocks from several threads and reports after each.
+template <class Work>
+void in_threads(std::uint64_t blocks, const options& how, Work work) {
+  std::atomic<std::uint64_t> next{0};
+  std::mutex reporting;
+  std::uint64_t finished = 0;
+  const auto run = [&] {
+    for (std::uint64_t block; (block = next++) < blocks;) {
+      work(block);
+      const std::scoped_lock lock(reporting);
+      ++finished;
+      if (how.progress) how.progress(static_cast<double>(finished) / static_cast<double>(blocks));
+    }
+  };
+  std::vector<std::jthread> threads;
+  for (int i = 1; i < how.threads; ++i) threads.emplace_back(run);
+  run();
+}
+
+// The greatest finding of all threads.
+class worst_finding {
+ public:
+  void add(const finding& one) {
+    const std::scoped_lock lock(mutex_);
+    if (one.error > worst_.error) worst_ = one;
+  }
+  finding get() {
+    const std::scoped_lock lock(mutex_);
+    return worst_;
+  }
+
+ private:
+  std::mutex mutex_;
+  finding worst_;
+};
+
+// Whether MPFR has to be asked: the estimate does not tell, or the error may be larger than all so far.
+bool is_candidate(float got, double estimate, double threshold) {
+  if (std::isnan(got) || std::isnan(estimate)) return std::isnan(got) != std::isnan(estimate);
+  if (got == estimate) return false;
+  return estimated_distance(got, estimate) + estimate_margin > threshold;
+}
+
+// The worst element of one block of float operands.
+finding worst_of_block(const std::vector<float>& x, const std::vector<float>& y, const unary_oracle& oracle,
+                       double threshold) {
+  finding worst;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    if (!is_candidate(y[i], oracle.estimate(x[i]), std::max(threshold, worst.error))) continue;
+    const long double exact = exact_value(oracle, x[i]);
+    const double error = distance(y[i], exact);
+    if (error > worst.error) worst = {error, x[i], 0, y[i], exact};
+  }
+  return worst;
+}
+
+// f(i) for each point, in threads; blocks of a size that shows progress.
+template <class T, class Exact>
+finding compare(const std::vector<T>& y, const options& how, Exact exact) {
+  constexpr std::size_t block_size = 4096;
+  worst_finding worst;
+  in_threads((y.size() + block_size - 1) / block_size, how, [&](std::uint64_t block) {
+    finding here;
+    const std::size_t begin = block * block_size, end = std::min(y.size(), begin + block_size);
+    for (std::size_t i = begin; i < end; ++i) {
+      finding one = exact(i);
+      one.got = y[i];
+      one.error = distance(y[i], one.wanted);
+      if (one.error > here.error) here = one;
+    }
+    worst.add(here);
+  });
+  return worst.get();
+}
+
+template <class T>
+finding sample_pairs_of(const entry& kernel, const binary_oracle& oracle, const options& how) {
+  const bool power = std::string_view(oracle.op) == "Pow";
+  const pairs<T> at = power ? pow_points<T>(how.samples) : atan2_points<T>(how.samples);
+  std::vector<T> y(at.a.size());
+  kernel.flat2(at.a.data(), at.b.data(), y.data(), y.size());
+  return compare(y, how,
+                 [&](std::size_t i) { return finding{0, at.a[i], at.b[i], 0, exact_value(oracle, at.a[i], at.b[i])}; });
+}
+
+}  // namespace
+
+finding sweep_floats(const entry& kernel, const unary_oracle& oracle, bool exact, const options& how) {
+  constexpr std::uint64_t all = std::uint64_t{1} << 32, block_size = std::uint64_t{1} << 20;
+  const double floor = exact ? 0 : 0.5;
+  worst_finding worst;
+  in_threads(all / block_size, how, [&](std::uint64_t block) {
+    std::vector<float> x;
+    const std::uint64_t begin = block * block_size, end = begin + block_size;
+    for (std::uint64_t bits = (begin + how.stride - 1) / how.stride * how.stride; bits < end; bits += how.stride)
+      x.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+    std::vector<float> y(x.size());
+    kernel.flat1(x.data(), y.data(), x.size());
+    worst.add(worst_of_block(x, y, oracle, std::max(floor, worst.get().error)));
+  });
+  return worst.get();
+}
+
+finding sample_doubles(const entry& kernel, const unary_oracle& oracle, const options& how) {
+  const std::vector<double> x = points<double>(how.samples);
+  std::vector<double> y(x.size());
+  kernel.flat1(x.data(), y.data(), x.size());
+  return compare(y, how, [&](std::size_t i) { return finding{0, x[i], 0, 0, exact_value(oracle, x[i])}; });
+}
+
+finding sample_pairs(const entry& kernel, const binary_oracle& oracle, const options& how) {
+  return kernel.type == dtype::float32 ? sample_pairs_of<float>(kernel, oracle, how)
+                                       : sample_pairs_of<double>(kernel, oracle, how);
+}
+
+}  // namespace kgaccuracy
