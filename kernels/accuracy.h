@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The largest error of every math function on any target, in units in the last place of the result: measured against
-// MPFR by tests/math.cc and rounded up to the next half.
+// MPFR by ./dev accuracy and rounded up to the next half. tests/math.cc holds a sample of it to them.
 #pragma once
 
 namespace kerngrad::kernels {
@@ -16,8 +16,8 @@ inline constexpr accuracy_bound accuracy[] = {
     {"Cos", 1.5, 1.0},      {"Tan", 1.0, 2.5},   {"Asin", 1.0, 2.5},  {"Acos", 1.0, 1.5},  {"Atan", 1.0, 2.0},
     {"Atan2", 1.0, 2.5},    {"Sinh", 2.0, 2.0},  {"Cosh", 1.5, 1.5},  {"Tanh", 1.5, 1.5},  {"Asinh", 1.0, 2.0},
     {"Acosh", 1.0, 2.0},    {"Atanh", 1.0, 2.0}, {"Erf", 1.5, 1.5},   {"Erfc", 1.0, 4.0},  {"Sigmoid", 2.5, 2.5},
-    {"Softplus", 1.5, 1.5}, {"Gelu", 3.0, 4.5},  {"Silu", 3.0, 3.0},  {"Elu", 1.0, 1.5},   {"Selu", 2.0, 3.0},
-    {"Rsqrt", 1.5, 1.5},    {"Pow", 1.0, 1.5},   {"Round", 0.0, 0.0},
+    {"Softplus", 2.0, 1.5}, {"Gelu", 3.0, 4.5},  {"Silu", 2.5, 2.5},  {"Elu", 1.0, 1.5},   {"Selu", 2.0, 3.0},
+    {"Rsqrt", 1.0, 1.5},    {"Pow", 1.0, 1.5},   {"Round", 0.0, 0.0},
 };
 
 }  // namespace kerngrad::kernels
