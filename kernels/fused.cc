@@ -36,9 +36,12 @@ template <class T>
 struct repeated {
   static constexpr std::int64_t room = 512;
   HWY_ALIGN T lanes[room];
+  spread<T> value;
 
   HWY_INLINE operand<T> rows(const T* row, bool moves, std::int64_t length, std::int64_t count) {
-    for (std::int64_t i = 0; i < length * count; ++i) lanes[i] = row[moves ? i % length : 0];
+    if (!moves) return value.row(row, false);
+    T* to = lanes;
+    for (std::int64_t i = 0; i < count; ++i) to = std::copy_n(row, length, to);
     return array(static_cast<const T*>(lanes));
   }
 };

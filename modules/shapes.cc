@@ -352,23 +352,28 @@ constexpr shape aligned_to_channels(const inference& call, const shape& dims) {
   return {dims[0], 1, 1};
 }
 
+/// An operand of that shape is repeated over y without making it larger.
+constexpr bool broadcasts_into(const shape& dims, const shape& y) {
+  const int more = y.rank() - dims.rank();
+  for (int i = 0; more >= 0 && i < dims.rank(); ++i)
+    if (dims[i] != 1 && dims[i] != y[more + i]) return false;
+  return more >= 0;
+}
+
 /// Bias and weights broadcast to the result, and there are weights where the activation asks for them.
 constexpr void check_finish(const inference& call) {
   const shape& y = call.out[0].dims;
-  for (std::size_t i : {fused_bias, fused_weights}) {
-    if (!call.has(i)) continue;
-    const std::optional<shape> both = broadcast(y, aligned_to_channels(call, call.in[i].dims));
-    if (!both || !(*both == y))
+  for (std::size_t i : {fused_bias, fused_weights})
+    if (call.has(i) && !broadcasts_into(aligned_to_channels(call, call.in[i].dims), y))
       call.refuse(std::string(call.row.operands[i].name) + " of shape " + to_string(call.in[i].dims),
                   "a shape that broadcasts to the result's, " + to_string(y));
-  }
   const std::string_view activation = call.attr("activation").as_text();
+  const bool has_weights = call.has(fused_weights);
+  if ((activation == "prelu") == has_weights) return;
   const std::string weights(call.row.operands[fused_weights].name);
-  if (activation == "prelu" && !call.has(fused_weights))
-    call.refuse("activation prelu without " + weights, "its slopes below 0 as operand " + weights);
-  if (activation != "prelu" && call.has(fused_weights))
-    call.refuse(weights + " with activation " + std::string(activation), "activation prelu, which alone reads them",
-                "leave them out");
+  if (!has_weights) call.refuse("activation prelu without " + weights, "its slopes below 0 as operand " + weights);
+  call.refuse(weights + " with activation " + std::string(activation), "activation prelu, which alone reads them",
+              "leave them out");
 }
 
 constexpr void fused_matmul(inference& call) {

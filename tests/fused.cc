@@ -183,6 +183,25 @@ TEST(a_fused_layer, lets_special_values_through_as_its_parts_do) {
     }
 }
 
+// Relu's gradient comes from the result; prelu's asks for the sum, which is computed again, once for all operands.
+TEST(a_fused_layer, computes_its_product_again_only_for_activations_that_need_the_sum_and_then_once) {
+  const layer& l = small_layers()[0];
+  for (activation after : activations) {
+    const std::vector<kg::tensor> in = operands_of(l, after, kg::dtype::float32);
+    int calls = 0, slopes = 0;
+    const kg::hook_handle counted = kg::add_hooks({.end =
+                                                       [&](const kg::kernel_event& e) {
+                                                         calls += e.op == l.op;
+                                                         slopes += e.op == "ReluGrad";
+                                                       },
+                                                   .this_thread_only = true});
+    kg::value_and_grads_of([&](std::span<const kg::tensor> xs) { return fused(l, after, xs); }, in,
+                           kg::ones(parts(l, after, in).dims()));
+    EXPECT_EQ(calls, after == activation::prelu || after == activation::relu6 ? 2 : 1) << kg::name_of(after);
+    EXPECT_EQ(slopes, after == activation::relu ? 1 : 0) << kg::name_of(after);
+  }
+}
+
 TEST(a_fused_layer, without_bias_keeps_the_sign_of_a_zero) {
   const kg::tensor y = kg::fused_conv2d(kg::tensor({-0.f}, {1, 1, 1, 1}), kg::tensor({1.f}, {1, 1, 1, 1}),
                                         {.activation = activation::leakyrelu});

@@ -22,21 +22,22 @@ view part_of(const view& x, std::int64_t offset, const shape& dims) {
   return {static_cast<std::byte*>(x.data) + offset * width_of(x), dims, x.type};
 }
 
-const kernel_slot& kernel_of(const launch_call& c, std::string_view op) {
-  return c.table[find_op(op) * dtype_count + static_cast<int>(c.call.compute)];
+template <fixed_string Op>
+const kernel_slot& kernel_of(const launch_call& c) {
+  return c.table[op_id<Op> * dtype_count + static_cast<int>(c.call.compute)];
 }
 
 /// Bias and activation of one call.
 class finish {
  public:
-  explicit finish(const launch_call& c) : c_(c) {
+  finish(const launch_call& c, bool channels_first) : c_(c) {
     const std::string_view activation = c.call.attr("activation").as_text();
     while (name_of(after_) != activation) after_ = static_cast<kerngrad::activation>(static_cast<int>(after_) + 1);
     for (std::size_t k : {std::size_t{0}, std::size_t{1}}) {
       const std::size_t i = shapes::fused_bias + k;
       if (!c.call.has(i)) continue;
       operands_[k] = c.in[i].data;
-      dims_[k] = shapes::aligned_to_channels(c.call, c.in[i].dims);
+      dims_[k] = channels_first ? shapes::aligned_to_channels(c.call, c.in[i].dims) : c.in[i].dims;
     }
   }
   bool changes_nothing() const { return after_ == kerngrad::activation::linear && !operands_[0]; }
@@ -45,17 +46,23 @@ class finish {
 
   /// Finishes all of the result.
   void all() const {
-    if (!changes_nothing()) run(c_.out[0], dims_);
+    if (changes_nothing()) return;
+    const shape& y = c_.out[0].dims;
+    const std::int64_t columns = y[y.rank() - 1];
+    if (is_by_column()) rows(c_.out[0].data, y.size() / columns, columns);
+    else run(c_.out[0].data, detail::walk_of_three(y, {y, dims_[0], dims_[1]}));
   }
   /// Finishes a part of it, [rows, columns], of a call that is by column.
-  void rows(const view& y) const { run(y, {shape{dims_[0].size()}, shape{dims_[1].size()}}); }
+  void rows(void* y, std::int64_t rows, std::int64_t columns) const {
+    const std::int64_t bias = dims_[0].size() > 1, weights = dims_[1].size() > 1;
+    run(y, {2, {rows, columns}, {{columns, 1}, {0, bias}, {0, weights}}});
+  }
 
  private:
   static bool is_row(const shape& dims) { return dims.rank() == 0 || dims.size() == dims[dims.rank() - 1]; }
-  void run(const view& y, const std::array<shape, 2>& dims) const {
-    const kernels::fused_geometry g{detail::walk_of_three(y.dims, {y.dims, dims[0], dims[1]}), after_,
-                                    c_.call.attr("leakyreluAlpha").as_number()};
-    void* out[] = {y.data};
+  void run(void* y, const kernels::broadcast_geometry& walk) const {
+    const kernels::fused_geometry g{walk, after_, c_.call.attr("leakyreluAlpha").as_number()};
+    void* out[] = {y};
     c_.kernel.run(operands_, out, &g);
   }
 
@@ -75,11 +82,12 @@ void for_equal_parts(std::int64_t total, std::int64_t least, Part part) {
 }  // namespace
 
 void fused_matmul(const launch_call& c) {
-  const launch_call product{c.call, kernel_of(c, "BatchMatMul"), c.table, c.in.first(2), c.out};
-  const finish after(c);
+  const launch_call product{c.call, kernel_of<"BatchMatMul">(c), c.table, c.in.first(2), c.out};
+  const finish after(c, false);
   const view &a = c.in[0], &y = c.out[0];
-  const bool one_product = a.dims.rank() == 2 && c.in[1].dims.rank() == 2 && !c.call.attr("transposeA").as_bool();
-  if (!one_product || !after.is_by_column() || after.changes_nothing()) {
+  const bool one_product = a.dims.rank() == 2 && c.in[1].dims.rank() == 2;
+  const bool has_parts = one_product && y.dims[0] >= 2 * least_packed_rows && !c.call.attr("transposeA").as_bool();
+  if (!has_parts || !after.is_by_column() || after.changes_nothing()) {
     matmul(product);
     return after.all();
   }
@@ -88,7 +96,7 @@ void fused_matmul(const launch_call& c) {
   for_equal_parts(y.dims[0], rows, [&](std::int64_t begin, std::int64_t count) {
     const view in[] = {part_of(a, begin * k, {count, k}), c.in[1]}, out[] = {part_of(y, begin * n, {count, n})};
     matmul({c.call, product.kernel, c.table, in, out});
-    after.rows(out[0]);
+    after.rows(out[0].data, count, n);
   });
 }
 
@@ -116,11 +124,10 @@ void run_in_parts(const launch_call& c, const kernel_slot& kernel, const kernels
   const view &x = c.in[0], &y = c.out[0];
   const std::int64_t image_in = g.in_h * g.in_w * g.in_c, row_out = g.out_w * g.out_c, image_out = g.out_h * row_out;
   const auto run = [&](const kernels::window_geometry& window, std::int64_t from, std::int64_t to) {
-    const view part = part_of(y, to, {window.batch * window.out_h * g.out_w, g.out_c});
     const void* in[] = {part_of(x, from, {}).data, c.in[1].data};
-    void* out[] = {part.data};
+    void* out[] = {part_of(y, to, {}).data};
     kernel.run(in, out, &window);
-    after.rows(part);
+    after.rows(out[0], window.batch * window.out_h * g.out_w, g.out_c);
   };
   const std::int64_t pixels = std::max(least_pixels, bytes / (g.out_c * width_of(y)));
   if (pixels >= g.out_h * g.out_w) {
@@ -142,12 +149,13 @@ void run_in_parts(const launch_call& c, const kernel_slot& kernel, const kernels
 
 void fused_conv(const launch_call& c) {
   const bool depthwise = shapes::is_depthwise(c.call);
-  const kernel_slot& kernel = kernel_of(c, depthwise ? "DepthwiseConv2dNative" : "Conv2D");
-  const finish after(c);
+  const kernel_slot& kernel = depthwise ? kernel_of<"DepthwiseConv2dNative">(c) : kernel_of<"Conv2D">(c);
+  const bool channels_first = shapes::is_channels_first(c.call);
+  const finish after(c, channels_first);
   const kernels::window_geometry g = shapes::convolution(c.call, c.in[0].dims, c.in[1].dims, depthwise);
   // Windows below the image, which explicit padding can give, and empty images have no rows to cut a strip from.
   const bool has_strips = std::max<std::int64_t>((g.out_h - 1) * g.stride_h - g.pad_top, 0) < g.in_h;
-  if (shapes::is_channels_first(c.call) || !after.is_by_column() || after.changes_nothing() || !has_strips) {
+  if (channels_first || !after.is_by_column() || after.changes_nothing() || !has_strips) {
     conv({c.call, kernel, c.table, c.in.first(2), c.out});
     return after.all();
   }
