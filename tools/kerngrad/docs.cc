@@ -20,6 +20,7 @@ std::string operands_text(const kg::op_row& row) {
 std::string attribute_text(const kg::attr_spec& spec) {
   const kg::attr_value fallback = kg::default_of(spec);
   std::string text = fmt::format("`{}`: {}", spec.name, spec.doc);
+  if (spec.kind == kg::attr_kind::text && !spec.choices.empty()) text += fmt::format(", one of {}", spec.choices);
   if (spec.required) text += " (required)";
   else if (fallback.given()) text += fmt::format(" (default {})", kg::to_string(fallback));
   return text;
