@@ -92,9 +92,9 @@ const METRICS = {
     show: percent,
     of: r => r.roof,
     note:
-        'The shortest time that the roofs allow (arithmetic at the peak, or operands and results moved once at the ' +
-        'speed of the level that holds them, whichever takes longer) over the time taken. More than 100 %: the loop ' +
-        'that took the roof was disturbed, or the kernel\u2019s data lay closer than assumed.'
+        'The shortest time that the roofs allow (arithmetic at the peak, or operands and results moved once at ' +
+        'the speed of the level that holds them, whichever takes longer) over the time taken. More than 100 %: the ' +
+        'loop that took the roof was disturbed, or the kernel\u2019s data lay closer than assumed.'
   },
   speedup: {
     text: `times faster than ${slowest}`,
