@@ -94,7 +94,16 @@ TEST(a_fused_function, reduces_at_its_end) {
   expect_same([](auto a, auto b) { return kg::max(a * b, 1, true); }, x, y);
   expect_same([](auto a, auto b) { return kg::min(a - b, 0); }, x, y);
   expect_same([](auto a) { return kg::prod(a + 1, -1); }, x);
-  expect_same([](auto a) { return kg::sum(a * a); }, normal({20000}, 3));
+  for (std::int64_t n : {0, 1, 1000, 1024, 1025, 4096, 4097, 20000, 50001}) {
+    expect_same([](auto a) { return kg::sum(a * a); }, normal({n}, 3));
+    expect_same([](auto a) { return kg::sum(a * a); }, normal({n}, 3, dtype::float64));
+    if (n > 0) expect_same([](auto a) { return kg::max(a - 1); }, normal({n}, 4));
+    if (n > 0) expect_same([](auto a) { return kg::mean(a - 1, 0); }, normal({n}, 4));
+    if (n > 0) expect_same([](auto a) { return kg::min(a - 1, -1, true); }, normal({3, n}, 4));
+    expect_same([](auto a) { return kg::prod(a * 0.01 + 1); }, normal({n}, 5));
+  }
+  expect_same([](auto a) { return kg::sum(a > 0); }, normal({2000}, 3));
+  expect_same([](auto a) { return kg::sum(a); }, normal({2000}, 3));
 }
 
 TEST(a_fused_function, computes_once_what_is_written_twice) {
@@ -221,6 +230,13 @@ TEST(a_fused_gradient, refuses_while_the_rule_of_one_of_its_ops_is_replaced) {
          .run = [](const kg::gradient_call& c) -> std::vector<kg::named_operand> { return {{"x", c.dy()}}; }},
         kg::existing::replace);
     EXPECT_NE(refusal(gradient).find("Sigmoid"), std::string::npos);
+    EXPECT_NE(refusal([&] { return swish.value_and_grads(x, x, x).value; }).find("Sigmoid"), std::string::npos);
+  }
+  {
+    const kg::rule_scope other(kg::rule<"Sub">(kg::wrt(kg::keep::nothing, [](const auto& c) { return c.dy(); }),
+                                               kg::wrt(kg::keep::nothing, [](const auto& c) { return c.dy(); })));
+    EXPECT_EQ(refusal(gradient), kgtest::accepted) << "the derivative subtracts, the expression does not";
+    EXPECT_EQ(refusal([&] { return swish.value_and_grads(x, x, x).value; }), kgtest::accepted);
   }
   EXPECT_EQ(refusal(gradient), kgtest::accepted);
 }

@@ -49,10 +49,16 @@ bool tracked(std::span<const tensor* const> in) {
   return false;
 }
 
-// A program knows the rules that its ops were compiled with: where one has another now, it does not guess.
+// A program knows the rules that its ops were compiled with: where one of those that the value is made of has another
+// now, it does not guess.
 void refuse_replaced(const fused_program& p) {
-  for (const fused_step& s : p.steps) {
-    if (s.kind != step_kind::op) continue;
+  work_array<bool, 32> of_value(p.steps.size());
+  of_value[static_cast<std::size_t>(p.results[0])] = true;
+  for (std::size_t i = p.steps.size(); i-- > 0;) {
+    const fused_step& s = p.steps[i];
+    if (!of_value[i] || s.kind != step_kind::op) continue;
+    for (std::int16_t k : s.in)
+      if (k >= 0) of_value[static_cast<std::size_t>(k)] = true;
     bool replaced = rule_of_scope(*s.op) != nullptr;
     if (!replaced && replaced_gradients.load(std::memory_order_relaxed) != 0) {
       const pinned now;
@@ -127,8 +133,10 @@ tensor run_body(const fused_parts& parts, std::span<const tensor* const> in) {
 }  // namespace
 
 tensor run_fused(const fused_parts& parts, std::span<const tensor* const> in) {
-  tensor y = run_body(parts, in);
   const fused_tail& tail = parts.value->tail;
+  tensor y;
+  if (tail.op && on_simd() && !tracked(in) && run_uniform_reduced(*parts.value, in, y)) return y;
+  y = run_body(parts, in);
   if (!tail.op) return y;
   const attr_value attrs[] = {tail.axis ? attr_value(*tail.axis) : attr_value(), attr_value(tail.keep_dims)};
   const tensor* const operand[] = {&y};
@@ -145,6 +153,7 @@ bool run_fused_with_gradients(const fused_program& program, std::span<const tens
     if (!plan.make() || !plan.has_one_floating_dtype()) return false;
     plan.run(out);
   }
+  refuse_replaced(program);
   value = std::move(out[0]);
   for (std::size_t i = 0; i < grads.size(); ++i)
     grads[i] =

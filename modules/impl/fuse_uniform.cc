@@ -5,6 +5,7 @@ module;
 #include <algorithm>
 #include "kernels/abi.h"
 #include "kernels/binary.h"
+#include "kernels/reduce.h"
 #include "kernels/unary.h"
 module kerngrad;
 
@@ -44,6 +45,7 @@ struct uniform_run {
   void place_operands(std::span<const tensor* const> in, std::byte* scratch);
   void place_results(const shape& dims, std::span<tensor> out);
   void run_blocks(std::int64_t first, std::int64_t end, std::int64_t size);
+  void run_block(std::int64_t offset, std::int64_t n);
   void run_step(std::size_t i, std::int64_t offset, std::int64_t n);
 };
 
@@ -123,26 +125,84 @@ void uniform_run::run_step(std::size_t i, std::int64_t offset, std::int64_t n) {
 // One thread runs all blocks. They do not depend on one another: any split of them gives the same bits.
 void uniform_run::run_blocks(std::int64_t first, std::int64_t end, std::int64_t size) {
   for (std::int64_t b = first; b < end; ++b) {
-    const std::int64_t offset = b * block_elements, n = std::min(block_elements, size - offset);
-    for (std::size_t i = 0; i < program.steps.size(); ++i)
-      if (!skipped[i] && step(i).kind == step_kind::op) run_step(i, offset, n);
+    const std::int64_t offset = b * block_elements;
+    run_block(offset, std::min(block_elements, size - offset));
   }
+}
+
+void uniform_run::run_block(std::int64_t offset, std::int64_t n) {
+  for (std::size_t i = 0; i < program.steps.size(); ++i)
+    if (!skipped[i] && step(i).kind == step_kind::op) run_step(i, offset, n);
+}
+
+// The operands have one shape and one floating dtype.
+bool is_uniform(const fused_program& program, std::span<const tensor* const> in) {
+  if (program.uniform.empty() || !in[0]->defined() || !floating.has(in[0]->type())) return false;
+  for (const tensor* x : in)
+    if (x != in[0] && (!x->defined() || x->type() != in[0]->type() || !(x->dims() == in[0]->dims()))) return false;
+  return true;
+}
+
+std::size_t scratch_of(const fused_program& program, dtype type) {
+  return static_cast<std::size_t>(program.buffers) * (block_elements * size_of(type) + buffer_gap);
+}
+
+// ------------------------------------------------------------------------------------------ a reduction at the end
+
+// The reduction's kernel on [outer, count].
+void fold(const kernel_slot& slot, std::int64_t outer, std::int64_t count, const std::byte* x, std::byte* y) {
+  const kernels::reduce_geometry g{outer, count, 1};
+  const void* in[] = {x};
+  void* out[] = {y};
+  slot.run(in, out, &g);
+}
+
+// As many whole rows as a block holds at a time.
+void fold_rows(uniform_run& run, const kernel_slot& slot, std::size_t root, const shape& dims, std::byte* y) {
+  const std::int64_t count = dims[dims.rank() - 1], rows = dims.size() / count, at_once = block_elements / count;
+  for (std::int64_t r = 0; r < rows; r += at_once) {
+    const std::int64_t now = std::min(at_once, rows - r);
+    run.run_block(r * count, now * count);
+    fold(slot, now, count, run.lanes[root].base, y + r * static_cast<std::int64_t>(size_of(run.type)));
+  }
+}
+
+// All elements, by the tree of kernels/reduce-inl.h: stretches of 4096 elements, joined like the carries of a counter.
+void fold_all(uniform_run& run, const kernel_slot& slot, std::size_t root, std::int64_t size, std::byte* y) {
+  constexpr std::int64_t stretch = 4096;
+  const std::size_t width = size_of(run.type);
+  std::byte* const values = run.lanes[root].base;
+  alignas(8) std::byte pending[64][8], pair[16];
+  int top = 0;
+  std::uint64_t done = 0;
+  const auto join = [&](std::byte* a, const std::byte* b) {  // into a
+    std::memcpy(pair, a, width);
+    std::memcpy(pair + width, b, width);
+    fold(slot, 1, 2, pair, a);
+  };
+  for (std::int64_t start = 0; start < size; start += stretch, ++done) {
+    const std::int64_t n = std::min(stretch, size - start);
+    for (std::int64_t i = 0; i < n; i += block_elements) {
+      run.lanes[root].base = values + static_cast<std::size_t>(i) * width;
+      run.run_block(start + i, std::min(block_elements, n - i));
+    }
+    fold(slot, 1, n, values, pending[top]);
+    for (std::uint64_t carry = done; (carry & 1) != 0; carry >>= 1, --top) join(pending[top - 1], pending[top]);
+    ++top;
+  }
+  for (; top > 1; --top) join(pending[top - 2], pending[top - 1]);
+  std::memcpy(y, pending[0], width);
 }
 
 }  // namespace
 
 bool run_uniform(const fused_program& program, std::span<const tensor* const> in, std::span<const bool> wanted,
                  std::span<tensor> out) {
-  if (program.uniform.empty() || !in[0]->defined()) return false;
+  if (!is_uniform(program, in)) return false;
   const dtype type = in[0]->type();
   const shape& dims = in[0]->dims();
-  if (!floating.has(type)) return false;
-  for (const tensor* x : in)
-    if (x != in[0] && (!x->defined() || x->type() != type || !(x->dims() == dims))) return false;
   uniform_run run{program, type};
-  if (static_cast<std::size_t>(program.buffers) * (block_elements * size_of(type) + buffer_gap) > scratch_bytes ||
-      !run.has_kernels())
-    return false;
+  if (scratch_of(program, type) > scratch_bytes || !run.has_kernels()) return false;
   if (!wanted.empty()) run.skip_unwanted(wanted);
   alignas(64) std::byte scratch[scratch_bytes];
   run.place_operands(in, scratch);
@@ -162,6 +222,34 @@ bool run_uniform(const fused_program& program, std::span<const tensor* const> in
         if (program.results[j] == program.results[k]) out[k] = out[j];
     }
   }
+  return true;
+}
+
+bool run_uniform_reduced(const fused_program& program, std::span<const tensor* const> in, tensor& y) {
+  if (!is_uniform(program, in)) return false;
+  const dtype type = in[0]->type();
+  const shape& dims = in[0]->dims();
+  const fused_tail& tail = program.tail;
+  const std::size_t root = static_cast<std::size_t>(program.results[0]);
+  uniform_run run{program, type};
+  const kernel_slot& slot = tail.op->kernel(static_cast<int>(backend::simd), type);
+  // A mean is rounded once, from a sum of all: its parts are no means.
+  const bool rows = tail.axis && dims.rank() > 0 && (*tail.axis == -1 || *tail.axis == dims.rank() - 1) &&
+                    dims[dims.rank() - 1] <= block_elements;
+  const bool all = !tail.axis && tail.op->row->name != "Mean";
+  if (dims.size() == 0 || (!rows && !all) || program.uniform[root].gives_truths || !slot.run || !run.has_kernels() ||
+      program.steps[root].kind != step_kind::op || scratch_of(program, type) > scratch_bytes)
+    return false;
+  alignas(64) std::byte scratch[scratch_bytes];
+  alignas(64) std::byte values[4096 * 8];
+  run.place_operands(in, scratch);
+  run.lanes[root] = {values, 0};
+  const shapes::axis_set reduced =
+      rows ? shapes::axis_set{1} << (dims.rank() - 1) : (shapes::axis_set{1} << dims.rank()) - 1;
+  y = tensor_access::adopt(allocate(type, shapes::without_axes(dims, reduced, tail.keep_dims)));
+  std::byte* const out = tensor_access::buffer(y)->data;
+  if (rows) fold_rows(run, slot, root, dims, out);
+  else fold_all(run, slot, root, dims.size(), out);
   return true;
 }
 
