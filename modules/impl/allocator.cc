@@ -113,7 +113,7 @@ struct shared_state {
   void* pop(int index) noexcept {
     void* block = blocks[index].pop();
     if (block) bytes -= class_bytes(index);
-    lowest[index] = std::min(lowest[index], blocks[index].count);
+    lowest[index] = std::min<std::size_t>(lowest[index], blocks[index].count);
     return block;
   }
   void push(void* block, int index) noexcept {
