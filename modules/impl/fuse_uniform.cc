@@ -18,9 +18,7 @@ namespace kerngrad::detail {
 namespace {
 
 constexpr std::int64_t block_elements = 1024;
-constexpr std::size_t scratch_bytes = 36864;
-// Buffers lie a little more than their size apart: places that are equal modulo 4096 would wait for one another.
-constexpr std::size_t buffer_gap = 5 * 64;
+constexpr std::size_t scratch_bytes = 32768;
 constexpr std::size_t usual_steps = 32;
 
 // Where the value of a step is: an array, the buffer of one block, or one number.
@@ -74,7 +72,7 @@ void uniform_run::place_operands(std::span<const tensor* const> in, std::byte* s
       lanes[i] = {host_data(tensor_access::buffer(*in[static_cast<std::size_t>(s.place)])),
                   static_cast<std::int64_t>(size)};
     } else if (s.kind == step_kind::op) {
-      lanes[i].base = scratch + static_cast<std::size_t>(s.buffer) * (block_elements * size + buffer_gap);
+      lanes[i].base = scratch + static_cast<std::size_t>(s.buffer) * block_elements * size;
     } else {
       const float narrow = static_cast<float>(s.numbers[0]);
       if (type == dtype::float32) std::memcpy(&numbers[next], &narrow, sizeof narrow);
@@ -144,7 +142,7 @@ bool is_uniform(const fused_program& program, std::span<const tensor* const> in)
 }
 
 std::size_t scratch_of(const fused_program& program, dtype type) {
-  return static_cast<std::size_t>(program.buffers) * (block_elements * size_of(type) + buffer_gap);
+  return static_cast<std::size_t>(program.buffers) * block_elements * size_of(type);
 }
 
 // ------------------------------------------------------------------------------------------ a reduction at the end
