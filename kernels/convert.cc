@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loops are plain ones on purpose: conversions are branch-free selects that the compiler vectorises per target,
-// and Highway 1.0.3 lacks half of the pairs.
+// The loops of real dtypes are plain ones on purpose: conversions are branch-free selects that the compiler vectorises
+// per target, and Highway 1.0.3 lacks half of the pairs.
 #include "kernels/convert.h"
 
 #include <cstring>
@@ -38,10 +38,18 @@ HWY_INLINE void store(void* p, std::size_t i, T value) {
   std::memcpy(static_cast<std::uint8_t*>(p) + i * sizeof(T), &value, sizeof(T));
 }
 
-// Truncates towards zero and saturates; NaN gives 0. Both limits are exact in F: a power of two each.
+// Truncates towards zero and saturates; NaN gives 0. Where F holds every To, the limits are applied first: three
+// operations. Else both limits are exact in F, a power of two each.
 template <class To, class F>
 HWY_INLINE To truncated(F x) {
   using limits = std::numeric_limits<To>;
+  if constexpr (std::numeric_limits<F>::digits >= limits::digits) {
+    constexpr F lowest = static_cast<F>(limits::lowest()), highest = static_cast<F>(limits::max());
+    x = x == x ? x : F{0};
+    x = x > lowest ? x : lowest;
+    x = x < highest ? x : highest;
+    return static_cast<To>(x);
+  }
   constexpr F low = static_cast<F>(limits::lowest());
   constexpr F half = static_cast<F>(std::uint64_t{1} << (limits::digits - 1));
   constexpr F end = half * 2;  // the first value above the range
@@ -66,13 +74,67 @@ HWY_INLINE element_t<To> converted(X x) {
   }
 }
 
+// Complex numbers pass through blocks of their parts, because the compiler does not vectorise pairs.
+constexpr std::size_t part_block = 512;
+
+// Elements [start, start + n) of z as parts; n <= part_block.
+HWY_INLINE void take_apart(const void* z, std::size_t start, std::size_t n, float* re, float* im) {
+  const hn::ScalableTag<float> d;
+  const std::uint8_t* from = static_cast<const std::uint8_t*>(z) + start * sizeof(pair);
+  std::size_t i = 0;
+  for (; i + hn::Lanes(d) <= n; i += hn::Lanes(d)) {
+    auto a = hn::Zero(d), b = a;
+    hn::LoadInterleaved2(d, reinterpret_cast<const float*>(from) + 2 * i, a, b);
+    hn::StoreU(a, d, re + i);
+    hn::StoreU(b, d, im + i);
+  }
+  for (; i < n; ++i) {
+    re[i] = load<float>(from, 2 * i);
+    im[i] = load<float>(from, 2 * i + 1);
+  }
+}
+
+HWY_INLINE void put_together(const float* re, const float* im, void* z, std::size_t start, std::size_t n) {
+  const hn::ScalableTag<float> d;
+  std::uint8_t* to = static_cast<std::uint8_t*>(z) + start * sizeof(pair);
+  std::size_t i = 0;
+  for (; i + hn::Lanes(d) <= n; i += hn::Lanes(d)) {
+    hn::StoreInterleaved2(hn::LoadU(d, re + i), hn::LoadU(d, im + i), d, reinterpret_cast<float*>(to) + 2 * i);
+  }
+  for (; i < n; ++i) store(to, i, pair{re[i], im[i]});
+}
+
 template <dtype From, dtype To>
-void cast_array(const void* x, void* y, std::size_t n) {
+HWY_INLINE void cast_block(const void* x, void* y, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) {
     element_t<From> value = load<element_t<From>>(x, i);
     // A stored boolean counts as 1 whatever its byte is.
     if constexpr (From == dtype::boolean) value = value != 0;
     store(y, i, converted<To>(value));
+  }
+}
+
+template <dtype From, dtype To>
+void cast_array(const void* x, void* y, std::size_t n) {
+  if constexpr ((From == dtype::complex64) == (To == dtype::complex64)) {
+    cast_block<From, To>(x, y, n);
+  } else {
+    float re[part_block], im[part_block] = {};
+    for (std::size_t start = 0; start < n; start += part_block) {
+      const std::size_t count = n - start < part_block ? n - start : part_block;
+      if constexpr (To == dtype::complex64) {
+        cast_block<From, dtype::float32>(static_cast<const element_t<From>*>(x) + start, re, count);
+        put_together(re, im, y, start, count);
+      } else {
+        take_apart(x, start, count, re, im);
+        element_t<To>* to = static_cast<element_t<To>*>(y) + start;
+        if constexpr (To == dtype::boolean) {
+          for (std::size_t i = 0; i < count; ++i) to[i] = static_cast<element_t<To>>((re[i] != 0) | (im[i] != 0));
+        } else {
+          cast_block<dtype::float32, To>(re, to, count);
+        }
+      }
+    }
   }
 }
 
@@ -105,7 +167,12 @@ HWY_INLINE std::size_t count_of(const void* geometry) {
 
 template <std::size_t part>
 HWY_INLINE void take_part(const void* z, void* y, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i) store(y, i, load<float>(z, 2 * i + part));
+  float parts[2][part_block];
+  for (std::size_t start = 0; start < n; start += part_block) {
+    const std::size_t count = n - start < part_block ? n - start : part_block;
+    take_apart(z, start, count, parts[0], parts[1]);
+    std::memcpy(static_cast<float*>(y) + start, parts[part], count * sizeof(float));
+  }
 }
 void Real_complex64_run(const void* const* in, void* const* out, const void* geometry) {
   take_part<0>(in[0], out[0], count_of(geometry));
@@ -115,10 +182,7 @@ void Imag_complex64_run(const void* const* in, void* const* out, const void* geo
 }
 
 void Complex_float32_run(const void* const* in, void* const* out, const void* geometry) {
-  const void *re = in[0], *im = in[1];
-  void* y = out[0];
-  const std::size_t n = count_of(geometry);
-  for (std::size_t i = 0; i < n; ++i) store(y, i, pair{load<float>(re, i), load<float>(im, i)});
+  put_together(static_cast<const float*>(in[0]), static_cast<const float*>(in[1]), out[0], 0, count_of(geometry));
 }
 
 // sqrt(re^2 + im^2) in double precision, where squares of floats neither over- nor underflow; the error is half a unit
@@ -126,20 +190,21 @@ void Complex_float32_run(const void* const* in, void* const* out, const void* ge
 void ComplexAbs_complex64_run(const void* const* in, void* const* out, const void* geometry) {
   constexpr std::size_t block = 64;
   const hn::ScalableTag<double> d;
-  constexpr double infinity = std::numeric_limits<double>::infinity();
+  constexpr float infinity = std::numeric_limits<float>::infinity();
   HWY_ALIGN double sums[block] = {};
-  const void* z = in[0];
-  void* y = out[0];
+  float re[block], im[block];
+  float* y = static_cast<float*>(out[0]);
   const std::size_t n = count_of(geometry);
   for (std::size_t start = 0; start < n; start += block) {
     const std::size_t count = n - start < block ? n - start : block;
+    take_apart(in[0], start, count, re, im);
     for (std::size_t i = 0; i < count; ++i) {
-      const double re = load<float>(z, 2 * (start + i)), im = load<float>(z, 2 * (start + i) + 1);
-      const bool infinite = (re == infinity) | (re == -infinity) | (im == infinity) | (im == -infinity);
-      sums[i] = infinite ? infinity : re * re + im * im;
+      const double a = re[i], b = im[i];
+      const bool infinite = (re[i] == infinity) | (re[i] == -infinity) | (im[i] == infinity) | (im[i] == -infinity);
+      sums[i] = infinite ? static_cast<double>(infinity) : a * a + b * b;
     }
     for (std::size_t i = 0; i < block; i += hn::Lanes(d)) hn::Store(hn::Sqrt(hn::Load(d, sums + i)), d, sums + i);
-    for (std::size_t i = 0; i < count; ++i) store(y, start + i, static_cast<float>(sums[i]));
+    for (std::size_t i = 0; i < count; ++i) y[start + i] = static_cast<float>(sums[i]);
   }
 }
 

@@ -70,17 +70,30 @@ void line(T* y, std::size_t n, double start, double step) {
   const hn::ScalableTag<double> d;
   const hn::Rebind<T, decltype(d)> to;
   const std::size_t L = hn::Lanes(d);
-  const auto first = hn::Set(d, start), slope = hn::Set(d, step), advance = hn::Set(d, static_cast<double>(L));
-  auto index = hn::Iota(d, 0.0);
-  std::size_t i = 0;
-  for (; i + L <= n; i += L, index = hn::Add(index, advance)) {
+  const auto first = hn::Set(d, start), slope = hn::Set(d, step);
+  const auto put = [&](auto index, std::size_t at) HWY_ATTR {
     const auto value = hn::Add(first, hn::Mul(index, slope));
     if constexpr (std::is_same_v<T, double>) {
-      hn::StoreU(value, to, y + i);
+      hn::StoreU(value, to, y + at);
     } else {
-      hn::StoreU(hn::DemoteTo(to, value), to, y + i);
+      hn::StoreU(hn::DemoteTo(to, value), to, y + at);
     }
+  };
+  // Four vectors of indices, so that the sums do not wait for each other. The indices are exact in any order.
+  const auto lanes = hn::Set(d, static_cast<double>(L)), advance = hn::Set(d, static_cast<double>(4 * L));
+  auto i0 = hn::Iota(d, 0.0), i1 = hn::Add(i0, lanes), i2 = hn::Add(i1, lanes), i3 = hn::Add(i2, lanes);
+  std::size_t i = 0;
+  for (; i + 4 * L <= n; i += 4 * L) {
+    put(i0, i);
+    put(i1, i + L);
+    put(i2, i + 2 * L);
+    put(i3, i + 3 * L);
+    i0 = hn::Add(i0, advance);
+    i1 = hn::Add(i1, advance);
+    i2 = hn::Add(i2, advance);
+    i3 = hn::Add(i3, advance);
   }
+  for (; i + L <= n; i += L, i0 = hn::Add(i0, lanes)) put(i0, i);
   for (; i < n; ++i) y[i] = static_cast<T>(start + static_cast<double>(i) * step);
 }
 

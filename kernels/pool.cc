@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <limits>
 
+#include "kernels/elementwise-inl.h"
 #include "kernels/pool.h"
-#include "kernels/window-inl.h"
 
 #ifndef KERNGRAD_KERNELS_POOL_COMMON
 #define KERNGRAD_KERNELS_POOL_COMMON
@@ -63,21 +63,71 @@ HWY_INLINE V Larger(D, V best, V x) {
   return hn::IfThenElse(hn::Gt(x, best), x, best);  // false for NaN, and keeps the first of equal values
 }
 
-/// The largest element of a window that is not NaN.
-template <class D, class T = hn::TFromD<D>>
-HWY_INLINE hn::Vec<D> WindowMax(D d, const clipped_window& w, const T* x) {
-  auto best = hn::Set(d, lowest<T>());
-  if (w.rows == 2 && w.columns == 2) {  // the common case without loops
-    best = Larger(d, best, hn::LoadU(d, x));
-    best = Larger(d, best, hn::LoadU(d, x + w.column_step));
-    best = Larger(d, best, hn::LoadU(d, x + w.row_step));
-    return Larger(d, best, hn::LoadU(d, x + w.row_step + w.column_step));
+// How the channels of a step are read and written: a whole vector, or the first lanes of one.
+struct whole_vector {
+  template <class D, class T>
+  HWY_INLINE hn::Vec<D> load(D d, const T* p) const {
+    return hn::LoadU(d, p);
   }
-  for (std::ptrdiff_t ky = 0; ky < w.rows; ++ky, x += w.row_step) {
-    for (std::ptrdiff_t kx = 0; kx < w.columns; ++kx) {
-      best = Larger(d, best, hn::LoadU(d, x + kx * w.column_step));
+  template <class D, class V, class T>
+  HWY_INLINE void store(D d, V v, T* p) const {
+    hn::StoreU(v, d, p);
+  }
+};
+struct first_lanes {
+  std::size_t count;
+  template <class D, class T>
+  HWY_INLINE hn::Vec<D> load(D d, const T* p) const {
+    return load_first(d, p, count);
+  }
+  template <class D, class V, class T>
+  HWY_INLINE void store(D d, V v, T* p) const {
+    store_first(d, v, p, count);
+  }
+};
+
+/// Runs op(tag, access, channel) over all channels: whole vectors, then the first lanes of one where memory can be
+/// masked, else 128-bit vectors and single channels. A channel's result does not depend on the width. Masked = false
+/// is for sums in memory: a load waits long for a masked store to the same place.
+template <class T, bool Masked = true, class Op>
+HWY_INLINE void each_channels(std::ptrdiff_t channels, const Op& op) {
+  const hn::ScalableTag<T> whole;
+  const auto step = static_cast<std::ptrdiff_t>(hn::Lanes(whole));
+  std::ptrdiff_t c = 0;
+  for (; c + step <= channels; c += step) op(whole, whole_vector{}, c);
+  if constexpr (Masked && masked_memory<T>()) {
+    if (c < channels) op(whole, first_lanes{static_cast<std::size_t>(channels - c)}, c);
+  } else {
+    const hn::CappedTag<T, 16 / sizeof(T)> part;
+    const hn::CappedTag<T, 1> one;
+    const auto small = static_cast<std::ptrdiff_t>(hn::Lanes(part));
+    for (; c + small <= channels; c += small) op(part, whole_vector{}, c);
+    for (; c < channels; ++c) op(one, whole_vector{}, c);
+  }
+}
+
+/// Calls f(offset) for the elements of a window row by row; the common sizes without loops.
+template <class F>
+HWY_INLINE void each_element(const clipped_window& w, F f) {
+  const std::ptrdiff_t right = w.column_step, down = w.row_step;
+  if (w.rows == 2 && w.columns == 2) {
+    f(0), f(right), f(down), f(down + right);
+  } else if (w.rows == 3 && w.columns == 3) {
+    f(0), f(right), f(2 * right);
+    f(down), f(down + right), f(down + 2 * right);
+    f(2 * down), f(2 * down + right), f(2 * down + 2 * right);
+  } else {
+    for (std::ptrdiff_t ky = 0; ky < w.rows; ++ky) {
+      for (std::ptrdiff_t kx = 0; kx < w.columns; ++kx) f(ky * down + kx * right);
     }
   }
+}
+
+/// The largest element of a window that is not NaN.
+template <class D, class Access, class T = hn::TFromD<D>>
+HWY_INLINE hn::Vec<D> WindowMax(D d, Access a, const clipped_window& w, const T* x) {
+  auto best = hn::Set(d, lowest<T>());
+  each_element(w, [&](std::ptrdiff_t at) HWY_ATTR { best = Larger(d, best, a.load(d, x + at)); });
   return best;
 }
 
@@ -92,8 +142,8 @@ void MaxPool(const void* const* in, void* const* out, const void* geometry) {
       std::fill_n(y + at, g.in_c, lowest<T>());
       return;
     }
-    ForChannels<T>(g.in_c, [&](auto d, std::ptrdiff_t c)
-                               HWY_ATTR { hn::StoreU(WindowMax(d, w, x + w.first + c), d, y + at + c); });
+    each_channels<T>(g.in_c, [&](auto d, auto a, std::ptrdiff_t c)
+                                 HWY_ATTR { a.store(d, WindowMax(d, a, w, x + w.first + c), y + at + c); });
   });
 }
 
@@ -110,19 +160,30 @@ bool Tiles(const window_geometry& g) {
 }
 
 /// Adds (or stores) one window's gradient: dy to the first element that equals the maximum.
-template <class D, class T = hn::TFromD<D>>
-HWY_INLINE void ScatterToMax(D d, const clipped_window& w, const T* x, hn::Vec<D> dy, bool store, T* dx) {
-  const auto best = WindowMax(d, w, x);
+template <bool Store, class D, class Access, class T = hn::TFromD<D>>
+HWY_INLINE void ScatterToMax(D d, Access a, const clipped_window& w, const T* x, hn::Vec<D> dy, T* dx) {
+  const auto best = WindowMax(d, a, w, x);
   auto open = hn::Eq(best, best);  // lanes whose dy has not been given away
-  for (std::ptrdiff_t ky = 0; ky < w.rows; ++ky) {
-    for (std::ptrdiff_t kx = 0; kx < w.columns; ++kx) {
-      const std::ptrdiff_t at = ky * w.row_step + kx * w.column_step;
-      const auto here = hn::And(open, hn::Eq(hn::LoadU(d, x + at), best));
-      const auto given = hn::IfThenElseZero(here, dy);
-      open = hn::AndNot(here, open);
-      hn::StoreU(store ? given : hn::Add(hn::LoadU(d, dx + at), given), d, dx + at);
-    }
-  }
+  each_element(w, [&](std::ptrdiff_t at) HWY_ATTR {
+    const auto here = hn::And(open, hn::Eq(a.load(d, x + at), best));
+    const auto given = hn::IfThenElseZero(here, dy);
+    open = hn::AndNot(here, open);
+    a.store(d, Store ? given : hn::Add(a.load(d, dx + at), given), dx + at);
+  });
+}
+
+template <class T, bool Store>
+void ScatterWindows(const void* const* in, void* const* out, const window_geometry& g) {
+  const T* dy = static_cast<const T*>(in[0]);
+  const T* x = static_cast<const T*>(in[1]);
+  T* dx = static_cast<T*>(out[0]);
+  if (!Tiles(g)) std::fill_n(dx, g.batch * g.in_h * g.in_w * g.in_c, T{0});
+  for_each_window(g, [&](const clipped_window& w, std::ptrdiff_t at) HWY_ATTR {
+    if (w.count() == 0) return;
+    each_channels<T, Store>(g.in_c, [&](auto d, auto a, std::ptrdiff_t c) HWY_ATTR {
+      ScatterToMax<Store>(d, a, w, x + w.first + c, a.load(d, dy + at + c), dx + w.first + c);
+    });
+  });
 }
 
 /// MaxPoolGrad: sums over windows in the order of the windows, in the type itself.
@@ -130,17 +191,7 @@ HWY_INLINE void ScatterToMax(D d, const clipped_window& w, const T* x, hn::Vec<D
 template <class T>
 void MaxPoolGrad(const void* const* in, void* const* out, const void* geometry) {
   const auto& g = *static_cast<const window_geometry*>(geometry);
-  const T* dy = static_cast<const T*>(in[0]);
-  const T* x = static_cast<const T*>(in[1]);
-  T* dx = static_cast<T*>(out[0]);
-  const bool store = Disjoint(g);
-  if (!Tiles(g)) std::fill_n(dx, g.batch * g.in_h * g.in_w * g.in_c, T{0});
-  for_each_window(g, [&](const clipped_window& w, std::ptrdiff_t at) HWY_ATTR {
-    if (w.count() == 0) return;
-    ForChannels<T>(g.in_c, [&](auto d, std::ptrdiff_t c) HWY_ATTR {
-      ScatterToMax(d, w, x + w.first + c, hn::LoadU(d, dy + at + c), store, dx + w.first + c);
-    });
-  });
+  Disjoint(g) ? ScatterWindows<T, true>(in, out, g) : ScatterWindows<T, false>(in, out, g);
 }
 
 /// MaxPoolGather, exact: the gradient of MaxPoolGrad with respect to dy. Reference: kernels/reference/pool.cc.
@@ -155,17 +206,17 @@ void MaxPoolGather(const void* const* in, void* const* out, const void* geometry
       std::fill_n(z + at, g.in_c, T{0});
       return;
     }
-    ForChannels<T>(g.in_c, [&](auto d, std::ptrdiff_t c) HWY_ATTR {
-      const auto best = WindowMax(d, w, x + w.first + c);
+    each_channels<T>(g.in_c, [&](auto d, auto a, std::ptrdiff_t c) HWY_ATTR {
+      const auto best = WindowMax(d, a, w, x + w.first + c);
       auto found = hn::Zero(d);
       // From the last element to the first, so that the first one wins.
       for (std::ptrdiff_t ky = w.rows - 1; ky >= 0; --ky) {
         for (std::ptrdiff_t kx = w.columns - 1; kx >= 0; --kx) {
           const std::ptrdiff_t from = w.first + c + ky * w.row_step + kx * w.column_step;
-          found = hn::IfThenElse(hn::Eq(hn::LoadU(d, x + from), best), hn::LoadU(d, source + from), found);
+          found = hn::IfThenElse(hn::Eq(a.load(d, x + from), best), a.load(d, source + from), found);
         }
       }
-      hn::StoreU(found, d, z + at + c);
+      a.store(d, found, z + at + c);
     });
   });
 }
@@ -182,13 +233,27 @@ void AvgPool(const void* const* in, void* const* out, const void* geometry) {
       std::fill_n(y + at, g.in_c, std::numeric_limits<T>::quiet_NaN());
       return;
     }
-    ForChannels<T>(g.in_c, [&](auto d, std::ptrdiff_t c) HWY_ATTR {
+    each_channels<T>(g.in_c, [&](auto d, auto a, std::ptrdiff_t c) HWY_ATTR {
       auto sum = hn::Zero(d);
       const T* row = x + w.first + c;
-      for (std::ptrdiff_t ky = 0; ky < w.rows; ++ky, row += w.row_step) {
-        for (std::ptrdiff_t kx = 0; kx < w.columns; ++kx) sum = hn::Add(sum, hn::LoadU(d, row + kx * w.column_step));
-      }
-      hn::StoreU(hn::Div(sum, hn::Set(d, static_cast<T>(w.count()))), d, y + at + c);
+      each_element(w, [&](std::ptrdiff_t k) HWY_ATTR { sum = hn::Add(sum, a.load(d, row + k)); });
+      a.store(d, hn::Div(sum, hn::Set(d, static_cast<T>(w.count()))), y + at + c);
+    });
+  });
+}
+
+template <class T, bool Store>
+void ShareWindows(const void* const* in, void* const* out, const window_geometry& g) {
+  const T* dy = static_cast<const T*>(in[0]);
+  T* dx = static_cast<T*>(out[0]);
+  if (!Tiles(g)) std::fill_n(dx, g.batch * g.in_h * g.in_w * g.in_c, T{0});
+  for_each_window(g, [&](const clipped_window& w, std::ptrdiff_t at) HWY_ATTR {
+    if (w.count() == 0) return;
+    each_channels<T, Store>(g.in_c, [&](auto d, auto a, std::ptrdiff_t c) HWY_ATTR {
+      const auto share = hn::Div(a.load(d, dy + at + c), hn::Set(d, static_cast<T>(w.count())));
+      T* to = dx + w.first + c;
+      each_element(
+          w, [&](std::ptrdiff_t k) HWY_ATTR { a.store(d, Store ? share : hn::Add(a.load(d, to + k), share), to + k); });
     });
   });
 }
@@ -198,23 +263,7 @@ void AvgPool(const void* const* in, void* const* out, const void* geometry) {
 template <class T>
 void AvgPoolGrad(const void* const* in, void* const* out, const void* geometry) {
   const auto& g = *static_cast<const window_geometry*>(geometry);
-  const T* dy = static_cast<const T*>(in[0]);
-  T* dx = static_cast<T*>(out[0]);
-  const bool store = Disjoint(g);
-  if (!Tiles(g)) std::fill_n(dx, g.batch * g.in_h * g.in_w * g.in_c, T{0});
-  for_each_window(g, [&](const clipped_window& w, std::ptrdiff_t at) HWY_ATTR {
-    if (w.count() == 0) return;
-    ForChannels<T>(g.in_c, [&](auto d, std::ptrdiff_t c) HWY_ATTR {
-      const auto share = hn::Div(hn::LoadU(d, dy + at + c), hn::Set(d, static_cast<T>(w.count())));
-      T* row = dx + w.first + c;
-      for (std::ptrdiff_t ky = 0; ky < w.rows; ++ky, row += w.row_step) {
-        for (std::ptrdiff_t kx = 0; kx < w.columns; ++kx) {
-          T* to = row + kx * w.column_step;
-          hn::StoreU(store ? share : hn::Add(hn::LoadU(d, to), share), d, to);
-        }
-      }
-    });
-  });
+  Disjoint(g) ? ShareWindows<T, true>(in, out, g) : ShareWindows<T, false>(in, out, g);
 }
 
 }  // namespace

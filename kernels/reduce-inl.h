@@ -109,6 +109,7 @@ T fold_block(const T* HWY_RESTRICT x, std::size_t n, T identity) {
 // Blocks are joined like the carries of a binary counter: a pairwise tree with one pending result per level.
 template <class Op, class T>
 T fold_row(const T* x, std::size_t n, T identity) {
+  if (n == 0) return identity;
   if (n <= row_block) return fold_block<Op>(x, n, identity);
   T pending[levels];
   int top = 0;

@@ -86,20 +86,39 @@ HWY_INLINE double row_sum(std::size_t n, F f) {
   return total;
 }
 
-// exp(x - shift), kept in y if there is one.
-template <class T, bool Keep>
+// e^x for x <= 0 or NaN, which is what a shift by the maximum leaves: Exp without its upper limit.
+template <class D, class V>
+HWY_INLINE V exp_below(D d, V x) {
+  using constants = exp_constants<hn::TFromD<D>>;
+  const V lowest = Constant(d, constants::lowest);
+  V k, unused;
+  const V r = ReduceExp(d, hn::IfThenElse(hn::Lt(x, lowest), lowest, x), k, unused);
+  const V p = Polynomial(d, r, constants::p);
+  return Scale(d, hn::Add(hn::MulAdd(hn::Mul(r, r), p, r), Constant(d, 1.0)), k);
+}
+
+// exp(x - shift), kept in y if there is one. Below: the shift is the maximum.
+template <class T, bool Below, bool Keep>
 struct exponentials {
+  template <class D, class V> static HWY_INLINE V exponential(D d, V v) {
+    if constexpr (Below) {
+      return exp_below(d, v);
+    } else {
+      return Exp(d, v);
+    }
+  }
+
   const T* x;
   T* y;
   T shift;
   template <class D> HWY_INLINE hn::Vec<D> whole(D d, std::size_t i) const {
-    const auto e = Exp(d, hn::Sub(hn::LoadU(d, x + i), hn::Set(d, shift)));
+    const auto e = exponential(d, hn::Sub(hn::LoadU(d, x + i), hn::Set(d, shift)));
     if constexpr (Keep) hn::StoreU(e, d, y + i);
     return e;
   }
   template <class D> HWY_INLINE hn::Vec<D> tail(D d, std::size_t i, std::size_t n) const {
     // Lanes without an element get exp(0), the quick path of Exp, and count as 0.
-    const auto e = Exp(d, hn::Sub(load_tail(d, x + i, n, shift), hn::Set(d, shift)));
+    const auto e = exponential(d, hn::Sub(load_tail(d, x + i, n, shift), hn::Set(d, shift)));
     if constexpr (Keep) store_first(d, e, y + i, n);
     return hn::IfThenElseZero(hn::FirstN(d, n), e);
   }
@@ -160,11 +179,11 @@ void softmax_row(const T* x, T* y, std::size_t n) {
   if (n <= hn::Lanes(d)) return short_row<T, Logarithm>(x, y, n);
   const T maximum = row_maximum(x, n);
   if constexpr (Logarithm) {
-    const T log_sum = logarithm<T>(row_sum<T>(n, exponentials<T, false>{x, nullptr, maximum}));
+    const T log_sum = logarithm<T>(row_sum<T>(n, exponentials<T, true, false>{x, nullptr, maximum}));
     const auto m = hn::Set(d, maximum), l = hn::Set(d, log_sum);
     map_row(x, y, n, [=](auto v) HWY_ATTR { return hn::Sub(hn::Sub(v, m), l); });
   } else {
-    const double sum = row_sum<T>(n, exponentials<T, true>{x, y, maximum});
+    const double sum = row_sum<T>(n, exponentials<T, true, true>{x, y, maximum});
     const auto factor = hn::Set(d, static_cast<T>(1.0 / sum));
     map_row(y, y, n, [=](auto v) HWY_ATTR { return hn::Mul(v, factor); });
   }
@@ -177,64 +196,117 @@ HWY_INLINE V finite_or_zero(D d, V m) {
   return hn::IfThenElseZero(hn::Lt(hn::Abs(m), infinity), m);
 }
 
-// Maximum and sum of exponentials of one vector of columns, n columns of it valid.
-template <class D, class T, class F>
-HWY_INLINE hn::Vec<D> column_sum(D d, std::size_t count, F exponential) {
-  auto total = hn::Zero(d);
-  for (std::size_t start = 0; start < count; start += block) {
-    auto part = hn::Zero(d);
-    for (std::size_t r = start; r < std::min(count, start + block); ++r) part = hn::Add(part, exponential(r));
-    total = hn::Add(total, part);
-  }
-  return total;
-}
-
 enum class wanted { softmax, log_softmax, log_sum_exp };
 
-// x is [count, inner]; the n <= Lanes(d) columns from x on.
+// Calls f(first column, how many of them) for the vectors of a strip of columns.
+template <class T, class F>
+HWY_INLINE void each_vector(std::size_t width, F f) {
+  const std::size_t L = hn::Lanes(hn::ScalableTag<T>());
+  std::size_t j = 0;
+  for (; j + L <= width; j += L) f(j, L);
+  if (j < width) f(j, width - j);
+}
+
+// x is [count, inner]; the first `width` <= strip columns of it, row by row. Maxima and sums stay in the first cache;
+// the sum of a column is taken in blocks of 4096 terms. What stands beyond the columns in the arrays does not matter.
+constexpr std::size_t strip_bytes = 2048;
 template <wanted What, class T>
-void columns(const T* x, T* y, std::size_t count, std::size_t inner, std::size_t n) {
+void columns(const T* x, T* y, std::size_t count, std::size_t inner, std::size_t width) {
   const hn::ScalableTag<T> d;
-  auto m = hn::Set(d, minus_infinity<T>);
-  for (std::size_t r = 0; r < count; ++r) m = hn::Max(m, load_some(d, x + r * inner, n));
-  if constexpr (What == wanted::log_sum_exp) m = finite_or_zero(d, m);
-  const auto sum = column_sum<decltype(d), T>(d, count, [&](std::size_t r) HWY_ATTR {
-    const auto e = Exp(d, hn::Sub(load_some(d, x + r * inner, n), m));
-    if constexpr (What == wanted::softmax) store_some(d, e, y + r * inner, n);
-    return e;
+  constexpr std::size_t strip = strip_bytes / sizeof(T);
+  HWY_ALIGN T maxima[strip], parts[strip], sums[strip];
+  const std::size_t filled = hwy::RoundUpTo(width, hn::Lanes(d));
+  std::fill_n(maxima, filled, minus_infinity<T>);
+  std::fill_n(sums, filled, T{0});
+  for (std::size_t r = 0; r < count; ++r) {
+    each_vector<T>(width, [&](std::size_t j, std::size_t n) HWY_ATTR {
+      hn::Store(hn::Max(hn::Load(d, maxima + j), load_some(d, x + r * inner + j, n)), d, maxima + j);
+    });
+  }
+  if constexpr (What == wanted::log_sum_exp) {
+    each_vector<T>(width, [&](std::size_t j, std::size_t)
+                              HWY_ATTR { hn::Store(finite_or_zero(d, hn::Load(d, maxima + j)), d, maxima + j); });
+  }
+  for (std::size_t start = 0; start < count; start += block) {
+    std::fill_n(parts, filled, T{0});
+    for (std::size_t r = start; r < std::min(count, start + block); ++r) {
+      each_vector<T>(width, [&](std::size_t j, std::size_t n) HWY_ATTR {
+        const auto e = Exp(d, hn::Sub(load_some(d, x + r * inner + j, n), hn::Load(d, maxima + j)));
+        if constexpr (What == wanted::softmax) store_some(d, e, y + r * inner + j, n);
+        hn::Store(hn::Add(hn::Load(d, parts + j), e), d, parts + j);
+      });
+    }
+    each_vector<T>(width, [&](std::size_t j, std::size_t) HWY_ATTR {
+      hn::Store(hn::Add(hn::Load(d, sums + j), hn::Load(d, parts + j)), d, sums + j);
+    });
+  }
+  each_vector<T>(width, [&](std::size_t j, std::size_t n) HWY_ATTR {
+    const auto sum = hn::Load(d, sums + j);
+    if constexpr (What == wanted::log_sum_exp) {
+      store_some(d, hn::Add(hn::Load(d, maxima + j), Log(d, sum)), y + j, n);
+    } else {
+      hn::Store(What == wanted::softmax ? hn::Div(hn::Set(d, T{1}), sum) : Log(d, sum), d, sums + j);
+    }
   });
-  if constexpr (What == wanted::softmax) {
-    const auto factor = hn::Div(hn::Set(d, T{1}), sum);
-    for (std::size_t r = 0; r < count; ++r) {
-      store_some(d, hn::Mul(load_some(d, y + r * inner, n), factor), y + r * inner, n);
+  if constexpr (What == wanted::log_sum_exp) return;
+  for (std::size_t r = 0; r < count; ++r) {
+    each_vector<T>(width, [&](std::size_t j, std::size_t n) HWY_ATTR {
+      const auto last = hn::Load(d, sums + j);
+      if constexpr (What == wanted::softmax) {
+        store_some(d, hn::Mul(load_some(d, y + r * inner + j, n), last), y + r * inner + j, n);
+      } else {
+        const auto shifted = hn::Sub(load_some(d, x + r * inner + j, n), hn::Load(d, maxima + j));
+        store_some(d, hn::Sub(shifted, last), y + r * inner + j, n);
+      }
+    });
+  }
+}
+
+// y[r] = shift[r] + log(sum[r]) for a few rows: one logarithm for a vector of them.
+constexpr std::size_t row_group = 64;
+template <class T>
+HWY_INLINE void logarithms(const T* sums, std::size_t n, T* y) {
+  const hn::ScalableTag<T> d;
+  for (std::size_t i = 0; i < n; i += hn::Lanes(d)) hn::Store(Log(d, hn::Load(d, sums + i)), d, y + i);
+}
+
+// Rows of x[., count], inner == 1.
+template <class T>
+void log_sum_exp_rows(const T* x, T* y, std::size_t rows, std::size_t count) {
+  const hn::ScalableTag<T> d;
+  HWY_ALIGN T shifts[row_group], sums[row_group], logs[row_group];
+  std::fill_n(sums, row_group, T{1});
+  for (std::size_t r0 = 0; r0 < rows; r0 += row_group) {
+    const std::size_t now = std::min(row_group, rows - r0);
+    for (std::size_t r = 0; r < now; ++r, x += count) {
+      const T maximum = row_maximum(x, count);
+      shifts[r] = hn::GetLane(finite_or_zero(d, hn::Set(d, maximum)));
+      const double sum = shifts[r] == maximum ? row_sum<T>(count, exponentials<T, true, false>{x, nullptr, maximum})
+                                              : row_sum<T>(count, exponentials<T, false, false>{x, nullptr, shifts[r]});
+      sums[r] = static_cast<T>(sum);
     }
-  } else if constexpr (What == wanted::log_softmax) {
-    const auto log_sum = Log(d, sum);
-    for (std::size_t r = 0; r < count; ++r) {
-      store_some(d, hn::Sub(hn::Sub(load_some(d, x + r * inner, n), m), log_sum), y + r * inner, n);
-    }
-  } else {
-    store_some(d, hn::Add(m, Log(d, sum)), y, n);
+    logarithms(sums, now, logs);
+    for (std::size_t r = 0; r < now; ++r) y[r0 + r] = shifts[r] + logs[r];
   }
 }
 
 template <wanted What, class T>
 void run_axis(const void* const* in, void* const* out, const reduce_geometry& g) {
-  const hn::ScalableTag<T> d;
   const T* x = static_cast<const T*>(in[0]);
   T* y = static_cast<T*>(out[0]);
   const std::size_t count = static_cast<std::size_t>(g.count), inner = static_cast<std::size_t>(g.inner);
+  constexpr std::size_t strip = strip_bytes / sizeof(T);
   if (count == 0 && What != wanted::log_sum_exp) return;
+  if constexpr (What == wanted::log_sum_exp) {
+    if (inner == 1) return log_sum_exp_rows(x, y, static_cast<std::size_t>(g.outer), count);
+  }
   const std::size_t y_step = What == wanted::log_sum_exp ? inner : count * inner;
   for (std::int64_t o = 0; o < g.outer; ++o, x += count * inner, y += y_step) {
     if (inner != 1) {
-      for (std::size_t j = 0; j < inner; j += hn::Lanes(d)) {
-        columns<What>(x + j, y + j, count, inner, std::min(inner - j, hn::Lanes(d)));
+      for (std::size_t j = 0; j < inner; j += strip) {
+        columns<What>(x + j, y + j, count, inner, std::min(inner - j, strip));
       }
-    } else if constexpr (What == wanted::log_sum_exp) {
-      const T shift = hn::GetLane(finite_or_zero(d, hn::Set(d, row_maximum(x, count))));
-      *y = shift + logarithm<T>(row_sum<T>(count, exponentials<T, false>{x, nullptr, shift}));
-    } else {
+    } else if constexpr (What != wanted::log_sum_exp) {
       softmax_row<T, What == wanted::log_softmax>(x, y, count);
     }
   }
@@ -258,11 +330,23 @@ void SoftmaxCrossEntropy(const void* const* in, void* const* out, const reduce_g
   const T* x = static_cast<const T*>(in[0]);
   const T* labels = static_cast<const T*>(in[1]);
   T* y = static_cast<T*>(out[0]);
-  const std::size_t n = static_cast<std::size_t>(g.count);
-  for (std::int64_t o = 0; o < g.outer; ++o, x += n, labels += n) {
-    const T shift = row_maximum(x, n);
-    const T log_sum = logarithm<T>(row_sum<T>(n, exponentials<T, false>{x, nullptr, shift}));
-    y[o] = static_cast<T>(0.0 - row_sum<T>(n, cross_terms<T>{x, labels, shift, log_sum}));
+  const std::size_t n = static_cast<std::size_t>(g.count), rows = static_cast<std::size_t>(g.outer);
+  HWY_ALIGN T shifts[row_group], sums[row_group], logs[row_group];
+  std::fill_n(sums, row_group, T{1});
+  // As many rows as fit the first cache, so that the second look at them is a cheap one.
+  const std::size_t together = std::clamp<std::size_t>(16384 / (n * sizeof(T) + 1), 1, row_group);
+  for (std::size_t first = 0; first < rows; first += together) {
+    const std::size_t now = std::min(together, rows - first);
+    for (std::size_t r = 0; r < now; ++r) {
+      const T* row = x + (first + r) * n;
+      shifts[r] = row_maximum(row, n);
+      sums[r] = static_cast<T>(row_sum<T>(n, exponentials<T, true, false>{row, nullptr, shifts[r]}));
+    }
+    logarithms(sums, now, logs);
+    for (std::size_t r = 0; r < now; ++r) {
+      const std::size_t at = (first + r) * n;
+      y[first + r] = static_cast<T>(0.0 - row_sum<T>(n, cross_terms<T>{x + at, labels + at, shifts[r], logs[r]}));
+    }
   }
 }
 }  // namespace
