@@ -435,6 +435,20 @@ TEST(kernels_elementwise, casts_follow_the_rules_between_all_dtypes) {
   }
 }
 
+TEST(kernels_elementwise, a_long_complex_array_is_cast_element_by_element) {
+  kgtest::on_every_target([](const char*) {
+    std::vector<std::int32_t> x(1300), y(1300);
+    std::vector<float> z(2600);
+    for (std::size_t i = 0; i < 1300; ++i) x[i] = static_cast<std::int32_t>(i);
+    const void *ints[] = {x.data()}, *pairs[] = {z.data()};
+    void *to_pairs[] = {z.data()}, *to_ints[] = {y.data()};
+    const cast_geometry there{1300, dtype::complex64}, back{1300, dtype::int32};
+    Cast_int32_run(ints, to_pairs, &there);
+    Cast_complex64_run(pairs, to_ints, &back);
+    EXPECT_EQ(x, y);
+  });
+}
+
 TEST(kernels_elementwise, complex_numbers_are_taken_apart_and_put_together) {
   for (const entry& e : convert_simd) {
     if (std::string_view(e.op) != "Cast") check_complex_parts(e, true);

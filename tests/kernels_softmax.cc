@@ -102,11 +102,14 @@ void check_entry(run_fn run, const std::string& op) {
   for (const std::int64_t n : {1000, 4097, 9000}) one({1, n, 1});
   for (const std::int64_t n : {1, 3, 20, 100}) one({30, n, 1}, 0.05);
   one({0, 4, 1});
+  one({150, 9, 1}, 0.02);  // more rows than share their logarithms
   if (op == "SoftmaxCrossEntropy") return;
   for (const std::int64_t inner : {0, 2, 3, 7, 16, 17, 37}) {
     for (const std::int64_t n : {1, 2, 10}) one({2, n, inner});
     one({2, 6, inner}, 0.05);
   }
+  one({1, 3, 1100}, 0.01);  // more columns than a strip holds
+  one({1, 4100, 2});        // more rows than a block of a sum
   if (op == "LogSumExp") one({2, 0, 5});
 }
 
