@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check.py LIBRARY OBJDUMP: the loops for results that no cache can hold do store past the caches, on every target.
+"""check.py LIBRARY OBJDUMP: the loops for results that no cache can hold store past the caches, on every target.
 
 Bits cannot tell (tests/kernels_stream.cc); the instructions can: each loop has non-temporal stores and ends with a
 fence.
