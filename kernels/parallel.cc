@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pool: threads are started when a job first wants them, spin for some microseconds after a job, then sleep. A
 // caller works on its own job and waits only for chunks that others have begun, so that jobs within jobs end, and a
-// thread that the system does not run holds up one chunk at most. docs/threads.md says why it is not a library's.
+// thread that the system does not run holds up one chunk at most, and few jobs. docs/threads.md says why it is not a library's.
 #include "kernels/parallel.h"
 
 #include <pthread.h>
@@ -58,11 +58,15 @@ struct job {
   std::fenv_t floating_point;
   std::atomic<std::size_t> next{0};
   std::atomic<std::size_t> helpers{0};
+  bool helped = false;  // somebody else ran a chunk; of the pool's mutex
   job* later = nullptr;
 
   bool open() const { return next.load(std::memory_order_relaxed) < count; }
-  void work() {
-    for (std::size_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < count;) run(context, i);
+  // Whether there was a chunk to run.
+  bool work() {
+    bool any = false;
+    for (std::size_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < count; any = true) run(context, i);
+    return any;
   }
 };
 
@@ -71,6 +75,7 @@ struct pool {
   std::condition_variable work_came, helper_left;
   job* first = nullptr;
   std::size_t threads = 0, asleep = 0;
+  unsigned alone = 0, rest = 0;  // jobs still to be run by their callers alone, and how many those were at the last time
   std::atomic<std::size_t> arrivals{0};  // jobs that were ever listed: what spinning threads look at
 
   void list(job& j) {
@@ -87,6 +92,18 @@ struct pool {
     for (job* j = first; j; j = j->later)
       if (j->room > 0 && j->open()) return j;
     return nullptr;
+  }
+
+  // While the system runs something else on the other CPUs, helpers come when the work is done, or begin a chunk and
+  // are put aside. So after a job that was not helped the next ones are run alone: one, three, up to 63.
+  bool try_help() {
+    if (alone == 0) return true;
+    --alone;
+    return false;
+  }
+  void note(bool good) {
+    rest = good ? 0 : std::min(2 * rest + 1, 63u);
+    alone = rest;
   }
 
   void start_threads(std::size_t wanted);
@@ -132,8 +149,9 @@ void pool::help(std::unique_lock<std::mutex>& lock, job& j) {
   lock.unlock();
   // Rounding and denormals are the caller's: results must not depend on which thread computes them.
   std::fesetenv(&j.floating_point);
-  j.work();
+  const bool any = j.work();
   lock.lock();
+  j.helped = j.helped || any;
   // The last touch of the job: under the lock, so that the caller cannot be between its look and its sleep.
   if (j.helpers.fetch_sub(1, std::memory_order_release) == 1) helper_left.notify_all();
 }
@@ -160,24 +178,32 @@ void run_on_pool(std::size_t count, chunk_fn run, void* context) {
   pool& p = pool_here();
   job j{run, context, count, std::min(threads_allowed(), count) - 1, {}};
   std::fegetenv(&j.floating_point);
-  std::size_t wake;
+  std::size_t wake = 0;
+  bool listed;
   {
     const std::lock_guard lock(p.mutex);
-    p.start_threads(j.room);
-    p.list(j);
-    wake = std::min(j.room, p.asleep);
+    listed = p.try_help();
+    if (listed) {
+      p.start_threads(j.room);
+      p.list(j);
+      wake = std::min(j.room, p.asleep);
+    }
   }
   for (; wake > 0; --wake) p.work_came.notify_one();
   j.work();
+  if (!listed) return;
   std::unique_lock lock(p.mutex);
   p.unlist(j);
-  if (j.helpers.load(std::memory_order_acquire) == 0) return;
-  lock.unlock();
-  const auto alone = [&] { return j.helpers.load(std::memory_order_acquire) == 0; };
-  spin_until(alone);
-  // Also when the spinning was enough: the last helper leaves the job under the lock.
-  lock.lock();
-  p.helper_left.wait(lock, alone);
+  const auto left = [&] { return j.helpers.load(std::memory_order_acquire) == 0; };
+  bool soon = left();
+  if (!soon) {
+    lock.unlock();
+    soon = spin_until(left);
+    // Also when the spinning was enough: the last helper leaves the job under the lock.
+    lock.lock();
+    p.helper_left.wait(lock, left);
+  }
+  p.note(j.helped && soon);
 }
 
 std::atomic<pool_fn> other_pool{nullptr};
