@@ -177,13 +177,13 @@ void pool::serve() {
 void run_on_pool(std::size_t count, chunk_fn run, void* context) {
   pool& p = pool_here();
   job j{run, context, count, std::min(threads_allowed(), count) - 1, {}};
-  std::fegetenv(&j.floating_point);
   std::size_t wake = 0;
   bool listed;
   {
     const std::lock_guard lock(p.mutex);
     listed = p.try_help();
     if (listed) {
+      std::fegetenv(&j.floating_point);
       p.start_threads(j.room);
       p.list(j);
       wake = std::min(j.room, p.asleep);
