@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pool: threads are started when a job first wants them, spin for some microseconds after a job, then sleep. A
 // caller works on its own job and waits only for chunks that others have begun, so that jobs within jobs end, and a
-// thread that the system does not run holds up one chunk at most, and few jobs. docs/threads.md says why it is not a library's.
+// thread that the system does not run holds up one chunk of few jobs. docs/threads.md says why it is not a library's.
 #include "kernels/parallel.h"
 
 #include <pthread.h>
@@ -75,7 +75,7 @@ struct pool {
   std::condition_variable work_came, helper_left;
   job* first = nullptr;
   std::size_t threads = 0, asleep = 0;
-  unsigned alone = 0, rest = 0;  // jobs still to be run by their callers alone, and how many those were at the last time
+  unsigned alone = 0, rest = 0;  // jobs still to be run by their callers alone, and how many those were last time
   std::atomic<std::size_t> arrivals{0};  // jobs that were ever listed: what spinning threads look at
 
   void list(job& j) {
