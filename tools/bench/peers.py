@@ -204,6 +204,8 @@ def parse():
     parser.add_argument('--docs', action='store_true', help='write the table into docs/performance.md')
     parser.add_argument('--install', action='store_true', help='install the Debian packages of missing peers first')
     options = parser.parse_args()
+    if options.docs and (options.filter or options.quick):
+        parser.error('--docs wants all rows, measured in full: leave --filter and --quick out')
     options.rounds = options.rounds or (1 if options.quick else 5)
     options.repetitions = 1 if options.quick else 5
     options.min_time = 0.002 if options.quick else 0.005
@@ -231,6 +233,8 @@ def main():
     options = parse()
     table = tomllib.loads((ROOT / 'tools' / 'bench' / 'targets.toml').read_text())
     result = json.loads(options.source.read_text()) if options.source else measured(options, table)
+    if not result['cases']:
+        raise SystemExit(f'no row fits --filter {options.filter}: labels are id/case/n:size, like B4/exp/n:64000')
     if options.json:
         options.json.write_text(json.dumps(result, indent=1) + '\n')
     print(peers_table.markdown(table, result))

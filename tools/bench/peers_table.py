@@ -63,8 +63,8 @@ def comparator_of(row, name, size, table, medians):
 
 
 def cases(table, times, pairs, pattern=''):
-    """One entry for each line of the table, with what was measured of it. With a comparator, our time and its time are
-    those of the neighbouring runs from which the ratio is."""
+    """One entry for each line of the table, with what was measured of it and no more. With a comparator, our time and
+    its time are those of the neighbouring runs from which the ratio is."""
     medians = {key: statistics.median(values) for key, values in times.items()}
     wasm = recorded()
     entries = []
@@ -80,7 +80,6 @@ def cases(table, times, pairs, pattern=''):
                      'ours_spread': round(spread(ours), 4) if ours else None,
                      'peers': {peer: time for (peer, c, n), time in sorted(medians.items())
                                if (c, n) == (case, size) and is_peer(peer, table)},
-                     'comparator': None, 'comparator_time': None, 'ratio': None,
                      'must': row['must'], 'stretch': row['stretch']}
             if ('tfjs-wasm', name, size) in wasm:
                 entry['recorded'] = {'tfjs-wasm': wasm['tfjs-wasm', name, size]}
@@ -94,12 +93,12 @@ def cases(table, times, pairs, pattern=''):
                           'comparator': ' '.join(chosen if chosen[1] != case else chosen[:1]),
                           'comparator_time': statistics.median(theirs),
                           'ratio': round(statistics.median(a / b for a, b in both), 4)}
-            entries.append(entry)
+            entries.append({key: value for key, value in entry.items() if value is not None})
     return entries
 
 
 def verdict(entry):
-    if entry['ratio'] is None:
+    if entry.get('ratio') is None:
         return entry.get('note', 'not measured')
     if entry['ratio'] <= entry['stretch']:
         return 'stretch'
@@ -115,22 +114,29 @@ def time_text(nanoseconds):
     return f'{nanoseconds:.3g} ns'
 
 
+def is_slower(entry):
+    """Than a time that was recorded elsewhere."""
+    return 'recorded' in entry and entry.get('ours', 0) > min(entry['recorded'].values())
+
+
+def line_of(entry, table):
+    ratio = '' if entry.get('ratio') is None else f'{entry["ratio"]:.3g}'
+    name = f'`{entry["name"]}` {table["what"].get(entry["name"], "")}'.strip()
+    wasm = time_text(entry.get('recorded', {}).get('tfjs-wasm'))
+    cells = [entry['id'], name, entry['size'], time_text(entry.get('ours')), entry.get('comparator', ''),
+             time_text(entry.get('comparator_time')), ratio, f'{entry["must"]:g}', f'{entry["stretch"]:g}',
+             verdict(entry), f'**{wasm}**' if is_slower(entry) else wasm]
+    return '| ' + ' | '.join(cells) + ' |'
+
+
 def markdown(table, result):
-    """The table, and a line that counts."""
+    """The table, a line that counts, and what it was measured on."""
     lines = ['| # | case | size | ours | comparator | its time | ratio | must | stretch | verdict | tfjs-wasm |',
-             '| --- | --- | --- | ---: | --- | ---: | ---: | ---: | ---: | --- | ---: |']
-    for entry in result['cases']:
-        ratio = '' if entry['ratio'] is None else f'{entry["ratio"]:.3g}'
-        name = f'`{entry["name"]}` {table["what"].get(entry["name"], "")}'.strip()
-        wasm = entry.get('recorded', {}).get('tfjs-wasm')
-        lines.append('| ' + ' | '.join([
-            entry['id'], name, entry['size'], time_text(entry['ours']), entry['comparator'] or '',
-            time_text(entry['comparator_time']), ratio, f'{entry["must"]:g}', f'{entry["stretch"]:g}', verdict(entry),
-            f'**{time_text(wasm)}**' if wasm and entry['ours'] and entry['ours'] > wasm else time_text(wasm)]) + ' |')
-    verdicts = [verdict(entry) for entry in result['cases'] if entry['ratio'] is not None]
-    slower = sum(1 for entry in result['cases'] if entry['ours'] and
-                 entry['ours'] > entry.get('recorded', {}).get('tfjs-wasm', float('inf')))
+             '| --- | --- | --- | ---: | --- | ---: | ---: | ---: | ---: | --- | ---: |',
+             *(line_of(entry, table) for entry in result['cases'])]
+    verdicts = [verdict(entry) for entry in result['cases'] if entry.get('ratio') is not None]
     met = sum(text != '**not met**' for text in verdicts)
+    slower = sum(is_slower(entry) for entry in result['cases'])
     lines += ['', f'{met} of {len(verdicts)} measured lines met, {verdicts.count("stretch")} of them at the stretch; '
                   f'{slower} slower than tfjs-wasm was, whose time is then in bold.']
     machine = result['machine']
