@@ -5,86 +5,13 @@
 #define HWY_TARGET_INCLUDE "kernels/conv.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
+#include <optional>
 #include <vector>
 
+#include "kernels/chunks.h"
 #include "kernels/conv.h"
+#include "kernels/conv_plan.h"
 #include "kernels/gemm-inl.h"
-
-#ifndef KERNGRAD_KERNELS_CONV_COMMON
-#define KERNGRAD_KERNELS_CONV_COMMON
-namespace kerngrad::kernels {
-namespace {
-
-// An image [rows, columns, channels]; `pitch` elements from row to row.
-template <class T>
-struct image_view {
-  const T* data;
-  std::ptrdiff_t pitch;
-};
-
-/// The window of an image that a kernel walks: starts `top` rows above and `left` columns before the image.
-struct frame {
-  std::ptrdiff_t top, left, rows, columns;
-};
-
-/// The frame of an image in memory: the image itself where it holds the frame, else a copy with zeros around it.
-template <class T>
-image_view<T> framed(const T* image, std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t channels, frame f) {
-  if (f.top <= 0 && f.left <= 0 && f.rows - f.top <= rows && f.columns - f.left <= columns) {
-    return {image + (-f.top * columns - f.left) * channels, columns * channels};
-  }
-  const std::ptrdiff_t pitch = f.columns * channels;
-  T* copy = scratch_buffer<T>(scratch::image, static_cast<std::size_t>(f.rows * pitch));
-  const std::ptrdiff_t begin = std::clamp<std::ptrdiff_t>(f.left, 0, f.columns);
-  const std::ptrdiff_t end = std::clamp<std::ptrdiff_t>(f.left + columns, begin, f.columns);
-  for (std::ptrdiff_t y = 0; y < f.rows; ++y) {
-    T* row = copy + y * pitch;
-    const std::ptrdiff_t source = y - f.top;
-    if (source < 0 || source >= rows || begin == end) {
-      std::fill_n(row, pitch, T{0});
-      continue;
-    }
-    std::fill_n(row, begin * channels, T{0});
-    std::copy_n(image + (source * columns + begin - f.left) * channels, (end - begin) * channels,
-                row + begin * channels);
-    std::fill_n(row + end * channels, pitch - end * channels, T{0});
-  }
-  return {copy, pitch};
-}
-
-/// One position of the filter: how far its elements lie from the first element of the window, and its weights.
-template <class T>
-struct filter_tap {
-  std::ptrdiff_t row, column;
-  const T* weights;  // [in_c, out_c]
-};
-
-/// A direct convolution over one image: which taps, which output pixels, and the filter packed for the tiles.
-template <class T>
-struct direct_plan {
-  std::ptrdiff_t rows = 0, columns = 0;                       // output pixels
-  std::ptrdiff_t row_stride = 1, column_stride = 1;           // in pixels of the frame
-  std::ptrdiff_t dst_offset = 0, dst_row = 0, dst_pixel = 0;  // in elements
-  std::ptrdiff_t src_channels = 0, dst_channels = 0;
-  std::vector<filter_tap<T>> taps;
-  std::ptrdiff_t taps_per_run = 1;  // taps that follow each other without a gap in the frame
-  std::vector<std::ptrdiff_t> offsets;
-  T* panels = nullptr;
-
-  std::ptrdiff_t depth() const { return static_cast<std::ptrdiff_t>(taps.size()) * src_channels; }
-  // The taps of a filter row, `per_row` of them and `gap` columns apart, make one run when nothing lies between.
-  void find_runs(std::ptrdiff_t per_row, std::ptrdiff_t gap) { taps_per_run = gap == 1 && per_row > 1 ? per_row : 1; }
-  void find_offsets(std::ptrdiff_t pitch) {
-    offsets.clear();
-    for (std::size_t t = 0; t < taps.size(); t += static_cast<std::size_t>(taps_per_run)) {
-      offsets.push_back(taps[t].row * pitch + taps[t].column * src_channels);
-    }
-  }
-};
-
-}  // namespace
-}  // namespace kerngrad::kernels
-#endif  // KERNGRAD_KERNELS_CONV_COMMON
 
 HWY_BEFORE_NAMESPACE();
 namespace kerngrad::kernels::HWY_NAMESPACE {
@@ -112,69 +39,81 @@ void PackFilter(const direct_plan<T>& plan, bool swap) {
 /// The windows of a whole image as rows of a matrix, for images so narrow that tiles along a row would be wasted. Rows
 /// are a vector longer than need be, lest those of a power of two all fall into one cache set.
 template <class T>
-const T* GatherWindows(const direct_plan<T>& plan, image_view<T> src, std::ptrdiff_t row_length) {
+const T* GatherWindows(const direct_plan<T>& plan, image_view<T> src, std::ptrdiff_t rows,
+                       const std::vector<std::ptrdiff_t>& offsets, std::ptrdiff_t row_length) {
   const std::ptrdiff_t length = plan.taps_per_run * plan.src_channels;
-  T* windows = scratch_buffer<T>(scratch::gathered, static_cast<std::size_t>(plan.rows * plan.columns * row_length));
+  T* windows = scratch_buffer<T>(scratch::gathered, static_cast<std::size_t>(rows * plan.columns * row_length));
   T* row = windows;
-  for (std::ptrdiff_t y = 0; y < plan.rows; ++y) {
+  for (std::ptrdiff_t y = 0; y < rows; ++y) {
     for (std::ptrdiff_t x = 0; x < plan.columns; ++x, row += row_length) {
       T* to = row;
       const T* window = src.data + y * plan.row_stride * src.pitch + x * plan.column_stride * plan.src_channels;
-      for (const std::ptrdiff_t offset : plan.offsets) to = std::copy_n(window + offset, length, to);
+      for (const std::ptrdiff_t offset : offsets) to = std::copy_n(window + offset, length, to);
     }
   }
   return windows;
 }
 
+/// Computes `rows` rows of output pixels from row `first_row` on; src begins with the frame of the first of them.
 template <class T>
-void DirectConv(const direct_plan<T>& plan, image_view<T> src, T* dst) {
-  std::ptrdiff_t rows = plan.rows, columns = plan.columns, row_step = plan.row_stride * src.pitch;
-  const std::ptrdiff_t no_offset = 0, n = plan.dst_channels;
+void DirectConv(const direct_plan<T>& plan, image_view<T> src, std::ptrdiff_t first_row, std::ptrdiff_t rows, T* dst) {
+  std::ptrdiff_t columns = plan.columns;
+  const std::ptrdiff_t no_offset = 0, n = plan.dst_channels, row_step = plan.row_stride * src.pitch;
+  const std::vector<std::ptrdiff_t> offsets = plan.offsets(src.pitch);
   tile_args<T> tile{};
-  tile.runs = static_cast<std::ptrdiff_t>(plan.offsets.size());
+  tile.runs = static_cast<std::ptrdiff_t>(offsets.size());
   tile.run_length = plan.taps_per_run * plan.src_channels;
-  tile.run_offsets = plan.offsets.data();
+  tile.run_offsets = offsets.data();
   tile.a_step = plan.column_stride * plan.src_channels;
   tile.ldc = plan.dst_pixel;
   const T* first = src.data;
-  if (columns <= tile_rows / 2 && rows > 1 && plan.depth() > 0 && plan.dst_row == columns * plan.dst_pixel) {
-    tile.run_length = plan.depth();
-    tile.a_step = tile.run_length + lanes<T>;
-    first = GatherWindows(plan, src, tile.a_step);
-    tile.runs = 1;
-    tile.run_offsets = &no_offset;
-    columns *= rows;
-    rows = 1;
+  T* to = dst + plan.dst_offset + first_row * plan.dst_row;
+  if (plan.dst_row == columns * plan.dst_pixel) {  // the rows of the result are one long row
+    const bool narrow = columns <= tile_rows / 2 && rows > 1 && plan.depth() > 0;
+    if (narrow && row_step != columns * tile.a_step) {
+      tile.run_length = plan.depth();
+      tile.a_step = tile.run_length + lanes<T>;
+      first = GatherWindows(plan, src, rows, offsets, tile.a_step);
+      tile.runs = 1;
+      tile.run_offsets = &no_offset;
+    }
+    if (narrow || row_step == columns * tile.a_step) {
+      columns *= rows;
+      rows = 1;
+    }
   }
+  const bool packed = plan.panels != nullptr;
+  const tile_kind kind{.strided = true, .narrow = !packed && n % lanes<T> != 0};
   for (std::ptrdiff_t j = 0; j < n; j += tile_columns<T>) {
     tile.columns = std::min(tile_columns<T>, n - j);
-    tile.ldb = whole_vectors<T>(tile.columns);
-    tile.b = plan.panels + j * plan.depth();
-    const int vectors = static_cast<int>(tile.ldb / lanes<T>);
+    const std::ptrdiff_t whole = whole_vectors<T>(tile.columns);
+    tile.ldb = packed ? whole : n;
+    tile.b = packed ? plan.panels + j * plan.depth() : plan.taps.front().weights + j;
+    const int vectors = static_cast<int>(whole / lanes<T>);
     for (std::ptrdiff_t y = 0; y < rows; ++y) {
-      for_even_parts(columns, tile_rows, [&](std::ptrdiff_t x, std::ptrdiff_t pixels) {
+      for_even_parts(columns, most_tile_rows(vectors), [&](std::ptrdiff_t x, std::ptrdiff_t pixels) {
         tile.a = first + y * row_step + x * tile.a_step;
-        tile.c = dst + plan.dst_offset + y * plan.dst_row + x * plan.dst_pixel + j;
-        gemm_tile(static_cast<int>(pixels), vectors, {.strided = true, .narrow = false}, tile);
+        tile.c = to + y * plan.dst_row + x * plan.dst_pixel + j;
+        gemm_tile(static_cast<int>(pixels), vectors, kind, tile);
       });
     }
   }
 }
 
-/// The geometry of an unpadded 1x1 convolution with stride 1 as one long row of pixels.
+/// The geometry of an unpadded 1x1 convolution with stride 1 as that of one tall image.
 window_geometry Flattened(window_geometry g) {
   const bool pointwise = g.filter_h == 1 && g.filter_w == 1 && g.stride_h == 1 && g.stride_w == 1 && g.pad_top == 0 &&
                          g.pad_left == 0 && g.out_h == g.in_h && g.out_w == g.in_w;
   if (pointwise) {
-    g.in_w = g.out_w = g.batch * g.in_h * g.in_w;
-    g.batch = g.in_h = g.out_h = 1;
+    g.in_h = g.out_h = g.batch * g.in_h;
+    g.batch = 1;
   }
   return g;
 }
 
-/// The part of the input that the windows touch.
-frame InputFrame(const window_geometry& g) {
-  return {g.pad_top, g.pad_left, (g.out_h - 1) * g.stride_h + (g.filter_h - 1) * g.dilation_h + 1,
+/// The part of the input that the windows of output rows [first, first + rows) touch.
+frame InputFrame(const window_geometry& g, std::ptrdiff_t first, std::ptrdiff_t rows) {
+  return {g.pad_top - first * g.stride_h, g.pad_left, (rows - 1) * g.stride_h + (g.filter_h - 1) * g.dilation_h + 1,
           (g.out_w - 1) * g.stride_w + (g.filter_w - 1) * g.dilation_w + 1};
 }
 
@@ -207,14 +146,21 @@ void Conv2D(const void* const* in, void* const* out, const void* geometry) {
     }
   }
   plan.find_runs(g.filter_w, g.dilation_w);
-  plan.panels =
-      scratch_buffer<T>(scratch::packed_b, static_cast<std::size_t>(plan.depth() * whole_vectors<T>(g.out_c)));
-  PackFilter(plan, false);
-  for (std::ptrdiff_t b = 0; b < g.batch; ++b) {
-    const image_view<T> src = framed(x + b * g.in_h * g.in_w * g.in_c, g.in_h, g.in_w, g.in_c, InputFrame(g));
-    plan.find_offsets(src.pitch);
-    DirectConv(plan, src, y + b * g.out_h * g.out_w * g.out_c);
+  const std::ptrdiff_t pixels = g.batch * g.out_h * g.out_w;
+  std::optional<shared_scratch<T>> panels;
+  if (pixels > 5 * tile_rows || (!loads_parts && g.out_c % lanes<T> != 0)) {  // few pixels are not worth packing
+    panels.emplace(scratch::packed_b, static_cast<std::size_t>(plan.depth() * whole_vectors<T>(g.out_c)));
+    plan.panels = panels->data();
+    PackFilter(plan, false);
   }
+  const image_chunks chunks(g.batch, g.out_h, g.out_w * g.out_c * plan.depth(), any_number);
+  run_in_chunks(chunks.count(), chunks.products(), [&](std::ptrdiff_t chunk) {
+    chunks.visit(chunk, [&](image_rows part) {
+      const image_view<T> src = framed(x + part.image * g.in_h * g.in_w * g.in_c, g.in_h, g.in_w, g.in_c,
+                                       InputFrame(g, part.first, part.rows));
+      DirectConv(plan, src, part.first, part.rows, y + part.image * g.out_h * g.out_w * g.out_c);
+    });
+  });
 }
 
 /// Taps along one axis that reach input position `phase` + q * stride, in order of the output position they come from:
@@ -240,6 +186,8 @@ struct phase_axis {
 struct phase_set {
   std::vector<phase_axis> phases;
   std::ptrdiff_t first = 0, end = 0;
+
+  std::ptrdiff_t count() const { return static_cast<std::ptrdiff_t>(phases.size()); }
 
   phase_set(std::ptrdiff_t in, std::ptrdiff_t filter, std::ptrdiff_t stride, std::ptrdiff_t dilation,
             std::ptrdiff_t pad) {
@@ -278,9 +226,73 @@ direct_plan<T> PhasePlan(const window_geometry& g, const T* w, const phase_set& 
   return plan;
 }
 
+/// to[i * step] += from[i]
+template <class T>
+void AddAtSteps(const T* HWY_RESTRICT from, std::ptrdiff_t count, T* HWY_RESTRICT to, std::ptrdiff_t step) {
+  const hn::ScalableTag<T> d;
+  std::ptrdiff_t i = 0;
+  for (; step == 1 && i + lanes<T> <= count; i += lanes<T>) {
+    hn::StoreU(hn::Add(hn::LoadU(d, to + i), hn::LoadU(d, from + i)), d, to + i);
+  }
+  for (; i < count; ++i) to[i * step] += from[i];
+}
+
+/// The products of one row of output pixels with every element of the filter: [filter element, out_w rounded up].
+template <class T>
+const T* RowProducts(const window_geometry& g, const T* dy, const T* w, std::ptrdiff_t width) {
+  const std::ptrdiff_t elements = g.filter_h * g.filter_w * g.in_c, no_offset = 0;
+  T* panels = scratch_buffer<T>(scratch::gathered, static_cast<std::size_t>(g.out_c * width));
+  T* products = scratch_buffer<T>(scratch::gradient, static_cast<std::size_t>(elements * width));
+  tile_args<T> tile{};
+  tile.a_step = tile.run_length = g.out_c;
+  tile.ldc = width;
+  tile.runs = 1;
+  tile.run_offsets = &no_offset;
+  for (std::ptrdiff_t j = 0; j < g.out_w; j += tile_columns<T>) {
+    const std::ptrdiff_t pixels = std::min(tile_columns<T>, g.out_w - j);
+    T* panel = panels + j * g.out_c;
+    tile.columns = tile.ldb = whole_vectors<T>(pixels);
+    PackTransposed(dy + j * g.out_c, g.out_c, pixels, g.out_c, panel, tile.ldb);
+    ClearColumns(panel, g.out_c, pixels, tile.ldb);
+    tile.b = panel;
+    const int vectors = static_cast<int>(tile.ldb / lanes<T>);
+    for_even_parts(elements, most_tile_rows(vectors), [&](std::ptrdiff_t i, std::ptrdiff_t rows) {
+      tile.a = w + i * g.out_c;
+      tile.c = products + i * width + j;
+      gemm_tile(static_cast<int>(rows), vectors, {.strided = true, .narrow = false}, tile);
+    });
+  }
+  return products;
+}
+
+/// The gradient of one image of few channels, whose vectors would be almost empty: the products of each row of output
+/// pixels, vectors of pixels, are added to the pixels under their windows, one filter element after the other.
+template <class T>
+void ScatterInputGradient(const window_geometry& g, const T* dy, const T* w, T* dx) {
+  const std::ptrdiff_t width = whole_vectors<T>(g.out_w);
+  std::fill_n(dx, g.in_h * g.in_w * g.in_c, T{0});
+  for (std::ptrdiff_t oy = 0; oy < g.out_h; ++oy) {
+    const T* products = RowProducts(g, dy + oy * g.out_w * g.out_c, w, width);
+    const std::ptrdiff_t top = oy * g.stride_h - g.pad_top;
+    const clipped_axis rows(top, g.filter_h, g.dilation_h, g.in_h);
+    for (std::ptrdiff_t ky = rows.low; ky < rows.high; ++ky) {
+      T* row = dx + (top + ky * g.dilation_h) * g.in_w * g.in_c;
+      for (std::ptrdiff_t kx = 0; kx < g.filter_w; ++kx) {
+        const std::ptrdiff_t left = kx * g.dilation_w - g.pad_left;  // input column under output column 0
+        const clipped_axis columns(left, g.out_w, g.stride_w, g.in_w);
+        for (std::ptrdiff_t c = 0; c < g.in_c && columns.count() > 0; ++c) {
+          AddAtSteps(products + ((ky * g.filter_w + kx) * g.in_c + c) * width + columns.low, columns.count(),
+                     row + (left + columns.low * g.stride_w) * g.in_c + c, g.stride_w * g.in_c);
+        }
+      }
+    }
+  }
+}
+
 /// Conv2DBackpropInput. The input pixels of equal remainder modulo the strides are a convolution of dy with stride 1
-/// and the filter turned round, so that every sum is formed in registers, whatever strides and dilations. Numerics as
-/// for Conv2D with k = filter_h * filter_w * out_c. Reference: kernels/reference/conv.cc.
+/// and the filter turned round, so that every sum is formed in registers, whatever strides and dilations; gradients
+/// of few channels are scattered instead. Numerics as for Conv2D with k = filter_h * filter_w * out_c. Reference:
+/// kernels/reference/conv.cc.
 template <class T>
 void Conv2DBackpropInput(const void* const* in, void* const* out, const void* geometry) {
   const window_geometry g = Flattened(*static_cast<const window_geometry*>(geometry));
@@ -293,6 +305,16 @@ void Conv2DBackpropInput(const void* const* in, void* const* out, const void* ge
     std::fill_n(dx, total, T{0});
     return;
   }
+  if (2 * g.in_c * whole_vectors<T>(g.out_w) <= g.out_w * whole_vectors<T>(g.in_c)) {
+    const image_chunks chunks(g.batch, 1, g.out_h * g.out_w * g.out_c * g.filter_h * g.filter_w * g.in_c, any_number);
+    run_in_chunks(chunks.count(), chunks.products(), [&](std::ptrdiff_t chunk) {
+      chunks.visit(chunk, [&](image_rows part) {
+        ScatterInputGradient(g, dy + part.image * g.out_h * g.out_w * g.out_c, w,
+                             dx + part.image * g.in_h * g.in_w * g.in_c);
+      });
+    });
+    return;
+  }
   const phase_set rows(g.in_h, g.filter_h, g.stride_h, g.dilation_h, g.pad_top);
   const phase_set columns(g.in_w, g.filter_w, g.stride_w, g.dilation_w, g.pad_left);
   std::vector<direct_plan<T>> plans;
@@ -303,40 +325,46 @@ void Conv2DBackpropInput(const void* const* in, void* const* out, const void* ge
       depth += plans.back().depth();
     }
   }
-  T* panels = scratch_buffer<T>(scratch::packed_b, static_cast<std::size_t>(depth * whole_vectors<T>(g.in_c)));
+  const shared_scratch<T> packed(scratch::packed_b, static_cast<std::size_t>(depth * whole_vectors<T>(g.in_c)));
+  T* panels = packed.data();
   for (direct_plan<T>& plan : plans) {
     plan.panels = panels;
     PackFilter(plan, true);
     panels += plan.depth() * whole_vectors<T>(g.in_c);
   }
-  const frame span{-rows.first, -columns.first, rows.end - rows.first, columns.end - columns.first};
-  for (std::ptrdiff_t b = 0; b < g.batch; ++b) {
-    const image_view<T> src = framed(dy + b * g.out_h * g.out_w * g.out_c, g.out_h, g.out_w, g.out_c, span);
-    for (direct_plan<T>& plan : plans) {
-      plan.find_offsets(src.pitch);
-      DirectConv(plan, src, dx + b * g.in_h * g.in_w * g.in_c);
-    }
-  }
+  const std::ptrdiff_t all = rows.phases.front().count;  // rows of the first phase, which has the most
+  const image_chunks chunks(g.batch, all, g.in_w * g.in_c * depth / columns.count(), any_number);
+  run_in_chunks(chunks.count(), chunks.products(), [&](std::ptrdiff_t chunk) {
+    chunks.visit(chunk, [&](image_rows part) {
+      const frame span{-rows.first - part.first, -columns.first, rows.end - rows.first - (all - part.rows),
+                       columns.end - columns.first};
+      const image_view<T> src = framed(dy + part.image * g.out_h * g.out_w * g.out_c, g.out_h, g.out_w, g.out_c, span);
+      for (const direct_plan<T>& plan : plans) {
+        const std::ptrdiff_t count = std::min(plan.rows - part.first, part.rows);
+        if (count > 0) DirectConv(plan, src, part.first, count, dx + part.image * g.in_h * g.in_w * g.in_c);
+      }
+    });
+  });
 }
 
-/// dy of one image with whole vectors of channels: itself where it has them, else a copy with zeros.
+/// Rows of dy with whole vectors of channels: itself where it has them, else a copy with zeros.
 template <class T>
-const T* PaddedGradient(const window_geometry& g, const T* dy) {
-  const std::ptrdiff_t padded = whole_vectors<T>(g.out_c), pixels = g.out_h * g.out_w;
+const T* PaddedGradient(const window_geometry& g, const T* dy, std::ptrdiff_t rows) {
+  const std::ptrdiff_t padded = whole_vectors<T>(g.out_c), pixels = rows * g.out_w;
   if (padded == g.out_c) return dy;
   T* copy = scratch_buffer<T>(scratch::gradient, static_cast<std::size_t>(pixels * padded));
   PackRows(dy, g.out_c, pixels, g.out_c, copy, padded);
   return copy;
 }
 
-/// Adds the share of output rows [begin, begin + count) of one image to dw.
+/// Adds the share of `count` output rows to dw; src begins with the frame of the first of them, dy with their gradient.
 template <class T>
-void FilterGradientRows(const window_geometry& g, image_view<T> src, const T* dy, std::ptrdiff_t begin,
-                        std::ptrdiff_t count, bool accumulate, T* dw) {
+void FilterGradientRows(const window_geometry& g, image_view<T> src, const T* dy, std::ptrdiff_t count, bool accumulate,
+                        T* dw) {
   const bool joined = g.dilation_w == 1;  // the elements of a filter row follow each other in the image
   const std::ptrdiff_t steps = joined ? 1 : g.filter_w, height = joined ? g.filter_w * g.in_c : g.in_c;
   std::vector<std::ptrdiff_t> offsets;
-  for (std::ptrdiff_t y = begin; y < begin + count; ++y) offsets.push_back(y * g.stride_h * src.pitch);
+  for (std::ptrdiff_t y = 0; y < count; ++y) offsets.push_back(y * g.stride_h * src.pitch);
   tile_args<T> tile{};
   tile.a_step = g.stride_w * g.in_c;
   tile.ldb = whole_vectors<T>(g.out_c);
@@ -347,7 +375,7 @@ void FilterGradientRows(const window_geometry& g, image_view<T> src, const T* dy
   tile.accumulate = accumulate;
   for (std::ptrdiff_t j = 0; j < g.out_c; j += tile_columns<T>) {
     tile.columns = std::min(tile_columns<T>, g.out_c - j);
-    tile.b = dy + begin * g.out_w * tile.ldb + j;
+    tile.b = dy + j;
     const int vectors = static_cast<int>(whole_vectors<T>(tile.columns) / lanes<T>);
     for (std::ptrdiff_t tap = 0; tap < g.filter_h * steps; ++tap) {
       const std::ptrdiff_t ky = tap / steps, kx = tap % steps;
@@ -362,8 +390,9 @@ void FilterGradientRows(const window_geometry& g, image_view<T> src, const T* dy
 }
 
 /// Conv2DBackpropFilter: a product of the transposed windows and dy, summed over blocks of about 256 pixels in
-/// registers and over the blocks in dw. |error| <= k * eps * sum |x * dy| with k = batch * out_h * out_w. Padding takes
-/// part as zeros. Reference: kernels/reference/conv.cc.
+/// registers and over the blocks in dw. Chunks have sums of their own, which are added up in their order. |error| <= k
+/// * eps * sum |x * dy| with k = batch * out_h * out_w. Padding takes part as zeros. Reference:
+/// kernels/reference/conv.cc.
 template <class T>
 void Conv2DBackpropFilter(const void* const* in, void* const* out, const void* geometry) {
   constexpr std::ptrdiff_t block_pixels = 256;
@@ -377,15 +406,27 @@ void Conv2DBackpropFilter(const void* const* in, void* const* out, const void* g
     std::fill_n(dw, total, T{0});
     return;
   }
-  bool accumulate = false;
-  for (std::ptrdiff_t b = 0; b < g.batch; ++b) {
-    const image_view<T> src = framed(x + b * g.in_h * g.in_w * g.in_c, g.in_h, g.in_w, g.in_c, InputFrame(g));
-    const T* gradient = PaddedGradient(g, dy + b * g.out_h * g.out_w * g.out_c);
-    for_even_parts(g.out_h, std::max<std::ptrdiff_t>(1, block_pixels / g.out_w),
-                   [&](std::ptrdiff_t begin, std::ptrdiff_t count) {
-                     FilterGradientRows(g, src, gradient, begin, count, accumulate, dw);
-                     accumulate = true;
-                   });
+  const std::ptrdiff_t most_chunks = std::clamp<std::ptrdiff_t>(g.batch * g.out_h * g.out_w / 512, 1, 8);
+  const image_chunks chunks(g.batch, g.out_h, g.out_w * total, most_chunks);
+  std::vector<T> others(static_cast<std::size_t>((chunks.count() - 1) * total));
+  run_in_chunks(chunks.count(), chunks.products(), [&](std::ptrdiff_t chunk) {
+    T* sums = chunk == 0 ? dw : others.data() + (chunk - 1) * total;
+    bool accumulate = false;
+    chunks.visit(chunk, [&](image_rows part) {
+      const image_view<T> src = framed(x + part.image * g.in_h * g.in_w * g.in_c, g.in_h, g.in_w, g.in_c,
+                                       InputFrame(g, part.first, part.rows));
+      const std::ptrdiff_t dy_row = g.out_w * whole_vectors<T>(g.out_c);
+      const T* gradient = PaddedGradient(g, dy + (part.image * g.out_h + part.first) * g.out_w * g.out_c, part.rows);
+      for_even_parts(part.rows, std::max<std::ptrdiff_t>(1, block_pixels / g.out_w),
+                     [&](std::ptrdiff_t begin, std::ptrdiff_t count) {
+                       const image_view<T> rows{src.data + begin * g.stride_h * src.pitch, src.pitch};
+                       FilterGradientRows(g, rows, gradient + begin * dy_row, count, accumulate, sums);
+                       accumulate = true;
+                     });
+    });
+  });
+  for (auto other = others.begin(); other != others.end(); other += total) {
+    for (std::ptrdiff_t i = 0; i < total; ++i) dw[i] += other[i];
   }
 }
 

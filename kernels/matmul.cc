@@ -152,7 +152,7 @@ void BlockedProduct(const product<T>& g) {
 template <class T>
 void RowCombination(std::ptrdiff_t n, std::ptrdiff_t k, const T* x, const T* b, T* y) {
   constexpr std::ptrdiff_t block = 1024, together = 8;
-  run_in_chunks((n + block - 1) / block, n * k, [&](std::ptrdiff_t chunk) {
+  run_in_chunks((n + block - 1) / block, n * k, [&](std::ptrdiff_t chunk) HWY_ATTR {
     const std::ptrdiff_t begin = chunk * block, end = std::min(n, begin + block);
     for (std::ptrdiff_t p = 0; p < k; p += together) {
       const std::ptrdiff_t count = std::min(together, k - p);
