@@ -42,6 +42,7 @@ struct tile_args {
 #define KERNGRAD_KERNELS_GEMM_INL
 #endif
 
+#include "hwy/cache_control.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -201,6 +202,11 @@ HWY_NOINLINE void Tile(const tile_args<T>& g) {
   const T* HWY_RESTRICT b = g.b;
   const std::ptrdiff_t step = g.a_step, ldb = g.ldb, ldc = g.ldc, run_length = g.run_length;
   const std::ptrdiff_t last = g.columns - (kVectors - 1) * lanes<T>;  // columns of the last vector, at least one
+  if (g.accumulate) {  // C has been out of the caches since the last block of the depth: fetch it in the meantime
+    for (int i = 0; i < kRows; ++i) {
+      for (int j = 0; j < kVectors; ++j) hwy::Prefetch(g.c + i * ldc + j * lanes<T>);
+    }
+  }
   for (std::ptrdiff_t run = 0; run < g.runs; ++run) {
     const T* HWY_RESTRICT a = g.a + g.run_offsets[run];
     for (std::ptrdiff_t p = 0; p < run_length; ++p) {
