@@ -69,9 +69,14 @@ std::vector<large_work> all_large_work() {
   const tensor filter = normal({3, 3, 31, 1}, 10);
   const tensor indices = kg::cast(kg::random_uniform({2003}, 0, 613, 11), kg::dtype::int32);
   const tensor labels = kg::softmax(normal({613, 517}, 12));
+  const tensor one = normal({1, 151, 149, 32}, 19), kernels = normal({3, 3, 32, 40}, 20);
   const auto gradient = [](auto f, const tensor& x) {
     return kg::grad([f](const tensor& t) { return kg::sum(f(t)); })(x);
   };
+  const auto depthwise = [](const tensor& x, const tensor& w) {
+    return kg::depthwise_conv2d(x, w, {.pad = kg::same});
+  };
+  const auto convolution = [](const tensor& x, const tensor& w) { return kg::conv2d(x, w, {.pad = kg::same}); };
   return {
       {"add", [=] { return flat + other; }},
       {"add of doubles", [=] { return kg::cast(flat, kg::dtype::float64) + kg::cast(other, kg::dtype::float64); }},
@@ -102,7 +107,19 @@ std::vector<large_work> all_large_work() {
       {"average pool of a batch", [=] { return kg::avg_pool(batch, 3, {.strides = 1, .pad = kg::same}); }},
       {"gradient of max pool", [=] { return gradient([](const tensor& x) { return kg::max_pool(x, 2); }, batch); }},
       {"depthwise", [=] { return kg::depthwise_conv2d(images, filter, {.strides = 2, .pad = kg::same}); }},
-      {"depthwise of stride 1", [=] { return kg::depthwise_conv2d(images, filter, {.pad = kg::same}); }},
+      {"depthwise of stride 1", [=] { return depthwise(images, filter); }},
+      {"gradient of depthwise", [=] { return gradient([=](const tensor& x) { return depthwise(x, filter); }, images); }},
+      {"filter gradient of depthwise",
+       [=] { return gradient([=](const tensor& w) { return depthwise(images, w); }, filter); }},
+      {"matmul", [=] { return kg::matmul(matrix, kg::transpose(labels)); }},
+      {"matmul of one row", [=] { return kg::matmul(normal({1, 3001}, 21), normal({3001, 517}, 22)); }},
+      {"matmul of a batch", [=] { return kg::matmul(cube, cube, false, true); }},
+      {"convolution", [=] { return convolution(batch, kernels); }},
+      {"convolution of one image", [=] { return convolution(one, kernels); }},
+      {"gradient of convolution",
+       [=] { return gradient([=](const tensor& x) { return convolution(x, kernels); }, batch); }},
+      {"filter gradient of convolution",
+       [=] { return gradient([=](const tensor& w) { return convolution(batch, w); }, kernels); }},
       {"transpose", [=] { return kg::transpose(matrix); }},
       {"transpose of a cube", [=] { return kg::transpose(cube, {2, 0, 1}); }},
       {"concat", [=] { return kg::concat(std::vector{matrix, labels}, 1); }},

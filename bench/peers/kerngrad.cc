@@ -81,6 +81,11 @@ void add_call_cases() {
   }
 }
 
+std::shared_ptr<void> two_threads() {
+  kg::set_num_threads(2);
+  return {nullptr, [](void*) { kg::set_num_threads(1); }};
+}
+
 int main(int argc, char** argv) {
   return cases::run(argc, argv, [] {
     add_call_cases();

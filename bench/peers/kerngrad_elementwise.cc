@@ -37,6 +37,8 @@ constexpr binary binary_ops[] = {
     {"mul", [](const kg::tensor& a, const kg::tensor& b) { return a * b; }},
 };
 
+constexpr auto gelu4 = kg::fuse([](auto x, auto y, auto z) { return x * kg::sigmoid(x) * y + z; });
+
 // The same sum into a ready array and as a fresh tensor: what a block of 64 MB costs once the pool has one.
 void add_fresh_block() {
   constexpr std::size_t n = 16000000;
@@ -72,6 +74,21 @@ void add_elementwise_cases() {
       return [x = vector(cases::floats(0, n), n), y = vector(cases::floats(1, n), n),
               z = vector(cases::floats(2, n), n)] { benchmark::DoNotOptimize((x * kg::sigmoid(x) * y + z).address()); };
     });
+    cases::add("gelu4@fused", n, [n] {
+      return [x = vector(cases::floats(0, n), n), y = vector(cases::floats(1, n), n),
+              z = vector(cases::floats(2, n), n)] { benchmark::DoNotOptimize(gelu4(x, y, z).address()); };
+    });
   }
   add_fresh_block();
+  constexpr std::size_t n = 1000000;
+  cases::add("add@two_threads", n, [] {
+    return [threads = two_threads(), a = vector(cases::floats(0, n), n), b = vector(cases::floats(1, n), n)] {
+      benchmark::DoNotOptimize((a + b).address());
+    };
+  });
+  cases::add("exp@two_threads", n, [] {
+    return [threads = two_threads(), x = vector(cases::floats(0, n), n)] {
+      benchmark::DoNotOptimize(kg::exp(x).address());
+    };
+  });
 }

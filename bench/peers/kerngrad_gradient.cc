@@ -37,6 +37,28 @@ void add_scalar() {
   });
 }
 
+// The same expressions as fused functions; a number is computed by inlined scalar code.
+void add_fused() {
+  cases::add("scalar_value_grad@fused", 1, [] {
+    constexpr auto f = kg::fuse([](auto x) { return kg::sin(x) * x + kg::exp(x); });
+    return [f, x = 0.7f]() mutable {
+      benchmark::DoNotOptimize(x);
+      const auto both = f.value_and_grads(x);
+      benchmark::DoNotOptimize(both.value);
+      benchmark::DoNotOptimize(both.grads[0]);
+    };
+  });
+  constexpr std::int64_t n = 64000;
+  cases::add("gelu4_value_grad@fused", 64000, [] {
+    constexpr auto f = kg::fuse([](auto x, auto w, auto z) { return x * kg::sigmoid(x) * w + z; });
+    return [f, x = drawn(0, {n}), w = drawn(1, {n}), z = drawn(2, {n})] {
+      const auto both = f.value_and_grads(x, w, z);  // of the sum, whose gradient by each element is 1
+      benchmark::DoNotOptimize(kg::sum(both.value).address());
+      benchmark::DoNotOptimize(both.grads[0].address());
+    };
+  });
+}
+
 // What a compiler makes of the value and the gradient written out.
 void add_scalar_by_hand() {
   cases::add("scalar_value_grad@by_hand", 1, [] {
@@ -89,6 +111,7 @@ void add_gradient_cases() {
   add_chain(100);
   add_scalar();
   add_scalar_by_hand();
+  add_fused();
   add_gelu4();
   add_perceptron();
 }

@@ -13,11 +13,11 @@ kg::tensor drawn(int slot, const kg::shape& dims) {
   return kg::tensor(std::span<const float>(cases::floats(slot, n), n), dims);
 }
 
-void add_product(const char* name, cases::product_size s, bool transpose_a, bool transpose_b) {
+void add_product(const char* name, cases::product_size s, bool transpose_a, bool transpose_b, bool two = false) {
   cases::add(name, s, [=] {
     const auto m = static_cast<std::int64_t>(s.m), k = static_cast<std::int64_t>(s.k),
                n = static_cast<std::int64_t>(s.n);
-    return [=, a = drawn(0, transpose_a ? kg::shape{k, m} : kg::shape{m, k}),
+    return [=, threads = two ? two_threads() : nullptr, a = drawn(0, transpose_a ? kg::shape{k, m} : kg::shape{m, k}),
             b = drawn(1, transpose_b ? kg::shape{n, k} : kg::shape{k, n})] {
       benchmark::DoNotOptimize(kg::matmul(a, b, transpose_a, transpose_b).address());
     };
@@ -25,9 +25,11 @@ void add_product(const char* name, cases::product_size s, bool transpose_a, bool
 }
 
 void add_window(const char* name, const char* size, const kg::shape& image, const kg::shape& filter,
-                kg::tensor (*run)(const kg::tensor&, const kg::tensor&)) {
+                kg::tensor (*run)(const kg::tensor&, const kg::tensor&), bool two = false) {
   cases::add(name, size, [=] {
-    return [=, x = drawn(0, image), w = drawn(1, filter)] { benchmark::DoNotOptimize(run(x, w).address()); };
+    return [=, threads = two ? two_threads() : nullptr, x = drawn(0, image), w = drawn(1, filter)] {
+      benchmark::DoNotOptimize(run(x, w).address());
+    };
   });
 }
 
@@ -39,10 +41,13 @@ void add_window_cases() {
   add_product("matmul_nt", cube, false, true);
   add_product("matmul_tn", cube, true, false);
 
+  add_product("matmul@two_threads", cube, false, false, true);
+
   using tensor = const kg::tensor&;
   const kg::shape image{1, 56, 56, 64}, filter{3, 3, 64, 64};
-  add_window("conv3x3", "1x56x56x64", image, filter,
-             [](tensor x, tensor w) { return kg::conv2d(x, w, {.pad = kg::same}); });
+  constexpr auto convolution = [](tensor x, tensor w) { return kg::conv2d(x, w, {.pad = kg::same}); };
+  add_window("conv3x3", "1x56x56x64", image, filter, convolution);
+  add_window("conv3x3@two_threads", "1x56x56x64", image, filter, convolution, true);
   add_window("conv7x7s2", "1x224x224x3", {1, 224, 224, 3}, {7, 7, 3, 64},
              [](tensor x, tensor w) { return kg::conv2d(x, w, {.strides = 2, .pad = 3}); });
   add_window("depthwise3x3", "1x56x56x64", image, {3, 3, 64, 1},

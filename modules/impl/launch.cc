@@ -234,18 +234,13 @@ namespace {
 
 constexpr std::array<int, 4> to_last{0, 2, 3, 1}, to_first{0, 3, 1, 2};
 
-// A convolution in one piece: its kernel has threads of its own. Depthwise convolutions are split by run_windows.
-using window_fn = void (*)(const launch_call&, const void* const* in, void* out, const kernels::window_geometry&);
-void run_whole(const launch_call& c, const void* const* in, void* out, const kernels::window_geometry& g) {
-  c.kernel.run(in, &out, &g);
-}
-
-// A convolution on NCHW images: those operands (and the result) that are images go through NHWC.
+// A convolution, in one piece: its kernel splits the work. Operands (and a result) that are NCHW images go through NHWC.
 void run_window(const launch_call& c, const kernels::window_geometry& g, std::initializer_list<bool> operand_is_image,
-                bool result_is_image, window_fn run = run_whole) {
+                bool result_is_image) {
   if (!shapes::is_channels_first(c.call)) {
     const void* in[] = {c.in[0].data, c.in[1].data};
-    return run(c, in, c.out[0].data, g);
+    void* out[] = {c.out[0].data};
+    return c.kernel.run(in, out, &g);
   }
   tensor scratch[3];
   const void* in[2];
@@ -266,16 +261,16 @@ void run_window(const launch_call& c, const kernels::window_geometry& g, std::in
     ++i;
   }
   void* result = result_is_image ? image(c.out[0], 2, to_last) : c.out[0].data;
-  run(c, in, result, g);
+  void* out[] = {result};
+  c.kernel.run(in, out, &g);
   if (result_is_image) detail::permute(c, result, c.out[0].data, c.out[0].type, scratch[2].dims(), to_first);
 }
 
 }  // namespace
 
 void conv(const launch_call& c) {
-  const bool depthwise = shapes::is_depthwise(c.call);
-  run_window(c, shapes::convolution(c.call, dims_of(c, 0), dims_of(c, 1), depthwise), {true, false}, true,
-             depthwise ? detail::run_windows : run_whole);
+  run_window(c, shapes::convolution(c.call, dims_of(c, 0), dims_of(c, 1), shapes::is_depthwise(c.call)), {true, false},
+             true);
 }
 void conv_backprop_input(const launch_call& c) {
   run_window(c, shapes::convolution(c.call, c.out[0].dims, dims_of(c, 1), shapes::is_depthwise(c.call)), {true, false},
