@@ -76,8 +76,8 @@ void register_case(const char* name, const kerngrad::kernels::target& target, st
   });
 }
 
-void register_all(const std::vector<kerngrad::kernels::target>& targets) {
-  for (const kerngrad::kernels::target& target : targets) {
+void register_all(const kgbench::selection& chosen) {
+  for (const kerngrad::kernels::target& target : chosen.targets) {
     for (std::int64_t n : sizes) {
       register_case("swish/fused", target, n, fused);
       register_case("swish/op_by_op", target, n, op_by_op);

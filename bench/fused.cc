@@ -54,11 +54,11 @@ void measure(const std::string& name, const kerngrad::kernels::target& target, c
 }  // namespace
 
 int main(int argc, char** argv) {
-  return kgbench::run(argc, argv, [](const auto& targets) {
+  return kgbench::run(argc, argv, [](const kgbench::selection& chosen) {
     for (const layer& l : {matrices(1, 8, 8), matrices(64, 784, 128), matrices(512, 512, 512), matrices(4096, 64, 256),
                            matrices(2048, 256, 1024), images(56, 64, 64), images(112, 16, 64), images(7, 64, 64, 64),
                            depthwise(56, 64), depthwise(14, 512)})
-      for (const auto& target : targets) {
+      for (const auto& target : chosen.targets) {
         const std::string of = "/target:" + std::string(target.name);
         measure(l.name + "/product" + of, target, l.product);
         measure(l.name + "/fused" + of, target, l.fused);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products.
+// Matrix products, alone and as a layer with bias and relu.
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -13,7 +13,8 @@ namespace kgbench {
 geometries product(const kg::op_row& row, kg::dtype, std::int64_t n) {
   const std::int64_t side = std::llround(std::sqrt(static_cast<double>(n)));
   const double multiply_adds = static_cast<double>(side) * static_cast<double>(side) * static_cast<double>(side);
-  return {{"", call_of(row, {{side, side}, {side, side}}), multiply_adds, {}}};
+  if (row.attr_index("activation") < 0) return {{"", call_of(row, {{side, side}, {side, side}}), multiply_adds, {}}};
+  return {{"", call_of(row, {{side, side}, {side, side}, {side}}, {{"activation", "relu"}}), multiply_adds, {}}};
 }
 
 }  // namespace kgbench

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions and poolings, and their gradients: one square image of n elements in all its channels.
+// Convolutions, as layers with bias and relu too, and poolings, and their gradients: one square image of n elements in
+// all its channels.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -23,14 +24,18 @@ kg::shape image_of(std::int64_t n) {
 }  // namespace
 
 geometries convolution(const kg::op_row& row, kg::dtype, std::int64_t n) {
-  const bool depthwise = row.name.starts_with("Depthwise");
+  const bool depthwise = row.name.find("Depthwise") != row.name.npos;
   const kg::shape x = image_of(n);
   const kg::shape filter = {3, 3, x[3], depthwise ? 1 : x[3]};
   std::vector<kg::named_attribute> attrs = {{"pad", "same"}};
   if (row.attr_index("inputShape") >= 0) attrs.push_back({"inputShape", x});
   if (row.attr_index("filterShape") >= 0) attrs.push_back({"filterShape", filter});
+  if (row.attr_index("activation") >= 0) attrs.push_back({"activation", "relu"});
   std::vector<kg::shape> dims;
-  for (const kg::operand& o : row.operands) dims.push_back(o.name == "filter" ? filter : x);  // dy is as large as x
+  for (const kg::operand& o : row.operands) {
+    if (o.name == "preluActivationWeights") break;
+    dims.push_back(o.name == "filter" ? filter : o.name == "bias" ? kg::shape{x[3]} : x);  // dy is as large as x
+  }
   // A row's cost is that of a 3x3 filter for one channel of the operand and one of the result.
   const double work = static_cast<double>(x.size() * (depthwise ? 1 : x[3]));
   return {{"", call_of(row, dims, attrs), work, {}}};

@@ -85,26 +85,34 @@ concept finishes = requires(D d, V v, std::int64_t count) {
   { Author::finish(d, v, count) } -> std::same_as<V>;
 };
 
-// The loops take single lanes where a row is shorter than a vector. An author's function sees whole vectors only, so
-// that it may split, widen and narrow them.
+// The loops take part of a vector where a row is shorter than one. An author's function sees whole vectors only, so
+// that it may split, widen and narrow them: the lanes that are no elements repeat the first.
+template <class D, class V, class T = hn::TFromD<D>>
+HWY_INLINE hn::Vec<hn::ScalableTag<T>> widened(D d, V part) {
+  const hn::ScalableTag<T> whole;
+  HWY_ALIGN T lanes[hn::MaxLanes(hn::ScalableTag<T>{})];
+  hn::Store(hn::Set(whole, hn::GetLane(part)), whole, lanes);
+  hn::Store(part, d, lanes);
+  return hn::Load(whole, lanes);
+}
+template <class D, class V, class T = hn::TFromD<D>>
+HWY_INLINE hn::Vec<D> narrowed(D d, V whole) {
+  HWY_ALIGN T lanes[hn::MaxLanes(hn::ScalableTag<T>{})];
+  hn::Store(whole, hn::ScalableTag<T>{}, lanes);
+  return hn::Load(d, lanes);
+}
+
 template <class Author, class D, class V>
 HWY_INLINE V map_of(D d, V x) {
   const hn::ScalableTag<hn::TFromD<D>> whole;
-  if constexpr (std::same_as<D, hn::ScalableTag<hn::TFromD<D>>>) {
-    return Author::map(d, x);
-  } else {
-    return hn::Set(d, hn::GetLane(Author::map(whole, hn::Set(whole, hn::GetLane(x)))));
-  }
+  if constexpr (std::same_as<D, hn::ScalableTag<hn::TFromD<D>>>) return Author::map(d, x);
+  else return narrowed(d, Author::map(whole, widened(d, x)));
 }
 template <class Author, class D, class V>
 HWY_INLINE V combination_of(D d, V a, V b) {
   const hn::ScalableTag<hn::TFromD<D>> whole;
-  if constexpr (std::same_as<D, hn::ScalableTag<hn::TFromD<D>>>) {
-    return Author::combine(d, a, b);
-  } else {
-    return hn::Set(d,
-                   hn::GetLane(Author::combine(whole, hn::Set(whole, hn::GetLane(a)), hn::Set(whole, hn::GetLane(b)))));
-  }
+  if constexpr (std::same_as<D, hn::ScalableTag<hn::TFromD<D>>>) return Author::combine(d, a, b);
+  else return narrowed(d, Author::combine(whole, widened(d, a), widened(d, b)));
 }
 
 template <class Author>

@@ -73,9 +73,7 @@ std::vector<large_work> all_large_work() {
   const auto gradient = [](auto f, const tensor& x) {
     return kg::grad([f](const tensor& t) { return kg::sum(f(t)); })(x);
   };
-  const auto depthwise = [](const tensor& x, const tensor& w) {
-    return kg::depthwise_conv2d(x, w, {.pad = kg::same});
-  };
+  const auto depthwise = [](const tensor& x, const tensor& w) { return kg::depthwise_conv2d(x, w, {.pad = kg::same}); };
   const auto convolution = [](const tensor& x, const tensor& w) { return kg::conv2d(x, w, {.pad = kg::same}); };
   return {
       {"add", [=] { return flat + other; }},
@@ -108,7 +106,8 @@ std::vector<large_work> all_large_work() {
       {"gradient of max pool", [=] { return gradient([](const tensor& x) { return kg::max_pool(x, 2); }, batch); }},
       {"depthwise", [=] { return kg::depthwise_conv2d(images, filter, {.strides = 2, .pad = kg::same}); }},
       {"depthwise of stride 1", [=] { return depthwise(images, filter); }},
-      {"gradient of depthwise", [=] { return gradient([=](const tensor& x) { return depthwise(x, filter); }, images); }},
+      {"gradient of depthwise",
+       [=] { return gradient([=](const tensor& x) { return depthwise(x, filter); }, images); }},
       {"filter gradient of depthwise",
        [=] { return gradient([=](const tensor& w) { return depthwise(images, w); }, filter); }},
       {"matmul", [=] { return kg::matmul(matrix, kg::transpose(labels)); }},

@@ -234,7 +234,8 @@ namespace {
 
 constexpr std::array<int, 4> to_last{0, 2, 3, 1}, to_first{0, 3, 1, 2};
 
-// A convolution, in one piece: its kernel splits the work. Operands (and a result) that are NCHW images go through NHWC.
+// A convolution, in one piece: its kernel splits the work. Operands (and a result) that are NCHW images go through
+// NHWC.
 void run_window(const launch_call& c, const kernels::window_geometry& g, std::initializer_list<bool> operand_is_image,
                 bool result_is_image) {
   if (!shapes::is_channels_first(c.call)) {
