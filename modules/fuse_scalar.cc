@@ -3,7 +3,6 @@
 // round as the C library does, so their last bits may differ from a kernel's. An op without a line here runs its kernel
 // on one element.
 module;
-#include <cmath>
 #include "kernels/abi.h"
 #include "kernels/unary.h"
 export module kerngrad:fuse_scalar;
@@ -17,6 +16,28 @@ import :entry;
 import :symbol;
 
 namespace kerngrad::detail {
+
+// The C library's functions by their built-in names: <cmath> in an interface clashes, with clang 19, with the same
+// header included after the import.
+namespace libm {
+#define KG_LIBM(name)                                           \
+  inline float name(float x) { return __builtin_##name##f(x); } \
+  inline double name(double x) { return __builtin_##name(x); }
+KG_LIBM(fabs)
+KG_LIBM(sqrt)
+KG_LIBM(exp)
+KG_LIBM(log)
+KG_LIBM(sin)
+KG_LIBM(cos)
+KG_LIBM(tan)
+KG_LIBM(tanh)
+KG_LIBM(erf)
+#undef KG_LIBM
+inline float pow(float a, float b) { return __builtin_powf(a, b); }
+inline double pow(double a, double b) { return __builtin_pow(a, b); }
+inline float atan2(float a, float b) { return __builtin_atan2f(a, b); }
+inline double atan2(double a, double b) { return __builtin_atan2(a, b); }
+}  // namespace libm
 
 /// An op's kernel on one element.
 template <class T>
@@ -47,8 +68,8 @@ inline T scalar_op(const fused_step& step, T a, [[maybe_unused]] T b, [[maybe_un
   else if constexpr (op == "SquaredDifference") return (a - b) * (a - b);
   else if constexpr (op == "Maximum") return a > b || a != a ? a : b;
   else if constexpr (op == "Minimum") return a < b || a != a ? a : b;
-  else if constexpr (op == "Pow") return std::pow(a, b);
-  else if constexpr (op == "Atan2") return std::atan2(a, b);
+  else if constexpr (op == "Pow") return libm::pow(a, b);
+  else if constexpr (op == "Atan2") return libm::atan2(a, b);
   else if constexpr (op == "ReluGrad") return b > 0 ? a : T{0};
   else if constexpr (op == "Less") return a < b;
   else if constexpr (op == "LessEqual") return a <= b;
@@ -60,24 +81,24 @@ inline T scalar_op(const fused_step& step, T a, [[maybe_unused]] T b, [[maybe_un
   else if constexpr (op == "LogicalOr") return a != 0 || b != 0;
   else if constexpr (op == "LogicalXor") return (a != 0) != (b != 0);
   else if constexpr (op == "LogicalNot") return a == 0;
-  else if constexpr (op == "IsNan") return std::isnan(a);
-  else if constexpr (op == "IsInf") return std::isinf(a);
-  else if constexpr (op == "IsFinite") return std::isfinite(a);
+  else if constexpr (op == "IsNan") return __builtin_isnan(a);
+  else if constexpr (op == "IsInf") return __builtin_isinf(a);
+  else if constexpr (op == "IsFinite") return __builtin_isfinite(a);
   else if constexpr (op == "Select") return a != 0 ? b : c;
-  else if constexpr (op == "Abs") return std::abs(a);
+  else if constexpr (op == "Abs") return libm::fabs(a);
   else if constexpr (op == "Neg") return -a;
   else if constexpr (op == "Square") return a * a;
-  else if constexpr (op == "Sqrt") return std::sqrt(a);
+  else if constexpr (op == "Sqrt") return libm::sqrt(a);
   else if constexpr (op == "Reciprocal") return 1 / a;
-  else if constexpr (op == "Exp") return std::exp(a);
-  else if constexpr (op == "Log") return std::log(a);
-  else if constexpr (op == "Sin") return std::sin(a);
-  else if constexpr (op == "Cos") return std::cos(a);
-  else if constexpr (op == "Tan") return std::tan(a);
-  else if constexpr (op == "Tanh") return std::tanh(a);
-  else if constexpr (op == "Erf") return std::erf(a);
+  else if constexpr (op == "Exp") return libm::exp(a);
+  else if constexpr (op == "Log") return libm::log(a);
+  else if constexpr (op == "Sin") return libm::sin(a);
+  else if constexpr (op == "Cos") return libm::cos(a);
+  else if constexpr (op == "Tan") return libm::tan(a);
+  else if constexpr (op == "Tanh") return libm::tanh(a);
+  else if constexpr (op == "Erf") return libm::erf(a);
   else if constexpr (op == "Relu") return a > 0 || a != a ? a : T{0};
-  else if constexpr (op == "Sigmoid") return 1 / (1 + std::exp(-a));
+  else if constexpr (op == "Sigmoid") return 1 / (1 + libm::exp(-a));
   else return kernel_on_one(step, a, b);
 }
 

@@ -70,6 +70,7 @@ std::vector<large_work> all_large_work() {
   const tensor indices = kg::cast(kg::random_uniform({2003}, 0, 613, 11), kg::dtype::int32);
   const tensor labels = kg::softmax(normal({613, 517}, 12));
   const tensor one = normal({1, 151, 149, 32}, 19), kernels = normal({3, 3, 32, 40}, 20);
+  const tensor filters = normal({5, 5, 32, 1}, 23);
   const auto gradient = [](auto f, const tensor& x) {
     return kg::grad([f](const tensor& t) { return kg::sum(f(t)); })(x);
   };
@@ -104,7 +105,7 @@ std::vector<large_work> all_large_work() {
       {"max pool", [=] { return kg::max_pool(images, 3, {.strides = 2, .pad = kg::same}); }},
       {"average pool of a batch", [=] { return kg::avg_pool(batch, 3, {.strides = 1, .pad = kg::same}); }},
       {"gradient of max pool", [=] { return gradient([](const tensor& x) { return kg::max_pool(x, 2); }, batch); }},
-      {"depthwise", [=] { return kg::depthwise_conv2d(images, filter, {.strides = 2, .pad = kg::same}); }},
+      {"depthwise", [=] { return kg::depthwise_conv2d(batch, filters, {.strides = 2, .pad = kg::same}); }},
       {"depthwise of stride 1", [=] { return depthwise(images, filter); }},
       {"gradient of depthwise",
        [=] { return gradient([=](const tensor& x) { return depthwise(x, filter); }, images); }},
