@@ -14,6 +14,7 @@ import :table;
 import :entry;
 import :symbol;
 import :fuse_rules;
+import :fuse_chains;
 
 namespace kerngrad::detail {
 
@@ -44,6 +45,7 @@ struct fused_program {
   int singles = 0;  // how often a number is an operand
   fused_tail tail{};
   std::span<const uniform_step> uniform{};  // empty when some step needs more than that
+  std::span<const step_chain> chains{};     // and then the steps that one kernel does together
 };
 
 // ------------------------------------------------------------------------------------------ reading
@@ -54,6 +56,7 @@ enum class fused_kind { value, gradient, value_and_gradient };
 /// A program under construction.
 struct drawn_program {
   std::vector<fused_step> steps;
+  std::vector<step_chain> chains;
   std::vector<int> results;
   int frame = 0, buffers = 0, singles = 0;
   fused_tail tail{};
@@ -124,6 +127,9 @@ constexpr void give_buffers(drawn_program& p) {
   for (std::size_t i = 0; i < p.steps.size(); ++i)
     for (std::int16_t k : p.steps[i].in)
       if (k >= 0) last[static_cast<std::size_t>(k)] = i;
+  for (std::size_t i = 0; i < p.steps.size(); ++i)
+    for (std::int16_t k : p.chains[i].in)  // by the end of a chain, too
+      if (k >= 0 && last[static_cast<std::size_t>(k)] < i) last[static_cast<std::size_t>(k)] = i;
   for (int r : p.results)
     if (r >= 0) is_result[static_cast<std::size_t>(r)] = true;
   // A Cast to the dtype that its operand has is that operand: who reads the one reads the other.
@@ -146,12 +152,8 @@ constexpr void give_buffers(drawn_program& p) {
       step.buffer = static_cast<std::int8_t>(free);
     }
     // The result of a step never shares memory with its operands: they are given back after it.
-    for (std::int16_t k : step.in) {
-      if (k < 0) continue;
-      const fused_step& read = p.steps[static_cast<std::size_t>(k)];
-      if (read.buffer >= 0 && last[static_cast<std::size_t>(k)] == i)
-        taken[static_cast<std::size_t>(read.buffer)] = false;
-    }
+    for (std::size_t k = 0; k < i; ++k)
+      if (p.steps[k].buffer >= 0 && last[k] == i) taken[static_cast<std::size_t>(p.steps[k].buffer)] = false;
   }
   p.buffers = static_cast<int>(taken.size());
 }
@@ -178,6 +180,7 @@ constexpr drawn_program draw(fused_kind what) {
   }
   p.steps = list.steps;
   drop_unused(p);
+  p.chains = find_chains(p.steps, p.results);
   give_buffers(p);
   return p;
 }
@@ -235,6 +238,7 @@ struct program_of {
     std::array<fused_step, sizes[0]> steps{};
     std::array<std::int16_t, sizes[1]> results{};
     std::array<uniform_step, sizes[0]> uniform{};
+    std::array<step_chain, sizes[0]> chains{};
     bool is_uniform = false;
     int frame = 0, buffers = 0, singles = 0;
     fused_tail tail{};
@@ -244,7 +248,7 @@ struct program_of {
     const drawn_program p = draw<F, N>(What);
     parts all{
         .frame = p.frame, .buffers = p.buffers, .singles = p.singles, .tail = p.tail, .has_gradient = p.has_gradient};
-    for (std::size_t i = 0; i < sizes[0]; ++i) all.steps[i] = p.steps[i];
+    for (std::size_t i = 0; i < sizes[0]; ++i) all.steps[i] = p.steps[i], all.chains[i] = p.chains[i];
     for (std::size_t i = 0; i < sizes[1]; ++i) all.results[i] = static_cast<std::int16_t>(p.results[i]);
     const std::vector<uniform_step> uniform = uniform_steps(p);
     all.is_uniform = !uniform.empty();
@@ -260,7 +264,8 @@ struct program_of {
       whole.buffers,
       whole.singles,
       whole.tail,
-      whole.is_uniform ? std::span<const uniform_step>(whole.uniform) : std::span<const uniform_step>()};
+      whole.is_uniform ? std::span<const uniform_step>(whole.uniform) : std::span<const uniform_step>(),
+      whole.chains};
 };
 
 }  // namespace kerngrad::detail

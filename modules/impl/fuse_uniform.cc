@@ -5,6 +5,7 @@ module;
 #include <algorithm>
 #include "kernels/abi.h"
 #include "kernels/binary.h"
+#include "kernels/chain.h"
 #include "kernels/reduce.h"
 #include "kernels/unary.h"
 module kerngrad;
@@ -45,6 +46,7 @@ struct uniform_run {
   void run_blocks(std::int64_t first, std::int64_t end, std::int64_t size);
   void run_block(std::int64_t offset, std::int64_t n);
   void run_step(std::size_t i, std::int64_t offset, std::int64_t n);
+  void run_chain(std::size_t i, std::int64_t offset, std::int64_t n);
 };
 
 bool uniform_run::has_kernels() const {
@@ -95,6 +97,7 @@ void uniform_run::place_results(const shape& dims, std::span<tensor> out) {
 }
 
 void uniform_run::run_step(std::size_t i, std::int64_t offset, std::int64_t n) {
+  if (program.chains[i].kernel >= 0) return run_chain(i, offset, n);
   const fused_step& s = step(i);
   const uniform_step& u = program.uniform[i];
   const kernel_slot& slot = kernel(i);
@@ -120,6 +123,20 @@ void uniform_run::run_step(std::size_t i, std::int64_t offset, std::int64_t n) {
   slot.run(in, results, &g);
 }
 
+void uniform_run::run_chain(std::size_t i, std::int64_t offset, std::int64_t n) {
+  const step_chain& chain = program.chains[i];
+  const kernels::chain_kernels& kernel = kernels::chain_simd[chain.kernel];
+  kernels::chain_geometry g{static_cast<std::size_t>(n), {}, false};
+  const void* in[kernels::most_chain_operands];
+  for (std::size_t k = 0; k < kernels::most_chain_operands && chain.in[k] >= 0; ++k) {
+    const std::size_t at = static_cast<std::size_t>(chain.in[k]);
+    in[k] = lanes[at].base + lanes[at].moves * offset;
+    g.moves[k] = step(at).kind == step_kind::op || step(at).kind == step_kind::operand;
+  }
+  void* out[] = {lanes[i].base + lanes[i].moves * offset};
+  (type == dtype::float32 ? kernel.float32 : kernel.float64)(in, out, &g);
+}
+
 // One thread runs all blocks. They do not depend on one another: any split of them gives the same bits.
 void uniform_run::run_blocks(std::int64_t first, std::int64_t end, std::int64_t size) {
   for (std::int64_t b = first; b < end; ++b) {
@@ -130,7 +147,7 @@ void uniform_run::run_blocks(std::int64_t first, std::int64_t end, std::int64_t 
 
 void uniform_run::run_block(std::int64_t offset, std::int64_t n) {
   for (std::size_t i = 0; i < program.steps.size(); ++i)
-    if (!skipped[i] && step(i).kind == step_kind::op) run_step(i, offset, n);
+    if (!skipped[i] && !program.chains[i].part_of_another && step(i).kind == step_kind::op) run_step(i, offset, n);
 }
 
 // The operands have one shape and one floating dtype.
