@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Entry points of the chains: two or three sums, differences and products in one pass over their operands. They are no
-// ops; fused programs choose them for runs of steps (modules/fuse_chains.cc).
+// Entry points of the chains: sums, differences and products in one pass over their operands, of which the first may go
+// through a function. They are no ops; fused programs choose them for runs of steps (modules/fuse_chains.cc).
 #pragma once
 #include "kernels/abi.h"
 
 namespace kerngrad::kernels {
 
+/// What the first operand goes through, by the name of the op.
+enum class chain_head : std::uint8_t { none, Sigmoid, Tanh, Exp };
 /// A step of a chain, on what was computed so far and the next operand x.
 enum class chain_step : std::uint8_t {
   none,   // the chain has ended
@@ -16,11 +18,13 @@ enum class chain_step : std::uint8_t {
 };
 /// The steps of one chain, in the order in which they are done; its operands are one more than its steps.
 struct chain_shape {
+  chain_head head;
   chain_step steps[3];
 };
 /// Every chain that there is a kernel of.
 inline constexpr chain_shape chain_shapes[] = {
-#define KG_CHAIN(first, second, third) {{chain_step::first, chain_step::second, chain_step::third}},
+#define KG_CHAIN(head, first, second, third) \
+  {chain_head::head, {chain_step::first, chain_step::second, chain_step::third}},
 #include "kernels/chain.inc"
 };
 inline constexpr std::size_t most_chain_operands = 4;
@@ -34,12 +38,13 @@ struct chain_geometry {
 
 // in = the operands, out[0] = the result, which may be exactly one of them. The geometry is a chain_geometry. Every
 // product and sum is rounded on its own: the bits are those of the ops one by one.
-#define KG_CHAIN_TYPES(X, first, second, third) X(first, second, third, float32) X(first, second, third, float64)
-#define KG_CHAIN_NAME(first, second, third, type) Chain_##first##_##second##_##third##_##type
+#define KG_CHAIN_TYPES(X, head, first, second, third) \
+  X(head, first, second, third, float32) X(head, first, second, third, float64)
+#define KG_CHAIN_NAME(head, first, second, third, type) Chain_##head##_##first##_##second##_##third##_##type
 
-#define KG_DECLARE(first, second, third, type) \
-  void KG_CHAIN_NAME(first, second, third, type)(const void* const* in, void* const* out, const void* geometry);
-#define KG_CHAIN(first, second, third) KG_CHAIN_TYPES(KG_DECLARE, first, second, third)
+#define KG_DECLARE(head, first, second, third, type) \
+  void KG_CHAIN_NAME(head, first, second, third, type)(const void* const* in, void* const* out, const void* geometry);
+#define KG_CHAIN(head, first, second, third) KG_CHAIN_TYPES(KG_DECLARE, head, first, second, third)
 #include "kernels/chain.inc"
 #undef KG_DECLARE
 
@@ -49,8 +54,8 @@ struct chain_kernels {
 };
 /// By the chain's place in chain_shapes.
 inline constexpr chain_kernels chain_simd[] = {
-#define KG_CHAIN(first, second, third) \
-  {KG_CHAIN_NAME(first, second, third, float32), KG_CHAIN_NAME(first, second, third, float64)},
+#define KG_CHAIN(head, first, second, third) \
+  {KG_CHAIN_NAME(head, first, second, third, float32), KG_CHAIN_NAME(head, first, second, third, float64)},
 #include "kernels/chain.inc"
 };
 

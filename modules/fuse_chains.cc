@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps that one kernel does together: runs of sums, differences and products of which nobody but the next step reads
-// what lies between. kernels/chain.inc has those for which there is a kernel.
+// Steps that one kernel does together: runs of sums, differences and products, behind an activation perhaps, of which
+// nobody but the next step reads what lies between. kernels/chain.inc has those for which there is a kernel.
 module;
 #include "kernels/abi.h"
 #include "kernels/chain.h"
@@ -17,8 +17,9 @@ namespace kerngrad::detail {
 
 /// What a step is as the end of a chain.
 struct step_chain {
-  std::int8_t kernel = -1;      // its place in chain_shapes; -1: the step is computed alone
+  std::int8_t kernel = -1;       // its place in chain_shapes; -1: the step is computed alone
   bool part_of_another = false;  // a later step computes this one as well
+  bool read_again = false;       // another step reads what this one gives
   std::array<std::int16_t, kernels::most_chain_operands> in{-1, -1, -1, -1};  // the steps that the chain reads
 };
 
@@ -43,13 +44,24 @@ constexpr kernels::chain_step chain_step_of(const fused_step& step, std::size_t 
   return chain_step::none;
 }
 
+/// The head of a chain that a step can be.
+constexpr kernels::chain_head chain_head_of(const fused_step& step) {
+  using kernels::chain_head;
+  if (step.kind != step_kind::op) return chain_head::none;
+  if (step.row == &row_of<op_id<"Sigmoid">>) return chain_head::Sigmoid;
+  if (step.row == &row_of<op_id<"Tanh">>) return chain_head::Tanh;
+  if (step.row == &row_of<op_id<"Exp">>) return chain_head::Exp;
+  return chain_head::none;
+}
+
 using chain_steps = std::array<kernels::chain_step, 3>;
 using chain_operands = std::array<std::int16_t, kernels::most_chain_operands>;
 
-constexpr int chain_kernel_of(const chain_steps& steps) {
+constexpr int chain_kernel_of(kernels::chain_head head, const chain_steps& steps) {
   for (std::size_t i = 0; i < std::size(kernels::chain_shapes); ++i) {
     const kernels::chain_shape& shape = kernels::chain_shapes[i];
-    if (steps == chain_steps{shape.steps[0], shape.steps[1], shape.steps[2]}) return static_cast<int>(i);
+    if (head == shape.head && steps == chain_steps{shape.steps[0], shape.steps[1], shape.steps[2]})
+      return static_cast<int>(i);
   }
   return -1;
 }
@@ -68,29 +80,27 @@ class chain_finder {
   }
 
  private:
-  // The chain so far begins with step `at`: as its first step, or behind what gives one of its operands.
+  // Step `at` gives what the steps so far begin with: `in` has their operands, from the third on.
   constexpr void extend(int at, chain_steps so_far, chain_operands in, int length) {
     const fused_step& step = steps_[static_cast<std::size_t>(at)];
     if (chain_step_of(step, 0) == kernels::chain_step::none) return;
-    chain_operands ends = in;
-    ends[0] = step.in[0];
-    ends[1] = step.in[1];
-    consider(with_first(chain_step_of(step, 0), so_far), ends, length);
-    if (length == 3) return;
+    consider(kernels::chain_head::none, with_first(chain_step_of(step, 0), so_far),
+             {step.in[0], step.in[1], in[2], in[3]}, length);
     for (std::size_t place = 0; place < 2; ++place) {
-      const std::int16_t inner = step.in[place];
+      const std::int16_t inner = step.in[place], other = step.in[1 - place];
       if (uses_[static_cast<std::size_t>(inner)] != 1) continue;
-      chain_operands longer = in;
-      for (std::size_t k = longer.size() - 1; k > 2; --k) longer[k] = longer[k - 1];
-      longer[2] = step.in[1 - place];
-      extend(inner, with_first(chain_step_of(step, place), so_far), longer, length + 1);
+      const chain_steps longer = with_first(chain_step_of(step, place), so_far);
+      const fused_step& before = steps_[static_cast<std::size_t>(inner)];
+      if (chain_head_of(before) != kernels::chain_head::none)
+        consider(chain_head_of(before), longer, {before.in[0], other, in[2], in[3]}, length + 1);
+      if (length < 3) extend(inner, longer, {-1, -1, other, in[2]}, length + 1);
     }
   }
   static constexpr chain_steps with_first(kernels::chain_step first, const chain_steps& rest) {
     return {first, rest[0], rest[1]};
   }
-  constexpr void consider(const chain_steps& steps, const chain_operands& in, int length) {
-    const int kernel = chain_kernel_of(steps);
+  constexpr void consider(kernels::chain_head head, const chain_steps& steps, const chain_operands& in, int length) {
+    const int kernel = chain_kernel_of(head, steps);
     if (kernel < 0 || length <= length_) return;
     best_.kernel = static_cast<std::int8_t>(kernel);
     best_.in = in;
@@ -116,6 +126,7 @@ constexpr std::vector<step_chain> find_chains(const std::vector<fused_step>& ste
   for (std::size_t i = steps.size(); i-- > 0;) {
     if (chains[i].part_of_another) continue;
     chains[i] = finder.longest(static_cast<int>(i));
+    chains[i].read_again = uses[i] > 1;
     if (chains[i].kernel < 0) continue;
     // What lies inside: the operands of its steps that it does not read.
     std::vector<std::int16_t> inside{static_cast<std::int16_t>(i)};

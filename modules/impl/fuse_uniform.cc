@@ -6,7 +6,9 @@ module;
 #include "kernels/abi.h"
 #include "kernels/binary.h"
 #include "kernels/chain.h"
+#include "kernels/parallel.h"
 #include "kernels/reduce.h"
+#include "kernels/stream.h"
 #include "kernels/unary.h"
 module kerngrad;
 
@@ -19,18 +21,28 @@ namespace kerngrad::detail {
 namespace {
 
 constexpr std::int64_t block_elements = 1024;
+constexpr std::int64_t chunk_elements = 16 * block_elements, least_chunks = 4;  // for several threads
 constexpr std::size_t scratch_bytes = 32768;
 constexpr std::size_t usual_steps = 32;
 
 // Where the value of a step is: an array, the buffer of one block, or one number.
 struct lane {
   std::byte* base = nullptr;
-  std::int64_t moves = 0;  // bytes from one element to that of the next block's place: 0 but for arrays
+  std::int64_t moves = 0;   // bytes from one element to that of the next block's place: 0 but for arrays
+  std::size_t scratch = 0;  // where there is no base: how far into the thread's buffers
+};
+
+// The elements of one block, and the buffers of who computes it.
+struct block_part {
+  std::int64_t offset, n;
+  std::byte* scratch;
 };
 
 struct uniform_run {
   const fused_program& program;
   const dtype type;
+  std::size_t result_bytes = 0;
+  const std::size_t stream_least = kernels::stream_least.load(std::memory_order_relaxed);
   work_array<lane, usual_steps> lanes{program.steps.size()};
   work_array<double, usual_steps> numbers{program.steps.size()};
   work_array<bool, usual_steps> skipped{program.steps.size()};
@@ -41,12 +53,18 @@ struct uniform_run {
   }
   bool has_kernels() const;
   void skip_unwanted(std::span<const bool> wanted);
-  void place_operands(std::span<const tensor* const> in, std::byte* scratch);
+  bool may_split() const;
+  void place_operands(std::span<const tensor* const> in);
   void place_results(const shape& dims, std::span<tensor> out);
-  void run_blocks(std::int64_t first, std::int64_t end, std::int64_t size);
-  void run_block(std::int64_t offset, std::int64_t n);
-  void run_step(std::size_t i, std::int64_t offset, std::int64_t n);
-  void run_chain(std::size_t i, std::int64_t offset, std::int64_t n);
+  void run_all(std::int64_t size) const;
+  void run_blocks(std::int64_t first, std::int64_t end) const;
+  void run_block(const block_part& block) const;
+  void run_step(std::size_t i, const block_part& block) const;
+  void run_chain(std::size_t i, const block_part& block) const;
+  std::byte* address(std::size_t i, const block_part& block) const {
+    const lane& at = lanes[i];
+    return at.base ? at.base + at.moves * block.offset : block.scratch + at.scratch;
+  }
 };
 
 bool uniform_run::has_kernels() const {
@@ -65,7 +83,14 @@ void uniform_run::skip_unwanted(std::span<const bool> wanted) {
       if (!skipped[i] && k >= 0) skipped[static_cast<std::size_t>(k)] = false;
 }
 
-void uniform_run::place_operands(std::span<const tensor* const> in, std::byte* scratch) {
+// Ops from outside the library are not asked to run on several threads.
+bool uniform_run::may_split() const {
+  for (const fused_step& s : program.steps)
+    if (s.rules) return false;
+  return kernels::threads_allowed() > 1;
+}
+
+void uniform_run::place_operands(std::span<const tensor* const> in) {
   std::size_t next = 0;
   const std::size_t size = size_of(type);
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
@@ -74,7 +99,7 @@ void uniform_run::place_operands(std::span<const tensor* const> in, std::byte* s
       lanes[i] = {host_data(tensor_access::buffer(*in[static_cast<std::size_t>(s.place)])),
                   static_cast<std::int64_t>(size)};
     } else if (s.kind == step_kind::op) {
-      lanes[i].base = scratch + static_cast<std::size_t>(s.buffer) * block_elements * size;
+      lanes[i].scratch = static_cast<std::size_t>(s.buffer) * block_elements * size;
     } else {
       const float narrow = static_cast<float>(s.numbers[0]);
       if (type == dtype::float32) std::memcpy(&numbers[next], &narrow, sizeof narrow);
@@ -93,20 +118,22 @@ void uniform_run::place_results(const shape& dims, std::span<tensor> out) {
     const dtype own = program.uniform[i].gives_truths ? dtype::boolean : type;
     out[k] = tensor_access::adopt(allocate(own, dims));
     lanes[i] = {tensor_access::buffer(out[k])->data, static_cast<std::int64_t>(size_of(own))};
+    result_bytes = static_cast<std::size_t>(dims.size()) * size_of(own);
   }
 }
 
-void uniform_run::run_step(std::size_t i, std::int64_t offset, std::int64_t n) {
-  if (program.chains[i].kernel >= 0) return run_chain(i, offset, n);
+void uniform_run::run_step(std::size_t i, const block_part& block) const {
+  if (program.chains[i].kernel >= 0) return run_chain(i, block);
   const fused_step& s = step(i);
   const uniform_step& u = program.uniform[i];
   const kernel_slot& slot = kernel(i);
-  const auto address = [&](std::size_t at) { return lanes[at].base + lanes[at].moves * offset; };
-  const auto operand = [&](std::size_t k) { return address(static_cast<std::size_t>(s.in[k])); };
+  const std::int64_t n = block.n;
+  std::byte* const y = address(i, block);
+  const auto operand = [&](std::size_t k) { return address(static_cast<std::size_t>(s.in[k]), block); };
   using form = uniform_step::form;
-  if (u.how == form::flat2) return slot.flat2(operand(0), operand(1), address(i), static_cast<std::size_t>(n));
-  if (u.how == form::flat1) return slot.flat1(operand(0), address(i), static_cast<std::size_t>(n));
-  void* results[] = {address(i)};
+  if (u.how == form::flat2) return slot.flat2(operand(0), operand(1), y, static_cast<std::size_t>(n));
+  if (u.how == form::flat1) return slot.flat1(operand(0), y, static_cast<std::size_t>(n));
+  void* results[] = {y};
   if (u.how == form::unary) {
     const kernels::unary_geometry g{n, {s.numbers[0], s.numbers[1]}};
     const void* in[] = {operand(0)};
@@ -123,31 +150,43 @@ void uniform_run::run_step(std::size_t i, std::int64_t offset, std::int64_t n) {
   slot.run(in, results, &g);
 }
 
-void uniform_run::run_chain(std::size_t i, std::int64_t offset, std::int64_t n) {
+void uniform_run::run_chain(std::size_t i, const block_part& block) const {
   const step_chain& chain = program.chains[i];
   const kernels::chain_kernels& kernel = kernels::chain_simd[chain.kernel];
-  kernels::chain_geometry g{static_cast<std::size_t>(n), {}, false};
+  // Who reads a result again finds it in the cache.
+  const bool past_caches = lanes[i].moves && !chain.read_again && result_bytes >= stream_least;
+  kernels::chain_geometry g{static_cast<std::size_t>(block.n), {}, past_caches};
   const void* in[kernels::most_chain_operands];
   for (std::size_t k = 0; k < kernels::most_chain_operands && chain.in[k] >= 0; ++k) {
     const std::size_t at = static_cast<std::size_t>(chain.in[k]);
-    in[k] = lanes[at].base + lanes[at].moves * offset;
+    in[k] = address(at, block);
     g.moves[k] = step(at).kind == step_kind::op || step(at).kind == step_kind::operand;
   }
-  void* out[] = {lanes[i].base + lanes[i].moves * offset};
+  void* out[] = {address(i, block)};
   (type == dtype::float32 ? kernel.float32 : kernel.float64)(in, out, &g);
 }
 
-// One thread runs all blocks. They do not depend on one another: any split of them gives the same bits.
-void uniform_run::run_blocks(std::int64_t first, std::int64_t end, std::int64_t size) {
-  for (std::int64_t b = first; b < end; ++b) {
-    const std::int64_t offset = b * block_elements;
-    run_block(offset, std::min(block_elements, size - offset));
-  }
+// Blocks do not depend on one another: any split of them gives the same bits. As many as a chunk has are worth a
+// thread's while for the cheapest program.
+void uniform_run::run_all(std::int64_t size) const {
+  const std::int64_t chunks = (size + chunk_elements - 1) / chunk_elements;
+  if (chunks < least_chunks || !may_split()) return run_blocks(0, size);
+  kernels::parallel_chunks(static_cast<std::size_t>(chunks), [&](std::size_t chunk) {
+    const std::int64_t first = static_cast<std::int64_t>(chunk) * chunk_elements;
+    run_blocks(first, std::min(size, first + chunk_elements));
+  });
 }
 
-void uniform_run::run_block(std::int64_t offset, std::int64_t n) {
+// One thread's part, from element `first` on.
+void uniform_run::run_blocks(std::int64_t first, std::int64_t end) const {
+  alignas(64) std::byte scratch[scratch_bytes];
+  for (std::int64_t at = first; at < end; at += block_elements)
+    run_block({at, std::min(block_elements, end - at), scratch});
+}
+
+void uniform_run::run_block(const block_part& block) const {
   for (std::size_t i = 0; i < program.steps.size(); ++i)
-    if (!skipped[i] && !program.chains[i].part_of_another && step(i).kind == step_kind::op) run_step(i, offset, n);
+    if (!skipped[i] && !program.chains[i].part_of_another && step(i).kind == step_kind::op) run_step(i, block);
 }
 
 // The operands have one shape and one floating dtype.
@@ -173,17 +212,19 @@ void fold(const kernel_slot& slot, std::int64_t outer, std::int64_t count, const
 }
 
 // As many whole rows as a block holds at a time.
-void fold_rows(uniform_run& run, const kernel_slot& slot, std::size_t root, const shape& dims, std::byte* y) {
+void fold_rows(uniform_run& run, std::byte* scratch, const kernel_slot& slot, std::size_t root, const shape& dims,
+               std::byte* y) {
   const std::int64_t count = dims[dims.rank() - 1], rows = dims.size() / count, at_once = block_elements / count;
   for (std::int64_t r = 0; r < rows; r += at_once) {
     const std::int64_t now = std::min(at_once, rows - r);
-    run.run_block(r * count, now * count);
+    run.run_block({r * count, now * count, scratch});
     fold(slot, now, count, run.lanes[root].base, y + r * static_cast<std::int64_t>(size_of(run.type)));
   }
 }
 
 // All elements, by the tree of kernels/reduce-inl.h: stretches of 4096 elements, joined like the carries of a counter.
-void fold_all(uniform_run& run, const kernel_slot& slot, std::size_t root, std::int64_t size, std::byte* y) {
+void fold_all(uniform_run& run, std::byte* scratch, const kernel_slot& slot, std::size_t root, std::int64_t size,
+              std::byte* y) {
   constexpr std::int64_t stretch = 4096;
   const std::size_t width = size_of(run.type);
   std::byte* const values = run.lanes[root].base;
@@ -199,7 +240,7 @@ void fold_all(uniform_run& run, const kernel_slot& slot, std::size_t root, std::
     const std::int64_t n = std::min(stretch, size - start);
     for (std::int64_t i = 0; i < n; i += block_elements) {
       run.lanes[root].base = values + static_cast<std::size_t>(i) * width;
-      run.run_block(start + i, std::min(block_elements, n - i));
+      run.run_block({start + i, std::min(block_elements, n - i), scratch});
     }
     fold(slot, 1, n, values, pending[top]);
     for (std::uint64_t carry = done; (carry & 1) != 0; carry >>= 1, --top) join(pending[top - 1], pending[top]);
@@ -219,10 +260,9 @@ bool run_uniform(const fused_program& program, std::span<const tensor* const> in
   uniform_run run{program, type};
   if (scratch_of(program, type) > scratch_bytes || !run.has_kernels()) return false;
   if (!wanted.empty()) run.skip_unwanted(wanted);
-  alignas(64) std::byte scratch[scratch_bytes];
-  run.place_operands(in, scratch);
+  run.place_operands(in);
   run.place_results(dims, out);
-  run.run_blocks(0, (dims.size() + block_elements - 1) / block_elements, dims.size());
+  run.run_all(dims.size());
   for (std::size_t k = 0; k < out.size(); ++k) {
     if (out[k].defined() || program.results[k] < 0 || (!wanted.empty() && !wanted[k])) continue;
     const std::size_t i = static_cast<std::size_t>(program.results[k]);
@@ -257,14 +297,14 @@ bool run_uniform_reduced(const fused_program& program, std::span<const tensor* c
     return false;
   alignas(64) std::byte scratch[scratch_bytes];
   alignas(64) std::byte values[4096 * 8];
-  run.place_operands(in, scratch);
+  run.place_operands(in);
   run.lanes[root] = {values, 0};
   const shapes::axis_set reduced =
       rows ? shapes::axis_set{1} << (dims.rank() - 1) : (shapes::axis_set{1} << dims.rank()) - 1;
   y = tensor_access::adopt(allocate(type, shapes::without_axes(dims, reduced, tail.keep_dims)));
   std::byte* const out = tensor_access::buffer(y)->data;
-  if (rows) fold_rows(run, slot, root, dims, out);
-  else fold_all(run, slot, root, dims.size(), out);
+  if (rows) fold_rows(run, scratch, slot, root, dims, out);
+  else fold_all(run, scratch, slot, root, dims.size(), out);
   return true;
 }
 
