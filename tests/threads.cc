@@ -76,7 +76,10 @@ std::vector<large_work> all_large_work() {
   };
   const auto depthwise = [](const tensor& x, const tensor& w) { return kg::depthwise_conv2d(x, w, {.pad = kg::same}); };
   const auto convolution = [](const tensor& x, const tensor& w) { return kg::conv2d(x, w, {.pad = kg::same}); };
+  constexpr auto gated = kg::fuse([](auto x, auto y) { return x * kg::sigmoid(x) * y + y; });
   return {
+      {"a fused function", [=] { return gated(flat, other); }},
+      {"the gradient of a fused function", [=] { return gated.value_and_grads(flat, other).grads[0]; }},
       {"add", [=] { return flat + other; }},
       {"add of doubles", [=] { return kg::cast(flat, kg::dtype::float64) + kg::cast(other, kg::dtype::float64); }},
       {"exp", [=] { return kg::exp(flat); }},

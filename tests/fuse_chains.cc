@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs of sums, differences and products inside fused functions, which one kernel computes: expressions of every shape
+// in the list of kernels, against their ops one by one.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+#include "kernels/chain.h"
+#include "kernels/stream.h"
+#include "tests/support/fused.h"
+import kerngrad;
+
+namespace {
+
+using kerngrad::kernels::chain_head;
+using kerngrad::kernels::chain_shape;
+using kerngrad::kernels::chain_shapes;
+using kerngrad::kernels::chain_step;
+using kg::dtype;
+using kg::tensor;
+using kgtest::normal;
+using kgtest::same_bits;
+
+template <chain_head Head>
+constexpr auto head_of(const auto& x) {
+  if constexpr (Head == chain_head::Sigmoid) return kg::sigmoid(x);
+  else if constexpr (Head == chain_head::Tanh) return kg::tanh(x);
+  else if constexpr (Head == chain_head::Exp) return kg::exp(x);
+  else return x;
+}
+// `turned` writes the operands of sums and products the other way round.
+template <chain_step Step, bool Turned>
+constexpr auto after(const auto& value, const auto& x) {
+  if constexpr (Step == chain_step::plus) {
+    if constexpr (Turned) return x + value;
+    else return value + x;
+  } else if constexpr (Step == chain_step::times) {
+    if constexpr (Turned) return x * value;
+    else return value * x;
+  } else if constexpr (Step == chain_step::minus) {
+    return value - x;
+  } else if constexpr (Step == chain_step::from) {
+    return x - value;
+  } else {
+    return value;
+  }
+}
+
+template <std::size_t Which, bool Turned>
+struct chained {
+  static constexpr chain_shape shape = chain_shapes[Which];
+  constexpr auto operator()(const auto& a, const auto& b, const auto& c, const auto& d) const {
+    const auto first = after<shape.steps[0], Turned>(head_of<shape.head>(a), b);
+    return after<shape.steps[2], Turned>(after<shape.steps[1], Turned>(first, c), d);
+  }
+};
+// The same with numbers in the expression, and in the middle of others.
+template <std::size_t Which, bool Turned>
+struct chained_with_numbers {
+  static constexpr chain_shape shape = chain_shapes[Which];
+  constexpr auto operator()(const auto& a, const auto& b, const auto& c, const auto& d) const {
+    const auto first = after<shape.steps[0], Turned>(head_of<shape.head>(kg::abs(a)), 1.5);
+    const auto second = after<shape.steps[1], Turned>(first, c);
+    return kg::sqrt(kg::abs(after<shape.steps[2], Turned>(second, 3))) / (b - d);
+  }
+};
+
+template <class F>
+void expect_same(const std::string& what, const tensor (&x)[4]) {
+  constexpr auto fused = kg::fuse(F{});
+  for (const kg::simd_target& target : kg::simd_targets()) {
+    kg::set_simd_target(target.name);
+    EXPECT_TRUE(same_bits(fused(x[0], x[1], x[2], x[3]), F{}(x[0], x[1], x[2], x[3]))) << what << target.name;
+  }
+  kg::set_simd_target("");
+}
+
+template <std::size_t Which, bool Turned>
+void check_shape() {
+  for (dtype type : {dtype::float32, dtype::float64})
+    for (std::int64_t n : {1, 37, 1500}) {
+      const tensor x[] = {normal({n}, 1, type), normal({n}, 2, type), normal({n}, 3, type), normal({n}, 4, type)};
+      const std::string what = "chain " + std::to_string(Which) + " of " + std::to_string(n) + " on ";
+      expect_same<chained<Which, Turned>>(what, x);
+      expect_same<chained_with_numbers<Which, Turned>>(what + "numbers, ", x);
+    }
+}
+
+TEST(a_fused_chain, gives_the_bits_of_its_ops_called_one_by_one) {
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    (check_shape<I, false>(), ...);
+    (check_shape<I, true>(), ...);
+  }(std::make_index_sequence<std::size(chain_shapes)>{});
+}
+
+TEST(a_fused_chain, passes_on_infinities_zeros_and_denormals) {
+  for (dtype type : {dtype::float32, dtype::float64}) {
+    const tensor a = kgtest::values_of(type, {99}, 1), one = normal({99}, 2, type);
+    const tensor x[] = {a, one, one + 1, one * 3};
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (expect_same<chained<I, false>>("chain " + std::to_string(I) + " on ", x), ...);
+    }(std::make_index_sequence<std::size(chain_shapes)>{});
+  }
+}
+
+// A value that is read twice, or is a result, is not computed inside a chain only.
+constexpr auto reads_twice = [](const auto& a, const auto& b, const auto& c, const auto& d) {
+  const auto product = a * b, difference = 1 - product;
+  return product * difference * c + (d - product * c) * (difference + difference);
+};
+
+TEST(a_value_that_is_read_twice, is_there_for_both_readers) {
+  const tensor x[] = {normal({2500}, 1), normal({2500}, 2), normal({2500}, 3), normal({2500}, 4)};
+  expect_same<decltype(reads_twice)>("", x);
+  const auto got = kg::fuse(reads_twice).value_and_grads(x[0], x[1], x[2], x[3]);
+  const auto expected = kg::value_and_grads(reads_twice)(x[0], x[1], x[2], x[3]);
+  EXPECT_TRUE(same_bits(got.value, expected.value));
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_LT(kgtest::distance(got.grads[i], expected.grads[i]), 1e-5);
+}
+
+TEST(a_large_result_of_a_fused_function, has_the_same_bits_past_the_caches) {
+  struct restored {
+    std::size_t before = kerngrad::kernels::stream_least;
+    ~restored() { kerngrad::kernels::stream_least = before; }
+  } restore;
+  const tensor x[] = {normal({5003}, 1), normal({5003}, 2), normal({5003}, 3), normal({5003}, 4)};
+  const auto all = [&] { return kg::fuse(reads_twice).value_and_grads(x[0], x[1], x[2], x[3]); };
+  const auto expected = all();
+  kerngrad::kernels::stream_least = 1;
+  const auto got = all();
+  EXPECT_TRUE(same_bits(got.value, expected.value));
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_TRUE(same_bits(got.grads[i], expected.grads[i]));
+}
+
+}  // namespace

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// The chains' kernels against scalar code, on every target: all lengths around the vectors', operands that are single
+// numbers, results over an operand and past the caches, nothing beside the arrays.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <deque>
+#include <random>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "kernels/chain.h"
+#include "kernels/unary.h"
+#include "tests/support/kernels.h"
+
+namespace {
+
+using namespace kerngrad::kernels;
+using kgtest::edge;
+using kgtest::guarded;
+
+std::size_t operands_of(const chain_shape& shape) {
+  std::size_t count = 1;
+  for (chain_step step : shape.steps) count += step != chain_step::none;
+  return count;
+}
+
+// Heads are functions with kernels of their own, whose bits the chain has to give.
+template <class T>
+void head_of(chain_head head, const T* x, T* y, std::size_t n) {
+  constexpr bool narrow = std::is_same_v<T, float>;
+  switch (head) {
+    case chain_head::none: std::memcpy(y, x, n * sizeof(T)); return;
+    case chain_head::Sigmoid: return narrow ? Sigmoid_float32(x, y, n) : Sigmoid_float64(x, y, n);
+    case chain_head::Tanh: return narrow ? Tanh_float32(x, y, n) : Tanh_float64(x, y, n);
+    case chain_head::Exp: return narrow ? Exp_float32(x, y, n) : Exp_float64(x, y, n);
+  }
+}
+template <class T>
+T after(chain_step step, T value, T x) {
+  switch (step) {
+    case chain_step::none: return value;
+    case chain_step::plus: return value + x;
+    case chain_step::minus: return value - x;
+    case chain_step::times: return value * x;
+    case chain_step::from: return x - value;
+  }
+  return value;
+}
+
+struct setting {
+  std::size_t n;
+  int singles;  // bit k: operand k is one number
+  int over;     // the operand that the result replaces; -1: none
+  bool past_caches;
+  edge side;
+};
+
+template <class T>
+void check(std::size_t which, const setting& s) {
+  const chain_shape& shape = chain_shapes[which];
+  const std::size_t count = operands_of(shape);
+  std::deque<guarded<T>> x;
+  std::mt19937 random(static_cast<unsigned>(which + 1));
+  for (std::size_t k = 0; k < count; ++k) {
+    x.emplace_back((s.singles >> k) & 1 ? 1 : s.n, s.side);
+    for (T& v : x.back()) v = static_cast<T>(std::uniform_real_distribution<double>(-9, 9)(random));
+  }
+  const auto at = [&](std::size_t k, std::size_t i) { return x[k].data()[(s.singles >> k) & 1 ? 0 : i]; };
+  std::vector<T> want(s.n);
+  for (std::size_t i = 0; i < s.n; ++i) want[i] = at(0, i);
+  head_of<T>(shape.head, want.data(), want.data(), s.n);
+  for (std::size_t i = 0; i < s.n; ++i)
+    for (std::size_t k = 1; k < count; ++k) want[i] = after(shape.steps[k - 1], want[i], at(k, i));
+  chain_geometry g{s.n, {}, s.past_caches};
+  const void* in[most_chain_operands] = {};
+  for (std::size_t k = 0; k < count; ++k) in[k] = x[k].data(), g.moves[k] = !((s.singles >> k) & 1);
+  guarded<T> fresh(s.n, s.side);
+  T* const y = s.over < 0 ? fresh.data() : x[static_cast<std::size_t>(s.over)].data();
+  void* out[] = {y};
+  (std::is_same_v<T, float> ? chain_simd[which].float32 : chain_simd[which].float64)(in, out, &g);
+  EXPECT_TRUE(s.n == 0 || std::memcmp(y, want.data(), s.n * sizeof(T)) == 0)
+      << "chain " << which << " of " << sizeof(T) << " bytes, n " << s.n << ", singles " << s.singles << ", over "
+      << s.over << ", past the caches " << s.past_caches;
+}
+
+void check_all(const setting& s) {
+  for (std::size_t which = 0; which < std::size(chain_shapes); ++which) {
+    if (s.over >= static_cast<int>(operands_of(chain_shapes[which]))) continue;
+    check<float>(which, s);
+    check<double>(which, s);
+  }
+}
+
+TEST(a_chain, gives_the_bits_of_its_steps_for_every_length) {
+  kgtest::on_every_target([](const char*) {
+    for (std::size_t n = 0; n < 70; ++n)
+      for (edge side : {edge::begin, edge::end}) check_all({n, 0, -1, false, side});
+    check_all({1000, 0, -1, false, edge::end});
+  });
+}
+
+TEST(a_chain, takes_numbers_for_arrays) {
+  kgtest::on_every_target([](const char*) {
+    for (int singles = 1; singles < 16; ++singles) check_all({75, singles, -1, false, edge::end});
+  });
+}
+
+TEST(a_chain, may_replace_any_of_its_operands) {
+  kgtest::on_every_target([](const char*) {
+    for (int over = 0; over < 4; ++over)
+      for (std::size_t n : {3u, 16u, 75u}) check_all({n, 0, over, false, edge::end});
+  });
+}
+
+TEST(a_chain, writes_past_the_caches_what_it_writes_through_them) {
+  kgtest::on_every_target([](const char*) {
+    for (std::size_t n : {0u, 1u, 7u, 64u, 75u, 201u})
+      for (edge side : {edge::begin, edge::end}) check_all({n, 0, -1, true, side});
+    check_all({75, 0, 0, true, edge::end});
+  });
+}
+
+}  // namespace
