@@ -28,6 +28,9 @@ inline constexpr bool is_float32 = sizeof(hn::TFromD<D>) == 4;
 /// Whether the lanes of D are looked up in the tables of math-tables-inl.h.
 template <class D>
 inline constexpr bool has_tables = KG_AVX512 && is_float32<D>;
+/// Whether D has float lanes and fused multiply-adds, with which rounding errors of float lanes cost little.
+template <class D>
+inline constexpr bool fused_floats = HWY_NATIVE_FMA && is_float32<D>;
 
 template <class T>
 struct float_format;

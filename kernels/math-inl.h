@@ -7,6 +7,7 @@
 #else
 #define KG_MATH_INL_H_
 #endif
+#include "kernels/math-arc-inl.h"
 #include "kernels/math-exp-inl.h"
 #include "kernels/math-log-inl.h"
 #include "kernels/math-special-inl.h"

@@ -72,7 +72,7 @@ HWY_INLINE V LogOfParts(D d, V f, V k, V small) {
 /// log(0) = -inf, log(x < 0) = NaN.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V Log(D d, V x) {
-  if constexpr (has_tables<D>) return LogByTable(d, x, hn::SignBit(d));
+  if constexpr (has_tables<D>) return LogByTable(d, x, hn::SignBit(d), hn::SignBit(d));
   using constants = log_constants<hn::TFromD<D>>;
   const V lowest = hn::Set(d, format_of<D>::min_normal);
   const auto normal = hn::And(hn::Ge(x, lowest), hn::Lt(x, Infinity(d)));
@@ -100,7 +100,7 @@ HWY_INLINE V Log1p(D d, V x) {
   const V u = TwoSum(one, x, error);
   V y;
   if constexpr (has_tables<D>) {
-    y = LogByTable(d, u, hn::Div(error, u));
+    y = LogByTable(d, u, hn::SignBit(d), hn::Div(error, u));
   } else {
     V k;
     const V f = SplitExponent(d, u, k);
@@ -149,16 +149,81 @@ struct atanh_in_double {
   }
 };
 
+/// log(u 2^k) + small for u >= 1 and integral k; what it gives for infinity and NaN means nothing.
+template <class D, class V>
+HWY_INLINE V ScaledLog(D d, V u, V k, V small) {
+  if constexpr (has_tables<D>) {
+    return LogByTable(d, u, k, small);
+  } else {
+    V exponent;
+    const V f = SplitExponent(d, u, exponent);
+    return LogOfParts(d, f, hn::Add(exponent, k), small);
+  }
+}
+
+/// log(a + sqrt(a^2 + sign)) for a >= 0 in float lanes. The square is exact in two parts, the root's error is the
+/// residual over twice the root, and the error of the sum enters over the sum. From 2^13 on this is log(2 a).
+template <class D, class V>
+HWY_INLINE V LogOfRootSum(D d, V a, double sign) {
+  const V one = Constant(d, 1.0);
+  V square_rest, sum_rest, rest;
+  const V square = TwoProduct(d, a, a, square_rest);
+  const V sum = TwoSum(square, Constant(d, sign), sum_rest);
+  const V root = hn::Sqrt(sum);
+  const V residual = hn::Add(hn::NegMulAdd(root, root, sum), hn::Add(sum_rest, square_rest));
+  const V u = TwoSum(root, a, rest);
+  // The root is 0 for a = 1 only, else at least 2^-12, and so is u times the root.
+  const V divisor = hn::Max(hn::Mul(u, root), Constant(d, 0x1p-20));
+  const V small = hn::Div(hn::MulAdd(rest, root, hn::Mul(Constant(d, 0.5), residual)), divisor);
+  const auto big = hn::Gt(a, Constant(d, 0x1p13));
+  const V y = ScaledLog(d, hn::IfThenElse(big, a, u), hn::IfThenElseZero(big, one), hn::IfThenZeroElse(big, small));
+  return hn::IfThenElse(hn::Lt(a, Infinity(d)), y, a);
+}
+
+/// Below 1/16 the series, which loses nothing where the argument of the logarithm is almost 1.
+template <class D, class V>
+HWY_INLINE V AsinhOfFloats(D d, V x) {
+  const V a = hn::Abs(x), z = hn::Mul(a, a);
+  const V series = hn::MulAdd(hn::Mul(a, z), hn::MulAdd(z, Constant(d, 0.075), Constant(d, -1.0 / 6)), a);
+  return hn::CopySign(hn::IfThenElse(hn::Lt(a, Constant(d, 0.0625)), series, LogOfRootSum(d, a, 1.0)), x);
+}
+
+template <class D, class V>
+HWY_INLINE V AcoshOfFloats(D d, V x) {
+  return hn::IfThenElse(hn::Lt(x, Constant(d, 1.0)), QuietNan(d), LogOfRootSum(d, x, -1.0));
+}
+
+/// log((1 + a) / (1 - a)) / 2 with the errors of both sums and of the quotient; below 1/16 the series.
+template <class D, class V>
+HWY_INLINE V AtanhOfFloats(D d, V x) {
+  const V a = hn::Abs(x), one = Constant(d, 1.0), half = Constant(d, 0.5), z = hn::Mul(a, a);
+  V p = hn::MulAdd(z, Constant(d, 1.0 / 7), Constant(d, 0.2));
+  p = hn::MulAdd(z, p, Constant(d, 1.0 / 3));
+  const V series = hn::MulAdd(hn::Mul(a, z), p, a);
+  V above_rest, below_rest;
+  const V above = FastTwoSum(one, a, above_rest);
+  const V below = FastTwoSum(one, hn::Neg(a), below_rest);
+  const V u = hn::Div(above, below);
+  const V residual = hn::NegMulAdd(u, below_rest, hn::Add(hn::NegMulAdd(u, below, above), above_rest));
+  const V large = hn::Mul(half, ScaledLog(d, u, hn::SignBit(d), hn::Div(residual, above)));
+  const V outside = hn::IfThenElse(hn::Eq(a, one), Infinity(d), QuietNan(d));
+  const V y = hn::IfThenElse(hn::Lt(a, Constant(d, 0.0625)), series, hn::IfThenElse(hn::Lt(a, one), large, outside));
+  return hn::CopySign(y, x);
+}
+
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V Asinh(D d, V x) {
+  if constexpr (fused_floats<D>) return AsinhOfFloats(d, x);
   return AsDouble(d, x, asinh_in_double());
 }
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V Acosh(D d, V x) {
+  if constexpr (fused_floats<D>) return AcoshOfFloats(d, x);
   return AsDouble(d, x, acosh_in_double());
 }
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V Atanh(D d, V x) {
+  if constexpr (fused_floats<D>) return AtanhOfFloats(d, x);
   return AsDouble(d, x, atanh_in_double());
 }
 

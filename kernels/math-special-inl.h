@@ -10,6 +10,7 @@
 #include "kernels/math-common-inl.h"
 #include "kernels/math-exp-inl.h"
 #include "kernels/math-log-inl.h"
+#include "kernels/math-tables-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kerngrad::kernels::HWY_NAMESPACE {
@@ -243,11 +244,34 @@ struct pow_of_pairs {
   }
 };
 
+// Base-2 logarithm and exponential to 2^-34 and 2^-32. log: log2(1 + f) / s in s^2, s = f / (2 + f), for 1 + f in
+// [sqrt(1/2), sqrt(2)]. exp: (2^r - 1) / r in r on |r| <= 1/2.
+struct float_pow_constants {
+  static constexpr double log[] = {2.885390081789987, 0.9617966734515485, 0.5770835660048659, 0.41167376623771057,
+                                   0.3407120415619086};
+  static constexpr double exp[] = {0.6931471805599453,    0.24022650922288757,  0.055504108839096185,
+                                   0.009618056678524637,  0.001333350238616277, 0.0001546144469856913,
+                                   1.5297323760701075e-05};
+};
+
 struct pow_of_floats {
-  /// a^b for a > 0 from floats: double arithmetic leaves an error of 2^-44 in e^(b log(a)).
+  /// a^b for a > 0 from floats: b log2(a) is below 150 and right to 2^-26 where the result is finite and not zero.
   template <class D, class V>
   HWY_INLINE V operator()(D d, V a, V b) const {
-    return Exp(d, hn::Mul(b, Log(d, a)));
+#if KG_AVX512
+    return PowByTable(d, a, b);
+#else
+    V k;
+    const V f = SplitExponent(d, a, k);
+    const V s = hn::Div(f, hn::Add(f, Constant(d, 2.0)));
+    const V log = hn::MulAdd(s, Polynomial(d, hn::Mul(s, s), float_pow_constants::log), k);
+    const V t = Limit(d, hn::Mul(b, log), -200.0, 200.0);
+    const V magic = hn::Set(d, format_of<D>::magic);
+    const V whole = hn::Sub(hn::Add(t, magic), magic);
+    const V r = hn::Sub(t, whole);
+    const V y = hn::MulAdd(r, Polynomial(d, r, float_pow_constants::exp), Constant(d, 1.0));
+    return hn::Mul(y, PowerOfTwo(d, whole));
+#endif
   }
 };
 

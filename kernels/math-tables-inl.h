@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of float lanes by tables of 32 entries that stand in two registers each: one instruction of AVX-512 looks
-// a whole vector up. Other targets would have to gather, so they use the formulas of the other math-*-inl.h files.
+// Functions of floats by tables that stand in one or two registers each: one instruction of AVX-512 looks a whole
+// vector up. Other targets would have to gather, so they use the formulas of the other math-*-inl.h files.
 #if defined(KG_MATH_TABLES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef KG_MATH_TABLES_INL_H_
 #undef KG_MATH_TABLES_INL_H_
@@ -124,13 +124,14 @@ struct log_table {
   static constexpr float p[] = {-0.5f, 0.333334416f, -0.250082225f, 0.196553156f};
 };
 
-/// log(x) + small, where -0 is the small one that costs nothing. Zeros give -inf through the exponent, negative numbers
-/// NaN through the mantissa.
+/// log(x 2^more) + small, where -0 is what costs nothing for both. Zeros give -inf through the exponent, negative
+/// numbers NaN through the mantissa.
 template <class D, class V>
-HWY_INLINE V LogByTable(D d, V x, V small) {
+HWY_INLINE V LogByTable(D d, V x, V more, V small) {
   const hn::RebindToUnsigned<D> du;
   V k;
   const V m = Mantissa(x, k);
+  k = hn::Add(k, more);
   const auto index = hn::ShiftRight<18>(hn::BitCast(du, m));
   const V r = hn::MulSub(m, LookUp<V>(log_table::reciprocal, index), Constant(d, 1.0));
   const V high = hn::MulAdd(k, hn::Set(d, log_table::ln2_high), LookUp<V>(log_table::high, index));
@@ -267,6 +268,103 @@ HWY_INLINE V ErfByTable(D d, V x) {
   const auto index = hn::BitCast(du, number);
   const V value = hn::IfThenElse(hn::Eq(number, magic), a, LookUp<V>(erf_table::value, index));
   return hn::CopySign(Piecewise<erf_table>(a, value, index), x);
+}
+
+/// table[i] in each double lane, where i is the number in the low three or four bits of `index`.
+template <class V, class VU, size_t N>
+HWY_INLINE V LookUp(const double (&table)[N], VU index) {
+  const auto look = [&table](__m512i wide) {
+    const __m512d lower = _mm512_load_pd(table);
+    if constexpr (N == 8) return _mm512_permutexvar_pd(wide, lower);
+    else return _mm512_permutex2var_pd(lower, wide, _mm512_load_pd(table + 8));
+  };
+  if constexpr (sizeof(V) == 64) {
+    return V{look(index.raw)};
+  } else if constexpr (sizeof(V) == 32) {
+    return V{_mm512_castpd512_pd256(look(_mm512_castsi256_si512(index.raw)))};
+  } else {
+    return V{_mm512_castpd512_pd128(look(_mm512_castsi128_si512(index.raw)))};
+  }
+}
+
+template <class V>
+HWY_INLINE V MantissaOfDouble(V x, V& exponent) {
+  if constexpr (sizeof(V) == 64) {
+    exponent = V{_mm512_getexp_pd(x.raw)};
+    return V{_mm512_getmant_pd(x.raw, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan)};
+  } else if constexpr (sizeof(V) == 32) {
+    exponent = V{_mm256_getexp_pd(x.raw)};
+    return V{_mm256_getmant_pd(x.raw, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan)};
+  } else {
+    exponent = V{_mm_getexp_pd(x.raw)};
+    return V{_mm_getmant_pd(x.raw, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan)};
+  }
+}
+
+// For pieces of [0.75, 1.5) as above, 16 of them: r = m reciprocal - 1 in [-2^-5, 2^-4] and -log2(reciprocal), with 1
+// more below 1. log: log2(1 + r) / r, error 2^-34. power: 2^(i / 8); exp: (2^r - 1) / r on |r| <= 1/16, error 2^-32.
+struct pow_table {
+  HWY_ALIGN static constexpr double reciprocal[] = {1.0,
+                                                    0.9142857142857143,
+                                                    0.8648648648648649,
+                                                    0.8205128205128205,
+                                                    0.7804878048780488,
+                                                    0.7441860465116279,
+                                                    0.7111111111111111,
+                                                    0.6808510638297872,
+                                                    1.3061224489795917,
+                                                    1.2549019607843137,
+                                                    1.2075471698113207,
+                                                    1.1636363636363636,
+                                                    1.1228070175438596,
+                                                    1.0847457627118644,
+                                                    1.0491803278688525,
+                                                    1.0};
+  HWY_ALIGN static constexpr double value[] = {0.0,
+                                               0.1292830169449665,
+                                               0.2094533656289497,
+                                               0.28540221886224837,
+                                               0.3575520046180836,
+                                               0.42626475470209796,
+                                               0.49185309632967467,
+                                               0.5545888516776374,
+                                               0.6147098441152083,
+                                               0.6724253419714956,
+                                               0.7279204545631992,
+                                               0.7813597135246597,
+                                               0.8328900141647417,
+                                               0.8826430493618412,
+                                               0.9307373375628862,
+                                               1.0};
+  HWY_ALIGN static constexpr double power[] = {1.0,
+                                               1.0905077326652577,
+                                               1.189207115002721,
+                                               1.2968395546510096,
+                                               1.4142135623730951,
+                                               1.5422108254079407,
+                                               1.681792830507429,
+                                               1.8340080864093424};
+  static constexpr double log[] = {1.4426950408604686,  -0.7213475127701544, 0.48089857226619787,
+                                   -0.3606986593917939, 0.2884910231447673,  -0.2225520957194905};
+  static constexpr double exp[] = {0.6931471780166573, 0.24022650666529183, 0.05550931728962304, 0.009618730825679362};
+};
+
+/// a^b for a > 0 in double lanes, as right as the result in float needs.
+template <class D, class V>
+HWY_INLINE V PowByTable(D d, V a, V b) {
+  const hn::RebindToUnsigned<D> du;
+  V k;
+  const V m = MantissaOfDouble(a, k);
+  const auto piece = hn::ShiftRight<48>(hn::BitCast(du, m));
+  const V r = hn::MulSub(m, LookUp<V>(pow_table::reciprocal, piece), Constant(d, 1.0));
+  const V log = hn::MulAdd(r, Polynomial(d, r, pow_table::log), hn::Add(k, LookUp<V>(pow_table::value, piece)));
+  const V t = Limit(d, hn::Mul(b, log), -200.0, 200.0);
+  const V magic = Constant(d, 0x1.8p49);  // its last place is 1 / 8
+  const V steps = hn::Add(t, magic);
+  const V rest = hn::Sub(t, hn::Sub(steps, magic));
+  const V power = LookUp<V>(pow_table::power, hn::BitCast(du, steps));
+  const V y = hn::MulAdd(hn::Mul(power, rest), Polynomial(d, rest, pow_table::exp), power);
+  return hn::BitCast(d, hn::Add(hn::BitCast(du, y), hn::ShiftLeft<52>(hn::ShiftRight<3>(hn::BitCast(du, steps)))));
 }
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE

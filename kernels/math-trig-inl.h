@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trigonometric functions and their inverses. Bounds: kernels/accuracy.h; sin, cos and tan hold for all finite x.
+// Trigonometric functions. Bounds: kernels/accuracy.h, for all finite x.
 #if defined(KG_MATH_TRIG_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef KG_MATH_TRIG_INL_H_
 #undef KG_MATH_TRIG_INL_H_
@@ -161,122 +161,6 @@ template <class D, class V = hn::Vec<D>>
 HWY_INLINE V Tan(D d, V x) {
   const V y = AsDouble(d, LimitReduced(d, hn::Abs(x)), tan_of_reduced());
   return WithScalarTail(d, x, hn::Xor(y, hn::And(x, hn::SignBit(d))), scalar_tan());
-}
-
-// pi / 2 and its rest; (asin s - s) / s^3 in s^2 up to 1/4, error 2^-55; (atan t - t) / t^3 in t^2 up to
-// (sqrt(2) - 1)^2, error 2^-64.
-struct arc_constants {
-  static constexpr double half_pi = 1.5707963267948966, half_pi_rest = 6.123233995736766e-17;
-  static constexpr double asin[] = {
-      0.16666666666666669,  0.07499999999998425,  0.04464285714637338,  0.030381944137085216, 0.0223721730020056,
-      0.0173523912659092,   0.013971235301124917, 0.011478952690254089, 0.010324318288763578, 0.005450878187643824,
-      0.017419357965078285, -0.0148814093931001,  0.02877844261277394};
-  static constexpr double atan[] = {
-      -0.3333333333333333,  0.19999999999999993,  -0.1428571428571149,  0.11111111110751482,  -0.0909090906681608,
-      0.07692306729194896,  -0.0666664186913118,  0.058819230561139996, -0.05258020272656562, 0.0471925918824097,
-      -0.04103887546858586, 0.030622995553648818, -0.013905374533032585};
-};
-
-/// asin(a) for a <= 1/2; above, the angle y with asin(a) = pi / 2 - 2 y. NaN above 1.
-template <class D, class V, class M>
-HWY_INLINE V ArcSine(D d, V a, M& large) {
-  const V half = Constant(d, 0.5);
-  large = hn::Gt(a, half);
-  const V z = hn::IfThenElse(large, hn::Mul(half, hn::Sub(Constant(d, 1.0), a)), hn::Mul(a, a));
-  const V s = hn::IfThenElse(large, hn::Sqrt(z), a);
-  return hn::MulAdd(hn::Mul(s, z), Polynomial(d, z, arc_constants::asin), s);
-}
-
-struct asin_in_double {
-  template <class D, class V>
-  HWY_INLINE V operator()(D d, V x) const {
-    hn::Mask<D> large;
-    const V y = ArcSine(d, hn::Abs(x), large);
-    const V rest = hn::Sub(hn::Add(y, y), Constant(d, arc_constants::half_pi_rest));
-    return hn::CopySign(hn::IfThenElse(large, hn::Sub(Constant(d, arc_constants::half_pi), rest), y), x);
-  }
-};
-
-struct acos_in_double {
-  /// pi / 2 - asin x; 2 y near 1; pi - 2 y near -1.
-  template <class D, class V>
-  HWY_INLINE V operator()(D d, V x) const {
-    hn::Mask<D> large;
-    const V y = ArcSine(d, hn::Abs(x), large);
-    const auto negative = hn::Lt(x, hn::Zero(d));
-    const V angle = hn::IfThenElse(large, hn::Add(y, y), y);
-    const V quarters = hn::IfThenElse(large, hn::IfThenElseZero(negative, Constant(d, 2.0)), Constant(d, 1.0));
-    // Near 1 the angle is added to nothing, in the middle and near -1 it is subtracted with the sign of x.
-    const V up = hn::IfThenElse(large, angle, hn::Neg(angle));
-    const V signed_angle = hn::IfThenElse(negative, hn::Neg(up), up);
-    const V rest = hn::MulAdd(quarters, Constant(d, arc_constants::half_pi_rest), signed_angle);
-    return hn::MulAdd(quarters, Constant(d, arc_constants::half_pi), rest);
-  }
-};
-
-/// atan(a) for a >= 0: a, (a - 1) / (a + 1) or -1 / a brings it to [0, sqrt(2) - 1].
-template <class D, class V>
-HWY_INLINE V ArcTangent(D d, V a) {
-  const V one = Constant(d, 1.0);
-  const auto small = hn::Lt(a, Constant(d, 0.41421356237309503)), large = hn::Gt(a, Constant(d, 2.414213562373095));
-  const V numerator = hn::IfThenElse(small, a, hn::IfThenElse(large, hn::Neg(one), hn::Sub(a, one)));
-  const V denominator = hn::IfThenElse(small, one, hn::IfThenElse(large, a, hn::Add(a, one)));
-  const V t = hn::Div(numerator, denominator);
-  const V quarters = hn::IfThenElse(small, hn::Zero(d), hn::IfThenElse(large, one, Constant(d, 0.5)));
-  const V z = hn::Mul(t, t);
-  const V rest = hn::MulAdd(hn::Mul(t, z), Polynomial(d, z, arc_constants::atan),
-                            hn::Mul(quarters, Constant(d, arc_constants::half_pi_rest)));
-  return hn::MulAdd(quarters, Constant(d, arc_constants::half_pi), hn::Add(t, rest));
-}
-
-struct atan_in_double {
-  template <class D, class V>
-  HWY_INLINE V operator()(D d, V x) const {
-    return hn::CopySign(ArcTangent(d, hn::Abs(x)), x);
-  }
-};
-
-struct atan2_in_double {
-  /// atan(smaller / larger) in its octant; the signs of zeros count, and equal infinities lie on the diagonals.
-  template <class D, class V>
-  HWY_INLINE V operator()(D d, V y, V x) const {
-    const V one = Constant(d, 1.0), zero = hn::Zero(d);
-    const V a = hn::Abs(y), b = hn::Abs(x);
-    const auto steep = hn::Gt(a, b);
-    const V smaller = hn::IfThenElse(steep, b, a), larger = hn::IfThenElse(steep, a, b);
-    V quotient = hn::IfThenElse(hn::Eq(larger, zero), zero, hn::Div(smaller, larger));
-    quotient = hn::IfThenElse(hn::Eq(smaller, Infinity(d)), one, quotient);
-    const V angle = ArcTangent(d, quotient);
-    const auto left = hn::Lt(hn::CopySign(one, x), zero);
-    const V quarters = hn::IfThenElse(steep, one, hn::IfThenElseZero(left, Constant(d, 2.0)));
-    const auto same = hn::Eq(hn::IfThenElseZero(steep, one), hn::IfThenElseZero(left, one));
-    const V turned = hn::IfThenElse(same, angle, hn::Neg(angle));
-    const V rest = hn::MulAdd(quarters, Constant(d, arc_constants::half_pi_rest), turned);
-    const V result = hn::CopySign(hn::MulAdd(quarters, Constant(d, arc_constants::half_pi), rest), y);
-    const auto number = hn::And(hn::Eq(x, x), hn::Eq(y, y));
-    return hn::IfThenElse(number, result, QuietNan(d));
-  }
-};
-
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE V Asin(D d, V x) {
-  return AsDouble(d, x, asin_in_double());
-}
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE V Acos(D d, V x) {
-  return AsDouble(d, x, acos_in_double());
-}
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE V Atan(D d, V x) {
-  return AsDouble(d, x, atan_in_double());
-}
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE V Atan2(D d, V y, V x) {
-  if constexpr (is_float32<D>) {
-    return InDouble(d, y, x, atan2_in_double());
-  } else {
-    return atan2_in_double()(d, y, x);
-  }
 }
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
