@@ -71,6 +71,22 @@ HWY_INLINE V half_quotient(H half, V a, V b) {
   return hn::DemoteTo(half, hn::Floor(hn::Div(hn::PromoteTo(wide, a), hn::PromoteTo(wide, b))));
 }
 
+// a / b of a quarter of a vector of bytes, b > 0, in float: a quotient that is not whole is at least 2^-8 away from the
+// next integer, far beyond the rounding of the division.
+template <class Q, class V = hn::Vec<Q>>
+HWY_INLINE V quarter_quotient(Q quarter, V a, V b) {
+  const hn::Rebind<std::int32_t, Q> ints;
+  const hn::Rebind<float, Q> floats;
+  const auto p = hn::ConvertTo(floats, hn::PromoteTo(ints, a)), q = hn::ConvertTo(floats, hn::PromoteTo(ints, b));
+  return hn::DemoteTo(quarter, hn::ConvertTo(ints, hn::Div(p, q)));
+}
+template <class H, class V = hn::Vec<H>>
+HWY_INLINE V half_quotient_of_bytes(H half, V a, V b) {
+  const hn::Half<H> quarter;
+  return hn::Combine(half, quarter_quotient(quarter, hn::UpperHalf(quarter, a), hn::UpperHalf(quarter, b)),
+                     quarter_quotient(quarter, hn::LowerHalf(quarter, a), hn::LowerHalf(quarter, b)));
+}
+
 // Floats: floor(a / b) of the rounded quotient. Integers: as floor_quotient.
 template <class D, class V = hn::Vec<D>, class T = hn::TFromD<D>>
 HWY_INLINE V FloorDiv(D d, V a, V b) {
@@ -85,6 +101,12 @@ HWY_INLINE V FloorDiv(D d, V a, V b) {
     const V q = hn::Combine(d, half_quotient(half, hn::UpperHalf(half, a), hn::UpperHalf(half, by)),
                             half_quotient(half, hn::LowerHalf(half, a), hn::LowerHalf(half, by)));
     return hn::IfThenElse(is_minus_one, hn::Neg(a), hn::IfThenZeroElse(is_zero, q));
+  } else if constexpr (sizeof(T) == 1) {
+    const hn::Half<D> half;
+    const V by = hn::Max(b, hn::Set(d, 1));
+    const V q = hn::Combine(d, half_quotient_of_bytes(half, hn::UpperHalf(half, a), hn::UpperHalf(half, by)),
+                            half_quotient_of_bytes(half, hn::LowerHalf(half, a), hn::LowerHalf(half, by)));
+    return hn::IfThenZeroElse(hn::Eq(b, hn::Zero(d)), q);
   } else {
     return lane_by_lane(d, a, b, floor_quotient{});
   }
@@ -103,6 +125,20 @@ HWY_INLINE V half_remainder(H half, V a, V b, M& exact) {
   return hn::DemoteTo(half, hn::NegMulAdd(quotient, q, p));
 }
 
+// a - trunc(a / b) b in double lanes, and whether it is exact. Below 2^52 the rounded quotient is the right one or,
+// from just below an integer, that integer: then the remainder is -|b| too small, and adding |b| back is exact. The
+// product is subtracted in two exact parts, which a splitting without FMA has up to 2^990 only.
+template <class D, class V, class M>
+HWY_INLINE V double_remainder(D d, V a, V b, M& exact) {
+  const V dividend = hn::Abs(a), divisor = hn::Abs(b);
+  const V quotient = hn::Trunc(hn::Div(dividend, divisor));
+  exact = hn::And(hn::Lt(quotient, Constant(d, 0x1p52)), hn::Lt(divisor, Constant(d, 0x1p990)));
+  V rest;
+  const V product = TwoProduct(d, quotient, divisor, rest);
+  const V r = hn::Sub(hn::Sub(dividend, product), rest);
+  return hn::CopySign(hn::IfThenElse(hn::Lt(r, hn::Zero(d)), hn::Add(r, divisor), r), a);
+}
+
 // The exact remainder with the sign of a, as std::fmod.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V TruncatedMod(D d, V a, V b) {
@@ -119,6 +155,10 @@ HWY_INLINE V TruncatedMod(D d, V a, V b) {
     if (HWY_LIKELY(hn::AllTrue(wide, hn::And(upper_exact, lower_exact)))) {
       return hn::IfThenElse(is_zero, nan, hn::Combine(d, upper, lower));
     }
+  } else {
+    hn::Mask<D> exact;
+    const V r = double_remainder(d, a, b, exact);
+    if (HWY_LIKELY(hn::AllTrue(d, exact))) return r;
   }
   return lane_by_lane(d, a, b, truncated_remainder{});
 }
@@ -135,7 +175,7 @@ HWY_INLINE V FloorMod(D d, V a, V b) {
     const auto differ = hn::Lt(hn::BitCast(bits, hn::Xor(r, b)), hn::Zero(bits));
     const V adjusted = hn::IfThenElse(hn::RebindMask(d, differ), hn::Add(r, b), r);
     return hn::IfThenElse(hn::Eq(r, hn::Zero(d)), hn::CopySign(hn::Zero(d), b), adjusted);
-  } else if constexpr (sizeof(T) == 4) {
+  } else if constexpr (sizeof(T) <= 4) {
     const V r = hn::Sub(a, Product(d, FloorDiv(d, a, b), b));
     return hn::IfThenZeroElse(hn::Eq(b, hn::Zero(d)), r);
   } else {
