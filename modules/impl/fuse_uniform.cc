@@ -45,17 +45,17 @@ struct uniform_run {
   const std::size_t stream_least = kernels::stream_least.load(std::memory_order_relaxed);
   work_array<lane, usual_steps> lanes{program.steps.size()};
   work_array<double, usual_steps> numbers{program.steps.size()};
-  work_array<bool, usual_steps> skipped{program.steps.size()};
+  work_array<std::uint16_t, usual_steps> order{program.steps.size()};  // the steps that run: the first `count`
+  std::size_t count = 0;
 
   const fused_step& step(std::size_t i) const { return program.steps[i]; }
   const kernel_slot& kernel(std::size_t i) const {
     return step(i).op->kernel(static_cast<int>(backend::simd), program.uniform[i].of_truths ? dtype::boolean : type);
   }
-  bool has_kernels() const;
-  void skip_unwanted(std::span<const bool> wanted);
+  bool choose_steps(std::span<const bool> wanted);
   bool may_split() const;
   void place_operands(std::span<const tensor* const> in);
-  void place_results(const shape& dims, std::span<tensor> out);
+  void place_results(const shape& dims, std::span<const bool> wanted, std::span<tensor> out);
   void run_all(std::int64_t size) const;
   void run_blocks(std::int64_t first, std::int64_t end) const;
   void run_block(const block_part& block) const;
@@ -67,20 +67,21 @@ struct uniform_run {
   }
 };
 
-bool uniform_run::has_kernels() const {
-  for (std::size_t i = 0; i < program.steps.size(); ++i)
-    if (step(i).kind == step_kind::op && !kernel(i).exists()) return false;
-  return true;
-}
-
-// Steps that no wanted result needs.
-void uniform_run::skip_unwanted(std::span<const bool> wanted) {
-  for (std::size_t i = 0; i < program.steps.size(); ++i) skipped[i] = true;
+// The steps that a wanted result needs and that no chain computes on its way. False: one has no kernel.
+bool uniform_run::choose_steps(std::span<const bool> wanted) {
+  work_array<bool, usual_steps> needed(wanted.empty() ? 0 : program.steps.size());
   for (std::size_t k = 0; k < wanted.size(); ++k)
-    if (wanted[k] && program.results[k] >= 0) skipped[static_cast<std::size_t>(program.results[k])] = false;
-  for (std::size_t i = program.steps.size(); i-- > 0;)
+    if (wanted[k] && program.results[k] >= 0) needed[static_cast<std::size_t>(program.results[k])] = true;
+  for (std::size_t i = needed.size(); i-- > 0;)
     for (std::int16_t k : step(i).in)
-      if (!skipped[i] && k >= 0) skipped[static_cast<std::size_t>(k)] = false;
+      if (needed[i] && k >= 0) needed[static_cast<std::size_t>(k)] = true;
+  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+    const step_chain& chain = program.chains[i];
+    if (step(i).kind != step_kind::op || chain.part_of_another || (needed.size() && !needed[i])) continue;
+    if (chain.kernel < 0 && !kernel(i).exists()) return false;
+    order[count++] = static_cast<std::uint16_t>(i);
+  }
+  return true;
 }
 
 // Ops from outside the library are not asked to run on several threads.
@@ -110,11 +111,11 @@ void uniform_run::place_operands(std::span<const tensor* const> in) {
 }
 
 // A result that no step computes is an operand, a number, or a result once more.
-void uniform_run::place_results(const shape& dims, std::span<tensor> out) {
+void uniform_run::place_results(const shape& dims, std::span<const bool> wanted, std::span<tensor> out) {
   for (std::size_t k = 0; k < out.size(); ++k) {
-    if (program.results[k] < 0) continue;
+    if (program.results[k] < 0 || (!wanted.empty() && !wanted[k])) continue;
     const std::size_t i = static_cast<std::size_t>(program.results[k]);
-    if (skipped[i] || step(i).kind != step_kind::op || lanes[i].moves) continue;
+    if (step(i).kind != step_kind::op || lanes[i].moves) continue;
     const dtype own = program.uniform[i].gives_truths ? dtype::boolean : type;
     out[k] = tensor_access::adopt(allocate(own, dims));
     lanes[i] = {tensor_access::buffer(out[k])->data, static_cast<std::int64_t>(size_of(own))};
@@ -173,20 +174,21 @@ void uniform_run::run_all(std::int64_t size) const {
   if (chunks < least_chunks || !may_split()) return run_blocks(0, size);
   kernels::parallel_chunks(static_cast<std::size_t>(chunks), [&](std::size_t chunk) {
     const std::int64_t first = static_cast<std::int64_t>(chunk) * chunk_elements;
+    const kernels::part_of_result whole(result_bytes);
     run_blocks(first, std::min(size, first + chunk_elements));
   });
 }
 
-// One thread's part, from element `first` on.
+// One thread's part, from element `first` on. What lies between steps needs blocks; a single step does not.
 void uniform_run::run_blocks(std::int64_t first, std::int64_t end) const {
+  if (count == 1) return run_block({first, end - first, nullptr});
   alignas(64) std::byte scratch[scratch_bytes];
   for (std::int64_t at = first; at < end; at += block_elements)
     run_block({at, std::min(block_elements, end - at), scratch});
 }
 
 void uniform_run::run_block(const block_part& block) const {
-  for (std::size_t i = 0; i < program.steps.size(); ++i)
-    if (!skipped[i] && !program.chains[i].part_of_another && step(i).kind == step_kind::op) run_step(i, block);
+  for (std::size_t i = 0; i < count; ++i) run_step(order[i], block);
 }
 
 // The operands have one shape and one floating dtype.
@@ -258,10 +260,9 @@ bool run_uniform(const fused_program& program, std::span<const tensor* const> in
   const dtype type = in[0]->type();
   const shape& dims = in[0]->dims();
   uniform_run run{program, type};
-  if (scratch_of(program, type) > scratch_bytes || !run.has_kernels()) return false;
-  if (!wanted.empty()) run.skip_unwanted(wanted);
+  if (scratch_of(program, type) > scratch_bytes || !run.choose_steps(wanted)) return false;
   run.place_operands(in);
-  run.place_results(dims, out);
+  run.place_results(dims, wanted, out);
   run.run_all(dims.size());
   for (std::size_t k = 0; k < out.size(); ++k) {
     if (out[k].defined() || program.results[k] < 0 || (!wanted.empty() && !wanted[k])) continue;
@@ -292,7 +293,7 @@ bool run_uniform_reduced(const fused_program& program, std::span<const tensor* c
   const bool rows = tail.axis && dims.rank() > 0 && (*tail.axis == -1 || *tail.axis == dims.rank() - 1) &&
                     dims[dims.rank() - 1] <= block_elements;
   const bool all = !tail.axis && tail.op->row->name != "Mean";
-  if (dims.size() == 0 || (!rows && !all) || program.uniform[root].gives_truths || !slot.run || !run.has_kernels() ||
+  if (dims.size() == 0 || (!rows && !all) || program.uniform[root].gives_truths || !slot.run || !run.choose_steps({}) ||
       program.steps[root].kind != step_kind::op || scratch_of(program, type) > scratch_bytes)
     return false;
   alignas(64) std::byte scratch[scratch_bytes];
