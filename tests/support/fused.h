@@ -35,6 +35,16 @@ inline bool same_bits(const kg::tensor& a, const kg::tensor& b) {
           std::memcmp(a.address(), b.address(), static_cast<std::size_t>(a.size()) * kg::size_of(a.type())) == 0);
 }
 
+/// The same bits, where a NaN of one is any NaN of the other: of two different ones that meet in a sum or a product
+/// either may come through.
+inline bool same_bits_but_for_nans(const kg::tensor& a, const kg::tensor& b) {
+  if (!(a.dims() == b.dims()) || a.type() != b.type()) return false;
+  const std::vector<double> p = a.to_doubles(), q = b.to_doubles();
+  for (std::size_t i = 0; i < p.size(); ++i)
+    if (!(std::isnan(p[i]) && std::isnan(q[i])) && std::memcmp(&p[i], &q[i], sizeof(double)) != 0) return false;
+  return true;
+}
+
 /// The largest difference, relative to the largest magnitude; infinite for other shapes or dtypes.
 inline double distance(const kg::tensor& a, const kg::tensor& b) {
   if (!(a.dims() == b.dims()) || a.type() != b.type()) return INFINITY;
