@@ -18,8 +18,9 @@ FORBIDDEN_CALLS = re.compile(r'\b(?:std::)?(abort|exit|_Exit|quick_exit|terminat
                              r'|\bstd::(cout|cerr|clog)\b')
 SIMD_INCLUDE = re.compile(r'#\s*include\s*["<](hwy/|immintrin|[a-z]mmintrin|arm_neon|arm_sve)')
 RANGES_INCLUDE = re.compile(r'#\s*include\s*["<]range/v3/(all\.hpp)?')
-# Kernel files that hold no family of ops: the target list, the optimizers' fused steps, the machine's limits, threads.
-NO_FAMILY = {'parallel', 'roofs', 'targets', 'update'}
+# Kernel files that hold no family of ops: the target list, the optimizers' and fused programs' steps, the machine's
+# limits, threads.
+NO_FAMILY = {'chain', 'parallel', 'roofs', 'targets', 'update'}
 
 
 def tracked_files():

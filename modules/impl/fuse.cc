@@ -134,10 +134,10 @@ tensor run_body(const fused_parts& parts, std::span<const tensor* const> in) {
 
 tensor run_fused(const fused_parts& parts, std::span<const tensor* const> in) {
   const fused_tail& tail = parts.value->tail;
+  if (!tail.op) return run_body(parts, in);
   tensor y;
-  if (tail.op && on_simd() && !tracked(in) && run_uniform_reduced(*parts.value, in, y)) return y;
+  if (on_simd() && !tracked(in) && run_uniform_reduced(*parts.value, in, y)) return y;
   y = run_body(parts, in);
-  if (!tail.op) return y;
   const attr_value attrs[] = {tail.axis ? attr_value(*tail.axis) : attr_value(), attr_value(tail.keep_dims)};
   const tensor* const operand[] = {&y};
   return run_one(*tail.op, operand, attrs);
