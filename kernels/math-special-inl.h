@@ -74,49 +74,43 @@ struct erfc_in_double {
   }
 };
 
-struct gelu_in_double {
-  /// x (1 - erfc(a) / 2) to the right and x erfc(a) / 2 to the left, with a = |x| / sqrt(2) and a^2 = x^2 / 2 exactly;
-  /// near 0 through erf, which loses less.
-  template <class D, class V>
-  HWY_INLINE V operator()(D d, V x) const {
-    const V a = Limit(d, hn::Abs(x), 0.0, 39.5);
-    V rest;
-    const V square = hn::Mul(Constant(d, 0.5), TwoProduct(d, a, a, rest));
-    const V y = BiasedErfc(d, hn::Mul(a, Constant(d, 0.70710678118654752440)), square, hn::Mul(Constant(d, 0.5), rest));
-    const V down = Constant(d, 0x1p-129);
-    const V right = hn::Mul(x, hn::NegMulAdd(y, down, Constant(d, 1.0)));
-    const V left = hn::Mul(hn::Mul(hn::Neg(a), y), down);
-    const V far = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), left, right);
-    const V half = Constant(d, 0.5);
-    const V near = hn::MulAdd(half, SmallErf(d, hn::Mul(x, Constant(d, 0.70710678118654752440))), half);
-    return hn::IfThenElse(hn::Lt(a, half), hn::Mul(x, near), far);
-  }
-};
-
-// a e^(a^2 / 2) erfc(a / sqrt(2)) / 2 in (a - 2.5) / (a + 2.5) for 0.49 <= a <= 14.5, relative
-// error 2^-28.
-struct gelu_constants {
+// a e^(a^2 / 2) erfc(a / sqrt(2)) / 2 in (a - centre) / (a + centre), float: for 0.49 <= a <= 14.5, relative error
+// 2^-28; double: for 0.74 <= a <= 39.6, relative error 2^-53. Below `near` the way through erf loses less.
+template <class T>
+struct gelu_constants;
+template <>
+struct gelu_constants<float> {
   static constexpr float tail[] = {0.353328317f,    0.136482269f,    -0.150852397f,   0.0706128478f,
                                    -0.00357620954f, -0.00900325365f, 0.000463836768f, 0.00162925746f,
                                    0.000187712925f, -0.00025642637f, -8.39451823e-05f};
+  static constexpr double centre = 2.5, near = 0.9, farthest = 15.0;
+};
+template <>
+struct gelu_constants<double> {
+  static constexpr double tail[] = {
+      0.37220803771796906,     0.08942712969107965,    -0.1250684230829097,    0.09968702058692598,
+      -0.04932154805627338,    0.011942025761472432,   0.001643558943080355,   -0.0018170570105817817,
+      1.582197110052327e-05,   0.00027184531209712456, -4.274850436762175e-06, -4.718792615492871e-05,
+      -3.6454590074872287e-06, 8.585075807329637e-06,  2.2568224278391317e-06, -1.3409088419869017e-06,
+      -8.360131825764637e-07,  1.1357690835615328e-07, 2.3411696161426217e-07, 2.6659476841526947e-09,
+      -4.300763840775424e-08,  4.468416424283632e-09};
+  static constexpr double centre = 3.5, near = 0.75, farthest = 39.6;
 };
 
-/// max(x, 0) - |x| erfc(|x| / sqrt(2)) / 2 in float lanes; x^2 is split so that its larger
-/// part is exact. Below 0.9 through erf, which loses less there.
+/// -a^2 / 2 in two parts. A float is cut, so that the square of its larger part is exact.
 template <class D, class V>
-HWY_INLINE V GeluOfFloats(D d, V x) {
-  const hn::RebindToUnsigned<D> du;
-  const V half = Constant(d, 0.5), centre = Constant(d, 2.5), down = Constant(d, 0x1p-64);
-  const V a = Limit(d, hn::Abs(x), 0.0, 15.0);
-  const V high = hn::And(a, hn::BitCast(d, hn::Set(du, 0xfffff000U)));
-  const V square = hn::Mul(hn::Neg(half), hn::Mul(high, high));
-  const V rest = hn::Mul(hn::Mul(half, hn::Sub(high, a)), hn::Add(high, a));
-  const V t = hn::Div(hn::Sub(a, centre), hn::Add(a, centre));
-  const V biased = hn::Mul(Polynomial(d, t, gelu_constants::tail), BiasedExp(d, square, rest, 64.0));
-  const V tail = hn::Mul(biased, down);
-  const V far = hn::Sub(hn::IfThenElseZero(hn::Gt(x, hn::Zero(d)), x), tail);
-  const V near = hn::MulAdd(half, SmallErf(d, hn::Mul(x, Constant(d, 0.70710678118654752440))), half);
-  return hn::CopySign(hn::IfThenElse(hn::Lt(a, Constant(d, 0.9)), hn::Mul(x, near), far), x);
+HWY_INLINE V HalfSquare(D d, V a, V& rest) {
+  const V half = Constant(d, 0.5);
+  if constexpr (is_float32<D>) {
+    const hn::RebindToUnsigned<D> du;
+    const V high = hn::And(a, hn::BitCast(d, hn::Set(du, 0xfffff000U)));
+    rest = hn::Mul(hn::Mul(half, hn::Sub(high, a)), hn::Add(high, a));
+    return hn::Mul(hn::Neg(half), hn::Mul(high, high));
+  } else {
+    const V square = TwoProduct(d, a, a, rest);
+    rest = hn::Mul(hn::Neg(half), rest);
+    return hn::Mul(hn::Neg(half), square);
+  }
 }
 
 template <class D, class V = hn::Vec<D>>
@@ -144,14 +138,23 @@ HWY_INLINE V Erfc(D d, V x) {
   return AsDouble(d, x, erfc_in_double());
 }
 
-/// x (1 + erf(x / sqrt(2))) / 2; at -infinity the limit -0.
+/// x (1 + erf(x / sqrt(2))) / 2 as max(x, 0) - |x| erfc(|x| / sqrt(2)) / 2, near 0 through erf; at -infinity the limit
+/// -0.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V Gelu(D d, V x) {
-  if constexpr (is_float32<D>) {
-    return GeluOfFloats(d, x);
-  } else {
-    return gelu_in_double()(d, x);
-  }
+  using T = hn::TFromD<D>;
+  using constants = gelu_constants<T>;
+  const V half = Constant(d, 0.5), centre = Constant(d, constants::centre);
+  const V a = Limit(d, hn::Abs(x), 0.0, constants::farthest);
+  V rest;
+  const V square = HalfSquare(d, a, rest);
+  const V t = hn::Div(hn::Sub(a, centre), hn::Add(a, centre));
+  const V e = BiasedExp(d, square, rest, exp_constants<T>::bias);
+  const V down = PowerOfTwo(d, Constant(d, -exp_constants<T>::bias));
+  const V tail = hn::Mul(hn::Mul(Polynomial(d, t, constants::tail), e), down);
+  const V far = hn::Sub(hn::IfThenElseZero(hn::Gt(x, hn::Zero(d)), x), tail);
+  const V near = hn::MulAdd(half, SmallErf(d, hn::Mul(x, Constant(d, 0.70710678118654752440))), half);
+  return hn::CopySign(hn::IfThenElse(hn::Lt(a, Constant(d, constants::near)), hn::Mul(x, near), far), x);
 }
 
 struct rsqrt_in_double {

@@ -51,7 +51,13 @@ template <class D, class V>
 HWY_INLINE V ReduceQuarters(D d, V a, V& k, V& low) {
   const V magic = hn::Set(d, format_of<D>::magic);
   k = hn::Sub(hn::MulAdd(a, Constant(d, 0.63661977236758134308), magic), magic);
-  if constexpr (is_float32<D>) {
+  if constexpr (fused_floats<D>) {
+    // The first difference is exact: it is below 1 and a multiple of 2^-24. The second is rounded once, as in double.
+    const V first = hn::NegMulAdd(k, Constant(d, 0x1.921fb6p+0), a);
+    const V r = hn::NegMulAdd(k, Constant(d, -0x1.777a5cp-25), first);
+    low = hn::Mul(k, Constant(d, 0x1.ee59dap-50));
+    return r;
+  } else if constexpr (is_float32<D>) {
     low = hn::Zero(d);
     return InDouble(d, a, k, subtract_quarters());
   } else {
@@ -68,6 +74,7 @@ template <class D, class V>
 HWY_INLINE V SinOfReduced(D d, V r, V low) {
   const V z = hn::Mul(r, r);
   const V cubic = hn::Mul(hn::Mul(r, z), Polynomial(d, z, trig_constants<hn::TFromD<D>>::sin));
+  if constexpr (fused_floats<D>) return hn::Add(r, hn::Add(cubic, low));
   if constexpr (is_float32<D>) return hn::Add(r, cubic);
   const V tail = hn::NegMulAdd(hn::Mul(z, Constant(d, 0.5)), low, low);
   return hn::Add(r, hn::Add(cubic, tail));
