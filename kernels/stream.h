@@ -2,24 +2,16 @@
 // When results are written past the caches. A store to a line that is in no cache reads the line first; a result that
 // does not fit the caches is better written without that, by non-temporal stores. The bits are the same.
 #pragma once
-#include <unistd.h>
-
 #include <atomic>
 #include <cstddef>
 
 namespace kerngrad::kernels {
 
 /// Half the last-level cache in bytes, which others use as well; of 32 MiB where the system does not say.
-inline std::size_t half_of_last_cache() noexcept {
-#if defined(_SC_LEVEL3_CACHE_SIZE) && defined(_SC_LEVEL2_CACHE_SIZE)
-  for (const int level : {_SC_LEVEL3_CACHE_SIZE, _SC_LEVEL2_CACHE_SIZE})
-    if (const long bytes = sysconf(level); bytes > 0) return static_cast<std::size_t>(bytes) / 2;
-#endif
-  return std::size_t{16} << 20;
-}
+std::size_t half_of_last_cache() noexcept;
 
 /// Results of at least that many bytes are written past the caches; tests lower it.
-inline std::atomic<std::size_t> stream_least{half_of_last_cache()};
+extern std::atomic<std::size_t> stream_least;
 
 /// The bytes of the whole result while this thread computes a part of it: 0 when it computes all.
 inline constinit thread_local std::size_t whole_result_bytes = 0;

@@ -168,6 +168,7 @@ TEST(a_result, is_streamed_from_the_threshold_on_also_when_it_is_computed_in_par
   const threshold_restored restored;
   EXPECT_EQ(stream_least, half_of_last_cache());
   EXPECT_GE(half_of_last_cache(), std::size_t{1} << 16);
+  EXPECT_LE(half_of_last_cache(), std::size_t{1} << 29) << "no core has a cache of more than a GiB";
   stream_least = 1000;
   EXPECT_TRUE(is_streamed(1000));
   EXPECT_FALSE(is_streamed(999));

@@ -20,7 +20,7 @@ SIMD_INCLUDE = re.compile(r'#\s*include\s*["<](hwy/|immintrin|[a-z]mmintrin|arm_
 RANGES_INCLUDE = re.compile(r'#\s*include\s*["<]range/v3/(all\.hpp)?')
 # Kernel files that hold no family of ops: the target list, the optimizers' and fused programs' steps, the machine's
 # limits, threads.
-NO_FAMILY = {'chain', 'parallel', 'roofs', 'targets', 'update'}
+NO_FAMILY = {'chain', 'parallel', 'roofs', 'stream', 'targets', 'update'}
 
 
 def tracked_files():
