@@ -59,6 +59,7 @@ void describe_run(const options& chosen, const network& net, const trainer& trai
 
 void run(const options& chosen) {
   cap_target(chosen.target);
+  kg::set_num_threads(chosen.threads);
   const image_set train_set = read_images(chosen.data, "train", chosen.limit);
   const image_set test_set = read_images(chosen.data, "t10k", chosen.limit);
   if (chosen.epochs > 0 && chosen.batch > train_set.count())

@@ -26,12 +26,8 @@ std::optional<options> read_command_line(int argc, const char* const* argv, int&
       ->check(CLI::Range(1, 60000).description(""));
   app.add_option("--seed", chosen.seed, "chooses initial weights and order of the images (default: 1)")
       ->type_name("NUMBER");
-  const auto one_thread = [](const std::string& value) {
-    return value == "1" ? std::string() : "kernels run on one thread: 1 is the only value so far, not " + value;
-  };
-  app.add_option("--threads", "threads of the kernels; 1 so far")
-      ->check(CLI::Validator(one_thread, ""))
-      ->type_name("1");
+  app.add_option("--threads", chosen.threads, "threads of the kernels; 0: one for each CPU (default: 1)")
+      ->check(CLI::Range(0, 1024).description(""));
   app.add_option("--target", chosen.target, "use no SIMD target better than this one, such as AVX2")->type_name("NAME");
   app.add_option("--data", chosen.data, "folder of the four gzipped IDX files (default: " + chosen.data + ")")
       ->type_name("DIR");

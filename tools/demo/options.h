@@ -13,6 +13,7 @@ struct options {
   demo::model model = demo::model::cnn;
   int epochs = 3;
   int batch = 64;
+  int threads = 1;  // 0: one for each CPU
   std::uint64_t seed = 1;
   std::string target;  // empty: the best one
   std::string data = "/usr/share/datasets/fashion-mnist";
