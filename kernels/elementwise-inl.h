@@ -46,14 +46,15 @@ constexpr bool masked_memory() {
 #endif
 }
 
-// The first `count` lanes from p, zeros above; 0 < count <= Lanes(d).
+// The first `count` lanes from p, zeros above; 0 < count <= Lanes(d). Copies are of bytes: complex numbers, lanes of
+// eight bytes here, are aligned to four only.
 template <class D, class T = hn::TFromD<D>>
 HWY_INLINE hn::Vec<D> load_first(D d, const T* p, std::size_t count) {
   if constexpr (masked_memory<T>()) {
     return hn::MaskedLoad(hn::FirstN(d, count), d, p);
   } else {
     HWY_ALIGN T lanes[hn::MaxLanes(D{})] = {};
-    std::memcpy(lanes, p, count * sizeof(T));
+    std::memcpy(lanes, static_cast<const void*>(p), count * sizeof(T));
     return hn::Load(d, lanes);
   }
 }
@@ -65,7 +66,7 @@ HWY_INLINE void store_first(D d, hn::Vec<D> v, T* y, std::size_t count) {
   } else {
     HWY_ALIGN T lanes[hn::MaxLanes(D{})];
     hn::Store(v, d, lanes);
-    std::memcpy(y, lanes, count * sizeof(T));
+    std::memcpy(static_cast<void*>(y), lanes, count * sizeof(T));
   }
 }
 

@@ -28,13 +28,13 @@ std::size_t operands_of(const chain_shape& shape) {
 
 // Heads are functions with kernels of their own, whose bits the chain has to give.
 template <class T>
-void head_of(chain_head head, const T* x, T* y, std::size_t n) {
+void apply_head(chain_head head, T* y, std::size_t n) {
   constexpr bool narrow = std::is_same_v<T, float>;
   switch (head) {
-    case chain_head::none: std::memcpy(y, x, n * sizeof(T)); return;
-    case chain_head::Sigmoid: return narrow ? Sigmoid_float32(x, y, n) : Sigmoid_float64(x, y, n);
-    case chain_head::Tanh: return narrow ? Tanh_float32(x, y, n) : Tanh_float64(x, y, n);
-    case chain_head::Exp: return narrow ? Exp_float32(x, y, n) : Exp_float64(x, y, n);
+    case chain_head::none: return;
+    case chain_head::Sigmoid: return narrow ? Sigmoid_float32(y, y, n) : Sigmoid_float64(y, y, n);
+    case chain_head::Tanh: return narrow ? Tanh_float32(y, y, n) : Tanh_float64(y, y, n);
+    case chain_head::Exp: return narrow ? Exp_float32(y, y, n) : Exp_float64(y, y, n);
   }
 }
 template <class T>
@@ -70,7 +70,7 @@ void check(std::size_t which, const setting& s) {
   const auto at = [&](std::size_t k, std::size_t i) { return x[k].data()[(s.singles >> k) & 1 ? 0 : i]; };
   std::vector<T> want(s.n);
   for (std::size_t i = 0; i < s.n; ++i) want[i] = at(0, i);
-  head_of<T>(shape.head, want.data(), want.data(), s.n);
+  apply_head<T>(shape.head, want.data(), s.n);
   for (std::size_t i = 0; i < s.n; ++i)
     for (std::size_t k = 1; k < count; ++k) want[i] = after(shape.steps[k - 1], want[i], at(k, i));
   chain_geometry g{s.n, {}, s.past_caches};

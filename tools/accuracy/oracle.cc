@@ -86,10 +86,18 @@ constexpr unary_oracle table[] = {
 };
 #undef PLAIN
 
+// MPFR keeps constants a thread, which it gives back when asked only.
+struct thread_caches {
+  ~thread_caches() { mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE); }
+};
+
 // 160 bits: no composition above cancels, so the 64 bits of a long double come out right.
 struct variable {
   mpfr_t v;
-  variable() { mpfr_init2(v, 160); }
+  variable() {
+    thread_local const thread_caches caches;
+    mpfr_init2(v, 160);
+  }
   ~variable() { mpfr_clear(v); }
   variable(const variable&) = delete;
   variable& operator=(const variable&) = delete;
