@@ -89,7 +89,6 @@ class prepared {
         const bool is_value = row.operands[row.takes_list() ? 0 : i].part == kg::role::value;
         if (is_value && x.type() != type) x = kg::cast(x, type);  // the table has kernels that the row does not lead to
         has_value = has_value || is_value;
-        signatures_.push_back(x.signature());
         if (std::find(what.unread.begin(), what.unread.end(), operands_[i].name) == what.unread.end())
           read_ += bytes(x.signature());
         in_.push_back({const_cast<void*>(x.address()), x.dims(), x.type()});
@@ -99,8 +98,8 @@ class prepared {
       attrs_[static_cast<std::size_t>(row.attr_index(a.name))] = a.value;
     // Without a value the dtype is an attribute.
     if (const int at = row.attr_index("dtype"); at >= 0 && !has_value) attrs_[static_cast<std::size_t>(at)] = type;
-    call_ = std::make_unique<kg::inference>(
-        kg::inference{row, signatures_, attrs_, type, kg::result_of(type, row.types.after)});
+    call_ =
+        std::make_unique<kg::inference>(kg::inference{row, in_, attrs_, type, kg::result_of(type, row.types.after)});
     row.infer(*call_);
     for (int k = 0; k < call_->out.size(); ++k) {
       kg::signature& y = call_->out[k];
@@ -140,7 +139,6 @@ class prepared {
   double work_, read_ = 0, written_ = 0;
   std::vector<kg::named_operand> operands_;
   std::vector<kg::tensor> results_;
-  std::vector<kg::signature> signatures_;
   std::vector<kg::attr_value> attrs_;
   std::vector<kg::view> in_, out_;
   std::unique_ptr<kg::inference> call_;

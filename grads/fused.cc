@@ -136,10 +136,10 @@ constexpr auto fused_rule() {
       wrt(all, []<class C>(const C& c) { return part_rule<binary, "Prelu", 1>(activation_context<Op, C>{c}); }));
 }
 
-inline constexpr std::tuple fused{
+inline constexpr auto fused = family_rules(std::tuple{
     fused_rule<"_FusedMatMul", matrix, "BatchMatMul">(),
     fused_rule<"FusedConv2D", window, "Conv2D">(),
     fused_rule<"FusedDepthwiseConv2D", window, "DepthwiseConv2dNative">(),
-};
+});
 
 }  // namespace kerngrad::rules

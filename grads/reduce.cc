@@ -88,7 +88,7 @@ inline constexpr auto running_others = [](const auto& c) {
   return transpose(reshape(sums, view.moved), view.inverse);
 };
 
-inline constexpr std::tuple reduce{
+inline constexpr auto reduce = family_rules(std::tuple{
     rule<"Sum">(wrt(keep::nothing, [](const auto& c) { return spread(c, c.dy(), c.template attr<"axis">()); })),
     rule<"Mean">(wrt(keep::nothing,
                      [](const auto& c) {
@@ -111,9 +111,9 @@ inline constexpr std::tuple reduce{
                                        !c.template attr<"reverse">().as_bool());
                        })),
     rule<"Cumprod">(wrt(keep::in0, running_others)),
-};
+});
 
-inline constexpr std::tuple softmax_family{
+inline constexpr auto softmax_family = family_rules(std::tuple{
     rule<"Softmax">(wrt(keep::out0,
                         [](const auto& c) {
                           const int axis = static_cast<int>(c.template attr<"dim">().as_integer());
@@ -139,10 +139,10 @@ inline constexpr std::tuple softmax_family{
               return expand_dims(c.dy(), -1) * pull;
             }),
         wrt(keep::in0, [](const auto& c) { return -expand_dims(c.dy(), -1) * log_softmax(c.in(0)); })),
-};
+});
 
 // With C = A B: dA = dC B^T and dB = A^T dC, each with the transpositions of the call undone.
-inline constexpr std::tuple matrix{
+inline constexpr auto matrix = family_rules(std::tuple{
     rule<"BatchMatMul">(
         wrt(keep::in1,
             [](const auto& c) {
@@ -154,6 +154,6 @@ inline constexpr std::tuple matrix{
               const bool ta = c.template attr<"transposeA">().as_bool(), tb = c.template attr<"transposeB">().as_bool();
               return c.reduced(1, tb ? matmul(c.dy(), c.in(0), true, ta) : matmul(c.in(0), c.dy(), !ta, false));
             })),
-};
+});
 
 }  // namespace kerngrad::rules

@@ -20,7 +20,7 @@ inline constexpr double one_over_sqrt_two_pi = 0.39894228040143267794;
 inline constexpr double selu_scale = 1.0507009873554804934;
 inline constexpr double selu_scale_alpha = 1.7580993408473768599;  // scale * alpha
 
-inline constexpr std::tuple unary{
+inline constexpr auto unary = family_rules(std::tuple{
     // Step with alpha = -1 is the sign with -1 at 0, where the convention asks for -dy.
     rule<"Abs">(wrt(keep::in0, [](const auto& c) { return c.dy() * step(c.in(0), -1); })),
     rule<"Neg">(wrt(keep::nothing, [](const auto& c) { return -c.dy(); })),
@@ -78,6 +78,6 @@ inline constexpr std::tuple unary{
     // Inside the bounds and on them the result is the operand itself; NaN gets none.
     rule<"ClipByValue">(wrt(keep::in0 | keep::out0,
                             [](const auto& c) { return where(c.in(0) == c.out(), c.dy(), zeros_like(c.dy())); })),
-};
+});
 
 }  // namespace kerngrad::rules

@@ -33,7 +33,7 @@ inline constexpr auto no_slope_0 = [](const auto& c) { return c.zeros(0); };
 inline constexpr auto no_slope_1 = [](const auto& c) { return c.zeros(1); };
 inline constexpr auto no_slope_2 = [](const auto& c) { return c.zeros(2); };
 
-inline constexpr std::tuple window{
+inline constexpr auto window = family_rules(std::tuple{
     rule<"Conv2D">(wrt(keep::in1,
                        [](const auto& c) {
                          return convolve<"Conv2DBackpropInput">(c, c.dy(), c.in(1), attr<"inputShape">(c.dims(0)));
@@ -89,6 +89,6 @@ inline constexpr std::tuple window{
         wrt(keep::in1,
             [](const auto& c) { return pooled<"MaxPoolGrad">(c, c.dy(), c.in(1), pooled<"MaxPool">(c, c.in(1))); }),
         wrt(keep::nothing, no_slope_1)),
-};
+});
 
 }  // namespace kerngrad::rules

@@ -46,6 +46,13 @@ consteval bool fits() {
   else return true;
 }
 
+// What a call says of its row is the compiler's answer. A call that names the row when it runs, or a local reference to
+// it, would make every importer compile the table of all rows with the shape rules that it refers to.
+template <class Op, class T>
+inline constexpr std::size_t place_in_row = static_cast<std::size_t>(Op::row.attr_index(T::name));
+template <class Op>
+inline constexpr std::size_t attr_count = Op::row.attrs.size();
+
 /// How many operands a row needs at least.
 consteval int required_operands(const op_row& row) {
   int count = 0;
@@ -83,37 +90,37 @@ namespace kerngrad::detail {
 // A typed call of an op, whoever brought it.
 template <class Op, class... Args>
 inline tensor invoke(const op_entry& op, const Args&... args) {
-  constexpr const op_row& row = Op::row;
   static_assert(has_these_attributes<Op, Args...>,
                 "an attribute that the op's row does not have: see the row for their names");
-  static_assert(row.takes_list() || has_these_operands<Op, Args...>, "a wrong number of operands: see the op's row");
-  if constexpr (row.attrs.empty() && sizeof...(Args) == 1 && row.operands.size() == 1 && !row.takes_list()) {
+  static_assert(Op::row.takes_list() || has_these_operands<Op, Args...>,
+                "a wrong number of operands: see the op's row");
+  if constexpr (attr_count<Op> == 0 && sizeof...(Args) == 1 && Op::row.operands.size() == 1 && !Op::row.takes_list()) {
     return run_unary(op, args...);
-  } else if constexpr (row.attrs.empty() && sizeof...(Args) == 2 && row.group == family::binary && !row.takes_list()) {
+  } else if constexpr (attr_count<Op> == 0 && sizeof...(Args) == 2 && Op::row.group == family::binary &&
+                       !Op::row.takes_list()) {
     return run_binary(op, args...);
   } else {
     const tensor* in[sizeof...(Args) + 1];
-    attr_value attrs[row.attrs.size() + 1];
+    attr_value attrs[attr_count<Op> + 1];
     std::size_t count = 0;
     const auto place = [&]<class T>(const T& argument) {
-      if constexpr (is_attr<T>) attrs[row.attr_index(T::name)] = argument.value;
+      if constexpr (is_attr<T>) attrs[place_in_row<Op, T>] = argument.value;
       else in[count++] = &argument;
     };
     (place(args), ...);
-    return run_one(op, {in, count}, {attrs, row.attrs.size()});
+    return run_one(op, {in, count}, {attrs, attr_count<Op>});
   }
 }
 
 template <class Op, class... Attrs>
 tensor_list invoke_list(const op_entry& op, std::span<const tensor> operands, const Attrs&... given) {
-  constexpr const op_row& row = Op::row;
   static_assert(has_these_attributes<Op, Attrs...>,
                 "an attribute that the op's row does not have: see the row for their names");
   std::vector<const tensor*> in;
   for (const tensor& x : operands) in.push_back(&x);
-  attr_value attrs[row.attrs.size() + 1];
-  ((attrs[row.attr_index(Attrs::name)] = given.value), ...);
-  return run_list(op, in, {attrs, row.attrs.size()});
+  attr_value attrs[attr_count<Op> + 1];
+  ((attrs[place_in_row<Op, Attrs>] = given.value), ...);
+  return run_list(op, in, {attrs, attr_count<Op>});
 }
 
 }  // namespace kerngrad::detail

@@ -146,6 +146,17 @@ constexpr dtype promote(dtype a, dtype b) {
   return order[static_cast<int>(a)] >= order[static_cast<int>(b)] ? a : b;
 }
 
+}  // namespace kerngrad
+
+namespace kerngrad::detail {
+// `fail` with numbers in place of each # in `got`. The text is put together elsewhere, so that importers of shapes and
+// attribute values compile none of it.
+[[noreturn]] void fail_with(std::string_view op, std::string_view got, std::initializer_list<std::int64_t> numbers,
+                            std::string_view wanted, std::string_view advice = {});
+}  // namespace kerngrad::detail
+
+export namespace kerngrad {
+
 // ---------------------------------------------------------------------------------------------------- shape
 
 /// Sizes of the axes of a tensor, outermost first; rank 0 is a scalar. Sizes are not negative, the rank is at most
@@ -185,7 +196,8 @@ std::string to_string(const shape& dims);
 
 constexpr void shape::assign(const std::int64_t* dims, std::size_t rank) {
   if (rank > static_cast<std::size_t>(max_rank))
-    fail("shape", "rank " + std::to_string(rank), "a rank of at most 8", "merge axes with reshape");
+    detail::fail_with("shape", "rank #", {static_cast<std::int64_t>(rank)}, "a rank of at most 8",
+                      "merge axes with reshape");
   // The bound holds for the sizes with every 0 taken as 1, so that no sum or product of an empty tensor's sizes
   // overflows elsewhere. Times 8 bytes an element still fits in 62 bits.
   constexpr std::int64_t limit = std::int64_t{1} << 58;
@@ -193,11 +205,10 @@ constexpr void shape::assign(const std::int64_t* dims, std::size_t rank) {
   bool empty = false;
   for (std::size_t i = 0; i < rank; ++i) {
     if (dims[i] < 0)
-      fail("shape", "axis " + std::to_string(i) + " of size " + std::to_string(dims[i]), "sizes of 0 or more");
-    if (dims[i] > limit / size)
-      fail("shape", "sizes whose product overflows", "at most 2^58 elements", "split the tensor");
+      detail::fail_with("shape", "axis # of size #", {static_cast<std::int64_t>(i), dims[i]}, "sizes of 0 or more");
     empty = empty || dims[i] == 0;
-    size *= dims[i] == 0 ? 1 : dims[i];
+    if (__builtin_mul_overflow(size, dims[i] == 0 ? 1 : dims[i], &size) || size > limit)
+      fail("shape", "sizes whose product overflows", "at most 2^58 elements", "split the tensor");
     dims_[i] = dims[i];
   }
   rank_ = static_cast<int>(rank);
@@ -261,14 +272,14 @@ class attr_value {
   constexpr attr_value(dtype value) : kind_(attr_kind::dtype), integer_(static_cast<std::int64_t>(value)) {}
   constexpr attr_value(std::string_view value) : kind_(attr_kind::text) {
     if (value.size() > max_text)
-      fail("attribute", "a text of " + std::to_string(value.size()) + " bytes", "at most 127");
+      detail::fail_with("attribute", "a text of # bytes", {static_cast<std::int64_t>(value.size())}, "at most 127");
     count_ = static_cast<std::uint8_t>(value.size());
     for (std::size_t i = 0; i <= max_text; ++i) payload_.text[i] = i < value.size() ? value[i] : '\0';
   }
   constexpr attr_value(const char* value) : attr_value(std::string_view(value)) {}
   constexpr attr_value(std::span<const std::int64_t> values) : kind_(attr_kind::list) {
     if (values.size() > max_list)
-      fail("attribute", "a list of " + std::to_string(values.size()) + " integers", "at most 16");
+      detail::fail_with("attribute", "a list of # integers", {static_cast<std::int64_t>(values.size())}, "at most 16");
     count_ = static_cast<std::uint8_t>(values.size());
     for (std::size_t i = 0; i < max_list; ++i) payload_.list[i] = i < values.size() ? values[i] : 0;
   }

@@ -213,6 +213,8 @@ tensor_list run_list(const op_entry& op, std::span<const tensor* const> in, std:
 /// The attributes of a call as its kernel sees them: defaults filled in, kinds and ranges checked, integers where
 /// whole numbers were given for them.
 void check_attrs(const op_row& row, std::span<const attr_value> given, std::span<attr_value> out);
+/// Whether they are that already: all given, of the row's kinds, in range.
+bool attrs_as_declared(const op_row& row, std::span<const attr_value> given);
 void check_operands(const op_row& row, std::span<const tensor* const> in);
 /// What the row says of operand i; of every one, for an op that takes a list.
 inline const operand& spec_of(const op_row& row, int i) {

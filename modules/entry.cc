@@ -57,15 +57,28 @@ struct op_entry {
   const op_gradient* gradient = nullptr;                    // null: none
   std::array<dtype_set, backend_count> plain_cpp{};         // of `kernels`: those that are no SIMD code
   std::array<dtype_set, backend_count> flat{};  // of `kernels`: those that take operands as they are, array by array
+  dtype_set plain{};                            // operands that all are of one of these need no check and no promotion
 
   constexpr const kernel_slot& kernel(int backend, dtype type) const {
     return kernels[static_cast<std::size_t>(backend)][static_cast<int>(type)];
   }
 };
 
+// The dtypes that every operand of a row may have and that the op computes in as they are.
+constexpr dtype_set plain_dtypes(const op_row& row) {
+  dtype_set all = row.operands.empty() ? dtype_set{} : any_dtype;
+  for (const operand& item : row.operands) all = all & (item.part == role::value ? item.types : dtype_set{});
+  dtype_set plain{};
+  for (int i = 0; i < dtype_count; ++i) {
+    const dtype type = static_cast<dtype>(i);
+    if (all.has(type) && lifted(type, row.types.before) == type) plain = plain | only(type);
+  }
+  return plain;
+}
+
 constexpr op_entry make_entry(const op_row& row, int id, std::array<const kernel_slot*, backend_count> kernels,
                               const op_gradient* gradient, std::array<dtype_set, backend_count> plain_cpp = {}) {
-  op_entry entry{&row, id, kernels, gradient, plain_cpp};
+  op_entry entry{&row, id, kernels, gradient, plain_cpp, {}, plain_dtypes(row)};
   const int count = row.attrs.empty() && !row.takes_list() ? static_cast<int>(row.operands.size()) : 0;
   for (std::size_t b = 0; b < backend_count; ++b)
     for (int i = 0; i < dtype_count; ++i) {

@@ -66,7 +66,7 @@ constexpr symbolic_gradient symbolic_rules(const rule_parts<F...>& parts) {
 }
 
 /// The rules of the known ops that can be steps of an expression, by id.
-inline constexpr auto known_symbolic_rules = [] {
+inline constexpr auto known_symbolic_rules = []() consteval {
   std::array<symbolic_gradient, static_cast<std::size_t>(op_count)> table{};
   const auto place = [&]<fixed_string Op, class... F>(const op_rule<Op, F...>& rule) {
     if constexpr (works_by_element(row_of<op_id<Op>>))

@@ -79,11 +79,19 @@ struct type_rule {
   result after = result::same;
 };
 
+/// An operand or a result as shape rules and launchers see it. Shape rules have no use for the elements, which may not
+/// be there yet.
+struct view {
+  void* data = nullptr;
+  shape dims;
+  dtype type = dtype::float32;
+};
+
 /// What a row's shape rule gets and fills in. `in` is as the kernel will see it, after promotion.
 struct op_row;
 struct inference {
   const op_row& row;
-  std::span<const signature> in;
+  std::span<const view> in;
   std::span<const attr_value> attrs;
   dtype compute;      ///< the dtype that the kernel is chosen by
   dtype result_type;  ///< what the type rule says of the results
@@ -101,13 +109,6 @@ struct inference {
 
 /// A constexpr shape rule: pushes one signature per result or throws.
 using infer_fn = void (*)(inference&);
-
-/// An operand or a result as a launcher sees it.
-struct view {
-  void* data = nullptr;
-  shape dims;
-  dtype type = dtype::float32;
-};
 
 struct launch_call;
 /// Turns shapes and attributes into the kernel's geometry and calls it.

@@ -29,8 +29,8 @@ inline constexpr operand x_complex[] = {{"x", complex_only}};
 
 inline constexpr attr_spec cast_attrs[] = {{"dtype", attr_kind::dtype, "the dtype of the result", true}};
 
-inline constexpr op_row binary_row(std::string_view name, std::string_view doc, std::span<const operand> operands,
-                                   type_rule types, double cost = 1) {
+consteval op_row binary_row(std::string_view name, std::string_view doc, std::span<const operand> operands,
+                            type_rule types, double cost = 1) {
   return {.name = name,
           .doc = doc,
           .group = family::binary,
@@ -41,18 +41,18 @@ inline constexpr op_row binary_row(std::string_view name, std::string_view doc, 
           .in_place = true,
           .cost = cost};
 }
-inline constexpr op_row comparison_row(std::string_view name, std::string_view doc, std::span<const operand> operands) {
+consteval op_row comparison_row(std::string_view name, std::string_view doc, std::span<const operand> operands) {
   op_row row = binary_row(name, doc, operands, {lift::none, result::boolean});
   row.no_gradient = "the result is boolean";
   row.in_place = false;
   return row;
 }
-inline constexpr op_row without_gradient(op_row row, std::string_view reason) {
+consteval op_row without_gradient(op_row row, std::string_view reason) {
   row.no_gradient = reason;
   return row;
 }
-inline constexpr op_row convert_row(std::string_view name, std::string_view doc, std::span<const operand> operands,
-                                    result after) {
+consteval op_row convert_row(std::string_view name, std::string_view doc, std::span<const operand> operands,
+                             result after) {
   return {.name = name,
           .doc = doc,
           .group = family::convert,

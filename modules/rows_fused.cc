@@ -48,9 +48,9 @@ inline constexpr attr_spec fused_conv_attrs[] = {strides_attr,  pad_attr,       
                                                  rounding_attr, activation_attr, leaky_attr};
 
 /// The row of a fused layer, from that of its product.
-inline constexpr op_row fused_row(std::string_view name, std::string_view doc, const op_row& product,
-                                  std::span<const operand> operands, std::span<const attr_spec> attrs, infer_fn infer,
-                                  launch_fn launch) {
+consteval op_row fused_row(std::string_view name, std::string_view doc, const op_row& product,
+                           std::span<const operand> operands, std::span<const attr_spec> attrs, infer_fn infer,
+                           launch_fn launch) {
   return {.name = name,
           .doc = doc,
           .group = product.group,

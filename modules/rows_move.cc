@@ -81,8 +81,8 @@ inline constexpr attr_spec normal_attrs[] = {{"shape", attr_kind::list, "sizes o
                                              {"seed", attr_kind::integer, "chooses the stream", false, 0},
                                              {"dtype", attr_kind::dtype, "dtype of the result"}};
 
-inline constexpr op_row move_row(std::string_view name, std::string_view doc, std::span<const operand> operands,
-                                 std::span<const attr_spec> attrs, infer_fn infer, launch_fn launch) {
+consteval op_row move_row(std::string_view name, std::string_view doc, std::span<const operand> operands,
+                          std::span<const attr_spec> attrs, infer_fn infer, launch_fn launch) {
   return {.name = name,
           .doc = doc,
           .group = family::move,
@@ -92,12 +92,12 @@ inline constexpr op_row move_row(std::string_view name, std::string_view doc, st
           .launch = launch,
           .cost = 0};
 }
-inline constexpr op_row of_attribute_dtype(op_row row) {
+consteval op_row of_attribute_dtype(op_row row) {
   row.types = {lift::none, result::attribute};
   return row;
 }
-inline constexpr op_row create_row(std::string_view name, std::string_view doc, std::span<const attr_spec> attrs,
-                                   infer_fn infer, launch_fn launch, family group = family::create) {
+consteval op_row create_row(std::string_view name, std::string_view doc, std::span<const attr_spec> attrs,
+                            infer_fn infer, launch_fn launch, family group = family::create) {
   return {.name = name,
           .doc = doc,
           .group = group,

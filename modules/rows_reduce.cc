@@ -34,9 +34,9 @@ inline constexpr attr_spec scan_attrs[] = {{"axis", attr_kind::integer, "axis to
 inline constexpr attr_spec transposes[] = {{"transposeA", attr_kind::boolean, "swap the last two axes of a"},
                                            {"transposeB", attr_kind::boolean, "swap the last two axes of b"}};
 
-inline constexpr op_row reduce_row(std::string_view name, std::string_view doc, type_rule types,
-                                   std::span<const operand> operands = x_numeric,
-                                   std::span<const attr_spec> attrs = axis_keep) {
+consteval op_row reduce_row(std::string_view name, std::string_view doc, type_rule types,
+                            std::span<const operand> operands = x_numeric,
+                            std::span<const attr_spec> attrs = axis_keep) {
   return {.name = name,
           .doc = doc,
           .group = family::reduce,
@@ -46,13 +46,13 @@ inline constexpr op_row reduce_row(std::string_view name, std::string_view doc, 
           .infer = shapes::reduce,
           .launch = launch::reduce};
 }
-inline constexpr op_row arg_row(std::string_view name, std::string_view doc) {
+consteval op_row arg_row(std::string_view name, std::string_view doc) {
   op_row row = reduce_row(name, doc, {lift::none, result::int32}, x_numeric, axis_only);
   row.infer = shapes::arg_reduce;
   row.no_gradient = "the result is an index";
   return row;
 }
-inline constexpr op_row softmax_row(std::string_view name, std::string_view doc, std::span<const attr_spec> attrs) {
+consteval op_row softmax_row(std::string_view name, std::string_view doc, std::span<const attr_spec> attrs) {
   return {.name = name,
           .doc = doc,
           .group = family::softmax,
@@ -65,7 +65,7 @@ inline constexpr op_row softmax_row(std::string_view name, std::string_view doc,
           .cost = 16};
 }
 
-inline constexpr op_row scan_row(std::string_view name, std::string_view doc) {
+consteval op_row scan_row(std::string_view name, std::string_view doc) {
   op_row row = reduce_row(name, doc, numbers, x_numeric, scan_attrs);
   row.infer = shapes::along_axis;
   row.launch = launch::scan;

@@ -28,8 +28,8 @@ inline constexpr type_rule as_float{lift::floats, result::same};
 inline constexpr type_rule as_number{lift::integers, result::same};
 inline constexpr type_rule as_truth{lift::none, result::boolean};
 
-inline constexpr op_row unary_row(std::string_view name, std::string_view doc, double cost = 1,
-                                  std::span<const attr_spec> attrs = {}) {
+consteval op_row unary_row(std::string_view name, std::string_view doc, double cost = 1,
+                           std::span<const attr_spec> attrs = {}) {
   return {.name = name,
           .doc = doc,
           .group = family::unary,
@@ -42,18 +42,18 @@ inline constexpr op_row unary_row(std::string_view name, std::string_view doc, d
           .cost = cost};
 }
 /// For ops that keep integers as they are; bool becomes int32.
-inline constexpr op_row number_row(std::string_view name, std::string_view doc, std::span<const attr_spec> attrs = {}) {
+consteval op_row number_row(std::string_view name, std::string_view doc, std::span<const attr_spec> attrs = {}) {
   op_row row = unary_row(name, doc, 1, attrs);
   row.operands = x_numeric;
   row.types = as_number;
   return row;
 }
-inline constexpr op_row complex_row(std::string_view name, std::string_view doc) {
+consteval op_row complex_row(std::string_view name, std::string_view doc) {
   op_row row = number_row(name, doc);
   row.operands = x_numeric_or_complex;
   return row;
 }
-inline constexpr op_row truth_row(std::string_view name, std::string_view doc, std::span<const operand> operands) {
+consteval op_row truth_row(std::string_view name, std::string_view doc, std::span<const operand> operands) {
   op_row row = unary_row(name, doc);
   row.operands = operands;
   row.types = as_truth;

@@ -51,8 +51,8 @@ inline constexpr attr_spec conv_filter_attrs[] = {strides_attr,   pad_attr,     
                                                   dilations_attr, rounding_attr, filter_shape_attr};
 inline constexpr attr_spec pool_attrs[] = {window_attr, strides_attr, pad_attr, rounding_attr};
 
-inline constexpr op_row conv_row(std::string_view name, std::string_view doc, std::span<const operand> operands,
-                                 std::span<const attr_spec> attrs, infer_fn infer, launch_fn launch) {
+consteval op_row conv_row(std::string_view name, std::string_view doc, std::span<const operand> operands,
+                          std::span<const attr_spec> attrs, infer_fn infer, launch_fn launch) {
   return {.name = name,
           .doc = doc,
           .group = family::conv,
@@ -62,8 +62,8 @@ inline constexpr op_row conv_row(std::string_view name, std::string_view doc, st
           .launch = launch,
           .cost = 18};
 }
-inline constexpr op_row pool_row(std::string_view name, std::string_view doc, std::span<const operand> operands,
-                                 infer_fn infer, launch_fn launch) {
+consteval op_row pool_row(std::string_view name, std::string_view doc, std::span<const operand> operands,
+                          infer_fn infer, launch_fn launch) {
   return {.name = name,
           .doc = doc,
           .group = family::pool,

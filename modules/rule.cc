@@ -64,6 +64,11 @@ constexpr op_rule<Op, F...> rule(operand_rule<F>... of) {
                 "a gradient rule must have one part per operand of the op's row");
   return {{{of...}}};
 }
+/// The rules of a family of known ops: a file of grads/. Computed where it is written, not by every importer.
+template <class... Rules>
+consteval std::tuple<Rules...> family_rules(std::tuple<Rules...> rules) {
+  return rules;
+}
 /// The rules of an op from outside the library: its `gradient` member.
 template <class... F>
 constexpr rule_parts<F...> gradient_of(operand_rule<F>... of) {

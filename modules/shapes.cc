@@ -182,6 +182,7 @@ constexpr void matmul(inference& call) {
     call.refuse(
         "shapes " + to_string(a) + (ta ? " transposed" : "") + " and " + to_string(b) + (tb ? " transposed" : ""),
         "equal inner sizes, here " + std::to_string(ka) + " and " + std::to_string(kb));
+  if (a.rank() == 2 && b.rank() == 2) return call.give({m, n});
   const std::optional<shape> batch = broadcast(shape(a.dims().first(static_cast<std::size_t>(a.rank()) - 2)),
                                                shape(b.dims().first(static_cast<std::size_t>(b.rank()) - 2)));
   if (!batch) call.refuse("shapes " + to_string(a) + " and " + to_string(b), "batch axes that broadcast");

@@ -121,7 +121,7 @@ constexpr void concat(inference& call) {
   const shape& first = call.in[0].dims;
   const int axis = normalized_axis(call, "axis", call.attr("axis").as_integer(), first.rank());
   std::int64_t total = 0;
-  for (const signature& in : call.in) {
+  for (const view& in : call.in) {
     if (in.dims.rank() != first.rank() || !(with_axis(in.dims, axis, 0) == with_axis(first, axis, 0)))
       call.refuse("shapes " + to_string(first) + " and " + to_string(in.dims),
                   "equal shapes but for axis " + std::to_string(axis));
@@ -133,7 +133,7 @@ constexpr void concat(inference& call) {
 /// Pack: equal shapes, joined along a new axis.
 constexpr void pack(inference& call) {
   const shape& first = call.in[0].dims;
-  for (const signature& in : call.in)
+  for (const view& in : call.in)
     if (!(in.dims == first)) call.refuse("shapes " + to_string(first) + " and " + to_string(in.dims), "equal shapes");
   if (first.rank() == max_rank) call.refuse("rank 8", "a rank of at most 7, so that one axis can be added");
   const int axis = normalized_axis(call, "axis", call.attr("axis").as_integer(), first.rank() + 1);
@@ -249,7 +249,7 @@ constexpr void gather(inference& call) {
 /// GatherGrad: dy and indices give the gradient of x, whose shape is the attribute `inputShape`.
 constexpr void gather_grad(inference& call) {
   const shape x = shape_attr(call, "inputShape");
-  const signature operands[2] = {{x, call.in[0].type}, call.in[1]};
+  const view operands[2] = {{nullptr, x, call.in[0].type}, call.in[1]};
   inference forward{call.row, operands, call.attrs, call.compute, call.result_type};
   gather(forward);
   if (!(forward.out[0].dims == call.in[0].dims))

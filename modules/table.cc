@@ -51,9 +51,12 @@ namespace kernels {
 using kerngrad::kernels::entry;
 }
 
+// Tables are made by consteval functions: clang keeps the result of one in the compiled module, and computes a
+// constexpr one's again for every importer.
+
 /// Joins tables of one element type.
 template <class T, std::size_t... Sizes>
-constexpr auto joined(const T (&... tables)[Sizes]) {
+consteval auto joined(const T (&... tables)[Sizes]) {
   std::array<T, (Sizes + ...)> all{};
   std::size_t at = 0;
   const auto append = [&](const auto& table) {
@@ -82,7 +85,7 @@ inline constexpr auto reference_kernels = joined(
     reference::create_reference, reference::random_reference);
 
 /// Ids of all ops in the order of their names: what a look-up by name searches.
-inline constexpr auto ops_by_name = [] {
+inline constexpr auto ops_by_name = []() consteval {
   std::array<std::uint16_t, op_count> order{};
   for (std::uint16_t i = 0; i < op_count; ++i) {
     std::size_t at = i;
@@ -144,7 +147,7 @@ using kernel_table = std::array<kernel_slot, static_cast<std::size_t>(op_count) 
 
 /// Sorts a list of kernels into slots by op and dtype; a row that borrows a kernel gets the same slot.
 template <std::size_t N>
-constexpr kernel_table slots_of(const std::array<kernels::entry, N>& list) {
+consteval kernel_table slots_of(const std::array<kernels::entry, N>& list) {
   kernel_table table{};
   for (const kernels::entry& item : list) {
     const int id = find_op(item.op);

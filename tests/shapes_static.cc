@@ -71,8 +71,8 @@ constexpr const kg::op_row& row(std::string_view name) {
 template <std::size_t N, std::size_t A = 8>
 constexpr shape inferred(std::string_view name, const shape (&dims)[N], std::array<kg::attr_value, A> attrs = {}) {
   const kg::op_row& r = row(name);
-  std::array<kg::signature, N> in{};
-  for (std::size_t i = 0; i < N; ++i) in[i] = {dims[i], dtype::float32};
+  std::array<kg::view, N> in{};
+  for (std::size_t i = 0; i < N; ++i) in[i] = {nullptr, dims[i], dtype::float32};
   for (std::size_t i = 0; i < r.attrs.size(); ++i)
     if (!attrs[i].given()) attrs[i] = kg::default_of(r.attrs[i]);
   kg::inference call{

@@ -24,6 +24,17 @@ void fail(std::string_view op, std::string_view got, std::string_view wanted, st
   throw error(op, got, wanted, advice);
 }
 
+void detail::fail_with(std::string_view op, std::string_view got, std::initializer_list<std::int64_t> numbers,
+                       std::string_view wanted, std::string_view advice) {
+  std::string text;
+  const std::int64_t* next = numbers.begin();
+  for (char c : got) {
+    if (c == '#') text += std::to_string(*next++);
+    else text += c;
+  }
+  fail(op, text, wanted, advice);
+}
+
 void inference::refuse(std::string_view got, std::string_view wanted, std::string_view advice) const {
   fail(row.name, got, wanted, advice);
 }

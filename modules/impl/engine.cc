@@ -37,15 +37,25 @@ std::string active_simd_target() { return kernels::running_target(); }
 namespace detail {
 namespace {
 
+// Elements that are in a backend's storage only have no address yet.
 inline view view_of(const tensor& x) {
   const buffer* b = tensor_access::buffer(x);
-  return b ? view{host_data(b), b->dims, b->type} : view{};
+  return b ? view{__atomic_load_n(&b->data, __ATOMIC_ACQUIRE), b->dims, b->type} : view{};
 }
+
+// A call on its way: what the row's rules see of it, its operands, and these as kernels see them.
+struct running {
+  inference& call;
+  std::span<const tensor* const> in;
+  std::span<view> views;
+};
 
 // Allocates the results and runs a kernel of a table. Nothing is written before everything was checked. What a launcher
 // needs besides, it takes from a built-in table.
-tensor_list launched_on(const kernel_slot& slot, int table, const inference& call, std::span<const tensor* const> in) {
-  work_array<view> ins(in.size(), [&](std::size_t i) { return view_of(*in[i]); });
+tensor_list launched_on(const kernel_slot& slot, int table, const running& run) {
+  const inference& call = run.call;
+  for (std::size_t i = 0; i < run.in.size(); ++i)
+    if (!run.views[i].data && run.in[i]->defined()) run.views[i].data = host_data(tensor_access::buffer(*run.in[i]));
   tensor_list out;
   for (int k = 0; k < call.out.size(); ++k)
     out.push_back(tensor_access::adopt(allocate(call.out[k].type, call.out[k].dims)));
@@ -56,7 +66,7 @@ tensor_list launched_on(const kernel_slot& slot, int table, const inference& cal
   bool any = false;
   for (const view& y : results) any = any || y.dims.size() > 0;
   if (any) {
-    const launch_call all{call, slot, kernel_tables[static_cast<std::size_t>(table)].data(), ins.all(), results};
+    const launch_call all{call, slot, kernel_tables[static_cast<std::size_t>(table)].data(), run.views, results};
     slot.direct ? slot.direct(all) : call.row.launch(all);
   }
   return out;
@@ -72,55 +82,56 @@ tensor_list launched_registered(const registered_kernel& kernel, const live_back
 }
 
 // The kernel of one backend, watched: its registered one, else that of its table. False: it has none.
-bool launched_there(const live_backend& on, const registered_kernel* instead, const op_entry& op, const inference& call,
-                    std::span<const tensor* const> in, tensor_list& out) {
+bool launched_there(const live_backend& on, const registered_kernel* instead, const op_entry& op, const running& run,
+                    tensor_list& out) {
+  const inference& call = run.call;
   kernel_ptr own;
   if (!instead && on.table < 0) {
     own = registered_for(op.row->name, on.name);
     if (own && own->config.dtypes.has(call.compute)) instead = own.get();
   }
   if (instead) {
-    out = launched_registered(*instead, on, call, in);
+    out = launched_registered(*instead, on, call, run.in);
     return true;
   }
   const kernel_slot* slot = on.slot(op, call.compute);
   if (!slot) return false;
-  watch_run watched(op.row->name, on, call.compute, in);
-  out = launched_on(*slot, on.table >= 0 ? on.table : static_cast<int>(backend::simd), call, in);
+  watch_run watched(op.row->name, on, call.compute, run.in);
+  out = launched_on(*slot, on.table >= 0 ? on.table : static_cast<int>(backend::simd), run);
   watched.done(out);
   return true;
 }
 
 // The slow way: a backend of one's own, somebody who watches, elements outside the host's memory, no kernel.
-tensor_list launched_slowly(const op_entry& op, const inference& call, std::span<const tensor* const> in,
-                            const registered_kernel* instead) {
+tensor_list launched_slowly(const op_entry& op, const running& run, const registered_kernel* instead) {
+  const dtype compute = run.call.compute;
   const std::shared_ptr<const live_backend> on = backend_here();
   tensor_list out;
-  if (launched_there(*on, instead, op, call, in, out)) return out;
+  if (launched_there(*on, instead, op, run, out)) return out;
   for (const std::shared_ptr<const live_backend>& next : fallback_chain(*on)) {
     const kernel_ptr registered = next->table >= 0 ? nullptr : registered_for(op.row->name, next->name);
-    const bool by_registry = registered && registered->config.dtypes.has(call.compute);
-    if (!by_registry && !next->slot(op, call.compute)) continue;
-    watch_fallback(op.row->name, *on, *next, call.compute);
-    launched_there(*next, by_registry ? registered.get() : nullptr, op, call, in, out);
+    const bool by_registry = registered && registered->config.dtypes.has(compute);
+    if (!by_registry && !next->slot(op, compute)) continue;
+    watch_fallback(op.row->name, *on, *next, compute);
+    launched_there(*next, by_registry ? registered.get() : nullptr, op, run, out);
     return out;
   }
-  throw missing_kernel(op, *on, call.compute);
+  throw missing_kernel(op, *on, compute);
 }
 
-tensor_list launched(const op_entry& op, const inference& call, std::span<const tensor* const> in,
-                     const registered_kernel* instead) {
+tensor_list launched(const op_entry& op, const running& run, const registered_kernel* instead) {
+  const inference& call = run.call;
   // A registered kernel stands in for the dtypes that it takes; for others the call goes on without it.
   if (instead && !instead->config.dtypes.has(call.compute)) instead = nullptr;
   if (call.row.launch == launch::copy && !instead) {  // the same elements in the same order: a second header
     tensor_list out;
-    out.push_back(tensor_access::adopt(share(tensor_access::buffer(*in[0]), call.out[0].dims)));
+    out.push_back(tensor_access::adopt(share(tensor_access::buffer(*run.in[0]), call.out[0].dims)));
     return out;
   }
   const int table = instead ? -1 : quick();
   if (table >= 0 && op.kernel(table, call.compute).exists())
-    return launched_on(op.kernel(table, call.compute), table, call, in);
-  return launched_slowly(op, call, in, instead);
+    return launched_on(op.kernel(table, call.compute), table, run);
+  return launched_slowly(op, run, instead);
 }
 
 void record_all(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs,
@@ -133,8 +144,20 @@ void record_all(const op_entry& op, std::span<const tensor* const> in, std::span
   for (int k = 0; k < out.size(); ++k) out[k] = std::move(flat[static_cast<std::size_t>(k)]);
 }
 
+// A call whose operands and attributes are as the kernel will see them.
 tensor_list run_checked(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs,
-                        const registered_kernel* instead) {
+                        dtype compute, std::uint32_t absent, const registered_kernel* instead) {
+  const op_row& row = *op.row;
+  work_array<view> views(in.size(), [&](std::size_t i) { return view_of(*in[i]); });
+  inference call{row, views.all(), attrs, compute, result_of(compute, row.types.after), {}, absent};
+  row.infer(call);
+  tensor_list out = launched(op, {call, in, views.all()}, instead);
+  if (recording_now()) record_all(op, in, attrs, out);
+  return out;
+}
+
+tensor_list run_promoted(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs,
+                         const registered_kernel* instead) {
   const op_row& row = *op.row;
   const dtype compute = common_dtype(row, in, attrs);
   work_array<tensor> promoted(in.size());
@@ -146,15 +169,19 @@ tensor_list run_checked(const op_entry& op, std::span<const tensor* const> in, s
     promoted[i] = cast(*in[i], compute);
     return static_cast<const tensor*>(&promoted[i]);
   });
-  work_array<signature> seen(in.size(), [&](std::size_t i) {
-    const buffer* b = tensor_access::buffer(*operands[i]);
-    return b ? signature{b->dims, b->type} : signature{};
-  });
-  inference call{row, seen.all(), attrs, compute, result_of(compute, row.types.after), {}, absent};
-  row.infer(call);
-  tensor_list out = launched(op, call, operands.all(), instead);
-  if (recording_now()) record_all(op, operands.all(), attrs, out);
-  return out;
+  return run_checked(op, operands.all(), attrs, compute, absent, instead);
+}
+
+// Whether the operands are all there and of one dtype that the op computes in: nothing to check, nothing to promote.
+bool are_plain(const op_entry& op, std::span<const tensor* const> in) {
+  if (in.empty() || (in.size() != op.row->operands.size() && !op.row->takes_list())) return false;
+  const buffer* first = tensor_access::buffer(*in[0]);
+  if (!first || !op.plain.has(first->type)) return false;
+  for (const tensor* x : in) {
+    const buffer* b = tensor_access::buffer(*x);
+    if (!b || b->type != first->type) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -162,11 +189,16 @@ tensor_list run_checked(const op_entry& op, std::span<const tensor* const> in, s
 tensor_list run_list(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs,
                      const registered_kernel* instead) {
   const op_row& row = *op.row;
-  check_operands(row, in);
-  if (row.attrs.empty()) return run_checked(op, in, {}, instead);
+  const bool plain = are_plain(op, in);
+  if (!plain) check_operands(row, in);
+  const auto run = [&](std::span<const attr_value> as_declared) {
+    return plain ? run_checked(op, in, as_declared, tensor_access::buffer(*in[0])->type, 0, instead)
+                 : run_promoted(op, in, as_declared, instead);
+  };
+  if (attrs_as_declared(row, attrs)) return run(attrs);
   attr_list normal(row.attrs.size());
   check_attrs(row, attrs, normal.all());
-  return run_checked(op, in, normal.all(), instead);
+  return run(normal.all());
 }
 
 tensor_list run_list(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs) {

@@ -242,7 +242,7 @@ class explainer {
     check_attrs(*row_, ordered.all(), normal.all());
     note_attrs(ordered.all(), normal.all());
     told_.compute = common_dtype(*row_, in, normal.all());
-    const std::vector<signature> seen = promoted(in);
+    const std::vector<view> seen = promoted(in);
     inference call{*row_, seen, normal.all(), *told_.compute, result_of(*told_.compute, row_->types.after)};
     for (std::size_t i = 0; i < in.size(); ++i)
       if (!in[i]->defined()) call.absent |= std::uint32_t{1} << i;
@@ -251,12 +251,12 @@ class explainer {
   }
 
   // The operands as the kernel sees them; notes the casts.
-  std::vector<signature> promoted(std::span<const tensor* const> in) {
-    std::vector<signature> seen(in.size());
+  std::vector<view> promoted(std::span<const tensor* const> in) {
+    std::vector<view> seen(in.size());
     std::size_t among = 0;  // the given ones of a list
     for (std::size_t i = 0; i < in.size(); ++i) {
       if (!in[i]->defined()) continue;
-      seen[i] = in[i]->signature();
+      seen[i] = {nullptr, in[i]->dims(), in[i]->type()};
       if (spec_of(*row_, static_cast<int>(i)).part == role::value && seen[i].type != *told_.compute) {
         check_cast(*on_, seen[i].type);
         explained_operand& operand = told_.operands[row_->takes_list() ? 0 : i];

@@ -131,10 +131,10 @@ bool fused_plan::infer_dims(std::size_t i, bool uniform) {
   const bool plain_rule = row.infer == shapes::same || row.infer == shapes::broadcasted ||
                           row.infer == shapes::select || row.infer == shapes::cast || row.infer == shapes::all_equal;
   if (uniform && plain_rule) return true;
-  work_array<signature, 3> seen(row.operands.size());
+  work_array<view, 3> seen(row.operands.size());
   for (std::size_t k = 0; k < row.operands.size(); ++k) {
     const std::size_t at = static_cast<std::size_t>(s.in[k]);
-    seen[k] = {step(at).kind == step_kind::literal ? shape{} : *values_[at].dims, values_[at].type};
+    seen[k] = {nullptr, step(at).kind == step_kind::literal ? shape{} : *values_[at].dims, values_[at].type};
   }
   // A condition of rank 1 that chooses rows is no broadcast.
   if (row.infer == shapes::select && seen[0].dims.rank() == 1 && seen[1].dims.rank() > 1) return false;

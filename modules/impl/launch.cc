@@ -216,6 +216,7 @@ void matmul(const launch_call& c) {
   g.m = y[y.rank() - 2];
   g.n = y[y.rank() - 1];
   g.k = a[a.rank() - (g.transpose_a ? 2 : 1)];
+  if (y.rank() == 2) return detail::run_kernel_of(c, g);
   const auto batch_of = [](const shape& dims) {
     return shape(dims.dims().first(static_cast<std::size_t>(dims.rank()) - 2));
   };

@@ -27,18 +27,18 @@ std::vector<attr_value> completed_attrs(const op_row& row, std::span<const named
 
 namespace {
 
-// The operands' signatures in the row's order, before promotion; empty where something is missing. A bit in `absent`
+// The operands in the row's order, before promotion; empty where something is missing. A bit in `absent`
 // for each optional operand that is.
-std::vector<signature> given_signatures(const op_row& row, std::span<const named_operand> operands,
-                                        std::uint32_t& absent) {
-  std::vector<signature> all(row.takes_list() ? 0 : row.operands.size());
+std::vector<view> given_operands(const op_row& row, std::span<const named_operand> operands, std::uint32_t& absent) {
+  std::vector<view> all(row.takes_list() ? 0 : row.operands.size());
   std::uint32_t found = 0;
   for (const named_operand& o : operands)
     for (const tensor& x : o.tensors) {
       const int at = o.name.empty() && row.operands.size() == 1 ? 0 : row.operand_index(o.name);
       if (at < 0 || !x.defined()) return {};
-      if (row.takes_list()) all.push_back(x.signature());
-      else all[static_cast<std::size_t>(at)] = x.signature(), found |= std::uint32_t{1} << at;
+      const view seen{nullptr, x.dims(), x.type()};
+      if (row.takes_list()) all.push_back(seen);
+      else all[static_cast<std::size_t>(at)] = seen, found |= std::uint32_t{1} << at;
     }
   if (row.takes_list()) return all;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -50,7 +50,7 @@ std::vector<signature> given_signatures(const op_row& row, std::span<const named
   return all;
 }
 
-dtype computed_dtype(const op_row& row, const std::vector<signature>& in, const std::vector<attr_value>& attrs) {
+dtype computed_dtype(const op_row& row, const std::vector<view>& in, const std::vector<attr_value>& attrs) {
   dtype common = in.empty() ? dtype::float32 : in[0].type;
   bool any = false;
   for (std::size_t i = 0; i < in.size(); ++i) {
@@ -68,7 +68,7 @@ dtype computed_dtype(const op_row& row, const std::vector<signature>& in, const 
 std::optional<std::int64_t> result_bytes(const op_row& row, std::span<const named_operand> operands,
                                          std::span<const named_attribute> given) {
   std::uint32_t absent = 0;
-  std::vector<signature> in = given_signatures(row, operands, absent);
+  std::vector<view> in = given_operands(row, operands, absent);
   if (in.empty() && !row.operands.empty()) return {};
   const std::vector<attr_value> attrs = completed_attrs(row, given);
   for (std::size_t i = 0; i < attrs.size(); ++i)

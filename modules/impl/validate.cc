@@ -60,6 +60,26 @@ void check_operands(const op_row& row, std::span<const tensor* const> in) {
   }
 }
 
+bool attrs_as_declared(const op_row& row, std::span<const attr_value> given) {
+  if (given.size() != row.attrs.size()) return false;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const attr_spec& spec = row.attrs[i];
+    const attr_value& value = given[i];
+    if (value.kind() != spec.kind) {
+      if (value.given() || spec.required || spec.kind != attr_kind::list) return false;
+      continue;  // the default of a list is none
+    }
+    const auto within = [&](double number) { return number >= spec.least && number <= spec.most; };
+    if (value.kind() == attr_kind::text && !spec.choices.empty() && !is_choice(spec.choices, value.as_text()))
+      return false;
+    if ((value.kind() == attr_kind::integer || value.kind() == attr_kind::number) && !within(value.as_number()))
+      return false;
+    for (std::int64_t item : value.as_list())
+      if (!within(static_cast<double>(item))) return false;
+  }
+  return true;
+}
+
 void check_attrs(const op_row& row, std::span<const attr_value> given, std::span<attr_value> out) {
   for (std::size_t i = 0; i < row.attrs.size(); ++i) {
     const attr_spec& spec = row.attrs[i];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The same call twice: the dispatched Highway entry by hand, and the raw door; and a typed call before a hook was ever
-// added, and after it was removed; the same by name; and gradients of two chains of products. check.py compares them.
+// added, and after it was removed; the same by name; one with an attribute; and gradients of two chains of products.
+// check.py compares them.
 #include <cstddef>
 #include <span>
 #include "kernels/binary.h"
@@ -26,6 +27,10 @@ extern "C" [[gnu::noinline]] const void* by_name(const kg::tensor& a, const kg::
   return kg::run_kernel("Add", {{"a", a}, {"b", b}}).address();
 }
 
+extern "C" [[gnu::noinline]] const void* with_attribute(const kg::tensor& x) {
+  return kg::reshape(x, {1, 1}).address();
+}
+
 static float chain(const kg::tensor& x, int ops) {
   auto f = kg::value_and_grad([ops](const kg::tensor& t) {
     kg::tensor y = t;
@@ -38,11 +43,13 @@ extern "C" [[gnu::noinline]] float chain_of_100(const kg::tensor& x) { return ch
 extern "C" [[gnu::noinline]] float chain_of_200(const kg::tensor& x) { return chain(x, 200); }
 
 // The first calls fill what later ones find: the thread's caches, the tape's chunks, the registry's pin.
-static bool named_and_recorded() {
+static bool other_calls() {
   const kg::tensor a({1.f}), b({2.f}), one({1.f});
   kg::run_kernel("Add", {{"a", a}, {"b", b}});
+  kg::reshape(a, {1, 1});
   chain(one, 200);
-  return by_name(a, b) != nullptr && chain_of_100(one) == 101 && chain_of_200(one) == 201;
+  return by_name(a, b) != nullptr && with_attribute(a) == a.address() && chain_of_100(one) == 101 &&
+         chain_of_200(one) == 201;
 }
 
 // Whether both ran on the same block, so that neither count holds a fresh one.
@@ -69,5 +76,5 @@ int main() {
     by_hand(a, b, y, n);
     raw_door(a, b, y, n);
   }
-  return y[63] == 64 && typed_calls() && named_and_recorded() ? 0 : 1;
+  return y[63] == 64 && typed_calls() && other_calls() ? 0 : 1;
 }
