@@ -19,21 +19,37 @@ HWY_INLINE V next_value(V value, V x) {
   else return hn::Sub(x, value);
 }
 
-template <chain_head Head, class D, class V>
-HWY_INLINE V first_value([[maybe_unused]] D d, V x) {
-  if constexpr (Head == chain_head::Sigmoid) return Sigmoid(d, x);
-  else if constexpr (Head == chain_head::Tanh) return Tanh(d, x);
-  else if constexpr (Head == chain_head::Exp) return Exp(d, x);
-  else return x;
-}
-
+// What the head gives of its operands, which are the first ones, and the steps of that and the others.
 template <chain_head Head, chain_step... Steps>
-struct chain_map : std::conditional_t<Head == chain_head::none, short_map, long_map> {
-  template <class D, class V, class... In>
-  HWY_INLINE V operator()(D d, V x, In... in) const {
-    V value = first_value<Head>(d, x);
+struct chain_map
+    : std::conditional_t<Head == chain_head::Sigmoid || Head == chain_head::Tanh || Head == chain_head::Exp, long_map,
+                         short_map> {
+  template <class V, class... In>
+  static HWY_INLINE V after(V value, In... in) {
     ((value = next_value<Steps>(value, in)), ...);
     return value;
+  }
+  template <class D, class V>
+  static HWY_INLINE V sigmoid_grad(D d, V dy, V s) {
+    return hn::Mul(dy, hn::Mul(s, hn::Sub(hn::Set(d, 1), s)));
+  }
+  template <class D, class V, class... In>
+  static HWY_INLINE V after_pair([[maybe_unused]] D d, V dy, V of, In... in) {
+    if constexpr (Head == chain_head::SigmoidGrad) return after(sigmoid_grad(d, dy, of), in...);
+    else return after(hn::Mul(dy, hn::Sub(hn::Set(d, 1), hn::Mul(of, of))), in...);
+  }
+  template <class D, class V, class... In>
+  static HWY_INLINE V after_three(D d, V dy, V s, V x, In... in) {
+    return after(hn::Add(hn::Mul(dy, s), sigmoid_grad(d, hn::Mul(dy, x), s)), in...);
+  }
+  template <class D, class V, class... In>
+  HWY_INLINE V operator()([[maybe_unused]] D d, V x, In... in) const {
+    if constexpr (operands_of(Head) == 3) return after_three(d, x, in...);
+    else if constexpr (operands_of(Head) == 2) return after_pair(d, x, in...);
+    else if constexpr (Head == chain_head::Sigmoid) return after(Sigmoid(d, x), in...);
+    else if constexpr (Head == chain_head::Tanh) return after(Tanh(d, x), in...);
+    else if constexpr (Head == chain_head::Exp) return after(Exp(d, x), in...);
+    else return after(x, in...);
   }
 };
 
@@ -51,22 +67,33 @@ HWY_INLINE void run_map(const chain_geometry& g, T* y, In... in) {
   map_array<T>(Map{}, y, g.n, in...);
 }
 
-template <class T, chain_head Head, chain_step First, chain_step Second, chain_step Third>
+template <class T, chain_head Head, chain_step... Steps>
 HWY_INLINE void run_chain(const void* const* in, void* const* out, const void* geometry) {
   const auto& g = *static_cast<const chain_geometry*>(geometry);
   spread<T> single[most_chain_operands];
   const auto x = [&](std::size_t k) HWY_ATTR { return single[k].row(static_cast<const T*>(in[k]), g.moves[k]); };
   T* const y = static_cast<T*>(out[0]);
-  if constexpr (Second == chain_step::none) run_map<T, chain_map<Head, First>>(g, y, x(0), x(1));
-  else if constexpr (Third == chain_step::none) run_map<T, chain_map<Head, First, Second>>(g, y, x(0), x(1), x(2));
-  else run_map<T, chain_map<Head, First, Second, Third>>(g, y, x(0), x(1), x(2), x(3));
+  using map = chain_map<Head, Steps...>;
+  constexpr std::size_t operands = operands_of(Head) + sizeof...(Steps);
+  static_assert(operands >= 2 && operands <= most_chain_operands);
+  if constexpr (operands == 2) run_map<T, map>(g, y, x(0), x(1));
+  else if constexpr (operands == 3) run_map<T, map>(g, y, x(0), x(1), x(2));
+  else run_map<T, map>(g, y, x(0), x(1), x(2), x(3));
+}
+// The steps up to the first that is none.
+template <class T, chain_head Head, chain_step First, chain_step Second, chain_step Third>
+HWY_INLINE void run_listed(const void* const* in, void* const* out, const void* geometry) {
+  if constexpr (First == chain_step::none) run_chain<T, Head>(in, out, geometry);
+  else if constexpr (Second == chain_step::none) run_chain<T, Head, First>(in, out, geometry);
+  else if constexpr (Third == chain_step::none) run_chain<T, Head, First, Second>(in, out, geometry);
+  else run_chain<T, Head, First, Second, Third>(in, out, geometry);
 }
 
-#define KG_DEFINE(head, first, second, third, type)                                                                \
-  void KG_CHAIN_NAME(head, first, second, third, type)(const void* const* in, void* const* out,                    \
-                                                       const void* geometry) {                                     \
-    run_chain<storage_t<dtype::type>, chain_head::head, chain_step::first, chain_step::second, chain_step::third>( \
-        in, out, geometry);                                                                                        \
+#define KG_DEFINE(head, first, second, third, type)                                                                 \
+  void KG_CHAIN_NAME(head, first, second, third, type)(const void* const* in, void* const* out,                     \
+                                                       const void* geometry) {                                      \
+    run_listed<storage_t<dtype::type>, chain_head::head, chain_step::first, chain_step::second, chain_step::third>( \
+        in, out, geometry);                                                                                         \
   }
 #define KG_CHAIN(head, first, second, third) KG_CHAIN_TYPES(KG_DEFINE, head, first, second, third)
 #include "kernels/chain.inc"

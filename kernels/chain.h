@@ -1,13 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Entry points of the chains: sums, differences and products in one pass over their operands, of which the first may go
-// through a function. They are no ops; fused programs choose them for runs of steps (modules/fuse_chains.cc).
+// Entry points of the chains: sums, differences and products in one pass over their operands, of which the first ones
+// may go through a function. They are no ops; fused programs choose them for runs of steps (modules/fuse_chains.cc).
 #pragma once
 #include "kernels/abi.h"
 
 namespace kerngrad::kernels {
 
-/// What the first operand goes through, by the name of the op.
-enum class chain_head : std::uint8_t { none, Sigmoid, Tanh, Exp };
+/// What the first operands go through: an op by its name, or what the derivative of one is made of.
+enum class chain_head : std::uint8_t {
+  none,
+  Sigmoid,
+  Tanh,
+  Exp,
+  SigmoidGrad,  // dy * (s * (1 - s)) of dy and s, the sigmoid of x
+  TanhGrad,     // dy * (1 - t * t) of dy and t, the tanh of x
+  SwishGrad,    // dy * s + (dy * x) * (s * (1 - s)) of dy, s and x, for x * sigmoid(x)
+};
+/// How many operands a head takes; each step takes one more.
+constexpr std::size_t operands_of(chain_head head) {
+  return head == chain_head::SwishGrad ? 3 : head == chain_head::SigmoidGrad || head == chain_head::TanhGrad ? 2 : 1;
+}
 /// A step of a chain, on what was computed so far and the next operand x.
 enum class chain_step : std::uint8_t {
   none,   // the chain has ended
@@ -16,11 +28,16 @@ enum class chain_step : std::uint8_t {
   times,  // value * x
   from,   // x - value
 };
-/// The steps of one chain, in the order in which they are done; its operands are one more than its steps.
+/// The steps of one chain, in the order in which they are done.
 struct chain_shape {
   chain_head head;
   chain_step steps[3];
 };
+constexpr std::size_t operands_of(const chain_shape& shape) {
+  std::size_t count = operands_of(shape.head);
+  for (chain_step step : shape.steps) count += step != chain_step::none;
+  return count;
+}
 /// Every chain that there is a kernel of.
 inline constexpr chain_shape chain_shapes[] = {
 #define KG_CHAIN(head, first, second, third) \

@@ -31,15 +31,33 @@ struct fused_parts {
 
 /// Runs a fused function on tensors; records it as one step of the tape.
 tensor run_fused(const fused_parts& parts, std::span<const tensor* const> in);
-/// Value and gradients in one pass. False: nothing was done, somebody records, watches, or dtypes differ.
-bool run_fused_with_gradients(const fused_program& program, std::span<const tensor* const> in, tensor& value,
-                              std::span<tensor> grads);
+/// Value and gradients in one pass; `of` says of which operand each is. False: nothing was done, somebody records,
+/// watches, or dtypes differ.
+bool run_fused_with_gradients(const fused_program& program, std::span<const tensor* const> in,
+                              std::span<const std::size_t> of, tensor& value, std::span<tensor> grads);
 
 template <class F, std::size_t N>
 inline constexpr fused_parts parts_of{&program_of<F, N, fused_kind::value>::program,
                                       program_of<F, N, fused_kind::gradient>::whole.has_gradient
                                           ? &program_of<F, N, fused_kind::gradient>::program
                                           : nullptr};
+
+/// The operands whose gradients are wanted: those that are listed, or all.
+template <std::size_t Operands, std::size_t... Of>
+inline constexpr auto wanted_operands = [] {
+  constexpr std::size_t count = sizeof...(Of) == 0 ? Operands : sizeof...(Of);
+  std::array<std::size_t, count> all{Of...};
+  for (std::size_t i = 0; sizeof...(Of) == 0 && i < count; ++i) all[i] = i;
+  return all;
+}();
+/// Each of them is there, and listed once.
+template <std::size_t Operands, std::size_t... Of>
+consteval bool are_operands() {
+  std::array<int, Operands> times{};
+  for (std::size_t i : wanted_operands<Operands, Of...>)
+    if (i >= Operands || ++times[i] > 1) return false;
+  return true;
+}
 
 template <class F, class Operands>
 inline constexpr bool takes_symbols = false;
@@ -181,21 +199,35 @@ class fused {
   }
 
   /// The value and the gradients of the sum of its elements, in one pass over the operands: what
-  /// `kg::value_and_grads(f)` gives, without running the expression twice.
-  template <std::same_as<tensor>... T>
+  /// `kg::value_and_grads(f)` gives, without running the expression twice. `f.value_and_grads<0, 2>(x, y, z)` gives
+  /// those of operands 0 and 2 only, in this order, and computes no others. A `sum` or `mean` at the end of the
+  /// expression, over all axes or the last, is added up in the same pass.
+  template <std::size_t... Of, std::same_as<tensor>... T>
     requires(sizeof...(T) > 0)
-  value_and_gradients<sizeof...(T)> value_and_grads(const T&... xs) const {
+  value_and_gradients<sizeof...(Of) == 0 ? sizeof...(T) : sizeof...(Of)> value_and_grads(const T&... xs) const {
     constexpr std::size_t count = sizeof...(T);
-    if constexpr (detail::can_fuse<F, count>()) {
-      using both = detail::program_of<F, count, detail::fused_kind::value_and_gradient>;
+    static_assert(detail::are_operands<count, Of...>(),
+                  "[fuse] value_and_grads<...> lists operands by their numbers, from 0 on, each once");
+    if constexpr (detail::can_fuse<F, count>() && detail::are_operands<count, Of...>()) {
+      using both = detail::program_of<F, count, detail::fused_kind::value_and_gradient, Of...>;
       static_assert(both::whole.has_gradient,
                     "[fuse] there is no gradient: the result is no number, or an op of the expression has no gradient "
                     "rule, as its row says");
-      value_and_gradients<count> out;
+      constexpr const auto& of = detail::wanted_operands<count, Of...>;
       const tensor* const in[] = {&xs...};
-      if constexpr (both::whole.has_gradient && !both::whole.tail.op)
-        if (detail::run_fused_with_gradients(both::program, in, out.value, out.grads)) return out;
-      return kerngrad::value_and_grads(*this)(xs...);
+      if constexpr (both::whole.has_gradient && (!both::whole.tail.op || detail::adds_up(both::whole.tail))) {
+        value_and_gradients<of.size()> out;
+        if (detail::run_fused_with_gradients(both::program, in, of, out.value, out.grads)) return out;
+      }
+      const auto of_these = [&](const std::same_as<tensor> auto&... ys) {
+        std::array<const tensor*, count> all{&xs...};
+        const tensor* const given[] = {&ys...};
+        for (std::size_t i = 0; i < of.size(); ++i) all[of[i]] = given[i];
+        return detail::run_fused(detail::parts_of<F, count>, all);
+      };
+      return [&]<std::size_t... I>(std::index_sequence<I...>) {
+        return kerngrad::value_and_grads(of_these)(*in[of[I]]...);
+      }(std::make_index_sequence<of.size()>{});
     } else {
       return {};
     }

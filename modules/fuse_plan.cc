@@ -79,15 +79,6 @@ struct block_range {
   std::int64_t offset = 0, rows = 0, n = 0;
 };
 
-/// A program on operands of one shape and one floating dtype, which needs no plan. Results that are not wanted stay
-/// empty handles. False: nothing was done, the operands are not like that.
-bool run_uniform(const fused_program& program, std::span<const tensor* const> in, std::span<const bool> wanted,
-                 std::span<tensor> out);
-
-/// The same for a program with a reduction at its end, which folds each block while it is in the cache. False as well
-/// for reductions whose parts would not give the bits of the whole: those over other axes than the last or all.
-bool run_uniform_reduced(const fused_program& program, std::span<const tensor* const> in, tensor& y);
-
 class fused_plan {
  public:
   /// `wanted` says of each result whether it is; all of them when it is empty.

@@ -25,6 +25,12 @@ struct fused_tail {
   bool keep_dims = false;
 };
 
+/// Whether the reduction hands every element the same of its gradient, the element's value aside.
+constexpr bool adds_up(const fused_tail& tail) {
+  return tail.op == &known_entries[static_cast<std::size_t>(op_id<"Sum">)] ||
+         tail.op == &known_entries[static_cast<std::size_t>(op_id<"Mean">)];
+}
+
 /// How a step is run when all operands of the program have one shape and one floating dtype.
 struct uniform_step {
   enum class form : std::uint8_t { none, flat1, flat2, unary, broadcast };
@@ -158,8 +164,10 @@ constexpr void give_buffers(drawn_program& p) {
   p.buffers = static_cast<int>(taken.size());
 }
 
+/// The program of an expression; with gradients, of the operands in `of`, and of all when that is empty. A gradient
+/// begins with operand N, or with ones where the value is a sum or nobody adds it up: then there is no such operand.
 template <class F, std::size_t N>
-constexpr drawn_program draw(fused_kind what) {
+constexpr drawn_program draw(fused_kind what, std::span<const std::size_t> of) {
   step_list list;
   drawn_program p;
   const symbol root = last_step(read_expression<F>(list, std::make_index_sequence<N>{}), p.tail);
@@ -167,15 +175,15 @@ constexpr drawn_program draw(fused_kind what) {
   if (what != fused_kind::gradient) p.results.push_back(root.at);
   if (what != fused_kind::value) {
     symbol seed;
-    if (what == fused_kind::gradient) {
+    const bool of_mean = p.tail.op == &known_entries[static_cast<std::size_t>(op_id<"Mean">)];
+    if (what == fused_kind::gradient || of_mean)
       seed = {&list, list.add({.kind = step_kind::operand, .place = static_cast<std::int8_t>(N)})};
-      p.frame = seed.at;
-    } else {
-      seed = constant_step(1, root);
-    }
+    else seed = constant_step(1, root);
+    if (what == fused_kind::gradient) p.frame = seed.at;
     std::array<symbol, N> grads;
     p.has_gradient = flowing(list.steps)[static_cast<std::size_t>(root.at)] && differentiate(root, seed, grads);
-    for (const symbol& g : grads) p.results.push_back(g.at);
+    for (std::size_t i = 0; i < (of.empty() ? N : of.size()); ++i)
+      p.results.push_back(grads[of.empty() ? i : of[i]].at);
     drop_ones(list.steps, p.results);
   }
   p.steps = list.steps;
@@ -226,11 +234,12 @@ constexpr std::vector<uniform_step> uniform_steps(const drawn_program& p) {
   return all;
 }
 
-/// A program in the memory of the program that uses it.
-template <class F, std::size_t N, fused_kind What>
+/// A program in the memory of the program that uses it; `Of` as in `draw`.
+template <class F, std::size_t N, fused_kind What, std::size_t... Of>
 struct program_of {
+  static constexpr std::array<std::size_t, sizeof...(Of)> of{Of...};
   static constexpr std::array<std::size_t, 2> sizes = [] {
-    const drawn_program p = draw<F, N>(What);
+    const drawn_program p = draw<F, N>(What, of);
     return std::array{p.steps.size(), p.results.size()};
   }();
   static_assert(sizes[0] < 1000, "[fuse] an expression of a thousand steps: split it");
@@ -245,7 +254,7 @@ struct program_of {
     bool has_gradient = false;
   };
   static constexpr parts whole = [] {
-    const drawn_program p = draw<F, N>(What);
+    const drawn_program p = draw<F, N>(What, of);
     parts all{
         .frame = p.frame, .buffers = p.buffers, .singles = p.singles, .tail = p.tail, .has_gradient = p.has_gradient};
     for (std::size_t i = 0; i < sizes[0]; ++i) all.steps[i] = p.steps[i], all.chains[i] = p.chains[i];

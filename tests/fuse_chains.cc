@@ -17,19 +17,29 @@ using kerngrad::kernels::chain_head;
 using kerngrad::kernels::chain_shape;
 using kerngrad::kernels::chain_shapes;
 using kerngrad::kernels::chain_step;
+using kerngrad::kernels::operands_of;
 using kg::dtype;
 using kg::tensor;
 using kgtest::normal;
 using kgtest::same_bits;
 
-template <chain_head Head>
-constexpr auto head_of(const auto& x) {
+// `turned` writes the operands of sums and products the other way round.
+template <bool Turned>
+constexpr auto product(const auto& a, const auto& b) {
+  if constexpr (Turned) return b * a;
+  else return a * b;
+}
+template <chain_head Head, bool Turned>
+constexpr auto head_of(const auto& x, [[maybe_unused]] const auto& y, [[maybe_unused]] const auto& z) {
   if constexpr (Head == chain_head::Sigmoid) return kg::sigmoid(x);
   else if constexpr (Head == chain_head::Tanh) return kg::tanh(x);
   else if constexpr (Head == chain_head::Exp) return kg::exp(x);
+  else if constexpr (Head == chain_head::TanhGrad) return product<Turned>(x, 1 - kg::square(y));
+  else if constexpr (Head == chain_head::SigmoidGrad) return product<Turned>(x, product<Turned>(y, 1 - y));
+  else if constexpr (Head == chain_head::SwishGrad)
+    return product<Turned>(x, y) + product<!Turned>(product<Turned>(x, z), product<Turned>(y, 1 - y));
   else return x;
 }
-// `turned` writes the operands of sums and products the other way round.
 template <chain_step Step, bool Turned>
 constexpr auto after(const auto& value, const auto& x) {
   if constexpr (Step == chain_step::plus) {
@@ -51,8 +61,16 @@ template <std::size_t Which, bool Turned>
 struct chained {
   static constexpr chain_shape shape = chain_shapes[Which];
   constexpr auto operator()(const auto& a, const auto& b, const auto& c, const auto& d) const {
-    const auto first = after<shape.steps[0], Turned>(head_of<shape.head>(a), b);
-    return after<shape.steps[2], Turned>(after<shape.steps[1], Turned>(first, c), d);
+    constexpr std::size_t taken = operands_of(shape.head);
+    const auto head = head_of<shape.head, Turned>(a, b, c);
+    if constexpr (taken == 3) {
+      return after<shape.steps[0], Turned>(head, d);
+    } else if constexpr (taken == 2) {
+      return after<shape.steps[1], Turned>(after<shape.steps[0], Turned>(head, c), d);
+    } else {
+      const auto first = after<shape.steps[0], Turned>(head, b);
+      return after<shape.steps[2], Turned>(after<shape.steps[1], Turned>(first, c), d);
+    }
   }
 };
 // The same with numbers in the expression, and in the middle of others.
@@ -60,7 +78,7 @@ template <std::size_t Which, bool Turned>
 struct chained_with_numbers {
   static constexpr chain_shape shape = chain_shapes[Which];
   constexpr auto operator()(const auto& a, const auto& b, const auto& c, const auto& d) const {
-    const auto first = after<shape.steps[0], Turned>(head_of<shape.head>(kg::abs(a)), 1.5);
+    const auto first = after<shape.steps[0], Turned>(head_of<shape.head, Turned>(kg::abs(a), c, d), 1.5);
     const auto second = after<shape.steps[1], Turned>(first, c);
     return kg::sqrt(kg::abs(after<shape.steps[2], Turned>(second, 3))) / (b - d);
   }

@@ -20,21 +20,25 @@ using namespace kerngrad::kernels;
 using kgtest::edge;
 using kgtest::guarded;
 
-std::size_t operands_of(const chain_shape& shape) {
-  std::size_t count = 1;
-  for (chain_step step : shape.steps) count += step != chain_step::none;
-  return count;
-}
-
-// Heads are functions with kernels of their own, whose bits the chain has to give.
+// Heads that are ops have kernels of their own, whose bits the chain has to give; the others are their definitions.
 template <class T>
-void apply_head(chain_head head, T* y, std::size_t n) {
+void apply_op(chain_head head, T* y, std::size_t n) {
   constexpr bool narrow = std::is_same_v<T, float>;
   switch (head) {
-    case chain_head::none: return;
     case chain_head::Sigmoid: return narrow ? Sigmoid_float32(y, y, n) : Sigmoid_float64(y, y, n);
     case chain_head::Tanh: return narrow ? Tanh_float32(y, y, n) : Tanh_float64(y, y, n);
     case chain_head::Exp: return narrow ? Exp_float32(y, y, n) : Exp_float64(y, y, n);
+    default: return;
+  }
+}
+template <class T>
+T head_value(chain_head head, T a, T b, T c) {
+  const T slope = b * (1 - b), turned = a * c;
+  switch (head) {
+    case chain_head::SigmoidGrad: return a * slope;
+    case chain_head::TanhGrad: return a * (1 - b * b);
+    case chain_head::SwishGrad: return a * b + turned * slope;
+    default: return a;
   }
 }
 template <class T>
@@ -69,10 +73,12 @@ void check(std::size_t which, const setting& s) {
   }
   const auto at = [&](std::size_t k, std::size_t i) { return x[k].data()[(s.singles >> k) & 1 ? 0 : i]; };
   std::vector<T> want(s.n);
-  for (std::size_t i = 0; i < s.n; ++i) want[i] = at(0, i);
-  apply_head<T>(shape.head, want.data(), s.n);
+  const std::size_t first = operands_of(shape.head);
   for (std::size_t i = 0; i < s.n; ++i)
-    for (std::size_t k = 1; k < count; ++k) want[i] = after(shape.steps[k - 1], want[i], at(k, i));
+    want[i] = head_value(shape.head, at(0, i), at(1, i), first > 2 ? at(2, i) : T{});
+  apply_op<T>(shape.head, want.data(), s.n);
+  for (std::size_t i = 0; i < s.n; ++i)
+    for (std::size_t k = first; k < count; ++k) want[i] = after(shape.steps[k - first], want[i], at(k, i));
   chain_geometry g{s.n, {}, s.past_caches};
   const void* in[most_chain_operands] = {};
   for (std::size_t k = 0; k < count; ++k) in[k] = x[k].data(), g.moves[k] = !((s.singles >> k) & 1);

@@ -77,9 +77,19 @@ std::vector<large_work> all_large_work() {
   const auto depthwise = [](const tensor& x, const tensor& w) { return kg::depthwise_conv2d(x, w, {.pad = kg::same}); };
   const auto convolution = [](const tensor& x, const tensor& w) { return kg::conv2d(x, w, {.pad = kg::same}); };
   constexpr auto gated = kg::fuse([](auto x, auto y) { return x * kg::sigmoid(x) * y + y; });
+  constexpr auto gated_sum = kg::fuse([](auto x, auto y) { return kg::sum(x * kg::sigmoid(x) * y + y); });
+  constexpr auto gated_mean = kg::fuse([](auto x, auto y) { return kg::mean(x * kg::sigmoid(x) * y, -1); });
+  constexpr auto gated_mean_of_one = kg::fuse([](auto x) { return kg::mean(x * kg::sigmoid(x), -1); });
   return {
       {"a fused function", [=] { return gated(flat, other); }},
       {"the gradient of a fused function", [=] { return gated.value_and_grads(flat, other).grads[0]; }},
+      {"a fused sum", [=] { return gated_sum(flat, other); }},
+      {"a fused sum with its gradient", [=] { return gated_sum.value_and_grads(flat, other).value; }},
+      {"the gradient of a fused sum", [=] { return gated_sum.value_and_grads(flat, other).grads[0]; }},
+      {"a fused mean of short rows", [=] { return gated_mean(matrix, matrix); }},
+      {"the gradient of a fused mean of short rows", [=] { return kg::grad(gated_mean_of_one)(matrix); }},
+      {"a fused mean of long rows", [=] { return gated_mean(wide, wide); }},
+      {"the gradient of a fused mean of long rows", [=] { return kg::grad(gated_mean_of_one)(wide); }},
       {"add", [=] { return flat + other; }},
       {"add of doubles", [=] { return kg::cast(flat, kg::dtype::float64) + kg::cast(other, kg::dtype::float64); }},
       {"exp", [=] { return kg::exp(flat); }},

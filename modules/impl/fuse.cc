@@ -10,6 +10,7 @@ module kerngrad;
 import :dispatch;
 import :tape;
 import :fuse_plan;
+import :fuse_uniform;
 
 namespace kerngrad::detail {
 
@@ -49,6 +50,15 @@ bool tracked(std::span<const tensor* const> in) {
   return false;
 }
 
+// Whether an op has another rule now than the one that it was compiled with.
+bool has_another_rule(const op_entry& op) {
+  if (rule_of_scope(op)) return true;
+  if (replaced_gradients.load(std::memory_order_relaxed) == 0) return false;
+  const pinned now;
+  const name_record* record = now->find(op.row->name);
+  return record && record->op && record->op->row == op.row && record->gradient;
+}
+
 // A program knows the rules that its ops were compiled with: where one of those that the value is made of has another
 // now, it does not guess.
 void refuse_replaced(const fused_program& p) {
@@ -59,13 +69,7 @@ void refuse_replaced(const fused_program& p) {
     if (!of_value[i] || s.kind != step_kind::op) continue;
     for (std::int16_t k : s.in)
       if (k >= 0) of_value[static_cast<std::size_t>(k)] = true;
-    bool replaced = rule_of_scope(*s.op) != nullptr;
-    if (!replaced && replaced_gradients.load(std::memory_order_relaxed) != 0) {
-      const pinned now;
-      const name_record* record = now->find(s.row->name);
-      replaced = record && record->op && record->op->row == s.row && record->gradient;
-    }
-    if (replaced)
+    if (has_another_rule(*s.op))
       fail("fuse", "a gradient of a fused function while the rule of " + std::string(s.row->name) + " is replaced",
            "the rules that the function was compiled with",
            "end the replacement, or call the ops of the expression one by one");
@@ -107,6 +111,34 @@ std::vector<tensor> run_gradient(const fused_program& p, std::span<const tensor>
   return grads;
 }
 
+// The same for operands of one shape under a sum or mean at the end, from what it hands to each of its elements.
+std::vector<tensor> run_gradient_of_sum(const fused_program& p, const fused_tail& tail, std::span<const tensor> xs,
+                                        const tensor& seed, const std::vector<bool>& wanted) {
+  std::vector<const tensor*> in;
+  for (const tensor& x : xs) in.push_back(&x);
+  in.push_back(&seed);
+  if (on_simd() && !tracked(in)) {
+    std::vector<tensor> grads(xs.size());
+    work_array<bool, 8> of(xs.size());
+    for (std::size_t i = 0; i < xs.size(); ++i) of[i] = wanted[i];
+    if (run_spread(p, {in.data(), xs.size()}, tail, seed, of.all(), grads)) return grads;
+  }
+  return run_gradient(p, xs, spread_seed(tail, xs[0].dims(), seed), wanted);
+}
+
+// Notes a call on the tape as one step, if anybody records.
+void record_fused(const fused_parts& parts, std::span<const tensor* const> in, tensor& y, const fused_tail& tail) {
+  refuse_replaced(*parts.value);
+  std::vector<tensor> xs;
+  for (const tensor* x : in) xs.push_back(*x);
+  record_free("fuse", in, {&y, 1},
+              [gradient = parts.gradient, tail, xs = std::move(xs)](std::span<const tensor> dy,
+                                                                    const std::vector<bool>& wanted) {
+                if (!tail.op) return run_gradient(*gradient, xs, dy[0], wanted);
+                return run_gradient_of_sum(*gradient, tail, xs, seed_of(tail, xs[0].dims(), dy[0]), wanted);
+              });
+}
+
 // The value without the reduction at the end, recorded as one step if anybody records.
 tensor run_body(const fused_parts& parts, std::span<const tensor* const> in) {
   const fused_program& p = *parts.value;
@@ -118,15 +150,7 @@ tensor run_body(const fused_parts& parts, std::span<const tensor* const> in) {
     if (!plan.make() || (records && !plan.has_one_floating_dtype())) return run_steps(p, in)[0];
     plan.run({&y, 1});
   }
-  if (!records) return y;
-  refuse_replaced(p);
-  const fused_program* gradient = parts.gradient;
-  std::vector<tensor> xs;
-  for (const tensor* x : in) xs.push_back(*x);
-  record_free("fuse", in, {&y, 1},
-              [gradient, xs = std::move(xs)](std::span<const tensor> dy, const std::vector<bool>& wanted) {
-                return run_gradient(*gradient, xs, dy[0], wanted);
-              });
+  if (records) record_fused(parts, in, y, {});
   return y;
 }
 
@@ -136,28 +160,40 @@ tensor run_fused(const fused_parts& parts, std::span<const tensor* const> in) {
   const fused_tail& tail = parts.value->tail;
   if (!tail.op) return run_body(parts, in);
   tensor y;
-  if (on_simd() && !tracked(in) && run_uniform_reduced(*parts.value, in, y)) return y;
+  const bool records = tracked(in);
+  // A replaced rule of the reduction itself is followed: then it is a call of its own.
+  const bool folds = on_simd() && (!records || (parts.gradient && adds_up(tail) && !has_another_rule(*tail.op)));
+  if (folds && run_folded(*parts.value, in, y, {})) {
+    if (records) record_fused(parts, in, y, tail);
+    return y;
+  }
   y = run_body(parts, in);
   const attr_value attrs[] = {tail.axis ? attr_value(*tail.axis) : attr_value(), attr_value(tail.keep_dims)};
   const tensor* const operand[] = {&y};
   return run_one(*tail.op, operand, attrs);
 }
 
-bool run_fused_with_gradients(const fused_program& program, std::span<const tensor* const> in, tensor& value,
-                              std::span<tensor> grads) {
+bool run_fused_with_gradients(const fused_program& program, std::span<const tensor* const> in,
+                              std::span<const std::size_t> of, tensor& value, std::span<tensor> grads) {
   if (!on_simd() || recording_now()) return false;
-  work_array<tensor, 8> all(grads.size() + 1);
-  const std::span<tensor> out = all.all();
-  if (!run_uniform(program, in, {}, out)) {
-    fused_plan plan(program, in, {});
-    if (!plan.make() || !plan.has_one_floating_dtype()) return false;
-    plan.run(out);
+  if (program.tail.op) {
+    if (has_another_rule(*program.tail.op) || !run_folded(program, in, value, grads)) return false;
+  } else {
+    work_array<tensor, 8> all(grads.size() + 1);
+    const std::span<tensor> out = all.all();
+    if (!run_uniform(program, in, {}, out)) {
+      fused_plan plan(program, in, {});
+      if (!plan.make() || !plan.has_one_floating_dtype()) return false;
+      plan.run(out);
+    }
+    value = std::move(out[0]);
+    for (std::size_t i = 0; i < grads.size(); ++i) grads[i] = std::move(out[i + 1]);
   }
   refuse_replaced(program);
-  value = std::move(out[0]);
-  for (std::size_t i = 0; i < grads.size(); ++i)
-    grads[i] =
-        out[i + 1].defined() ? reduced_to(in[i]->dims(), std::move(out[i + 1])) : zeros(in[i]->dims(), in[i]->type());
+  for (std::size_t i = 0; i < grads.size(); ++i) {
+    const tensor& x = *in[of[i]];
+    grads[i] = grads[i].defined() ? reduced_to(x.dims(), std::move(grads[i])) : zeros(x.dims(), x.type());
+  }
   return true;
 }
 
