@@ -21,13 +21,19 @@ HWY_INLINE V next_value(V value, V x) {
 
 // What the head gives of its operands, which are the first ones, and the steps of that and the others.
 template <chain_head Head, chain_step... Steps>
-struct chain_map
-    : std::conditional_t<Head == chain_head::Sigmoid || Head == chain_head::Tanh || Head == chain_head::Exp, long_map,
-                         short_map> {
+struct chain_map : std::conditional_t<keeps_values(Head), long_map, short_map> {
+  static constexpr bool keeps = keeps_values(Head) && sizeof...(Steps) != 0;
   template <class V, class... In>
   static HWY_INLINE V after(V value, In... in) {
     ((value = next_value<Steps>(value, in)), ...);
     return value;
+  }
+  template <class D, class V>
+  static HWY_INLINE V opened([[maybe_unused]] D d, V x) {
+    if constexpr (Head == chain_head::Sigmoid) return Sigmoid(d, x);
+    else if constexpr (Head == chain_head::Tanh) return Tanh(d, x);
+    else if constexpr (Head == chain_head::Exp) return Exp(d, x);
+    else return x;
   }
   template <class D, class V>
   static HWY_INLINE V sigmoid_grad(D d, V dy, V s) {
@@ -46,15 +52,40 @@ struct chain_map
   HWY_INLINE V operator()([[maybe_unused]] D d, V x, In... in) const {
     if constexpr (operands_of(Head) == 3) return after_three(d, x, in...);
     else if constexpr (operands_of(Head) == 2) return after_pair(d, x, in...);
-    else if constexpr (Head == chain_head::Sigmoid) return after(Sigmoid(d, x), in...);
-    else if constexpr (Head == chain_head::Tanh) return after(Tanh(d, x), in...);
-    else if constexpr (Head == chain_head::Exp) return after(Exp(d, x), in...);
-    else return after(x, in...);
+    else return after(opened(d, x), in...);
+  }
+  // The same, with keep(k, value) of what the head and the steps but the last give.
+  template <class D, class Keep, class V, class... In>
+  static HWY_INLINE V keeping(D d, const Keep& keep, V x, In... in) {
+    V value = opened(d, x);
+    std::size_t at = 0;
+    ((keep(at++, value), value = next_value<Steps>(value, in)), ...);
+    return value;
   }
 };
 
 template <class T, class Map, class... In>
+HWY_NOINLINE void keeping_loop(const chain_geometry& g, T* y, In... in) {
+  const hn::ScalableTag<T> d;
+  const std::size_t lanes = hn::Lanes(d), n = g.n;
+  T* const kept[] = {static_cast<T*>(g.kept[0]), static_cast<T*>(g.kept[1]), static_cast<T*>(g.kept[2])};
+  std::size_t i = 0;
+  const auto keep = [&](std::size_t k, auto v) HWY_ATTR {
+    if (kept[k]) hn::StoreU(v, d, kept[k] + i);
+  };
+  for (; i + lanes <= n; i += lanes) hn::StoreU(Map::keeping(d, keep, in.all(d, i, 0)...), d, y + i);
+  if (i == n) return;
+  const auto keep_first = [&](std::size_t k, auto v) HWY_ATTR {
+    if (kept[k]) store_first(d, v, kept[k] + i, n - i);
+  };
+  store_first(d, Map::keeping(d, keep_first, in.first(d, i, n - i)...), y + i, n - i);
+}
+
+template <class T, class Map, class... In>
 HWY_INLINE void run_map(const chain_geometry& g, T* y, In... in) {
+  if constexpr (Map::keeps) {
+    if (HWY_UNLIKELY(g.kept[0] || g.kept[1] || g.kept[2])) return keeping_loop<T, Map>(g, y, in...);
+  }
   if constexpr (can_stream<Map, T>) {
     if (HWY_UNLIKELY(g.past_caches) && reinterpret_cast<std::uintptr_t>(y) % sizeof(T) == 0 && !(in.is(y) || ...)) {
       const hn::ScalableTag<T> d;

@@ -20,6 +20,10 @@ enum class chain_head : std::uint8_t {
 constexpr std::size_t operands_of(chain_head head) {
   return head == chain_head::SwishGrad ? 3 : head == chain_head::SigmoidGrad || head == chain_head::TanhGrad ? 2 : 1;
 }
+/// Whether chains with this head can keep what lies between their steps: the function is the work, not the stores.
+constexpr bool keeps_values(chain_head head) {
+  return head == chain_head::Sigmoid || head == chain_head::Tanh || head == chain_head::Exp;
+}
 /// A step of a chain, on what was computed so far and the next operand x.
 enum class chain_step : std::uint8_t {
   none,   // the chain has ended
@@ -44,13 +48,16 @@ inline constexpr chain_shape chain_shapes[] = {
   {chain_head::head, {chain_step::first, chain_step::second, chain_step::third}},
 #include "kernels/chain.inc"
 };
-inline constexpr std::size_t most_chain_operands = 4;
+inline constexpr std::size_t most_chain_operands = 4, most_kept_values = 3;
 
 /// Operands of one length; a single number takes the place of an array.
 struct chain_geometry {
   std::size_t n;
   bool moves[most_chain_operands];  ///< whether the operand is an array
   bool past_caches;                 ///< the result is written past the caches (kernels/stream.h)
+  /// Where what the head gives is stored as well, and what each step but the last gives; null: nowhere. None of the
+  /// operands, and only for heads that keep values.
+  void* kept[most_kept_values];
 };
 
 // in = the operands, out[0] = the result, which may be exactly one of them. The geometry is a chain_geometry. Every

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps that one kernel does together: runs of sums, differences and products, behind an activation or the derivative
-// of one perhaps, of which nobody but the next step reads what lies between. kernels/chain.inc has those for which
-// there is a kernel.
+// of one perhaps. What lies between is read by the next step only, or kept for others. kernels/chain.inc has those for
+// which there is a kernel.
 module;
 #include "kernels/abi.h"
 #include "kernels/chain.h"
@@ -18,9 +18,10 @@ namespace kerngrad::detail {
 
 /// What a step is as the end of a chain.
 struct step_chain {
-  std::int8_t kernel = -1;       // its place in chain_shapes; -1: the step is computed alone
-  bool part_of_another = false;  // a later step computes this one as well
-  bool read_again = false;       // another step reads what this one gives
+  std::int8_t kernel = -1;   // its place in chain_shapes; -1: the step is computed alone
+  bool read_again = false;   // another step reads what this one gives
+  std::int16_t within = -1;  // a later step, whose chain computes this one as well
+  std::array<std::int16_t, kernels::most_kept_values> kept{-1, -1, -1};       // the steps in it that others read, too
   std::array<std::int16_t, kernels::most_chain_operands> in{-1, -1, -1, -1};  // the steps that the chain reads
 };
 
@@ -150,39 +151,65 @@ class chain_finder {
   constexpr step_chain longest(int at) {
     best_ = {};
     length_ = 1;
+    end_ = at;
     if (steps_[static_cast<std::size_t>(at)].kind != step_kind::op) return best_;
     const found_head head = heads_.at(static_cast<std::int16_t>(at));
-    if (head.length > 1) consider_head(head, {}, {-1, -1, -1}, 0);
-    extend(at, {}, {-1, -1, -1}, 1);
+    if (head.length > 1) consider_head(head, {}, {-1, -1, -1}, {}, 0);
+    extend(at, {}, {-1, -1, -1}, {}, 1);
     return best_;
   }
 
  private:
   using later_operands = std::array<std::int16_t, 3>;  // of the steps, in their order
+  using inner_steps = std::array<std::int16_t, 3>;     // what the last step reads of the chain, and so on inwards
 
-  // Step `at` gives what the steps so far begin with; `later` has the operands of those.
-  constexpr void extend(int at, chain_steps so_far, later_operands later, int length) {
+  // Step `at` gives what the steps so far begin with; `later` has the operands of those, and the first `length` - 1 of
+  // `inside` are the steps from the end to here.
+  constexpr void extend(int at, chain_steps so_far, later_operands later, inner_steps inside, int length) {
     const fused_step& step = steps_[static_cast<std::size_t>(at)];
     if (chain_step_of(step, 0) == kernels::chain_step::none) return;
-    consider(kernels::chain_head::none, with_first(chain_step_of(step, 0), so_far),
-             {step.in[0], step.in[1], later[0], later[1]}, length);
+    if (alone(inside, length - 1))
+      consider(kernels::chain_head::none, with_first(chain_step_of(step, 0), so_far),
+               {step.in[0], step.in[1], later[0], later[1]}, length);
     for (std::size_t place = 0; place < 2; ++place) {
       const std::int16_t inner = step.in[place], other = step.in[1 - place];
-      if (uses_[static_cast<std::size_t>(inner)] != 1) continue;
+      if (steps_[static_cast<std::size_t>(inner)].kind != step_kind::op) continue;
       const chain_steps longer = with_first(chain_step_of(step, place), so_far);
       const later_operands all{other, later[0], later[1]};
-      const fused_step& before = steps_[static_cast<std::size_t>(inner)];
-      if (before.kind != step_kind::op) continue;
+      inside[static_cast<std::size_t>(length - 1)] = inner;
       const found_head head = heads_.at(inner);
-      if (head.length) consider_head(head, longer, all, length);
-      if (length < 3) extend(inner, longer, all, length + 1);
+      if (head.length) consider_head(head, longer, all, inside, length);
+      if (length < 3) extend(inner, longer, all, inside, length + 1);
     }
   }
   static constexpr chain_steps with_first(kernels::chain_step first, const chain_steps& rest) {
     return {first, rest[0], rest[1]};
   }
+  // Nobody but the chain reads the first `count`.
+  constexpr bool alone(const inner_steps& inside, int count) const {
+    for (int i = 0; i < count; ++i)
+      if (uses_[static_cast<std::size_t>(inside[static_cast<std::size_t>(i)])] != 1) return false;
+    return true;
+  }
+  // Nobody reads the first `count` before the chain ends, and it does not take them for operands.
+  constexpr bool can_keep(const inner_steps& inside, int count, const chain_operands& in) const {
+    const auto is_inside = [&](int step) {
+      bool found = step == end_;
+      for (int i = 0; i < count; ++i) found = found || inside[static_cast<std::size_t>(i)] == step;
+      return found;
+    };
+    for (std::int16_t k : in)
+      if (k >= 0 && is_inside(k)) return false;
+    for (int i = 0; i < end_; ++i) {
+      const fused_step& reader = steps_[static_cast<std::size_t>(i)];
+      for (std::int16_t k : reader.in)
+        if (k >= 0 && reader.kind == step_kind::op && !is_inside(i) && is_inside(k)) return false;
+    }
+    return true;
+  }
+  // `length` steps behind a head, which is the last of as many steps inside.
   constexpr void consider_head(const found_head& head, const chain_steps& steps, const later_operands& later,
-                               int length) {
+                               const inner_steps& inside, int length) {
     chain_operands in{-1, -1, -1, -1};
     std::size_t next = kernels::operands_of(head.head);
     for (std::size_t k = 0; k < next; ++k) in[k] = head.in[k];
@@ -191,13 +218,23 @@ class chain_finder {
       if (next == in.size()) return;
       in[next++] = k;
     }
-    consider(head.head, steps, in, length + head.length);
+    inner_steps kept{-1, -1, -1};
+    if (!alone(inside, length)) {
+      if (!kernels::keeps_values(head.head) || !can_keep(inside, length, in)) return;
+      for (int i = 0; i < length; ++i) {
+        const std::int16_t step = inside[static_cast<std::size_t>(length - 1 - i)];
+        if (uses_[static_cast<std::size_t>(step)] != 1) kept[static_cast<std::size_t>(i)] = step;
+      }
+    }
+    consider(head.head, steps, in, length + head.length, kept);
   }
-  constexpr void consider(kernels::chain_head head, const chain_steps& steps, const chain_operands& in, int length) {
+  constexpr void consider(kernels::chain_head head, const chain_steps& steps, const chain_operands& in, int length,
+                          const inner_steps& kept = {-1, -1, -1}) {
     const int kernel = chain_kernel_of(head, steps);
     if (kernel < 0 || length <= length_) return;
     best_.kernel = static_cast<std::int8_t>(kernel);
     best_.in = in;
+    best_.kept = kept;
     length_ = length;
   }
 
@@ -205,7 +242,7 @@ class chain_finder {
   const std::vector<int>& uses_;
   const head_finder heads_;
   step_chain best_;
-  int length_ = 1;
+  int length_ = 1, end_ = 0;
 };
 
 /// The chains of a program, by the step that ends them.
@@ -219,7 +256,7 @@ constexpr std::vector<step_chain> find_chains(const std::vector<fused_step>& ste
     return found;
   };
   for (std::size_t i = steps.size(); i-- > 0;) {
-    if (chains[i].part_of_another) continue;
+    if (chains[i].within >= 0) continue;
     chains[i] = finder.longest(static_cast<int>(i));
     chains[i].read_again = uses[i] > 1;
     if (chains[i].kernel < 0) continue;
@@ -228,7 +265,7 @@ constexpr std::vector<step_chain> find_chains(const std::vector<fused_step>& ste
     for (std::size_t next = 0; next < inside.size(); ++next)
       for (std::int16_t k : steps[static_cast<std::size_t>(inside[next])].in)
         if (k >= 0 && !is_read(chains[i], k) && steps[static_cast<std::size_t>(k)].kind == step_kind::op) {
-          chains[static_cast<std::size_t>(k)].part_of_another = true;
+          chains[static_cast<std::size_t>(k)].within = static_cast<std::int16_t>(i);
           inside.push_back(k);
         }
   }

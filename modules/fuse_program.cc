@@ -52,6 +52,8 @@ struct fused_program {
   fused_tail tail{};
   std::span<const uniform_step> uniform{};  // empty when some step needs more than that
   std::span<const step_chain> chains{};     // and then the steps that one kernel does together
+  std::span<const std::uint16_t> order{};   // and which kernels run when all results are wanted, by their last steps
+  bool has_others = false;                  // some result is no step's own: an operand, a number, a result once more
 };
 
 // ------------------------------------------------------------------------------------------ reading
@@ -126,8 +128,9 @@ constexpr void drop_unused(drawn_program& p) {
     if (r >= 0) r = moved[static_cast<std::size_t>(r)];
 }
 
-/// Gives every op that is no result a buffer, which is free again after the last step that reads it.
-constexpr void give_buffers(drawn_program& p) {
+/// Gives every op that is no result a buffer, which is free again after the last step that reads it; and every result
+/// as well, if it may turn out that only others want it.
+constexpr void give_buffers(drawn_program& p, bool of_results) {
   std::vector<std::size_t> last = repeated<std::size_t>(p.steps.size(), 0);
   step_marks is_result = repeated<char>(p.steps.size(), 0);
   for (std::size_t i = 0; i < p.steps.size(); ++i)
@@ -138,6 +141,11 @@ constexpr void give_buffers(drawn_program& p) {
       if (k >= 0 && last[static_cast<std::size_t>(k)] < i) last[static_cast<std::size_t>(k)] = i;
   for (int r : p.results)
     if (r >= 0) is_result[static_cast<std::size_t>(r)] = true;
+  // What nobody reads is written at least, where its chain ends.
+  for (std::size_t i = 0; i < p.steps.size(); ++i) {
+    const std::size_t written = p.chains[i].within >= 0 ? static_cast<std::size_t>(p.chains[i].within) : i;
+    if (last[i] <= written) last[i] = written + 1;
+  }
   // A Cast to the dtype that its operand has is that operand: who reads the one reads the other.
   for (std::size_t i = p.steps.size(); i-- > 0;) {
     if (p.steps[i].kind != step_kind::op || p.steps[i].row->launch != launch::cast) continue;
@@ -150,7 +158,7 @@ constexpr void give_buffers(drawn_program& p) {
     if (step.kind != step_kind::op) continue;
     for (std::int16_t k : step.in)
       if (k >= 0 && p.steps[static_cast<std::size_t>(k)].kind != step_kind::op) ++p.singles;
-    if (!is_result[i]) {
+    if (!is_result[i] || of_results) {
       std::size_t free = 0;
       while (free < taken.size() && taken[free]) ++free;
       if (free == taken.size()) taken.push_back(false);
@@ -189,7 +197,7 @@ constexpr drawn_program draw(fused_kind what, std::span<const std::size_t> of) {
   p.steps = list.steps;
   drop_unused(p);
   p.chains = find_chains(p.steps, p.results);
-  give_buffers(p);
+  give_buffers(p, what == fused_kind::gradient);
   return p;
 }
 
@@ -248,7 +256,9 @@ struct program_of {
     std::array<std::int16_t, sizes[1]> results{};
     std::array<uniform_step, sizes[0]> uniform{};
     std::array<step_chain, sizes[0]> chains{};
-    bool is_uniform = false;
+    std::array<std::uint16_t, sizes[0]> order{};
+    std::size_t kernels = 0;
+    bool is_uniform = false, has_others = false;
     int frame = 0, buffers = 0, singles = 0;
     fused_tail tail{};
     bool has_gradient = false;
@@ -262,6 +272,14 @@ struct program_of {
     const std::vector<uniform_step> uniform = uniform_steps(p);
     all.is_uniform = !uniform.empty();
     for (std::size_t i = 0; i < uniform.size(); ++i) all.uniform[i] = uniform[i];
+    for (std::size_t i = 0; i < sizes[0]; ++i)
+      if (p.steps[i].kind == step_kind::op && p.chains[i].within < 0)
+        all.order[all.kernels++] = static_cast<std::uint16_t>(i);
+    for (std::size_t i = 0; i < sizes[1]; ++i) {
+      const int r = p.results[i];
+      if (r >= 0 && p.steps[static_cast<std::size_t>(r)].kind != step_kind::op) all.has_others = true;
+      for (std::size_t j = 0; j < i; ++j) all.has_others = all.has_others || (r >= 0 && p.results[j] == r);
+    }
     return all;
   }();
   static_assert(whole.buffers < 100, "[fuse] an expression that keeps a hundred values at once: split it");
@@ -274,7 +292,9 @@ struct program_of {
       whole.singles,
       whole.tail,
       whole.is_uniform ? std::span<const uniform_step>(whole.uniform) : std::span<const uniform_step>(),
-      whole.chains};
+      whole.chains,
+      std::span<const std::uint16_t>(whole.order).first(whole.kernels),
+      whole.has_others};
 };
 
 }  // namespace kerngrad::detail

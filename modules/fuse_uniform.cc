@@ -24,16 +24,24 @@ namespace kerngrad::detail {
 /// Elements of a block: a few buffers of it stay in a first-level cache beside the operands, and a kernel's call costs
 /// little beside its work.
 inline constexpr std::int64_t block_elements = 1024;
-/// Elements of a chunk, for several threads: as many as are worth a thread's while for the cheapest program.
-inline constexpr std::int64_t chunk_elements_of_program = 16 * block_elements;
-/// Bytes of all buffers of a block, on the stack of who computes it.
-inline constexpr std::size_t block_scratch_bytes = 32768;
+/// Elements of a chunk, for several threads: as many as are worth a thread's while for the cheapest program; and the
+/// least number of chunks that are.
+inline constexpr std::int64_t chunk_elements_of_program = 16 * block_elements, least_chunks = 4;
+/// Whether several threads may run the blocks of a program. Ops from outside the library are not asked to.
+bool may_split(const fused_program& program);
+/// Elements that a reduction at the end folds at a time: those that kernels/reduce-inl.h folds without a tree.
+inline constexpr std::int64_t stretch_elements = 4096;
+/// Bytes of the buffers of a block's steps, and with what follows them: the seeds of a block and the values of a
+/// stretch. They are on the stack of who computes it.
+inline constexpr std::size_t block_bytes = 65536;
+inline constexpr std::size_t scratch_bytes = block_bytes + (block_elements + stretch_elements) * sizeof(double);
 
 /// Where the value of a step is: an array, a buffer of one block, or one number.
 struct lane {
   std::byte* base = nullptr;
   std::int64_t moves = 0;   // bytes from one element to the next: 0 for buffers and numbers
   std::size_t scratch = 0;  // where there is no base: how far into the thread's buffers
+  double number = 0;
 };
 
 /// The elements of one block, where they are in a stretch that is folded, and the buffers of who computes it.
@@ -51,9 +59,8 @@ struct uniform_run {
   int folded = -1;  // the step whose value a reduction reads while it is in the cache
   const std::size_t stream_least = kernels::stream_least.load(std::memory_order_relaxed);
   work_array<lane, usual_steps> lanes{program.steps.size()};
-  work_array<double, usual_steps> numbers{program.steps.size()};
-  work_array<std::uint16_t, usual_steps> order{program.steps.size()};  // the steps that run: the first `count`
-  std::size_t count = 0;
+  std::span<const std::uint16_t> order{};  // which kernels run
+  std::vector<std::uint16_t> chosen{};     // and their list, where not all results are wanted
 
   inline const fused_step& step(std::size_t i) const { return program.steps[i]; }
   inline const kernel_slot& kernel(std::size_t i) const {
@@ -63,10 +70,9 @@ struct uniform_run {
     const lane& at = lanes[i];
     return at.base ? at.base + at.moves * block.offset : block.scratch + at.scratch + at.moves * block.within;
   }
-  /// The steps that a wanted result needs and that no chain computes on its way. False: one has no kernel.
+  /// The kernels that a wanted result needs, all when `wanted` is empty. False: there is none for the dtype.
   bool choose_steps(std::span<const bool> wanted);
-  /// Whether several threads may run the blocks.
-  bool may_split() const;
+  void choose_some(std::span<const bool> wanted);
   /// Gives the operands, buffers and numbers their places. An operand beyond those of the call, the gradient that a
   /// reduction hands to each element, has its place in the buffers, behind all others.
   void place_operands(std::span<const tensor* const> in);

@@ -175,6 +175,13 @@ TEST(a_fused_gradient, is_there_for_those_who_are_asked_for_only) {
   EXPECT_TRUE(same_bits(of_y(swish), of_y(one_by_one)));
   const auto of_x = [&](auto f) { return kg::grad([&](const tensor& t) { return f(t, t, z) * 2; })(x); };
   EXPECT_LT(kgtest::distance(of_x(swish), of_x(one_by_one)), 1e-5);
+  // The gradient of c is what those of a and b are made of.
+  const auto grown = [](auto a, auto b, auto c) { return kg::exp(c + a * b); };
+  const auto of_a = [&](auto f) { return kg::grad([&](const tensor& t) { return f(t, y, z); })(x); };
+  EXPECT_TRUE(same_bits(of_a(kg::fuse(grown)), of_a(grown)));
+  const tensor wide = normal({4, 500}, 1), row = normal({500}, 2);
+  const auto of_wide = [&](auto f) { return kg::grad([&](const tensor& t) { return f(t, row, row); })(wide); };
+  EXPECT_TRUE(same_bits(of_wide(kg::fuse(grown)), of_wide(grown)));
 }
 
 TEST(a_fused_gradient, is_itself_differentiable) {

@@ -112,6 +112,20 @@ TEST(a_fused_chain, gives_the_bits_of_its_ops_called_one_by_one) {
   }(std::make_index_sequence<std::size(chain_shapes)>{});
 }
 
+TEST(a_fused_chain, takes_rows_columns_and_numbers_of_all_shapes) {
+  const auto of = [](const kg::shape& a, const kg::shape& b, const kg::shape& c, const kg::shape& d) {
+    const tensor x[] = {normal(a, 1), normal(b, 2), normal(c, 3), normal(d, 4)};
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (expect_same<chained<I, false>>("chain " + std::to_string(I) + " of " + to_string(b) + " on ", x), ...);
+    }(std::make_index_sequence<std::size(chain_shapes)>{});
+  };
+  of({5, 300}, {300}, {5, 1}, {5, 300});       // several rows a block
+  of({3, 2000}, {2000}, {3, 1}, {});           // a block is a part of a row
+  of({1, 70}, {3, 2, 70}, {2, 1}, {3, 1, 1});  // several axes in a block
+  of({40, 3}, {3}, {40, 1}, {40, 3});          // rows too short for a kernel's call
+  of({300}, {5, 1}, {5, 300}, {1});
+}
+
 TEST(a_fused_chain, passes_on_infinities_zeros_and_denormals) {
   for (dtype type : {dtype::float32, dtype::float64}) {
     const tensor a = kgtest::values_of(type, {99}, 1), one = normal({99}, 2, type);
@@ -135,6 +149,35 @@ TEST(a_value_that_is_read_twice, is_there_for_both_readers) {
   const auto expected = kg::value_and_grads(reads_twice)(x[0], x[1], x[2], x[3]);
   EXPECT_TRUE(same_bits(got.value, expected.value));
   for (std::size_t i = 0; i < 4; ++i) EXPECT_LT(kgtest::distance(got.grads[i], expected.grads[i]), 1e-5);
+}
+
+// What lies inside a chain is a result itself, is read again, and is read before the chain has ended.
+TEST(a_value_inside_of_a_chain, is_kept_for_those_who_read_it_later) {
+  const auto check = [](auto expression) {
+    constexpr auto fused = kg::fuse(decltype(expression){});
+    const auto same = [&](const tensor& x, const tensor& y) {
+      EXPECT_TRUE(same_bits(fused(x, y), expression(x, y)));
+      const auto got = fused.value_and_grads(x, y), expected = kg::value_and_grads(expression)(x, y);
+      EXPECT_TRUE(same_bits(got.value, expected.value));
+      for (std::size_t i = 0; i < 2; ++i) EXPECT_LT(kgtest::distance(got.grads[i], expected.grads[i]), 1e-5);
+      const auto of_x = [&](auto f) { return kg::grad([&](const tensor& t) { return f(t, y) * 3; })(x); };
+      EXPECT_LT(kgtest::distance(of_x(fused), of_x(expression)), 1e-5);
+    };
+    same(normal({2500}, 1), normal({2500}, 2));
+    same(normal({25, 100}, 1), normal({25, 100}, 2));
+    same(normal({25, 100}, 1), normal({100}, 2));
+    same(normal({25, 1}, 1), normal({2, 1, 100}, 2));
+  };
+  check([](const auto& x, const auto& y) { return (kg::sigmoid(x) * y + x) * kg::sigmoid(x); });
+  check([](const auto& x, const auto& y) {
+    const auto weighed = kg::tanh(x) * y;
+    return (weighed * x + y) / (weighed * weighed + 1);
+  });
+  check([](const auto& x, const auto& y) {
+    const auto e = kg::exp(-x), product = e * y;
+    return product * kg::sqrt(kg::abs(e)) + kg::square(product) * y;
+  });
+  check([](const auto& x, const auto& y) { return kg::sigmoid(x) * kg::sigmoid(x) * y + kg::sigmoid(x); });
 }
 
 TEST(a_large_result_of_a_fused_function, has_the_same_bits_past_the_caches) {

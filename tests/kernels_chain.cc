@@ -79,7 +79,7 @@ void check(std::size_t which, const setting& s) {
   apply_op<T>(shape.head, want.data(), s.n);
   for (std::size_t i = 0; i < s.n; ++i)
     for (std::size_t k = first; k < count; ++k) want[i] = after(shape.steps[k - first], want[i], at(k, i));
-  chain_geometry g{s.n, {}, s.past_caches};
+  chain_geometry g{s.n, {}, s.past_caches, {}};
   const void* in[most_chain_operands] = {};
   for (std::size_t k = 0; k < count; ++k) in[k] = x[k].data(), g.moves[k] = !((s.singles >> k) & 1);
   guarded<T> fresh(s.n, s.side);
@@ -105,6 +105,51 @@ TEST(a_chain, gives_the_bits_of_its_steps_for_every_length) {
       for (edge side : {edge::begin, edge::end}) check_all({n, 0, -1, false, side});
     check_all({1000, 0, -1, false, edge::end});
   });
+}
+
+// What lies between the steps, for chains that keep it; the steps before `kept` are those of the whole.
+template <class T>
+void check_kept(std::size_t which, std::size_t n, int kept, edge side) {
+  const chain_shape& shape = chain_shapes[which];
+  const std::size_t count = operands_of(shape);
+  std::deque<guarded<T>> x, between;
+  std::mt19937 random(static_cast<unsigned>(which + 1));
+  for (std::size_t k = 0; k < count; ++k) {
+    x.emplace_back(n, side);
+    for (T& v : x.back()) v = static_cast<T>(std::uniform_real_distribution<double>(-9, 9)(random));
+  }
+  chain_geometry g{n, {true, true, true, true}, false, {}};
+  for (std::size_t k = 0; k + 1 < count; ++k) {
+    between.emplace_back(n, side);
+    if ((kept >> k) & 1) g.kept[k] = between.back().data();
+  }
+  const void* in[most_chain_operands] = {};
+  for (std::size_t k = 0; k < count; ++k) in[k] = x[k].data();
+  guarded<T> y(n, side);
+  void* out[] = {y.data()};
+  (std::is_same_v<T, float> ? chain_simd[which].float32 : chain_simd[which].float64)(in, out, &g);
+  std::vector<T> want(x[0].data(), x[0].data() + n);
+  apply_op<T>(shape.head, want.data(), n);
+  for (std::size_t k = 0; k < count; ++k) {
+    const T* const got = k + 1 == count ? y.data() : ((kept >> k) & 1) ? between[k].data() : want.data();
+    EXPECT_TRUE(n == 0 || std::memcmp(got, want.data(), n * sizeof(T)) == 0) << which << ", value " << k << ", n " << n;
+    for (std::size_t i = 0; i < n && k + 1 < count; ++i) want[i] = after(shape.steps[k], want[i], x[k + 1].data()[i]);
+  }
+}
+
+TEST(a_chain, keeps_what_lies_between_its_steps) {
+  int checked = 0;
+  kgtest::on_every_target([&](const char*) {
+    for (std::size_t which = 0; which < std::size(chain_shapes); ++which) {
+      if (!keeps_values(chain_shapes[which].head)) continue;
+      for (std::size_t n : {0u, 3u, 37u})
+        for (int kept = 1; kept < 1 << (operands_of(chain_shapes[which]) - 1); ++kept, ++checked) {
+          check_kept<float>(which, n, kept, edge::end);
+          check_kept<double>(which, n, kept, edge::begin);
+        }
+    }
+  });
+  EXPECT_GT(checked, 0);
 }
 
 TEST(a_chain, takes_numbers_for_arrays) {

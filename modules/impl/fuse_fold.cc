@@ -16,10 +16,6 @@ namespace kerngrad::detail {
 
 namespace {
 
-constexpr std::int64_t stretch = 4096;  // elements that kernels/reduce-inl.h folds without a tree
-// The buffers of the steps, the seeds of a block, the values of a stretch.
-constexpr std::size_t folding_bytes = block_scratch_bytes + (block_elements + stretch) * sizeof(double);
-
 // The elements of a program as rows of which each gives one value. No rows: the reduction is none of these.
 struct row_shape {
   std::int64_t rows = 0, count = 0;
@@ -105,7 +101,7 @@ struct folding {
 // Which chunks there are does not depend on the number of threads, and neither does what is joined with what.
 void folding::run_all() const {
   const auto each = [&](std::int64_t chunks, const auto& chunk) {
-    if (run.may_split()) return kernels::parallel_chunks(static_cast<std::size_t>(chunks), chunk);
+    if (may_split(run.program)) return kernels::parallel_chunks(static_cast<std::size_t>(chunks), chunk);
     for (std::int64_t i = 0; i < chunks; ++i) chunk(static_cast<std::size_t>(i));
   };
   if (at.count <= block_elements) {
@@ -135,7 +131,7 @@ void folding::run_all() const {
 
 // As many whole rows as a block holds at a time.
 void folding::run_rows(std::int64_t first, std::int64_t end) const {
-  alignas(64) std::byte scratch[folding_bytes];
+  alignas(64) std::byte scratch[scratch_bytes];
   const std::int64_t at_once = block_elements / at.count;
   for (std::int64_t r = first; r < end; r += at_once) {
     const std::int64_t now = std::min(at_once, end - r);
@@ -150,7 +146,7 @@ void folding::run_rows(std::int64_t first, std::int64_t end) const {
 
 // The elements from `first` to `end` of one row, stretch by stretch.
 void folding::run_part(std::int64_t row, std::int64_t first, std::int64_t end, std::byte* part) const {
-  alignas(64) std::byte scratch[folding_bytes];
+  alignas(64) std::byte scratch[scratch_bytes];
   place_seeds(scratch, row, 1, block_elements);
   if (!slot) {
     for (std::int64_t i = first; i < end; i += block_elements)
@@ -158,8 +154,8 @@ void folding::run_part(std::int64_t row, std::int64_t first, std::int64_t end, s
     return;
   }
   joined_values all(*slot, width);
-  for (std::int64_t start = first; start < end; start += stretch) {
-    const std::int64_t n = std::min(stretch, end - start), offset = row * at.count + start;
+  for (std::int64_t start = first; start < end; start += stretch_elements) {
+    const std::int64_t n = std::min(stretch_elements, end - start), offset = row * at.count + start;
     for (std::int64_t i = 0; i < n; i += block_elements)
       run.run_block({offset + i, std::min(block_elements, n - i), i, scratch});
     fold(*slot, 1, n, run.address(static_cast<std::size_t>(run.folded), {offset, n, 0, scratch}), all.next());
@@ -200,7 +196,7 @@ bool run_folded(const fused_program& program, std::span<const tensor* const> in,
   const std::size_t size = size_of(type);
   if (!run.lanes[root].base)
     run.lanes[root] = {nullptr, static_cast<std::int64_t>(size),
-                       static_cast<std::size_t>(program.buffers + 1) * block_elements * size};
+                       static_cast<std::size_t>(program.buffers + 1) * block_elements * size, 0};
   y = tensor_access::adopt(allocate(type, shapes::without_axes(dims, rows.axes, tail.keep_dims)));
   std::byte* const values = tensor_access::buffer(y)->data;
   // A seed is 1 a row. Programs of sums have this in their steps already.
@@ -214,10 +210,11 @@ bool run_folded(const fused_program& program, std::span<const tensor* const> in,
     if (type == dtype::float32) divide<float>(values, rows.rows, rows.count);
     else divide<double>(values, rows.rows, rows.count);
   }
-  place_others(program, in, program.results.subspan(1), {}, grads, [&] {
-    const unrecorded pause;
-    return spread_seed(tail, dims, seed);
-  });
+  if (program.has_others)
+    place_others(program, in, program.results.subspan(1), {}, grads, [&] {
+      const unrecorded pause;
+      return spread_seed(tail, dims, seed);
+    });
   return true;
 }
 
@@ -231,10 +228,11 @@ bool run_spread(const fused_program& program, std::span<const tensor* const> in,
   run.place_operands(in);
   run.place_results(in[0]->dims(), program.results, wanted, grads);
   folding{run, rows, nullptr, nullptr, host_data(tensor_access::buffer(seed))}.run_all();
-  place_others(program, in, program.results, wanted, grads, [&] {
-    const unrecorded pause;
-    return spread_seed(tail, in[0]->dims(), seed);
-  });
+  if (program.has_others)
+    place_others(program, in, program.results, wanted, grads, [&] {
+      const unrecorded pause;
+      return spread_seed(tail, in[0]->dims(), seed);
+    });
   return true;
 }
 

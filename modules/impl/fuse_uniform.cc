@@ -17,35 +17,74 @@ import :fuse_uniform;
 namespace kerngrad::detail {
 
 namespace {
-constexpr std::int64_t least_chunks = 4;  // for several threads
+
+// A number of a program, in the dtype of its operands.
+void write_number(const fused_step& s, dtype type, double& to) {
+  const float narrow = static_cast<float>(s.numbers[0]);
+  if (type == dtype::float32) std::memcpy(&to, &narrow, sizeof narrow);
+  else to = s.numbers[0];
 }
 
-// The steps that a wanted result needs and that no chain computes on its way. False: one has no kernel.
-bool uniform_run::choose_steps(std::span<const bool> wanted) {
-  work_array<bool, usual_steps> needed(wanted.empty() ? 0 : program.steps.size());
-  for (std::size_t k = 0; k < wanted.size(); ++k)
-    if (wanted[k] && program.results[k] >= 0) needed[static_cast<std::size_t>(program.results[k])] = true;
-  for (std::size_t i = needed.size(); i-- > 0;)
-    for (std::int16_t k : step(i).in)
-      if (needed[i] && k >= 0) needed[static_cast<std::size_t>(k)] = true;
-  for (std::size_t i = 0; i < program.steps.size(); ++i) {
-    const step_chain& chain = program.chains[i];
-    if (step(i).kind != step_kind::op || chain.part_of_another || (needed.size() && !needed[i])) continue;
-    if (chain.kernel < 0 && !kernel(i).exists()) return false;
-    order[count++] = static_cast<std::uint16_t>(i);
+// The shortest program is one chain of operands and numbers, and its calls are short as well: nothing lies between
+// kernels, nothing has to be placed.
+bool is_only_chain(const fused_program& program) {
+  return program.order.size() == 1 && program.results.size() == 1 && program.chains[program.order[0]].kernel >= 0;
+}
+void run_only_chain(const fused_program& program, std::span<const tensor* const> in, tensor& out) {
+  const step_chain& chain = program.chains[program.order[0]];
+  const kernels::chain_kernels& kernel = kernels::chain_simd[chain.kernel];
+  const dtype type = in[0]->type();
+  const std::size_t n = static_cast<std::size_t>(in[0]->size());
+  out = tensor_access::adopt(allocate(type, in[0]->dims()));
+  const bool past_caches = n * size_of(type) >= kernels::stream_least.load(std::memory_order_relaxed);
+  kernels::chain_geometry g{n, {}, past_caches, {}};
+  const void* operands[kernels::most_chain_operands];
+  double numbers[kernels::most_chain_operands];
+  for (std::size_t k = 0; k < kernels::most_chain_operands && chain.in[k] >= 0; ++k) {
+    const fused_step& s = program.steps[static_cast<std::size_t>(chain.in[k])];
+    g.moves[k] = s.kind == step_kind::operand;
+    operands[k] = &numbers[k];
+    if (g.moves[k]) operands[k] = host_data(tensor_access::buffer(*in[static_cast<std::size_t>(s.place)]));
+    else write_number(s, type, numbers[k]);
   }
+  void* results[] = {tensor_access::buffer(out)->data};
+  (type == dtype::float32 ? kernel.float32 : kernel.float64)(operands, results, &g);
+}
+
+}  // namespace
+
+bool uniform_run::choose_steps(std::span<const bool> wanted) {
+  order = program.order;
+  if (std::ranges::find(wanted, false) != wanted.end()) choose_some(wanted);
+  for (std::size_t i : order)
+    if (program.chains[i].kernel < 0 && !kernel(i).exists()) return false;
   return true;
 }
 
-// Ops from outside the library are not asked to run on several threads.
-bool uniform_run::may_split() const {
+void uniform_run::choose_some(std::span<const bool> wanted) {
+  work_array<bool, usual_steps> needed(program.steps.size());
+  for (std::size_t k = 0; k < wanted.size(); ++k)
+    if (wanted[k] && program.results[k] >= 0) needed[static_cast<std::size_t>(program.results[k])] = true;
+  for (std::size_t i = needed.size(); i-- > 0;) {
+    if (!needed[i]) continue;
+    for (std::int16_t k : step(i).in)
+      if (k >= 0) needed[static_cast<std::size_t>(k)] = true;
+    // A value that is kept inside a chain needs all of that.
+    const std::int16_t end = program.chains[i].within;
+    if (end >= 0 && !std::exchange(needed[static_cast<std::size_t>(end)], true)) i = static_cast<std::size_t>(end) + 1;
+  }
+  for (std::uint16_t i : program.order)
+    if (needed[i]) chosen.push_back(i);
+  order = chosen;
+}
+
+bool may_split(const fused_program& program) {
   for (const fused_step& s : program.steps)
     if (s.rules) return false;
   return kernels::threads_allowed() > 1;
 }
 
 void uniform_run::place_operands(std::span<const tensor* const> in) {
-  std::size_t next = 0;
   const std::size_t size = size_of(type), buffer = block_elements * size;
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
     const fused_step& s = step(i);
@@ -57,10 +96,8 @@ void uniform_run::place_operands(std::span<const tensor* const> in) {
     } else if (s.kind == step_kind::op) {
       lanes[i].scratch = static_cast<std::size_t>(s.buffer) * buffer;
     } else {
-      const float narrow = static_cast<float>(s.numbers[0]);
-      if (type == dtype::float32) std::memcpy(&numbers[next], &narrow, sizeof narrow);
-      else numbers[next] = s.numbers[0];
-      lanes[i].base = reinterpret_cast<std::byte*>(&numbers[next++]);
+      write_number(s, type, lanes[i].number);
+      lanes[i].base = reinterpret_cast<std::byte*>(&lanes[i].number);
     }
   }
 }
@@ -112,7 +149,9 @@ void uniform_run::run_chain(std::size_t i, const block_part& block) const {
   // Who reads a result again finds it in the cache.
   const bool read_again = chain.read_again || folded == static_cast<int>(i);
   const bool past_caches = lanes[i].base && !read_again && result_bytes >= stream_least;
-  kernels::chain_geometry g{static_cast<std::size_t>(block.n), {}, past_caches};
+  kernels::chain_geometry g{static_cast<std::size_t>(block.n), {}, past_caches, {}};
+  for (std::size_t k = 0; k < kernels::most_kept_values; ++k)
+    if (chain.kept[k] >= 0) g.kept[k] = address(static_cast<std::size_t>(chain.kept[k]), block);
   const void* in[kernels::most_chain_operands];
   for (std::size_t k = 0; k < kernels::most_chain_operands && chain.in[k] >= 0; ++k) {
     const std::size_t at = static_cast<std::size_t>(chain.in[k]);
@@ -127,7 +166,7 @@ void uniform_run::run_chain(std::size_t i, const block_part& block) const {
 void uniform_run::run_all(std::int64_t size) const {
   constexpr std::int64_t part = chunk_elements_of_program;
   const std::int64_t chunks = (size + part - 1) / part;
-  if (chunks < least_chunks || !may_split()) return run_blocks(0, size);
+  if (chunks < least_chunks || !may_split(program)) return run_blocks(0, size);
   kernels::parallel_chunks(static_cast<std::size_t>(chunks), [&](std::size_t chunk) {
     const std::int64_t first = static_cast<std::int64_t>(chunk) * part;
     const kernels::part_of_result whole(result_bytes);
@@ -137,21 +176,21 @@ void uniform_run::run_all(std::int64_t size) const {
 
 // One thread's part, from element `first` on. What lies between steps needs blocks; a single step does not.
 void uniform_run::run_blocks(std::int64_t first, std::int64_t end) const {
-  if (count == 1) return run_block({first, end - first, 0, nullptr});
-  alignas(64) std::byte scratch[block_scratch_bytes];
+  if (order.size() == 1 && chosen.empty()) return run_block({first, end - first, 0, nullptr});  // keeps nothing
+  alignas(64) std::byte scratch[scratch_bytes];
   for (std::int64_t at = first; at < end; at += block_elements)
     run_block({at, std::min(block_elements, end - at), 0, scratch});
 }
 
 void uniform_run::run_block(const block_part& block) const {
-  for (std::size_t i = 0; i < count; ++i) run_step(order[i], block);
+  for (std::size_t i : order) run_step(i, block);
 }
 
 bool is_uniform(const fused_program& program, std::span<const tensor* const> in) {
   if (program.uniform.empty() || !in[0]->defined() || !floating.has(in[0]->type())) return false;
   for (const tensor* x : in)
     if (x != in[0] && (!x->defined() || x->type() != in[0]->type() || !(x->dims() == in[0]->dims()))) return false;
-  return static_cast<std::size_t>(program.buffers) * block_elements * size_of(in[0]->type()) <= block_scratch_bytes;
+  return static_cast<std::size_t>(program.buffers) * block_elements * size_of(in[0]->type()) <= block_bytes;
 }
 
 void place_others(const fused_program& program, std::span<const tensor* const> in,
@@ -176,12 +215,17 @@ void place_others(const fused_program& program, std::span<const tensor* const> i
 bool run_uniform(const fused_program& program, std::span<const tensor* const> in, std::span<const bool> wanted,
                  std::span<tensor> out) {
   if (!is_uniform(program, in)) return false;
+  const bool all = wanted.empty() || wanted[0];
+  if (all && is_only_chain(program) && in[0]->size() < least_chunks * chunk_elements_of_program) {
+    run_only_chain(program, in, out[0]);
+    return true;
+  }
   uniform_run run{program, in[0]->type()};
   if (!run.choose_steps(wanted)) return false;
   run.place_operands(in);
   run.place_results(in[0]->dims(), program.results, wanted, out);
   run.run_all(in[0]->size());
-  place_others(program, in, program.results, wanted, out, {});
+  if (program.has_others) place_others(program, in, program.results, wanted, out, {});
   return true;
 }
 
