@@ -12,6 +12,8 @@ constexpr std::int64_t sizes[] = {1, 1000, 64000, 1000000, 16000000};
 
 constexpr auto expression = [](const auto& x, const auto& y, const auto& z) { return x * kg::sigmoid(x) * y + z; };
 constexpr auto swish = kg::fuse(expression);
+constexpr auto sum_of = [](const auto& x, const auto& y, const auto& z) { return kg::sum(expression(x, y, z)); };
+constexpr auto swish_sum = kg::fuse(sum_of);
 constexpr auto wave = kg::fuse([](auto x) { return kg::sin(x) * x + kg::exp(x); });
 
 struct operands {
@@ -45,6 +47,38 @@ void op_by_op_on_tape(benchmark::State& state, std::int64_t n) {
   const operands in(n);
   auto both = kg::value_and_grads(expression);
   for (auto _ : state) benchmark::DoNotOptimize(both(in.x, in.y, in.z).grads[0].address());
+}
+
+void fused_sum_and_two_grads(benchmark::State& state, std::int64_t n) {
+  const operands in(n);
+  for (auto _ : state) benchmark::DoNotOptimize(swish_sum.value_and_grads<0, 1>(in.x, in.y, in.z).grads[0].address());
+}
+
+void fused_sum_on_tape(benchmark::State& state, std::int64_t n) {
+  const operands in(n);
+  auto both = kg::value_and_grads([&](const kg::tensor& x, const kg::tensor& y) { return swish_sum(x, y, in.z); });
+  for (auto _ : state) benchmark::DoNotOptimize(both(in.x, in.y).grads[0].address());
+}
+
+void sum_on_tape(benchmark::State& state, std::int64_t n) {
+  const operands in(n);
+  auto both = kg::value_and_grads([&](const kg::tensor& x, const kg::tensor& y) { return sum_of(x, y, in.z); });
+  for (auto _ : state) benchmark::DoNotOptimize(both(in.x, in.y).grads[0].address());
+}
+
+// Rows of 500: a row and a column beside a matrix.
+void fused_of_row(benchmark::State& state, std::int64_t n) {
+  const operands in(n);
+  const kg::tensor x = kg::reshape(in.x, {-1, 500}), row = kg::slice(in.y, {0}, {500}),
+                   z = kg::slice(x, {0, 0}, {-1, 1});
+  for (auto _ : state) benchmark::DoNotOptimize(swish(x, row, z).address());
+}
+
+void op_by_op_of_row(benchmark::State& state, std::int64_t n) {
+  const operands in(n);
+  const kg::tensor x = kg::reshape(in.x, {-1, 500}), row = kg::slice(in.y, {0}, {500}),
+                   z = kg::slice(x, {0, 0}, {-1, 1});
+  for (auto _ : state) benchmark::DoNotOptimize(expression(x, row, z).address());
 }
 
 void scalar_value_and_grads(benchmark::State& state, std::int64_t) {
@@ -84,6 +118,12 @@ void register_all(const kgbench::selection& chosen) {
       register_case("swish_grads/at_once", target, n, fused_value_and_grads);
       register_case("swish_grads/tape", target, n, fused_on_tape);
       register_case("swish_grads/op_by_op", target, n, op_by_op_on_tape);
+      register_case("swish_sum_two_grads/at_once", target, n, fused_sum_and_two_grads);
+      register_case("swish_sum_two_grads/tape", target, n, fused_sum_on_tape);
+      register_case("swish_sum_two_grads/op_by_op", target, n, sum_on_tape);
+      if (n % 500 != 0) continue;
+      register_case("swish_of_row/fused", target, n, fused_of_row);
+      register_case("swish_of_row/op_by_op", target, n, op_by_op_of_row);
     }
     register_case("wave_grad/scalar", target, 1, scalar_value_and_grads);
     register_case("wave_grad/by_hand", target, 1, scalar_by_hand);

@@ -3,6 +3,7 @@
 // the operands at hand, and the walk over the blocks.
 module;
 #include "kernels/abi.h"
+#include "kernels/chain.h"
 module kerngrad:fuse_plan;
 
 import :std;
@@ -24,7 +25,7 @@ struct block_place {
     array,    // of all elements: a block is a stretch of it
     buffer,   // of one block
     single,   // one value
-    strided,  // an operand that is broadcast; `base` is moved from block to block
+    strided,  // an operand that is broadcast
   };
   kind is;
   std::uint8_t size;   // bytes of an element
@@ -37,13 +38,18 @@ struct block_place {
 
 /// A step that is ready to run.
 struct block_step {
-  enum class form : std::uint8_t { flat1, flat2, unary, broadcast, count, cast, fill };
+  enum class form : std::uint8_t { flat1, flat2, unary, broadcast, count, cast, fill, chain };
   form how;
   std::uint8_t operands;
   dtype to;
   const kernel_slot* kernel;
-  block_place in[3], out;
+  block_place in[kernels::most_chain_operands], out;
   std::array<double, 2> numbers;
+  // Of a chain: its kernel, and where the values in between are kept.
+  kernels::run_fn run;
+  std::array<block_place, kernels::most_kept_values> kept;
+  std::uint8_t keeps;  // bit k: there is kept[k]
+  bool past_caches;
 };
 
 /// Steps in the order in which they run. A few need no heap, and none is initialised before it is there.
@@ -71,12 +77,14 @@ struct strided_leaf {
   const shape* dims = nullptr;
   std::size_t size = 0;
   std::array<std::int64_t, max_rank> strides{};
-  const std::byte* now = nullptr;  // where the present block starts
 };
 
-/// The elements of one block: `n` from `offset`, `rows` of the walk's axis.
+/// The elements of one block: `n` from `offset`, `rows` of the walk's axis; where the operands that are broadcast have
+/// theirs, and the buffers of who computes it.
 struct block_range {
   std::int64_t offset = 0, rows = 0, n = 0;
+  const std::byte* const* strided = nullptr;
+  std::byte* scratch = nullptr;
 };
 
 class fused_plan {
@@ -112,14 +120,20 @@ class fused_plan {
   tensor whole_value(std::size_t i) const;
   const tensor* tensor_at(std::size_t i) const;
   void plan_op(std::size_t i);
+  bool takes_chain(std::size_t i) const;
+  void plan_chain(std::size_t i);
+  block_place place_of_result(std::size_t i) const;
   block_place place_of(std::size_t i, dtype wanted, int cast_buffer);
   block_place single(std::size_t i, dtype wanted);
   void give_results(std::span<tensor> out);
   void plan_walk();
   void merge_axes();
-  void run_blocks(std::int64_t first, std::int64_t end, std::byte* scratch);
-  void run_step(const block_step& s, std::byte* scratch, const block_range& block) const;
+  void run_all(std::size_t scratch_bytes) const;
+  void run_blocks(std::int64_t first, std::int64_t end, std::byte* scratch) const;
+  std::byte* address(const block_place& p, const block_range& block) const;
+  void run_step(const block_step& s, const block_range& block) const;
   void run_broadcast(const block_step& s, const void* const* in, void* out, const block_range& block) const;
+  void run_chain(const block_step& s, const block_range& block) const;
 
   static constexpr std::size_t usual = 24;  // steps that need no heap
   const fused_program& program_;

@@ -83,6 +83,11 @@ std::vector<large_work> all_large_work() {
   return {
       {"a fused function", [=] { return gated(flat, other); }},
       {"the gradient of a fused function", [=] { return gated.value_and_grads(flat, other).grads[0]; }},
+      {"a fused function of a row", [=] { return gated(matrix, row); }},
+      {"a fused function of a column", [=] { return gated(column, matrix); }},
+      {"a fused function of long rows", [=] { return gated(wide, normal({3, 1}, 14)); }},
+      {"a fused function of a plane", [=] { return gated(cube, normal({301, 1}, 13)); }},
+      {"the gradient of a fused function of a row", [=] { return gated.value_and_grads(matrix, row).grads[1]; }},
       {"a fused sum", [=] { return gated_sum(flat, other); }},
       {"a fused sum with its gradient", [=] { return gated_sum.value_and_grads(flat, other).value; }},
       {"the gradient of a fused sum", [=] { return gated_sum.value_and_grads(flat, other).grads[0]; }},

@@ -5,23 +5,24 @@ module;
 #include <vector>
 #include "kernels/abi.h"
 #include "kernels/binary.h"
+#include "kernels/chain.h"
 #include "kernels/convert.h"
 #include "kernels/create.h"
+#include "kernels/parallel.h"
+#include "kernels/stream.h"
 #include "kernels/unary.h"
 module kerngrad;
 
 import :dispatch;
 import :tape;
 import :fuse_plan;
+import :fuse_uniform;
 
 namespace kerngrad::detail {
 
 namespace {
 
-// Elements of a block: a few buffers of it stay in a first-level cache beside the operands, and a kernel's call costs
-// little beside its work.
-constexpr std::int64_t block_elements = 1024;
-constexpr std::size_t stack_bytes = 32768;
+constexpr std::size_t stack_bytes = 65536;
 
 }  // namespace
 
@@ -30,19 +31,15 @@ void fused_plan::run(std::span<tensor> out) {
   if (full_->size() > 0) {
     for (std::size_t i = 0; i < values_.size(); ++i) {
       const value& v = values_[i];
-      if (v.used && v.dense && v.same_as < 0 && step(i).kind == step_kind::op) plan_op(i);
+      if (!v.used || !v.dense || v.same_as >= 0 || step(i).kind != step_kind::op) continue;
+      const std::int16_t end = program_.chains[i].within;
+      if (end >= 0 && takes_chain(static_cast<std::size_t>(end))) continue;
+      if (takes_chain(i)) plan_chain(i);
+      else plan_op(i);
     }
     plan_walk();
     const std::size_t buffers = static_cast<std::size_t>(program_.buffers) + (extra_buffers_ ? 3 : 0);
-    const std::size_t bytes = buffers * static_cast<std::size_t>(block_) * element_;
-    // One thread runs all blocks. They do not depend on one another: any split of them gives the same bits.
-    if (bytes <= stack_bytes) {
-      alignas(64) std::byte scratch[stack_bytes];
-      run_blocks(0, blocks_, scratch);
-    } else {
-      const tensor scratch = tensor_access::adopt(allocate(dtype::uint8, shape{static_cast<std::int64_t>(bytes)}));
-      run_blocks(0, blocks_, tensor_access::buffer(scratch)->data);
-    }
+    run_all(buffers * static_cast<std::size_t>(block_) * element_);
   }
   // Results that no step computes: an operand, a number, a value that is the same everywhere, a result once more.
   for (std::size_t k = 0; k < out.size(); ++k) {
@@ -115,52 +112,77 @@ void fused_plan::merge_axes() {
   for (strided_leaf& leaf : leaves_) std::reverse(leaf.strides.begin(), leaf.strides.begin() + rank_);
 }
 
-void fused_plan::run_blocks(std::int64_t first, std::int64_t end, std::byte* scratch) {
+// Blocks do not depend on one another: any split of them gives the same bits.
+void fused_plan::run_all(std::size_t scratch_bytes) const {
+  if (scratch_bytes > stack_bytes) {
+    const tensor scratch =
+        tensor_access::adopt(allocate(dtype::uint8, shape{static_cast<std::int64_t>(scratch_bytes)}));
+    return run_blocks(0, blocks_, tensor_access::buffer(scratch)->data);
+  }
+  const auto part = [&](std::int64_t first, std::int64_t end) {
+    alignas(64) std::byte scratch[stack_bytes];
+    run_blocks(first, std::min(blocks_, end), scratch);
+  };
+  const std::int64_t most = std::max<std::int64_t>(1, chunk_elements_of_program / block_);
+  const std::int64_t chunks = (blocks_ + most - 1) / most;
+  if (chunks < least_chunks || !may_split(program_)) return part(0, blocks_);
+  kernels::parallel_chunks(static_cast<std::size_t>(chunks), [&](std::size_t chunk) {
+    const kernels::part_of_result whole(static_cast<std::size_t>(full_->size()) * element_);
+    const std::int64_t first = static_cast<std::int64_t>(chunk) * most;
+    part(first, first + most);
+  });
+}
+
+void fused_plan::run_blocks(std::int64_t first, std::int64_t end, std::byte* scratch) const {
   const std::int64_t axis = axes_[static_cast<std::size_t>(axis_)], per_axis = (axis + rows_ - 1) / rows_;
+  work_array<const std::byte*, 8> strided(leaves_.size());
   for (std::int64_t b = first; b < end; ++b) {
     std::int64_t outer = b / per_axis;
-    const std::int64_t start = b % per_axis * rows_;
-    block_range block{(outer * axis + start) * inner_, std::min(rows_, axis - start), 0};
-    block.n = block.rows * inner_;
-    for (strided_leaf& leaf : leaves_) {
+    const std::int64_t start = b % per_axis * rows_, rows = std::min(rows_, axis - start);
+    for (std::size_t l = 0; l < leaves_.size(); ++l) {
+      const strided_leaf& leaf = leaves_[l];
       std::int64_t left = outer, at = start * leaf.strides[static_cast<std::size_t>(axis_)];
       for (int i = axis_ - 1; i >= 0; --i) {
         const std::size_t k = static_cast<std::size_t>(i);
         at += left % axes_[k] * leaf.strides[k];
         left /= axes_[k];
       }
-      leaf.now = leaf.elements + at * static_cast<std::int64_t>(leaf.size);
+      strided[l] = leaf.elements + at * static_cast<std::int64_t>(leaf.size);
     }
-    for (const block_step& s : ready_.all()) run_step(s, scratch, block);
+    const block_range block{(outer * axis + start) * inner_, rows, rows * inner_, strided.all().data(), scratch};
+    for (const block_step& s : ready_.all()) run_step(s, block);
   }
 }
 
 // ------------------------------------------------------------------------------------------ a step on a block
 
-void fused_plan::run_step(const block_step& s, std::byte* scratch, const block_range& block) const {
-  const auto address = [&](const block_place& p) -> std::byte* {
-    switch (p.is) {
-      case block_place::kind::array: return p.base + block.offset * p.size;
-      case block_place::kind::buffer: return scratch + p.offset * static_cast<std::size_t>(block_) * element_;
-      case block_place::kind::single: return p.base;
-      case block_place::kind::strided: return const_cast<std::byte*>(leaves_[p.leaf].now);
-    }
-    return nullptr;
-  };
+std::byte* fused_plan::address(const block_place& p, const block_range& block) const {
+  switch (p.is) {
+    case block_place::kind::array: return p.base + block.offset * p.size;
+    case block_place::kind::buffer: return block.scratch + p.offset * static_cast<std::size_t>(block_) * element_;
+    case block_place::kind::single: return p.base;
+    case block_place::kind::strided: return const_cast<std::byte*>(block.strided[p.leaf]);
+  }
+  return nullptr;
+}
+
+void fused_plan::run_step(const block_step& s, const block_range& block) const {
   const std::size_t n = static_cast<std::size_t>(block.n);
-  std::byte* const out = address(s.out);
+  std::byte* const out = address(s.out, block);
+  const auto operand = [&](std::size_t k) { return address(s.in[k], block); };
   using form = block_step::form;
-  if (s.how == form::flat2) return s.kernel->flat2(address(s.in[0]), address(s.in[1]), out, n);
-  if (s.how == form::flat1) return s.kernel->flat1(address(s.in[0]), out, n);
+  if (s.how == form::flat2) return s.kernel->flat2(operand(0), operand(1), out, n);
+  if (s.how == form::flat1) return s.kernel->flat1(operand(0), out, n);
+  if (s.how == form::chain) return run_chain(s, block);
   const void* in[3] = {};
-  for (std::size_t k = 0; k < s.operands; ++k) in[k] = address(s.in[k]);
+  for (std::size_t k = 0; k < s.operands; ++k) in[k] = operand(k);
   void* results[] = {out};
   const auto run = [&](const auto& geometry) { s.kernel->run(in, results, &geometry); };
   switch (s.how) {
     case form::unary: return run(kernels::unary_geometry{block.n, {s.numbers[0], s.numbers[1]}});
     case form::count: return run(kernels::convert_geometry{block.n});
     case form::cast: return run(kernels::cast_geometry{block.n, s.to});
-    case form::fill: return run(kernels::fill_geometry{block.n, address(s.in[0])});
+    case form::fill: return run(kernels::fill_geometry{block.n, in[0]});
     default: return run_broadcast(s, in, out, block);
   }
 }
@@ -185,6 +207,42 @@ void fused_plan::run_broadcast(const block_step& s, const void* const* in, void*
   }
   void* results[] = {out};
   s.kernel->run(in, results, &g);
+}
+
+// At one go where every operand is an array or one value in the whole block, else row by row.
+void fused_plan::run_chain(const block_step& s, const block_range& block) const {
+  const std::size_t last = static_cast<std::size_t>(rank_ - 1);
+  const std::span<const block_place> operands(s.in, s.operands);
+  const bool flat =
+      axis_ == rank_ - 1 || std::ranges::find(operands, block_place::kind::strided, &block_place::is) == operands.end();
+  const std::int64_t length = flat ? block.n : axes_[last];
+  kernels::chain_geometry g{static_cast<std::size_t>(length), {}, s.past_caches, {}};
+  for (std::size_t k = 0; k < s.operands; ++k) {
+    const block_place& p = s.in[k];
+    g.moves[k] =
+        p.is == block_place::kind::strided ? leaves_[p.leaf].strides[last] != 0 : p.is != block_place::kind::single;
+  }
+  // How far into an operand a row of the block begins, in elements.
+  const auto start_of = [&](const block_place& p, std::int64_t row) {
+    if (p.is == block_place::kind::single || flat) return std::int64_t{0};
+    if (p.is != block_place::kind::strided) return row * length;
+    std::int64_t at = 0;
+    for (int i = rank_ - 2; i >= axis_; --i) {
+      const std::size_t k = static_cast<std::size_t>(i);
+      at += (i == axis_ ? row : row % axes_[k]) * leaves_[p.leaf].strides[k];
+      row /= axes_[k];
+    }
+    return at;
+  };
+  for (std::int64_t row = 0; row * length < block.n; ++row) {
+    const void* in[kernels::most_chain_operands];
+    for (std::size_t k = 0; k < s.operands; ++k)
+      in[k] = address(s.in[k], block) + start_of(s.in[k], row) * s.in[k].size;
+    for (std::size_t k = 0; k < kernels::most_kept_values; ++k)
+      if ((s.keeps >> k) & 1) g.kept[k] = address(s.kept[k], block) + row * length * s.out.size;
+    void* out[] = {address(s.out, block) + row * length * s.out.size};
+    s.run(in, out, &g);
+  }
 }
 
 }  // namespace kerngrad::detail

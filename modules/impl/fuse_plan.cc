@@ -4,6 +4,8 @@ module;
 #include <algorithm>
 #include <vector>
 #include "kernels/abi.h"
+#include "kernels/chain.h"
+#include "kernels/stream.h"
 module kerngrad;
 
 import :dispatch;
@@ -219,7 +221,7 @@ block_place fused_plan::place_of(std::size_t i, dtype wanted, int cast_buffer) {
     p.is = x->size() == 1 ? block_place::kind::single : block_place::kind::strided;
     if (p.is == block_place::kind::strided) {
       p.leaf = static_cast<std::uint16_t>(leaves_.size());
-      leaves_.push_back({p.base, v.dims, p.size, {}, nullptr});
+      leaves_.push_back({p.base, v.dims, p.size, {}});
     }
     return p;
   }
@@ -246,7 +248,6 @@ block_place fused_plan::place_of(std::size_t i, dtype wanted, int cast_buffer) {
 void fused_plan::plan_op(std::size_t i) {
   const fused_step& s = step(i);
   const op_row& row = *s.row;
-  value& v = values_[i];
   dtype compute{};
   bool any = false;
   for (std::size_t k = 0; k < row.operands.size(); ++k)
@@ -281,6 +282,7 @@ void fused_plan::plan_op(std::size_t i) {
       extra_buffers_ = true;
       block_step& fill = ready_.add();
       fill.how = form::fill;
+      fill.operands = 1;
       fill.kernel = &slot_of(backend::simd, op_id<"Fill">, compute);
       fill.in[0] = all.in[k];
       fill.out.is = block_place::kind::buffer;
@@ -288,10 +290,51 @@ void fused_plan::plan_op(std::size_t i) {
       fill.out.offset = static_cast<std::size_t>(program_.buffers) + k;
       all.in[k] = fill.out;
     }
-  all.out.size = static_cast<std::uint8_t>(size_of(v.type));
-  all.out.is = v.result ? block_place::kind::array : block_place::kind::buffer;
-  if (v.result) all.out.base = v.result;
-  else all.out.offset = static_cast<std::size_t>(s.buffer);
+  all.out = place_of_result(i);
+  ready_.add() = all;
+}
+
+block_place fused_plan::place_of_result(std::size_t i) const {
+  const value& v = values_[i];
+  block_place p{block_place::kind::array, static_cast<std::uint8_t>(size_of(v.type)), 0, {v.result}};
+  if (v.result) return p;
+  p.is = block_place::kind::buffer;
+  p.offset = static_cast<std::size_t>(step(i).buffer);
+  return p;
+}
+
+// Whether a kernel does a chain at once here: its steps have as many elements as the results, and rows are worth calls.
+bool fused_plan::takes_chain(std::size_t i) const {
+  constexpr std::int64_t least_row = 64;
+  const step_chain& chain = program_.chains[i];
+  if (chain.kernel < 0 || !one_floating_ || full_->rank() == 0 || (*full_)[full_->rank() - 1] < least_row) return false;
+  for (std::size_t k = 0; k < values_.size(); ++k)
+    if ((k == i || program_.chains[k].within == static_cast<std::int16_t>(i)) &&
+        (!values_[k].used || !values_[k].dense))
+      return false;
+  return true;
+}
+
+void fused_plan::plan_chain(std::size_t i) {
+  const step_chain& chain = program_.chains[i];
+  const dtype type = values_[i].type;
+  block_step all;
+  all.how = block_step::form::chain;
+  all.operands = 0;
+  for (std::int16_t k : chain.in)
+    if (k >= 0) all.in[all.operands++] = place_of(resolved(k), type, 0);
+  all.keeps = 0;
+  for (std::size_t k = 0; k < chain.kept.size(); ++k) {
+    if (chain.kept[k] < 0) continue;
+    all.kept[k] = place_of_result(static_cast<std::size_t>(chain.kept[k]));
+    all.keeps |= static_cast<std::uint8_t>(1u << k);
+  }
+  const kernels::chain_kernels& kernel = kernels::chain_simd[chain.kernel];
+  all.run = type == dtype::float32 ? kernel.float32 : kernel.float64;
+  all.out = place_of_result(i);
+  const std::size_t bytes = static_cast<std::size_t>(full_->size()) * size_of(type);
+  all.past_caches =
+      values_[i].result && !chain.read_again && bytes >= kernels::stream_least.load(std::memory_order_relaxed);
   ready_.add() = all;
 }
 
