@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The largest error of every math function on any target, in units in the last place of the result: measured against
-// MPFR by ./dev accuracy and rounded up to the next half. tests/math.cc holds a sample of it to them.
+// MPFR by ./dev accuracy and rounded up to the next half. tests/math.cc holds a sample of it to them. Where each errs
+// most, and by how much, is in accuracy_worst.h.
 #pragma once
+#include "kernels/abi.h"
 
 namespace kerngrad::kernels {
 
@@ -18,6 +20,16 @@ inline constexpr accuracy_bound accuracy[] = {
     {"Acosh", 1.0, 2.0},    {"Atanh", 1.0, 2.0}, {"Erf", 1.5, 1.5},   {"Erfc", 1.0, 4.0},  {"Sigmoid", 2.5, 2.5},
     {"Softplus", 2.0, 1.5}, {"Gelu", 3.0, 3.5},  {"Silu", 2.5, 2.5},  {"Elu", 1.0, 1.5},   {"Selu", 2.0, 3.0},
     {"Rsqrt", 1.0, 1.5},    {"Pow", 1.0, 1.5},   {"Round", 0.0, 0.0},
+};
+
+/// The worst that ./dev accuracy found of a kernel on one target.
+struct accuracy_worst {
+  const char* op;
+  dtype type;
+  double ulp;          ///< 0: no error above half a unit
+  double a, b;         ///< the operands; b is 0 when there is one
+  const char* target;  ///< where it was measured
+  bool all;            ///< over all 2^32 floats; false: over samples
 };
 
 }  // namespace kerngrad::kernels

@@ -2,7 +2,6 @@
 // The tables: every row, every kernel of every backend, and the constexpr look-ups between them.
 module;
 #include "kernels/abi.h"
-#include "kernels/accuracy.h"
 #include "kernels/binary.h"
 #include "kernels/conv.h"
 #include "kernels/convert.h"
@@ -121,16 +120,16 @@ inline constexpr int op_id = find_op(Name);
 template <int Id>
 inline constexpr const op_row& row_of = op_table[Id];
 
-/// The largest error of an op's kernels on any target, in units in the last place; nothing where the result is exact
-/// or bounded by its family's summation.
-struct ulp_bound {
-  double float32, float64;
+/// How exact the kernels of an op are in one dtype, in units in the last place of the result.
+struct op_accuracy {
+  double bound;             ///< what the error stays below on every target
+  double worst;             ///< the largest error that was measured; 0: none above half a unit
+  double at[2];             ///< the operands of `worst`; of an op of one operand the first
+  std::string_view target;  ///< the SIMD target on which `worst` was measured, the best of that machine
+  bool all;                 ///< measured over all values of the dtype; false: over samples
 };
-constexpr std::optional<ulp_bound> accuracy_of(std::string_view name) {
-  for (const kernels::accuracy_bound& bound : kernels::accuracy)
-    if (name == bound.op) return ulp_bound{bound.ulp_float32, bound.ulp_float64};
-  return {};
-}
+/// The accuracy of an op in float32 or float64; nothing where the result is exact or bounded by its family's summation.
+std::optional<op_accuracy> accuracy_of(std::string_view name, dtype type);
 
 /// The built-in backends, in the order of their tables.
 enum class backend : std::uint8_t { simd, reference };

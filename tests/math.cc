@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "kernels/accuracy.h"
+#include "kernels/accuracy_worst.h"
 #include "kernels/binary.h"
 #include "kernels/unary.h"
 #include "tests/math_kernels.h"
@@ -61,6 +62,19 @@ const entry& kernel(std::string_view op) {
   return kerngrad::kernels::unary_simd[0];
 }
 
+using kerngrad::kernels::accuracy_measured;
+using kerngrad::kernels::accuracy_worst;
+
+// Errors are kept with four places.
+constexpr double rounding = 0.5e-4 + 1e-9;
+
+// What is kept of a kernel, or null.
+const accuracy_worst* kept(std::string_view op, dtype type) {
+  const auto* row =
+      std::ranges::find_if(accuracy_measured, [&](const accuracy_worst& r) { return op == r.op && type == r.type; });
+  return row == std::end(accuracy_measured) ? nullptr : row;
+}
+
 struct worst_case {
   double error = 0;
   std::size_t at = 0;
@@ -95,6 +109,10 @@ void check_unary(const unary_oracle& o) {
     const worst_case w = worst(y, exact);
     show(o.op, sizeof(T), target, w.error);
     EXPECT_LE(w.error, bound_of<T>(o.op)) << sizeof(T) * 8 << " bits, " << k.op << "(" << x[w.at] << ") = " << y[w.at];
+    const accuracy_worst* row = kept(o.op, type_of<T>);
+    if (row && row->all && std::string_view(target) == row->target)
+      EXPECT_LE(w.error, std::max(row->ulp + rounding, bound_of<T>(o.op) == 0 ? 0 : 0.5))
+          << "worse than what is kept as the worst of all: " << k.op << "(" << x[w.at] << ") = " << y[w.at];
   });
 }
 
@@ -133,6 +151,49 @@ TEST(math, atan2_of_float32_holds_the_bound_on_every_target) {
 }
 TEST(math, atan2_of_float64_holds_the_bound_on_every_target) {
   check_binary<double>(binary_oracles[1], atan2_points<double>(binary_count()));
+}
+
+// The error at the operands that a row keeps, on the pinned target.
+template <class T>
+double error_at(const accuracy_worst& row) {
+  const T a = static_cast<T>(row.a), b = static_cast<T>(row.b);
+  T y;
+  const entry& k = kernel<T>(row.op);
+  if (k.flat1) k.flat1(&a, &y, 1);
+  else k.flat2(&a, &b, &y, 1);
+  for (const unary_oracle& o : unary_oracles)
+    if (std::string_view(o.op) == row.op) return distance(y, exact_value(o, a));
+  for (const binary_oracle& o : binary_oracles)
+    if (std::string_view(o.op) == row.op) return distance(y, exact_value(o, a, b));
+  ADD_FAILURE() << "no oracle of " << row.op;
+  return HUGE_VAL;
+}
+
+TEST(the_kept_worst_errors, hold_the_bound_on_every_target_and_are_what_their_own_gives) {
+  kgtest::on_every_target([&](const char* target) {
+    for (const accuracy_worst& row : accuracy_measured) {
+      const bool narrow = row.type == dtype::float32;
+      const double error = narrow ? error_at<float>(row) : error_at<double>(row);
+      EXPECT_LE(error, narrow ? bound_of<float>(row.op) : bound_of<double>(row.op)) << row.op << " at " << row.a;
+      if (std::string_view(target) != row.target) continue;
+      EXPECT_NEAR(error > 0.5 ? error : 0, row.ulp, rounding)
+          << row.op << " at " << row.a << ": measure anew with ./dev accuracy --rows kernels/accuracy_worst.h "
+          << row.op;
+    }
+  });
+}
+
+TEST(the_kept_worst_errors, are_there_for_every_kernel_with_a_bound) {
+  for (const auto& bound : kerngrad::kernels::accuracy) {
+    if (std::string_view(bound.op) == "Erfc") continue;  // a function of kernels, and no op
+    for (const dtype type : {dtype::float32, dtype::float64}) {
+      EXPECT_EQ(std::ranges::count_if(
+                    accuracy_measured,
+                    [&](const accuracy_worst& r) { return std::string_view(bound.op) == r.op && type == r.type; }),
+                1)
+          << bound.op;
+    }
+  }
 }
 
 using kgtest::inf;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `./dev accuracy [FUNCTIONS]`: the largest error of the kernels of the vector mathematics, and where it is, held to
 // the bounds of kernels/accuracy.h. All 2^32 floats of one function take half a minute to four minutes on two cores
-// (the C library's double precision is the slow part), the sampled rest seconds.
+// (the C library's double precision is the slow part), the sampled rest seconds. `--rows` writes what was found down.
 #include <fmt/format.h>
 #include <mpfr.h>
 #include <unistd.h>
@@ -18,6 +18,7 @@
 #include "kernels/binary.h"
 #include "kernels/targets.h"
 #include "kernels/unary.h"
+#include "tools/accuracy/rows.h"
 #include "tools/accuracy/sweep.h"
 
 namespace {
@@ -86,19 +87,24 @@ void show_progress(const entry& kernel, double part) {
   std::fflush(stderr);
 }
 
-bool check(const entry& kernel, const accuracy_bound& bound, const char* target, options how) {
+// Measures a kernel, prints its line and adds what was found; false when the bound does not hold.
+bool check(const entry& kernel, const accuracy_bound& bound, const char* target, options how,
+           std::vector<measured>& found) {
   how.progress = [&](double part) { show_progress(kernel, part); };
   const bool narrow = kernel.type == dtype::float32;
   const double limit = narrow ? bound.ulp_float32 : bound.ulp_float64;
-  if (const auto* two = oracle_of(binary_oracles, kernel.op))
-    return report(kernel, target, limit, true, sample_pairs(kernel, *two, how));
+  const auto* two = oracle_of(binary_oracles, kernel.op);
   const auto* one = oracle_of(unary_oracles, kernel.op);
-  if (one == nullptr) throw std::logic_error(fmt::format("{} has a bound and no oracle", kernel.op));
-  return report(kernel, target, limit, false,
-                narrow ? sweep_floats(kernel, *one, limit == 0, how) : sample_doubles(kernel, *one, how));
+  if (one == nullptr && two == nullptr) throw std::logic_error(fmt::format("{} has a bound and no oracle", kernel.op));
+  const finding worst = two      ? sample_pairs(kernel, *two, how)
+                        : narrow ? sweep_floats(kernel, *one, limit == 0, how)
+                                 : sample_doubles(kernel, *one, how);
+  found.push_back({kernel.op, kernel.type, worst, target, narrow && two == nullptr && how.stride == 1});
+  return report(kernel, target, limit, two != nullptr, worst);
 }
 
-bool check_all(const std::vector<accuracy_bound>& bounds, const std::vector<target>& targets, const options& how) {
+bool check_all(const std::vector<accuracy_bound>& bounds, const std::vector<target>& targets, const options& how,
+               std::vector<measured>& found) {
   bool holds = true;
   fmt::print("{:<9} {:<8} {:<7} {:>8} {:>6}\n", "function", "dtype", "target", "ulp", "bound");
   for (const target& one : targets) {
@@ -106,7 +112,7 @@ bool check_all(const std::vector<accuracy_bound>& bounds, const std::vector<targ
     for (const accuracy_bound& bound : bounds) {
       const auto matching = [&](const entry& kernel) {
         const bool floating = kernel.type == dtype::float32 || kernel.type == dtype::float64;
-        if (floating && std::string_view(bound.op) == kernel.op) holds &= check(kernel, bound, one.name, how);
+        if (floating && std::string_view(bound.op) == kernel.op) holds &= check(kernel, bound, one.name, how, found);
       };
       std::ranges::for_each(kerngrad::kernels::unary_simd, matching);
       std::ranges::for_each(kerngrad::kernels::binary_simd, matching);
@@ -120,15 +126,22 @@ bool check_all(const std::vector<accuracy_bound>& bounds, const std::vector<targ
 int main(int argc, char** argv) try {
   CLI::App app("The largest errors of the math kernels, in units in the last place");
   std::vector<std::string> functions;
-  std::string target_name;
+  std::string target_name, rows_file, checked_file;
   options how;
   app.add_option("functions", functions, "names of ops, as Exp; all by default");
-  app.add_option("--target", target_name, "a CPU target, as AVX2, or all; the best by default");
+  CLI::Option* named = app.add_option("--target", target_name, "a CPU target, as AVX2, or all; the best by default");
   app.add_option("--stride", how.stride, "take every so manieth of the 2^32 floats")->check(CLI::PositiveNumber);
   app.add_option("--samples", how.samples, "points of float64 and of two operands")->check(CLI::PositiveNumber);
   app.add_option("--threads", how.threads, "threads")->check(CLI::PositiveNumber);
+  app.add_option("--rows", rows_file, "write what the rows keep, found on the best target, to this header")
+      ->excludes(named);
+  app.add_option("--check-rows", checked_file, "measure nothing, and fail when this header is not as --rows writes it");
   CLI11_PARSE(app, argc, argv);
-  return check_all(bounds_named(functions), targets_named(target_name), how) ? 0 : 1;
+  if (!checked_file.empty()) return check_rows(checked_file), 0;
+  std::vector<measured> found;
+  const bool holds = check_all(bounds_named(functions), targets_named(target_name), how, found);
+  if (!rows_file.empty()) write_rows(rows_file, found);
+  return holds ? 0 : 1;
 } catch (const std::exception& failure) {
   fmt::print(stderr, "accuracy: {}\n", failure.what());
   return 2;

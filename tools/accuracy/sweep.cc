@@ -5,6 +5,7 @@
 #include <bit>
 #include <mutex>
 #include <thread>
+#include <tuple>
 
 namespace kgaccuracy {
 namespace {
@@ -41,12 +42,20 @@ void in_threads(std::uint64_t blocks, const options& how, Work work) {
   run();
 }
 
+// Of equal errors that of the first operands, positive ones before negative: whichever thread comes first.
+bool is_worse(const finding& one, const finding& other) {
+  const auto order = [](const finding& f) {
+    return std::tuple(-f.error, std::signbit(f.a), std::fabs(f.a), std::signbit(f.b), std::fabs(f.b));
+  };
+  return one.error > 0 && order(one) < order(other);
+}
+
 // The greatest finding of all threads.
 class worst_finding {
  public:
   void add(const finding& one) {
     const std::scoped_lock lock(mutex_);
-    if (one.error > worst_.error) worst_ = one;
+    if (is_worse(one, worst_)) worst_ = one;
   }
   finding get() {
     const std::scoped_lock lock(mutex_);
@@ -72,8 +81,8 @@ finding worst_of_block(const std::vector<float>& x, const std::vector<float>& y,
   for (std::size_t i = 0; i < x.size(); ++i) {
     if (!is_candidate(y[i], oracle.estimate(x[i]), std::max(threshold, worst.error))) continue;
     const long double exact = exact_value(oracle, x[i]);
-    const double error = distance(y[i], exact);
-    if (error > worst.error) worst = {error, x[i], 0, y[i], exact};
+    const finding one{distance(y[i], exact), x[i], 0, y[i], exact};
+    if (is_worse(one, worst)) worst = one;
   }
   return worst;
 }
@@ -90,7 +99,7 @@ finding compare(const std::vector<T>& y, const options& how, Exact exact) {
       finding one = exact(i);
       one.got = y[i];
       one.error = distance(y[i], one.wanted);
-      if (one.error > here.error) here = one;
+      if (is_worse(one, here)) here = one;
     }
     worst.add(here);
   });

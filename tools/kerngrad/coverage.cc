@@ -28,9 +28,8 @@ std::string why_none(const std::string& name, const kg::op_row* row, kg::dtype t
 }
 
 std::optional<double> accuracy(const std::string& name, kg::dtype type) {
-  const std::optional<kg::ulp_bound> bound = kg::accuracy_of(name);
-  if (!bound || (type != kg::dtype::float32 && type != kg::dtype::float64)) return {};
-  return type == kg::dtype::float32 ? bound->float32 : bound->float64;
+  const std::optional<kg::op_accuracy> known = kg::accuracy_of(name, type);
+  return known ? std::optional(known->bound) : std::nullopt;
 }
 
 std::vector<std::string> selected_ops(const selection& wanted) {

@@ -55,9 +55,33 @@ std::string cell(std::string_view text) {
   return escaped;
 }
 
-std::string accuracy_text(std::string_view op) {
-  const auto bound = kg::accuracy_of(op);
-  return bound ? fmt::format("{} / {}", bound->float32, bound->float64) : "";
+std::string bounds_text(std::string_view op) {
+  const auto narrow = kg::accuracy_of(op, kg::dtype::float32), wide = kg::accuracy_of(op, kg::dtype::float64);
+  return narrow && wide ? fmt::format("{} / {}", narrow->bound, wide->bound) : "";
+}
+
+// A line of the table of errors. Nine and seventeen digits tell all values of their types apart.
+std::string accuracy_line(const kg::op_row& row, kg::dtype type, const kg::op_accuracy& known) {
+  const int digits = type == kg::dtype::float32 ? 9 : 17;
+  std::string at = fmt::format("{:.{}g}", known.at[0], digits);
+  if (row.operands.size() == 2) at += fmt::format(", {:.{}g}", known.at[1], digits);
+  return fmt::format("| {} | {} | {} | {} | {} | {}, {} |\n", row.name, kg::name_of(type), known.bound,
+                     known.worst > 0 ? fmt::format("{:.4f}", known.worst) : "none", known.worst > 0 ? at : "",
+                     known.all ? "all" : "samples", known.target);
+}
+
+std::string accuracy_section() {
+  std::string text =
+      "\n## Accuracy of the mathematics\n\n"
+      "In units in the last place of the result, against MPFR. The bound holds on every CPU target; `./dev accuracy`\n"
+      "looks for the largest error on the best target of a machine, among all 2^32 values of float32 or among "
+      "samples,\n"
+      "and writes it down with its operands. None: no result is further than half a unit from the exact one.\n\n"
+      "| function | dtype | bound | largest error | at | of |\n| --- | --- | --- | --- | --- | --- |\n";
+  for (const kg::op_row& row : kg::op_table)
+    for (kg::dtype type : {kg::dtype::float32, kg::dtype::float64})
+      if (const auto known = kg::accuracy_of(row.name, type)) text += accuracy_line(row, type, *known);
+  return text;
 }
 
 }  // namespace
@@ -82,10 +106,10 @@ std::string docs_page() {
       text += fmt::format(
           "| {} | {} | {} | {} | {} | {} | {} | {} |\n", row.name, cell(row.doc), operands_text(row),
           cell(attributes_text(row)), result_text(row), dtypes_text(kg::kernel_dtypes(kg::backend::simd, id)),
-          row.no_gradient.empty() ? "rule" : fmt::format("none: {}", row.no_gradient), accuracy_text(row.name));
+          row.no_gradient.empty() ? "rule" : fmt::format("none: {}", row.no_gradient), bounds_text(row.name));
     }
   }
-  return text;
+  return text + accuracy_section();
 }
 
 }  // namespace tool
