@@ -30,11 +30,22 @@ std::vector<work> all_work() {
     all.push_back({"tanh", n, [=] { return kg::tanh(x); }});
     all.push_back({"scalar", n, [=] { return x * 2; }});
     all.push_back({"sum", n, [=] { return kg::sum(x); }});
+    all.push_back({"mean", n, [=] { return kg::mean(x); }});
+    all.push_back({"argmax", n, [=] { return kg::argmax(x); }});
     all.push_back({"random_normal", n, [=] { return kg::random_normal({n}, 0, 1, 3); }});
     if (n % 1000) continue;
     const tensor rows = kg::reshape(x, {n / 1000, 1000});
     all.push_back({"softmax", n, [=] { return kg::softmax(rows); }});
     all.push_back({"transpose", n, [=] { return kg::transpose(rows); }});
+    all.push_back({"sum_columns", n, [=] { return kg::sum(rows, 0); }});
+    all.push_back({"argmax_columns", n, [=] { return kg::argmax(rows, 0); }});
+  }
+  for (std::int64_t width : {std::int64_t{32}, std::int64_t{256}, std::int64_t{1024}}) {
+    const std::int64_t count = 1000000 / width;
+    const tensor rows = kg::random_uniform({count, width}, 0, 1, 6);
+    const tensor ids = kg::cast(kg::random_uniform({count}, 0, 5000, 7), kg::dtype::int32);
+    all.push_back({"segment_sum", width, [=] { return kg::segment_sum(rows, ids, 5000); }});
+    all.push_back({"tall_sum_columns", width, [=] { return kg::sum(rows, 0); }});
   }
   const tensor image = kg::random_uniform({1, 112, 112, 64}, 0, 1, 4),
                filter = kg::random_uniform({3, 3, 64, 1}, 0, 1, 5);

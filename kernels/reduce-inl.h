@@ -106,22 +106,34 @@ T fold_block(const T* HWY_RESTRICT x, std::size_t n, T identity) {
   return Op::lanes(d, Op::join(d, v0, v1));
 }
 
-// Blocks are joined like the carries of a binary counter: a pairwise tree with one pending result per level.
+// What blocks gave, joined like the carries of a binary counter: a pairwise tree with one pending result per level.
+template <class Op, class T>
+class pending_results {
+ public:
+  void add(T part) {
+    for (std::uint64_t carries = done_++; (carries & 1) != 0; carries >>= 1) part = join<Op>(result_[--top_], part);
+    result_[top_++] = part;
+  }
+  T finish() {
+    T all = result_[--top_];
+    while (top_ > 0) all = join<Op>(result_[--top_], all);
+    return all;
+  }
+
+ private:
+  T result_[levels];
+  int top_ = 0;
+  std::uint64_t done_ = 0;
+};
+
 template <class Op, class T>
 T fold_row(const T* x, std::size_t n, T identity) {
   if (n == 0) return identity;
   if (n <= row_block) return fold_block<Op>(x, n, identity);
-  T pending[levels];
-  int top = 0;
-  std::uint64_t done = 0;
-  for (std::size_t i = 0; i < n; i += row_block, ++done) {
-    T part = fold_block<Op>(x + i, std::min(row_block, n - i), identity);
-    for (std::uint64_t carry = done; (carry & 1) != 0; carry >>= 1) part = join<Op>(pending[--top], part);
-    pending[top++] = part;
-  }
-  T all = pending[--top];
-  while (top > 0) all = join<Op>(pending[--top], all);
-  return all;
+  pending_results<Op, T> blocks;
+  for (std::size_t i = 0; i < n; i += row_block)
+    blocks.add(fold_block<Op>(x + i, std::min(row_block, n - i), identity));
+  return blocks.finish();
 }
 
 template <class Op, class Read, class D, class T = hn::TFromD<D>>
@@ -197,40 +209,65 @@ HWY_INLINE void fold_first_rows(T* y, const T* x, std::size_t rows, std::size_t 
   fold_rows<Op, Read>(y, x + first * stride, rows - first, stride, width);
 }
 
-// y[j] = all rows of x[., j]; strips of columns, blocks of rows, the blocks joined as in fold_row.
+// The columns that are folded side by side.
+template <class T> inline constexpr std::size_t column_strip = column_bytes / sizeof(T);
+
+// What blocks of rows gave, joined as in fold_row: one pending row of `width` results per level.
 template <class Op, class T>
-void fold_columns(T* y, const T* x, std::size_t count, std::size_t width, T identity) {
-  using Read = typename Op::reader;
-  constexpr std::size_t strip = column_bytes / sizeof(T);
-  HWY_ALIGN T pending[levels][strip];
-  for (std::size_t j = 0; j < width; j += strip) {
-    const std::size_t now = std::min(strip, width - j);
-    if (count <= column_block) {
-      fold_first_rows<Op, Read>(y + j, x + j, count, width, now, identity);
-      continue;
-    }
-    int top = 0;
-    std::uint64_t done = 0;
-    for (std::size_t r = 0; r < count; r += column_block, ++done) {
-      const std::size_t rows = std::min(column_block, count - r);
-      fold_first_rows<Op, Read>(pending[top++], x + r * width + j, rows, width, now, identity);
-      for (std::uint64_t carry = done; (carry & 1) != 0; carry >>= 1, --top) {
-        fold_rows<Op, as_is>(pending[top - 2], pending[top - 1], 1, 0, now);
-      }
-    }
-    for (; top > 1; --top) fold_rows<Op, as_is>(pending[top - 2], pending[top - 1], 1, 0, now);
-    std::copy_n(pending[0], now, y + j);
+class pending_rows {
+ public:
+  explicit pending_rows(std::size_t width) : width_(width) {}
+  // Where the next block's results are to be written, before `carry`.
+  T* next() { return row_[top_++]; }
+  void carry() {
+    for (std::uint64_t carries = done_++; (carries & 1) != 0; carries >>= 1) join_last();
   }
+  void finish(T* y) {
+    while (top_ > 1) join_last();
+    std::copy_n(row_[0], width_, y);
+  }
+
+ private:
+  void join_last() {
+    fold_rows<Op, as_is>(row_[top_ - 2], row_[top_ - 1], 1, 0, width_);
+    --top_;
+  }
+
+  HWY_ALIGN T row_[levels][column_strip<T>];
+  std::size_t width_;
+  int top_ = 0;
+  std::uint64_t done_ = 0;
+};
+
+// y[j] = all rows of x[r * stride + j] for the columns of a strip; blocks of rows.
+template <class Op, class T>
+void fold_strip(T* y, const T* x, std::size_t count, std::size_t stride, std::size_t width, T identity) {
+  using Read = typename Op::reader;
+  if (count <= column_block) return fold_first_rows<Op, Read>(y, x, count, stride, width, identity);
+  pending_rows<Op, T> blocks(width);
+  for (std::size_t r = 0; r < count; r += column_block) {
+    fold_first_rows<Op, Read>(blocks.next(), x + r * stride, std::min(column_block, count - r), stride, width,
+                              identity);
+    blocks.carry();
+  }
+  blocks.finish(y);
 }
 
-// inner < 16: `k` rows side by side are one row of up to 128 elements.
+// y[j] = all rows of x[., j].
 template <class Op, class T>
-void fold_narrow(T* y, const T* x, std::size_t count, std::size_t inner, T identity) {
+void fold_columns(T* y, const T* x, std::size_t count, std::size_t width, T identity) {
+  for (std::size_t j = 0; j < width; j += column_strip<T>)
+    fold_strip<Op>(y + j, x + j, count, width, std::min(column_strip<T>, width - j), identity);
+}
+
+// inner < 16: `k` rows side by side are one row of up to 128 elements, which `columns` folds.
+template <class Op, class T, class Columns>
+void fold_narrow(T* y, const T* x, std::size_t count, std::size_t inner, T identity, Columns columns) {
   std::size_t k = 128 / inner;
   if (count < 2 * k) return fold_columns<Op>(y, x, count, inner, identity);
   T wide[128];
   const std::size_t whole = count / k * k;
-  fold_columns<Op>(wide, x, whole / k, k * inner, identity);
+  columns(wide, x, whole / k, k * inner, identity);
   fold_rows<Op, typename Op::reader>(wide, x + whole * inner, 1, 0, (count - whole) * inner);
   while (k > 1) {
     const std::size_t kept = (k + 1) / 2;
@@ -248,7 +285,7 @@ void fold(const T* x, T* y, std::int64_t outer, std::size_t count, std::size_t i
     if (inner == 1) {
       *y = fold_row<Op>(x, count, identity);
     } else if (inner < 16) {
-      fold_narrow<Op>(y, x, count, inner, identity);
+      fold_narrow<Op>(y, x, count, inner, identity, fold_columns<Op, T>);
     } else {
       fold_columns<Op>(y, x, count, inner, identity);
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions of the middle axis of [outer, count, inner]; the loops and their tree are in reduce-inl.h.
+// Reductions of the middle axis of [outer, count, inner]; the loops and their tree are in reduce-inl.h, the same by
+// several threads in reduce-split-inl.h.
 //
 // Sum, Prod: integers wrap. Mean: the sum in the operand's type, divided in double and rounded once.
 // Max, Min: a NaN gives NaN; the sign of a zero result is not specified when zeros of both signs occur.
@@ -17,6 +18,7 @@
 #include <type_traits>
 
 #include "kernels/reduce-inl.h"
+#include "kernels/reduce-split-inl.h"
 #include "kernels/reduce.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -158,7 +160,7 @@ struct Fold {
     const T identity = Op::template identity<K>();
     const std::size_t parts = K == dtype::complex64 ? 2 : 1;
     const std::size_t count = static_cast<std::size_t>(g.count), inner = static_cast<std::size_t>(g.inner) * parts;
-    fold<Op>(x, y, g.outer, count, inner, identity);
+    split_fold<Op>(x, y, g.outer, count, inner, identity);
   }
 };
 
@@ -192,52 +194,118 @@ T best_of(const T* HWY_RESTRICT x, std::size_t n, T start) {
   return Order::lanes(d, better(better(v0, v1), better(v2, v3)));
 }
 
-// The best value block by block; only the block that holds it is searched for its first place.
+// The best value so far, and where to look for its first place.
+template <class T> struct candidate {
+  T value;
+  std::size_t from;
+};
+
+// `best` and the elements from begin to end, block by block.
+template <class Order, class T>
+candidate<T> best_block(const T* x, std::size_t begin, std::size_t end, candidate<T> best) {
+  for (std::size_t i = begin; i < end; i += search_block) {
+    const T found = best_of<Order>(x + i, std::min(search_block, end - i), best.value);
+    if (Order::better_scalar(found, best.value)) best = {found, i};
+  }
+  return best;
+}
+
+// The same of a long row: chunks start from the first element, and the first of equal ones is kept.
+template <class Order, class T>
+candidate<T> best_block_split(const T* x, std::size_t n, candidate<T> first) {
+  const std::size_t chunk =
+      quotient_up(std::max(chunk_least, quotient_up(n, most_chunks)), search_block) * search_block;
+  const std::size_t chunks = quotient_up(n, chunk);
+  candidate<T> found[most_chunks];
+  parallel_chunks(
+      chunks, [&](std::size_t i) { found[i] = best_block<Order>(x, i * chunk, std::min(n, (i + 1) * chunk), first); });
+  candidate<T> best = first;
+  for (std::size_t i = 0; i < chunks; ++i)
+    if (Order::better_scalar(found[i].value, best.value)) best = found[i];
+  return best;
+}
+
+// Only the block that holds the best value is searched for its first place.
 template <class Order, class T>
 std::size_t position_in_row(const T* x, std::size_t n) {
   if (n == 0 || x[0] != x[0]) return 0;
-  T best = x[0];
-  std::size_t place = 0;
   if (n < 16) {
-    for (std::size_t i = 1; i < n; ++i) {
-      if (Order::better_scalar(x[i], best)) best = x[place = i];
-    }
+    std::size_t place = 0;
+    for (std::size_t i = 1; i < n; ++i)
+      if (Order::better_scalar(x[i], x[place])) place = i;
     return place;
   }
-  for (std::size_t i = 0; i < n; i += search_block) {
-    const T found = best_of<Order>(x + i, std::min(search_block, n - i), best);
-    if (Order::better_scalar(found, best)) {
-      best = found;
-      place = i;
-    }
-  }
+  const candidate<T> first{x[0], 0};
+  const candidate<T> best = has_chunks(n) ? best_block_split<Order>(x, n, first) : best_block<Order>(x, 0, n, first);
+  std::size_t place = best.from;
   const hn::ScalableTag<T> d;
-  const auto wanted = hn::Set(d, best);
+  const auto wanted = hn::Set(d, best.value);
   for (; place + hn::Lanes(d) <= n; place += hn::Lanes(d)) {
     const auto lane = hn::FindFirstTrue(d, hn::Eq(hn::LoadU(d, x + place), wanted));
     if (lane >= 0) return place + static_cast<std::size_t>(lane);
   }
-  while (x[place] != best) ++place;
+  while (x[place] != best.value) ++place;
   return place;
 }
 
-// A strip of columns at a time, the best values so far in a small array; the compiler vectorises the inner loop.
+constexpr std::size_t position_strip = 256;  // columns whose best values are looked for together
+
+// The best of the rows from begin to end of a strip and of what best and y hold; the compiler vectorises the inner
+// loop.
 template <class Order, class T>
-void position_in_columns(std::int32_t* HWY_RESTRICT y, const T* x, std::size_t count, std::size_t inner) {
-  constexpr std::size_t strip = 256;
-  T best[strip];
-  for (std::size_t j = 0; j < inner; j += strip) {
-    const std::size_t now = std::min(strip, inner - j);
-    std::fill_n(y + j, now, 0);
-    if (count != 0) std::copy_n(x + j, now, best);
-    for (std::size_t r = 1; r < count; ++r) {
-      const T* HWY_RESTRICT row = x + r * inner + j;
-      for (std::size_t i = 0; i < now; ++i) {
-        const bool better = Order::better_scalar(row[i], best[i]);
-        best[i] = better ? row[i] : best[i];
-        y[j + i] = better ? static_cast<std::int32_t>(r) : y[j + i];
-      }
+void better_rows(std::int32_t* HWY_RESTRICT y, T* HWY_RESTRICT best, const T* x, std::size_t begin, std::size_t end,
+                 std::size_t stride, std::size_t width) {
+  for (std::size_t r = begin; r < end; ++r) {
+    const T* HWY_RESTRICT row = x + r * stride;
+    for (std::size_t i = 0; i < width; ++i) {
+      const bool better = Order::better_scalar(row[i], best[i]);
+      best[i] = better ? row[i] : best[i];
+      y[i] = better ? static_cast<std::int32_t>(r) : y[i];
     }
+  }
+}
+
+template <class Order, class T>
+void position_in_strip(std::int32_t* y, const T* x, std::size_t count, std::size_t stride, std::size_t width) {
+  T best[position_strip];
+  std::fill_n(y, width, 0);
+  if (count == 0) return;
+  std::copy_n(x, width, best);
+  better_rows<Order>(y, best, x, 1, count, stride, width);
+}
+
+// The same by several threads: chunks of rows start from the first row, and the first of equal ones is kept.
+template <class Order, class T>
+void split_position_in_strip(std::int32_t* y, const T* x, std::size_t count, std::size_t stride, std::size_t width) {
+  constexpr std::size_t most = 16;  // chunks: what they find is on the stack
+  const std::size_t rows = std::max(quotient_up(chunk_least, width), quotient_up(count, most));
+  const std::size_t chunks = quotient_up(count, rows);
+  T best[most][position_strip];
+  std::int32_t place[most][position_strip];
+  parallel_chunks(chunks, [&](std::size_t i) {
+    std::fill_n(place[i], width, 0);
+    std::copy_n(x, width, best[i]);
+    better_rows<Order>(place[i], best[i], x, i * rows, std::min(count, (i + 1) * rows), stride, width);
+  });
+  std::copy_n(place[0], width, y);
+  for (std::size_t k = 1; k < chunks; ++k)
+    for (std::size_t i = 0; i < width; ++i)
+      if (Order::better_scalar(best[k][i], best[0][i])) best[0][i] = best[k][i], y[i] = place[k][i];
+}
+
+template <class Order, class T>
+void position_in_columns(std::int32_t* y, const T* x, std::size_t count, std::size_t inner) {
+  const bool split = has_chunks(count * inner);
+  if (split && inner >= 8 * position_strip) {
+    each_strip_split(count, inner, position_strip, [&](std::size_t j, std::size_t now) {
+      position_in_strip<Order>(y + j, x + j, count, inner, now);
+    });
+    return;
+  }
+  for (std::size_t j = 0; j < inner; j += position_strip) {
+    const std::size_t now = std::min(position_strip, inner - j);
+    if (split) split_position_in_strip<Order>(y + j, x + j, count, inner, now);
+    else position_in_strip<Order>(y + j, x + j, count, inner, now);
   }
 }
 

@@ -142,9 +142,6 @@ void run_slices(const launch_call& c, std::int64_t slices, std::int64_t elements
 
 /// The kernel of a call on operands broadcast to its result.
 void run_broadcast(const launch_call& c, const kernels::broadcast_geometry& g);
-/// A fold of all elements of the first operand in chunks of a fixed size, whose results are folded pairwise: the same
-/// on any number of threads. False where the row's kernel does not join what it has folded.
-bool run_whole_fold(const launch_call& c, std::int64_t count);
 /// Windows over images: chunks of rows of the result. Operands after the first are whole.
 void run_windows(const launch_call& c, const void* const* in, void* out, const kernels::window_geometry& g);
 

@@ -68,9 +68,22 @@ std::vector<large_work> all_large_work() {
   const tensor images = normal({1, 129, 131, 31}, 8), batch = normal({5, 75, 77, 32}, 9);
   const tensor filter = normal({3, 3, 31, 1}, 10);
   const tensor indices = kg::cast(kg::random_uniform({2003}, 0, 613, 11), kg::dtype::int32);
+  const tensor many = kg::cast(kg::random_uniform({7, 401}, 0, 301, 30), kg::dtype::int32);
+  const tensor picked = kg::gather(cube, many, 1, 1), some = indices - 5,
+               numbers = kg::cast(normal({2003, 400}, 31) * 1e9, kg::dtype::int32);
   const tensor labels = kg::softmax(normal({613, 517}, 12));
   const tensor one = normal({1, 151, 149, 32}, 19), kernels = normal({3, 3, 32, 40}, 20);
   const tensor filters = normal({5, 5, 32, 1}, 23);
+  const tensor tall = normal({60001, 7}, 26), many_columns = normal({5, 61103}, 27),
+               long_row = normal({65536 * 65 + 3}, 24);
+  const tensor more_rows = normal({128 * 16 * 65 + 5, 17}, 25), both = kg::complex(matrix, matrix + row);
+  const tensor doubles = kg::cast(matrix, kg::dtype::float64), gathered = kg::gather(matrix, indices);
+  const tensor turned = kg::transpose(gathered);
+  const tensor holes = kg::where(other > 1, kg::log(flat), flat), floors = kg::floor(flat);
+  const auto gather_grad = [](const tensor& dy, const tensor& at, const kg::shape& dims, int axis, int batch) {
+    return kg::call<"GatherGrad">(dy, at, kg::attr<"axis">(axis), kg::attr<"batchDims">(batch),
+                                  kg::attr<"inputShape">(dims));
+  };
   const auto gradient = [](auto f, const tensor& x) {
     return kg::grad([f](const tensor& t) { return kg::sum(f(t)); })(x);
   };
@@ -112,7 +125,21 @@ std::vector<large_work> all_large_work() {
       {"sum of all of odd chunks", [=] { return kg::sum(normal({65536 * 7 + 4097}, 15)); }},
       {"sum of all of more chunks than fit at once", [=] { return kg::sum(normal({65536 * 67 + 1}, 16)); }},
       {"max of all", [=] { return kg::max(flat); }},
+      {"mean of all", [=] { return kg::mean(flat); }},
+      {"mean of all of more chunks than fit at once", [=] { return kg::mean(long_row); }},
+      {"argmax of all", [=] { return kg::argmax(flat); }},
+      {"argmin of all with many alike", [=] { return kg::argmin(floors); }},
+      {"argmax of all with NaN", [=] { return kg::argmax(holes); }},
       {"sum of rows", [=] { return kg::sum(matrix, 1); }},
+      {"sum of columns", [=] { return kg::sum(matrix, 0); }},
+      {"sum of columns of doubles", [=] { return kg::sum(doubles, 0); }},
+      {"sum of columns of complex numbers", [=] { return kg::sum(both, 0); }},
+      {"sum of more rows than fit at once", [=] { return kg::sum(more_rows, 0); }},
+      {"mean of narrow columns", [=] { return kg::mean(tall, 0); }},
+      {"max of many columns", [=] { return kg::max(many_columns, 0); }},
+      {"argmax of columns", [=] { return kg::argmax(matrix, 0); }},
+      {"argmin of narrow columns", [=] { return kg::argmin(tall, 0); }},
+      {"argmax of many columns", [=] { return kg::argmax(many_columns, 0); }},
       {"sum of the middle", [=] { return kg::sum(cube, 1); }},
       {"sum of first and last", [=] { return kg::sum(cube, {0, 2}); }},
       {"argmax", [=] { return kg::argmax(matrix, 1); }},
@@ -148,6 +175,12 @@ std::vector<large_work> all_large_work() {
       {"broadcast_to", [=] { return kg::broadcast_to(row, {701, 517}); }},
       {"gather", [=] { return kg::gather(matrix, indices); }},
       {"gather of columns", [=] { return kg::gather(kg::transpose(matrix), indices, 1); }},
+      {"gather of batches", [=] { return kg::gather(cube, many, 1, 1); }},
+      {"gradient of gather", [=] { return gather_grad(gathered, indices, {613, 517}, 0, 0); }},
+      {"gradient of gather of columns", [=] { return gather_grad(turned, indices, {517, 613}, 1, 0); }},
+      {"gradient of gather of batches", [=] { return gather_grad(picked, many, {7, 301, 203}, 1, 1); }},
+      {"segments", [=] { return kg::segment_sum(gathered, indices, 599); }},
+      {"segments of integers", [=] { return kg::segment_sum(numbers, some, 599); }},
       {"one_hot", [=] { return kg::one_hot(indices, 613); }},
       {"full", [=] { return kg::full({300007}, 2.5); }},
       {"random_normal", [=] { return normal({300007}, 17); }},

@@ -177,7 +177,6 @@ void reduce(const launch_call& c) {
   if (!gap) {
     const kernels::reduce_geometry g{detail::extent_of(dims, 0, first), detail::extent_of(dims, first, last + 1),
                                      detail::extent_of(dims, last + 1, dims.rank())};
-    if (g.outer == 1 && g.inner == 1 && detail::run_whole_fold(c, g.count)) return;
     return run_outer(c, g);
   }
   // Reduced axes with kept ones between them: bring the reduced ones to the end first.
@@ -190,10 +189,8 @@ void reduce(const launch_call& c) {
   const tensor scratch = tensor_access::adopt(detail::allocate(c.in[0].type, dims));
   void* moved = tensor_access::buffer(scratch)->data;
   detail::permute(c, c.in[0].data, moved, c.in[0].type, dims, perm);
-  const kernels::reduce_geometry g{outer, count, 1};
-  const void* in[] = {moved};
-  void* out[] = {c.out[0].data};
-  c.kernel.run(in, out, &g);
+  const view in[] = {{moved, dims, c.in[0].type}};
+  run_outer({c.call, c.kernel, c.table, in, c.out}, kernels::reduce_geometry{outer, count, 1});
 }
 
 void along_axis(const launch_call& c) { run_outer(c, around_attr(c, c.call.row.attrs[0].name)); }

@@ -277,6 +277,40 @@ void check_indices(const launch_call& c, const view& indices, std::int64_t limit
       c.call.refuse("index " + std::to_string(values[i]), "indices from 0 to " + std::to_string(limit - 1));
 }
 
+// A list of indices for each batch: chunks of batches.
+void run_batches(const launch_call& c, const kernels::gather_geometry& g) {
+  if (g.batch == 0) return;
+  run_slices(c, g.batch, std::max(c.in[0].dims.size(), c.out[0].dims.size()), 0,
+             [&](std::int64_t batch, const void* const* in, void* const* out) {
+               kernels::gather_geometry part = g;
+               part.batch = batch;
+               c.kernel.run(in, out, &part);
+             });
+}
+
+// Rows added up at their ids in chunks of segments, each of which looks at all ids: a segment gets its rows in their
+// order. False where that does not pay: looking at an id takes as long as adding sixteen elements.
+bool split_segments(const launch_call& c, const kernels::segment_geometry& g) {
+  const kernel_table& simd = kernel_tables[static_cast<std::size_t>(backend::simd)];
+  const std::int64_t wanted = std::min({g.inner / 128, g.segments, std::int64_t{16}});
+  if (wanted < 2 || c.table != simd.data() || !worth_splitting(c, g.rows * g.inner, 1)) return false;
+  const std::int64_t piece = (g.segments + wanted - 1) / wanted, chunks = (g.segments + piece - 1) / piece;
+  const kernel_slot& kernel = slot_in(c, op_id<"UnsortedSegmentSum">, c.out[0].type);
+  const auto* ids = static_cast<const std::uint32_t*>(c.in[1].data);
+  const tensor scratch = tensor_access::adopt(allocate(dtype::int32, {chunks, g.rows}));
+  auto* const shifted = reinterpret_cast<std::uint32_t*>(tensor_access::buffer(scratch)->data);
+  const std::int64_t segment_bytes = g.inner * static_cast<std::int64_t>(size_of(c.out[0].type));
+  in_chunks(g.segments, piece, 0, [&](std::int64_t begin, std::int64_t count) {
+    std::uint32_t* const own = shifted + begin / piece * g.rows;
+    for (std::int64_t r = 0; r < g.rows; ++r) own[r] = ids[r] - static_cast<std::uint32_t>(begin);
+    const kernels::segment_geometry part{g.rows, g.inner, count};
+    const void* in[] = {c.in[0].data, own};
+    void* out[] = {advanced(c.out[0].data, begin * segment_bytes)};
+    kernel.run(in, out, &part);
+  });
+  return true;
+}
+
 }  // namespace
 
 void gather(const launch_call& c) {
@@ -296,20 +330,28 @@ void gather(const launch_call& c) {
       c.kernel.run(in, out, &part);
     });
   } else {
-    run_kernel_of(c, g);
+    run_batches(c, g);
   }
 }
 
 void gather_grad(const launch_call& c) {
   const kernels::gather_geometry g = gather_geometry_of(c, c.out[0].dims, c.in[1].dims);
   check_indices(c, c.in[1], g.axis);
-  run_kernel_of(c, g);
+  if (c.out[0].dims.size() == 0) return;
+  if (g.batch != 1) return run_batches(c, g);
+  if (g.outer == 1 && split_segments(c, {g.count, g.inner, g.axis})) return;
+  run_slices(c, g.outer, c.in[0].dims.size(), 2, [&](std::int64_t outer, const void* const* in, void* const* out) {
+    kernels::gather_geometry part = g;
+    part.outer = outer;
+    c.kernel.run(in, out, &part);
+  });
 }
 
 void segment_sum(const launch_call& c) {
   const int rank = c.in[1].dims.rank();
-  run_kernel_of(c, kernels::segment_geometry{c.in[1].dims.size(), extent_of(c.in[0].dims, rank, c.in[0].dims.rank()),
-                                             c.out[0].dims[0]});
+  const kernels::segment_geometry g{c.in[1].dims.size(), extent_of(c.in[0].dims, rank, c.in[0].dims.rank()),
+                                    c.out[0].dims[0]};
+  if (!split_segments(c, g)) run_kernel_of(c, g);
 }
 
 void one_hot(const launch_call& c) {

@@ -8,7 +8,6 @@ module;
 #include "kernels/abi.h"
 #include "kernels/binary.h"
 #include "kernels/parallel.h"
-#include "kernels/reduce.h"
 #include "kernels/stream.h"
 #include "kernels/window.h"
 module kerngrad;
@@ -103,58 +102,6 @@ void run_broadcast(const launch_call& c, const kernels::broadcast_geometry& g) {
         advanced(c.out[0].data, cut.first(chunk) * cut.inner * static_cast<std::int64_t>(size_of(c.out[0].type)))};
     c.kernel.run(in, out, &part);
   });
-}
-
-bool run_whole_fold(const launch_call& c, std::int64_t count) {
-  // What these kernels give of two parts, given to them again, is what they give of the whole.
-  constexpr std::string_view joining[] = {"Sum", "Prod", "Max", "Min", "All", "Any"};
-  constexpr std::int64_t chunk = 1 << 16;
-  constexpr std::int64_t most = 64;  // chunks at the same time: their results are on the stack
-  const kernel_table& simd = kernel_tables[static_cast<std::size_t>(backend::simd)];
-  if (count <= chunk || c.table != simd.data() || !is_own(c) || c.in[0].type != c.out[0].type) return false;
-  if (std::ranges::find(joining, c.call.row.kernel_name()) == std::end(joining)) return false;
-  const std::int64_t in_size = static_cast<std::int64_t>(size_of(c.in[0].type));
-  const std::int64_t out_size = static_cast<std::int64_t>(size_of(c.out[0].type));
-  // folded[level] is of 2^level chunks: the tree is that of binary counting, whoever computed the leaves.
-  alignas(8) std::byte leaves[most * 8], folded[48 * 8];
-  std::uint64_t held = 0;
-  const auto join = [&](std::byte* older, const std::byte* newer) {
-    alignas(8) std::byte pair[16];
-    std::memcpy(pair, older, static_cast<std::size_t>(out_size));
-    std::memcpy(pair + out_size, newer, static_cast<std::size_t>(out_size));
-    const void* in[] = {pair};
-    void* out[] = {older};
-    const kernels::reduce_geometry two{1, 2, 1};
-    c.kernel.run(in, out, &two);
-  };
-  for (std::int64_t start = 0; start < count; start += most * chunk) {
-    const std::int64_t now = std::min(most * chunk, count - start);
-    in_chunks(now, chunk, 0, [&](std::int64_t begin, std::int64_t part) {
-      const void* in[] = {advanced(c.in[0].data, (start + begin) * in_size)};
-      void* out[] = {leaves + begin / chunk * 8};
-      const kernels::reduce_geometry g{1, part, 1};
-      c.kernel.run(in, out, &g);
-    });
-    for (std::int64_t i = 0; i < (now + chunk - 1) / chunk; ++i) {
-      std::byte* newer = leaves + i * 8;
-      int level = 0;
-      for (; (held >> level) & 1; ++level) {
-        join(folded + level * 8, newer);
-        newer = std::copy_n(folded + level * 8, 8, leaves + i * 8) - 8;
-      }
-      std::memcpy(folded + level * 8, newer, 8);
-      held = (held | (std::uint64_t{1} << level)) & ~((std::uint64_t{1} << level) - 1);
-    }
-  }
-  // The last parts, of growing size.
-  int last = std::countr_zero(held);
-  for (int level = last + 1; level < 48; ++level) {
-    if (!((held >> level) & 1)) continue;
-    join(folded + level * 8, folded + last * 8);
-    last = level;
-  }
-  std::memcpy(c.out[0].data, folded + last * 8, static_cast<std::size_t>(out_size));
-  return true;
 }
 
 void run_windows(const launch_call& c, const void* const* in, void* out, const kernels::window_geometry& g) {
