@@ -250,62 +250,61 @@ std::size_t position_in_row(const T* x, std::size_t n) {
 
 constexpr std::size_t position_strip = 256;  // columns whose best values are looked for together
 
-// The best of the rows from begin to end of a strip and of what best and y hold; the compiler vectorises the inner
-// loop.
-template <class Order, class T>
-void better_rows(std::int32_t* HWY_RESTRICT y, T* HWY_RESTRICT best, const T* x, std::size_t begin, std::size_t end,
-                 std::size_t stride, std::size_t width) {
-  for (std::size_t r = begin; r < end; ++r) {
-    const T* HWY_RESTRICT row = x + r * stride;
-    for (std::size_t i = 0; i < width; ++i) {
-      const bool better = Order::better_scalar(row[i], best[i]);
-      best[i] = better ? row[i] : best[i];
-      y[i] = better ? static_cast<std::int32_t>(r) : y[i];
-    }
+// Keeps the better of best[i] and found[i] with its place; the compiler vectorises it.
+template <class Order, class T, class Place>
+HWY_INLINE void keep_better(std::int32_t* HWY_RESTRICT y, T* HWY_RESTRICT best, const T* HWY_RESTRICT found,
+                            std::size_t width, Place place) {
+  for (std::size_t i = 0; i < width; ++i) {
+    const bool better = Order::better_scalar(found[i], best[i]);
+    best[i] = better ? found[i] : best[i];
+    y[i] = better ? place(i) : y[i];
   }
 }
 
+// The best of the rows from begin to end of a strip, of which the first row counts as if it were before them.
 template <class Order, class T>
-void position_in_strip(std::int32_t* y, const T* x, std::size_t count, std::size_t stride, std::size_t width) {
-  T best[position_strip];
+void position_in_strip(std::int32_t* y, T* best, const T* x, std::size_t begin, std::size_t end, std::size_t stride,
+                       std::size_t width) {
   std::fill_n(y, width, 0);
-  if (count == 0) return;
   std::copy_n(x, width, best);
-  better_rows<Order>(y, best, x, 1, count, stride, width);
+  for (std::size_t r = begin; r < end; ++r)
+    keep_better<Order>(y, best, x + r * stride, width, [r](std::size_t) { return static_cast<std::int32_t>(r); });
 }
 
-// The same by several threads: chunks of rows start from the first row, and the first of equal ones is kept.
+// The same of all rows by several threads: chunks of rows, of whose equal elements the first is kept.
 template <class Order, class T>
 void split_position_in_strip(std::int32_t* y, const T* x, std::size_t count, std::size_t stride, std::size_t width) {
   constexpr std::size_t most = 16;  // chunks: what they find is on the stack
   const std::size_t rows = std::max(quotient_up(chunk_least, width), quotient_up(count, most));
   const std::size_t chunks = quotient_up(count, rows);
-  T best[most][position_strip];
-  std::int32_t place[most][position_strip];
+  struct {
+    T best[position_strip];
+    std::int32_t place[position_strip];
+  } found[most];
   parallel_chunks(chunks, [&](std::size_t i) {
-    std::fill_n(place[i], width, 0);
-    std::copy_n(x, width, best[i]);
-    better_rows<Order>(place[i], best[i], x, i * rows, std::min(count, (i + 1) * rows), stride, width);
+    const std::size_t begin = i * rows;
+    position_in_strip<Order>(found[i].place, found[i].best, x, begin, std::min(count, begin + rows), stride, width);
   });
-  std::copy_n(place[0], width, y);
-  for (std::size_t k = 1; k < chunks; ++k)
-    for (std::size_t i = 0; i < width; ++i)
-      if (Order::better_scalar(best[k][i], best[0][i])) best[0][i] = best[k][i], y[i] = place[k][i];
+  std::copy_n(found[0].place, width, y);
+  for (std::size_t k = 1; k < chunks; ++k) {
+    const std::int32_t* place = found[k].place;
+    keep_better<Order>(y, found[0].best, found[k].best, width, [place](std::size_t i) { return place[i]; });
+  }
 }
 
 template <class Order, class T>
 void position_in_columns(std::int32_t* y, const T* x, std::size_t count, std::size_t inner) {
+  if (count == 0) return void(std::fill_n(y, inner, 0));
+  const auto alone = [&](std::size_t j, std::size_t width) {
+    T best[position_strip];
+    position_in_strip<Order>(y + j, best, x + j, 1, count, inner, width);
+  };
   const bool split = has_chunks(count * inner);
-  if (split && inner >= 8 * position_strip) {
-    each_strip_split(count, inner, position_strip, [&](std::size_t j, std::size_t now) {
-      position_in_strip<Order>(y + j, x + j, count, inner, now);
-    });
-    return;
-  }
+  if (split && inner >= 8 * position_strip) return each_strip_split(count, inner, position_strip, alone);
   for (std::size_t j = 0; j < inner; j += position_strip) {
-    const std::size_t now = std::min(position_strip, inner - j);
-    if (split) split_position_in_strip<Order>(y + j, x + j, count, inner, now);
-    else position_in_strip<Order>(y + j, x + j, count, inner, now);
+    const std::size_t width = std::min(position_strip, inner - j);
+    if (split) split_position_in_strip<Order>(y + j, x + j, count, inner, width);
+    else alone(j, width);
   }
 }
 
