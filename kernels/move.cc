@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moving elements: strided copies, gathers and their adjoints, one-hot, scans. See move.h for the geometries.
+// Moving elements: strided copies, borders, gathers and their adjoints, one-hot, scans. See move.h for the geometries.
 //
 // Elements are moved as bytes of their size, so NaN payloads and the sign of zero survive. Sums of GatherGrad and
 // UnsortedSegmentSum are added in the order of the indices, one rounding each; integers wrap. Cumsum and Cumprod
@@ -29,6 +29,53 @@ template <dtype K>
 void StridedCopy(const void* const* in, void* const* out, const void* geometry) {
   using T = element_t<K>;
   strided_copy(static_cast<const T*>(in[0]), static_cast<T*>(out[0]), *static_cast<const copy_geometry*>(geometry));
+}
+
+// Rows of n elements, one behind the other in x, with `gap` elements of the border between them in y. Returns the ends.
+template <class T>
+HWY_INLINE T* spread_rows(const T*& x, T* y, std::int64_t rows, std::size_t n, std::size_t gap, T value) {
+  for (std::int64_t r = 0; r < rows; ++r, x += n, y += n) {
+    if (r != 0) {
+      fill_run(value, y, gap);
+      y += gap;
+    }
+    copy_run(x, y, n);
+  }
+  return y;
+}
+
+// In the order of the result, each element once: what lies between two rows of x is one run of the border.
+template <dtype K>
+void PadV2(const void* const* in, void* const* out, const void* geometry) {
+  using T = element_t<K>;
+  const pad_geometry& g = *static_cast<const pad_geometry*>(geometry);
+  const T* x = static_cast<const T*>(in[0]);
+  T* y = static_cast<T*>(out[0]);
+  const T value = get(static_cast<const T*>(g.value));
+  std::size_t gap[max_rank];  // the border between two rows when the index of that axis counts up
+  std::size_t lead = 0, border = 0, step = 1, count = 1;
+  for (int i = g.rank - 1; i >= 0; --i) {
+    gap[i] = border;
+    lead += static_cast<std::size_t>(g.before[i]) * step;
+    border += static_cast<std::size_t>(g.before[i] + g.after[i]) * step;
+    step *= static_cast<std::size_t>(g.before[i] + g.dims[i] + g.after[i]);
+    count *= static_cast<std::size_t>(g.dims[i]);
+  }
+  if (count == 0) return fill_run(value, y, step);
+  const std::size_t n = static_cast<std::size_t>(g.dims[g.rank - 1]);
+  const int plane = g.rank - 2;
+  std::int64_t index[max_rank] = {};
+  fill_run(value, y, lead);
+  y += lead;
+  for (;;) {
+    y = plane < 0 ? spread_rows(x, y, 1, n, 0, value) : spread_rows(x, y, g.dims[plane], n, gap[plane], value);
+    int i = plane - 1;
+    for (; i >= 0 && ++index[i] == g.dims[i]; --i) index[i] = 0;
+    if (i < 0) break;
+    fill_run(value, y, gap[i]);
+    y += gap[i];
+  }
+  fill_run(value, y, border - lead);
 }
 
 template <dtype K>

@@ -7,12 +7,19 @@ namespace kerngrad::kernels {
 
 /// out[out_offset + sum i*out_strides] = in[in_offset + sum i*in_strides] for every index i below dims. Strides and
 /// offsets count elements and have any sign; input strides may be 0. No output element is written twice, input and
-/// output do not overlap. The table names it after every op it serves; PadV2 wants its output filled beforehand.
+/// output do not overlap. The table names it after every op it serves.
 struct copy_geometry {
   int rank;  ///< at least 1
   std::int64_t dims[max_rank];
   std::int64_t in_strides[max_rank], out_strides[max_rank];
   std::int64_t in_offset, out_offset;
+};
+
+/// y is x with a border around it: before[i] + dims[i] + after[i] elements along axis i, `value` where x is not.
+struct pad_geometry {
+  int rank;  ///< at least 1
+  std::int64_t dims[max_rank], before[max_rank], after[max_rank];
+  const void* value;  ///< an element of the entry's dtype
 };
 
 /// in = {x [batch, outer, axis, inner], indices int32 [batch, count]}, y is [batch, outer, count, inner]. The indices

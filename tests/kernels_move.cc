@@ -169,6 +169,66 @@ TEST(kernels_move, a_strided_copy_puts_every_element_in_its_place_and_touches_no
   });
 }
 
+// An axis with its border.
+struct padded_axis {
+  std::int64_t before, size, after;
+};
+
+template <class T>
+void check_pad(run_fn run, const std::vector<padded_axis>& axes, edge side) {
+  pad_geometry g{};
+  g.rank = static_cast<int>(axes.size());
+  std::size_t in_count = 1, out_count = 1;
+  for (std::size_t a = 0; a < axes.size(); ++a) {
+    g.before[a] = axes[a].before;
+    g.dims[a] = axes[a].size;
+    g.after[a] = axes[a].after;
+    in_count *= static_cast<std::size_t>(axes[a].size);
+    out_count *= static_cast<std::size_t>(axes[a].before + axes[a].size + axes[a].after);
+  }
+  const T value = number<T>(1000003);
+  g.value = &value;
+  guarded<T> x(in_count, side), y(out_count, side);
+  for (std::size_t i = 0; i < in_count; ++i) x[i] = number<T>(i + 1);
+  std::fill(y.begin(), y.end(), number<T>(999));
+  const void* in[] = {x.data()};
+  void* out[] = {y.data()};
+  run(in, out, &g);
+  // The elements of x in their order, met while walking over y.
+  std::vector<std::int64_t> index(axes.size());
+  std::size_t next = 0;
+  for (std::size_t n = 0; n < out_count; ++n) {
+    const bool inside = std::equal(index.begin(), index.end(), axes.begin(), [](std::int64_t i, const padded_axis& a) {
+      return i >= a.before && i < a.before + a.size;
+    });
+    ASSERT_EQ(y[n], inside ? x[next] : value) << "at " << n << " of " << out_count;
+    next += inside;
+    for (std::size_t a = axes.size(); a-- > 0 && ++index[a] == axes[a].before + axes[a].size + axes[a].after;)
+      index[a] = 0;
+  }
+  ASSERT_EQ(next, in_count);
+}
+
+TEST(kernels_move, a_border_goes_around_the_elements_and_is_as_wide_as_it_was_asked_for) {
+  std::vector<std::vector<padded_axis>> all;
+  for (const std::int64_t n : {0, 1, 2, 3, 7, 16, 17, 40, 130}) {
+    all.push_back({{0, n, 0}});
+    all.push_back({{2, n, 35}});
+    for (const std::int64_t rows : {0, 1, 5}) {
+      all.push_back({{1, rows, 1}, {1, n, 1}});
+      all.push_back({{0, rows, 0}, {0, n, 3}});
+      all.push_back({{2, rows, 0}, {20, n, 0}});
+    }
+  }
+  all.push_back({{0, 3, 0}, {1, 4, 2}, {5, 6, 0}});
+  all.push_back({{1, 2, 0}, {0, 1, 0}, {0, 3, 7}, {2, 5, 1}});
+  all.push_back({{0, 2, 1}, {1, 2, 0}, {1, 1, 1}, {0, 2, 0}, {1, 2, 1}, {0, 1, 1}, {1, 2, 0}, {0, 3, 2}});
+  each("PadV2", [&]<class T>(run_fn run, dtype, T) {
+    for (const auto& axes : all)
+      for (const edge side : {edge::begin, edge::end}) check_pad<T>(run, axes, side);
+  });
+}
+
 TEST(kernels_move, every_copying_op_has_a_kernel_for_every_dtype) {
   for (const char* op : {"Transpose", "Slice", "Reverse", "Tile", "BroadcastTo", "Concat", "Pack", "Unpack", "SplitV",
                          "PadV2", "Identity", "Reshape", "ExpandDims", "GatherV2"}) {

@@ -169,6 +169,7 @@ std::vector<large_work> all_large_work() {
       {"transpose of a cube", [=] { return kg::transpose(cube, {2, 0, 1}); }},
       {"concat", [=] { return kg::concat(std::vector{matrix, labels}, 1); }},
       {"pad", [=] { return kg::pad(cube, {0, 1, 2, 3, 4, 5}); }},
+      {"pad of a matrix", [=] { return kg::pad(matrix, {100, 70, 1, 2}, 3); }},
       {"slice", [=] { return kg::slice(cube, {1, 2, 3}, {5, 295, 190}); }},
       {"tile", [=] { return kg::tile(matrix, {1, 3}); }},
       {"reverse", [=] { return kg::reverse(cube); }},

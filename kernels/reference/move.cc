@@ -46,6 +46,24 @@ template <dtype K> void StridedCopy(const void* const* in, void* const* out, con
   }
 }
 
+template <dtype K> void PadV2(const void* const* in, void* const* out, const void* geometry) {
+  const auto& g = *static_cast<const pad_geometry*>(geometry);
+  std::int64_t count = 1;
+  for (int a = 0; a < g.rank; ++a) count *= g.before[a] + g.dims[a] + g.after[a];
+  for (std::int64_t n = 0; n < count; ++n) {
+    std::int64_t from = 0, step = 1, rest = n;
+    bool inside = true;
+    for (int a = g.rank - 1; a >= 0; --a) {
+      const std::int64_t size = g.before[a] + g.dims[a] + g.after[a], at = rest % size - g.before[a];
+      inside = inside && at >= 0 && at < g.dims[a];
+      from += at * step;
+      step *= g.dims[a];
+      rest /= size;
+    }
+    move_one<K>(inside ? in[0] : g.value, inside ? from : 0, out[0], n);
+  }
+}
+
 // Calls f(element of x, element of y) for every element that a gather reads and writes.
 template <class F> void each_gathered(const gather_geometry& g, const std::int32_t* indices, F f) {
   for (std::int64_t b = 0; b < g.batch; ++b) {

@@ -52,6 +52,32 @@ std::vector<copy_axis> merged(const std::vector<copy_axis>& axes) {
   return kept;
 }
 
+// A number as an element of a dtype; out of an integer's range it saturates, NaN becomes 0, as Cast does.
+struct element_of {
+  alignas(8) std::byte bytes[8] = {};
+
+  element_of(double value, dtype type) {
+    const auto store = [&](auto typed) { std::memcpy(bytes, &typed, sizeof typed); };
+    const auto saturated = [&]<class T>(T) {
+      constexpr double low = static_cast<double>(std::numeric_limits<T>::min());
+      constexpr double high = static_cast<double>(std::numeric_limits<T>::max());
+      if (value != value) return T{0};
+      return value <= low    ? std::numeric_limits<T>::min()
+             : value >= high ? std::numeric_limits<T>::max()
+                             : static_cast<T>(value);
+    };
+    switch (type) {
+      case dtype::float32: store(static_cast<float>(value)); break;
+      case dtype::float64: store(value); break;
+      case dtype::int32: store(saturated(std::int32_t{})); break;
+      case dtype::int64: store(saturated(std::int64_t{})); break;
+      case dtype::uint8: store(saturated(std::uint8_t{})); break;
+      case dtype::boolean: store(static_cast<std::uint8_t>(value != 0)); break;
+      default: store(complex64{static_cast<float>(value), 0}); break;
+    }
+  }
+};
+
 }  // namespace
 
 void copy_strided(const launch_call& c, const void* in, void* out, dtype type, std::vector<copy_axis> axes,
@@ -111,31 +137,12 @@ void permute(const launch_call& c, const void* in, void* out, dtype type, const 
 }
 
 void fill_with(const launch_call& c, void* out, dtype type, std::int64_t count, double value) {
-  // The element in its dtype; numbers out of an integer's range saturate, NaN becomes 0, as Cast does.
-  alignas(8) std::byte element[8] = {};
-  const auto store = [&](auto typed) { std::memcpy(element, &typed, sizeof typed); };
-  const auto saturated = [&]<class T>(T) {
-    constexpr double low = static_cast<double>(std::numeric_limits<T>::min());
-    constexpr double high = static_cast<double>(std::numeric_limits<T>::max());
-    if (value != value) return T{0};
-    return value <= low    ? std::numeric_limits<T>::min()
-           : value >= high ? std::numeric_limits<T>::max()
-                           : static_cast<T>(value);
-  };
-  switch (type) {
-    case dtype::float32: store(static_cast<float>(value)); break;
-    case dtype::float64: store(value); break;
-    case dtype::int32: store(saturated(std::int32_t{})); break;
-    case dtype::int64: store(saturated(std::int64_t{})); break;
-    case dtype::uint8: store(saturated(std::uint8_t{})); break;
-    case dtype::boolean: store(static_cast<std::uint8_t>(value != 0)); break;
-    default: store(complex64{static_cast<float>(value), 0}); break;
-  }
+  const element_of element(value, type);
   const kernel_slot& kernel = slot_in(c, op_id<"Fill">, type);
   const std::int64_t chunk = count >= split_least && worth_splitting(count, 1) ? chunk_elements(1) : count;
   const std::int64_t size = static_cast<std::int64_t>(size_of(type));
   in_chunks(count, chunk, count * size, [&](std::int64_t begin, std::int64_t part) {
-    const kernels::fill_geometry g{part, element};
+    const kernels::fill_geometry g{part, element.bytes};
     void* to = advanced(out, begin * size);
     kernel.run(nullptr, &to, &g);
   });
@@ -210,13 +217,39 @@ void unpack(const launch_call& c) { parts(c, c.in[0], c.out, axis_attr(c, "axis"
 void split(const launch_call& c) { unpack(c); }
 
 void pad(const launch_call& c) {
-  fill_with(c, c.out[0].data, c.out[0].type, c.out[0].dims.size(), c.call.attr("constantValue").as_number());
+  const shape& dims = c.in[0].dims;
   const std::span<const std::int64_t> pairs = c.call.attr("paddings").as_list();
-  const std::vector<std::int64_t> out = strides_of(c.out[0].dims);
-  std::int64_t offset = 0;
-  for (std::size_t i = 0; i < out.size(); ++i) offset += pairs[2 * i] * out[i];
-  copy_strided(c, c.in[0].data, c.out[0].data, c.in[0].type, box(c.in[0].dims, strides_of(c.in[0].dims), out), 0,
-               offset);
+  const dtype type = c.out[0].type;
+  const element_of value(c.call.attr("constantValue").as_number(), type);
+  kernels::pad_geometry g{1, {1}, {}, {}, value.bytes};
+  for (std::size_t i = 0; 2 * i < pairs.size(); ++i) {
+    const std::int64_t size = dims[static_cast<int>(i)], before = pairs[2 * i], after = pairs[2 * i + 1];
+    int last = g.rank - 1;
+    if (before == 0 && after == 0) {  // one with the axis before it
+      g.dims[last] *= size, g.before[last] *= size, g.after[last] *= size;
+      continue;
+    }
+    if (g.dims[last] != 1 || g.before[last] != 0 || g.after[last] != 0) last = g.rank++;
+    g.dims[last] = size, g.before[last] = before, g.after[last] = after;
+  }
+  const std::int64_t slices = g.before[0] + g.dims[0] + g.after[0], count = c.out[0].dims.size();
+  if (count < split_least || !worth_splitting(c, count, 1)) return run_kernel_of(c, g);
+  const std::int64_t bytes = static_cast<std::int64_t>(size_of(type)), slice = count / slices * bytes;
+  const std::int64_t row = dims.size() / std::max(g.dims[0], std::int64_t{1}) * bytes;
+  in_chunks(slices, std::max(chunk_elements(1) * bytes / slice, std::int64_t{1}), count * bytes,
+            [&](std::int64_t begin, std::int64_t part_slices) {
+              const auto inside = [&](std::int64_t i) {
+                return std::clamp(i - g.before[0], std::int64_t{0}, g.dims[0]);
+              };
+              kernels::pad_geometry part = g;
+              const std::int64_t first = inside(begin), end = inside(begin + part_slices);
+              part.before[0] = std::clamp(g.before[0] - begin, std::int64_t{0}, part_slices);
+              part.dims[0] = end - first;
+              part.after[0] = part_slices - part.before[0] - part.dims[0];
+              const void* in[1] = {advanced(c.in[0].data, first * row)};
+              void* out[1] = {advanced(c.out[0].data, begin * slice)};
+              c.kernel.run(in, out, &part);
+            });
 }
 
 void tile(const launch_call& c) {
