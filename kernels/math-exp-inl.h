@@ -73,20 +73,37 @@ HWY_INLINE V BiasedExp(D d, V x, V small, double bias) {
   return BiasedExp(d, x, small, Constant(d, bias));
 }
 
+/// v[i] = e^v[i]. Each step is done for all vectors before the next one: what waits for nothing stands together, where
+/// the processor's schedulers reach it.
+template <class D, class V, size_t N>
+HWY_INLINE void ExpOfAll(D d, V (&v)[N]) {
+  using T = hn::TFromD<D>;
+  using constants = exp_constants<T>;
+  constexpr size_t terms = sizeof(constants::whole) / sizeof(T);
+  const V one = Constant(d, 1.0), magic = hn::Set(d, format_of<D>::magic);
+  V k[N], r[N], p[N];
+  for (size_t i = 0; i < N; ++i) v[i] = Limit(d, v[i], constants::lowest, constants::highest);
+  for (size_t i = 0; i < N; ++i) k[i] = hn::MulAdd(v[i], Constant(d, 1.4426950408889634), magic);
+  for (size_t i = 0; i < N; ++i) k[i] = hn::Sub(k[i], magic);
+  for (size_t i = 0; i < N; ++i) r[i] = hn::NegMulAdd(k[i], hn::Set(d, ln2<T>::high), v[i]);
+  for (size_t i = 0; i < N; ++i) r[i] = hn::NegMulAdd(k[i], hn::Set(d, ln2<T>::low), r[i]);
+  for (size_t i = 0; i < N; ++i) p[i] = hn::Set(d, constants::whole[terms - 1]);
+  for (size_t term = terms - 1; term-- > 0;) {
+    for (size_t i = 0; i < N; ++i) p[i] = hn::MulAdd(p[i], r[i], hn::Set(d, constants::whole[term]));
+  }
+#if HWY_NATIVE_FMA
+  for (size_t i = 0; i < N; ++i) p[i] = hn::MulAdd(p[i], r[i], one);
+  for (size_t i = 0; i < N; ++i) p[i] = hn::MulAdd(p[i], r[i], one);
+#else
+  for (size_t i = 0; i < N; ++i) p[i] = hn::Add(hn::MulAdd(hn::Mul(r[i], r[i]), p[i], r[i]), one);
+#endif
+  for (size_t i = 0; i < N; ++i) v[i] = Scale(d, p[i], k[i]);
+}
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V Exp(D d, V x) {
-  using constants = exp_constants<hn::TFromD<D>>;
-  x = Limit(d, x, constants::lowest, constants::highest);
-  V k, unused;
-  const V r = ReduceExp(d, x, k, unused);
-  const V one = Constant(d, 1.0);
-  const V p = Polynomial(d, r, constants::whole);
-#if HWY_NATIVE_FMA
-  const V y = hn::MulAdd(hn::MulAdd(p, r, one), r, one);
-#else
-  const V y = hn::Add(hn::MulAdd(hn::Mul(r, r), p, r), one);
-#endif
-  return Scale(d, y, k);
+  V v[1] = {x};
+  ExpOfAll(d, v);
+  return v[0];
 }
 
 /// e^x - 1 = 2^k ((1 - 2^-k) + (e^r - 1)), with the error of the first sum carried.
@@ -107,20 +124,14 @@ HWY_INLINE V Expm1(D d, V x) {
 /// right, where 1 - sigmoid(x) is small and gradients read it.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V Sigmoid(D d, V x) {
-  const V one = Constant(d, 1.0);
-  const V z = hn::Or(x, hn::SignBit(d));
-  V tail;
   if constexpr (has_tables<D>) {
-    const auto normal = hn::Ge(z, Constant(d, -87.0));
-    tail = SigmoidTail(d, z);
-    if (HWY_UNLIKELY(!hn::AllTrue(d, normal))) {
-      const V e = Exp(d, z);
-      tail = hn::IfThenElse(normal, tail, hn::Div(e, hn::Add(one, e)));
-    }
-  } else {
-    const V e = Exp(d, z);
-    tail = hn::Div(e, hn::Add(one, e));
+    V v[1] = {x};
+    SigmoidOfAll(d, v);
+    return v[0];
   }
+  const V one = Constant(d, 1.0);
+  const V e = Exp(d, hn::Or(x, hn::SignBit(d)));
+  const V tail = hn::Div(e, hn::Add(one, e));
   return hn::IfThenElse(hn::Ge(x, hn::Zero(d)), hn::Sub(one, tail), tail);
 }
 

@@ -44,8 +44,9 @@ HWY_INLINE V Mantissa(V x, V& exponent) {
   }
 }
 
-// scale 2^(i / 32), less i in the exponent's place; (e^r - 1) / r on |r| <= ln 2 / 64, error of e^r 2^-31. The scale is
-// one with which the entries are almost floats and the quotient's roundings weigh least: 1 would cost half an ulp.
+// scale 2^(i / 32 - 64), less i in the exponent's place; (e^r - 1) / r on |r| <= ln 2 / 64, error of e^r 2^-31. The
+// scale is one with which the entries are almost floats and the quotient's roundings weigh least: 1 would cost half an
+// ulp.
 struct sigmoid_table {
   HWY_ALIGN static constexpr float power[] = {
       1.6943655f,  1.70021725f, 1.70688152f, 1.71437585f, 1.72271872f, 1.73192847f, 1.74202418f, 1.75302529f,
@@ -53,23 +54,43 @@ struct sigmoid_table {
       1.69809735f, 1.69308221f, 1.68864167f, 1.68478811f, 1.68153441f, 1.6788938f,  1.67687964f, 1.67550564f,
       1.67478585f, 1.67473459f, 1.67536652f, 1.67669654f, 1.67874002f, 1.68151248f, 1.68502998f, 1.68930876f};
   static constexpr float p[] = {1.0f, 0.500003666f, 0.1666674f};
-  static constexpr float scale = 1.6943655f;
+  static constexpr float scale = 1.6943655f * 0x1p64f;
 };
 
-/// e^z / (1 + e^z) for -87 <= z <= 0, where e^z is a normal number.
-template <class D, class V>
-HWY_INLINE V SigmoidTail(D d, V z) {
+/// v[i] = 1 / (1 + e^-v[i]): with z = -|v| it is e^z / (1 + e^z) on the left, and 1 less that on the right. Below -105
+/// the result is 0; e^z is carried 2^64 times as large, so that it is a normal number above. Step by step as in
+/// ExpOfAll.
+template <class D, class V, size_t N>
+HWY_INLINE void SigmoidOfAll(D d, V (&v)[N]) {
   const hn::RebindToUnsigned<D> du;
-  const V magic = Constant(d, 393216.0);  // 1.5 * 2^18: its last place is 1 / 32
-  const V steps = hn::MulAdd(z, Constant(d, 1.4426950408889634), magic);
-  const V k = hn::Sub(steps, magic);
-  V r = hn::NegMulAdd(k, hn::Set(d, ln2<float>::high), z);
-  r = hn::NegMulAdd(k, hn::Set(d, ln2<float>::low), r);
-  const auto exponent = hn::ShiftLeft<18>(hn::BitCast(du, steps));
-  const V power = LookUp<V>(sigmoid_table::power, hn::BitCast(du, steps));
-  const V t = hn::BitCast(d, hn::Add(hn::BitCast(du, power), exponent));
-  const V e = hn::MulAdd(hn::Mul(t, r), Polynomial(d, r, sigmoid_table::p), t);
-  return hn::Div(e, hn::Add(e, hn::Set(d, sigmoid_table::scale)));
+  using VU = hn::Vec<decltype(du)>;
+  const V magic = Constant(d, 393280.0);  // 1.5 * 2^18, whose last place is 1 / 32, and 64 for the exponent
+  V z[N], k[N], r[N], t[N], p[N], e[N];
+  VU steps[N];
+  hn::Mask<D> right[N];  // compared first: four vectors take all registers, and so v needs none
+  for (size_t i = 0; i < N; ++i) right[i] = hn::Ge(v[i], hn::Zero(d));
+  // Maximum gives its second operand where one is NaN.
+  for (size_t i = 0; i < N; ++i) z[i] = hn::Max(Constant(d, -105.0), hn::Or(v[i], hn::SignBit(d)));
+  for (size_t i = 0; i < N; ++i) {
+    k[i] = hn::MulAdd(z[i], Constant(d, 1.4426950408889634), magic);
+    steps[i] = hn::BitCast(du, k[i]);
+  }
+  for (size_t i = 0; i < N; ++i) k[i] = hn::Sub(k[i], magic);
+  for (size_t i = 0; i < N; ++i) t[i] = LookUp<V>(sigmoid_table::power, steps[i]);
+  for (size_t i = 0; i < N; ++i) steps[i] = hn::ShiftLeft<18>(steps[i]);
+  for (size_t i = 0; i < N; ++i) r[i] = hn::NegMulAdd(k[i], hn::Set(d, ln2<float>::high), z[i]);
+  for (size_t i = 0; i < N; ++i) t[i] = hn::BitCast(d, hn::Add(hn::BitCast(du, t[i]), steps[i]));
+  for (size_t i = 0; i < N; ++i) r[i] = hn::NegMulAdd(k[i], hn::Set(d, ln2<float>::low), r[i]);
+  for (size_t i = 0; i < N; ++i)
+    p[i] = hn::MulAdd(r[i], hn::Set(d, sigmoid_table::p[2]), hn::Set(d, sigmoid_table::p[1]));
+  for (size_t i = 0; i < N; ++i) e[i] = hn::Mul(t[i], r[i]);
+  for (size_t i = 0; i < N; ++i) p[i] = hn::MulAdd(p[i], r[i], hn::Set(d, sigmoid_table::p[0]));
+  for (size_t i = 0; i < N; ++i) e[i] = hn::MulAdd(e[i], p[i], t[i]);
+  for (size_t i = 0; i < N; ++i) t[i] = hn::Add(e[i], hn::Set(d, sigmoid_table::scale));
+  for (size_t i = 0; i < N; ++i) e[i] = hn::Div(e[i], t[i]);
+  for (size_t i = 0; i < N; ++i) {
+    v[i] = hn::IfThenElse(right[i], hn::Sub(Constant(d, 1.0), e[i]), e[i]);
+  }
 }
 
 // For the pieces of [0.75, 1.5) that the top bits of m tell apart: r = m reciprocal - 1 in [-2^-6, 2^-5], 0 exactly at
