@@ -23,25 +23,41 @@ struct clipped_window {
   std::ptrdiff_t count() const { return rows * columns; }
 };
 
-/// Calls body(window, output offset) for every output pixel in row-major order.
+/// Calls body(window, output offset, pixels) for all output pixels in row-major order: those of a row whose windows no
+/// side of the image cuts at once, the windows stride_w * in_c elements apart, others one by one.
 template <class Body>
-void for_each_window(const window_geometry& g, Body body) {
+void for_each_run(const window_geometry& g, Body body) {
+  const clipped_axis uncut(0, g.filter_w, 1, g.filter_w);
+  const std::ptrdiff_t room = g.in_w + g.pad_left - (g.filter_w - 1) * g.dilation_w;
+  const std::ptrdiff_t low = g.pad_left > 0 ? (g.pad_left + g.stride_w - 1) / g.stride_w : 0;
+  const std::ptrdiff_t high = std::min(room > 0 ? (room + g.stride_w - 1) / g.stride_w : 0, g.out_w);
   std::ptrdiff_t at = 0;
   for (std::ptrdiff_t b = 0; b < g.batch; ++b) {
     for (std::ptrdiff_t oy = 0; oy < g.out_h; ++oy) {
       const clipped_axis rows(oy * g.stride_h - g.pad_top, g.filter_h, g.dilation_h, g.in_h);
-      for (std::ptrdiff_t ox = 0; ox < g.out_w; ++ox, at += g.in_c) {
-        const clipped_axis columns(ox * g.stride_w - g.pad_left, g.filter_w, g.dilation_w, g.in_w);
+      for (std::ptrdiff_t ox = 0, pixels = 1; ox < g.out_w; ox += pixels, at += pixels * g.in_c) {
+        const std::ptrdiff_t left = ox * g.stride_w - g.pad_left;
+        const bool whole = ox >= low && ox < high;
+        pixels = whole ? high - ox : 1;
+        const clipped_axis columns = whole ? uncut : clipped_axis(left, g.filter_w, g.dilation_w, g.in_w);
         clipped_window w{0, rows.count(), columns.count(), g.dilation_h * g.in_w * g.in_c, g.dilation_w * g.in_c};
         if (w.count() > 0) {
           const std::ptrdiff_t iy = oy * g.stride_h - g.pad_top + rows.low * g.dilation_h;
-          const std::ptrdiff_t ix = ox * g.stride_w - g.pad_left + columns.low * g.dilation_w;
+          const std::ptrdiff_t ix = left + columns.low * g.dilation_w;
           w.first = ((b * g.in_h + iy) * g.in_w + ix) * g.in_c;
         }
-        body(w, at);
+        body(w, at, pixels);
       }
     }
   }
+}
+
+/// Calls body(window, output offset) for every output pixel in row-major order.
+template <class Body>
+void for_each_window(const window_geometry& g, Body body) {
+  for_each_run(g, [&](clipped_window w, std::ptrdiff_t at, std::ptrdiff_t pixels) {
+    for (; pixels > 0; --pixels, w.first += g.stride_w * g.in_c, at += g.in_c) body(w, at);
+  });
 }
 
 }  // namespace
@@ -58,9 +74,14 @@ constexpr T lowest() {
   return std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
 }
 
+// x where it is larger, else best: also where x is NaN or a zero of the other sign.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V Larger(D, V best, V x) {
-  return hn::IfThenElse(hn::Gt(x, best), x, best);  // false for NaN, and keeps the first of equal values
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128
+  return hn::Max(x, best);  // gives the second of its operands unless the first is larger
+#else
+  return hn::IfThenElse(hn::Gt(x, best), x, best);
+#endif
 }
 
 // How the channels of a step are read and written: a whole vector, or the first lanes of one.
@@ -106,6 +127,20 @@ HWY_INLINE void each_channels(std::ptrdiff_t channels, const Op& op) {
   }
 }
 
+/// Calls f(window), with the common sizes as constants.
+template <class F>
+HWY_INLINE void with_size(clipped_window w, F f) {
+  if (w.rows == 2 && w.columns == 2) {
+    w.rows = w.columns = 2;
+    f(w);
+  } else if (w.rows == 3 && w.columns == 3) {
+    w.rows = w.columns = 3;
+    f(w);
+  } else {
+    f(w);
+  }
+}
+
 /// Calls f(offset) for the elements of a window row by row; the common sizes without loops.
 template <class F>
 HWY_INLINE void each_element(const clipped_window& w, F f) {
@@ -137,13 +172,19 @@ void MaxPool(const void* const* in, void* const* out, const void* geometry) {
   const auto& g = *static_cast<const window_geometry*>(geometry);
   const T* x = static_cast<const T*>(in[0]);
   T* y = static_cast<T*>(out[0]);
-  for_each_window(g, [&](const clipped_window& w, std::ptrdiff_t at) HWY_ATTR {
+  for_each_run(g, [&](const clipped_window& w, std::ptrdiff_t at, std::ptrdiff_t pixels) HWY_ATTR {
     if (w.count() == 0) {
-      std::fill_n(y + at, g.in_c, lowest<T>());
+      std::fill_n(y + at, pixels * g.in_c, lowest<T>());
       return;
     }
-    each_channels<T>(g.in_c, [&](auto d, auto a, std::ptrdiff_t c)
-                                 HWY_ATTR { a.store(d, WindowMax(d, a, w, x + w.first + c), y + at + c); });
+    with_size(w, [&](const clipped_window& sized) HWY_ATTR {
+      const T* from = x + w.first;
+      T* to = y + at;
+      for (std::ptrdiff_t i = 0; i < pixels; ++i, from += g.stride_w * g.in_c, to += g.in_c) {
+        each_channels<T>(g.in_c, [&](auto d, auto a, std::ptrdiff_t c)
+                                     HWY_ATTR { a.store(d, WindowMax(d, a, sized, from + c), to + c); });
+      }
+    });
   });
 }
 
