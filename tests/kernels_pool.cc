@@ -263,6 +263,22 @@ TEST(MaxPool, IgnoresNanAndFindsMinusInfinity) {
   });
 }
 
+TEST(MaxPool, TakesTheFirstOfTwoZeros) {
+  kgtest::on_every_target([](const char*) {
+    constexpr int channels = 33;
+    const window_geometry g{1, 1, 4, channels, 1, 2, channels, 1, 2, 1, 2, 1, 1, 0, 0};
+    float x[4 * channels], y[2 * channels];
+    for (int i = 0; i < 4 * channels; ++i) {
+      const int pixel = i / channels;
+      x[i] = pixel == 0 || pixel == 3 ? -0.F : 0.F;
+    }
+    const void* in[] = {x};
+    void* out[] = {y};
+    MaxPool_float32(in, out, &g);
+    for (int i = 0; i < 2 * channels; ++i) EXPECT_EQ(std::signbit(y[i]), i < channels) << i;
+  });
+}
+
 TEST(PoolTables, NameTheSameKernelsOnBothSides) {
   ASSERT_EQ(std::size(pool_simd), std::size(reference::pool_reference));
   for (std::size_t i = 0; i < std::size(pool_simd); ++i) {
