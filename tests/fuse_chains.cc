@@ -168,6 +168,7 @@ TEST(a_value_inside_of_a_chain, is_kept_for_those_who_read_it_later) {
     same(normal({25, 100}, 1), normal({100}, 2));
     same(normal({25, 1}, 1), normal({2, 1, 100}, 2));
   };
+  check([](const auto& x, const auto& y) { return kg::tanh(x) * y; });  // the gradient of x needs what that of y keeps
   check([](const auto& x, const auto& y) { return (kg::sigmoid(x) * y + x) * kg::sigmoid(x); });
   check([](const auto& x, const auto& y) {
     const auto weighed = kg::tanh(x) * y;

@@ -150,6 +150,9 @@ TEST(a_fused_gradient_of_some_operands, is_there_where_the_ops_run_one_by_one_an
   const auto got = fused.value_and_grads<1, 0>(in.x, row, in.z);
   EXPECT_LT(kgtest::distance(got.grads[0], expected.grads[1]), 1e-12);
   EXPECT_LT(kgtest::distance(got.grads[1], expected.grads[0]), 1e-12);
+  const auto of_all = kg::fuse(weighed).value_and_grads(in.x, row, in.z);
+  const auto of_two = kg::fuse(weighed).value_and_grads<1, 0>(in.x, row, in.z);
+  EXPECT_TRUE(same_bits(of_two.grads[0], of_all.grads[1]) && same_bits(of_two.grads[1], of_all.grads[0]));
   const kg::backend_scope slow("reference");
   const auto stepwise = fused.value_and_grads<1>(in.x, row, in.z);
   EXPECT_EQ(stepwise.grads.size(), 1u);

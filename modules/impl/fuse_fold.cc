@@ -113,16 +113,18 @@ void folding::run_all() const {
   }
   constexpr std::int64_t most = chunk_elements_of_program;
   const std::int64_t parts = (at.count + most - 1) / most;
-  work_array<double, 64> values(static_cast<std::size_t>(slot && parts > 1 ? at.rows * parts : 0));
-  const auto value_of = [&](std::int64_t i) {
-    return parts > 1 && slot ? reinterpret_cast<std::byte*>(&values[static_cast<std::size_t>(i)])
-                             : y + static_cast<std::size_t>(i) * width;
+  const bool joins = slot && parts > 1;
+  work_array<double, 64> values(static_cast<std::size_t>(joins ? at.rows * parts : 0));
+  const auto value_of = [&](std::int64_t i) -> std::byte* {
+    if (!slot) return nullptr;
+    const std::size_t at_value = static_cast<std::size_t>(i);
+    return joins ? reinterpret_cast<std::byte*>(&values[at_value]) : y + at_value * width;
   };
   each(at.rows * parts, [&](std::size_t chunk) {
     const std::int64_t i = static_cast<std::int64_t>(chunk), first = i % parts * most;
     run_part(i / parts, first, std::min(at.count, first + most), value_of(i));
   });
-  for (std::int64_t r = 0; r < at.rows && slot && parts > 1; ++r) {
+  for (std::int64_t r = 0; r < at.rows && joins; ++r) {
     joined_values row(*slot, width);
     for (std::int64_t i = 0; i < parts; ++i) std::memcpy(row.next(), value_of(r * parts + i), width), row.add();
     row.finish(y + static_cast<std::size_t>(r) * width);
