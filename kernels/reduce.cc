@@ -250,54 +250,61 @@ std::size_t position_in_row(const T* x, std::size_t n) {
 
 constexpr std::size_t position_strip = 256;  // columns whose best values are looked for together
 
-// Keeps the better of best[i] and found[i] with its place; the compiler vectorises it.
-template <class Order, class T, class Place>
-HWY_INLINE void keep_better(std::int32_t* HWY_RESTRICT y, T* HWY_RESTRICT best, const T* HWY_RESTRICT found,
-                            std::size_t width, Place place) {
+// The best of the rows from begin to end of a strip, of which the first row counts as if it were before them. The best
+// values so far are in an array of this function alone, and the compiler vectorises the inner loop.
+template <class Order, class T>
+void position_in_strip(std::int32_t* HWY_RESTRICT y, const T* x, std::size_t begin, std::size_t end, std::size_t stride,
+                       std::size_t width, T* values = nullptr) {
+  HWY_ALIGN T best[position_strip];
+  std::fill_n(y, width, 0);
+  std::copy_n(x, width, best);
+  for (std::size_t r = begin; r < end; ++r) {
+    const T* HWY_RESTRICT row = x + r * stride;
+    for (std::size_t i = 0; i < width; ++i) {
+      const bool better = Order::better_scalar(row[i], best[i]);
+      best[i] = better ? row[i] : best[i];
+      y[i] = better ? static_cast<std::int32_t>(r) : y[i];
+    }
+  }
+  if (values != nullptr) std::copy_n(best, width, values);
+}
+
+// What a chunk of rows found in a strip.
+template <class T> struct found_in_strip {
+  T best[position_strip];
+  std::int32_t place[position_strip];
+};
+
+// Keeps of two chunks the better elements, of equal ones those of the first.
+template <class Order, class T>
+void keep_better(found_in_strip<T>& HWY_RESTRICT first, const found_in_strip<T>& HWY_RESTRICT next, std::size_t width) {
   for (std::size_t i = 0; i < width; ++i) {
-    const bool better = Order::better_scalar(found[i], best[i]);
-    best[i] = better ? found[i] : best[i];
-    y[i] = better ? place(i) : y[i];
+    const bool better = Order::better_scalar(next.best[i], first.best[i]);
+    first.best[i] = better ? next.best[i] : first.best[i];
+    first.place[i] = better ? next.place[i] : first.place[i];
   }
 }
 
-// The best of the rows from begin to end of a strip, of which the first row counts as if it were before them.
-template <class Order, class T>
-void position_in_strip(std::int32_t* y, T* best, const T* x, std::size_t begin, std::size_t end, std::size_t stride,
-                       std::size_t width) {
-  std::fill_n(y, width, 0);
-  std::copy_n(x, width, best);
-  for (std::size_t r = begin; r < end; ++r)
-    keep_better<Order>(y, best, x + r * stride, width, [r](std::size_t) { return static_cast<std::int32_t>(r); });
-}
-
-// The same of all rows by several threads: chunks of rows, of whose equal elements the first is kept.
+// The same of all rows by several threads, in chunks of rows.
 template <class Order, class T>
 void split_position_in_strip(std::int32_t* y, const T* x, std::size_t count, std::size_t stride, std::size_t width) {
   constexpr std::size_t most = 16;  // chunks: what they find is on the stack
   const std::size_t rows = std::max(quotient_up(chunk_least, width), quotient_up(count, most));
   const std::size_t chunks = quotient_up(count, rows);
-  struct {
-    T best[position_strip];
-    std::int32_t place[position_strip];
-  } found[most];
+  found_in_strip<T> found[most];
   parallel_chunks(chunks, [&](std::size_t i) {
-    const std::size_t begin = i * rows;
-    position_in_strip<Order>(found[i].place, found[i].best, x, begin, std::min(count, begin + rows), stride, width);
+    const std::size_t begin = i * rows, end = std::min(count, begin + rows);
+    position_in_strip<Order>(found[i].place, x, begin, end, stride, width, found[i].best);
   });
+  for (std::size_t i = 1; i < chunks; ++i) keep_better<Order>(found[0], found[i], width);
   std::copy_n(found[0].place, width, y);
-  for (std::size_t k = 1; k < chunks; ++k) {
-    const std::int32_t* place = found[k].place;
-    keep_better<Order>(y, found[0].best, found[k].best, width, [place](std::size_t i) { return place[i]; });
-  }
 }
 
 template <class Order, class T>
 void position_in_columns(std::int32_t* y, const T* x, std::size_t count, std::size_t inner) {
   if (count == 0) return void(std::fill_n(y, inner, 0));
   const auto alone = [&](std::size_t j, std::size_t width) {
-    T best[position_strip];
-    position_in_strip<Order>(y + j, best, x + j, 1, count, inner, width);
+    position_in_strip<Order>(y + j, x + j, 1, count, inner, width);
   };
   const bool split = has_chunks(count * inner);
   if (split && inner >= 8 * position_strip) return each_strip_split(count, inner, position_strip, alone);
