@@ -46,7 +46,7 @@ inline constexpr accuracy_worst accuracy_measured[] = {
     {"Erf", dtype::float64, 0.9453, 0x1.ff8769ec29072p-1, 0, "AVX3", false},
     {"Sigmoid", dtype::float32, 2.2809, -0x1.36edccp+0, 0, "AVX3", true},
     {"Sigmoid", dtype::float64, 2.0503, -0x1.bae147ae147d8p+1, 0, "AVX3", false},
-    {"Softplus", dtype::float32, 1.7269, 0x1.2df878p-8, 0, "AVX3", false},
+    {"Softplus", dtype::float32, 1.8513, 0x1.6781cp-7, 0, "AVX3", true},
     {"Softplus", dtype::float64, 1.4712, 0x1.9b4da202aa1a1p-2, 0, "AVX3", false},
     {"Gelu", dtype::float32, 2.8558, -0x1.509772p+0, 0, "AVX3", false},
     {"Gelu", dtype::float64, 3.3848, -0x1.836113404b176p-1, 0, "AVX3", false},
