@@ -54,31 +54,67 @@ struct chain_map : std::conditional_t<keeps_values(Head), long_map, short_map> {
     else if constexpr (operands_of(Head) == 2) return after_pair(d, x, in...);
     else return after(opened(d, x), in...);
   }
-  // The same, with keep(k, value) of what the head and the steps but the last give.
-  template <class D, class Keep, class V, class... In>
-  static HWY_INLINE V keeping(D d, const Keep& keep, V x, In... in) {
-    V value = opened(d, x);
-    std::size_t at = 0;
-    ((keep(at++, value), value = next_value<Steps>(value, in)), ...);
+  // As after, with keep(k, value) of what the head and the steps but the last give.
+  template <class Keep, class V, class... In>
+  static HWY_INLINE V after_keeping(const Keep& keep, V value, In... in) {
+    std::size_t k = 0;
+    ((keep(k++, value), value = next_value<Steps>(value, in)), ...);
     return value;
+  }
+  // Whether the head does each of its steps for four vectors, which is faster than one vector after the other.
+  template <class D>
+  static constexpr bool takes_four = has_tables<D> && (Head == chain_head::Sigmoid || Head == chain_head::Exp);
+  template <class D, class V>
+  static HWY_INLINE void open_four(D d, V (&v)[4]) {
+    if constexpr (Head == chain_head::Sigmoid) SigmoidOfAll(d, v);
+    else ExpOfAll(d, v);
   }
 };
 
+// put(at, opened, others...) for each vector of all groups of four. Returns where the rest begins.
+template <class T, class Map, class Put, class First, class... Rest>
+HWY_INLINE std::size_t run_fours(std::size_t n, const Put& put, First first, Rest... rest) {
+  const hn::ScalableTag<T> d;
+  const std::size_t lanes = hn::Lanes(d);
+  std::size_t i = 0;
+  for (; i + 4 * lanes <= n; i += 4 * lanes) {
+    hn::Vec<decltype(d)> v[] = {first.all(d, i, 0), first.all(d, i, lanes), first.all(d, i, 2 * lanes),
+                                first.all(d, i, 3 * lanes)};
+    Map::open_four(d, v);
+    for (std::size_t k = 0; k < 4; ++k) put(i + k * lanes, v[k], rest.all(d, i, k * lanes)...);
+  }
+  return i;
+}
+
 template <class T, class Map, class... In>
-HWY_NOINLINE void keeping_loop(const chain_geometry& g, T* y, In... in) {
+HWY_NOINLINE void fours_loop(T* y, std::size_t n, In... in) {
+  const hn::ScalableTag<T> d;
+  const auto put = [&](std::size_t at, auto opened, auto... others)
+                       HWY_ATTR { hn::StoreU(Map::after(opened, others...), d, y + at); };
+  const std::size_t start = run_fours<T, Map>(n, put, in...);
+  if (start != n) long_loop(Map{}, d, y, start, n, false, in...);
+}
+
+template <class T, class Map, class First, class... Rest>
+HWY_NOINLINE void keeping_loop(const chain_geometry& g, T* y, First first, Rest... rest) {
   const hn::ScalableTag<T> d;
   const std::size_t lanes = hn::Lanes(d), n = g.n;
   T* const kept[] = {static_cast<T*>(g.kept[0]), static_cast<T*>(g.kept[1]), static_cast<T*>(g.kept[2])};
-  std::size_t i = 0;
-  const auto keep = [&](std::size_t k, auto v) HWY_ATTR {
-    if (kept[k]) hn::StoreU(v, d, kept[k] + i);
+  const auto put = [&](std::size_t at, auto opened, auto... others) HWY_ATTR {
+    const auto keep = [&](std::size_t k, auto v) HWY_ATTR {
+      if (kept[k]) hn::StoreU(v, d, kept[k] + at);
+    };
+    hn::StoreU(Map::after_keeping(keep, opened, others...), d, y + at);
   };
-  for (; i + lanes <= n; i += lanes) hn::StoreU(Map::keeping(d, keep, in.all(d, i, 0)...), d, y + i);
+  std::size_t i = 0;
+  if constexpr (Map::template takes_four<decltype(d)>) i = run_fours<T, Map>(n, put, first, rest...);
+  for (; i + lanes <= n; i += lanes) put(i, Map::opened(d, first.all(d, i, 0)), rest.all(d, i, 0)...);
   if (i == n) return;
   const auto keep_first = [&](std::size_t k, auto v) HWY_ATTR {
     if (kept[k]) store_first(d, v, kept[k] + i, n - i);
   };
-  store_first(d, Map::keeping(d, keep_first, in.first(d, i, n - i)...), y + i, n - i);
+  const auto opened = Map::opened(d, first.first(d, i, n - i));
+  store_first(d, Map::after_keeping(keep_first, opened, rest.first(d, i, n - i)...), y + i, n - i);
 }
 
 template <class T, class Map, class... In>
@@ -94,6 +130,9 @@ HWY_INLINE void run_map(const chain_geometry& g, T* y, In... in) {
       if constexpr (Map::is_short) return stream_loop(Map{}, d, y, start, g.n, in...);
       else return long_loop(Map{}, d, y, start, g.n, true, in...);
     }
+  }
+  if constexpr (Map::template takes_four<hn::ScalableTag<T>>) {
+    if (!(g.n >= stream_question && streams(y, g.n, in...))) return fours_loop<T, Map>(y, g.n, in...);
   }
   map_array<T>(Map{}, y, g.n, in...);
 }
