@@ -277,19 +277,24 @@ void fold_narrow(T* y, const T* x, std::size_t count, std::size_t inner, T ident
   std::copy_n(wide, inner, y);
 }
 
-// y[o, i] = the fold of x[o, ., i] for x of [outer, count, inner].
-template <class Op, class T>
-void fold(const T* x, T* y, std::int64_t outer, std::size_t count, std::size_t inner, T identity) {
+// y[o, i] = the fold of x[o, ., i] for x of [outer, count, inner]: `row` folds one row, `columns` folds columns.
+template <class Op, class T, class Row, class Columns>
+HWY_INLINE void fold_slices(const T* x, T* y, std::int64_t outer, std::size_t count, std::size_t inner, T identity,
+                            Row row, Columns columns) {
   if (inner == 0) return;
   for (std::int64_t o = 0; o < outer; ++o, x += count * inner, y += inner) {
     if (inner == 1) {
-      *y = fold_row<Op>(x, count, identity);
+      *y = row(x, count, identity);
     } else if (inner < 16) {
-      fold_narrow<Op>(y, x, count, inner, identity, fold_columns<Op, T>);
+      fold_narrow<Op>(y, x, count, inner, identity, columns);
     } else {
-      fold_columns<Op>(y, x, count, inner, identity);
+      columns(y, x, count, inner, identity);
     }
   }
+}
+template <class Op, class T>
+void fold(const T* x, T* y, std::int64_t outer, std::size_t count, std::size_t inner, T identity) {
+  fold_slices<Op>(x, y, outer, count, inner, identity, fold_row<Op, T>, fold_columns<Op, T>);
 }
 
 }  // namespace

@@ -94,15 +94,7 @@ void split_columns(T* y, const T* x, std::size_t count, std::size_t width, T ide
 template <class Op, class T>
 void split_fold(const T* x, T* y, std::int64_t outer, std::size_t count, std::size_t inner, T identity) {
   if (!has_chunks(count * inner)) return fold<Op>(x, y, outer, count, inner, identity);
-  for (std::int64_t o = 0; o < outer; ++o, x += count * inner, y += inner) {
-    if (inner == 1) {
-      *y = split_row<Op>(x, count, identity);
-    } else if (inner < 16) {
-      fold_narrow<Op>(y, x, count, inner, identity, split_columns<Op, T>);
-    } else {
-      split_columns<Op>(y, x, count, inner, identity);
-    }
-  }
+  fold_slices<Op>(x, y, outer, count, inner, identity, split_row<Op, T>, split_columns<Op, T>);
 }
 
 }  // namespace
