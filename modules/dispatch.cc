@@ -50,7 +50,7 @@ struct live_backend {
 };
 
 /// The built-in table that calls run on when nothing but that matters: no thread has a scope of its own, nobody
-/// watches, no element is outside the host's memory. -1 else: the slow way asks for each.
+/// watches, no element is outside the host's memory. Below 0 else: the slow way asks for each.
 extern std::atomic<int> quick_table;
 inline int quick() { return quick_table.load(); }
 /// Whether the quick way leads to the SIMD kernels.
@@ -65,7 +65,7 @@ bool is_alive(std::string_view name);
 /// The table that a backend was registered with, whether it is alive or not; null for others.
 std::shared_ptr<const kernel_table> own_table_of(std::string_view name);
 /// One thread at a time changes backends and registry. Held while hooks and factories run, which may change more, from
-/// the same thread; never while a call runs.
+/// the same thread; never while a call runs, which asks the snapshot.
 void lock_changes();
 void unlock_changes() noexcept;
 /// States of the registry that were replaced meanwhile are freed after the outermost has gone: what they hold may be a
@@ -77,10 +77,10 @@ struct changes_lock {
   changes_lock& operator=(const changes_lock&) = delete;
 };
 
-/// Reasons against the quick way; each is counted while it lasts.
-enum class reason { scope, watcher, foreign_memory };
-void add_reason(reason why);
-void drop_reason(reason why) noexcept;
+/// While anything else than the active backend matters to calls: a scope, somebody who watches, memory that is not the
+/// host's. Each leaving is ended by one return.
+void leave_quick_way() noexcept;
+void return_to_quick_way() noexcept;
 
 // ------------------------------------------------------------------------------------------ watching
 
@@ -142,15 +142,23 @@ struct name_record {
   }
 };
 
-/// One state of the registry. Readers see it whole and unchanged.
+/// The backends, and which of them calls run on.
+struct backend_directory;
+std::shared_ptr<const backend_directory> first_backends();
+/// Makes these the backends; the registry stays as it is. Under the writers' lock. Throws before anything has changed.
+void publish_backends(std::shared_ptr<const backend_directory> backends);
+
+/// One state of backends and registry. Readers see it whole and unchanged.
 class snapshot {
  public:
-  explicit snapshot(std::vector<std::shared_ptr<const name_record>> records);
+  snapshot(std::vector<std::shared_ptr<const name_record>> records, std::shared_ptr<const backend_directory> backends);
   const name_record* find(std::string_view name) const;
   const std::vector<std::shared_ptr<const name_record>>& records() const { return records_; }
+  const std::shared_ptr<const backend_directory>& backends() const { return backends_; }
 
  private:
   std::vector<std::shared_ptr<const name_record>> records_;
+  std::shared_ptr<const backend_directory> backends_;
   std::vector<std::uint32_t> places_;  // open addressing: index + 1 of a record, 0 where there is none
   std::uint64_t mask_ = 0;
 };

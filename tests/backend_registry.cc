@@ -3,7 +3,10 @@
 // row does for a kernel, what duplicates, replacements and removals do.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <functional>
+#include <future>
 #include <optional>
 #include <stdexcept>
 #include <thread>
@@ -131,6 +134,65 @@ TEST(backends, a_factory_may_not_remove_its_own_backend) {
   });
   EXPECT_TRUE(holds(refusal([] { return kg::set_backend("suicidal"); }), {"suicidal"}));
   EXPECT_EQ(kg::active_backend(), "simd");
+}
+
+TEST(backends, a_factory_that_asks_for_its_own_backend_is_refused) {
+  const cleared after{{"eager", "first", "second"}};
+  kg::register_backend("eager", []() -> std::shared_ptr<kg::storage> {
+    kg::set_backend("eager");
+    return nullptr;
+  });
+  EXPECT_TRUE(holds(refusal([] { return kg::set_backend("eager"); }), {"eager", "its own factory"}));
+  const auto asks_for = [](std::string other) -> kg::backend_factory {
+    return [other]() -> std::shared_ptr<kg::storage> {
+      const kg::backend_scope there(other);
+      return nullptr;
+    };
+  };
+  kg::register_backend("first", asks_for("second"));
+  kg::register_backend("second", asks_for("first"));
+  EXPECT_TRUE(holds(refusal([] { return kg::set_backend("first"); }), {"first", "its own factory"}));
+  EXPECT_EQ(kg::active_backend(), "simd");
+  for (const kg::backend_info& b : kg::backends())
+    EXPECT_EQ(b.alive, b.name == "simd" || b.name == "reference") << b.name;
+}
+
+TEST(backends, a_factory_may_use_the_others_and_choose_the_best) {
+  const cleared after{{"curious"}};
+  double there = 0;
+  kg::register_backend("curious", [&]() -> std::shared_ptr<kg::storage> {
+    there = kg::exp(tensor(0.f)).item();
+    kg::set_best_backend();
+    return nullptr;
+  });
+  kg::set_backend("curious");
+  EXPECT_EQ(there, 1);
+  EXPECT_EQ(kg::active_backend(), "curious");
+}
+
+TEST(backends, calls_wait_for_no_factory_and_no_hook) {
+  const cleared after{{"slow", "mine"}};
+  kg::register_backend("mine", plain());
+  kg::register_kernel(constant("Exp", "mine", 7));
+  kg::set_backend("mine"), kg::set_backend("simd");
+  std::vector<std::future<double>> calls;
+  std::vector<bool> returned;
+  const auto on_another_thread = [&] {
+    calls.push_back(std::async(std::launch::async, [] {
+      const kg::backend_scope here("mine");
+      return kg::exp(tensor(0.f)).item() + static_cast<double>(kg::backends().size());
+    }));
+    returned.push_back(calls.back().wait_for(std::chrono::seconds(30)) == std::future_status::ready);
+  };
+  kg::register_backend("slow", [&] { return on_another_thread(), nullptr; });
+  kg::kernel_config slow = constant("Slow", "slow", 1);
+  slow.setup = slow.dispose = on_another_thread;
+  kg::register_kernel(slow);
+  kg::set_backend("slow");
+  kg::remove_backend("slow");
+  EXPECT_EQ(returned, std::vector<bool>(3, true)) << "while the factory, setup and dispose ran";
+  const double all = static_cast<double>(kg::backends().size()) + 1;
+  for (std::future<double>& call : calls) EXPECT_EQ(call.get(), 7 + all);
 }
 
 TEST(a_backend_scope, is_its_threads_own_and_nests) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which backends there are, which are alive, and which one a call runs on.
+// Which backends there are, which are alive, and which one a call runs on. Calls read the directory in the snapshot and
+// wait for nobody; whoever changes something has the writers' lock and publishes another directory.
 module;
 #include <algorithm>
 #include <atomic>
@@ -18,18 +19,64 @@ import :dispatch;
 namespace kerngrad {
 namespace detail {
 
+using live_ptr = std::shared_ptr<const live_backend>;
+
+// A backend as calls see it. A thread may look at an old directory for as long as it sleeps: it keeps nothing alive.
+struct listed_backend {
+  std::string name;
+  int priority = 0;
+  bool ready = false;  // its kernels are set up, and nobody is about to remove it
+  bool own_storage = false;
+  std::weak_ptr<const live_backend> live;
+  std::shared_ptr<const kernel_table> table;  // that it was registered with
+};
+
+struct backend_directory {
+  std::vector<listed_backend> all;  // the highest priority first
+  std::weak_ptr<const live_backend> active;
+  fallback on_missing = fallback::refuse;
+
+  const listed_backend* named(std::string_view name) const {
+    const auto at = std::find_if(all.begin(), all.end(), [&](const listed_backend& b) { return b.name == name; });
+    return at == all.end() ? nullptr : &*at;
+  }
+  std::string names() const {
+    std::string text;
+    for (const listed_backend& b : all) text += (text.empty() ? "" : ", ") + b.name;
+    return text;
+  }
+};
+
 std::atomic<int> quick_table{0};
 
 namespace {
 
-using live_ptr = std::shared_ptr<const live_backend>;
+// What is taken from quick_table for each reason against the quick way: more than there are built-in tables, so that
+// one is enough to bring it below 0, and what is left when all are gone is the active backend's again.
+constexpr int per_reason = 8;
+static_assert(backend_count < per_reason);
 
-struct known_backend_state {
+struct backend_record {
   std::string name;
   int priority = 0;
-  backend_factory factory;
-  std::shared_ptr<const kernel_table> table;
-  live_ptr live;
+  std::shared_ptr<const backend_factory> factory{};
+  std::shared_ptr<const kernel_table> table{};
+  live_ptr live{};
+  bool making = false;  // its factory runs
+  bool ready = false;
+};
+
+// What only its writers see, under their lock.
+struct backend_set {
+  std::vector<backend_record> all;  // in the order of their registration
+  live_ptr active;
+  fallback on_missing = fallback::refuse;
+
+  backend_record* named(std::string_view name) {
+    for (backend_record& b : all)
+      if (b.name == name) return &b;
+    return nullptr;
+  }
 };
 
 std::shared_ptr<const kernel_table> table_of(std::span<const kernels::entry> kernels) {
@@ -47,142 +94,177 @@ std::shared_ptr<const kernel_table> table_of(std::span<const kernels::entry> ker
   return table;
 }
 
-// Never destroyed: tensors with static storage may outlive every other static.
-struct backend_list {
-  std::recursive_mutex changing;
-  std::mutex mutex;  // of what follows
-  std::vector<known_backend_state> all;
-  live_ptr active;
-  int reasons[3] = {};
-  fallback on_missing = fallback::refuse;
-
-  backend_list() {
-    for (backend which : {backend::simd, backend::reference}) {
-      auto live = std::make_shared<live_backend>();
-      live->name = name_of(which);
-      live->priority = which == backend::simd ? 1 : 0;
-      live->table = static_cast<int>(which);
-      all.push_back({live->name, live->priority, {}, {}, live});
-    }
-    active = all.front().live;
+backend_set built_in() {
+  backend_set set;
+  for (backend which : {backend::simd, backend::reference}) {
+    auto live = std::make_shared<live_backend>();
+    live->name = name_of(which);
+    live->priority = which == backend::simd ? 1 : 0;
+    live->table = static_cast<int>(which);
+    set.all.push_back({.name = live->name, .priority = live->priority, .live = live, .ready = true});
+  }
+  set.active = set.all.front().live;
 #ifdef KG_ONEDNN
-    // Below the others: it has few kernels, so that it is chosen by name and not for being the best.
-    all.push_back({"onednn", -1, {}, table_of(kernels::onednn::onednn_kernels), nullptr});
+  // Below the others: it has few kernels, so that it is chosen by name and not for being the best.
+  set.all.push_back({.name = "onednn", .priority = -1, .table = table_of(kernels::onednn::onednn_kernels)});
 #endif
-  }
-  known_backend_state* named(std::string_view name) {
-    for (known_backend_state& b : all)
-      if (b.name == name) return &b;
-    return nullptr;
-  }
-  // To be called whenever one of its parts changes, under the mutex.
-  void update_quick() {
-    const bool plain = std::all_of(std::begin(reasons), std::end(reasons), [](int count) { return count == 0; });
-    quick_table.store(plain ? active->table : -1);
-  }
-  std::string names() const {
-    std::string text;
-    for (const known_backend_state& b : all) text += (text.empty() ? "" : ", ") + b.name;
-    return text;
-  }
+  return set;
+}
+
+// Never destroyed: tensors with static storage may outlive every other static.
+struct backend_writers {
+  std::recursive_mutex changing;
+  backend_set now = built_in();  // under `changing`
 };
-backend_list& list() {
-  static backend_list* one = new backend_list;
+backend_writers& writers() {
+  static backend_writers* one = new backend_writers;
   return *one;
+}
+
+std::shared_ptr<const backend_directory> directory_of(const backend_set& set) {
+  auto made = std::make_shared<backend_directory>();
+  for (const backend_record& b : set.all) {
+    const auto at =
+        std::upper_bound(made->all.begin(), made->all.end(), b.priority,
+                         [](int priority, const listed_backend& other) { return priority > other.priority; });
+    made->all.insert(at, {b.name, b.priority, b.ready, b.live && b.live->memory != nullptr, b.live, b.table});
+  }
+  made->active = set.active;
+  made->on_missing = set.on_missing;
+  return made;
+}
+
+// Changes the backends, under the writers' lock: `edit` is called with a copy, which then is published. What it
+// throws has changed nothing.
+template <class F>
+void change(F edit) {
+  backend_set& now = writers().now;
+  backend_set next = now;
+  edit(next);
+  publish_backends(directory_of(next));
+  // After the directory: a call that is sent the slow way finds there whom it was sent to.
+  quick_table.fetch_add(next.active->table - now.active->table);
+  std::swap(now, next);
+}
+
+std::shared_ptr<const backend_directory> directory() {
+  const pinned now;
+  return now->backends();
+}
+
+[[noreturn]] void refuse_unknown(std::string_view function, std::string_view name) {
+  fail(function, "the backend " + std::string(name), "one of " + directory()->names(), "register it first");
 }
 
 thread_local live_ptr scoped;  // what a backend_scope of this thread says
 
-// The backend of that name, made if it has not been. Under `changing`.
-live_ptr alive(std::string_view name) {
-  backend_list& l = list();
-  backend_factory factory;
+void set_ready(std::string_view name, bool ready) {
+  change([&](backend_set& set) {
+    if (backend_record* b = set.named(name)) b->ready = ready;
+  });
+}
+
+// Under the writers' lock.
+live_ptr made(std::string_view name) {
   auto made = std::make_shared<live_backend>();
+  std::shared_ptr<const backend_factory> factory;
   {
-    std::lock_guard lock(l.mutex);
-    const known_backend_state* b = l.named(name);
-    if (!b) fail("set_backend", "the backend " + std::string(name), "one of " + l.names(), "register it first");
-    if (b->live) return b->live;
+    backend_record* b = writers().now.named(name);
+    if (!b) refuse_unknown("set_backend", name);
+    if (b->live) return b->live;  // a hook of one of its kernels may use it
+    if (b->making)
+      fail("set_backend", "the backend " + b->name + ", asked for by its own factory", "a factory that makes it",
+           "choose it after it was registered");
     factory = b->factory;
     made->name = b->name;
     made->priority = b->priority;
     made->own_table = b->table;
-  }
-  made->memory = factory ? factory() : nullptr;
-  if (made->memory) add_reason(reason::foreign_memory);  // before anything can live there; for good, since it may stay
-  // Alive before its kernels are set up: a hook may use the backend.
-  {
-    std::lock_guard lock(l.mutex);
-    known_backend_state* b = l.named(name);
-    if (!b) fail("set_backend", "the backend " + made->name + ", which its factory removed", "one of " + l.names());
-    b->live = made;
+    b->making = true;
   }
   try {
-    set_up_kernels(name);
+    if (factory && *factory) made->memory = (*factory)();
+    // Alive before its kernels are set up: a hook may use the backend.
+    change([&](backend_set& set) {
+      backend_record* b = set.named(name);
+      if (!b)
+        fail("set_backend", "the backend " + made->name + ", which its factory removed",
+             "one of " + directory()->names());
+      b->live = made;
+      b->making = false;
+    });
   } catch (...) {
-    std::lock_guard lock(l.mutex);
-    if (known_backend_state* b = l.named(name)) b->live = nullptr;
+    if (backend_record* b = writers().now.named(name)) b->making = false;
+    throw;
+  }
+  try {
+    // Before anything can live there; for good, since it may stay.
+    if (made->memory) leave_quick_way();
+    set_up_kernels(name);
+    set_ready(name, true);
+  } catch (...) {
+    // The directory goes on naming it, without anybody who keeps it.
+    if (backend_record* b = writers().now.named(name)) b->live = nullptr;
     throw;
   }
   return made;
 }
 
-// The names of all backends, the highest priority first.
-std::vector<std::string> names_by_priority() {
-  backend_list& l = list();
-  std::lock_guard lock(l.mutex);
-  std::vector<const known_backend_state*> order;
-  for (const known_backend_state& b : l.all) order.push_back(&b);
-  // Of equals, the one that was registered first: they lie in the list in that order.
-  std::sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
-    return a->priority != b->priority ? a->priority > b->priority : a < b;
-  });
-  std::vector<std::string> names;
-  for (const known_backend_state* b : order) names.push_back(b->name);
-  return names;
+// The backend of that name, made if it has not been. One that is ready costs no lock.
+live_ptr alive(std::string_view name) {
+  {
+    const std::shared_ptr<const backend_directory> now = directory();
+    const listed_backend* b = now->named(name);
+    if (!b) refuse_unknown("set_backend", name);
+    if (live_ptr live = b->ready ? b->live.lock() : nullptr) return live;
+  }
+  const changes_lock changing;
+  return made(name);
 }
 
+// Under the writers' lock.
 void activate(live_ptr which) {
-  backend_list& l = list();
-  std::lock_guard lock(l.mutex);
-  l.active = std::move(which);
-  l.update_quick();
+  change([&](backend_set& set) { set.active = std::move(which); });
 }
 
 }  // namespace
 
-void lock_changes() { list().changing.lock(); }
-void unlock_changes() noexcept { list().changing.unlock(); }
+std::shared_ptr<const backend_directory> first_backends() { return directory_of(writers().now); }
+
+void lock_changes() { writers().changing.lock(); }
+void unlock_changes() noexcept { writers().changing.unlock(); }
+
+void leave_quick_way() noexcept { quick_table.fetch_sub(per_reason); }
+void return_to_quick_way() noexcept { quick_table.fetch_add(per_reason); }
 
 live_ptr backend_here() {
   if (scoped) return scoped;
-  backend_list& l = list();
-  std::lock_guard lock(l.mutex);
-  return l.active;
+  for (;;) {
+    const pinned now;
+    if (live_ptr active = now->backends()->active.lock()) return active;
+    // It was removed since the directory was read: there is another one by now.
+  }
 }
 
 std::shared_ptr<const kernel_table> own_table_of(std::string_view name) {
-  backend_list& l = list();
-  std::lock_guard lock(l.mutex);
-  const known_backend_state* b = l.named(name);
+  const pinned now;
+  const listed_backend* b = now->backends()->named(name);
   return b ? b->table : nullptr;
 }
 
 bool is_alive(std::string_view name) {
-  backend_list& l = list();
-  std::lock_guard lock(l.mutex);
-  const known_backend_state* b = l.named(name);
-  return b && b->live;
+  const pinned now;
+  const listed_backend* b = now->backends()->named(name);
+  return b && !b->live.expired();
 }
 
 std::vector<live_ptr> fallback_chain(const live_backend& from) {
   std::vector<live_ptr> chain;
-  if (active_fallback() == fallback::refuse) return chain;
-  const changes_lock changing;
-  for (const std::string& name : names_by_priority()) {
-    if (name == from.name) continue;
+  const std::shared_ptr<const backend_directory> now = directory();
+  if (now->on_missing == fallback::refuse) return chain;
+  for (const listed_backend& b : now->all) {
+    if (b.name == from.name) continue;
     try {
-      chain.push_back(alive(name));
+      chain.push_back(alive(b.name));
     } catch (const std::exception&) {
       // A backend that cannot be made here is no link of the chain.
     }
@@ -190,65 +272,51 @@ std::vector<live_ptr> fallback_chain(const live_backend& from) {
   return chain;
 }
 
-void add_reason(reason why) {
-  backend_list& l = list();
-  std::lock_guard lock(l.mutex);
-  ++l.reasons[static_cast<int>(why)];
-  l.update_quick();
-}
-
-void drop_reason(reason why) noexcept {
-  backend_list& l = list();
-  std::lock_guard lock(l.mutex);
-  --l.reasons[static_cast<int>(why)];
-  l.update_quick();
-}
-
 }  // namespace detail
 
 using namespace detail;
 
+namespace {
+
+void add_backend(const backend_record& added) {
+  if (added.name.empty()) fail("register_backend", "an empty name", "a name");
+  const changes_lock changing;
+  change([&](backend_set& set) {
+    if (set.named(added.name))
+      fail("register_backend", "the name " + added.name, "one that is free", "remove it first");
+    set.all.push_back(added);
+  });
+}
+
+}  // namespace
+
 void register_backend(std::string_view name, backend_factory factory, int priority) {
-  if (name.empty()) fail("register_backend", "an empty name", "a name");
-  backend_list& l = list();
-  std::lock_guard lock(l.mutex);
-  if (l.named(name)) fail("register_backend", "the name " + std::string(name), "one that is free", "remove it first");
-  l.all.push_back({std::string(name), priority, std::move(factory), nullptr, nullptr});
+  add_backend({std::string(name), priority, std::make_shared<const backend_factory>(std::move(factory))});
 }
 
 void register_kernel_table(std::string_view name, std::span<const kernels::entry> kernels, int priority) {
-  std::shared_ptr<const kernel_table> table = table_of(kernels);
-  register_backend(name, backend_factory(), priority);
-  backend_list& l = list();
-  std::lock_guard lock(l.mutex);
-  l.named(name)->table = std::move(table);
+  add_backend({std::string(name), priority, {}, table_of(kernels)});
 }
 
 void remove_backend(std::string_view name) {
-  backend_list& l = list();
   const changes_lock changing;
-  bool was_active = false, was_alive = false;
-  {
-    std::lock_guard lock(l.mutex);
-    const known_backend_state* b = l.named(name);
-    if (!b) fail("remove_backend", "the backend " + std::string(name), "one of " + l.names());
-    if (b->live && b->live->table >= 0)
-      fail("remove_backend", "the built-in backend " + std::string(name), "a registered one");
-    was_alive = b->live != nullptr;
-    was_active = was_alive && l.active == b->live;
-  }
+  const backend_record* b = writers().now.named(name);
+  if (!b) refuse_unknown("remove_backend", name);
+  if (b->live && b->live->table >= 0) fail("remove_backend", "the built-in backend " + b->name, "a registered one");
+  const bool was_alive = b->live != nullptr, was_active = was_alive && writers().now.active == b->live;
   std::exception_ptr thrown;
-  try {
-    if (was_alive) dispose_kernels(name);
-  } catch (...) {
-    thrown = std::current_exception();
+  if (was_alive) {
+    set_ready(name, false);  // whoever wants it from now on waits, and then finds it gone
+    try {
+      dispose_kernels(name);
+    } catch (...) {
+      thrown = std::current_exception();
+    }
   }
-  {
-    std::lock_guard lock(l.mutex);
-    std::erase_if(l.all, [&](const known_backend_state& b) { return b.name == name; });
-    if (was_active) l.active = l.all.front().live;
-    l.update_quick();
-  }
+  change([&](backend_set& set) {
+    std::erase_if(set.all, [&](const backend_record& each) { return each.name == name; });
+    if (was_active) set.active = set.all.front().live;
+  });
   // The quick way stays closed if it had a storage: tensors may still live there.
   if (was_active) set_best_backend();
   if (thrown) std::rethrow_exception(thrown);
@@ -263,10 +331,11 @@ void set_backend(backend which) { set_backend(name_of(which)); }
 
 std::string set_best_backend() {
   const changes_lock changing;
-  for (const std::string& name : names_by_priority()) {
+  const std::shared_ptr<const backend_directory> now = directory();
+  for (const listed_backend& b : now->all) {
     try {
-      activate(alive(name));
-      return name;
+      activate(alive(b.name));
+      return b.name;
     } catch (const std::exception&) {
       // Not available here: the next one. `reference` always is.
     }
@@ -278,37 +347,33 @@ std::string active_backend() { return backend_here()->name; }
 
 std::vector<backend_info> backends() {
   std::vector<backend_info> all;
-  backend_list& l = list();
-  for (const std::string& name : names_by_priority()) {
-    std::lock_guard lock(l.mutex);
-    if (const known_backend_state* b = l.named(name))
-      all.push_back({b->name, b->priority, b->live != nullptr, b->live && b->live->memory});
+  const std::shared_ptr<const backend_directory> now = directory();
+  for (const listed_backend& b : now->all) {
+    const bool alive = !b.live.expired();
+    all.push_back({b.name, b.priority, alive, alive && b.own_storage});
   }
   return all;
 }
 
 backend_scope::backend_scope(std::string_view name) {
-  const changes_lock changing;
   live_ptr now = alive(name);
-  add_reason(reason::scope);
+  leave_quick_way();
   outer_ = std::exchange(scoped, std::move(now));
 }
 
 backend_scope::~backend_scope() {
   scoped = std::static_pointer_cast<const live_backend>(std::exchange(outer_, nullptr));
-  drop_reason(reason::scope);
+  return_to_quick_way();
 }
 
 void set_fallback(fallback choice) {
-  backend_list& l = list();
-  std::lock_guard lock(l.mutex);
-  l.on_missing = choice;
+  const changes_lock changing;
+  change([&](backend_set& set) { set.on_missing = choice; });
 }
 
 fallback active_fallback() {
-  backend_list& l = list();
-  std::lock_guard lock(l.mutex);
-  return l.on_missing;
+  const pinned now;
+  return now->backends()->on_missing;
 }
 
 }  // namespace kerngrad

@@ -132,7 +132,7 @@ hook_handle add_hooks(hooks wanted) {
     w.all = std::move(next);
   }
   if (added->wanted.allocate) ++allocation_watchers;
-  add_reason(reason::watcher);
+  leave_quick_way();
   hook_handle handle;
   handle.added_ = std::move(added);
   return handle;
@@ -149,7 +149,7 @@ void hook_handle::remove() noexcept {
     w.all = std::move(next);
   }
   if (static_cast<const watcher*>(gone.get())->wanted.allocate) --allocation_watchers;
-  drop_reason(reason::watcher);
+  return_to_quick_way();
 }
 
 }  // namespace kerngrad

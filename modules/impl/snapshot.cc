@@ -90,7 +90,7 @@ hazard& first_use() {
 }
 
 struct registry_state {
-  std::atomic<const snapshot*> current{new snapshot(known_records())};
+  std::atomic<const snapshot*> current{new snapshot(known_records(), first_backends())};
   std::vector<std::unique_ptr<const snapshot>> retired, unused;  // under the writers' lock
 };
 registry_state& state() {
@@ -113,9 +113,9 @@ void find_unused() {
 }
 
 // Under the writers' lock.
-void publish(record_list records) {
+void publish(record_list records, std::shared_ptr<const backend_directory> backends) {
   registry_state& s = state();
-  auto next = std::make_unique<const snapshot>(std::move(records));
+  auto next = std::make_unique<const snapshot>(std::move(records), std::move(backends));
   s.retired.reserve(s.retired.size() + 1);
   s.unused.reserve(s.unused.size() + s.retired.size() + 1);
   s.retired.emplace_back(s.current.exchange(next.release()));
@@ -137,7 +137,12 @@ changes_lock::~changes_lock() {
   unlock_changes();
 }
 
-snapshot::snapshot(record_list records) : records_(std::move(records)) {
+void publish_backends(std::shared_ptr<const backend_directory> backends) {
+  publish(state().current.load()->records(), std::move(backends));
+}
+
+snapshot::snapshot(record_list records, std::shared_ptr<const backend_directory> backends)
+    : records_(std::move(records)), backends_(std::move(backends)) {
   std::size_t size = 256;
   while (size < 4 * records_.size()) size *= 2;
   mask_ = size - 1;
@@ -406,7 +411,8 @@ void transaction::commit() {
   try {
     for (const kernel_ptr& k : kernels_) set_up(*k);
     removed.clear();
-    publish(applied(removed));  // anew: a hook may have changed the registry
+    record_list changed = applied(removed);  // anew: a hook may have changed the registry
+    publish(std::move(changed), state().current.load()->backends());
   } catch (...) {
     for (const kernel_ptr& k : kernels_) dispose_quietly(*k);
     throw;
