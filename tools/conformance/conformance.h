@@ -87,15 +87,9 @@ tolerance tolerance_of(std::string_view kernel);
 /// The first difference in a few words; empty when dtype, shape and elements agree.
 std::string difference(const kg::tensor& actual, const kg::tensor& expected, tolerance within);
 
-/// |x| in double precision.
-kg::tensor magnitude(const kg::tensor& x);
-/// What a call whose operands are magnitudes gives in place of the tensor that is judged: sums of |x * y|.
-using sums_of_magnitudes = std::function<kg::tensor(const kernel_call& magnitudes)>;
-/// Whether the result or a gradient of a bilinear kernel (convolution, matrix product) is as near to the recorded one
-/// as float32 can tell: within eps * sum |x * y| for each element, where the terms cancel below the resolution of their
-/// sum.
-bool cancels(const kernel_call& call, const kg::tensor& actual, const kg::tensor& expected,
-             const sums_of_magnitudes& sums_of);
+/// Whether a sum in float32 is as near to the recorded one as float32 can tell: within eps * sum |term| for each
+/// element, which `sums` holds. Where terms cancel that is more than a tolerance allows.
+bool cancels(const kg::tensor& actual, const kg::tensor& expected, const kg::tensor& sums);
 
 /// "float32 [2, 3]".
 std::string text_of(const kg::tensor& x);
