@@ -5,6 +5,7 @@ import gzip
 import pathlib
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -54,6 +55,28 @@ with tempfile.TemporaryDirectory() as name:
     (scratch / 'cut.safetensors').write_bytes(weights[:len(weights) // 2])
     refused(run('--model', 'mlp', '--limit', 64, '--load', scratch / 'cut.safetensors'), 'cut.safetensors')
     refused(run('--model', 'cnn', '--limit', 64, '--load', scratch / '0.safetensors'))
+
+    # Headers that no writer of weights makes.
+    nested = '[' * 100000 + ']' * 100000
+    entry = '{"dtype": "F32", "shape": [%s], "data_offsets": [0, 4]}'
+    for header, word in (('{"w": %s}' % nested, 'nested'), ('{"w": {"shape": %s}}' % nested, 'nested'),
+                         ('{"__metadata__": %s}' % nested, 'nested'), ('{"w": ' * 100000, 'nested'),
+                         ('{"w": %s}' % entry % '1e3920', 'number'), ('{"w": %s}' % entry % '-1', '-1'),
+                         ('{"w": %s}' % entry % '18446744073709551617', 'shape'),
+                         ('{"w": %s}' % entry % ('"%s"' % ('x' * 100000)), 'shape'),
+                         ('{"w": %s, "w": %s}' % (entry % 1, entry % 1), 'twice'),
+                         ('{"w": %s}' % entry.replace('}', ', "shape": [1]}') % 2, 'twice'), ('[]', 'object')):
+        (scratch / 'header.safetensors').write_bytes(struct.pack('<Q', len(header)) + header.encode() + bytes(4))
+        result = run('--model', 'mlp', '--limit', 64, '--load', scratch / 'header.safetensors')
+        refused(result, 'header.safetensors', word)
+        assert len(result.stderr) < 1000, 'a sentence is wanted'
+
+    # Whole numbers are decimal, and the type that holds them does not decide what is meant.
+    for option, given in (('--seed', 2**64), ('--seed', -1), ('--seed', '1.5'), ('--seed', '0x10'), ('--limit', '1e3'),
+                          ('--batch', 2**64 + 1), ('--epochs', 2**32 + 1), ('--threads', 1025)):
+        refused(run('--model', 'mlp', '--limit', 64, option, given), option, str(given))
+    assert 'seed 18446744073709551615' in run('--model', 'mlp', '--limit', 64, '--seed', 2**64 - 1).stdout
+    assert 'batches of 10;' in run('--model', 'mlp', '--limit', 64, '--epochs', 1, '--batch', '010').stdout
     refused(run('--data', scratch / 'nowhere'), 'nowhere')
     refused(run('--target', 'ABACUS'), 'ABACUS')
 

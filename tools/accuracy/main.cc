@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -20,6 +21,7 @@
 #include "kernels/unary.h"
 #include "tools/accuracy/rows.h"
 #include "tools/accuracy/sweep.h"
+#include "tools/whole_number.h"
 
 namespace {
 
@@ -130,9 +132,11 @@ int main(int argc, char** argv) try {
   options how;
   app.add_option("functions", functions, "names of ops, as Exp; all by default");
   CLI::Option* named = app.add_option("--target", target_name, "a CPU target, as AVX2, or all; the best by default");
-  app.add_option("--stride", how.stride, "take every so manieth of the 2^32 floats")->check(CLI::PositiveNumber);
-  app.add_option("--samples", how.samples, "points of float64 and of two operands")->check(CLI::PositiveNumber);
-  app.add_option("--threads", how.threads, "threads")->check(CLI::PositiveNumber);
+  app.add_option("--stride", how.stride, "take every so manieth of the 2^32 floats")
+      ->transform(kgtools::whole_number(1, std::numeric_limits<std::uint32_t>::max()));
+  app.add_option("--samples", how.samples, "points of float64 and of two operands")
+      ->transform(kgtools::whole_number(1, 1'000'000'000));
+  app.add_option("--threads", how.threads, "threads")->transform(kgtools::whole_number(1, 1024));
   app.add_option("--rows", rows_file, "write what the rows keep, found on the best target, to this header")
       ->excludes(named);
   app.add_option("--check-rows", checked_file, "measure nothing, and fail when this header is not as --rows writes it");

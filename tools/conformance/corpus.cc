@@ -5,10 +5,19 @@
 #include <cmath>
 #include <fstream>
 #include <limits>
+#include <utility>
 
+#include "tools/strict_json.h"
 #include "tools/conformance/conformance.h"
 
 namespace conformance {
+
+namespace {
+
+// A nested list of the highest rank, in an argument of a case, and a good deal more.
+constexpr int deepest = 32;
+
+}  // namespace
 
 void for_each_line(const std::filesystem::path& file, const std::function<void(const json&)>& run) {
   std::ifstream in(file);
@@ -17,8 +26,10 @@ void for_each_line(const std::filesystem::path& file, const std::function<void(c
   for (int number = 1; std::getline(in, text); ++number) {
     if (text.empty()) continue;
     try {
-      run(json::parse(text));
+      run(kgtools::parse_strictly(text.begin(), text.end(), deepest));
     } catch (const json::exception& e) {
+      throw corpus_error(fmt::format("{}:{}: {}", file.string(), number, e.what()));
+    } catch (const kgtools::malformed_json& e) {
       throw corpus_error(fmt::format("{}:{}: {}", file.string(), number, e.what()));
     } catch (const corpus_error& e) {
       throw corpus_error(fmt::format("{}:{}: {}", file.string(), number, e.what()));
@@ -39,16 +50,32 @@ double number_of(const json& value) {
 
 namespace {
 
+// The integer, which T must hold: a conversion would cut it.
+template <class T>
+T integer_of(const json& value) {
+  const bool fits = value.is_number_unsigned()
+                        ? std::in_range<T>(value.get<std::uint64_t>())
+                        : value.is_number_integer() && std::in_range<T>(value.get<std::int64_t>());
+  if (!fits) throw corpus_error(fmt::format("not an integer of {} bits: {}", 8 * sizeof(T), value.dump()));
+  return value.get<T>();
+}
+
+float float_of(const json& value) {
+  const double number = number_of(value);
+  if (std::isfinite(number) && std::fabs(number) > std::numeric_limits<float>::max())
+    throw corpus_error("beyond float32: " + value.dump());
+  return static_cast<float>(number);
+}
+
 template <class T>
 kg::tensor filled(const json& data, const kg::shape& dims) {
   std::vector<T> values;
   values.reserve(data.size());
   for (const json& item : data) {
     if constexpr (std::is_floating_point_v<T>) {
-      values.push_back(static_cast<T>(number_of(item)));
+      values.push_back(float_of(item));
     } else {
-      if (!item.is_number_integer()) throw corpus_error("not an integer: " + item.dump());
-      values.push_back(item.get<T>());
+      values.push_back(integer_of<T>(item));
     }
   }
   return kg::tensor(values, dims);
@@ -65,14 +92,15 @@ kg::tensor filled_bool(const json& data, const kg::shape& dims) {
 
 kg::tensor filled_complex(const json& data, const kg::shape& dims) {
   std::vector<kg::complex64> values;
-  for (std::size_t i = 0; i < data.size(); i += 2)
-    values.push_back({static_cast<float>(number_of(data[i])), static_cast<float>(number_of(data[i + 1]))});
+  for (std::size_t i = 0; i < data.size(); i += 2) values.push_back({float_of(data[i]), float_of(data[i + 1])});
   return kg::tensor(values, dims);
 }
 
-kg::shape shape_of(const json& sizes) {
+kg::shape shape_of(const json& value) {
+  std::vector<std::int64_t> sizes;
+  for (const json& size : value) sizes.push_back(integer_of<std::int64_t>(size));
   try {
-    return kg::shape(sizes.get<std::vector<std::int64_t>>());
+    return kg::shape(sizes);
   } catch (const kg::error& e) {
     throw corpus_error(e.what());
   }
@@ -104,7 +132,7 @@ namespace {
 void flatten(const json& list, std::vector<std::int64_t>& out) {
   for (const json& item : list) {
     if (item.is_array()) flatten(item, out);
-    else if (item.is_number_integer()) out.push_back(item.get<std::int64_t>());
+    else if (item.is_number_integer()) out.push_back(integer_of<std::int64_t>(item));
     else throw skip_case{"a list attribute of other things than integers, which no call can hold"};
   }
 }
@@ -118,7 +146,7 @@ kg::attr_value dtype_value(const std::string& name) {
 
 kg::attr_value value_of(const json& value, kg::attr_kind wanted) {
   if (value.is_boolean()) return value.get<bool>();
-  if (value.is_number_integer()) return value.get<std::int64_t>();
+  if (value.is_number_integer()) return integer_of<std::int64_t>(value);
   if (value.is_number()) return value.get<double>();
   if (value.is_string() && wanted == kg::attr_kind::number) return number_of(value);
   if (value.is_string() && wanted == kg::attr_kind::dtype) return dtype_value(value.get<std::string>());

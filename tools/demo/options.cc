@@ -4,7 +4,10 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
+#include <limits>
 #include <string>
+
+#include "tools/whole_number.h"
 
 namespace demo {
 
@@ -20,14 +23,15 @@ std::optional<options> read_command_line(int argc, const char* const* argv, int&
       ->type_name("cnn|mlp");
   const CLI::Option* epochs =
       app.add_option("--epochs", chosen.epochs, "passes over the training images (default: 3, or 0 with --load)")
-          ->check(CLI::Range(0, 1000).description(""));
+          ->transform(kgtools::whole_number(0, 1000));
   app.add_option("--batch", chosen.batch,
                  "images in a step; the last, incomplete batch of an epoch is left out (default: 64)")
-      ->check(CLI::Range(1, 60000).description(""));
+      ->transform(kgtools::whole_number(1, 60000));
   app.add_option("--seed", chosen.seed, "chooses initial weights and order of the images (default: 1)")
+      ->transform(kgtools::whole_number(0, std::numeric_limits<std::uint64_t>::max()))
       ->type_name("NUMBER");
   app.add_option("--threads", chosen.threads, "threads of the kernels; 0: one for each CPU (default: 1)")
-      ->check(CLI::Range(0, 1024).description(""));
+      ->transform(kgtools::whole_number(0, 1024));
   app.add_option("--target", chosen.target, "use no SIMD target better than this one, such as AVX2")->type_name("NAME");
   app.add_option("--data", chosen.data, "folder of the four gzipped IDX files (default: " + chosen.data + ")")
       ->type_name("DIR");
@@ -35,7 +39,7 @@ std::optional<options> read_command_line(int argc, const char* const* argv, int&
       ->type_name("FILE");
   app.add_option("--save", chosen.save, "write the weights to a safetensors file")->type_name("FILE");
   app.add_option("--limit", chosen.limit, "use only the first N training images and N test images")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{10'000'000}).description(""))
+      ->transform(kgtools::whole_number(1, 10'000'000))
       ->type_name("N");
   try {
     app.parse(argc, argv);

@@ -10,11 +10,11 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <set>
 #include <span>
 #include <utility>
 
 #include "failure.h"
+#include "tools/strict_json.h"
 
 namespace demo {
 namespace {
@@ -26,7 +26,11 @@ constexpr std::size_t length_bytes = 8;
 constexpr std::uint64_t header_limit = 100'000'000;  // the format's own limit
 constexpr std::uint64_t file_limit = std::uint64_t{1} << 32;
 
-[[noreturn]] void refuse(const std::string& path, const std::string& what) { throw bad_input(path + ": " + what); }
+// Names and values of the file may be as long as the file: a sentence quotes their beginnings.
+[[noreturn]] void refuse(const std::string& path, const std::string& what) {
+  constexpr std::size_t longest = 300;
+  throw bad_input(path + ": " + (what.size() > longest ? what.substr(0, longest) + "..." : what));
+}
 
 std::vector<char> read_whole(const std::string& path) {
   std::error_code error;
@@ -41,20 +45,16 @@ std::vector<char> read_whole(const std::string& path) {
   return bytes;
 }
 
-// JSON keeps the last of two equal keys without a word; the format forbids them.
+// An object of names, each an object that holds lists.
+constexpr int header_depth = 3;
+
 json parse_header(const std::string& path, std::span<const char> text) {
-  std::set<std::string> names;
-  const auto unique_names = [&](int depth, json::parse_event_t event, json& key) {
-    if (event == json::parse_event_t::key && depth == 1 && !names.insert(key.get<std::string>()).second)
-      refuse(path, fmt::format("the name {} occurs twice", key.get<std::string>()));
-    return true;
-  };
   try {
-    json header = json::parse(text.begin(), text.end(), unique_names);
+    json header = kgtools::parse_strictly(text.begin(), text.end(), header_depth);
     if (!header.is_object()) refuse(path, "the header is no JSON object");
     return header;
-  } catch (const json::parse_error& e) {
-    refuse(path, fmt::format("no safetensors file: the header is not JSON (at byte {} of it)", e.byte));
+  } catch (const kgtools::malformed_json& e) {
+    refuse(path, fmt::format("no safetensors file: its header is {}", e.what()));
   }
 }
 
@@ -66,7 +66,7 @@ std::vector<std::int64_t> sizes_in(const std::string& path, const std::string& n
   std::vector<std::int64_t> sizes;
   for (const json& item : *list) {
     if (!item.is_number_unsigned() || item.get<std::uint64_t>() > file_limit)
-      refuse(path, fmt::format("{} has {} in \"{}\"", name, item.dump(), field));
+      refuse(path, fmt::format("\"{}\" of {} has {}", field, name, item.dump()));
     sizes.push_back(item.get<std::int64_t>());
   }
   return sizes;
