@@ -9,6 +9,7 @@
 #include <limits>
 #include <string>
 
+#include "tests/support/full.h"
 #include "tests/support/refusal.h"
 
 import kerngrad.testkit;
@@ -45,12 +46,13 @@ class bad_calls : public ::testing::TestWithParam<std::string> {
 TEST_P(bad_calls, are_refused_or_legal_and_leave_nothing_behind_however_large_they_are) {
   kg::testkit::options how;
   how.largest_result = std::numeric_limits<std::int64_t>::max();
+  how.thorough = kgtest::full();
   for (int c = 0; c < kg::testkit::check_count; ++c)
     if (const check by = static_cast<check>(c); by != check::bad_calls)
       how.without.push_back({by, "every_op.cc has it, with large results left out"});
   const kg::testkit::report found = kg::testkit::check_op(GetParam(), how);
   EXPECT_TRUE(found) << found;
-  EXPECT_GE(found.count(check::bad_calls), 70);
+  EXPECT_GE(found.count(check::bad_calls), how.thorough ? 500 : 70);
 }
 
 INSTANTIATE_TEST_SUITE_P(rows, bad_calls, ::testing::ValuesIn(kg::op_names()),

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <memory>
-#include <cstdlib>
 #include <sstream>
 #include <stdexcept>
 
+#include "tests/support/full.h"
 #include "tests/support/refusal.h"
 import kerngrad.testkit;
 
@@ -176,7 +176,7 @@ TEST_P(every_explanation, of_operands_of_mixed_dtypes_says_which_are_cast) {
 TEST_P(every_explanation, of_a_wrong_call_has_the_text_of_its_error) {
   const kg::op_row& row = *kg::row_named(GetParam());
   std::size_t refused = 0;
-  for (const kg::testkit::wrong_call& call : kg::testkit::wrong_calls_of(row, std::getenv("KERNGRAD_FULL") ? 1 : 5)) {
+  for (const kg::testkit::wrong_call& call : kg::testkit::wrong_calls_of(row, full() ? 1 : 5)) {
     SCOPED_TRACE(call.label);
     const kg::explanation told = explained(GetParam(), call.operands, call.attrs);
     std::int64_t size = 0;  // what is legal and huge is not run
