@@ -101,6 +101,13 @@ outcome run_gradient(const json& line);
 outcome run_optimizer(const json& line);
 outcome run_error(const json& line);
 
+/// The parameter whose dtype a recorded text refuses; empty where it is about something else.
+std::string_view refused_argument(std::string_view recorded);
+/// Whether a refusal names the kernel and what the recorded text is about: the operand that `refused_argument` stands
+/// for and its dtype, an attribute, a quantity.
+outcome judge_refusal(const kg::error& refusal, std::string_view kernel, std::string_view operand,
+                      std::string_view recorded);
+
 /// The name that an error case is listed and filtered under: its kernel, or its op where no kernel belongs to it.
 std::string error_subject(const json& line);
 
