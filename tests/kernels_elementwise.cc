@@ -21,6 +21,7 @@
 #include "kernels/select.h"
 #include "kernels/unary.h"
 #include "tests/support/elementwise_oracle.h"
+#include "tests/support/elementwise_sweep.h"
 #include "tests/support/kernels.h"
 
 namespace {
@@ -30,106 +31,14 @@ using kerngrad::dtype;
 using kgtest::scalar;
 
 using kgtest::column;
+using kgtest::guarded_run;
+using kgtest::probe;
 using kgtest::random_column;
+using kgtest::sweep;
 
 constexpr std::size_t column_size = kgtest::column_size;
 
-// What to call: a kernel on n elements at plain pointers.
-using call = std::function<void(const void* const* in, void* out, std::size_t n)>;
-
-struct probe {
-  std::string name;
-  std::vector<dtype> in;
-  dtype out;
-  std::vector<column> data;
-  std::vector<scalar> expected;
-  double ulps = 0;
-};
-
-// Runs n elements starting with element `start` of the data, `shift` elements away from the guard pages.
-class guarded_run {
- public:
-  explicit guarded_run(const probe& p)
-      : probe_(p), out_begin_(capacity, kgtest::edge::begin), out_end_(capacity, kgtest::edge::end) {
-    for (std::size_t k = 0; k < p.in.size(); ++k) {
-      begin_.push_back(std::make_unique<kgtest::guarded<std::byte>>(capacity, kgtest::edge::begin));
-      end_.push_back(std::make_unique<kgtest::guarded<std::byte>>(capacity, kgtest::edge::end));
-    }
-  }
-
-  // False after a mismatch, which is reported.
-  bool operator()(const call& kernel, std::size_t start, std::size_t n, std::size_t shift, kgtest::edge side) {
-    std::vector<const void*> in;
-    for (std::size_t k = 0; k < probe_.in.size(); ++k) {
-      const std::size_t size = kgtest::size_of(probe_.in[k]);
-      std::byte* p = place(*begin_[k], *end_[k], n, shift, size, side);
-      if (n != 0) std::memcpy(p, probe_.data[k].data() + start * size, n * size);
-      in.push_back(p);
-    }
-    const std::size_t size = kgtest::size_of(probe_.out);
-    std::byte* y = place(out_begin_, out_end_, n, shift, size, side);
-    auto& whole = side == kgtest::edge::begin ? out_begin_ : out_end_;
-    const std::size_t before = std::min<std::size_t>(64, static_cast<std::size_t>(y - whole.begin()));
-    const std::size_t after = std::min<std::size_t>(64, static_cast<std::size_t>(whole.end() - (y + n * size)));
-    std::memset(y - before, 0xA5, before + n * size + after);
-    kernel(in.data(), y, n);
-    for (std::size_t i = 0; i < n; ++i) {
-      if (kgtest::agrees(probe_.expected[start + i], y, probe_.out, i, probe_.ulps)) continue;
-      report(y, start, i, n);
-      return false;
-    }
-    const auto touched = [](std::byte b) { return b != std::byte{0xA5}; };
-    if (std::any_of(y - before, y, touched) || std::any_of(y + n * size, y + n * size + after, touched)) {
-      ADD_FAILURE() << probe_.name << " wrote outside its " << n << " elements";
-      return false;
-    }
-    return true;
-  }
-
- private:
-  static constexpr std::size_t capacity = 8 * (column_size + 64);
-
-  static std::byte* place(kgtest::guarded<std::byte>& begin, kgtest::guarded<std::byte>& end, std::size_t n,
-                          std::size_t shift, std::size_t size, kgtest::edge side) {
-    return side == kgtest::edge::begin ? begin.begin() + shift * size : end.end() - (n + shift) * size;
-  }
-
-  void report(const void* y, std::size_t start, std::size_t i, std::size_t n) const {
-    std::string text = probe_.name + " of";
-    for (std::size_t k = 0; k < probe_.in.size(); ++k) {
-      text += " " + show(probe_.data[k].data(), probe_.in[k], start + i);
-    }
-    const scalar& e = probe_.expected[start + i];
-    ADD_FAILURE() << text << " gave " << show(y, probe_.out, i) << ", expected " << static_cast<double>(e.real) << ", "
-                  << static_cast<double>(e.imag) << ", " << e.whole << " (element " << i << " of " << n << ")";
-  }
-  static std::string show(const void* p, dtype type, std::size_t i) {
-    const scalar s = kgtest::read(p, type, i);
-    char text[96];
-    if (kgtest::is_whole(type)) std::snprintf(text, sizeof text, "%lld", static_cast<long long>(s.whole));
-    else std::snprintf(text, sizeof text, "(%.17Lg, %.9Lg)", s.real, s.imag);
-    return text;
-  }
-
-  const probe& probe_;
-  std::vector<std::unique_ptr<kgtest::guarded<std::byte>>> begin_, end_;
-  kgtest::guarded<std::byte> out_begin_, out_end_;
-};
-
-// Lengths 0 to four of the widest vectors + 3 at both guard pages, four offsets, and a long run.
-bool sweep(const probe& p, const call& kernel) {
-  guarded_run run(p);
-  const std::size_t longest = 4 * 64 / kgtest::size_of(p.in[0]) + 3;
-  for (std::size_t n = 0; n <= longest; ++n) {
-    for (std::size_t shift = 0; shift < 4; ++shift) {
-      const std::size_t start = (n * 31 + shift * 7) % (column_size - longest);
-      for (const auto side : {kgtest::edge::begin, kgtest::edge::end}) {
-        if (!run(kernel, start, n, shift, side)) return false;
-      }
-    }
-  }
-  return run(kernel, 0, column_size, 0, kgtest::edge::begin);
-}
+using call = kgtest::elementwise_call;
 
 std::string name_of(const entry& e) {
   return std::string(e.op) + " of dtype " + std::to_string(static_cast<int>(e.type));
@@ -238,7 +147,7 @@ TEST(kernels_elementwise, every_unary_kernel_can_be_called_through_run) {
     ASSERT_NE(e.run, nullptr) << e.op;
     const probe p = unary_probe(e, parameters[0]);
     guarded_run run(p);
-    EXPECT_TRUE(run(unary_run(e, parameters[0][0], parameters[0][1]), 0, 100, 0, kgtest::edge::end));
+    EXPECT_TRUE(run(unary_run(e, parameters[0][0], parameters[0][1]), 0, 100, {}, kgtest::edge::end));
   }
 }
 
@@ -474,7 +383,7 @@ TEST(kernels_elementwise, every_kernel_has_a_reference_of_the_same_op_and_dtype_
   expect_same_rows(convert_simd, reference::convert_reference);
 }
 
-TEST(kernels_elementwise, the_check_itself_notices_one_wrong_element_and_one_stray_byte) {
+TEST(kernels_elementwise, the_check_itself_notices_a_wrong_element_a_stray_byte_and_a_dependence_on_the_offset) {
   static constexpr const entry& e = binary_simd[0];
   const probe p = binary_probe(e);
   guarded_run run(p);
@@ -486,14 +395,19 @@ TEST(kernels_elementwise, the_check_itself_notices_one_wrong_element_and_one_str
     e.flat2(in[0], in[1], out, n);
     static_cast<std::byte*>(out)[4 * n] = std::byte{0};
   };
+  const call crooked = [](const void* const* in, void* out, std::size_t n) {
+    e.flat2(in[0], in[1], out, n);
+    if (reinterpret_cast<std::uintptr_t>(out) % 64 == 52) static_cast<std::byte*>(out)[0] ^= std::byte{1};
+  };
   ::testing::TestPartResultArray failures;
   {
     ::testing::ScopedFakeTestPartResultReporter quiet(
         ::testing::ScopedFakeTestPartResultReporter::INTERCEPT_ONLY_CURRENT_THREAD, &failures);
-    EXPECT_FALSE(run(wrong, 3, 17, 1, kgtest::edge::begin));
-    EXPECT_FALSE(run(stray, 3, 17, 1, kgtest::edge::begin));
+    EXPECT_FALSE(run(wrong, 3, 17, {{1}, 1}, kgtest::edge::begin));
+    EXPECT_FALSE(run(stray, 3, 17, {{1}, 1}, kgtest::edge::begin));
+    EXPECT_FALSE(sweep(p, crooked));
   }
-  EXPECT_EQ(failures.size(), 2);
+  EXPECT_EQ(failures.size(), 3);
 }
 
 }  // namespace

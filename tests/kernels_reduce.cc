@@ -2,12 +2,15 @@
 // The reductions on every target and their references, against a walk over the indices in long double.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <random>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -101,7 +104,9 @@ void compare(const std::string& op, dtype type, const T* x, const Y* y, const re
 template <class T>
 T draw(std::minstd_rand& random, const std::string& op, dtype type) {
   if (type == dtype::boolean) return static_cast<T>(random() % 8 != 0);
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (std::is_same_v<T, std::complex<float>>) {
+    return {draw<float>(random, op, type), draw<float>(random, op, type)};
+  } else if constexpr (std::is_floating_point_v<T>) {
     const double near_one = 1.0 + static_cast<double>(random() % 1000) / 4000.0;
     if (op == "Prod") return static_cast<T>(random() % 2 == 0 ? near_one : 1.0 / near_one);
     if (op.substr(0, 3) == "Arg") return static_cast<T>(static_cast<int>(random() % 64) - 32);
@@ -207,21 +212,48 @@ TEST(kernels_reduce, a_complex_sum_adds_real_and_imaginary_parts) {
   });
 }
 
-TEST(kernels_reduce, a_sum_does_not_depend_on_the_alignment) {
+// At every offset of the operand within a cache line, the result at other ones: the bits of the first.
+template <class T, class Y>
+void same_at_every_offset(const entry& e, const reduce_geometry& g) {
+  constexpr std::size_t offsets = 64 / sizeof(T);
+  const auto results = static_cast<std::size_t>(g.outer * g.inner);
+  std::minstd_rand random(7);
+  std::vector<T> values(static_cast<std::size_t>(g.outer * g.count * g.inner));
+  for (T& v : values) v = draw<T>(random, e.op, e.type);
+  std::vector<Y> first;
+  for (std::size_t shift = 0; shift < offsets; ++shift) {
+    std::vector<T> x(values.size() + offsets);
+    std::vector<Y> y(results + offsets);
+    std::copy(values.begin(), values.end(), x.begin() + static_cast<std::ptrdiff_t>(shift));
+    const void* in[] = {x.data() + shift};
+    Y* to = y.data() + 3 * shift % offsets;
+    void* out[] = {to};
+    e.run(in, out, &g);
+    if (shift == 0) first.assign(to, to + results);
+    ASSERT_EQ(std::memcmp(first.data(), to, results * sizeof(Y)), 0) << e.op << ", offset " << shift;
+  }
+}
+
+template <class T>
+void same_at_every_offset(const entry& e) {
+  for (const reduce_geometry g : {reduce_geometry{1, 9001, 1}, {3, 901, 1}, {1, 901, 3}, {2, 200, 37}}) {
+    if (std::string_view(e.op).starts_with("Arg")) same_at_every_offset<T, std::int32_t>(e, g);
+    else same_at_every_offset<T, T>(e, g);
+  }
+}
+
+TEST(kernels_reduce, no_result_depends_on_the_alignment) {
   kgtest::on_every_target([](const char*) {
-    for (const reduce_geometry g : {reduce_geometry{1, 9001, 1}, {1, 901, 3}, {1, 400, 37}}) {
-      std::vector<float> values(static_cast<std::size_t>(g.count * g.inner)), first(g.inner), again(g.inner);
-      for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::sin(static_cast<float>(i));
-      for (std::size_t shift = 0; shift < 17; ++shift) {
-        std::vector<float> moved(values.size() + shift);
-        std::copy(values.begin(), values.end(), moved.begin() + static_cast<std::ptrdiff_t>(shift));
-        const void* in[] = {moved.data() + shift};
-        void* out[] = {shift == 0 ? first.data() : again.data()};
-        Sum_float32(in, out, &g);
-        if (shift != 0) {
-          ASSERT_EQ(std::memcmp(first.data(), again.data(), first.size() * sizeof(float)), 0);
-        }
+    for (const entry& e : reduce_simd) {
+      switch (e.type) {
+        case dtype::float32: same_at_every_offset<float>(e); break;
+        case dtype::float64: same_at_every_offset<double>(e); break;
+        case dtype::int32: same_at_every_offset<std::int32_t>(e); break;
+        case dtype::int64: same_at_every_offset<std::int64_t>(e); break;
+        case dtype::complex64: same_at_every_offset<std::complex<float>, std::complex<float>>(e, {2, 900, 3}); break;
+        default: same_at_every_offset<std::uint8_t>(e); break;
       }
+      if (::testing::Test::HasFatalFailure()) return;
     }
   });
 }

@@ -47,6 +47,10 @@ std::vector<std::byte> operand_of(dtype type, unsigned seed) {
   for (std::size_t i = 0; i + 4 <= bytes.size(); i += 4) {
     std::uint32_t word = random();
     if (type == dtype::boolean) word &= 0x01010101u;
+    // No NaN: which of two comes through is up to the order in which a compiler puts the operands.
+    if (type == dtype::float64 && i % 8 == 4 && (word & 0x7ff00000u) == 0x7ff00000u) word ^= 0x00100000u;
+    if ((type == dtype::float32 || type == dtype::complex64) && (word & 0x7f800000u) == 0x7f800000u)
+      word ^= 0x00800000u;
     std::memcpy(bytes.data() + i, &word, 4);
   }
   return bytes;
@@ -67,9 +71,10 @@ void expect_same(const std::string& name, std::size_t n, std::size_t size, std::
 
 template <class Call>
 void sweep(dtype type, Call call) {
-  for (std::size_t n : {stream_question, stream_question + 1, stream_question + 15, stream_question + 77})
-    for (std::size_t shift : {std::size_t{0}, size_of(type), 3 * size_of(type), std::size_t{4}})
-      if (shift % size_of(type) == 0 || type == dtype::complex64) call(n, shift);
+  // Every distance from a cache line that an element may have; that of a complex one is a multiple of 4.
+  const std::size_t step = type == dtype::complex64 ? 4 : size_of(type), more[] = {0, 1, 15, 77};
+  for (const std::size_t n : more) call(stream_question + n, std::size_t{0});
+  for (std::size_t i = 1; i < 64 / step; ++i) call(stream_question + more[i % 4], i * step);
 }
 
 TEST(streamed_results, have_the_same_bits_for_each_kernel_of_one_operand) {
