@@ -32,18 +32,22 @@ def kernel(name, ns, label='unary L2', **more):
                   **more)
 
 
-def made_up():
+def made_up(repetitions=1):
+    """Of several repetitions those of Exp<f32> on AVX2 lie a fifth of their median apart, the others a hundredth."""
     context = {'date': '2026-01-02T03:04:05', 'cpu_model': 'A & B </script>', 'simd_targets': 'AVX2 SSE4'}
     for target in ('AVX2', 'SSE4'):
         context |= {f'roof/{target}/fma/{t}': '1e+11' for t in ('f32', 'f64')}
         context |= {f'roof/{target}/{what}/{level}': '5e+10' for what in ('read', 'write', 'copy') for level in LEVELS}
     names = ['Exp<f32>', 'Sum<f64>/rows', 'Cast<u8>/to:f32', 'sgd<f32>']
-    rows = [kernel(f'{name}/target:{target}/n:{n}', 100 + n) for name in names for target in ('AVX2', 'SSE4')
-            for n in (1000, 65536)]
+    rows = [kernel(f'{name}/target:{target}/n:{n}', (100 + n) * (1 + apart * again))
+            for name in names for target in ('AVX2', 'SSE4') for n in (1000, 65536)
+            for apart in [0.1 if (name, target) == ('Exp<f32>', 'AVX2') else 0.005]
+            for again in ([0] if repetitions == 1 else range(-1, repetitions - 1))]
     peers = {'cases': [{'id': 'B4', 'name': 'exp', 'size': '65536', 'unit': 'ns', 'ours': 5600.0, 'comparator': 'eigen',
                         'peers': {'eigen': 6830.0}, 'ratio': 0.82, 'must': 0.85},
                        {'id': 'Q', 'name': 'no peer', 'ours': 1.0}]}
-    return {'context': context, 'benchmarks': rows + [record('dispatch/typed/target:AVX2/n:8', 5.0)], 'peers': peers}
+    return {'context': context, 'benchmarks': rows + [record('dispatch/typed/target:AVX2/n:8', 5.0)] * repetitions,
+            'peers': peers}
 
 
 class Page(html.parser.HTMLParser):
@@ -91,9 +95,9 @@ def the_page_holds_every_kernel_on_every_target():
     data = json.loads(Page(report.html_of(made_up())).scripts[0])
     assert [k['name'] for k in data['kernels']] == ['Exp<f32>', 'Sum<f64>/rows', 'Cast<u8>/to:f32', 'sgd<f32>']
     assert data['targets'] == ['AVX2', 'SSE4'] and len(data['rows']) == 16
-    assert data['rows'][0] == [0, 0, 1000, 1100.0, 0.5, 'L2', 1e9, 8e9, 1e10]
+    assert data['rows'][0] == [0, 0, 1000, 1100.0, 0.5, 'L2', 1e9, 8e9, 1e10, None]
     assert data['roofs']['SSE4']['read/L3'] == 5e10
-    assert data['others'] == [['dispatch', 'typed', 'AVX2', 8, 5.0]]
+    assert data['others'] == [['dispatch', 'typed', 'AVX2', 8, 5.0, None]]
     assert data['peers']['cases'][0]['ours'] == 5600.0
 
 
@@ -104,6 +108,19 @@ def the_table_holds_every_kernel_too():
         assert wanted in text, wanted
     for lines in re.findall(r'(?:^\|.*\n)+', text, re.M):
         assert len({line.count('|') for line in lines.splitlines()}) == 1, lines
+
+
+def values_that_scatter_are_marked_and_one_repetition_says_nothing():
+    data = data_of(3)
+    assert [row[9] for row in data['rows'][:4]] == [0.2, 0.2, 0.01, 0.01] and data['scatters'] == 0.1
+    text = report.markdown_of(made_up(3))
+    assert text.count('| ~') == 2 and '| Exp<f32> | 1000 | ~1.1 us, ' in text, text
+    assert 'at least 3 repetitions; ~ marks the 2 of 17' in text, text
+    assert '~' not in report.markdown_of(made_up()) and 'on one repetition' in data_of(1)['noise']
+
+
+def data_of(repetitions):
+    return json.loads(Page(report.html_of(made_up(repetitions))).scripts[0])
 
 
 def results_without_roofs_or_kernels_make_a_report_all_the_same():
@@ -245,7 +262,8 @@ def every_kernel_of_the_ops_page_and_every_optimizer_step_is_measured():
 
 
 TOOLS = [the_page_is_valid_and_needs_nothing_else, the_page_holds_every_kernel_on_every_target,
-         the_table_holds_every_kernel_too, results_without_roofs_or_kernels_make_a_report_all_the_same,
+         the_table_holds_every_kernel_too, values_that_scatter_are_marked_and_one_repetition_says_nothing,
+         results_without_roofs_or_kernels_make_a_report_all_the_same,
          a_difference_beyond_all_repetitions_is_one, single_runs_are_taken_to_be_noisy,
          a_comparison_says_what_is_in_one_run_only_and_that_the_machine_is_another,
          times_are_brought_to_one_unit_and_failures_left_out,

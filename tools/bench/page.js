@@ -14,7 +14,8 @@ const rows = D.rows.map(r => ({
                           limit: r[5],
                           items: r[6],
                           bytes: r[7],
-                          flops: r[8]
+                          flops: r[8],
+                          spread: r[9]
                         }));
 
 // ------------------------------------------------------------------------------------------ small things
@@ -52,6 +53,15 @@ const breakable = name => name.replace(/([a-z0-9])([A-Z])/g, '$1\u200b$2');
 // Marks of an axis are round numbers: no digits behind the point.
 const tick = unit => v => si(v).replace(/\.0+ /, ' ') + unit;
 const percent = v => Math.round(v * 100) + ' %';
+// What was seen of the noise, and the mark of a value whose repetitions lie far apart.
+const scatters = spread => spread !== null && spread > D.scatters;
+const mark = spread => scatters(spread) ? '~' : '';
+const noise = spread => spread === null ? '' : `, repetitions ${percent(spread)} apart`;
+// Whether a kernel's name has every word of the filter.
+function passes(kernel) {
+  const name = `${kernel.name} ${kernel.family}`.toLowerCase();
+  return get('filter').value.toLowerCase().split(/\s+/).every(word => name.includes(word));
+}
 const unique = list => [...new Set(list)];
 const colour = target => `var(--t${D.targets.indexOf(target) % 7})`;
 function fill(select, options, chosen, changed) {
@@ -68,6 +78,7 @@ const titled = (e, text) => {
 
 function drawMachine() {
   get('summary').textContent = D.summary;
+  get('noise').textContent = D.noise;
   for (const [name, value] of D.facts)
     get('facts').append(html('div', {}, html('dt', {}, name), html('dd', {}, value)));
   const kinds = ['read', 'write', 'copy'], shown = D.targets.filter(t => D.roofs[t]);
@@ -91,8 +102,7 @@ const METRICS = {
     bins: [0.1, 0.25, 0.5, 0.75, 0.9],
     show: percent,
     of: r => r.roof,
-    note:
-        'The shortest time that the roofs allow (arithmetic at the peak, or operands and results moved once at ' +
+    note: 'The shortest time that the roofs allow (arithmetic at the peak, or operands and results moved once at ' +
         'the speed of the level that holds them, whichever takes longer) over the time taken. More than 100 %: the ' +
         'loop that took the roof was disturbed, or the kernel\u2019s data lay closer than assumed.'
   },
@@ -130,18 +140,19 @@ function drawHeat() {
       (_, i) => html('span', {class: 'h' + i}, i === 0 ? '< ' + labels[0] : '\u2265 ' + labels[i - 1])));
   const found = new Map();
   for (const r of rows)
-    if (r.n === n && r.kernel.dtype === dtype) found.set(r.kernel.name + '|' + r.target, r);
+    if (r.n === n && r.kernel.dtype === dtype && passes(r.kernel)) found.set(r.kernel.name + '|' + r.target, r);
   const cell = (k, t) => {
     const r = found.get(k.name + '|' + t), v = r && metric.of(r);
     if (v === undefined || v === null) return html('td', {class: 'none'}, '\u2013');
     const step = metric.bins.filter(b => v >= b).length;
     return html(
         'td', {
-          class: 'h' + step,
-          title: `${k.name} on ${t}, ${count(n)} elements: ${time(r.ns)}, ${percent(r.roof)} of the ` +
+          class: 'h' + step + (scatters(r.spread) ? ' scatters' : ''),
+          title:
+              `${k.name} on ${t}, ${count(n)} elements: ${time(r.ns)}${noise(r.spread)}, ${percent(r.roof)} of the ` +
               `roof (${r.limit}), ${si(r.bytes)}B/s`
         },
-        metric.show(v));
+        mark(r.spread) + metric.show(v));
   };
   const blocks = [];
   for (const f of D.families) {
@@ -162,6 +173,7 @@ function drawHeat() {
                               html('button', {title: k.name, onclick: () => choose(k.name)}, breakable(k.label))),
                           ...D.targets.map(t => cell(k, t)))))));
   }
+  if (!blocks.length) blocks.push(html('p', {class: 'note'}, 'No kernel of this dtype and size has such a name.'));
   get('heat').replaceChildren(...blocks);
 }
 function choose(name) {
@@ -181,7 +193,7 @@ function logAxes(box, xs, ys, xTitle, yTitle, xTick = si, yTick = si, xMarks = n
     xMarks ? Math.max(...xs) * 1.6 : decade(Math.max(...xs))
   ];
   const y0 = decade(Math.min(...ys), true), y1 = decade(Math.max(...ys));
-  const left = 100, right = box.right, top = 14, bottom = 48;
+  const left = 112, right = box.right, top = 14, bottom = 48;
   const x = v => left + (Math.log10(v / x0) / Math.log10(x1 / x0)) * (box.width - left - right);
   const y = v => box.height - bottom - (Math.log10(v / y0) / Math.log10(y1 / y0)) * (box.height - top - bottom);
   const root = svg('svg', {viewBox: `0 0 ${box.width} ${box.height}`, role: 'img', 'aria-label': box.label});
@@ -213,6 +225,9 @@ function spread(labels, step) {
   return labels;
 }
 
+// Charts are drawn for the room that there is, so that their letters keep their size.
+const room = (id, most) => Math.max(320, Math.min(most, get(id).clientWidth));
+
 const RATES = {
   items: ['elements a second', '', 'elements/s'],
   bytes: ['bytes a second', 'B/s', 'B/s'],
@@ -226,8 +241,13 @@ function drawKernel() {
         html('p', {class: 'note'}, 'This kernel does no arithmetic: choose another rate.'));
   const sizes = unique(mine.map(r => r.n)).sort((a, b) => a - b);
   const c = logAxes(
-      {width: 760, height: 400, right: 84, label: `${name}: ${RATES[rate][0]} over elements, a line per target`}, sizes,
-      mine.map(r => r[rate]), 'elements', RATES[rate][2], count, tick(unit), sizes);
+      {
+        width: room('lines', 760),
+        height: 400,
+        right: 64,
+        label: `${name}: ${RATES[rate][0]} over elements, a line per target`
+      },
+      sizes, mine.map(r => r[rate]), 'elements', RATES[rate][2], count, tick(unit), sizes);
   const ends = [];
   for (const t of D.targets) {
     const line = mine.filter(r => r.target === t).sort((a, b) => a.n - b.n);
@@ -241,15 +261,16 @@ function drawKernel() {
     for (const r of line)
       c.root.append(titled(
           svg('circle', {cx: c.x(r.n), cy: c.y(r[rate]), r: 4.2, fill: colour(t)}),
-          `${t}, ${count(r.n)} elements: ${si(r[rate])}${unit}, ${time(r.ns)}, ${percent(r.roof)} of the roof (${
-              r.limit})`));
+          `${t}, ${count(r.n)} elements: ${si(r[rate])}${unit}, ${time(r.ns)}${noise(r.spread)}, ${
+              percent(r.roof)} of the roof (${r.limit})`));
     const last = line[line.length - 1];
     ends.push({t, x: c.x(last.n) + 9, y: c.y(last[rate]) + 4});
   }
   for (const e of spread(ends, 15))
     c.root.append(svg('text', {x: e.x, y: e.y, style: `fill:${colour(e.t)};font-weight:600`}, e.t));
   get('lines').replaceChildren(c.root);
-  const head = html('tr', {}, ...['target', 'elements', 'time', 'GB/s', 'roof', 'limit'].map(h => html('th', {}, h)));
+  const head =
+      html('tr', {}, ...['target', 'elements', 'time', 'apart', 'GB/s', 'roof', 'limit'].map(h => html('th', {}, h)));
   get('kernel-table')
       .replaceChildren(html(
           'table', {}, html('thead', {}, head),
@@ -257,7 +278,9 @@ function drawKernel() {
               'tbody', {},
               ...mine.map(
                   r => html(
-                      'tr', {}, html('td', {}, r.target), html('td', {}, count(r.n)), html('td', {}, time(r.ns)),
+                      'tr', {}, html('td', {}, r.target), html('td', {}, count(r.n)),
+                      html('td', {}, mark(r.spread) + time(r.ns)),
+                      html('td', {}, r.spread === null ? '\u2013' : percent(r.spread)),
                       html('td', {}, short(r.bytes / 1e9)), html('td', {}, percent(r.roof)),
                       html('td', {}, r.limit))))));
 }
@@ -274,12 +297,19 @@ function marker(i, x, y) {
 function drawRoofline() {
   const t = get('roof-target').value, dtype = get('roof-dtype').value, n = Number(get('roof-size').value);
   const roof = D.roofs[t], peak = roof && roof[dtype === 'f64' ? 'fma/f64' : 'fma/f32'];
-  const points = rows.filter(r => r.target === t && r.kernel.dtype === dtype && r.n === n && r.flops);
+  const points =
+      rows.filter(r => r.target === t && r.kernel.dtype === dtype && r.n === n && r.flops && passes(r.kernel));
+  get('families').replaceChildren();
   if (!roof || !points.length)
     return get('roofline').replaceChildren(html('p', {class: 'note'}, 'Nothing to show for this choice.'));
   const at = r => r.flops / r.bytes;
   const c = logAxes(
-      {width: 1180, height: 520, right: 150, label: `Roofline of ${t}, ${dtype}, ${count(n)} elements`},
+      {
+        width: room('roofline', 1180),
+        height: 520,
+        right: 24,
+        label: `Roofline of ${t}, ${dtype}, ${count(n)} elements`
+      },
       points.map(at).concat([0.05, 100]), points.map(r => r.flops).concat([peak * 1.5]), 'operations per byte',
       'operations a second', v => String(Number(v.toPrecision(2))), tick('FLOP/s'));
   for (const level of LEVELS) {
@@ -334,7 +364,8 @@ function drawRoofline() {
       c.root.append(svg('text', {x: px + 8, y: py + 4, 'font-size': 11}, r.kernel.label));
     }
   }
-  families.forEach((f, i) => c.root.append(marker(i, 1048, 26 + 18 * i), svg('text', {x: 1060, y: 30 + 18 * i}, f)));
+  get('families')
+      .append(...families.map((f, i) => html('li', {}, svg('svg', {viewBox: '0 0 12 12'}, marker(i, 6, 6)), f)));
   get('roofline').replaceChildren(c.root);
 }
 
@@ -356,7 +387,7 @@ function drawPeers() {
     const title = [k.id, k.name, k.size].filter(v => v !== undefined && v !== '').join(' \u00b7 ');
     const root = svg('svg', {viewBox: `0 0 400 ${height}`, role: 'img', 'aria-label': title});
     root.append(svg('text', {x: 0, y: 14, 'font-weight': 600}, title));
-    bars.forEach(([name, value, noise], i) => {
+    bars.forEach(([name, value, spread], i) => {
       const y = 24 + 20 * i, ratio = value / base, ours = i === 0;
       const text = unit(k) === 'ns' ? time(value) : `${short(value)} ${unit(k)}`;
       root.append(
@@ -371,10 +402,10 @@ function drawPeers() {
                 fill: ours ? 'var(--t0)' : 'var(--t4)',
                 'fill-opacity': ours ? 1 : 0.55
               }),
-              `${name}: ${text}` + (noise ? `, \u00b1 ${percent(noise)}` : '')),
+              `${name}: ${text}` + (spread ? `, \u00b1 ${percent(spread)}` : '')),
           svg('text', {x: 266, y: y + 12}, ratio > most ? '\u00bb' : ''),  // longer than there is room for
           svg('text', {x: 326, y: y + 12, 'text-anchor': 'end', 'font-weight': ours ? 600 : 400},
-              `${short(ratio)}\u00d7`),
+              `${mark(spread)}${short(ratio)}\u00d7`),
           svg('text', {class: 'soft', x: 398, y: y + 12, 'text-anchor': 'end'}, text));
       if (ours && k.must)
         root.append(titled(
@@ -395,7 +426,7 @@ function drawOthers() {
         'tr', {}, html('th', {}, `${family}, ${list[0][2]}`), ...sizes.map(n => html('th', {}, 'n = ' + count(n))));
     const body = unique(list.map(o => o[1])).map(name => html('tr', {}, html('td', {}, name), ...sizes.map(n => {
                                                    const o = list.find(o => o[1] === name && o[3] === n);
-                                                   return html('td', {}, o ? short(o[4]) : '\u2013');
+                                                   return html('td', {}, o ? mark(o[5]) + short(o[4]) : '\u2013');
                                                  })));
     get('others').append(html('table', {}, html('thead', {}, head), html('tbody', {}, ...body)));
   }
@@ -422,8 +453,13 @@ function start() {
   fill(get('roof-target'), plain(D.targets), D.targets[0], drawRoofline);
   fill(get('roof-dtype'), dtypes.filter(([d]) => d === 'f32' || d === 'f64'), 'f32', drawRoofline);
   fill(get('roof-size'), sizes, middle, drawRoofline);
-  drawHeat();
-  drawKernel();
-  drawRoofline();
+  const draw = () => [drawHeat, drawKernel, drawRoofline].forEach(part => part());
+  get('filter').oninput = () => {
+    const names = unique(rows.filter(r => passes(r.kernel)).map(r => r.kernel.name)).sort();
+    if (names.length) fill(get('kernel'), plain(names), get('kernel').value, get('kernel').onchange);
+    draw();
+  };
+  window.onresize = draw;
+  draw();
 }
 start();

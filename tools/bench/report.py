@@ -26,16 +26,18 @@ def page_data(found):
     place = {name: i for i, name in enumerate(kernels)}
     context = found.get('context', {})
     figures = [[place[r.kernel], targets.index(r.target), r.n, number(r.time), number(r.roof), r.limit, number(r.items),
-                number(r.bytes), number(r.operations)] for r in rows]
+                number(r.bytes), number(r.operations), number(r.spread)] for r in rows]
     others = [r for r in all_rows if not r.floor]
     best = {r.op: r.target for r in reversed(others)}  # the first target of each program is the best one
     return {
         'summary': f'{len(kernels)} kernels on {len(targets)} CPU targets of '
                    f'{context.get("cpu_model", "this machine")}, {context.get("date", "")[:10]}; times are of one '
                    'thread and of the processor, not of the clock on the wall',
+        'noise': results.repetitions_text(all_rows), 'scatters': results.SCATTERS,
         'facts': results.machine_of(context), 'roofs': results.roofs_of(context), 'targets': targets,
         'families': in_order(r.family for r in rows), 'kernels': list(kernels.values()), 'rows': figures,
-        'others': [[r.op, r.variant, r.target, r.n, number(r.time)] for r in others if r.target == best[r.op]],
+        'others': [[r.op, r.variant, r.target, r.n, number(r.time), number(r.spread)] for r in others
+                   if r.target == best[r.op]],
         'peers': found.get('peers'),
     }
 
@@ -53,6 +55,10 @@ def html_of(found):
                         ('/*SCRIPT*/', (HERE / 'page.js').read_text(encoding='utf-8'))):
         page = page.replace(place, text)
     return page
+
+
+def time_of(row):
+    return ('~' if row.scatters else '') + compare.time_text(row.time)
 
 
 def table(head, lines):
@@ -73,7 +79,7 @@ def roof_tables(context):
 
 def kernel_tables(rows):
     lines = []
-    cells = {(r.kernel, r.n, r.target): f'{compare.time_text(r.time)}, {r.roof:.0%} {r.limit}' for r in rows}
+    cells = {(r.kernel, r.n, r.target): f'{time_of(r)}, {r.roof:.0%} {r.limit}' for r in rows}
     targets = in_order(r.target for r in rows)
     for family in in_order(r.family for r in rows):
         of_family = in_order((r.kernel, r.n) for r in rows if r.family == family)
@@ -105,11 +111,12 @@ def peer_table(peers):
 def markdown_of(found):
     context, rows = found.get('context', {}), results.rows_of(found)
     lines = ['# kerngrad benchmarks', '', *table(['', ''], [list(fact) for fact in results.machine_of(context)])]
+    lines += [results.repetitions_text(rows), ''] if rows else []
     lines += roof_tables(context) + peer_table(found.get('peers')) + kernel_tables([r for r in rows if r.floor])
     others = [r for r in rows if not r.floor]
     if others:
         lines += ['## Reaching a kernel, watching it', '',
-                  *table(['benchmark', 'time'], [[r.name, compare.time_text(r.time)] for r in others])]
+                  *table(['benchmark', 'time'], [[r.name, time_of(r)] for r in others])]
     return '\n'.join(lines)
 
 

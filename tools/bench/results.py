@@ -5,6 +5,8 @@ import re
 import statistics
 
 NAME = re.compile(r'(?P<op>[^</]+)(?:<(?P<dtype>\w+)>)?(?:/(?P<variant>.+?))?/target:(?P<target>[^/]+)/n:(?P<n>\d+)$')
+# A value whose repetitions lie further apart than this part of it is marked wherever it is shown.
+SCATTERS = 0.1
 NANOSECONDS = {'ns': 1, 'us': 1e3, 'ms': 1e6, 's': 1e9}
 
 
@@ -19,6 +21,7 @@ class Row:
         self.name = name
         self.times = [r['cpu_time'] * NANOSECONDS[r.get('time_unit', 'ns')] for r in records]
         self.time = statistics.median(self.times)
+        self.spread = (max(self.times) - min(self.times)) / self.time if len(self.times) > 1 else None
         first = records[0]
         family, _, self.limit = first.get('label', '').partition(' ')
         self.family = family or name.split('/')[0]
@@ -37,6 +40,11 @@ class Row:
     def kernel(self):
         """The op with its dtype and variant, as the name of the benchmark has them."""
         return self.op + (f'<{self.dtype}>' if self.dtype else '') + (f'/{self.variant}' if self.variant else '')
+
+    @property
+    def scatters(self):
+        """Whether the repetitions contradict each other; one alone says nothing."""
+        return self.spread is not None and self.spread > SCATTERS
 
     @property
     def roof(self):
@@ -70,6 +78,17 @@ def rows_of(found):
         if record.get('run_type', 'iteration') == 'iteration' and not record.get('error_occurred'):
             records.setdefault(record.get('run_name', record['name']), []).append(record)
     return [Row(name, of_name) for name, of_name in records.items()]
+
+
+def repetitions_text(rows):
+    """What a reader has to know of the noise: how often things ran, and what the mark ~ says."""
+    least = min((len(row.times) for row in rows), default=0)
+    if least < 2:
+        return ('Some values stand on one repetition, so how far they scatter is not known: '
+                '--benchmark_repetitions=5 measures it.')
+    marked = sum(row.scatters for row in rows)
+    return (f'Times are medians of at least {least} repetitions; ~ marks the {marked} of {len(rows)} whose repetitions '
+            f'lie further apart than {SCATTERS:.0%}.')
 
 
 def failed_in(found):
