@@ -5,6 +5,7 @@
 // `name@way/n:size`. tools/bench/peers.py compares equal names of different programs.
 #pragma once
 #include <benchmark/benchmark.h>
+#include <sys/mman.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -50,8 +51,12 @@ T* drawn(int slot, std::size_t n, F value) {
   static std::map<std::pair<int, std::size_t>, T*> blocks;
   T*& block = blocks[{slot, n}];
   if (!block) {
-    constexpr std::size_t page = 4096;
-    block = static_cast<T*>(std::aligned_alloc(page, (n * sizeof(T) + page - 1) / page * page));
+    // As the library keeps its own large blocks: in huge pages where the system gives them on demand.
+    constexpr std::size_t small_page = 4096, huge_page = std::size_t{2} << 20;
+    const std::size_t page = n * sizeof(T) < huge_page ? small_page : huge_page;
+    const std::size_t bytes = (n * sizeof(T) + page - 1) / page * page;
+    block = static_cast<T*>(std::aligned_alloc(page, bytes));
+    if (page == huge_page) madvise(block, bytes, MADV_HUGEPAGE);
     std::uint32_t state = 12345u + 77u * static_cast<std::uint32_t>(slot);
     for (std::size_t i = 0; i < n; ++i) block[i] = value(state = state * 1664525u + 1013904223u);
   }

@@ -108,7 +108,7 @@ void add_perceptron() {
 }  // namespace
 
 void add_gradient_cases() {
-  add_chain(100);
+  for (const std::size_t length : {10, 100}) add_chain(length);
   add_scalar();
   add_scalar_by_hand();
   add_fused();

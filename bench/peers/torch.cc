@@ -213,7 +213,8 @@ struct perceptron {
 };
 
 void add_gradients() {
-  add_gradient("chain_value_grad", 100, 0.99f, [](const Tensor& x) { return chain(x, 100); });
+  for (const std::size_t length : {10, 100})
+    add_gradient("chain_value_grad", length, 0.99f, [length](const Tensor& x) { return chain(x, length); });
   add_gradient("scalar_value_grad", 1, 0.7f, scalar);
   timed("scalar_value", 1, [] { return [x = torch::full({1}, 0.7f)] { use(scalar(x)); }; });
   cases::add("gelu4_value_grad", 64000, [] {

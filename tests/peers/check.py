@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """check.py SOURCE_ROOT CASES
 
-1. Rows of tools/bench/targets.toml and cases of the program CASES are the same set, but for rows with a note.
+1. Rows of tools/bench/targets.toml and cases of the program CASES are the same set, but for rows with a note; each time
+   of tools/bench/recorded.toml is compared in a row.
 2. From times that are given here, the table has the ratios, comparators and verdicts worked out by hand.
 3. Programs that stand in for the library and a peer are run in turns, and their figures find their rows.
 4. docs/performance.md has one line for each line of the table, and rewriting it changes nothing outside the markers.
+5. Stand-ins for the demo and libtorch's program are run in turns on the cores and with the threads that are said, and
+   the table of epochs has the medians and ratios worked out by hand.
 """
 import json
 import pathlib
@@ -18,6 +21,7 @@ import types
 
 ROOT, CASES = pathlib.Path(sys.argv[1]), sys.argv[2]
 sys.path.insert(0, str(ROOT / 'tools' / 'bench'))
+import epochs  # noqa: E402
 import peers  # noqa: E402
 import peers_table  # noqa: E402
 
@@ -93,7 +97,8 @@ PROGRAM = '''#!{python}
 import json, os, re, sys
 times = {times}
 options = dict(argument.lstrip('-').split('=', 1) for argument in sys.argv[1:])
-said = {name!r} + os.environ.get('PACE', ''), os.environ['OMP_NUM_THREADS'], str(len(os.sched_getaffinity(0)))
+said = [{name!r} + os.environ.get('PACE', ''), os.environ['OMP_NUM_THREADS'], str(len(os.sched_getaffinity(0))),
+        os.environ['GLIBC_TUNABLES'].partition('=')[2]]
 open({log!r}, 'a').write(' '.join(said) + '\\n')
 if 'benchmark_list_tests' in options:
     print('\\n'.join(times))
@@ -129,6 +134,9 @@ def check_rows():
             used.add(name)
             used |= {case + side.replace(':', '@')[len('kerngrad'):] for side, case in peers_table.against(row, name)
                      if side.startswith('kerngrad')}
+    lines = {(name, size) for row in table['row'] for name, size, _ in peers_table.labels(row)}
+    alone = {(case, size) for _, case, size in peers_table.recorded()} - lines
+    require(not alone, f'recorded.toml has times that no row compares: {sorted(alone)}')
     for part in ('what', 'note'):
         require(set(table[part]) <= asked, f'[{part}] names no case: {set(table[part]) - asked}')
     unused = {name.partition('/n:')[0] for name in names} - used
@@ -172,8 +180,8 @@ def check_runs(folder):
     options = types.SimpleNamespace(filter='', rounds=2, repetitions=2, min_time=0.001)
     figures = peers.measure_all(ours, sides, TABLE, options)
     runs = log.read_text().splitlines()[4:]  # the first four listed their cases
-    a_round = ['kerngrad 1 1', f'kerngrad 1 {min(2, len(cores))}']
-    a_round += [f'{name} 1 1' for side in ('swift', 'slowslow', 'floor') for name in ('kerngrad', side)]
+    a_round = ['kerngrad 1 1 1', f'kerngrad 1 {min(2, len(cores))} 1']
+    a_round += [f'{name} 1 1 1' for side in ('swift', 'slowslow', 'floor') for name in ('kerngrad', side)]
     require(runs == a_round * 2, f'the order of the runs: {runs}')
     result = {'machine': {}, 'cases': peers_table.cases(TABLE, figures.times, figures.pairs)}
     check_table(result)
@@ -192,6 +200,10 @@ def check_page(folder):
     shown = re.findall(r'^\| ([A-Z]\d+) \| `([^`]+)`[^|]* \| (\S+) \|', inside, re.M)
     wanted = [(row['id'], name, size) for row in table['row'] for name, size, _ in peers_table.labels(row)]
     require(shown == wanted, f'docs/performance.md shows other lines than the table has: {set(wanted) ^ set(shown)}')
+    networks = page.partition(epochs.BEGIN)[2].partition(epochs.END)[0]
+    for name in epochs.MODELS.values():
+        lines = re.findall(rf'^\| {name} \| [12] \|', networks, re.M)
+        require(len(lines) == 2, f'docs/performance.md: epochs of {name}')
     copy = folder / 'page.md'
     copy.write_text(page)
     peers_table.replace_between(copy, peers_table.BEGIN, peers_table.END, inside.strip())
@@ -203,10 +215,46 @@ def check_page(folder):
     sys.exit('a page without markers was written')
 
 
+# Seconds of an epoch, that of a perceptron a tenth of it; libtorch as it is tuned takes a sixth less.
+TRAINER = '''#!{python}
+import os, sys
+open({log!r}, 'a').write(' '.join([os.path.basename(sys.argv[0]), *sys.argv[1:], os.environ['OMP_NUM_THREADS'],
+                                   str(len(os.sched_getaffinity(0)))]) + '\\n')
+seconds = {seconds} * (0.1 if 'mlp' in sys.argv else 1) * (5 / 6 if 'ATEN_CPU_CAPABILITY' in os.environ else 1)
+print('some words')
+print(f'epoch 1/1  loss 0.5  test accuracy 0.8750  9 images/s  {{seconds * 2:.2f}} s ({{seconds:.2f}} s of processors)')
+'''
+
+
+def check_epochs(folder):
+    log = folder / 'epochs'
+    for name, seconds in (('ours', 10), ('theirs', 24)):
+        program = folder / name
+        program.write_text(TRAINER.format(python=sys.executable, log=str(log), seconds=seconds))
+        program.chmod(0o755)
+    sides = epochs.sides_of(tomllib.loads((ROOT / 'tools' / 'bench' / 'targets.toml').read_text()))
+    require(list(sides) == ['torch', 'torch_tuned'], f'sides of libtorch: {sides}')
+    options = types.SimpleNamespace(rounds=2, limit=640)
+    pairs = epochs.measure(folder / 'ours', folder / 'theirs', sides, options)
+    cores = min(2, len(peers.os.sched_getaffinity(0)))
+    a_round = []
+    for model in ('mlp', 'cnn'):
+        for threads in (1, 2):
+            at = f'{threads} {min(threads, cores)}'
+            a_round += [f'ours --model {model} --epochs 1 --threads {threads} --limit 640 {at}',
+                        f'theirs {model} 1 {threads} 640 {at}'] * 2
+    require(log.read_text().splitlines() == a_round * 2, f'the order of the runs: {log.read_text()}')
+    text = epochs.markdown(pairs, options)
+    require('| two convolutions, two dense layers | 2 | 20.00 s, 10.00 s | torch_tuned | 40.00 s, 20.00 s | 0.50, 0.50 '
+            '| 0.875, 0.875 |' in text, text)
+    require('| perceptron 784-128-10 | 1 | 2.00 s, 1.00 s | torch_tuned | 4.00 s, 2.00 s |' in text, text)
+
+
 def main():
     check_rows()
     with tempfile.TemporaryDirectory() as folder:
         check_runs(pathlib.Path(folder))
+        check_epochs(pathlib.Path(folder))
         check_page(pathlib.Path(folder))
 
 

@@ -39,7 +39,9 @@ class Side:
         self.name, self.program, self.environment, self.cores = name, program, environment, cores
 
     def run(self, arguments, cores=None):
-        environment = {**os.environ, 'OMP_NUM_THREADS': '1', **self.environment}
+        # Large blocks lie in huge pages on both sides: the library asks for them itself, glibc's malloc when told to.
+        environment = {**os.environ, 'OMP_NUM_THREADS': '1', 'GLIBC_TUNABLES': 'glibc.malloc.hugetlb=1',
+                       **self.environment}
         cores = set(cores or self.cores[:1])
         done = subprocess.run([str(self.program), *arguments], env=environment, text=True, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, preexec_fn=lambda: os.sched_setaffinity(0, cores))
@@ -196,7 +198,7 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--build', type=pathlib.Path, default=ROOT / 'build', help='the build folder (build)')
     parser.add_argument('--filter', default='', help='a regular expression on labels like B4/exp/n:64000')
-    parser.add_argument('--rounds', type=int, help='how often each pair of programs runs (5, quick: 1)')
+    parser.add_argument('--rounds', type=int, help='how often each pair of programs runs (9, quick: 1)')
     parser.add_argument('--quick', action='store_true', help='one short round: a look, not a measurement')
     parser.add_argument('--core', type=int, help='the first core that is used (the last that there is)')
     parser.add_argument('--json', type=pathlib.Path, help='write the figures to this file')
@@ -206,7 +208,7 @@ def parse():
     options = parser.parse_args()
     if options.docs and (options.filter or options.quick):
         parser.error('--docs wants all rows, measured in full: leave --filter and --quick out')
-    options.rounds = options.rounds or (1 if options.quick else 5)
+    options.rounds = options.rounds or (1 if options.quick else 9)
     options.repetitions = 1 if options.quick else 5
     options.min_time = 0.002 if options.quick else 0.005
     return options
@@ -226,7 +228,8 @@ def measured(options, table):
         print(f'{name} is left out: {package or "its program"} is not installed', file=sys.stderr)
     ours = Side(OURS, options.build / 'bench' / 'peers' / 'cases', {}, cores)
     figures = measure_all(ours, sides, table, options)
-    return {'machine': machine(table), 'cases': peers_table.cases(table, figures.times, figures.pairs, options.filter)}
+    cases = peers_table.cases(table, figures.times, figures.pairs, options.filter)
+    return {'machine': machine(table), 'rounds': options.rounds, 'cases': cases}
 
 
 def main():

@@ -142,7 +142,8 @@ def markdown(table, result):
     machine = result['machine']
     if machine.get('cpu'):
         packages = ', '.join(f'{name} {version}' for name, version in sorted(machine.get('packages', {}).items()))
-        lines += ['', f'Measured on {machine["cpu"]}, {machine["cores"]} cores; {packages}.']
+        rounds = f', {result["rounds"]} rounds' if 'rounds' in result else ''
+        lines += ['', f'Measured on {machine["cpu"]}, {machine["cores"]} cores{rounds}; {packages}.']
     return '\n'.join(lines)
 
 

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <string_view>
 
 namespace demo {
@@ -65,13 +66,17 @@ void progress::step(std::int64_t seen, double loss) {
   std::fflush(stdout);
 }
 
-void progress::stop() { seconds_ = elapsed(); }
+void progress::stop() {
+  seconds_ = elapsed();
+  processor_seconds_ = static_cast<double>(std::clock() - processor_start_) / CLOCKS_PER_SEC;
+}
 
 void progress::finish(double loss, double accuracy) {
   clear();
-  fmt::print("epoch {}/{}  loss {:.4f}  test accuracy {:.4f}  {:.0f} images/s  {:.1f} s  {} left\n", epoch_, epochs_,
-             loss, accuracy, static_cast<double>(images_) / seconds_, seconds_,
-             duration_text(seconds_ * (epochs_ - epoch_)));
+  fmt::print(
+      "epoch {}/{}  loss {:.4f}  test accuracy {:.4f}  {:.0f} images/s  {:.2f} s ({:.2f} s of processors)  {} left\n",
+      epoch_, epochs_, loss, accuracy, static_cast<double>(images_) / seconds_, seconds_, processor_seconds_,
+      duration_text(seconds_ * (epochs_ - epoch_)));
   std::fflush(stdout);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 #include <chrono>
 #include <cstdint>
+#include <ctime>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,7 +32,8 @@ class progress {
   std::int64_t images_;
   clock::time_point start_ = clock::now();
   clock::time_point drawn_{};
-  double seconds_ = 0;
+  std::clock_t processor_start_ = std::clock();  // of all threads: on a busy machine it says more than the clock
+  double seconds_ = 0, processor_seconds_ = 0;
   bool terminal_;
 };
 

@@ -53,11 +53,12 @@ void network::add_layer(const std::string& name, const kg::shape& dims, std::uin
                      kg::variable(kg::zeros({outputs}), name + ".bias")});
 }
 
-// Convolution, bias, relu, pooling. Adding a bias and relu are monotone, so the largest pixel of a window may be taken
-// before them: the same values and gradients, on a quarter of the elements.
+// Convolution, bias, relu, pooling. To pool first would be the same network on paper only: where rounding makes equal
+// what the bias is added to, or a window holds NaN, another pixel would get the gradient.
 kg::tensor network::convolved(const kg::tensor& images, const layer& with) const {
-  const kg::tensor largest = kg::max_pool(kg::conv2d(images, with.weights, {.pad = kg::same}), 2);
-  return kg::relu(largest + with.bias);
+  return kg::max_pool(
+      kg::fused_conv2d(images, with.weights, {.bias = with.bias, .activation = kg::activation::relu, .pad = kg::same}),
+      2);
 }
 
 kg::tensor network::operator()(const kg::tensor& images) const {
