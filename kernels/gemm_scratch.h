@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "hwy/aligned_allocator.h"
+#include "kernels/per_thread.h"
 
 namespace kerngrad::kernels {
 
@@ -28,9 +29,11 @@ struct scratch_bytes {
 };
 
 /// This thread's buffers, kept from call to call.
+struct thread_scratch {
+  scratch_bytes all[static_cast<int>(scratch::count)];
+};
 inline scratch_bytes& scratch_of_thread(scratch slot) {
-  thread_local scratch_bytes all[static_cast<int>(scratch::count)];
-  return all[static_cast<int>(slot)];
+  return thread_object<thread_scratch>::get().all[static_cast<int>(slot)];
 }
 
 /// A buffer of this thread for `count` elements, aligned for every vector; its content is lost at the next request.

@@ -14,9 +14,11 @@
 #include <charconv>
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <new>
 #include <thread>
 
 namespace kerngrad::kernels {
@@ -111,21 +113,23 @@ struct pool {
   void help(std::unique_lock<std::mutex>& lock, job& j);
 };
 
-// Never destroyed: threads sleep in it until the process is gone. A forked child has none of the threads, and a pool
-// that somebody else may have locked: it gets another.
-std::atomic<pool*> the_pool{nullptr};
+// Made when the library is loaded or by a call before that, and never destroyed: threads sleep in it until the process
+// is gone.
+alignas(pool) constinit std::byte pool_room[sizeof(pool)] = {};
+constinit std::atomic<pool*> the_pool{nullptr};
 
 pool& pool_here() {
   if (pool* there = the_pool.load(std::memory_order_acquire)) return *there;
-  static std::once_flag once;
-  std::call_once(once, [] {
-    the_pool.store(new pool, std::memory_order_release);
-    pthread_atfork(nullptr, nullptr, [] { the_pool.store(new pool, std::memory_order_release); });
-  });
+  static std::once_flag once;  // pthread_once begins anew in a forked process
+  std::call_once(once, [] { the_pool.store(new (pool_room) pool, std::memory_order_release); });
   return *the_pool.load(std::memory_order_acquire);
 }
 
-// With the mutex held. Where the system has no more threads to give, there are fewer helpers.
+// A forked process has none of the threads, and a pool that somebody else may have locked: it begins with a new one.
+[[maybe_unused]] const int told_system =
+    pthread_atfork(nullptr, nullptr, [] { the_pool.store(new (pool_room) pool, std::memory_order_release); });
+
+// With the mutex held. Where the system has no more threads or memory to give, there are fewer helpers.
 void pool::start_threads(std::size_t wanted) {
   if (threads >= wanted) return;
   // The process's signals are for its own threads.
@@ -135,7 +139,7 @@ void pool::start_threads(std::size_t wanted) {
   while (threads < wanted) {
     try {
       std::thread([this] { serve(); }).detach();
-    } catch (const std::system_error&) {
+    } catch (const std::exception&) {  // no thread, or no memory for one
       break;
     }
     ++threads;

@@ -12,6 +12,8 @@ const char* name_of_target() { return hwy::TargetName(HWY_TARGET); }
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
+#include <atomic>
+
 namespace kerngrad::kernels {
 
 HWY_EXPORT(name_of_target);
@@ -31,7 +33,8 @@ int list(std::int64_t set, target* out, int capacity) {
 
 int supported_targets(target* out, int capacity) {
   // Asked of the CPU, not of a pin that may be in force.
-  static const std::int64_t set = [] { return hwy::SupportedTargets() & HWY_TARGETS; }();
+  static constinit std::atomic<std::int64_t> set{0};
+  if (set == 0) set = hwy::SupportedTargets() & HWY_TARGETS;
   return list(set, out, capacity);
 }
 

@@ -2,6 +2,7 @@
 // The state behind calls, known inside the library only: which backend is active, who watches, what is registered.
 // What can change is in one immutable snapshot; a reader takes it with one load and a hazard pointer, never a lock.
 module;
+#include <exception>
 #include "kernels/abi.h"
 module kerngrad:dispatch;
 
@@ -65,11 +66,9 @@ bool is_alive(std::string_view name);
 /// The table that a backend was registered with, whether it is alive or not; null for others.
 std::shared_ptr<const kernel_table> own_table_of(std::string_view name);
 /// One thread at a time changes backends and registry. Held while hooks and factories run, which may change more, from
-/// the same thread; never while a call runs, which asks the snapshot.
-void lock_changes();
-void unlock_changes() noexcept;
-/// States of the registry that were replaced meanwhile are freed after the outermost has gone: what they hold may be a
-/// library, and the dynamic linker that unmaps it has a lock of its own.
+/// the same thread; never while a call runs, which asks the snapshot. States of the registry that were replaced
+/// meanwhile are freed after the outermost has gone: what they hold may be a library, and the dynamic linker that
+/// unmaps it has a lock of its own.
 struct changes_lock {
   changes_lock();
   ~changes_lock();
@@ -115,31 +114,53 @@ struct registered_kernel {
   std::vector<operand> operands;
   std::vector<attr_spec> attrs;
   std::vector<std::unique_ptr<std::string>> texts;
-  bool set_up = false;  // changed under the writers' lock only
+  bool set_up = false;                 // changed under the writers' lock only
+  std::atomic<bool> withdrawn{false};  // its scope has ended: nobody finds it, and the next change takes it out
   bool checked() const { return row.operands.data() != nullptr || row.attrs.data() != nullptr; }
 };
 struct registered_gradient {
   gradient_config config;
   std::string where;
   std::shared_ptr<const void> keeper;
+  std::atomic<bool> withdrawn{false};
+};
+/// An op that register_op brought. Its parts are constants: they stay usable when it was withdrawn.
+struct registered_op {
+  const op_entry* entry;
+  std::string where;
+  std::atomic<bool> withdrawn{false};
 };
 using kernel_ptr = std::shared_ptr<registered_kernel>;
-using gradient_ptr = std::shared_ptr<const registered_gradient>;
+using gradient_ptr = std::shared_ptr<registered_gradient>;
+using op_ptr = std::shared_ptr<registered_op>;
 
 /// Everything that a name means.
 struct name_record {
   std::string name;
-  const op_entry* op = nullptr;  // a known op, or one that register_op brought
-  std::string op_where;
-  std::shared_ptr<const void> op_keeper;
+  const op_entry* op = nullptr;     // a known op, or one that register_op brought
+  op_ptr own_op;                    // the latter
   std::vector<kernel_ptr> kernels;  // one a backend
   gradient_ptr gradient;
 
   const kernel_ptr* kernel_on(std::string_view backend) const {
     for (const kernel_ptr& k : kernels)
-      if (k->config.backend == backend) return &k;
+      if (k->config.backend == backend && !k->withdrawn.load(std::memory_order_relaxed)) return &k;
     return nullptr;
   }
+  /// Whether the name has an op or a kernel on any backend.
+  bool runs() const {
+    for (const kernel_ptr& k : kernels)
+      if (!k->withdrawn.load(std::memory_order_relaxed)) return true;
+    return op_now() != nullptr;
+  }
+  /// The op, unless its scope has ended.
+  const op_entry* op_now() const { return own_op && own_op->withdrawn.load(std::memory_order_relaxed) ? nullptr : op; }
+  /// The registered gradient, unless its scope has ended.
+  gradient_ptr gradient_now() const {
+    return gradient && !gradient->withdrawn.load(std::memory_order_relaxed) ? gradient : nullptr;
+  }
+  /// The place where an op of register_op was registered; empty for others.
+  std::string_view op_where() const { return own_op ? std::string_view(own_op->where) : std::string_view(); }
 };
 
 /// The backends, and which of them calls run on.
@@ -163,6 +184,11 @@ class snapshot {
   std::uint64_t mask_ = 0;
 };
 
+/// The present state; it stays that under the writers' lock, until the next of these.
+const snapshot& present_snapshot();
+/// Makes these the registry's records; the backends stay. Under the writers' lock. Throws before anything has changed.
+void publish_records(std::vector<std::shared_ptr<const name_record>> records);
+
 /// Holds the present snapshot for as long as it lives: short, and never across a user's code.
 class pinned {
  public:
@@ -181,16 +207,20 @@ class transaction {
  public:
   void add(kernel_config config, existing taken, std::string where, std::shared_ptr<const void> keeper = {});
   void add(gradient_config config, existing taken, std::string where, std::shared_ptr<const void> keeper = {});
-  void add(const op_entry& op, std::string where, std::shared_ptr<const void> keeper = {});
+  void add(const op_entry& op, std::string where);
   /// Removes what has this name; with `only`, not if something else has taken its place. False: there was nothing.
   bool remove_kernel(std::string_view name, std::string_view backend, const registered_kernel* only = nullptr);
   bool remove_gradient(std::string_view name, const registered_gradient* only = nullptr);
-  bool remove_op(std::string_view name, const op_entry* only = nullptr);
-  /// Checks all, runs the hooks of kernels whose backend is alive, publishes. What it throws has changed nothing.
+  bool remove_op(std::string_view name);
+  /// Checks all, runs the hooks of kernels whose backend is alive, publishes. What it throws has changed nothing. What
+  /// a `dispose` hook threw after that is given back, or null: the change stands all the same.
+  [[nodiscard]] std::exception_ptr publish();
+  /// The same for a caller that has nothing left to do: throws that, too.
   void commit();
 
   const std::vector<kernel_ptr>& kernels() const { return kernels_; }
   const std::vector<gradient_ptr>& gradients() const { return gradients_; }
+  const std::vector<op_ptr>& ops() const { return ops_; }
 
  private:
   using record_list = std::vector<std::shared_ptr<const name_record>>;
@@ -198,10 +228,13 @@ class transaction {
   std::vector<change> changes_;
   std::vector<kernel_ptr> kernels_;
   std::vector<gradient_ptr> gradients_;
+  std::vector<op_ptr> ops_;
 };
 
 /// Frees the states of the registry that no thread looks at; this thread lets go of the one that it saw last.
 void release_retired();
+/// Takes out what was withdrawn. Where there is no memory for it, the next change of the registry does.
+[[nodiscard]] std::exception_ptr sweep_withdrawn() noexcept;
 
 /// How many known ops have a gradient in the registry: while it is 0, recording them does not look there.
 extern std::atomic<int> replaced_gradients;

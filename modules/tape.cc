@@ -53,20 +53,20 @@ class chunked {
 template <class T, std::size_t Inline = 4>
 class work_array {
  public:
-  inline explicit work_array(std::size_t count)
-      : size_(count), items_(count > Inline ? std::allocator<T>().allocate(count) : reinterpret_cast<T*>(room_)) {
-    for (std::size_t i = 0; i < count; ++i) std::construct_at(items_ + i);
-  }
+  inline explicit work_array(std::size_t count) : work_array(count, [](std::size_t) { return T(); }) {}
   /// Item i is what make(i) gives, built where it stays.
   template <class Make>
   inline work_array(std::size_t count, Make make)
       : size_(count), items_(count > Inline ? std::allocator<T>().allocate(count) : reinterpret_cast<T*>(room_)) {
-    for (std::size_t i = 0; i < count; ++i) new (static_cast<void*>(items_ + i)) T(make(i));
+    std::size_t i = 0;
+    try {
+      for (; i < count; ++i) new (static_cast<void*>(items_ + i)) T(make(i));
+    } catch (...) {
+      clear(i);
+      throw;
+    }
   }
-  inline ~work_array() {
-    for (std::size_t i = 0; i < size_; ++i) std::destroy_at(items_ + i);
-    if (size_ > Inline) std::allocator<T>().deallocate(items_, size_);
-  }
+  inline ~work_array() { clear(size_); }
   work_array(const work_array&) = delete;
   work_array& operator=(const work_array&) = delete;
   inline T& operator[](std::size_t i) { return items_[i]; }
@@ -75,6 +75,10 @@ class work_array {
   inline std::span<T> all() { return {items_, size_}; }
 
  private:
+  inline void clear(std::size_t built) {
+    for (std::size_t i = 0; i < built; ++i) std::destroy_at(items_ + i);
+    if (size_ > Inline) std::allocator<T>().deallocate(items_, size_);
+  }
   alignas(T) std::byte room_[Inline * sizeof(T)];
   std::size_t size_;
   T* items_;

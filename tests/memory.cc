@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -228,6 +229,90 @@ TEST(elements_in_a_storage, are_taken_and_given_back_like_others) {
   EXPECT_EQ(p.peak_bytes, 12);
   EXPECT_EQ(p.net_bytes, 0);
   EXPECT_EQ(scope.leaked(), memory_growth{});
+}
+
+// Calls `last` when its thread ends, after the destructors of everything that was made on that thread after this.
+struct outliving {
+  std::function<void()> last;
+  ~outliving() {
+    if (last) last();
+  }
+};
+
+// Runs both on a thread of their own: the second when all that the library keeps for the thread is gone.
+void at_the_very_end(const std::function<void()>& first, const std::function<void()>& last) {
+  std::thread([&] {
+    thread_local outliving outer, inner;
+    outer.last = last;
+    inner.last = [] { kg::grad([](const tensor& t) { return t * t; })(tensor(2.f)); };
+    first();
+  }).join();
+}
+
+TEST(a_thread_local_object_that_outlives_the_caches_of_its_thread, counts_what_it_makes_and_lets_go_of) {
+  kg::release_cached_memory();
+  const kg::memory_info before = kg::memory();
+  const std::int64_t blocks = kg::allocations().system_blocks;
+  tensor passed, kept, view;
+  kg::memory_info seen{};
+  memory_growth of_thread{};
+  at_the_very_end(
+      [&] {
+        const tensor x = of_bytes(100);
+        passed = of_bytes(5000);
+        kg::run_kernel("Add", {{"a", x}, {"b", x}});
+      },
+      [&] {
+        const memory_scope mine(memory_scope::of::thread);
+        passed = tensor();
+        for (int i = 0; i < 3; ++i) of_bytes(64);
+        kept = of_bytes(1000);
+        view = kg::reshape(kept, {10, 100});
+        of_thread = mine.leaked();
+        seen = kg::memory();
+      });
+  EXPECT_EQ(of_thread, (memory_growth{1, 0, -4000})) << "two tensors in place of one";
+  EXPECT_EQ(seen.live_tensors - before.live_tensors, 2);
+  EXPECT_EQ(seen.live_buffers - before.live_buffers, 1);
+  EXPECT_EQ(seen.live_bytes - before.live_bytes, 1000);
+  EXPECT_EQ(kg::memory().live_bytes - before.live_bytes, 1000);
+  kept = view = tensor();
+  const kg::memory_info after = kg::memory();
+  EXPECT_EQ(after.live_tensors, before.live_tensors);
+  EXPECT_EQ(after.live_buffers, before.live_buffers);
+  EXPECT_EQ(after.live_bytes, before.live_bytes);
+  kg::release_cached_memory();
+  EXPECT_EQ(kg::allocations().system_blocks, blocks) << "nothing is left of the thread";
+}
+
+TEST(a_thread_local_object_that_outlives_the_caches_of_its_thread, is_held_to_the_memory_limit) {
+  const std::int64_t live = kg::memory().live_bytes;
+  std::vector<tensor> all;
+  std::string text;
+  at_the_very_end([] { of_bytes(1); },
+                  [&] {
+                    kg::set_memory_limit(live + 10000);
+                    for (int i = 0; i < 10; ++i) all.push_back(of_bytes(1000));
+                    text = refusal([] { return of_bytes(1); });
+                    kg::set_memory_limit(kg::unlimited);
+                  });
+  EXPECT_NE(text.find("at most 0 bytes"), std::string::npos) << text;
+  EXPECT_EQ(kg::memory().live_bytes, live + 10000);
+  all.clear();
+  EXPECT_EQ(kg::memory().live_bytes, live);
+}
+
+TEST(a_thread_local_object_that_outlives_the_caches_of_its_thread, may_call_all_that_a_thread_keeps_something_for) {
+  double slope = 0, product = 0, by_name = 0;
+  at_the_very_end([] { kg::matmul(kg::ones({40, 40}), kg::ones({40, 40})); },
+                  [&] {
+                    slope = kg::grad([](const tensor& t) { return kg::exp(t) * t; })(tensor(0.f)).item();
+                    product = kg::sum(kg::matmul(kg::ones({40, 40}), kg::ones({40, 40}))).item();
+                    by_name = kg::run_kernel("Neg", {{"x", tensor(1.f)}}).item();
+                  });
+  EXPECT_EQ(slope, 1);
+  EXPECT_EQ(product, 40 * 40 * 40);
+  EXPECT_EQ(by_name, -1);
 }
 
 }  // namespace

@@ -18,6 +18,9 @@ FORBIDDEN_CALLS = re.compile(r'\b(?:std::)?(abort|exit|_Exit|quick_exit|terminat
                              r'|\bstd::(cout|cerr|clog)\b')
 SIMD_INCLUDE = re.compile(r'#\s*include\s*["<](hwy/|immintrin|[a-z]mmintrin|arm_neon|arm_sve)')
 RANGES_INCLUDE = re.compile(r'#\s*include\s*["<]range/v3/(all\.hpp)?')
+# Locks that a fork would not know of; modules/impl/locks.cc has those of the library, the pool makes itself anew.
+LOCK = re.compile(r'\bstd::(?:recursive_|shared_|timed_|recursive_timed_|shared_timed_)?mutex\b|\bpthread_mutex_t\b')
+LOCK_FILES = {'modules/impl/locks.cc', 'kernels/parallel.cc'}
 # Kernel files that hold no family of ops: the target list, the optimizers' and fused programs' steps, the machine's
 # limits, threads.
 NO_FAMILY = {'chain', 'parallel', 'roofs', 'stream', 'targets', 'update'}
@@ -75,6 +78,8 @@ def check_code(name, text):
             found = FORBIDDEN_CALLS.search(code)
             if found:
                 yield number, f'`{found.group(0).strip()}` in the library: it reports by throwing'
+        if folder in ('modules', 'kernels') and name not in LOCK_FILES and LOCK.search(code):
+            yield number, 'a mutex of its own: lock_of in modules/locks.cc, so that it is free in a forked process'
         if folder != 'kernels' and folder != 'tests' and SIMD_INCLUDE.search(line):
             yield number, 'a SIMD header outside kernels/'
         found = RANGES_INCLUDE.search(line)

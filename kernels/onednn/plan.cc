@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "kernels/onednn/onednn.h"
+#include "kernels/per_thread.h"
 
 namespace kerngrad::kernels::onednn {
 namespace {
@@ -24,30 +25,36 @@ struct key_hash {
   }
 };
 
+constexpr std::align_val_t alignment{64};  // a cache line, and oneDNN's widest vector
+struct aligned_release {
+  void operator()(std::byte* p) const { ::operator delete(p, alignment); }
+};
+
+// What a thread keeps from call to call.
+struct kept_by_thread {
+  std::unique_ptr<std::byte, aligned_release> buffer;
+  std::size_t buffer_size = 0;
+  dnnl::stream stream{engine()};
+  plan none;
+  std::unordered_map<plan_key, plan, key_hash> plans;
+};
+kept_by_thread& kept() { return thread_object<kept_by_thread>::get(); }
+
 // Memory of this thread for one reordered operand; its content is lost at the next request.
 void* reorder_buffer(std::size_t bytes) {
-  constexpr std::align_val_t alignment{64};  // a cache line, and oneDNN's widest vector
-  struct release {
-    void operator()(std::byte* p) const { ::operator delete(p, alignment); }
-  };
-  thread_local std::unique_ptr<std::byte, release> buffer;
-  thread_local std::size_t size = 0;
-  if (size < bytes) {
-    size = 0;
-    buffer.reset();
-    buffer.reset(static_cast<std::byte*>(::operator new(bytes, alignment)));
-    size = bytes;
+  kept_by_thread& mine = kept();
+  if (mine.buffer_size < bytes) {
+    mine.buffer_size = 0;
+    mine.buffer.reset();
+    mine.buffer.reset(static_cast<std::byte*>(::operator new(bytes, alignment)));
+    mine.buffer_size = bytes;
   }
-  return buffer.get();
-}
-
-dnnl::stream& stream() {
-  thread_local dnnl::stream s(engine());
-  return s;
+  return mine.buffer.get();
 }
 
 void run_or_throw(plan& p, const void* const* in, void* out) {
   std::unordered_map<int, dnnl::memory> arguments;
+  dnnl::stream& stream = kept().stream;
   for (std::size_t i = 0; i < p.in.size(); ++i) {
     plan_operand& operand = p.in[i];
     // oneDNN has one type for what is read and what is written; it does not write its inputs.
@@ -55,7 +62,7 @@ void run_or_throw(plan& p, const void* const* in, void* out) {
     if (operand.reorder) {
       operand.plain.set_data_handle(data);
       operand.memory.set_data_handle(reorder_buffer(operand.memory.get_desc().get_size()));
-      operand.reorder.execute(stream(), {{DNNL_ARG_FROM, operand.plain}, {DNNL_ARG_TO, operand.memory}});
+      operand.reorder.execute(stream, {{DNNL_ARG_FROM, operand.plain}, {DNNL_ARG_TO, operand.memory}});
     } else {
       operand.memory.set_data_handle(data);
     }
@@ -64,12 +71,12 @@ void run_or_throw(plan& p, const void* const* in, void* out) {
   void* result = p.out.reorder ? reorder_buffer(p.out.memory.get_desc().get_size()) : out;
   p.out.memory.set_data_handle(result);
   arguments.emplace(p.out.argument, p.out.memory);
-  p.primitive.execute(stream(), arguments);
+  p.primitive.execute(stream, arguments);
   if (p.out.reorder) {
     p.out.plain.set_data_handle(out);
-    p.out.reorder.execute(stream(), {{DNNL_ARG_FROM, p.out.memory}, {DNNL_ARG_TO, p.out.plain}});
+    p.out.reorder.execute(stream, {{DNNL_ARG_FROM, p.out.memory}, {DNNL_ARG_TO, p.out.plain}});
   }
-  stream().wait();
+  stream.wait();
 }
 
 }  // namespace
@@ -106,13 +113,10 @@ bool is_reference(const dnnl::primitive_desc_base& description) {
   return std::strncmp(description.impl_info_str(), "ref", 3) == 0;
 }
 
-plan& no_plan() {
-  thread_local plan none;
-  return none;
-}
+plan& no_plan() { return kept().none; }
 
 plan& plan_for(const plan_key& key, plan (*build)(plan_kind kind, const void* geometry), const void* geometry) {
-  thread_local std::unordered_map<plan_key, plan, key_hash> plans;
+  std::unordered_map<plan_key, plan, key_hash>& plans = kept().plans;
   if (const auto at = plans.find(key); at != plans.end()) return at->second;
   plan made;
   try {

@@ -7,10 +7,9 @@ module;
 #include <chrono>
 #include <cstddef>
 #include <cstring>
-#include <mutex>
 #include <new>
-#include <vector>
 #include "kernels/abi.h"
+#include "kernels/per_thread.h"
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define KG_NO_CACHE 1  // a reused block would hide an overflow or a use after free from the sanitizer
@@ -23,6 +22,7 @@ module kerngrad;
 
 import :blocks;
 import :dispatch;
+import :locks;
 
 namespace kerngrad::detail {
 namespace {
@@ -99,16 +99,26 @@ struct free_lists {
 
 struct thread_cache;
 
-// Everything that threads share. Never destroyed: tensors with static storage may outlive it.
+// What tensors are and take: net counts, which may be negative in a thread that lets go of others' tensors.
+struct net_counts {
+  std::int64_t buffers = 0, views = 0, bytes = 0;
+  void add(const net_counts& other) noexcept {
+    buffers += other.buffers;
+    views += other.views;
+    bytes += other.bytes;
+  }
+};
+
+// Everything that threads share, under the lock `blocks`. Ready before any code runs and never destroyed: objects with
+// static storage may make tensors.
 struct shared_state {
-  std::mutex mutex;
   free_list blocks[class_count];
   std::size_t lowest[class_count] = {};  // the fewest blocks of a class since the last look: nobody needed those
-  std::chrono::steady_clock::time_point looked = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point looked{};
   std::size_t bytes = 0;
-  std::vector<thread_cache*> threads;
-  std::int64_t retired_buffers = 0, retired_views = 0, retired_bytes = 0;  // net counts of threads that ended
-  std::int64_t peak = 0;                                                   // of the bytes of all
+  thread_cache* threads = nullptr;  // those that live, a chain
+  net_counts retired;               // of caches that are gone
+  std::int64_t peak = 0;            // of the bytes of all
 
   void* pop(int index) noexcept {
     void* block = blocks[index].pop();
@@ -122,23 +132,25 @@ struct shared_state {
   }
   bool look_is_due() const noexcept { return std::chrono::steady_clock::now() - looked >= std::chrono::seconds(1); }
 };
-shared_state& shared() {
-  static shared_state* state = new shared_state;
-  return *state;
-}
+constinit shared_state shared;
 
 // Counters are written by their own thread only, so that an allocation needs no atomic addition.
 struct thread_cache {
   free_list blocks[class_count];
   std::atomic<std::int64_t> buffers{0}, views{0}, bytes{0};
   std::atomic<std::int64_t> limit{0};  // of `bytes`: while no thread passes its own, the peak stays what it is
+  thread_cache* next = nullptr;
 
-  thread_cache();
+  thread_cache() noexcept;
   ~thread_cache();
   static inline std::int64_t add(std::atomic<std::int64_t>& counter, std::int64_t by) noexcept {
     const std::int64_t sum = counter.load(std::memory_order_relaxed) + by;
     counter.store(sum, std::memory_order_relaxed);
     return sum;
+  }
+  net_counts counts() const noexcept {
+    return {buffers.load(std::memory_order_relaxed), views.load(std::memory_order_relaxed),
+            bytes.load(std::memory_order_relaxed)};
   }
   void flush() noexcept {
     for (int index = 0; index < class_count; ++index) blocks[index].release_all(class_bytes(index));
@@ -154,67 +166,69 @@ struct thread_cache {
   }
 };
 
-// The thread's cache: null before its first allocation and again while the thread ends, when blocks go straight to
-// the system. Initial-exec: one load instead of a call, on the path of every allocation.
-[[gnu::tls_model("initial-exec")]] constinit thread_local thread_cache* current = nullptr;
+// The thread's cache. It goes when the thread ends, and comes again for a thread_local object that outlives it.
+using mine = kernels::thread_object<thread_cache>;
 
-// Set once the thread's cache is gone, while its last tensors may still die.
-[[gnu::tls_model("initial-exec")]] constinit thread_local bool ended = false;
+// What this thread's caches had counted when they went, and what was counted without one.
+[[gnu::tls_model("initial-exec")]] constinit thread_local net_counts counted_before;
 
-thread_cache::thread_cache() {
-  shared_state& all = shared();
-  std::lock_guard lock(all.mutex);
-  all.threads.push_back(this);
-  current = this;
+// Under the lock.
+void retire(const net_counts& counts) noexcept {
+  shared.retired.add(counts);
+  counted_before.add(counts);
+}
+
+thread_cache::thread_cache() noexcept {
+  const library_lock lock(lock_of::blocks);
+  next = std::exchange(shared.threads, this);
 }
 
 thread_cache::~thread_cache() {
-  current = nullptr;
-  ended = true;
   flush();
-  shared_state& all = shared();
-  std::lock_guard lock(all.mutex);
-  all.retired_buffers += buffers;
-  all.retired_views += views;
-  all.retired_bytes += bytes;
-  std::erase(all.threads, this);
+  const library_lock lock(lock_of::blocks);
+  retire(counts());
+  thread_cache** at = &shared.threads;
+  while (*at != this) at = &(*at)->next;
+  *at = next;
 }
 
-[[gnu::noinline]] thread_cache& first_use() {
-  thread_local thread_cache mine;
-  return mine;
+// For a thread that has only freed so far; null when there is no memory for a cache.
+[[gnu::noinline, gnu::cold]] thread_cache* first_of_thread() noexcept {
+  try {
+    return &mine::get();
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
 }
-inline thread_cache& mine() { return current ? *current : first_use(); }
 
 // Raises the peak to the present sum if that is more, and deals what is left below the peak out to the threads: while
 // each stays under its own limit, their sum stays under the peak.
-void deal_limits(shared_state& all) {
-  std::int64_t sum = all.retired_bytes;
-  for (const thread_cache* cache : all.threads) sum += cache->bytes.load(std::memory_order_relaxed);
-  all.peak = std::max(all.peak, sum);
-  const std::int64_t share = (all.peak - sum) / static_cast<std::int64_t>(std::max<std::size_t>(all.threads.size(), 1));
-  for (thread_cache* cache : all.threads)
+void deal_limits() {
+  std::int64_t sum = shared.retired.bytes, threads = 0;
+  for (const thread_cache* cache = shared.threads; cache; cache = cache->next, ++threads)
+    sum += cache->bytes.load(std::memory_order_relaxed);
+  shared.peak = std::max(shared.peak, sum);
+  const std::int64_t share = (shared.peak - sum) / std::max<std::int64_t>(threads, 1);
+  for (thread_cache* cache = shared.threads; cache; cache = cache->next)
     cache->limit.store(cache->bytes.load(std::memory_order_relaxed) + share, std::memory_order_relaxed);
 }
 [[gnu::noinline, gnu::cold]] void pass_limit() {
-  shared_state& all = shared();
-  std::lock_guard lock(all.mutex);
-  deal_limits(all);
+  const library_lock lock(lock_of::blocks);
+  deal_limits();
 }
 
 // Once a second, in passing: returns blocks that have lain there all the time since the last look.
 [[gnu::noinline, gnu::cold]] void return_idle() noexcept {
   free_lists idle;
   {
-    shared_state& all = shared();
-    std::lock_guard lock(all.mutex);
-    all.looked = std::chrono::steady_clock::now();
+    const library_lock lock(lock_of::blocks);
+    shared.looked = std::chrono::steady_clock::now();
     for (int index = 0; index < class_count; ++index) {
-      for (std::size_t left = all.lowest[index]; left > 0; --left) {
-        idle.of[index].push(all.pop(index));
+      for (std::size_t left = shared.lowest[index]; left > 0; --left) {
+        idle.of[index].push(shared.pop(index));
         count_trimmed(class_bytes(index));
       }
-      all.lowest[index] = all.blocks[index].count;
+      shared.lowest[index] = shared.blocks[index].count;
     }
   }
   idle.release_all();
@@ -239,9 +253,8 @@ inline void count_taken(thread_cache& cache, std::int64_t bytes, std::int64_t un
 // A block that this thread does not have.
 [[gnu::noinline]] void* take_elsewhere(int index, std::size_t exact) {
   if (!KG_NO_CACHE && index > last_small_class) {
-    shared_state& all = shared();
-    std::lock_guard lock(all.mutex);
-    if (void* block = all.pop(index)) return block;
+    const library_lock lock(lock_of::blocks);
+    if (void* block = shared.pop(index)) return block;
   }
   return fresh(index, exact);
 }
@@ -253,13 +266,12 @@ inline void* take(thread_cache& cache, int index, std::size_t exact) {
 
 // Adds to the bytes in use, or refuses. Under one lock with all others who ask: together they cannot pass the limit.
 void reserve(thread_cache& cache, std::int64_t bytes) {
-  shared_state& all = shared();
   const std::int64_t limit = live_limit();
   bool trim;
   {
-    std::lock_guard lock(all.mutex);
-    std::int64_t live = all.retired_bytes, kept = static_cast<std::int64_t>(all.bytes);
-    for (const thread_cache* other : all.threads) {
+    const library_lock lock(lock_of::blocks);
+    std::int64_t live = shared.retired.bytes, kept = static_cast<std::int64_t>(shared.bytes);
+    for (const thread_cache* other = shared.threads; other; other = other->next) {
       live += other->bytes.load(std::memory_order_relaxed);
       kept += other->cached();
     }
@@ -295,15 +307,14 @@ void reserve(thread_cache& cache, std::int64_t bytes) {
   if (index == hooked_class) return hooked_give(block);
   const std::size_t bytes = class_bytes(index);
   if (KG_NO_CACHE || !cache || index <= last_small_class) return system_give(block, bytes);
-  shared_state& all = shared();
   bool look;
   {
-    std::lock_guard lock(all.mutex);
-    if (all.bytes + bytes <= static_cast<std::size_t>(kept_limit())) {
-      all.push(block, index);
+    const library_lock lock(lock_of::blocks);
+    if (shared.bytes + bytes <= static_cast<std::size_t>(kept_limit())) {
+      shared.push(block, index);
       block = nullptr;
     }
-    look = all.look_is_due();
+    look = shared.look_is_due();
   }
   if (block) system_give(block, bytes);
   if (look) return_idle();
@@ -324,7 +335,7 @@ buffer* allocate(dtype type, const shape& dims) {
   const std::size_t exact = header_bytes + bytes;
   const std::int64_t elements = static_cast<std::int64_t>(bytes);
   int index = class_of(exact);
-  thread_cache& cache = mine();
+  thread_cache& cache = mine::get();
   const bool special = allocation_specials.load(std::memory_order_relaxed) != 0;
   void* block = special ? take_specially(cache, index, elements, exact) : take(cache, index, exact);
   buffer* b = new (block) buffer(type, index, dims, static_cast<std::byte*>(block) + header_bytes);
@@ -334,7 +345,7 @@ buffer* allocate(dtype type, const shape& dims) {
 
 buffer* allocate_header(dtype type, const shape& dims) {
   const int index = class_of(header_bytes);
-  thread_cache& cache = mine();
+  thread_cache& cache = mine::get();
   buffer* b = new (take(cache, index, header_bytes)) buffer(type, index, dims, nullptr);
   const std::int64_t elements = dims.size() * static_cast<std::int64_t>(size_of(type));
   count_taken(cache, elements, elements);
@@ -344,7 +355,7 @@ buffer* allocate_header(dtype type, const shape& dims) {
 buffer* share(buffer* source, const shape& dims) {
   buffer* root = source->base ? source->base : source;
   const int index = class_of(header_bytes);
-  thread_cache& cache = mine();
+  thread_cache& cache = mine::get();
   buffer* b = new (take(cache, index, header_bytes))
       buffer(source->type, index, dims, __atomic_load_n(&source->data, __ATOMIC_ACQUIRE));
   b->base = root;
@@ -359,18 +370,15 @@ void release(buffer* last) noexcept {
   const int index = last->size_class;
   if (mirror* copies = last->mirrors.load(std::memory_order_acquire)) drop_mirrors(copies);
   last->~buffer();
-  // A thread that has only freed so far gets its cache here; one that is ending counts for those that have ended.
-  thread_cache* cache = current || ended ? current : &first_use();
+  thread_cache* cache = mine::peek() ? mine::peek() : first_of_thread();
   if (!base && cache) {
     thread_cache::add(cache->buffers, -1);
     thread_cache::add(cache->bytes, -bytes);
   } else if (cache) {
     thread_cache::add(cache->views, -1);
   } else {
-    shared_state& all = shared();
-    std::lock_guard lock(all.mutex);
-    (base ? all.retired_views : all.retired_buffers) -= 1;
-    if (!base) all.retired_bytes -= bytes;
+    const library_lock lock(lock_of::blocks);
+    retire(base ? net_counts{0, -1, 0} : net_counts{-1, 0, -bytes});
   }
   give(cache, last, index);
   if (!base && allocation_watchers.load(std::memory_order_relaxed)) watch_allocation(-bytes);
@@ -385,49 +393,41 @@ namespace kerngrad {
 namespace detail {
 
 memory_growth held_by_thread() {
-  const thread_cache& cache = mine();
-  const std::int64_t buffers = cache.buffers.load(std::memory_order_relaxed);
-  return {buffers + cache.views.load(std::memory_order_relaxed), buffers, cache.bytes.load(std::memory_order_relaxed)};
+  net_counts sum = counted_before;
+  if (const thread_cache* cache = mine::peek()) sum.add(cache->counts());
+  return {sum.buffers + sum.views, sum.buffers, sum.bytes};
 }
 
 }  // namespace detail
 
 memory_info memory() {
   using namespace detail;
-  mine();
-  shared_state& all = shared();
-  std::lock_guard lock(all.mutex);
-  memory_info info{all.retired_buffers, all.retired_bytes, static_cast<std::int64_t>(all.bytes), all.retired_views,
-                   all.peak};
-  for (const thread_cache* cache : all.threads) {
-    info.live_buffers += cache->buffers.load(std::memory_order_relaxed);
-    info.live_tensors += cache->views.load(std::memory_order_relaxed);
-    info.live_bytes += cache->bytes.load(std::memory_order_relaxed);
-    info.cached_bytes += cache->cached();
+  const library_lock lock(lock_of::blocks);
+  net_counts live = shared.retired;
+  std::int64_t cached = static_cast<std::int64_t>(shared.bytes);
+  for (const thread_cache* cache = shared.threads; cache; cache = cache->next) {
+    live.add(cache->counts());
+    cached += cache->cached();
   }
-  info.live_tensors += info.live_buffers;
-  return info;
+  return {live.buffers, live.bytes, cached, live.buffers + live.views, shared.peak};
 }
 
 void reset_peak_memory() {
   using namespace detail;
-  mine();
-  shared_state& all = shared();
-  std::lock_guard lock(all.mutex);
-  all.peak = 0;
-  deal_limits(all);
+  const library_lock lock(lock_of::blocks);
+  shared.peak = 0;
+  deal_limits();
 }
 
 void release_cached_memory() {
   using namespace detail;
-  mine().flush();
+  if (thread_cache* cache = mine::peek()) cache->flush();
   free_lists idle;
   {
-    shared_state& all = shared();
-    std::lock_guard lock(all.mutex);
-    std::swap_ranges(std::begin(idle.of), std::end(idle.of), std::begin(all.blocks));
-    std::fill(std::begin(all.lowest), std::end(all.lowest), 0);
-    all.bytes = 0;
+    const library_lock lock(lock_of::blocks);
+    std::swap_ranges(std::begin(idle.of), std::end(idle.of), std::begin(shared.blocks));
+    std::fill(std::begin(shared.lowest), std::end(shared.lowest), 0);
+    shared.bytes = 0;
   }
   idle.release_all();
 }
@@ -436,11 +436,10 @@ void release_cached_memory() {
 void detail::shrink_cache() noexcept {
   free_lists idle;
   {
-    shared_state& all = shared();
-    std::lock_guard lock(all.mutex);
+    const library_lock lock(lock_of::blocks);
     for (int index = class_count - 1; index >= 0; --index) {
-      while (all.bytes > static_cast<std::size_t>(kept_limit())) {
-        void* block = all.pop(index);
+      while (shared.bytes > static_cast<std::size_t>(kept_limit())) {
+        void* block = shared.pop(index);
         if (!block) break;
         idle.of[index].push(block);
       }

@@ -5,7 +5,7 @@ module;
 #include <algorithm>
 #include <atomic>
 #include <memory>
-#include <mutex>
+#include <new>
 #include <string>
 #include <vector>
 #include "kernels/abi.h"
@@ -111,13 +111,10 @@ backend_set built_in() {
   return set;
 }
 
-// Never destroyed: tensors with static storage may outlive every other static.
-struct backend_writers {
-  std::recursive_mutex changing;
-  backend_set now = built_in();  // under `changing`
-};
-backend_writers& writers() {
-  static backend_writers* one = new backend_writers;
+// Under the writers' lock. Made with the first snapshot, when the library is loaded, and never destroyed: tensors with
+// static storage may outlive every other static.
+backend_set& backends_now() {
+  static backend_set* one = new backend_set(built_in());
   return *one;
 }
 
@@ -138,7 +135,7 @@ std::shared_ptr<const backend_directory> directory_of(const backend_set& set) {
 // throws has changed nothing.
 template <class F>
 void change(F edit) {
-  backend_set& now = writers().now;
+  backend_set& now = backends_now();
   backend_set next = now;
   edit(next);
   publish_backends(directory_of(next));
@@ -169,7 +166,7 @@ live_ptr made(std::string_view name) {
   auto made = std::make_shared<live_backend>();
   std::shared_ptr<const backend_factory> factory;
   {
-    backend_record* b = writers().now.named(name);
+    backend_record* b = backends_now().named(name);
     if (!b) refuse_unknown("set_backend", name);
     if (b->live) return b->live;  // a hook of one of its kernels may use it
     if (b->making)
@@ -193,7 +190,7 @@ live_ptr made(std::string_view name) {
       b->making = false;
     });
   } catch (...) {
-    if (backend_record* b = writers().now.named(name)) b->making = false;
+    if (backend_record* b = backends_now().named(name)) b->making = false;
     throw;
   }
   try {
@@ -203,7 +200,7 @@ live_ptr made(std::string_view name) {
     set_ready(name, true);
   } catch (...) {
     // The directory goes on naming it, without anybody who keeps it.
-    if (backend_record* b = writers().now.named(name)) b->live = nullptr;
+    if (backend_record* b = backends_now().named(name)) b->live = nullptr;
     throw;
   }
   return made;
@@ -228,10 +225,7 @@ void activate(live_ptr which) {
 
 }  // namespace
 
-std::shared_ptr<const backend_directory> first_backends() { return directory_of(writers().now); }
-
-void lock_changes() { writers().changing.lock(); }
-void unlock_changes() noexcept { writers().changing.unlock(); }
+std::shared_ptr<const backend_directory> first_backends() { return directory_of(backends_now()); }
 
 void leave_quick_way() noexcept { quick_table.fetch_sub(per_reason); }
 void return_to_quick_way() noexcept { quick_table.fetch_add(per_reason); }
@@ -300,10 +294,10 @@ void register_kernel_table(std::string_view name, std::span<const kernels::entry
 
 void remove_backend(std::string_view name) {
   const changes_lock changing;
-  const backend_record* b = writers().now.named(name);
+  const backend_record* b = backends_now().named(name);
   if (!b) refuse_unknown("remove_backend", name);
   if (b->live && b->live->table >= 0) fail("remove_backend", "the built-in backend " + b->name, "a registered one");
-  const bool was_alive = b->live != nullptr, was_active = was_alive && writers().now.active == b->live;
+  const bool was_alive = b->live != nullptr, was_active = was_alive && backends_now().active == b->live;
   std::exception_ptr thrown;
   if (was_alive) {
     set_ready(name, false);  // whoever wants it from now on waits, and then finds it gone
@@ -318,7 +312,11 @@ void remove_backend(std::string_view name) {
     if (was_active) set.active = set.all.front().live;
   });
   // The quick way stays closed if it had a storage: tensors may still live there.
-  if (was_active) set_best_backend();
+  try {
+    if (was_active) set_best_backend();
+  } catch (const std::bad_alloc&) {
+    // Without memory for the choice the built-in one stays, which is active already: the backend has been removed.
+  }
   if (thrown) std::rethrow_exception(thrown);
 }
 

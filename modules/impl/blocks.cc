@@ -9,9 +9,6 @@ module;
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
-#include <mutex>
-#include <vector>
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define KG_NO_MAPPING 1  // the sanitizer watches the ends of blocks of the C library only
@@ -23,6 +20,7 @@ module;
 module kerngrad;
 
 import :blocks;
+import :locks;
 
 namespace kerngrad::detail {
 namespace {
@@ -56,7 +54,9 @@ void* map_huge(std::size_t bytes) noexcept {
 // An allocator of the caller's. Those that have been are kept: a block says with a pointer whose it is.
 struct hook {
   allocator_hooks calls;
+  const hook* before;
 };
+const hook* hooks_ever = nullptr;  // under the lock `limits`
 std::atomic<const hook*> hook_now{nullptr};
 
 // Before each block of a hook, so that it is given back with what it was asked with.
@@ -66,7 +66,6 @@ struct hooked_header {
 };
 constexpr std::size_t hooked_header_bytes = 64;  // blocks stay aligned
 
-std::mutex limits_mutex;
 std::atomic<std::int64_t> live_most{unlimited};
 std::atomic<std::int64_t> kept_most{-1};  // nothing said yet
 
@@ -131,14 +130,11 @@ void count_trimmed(std::size_t bytes) noexcept {
 std::int64_t live_limit() noexcept { return live_most.load(std::memory_order_relaxed); }
 
 std::int64_t kept_limit() noexcept {
-  const std::int64_t set = kept_most.load(std::memory_order_relaxed);
+  std::int64_t set = kept_most.load(std::memory_order_relaxed);
   if (set >= 0) return set;
-  static const std::int64_t usual = [] {
-    const std::int64_t pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    const std::int64_t most = std::int64_t{2} << 30;
-    return pages > 0 && page > 0 ? std::min(pages / 4 * page, most) : most;
-  }();
-  return usual;
+  const std::int64_t pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE), most = std::int64_t{2} << 30;
+  const std::int64_t usual = pages > 0 && page > 0 ? std::min(pages / 4 * page, most) : most;
+  return kept_most.compare_exchange_strong(set, usual) ? usual : set;
 }
 
 }  // namespace kerngrad::detail
@@ -149,7 +145,7 @@ using namespace detail;
 
 void set_memory_limit(std::int64_t bytes) {
   if (bytes < 0) fail("set_memory_limit", std::to_string(bytes) + " bytes", "0 or more, or kg::unlimited");
-  const std::lock_guard lock(limits_mutex);
+  const library_lock lock(lock_of::limits);
   live_most = bytes;
   set_special(special_limit, bytes != unlimited);
 }
@@ -158,7 +154,7 @@ std::int64_t memory_limit() { return live_limit(); }
 void set_cache_limit(std::int64_t bytes) {
   if (bytes < 0) fail("set_cache_limit", std::to_string(bytes) + " bytes", "0 or more");
   {
-    const std::lock_guard lock(limits_mutex);
+    const library_lock lock(lock_of::limits);
     kept_most = bytes;
   }
   shrink_cache();
@@ -169,13 +165,12 @@ void set_allocator(const allocator_hooks& hooks) {
   const bool none = !hooks.allocate && !hooks.release;
   if (!none && (!hooks.allocate || !hooks.release))
     fail("set_allocator", "one function", "allocate and release, or neither, for the library's own allocator");
-  static std::vector<std::unique_ptr<const hook>>* all = new std::vector<std::unique_ptr<const hook>>;
-  const std::lock_guard lock(limits_mutex);
+  const library_lock lock(lock_of::limits);
   const hook* next = nullptr;
   if (!none) {
-    for (const auto& known : *all)
-      if (known->calls == hooks) next = known.get();
-    if (!next) next = all->emplace_back(std::make_unique<const hook>(hooks)).get();
+    for (const hook* known = hooks_ever; known; known = known->before)
+      if (known->calls == hooks) next = known;
+    if (!next) next = hooks_ever = new hook{hooks, hooks_ever};
   }
   hook_now.store(next, std::memory_order_release);
   set_special(special_hook, next != nullptr);

@@ -18,7 +18,6 @@ namespace detail {
 struct found_kernel {
   std::string name;
   const op_entry* op = nullptr;
-  std::shared_ptr<const void> keeper;
   kernel_ptr kernel;
   std::shared_ptr<const live_backend> on;
 };
@@ -139,7 +138,7 @@ void record_registered(gradient_ptr gradient, std::shared_ptr<const void> keeper
 gradient_ptr gradient_named(std::string_view name) {
   const pinned now;
   const name_record* record = now->find(name);
-  return record ? record->gradient : nullptr;
+  return record ? record->gradient_now() : nullptr;
 }
 
 // ------------------------------------------------------------------------------------------ the order of a row
@@ -263,7 +262,6 @@ tensor_list run_free(const registered_kernel& k, const live_backend& on, std::sp
 // What a name means for a call on a backend.
 struct meaning {
   const op_entry* op = nullptr;
-  std::shared_ptr<const void> keeper;
   kernel_ptr kernel;
 };
 
@@ -271,8 +269,7 @@ bool look_up(std::string_view name, std::string_view on, meaning& found) {
   const pinned now;
   const name_record* record = now->find(name);
   if (!record) return false;
-  found.op = record->op;
-  if (record->op_keeper) found.keeper = record->op_keeper;
+  found.op = record->op_now();
   if (!record->kernels.empty())
     if (const kernel_ptr* k = record->kernel_on(on)) found.kernel = *k;
   return found.op || found.kernel;
@@ -345,9 +342,10 @@ bool record_replaced(const op_entry& op, std::span<const tensor* const> in, std:
     const pinned now;
     const name_record* record = now->find(row.name);
     // An op from outside that is not registered may share its name with a stranger.
-    if (!record || !record->op || record->op->row != &row || !record->gradient) return false;
-    gradient = record->gradient;
+    if (!record || !record->op || record->op->row != &row) return false;
+    gradient = record->gradient_now();
   }
+  if (!gradient) return false;
   const named_by_row call(row, in, attrs);
   tensor_list results;
   for (const tensor& y : out) results.push_back(y);
@@ -438,7 +436,6 @@ kernel_handle find_kernel(std::string_view name, std::initializer_list<attribute
   if (!look_up(name, found->on->name, m)) throw missing_name(name, *found->on);
   found->name = name;
   found->op = m.op;
-  found->keeper = m.keeper;
   found->kernel = m.kernel;
   kernel_handle handle;
   if (m.op && !m.kernel && found->on->table >= 0) {

@@ -29,8 +29,10 @@ std::string place_text(const std::string& where) { return where.empty() ? "" : "
 std::optional<name_record> record_of(std::string_view name) {
   const pinned now;
   const name_record* record = now->find(name);
-  if (!record || (!record->op && record->kernels.empty())) return {};
-  return *record;
+  if (!record || !record->runs()) return {};
+  name_record copy = *record;
+  copy.op = record->op_now();
+  return copy;
 }
 
 // A backend with the tables that a call would find there, alive or not.
@@ -75,12 +77,12 @@ std::vector<explained_kernel> candidates_of(const name_record& record, const liv
       list.push_back(blank);
       list.back().origin = record.op->id >= 0 ? kernel_origin::built_in : kernel_origin::own_op;
       list.back().dtypes = types;
-      list.back().where = record.op_where;
+      list.back().where = record.op_where();
     }
     if (list.size() == before) list.push_back(blank);
   }
   for (const kernel_ptr& k : record.kernels) {
-    if (listed(k->config.backend) || k->config.backend == on.name) continue;
+    if (listed(k->config.backend) || k->config.backend == on.name || k->withdrawn) continue;
     explained_kernel orphan{k->config.backend};
     orphan.origin = kernel_origin::registered;
     orphan.dtypes = k->config.dtypes;
@@ -318,12 +320,12 @@ class explainer {
     const op_gradient* rule = scoped ? scoped : record_.op ? record_.op->gradient : nullptr;
     if (scoped) {
       g.origin = gradient_origin::rule_scope;
-    } else if (record_.gradient) {
+    } else if (record_.gradient_now()) {
       g.origin = gradient_origin::registered;
       g.where = record_.gradient->where;
     } else if (rule) {
       g.origin = told_.known ? gradient_origin::rule : gradient_origin::own_rule;
-      g.where = record_.op_where;
+      g.where = record_.op_where();
     } else {
       g.why_none = record_.op ? std::string(row_->no_gradient) : "none is registered: register_gradient";
     }

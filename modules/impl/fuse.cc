@@ -56,7 +56,7 @@ bool has_another_rule(const op_entry& op) {
   if (replaced_gradients.load(std::memory_order_relaxed) == 0) return false;
   const pinned now;
   const name_record* record = now->find(op.row->name);
-  return record && record->op && record->op->row == op.row && record->gradient;
+  return record && record->op && record->op->row == op.row && record->gradient_now();
 }
 
 // A program knows the rules that its ops were compiled with: where one of those that the value is made of has another

@@ -5,7 +5,6 @@ module;
 #include <atomic>
 #include <ctime>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +13,7 @@ module;
 module kerngrad;
 
 import :dispatch;
+import :locks;
 import :tape;
 
 namespace kerngrad {
@@ -29,26 +29,61 @@ const void* this_thread_mark() {
   return &mark;
 }
 
+// A link of the chain of hooks in the order in which they were added: taking one out needs no memory. Who stands on a
+// link that is taken out goes on from there.
 struct watcher {
   hooks wanted;
   const void* thread = nullptr;  // null: all threads
+  std::uint64_t number = 0;      // in the order of adding
+  bool removed = false;
+  std::shared_ptr<watcher> next;
 };
-using watcher_list = std::vector<std::shared_ptr<const watcher>>;
+using watcher_ptr = std::shared_ptr<watcher>;
 
-struct watcher_state {
-  std::mutex mutex;
-  std::shared_ptr<const watcher_list> all = std::make_shared<watcher_list>();
+// Under the lock `watchers`. Never destroyed: objects with static storage may run ops.
+struct watcher_chain {
+  watcher_ptr first;
+  std::uint64_t added = 0;
+
+  watcher_ptr* end() {
+    watcher_ptr* at = &first;
+    while (*at) at = &(*at)->next;
+    return at;
+  }
 };
-watcher_state& watchers() {
-  static watcher_state* one = new watcher_state;
-  return *one;
+union never_destroyed {
+  watcher_chain chain{};
+  ~never_destroyed() {}
+};
+constinit never_destroyed watchers;
+
+bool nobody_watches() {
+  const library_lock lock(lock_of::watchers);
+  return !watchers.chain.first;
 }
 
-std::shared_ptr<const watcher_list> present() {
-  watcher_state& w = watchers();
-  std::lock_guard lock(w.mutex);
-  return w.all;
-}
+// Goes along the hooks that there were at the beginning; those that are taken out meanwhile are passed by.
+class round {
+ public:
+  round() {
+    const library_lock lock(lock_of::watchers);
+    at_ = watchers.chain.first;
+    last_ = watchers.chain.added;
+  }
+  const watcher* now() const { return at_ && at_->number <= last_ ? at_.get() : nullptr; }
+  void step() {
+    watcher_ptr next;  // lets go of the last one without the lock: what it holds is a user's
+    {
+      const library_lock lock(lock_of::watchers);
+      for (next = at_->next; next && next->removed;) next = watcher_ptr(next->next);
+    }
+    at_.swap(next);
+  }
+
+ private:
+  watcher_ptr at_;
+  std::uint64_t last_;
+};
 
 // What a hook runs is not watched, or it would watch itself.
 constinit thread_local int inside = 0;
@@ -65,8 +100,7 @@ void tell(std::function<void(const Event&)> hooks::* which, const Event& event) 
   const inside_hook quiet;
   std::optional<unrecorded> pause;
   if (current_tape) pause.emplace();  // a thread without a tape records nothing, and is not given one for this
-  const std::shared_ptr<const watcher_list> all = present();  // a hook may take itself out meanwhile
-  for (const std::shared_ptr<const watcher>& w : *all)
+  for (round all; const watcher* w = all.now(); all.step())
     if (w->wanted.*which && (!w->thread || w->thread == this_thread_mark())) (w->wanted.*which)(event);
 }
 
@@ -78,7 +112,7 @@ std::int64_t now_ns() {
   return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
 
-bool watched_here() { return inside == 0 && !present()->empty(); }
+bool watched_here() { return inside == 0 && !nobody_watches(); }
 
 watch_run::watch_run(std::string_view op, const live_backend& on, dtype compute, std::span<const tensor* const> in)
     : on_(watched_here()) {
@@ -124,12 +158,10 @@ hook_handle add_hooks(hooks wanted) {
   auto added = std::make_shared<watcher>();
   added->thread = wanted.this_thread_only ? this_thread_mark() : nullptr;
   added->wanted = std::move(wanted);
-  watcher_state& w = watchers();
   {
-    std::lock_guard lock(w.mutex);
-    auto next = std::make_shared<watcher_list>(*w.all);
-    next->push_back(added);
-    w.all = std::move(next);
+    const library_lock lock(lock_of::watchers);
+    added->number = ++watchers.chain.added;
+    *watchers.chain.end() = added;
   }
   if (added->wanted.allocate) ++allocation_watchers;
   leave_quick_way();
@@ -141,12 +173,12 @@ hook_handle add_hooks(hooks wanted) {
 void hook_handle::remove() noexcept {
   const std::shared_ptr<const void> gone = std::exchange(added_, nullptr);
   if (!gone) return;
-  watcher_state& w = watchers();
   {
-    std::lock_guard lock(w.mutex);
-    auto next = std::make_shared<watcher_list>(*w.all);
-    std::erase_if(*next, [&](const auto& one) { return one == gone; });
-    w.all = std::move(next);
+    const library_lock lock(lock_of::watchers);
+    watcher_ptr* at = &watchers.chain.first;
+    while (*at != gone) at = &(*at)->next;
+    (*at)->removed = true;
+    *at = watcher_ptr((*at)->next);
   }
   if (static_cast<const watcher*>(gone.get())->wanted.allocate) --allocation_watchers;
   return_to_quick_way();

@@ -46,10 +46,12 @@ struct pack_list {
   std::vector<std::shared_ptr<loaded_pack>> loaded;
   std::vector<std::weak_ptr<const pack_library>> mapped;  // with those that are unloaded but still held
 };
-pack_list& packs() {
-  static pack_list* one = new pack_list;
-  return *one;
-}
+union never_destroyed {
+  pack_list list{};
+  ~never_destroyed() {}
+};
+constinit never_destroyed all_packs;
+pack_list& packs() { return all_packs.list; }
 
 // The dynamic linker finds a library that is mapped by its path, whatever the file there is now.
 void refuse_stale(const std::string& path, const file_identity& file) {
@@ -101,7 +103,7 @@ std::shared_ptr<loaded_pack> load(const std::string& path) {
   packs().mapped.emplace_back(library);
   packs().loaded.push_back(made);
   try {
-    changes.commit();
+    static_cast<void>(changes.publish());  // a pack replaces nothing, so no hook of its own kernels can have thrown
   } catch (...) {
     std::erase(packs().loaded, made);
     throw;
@@ -146,17 +148,19 @@ bool pack::mapped() const {
 
 void pack::unload() {
   std::shared_ptr<const pack_library> library;
+  std::exception_ptr thrown;
   {
     const changes_lock lock;
     if (!state_->library)
       fail("unload", "the pack " + state_->name + " (" + state_->path + "), which is not loaded", "one that is");
     transaction changes;
     add_removals(state_->library, changes);
-    changes.commit();
+    thrown = changes.publish();
     library = std::exchange(state_->library, nullptr);
     std::erase(packs().loaded, state_);
   }
   release_retired();
+  if (thrown) std::rethrow_exception(thrown);
 }
 
 pack load_pack(std::string_view given) {

@@ -309,8 +309,8 @@ int set_gradient(kerngrad_call* call, const char* operand, std::int32_t index, c
 std::string operand_in_place(std::string_view op, std::int32_t place) {
   const pinned now;
   const name_record* record = now->find(op);
-  if (!record || (!record->op && record->kernels.empty())) return {};
-  const op_row& row = record->op ? *record->op->row : record->kernels.front()->row;
+  if (!record || !record->runs()) return {};
+  const op_row& row = record->op_now() ? *record->op->row : record->kernels.front()->row;
   if (row.takes_list()) return std::string(row.operands[0].name);
   if (static_cast<std::size_t>(place) >= row.operands.size())
     fail(op, "operand " + std::to_string(place), std::to_string(row.operands.size()) + " operands");

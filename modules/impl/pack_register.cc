@@ -274,6 +274,9 @@ const kerngrad_host& host_table() {
   return table;
 }
 
+// Made when the library is loaded: a fork must not find it half made.
+[[maybe_unused]] const kerngrad_host& made_early = host_table();
+
 // A gradient that no call would ever use is a slip of the pen.
 void add_gradient(kerngrad_pack& pack, kerngrad_pack::gradient& g) {
   const std::string name = g.config.name;

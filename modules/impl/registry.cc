@@ -202,13 +202,18 @@ registration::~registration() {
 }
 
 namespace {
-// What ends a registration: a removal, if what was registered is still there.
-template <class F>
-std::function<void()> ended_by(F remove) {
-  return [remove] {
-    const changes_lock lock;
-    transaction undo;
-    if (remove(undo)) undo.commit();
+// What ends a registration. Made before anything is registered, because it takes memory; ending takes none: nobody
+// finds a kernel or a gradient any more that was withdrawn, whenever it is taken out. What has replaced it stays.
+template <class Entry>
+std::function<void()> ending(std::shared_ptr<Entry> entry) {
+  return [entry] {
+    std::exception_ptr thrown;
+    {
+      const changes_lock lock;
+      entry->withdrawn = true;
+      thrown = sweep_withdrawn();
+    }
+    if (thrown) std::rethrow_exception(thrown);
   };
 }
 }  // namespace
@@ -216,28 +221,27 @@ std::function<void()> ended_by(F remove) {
 registration scoped_kernel(kernel_config config, existing taken, std::source_location where) {
   transaction t;
   t.add(std::move(config), taken, text_of(where));
-  t.commit();
   registration r;
-  r.end_ = ended_by([k = t.kernels()[0]](transaction& undo) {
-    return undo.remove_kernel(k->config.name, k->config.backend, k.get());
-  });
+  r.end_ = ending(t.kernels()[0]);
+  t.commit();
   return r;
 }
 
 registration scoped_gradient(gradient_config config, existing taken, std::source_location where) {
   transaction t;
   t.add(std::move(config), taken, text_of(where));
-  t.commit();
   registration r;
-  r.end_ =
-      ended_by([g = t.gradients()[0]](transaction& undo) { return undo.remove_gradient(g->config.name, g.get()); });
+  r.end_ = ending(t.gradients()[0]);
+  t.commit();
   return r;
 }
 
 registration detail::scoped_entry(const op_entry& op, std::source_location where) {
-  register_entry(op, where);
+  transaction t;
+  t.add(op, text_of(where));
   registration r;
-  r.end_ = ended_by([&op](transaction& undo) { return undo.remove_op(op.row->name, &op); });
+  r.end_ = ending(t.ops()[0]);
+  t.commit();
   return r;
 }
 
@@ -251,13 +255,15 @@ std::optional<int> table_named(std::string_view name) {
   return {};
 }
 
-bool is_differentiable(const name_record& record) { return record.gradient || (record.op && record.op->gradient); }
+bool is_differentiable(const name_record& record) {
+  return record.gradient_now() || (record.op && record.op->gradient);
+}
 
 std::optional<kernel_info> info_of(const name_record& record, std::string_view on) {
   if (const kernel_ptr* k = record.kernel_on(on))
     return kernel_info{record.name, std::string(on),           (*k)->config.dtypes,
                        false,       is_differentiable(record), (*k)->where};
-  if (!record.op) return {};
+  if (!record.op_now()) return {};
   live_backend there;
   if (const std::optional<int> table = table_named(on)) there.table = *table;
   else there.own_table = own_table_of(on);
@@ -266,7 +272,7 @@ std::optional<kernel_info> info_of(const name_record& record, std::string_view o
     if (there.slot(*record.op, static_cast<dtype>(t))) types = types | only(static_cast<dtype>(t));
   if (!types.bits) return {};
   return kernel_info{record.name,        std::string(on),           types,
-                     record.op->id >= 0, is_differentiable(record), record.op_where};
+                     record.op->id >= 0, is_differentiable(record), std::string(record.op_where())};
 }
 
 }  // namespace
@@ -286,10 +292,11 @@ std::optional<kernel_info> get_kernel(std::string_view name, std::string_view ba
 std::optional<gradient_info> get_gradient(std::string_view name) {
   const pinned now;
   const name_record* record = now->find(name);
-  if (!record || !record->gradient) return {};
-  const gradient_config& g = record->gradient->config;
-  return gradient_info{g.name, g.saves_inputs, g.saves_outputs, record->op && record->op->gradient,
-                       record->gradient->where};
+  const gradient_ptr gradient = record ? record->gradient_now() : nullptr;
+  if (!gradient) return {};
+  const gradient_config& g = gradient->config;
+  return gradient_info{g.name, g.saves_inputs, g.saves_outputs, record->op_now() && record->op->gradient,
+                       gradient->where};
 }
 
 std::vector<kernel_info> kernels_for_backend(std::string_view backend) {
@@ -306,7 +313,7 @@ std::vector<kernel_info> kernels_for_backend(std::string_view backend) {
 const op_row* row_named(std::string_view name) {
   const pinned now;
   const name_record* record = now->find(name);
-  return record && record->op ? record->op->row : nullptr;
+  return record && record->op_now() ? record->op->row : nullptr;
 }
 
 std::vector<std::string> op_names() {
@@ -314,7 +321,7 @@ std::vector<std::string> op_names() {
   {
     const pinned now;
     for (const auto& record : now->records())
-      if (record->op || !record->kernels.empty()) names.push_back(record->name);
+      if (record->runs()) names.push_back(record->name);
   }
   std::sort(names.begin(), names.end());
   return names;

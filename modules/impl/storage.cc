@@ -4,11 +4,11 @@
 module;
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include "kernels/abi.h"
 module kerngrad;
 
 import :dispatch;
+import :locks;
 
 namespace kerngrad {
 
@@ -23,8 +23,6 @@ struct mirror {
 };
 
 namespace {
-
-std::mutex moving;  // one move at a time: the second of two threads finds what the first has made
 
 const buffer* root_of(const buffer* b) { return b->base ? b->base : b; }
 std::size_t bytes_of(const buffer* b) { return static_cast<std::size_t>(b->dims.size()) * size_of(b->type); }
@@ -56,7 +54,7 @@ void drop_mirrors(mirror* copies) noexcept {
 
 std::byte* fetch(const buffer* b) {
   buffer* root = const_cast<buffer*>(root_of(b));
-  std::lock_guard lock(moving);
+  const library_lock lock(lock_of::moving);  // the second of two threads finds what the first has made
   if (!root->data) {
     const mirror* from = root->mirrors.load(std::memory_order_acquire);
     buffer* copy = allocate(root->type, root->dims);
@@ -77,7 +75,7 @@ const void* block_in(const tensor& x, const std::shared_ptr<storage>& where) {
   buffer* root = const_cast<buffer*>(root_of(tensor_access::buffer(x)));
   if (const mirror* m = mirror_in(root, where.get())) return m->block;
   const std::byte* from = host_data(root);
-  std::lock_guard lock(moving);
+  const library_lock lock(lock_of::moving);
   if (const mirror* m = mirror_in(root, where.get())) return m->block;
   void* block = where->allocate(bytes_of(root));
   try {

@@ -2,6 +2,7 @@
 module;
 #include <atomic>
 #include "kernels/abi.h"
+#include "kernels/per_thread.h"
 module kerngrad;
 
 import :dispatch;
@@ -25,13 +26,9 @@ const op_gradient* rule_of_scope(const op_entry& op) {
 constinit thread_local tape* current_tape [[gnu::tls_model("initial-exec")]] = nullptr;
 
 tape& first_tape() {
-  struct owner {
-    tape mine;
-    owner() { current_tape = &mine; }
-    ~owner() { current_tape = nullptr; }
-  };
-  thread_local owner of_this_thread;
-  return of_this_thread.mine;
+  std::unique_ptr<tape> made = std::make_unique<tape>();
+  kernels::at_thread_end([](void*) { delete std::exchange(current_tape, nullptr); });
+  return *(current_tape = made.release());
 }
 
 void tape::open() {

@@ -4,29 +4,29 @@ module;
 #include <atomic>
 #include <cfenv>
 #include <memory>
-#include <mutex>
 #include "kernels/parallel.h"
 module kerngrad;
+
+import :locks;
 
 namespace kerngrad {
 namespace {
 
-// The caller's pool. A job keeps the one that it began with. Never destroyed: objects with static storage may run ops.
-struct callers_pool {
-  std::mutex mutex;
-  std::shared_ptr<const thread_pool> run;
+using detail::library_lock, detail::lock_of;
+
+// The caller's pool, under the lock `callers`. A job keeps the one that it began with. Never destroyed: objects with
+// static storage may run ops.
+union callers_pool {
+  std::shared_ptr<const thread_pool> run{};
+  ~callers_pool() {}
 };
-callers_pool& callers() {
-  static callers_pool* one = new callers_pool;
-  return *one;
-}
+constinit callers_pool callers;
 
 void run_on_callers(std::size_t count, kernels::chunk_fn run, void* job) {
   std::shared_ptr<const thread_pool> pool;
   {
-    callers_pool& all = callers();
-    const std::lock_guard lock(all.mutex);
-    pool = all.run;
+    const library_lock lock(lock_of::callers);
+    pool = callers.run;
   }
   if (!pool) {  // it was taken away a moment ago
     for (std::size_t i = 0; i < count; ++i) run(job, i);
@@ -61,13 +61,12 @@ void set_num_threads(int count) {
 int num_threads() { return static_cast<int>(kernels::threads_allowed()); }
 
 void set_thread_pool(thread_pool run) {
-  callers_pool& all = callers();
   const bool own = !run;
   std::shared_ptr<const thread_pool> next, last;
   if (!own) next = std::make_shared<const thread_pool>(std::move(run));
   {
-    const std::lock_guard lock(all.mutex);
-    last = std::exchange(all.run, std::move(next));
+    const library_lock lock(lock_of::callers);
+    last = std::exchange(callers.run, std::move(next));
     kernels::use_pool(own ? nullptr : run_on_callers);
   }
 }

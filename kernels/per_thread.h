@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each thread has its own of; plain C++, no Highway. Objects live on the heap and only their addresses in
+// thread-local storage: a library that is loaded while the program runs gets some of the 1664 bytes that glibc keeps
+// for all such libraries together, and cannot be loaded when it wants more.
+#pragma once
+#include <cxxabi.h>
+
+#include <memory>
+#include <new>
+#include <utility>
+
+extern "C" __attribute__((visibility("hidden"))) void* __dso_handle;  // what the C++ ABI knows this library by
+
+namespace kerngrad::kernels {
+
+/// Calls end(nullptr) when this thread ends, in the order of destructors: the last first. Also what is said while the
+/// thread ends holds, so that a thread_local object of the program's may use the library in its destructor. Throws
+/// std::bad_alloc.
+inline void at_thread_end(void (*end)(void*)) {
+  if (abi::__cxa_thread_atexit(end, nullptr, &__dso_handle) != 0) throw std::bad_alloc{};
+}
+
+/// A T of each thread: made at its first use, deleted when the thread ends; a use after that makes another one.
+template <class T>
+class thread_object {
+ public:
+  /// This thread's, null while it has none.
+  static T* peek() noexcept { return mine_; }
+  /// This thread's; may throw std::bad_alloc while it has none.
+  static T& get() { return mine_ ? *mine_ : made(); }
+
+ private:
+  [[gnu::noinline, gnu::cold]] static T& made() {
+    std::unique_ptr<T> object = std::make_unique<T>();
+    at_thread_end([](void*) { delete std::exchange(mine_, nullptr); });
+    return *(mine_ = object.release());
+  }
+  // Initial-exec: one load instead of a call, on the path of every allocation.
+  [[gnu::tls_model("initial-exec")]] static inline constinit thread_local T* mine_ = nullptr;
+};
+
+}  // namespace kerngrad::kernels
