@@ -16,7 +16,8 @@ export namespace kerngrad {
 class optimizer {
  public:
   virtual ~optimizer() = default;
-  /// One step. Throws before any variable has changed when a gradient does not fit its variable.
+  /// One step, of all variables or of none: when a gradient does not fit its variable, or memory runs out, that is
+  /// thrown before any has changed.
   void apply(std::span<const variable_gradient> grads);
   /// Value and gradients of f (a floating scalar), then one step; returns the value before the step.
   tensor minimize(const std::function<tensor()>& f, std::span<const variable> only = {});
@@ -30,6 +31,8 @@ class optimizer {
   explicit optimizer(int slot_count) : slot_count_(slot_count) {}
   /// Called once a step, before its updates.
   virtual void begin_step() {}
+  /// Writes to value and state, which nobody else holds and whose elements are on the host. What an update of one's own
+  /// throws does not undo the updates before it.
   virtual void update(tensor& value, slots& state, const tensor& grad) const = 0;
 
  private:
