@@ -7,12 +7,14 @@
 #include "hwy/highway.h"
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <utility>
 #include <vector>
 
 #include "kernels/chunks.h"
 #include "kernels/depthwise-inl.h"
 #include "kernels/depthwise.h"
+#include "kernels/scratch.h"
 #include "kernels/window-inl.h"
 
 #ifndef KERNGRAD_KERNELS_DEPTHWISE_COMMON
@@ -31,20 +33,19 @@ struct interior {
   }
 };
 
-/// The input with every channel repeated `multiplier` times.
+/// Elements with every one repeated `multiplier` times.
 template <class T>
-std::vector<T> repeated(const T* x, std::int64_t count, std::int64_t multiplier) {
-  std::vector<T> wide(static_cast<std::size_t>(count * multiplier));
-  T* to = wide.data();
+T* repeat(const T* x, std::int64_t count, std::int64_t multiplier, T* to) {
   for (std::int64_t i = 0; i < count; ++i) to = std::fill_n(to, multiplier, x[i]);
-  return wide;
+  return to;
 }
 
 /// Rows of pixels in pairs, in chunks of about a million products. Chunks follow from the shape alone.
 struct row_chunks {
   std::int64_t rows, rows_each, products;
   std::ptrdiff_t count;
-  row_chunks(std::int64_t all_rows, std::int64_t products_per_row) : rows(all_rows), products(rows * products_per_row) {
+  row_chunks(std::int64_t all_rows, std::int64_t products_per_row)
+      : rows(all_rows), products(saturated_product(all_rows, products_per_row)) {
     rows_each = (products_worth_threads / std::max<std::int64_t>(products_per_row, 1) + 2) & ~std::int64_t{1};
     count = (rows + rows_each - 1) / rows_each;
   }
@@ -53,6 +54,44 @@ struct row_chunks {
 };
 
 std::int64_t input_count(const window_geometry& g) { return g.batch * g.in_h * g.in_w * g.in_c; }
+std::int64_t output_count(const window_geometry& g) { return g.batch * g.out_h * g.out_w * g.out_c; }
+
+/// The geometry with the channels of the output on both sides.
+window_geometry widened(window_geometry g) {
+  g.in_c = g.out_c;
+  return g;
+}
+
+/// Whether the input with repeated channels is small enough to be written down: with strides most of it may lie under
+/// no window.
+bool repeats_all(const window_geometry& g) {
+  return saturated_product(g.batch, g.in_h, g.in_w, g.out_c) <=
+         saturated_product(
+             4, saturated_sum(input_count(g), output_count(g), saturated_product(g.filter_h, g.filter_w, g.out_c)));
+}
+
+/// The rows of the input under one row of the output, with repeated channels, as an image with a convolution of its
+/// own: the filter rows that are inside, without dilation.
+template <class T>
+struct repeated_rows {
+  window_geometry g;
+  const T* x;
+  std::int64_t weights;  // how far into the filter
+
+  repeated_rows(const window_geometry& all, const T* image, std::int64_t oy, scratch<T>& room) : g(widened(all)) {
+    const std::int64_t top = oy * all.stride_h - all.pad_top, row = all.in_w * all.in_c;
+    const clipped_axis rows(top, all.filter_h, all.dilation_h, all.in_h);
+    g.batch = g.out_h = g.stride_h = g.dilation_h = 1;
+    g.pad_top = 0;
+    g.in_h = g.filter_h = rows.count();
+    weights = rows.low * g.filter_w * g.out_c;
+    T* to = room.reach(product_of(rows.count(), g.in_w, g.out_c));
+    x = to;
+    for (std::int64_t ky = rows.low; ky < rows.high; ++ky) {
+      to = repeat(image + (top + ky * all.dilation_h) * row, row, all.out_c / all.in_c, to);
+    }
+  }
+};
 
 }  // namespace
 }  // namespace kerngrad::kernels
@@ -139,20 +178,51 @@ void ForwardRows(const window_geometry& g, const T* x, const T* w, T* y, std::pt
 /// The convolution for multiplier 1.
 template <class T>
 void Forward(const window_geometry& g, const T* x, const T* w, T* y) {
-  if (input_count(g) * g.filter_h * g.filter_w == 0) {
-    std::fill_n(y, g.batch * g.out_h * g.out_w * g.in_c, T{0});
+  if (input_count(g) == 0 || g.filter_h == 0 || g.filter_w == 0) {
+    std::fill_n(y, output_count(g), T{0});
     return;
   }
-  const row_chunks chunks(g.batch * g.out_h, g.out_w * g.in_c * g.filter_h * g.filter_w);
+  const row_chunks chunks(g.batch * g.out_h, saturated_product(g.out_w, g.in_c, g.filter_h, g.filter_w));
   run_in_chunks(chunks.count, chunks.products,
                 [&](std::ptrdiff_t i) { ForwardRows(g, x, w, y, chunks.low(i), chunks.high(i)); });
+}
+
+/// The convolution for a larger multiplier.
+template <class T>
+void ForwardRepeated(const window_geometry& g, const T* x, const T* w, T* y) {
+  if (repeats_all(g)) {
+    scratch<T> wide(product_of(input_count(g), g.out_c / g.in_c));
+    repeat(x, input_count(g), g.out_c / g.in_c, wide.data());
+    Forward(widened(g), wide.data(), w, y);
+    return;
+  }
+  const row_chunks chunks(g.batch * g.out_h, saturated_product(g.out_w, g.out_c, g.filter_h, g.filter_w));
+  run_in_chunks(chunks.count, chunks.products, [&](std::ptrdiff_t chunk) {
+    scratch<T> room;
+    for (std::ptrdiff_t row = chunks.low(chunk); row < chunks.high(chunk); ++row) {
+      const repeated_rows<T> r(g, x + row / g.out_h * g.in_h * g.in_w * g.in_c, row % g.out_h, room);
+      T* to = y + row * g.out_w * g.out_c;
+      if (r.g.in_h > 0) ForwardRows(r.g, r.x, w + r.weights, to, 0, 1);
+      else std::fill_n(to, g.out_w * g.out_c, T{0});
+    }
+  });
+}
+
+/// sums[i] = the sum of `multiplier` elements.
+template <class T>
+void AddUp(const T* from, std::ptrdiff_t count, std::ptrdiff_t multiplier, T* sums) {
+  for (std::ptrdiff_t i = 0; i < count; ++i) {
+    T sum = 0;
+    for (std::ptrdiff_t q = 0; q < multiplier; ++q) sum += *from++;
+    sums[i] = sum;
+  }
 }
 
 /// The gradient for multiplier 1 and stride 1: the convolution of dy with the filter turned round.
 template <class T>
 void TurnedForward(const window_geometry& forward, const T* dy, const T* w, T* dx) {
   window_geometry g = forward;
-  std::vector<T> turned(static_cast<std::size_t>(g.filter_h * g.filter_w * g.in_c));
+  scratch<T> turned(product_of(g.filter_h, g.filter_w, g.in_c));
   T* to = turned.data();
   for (std::ptrdiff_t tap = g.filter_h * g.filter_w - 1; tap >= 0; --tap) {
     to = std::copy_n(w + tap * g.in_c, g.in_c, to);
@@ -164,13 +234,18 @@ void TurnedForward(const window_geometry& forward, const T* dy, const T* w, T* d
   Forward(g, dy, turned.data(), dx);
 }
 
-/// Taps k that reach input position `phase` + q * stride for some q, with the output positions of q = 0.
-std::vector<reach> PhaseReach(std::ptrdiff_t phase, std::ptrdiff_t filter, std::ptrdiff_t stride,
-                              std::ptrdiff_t dilation, std::ptrdiff_t pad) {
-  std::vector<reach> found;
+/// The positions of one axis by their remainder modulo the stride, those that a window reaches: which output positions
+/// they come from, for position `phase` + q * stride that of q = 0.
+using phase_reaches = std::map<std::ptrdiff_t, std::vector<reach>>;
+
+phase_reaches PhaseReaches(std::ptrdiff_t in, std::ptrdiff_t out, std::ptrdiff_t filter, std::ptrdiff_t stride,
+                           std::ptrdiff_t dilation, std::ptrdiff_t pad) {
+  phase_reaches found;
   for (std::ptrdiff_t k = 0; k < filter; ++k) {
-    const std::ptrdiff_t distance = phase + pad - k * dilation;
-    if (distance % stride == 0) found.push_back({distance / stride, k});
+    const std::ptrdiff_t first = k * dilation - pad, phase = (first % stride + stride) % stride;
+    const std::ptrdiff_t output = (phase - first) / stride;
+    const bool meets = phase < in && output < out && output + (in - 1 - phase) / stride >= 0;
+    if (meets) found[phase].push_back({output, k});
   }
   return found;
 }
@@ -196,32 +271,39 @@ void GatherRow(const gathered_row<T>& r, std::ptrdiff_t count) {
   for (std::ptrdiff_t q = high; q < count; ++q) edge(q);
 }
 
-/// The gradient for multiplier 1 and any stride: every input pixel gathers from the output pixels it reached. Those of
-/// equal remainder modulo the stride do so alike.
+/// The gradient for any stride: every input pixel gathers from the output pixels it reached. Those of equal remainder
+/// modulo the stride do so alike. With a multiplier above 1 a row of gradients of out_c channels is gathered first, and
+/// added up for each channel of the input.
 template <class T>
-void GatherGradient(const window_geometry& g, const T* dy, const T* w, T* dx) {
-  std::vector<std::vector<reach>> row_phases, column_phases;
-  for (std::ptrdiff_t p = 0; p < g.stride_h; ++p) {
-    row_phases.push_back(PhaseReach(p, g.filter_h, g.stride_h, g.dilation_h, g.pad_top));
-  }
-  for (std::ptrdiff_t p = 0; p < std::min(g.stride_w, g.in_w); ++p) {
-    column_phases.push_back(PhaseReach(p, g.filter_w, g.stride_w, g.dilation_w, g.pad_left));
-  }
-  const row_chunks chunks(g.batch * g.in_h, g.out_w * g.in_c * g.filter_h * g.filter_w / g.stride_h);
+void GatherGradient(const window_geometry& all, const T* dy, const T* w, T* dx) {
+  const window_geometry g = widened(all);
+  const std::ptrdiff_t multiplier = all.out_c / all.in_c;
+  const phase_reaches row_phases = PhaseReaches(g.in_h, g.out_h, g.filter_h, g.stride_h, g.dilation_h, g.pad_top);
+  const phase_reaches column_phases = PhaseReaches(g.in_w, g.out_w, g.filter_w, g.stride_w, g.dilation_w, g.pad_left);
+  const bool every_column = static_cast<std::ptrdiff_t>(column_phases.size()) == std::min(g.stride_w, g.in_w);
+  const row_chunks chunks(g.batch * g.in_h, saturated_product(g.out_w, g.in_c, g.filter_h, g.filter_w) / g.stride_h);
   run_in_chunks(chunks.count, chunks.products, [&](std::ptrdiff_t chunk) {
     std::vector<reach> rows;
+    scratch<T> wide;
+    if (multiplier > 1) wide.reach(product_of(g.in_w, g.in_c));
     for (std::ptrdiff_t row = chunks.low(chunk); row < chunks.high(chunk); ++row) {
       const std::ptrdiff_t b = row / g.in_h, iy = row % g.in_h;
       rows.clear();
-      for (const reach& r : row_phases[static_cast<std::size_t>(iy % g.stride_h)]) {
-        const std::ptrdiff_t output = r.output + iy / g.stride_h;
-        if (output >= 0 && output < g.out_h) rows.push_back({output, r.tap});
+      if (const auto phase = row_phases.find(iy % g.stride_h); phase != row_phases.end()) {
+        for (const reach& r : phase->second) {
+          const std::ptrdiff_t output = r.output + iy / g.stride_h;
+          if (output >= 0 && output < g.out_h) rows.push_back({output, r.tap});
+        }
       }
-      for (std::ptrdiff_t p = 0; p < static_cast<std::ptrdiff_t>(column_phases.size()); ++p) {
-        const gathered_row<T> r{g,    dy + b * g.out_h * g.out_w * g.in_c,       w, dx + (row * g.in_w + p) * g.in_c,
-                                rows, column_phases[static_cast<std::size_t>(p)]};
+      T* const narrow = dx + row * g.in_w * all.in_c;
+      T* const to = multiplier > 1 ? wide.data() : narrow;
+      if (rows.empty() || !every_column) std::fill_n(to, g.in_w * g.in_c, T{0});
+      for (const auto& [p, columns] : column_phases) {
+        if (rows.empty()) break;
+        const gathered_row<T> r{g, dy + b * g.out_h * g.out_w * g.in_c, w, to + p * g.in_c, rows, columns};
         GatherRow(r, (g.in_w - p + g.stride_w - 1) / g.stride_w);
       }
+      if (multiplier > 1) AddUp(to, g.in_w * all.in_c, multiplier, narrow);
     }
   });
 }
@@ -302,27 +384,39 @@ void AddFilterGradient(const window_geometry& g, const T* x, const T* dy, T* dw,
   }
 }
 
-/// The filter's gradient for multiplier 1. Chunks of rows have sums of their own, which are added up in their order.
+/// The filter's gradient. Chunks of rows have sums of their own, which are added up in their order.
 template <class T>
 void FilterGradient(const window_geometry& g, const T* x, const T* dy, T* dw) {
-  const std::ptrdiff_t size = g.filter_h * g.filter_w * g.in_c;
-  std::fill_n(dw, size, T{0});
-  if (g.batch * g.out_h * g.out_w * size == 0) return;
-  const row_chunks chunks(g.batch * g.out_h, g.out_w * size);
-  std::vector<T> others(static_cast<std::size_t>((chunks.count - 1) * size));
+  const std::ptrdiff_t size = g.filter_h * g.filter_w * g.out_c, multiplier = g.out_c / g.in_c;
+  if (output_count(g) == 0) {
+    std::fill_n(dw, size, T{0});
+    return;
+  }
+  scratch<T> room;
+  const T* wide = multiplier == 1 ? x : nullptr;
+  if (multiplier > 1 && repeats_all(g)) {
+    wide = room.reach(product_of(input_count(g), multiplier));
+    repeat(x, input_count(g), multiplier, room.data());
+  }
+  const row_chunks chunks(g.batch * g.out_h, saturated_product(g.out_w, size));
+  scratch<T> others(product_of(chunks.count - 1, size));
   run_in_chunks(chunks.count, chunks.products, [&](std::ptrdiff_t i) {
     T* sums = i == 0 ? dw : others.data() + (i - 1) * size;
-    AddFilterGradient(g, x, dy, sums, chunks.low(i), chunks.high(i));
+    std::fill_n(sums, size, T{0});
+    if (wide != nullptr) {
+      AddFilterGradient(widened(g), wide, dy, sums, chunks.low(i), chunks.high(i));
+      return;
+    }
+    scratch<T> rows;
+    for (std::ptrdiff_t row = chunks.low(i); row < chunks.high(i); ++row) {
+      const repeated_rows<T> r(g, x + row / g.out_h * g.in_h * g.in_w * g.in_c, row % g.out_h, rows);
+      AddFilterGradient(r.g, r.x, dy + row * g.out_w * g.out_c, sums + r.weights, 0, 1);
+    }
   });
-  for (auto other = others.begin(); other != others.end(); other += size) {
-    for (std::ptrdiff_t i = 0; i < size; ++i) dw[i] += other[i];
+  for (std::ptrdiff_t i = 0; i + 1 < chunks.count; ++i) {
+    const T* other = others.data() + i * size;
+    for (std::ptrdiff_t k = 0; k < size; ++k) dw[k] += other[k];
   }
-}
-
-/// The geometry with the channels of the output on both sides.
-window_geometry Widened(window_geometry g) {
-  g.in_c = g.out_c;
-  return g;
 }
 
 /// DepthwiseConv2dNative. Sums in the type itself by fused multiply-add where the target has it, taps row by row,
@@ -337,7 +431,7 @@ void DepthwiseConv2dNative(const void* const* in, void* const* out, const void* 
   if (g.in_c == g.out_c) {
     Forward(g, x, w, y);
   } else if (g.out_c > 0) {
-    Forward(Widened(g), repeated(x, input_count(g), g.out_c / g.in_c).data(), w, y);
+    ForwardRepeated(g, x, w, y);
   }
 }
 
@@ -349,18 +443,17 @@ void DepthwiseConv2dNativeBackpropInput(const void* const* in, void* const* out,
   const T* dy = static_cast<const T*>(in[0]);
   const T* w = static_cast<const T*>(in[1]);
   T* dx = static_cast<T*>(out[0]);
-  const auto gradient = g.stride_h == 1 && g.stride_w == 1 ? TurnedForward<T> : GatherGradient<T>;
-  if (g.in_c == g.out_c) {
-    gradient(g, dy, w, dx);
-    return;
-  }
-  const std::ptrdiff_t multiplier = g.in_c == 0 ? 0 : g.out_c / g.in_c;
-  std::vector<T> wide(static_cast<std::size_t>(input_count(g) * multiplier));
-  if (!wide.empty()) gradient(Widened(g), dy, w, wide.data());
-  for (std::ptrdiff_t i = 0; i < input_count(g); ++i) {
-    T sum = 0;
-    for (std::ptrdiff_t q = 0; q < multiplier; ++q) sum += wide[static_cast<std::size_t>(i * multiplier + q)];
-    dx[i] = sum;
+  if (g.out_c == 0 || g.in_c == 0) {
+    std::fill_n(dx, input_count(g), T{0});
+  } else if (g.stride_h != 1 || g.stride_w != 1) {
+    GatherGradient(g, dy, w, dx);
+  } else if (g.in_c == g.out_c) {
+    TurnedForward(g, dy, w, dx);
+  } else {
+    const std::ptrdiff_t multiplier = g.out_c / g.in_c;
+    scratch<T> wide(product_of(input_count(g), multiplier));
+    TurnedForward(widened(g), dy, w, wide.data());
+    AddUp(wide.data(), input_count(g), multiplier, dx);
   }
 }
 
@@ -372,11 +465,7 @@ void DepthwiseConv2dNativeBackpropFilter(const void* const* in, void* const* out
   const T* x = static_cast<const T*>(in[0]);
   const T* dy = static_cast<const T*>(in[1]);
   T* dw = static_cast<T*>(out[0]);
-  if (g.in_c == g.out_c) {
-    FilterGradient(g, x, dy, dw);
-  } else if (g.out_c > 0) {
-    FilterGradient(Widened(g), repeated(x, input_count(g), g.out_c / g.in_c).data(), dy, dw);
-  }
+  if (g.out_c > 0) FilterGradient(g, x, dy, dw);
 }
 
 }  // namespace

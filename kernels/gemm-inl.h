@@ -9,7 +9,8 @@
 #include <cstring>
 #include <utility>
 
-#include "kernels/gemm_scratch.h"
+#include "kernels/chunks.h"
+#include "kernels/scratch.h"
 
 namespace kerngrad::kernels {
 

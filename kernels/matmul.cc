@@ -76,9 +76,10 @@ void PackA(const product<T>& g, std::ptrdiff_t row, std::ptrdiff_t rows, std::pt
 template <class T>
 void RowBlock(const product<T>& g, std::ptrdiff_t row, std::ptrdiff_t mc, std::ptrdiff_t depth, std::ptrdiff_t kc,
               std::ptrdiff_t column, std::ptrdiff_t nc, const T* packed_b) {
+  scratch<T> room;
   T* packed_a = nullptr;
   if (g.pack_a) {
-    packed_a = scratch_buffer<T>(scratch::packed_a, static_cast<std::size_t>(mc * kc));
+    packed_a = room.reach(product_of(mc, kc));
     for_even_parts(mc, tile_rows, [&](std::ptrdiff_t i, std::ptrdiff_t rows) {
       PackA(g, row + i, rows, depth, kc, packed_a + i * kc);
     });
@@ -124,17 +125,17 @@ void ColumnBlock(const product<T>& g, std::ptrdiff_t column, std::ptrdiff_t nc, 
     for (std::ptrdiff_t p = 0; p < depths.count; ++p) blocks(depths.begin(p), depths.size(p), nullptr);
     return;
   }
-  const shared_scratch<T> packed_b(scratch::packed_b,
-                                   static_cast<std::size_t>(whole_vectors<T>(nc) * depths.longest()));
+  scratch<T> room(product_of(whole_vectors<T>(nc), depths.longest()));
+  T* const packed_b = room.data();
   const even_parts packs(nc / tile_columns<T> + 1, 8);
   for (std::ptrdiff_t p = 0; p < depths.count; ++p) {
     const std::ptrdiff_t depth = depths.begin(p), kc = depths.size(p);
     run_in_chunks(packs.count, products, [&](std::ptrdiff_t i) {
       const std::ptrdiff_t low = packs.begin(i) * tile_columns<T>;
       const std::ptrdiff_t high = std::min(nc, low + packs.size(i) * tile_columns<T>);
-      PackB(g, depth, kc, column + low, high - low, packed_b.data() + low * kc);
+      PackB(g, depth, kc, column + low, high - low, packed_b + low * kc);
     });
-    blocks(depth, kc, packed_b.data());
+    blocks(depth, kc, packed_b);
   }
 }
 
@@ -213,7 +214,7 @@ template <class T>
 void Product(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, const T* a, bool ta, const T* b, bool tb, T* c) {
   if (m == 0 || n == 0) return;
   if (k == 0) {
-    std::memset(c, 0, static_cast<std::size_t>(m * n) * sizeof(T));
+    std::fill_n(c, m * n, T{0});
   } else if (m == 1 && tb) {
     MatrixTimesVector(n, k, b, a, c);
   } else if (n == 1 && !ta) {

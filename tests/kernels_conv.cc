@@ -77,8 +77,11 @@ void for_each_term(const family& f, const window_geometry& g, Term term) {
           }
 }
 
+enum class values { any, one_infinite };
+
 template <class T>
-void check(const family& f, part computed, run_fn kernel, const window_geometry& g, kgtest::edge side) {
+void check(const family& f, part computed, run_fn kernel, const window_geometry& g, kgtest::edge side,
+           values which = values::any) {
   ASSERT_NE(kernel, nullptr);
   SCOPED_TRACE(::testing::Message() << f.name_of[computed] << " batch " << g.batch << " in " << g.in_h << 'x' << g.in_w
                                     << 'x' << g.in_c << " out " << g.out_h << 'x' << g.out_w << 'x' << g.out_c
@@ -94,6 +97,14 @@ void check(const family& f, part computed, run_fn kernel, const window_geometry&
   std::mt19937 random(5);
   for (auto& array : data) {
     for (T& v : array) v = static_cast<T>(static_cast<double>(random()) / 4294967296.0 - 0.5);
+  }
+  if (which == values::one_infinite) {  // among positive ones: no sum is NaN but by a product with padding
+    for (auto& array : data) {
+      for (T& v : array) v = std::fabs(v) + static_cast<T>(0.1);
+    }
+    for (const part p : {input, filter, output}) {
+      if (p != computed && data[p].size() > 0) *data[p].begin() = std::numeric_limits<T>::infinity();
+    }
   }
   for (T& v : data[computed]) v = std::numeric_limits<T>::quiet_NaN();
   // Operands in the order of the op: dy before the filter, x before everything.
@@ -115,6 +126,10 @@ void check(const family& f, part computed, run_fn kernel, const window_geometry&
     ++terms[at[computed]];
   });
   for (std::size_t i = 0; i < sum.size(); ++i) {
+    if (std::isinf(sum[i])) {
+      ASSERT_EQ(static_cast<long double>(data[computed][i]), sum[i]) << i;
+      continue;
+    }
     const long double bound = (terms[i] + 1) * static_cast<long double>(std::numeric_limits<T>::epsilon()) * size[i];
     ASSERT_LE(std::fabs(static_cast<long double>(data[computed][i]) - sum[i]), bound) << i << ": " << data[computed][i];
   }
@@ -163,6 +178,15 @@ std::vector<window_geometry> geometries(bool depthwise) {
   list.push_back(make(4, 5, 16, depthwise ? 16 : 40, 1, 1, 1, 1, padding::none));
   list.push_back({1, 6, 11, 5, 2, 5, 5, 3, 2, 3, 2, 1, 2, 1, 0});
   list.push_back({2, 6, 8, 3, 3, 4, 3, 2, 2, 1, 1, 1, 1, -1, -2});
+  // Windows that are larger than the image, that step over it, that begin far outside.
+  const std::int64_t c = depthwise ? 10 : 18, far = std::int64_t{1} << 40;
+  list.push_back({2, 6, 9, 5, 6, 9, c, 3, 3, 1, 1, 5, 8, 5, 8});
+  list.push_back({1, 7, 7, 5, 7, 7, c, 2, 4, 1, 1, 4, 3, 2, 4});
+  list.push_back({2, 7, 6, 5, 7, 6, c, 3, 3, 1, 1, far, far, far, far});
+  list.push_back({2, 7, 6, 5, 3, 2, c, 2, 3, far, far, 1, far, far, far});
+  list.push_back({1, 9, 20, 5, 2, 3, c, 3, 2, 6, 7, 2, 1, 3, 1});
+  list.push_back({2, 4, 3, 1, 12, 11, depthwise ? 3 : 4, 3, 3, 1, 1, 1, 1, 5, 5});
+  list.push_back({1, 3, 40, 2, 3, 40, depthwise ? 2 : 1, 3, 3, 1, 1, 1, 17, 1, 17});
   for (int empty = 0; empty < 4; ++empty) {
     window_geometry g = make(4, 5, 3, 3, 2, 2, 1, 1, padding::none);
     if (empty == 0) g.batch = 0;
@@ -184,6 +208,8 @@ void check_all(const family& f, bool simd) {
         check<T>(f, computed, kernel_of<T>(f, computed, simd), fit, side);
         if (::testing::Test::HasFatalFailure()) return;
       }
+      check<T>(f, computed, kernel_of<T>(f, computed, simd), fit, kgtest::edge::end, values::one_infinite);
+      if (::testing::Test::HasFatalFailure()) return;
     }
   }
 }

@@ -194,6 +194,48 @@ TEST(the_peak, follows_buffers_that_change_hands_and_threads_that_end) {
   EXPECT_EQ(kg::memory().live_bytes, base);
 }
 
+// ------------------------------------------------------------------------------------------ scratch of kernels
+
+// A convolution that frames its image with zeros, so that its kernel needs memory besides the result's.
+tensor framed_convolution() {
+  static const tensor x = kg::ones({8, 40, 40, 16}), w = kg::ones({3, 3, 16, 32});
+  return kg::conv2d(x, w, {.pad = kg::same});
+}
+// A product that packs its operands.
+tensor packed_product() {
+  static const tensor a = kg::ones({300, 300});
+  return kg::matmul(a, a, false, true);
+}
+
+TEST(scratch_of_a_kernel, counts_while_the_kernel_runs_and_is_given_back) {
+  for (tensor (*run)() : {framed_convolution, packed_product}) {
+    const std::int64_t result = run().size() * 4;
+    const memory_scope scope;
+    kg::reset_peak_memory();
+    const std::int64_t base = kg::memory().live_bytes;
+    const tensor y = run();
+    EXPECT_EQ(scope.leaked(), (memory_growth{1, 1, result}));
+    EXPECT_GT(kg::memory().peak_bytes, base + result);
+    EXPECT_LT(kg::memory().peak_bytes, base + result + (2 << 20));
+  }
+}
+
+TEST(scratch_of_a_kernel, that_would_pass_the_limit_is_refused_on_any_number_of_threads) {
+  for (tensor (*run)() : {framed_convolution, packed_product})
+    for (const int threads : {1, 3}) {
+      const std::int64_t result = run().size() * 4;
+      kg::set_num_threads(threads);
+      const memory_scope scope;
+      kg::set_memory_limit(kg::memory().live_bytes + result + 4096);
+      const std::string text = refusal(run);
+      kg::set_memory_limit(kg::unlimited);
+      EXPECT_NE(text.find("limit"), std::string::npos) << text;
+      EXPECT_EQ(scope.leaked(), memory_growth{});
+      EXPECT_EQ(refusal(run), accepted);
+      kg::set_num_threads(1);
+    }
+}
+
 // A storage on the host, so that elements are outside the library's memory.
 struct host_storage : kg::storage {
   void* allocate(std::size_t bytes) override { return std::malloc(bytes + 1); }

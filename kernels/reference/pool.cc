@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/reference/pool.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -18,17 +19,21 @@ void for_each_output(const window_geometry& g, Body body) {
         for (std::int64_t c = 0; c < g.in_c; ++c, ++index) body(index, b, oy, ox, c);
 }
 
+/// The first of start, start + step, ... that is not before the image.
+std::int64_t from_inside(std::int64_t start, std::int64_t step) {
+  return start >= 0 ? start : (start % step + step) % step;
+}
+
 /// Calls visit(input index) for every element of a window inside the image, row by row.
 template <class Visit>
 void for_each_inside(const window_geometry& g, std::int64_t b, std::int64_t oy, std::int64_t ox, std::int64_t c,
                      Visit visit) {
-  for (std::int64_t ky = 0; ky < g.filter_h; ++ky)
-    for (std::int64_t kx = 0; kx < g.filter_w; ++kx) {
-      const std::int64_t iy = oy * g.stride_h - g.pad_top + ky * g.dilation_h;
-      const std::int64_t ix = ox * g.stride_w - g.pad_left + kx * g.dilation_w;
-      if (iy < 0 || iy >= g.in_h || ix < 0 || ix >= g.in_w) continue;
+  const std::int64_t top = oy * g.stride_h - g.pad_top, left = ox * g.stride_w - g.pad_left;
+  const std::int64_t bottom = std::min(g.in_h, top + (g.filter_h - 1) * g.dilation_h + 1);
+  const std::int64_t right = std::min(g.in_w, left + (g.filter_w - 1) * g.dilation_w + 1);
+  for (std::int64_t iy = from_inside(top, g.dilation_h); iy < bottom; iy += g.dilation_h)
+    for (std::int64_t ix = from_inside(left, g.dilation_w); ix < right; ix += g.dilation_w)
       visit(((b * g.in_h + iy) * g.in_w + ix) * g.in_c + c);
-    }
 }
 
 std::int64_t input_count(const window_geometry& g) { return g.batch * g.in_h * g.in_w * g.in_c; }

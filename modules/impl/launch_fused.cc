@@ -5,6 +5,7 @@ module;
 #include <algorithm>
 #include "kernels/abi.h"
 #include "kernels/fused.h"
+#include "kernels/sizes.h"
 #include "kernels/window.h"
 module kerngrad;
 
@@ -109,7 +110,8 @@ struct strip {
   std::int64_t skipped;
   strip(const kernels::window_geometry& g, std::int64_t begin, std::int64_t count) : window(g) {
     const std::int64_t first = begin * g.stride_h - g.pad_top;  // row of the image under the top of the first window
-    const std::int64_t reach = (count - 1) * g.stride_h + (g.filter_h - 1) * g.dilation_h + 1;
+    const std::int64_t reach = kernels::sum_of(kernels::product_of(count - 1, g.stride_h),
+                                               kernels::product_of(g.filter_h - 1, g.dilation_h), 1);
     skipped = std::max<std::int64_t>(first, 0);
     window.batch = 1;
     window.out_h = count;

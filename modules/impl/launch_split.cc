@@ -8,6 +8,7 @@ module;
 #include "kernels/abi.h"
 #include "kernels/binary.h"
 #include "kernels/parallel.h"
+#include "kernels/sizes.h"
 #include "kernels/stream.h"
 #include "kernels/window.h"
 module kerngrad;
@@ -105,7 +106,7 @@ void run_broadcast(const launch_call& c, const kernels::broadcast_geometry& g) {
 }
 
 void run_windows(const launch_call& c, const void* const* in, void* out, const kernels::window_geometry& g) {
-  const std::int64_t taps = g.filter_h * g.filter_w;
+  const std::int64_t taps = kernels::saturated_product(g.filter_h, g.filter_w);
   const double cost = static_cast<double>(std::max(std::int64_t{1}, taps));
   const std::int64_t count = c.out[0].dims.size();
   if (!worth_splitting(c, count, cost)) return c.kernel.run(in, &out, &g);
@@ -114,7 +115,7 @@ void run_windows(const launch_call& c, const void* const* in, void* out, const k
   const std::int64_t pieces = (g.out_h + rows - 1) / rows;
   const std::int64_t size = static_cast<std::int64_t>(size_of(c.out[0].type));
   const std::int64_t image = g.in_h * g.in_w * g.in_c * static_cast<std::int64_t>(size_of(c.in[0].type));
-  kernels::parallel_chunks(static_cast<std::size_t>(g.batch * pieces), [&](std::size_t chunk) {
+  kernels::parallel_chunks(kernels::extent(g.batch, pieces), [&](std::size_t chunk) {
     const std::int64_t b = static_cast<std::int64_t>(chunk) / pieces;
     const std::int64_t first = static_cast<std::int64_t>(chunk) % pieces * rows;
     kernels::window_geometry part = g;
