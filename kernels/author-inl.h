@@ -144,7 +144,7 @@ struct author_fold {
   }
   template <class D, class V>
   static HWY_INLINE hn::TFromD<D> lanes(D d, V v) {
-    return stored_lanes<author_fold>(d, v);
+    return halved_lanes<author_fold>(d, v);
   }
 };
 

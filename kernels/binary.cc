@@ -87,6 +87,24 @@ HWY_INLINE V half_quotient_of_bytes(H half, V a, V b) {
                      quarter_quotient(quarter, hn::LowerHalf(quarter, a), hn::LowerHalf(quarter, b)));
 }
 
+// Whether int64 are divided in double lanes: in vectors of two, emulated conversions take longer than two divisions.
+template <class D> constexpr bool divides_in_doubles = hn::MaxLanes(D{}) >= 4;
+
+// floor(a / b) and the remainder of int64, b != 0, in double lanes, and whether they are right: below 2^52 a quotient
+// that is not whole is further below the next integer than the division rounds, and all else is exact.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V int64_quotient(D d, V a, V b, V& rest, bool& is_right) {
+  const hn::RebindToUnsigned<D> bits;
+  const hn::Rebind<double, D> wide;
+  const auto half = hn::Set(bits, std::uint64_t{1} << 52), range = hn::Set(bits, std::uint64_t{1} << 53);
+  const auto is_small = [&](V x) HWY_ATTR { return hn::Lt(hn::Add(hn::BitCast(bits, x), half), range); };
+  is_right = hn::AllTrue(bits, hn::And(is_small(a), is_small(b)));
+  const auto p = hn::ConvertTo(wide, a), q = hn::ConvertTo(wide, b);
+  const auto quotient = hn::Floor(hn::Div(p, q));
+  rest = hn::ConvertTo(d, hn::Sub(p, hn::Mul(quotient, q)));
+  return hn::ConvertTo(d, quotient);
+}
+
 // Floats: floor(a / b) of the rounded quotient. Integers: as floor_quotient.
 template <class D, class V = hn::Vec<D>, class T = hn::TFromD<D>>
 HWY_INLINE V FloorDiv(D d, V a, V b) {
@@ -108,6 +126,13 @@ HWY_INLINE V FloorDiv(D d, V a, V b) {
                             half_quotient_of_bytes(half, hn::LowerHalf(half, a), hn::LowerHalf(half, by)));
     return hn::IfThenZeroElse(hn::Eq(b, hn::Zero(d)), q);
   } else {
+    if constexpr (divides_in_doubles<D>) {
+      V rest;
+      bool is_right;
+      const auto is_zero = hn::Eq(b, hn::Zero(d));
+      const V q = int64_quotient(d, a, hn::IfThenElse(is_zero, hn::Set(d, 1), b), rest, is_right);
+      if (HWY_LIKELY(is_right)) return hn::IfThenZeroElse(is_zero, q);
+    }
     return lane_by_lane(d, a, b, floor_quotient{});
   }
 }
@@ -124,42 +149,55 @@ HWY_INLINE V half_remainder(H half, V a, V b, M& exact) {
                   hn::Lt(hn::Abs(q), hn::Set(wide, std::numeric_limits<double>::infinity())));
   return hn::DemoteTo(half, hn::NegMulAdd(quotient, q, p));
 }
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V remainder_by_halves(D d, V a, V b, bool& is_exact) {
+  const hn::Half<D> half;
+  const hn::Rebind<double, hn::Half<D>> wide;
+  hn::Mask<decltype(wide)> upper_exact, lower_exact;
+  const auto upper = half_remainder(half, hn::UpperHalf(half, a), hn::UpperHalf(half, b), upper_exact);
+  const auto lower = half_remainder(half, hn::LowerHalf(half, a), hn::LowerHalf(half, b), lower_exact);
+  is_exact = hn::AllTrue(wide, hn::And(upper_exact, lower_exact));
+  return hn::Combine(d, upper, lower);
+}
 
-// a - trunc(a / b) b in double lanes, and whether it is exact. Below 2^52 the rounded quotient is the right one or,
-// from just below an integer, that integer: then the remainder is -|b| too small, and adding |b| back is exact. The
-// product is subtracted in two exact parts, which a splitting without FMA has up to 2^990 only.
-template <class D, class V, class M>
-HWY_INLINE V double_remainder(D d, V a, V b, M& exact) {
+// a - trunc(a / b) b in the operands' own lanes. Below `most`, which leaves it a bit behind the point, the rounded
+// quotient is the right one or, from just below an integer, that integer: then the remainder is |b| too small, and
+// adding |b| back is exact. The product is subtracted in two exact parts, which a splitting without FMA has of doubles
+// up to 2^990 only.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V remainder_by_lanes(D d, V a, V b, bool& is_exact) {
+  constexpr bool is_double = sizeof(hn::TFromD<D>) == 8;
+  constexpr double most = is_double ? 0x1p52 : 0x1p23;
+  constexpr double widest = is_double ? 0x1p990 : std::numeric_limits<double>::infinity();
   const V dividend = hn::Abs(a), divisor = hn::Abs(b);
   const V quotient = hn::Trunc(hn::Div(dividend, divisor));
-  exact = hn::And(hn::Lt(quotient, Constant(d, 0x1p52)), hn::Lt(divisor, Constant(d, 0x1p990)));
-  V rest;
-  const V product = TwoProduct(d, quotient, divisor, rest);
-  const V r = hn::Sub(hn::Sub(dividend, product), rest);
+  is_exact = hn::AllTrue(d, hn::And(hn::Lt(quotient, Constant(d, most)), hn::Lt(divisor, Constant(d, widest))));
+  V r;
+  if constexpr (is_double) {
+    V rest;
+    const V product = TwoProduct(d, quotient, divisor, rest);
+    r = hn::Sub(hn::Sub(dividend, product), rest);
+  } else {
+    r = hn::NegMulAdd(quotient, divisor, dividend);
+  }
   return hn::CopySign(hn::IfThenElse(hn::Lt(r, hn::Zero(d)), hn::Add(r, divisor), r), a);
 }
 
 // The exact remainder with the sign of a, as std::fmod.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V TruncatedMod(D d, V a, V b) {
-  if constexpr (sizeof(hn::TFromD<D>) == 4) {
-    const hn::Half<D> half;
-    const auto is_zero = hn::Eq(b, hn::Zero(d));
-    const V by = hn::IfThenElse(is_zero, hn::Set(d, 1), b);
-    using mask = hn::Mask<hn::Rebind<double, hn::Half<D>>>;
-    mask upper_exact, lower_exact;
-    const auto upper = half_remainder(half, hn::UpperHalf(half, a), hn::UpperHalf(half, by), upper_exact);
-    const auto lower = half_remainder(half, hn::LowerHalf(half, a), hn::LowerHalf(half, by), lower_exact);
-    const hn::Rebind<double, hn::Half<D>> wide;
-    const V nan = hn::Set(d, std::numeric_limits<float>::quiet_NaN());
-    if (HWY_LIKELY(hn::AllTrue(wide, hn::And(upper_exact, lower_exact)))) {
-      return hn::IfThenElse(is_zero, nan, hn::Combine(d, upper, lower));
+  constexpr bool is_float = sizeof(hn::TFromD<D>) == 4;
+  bool is_exact = false;
+  V r;
+  if constexpr (!is_float || HWY_NATIVE_FMA) r = remainder_by_lanes(d, a, b, is_exact);
+  if constexpr (is_float) {
+    if (HWY_UNLIKELY(!is_exact)) {
+      const auto is_zero = hn::Eq(b, hn::Zero(d));
+      r = remainder_by_halves(d, a, hn::IfThenElse(is_zero, hn::Set(d, 1), b), is_exact);
+      r = hn::IfThenElse(is_zero, hn::Set(d, std::numeric_limits<float>::quiet_NaN()), r);
     }
-  } else {
-    hn::Mask<D> exact;
-    const V r = double_remainder(d, a, b, exact);
-    if (HWY_LIKELY(hn::AllTrue(d, exact))) return r;
   }
+  if (HWY_LIKELY(is_exact)) return r;
   return lane_by_lane(d, a, b, truncated_remainder{});
 }
 
@@ -179,6 +217,13 @@ HWY_INLINE V FloorMod(D d, V a, V b) {
     const V r = hn::Sub(a, Product(d, FloorDiv(d, a, b), b));
     return hn::IfThenZeroElse(hn::Eq(b, hn::Zero(d)), r);
   } else {
+    if constexpr (divides_in_doubles<D>) {
+      V rest;
+      bool is_right;
+      const auto is_zero = hn::Eq(b, hn::Zero(d));
+      int64_quotient(d, a, hn::IfThenElse(is_zero, hn::Set(d, 1), b), rest, is_right);
+      if (HWY_LIKELY(is_right)) return hn::IfThenZeroElse(is_zero, rest);
+    }
     return lane_by_lane(d, a, b, floor_remainder{});
   }
 }

@@ -186,26 +186,33 @@ void Complex_float32_run(const void* const* in, void* const* out, const void* ge
 }
 
 // sqrt(re^2 + im^2) in double precision, where squares of floats neither over- nor underflow; the error is half a unit
-// in the last place and a little. In blocks, because only Highway's Sqrt vectorises everywhere.
+// in the last place and a little. An infinite part gives infinity, whatever the other one is. The roots become floats
+// one by one: where Highway emulates DemoteTo, what is too large for a float becomes its largest.
+template <class D, class F>
+HWY_INLINE void put_magnitudes(D d, F floats, const float* z, float* y) {
+  hn::Vec<F> re, im;
+  hn::LoadInterleaved2(floats, z, re, im);
+  const auto a = hn::PromoteTo(d, re), b = hn::PromoteTo(d, im);
+  const auto square = hn::Add(hn::Mul(a, a), hn::Mul(b, b));
+  const auto infinity = hn::Set(d, std::numeric_limits<double>::infinity());
+  const auto is_infinite = hn::Or(hn::Eq(hn::Abs(a), infinity), hn::Eq(hn::Abs(b), infinity));
+  HWY_ALIGN double roots[hn::MaxLanes(D{})];
+  hn::Store(hn::Sqrt(hn::IfThenElse(is_infinite, infinity, square)), d, roots);
+  for (std::size_t i = 0; i < hn::Lanes(d); ++i) y[i] = static_cast<float>(roots[i]);
+}
 void ComplexAbs_complex64_run(const void* const* in, void* const* out, const void* geometry) {
-  constexpr std::size_t block = 64;
   const hn::ScalableTag<double> d;
-  constexpr float infinity = std::numeric_limits<float>::infinity();
-  HWY_ALIGN double sums[block] = {};
-  float re[block], im[block];
+  const hn::Rebind<float, decltype(d)> floats;
+  const float* z = static_cast<const float*>(in[0]);
   float* y = static_cast<float*>(out[0]);
-  const std::size_t n = count_of(geometry);
-  for (std::size_t start = 0; start < n; start += block) {
-    const std::size_t count = n - start < block ? n - start : block;
-    take_apart(in[0], start, count, re, im);
-    for (std::size_t i = 0; i < count; ++i) {
-      const double a = re[i], b = im[i];
-      const bool infinite = (re[i] == infinity) | (re[i] == -infinity) | (im[i] == infinity) | (im[i] == -infinity);
-      sums[i] = infinite ? static_cast<double>(infinity) : a * a + b * b;
-    }
-    for (std::size_t i = 0; i < block; i += hn::Lanes(d)) hn::Store(hn::Sqrt(hn::Load(d, sums + i)), d, sums + i);
-    for (std::size_t i = 0; i < count; ++i) y[start + i] = static_cast<float>(sums[i]);
-  }
+  const std::size_t n = count_of(geometry), lanes = hn::Lanes(d);
+  std::size_t i = 0;
+  for (; i + lanes <= n; i += lanes) put_magnitudes(d, floats, z + 2 * i, y + i);
+  if (i == n) return;
+  float last[2 * hn::MaxLanes(d)] = {}, magnitudes[hn::MaxLanes(d)];
+  std::memcpy(last, z + 2 * i, (n - i) * 2 * sizeof(float));
+  put_magnitudes(d, floats, last, magnitudes);
+  std::memcpy(y + i, magnitudes, (n - i) * sizeof(float));
 }
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE

@@ -73,7 +73,7 @@ struct Times {
       return hn::Mul(a, b);
     }
   }
-  template <class D, class V> static HWY_INLINE hn::TFromD<D> lanes(D d, V v) { return stored_lanes<Times>(d, v); }
+  template <class D, class V> static HWY_INLINE hn::TFromD<D> lanes(D d, V v) { return halved_lanes<Times>(d, v); }
 };
 
 // The larger of (b, a) is a when either is NaN: what the instructions of x86 do, and with them Highway's Max and Min.
@@ -91,20 +91,17 @@ struct Larger {
     using limits = std::numeric_limits<element_t<K>>;
     return limits::has_infinity ? -limits::infinity() : limits::lowest();
   }
-  /// True where x goes before the best so far: false for NaN.
-  template <class V> static HWY_INLINE auto better(V x, V best) { return hn::Gt(x, best); }
+  /// Whether x goes before the best so far, which is no NaN: not if x is NaN.
   template <class T> static bool better_scalar(T x, T best) { return x > best; }
-  template <class D, class V> static HWY_INLINE V join(D, V a, V b) {
-    if constexpr (hwy::IsFloat<hn::TFromD<D>>()) {
-#if KG_MAX_GIVES_SECOND
-      const V larger = hn::Max(b, a);
-#else
-      const V larger = hn::IfThenElse(hn::Gt(b, a), b, a);
-#endif
-      return hn::IfThenElse(hn::Eq(b, b), larger, b);
-    } else {
-      return hn::Max(a, b);
-    }
+  /// The one of both that goes first, `best` if neither does.
+  template <class D, class V> static HWY_INLINE V better(D, V x, V best) {
+    if constexpr (hwy::IsFloat<hn::TFromD<D>>() && !KG_MAX_GIVES_SECOND)
+      return hn::IfThenElse(hn::Gt(x, best), x, best);
+    else return hn::Max(x, best);
+  }
+  template <class D, class V> static HWY_INLINE V join(D d, V a, V b) {
+    if constexpr (hwy::IsFloat<hn::TFromD<D>>()) return hn::IfThenElse(hn::Eq(b, b), better(d, b, a), b);
+    else return hn::Max(a, b);
   }
   template <class D, class V> static HWY_INLINE hn::TFromD<D> lanes(D d, V v) {
     using T = hn::TFromD<D>;
@@ -112,7 +109,7 @@ struct Larger {
       if (!hn::AllFalse(d, hn::IsNaN(v))) return std::numeric_limits<T>::quiet_NaN();
       return hn::GetLane(hn::MaxOfLanes(d, v));
     } else {
-      return stored_lanes<Larger>(d, v);
+      return halved_lanes<Larger>(d, v);
     }
   }
 };
@@ -125,19 +122,15 @@ struct Smaller {
     if (K == dtype::boolean) return 1;
     return limits::has_infinity ? limits::infinity() : limits::max();
   }
-  template <class V> static HWY_INLINE auto better(V x, V best) { return hn::Lt(x, best); }
   template <class T> static bool better_scalar(T x, T best) { return x < best; }
-  template <class D, class V> static HWY_INLINE V join(D, V a, V b) {
-    if constexpr (hwy::IsFloat<hn::TFromD<D>>()) {
-#if KG_MAX_GIVES_SECOND
-      const V smaller = hn::Min(b, a);
-#else
-      const V smaller = hn::IfThenElse(hn::Lt(b, a), b, a);
-#endif
-      return hn::IfThenElse(hn::Eq(b, b), smaller, b);
-    } else {
-      return hn::Min(a, b);
-    }
+  template <class D, class V> static HWY_INLINE V better(D, V x, V best) {
+    if constexpr (hwy::IsFloat<hn::TFromD<D>>() && !KG_MAX_GIVES_SECOND)
+      return hn::IfThenElse(hn::Lt(x, best), x, best);
+    else return hn::Min(x, best);
+  }
+  template <class D, class V> static HWY_INLINE V join(D d, V a, V b) {
+    if constexpr (hwy::IsFloat<hn::TFromD<D>>()) return hn::IfThenElse(hn::Eq(b, b), better(d, b, a), b);
+    else return hn::Min(a, b);
   }
   template <class D, class V> static HWY_INLINE hn::TFromD<D> lanes(D d, V v) {
     using T = hn::TFromD<D>;
@@ -145,7 +138,7 @@ struct Smaller {
       if (!hn::AllFalse(d, hn::IsNaN(v))) return std::numeric_limits<T>::quiet_NaN();
       return hn::GetLane(hn::MinOfLanes(d, v));
     } else {
-      return stored_lanes<Smaller>(d, v);
+      return halved_lanes<Smaller>(d, v);
     }
   }
 };
@@ -175,23 +168,29 @@ struct Average {
   }
 };
 
-// The best of `start` (not NaN) and the n elements at x, NaN passed over.
+// The best of `start` (not NaN) and the n elements at x, NaN passed over. Eight vectors: one that waits for itself
+// takes the time of two loads and more.
 template <class Order, class T>
 T best_of(const T* HWY_RESTRICT x, std::size_t n, T start) {
   const hn::ScalableTag<T> d;
   const std::size_t L = hn::Lanes(d);
-  const auto better = [](auto v, auto best) HWY_ATTR { return hn::IfThenElse(Order::better(v, best), v, best); };
-  auto v0 = hn::Set(d, start), v1 = v0, v2 = v0, v3 = v0;
+  const auto from = [&](std::size_t i) HWY_ATTR { return hn::LoadU(d, x + i); };
+  auto v0 = hn::Set(d, start), v1 = v0;
   std::size_t i = 0;
-  for (; i + 4 * L <= n; i += 4 * L) {
-    v0 = better(hn::LoadU(d, x + i), v0);
-    v1 = better(hn::LoadU(d, x + i + L), v1);
-    v2 = better(hn::LoadU(d, x + i + 2 * L), v2);
-    v3 = better(hn::LoadU(d, x + i + 3 * L), v3);
+  if (n >= 8 * L) {
+    auto v2 = v0, v3 = v0, v4 = v0, v5 = v0, v6 = v0, v7 = v0;
+    for (; i + 8 * L <= n; i += 8 * L) {
+      v0 = Order::better(d, from(i), v0), v1 = Order::better(d, from(i + L), v1);
+      v2 = Order::better(d, from(i + 2 * L), v2), v3 = Order::better(d, from(i + 3 * L), v3);
+      v4 = Order::better(d, from(i + 4 * L), v4), v5 = Order::better(d, from(i + 5 * L), v5);
+      v6 = Order::better(d, from(i + 6 * L), v6), v7 = Order::better(d, from(i + 7 * L), v7);
+    }
+    v0 = Order::better(d, Order::better(d, v0, v4), Order::better(d, v2, v6));
+    v1 = Order::better(d, Order::better(d, v1, v5), Order::better(d, v3, v7));
   }
-  for (; i + L <= n; i += L) v0 = better(hn::LoadU(d, x + i), v0);
-  if (i < n) v1 = better(load_tail(d, x + i, n - i, start), v1);
-  return Order::lanes(d, better(better(v0, v1), better(v2, v3)));
+  for (; i + L <= n; i += L) v0 = Order::better(d, from(i), v0);
+  if (i < n) v1 = Order::better(d, load_tail(d, x + i, n - i, start), v1);
+  return Order::lanes(d, Order::better(d, v0, v1));
 }
 
 // The best value so far, and where to look for its first place.
@@ -225,6 +224,23 @@ candidate<T> best_block_split(const T* x, std::size_t n, candidate<T> first) {
   return best;
 }
 
+// The first place from `place` on that holds the value; there is one. Four vectors are asked at once.
+template <class T>
+std::size_t place_of(const T* x, std::size_t place, std::size_t n, T value) {
+  const hn::ScalableTag<T> d;
+  const std::size_t L = hn::Lanes(d);
+  const auto wanted = hn::Set(d, value);
+  const auto found = [&](std::size_t i) HWY_ATTR { return hn::Eq(hn::LoadU(d, x + place + i), wanted); };
+  while (place + 4 * L <= n && hn::AllFalse(d, hn::Or(hn::Or(found(0), found(L)), hn::Or(found(2 * L), found(3 * L)))))
+    place += 4 * L;
+  for (; place + L <= n; place += L) {
+    const auto lane = hn::FindFirstTrue(d, found(0));
+    if (lane >= 0) return place + static_cast<std::size_t>(lane);
+  }
+  while (x[place] != value) ++place;
+  return place;
+}
+
 // Only the block that holds the best value is searched for its first place.
 template <class Order, class T>
 std::size_t position_in_row(const T* x, std::size_t n) {
@@ -237,15 +253,7 @@ std::size_t position_in_row(const T* x, std::size_t n) {
   }
   const candidate<T> first{x[0], 0};
   const candidate<T> best = has_chunks(n) ? best_block_split<Order>(x, n, first) : best_block<Order>(x, 0, n, first);
-  std::size_t place = best.from;
-  const hn::ScalableTag<T> d;
-  const auto wanted = hn::Set(d, best.value);
-  for (; place + hn::Lanes(d) <= n; place += hn::Lanes(d)) {
-    const auto lane = hn::FindFirstTrue(d, hn::Eq(hn::LoadU(d, x + place), wanted));
-    if (lane >= 0) return place + static_cast<std::size_t>(lane);
-  }
-  while (x[place] != best.value) ++place;
-  return place;
+  return place_of(x, best.from, n, best.value);
 }
 
 constexpr std::size_t position_strip = 256;  // columns whose best values are looked for together
