@@ -133,8 +133,10 @@ TEST(a_fused_function, refuses_what_its_ops_refuse_in_their_words) {
   EXPECT_EQ(refusal([&] { return swish(a, b, a); }), refusal([&] { return one_by_one(a, b, a); }));
   EXPECT_NE(refusal([&] { return swish(a, b, a); }).find("[Multiply]"), std::string::npos);
   EXPECT_EQ(refusal([&] { return swish(a, tensor(), a); }), refusal([&] { return one_by_one(a, tensor(), a); }));
+  EXPECT_NE(refusal([&] { return one_by_one(a, tensor(), a); }), kgtest::accepted);
   const auto both = [](auto p, auto q) { return kg::logical_and(p, q); };
   EXPECT_EQ(refusal([&] { return kg::fuse(both)(a, a); }), refusal([&] { return both(a, a); }));
+  EXPECT_NE(refusal([&] { return both(a, a); }), kgtest::accepted);
   const auto clipped = [](auto p) { return kg::clip(p, 2, 1); };
   EXPECT_EQ(refusal([&] { return kg::fuse(clipped)(a); }), refusal([&] { return clipped(a); }));
 }

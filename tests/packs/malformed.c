@@ -27,10 +27,10 @@ static int init(const kerngrad_host* host, kerngrad_pack* self) {
   struct larger_kernel larger;
   kerngrad_kernel kernel = {sizeof kernel, 0, "Malformed", 0, &schema, compute, 0};
   kerngrad_gradient gradient = {sizeof gradient, 0, "Malformed", 0, 0, 0, compute, 0};
-  int both = 0;
+  int both = 0, known = 0;
   memset(long_name, 'x', sizeof long_name);
   long_name[199] = 0;
-#define CASE(text) if (strcmp(wanted, text) == 0)
+#define CASE(text) if (strcmp(wanted, text) == 0 && (known = 1))
   if (!wanted) return host->refuse(self, "no case was named");
   CASE("a text") return host->refuse(self, "no device here");
   CASE("a code") return 42;
@@ -99,6 +99,7 @@ static int init(const kerngrad_host* host, kerngrad_pack* self) {
     larger.known.struct_size = sizeof larger;
     return host->register_kernel(self, &larger.known);
   }
+  if (!known) return host->refuse(self, "no such case");
   host->register_kernel(self, &kernel);
   if (both) host->register_gradient(self, &gradient);
   return KERNGRAD_OK; /* what failed counts all the same */
