@@ -14,7 +14,7 @@ import tempfile
 
 ROOT, COMPILER = pathlib.Path(sys.argv[1]), sys.argv[2:]
 FOLDERS = ('kernels', 'modules', 'grads', 'tests', 'tools', 'bench', 'docs')
-OP = 'Mish'
+OP = 'LogSigmoid'
 UNITS = ('kernels/unary.cc', 'kernels/reference/unary.cc', 'tools/accuracy/oracle.cc', 'tests/math.cc',
          'tests/support/elementwise_oracle.cc')
 
