@@ -2,6 +2,7 @@
 #include "bench/machine.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <ctime>
 #include <fstream>
@@ -23,8 +24,8 @@ double cache_bytes(int number) {
   return 0;
 }
 
-// Limits of the levels; sizes of common CPUs stand in where the system is silent.
-double capacity(level where) {
+// Sizes of the levels as the system says; those of common CPUs stand in where it is silent.
+double stated_capacity(level where) {
   constexpr double usual[] = {32e3, 512e3, 8e6};
   const int i = static_cast<int>(where);
   const double known = cache_bytes(i + 1);
@@ -62,6 +63,39 @@ double measure_flops(double (*chains)(std::int64_t, T*)) {
   return done / seconds;
 }
 
+// 64-byte aligned words, all 1.
+using word_block = std::unique_ptr<std::uint32_t[], void (*)(std::uint32_t*)>;
+word_block words(std::size_t n) {
+  word_block block(static_cast<std::uint32_t*>(operator new[](n * sizeof(std::uint32_t), std::align_val_t(64))),
+                   [](std::uint32_t* p) { operator delete[](p, std::align_val_t(64)); });
+  std::fill_n(block.get(), n, 1u);
+  return block;
+}
+std::uint32_t sink[roof_block];
+
+// Bytes of the last cache that one core can fill, measured: a system states what the whole package has, a virtual one
+// even what other guests use. Working sets double until reading them is nearer to memory's rate than to the cache's.
+double usable_last_cache() {
+  constexpr double beyond = 256e6;
+  const double stated = stated_capacity(level::l3), least = 2 * stated_capacity(level::l2);
+  const word_block block = words(static_cast<std::size_t>(beyond / sizeof(std::uint32_t)));
+  const auto rate = [&](double bytes) {
+    const std::size_t n = static_cast<std::size_t>(bytes / sizeof(std::uint32_t)) / roof_block * roof_block;
+    return bytes / seconds_of([&] { kerngrad::kernels::roof_read(block.get(), n, sink); });
+  };
+  const double between = std::sqrt(rate(least) * rate(beyond));
+  double held = least;
+  while (2 * held <= std::min(stated, beyond) && rate(2 * held) > between) held *= 2;
+  return 2 * held > stated ? stated : held;
+}
+
+// Limits of the levels for one core.
+double capacity(level where) {
+  if (where != level::l3) return stated_capacity(where);
+  static const double measured = usable_last_cache();
+  return measured;
+}
+
 // Half of a level for all arrays together, so that nothing else drives them out; beyond the caches four times the last.
 std::size_t words_at(level where) {
   const double bytes = where == level::dram ? std::min(4 * capacity(level::l3), 256e6) : capacity(where) / 2;
@@ -73,16 +107,12 @@ void measure_memory(level where, roofs& found) {
   // A copy's two sides lie a number of lines apart that no power of two divides: loads and stores whose addresses agree
   // in their last 12 bits wait for each other.
   constexpr std::size_t apart = 33 * 16;
-  const std::unique_ptr<std::uint32_t[], void (*)(std::uint32_t*)> block(
-      static_cast<std::uint32_t*>(operator new[]((n + apart) * sizeof(std::uint32_t), std::align_val_t(64))),
-      [](std::uint32_t* p) { operator delete[](p, std::align_val_t(64)); });
+  const word_block block = words(n + apart);
   std::uint32_t* x = block.get();
-  std::fill_n(x, n + apart, 1u);
   // Short loops run several times under one reading of the clock.
   const int times = static_cast<int>(std::max<std::size_t>(1, (std::size_t{1} << 18) / n));
   const double bytes = static_cast<double>(n) * sizeof(std::uint32_t) * times;
   const double copied = static_cast<double>(2 * half) * sizeof(std::uint32_t) * times;
-  static std::uint32_t sink[roof_block];
   const auto repeated = [&](auto once) {
     return seconds_of([&] {
       for (int i = 0; i < times; ++i) {
@@ -202,6 +232,10 @@ void describe_machine() {
 
 void describe_roofs(const kerngrad::kernels::target& target) {
   const roofs& at = roofs_of(target);
+  [[maybe_unused]] static const bool said = [] {
+    benchmark::AddCustomContext("cache_l3_usable", number(capacity(level::l3) / 1024) + " KiB");
+    return true;
+  }();
   const std::string prefix = std::string("roof/") + target.name + "/";
   benchmark::AddCustomContext(prefix + "fma/f32", number(at.flops32));
   benchmark::AddCustomContext(prefix + "fma/f64", number(at.flops64));

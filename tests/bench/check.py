@@ -232,6 +232,10 @@ def one_file_holds_the_results_of_all_programs_and_their_roofs():
         for fact in ('cpu_model', 'cpu_caches', 'simd_targets', 'compiler', 'version_kerngrad', 'version_highway',
                      'version_google_benchmark'):
             assert found['context'].get(fact), fact
+        # No more than the system states, whatever was measured.
+        stated = re.search(r'L3 (\d+) KiB', found['context']['cpu_caches'])
+        usable = float(found['context']['cache_l3_usable'].removesuffix(' KiB'))
+        assert usable > 0 and (not stated or usable <= int(stated.group(1)) * 1.001), found['context']
         add = rows['Add<f32>/target:EMU128/n:1000']
         assert add.family == 'binary' and add.limit in ('L1', 'fma'), (add.family, add.limit)
         # Three arrays of 4000 bytes fit the first level anywhere: a pair goes at a copy's rate, the third is read.

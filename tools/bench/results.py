@@ -119,7 +119,8 @@ def roofs_of(context):
 def machine_of(context):
     """(label, value) of the facts that a reader of figures wants to know."""
     facts = [('CPU', 'cpu_model'), ('clock as the system says, GHz', 'cpu_clock_ghz'), ('cores', 'cpu_cores'),
-             ('caches', 'cpu_caches'), ('SIMD targets', 'simd_targets'), ('compiler', 'compiler'),
+             ('caches', 'cpu_caches'), ('last cache that one core fills', 'cache_l3_usable'),
+             ('SIMD targets', 'simd_targets'), ('compiler', 'compiler'),
              ('kerngrad', 'version_kerngrad'), ('Highway', 'version_highway'),
              ('Google Benchmark', 'version_google_benchmark'), ('date', 'date')]
     return [(label, str(context[key])) for label, key in facts if context.get(key)]
