@@ -26,6 +26,7 @@ TEST(the_three_doors, of_the_readme_give_what_they_say) {
   EXPECT_EQ(y.to_doubles(), (std::vector<double>{18, 12, 12, 8}));
   EXPECT_EQ(sum, (std::vector<float>{11, 22}));
   EXPECT_EQ(z.to_doubles(), x.to_doubles());
+  EXPECT_EQ(g.dims(), x.dims());
   for (const double slope : g.to_doubles()) EXPECT_NEAR(slope, 2 * 2.718281828459045, 1e-5);
 }
 

@@ -372,7 +372,9 @@ TEST(the_options, keep_values_in_a_range) {
   const kg::testkit::operand_range narrow[] = {{"x", 10, 11}};
   const std::vector<kg::named_operand> operands =
       kg::testkit::operands_for(row, {{{"x", kg::shape{50}}}}, kg::dtype::float64, 1, narrow);
-  for (double v : operands[0].tensors[0].to_doubles()) EXPECT_TRUE(v >= 10 && v <= 11) << v;
+  const std::vector<double> values = operands[0].tensors[0].to_doubles();
+  EXPECT_EQ(values.size(), 50u);
+  for (double v : values) EXPECT_TRUE(v >= 10 && v <= 11) << v;
 }
 
 TEST(the_options, check_the_reference_itself_or_another_backend) {
