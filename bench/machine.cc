@@ -233,7 +233,7 @@ void describe_machine() {
 void describe_roofs(const kerngrad::kernels::target& target) {
   const roofs& at = roofs_of(target);
   [[maybe_unused]] static const bool said = [] {
-    benchmark::AddCustomContext("cache_l3_usable", number(capacity(level::l3) / 1024) + " KiB");
+    benchmark::AddCustomContext("cache_l3_usable", std::to_string(std::llround(capacity(level::l3) / 1024)) + " KiB");
     return true;
   }();
   const std::string prefix = std::string("roof/") + target.name + "/";
