@@ -14,6 +14,7 @@
 #include <span>
 
 #include "hwy/highway.h"
+#include "kernels/target-inl.h"
 #include "kernels/window.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -22,7 +23,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // Pixels of a row whose sums are in registers together. Two rows of them, the factors of two filter rows and an
 // element fit into the 32 registers of AVX-512 and NEON; on older x86 some factors are read from memory.
-#if HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64
+#if KG_MANY_REGISTERS
 inline constexpr int block = 7;  // images are often a multiple of 7 wide
 #else
 inline constexpr int block = 4;

@@ -21,6 +21,7 @@
 #include "kernels/abi.h"
 #include "kernels/binary.h"
 #include "kernels/stream.h"
+#include "kernels/target-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kerngrad::kernels::HWY_NAMESPACE {
@@ -39,7 +40,7 @@ template <dtype T> using lane_t = typename lane_of<T>::type;
 // elsewhere, and on AVX2 for lanes below four bytes.
 template <class T>
 constexpr bool masked_memory() {
-#if HWY_TARGET == HWY_AVX2
+#if KG_MASKED_WORDS
   return sizeof(T) >= 4;
 #else
   return !HWY_MEM_OPS_MIGHT_FAULT;
@@ -74,7 +75,7 @@ HWY_INLINE void store_first(D d, hn::Vec<D> v, T* y, std::size_t count) {
 template <class D, class M>
 HWY_INLINE hn::Vec<hn::Rebind<std::uint8_t, D>> bytes_of_mask([[maybe_unused]] D d, M mask) {
   const hn::Rebind<std::uint8_t, D> bytes;
-#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+#if KG_AVX512
   // Masks are bit sets there: the bits move to a mask of bytes without touching the lanes.
   std::uint8_t bits[8] = {};
   hn::StoreMaskBits(d, mask, bits);
@@ -186,8 +187,7 @@ HWY_INLINE void short_loop(Map map, D d, Out* y, std::size_t n, In... in) {
 
 // Whether a map's results can be written past the caches: bytes and masks are a quarter of what is read.
 template <class Map, class T>
-constexpr bool can_stream =
-    std::is_same_v<typename Map::result, vector_result> && sizeof(T) >= 4 && HWY_TARGET != HWY_EMU128;
+constexpr bool can_stream = std::is_same_v<typename Map::result, vector_result> && sizeof(T) >= 4 && !KG_EMULATED;
 
 // A result over an operand has its lines in the cache already: streaming them is slower by a quarter and more.
 template <class T, class... In>
@@ -239,7 +239,7 @@ HWY_INLINE void long_loop(Map map, D d, Out* y, std::size_t start, std::size_t n
       for (std::size_t k = 0; k < 4; ++k) result::put(d, v[k], y + i + k * lanes);
     }
   }
-#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+#if KG_AVX512
   // Two vectors a step halve the loop's own instructions, which cost the table functions up to a fifth of their time.
   for (; !past_caches && i + 2 * lanes <= n; i += 2 * lanes) {
     const auto v0 = map(d, in.all(d, i, 0)...);
@@ -267,21 +267,21 @@ HWY_INLINE void long_loop(Map map, D d, Out* y, std::size_t start, std::size_t n
   if (past_caches) hwy::FlushStream();
 }
 
-// floor and ceil as IEEE 754 has them: Highway 1.0.3 loses or invents the sign of zeros where it emulates them.
+// floor and ceil as IEEE 754 has them: Highway loses or invents the sign of zeros where it emulates them.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V FloorOf(D, V x) {
-#if HWY_TARGET == HWY_SSSE3 || HWY_TARGET == HWY_EMU128
-  return hn::CopySign(hn::Floor(x), x);
-#else
+#if KG_ROUNDS_AT_ONCE
   return hn::Floor(x);
+#else
+  return hn::CopySign(hn::Floor(x), x);
 #endif
 }
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V CeilOf(D, V x) {
-#if HWY_TARGET == HWY_SSSE3 || HWY_TARGET == HWY_EMU128
-  return hn::CopySign(hn::Ceil(x), x);
-#else
+#if KG_ROUNDS_AT_ONCE
   return hn::Ceil(x);
+#else
+  return hn::CopySign(hn::Ceil(x), x);
 #endif
 }
 
@@ -334,7 +334,7 @@ template <class T, class Map, class Out, class... In>
 HWY_NOINLINE void map_array(Map map, Out* y, std::size_t n, In... in) {
   const hn::ScalableTag<T> d;
   // The emulated target keeps one copy of every map: its vectors are loops themselves and slow to compile.
-  constexpr bool unrolled = Map::is_short && HWY_TARGET != HWY_EMU128;
+  constexpr bool unrolled = Map::is_short && !KG_EMULATED;
   std::size_t start = 0;
   bool past_caches = false;
   if constexpr (can_stream<Map, T>) {

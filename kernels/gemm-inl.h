@@ -45,6 +45,7 @@ struct tile_args {
 
 #include "hwy/cache_control.h"
 #include "hwy/highway.h"
+#include "kernels/target-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kerngrad::kernels::HWY_NAMESPACE {
@@ -52,10 +53,10 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // Tile heights: rows * 2 accumulators, two vectors of B and one broadcast of A must fit into the registers: 31 of the
 // 32 of AVX-512 and NEON, 15 of the 16 of older x86.
-#if HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64
-inline constexpr int tile_rows = 14;
-#elif HWY_TARGET == HWY_EMU128
+#if KG_EMULATED
 inline constexpr int tile_rows = 4;
+#elif KG_MANY_REGISTERS
+inline constexpr int tile_rows = 14;
 #else
 inline constexpr int tile_rows = 6;
 #endif

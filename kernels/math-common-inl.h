@@ -11,18 +11,12 @@
 #include <limits>
 
 #include "hwy/highway.h"
+#include "kernels/target-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kerngrad::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// What only AVX-512 has an instruction for is written with its intrinsics.
-#undef KG_AVX512
-#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
-#define KG_AVX512 1
-#else
-#define KG_AVX512 0
-#endif
 template <class D>
 inline constexpr bool is_float32 = sizeof(hn::TFromD<D>) == 4;
 /// Whether the lanes of D are looked up in the tables of math-tables-inl.h.
@@ -89,7 +83,7 @@ HWY_INLINE V Polynomial(D d, V x, const T (&c)[N]) {
 template <class D, class V>
 HWY_INLINE V Limit(D d, V x, double low, double high) {
   const V lowest = Constant(d, low), highest = Constant(d, high);
-#if HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128 && HWY_TARGET != HWY_SCALAR
+#if KG_MAX_GIVES_SECOND
   return hn::Min(highest, hn::Max(lowest, x));
 #else
   x = hn::IfThenElse(hn::Lt(x, lowest), lowest, x);
@@ -171,7 +165,7 @@ HWY_NOINLINE V PerLane(D d, V x, F function) {
 /// double -> float with overflow to infinity.
 template <class DF, class DD, class V>
 HWY_INLINE hn::Vec<DF> Narrow(DF df, DD dd, V x) {
-#if HWY_TARGET == HWY_EMU128 || HWY_TARGET == HWY_SCALAR
+#if KG_EMULATED
   // DemoteTo saturates here, infinities too. From half an ulp above the largest float on, the result is infinite.
   const auto narrow = hn::DemoteTo(df, x);
   const auto excess = hn::Abs(hn::Mul(x, Constant(dd, 0x1p-128)));  // 1 - 2^-25 is the first infinite value

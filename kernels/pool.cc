@@ -10,6 +10,7 @@
 
 #include "kernels/elementwise-inl.h"
 #include "kernels/pool.h"
+#include "kernels/target-inl.h"
 
 #ifndef KERNGRAD_KERNELS_POOL_COMMON
 #define KERNGRAD_KERNELS_POOL_COMMON
@@ -77,7 +78,7 @@ constexpr T lowest() {
 // x where it is larger, else best: also where x is NaN or a zero of the other sign.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V Larger(D, V best, V x) {
-#if HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128
+#if KG_MAX_GIVES_SECOND
   return hn::Max(x, best);  // gives the second of its operands unless the first is larger
 #else
   return hn::IfThenElse(hn::Gt(x, best), x, best);

@@ -20,6 +20,7 @@
 #include "kernels/reduce-inl.h"
 #include "kernels/reduce-split-inl.h"
 #include "kernels/reduce.h"
+#include "kernels/target-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kerngrad::kernels::HWY_NAMESPACE {
@@ -75,14 +76,6 @@ struct Times {
   }
   template <class D, class V> static HWY_INLINE hn::TFromD<D> lanes(D d, V v) { return halved_lanes<Times>(d, v); }
 };
-
-// The larger of (b, a) is a when either is NaN: what the instructions of x86 do, and with them Highway's Max and Min.
-#undef KG_MAX_GIVES_SECOND
-#if HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128
-#define KG_MAX_GIVES_SECOND 1
-#else
-#define KG_MAX_GIVES_SECOND 0
-#endif
 
 struct Larger {
   using reader = as_is;

@@ -23,6 +23,7 @@
 #include "hwy/highway.h"
 #include "kernels/elementwise-inl.h"
 #include "kernels/move.h"
+#include "kernels/target-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kerngrad::kernels::HWY_NAMESPACE {
@@ -105,13 +106,7 @@ HWY_INLINE carried<T> sum_block(const T* x, T* y, std::size_t n, bool reverse, c
   return carry + s[7];
 }
 
-#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
-#define KG_SCAN_IN_REGISTERS 1
-#else
-#define KG_SCAN_IN_REGISTERS 0
-#endif
-
-#if KG_SCAN_IN_REGISTERS
+#if KG_AVX512
 // A block is one vector: three or four steps, each of which adds a shifted copy.
 template <class Op, bool Exclusive, class T>
 struct register_scan {
@@ -180,7 +175,7 @@ struct register_scan {
     std::reverse_copy(part, part + left, y);
   }
 };
-#endif  // KG_SCAN_IN_REGISTERS
+#endif  // KG_AVX512
 
 template <class Op, bool Exclusive, class T>
 void scan_rows(const T* x, T* y, std::size_t rows, std::size_t count, bool reverse) {
@@ -195,7 +190,7 @@ void scan_rows(const T* x, T* y, std::size_t rows, std::size_t count, bool rever
     for (; r < rows; ++r) scan_in_sequence<Op, 1, Exclusive>(x + r * count, y + r * count, count, reverse);
   } else {
     for (std::size_t r = 0; r < rows; ++r, x += count, y += count) {
-#if KG_SCAN_IN_REGISTERS
+#if KG_AVX512
       register_scan<Op, Exclusive, T>{}.run(x, y, count, reverse);
 #else
       if constexpr (is_float) {
@@ -260,7 +255,6 @@ void run_scan(const void* const* in, void* const* out, const void* geometry) {
   g.exclusive ? scan<Op, true>(x, y, g) : scan<Op, false>(x, y, g);
 }
 
-#undef KG_SCAN_IN_REGISTERS
 }  // namespace
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

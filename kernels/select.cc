@@ -6,6 +6,7 @@
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
 #include "kernels/elementwise-inl.h"
+#include "kernels/target-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kerngrad::kernels::HWY_NAMESPACE {
@@ -14,7 +15,7 @@ namespace kerngrad::kernels::HWY_NAMESPACE {
 template <class D, class V = hn::Vec<hn::Rebind<std::uint8_t, D>>>
 HWY_INLINE hn::Mask<D> mask_of_bytes(D d, V bytes) {
   using T = hn::TFromD<D>;
-#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+#if KG_AVX512
   const hn::Rebind<std::uint8_t, D> narrow;
   std::uint8_t bits[8] = {};
   hn::StoreMaskBits(narrow, hn::Ne(bytes, hn::Zero(narrow)), bits);
