@@ -9,6 +9,7 @@
 #define KERNGRAD_KERNELS_CONV_INL
 #endif
 
+#include <algorithm>
 #include <atomic>
 #include <vector>
 

@@ -5,6 +5,7 @@
 #define HWY_TARGET_INCLUDE "kernels/conv.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
+#include <algorithm>
 #include <map>
 #include <vector>
 

@@ -5,6 +5,8 @@
 #define HWY_TARGET_INCLUDE "kernels/matmul.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
+#include <algorithm>
+
 #include "kernels/chunks.h"
 #include "kernels/gemm-inl.h"
 #include "kernels/matmul.h"

@@ -69,7 +69,7 @@ constexpr std::size_t size_of(dtype type) {
 struct complex64 {
   float real = 0;
   float imag = 0;
-  friend constexpr bool operator==(const complex64&, const complex64&) = default;
+  constexpr bool operator==(const complex64&) const = default;
 };
 
 /// The dtype that stores a C++ type; a compile error for types that no dtype stores.
@@ -118,7 +118,7 @@ struct dtype_set {
   friend constexpr dtype_set operator&(dtype_set a, dtype_set b) {
     return {static_cast<std::uint16_t>(a.bits & b.bits)};
   }
-  friend constexpr bool operator==(dtype_set, dtype_set) = default;
+  constexpr bool operator==(const dtype_set&) const = default;
 };
 
 /// The set of one dtype.
@@ -232,7 +232,7 @@ constexpr std::optional<shape> broadcast(const shape& a, const shape& b) {
 struct signature {
   shape dims;
   dtype type = dtype::float32;
-  friend constexpr bool operator==(const signature&, const signature&) = default;
+  constexpr bool operator==(const signature&) const = default;
 };
 
 // ---------------------------------------------------------------------------------------------------- attributes

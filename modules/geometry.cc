@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Strides and chunks, known inside the library only: how launchers walk shapes and split work.
 module;
+#include <algorithm>
+
 #include "kernels/abi.h"
 #include "kernels/binary.h"
 #include "kernels/parallel.h"

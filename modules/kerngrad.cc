@@ -47,6 +47,7 @@ export import :optimizer;
 export import :threads;
 export import :memory;
 export import :fuse_rules;
+export import :fuse_chains;
 export import :fuse_program;
 export import :fuse_scalar;
 export import :fuse;

@@ -23,7 +23,7 @@ struct file_identity {
   std::uint64_t device = 0, inode = 0, bytes = 0;
   std::int64_t changed_seconds = 0, changed_nanoseconds = 0;
   bool same_file(const file_identity& other) const { return device == other.device && inode == other.inode; }
-  friend bool operator==(const file_identity&, const file_identity&) = default;
+  bool operator==(const file_identity&) const = default;
 };
 
 /// A mapped library: whatever holds code of it holds this.

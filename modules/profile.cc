@@ -92,7 +92,7 @@ class nan_check {
 /// How much more there is than before; negative when there is less.
 struct memory_growth {
   std::int64_t tensors = 0, buffers = 0, bytes = 0;  ///< as in memory_info
-  friend constexpr bool operator==(const memory_growth&, const memory_growth&) = default;
+  constexpr bool operator==(const memory_growth&) const = default;
 };
 /// "2 tensors, 1 buffer, 64 bytes".
 std::string to_string(const memory_growth& growth);

@@ -27,6 +27,18 @@ module;
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+#ifdef __GLIBCXX__
+// libstdc++ makes hidden friends of these operators of its iterators, one version after the other (== in 16); then no
+// function of the name is left in the namespace, and what is not there cannot be exported.
+namespace __gnu_cxx {
+struct kerngrad_nothing;
+void operator==(const kerngrad_nothing&, const kerngrad_nothing&);
+void operator-(const kerngrad_nothing&, const kerngrad_nothing&);
+void operator<=>(const kerngrad_nothing&, const kerngrad_nothing&);
+void operator+(const kerngrad_nothing&, const kerngrad_nothing&);
+}  // namespace __gnu_cxx
+#endif
 export module kerngrad:std;
 
 export namespace std {

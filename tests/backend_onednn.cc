@@ -3,6 +3,7 @@
 // included; what it lacks falls back when that is allowed and is refused in words when it is not.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>

@@ -3,6 +3,7 @@
 // and what a storage throws leaves everything as it was.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <optional>

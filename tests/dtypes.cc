@@ -3,6 +3,7 @@
 // rules are those that the rows' documentation states.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <functional>

@@ -3,6 +3,7 @@
 // their defaults, results are held to what was promised. And kernels that were looked up once.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <optional>

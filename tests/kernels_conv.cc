@@ -3,6 +3,7 @@
 // kernels of a family are the three ways to sum the same list of terms (input element, filter element, output element).
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <iterator>

@@ -2,6 +2,7 @@
 // Pooling and its gradients against the definition written out here, on every target.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <functional>

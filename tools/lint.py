@@ -17,6 +17,16 @@ LICENSED = CODE + ('.py', '.build', '.ini')
 FORBIDDEN_CALLS = re.compile(r'\b(?:std::)?(abort|exit|_Exit|quick_exit|terminate|printf|fprintf|puts|fputs)\s*\('
                              r'|\bstd::(cout|cerr|clog)\b')
 SIMD_INCLUDE = re.compile(r'#\s*include\s*["<](hwy/|immintrin|[a-z]mmintrin|arm_neon|arm_sve)')
+# What other headers of one standard library bring along, and those of another do not.
+ALGORITHM = re.compile(
+    r'\bstd::(?:ranges::)?(?:adjacent_find|(?:all|any|none)_of|clamp|copy(?:_n|_if|_backward)?|count(?:_if)?|equal|'
+    r'fill(?:_n)?|find(?:_if(?:_not)?|_first_of)?|for_each|generate(?:_n)?|is_sorted|lexicographical_compare|'
+    r'(?:lower|upper)_bound|(?:max|min|minmax)(?:_element)?|mismatch|nth_element|partition|remove(?:_if)?|'
+    r'replace(?:_if)?|reverse|rotate|search|shuffle|(?:stable_)?sort|transform|unique)\s*[(<{]')
+# A new version of Highway brings new targets: kernels/target-inl.h says for each what it can do.
+TARGET_BY_NAME = re.compile(r'\bHWY_TARGET\s*[=!<>]')
+# GCC 16 does not survive the import of a defaulted comparison that is a friend.
+DEFAULTED_FRIEND = re.compile(r'\bfriend\b.*\boperator(==|<=>)\(.*\)\s*=\s*default')
 RANGES_INCLUDE = re.compile(r'#\s*include\s*["<]range/v3/(all\.hpp)?')
 # Locks that a fork would not know of; modules/impl/locks.cc has those of the library, the pool makes itself anew.
 LOCK = re.compile(r'\bstd::(?:recursive_|shared_|timed_|recursive_timed_|shared_timed_)?mutex\b|\bpthread_mutex_t\b')
@@ -72,6 +82,7 @@ def check_text(name, text):
 def check_code(name, text):
     folder = name.split('/')[0]
     state = {'comment': False}
+    needs_algorithm = '#include <algorithm>' not in text
     for number, line in enumerate(text.splitlines(), 1):
         code = code_of(line, state)
         if folder in ('modules', 'kernels', 'grads'):
@@ -82,6 +93,13 @@ def check_code(name, text):
             yield number, 'a mutex of its own: lock_of in modules/locks.cc, so that it is free in a forked process'
         if folder != 'kernels' and folder != 'tests' and SIMD_INCLUDE.search(line):
             yield number, 'a SIMD header outside kernels/'
+        if needs_algorithm and ALGORITHM.search(code):
+            yield number, 'an algorithm of the standard library without #include <algorithm>'
+            needs_algorithm = False
+        if TARGET_BY_NAME.search(code) and name != 'kernels/target-inl.h':
+            yield number, 'a CPU target by its name: ask kernels/target-inl.h for what it can do'
+        if folder in ('modules', 'grads') and DEFAULTED_FRIEND.search(code):
+            yield number, 'a defaulted comparison in a module is a member: compilers fail on friends'
         found = RANGES_INCLUDE.search(line)
         if found and found.group(1):
             yield number, 'range/v3/all.hpp: include the narrow header'

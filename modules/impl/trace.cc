@@ -26,7 +26,7 @@ std::size_t sequence_length(std::string_view text) {
 }
 
 // A JSON string. Names come from users: what is no UTF-8 becomes the replacement character.
-std::string quoted(std::string_view text) {
+std::string json_string(std::string_view text) {
   constexpr char hex[] = "0123456789abcdef";
   std::string out = "\"";
   while (!text.empty()) {
@@ -51,7 +51,7 @@ std::string microseconds(std::int64_t ns) {
 std::string shapes(const std::vector<signature>& all) {
   std::string text = "[";
   for (const signature& s : all)
-    text += (text.size() > 1 ? "," : "") + quoted(std::string(name_of(s.type)) + " " + to_string(s.dims));
+    text += (text.size() > 1 ? "," : "") + json_string(std::string(name_of(s.type)) + " " + to_string(s.dims));
   return text + "]";
 }
 
@@ -62,7 +62,7 @@ class event_list {
       : ids_(",\"pid\":" + std::to_string(getpid()) + ",\"tid\":" + std::to_string(thread)) {}
 
   void add(std::string_view name, std::string_view phase, std::int64_t at_ns, std::string_view more) {
-    text_ += (text_.empty() ? "" : ",\n") + ("{\"name\":" + quoted(name)) + ",\"ph\":" + quoted(phase) +
+    text_ += (text_.empty() ? "" : ",\n") + ("{\"name\":" + json_string(name)) + ",\"ph\":" + json_string(phase) +
              ",\"ts\":" + microseconds(at_ns) + ids_;
     text_ += more;
     text_ += "}";
@@ -76,8 +76,8 @@ class event_list {
 void add_run(event_list& events, const kernel_run& run) {
   events.add(run.op, "X", run.begin_ns,
              ",\"dur\":" + microseconds(run.ns) + ",\"cat\":" + (run.backward ? "\"backward\"" : "\"forward\"") +
-                 ",\"args\":{\"backend\":" + quoted(run.backend) + ",\"target\":" + quoted(run.target) +
-                 ",\"compute\":" + quoted(name_of(run.compute)) + ",\"in\":" + shapes(run.in) +
+                 ",\"args\":{\"backend\":" + json_string(run.backend) + ",\"target\":" + json_string(run.target) +
+                 ",\"compute\":" + json_string(name_of(run.compute)) + ",\"in\":" + shapes(run.in) +
                  ",\"out\":" + shapes(run.out) + ",\"bytes\":" + std::to_string(run.bytes) + "}");
 }
 
@@ -93,8 +93,8 @@ void write_chrome_trace(const profile_result& result, std::ostream& out) {
   for (const kernel_run& run : result.runs) add_run(events, run);
   for (const fallback_run& f : result.fallbacks)
     events.add("fallback", "i", f.at_ns,
-               ",\"s\":\"t\",\"args\":{\"op\":" + quoted(f.op) + ",\"from\":" + quoted(f.from) +
-                   ",\"to\":" + quoted(f.to) + ",\"compute\":" + quoted(name_of(f.compute)) + "}");
+               ",\"s\":\"t\",\"args\":{\"op\":" + json_string(f.op) + ",\"from\":" + json_string(f.from) +
+                   ",\"to\":" + json_string(f.to) + ",\"compute\":" + json_string(name_of(f.compute)) + "}");
   const std::string text = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n" + events.text() + "\n]}\n";
   out.write(text.data(), static_cast<std::streamsize>(text.size()));
   out.flush();

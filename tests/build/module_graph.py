@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""module_graph.py SOURCE_ROOT BUILD: what the module units import is what modules/meson.build says.
+"""module_graph.py SOURCE_ROOT BUILD SCANNER: what the module units import is what modules/meson.build says.
 
-The order in which units are compiled is stated by hand there. This compares it with clang-scan-deps' reading of the
-sources, through the compile commands that Meson wrote: all units must be among them, so that clangd sees them too.
+The order in which units are compiled is stated by hand there. This compares it with how SCANNER, clang-scan-deps,
+reads the sources, through the compile commands that Meson wrote: all units must be among them, so that clangd sees
+them too.
 """
 import json
 import os
@@ -44,7 +45,7 @@ def logical_name(unit):
     return 'kerngrad:' + unit if unit else 'kerngrad'
 
 
-def scan(commands, folder):
+def scan(scanner, commands, folder):
     """clang-scan-deps over a copy of the commands that writes no depfiles: it would overwrite the build's own."""
     copies = []
     for entry in commands:
@@ -59,7 +60,6 @@ def scan(commands, folder):
     with tempfile.TemporaryDirectory() as scratch:
         database = pathlib.Path(scratch) / 'compile_commands.json'
         database.write_text(json.dumps(copies))
-        scanner = os.environ.get('CLANG_SCAN_DEPS', 'clang-scan-deps-19')
         done = subprocess.run([scanner, '-format=p1689', '-compilation-database', str(database)], cwd=folder,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if done.returncode != 0:
@@ -72,6 +72,7 @@ def main():
     text = (root / 'modules' / 'meson.build').read_text()
     units, modules = declared_units(text), declared_modules(text)
     direct = {name: imports for name, (source, imports) in units.items()}
+    exported = re.findall(r'^export import :(\w+);', (root / 'modules' / 'kerngrad.cc').read_text(), re.MULTILINE)
     commands = json.loads((build / 'compile_commands.json').read_text())
     problems = []
 
@@ -85,11 +86,14 @@ def main():
     for path in map(str, sources):
         if path not in in_build:
             problems.append(f'{path} is in no target')
-        text = pathlib.Path(path).read_text()
-        if re.search(r'^export module ', text, re.MULTILINE) and path not in interfaces:
+        unit = pathlib.Path(path).read_text()
+        if re.search(r'^export module ', unit, re.MULTILINE) and path not in interfaces:
             problems.append(f'{path} is an interface unit that modules/meson.build does not list')
+        partition = re.search(r'^export module kerngrad:(\w+);', unit, re.MULTILINE)
+        if partition and partition.group(1) not in exported:  # ill-formed, and Clang does not say so
+            problems.append(f'{path} is an interface partition that modules/kerngrad.cc does not export')
 
-    rules = scan([in_build[str(path)] for path in sources if str(path) in in_build], build)
+    rules = scan(sys.argv[3], [in_build[str(path)] for path in sources if str(path) in in_build], build)
     imports_of = {}
     for rule in rules:
         for provided in rule.get('provides', []):

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/accuracy/sweep.h"
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <mutex>
