@@ -36,12 +36,20 @@ def same(a, b):
     return a[start + SIGNATURE_BYTES:] == b[start + SIGNATURE_BYTES:]
 
 
-source = pathlib.Path(sys.argv[1]).with_suffix('.pcm')
-target = pathlib.Path(sys.argv[2])
-if not source.exists():
-    sys.exit(f'publish.py: {source} is missing; delete {sys.argv[1]} too, so that it is compiled again')
-if not target.exists() or not same(source.read_bytes(), target.read_bytes()):
-    # Replaced at once, never written in place: another compiler may be reading the old one.
-    fresh = target.with_suffix('.tmp')
-    shutil.copyfile(source, fresh)
-    os.replace(fresh, target)
+def publish(source, target):
+    if not target.exists() or not same(source.read_bytes(), target.read_bytes()):
+        # Replaced at once, never written in place: another compiler may be reading the old one.
+        fresh = target.with_suffix('.new')
+        shutil.copyfile(source, fresh)
+        os.replace(fresh, target)
+
+
+def main():
+    source = pathlib.Path(sys.argv[1]).with_suffix('.pcm')
+    if not source.exists():
+        sys.exit(f'publish.py: {source} is missing; delete {sys.argv[1]} too, so that it is compiled again')
+    publish(source, pathlib.Path(sys.argv[2]))
+
+
+if __name__ == '__main__':
+    main()

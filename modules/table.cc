@@ -213,7 +213,7 @@ inline void run_flat(const kernel_slot& slot, [[maybe_unused]] std::string_view 
 export namespace kerngrad {
 
 /// The raw door: runs the kernel of a known op on spans of one size. No allocation, no validation, no hook: the
-/// instructions are those of the dispatched kernel called by hand. Sizes must match; debug builds assert it.
+/// instructions are those of the dispatched kernel called by hand. Sizes must match; kerngrad's debug build asserts it.
 template <fixed_string Name, backend Which = backend::simd, element T>
   requires has_kernel<Name, Which, dtype_of<T>>
 inline void kernel(std::span<const std::type_identity_t<T>> x, std::span<T> y) {

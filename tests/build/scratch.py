@@ -13,8 +13,8 @@ import subprocess
 import sys
 
 # Meson's default build type, which is not the library's own, and a CPU that Debian does not assume, for all of the
-# superproject, library included.
-OPTIONS = ['--buildtype=debug', '-Dcpp_args=-march=x86-64-v3', '--wrap-mode=nodownload']
+# superproject, library included. No flag that a consumer gets may warn.
+OPTIONS = ['--buildtype=debug', '-Dwerror=true', '-Dcpp_args=-march=x86-64-v3', '--wrap-mode=nodownload']
 
 
 def run(command, cwd=None, check=True):
@@ -68,7 +68,7 @@ class Superproject:
         self.meson = os.environ.get('MESON', 'meson')
         self.ninja = os.environ.get('NINJA', 'ninja')
 
-    def prepare(self):
+    def prepare(self, *options):
         """Copies, configures and builds; what is there already is used."""
         names = [name for name in source_files(self.root) if not (self.root / name).is_relative_to(self.around)]
         copy_tree(self.root, names, self.library)
@@ -85,12 +85,13 @@ class Superproject:
         if not (self.build / 'build.ninja').exists():
             run([self.meson, 'setup', self.build, self.source, '--native-file',
                  self.library / 'tools' / 'clang19.ini', *OPTIONS])
-        self.configure()
+        self.configure(*options)
         return self.make()
 
     def configure(self, *options):
-        """Changes options; without any, back to those that the rest of the build is shared with."""
-        run([self.meson, 'configure', self.build, *(options or ['-Ddefault_library=static'])])
+        """Changes options; without any, back to those that the tests share the library's objects with."""
+        shared = ['-Ddefault_library=static', '-Dkerngrad:debug_build=false']
+        run([self.meson, 'configure', self.build, *(options or shared)])
 
     def make(self, *arguments):
         return run([self.ninja, '-C', self.build, *arguments])

@@ -1,21 +1,34 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""run.py SOURCE_ROOT SCRATCH TARGETS: builds and runs the programs of tests/consumer/project and the examples, which
-use the library as a Meson subproject, in configurations other than the library's own.
+"""run.py SOURCE_ROOT SCRATCH TARGETS SPEED: builds and runs the programs of tests/consumer/project and the examples,
+which use the library as a Meson subproject, in configurations other than the library's own.
 
-TARGETS is a program of the library's own build that prints the SIMD targets: a consumer compiled with -march= must
-find the same ones. Shared and static builds have the same objects, so the kernels are compiled once for both.
+TARGETS and SPEED are programs of the library's own build: a consumer compiled with -march= must find the same SIMD
+targets, and one that is compiled without optimisation the same speed. The library's objects are the same in debug and
+release, shared and static consumers, so it is compiled once for all.
 """
 import csv
+import json
 import pathlib
+import re
+import shlex
 import sys
 import tempfile
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'build'))
+TESTS = pathlib.Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(TESTS / 'build'), str(TESTS / 'dispatch')]
+import check as dispatch  # noqa: E402
 import scratch  # noqa: E402
 
-PROGRAMS = ['includes_before', 'includes_after', 'import_only', 'unit_test', 'own_module']
+# Meson's default build type.
+DEBUG = ['-Dbuildtype=debug', '-Db_ndebug=false', '-Ddefault_library=static', '-Dkerngrad:debug_build=false']
+
+PROGRAMS = ['includes_before', 'includes_after', 'import_only', 'unit_test', 'own_module', 'raw_door']
+# How many times the instructions of the library's release build a consumer's call may execute. The inline part of a
+# typed call is compiled with the consumer's flags: without optimisation it has some 200 instructions more.
+SLOWER = {'debug': {'exp_of_a_million': 1.2, 'matmul_of_512': 1.2, 'add_of_one': 1.8},
+          'release': {'exp_of_a_million': 1.2, 'matmul_of_512': 1.2, 'add_of_one': 1.2}}
 
 
 def report(text):
@@ -26,9 +39,6 @@ def check_programs(project, kind):
     for name in PROGRAMS:
         project.program(name)
         report(f'{kind}: {name} builds with `import kerngrad;` alone and runs')
-    if 'not asserted' in project.program('raw_door'):
-        sys.exit('the raw door asserts nothing in a build that keeps assertions')
-    report(f'{kind}: the raw door asserts its precondition in a build with assertions')
 
 
 def check_examples(project, kind):
@@ -49,6 +59,50 @@ def check_curves(project):
     report(f'straight_through writes its two curves of {len(rows)} steps')
 
 
+def library_commands(project):
+    """Source of the library -> the flags that it is compiled with and that buildtypes set."""
+    project.make('build.ninja')
+    flags = {}
+    for entry in json.loads((project.build / 'compile_commands.json').read_text()):
+        source = (project.build / entry['file']).resolve()
+        if source.is_relative_to(project.library):
+            words = shlex.split(entry['command'])
+            flags[source] = [word for word in words if re.fullmatch(r'-O.|-g|-DNDEBUG|-D_GLIBCXX_ASSERTIONS=1', word)]
+    return flags
+
+
+def check_flags(project):
+    """Which flags the library gets by the consumer's configuration. Nothing is compiled for it."""
+    for options in DEBUG, ['-Dbuildtype=debugoptimized'], ['-Dbuildtype=release', '-Db_ndebug=false']:
+        project.configure(*options)
+        wrong = {source: flags for source, flags in library_commands(project).items() if flags != ['-DNDEBUG', '-O3']}
+        if wrong:
+            sys.exit(f'with {options} the library is compiled with {wrong}')
+        report(f'{" ".join(options)}: the library is optimised and has no assertions')
+    project.configure(*DEBUG, '-Dkerngrad:debug_build=true')
+    found = {tuple(flags) for flags in library_commands(project).values()}
+    if found != {('-O0', '-g')}:
+        sys.exit(f'a debug build of the library is compiled with {found}')
+    report('-Dkerngrad:debug_build=true: the library is compiled as the consumer is, with assertions')
+    project.configure(*DEBUG, '-Dkerngrad:debug_build=false')
+
+
+def check_speed(project, own):
+    """Instructions of a debug consumer and of one of a release build, beside those of the library's own build."""
+    wanted = {name: dispatch.executed(own, name) for name in SLOWER['release']}
+    for kind, limits in SLOWER.items():
+        project.configure(f'-Dbuildtype={kind}')
+        done = project.make()
+        if 'Compiling C++ object subprojects/kerngrad/' in done:
+            sys.exit(f'buildtype={kind} of the consumer compiles the library anew:\n{done}')
+        for name, limit in limits.items():
+            found = dispatch.executed(project.build / 'speed', name)
+            if not 0 < found <= limit * wanted[name]:
+                sys.exit(f'{name}: {found} instructions in a {kind} consumer, {wanted[name]} in the release build')
+            share = found / wanted[name]
+            report(f'{kind} consumer: {name} executes {found} instructions, {share:.2f} of those of the release build')
+
+
 def check_targets(project, expected):
     for name, flag in ('targets', '-march=x86-64-v3 everywhere'), ('native', '-march=native in the consumer'):
         found = project.program(name).split()
@@ -65,26 +119,26 @@ def check_rest(project):
 
 
 def main():
-    root, folder, targets = (pathlib.Path(argument).resolve() for argument in sys.argv[1:4])
+    root, folder, targets, speed = (pathlib.Path(argument).resolve() for argument in sys.argv[1:5])
     project = scratch.Superproject(root, folder)
     started = time.monotonic()
-    project.prepare()
+    project.prepare(*DEBUG)
     report(f'configured and built in {time.monotonic() - started:.0f} s')
     check_rest(project)
     check_programs(project, 'static, debug')
     check_examples(project, 'static, debug')
     check_curves(project)
     check_targets(project, scratch.run([targets]).split())
+    check_flags(project)
+    check_speed(project, speed)
     project.configure('-Ddefault_library=shared')
     rebuilt = project.make()
     libraries = list(project.build.glob('subprojects/kerngrad/modules/libkerngrad.so*'))
     if 'libkerngrad-kernels.a.p/' in rebuilt or not libraries:
         sys.exit(f'default_library=shared gave no shared library, or compiled the kernels again:\n{rebuilt}')
-    check_programs(project, 'shared, debug')
-    check_examples(project, 'shared, debug')
+    check_programs(project, 'shared, release')
+    check_examples(project, 'shared, release')
     check_rest(project)
-    project.configure()
-    project.make()
 
 
 if __name__ == '__main__':

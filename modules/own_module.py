@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""own_module.py SOURCE BMI DEPFILE [BMI...]: compiles the BMI of a module unit outside the library, in the root of the
+build, after others that it may import.
+
+The unit is a source of one of the build's targets as well, which makes its object. The flags are those that Meson
+wrote down for that: two compilations of one unit must agree, and a consumer has nothing to say twice.
+"""
+import json
+import os
+import pathlib
+import shlex
+import subprocess
+import sys
+
+import publish
+
+DATABASE = 'compile_commands.json'
+# Instead of an object, the interface without bodies that importers do not need.
+INTERFACE = ['-xc++-module', '--precompile', '-Xclang', '-emit-reduced-module-interface', '-Xclang',
+             '-module-file-deps', '-MD']
+
+
+def words_of(source):
+    """The command that compiles the source, without what says where results go."""
+    wanted = os.path.realpath(source)
+    for entry in json.loads(pathlib.Path(DATABASE).read_text()):
+        if os.path.realpath(os.path.join(entry['directory'], entry['file'])) == wanted:
+            words, kept = shlex.split(entry['command']), []
+            while words:
+                word = words.pop(0)
+                if word in ('-o', '-MF', '-MQ'):
+                    words.pop(0)
+                elif word not in ('-c', '-MD', '-fmodule-file-deps', entry['file']):
+                    kept.append(word)
+            return kept
+    sys.exit(f'no target of this build has {source} among its sources: add it to the one that holds its object')
+
+
+def main():
+    source, bmi, depfile = sys.argv[1:4]
+    fresh = bmi + '.tmp'
+    command = words_of(source) + INTERFACE + ['-Xclang', f'-fmodules-embed-file={source}']
+    command += ['-MF', depfile, '-MQ', bmi, source, '-o', fresh]
+    code = subprocess.run(command).returncode
+    if code != 0:
+        sys.exit(code)
+    # Other flags, and it is made anew.
+    listed = pathlib.Path(depfile).read_text().rstrip('\n')
+    pathlib.Path(depfile).write_text(f'{listed} \\\n  {DATABASE}\n')
+    publish.publish(pathlib.Path(fresh), pathlib.Path(bmi))
+    os.remove(fresh)
+
+
+if __name__ == '__main__':
+    main()
