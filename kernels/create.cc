@@ -64,15 +64,16 @@ struct Fill {
 using ZerosLike = Fill;
 using OnesLike = Fill;
 
-// y[i] = start + i * step. Indices are doubles, exact up to 2^53.
-template <class T>
+// y[i] = start + i * step. Indices are doubles, exact up to 2^53. Wide: start and step are halves, and y is doubled.
+template <bool Wide, class T>
 void line(T* y, std::size_t n, double start, double step) {
   const hn::ScalableTag<double> d;
   const hn::Rebind<T, decltype(d)> to;
   const std::size_t L = hn::Lanes(d);
   const auto first = hn::Set(d, start), slope = hn::Set(d, step);
   const auto put = [&](auto index, std::size_t at) HWY_ATTR {
-    const auto value = hn::Add(first, hn::Mul(index, slope));
+    auto value = hn::Add(first, hn::Mul(index, slope));
+    if constexpr (Wide) value = hn::Add(value, value);
     if constexpr (std::is_same_v<T, double>) {
       hn::StoreU(value, to, y + at);
     } else {
@@ -94,7 +95,7 @@ void line(T* y, std::size_t n, double start, double step) {
     i3 = hn::Add(i3, advance);
   }
   for (; i + L <= n; i += L, i0 = hn::Add(i0, lanes)) put(i0, i);
-  for (; i < n; ++i) y[i] = static_cast<T>(start + static_cast<double>(i) * step);
+  for (; i < n; ++i) y[i] = static_cast<T>((start + static_cast<double>(i) * step) * (Wide ? 2 : 1));
 }
 
 struct Range {
@@ -104,7 +105,9 @@ struct Range {
     const range_geometry& g = *static_cast<const range_geometry*>(geometry);
     const std::size_t n = static_cast<std::size_t>(g.count);
     if constexpr (std::is_floating_point_v<T>) {
-      line(static_cast<T*>(out[0]), n, g.start, g.step);
+      T* const y = static_cast<T*>(out[0]);
+      if (is_wide(g)) line<true>(y, n, g.start / 2, g.step / 2);
+      else line<false>(y, n, g.start, g.step);
     } else {
       using U = std::make_unsigned_t<T>;
       U* y = static_cast<U*>(out[0]);
@@ -121,8 +124,10 @@ struct LinSpace {
     using T = storage_t<K>;
     const linspace_geometry& g = *static_cast<const linspace_geometry*>(geometry);
     T* y = static_cast<T*>(out[0]);
-    const double step = g.count > 1 ? (g.stop - g.start) / static_cast<double>(g.count - 1) : 0.0;
-    line(y, static_cast<std::size_t>(g.count), g.start, step);
+    const std::size_t n = static_cast<std::size_t>(g.count);
+    const double steps = static_cast<double>(g.count > 1 ? g.count - 1 : 1);
+    if (is_wide(g)) line<true>(y, n, g.start / 2, (g.stop / 2 - g.start / 2) / steps);
+    else line<false>(y, n, g.start, (g.stop - g.start) / steps);
     if (g.count > 1) y[g.count - 1] = static_cast<T>(g.stop);
   }
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Entry points of the kernels that create elements; declarations and table are derived from create.inc.
 #pragma once
+#include <cmath>
+
 #include "kernels/abi.h"
 
 namespace kerngrad::kernels {
@@ -16,12 +18,16 @@ struct range_geometry {
   std::int64_t count;
   double start, step;
 };
+/// The way from the first element to the last overflows: computed on halves, which are exact there, and doubled.
+inline bool is_wide(const range_geometry& g) { return std::isinf(static_cast<double>(g.count) * g.step); }
 
 /// y[i] = start + i * ((stop - start) / (count - 1)) in double, the last element is `stop` when count > 1.
 struct linspace_geometry {
   std::int64_t count;
   double start, stop;
 };
+/// As for range_geometry.
+inline bool is_wide(const linspace_geometry& g) { return std::isinf(g.stop - g.start); }
 
 #define KG_CREATE(Name, types) types(KG_DECLARE_CREATE, Name)
 #define KG_DECLARE_CREATE(Name, type) void Name##_##type(const void* const* in, void* const* out, const void* geometry);

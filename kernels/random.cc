@@ -3,10 +3,11 @@
 //
 // The same bits on every target: integer arithmetic, and single IEEE operations + - * sqrt in a fixed order, never
 // fused. RandomUniform: u = the upper 24 (float32) or 53 (float64) bits as a fraction, y = low + u * (high - low), at
-// most the value before high; int32: low + (word * (high - low)) / 2^32, biased by less than (high - low) / 2^32.
-// RandomNormal: Box and Muller, sqrt(-2 log u) times the cosine (even elements) or sine (odd elements) of a uniform
-// angle; log, sin and cos are right to about 2 units in the last place, the largest magnitude is 6.8 (float32) or 8.7
-// (float64) standard deviations. Reference: kernels/reference/random.cc.
+// most the value before high, where high - low overflows computed on halves and doubled; int32: low + (word * (high -
+// low)) / 2^32, biased by less than (high - low) / 2^32. RandomNormal: Box and Muller, sqrt(-2 log u) times the cosine
+// (even elements) or sine (odd elements) of a uniform angle; log, sin and cos are right to about 2 units in the last
+// place, the largest magnitude is 6.8 (float32) or 8.7 (float64) standard deviations. Reference:
+// kernels/reference/random.cc.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/random.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
@@ -196,15 +197,20 @@ void normal(const U* HWY_RESTRICT words, T* HWY_RESTRICT y, std::size_t n, const
   }
 }
 
-// low, the width of [low, high), and the largest value that may be drawn.
+// low, the width of [low, high), and the largest value that may be drawn. A width that overflows is that of halves,
+// which are exact where it does, and what is drawn is doubled.
 template <class T>
 struct range {
-  T low, width, largest;
-  explicit range(const random_geometry& g) : low(static_cast<T>(g.low)), width(0), largest(low) {
+  T low, width, largest, scale;
+  explicit range(const random_geometry& g) : low(static_cast<T>(g.low)), width(0), largest(low), scale(1) {
     const T high = static_cast<T>(g.high);
     if (!(low < high)) return;
-    width = static_cast<T>(g.high - g.low);
     largest = std::nextafter(high, -std::numeric_limits<T>::infinity());
+    width = static_cast<T>(g.high - g.low);
+    if (!std::isinf(width)) return;
+    scale = 2;
+    low = low / 2;
+    width = high / 2 - low;
   }
 };
 
@@ -221,6 +227,7 @@ void uniform(const U* HWY_RESTRICT words, T* HWY_RESTRICT y, std::size_t n, cons
     const hn::ScalableTag<U> du;
     const range<T> r(g);
     const auto low = hn::Set(d, r.low), width = hn::Set(d, r.width), largest = hn::Set(d, r.largest);
+    const auto scale = hn::Set(d, r.scale);
     for (std::size_t i = 0; i < n; i += hn::Lanes(d)) {
       const auto w = hn::LoadU(du, words + i);
       auto u = hn::Zero(d);
@@ -230,7 +237,7 @@ void uniform(const U* HWY_RESTRICT words, T* HWY_RESTRICT y, std::size_t n, cons
       } else {
         u = hn::Mul(upper53(w), hn::Set(d, 0x1p-53));
       }
-      hn::StoreU(hn::Min(hn::Add(low, hn::Mul(u, width)), largest), d, y + i);
+      hn::StoreU(hn::Min(hn::Mul(hn::Add(low, hn::Mul(u, width)), scale), largest), d, y + i);
     }
   }
 }

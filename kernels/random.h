@@ -11,8 +11,8 @@
 
 namespace kerngrad::kernels {
 
-/// RandomUniform: y[i] in [low, high), all `low` when high <= low; high - low must be finite in the dtype; for int32
-/// both are whole numbers. RandomNormal: low is the mean and high the standard deviation.
+/// RandomUniform: y[i] in [low, high), all `low` when high <= low; for int32 both are whole numbers. RandomNormal: low
+/// is the mean and high the standard deviation.
 struct random_geometry {
   std::int64_t count;
   std::uint64_t seed, offset;

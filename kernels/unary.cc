@@ -87,11 +87,14 @@ constexpr T greatest = hwy::IsFloat<T>() ? std::numeric_limits<T>::infinity() : 
 
 // x < min ? min : x > max ? max : x, where the comparisons are those of double precision and the result is the bound in
 // the dtype. Comparing with the bound in the dtype gives the same: its rounding is monotone, so that an x between the
-// two can only be the rounded bound itself. NaN passes.
+// two can only be the rounded bound itself. For integers the bounds are the integers within them. NaN passes.
 template <class T>
 struct clip : short_map {
   T min, max;
-  explicit clip(const double* params) : min(bound(params[0], least<T>)), max(bound(params[1], greatest<T>)) {}
+  explicit clip(const double* params)
+      : min(bound(inner(params[0], std::ceil(params[0])), least<T>)),
+        max(bound(inner(params[1], std::floor(params[1])), greatest<T>)) {}
+  static double inner(double value, double whole) { return hwy::IsFloat<T>() ? value : whole; }
   template <class D, class V>
   HWY_INLINE V operator()(D d, V x) const {
     const V y = hn::IfThenElse(hn::Gt(x, hn::Set(d, max)), hn::Set(d, max), x);

@@ -85,6 +85,8 @@ TEST(kernels_random, every_target_and_the_reference_give_the_same_bits_for_every
   kgtest::on_every_target([](const char*) {
     same_bits<float>(&RandomUniform_float32, &reference::RandomUniform_float32, -1.0, 3.0);
     same_bits<double>(&RandomUniform_float64, &reference::RandomUniform_float64, 0.1, 0.7);
+    same_bits<float>(&RandomUniform_float32, &reference::RandomUniform_float32, -3e38, 3.4e38);
+    same_bits<double>(&RandomUniform_float64, &reference::RandomUniform_float64, -1.7e308, 1.1e308);
     same_bits<std::int32_t>(&RandomUniform_int32, &reference::RandomUniform_int32, -10.0, 25.0);
     same_bits<float>(&RandomNormal_float32, &reference::RandomNormal_float32, 0.5, 2.0);
     same_bits<double>(&RandomNormal_float64, &reference::RandomNormal_float64, 0.0, 1.0);
@@ -173,6 +175,27 @@ void distributions(run_fn uniform, run_fn normal) {
 TEST(kernels_random, a_million_draws_follow_the_distribution) {
   distributions<float>(&RandomUniform_float32, &RandomNormal_float32);
   distributions<double>(&RandomUniform_float64, &RandomNormal_float64);
+}
+
+// Bounds whose distance no T holds.
+template <class T>
+void whole_range(run_fn uniform, double low, double high) {
+  std::vector<T> y(100000);
+  run(uniform, y.data(), {100000, 2024, 0, low, high});
+  const double scale = std::numeric_limits<T>::max();
+  const auto distribution = [&](double v) { return (v / scale - low / scale) / (high / scale - low / scale); };
+  EXPECT_LT(kolmogorov(y, distribution), 1.95);
+  for (const T v : y) ASSERT_TRUE(v >= static_cast<T>(low) && v < static_cast<T>(high));
+}
+
+TEST(kernels_random, draws_from_nearly_all_floats_follow_the_distribution) {
+  constexpr double single = std::numeric_limits<float>::max(), most = std::numeric_limits<double>::max();
+  kgtest::on_every_target([](const char*) {
+    whole_range<float>(&RandomUniform_float32, -single, single);
+    whole_range<float>(&RandomUniform_float32, -1e38, single);
+    whole_range<double>(&RandomUniform_float64, -most, most);
+    whole_range<double>(&RandomUniform_float64, -most, 1e300);
+  });
 }
 
 TEST(kernels_random, a_normal_draw_is_the_formula_of_box_and_muller) {
@@ -268,7 +291,7 @@ void check_linspace(run_fn f, double start, double stop) {
       const long double part = n == 1 ? 0 : static_cast<long double>(i) / static_cast<long double>(n - 1);
       const long double want = start + part * (static_cast<long double>(stop) - start);
       ASSERT_NEAR(static_cast<double>(want), static_cast<double>(y[static_cast<std::size_t>(i)]),
-                  4.0 * std::numeric_limits<T>::epsilon() * (std::fabs(start) + std::fabs(stop)));
+                  8.0 * std::numeric_limits<T>::epsilon() * std::max(std::fabs(start), std::fabs(stop)));
     }
     if (n > 1) ASSERT_EQ(y[static_cast<std::size_t>(n - 1)], static_cast<T>(stop));
   }
@@ -283,6 +306,10 @@ TEST(kernels_create, ranges_and_linear_spaces_match_the_definition_on_every_targ
         if (range && e.type == dtype::float64) check_range<double>(e.run, -5.0, 0.1);
         if (range && e.type == dtype::int32) check_range<std::int32_t>(e.run, 2147483647.0 - 66 * 3, 3.0);
         if (range && e.type == dtype::int64) check_range<std::int64_t>(e.run, 4503599627370496.0, -7.0);
+        if (range && e.type == dtype::float64) check_range<double>(e.run, -1.7e308, 5.0e306);
+        if (linear && e.type == dtype::float64) check_linspace<double>(e.run, -1e308, 1e308);
+        if (linear && e.type == dtype::float64) check_linspace<double>(e.run, 1.7e308, -1.7e308);
+        if (linear && e.type == dtype::float32) check_linspace<float>(e.run, -3.4e38, 3.4e38);
         if (linear && e.type == dtype::float32) check_linspace<float>(e.run, -1.0, 0.3);
         if (linear && e.type == dtype::float64) check_linspace<double>(e.run, 10.0, 0.3);
       }

@@ -25,6 +25,12 @@ struct Fill {
 using ZerosLike = Fill;
 using OnesLike = Fill;
 
+// Doubled halves, where i * step overflows.
+double on_line(double i, double start, double step, bool wide) {
+  if (wide) return (start / 2 + i * (step / 2)) * 2;
+  return start + i * step;
+}
+
 struct Range {
   template <dtype K> static void run(void* out, const void* geometry) {
     using T = storage_t<K>;
@@ -32,8 +38,7 @@ struct Range {
     T* y = static_cast<T*>(out);
     for (std::int64_t i = 0; i < g.count; ++i) {
       if constexpr (std::is_floating_point_v<T>) {
-        const double advance = static_cast<double>(i) * g.step;
-        y[i] = static_cast<T>(g.start + advance);
+        y[i] = static_cast<T>(on_line(static_cast<double>(i), g.start, g.step, is_wide(g)));
       } else {
         const auto start = static_cast<std::uint64_t>(static_cast<std::int64_t>(g.start));
         const auto step = static_cast<std::uint64_t>(static_cast<std::int64_t>(g.step));
@@ -49,9 +54,12 @@ struct LinSpace {
     const auto& g = *static_cast<const linspace_geometry*>(geometry);
     T* y = static_cast<T*>(out);
     for (std::int64_t i = 0; i < g.count; ++i) {
-      const double step = i == 0 ? 0.0 : (g.stop - g.start) / static_cast<double>(g.count - 1);
-      const double advance = static_cast<double>(i) * step;
-      y[i] = static_cast<T>(i != 0 && i == g.count - 1 ? g.stop : g.start + advance);
+      const double steps = static_cast<double>(g.count - 1);
+      const double step = i == 0       ? 0.0
+                          : is_wide(g) ? (g.stop / 2 - g.start / 2) / steps * 2
+                                       : (g.stop - g.start) / steps;
+      const double value = on_line(static_cast<double>(i), g.start, step, is_wide(g));
+      y[i] = static_cast<T>(i != 0 && i == g.count - 1 ? g.stop : value);
     }
   }
 };

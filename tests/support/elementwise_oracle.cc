@@ -112,7 +112,8 @@ std::int64_t whole_unary(std::string_view op, dtype type, std::int64_t x, const 
   if (op == "Relu") return x < 0 ? 0 : x;
   if (op == "Relu6") return x < 0 ? 0 : x > 6 ? 6 : x;
   if (op == "Step") return x > 0 ? 1 : truncated(type, p[0]);
-  if (op == "ClipByValue") return value < p[0] ? truncated(type, p[0]) : value > p[1] ? truncated(type, p[1]) : x;
+  if (op == "ClipByValue")
+    return value < p[0] ? truncated(type, std::ceil(p[0])) : value > p[1] ? truncated(type, std::floor(p[1])) : x;
   if (op == "LogicalNot") return x == 0;
   throw std::logic_error("no oracle for " + std::string(op));
 }
