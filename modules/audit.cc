@@ -72,6 +72,56 @@ concept op_has_kernel = [] {
   return false;
 }();
 
+/// The dtypes in which a table has a kernel for the op.
+template <fixed_string Op, const auto& Rows, const auto& Kernels>
+inline constexpr dtype_set dtypes_of_kernels = [] {
+  std::string_view wanted;
+  for (const op_row& row : Rows)
+    if (row.name == Op) wanted = row.kernel_name();
+  dtype_set set{};
+  for (const kernels::entry& item : Kernels)
+    if (wanted == item.op) set = set | only(item.type);
+  return set;
+}();
+
+/// The dtypes that the op computes in for the operands that its row accepts; any, where an attribute alone says which.
+template <fixed_string Op, const auto& Rows>
+inline constexpr dtype_set dtypes_of_row = [] {
+  dtype_set set{};
+  for (const op_row& row : Rows) {
+    if (row.name != Op) continue;
+    bool any = false;
+    for (const operand& item : row.operands)
+      for (int t = 0; t < dtype_count && item.part == role::value; ++t) {
+        any = true;
+        if (item.types.has(static_cast<dtype>(t))) set = set | only(lifted(static_cast<dtype>(t), row.types.before));
+      }
+    if (!any) set = row.types.after == result::attribute ? any_dtype : only(dtype::float32);
+  }
+  return set;
+}();
+
+/// Each dtype that the row accepts is computed by a kernel of the table: what documents promise can be called.
+template <fixed_string Op, const auto& Rows, const auto& Kernels>
+concept op_has_every_kernel = [] {
+  for (const op_row& row : Rows)
+    if (row.name == Op) {
+      bool any = false;
+      for (const operand& item : row.operands) any = any || item.part == role::value;
+      // There is no kernel to run, or an attribute says which.
+      if (row.launch == launch::copy || (!any && row.types.after == result::attribute)) return true;
+    }
+  const dtype_set wanted = dtypes_of_row<Op, Rows>;
+  return (wanted & dtypes_of_kernels<Op, Rows, Kernels>) == wanted;
+}();
+
+/// Each kernel of the table computes a dtype that the row accepts.
+template <fixed_string Op, const auto& Rows, const auto& Kernels>
+concept op_reaches_every_kernel = [] {
+  const dtype_set there = dtypes_of_kernels<Op, Rows, Kernels>;
+  return (there & dtypes_of_row<Op, Rows>) == there;
+}();
+
 /// How many gradient rules the op has; -1 when its row says why it has none.
 template <fixed_string Op, const auto& Rows, const auto& Rules>
 inline constexpr int gradient_count = [] {
@@ -113,6 +163,11 @@ consteval bool check_op() {
   static_assert(op_has_kernel<Op, Rows, Kernels>, "[audit] a known op without a SIMD kernel: add its line to kernels/");
   static_assert(op_has_kernel<Op, Rows, Reference>,
                 "[audit] a known op without a reference kernel: add its line to kernels/reference/");
+  static_assert(
+      op_has_every_kernel<Op, Rows, Kernels> && op_has_every_kernel<Op, Rows, Reference>,
+      "[audit] a row accepts a dtype that has no kernel: add the kernel, lift the dtype, or do not accept it");
+  static_assert(op_reaches_every_kernel<Op, Rows, Kernels> && op_reaches_every_kernel<Op, Rows, Reference>,
+                "[audit] a kernel for a dtype that its row does not accept: accept it, or remove the kernel");
   static_assert(op_has_gradient<Op, Rows, Rules>,
                 "[audit] a known op without a gradient rule: add one to grads/, or say in the row why there is none");
   static_assert(op_has_one_gradient<Op, Rows, Rules>,

@@ -153,6 +153,8 @@ namespace kerngrad::detail {
 // attribute values compile none of it.
 [[noreturn]] void fail_with(std::string_view op, std::string_view got, std::initializer_list<std::int64_t> numbers,
                             std::string_view wanted, std::string_view advice = {});
+// Index `i` of something that has `count`.
+[[noreturn]] void refuse_index(std::string_view what, std::int64_t i, std::int64_t count);
 }  // namespace kerngrad::detail
 
 export namespace kerngrad {
@@ -171,7 +173,11 @@ class shape {
   constexpr int rank() const { return rank_; }
   /// Number of elements, the product of the sizes.
   constexpr std::int64_t size() const { return size_; }
-  constexpr std::int64_t operator[](int axis) const { return dims_[axis]; }
+  /// The size of an axis, counted from the front; an axis that is not there is refused.
+  constexpr std::int64_t operator[](std::int64_t axis) const {
+    if (axis < 0 || axis >= rank_) detail::refuse_index("shape", axis, rank_);
+    return dims_[axis];
+  }
   constexpr const std::int64_t* begin() const { return dims_; }
   constexpr const std::int64_t* end() const { return dims_ + rank_; }
   constexpr std::span<const std::int64_t> dims() const { return {dims_, static_cast<std::size_t>(rank_)}; }
@@ -221,7 +227,7 @@ constexpr std::optional<shape> broadcast(const shape& a, const shape& b) {
   std::int64_t dims[max_rank]{};
   for (int i = 0; i < rank; ++i) {
     const int ia = a.rank() - 1 - i, ib = b.rank() - 1 - i;
-    const std::int64_t da = ia >= 0 ? a[ia] : 1, db = ib >= 0 ? b[ib] : 1;
+    const std::int64_t da = ia >= 0 ? a.begin()[ia] : 1, db = ib >= 0 ? b.begin()[ib] : 1;
     if (da != db && da != 1 && db != 1) return {};
     dims[rank - 1 - i] = da == 1 ? db : da;
   }

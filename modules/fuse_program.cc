@@ -21,7 +21,7 @@ namespace kerngrad::detail {
 /// A reduction at the end of an expression.
 struct fused_tail {
   const op_entry* op = nullptr;  // null: there is none
-  std::optional<int> axis;
+  std::optional<std::int64_t> axis;
   bool keep_dims = false;
 };
 
@@ -215,8 +215,7 @@ constexpr std::vector<uniform_step> uniform_steps(const drawn_program& p) {
     const op_row& row = *step.row;
     if (row.launch == launch::cast || row.launch == launch::convert) return {};
     const bool clips = row.infer == shapes::clip && step.numbers[0] <= step.numbers[1];
-    if (!clips && row.infer != shapes::same && row.infer != shapes::broadcasted && row.infer != shapes::select)
-      return {};
+    if (!clips && row.infer != shapes::same && row.infer != shapes::broadcasted) return {};
     u.operands = static_cast<std::uint8_t>(row.operands.size());
     bool any_single = false, any = false;
     for (std::size_t k = 0; k < row.operands.size(); ++k) {

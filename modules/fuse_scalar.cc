@@ -11,6 +11,7 @@ import :std;
 import :core;
 import :op;
 import :launch;
+import :shapes;
 import :table;
 import :entry;
 import :symbol;
@@ -118,6 +119,13 @@ inline void run_scalar(std::span<const T> xs, T* values, std::index_sequence<I..
         for (std::size_t i = 0; i < text.size(); ++i) letters[i] = text[i];
         return fixed_string<text.size() + 1>(letters);
       }();
+      // Bounds out of order are refused in the words of the op's rule.
+      if constexpr (step.row->infer == shapes::clip && step.numbers[0] > step.numbers[1]) {
+        const view x{};
+        const attr_value attrs[] = {step.numbers[0], step.numbers[1]};
+        inference call{*step.row, {&x, 1}, attrs, dtype_of<T>, dtype_of<T>};
+        shapes::clip(call);
+      }
       const auto in = [&](std::size_t k) { return step.in[k] < 0 ? T{} : values[step.in[k]]; };
       values[At] = scalar_op<name, T>(step, in(0), in(1), in(2));
     }

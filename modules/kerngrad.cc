@@ -20,6 +20,7 @@ export import :tensor;
 export import :entry;
 export import :engine;
 export import :call;
+export import :axes;
 export import :symbol;
 export import :ops_elementwise;
 export import :ops;

@@ -25,12 +25,22 @@ class small_list {
   }
   constexpr int size() const { return count_; }
   constexpr bool empty() const { return count_ == 0; }
-  constexpr T& operator[](int i) { return i < N ? first_[i] : rest_[static_cast<std::size_t>(i - N)]; }
-  constexpr const T& operator[](int i) const { return i < N ? first_[i] : rest_[static_cast<std::size_t>(i - N)]; }
+  /// Element `i`; one that is not there is refused.
+  constexpr T& operator[](std::int64_t i) {
+    return checked(i) < N ? first_[i] : rest_[static_cast<std::size_t>(i - N)];
+  }
+  constexpr const T& operator[](std::int64_t i) const {
+    return checked(i) < N ? first_[i] : rest_[static_cast<std::size_t>(i - N)];
+  }
   constexpr T& front() { return first_[0]; }
   constexpr const T& front() const { return first_[0]; }
 
  private:
+  constexpr std::int64_t checked(std::int64_t i) const {
+    if (i < 0 || i >= count_) detail::refuse_index("list", i, count_);
+    return i;
+  }
+
   T first_[N]{};
   int count_ = 0;
   std::vector<T> rest_;
@@ -67,6 +77,7 @@ struct attr_spec {
 enum class lift : std::uint8_t {
   none,      ///< computed as it is
   integers,  ///< bool becomes int32
+  signs,     ///< bool and uint8 become int32
   floats,    ///< bool and integers become float32
 };
 
@@ -188,7 +199,8 @@ constexpr attr_value default_of(const attr_spec& spec) {
 
 /// The dtype that a kernel computes in, from the promoted dtype of its value operands.
 constexpr dtype lifted(dtype type, lift before) {
-  if (before == lift::integers && type == dtype::boolean) return dtype::int32;
+  if ((before == lift::integers || before == lift::signs) && type == dtype::boolean) return dtype::int32;
+  if (before == lift::signs && type == dtype::uint8) return dtype::int32;
   if (before == lift::floats && (integral | boolean_only).has(type)) return dtype::float32;
   return type;
 }

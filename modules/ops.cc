@@ -11,73 +11,65 @@ import :table;
 import :tensor;
 import :engine;
 import :call;
+import :axes;
 export import :ops_elementwise;
 
 export namespace kerngrad {
 
-/// Axes of a reduction: one, several, or (by default) all. Negative ones count from the back.
-class axes {
- public:
-  constexpr axes() = default;
-  constexpr axes(int axis) : value_(axis) {}
-  constexpr axes(std::initializer_list<std::int64_t> list) : value_(list) {}
-  axes(const std::vector<std::int64_t>& list) : value_(list) {}
-  constexpr const attr_value& value() const { return value_; }
-
- private:
-  attr_value value_;
-};
-
 // ------------------------------------------------------------------------------------------ reductions
 
 /// The sum over axes; all by default.
-inline tensor sum(const tensor& x, const axes& over = {}, bool keep_dims = false) {
+inline tensor sum(const tensor& x, const axes& over = all_axes, bool keep_dims = false) {
   return call<"Sum">(x, attr<"axis">(over.value()), attr<"keepDims">(keep_dims));
 }
 /// The mean over axes.
-inline tensor mean(const tensor& x, const axes& over = {}, bool keep_dims = false) {
+inline tensor mean(const tensor& x, const axes& over = all_axes, bool keep_dims = false) {
   return call<"Mean">(x, attr<"axis">(over.value()), attr<"keepDims">(keep_dims));
 }
 /// The product over axes.
-inline tensor prod(const tensor& x, const axes& over = {}, bool keep_dims = false) {
+inline tensor prod(const tensor& x, const axes& over = all_axes, bool keep_dims = false) {
   return call<"Prod">(x, attr<"axis">(over.value()), attr<"keepDims">(keep_dims));
 }
 /// The largest element over axes.
-inline tensor max(const tensor& x, const axes& over = {}, bool keep_dims = false) {
+inline tensor max(const tensor& x, const axes& over = all_axes, bool keep_dims = false) {
   return call<"Max">(x, attr<"reductionIndices">(over.value()), attr<"keepDims">(keep_dims));
 }
 /// The smallest element over axes.
-inline tensor min(const tensor& x, const axes& over = {}, bool keep_dims = false) {
+inline tensor min(const tensor& x, const axes& over = all_axes, bool keep_dims = false) {
   return call<"Min">(x, attr<"axis">(over.value()), attr<"keepDims">(keep_dims));
 }
 /// Whether all are true.
-inline tensor all(const tensor& x, const axes& over = {}, bool keep_dims = false) {
+inline tensor all(const tensor& x, const axes& over = all_axes, bool keep_dims = false) {
   return call<"All">(x, attr<"axis">(over.value()), attr<"keepDims">(keep_dims));
 }
 /// Whether one is true.
-inline tensor any(const tensor& x, const axes& over = {}, bool keep_dims = false) {
+inline tensor any(const tensor& x, const axes& over = all_axes, bool keep_dims = false) {
   return call<"Any">(x, attr<"axis">(over.value()), attr<"keepDims">(keep_dims));
 }
 /// The index of the first largest element along an axis, int32.
-inline tensor argmax(const tensor& x, int axis = 0) { return call<"ArgMax">(x, attr<"axis">(axis)); }
+inline tensor argmax(const tensor& x, axis_index axis = 0) { return call<"ArgMax">(x, attr<"axis">(axis.value())); }
 /// The index of the first smallest element along an axis, int32.
-inline tensor argmin(const tensor& x, int axis = 0) { return call<"ArgMin">(x, attr<"axis">(axis)); }
+inline tensor argmin(const tensor& x, axis_index axis = 0) { return call<"ArgMin">(x, attr<"axis">(axis.value())); }
 /// The running sum along an axis.
-inline tensor cumsum(const tensor& x, int axis = 0, bool exclusive = false, bool reverse = false) {
-  return call<"Cumsum">(x, attr<"axis">(axis), attr<"exclusive">(exclusive), attr<"reverse">(reverse));
+inline tensor cumsum(const tensor& x, axis_index axis = 0, bool exclusive = false, bool reverse = false) {
+  return call<"Cumsum">(x, attr<"axis">(axis.value()), attr<"exclusive">(exclusive), attr<"reverse">(reverse));
 }
 /// The running product along an axis.
-inline tensor cumprod(const tensor& x, int axis = 0, bool exclusive = false, bool reverse = false) {
-  return call<"Cumprod">(x, attr<"axis">(axis), attr<"exclusive">(exclusive), attr<"reverse">(reverse));
+inline tensor cumprod(const tensor& x, axis_index axis = 0, bool exclusive = false, bool reverse = false) {
+  return call<"Cumprod">(x, attr<"axis">(axis.value()), attr<"exclusive">(exclusive), attr<"reverse">(reverse));
 }
 /// exp(x) over its sum along an axis; the last by default.
-inline tensor softmax(const tensor& logits, int axis = -1) { return call<"Softmax">(logits, attr<"dim">(axis)); }
+inline tensor softmax(const tensor& logits, axis_index axis = -1) {
+  return call<"Softmax">(logits, attr<"dim">(axis.value()));
+}
 /// The logarithm of softmax, without its underflow.
-inline tensor log_softmax(const tensor& logits, int axis = -1) {
-  return call<"LogSoftmax">(logits, attr<"axis">(axis));
+inline tensor log_softmax(const tensor& logits, axis_index axis = -1) {
+  return call<"LogSoftmax">(logits, attr<"axis">(axis.value()));
 }
 /// log(sum(exp(x))) along an axis, which goes; without overflow.
-inline tensor logsumexp(const tensor& logits, int axis = -1) { return call<"LogSumExp">(logits, attr<"axis">(axis)); }
+inline tensor logsumexp(const tensor& logits, axis_index axis = -1) {
+  return call<"LogSumExp">(logits, attr<"axis">(axis.value()));
+}
 /// The loss of each row: -sum(labels * log_softmax(logits)); take its mean to train.
 inline tensor softmax_cross_entropy(const tensor& logits, const tensor& labels) {
   return call<"SoftmaxCrossEntropy">(logits, labels);
@@ -168,7 +160,9 @@ inline tensor reshape(const tensor& x, std::initializer_list<std::int64_t> dims)
 }
 inline tensor reshape(const tensor& x, const shape& dims) { return call<"Reshape">(x, attr<"shape">(dims)); }
 /// A new axis of size 1, without a copy.
-inline tensor expand_dims(const tensor& x, int axis = 0) { return call<"ExpandDims">(x, attr<"dim">(axis)); }
+inline tensor expand_dims(const tensor& x, axis_index axis = 0) {
+  return call<"ExpandDims">(x, attr<"dim">(axis.value()));
+}
 /// The axes in another order; reversed by default.
 inline tensor transpose(const tensor& x) { return call<"Transpose">(x); }
 inline tensor transpose(const tensor& x, std::span<const std::int64_t> perm) {
@@ -186,23 +180,23 @@ inline tensor slice(const tensor& x, std::initializer_list<std::int64_t> begin,
   return call<"Slice">(x, attr<"begin">(attr_value(begin)), attr<"size">(attr_value(size)));
 }
 /// Tensors joined along an axis.
-inline tensor concat(std::span<const tensor> tensors, int axis = 0) {
-  return call_list<"Concat">(tensors, attr<"axis">(axis)).front();
+inline tensor concat(std::span<const tensor> tensors, axis_index axis = 0) {
+  return call_list<"Concat">(tensors, attr<"axis">(axis.value())).front();
 }
 /// Tensors of one shape joined along a new axis.
-inline tensor stack(std::span<const tensor> tensors, int axis = 0) {
-  return call_list<"Pack">(tensors, attr<"axis">(axis)).front();
+inline tensor stack(std::span<const tensor> tensors, axis_index axis = 0) {
+  return call_list<"Pack">(tensors, attr<"axis">(axis.value())).front();
 }
 /// The parts along an axis, without it.
-inline tensor_list unstack(const tensor& x, int axis = 0) {
-  return call_list<"Unpack">(std::span(&x, 1), attr<"axis">(axis));
+inline tensor_list unstack(const tensor& x, axis_index axis = 0) {
+  return call_list<"Unpack">(std::span(&x, 1), attr<"axis">(axis.value()));
 }
 /// Parts along an axis: a number of equal ones, or their sizes.
-inline tensor_list split(const tensor& x, int parts, int axis = 0) {
-  return call_list<"SplitV">(std::span(&x, 1), attr<"numOrSizeSplits">(parts), attr<"axis">(axis));
+inline tensor_list split(const tensor& x, int parts, axis_index axis = 0) {
+  return call_list<"SplitV">(std::span(&x, 1), attr<"numOrSizeSplits">(parts), attr<"axis">(axis.value()));
 }
-inline tensor_list split(const tensor& x, std::span<const std::int64_t> sizes, int axis = 0) {
-  return call_list<"SplitV">(std::span(&x, 1), attr<"numOrSizeSplits">(attr_value(sizes)), attr<"axis">(axis));
+inline tensor_list split(const tensor& x, std::span<const std::int64_t> sizes, axis_index axis = 0) {
+  return call_list<"SplitV">(std::span(&x, 1), attr<"numOrSizeSplits">(attr_value(sizes)), attr<"axis">(axis.value()));
 }
 /// A constant border: (before, after) for each axis.
 inline tensor pad(const tensor& x, std::span<const std::int64_t> pairs, double value = 0) {
@@ -218,8 +212,8 @@ inline tensor tile(const tensor& x, std::initializer_list<std::int64_t> reps) {
 /// x repeated to a shape that it broadcasts to by NumPy's rules.
 inline tensor broadcast_to(const tensor& x, const shape& dims) { return call<"BroadcastTo">(x, attr<"shape">(dims)); }
 /// The slices of x along an axis at int32 indices.
-inline tensor gather(const tensor& x, const tensor& indices, int axis = 0, int batch_dims = 0) {
-  return call<"GatherV2">(x, indices, attr<"axis">(axis), attr<"batchDims">(batch_dims));
+inline tensor gather(const tensor& x, const tensor& indices, axis_index axis = 0, int batch_dims = 0) {
+  return call<"GatherV2">(x, indices, attr<"axis">(axis.value()), attr<"batchDims">(batch_dims));
 }
 /// Rows added up by segment; ids outside [0, segments) are dropped.
 inline tensor segment_sum(const tensor& x, const tensor& ids, std::int64_t segments) {
@@ -231,7 +225,9 @@ inline tensor one_hot(const tensor& indices, std::int64_t depth, double on = 1, 
   return call<"OneHot">(indices, attr<"depth">(depth), attr<"onValue">(on), attr<"offValue">(off), attr<"dtype">(type));
 }
 /// Axes turned round; all by default.
-inline tensor reverse(const tensor& x, const axes& over = {}) { return call<"Reverse">(x, attr<"dims">(over.value())); }
+inline tensor reverse(const tensor& x, const axes& over = all_axes) {
+  return call<"Reverse">(x, attr<"dims">(over.value()));
+}
 
 // ------------------------------------------------------------------------------------------ creation
 
@@ -248,10 +244,10 @@ inline tensor range(double start, double stop, double step = 1, dtype type = dty
   return call<"Range">(attr<"start">(start), attr<"stop">(stop), attr<"step">(step), attr<"dtype">(type));
 }
 /// `count` evenly spaced numbers from start to stop, both included.
-inline tensor linspace(double start, double stop, std::int64_t count) {
-  return call<"LinSpace">(attr<"start">(start), attr<"stop">(stop), attr<"num">(count));
+inline tensor linspace(double start, double stop, std::int64_t count, dtype type = dtype::float32) {
+  return call<"LinSpace">(attr<"start">(start), attr<"stop">(stop), attr<"num">(count), attr<"dtype">(type));
 }
-/// Uniform draws in [low, high). The same seed gives the same bits on every CPU target.
+/// Uniform draws in [low, high), low <= high. The same seed gives the same bits on every CPU target.
 inline tensor random_uniform(const shape& dims, double low, double high, std::int64_t seed,
                              dtype type = dtype::float32) {
   return call<"RandomUniform">(attr<"shape">(dims), attr<"low">(low), attr<"high">(high), attr<"seed">(seed),

@@ -20,7 +20,7 @@ inline constexpr operand ab_integral[] = {{"a", only(dtype::int32) | only(dtype:
 inline constexpr operand ab_boolean[] = {{"a", boolean_only}, {"b", boolean_only}};
 inline constexpr operand x_alpha[] = {{"x", real_or_bool}, {"alpha", real_or_bool}};
 inline constexpr operand dy_y[] = {{"dy", floating}, {"y", floating}};
-inline constexpr operand list_numeric[] = {{"tensors", numeric | boolean_only, role::value, false, true}};
+inline constexpr operand list_arithmetic[] = {{"tensors", arithmetic, role::value, false, true}};
 inline constexpr operand condition_t_e[] = {{"condition", boolean_only, role::own}, {"t", any_dtype}, {"e", any_dtype}};
 inline constexpr operand x_any[] = {{"x", any_dtype}};
 inline constexpr operand real_imag[] = {{"real", only(dtype::float32)}, {"imag", only(dtype::float32)}};
@@ -63,6 +63,7 @@ consteval op_row convert_row(std::string_view name, std::string_view doc, std::s
 }
 
 inline constexpr type_rule numbers{lift::integers, result::same};
+inline constexpr type_rule signed_numbers{lift::signs, result::same};
 inline constexpr type_rule floats{lift::floats, result::same};
 inline constexpr type_rule unchanged{};
 
@@ -81,7 +82,7 @@ inline constexpr op_row binary_rows[] = {
                unchanged),
     binary_row("SquaredDifference", "(a - b)^2; integers wrap.", ab_numeric, numbers, 2),
     binary_row("Pow", "a to the power b; integer powers wrap, negative ones truncate. Gradient for b: 0 where a <= 0.",
-               ab_numeric, numbers, 40),
+               ab_numeric, signed_numbers, 40),
     binary_row("Atan2", "The angle of the point (b, a) in (-pi, pi].", ab_numeric, floats, 20),
     binary_row("Prelu", "x, or alpha * x below 0. Gradient at 0: that of the negative side.", x_alpha, floats, 2),
     binary_row("ReluGrad", "dy where y > 0, else 0: the gradient of Relu from its result.", dy_y, unchanged),
@@ -102,7 +103,7 @@ inline constexpr op_row binary_rows[] = {
     {.name = "AddN",
      .doc = "The sum of a list of tensors of one shape.",
      .group = family::binary,
-     .operands = list_numeric,
+     .operands = list_arithmetic,
      .types = numbers,
      .infer = shapes::all_equal,
      .launch = launch::add_n,
@@ -111,14 +112,14 @@ inline constexpr op_row binary_rows[] = {
 
 inline constexpr op_row convert_rows[] = {
     {.name = "Select",
-     .doc = "t where the condition holds, else e; a condition of rank 1 chooses rows.",
+     .doc = "t where the condition holds, else e.",
      .group = family::select,
      .operands = condition_t_e,
-     .infer = shapes::select,
+     .infer = shapes::broadcasted,
      .launch = launch::select},
     {.name = "Cast",
-     .doc = "The same values in another dtype: floats truncate towards 0, saturate, and NaN gives 0; integers wrap; to "
-            "bool is x != 0.",
+     .doc = "The same values in another dtype: floats truncate towards 0, saturate, and NaN gives 0; integers wrap; a "
+            "complex number gives its real part; to bool is x != 0, of either part.",
      .group = family::convert,
      .operands = x_any,
      .attrs = cast_attrs,

@@ -62,12 +62,14 @@ inline constexpr attr_spec range_attrs[] = {
     {"dtype", attr_kind::dtype, "dtype of the result"}};
 inline constexpr attr_spec linspace_attrs[] = {{"start", attr_kind::number, "first element", true},
                                                {"stop", attr_kind::number, "last element", true},
-                                               {"num", attr_kind::integer, "number of elements", true, 0, {}, 1, 1e15}};
-inline constexpr attr_spec uniform_attrs[] = {{"shape", attr_kind::list, "sizes of the axes", true},
-                                              {"low", attr_kind::number, "lower bound, included", false, 0},
-                                              {"high", attr_kind::number, "upper bound, left out", false, 1},
-                                              {"seed", attr_kind::integer, "chooses the stream", false, 0},
-                                              {"dtype", attr_kind::dtype, "dtype of the result"}};
+                                               {"num", attr_kind::integer, "number of elements", true, 0, {}, 1, 1e15},
+                                               {"dtype", attr_kind::dtype, "dtype of the result"}};
+inline constexpr attr_spec uniform_attrs[] = {
+    {"shape", attr_kind::list, "sizes of the axes", true},
+    {"low", attr_kind::number, "lower bound, included, at most high", false, 0},
+    {"high", attr_kind::number, "upper bound, left out unless it is low", false, 1},
+    {"seed", attr_kind::integer, "chooses the stream", false, 0},
+    {"dtype", attr_kind::dtype, "dtype of the result"}};
 inline constexpr attr_spec normal_attrs[] = {{"shape", attr_kind::list, "sizes of the axes", true},
                                              {"mean", attr_kind::number, "mean", false, 0},
                                              {"stddev",
@@ -149,9 +151,9 @@ inline constexpr op_row create_rows[] = {
     create_row("LinSpace", "Evenly spaced numbers, both ends included.", linspace_attrs, shapes::linspace,
                launch::linspace),
     create_row("RandomUniform", "Uniform draws by Philox 4x32-10: element i depends on seed and i alone.",
-               uniform_attrs, shapes::random, launch::random, family::random),
+               uniform_attrs, shapes::random_uniform, launch::random, family::random),
     create_row("RandomNormal", "Normal draws by Philox 4x32-10 and Box-Muller: element i depends on seed and i alone.",
-               normal_attrs, shapes::random, launch::random, family::random),
+               normal_attrs, shapes::random_normal, launch::random, family::random),
 };
 
 }  // namespace kerngrad

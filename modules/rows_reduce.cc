@@ -17,7 +17,8 @@ export namespace kerngrad {
 
 inline constexpr operand logits_floating[] = {{"logits", numeric | boolean_only}};
 inline constexpr operand logits_labels[] = {{"logits", numeric}, {"labels", numeric}};
-inline constexpr operand ab_matrices[] = {{"a", real_or_bool}, {"b", real_or_bool}};
+inline constexpr dtype_set of_matrices = floating | only(dtype::int32) | only(dtype::uint8) | boolean_only;
+inline constexpr operand ab_matrices[] = {{"a", of_matrices}, {"b", of_matrices}};
 
 inline constexpr attr_spec axis_keep[] = {
     {"axis", attr_kind::list, "axes to reduce, all when left out", false, 0, {}, -8, 7, true},
@@ -66,16 +67,17 @@ consteval op_row softmax_row(std::string_view name, std::string_view doc, std::s
 }
 
 consteval op_row scan_row(std::string_view name, std::string_view doc) {
-  op_row row = reduce_row(name, doc, numbers, x_numeric, scan_attrs);
+  op_row row = reduce_row(name, doc, signed_numbers, x_numeric, scan_attrs);
   row.infer = shapes::along_axis;
   row.launch = launch::scan;
   return row;
 }
 
 inline constexpr op_row reduce_rows[] = {
-    reduce_row("Sum", "The sum over axes; 0 of nothing; bool counts as int32.", numbers, x_numeric_or_complex),
+    reduce_row("Sum", "The sum over axes; 0 of nothing; bool and uint8 count as int32.", signed_numbers,
+               x_numeric_or_complex),
     reduce_row("Mean", "The mean over axes, as float32 for integers; NaN of nothing.", floats),
-    reduce_row("Prod", "The product over axes; 1 of nothing.", numbers),
+    reduce_row("Prod", "The product over axes; 1 of nothing.", signed_numbers),
     reduce_row("Max", "The largest element; NaN when there is one. Gradient: dy to every largest element.", unchanged,
                x_numeric, reduction_indices_keep),
     reduce_row("Min", "The smallest element; NaN when there is one. Gradient: dy to every smallest element.", unchanged,
@@ -124,7 +126,7 @@ inline constexpr op_row matmul_rows[] = {
      .group = family::matmul,
      .operands = ab_matrices,
      .attrs = transposes,
-     .types = numbers,
+     .types = signed_numbers,
      .infer = shapes::matmul,
      .launch = launch::matmul,
      .cost = 2},

@@ -23,10 +23,13 @@ inline constexpr attr_spec clip_bounds[] = {
     {"clipValueMin", attr_kind::number, "lower bound, kept in double precision", true},
     {"clipValueMax", attr_kind::number, "upper bound, at least the lower one", true}};
 
-// The three ways in which dtypes go through: integers become float32, integers stay, or the result is boolean.
+// The ways in which dtypes go through: integers become float32, integers stay, those without a sign get one, or the
+// result is boolean.
 inline constexpr type_rule as_float{lift::floats, result::same};
 inline constexpr type_rule as_number{lift::integers, result::same};
+inline constexpr type_rule as_signed{lift::signs, result::same};
 inline constexpr type_rule as_truth{lift::none, result::boolean};
+inline constexpr type_rule as_truth_of_floats{lift::floats, result::boolean};
 
 consteval op_row unary_row(std::string_view name, std::string_view doc, double cost = 1,
                            std::span<const attr_spec> attrs = {}) {
@@ -48,25 +51,38 @@ consteval op_row number_row(std::string_view name, std::string_view doc, std::sp
   row.types = as_number;
   return row;
 }
-consteval op_row complex_row(std::string_view name, std::string_view doc) {
-  op_row row = number_row(name, doc);
-  row.operands = x_numeric_or_complex;
+/// For ops that integers without a sign may leave: bool and uint8 become int32.
+consteval op_row signed_row(std::string_view name, std::string_view doc, std::span<const attr_spec> attrs = {}) {
+  op_row row = number_row(name, doc, attrs);
+  row.types = as_signed;
   return row;
 }
-consteval op_row truth_row(std::string_view name, std::string_view doc, std::span<const operand> operands) {
+consteval op_row clip_row(std::string_view name, std::string_view doc) {
+  op_row row = number_row(name, doc, clip_bounds);
+  row.infer = shapes::clip;
+  return row;
+}
+consteval op_row complex_row(std::string_view name, std::string_view doc, type_rule types) {
+  op_row row = number_row(name, doc);
+  row.operands = x_numeric_or_complex;
+  row.types = types;
+  return row;
+}
+consteval op_row truth_row(std::string_view name, std::string_view doc, std::span<const operand> operands,
+                           type_rule types) {
   op_row row = unary_row(name, doc);
   row.operands = operands;
-  row.types = as_truth;
+  row.types = types;
   row.in_place = false;
   row.no_gradient = "the result is boolean";
   return row;
 }
 
 inline constexpr op_row unary_rows[] = {
-    number_row("Abs", "|x|; the smallest integer wraps to itself. Gradient: dy * sign(x), -dy at 0."),
-    complex_row("Neg", "-x; integers wrap."),
-    number_row("Sign", "-1, 0 or 1; 0 for NaN. Gradient: 0."),
-    complex_row("Square", "x * x; integers wrap."),
+    signed_row("Abs", "|x|; the smallest integer wraps to itself. Gradient: dy * sign(x), -dy at 0."),
+    complex_row("Neg", "-x; integers wrap.", as_signed),
+    signed_row("Sign", "-1, 0 or 1; 0 for NaN. Gradient: 0."),
+    complex_row("Square", "x * x; integers wrap.", as_number),
     unary_row("Sqrt", "The square root; NaN below 0.", 4),
     unary_row("Rsqrt", "1 / sqrt(x); infinity at 0.", 6),
     unary_row("Reciprocal", "1 / x; infinity at 0.", 4),
@@ -99,13 +115,14 @@ inline constexpr op_row unary_rows[] = {
     unary_row("Silu", "x * sigmoid(x).", 16),
     unary_row("Sigmoid", "1 / (1 + exp(-x)).", 14),
     unary_row("Softplus", "log(1 + exp(x)), accurate in both tails.", 24),
-    number_row("Step", "1 above 0, else alpha; NaN stays NaN. Gradient: 0.", alpha_step),
-    number_row("ClipByValue", "x limited to the two bounds; NaN stays NaN. Gradient: dy on the bounds, 0 outside.",
-               clip_bounds),
-    truth_row("IsNan", "Whether x is not a number.", x_floating),
-    truth_row("IsInf", "Whether x is an infinity.", x_floating),
-    truth_row("IsFinite", "Whether x is neither NaN nor an infinity.", x_floating),
-    truth_row("LogicalNot", "Whether x is false.", x_boolean),
+    signed_row("Step", "1 above 0, else alpha; NaN stays NaN. Gradient: 0.", alpha_step),
+    clip_row("ClipByValue",
+             "x limited to the two bounds, for integers to those between them; NaN stays NaN. Gradient: dy on the "
+             "bounds, 0 outside."),
+    truth_row("IsNan", "Whether x is not a number.", x_floating, as_truth_of_floats),
+    truth_row("IsInf", "Whether x is an infinity.", x_floating, as_truth_of_floats),
+    truth_row("IsFinite", "Whether x is neither NaN nor an infinity.", x_floating, as_truth_of_floats),
+    truth_row("LogicalNot", "Whether x is false.", x_boolean, as_truth),
 };
 
 }  // namespace kerngrad

@@ -16,6 +16,7 @@ inline constexpr operand x_filter[] = {{"x", floating}, {"filter", floating}};
 inline constexpr operand dy_filter[] = {{"dy", floating}, {"filter", floating}};
 inline constexpr operand x_dy[] = {{"x", floating}, {"dy", floating}};
 inline constexpr operand x_image[] = {{"x", floating}};
+inline constexpr operand x_image_or_int32[] = {{"x", floating | only(dtype::int32)}};
 inline constexpr operand dy_input[] = {{"dy", floating}, {"input", floating}};
 inline constexpr operand dy_input_output[] = {{"dy", floating}, {"input", floating}, {"output", floating}};
 inline constexpr operand source_input[] = {{"source", floating}, {"input", floating}};
@@ -88,9 +89,10 @@ inline constexpr op_row window_rows[] = {
     conv_row("DepthwiseConv2dNativeBackpropFilter", "The gradient of DepthwiseConv2dNative for the filter.", x_dy,
              conv_filter_attrs, shapes::conv_backprop_filter, launch::conv_backprop_filter),
     pool_row("MaxPool",
-             "The largest element of each window, NaN ignored; -infinity when there is none. Gradient: dy to the first "
+             "The largest element of each window, NaN ignored; -infinity (the least int32) when there is none. "
+             "Gradient: dy to the first "
              "largest.",
-             x_image, shapes::pool, launch::pool),
+             x_image_or_int32, shapes::pool, launch::pool),
     pool_row("AvgPool", "The mean of each window's elements inside the image; NaN when there is none.", x_image,
              shapes::pool, launch::pool),
     pool_row("MaxPoolGrad", "The gradient of MaxPool: dy to the first largest element of each window.", dy_input_output,

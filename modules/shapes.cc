@@ -52,6 +52,14 @@ constexpr shape without_axes(const shape& dims, axis_set axes, bool keep) {
   return shape(std::span<const std::int64_t>(kept, rank));
 }
 
+/// The most elements of a shape, and so the largest size of an axis.
+inline constexpr std::int64_t most_elements = std::int64_t{1} << 58;
+/// The sum of two sizes, which cannot overflow; a result that no shape has is refused.
+constexpr std::int64_t sum_of_sizes(const inference& call, std::int64_t a, std::int64_t b) {
+  if (a > most_elements || b > most_elements - a) call.refuse("sizes that add up to more than 2^58", "at most 2^58");
+  return a + b;
+}
+
 /// `dims` with one axis replaced.
 constexpr shape with_axis(const shape& dims, int axis, std::int64_t size) {
   std::int64_t sizes[max_rank]{};
@@ -113,19 +121,22 @@ constexpr void all_equal(inference& call) {
   call.give(call.in[0].dims);
 }
 
-/// Select: broadcasting, but a condition of rank 1 with operands of higher rank chooses whole rows.
-constexpr bool selects_rows(const shape& condition, const shape& t) {
-  return condition.rank() == 1 && t.rank() > 1 && condition[0] == t[0];
-}
-constexpr void select(inference& call) {
-  if (selects_rows(call.in[0].dims, call.in[1].dims) && call.in[1].dims == call.in[2].dims)
-    return call.give(call.in[1].dims);
-  broadcasted(call);
-}
-
+/// ClipByValue: the bounds are in order, and a value of the dtype lies between them. They may lie outside of the dtype,
+/// or be NaN, which excludes nothing.
 constexpr void clip(inference& call) {
-  if (call.attr("clipValueMin").as_number() > call.attr("clipValueMax").as_number())
-    call.refuse("clipValueMin above clipValueMax", "clipValueMin <= clipValueMax");
+  const double least = call.attr("clipValueMin").as_number(), most = call.attr("clipValueMax").as_number();
+  const auto refuse = [&](std::string_view wanted) {
+    call.refuse("clipValueMin " + to_string(call.attr("clipValueMin")) + " and clipValueMax " +
+                    to_string(call.attr("clipValueMax")),
+                wanted);
+  };
+  if (least > most) refuse("clipValueMin <= clipValueMax");
+  if (integral.has(call.compute)) {
+    const double end = call.compute == dtype::uint8 ? 256 : call.compute == dtype::int32 ? 0x1p31 : 0x1p63;
+    const double first = __builtin_ceil(least), last = __builtin_floor(most);
+    if (first > last || first >= end || last < (call.compute == dtype::uint8 ? 0 : -end))
+      refuse("bounds with a value of " + std::string(name_of(call.compute)) + " between them");
+  }
   same(call);
 }
 

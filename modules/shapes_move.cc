@@ -24,7 +24,7 @@ constexpr void reshape(inference& call) {
     if (wanted[i] == -1 && open < 0) open = static_cast<int>(i);
     else if (wanted[i] < 0)
       call.refuse("a size of " + std::to_string(wanted[i]), "sizes of 0 or more, and -1 at most once");
-    else if (wanted[i] > 0 && known > (std::int64_t{1} << 58) / wanted[i])
+    else if (wanted[i] > 0 && known > most_elements / wanted[i])
       call.refuse("sizes whose product overflows", "as many elements as there are, " + std::to_string(size));
     else known *= wanted[i];
   }
@@ -125,7 +125,7 @@ constexpr void concat(inference& call) {
     if (in.dims.rank() != first.rank() || !(with_axis(in.dims, axis, 0) == with_axis(first, axis, 0)))
       call.refuse("shapes " + to_string(first) + " and " + to_string(in.dims),
                   "equal shapes but for axis " + std::to_string(axis));
-    total += in.dims[axis];
+    total = sum_of_sizes(call, total, in.dims[axis]);
   }
   call.give(with_axis(first, axis, total));
 }
@@ -173,7 +173,8 @@ constexpr void split(inference& call) {
   std::int64_t known = 0, open = 0;
   for (std::int64_t size : sizes) {
     if (size < -1) call.refuse("a part of size " + std::to_string(size), "sizes of 0 or more, and -1 at most once");
-    (size == -1 ? open : known) += size == -1 ? 1 : size;
+    if (size == -1) ++open;
+    else known = sum_of_sizes(call, known, size);
   }
   if (open > 1 || (open == 0 && known != dims[axis]) || known > dims[axis])
     call.refuse("parts of " + std::to_string(known) + " in all on an axis of size " + std::to_string(dims[axis]),
@@ -194,9 +195,7 @@ constexpr void pad(inference& call) {
                        after = pairs[2 * static_cast<std::size_t>(i) + 1];
     if (before < 0 || after < 0)
       call.refuse("a negative padding on axis " + std::to_string(i), "paddings of 0 or more");
-    constexpr std::int64_t limit = std::int64_t{1} << 58;
-    if (before > limit || after > limit) call.refuse("a padding above 2^58", "paddings that fit in memory");
-    sizes[i] = before + dims[i] + after;
+    sizes[i] = sum_of_sizes(call, sum_of_sizes(call, dims[i], before), after);
   }
   call.give(shape(std::span<const std::int64_t>(sizes, static_cast<std::size_t>(dims.rank()))));
 }
@@ -211,7 +210,7 @@ constexpr void tile(inference& call) {
   std::int64_t sizes[max_rank]{};
   for (int i = 0; i < dims.rank(); ++i) {
     const std::int64_t count = reps[static_cast<std::size_t>(i)];
-    if (count < 0 || (dims[i] > 0 && count > (std::int64_t{1} << 58) / dims[i]))
+    if (count < 0 || (dims[i] > 0 && count > most_elements / dims[i]))
       call.refuse("a repetition of " + std::to_string(count), "repetitions of 0 or more whose result fits in memory");
     sizes[i] = dims[i] * count;
   }
@@ -271,11 +270,13 @@ constexpr void segment_sum(inference& call) {
   call.give(shape(std::span<const std::int64_t>(dims, rank)));
 }
 
-/// Refuses a number that a dtype cannot hold: beyond an integer's range (2^53 for int64, where doubles stop being
-/// exact), not 0 or 1 for bool, not finite for any.
+/// Refuses a number that a dtype cannot hold: beyond its range (2^53 for int64, where doubles stop being exact), not 0
+/// or 1 for bool, not finite for any.
 constexpr void check_fits(const inference& call, std::string_view name, dtype type) {
   const double value = call.attr(name).as_number();
   double least = std::numeric_limits<double>::lowest(), most = std::numeric_limits<double>::max();
+  // The last double that rounds to a finite float32.
+  if (type == dtype::float32) least = -0x1.fffffefffffffp127, most = 0x1.fffffefffffffp127;
   if (type == dtype::int32) least = -2147483648.0, most = 2147483647.0;
   if (type == dtype::int64) least = -9007199254740992.0, most = 9007199254740992.0;
   if (type == dtype::uint8) least = 0, most = 255;
@@ -320,26 +321,42 @@ constexpr void range(inference& call) {
   const double start = call.attr("start").as_number(), stop = call.attr("stop").as_number();
   const double step = range_step(call);
   if (step == 0) call.refuse("step 0", "a step that is not 0");
-  const double exact = (stop - start) / step;
+  // Halves, where the whole is beyond the largest double.
+  const bool wide = __builtin_isinf(stop - start);
+  const double exact = wide ? (stop / 2 - start / 2) / (step / 2) : (stop - start) / step;
   if (!(exact < 1e15)) call.refuse("a range of more than 1e15 elements", "finite bounds and a larger step");
   std::int64_t count = exact > 0 ? static_cast<std::int64_t>(exact) : 0;
   if (static_cast<double>(count) < exact) ++count;
   call.give({count}, call.attr("dtype").as_dtype());
 }
 
-/// RandomUniform and RandomNormal: `shape`, and two parameters that the dtype holds.
-constexpr void random(inference& call) {
+/// RandomNormal: `shape`, and two parameters that the dtype holds.
+constexpr void random_normal(inference& call) {
+  for (std::string_view name : {"mean", "stddev"}) check_fits(call, name, call.attr("dtype").as_dtype());
+  fill(call);
+}
+
+/// RandomUniform: bounds that the dtype holds, in order. Equal ones give what they are.
+constexpr void random_uniform(inference& call) {
   const dtype type = call.attr("dtype").as_dtype();
-  const bool normal = call.row.attr_index("mean") >= 0;
-  check_fits(call, normal ? "mean" : "low", type);
-  check_fits(call, normal ? "stddev" : "high", type);
+  for (std::string_view name : {"low", "high"}) {
+    check_fits(call, name, type);
+    const double value = call.attr(name).as_number();
+    if (integral.has(type) && __builtin_floor(value) != value)
+      call.refuse(std::string(name) + " = " + to_string(call.attr(name)),
+                  "a whole number for " + std::string(name_of(type)));
+  }
+  if (call.attr("low").as_number() > call.attr("high").as_number())
+    call.refuse("low = " + to_string(call.attr("low")) + " and high = " + to_string(call.attr("high")), "low <= high");
   fill(call);
 }
 
 constexpr void linspace(inference& call) {
   const std::int64_t count = call.attr("num").as_integer();
   if (count <= 0) call.refuse("num " + std::to_string(count), "at least 1");
-  call.give({count}, dtype::float32);
+  const dtype type = call.attr("dtype").as_dtype();
+  for (std::string_view name : {"start", "stop"}) check_fits(call, name, type);
+  call.give({count}, type);
 }
 
 }  // namespace kerngrad::shapes

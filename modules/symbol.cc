@@ -15,6 +15,7 @@ import :tensor;
 import :entry;
 import :engine;
 import :call;
+import :axes;
 
 namespace kerngrad::detail {
 
@@ -30,7 +31,6 @@ enum class step_kind : std::uint8_t {
 /// One step of an expression. Operands of a step come before it in the list.
 struct fused_step {
   step_kind kind = step_kind::op;
-  bool whole = false;       // a literal that was written as an integer
   std::int8_t place = 0;    // which operand
   std::int8_t buffer = -1;  // where the result of the step lives while a block is computed; -1: in a result
   dtype to{};               // of a Cast
@@ -39,15 +39,15 @@ struct fused_step {
   const op_row* row = nullptr;               // what op->row points to, readable by the compiler
   const symbolic_gradient* rules = nullptr;  // of an op from outside the library; known ops have theirs in a table
   std::array<double, 2> numbers{};           // attributes, or the value of a literal or constant
-  std::int64_t integer = 0;                  // of a whole literal
+  plain_number number{};                     // a literal as it was written
 };
 
 constexpr bool same_number(double a, double b) {
   return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
 }
 constexpr bool same_step(const fused_step& a, const fused_step& b) {
-  return a.kind == b.kind && a.whole == b.whole && a.place == b.place && a.to == b.to && a.in == b.in && a.op == b.op &&
-         same_number(a.numbers[0], b.numbers[0]) && same_number(a.numbers[1], b.numbers[1]) && a.integer == b.integer;
+  return a.kind == b.kind && a.number == b.number && a.place == b.place && a.to == b.to && a.in == b.in &&
+         a.op == b.op && same_number(a.numbers[0], b.numbers[0]) && same_number(a.numbers[1], b.numbers[1]);
 }
 
 /// The steps so far. A step that is there already is not added again, so what is written twice is computed once.
@@ -98,7 +98,7 @@ struct symbol {
 struct reduced_symbol {
   symbol of;
   const detail::op_entry* op = nullptr;
-  std::optional<int> axis;  // all of them when there is none
+  std::optional<std::int64_t> axis;  // all of them when there is none
   bool keep_dims = false;
 };
 
@@ -125,10 +125,9 @@ constexpr symbol as_step(R x) {
 /// A number beside a symbol.
 template <class T>
 constexpr symbol literal_step(T value, symbol like) {
-  fused_step step{.kind = step_kind::literal, .whole = std::is_integral_v<T>};
+  fused_step step{.kind = step_kind::literal, .number = number_of(value)};
   step.in[0] = static_cast<std::int16_t>(like.at);
-  step.numbers[0] = static_cast<double>(value);
-  if constexpr (std::is_integral_v<T>) step.integer = static_cast<std::int64_t>(value);
+  step.numbers[0] = step.number.value;
   return {like.in, like.in->add(step)};
 }
 constexpr symbol constant_step(double value, symbol like) {
@@ -194,8 +193,16 @@ constexpr symbol pair_step(A a, B b) {
   else return symbol_call<known<Op>>(&known_entries[static_cast<std::size_t>(op_id<Op>)], nullptr, a, b);
 }
 
+// No constant expression calls it: its name is what the compiler says of a fused reduction over two axes, or none.
+void a_fused_reduction_is_over_all_axes_or_one();
+
 template <fixed_string Op>
-constexpr reduced_symbol reduced_step(symbol x, std::optional<int> axis, bool keep_dims) {
+constexpr reduced_symbol reduced_step(symbol x, const axes& over, bool keep_dims) {
+  const attr_value& value = over.value();
+  std::optional<std::int64_t> axis;
+  if (value.kind() == attr_kind::integer) axis = value.as_integer();
+  else if (value.given() && value.as_list().size() == 1) axis = value.as_list()[0];
+  else if (value.given()) a_fused_reduction_is_over_all_axes_or_one();
   return {x, &known_entries[static_cast<std::size_t>(op_id<Op>)], axis, keep_dims};
 }
 
@@ -299,24 +306,24 @@ constexpr symbol conj(X x) {
 
 // The reductions that can end an expression: over all axes, or over one.
 template <symbolic X>
-constexpr reduced_symbol sum(X x, std::optional<int> axis = {}, bool keep_dims = false) {
-  return detail::reduced_step<"Sum">(detail::as_step(x), axis, keep_dims);
+constexpr reduced_symbol sum(X x, const axes& over = all_axes, bool keep_dims = false) {
+  return detail::reduced_step<"Sum">(detail::as_step(x), over, keep_dims);
 }
 template <symbolic X>
-constexpr reduced_symbol mean(X x, std::optional<int> axis = {}, bool keep_dims = false) {
-  return detail::reduced_step<"Mean">(detail::as_step(x), axis, keep_dims);
+constexpr reduced_symbol mean(X x, const axes& over = all_axes, bool keep_dims = false) {
+  return detail::reduced_step<"Mean">(detail::as_step(x), over, keep_dims);
 }
 template <symbolic X>
-constexpr reduced_symbol prod(X x, std::optional<int> axis = {}, bool keep_dims = false) {
-  return detail::reduced_step<"Prod">(detail::as_step(x), axis, keep_dims);
+constexpr reduced_symbol prod(X x, const axes& over = all_axes, bool keep_dims = false) {
+  return detail::reduced_step<"Prod">(detail::as_step(x), over, keep_dims);
 }
 template <symbolic X>
-constexpr reduced_symbol max(X x, std::optional<int> axis = {}, bool keep_dims = false) {
-  return detail::reduced_step<"Max">(detail::as_step(x), axis, keep_dims);
+constexpr reduced_symbol max(X x, const axes& over = all_axes, bool keep_dims = false) {
+  return detail::reduced_step<"Max">(detail::as_step(x), over, keep_dims);
 }
 template <symbolic X>
-constexpr reduced_symbol min(X x, std::optional<int> axis = {}, bool keep_dims = false) {
-  return detail::reduced_step<"Min">(detail::as_step(x), axis, keep_dims);
+constexpr reduced_symbol min(X x, const axes& over = all_axes, bool keep_dims = false) {
+  return detail::reduced_step<"Min">(detail::as_step(x), over, keep_dims);
 }
 
 }  // namespace kerngrad

@@ -62,6 +62,28 @@ inline bool let_go(buffer* b) noexcept {
   return false;
 }
 
+/// Braces inside of braces: the rows of a matrix, the matrices of a stack. It refers to the elements, which live as
+/// long as the expression that writes them.
+class nested_values {
+ public:
+  template <element T>
+  constexpr nested_values(std::initializer_list<T> values)
+      : elements_(values.begin()), count_(values.size()), type_(dtype_of<T>) {}
+  constexpr nested_values(std::initializer_list<nested_values> rows) : rows_(rows.begin()), count_(rows.size()) {}
+
+  /// Their tensor. Refuses rows of different shapes or dtypes, and braces without elements.
+  buffer* make() const;
+
+ private:
+  std::pair<shape, dtype> measured() const;
+  std::byte* copy_to(std::byte* to) const;
+
+  const nested_values* rows_ = nullptr;  // either rows or elements
+  const void* elements_ = nullptr;
+  std::size_t count_ = 0;
+  dtype type_{};
+};
+
 // The part of a tensor that names its place on a tape: which recording, which value. 0 is "on none".
 struct place {
   std::uint64_t tape = 0;
@@ -96,6 +118,9 @@ class tensor {
   /// Rank 1.
   template <element T>
   tensor(std::initializer_list<T> values) : tensor(values, shape{static_cast<std::int64_t>(values.size())}) {}
+  /// The rows of a matrix: `tensor{{1, 2}, {3, 4}}` is 2 x 2; deeper braces give higher ranks. Values with a shape are
+  /// written in parentheses, `tensor({1, 2, 3, 4}, {2, 2})`.
+  tensor(std::initializer_list<detail::nested_values> rows) : tensor(detail::nested_values(rows).make()) {}
   template <element T>
   explicit tensor(const std::vector<T>& values) : tensor(values, shape{static_cast<std::int64_t>(values.size())}) {}
 

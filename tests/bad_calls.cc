@@ -98,6 +98,47 @@ TEST(errors, refuse_an_operand_or_attribute_that_is_given_twice) {
             accepted);
 }
 
+// Shapes without elements take no memory, whatever their other sizes: sums and products of sizes are checked as such.
+TEST(sizes, are_added_and_multiplied_without_overflow) {
+  constexpr std::int64_t large = std::int64_t{1} << 58;
+  const kg::tensor wide = kg::zeros({0, large});
+  const auto by_name = [](const char* op, const kg::tensor& x, const std::vector<kg::named_attribute>& attrs) {
+    return refusal([&] { return kg::run_kernel_list(op, std::vector<kg::named_operand>{{"x", x}}, attrs); });
+  };
+  using integers = std::vector<std::int64_t>;
+  integers parts(10, 1000000000000000000);
+  parts.push_back(-1);
+  const kg::tensor five = kg::zeros({5});
+  EXPECT_EQ(refusal([&] { return kg::concat(std::vector<kg::tensor>(64, wide), 1); }),
+            "[Concat] got sizes that add up to more than 2^58; wanted at most 2^58");
+  EXPECT_EQ(by_name("SplitV", five, {{"numOrSizeSplits", parts}}),
+            "[SplitV] got sizes that add up to more than 2^58; wanted at most 2^58");
+  EXPECT_NE(refusal([&] { return kg::stack(std::vector<kg::tensor>(3, wide)); }), accepted);
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  for (const std::string& text : {by_name("PadV2", five, {{"paddings", integers{most, most}}}),
+                                  by_name("PadV2", wide, {{"paddings", integers{0, 0, large, large}}}),
+                                  by_name("Tile", wide, {{"reps", integers{1, 64}}}),
+                                  by_name("Reshape", wide, {{"shape", integers{1 << 30, 1 << 30, 16, -1}}}),
+                                  by_name("BroadcastTo", kg::zeros({1, 1}), {{"shape", integers{large, 64}}}),
+                                  by_name("Reshape", wide, {{"shape", integers{0, large, 64}}})})
+    EXPECT_NE(text, accepted);
+  EXPECT_EQ(by_name("Tile", wide, {{"reps", integers{most, 1}}}), accepted) << "nothing, however often";
+  EXPECT_EQ(kg::concat(std::vector<kg::tensor>(64, kg::zeros({0, large / 64})), 1).dims(), (kg::shape{0, large}));
+}
+
+TEST(bounds_of_created_tensors, are_in_order_and_held_by_the_dtype) {
+  for (const std::string& text : {refusal([] { return kg::random_uniform({4}, 2, 1, 7); }),
+                                  refusal([] { return kg::random_uniform({4}, 0, 1e39, 7); }),
+                                  refusal([] { return kg::random_uniform({4}, 0.5, 9, 7, kg::dtype::int32); }),
+                                  refusal([] { return kg::linspace(-1e308, 1e308, 3); }),
+                                  refusal([] { return kg::range(-1e308, 1e308, 1e290, kg::dtype::float64); })})
+    EXPECT_NE(text, accepted);
+  EXPECT_EQ(kg::linspace(-1e308, 1e308, 3, kg::dtype::float64).to_doubles(), (std::vector<double>{-1e308, 0, 1e308}));
+  EXPECT_EQ(kg::range(-1e308, 1e308, 1e308, kg::dtype::float64).to_doubles(), (std::vector<double>{-1e308, 0}));
+  EXPECT_EQ(kg::linspace(-3e38, 3e38, 5).to_doubles()[3], static_cast<double>(1.5e38f));
+  EXPECT_EQ(kg::random_uniform({2}, 1.5, 1.5, 7).to_doubles(), (std::vector<double>{1.5, 1.5}));
+}
+
 TEST(errors, refuse_parts_that_are_more_than_memory_holds) {
   const kg::tensor empty = kg::zeros({0, 4});
   EXPECT_NE(refusal([&] { return kg::split(empty, 1 << 20); }), accepted) << "millions of results";

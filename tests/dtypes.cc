@@ -90,6 +90,21 @@ TEST(reductions, of_booleans_count_as_int32) {
   EXPECT_EQ(kg::argmax(x).type(), dtype::int32);
 }
 
+TEST(integers_without_a_sign, count_as_int32_where_an_op_may_leave_them) {
+  const tensor x({std::uint8_t{200}, std::uint8_t{100}});
+  for (const tensor& y : {kg::sum(x), kg::prod(x), kg::cumsum(x), kg::cumprod(x), -x, kg::abs(x), kg::sign(x),
+                          kg::step(x), kg::pow(x, x), kg::matmul(kg::reshape(x, {1, 2}), kg::reshape(x, {2, 1}))})
+    EXPECT_EQ(y.type(), dtype::int32);
+  EXPECT_EQ(kg::sum(x).item(), 300);
+  EXPECT_EQ((-x).to_doubles(), (doubles{-200, -100}));
+  EXPECT_EQ(kg::matmul(kg::reshape(x, {1, 2}), kg::reshape(x, {2, 1})).item(), 50000);
+  EXPECT_EQ(kg::max(x).type(), dtype::uint8);
+  EXPECT_EQ(kg::is_finite(x).to_doubles(), (doubles{1, 1}));
+  EXPECT_EQ(kg::max_pool(kg::reshape(tensor({3, -7, 2, 1}), {1, 2, 2, 1}), 2).item<std::int32_t>(), 3);
+  EXPECT_EQ(kg::call_list<"AddN">(std::vector<tensor>(2, tensor({kg::complex64{1, 2}})))[0].item<kg::complex64>(),
+            (kg::complex64{2, 4}));
+}
+
 TEST(reductions, of_nothing_give_the_neutral_element_or_are_refused) {
   const tensor none = kg::zeros({0});
   EXPECT_EQ(kg::sum(none).item(), 0);
@@ -173,6 +188,15 @@ TEST(casts, reach_every_dtype_from_every_other) {
     }
   const tensor z = kg::cast(tensor({2.f}), dtype::complex64);
   EXPECT_EQ(z.item<kg::complex64>(), (kg::complex64{2, 0}));
+}
+
+TEST(casts, of_complex_numbers_are_those_of_the_real_part_and_to_bool_of_both) {
+  const tensor z({kg::complex64{2.5f, -3}, kg::complex64{0, 1}, kg::complex64{0, 0}});
+  EXPECT_EQ(kg::cast(z, dtype::float64).to_doubles(), (doubles{2.5, 0, 0}));
+  EXPECT_EQ(kg::cast(z, dtype::int32).to_doubles(), (doubles{2, 0, 0}));
+  EXPECT_EQ(kg::cast(z, dtype::boolean).to_doubles(), (doubles{1, 1, 0}));
+  const kg::backend_scope slow("reference");
+  EXPECT_EQ(kg::cast(z, dtype::boolean).to_doubles(), (doubles{1, 1, 0}));
 }
 
 TEST(casts, to_and_from_storage_types_without_kernels_are_refused) {

@@ -9,12 +9,14 @@
 #include <vector>
 
 #include "tests/support/full.h"
+#include "tests/support/refusal.h"
 
 import kerngrad;
 import kerngrad.testkit;
 
 namespace {
 
+using kg::tensor;
 using kg::testkit::check;
 
 class every_op : public ::testing::TestWithParam<std::string> {};
@@ -171,6 +173,59 @@ TEST_P(window_op, takes_the_bounds_of_its_attributes_in_little_memory_and_alike_
 
 INSTANTIATE_TEST_SUITE_P(known_ops, window_op, ::testing::ValuesIn(window_ops()),
                          [](const auto& info) { return info.param; });
+// ------------------------------------------------------------------------------------------ dtypes of operands
+
+using kg::dtype;
+using kg::operand;
+
+// A call of a sample in which value operand `which` has a dtype, and the others have it too where they may.
+std::string refused_with(const kg::op_row& row, const kg::testkit::sample& call, std::size_t which, dtype type) {
+  std::vector<kg::named_operand> operands;
+  for (std::size_t i = 0; i < call.operands.size(); ++i) {
+    const kg::testkit::sample_operand& given = call.operands[i];
+    const operand& spec = row.operands[i];
+    dtype own = type;
+    for (int t = 0; t < kg::dtype_count && i != which && !spec.types.has(own); ++t) own = static_cast<dtype>(t);
+    std::vector<tensor> tensors;
+    for (const kg::shape& dims : given.dims)
+      tensors.push_back(!given.values.defined()        ? kg::zeros(dims, own)
+                        : spec.part == kg::role::value ? kg::cast(given.values, own)
+                                                       : given.values);
+    if (spec.list) operands.emplace_back(given.name, tensors);
+    else operands.emplace_back(given.name, tensors[0]);
+  }
+  return kgtest::refusal([&] { return kg::run_kernel_list(row.name, operands, call.attrs); });
+}
+
+TEST_P(every_op, accepts_the_dtypes_that_its_row_and_the_documents_name_and_no_others) {
+  const kg::op_row& row = *kg::row_named(GetParam());
+  const std::vector<kg::testkit::sample> samples = kg::testkit::samples_of(row);
+  ASSERT_FALSE(samples.empty());
+  for (std::size_t i = 0; i < samples[0].operands.size(); ++i)
+    for (int t = 0; t < kg::dtype_count; ++t) {
+      const dtype type = static_cast<dtype>(t);
+      if (!kg::any_dtype.has(type) || row.operands[i].part != kg::role::value) continue;
+      const std::string refused = refused_with(row, samples[0], i, type);
+      EXPECT_EQ(refused == kgtest::accepted, row.operands[i].types.has(type))
+          << row.operands[i].name << " of " << kg::name_of(type) << ": " << refused;
+    }
+}
+
+TEST_P(every_op, makes_every_dtype_that_it_has_a_kernel_for_where_an_attribute_says_which) {
+  const kg::op_row& row = *kg::row_named(GetParam());
+  if (row.attr_index("dtype") < 0) return;
+  const kg::dtype_set kernels = kg::kernel_dtypes(kg::backend::simd, kg::find_op(row.name));
+  for (int t = 0; t < kg::dtype_count; ++t) {
+    const dtype type = static_cast<dtype>(t);
+    bool any = false;
+    for (kg::testkit::sample call : kg::testkit::samples_of(row)) {
+      std::erase_if(call.attrs, [](const kg::named_attribute& a) { return a.name == "dtype"; });
+      call.attrs.push_back({"dtype", type});
+      any = any || refused_with(row, call, row.operands.size(), dtype::float32) == kgtest::accepted;
+    }
+    EXPECT_EQ(any, kernels.has(type)) << kg::name_of(type);
+  }
+}
 
 TEST(the_backends, have_kernels_for_the_same_dtypes) {
   for (int id = 0; id < kg::op_count; ++id)

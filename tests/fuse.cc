@@ -139,6 +139,7 @@ TEST(a_fused_function, refuses_what_its_ops_refuse_in_their_words) {
   EXPECT_NE(refusal([&] { return both(a, a); }), kgtest::accepted);
   const auto clipped = [](auto p) { return kg::clip(p, 2, 1); };
   EXPECT_EQ(refusal([&] { return kg::fuse(clipped)(a); }), refusal([&] { return clipped(a); }));
+  EXPECT_NE(refusal([&] { return clipped(a); }), kgtest::accepted);
 }
 
 // ------------------------------------------------------------------------------------------ gradients

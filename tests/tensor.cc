@@ -32,6 +32,48 @@ TEST(a_tensor, is_built_from_lists_spans_vectors_and_scalars) {
   EXPECT_EQ(tensor({kg::complex64{1, 2}}).type(), dtype::complex64);
 }
 
+TEST(a_tensor, is_a_matrix_when_it_is_written_in_braces_of_braces) {
+  const std::vector<double> four = {1, 2, 3, 4};
+  const tensor rows{{1, 2}, {3, 4}}, values({1, 2, 3, 4}, {2, 2}), square{{1, 2}, {1, 2}};
+  EXPECT_EQ(rows.signature(), (kg::signature{shape{2, 2}, dtype::int32}));
+  EXPECT_EQ(rows.to_doubles(), four);
+  EXPECT_EQ(values.signature(), rows.signature());
+  EXPECT_EQ(square.dims(), (shape{2, 2})) << "not the values 1, 2 of shape [1, 2]";
+  EXPECT_EQ(tensor({1, 2}, {1, 2}).dims(), (shape{1, 2}));
+  EXPECT_EQ(tensor({{1.f, 2.f}, {3.f, 4.f}}).signature(), (kg::signature{shape{2, 2}, dtype::float32}));
+  EXPECT_EQ((tensor{{7}}).dims(), (shape{1, 1}));
+  EXPECT_EQ((tensor{{true}, {false}}).signature(), (kg::signature{shape{2, 1}, dtype::boolean}));
+  const tensor stack{{{1.0, 2.0}, {3.0, 4.0}, {5.0, 6.0}}, {{7.0, 8.0}, {9.0, 10.0}, {11.0, 12.0}}};
+  EXPECT_EQ(stack.signature(), (kg::signature{shape{2, 3, 2}, dtype::float64}));
+  EXPECT_EQ(stack.to_doubles(), (std::vector<double>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}));
+  EXPECT_EQ((tensor{{{{1}}}, {{{2}}}}).dims(), (shape{2, 1, 1, 1}));
+  EXPECT_EQ(kg::sum({{1, 2}, {3, 4}}, 0).to_doubles(), (std::vector<double>{4, 6})) << "as an argument, too";
+}
+
+TEST(a_tensor, of_ragged_braces_is_refused) {
+  for (const std::string& text :
+       {refusal([] { return tensor{{1, 2}, {3}}; }), refusal([] { return tensor{{1.f, 2.f}, {1, 2}}; }),
+        refusal([] { return tensor{{{1}, {2}}, {{3}}}; }), refusal([] { return tensor{{{1}}, {2}}; }),
+        refusal([] { return tensor{{1, 2}, {}}; })})
+    EXPECT_EQ(text.find("[tensor]"), 0) << text;
+  EXPECT_NE(refusal([] { return tensor{{1, 2}, {3}}; }).find("int32 [2] beside braces of int32 [1]"),
+            std::string::npos);
+}
+
+TEST(an_index, beyond_the_end_is_refused) {
+  const tensor x = kg::zeros({6, 2});
+  kg::tensor_list parts = kg::split(x, 3);
+  const kg::tensor_list none;
+  EXPECT_EQ(x.dims()[1], 2);
+  EXPECT_EQ(parts[2].dims(), (shape{2, 2}));
+  for (const std::string& text :
+       {refusal([&] { static_cast<void>(x.dims()[-1]); }), refusal([&] { static_cast<void>(x.dims()[2]); }),
+        refusal([&] { static_cast<void>(x.dims()[std::int64_t{1} << 32]); }),
+        refusal([&] { static_cast<void>(shape{}[0]); }), refusal([&] { static_cast<void>(parts[9]); }),
+        refusal([&] { static_cast<void>(parts[-1]); }), refusal([&] { static_cast<void>(none[0]); })})
+    EXPECT_NE(text.find("index"), std::string::npos) << text;
+}
+
 TEST(a_tensor, keeps_booleans_whichever_way_they_come) {
   const tensor a({true, false, true}), b(std::vector<bool>{true, false, true}),
       c(std::vector<bool>{true, false}, {2, 1});
@@ -223,6 +265,35 @@ TEST(an_attribute, refuses_texts_and_lists_that_it_has_no_room_for) {
             std::string::npos);
   EXPECT_NE(refusal([] { return kg::attr_value(std::vector<std::int64_t>(17)); }).find("a list of 17 integers"),
             std::string::npos);
+}
+
+TEST(axes, are_all_where_none_are_given_and_none_where_the_list_is_empty) {
+  const tensor x{{1.f, 2.f, 3.f}, {4.f, 5.f, 6.f}};
+  const std::vector<std::int64_t> none;
+  EXPECT_EQ(kg::sum(x).dims(), shape{});
+  EXPECT_EQ(kg::sum(x, kg::all_axes, true).dims(), (shape{1, 1}));
+  EXPECT_EQ(kg::sum(x, {0, 1}).item(), 21);
+  for (const tensor& y : {kg::sum(x, {}), kg::sum(x, none), kg::max(x, {}), kg::mean(x, {}, true), kg::reverse(x, none),
+                          kg::run_kernel("Sum", {{"x", x}}, {{"axis", none}})}) {
+    EXPECT_EQ(y.dims(), x.dims());
+    EXPECT_EQ(y.to_doubles(), x.to_doubles());
+  }
+  EXPECT_EQ(kg::reverse(x).to_doubles(), (std::vector<double>{6, 5, 4, 3, 2, 1}));
+  EXPECT_NE(refusal([&] { return kg::sum(x, (std::int64_t{1} << 32) + 1); }), accepted) << "no axis 1";
+  EXPECT_EQ(kg::grad([](const tensor& t) { return kg::sum(kg::sum(kg::square(t), {})); })(x).to_doubles(),
+            (std::vector<double>{2, 4, 6, 8, 10, 12}));
+}
+
+TEST(where, broadcasts_a_condition_of_rank_1_as_anything_else) {
+  const tensor square{{1, 2}, {3, 4}}, tall{{1, 2}, {3, 4}, {5, 6}}, mask({true, false});
+  EXPECT_EQ(kg::where(mask, square, -square).to_doubles(), (std::vector<double>{1, -2, 3, -4}));
+  EXPECT_EQ(kg::where(mask, tall, -tall).to_doubles(), (std::vector<double>{1, -2, 3, -4, 5, -6}));
+  EXPECT_EQ(kg::where(kg::reshape(mask, {2, 1}), square, -square).to_doubles(), (std::vector<double>{1, 2, -3, -4}));
+  EXPECT_EQ(kg::run_kernel("Select", {{"condition", mask}, {"t", square}, {"e", -square}}).to_doubles(),
+            (std::vector<double>{1, -2, 3, -4}));
+  EXPECT_EQ(kg::fuse([](auto c, auto t, auto e) { return kg::where(c, t, e); })(mask, square, -square).to_doubles(),
+            (std::vector<double>{1, -2, 3, -4}));
+  EXPECT_NE(refusal([&] { return kg::where(tensor({true, false, true}), tall, tall); }), accepted);
 }
 
 TEST(memory, that_cannot_be_had_is_an_error_of_the_library) {

@@ -35,6 +35,11 @@ void detail::fail_with(std::string_view op, std::string_view got, std::initializ
   fail(op, text, wanted, advice);
 }
 
+void detail::refuse_index(std::string_view what, std::int64_t i, std::int64_t count) {
+  fail(what, "index " + std::to_string(i) + " of " + std::to_string(count),
+       count ? "an index from 0 to " + std::to_string(count - 1) : "one that is not empty");
+}
+
 void inference::refuse(std::string_view got, std::string_view wanted, std::string_view advice) const {
   fail(row.name, got, wanted, advice);
 }

@@ -297,56 +297,6 @@ tensor run_with_number(const op_entry& op, const tensor& x, double value, number
   return y;
 }
 
-tensor literal(double value, const tensor& like) {
-  const bool fraction = std::floor(value) != value;
-  dtype type = like.type();
-  if (type == dtype::boolean || (fraction && integral.has(type))) type = dtype::float32;
-  if (type == dtype::float32) return tensor(static_cast<float>(value));
-  if (type == dtype::float64) return tensor(value);
-  const unrecorded pause;
-  return full({}, value, type);
-}
-
-tensor whole_literal(std::int64_t value, const tensor& like) {
-  const dtype type = like.type() == dtype::boolean ? dtype::int32 : like.type();
-  const unrecorded pause;
-  // An attribute is a double: an int64 beyond its 53 bits goes through a tensor of its own.
-  return type == dtype::int64 ? tensor(value) : full({}, static_cast<double>(value), type);
-}
-
-}  // namespace detail
-
-std::vector<double> tensor::to_doubles() const {
-  const auto copy = [](auto values) { return std::vector<double>(values.begin(), values.end()); };
-  switch (type()) {
-    case dtype::float32: return copy(data<float>());
-    case dtype::float64: return copy(data<double>());
-    case dtype::int32: return copy(data<std::int32_t>());
-    case dtype::int64: return copy(data<std::int64_t>());
-    case dtype::uint8: return copy(data<std::uint8_t>());
-    case dtype::boolean: return copy(data<bool>());
-    default: fail("to_doubles", "dtype " + std::string(name_of(type())), "a real dtype", "take real(x) or imag(x)");
-  }
-}
-
-double tensor::item() const {
-  if (size() != 1) fail("item", "a tensor of shape " + to_string(dims()), "exactly one element");
-  return to_doubles()[0];
-}
-
-tensor tensor::raw(const void* values, std::size_t count, dtype type, const shape& dims) {
-  if (static_cast<std::int64_t>(count) != dims.size())
-    fail("tensor", std::to_string(count) + " values", std::to_string(dims.size()) + " for shape " + to_string(dims));
-  detail::buffer* b = detail::allocate(type, dims);
-  if (count) std::memcpy(b->data, values, count * size_of(type));
-  return tensor(b);
-}
-
-namespace detail {
-void refuse_element(const buffer* b, dtype wanted) {
-  fail("data", "a tensor of dtype " + std::string(name_of(b->type)) + " read as " + std::string(name_of(wanted)),
-       "the C++ type of its dtype", "cast it first");
-}
 }  // namespace detail
 
 }  // namespace kerngrad

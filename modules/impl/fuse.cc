@@ -17,29 +17,51 @@ namespace kerngrad::detail {
 namespace {
 
 // The steps as calls of their ops, which check, watch, record and refuse as they do.
-std::vector<tensor> run_steps(const fused_program& p, std::span<const tensor* const> in) {
-  std::vector<tensor> values(p.steps.size());
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const fused_step& s = p.steps[i];
-    const tensor* like = s.in[0] >= 0 ? &values[static_cast<std::size_t>(s.in[0])] : nullptr;
-    if (s.kind == step_kind::operand) {
-      values[i] = *in[static_cast<std::size_t>(s.place)];
-    } else if (s.kind == step_kind::literal) {
-      values[i] = s.whole ? whole_literal(s.integer, *like) : literal(s.numbers[0], *like);
-    } else if (s.kind == step_kind::constant) {
-      values[i] = s.numbers[0] == 0 ? zeros_like(*like) : ones_like(*like);
-    } else if (s.row->types.after == result::attribute) {
-      values[i] = cast(*like, s.to);
-    } else {
-      const tensor* operands[3] = {};
-      for (std::size_t k = 0; k < s.row->operands.size(); ++k) operands[k] = &values[static_cast<std::size_t>(s.in[k])];
-      const attr_value attrs[] = {s.numbers[0], s.numbers[1]};
-      values[i] = run_one(*s.op, {operands, s.row->operands.size()}, {attrs, s.row->attrs.size()});
+class single_steps {
+ public:
+  single_steps(const fused_program& p, std::span<const tensor* const> in) : p_(p), values_(p.steps.size()) {
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      const fused_step& s = p_.steps[i];
+      if (s.kind == step_kind::operand) values_[i] = *in[static_cast<std::size_t>(s.place)];
+      else if (s.kind == step_kind::constant)
+        values_[i] = s.numbers[0] == 0 ? zeros_like(value(s.in[0])) : ones_like(value(s.in[0]));
+      else if (s.kind == step_kind::op) values_[i] = run(s);
     }
   }
+  /// What a step gives; a number becomes a tensor when somebody reads it as one.
+  const tensor& value(std::int16_t i) {
+    tensor& x = values_[static_cast<std::size_t>(i)];
+    const fused_step& s = p_.steps[static_cast<std::size_t>(i)];
+    if (s.kind == step_kind::literal && !x.defined()) x = number_like("fuse", s.number, value(s.in[0]));
+    return x;
+  }
+
+ private:
+  tensor run(const fused_step& s) {
+    const op_row& row = *s.row;
+    if (row.types.after == result::attribute) return cast(value(s.in[0]), s.to);
+    const auto number = [&](std::size_t k) -> const plain_number* {
+      const fused_step& from = p_.steps[static_cast<std::size_t>(s.in[k])];
+      return from.kind == step_kind::literal ? &from.number : nullptr;
+    };
+    if (row.operands.size() == 2) {
+      if (const plain_number* n = number(1)) return run_beside(*s.op, value(s.in[0]), *n, number_is::right);
+      if (const plain_number* n = number(0)) return run_beside(*s.op, value(s.in[1]), *n, number_is::left);
+    }
+    const tensor* operands[3] = {};
+    for (std::size_t k = 0; k < row.operands.size(); ++k) operands[k] = &value(s.in[k]);
+    const attr_value attrs[] = {s.numbers[0], s.numbers[1]};
+    return run_one(*s.op, {operands, row.operands.size()}, {attrs, row.attrs.size()});
+  }
+
+  const fused_program& p_;
+  std::vector<tensor> values_;
+};
+std::vector<tensor> run_steps(const fused_program& p, std::span<const tensor* const> in) {
+  single_steps steps(p, in);
   std::vector<tensor> results(p.results.size());
   for (std::size_t k = 0; k < results.size(); ++k)
-    if (p.results[k] >= 0) results[k] = values[static_cast<std::size_t>(p.results[k])];
+    if (p.results[k] >= 0) results[k] = steps.value(p.results[k]);
   return results;
 }
 

@@ -16,17 +16,9 @@ namespace kerngrad::detail {
 
 namespace {
 
-// The dtype of a number beside operands of a dtype, as `literal` and `whole_literal` have it.
-dtype literal_type(const fused_step& s, dtype like) {
-  if (s.kind == step_kind::constant) return like;
-  if (s.whole) return like == dtype::boolean ? dtype::int32 : like;
-  const bool fraction = s.numbers[0] != static_cast<double>(static_cast<std::int64_t>(s.numbers[0]));
-  return like == dtype::boolean || (fraction && integral.has(like)) ? dtype::float32 : like;
-}
-
 // A number as a scalar tensor of a dtype, rounded to its own dtype first.
 tensor literal_tensor(const fused_step& s, dtype own) {
-  if (s.kind == step_kind::literal && s.whole && own == dtype::int64) return tensor(s.integer);
+  if (s.kind == step_kind::literal && own == dtype::int64) return tensor(s.number.integer);
   if (own == dtype::boolean) return cast(tensor(static_cast<float>(s.numbers[0])), own);
   return full({}, s.numbers[0], own);
 }
@@ -99,7 +91,7 @@ bool fused_plan::infer() {
       if ((v.used || static_cast<int>(i) == program_.frame) && (!infer_op(i) || !infer_dims(i, uniform))) return false;
     } else {
       const value& like = values_[static_cast<std::size_t>(s.in[0])];
-      v.type = literal_type(s, like.type), v.dims = like.dims;
+      v.type = s.kind == step_kind::constant ? like.type : dtype_beside(s.number, like.type), v.dims = like.dims;
     }
   }
   return true;
@@ -115,6 +107,11 @@ bool fused_plan::infer_op(std::size_t i) {
   for (std::size_t k = 0; k < row.operands.size(); ++k) {
     const dtype type = values_[static_cast<std::size_t>(s.in[k])].type;
     if (!row.operands[k].types.has(type)) return false;
+    // A number that takes part in another way than as a scalar: the op's own call knows how.
+    const fused_step& from = step(static_cast<std::size_t>(s.in[k]));
+    if (from.kind == step_kind::literal &&
+        dtype_beside(row, from.number, values_[static_cast<std::size_t>(from.in[0])].type) != type)
+      return false;
     if (row.operands[k].part != role::value) continue;
     common = any ? promote(common, type) : type;
     any = true;
@@ -130,16 +127,14 @@ bool fused_plan::infer_dims(std::size_t i, bool uniform) {
   const op_row& row = *s.row;
   value& v = values_[i];
   v.dims = values_[static_cast<std::size_t>(s.in[0])].dims;
-  const bool plain_rule = row.infer == shapes::same || row.infer == shapes::broadcasted ||
-                          row.infer == shapes::select || row.infer == shapes::cast || row.infer == shapes::all_equal;
+  const bool plain_rule = row.infer == shapes::same || row.infer == shapes::broadcasted || row.infer == shapes::cast ||
+                          row.infer == shapes::all_equal;
   if (uniform && plain_rule) return true;
   work_array<view, 3> seen(row.operands.size());
   for (std::size_t k = 0; k < row.operands.size(); ++k) {
     const std::size_t at = static_cast<std::size_t>(s.in[k]);
     seen[k] = {nullptr, step(at).kind == step_kind::literal ? shape{} : *values_[at].dims, values_[at].type};
   }
-  // A condition of rank 1 that chooses rows is no broadcast.
-  if (row.infer == shapes::select && seen[0].dims.rank() == 1 && seen[1].dims.rank() > 1) return false;
   std::array<attr_value, 2> attrs;
   for (std::size_t k = 0; k < row.attrs.size() && k < 2; ++k)
     attrs[k] = row.types.after == result::attribute ? attr_value(s.to) : attr_value(s.numbers[k]);

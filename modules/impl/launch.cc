@@ -127,13 +127,7 @@ void binary(const launch_call& c) {
 }
 
 void select(const launch_call& c) {
-  shape condition = dims_of(c, 0);
-  if (shapes::selects_rows(condition, dims_of(c, 1)) && dims_of(c, 1) == dims_of(c, 2)) {
-    std::vector<std::int64_t> column(static_cast<std::size_t>(dims_of(c, 1).rank()), 1);
-    column[0] = condition[0];
-    condition = shape(column);
-  }
-  detail::run_broadcast(c, merged<3>(c.out[0].dims, {condition, dims_of(c, 1), dims_of(c, 2)}));
+  detail::run_broadcast(c, merged<3>(c.out[0].dims, {dims_of(c, 0), dims_of(c, 1), dims_of(c, 2)}));
 }
 
 void add_n(const launch_call& c) {

@@ -26,7 +26,7 @@ std::vector<sample> select_samples(const op_row& row, bool long_ones) {
   std::vector<sample> all = {
       with_fixed(make_sample(row, {{2, 3}, {2, 3}, {2, 3}}), 0, six),
       with_fixed(make_sample(row, {{2, 3}, {3}, {}}), 0, six),
-      with_fixed(make_sample(row, {{2}, {2, 3}, {2, 3}}), 0, two),
+      with_fixed(make_sample(row, {{2}, {3, 2}, {3, 2}}), 0, two),
       with_fixed(make_sample(row, {{}, {2, 2}, {2}}), 0, one),
       with_fixed(make_sample(row, {{0, 3}, {3}, {1, 3}}), 0, tensor(std::vector<bool>{}, {0, 3}))};
   if (long_ones) {
@@ -157,7 +157,10 @@ std::vector<sample> create_samples(const op_row& row) {
        {{{"start", 0}, {"stop", 5}},
         {{"start", 5}, {"stop", 0.5}, {"step", -0.5}},
         {{"start", 3}, {"stop", -70}, {"dtype", dtype::int64}}}},
-      {"LinSpace", {{{"start", -1.0}, {"stop", 2.0}, {"num", 67}}, {{"start", 1.0}, {"stop", 1.0}, {"num", 1}}}},
+      {"LinSpace",
+       {{{"start", -1.0}, {"stop", 2.0}, {"num", 67}},
+        {{"start", 1.0}, {"stop", 1.0}, {"num", 1}},
+        {{"start", -1e308}, {"stop", 1e308}, {"num", 3}, {"dtype", dtype::float64}}}},
       {"RandomUniform",
        {{{"shape", integers{67}}, {"seed", 3}},
         {{"shape", integers{2, 3}}, {"low", -1.0}, {"high", 4.0}, {"dtype", dtype::float64}}}},

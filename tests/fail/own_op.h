@@ -7,10 +7,11 @@ using kernel_entry = kg::kernels::entry;
 inline void launch_own(const kg::launch_call&) {}
 inline void run_own(const void* const*, void* const*, const void*) {}
 
+inline constexpr kg::operand own_operand[] = {{"x", kg::only(kg::dtype::float32)}};
 inline constexpr kg::op_row own_row{.name = "Own",
                                     .doc = "An op of one's own.",
                                     .group = kg::family::unary,
-                                    .operands = kg::x_floating,
+                                    .operands = own_operand,
                                     .infer = kg::shapes::same,
                                     .launch = launch_own};
 inline constexpr kernel_entry own_kernel{"Own", kg::dtype::float32, run_own, nullptr, nullptr};

@@ -43,6 +43,7 @@ std::string result_text(const kg::op_row& row) {
   }
   switch (row.types.before) {
     case kg::lift::integers: return "promoted; bool as int32";
+    case kg::lift::signs: return "promoted; bool and uint8 as int32";
     case kg::lift::floats: return "promoted; integers as float32";
     default: return "promoted";
   }
