@@ -6,6 +6,7 @@ module;
 #include "kernels/abi.h"
 #include "kernels/binary.h"
 #include "kernels/parallel.h"
+#include "kernels/sizes.h"
 #include "kernels/stream.h"
 #include "kernels/window.h"
 module kerngrad:geometry;
@@ -105,7 +106,7 @@ struct box_cut {
   std::int64_t size, piece, pieces;
 
   box_cut(std::span<const std::int64_t> dims, std::int64_t chunk);
-  std::size_t chunks() const { return static_cast<std::size_t>(outer * pieces); }
+  std::size_t chunks() const { return kernels::extent(outer, pieces); }
   /// How much of the axis a chunk has.
   std::int64_t count(std::size_t chunk) const { return std::min(piece, size - begin(chunk)); }
   /// Where a chunk begins on the axis, and counted over all axes up to it.

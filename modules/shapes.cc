@@ -3,6 +3,7 @@
 // door, the by-name door and static assertions run the same code.
 module;
 #include "kernels/abi.h"
+#include "kernels/sizes.h"
 #include "kernels/window.h"
 export module kerngrad:shapes;
 
@@ -222,7 +223,12 @@ constexpr window_axis resolve_axis(const inference& call, std::int64_t in, std::
   if (pad.kind() == attr_kind::text && mode != "floor")
     call.refuse("dimRoundingMode \"" + std::string(mode) + "\" with pad \"" + std::string(pad.as_text()) + "\"",
                 "a padding in pixels, or no rounding mode");
-  const std::int64_t reach = (filter - 1) * dilation + 1;
+  // Far below 2^63, so that no position of a window overflows, wherever in the padding it lies.
+  constexpr std::int64_t most_reach = std::int64_t{1} << 61;
+  const std::int64_t reach = kernels::saturated_sum(kernels::saturated_product(filter - 1, dilation), 1);
+  if (reach > most_reach)
+    call.refuse("a window of " + std::to_string(filter) + " elements, " + std::to_string(dilation) + " pixels apart",
+                "a window of at most 2^61 pixels", "use smaller filters or dilations");
   window_axis result{};
   if (pad.kind() == attr_kind::text && pad.as_text() == "same") {
     result.out = (in + stride - 1) / stride;

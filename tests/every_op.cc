@@ -227,6 +227,16 @@ TEST_P(every_op, makes_every_dtype_that_it_has_a_kernel_for_where_an_attribute_s
   }
 }
 
+TEST(a_window, whose_extent_no_integer_holds_is_refused) {
+  const kg::tensor x(std::vector<float>{}, kg::shape{1, 4, 1, 0});
+  const kg::tensor filter(std::vector<float>{}, kg::shape{std::int64_t{1} << 57, 1, 0, 1});
+  for (const char* op : {"Conv2D", "FusedConv2D"})
+    EXPECT_THROW(kg::run_kernel(op, {{"x", x}, {"filter", filter}},
+                                {{"pad", "valid"}, {"dilations", std::vector<std::int64_t>{128, 1}}}),
+                 kg::error)
+        << op;
+}
+
 TEST(the_backends, have_kernels_for_the_same_dtypes) {
   for (int id = 0; id < kg::op_count; ++id)
     EXPECT_EQ(to_string(kg::kernel_dtypes(kg::backend::simd, id)),

@@ -27,6 +27,12 @@ ALGORITHM = re.compile(
 TARGET_BY_NAME = re.compile(r'\bHWY_TARGET\s*[=!<>]')
 # GCC 16 does not survive the import of a defaulted comparison that is a friend.
 DEFAULTED_FRIEND = re.compile(r'\bfriend\b.*\boperator(==|<=>)\(.*\)\s*=\s*default')
+# Where memory is asked for; what follows, up to the closing bracket, says how much.
+ASKS_FOR_MEMORY = re.compile(r'\b(?:vector|work_array|scratch)<[^;(){}]*>\s+\w+\(|[.>](?:resize|reserve|reach)\('
+                             r'|\b(?:AllocateAligned(?:<[^()]*>)?|aligned_alloc|malloc|mmap|take_scratch)\('
+                             r'|\bnew [\w:]+(?:<[^()]*>)?\[')
+# Products that are refused, or stay the largest number, where they overflow (kernels/sizes.h).
+CHECKED_PRODUCT = re.compile(r'\b(?:product_of|saturated_product|extent)\(')
 RANGES_INCLUDE = re.compile(r'#\s*include\s*["<]range/v3/(all\.hpp)?')
 # Locks that a fork would not know of; modules/impl/locks.cc has those of the library, the pool makes itself anew.
 LOCK = re.compile(r'\bstd::(?:recursive_|shared_|timed_|recursive_timed_|shared_timed_)?mutex\b|\bpthread_mutex_t\b')
@@ -107,6 +113,43 @@ def check_code(name, text):
             yield number, 'range-v3 belongs into implementation units and tests'
 
 
+def inside_brackets(code, begin):
+    """What stands between the bracket that was opened before `begin` and the one that closes it."""
+    depth = 1
+    for end in range(begin, len(code)):
+        depth += (code[end] in '([{') - (code[end] in ')]}')
+        if depth == 0:
+            return code[begin:end]
+    return code[begin:]
+
+
+def without_checked_products(code):
+    found = CHECKED_PRODUCT.search(code)
+    while found:
+        inside = inside_brackets(code, found.end())
+        # As many line ends as before, for the numbers of the lines after it.
+        code = code[:found.start()] + 'size' + '\n' * inside.count('\n') + code[found.end() + len(inside) + 1:]
+        found = CHECKED_PRODUCT.search(code)
+    return code
+
+
+def check_sizes(name, text):
+    """Sizes are multiplied by kernels/sizes.h, which refuses a product that overflows: an amount of memory, and how far
+    the window of an attribute's dilation reaches. The formatter writes a product, and no pointer, as ` * `; rounding up
+    to a multiple is none."""
+    if not name.startswith(('kernels/', 'modules/')) or name == 'kernels/sizes.h':
+        return
+    state = {'comment': False}
+    code = without_checked_products('\n'.join(code_of(line, state) for line in text.splitlines()))
+    for found in ASKS_FOR_MEMORY.finditer(code):
+        asked = re.sub(r'/ (\w+) \* \1\b', '', inside_brackets(code, found.end()))
+        if re.search(r' \*\s', asked):
+            yield code.count('\n', 0, found.start()) + 1, 'a size in memory that may overflow: kernels/sizes.h'
+    if name.startswith('modules/'):
+        for found in re.finditer(r' \*\s+(?:\w+\.)*dilations?\w*\b|\bdilations?\w*(?:\[\w+\])? \*\s', code):
+            yield code.count('\n', 0, found.start()) + 1, 'a window that may reach too far: kernels/sizes.h'
+
+
 def check_mirrors(names):
     """The folders mirror each other: a family has the same name everywhere."""
     known = set(names)
@@ -172,6 +215,7 @@ def main():
         findings += [(name, *found) for found in check_text(name, text)]
         if name.endswith(CODE):
             findings += [(name, *found) for found in check_code(name, text)]
+            findings += [(name, *found) for found in check_sizes(name, text)]
     if '--no-format' not in sys.argv[1:]:
         findings += check_format(names)
     for name, line, what in sorted(set(findings)):

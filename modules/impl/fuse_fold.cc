@@ -6,6 +6,7 @@ module;
 #include "kernels/abi.h"
 #include "kernels/parallel.h"
 #include "kernels/reduce.h"
+#include "kernels/sizes.h"
 module kerngrad;
 
 import :dispatch;
@@ -114,7 +115,7 @@ void folding::run_all() const {
   constexpr std::int64_t most = chunk_elements_of_program;
   const std::int64_t parts = (at.count + most - 1) / most;
   const bool joins = slot && parts > 1;
-  work_array<double, 64> values(static_cast<std::size_t>(joins ? at.rows * parts : 0));
+  work_array<double, 64> values(joins ? kernels::extent(at.rows, parts) : 0);
   const auto value_of = [&](std::int64_t i) -> std::byte* {
     if (!slot) return nullptr;
     const std::size_t at_value = static_cast<std::size_t>(i);

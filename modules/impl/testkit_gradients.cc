@@ -12,6 +12,7 @@ module;
 #include <utility>
 #include <vector>
 #include "kernels/abi.h"
+#include "kernels/sizes.h"
 module kerngrad.testkit;
 
 namespace kerngrad::testkit::detail {
@@ -22,7 +23,7 @@ constexpr double stencil[3] = {45.0 / 60, -9.0 / 60, 1.0 / 60};
 // Weights for a tensor's elements, of its dtype.
 tensor weights_like(const tensor& x, std::uint64_t seed) {
   stream draw(seed);
-  std::vector<double> values(static_cast<std::size_t>(x.size()) * (x.type() == dtype::complex64 ? 2 : 1));
+  std::vector<double> values(kernels::extent(x.size(), x.type() == dtype::complex64 ? 2 : 1));
   for (double& v : values) v = 0.5 + draw.unit();
   return from_doubles(values, x.dims(), x.type());
 }
