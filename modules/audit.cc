@@ -58,6 +58,14 @@ concept row_is_complete = [] {
   return false;
 }();
 
+/// The row's attributes are such that calls can give them.
+template <fixed_string Op, const auto& Rows>
+concept row_has_sound_attributes = [] {
+  for (const op_row& row : Rows)
+    if (row.name == Op) return attrs_are_sound(row.attrs);
+  return false;
+}();
+
 /// A table of kernels has one for the op (or for the op whose kernel it borrows).
 template <fixed_string Op, const auto& Rows, const auto& Kernels>
 concept op_has_kernel = [] {
@@ -160,6 +168,10 @@ concept kernel_has_row = [] {
 template <fixed_string Op, const auto& Rows, const auto& Kernels, const auto& Reference, const auto& Rules>
 consteval bool check_op() {
   static_assert(row_is_complete<Op, Rows>, "[audit] a row without documentation, shape rule or launcher: complete it");
+  static_assert(
+      row_has_sound_attributes<Op, Rows>,
+      "[audit] an attribute without a name or with another one's, with an empty range, or with a default that no "
+      "call could give: correct it");
   static_assert(op_has_kernel<Op, Rows, Kernels>, "[audit] a known op without a SIMD kernel: add its line to kernels/");
   static_assert(op_has_kernel<Op, Rows, Reference>,
                 "[audit] a known op without a reference kernel: add its line to kernels/reference/");

@@ -47,7 +47,8 @@ struct backend_info {
 /// All backends, the highest priority first.
 std::vector<backend_info> backends();
 
-/// While it lives, this thread's calls run on a backend; other threads' do not. Scopes nest.
+/// While it lives, the thread that made it runs its calls on a backend; other threads do not. Scopes nest: the youngest
+/// that lives counts, whichever ends first.
 class backend_scope {
  public:
   /// Throws as set_backend does.
@@ -58,7 +59,7 @@ class backend_scope {
   backend_scope& operator=(const backend_scope&) = delete;
 
  private:
-  std::shared_ptr<const void> outer_;
+  std::shared_ptr<void> here_;
 };
 
 /// What happens when the active backend has no kernel for a call.

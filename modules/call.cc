@@ -15,16 +15,41 @@ import :engine;
 
 export namespace kerngrad {
 
-/// An attribute of a typed call.
-template <fixed_string Name>
+/// An attribute of a typed call; of kind `absent` when only the call itself can tell.
+template <fixed_string Name, attr_kind Kind = attr_kind::absent>
 struct named_attr {
   attr_value value;
   static constexpr std::string_view name = Name;
+  static constexpr attr_kind kind = Kind;
 };
+
+}  // namespace kerngrad
+
+namespace kerngrad::detail {
+
+template <class T>
+consteval attr_kind kind_of() {
+  if (std::is_same_v<T, bool>) return attr_kind::boolean;
+  if (std::is_integral_v<T>) return attr_kind::integer;
+  if (std::is_floating_point_v<T>) return attr_kind::number;
+  if (std::is_same_v<T, dtype>) return attr_kind::dtype;
+  if (std::is_same_v<T, shape> || std::is_same_v<T, std::vector<std::int64_t>>) return attr_kind::list;
+  return std::is_convertible_v<const T&, std::string_view> ? attr_kind::text : attr_kind::absent;
+}
+
+}  // namespace kerngrad::detail
+
+export namespace kerngrad {
+
 /// `attr<"axis">(1)`: the attribute of that name for a call.
-template <fixed_string Name>
-constexpr named_attr<Name> attr(const attr_value& value) {
+template <fixed_string Name, class T>
+  requires std::is_convertible_v<const T&, attr_value>
+constexpr named_attr<Name, detail::kind_of<T>()> attr(const T& value) {
   return {value};
+}
+template <fixed_string Name>
+constexpr named_attr<Name, attr_kind::list> attr(std::initializer_list<std::int64_t> list) {
+  return {list};
 }
 
 }  // namespace kerngrad
@@ -33,17 +58,68 @@ namespace kerngrad::detail {
 
 template <class T>
 inline constexpr bool is_attr = false;
-template <fixed_string Name>
-inline constexpr bool is_attr<named_attr<Name>> = true;
+template <fixed_string Name, attr_kind Kind>
+inline constexpr bool is_attr<named_attr<Name, Kind>> = true;
 
 template <class T>
 concept operand_argument = std::is_convertible_v<const T&, const tensor&>;
 
-/// An argument is an operand, or an attribute that the row has.
-template <class Op, class T>
-consteval bool fits() {
-  if constexpr (is_attr<T>) return Op::row.attr_index(T::name) >= 0;
-  else return true;
+enum class attr_mistake : std::uint8_t { none, unknown, kind, missing };
+
+// What an argument says of itself: an operand has no name.
+struct given_attr {
+  std::string_view name{};
+  attr_kind kind = attr_kind::absent;
+};
+template <class T>
+consteval given_attr as_given() {
+  if constexpr (is_attr<T>) return {T::name, T::kind};
+  else return {};
+}
+
+// The first mistake in the attributes of a call.
+consteval attr_mistake mistake_in(const op_row& row, std::span<const given_attr> given) {
+  std::uint32_t there = 0;
+  for (const given_attr& a : given) {
+    if (a.name.empty()) continue;
+    const int at = row.attr_index(a.name);
+    if (at < 0) return attr_mistake::unknown;
+    if (a.kind != attr_kind::absent && !takes_kind(row.attrs[static_cast<std::size_t>(at)], a.kind))
+      return attr_mistake::kind;
+    there |= std::uint32_t{1} << at;
+  }
+  for (std::size_t i = 0; i < row.attrs.size(); ++i)
+    if (row.attrs[i].required && !((there >> i) & 1)) return attr_mistake::missing;
+  return attr_mistake::none;
+}
+template <class Op, class... Args>
+inline constexpr attr_mistake mistake_of = []() consteval {
+  constexpr std::array<given_attr, sizeof...(Args) + 1> given{as_given<Args>()...};
+  return mistake_in(Op::row, {given.data(), sizeof...(Args)});
+}();
+
+// "axis: integer, required, keepDims: bool".
+struct attr_text {
+  char text[1000]{};
+  std::size_t size = 0;
+  consteval void add(std::string_view part) {
+    for (const char c : part)
+      if (size < sizeof text) text[size++] = c;
+  }
+  consteval explicit attr_text(std::span<const attr_spec> all) {
+    for (const attr_spec& item : all) {
+      add(size ? ", " : ""), add(item.name), add(": "), add(name_of(item.kind));
+      if (item.required) add(", required");
+    }
+    if (all.empty()) add("none");
+  }
+};
+template <class Op>
+consteval auto attr_text_of() {
+  constexpr attr_text made(Op::row.attrs);
+  char text[made.size + 1]{};
+  for (std::size_t i = 0; i < made.size; ++i) text[i] = made.text[i];
+  return fixed_string<made.size + 1>(text);
 }
 
 // What a call says of its row is the compiler's answer. A call that names the row when it runs, or a local reference to
@@ -75,9 +151,26 @@ struct known {
   static constexpr const op_row& row = row_of<op_id<Name>>;
 };
 
+/// What the compiler shows beside a mistake in the attributes of a call: those that the op's row has.
+template <fixed_string>
+struct the_attributes_are {
+  static constexpr bool as_given = false;
+};
+template <class Attributes>
+concept found_as_given = Attributes::as_given;
+
 /// Every attribute among the arguments is one of the op's row.
 template <class Op, class... Args>
-concept has_these_attributes = (detail::fits<Op, Args>() && ...);
+concept has_these_attributes = detail::mistake_of<Op, Args...> != detail::attr_mistake::unknown ||
+                               found_as_given<the_attributes_are<detail::attr_text_of<Op>()>>;
+/// Every one has a value of a kind that the row takes.
+template <class Op, class... Args>
+concept takes_these_kinds = detail::mistake_of<Op, Args...> != detail::attr_mistake::kind ||
+                            found_as_given<the_attributes_are<detail::attr_text_of<Op>()>>;
+/// None that the row requires is left out.
+template <class Op, class... Args>
+concept has_all_required = detail::mistake_of<Op, Args...> != detail::attr_mistake::missing ||
+                           found_as_given<the_attributes_are<detail::attr_text_of<Op>()>>;
 /// There are as many operands among the arguments as the op's row asks for.
 template <class Op, class... Args>
 concept has_these_operands = detail::operand_count<Args...> >= detail::required_operands(Op::row) &&
@@ -87,11 +180,20 @@ concept has_these_operands = detail::operand_count<Args...> >= detail::required_
 
 namespace kerngrad::detail {
 
+// The attributes of a call are those of the row, or it does not compile.
+template <class Op, class... Args>
+consteval bool check_attributes() {
+  static_assert(has_these_attributes<Op, Args...>,
+                "an attribute that the op's row does not have: see the row for their names");
+  static_assert(takes_these_kinds<Op, Args...>, "an attribute of another kind than the op's row says");
+  static_assert(has_all_required<Op, Args...>, "an attribute is missing that the op's row requires");
+  return true;
+}
+
 // A typed call of an op, whoever brought it.
 template <class Op, class... Args>
 inline tensor invoke(const op_entry& op, const Args&... args) {
-  static_assert(has_these_attributes<Op, Args...>,
-                "an attribute that the op's row does not have: see the row for their names");
+  static_assert(check_attributes<Op, Args...>());
   static_assert(Op::row.takes_list() || has_these_operands<Op, Args...>,
                 "a wrong number of operands: see the op's row");
   if constexpr (attr_count<Op> == 0 && sizeof...(Args) == 1 && Op::row.operands.size() == 1 && !Op::row.takes_list()) {
@@ -114,8 +216,7 @@ inline tensor invoke(const op_entry& op, const Args&... args) {
 
 template <class Op, class... Attrs>
 tensor_list invoke_list(const op_entry& op, std::span<const tensor> operands, const Attrs&... given) {
-  static_assert(has_these_attributes<Op, Attrs...>,
-                "an attribute that the op's row does not have: see the row for their names");
+  static_assert(check_attributes<Op, Attrs...>());
   std::vector<const tensor*> in;
   for (const tensor& x : operands) in.push_back(&x);
   attr_value attrs[attr_count<Op> + 1];

@@ -45,8 +45,12 @@ class error : public std::runtime_error {
 
 // ---------------------------------------------------------------------------------------------------- dtype
 
+/// Whether it is one of the dtypes: the enumeration holds other numbers as well.
+constexpr bool is_dtype(dtype type) { return static_cast<int>(type) < dtype_count; }
+
 /// "float32", "bool", ...: the names of the by-name door.
 constexpr std::string_view name_of(dtype type) {
+  if (!is_dtype(type)) return "no dtype";
   constexpr std::string_view names[dtype_count] = {"float32", "float64",   "int32",   "int64",   "uint8",
                                                    "bool",    "complex64", "float16", "bfloat16"};
   return names[static_cast<int>(type)];
@@ -248,6 +252,7 @@ enum class attr_kind : std::uint8_t { absent, boolean, integer, number, dtype, t
 
 /// "bool", "integer", ...
 constexpr std::string_view name_of(attr_kind kind) {
+  if (kind > attr_kind::list) return "no kind";
   constexpr std::string_view names[] = {"absent", "bool", "integer", "number", "dtype", "text", "list"};
   return names[static_cast<int>(kind)];
 }
@@ -275,7 +280,10 @@ class attr_value {
   template <class T>
     requires std::is_floating_point_v<T>
   constexpr attr_value(T value) : kind_(attr_kind::number), number_(static_cast<double>(value)) {}
-  constexpr attr_value(dtype value) : kind_(attr_kind::dtype), integer_(static_cast<std::int64_t>(value)) {}
+  /// Throws for a number that is no dtype, so that whoever is given an attribute may look the dtype up.
+  constexpr attr_value(dtype value) : kind_(attr_kind::dtype), integer_(static_cast<std::int64_t>(value)) {
+    if (!is_dtype(value)) detail::fail_with("attribute", "dtype #", {integer_}, "one of those of kg::dtype");
+  }
   constexpr attr_value(std::string_view value) : kind_(attr_kind::text) {
     if (value.size() > max_text)
       detail::fail_with("attribute", "a text of # bytes", {static_cast<std::int64_t>(value.size())}, "at most 127");

@@ -81,6 +81,39 @@ struct changes_lock {
 void leave_quick_way() noexcept;
 void return_to_quick_way() noexcept;
 
+// ------------------------------------------------------------------------------------------ scopes
+
+/// A scope of one thread, in the list of those that the thread is in, innermost first. Scopes may end in any order and
+/// on any thread: one that has ended is passed by, and leaves the list when its own thread looks.
+template <class T>
+struct scope_link {
+  T what;
+  std::shared_ptr<scope_link> outer;
+  std::atomic<bool> ended{false};
+};
+template <class T>
+using scope_list = std::shared_ptr<scope_link<T>>;
+
+/// Takes out of a thread's list what has ended.
+template <class T>
+void drop_ended(scope_list<T>& list) noexcept {
+  for (scope_list<T>* at = &list; *at;) {
+    if ((*at)->ended) *at = scope_list<T>((*at)->outer);
+    else at = &(*at)->outer;
+  }
+}
+template <class T>
+std::shared_ptr<void> enter_scope(scope_list<T>& list, T what) {
+  drop_ended(list);
+  list = scope_list<T>(new scope_link<T>{std::move(what), list});
+  return list;
+}
+template <class T>
+void end_scope(scope_list<T>& list, const std::shared_ptr<void>& scope) noexcept {
+  static_cast<scope_link<T>*>(scope.get())->ended = true;
+  drop_ended(list);
+}
+
 // ------------------------------------------------------------------------------------------ watching
 
 bool watched_here();
@@ -254,9 +287,13 @@ tensor_list run_list(const op_entry& op, std::span<const tensor* const> in, std:
 /// The attributes of a call as its kernel sees them: defaults filled in, kinds and ranges checked, integers where
 /// whole numbers were given for them.
 void check_attrs(const op_row& row, std::span<const attr_value> given, std::span<attr_value> out);
+/// One attribute of a call, given, as its kernel sees it.
+attr_value check_attr(const op_row& row, const attr_spec& spec, const attr_value& value);
 /// Whether they are that already: all given, of the row's kinds, in range.
 bool attrs_as_declared(const op_row& row, std::span<const attr_value> given);
 void check_operands(const op_row& row, std::span<const tensor* const> in);
+/// Refuses a declaration that no call could satisfy, or that would get past the checks of calls.
+void check_schema(const kernel_schema& schema);
 /// What the row says of operand i; of every one, for an op that takes a list.
 inline const operand& spec_of(const op_row& row, int i) {
   return row.operands[row.takes_list() ? 0 : static_cast<std::size_t>(i)];

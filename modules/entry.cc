@@ -97,14 +97,9 @@ constexpr op_entry make_entry(const op_row& row, int id, std::array<const kernel
 extern const std::array<op_entry, static_cast<std::size_t>(op_count)> known_entries;
 inline const op_entry& known_entry(int id) { return known_entries[static_cast<std::size_t>(id)]; }
 
-/// While it is the innermost for an op, this thread records the op with `rule`.
-struct rule_override {
-  const op_entry* op = nullptr;
-  const op_gradient* rule = nullptr;
-  const rule_override* outer = nullptr;
-};
-void push_override(rule_override& scope) noexcept;
-void pop_override(const rule_override& scope) noexcept;
+/// While the scope that this begins is the innermost for an op, this thread records the op with `rule`.
+std::shared_ptr<void> begin_override(const op_entry& op, const op_gradient& rule);
+void end_override(const std::shared_ptr<void>& scope) noexcept;
 
 // The frame's contents, for the context that rules are instantiated with.
 const tensor& frame_dy(const frame& at, int k);

@@ -38,13 +38,23 @@ tensor spread(F& f, std::span<const tensor> xs, std::index_sequence<I...>) {
   return f(xs[I]...);
 }
 template <std::size_t Count, class F>
-tensor gradients_of(std::string_view name, F& f, std::span<const tensor> xs, const tensor* dy,
-                    std::span<tensor> grads) {
-  const borrowed call{&f, [](void* function, std::span<const tensor> values) {
-                        return spread(*static_cast<F*>(function), values, std::make_index_sequence<Count>{});
-                      }};
-  return gradients(name, call, xs, dy, grads);
+borrowed borrow(F& f) {
+  return {const_cast<void*>(static_cast<const void*>(&f)),
+          [](void* function, std::span<const tensor> values) -> tensor {
+            return spread(*static_cast<F*>(function), values, std::make_index_sequence<Count>{});
+          }};
 }
+
+template <class T>
+  requires std::is_convertible_v<const T&, const tensor&>
+struct operand_of {
+  using type = const tensor&;
+};
+template <class T>
+using as_tensor = typename operand_of<T>::type;
+// What a transform gives may be called where it is const if its function may.
+template <class F, class... T>
+concept callable_as_const = std::is_invocable_v<const F&, as_tensor<T>...>;
 
 }  // namespace kerngrad::detail
 
@@ -62,48 +72,109 @@ struct value_and_gradients {
   std::array<tensor, N> grads;
 };
 
+}  // namespace kerngrad
+
+namespace kerngrad::detail {
+
+/// What grad gives.
+template <class F>
+class gradient_function {
+ public:
+  explicit gradient_function(F f) : f_(std::move(f)) {}
+  tensor operator()(const tensor& x, const tensor& dy = {}) { return of(f_, x, dy); }
+  tensor operator()(const tensor& x, const tensor& dy = {}) const
+    requires callable_as_const<F, tensor>
+  {
+    return of(f_, x, dy);
+  }
+
+ private:
+  template <class G>
+  static tensor of(G& f, const tensor& x, const tensor& dy) {
+    tensor g;
+    gradients("grad", borrow<1>(f), {&x, 1}, dy.defined() ? &dy : nullptr, {&g, 1});
+    return g;
+  }
+  F f_;
+};
+
+/// What value_and_grad gives.
+template <class F>
+class value_gradient_function {
+ public:
+  explicit value_gradient_function(F f) : f_(std::move(f)) {}
+  value_and_gradient operator()(const tensor& x, const tensor& dy = {}) { return of(f_, x, dy); }
+  value_and_gradient operator()(const tensor& x, const tensor& dy = {}) const
+    requires callable_as_const<F, tensor>
+  {
+    return of(f_, x, dy);
+  }
+
+ private:
+  template <class G>
+  static value_and_gradient of(G& f, const tensor& x, const tensor& dy) {
+    value_and_gradient out;
+    out.value = gradients("value_and_grad", borrow<1>(f), {&x, 1}, dy.defined() ? &dy : nullptr, {&out.grad, 1});
+    return out;
+  }
+  F f_;
+};
+
+/// What grads and value_and_grads give.
+template <class F, bool WithValue>
+class gradients_function {
+ public:
+  explicit gradients_function(F f) : f_(std::move(f)) {}
+  template <class... T>
+  auto operator()(const T&... x) {
+    return of(f_, {x...}, std::index_sequence_for<T...>{});
+  }
+  template <class... T>
+    requires callable_as_const<F, T...>
+  auto operator()(const T&... x) const {
+    return of(f_, {x...}, std::index_sequence_for<T...>{});
+  }
+
+ private:
+  template <class G, std::size_t... I>
+  static auto of(G& f, const std::array<tensor, sizeof...(I)>& xs, std::index_sequence<I...>) {
+    value_and_gradients<sizeof...(I)> out;
+    out.value = gradients(WithValue ? "value_and_grads" : "grads", borrow<sizeof...(I)>(f), xs, nullptr, out.grads);
+    if constexpr (WithValue) return out;
+    else return std::move(out.grads);
+  }
+  F f_;
+};
+
+}  // namespace kerngrad::detail
+
+export namespace kerngrad {
+
 /// The gradient of f with respect to its one operand: `grad(f)(x)`, or `grad(f)(x, dy)` to weight a result that is
 /// no scalar (ones by default, so that the gradient is that of the sum). An operand that f does not depend on has a
-/// gradient of zeros. Throws when f's result is not floating or complex, or dy has another shape. Nests to any order.
+/// gradient of zeros. Throws when f's result is not floating or complex, dy has another shape, or f lets another thread
+/// compute with what is followed. Nests to any order. What this and its kin give is const wherever f may be.
 template <class F>
-auto grad(F f) {
-  return [f](const tensor& x, const tensor& dy = {}) mutable {
-    tensor g;
-    detail::gradients_of<1>("grad", f, {&x, 1}, dy.defined() ? &dy : nullptr, {&g, 1});
-    return g;
-  };
+detail::gradient_function<F> grad(F f) {
+  return detail::gradient_function<F>(std::move(f));
 }
 
 /// Value and gradient in one pass: `value_and_grad(f)(x)`.
 template <class F>
-auto value_and_grad(F f) {
-  return [f](const tensor& x, const tensor& dy = {}) mutable {
-    value_and_gradient out;
-    out.value = detail::gradients_of<1>("value_and_grad", f, {&x, 1}, dy.defined() ? &dy : nullptr, {&out.grad, 1});
-    return out;
-  };
+detail::value_gradient_function<F> value_and_grad(F f) {
+  return detail::value_gradient_function<F>(std::move(f));
 }
 
 /// The gradients with respect to every operand: `grads(f)(a, b)`.
 template <class F>
-auto grads(F f) {
-  return [f](const auto&... x) mutable {
-    const tensor xs[] = {x...};
-    std::array<tensor, sizeof...(x)> out;
-    detail::gradients_of<sizeof...(x)>("grads", f, xs, nullptr, out);
-    return out;
-  };
+detail::gradients_function<F, false> grads(F f) {
+  return detail::gradients_function<F, false>(std::move(f));
 }
 
 /// Value and all gradients: `value_and_grads(f)(a, b)`.
 template <class F>
-auto value_and_grads(F f) {
-  return [f](const auto&... x) mutable {
-    const tensor xs[] = {x...};
-    value_and_gradients<sizeof...(x)> out;
-    out.value = detail::gradients_of<sizeof...(x)>("value_and_grads", f, xs, nullptr, out.grads);
-    return out;
-  };
+detail::gradients_function<F, true> value_and_grads(F f) {
+  return detail::gradients_function<F, true>(std::move(f));
 }
 
 /// The same for a list of operands whose length is known at run time; f takes the list.
@@ -123,7 +194,7 @@ class variable {
   explicit variable(tensor initial, std::string name = {}, bool trainable = true);
   const std::string& name() const;
   bool trainable() const;
-  /// The value now. Inside variable_grads the reading is recorded.
+  /// The value now. Inside variable_grads the reading is recorded; on another thread it is a constant.
   tensor value() const;
   operator tensor() const { return value(); }
   /// Throws when shape or dtype differ.

@@ -10,7 +10,9 @@ import :core;
 
 export namespace kerngrad {
 
-/// A list with room for N elements in place; the rest goes to the heap. Results of ops are nearly always one.
+/// A list with room for N elements in place; a longer one is on the heap. Results of ops are nearly always one. It is a
+/// contiguous range, so it goes where a std::span goes. How long it is the program knows when it runs, so that it has
+/// no structured bindings.
 template <class T, int N>
 class small_list {
  public:
@@ -19,21 +21,30 @@ class small_list {
     for (const T& value : values) push_back(value);
   }
   constexpr void push_back(T value) {
-    if (count_ < N) first_[count_] = std::move(value);
-    else rest_.push_back(std::move(value));
+    if (count_ < N) {
+      first_[count_] = std::move(value);
+    } else {
+      if (count_ == N) {
+        all_.reserve(2 * N + 2);  // before anything is moved: it may throw
+        for (T& here : first_) all_.push_back(std::move(here));
+      }
+      all_.push_back(std::move(value));
+    }
     ++count_;
   }
   constexpr int size() const { return count_; }
   constexpr bool empty() const { return count_ == 0; }
+  constexpr T* data() { return count_ <= N ? first_ : all_.data(); }
+  constexpr const T* data() const { return count_ <= N ? first_ : all_.data(); }
+  constexpr T* begin() { return data(); }
+  constexpr const T* begin() const { return data(); }
+  constexpr T* end() { return data() + count_; }
+  constexpr const T* end() const { return data() + count_; }
   /// Element `i`; one that is not there is refused.
-  constexpr T& operator[](std::int64_t i) {
-    return checked(i) < N ? first_[i] : rest_[static_cast<std::size_t>(i - N)];
-  }
-  constexpr const T& operator[](std::int64_t i) const {
-    return checked(i) < N ? first_[i] : rest_[static_cast<std::size_t>(i - N)];
-  }
-  constexpr T& front() { return first_[0]; }
-  constexpr const T& front() const { return first_[0]; }
+  constexpr T& operator[](std::int64_t i) { return data()[checked(i)]; }
+  constexpr const T& operator[](std::int64_t i) const { return data()[checked(i)]; }
+  constexpr T& front() { return *data(); }
+  constexpr const T& front() const { return *data(); }
 
  private:
   constexpr std::int64_t checked(std::int64_t i) const {
@@ -43,7 +54,7 @@ class small_list {
 
   T first_[N]{};
   int count_ = 0;
-  std::vector<T> rest_;
+  std::vector<T> all_;  // once there are more than N
 };
 
 /// How an operand's dtype takes part in a call.
@@ -72,6 +83,65 @@ struct attr_spec {
   double least = std::numeric_limits<double>::lowest(), most = std::numeric_limits<double>::max();
   bool scalar_or_list = false;  ///< a list attribute that also takes one integer; an integer one that takes a text
 };
+
+/// Whether a value of a kind may be given for an attribute, as far as the kind tells: a number for an integer must be
+/// whole.
+constexpr bool takes_kind(const attr_spec& spec, attr_kind given) {
+  const bool number = given == attr_kind::integer || given == attr_kind::number;
+  switch (spec.kind) {
+    case attr_kind::integer:
+    case attr_kind::number: return number;
+    case attr_kind::list:
+      return given == attr_kind::list || (spec.scalar_or_list && number) ||
+             (!spec.choices.empty() && given == attr_kind::text);
+    default: return given == spec.kind;
+  }
+}
+
+/// What may be wrong with the declaration of an attribute.
+enum class attr_fault : std::uint8_t {
+  none,
+  name,      ///< it has none
+  kind,      ///< no call can give it
+  range,     ///< it is empty
+  fallback,  ///< a default that no call could give
+  choices,   ///< a text that is not required has none, or one is longer than a text may be
+};
+/// The first that is.
+constexpr attr_fault fault_of(const attr_spec& spec) {
+  if (spec.name.empty()) return attr_fault::name;
+  if (spec.kind < attr_kind::boolean || spec.kind > attr_kind::list) return attr_fault::kind;
+  if (!(spec.least <= spec.most)) return attr_fault::range;
+  for (std::string_view rest = spec.choices; !rest.empty();) {
+    const std::size_t end = rest.find('|');
+    if (rest.substr(0, end).size() > attr_value::max_text) return attr_fault::choices;
+    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+  }
+  if (spec.required) return attr_fault::none;
+  const double value = spec.fallback;
+  const bool whole = value > -9e15 && value < 9e15 && static_cast<double>(static_cast<std::int64_t>(value)) == value;
+  const bool bounded =
+      spec.least > std::numeric_limits<double>::lowest() || spec.most < std::numeric_limits<double>::max();
+  const bool inside = !bounded || (value >= spec.least && value <= spec.most);
+  bool sound = true;
+  switch (spec.kind) {
+    case attr_kind::boolean: sound = value == 0 || value == 1; break;
+    case attr_kind::integer: sound = whole && inside; break;
+    case attr_kind::number: sound = inside; break;
+    case attr_kind::dtype: sound = whole && value >= 0 && value < dtype_count; break;
+    case attr_kind::text: return spec.choices.empty() ? attr_fault::choices : attr_fault::none;
+    default: break;
+  }
+  return sound ? attr_fault::none : attr_fault::fallback;
+}
+constexpr bool attrs_are_sound(std::span<const attr_spec> all) {
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (fault_of(all[i]) != attr_fault::none) return false;
+    for (std::size_t j = 0; j < i; ++j)
+      if (all[j].name == all[i].name) return false;
+  }
+  return true;
+}
 
 /// What happens to the operands' common dtype before the kernel sees it.
 enum class lift : std::uint8_t {

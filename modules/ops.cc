@@ -179,13 +179,19 @@ inline tensor slice(const tensor& x, std::initializer_list<std::int64_t> begin,
                     std::initializer_list<std::int64_t> size) {
   return call<"Slice">(x, attr<"begin">(attr_value(begin)), attr<"size">(attr_value(size)));
 }
-/// Tensors joined along an axis.
+/// Tensors joined along an axis: `concat({a, b})`, or any list of them.
 inline tensor concat(std::span<const tensor> tensors, axis_index axis = 0) {
   return call_list<"Concat">(tensors, attr<"axis">(axis.value())).front();
+}
+inline tensor concat(std::initializer_list<tensor> tensors, axis_index axis = 0) {
+  return concat(std::span(tensors.begin(), tensors.size()), axis);
 }
 /// Tensors of one shape joined along a new axis.
 inline tensor stack(std::span<const tensor> tensors, axis_index axis = 0) {
   return call_list<"Pack">(tensors, attr<"axis">(axis.value())).front();
+}
+inline tensor stack(std::initializer_list<tensor> tensors, axis_index axis = 0) {
+  return stack(std::span(tensors.begin(), tensors.size()), axis);
 }
 /// The parts along an axis, without it.
 inline tensor_list unstack(const tensor& x, axis_index axis = 0) {
@@ -197,6 +203,28 @@ inline tensor_list split(const tensor& x, int parts, axis_index axis = 0) {
 }
 inline tensor_list split(const tensor& x, std::span<const std::int64_t> sizes, axis_index axis = 0) {
   return call_list<"SplitV">(std::span(&x, 1), attr<"numOrSizeSplits">(attr_value(sizes)), attr<"axis">(axis.value()));
+}
+inline tensor_list split(const tensor& x, std::initializer_list<std::int64_t> sizes, axis_index axis = 0) {
+  return split(x, std::span(sizes.begin(), sizes.size()), axis);
+}
+/// A number of parts that the compiler knows, for structured bindings: `auto [a, b, c] = split<3>(x)`.
+template <std::size_t Parts>
+std::array<tensor, Parts> split(const tensor& x, axis_index axis = 0) {
+  tensor_list list = split(x, static_cast<int>(Parts), axis);
+  std::array<tensor, Parts> parts;
+  for (std::size_t i = 0; i < Parts; ++i) parts[i] = std::move(list[static_cast<int>(i)]);
+  return parts;
+}
+/// The same for the parts without the axis; throws when there are not as many.
+template <std::size_t Parts>
+std::array<tensor, Parts> unstack(const tensor& x, axis_index axis = 0) {
+  tensor_list list = unstack(x, axis);
+  if (list.size() != static_cast<int>(Parts))
+    detail::fail_with("unstack", "# parts taken as #", {list.size(), static_cast<std::int64_t>(Parts)},
+                      "as many as the axis has");
+  std::array<tensor, Parts> parts;
+  for (std::size_t i = 0; i < Parts; ++i) parts[i] = std::move(list[static_cast<int>(i)]);
+  return parts;
 }
 /// A constant border: (before, after) for each axis.
 inline tensor pad(const tensor& x, std::span<const std::int64_t> pairs, double value = 0) {

@@ -141,6 +141,7 @@ inline tensor clip(const tensor& x, double least, double most) {
 }
 /// The sum of tensors of one shape.
 inline tensor add_n(std::span<const tensor> tensors) { return call_list<"AddN">(tensors).front(); }
+inline tensor add_n(std::initializer_list<tensor> tensors) { return add_n(std::span(tensors.begin(), tensors.size())); }
 /// t where the condition holds, else e.
 inline tensor where(const tensor& condition, const tensor& t, const tensor& e) {
   return call<"Select">(condition, t, e);

@@ -241,6 +241,9 @@ concept has_own_row = requires { requires std::same_as<std::remove_cvref_t<declt
 template <class Op>
 concept row_is_whole =
     !Op::row.name.empty() && !Op::row.doc.empty() && Op::row.infer != nullptr && Op::row.launch != nullptr;
+/// Its attributes are such that calls can give them.
+template <class Op>
+concept attributes_are_sound = attrs_are_sound(Op::row.attrs);
 /// It has a list of kernels.
 template <class Op>
 concept has_own_kernels = requires { detail::dtypes_of(Op::kernels); };
@@ -273,6 +276,10 @@ consteval bool check_own_op() {
   static_assert(has_own_row<Op>, "an op of one's own needs a member `static constexpr kg::op_row row`");
   if constexpr (has_own_row<Op>) {
     static_assert(row_is_whole<Op>, "an op's row needs a name, a line of documentation, a shape rule and a launcher");
+    static_assert(
+        attributes_are_sound<Op>,
+        "an attribute of the op's row has no name or another one's, an empty range, or a default that no call "
+        "could give");
     static_assert(find_op(Op::row.name) < 0, "an op of one's own has the name of a known op: give it another one");
     static_assert(Op::row.operands.size() <= op_gradient::max_operands && Op::row.attrs.size() <= 16,
                   "an op's row may have up to 8 operands and 16 attributes");

@@ -324,8 +324,9 @@ class kernel_handle {
   std::array<detail::flat_kernel, dtype_count> flat_{};
   std::shared_ptr<const detail::found_kernel> found_;
 };
-/// Looks a name up on the active backend, with attributes for the calls on spans. Throws as run_kernel does for names
-/// and attributes. The handle goes on working, with the same kernel, when that is replaced or unregistered.
+/// Looks a name up on the active backend, with attributes for the calls: on spans they are all that there is, on
+/// tensors a call may give others. Throws as run_kernel does for names and attributes. The handle goes on working, with
+/// the same kernel, when that is replaced or unregistered.
 kernel_handle find_kernel(std::string_view name, std::initializer_list<attribute_ref> attrs = {});
 
 }  // namespace kerngrad

@@ -125,7 +125,8 @@ inline tensor call_on(const Args&... args) {
 
 /// While it lives, this thread records a known op with another rule than its own:
 /// `kg::rule_scope straight(kg::rule<"Round">(kg::wrt(kg::keep::nothing, [](const auto& c) { return c.dy(); })));`
-/// The rule is checked by the compiler. Scopes nest; what was recorded in one keeps its rule after the scope ends.
+/// The rule is checked by the compiler. Scopes nest, the youngest that lives counts; what was recorded in one keeps its
+/// rule after the scope ends.
 template <fixed_string Name, class... F>
 class rule_scope {
  public:
@@ -133,16 +134,14 @@ class rule_scope {
     // Recordings point to it after the scope has ended. A rule's type says all but its masks, which are the same for
     // every value that one expression gives.
     static const detail::op_gradient rule = detail::instantiate<row_of<op_id<Name>>>(given.parts);
-    scope_.op = &detail::known_entry(op_id<Name>);
-    scope_.rule = &rule;
-    detail::push_override(scope_);
+    scope_ = detail::begin_override(detail::known_entry(op_id<Name>), rule);
   }
-  ~rule_scope() { detail::pop_override(scope_); }
+  ~rule_scope() { detail::end_override(scope_); }
   rule_scope(const rule_scope&) = delete;
   rule_scope& operator=(const rule_scope&) = delete;
 
  private:
-  detail::rule_override scope_;
+  std::shared_ptr<void> scope_;
 };
 
 }  // namespace kerngrad

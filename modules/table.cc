@@ -107,9 +107,58 @@ constexpr int find_op(std::string_view name) {
   return -1;
 }
 
+}  // namespace kerngrad
+
+namespace kerngrad::detail {
+
+// The name of an op as a template argument.
+template <int Id>
+consteval auto name_of_op() {
+  constexpr std::string_view name = op_table[Id].name;
+  char text[name.size() + 1]{};
+  for (std::size_t i = 0; i < name.size(); ++i) text[i] = name[i];
+  return fixed_string<name.size() + 1>(text);
+}
+
+// The op whose name takes the fewest letters to insert, delete or exchange (Levenshtein 1966); of equals the first by
+// name.
+consteval int nearest_op_to(std::string_view wanted) {
+  int nearest = 0;
+  std::size_t least = ~std::size_t{0};
+  for (const std::uint16_t id : ops_by_name) {
+    const std::string_view name = op_table[id].name;
+    std::size_t line[100]{};
+    for (std::size_t j = 0; j <= name.size(); ++j) line[j] = j;
+    for (const char letter : wanted) {
+      std::size_t corner = line[0]++;
+      for (std::size_t j = 0; j < name.size(); ++j) {
+        const std::size_t exchanged = corner + (letter != name[j]);
+        corner = line[j + 1];
+        const std::size_t shorter = corner < line[j] ? corner : line[j];
+        line[j + 1] = exchanged < shorter + 1 ? exchanged : shorter + 1;
+      }
+    }
+    if (line[name.size()] < least) least = line[name.size()], nearest = id;
+  }
+  return nearest;
+}
+
+}  // namespace kerngrad::detail
+
+export namespace kerngrad {
+
+/// What the compiler shows for a name that no op has: the nearest one.
+template <fixed_string Name>
+struct did_you_mean {
+  static constexpr bool same_name = false;
+};
+template <class Other>
+concept spelt_like_an_op = Other::same_name;
+
 /// The name belongs to a row of the table.
 template <fixed_string Name>
-concept known_op = find_op(Name) >= 0;
+concept known_op =
+    find_op(Name) >= 0 || spelt_like_an_op<did_you_mean<detail::name_of_op<detail::nearest_op_to(Name)>()>>;
 
 /// The id of a known op; an unknown name is a compile error.
 template <fixed_string Name>

@@ -88,6 +88,9 @@ class work_array {
 using free_rule = std::function<std::vector<tensor>(std::span<const tensor> dy, const std::vector<bool>& wanted)>;
 
 inline constexpr std::uint32_t none = 0xffffffff;
+/// The place on a recording of what was computed from its tensors where it does not see that: on another thread. Values
+/// may be read anywhere, but where such a tensor comes back its gradient is missing, and it is refused.
+inline constexpr std::uint32_t lost = 0xffffffff;
 
 /// An operand of a recorded op.
 struct slot {
@@ -135,6 +138,7 @@ struct tape : tape_lists {
   int walks = 0;        // how many walks back are under way
   bool nested = false;  // one gradient was recorded inside another since the tape was empty
   std::uint32_t next_value = 1;
+  std::uint64_t foreign = 0;  // a recording of another thread whose tensors went into this one; 0: none did
 
   inline bool records() const { return depth > 0 && paused == 0; }
   inline bool tracks(const tensor& x) const { return records() && x.defined() && tensor_access::place(x).tape == id; }
@@ -147,6 +151,22 @@ tape& first_tape();
 inline tape& this_tape() { return current_tape ? *current_tape : first_tape(); }
 inline bool walking_back() { return current_tape && current_tape->walks > 0; }
 inline bool recording_now() { return current_tape && current_tape->records(); }
+
+/// Whether a tape may have to know what was computed from x: this thread's, which records, or another one's. Nearly
+/// always its place, which is on no tape, says no.
+inline bool concerns_a_tape(const tensor& x) {
+  const std::uint64_t id = tensor_access::place(x).tape;
+  return id != 0 && (!current_tape || current_tape->id != id || current_tape->records());
+}
+inline bool concerns_a_tape(std::span<const tensor* const> in) {
+  bool any = false;
+  for (const tensor* x : in) any = any || concerns_a_tape(*x);
+  return any;
+}
+/// Marks results as lost to the recordings of other threads that operands belong to.
+void lose(std::span<const tensor* const> in, std::span<tensor> out);
+/// Refuses a tensor that is lost to this thread's recording.
+void refuse_lost(std::string_view name, const tensor& x);
 
 /// Keeps what happens in a scope off the tape.
 class unrecorded {

@@ -9,6 +9,13 @@ module;
 #define KG_ONE_THREAD false
 #endif
 #include "kernels/abi.h"
+// A deleted function that says why (P2573), where the compiler knows how to.
+#if defined(__clang__) && __clang_major__ >= 19
+#pragma clang diagnostic ignored "-Wc++26-extensions"
+#define KG_DELETED(why) delete (why)
+#else
+#define KG_DELETED(why) delete
+#endif
 export module kerngrad:tensor;
 
 import :std;
@@ -165,7 +172,7 @@ class tensor {
     return {reinterpret_cast<const T*>(detail::host_data(b)), static_cast<std::size_t>(b->dims.size())};
   }
   template <element T>
-  std::span<const T> data() && = delete;
+  std::span<const T> data() && = KG_DELETED("a temporary's elements die with it: name the tensor, or take item()");
   /// The only element of a tensor of size 1. T must be the dtype's C++ type.
   template <element T>
   T item() const {

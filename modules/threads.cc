@@ -21,7 +21,8 @@ int num_threads();
 using thread_pool = std::function<void(std::size_t count, const std::function<void(std::size_t)>& task)>;
 /// Uses a pool of the caller's in place of the library's own, while num_threads() is more than 1; an empty function
 /// returns to the library's. Calls that run now finish on the pool that they began with, which is kept until then.
-/// What a pool throws reaches the caller of the op; one that left tasks out is refused with an `error`.
+/// What a pool throws reaches the caller of the op; one that left tasks out, ran one twice or asked for one that there
+/// is not is refused with an `error`.
 void set_thread_pool(thread_pool run);
 
 }  // namespace kerngrad

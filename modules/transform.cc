@@ -23,27 +23,13 @@ linearized linearize(borrowed f, std::span<const tensor> xs);
 std::vector<tensor> pull(const pullback_state& back, const tensor& dy);
 tensor tangent_of(borrowed f, std::span<const tensor> xs, std::span<const tensor> vs, tensor& value);
 
-template <std::size_t Count, class F>
-borrowed borrow(F& f) {
-  return {&f, [](void* function, std::span<const tensor> values) -> tensor {
-            return spread(*static_cast<F*>(function), values, std::make_index_sequence<Count>{});
-          }};
-}
-
 using list_function = std::function<tensor(std::span<const tensor>)>;
 tensor run_checkpointed(const list_function& f, std::span<const tensor> xs);
 [[noreturn]] void refuse_values(int got, int wanted);
 
-template <class T>
-struct operand_of {
-  using type = const tensor&;
-};
-template <class T>
-using as_tensor = typename operand_of<T>::type;
 template <class F, class... T>
-concept tensor_function =
-    (std::is_convertible_v<const T&, const tensor&> && ...) && std::is_invocable_v<F&, as_tensor<T>...> &&
-    std::is_convertible_v<std::invoke_result_t<F&, as_tensor<T>...>, tensor>;
+concept tensor_function = std::is_invocable_v<F&, as_tensor<T>...> &&
+                          std::is_convertible_v<std::invoke_result_t<F&, as_tensor<T>...>, tensor>;
 
 }  // namespace kerngrad::detail
 
@@ -80,17 +66,44 @@ struct value_and_pullback {
   pullback<N> back;
 };
 
+}  // namespace kerngrad
+
+namespace kerngrad::detail {
+
+/// What vjp gives.
+template <class F>
+class pullback_function {
+ public:
+  explicit pullback_function(F f) : f_(std::move(f)) {}
+  template <class... T>
+    requires tensor_function<F, T...>
+  value_and_pullback<sizeof...(T)> operator()(const T&... x) {
+    return of(f_, std::array<tensor, sizeof...(T)>{x...});
+  }
+  template <class... T>
+    requires tensor_function<const F, T...>
+  value_and_pullback<sizeof...(T)> operator()(const T&... x) const {
+    return of(f_, std::array<tensor, sizeof...(T)>{x...});
+  }
+
+ private:
+  template <class G, std::size_t N>
+  static value_and_pullback<N> of(G& f, const std::array<tensor, N>& xs) {
+    linearized made = linearize(borrow<N>(f), xs);
+    return {std::move(made.value), pullback<N>(std::move(made.back))};
+  }
+  F f_;
+};
+
+}  // namespace kerngrad::detail
+
+export namespace kerngrad {
+
 /// The value of f and its vector-Jacobian product as a function: `auto [y, back] = vjp(f)(a, b); back(dy)[0]` is what
 /// grad(f) weighted by dy gives for a. Throws when the result is neither floating nor complex.
 template <class F>
-auto vjp(F f) {
-  return [f]<class... T>(const T&... x) mutable
-    requires detail::tensor_function<F, T...>
-  {
-    const std::array<tensor, sizeof...(x)> xs{x...};
-    detail::linearized made = detail::linearize(detail::borrow<sizeof...(x)>(f), xs);
-    return value_and_pullback<sizeof...(x)>{std::move(made.value), pullback<sizeof...(x)>(std::move(made.back))};
-  };
+detail::pullback_function<F> vjp(F f) {
+  return detail::pullback_function<F>(std::move(f));
 }
 
 /// What vjp_of gives.
@@ -116,19 +129,28 @@ class jacobian_product {
   value_and_tangent operator()(const tensor& x, const tensor& v)
     requires detail::tensor_function<F, tensor>
   {
-    return along<1>({&x, 1}, {&v, 1});
+    return along<1>(f_, {&x, 1}, {&v, 1});
+  }
+  value_and_tangent operator()(const tensor& x, const tensor& v) const
+    requires detail::tensor_function<const F, tensor>
+  {
+    return along<1>(f_, {&x, 1}, {&v, 1});
   }
   /// Of several: `jvp(f)({a, b}, {va, vb})`. An empty tensor is a direction of zeros.
   template <std::size_t N>
   value_and_tangent operator()(const tensor (&xs)[N], const tensor (&vs)[N]) {
-    return along<N>(xs, vs);
+    return along<N>(f_, xs, vs);
+  }
+  template <std::size_t N>
+  value_and_tangent operator()(const tensor (&xs)[N], const tensor (&vs)[N]) const {
+    return along<N>(f_, xs, vs);
   }
 
  private:
-  template <std::size_t N>
-  value_and_tangent along(std::span<const tensor> xs, std::span<const tensor> vs) {
+  template <std::size_t N, class G>
+  static value_and_tangent along(G& f, std::span<const tensor> xs, std::span<const tensor> vs) {
     value_and_tangent result;
-    result.tangent = detail::tangent_of(detail::borrow<N>(f_), xs, vs, result.value);
+    result.tangent = detail::tangent_of(detail::borrow<N>(f), xs, vs, result.value);
     return result;
   }
 

@@ -71,6 +71,10 @@ class recording {
   bool forward_ = true;
 };
 
+/// A result on its way out of a recording. Out of the outermost one it has no place any more; where tensors of another
+/// thread's recording went in, it is lost to that.
+void leave(const tape& t, tensor& x);
+
 /// A handle of x that gradients can be asked for. If an outer gradient follows x, it goes on through this one.
 tensor leaf(tape& t, const tensor& x);
 

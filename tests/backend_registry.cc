@@ -217,6 +217,27 @@ TEST(a_backend_scope, is_its_threads_own_and_nests) {
   kg::set_backend("simd");
 }
 
+TEST(a_backend_scope, may_end_in_any_order_and_on_any_thread) {
+  using scope = std::optional<kg::backend_scope>;
+  const cleared after{{"mine"}};
+  kg::register_backend("mine", plain());
+  scope outer("mine"), middle("reference"), inner("mine");
+  middle.reset();
+  EXPECT_EQ(kg::active_backend(), "mine");
+  inner.reset();
+  EXPECT_EQ(kg::active_backend(), "mine");
+  inner.emplace("reference");
+  outer.reset();
+  EXPECT_EQ(kg::active_backend(), "reference") << "the youngest that lives";
+  std::thread([&] { inner.reset(); }).join();
+  EXPECT_EQ(kg::active_backend(), "simd");
+  outer.emplace("reference"), inner.emplace("mine");
+  std::thread([&] { outer.reset(); }).join();
+  EXPECT_EQ(kg::active_backend(), "mine");
+  inner.reset();
+  EXPECT_EQ(kg::active_backend(), "simd");
+}
+
 TEST(a_backend_scope, goes_on_when_its_backend_is_removed) {
   kg::register_backend("mine", plain());
   kg::register_kernel(constant("Exp", "mine", 7));

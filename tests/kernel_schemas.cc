@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -331,6 +332,103 @@ TEST(a_kernel_handle, on_tensors_is_the_call_by_name) {
   EXPECT_NE(refusal([&] { return add({{"a", tensor({1, 2})}}); }), accepted);
   const auto f = [&](const tensor& x) { return sum({{"x", add({{"a", x}, {"b", x}})}}); };
   EXPECT_EQ(kg::grad(f)(tensor({1.0, 2.0})).to_doubles(), (doubles{2, 2}));
+}
+
+TEST(a_kernel_handle, has_its_attributes_on_tensors_too_unless_a_call_gives_others) {
+  const kg::kernel_handle leaky = kg::find_kernel("LeakyRelu", {{"alpha", 0.5}}),
+                          sum = kg::find_kernel("Sum", {{"axis", 0}, {"keepDims", true}});
+  const tensor x({-2.0, 4.0});
+  EXPECT_EQ(leaky({{"x", x}}).to_doubles(), (doubles{-1, 4}));
+  EXPECT_EQ(leaky({{"x", x}}, {{"alpha", 0.25}}).to_doubles(), (doubles{-0.5, 4}));
+  EXPECT_EQ(kg::grad([&](const tensor& y) { return leaky({{"x", y}}); })(x).to_doubles(), (doubles{0.5, 1}));
+  EXPECT_EQ(sum({{"x", x}}).rank(), 1);
+  EXPECT_EQ(sum({{"x", x}}, {{"keepDims", false}}).rank(), 0);
+  EXPECT_NE(refusal([] { return kg::find_kernel("Sum", {{"axes", 0}}); }), accepted);
+  EXPECT_NE(refusal([] { return kg::find_kernel("Sum", {{"keepDims", "yes"}}); }), accepted);
+  const kg::registration scale = kg::scoped_kernel(
+      {.name = "Scale",
+       .run = [](const kg::kernel_call& c) -> kg::tensor_list { return {c.input("x") * c.attr("by").as_number()}; },
+       .schema = kg::kernel_schema{.operands = {{"x", kg::floating}},
+                                   .attrs = {{"by", attr_kind::number, "a factor", true}}}});
+  EXPECT_EQ(kg::find_kernel("Scale", {{"by", 3}})({{"x", x}}).to_doubles(), (doubles{-6, 12}));
+  EXPECT_TRUE(holds(refusal([] { return kg::find_kernel("Scale", {{"by", "much"}}); }), {"[Scale]", "by", "a factor"}));
+}
+
+TEST(a_schema, that_no_call_could_satisfy_is_refused_when_it_is_registered) {
+  const double nan = std::nan(""), inf = std::numeric_limits<double>::infinity();
+  const auto no_kind = [](int number) { return static_cast<attr_kind>(number); };
+  const std::string long_text(128, 'x');
+  const std::vector<std::pair<std::vector<kg::attr_spec>, const char*>> attrs = {
+      {{{"", attr_kind::number, ""}}, "without a name"},
+      {{{"n", attr_kind::absent, ""}}, "attribute n of kind 0"},
+      {{{"n", no_kind(7), ""}}, "attribute n of kind 7"},
+      {{{"n", no_kind(255), "", true}}, "attribute n of kind 255"},
+      {{{"n", attr_kind::number, ""}, {"n", attr_kind::integer, ""}}, "attribute n twice"},
+      {{{.name = "n", .kind = attr_kind::number, .doc = "", .least = 2, .most = 1}}, "an empty range"},
+      {{{.name = "n", .kind = attr_kind::list, .doc = "", .least = nan}}, "an empty range"},
+      {{{.name = "n", .kind = attr_kind::number, .doc = "", .required = true, .most = nan}}, "an empty range"},
+      {{{"n", attr_kind::dtype, "", false, 9}}, "attribute n of kind dtype with the default 9"},
+      {{{"n", attr_kind::dtype, "", false, -1}}, "with the default -1"},
+      {{{"n", attr_kind::dtype, "", false, nan}}, "with the default nan"},
+      {{{"n", attr_kind::dtype, "", false, 0.5}}, "with the default 0.5"},
+      {{{"n", attr_kind::integer, "", false, nan}}, "with the default nan"},
+      {{{"n", attr_kind::integer, "", false, inf}}, "with the default inf"},
+      {{{"n", attr_kind::integer, "", false, 1e300}}, "with the default 1e+300"},
+      {{{"n", attr_kind::integer, "", false, 0.5}}, "with the default 0.5"},
+      {{{.name = "n", .kind = attr_kind::integer, .doc = "", .least = 1}}, "with the default 0"},
+      {{{.name = "n", .kind = attr_kind::number, .doc = "", .fallback = nan, .most = 1}}, "with the default nan"},
+      {{{"n", attr_kind::boolean, "", false, 2}}, "with the default 2"},
+      {{{"n", attr_kind::text, ""}}, "neither choices nor"},
+      {{{.name = "n", .kind = attr_kind::text, .doc = "", .choices = long_text}}, "more than 127 bytes"}};
+  const auto said = [](kg::kernel_schema schema) {
+    return refusal([&] {
+      kg::register_kernel({.name = "Odd",
+                           .run = [](const kg::kernel_call&) { return kg::tensor_list(); },
+                           .schema = std::move(schema)});
+      return 0;
+    });
+  };
+  for (const auto& [list, reason] : attrs)
+    EXPECT_TRUE(holds(said({.attrs = list}), {"register_kernel", reason})) << reason << ": " << said({.attrs = list});
+  const std::vector<std::pair<std::vector<kg::operand>, const char*>> operands = {
+      {{{"", kg::any_dtype}}, "without a name"},
+      {{{"x", kg::any_dtype}, {"x", kg::floating}}, "operand x twice"},
+      {{{"x", kg::dtype_set{}}}, "operand x without dtypes"},
+      {{{"x", kg::dtype_set{0x8001}}}, "operand x with dtypes that do not exist"},
+      {{{"x", kg::any_dtype, static_cast<kg::role>(9)}}, "operand x of an unknown role"}};
+  for (const auto& [list, reason] : operands)
+    EXPECT_TRUE(holds(said({.operands = list}), {"register_kernel", reason})) << reason;
+  EXPECT_FALSE(kg::get_kernel("Odd"));
+}
+
+TEST(a_dtype_that_does_not_exist, is_refused_by_every_door) {
+  const dtype none = static_cast<dtype>(99);
+  const tensor x({1.f, 2.f}), at({0, 1});
+  const auto scale = [none](const kg::kernel_call& c) -> kg::tensor_list {
+    return {c.make(none, c.input("x").dims()).result};
+  };
+  const kg::registration maker = kg::scoped_kernel({.name = "Maker", .run = scale});
+  const std::vector<std::function<std::string()>> doors = {
+      [&] { return refusal([&] { return kg::cast(x, none); }); },
+      [&] { return refusal([&] { return kg::zeros({2}, none); }); },
+      [&] { return refusal([&] { return kg::one_hot(at, 2, 1, 0, none); }); },
+      [&] { return refusal([&] { return kg::random_uniform({2}, 0, 1, 1, none); }); },
+      [&] { return refusal([&] { return kg::call<"Cast">(x, kg::attr<"dtype">(none)); }); },
+      [&] { return refusal([&] { return kg::run_kernel("Cast", {{"x", x}}, {{"dtype", none}}); }); },
+      [&] {
+        return refusal([&] { return kg::run_kernel("Fill", {}, {{"shape", {2}}, {"value", 1}, {"dtype", none}}); });
+      },
+      [&] { return refusal([&] { return kg::find_kernel("Cast", {{"dtype", none}}); }); },
+      [&] { return refusal([&] { return kg::explain("Cast", {{"x", x}}, {{"dtype", none}}); }); },
+      [&] {
+        const std::vector<kg::operand_signature> of = {{"x", {{{2}, none}}}};
+        return refusal([&] { return kg::explain("Exp", of); });
+      },
+      [&] { return refusal([&] { return kg::run_kernel("Maker", {{"x", x}}); }); }};
+  for (std::size_t i = 0; i < doors.size(); ++i)
+    EXPECT_TRUE(holds(doors[i](), {"dtype 99"})) << i << ": " << doors[i]();
+  EXPECT_EQ(kg::name_of(none), "no dtype");
+  EXPECT_EQ(kg::name_of(static_cast<attr_kind>(99)), "no kind");
 }
 
 TEST(a_kernel_handle, on_spans_is_refused_other_sizes_dtypes_and_ops) {

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <optional>
 #include <stdexcept>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 #include "tests/support/refusal.h"
@@ -112,6 +114,25 @@ TEST(a_rule_scope, is_its_threads_own) {
   std::thread([&] { there = slope_of_round(1.25); }).join();
   EXPECT_EQ(there, 0);
   EXPECT_EQ(slope_of_round(1.25), 1);
+}
+
+TEST(a_rule_scope, may_end_in_any_order_and_on_any_thread) {
+  const auto times = [](auto factor) {
+    return kg::rule<"Round">(
+        kg::wrt(kg::keep::nothing, [](const auto& c) { return c.dy() * decltype(factor)::value; }));
+  };
+  const auto five = times(std::integral_constant<int, 5>{});
+  const auto seven = times(std::integral_constant<int, 7>{});
+  std::optional<decltype(kg::rule_scope(five))> outer(five);
+  std::optional<decltype(kg::rule_scope(seven))> inner(seven);
+  outer.reset();
+  EXPECT_EQ(slope_of_round(1.25), 7);
+  outer.emplace(five);
+  EXPECT_EQ(slope_of_round(1.25), 5) << "the youngest";
+  std::thread([&] { outer.reset(); }).join();
+  EXPECT_EQ(slope_of_round(1.25), 7);
+  std::thread([&] { inner.reset(); }).join();
+  EXPECT_EQ(slope_of_round(1.25), 0);
 }
 
 TEST(a_rule_scope, leaves_its_rule_with_what_was_recorded_in_it) {

@@ -2,8 +2,13 @@
 // The tape: what is recorded, what flows back, how deep and how long it may get, and what survives an exception.
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <future>
 #include <stdexcept>
+#include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "tests/support/small_stack.h"
 #include "tests/support/refusal.h"
@@ -315,13 +320,93 @@ TEST(threads, take_gradients_side_by_side) {
   EXPECT_EQ(kg::memory().live_buffers, before.live_buffers + 1);
 }
 
-TEST(threads, do_not_record_for_each_other) {
-  const tensor slope = kg::grad([](const tensor& x) {
-    tensor elsewhere;
-    std::thread([&] { elsewhere = x * x; }).join();
-    return x + elsewhere;  // a value of another thread is a constant
-  })(tensor(3.0));
-  EXPECT_EQ(slope.item(), 1);
+// What f gives on another thread.
+template <class F>
+auto elsewhere(F f) {
+  return std::async(std::launch::async, f).get();
+}
+std::string refusal_of_gradient(const std::function<tensor(const tensor&)>& f) {
+  return refusal([&] { return kg::grad(f)(tensor({3.0, 4.0})); });
+}
+
+TEST(a_tensor_that_another_thread_computed_from_a_followed_one, is_refused_where_it_comes_back) {
+  const auto square = [](const tensor& x) { return elsewhere([&] { return x * x; }); };
+  const auto cube = kg::custom_grad([](const tensor& x) {
+    return kg::with_gradient(x * x * x, [x](const tensor& dy) { return std::vector<tensor>{dy * x * x * 3}; });
+  });
+  const auto smooth = kg::fuse([](auto x) { return exp(x) * x; });
+  const kg::variable v(tensor({1.0, 2.0}));
+  const std::vector<std::pair<std::string, std::function<tensor(const tensor&)>>> ways = {
+      {"an operand", [&](const tensor& x) { return x + square(x); }},
+      {"beside a number", [&](const tensor& x) { return square(x) * 2; }},
+      {"with attributes", [&](const tensor& x) { return kg::sum(square(x), 0); }},
+      {"in a list", [&](const tensor& x) { return kg::concat({x, square(x)}); }},
+      {"by name", [&](const tensor& x) { return kg::run_kernel("Exp", {{"x", square(x)}}); }},
+      {"the result", square},
+      {"after more ops there", [](const tensor& x) { return elsewhere([&] { return kg::exp(x * 2) + 1; }) * x; }},
+      {"a view made there", [](const tensor& x) { return elsewhere([&] { return kg::reshape(x, {2, 1}); }) * 2; }},
+      {"by name there",
+       [](const tensor& x) { return elsewhere([&] { return kg::run_kernel("Exp", {{"x", x}}); }) * x; }},
+      {"fused there", [&](const tensor& x) { return elsewhere([&] { return smooth(x); }) * x; }},
+      {"fused here", [&](const tensor& x) { return smooth(square(x)); }},
+      {"a rule of one's own there", [&](const tensor& x) { return elsewhere([&] { return cube(x); }) * x; }},
+      {"a rule of one's own here", [&](const tensor& x) { return cube(square(x)); }},
+      {"a gradient taken there",
+       [](const tensor& x) {
+         return elsewhere([&] { return kg::grad([](const tensor& y) { return kg::sum(y * y); })(x); }) * 2;
+       }},
+      {"a gradient there of what f captured",
+       [](const tensor& x) {
+         return elsewhere([&] { return kg::grad([&](const tensor& y) { return kg::sum(y * x); })(x + 1); }) * 2;
+       }},
+      {"in a checkpoint",
+       [&](const tensor& x) { return kg::checkpoint([&](const tensor& y) { return square(y) * y; })(x); }},
+      {"in a vjp", [&](const tensor& x) { return kg::vjp([&](const tensor& y) { return square(y); })(x).value; }},
+  };
+  for (const auto& [name, f] : ways) {
+    const std::string text = refusal_of_gradient(f);
+    EXPECT_NE(text.find("another thread"), std::string::npos) << name << ": " << text;
+    EXPECT_NE(text.find("stop_gradient"), std::string::npos) << name;
+  }
+  EXPECT_NE(refusal([&] { return kg::jvp(square)(tensor(2.0), tensor(1.0)); }).find("another thread"),
+            std::string::npos);
+  const auto loss = [&] {
+    const tensor w = v;
+    return kg::sum(elsewhere([&] { return w * w; }));
+  };
+  EXPECT_NE(refusal([&] { return kg::variable_grads(loss); }).find("another thread"), std::string::npos);
+  EXPECT_EQ(kg::grad([](const tensor& x) { return x * x; })(tensor(3.0)).item(), 6) << "all is as it was";
+}
+
+TEST(what_another_thread_computes, is_a_constant_where_it_depends_on_nothing_that_is_followed) {
+  const tensor x({3.0, 4.0}), data({1.0, 2.0}), labels({0, 1});
+  tensor old;
+  const std::vector<std::pair<std::string, std::function<tensor(const tensor&)>>> ways = {
+      {"data", [&](const tensor& y) { return y * elsewhere([&] { return kg::exp(data) * 2; }); }},
+      {"a constant made there",
+       [](const tensor& y) { return y * elsewhere([] { return kg::full({2}, 5, dtype::float64); }); }},
+      {"values read there", [](const tensor& y) { return y * elsewhere([&] { return (y + 1).to_doubles()[0]; }); }},
+      {"made a constant here", [](const tensor& y) { return y * kg::stop_gradient(elsewhere([&] { return y * y; })); }},
+      {"made a constant there",
+       [](const tensor& y) { return y * elsewhere([&] { return kg::stop_gradient(y) * 2; }); }},
+      {"integers",
+       [&](const tensor& y) { return y * elsewhere([&] { return kg::cast(kg::argmax(y), dtype::float64); }); }},
+      {"a gradient of one's own",
+       [&](const tensor& y) {
+         return y * elsewhere([&] { return kg::grad([](const tensor& z) { return z * z; })(data); });
+       }},
+      {"of a recording that is over", [&](const tensor& y) { return y * elsewhere([&] { return old * 2; }); }},
+      {"passed on as it is", [](const tensor& y) { return y * elsewhere([&] { return y; }); }},
+  };
+  kg::grad([&](const tensor& y) { return old = y * y; })(x);
+  for (const auto& [name, f] : ways) EXPECT_EQ(refusal_of_gradient(f), accepted) << name;
+  EXPECT_EQ(kg::grad(ways.back().second)(x).to_doubles(), (std::vector<double>{6, 8}))
+      << "it is the tensor of the recording";
+  EXPECT_EQ(kg::grad(ways[3].second)(x).to_doubles(), (std::vector<double>{9, 16}));
+  const tensor both = kg::grads([&](const tensor& y, const tensor& of) {
+    return y * elsewhere([&] { return kg::cast(of, dtype::float64); });
+  })(x, labels)[0];
+  EXPECT_EQ(both.to_doubles(), (std::vector<double>{0, 1})) << "labels have no gradient to lose";
 }
 
 }  // namespace

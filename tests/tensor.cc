@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <concepts>
+#include <span>
+#include <utility>
+#include <vector>
 #include <limits>
 #include <cmath>
 #include <sstream>
@@ -17,6 +20,7 @@ using kg::shape;
 using kg::tensor;
 using kgtest::accepted;
 using kgtest::refusal;
+using doubles = std::vector<double>;
 
 TEST(a_tensor, is_built_from_lists_spans_vectors_and_scalars) {
   const std::vector<double> values = {1, 2, 3, 4};
@@ -294,6 +298,45 @@ TEST(where, broadcasts_a_condition_of_rank_1_as_anything_else) {
   EXPECT_EQ(kg::fuse([](auto c, auto t, auto e) { return kg::where(c, t, e); })(mask, square, -square).to_doubles(),
             (std::vector<double>{1, -2, 3, -4}));
   EXPECT_NE(refusal([&] { return kg::where(tensor({true, false, true}), tall, tall); }), accepted);
+}
+
+TEST(a_list_of_tensors, is_a_range_that_goes_where_a_span_goes) {
+  const tensor x({1.f, 2.f, 3.f}), y({4.f});
+  EXPECT_EQ(kg::concat({x, y}).to_doubles(), (doubles{1, 2, 3, 4}));
+  EXPECT_EQ(kg::concat(kg::split(x, 3)).to_doubles(), (doubles{1, 2, 3}));
+  EXPECT_EQ(kg::concat(kg::split(x, {1, 2})).to_doubles(), (doubles{1, 2, 3}));
+  EXPECT_EQ(kg::stack({x, x}).dims()[0], 2);
+  EXPECT_EQ(kg::stack(kg::unstack(x)).to_doubles(), (doubles{1, 2, 3}));
+  EXPECT_EQ(kg::add_n({x, x, x}).to_doubles(), (doubles{3, 6, 9}));
+  const kg::tensor_list parts = kg::split(x, 3);
+  doubles seen;
+  for (const tensor& part : parts) seen.push_back(part.item());
+  EXPECT_EQ(seen, (doubles{1, 2, 3}));
+  const std::span<const tensor> span = parts;
+  EXPECT_EQ(span.size(), 3u);
+  EXPECT_EQ(span[2].item(), 3);
+  const auto [a, b, c] = kg::split<3>(x);
+  EXPECT_EQ((doubles{a.item(), b.item(), c.item()}), seen);
+  const auto [first, second] = kg::unstack<2>(kg::stack({x, x * 2}));
+  EXPECT_EQ(second.to_doubles(), (doubles{2, 4, 6}));
+  EXPECT_EQ(first.to_doubles(), (doubles{1, 2, 3}));
+  EXPECT_NE(refusal([&] { return kg::unstack<2>(x); }).find("3 parts taken as 2"), std::string::npos);
+  EXPECT_NE(refusal([&] { return kg::split<2>(x); }), accepted);
+}
+
+TEST(a_list_of_tensors, keeps_its_order_however_long_it_gets) {
+  for (int n = 0; n < 40; ++n) {
+    kg::tensor_list list;
+    for (int i = 0; i < n; ++i) list.push_back(tensor(static_cast<float>(i)));
+    EXPECT_EQ(list.size(), n);
+    EXPECT_EQ(list.empty(), n == 0);
+    EXPECT_EQ(list.end() - list.begin(), n);
+    const kg::tensor_list copy = list, moved = std::move(list);
+    for (int i = 0; i < n; ++i) {
+      EXPECT_EQ(copy[i].item(), i);
+      EXPECT_TRUE(moved.data()[i].shares_with(copy[i]));
+    }
+  }
 }
 
 TEST(memory, that_cannot_be_had_is_an_error_of_the_library) {

@@ -344,6 +344,30 @@ TEST(a_pool_of_the_callers, that_leaves_tasks_out_is_refused) {
   EXPECT_EQ(refusal([&] { return kg::exp(x); }), accepted);
 }
 
+TEST(a_pool_of_the_callers, that_invents_tasks_or_runs_one_twice_is_refused) {
+  const threads_restored restored;
+  const tensor x = kg::ones({1 << 20});
+  kg::set_num_threads(2);
+  const auto all = [](std::size_t count, const std::function<void(std::size_t)>& task) {
+    for (std::size_t i = 0; i < count; ++i) task(i);
+  };
+  kg::set_thread_pool([&](std::size_t count, const std::function<void(std::size_t)>& task) {
+    all(count, task);
+    task(count), task(~std::size_t{0});
+  });
+  EXPECT_NE(refusal([&] { return kg::exp(x); }).find("asked 2 times for one that there is not"), std::string::npos);
+  kg::set_thread_pool(
+      [&](std::size_t count, const std::function<void(std::size_t)>& task) { all(count, task), task(0); });
+  EXPECT_NE(refusal([&] { return kg::exp(x); }).find("1 of them again"), std::string::npos);
+  kg::set_thread_pool([&](std::size_t count, const std::function<void(std::size_t)>& task) {
+    for (std::size_t i = 0; i < count; ++i) task(0);
+  });
+  EXPECT_NE(refusal([&] { return kg::exp(x); }).find("ran 1 of"), std::string::npos)
+      << "as many as there are, but not all";
+  kg::set_thread_pool(all);
+  EXPECT_EQ(kg::sum(x).item(), 1 << 20);
+}
+
 TEST(a_pool_of_the_callers, may_throw_to_the_caller_of_the_op) {
   const threads_restored restored;
   kg::set_num_threads(2);

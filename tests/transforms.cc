@@ -22,6 +22,66 @@ using doubles = std::vector<double>;
 
 constexpr auto wave = [](const tensor& x) { return kg::sin(x) * kg::exp(x) + kg::softmax(x); };
 
+// ------------------------------------------------------------------------------------------ functions of functions
+
+// It may be called where it is not const only, and says how often it was.
+struct counting {
+  int calls = 0;
+  tensor operator()(const tensor& x) { return ++calls, x * x * calls; }
+};
+template <class T, class... X>
+concept const_callable = std::is_invocable_v<const T&, X...>;
+
+TEST(what_a_transform_gives, is_const_where_its_function_may_be) {
+  const auto square = [](const tensor& x) { return x * x; };
+  const auto product = [](const tensor& a, const tensor& b) { return a * b; };
+  const tensor x(3.0), one(1.0);
+  const auto g = kg::grad(square);
+  EXPECT_EQ(g(x).item(), 6);
+  EXPECT_EQ(g(x, tensor(2.0)).item(), 12);
+  const auto second = kg::grad(kg::grad(square));
+  EXPECT_EQ(second(x).item(), 2);
+  const auto both = kg::value_and_grad(square);
+  EXPECT_EQ(both(x).value.item() + both(x).grad.item(), 9 + 6);
+  const auto each = kg::grads(product);
+  EXPECT_EQ(each(x, one)[0].item(), 1);
+  const auto all = kg::value_and_grads(product);
+  EXPECT_EQ(all(x, one).grads[1].item(), 3);
+  const auto pulled = kg::vjp(product);
+  EXPECT_EQ(pulled(x, one).back()[1].item(), 3);
+  const auto pushed = kg::jvp(square);
+  const auto pushed_both = kg::jvp(product);
+  EXPECT_EQ(pushed(x, one).tangent.item(), 6);
+  EXPECT_EQ(pushed_both({x, one}, {one, one}).tangent.item(), 4);
+  const auto kept = kg::checkpoint(square);
+  EXPECT_EQ(kg::grad(kept)(x).item(), 6);
+  const auto ruled = kg::custom_grad([](const tensor& y) {
+    return kg::with_gradient(y * y, [](const tensor& dy) { return std::vector<tensor>{dy * 100}; });
+  });
+  EXPECT_EQ(kg::grad(ruled)(x).item(), 100);
+  tensor (*function)(const tensor&) = [](const tensor& y) { return y * y; };
+  const auto of_pointer = kg::grad(function);
+  EXPECT_EQ(of_pointer(x).item(), 6);
+}
+
+TEST(what_a_transform_gives, of_a_function_that_changes_itself_is_called_where_it_is_not_const) {
+  const tensor x(3.0), one(1.0);
+  auto g = kg::grad(counting{});
+  EXPECT_EQ(g(x).item(), 6);
+  EXPECT_EQ(g(x).item(), 12) << "it keeps what it counted";
+  auto pushed = kg::jvp(counting{});
+  static_cast<void>(pushed(x, one));
+  EXPECT_EQ(pushed(x, one).tangent.item(), 12);
+  auto pulled = kg::vjp(counting{});
+  static_cast<void>(pulled(x));
+  EXPECT_EQ(pulled(x).back()[0].item(), 12);
+  static_assert(!const_callable<decltype(g), tensor>);
+  static_assert(!const_callable<decltype(kg::value_and_grad(counting{})), tensor>);
+  static_assert(!const_callable<decltype(kg::grads(counting{})), tensor>);
+  static_assert(!const_callable<decltype(kg::value_and_grads(counting{})), tensor>);
+  static_assert(!const_callable<decltype(pulled), tensor> && !const_callable<decltype(pushed), tensor, tensor>);
+}
+
 // ------------------------------------------------------------------------------------------ vjp
 
 TEST(vjp, gives_the_value_and_a_pullback_that_is_called_as_often_as_wanted) {

@@ -153,7 +153,7 @@ std::shared_ptr<const backend_directory> directory() {
   fail(function, "the backend " + std::string(name), "one of " + directory()->names(), "register it first");
 }
 
-thread_local live_ptr scoped;  // what a backend_scope of this thread says
+thread_local scope_list<live_ptr> scopes;  // what the backend_scopes of this thread say
 
 void set_ready(std::string_view name, bool ready) {
   change([&](backend_set& set) {
@@ -231,7 +231,8 @@ void leave_quick_way() noexcept { quick_table.fetch_sub(per_reason); }
 void return_to_quick_way() noexcept { quick_table.fetch_add(per_reason); }
 
 live_ptr backend_here() {
-  if (scoped) return scoped;
+  if (scopes) drop_ended(scopes);
+  if (scopes) return scopes->what;
   for (;;) {
     const pinned now;
     if (live_ptr active = now->backends()->active.lock()) return active;
@@ -354,13 +355,12 @@ std::vector<backend_info> backends() {
 }
 
 backend_scope::backend_scope(std::string_view name) {
-  live_ptr now = alive(name);
+  here_ = enter_scope(scopes, alive(name));
   leave_quick_way();
-  outer_ = std::exchange(scoped, std::move(now));
 }
 
 backend_scope::~backend_scope() {
-  scoped = std::static_pointer_cast<const live_backend>(std::exchange(outer_, nullptr));
+  end_scope(scopes, here_);
   return_to_quick_way();
 }
 

@@ -20,6 +20,9 @@ struct found_kernel {
   const op_entry* op = nullptr;
   kernel_ptr kernel;
   std::shared_ptr<const live_backend> on;
+  std::vector<named_attribute> attrs{};  // of every call that does not give its own
+
+  const op_row* row() const { return op ? op->row : kernel->checked() ? &kernel->row : nullptr; }
 };
 
 namespace {
@@ -250,12 +253,15 @@ tensor_list run_free(const registered_kernel& k, const live_backend& on, std::sp
     check_attrs(row, ordered.all(), normal.all());
     const named_by_row call(row, in.all(), normal.all());
     tensor_list out = run_registered(k, on, first, call.operands(), call.attrs(), {});
-    if (recording_now())
+    if (concerns_a_tape(in.all()))
       record_registered(gradient_named(k.config.name), k.keeper, k.config.name, call.operands(), call.attrs(), out);
     return out;
   }
   tensor_list out = run_registered(k, on, first, operands, attrs, {});
-  if (recording_now()) record_registered(gradient_named(k.config.name), k.keeper, k.config.name, operands, attrs, out);
+  const bool concerned = std::ranges::any_of(operands, [](const operand_ref& operand) {
+    return std::ranges::any_of(operand.tensors, [](const tensor& x) { return concerns_a_tape(x); });
+  });
+  if (concerned) record_registered(gradient_named(k.config.name), k.keeper, k.config.name, operands, attrs, out);
   return out;
 }
 
@@ -408,6 +414,13 @@ const std::string& kernel_handle::name() const {
 
 tensor_list kernel_handle::list(std::span<const operand_ref> operands, std::span<const attribute_ref> attrs) const {
   if (!found_) fail("kernel_handle", "an empty handle", "one that find_kernel gave");
+  std::vector<attribute_ref> all;
+  if (!found_->attrs.empty()) {
+    all.assign(attrs.begin(), attrs.end());
+    for (const named_attribute& kept : found_->attrs)
+      if (std::ranges::none_of(attrs, [&](const attribute_ref& a) { return a.name == kept.name; })) all.push_back(kept);
+    attrs = all;
+  }
   if (found_->op) return run_row(*found_->op, operands, attrs, found_->kernel.get());
   return run_free(*found_->kernel, *found_->on, operands, attrs);
 }
@@ -437,14 +450,21 @@ kernel_handle find_kernel(std::string_view name, std::initializer_list<attribute
   found->name = name;
   found->op = m.op;
   found->kernel = m.kernel;
+  const op_row* named = found->row();
+  attr_list ordered(named ? named->attrs.size() : 0);
+  if (named) {
+    order_attrs(*named, {attrs.begin(), attrs.size()}, ordered);
+    for (std::size_t i = 0; i < named->attrs.size(); ++i)
+      if (ordered[i].given()) static_cast<void>(check_attr(*named, named->attrs[i], ordered[i]));
+  }
+  for (const attribute_ref& a : attrs) found->attrs.push_back({std::string(a.name), a.value});
   kernel_handle handle;
-  if (m.op && !m.kernel && found->on->table >= 0) {
+  const bool elementwise = m.op && (m.op->row->group == family::unary || m.op->row->group == family::binary);
+  if (elementwise && !m.kernel && found->on->table >= 0) {
     const op_row& row = *m.op->row;
-    attr_list ordered(row.attrs.size()), normal(row.attrs.size());
-    order_attrs(row, {attrs.begin(), attrs.size()}, ordered);
-    const bool elementwise = row.group == family::unary || row.group == family::binary;
-    if (elementwise) check_attrs(row, ordered.all(), normal.all());
-    for (int t = 0; elementwise && t < dtype_count; ++t) {
+    attr_list normal(row.attrs.size());
+    check_attrs(row, ordered.all(), normal.all());
+    for (int t = 0; t < dtype_count; ++t) {
       const kernel_slot& slot = m.op->kernel(found->on->table, static_cast<dtype>(t));
       flat_kernel& flat = handle.flat_[static_cast<std::size_t>(t)];
       const bool same = result_of(static_cast<dtype>(t), row.types.after) == static_cast<dtype>(t);

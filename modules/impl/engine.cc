@@ -152,7 +152,7 @@ tensor_list run_checked(const op_entry& op, std::span<const tensor* const> in, s
   inference call{row, views.all(), attrs, compute, result_of(compute, row.types.after), {}, absent};
   row.infer(call);
   tensor_list out = launched(op, {call, in, views.all()}, instead);
-  if (recording_now()) record_all(op, in, attrs, out);
+  if (concerns_a_tape(in)) record_all(op, in, attrs, out);
   return out;
 }
 
@@ -248,7 +248,7 @@ tensor run_unary(const op_entry& op, const tensor& x, unsigned dying) {
     const buffer* to = tensor_access::buffer(y);
     run_flat1(op.kernel(table, b->type), op.id >= 0 ? row.cost : never_split, b->data, b->type, to->data, to->type,
               b->dims.size());
-    if (recording_now()) record(op, x, y);
+    if (concerns_a_tape(x)) record(op, x, y);
     return y;
   }
   const tensor* const in[] = {&x};
@@ -265,7 +265,7 @@ tensor run_binary(const op_entry& op, const tensor& a, const tensor& b, unsigned
     const buffer* to = tensor_access::buffer(y);
     run_flat2(op.kernel(table, p->type), op.id >= 0 ? row.cost : never_split, p->data, q->data, p->type, to->data,
               to->type, p->dims.size());
-    if (recording_now()) record(op, a, b, y);
+    if (concerns_a_tape(a) || concerns_a_tape(b)) record(op, a, b, y);
     return y;
   }
   const tensor* const in[] = {&a, &b};
@@ -276,7 +276,7 @@ tensor run_with_number(const op_entry& op, const tensor& x, double value, number
   constexpr std::int64_t most = 1 << 15;  // beyond, the ordinary way costs nothing to speak of and may share the work
   const int table = quick();
   const buffer* b = tensor_access::buffer(x);
-  if (!b || table < 0 || b->dims.size() > most || b->dims.size() == 0 || recording_now()) return {};
+  if (!b || table < 0 || b->dims.size() > most || b->dims.size() == 0 || concerns_a_tape(x)) return {};
   if (!floating.has(b->type) || !op.flat[static_cast<std::size_t>(table)].has(b->type)) return {};
   const kernel_slot& slot = op.kernel(table, b->type);
   if (!slot.run || slot.direct) return {};

@@ -428,6 +428,8 @@ explanation explain(std::string_view op, std::span<const operand_signature> oper
   for (const operand_signature& o : operands) {
     std::vector<tensor>& list = lists.emplace_back();
     for (const signature& s : o.tensors) {
+      if (!is_dtype(s.type))
+        fail("explain", "an operand of dtype " + std::to_string(static_cast<int>(s.type)), "one of those of kg::dtype");
       const tensor empty = tensor_access::adopt(allocate(s.type, {0}));
       list.push_back(tensor_access::adopt(share(tensor_access::buffer(empty), s.dims)));
     }

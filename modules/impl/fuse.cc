@@ -173,6 +173,7 @@ tensor run_body(const fused_parts& parts, std::span<const tensor* const> in) {
     plan.run({&y, 1});
   }
   if (records) record_fused(parts, in, y, {});
+  else lose(in, {&y, 1});
   return y;
 }
 
@@ -187,6 +188,7 @@ tensor run_fused(const fused_parts& parts, std::span<const tensor* const> in) {
   const bool folds = on_simd() && (!records || (parts.gradient && adds_up(tail) && !has_another_rule(*tail.op)));
   if (folds && run_folded(*parts.value, in, y, {})) {
     if (records) record_fused(parts, in, y, tail);
+    else lose(in, {&y, 1});
     return y;
   }
   y = run_body(parts, in);
@@ -216,6 +218,8 @@ bool run_fused_with_gradients(const fused_program& program, std::span<const tens
     const tensor& x = *in[of[i]];
     grads[i] = grads[i].defined() ? reduced_to(x.dims(), std::move(grads[i])) : zeros(x.dims(), x.type());
   }
+  lose(in, {&value, 1});
+  lose(in, grads);
   return true;
 }
 

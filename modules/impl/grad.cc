@@ -46,7 +46,9 @@ tensor gradients(std::string_view name, borrowed f, std::span<const tensor> xs, 
   for (std::size_t i = 0; i < xs.size(); ++i) {
     tensor g = back.knows(values[i]) ? std::move(back.grad(values[i])) : tensor();
     grads[i] = g.defined() ? std::move(g) : zeros(xs[i].dims(), xs[i].type());
+    leave(t, grads[i]);
   }
+  leave(t, y);
   return y;
 }
 
@@ -146,9 +148,12 @@ variable_gradients variable_grads(const std::function<tensor()>& f, std::span<co
   back.grad(tensor_access::place(y).value) = seed;
   back.run();
   variable_gradients out{y, {}};
+  leave(t, out.value);
   for (const auto& [of, leaf] : seen.read) {
     tensor g = std::move(back.grad(tensor_access::place(leaf).value));
-    if (g.defined()) out.grads.push_back({of, std::move(g)});
+    if (!g.defined()) continue;
+    leave(t, g);
+    out.grads.push_back({of, std::move(g)});
   }
   return out;
 }

@@ -2,7 +2,6 @@
 // What a pack's init registers: the C structs are read with suspicion and become entries of a transaction.
 module;
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -120,15 +119,8 @@ void refuse_flags(std::uint32_t flags, std::uint32_t known, std::string_view of,
   if (reserved) fail("pack", std::string(of) + " with a reserved member that is not 0", "0");
 }
 
-template <class List>
-void refuse_twice(const List& list, std::string_view name, std::string_view what) {
-  for (const auto& item : list)
-    if (item.name == name) fail("pack", std::string(what) + " " + std::string(name) + " twice", "different names");
-}
-
 operand read_operand(const kerngrad_operand& o, read_schema& into) {
   const std::string name = pack_text(o.name, "the name of an operand");
-  refuse_twice(into.schema.operands, name, "operand");
   refuse_flags(o.flags, KERNGRAD_OPTIONAL | KERNGRAD_LIST, "operand " + name, o.reserved);
   if (o.dtypes & ~std::uint32_t{any_dtype.bits})
     fail("pack", "operand " + name + " with dtypes that do not exist", to_string(any_dtype));
@@ -136,24 +128,8 @@ operand read_operand(const kerngrad_operand& o, read_schema& into) {
   return {into.keep(name), types, role::value, (o.flags & KERNGRAD_OPTIONAL) != 0, (o.flags & KERNGRAD_LIST) != 0};
 }
 
-// A default that a call could not give would get past the checks of calls.
-void check_default(const attr_spec& a, bool bounded) {
-  const std::string name(a.name);
-  if (a.required) return;
-  const bool whole = a.kind == attr_kind::integer || a.kind == attr_kind::dtype;
-  if ((whole && !(std::floor(a.fallback) == a.fallback && std::fabs(a.fallback) < 9e15)) ||
-      (bounded && (whole || a.kind == attr_kind::number) && !(a.fallback >= a.least && a.fallback <= a.most)))
-    fail("pack", "attribute " + name + " with the default " + to_string(attr_value(a.fallback)),
-         "a value that a call could give");
-  if (a.kind == attr_kind::dtype && !(a.fallback >= 0 && a.fallback < dtype_count))
-    fail("pack", "attribute " + name + " with a default that is no dtype", "a dtype");
-  if (a.kind == attr_kind::text && a.choices.empty())
-    fail("pack", "attribute " + name + " with neither choices nor KERNGRAD_REQUIRED", "one of them");
-}
-
 attr_spec read_attr(const kerngrad_attr& given, read_schema& into) {
   const std::string name = pack_text(given.name, "the name of an attribute");
-  refuse_twice(into.schema.attrs, name, "attribute");
   refuse_flags(given.flags, KERNGRAD_REQUIRED | KERNGRAD_BOUNDED, "attribute " + name,
                static_cast<std::uint32_t>(given.reserved));
   if (given.kind < KERNGRAD_BOOLEAN_ATTR || given.kind > KERNGRAD_LIST_ATTR)
@@ -162,14 +138,8 @@ attr_spec read_attr(const kerngrad_attr& given, read_schema& into) {
               into.keep(pack_text(given.doc, "the doc of an attribute", 0, 1000))};
   a.required = (given.flags & KERNGRAD_REQUIRED) != 0;
   a.fallback = given.fallback;
-  const bool bounded = (given.flags & KERNGRAD_BOUNDED) != 0;
-  if (bounded && !(given.least <= given.most))
-    fail("pack", "attribute " + name + " with an empty range", "a least that is not above the most");
-  if (bounded) a.least = given.least, a.most = given.most;
+  if (given.flags & KERNGRAD_BOUNDED) a.least = given.least, a.most = given.most;
   if (a.kind == attr_kind::text) a.choices = into.keep(pack_text(given.choices, "the choices of " + name, 0, 1000));
-  if (a.choices.substr(0, a.choices.find('|')).size() > attr_value::max_text)
-    fail("pack", "attribute " + name + " with a long choice", "at most 127 bytes");
-  check_default(a, bounded);
   return a;
 }
 

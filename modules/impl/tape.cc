@@ -11,15 +11,31 @@ import :tape;
 namespace kerngrad::detail {
 
 namespace {
-constinit thread_local const rule_override* innermost_override [[gnu::tls_model("initial-exec")]] = nullptr;
+
+struct rule_override {
+  const op_entry* op;
+  const op_gradient* rule;
+};
+thread_local scope_list<rule_override> overrides;
+// Whether there are any: what a thread without a scope asks. It may say so for a scope that ended on another thread.
+constinit thread_local bool overridden [[gnu::tls_model("initial-exec")]] = false;
+
 }  // namespace
 
-void push_override(rule_override& scope) noexcept { scope.outer = std::exchange(innermost_override, &scope); }
-void pop_override(const rule_override& scope) noexcept { innermost_override = scope.outer; }
+std::shared_ptr<void> begin_override(const op_entry& op, const op_gradient& rule) {
+  std::shared_ptr<void> scope = enter_scope(overrides, {&op, &rule});
+  overridden = true;
+  return scope;
+}
+void end_override(const std::shared_ptr<void>& scope) noexcept {
+  end_scope(overrides, scope);
+  overridden = overrides != nullptr;
+}
 
 const op_gradient* rule_of_scope(const op_entry& op) {
-  for (const rule_override* scope = innermost_override; scope; scope = scope->outer)
-    if (scope->op->row == op.row) return scope->rule;
+  if (!overridden) return nullptr;
+  for (const scope_link<rule_override>* scope = overrides.get(); scope; scope = scope->outer.get())
+    if (!scope->ended && scope->what.op->row == op.row) return scope->what.rule;
   return nullptr;
 }
 
@@ -41,6 +57,7 @@ void tape::open() {
   constexpr std::uint64_t block = 1 << 16;
   if (id % block == 0) id = next_block.fetch_add(1) * block;
   ++id;
+  foreign = 0;
 }
 
 void tape::reset() {
@@ -60,6 +77,12 @@ std::uint32_t add_shape(tape& t, const shape& dims) {
   const std::uint32_t at = t.shapes.size();
   t.shapes.add() = dims;
   return at;
+}
+
+[[noreturn]] void refuse_as_lost(std::string_view name) {
+  fail(name, "a tensor that another thread computed from one whose gradient is being recorded",
+       "tensors that the recording's own thread computed, and constants",
+       "compute it on this thread, or say by stop_gradient that it is a constant");
 }
 
 // The value of a recording tape that an operand's gradient goes to; 0 when none is asked for.
@@ -104,20 +127,26 @@ inline void give_place(tape& t, tensor& y) {
 template <class Operands>
 inline void record_op(const op_entry& op, const Operands& in, std::span<const attr_value> attrs,
                       std::span<tensor> out) {
-  tape& t = this_tape();
-  if (!t.records() || out.empty() || !differentiable.has(tensor_access::buffer(out[0])->type)) return;
-  const op_gradient* scoped = innermost_override ? rule_of_scope(op) : nullptr;
+  if (out.empty() || !differentiable.has(tensor_access::buffer(out[0])->type)) return;
+  if (!recording_now()) return lose(in, out);
+  tape& t = *current_tape;
+  const op_gradient* scoped = overridden ? rule_of_scope(op) : nullptr;
   const op_gradient* rule = scoped ? scoped : op.gradient;
   const std::size_t list = rule && rule->list ? 0 : ~std::size_t{0};  // one part serves all operands of a list
   // What to keep follows from the operands whose gradient will be wanted.
   kept keeps{};
   bool tracked = false;
   for (std::size_t i = 0; i < in.size(); ++i) {
-    if (!followed(t, *in[i])) continue;
+    const std::uint32_t value = followed(t, *in[i]);
+    if (value == 0) {
+      if (const std::uint64_t id = tensor_access::place(*in[i]).tape; id != 0 && id != t.id) t.foreign = id;
+      continue;
+    }
+    if (value == lost) refuse_as_lost(op.row->name);
     tracked = true;
     if (rule) keeps = keeps | rule->of[i & list].keeps;
   }
-  if (!tracked) return;
+  if (!tracked) return lose(in, out);
   if (!scoped && replaced_gradients.load(std::memory_order_relaxed) != 0 && record_replaced(op, in, attrs, out)) return;
   node& n = begin_node(t, in, out, out.size() > 1,
                        [&](int i) { return keeps.operand(static_cast<int>(static_cast<std::size_t>(i) & list)); });
@@ -136,6 +165,22 @@ inline void record_op(const op_entry& op, const Operands& in, std::span<const at
 
 }  // namespace
 
+void lose(std::span<const tensor* const> in, std::span<tensor> out) {
+  for (const tensor* x : in) {
+    const buffer* b = tensor_access::buffer(*x);  // null where a result took the memory of an operand of its dtype
+    const std::uint64_t id = tensor_access::place(*x).tape;
+    if (id == 0 || (current_tape && current_tape->id == id) || (b && !differentiable.has(b->type))) continue;
+    for (tensor& y : out)
+      if (y.defined() && differentiable.has(y.type())) tensor_access::place(y) = {id, lost};
+    return;
+  }
+}
+
+void refuse_lost(std::string_view name, const tensor& x) {
+  const place& at = tensor_access::place(x);
+  if (at.value == lost && current_tape && at.tape == current_tape->id) refuse_as_lost(name);
+}
+
 void record(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs,
             std::span<tensor> out) {
   record_op(op, in, attrs, out);
@@ -150,9 +195,13 @@ void record(const op_entry& op, const tensor& a, const tensor& b, tensor& y) {
 void record_free(std::string_view name, std::span<const tensor* const> in, std::span<tensor> out, free_rule rule) {
   tape& t = this_tape();
   bool tracked = false;
-  for (const tensor* x : in) tracked = tracked || t.tracks(*x);
+  for (const tensor* x : in) {
+    if (!t.tracks(*x)) continue;
+    tracked = true;
+    refuse_lost(name, *x);
+  }
   for (tensor& y : out) tensor_access::place(y) = {};  // a result that is an operand's handle is a value of its own
-  if (!tracked || out.empty()) return;
+  if (!tracked || out.empty()) return lose(in, out);
   free_gradient kept{std::string(name), std::move(rule)};  // may throw: before the node is there
   node& n = begin_node(t, in, out, true, [](int) { return false; });
   const std::uint32_t at = t.free.size();

@@ -4,6 +4,8 @@ module;
 #include <atomic>
 #include <cfenv>
 #include <memory>
+#include <string>
+#include <vector>
 #include "kernels/parallel.h"
 module kerngrad;
 
@@ -34,8 +36,14 @@ void run_on_callers(std::size_t count, kernels::chunk_fn run, void* job) {
   }
   std::fenv_t here;
   std::fegetenv(&here);
-  std::atomic<std::size_t> finished{0};
+  // A bit for each task that was begun. One that is asked for again, or does not exist, is not run.
+  constexpr std::size_t bits = 64;
+  std::vector<std::atomic<std::uint64_t>> begun((count + bits - 1) / bits);
+  std::atomic<std::size_t> finished{0}, beyond{0}, again{0};
   (*pool)(count, [&](std::size_t i) {
+    if (i >= count) return static_cast<void>(++beyond);
+    const std::uint64_t bit = std::uint64_t{1} << (i % bits);
+    if (begun[i / bits].fetch_or(bit) & bit) return static_cast<void>(++again);
     // Rounding and denormals are the calling thread's: results must not depend on which thread computes them.
     std::fenv_t before;
     std::fegetenv(&before);
@@ -44,9 +52,12 @@ void run_on_callers(std::size_t count, kernels::chunk_fn run, void* job) {
     std::fesetenv(&before);
     finished.fetch_add(1, std::memory_order_release);
   });
-  if (const std::size_t done = finished.load(std::memory_order_acquire); done != count)
-    fail("set_thread_pool", "a pool that ran " + std::to_string(done) + " of " + std::to_string(count) + " tasks",
-         "a pool that runs each task once before it returns");
+  const std::size_t done = finished.load(std::memory_order_acquire);
+  if (done == count && beyond == 0 && again == 0) return;
+  std::string what = "ran " + std::to_string(done) + " of " + std::to_string(count) + " tasks";
+  if (again > 0) what += ", " + std::to_string(again) + " of them again";
+  if (beyond > 0) what += ", and asked " + std::to_string(beyond) + " times for one that there is not";
+  fail("set_thread_pool", "a pool that " + what, "a pool that runs each task once before it returns");
 }
 
 }  // namespace

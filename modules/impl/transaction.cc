@@ -83,15 +83,9 @@ void adopt_schema(registered_kernel& k) {
   k.row.name = k.config.name;
   if (!k.config.schema) return;
   kernel_schema& given = *k.config.schema;
-  if (given.attrs.size() > attr_list::capacity)
-    fail("register_kernel", std::to_string(given.attrs.size()) + " attributes", "at most 16");
-  if (given.operands.size() > op_gradient::max_operands)
-    fail("register_kernel", std::to_string(given.operands.size()) + " operands", "at most 8");
+  check_schema(given);
   for (operand o : given.operands) {
     o.name = keep(o.name);
-    if (o.list && given.operands.size() > 1)
-      fail("register_kernel", "a list operand " + std::string(o.name) + " among others", "a list alone",
-           "leave the schema out: operands are then the kernel's business");
     k.operands.push_back(o);
   }
   for (attr_spec a : given.attrs) {

@@ -88,10 +88,12 @@ linearized linearize(borrowed f, std::span<const tensor> xs) {
     state->lists = lists_in_use();
   } else {
     state->own.id = t.id;
+    state->own.foreign = t.foreign;
     tape_lists lists;
     lists.swap_with(t);
     lists.swap_with(state->own);
   }
+  leave(t, y);
   return {std::move(y), std::move(state)};
 }
 
@@ -100,8 +102,10 @@ std::vector<tensor> pull(const pullback_state& back, const tensor& dy) {
   const rollback undo(this_tape());
   const tensor seed = seed_for("pullback", back.value, dy.defined() ? &dy : nullptr);
   std::vector<tensor> grads = walk_back(t, back.range, back.at, seed, back.leaves);
-  for (std::size_t i = 0; i < grads.size(); ++i)
+  for (std::size_t i = 0; i < grads.size(); ++i) {
     if (!grads[i].defined()) grads[i] = zeros(back.operands[i].dims, back.operands[i].type);
+    leave(t, grads[i]);
+  }
   return grads;
 }
 
@@ -137,7 +141,9 @@ tensor tangent_of(borrowed f, std::span<const tensor> xs, std::span<const tensor
       accumulate(back.grad(tensor_access::place(grads[i]).value), vs[i], t.depth > 0);
   back.run();
   tensor tangent = std::move(back.grad(at));
-  return tangent.defined() ? std::move(tangent) : zeros(value.dims(), value.type());
+  if (!tangent.defined()) tangent = zeros(value.dims(), value.type());
+  leave(t, tangent), leave(t, value);
+  return tangent;
 }
 
 // ------------------------------------------------------------------------------------------ checkpoints
@@ -205,6 +211,7 @@ std::vector<tensor> replay(const checkpoint_state& state, const tensor& dy, cons
     y = state.f(std::span<const tensor>(leaves).first(state.xs.size()));
   }
   scope.end_forward();
+  if (y.defined()) refuse_lost("checkpoint", y);
   if (!y.defined() || !(y.signature() == dy.signature()))
     fail("checkpoint", "another shape or dtype when the function ran again", "what it returned first",
          "a function that does the same whenever it runs");
@@ -246,6 +253,7 @@ tensor run_checkpointed(const list_function& f, std::span<const tensor> xs) {
     for (const tensor& x : xs) constants.push_back(stop_gradient(x));
     y = f(constants);
     if (!y.defined()) fail("checkpoint", "a function that returned an empty handle", "a tensor");
+    refuse_lost("checkpoint", y);
     state->captures = captures_below(t, base, y);
   }
   std::vector<tensor> operands = state->xs;
@@ -307,9 +315,13 @@ free_rule rule_of(const custom_parts& parts, std::span<tensor> kept) {
 
 tensor run_custom(const custom_parts& parts, std::span<const tensor* const> xs, std::span<tensor> kept) {
   constexpr std::string_view name = "custom_gradient";
-  if (!recording_now()) return parts.forward(xs.data(), kept.data());
-  tape& t = this_tape();
   tensor y;
+  if (!recording_now()) {
+    y = parts.forward(xs.data(), kept.data());
+    lose(xs, {&y, 1});
+    return y;
+  }
+  tape& t = this_tape();
   // Inside, the ops are recorded only if a higher order can ask for them: through what was saved.
   if (t.depth > 1) {
     y = parts.forward(xs.data(), kept.data());

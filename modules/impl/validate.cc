@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands and attributes against the row: counts, dtypes, kinds, ranges, defaults.
+// Operands and attributes against the row: counts, dtypes, kinds, ranges, defaults. And the row itself, where it comes
+// from outside.
 module;
+#include <algorithm>
 #include <cmath>
+#include <string>
 #include "kernels/abi.h"
 module kerngrad;
 
@@ -16,18 +19,11 @@ std::string operand_text(const op_row& row, int i) {
   return row.takes_list() ? std::string(spec.name) + "[" + std::to_string(i) + "]" : std::string(spec.name);
 }
 
+// A number stands for an integer where it is whole.
 bool attr_fits(const attr_spec& spec, const attr_value& value) {
-  const bool whole = value.kind() == attr_kind::integer ||
-                     (value.kind() == attr_kind::number && std::floor(value.as_number()) == value.as_number() &&
-                      std::fabs(value.as_number()) < 9e15);
-  switch (spec.kind) {
-    case attr_kind::integer: return whole;
-    case attr_kind::number: return value.kind() == attr_kind::number || value.kind() == attr_kind::integer;
-    case attr_kind::list:
-      return value.kind() == attr_kind::list || (spec.scalar_or_list && whole) ||
-             (!spec.choices.empty() && value.kind() == attr_kind::text);
-    default: return value.kind() == spec.kind;
-  }
+  if (!takes_kind(spec, value.kind())) return false;
+  return spec.kind == attr_kind::number || value.kind() != attr_kind::number ||
+         (std::floor(value.as_number()) == value.as_number() && std::fabs(value.as_number()) < 9e15);
 }
 
 bool is_choice(std::string_view choices, std::string_view text) {
@@ -80,32 +76,80 @@ bool attrs_as_declared(const op_row& row, std::span<const attr_value> given) {
   return true;
 }
 
+attr_value check_attr(const op_row& row, const attr_spec& spec, const attr_value& value) {
+  const auto said = [&] { return "attribute " + std::string(spec.name) + " = " + to_string(value); };
+  if (!attr_fits(spec, value)) fail(row.name, said(), std::string(name_of(spec.kind)) + ": " + std::string(spec.doc));
+  if (value.kind() == attr_kind::text && !spec.choices.empty() && !is_choice(spec.choices, value.as_text()))
+    fail(row.name, said(), "one of " + std::string(spec.choices));
+  const bool bounded =
+      spec.least > std::numeric_limits<double>::lowest() || spec.most < std::numeric_limits<double>::max();
+  const auto within = [&](double number) {
+    if (bounded && !(number >= spec.least && number <= spec.most))
+      fail(row.name, said(),
+           "values from " + to_string(attr_value(spec.least)) + " to " + to_string(attr_value(spec.most)));
+  };
+  if (value.kind() == attr_kind::integer || value.kind() == attr_kind::number) within(value.as_number());
+  for (std::int64_t item : value.as_list()) within(static_cast<double>(item));
+  const bool to_integer = value.kind() == attr_kind::number && spec.kind != attr_kind::number;
+  return to_integer ? attr_value(value.as_integer()) : value;
+}
+
 void check_attrs(const op_row& row, std::span<const attr_value> given, std::span<attr_value> out) {
   for (std::size_t i = 0; i < row.attrs.size(); ++i) {
     const attr_spec& spec = row.attrs[i];
-    if (i >= given.size() || !given[i].given()) {
-      if (spec.required)
-        fail(row.name, "no attribute " + std::string(spec.name),
-             std::string(name_of(spec.kind)) + ": " + std::string(spec.doc));
-      out[i] = default_of(spec);
-      continue;
-    }
-    const attr_value& value = given[i];
-    const auto said = [&] { return "attribute " + std::string(spec.name) + " = " + to_string(value); };
-    if (!attr_fits(spec, value)) fail(row.name, said(), std::string(name_of(spec.kind)) + ": " + std::string(spec.doc));
-    if (value.kind() == attr_kind::text && !spec.choices.empty() && !is_choice(spec.choices, value.as_text()))
-      fail(row.name, said(), "one of " + std::string(spec.choices));
-    const bool bounded =
-        spec.least > std::numeric_limits<double>::lowest() || spec.most < std::numeric_limits<double>::max();
-    const auto within = [&](double number) {
-      if (bounded && !(number >= spec.least && number <= spec.most))
-        fail(row.name, said(),
-             "values from " + to_string(attr_value(spec.least)) + " to " + to_string(attr_value(spec.most)));
+    const bool is_given = i < given.size() && given[i].given();
+    if (!is_given && spec.required)
+      fail(row.name, "no attribute " + std::string(spec.name),
+           std::string(name_of(spec.kind)) + ": " + std::string(spec.doc));
+    out[i] = is_given ? check_attr(row, spec, given[i]) : default_of(spec);
+  }
+}
+
+void check_schema(const kernel_schema& schema) {
+  if (schema.attrs.size() > attr_list::capacity)
+    fail("register_kernel", std::to_string(schema.attrs.size()) + " attributes", "at most 16");
+  if (schema.operands.size() > op_gradient::max_operands)
+    fail("register_kernel", std::to_string(schema.operands.size()) + " operands", "at most 8");
+  const auto twice = [](const auto& list, std::size_t i) {
+    return std::any_of(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(i),
+                       [&](const auto& other) { return other.name == list[i].name; });
+  };
+  for (std::size_t i = 0; i < schema.operands.size(); ++i) {
+    const operand& o = schema.operands[i];
+    const auto refuse = [&](const std::string& what, const std::string& wanted) {
+      fail("register_kernel", "operand " + std::string(o.name) + what, wanted);
     };
-    if (value.kind() == attr_kind::integer || value.kind() == attr_kind::number) within(value.as_number());
-    for (std::int64_t item : value.as_list()) within(static_cast<double>(item));
-    const bool to_integer = value.kind() == attr_kind::number && spec.kind != attr_kind::number;
-    out[i] = to_integer ? attr_value(value.as_integer()) : value;
+    if (o.name.empty()) fail("register_kernel", "an operand without a name", "a name");
+    if (twice(schema.operands, i)) refuse(" twice", "different names");
+    if (o.types.bits == 0 || o.types.bits >> dtype_count)
+      refuse(o.types.bits ? " with dtypes that do not exist" : " without dtypes",
+             "dtypes such as " + to_string(any_dtype));
+    if (o.part != role::value && o.part != role::own) refuse(" of an unknown role", "role::value or role::own");
+    if (o.list && schema.operands.size() > 1)
+      fail("register_kernel", "a list operand " + std::string(o.name) + " among others", "a list alone",
+           "leave the schema out: operands are then the kernel's business");
+  }
+  for (std::size_t i = 0; i < schema.attrs.size(); ++i) {
+    const attr_spec& a = schema.attrs[i];
+    const std::string name = "attribute " + std::string(a.name);
+    if (twice(schema.attrs, i)) fail("register_kernel", name + " twice", "different names");
+    switch (fault_of(a)) {
+      case attr_fault::none: break;
+      case attr_fault::name: fail("register_kernel", "an attribute without a name", "a name");
+      case attr_fault::kind:
+        fail("register_kernel", name + " of kind " + std::to_string(static_cast<int>(a.kind)),
+             "a kind that a call can give");
+      case attr_fault::range:
+        fail("register_kernel", name + " with an empty range", "a least that is not above the most");
+      case attr_fault::fallback:
+        fail("register_kernel",
+             name + " of kind " + std::string(name_of(a.kind)) + " with the default " +
+                 to_string(attr_value(a.fallback)),
+             "a value that a call could give");
+      case attr_fault::choices:
+        fail("register_kernel", name + " with neither choices nor `required`, or a choice of more than 127 bytes",
+             "texts that a call could give");
+    }
   }
 }
 

@@ -78,8 +78,16 @@ void recording::end_forward() {
   forward_ = false;
 }
 
+void leave(const tape& t, tensor& x) {
+  place& at = tensor_access::place(x);
+  if (t.depth > 0 || (at.tape != 0 && at.tape != t.id)) return;
+  at = t.foreign && differentiable.has(x.type()) ? place{t.foreign, lost} : place{};
+}
+
 tensor leaf(tape& t, const tensor& x) {
   tensor y = x;
+  refuse_lost("gradient", x);
+  if (const std::uint64_t id = tensor_access::place(x).tape; id != 0 && id != t.id) t.foreign = id;
   if (t.tracks(x)) {
     const tensor* const in[] = {&x};
     record(known_entry(op_id<"Identity">), in, {}, {&y, 1});
@@ -204,6 +212,8 @@ tensor seed_for(std::string_view name, const tensor& value, const tensor* dy) {
   if (!differentiable.has(value.type()))
     fail(name, "a result of dtype " + std::string(name_of(value.type())), "one of " + to_string(differentiable),
          "cast it, or differentiate another result");
+  refuse_lost(name, value);
+  if (dy) refuse_lost(name, *dy);
   if (!dy && value.type() == dtype::float32 && value.size() <= 64) {  // the usual loss: less than a call of an op
     return tensor::build<float>(value.dims(), [](std::span<float> all) { std::fill(all.begin(), all.end(), 1.0f); });
   }
