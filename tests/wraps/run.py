@@ -21,8 +21,8 @@ INCLUDE = pathlib.Path('/usr/include')
 HIGHWAY = ['aligned_allocator', 'nanobenchmark', 'per_target', 'print', 'targets']
 BENCHMARK = ['benchmark', 'benchmark_api_internal', 'benchmark_main', 'benchmark_name', 'benchmark_register',
              'benchmark_runner', 'check', 'colorprint', 'commandlineflags', 'complexity', 'console_reporter', 'counter',
-             'csv_reporter', 'json_reporter', 'perf_counters', 'reporter', 'statistics', 'string_util', 'sysinfo',
-             'timers']
+             'csv_reporter', 'json_reporter', 'perf_counters', 'reporter', 'sleep', 'statistics', 'string_util',
+             'sysinfo', 'timers']
 # What the programs call of the stand-ins.
 DEFINITIONS = {
     'hwy/targets.cc': '#include "hwy/targets.h"\nnamespace hwy {\nint64_t SupportedTargets() { return 1; }\n}\n',
