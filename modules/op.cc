@@ -25,7 +25,7 @@ class small_list {
       first_[count_] = std::move(value);
     } else {
       if (count_ == N) {
-        all_.reserve(2 * N + 2);  // before anything is moved: it may throw
+        all_.reserve(N + N + 2);  // before anything is moved: it may throw
         for (T& here : first_) all_.push_back(std::move(here));
       }
       all_.push_back(std::move(value));
