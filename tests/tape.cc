@@ -334,7 +334,7 @@ TEST(a_tensor_that_another_thread_computed_from_a_followed_one, is_refused_where
   const auto cube = kg::custom_grad([](const tensor& x) {
     return kg::with_gradient(x * x * x, [x](const tensor& dy) { return std::vector<tensor>{dy * x * x * 3}; });
   });
-  const auto smooth = kg::fuse([](auto x) { return exp(x) * x; });
+  const auto smooth = kg::fuse([](auto x) { return kg::exp(x) * x; });
   const kg::variable v(tensor({1.0, 2.0}));
   const std::vector<std::pair<std::string, std::function<tensor(const tensor&)>>> ways = {
       {"an operand", [&](const tensor& x) { return x + square(x); }},
