@@ -178,8 +178,9 @@ class shape {
   /// Number of elements, the product of the sizes.
   constexpr std::int64_t size() const { return size_; }
   /// The size of an axis, counted from the front; an axis that is not there is refused.
-  constexpr std::int64_t operator[](std::int64_t axis) const {
-    if (axis < 0 || axis >= rank_) detail::refuse_index("shape", axis, rank_);
+  inline constexpr std::int64_t operator[](std::int64_t axis) const {
+    if (static_cast<std::uint64_t>(axis) >= static_cast<std::uint64_t>(rank_))
+      detail::refuse_index("shape", axis, rank_);
     return dims_[axis];
   }
   constexpr const std::int64_t* begin() const { return dims_; }

@@ -20,35 +20,36 @@ class small_list {
   constexpr small_list(std::initializer_list<T> values) {
     for (const T& value : values) push_back(value);
   }
-  constexpr void push_back(T value) {
-    if (count_ < N) {
-      first_[count_] = std::move(value);
-    } else {
-      if (count_ == N) {
-        all_.reserve(N + N + 2);  // before anything is moved: it may throw
-        for (T& here : first_) all_.push_back(std::move(here));
-      }
-      all_.push_back(std::move(value));
-    }
+  inline constexpr void push_back(T value) {
+    if (count_ < N) first_[count_] = std::move(value);
+    else push_beyond(std::move(value));
     ++count_;
   }
   constexpr int size() const { return count_; }
   constexpr bool empty() const { return count_ == 0; }
-  constexpr T* data() { return count_ <= N ? first_ : all_.data(); }
-  constexpr const T* data() const { return count_ <= N ? first_ : all_.data(); }
+  inline constexpr T* data() { return count_ <= N ? first_ : all_.data(); }
+  inline constexpr const T* data() const { return count_ <= N ? first_ : all_.data(); }
   constexpr T* begin() { return data(); }
   constexpr const T* begin() const { return data(); }
   constexpr T* end() { return data() + count_; }
   constexpr const T* end() const { return data() + count_; }
   /// Element `i`; one that is not there is refused.
-  constexpr T& operator[](std::int64_t i) { return data()[checked(i)]; }
-  constexpr const T& operator[](std::int64_t i) const { return data()[checked(i)]; }
+  inline constexpr T& operator[](std::int64_t i) { return data()[checked(i)]; }
+  inline constexpr const T& operator[](std::int64_t i) const { return data()[checked(i)]; }
   constexpr T& front() { return *data(); }
   constexpr const T& front() const { return *data(); }
 
  private:
-  constexpr std::int64_t checked(std::int64_t i) const {
-    if (i < 0 || i >= count_) detail::refuse_index("list", i, count_);
+  // Out of the way of those that stay in place.
+  [[gnu::noinline]] constexpr void push_beyond(T value) {
+    if (count_ == N) {
+      all_.reserve(N + N + 2);  // before anything is moved: it may throw
+      for (T& here : first_) all_.push_back(std::move(here));
+    }
+    all_.push_back(std::move(value));
+  }
+  inline constexpr std::int64_t checked(std::int64_t i) const {
+    if (static_cast<std::uint64_t>(i) >= static_cast<std::uint64_t>(count_)) detail::refuse_index("list", i, count_);
     return i;
   }
 

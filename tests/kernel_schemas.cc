@@ -404,7 +404,7 @@ TEST(a_schema, that_no_call_could_satisfy_is_refused_when_it_is_registered) {
 TEST(a_dtype_that_does_not_exist, is_refused_by_every_door) {
   const dtype none = static_cast<dtype>(99);
   const tensor x({1.f, 2.f}), at({0, 1});
-  const auto scale = [none](const kg::kernel_call& c) -> kg::tensor_list {
+  const auto scale = [](const kg::kernel_call& c) -> kg::tensor_list {
     return {c.make(none, c.input("x").dims()).result};
   };
   const kg::registration maker = kg::scoped_kernel({.name = "Maker", .run = scale});

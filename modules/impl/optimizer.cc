@@ -60,7 +60,7 @@ void optimizer::apply(std::span<const variable_gradient> grads) {
   // All that may fail comes first, so that a step changes all variables or none.
   struct own_elements {
     std::size_t state;
-    tensor value, first, second;
+    tensor value{}, first{}, second{};
   };
   std::vector<own_elements> own;
   const std::size_t known = states_.size();
