@@ -20,60 +20,62 @@ namespace {
 
 // ------------------------------------------------------------------------------------------ which calls
 
-struct convention {
-  kg::launch_fn launch;
+struct measured_convention {
+  kg::convention how;
   geometry_fn make;  // null: what runs is no kernel, the engine shares the operand's elements
 };
-constexpr convention conventions[] = {
-    {kg::launch::unary, flat},
-    {kg::launch::binary, flat},
-    {kg::launch::select, flat},
-    {kg::launch::convert, flat},
-    {kg::launch::fill_like, filled_like},
-    {kg::launch::add_n, flat_list},
-    {kg::launch::cast, cast},
-    {kg::launch::reduce, reduction},
-    {kg::launch::along_axis, rows},
-    {kg::launch::cross_entropy, rows},
-    {kg::launch::scan, rows},
-    {kg::launch::matmul, product},
-    {kg::launch::fused_matmul, product},
-    {kg::launch::conv, convolution},
-    {kg::launch::fused_conv, convolution},
-    {kg::launch::conv_backprop_input, convolution},
-    {kg::launch::conv_backprop_filter, convolution},
-    {kg::launch::pool, pooling},
-    {kg::launch::pool_grad, pooling},
-    {kg::launch::pool_gather, pooling},
-    {kg::launch::copy, nullptr},
-    {kg::launch::transpose, transposed},
-    {kg::launch::slice, sliced},
-    {kg::launch::concat, joined},
-    {kg::launch::unpack, unpacked},
-    {kg::launch::split, halved},
-    {kg::launch::pad, padded},
-    {kg::launch::tile, tiled},
-    {kg::launch::broadcast_to, broadcast},
-    {kg::launch::gather, gathered},
-    {kg::launch::gather_grad, gathered_back},
-    {kg::launch::segment_sum, segments},
-    {kg::launch::one_hot, one_hot},
-    {kg::launch::reverse, reversed},
-    {kg::launch::fill, filled},
-    {kg::launch::range, ranged},
-    {kg::launch::linspace, spaced},
-    {kg::launch::random, drawn},
+constexpr measured_convention conventions[] = {
+    {kg::convention::unary, flat},
+    {kg::convention::binary, flat},
+    {kg::convention::select, flat},
+    {kg::convention::convert, flat},
+    {kg::convention::zeros_like, filled_like},
+    {kg::convention::ones_like, filled_like},
+    {kg::convention::add_n, flat_list},
+    {kg::convention::cast, cast},
+    {kg::convention::reduce, reduction},
+    {kg::convention::along_axis, rows},
+    {kg::convention::cross_entropy, rows},
+    {kg::convention::scan, rows},
+    {kg::convention::matmul, product},
+    {kg::convention::fused_matmul, product},
+    {kg::convention::conv, convolution},
+    {kg::convention::fused_conv, convolution},
+    {kg::convention::conv_backprop_input, convolution},
+    {kg::convention::conv_backprop_filter, convolution},
+    {kg::convention::pool, pooling},
+    {kg::convention::pool_grad, pooling},
+    {kg::convention::pool_gather, pooling},
+    {kg::convention::copy, nullptr},
+    {kg::convention::transpose, transposed},
+    {kg::convention::slice, sliced},
+    {kg::convention::concat, joined},
+    {kg::convention::unpack, unpacked},
+    {kg::convention::split, halved},
+    {kg::convention::pad, padded},
+    {kg::convention::tile, tiled},
+    {kg::convention::broadcast_to, broadcast},
+    {kg::convention::gather, gathered},
+    {kg::convention::gather_grad, gathered_back},
+    {kg::convention::segment_sum, segments},
+    {kg::convention::one_hot, one_hot},
+    {kg::convention::reverse, reversed},
+    {kg::convention::fill, filled},
+    {kg::convention::range, ranged},
+    {kg::convention::linspace, spaced},
+    {kg::convention::random, drawn},
 };
 
-constexpr const convention* convention_of(const kg::op_row& row) {
-  for (const convention& c : conventions)
-    if (c.launch == row.launch) return &c;
+constexpr const measured_convention* convention_of(const kg::op_row& row) {
+  for (const measured_convention& c : conventions)
+    if (c.how == row.convention) return &c;
   return nullptr;
 }
 
-static_assert(std::all_of(kg::op_table.begin(), kg::op_table.end(),
-                          [](const kg::op_row& row) { return convention_of(row) != nullptr; }),
-              "[bench] an op with a launcher that `conventions` does not know: say there what to measure it with");
+static_assert(
+    std::all_of(kg::op_table.begin(), kg::op_table.end(),
+                [](const kg::op_row& row) { return convention_of(row) != nullptr; }),
+    "[bench] an op with a calling convention that `conventions` does not know: say there what to measure it with");
 
 // ------------------------------------------------------------------------------------------ one call
 
@@ -115,7 +117,7 @@ class prepared {
       kernel_.flat1(in_[0].data, out_[0].data, static_cast<std::size_t>(out_[0].dims.size()));
     else if (kernel_.flat2 && in_.size() == 2)
       kernel_.flat2(in_[0].data, in_[1].data, out_[0].data, static_cast<std::size_t>(out_[0].dims.size()));
-    else row_.launch({*call_, kernel_, kg::kernel_tables[0].data(), in_, out_});
+    else kg::launcher_of(row_)({*call_, kernel_, kg::kernel_tables[0].data(), in_, out_});
   }
 
   double read() const { return read_; }

@@ -9,7 +9,6 @@ import :std;
 import :core;
 import :op;
 import :table;
-import :launch;
 import :rule;
 import :grads_unary;
 import :grads_binary;
@@ -54,7 +53,7 @@ export namespace kerngrad::audit {
 template <fixed_string Op, const auto& Rows>
 concept row_is_complete = [] {
   for (const op_row& row : Rows)
-    if (row.name == Op) return !row.doc.empty() && row.infer != nullptr && row.launch != nullptr;
+    if (row.name == Op) return !row.doc.empty() && row.infer != nullptr && row.has_launcher();
   return false;
 }();
 
@@ -74,7 +73,7 @@ concept op_has_kernel = [] {
     if (row.name == Op) wanted = row.kernel_name();
   // An op that only gives the elements another shape shares its operand's memory and runs no kernel.
   for (const op_row& row : Rows)
-    if (row.name == Op && row.launch == launch::copy) return true;
+    if (row.name == Op && row.convention == convention::copy) return true;
   for (const kernels::entry& item : Kernels)
     if (wanted == item.op) return true;
   return false;
@@ -117,7 +116,7 @@ concept op_has_every_kernel = [] {
       bool any = false;
       for (const operand& item : row.operands) any = any || item.part == role::value;
       // There is no kernel to run, or an attribute says which.
-      if (row.launch == launch::copy || (!any && row.types.after == result::attribute)) return true;
+      if (row.convention == convention::copy || (!any && row.types.after == result::attribute)) return true;
     }
   const dtype_set wanted = dtypes_of_row<Op, Rows>;
   return (wanted & dtypes_of_kernels<Op, Rows, Kernels>) == wanted;

@@ -52,6 +52,7 @@ struct op_gradient {
 /// One op as the engine sees it.
 struct op_entry {
   const op_row* row = nullptr;
+  launch_fn launch = nullptr;                               // the row's launcher
   int id = -1;                                              // place in op_table; -1 for an op from outside
   std::array<const kernel_slot*, backend_count> kernels{};  // by dtype, per built-in backend
   const op_gradient* gradient = nullptr;                    // null: none
@@ -78,7 +79,7 @@ constexpr dtype_set plain_dtypes(const op_row& row) {
 
 constexpr op_entry make_entry(const op_row& row, int id, std::array<const kernel_slot*, backend_count> kernels,
                               const op_gradient* gradient, std::array<dtype_set, backend_count> plain_cpp = {}) {
-  op_entry entry{&row, id, kernels, gradient, plain_cpp, {}, plain_dtypes(row)};
+  op_entry entry{&row, launcher_of(row), id, kernels, gradient, plain_cpp, {}, plain_dtypes(row)};
   const int count = row.attrs.empty() && !row.takes_list() ? static_cast<int>(row.operands.size()) : 0;
   for (std::size_t b = 0; b < backend_count; ++b)
     for (int i = 0; i < dtype_count; ++i) {

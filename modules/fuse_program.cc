@@ -148,7 +148,7 @@ constexpr void give_buffers(drawn_program& p, bool of_results) {
   }
   // A Cast to the dtype that its operand has is that operand: who reads the one reads the other.
   for (std::size_t i = p.steps.size(); i-- > 0;) {
-    if (p.steps[i].kind != step_kind::op || p.steps[i].row->launch != launch::cast) continue;
+    if (p.steps[i].kind != step_kind::op || p.steps[i].row->convention != convention::cast) continue;
     std::size_t& read = last[static_cast<std::size_t>(p.steps[i].in[0])];
     if (read < last[i]) read = last[i];
   }
@@ -213,7 +213,7 @@ constexpr std::vector<uniform_step> uniform_steps(const drawn_program& p) {
       continue;
     }
     const op_row& row = *step.row;
-    if (row.launch == launch::cast || row.launch == launch::convert) return {};
+    if (row.convention == convention::cast || row.convention == convention::convert) return {};
     const bool clips = row.infer == shapes::clip && step.numbers[0] <= step.numbers[1];
     if (!clips && row.infer != shapes::same && row.infer != shapes::broadcasted) return {};
     u.operands = static_cast<std::uint8_t>(row.operands.size());
@@ -233,9 +233,9 @@ constexpr std::vector<uniform_step> uniform_steps(const drawn_program& p) {
     u.gives_truths = u.of_truths || row.types.after == result::boolean;
     if (!u.gives_truths && row.types.after != result::same) return {};
     using form = uniform_step::form;
-    if (row.launch == launch::unary) u.how = row.attrs.empty() ? form::flat1 : form::unary;
-    else u.how = row.launch == launch::binary && !any_single ? form::flat2 : form::broadcast;
-    if (any_single && row.launch == launch::unary) return {};
+    if (row.convention == convention::unary) u.how = row.attrs.empty() ? form::flat1 : form::unary;
+    else u.how = row.convention == convention::binary && !any_single ? form::flat2 : form::broadcast;
+    if (any_single && row.convention == convention::unary) return {};
     all.push_back(u);
   }
   return all;

@@ -148,7 +148,8 @@ inline std::array<T, Program::sizes[1]> scalar_results(const std::array<T, N>& x
 template <class Program>
 constexpr bool has_no_scalar_form() {
   for (const fused_step& step : Program::whole.steps)
-    if (step.kind == step_kind::op && (step.row->launch == launch::cast || step.row->launch == launch::convert))
+    if (step.kind == step_kind::op &&
+        (step.row->convention == convention::cast || step.row->convention == convention::convert))
       return true;
   return static_cast<bool>(Program::whole.tail.op);
 }

@@ -34,27 +34,28 @@ struct launch_call {
 
 }  // namespace kerngrad
 
-export namespace kerngrad::launch {
-void unary(const launch_call&);   ///< x -> y, with up to two numbers as parameters
-void binary(const launch_call&);  ///< a, b broadcast
-void select(const launch_call&);  ///< condition, t, e broadcast
-void add_n(const launch_call&);   ///< a list of equal shapes, added in order
+// The launchers of the known calling conventions.
+namespace kerngrad::launch {
+void unary(const launch_call&);
+void binary(const launch_call&);
+void select(const launch_call&);
+void add_n(const launch_call&);
 void cast(const launch_call&);
-void convert(const launch_call&);  ///< Complex, Real, Imag, ComplexAbs: a count and nothing else
+void convert(const launch_call&);
 void reduce(const launch_call&);
-void along_axis(const launch_call&);  ///< softmax and its kin
+void along_axis(const launch_call&);
 void cross_entropy(const launch_call&);
 void scan(const launch_call&);
 void matmul(const launch_call&);
 void conv(const launch_call&);
 void conv_backprop_input(const launch_call&);
 void conv_backprop_filter(const launch_call&);
-void fused_matmul(const launch_call&);  ///< a product, then bias and activation on it
+void fused_matmul(const launch_call&);
 void fused_conv(const launch_call&);
 void pool(const launch_call&);
 void pool_grad(const launch_call&);
 void pool_gather(const launch_call&);
-void copy(const launch_call&);  ///< same elements in the same order
+void copy(const launch_call&);
 void transpose(const launch_call&);
 void slice(const launch_call&);
 void concat(const launch_call&);
@@ -69,8 +70,60 @@ void segment_sum(const launch_call&);
 void one_hot(const launch_call&);
 void reverse(const launch_call&);
 void fill(const launch_call&);
-void fill_like(const launch_call&);
+void zeros_like(const launch_call&);
+void ones_like(const launch_call&);
 void range(const launch_call&);
 void linspace(const launch_call&);
 void random(const launch_call&);
 }  // namespace kerngrad::launch
+
+export namespace kerngrad {
+
+/// The launcher of a row: that of its calling convention, or its own.
+constexpr launch_fn launcher_of(const op_row& row) {
+  switch (row.convention) {
+    case convention::custom: break;
+    case convention::unary: return launch::unary;
+    case convention::binary: return launch::binary;
+    case convention::select: return launch::select;
+    case convention::add_n: return launch::add_n;
+    case convention::cast: return launch::cast;
+    case convention::convert: return launch::convert;
+    case convention::reduce: return launch::reduce;
+    case convention::along_axis: return launch::along_axis;
+    case convention::cross_entropy: return launch::cross_entropy;
+    case convention::scan: return launch::scan;
+    case convention::matmul: return launch::matmul;
+    case convention::conv: return launch::conv;
+    case convention::conv_backprop_input: return launch::conv_backprop_input;
+    case convention::conv_backprop_filter: return launch::conv_backprop_filter;
+    case convention::fused_matmul: return launch::fused_matmul;
+    case convention::fused_conv: return launch::fused_conv;
+    case convention::pool: return launch::pool;
+    case convention::pool_grad: return launch::pool_grad;
+    case convention::pool_gather: return launch::pool_gather;
+    case convention::copy: return launch::copy;
+    case convention::transpose: return launch::transpose;
+    case convention::slice: return launch::slice;
+    case convention::concat: return launch::concat;
+    case convention::unpack: return launch::unpack;
+    case convention::split: return launch::split;
+    case convention::pad: return launch::pad;
+    case convention::tile: return launch::tile;
+    case convention::broadcast_to: return launch::broadcast_to;
+    case convention::gather: return launch::gather;
+    case convention::gather_grad: return launch::gather_grad;
+    case convention::segment_sum: return launch::segment_sum;
+    case convention::one_hot: return launch::one_hot;
+    case convention::reverse: return launch::reverse;
+    case convention::fill: return launch::fill;
+    case convention::zeros_like: return launch::zeros_like;
+    case convention::ones_like: return launch::ones_like;
+    case convention::range: return launch::range;
+    case convention::linspace: return launch::linspace;
+    case convention::random: return launch::random;
+  }
+  return row.launch;
+}
+
+}  // namespace kerngrad

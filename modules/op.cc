@@ -196,6 +196,51 @@ struct launch_call;
 /// Turns shapes and attributes into the kernel's geometry and calls it.
 using launch_fn = void (*)(const launch_call&);
 
+/// How the kernels of an op are called: what geometry they take. The launcher follows from it (modules/launch.cc), and
+/// with it whether `fuse` takes the op, what a benchmark calls it with, which kernels of user-defined ops fit.
+enum class convention : std::uint8_t {
+  custom,  ///< the row brings its own launcher
+  unary,   ///< x -> y, with up to two numbers as parameters
+  binary,  ///< a, b broadcast
+  select,  ///< condition, t, e broadcast
+  add_n,   ///< a list of equal shapes, added in order
+  cast,
+  convert,  ///< between complex and real numbers: a count and nothing else
+  reduce,
+  along_axis,  ///< softmax and its kin
+  cross_entropy,
+  scan,
+  matmul,
+  conv,
+  conv_backprop_input,
+  conv_backprop_filter,
+  fused_matmul,  ///< a product, then bias and activation on it
+  fused_conv,
+  pool,
+  pool_grad,
+  pool_gather,
+  copy,  ///< the same elements in the same order: the result shares the operand's memory, no kernel runs
+  transpose,
+  slice,
+  concat,
+  unpack,
+  split,
+  pad,
+  tile,
+  broadcast_to,
+  gather,
+  gather_grad,
+  segment_sum,
+  one_hot,
+  reverse,
+  fill,
+  zeros_like,
+  ones_like,
+  range,
+  linspace,
+  random,
+};
+
 /// Which kind of op it is; rows are grouped by it in the documents, tests pick their samples by it.
 enum class family : std::uint8_t {
   unary,
@@ -228,7 +273,9 @@ struct op_row {
   std::span<const attr_spec> attrs{};
   type_rule types{};
   infer_fn infer = nullptr;
-  launch_fn launch = nullptr;
+  kerngrad::convention convention = convention::custom;
+  launch_fn launch = nullptr;      ///< of convention::custom, and only of it
+  bool depthwise = false;          ///< a convolution whose channels each have filters of their own
   std::string_view kernel{};       ///< the kernel it runs on when that is not its own
   std::string_view no_gradient{};  ///< why there is no rule; empty when there must be one
   bool in_place = false;           ///< the result may share the first operand's memory
@@ -249,6 +296,8 @@ struct op_row {
     return -1;
   }
   constexpr bool takes_list() const { return operands.size() == 1 && operands[0].list; }
+  /// Its calling convention says how it is launched, or it brings the launcher itself.
+  constexpr bool has_launcher() const { return (convention == convention::custom) == (launch != nullptr); }
 };
 
 constexpr const attr_value& inference::attr(std::string_view name) const {
@@ -289,6 +338,6 @@ constexpr dtype result_of(dtype compute, result after) {
 
 /// An op is known to the compiler when it has a name, a line of documentation, a shape rule and a launcher.
 template <const op_row& Row>
-concept op = !Row.name.empty() && !Row.doc.empty() && Row.infer != nullptr && Row.launch != nullptr;
+concept op = !Row.name.empty() && !Row.doc.empty() && Row.infer != nullptr && Row.has_launcher();
 
 }  // namespace kerngrad

@@ -122,10 +122,10 @@ consteval bool one_a_dtype(const std::array<own_kernel, N>& kernels) {
 // Whether a kernel is written for what the row's launcher hands over, as far as the kernel's forms tell.
 consteval bool fits_launcher(const kernel_slot& slot, bool plain_cpp, const op_row& row) {
   if (slot.direct) return true;
-  const bool unary = row.launch == launch::unary, binary = row.launch == launch::binary;
+  const bool unary = row.convention == convention::unary, binary = row.convention == convention::binary;
   if (unary && (slot.flat2 || row.operands.size() != 1 || row.attrs.size() > 2)) return false;
   if (binary && (!slot.flat2 || row.operands.size() != 2)) return false;
-  return !plain_cpp || (slot.flat2 ? binary || row.launch == launch::add_n : unary);
+  return !plain_cpp || (slot.flat2 ? binary || row.convention == convention::add_n : unary);
 }
 template <std::size_t N>
 consteval bool fit_launcher(const std::array<own_kernel, N>& kernels, const op_row& row) {
@@ -240,7 +240,7 @@ template <class Op>
 concept has_own_row = requires { requires std::same_as<std::remove_cvref_t<decltype(Op::row)>, op_row>; };
 template <class Op>
 concept row_is_whole =
-    !Op::row.name.empty() && !Op::row.doc.empty() && Op::row.infer != nullptr && Op::row.launch != nullptr;
+    !Op::row.name.empty() && !Op::row.doc.empty() && Op::row.infer != nullptr && Op::row.has_launcher();
 /// Its attributes are such that calls can give them.
 template <class Op>
 concept attributes_are_sound = attrs_are_sound(Op::row.attrs);
@@ -289,9 +289,10 @@ consteval bool check_own_op() {
       static_assert(kernels_cover_row<Op>,
                     "a dtype that the op's row accepts has no kernel: add one, or narrow the operand's dtypes");
       static_assert(kernels_are_single<Op>, "an op has two kernels for one dtype: keep one");
-      static_assert(kernels_fit_launcher<Op>,
-                    "a kernel does not take what its row's launcher gives: launch::unary is for one operand and up to "
-                    "two attributes, launch::binary for two operands");
+      static_assert(
+          kernels_fit_launcher<Op>,
+          "a kernel does not take what its row's calling convention gives: convention::unary is for one operand "
+          "and up to two attributes, convention::binary for two operands");
       static_assert(kernels_take_attributes<Op>,
                     "a kernel per element must take as many numbers as the op's row has attributes");
     }

@@ -7,7 +7,6 @@ export module kerngrad:rows_binary;
 import :std;
 import :core;
 import :op;
-import :launch;
 import :shapes;
 
 export namespace kerngrad {
@@ -37,7 +36,7 @@ consteval op_row binary_row(std::string_view name, std::string_view doc, std::sp
           .operands = operands,
           .types = types,
           .infer = shapes::broadcasted,
-          .launch = launch::binary,
+          .convention = convention::binary,
           .in_place = true,
           .cost = cost};
 }
@@ -59,7 +58,7 @@ consteval op_row convert_row(std::string_view name, std::string_view doc, std::s
           .operands = operands,
           .types = {lift::none, after},
           .infer = shapes::all_equal,
-          .launch = launch::convert};
+          .convention = convention::convert};
 }
 
 inline constexpr type_rule numbers{lift::integers, result::same};
@@ -106,7 +105,7 @@ inline constexpr op_row binary_rows[] = {
      .operands = list_arithmetic,
      .types = numbers,
      .infer = shapes::all_equal,
-     .launch = launch::add_n,
+     .convention = convention::add_n,
      .kernel = "Add"},
 };
 
@@ -116,7 +115,7 @@ inline constexpr op_row convert_rows[] = {
      .group = family::select,
      .operands = condition_t_e,
      .infer = shapes::broadcasted,
-     .launch = launch::select},
+     .convention = convention::select},
     {.name = "Cast",
      .doc = "The same values in another dtype: floats truncate towards 0, saturate, and NaN gives 0; integers wrap; a "
             "complex number gives its real part; to bool is x != 0, of either part.",
@@ -125,7 +124,7 @@ inline constexpr op_row convert_rows[] = {
      .attrs = cast_attrs,
      .types = {lift::none, result::attribute},
      .infer = shapes::cast,
-     .launch = launch::cast},
+     .convention = convention::cast},
     convert_row("Complex", "Complex numbers from real and imaginary parts.", real_imag, result::complex64),
     convert_row("Real", "The real parts.", input_complex, result::float32),
     convert_row("Imag", "The imaginary parts.", input_complex, result::float32),

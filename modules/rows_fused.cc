@@ -9,7 +9,6 @@ export module kerngrad:rows_fused;
 import :std;
 import :core;
 import :op;
-import :launch;
 import :shapes;
 import :rows_reduce;
 import :rows_window;
@@ -50,29 +49,30 @@ inline constexpr attr_spec fused_conv_attrs[] = {strides_attr,  pad_attr,       
 /// The row of a fused layer, from that of its product.
 consteval op_row fused_row(std::string_view name, std::string_view doc, const op_row& product,
                            std::span<const operand> operands, std::span<const attr_spec> attrs, infer_fn infer,
-                           launch_fn launch) {
+                           convention how) {
   return {.name = name,
           .doc = doc,
           .group = product.group,
           .operands = operands,
           .attrs = attrs,
           .infer = infer,
-          .launch = launch,
+          .convention = how,
+          .depthwise = product.depthwise,
           .cost = product.cost + 2};
 }
 
 inline constexpr op_row fused_rows[] = {
     fused_row("_FusedMatMul",
               "BatchMatMul, plus a bias, then an activation; bias and prelu's weights broadcast to the result.",
-              matmul_rows[0], ab_fused, fused_matmul_attrs, shapes::fused_matmul, launch::fused_matmul),
+              matmul_rows[0], ab_fused, fused_matmul_attrs, shapes::fused_matmul, convention::fused_matmul),
     fused_row(
         "FusedConv2D",
         "Conv2D, plus a bias, then an activation; bias and prelu's weights broadcast to the result, one value per "
         "channel in either layout.",
-        window_rows[0], x_filter_fused, fused_conv_attrs, shapes::fused_conv, launch::fused_conv),
+        window_rows[0], x_filter_fused, fused_conv_attrs, shapes::fused_conv, convention::fused_conv),
     fused_row("FusedDepthwiseConv2D",
               "DepthwiseConv2dNative, plus a bias, then an activation; bias and prelu's weights as in FusedConv2D.",
-              window_rows[0], x_filter_fused, fused_conv_attrs, shapes::fused_conv, launch::fused_conv),
+              window_rows[3], x_filter_fused, fused_conv_attrs, shapes::fused_conv, convention::fused_conv),
 };
 
 }  // namespace kerngrad

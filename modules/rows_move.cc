@@ -7,7 +7,6 @@ export module kerngrad:rows_move;
 import :std;
 import :core;
 import :op;
-import :launch;
 import :shapes;
 import :shapes_move;
 import :rows_binary;
@@ -84,14 +83,14 @@ inline constexpr attr_spec normal_attrs[] = {{"shape", attr_kind::list, "sizes o
                                              {"dtype", attr_kind::dtype, "dtype of the result"}};
 
 consteval op_row move_row(std::string_view name, std::string_view doc, std::span<const operand> operands,
-                          std::span<const attr_spec> attrs, infer_fn infer, launch_fn launch) {
+                          std::span<const attr_spec> attrs, infer_fn infer, convention how) {
   return {.name = name,
           .doc = doc,
           .group = family::move,
           .operands = operands,
           .attrs = attrs,
           .infer = infer,
-          .launch = launch,
+          .convention = how,
           .cost = 0};
 }
 consteval op_row of_attribute_dtype(op_row row) {
@@ -99,7 +98,7 @@ consteval op_row of_attribute_dtype(op_row row) {
   return row;
 }
 consteval op_row create_row(std::string_view name, std::string_view doc, std::span<const attr_spec> attrs,
-                            infer_fn infer, launch_fn launch, family group = family::create) {
+                            infer_fn infer, convention how, family group = family::create) {
   return {.name = name,
           .doc = doc,
           .group = group,
@@ -107,53 +106,54 @@ consteval op_row create_row(std::string_view name, std::string_view doc, std::sp
           .attrs = attrs,
           .types = {lift::none, result::attribute},
           .infer = infer,
-          .launch = launch,
+          .convention = how,
           .no_gradient = "there is no operand",
           .cost = 0};
 }
 inline constexpr op_row move_rows[] = {
-    move_row("Identity", "The same values.", x_any, {}, shapes::same, launch::copy),
+    move_row("Identity", "The same values.", x_any, {}, shapes::same, convention::copy),
     move_row("Reshape", "The same elements in the same order under another shape.", x_any, reshape_attrs,
-             shapes::reshape, launch::copy),
-    move_row("ExpandDims", "A new axis of size 1.", input_any, dim_attr, shapes::expand_dims, launch::copy),
-    move_row("Transpose", "The axes in another order.", x_any, perm_attr, shapes::transpose, launch::transpose),
-    move_row("Slice", "A box out of a tensor.", x_any, slice_attrs, shapes::slice, launch::slice),
-    move_row("Concat", "Tensors joined along an axis.", list_any, axis_zero, shapes::concat, launch::concat),
+             shapes::reshape, convention::copy),
+    move_row("ExpandDims", "A new axis of size 1.", input_any, dim_attr, shapes::expand_dims, convention::copy),
+    move_row("Transpose", "The axes in another order.", x_any, perm_attr, shapes::transpose, convention::transpose),
+    move_row("Slice", "A box out of a tensor.", x_any, slice_attrs, shapes::slice, convention::slice),
+    move_row("Concat", "Tensors joined along an axis.", list_any, axis_zero, shapes::concat, convention::concat),
     move_row("Pack", "Tensors of one shape joined along a new axis.", list_any, axis_zero, shapes::pack,
-             launch::concat),
-    move_row("Unpack", "The parts along an axis, without it.", value_any, axis_zero, shapes::unpack, launch::unpack),
-    move_row("SplitV", "Consecutive parts along an axis.", x_any, split_attrs, shapes::split, launch::split),
-    move_row("PadV2", "A constant border.", x_any, pad_attrs, shapes::pad, launch::pad),
-    move_row("Tile", "A tensor repeated along its axes.", x_any, reps_attr, shapes::tile, launch::tile),
+             convention::concat),
+    move_row("Unpack", "The parts along an axis, without it.", value_any, axis_zero, shapes::unpack,
+             convention::unpack),
+    move_row("SplitV", "Consecutive parts along an axis.", x_any, split_attrs, shapes::split, convention::split),
+    move_row("PadV2", "A constant border.", x_any, pad_attrs, shapes::pad, convention::pad),
+    move_row("Tile", "A tensor repeated along its axes.", x_any, reps_attr, shapes::tile, convention::tile),
     move_row("BroadcastTo", "A tensor repeated to a shape that it broadcasts to.", x_any, shape_required,
-             shapes::broadcast_to, launch::broadcast_to),
+             shapes::broadcast_to, convention::broadcast_to),
     move_row("GatherV2", "The slices of x at the indices; an index outside is refused.", x_indices, gather_attrs,
-             shapes::gather, launch::gather),
+             shapes::gather, convention::gather),
     move_row("GatherGrad", "The gradient of GatherV2: dy added up at the indices.", dy_indices, gather_grad_attrs,
-             shapes::gather_grad, launch::gather_grad),
+             shapes::gather_grad, convention::gather_grad),
     move_row("UnsortedSegmentSum", "Rows added up by segment; ids outside are dropped.", x_segments, segments_attr,
-             shapes::segment_sum, launch::segment_sum),
+             shapes::segment_sum, convention::segment_sum),
     of_attribute_dtype(
         without_gradient(move_row("OneHot", "onValue at the index on a new last axis, offValue elsewhere.",
-                                  indices_only, one_hot_attrs, shapes::one_hot, launch::one_hot),
+                                  indices_only, one_hot_attrs, shapes::one_hot, convention::one_hot),
                          "indices have no gradient")),
-    move_row("Reverse", "Axes turned round.", x_any, dims_attr, shapes::reverse, launch::reverse),
+    move_row("Reverse", "Axes turned round.", x_any, dims_attr, shapes::reverse, convention::reverse),
 };
 
 inline constexpr op_row create_rows[] = {
-    create_row("Fill", "One value everywhere.", fill_attrs, shapes::fill, launch::fill),
+    create_row("Fill", "One value everywhere.", fill_attrs, shapes::fill, convention::fill),
     move_row("ZerosLike", "Zeros with the shape and dtype of x. Gradient: 0.", x_any, {}, shapes::same,
-             launch::fill_like),
+             convention::zeros_like),
     move_row("OnesLike", "Ones with the shape and dtype of x. Gradient: 0.", x_any, {}, shapes::same,
-             launch::fill_like),
+             convention::ones_like),
     create_row("Range", "start, start + step, ... before stop; element i is start + i * step, rounded once.",
-               range_attrs, shapes::range, launch::range),
+               range_attrs, shapes::range, convention::range),
     create_row("LinSpace", "Evenly spaced numbers, both ends included.", linspace_attrs, shapes::linspace,
-               launch::linspace),
+               convention::linspace),
     create_row("RandomUniform", "Uniform draws by Philox 4x32-10: element i depends on seed and i alone.",
-               uniform_attrs, shapes::random_uniform, launch::random, family::random),
+               uniform_attrs, shapes::random_uniform, convention::random, family::random),
     create_row("RandomNormal", "Normal draws by Philox 4x32-10 and Box-Muller: element i depends on seed and i alone.",
-               normal_attrs, shapes::random_normal, launch::random, family::random),
+               normal_attrs, shapes::random_normal, convention::random, family::random),
 };
 
 }  // namespace kerngrad

@@ -7,7 +7,6 @@ export module kerngrad:rows_reduce;
 import :std;
 import :core;
 import :op;
-import :launch;
 import :shapes;
 import :shapes_move;
 import :rows_unary;
@@ -45,7 +44,7 @@ consteval op_row reduce_row(std::string_view name, std::string_view doc, type_ru
           .attrs = attrs,
           .types = types,
           .infer = shapes::reduce,
-          .launch = launch::reduce};
+          .convention = convention::reduce};
 }
 consteval op_row arg_row(std::string_view name, std::string_view doc) {
   op_row row = reduce_row(name, doc, {lift::none, result::int32}, x_numeric, axis_only);
@@ -61,7 +60,7 @@ consteval op_row softmax_row(std::string_view name, std::string_view doc, std::s
           .attrs = attrs,
           .types = floats,
           .infer = shapes::along_axis,
-          .launch = launch::along_axis,
+          .convention = convention::along_axis,
           .in_place = true,
           .cost = 16};
 }
@@ -69,7 +68,7 @@ consteval op_row softmax_row(std::string_view name, std::string_view doc, std::s
 consteval op_row scan_row(std::string_view name, std::string_view doc) {
   op_row row = reduce_row(name, doc, signed_numbers, x_numeric, scan_attrs);
   row.infer = shapes::along_axis;
-  row.launch = launch::scan;
+  row.convention = convention::scan;
   return row;
 }
 
@@ -108,7 +107,7 @@ inline constexpr op_row softmax_rows[] = {
            const int axis = shapes::normalized_axis(call, "axis", call.attr("axis").as_integer(), dims.rank());
            call.give(shapes::without_axes(dims, shapes::axis_set{1} << axis, false));
          },
-     .launch = launch::along_axis,
+     .convention = convention::along_axis,
      .cost = 16},
     {.name = "SoftmaxCrossEntropy",
      .doc = "-sum(labels * log_softmax(logits)) over the last axis.",
@@ -116,7 +115,7 @@ inline constexpr op_row softmax_rows[] = {
      .operands = logits_labels,
      .types = floats,
      .infer = shapes::cross_entropy,
-     .launch = launch::cross_entropy,
+     .convention = convention::cross_entropy,
      .cost = 20},
 };
 
@@ -128,7 +127,7 @@ inline constexpr op_row matmul_rows[] = {
      .attrs = transposes,
      .types = signed_numbers,
      .infer = shapes::matmul,
-     .launch = launch::matmul,
+     .convention = convention::matmul,
      .cost = 2},
 };
 

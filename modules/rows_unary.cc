@@ -7,7 +7,6 @@ export module kerngrad:rows_unary;
 import :std;
 import :core;
 import :op;
-import :launch;
 import :shapes;
 
 export namespace kerngrad {
@@ -40,7 +39,7 @@ consteval op_row unary_row(std::string_view name, std::string_view doc, double c
           .attrs = attrs,
           .types = as_float,
           .infer = shapes::same,
-          .launch = launch::unary,
+          .convention = convention::unary,
           .in_place = true,
           .cost = cost};
 }

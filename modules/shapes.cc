@@ -302,10 +302,8 @@ constexpr kernels::window_geometry convolution(const inference& call, const shap
   return g;
 }
 
-constexpr bool is_depthwise(const inference& call) { return call.row.name.find("Depthwise") != std::string_view::npos; }
-
 constexpr void conv(inference& call) {
-  const kernels::window_geometry g = convolution(call, call.in[0].dims, call.in[1].dims, is_depthwise(call));
+  const kernels::window_geometry g = convolution(call, call.in[0].dims, call.in[1].dims, call.row.depthwise);
   call.give(as_format(call, g.batch, g.out_h, g.out_w, g.out_c));
 }
 
@@ -323,14 +321,14 @@ constexpr void check_dy(const inference& call, const kernels::window_geometry& g
 /// dy and filter give the gradient of the image, whose shape is the attribute `inputShape`.
 constexpr void conv_backprop_input(inference& call) {
   const shape x = shape_attr(call, "inputShape");
-  check_dy(call, convolution(call, x, call.in[1].dims, is_depthwise(call)), call.in[0].dims);
+  check_dy(call, convolution(call, x, call.in[1].dims, call.row.depthwise), call.in[0].dims);
   call.give(x);
 }
 
 /// x and dy give the gradient of the filter, whose shape is the attribute `filterShape`.
 constexpr void conv_backprop_filter(inference& call) {
   const shape filter = shape_attr(call, "filterShape");
-  check_dy(call, convolution(call, call.in[0].dims, filter, is_depthwise(call)), call.in[1].dims);
+  check_dy(call, convolution(call, call.in[0].dims, filter, call.row.depthwise), call.in[1].dims);
   call.give(filter);
 }
 

@@ -9,7 +9,6 @@ export module kerngrad:symbol;
 import :std;
 import :core;
 import :op;
-import :launch;
 import :table;
 import :tensor;
 import :entry;
@@ -61,11 +60,14 @@ struct step_list {
   }
 };
 
-/// How the kernels of a row are called; rows with another launcher have no place inside an expression.
+/// The op's kernels compute each element of the result from the operands' elements at the same place.
 constexpr bool works_by_element(const op_row& row) {
-  return row.launch == launch::unary || row.launch == launch::binary || row.launch == launch::select ||
-         row.launch == launch::cast || row.launch == launch::convert;
+  return row.convention == convention::unary || row.convention == convention::binary ||
+         row.convention == convention::select || row.convention == convention::cast ||
+         row.convention == convention::convert;
 }
+/// The op gives its operand back as it is.
+constexpr bool gives_back(const op_row& row) { return row.convention == convention::copy && row.attrs.empty(); }
 template <class T>
 inline constexpr bool never = false;
 
@@ -75,8 +77,8 @@ export namespace kerngrad {
 
 /// The op computes each element of its result from the elements at the same place, by a kernel of its own.
 template <class Op>
-concept fusable_op = detail::works_by_element(Op::row) || Op::row.name == "Identity" || Op::row.name == "ZerosLike" ||
-                     Op::row.name == "OnesLike";
+concept fusable_op = detail::works_by_element(Op::row) || detail::gives_back(Op::row) ||
+                     Op::row.convention == convention::zeros_like || Op::row.convention == convention::ones_like;
 
 /// A value of an expression that `fuse` reads: no elements, no shape, no dtype yet. Elementwise ops, operators and
 /// numbers make symbols of symbols; nothing else takes them.
@@ -175,9 +177,9 @@ constexpr symbol symbol_call(const op_entry* op, const symbolic_gradient* rules,
       else numbers[static_cast<std::size_t>(row.attr_index(T::name))] = argument.value.as_number();
     };
     (place(args), ...);
-    if constexpr (row.name == "Identity") return in[0];
-    else if constexpr (row.name == "ZerosLike") return constant_step(0, in[0]);
-    else if constexpr (row.name == "OnesLike") return constant_step(1, in[0]);
+    if constexpr (gives_back(row)) return in[0];
+    else if constexpr (row.convention == convention::zeros_like) return constant_step(0, in[0]);
+    else if constexpr (row.convention == convention::ones_like) return constant_step(1, in[0]);
     else return op_step(op, row, rules, in, numbers, to);
   } else {
     return {};

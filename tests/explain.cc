@@ -24,7 +24,7 @@ struct Softshrink {
                                   .operands = operands,
                                   .attrs = attrs,
                                   .infer = kg::shapes::same,
-                                  .launch = kg::launch::unary};
+                                  .convention = kg::convention::unary};
   template <class T>
   static constexpr auto shrink = [](T x, double lambda) {
     return static_cast<T>(x > lambda ? x - lambda : x < -lambda ? x + lambda : 0);

@@ -260,7 +260,7 @@ struct Cube {
                                   .group = kg::family::unary,
                                   .operands = operands,
                                   .infer = kg::shapes::same,
-                                  .launch = kg::launch::unary};
+                                  .convention = kg::convention::unary};
   static constexpr auto kernels = kg::kernel_list(kg::per_element<float>([](float x) { return x * x * x; }),
                                                   kg::per_element<double>([](double x) { return x * x * x; }));
   static constexpr auto gradient =
@@ -275,7 +275,7 @@ struct Softshrink {
                                   .operands = operands,
                                   .attrs = attrs,
                                   .infer = kg::shapes::same,
-                                  .launch = kg::launch::unary};
+                                  .convention = kg::convention::unary};
   template <class T>
   static constexpr T shrunk(T x, double lambda) {
     return x > lambda ? static_cast<T>(x - lambda) : x < -lambda ? static_cast<T>(x + lambda) : T{0};

@@ -83,7 +83,7 @@ struct Cube {
                                   .group = kg::family::unary,
                                   .operands = operands,
                                   .infer = kg::shapes::same,
-                                  .launch = kg::launch::unary};
+                                  .convention = kg::convention::unary};
   static constexpr auto kernels = kg::kernel_list(kg::per_element<float>([](float x) { return x * x * x; }),
                                                   kg::per_element<double>([](double x) { return x * x * x; }));
   static constexpr auto gradient =

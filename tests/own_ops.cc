@@ -20,7 +20,7 @@ struct Cube {
                                   .group = kg::family::unary,
                                   .operands = operands,
                                   .infer = kg::shapes::same,
-                                  .launch = kg::launch::unary};
+                                  .convention = kg::convention::unary};
   static constexpr auto kernels =
       kg::kernel_list(kg::per_element<float>([](float x) { return x * x * x; }),
                       kg::per_element<double>([](double x) { return x * x * x; }),
@@ -42,7 +42,7 @@ struct Bump {
                                   .attrs = attrs,
                                   .types = {kg::lift::floats, kg::result::same},
                                   .infer = kg::shapes::same,
-                                  .launch = kg::launch::unary};
+                                  .convention = kg::convention::unary};
   static constexpr auto kernels =
       kg::kernel_list(kg::per_element<float>([](float x, double height, double width) {
                         return static_cast<float>(height * std::exp(-(x / width) * (x / width)));
@@ -64,7 +64,7 @@ struct Hypot2 {
                                   .group = kg::family::binary,
                                   .operands = operands,
                                   .infer = kg::shapes::broadcasted,
-                                  .launch = kg::launch::binary};
+                                  .convention = kg::convention::binary};
   static constexpr auto kernels =
       kg::kernel_list(kg::per_pair<float>([](float a, float b) { return a * a + 2 * b * b; }),
                       kg::per_pair<double>([](double a, double b) { return a * a + 2 * b * b; }));
@@ -143,7 +143,7 @@ struct IsSmall {
                                   .operands = operands,
                                   .types = {kg::lift::none, kg::result::boolean},
                                   .infer = kg::shapes::same,
-                                  .launch = kg::launch::unary,
+                                  .convention = kg::convention::unary,
                                   .no_gradient = "the result is boolean"};
   static constexpr auto kernels = kg::kernel_list(kg::on_call<float>([](const kg::launch_call& c) {
     const auto x = kg::elements_in<float>(c, 0);
@@ -159,7 +159,7 @@ struct Misread {
                                   .group = kg::family::unary,
                                   .operands = IsSmall::operands,
                                   .infer = kg::shapes::same,
-                                  .launch = kg::launch::unary,
+                                  .convention = kg::convention::unary,
                                   .no_gradient = "it only throws"};
   static constexpr auto kernels = kg::kernel_list(
       kg::on_call<float>([](const kg::launch_call& c) { static_cast<void>(kg::elements_in<double>(c, 0)); }));

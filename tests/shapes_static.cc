@@ -98,7 +98,8 @@ static_assert(inferred("GatherV2", {shape{4, 5}, shape{2, 2}}, {kg::attr_value(1
 
 constexpr bool every_row_says_what_it_must() {
   for (const kg::op_row& r : kg::op_table) {
-    if (r.name.empty() || r.doc.empty() || !r.infer || !r.launch || r.attrs.size() > 8 || r.version < 1) return false;
+    if (r.name.empty() || r.doc.empty() || !r.infer || !r.has_launcher() || r.attrs.size() > 8 || r.version < 1)
+      return false;
     if (!r.doc.ends_with(".") && !r.doc.ends_with(")")) return false;
     for (const kg::attr_spec& a : r.attrs)
       if (a.name.empty() || a.doc.empty() || r.attr_index(a.name) < 0) return false;
@@ -121,7 +122,7 @@ static_assert(kg::known_op<"Relu"> && !kg::known_op<"Relo">);
 constexpr bool every_op_has_a_kernel_on_both_backends() {
   for (int id = 0; id < kg::op_count; ++id) {
     const kg::op_row& r = kg::op_table[static_cast<std::size_t>(id)];
-    if (r.launch == kg::launch::copy) continue;  // another shape for the same memory: nothing runs
+    if (r.convention == kg::convention::copy) continue;  // another shape for the same memory: nothing runs
     if (kg::kernel_dtypes(kg::backend::simd, id).bits == 0 || kg::kernel_dtypes(kg::backend::reference, id).bits == 0)
       return false;
   }

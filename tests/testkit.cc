@@ -89,7 +89,7 @@ struct cube {
                                        : std::span<const kg::attr_spec>(plus),
       .types = {kg::lift::none, F == fault::narrow_result ? kg::result::float32 : kg::result::same},
       .infer = infer_cube<F>,
-      .launch = kg::launch::unary};
+      .convention = kg::convention::unary};
   static constexpr fault fault_of_reference = F == fault::other_reference ? fault::none : F;
   using wide = std::conditional_t<F == fault::narrow_result, float, double>;
   static constexpr auto kernels =
@@ -209,7 +209,7 @@ struct plus_twice {
                                   .group = kg::family::binary,
                                   .operands = operands,
                                   .infer = Infer,
-                                  .launch = kg::launch::binary};
+                                  .convention = kg::convention::binary};
   static constexpr auto kernels =
       kg::kernel_list(kg::on_call<double>([](const kg::launch_call& c) { run_plus_twice(c); }));
   static constexpr auto gradient =
@@ -241,7 +241,7 @@ struct twice {
                                   .group = kg::family::unary,
                                   .operands = operands,
                                   .infer = kg::shapes::same,
-                                  .launch = kg::launch::unary,
+                                  .convention = kg::convention::unary,
                                   .no_gradient = "none is asked for"};
   // The form for tensors, whose elements are aligned, and that for spans.
   static constexpr auto kernels = [] {

@@ -24,7 +24,7 @@ struct Softshrink {
                                   .operands = softshrink_operands,
                                   .attrs = softshrink_attrs,
                                   .infer = kg::shapes::same,
-                                  .launch = kg::launch::unary};
+                                  .convention = kg::convention::unary};
   template <class T>
   static constexpr auto shrink = [](T x, double lambda) {
     const T by = static_cast<T>(lambda);

@@ -29,7 +29,7 @@ export struct Snake {
       .attrs = snake_attrs,
       .types = kg::as_float,
       .infer = kg::shapes::same,
-      .launch = kg::launch::unary};
+      .convention = kg::convention::unary};
   static constexpr auto kernels =
       kg::kernel_list(kg::simd_kernel(KERNGRAD_ENTRY_UNARY_WITH_PARAMS(my, Snake, float32)),
                       kg::simd_kernel(KERNGRAD_ENTRY_UNARY_WITH_PARAMS(my, Snake, float64)));

@@ -84,8 +84,8 @@ std::shared_ptr<const kernel_table> table_of(std::span<const kernels::entry> ker
   for (const kernels::entry& item : kernels) {
     const int id = find_op(item.op);
     if (id < 0) fail("register_kernel_table", "a kernel of " + std::string(item.op), "kernels of known ops");
-    const launch_fn launcher = op_table[static_cast<std::size_t>(id)].launch;
-    if (!item.run || (!item.flat2 && (launcher == launch::binary || launcher == launch::add_n)))
+    const convention how = op_table[static_cast<std::size_t>(id)].convention;
+    if (!item.run || (!item.flat2 && (how == convention::binary || how == convention::add_n)))
       fail("register_kernel_table", "a kernel of " + std::string(item.op) + " that lacks run or flat2",
            "run, and for ops of two operands flat2 as well");
     (*table)[static_cast<std::size_t>(id * dtype_count + static_cast<int>(item.type))] = {item.run, item.flat1,

@@ -471,7 +471,7 @@ kernel_handle find_kernel(std::string_view name, std::initializer_list<attribute
       if (!same) continue;  // predicates write another type than they read
       flat.one = slot.flat1;
       flat.two = slot.flat2;
-      if (row.launch == launch::unary && !slot.flat1 && row.attrs.size() <= 2) flat.parametric = slot.run;
+      if (row.convention == convention::unary && !slot.flat1 && row.attrs.size() <= 2) flat.parametric = slot.run;
       for (std::size_t i = 0; flat.parametric && i < row.attrs.size(); ++i) flat.params[i] = normal[i].as_number();
     }
   }

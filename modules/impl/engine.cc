@@ -52,7 +52,7 @@ struct running {
 
 // Allocates the results and runs a kernel of a table. Nothing is written before everything was checked. What a launcher
 // needs besides, it takes from a built-in table.
-tensor_list launched_on(const kernel_slot& slot, int table, const running& run) {
+tensor_list launched_on(const op_entry& op, const kernel_slot& slot, int table, const running& run) {
   const inference& call = run.call;
   for (std::size_t i = 0; i < run.in.size(); ++i)
     if (!run.views[i].data && run.in[i]->defined()) run.views[i].data = host_data(tensor_access::buffer(*run.in[i]));
@@ -67,7 +67,7 @@ tensor_list launched_on(const kernel_slot& slot, int table, const running& run) 
   for (const view& y : results) any = any || y.dims.size() > 0;
   if (any) {
     const launch_call all{call, slot, kernel_tables[static_cast<std::size_t>(table)].data(), run.views, results};
-    slot.direct ? slot.direct(all) : call.row.launch(all);
+    slot.direct ? slot.direct(all) : op.launch(all);
   }
   return out;
 }
@@ -97,7 +97,7 @@ bool launched_there(const live_backend& on, const registered_kernel* instead, co
   const kernel_slot* slot = on.slot(op, call.compute);
   if (!slot) return false;
   watch_run watched(op.row->name, on, call.compute, run.in);
-  out = launched_on(*slot, on.table >= 0 ? on.table : static_cast<int>(backend::simd), run);
+  out = launched_on(op, *slot, on.table >= 0 ? on.table : static_cast<int>(backend::simd), run);
   watched.done(out);
   return true;
 }
@@ -123,14 +123,14 @@ tensor_list launched(const op_entry& op, const running& run, const registered_ke
   const inference& call = run.call;
   // A registered kernel stands in for the dtypes that it takes; for others the call goes on without it.
   if (instead && !instead->config.dtypes.has(call.compute)) instead = nullptr;
-  if (call.row.launch == launch::copy && !instead) {  // the same elements in the same order: a second header
+  if (call.row.convention == convention::copy && !instead) {  // the same elements in the same order: a second header
     tensor_list out;
     out.push_back(tensor_access::adopt(share(tensor_access::buffer(*run.in[0]), call.out[0].dims)));
     return out;
   }
   const int table = instead ? -1 : quick();
   if (table >= 0 && op.kernel(table, call.compute).exists())
-    return launched_on(op.kernel(table, call.compute), table, run);
+    return launched_on(op, op.kernel(table, call.compute), table, run);
   return launched_slowly(op, run, instead);
 }
 

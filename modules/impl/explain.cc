@@ -300,7 +300,7 @@ class explainer {
   void choose() {
     const search wanted{told_.compute, true, record_.op != nullptr};
     const bool registered_here = record_.kernel_on(on_->name) != nullptr;
-    told_.shares_elements = row_ && row_->launch == launch::copy && !registered_here;
+    told_.shares_elements = row_ && row_->convention == convention::copy && !registered_here;
     explained_kernel* chosen = told_.shares_elements ? nullptr : chosen_of(told_.candidates, wanted);
     if (!chosen && !told_.shares_elements && told_.refusal.empty() && told_.of_call && record_.op)
       told_.refusal = missing_kernel(*record_.op, *on_, *told_.compute).what();

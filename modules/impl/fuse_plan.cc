@@ -265,10 +265,10 @@ void fused_plan::plan_op(std::size_t i) {
   all.numbers = s.numbers;
   all.to = s.to;
   using form = block_step::form;
-  if (row.launch == launch::binary) all.how = dense && all.kernel->flat2 ? form::flat2 : form::broadcast;
-  else if (row.launch == launch::select) all.how = form::broadcast;
-  else if (row.launch == launch::cast) all.how = form::cast;
-  else if (row.launch == launch::convert) all.how = form::count;
+  if (row.convention == convention::binary) all.how = dense && all.kernel->flat2 ? form::flat2 : form::broadcast;
+  else if (row.convention == convention::select) all.how = form::broadcast;
+  else if (row.convention == convention::cast) all.how = form::cast;
+  else if (row.convention == convention::convert) all.how = form::count;
   else all.how = all.kernel->flat1 && row.attrs.empty() ? form::flat1 : form::unary;
   // Kernels that know no strides get single values as arrays.
   if (!dense && all.how != form::broadcast)

@@ -262,16 +262,13 @@ void run_window(const launch_call& c, const kernels::window_geometry& g, std::in
 }  // namespace
 
 void conv(const launch_call& c) {
-  run_window(c, shapes::convolution(c.call, dims_of(c, 0), dims_of(c, 1), shapes::is_depthwise(c.call)), {true, false},
-             true);
+  run_window(c, shapes::convolution(c.call, dims_of(c, 0), dims_of(c, 1), c.call.row.depthwise), {true, false}, true);
 }
 void conv_backprop_input(const launch_call& c) {
-  run_window(c, shapes::convolution(c.call, c.out[0].dims, dims_of(c, 1), shapes::is_depthwise(c.call)), {true, false},
-             true);
+  run_window(c, shapes::convolution(c.call, c.out[0].dims, dims_of(c, 1), c.call.row.depthwise), {true, false}, true);
 }
 void conv_backprop_filter(const launch_call& c) {
-  run_window(c, shapes::convolution(c.call, dims_of(c, 0), c.out[0].dims, shapes::is_depthwise(c.call)), {true, true},
-             false);
+  run_window(c, shapes::convolution(c.call, dims_of(c, 0), c.out[0].dims, c.call.row.depthwise), {true, true}, false);
 }
 
 namespace {

@@ -150,7 +150,7 @@ void run_in_parts(const launch_call& c, const kernel_slot& kernel, const kernels
 }  // namespace
 
 void fused_conv(const launch_call& c) {
-  const bool depthwise = shapes::is_depthwise(c.call);
+  const bool depthwise = c.call.row.depthwise;
   const kernel_slot& kernel = depthwise ? kernel_of<"DepthwiseConv2dNative">(c) : kernel_of<"Conv2D">(c);
   const bool channels_first = shapes::is_channels_first(c.call);
   const finish after(c, channels_first);

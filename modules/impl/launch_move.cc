@@ -407,9 +407,8 @@ void fill(const launch_call& c) {
   fill_with(c, c.out[0].data, c.out[0].type, c.out[0].dims.size(), c.call.attr("value").as_number());
 }
 
-void fill_like(const launch_call& c) {
-  fill_with(c, c.out[0].data, c.out[0].type, c.out[0].dims.size(), c.call.row.name == "OnesLike" ? 1 : 0);
-}
+void zeros_like(const launch_call& c) { fill_with(c, c.out[0].data, c.out[0].type, c.out[0].dims.size(), 0); }
+void ones_like(const launch_call& c) { fill_with(c, c.out[0].data, c.out[0].type, c.out[0].dims.size(), 1); }
 
 void range(const launch_call& c) {
   run_kernel_of(

@@ -47,7 +47,7 @@ void judge_operands(session& s, const prepared& call) {
         s.found.add(check::aliasing, call.label, "operand " + before[i].name + " changed by the call",
                     "operands that stay as they were");
     // A reshape is a second header of the same elements.
-    if (s.row.launch != launch::copy && share_memory(call.operands[i], results))
+    if (s.row.convention != convention::copy && share_memory(call.operands[i], results))
       s.found.add(check::aliasing, call.label, "a result in the memory of operand " + before[i].name,
                   "memory of its own: tensors never change");
   }

@@ -10,7 +10,7 @@ struct Twice {
                                   .operands = kg::x_floating,
                                   .types = kg::as_float,
                                   .infer = kg::shapes::same,
-                                  .launch = kg::launch::unary,
+                                  .convention = kg::convention::unary,
                                   .no_gradient = "this is an example"};
 #ifdef TWIN
   static constexpr auto kernels = kg::kernel_list(kg::per_element<float>([](float x) { return 2 * x; }),

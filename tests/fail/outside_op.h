@@ -9,7 +9,7 @@ inline constexpr kg::op_row halve_row{.name = "Halve",
                                       .group = kg::family::unary,
                                       .operands = x_float,
                                       .infer = kg::shapes::same,
-                                      .launch = kg::launch::unary};
+                                      .convention = kg::convention::unary};
 inline constexpr auto halved = kg::per_element<float>([](float x) { return x / 2; });
 inline constexpr auto pass = [](const auto& c) { return c.dy() / 2; };
 

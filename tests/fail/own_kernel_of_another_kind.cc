@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An op of one operand whose kernel takes two elements.
-// error: a kernel does not take what its row's launcher gives
+// error: a kernel does not take what its row's calling convention gives
 import kerngrad;
 
 struct Halved {
@@ -10,7 +10,7 @@ struct Halved {
                                   .group = kg::family::unary,
                                   .operands = operands,
                                   .infer = kg::shapes::same,
-                                  .launch = kg::launch::unary};
+                                  .convention = kg::convention::unary};
 #ifdef TWIN
   static constexpr auto kernels = kg::kernel_list(kg::per_element<float>([](float x) { return x / 2; }));
 #else

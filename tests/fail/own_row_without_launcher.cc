@@ -8,7 +8,7 @@ struct Own {
 #ifdef TWIN
   static constexpr kg::op_row row = halve_row;
 #else
-  static constexpr kg::op_row row = row_with([](kg::op_row& row) { row.launch = nullptr; });
+  static constexpr kg::op_row row = row_with([](kg::op_row& row) { row.convention = {}; });
 #endif
   static constexpr auto kernels = kg::kernel_list(halved);
   static constexpr auto gradient = kg::gradient_of(kg::wrt(kg::keep::nothing, pass));
