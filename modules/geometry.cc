@@ -23,6 +23,9 @@ struct copy_axis {
   std::int64_t size, in, out;
 };
 
+/// What the shape rule of a call resolved for the launcher of its calling convention. A user-defined op whose own rule
+/// resolved nothing is refused.
+const resolved_geometry& resolved(const launch_call& c, resolved_geometry::kind wanted);
 /// Row-major strides of a shape.
 std::vector<std::int64_t> strides_of(const shape& dims);
 /// The product of the sizes from axis `first` up to, not including, `last`.

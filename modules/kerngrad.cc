@@ -8,6 +8,8 @@ export import :op;
 export import :launch;
 export import :shapes;
 export import :shapes_move;
+export import :shapes_window;
+export import :attributes;
 export import :rows_unary;
 export import :rows_binary;
 export import :rows_reduce;

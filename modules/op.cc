@@ -3,6 +3,7 @@
 // validation, dtype promotion, result shapes, documents, tests.
 module;
 #include "kernels/abi.h"
+#include "kernels/window.h"
 export module kerngrad:op;
 
 import :std;
@@ -144,6 +145,29 @@ constexpr bool attrs_are_sound(std::span<const attr_spec> all) {
   return true;
 }
 
+/// Where an attribute stands in its row: rules and launchers read it there when they run, without a search.
+struct attr_place {
+  std::size_t index;
+  std::string_view name;
+};
+
+}  // namespace kerngrad
+
+namespace kerngrad::detail {
+// No constant expression calls it: its name is what the compiler says of the mistake.
+void the_list_has_no_attribute_of_this_name();
+}  // namespace kerngrad::detail
+
+export namespace kerngrad {
+
+/// The place of an attribute in a row's list. A name that the list does not have is a compile error.
+consteval attr_place place_in(std::span<const attr_spec> list, std::string_view name) {
+  for (std::size_t i = 0; i < list.size(); ++i)
+    if (list[i].name == name) return {i, list[i].name};
+  detail::the_list_has_no_attribute_of_this_name();
+  return {};
+}
+
 /// What happens to the operands' common dtype before the kernel sees it.
 enum class lift : std::uint8_t {
   none,      ///< computed as it is
@@ -169,6 +193,29 @@ struct view {
   dtype type = dtype::float32;
 };
 
+/// What a shape rule worked out on the way and the launcher of its calling convention needs too: at most one of these.
+struct resolved_geometry {
+  enum class kind : std::uint8_t { none, window, axes, axis, begin, permutation };
+  /// An axis, counted from the front; the leading axes that both operands of a look-up have in common.
+  struct axis_of_call {
+    int at, batch;
+  };
+  kind is = kind::none;
+  union {
+    kernels::window_geometry window;  ///< convolution and pooling
+    std::uint32_t axes;               ///< reductions and reversals: a bit for each axis
+    axis_of_call axis;                ///< along an axis, joined, cut, looked up
+    std::array<std::int64_t, max_rank> begin;
+    std::array<int, max_rank> permutation;
+  };
+  constexpr resolved_geometry() : axes(0) {}
+  constexpr void set_window(const kernels::window_geometry& g) { is = kind::window, window = g; }
+  constexpr void set_axes(std::uint32_t set) { is = kind::axes, axes = set; }
+  constexpr void set_axis(int at, int batch = 0) { is = kind::axis, axis = {at, batch}; }
+  constexpr void set_begin(const std::array<std::int64_t, max_rank>& at) { is = kind::begin, begin = at; }
+  constexpr void set_permutation(const std::array<int, max_rank>& of) { is = kind::permutation, permutation = of; }
+};
+
 /// What a row's shape rule gets and fills in. `in` is as the kernel will see it, after promotion.
 struct op_row;
 struct inference {
@@ -179,7 +226,10 @@ struct inference {
   dtype result_type;  ///< what the type rule says of the results
   small_list<signature, 1> out{};
   std::uint32_t absent = 0;  ///< a bit for each optional operand that was left out before one that was given
+  resolved_geometry resolved{};
 
+  /// An attribute by its place; by its name, which is looked for.
+  constexpr const attr_value& attr(attr_place at) const;
   constexpr const attr_value& attr(std::string_view name) const;
   /// Operand `i` was given.
   constexpr bool has(std::size_t i) const { return i < in.size() && !((absent >> i) & 1); }
@@ -300,6 +350,17 @@ struct op_row {
   constexpr bool has_launcher() const { return (convention == convention::custom) == (launch != nullptr); }
 };
 
+constexpr const attr_value& inference::attr(attr_place at) const {
+#ifdef NDEBUG
+  constexpr bool checks = false;
+#else
+  constexpr bool checks = true;
+#endif
+  if ((checks || std::is_constant_evaluated()) && row.attrs[at.index].name != at.name)
+    refuse("a rule that reads " + std::string(at.name) + " where the row has " + std::string(row.attrs[at.index].name),
+           "the attributes of the rule's list");
+  return attrs[at.index];
+}
 constexpr const attr_value& inference::attr(std::string_view name) const {
   return attrs[static_cast<std::size_t>(row.attr_index(name))];
 }

@@ -7,26 +7,24 @@ export module kerngrad:rows_binary;
 import :std;
 import :core;
 import :op;
+import :attributes;
 import :shapes;
+import :rows_unary;
 
-export namespace kerngrad {
+namespace kerngrad::rows {
 
-inline constexpr dtype_set arithmetic = numeric | boolean_only | complex_only;
 inline constexpr operand ab_arithmetic[] = {{"a", arithmetic}, {"b", arithmetic}};
-inline constexpr operand ab_numeric[] = {{"a", real_or_bool}, {"b", real_or_bool}};
+inline constexpr operand ab_real[] = {{"a", real_or_bool}, {"b", real_or_bool}};
 inline constexpr operand ab_integral[] = {{"a", only(dtype::int32) | only(dtype::int64)},
                                           {"b", only(dtype::int32) | only(dtype::int64)}};
 inline constexpr operand ab_boolean[] = {{"a", boolean_only}, {"b", boolean_only}};
 inline constexpr operand x_alpha[] = {{"x", real_or_bool}, {"alpha", real_or_bool}};
 inline constexpr operand dy_y[] = {{"dy", floating}, {"y", floating}};
-inline constexpr operand list_arithmetic[] = {{"tensors", arithmetic, role::value, false, true}};
+inline constexpr operand list_arithmetic[] = {{.name = "tensors", .types = arithmetic, .list = true}};
 inline constexpr operand condition_t_e[] = {{"condition", boolean_only, role::own}, {"t", any_dtype}, {"e", any_dtype}};
-inline constexpr operand x_any[] = {{"x", any_dtype}};
 inline constexpr operand real_imag[] = {{"real", only(dtype::float32)}, {"imag", only(dtype::float32)}};
 inline constexpr operand input_complex[] = {{"input", complex_only}};
 inline constexpr operand x_complex[] = {{"x", complex_only}};
-
-inline constexpr attr_spec cast_attrs[] = {{"dtype", attr_kind::dtype, "the dtype of the result", true}};
 
 consteval op_row binary_row(std::string_view name, std::string_view doc, std::span<const operand> operands,
                             type_rule types, double cost = 1) {
@@ -41,13 +39,9 @@ consteval op_row binary_row(std::string_view name, std::string_view doc, std::sp
           .cost = cost};
 }
 consteval op_row comparison_row(std::string_view name, std::string_view doc, std::span<const operand> operands) {
-  op_row row = binary_row(name, doc, operands, {lift::none, result::boolean});
+  op_row row = binary_row(name, doc, operands, truths);
   row.no_gradient = "the result is boolean";
   row.in_place = false;
-  return row;
-}
-consteval op_row without_gradient(op_row row, std::string_view reason) {
-  row.no_gradient = reason;
   return row;
 }
 consteval op_row convert_row(std::string_view name, std::string_view doc, std::span<const operand> operands,
@@ -61,28 +55,24 @@ consteval op_row convert_row(std::string_view name, std::string_view doc, std::s
           .convention = convention::convert};
 }
 
-inline constexpr type_rule numbers{lift::integers, result::same};
-inline constexpr type_rule signed_numbers{lift::signs, result::same};
-inline constexpr type_rule floats{lift::floats, result::same};
-inline constexpr type_rule unchanged{};
-
 inline constexpr op_row binary_rows[] = {
     binary_row("Add", "a + b; integers wrap.", ab_arithmetic, numbers),
     binary_row("Sub", "a - b; integers wrap.", ab_arithmetic, numbers),
     binary_row("Multiply", "a * b; integers wrap.", ab_arithmetic, numbers),
     binary_row("RealDiv", "a / b; integers are divided as float32.", ab_arithmetic, floats, 4),
     binary_row("FloorDiv", "floor(a / b); an integer divided by 0 gives 0, the smallest by -1 wraps. Gradient: 0.",
-               ab_numeric, numbers, 6),
-    binary_row("Mod", "a - b * floor(a / b), exact, with the sign of b; an integer modulo 0 gives 0.", ab_numeric,
-               numbers, 8),
-    binary_row("Maximum", "The larger one; NaN when either is. Gradient: equal operands give dy to a.", ab_numeric,
+               ab_real, numbers, 6),
+    binary_row("Mod", "a - b * floor(a / b), exact, with the sign of b; an integer modulo 0 gives 0.", ab_real, numbers,
+               8),
+    binary_row("Maximum", "The larger one; NaN when either is. Gradient: equal operands give dy to a.", ab_real,
                unchanged),
-    binary_row("Minimum", "The smaller one; NaN when either is. Gradient: equal operands give dy to a.", ab_numeric,
+    binary_row("Minimum", "The smaller one; NaN when either is. Gradient: equal operands give dy to a.", ab_real,
                unchanged),
-    binary_row("SquaredDifference", "(a - b)^2; integers wrap.", ab_numeric, numbers, 2),
+    binary_row("SquaredDifference", "(a - b)^2; integers wrap.", ab_real, numbers, 2),
+
     binary_row("Pow", "a to the power b; integer powers wrap, negative ones truncate. Gradient for b: 0 where a <= 0.",
-               ab_numeric, signed_numbers, 40),
-    binary_row("Atan2", "The angle of the point (b, a) in (-pi, pi].", ab_numeric, floats, 20),
+               ab_real, signed_numbers, 40),
+    binary_row("Atan2", "The angle of the point (b, a) in (-pi, pi].", ab_real, floats, 20),
     binary_row("Prelu", "x, or alpha * x below 0. Gradient at 0: that of the negative side.", x_alpha, floats, 2),
     binary_row("ReluGrad", "dy where y > 0, else 0: the gradient of Relu from its result.", dy_y, unchanged),
     binary_row("EluGrad", "dy, or dy * (y + 1) below 0: the gradient of Elu from its result.", dy_y, unchanged, 2),
@@ -95,10 +85,10 @@ inline constexpr op_row binary_rows[] = {
                      "the result is boolean"),
     comparison_row("Equal", "Whether a = b; false for NaN.", ab_arithmetic),
     comparison_row("NotEqual", "Whether a differs from b; true for NaN.", ab_arithmetic),
-    comparison_row("Greater", "Whether a > b; false for NaN.", ab_numeric),
-    comparison_row("GreaterEqual", "Whether a >= b; false for NaN.", ab_numeric),
-    comparison_row("Less", "Whether a < b; false for NaN.", ab_numeric),
-    comparison_row("LessEqual", "Whether a <= b; false for NaN.", ab_numeric),
+    comparison_row("Greater", "Whether a > b; false for NaN.", ab_real),
+    comparison_row("GreaterEqual", "Whether a >= b; false for NaN.", ab_real),
+    comparison_row("Less", "Whether a < b; false for NaN.", ab_real),
+    comparison_row("LessEqual", "Whether a <= b; false for NaN.", ab_real),
     {.name = "AddN",
      .doc = "The sum of a list of tensors of one shape.",
      .group = family::binary,
@@ -121,7 +111,7 @@ inline constexpr op_row convert_rows[] = {
             "complex number gives its real part; to bool is x != 0, of either part.",
      .group = family::convert,
      .operands = x_any,
-     .attrs = cast_attrs,
+     .attrs = attributes::cast,
      .types = {lift::none, result::attribute},
      .infer = shapes::cast,
      .convention = convention::cast},
@@ -132,4 +122,4 @@ inline constexpr op_row convert_rows[] = {
                 result::float32),
 };
 
-}  // namespace kerngrad
+}  // namespace kerngrad::rows

@@ -9,7 +9,8 @@ export module kerngrad:rows_fused;
 import :std;
 import :core;
 import :op;
-import :shapes;
+import :attributes;
+import :shapes_window;
 import :rows_reduce;
 import :rows_window;
 
@@ -21,30 +22,14 @@ using kerngrad::activation;
 /// "linear", "relu", ...
 constexpr std::string_view name_of(activation which) { return kernels::activations[static_cast<int>(which)].name; }
 
-inline constexpr operand ab_fused[] = {
-    {"a", floating},
-    {"b", floating},
-    {"bias", floating, role::value, true},
-    {"preluActivationWeights", floating, role::value, true},
-};
-inline constexpr operand x_filter_fused[] = {
-    {"x", floating},
-    {"filter", floating},
-    {"bias", floating, role::value, true},
-    {"preluActivationWeights", floating, role::value, true},
-};
+}  // namespace kerngrad
 
-inline constexpr attr_spec activation_attr{"activation",
-                                           attr_kind::text,
-                                           "what is done to the sum of product and bias",
-                                           false,
-                                           0,
-                                           std::string_view(kernels::activation_texts).substr(1)};
-inline constexpr attr_spec leaky_attr{"leakyreluAlpha", attr_kind::number, "slope of leakyrelu below 0", false, 0.2};
+namespace kerngrad::rows {
 
-inline constexpr attr_spec fused_matmul_attrs[] = {transposes[0], transposes[1], activation_attr, leaky_attr};
-inline constexpr attr_spec fused_conv_attrs[] = {strides_attr,  pad_attr,        format_attr, dilations_attr,
-                                                 rounding_attr, activation_attr, leaky_attr};
+inline constexpr operand bias{.name = "bias", .types = floating, .optional = true};
+inline constexpr operand prelu_weights{.name = "preluActivationWeights", .types = floating, .optional = true};
+inline constexpr operand ab_fused[] = {{"a", floating}, {"b", floating}, bias, prelu_weights};
+inline constexpr operand x_filter_fused[] = {{"x", floating}, {"filter", floating}, bias, prelu_weights};
 
 /// The row of a fused layer, from that of its product.
 consteval op_row fused_row(std::string_view name, std::string_view doc, const op_row& product,
@@ -64,15 +49,15 @@ consteval op_row fused_row(std::string_view name, std::string_view doc, const op
 inline constexpr op_row fused_rows[] = {
     fused_row("_FusedMatMul",
               "BatchMatMul, plus a bias, then an activation; bias and prelu's weights broadcast to the result.",
-              matmul_rows[0], ab_fused, fused_matmul_attrs, shapes::fused_matmul, convention::fused_matmul),
+              matmul_rows[0], ab_fused, attributes::fused_matmul, shapes::fused_matmul, convention::fused_matmul),
     fused_row(
         "FusedConv2D",
         "Conv2D, plus a bias, then an activation; bias and prelu's weights broadcast to the result, one value per "
         "channel in either layout.",
-        window_rows[0], x_filter_fused, fused_conv_attrs, shapes::fused_conv, convention::fused_conv),
+        window_rows[0], x_filter_fused, attributes::fused_conv, shapes::fused_conv, convention::fused_conv),
     fused_row("FusedDepthwiseConv2D",
               "DepthwiseConv2dNative, plus a bias, then an activation; bias and prelu's weights as in FusedConv2D.",
-              window_rows[3], x_filter_fused, fused_conv_attrs, shapes::fused_conv, convention::fused_conv),
+              window_rows[3], x_filter_fused, attributes::fused_conv, shapes::fused_conv, convention::fused_conv),
 };
 
-}  // namespace kerngrad
+}  // namespace kerngrad::rows

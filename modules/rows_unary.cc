@@ -7,37 +7,40 @@ export module kerngrad:rows_unary;
 import :std;
 import :core;
 import :op;
+import :attributes;
 import :shapes;
 
-export namespace kerngrad {
+namespace kerngrad::rows {
 
-inline constexpr operand x_floating[] = {{"x", floating | integral | boolean_only}};
-inline constexpr operand x_numeric[] = {{"x", numeric | boolean_only}};
-inline constexpr operand x_numeric_or_complex[] = {{"x", numeric | boolean_only | complex_only}};
+inline constexpr operand x_real[] = {{"x", real_or_bool}};
+inline constexpr operand x_any[] = {{"x", any_dtype}};
+/// The dtypes that are added and multiplied.
+inline constexpr dtype_set arithmetic = real_or_bool | complex_only;
+inline constexpr operand x_arithmetic[] = {{"x", arithmetic}};
 inline constexpr operand x_boolean[] = {{"x", boolean_only}};
 
-inline constexpr attr_spec alpha_leaky[] = {{"alpha", attr_kind::number, "slope for x < 0", false, 0.2}};
-inline constexpr attr_spec alpha_step[] = {{"alpha", attr_kind::number, "value for x <= 0", false, 0}};
-inline constexpr attr_spec clip_bounds[] = {
-    {"clipValueMin", attr_kind::number, "lower bound, kept in double precision", true},
-    {"clipValueMax", attr_kind::number, "upper bound, at least the lower one", true}};
+// The ways in which dtypes go through: they stay, integers become float32, bool becomes int32, bool and uint8 do, or
+// the result is boolean.
+inline constexpr type_rule unchanged{};
+inline constexpr type_rule floats{lift::floats, result::same};
+inline constexpr type_rule numbers{lift::integers, result::same};
+inline constexpr type_rule signed_numbers{lift::signs, result::same};
+inline constexpr type_rule truths{lift::none, result::boolean};
+inline constexpr type_rule truths_of_floats{lift::floats, result::boolean};
 
-// The ways in which dtypes go through: integers become float32, integers stay, those without a sign get one, or the
-// result is boolean.
-inline constexpr type_rule as_float{lift::floats, result::same};
-inline constexpr type_rule as_number{lift::integers, result::same};
-inline constexpr type_rule as_signed{lift::signs, result::same};
-inline constexpr type_rule as_truth{lift::none, result::boolean};
-inline constexpr type_rule as_truth_of_floats{lift::floats, result::boolean};
+consteval op_row without_gradient(op_row row, std::string_view reason) {
+  row.no_gradient = reason;
+  return row;
+}
 
 consteval op_row unary_row(std::string_view name, std::string_view doc, double cost = 1,
                            std::span<const attr_spec> attrs = {}) {
   return {.name = name,
           .doc = doc,
           .group = family::unary,
-          .operands = x_floating,
+          .operands = x_real,
           .attrs = attrs,
-          .types = as_float,
+          .types = floats,
           .infer = shapes::same,
           .convention = convention::unary,
           .in_place = true,
@@ -46,24 +49,24 @@ consteval op_row unary_row(std::string_view name, std::string_view doc, double c
 /// For ops that keep integers as they are; bool becomes int32.
 consteval op_row number_row(std::string_view name, std::string_view doc, std::span<const attr_spec> attrs = {}) {
   op_row row = unary_row(name, doc, 1, attrs);
-  row.operands = x_numeric;
-  row.types = as_number;
+  row.operands = x_real;
+  row.types = numbers;
   return row;
 }
 /// For ops that integers without a sign may leave: bool and uint8 become int32.
 consteval op_row signed_row(std::string_view name, std::string_view doc, std::span<const attr_spec> attrs = {}) {
   op_row row = number_row(name, doc, attrs);
-  row.types = as_signed;
+  row.types = signed_numbers;
   return row;
 }
 consteval op_row clip_row(std::string_view name, std::string_view doc) {
-  op_row row = number_row(name, doc, clip_bounds);
+  op_row row = number_row(name, doc, attributes::clip);
   row.infer = shapes::clip;
   return row;
 }
 consteval op_row complex_row(std::string_view name, std::string_view doc, type_rule types) {
   op_row row = number_row(name, doc);
-  row.operands = x_numeric_or_complex;
+  row.operands = x_arithmetic;
   row.types = types;
   return row;
 }
@@ -79,9 +82,9 @@ consteval op_row truth_row(std::string_view name, std::string_view doc, std::spa
 
 inline constexpr op_row unary_rows[] = {
     signed_row("Abs", "|x|; the smallest integer wraps to itself. Gradient: dy * sign(x), -dy at 0."),
-    complex_row("Neg", "-x; integers wrap.", as_signed),
+    complex_row("Neg", "-x; integers wrap.", signed_numbers),
     signed_row("Sign", "-1, 0 or 1; 0 for NaN. Gradient: 0."),
-    complex_row("Square", "x * x; integers wrap.", as_number),
+    complex_row("Square", "x * x; integers wrap.", numbers),
     unary_row("Sqrt", "The square root; NaN below 0.", 4),
     unary_row("Rsqrt", "1 / sqrt(x); infinity at 0.", 6),
     unary_row("Reciprocal", "1 / x; infinity at 0.", 4),
@@ -107,21 +110,21 @@ inline constexpr op_row unary_rows[] = {
     number_row("Round", "The nearest integer, halves to even; integers stay. Gradient: 0."),
     number_row("Relu", "max(x, 0); NaN stays NaN. Gradient: 0 at 0."),
     number_row("Relu6", "min(max(x, 0), 6); NaN stays NaN. Gradient: 0 at 0, dy at 6."),
-    unary_row("LeakyRelu", "x, or alpha * x below 0. Gradient at 0: that of the negative side.", 2, alpha_leaky),
+    unary_row("LeakyRelu", "x, or alpha * x below 0. Gradient at 0: that of the negative side.", 2, attributes::leaky),
     unary_row("Elu", "x, or exp(x) - 1 below 0.", 15),
     unary_row("Selu", "scale * x, or scale * alpha * (exp(x) - 1) below 0 (Klambauer et al. 2017).", 16),
     unary_row("Gelu", "x * (1 + erf(x / sqrt 2)) / 2 (Hendrycks and Gimpel 2016).", 20),
     unary_row("Silu", "x * sigmoid(x).", 16),
     unary_row("Sigmoid", "1 / (1 + exp(-x)).", 14),
     unary_row("Softplus", "log(1 + exp(x)), accurate in both tails.", 24),
-    signed_row("Step", "1 above 0, else alpha; NaN stays NaN. Gradient: 0.", alpha_step),
+    signed_row("Step", "1 above 0, else alpha; NaN stays NaN. Gradient: 0.", attributes::step),
     clip_row("ClipByValue",
              "x limited to the two bounds, for integers to those between them; NaN stays NaN. Gradient: dy on the "
              "bounds, 0 outside."),
-    truth_row("IsNan", "Whether x is not a number.", x_floating, as_truth_of_floats),
-    truth_row("IsInf", "Whether x is an infinity.", x_floating, as_truth_of_floats),
-    truth_row("IsFinite", "Whether x is neither NaN nor an infinity.", x_floating, as_truth_of_floats),
-    truth_row("LogicalNot", "Whether x is false.", x_boolean, as_truth),
+    truth_row("IsNan", "Whether x is not a number.", x_real, truths_of_floats),
+    truth_row("IsInf", "Whether x is an infinity.", x_real, truths_of_floats),
+    truth_row("IsFinite", "Whether x is neither NaN nor an infinity.", x_real, truths_of_floats),
+    truth_row("LogicalNot", "Whether x is false.", x_boolean, truths),
 };
 
-}  // namespace kerngrad
+}  // namespace kerngrad::rows

@@ -7,9 +7,10 @@ export module kerngrad:rows_window;
 import :std;
 import :core;
 import :op;
-import :shapes;
+import :attributes;
+import :shapes_window;
 
-export namespace kerngrad {
+namespace kerngrad::rows {
 
 inline constexpr operand x_filter[] = {{"x", floating}, {"filter", floating}};
 inline constexpr operand dy_filter[] = {{"dy", floating}, {"filter", floating}};
@@ -19,37 +20,6 @@ inline constexpr operand x_image_or_int32[] = {{"x", floating | only(dtype::int3
 inline constexpr operand dy_input[] = {{"dy", floating}, {"input", floating}};
 inline constexpr operand dy_input_output[] = {{"dy", floating}, {"input", floating}, {"output", floating}};
 inline constexpr operand source_input[] = {{"source", floating}, {"input", floating}};
-
-// What every window op takes; written once, in the order in which the options structs give them.
-inline constexpr attr_spec strides_attr{
-    "strides", attr_kind::list, "steps of the window in pixels, height and width", false, 1, {}, 1, 1e9, true};
-inline constexpr attr_spec pad_attr{"pad",
-                                    attr_kind::list,
-                                    "\"valid\", \"same\", pixels on every side, or a pair for each axis",
-                                    true,
-                                    0,
-                                    "valid|same",
-                                    0,
-                                    1e9,
-                                    true};
-inline constexpr attr_spec format_attr{"dataFormat", attr_kind::text, "order of the image's axes", false, 0,
-                                       "NHWC|NCHW"};
-inline constexpr attr_spec dilations_attr{
-    "dilations", attr_kind::list, "distances of the filter's elements in pixels", false, 1, {}, 1, 1e9, true};
-inline constexpr attr_spec rounding_attr{
-    "dimRoundingMode", attr_kind::text, "rounding of output sizes under explicit padding", false, 0,
-    "floor|round|ceil"};
-inline constexpr attr_spec window_attr{
-    "filterSize", attr_kind::list, "size of the window in pixels", true, 1, {}, 1, 1e9, true};
-inline constexpr attr_spec input_shape_attr{"inputShape", attr_kind::list, "shape of the image", true};
-inline constexpr attr_spec filter_shape_attr{"filterShape", attr_kind::list, "shape of the filter", true};
-
-inline constexpr attr_spec conv_attrs[] = {strides_attr, pad_attr, format_attr, dilations_attr, rounding_attr};
-inline constexpr attr_spec conv_input_attrs[] = {strides_attr,   pad_attr,      format_attr,
-                                                 dilations_attr, rounding_attr, input_shape_attr};
-inline constexpr attr_spec conv_filter_attrs[] = {strides_attr,   pad_attr,      format_attr,
-                                                  dilations_attr, rounding_attr, filter_shape_attr};
-inline constexpr attr_spec pool_attrs[] = {window_attr, strides_attr, pad_attr, rounding_attr};
 
 consteval op_row conv_row(std::string_view name, std::string_view doc, std::span<const operand> operands,
                           std::span<const attr_spec> attrs, infer_fn infer, convention how) {
@@ -68,7 +38,7 @@ consteval op_row pool_row(std::string_view name, std::string_view doc, std::span
           .doc = doc,
           .group = family::pool,
           .operands = operands,
-          .attrs = pool_attrs,
+          .attrs = attributes::pool,
           .infer = infer,
           .convention = how,
           .cost = 4};
@@ -81,18 +51,19 @@ consteval op_row depthwise(op_row row) {
 }
 
 inline constexpr op_row window_rows[] = {
-    conv_row("Conv2D", "Two-dimensional cross-correlation of an image with a filter.", x_filter, conv_attrs,
+    conv_row("Conv2D", "Two-dimensional cross-correlation of an image with a filter.", x_filter, attributes::conv,
              shapes::conv, convention::conv),
     conv_row("Conv2DBackpropInput", "The gradient of Conv2D for the image; also the transposed convolution.", dy_filter,
-             conv_input_attrs, shapes::conv_backprop_input, convention::conv_backprop_input),
-    conv_row("Conv2DBackpropFilter", "The gradient of Conv2D for the filter.", x_dy, conv_filter_attrs,
+             attributes::conv_input, shapes::conv_backprop_input, convention::conv_backprop_input),
+    conv_row("Conv2DBackpropFilter", "The gradient of Conv2D for the filter.", x_dy, attributes::conv_filter,
              shapes::conv_backprop_filter, convention::conv_backprop_filter),
-    depthwise(conv_row("DepthwiseConv2dNative", "Each channel with filters of its own.", x_filter, conv_attrs,
+    depthwise(conv_row("DepthwiseConv2dNative", "Each channel with filters of its own.", x_filter, attributes::conv,
                        shapes::conv, convention::conv)),
     depthwise(conv_row("DepthwiseConv2dNativeBackpropInput", "The gradient of DepthwiseConv2dNative for the image.",
-                       dy_filter, conv_input_attrs, shapes::conv_backprop_input, convention::conv_backprop_input)),
+                       dy_filter, attributes::conv_input, shapes::conv_backprop_input,
+                       convention::conv_backprop_input)),
     depthwise(conv_row("DepthwiseConv2dNativeBackpropFilter", "The gradient of DepthwiseConv2dNative for the filter.",
-                       x_dy, conv_filter_attrs, shapes::conv_backprop_filter, convention::conv_backprop_filter)),
+                       x_dy, attributes::conv_filter, shapes::conv_backprop_filter, convention::conv_backprop_filter)),
     pool_row("MaxPool",
              "The largest element of each window, NaN ignored; -infinity (the least int32) when there is none. "
              "Gradient: dy to the first "
@@ -109,4 +80,4 @@ inline constexpr op_row window_rows[] = {
              source_input, shapes::pool_gather, convention::pool_gather),
 };
 
-}  // namespace kerngrad
+}  // namespace kerngrad::rows

@@ -7,13 +7,14 @@ export module kerngrad:shapes_move;
 import :std;
 import :core;
 import :op;
+import :attributes;
 import :shapes;
 
-export namespace kerngrad::shapes {
+namespace kerngrad::shapes {
 
 /// Reshape: one size may be -1 and is then what is left over.
-constexpr void reshape(inference& call) {
-  const std::span<const std::int64_t> wanted = call.attr("shape").as_list();
+export constexpr void reshape(inference& call) {
+  const std::span<const std::int64_t> wanted = call.attr(place_in(attributes::reshape, "shape")).as_list();
   const std::int64_t size = call.in[0].dims.size();
   std::int64_t dims[max_rank]{}, known = 1;
   int open = -1;
@@ -41,21 +42,23 @@ constexpr void reshape(inference& call) {
   call.give(result);
 }
 
-constexpr void expand_dims(inference& call) {
+/// ExpandDims: an axis of size 1 more.
+export constexpr void expand_dims(inference& call) {
   const shape& dims = call.in[0].dims;
   if (dims.rank() == max_rank) call.refuse("rank 8", "a rank of at most 7, so that one axis can be added");
-  call.give(with_inserted(dims, normalized_axis(call, "dim", call.attr("dim").as_integer(), dims.rank() + 1), 1));
+  call.give(with_inserted(dims, axis_of(call, place_in(attributes::expand_dims, "dim"), dims.rank() + 1), 1));
 }
 
 /// The permutation of Transpose; reversed when it is not given.
 constexpr std::array<int, max_rank> permutation(const inference& call) {
   const shape& dims = call.in[0].dims;
   std::array<int, max_rank> perm{};
-  if (!call.attr("perm").given()) {
+  const attr_value& given = call.attr(place_in(attributes::transpose, "perm"));
+  if (!given.given()) {
     for (int i = 0; i < dims.rank(); ++i) perm[static_cast<std::size_t>(i)] = dims.rank() - 1 - i;
     return perm;
   }
-  const std::span<const std::int64_t> wanted = call.attr("perm").as_list();
+  const std::span<const std::int64_t> wanted = given.as_list();
   if (wanted.size() != static_cast<std::size_t>(dims.rank()))
     call.refuse("perm of " + std::to_string(wanted.size()) + " axes",
                 "one for each of the " + std::to_string(dims.rank()));
@@ -69,9 +72,11 @@ constexpr std::array<int, max_rank> permutation(const inference& call) {
   return perm;
 }
 
-constexpr void transpose(inference& call) {
+/// Transpose: the axes in another order.
+export constexpr void transpose(inference& call) {
   const shape& dims = call.in[0].dims;
   const auto perm = permutation(call);
+  call.resolved.set_permutation(perm);
   std::int64_t sizes[max_rank]{};
   for (int i = 0; i < dims.rank(); ++i) sizes[i] = dims[perm[static_cast<std::size_t>(i)]];
   call.give(shape(std::span<const std::int64_t>(sizes, static_cast<std::size_t>(dims.rank()))));
@@ -80,7 +85,7 @@ constexpr void transpose(inference& call) {
 /// Where Slice starts on each axis. One integer serves the first axis; missing ones are 0.
 constexpr std::array<std::int64_t, max_rank> slice_begin(const inference& call) {
   const shape& dims = call.in[0].dims;
-  const attr_value& value = call.attr("begin");
+  const attr_value& value = call.attr(place_in(attributes::slice, "begin"));
   std::array<std::int64_t, max_rank> begin{};
   if (value.kind() == attr_kind::integer) begin[0] = value.as_integer();
   const std::span<const std::int64_t> list = value.as_list();
@@ -95,10 +100,10 @@ constexpr std::array<std::int64_t, max_rank> slice_begin(const inference& call) 
 }
 
 /// Slice: `size` of -1 (or missing) reaches to the end.
-constexpr void slice(inference& call) {
+export constexpr void slice(inference& call) {
   const shape& dims = call.in[0].dims;
   const auto begin = slice_begin(call);
-  const attr_value& value = call.attr("size");
+  const attr_value& value = call.attr(place_in(attributes::slice, "size"));
   const std::span<const std::int64_t> list = value.as_list();
   if (list.size() > static_cast<std::size_t>(dims.rank()))
     call.refuse("size of more axes than the rank " + std::to_string(dims.rank()), "at most one value an axis");
@@ -113,13 +118,21 @@ constexpr void slice(inference& call) {
                       std::to_string(i) + " of size " + std::to_string(dims[i]),
                   "begin + size within the axis");
   }
+  call.resolved.set_begin(begin);
   call.give(shape(std::span<const std::int64_t>(sizes, static_cast<std::size_t>(dims.rank()))));
 }
 
+/// The axis along which tensors are joined or cut.
+constexpr int resolve_axis(inference& call, attr_place at, int rank) {
+  const int axis = axis_of(call, at, rank);
+  call.resolved.set_axis(axis);
+  return axis;
+}
+
 /// Concat: equal shapes but for the axis, whose sizes add up.
-constexpr void concat(inference& call) {
+export constexpr void concat(inference& call) {
   const shape& first = call.in[0].dims;
-  const int axis = normalized_axis(call, "axis", call.attr("axis").as_integer(), first.rank());
+  const int axis = resolve_axis(call, place_in(attributes::join, "axis"), first.rank());
   std::int64_t total = 0;
   for (const view& in : call.in) {
     if (in.dims.rank() != first.rank() || !(with_axis(in.dims, axis, 0) == with_axis(first, axis, 0)))
@@ -131,12 +144,12 @@ constexpr void concat(inference& call) {
 }
 
 /// Pack: equal shapes, joined along a new axis.
-constexpr void pack(inference& call) {
+export constexpr void pack(inference& call) {
   const shape& first = call.in[0].dims;
   for (const view& in : call.in)
     if (!(in.dims == first)) call.refuse("shapes " + to_string(first) + " and " + to_string(in.dims), "equal shapes");
   if (first.rank() == max_rank) call.refuse("rank 8", "a rank of at most 7, so that one axis can be added");
-  const int axis = normalized_axis(call, "axis", call.attr("axis").as_integer(), first.rank() + 1);
+  const int axis = resolve_axis(call, place_in(attributes::join, "axis"), first.rank() + 1);
   call.give(with_inserted(first, axis, static_cast<std::int64_t>(call.in.size())));
 }
 
@@ -148,18 +161,18 @@ constexpr void check_results(const inference& call, std::int64_t count) {
 }
 
 /// Unpack: one result per index of the axis.
-constexpr void unpack(inference& call) {
+export constexpr void unpack(inference& call) {
   const shape& dims = call.in[0].dims;
-  const int axis = normalized_axis(call, "axis", call.attr("axis").as_integer(), dims.rank());
+  const int axis = resolve_axis(call, place_in(attributes::join, "axis"), dims.rank());
   check_results(call, dims[axis]);
   for (std::int64_t i = 0; i < dims[axis]; ++i) call.give(without_axes(dims, axis_set{1} << axis, false));
 }
 
 /// SplitV: a number of equal parts, or the sizes of the parts, one of which may be -1.
-constexpr void split(inference& call) {
+export constexpr void split(inference& call) {
   const shape& dims = call.in[0].dims;
-  const int axis = normalized_axis(call, "axis", call.attr("axis").as_integer(), dims.rank());
-  const attr_value& value = call.attr("numOrSizeSplits");
+  const int axis = resolve_axis(call, place_in(attributes::split, "axis"), dims.rank());
+  const attr_value& value = call.attr(place_in(attributes::split, "numOrSizeSplits"));
   if (value.kind() == attr_kind::integer) {
     const std::int64_t parts = value.as_integer();
     if (parts < 1 || dims[axis] % parts != 0)
@@ -183,9 +196,9 @@ constexpr void split(inference& call) {
 }
 
 /// PadV2: a pair (before, after) for each axis.
-constexpr void pad(inference& call) {
+export constexpr void pad(inference& call) {
   const shape& dims = call.in[0].dims;
-  const std::span<const std::int64_t> pairs = call.attr("paddings").as_list();
+  const std::span<const std::int64_t> pairs = call.attr(place_in(attributes::pad, "paddings")).as_list();
   if (pairs.size() != 2 * static_cast<std::size_t>(dims.rank()))
     call.refuse("paddings of " + std::to_string(pairs.size()) + " values",
                 "a pair for each of the " + std::to_string(dims.rank()) + " axes");
@@ -201,9 +214,9 @@ constexpr void pad(inference& call) {
 }
 
 /// Tile: a repetition for each axis.
-constexpr void tile(inference& call) {
+export constexpr void tile(inference& call) {
   const shape& dims = call.in[0].dims;
-  const std::span<const std::int64_t> reps = call.attr("reps").as_list();
+  const std::span<const std::int64_t> reps = call.attr(place_in(attributes::tile, "reps")).as_list();
   if (reps.size() != static_cast<std::size_t>(dims.rank()))
     call.refuse("reps of " + std::to_string(reps.size()) + " values",
                 "one for each of the " + std::to_string(dims.rank()) + " axes");
@@ -217,8 +230,9 @@ constexpr void tile(inference& call) {
   call.give(shape(std::span<const std::int64_t>(sizes, static_cast<std::size_t>(dims.rank()))));
 }
 
-constexpr void broadcast_to(inference& call) {
-  const shape wanted = shape_attr(call, "shape");
+/// BroadcastTo: a shape to which the operand broadcasts.
+export constexpr void broadcast_to(inference& call) {
+  const shape wanted = shape_attr(call, place_in(attributes::shape_of_result, "shape"));
   const std::optional<shape> both = broadcast(call.in[0].dims, wanted);
   if (!both || !(*both == wanted))
     call.refuse("shape " + to_string(call.in[0].dims), "a shape that broadcasts to " + to_string(wanted));
@@ -226,13 +240,14 @@ constexpr void broadcast_to(inference& call) {
 }
 
 /// GatherV2: indices replace the axis. The first `batchDims` axes of both are walked together.
-constexpr void gather(inference& call) {
+export constexpr void gather(inference& call) {
   const shape &x = call.in[0].dims, &indices = call.in[1].dims;
-  const int axis = normalized_axis(call, "axis", call.attr("axis").as_integer(), x.rank());
-  const std::int64_t given = call.attr("batchDims").as_integer();
+  const int axis = axis_of(call, place_in(attributes::gather, "axis"), x.rank());
+  const std::int64_t given = call.attr(place_in(attributes::gather, "batchDims")).as_integer();
   const std::int64_t batch = given < 0 ? given + indices.rank() : given;
   if (batch < 0 || batch > indices.rank() || batch > axis)
     call.refuse("batchDims " + std::to_string(given), "0 to the smaller of the axis and the indices' rank");
+  call.resolved.set_axis(axis, static_cast<int>(batch));
   std::int64_t dims[2 * max_rank]{};
   std::size_t rank = 0;
   for (int i = 0; i < axis; ++i) {
@@ -246,21 +261,22 @@ constexpr void gather(inference& call) {
 }
 
 /// GatherGrad: dy and indices give the gradient of x, whose shape is the attribute `inputShape`.
-constexpr void gather_grad(inference& call) {
-  const shape x = shape_attr(call, "inputShape");
+export constexpr void gather_grad(inference& call) {
+  const shape x = shape_attr(call, place_in(attributes::gather_grad, "inputShape"));
   const view operands[2] = {{nullptr, x, call.in[0].type}, call.in[1]};
   inference forward{call.row, operands, call.attrs, call.compute, call.result_type};
   gather(forward);
   if (!(forward.out[0].dims == call.in[0].dims))
     call.refuse("dy of shape " + to_string(call.in[0].dims),
                 "the shape of the gathered result, " + to_string(forward.out[0].dims));
+  call.resolved.set_axis(forward.resolved.axis.at, forward.resolved.axis.batch);
   call.give(x);
 }
 
 /// UnsortedSegmentSum: the first axes of x are those of the ids; they become one axis of segments.
-constexpr void segment_sum(inference& call) {
+export constexpr void segment_sum(inference& call) {
   const shape &x = call.in[0].dims, &ids = call.in[1].dims;
-  const std::int64_t segments = call.attr("numSegments").as_integer();
+  const std::int64_t segments = call.attr(place_in(attributes::segments, "numSegments")).as_integer();
   if (segments < 0) call.refuse("numSegments " + std::to_string(segments), "0 or more");
   if (ids.rank() > x.rank() || !(shape(x.dims().first(static_cast<std::size_t>(ids.rank()))) == ids))
     call.refuse("x " + to_string(x) + " and segmentIds " + to_string(ids), "ids with the first sizes of x");
@@ -272,8 +288,8 @@ constexpr void segment_sum(inference& call) {
 
 /// Refuses a number that a dtype cannot hold: beyond its range (2^53 for int64, where doubles stop being exact), not 0
 /// or 1 for bool, not finite for any.
-constexpr void check_fits(const inference& call, std::string_view name, dtype type) {
-  const double value = call.attr(name).as_number();
+constexpr void check_fits(const inference& call, attr_place at, dtype type) {
+  const double value = call.attr(at).as_number();
   double least = std::numeric_limits<double>::lowest(), most = std::numeric_limits<double>::max();
   // The last double that rounds to a finite float32.
   if (type == dtype::float32) least = -0x1.fffffefffffffp127, most = 0x1.fffffefffffffp127;
@@ -282,43 +298,53 @@ constexpr void check_fits(const inference& call, std::string_view name, dtype ty
   if (type == dtype::uint8) least = 0, most = 255;
   if (type == dtype::boolean) least = 0, most = 1;
   if (!(value >= least && value <= most))
-    call.refuse(std::string(name) + " = " + to_string(call.attr(name)),
+    call.refuse(std::string(at.name) + " = " + to_string(call.attr(at)),
                 "a number that " + std::string(name_of(type)) + " holds");
 }
 
-constexpr void one_hot(inference& call) {
-  const std::int64_t depth = call.attr("depth").as_integer();
+/// OneHot: a last axis of `depth` more.
+export constexpr void one_hot(inference& call) {
+  const std::int64_t depth = call.attr(place_in(attributes::one_hot, "depth")).as_integer();
   const shape& indices = call.in[0].dims;
   if (depth < 2) call.refuse("depth " + std::to_string(depth), "a depth of at least 2");
   if (indices.rank() == max_rank) call.refuse("rank 8", "a rank of at most 7, so that one axis can be added");
-  const dtype type = call.attr("dtype").as_dtype();
+  const dtype type = call.attr(place_in(attributes::one_hot, "dtype")).as_dtype();
   if (type != dtype::float32 && type != dtype::float64) {
-    check_fits(call, "onValue", type);
-    check_fits(call, "offValue", type);
+    check_fits(call, place_in(attributes::one_hot, "onValue"), type);
+    check_fits(call, place_in(attributes::one_hot, "offValue"), type);
   }
   call.give(with_inserted(indices, indices.rank(), depth), type);
 }
 
-/// The axes that Reverse turns round: all of them when they are not given.
-constexpr axis_set reversed_axes(const inference& call) { return reduced_axes(call, "dims", call.in[0].dims.rank()); }
-constexpr void reverse(inference& call) {
-  reversed_axes(call);
+/// Reverse: the shape stays.
+export constexpr void reverse(inference& call) {
+  call.resolved.set_axes(reduced_axes(call, call.in[0].dims.rank()));
   call.give(call.in[0].dims);
 }
 
 // ------------------------------------------------------------------------------------------ creation
 
-constexpr void fill(inference& call) { call.give(shape_attr(call, "shape"), call.attr("dtype").as_dtype()); }
+/// Fill: a shape and a dtype.
+export constexpr void fill(inference& call) {
+  call.give(shape_attr(call, place_in(attributes::fill, "shape")),
+            call.attr(place_in(attributes::fill, "dtype")).as_dtype());
+}
+
+/// Where Range and LinSpace have what their first element is and where they end.
+inline constexpr attr_place range_start = place_in(attributes::range, "start"),
+                            range_stop = place_in(attributes::range, "stop");
 
 /// Range: from start in steps towards stop, which is left out. A positive step counts down when stop is below start.
 constexpr double range_step(const inference& call) {
-  const double start = call.attr("start").as_number(), stop = call.attr("stop").as_number();
-  const double step = call.attr("step").as_number();
+  const double start = call.attr(range_start).as_number(), stop = call.attr(range_stop).as_number();
+  const double step = call.attr(place_in(attributes::range, "step")).as_number();
   return stop < start && step == 1 ? -1 : step;
 }
-constexpr void range(inference& call) {
-  for (std::string_view name : {"start", "stop", "step"}) check_fits(call, name, call.attr("dtype").as_dtype());
-  const double start = call.attr("start").as_number(), stop = call.attr("stop").as_number();
+/// Range: as many elements as there are steps.
+export constexpr void range(inference& call) {
+  const dtype type = call.attr(place_in(attributes::range, "dtype")).as_dtype();
+  for (attr_place at : {range_start, range_stop, place_in(attributes::range, "step")}) check_fits(call, at, type);
+  const double start = call.attr(range_start).as_number(), stop = call.attr(range_stop).as_number();
   const double step = range_step(call);
   if (step == 0) call.refuse("step 0", "a step that is not 0");
   // Halves, where the whole is beyond the largest double.
@@ -327,36 +353,61 @@ constexpr void range(inference& call) {
   if (!(exact < 1e15)) call.refuse("a range of more than 1e15 elements", "finite bounds and a larger step");
   std::int64_t count = exact > 0 ? static_cast<std::int64_t>(exact) : 0;
   if (static_cast<double>(count) < exact) ++count;
-  call.give({count}, call.attr("dtype").as_dtype());
+  call.give({count}, type);
+}
+
+/// LinSpace: as many elements as are asked for.
+export constexpr void linspace(inference& call) {
+  const std::int64_t count = call.attr(place_in(attributes::linspace, "num")).as_integer();
+  if (count <= 0) call.refuse("num " + std::to_string(count), "at least 1");
+  const dtype type = call.attr(place_in(attributes::linspace, "dtype")).as_dtype();
+  for (attr_place at : {place_in(attributes::linspace, "start"), place_in(attributes::linspace, "stop")})
+    check_fits(call, at, type);
+  call.give({count}, type);
+}
+
+/// Where the random draws have what they are told, whatever the names of a distribution's two parameters.
+struct random_places {
+  std::size_t shape, first, second, seed, dtype;
+  friend constexpr bool operator==(const random_places& a, const random_places& b) {
+    return a.shape == b.shape && a.first == b.first && a.second == b.second && a.seed == b.seed && a.dtype == b.dtype;
+  }
+};
+consteval random_places places_of_random(std::span<const attr_spec> list, std::string_view first,
+                                         std::string_view second) {
+  return {place_in(list, "shape").index, place_in(list, first).index, place_in(list, second).index,
+          place_in(list, "seed").index, place_in(list, "dtype").index};
+}
+inline constexpr random_places drawn = places_of_random(attributes::uniform, "low", "high");
+static_assert(drawn == places_of_random(attributes::normal, "mean", "stddev"));
+
+/// The result of a random draw.
+constexpr void give_drawn(inference& call) {
+  call.give(shape_attr(call, place_in(attributes::uniform, "shape")), call.attrs[drawn.dtype].as_dtype());
 }
 
 /// RandomNormal: `shape`, and two parameters that the dtype holds.
-constexpr void random_normal(inference& call) {
-  for (std::string_view name : {"mean", "stddev"}) check_fits(call, name, call.attr("dtype").as_dtype());
-  fill(call);
+export constexpr void random_normal(inference& call) {
+  const dtype type = call.attr(place_in(attributes::normal, "dtype")).as_dtype();
+  for (attr_place at : {place_in(attributes::normal, "mean"), place_in(attributes::normal, "stddev")})
+    check_fits(call, at, type);
+  give_drawn(call);
 }
 
 /// RandomUniform: bounds that the dtype holds, in order. Equal ones give what they are.
-constexpr void random_uniform(inference& call) {
-  const dtype type = call.attr("dtype").as_dtype();
-  for (std::string_view name : {"low", "high"}) {
-    check_fits(call, name, type);
-    const double value = call.attr(name).as_number();
+export constexpr void random_uniform(inference& call) {
+  constexpr attr_place low = place_in(attributes::uniform, "low"), high = place_in(attributes::uniform, "high");
+  const dtype type = call.attr(place_in(attributes::uniform, "dtype")).as_dtype();
+  for (attr_place at : {low, high}) {
+    check_fits(call, at, type);
+    const double value = call.attr(at).as_number();
     if (integral.has(type) && __builtin_floor(value) != value)
-      call.refuse(std::string(name) + " = " + to_string(call.attr(name)),
+      call.refuse(std::string(at.name) + " = " + to_string(call.attr(at)),
                   "a whole number for " + std::string(name_of(type)));
   }
-  if (call.attr("low").as_number() > call.attr("high").as_number())
-    call.refuse("low = " + to_string(call.attr("low")) + " and high = " + to_string(call.attr("high")), "low <= high");
-  fill(call);
-}
-
-constexpr void linspace(inference& call) {
-  const std::int64_t count = call.attr("num").as_integer();
-  if (count <= 0) call.refuse("num " + std::to_string(count), "at least 1");
-  const dtype type = call.attr("dtype").as_dtype();
-  for (std::string_view name : {"start", "stop"}) check_fits(call, name, type);
-  call.give({count}, type);
+  if (call.attr(low).as_number() > call.attr(high).as_number())
+    call.refuse("low = " + to_string(call.attr(low)) + " and high = " + to_string(call.attr(high)), "low <= high");
+  give_drawn(call);
 }
 
 }  // namespace kerngrad::shapes

@@ -66,8 +66,9 @@ consteval auto joined(const T (&... tables)[Sizes]) {
 }
 
 /// Every op that the library knows. The position of a row is the op's id.
-inline constexpr auto op_table = joined(unary_rows, binary_rows, convert_rows, reduce_rows, softmax_rows, matmul_rows,
-                                        window_rows, fused_rows, move_rows, create_rows);
+inline constexpr auto op_table =
+    joined(rows::unary_rows, rows::binary_rows, rows::convert_rows, rows::reduce_rows, rows::softmax_rows,
+           rows::matmul_rows, rows::window_rows, rows::fused_rows, rows::move_rows, rows::create_rows);
 /// How many there are.
 inline constexpr int op_count = static_cast<int>(op_table.size());
 

@@ -144,4 +144,24 @@ TEST(errors, refuse_parts_that_are_more_than_memory_holds) {
   EXPECT_NE(refusal([&] { return kg::split(empty, 1 << 20); }), accepted) << "millions of results";
 }
 
+// A row whose rule does not resolve the axes that its calling convention needs.
+struct Unresolved {
+  static constexpr kg::operand operands[] = {{"x", kg::only(kg::dtype::float32)}};
+  static constexpr kg::op_row row{.name = "Unresolved",
+                                  .doc = "Nothing: it is refused.",
+                                  .group = kg::family::reduce,
+                                  .operands = operands,
+                                  .infer = kg::shapes::same,
+                                  .convention = kg::convention::reduce,
+                                  .no_gradient = "it only throws"};
+  static void run(const void* const*, void* const*, const void*) {}
+  static constexpr auto kernels = kg::kernel_list(kg::own_kernel{kg::dtype::float32, {.run = run}});
+};
+
+TEST(a_call, is_refused_when_the_shape_rule_of_its_row_leaves_nothing_for_the_launcher) {
+  const std::string text = refusal([] { return kg::call<Unresolved>(kg::tensor({1.f})); });
+  for (const char* part : {"[Unresolved]", "does not resolve", "kg::shapes"})
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+}
+
 }  // namespace

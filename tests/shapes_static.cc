@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 import kerngrad;
 
@@ -95,6 +96,92 @@ static_assert(inferred("Transpose", {shape{2, 3, 4}}) == shape{4, 3, 2});
 static_assert(inferred("Reshape", {shape{2, 6}}, {kg::attr_value({3, -1})}) == shape{3, 4});
 static_assert(inferred("Concat", {shape{2, 3}, shape{5, 3}}) == shape{7, 3});
 static_assert(inferred("GatherV2", {shape{4, 5}, shape{2, 2}}, {kg::attr_value(1)}) == shape{4, 2, 2});
+
+// A call of an op by its rule; attributes that are not given have their defaults.
+struct called {
+  std::string_view name;
+  std::vector<shape> operands{};
+  std::vector<kg::attr_value> attrs{};
+};
+// Whether the rule runs: while the compiler runs it, an attribute is compared with the row's at its place.
+constexpr bool reads_its_attributes(const called& c) {
+  const kg::op_row& r = row(c.name);
+  std::vector<kg::view> in;
+  for (const shape& dims : c.operands) in.push_back({nullptr, dims, dtype::float32});
+  std::vector<kg::attr_value> attrs = c.attrs;
+  for (std::size_t i = attrs.size(); i < r.attrs.size(); ++i) attrs.push_back(kg::default_of(r.attrs[i]));
+  kg::inference call{r, in, attrs, dtype::float32, dtype::float32};
+  r.infer(call);
+  return call.out.size() > 0;
+}
+// Every op that has attributes, but elementwise ones with numbers, which are read in their order.
+constexpr bool every_rule_reads_the_attributes_of_its_row() {
+  const shape m{4, 6}, image{1, 5, 5, 2}, filter{2, 2, 2, 3}, result{1, 4, 4, 3}, each{2, 2, 2, 1}, pooled{1, 4, 4, 2};
+  const kg::attr_value valid("valid"), f32(dtype::float32);
+  const called all[] = {
+      {"ClipByValue", {m}, {0.0, 1.0}},
+      {"Cast", {m}, {f32}},
+      {"Sum", {m}},
+      {"Mean", {m}},
+      {"Prod", {m}},
+      {"Max", {m}},
+      {"Min", {m}},
+      {"All", {m}},
+      {"Any", {m}},
+      {"ArgMax", {m}},
+      {"ArgMin", {m}},
+      {"Cumsum", {m}},
+      {"Cumprod", {m}},
+      {"Softmax", {m}},
+      {"LogSoftmax", {m}},
+      {"LogSumExp", {m}},
+      {"BatchMatMul", {m, {6, 2}}},
+      {"_FusedMatMul", {m, {6, 2}}},
+      {"Conv2D", {image, filter}, {1, valid}},
+      {"Conv2DBackpropInput", {result, filter}, {1, valid, "NHWC", 1, "floor", {1, 5, 5, 2}}},
+      {"Conv2DBackpropFilter", {image, result}, {1, valid, "NHWC", 1, "floor", {2, 2, 2, 3}}},
+      {"DepthwiseConv2dNative", {image, each}, {1, valid}},
+      {"DepthwiseConv2dNativeBackpropInput", {pooled, each}, {1, valid, "NHWC", 1, "floor", {1, 5, 5, 2}}},
+      {"DepthwiseConv2dNativeBackpropFilter", {image, pooled}, {1, valid, "NHWC", 1, "floor", {2, 2, 2, 1}}},
+      {"FusedConv2D", {image, filter}, {1, valid}},
+      {"FusedDepthwiseConv2D", {image, each}, {1, valid}},
+      {"MaxPool", {image}, {2, 1, valid}},
+      {"AvgPool", {image}, {2, 1, valid}},
+      {"MaxPoolGrad", {pooled, image, pooled}, {2, 1, valid}},
+      {"AvgPoolGrad", {pooled, image}, {2, 1, valid}},
+      {"MaxPoolGather", {image, image}, {2, 1, valid}},
+      {"Reshape", {m}, {{8, 3}}},
+      {"ExpandDims", {m}},
+      {"Transpose", {m}},
+      {"Slice", {m}, {{1, 2}}},
+      {"Concat", {m, m}},
+      {"Pack", {m, m}},
+      {"Unpack", {m}},
+      {"SplitV", {m}, {2}},
+      {"PadV2", {m}, {{1, 1, 0, 2}}},
+      {"Tile", {m}, {{2, 1}}},
+      {"BroadcastTo", {m}, {{3, 4, 6}}},
+      {"GatherV2", {m, {2}}},
+      {"GatherGrad", {{2, 6}, {2}}, {0, 0, {4, 6}}},
+      {"UnsortedSegmentSum", {m, {4}}, {3}},
+      {"OneHot", {m}, {3}},
+      {"Reverse", {m}},
+      {"Fill", {}, {{2, 3}, 1.0, f32}},
+      {"Range", {}, {0, 5, 1, f32}},
+      {"LinSpace", {}, {0, 1, 5, f32}},
+      {"RandomUniform", {}, {{2, 3}, 0, 1, 7, f32}},
+      {"RandomNormal", {}, {{2, 3}, 0, 1, 7, f32}},
+  };
+  for (const kg::op_row& r : kg::op_table) {
+    bool found = r.attrs.empty() || r.infer == kg::shapes::same;
+    for (const called& c : all) found = found || c.name == r.name;
+    if (!found) return false;
+  }
+  for (const called& c : all)
+    if (!reads_its_attributes(c)) return false;
+  return true;
+}
+static_assert(every_rule_reads_the_attributes_of_its_row());
 
 constexpr bool every_row_says_what_it_must() {
   for (const kg::op_row& r : kg::op_table) {

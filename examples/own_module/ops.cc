@@ -11,6 +11,7 @@ export import kerngrad;
 
 namespace my {
 
+inline constexpr kg::operand snake_operands[] = {{"x", kg::real_or_bool}};
 inline constexpr kg::attr_spec snake_attrs[] = {{.name = "frequency",
                                                  .kind = kg::attr_kind::number,
                                                  .doc = "of the periodic part",
@@ -25,9 +26,9 @@ export struct Snake {
       .name = "Snake",
       .doc = "x + sin(frequency * x)^2 / frequency, an activation for periodic functions (Ziyin et al. 2020).",
       .group = kg::family::unary,
-      .operands = kg::x_floating,
+      .operands = snake_operands,
       .attrs = snake_attrs,
-      .types = kg::as_float,
+      .types = {.before = kg::lift::floats},
       .infer = kg::shapes::same,
       .convention = kg::convention::unary};
   static constexpr auto kernels =
@@ -48,8 +49,12 @@ inline constexpr kg::operand two_numbers[] = {{"a", kg::floating}, {"b", kg::flo
 
 /// A function of two elements does for a kernel as well: broadcasting comes with it, speed does not.
 export struct MaxMagnitude {
-  static constexpr kg::op_row row =
-      kg::binary_row("MaxMagnitude", "max(|a|, |b|). Gradient: equal magnitudes give dy to a.", two_numbers, {});
+  static constexpr kg::op_row row{.name = "MaxMagnitude",
+                                  .doc = "max(|a|, |b|). Gradient: equal magnitudes give dy to a.",
+                                  .group = kg::family::binary,
+                                  .operands = two_numbers,
+                                  .infer = kg::shapes::broadcasted,
+                                  .convention = kg::convention::binary};
   static constexpr auto kernels =
       kg::kernel_list(kg::per_pair<float>([](float a, float b) { return std::max(std::fabs(a), std::fabs(b)); }),
                       kg::per_pair<double>([](double a, double b) { return std::max(std::fabs(a), std::fabs(b)); }));

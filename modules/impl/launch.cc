@@ -70,10 +70,10 @@ broadcast_geometry merged(const shape& dims, const std::array<shape, N>& operand
 kernels::reduce_geometry around(const shape& dims, int axis) {
   return {detail::extent_of(dims, 0, axis), dims[axis], detail::extent_of(dims, axis + 1, dims.rank())};
 }
-kernels::reduce_geometry around_attr(const launch_call& c, std::string_view name) {
-  const shape& dims = dims_of(c, 0);
-  if (dims.rank() == 0) return {1, 1, 1};
-  return around(dims, shapes::normalized_axis(c.call, name, c.call.attr(name).as_integer(), dims.rank()));
+kernels::reduce_geometry around_resolved(const launch_call& c) {
+  const int axis = detail::resolved(c, resolved_geometry::kind::axis).axis.at;
+  if (axis < 0) return {1, 1, 1};  // a scalar
+  return around(dims_of(c, 0), axis);
 }
 
 // Kernels that take a count, element by element.
@@ -103,9 +103,18 @@ void run_outer(const launch_call& c, const Geometry& all) {
 }  // namespace kerngrad::launch
 
 namespace kerngrad::detail {
+
+const resolved_geometry& resolved(const launch_call& c, resolved_geometry::kind wanted) {
+  if (c.call.resolved.is != wanted)
+    fail(c.call.row.name, "a shape rule that does not resolve what the row's calling convention needs",
+         "the shape rule of an op of this convention", "call that of kg::shapes in the row's own");
+  return c.call.resolved;
+}
+
 kernels::broadcast_geometry walk_of_three(const shape& dims, const std::array<shape, 3>& operands) {
   return launch::merged<3>(dims, operands);
 }
+
 }  // namespace kerngrad::detail
 
 namespace kerngrad::launch {
@@ -151,14 +160,7 @@ void convert(const launch_call& c) { run_counted(c, kernels::convert_geometry{co
 
 void reduce(const launch_call& c) {
   const shape& dims = dims_of(c, 0);
-  const std::string_view name = c.call.row.attrs[0].name;
-  shapes::axis_set axes = 0;
-  if (c.call.row.attrs[0].kind == attr_kind::integer) {  // ArgMax, ArgMin
-    if (dims.rank() > 0)
-      axes = shapes::axis_set{1} << shapes::normalized_axis(c.call, name, c.call.attr(name).as_integer(), dims.rank());
-  } else {
-    axes = shapes::reduced_axes(c.call, name, dims.rank());
-  }
+  const shapes::axis_set axes = detail::resolved(c, resolved_geometry::kind::axes).axes;
   int first = dims.rank(), last = -1;
   bool gap = false;
   for (int i : views::iota(0, dims.rank())) {
@@ -187,14 +189,15 @@ void reduce(const launch_call& c) {
   run_outer({c.call, c.kernel, c.table, in, c.out}, kernels::reduce_geometry{outer, count, 1});
 }
 
-void along_axis(const launch_call& c) { run_outer(c, around_attr(c, c.call.row.attrs[0].name)); }
+void along_axis(const launch_call& c) { run_outer(c, around_resolved(c)); }
 
-void cross_entropy(const launch_call& c) { run_outer(c, around(dims_of(c, 0), dims_of(c, 0).rank() - 1)); }
+void cross_entropy(const launch_call& c) { run_outer(c, around_resolved(c)); }
 
 void scan(const launch_call& c) {
-  const kernels::reduce_geometry g = around_attr(c, "axis");
-  run_outer(c, kernels::scan_geometry{g.outer, g.count, g.inner, c.call.attr("exclusive").as_bool(),
-                                      c.call.attr("reverse").as_bool()});
+  const kernels::reduce_geometry g = around_resolved(c);
+  run_outer(c, kernels::scan_geometry{g.outer, g.count, g.inner,
+                                      c.call.attr(place_in(attributes::scan, "exclusive")).as_bool(),
+                                      c.call.attr(place_in(attributes::scan, "reverse")).as_bool()});
 }
 
 // ------------------------------------------------------------------------------------------ products and windows
@@ -202,8 +205,8 @@ void scan(const launch_call& c) {
 void matmul(const launch_call& c) {
   const shape &a = dims_of(c, 0), &b = dims_of(c, 1), &y = c.out[0].dims;
   kernels::matmul_geometry g{};
-  g.transpose_a = c.call.attr("transposeA").as_bool();
-  g.transpose_b = c.call.attr("transposeB").as_bool();
+  g.transpose_a = c.call.attr(place_in(attributes::matmul, "transposeA")).as_bool();
+  g.transpose_b = c.call.attr(place_in(attributes::matmul, "transposeB")).as_bool();
   g.m = y[y.rank() - 2];
   g.n = y[y.rank() - 1];
   g.k = a[a.rank() - (g.transpose_a ? 2 : 1)];
@@ -224,12 +227,16 @@ void matmul(const launch_call& c) {
 
 namespace {
 
+const kernels::window_geometry& window_of(const launch_call& c) {
+  return detail::resolved(c, resolved_geometry::kind::window).window;
+}
+
 constexpr std::array<int, 4> to_last{0, 2, 3, 1}, to_first{0, 3, 1, 2};
 
 // A convolution, in one piece: its kernel splits the work. Operands (and a result) that are NCHW images go through
 // NHWC.
-void run_window(const launch_call& c, const kernels::window_geometry& g, std::initializer_list<bool> operand_is_image,
-                bool result_is_image) {
+void run_window(const launch_call& c, std::initializer_list<bool> operand_is_image, bool result_is_image) {
+  const kernels::window_geometry& g = window_of(c);
   if (!shapes::is_channels_first(c.call)) {
     const void* in[] = {c.in[0].data, c.in[1].data};
     void* out[] = {c.out[0].data};
@@ -261,20 +268,15 @@ void run_window(const launch_call& c, const kernels::window_geometry& g, std::in
 
 }  // namespace
 
-void conv(const launch_call& c) {
-  run_window(c, shapes::convolution(c.call, dims_of(c, 0), dims_of(c, 1), c.call.row.depthwise), {true, false}, true);
-}
-void conv_backprop_input(const launch_call& c) {
-  run_window(c, shapes::convolution(c.call, c.out[0].dims, dims_of(c, 1), c.call.row.depthwise), {true, false}, true);
-}
-void conv_backprop_filter(const launch_call& c) {
-  run_window(c, shapes::convolution(c.call, dims_of(c, 0), c.out[0].dims, c.call.row.depthwise), {true, true}, false);
-}
+void conv(const launch_call& c) { run_window(c, {true, false}, true); }
+void conv_backprop_input(const launch_call& c) { run_window(c, {true, false}, true); }
+void conv_backprop_filter(const launch_call& c) { run_window(c, {true, true}, false); }
 
 namespace {
 
 // Pooling of whole images: what a window gives back may reach its neighbours.
-void run_images(const launch_call& c, const kernels::window_geometry& all) {
+void run_images(const launch_call& c) {
+  const kernels::window_geometry& all = window_of(c);
   detail::run_slices(c, all.batch, std::max(dims_of(c, 0).size(), count_of(c)), 0,
                      [&](std::int64_t batch, const void* const* in, void* const* out) {
                        kernels::window_geometry g = all;
@@ -287,9 +289,9 @@ void run_images(const launch_call& c, const kernels::window_geometry& all) {
 
 void pool(const launch_call& c) {
   const void* in[] = {c.in[0].data, nullptr};
-  detail::run_windows(c, in, c.out[0].data, shapes::pooling(c.call, dims_of(c, 0)));
+  detail::run_windows(c, in, c.out[0].data, window_of(c));
 }
-void pool_grad(const launch_call& c) { run_images(c, shapes::pooling(c.call, dims_of(c, 1))); }
-void pool_gather(const launch_call& c) { run_images(c, shapes::pooling(c.call, dims_of(c, 0))); }
+void pool_grad(const launch_call& c) { run_images(c); }
+void pool_gather(const launch_call& c) { run_images(c); }
 
 }  // namespace kerngrad::launch

@@ -31,14 +31,15 @@ const kernel_slot& kernel_of(const launch_call& c) {
 /// Bias and activation of one call.
 class finish {
  public:
-  finish(const launch_call& c, bool channels_first) : c_(c) {
-    const std::string_view activation = c.call.attr("activation").as_text();
+  finish(const launch_call& c, const shapes::finish_places& at, bool channels_first)
+      : c_(c), slope_(c.call.attr(at.leaky_slope).as_number()) {
+    const std::string_view activation = c.call.attr(at.activation).as_text();
     while (name_of(after_) != activation) after_ = static_cast<kerngrad::activation>(static_cast<int>(after_) + 1);
     for (std::size_t k : {std::size_t{0}, std::size_t{1}}) {
       const std::size_t i = shapes::fused_bias + k;
       if (!c.call.has(i)) continue;
       operands_[k] = c.in[i].data;
-      dims_[k] = channels_first ? shapes::aligned_to_channels(c.call, c.in[i].dims) : c.in[i].dims;
+      dims_[k] = shapes::aligned_to_channels(c.in[i].dims, channels_first);
     }
   }
   bool changes_nothing() const { return after_ == kerngrad::activation::linear && !operands_[0]; }
@@ -62,12 +63,13 @@ class finish {
  private:
   static bool is_row(const shape& dims) { return dims.rank() == 0 || dims.size() == dims[dims.rank() - 1]; }
   void run(void* y, const kernels::broadcast_geometry& walk) const {
-    const kernels::fused_geometry g{walk, after_, c_.call.attr("leakyreluAlpha").as_number()};
+    const kernels::fused_geometry g{walk, after_, slope_};
     void* out[] = {y};
     c_.kernel.run(operands_, out, &g);
   }
 
   const launch_call& c_;
+  const double slope_;
   kerngrad::activation after_{};
   const void* operands_[2] = {nullptr, nullptr};
   std::array<shape, 2> dims_;
@@ -84,10 +86,11 @@ void for_equal_parts(std::int64_t total, std::int64_t least, Part part) {
 
 void fused_matmul(const launch_call& c) {
   const launch_call product{c.call, kernel_of<"BatchMatMul">(c), c.table, c.in.first(2), c.out};
-  const finish after(c, false);
+  const finish after(c, shapes::matmul_finish, false);
   const view &a = c.in[0], &y = c.out[0];
   const bool one_product = a.dims.rank() == 2 && c.in[1].dims.rank() == 2;
-  const bool has_parts = one_product && y.dims[0] >= 2 * least_packed_rows && !c.call.attr("transposeA").as_bool();
+  const bool has_parts = one_product && y.dims[0] >= 2 * least_packed_rows &&
+                         !c.call.attr(place_in(attributes::matmul, "transposeA")).as_bool();
   if (!has_parts || !after.is_by_column() || after.changes_nothing()) {
     matmul(product);
     return after.all();
@@ -153,8 +156,8 @@ void fused_conv(const launch_call& c) {
   const bool depthwise = c.call.row.depthwise;
   const kernel_slot& kernel = depthwise ? kernel_of<"DepthwiseConv2dNative">(c) : kernel_of<"Conv2D">(c);
   const bool channels_first = shapes::is_channels_first(c.call);
-  const finish after(c, channels_first);
-  const kernels::window_geometry g = shapes::convolution(c.call, c.in[0].dims, c.in[1].dims, depthwise);
+  const finish after(c, shapes::conv_finish, channels_first);
+  const kernels::window_geometry& g = detail::resolved(c, resolved_geometry::kind::window).window;
   // Windows below the image, which explicit padding can give, and empty images have no rows to cut a strip from.
   const bool has_strips = std::max<std::int64_t>((g.out_h - 1) * g.stride_h - g.pad_top, 0) < g.in_h;
   if (channels_first || !after.is_by_column() || after.changes_nothing() || !has_strips) {

@@ -165,9 +165,7 @@ std::vector<copy_axis> box(const shape& sizes, const std::vector<std::int64_t>& 
   return axes;
 }
 
-int axis_attr(const launch_call& c, std::string_view name, int rank) {
-  return shapes::normalized_axis(c.call, name, c.call.attr(name).as_integer(), rank);
-}
+int axis_of(const launch_call& c) { return resolved(c, resolved_geometry::kind::axis).axis.at; }
 
 // One part of a tensor along an axis, copied out of it or into it.
 void copy_part(const launch_call& c, const view& whole, const view& part, int axis, std::int64_t start,
@@ -198,13 +196,13 @@ void copy(const launch_call& c) {
 }
 
 void transpose(const launch_call& c) {
-  const auto perm = shapes::permutation(c.call);
+  const auto& perm = resolved(c, resolved_geometry::kind::permutation).permutation;
   permute(c, c.in[0].data, c.out[0].data, c.in[0].type, c.in[0].dims,
           {perm.data(), static_cast<std::size_t>(c.in[0].dims.rank())});
 }
 
 void slice(const launch_call& c) {
-  const auto begin = shapes::slice_begin(c.call);
+  const auto& begin = resolved(c, resolved_geometry::kind::begin).begin;
   const std::vector<std::int64_t> in = strides_of(c.in[0].dims);
   std::int64_t offset = 0;
   for (std::size_t i = 0; i < in.size(); ++i) offset += begin[i] * in[i];
@@ -212,15 +210,15 @@ void slice(const launch_call& c) {
                0);
 }
 
-void concat(const launch_call& c) { parts(c, c.out[0], c.in, axis_attr(c, "axis", c.out[0].dims.rank()), true); }
-void unpack(const launch_call& c) { parts(c, c.in[0], c.out, axis_attr(c, "axis", c.in[0].dims.rank()), false); }
+void concat(const launch_call& c) { parts(c, c.out[0], c.in, axis_of(c), true); }
+void unpack(const launch_call& c) { parts(c, c.in[0], c.out, axis_of(c), false); }
 void split(const launch_call& c) { unpack(c); }
 
 void pad(const launch_call& c) {
   const shape& dims = c.in[0].dims;
-  const std::span<const std::int64_t> pairs = c.call.attr("paddings").as_list();
+  const std::span<const std::int64_t> pairs = c.call.attr(place_in(attributes::pad, "paddings")).as_list();
   const dtype type = c.out[0].type;
-  const element_of value(c.call.attr("constantValue").as_number(), type);
+  const element_of value(c.call.attr(place_in(attributes::pad, "constantValue")).as_number(), type);
   kernels::pad_geometry g{1, {1}, {}, {}, value.bytes};
   for (std::size_t i = 0; 2 * i < pairs.size(); ++i) {
     const std::int64_t size = dims[static_cast<int>(i)], before = pairs[2 * i], after = pairs[2 * i + 1];
@@ -255,7 +253,7 @@ void pad(const launch_call& c) {
 void tile(const launch_call& c) {
   const shape& dims = c.in[0].dims;
   const std::vector<std::int64_t> in = strides_of(dims), out = strides_of(c.out[0].dims);
-  const std::span<const std::int64_t> reps = c.call.attr("reps").as_list();
+  const std::span<const std::int64_t> reps = c.call.attr(place_in(attributes::tile, "reps")).as_list();
   std::vector<copy_axis> axes;
   for (std::size_t i = 0; i < in.size(); ++i) {
     const std::int64_t size = dims[static_cast<int>(i)];
@@ -279,7 +277,7 @@ void broadcast_to(const launch_call& c) {
 
 void reverse(const launch_call& c) {
   const shape& dims = c.in[0].dims;
-  const shapes::axis_set axes = shapes::reversed_axes(c.call);
+  const shapes::axis_set axes = resolved(c, resolved_geometry::kind::axes).axes;
   const std::vector<std::int64_t> out = strides_of(dims);
   std::vector<std::int64_t> in = out;
   std::int64_t offset = 0;
@@ -296,9 +294,7 @@ void reverse(const launch_call& c) {
 namespace {
 
 kernels::gather_geometry gather_geometry_of(const launch_call& c, const shape& x, const shape& indices) {
-  const int axis = axis_attr(c, "axis", x.rank());
-  const std::int64_t given = c.call.attr("batchDims").as_integer();
-  const int batch = static_cast<int>(given < 0 ? given + indices.rank() : given);
+  const auto [axis, batch] = resolved(c, resolved_geometry::kind::axis).axis;
   return {extent_of(x, batch, axis), x[axis], extent_of(x, axis + 1, x.rank()),
           extent_of(indices, batch, indices.rank()), extent_of(x, 0, batch)};
 }
@@ -389,10 +385,10 @@ void segment_sum(const launch_call& c) {
 
 void one_hot(const launch_call& c) {
   const kernels::one_hot_geometry g{c.in[0].dims.size(),
-                                    c.call.attr("depth").as_integer(),
+                                    c.call.attr(place_in(attributes::one_hot, "depth")).as_integer(),
                                     1,
-                                    c.call.attr("onValue").as_number(),
-                                    c.call.attr("offValue").as_number(),
+                                    c.call.attr(place_in(attributes::one_hot, "onValue")).as_number(),
+                                    c.call.attr(place_in(attributes::one_hot, "offValue")).as_number(),
                                     c.out[0].type};
   run_slices(c, g.outer, c.out[0].dims.size(), 0, [&](std::int64_t outer, const void* const* in, void* const* out) {
     kernels::one_hot_geometry part = g;
@@ -404,27 +400,29 @@ void one_hot(const launch_call& c) {
 // ------------------------------------------------------------------------------------------ creation
 
 void fill(const launch_call& c) {
-  fill_with(c, c.out[0].data, c.out[0].type, c.out[0].dims.size(), c.call.attr("value").as_number());
+  fill_with(c, c.out[0].data, c.out[0].type, c.out[0].dims.size(),
+            c.call.attr(place_in(attributes::fill, "value")).as_number());
 }
 
 void zeros_like(const launch_call& c) { fill_with(c, c.out[0].data, c.out[0].type, c.out[0].dims.size(), 0); }
 void ones_like(const launch_call& c) { fill_with(c, c.out[0].data, c.out[0].type, c.out[0].dims.size(), 1); }
 
 void range(const launch_call& c) {
-  run_kernel_of(
-      c, kernels::range_geometry{c.out[0].dims.size(), c.call.attr("start").as_number(), shapes::range_step(c.call)});
+  run_kernel_of(c, kernels::range_geometry{c.out[0].dims.size(), c.call.attr(shapes::range_start).as_number(),
+                                           shapes::range_step(c.call)});
 }
 
 void linspace(const launch_call& c) {
-  run_kernel_of(c, kernels::linspace_geometry{c.out[0].dims.size(), c.call.attr("start").as_number(),
-                                              c.call.attr("stop").as_number()});
+  run_kernel_of(c, kernels::linspace_geometry{c.out[0].dims.size(),
+                                              c.call.attr(place_in(attributes::linspace, "start")).as_number(),
+                                              c.call.attr(place_in(attributes::linspace, "stop")).as_number()});
 }
 
 void random(const launch_call& c) {
-  const bool normal = c.call.row.name == "RandomNormal";
-  const kernels::random_geometry all{c.out[0].dims.size(), static_cast<std::uint64_t>(c.call.attr("seed").as_integer()),
-                                     0, c.call.attr(normal ? "mean" : "low").as_number(),
-                                     c.call.attr(normal ? "stddev" : "high").as_number()};
+  constexpr shapes::random_places at = shapes::drawn;
+  const kernels::random_geometry all{c.out[0].dims.size(),
+                                     static_cast<std::uint64_t>(c.call.attrs[at.seed].as_integer()), 0,
+                                     c.call.attrs[at.first].as_number(), c.call.attrs[at.second].as_number()};
   const std::int64_t size = static_cast<std::int64_t>(size_of(c.out[0].type));
   // A range can be drawn in any pieces: the numbers are counted. Chunks are of whole blocks of the generator.
   const double cost = c.call.row.cost;

@@ -4,11 +4,11 @@
 import kerngrad;
 
 struct Twice {
+  static constexpr kg::operand x[] = {{"x", kg::floating}};
   static constexpr kg::op_row row{.name = "Twice",
                                   .doc = "2 * x.",
                                   .group = kg::family::unary,
-                                  .operands = kg::x_floating,
-                                  .types = kg::as_float,
+                                  .operands = x,
                                   .infer = kg::shapes::same,
                                   .convention = kg::convention::unary,
                                   .no_gradient = "this is an example"};
