@@ -207,4 +207,8 @@ struct frame {
 /// Fills in the dys that did not arrive with zeros.
 std::vector<tensor> completed(const frame& at);
 
+/// A gradient added up over the axes that an operand of this shape was broadcast over.
+tensor summed_to(const shape& dims, const tensor& g);
+inline tensor reduced_to(const shape& dims, tensor g) { return g.dims() == dims ? std::move(g) : summed_to(dims, g); }
+
 }  // namespace kerngrad::detail

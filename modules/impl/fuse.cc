@@ -98,13 +98,21 @@ void refuse_replaced(const fused_program& p) {
   }
 }
 
-tensor reduced_to(const shape& dims, tensor g) {
-  if (g.dims() == dims) return g;
-  const int extra = g.rank() - dims.rank();
-  std::vector<std::int64_t> over;
-  for (int i = 0; i < g.rank(); ++i)
-    if (i < extra || (dims[i - extra] == 1 && g.dims()[i] != 1)) over.push_back(i);
-  return reshape(sum(g, over), dims);
+// Which dtypes the values of a program may have: those of a call that is differentiated are one floating dtype, for
+// which its rules were compiled.
+enum class dtypes_of_values : std::uint8_t { any, one_floating };
+
+// Computes the results that are wanted, all when `wanted` is empty, in blocks: without a plan where the compiler
+// settled everything, else by a plan of this call. False: nothing was done; what remains are the steps as calls, which
+// also say what is wrong with them.
+bool run_in_blocks(const fused_program& p, std::span<const tensor* const> in, std::span<const bool> wanted,
+                   dtypes_of_values allowed, std::span<tensor> out) {
+  if (!on_simd()) return false;
+  if (run_uniform(p, in, wanted, out)) return true;
+  fused_plan plan(p, in, wanted);
+  if (!plan.make() || (allowed == dtypes_of_values::one_floating && !plan.has_one_floating_dtype())) return false;
+  plan.run(out);
+  return true;
 }
 
 // The gradients of the operands, from dy, each in its operand's shape.
@@ -114,18 +122,9 @@ std::vector<tensor> run_gradient(const fused_program& p, std::span<const tensor>
   for (const tensor& x : xs) in.push_back(&x);
   in.push_back(&dy);
   std::vector<tensor> grads(xs.size());
-  bool done = false;
-  if (on_simd() && !tracked(in)) {
-    work_array<bool, 8> of(xs.size());
-    for (std::size_t i = 0; i < xs.size(); ++i) of[i] = wanted[i] && differentiable.has(xs[i].type());
-    done = run_uniform(p, in, of.all(), grads);
-    if (!done) {
-      fused_plan plan(p, in, of.all());
-      done = plan.make();
-      if (done) plan.run(grads);
-    }
-  }
-  if (!done) grads = run_steps(p, in);
+  work_array<bool, 8> of(xs.size());
+  for (std::size_t i = 0; i < xs.size(); ++i) of[i] = wanted[i] && differentiable.has(xs[i].type());
+  if (tracked(in) || !run_in_blocks(p, in, of.all(), dtypes_of_values::any, grads)) grads = run_steps(p, in);
   for (std::size_t i = 0; i < xs.size(); ++i) {
     if (!wanted[i] || !grads[i].defined()) grads[i] = {};
     else grads[i] = reduced_to(xs[i].dims(), std::move(grads[i]));
@@ -165,13 +164,9 @@ void record_fused(const fused_parts& parts, std::span<const tensor* const> in, t
 tensor run_body(const fused_parts& parts, std::span<const tensor* const> in) {
   const fused_program& p = *parts.value;
   const bool records = tracked(in);
-  if (!on_simd() || (records && !parts.gradient)) return run_steps(p, in)[0];
+  const dtypes_of_values allowed = records ? dtypes_of_values::one_floating : dtypes_of_values::any;
   tensor y;
-  if (!run_uniform(p, in, {}, {&y, 1})) {
-    fused_plan plan(p, in, {});
-    if (!plan.make() || (records && !plan.has_one_floating_dtype())) return run_steps(p, in)[0];
-    plan.run({&y, 1});
-  }
+  if ((records && !parts.gradient) || !run_in_blocks(p, in, {}, allowed, {&y, 1})) return run_steps(p, in)[0];
   if (records) record_fused(parts, in, y, {});
   else lose(in, {&y, 1});
   return y;
@@ -199,17 +194,13 @@ tensor run_fused(const fused_parts& parts, std::span<const tensor* const> in) {
 
 bool run_fused_with_gradients(const fused_program& program, std::span<const tensor* const> in,
                               std::span<const std::size_t> of, tensor& value, std::span<tensor> grads) {
-  if (!on_simd() || recording_now()) return false;
+  if (recording_now()) return false;
   if (program.tail.op) {
-    if (has_another_rule(*program.tail.op) || !run_folded(program, in, value, grads)) return false;
+    if (!on_simd() || has_another_rule(*program.tail.op) || !run_folded(program, in, value, grads)) return false;
   } else {
     work_array<tensor, 8> all(grads.size() + 1);
     const std::span<tensor> out = all.all();
-    if (!run_uniform(program, in, {}, out)) {
-      fused_plan plan(program, in, {});
-      if (!plan.make() || !plan.has_one_floating_dtype()) return false;
-      plan.run(out);
-    }
+    if (!run_in_blocks(program, in, {}, dtypes_of_values::one_floating, out)) return false;
     value = std::move(out[0]);
     for (std::size_t i = 0; i < grads.size(); ++i) grads[i] = std::move(out[i + 1]);
   }

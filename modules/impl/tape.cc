@@ -220,16 +220,13 @@ std::vector<tensor> completed(const frame& at) {
   return dys;
 }
 
-namespace {
-tensor reduced_to(const shape& dims, tensor g) {
-  if (g.dims() == dims) return g;
+tensor summed_to(const shape& dims, const tensor& g) {
   const int extra = g.rank() - dims.rank();
   std::vector<std::int64_t> over;
   for (int i = 0; i < g.rank(); ++i)
     if (i < extra || (dims[i - extra] == 1 && g.dims()[i] != 1)) over.push_back(i);
   return reshape(sum(g, over), dims);
 }
-}  // namespace
 
 const tensor& frame_dy(const frame& at, int k) { return at.dys[static_cast<std::size_t>(k)]; }
 std::vector<tensor> frame_all_dy(const frame& at) { return completed(at); }
