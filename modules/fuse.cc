@@ -167,10 +167,10 @@ class fused {
     constexpr std::size_t count = 1 + sizeof...(Rest);
     if constexpr (detail::can_fuse<F, count>()) {
       using program = detail::program_of<F, count, detail::fused_kind::value>;
-      static_assert(!detail::has_no_scalar_form<program>(),
-                    "[fuse] an expression with a cast, a conversion or a reduction has no form for single numbers: "
-                    "call it with tensors");
-      if constexpr (!detail::has_no_scalar_form<program>())
+      static_assert(!detail::has_no_scalar_form<program, T>(),
+                    "[fuse] an expression with a cast, a conversion, a reduction or an op that has no kernel for such "
+                    "numbers has no form for single numbers: call it with tensors");
+      if constexpr (!detail::has_no_scalar_form<program, T>())
         return detail::scalar_results<program, T, count>({x, rest...})[0];
     }
     return {};
@@ -186,10 +186,10 @@ class fused {
       static_assert(both::whole.has_gradient,
                     "[fuse] there is no gradient: the result is no number, or an op of the expression has no gradient "
                     "rule, as its row says");
-      static_assert(!detail::has_no_scalar_form<both>(),
-                    "[fuse] an expression with a cast, a conversion or a reduction has no form for single numbers: "
-                    "call it with tensors");
-      if constexpr (both::whole.has_gradient && !detail::has_no_scalar_form<both>()) {
+      static_assert(!detail::has_no_scalar_form<both, T>(),
+                    "[fuse] an expression with a cast, a conversion, a reduction or an op that has no kernel for such "
+                    "numbers has no form for single numbers: call it with tensors");
+      if constexpr (both::whole.has_gradient && !detail::has_no_scalar_form<both, T>()) {
         const auto all = detail::scalar_results<both, T, count>({x, rest...});
         out.value = all[0];
         for (std::size_t i = 0; i < count; ++i) out.grads[i] = all[i + 1];

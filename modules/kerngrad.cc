@@ -9,6 +9,7 @@ export import :launch;
 export import :shapes;
 export import :shapes_move;
 export import :shapes_window;
+export import :scalar;
 export import :attributes;
 export import :rows_unary;
 export import :rows_binary;

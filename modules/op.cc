@@ -291,6 +291,14 @@ enum class convention : std::uint8_t {
   random,
 };
 
+/// An elementwise op on single numbers, which a fused function of numbers runs in place of the kernel. Operands that
+/// the op does not have are 0; truths are 1 and 0.
+struct scalar_form {
+  float (*of_floats)(float, float, float) = nullptr;
+  double (*of_doubles)(double, double, double) = nullptr;
+  constexpr bool exists() const { return of_floats != nullptr && of_doubles != nullptr; }
+};
+
 /// Which kind of op it is; rows are grouped by it in the documents, tests pick their samples by it.
 enum class family : std::uint8_t {
   unary,
@@ -326,6 +334,7 @@ struct op_row {
   kerngrad::convention convention = convention::custom;
   launch_fn launch = nullptr;      ///< of convention::custom, and only of it
   bool depthwise = false;          ///< a convolution whose channels each have filters of their own
+  scalar_form scalar{};            ///< of an elementwise op, where it has a shorter way on numbers than its kernel
   std::string_view kernel{};       ///< the kernel it runs on when that is not its own
   std::string_view no_gradient{};  ///< why there is no rule; empty when there must be one
   bool in_place = false;           ///< the result may share the first operand's memory

@@ -7,6 +7,7 @@ export module kerngrad:rows_unary;
 import :std;
 import :core;
 import :op;
+import :scalar;
 import :attributes;
 import :shapes;
 
@@ -30,6 +31,12 @@ inline constexpr type_rule truths_of_floats{lift::floats, result::boolean};
 
 consteval op_row without_gradient(op_row row, std::string_view reason) {
   row.no_gradient = reason;
+  return row;
+}
+/// With a scalar form.
+template <class F>
+consteval op_row on_numbers(op_row row, F form) {
+  row.scalar = scalar_of(form);
   return row;
 }
 
@@ -81,50 +88,58 @@ consteval op_row truth_row(std::string_view name, std::string_view doc, std::spa
 }
 
 inline constexpr op_row unary_rows[] = {
-    signed_row("Abs", "|x|; the smallest integer wraps to itself. Gradient: dy * sign(x), -dy at 0."),
-    complex_row("Neg", "-x; integers wrap.", signed_numbers),
+    on_numbers(signed_row("Abs", "|x|; the smallest integer wraps to itself. Gradient: dy * sign(x), -dy at 0."),
+               [](auto a) { return libm::fabs(a); }),
+    on_numbers(complex_row("Neg", "-x; integers wrap.", signed_numbers), [](auto a) { return -a; }),
     signed_row("Sign", "-1, 0 or 1; 0 for NaN. Gradient: 0."),
-    complex_row("Square", "x * x; integers wrap.", numbers),
-    unary_row("Sqrt", "The square root; NaN below 0.", 4),
+    on_numbers(complex_row("Square", "x * x; integers wrap.", numbers), [](auto a) { return a * a; }),
+    on_numbers(unary_row("Sqrt", "The square root; NaN below 0.", 4), [](auto a) { return libm::sqrt(a); }),
     unary_row("Rsqrt", "1 / sqrt(x); infinity at 0.", 6),
-    unary_row("Reciprocal", "1 / x; infinity at 0.", 4),
-    unary_row("Exp", "e to the power x.", 10),
+    on_numbers(unary_row("Reciprocal", "1 / x; infinity at 0.", 4), [](auto a) { return 1 / a; }),
+    on_numbers(unary_row("Exp", "e to the power x.", 10), [](auto a) { return libm::exp(a); }),
     unary_row("Expm1", "exp(x) - 1, accurate near 0.", 14),
-    unary_row("Log", "The natural logarithm; -infinity at 0, NaN below.", 12),
+    on_numbers(unary_row("Log", "The natural logarithm; -infinity at 0, NaN below.", 12),
+               [](auto a) { return libm::log(a); }),
     unary_row("Log1p", "log(1 + x), accurate near 0.", 14),
-    unary_row("Sin", "The sine of x radians, for every finite x.", 14),
-    unary_row("Cos", "The cosine of x radians, for every finite x.", 14),
-    unary_row("Tan", "The tangent of x radians, for every finite x.", 18),
+    on_numbers(unary_row("Sin", "The sine of x radians, for every finite x.", 14), [](auto a) { return libm::sin(a); }),
+    on_numbers(unary_row("Cos", "The cosine of x radians, for every finite x.", 14),
+               [](auto a) { return libm::cos(a); }),
+    on_numbers(unary_row("Tan", "The tangent of x radians, for every finite x.", 18),
+               [](auto a) { return libm::tan(a); }),
     unary_row("Asin", "The arc sine; NaN outside [-1, 1].", 16),
     unary_row("Acos", "The arc cosine; NaN outside [-1, 1].", 16),
     unary_row("Atan", "The arc tangent.", 16),
     unary_row("Sinh", "The hyperbolic sine.", 16),
     unary_row("Cosh", "The hyperbolic cosine.", 16),
-    unary_row("Tanh", "The hyperbolic tangent.", 14),
+    on_numbers(unary_row("Tanh", "The hyperbolic tangent.", 14), [](auto a) { return libm::tanh(a); }),
     unary_row("Asinh", "The inverse hyperbolic sine.", 20),
     unary_row("Acosh", "The inverse hyperbolic cosine; NaN below 1.", 20),
     unary_row("Atanh", "The inverse hyperbolic tangent; NaN outside [-1, 1].", 20),
-    unary_row("Erf", "The error function.", 16),
+    on_numbers(unary_row("Erf", "The error function.", 16), [](auto a) { return libm::erf(a); }),
     number_row("Ceil", "The smallest integer not below x; integers stay. Gradient: 0."),
     number_row("Floor", "The largest integer not above x; integers stay. Gradient: 0."),
     number_row("Round", "The nearest integer, halves to even; integers stay. Gradient: 0."),
-    number_row("Relu", "max(x, 0); NaN stays NaN. Gradient: 0 at 0."),
+    on_numbers(number_row("Relu", "max(x, 0); NaN stays NaN. Gradient: 0 at 0."),
+               [](auto a) { return a > 0 || a != a ? a : 0; }),
     number_row("Relu6", "min(max(x, 0), 6); NaN stays NaN. Gradient: 0 at 0, dy at 6."),
     unary_row("LeakyRelu", "x, or alpha * x below 0. Gradient at 0: that of the negative side.", 2, attributes::leaky),
     unary_row("Elu", "x, or exp(x) - 1 below 0.", 15),
     unary_row("Selu", "scale * x, or scale * alpha * (exp(x) - 1) below 0 (Klambauer et al. 2017).", 16),
     unary_row("Gelu", "x * (1 + erf(x / sqrt 2)) / 2 (Hendrycks and Gimpel 2016).", 20),
     unary_row("Silu", "x * sigmoid(x).", 16),
-    unary_row("Sigmoid", "1 / (1 + exp(-x)).", 14),
+    on_numbers(unary_row("Sigmoid", "1 / (1 + exp(-x)).", 14), [](auto a) { return 1 / (1 + libm::exp(-a)); }),
     unary_row("Softplus", "log(1 + exp(x)), accurate in both tails.", 24),
     signed_row("Step", "1 above 0, else alpha; NaN stays NaN. Gradient: 0.", attributes::step),
     clip_row("ClipByValue",
              "x limited to the two bounds, for integers to those between them; NaN stays NaN. Gradient: dy on the "
              "bounds, 0 outside."),
-    truth_row("IsNan", "Whether x is not a number.", x_real, truths_of_floats),
-    truth_row("IsInf", "Whether x is an infinity.", x_real, truths_of_floats),
-    truth_row("IsFinite", "Whether x is neither NaN nor an infinity.", x_real, truths_of_floats),
-    truth_row("LogicalNot", "Whether x is false.", x_boolean, truths),
+    on_numbers(truth_row("IsNan", "Whether x is not a number.", x_real, truths_of_floats),
+               [](auto a) { return __builtin_isnan(a); }),
+    on_numbers(truth_row("IsInf", "Whether x is an infinity.", x_real, truths_of_floats),
+               [](auto a) { return __builtin_isinf(a); }),
+    on_numbers(truth_row("IsFinite", "Whether x is neither NaN nor an infinity.", x_real, truths_of_floats),
+               [](auto a) { return __builtin_isfinite(a); }),
+    on_numbers(truth_row("LogicalNot", "Whether x is false.", x_boolean, truths), [](auto a) { return a == 0; }),
 };
 
 }  // namespace kerngrad::rows

@@ -315,4 +315,27 @@ TEST(a_fused_function_of_single_numbers, is_close_to_what_its_kernels_give) {
   EXPECT_NEAR(wave(1.5f), std::sin(1.5f) * 1.5f + std::exp(1.5f), 1e-5f);
 }
 
+// Its scalar form differs from its kernels, so that a test sees which of them ran.
+struct TwoWays {
+  static constexpr kg::op_row row{.name = "TwoWays",
+                                  .doc = "x + 1 by the kernels, x + 2 by the scalar form.",
+                                  .group = kg::family::unary,
+                                  .operands = Cube::operands,
+                                  .infer = kg::shapes::same,
+                                  .convention = kg::convention::unary,
+                                  .scalar = kg::scalar_of([](auto x) { return x + 2; }),
+                                  .no_gradient = "the tests need none"};
+  static constexpr auto kernels = kg::kernel_list(kg::per_element<float>([](float x) { return x + 1; }),
+                                                  kg::per_element<double>([](double x) { return x + 1; }));
+};
+
+TEST(a_fused_function_of_single_numbers, runs_the_scalar_form_of_an_own_op_that_has_one) {
+  constexpr auto once = kg::fuse([](auto x) { return kg::call<TwoWays>(x) * 10; });
+  EXPECT_EQ(once(1.0), 30);
+  EXPECT_EQ(once(1.f), 30);
+  EXPECT_EQ(once(tensor(1.f)).item(), 20);
+  constexpr auto cube = kg::fuse([](auto x) { return kg::call<Cube>(x); });
+  EXPECT_EQ(cube(2.0), 8) << "the kernel, on one element";
+}
+
 }  // namespace

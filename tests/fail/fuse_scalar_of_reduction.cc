@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A reduction at single numbers.
-// error: [fuse] an expression with a cast, a conversion or a reduction has no form for single numbers
+// error: [fuse] an expression with a cast, a conversion, a reduction or an op that has no kernel for such
 import kerngrad;
 
 float f(float x) {
