@@ -11,7 +11,7 @@ import :core;
 import :rule;
 import :ops;
 
-export namespace kerngrad::rules {
+namespace kerngrad::rules {
 
 inline constexpr auto flat_a = [](const auto& c) { return c.zeros(0); };
 inline constexpr auto flat_b = [](const auto& c) { return c.zeros(1); };

@@ -19,7 +19,7 @@ import :grads_binary;
 import :grads_reduce;
 import :grads_window;
 
-export namespace kerngrad::rules {
+namespace kerngrad::rules {
 
 /// The place of an op's rule in its family.
 template <fixed_string Op, class... Rules>

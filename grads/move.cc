@@ -10,7 +10,7 @@ import :rule;
 import :call;
 import :ops;
 
-export namespace kerngrad::rules {
+namespace kerngrad::rules {
 
 inline constexpr auto unchanged_shape = [](const auto& c) { return reshape(c.dy(), c.dims(0)); };
 inline constexpr auto nothing_flows = [](const auto& c) { return c.zeros(0); };

@@ -10,7 +10,7 @@ import :shapes;
 import :rule;
 import :ops;
 
-export namespace kerngrad::rules {
+namespace kerngrad::rules {
 
 /// `dims` with the reduced axes kept as 1. The axes are legal: the forward pass has checked them.
 constexpr shape kept_dims(const shape& dims, const attr_value& reduced) {

@@ -9,7 +9,7 @@ import :core;
 import :rule;
 import :ops;
 
-export namespace kerngrad::rules {
+namespace kerngrad::rules {
 
 // Where a function is flat or steps, its gradient is zero rather than absent.
 inline constexpr auto flat = [](const auto& c) { return zeros_like(c.dy()); };

@@ -12,7 +12,7 @@ import :rule;
 import :call;
 import :ops;
 
-export namespace kerngrad::rules {
+namespace kerngrad::rules {
 
 /// One of the convolution ops on two operands, with the attributes of `c` and maybe a shape.
 template <fixed_string Op, class C, class V, class... More>
