@@ -88,7 +88,7 @@ class prepared {
     bool has_value = false;
     for (std::size_t i = 0; i < operands_.size(); ++i)
       for (kg::tensor& x : operands_[i].tensors) {
-        const bool is_value = row.operands[row.takes_list() ? 0 : i].part == kg::role::value;
+        const bool is_value = row.operand_at(i).part == kg::role::value;
         if (is_value && x.type() != type) x = kg::cast(x, type);  // the table has kernels that the row does not lead to
         has_value = has_value || is_value;
         if (std::find(what.unread.begin(), what.unread.end(), operands_[i].name) == what.unread.end())

@@ -34,6 +34,7 @@ consteval attr_kind kind_of() {
   if (std::is_floating_point_v<T>) return attr_kind::number;
   if (std::is_same_v<T, dtype>) return attr_kind::dtype;
   if (std::is_same_v<T, shape> || std::is_same_v<T, std::vector<std::int64_t>>) return attr_kind::list;
+  if (std::is_same_v<T, std::vector<double>>) return attr_kind::numbers;
   return std::is_convertible_v<const T&, std::string_view> ? attr_kind::text : attr_kind::absent;
 }
 
@@ -51,6 +52,10 @@ template <fixed_string Name>
 constexpr named_attr<Name, attr_kind::list> attr(std::initializer_list<std::int64_t> list) {
   return {list};
 }
+template <fixed_string Name, std::same_as<double> T>
+constexpr named_attr<Name, attr_kind::numbers> attr(std::initializer_list<T> list) {
+  return {list};
+}
 
 }  // namespace kerngrad
 
@@ -63,6 +68,8 @@ inline constexpr bool is_attr<named_attr<Name, Kind>> = true;
 
 template <class T>
 concept operand_argument = std::is_convertible_v<const T&, const tensor&>;
+template <class T>
+concept list_argument = !operand_argument<T> && std::is_convertible_v<const T&, std::span<const tensor>>;
 
 enum class attr_mistake : std::uint8_t { none, unknown, kind, missing };
 
@@ -128,6 +135,48 @@ template <class Op, class T>
 inline constexpr std::size_t place_in_row = static_cast<std::size_t>(Op::row.attr_index(T::name));
 template <class Op>
 inline constexpr std::size_t attr_count = Op::row.attrs.size();
+template <class Op>
+inline constexpr std::size_t bare_count = bare_operands(Op::row);
+
+// The attributes of a call in the order of the row, absent where they were not given.
+template <std::size_t Count, std::size_t Given>
+class call_attrs {
+ public:
+  template <std::size_t Place>
+  inline void take(const attr_value& value) {
+    values_[Place] = value;
+  }
+  inline std::span<const attr_value> all() const { return values_; }
+
+ private:
+  std::array<attr_value, Count> values_;
+};
+// None given, or the only one that there is: nothing to copy.
+template <std::size_t Count, std::size_t Given>
+  requires(Count == Given && Count < 2)
+class call_attrs<Count, Given> {
+ public:
+  template <std::size_t Place>
+  inline void take(const attr_value& value) {
+    value_ = &value;
+  }
+  inline std::span<const attr_value> all() const { return {value_, Count}; }
+
+ private:
+  const attr_value* value_ = nullptr;
+};
+
+// The operands of a call without lists.
+template <std::size_t Most>
+class work_pointers {
+ public:
+  inline void push_back(const tensor* x) { at_[count_++] = x; }
+  inline operator std::span<const tensor* const>() const { return {at_, count_}; }
+
+ private:
+  const tensor* at_[Most + 1];
+  std::size_t count_ = 0;
+};
 
 /// How many operands a row needs at least.
 consteval int required_operands(const op_row& row) {
@@ -136,9 +185,11 @@ consteval int required_operands(const op_row& row) {
   return count;
 }
 
-/// How many of the arguments are operands.
+/// How many of the arguments are operands; a list is one.
 template <class... Args>
-inline constexpr int operand_count = (0 + ... + (operand_argument<Args> ? 1 : 0));
+inline constexpr int operand_count = (0 + ... + (operand_argument<Args> || list_argument<Args> ? 1 : 0));
+template <class... Args>
+inline constexpr bool any_list = (false || ... || list_argument<Args>);
 
 }  // namespace kerngrad::detail
 
@@ -171,10 +222,20 @@ concept takes_these_kinds = detail::mistake_of<Op, Args...> != detail::attr_mist
 template <class Op, class... Args>
 concept has_all_required = detail::mistake_of<Op, Args...> != detail::attr_mistake::missing ||
                            found_as_given<the_attributes_are<detail::attr_text_of<Op>()>>;
-/// There are as many operands among the arguments as the op's row asks for.
+/// There are as many operands among the arguments as the op's row asks for. The last operand of an op that takes a list
+/// is one tensor or more, or a list of them.
 template <class Op, class... Args>
-concept has_these_operands = detail::operand_count<Args...> >= detail::required_operands(Op::row) &&
-                             detail::operand_count<Args...> <= static_cast<int>(Op::row.operands.size());
+concept has_these_operands =
+    detail::operand_count<Args...> >= detail::required_operands(Op::row) &&
+    (Op::row.takes_list()
+         ? !detail::any_list<Args...> || detail::operand_count<Args...> == static_cast<int>(Op::row.operands.size())
+         : !detail::any_list<Args...> && detail::operand_count<Args...> <= static_cast<int>(Op::row.operands.size()));
+
+/// What a typed call gives: a tensor, or one for each of the results that the row names, in their order:
+/// `auto [values, indices] = kg::call<"...">(x);`.
+template <class Op>
+using call_result =
+    std::conditional_t<(Op::row.results.size() > 1), std::array<tensor, Op::row.results.size()>, tensor>;
 
 }  // namespace kerngrad
 
@@ -190,27 +251,39 @@ consteval bool check_attributes() {
   return true;
 }
 
+template <class Op>
+inline call_result<Op> results_of_call(const op_entry& op, std::span<const tensor* const> in,
+                                       std::span<const attr_value> attrs) {
+  if constexpr (constexpr std::size_t count = Op::row.results.size(); count > 1) {
+    std::array<tensor, count> results;
+    run_several(op, in, attrs, results);
+    return results;
+  } else {
+    return run_one(op, in, attrs);
+  }
+}
+
 // A typed call of an op, whoever brought it.
 template <class Op, class... Args>
-inline tensor invoke(const op_entry& op, const Args&... args) {
+inline call_result<Op> invoke(const op_entry& op, const Args&... args) {
   static_assert(check_attributes<Op, Args...>());
-  static_assert(Op::row.takes_list() || has_these_operands<Op, Args...>,
-                "a wrong number of operands: see the op's row");
-  if constexpr (attr_count<Op> == 0 && sizeof...(Args) == 1 && Op::row.operands.size() == 1 && !Op::row.takes_list()) {
+  static_assert(has_these_operands<Op, Args...>, "a wrong number of operands: see the op's row");
+  constexpr std::size_t bare = bare_count<Op>;
+  if constexpr (bare == 1) {
     return run_unary(op, args...);
-  } else if constexpr (attr_count<Op> == 0 && sizeof...(Args) == 2 && Op::row.group == family::binary &&
-                       !Op::row.takes_list()) {
+  } else if constexpr (bare == 2) {
     return run_binary(op, args...);
   } else {
-    const tensor* in[sizeof...(Args) + 1];
-    attr_value attrs[attr_count<Op> + 1];
-    std::size_t count = 0;
+    call_attrs<attr_count<Op>, (0 + ... + is_attr<Args>)> attrs;
+    std::conditional_t<any_list<Args...>, std::vector<const tensor*>, work_pointers<sizeof...(Args)>> in;
     const auto place = [&]<class T>(const T& argument) {
-      if constexpr (is_attr<T>) attrs[place_in_row<Op, T>] = argument.value;
-      else in[count++] = &argument;
+      if constexpr (is_attr<T>) attrs.template take<place_in_row<Op, T>>(argument.value);
+      else if constexpr (list_argument<T>)
+        for (const tensor& x : std::span<const tensor>(argument)) in.push_back(&x);
+      else in.push_back(&argument);
     };
     (place(args), ...);
-    return run_one(op, {in, count}, {attrs, attr_count<Op>});
+    return results_of_call<Op>(op, in, attrs.all());
   }
 }
 
@@ -228,14 +301,17 @@ tensor_list invoke_list(const op_entry& op, std::span<const tensor> operands, co
 
 export namespace kerngrad {
 
-/// Runs a known op. Returns its (first) result; throws `error` for shapes, dtypes or values that its row refuses.
+/// Runs a known op. Gives its result, an array of them where its row names several, the first of a number that shapes
+/// decide; throws `error` for shapes, dtypes or values that its row refuses. A list operand is given last, as tensors
+/// or as a list of them.
 template <fixed_string Op, class... Args>
   requires known_op<Op>
-inline tensor call(const Args&... args) {
+inline call_result<known<Op>> call(const Args&... args) {
   return detail::invoke<known<Op>>(detail::known_entry(op_id<Op>), args...);
 }
 
-/// Runs a known op on a list of operands (Concat, Pack, AddN) or for all its results (Unpack, SplitV).
+/// Runs a known op on a list of operands (Concat, Pack, AddN) or for all its results, as many as shapes and attributes
+/// decide (Unpack, SplitV).
 template <fixed_string Op, class... Attrs>
   requires known_op<Op>
 tensor_list call_list(std::span<const tensor> operands, const Attrs&... given) {

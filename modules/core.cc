@@ -239,6 +239,14 @@ constexpr std::optional<shape> broadcast(const shape& a, const shape& b) {
   return shape(std::span<const std::int64_t>(dims, static_cast<std::size_t>(rank)));
 }
 
+/// Whether a shape has the bound's rank and no axis that is larger.
+constexpr bool is_within(const shape& dims, const shape& bound) {
+  if (dims.rank() != bound.rank()) return false;
+  for (int i = 0; i < dims.rank(); ++i)
+    if (dims.begin()[i] > bound.begin()[i]) return false;
+  return true;
+}
+
 /// What is known of a tensor without its elements.
 struct signature {
   shape dims;
@@ -249,30 +257,46 @@ struct signature {
 // ---------------------------------------------------------------------------------------------------- attributes
 
 /// The kinds of values an attribute takes.
-enum class attr_kind : std::uint8_t { absent, boolean, integer, number, dtype, text, list };
+enum class attr_kind : std::uint8_t { absent, boolean, integer, number, dtype, text, list, numbers };
+inline constexpr int attr_kind_count = 8;
 
 /// "bool", "integer", ...
 constexpr std::string_view name_of(attr_kind kind) {
-  if (kind > attr_kind::list) return "no kind";
-  constexpr std::string_view names[] = {"absent", "bool", "integer", "number", "dtype", "text", "list"};
+  if (static_cast<int>(kind) >= attr_kind_count) return "no kind";
+  constexpr std::string_view names[] = {"absent", "bool", "integer", "number", "dtype", "text", "list", "numbers"};
   return names[static_cast<int>(kind)];
 }
 
-/// The value of an attribute: a bool, an integer, a number, a dtype, a short text or a list of up to 16 integers.
+}  // namespace kerngrad
+
+namespace kerngrad::detail {
+// The items of a long list, eight bytes each, which copies of an attribute value share.
+struct shared_items;
+shared_items* share_items(const void* items, std::size_t count);
+void hold(shared_items* items) noexcept;
+void let_go(shared_items* items) noexcept;
+const void* items_of(const shared_items* items) noexcept;
+}  // namespace kerngrad::detail
+
+export namespace kerngrad {
+
+/// The value of an attribute: a bool, an integer, a number, a dtype, a short text, a list of integers or one of
+/// numbers. Lists may have any length; copies share those of more than `near_items`.
 class attr_value {
  public:
-  static constexpr int max_list = 16;
+  static constexpr std::size_t near_items = 16;
   static constexpr int max_text = 127;
 
   constexpr attr_value() = default;
-  constexpr attr_value(const attr_value& other)
-      : kind_(other.kind_), count_(other.count_), integer_(other.integer_), number_(other.number_) {
-    copy_payload(other);
-  }
+  constexpr attr_value(const attr_value& other) { take(other); }
   constexpr attr_value& operator=(const attr_value& other) {
-    kind_ = other.kind_, count_ = other.count_, integer_ = other.integer_, number_ = other.number_;
-    copy_payload(other);
+    if (this == &other) return *this;
+    if (far_) detail::let_go(payload_.far);
+    take(other);
     return *this;
+  }
+  inline constexpr ~attr_value() {
+    if (far_) detail::let_go(payload_.far);
   }
   constexpr attr_value(bool value) : kind_(attr_kind::boolean), integer_(value) {}
   template <class T>
@@ -288,20 +312,29 @@ class attr_value {
   constexpr attr_value(std::string_view value) : kind_(attr_kind::text) {
     if (value.size() > max_text)
       detail::fail_with("attribute", "a text of # bytes", {static_cast<std::int64_t>(value.size())}, "at most 127");
-    count_ = static_cast<std::uint8_t>(value.size());
+    count_ = value.size();
     for (std::size_t i = 0; i <= max_text; ++i) payload_.text[i] = i < value.size() ? value[i] : '\0';
   }
   constexpr attr_value(const char* value) : attr_value(std::string_view(value)) {}
   constexpr attr_value(std::span<const std::int64_t> values) : kind_(attr_kind::list) {
-    if (values.size() > max_list)
-      detail::fail_with("attribute", "a list of # integers", {static_cast<std::int64_t>(values.size())}, "at most 16");
-    count_ = static_cast<std::uint8_t>(values.size());
-    for (std::size_t i = 0; i < max_list; ++i) payload_.list[i] = i < values.size() ? values[i] : 0;
+    if (is_far(values.data(), values.size())) return;
+    for (std::size_t i = 0; i < count_; ++i) payload_.list[i] = values[i];
+    for (std::size_t i = count_; i < filled(); ++i) payload_.list[i] = 0;
   }
   constexpr attr_value(std::initializer_list<std::int64_t> values)
       : attr_value(std::span<const std::int64_t>(values.begin(), values.size())) {}
   attr_value(const std::vector<std::int64_t>& values) : attr_value(std::span<const std::int64_t>(values)) {}
   constexpr attr_value(const shape& dims) : attr_value(dims.dims()) {}
+  /// A list of numbers: `{0.5, 0.5}`. One of integers stands for it where an attribute wants numbers.
+  constexpr attr_value(std::span<const double> values) : kind_(attr_kind::numbers) {
+    if (is_far(values.data(), values.size())) return;
+    for (std::size_t i = 0; i < count_; ++i) payload_.numbers[i] = values[i];
+    for (std::size_t i = count_; i < filled(); ++i) payload_.numbers[i] = 0;
+  }
+  template <std::same_as<double> T>
+  constexpr attr_value(std::initializer_list<T> values)
+      : attr_value(std::span<const double>(values.begin(), values.size())) {}
+  attr_value(const std::vector<double>& values) : attr_value(std::span<const double>(values)) {}
 
   constexpr attr_kind kind() const { return kind_; }
   constexpr bool given() const { return kind_ != attr_kind::absent; }
@@ -318,26 +351,50 @@ class attr_value {
   constexpr std::string_view as_text() const {
     return kind_ == attr_kind::text ? std::string_view(payload_.text, count_) : std::string_view();
   }
+  /// The integers of a list; none of any other kind.
   constexpr std::span<const std::int64_t> as_list() const {
-    return kind_ == attr_kind::list ? std::span<const std::int64_t>(payload_.list, count_)
-                                    : std::span<const std::int64_t>();
+    return kind_ == attr_kind::list ? items(payload_.list) : std::span<const std::int64_t>();
+  }
+  /// The numbers of a list; none of any other kind.
+  constexpr std::span<const double> as_numbers() const {
+    return kind_ == attr_kind::numbers ? items(payload_.numbers) : std::span<const double>();
   }
 
  private:
   // Left alone unless there is a text or a list: most values are numbers, and calls copy them.
   union payload {
-    std::int64_t list[max_list];
+    std::int64_t list[near_items];
+    double numbers[near_items];
     char text[max_text + 1];
+    detail::shared_items* far;
     constexpr payload() {}
   };
-  constexpr void copy_payload(const attr_value& other) {
-    if (kind_ == attr_kind::text)
+  // A constant has no elements that were left alone.
+  constexpr std::size_t filled() const { return std::is_constant_evaluated() ? near_items : count_; }
+  // Takes the items of a long list.
+  constexpr bool is_far(const void* items, std::size_t count) {
+    count_ = count;
+    if (count > near_items) payload_.far = detail::share_items(items, count), far_ = true;
+    return far_;
+  }
+  template <class T>
+  constexpr std::span<const T> items(const T (&near)[near_items]) const {
+    return {far_ ? static_cast<const T*>(detail::items_of(payload_.far)) : near, count_};
+  }
+  constexpr void take(const attr_value& other) {
+    kind_ = other.kind_, far_ = other.far_, count_ = other.count_;
+    integer_ = other.integer_, number_ = other.number_;
+    if (far_) detail::hold(payload_.far = other.payload_.far);
+    else if (kind_ == attr_kind::text)
       for (int i = 0; i <= max_text; ++i) payload_.text[i] = other.payload_.text[i];
     else if (kind_ == attr_kind::list)
-      for (int i = 0; i < max_list; ++i) payload_.list[i] = other.payload_.list[i];
+      for (std::size_t i = 0; i < filled(); ++i) payload_.list[i] = other.payload_.list[i];
+    else if (kind_ == attr_kind::numbers)
+      for (std::size_t i = 0; i < filled(); ++i) payload_.numbers[i] = other.payload_.numbers[i];
   }
   attr_kind kind_ = attr_kind::absent;
-  std::uint8_t count_ = 0;
+  bool far_ = false;
+  std::size_t count_ = 0;
   std::int64_t integer_ = 0;
   double number_ = 0;
   payload payload_;

@@ -27,6 +27,9 @@ buffer* allocate_header(dtype type, const shape& dims);  // of a tensor whose el
 void drop_mirrors(mirror* copies) noexcept;
 /// Where a tensor's elements are in a storage; copies them there first if they are not.
 const void* block_in(const tensor& x, const std::shared_ptr<storage>& where);
+/// Leaves a tensor that nobody else holds its first elements, as many as this shape has; in a smaller block where less
+/// than half of its own would be used.
+void cut_to(tensor& y, const shape& dims);
 tensor allocate_in(const std::shared_ptr<storage>& where, dtype type, const shape& dims, void*& block);
 
 // ------------------------------------------------------------------------------------------ backends
@@ -294,14 +297,15 @@ bool attrs_as_declared(const op_row& row, std::span<const attr_value> given);
 void check_operands(const op_row& row, std::span<const tensor* const> in);
 /// Refuses a declaration that no call could satisfy, or that would get past the checks of calls.
 void check_schema(const kernel_schema& schema);
-/// What the row says of operand i; of every one, for an op that takes a list.
-inline const operand& spec_of(const op_row& row, int i) {
-  return row.operands[row.takes_list() ? 0 : static_cast<std::size_t>(i)];
-}
+/// What results of a registered kernel are held to: nothing, the signatures of a row, or those as upper bounds.
+struct expected_results {
+  std::span<const signature> signatures{};
+  bool bounded = false;
+};
 /// Runs a registered kernel on checked operands, and checks what it gives.
 tensor_list run_registered(const registered_kernel& kernel, const live_backend& on, dtype compute,
                            std::span<const operand_ref> operands, std::span<const attribute_ref> attrs,
-                           std::span<const signature> results);
+                           const expected_results& expected);
 /// "simd, reference, mine": the backends that have a kernel of that name, or empty.
 std::string backends_with(std::string_view name);
 /// The rule of the innermost rule_scope of this thread that has one for an op, whoever's kernels it runs on; null when
@@ -336,6 +340,11 @@ class attr_list {
   explicit attr_list(std::size_t count) : count_(count) {
     for (std::size_t i = 0; i < count; ++i) std::construct_at(values() + i);
   }
+  ~attr_list() {
+    for (attr_value& value : all()) std::destroy_at(&value);
+  }
+  attr_list(const attr_list&) = delete;
+  attr_list& operator=(const attr_list&) = delete;
   std::span<attr_value> all() { return {values(), count_}; }
   attr_value& operator[](std::size_t i) { return values()[i]; }
 

@@ -39,6 +39,9 @@ tensor run_unary(const op_entry& op, const tensor& x, unsigned dying = 0);
 tensor run_binary(const op_entry& op, const tensor& a, const tensor& b, unsigned dying = 0);
 tensor run_one(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs);
 tensor_list run_list(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs);
+/// All results of an op, as many as its row names.
+void run_several(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs,
+                 std::span<tensor> out);
 /// A number beside a tensor, as it was written.
 struct plain_number {
   double value = 0;

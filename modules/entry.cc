@@ -17,16 +17,17 @@ export namespace kerngrad {
 /// Which values a rule keeps from the forward pass: operands in the low bits, results from bit 8.
 struct kept {
   std::uint16_t bits = 0;
-  constexpr bool operand(int i) const { return (bits >> i) & 1; }
-  constexpr bool result(int k) const { return (bits >> (8 + k)) & 1; }
+  constexpr bool operand(std::size_t i) const { return (bits >> i) & 1; }
+  constexpr bool result(std::size_t k) const { return k < 8 && (bits >> (8 + k)) & 1; }
+  constexpr std::uint8_t results() const { return static_cast<std::uint8_t>(bits >> 8); }
   friend constexpr kept operator|(kept a, kept b) { return {static_cast<std::uint16_t>(a.bits | b.bits)}; }
 };
 
 namespace keep {
-// What `wrt` is given: nothing, operand 0, 1 or 2, the (first) result, all operands.
+// What `wrt` is given: nothing, operand 0, 1 or 2, result 0, 1 or 2, all operands.
 inline constexpr kept nothing{};
 inline constexpr kept in0{1}, in1{2}, in2{4};
-inline constexpr kept out0{256};
+inline constexpr kept out0{1 << 8}, out1{1 << 9}, out2{1 << 10};
 inline constexpr kept all_in{0xff};
 }  // namespace keep
 
@@ -46,7 +47,9 @@ struct op_gradient {
     rule_fn run = nullptr;  // null: the operand is a constant
   };
   std::array<part, max_operands> of{};
-  bool list = false;  // the op takes a list: part 0 serves all of it
+  std::uint32_t last = max_operands - 1;  // the part of all tensors from there on, where the op takes a list
+
+  constexpr std::uint32_t place_of(std::size_t i) const { return i < last ? static_cast<std::uint32_t>(i) : last; }
 };
 
 /// One op as the engine sees it.
@@ -59,6 +62,7 @@ struct op_entry {
   std::array<dtype_set, backend_count> plain_cpp{};         // of `kernels`: those that are no SIMD code
   std::array<dtype_set, backend_count> flat{};  // of `kernels`: those that take operands as they are, array by array
   dtype_set plain{};                            // operands that all are of one of these need no check and no promotion
+  std::uint8_t bare_operands = 0;               // of an op that the typed door runs without looking further; else 0
 
   constexpr const kernel_slot& kernel(int backend, dtype type) const {
     return kernels[static_cast<std::size_t>(backend)][static_cast<int>(type)];
@@ -77,17 +81,25 @@ constexpr dtype_set plain_dtypes(const op_row& row) {
   return plain;
 }
 
+// How many operands an op has that the typed door runs without looking further: elementwise, of one result whose size
+// is that of the operands, without attributes. 0 for others.
+constexpr std::uint8_t bare_operands(const op_row& row) {
+  if (!row.attrs.empty() || row.takes_list() || row.results.size() > 1 || row.bounded) return 0;
+  const std::size_t count = row.operands.size();
+  const bool bare = (row.group == family::unary && count == 1) || (row.group == family::binary && count == 2);
+  return bare ? static_cast<std::uint8_t>(count) : 0;
+}
+
 constexpr op_entry make_entry(const op_row& row, int id, std::array<const kernel_slot*, backend_count> kernels,
                               const op_gradient* gradient, std::array<dtype_set, backend_count> plain_cpp = {}) {
-  op_entry entry{&row, launcher_of(row), id, kernels, gradient, plain_cpp, {}, plain_dtypes(row)};
-  const int count = row.attrs.empty() && !row.takes_list() ? static_cast<int>(row.operands.size()) : 0;
+  op_entry entry{&row, launcher_of(row), id, kernels, gradient, plain_cpp, {}, plain_dtypes(row), bare_operands(row)};
   for (std::size_t b = 0; b < backend_count; ++b)
     for (int i = 0; i < dtype_count; ++i) {
       const dtype type = static_cast<dtype>(i);
       const kernel_slot& slot = kernels[b][i];
-      const bool there = count == 1 && row.group == family::unary    ? slot.flat1 != nullptr
-                         : count == 2 && row.group == family::binary ? slot.flat2 != nullptr
-                                                                     : false;
+      const bool there = entry.bare_operands == 1   ? slot.flat1 != nullptr
+                         : entry.bare_operands == 2 ? slot.flat2 != nullptr
+                                                    : false;
       if (there && row.operands[0].types.has(type) && lifted(type, row.types.before) == type)
         entry.flat[b] = entry.flat[b] | only(type);
     }
@@ -106,7 +118,7 @@ void end_override(const std::shared_ptr<void>& scope) noexcept;
 const tensor& frame_dy(const frame& at, int k);
 std::vector<tensor> frame_all_dy(const frame& at);
 const tensor& frame_operand(const frame& at, int i);
-const tensor& frame_result(const frame& at);
+const tensor& frame_result(const frame& at, int k);
 const shape& frame_dims(const frame& at, int i);
 dtype frame_type(const frame& at, int i);
 const attr_value& frame_attr(const frame& at, int index);

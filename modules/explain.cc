@@ -70,7 +70,9 @@ struct explained_attribute {
 };
 /// A result.
 struct explained_result {
+  std::string name;  ///< as the row names it; empty for an only one
   signature made;
+  bool at_most = false;  ///< the sizes are upper bounds: elements decide
   keeping kept = keeping::nothing;
 };
 /// What a backend has for the op, and whether it would run.
@@ -117,9 +119,10 @@ struct explanation {
   std::string refusal{};               ///< the text of the error that the call would throw; empty: none
   std::vector<explained_operand> operands{};
   std::vector<explained_attribute> attributes{};
-  std::optional<dtype> compute{};              ///< the dtype that the kernel is chosen by
-  std::vector<explained_result> results{};     ///< unknown before the run for kernels without a row
-  bool shares_elements = false;                ///< no kernel runs: the result is its operand with another shape
+  std::optional<dtype> compute{};           ///< the dtype that the kernel is chosen by
+  std::vector<explained_result> results{};  ///< unknown before the run for kernels without a row
+  std::string decided_by{};                 ///< the operand whose elements decide their shapes, where none were given
+  bool shares_elements = false;             ///< no kernel runs: the result is its operand with another shape
   std::vector<explained_kernel> candidates{};  ///< by priority; of one backend, the one that goes first
   std::optional<explained_run> runs{};
   explained_gradient gradient{};

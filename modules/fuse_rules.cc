@@ -31,7 +31,7 @@ class symbolic_context {
   constexpr explicit symbolic_context(const rule_site& site) : site_(site) {}
   constexpr symbol dy(int = 0) const { return site_.dy; }
   constexpr symbol in(int i) const { return {site_.dy.in, step().in[static_cast<std::size_t>(i)]}; }
-  constexpr symbol out() const { return {site_.dy.in, site_.at}; }
+  constexpr symbol out(int = 0) const { return {site_.dy.in, site_.at}; }
   constexpr symbolic_type type(int) const { return {}; }
   constexpr symbol zeros(int i) const { return constant_step(0, in(i)); }
   constexpr symbol reduced(int, symbol g) const { return g; }

@@ -29,8 +29,12 @@ struct launch_call {
   const kernel_slot& kernel;  ///< the kernel of the row for the compute dtype
   const kernel_slot* table;   ///< all kernels of the backend: slot(op, dtype) = table[op * dtype_count + dtype]
   std::span<const view> in;
-  std::span<const view> out;
+  std::span<view> out;  ///< as the shape rule says; `made` changes shapes
 };
+
+/// Says what came out as result `k` of a row with bounded sizes: a shape of the bound's rank, no axis larger than the
+/// bound's. Its elements are the first ones of the result, without gaps. Throws when it is none of that.
+void made(const launch_call& call, int k, const shape& dims);
 
 }  // namespace kerngrad
 

@@ -63,6 +63,7 @@ class small_list {
 enum class role : std::uint8_t {
   value,  ///< promoted with the other values and cast to the dtype that the kernel computes in
   own,    ///< keeps its own dtype: indices, conditions
+  read,   ///< as own, and the shape rule reads its elements: a shape, row splits
 };
 
 /// One operand of an op.
@@ -71,7 +72,7 @@ struct operand {
   dtype_set types;
   role part = role::value;
   bool optional = false;
-  bool list = false;  ///< the operand is a list of tensors; it is then the only one
+  bool list = false;  ///< the operand is a list of tensors; it is then the last one
 };
 
 /// One attribute of an op: everything that is not a tensor.
@@ -93,6 +94,8 @@ constexpr bool takes_kind(const attr_spec& spec, attr_kind given) {
   switch (spec.kind) {
     case attr_kind::integer:
     case attr_kind::number: return number;
+    case attr_kind::numbers:
+      return given == attr_kind::numbers || given == attr_kind::list || (spec.scalar_or_list && number);
     case attr_kind::list:
       return given == attr_kind::list || (spec.scalar_or_list && number) ||
              (!spec.choices.empty() && given == attr_kind::text);
@@ -112,7 +115,7 @@ enum class attr_fault : std::uint8_t {
 /// The first that is.
 constexpr attr_fault fault_of(const attr_spec& spec) {
   if (spec.name.empty()) return attr_fault::name;
-  if (spec.kind < attr_kind::boolean || spec.kind > attr_kind::list) return attr_fault::kind;
+  if (spec.kind < attr_kind::boolean || static_cast<int>(spec.kind) >= attr_kind_count) return attr_fault::kind;
   if (!(spec.least <= spec.most)) return attr_fault::range;
   for (std::string_view rest = spec.choices; !rest.empty();) {
     const std::size_t end = rest.find('|');
@@ -176,8 +179,15 @@ enum class lift : std::uint8_t {
   floats,    ///< bool and integers become float32
 };
 
-/// The dtype of the result.
-enum class result : std::uint8_t { same, boolean, int32, float32, complex64, attribute };
+/// The dtype of a result.
+enum class result : std::uint8_t { same, boolean, int32, int64, float32, complex64, attribute };
+
+/// One result of an op that has several.
+struct result_spec {
+  std::string_view name;
+  std::string_view doc;
+  result type = result::same;  ///< its dtype, from the one that the kernel computes in
+};
 
 /// How dtypes go through an op.
 struct type_rule {
@@ -185,8 +195,26 @@ struct type_rule {
   result after = result::same;
 };
 
-/// An operand or a result as shape rules and launchers see it. Shape rules have no use for the elements, which may not
-/// be there yet.
+/// How many results a row can name.
+inline constexpr std::size_t max_results = 8;
+/// Each has a name of its own.
+constexpr bool results_are_sound(std::span<const result_spec> all) {
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].name.empty()) return false;
+    for (std::size_t j = 0; j < i; ++j)
+      if (all[j].name == all[i].name) return false;
+  }
+  return true;
+}
+/// No operand comes after a list.
+constexpr bool lists_are_last(std::span<const operand> all) {
+  for (std::size_t i = 0; i + 1 < all.size(); ++i)
+    if (all[i].list) return false;
+  return true;
+}
+
+/// An operand or a result as shape rules and launchers see it. Of the elements shape rules see those of operands with
+/// role::read only; others may not be there yet.
 struct view {
   void* data = nullptr;
   shape dims;
@@ -233,10 +261,18 @@ struct inference {
   constexpr const attr_value& attr(std::string_view name) const;
   /// Operand `i` was given.
   constexpr bool has(std::size_t i) const { return i < in.size() && !((absent >> i) & 1); }
-  constexpr void give(const shape& dims) { out.push_back({dims, result_type}); }
+  /// The next result, of the dtype that the row says.
+  constexpr void give(const shape& dims);
   constexpr void give(const shape& dims, dtype type) { out.push_back({dims, type}); }
+  /// The elements of operand `i`, which has role::read. T is the dtype's C++ type.
+  template <element T>
+  std::span<const T> elements(std::size_t i) const {
+    if (in[i].type != dtype_of<T>) refuse_element_type(i, dtype_of<T>);
+    return {static_cast<const T*>(in[i].data), static_cast<std::size_t>(in[i].dims.size())};
+  }
   /// Throws for operand `i`, named in the text.
   [[noreturn]] void refuse(std::string_view got, std::string_view wanted, std::string_view advice = {}) const;
+  [[noreturn]] void refuse_element_type(std::size_t i, dtype wanted) const;
 };
 
 /// A constexpr shape rule: pushes one signature per result or throws.
@@ -340,6 +376,10 @@ struct op_row {
   bool in_place = false;           ///< the result may share the first operand's memory
   double cost = 1;                 ///< arithmetic operations per element of the result, roughly
   int version = 1;
+  /// Of an op with several results, up to 8; empty where there is one, or a number of equal ones that the shape rule
+  /// decides.
+  std::span<const result_spec> results{};
+  bool bounded = false;  ///< the shape rule gives upper bounds of the sizes; the kernel says by `made` what came out
 
   constexpr std::string_view kernel_name() const { return kernel.empty() ? name : kernel; }
   /// Index of an attribute, or -1.
@@ -354,7 +394,14 @@ struct op_row {
       if (operands[i].name == wanted) return static_cast<int>(i);
     return -1;
   }
-  constexpr bool takes_list() const { return operands.size() == 1 && operands[0].list; }
+  constexpr bool takes_list() const { return !operands.empty() && operands.back().list; }
+  /// The operand that the i-th tensor of a call belongs to: the last one has all tensors of its list.
+  constexpr std::size_t place_of(std::size_t i) const { return i < operands.size() ? i : operands.size() - 1; }
+  constexpr const operand& operand_at(std::size_t i) const { return operands[place_of(i)]; }
+  /// The name of a result; empty where the row has none for it.
+  constexpr std::string_view result_name(std::size_t k) const {
+    return k < results.size() ? results[k].name : std::string_view();
+  }
   /// Its calling convention says how it is launched, or it brings the launcher itself.
   constexpr bool has_launcher() const { return (convention == convention::custom) == (launch != nullptr); }
 };
@@ -400,10 +447,16 @@ constexpr dtype result_of(dtype compute, result after) {
   switch (after) {
     case result::boolean: return dtype::boolean;
     case result::int32: return dtype::int32;
+    case result::int64: return dtype::int64;
     case result::float32: return dtype::float32;
     case result::complex64: return dtype::complex64;
     default: return compute;
   }
+}
+
+constexpr void inference::give(const shape& dims) {
+  const std::size_t k = static_cast<std::size_t>(out.size());
+  out.push_back({dims, k < row.results.size() ? result_of(compute, row.results[k].type) : result_type});
 }
 
 /// An op is known to the compiler when it has a name, a line of documentation, a shape rule and a launcher.

@@ -281,8 +281,11 @@ consteval bool check_own_op() {
         "an attribute of the op's row has no name or another one's, an empty range, or a default that no call "
         "could give");
     static_assert(find_op(Op::row.name) < 0, "an op of one's own has the name of a known op: give it another one");
-    static_assert(Op::row.operands.size() <= op_gradient::max_operands && Op::row.attrs.size() <= 16,
-                  "an op's row may have up to 8 operands and 16 attributes");
+    static_assert(Op::row.operands.size() <= op_gradient::max_operands && Op::row.attrs.size() <= 16 &&
+                      Op::row.results.size() <= max_results,
+                  "an op's row may have up to 8 operands, 8 named results and 16 attributes");
+    static_assert(results_are_sound(Op::row.results), "a result of the op's row has no name, or another one's");
+    static_assert(lists_are_last(Op::row.operands), "a list must be the last operand of an op's row");
     static_assert(has_own_kernels<Op>,
                   "an op of one's own needs a member `static constexpr auto kernels = kg::kernel_list(...)`");
     if constexpr (has_own_kernels<Op>) {
@@ -346,7 +349,7 @@ export namespace kerngrad {
 /// Runs an op from outside the library: `call<my::Softshrink>(x, kg::attr<"lambda">(0.5))`. As `call<"Name">` of a
 /// known op: checked by the compiler, validated by the row, recorded, at the same cost.
 template <class Op, class... Args>
-inline tensor call(const Args&... args) {
+inline call_result<Op> call(const Args&... args) {
   return detail::invoke<Op>(detail::entry_of<Op>::get(), args...);
 }
 /// On a list of operands, or for all results.

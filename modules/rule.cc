@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradient rules: per operand a generic constexpr callable that says what dy becomes there. A rule sees a context `c`
-//   c.dy()      the gradient of the (first) result, c.dy(k) of result k
+//   c.dy()      the gradient of the (first) result, c.dy(k) of result k: zeros where nothing depends on that one
 //   c.in(i)     operand i, if the rule says that it is kept        c.dims(i)   its shape, always
-//   c.out()     the result, if the rule says that it is kept       c.type(i)   its dtype, always
+//   c.out()     the (first) result, c.out(k) result k, if the rule says that it is kept
+//   c.type(i)   the dtype of operand i, always                     c.index()   of a list: which of its tensors
 //   c.attr<"name">()   an attribute                                c.reduced(i, g)  g summed over what operand i
 //   broadcast
 //   c.once<0>(f)   what f() gives, computed once for all operands of the call; so c.once<1>(f)
@@ -43,7 +44,7 @@ constexpr operand_rule<F> wrt(kept keeps, F gradient) {
 /// The rule for an operand without gradient.
 constexpr operand_rule<no_gradient_t> constant_operand() { return {}; }
 
-/// The rules of an op, one per operand; an op that takes a list has one, called with each index.
+/// The rules of an op, one per operand; that of a list is called with each index.
 template <class... F>
 struct rule_parts {
   static constexpr std::size_t operands = sizeof...(F);
@@ -87,7 +88,7 @@ class tensor_context {
   inline const tensor& dy(int k = 0) const { return frame_dy(at_, k); }
   std::vector<tensor> all_dy() const { return frame_all_dy(at_); }
   inline const tensor& in(int i) const { return frame_operand(at_, i); }
-  inline const tensor& out() const { return frame_result(at_); }
+  inline const tensor& out(int k = 0) const { return frame_result(at_, k); }
   inline const shape& dims(int i) const { return frame_dims(at_, i); }
   inline dtype type(int i) const { return frame_type(at_, i); }
   inline tensor zeros(int i) const { return frame_zeros(at_, i); }
@@ -116,7 +117,7 @@ class tensor_context {
 template <const op_row& Row, class... F>
 constexpr op_gradient instantiate(const rule_parts<F...>& parts) {
   op_gradient entry;
-  entry.list = Row.takes_list();
+  if (Row.takes_list()) entry.last = static_cast<std::uint32_t>(Row.operands.size() - 1);
   [&]<std::size_t... I>(std::index_sequence<I...>) {
     const auto part = [&]<class Rule>(op_gradient::part& to, const operand_rule<Rule>& from) {
       if constexpr (!std::is_same_v<Rule, no_gradient_t>) {

@@ -106,9 +106,10 @@ struct node {
   std::uint32_t free = none;
   std::uint32_t first_slot = 0, slots = 0;
   std::uint32_t first_value = 0, results = 0;
-  std::uint32_t kept_result = none;  // index of the first result's handle, if kept
+  std::uint32_t first_kept = 0;    // index of the first result's handle that is kept
+  std::uint32_t kept_results = 0;  // a bit for each result that is
   std::uint32_t attrs = none;
-  std::uint32_t result_dims = none;  // index of the results' shapes, for ops with several
+  std::uint32_t made = none;  // index of the results' signatures, for ops with several
 
   // A node whose recording ran out of memory halfway has neither: walks pass it by.
   inline bool whole() const { return op || free != none; }
@@ -125,6 +126,7 @@ struct tape_lists {
   chunked<slot> slots;
   chunked<tensor> results;
   chunked<shape> shapes;
+  chunked<signature> made;
   chunked<attr_value> attrs;
   chunked<free_gradient> free;
 
@@ -193,8 +195,8 @@ bool record_replaced(const op_entry& op, std::span<const tensor* const> in, std:
 struct frame {
   const tape& on;
   const node& at;
-  std::span<const tensor> dys;
-  int operand = 0;                         // of an op that takes a list: which one
+  std::span<tensor> dys;
+  int operand = 0;                         // of a list: which of its tensors
   mutable std::array<tensor, 2> shared{};  // what the rule computes once for several operands
 
   inline const slot& operand_slot(int i) const { return on.slots[at.first_slot + static_cast<std::uint32_t>(i)]; }
@@ -204,8 +206,8 @@ struct frame {
   }
 };
 
-/// Fills in the dys that did not arrive with zeros.
-std::vector<tensor> completed(const frame& at);
+/// The gradient of result k; zeros where none has arrived.
+const tensor& completed(const frame& at, int k);
 
 /// A gradient added up over the axes that an operand of this shape was broadcast over.
 tensor summed_to(const shape& dims, const tensor& g);

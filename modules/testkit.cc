@@ -305,6 +305,8 @@ struct derivative_call {
   precision at;
   double transposed;  // how far the two sides of the transpose may be apart, relative to the terms
 };
+/// The first result that a gradient flows through.
+std::optional<int> first_differentiable(const tensor_list& results);
 void judge_gradient(report& found, const derivative_call& call);
 void judge_second_order(report& found, const derivative_call& call);
 void judge_forward(report& found, const derivative_call& call);

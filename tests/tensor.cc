@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 #include <limits>
+#include <algorithm>
 #include <cmath>
 #include <sstream>
 #include <thread>
@@ -264,11 +265,54 @@ TEST(a_shape, refuses_what_overflows_is_negative_or_has_nine_axes) {
   EXPECT_EQ((shape{0, big, 4}).size(), 0);
 }
 
-TEST(an_attribute, refuses_texts_and_lists_that_it_has_no_room_for) {
+TEST(an_attribute, refuses_texts_that_it_has_no_room_for) {
   EXPECT_NE(refusal([] { return kg::attr_value(std::string(128, 'x')); }).find("a text of 128 bytes"),
             std::string::npos);
-  EXPECT_NE(refusal([] { return kg::attr_value(std::vector<std::int64_t>(17)); }).find("a list of 17 integers"),
-            std::string::npos);
+}
+
+TEST(an_attribute, holds_lists_of_any_length_and_its_copies_share_the_long_ones) {
+  for (std::size_t length : {0, 1, 16, 17, 1000}) {
+    std::vector<std::int64_t> integers(length);
+    std::vector<double> numbers(length);
+    for (std::size_t i = 0; i < length; ++i) integers[i] = static_cast<std::int64_t>(i) - 5, numbers[i] = 0.5 * i;
+    kg::attr_value list(integers), other(numbers), copy = list;
+    EXPECT_TRUE(std::ranges::equal(copy.as_list(), integers));
+    EXPECT_EQ(copy.as_list().data() == list.as_list().data(), length > kg::attr_value::near_items);
+    copy = other;
+    list = kg::attr_value(7);
+    EXPECT_TRUE(std::ranges::equal(copy.as_numbers(), numbers));
+    EXPECT_TRUE(copy.as_list().empty());
+    const kg::attr_value& itself = other;
+    other = itself;
+    EXPECT_TRUE(std::ranges::equal(other.as_numbers(), numbers));
+  }
+}
+
+TEST(an_attribute, is_a_list_of_numbers_where_one_is_no_integer_type) {
+  EXPECT_EQ(kg::attr_value({1, 2}).kind(), kg::attr_kind::list);
+  EXPECT_EQ(kg::attr_value({1.0, 2.5}).kind(), kg::attr_kind::numbers);
+  EXPECT_EQ(to_string(kg::attr_value({1.0, 2.5})), "[1, 2.5]");
+  static_assert(kg::attr_value({1.0, 2.5}).as_numbers()[1] == 2.5);
+}
+
+TEST(a_split, into_more_than_sixteen_parts_has_their_sizes) {
+  std::vector<std::int64_t> sizes(40);
+  std::int64_t total = 0;
+  for (std::size_t i = 0; i < sizes.size(); ++i) total += sizes[i] = static_cast<std::int64_t>(i % 3);
+  const auto f = [&](const tensor& x) {
+    tensor sum;
+    const kg::tensor_list parts = kg::split(x, sizes);
+    EXPECT_EQ(parts.size(), 40);
+    for (std::int64_t k = 0; k < parts.size(); ++k) {
+      const tensor part = kg::sum(parts[k]) * static_cast<double>(k);
+      sum = sum.defined() ? sum + part : part;
+    }
+    return sum;
+  };
+  const std::vector<double> slopes = kg::grad(f)(kg::ones({total})).to_doubles();
+  std::size_t at = 0;
+  for (std::size_t k = 0; k < sizes.size(); ++k)
+    for (std::int64_t i = 0; i < sizes[k]; ++i) EXPECT_EQ(slopes[at++], static_cast<double>(k));
 }
 
 TEST(axes, are_all_where_none_are_given_and_none_where_the_list_is_empty) {

@@ -343,6 +343,22 @@ buffer* allocate(dtype type, const shape& dims) {
   return b;
 }
 
+void cut_to(tensor& y, const shape& dims) {
+  buffer* b = const_cast<buffer*>(tensor_access::buffer(y));
+  if (b->dims == dims) return;
+  const std::int64_t element = static_cast<std::int64_t>(size_of(b->type));
+  const std::int64_t fewer = (dims.size() - b->dims.size()) * element;
+  if (header_bytes + static_cast<std::size_t>(dims.size() * element) < -static_cast<std::size_t>(fewer)) {
+    tensor smaller = tensor_access::adopt(allocate(b->type, dims));
+    std::memcpy(tensor_access::buffer(smaller)->data, b->data, static_cast<std::size_t>(dims.size() * element));
+    y = std::move(smaller);
+    return;
+  }
+  b->dims = dims;
+  thread_cache::add(mine::get().bytes, fewer);
+  if (allocation_watchers.load(std::memory_order_relaxed)) watch_allocation(fewer);
+}
+
 buffer* allocate_header(dtype type, const shape& dims) {
   const int index = class_of(header_bytes);
   thread_cache& cache = mine::get();

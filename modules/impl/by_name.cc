@@ -159,38 +159,31 @@ const tensor left_out;
 class ordered_operands {
  public:
   ordered_operands(const op_row& row, std::span<const operand_ref> operands) {
-    if (row.takes_list()) take_list(row, operands);
-    else take_each(row, operands);
+    count_ = row.operands.size();
+    for (std::size_t i = 0; i < count_; ++i) fixed_[i] = &left_out;
+    for (const operand_ref& operand : operands) take(row, operand);
+    if (row.takes_list()) list_.insert(list_.begin(), fixed_, fixed_ + count_ - 1);
+    else
+      while (count_ > 0 && !fixed_[count_ - 1]->defined() && row.operands[count_ - 1].optional) --count_;
   }
   std::span<const tensor* const> all() const {
     return list_.empty() ? std::span<const tensor* const>(fixed_, count_) : std::span<const tensor* const>(list_);
   }
 
  private:
-  void take_each(const op_row& row, std::span<const operand_ref> operands) {
-    count_ = row.operands.size();
-    for (std::size_t i = 0; i < count_; ++i) fixed_[i] = &left_out;
-    for (const operand_ref& operand : operands) {
-      const int at = operand.name.empty() && count_ == 1 ? 0 : row.operand_index(operand.name);
-      if (at < 0) refuse(row, operand);
-      if (operand.tensors.size() != 1)
-        fail(row.name,
-             "a list of " + std::to_string(operand.tensors.size()) + " tensors as " + std::string(operand.name),
-             "one tensor");
-      const tensor*& place = fixed_[at];
-      if (place != &left_out) fail(row.name, "operand " + std::string(operand.name) + " twice", "every operand once");
-      place = &operand.tensors[0];
-    }
-    while (count_ > 0 && !fixed_[count_ - 1]->defined() && row.operands[count_ - 1].optional) --count_;
-  }
-  [[noreturn]] static void refuse(const op_row& row, const operand_ref& operand) {
-    fail(row.name, "operand \"" + std::string(operand.name) + "\"", "operands " + names_of(row.operands));
-  }
-  void take_list(const op_row& row, std::span<const operand_ref> operands) {
-    for (const operand_ref& operand : operands) {
-      if (!operand.name.empty() && row.operand_index(operand.name) < 0) refuse(row, operand);
+  void take(const op_row& row, const operand_ref& operand) {
+    const int at = operand.name.empty() && count_ == 1 ? 0 : row.operand_index(operand.name);
+    if (at < 0) fail(row.name, "operand \"" + std::string(operand.name) + "\"", "operands " + names_of(row.operands));
+    if (row.operands[static_cast<std::size_t>(at)].list) {
       for (const tensor& x : operand.tensors) list_.push_back(&x);
+      return;
     }
+    if (operand.tensors.size() != 1)
+      fail(row.name, "a list of " + std::to_string(operand.tensors.size()) + " tensors as " + std::string(operand.name),
+           "one tensor");
+    const tensor*& place = fixed_[at];
+    if (place != &left_out) fail(row.name, "operand " + std::string(operand.name) + " twice", "every operand once");
+    place = &operand.tensors[0];
   }
 
   static constexpr std::size_t most = op_gradient::max_operands;
@@ -221,10 +214,10 @@ namespace {
 tensor_list run_row(const op_entry& op, std::span<const operand_ref> operands, std::span<const attribute_ref> given,
                     const registered_kernel* instead) {
   const ordered_operands in(*op.row, operands);
-  if (!instead && op.row->attrs.empty() && given.empty()) {  // what the typed door takes a short way with
+  if (!instead && op.bare_operands && given.empty()) {  // what the typed door takes a short way with
     const std::span<const tensor* const> xs = in.all();
-    if (xs.size() == 1 && op.row->group == family::unary) return {run_unary(op, *xs[0])};
-    if (xs.size() == 2 && op.row->group == family::binary) return {run_binary(op, *xs[0], *xs[1])};
+    if (xs.size() == 1 && op.bare_operands == 1) return {run_unary(op, *xs[0])};
+    if (xs.size() == 2 && op.bare_operands == 2) return {run_binary(op, *xs[0], *xs[1])};
   }
   attr_list attrs(op.row->attrs.size());
   order_attrs(*op.row, given, attrs);
@@ -284,13 +277,12 @@ bool look_up(std::string_view name, std::string_view on, meaning& found) {
 }  // namespace
 
 named_by_row::named_by_row(const op_row& row, std::span<const tensor* const> in, std::span<const attr_value> attrs) {
-  if (row.takes_list()) {
-    for (const tensor* x : in) list_.push_back(*x);
-    operands_.emplace_back(row.operands[0].name, list_);
-  } else {
-    for (std::size_t i = 0; i < in.size(); ++i)
-      if (in[i]->defined()) operands_.emplace_back(row.operands[i].name, *in[i]);
+  const std::size_t single = row.operands.size() - (row.takes_list() ? 1 : 0);
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    if (i >= single) list_.push_back(*in[i]);
+    else if (in[i]->defined()) operands_.emplace_back(row.operands[i].name, *in[i]);
   }
+  if (row.takes_list()) operands_.emplace_back(row.operands[single].name, list_);
   for (std::size_t i = 0; i < attrs.size(); ++i)
     if (attrs[i].given()) attrs_.emplace_back(row.attrs[i].name, attrs[i]);
 }
@@ -300,10 +292,17 @@ void run_parametric(const flat_kernel& k, const void* x, void* y, std::size_t n)
   if (n > 0) k.parametric(&x, &y, &g);
 }
 
+namespace {
+bool is_as_expected(const tensor& made, const signature& wanted, bool bounded) {
+  return made.type() == wanted.type && (bounded ? is_within(made.dims(), wanted.dims) : made.dims() == wanted.dims);
+}
+}  // namespace
+
 tensor_list run_registered(const registered_kernel& kernel, const live_backend& on, dtype compute,
                            std::span<const operand_ref> operands, std::span<const attribute_ref> attrs,
-                           std::span<const signature> results) {
+                           const expected_results& expected) {
   const kernel_config& k = kernel.config;
+  const std::span<const signature> results = expected.signatures;
   std::vector<const tensor*> in;
   for (const operand_ref& operand : operands)
     for (const tensor& x : operand.tensors) {
@@ -326,12 +325,13 @@ tensor_list run_registered(const registered_kernel& kernel, const live_backend& 
     fail(k.name, std::to_string(out.size()) + " results of the kernel on " + on.name, std::to_string(results.size()));
   for (int i = 0; i < out.size(); ++i) {
     if (!out[i].defined()) fail(k.name, "an empty handle as result " + std::to_string(i), "tensors");
-    if (!results.empty() && !(out[i].signature() == results[static_cast<std::size_t>(i)])) {
+    if (!results.empty() && !is_as_expected(out[i], results[static_cast<std::size_t>(i)], expected.bounded)) {
       const signature& wanted = results[static_cast<std::size_t>(i)];
       fail(k.name,
            "a result of the kernel on " + on.name + ": " + std::string(name_of(out[i].type())) + " " +
                to_string(out[i].dims()),
-           std::string(name_of(wanted.type)) + " " + to_string(wanted.dims) + " by the op's row");
+           std::string(name_of(wanted.type)) + (expected.bounded ? " at most " : " ") + to_string(wanted.dims) +
+               " by the op's row");
     }
     tensor_access::place(out[i]) = {};
   }

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Texts: errors, shapes, dtypes, attribute values.
 module;
+#include <atomic>
 #include <charconv>
+#include <cstring>
+#include <new>
 #include <string>
 #include "kernels/abi.h"
+#include "kernels/sizes.h"
 module kerngrad;
 
 namespace kerngrad {
@@ -40,6 +44,28 @@ void detail::refuse_index(std::string_view what, std::int64_t i, std::int64_t co
        count ? "an index from 0 to " + std::to_string(count - 1) : "one that is not empty");
 }
 
+// The items follow the header in the same block.
+struct detail::shared_items {
+  std::atomic<std::int64_t> references{1};
+};
+
+detail::shared_items* detail::share_items(const void* items, std::size_t count) {
+  void* block = ::operator new(sizeof(shared_items) + kernels::extent(count, sizeof(std::int64_t)));
+  shared_items* made = new (block) shared_items;
+  std::memcpy(made + 1, items, count * sizeof(std::int64_t));
+  return made;
+}
+void detail::hold(shared_items* items) noexcept { items->references.fetch_add(1, std::memory_order_relaxed); }
+void detail::let_go(shared_items* items) noexcept {
+  if (items->references.fetch_sub(1, std::memory_order_acq_rel) == 1) ::operator delete(items);
+}
+const void* detail::items_of(const shared_items* items) noexcept { return items + 1; }
+
+void inference::refuse_element_type(std::size_t i, dtype wanted) const {
+  refuse("operand " + std::string(row.operand_at(i).name) + " of dtype " + std::string(name_of(in[i].type)) +
+             ", read as " + std::string(name_of(wanted)),
+         "its own dtype");
+}
 void inference::refuse(std::string_view got, std::string_view wanted, std::string_view advice) const {
   fail(row.name, got, wanted, advice);
 }
@@ -69,10 +95,12 @@ std::string to_string(const attr_value& value) {
     }
     case attr_kind::dtype: return std::string(name_of(value.as_dtype()));
     case attr_kind::text: return "\"" + std::string(value.as_text()) + "\"";
-    case attr_kind::list: break;
+    case attr_kind::list:
+    case attr_kind::numbers: break;
   }
   std::string text = "[";
   for (std::int64_t item : value.as_list()) text += (text.size() > 1 ? ", " : "") + std::to_string(item);
+  for (double item : value.as_numbers()) text += (text.size() > 1 ? ", " : "") + to_string(attr_value(item));
   return text + "]";
 }
 

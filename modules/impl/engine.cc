@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a call to a kernel: validate by the row, promote, infer, allocate, launch, record.
 module;
+#include <algorithm>
 #include <cmath>
 #include "kernels/binary.h"
 #include "kernels/targets.h"
@@ -68,6 +69,8 @@ tensor_list launched_on(const op_entry& op, const kernel_slot& slot, int table, 
   if (any) {
     const launch_call all{call, slot, kernel_tables[static_cast<std::size_t>(table)].data(), run.views, results};
     slot.direct ? slot.direct(all) : op.launch(all);
+    if (call.row.bounded)
+      for (int k = 0; k < out.size(); ++k) cut_to(out[k], results[static_cast<std::size_t>(k)].dims);
   }
   return out;
 }
@@ -78,7 +81,7 @@ tensor_list launched_registered(const registered_kernel& kernel, const live_back
   const named_by_row named(call.row, in, call.attrs);
   std::vector<signature> results;
   for (int k = 0; k < call.out.size(); ++k) results.push_back(call.out[k]);
-  return run_registered(kernel, on, call.compute, named.operands(), named.attrs(), results);
+  return run_registered(kernel, on, call.compute, named.operands(), named.attrs(), {results, call.row.bounded});
 }
 
 // The kernel of one backend, watched: its registered one, else that of its table. False: it has none.
@@ -164,8 +167,10 @@ tensor_list run_promoted(const op_entry& op, std::span<const tensor* const> in, 
   std::uint32_t absent = 0;
   work_array<const tensor*> operands(in.size(), [&](std::size_t i) {
     const buffer* b = tensor_access::buffer(*in[i]);
+    const role part = row.operand_at(i).part;
     if (!b) absent |= std::uint32_t{1} << i;
-    if (!b || b->type == compute || spec_of(row, static_cast<int>(i)).part != role::value) return in[i];
+    else if (part == role::read) host_data(b);  // for the shape rule, wherever the elements are
+    if (!b || b->type == compute || part != role::value) return in[i];
     promoted[i] = cast(*in[i], compute);
     return static_cast<const tensor*>(&promoted[i]);
   });
@@ -174,7 +179,8 @@ tensor_list run_promoted(const op_entry& op, std::span<const tensor* const> in, 
 
 // Whether the operands are all there and of one dtype that the op computes in: nothing to check, nothing to promote.
 bool are_plain(const op_entry& op, std::span<const tensor* const> in) {
-  if (in.empty() || (in.size() != op.row->operands.size() && !op.row->takes_list())) return false;
+  const std::size_t stated = op.row->operands.size();
+  if (in.empty() || (in.size() != stated && (in.size() < stated || !op.row->takes_list()))) return false;
   const buffer* first = tensor_access::buffer(*in[0]);
   if (!first || !op.plain.has(first->type)) return false;
   for (const tensor* x : in) {
@@ -203,6 +209,15 @@ tensor_list run_list(const op_entry& op, std::span<const tensor* const> in, std:
 
 tensor_list run_list(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs) {
   return run_list(op, in, attrs, nullptr);
+}
+
+void run_several(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs,
+                 std::span<tensor> out) {
+  tensor_list all = run_list(op, in, attrs, nullptr);
+  if (static_cast<std::size_t>(all.size()) != out.size())
+    fail(op.row->name, std::to_string(all.size()) + " results of the shape rule",
+         std::to_string(out.size()) + " as the op's row names", "give one for each");
+  std::ranges::move(all, out.begin());
 }
 
 tensor run_one(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs) {

@@ -168,11 +168,14 @@ void check_cast(const live_backend& on, dtype from) {
 
 // ------------------------------------------------------------------------------------------ the call
 
+// What a call is explained from.
+enum class arguments { none, signatures, tensors };
+
 class explainer {
  public:
-  explainer(std::string_view name, bool of_call) : on_(backend_here()) {
+  explainer(std::string_view name, arguments given) : on_(backend_here()), has_elements_(given == arguments::tensors) {
     told_.op = name;
-    told_.of_call = of_call;
+    told_.of_call = given != arguments::none;
     const std::optional<name_record> record = record_of(name);
     told_.found = record.has_value();
     if (!record) {
@@ -223,7 +226,7 @@ class explainer {
   void note_given(std::span<const tensor* const> in) {
     for (std::size_t i = 0; i < in.size() && !told_.operands.empty(); ++i) {
       if (!in[i]->defined()) continue;
-      const std::size_t at = row_->takes_list() ? 0 : i;
+      const std::size_t at = row_->place_of(i);
       if (at < told_.operands.size()) told_.operands[at].given.push_back({in[i]->signature()});
     }
   }
@@ -248,8 +251,11 @@ class explainer {
     inference call{*row_, seen, normal.all(), *told_.compute, result_of(*told_.compute, row_->types.after)};
     for (std::size_t i = 0; i < in.size(); ++i)
       if (!in[i]->defined()) call.absent |= std::uint32_t{1} << i;
+    if (!told_.decided_by.empty()) return;
     row_->infer(call);
-    for (int k = 0; k < call.out.size(); ++k) told_.results.push_back({call.out[k]});
+    for (int k = 0; k < call.out.size(); ++k)
+      told_.results.push_back(
+          {std::string(row_->result_name(static_cast<std::size_t>(k))), call.out[k], row_->bounded});
   }
 
   // The operands as the kernel sees them; notes the casts.
@@ -259,13 +265,17 @@ class explainer {
     for (std::size_t i = 0; i < in.size(); ++i) {
       if (!in[i]->defined()) continue;
       seen[i] = {nullptr, in[i]->dims(), in[i]->type()};
-      if (spec_of(*row_, static_cast<int>(i)).part == role::value && seen[i].type != *told_.compute) {
+      const operand& spec = row_->operand_at(i);
+      if (spec.part == role::value && seen[i].type != *told_.compute) {
         check_cast(*on_, seen[i].type);
-        explained_operand& operand = told_.operands[row_->takes_list() ? 0 : i];
-        operand.given[row_->takes_list() ? among : 0].cast = told_.compute;
+        told_.operands[row_->place_of(i)].given[spec.list ? among : 0].cast = told_.compute;
         seen[i].type = *told_.compute;
       }
-      ++among;
+      if (spec.part == role::read) {
+        if (has_elements_) seen[i].data = const_cast<void*>(in[i]->address());
+        else told_.decided_by = spec.name;
+      }
+      among += spec.list;
     }
     return seen;
   }
@@ -332,7 +342,7 @@ class explainer {
     bool any = false;
     for (std::size_t i = 0; i < told_.operands.size(); ++i) {
       explained_operand& o = told_.operands[i];
-      o.constant_because = why_constant(o, rule ? &rule->of[rule->list ? 0 : i] : nullptr);
+      o.constant_because = why_constant(o, rule ? &rule->of[rule->place_of(i)] : nullptr);
       o.has_gradient = o.constant_because.empty();
       any = any || o.has_gradient;
     }
@@ -359,12 +369,17 @@ class explainer {
     if (told_.gradient.origin != gradient_origin::registered && !part->run) return "the rule takes it as a constant";
     if (const dtype_set types = dtypes_of(o); !(types & differentiable).bits)
       return "no gradient flows through " + to_string(types);
-    if (record_.op) {
-      const dtype first =
-          told_.results.empty() ? result_of(dtype::float32, row_->types.after) : told_.results.front().made.type;
-      if (!differentiable.has(first)) return "the result's dtype is " + std::string(name_of(first));
-    }
+    if (const dtype_set types = result_dtypes(); record_.op && !(types & differentiable).bits)
+      return "the result's dtype is " + to_string(types);
     return {};
+  }
+  // Of those that the call gives, or as the row says.
+  dtype_set result_dtypes() const {
+    dtype_set types{};
+    for (const explained_result& y : told_.results) types = types | only(y.made.type);
+    if (types.bits || !row_) return types;
+    for (const result_spec& y : row_->results) types = types | only(result_of(dtype::float32, y.type));
+    return types.bits ? types : only(result_of(dtype::float32, row_->types.after));
   }
 
   // As the tape keeps it: whole what the rules ask for, shapes where they are not the first result's.
@@ -373,23 +388,24 @@ class explainer {
         told_.gradient.origin == gradient_origin::registered ? &record_.gradient->config : nullptr;
     kept keeps{};
     for (std::size_t i = 0; rule && !registered && i < told_.operands.size(); ++i)
-      if ((dtypes_of(told_.operands[i]) & differentiable).bits) keeps = keeps | rule->of[rule->list ? 0 : i].keeps;
+      if ((dtypes_of(told_.operands[i]) & differentiable).bits) keeps = keeps | rule->of[rule->place_of(i)].keeps;
     for (std::size_t i = 0; i < told_.operands.size(); ++i) {
       explained_operand& o = told_.operands[i];
       const bool whole = registered ? std::ranges::count(registered->saves_inputs, o.name) > 0
-                                    : keeps.operand(rule && rule->list ? 0 : static_cast<int>(i));
+                                    : rule && keeps.operand(rule->place_of(i));
       for (explained_tensor& x : o.given) {
         const bool like_result = !registered && told_.results.size() == 1 && x.given.dims == told_.results[0].made.dims;
         x.kept = whole ? keeping::whole : like_result ? keeping::nothing : keeping::shape;
       }
     }
     for (std::size_t k = 0; k < told_.results.size(); ++k) {
-      const bool whole = registered ? registered->saves_outputs : k == 0 && keeps.result(0);
+      const bool whole = registered ? registered->saves_outputs : keeps.result(k);
       told_.results[k].kept = whole ? keeping::whole : told_.results.size() > 1 ? keeping::shape : keeping::nothing;
     }
   }
 
   std::shared_ptr<const live_backend> on_;
+  bool has_elements_;
   name_record record_;
   kernel_ptr kernel_;            // of a name without a row of its own
   const op_row* row_ = nullptr;  // of the op, or of the kernel's schema
@@ -412,7 +428,7 @@ std::vector<compiled_target> compiled_simd_targets() {
 }
 
 explanation explain(std::string_view op, std::span<const operand_ref> operands, std::span<const attribute_ref> attrs) {
-  return explainer(op, true).told(operands, attrs);
+  return explainer(op, arguments::tensors).told(operands, attrs);
 }
 
 explanation explain(std::string_view op, std::initializer_list<operand_ref> operands,
@@ -435,9 +451,9 @@ explanation explain(std::string_view op, std::span<const operand_signature> oper
     }
   }
   for (std::size_t i = 0; i < operands.size(); ++i) refs.emplace_back(operands[i].name, lists[i]);
-  return explain(op, refs, attrs);
+  return explainer(op, arguments::signatures).told(refs, attrs);
 }
 
-explanation explain(std::string_view op) { return explainer(op, false).told({}, {}); }
+explanation explain(std::string_view op) { return explainer(op, arguments::none).told({}, {}); }
 
 }  // namespace kerngrad

@@ -54,7 +54,7 @@ std::string operands_text(const explanation& told) {
   for (const explained_operand& o : told.operands) {
     text += "  " + o.name + given_text(o) + "; takes " + (o.list ? "a list of " : "") + dtypes_text(o.types);
     text +=
-        std::string(o.part == role::own && told.group ? ", is not promoted" : "") + (o.optional ? ", optional" : "");
+        std::string(o.part != role::value && told.group ? ", is not promoted" : "") + (o.optional ? ", optional" : "");
     text += "\n";
   }
   return text.empty() ? text : "operands\n" + text;
@@ -74,7 +74,10 @@ std::string attributes_text(const explanation& told) {
 std::string results_text(const explanation& told) {
   std::string text;
   if (told.compute) text += "computes in " + std::string(name_of(*told.compute)) + "\n";
-  for (const explained_result& y : told.results) text += "gives " + signature_text(y.made) + "\n";
+  for (const explained_result& y : told.results)
+    text += "gives " + (y.name.empty() ? "" : y.name + ", ") + (y.at_most ? "at most " : "") + signature_text(y.made) +
+            "\n";
+  if (!told.decided_by.empty()) text += "gives what the elements of " + told.decided_by + " decide\n";
   if (!told.refusal.empty()) text += "is refused: " + told.refusal + "\n";
   return text;
 }
@@ -126,7 +129,7 @@ std::string gradient_text(const explanation& told) {
       keep(o.list ? o.name + "[" + std::to_string(i) + "]" : o.name, o.given[i].kept);
     any = any || o.has_gradient;
   }
-  for (const explained_result& y : told.results) keep("the result", y.kept);
+  for (const explained_result& y : told.results) keep(y.name.empty() ? "the result" : y.name, y.kept);
   if (told.of_call && any && told.refusal.empty())
     text += "  a recording saves " + (saved.empty() ? "nothing" : saved) + "; " +
             std::to_string(told.gradient.saved_bytes) + " bytes of elements\n";

@@ -19,6 +19,18 @@ module kerngrad;
 import :geometry;
 import :tape;
 
+namespace kerngrad {
+
+void made(const launch_call& c, int k, const shape& dims) {
+  view& y = c.out[static_cast<std::size_t>(k)];
+  if (!c.call.row.bounded || !is_within(dims, y.dims))
+    fail(c.call.row.name, "a kernel that made result " + std::to_string(k) + " of shape " + to_string(dims),
+         (c.call.row.bounded ? "at most " : "") + to_string(y.dims) + " by the op's row");
+  y.dims = dims;
+}
+
+}  // namespace kerngrad
+
 namespace kerngrad::launch {
 
 namespace {

@@ -98,7 +98,8 @@ void fused_matmul(const launch_call& c) {
   const std::int64_t k = a.dims[1], n = y.dims[1];
   const std::int64_t rows = std::max(least_packed_rows, half_of_second_level / (n * width_of(y)));
   for_equal_parts(y.dims[0], rows, [&](std::int64_t begin, std::int64_t count) {
-    const view in[] = {part_of(a, begin * k, {count, k}), c.in[1]}, out[] = {part_of(y, begin * n, {count, n})};
+    const view in[] = {part_of(a, begin * k, {count, k}), c.in[1]};
+    view out[] = {part_of(y, begin * n, {count, n})};
     matmul({c.call, product.kernel, c.table, in, out});
     after.rows(out[0].data, count, n);
   });

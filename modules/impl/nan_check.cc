@@ -138,10 +138,10 @@ std::string described(const std::string& name, const tensor& x) {
 // Operands have the names of the op's row, where each has a place in it.
 std::string operand_name(const kernel_event& e, std::size_t i) {
   const op_row* row = row_named(e.op);
-  const std::string number = std::to_string(i);
-  if (row && row->takes_list()) return "operand " + std::string(row->operands[0].name) + "[" + number + "]";
-  if (row && row->operands.size() == e.in.size()) return "operand " + std::string(row->operands[i].name);
-  return "operand " + number;
+  if (!row || (row->takes_list() ? e.in.size() < row->operands.size() : e.in.size() != row->operands.size()))
+    return "operand " + std::to_string(i);
+  const operand& spec = row->operand_at(i);
+  return "operand " + std::string(spec.name) + (spec.list ? "[" + std::to_string(i - row->place_of(i)) + "]" : "");
 }
 
 std::string described_operands(const kernel_event& e) {

@@ -222,6 +222,15 @@ int get_list(kerngrad_call* call, const char* name, const std::int64_t** values,
   });
 }
 
+int get_numbers(kerngrad_call* call, const char* name, const double** values, std::int32_t* count) noexcept {
+  return guarded(call, [&](kerngrad_call& c) {
+    if (!values || !count) fail("attribute", "NULL for the list", "where to write it");
+    const std::span<const double> list = attr_at(c, name, attr_kind::numbers, attr_kind::numbers).as_numbers();
+    *values = list.data();
+    *count = static_cast<std::int32_t>(list.size());
+  });
+}
+
 // ------------------------------------------------------------------------------------------ results
 
 void check_room(const kerngrad_call& c, std::string_view what) {
@@ -311,13 +320,13 @@ std::string operand_in_place(std::string_view op, std::int32_t place) {
   const name_record* record = now->find(op);
   if (!record || !record->runs()) return {};
   const op_row& row = record->op_now() ? *record->op->row : record->kernels.front()->row;
-  if (row.takes_list()) return std::string(row.operands[0].name);
-  if (static_cast<std::size_t>(place) >= row.operands.size())
+  if (static_cast<std::size_t>(place) >= row.operands.size() && !row.takes_list())
     fail(op, "operand " + std::to_string(place), std::to_string(row.operands.size()) + " operands");
-  return std::string(row.operands[static_cast<std::size_t>(place)].name);
+  return std::string(row.operand_at(static_cast<std::size_t>(place)).name);
 }
 
 attr_value value_at(const kerngrad_value& v) {
+  constexpr std::int32_t most_items = 1 << 24;
   switch (v.kind) {
     case KERNGRAD_BOOLEAN_ATTR: return v.integer != 0;
     case KERNGRAD_INTEGER_ATTR: return v.integer;
@@ -327,8 +336,11 @@ attr_value value_at(const kerngrad_value& v) {
       return dtype_at(static_cast<std::int32_t>(v.integer), "run");
     case KERNGRAD_TEXT_ATTR: return name_at(v.text, "run");
     case KERNGRAD_LIST_ATTR:
-      check_pack_count(v.count, attr_value::max_list, v.list, "run");
+      check_pack_count(v.count, most_items, v.list, "run");
       return std::span<const std::int64_t>(v.list, static_cast<std::size_t>(v.count));
+    case KERNGRAD_NUMBERS_ATTR:
+      check_pack_count(v.count, most_items, v.numbers, "run");
+      return std::span<const double>(v.numbers, static_cast<std::size_t>(v.count));
     default: fail("run", "an attribute of kind " + std::to_string(v.kind), "a KERNGRAD_..._ATTR");
   }
 }
@@ -453,6 +465,7 @@ void fill_call_functions(kerngrad_host& host) {
   host.set_gradient = set_gradient;
   host.run = run_op;
   host.make_tensor = make_tensor;
+  host.get_numbers = get_numbers;
 }
 
 }  // namespace kerngrad::detail

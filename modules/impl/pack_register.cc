@@ -132,7 +132,7 @@ attr_spec read_attr(const kerngrad_attr& given, read_schema& into) {
   const std::string name = pack_text(given.name, "the name of an attribute");
   refuse_flags(given.flags, KERNGRAD_REQUIRED | KERNGRAD_BOUNDED, "attribute " + name,
                static_cast<std::uint32_t>(given.reserved));
-  if (given.kind < KERNGRAD_BOOLEAN_ATTR || given.kind > KERNGRAD_LIST_ATTR)
+  if (given.kind < KERNGRAD_BOOLEAN_ATTR || given.kind > KERNGRAD_NUMBERS_ATTR)
     fail("pack", "attribute " + name + " of kind " + std::to_string(given.kind), "a KERNGRAD_..._ATTR");
   attr_spec a{into.keep(name), static_cast<attr_kind>(given.kind),
               into.keep(pack_text(given.doc, "the doc of an attribute", 0, 1000))};

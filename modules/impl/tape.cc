@@ -65,6 +65,7 @@ void tape::reset() {
   slots.clear();
   results.clear();
   shapes.clear();
+  made.clear();
   attrs.clear();
   free.clear();
   next_value = 1;
@@ -107,14 +108,14 @@ inline node& begin_node(tape& t, const Operands& in, std::span<const tensor> out
     const tensor& x = *in[i];
     const buffer* b = tensor_access::buffer(x);
     if (!b) continue;
-    if (keeps(static_cast<int>(i))) s.saved = x;
+    if (keeps(i)) s.saved = x;
     else if (all_dims || !(b->dims == made)) s.dims = add_shape(t, b->dims);
     s.type = b->type;
     s.value = followed(t, x);
   }
   if (out.size() > 1) {
-    n.result_dims = t.shapes.size();
-    for (const tensor& y : out) add_shape(t, y.dims());
+    n.made = t.made.size();
+    for (const tensor& y : out) t.made.add() = y.signature();
   }
   return n;
 }
@@ -124,15 +125,20 @@ inline void give_place(tape& t, tensor& y) {
   tensor_access::place(y) = differentiable.has(tensor_access::buffer(y)->type) ? place{t.id, value} : place{};
 }
 
-template <class Operands>
-inline void record_op(const op_entry& op, const Operands& in, std::span<const attr_value> attrs,
-                      std::span<tensor> out) {
-  if (out.empty() || !differentiable.has(tensor_access::buffer(out[0])->type)) return;
+template <class Results>
+inline bool any_differentiable(const Results& out) {
+  bool any = false;
+  for (const tensor& y : out) any = any || differentiable.has(tensor_access::buffer(y)->type);
+  return any;
+}
+
+template <class Operands, class Results>
+inline void record_op(const op_entry& op, const Operands& in, std::span<const attr_value> attrs, const Results& out) {
+  if (!any_differentiable(out)) return;
   if (!recording_now()) return lose(in, out);
   tape& t = *current_tape;
   const op_gradient* scoped = overridden ? rule_of_scope(op) : nullptr;
   const op_gradient* rule = scoped ? scoped : op.gradient;
-  const std::size_t list = rule && rule->list ? 0 : ~std::size_t{0};  // one part serves all operands of a list
   // What to keep follows from the operands whose gradient will be wanted.
   kept keeps{};
   bool tracked = false;
@@ -144,21 +150,23 @@ inline void record_op(const op_entry& op, const Operands& in, std::span<const at
     }
     if (value == lost) refuse_as_lost(op.row->name);
     tracked = true;
-    if (rule) keeps = keeps | rule->of[i & list].keeps;
+    if (rule) keeps = keeps | rule->of[rule->place_of(i)].keeps;
   }
   if (!tracked) return lose(in, out);
   if (!scoped && replaced_gradients.load(std::memory_order_relaxed) != 0 && record_replaced(op, in, attrs, out)) return;
-  node& n = begin_node(t, in, out, out.size() > 1,
-                       [&](int i) { return keeps.operand(static_cast<int>(static_cast<std::size_t>(i) & list)); });
+  node& n =
+      begin_node(t, in, out, out.size() > 1, [&](std::size_t i) { return rule && keeps.operand(rule->place_of(i)); });
   n.rule = rule;
   if (!attrs.empty()) {
     n.attrs = t.attrs.size();
     for (const attr_value& value : attrs) t.attrs.add() = value;
   }
   for (tensor& y : out) give_place(t, y);
-  if (keeps.result(0)) {
-    n.kept_result = t.results.size();
-    t.results.add() = out[0];
+  if (const std::uint8_t kept_results = keeps.results()) {
+    n.first_kept = t.results.size();
+    n.kept_results = kept_results;
+    for (std::size_t k = 0; k < out.size(); ++k)
+      if (keeps.result(k)) t.results.add() = out[k];
   }
   n.op = &op;
 }
@@ -203,21 +211,20 @@ void record_free(std::string_view name, std::span<const tensor* const> in, std::
   for (tensor& y : out) tensor_access::place(y) = {};  // a result that is an operand's handle is a value of its own
   if (!tracked || out.empty()) return lose(in, out);
   free_gradient kept{std::string(name), std::move(rule)};  // may throw: before the node is there
-  node& n = begin_node(t, in, out, true, [](int) { return false; });
+  node& n = begin_node(t, in, out, true, [](std::size_t) { return false; });
   const std::uint32_t at = t.free.size();
   t.free.add() = std::move(kept);
   for (tensor& y : out) give_place(t, y);
   n.free = at;
 }
 
-std::vector<tensor> completed(const frame& at) {
-  std::vector<tensor> dys(at.dys.begin(), at.dys.end());
-  dtype type = dtype::float32;
-  for (const tensor& dy : dys)
-    if (dy.defined()) type = dy.type();
-  for (std::size_t k = 0; k < dys.size(); ++k)
-    if (!dys[k].defined()) dys[k] = zeros(at.on.shapes[at.at.result_dims + k], type);
-  return dys;
+const tensor& completed(const frame& at, int k) {
+  tensor& dy = at.dys[static_cast<std::size_t>(k)];
+  if (!dy.defined()) {
+    const signature& made = at.on.made[at.at.made + static_cast<std::size_t>(k)];
+    dy = zeros(made.dims, made.type);
+  }
+  return dy;
 }
 
 tensor summed_to(const shape& dims, const tensor& g) {
@@ -228,10 +235,18 @@ tensor summed_to(const shape& dims, const tensor& g) {
   return reshape(sum(g, over), dims);
 }
 
-const tensor& frame_dy(const frame& at, int k) { return at.dys[static_cast<std::size_t>(k)]; }
-std::vector<tensor> frame_all_dy(const frame& at) { return completed(at); }
+const tensor& frame_dy(const frame& at, int k) { return completed(at, k); }
+std::vector<tensor> frame_all_dy(const frame& at) {
+  std::vector<tensor> all;
+  for (int k = 0; k < static_cast<int>(at.dys.size()); ++k) all.push_back(completed(at, k));
+  return all;
+}
 const tensor& frame_operand(const frame& at, int i) { return at.operand_slot(i).saved; }
-const tensor& frame_result(const frame& at) { return at.on.results[at.at.kept_result]; }
+const tensor& frame_result(const frame& at, int k) {
+  std::uint32_t place = at.at.first_kept;
+  for (int before = 0; before < k; ++before) place += (at.at.kept_results >> before) & 1;
+  return at.on.results[place];
+}
 const shape& frame_dims(const frame& at, int i) { return at.dims(i); }
 dtype frame_type(const frame& at, int i) { return at.operand_slot(i).type; }
 const attr_value& frame_attr(const frame& at, int index) {

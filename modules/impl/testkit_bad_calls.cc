@@ -30,18 +30,19 @@ namespace {
 // The operands in the row's order, before promotion; empty where something is missing. A bit in `absent`
 // for each optional operand that is.
 std::vector<view> given_operands(const op_row& row, std::span<const named_operand> operands, std::uint32_t& absent) {
-  std::vector<view> all(row.takes_list() ? 0 : row.operands.size());
+  const std::size_t single = row.operands.size() - (row.takes_list() ? 1 : 0);
+  std::vector<view> all(single);
   std::uint32_t found = 0;
   for (const named_operand& o : operands)
     for (const tensor& x : o.tensors) {
       const int at = o.name.empty() && row.operands.size() == 1 ? 0 : row.operand_index(o.name);
       if (at < 0 || !x.defined()) return {};
-      const view seen{nullptr, x.dims(), x.type()};
-      if (row.takes_list()) all.push_back(seen);
+      const operand& spec = row.operands[static_cast<std::size_t>(at)];
+      const view seen{spec.part == role::read ? const_cast<void*>(x.address()) : nullptr, x.dims(), x.type()};
+      if (spec.list) all.push_back(seen);
       else all[static_cast<std::size_t>(at)] = seen, found |= std::uint32_t{1} << at;
     }
-  if (row.takes_list()) return all;
-  for (std::size_t i = 0; i < all.size(); ++i) {
+  for (std::size_t i = 0; i < single; ++i) {
     if ((found >> i) & 1) continue;
     if (!row.operands[i].optional) return {};
     absent |= std::uint32_t{1} << i;
@@ -54,7 +55,7 @@ dtype computed_dtype(const op_row& row, const std::vector<view>& in, const std::
   dtype common = in.empty() ? dtype::float32 : in[0].type;
   bool any = false;
   for (std::size_t i = 0; i < in.size(); ++i) {
-    if (row.operands[row.takes_list() ? 0 : i].part != role::value) continue;
+    if (row.operand_at(i).part != role::value) continue;
     common = any ? promote(common, in[i].type) : in[i].type;
     any = true;
   }
@@ -77,7 +78,7 @@ std::optional<std::int64_t> result_bytes(const op_row& row, std::span<const name
       return {};
   const dtype compute = computed_dtype(row, in, attrs);
   for (std::size_t i = 0; i < in.size(); ++i)
-    if (row.operands[row.takes_list() ? 0 : i].part == role::value) in[i].type = compute;
+    if (row.operand_at(i).part == role::value) in[i].type = compute;
   inference call{row, in, attrs, compute, result_of(compute, row.types.after), {}, absent};
   try {
     row.infer(call);

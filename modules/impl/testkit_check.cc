@@ -113,7 +113,7 @@ void judge_sample(session& s, const sample& call, dtype type) {
   } catch (const std::exception&) {  // check::results has it
     return;
   }
-  if (drawn.leaves.empty() || results.empty() || !differentiable.has(results[0].type())) return;
+  if (drawn.leaves.empty() || !first_differentiable(results)) return;
   const bool precise = is_precise(drawn, results);
   judge_derivatives(s, {label, f, drawn.leaves, precise ? fine : coarse, precise ? 1e-13 : 1e-5});
   if (type == precise_dtype(s.row, s.how.dtypes)) judge_shared_operand(s, drawn, label, precise ? fine : coarse);

@@ -178,6 +178,12 @@ void judge_transpose(report& found, const directed& f, const value_and_tangent& 
 
 // ------------------------------------------------------------------------------------------ functions
 
+std::optional<int> first_differentiable(const tensor_list& results) {
+  for (int k = 0; k < results.size(); ++k)
+    if (counts(results[k])) return k;
+  return {};
+}
+
 void judge_gradient(report& found, const derivative_call& call) {
   const auto number = [&](std::span<const tensor> moved) { return loss_number(call.f(moved)); };
   compare(found, check::gradient, call, analytic(call.f, call.xs), differences(number, call.xs, call.at.step));

@@ -76,7 +76,8 @@ std::vector<attr_value> foreign_values() {
                                  attr_value(dtype::complex64),
                                  attr_value(dtype::int32)};
   for (std::int64_t i : foreign_integers()) all.emplace_back(i);
-  for (std::size_t length : {0, 1, 2, 3, 4, 8, 9, 16})
+  for (std::size_t length : {0, 1, 2, 9, 20}) all.emplace_back(std::vector<double>(length, 0.5));
+  for (std::size_t length : {0, 1, 2, 3, 4, 8, 9, 16, 17, 100})
     for (std::int64_t i : {std::int64_t{-1}, std::int64_t{0}, std::int64_t{1}, std::int64_t{1} << 45,
                            std::numeric_limits<std::int64_t>::max()})
       all.emplace_back(std::vector<std::int64_t>(length, i));
@@ -90,6 +91,8 @@ bool is_foreign_kind(const attr_spec& spec, const attr_value& value) {
   switch (spec.kind) {
     case attr_kind::integer:
     case attr_kind::number: return !numeric;
+    case attr_kind::numbers:
+      return value.kind() != attr_kind::numbers && value.kind() != attr_kind::list && !(spec.scalar_or_list && numeric);
     case attr_kind::list:
       return value.kind() != attr_kind::list && !(spec.scalar_or_list && numeric) &&
              !(!spec.choices.empty() && value.kind() == attr_kind::text);
@@ -105,6 +108,8 @@ bool is_out_of_range(const attr_spec& spec, const attr_value& value) {
   if (value.kind() == attr_kind::integer || value.kind() == attr_kind::number) return outside(value.as_number());
   for (std::int64_t v : value.as_list())
     if (outside(static_cast<double>(v))) return true;
+  for (double v : value.as_numbers())
+    if (outside(v)) return true;
   return false;
 }
 
@@ -120,7 +125,7 @@ void set_attr(bad_call& call, const std::string& name, const attr_value& value) 
 std::vector<mutation> operand_mutations(const op_row& row, const std::vector<named_operand>& operands) {
   std::vector<mutation> all;
   for (std::size_t i = 0; i < operands.size(); ++i) {
-    const operand& spec = row.operands[row.takes_list() ? 0 : i];
+    const operand& spec = row.operand_at(i);
     const std::string name(spec.name);
     all.push_back({name, [=](bad_call& c) {
                      c.label += " without " + name;
@@ -139,7 +144,7 @@ std::vector<mutation> operand_mutations(const op_row& row, const std::vector<nam
     change("an empty handle", spec.optional ? verdict::either : verdict::refused,
            [](auto& list) { list.assign(1, tensor()); });
     change("an empty list", verdict::refused, [](auto& list) { list.clear(); });
-    if (!row.takes_list())
+    if (!spec.list)
       change("a list of two", verdict::refused, [](auto& list) { list.push_back(list.empty() ? tensor() : list[0]); });
     for (int t = 0; t < dtype_count - 2; ++t) {
       const dtype type = static_cast<dtype>(t);

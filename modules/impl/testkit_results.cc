@@ -119,8 +119,10 @@ bool has_kernel(session& s, const prepared& call, bool report_it = false) {
 
 // ------------------------------------------------------------------------------------------ results
 
-std::optional<dtype> expected_dtype(const op_row& row, const prepared& call) {
-  if (row.types.after == result::attribute || call.operands.empty()) return {};
+// What the row says of result k.
+std::optional<dtype> expected_dtype(const op_row& row, std::size_t k, const prepared& call) {
+  const result after = k < row.results.size() ? row.results[k].type : row.types.after;
+  if (after == result::attribute || call.operands.empty()) return {};
   std::optional<dtype> common;
   for (const named_operand& o : call.operands) {
     const operand& spec =
@@ -129,7 +131,7 @@ std::optional<dtype> expected_dtype(const op_row& row, const prepared& call) {
       if (spec.part == role::value) common = common ? promote(*common, x.type()) : x.type();
   }
   if (!common) return {};
-  return result_of(lifted(*common, row.types.before), row.types.after);
+  return result_of(lifted(*common, row.types.before), after);
 }
 
 std::optional<shape> expected_shape(const op_row& row, const prepared& call) {
@@ -144,11 +146,17 @@ std::optional<shape> expected_shape(const op_row& row, const prepared& call) {
 void judge_results(session& s, const prepared& call, const tensor_list& got) {
   s.found.counted(check::results);
   if (got.empty()) return s.found.add(check::results, call.label, "no result", "at least one");
-  const std::optional<dtype> type = expected_dtype(s.row, call);
+  if (const std::size_t named = s.row.results.size(); named && static_cast<std::size_t>(got.size()) != named)
+    s.found.add(check::results, call.label, std::to_string(got.size()) + " results",
+                std::to_string(named) + ", by the row");
+  for (int k = 0; k < got.size(); ++k) {
+    const std::optional<dtype> type = expected_dtype(s.row, static_cast<std::size_t>(k), call);
+    if (type && got[k].type() != *type)
+      s.found.add(check::results, call.label,
+                  std::string(kerngrad::name_of(got[k].type())) + " as result " + std::to_string(k),
+                  std::string(kerngrad::name_of(*type)) + ", by the row");
+  }
   const std::optional<shape> dims = expected_shape(s.row, call);
-  if (type && got[0].type() != *type)
-    s.found.add(check::results, call.label, std::string(kerngrad::name_of(got[0].type())),
-                std::string(kerngrad::name_of(*type)) + ", by the row");
   if (dims && !(got[0].dims() == *dims))
     s.found.add(check::results, call.label, "shape " + to_string(got[0].dims()),
                 to_string(*dims) + ", as elementwise ops give");

@@ -165,13 +165,14 @@ std::vector<sample> foreign_samples(const op_row& row, bool long_ones) {
     candidates = window_samples(row, long_ones);
   if (row.group == family::pool && row.operands.size() == 1) candidates = window_samples(row, long_ones);
   for (const attributes& attrs : attribute_choices(row)) {
-    if (row.takes_list()) {
-      const shapes pair = {{2, 3}, {2, 3}}, three(3, {long_ones ? 67 : 5});
-      for (const shapes& dims : {shapes{{7}}, pair, three, shapes(2)})
-        candidates.push_back({{{row.operands[0].name, dims}}, attrs});
-      continue;
+    for (const shapes& dims : shapes_for(row, long_ones)) {
+      candidates.push_back(make_sample(row, dims, attrs));
+      if (!row.takes_list()) continue;
+      for (std::size_t count : {2, 3}) {
+        candidates.push_back(candidates.back());
+        candidates.back().operands.back().dims = shapes(count, dims.back());
+      }
     }
-    for (const shapes& dims : shapes_for(row, long_ones)) candidates.push_back(make_sample(row, dims, attrs));
   }
   std::vector<sample> legal;
   for (sample& call : candidates)

@@ -136,7 +136,6 @@ tensor values_for(const op_row& row, std::size_t operand, const shape& dims, dty
 }
 
 const operand& spec_named(const op_row& row, std::string_view name) {
-  if (row.takes_list()) return row.operands[0];
   const int at = name.empty() && row.operands.size() == 1 ? 0 : row.operand_index(name);
   if (at < 0) fail("check_op", "a sample with operand " + std::string(name), "operands of " + std::string(row.name));
   return row.operands[static_cast<std::size_t>(at)];
@@ -163,7 +162,7 @@ std::vector<named_operand> operands_for(const op_row& row, const sample& call, d
       std::vector<tensor> list;
       for (const shape& dims : given.dims)
         list.push_back(values_for(row, i, dims, taken, range_of(row, i, given.name, ranges), draw));
-      if (row.takes_list()) operands.emplace_back(given.name, list);
+      if (spec.list) operands.emplace_back(given.name, list);
       else operands.emplace_back(given.name, list[0]);
     }
   }

@@ -15,8 +15,9 @@ namespace {
 
 // The operand's name and place, for errors.
 std::string operand_text(const op_row& row, int i) {
-  const operand& spec = row.takes_list() ? row.operands[0] : row.operands[static_cast<std::size_t>(i)];
-  return row.takes_list() ? std::string(spec.name) + "[" + std::to_string(i) + "]" : std::string(spec.name);
+  const std::size_t at = row.place_of(static_cast<std::size_t>(i));
+  const operand& spec = row.operands[at];
+  return std::string(spec.name) + (spec.list ? "[" + std::to_string(static_cast<std::size_t>(i) - at) + "]" : "");
 }
 
 // A number stands for an integer where it is whole.
@@ -40,10 +41,11 @@ bool is_choice(std::string_view choices, std::string_view text) {
 
 void check_operands(const op_row& row, std::span<const tensor* const> in) {
   const std::size_t most = row.operands.size();
-  if (row.takes_list() ? in.empty() : in.size() > most)
-    fail(row.name, std::to_string(in.size()) + " operands", row.takes_list() ? "at least 1" : std::to_string(most));
+  if (row.takes_list() ? in.size() < most : in.size() > most)
+    fail(row.name, std::to_string(in.size()) + " operands",
+         row.takes_list() ? "at least " + std::to_string(most) : std::to_string(most));
   for (std::size_t i = 0; i < (row.takes_list() ? in.size() : most); ++i) {
-    const operand& spec = spec_of(row, static_cast<int>(i));
+    const operand& spec = row.operand_at(i);
     if (i >= in.size() || !in[i]->defined()) {
       if (!spec.optional)
         fail(row.name, "no operand " + operand_text(row, static_cast<int>(i)), "a tensor", "pass one");
@@ -62,7 +64,8 @@ bool attrs_as_declared(const op_row& row, std::span<const attr_value> given) {
     const attr_spec& spec = row.attrs[i];
     const attr_value& value = given[i];
     if (value.kind() != spec.kind) {
-      if (value.given() || spec.required || spec.kind != attr_kind::list) return false;
+      const bool list = spec.kind == attr_kind::list || spec.kind == attr_kind::numbers;
+      if (value.given() || spec.required || !list) return false;
       continue;  // the default of a list is none
     }
     const auto within = [&](double number) { return number >= spec.least && number <= spec.most; };
@@ -72,6 +75,8 @@ bool attrs_as_declared(const op_row& row, std::span<const attr_value> given) {
       return false;
     for (std::int64_t item : value.as_list())
       if (!within(static_cast<double>(item))) return false;
+    for (double item : value.as_numbers())
+      if (!within(item)) return false;
   }
   return true;
 }
@@ -90,6 +95,9 @@ attr_value check_attr(const op_row& row, const attr_spec& spec, const attr_value
   };
   if (value.kind() == attr_kind::integer || value.kind() == attr_kind::number) within(value.as_number());
   for (std::int64_t item : value.as_list()) within(static_cast<double>(item));
+  for (double item : value.as_numbers()) within(item);
+  if (spec.kind == attr_kind::numbers && value.kind() == attr_kind::list)
+    return std::vector<double>(value.as_list().begin(), value.as_list().end());
   const bool to_integer = value.kind() == attr_kind::number && spec.kind != attr_kind::number;
   return to_integer ? attr_value(value.as_integer()) : value;
 }
@@ -124,10 +132,8 @@ void check_schema(const kernel_schema& schema) {
     if (o.types.bits == 0 || o.types.bits >> dtype_count)
       refuse(o.types.bits ? " with dtypes that do not exist" : " without dtypes",
              "dtypes such as " + to_string(any_dtype));
-    if (o.part != role::value && o.part != role::own) refuse(" of an unknown role", "role::value or role::own");
-    if (o.list && schema.operands.size() > 1)
-      fail("register_kernel", "a list operand " + std::string(o.name) + " among others", "a list alone",
-           "leave the schema out: operands are then the kernel's business");
+    if (o.part > role::read) refuse(" of an unknown role", "role::value, role::own or role::read");
+    if (o.list && i + 1 < schema.operands.size()) refuse(", a list, before others", "a list as the last operand");
   }
   for (std::size_t i = 0; i < schema.attrs.size(); ++i) {
     const attr_spec& a = schema.attrs[i];
@@ -157,7 +163,7 @@ dtype common_dtype(const op_row& row, std::span<const tensor* const> in, std::sp
   dtype common = in.empty() || !in[0]->defined() ? dtype::float32 : in[0]->type();
   bool any = false;
   for (std::size_t i = 0; i < in.size(); ++i) {
-    if (!in[i]->defined() || spec_of(row, static_cast<int>(i)).part != role::value) continue;
+    if (!in[i]->defined() || row.operand_at(i).part != role::value) continue;
     common = any ? promote(common, in[i]->type()) : in[i]->type();
     any = true;
   }

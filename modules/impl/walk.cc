@@ -169,9 +169,10 @@ void walk::step(const node& n, std::span<tensor> dys) {
   for (std::uint32_t s = 0; s < n.slots; ++s) {
     const slot& target = t_.slots[n.first_slot + s];
     if (!wanted(target)) continue;
-    const rule_fn run = n.rule->of[n.rule->list ? 0 : s].run;
+    const std::uint32_t part = n.rule->place_of(s);
+    const rule_fn run = n.rule->of[part].run;
     if (!run) continue;
-    at.operand = static_cast<int>(s);
+    at.operand = static_cast<int>(s - part);
     accumulate(grad(target.value), run(at), recorded_);
   }
 }
@@ -180,8 +181,7 @@ void walk::step_free(const node& n, std::span<tensor> dys) {
   const free_gradient& rule = t_.free[n.free];
   std::vector<bool> wants(n.slots);
   for (std::uint32_t s = 0; s < n.slots; ++s) wants[s] = wanted(t_.slots[n.first_slot + s]);
-  std::vector<tensor> complete(dys.begin(), dys.end());
-  if (n.results > 1) complete = completed({t_, n, dys});
+  const std::vector<tensor> complete = frame_all_dy({t_, n, dys});
   std::vector<tensor> given = rule.run(complete, wants);
   if (given.size() != n.slots)
     fail(rule.name, "a rule that returns " + std::to_string(given.size()) + " gradients",
@@ -203,7 +203,8 @@ void walk::step_free(const node& n, std::span<tensor> dys) {
 
 void walk::forget(node& n) {
   for (std::uint32_t s = 0; s < n.slots; ++s) t_.slots[n.first_slot + s].saved = tensor();
-  if (n.kept_result != none) t_.results[n.kept_result] = tensor();
+  std::uint32_t at = n.first_kept;
+  for (std::uint32_t rest = n.kept_results; rest; rest &= rest - 1) t_.results[at++] = tensor();
   if (n.free != none) t_.free[n.free] = {};
 }
 

@@ -2,6 +2,7 @@
 // From JSON lines to tensors, attributes and calls.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <limits>
@@ -129,12 +130,26 @@ kg::tensor tensor_of(const json& value) {
 
 namespace {
 
-void flatten(const json& list, std::vector<std::int64_t>& out) {
+void flatten(const json& list, std::vector<json>& out) {
   for (const json& item : list) {
     if (item.is_array()) flatten(item, out);
-    else if (item.is_number_integer()) out.push_back(integer_of<std::int64_t>(item));
-    else throw skip_case{"a list attribute of other things than integers, which no call can hold"};
+    else if (item.is_number()) out.push_back(item);
+    else throw skip_case{"a list attribute of other things than numbers, which no call can hold"};
   }
+}
+
+// Integers, unless one of them is none.
+kg::attr_value list_of(const json& value) {
+  std::vector<json> items;
+  flatten(value, items);
+  if (!std::ranges::all_of(items, [](const json& item) { return item.is_number_integer(); })) {
+    std::vector<double> numbers;
+    for (const json& item : items) numbers.push_back(item.get<double>());
+    return numbers;
+  }
+  std::vector<std::int64_t> list;
+  for (const json& item : items) list.push_back(integer_of<std::int64_t>(item));
+  return list;
 }
 
 kg::attr_value dtype_value(const std::string& name) {
@@ -152,9 +167,7 @@ kg::attr_value value_of(const json& value, kg::attr_kind wanted) {
   if (value.is_string() && wanted == kg::attr_kind::dtype) return dtype_value(value.get<std::string>());
   if (value.is_string()) return std::string_view(value.get_ref<const std::string&>());
   if (!value.is_array()) throw corpus_error("not an attribute: " + value.dump());
-  std::vector<std::int64_t> list;
-  flatten(value, list);
-  return list;
+  return list_of(value);
 }
 
 }  // namespace

@@ -132,7 +132,7 @@ translation translated(const kg::op_row& row, const json& line) {
       continue;
     }
     if (operands < row.operands.size() && !row.operands[operands].optional) {
-      if (row.takes_list()) call.operands.push_back(list_argument(value));
+      if (row.operands[operands].list) call.operands.push_back(list_argument(value));
       else call.operands.emplace_back(row.operands[operands].name, tensor_argument(value));
       made.operands[name] = row.operands[operands++].name;
       continue;

@@ -32,10 +32,11 @@ std::string attributes_text(const kg::op_row& row) {
   return text.empty() ? "none" : text;
 }
 
-std::string result_text(const kg::op_row& row) {
-  switch (row.types.after) {
+std::string result_text(const kg::op_row& row, kg::result type) {
+  switch (type) {
     case kg::result::boolean: return "bool";
     case kg::result::int32: return "int32";
+    case kg::result::int64: return "int64";
     case kg::result::float32: return "float32";
     case kg::result::complex64: return "complex64";
     case kg::result::attribute: return "`dtype`";
@@ -47,6 +48,14 @@ std::string result_text(const kg::op_row& row) {
     case kg::lift::floats: return "promoted; integers as float32";
     default: return "promoted";
   }
+}
+
+std::string results_text(const kg::op_row& row) {
+  if (row.results.empty()) return result_text(row, row.types.after);
+  std::string text;
+  for (const kg::result_spec& one : row.results)
+    text += fmt::format("{}`{}`: {}, {}", text.empty() ? "" : "<br>", one.name, one.doc, result_text(row, one.type));
+  return text;
 }
 
 // Bars would end a cell.
@@ -106,7 +115,7 @@ std::string docs_page() {
       if (static_cast<int>(row.group) != group) continue;
       text += fmt::format(
           "| {} | {} | {} | {} | {} | {} | {} | {} |\n", row.name, cell(row.doc), operands_text(row),
-          cell(attributes_text(row)), result_text(row), dtypes_text(kg::kernel_dtypes(kg::backend::simd, id)),
+          cell(attributes_text(row)), results_text(row), dtypes_text(kg::kernel_dtypes(kg::backend::simd, id)),
           row.no_gradient.empty() ? "rule" : fmt::format("none: {}", row.no_gradient), bounds_text(row.name));
     }
   }

@@ -86,6 +86,7 @@ json json_of(const kg::attr_value& value) {
     case kg::attr_kind::number: return value.as_number();
     case kg::attr_kind::dtype: return kg::name_of(value.as_dtype());
     case kg::attr_kind::text: return value.as_text();
+    case kg::attr_kind::numbers: return std::vector<double>(value.as_numbers().begin(), value.as_numbers().end());
     case kg::attr_kind::list: break;
   }
   return std::vector<std::int64_t>(value.as_list().begin(), value.as_list().end());
@@ -160,6 +161,8 @@ json json_of(const kg::explanation& told) {
   json results = json::array();
   for (const kg::explained_result& y : told.results) {
     results.push_back(json_of(y.made));
+    results.back()["name"] = y.name;
+    results.back()["at_most"] = y.at_most;
     results.back()["kept"] = kg::name_of(y.kept);
   }
   json runs;

@@ -61,7 +61,8 @@ enum {
   KERNGRAD_NUMBER_ATTR,
   KERNGRAD_DTYPE_ATTR,
   KERNGRAD_TEXT_ATTR,
-  KERNGRAD_LIST_ATTR /* of up to 16 integers */
+  KERNGRAD_LIST_ATTR,   /* of integers */
+  KERNGRAD_NUMBERS_ATTR /* of numbers */
 };
 
 typedef struct kerngrad_pack kerngrad_pack;     /* a pack while its init runs */
@@ -155,6 +156,7 @@ typedef struct kerngrad_value {
   const int64_t* list; /* lists */
   int32_t count;       /* of the list */
   int32_t reserved;    /* 0 */
+  const double* numbers; /* lists of numbers, `count` of them */
 } kerngrad_value;
 
 /* ------------------------------------------------------------------------------------------ the host */
@@ -216,6 +218,9 @@ typedef struct kerngrad_host {
   /* A tensor with a copy of these elements. */
   const kerngrad_tensor* (*make_tensor)(kerngrad_call* call, int32_t dtype, int32_t rank, const int64_t* dims,
                                         const void* elements);
+
+  /* An attribute that is a list of numbers; valid until the call ends. */
+  int (*get_numbers)(kerngrad_call* call, const char* name, const double** values, int32_t* count);
 } kerngrad_host;
 
 /* ------------------------------------------------------------------------------------------ the exported symbol */
