@@ -16,11 +16,12 @@ namespace kerngrad::rows {
 inline constexpr operand input_any[] = {{"input", any_dtype}};
 inline constexpr operand value_any[] = {{"value", any_dtype}};
 inline constexpr operand list_any[] = {{.name = "tensors", .types = any_dtype, .list = true}};
-inline constexpr operand x_indices[] = {{"x", any_dtype}, {"indices", only(dtype::int32), role::own}};
-inline constexpr operand dy_indices[] = {{"dy", floating}, {"indices", only(dtype::int32), role::own}};
+inline constexpr dtype_set index_dtypes = only(dtype::int32) | only(dtype::int64);
+inline constexpr operand x_indices[] = {{"x", any_dtype}, {"indices", index_dtypes, role::own}};
+inline constexpr operand dy_indices[] = {{"dy", floating}, {"indices", index_dtypes, role::own}};
 inline constexpr operand x_segments[] = {{"x", floating | only(dtype::int32) | only(dtype::int64)},
-                                         {"segmentIds", only(dtype::int32), role::own}};
-inline constexpr operand indices_only[] = {{"indices", only(dtype::int32), role::own}};
+                                         {"segmentIds", index_dtypes, role::own}};
+inline constexpr operand indices_only[] = {{"indices", index_dtypes, role::own}};
 
 consteval op_row move_row(std::string_view name, std::string_view doc, std::span<const operand> operands,
                           std::span<const attr_spec> attrs, infer_fn infer, convention how) {

@@ -299,12 +299,36 @@ kernels::gather_geometry gather_geometry_of(const launch_call& c, const shape& x
           extent_of(indices, batch, indices.rank()), extent_of(x, 0, batch)};
 }
 
-void check_indices(const launch_call& c, const view& indices, std::int64_t limit) {
-  const auto* values = static_cast<const std::int32_t*>(indices.data);
-  for (std::int64_t i = 0; i < indices.dims.size(); ++i)
-    if (values[i] < 0 || values[i] >= limit)
-      c.call.refuse("index " + std::to_string(values[i]), "indices from 0 to " + std::to_string(limit - 1));
+template <class T>
+void check_each(const launch_call& c, const T* indices, std::int64_t count, std::int64_t limit) {
+  for (std::int64_t i = 0; i < count; ++i)
+    if (indices[i] < 0 || indices[i] >= limit)
+      c.call.refuse("index " + std::to_string(indices[i]), "indices from 0 to " + std::to_string(limit - 1));
 }
+
+void check_indices(const launch_call& c, const view& indices, std::int64_t limit) {
+  const std::int64_t count = indices.dims.size();
+  if (indices.type == dtype::int32) return check_each(c, static_cast<const std::int32_t*>(indices.data), count, limit);
+  if (limit > std::numeric_limits<std::int32_t>::max())
+    c.call.refuse("an axis of " + std::to_string(limit) + " elements", "at most 2^31 - 1 where it is indexed");
+  check_each(c, static_cast<const std::int64_t*>(indices.data), count, limit);
+}
+
+// The same call with int64 indices as int32, which kernels take. What int32 does not hold becomes -1, which is outside
+// of every range as well.
+void on_int32(const launch_call& c, std::size_t at, launch_fn launch) {
+  const view& wide = c.in[at];
+  const tensor scratch = tensor_access::adopt(allocate(dtype::int32, wide.dims));
+  std::byte* const data = tensor_access::buffer(scratch)->data;
+  const std::span from(static_cast<const std::int64_t*>(wide.data), static_cast<std::size_t>(wide.dims.size()));
+  std::ranges::transform(from, reinterpret_cast<std::int32_t*>(data), [](std::int64_t i) {
+    return std::in_range<std::int32_t>(i) ? static_cast<std::int32_t>(i) : -1;
+  });
+  std::vector<view> in(c.in.begin(), c.in.end());
+  in[at] = {data, wide.dims, dtype::int32};
+  launch({c.call, c.kernel, c.table, in, c.out});
+}
+bool has_wide_indices(const launch_call& c, std::size_t at) { return c.in[at].type == dtype::int64; }
 
 // A list of indices for each batch: chunks of batches.
 void run_batches(const launch_call& c, const kernels::gather_geometry& g) {
@@ -345,6 +369,7 @@ bool split_segments(const launch_call& c, const kernels::segment_geometry& g) {
 void gather(const launch_call& c) {
   const kernels::gather_geometry g = gather_geometry_of(c, c.in[0].dims, c.in[1].dims);
   check_indices(c, c.in[1], g.axis);
+  if (has_wide_indices(c, 1)) return on_int32(c, 1, gather);
   // One list of indices for all is the common case: chunks of indices, or of slices that are all looked up alike.
   if (g.batch == 1 && g.outer == 1) {
     run_slices(c, g.count, c.out[0].dims.size(), 1, [&](std::int64_t count, const void* const* in, void* const* out) {
@@ -367,6 +392,7 @@ void gather_grad(const launch_call& c) {
   const kernels::gather_geometry g = gather_geometry_of(c, c.out[0].dims, c.in[1].dims);
   check_indices(c, c.in[1], g.axis);
   if (c.out[0].dims.size() == 0) return;
+  if (has_wide_indices(c, 1)) return on_int32(c, 1, gather_grad);
   if (g.batch != 1) return run_batches(c, g);
   if (g.outer == 1 && split_segments(c, {g.count, g.inner, g.axis})) return;
   run_slices(c, g.outer, c.in[0].dims.size(), 2, [&](std::int64_t outer, const void* const* in, void* const* out) {
@@ -377,6 +403,7 @@ void gather_grad(const launch_call& c) {
 }
 
 void segment_sum(const launch_call& c) {
+  if (has_wide_indices(c, 1)) return on_int32(c, 1, segment_sum);
   const int rank = c.in[1].dims.rank();
   const kernels::segment_geometry g{c.in[1].dims.size(), extent_of(c.in[0].dims, rank, c.in[0].dims.rank()),
                                     c.out[0].dims[0]};
@@ -384,6 +411,7 @@ void segment_sum(const launch_call& c) {
 }
 
 void one_hot(const launch_call& c) {
+  if (has_wide_indices(c, 0)) return on_int32(c, 0, one_hot);
   const kernels::one_hot_geometry g{c.in[0].dims.size(),
                                     c.call.attr(place_in(attributes::one_hot, "depth")).as_integer(),
                                     1,
