@@ -364,17 +364,19 @@ HWY_INLINE auto ComplexEqual(D d, V a, V b) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
+#include "kernels/dispatch.h"
+
 namespace kerngrad::kernels {
 
 #define KG_BINARY(Name, types, expression) types(KG_DISPATCH, Name)
 #define KG_DISPATCH(Name, type)                                                                   \
-  HWY_EXPORT(Name##_##type);                                                                      \
-  HWY_EXPORT(Name##_##type##_broadcast);                                                          \
+  KG_TARGETS_OF(Name##_##type);                                                                   \
+  KG_TARGETS_OF(Name##_##type##_broadcast);                                                       \
   void Name##_##type(const void* a, const void* b, void* y, std::size_t n) {                      \
-    HWY_DYNAMIC_DISPATCH(Name##_##type)(a, b, y, n);                                              \
+    KG_ON_TARGET(Name##_##type)(a, b, y, n);                                                      \
   }                                                                                               \
   void Name##_##type##_broadcast(const void* const* in, void* const* out, const void* geometry) { \
-    HWY_DYNAMIC_DISPATCH(Name##_##type##_broadcast)(in, out, geometry);                           \
+    KG_ON_TARGET(Name##_##type##_broadcast)(in, out, geometry);                                   \
   }
 #include "kernels/binary.inc"
 

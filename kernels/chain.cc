@@ -172,15 +172,17 @@ HWY_INLINE void run_listed(const void* const* in, void* const* out, const void* 
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
+#include "kernels/dispatch.h"
+
 namespace kerngrad::kernels {
 
-#define KG_EXPORT(name) HWY_EXPORT(name)
-#define KG_DISPATCH_NAME(name) HWY_DYNAMIC_DISPATCH(name)
+#define KG_TARGETS_OF_NAME(name) KG_TARGETS_OF(name)
+#define KG_ON_TARGET_NAME(name) KG_ON_TARGET(name)
 #define KG_DISPATCH(head, first, second, third, type)                                           \
-  KG_EXPORT(KG_CHAIN_NAME(head, first, second, third, type));                                   \
+  KG_TARGETS_OF_NAME(KG_CHAIN_NAME(head, first, second, third, type));                          \
   void KG_CHAIN_NAME(head, first, second, third, type)(const void* const* in, void* const* out, \
                                                        const void* geometry) {                  \
-    KG_DISPATCH_NAME(KG_CHAIN_NAME(head, first, second, third, type))(in, out, geometry);       \
+    KG_ON_TARGET_NAME(KG_CHAIN_NAME(head, first, second, third, type))(in, out, geometry);      \
   }
 #define KG_CHAIN(head, first, second, third) KG_CHAIN_TYPES(KG_DISPATCH, head, first, second, third)
 #include "kernels/chain.inc"

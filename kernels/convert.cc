@@ -219,13 +219,15 @@ void ComplexAbs_complex64_run(const void* const* in, void* const* out, const voi
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
+#include "kernels/dispatch.h"
+
 namespace kerngrad::kernels {
 
 #define KG_CONVERT(Name, types) types(KG_DISPATCH, Name)
 #define KG_DISPATCH(Name, type)                                                             \
-  HWY_EXPORT(Name##_##type##_run);                                                          \
+  KG_TARGETS_OF(Name##_##type##_run);                                                       \
   void Name##_##type##_run(const void* const* in, void* const* out, const void* geometry) { \
-    HWY_DYNAMIC_DISPATCH(Name##_##type##_run)(in, out, geometry);                           \
+    KG_ON_TARGET(Name##_##type##_run)(in, out, geometry);                                   \
   }
 #include "kernels/convert.inc"
 

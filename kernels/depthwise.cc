@@ -481,11 +481,13 @@ KG_DEPTHWISE_KERNELS(KG_DEFINE_DEPTHWISE)
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
+#include "kernels/dispatch.h"
+
 namespace kerngrad::kernels {
 #define KG_DISPATCH_DEPTHWISE(Name, type)                                             \
-  HWY_EXPORT(Name##_##type);                                                          \
+  KG_TARGETS_OF(Name##_##type);                                                       \
   void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    HWY_DYNAMIC_DISPATCH(Name##_##type)(in, out, geometry);                           \
+    KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
   }
 KG_DEPTHWISE_KERNELS(KG_DISPATCH_DEPTHWISE)
 #undef KG_DISPATCH_DEPTHWISE

@@ -103,12 +103,14 @@ KG_FUSED_TYPES(KG_DEFINE_FUSED)
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
+#include "kernels/dispatch.h"
+
 namespace kerngrad::kernels {
 
 #define KG_DISPATCH_FUSED(type)                                                            \
-  HWY_EXPORT(FinishLayer_##type);                                                          \
+  KG_TARGETS_OF(FinishLayer_##type);                                                       \
   void FinishLayer_##type(const void* const* in, void* const* out, const void* geometry) { \
-    HWY_DYNAMIC_DISPATCH(FinishLayer_##type)(in, out, geometry);                           \
+    KG_ON_TARGET(FinishLayer_##type)(in, out, geometry);                                   \
   }
 KG_FUSED_TYPES(KG_DISPATCH_FUSED)
 

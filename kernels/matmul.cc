@@ -297,11 +297,13 @@ void BatchMatMul_int32(const void* const* in, void* const* out, const void* geom
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
+#include "kernels/dispatch.h"
+
 namespace kerngrad::kernels {
 #define KG_DISPATCH_MATMUL(Name, type)                                                \
-  HWY_EXPORT(Name##_##type);                                                          \
+  KG_TARGETS_OF(Name##_##type);                                                       \
   void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    HWY_DYNAMIC_DISPATCH(Name##_##type)(in, out, geometry);                           \
+    KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
   }
 KG_MATMUL_KERNELS(KG_DISPATCH_MATMUL)
 #undef KG_DISPATCH_MATMUL

@@ -21,6 +21,8 @@
 #include <new>
 #include <thread>
 
+#include "kernels/targets.h"
+
 namespace kerngrad::kernels {
 namespace {
 
@@ -245,6 +247,7 @@ std::size_t cpus_available() {
 void use_pool(pool_fn pool) { other_pool.store(pool, std::memory_order_release); }
 
 void run_chunks(std::size_t count, chunk_fn run, void* job) {
+  require_target();
   if (const pool_fn other = other_pool.load(std::memory_order_acquire)) return other(count, run, job);
   run_on_pool(count, run, job);
 }

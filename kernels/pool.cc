@@ -321,11 +321,13 @@ KG_POOL_KERNELS(KG_DEFINE_POOL)
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
+#include "kernels/dispatch.h"
+
 namespace kerngrad::kernels {
 #define KG_DISPATCH_POOL(Name, type)                                                  \
-  HWY_EXPORT(Name##_##type);                                                          \
+  KG_TARGETS_OF(Name##_##type);                                                       \
   void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    HWY_DYNAMIC_DISPATCH(Name##_##type)(in, out, geometry);                           \
+    KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
   }
 KG_POOL_KERNELS(KG_DISPATCH_POOL)
 #undef KG_DISPATCH_POOL

@@ -100,13 +100,13 @@ void Select_8(const void* const* in, void* const* out, const void* geometry) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
+#include "kernels/dispatch.h"
+
 namespace kerngrad::kernels {
 
-#define KG_DISPATCH(Name)                                                    \
-  HWY_EXPORT(Name);                                                          \
-  void Name(const void* const* in, void* const* out, const void* geometry) { \
-    HWY_DYNAMIC_DISPATCH(Name)(in, out, geometry);                           \
-  }
+#define KG_DISPATCH(Name) \
+  KG_TARGETS_OF(Name);    \
+  void Name(const void* const* in, void* const* out, const void* geometry) { KG_ON_TARGET(Name)(in, out, geometry); }
 KG_DISPATCH(Select_1)
 KG_DISPATCH(Select_4)
 KG_DISPATCH(Select_8)

@@ -364,13 +364,15 @@ void SoftmaxCrossEntropy(const void* const* in, void* const* out, const reduce_g
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
+#include "kernels/dispatch.h"
+
 namespace kerngrad::kernels {
 
 #define KG_SOFTMAX(Name, types) types(KG_DISPATCH, Name)
 #define KG_DISPATCH(Name, type)                                                       \
-  HWY_EXPORT(Name##_##type);                                                          \
+  KG_TARGETS_OF(Name##_##type);                                                       \
   void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    HWY_DYNAMIC_DISPATCH(Name##_##type)(in, out, geometry);                           \
+    KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
   }
 #include "kernels/softmax.inc"
 #undef KG_SOFTMAX

@@ -13,10 +13,15 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 #include <atomic>
+#include <bit>
+
+#include "kernels/dispatch.h"
 
 namespace kerngrad::kernels {
 
-HWY_EXPORT(name_of_target);
+KG_TARGETS_OF(name_of_target);
+
+constinit std::atomic<std::uint32_t> target_place{0};
 
 namespace {
 // Better targets have lower bits in Highway.
@@ -29,6 +34,12 @@ int list(std::int64_t set, target* out, int capacity) {
   }
   return count;
 }
+
+// The place of the best target of a set; 0 for a set that has none.
+std::uint32_t place_of(std::int64_t set) {
+  const std::uint64_t all = HWY_TARGETS, some = static_cast<std::uint64_t>(set) & all;
+  return some == 0 ? 0 : 1 + static_cast<std::uint32_t>(std::popcount(all & ((some & -some) - 1)));
+}
 }  // namespace
 
 int supported_targets(target* out, int capacity) {
@@ -40,15 +51,31 @@ int supported_targets(target* out, int capacity) {
 
 int compiled_targets(target* out, int capacity) { return list(HWY_TARGETS, out, capacity); }
 
+std::uint32_t choose_target() {
+  const std::uint32_t best = place_of(hwy::SupportedTargets());
+  if (best == 0) refuse_cpu();
+  std::uint32_t none = 0;  // a pin that came meanwhile stays
+  return target_place.compare_exchange_strong(none, best, std::memory_order_relaxed) ? best : none;
+}
+
+void require_target() {
+  if (target_place.load(std::memory_order_relaxed) == 0) choose_target();
+}
+
+// Highway is told as well: kernels of authors ask it.
 void pin_target(std::int64_t bits) {
   target all[64];
   supported_targets(all, 64);  // remembers the CPU's own set before the first pin hides it
   hwy::SetSupportedTargetsForTest(bits);
+  target_place.store(place_of(bits), std::memory_order_relaxed);
 }
 
-void unpin_target() { hwy::SetSupportedTargetsForTest(0); }
+void unpin_target() {
+  hwy::SetSupportedTargetsForTest(0);
+  target_place.store(0, std::memory_order_relaxed);
+}
 
-const char* running_target() { return HWY_DYNAMIC_DISPATCH(name_of_target)(); }
+const char* running_target() { return KG_ON_TARGET(name_of_target)(); }
 
 }  // namespace kerngrad::kernels
 #endif

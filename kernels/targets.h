@@ -18,6 +18,10 @@ int compiled_targets(target* out, int capacity);
 void pin_target(std::int64_t bits);
 /// Removes the pin: the best supported target is chosen again.
 void unpin_target();
+/// Chooses a target if none was chosen yet: before work for threads, whose chunks must not throw.
+void require_target();
+/// Throws kg::error: the CPU has none of the targets that were compiled in. Defined in modules/impl/scratch.cc.
+[[noreturn]] void refuse_cpu();
 /// The name of the target that a dispatched kernel runs on now, as the kernel itself reports it.
 const char* running_target();
 

@@ -166,21 +166,23 @@ struct clip : short_map {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
+#include "kernels/dispatch.h"
+
 namespace kerngrad::kernels {
 
 #define KG_UNARY(Name, types, expression) types(KG_DISPATCH, Name)
 #define KG_PARAMETRIC(Name, types, map) types(KG_DISPATCH_RUN, Name)
-#define KG_DISPATCH(Name, type)                                                                               \
-  HWY_EXPORT(Name##_##type);                                                                                  \
-  void Name##_##type(const void* x, void* y, std::size_t n) { HWY_DYNAMIC_DISPATCH(Name##_##type)(x, y, n); } \
-  void Name##_##type##_run(const void* const* in, void* const* out, const void* geometry) {                   \
-    const auto& g = *static_cast<const unary_geometry*>(geometry);                                            \
-    Name##_##type(in[0], out[0], static_cast<std::size_t>(g.count));                                          \
+#define KG_DISPATCH(Name, type)                                                                       \
+  KG_TARGETS_OF(Name##_##type);                                                                       \
+  void Name##_##type(const void* x, void* y, std::size_t n) { KG_ON_TARGET(Name##_##type)(x, y, n); } \
+  void Name##_##type##_run(const void* const* in, void* const* out, const void* geometry) {           \
+    const auto& g = *static_cast<const unary_geometry*>(geometry);                                    \
+    Name##_##type(in[0], out[0], static_cast<std::size_t>(g.count));                                  \
   }
 #define KG_DISPATCH_RUN(Name, type)                                                         \
-  HWY_EXPORT(Name##_##type##_run);                                                          \
+  KG_TARGETS_OF(Name##_##type##_run);                                                       \
   void Name##_##type##_run(const void* const* in, void* const* out, const void* geometry) { \
-    HWY_DYNAMIC_DISPATCH(Name##_##type##_run)(in, out, geometry);                           \
+    KG_ON_TARGET(Name##_##type##_run)(in, out, geometry);                                   \
   }
 #include "kernels/unary.inc"
 

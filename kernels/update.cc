@@ -110,31 +110,31 @@ void adam_f64(double* p, double* m, double* v, const double* g, std::size_t n, c
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
+#include "kernels/dispatch.h"
+
 namespace kerngrad::kernels {
 
-HWY_EXPORT(sgd_f32);
-HWY_EXPORT(sgd_f64);
-HWY_EXPORT(momentum_f32);
-HWY_EXPORT(momentum_f64);
-HWY_EXPORT(adam_f32);
-HWY_EXPORT(adam_f64);
+KG_TARGETS_OF(sgd_f32);
+KG_TARGETS_OF(sgd_f64);
+KG_TARGETS_OF(momentum_f32);
+KG_TARGETS_OF(momentum_f64);
+KG_TARGETS_OF(adam_f32);
+KG_TARGETS_OF(adam_f64);
 
-void sgd_float32(float* p, const float* g, std::size_t n, double rate) { HWY_DYNAMIC_DISPATCH(sgd_f32)(p, g, n, rate); }
-void sgd_float64(double* p, const double* g, std::size_t n, double rate) {
-  HWY_DYNAMIC_DISPATCH(sgd_f64)(p, g, n, rate);
-}
+void sgd_float32(float* p, const float* g, std::size_t n, double rate) { KG_ON_TARGET(sgd_f32)(p, g, n, rate); }
+void sgd_float64(double* p, const double* g, std::size_t n, double rate) { KG_ON_TARGET(sgd_f64)(p, g, n, rate); }
 void momentum_float32(float* p, float* m, const float* g, std::size_t n, double rate, double friction, bool nesterov) {
-  HWY_DYNAMIC_DISPATCH(momentum_f32)(p, m, g, n, rate, friction, nesterov);
+  KG_ON_TARGET(momentum_f32)(p, m, g, n, rate, friction, nesterov);
 }
 void momentum_float64(double* p, double* m, const double* g, std::size_t n, double rate, double friction,
                       bool nesterov) {
-  HWY_DYNAMIC_DISPATCH(momentum_f64)(p, m, g, n, rate, friction, nesterov);
+  KG_ON_TARGET(momentum_f64)(p, m, g, n, rate, friction, nesterov);
 }
 void adam_float32(float* p, float* m, float* v, const float* g, std::size_t n, const adam_step& step) {
-  HWY_DYNAMIC_DISPATCH(adam_f32)(p, m, v, g, n, step);
+  KG_ON_TARGET(adam_f32)(p, m, v, g, n, step);
 }
 void adam_float64(double* p, double* m, double* v, const double* g, std::size_t n, const adam_step& step) {
-  HWY_DYNAMIC_DISPATCH(adam_f64)(p, m, v, g, n, step);
+  KG_ON_TARGET(adam_f64)(p, m, v, g, n, step);
 }
 
 }  // namespace kerngrad::kernels

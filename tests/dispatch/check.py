@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check.py PROBE OBJDUMP: the raw door costs what the dispatched kernel called by hand costs.
+"""check.py PROBE OBJDUMP: the raw door costs less than the same kernel that a caller dispatches by hand.
 
-1. Machine code: the two functions of the probe are the same instructions, whatever target runs.
-2. Instructions executed: callgrind counts the same number in both, inclusive of the kernel (on AVX2 where the CPU has
-   it: callgrind knows no AVX-512). Symbols are bound at start, so that no count holds the linker's work.
+1. Machine code: the raw door is the call of the kernel's entry point and nothing else, whatever target runs.
+2. Instructions executed: callgrind counts fewer in the raw door than in the same loop behind the caller's own
+   HWY_DYNAMIC_DISPATCH, inclusive of the kernel (on AVX2 where the CPU has it: callgrind knows no AVX-512). Symbols are
+   bound at start, so that no count holds the linker's work.
 3. A typed call executes as many instructions after a hook was added and removed as before there ever was one.
 4. A typed call, one with an attribute, a call by name and an op of a recorded chain, forward and backward, stay under
    their limits: what they executed when the limits were set, and a tenth for other compilers.
@@ -40,14 +41,14 @@ def executed(probe, function):
 
 def main():
     probe, objdump = sys.argv[1:3]
-    hand, raw = (instructions(objdump, probe, name) for name in ('by_hand', 'raw_door'))
-    if not hand or hand != raw:
-        sys.exit(f'machine code differs:\nby hand:  {hand}\nraw door: {raw}')
-    print('machine code of both doors:', '; '.join(hand))
+    entry, raw = (instructions(objdump, probe, name) for name in ('entry_point', 'raw_door'))
+    if not entry or entry != raw:
+        sys.exit(f'machine code differs:\nentry point: {entry}\nraw door:    {raw}')
+    print('machine code of the raw door:', '; '.join(raw))
     counts = {name: executed(probe, name) for name in ('by_hand', 'raw_door')}
     print('instructions executed for 1, 8 and 64 floats:', counts)
-    if counts['raw_door'] != counts['by_hand']:
-        sys.exit('the raw door executes other instructions than the call by hand')
+    if not 0 < counts['raw_door'] < counts['by_hand']:
+        sys.exit('the raw door executes as many instructions as the dispatch by hand, or more')
     typed = {name: executed(probe, name) for name in ('before_hooks', 'after_hooks')}
     print('instructions executed by a typed sum of one float:', typed)
     if not typed['before_hooks'] or typed['after_hooks'] != typed['before_hooks']:

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// How an entry point finds the kernel for this CPU: every kernel has a table with its function for each target that was
+// compiled, and one word says for all of them which place of the table runs. A call reads the word and jumps.
+// Highway's own HWY_DYNAMIC_DISPATCH, which kernels of authors use, computes the place from a bit set in every call.
+// To include in the last pass only, inside of HWY_ONCE.
+#pragma once
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "hwy/highway.h"
+
+namespace kerngrad::kernels {
+
+/// The place in every table: 0, whose function chooses, until there was a first call; then that of the best target
+/// which the CPU has, or of the pinned one.
+extern std::atomic<std::uint32_t> target_place [[gnu::visibility("hidden")]];
+
+/// Chooses the best target and writes its place; throws kg::error where the CPU has none of those compiled.
+std::uint32_t choose_target();
+
+inline constexpr std::size_t table_places = 1 + static_cast<std::size_t>(std::popcount(std::uint64_t{HWY_TARGETS}));
+
+/// The functions of one kernel: at 0 the one that chooses, then those of the targets, the best first.
+template <class F>
+struct target_table {
+  F at[table_places];
+};
+
+template <class F>
+struct first_call;
+template <class R, class... Args>
+struct first_call<R (*)(Args...)> {
+  template <const target_table<R (*)(Args...)>& Table>
+  static R run(Args... args) {
+    return Table.at[choose_target()](args...);
+  }
+};
+
+/// The table, of a list in Highway's order in which a target that was not compiled is null.
+template <class F, std::size_t N>
+consteval target_table<F> table_of(F first, const F (&targets)[N]) {
+  target_table<F> table{{first}};
+  std::size_t place = 1;
+  for (const F target : targets)
+    if (target) table.at[place++] = target;
+  return table;
+}
+
+}  // namespace kerngrad::kernels
+
+#if HWY_TARGETS & (HWY_EMU128 | HWY_SCALAR)
+#define KG_LAST_TARGET(name) HWY_CHOOSE_FALLBACK(name)
+#else
+#define KG_LAST_TARGET(name) nullptr
+#endif
+
+/// Defines the table of a kernel, beside the namespaces of the targets.
+#define KG_TARGETS_OF(name)                                                                   \
+  static constexpr target_table<decltype(&HWY_STATIC_DISPATCH(name))> name##_on_targets =     \
+      table_of<decltype(&HWY_STATIC_DISPATCH(name))>(                                         \
+          &first_call<decltype(&HWY_STATIC_DISPATCH(name))>::template run<name##_on_targets>, \
+          {HWY_CHOOSE_TARGET_LIST(name), KG_LAST_TARGET(name)})
+/// The function of the kernel that runs here: KG_ON_TARGET(Exp_float32)(x, y, n).
+#define KG_ON_TARGET(name) (name##_on_targets.at[target_place.load(std::memory_order_relaxed)])
