@@ -117,7 +117,7 @@ class prepared {
       kernel_.flat1(in_[0].data, out_[0].data, static_cast<std::size_t>(out_[0].dims.size()));
     else if (kernel_.flat2 && in_.size() == 2)
       kernel_.flat2(in_[0].data, in_[1].data, out_[0].data, static_cast<std::size_t>(out_[0].dims.size()));
-    else kg::launcher_of(row_)({*call_, kernel_, kg::kernel_tables[0].data(), in_, out_});
+    else kg::launcher_of(row_)({*call_, kernel_, kg::backend::simd, true, in_, out_});
   }
 
   double read() const { return read_; }

@@ -307,7 +307,7 @@ export namespace kerngrad {
 template <fixed_string Op, class... Args>
   requires known_op<Op>
 inline call_result<known<Op>> call(const Args&... args) {
-  return detail::invoke<known<Op>>(detail::known_entry(op_id<Op>), args...);
+  return detail::invoke<known<Op>>(detail::known_entry<op_id<Op>>(), args...);
 }
 
 /// Runs a known op on a list of operands (Concat, Pack, AddN) or for all its results, as many as shapes and attributes
@@ -315,7 +315,7 @@ inline call_result<known<Op>> call(const Args&... args) {
 template <fixed_string Op, class... Attrs>
   requires known_op<Op>
 tensor_list call_list(std::span<const tensor> operands, const Attrs&... given) {
-  return detail::invoke_list<known<Op>>(detail::known_entry(op_id<Op>), operands, given...);
+  return detail::invoke_list<known<Op>>(detail::known_entry<op_id<Op>>(), operands, given...);
 }
 
 }  // namespace kerngrad

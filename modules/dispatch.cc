@@ -205,11 +205,13 @@ std::shared_ptr<const backend_directory> first_backends();
 /// Makes these the backends; the registry stays as it is. Under the writers' lock. Throws before anything has changed.
 void publish_backends(std::shared_ptr<const backend_directory> backends);
 
-/// One state of backends and registry. Readers see it whole and unchanged.
+/// One state of backends and registry. Readers see it whole and unchanged. A name is here if something was registered
+/// for it; find_name knows the others.
 class snapshot {
  public:
   snapshot(std::vector<std::shared_ptr<const name_record>> records, std::shared_ptr<const backend_directory> backends);
   const name_record* find(std::string_view name) const;
+  const name_record* find(std::string_view name, std::uint64_t hash) const;
   const std::vector<std::shared_ptr<const name_record>>& records() const { return records_; }
   const std::shared_ptr<const backend_directory>& backends() const { return backends_; }
 
@@ -222,6 +224,11 @@ class snapshot {
 
 /// The present state; it stays that under the writers' lock, until the next of these.
 const snapshot& present_snapshot();
+/// What a name means, registered or not: a known op's own record where nothing was registered for it. A program in
+/// which this is called carries every known op; typed calls never do.
+const name_record* find_name(const snapshot& now, std::string_view name);
+/// Every name, in no order.
+std::vector<const name_record*> all_names(const snapshot& now);
 /// Makes these the registry's records; the backends stay. Under the writers' lock. Throws before anything has changed.
 void publish_records(std::vector<std::shared_ptr<const name_record>> records);
 
@@ -233,6 +240,7 @@ class pinned {
   pinned(const pinned&) = delete;
   pinned& operator=(const pinned&) = delete;
   inline const snapshot* operator->() const { return at_; }
+  inline const snapshot& operator*() const { return *at_; }
 
  private:
   const snapshot* at_;
@@ -306,8 +314,9 @@ struct expected_results {
 tensor_list run_registered(const registered_kernel& kernel, const live_backend& on, dtype compute,
                            std::span<const operand_ref> operands, std::span<const attribute_ref> attrs,
                            const expected_results& expected);
-/// "simd, reference, mine": the backends that have a kernel of that name, or empty.
+/// "simd, reference, mine": the backends that have a kernel of that name, or of that op, or empty.
 std::string backends_with(std::string_view name);
+std::string backends_with(const op_entry& op);
 /// The rule of the innermost rule_scope of this thread that has one for an op, whoever's kernels it runs on; null when
 /// there is none.
 const op_gradient* rule_of_scope(const op_entry& op);

@@ -58,11 +58,12 @@ struct op_entry {
   launch_fn launch = nullptr;                               // the row's launcher
   int id = -1;                                              // place in op_table; -1 for an op from outside
   std::array<const kernel_slot*, backend_count> kernels{};  // by dtype, per built-in backend
-  const op_gradient* gradient = nullptr;                    // null: none
+  const op_gradient* gradient = nullptr;                    // of an op from outside; null: none, or see gradient_of
   std::array<dtype_set, backend_count> plain_cpp{};         // of `kernels`: those that are no SIMD code
   std::array<dtype_set, backend_count> flat{};  // of `kernels`: those that take operands as they are, array by array
   dtype_set plain{};                            // operands that all are of one of these need no check and no promotion
   std::uint8_t bare_operands = 0;               // of an op that the typed door runs without looking further; else 0
+  bool built_in = false;                        // a known op with the library's own kernels
 
   constexpr const kernel_slot& kernel(int backend, dtype type) const {
     return kernels[static_cast<std::size_t>(backend)][static_cast<int>(type)];
@@ -106,9 +107,28 @@ constexpr op_entry make_entry(const op_row& row, int id, std::array<const kernel
   return entry;
 }
 
-/// The entries of the known ops, by id.
-extern const std::array<op_entry, static_cast<std::size_t>(op_count)> known_entries;
-inline const op_entry& known_entry(int id) { return known_entries[static_cast<std::size_t>(id)]; }
+/// The entries of the known ops: an object each, so that a program which calls an op carries the kernels of that op and
+/// of no other.
+template <int Id>
+extern const op_entry entry_object;
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wundefined-var-template"  // impl/entries.cc defines all of them
+template <int Id>
+consteval const op_entry& known_entry() {
+  return entry_object<Id>;
+}
+#pragma clang diagnostic pop
+
+/// All of them, by id: for look-ups by name, because who refers to this table carries every kernel.
+extern const std::array<const op_entry*, static_cast<std::size_t>(op_count)> known_entries;
+/// The rules of the known ops, by id; null: none. They call most ops: only what opens a recording, or tells whether an
+/// op has a rule, refers to them.
+using gradient_table = std::array<const op_gradient*, static_cast<std::size_t>(op_count)>;
+extern const gradient_table known_gradients;
+/// The rule that an op was compiled with, or null.
+inline const op_gradient* gradient_of(const op_entry& op, const gradient_table& known = known_gradients) {
+  return op.id >= 0 ? known[static_cast<std::size_t>(op.id)] : op.gradient;
+}
 
 /// While the scope that this begins is the innermost for an op, this thread records the op with `rule`.
 std::shared_ptr<void> begin_override(const op_entry& op, const op_gradient& rule);

@@ -27,8 +27,7 @@ struct fused_tail {
 
 /// Whether the reduction hands every element the same of its gradient, the element's value aside.
 constexpr bool adds_up(const fused_tail& tail) {
-  return tail.op == &known_entries[static_cast<std::size_t>(op_id<"Sum">)] ||
-         tail.op == &known_entries[static_cast<std::size_t>(op_id<"Mean">)];
+  return tail.op == &known_entry<op_id<"Sum">>() || tail.op == &known_entry<op_id<"Mean">>();
 }
 
 /// How a step is run when all operands of the program have one shape and one floating dtype.
@@ -183,7 +182,7 @@ constexpr drawn_program draw(fused_kind what, std::span<const std::size_t> of) {
   if (what != fused_kind::gradient) p.results.push_back(root.at);
   if (what != fused_kind::value) {
     symbol seed;
-    const bool of_mean = p.tail.op == &known_entries[static_cast<std::size_t>(op_id<"Mean">)];
+    const bool of_mean = p.tail.op == &known_entry<op_id<"Mean">>();
     if (what == fused_kind::gradient || of_mean)
       seed = {&list, list.add({.kind = step_kind::operand, .place = static_cast<std::int8_t>(N)})};
     else seed = constant_step(1, root);

@@ -13,6 +13,10 @@ export namespace kerngrad {
 
 struct launch_call;
 
+/// The built-in backends, in the order of their tables.
+enum class backend : std::uint8_t { simd, reference };
+inline constexpr int backend_count = 2;
+
 /// The code of one kernel: op, dtype and backend are its place in the table. All null where there is none.
 struct kernel_slot {
   kernels::run_fn run = nullptr;
@@ -27,7 +31,8 @@ struct kernel_slot {
 struct launch_call {
   const inference& call;      ///< row, signatures after promotion, attributes, compute dtype
   const kernel_slot& kernel;  ///< the kernel of the row for the compute dtype
-  const kernel_slot* table;   ///< all kernels of the backend: slot(op, dtype) = table[op * dtype_count + dtype]
+  backend from;               ///< whose kernels of other ops the launcher takes where it needs some
+  bool built_in;              ///< `kernel` is one of the library's own: several threads may share its work
   std::span<const view> in;
   std::span<view> out;  ///< as the shape rule says; `made` changes shapes
 };

@@ -28,7 +28,7 @@ template <fixed_string Op>
   requires known_op<Op>
 struct unary_op {
   tensor operator()(const tensor& x) const { return call<Op>(x); }
-  tensor operator()(tensor&& x) const { return detail::run_unary(detail::known_entry(op_id<Op>), x, 1); }
+  tensor operator()(tensor&& x) const { return detail::run_unary(detail::known_entry<op_id<Op>>(), x, 1); }
   template <symbolic X>
   constexpr symbol operator()(X x) const {
     return call<Op>(x);
@@ -55,7 +55,7 @@ struct binary_op {
   }
 
  private:
-  static inline const detail::op_entry& entry() { return detail::known_entry(op_id<Op>); }
+  static inline const detail::op_entry& entry() { return detail::known_entry<op_id<Op>>(); }
 };
 
 // One name per op, in the order of the rows; docs/ops.md says what each computes.

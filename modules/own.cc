@@ -339,7 +339,7 @@ struct entry_of {
 };
 template <fixed_string Name>
 struct entry_of<known<Name>> {
-  static const op_entry& get() { return known_entry(op_id<Name>); }
+  static const op_entry& get() { return known_entry<op_id<Name>>(); }
 };
 
 }  // namespace kerngrad::detail

@@ -90,9 +90,9 @@ inline constexpr std::array<kernel_slot, dtype_count> backend_slots = slots_on<N
 // A known op with these kernels, whichever built-in backend is active; its rule and everything else are its own.
 template <fixed_string Name, class Backend>
 const op_entry& entry_on() {
-  static const op_entry entry = make_entry(row_of<op_id<Name>>, op_id<Name>,
-                                           {backend_slots<Name, Backend>.data(), backend_slots<Name, Backend>.data()},
-                                           known_entry(op_id<Name>).gradient);
+  static const op_entry entry =
+      make_entry(row_of<op_id<Name>>, op_id<Name>,
+                 {backend_slots<Name, Backend>.data(), backend_slots<Name, Backend>.data()}, nullptr);
   return entry;
 }
 
@@ -134,7 +134,7 @@ class rule_scope {
     // Recordings point to it after the scope has ended. A rule's type says all but its masks, which are the same for
     // every value that one expression gives.
     static const detail::op_gradient rule = detail::instantiate<row_of<op_id<Name>>>(given.parts);
-    scope_ = detail::begin_override(detail::known_entry(op_id<Name>), rule);
+    scope_ = detail::begin_override(detail::known_entry<op_id<Name>>(), rule);
   }
   ~rule_scope() { detail::end_override(scope_); }
   rule_scope(const rule_scope&) = delete;

@@ -191,7 +191,7 @@ template <fixed_string Op, class A, class B>
 constexpr symbol pair_step(A a, B b) {
   if constexpr (!symbolic<A>) return pair_step<Op>(literal_step(a, as_step(b)), b);
   else if constexpr (!symbolic<B>) return pair_step<Op>(a, literal_step(b, as_step(a)));
-  else return symbol_call<known<Op>>(&known_entries[static_cast<std::size_t>(op_id<Op>)], nullptr, a, b);
+  else return symbol_call<known<Op>>(&known_entry<op_id<Op>>(), nullptr, a, b);
 }
 
 // No constant expression calls it: its name is what the compiler says of a fused reduction over two axes, or none.
@@ -204,7 +204,7 @@ constexpr reduced_symbol reduced_step(symbol x, const axes& over, bool keep_dims
   if (value.kind() == attr_kind::integer) axis = value.as_integer();
   else if (value.given() && value.as_list().size() == 1) axis = value.as_list()[0];
   else if (value.given()) a_fused_reduction_is_over_all_axes_or_one();
-  return {x, &known_entries[static_cast<std::size_t>(op_id<Op>)], axis, keep_dims};
+  return {x, &known_entry<op_id<Op>>(), axis, keep_dims};
 }
 
 }  // namespace kerngrad::detail
@@ -215,7 +215,7 @@ export namespace kerngrad {
 template <fixed_string Op, class... Args>
   requires known_op<Op> && (symbolic<Args> || ...)
 constexpr symbol call(const Args&... args) {
-  return detail::symbol_call<known<Op>>(&detail::known_entries[static_cast<std::size_t>(op_id<Op>)], nullptr, args...);
+  return detail::symbol_call<known<Op>>(&detail::known_entry<op_id<Op>>(), nullptr, args...);
 }
 
 // The operators and functions of ops_elementwise.cc on symbols.

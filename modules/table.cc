@@ -84,6 +84,12 @@ inline constexpr auto reference_kernels = joined(
     reference::depthwise_reference, reference::fused_reference, reference::pool_reference, reference::move_reference,
     reference::create_reference, reference::random_reference);
 
+/// The names of all ops by id, apart from the rows: a look-up by name when the program runs refers to no row.
+inline constexpr auto op_names_by_id = []() consteval {
+  std::array<std::string_view, op_count> names{};
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = op_table[i].name;
+  return names;
+}();
 /// Ids of all ops in the order of their names: what a look-up by name searches.
 inline constexpr auto ops_by_name = []() consteval {
   std::array<std::uint16_t, op_count> order{};
@@ -100,7 +106,7 @@ constexpr int find_op(std::string_view name) {
   std::size_t low = 0, high = ops_by_name.size();
   while (low < high) {
     const std::size_t middle = (low + high) / 2;
-    const int order = op_table[ops_by_name[middle]].name.compare(name);
+    const int order = op_names_by_id[ops_by_name[middle]].compare(name);
     if (order == 0) return ops_by_name[middle];
     if (order < 0) low = middle + 1;
     else high = middle;
@@ -166,9 +172,9 @@ template <fixed_string Name>
   requires known_op<Name>
 inline constexpr int op_id = find_op(Name);
 
-/// A row by id. A reference with linkage, so that it can be a template argument.
+/// A row by id: an object of its own, so that who names it refers to this row alone.
 template <int Id>
-inline constexpr const op_row& row_of = op_table[Id];
+inline constexpr op_row row_of = op_table[Id];
 
 /// How exact the kernels of an op are in one dtype, in units in the last place of the result.
 struct op_accuracy {
@@ -180,10 +186,6 @@ struct op_accuracy {
 };
 /// The accuracy of an op in float32 or float64; nothing where the result is exact or bounded by its family's summation.
 std::optional<op_accuracy> accuracy_of(std::string_view name, dtype type);
-
-/// The built-in backends, in the order of their tables.
-enum class backend : std::uint8_t { simd, reference };
-inline constexpr int backend_count = 2;
 
 /// A backend with a table of kernels.
 template <backend Which>
@@ -214,7 +216,7 @@ consteval kernel_table slots_of(const std::array<kernels::entry, N>& list) {
   return table;
 }
 
-/// kernel_tables[backend][op * dtype_count + dtype].
+/// kernel_tables[backend][op * dtype_count + dtype]. Who reads it when it runs refers to every kernel there is.
 inline constexpr std::array<kernel_table, backend_count> kernel_tables{slots_of(simd_kernels),
                                                                        slots_of(reference_kernels)};
 
@@ -222,6 +224,20 @@ inline constexpr std::array<kernel_table, backend_count> kernel_tables{slots_of(
 constexpr const kernel_slot& slot_of(backend which, int id, dtype type) {
   return kernel_tables[static_cast<std::size_t>(which)]
                       [static_cast<std::size_t>(id * dtype_count + static_cast<int>(type))];
+}
+
+/// The kernels of one op: kernels_of_op<Id>[backend][dtype]. Who reads it when it runs refers to those alone.
+template <int Id>
+inline constexpr auto kernels_of_op = []() consteval {
+  std::array<std::array<kernel_slot, dtype_count>, backend_count> slots{};
+  for (std::size_t b = 0; b < backend_count; ++b)
+    for (std::size_t type = 0; type < dtype_count; ++type) slots[b][type] = kernel_tables[b][Id * dtype_count + type];
+  return slots;
+}();
+/// One of them.
+template <fixed_string Name>
+inline const kernel_slot& kernel_of(backend which, dtype type) {
+  return kernels_of_op<op_id<Name>>[static_cast<std::size_t>(which)][static_cast<std::size_t>(type)];
 }
 
 /// The dtypes that a backend has kernels of an op for.

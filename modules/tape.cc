@@ -135,10 +135,11 @@ struct tape_lists {
 
 struct tape : tape_lists {
   std::uint64_t id = 0;
-  int depth = 0;        // how many gradients are being recorded
-  int paused = 0;       // how many scopes keep their ops off the tape
-  int walks = 0;        // how many walks back are under way
-  bool nested = false;  // one gradient was recorded inside another since the tape was empty
+  const gradient_table* rules = nullptr;  // brought by the first recording: a program without one has none of them
+  int depth = 0;                          // how many gradients are being recorded
+  int paused = 0;                         // how many scopes keep their ops off the tape
+  int walks = 0;                          // how many walks back are under way
+  bool nested = false;                    // one gradient was recorded inside another since the tape was empty
   std::uint32_t next_value = 1;
   std::uint64_t foreign = 0;  // a recording of another thread whose tensors went into this one; 0: none did
 

@@ -79,15 +79,12 @@ struct backend_set {
   }
 };
 
+// By op and dtype; kernels of unknown ops have no place.
 std::shared_ptr<const kernel_table> table_of(std::span<const kernels::entry> kernels) {
   auto table = std::make_shared<kernel_table>();
   for (const kernels::entry& item : kernels) {
     const int id = find_op(item.op);
-    if (id < 0) fail("register_kernel_table", "a kernel of " + std::string(item.op), "kernels of known ops");
-    const convention how = op_table[static_cast<std::size_t>(id)].convention;
-    if (!item.run || (!item.flat2 && (how == convention::binary || how == convention::add_n)))
-      fail("register_kernel_table", "a kernel of " + std::string(item.op) + " that lacks run or flat2",
-           "run, and for ops of two operands flat2 as well");
+    if (id < 0) continue;
     (*table)[static_cast<std::size_t>(id * dtype_count + static_cast<int>(item.type))] = {item.run, item.flat1,
                                                                                           item.flat2, nullptr};
   }
@@ -273,6 +270,16 @@ using namespace detail;
 
 namespace {
 
+// What a launcher may call of a kernel is there.
+void check_entry(const kernels::entry& item) {
+  const int id = find_op(item.op);
+  if (id < 0) fail("register_kernel_table", "a kernel of " + std::string(item.op), "kernels of known ops");
+  const convention how = op_table[static_cast<std::size_t>(id)].convention;
+  if (!item.run || (!item.flat2 && (how == convention::binary || how == convention::add_n)))
+    fail("register_kernel_table", "a kernel of " + std::string(item.op) + " that lacks run or flat2",
+         "run, and for ops of two operands flat2 as well");
+}
+
 void add_backend(const backend_record& added) {
   if (added.name.empty()) fail("register_backend", "an empty name", "a name");
   const changes_lock changing;
@@ -290,6 +297,7 @@ void register_backend(std::string_view name, backend_factory factory, int priori
 }
 
 void register_kernel_table(std::string_view name, std::span<const kernels::entry> kernels, int priority) {
+  for (const kernels::entry& item : kernels) check_entry(item);
   add_backend({std::string(name), priority, {}, table_of(kernels)});
 }
 

@@ -266,7 +266,7 @@ struct meaning {
 
 bool look_up(std::string_view name, std::string_view on, meaning& found) {
   const pinned now;
-  const name_record* record = now->find(name);
+  const name_record* record = find_name(*now, name);
   if (!record) return false;
   found.op = record->op_now();
   if (!record->kernels.empty())

@@ -51,9 +51,9 @@ struct running {
   std::span<view> views;
 };
 
-// Allocates the results and runs a kernel of a table. Nothing is written before everything was checked. What a launcher
-// needs besides, it takes from a built-in table.
-tensor_list launched_on(const op_entry& op, const kernel_slot& slot, int table, const running& run) {
+// Allocates the results and runs a kernel of a table. Nothing is written before everything was checked. Kernels of
+// other ops a launcher takes from the built-in backend `from`.
+tensor_list launched_on(const op_entry& op, const kernel_slot& slot, backend from, bool built_in, const running& run) {
   const inference& call = run.call;
   for (std::size_t i = 0; i < run.in.size(); ++i)
     if (!run.views[i].data && run.in[i]->defined()) run.views[i].data = host_data(tensor_access::buffer(*run.in[i]));
@@ -67,7 +67,7 @@ tensor_list launched_on(const op_entry& op, const kernel_slot& slot, int table, 
   bool any = false;
   for (const view& y : results) any = any || y.dims.size() > 0;
   if (any) {
-    const launch_call all{call, slot, kernel_tables[static_cast<std::size_t>(table)].data(), run.views, results};
+    const launch_call all{call, slot, from, built_in, run.views, results};
     slot.direct ? slot.direct(all) : op.launch(all);
     if (call.row.bounded)
       for (int k = 0; k < out.size(); ++k) cut_to(out[k], results[static_cast<std::size_t>(k)].dims);
@@ -100,7 +100,8 @@ bool launched_there(const live_backend& on, const registered_kernel* instead, co
   const kernel_slot* slot = on.slot(op, call.compute);
   if (!slot) return false;
   watch_run watched(op.row->name, on, call.compute, run.in);
-  out = launched_on(op, *slot, on.table >= 0 ? on.table : static_cast<int>(backend::simd), run);
+  if (on.table >= 0) out = launched_on(op, *slot, static_cast<backend>(on.table), op.built_in, run);
+  else out = launched_on(op, *slot, backend::simd, false, run);
   watched.done(out);
   return true;
 }
@@ -133,7 +134,7 @@ tensor_list launched(const op_entry& op, const running& run, const registered_ke
   }
   const int table = instead ? -1 : quick();
   if (table >= 0 && op.kernel(table, call.compute).exists())
-    return launched_on(op, op.kernel(table, call.compute), table, run);
+    return launched_on(op, op.kernel(table, call.compute), static_cast<backend>(table), op.built_in, run);
   return launched_slowly(op, run, instead);
 }
 
@@ -230,7 +231,7 @@ namespace {
 // Whether the result of an elementwise op may be written over x: its elements are of the result's dtype and nobody else
 // holds them. Kernels from outside are not asked to bear that.
 bool may_overwrite(const op_entry& op, const tensor& x, dtype made) {
-  return op.id >= 0 && &op == &known_entry(op.id) && tensor_access::buffer(x)->type == made && tensor_access::unique(x);
+  return op.built_in && tensor_access::buffer(x)->type == made && tensor_access::unique(x);
 }
 
 // The memory of the operand that gives it up, if there is one.

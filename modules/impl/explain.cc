@@ -28,7 +28,7 @@ std::string place_text(const std::string& where) { return where.empty() ? "" : "
 // What a name means now, held after the snapshot has been let go of.
 std::optional<name_record> record_of(std::string_view name) {
   const pinned now;
-  const name_record* record = now->find(name);
+  const name_record* record = find_name(*now, name);
   if (!record || !record->runs()) return {};
   name_record copy = *record;
   copy.op = record->op_now();
@@ -327,7 +327,7 @@ class explainer {
   void tell_gradient() {
     explained_gradient& g = told_.gradient;
     const op_gradient* scoped = record_.op ? rule_of_scope(*record_.op) : nullptr;
-    const op_gradient* rule = scoped ? scoped : record_.op ? record_.op->gradient : nullptr;
+    const op_gradient* rule = scoped ? scoped : record_.op ? gradient_of(*record_.op) : nullptr;
     if (scoped) {
       g.origin = gradient_origin::rule_scope;
     } else if (record_.gradient_now()) {

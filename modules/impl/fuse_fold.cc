@@ -167,7 +167,7 @@ void folding::run_part(std::int64_t row, std::int64_t first, std::int64_t end, s
   all.finish(part);
 }
 
-bool is_mean(const fused_tail& tail) { return tail.op == &known_entry(op_id<"Mean">); }
+bool is_mean(const fused_tail& tail) { return tail.op == &known_entry<op_id<"Mean">>(); }
 
 }  // namespace
 
@@ -187,8 +187,8 @@ bool run_folded(const fused_program& program, std::span<const tensor* const> in,
   const std::size_t root = static_cast<std::size_t>(program.results[0]);
   uniform_run run{program, type};
   // A mean is a sum, divided in double at the end.
-  const kernel_slot& slot = is_mean(tail) ? slot_of(backend::simd, op_id<"Sum">, type)
-                                          : tail.op->kernel(static_cast<int>(backend::simd), type);
+  const kernel_slot& slot =
+      is_mean(tail) ? kernel_of<"Sum">(backend::simd, type) : tail.op->kernel(static_cast<int>(backend::simd), type);
   const row_shape rows = rows_of(tail, dims);
   if (rows.rows == 0 || program.uniform[root].gives_truths || !slot.run || program.steps[root].kind != step_kind::op ||
       !run.choose_steps({}))

@@ -232,7 +232,7 @@ block_place fused_plan::place_of(std::size_t i, dtype wanted, int cast_buffer) {
   to.how = block_step::form::cast;
   to.to = wanted;
   to.operands = 1;
-  to.kernel = &slot_of(backend::simd, op_id<"Cast">, v.type);
+  to.kernel = &kernel_of<"Cast">(backend::simd, v.type);
   to.in[0] = p;
   to.out.is = block_place::kind::buffer;
   to.out.size = static_cast<std::uint8_t>(size_of(wanted));
@@ -278,7 +278,7 @@ void fused_plan::plan_op(std::size_t i) {
       block_step& fill = ready_.add();
       fill.how = form::fill;
       fill.operands = 1;
-      fill.kernel = &slot_of(backend::simd, op_id<"Fill">, compute);
+      fill.kernel = &kernel_of<"Fill">(backend::simd, compute);
       fill.in[0] = all.in[k];
       fill.out.is = block_place::kind::buffer;
       fill.out.size = all.in[k].size;

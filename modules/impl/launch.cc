@@ -198,7 +198,7 @@ void reduce(const launch_call& c) {
   void* moved = tensor_access::buffer(scratch)->data;
   detail::permute(c, c.in[0].data, moved, c.in[0].type, dims, perm);
   const view in[] = {{moved, dims, c.in[0].type}};
-  run_outer({c.call, c.kernel, c.table, in, c.out}, kernels::reduce_geometry{outer, count, 1});
+  run_outer({c.call, c.kernel, c.from, c.built_in, in, c.out}, kernels::reduce_geometry{outer, count, 1});
 }
 
 void along_axis(const launch_call& c) { run_outer(c, around_resolved(c)); }

@@ -23,9 +23,10 @@ view part_of(const view& x, std::int64_t offset, const shape& dims) {
   return {static_cast<std::byte*>(x.data) + offset * width_of(x), dims, x.type};
 }
 
+// The same call, on the kernel of another op.
 template <fixed_string Op>
-const kernel_slot& kernel_of(const launch_call& c) {
-  return c.table[op_id<Op> * dtype_count + static_cast<int>(c.call.compute)];
+launch_call with_kernel_of(const launch_call& c) {
+  return {c.call, kernel_of<Op>(c.from, c.call.compute), c.from, true, c.in.first(2), c.out};
 }
 
 /// Bias and activation of one call.
@@ -85,7 +86,7 @@ void for_equal_parts(std::int64_t total, std::int64_t least, Part part) {
 }  // namespace
 
 void fused_matmul(const launch_call& c) {
-  const launch_call product{c.call, kernel_of<"BatchMatMul">(c), c.table, c.in.first(2), c.out};
+  const launch_call product = with_kernel_of<"BatchMatMul">(c);
   const finish after(c, shapes::matmul_finish, false);
   const view &a = c.in[0], &y = c.out[0];
   const bool one_product = a.dims.rank() == 2 && c.in[1].dims.rank() == 2;
@@ -100,7 +101,7 @@ void fused_matmul(const launch_call& c) {
   for_equal_parts(y.dims[0], rows, [&](std::int64_t begin, std::int64_t count) {
     const view in[] = {part_of(a, begin * k, {count, k}), c.in[1]};
     view out[] = {part_of(y, begin * n, {count, n})};
-    matmul({c.call, product.kernel, c.table, in, out});
+    matmul({c.call, product.kernel, c.from, true, in, out});
     after.rows(out[0].data, count, n);
   });
 }
@@ -155,17 +156,18 @@ void run_in_parts(const launch_call& c, const kernel_slot& kernel, const kernels
 
 void fused_conv(const launch_call& c) {
   const bool depthwise = c.call.row.depthwise;
-  const kernel_slot& kernel = depthwise ? kernel_of<"DepthwiseConv2dNative">(c) : kernel_of<"Conv2D">(c);
+  const launch_call product = depthwise ? with_kernel_of<"DepthwiseConv2dNative">(c) : with_kernel_of<"Conv2D">(c);
   const bool channels_first = shapes::is_channels_first(c.call);
   const finish after(c, shapes::conv_finish, channels_first);
   const kernels::window_geometry& g = detail::resolved(c, resolved_geometry::kind::window).window;
   // Windows below the image, which explicit padding can give, and empty images have no rows to cut a strip from.
   const bool has_strips = std::max<std::int64_t>((g.out_h - 1) * g.stride_h - g.pad_top, 0) < g.in_h;
   if (channels_first || !after.is_by_column() || after.changes_nothing() || !has_strips) {
-    conv({c.call, kernel, c.table, c.in.first(2), c.out});
+    conv(product);
     return after.all();
   }
-  run_in_parts(c, kernel, g, after, depthwise ? first_level : half_of_second_level, depthwise ? 1 : least_packed_rows);
+  run_in_parts(c, product.kernel, g, after, depthwise ? first_level : half_of_second_level,
+               depthwise ? 1 : least_packed_rows);
 }
 
 }  // namespace kerngrad::launch

@@ -35,10 +35,6 @@ std::int64_t extent_of(const shape& dims, int first, int last) {
 
 namespace {
 
-const kernel_slot& slot_in(const launch_call& c, int id, dtype type) {
-  return c.table[id * dtype_count + static_cast<int>(type)];
-}
-
 // Axes of size 1 go; neighbours that both sides walk as one become one.
 std::vector<copy_axis> merged(const std::vector<copy_axis>& axes) {
   std::vector<copy_axis> kept;
@@ -102,7 +98,7 @@ void copy_strided(const launch_call& c, const void* in, void* out, dtype type, s
   }
   g.in_offset = in_offset;
   g.out_offset = out_offset;
-  const kernel_slot& kernel = slot_in(c, op_id<"Transpose">, type);
+  const kernel_slot& kernel = kernel_of<"Transpose">(c.from, type);
   std::int64_t count = 1;
   for (int i = 0; i < g.rank; ++i) count *= g.dims[i];
   if (count < split_least || !worth_splitting(count, 1)) return kernel.run(&in, &out, &g);
@@ -138,7 +134,7 @@ void permute(const launch_call& c, const void* in, void* out, dtype type, const 
 
 void fill_with(const launch_call& c, void* out, dtype type, std::int64_t count, double value) {
   const element_of element(value, type);
-  const kernel_slot& kernel = slot_in(c, op_id<"Fill">, type);
+  const kernel_slot& kernel = kernel_of<"Fill">(c.from, type);
   const std::int64_t chunk = count >= split_least && worth_splitting(count, 1) ? chunk_elements(1) : count;
   const std::int64_t size = static_cast<std::int64_t>(size_of(type));
   in_chunks(count, chunk, count * size, [&](std::int64_t begin, std::int64_t part) {
@@ -326,7 +322,7 @@ void on_int32(const launch_call& c, std::size_t at, launch_fn launch) {
   });
   std::vector<view> in(c.in.begin(), c.in.end());
   in[at] = {data, wide.dims, dtype::int32};
-  launch({c.call, c.kernel, c.table, in, c.out});
+  launch({c.call, c.kernel, c.from, c.built_in, in, c.out});
 }
 bool has_wide_indices(const launch_call& c, std::size_t at) { return c.in[at].type == dtype::int64; }
 
@@ -344,11 +340,10 @@ void run_batches(const launch_call& c, const kernels::gather_geometry& g) {
 // Rows added up at their ids in chunks of segments, each of which looks at all ids: a segment gets its rows in their
 // order. False where that does not pay: looking at an id takes as long as adding sixteen elements.
 bool split_segments(const launch_call& c, const kernels::segment_geometry& g) {
-  const kernel_table& simd = kernel_tables[static_cast<std::size_t>(backend::simd)];
   const std::int64_t wanted = std::min({g.inner / 128, g.segments, std::int64_t{16}});
-  if (wanted < 2 || c.table != simd.data() || !worth_splitting(c, g.rows * g.inner, 1)) return false;
+  if (wanted < 2 || c.from != backend::simd || !worth_splitting(c, g.rows * g.inner, 1)) return false;
   const std::int64_t piece = (g.segments + wanted - 1) / wanted, chunks = (g.segments + piece - 1) / piece;
-  const kernel_slot& kernel = slot_in(c, op_id<"UnsortedSegmentSum">, c.out[0].type);
+  const kernel_slot& kernel = kernel_of<"UnsortedSegmentSum">(c.from, c.out[0].type);
   const auto* ids = static_cast<const std::uint32_t*>(c.in[1].data);
   const tensor scratch = tensor_access::adopt(allocate(dtype::int32, {chunks, g.rows}));
   auto* const shifted = reinterpret_cast<std::uint32_t*>(tensor_access::buffer(scratch)->data);

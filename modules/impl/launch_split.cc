@@ -4,7 +4,6 @@
 module;
 #include <algorithm>
 #include <bit>
-#include <functional>
 #include "kernels/abi.h"
 #include "kernels/binary.h"
 #include "kernels/parallel.h"
@@ -28,21 +27,11 @@ bool worth_splitting(std::int64_t elements, double cost) {
   return cost >= 0 && kernels::threads_allowed() > 1 && elements >= 4 * chunk_elements(cost);
 }
 
-namespace {
-
-bool is_own(const launch_call& c) {
-  constexpr std::size_t slots = static_cast<std::size_t>(op_count) * dtype_count;
-  const kernel_slot* kernel = &c.kernel;
-  return !std::less<>{}(kernel, c.table) && std::less<>{}(kernel, c.table + slots);
-}
-
-}  // namespace
-
 bool worth_splitting(const launch_call& c, std::int64_t elements, double cost) {
-  return worth_splitting(elements, cost) && is_own(c);
+  return worth_splitting(elements, cost) && c.built_in;
 }
 
-double split_cost(const launch_call& c) { return is_own(c) ? c.call.row.cost : never_split; }
+double split_cost(const launch_call& c) { return c.built_in ? c.call.row.cost : never_split; }
 
 void split_flat1(const kernel_slot& slot, double cost, const void* x, std::size_t x_size, void* y, std::size_t y_size,
                  std::size_t count) {

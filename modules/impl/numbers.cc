@@ -83,7 +83,7 @@ tensor compared(const op_entry& op, const tensor& x, const plain_number& n, numb
   const dtype type = integers_beside(x.type());
   const std::int64_t least = range_of(type).least;
   const auto run = [&]<fixed_string Op>(std::int64_t k) {
-    return run_binary(known_entry(op_id<Op>), x, scalar_of(k, type));
+    return run_binary(known_entry<op_id<Op>>(), x, scalar_of(k, type));
   };
   const auto never = [&] { return run.operator()<"Less">(least); };
   const auto always = [&] { return run.operator()<"GreaterEqual">(least); };

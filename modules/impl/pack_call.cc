@@ -317,7 +317,7 @@ int set_gradient(kerngrad_call* call, const char* operand, std::int32_t index, c
 // The name of an op's operand in a place; none where nothing is known of the op.
 std::string operand_in_place(std::string_view op, std::int32_t place) {
   const pinned now;
-  const name_record* record = now->find(op);
+  const name_record* record = find_name(*now, op);
   if (!record || !record->runs()) return {};
   const op_row& row = record->op_now() ? *record->op->row : record->kernels.front()->row;
   if (static_cast<std::size_t>(place) >= row.operands.size() && !row.takes_list())

@@ -258,36 +258,45 @@ std::optional<int> table_named(std::string_view name) {
 }
 
 bool is_differentiable(const name_record& record) {
-  return record.gradient_now() || (record.op && record.op->gradient);
+  return record.gradient_now() || (record.op && gradient_of(*record.op));
 }
 
-std::optional<kernel_info> info_of(const name_record& record, std::string_view on) {
-  if (const kernel_ptr* k = record.kernel_on(on))
-    return kernel_info{record.name, std::string(on),           (*k)->config.dtypes,
-                       false,       is_differentiable(record), (*k)->where};
-  if (!record.op_now()) return {};
+// The dtypes for which a name has a kernel on a backend.
+dtype_set kernel_dtypes_on(const name_record& record, std::string_view on) {
+  dtype_set types{};
+  if (const kernel_ptr* k = record.kernel_on(on)) return (*k)->config.dtypes;
+  if (!record.op_now()) return types;
   live_backend there;
   if (const std::optional<int> table = table_named(on)) there.table = *table;
   else there.own_table = own_table_of(on);
-  dtype_set types{};
   for (int t = 0; t < dtype_count; ++t)
     if (there.slot(*record.op, static_cast<dtype>(t))) types = types | only(static_cast<dtype>(t));
-  if (!types.bits) return {};
-  return kernel_info{record.name,        std::string(on),           types,
-                     record.op->id >= 0, is_differentiable(record), std::string(record.op_where())};
+  return types;
+}
+
+std::optional<kernel_info> info_of(const name_record& record, std::string_view on) {
+  const kernel_ptr* k = record.kernel_on(on);
+  const dtype_set types = kernel_dtypes_on(record, on);
+  if (!k && !types.bits) return {};
+  return kernel_info{record.name,
+                     std::string(on),
+                     types,
+                     !k && record.op->id >= 0,
+                     is_differentiable(record),
+                     k ? (*k)->where : std::string(record.op_where())};
 }
 
 }  // namespace
 
 bool has_gradient(std::string_view name) {
   const pinned now;
-  const name_record* record = now->find(name);
+  const name_record* record = find_name(*now, name);
   return record && is_differentiable(*record);
 }
 
 std::optional<kernel_info> get_kernel(std::string_view name, std::string_view backend) {
   const pinned now;
-  const name_record* record = now->find(name);
+  const name_record* record = find_name(*now, name);
   return record ? info_of(*record, backend) : std::nullopt;
 }
 
@@ -297,7 +306,7 @@ std::optional<gradient_info> get_gradient(std::string_view name) {
   const gradient_ptr gradient = record ? record->gradient_now() : nullptr;
   if (!gradient) return {};
   const gradient_config& g = gradient->config;
-  return gradient_info{g.name, g.saves_inputs, g.saves_outputs, record->op_now() && record->op->gradient,
+  return gradient_info{g.name, g.saves_inputs, g.saves_outputs, record->op_now() && gradient_of(*record->op),
                        gradient->where};
 }
 
@@ -305,7 +314,7 @@ std::vector<kernel_info> kernels_for_backend(std::string_view backend) {
   std::vector<kernel_info> list;
   {
     const pinned now;
-    for (const auto& record : now->records())
+    for (const name_record* record : all_names(*now))
       if (auto info = info_of(*record, backend)) list.push_back(std::move(*info));
   }
   std::sort(list.begin(), list.end(), [](const kernel_info& a, const kernel_info& b) { return a.name < b.name; });
@@ -314,7 +323,7 @@ std::vector<kernel_info> kernels_for_backend(std::string_view backend) {
 
 const op_row* row_named(std::string_view name) {
   const pinned now;
-  const name_record* record = now->find(name);
+  const name_record* record = find_name(*now, name);
   return record && record->op_now() ? record->op->row : nullptr;
 }
 
@@ -322,7 +331,7 @@ std::vector<std::string> op_names() {
   std::vector<std::string> names;
   {
     const pinned now;
-    for (const auto& record : now->records())
+    for (const name_record* record : all_names(*now))
       if (record->runs()) names.push_back(record->name);
   }
   std::sort(names.begin(), names.end());
@@ -333,6 +342,17 @@ std::string detail::backends_with(std::string_view name) {
   std::string text;
   for (const backend_info& b : backends())
     if (get_kernel(name, b.name)) text += (text.empty() ? "" : ", ") + b.name;
+  return text;
+}
+
+std::string detail::backends_with(const op_entry& op) {
+  name_record plain;
+  plain.op = &op;
+  std::string text;
+  for (const backend_info& b : backends()) {
+    const kernel_ptr registered = registered_for(op.row->name, b.name);
+    if (registered || kernel_dtypes_on(plain, b.name).bits) text += (text.empty() ? "" : ", ") + b.name;
+  }
   return text;
 }
 

@@ -47,11 +47,21 @@ record_list known_records() {
   record_list all;
   for (int id = 0; id < op_count; ++id) {
     auto record = std::make_shared<name_record>();
-    record->name = op_table[static_cast<std::size_t>(id)].name;
-    record->op = &known_entry(id);
+    record->name = op_names_by_id[static_cast<std::size_t>(id)];
+    record->op = known_entries[static_cast<std::size_t>(id)];
     all.push_back(std::move(record));
   }
   return all;
+}
+
+// What the names of the known ops mean by themselves: made by the first look-up, kept for good. Without a lock, so that
+// a fork finds it whole or not at all.
+const snapshot& known_names() {
+  static constinit std::atomic<const snapshot*> made{nullptr};
+  if (const snapshot* names = made.load(std::memory_order_acquire)) return *names;
+  auto names = std::make_unique<const snapshot>(known_records(), nullptr);
+  const snapshot* first = nullptr;
+  return made.compare_exchange_strong(first, names.get()) ? *names.release() : *first;
 }
 
 struct hazard {
@@ -106,7 +116,7 @@ struct registry_state {
   snapshots present, retired, unused;  // under the writers' lock; `present` holds the current one
 
   registry_state() {
-    present.emplace_front(known_records(), first_backends());
+    present.emplace_front(record_list(), first_backends());
     current = &present.front();
   }
 };
@@ -174,12 +184,28 @@ snapshot::snapshot(record_list records, std::shared_ptr<const backend_directory>
   }
 }
 
-const name_record* snapshot::find(std::string_view name) const {
-  for (std::uint64_t at = hash_of(name) & mask_; places_[at]; at = (at + 1) & mask_) {
+const name_record* snapshot::find(std::string_view name) const { return find(name, hash_of(name)); }
+
+const name_record* snapshot::find(std::string_view name, std::uint64_t hash) const {
+  for (std::uint64_t at = hash & mask_; places_[at]; at = (at + 1) & mask_) {
     const name_record* record = records_[places_[at] - 1].get();
     if (record->name == name) return record;
   }
   return nullptr;
+}
+
+const name_record* find_name(const snapshot& now, std::string_view name) {
+  const std::uint64_t hash = hash_of(name);
+  const name_record* registered = now.find(name, hash);
+  return registered ? registered : known_names().find(name, hash);
+}
+
+std::vector<const name_record*> all_names(const snapshot& now) {
+  std::vector<const name_record*> all;
+  for (const auto& record : now.records()) all.push_back(record.get());
+  for (const auto& record : known_names().records())
+    if (!now.find(record->name)) all.push_back(record.get());
+  return all;
 }
 
 // A thread stays pinned to the snapshot that it saw last: the next call finds it there without a store, and one retired

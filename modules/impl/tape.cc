@@ -138,7 +138,7 @@ inline void record_op(const op_entry& op, const Operands& in, std::span<const at
   if (!recording_now()) return lose(in, out);
   tape& t = *current_tape;
   const op_gradient* scoped = overridden ? rule_of_scope(op) : nullptr;
-  const op_gradient* rule = scoped ? scoped : op.gradient;
+  const op_gradient* rule = scoped ? scoped : gradient_of(op, *t.rules);
   // What to keep follows from the operands whose gradient will be wanted.
   kept keeps{};
   bool tracked = false;

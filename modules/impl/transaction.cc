@@ -31,11 +31,13 @@ name_record& changed(record_list& records, std::string_view name) {
     }
   auto made = std::make_shared<name_record>();
   made->name = name;
+  if (const int id = find_op(name); id >= 0) made->op = known_entries[static_cast<std::size_t>(id)];
   records.push_back(made);
   return *made;
 }
 
-bool is_empty(const name_record& r) { return !r.op && r.kernels.empty() && !r.gradient; }
+// Nothing is registered for the name.
+bool is_empty(const name_record& r) { return !r.own_op && r.kernels.empty() && !r.gradient; }
 
 void drop_if_empty(record_list& records, std::string_view name) {
   std::erase_if(records, [&](const auto& r) { return r->name == name && is_empty(*r); });
@@ -147,7 +149,7 @@ void transaction::add(gradient_config config, existing taken, std::string where,
       for (const std::string& operand : g.saves_inputs)
         if (record.op->row->operand_index(operand) < 0)
           fail("register_gradient", "gradient " + g.name + " that saves " + operand, "operands that the op has");
-    if (taken == existing::refuse && (record.gradient || (record.op && record.op->gradient)))
+    if (taken == existing::refuse && (record.gradient || (record.op && gradient_of(*record.op))))
       fail("register_gradient",
            "gradient " + g.name + place_of(entry->where) + ", which has one" +
                (record.gradient ? place_of(record.gradient->where) : ", built in"),

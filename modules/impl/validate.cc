@@ -176,7 +176,7 @@ dtype common_dtype(const op_row& row, std::span<const tensor* const> in, std::sp
 
 error missing_kernel(const op_entry& op, const live_backend& on, dtype type) {
   const std::string_view name = op.row->name;
-  const std::string others = backends_with(name);
+  const std::string others = backends_with(op);
   dtype_set types{};
   for (int t = 0; t < dtype_count; ++t)
     if (on.slot(op, static_cast<dtype>(t))) types = types | only(static_cast<dtype>(t));

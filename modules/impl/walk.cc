@@ -54,6 +54,7 @@ rollback::~rollback() {
 }
 
 recording::recording() : t_(this_tape()), paused_(std::exchange(t_.paused, 0)) {
+  t_.rules = &known_gradients;
   // A tape in use at depth 0 is being walked for the last time: a rule takes a gradient of its own. The id stays, so
   // that what the walk still holds keeps its place.
   if (t_.depth == 0 && t_.next_value > 1) {
@@ -90,7 +91,7 @@ tensor leaf(tape& t, const tensor& x) {
   if (const std::uint64_t id = tensor_access::place(x).tape; id != 0 && id != t.id) t.foreign = id;
   if (t.tracks(x)) {
     const tensor* const in[] = {&x};
-    record(known_entry(op_id<"Identity">), in, {}, {&y, 1});
+    record(known_entry<op_id<"Identity">>(), in, {}, {&y, 1});
   } else {
     tensor_access::place(y) = {t.id, t.next_value++};
   }
@@ -104,7 +105,7 @@ tape_range range_of(recording& scope) {
 void add_to(tensor& a, const tensor& g, bool recorded) {
   if (!recorded && on_simd() && tensor_access::unique(a) && a.type() == g.type() && a.dims() == g.dims()) {
     const buffer *p = tensor_access::buffer(a), *q = tensor_access::buffer(g);
-    const kernel_slot& slot = slot_of(backend::simd, op_id<"Add">, a.type());
+    const kernel_slot& slot = kernel_of<"Add">(backend::simd, a.type());
     slot.flat2(host_data(p), host_data(q), host_data(p), static_cast<std::size_t>(a.size()));
     return;
   }
