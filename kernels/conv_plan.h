@@ -229,34 +229,36 @@ struct image_rows {
 class image_chunks {
  public:
   image_chunks(std::ptrdiff_t images, std::ptrdiff_t rows, std::int64_t products_per_row, std::ptrdiff_t most)
-      : images_(images),
-        images_each_(std::max(products_per_chunk / std::max<std::int64_t>(1, saturated_product(rows, products_per_row)),
-                              (images + most - 1) / most)),
+      : images_(images,
+                std::max({std::ptrdiff_t{1}, worth(products_of_images, saturated_product(rows, products_per_row)),
+                          (images + most - 1) / most})),
         parts_(rows,
-               images_each_ > 1 || images >= most
+               images_.longest() > 1 || images >= most
                    ? std::max<std::ptrdiff_t>(rows, 1)
-                   : std::max<std::ptrdiff_t>(
-                         {1, products_per_chunk / std::max<std::int64_t>(1, products_per_row), rows * images / most})),
+                   : std::max<std::ptrdiff_t>({1, worth(products_of_rows, products_per_row), rows * images / most})),
         products_(saturated_product(images, rows, products_per_row)) {}
 
-  std::ptrdiff_t count() const { return (images_ + images_each_ - 1) / images_each_ * parts_.count; }
+  std::ptrdiff_t count() const { return images_.count * parts_.count; }
   std::int64_t products() const { return products_; }
 
   /// Calls body(image_rows) for each image of a chunk.
   template <class Body>
   void visit(std::ptrdiff_t chunk, const Body& body) const {
-    const std::ptrdiff_t first = chunk / parts_.count * images_each_, part = chunk % parts_.count;
-    for (std::ptrdiff_t i = first; i < std::min(images_, first + images_each_); ++i) {
+    const std::ptrdiff_t some = chunk / parts_.count, part = chunk % parts_.count, first = images_.begin(some);
+    for (std::ptrdiff_t i = first; i < first + images_.size(some); ++i) {
       body(image_rows{i, parts_.begin(part), parts_.size(part)});
     }
   }
 
  private:
-  // More than is worth a thread, because the frames of neighbouring chunks overlap.
-  static constexpr std::int64_t products_per_chunk = 16 * products_worth_threads;
+  // More than is worth a thread: each chunk sets out anew, and the frames of neighbouring rows overlap.
+  static constexpr std::int64_t products_of_images = 4 * products_worth_threads;
+  static constexpr std::int64_t products_of_rows = 8 * products_worth_threads;
+  static std::ptrdiff_t worth(std::int64_t products, std::int64_t of_one) {
+    return products / std::max<std::int64_t>(1, of_one);
+  }
 
-  std::ptrdiff_t images_, images_each_;
-  even_parts parts_;
+  even_parts images_, parts_;
   std::int64_t products_;
 };
 inline constexpr std::ptrdiff_t any_number = 1 << 30;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launchers of the fused layers. The product's kernel gives a part of the result, the layer's own kernel finishes it
-// while it is in a cache. Parts are cut so that the product's sums are those of the whole.
+// while it is in a cache; several threads take a part each. Parts are cut so that the product's sums are those of the
+// whole.
 module;
 #include <algorithm>
 #include "kernels/abi.h"
+#include "kernels/chunks.h"
 #include "kernels/fused.h"
 #include "kernels/sizes.h"
 #include "kernels/window.h"
@@ -76,11 +78,19 @@ class finish {
   std::array<shape, 2> dims_;
 };
 
-/// Calls part(begin, count) for as many equal parts of `total` as leave each at least `least`.
+/// `total` things in as many equal parts as leave each at least `least`.
+struct equal_parts {
+  std::int64_t total, count;
+  equal_parts(std::int64_t all, std::int64_t least)
+      : total(all), count(std::max<std::int64_t>(1, all / std::max<std::int64_t>(1, least))) {}
+  std::int64_t begin(std::int64_t i) const { return total * i / count; }
+  std::int64_t size(std::int64_t i) const { return begin(i + 1) - begin(i); }
+};
+
+/// Calls part(i) for each of so many parts of a layer, by several threads where all of its products are worth them.
 template <class Part>
-void for_equal_parts(std::int64_t total, std::int64_t least, Part part) {
-  const std::int64_t parts = std::max<std::int64_t>(1, total / std::max<std::int64_t>(1, least));
-  for (std::int64_t i = 0; i < parts; ++i) part(total * i / parts, total * (i + 1) / parts - total * i / parts);
+void run_parts(const launch_call& c, std::int64_t count, std::int64_t products, const Part& part) {
+  kernels::run_in_chunks(count, detail::split_cost(c) == detail::never_split ? 0 : products, part);
 }
 
 }  // namespace
@@ -97,8 +107,9 @@ void fused_matmul(const launch_call& c) {
     return after.all();
   }
   const std::int64_t k = a.dims[1], n = y.dims[1];
-  const std::int64_t rows = std::max(least_packed_rows, half_of_second_level / (n * width_of(y)));
-  for_equal_parts(y.dims[0], rows, [&](std::int64_t begin, std::int64_t count) {
+  const equal_parts rows(y.dims[0], std::max(least_packed_rows, half_of_second_level / (n * width_of(y))));
+  run_parts(c, rows.count, kernels::saturated_product(y.dims[0], n, k), [&](std::int64_t i) {
+    const std::int64_t begin = rows.begin(i), count = rows.size(i);
     const view in[] = {part_of(a, begin * k, {count, k}), c.in[1]};
     view out[] = {part_of(y, begin * n, {count, n})};
     matmul({c.call, product.kernel, c.from, true, in, out});
@@ -137,19 +148,21 @@ void run_in_parts(const launch_call& c, const kernel_slot& kernel, const kernels
     after.rows(out[0], window.batch * window.out_h * g.out_w, g.out_c);
   };
   const std::int64_t pixels = std::max(least_pixels, bytes / (g.out_c * width_of(y)));
+  const std::int64_t products = kernels::saturated_product(g.batch, image_out, c.in[1].dims.size() / g.out_c);
   if (pixels >= g.out_h * g.out_w) {
-    for_equal_parts(g.batch, pixels / (g.out_h * g.out_w), [&](std::int64_t begin, std::int64_t count) {
+    const equal_parts images(g.batch, pixels / (g.out_h * g.out_w));
+    return run_parts(c, images.count, products, [&](std::int64_t i) {
       kernels::window_geometry window = g;
-      window.batch = count;
-      run(window, begin * image_in, begin * image_out);
+      window.batch = images.size(i);
+      run(window, images.begin(i) * image_in, images.begin(i) * image_out);
     });
-    return;
   }
-  for (std::int64_t image = 0; image < g.batch; ++image)
-    for_equal_parts(g.out_h, (pixels + g.out_w - 1) / g.out_w, [&](std::int64_t begin, std::int64_t count) {
-      const strip s(g, begin, count);
-      run(s.window, image * image_in + s.skipped * g.in_w * g.in_c, image * image_out + begin * row_out);
-    });
+  const equal_parts strips(g.out_h, (pixels + g.out_w - 1) / g.out_w);
+  run_parts(c, kernels::product_of(g.batch, strips.count), products, [&](std::int64_t i) {
+    const std::int64_t image = i / strips.count, begin = strips.begin(i % strips.count);
+    const strip s(g, begin, strips.size(i % strips.count));
+    run(s.window, image * image_in + s.skipped * g.in_w * g.in_c, image * image_out + begin * row_out);
+  });
 }
 
 }  // namespace

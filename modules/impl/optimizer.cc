@@ -2,11 +2,14 @@
 module;
 #include <algorithm>
 #include <cmath>
+#include <span>
+#include <type_traits>
 #include <vector>
 #include "kernels/abi.h"
 #include "kernels/update.h"
 module kerngrad;
 
+import :geometry;
 import :tape;
 
 namespace kerngrad {
@@ -36,6 +39,31 @@ struct borrowed_value {
   tensor value = variable_access::take(of);
   ~borrowed_value() { variable_access::put(of, std::move(value)); }
 };
+
+// Elements [begin, begin + count) of a variable, its state and its gradient.
+template <class T>
+struct part_of {
+  const T* gradient;
+  std::int64_t begin;
+  std::size_t count;
+  T* of(const tensor& x) const { return elements<T>(x) + begin; }
+};
+
+// Calls step(part_of) for all elements of a variable, by several threads where they are many.
+template <class Step>
+void over_elements(const tensor& value, const tensor& grad, const Step& step) {
+  constexpr double operations = 14;  // Adam's for an element; the others wait for memory
+  const std::int64_t count = value.size();
+  const auto run = [&]<class T>(std::span<const T> g) {
+    const std::int64_t chunk = detail::worth_splitting(count, operations) ? detail::chunk_elements(operations)
+                                                                          : std::max<std::int64_t>(count, 1);
+    detail::in_chunks(count, chunk, 0, [&](std::int64_t begin, std::int64_t size) {
+      step(part_of<T>{g.data() + begin, begin, static_cast<std::size_t>(size)});
+    });
+  };
+  if (value.type() == dtype::float32) run(grad.data<float>());
+  else run(grad.data<double>());
+}
 
 }  // namespace
 
@@ -98,31 +126,29 @@ tensor optimizer::minimize(const std::function<tensor()>& f, std::span<const var
 }
 
 void sgd::update(tensor& value, slots&, const tensor& grad) const {
-  const std::size_t n = static_cast<std::size_t>(value.size());
-  if (value.type() == dtype::float32) kernels::sgd_float32(elements<float>(value), grad.data<float>().data(), n, rate_);
-  else kernels::sgd_float64(elements<double>(value), grad.data<double>().data(), n, rate_);
+  over_elements(value, grad, [&]<class T>(part_of<T> p) {
+    if constexpr (std::is_same_v<T, float>) kernels::sgd_float32(p.of(value), p.gradient, p.count, rate_);
+    else kernels::sgd_float64(p.of(value), p.gradient, p.count, rate_);
+  });
 }
 
 void momentum::update(tensor& value, slots& state, const tensor& grad) const {
-  const std::size_t n = static_cast<std::size_t>(value.size());
-  if (value.type() == dtype::float32)
-    kernels::momentum_float32(elements<float>(value), elements<float>(state.first), grad.data<float>().data(), n, rate_,
-                              friction_, nesterov_);
-  else
-    kernels::momentum_float64(elements<double>(value), elements<double>(state.first), grad.data<double>().data(), n,
-                              rate_, friction_, nesterov_);
+  over_elements(value, grad, [&]<class T>(part_of<T> p) {
+    T *x = p.of(value), *m = p.of(state.first);
+    if constexpr (std::is_same_v<T, float>)
+      kernels::momentum_float32(x, m, p.gradient, p.count, rate_, friction_, nesterov_);
+    else kernels::momentum_float64(x, m, p.gradient, p.count, rate_, friction_, nesterov_);
+  });
 }
 
 void adam::update(tensor& value, slots& state, const tensor& grad) const {
-  const std::size_t n = static_cast<std::size_t>(value.size());
   const kernels::adam_step step{
       rate_, beta1_, beta2_, epsilon_, 1 / (1 - std::pow(beta1_, steps_)), 1 / (1 - std::pow(beta2_, steps_))};
-  if (value.type() == dtype::float32)
-    kernels::adam_float32(elements<float>(value), elements<float>(state.first), elements<float>(state.second),
-                          grad.data<float>().data(), n, step);
-  else
-    kernels::adam_float64(elements<double>(value), elements<double>(state.first), elements<double>(state.second),
-                          grad.data<double>().data(), n, step);
+  over_elements(value, grad, [&]<class T>(part_of<T> p) {
+    T *x = p.of(value), *m = p.of(state.first), *v = p.of(state.second);
+    if constexpr (std::is_same_v<T, float>) kernels::adam_float32(x, m, v, p.gradient, p.count, step);
+    else kernels::adam_float64(x, m, v, p.gradient, p.count, step);
+  });
 }
 
 }  // namespace kerngrad
