@@ -20,6 +20,7 @@
 #include <mutex>
 #include <new>
 #include <thread>
+#include <utility>
 
 #include "kernels/targets.h"
 
@@ -29,7 +30,12 @@ namespace {
 using clock = std::chrono::steady_clock;
 
 // Long enough to reach from one op of a chain to the next, short enough to be no load. Each look costs a pause.
-constexpr auto spin_time = std::chrono::microseconds(20);
+constexpr auto spin_time = std::chrono::microseconds(50);
+// A sleeping thread comes within this on a machine that has a CPU for it.
+constexpr auto wake_time = std::chrono::microseconds(100);
+
+// Whether this thread runs a chunk: jobs of its own are then within another.
+[[gnu::tls_model("initial-exec")]] constinit thread_local bool in_chunk = false;
 
 void pause() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
@@ -39,17 +45,16 @@ void pause() noexcept {
 #endif
 }
 
-// Looks for a while; false when the time is over.
+// Looks for a while.
 template <class Done>
-bool spin_until(Done done) {
+void spin_until(Done done) {
   const clock::time_point end = clock::now() + spin_time;
   do {
     for (int i = 0; i < 32; ++i) {
-      if (done()) return true;
+      if (done()) return;
       pause();
     }
   } while (clock::now() < end);
-  return false;
 }
 
 // One call of run_chunks; lives on the caller's stack. It is listed while there may be chunks to claim, and stays alive
@@ -68,8 +73,10 @@ struct job {
   bool open() const { return next.load(std::memory_order_relaxed) < count; }
   // Whether there was a chunk to run.
   bool work() {
+    const bool before = std::exchange(in_chunk, true);
     bool any = false;
     for (std::size_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < count; any = true) run(context, i);
+    in_chunk = before;
     return any;
   }
 };
@@ -99,10 +106,11 @@ struct pool {
   }
 
   // While the system runs something else on the other CPUs, helpers come when the work is done, or begin a chunk and
-  // are put aside. So after a job that was not helped the next ones are run alone: one, three, up to 63.
-  bool try_help() {
+  // are put aside. So after a job that was not helped, or was held up, the next ones are run alone: one, three, up to
+  // 63. A job within another says nothing of this: the other threads are at work on the outer one.
+  bool try_help(bool within) {
     if (alone == 0) return true;
-    --alone;
+    if (!within) --alone;
     return false;
   }
   void note(bool good) {
@@ -183,11 +191,12 @@ void pool::serve() {
 void run_on_pool(std::size_t count, chunk_fn run, void* context) {
   pool& p = pool_here();
   job j{run, context, count, std::min(threads_allowed(), count) - 1, {}};
+  const bool within = in_chunk;
   std::size_t wake = 0;
   bool listed;
   {
     const std::lock_guard lock(p.mutex);
-    listed = p.try_help();
+    listed = p.try_help(within);
     if (listed) {
       std::fegetenv(&j.floating_point);
       p.start_threads(j.room);
@@ -195,21 +204,25 @@ void run_on_pool(std::size_t count, chunk_fn run, void* context) {
       wake = std::min(j.room, p.asleep);
     }
   }
+  const clock::time_point began = clock::now();
   for (; wake > 0; --wake) p.work_came.notify_one();
   j.work();
   if (!listed) return;
+  const clock::time_point worked = clock::now();
   std::unique_lock lock(p.mutex);
   p.unlist(j);
   const auto left = [&] { return j.helpers.load(std::memory_order_acquire) == 0; };
-  bool soon = left();
-  if (!soon) {
+  if (!left()) {
     lock.unlock();
-    soon = spin_until(left);
+    spin_until(left);
     // Also when the spinning was enough: the last helper leaves the job under the lock.
     lock.lock();
     p.helper_left.wait(lock, left);
   }
-  p.note(j.helped && soon);
+  // Short work may be done before a sleeping thread has come, and a helper's last chunk may take as long as the
+  // caller's: neither tells of a busy machine.
+  if (within || (!j.helped && worked - began < wake_time)) return;
+  p.note(j.helped && clock::now() - worked <= std::max<clock::duration>(worked - began, spin_time));
 }
 
 std::atomic<pool_fn> other_pool{nullptr};

@@ -74,6 +74,8 @@ std::vector<large_work> all_large_work() {
   const tensor labels = kg::softmax(normal({613, 517}, 12));
   const tensor one = normal({1, 151, 149, 32}, 19), kernels = normal({3, 3, 32, 40}, 20);
   const tensor filters = normal({5, 5, 32, 1}, 23);
+  const tensor digits = normal({64, 28, 28, 1}, 32), strokes = normal({3, 3, 1, 32}, 33), bias = normal({32}, 34);
+  const tensor long_rows = normal({2053, 64}, 35), dense = normal({64, 517}, 36);
   const tensor tall = normal({60001, 7}, 26), many_columns = normal({5, 61103}, 27),
                long_row = normal({65536 * 65 + 3}, 24);
   const tensor more_rows = normal({128 * 16 * 65 + 5, 17}, 25), both = kg::complex(matrix, matrix + row);
@@ -89,6 +91,12 @@ std::vector<large_work> all_large_work() {
   };
   const auto depthwise = [](const tensor& x, const tensor& w) { return kg::depthwise_conv2d(x, w, {.pad = kg::same}); };
   const auto convolution = [](const tensor& x, const tensor& w) { return kg::conv2d(x, w, {.pad = kg::same}); };
+  const auto stepped = [=](auto by) {
+    const kg::variable v(flat);
+    const std::vector<kg::variable_gradient> gradients = {{v, other}};
+    for (int i = 0; i < 2; ++i) by.apply(gradients);
+    return v.value();
+  };
   constexpr auto gated = kg::fuse([](auto x, auto y) { return x * kg::sigmoid(x) * y + y; });
   constexpr auto gated_sum = kg::fuse([](auto x, auto y) { return kg::sum(x * kg::sigmoid(x) * y + y); });
   constexpr auto gated_mean = kg::fuse([](auto x, auto y) { return kg::mean(x * kg::sigmoid(x) * y, -1); });
@@ -165,6 +173,20 @@ std::vector<large_work> all_large_work() {
        [=] { return gradient([=](const tensor& x) { return convolution(x, kernels); }, batch); }},
       {"filter gradient of convolution",
        [=] { return gradient([=](const tensor& w) { return convolution(batch, w); }, kernels); }},
+      {"convolution of small images", [=] { return convolution(digits, strokes); }},
+      {"filter gradient of small images",
+       [=] { return gradient([=](const tensor& w) { return convolution(digits, w); }, strokes); }},
+      {"a fused convolution of small images",
+       [=] {
+         return kg::fused_conv2d(digits, strokes, {.bias = bias, .activation = kg::activation::relu, .pad = kg::same});
+       }},
+      {"a fused depthwise convolution",
+       [=] { return kg::fused_depthwise_conv2d(images, filter, {.activation = kg::activation::relu}); }},
+      {"a fused product",
+       [=] { return kg::fused_matmul(long_rows, dense, {.bias = row, .activation = kg::activation::elu}); }},
+      {"steps of Sgd", [=] { return stepped(kg::sgd(0.1)); }},
+      {"steps of Momentum", [=] { return stepped(kg::momentum(0.1, 0.9)); }},
+      {"steps of Adam", [=] { return stepped(kg::adam(0.1)); }},
       {"transpose", [=] { return kg::transpose(matrix); }},
       {"transpose of a cube", [=] { return kg::transpose(cube, {2, 0, 1}); }},
       {"concat", [=] { return kg::concat(std::vector{matrix, labels}, 1); }},
