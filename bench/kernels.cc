@@ -3,8 +3,10 @@
 // as a checked call would run it, into results that are there already; elementwise ones through their flat entry.
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bench/machine.h"
@@ -76,6 +78,30 @@ static_assert(
     std::all_of(kg::op_table.begin(), kg::op_table.end(),
                 [](const kg::op_row& row) { return convention_of(row) != nullptr; }),
     "[bench] an op with a calling convention that `conventions` does not know: say there what to measure it with");
+
+// What a kernel asks of the divider for each element, where that is most of its work.
+struct division {
+  std::string_view op;
+  double quotients, roots;
+};
+constexpr division divisions[] = {{"RealDiv", 1, 0}, {"FloorDiv", 1, 0}, {"Mod", 1, 0},       {"Reciprocal", 1, 0},
+                                  {"Sqrt", 0, 1},    {"Rsqrt", 1, 1},    {"ComplexAbs", 0, 1}};
+static_assert(std::all_of(std::begin(divisions), std::end(divisions),
+                          [](const division& d) {
+                            return std::any_of(kg::op_table.begin(), kg::op_table.end(),
+                                               [&](const kg::op_row& row) { return row.name == d.op; });
+                          }),
+              "[bench] `divisions` names an op that is not known");
+
+void add_division(duty& what, const kg::op_row& row, kg::dtype type) {
+  for (const division& d : divisions) {
+    if (d.op != row.name) continue;
+    what.quotients = d.quotients * what.items * (type == kg::dtype::complex64 ? 2 : 1);
+    what.roots = d.roots * what.items;
+    // Integers are divided as the floats that hold them, magnitudes are taken in doubles.
+    what.divides_doubles = type != kg::dtype::float32 && type != kg::dtype::uint8;
+  }
+}
 
 // ------------------------------------------------------------------------------------------ one call
 
@@ -165,10 +191,15 @@ void measure(benchmark::State& state, const kg::op_row& row, const prepared& ker
     kernel.run();
     benchmark::ClobberMemory();
   }
-  report(state,
-         {kernel.items(), kernel.operations(), kernel.read(), kernel.written(), kernel.read() + kernel.written(),
-          kg::size_of(type), kg::floating.has(type) || type == kg::dtype::complex64},
-         std::string(kg::name_of(row.group)), target);
+  duty what{kernel.items(),
+            kernel.operations(),
+            kernel.read(),
+            kernel.written(),
+            kernel.read() + kernel.written(),
+            kg::size_of(type),
+            kg::floating.has(type) || type == kg::dtype::complex64};
+  add_division(what, row, type);
+  report(state, what, std::string(kg::name_of(row.group)), target);
 }
 
 void register_kernel(const kg::op_row& row, kg::dtype type, const selection& chosen) {

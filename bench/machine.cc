@@ -55,10 +55,10 @@ double seconds_of(F run) {
 }
 
 template <class T>
-double measure_flops(double (*chains)(std::int64_t, T*)) {
+double measure_rate(double (*chains)(std::int64_t, T*), std::int64_t rounds) {
   T values[3] = {T(0.999), T(0.001), 0};
   double done = 0;
-  const double seconds = seconds_of([&] { done = chains(20000, values); });
+  const double seconds = seconds_of([&] { done = chains(rounds, values); });
   benchmark::DoNotOptimize(values[2]);
   return done / seconds;
 }
@@ -166,8 +166,15 @@ const roofs& roofs_of(const kerngrad::kernels::target& target) {
     roofs& found = at->second;
     // Several rounds over all of them: what disturbs one moment is gone in another, and a roof is the best ever seen.
     for (int round = 0; round < 3; ++round) {
-      found.flops32 = std::max(found.flops32, measure_flops(kerngrad::kernels::roof_fma_float32));
-      found.flops64 = std::max(found.flops64, measure_flops(kerngrad::kernels::roof_fma_float64));
+      const auto raise = [](double& best, auto chains, std::int64_t rounds) {
+        best = std::max(best, measure_rate(chains, rounds));
+      };
+      raise(found.flops32, kerngrad::kernels::roof_fma_float32, 20000);
+      raise(found.flops64, kerngrad::kernels::roof_fma_float64, 20000);
+      raise(found.quotients32, kerngrad::kernels::roof_divide_float32, 2000);
+      raise(found.quotients64, kerngrad::kernels::roof_divide_float64, 2000);
+      raise(found.roots32, kerngrad::kernels::roof_root_float32, 2000);
+      raise(found.roots64, kerngrad::kernels::roof_root_float64, 2000);
       for (level where : {level::l1, level::l2, level::l3, level::dram}) measure_memory(where, found);
     }
   }
@@ -179,6 +186,8 @@ floor_time floor_of(const duty& what, const roofs& at) {
   const double flops = what.width == 8 && what.is_floating ? at.flops64 : at.flops32;
   const double operations = what.is_floating ? flops : at.flops32 / 2 * 4 / static_cast<double>(what.width);
   const double computing = what.operations / operations;
+  const double dividing = what.quotients / (what.divides_doubles ? at.quotients64 : at.quotients32) +
+                          what.roots / (what.divides_doubles ? at.roots64 : at.roots32);
   // What is read and written in pairs goes at the rate of a copy, the rest at that of reading or writing alone.
   const double pairs = std::min(what.read, what.written);
   const auto moving_at = [&](level where) {
@@ -194,6 +203,7 @@ floor_time floor_of(const duty& what, const roofs& at) {
     const double kept = std::max(0.0, 2 - what.footprint / capacity(inner));
     moving = kept * moving_at(inner) + (1 - kept) * moving;
   }
+  if (dividing > std::max(computing, moving)) return {dividing, "divider"};
   return computing > moving ? floor_time{computing, "fma"} : floor_time{moving, name_of(where)};
 }
 
@@ -239,6 +249,10 @@ void describe_roofs(const kerngrad::kernels::target& target) {
   const std::string prefix = std::string("roof/") + target.name + "/";
   benchmark::AddCustomContext(prefix + "fma/f32", number(at.flops32));
   benchmark::AddCustomContext(prefix + "fma/f64", number(at.flops64));
+  benchmark::AddCustomContext(prefix + "divide/f32", number(at.quotients32));
+  benchmark::AddCustomContext(prefix + "divide/f64", number(at.quotients64));
+  benchmark::AddCustomContext(prefix + "root/f32", number(at.roots32));
+  benchmark::AddCustomContext(prefix + "root/f64", number(at.roots64));
   for (level where : {level::l1, level::l2, level::l3, level::dram}) {
     const auto i = static_cast<std::size_t>(where);
     benchmark::AddCustomContext(prefix + "read/" + name_of(where), number(at.read[i]));

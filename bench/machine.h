@@ -22,6 +22,8 @@ level level_of(double bytes);
 /// What one core can do on one target, at best.
 struct roofs {
   double flops32 = 0, flops64 = 0;                          ///< fused multiply-adds in registers, two operations each
+  double quotients32 = 0, quotients64 = 0;                  ///< divisions in registers
+  double roots32 = 0, roots64 = 0;                          ///< square roots in registers
   std::array<double, level_count> read{}, write{}, copy{};  ///< bytes a second; a copy counts both sides
 };
 /// The roofs of a target, measured at the first call and remembered. Pins the target.
@@ -35,8 +37,10 @@ struct duty {
   double footprint;      ///< bytes that are touched: less than the sum of the two where a result replaces an operand
   std::size_t width;     ///< bytes of an element
   bool is_floating;
+  double quotients = 0, roots = 0;  ///< for the divider
+  bool divides_doubles = false;     ///< it computes them as float64, else as float32
 };
-/// The shortest time that the roofs allow for it, in seconds, and what limits it: "fma" or a level.
+/// The shortest time that the roofs allow for it, in seconds, and what limits it: "fma", "divider" or a level.
 struct floor_time {
   double seconds;
   std::string limit;

@@ -29,6 +29,7 @@ struct step {
   const char* name;
   double operations;     // per parameter
   double read, written;  // arrays
+  double divisions;      // a quotient and a root each, per parameter
   void (*run)(arrays<T>&);
 };
 
@@ -36,16 +37,16 @@ constexpr double rate = 1e-9;
 constexpr kernels::adam_step adam{rate, 0.9, 0.999, 1e-8, 1.1, 1.1};
 
 constexpr step<float> float32_steps[] = {
-    {"sgd", 2, 2, 1, [](auto& a) { kernels::sgd_float32(a.p.data(), a.g.data(), a.p.size(), rate); }},
-    {"momentum", 4, 3, 2,
+    {"sgd", 2, 2, 1, 0, [](auto& a) { kernels::sgd_float32(a.p.data(), a.g.data(), a.p.size(), rate); }},
+    {"momentum", 4, 3, 2, 0,
      [](auto& a) { kernels::momentum_float32(a.p.data(), a.m.data(), a.g.data(), a.p.size(), rate, 0.9, false); }},
-    {"adam", 14, 4, 3,
+    {"adam", 14, 4, 3, 1,
      [](auto& a) { kernels::adam_float32(a.p.data(), a.m.data(), a.v.data(), a.g.data(), a.p.size(), adam); }}};
 constexpr step<double> float64_steps[] = {
-    {"sgd", 2, 2, 1, [](auto& a) { kernels::sgd_float64(a.p.data(), a.g.data(), a.p.size(), rate); }},
-    {"momentum", 4, 3, 2,
+    {"sgd", 2, 2, 1, 0, [](auto& a) { kernels::sgd_float64(a.p.data(), a.g.data(), a.p.size(), rate); }},
+    {"momentum", 4, 3, 2, 0,
      [](auto& a) { kernels::momentum_float64(a.p.data(), a.m.data(), a.g.data(), a.p.size(), rate, 0.9, false); }},
-    {"adam", 14, 4, 3,
+    {"adam", 14, 4, 3, 1,
      [](auto& a) { kernels::adam_float64(a.p.data(), a.m.data(), a.v.data(), a.g.data(), a.p.size(), adam); }}};
 
 template <class T>
@@ -57,7 +58,8 @@ void measure(benchmark::State& state, const step<T>& what, std::int64_t n, const
   }
   const double count = static_cast<double>(n), bytes = count * sizeof(T);
   report(state,
-         {count, what.operations * count, what.read * bytes, what.written * bytes, what.read * bytes, sizeof(T), true},
+         {count, what.operations * count, what.read * bytes, what.written * bytes, what.read * bytes, sizeof(T), true,
+          what.divisions * count, what.divisions * count, sizeof(T) == 8},
          "update", target);
 }
 

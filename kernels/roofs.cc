@@ -29,6 +29,34 @@ HWY_INLINE double fma_chains(std::int64_t rounds, T* HWY_RESTRICT values) {
   return static_cast<double>(rounds) * 12 * 2 * static_cast<double>(hn::Lanes(d));
 }
 
+// Twelve chains again: a divider takes the next vector well before the one before has passed. Divisors and roots stay
+// near 1, where no result is subnormal.
+template <class T, class Op>
+HWY_INLINE double divider_chains(std::int64_t rounds, T* HWY_RESTRICT values, Op op) {
+  const hn::ScalableTag<T> d;
+  hn::Vec<decltype(d)> c[12];
+  for (auto& v : c) v = hn::Set(d, values[0]);
+  for (std::int64_t i = 0; i < rounds; ++i) {
+#pragma clang loop unroll(full)
+    for (auto& v : c) v = op(d, v);
+  }
+  auto sum = hn::Zero(d);
+  for (const auto& v : c) sum = hn::Add(sum, v);
+  values[2] = hn::GetLane(hn::SumOfLanes(d, sum));
+  return static_cast<double>(rounds) * 12 * static_cast<double>(hn::Lanes(d));
+}
+
+template <class T>
+HWY_INLINE double divide_chains(std::int64_t rounds, T* values) {
+  const auto divisor = hn::Set(hn::ScalableTag<T>(), values[0]);
+  return divider_chains(rounds, values, [&](auto, auto v) HWY_ATTR { return hn::Div(v, divisor); });
+}
+
+template <class T>
+HWY_INLINE double root_chains(std::int64_t rounds, T* values) {
+  return divider_chains(rounds, values, [](auto, auto v) HWY_ATTR { return hn::Sqrt(v); });
+}
+
 using word = hn::ScalableTag<std::uint32_t>;
 
 template <bool Stream>
@@ -62,6 +90,10 @@ HWY_INLINE void copy_all(const std::uint32_t* HWY_RESTRICT x, std::uint32_t* HWY
 
 double fma_float32(std::int64_t rounds, float* values) { return fma_chains<float>(rounds, values); }
 double fma_float64(std::int64_t rounds, double* values) { return fma_chains<double>(rounds, values); }
+double divide_float32(std::int64_t rounds, float* values) { return divide_chains(rounds, values); }
+double divide_float64(std::int64_t rounds, double* values) { return divide_chains(rounds, values); }
+double root_float32(std::int64_t rounds, float* values) { return root_chains(rounds, values); }
+double root_float64(std::int64_t rounds, double* values) { return root_chains(rounds, values); }
 
 void read(const std::uint32_t* x, std::size_t n, std::uint32_t* sink) {
   const word d;
@@ -90,6 +122,10 @@ namespace kerngrad::kernels {
 
 HWY_EXPORT(fma_float32);
 HWY_EXPORT(fma_float64);
+HWY_EXPORT(divide_float32);
+HWY_EXPORT(divide_float64);
+HWY_EXPORT(root_float32);
+HWY_EXPORT(root_float64);
 HWY_EXPORT(read);
 HWY_EXPORT(write);
 HWY_EXPORT(copy);
@@ -99,6 +135,18 @@ double roof_fma_float32(std::int64_t rounds, float* values) {
 }
 double roof_fma_float64(std::int64_t rounds, double* values) {
   return HWY_DYNAMIC_DISPATCH(fma_float64)(rounds, values);
+}
+double roof_divide_float32(std::int64_t rounds, float* values) {
+  return HWY_DYNAMIC_DISPATCH(divide_float32)(rounds, values);
+}
+double roof_divide_float64(std::int64_t rounds, double* values) {
+  return HWY_DYNAMIC_DISPATCH(divide_float64)(rounds, values);
+}
+double roof_root_float32(std::int64_t rounds, float* values) {
+  return HWY_DYNAMIC_DISPATCH(root_float32)(rounds, values);
+}
+double roof_root_float64(std::int64_t rounds, double* values) {
+  return HWY_DYNAMIC_DISPATCH(root_float64)(rounds, values);
 }
 void roof_read(const std::uint32_t* x, std::size_t n, std::uint32_t* sink) { HWY_DYNAMIC_DISPATCH(read)(x, n, sink); }
 void roof_write(std::uint32_t* y, std::size_t n, bool stream) { HWY_DYNAMIC_DISPATCH(write)(y, n, stream); }

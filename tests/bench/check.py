@@ -20,6 +20,7 @@ import report  # noqa: E402
 import results  # noqa: E402
 
 LEVELS = ('L1', 'L2', 'L3', 'DRAM')
+UNITS = ('fma', 'divide', 'root')
 
 
 def record(name, ns, **more):
@@ -36,7 +37,7 @@ def made_up(repetitions=1):
     """Of several repetitions those of Exp<f32> on AVX2 lie a fifth of their median apart, the others a hundredth."""
     context = {'date': '2026-01-02T03:04:05', 'cpu_model': 'A & B </script>', 'simd_targets': 'AVX2 SSE4'}
     for target in ('AVX2', 'SSE4'):
-        context |= {f'roof/{target}/fma/{t}': '1e+11' for t in ('f32', 'f64')}
+        context |= {f'roof/{target}/{what}/{t}': '1e+11' for what in UNITS for t in ('f32', 'f64')}
         context |= {f'roof/{target}/{what}/{level}': '5e+10' for what in ('read', 'write', 'copy') for level in LEVELS}
     names = ['Exp<f32>', 'Sum<f64>/rows', 'Cast<u8>/to:f32', 'sgd<f32>']
     rows = [kernel(f'{name}/target:{target}/n:{n}', (100 + n) * (1 + apart * again))
@@ -218,7 +219,8 @@ def one_file_holds_the_results_of_all_programs_and_their_roofs():
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / 'all.json'
         done = command('--build', BUILD, '--no-build', '--target', 'EMU128', '--sizes', '16,1000',
-                       '--benchmark_min_time=0.0001', '--filter', r'^(Add<f32>|Sum<i64>/rows|dispatch/typed)/',
+                       '--benchmark_min_time=0.0001',
+                       '--filter', r'^(Add<f32>|RealDiv<f64>|Sum<i64>/rows|dispatch/typed)/',
                        '--json', out, '--report', folder)
         assert done.returncode == 0, done.stderr
         found = results.load(out)
@@ -227,7 +229,8 @@ def one_file_holds_the_results_of_all_programs_and_their_roofs():
                 'dispatch/typed/target:EMU128/n:8'} <= set(rows), list(rows)
         roofs = results.roofs_of(found['context'])
         assert list(roofs) == ['EMU128'] and set(roofs['EMU128']) == {
-            'fma/f32', 'fma/f64', *(f'{what}/{level}' for what in ('read', 'write', 'copy') for level in LEVELS)}
+            *(f'{what}/{t}' for what in UNITS for t in ('f32', 'f64')),
+            *(f'{what}/{level}' for what in ('read', 'write', 'copy') for level in LEVELS)}
         assert all(value > 1e8 for value in roofs['EMU128'].values()), roofs
         for fact in ('cpu_model', 'cpu_caches', 'simd_targets', 'compiler', 'version_kerngrad', 'version_highway',
                      'version_google_benchmark'):
@@ -242,6 +245,10 @@ def one_file_holds_the_results_of_all_programs_and_their_roofs():
         of = roofs['EMU128']
         floor = max(8000 / of['copy/L1'] + 4000 / of['read/L1'], 1000 / of['fma/f32']) * 1e9
         assert abs(add.floor / floor - 1) < 1e-3 and abs(add.roof * add.time / floor - 1) < 1e-3, (add.floor, floor)
+        # A quotient takes longer than moving its 24 bytes.
+        div = rows['RealDiv<f64>/target:EMU128/n:1000']
+        floor = 1000 / of['divide/f64'] * 1e9
+        assert div.limit == 'divider' and abs(div.floor / floor - 1) < 1e-3, (div.limit, div.floor, floor)
         assert abs(add.bytes / add.items - 12) < 1e-6 and abs(add.operations / add.items - 1) < 1e-6
         assert 'Add<f32>' in (pathlib.Path(folder) / 'report.md').read_text()
 

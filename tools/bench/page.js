@@ -82,12 +82,14 @@ function drawMachine() {
   for (const [name, value] of D.facts)
     get('facts').append(html('div', {}, html('dt', {}, name), html('dd', {}, value)));
   const kinds = ['read', 'write', 'copy'], shown = D.targets.filter(t => D.roofs[t]);
+  const units = {fma: 'multiply-adds, GFLOP/s', divide: 'quotients, G/s', root: 'roots, G/s'};
   if (!shown.length) return;
   const top = html(
-      'tr', {}, html('th', {rowspan: 2}, 'target'), html('th', {colspan: 2}, 'multiply-adds, GFLOP/s'),
+      'tr', {}, html('th', {rowspan: 2}, 'target'), ...Object.values(units).map(u => html('th', {colspan: 2}, u)),
       ...kinds.map(kind => html('th', {colspan: 4}, `${kind}, GB/s`)));
-  const head = html('tr', {}, ...['f32', 'f64'].concat(kinds.flatMap(() => LEVELS)).map(l => html('th', {}, l)));
-  const keys = ['fma/f32', 'fma/f64'].concat(kinds.flatMap(kind => LEVELS.map(l => `${kind}/${l}`)));
+  const keys = Object.keys(units).flatMap(u => [`${u}/f32`, `${u}/f64`])
+                   .concat(kinds.flatMap(kind => LEVELS.map(l => `${kind}/${l}`)));
+  const head = html('tr', {}, ...keys.map(k => html('th', {}, k.split('/')[1])));
   const body =
       shown.map(t => html('tr', {}, html('td', {}, t), ...keys.map(k => html('td', {}, short(D.roofs[t][k] / 1e9)))));
   get('roofs').append(html('table', {}, html('thead', {}, top, head), html('tbody', {}, ...body)));
@@ -102,9 +104,9 @@ const METRICS = {
     bins: [0.1, 0.25, 0.5, 0.75, 0.9],
     show: percent,
     of: r => r.roof,
-    note: 'The shortest time that the roofs allow (arithmetic at the peak, or operands and results moved once at ' +
-        'the speed of the level that holds them, whichever takes longer) over the time taken. More than 100 %: the ' +
-        'loop that took the roof was disturbed, or the kernel\u2019s data lay closer than assumed.'
+    note: 'The shortest time that the roofs allow (arithmetic or divisions at the peak, or operands and results ' +
+        'moved once at the speed of the level that holds them, whichever takes longest) over the time taken. More ' +
+        'than 100 %: the loop that took the roof was disturbed, or the kernel\u2019s data lay closer than assumed.'
   },
   speedup: {
     text: `times faster than ${slowest}`,

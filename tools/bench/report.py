@@ -71,9 +71,10 @@ def roof_tables(context):
     if not roofs:
         return []
     keys = in_order(key for of_target in roofs.values() for key in of_target)
-    unit = {True: 'GFLOP/s', False: 'GB/s'}
+    unit = {'fma': 'GFLOP/s', 'divide': 'G/s', 'root': 'G/s'}
     return ['## Roofs', '', *table(['', *roofs], [
-        [f'{key.replace("/", " ")}, {unit[key.startswith("fma")]}', *(f'{of[key] / 1e9:.4g}' for of in roofs.values())]
+        [f'{key.replace("/", " ")}, {unit.get(key.split("/")[0], "GB/s")}',
+         *(f'{of[key] / 1e9:.4g}' for of in roofs.values())]
         for key in keys])]
 
 
