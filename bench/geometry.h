@@ -24,7 +24,8 @@ using geometry_fn = geometries (*)(const kg::op_row& row, kg::dtype type, std::i
 
 /// "f32", "i64", ...: as the names of the benchmarks have them.
 inline std::string short_name(kg::dtype type) {
-  constexpr const char* names[kg::dtype_count] = {"f32", "f64", "i32", "i64", "u8", "bool", "c64", "f16", "bf16"};
+  constexpr const char* names[kg::dtype_count] = {"f32",  "f64", "i32", "i64",  "u8",
+                                                  "bool", "c64", "f16", "bf16", "c128"};
   return names[static_cast<int>(type)];
 }
 

@@ -197,7 +197,7 @@ void measure(benchmark::State& state, const kg::op_row& row, const prepared& ker
             kernel.written(),
             kernel.read() + kernel.written(),
             kg::size_of(type),
-            kg::floating.has(type) || type == kg::dtype::complex64};
+            kg::kind_of(type) >= kg::dtype_kind::half};
   add_division(what, row, type);
   report(state, what, std::string(kg::name_of(row.group)), target);
 }

@@ -5,15 +5,92 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
+
+#include "kernels/half.h"
 
 namespace kerngrad {
 
-/// Element type of a tensor. `boolean` is stored as one byte, 0 or 1; `complex64` as two float32 (real, imaginary).
-/// float16 and bfloat16 have a place in every table and no kernels yet.
-enum class dtype : std::uint8_t { float32, float64, int32, int64, uint8, boolean, complex64, float16, bfloat16 };
+/// Two float32, laid out as complex64 stores them.
+struct complex64 {
+  float real = 0;
+  float imag = 0;
+  constexpr bool operator==(const complex64&) const = default;
+};
 
-inline constexpr int dtype_count = 9;
+/// Two float64, laid out as complex128 stores them.
+struct complex128 {
+  double real = 0;
+  double imag = 0;
+  constexpr bool operator==(const complex128&) const = default;
+};
+
+/// What the elements of a dtype are. `half`: floats that are stored, and computed in float32 where there is no kernel.
+enum class dtype_kind : std::uint8_t { boolean, integer, half, real, complex };
+
+// All that is known of the dtypes, one line each:
+//   X(dtype, C++ type of an element, name, kind, a gradient flows through it, place in the order of promotion)
+// The place of a line is the dtype's number, which programs and packs were compiled with: a new one goes to the end,
+// and into include/kerngrad/pack.h.
+#define KG_DTYPES(X)                                                 \
+  X(float32, float, "float32", real, true, 5)                        \
+  X(float64, double, "float64", real, true, 6)                       \
+  X(int32, std::int32_t, "int32", integer, false, 2)                 \
+  X(int64, std::int64_t, "int64", integer, false, 3)                 \
+  X(uint8, std::uint8_t, "uint8", integer, false, 1)                 \
+  X(boolean, bool, "bool", boolean, false, 0)                        \
+  X(complex64, ::kerngrad::complex64, "complex64", complex, true, 7) \
+  X(float16, ::kerngrad::float16, "float16", half, false, 4)          \
+  X(bfloat16, ::kerngrad::bfloat16, "bfloat16", half, false, 4)       \
+  X(complex128, ::kerngrad::complex128, "complex128", complex, false, 8)
+
+/// Element type of a tensor. `boolean` is stored as one byte, 0 or 1.
+enum class dtype : std::uint8_t {
+#define KG_ENUMERATOR(dtype, ...) dtype,
+  KG_DTYPES(KG_ENUMERATOR)
+#undef KG_ENUMERATOR
+};
+
+/// A line of KG_DTYPES.
+struct dtype_trait {
+  const char* name;
+  std::size_t size;  ///< bytes of an element
+  dtype_kind kind;
+  bool differentiable;
+  int order;
+};
+inline constexpr dtype_trait dtype_traits[] = {
+#define KG_TRAIT(dtype, element, name, kind, differentiable, order) \
+  {name, sizeof(element), dtype_kind::kind, differentiable, order},
+    KG_DTYPES(KG_TRAIT)
+#undef KG_TRAIT
+};
+constexpr const dtype_trait& trait_of(dtype type) { return dtype_traits[static_cast<int>(type)]; }
+
+inline constexpr int dtype_count = sizeof(dtype_traits) / sizeof(dtype_traits[0]);
 inline constexpr int max_rank = 8;
+
+/// A dtype as a type, with the C++ type of its elements.
+template <dtype Type> struct dtype_constant;
+#define KG_CONSTANT(type, cpp_type, ...)           \
+  template <> struct dtype_constant<dtype::type> { \
+    static constexpr dtype value = dtype::type;    \
+    using element = cpp_type;                      \
+  };
+KG_DTYPES(KG_CONSTANT)
+#undef KG_CONSTANT
+
+/// f(dtype_constant<type>{}), for a dtype that is known when the program runs. Every call gives a result of one type.
+template <class F>
+constexpr decltype(auto) visit(dtype type, F&& f) {
+  switch (type) {
+#define KG_VISIT(type, ...) \
+  case dtype::type: return f(dtype_constant<dtype::type>{});
+    KG_DTYPES(KG_VISIT)
+#undef KG_VISIT
+  }
+  __builtin_unreachable();
+}
 
 namespace kernels {
 
@@ -32,27 +109,44 @@ struct entry {
   flat2_fn flat2;
 };
 
-// The C++ type that stores one element of a dtype.
-template <dtype T> struct storage;
-template <> struct storage<dtype::float32> {
-  using type = float;
+/// An op and the kernel that serves it.
+struct served_op {
+  const char* op;
+  const char* kernel;
 };
-template <> struct storage<dtype::float64> {
-  using type = double;
+/// Declared only: a list that would call it, at compile time, has no kernel for elements of some size.
+entry no_kernel_of_that_size();
+/// The kernel of a list that serves an op for a dtype: that of the dtype, or, of those that move bytes and are listed
+/// for one dtype of each size (KG_SIZES), that of its size.
+template <std::size_t N>
+consteval entry serving(const entry (&list)[N], served_op names, dtype type) {
+  const entry* found = nullptr;
+  for (const entry& item : list) {
+    if (__builtin_strcmp(item.op, names.kernel) != 0 || trait_of(item.type).size != trait_of(type).size) continue;
+    if (!found || item.type == type) found = &item;
+  }
+  entry one = found ? *found : no_kernel_of_that_size();
+  one.op = names.op;
+  one.type = type;
+  return one;
+}
+
+/// The C++ type that kernels store one element of a dtype in: booleans are bytes, which may hold more than 0 and 1.
+template <dtype T>
+using storage_t = std::conditional_t<T == dtype::boolean, std::uint8_t, typename dtype_constant<T>::element>;
+
+/// The numbers that an element consists of: itself, or two parts of this type.
+template <class T> struct parts_of {
+  using type = T;
+  static constexpr int count = 1;
 };
-template <> struct storage<dtype::int32> {
-  using type = std::int32_t;
+template <class T>
+  requires requires(T z) { z.imag; }
+struct parts_of<T> {
+  using type = decltype(T::imag);
+  static constexpr int count = 2;
 };
-template <> struct storage<dtype::int64> {
-  using type = std::int64_t;
-};
-template <> struct storage<dtype::uint8> {
-  using type = std::uint8_t;
-};
-template <> struct storage<dtype::boolean> {
-  using type = std::uint8_t;
-};
-template <dtype T> using storage_t = typename storage<T>::type;
+template <dtype T> using part_t = typename parts_of<storage_t<T>>::type;
 
 }  // namespace kernels
 }  // namespace kerngrad
@@ -65,4 +159,6 @@ template <dtype T> using storage_t = typename storage<T>::type;
 #define KG_ORDERED(X, Name) KG_NUMERIC(X, Name) X(Name, boolean)
 #define KG_BOOLEAN(X, Name) X(Name, boolean)
 #define KG_COMPLEX(X, Name) X(Name, complex64)
-#define KG_ALL(X, Name) KG_ORDERED(X, Name) X(Name, complex64)
+#define KG_ALL(X, Name) KG_ORDERED(X, Name) KG_COMPLEX(X, Name)
+// One dtype of each size, for kernels that move bytes: `serving` finds it for the others.
+#define KG_SIZES(X, Name) X(Name, uint8) X(Name, float16) X(Name, float32) X(Name, float64) X(Name, complex128)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loops of real dtypes are plain ones on purpose: conversions are branch-free selects that the compiler vectorises
-// per target, and Highway 1.0.3 lacks half of the pairs.
+// per target. Highway 1.0.3 lacks half of the pairs, and its DemoteTo of bfloat16 truncates.
 #include "kernels/convert.h"
 
 #include <cstring>
@@ -14,18 +14,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace kerngrad::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
-
-// The storage of an element; a complex number is a pair.
-struct pair {
-  float re, im;
-};
-template <dtype T> struct element_of {
-  using type = storage_t<T>;
-};
-template <> struct element_of<dtype::complex64> {
-  using type = pair;
-};
-template <dtype T> using element_t = typename element_of<T>::type;
 
 template <class T>
 HWY_INLINE T load(const void* p, std::size_t i) {
@@ -57,83 +45,191 @@ HWY_INLINE To truncated(F x) {
 }
 
 template <dtype To, class X>
-HWY_INLINE element_t<To> converted(X x) {
-  using T = element_t<To>;
-  if constexpr (hwy::IsSame<X, pair>()) {
-    if constexpr (To == dtype::complex64) return x;
-    else if constexpr (To == dtype::boolean) return static_cast<T>((x.re != 0) | (x.im != 0));
-    else return converted<To>(x.re);
-  } else if constexpr (To == dtype::complex64) {
-    return {static_cast<float>(x), 0.0f};
-  } else if constexpr (To == dtype::boolean) {
-    return static_cast<T>(x != 0);
-  } else if constexpr (hwy::IsFloat<X>() && !hwy::IsFloat<T>()) {
-    return truncated<T>(x);
-  } else {
-    return static_cast<T>(x);
-  }
+HWY_INLINE storage_t<To> converted(X x) {
+  using T = storage_t<To>;
+  if constexpr (To == dtype::boolean) return static_cast<T>(x != 0);
+  else if constexpr (hwy::IsFloat<X>() && !hwy::IsFloat<T>()) return truncated<T>(x);
+  else return static_cast<T>(x);
 }
 
-// Complex numbers pass through blocks of their parts, because the compiler does not vectorise pairs.
+// ------------------------------------------------------------------------------------------ halves
+
+// As basic_half has it (half.h), without branches, for the compiler to vectorise.
+HWY_INLINE float widened(float16 x) {
+  const std::uint32_t sign = (x.bits & 0x8000u) << 16, magnitude = x.bits & 0x7fffu;
+  const std::uint32_t normal = (magnitude << 13) + (magnitude >= 0x7c00 ? 224u << 23 : 112u << 23);
+  const std::uint32_t below = __builtin_bit_cast(std::uint32_t, static_cast<float>(magnitude) * 0x1p-24f);
+  return __builtin_bit_cast(float, sign | (magnitude < 0x400 ? below : normal));
+}
+HWY_INLINE float widened(bfloat16 x) { return __builtin_bit_cast(float, static_cast<std::uint32_t>(x.bits) << 16); }
+
+// The sum with the even neighbour's last bit carries exactly where the number is to be rounded up. Below the normal
+// numbers the addition rounds: to a multiple of 2^-24, the unit of a float32 between 1/2 and 1.
+HWY_INLINE void round_to(float x, float16& y) {
+  const std::uint32_t all = __builtin_bit_cast(std::uint32_t, x), magnitude = all & 0x7fffffff;
+  const std::uint32_t normal = (magnitude - (112u << 23) + 0xfff + (magnitude >> 13 & 1)) >> 13;
+  const std::uint32_t below =
+      __builtin_bit_cast(std::uint32_t, __builtin_bit_cast(float, magnitude) + 0.5f) - (126u << 23);
+  const std::uint32_t nan = 0x7e00 | (magnitude >> 13 & 0x3ff);
+  std::uint32_t value = magnitude < 113u << 23 ? below : normal;
+  value = magnitude >= 143u << 23 ? 0x7c00 : value;
+  value = magnitude > 0x7f800000 ? nan : value;
+  y.bits = static_cast<std::uint16_t>(all >> 16 & 0x8000) | static_cast<std::uint16_t>(value);
+}
+HWY_INLINE void round_to(float x, bfloat16& y) {
+  const std::uint32_t all = __builtin_bit_cast(std::uint32_t, x), nan = (all >> 16) | 0x40;
+  const std::uint32_t value = (all + 0x7fff + (all >> 16 & 1)) >> 16;
+  y.bits = static_cast<std::uint16_t>((all & 0x7fffffff) > 0x7f800000 ? nan : value);
+}
+
+// A float32 that rounds to a half as x does: of the two around x the one whose last bit is 1 (rounding to odd, Boldo
+// and Melquiond 2008), which is never a tie.
+HWY_INLINE float rounded_to_odd(double x) {
+  const float nearest = static_cast<float>(x);
+  const double back = static_cast<double>(nearest);
+  std::uint32_t bits = __builtin_bit_cast(std::uint32_t, nearest);
+  bits -= (back < 0 ? -back : back) > (x < 0 ? -x : x) ? 1 : 0;
+  bits |= back != x ? 1 : 0;
+  return __builtin_bit_cast(float, bits);
+}
+template <class T>
+HWY_INLINE float for_rounding(T x) {
+  if constexpr (hwy::IsSame<T, std::int64_t>()) return rounded_to_odd(static_cast<double>(without_low_bits(x)));
+  else if constexpr (sizeof(T) >= sizeof(float) && !hwy::IsSame<T, float>())
+    return rounded_to_odd(static_cast<double>(x));
+  else return static_cast<float>(x);
+}
+
+// ------------------------------------------------------------------------------------------ blocks
+
+constexpr bool is_half(dtype type) { return trait_of(type).kind == dtype_kind::half; }
+constexpr bool is_complex(dtype type) { return trait_of(type).kind == dtype_kind::complex; }
+// The dtype of the numbers that elements are converted as: halves are float32 on the way, complex numbers their parts.
+constexpr dtype on_the_way(dtype type) {
+  if (is_half(type) || type == dtype::complex64) return dtype::float32;
+  return type == dtype::complex128 ? dtype::float64 : type;
+}
+
+// Elements that need another form on the way pass through blocks, because the compiler does not vectorise pairs, and
+// so that a pair of dtypes costs no code that another one has.
 constexpr std::size_t part_block = 512;
 
-// Elements [start, start + n) of z as parts; n <= part_block.
-HWY_INLINE void take_apart(const void* z, std::size_t start, std::size_t n, float* re, float* im) {
-  const hn::ScalableTag<float> d;
-  const std::uint8_t* from = static_cast<const std::uint8_t*>(z) + start * sizeof(pair);
+// Elements [0, n) of z as parts; n <= part_block.
+template <class P>
+HWY_NOINLINE void take_apart(const void* z, std::size_t n, P* re, P* im) {
+  const hn::ScalableTag<P> d;
   std::size_t i = 0;
   for (; i + hn::Lanes(d) <= n; i += hn::Lanes(d)) {
     auto a = hn::Zero(d), b = a;
-    hn::LoadInterleaved2(d, reinterpret_cast<const float*>(from) + 2 * i, a, b);
+    hn::LoadInterleaved2(d, static_cast<const P*>(z) + 2 * i, a, b);
     hn::StoreU(a, d, re + i);
     hn::StoreU(b, d, im + i);
   }
   for (; i < n; ++i) {
-    re[i] = load<float>(from, 2 * i);
-    im[i] = load<float>(from, 2 * i + 1);
+    re[i] = load<P>(z, 2 * i);
+    im[i] = load<P>(z, 2 * i + 1);
   }
 }
-
-HWY_INLINE void put_together(const float* re, const float* im, void* z, std::size_t start, std::size_t n) {
-  const hn::ScalableTag<float> d;
-  std::uint8_t* to = static_cast<std::uint8_t*>(z) + start * sizeof(pair);
+template <class P>
+HWY_NOINLINE void put_together(const P* re, const P* im, void* z, std::size_t n) {
+  const hn::ScalableTag<P> d;
   std::size_t i = 0;
-  for (; i + hn::Lanes(d) <= n; i += hn::Lanes(d)) {
-    hn::StoreInterleaved2(hn::LoadU(d, re + i), hn::LoadU(d, im + i), d, reinterpret_cast<float*>(to) + 2 * i);
+  for (; i + hn::Lanes(d) <= n; i += hn::Lanes(d))
+    hn::StoreInterleaved2(hn::LoadU(d, re + i), hn::LoadU(d, im + i), d, static_cast<P*>(z) + 2 * i);
+  for (; i < n; ++i) {
+    store(z, 2 * i, re[i]);
+    store(z, 2 * i + 1, im[i]);
   }
-  for (; i < n; ++i) store(to, i, pair{re[i], im[i]});
 }
 
+// Real numbers to real numbers, neither of them halves.
 template <dtype From, dtype To>
-HWY_INLINE void cast_block(const void* x, void* y, std::size_t n) {
+HWY_NOINLINE void cast_block(const void* x, void* y, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) {
-    element_t<From> value = load<element_t<From>>(x, i);
+    storage_t<From> value = load<storage_t<From>>(x, i);
     // A stored boolean counts as 1 whatever its byte is.
     if constexpr (From == dtype::boolean) value = value != 0;
     store(y, i, converted<To>(value));
   }
 }
+template <class Half>
+HWY_NOINLINE void widen_block(const void* x, float* y, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) y[i] = widened(load<Half>(x, i));
+}
+template <class Half>
+HWY_NOINLINE void round_block(const float* x, void* y, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) {
+    Half value;
+    round_to(x[i], value);
+    store(y, i, value);
+  }
+}
+template <dtype From>
+HWY_NOINLINE void for_rounding_block(const void* x, float* y, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) {
+    storage_t<From> value = load<storage_t<From>>(x, i);
+    if constexpr (From == dtype::boolean) value = value != 0;
+    y[i] = for_rounding(value);
+  }
+}
+
+// n numbers of a real dtype as elements of To.
+template <dtype From, dtype To>
+HWY_INLINE void write_block(const void* x, void* y, std::size_t n) {
+  static_assert(!is_half(From) && !is_complex(From));
+  if constexpr (is_complex(To)) {
+    part_t<To> re[part_block], im[part_block] = {};
+    cast_block<From, on_the_way(To)>(x, re, n);
+    put_together(re, im, y, n);
+  } else if constexpr (is_half(To) && From == dtype::float32) {
+    round_block<storage_t<To>>(static_cast<const float*>(x), y, n);
+  } else if constexpr (is_half(To)) {
+    float numbers[part_block];
+    for_rounding_block<From>(x, numbers, n);
+    round_block<storage_t<To>>(numbers, y, n);
+  } else {
+    cast_block<From, To>(x, y, n);
+  }
+}
+
+// n elements of From as elements of To; n <= part_block.
+template <dtype From, dtype To>
+HWY_INLINE void cast_part(const void* x, void* y, std::size_t n) {
+  if constexpr (is_half(From)) {
+    float numbers[part_block];
+    widen_block<storage_t<From>>(x, numbers, n);
+    write_block<dtype::float32, To>(numbers, y, n);
+  } else if constexpr (is_complex(From)) {
+    constexpr dtype part = on_the_way(From), wanted = on_the_way(To);
+    part_t<From> re[part_block], im[part_block];
+    take_apart(x, n, re, im);
+    if constexpr (is_complex(To)) {
+      part_t<To> real[part_block], imag[part_block];
+      cast_block<part, wanted>(re, real, n);
+      cast_block<part, wanted>(im, imag, n);
+      put_together(real, imag, y, n);
+    } else if constexpr (To == dtype::boolean) {
+      for (std::size_t i = 0; i < n; ++i) store(y, i, static_cast<std::uint8_t>((re[i] != 0) | (im[i] != 0)));
+    } else {
+      write_block<part, To>(re, y, n);
+    }
+  } else {
+    write_block<From, To>(x, y, n);
+  }
+}
 
 template <dtype From, dtype To>
 void cast_array(const void* x, void* y, std::size_t n) {
-  if constexpr ((From == dtype::complex64) == (To == dtype::complex64)) {
+  using T = storage_t<From>;
+  using U = storage_t<To>;
+  if constexpr (From == To && From != dtype::boolean) {
+    if (n != 0) std::memcpy(y, x, n * sizeof(T));
+  } else if constexpr (on_the_way(From) == From && on_the_way(To) == To) {
     cast_block<From, To>(x, y, n);
   } else {
-    float re[part_block], im[part_block] = {};
     for (std::size_t start = 0; start < n; start += part_block) {
       const std::size_t count = n - start < part_block ? n - start : part_block;
-      if constexpr (To == dtype::complex64) {
-        cast_block<From, dtype::float32>(static_cast<const element_t<From>*>(x) + start, re, count);
-        put_together(re, im, y, start, count);
-      } else {
-        take_apart(x, start, count, re, im);
-        element_t<To>* to = static_cast<element_t<To>*>(y) + start;
-        if constexpr (To == dtype::boolean) {
-          for (std::size_t i = 0; i < count; ++i) to[i] = static_cast<element_t<To>>((re[i] != 0) | (im[i] != 0));
-        } else {
-          cast_block<dtype::float32, To>(re, to, count);
-        }
-      }
+      cast_part<From, To>(static_cast<const T*>(x) + start, static_cast<U*>(y) + start, count);
     }
   }
 }
@@ -142,17 +238,7 @@ template <dtype From>
 HWY_INLINE void cast(const void* const* in, void* const* out, const void* geometry) {
   const auto& g = *static_cast<const cast_geometry*>(geometry);
   const std::size_t n = static_cast<std::size_t>(g.count);
-  switch (g.to) {
-    case dtype::float32: return cast_array<From, dtype::float32>(in[0], out[0], n);
-    case dtype::float64: return cast_array<From, dtype::float64>(in[0], out[0], n);
-    case dtype::int32: return cast_array<From, dtype::int32>(in[0], out[0], n);
-    case dtype::int64: return cast_array<From, dtype::int64>(in[0], out[0], n);
-    case dtype::uint8: return cast_array<From, dtype::uint8>(in[0], out[0], n);
-    case dtype::boolean: return cast_array<From, dtype::boolean>(in[0], out[0], n);
-    case dtype::complex64: return cast_array<From, dtype::complex64>(in[0], out[0], n);
-    case dtype::float16:
-    case dtype::bfloat16: return;  // no kernel converts to these
-  }
+  visit(g.to, [&](auto to) HWY_ATTR { cast_array<From, decltype(to)::value>(in[0], out[0], n); });
 }
 
 #define KG_DEFINE_CAST(Name, type)                                                          \
@@ -170,7 +256,7 @@ HWY_INLINE void take_part(const void* z, void* y, std::size_t n) {
   float parts[2][part_block];
   for (std::size_t start = 0; start < n; start += part_block) {
     const std::size_t count = n - start < part_block ? n - start : part_block;
-    take_apart(z, start, count, parts[0], parts[1]);
+    take_apart(static_cast<const complex64*>(z) + start, count, parts[0], parts[1]);
     std::memcpy(static_cast<float*>(y) + start, parts[part], count * sizeof(float));
   }
 }
@@ -182,7 +268,7 @@ void Imag_complex64_run(const void* const* in, void* const* out, const void* geo
 }
 
 void Complex_float32_run(const void* const* in, void* const* out, const void* geometry) {
-  put_together(static_cast<const float*>(in[0]), static_cast<const float*>(in[1]), out[0], 0, count_of(geometry));
+  put_together(static_cast<const float*>(in[0]), static_cast<const float*>(in[1]), out[0], count_of(geometry));
 }
 
 // sqrt(re^2 + im^2) in double precision, where squares of floats neither over- nor underflow; the error is half a unit

@@ -5,10 +5,10 @@
 
 namespace kerngrad::kernels {
 
-/// Cast: in[0] of the entry's dtype to out[0] of dtype `to`, both among float32, float64, int32, int64, uint8, boolean,
-/// complex64. Float to integer truncates towards zero, saturates, and turns NaN into 0; integer to a narrower integer
-/// wraps; anything to boolean is x != 0 (true for NaN); a complex source gives its real part, except to complex64 and
-/// boolean (true when either part is not 0).
+/// Cast: in[0] of the entry's dtype to out[0] of dtype `to`, both any dtypes. Float to integer truncates towards zero,
+/// saturates, and turns NaN into 0; integer to a narrower integer wraps; numbers become floats by one rounding to the
+/// nearest, ties to even; anything to boolean is x != 0 (true for NaN); a complex source gives its real part, except to
+/// complex numbers and to boolean (true when either part is not 0).
 struct cast_geometry {
   std::int64_t count;
   dtype to;

@@ -113,15 +113,16 @@ struct axis {
 
 // Axes without length 1, outermost output stride first, neighbours merged where both sides allow it. Returns how many
 // are left, at least two (the missing ones have length 1), or 0 when there is nothing to copy.
-int normal_form(const copy_geometry& g, axis* axes) {
+int normal_form(const std::int64_t* dims, const std::int64_t* in_strides, const std::int64_t* out_strides, int given,
+                axis* axes) {
   const auto size = [](std::ptrdiff_t stride) { return stride < 0 ? -stride : stride; };
   int rank = 0;
-  for (int i = 0; i < g.rank; ++i) {
-    if (g.dims[i] == 0) return 0;
-    if (g.dims[i] == 1) continue;
+  for (int i = 0; i < given; ++i) {
+    if (dims[i] == 0) return 0;
+    if (dims[i] == 1) continue;
     int at = rank++;
-    for (; at > 0 && size(axes[at - 1].out) < size(g.out_strides[i]); --at) axes[at] = axes[at - 1];
-    axes[at] = {g.dims[i], g.in_strides[i], g.out_strides[i]};
+    for (; at > 0 && size(axes[at - 1].out) < size(out_strides[i]); --at) axes[at] = axes[at - 1];
+    axes[at] = {dims[i], in_strides[i], out_strides[i]};
   }
   int kept = 0;
   for (int i = 0; i < rank; ++i) {
@@ -191,7 +192,7 @@ run way_of(const axis& inner, axis* others, int rank) {
 // Calls copy_plane for every index of the `rank` outer axes.
 template <class T>
 void copy_planes(const T* in, T* out, const axis* axes, int rank, const axis& outer, const axis& inner, run way) {
-  std::ptrdiff_t index[max_rank] = {};
+  std::ptrdiff_t index[max_rank + 1] = {};
   for (;;) {
     copy_plane(in, out, outer, inner, way);
     int i = rank - 1;
@@ -208,14 +209,10 @@ void copy_planes(const T* in, T* out, const axis* axes, int rank, const axis& ou
 }
 
 template <class T>
-void strided_copy(const T* in, T* out, const copy_geometry& g) {
-  axis axes[max_rank + 2];
-  int rank = normal_form(g, axes);
+void copy_axes(const T* in, T* out, axis* axes, int rank) {
   if (rank == 0) return;
   const axis inner = axes[--rank];
   const run way = way_of(inner, axes, rank);
-  in += g.in_offset;
-  out += g.out_offset;
   axis outer = axes[rank - 1];
   std::ptrdiff_t part = outer.n;
   if (way != run::plane && way != run::interleave && way != run::deinterleave && outer.n < 8) {
@@ -232,6 +229,27 @@ void strided_copy(const T* in, T* out, const copy_geometry& g) {
     const axis rows{std::min(part, outer.n - start), outer.in, outer.out};
     copy_planes(in + start * outer.in, out + start * outer.out, axes, rank - 1, rows, inner, way);
   }
+}
+
+template <class T>
+void strided_copy(const T* in, T* out, const copy_geometry& g) {
+  axis axes[max_rank + 2];
+  copy_axes(in + g.in_offset, out + g.out_offset, axes, normal_form(g.dims, g.in_strides, g.out_strides, g.rank, axes));
+}
+// A pair is an axis of two of its own.
+inline void strided_copy(const cell_pair* in, cell_pair* out, const copy_geometry& g) {
+  std::int64_t dims[max_rank + 1], in_strides[max_rank + 1], out_strides[max_rank + 1];
+  for (int i = 0; i < g.rank; ++i) {
+    dims[i] = g.dims[i];
+    in_strides[i] = 2 * g.in_strides[i];
+    out_strides[i] = 2 * g.out_strides[i];
+  }
+  dims[g.rank] = 2;
+  in_strides[g.rank] = out_strides[g.rank] = 1;
+  axis axes[max_rank + 3];
+  const int rank = normal_form(dims, in_strides, out_strides, g.rank + 1, axes);
+  copy_axes(reinterpret_cast<const std::uint64_t*>(in + g.in_offset),
+            reinterpret_cast<std::uint64_t*>(out + g.out_offset), axes, rank);
 }
 
 }  // namespace

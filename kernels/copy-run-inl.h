@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loops that move runs of elements, once per target: copied, repeated, backwards, interleaved, taken apart. Elements
-// are integers of their size. Nothing outside the runs is read or written.
+// are integers of their size, those of 16 bytes a pair of them. Nothing outside the runs is read or written.
 #if defined(KERNGRAD_KERNELS_COPY_RUN_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef KERNGRAD_KERNELS_COPY_RUN_INL_H_
 #undef KERNGRAD_KERNELS_COPY_RUN_INL_H_
@@ -26,21 +26,24 @@ template <std::size_t Size> struct cell;
 template <> struct cell<1> {
   using type = std::uint8_t;
 };
+template <> struct cell<2> {
+  using type = std::uint16_t;
+};
 template <> struct cell<4> {
   using type = std::uint32_t;
 };
 template <> struct cell<8> {
   using type = std::uint64_t;
 };
+struct cell_pair {
+  std::uint64_t first, second;
+};
+template <> struct cell<16> {
+  using type = cell_pair;
+};
 
-// The element seen as bytes: an integer of its size. complex64 is aligned like a float only, hence get and put.
-template <dtype K> struct element {
-  using type = typename cell<sizeof(storage_t<K>)>::type;
-};
-template <> struct element<dtype::complex64> {
-  using type = std::uint64_t;
-};
-template <dtype K> using element_t = typename element<K>::type;
+// The element seen as bytes. Complex numbers are aligned like their parts only, hence get and put.
+template <dtype K> using cell_t = typename cell<sizeof(storage_t<K>)>::type;
 
 template <class T>
 HWY_INLINE T get(const T* p) {
@@ -99,6 +102,10 @@ HWY_INLINE void fill_run(T value, T* out, std::size_t n) {
   const auto v = hn::Set(d, value);
   for (std::size_t i = 0; i + L <= n; i += L) hn::StoreU(v, d, out + i);
   hn::StoreU(v, d, out + n - L);
+}
+// A store of a pair is one of 16 bytes.
+HWY_INLINE void fill_run(cell_pair value, cell_pair* out, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) put(value, out + i);
 }
 
 // out[i] = last[-i]

@@ -9,9 +9,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <type_traits>
 
+#include "kernels/copy-run-inl.h"
 #include "kernels/create.h"
 #include "kernels/stream.h"
 
@@ -20,37 +20,33 @@ namespace kerngrad::kernels::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// The element seen as bytes.
-template <dtype K> struct bits_of {
-  using type = std::conditional_t<sizeof(storage_t<K>) == 8, std::uint64_t,
-                                  std::conditional_t<sizeof(storage_t<K>) == 4, std::uint32_t, std::uint8_t>>;
-};
-template <> struct bits_of<dtype::complex64> {
-  using type = std::uint64_t;
-};
+// Past the caches, whole vectors; returns the first element that is left.
+template <class T, class D>
+HWY_INLINE std::size_t stream_fill(D d, hn::Vec<D> v, T* y, std::size_t n) {
+  const std::size_t L = hn::Lanes(d);
+  hn::StoreU(v, d, y);
+  std::size_t i = (L * sizeof(T) - reinterpret_cast<std::uintptr_t>(y) % (L * sizeof(T))) / sizeof(T);
+  for (; i + L <= n; i += L) hn::Stream(v, d, y + i);
+  hwy::FlushStream();
+  return i;
+}
 
 struct Fill {
   template <dtype K>
   static void run(void* const* out, const void* geometry) {
-    using T = typename bits_of<K>::type;
     const fill_geometry& g = *static_cast<const fill_geometry*>(geometry);
+    auto* const y = static_cast<cell_t<K>*>(out[0]);
+    fill(get(static_cast<const cell_t<K>*>(g.value)), y, static_cast<std::size_t>(g.count));
+  }
+
+  template <class T> static void fill(T value, T* y, std::size_t n) {
     const hn::ScalableTag<T> d;
-    const std::size_t L = hn::Lanes(d), n = static_cast<std::size_t>(g.count);
-    T value;
-    std::memcpy(&value, g.value, sizeof value);
-    T* y = static_cast<T*>(out[0]);
-    if (n < L) {
-      for (std::size_t i = 0; i < n; ++i) std::memcpy(static_cast<void*>(y + i), &value, sizeof value);
-      return;
-    }
+    const std::size_t L = hn::Lanes(d);
+    if (n < L) return fill_run(value, y, n);
     const auto v = hn::Set(d, value);
     std::size_t i = 0;
-    if (n >= stream_question && is_streamed(n * sizeof(T)) && reinterpret_cast<std::uintptr_t>(y) % sizeof(T) == 0) {
-      hn::StoreU(v, d, y);
-      for (i = (L * sizeof(T) - reinterpret_cast<std::uintptr_t>(y) % (L * sizeof(T))) / sizeof(T); i + L <= n; i += L)
-        hn::Stream(v, d, y + i);
-      hwy::FlushStream();
-    }
+    if (n >= stream_question && is_streamed(n * sizeof(T)) && reinterpret_cast<std::uintptr_t>(y) % sizeof(T) == 0)
+      i = stream_fill(d, v, y, n);
     for (; i + 4 * L <= n; i += 4 * L) {
       hn::StoreU(v, d, y + i);
       hn::StoreU(v, d, y + i + L);
@@ -60,9 +56,8 @@ struct Fill {
     for (; i + L <= n; i += L) hn::StoreU(v, d, y + i);
     hn::StoreU(v, d, y + n - L);
   }
+  static void fill(cell_pair value, cell_pair* y, std::size_t n) { fill_run(value, y, n); }
 };
-using ZerosLike = Fill;
-using OnesLike = Fill;
 
 // y[i] = start + i * step. Indices are doubles, exact up to 2^53. Wide: start and step are halves, and y is doubled.
 template <bool Wide, class T>

@@ -33,15 +33,24 @@ inline bool is_wide(const linspace_geometry& g) { return std::isinf(g.stop - g.s
 #define KG_DECLARE_CREATE(Name, type) void Name##_##type(const void* const* in, void* const* out, const void* geometry);
 #include "kernels/create.inc"
 #undef KG_CREATE
+#undef KG_DECLARE_CREATE
 
-/// Every op of create.inc with its dtypes. No entry reads `in`.
-inline constexpr entry create_simd[] = {
-#define KG_CREATE(Name, types) types(KG_ENTRY_CREATE, Name)
-#define KG_ENTRY_CREATE(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
+/// The kernels of create.inc under their own names.
+inline constexpr entry create_kernels[] = {
+#define KG_CREATE(Name, types) types(KG_KERNEL_CREATE, Name)
+#define KG_KERNEL_CREATE(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
 #include "kernels/create.inc"
 };
 #undef KG_CREATE
-#undef KG_DECLARE_CREATE
+#undef KG_KERNEL_CREATE
+
+/// Every op of create.inc with its dtypes. No entry reads `in`.
+inline constexpr entry create_simd[] = {
+#define KG_CREATE_OP(Op, Name, types) types(KG_ENTRY_CREATE, (#Op, #Name))
+#define KG_ENTRY_CREATE(names, type) serving(create_kernels, served_op names, dtype::type),
+#include "kernels/create.inc"
+};
+#undef KG_CREATE_OP
 #undef KG_ENTRY_CREATE
 
 }  // namespace kerngrad::kernels

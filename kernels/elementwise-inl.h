@@ -28,13 +28,8 @@ namespace kerngrad::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // The lane that holds one element: a complex number travels as one 64-bit lane, so that an element is always a lane.
-template <dtype T> struct lane_of {
-  using type = storage_t<T>;
-};
-template <> struct lane_of<dtype::complex64> {
-  using type = std::int64_t;
-};
-template <dtype T> using lane_t = typename lane_of<T>::type;
+template <dtype T>
+using lane_t = std::conditional_t<trait_of(T).kind == dtype_kind::complex, std::int64_t, storage_t<T>>;
 
 // Whether MaskedLoad and BlendedStore leave memory beyond the mask alone. Highway 1.0.3 blends whole vectors
 // elsewhere, and on AVX2 for lanes below four bytes.

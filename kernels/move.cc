@@ -27,7 +27,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 template <dtype K>
 void StridedCopy(const void* const* in, void* const* out, const void* geometry) {
-  using T = element_t<K>;
+  using T = cell_t<K>;
   strided_copy(static_cast<const T*>(in[0]), static_cast<T*>(out[0]), *static_cast<const copy_geometry*>(geometry));
 }
 
@@ -47,7 +47,7 @@ HWY_INLINE T* spread_rows(const T*& x, T* y, std::int64_t rows, std::size_t n, s
 // In the order of the result, each element once: what lies between two rows of x is one run of the border.
 template <dtype K>
 void PadV2(const void* const* in, void* const* out, const void* geometry) {
-  using T = element_t<K>;
+  using T = cell_t<K>;
   const pad_geometry& g = *static_cast<const pad_geometry*>(geometry);
   const T* x = static_cast<const T*>(in[0]);
   T* y = static_cast<T*>(out[0]);
@@ -80,7 +80,7 @@ void PadV2(const void* const* in, void* const* out, const void* geometry) {
 
 template <dtype K>
 void GatherV2(const void* const* in, void* const* out, const void* geometry) {
-  using T = element_t<K>;
+  using T = cell_t<K>;
   const gather_geometry& g = *static_cast<const gather_geometry*>(geometry);
   const T* x = static_cast<const T*>(in[0]);
   const std::int32_t* indices = static_cast<const std::int32_t*>(in[1]);

@@ -53,21 +53,22 @@ struct scan_geometry {
 #undef KG_MOVE
 #undef KG_DECLARE_MOVE
 
+/// The kernels of move.inc under their own names.
+inline constexpr entry move_kernels[] = {
+#define KG_MOVE(Name, types) types(KG_KERNEL_MOVE, Name)
+#define KG_KERNEL_MOVE(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
+#include "kernels/move.inc"
+};
+#undef KG_MOVE
+#undef KG_KERNEL_MOVE
+
 /// Every op of move.inc with its dtypes.
 inline constexpr entry move_simd[] = {
-#define KG_MOVE_OP(Op, Name, types) types(KG_ENTRY_MOVE, (Op, Name))
-#define KG_ENTRY_MOVE(names, type) KG_ENTRY_MOVE_OF(KG_MOVE_FIRST names, KG_MOVE_SECOND names, type)
-#define KG_ENTRY_MOVE_OF(op, name, type) KG_ENTRY_MOVE_ROW(op, name, type)
-#define KG_ENTRY_MOVE_ROW(op, name, type) {#op, dtype::type, name##_##type, nullptr, nullptr},
-#define KG_MOVE_FIRST(op, name) op
-#define KG_MOVE_SECOND(op, name) name
+#define KG_MOVE_OP(Op, Name, types) types(KG_ENTRY_MOVE, (#Op, #Name))
+#define KG_ENTRY_MOVE(names, type) serving(move_kernels, served_op names, dtype::type),
 #include "kernels/move.inc"
 };
 #undef KG_MOVE_OP
 #undef KG_ENTRY_MOVE
-#undef KG_ENTRY_MOVE_OF
-#undef KG_ENTRY_MOVE_ROW
-#undef KG_MOVE_FIRST
-#undef KG_MOVE_SECOND
 
 }  // namespace kerngrad::kernels

@@ -28,15 +28,6 @@ namespace {
 
 constexpr std::size_t search_block = 2048;  // elements between two looks at the best value of ArgMax
 
-// The element in memory: complex numbers are pairs of floats, which only Sum takes.
-template <dtype K> struct element {
-  using type = storage_t<K>;
-};
-template <> struct element<dtype::complex64> {
-  using type = float;
-};
-template <dtype K> using element_t = typename element<K>::type;
-
 // Wrapping arithmetic needs unsigned lanes.
 template <class T> struct wrapping {
   using type = std::make_unsigned_t<T>;
@@ -51,7 +42,7 @@ template <> struct wrapping<double> {
 struct Plus {
   using reader = as_is;
   template <class T> using lane = typename wrapping<T>::type;
-  template <dtype K> static constexpr lane<element_t<K>> identity() { return 0; }
+  template <dtype K> static constexpr lane<part_t<K>> identity() { return 0; }
   template <class D, class V> static HWY_INLINE V join(D, V a, V b) { return hn::Add(a, b); }
   template <class D, class V> static HWY_INLINE hn::TFromD<D> lanes(D d, V v) {
     return hn::GetLane(hn::SumOfLanes(d, v));
@@ -61,7 +52,7 @@ struct Plus {
 struct Times {
   using reader = as_is;
   template <class T> using lane = typename wrapping<T>::type;
-  template <dtype K> static constexpr lane<element_t<K>> identity() { return 1; }
+  template <dtype K> static constexpr lane<part_t<K>> identity() { return 1; }
   template <class D, class V> static HWY_INLINE V join(D d, V a, V b) {
     if constexpr (std::is_same_v<hn::TFromD<D>, std::uint64_t>) {
       // Highway has no 64-bit product: low * low, and the two mixed products into the upper half.
@@ -80,8 +71,8 @@ struct Times {
 struct Larger {
   using reader = as_is;
   template <class T> using lane = T;
-  template <dtype K> static constexpr element_t<K> identity() {
-    using limits = std::numeric_limits<element_t<K>>;
+  template <dtype K> static constexpr part_t<K> identity() {
+    using limits = std::numeric_limits<part_t<K>>;
     return limits::has_infinity ? -limits::infinity() : limits::lowest();
   }
   /// Whether x goes before the best so far, which is no NaN: not if x is NaN.
@@ -110,8 +101,8 @@ struct Larger {
 struct Smaller {
   using reader = as_is;
   template <class T> using lane = T;
-  template <dtype K> static constexpr element_t<K> identity() {
-    using limits = std::numeric_limits<element_t<K>>;
+  template <dtype K> static constexpr part_t<K> identity() {
+    using limits = std::numeric_limits<part_t<K>>;
     if (K == dtype::boolean) return 1;
     return limits::has_infinity ? limits::infinity() : limits::max();
   }
@@ -140,11 +131,11 @@ template <class Op>
 struct Fold {
   template <dtype K>
   static void run(const void* const* in, void* const* out, const reduce_geometry& g) {
-    using T = typename Op::template lane<element_t<K>>;
+    using T = typename Op::template lane<part_t<K>>;
     const T* x = static_cast<const T*>(in[0]);
     T* y = static_cast<T*>(out[0]);
     const T identity = Op::template identity<K>();
-    const std::size_t parts = K == dtype::complex64 ? 2 : 1;
+    constexpr std::size_t parts = parts_of<storage_t<K>>::count;  // complex numbers, which only sums take, have two
     const std::size_t count = static_cast<std::size_t>(g.count), inner = static_cast<std::size_t>(g.inner) * parts;
     split_fold<Op>(x, y, g.outer, count, inner, identity);
   }
@@ -154,7 +145,7 @@ struct Average {
   template <dtype K>
   static void run(const void* const* in, void* const* out, const reduce_geometry& g) {
     Fold<Plus>::run<K>(in, out, g);
-    using T = element_t<K>;
+    using T = part_t<K>;
     T* y = static_cast<T*>(out[0]);
     const double count = static_cast<double>(g.count);  // float would not hold every count
     for (std::int64_t i = 0; i < g.outer * g.inner; ++i) y[i] = static_cast<T>(static_cast<double>(y[i]) / count);
@@ -320,7 +311,7 @@ template <class Order>
 struct Position {
   template <dtype K>
   static void run(const void* const* in, void* const* out, const reduce_geometry& g) {
-    using T = element_t<K>;
+    using T = part_t<K>;
     const T* x = static_cast<const T*>(in[0]);
     std::int32_t* y = static_cast<std::int32_t*>(out[0]);
     const std::size_t count = static_cast<std::size_t>(g.count), inner = static_cast<std::size_t>(g.inner);

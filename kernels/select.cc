@@ -24,7 +24,7 @@ HWY_INLINE hn::Mask<D> mask_of_bytes(D d, V bytes) {
   const hn::RebindToUnsigned<D> lanes;
   if constexpr (sizeof(T) == 1) {
     return hn::RebindMask(d, hn::Ne(bytes, hn::Zero(lanes)));
-  } else if constexpr (sizeof(T) == 4) {
+  } else if constexpr (sizeof(T) == 2 || sizeof(T) == 4) {
     return hn::RebindMask(d, hn::Ne(hn::PromoteTo(lanes, bytes), hn::Zero(lanes)));
   } else {
     const hn::Rebind<std::uint32_t, D> middle;
@@ -86,15 +86,49 @@ HWY_INLINE void select(const void* const* in, void* const* out, const void* geom
                                g.strides[2][last] != 0, flag_value, t_value, e_value});
 }
 
-void Select_1(const void* const* in, void* const* out, const void* geometry) {
-  select<std::uint8_t>(in, out, geometry);
+// Elements of 16 bytes are no lanes.
+struct wide_element {
+  std::uint64_t halves[2];
+};
+struct wide_row {
+  const std::uint8_t* flags;
+  const wide_element* t;
+  const wide_element* e;
+  wide_element* y;
+  const broadcast_geometry& g;
+
+  HWY_INLINE void operator()(const std::int64_t* offsets, std::int64_t start) const {
+    const int last = g.rank - 1;
+    for (std::int64_t i = 0; i < g.dims[last]; ++i) {
+      const bool chosen = flags[offsets[0] + i * g.strides[0][last]] != 0;
+      const wide_element* from =
+          chosen ? t + offsets[1] + i * g.strides[1][last] : e + offsets[2] + i * g.strides[2][last];
+      wide_element value;
+      std::memcpy(&value, from, sizeof value);
+      std::memcpy(y + start + i, &value, sizeof value);
+    }
+  }
+};
+HWY_INLINE void select_wide(const void* const* in, void* const* out, const void* geometry) {
+  const auto& g = *static_cast<const broadcast_geometry*>(geometry);
+  for_rows<3>(g, wide_row{static_cast<const std::uint8_t*>(in[0]), static_cast<const wide_element*>(in[1]),
+                          static_cast<const wide_element*>(in[2]), static_cast<wide_element*>(out[0]), g});
 }
-void Select_4(const void* const* in, void* const* out, const void* geometry) {
-  select<std::int32_t>(in, out, geometry);
-}
-void Select_8(const void* const* in, void* const* out, const void* geometry) {
-  select<std::int64_t>(in, out, geometry);
-}
+
+// The lane that moves the bytes of an element.
+template <std::size_t Size>
+using lane_of_size = std::conditional_t<
+    Size == 1, std::uint8_t,
+    std::conditional_t<Size == 2, std::int16_t, std::conditional_t<Size == 4, std::int32_t, std::int64_t>>>;
+
+#define KG_DEFINE(Name, type)                                                         \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
+    constexpr std::size_t size = sizeof(storage_t<dtype::type>);                      \
+    if constexpr (size == 16) select_wide(in, out, geometry);                         \
+    else select<lane_of_size<size>>(in, out, geometry);                               \
+  }
+KG_SIZES(KG_DEFINE, Select)
+#undef KG_DEFINE
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -104,12 +138,12 @@ HWY_AFTER_NAMESPACE();
 
 namespace kerngrad::kernels {
 
-#define KG_DISPATCH(Name) \
-  KG_TARGETS_OF(Name);    \
-  void Name(const void* const* in, void* const* out, const void* geometry) { KG_ON_TARGET(Name)(in, out, geometry); }
-KG_DISPATCH(Select_1)
-KG_DISPATCH(Select_4)
-KG_DISPATCH(Select_8)
+#define KG_DISPATCH(Name, type)                                                       \
+  KG_TARGETS_OF(Name##_##type);                                                       \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
+    KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
+  }
+KG_SIZES(KG_DISPATCH, Select)
 
 }  // namespace kerngrad::kernels
 #endif

@@ -8,16 +8,20 @@ namespace kerngrad::kernels {
 
 // in = {condition (one byte per element), t, e}, out[0] = condition ? t : e; a broadcast_geometry with all three
 // strides. A condition byte other than 0 is true. y may be exactly t or e.
-void Select_1(const void* const* in, void* const* out, const void* geometry);
-void Select_4(const void* const* in, void* const* out, const void* geometry);
-void Select_8(const void* const* in, void* const* out, const void* geometry);
+#define KG_DECLARE_SELECT(Name, type) void Name##_##type(const void* const* in, void* const* out, const void* geometry);
+KG_SIZES(KG_DECLARE_SELECT, Select)
+#undef KG_DECLARE_SELECT
+
+/// The kernels, for one dtype of each size.
+inline constexpr entry select_kernels[] = {
+#define KG_KERNEL_SELECT(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
+    KG_SIZES(KG_KERNEL_SELECT, Select)};
+#undef KG_KERNEL_SELECT
 
 /// Select by the dtype of t and e.
 inline constexpr entry select_simd[] = {
-    {"Select", dtype::float32, Select_4, nullptr, nullptr},   {"Select", dtype::float64, Select_8, nullptr, nullptr},
-    {"Select", dtype::int32, Select_4, nullptr, nullptr},     {"Select", dtype::int64, Select_8, nullptr, nullptr},
-    {"Select", dtype::uint8, Select_1, nullptr, nullptr},     {"Select", dtype::boolean, Select_1, nullptr, nullptr},
-    {"Select", dtype::complex64, Select_8, nullptr, nullptr},
-};
+#define KG_ENTRY_SELECT(Name, type) serving(select_kernels, {#Name, #Name}, dtype::type),
+    KG_ALL(KG_ENTRY_SELECT, Select)};
+#undef KG_ENTRY_SELECT
 
 }  // namespace kerngrad::kernels

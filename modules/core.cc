@@ -8,9 +8,16 @@ import :std;
 
 export namespace kerngrad {
 
-using kerngrad::dtype;        // float32, float64, int32, int64, uint8, boolean, complex64, float16, bfloat16
-using kerngrad::dtype_count;  // how many dtypes there are
-using kerngrad::max_rank;     // the largest rank of a shape: 8
+using kerngrad::bfloat16;        // an element of dtype::bfloat16: converts to and from C++ numbers, with rounding
+using kerngrad::complex128;      // an element of dtype::complex128: real, imag
+using kerngrad::complex64;       // an element of dtype::complex64: real, imag
+using kerngrad::dtype;           // float32, float64, int32, ...: the lines of KG_DTYPES in kernels/abi.h
+using kerngrad::dtype_constant;  // a dtype as a type: value, and element, the C++ type of its elements
+using kerngrad::dtype_count;     // how many dtypes there are
+using kerngrad::dtype_kind;      // boolean, integer, half, real, complex
+using kerngrad::float16;         // an element of dtype::float16: converts to and from C++ numbers, with rounding
+using kerngrad::max_rank;        // the largest rank of a shape: 8
+using kerngrad::visit;           // visit(type, f) calls f(dtype_constant<type>{})
 
 /// A string literal as a template argument: `call<"Conv2D">(...)`.
 template <std::size_t N>
@@ -49,12 +56,7 @@ class error : public std::runtime_error {
 constexpr bool is_dtype(dtype type) { return static_cast<int>(type) < dtype_count; }
 
 /// "float32", "bool", ...: the names of the by-name door.
-constexpr std::string_view name_of(dtype type) {
-  if (!is_dtype(type)) return "no dtype";
-  constexpr std::string_view names[dtype_count] = {"float32", "float64",   "int32",   "int64",   "uint8",
-                                                   "bool",    "complex64", "float16", "bfloat16"};
-  return names[static_cast<int>(type)];
-}
+constexpr std::string_view name_of(dtype type) { return is_dtype(type) ? trait_of(type).name : "no dtype"; }
 
 /// The dtype of that name; nothing when there is none.
 constexpr std::optional<dtype> dtype_named(std::string_view name) {
@@ -64,44 +66,23 @@ constexpr std::optional<dtype> dtype_named(std::string_view name) {
 }
 
 /// Bytes of one element.
-constexpr std::size_t size_of(dtype type) {
-  constexpr std::size_t sizes[dtype_count] = {4, 8, 4, 8, 1, 1, 8, 2, 2};
-  return sizes[static_cast<int>(type)];
-}
-
-/// Two float32, laid out as complex64 stores them.
-struct complex64 {
-  float real = 0;
-  float imag = 0;
-  constexpr bool operator==(const complex64&) const = default;
-};
+constexpr std::size_t size_of(dtype type) { return trait_of(type).size; }
+/// What its elements are.
+constexpr dtype_kind kind_of(dtype type) { return trait_of(type).kind; }
+/// The numbers that an element consists of: 2 for complex numbers, 1 for others.
+constexpr int parts_of(dtype type) { return kind_of(type) == dtype_kind::complex ? 2 : 1; }
 
 /// The dtype that stores a C++ type; a compile error for types that no dtype stores.
 template <class T>
 struct dtype_of_type;
-template <> struct dtype_of_type<float> {
-  static constexpr dtype value = dtype::float32;
-};
-template <> struct dtype_of_type<double> {
-  static constexpr dtype value = dtype::float64;
-};
-template <> struct dtype_of_type<std::int32_t> {
-  static constexpr dtype value = dtype::int32;
-};
-template <> struct dtype_of_type<std::int64_t> {
-  static constexpr dtype value = dtype::int64;
-};
+#define KG_OF_TYPE(type, element, ...)          \
+  template <> struct dtype_of_type<element> {   \
+    static constexpr dtype value = dtype::type; \
+  };
+KG_DTYPES(KG_OF_TYPE)
+#undef KG_OF_TYPE
 template <> struct dtype_of_type<long long> {
   static constexpr dtype value = dtype::int64;
-};
-template <> struct dtype_of_type<std::uint8_t> {
-  static constexpr dtype value = dtype::uint8;
-};
-template <> struct dtype_of_type<bool> {
-  static constexpr dtype value = dtype::boolean;
-};
-template <> struct dtype_of_type<complex64> {
-  static constexpr dtype value = dtype::complex64;
 };
 
 /// A C++ type that elements are read and written as.
@@ -128,26 +109,48 @@ struct dtype_set {
 /// The set of one dtype.
 constexpr dtype_set only(dtype type) { return {static_cast<std::uint16_t>(1u << static_cast<int>(type))}; }
 
+}  // namespace kerngrad
+
+namespace kerngrad::detail {
+// The dtypes of a kind; those that a gradient flows through.
+consteval dtype_set all_of(dtype_kind kind) {
+  dtype_set set{};
+  for (int i = 0; i < dtype_count; ++i)
+    if (dtype_traits[i].kind == kind) set = set | only(static_cast<dtype>(i));
+  return set;
+}
+consteval dtype_set all_differentiable() {
+  dtype_set set{};
+  for (int i = 0; i < dtype_count; ++i)
+    if (dtype_traits[i].differentiable) set = set | only(static_cast<dtype>(i));
+  return set;
+}
+}  // namespace kerngrad::detail
+
+export namespace kerngrad {
+
 // The sets that rows are written with.
-inline constexpr dtype_set floating = only(dtype::float32) | only(dtype::float64);
-inline constexpr dtype_set integral = only(dtype::int32) | only(dtype::int64) | only(dtype::uint8);
+inline constexpr dtype_set floating = detail::all_of(dtype_kind::real);
+inline constexpr dtype_set integral = detail::all_of(dtype_kind::integer);
 inline constexpr dtype_set numeric = floating | integral;
-inline constexpr dtype_set boolean_only = only(dtype::boolean);
+inline constexpr dtype_set boolean_only = detail::all_of(dtype_kind::boolean);
 inline constexpr dtype_set complex_only = only(dtype::complex64);
 inline constexpr dtype_set real_or_bool = numeric | boolean_only;
 inline constexpr dtype_set any_dtype = real_or_bool | complex_only;
 /// Dtypes that a gradient flows through. Integers, booleans and indices have none.
-inline constexpr dtype_set differentiable = floating | complex_only;
+inline constexpr dtype_set differentiable = detail::all_differentiable();
 
 /// "float32, float64": for error messages and documents.
 std::string to_string(dtype_set set);
 
-/// The common dtype of two operands: bool < uint8 < int32 < int64 < float32 < float64; complex64 absorbs all.
-/// An integer with a float is that float (int64 with float32 is float32), as users of NumPy-like libraries with
-/// float32 defaults expect; NumPy itself would widen to float64.
+/// The common dtype of two operands: bool < uint8 < int32 < int64 < float16, bfloat16 < float32 < float64, and complex
+/// numbers absorb all. An integer with a float is that float (int64 with float32 is float32), as users of NumPy-like
+/// libraries with float32 defaults expect; NumPy itself would widen to float64. The two halves meet in float32, which
+/// holds both.
 constexpr dtype promote(dtype a, dtype b) {
-  constexpr int order[dtype_count] = {6, 7, 2, 3, 1, 0, 8, 4, 5};
-  return order[static_cast<int>(a)] >= order[static_cast<int>(b)] ? a : b;
+  const int of_a = trait_of(a).order, of_b = trait_of(b).order;
+  if (of_a == of_b && a != b) return dtype::float32;
+  return of_a >= of_b ? a : b;
 }
 
 }  // namespace kerngrad

@@ -47,18 +47,18 @@ std::uint64_t bits(T x) {
 KG_RING(Add, +)
 KG_RING(Sub, -)
 KG_RING(Multiply, *)
-complex_pair Add(complex_pair a, complex_pair b) { return {a.re + b.re, a.im + b.im}; }
-complex_pair Sub(complex_pair a, complex_pair b) { return {a.re - b.re, a.im - b.im}; }
-complex_pair Multiply(complex_pair x, complex_pair y) {
-  const double a = x.re, b = x.im, c = y.re, d = y.im;
+complex64 Add(complex64 a, complex64 b) { return {a.real + b.real, a.imag + b.imag}; }
+complex64 Sub(complex64 a, complex64 b) { return {a.real - b.real, a.imag - b.imag}; }
+complex64 Multiply(complex64 x, complex64 y) {
+  const double a = x.real, b = x.imag, c = y.real, d = y.imag;
   return {static_cast<float>(a * c - b * d), static_cast<float>(a * d + b * c)};
 }
 template <class T>
 T RealDiv(T a, T b) {
   return a / b;
 }
-complex_pair RealDiv(complex_pair x, complex_pair y) {
-  const long double a = x.re, b = x.im, c = y.re, d = y.im, scale = c * c + d * d;
+complex64 RealDiv(complex64 x, complex64 y) {
+  const long double a = x.real, b = x.imag, c = y.real, d = y.imag, scale = c * c + d * d;
   return {static_cast<float>((a * c + b * d) / scale), static_cast<float>((b * c - a * d) / scale)};
 }
 template <class T>
@@ -141,12 +141,12 @@ template <class T>
 std::uint8_t Equal(T a, T b) {
   return a == b;
 }
-std::uint8_t Equal(complex_pair a, complex_pair b) { return a.re == b.re && a.im == b.im; }
+std::uint8_t Equal(complex64 a, complex64 b) { return a.real == b.real && a.imag == b.imag; }
 template <class T>
 std::uint8_t NotEqual(T a, T b) {
   return a != b;
 }
-std::uint8_t NotEqual(complex_pair a, complex_pair b) { return a.re != b.re || a.im != b.im; }
+std::uint8_t NotEqual(complex64 a, complex64 b) { return a.real != b.real || a.imag != b.imag; }
 template <class T>
 std::uint8_t Greater(T a, T b) {
   return a > b;
@@ -169,10 +169,10 @@ std::uint8_t LessEqual(T a, T b) {
 #define KG_BINARY(Name, types, expression) types(KG_DEFINE, Name)
 #define KG_DEFINE(Name, type)                                                                     \
   void Name##_##type(const void* a, const void* b, void* y, std::size_t n) {                      \
-    flat<element_t<dtype::type>>(a, b, y, n, [](auto p, auto q) { return Name(p, q); });          \
+    flat<storage_t<dtype::type>>(a, b, y, n, [](auto p, auto q) { return Name(p, q); });          \
   }                                                                                               \
   void Name##_##type##_broadcast(const void* const* in, void* const* out, const void* geometry) { \
-    walk<element_t<dtype::type>>(in, out, geometry, [](auto p, auto q) { return Name(p, q); });   \
+    walk<storage_t<dtype::type>>(in, out, geometry, [](auto p, auto q) { return Name(p, q); });   \
   }
 #include "kernels/binary.inc"
 

@@ -2,8 +2,10 @@
 #include "kernels/reference/convert.h"
 #include "kernels/reference/scalar.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 namespace kerngrad::kernels::reference {
 namespace {
@@ -14,28 +16,22 @@ struct number {
   long double value;
   std::int64_t whole;
   bool is_whole;
-  float imaginary;
+  long double imaginary;
 };
 
-template <class T>
-number whole_number(T x) {
-  return {static_cast<long double>(x), static_cast<std::int64_t>(x), true, 0.0f};
-}
-number real_number(long double x, float imaginary = 0.0f) { return {x, 0, false, imaginary}; }
-
 number read(const void* p, dtype type, std::int64_t i) {
-  switch (type) {
-    case dtype::float32: return real_number(get<float>(p, i));
-    case dtype::float64: return real_number(get<double>(p, i));
-    case dtype::int32: return whole_number(get<std::int32_t>(p, i));
-    case dtype::int64: return whole_number(get<std::int64_t>(p, i));
-    case dtype::uint8: return whole_number(get<std::uint8_t>(p, i));
-    case dtype::boolean: return whole_number(get<std::uint8_t>(p, i) != 0);
-    case dtype::complex64: return real_number(get<float>(p, 2 * i), get<float>(p, 2 * i + 1));
-    case dtype::float16:
-    case dtype::bfloat16: break;
-  }
-  return {};
+  return visit(type, [&]<dtype From>(dtype_constant<From>) -> number {
+    using T = storage_t<From>;
+    const T x = get<T>(p, i);
+    if constexpr (parts_of<T>::count == 2) {
+      return {x.real, 0, false, x.imag};
+    } else if constexpr (std::is_integral_v<T>) {
+      const std::int64_t whole = From == dtype::boolean ? x != 0 : static_cast<std::int64_t>(x);
+      return {static_cast<long double>(whole), whole, true, 0};
+    } else {
+      return {static_cast<long double>(x), 0, false, 0};
+    }
+  });
 }
 
 // Integers keep their low bits; reals lose the fraction and are clamped to the range.
@@ -49,23 +45,38 @@ T to_integer(const number& x) {
   if (t >= std::ldexp(1.0L, std::numeric_limits<T>::digits)) return std::numeric_limits<T>::max();
   return static_cast<T>(t);
 }
+// One rounding to the nearest, ties to even. A half from its definition: the multiple of its unit in the last place at
+// the magnitude of x, which is at least that of the smallest normal number.
 template <class T>
 T to_real(const number& x) {
-  return x.is_whole ? static_cast<T>(x.whole) : static_cast<T>(x.value);
+  if constexpr (std::is_floating_point_v<T>) {
+    return x.is_whole ? static_cast<T>(x.whole) : static_cast<T>(x.value);
+  } else {
+    constexpr bool brain = std::is_same_v<T, bfloat16>;
+    constexpr int digits = brain ? 8 : 11, least = brain ? -125 : -13;  // 2^least is twice the smallest normal number
+    if (std::isnan(x.value) || std::isinf(x.value)) return T(static_cast<float>(x.value));
+    int exponent = 0;
+    std::frexp(x.value, &exponent);
+    const int unit = std::max(exponent, least) - digits;
+    // Beyond the largest half this is at least a power of two that is none, and float32 has: infinity.
+    return T(static_cast<double>(std::ldexp(std::nearbyint(std::ldexp(x.value, -unit)), unit)));
+  }
 }
 
 void write(void* p, dtype type, std::int64_t i, const number& x) {
-  switch (type) {
-    case dtype::float32: return put(p, i, to_real<float>(x));
-    case dtype::float64: return put(p, i, to_real<double>(x));
-    case dtype::int32: return put(p, i, to_integer<std::int32_t>(x));
-    case dtype::int64: return put(p, i, to_integer<std::int64_t>(x));
-    case dtype::uint8: return put(p, i, to_integer<std::uint8_t>(x));
-    case dtype::boolean: return put(p, i, static_cast<std::uint8_t>(x.value != 0 || x.imaginary != 0));
-    case dtype::complex64: put(p, 2 * i, to_real<float>(x)); return put(p, 2 * i + 1, x.imaginary);
-    case dtype::float16:
-    case dtype::bfloat16: return;
-  }
+  visit(type, [&]<dtype To>(dtype_constant<To>) {
+    using T = storage_t<To>;
+    if constexpr (To == dtype::boolean) {
+      put(p, i, static_cast<T>(x.value != 0 || x.imaginary != 0));
+    } else if constexpr (parts_of<T>::count == 2) {
+      using P = part_t<To>;
+      put(p, i, T{to_real<P>(x), static_cast<P>(x.imaginary)});
+    } else if constexpr (std::is_integral_v<T>) {
+      put(p, i, to_integer<T>(x));
+    } else {
+      put(p, i, to_real<T>(x));
+    }
+  });
 }
 
 void cast(const void* const* in, void* const* out, const void* geometry, dtype from) {

@@ -9,21 +9,14 @@
 namespace kerngrad::kernels::reference {
 namespace {
 
-template <dtype K> constexpr std::size_t bytes_of() {
-  if constexpr (K == dtype::complex64) return 8;
-  else return sizeof(storage_t<K>);
-}
-
 struct Fill {
   template <dtype K> static void run(void* y, const void* geometry) {
     const auto& g = *static_cast<const fill_geometry*>(geometry);
-    for (std::int64_t i = 0; i < g.count; ++i) {
-      std::memcpy(static_cast<char*>(y) + i * static_cast<std::int64_t>(bytes_of<K>()), g.value, bytes_of<K>());
-    }
+    constexpr std::size_t size = sizeof(storage_t<K>);
+    for (std::int64_t i = 0; i < g.count; ++i)
+      std::memcpy(static_cast<char*>(y) + i * static_cast<std::int64_t>(size), g.value, size);
   }
 };
-using ZerosLike = Fill;
-using OnesLike = Fill;
 
 // Doubled halves, where i * step overflows.
 double on_line(double i, double start, double step, bool wide) {

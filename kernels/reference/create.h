@@ -12,12 +12,20 @@ namespace kerngrad::kernels::reference {
 #undef KG_CREATE
 #undef KG_DECLARE_REFERENCE
 
-inline constexpr entry create_reference[] = {
-#define KG_CREATE(Name, types) types(KG_ENTRY_REFERENCE, Name)
-#define KG_ENTRY_REFERENCE(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
+inline constexpr entry create_kernels[] = {
+#define KG_CREATE(Name, types) types(KG_KERNEL_REFERENCE, Name)
+#define KG_KERNEL_REFERENCE(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
 #include "kernels/create.inc"
 };
 #undef KG_CREATE
+#undef KG_KERNEL_REFERENCE
+
+inline constexpr entry create_reference[] = {
+#define KG_CREATE_OP(Op, Name, types) types(KG_ENTRY_REFERENCE, (#Op, #Name))
+#define KG_ENTRY_REFERENCE(names, type) serving(create_kernels, served_op names, dtype::type),
+#include "kernels/create.inc"
+};
+#undef KG_CREATE_OP
 #undef KG_ENTRY_REFERENCE
 
 }  // namespace kerngrad::kernels::reference

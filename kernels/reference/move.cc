@@ -10,15 +10,10 @@
 namespace kerngrad::kernels::reference {
 namespace {
 
-template <dtype K> constexpr std::int64_t bytes_of() {
-  if constexpr (K == dtype::complex64) return 8;
-  else return sizeof(storage_t<K>);
-}
-
 // Copies the element `from` of x to the element `to` of y.
 template <dtype K> void move_one(const void* x, std::int64_t from, void* y, std::int64_t to) {
-  std::memcpy(static_cast<char*>(y) + to * bytes_of<K>(), static_cast<const char*>(x) + from * bytes_of<K>(),
-              static_cast<std::size_t>(bytes_of<K>()));
+  constexpr std::int64_t size = sizeof(storage_t<K>);
+  std::memcpy(static_cast<char*>(y) + to * size, static_cast<const char*>(x) + from * size, sizeof(storage_t<K>));
 }
 
 // The sum in the type's own arithmetic; integers wrap.

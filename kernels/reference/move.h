@@ -12,20 +12,20 @@ namespace kerngrad::kernels::reference {
 #undef KG_MOVE
 #undef KG_DECLARE_REFERENCE
 
+inline constexpr entry move_kernels[] = {
+#define KG_MOVE(Name, types) types(KG_KERNEL_REFERENCE, Name)
+#define KG_KERNEL_REFERENCE(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
+#include "kernels/move.inc"
+};
+#undef KG_MOVE
+#undef KG_KERNEL_REFERENCE
+
 inline constexpr entry move_reference[] = {
-#define KG_MOVE_OP(Op, Name, types) types(KG_ENTRY_REFERENCE, (Op, Name))
-#define KG_ENTRY_REFERENCE(names, type) KG_ENTRY_REFERENCE_OF(KG_MOVE_FIRST names, KG_MOVE_SECOND names, type)
-#define KG_ENTRY_REFERENCE_OF(op, name, type) KG_ENTRY_REFERENCE_ROW(op, name, type)
-#define KG_ENTRY_REFERENCE_ROW(op, name, type) {#op, dtype::type, name##_##type, nullptr, nullptr},
-#define KG_MOVE_FIRST(op, name) op
-#define KG_MOVE_SECOND(op, name) name
+#define KG_MOVE_OP(Op, Name, types) types(KG_ENTRY_REFERENCE, (#Op, #Name))
+#define KG_ENTRY_REFERENCE(names, type) serving(move_kernels, served_op names, dtype::type),
 #include "kernels/move.inc"
 };
 #undef KG_MOVE_OP
 #undef KG_ENTRY_REFERENCE
-#undef KG_ENTRY_REFERENCE_OF
-#undef KG_ENTRY_REFERENCE_ROW
-#undef KG_MOVE_FIRST
-#undef KG_MOVE_SECOND
 
 }  // namespace kerngrad::kernels::reference

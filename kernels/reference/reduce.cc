@@ -96,21 +96,21 @@ using ArgMin = Place<false>;
 
 template <class Op, dtype K>
 void reduce(const void* const* in, void* const* out, const reduce_geometry& g) {
-  if constexpr (K == dtype::complex64) {
-    const float* x = static_cast<const float*>(in[0]);
-    float* y = static_cast<float*>(out[0]);
+  using P = part_t<K>;
+  if constexpr (parts_of<storage_t<K>>::count == 2) {
+    const P* x = static_cast<const P*>(in[0]);
+    P* y = static_cast<P*>(out[0]);
     for (std::int64_t i = 0; i < g.outer * g.inner; ++i) {
-      const float* first = x + 2 * (i / g.inner * g.count * g.inner + i % g.inner);
+      const P* first = x + 2 * (i / g.inner * g.count * g.inner + i % g.inner);
       for (int part = 0; part < 2; ++part) {
-        y[2 * i + part] = Op::template of<K>(column<float>{first + part, g.count, 2 * g.inner});
+        y[2 * i + part] = Op::template of<K>(column<P>{first + part, g.count, 2 * g.inner});
       }
     }
   } else {
-    using T = storage_t<K>;
-    const T* x = static_cast<const T*>(in[0]);
-    auto* y = static_cast<decltype(Op::template of<K>(column<T>{}))*>(out[0]);
+    const P* x = static_cast<const P*>(in[0]);
+    auto* y = static_cast<decltype(Op::template of<K>(column<P>{}))*>(out[0]);
     for (std::int64_t i = 0; i < g.outer * g.inner; ++i) {
-      y[i] = Op::template of<K>(column<T>{x + i / g.inner * g.count * g.inner + i % g.inner, g.count, g.inner});
+      y[i] = Op::template of<K>(column<P>{x + i / g.inner * g.count * g.inner + i % g.inner, g.count, g.inner});
     }
   }
 }

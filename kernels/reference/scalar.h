@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the scalar definitions share: elements that may be unaligned, complex numbers, the next wider type.
+// What the scalar definitions share: elements that may be unaligned, the next wider type.
 #pragma once
 #include <cstring>
 #include <type_traits>
@@ -7,17 +7,6 @@
 #include "kernels/abi.h"
 
 namespace kerngrad::kernels::reference {
-
-struct complex_pair {
-  float re, im;
-};
-template <dtype T> struct element {
-  using type = storage_t<T>;
-};
-template <> struct element<dtype::complex64> {
-  using type = complex_pair;
-};
-template <dtype T> using element_t = typename element<T>::type;
 
 template <class T> using wide_t = std::conditional_t<std::is_same_v<T, float>, double, long double>;
 template <class T> constexpr bool is_float = std::is_floating_point_v<T>;

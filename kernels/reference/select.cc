@@ -27,8 +27,10 @@ void select(const void* const* in, void* const* out, const void* geometry, std::
 
 }  // namespace
 
-void Select_1(const void* const* in, void* const* out, const void* geometry) { select(in, out, geometry, 1); }
-void Select_4(const void* const* in, void* const* out, const void* geometry) { select(in, out, geometry, 4); }
-void Select_8(const void* const* in, void* const* out, const void* geometry) { select(in, out, geometry, 8); }
+#define KG_DEFINE(Name, type)                                                         \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
+    select(in, out, geometry, sizeof(storage_t<dtype::type>));                        \
+  }
+KG_SIZES(KG_DEFINE, Select)
 
 }  // namespace kerngrad::kernels::reference

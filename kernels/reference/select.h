@@ -5,15 +5,19 @@
 
 namespace kerngrad::kernels::reference {
 
-void Select_1(const void* const* in, void* const* out, const void* geometry);
-void Select_4(const void* const* in, void* const* out, const void* geometry);
-void Select_8(const void* const* in, void* const* out, const void* geometry);
+#define KG_DECLARE_REFERENCE(Name, type) \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry);
+KG_SIZES(KG_DECLARE_REFERENCE, Select)
+#undef KG_DECLARE_REFERENCE
+
+inline constexpr entry select_kernels[] = {
+#define KG_KERNEL_REFERENCE(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
+    KG_SIZES(KG_KERNEL_REFERENCE, Select)};
+#undef KG_KERNEL_REFERENCE
 
 inline constexpr entry select_reference[] = {
-    {"Select", dtype::float32, Select_4, nullptr, nullptr},   {"Select", dtype::float64, Select_8, nullptr, nullptr},
-    {"Select", dtype::int32, Select_4, nullptr, nullptr},     {"Select", dtype::int64, Select_8, nullptr, nullptr},
-    {"Select", dtype::uint8, Select_1, nullptr, nullptr},     {"Select", dtype::boolean, Select_1, nullptr, nullptr},
-    {"Select", dtype::complex64, Select_8, nullptr, nullptr},
-};
+#define KG_ENTRY_REFERENCE(Name, type) serving(select_kernels, {#Name, #Name}, dtype::type),
+    KG_ALL(KG_ENTRY_REFERENCE, Select)};
+#undef KG_ENTRY_REFERENCE
 
 }  // namespace kerngrad::kernels::reference

@@ -21,7 +21,7 @@ T negated(T x) {
   if constexpr (is_float<T>) return -x;
   else return static_cast<T>(0 - static_cast<std::uint64_t>(x));  // wraps
 }
-complex_pair negated(complex_pair x) { return {-x.re, -x.im}; }
+complex64 negated(complex64 x) { return {-x.real, -x.imag}; }
 
 template <class T>
 T Abs(T x) {
@@ -41,8 +41,8 @@ T Square(T x) {
   if constexpr (is_float<T>) return x * x;
   else return static_cast<T>(static_cast<std::uint64_t>(x) * static_cast<std::uint64_t>(x));
 }
-complex_pair Square(complex_pair x) {
-  const double re = x.re, im = x.im;
+complex64 Square(complex64 x) {
+  const double re = x.real, im = x.imag;
   return {static_cast<float>(re * re - im * im), static_cast<float>(2 * re * im)};
 }
 template <class T>
@@ -165,7 +165,7 @@ std::size_t count_of(const void* geometry) {
 #define KG_PARAMETRIC(Name, types, map) types(KG_DEFINE_RUN, Name)
 #define KG_DEFINE(Name, type)                                                               \
   void Name##_##type(const void* x, void* y, std::size_t n) {                               \
-    each<element_t<dtype::type>>(x, y, n, [](auto value) { return Name(value); });          \
+    each<storage_t<dtype::type>>(x, y, n, [](auto value) { return Name(value); });          \
   }                                                                                         \
   void Name##_##type##_run(const void* const* in, void* const* out, const void* geometry) { \
     Name##_##type(in[0], out[0], count_of(geometry));                                       \
@@ -173,7 +173,7 @@ std::size_t count_of(const void* geometry) {
 #define KG_DEFINE_RUN(Name, type)                                                                                \
   void Name##_##type##_run(const void* const* in, void* const* out, const void* geometry) {                      \
     const double* p = static_cast<const unary_geometry*>(geometry)->params;                                      \
-    each<element_t<dtype::type>>(in[0], out[0], count_of(geometry), [p](auto value) { return Name(value, p); }); \
+    each<storage_t<dtype::type>>(in[0], out[0], count_of(geometry), [p](auto value) { return Name(value, p); }); \
   }
 #include "kernels/unary.inc"
 

@@ -49,28 +49,27 @@ std::vector<copy_axis> merged(const std::vector<copy_axis>& axes) {
 }
 
 // A number as an element of a dtype; out of an integer's range it saturates, NaN becomes 0, as Cast does.
+template <class T>
+T saturated(double value) {
+  constexpr double low = static_cast<double>(std::numeric_limits<T>::min());
+  constexpr double high = static_cast<double>(std::numeric_limits<T>::max());
+  if (value != value) return T{0};
+  return value <= low    ? std::numeric_limits<T>::min()
+         : value >= high ? std::numeric_limits<T>::max()
+                         : static_cast<T>(value);
+}
 struct element_of {
-  alignas(8) std::byte bytes[8] = {};
+  alignas(16) std::byte bytes[16] = {};
 
   element_of(double value, dtype type) {
     const auto store = [&](auto typed) { std::memcpy(bytes, &typed, sizeof typed); };
-    const auto saturated = [&]<class T>(T) {
-      constexpr double low = static_cast<double>(std::numeric_limits<T>::min());
-      constexpr double high = static_cast<double>(std::numeric_limits<T>::max());
-      if (value != value) return T{0};
-      return value <= low    ? std::numeric_limits<T>::min()
-             : value >= high ? std::numeric_limits<T>::max()
-                             : static_cast<T>(value);
-    };
-    switch (type) {
-      case dtype::float32: store(static_cast<float>(value)); break;
-      case dtype::float64: store(value); break;
-      case dtype::int32: store(saturated(std::int32_t{})); break;
-      case dtype::int64: store(saturated(std::int64_t{})); break;
-      case dtype::uint8: store(saturated(std::uint8_t{})); break;
-      case dtype::boolean: store(static_cast<std::uint8_t>(value != 0)); break;
-      default: store(complex64{static_cast<float>(value), 0}); break;
-    }
+    visit(type, [&]<dtype Type>(dtype_constant<Type> is) {
+      using T = typename decltype(is)::element;
+      if constexpr (kind_of(Type) == dtype_kind::boolean) store(value != 0);
+      else if constexpr (kind_of(Type) == dtype_kind::integer) store(saturated<T>(value));
+      else if constexpr (kind_of(Type) == dtype_kind::complex) store(T{static_cast<decltype(T::real)>(value), 0});
+      else store(T(value));
+    });
   }
 };
 

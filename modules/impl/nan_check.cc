@@ -20,14 +20,15 @@ struct layout {
   int parts = 1;  // numbers an element
 };
 layout layout_of(dtype type) {
-  switch (type) {
-    case dtype::float32: return {4, 23, 8};
-    case dtype::float64: return {8, 52, 11};
-    case dtype::complex64: return {4, 23, 8, 2};
-    case dtype::float16: return {2, 10, 5};
-    case dtype::bfloat16: return {2, 7, 8};
-    default: return {};
-  }
+  return visit(type, []<dtype Type>(dtype_constant<Type>) -> layout {
+    using T = kernels::part_t<Type>;
+    constexpr int bytes = sizeof(T), parts = kernels::parts_of<kernels::storage_t<Type>>::count;
+    int fraction_bits = 0;
+    if constexpr (std::is_integral_v<T>) return {};
+    else if constexpr (std::is_floating_point_v<T>) fraction_bits = std::numeric_limits<T>::digits - 1;
+    else fraction_bits = T::digits - 1;
+    return {bytes, fraction_bits, 8 * bytes - 1 - fraction_bits, parts};
+  });
 }
 
 // A tensor's numbers as words of bits.
@@ -95,33 +96,17 @@ std::string number_text(double value) {
   return std::string(digits, std::to_chars(digits, digits + sizeof digits, value, std::chars_format::general, 6).ptr);
 }
 
-double half_value(std::uint16_t bits, const layout& format) {
-  const int fraction = bits & ((1 << format.fraction_bits) - 1);
-  const int exponent = (bits >> format.fraction_bits) & ((1 << format.exponent_bits) - 1);
-  const int bias = (1 << (format.exponent_bits - 1)) - 1;
-  const double sign = bits >> 15 ? -1 : 1;
-  if (exponent == (1 << format.exponent_bits) - 1)
-    return fraction ? std::numeric_limits<double>::quiet_NaN() : sign * std::numeric_limits<double>::infinity();
-  const int lead = exponent ? 1 << format.fraction_bits : 0;
-  return sign * std::ldexp(fraction + lead, std::max(exponent, 1) - bias - format.fraction_bits);
-}
-
 // All numbers of any dtype; the parts of complex ones.
 std::vector<double> numbers_of(const tensor& x) {
-  std::vector<double> all;
-  const layout format = layout_of(x.type());
-  if (x.type() == dtype::complex64) {
-    for (const complex64& z : x.data<complex64>()) all.insert(all.end(), {z.real, z.imag});
-  } else if (format.bytes == 2) {
-    for (std::int64_t i = 0; i < x.size(); ++i) {
-      std::uint16_t bits;
-      std::memcpy(&bits, static_cast<const std::byte*>(x.address()) + 2 * i, sizeof bits);
-      all.push_back(half_value(bits, format));
+  return visit(x.type(), [&](auto is) {
+    using T = typename decltype(is)::element;
+    if constexpr (kernels::parts_of<T>::count == 1) return x.to_doubles();
+    else {
+      std::vector<double> all;
+      for (const T& z : x.data<T>()) all.insert(all.end(), {z.real, z.imag});
+      return all;
     }
-  } else {
-    all = x.to_doubles();
-  }
-  return all;
+  });
 }
 
 // "x: float32 [2, 3], from -1 to 4, 0 NaN, 0 infinite".

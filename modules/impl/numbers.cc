@@ -18,11 +18,12 @@ namespace {
 struct integer_range {
   std::int64_t least, most;
 };
+// Of an integer dtype; whatever else there is counts as int32, as bool does.
 integer_range range_of(dtype type) {
-  if (type == dtype::uint8) return {0, 255};
-  if (type == dtype::int64)
-    return {std::numeric_limits<std::int64_t>::lowest(), std::numeric_limits<std::int64_t>::max()};
-  return {std::numeric_limits<std::int32_t>::lowest(), std::numeric_limits<std::int32_t>::max()};
+  return visit(type, []<dtype Type>(dtype_constant<Type> is) -> integer_range {
+    using T = std::conditional_t<integral.has(Type), typename decltype(is)::element, std::int32_t>;
+    return {std::numeric_limits<T>::lowest(), std::numeric_limits<T>::max()};
+  });
 }
 
 bool is_whole_dtype(dtype type) { return (integral | boolean_only).has(type); }

@@ -20,20 +20,15 @@ std::string number_text(double value) {
 }
 
 std::string element_text(const tensor& x, std::int64_t i) {
-  const std::size_t at = static_cast<std::size_t>(i);
-  switch (x.type()) {
-    case dtype::float32: return number_text(x.data<float>()[at]);
-    case dtype::float64: return number_text(x.data<double>()[at]);
-    case dtype::int32: return std::to_string(x.data<std::int32_t>()[at]);
-    case dtype::int64: return std::to_string(x.data<std::int64_t>()[at]);
-    case dtype::uint8: return std::to_string(x.data<std::uint8_t>()[at]);
-    case dtype::boolean: return x.data<bool>()[at] ? "true" : "false";
-    case dtype::complex64: {
-      const complex64 z = x.data<complex64>()[at];
-      return number_text(z.real) + (z.imag < 0 ? "-" : "+") + number_text(z.imag < 0 ? -z.imag : z.imag) + "i";
-    }
-    default: return "?";
-  }
+  return visit(x.type(), [&]<dtype Type>(dtype_constant<Type> is) {
+    const auto value = x.data<typename decltype(is)::element>()[static_cast<std::size_t>(i)];
+    if constexpr (kind_of(Type) == dtype_kind::boolean) return std::string(value ? "true" : "false");
+    else if constexpr (kind_of(Type) == dtype_kind::integer) return std::to_string(value);
+    else if constexpr (kind_of(Type) == dtype_kind::complex)
+      return number_text(value.real) + (value.imag < 0 ? "-" : "+") +
+             number_text(value.imag < 0 ? -value.imag : value.imag) + "i";
+    else return number_text(static_cast<double>(value));
+  });
 }
 
 void print_axis(std::string& text, const tensor& x, int axis, std::int64_t& at, std::int64_t stride) {

@@ -9,16 +9,16 @@ module kerngrad;
 namespace kerngrad {
 
 std::vector<double> tensor::to_doubles() const {
-  const auto copy = [](auto values) { return std::vector<double>(values.begin(), values.end()); };
-  switch (type()) {
-    case dtype::float32: return copy(data<float>());
-    case dtype::float64: return copy(data<double>());
-    case dtype::int32: return copy(data<std::int32_t>());
-    case dtype::int64: return copy(data<std::int64_t>());
-    case dtype::uint8: return copy(data<std::uint8_t>());
-    case dtype::boolean: return copy(data<bool>());
-    default: fail("to_doubles", "dtype " + std::string(name_of(type())), "a real dtype", "take real(x) or imag(x)");
-  }
+  return visit(type(), [&]<dtype Type>(dtype_constant<Type> is) {
+    std::vector<double> values;
+    if constexpr (kind_of(Type) == dtype_kind::complex) {
+      fail("to_doubles", "dtype " + std::string(name_of(Type)), "a real dtype", "read its elements with data");
+    } else {
+      values.reserve(static_cast<std::size_t>(size()));
+      for (const auto x : data<typename decltype(is)::element>()) values.push_back(static_cast<double>(x));
+    }
+    return values;
+  });
 }
 
 double tensor::item() const {

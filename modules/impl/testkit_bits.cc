@@ -141,14 +141,10 @@ void judge_positions(session& s, const prepared& call) {
   } catch (const error&) {  // an attribute has no default
     return;
   }
-  switch (call.operands[0].tensors[0].type()) {
-    case dtype::float32: return judge_spans<float>(s, call, *kernel);
-    case dtype::float64: return judge_spans<double>(s, call, *kernel);
-    case dtype::int32: return judge_spans<std::int32_t>(s, call, *kernel);
-    case dtype::int64: return judge_spans<std::int64_t>(s, call, *kernel);
-    case dtype::uint8: return judge_spans<std::uint8_t>(s, call, *kernel);
-    default: return;
-  }
+  visit(call.operands[0].tensors[0].type(), [&]<dtype Type>(dtype_constant<Type> is) {
+    using T = typename decltype(is)::element;
+    if constexpr (!std::is_same_v<T, bool>) judge_spans<T>(s, call, *kernel);  // no vector of them has an array
+  });
 }
 
 // ------------------------------------------------------------------------------------------ memory

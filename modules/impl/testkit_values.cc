@@ -9,6 +9,7 @@ module;
 #include <string>
 #include <vector>
 #include "kernels/abi.h"
+#include "kernels/sizes.h"
 module kerngrad.testkit;
 
 namespace kerngrad::testkit {
@@ -37,27 +38,31 @@ tensor converted(const std::vector<double>& values, const shape& dims) {
 }  // namespace
 
 tensor from_doubles(const std::vector<double>& values, const shape& dims, dtype type) {
-  switch (type) {
-    case dtype::float32: return converted<float>(values, dims);
-    case dtype::float64: return converted<double>(values, dims);
-    case dtype::int32: return converted<std::int32_t>(values, dims);
-    case dtype::int64: return converted<std::int64_t>(values, dims);
-    case dtype::uint8: return converted<std::uint8_t>(values, dims);
-    case dtype::boolean: return converted<bool>(values, dims);
-    case dtype::complex64: break;
-    default: fail("from_doubles", std::string(kerngrad::name_of(type)), to_string(any_dtype));
-  }
-  std::vector<complex64> pairs;
-  for (std::size_t i = 0; i + 1 < values.size(); i += 2)
-    pairs.push_back({static_cast<float>(values[i]), static_cast<float>(values[i + 1])});
-  return tensor(pairs, dims);
+  return visit(type, [&]<dtype Type>(dtype_constant<Type> is) {
+    using T = typename decltype(is)::element;
+    if constexpr (kerngrad::parts_of(Type) == 1) {
+      return converted<T>(values, dims);
+    } else {
+      using part = decltype(T::real);
+      std::vector<T> pairs;
+      for (std::size_t i = 0; i + 1 < values.size(); i += 2)
+        pairs.push_back({static_cast<part>(values[i]), static_cast<part>(values[i + 1])});
+      return tensor(pairs, dims);
+    }
+  });
 }
 
 std::vector<double> doubles_of(const tensor& x) {
-  if (x.type() != dtype::complex64) return x.to_doubles();
-  std::vector<double> values;
-  for (const complex64& z : x.data<complex64>()) values.insert(values.end(), {z.real, z.imag});
-  return values;
+  return visit(x.type(), [&]<dtype Type>(dtype_constant<Type> is) {
+    using T = typename decltype(is)::element;
+    if constexpr (kerngrad::parts_of(Type) == 1) {
+      return x.to_doubles();
+    } else {
+      std::vector<double> values;
+      for (const T& z : x.data<T>()) values.insert(values.end(), {z.real, z.imag});
+      return values;
+    }
+  });
 }
 
 namespace {
@@ -125,7 +130,7 @@ std::vector<double> smooth_values(const operand_range& in, std::size_t count, st
 
 tensor values_for(const op_row& row, std::size_t operand, const shape& dims, dtype type, const operand_range& in,
                   stream& draw) {
-  const auto count = static_cast<std::size_t>(dims.size()) * (type == dtype::complex64 ? 2 : 1);
+  const std::size_t count = kernels::extent(dims.size(), parts_of(type));
   std::vector<double> values = smooth_values(in, count, operand, detail::orders_elements(row), draw);
   for (double& v : values) {
     if (integral.has(type)) v = std::nearbyint(v * 4);
@@ -211,16 +216,7 @@ bool same_bits(const tensor_list& a, const tensor_list& b) {
 
 tensor copy_of(const tensor& x) {
   if (!x.defined()) return x;
-  const auto as = [&]<class T>(T) { return tensor(x.data<T>(), x.dims()); };
-  switch (x.type()) {
-    case dtype::float32: return as(float{});
-    case dtype::float64: return as(double{});
-    case dtype::int32: return as(std::int32_t{});
-    case dtype::int64: return as(std::int64_t{});
-    case dtype::uint8: return as(std::uint8_t{});
-    case dtype::boolean: return as(bool{});
-    default: return as(complex64{});
-  }
+  return visit(x.type(), [&](auto is) { return tensor(x.data<typename decltype(is)::element>(), x.dims()); });
 }
 
 std::vector<named_operand> copies_of(std::span<const named_operand> operands) {

@@ -36,13 +36,15 @@ bool agree(double actual, double expected, tolerance within) {
 
 // Complex elements count as two numbers; integers and bools are exact in double.
 std::vector<double> numbers_of(const kg::tensor& x) {
-  if (x.type() != kg::dtype::complex64) return x.to_doubles();
-  std::vector<double> numbers;
-  for (const kg::complex64& z : x.data<kg::complex64>()) {
-    numbers.push_back(z.real);
-    numbers.push_back(z.imag);
-  }
-  return numbers;
+  return kg::visit(x.type(), [&]<kg::dtype Type>(kg::dtype_constant<Type> is) {
+    if constexpr (kg::parts_of(Type) == 1) {
+      return x.to_doubles();
+    } else {
+      std::vector<double> numbers;
+      for (const auto& z : x.data<typename decltype(is)::element>()) numbers.insert(numbers.end(), {z.real, z.imag});
+      return numbers;
+    }
+  });
 }
 
 }  // namespace

@@ -16,7 +16,10 @@
 namespace kerngrad::kernels {
 
 /// Whether <kerngrad/kernel.h> makes kernels of this dtype: those whose elements are lanes of a vector.
-constexpr bool is_author_dtype(dtype type) { return type <= dtype::uint8; }
+constexpr bool is_author_dtype(dtype type) {
+  const dtype_kind kind = trait_of(type).kind;
+  return kind == dtype_kind::integer || kind == dtype_kind::real;
+}
 
 }  // namespace kerngrad::kernels
 

@@ -39,7 +39,8 @@ extern "C" {
 
 enum { KERNGRAD_OK = 0, KERNGRAD_FAILED = 1 };
 
-/* Element types. booleans are bytes of 0 or 1, complex64 is two floats. */
+/* Element types. booleans are bytes of 0 or 1, complex64 is two floats, complex128 two doubles; float16 is IEEE 754's
+ * binary16, bfloat16 the upper half of a float. */
 enum {
   KERNGRAD_FLOAT32,
   KERNGRAD_FLOAT64,
@@ -49,7 +50,8 @@ enum {
   KERNGRAD_BOOL,
   KERNGRAD_COMPLEX64,
   KERNGRAD_FLOAT16,
-  KERNGRAD_BFLOAT16
+  KERNGRAD_BFLOAT16,
+  KERNGRAD_COMPLEX128
 };
 /* A member of a set of dtypes: KERNGRAD_SET(KERNGRAD_FLOAT32) | KERNGRAD_SET(KERNGRAD_FLOAT64). */
 #define KERNGRAD_SET(dtype) (UINT32_C(1) << (dtype))
