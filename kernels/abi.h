@@ -40,8 +40,8 @@ enum class dtype_kind : std::uint8_t { boolean, integer, half, real, complex };
   X(uint8, std::uint8_t, "uint8", integer, false, 1)                 \
   X(boolean, bool, "bool", boolean, false, 0)                        \
   X(complex64, ::kerngrad::complex64, "complex64", complex, true, 7) \
-  X(float16, ::kerngrad::float16, "float16", half, false, 4)          \
-  X(bfloat16, ::kerngrad::bfloat16, "bfloat16", half, false, 4)       \
+  X(float16, ::kerngrad::float16, "float16", half, true, 4)          \
+  X(bfloat16, ::kerngrad::bfloat16, "bfloat16", half, true, 4)       \
   X(complex128, ::kerngrad::complex128, "complex128", complex, false, 8)
 
 /// Element type of a tensor. `boolean` is stored as one byte, 0 or 1.
@@ -159,6 +159,7 @@ template <dtype T> using part_t = typename parts_of<storage_t<T>>::type;
 #define KG_ORDERED(X, Name) KG_NUMERIC(X, Name) X(Name, boolean)
 #define KG_BOOLEAN(X, Name) X(Name, boolean)
 #define KG_COMPLEX(X, Name) X(Name, complex64)
-#define KG_ALL(X, Name) KG_ORDERED(X, Name) KG_COMPLEX(X, Name)
+#define KG_HALVES(X, Name) X(Name, float16) X(Name, bfloat16)
+#define KG_ALL(X, Name) KG_ORDERED(X, Name) KG_COMPLEX(X, Name) KG_HALVES(X, Name) X(Name, complex128)
 // One dtype of each size, for kernels that move bytes: `serving` finds it for the others.
 #define KG_SIZES(X, Name) X(Name, uint8) X(Name, float16) X(Name, float32) X(Name, float64) X(Name, complex128)

@@ -108,6 +108,17 @@ inline constexpr dtype_set dtypes_of_row = [] {
   return set;
 }();
 
+/// The same with the kernels of the table: halves that they lack are computed in float32.
+template <fixed_string Op, const auto& Rows, const auto& Kernels>
+inline constexpr dtype_set dtypes_of_calls = [] {
+  const dtype_set there = dtypes_of_kernels<Op, Rows, Kernels>;
+  dtype_set set{};
+  for (int t = 0; t < dtype_count; ++t)
+    if (const dtype type = static_cast<dtype>(t); dtypes_of_row<Op, Rows>.has(type))
+      set = set | only(computed_in(type, there));
+  return set;
+}();
+
 /// Each dtype that the row accepts is computed by a kernel of the table: what documents promise can be called.
 template <fixed_string Op, const auto& Rows, const auto& Kernels>
 concept op_has_every_kernel = [] {
@@ -118,7 +129,7 @@ concept op_has_every_kernel = [] {
       // There is no kernel to run, or an attribute says which.
       if (row.convention == convention::copy || (!any && row.types.after == result::attribute)) return true;
     }
-  const dtype_set wanted = dtypes_of_row<Op, Rows>;
+  const dtype_set wanted = dtypes_of_calls<Op, Rows, Kernels>;
   return (wanted & dtypes_of_kernels<Op, Rows, Kernels>) == wanted;
 }();
 
@@ -126,7 +137,7 @@ concept op_has_every_kernel = [] {
 template <fixed_string Op, const auto& Rows, const auto& Kernels>
 concept op_reaches_every_kernel = [] {
   const dtype_set there = dtypes_of_kernels<Op, Rows, Kernels>;
-  return (there & dtypes_of_row<Op, Rows>) == there;
+  return (there & (dtypes_of_row<Op, Rows> | dtypes_of_calls<Op, Rows, Kernels>)) == there;
 }();
 
 /// How many gradient rules the op has; -1 when its row says why it has none.

@@ -130,14 +130,20 @@ consteval dtype_set all_differentiable() {
 export namespace kerngrad {
 
 // The sets that rows are written with.
-inline constexpr dtype_set floating = detail::all_of(dtype_kind::real);
+/// Floats of 16 bits. An op without a kernel for one computes in float32 and rounds its result.
+inline constexpr dtype_set halves = detail::all_of(dtype_kind::half);
+/// float32 and float64: what computes with floats has kernels for both.
+inline constexpr dtype_set wide_floats = detail::all_of(dtype_kind::real);
+inline constexpr dtype_set floating = wide_floats | halves;
 inline constexpr dtype_set integral = detail::all_of(dtype_kind::integer);
 inline constexpr dtype_set numeric = floating | integral;
 inline constexpr dtype_set boolean_only = detail::all_of(dtype_kind::boolean);
+/// The complex numbers that there is arithmetic for.
 inline constexpr dtype_set complex_only = only(dtype::complex64);
 inline constexpr dtype_set real_or_bool = numeric | boolean_only;
-inline constexpr dtype_set any_dtype = real_or_bool | complex_only;
-/// Dtypes that a gradient flows through. Integers, booleans and indices have none.
+/// All of them: of ops that move elements.
+inline constexpr dtype_set any_dtype = real_or_bool | detail::all_of(dtype_kind::complex);
+/// Dtypes that a gradient flows through. Integers, booleans and indices have none, and complex128 has no sums yet.
 inline constexpr dtype_set differentiable = detail::all_differentiable();
 
 /// "float32, float64": for error messages and documents.

@@ -442,6 +442,11 @@ constexpr dtype lifted(dtype type, lift before) {
   return type;
 }
 
+/// The dtype that an op computes in with kernels for these: float32 for halves that they lack.
+constexpr dtype computed_in(dtype type, dtype_set kernels) {
+  return halves.has(type) && !kernels.has(type) ? dtype::float32 : type;
+}
+
 /// The dtype of a result, from the one that the kernel computes in.
 constexpr dtype result_of(dtype compute, result after) {
   switch (after) {

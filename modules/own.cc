@@ -91,15 +91,16 @@ void each_pair(const void* const* in, void* const* out, const void* geometry) {
   }
 }
 
-// The dtypes that a row's kernel may be asked to compute in.
-consteval dtype_set computed_in(const op_row& row) {
+// The dtypes that a row's kernels may be asked to compute in, when there are kernels for these.
+consteval dtype_set asked_of(const op_row& row, dtype_set there) {
   dtype_set set{};
   bool any = false;
   for (const operand& o : row.operands) {
     if (o.part != role::value) continue;
     any = true;
     for (int t = 0; t < dtype_count; ++t)
-      if (o.types.has(static_cast<dtype>(t))) set = set | only(lifted(static_cast<dtype>(t), row.types.before));
+      if (o.types.has(static_cast<dtype>(t)))
+        set = set | only(computed_in(lifted(static_cast<dtype>(t), row.types.before), there));
   }
   return any ? set : only(dtype::float32);
 }
@@ -249,8 +250,10 @@ template <class Op>
 concept has_own_kernels = requires { detail::dtypes_of(Op::kernels); };
 /// Every dtype that its row accepts has a kernel, and only one.
 template <class Op>
-concept kernels_cover_row =
-    (detail::dtypes_of(Op::kernels) & detail::computed_in(Op::row)) == detail::computed_in(Op::row);
+concept kernels_cover_row = [] {
+  const dtype_set there = detail::dtypes_of(Op::kernels), asked = detail::asked_of(Op::row, there);
+  return (there & asked) == asked;
+}();
 template <class Op>
 concept kernels_are_single = detail::one_a_dtype(Op::kernels);
 /// Its kernels take what the row's launcher hands over.

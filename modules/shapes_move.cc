@@ -286,18 +286,35 @@ export constexpr void segment_sum(inference& call) {
   call.give(shape(std::span<const std::int64_t>(dims, rank)));
 }
 
-/// Refuses a number that a dtype cannot hold: beyond its range (2^53 for int64, where doubles stop being exact), not 0
-/// or 1 for bool, not finite for any.
+/// The double from which on numbers become infinite in a float type: half a unit beyond the largest.
+template <class T>
+constexpr double end_of() {
+  if constexpr (requires { T::digits; })
+    return __builtin_ldexp(1 - __builtin_ldexp(1, -T::digits - 1), T::max_exponent);
+  else
+    return __builtin_ldexp(1 - __builtin_ldexp(1, -std::numeric_limits<T>::digits - 1),
+                           std::numeric_limits<T>::max_exponent);
+}
+/// Whether a dtype holds a number: within its range (2^53 for int64, where doubles stop being exact), 0 or 1 for bool,
+/// finite for any.
+constexpr bool holds_number(dtype type, double value) {
+  return visit(type, [&]<dtype Type>(dtype_constant<Type> is) {
+    using T = typename decltype(is)::element;
+    constexpr dtype_kind kind = kind_of(Type);
+    double least = std::numeric_limits<double>::lowest(), most = std::numeric_limits<double>::max();
+    if constexpr (kind == dtype_kind::half || std::is_same_v<T, float>) {
+      return value > -end_of<T>() && value < end_of<T>();
+    } else if constexpr (kind == dtype_kind::boolean || kind == dtype_kind::integer) {
+      constexpr double exact = 9007199254740992.0;
+      least = static_cast<double>(std::numeric_limits<T>::lowest()),
+      most = static_cast<double>(std::numeric_limits<T>::max());
+      if (least < -exact) least = -exact, most = exact;
+    }
+    return value >= least && value <= most;
+  });
+}
 constexpr void check_fits(const inference& call, attr_place at, dtype type) {
-  const double value = call.attr(at).as_number();
-  double least = std::numeric_limits<double>::lowest(), most = std::numeric_limits<double>::max();
-  // The last double that rounds to a finite float32.
-  if (type == dtype::float32) least = -0x1.fffffefffffffp127, most = 0x1.fffffefffffffp127;
-  if (type == dtype::int32) least = -2147483648.0, most = 2147483647.0;
-  if (type == dtype::int64) least = -9007199254740992.0, most = 9007199254740992.0;
-  if (type == dtype::uint8) least = 0, most = 255;
-  if (type == dtype::boolean) least = 0, most = 1;
-  if (!(value >= least && value <= most))
+  if (!holds_number(type, call.attr(at).as_number()))
     call.refuse(std::string(at.name) + " = " + to_string(call.attr(at)),
                 "a number that " + std::string(name_of(type)) + " holds");
 }
@@ -309,7 +326,7 @@ export constexpr void one_hot(inference& call) {
   if (depth < 2) call.refuse("depth " + std::to_string(depth), "a depth of at least 2");
   if (indices.rank() == max_rank) call.refuse("rank 8", "a rank of at most 7, so that one axis can be added");
   const dtype type = call.attr(place_in(attributes::one_hot, "dtype")).as_dtype();
-  if (type != dtype::float32 && type != dtype::float64) {
+  if (!floating.has(type)) {
     check_fits(call, place_in(attributes::one_hot, "onValue"), type);
     check_fits(call, place_in(attributes::one_hot, "offValue"), type);
   }

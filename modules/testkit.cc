@@ -244,6 +244,12 @@ bool same_bits(const tensor_list& a, const tensor_list& b);
 tensor copy_of(const tensor& x);
 std::vector<named_operand> copies_of(std::span<const named_operand> operands);
 std::string text_of(double value);
+/// Of a dtype of floats, or of complex numbers' parts: the distance of 1 from the next number, the smallest normal and
+/// the largest number.
+struct float_range {
+  double epsilon, least, most;
+};
+float_range range_of_floats(dtype type);
 /// Fills the blocks that the next results will take with bytes that no right result has: what a kernel leaves out
 /// shows.
 void poison(const tensor_list& like);
@@ -310,5 +316,7 @@ std::optional<int> first_differentiable(const tensor_list& results);
 void judge_gradient(report& found, const derivative_call& call);
 void judge_second_order(report& found, const derivative_call& call);
 void judge_forward(report& found, const derivative_call& call);
+/// The gradient in a half against that in float32 at the same values; differences are too coarse there.
+void judge_half_gradient(report& found, const derivative_call& half, const results_of& in_float32);
 
 }  // namespace kerngrad::testkit::detail

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/support/refusal.h"
@@ -39,24 +41,34 @@ void expect_same(const tensor& got, const doubles& wanted) {
   }
 }
 
-const std::vector<dtype> real_dtypes = {dtype::float32, dtype::float64, dtype::int32,
-                                        dtype::int64,   dtype::uint8,   dtype::boolean};
-
 // ------------------------------------------------------------------------------------------ promotion
 
 TEST(promotion, follows_the_table_for_every_pair) {
-  // Rows and columns: bool, uint8, int32, int64, float32, float64, complex64; bool is counted as int32 by arithmetic.
-  const std::vector<dtype> order = {dtype::boolean, dtype::uint8,   dtype::int32,    dtype::int64,
-                                    dtype::float32, dtype::float64, dtype::complex64};
-  for (std::size_t a = 0; a < order.size(); ++a)
-    for (std::size_t b = 0; b < order.size(); ++b) {
-      const dtype both = order[std::max(a, b)];
+  // Rows and columns: every dtype with its place; bool is counted as int32 by arithmetic, the halves meet in float32.
+  const std::vector<std::pair<dtype, int>> order = {{dtype::boolean, 0}, {dtype::uint8, 1},   {dtype::int32, 2},
+                                                    {dtype::int64, 3},   {dtype::float16, 4}, {dtype::bfloat16, 4},
+                                                    {dtype::float32, 5}, {dtype::float64, 6}, {dtype::complex64, 7}};
+  for (const auto& [a, place_of_a] : order)
+    for (const auto& [b, place_of_b] : order) {
+      const dtype larger = place_of_a >= place_of_b ? a : b;
+      const dtype both = place_of_a == place_of_b && a != b ? dtype::float32 : larger;
       const dtype wanted = both == dtype::boolean ? dtype::int32 : both;
-      const tensor x = from_doubles({1, 0}, {order[a] == dtype::complex64 ? 1 : 2}, order[a]),
-                   y = from_doubles({1, 0}, {order[b] == dtype::complex64 ? 1 : 2}, order[b]);
-      EXPECT_EQ((x + y).type(), wanted) << kg::name_of(order[a]) << " + " << kg::name_of(order[b]);
+      const tensor x = from_doubles({1, 0}, {a == dtype::complex64 ? 1 : 2}, a),
+                   y = from_doubles({1, 0}, {b == dtype::complex64 ? 1 : 2}, b);
+      EXPECT_EQ((x + y).type(), wanted) << kg::name_of(a) << " + " << kg::name_of(b);
       EXPECT_EQ((x == y).type(), dtype::boolean);
     }
+}
+
+TEST(promotion, to_complex128_is_left_to_ops_that_move) {
+  const tensor wide({kg::complex128{1, 2}}), narrow({kg::complex64{3, 4}}), real({0.5f});
+  const std::vector<tensor> all = {wide, narrow, real};
+  const tensor together = kg::concat(all);
+  ASSERT_EQ(together.type(), dtype::complex128);
+  EXPECT_EQ(kg::testkit::doubles_of(together), (doubles{1, 2, 3, 4, 0.5, 0}));
+  const std::string text = refusal([&] { return wide + wide; });
+  for (const char* part : {"[Add]", "complex128", "float16", "float64", "complex64"})
+    EXPECT_NE(text.find(part), std::string::npos) << text;
 }
 
 TEST(promotion, lifts_integers_to_float32_where_results_have_fractions) {
@@ -180,18 +192,21 @@ TEST(casts, between_integers_wrap) {
 }
 
 TEST(casts, reach_every_dtype_from_every_other) {
-  for (dtype from : real_dtypes)
-    for (dtype to : real_dtypes) {
-      const tensor x = kg::cast(from_doubles({1, 0, 1}, {3}, from), to);
-      EXPECT_EQ(x.type(), to);
-      EXPECT_EQ(x.to_doubles(), (doubles{1, 0, 1})) << kg::name_of(from) << " to " << kg::name_of(to);
+  for (int from = 0; from < kg::dtype_count; ++from)
+    for (int to = 0; to < kg::dtype_count; ++to) {
+      const dtype source = static_cast<dtype>(from), wanted = static_cast<dtype>(to);
+      const int given = kg::parts_of(source), parts = kg::parts_of(wanted);
+      const tensor x = kg::cast(from_doubles(given == 2 ? doubles{1, 0, 0, 0} : doubles{1, 0}, {2}, source), wanted);
+      EXPECT_EQ(x.type(), wanted);
+      EXPECT_EQ(kg::testkit::doubles_of(x), (parts == 2 ? doubles{1, 0, 0, 0} : doubles{1, 0}))
+          << kg::name_of(source) << " to " << kg::name_of(wanted);
     }
-  const tensor z = kg::cast(tensor({2.f}), dtype::complex64);
-  EXPECT_EQ(z.item<kg::complex64>(), (kg::complex64{2, 0}));
 }
 
 TEST(casts, of_complex_numbers_are_those_of_the_real_part_and_to_bool_of_both) {
   const tensor z({kg::complex64{2.5f, -3}, kg::complex64{0, 1}, kg::complex64{0, 0}});
+  EXPECT_EQ(kg::testkit::doubles_of(kg::cast(kg::cast(z, dtype::complex128), dtype::complex64)),
+            kg::testkit::doubles_of(z));
   EXPECT_EQ(kg::cast(z, dtype::float64).to_doubles(), (doubles{2.5, 0, 0}));
   EXPECT_EQ(kg::cast(z, dtype::int32).to_doubles(), (doubles{2, 0, 0}));
   EXPECT_EQ(kg::cast(z, dtype::boolean).to_doubles(), (doubles{1, 1, 0}));
@@ -199,9 +214,66 @@ TEST(casts, of_complex_numbers_are_those_of_the_real_part_and_to_bool_of_both) {
   EXPECT_EQ(kg::cast(z, dtype::boolean).to_doubles(), (doubles{1, 1, 0}));
 }
 
-TEST(casts, to_and_from_storage_types_without_kernels_are_refused) {
-  EXPECT_NE(refusal([] { return kg::cast(tensor({2.f}), dtype::float16); }), accepted);
-  EXPECT_NE(refusal([] { return kg::zeros({2}, dtype::bfloat16); }), accepted);
+// ------------------------------------------------------------------------------------------ moves
+
+// Ops that move elements, with whatever attributes.
+using move = std::function<tensor(const tensor&)>;
+const std::vector<std::pair<const char*, move>>& moves() {
+  static const std::vector<std::pair<const char*, move>> all = {
+      {"reshape", [](const tensor& x) { return kg::reshape(x, {5, 6}); }},
+      {"transpose", [](const tensor& x) { return kg::transpose(x, {2, 0, 1}); }},
+      {"slice", [](const tensor& x) { return kg::slice(x, {0, 1, 2}, {2, 2, 3}); }},
+      {"concat", [](const tensor& x) { return kg::concat(std::vector<tensor>{x, x}, 1); }},
+      {"stack", [](const tensor& x) { return kg::stack(std::vector<tensor>{x, x}, 1); }},
+      {"split", [](const tensor& x) { return kg::split(x, 3, 1)[2]; }},
+      {"unstack", [](const tensor& x) { return kg::unstack(x, 2)[3]; }},
+      {"tile", [](const tensor& x) { return kg::tile(x, {1, 2, 2}); }},
+      {"broadcast_to", [](const tensor& x) { return kg::broadcast_to(x, {3, 2, 3, 5}); }},
+      {"gather", [](const tensor& x) { return kg::gather(x, tensor({2, 0, 2}), 1); }},
+      {"reverse", [](const tensor& x) { return kg::reverse(x, {0, 2}); }},
+      {"where",
+       [](const tensor& x) { return kg::where(tensor({true, false, true, true, false}), x, kg::reverse(x, {1})); }}};
+  return all;
+}
+
+// Every byte comes from where that of the element's number comes from.
+TEST(moves, carry_the_bytes_of_every_dtype) {
+  for (const char* backend : {"simd", "reference"})
+    for (int t = 0; t < kg::dtype_count; ++t) {
+      const kg::backend_scope here(backend);
+      const dtype type = static_cast<dtype>(t);
+      doubles values(static_cast<std::size_t>(30 * kg::parts_of(type)));
+      for (std::size_t i = 0; i < values.size(); ++i)
+        values[i] = type == dtype::boolean ? static_cast<double>(i % 3 == 0) : static_cast<double>(i) + 1;
+      const tensor x = from_doubles(values, {2, 3, 5}, type), numbers = kg::reshape(kg::range(0, 30), {2, 3, 5});
+      const std::size_t size = kg::size_of(type);
+      for (const auto& [name, f] : moves()) {
+        const tensor y = f(x), from = f(numbers);
+        ASSERT_EQ(y.type(), type);
+        ASSERT_EQ(y.dims(), from.dims()) << name;
+        const auto at = from.data<float>();
+        for (std::size_t i = 0; i < at.size(); ++i)
+          ASSERT_EQ(
+              std::memcmp(static_cast<const std::byte*>(y.address()) + i * size,
+                          static_cast<const std::byte*>(x.address()) + static_cast<std::size_t>(at[i]) * size, size),
+              0)
+              << name << " of " << kg::name_of(type) << " on " << backend << ", element " << i;
+      }
+      const tensor padded = kg::pad(x, {0, 0, 1, 0, 0, 2}, 1);
+      EXPECT_EQ(to_string(kg::slice(padded, {0, 1, 0}, {2, 3, 5})), to_string(x));
+      EXPECT_EQ(to_string(kg::slice(padded, {0, 0, 0}, {2, 1, 7})), to_string(kg::full({2, 1, 7}, 1, type)));
+      EXPECT_EQ(kg::testkit::doubles_of(kg::zeros_like(x)), doubles(values.size(), 0));
+    }
+}
+
+TEST(complex128, is_made_read_and_printed) {
+  const tensor z({kg::complex128{1, -2.5}, kg::complex128{1e300, 0}});
+  EXPECT_EQ(to_string(z), "tensor complex128 [2]\n[1-2.5i, 1e+300+0i]");
+  EXPECT_EQ(z.data<kg::complex128>()[0].imag, -2.5);
+  EXPECT_EQ(kg::full({}, 0.1, dtype::complex128).item<kg::complex128>(), (kg::complex128{0.1, 0}));
+  EXPECT_EQ(kg::cast(z, dtype::float64).to_doubles(), (doubles{1, 1e300}));
+  EXPECT_NE(refusal([&] { return z.to_doubles(); }).find("complex128"), std::string::npos);
+  EXPECT_NE(refusal([&] { return kg::exp(z); }).find("complex128"), std::string::npos);
 }
 
 TEST(a_dtype_without_a_kernel, is_refused_with_those_that_there_are) {

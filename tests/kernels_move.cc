@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <complex>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -23,12 +22,16 @@ using namespace kerngrad;
 using namespace kerngrad::kernels;
 using kgtest::edge;
 using kgtest::guarded;
-using complex64 = std::complex<float>;
 
 template <class T>
 T number(std::uint64_t i) {
-  if constexpr (std::is_same_v<T, complex64>) {
-    return {static_cast<float>(i), -static_cast<float>(i)};
+  if constexpr (parts_of<T>::count == 2) {
+    const auto part = static_cast<typename parts_of<T>::type>(i);
+    return {part, -part};
+  } else if constexpr (!std::is_arithmetic_v<T>) {  // halves: any finite ones
+    T half;
+    half.bits = static_cast<std::uint16_t>((i * 37 + 5) % 0x7c00);
+    return half;
   } else {
     return static_cast<T>(i * 37 + 5);
   }
@@ -41,16 +44,7 @@ void each(const std::string& op, F f) {
     for (const entry& e : entries) {
       if (op != e.op || ::testing::Test::HasFatalFailure()) continue;
       SCOPED_TRACE(op + " dtype " + std::to_string(static_cast<int>(e.type)));
-      switch (e.type) {
-        case dtype::float32: f(e.run, e.type, float{}); break;
-        case dtype::float64: f(e.run, e.type, double{}); break;
-        case dtype::int32: f(e.run, e.type, std::int32_t{}); break;
-        case dtype::int64: f(e.run, e.type, std::int64_t{}); break;
-        case dtype::uint8:
-        case dtype::boolean: f(e.run, e.type, std::uint8_t{}); break;
-        case dtype::complex64: f(e.run, e.type, complex64{}); break;
-        default: FAIL() << "unknown dtype";
-      }
+      visit(e.type, [&](auto is) { f(e.run, e.type, storage_t<decltype(is)::value>{}); });
     }
   };
   kgtest::on_every_target([&](const char*) { table(move_simd); });
@@ -234,7 +228,7 @@ TEST(kernels_move, every_copying_op_has_a_kernel_for_every_dtype) {
                          "PadV2", "Identity", "Reshape", "ExpandDims", "GatherV2"}) {
     int found = 0;
     for (const entry& e : move_simd) found += std::string(op) == e.op && e.run != nullptr;
-    EXPECT_EQ(found, 7) << op;
+    EXPECT_EQ(found, dtype_count) << op;
   }
 }
 
@@ -286,7 +280,7 @@ TEST(kernels_move, the_adjoint_of_a_gather_adds_what_came_from_the_same_row) {
 
 TEST(kernels_move, a_segment_sum_adds_rows_of_the_same_id_and_drops_ids_outside) {
   each("UnsortedSegmentSum", []<class T>(run_fn run, dtype, T) {
-    if constexpr (!std::is_same_v<T, complex64>) {
+    if constexpr (std::is_arithmetic_v<T>) {
       for (const std::int64_t inner : {0, 1, 5, 16, 35}) {
         const segment_geometry g{23, inner, 4};
         guarded<T> x(static_cast<std::size_t>(23 * inner));
@@ -312,7 +306,7 @@ TEST(kernels_move, a_segment_sum_adds_rows_of_the_same_id_and_drops_ids_outside)
 
 TEST(kernels_move, one_hot_is_on_at_the_index_and_off_elsewhere) {
   each("OneHot", []<class T>(run_fn run, dtype type, T) {
-    if constexpr (!std::is_same_v<T, complex64>) {
+    if constexpr (std::is_arithmetic_v<T>) {
       for (const std::int64_t inner : {1, 4}) {
         const one_hot_geometry g{6, 5, inner, 1.0, 0.0, type};
         guarded<std::int32_t> indices(static_cast<std::size_t>(6 * inner));
@@ -371,7 +365,7 @@ void check_scan(run_fn run, bool product, const scan_geometry& g) {
 TEST(kernels_move, a_scan_carries_the_sum_or_the_product_along_its_axis) {
   for (const bool product : {false, true}) {
     each(product ? "Cumprod" : "Cumsum", [product]<class T>(run_fn run, dtype, T) {
-      if constexpr (!std::is_same_v<T, complex64>) {
+      if constexpr (std::is_arithmetic_v<T>) {
         for (const bool exclusive : {false, true}) {
           for (const bool reverse : {false, true}) {
             for (const std::int64_t inner : {0, 1, 3, 33, 300}) {

@@ -249,13 +249,12 @@ TEST(kernels_create, a_fill_writes_the_value_everywhere_and_nowhere_else) {
       for (const entry& e : table) {
         const std::string op = e.op;
         if (op != "Fill" && op != "ZerosLike" && op != "OnesLike") continue;
-        if (e.type == dtype::float32) check_fill<float>(e.run, -0.0f);
-        if (e.type == dtype::float64) check_fill<double>(e.run, 1.25);
-        if (e.type == dtype::int32) check_fill<std::int32_t>(e.run, -77777);
-        if (e.type == dtype::int64) check_fill<std::int64_t>(e.run, -7777777777777);
-        if (e.type == dtype::uint8) check_fill<std::uint8_t>(e.run, 200);
-        if (e.type == dtype::boolean) check_fill<std::uint8_t>(e.run, 1);
-        if (e.type == dtype::complex64) check_fill<std::complex<float>>(e.run, {1.0f, -2.0f});
+        visit(e.type, [&](auto is) {
+          storage_t<decltype(is)::value> value;
+          std::memset(static_cast<void*>(&value), 0x93, sizeof value - 1);
+          std::memset(reinterpret_cast<std::byte*>(&value) + sizeof value - 1, 0x4a, 1);
+          check_fill(e.run, value);
+        });
       }
     };
     all(create_simd);

@@ -25,15 +25,7 @@ using kerngrad::dtype;
 
 constexpr std::size_t most = stream_question + 200, margin = 256;
 
-std::size_t size_of(dtype type) {
-  switch (type) {
-    case dtype::uint8:
-    case dtype::boolean: return 1;
-    case dtype::float32:
-    case dtype::int32: return 4;
-    default: return 8;
-  }
-}
+std::size_t size_of(dtype type) { return kerngrad::trait_of(type).size; }
 
 // The threshold is what it was when the test ends.
 struct threshold_restored {
@@ -43,7 +35,7 @@ struct threshold_restored {
 
 std::vector<std::byte> operand_of(dtype type, unsigned seed) {
   std::mt19937 random(seed);
-  std::vector<std::byte> bytes(most * 8 + margin);
+  std::vector<std::byte> bytes(most * size_of(type) + margin);
   for (std::size_t i = 0; i + 4 <= bytes.size(); i += 4) {
     std::uint32_t word = random();
     if (type == dtype::boolean) word &= 0x01010101u;
@@ -71,8 +63,9 @@ void expect_same(const std::string& name, std::size_t n, std::size_t size, std::
 
 template <class Call>
 void sweep(dtype type, Call call) {
-  // Every distance from a cache line that an element may have; that of a complex one is a multiple of 4.
-  const std::size_t step = type == dtype::complex64 ? 4 : size_of(type), more[] = {0, 1, 15, 77};
+  // Every distance from a cache line that an element may have; that of a complex one is a multiple of its parts' size.
+  const bool pairs = kerngrad::trait_of(type).kind == kerngrad::dtype_kind::complex;
+  const std::size_t step = size_of(type) / (pairs ? 2 : 1), more[] = {0, 1, 15, 77};
   for (const std::size_t n : more) call(stream_question + n, std::size_t{0});
   for (std::size_t i = 1; i < 64 / step; ++i) call(stream_question + more[i % 4], i * step);
 }

@@ -376,7 +376,7 @@ TEST(an_own_op_by_name, is_found_while_it_is_registered) {
     ASSERT_TRUE(info);
     EXPECT_FALSE(info->known);
     EXPECT_TRUE(info->has_gradient);
-    EXPECT_TRUE(info->dtypes == kg::floating);
+    EXPECT_TRUE(info->dtypes == kg::wide_floats);
     EXPECT_TRUE(says(info->where, {"own_ops.cc:"}));
     EXPECT_EQ(std::ranges::count(kg::op_names(), "Bump"), 1);
     EXPECT_TRUE(says(refusal([&] { return kg::run_kernel("Bump", {{"x", x}}); }), {"[Bump]", "height", "the centre"}));

@@ -29,11 +29,17 @@ static_assert(kg::promote(dtype::int32, dtype::float32) == dtype::float32);
 static_assert(kg::promote(dtype::int64, dtype::float32) == dtype::float32);
 static_assert(kg::promote(dtype::uint8, dtype::boolean) == dtype::uint8);
 static_assert(kg::promote(dtype::float64, dtype::complex64) == dtype::complex64);
-constexpr bool promotion_is_a_maximum() {
+static_assert(kg::promote(dtype::complex64, dtype::complex128) == dtype::complex128);
+static_assert(kg::promote(dtype::int64, dtype::float16) == dtype::float16);
+static_assert(kg::promote(dtype::float16, dtype::bfloat16) == dtype::float32);
+// The least upper bound: one of the two, but for the halves, which meet in float32.
+constexpr bool promotion_is_a_supremum() {
   for (int a = 0; a < kg::dtype_count; ++a)
     for (int b = 0; b < kg::dtype_count; ++b) {
       const dtype x = static_cast<dtype>(a), y = static_cast<dtype>(b);
-      if (kg::promote(x, y) != kg::promote(y, x) || (kg::promote(x, y) != x && kg::promote(x, y) != y)) return false;
+      const bool both_halves = kg::halves.has(x) && kg::halves.has(y);
+      if (kg::promote(x, y) != kg::promote(y, x) || kg::promote(x, x) != x) return false;
+      if (!both_halves && kg::promote(x, y) != x && kg::promote(x, y) != y) return false;
       for (int c = 0; c < kg::dtype_count; ++c)
         if (kg::promote(kg::promote(x, y), static_cast<dtype>(c)) !=
             kg::promote(x, kg::promote(y, static_cast<dtype>(c))))
@@ -41,7 +47,7 @@ constexpr bool promotion_is_a_maximum() {
     }
   return true;
 }
-static_assert(promotion_is_a_maximum());
+static_assert(promotion_is_a_supremum());
 
 constexpr bool names_of_dtypes_are_their_own_inverse() {
   for (int t = 0; t < kg::dtype_count; ++t)
@@ -53,6 +59,25 @@ static_assert(kg::size_of(dtype::complex64) == 8 && kg::size_of(dtype::boolean) 
               kg::size_of(dtype::bfloat16) == 2);
 static_assert(kg::floating.has(dtype::float64) && !kg::floating.has(dtype::complex64) &&
               kg::differentiable.has(dtype::complex64));
+static_assert(kg::floating.has(dtype::float16) && kg::differentiable.has(dtype::bfloat16) &&
+              kg::any_dtype.has(dtype::complex128) && !kg::differentiable.has(dtype::complex128));
+static_assert(kg::computed_in(dtype::float16, kg::wide_floats) == dtype::float32 &&
+              kg::computed_in(dtype::float16, kg::halves) == dtype::float16 &&
+              kg::computed_in(dtype::float64, kg::halves) == dtype::float64);
+
+// ------------------------------------------------------------------------------------------ halves
+
+static_assert(kg::float16(1.0f).bits == 0x3c00 && kg::float16(-2).bits == 0xc000 && kg::bfloat16(1.0).bits == 0x3f80);
+static_assert(kg::float16(0x1.002p0).bits == 0x3c00 && kg::float16(0x1.006p0).bits == 0x3c02, "ties go to the even");
+static_assert(kg::float16(0x1.0020000000001p0).bits == 0x3c01, "one rounding, of the double");
+static_assert(kg::float16(65519.999).bits == 0x7bff && kg::float16(65520).bits == 0x7c00);
+static_assert(kg::float16(0x1p-24).bits == 1 && kg::float16(0x1p-25).bits == 0 &&
+              kg::float16(-0x1.8p-25).bits == 0x8001);
+static_assert(static_cast<double>(kg::float16(0.1)) == 0x1.998p-4 && static_cast<int>(kg::bfloat16(3.5)) == 3);
+static_assert(kg::bfloat16((std::int64_t{1} << 62) + (std::int64_t{1} << 54) + 1) == kg::bfloat16(0x1.02p62),
+              "one rounding, of the integer");
+static_assert(kg::float16(0.0) == kg::float16(-0.0) && !(kg::float16(1e9) == kg::float16(-1e9)));
+static_assert(kg::visit(dtype::float16, [](auto is) { return sizeof(typename decltype(is)::element); }) == 2);
 static_assert(kg::element<float> && kg::element<const bool> && !kg::element<char*> && !kg::element<long double>);
 
 // ------------------------------------------------------------------------------------------ attributes

@@ -160,10 +160,28 @@ tensor_list run_checked(const op_entry& op, std::span<const tensor* const> in, s
   return out;
 }
 
+// A call of halves on operands that were cast to float32. What the row says of halves holds: what it refuses, and which
+// results are rounded to them.
+tensor_list run_rounded(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs,
+                        dtype half, std::uint32_t absent, const registered_kernel* instead) {
+  const op_row& row = *op.row;
+  work_array<view> views(in.size(), [&](std::size_t i) { return view_of(*in[i]); });
+  inference said{row, views.all(), attrs, half, result_of(half, row.types.after), {}, absent};
+  row.infer(said);
+  attr_list wide(attrs.size());
+  for (std::size_t i = 0; i < attrs.size(); ++i) {
+    const bool asks = attrs[i].kind() == attr_kind::dtype && attrs[i].as_dtype() == half;
+    wide[i] = asks ? attr_value(dtype::float32) : attrs[i];
+  }
+  tensor_list out = run_checked(op, in, wide.all(), dtype::float32, absent, instead);
+  for (int k = 0; k < out.size(); ++k) out[k] = cast(out[k], said.out[k].type);
+  return out;
+}
+
 tensor_list run_promoted(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs,
                          const registered_kernel* instead) {
   const op_row& row = *op.row;
-  const dtype compute = common_dtype(row, in, attrs);
+  const dtype common = common_dtype(row, in, attrs), compute = computed_here(op, common, instead);
   work_array<tensor> promoted(in.size());
   std::uint32_t absent = 0;
   work_array<const tensor*> operands(in.size(), [&](std::size_t i) {
@@ -175,7 +193,8 @@ tensor_list run_promoted(const op_entry& op, std::span<const tensor* const> in, 
     promoted[i] = cast(*in[i], compute);
     return static_cast<const tensor*>(&promoted[i]);
   });
-  return run_checked(op, operands.all(), attrs, compute, absent, instead);
+  return compute == common ? run_checked(op, operands.all(), attrs, compute, absent, instead)
+                           : run_rounded(op, operands.all(), attrs, common, absent, instead);
 }
 
 // Whether the operands are all there and of one dtype that the op computes in: nothing to check, nothing to promote.
@@ -293,7 +312,7 @@ tensor run_with_number(const op_entry& op, const tensor& x, double value, number
   const int table = quick();
   const buffer* b = tensor_access::buffer(x);
   if (!b || table < 0 || b->dims.size() > most || b->dims.size() == 0 || concerns_a_tape(x)) return {};
-  if (!floating.has(b->type) || !op.flat[static_cast<std::size_t>(table)].has(b->type)) return {};
+  if (!wide_floats.has(b->type) || !op.flat[static_cast<std::size_t>(table)].has(b->type)) return {};
   const kernel_slot& slot = op.kernel(table, b->type);
   if (!slot.run || slot.direct) return {};
   tensor y = result_for(op, result_of(b->type, op.row->types.after), x, x, dying);

@@ -246,16 +246,21 @@ class explainer {
     check_operands(*row_, in);
     check_attrs(*row_, ordered.all(), normal.all());
     note_attrs(ordered.all(), normal.all());
-    told_.compute = common_dtype(*row_, in, normal.all());
+    const dtype common = common_dtype(*row_, in, normal.all());
+    const kernel_ptr* const instead = record_.kernel_on(on_->name);
+    told_.compute = computed_here(*record_.op, common, instead ? instead->get() : nullptr);
     const std::vector<view> seen = promoted(in);
-    inference call{*row_, seen, normal.all(), *told_.compute, result_of(*told_.compute, row_->types.after)};
+    // Of a half that is computed in float32: results are what the row says of the half.
+    inference call{*row_, seen, normal.all(), common, result_of(common, row_->types.after)};
     for (std::size_t i = 0; i < in.size(); ++i)
       if (!in[i]->defined()) call.absent |= std::uint32_t{1} << i;
     if (!told_.decided_by.empty()) return;
     row_->infer(call);
-    for (int k = 0; k < call.out.size(); ++k)
-      told_.results.push_back(
-          {std::string(row_->result_name(static_cast<std::size_t>(k))), call.out[k], row_->bounded});
+    for (int k = 0; k < call.out.size(); ++k) {
+      explained_result made{std::string(row_->result_name(static_cast<std::size_t>(k))), call.out[k], row_->bounded};
+      if (common != *told_.compute && call.out[k].type == common) made.cast_from = told_.compute;
+      told_.results.push_back(std::move(made));
+    }
   }
 
   // The operands as the kernel sees them; notes the casts.

@@ -187,7 +187,7 @@ void uniform_run::run_block(const block_part& block) const {
 }
 
 bool is_uniform(const fused_program& program, std::span<const tensor* const> in) {
-  if (program.uniform.empty() || !in[0]->defined() || !floating.has(in[0]->type())) return false;
+  if (program.uniform.empty() || !in[0]->defined() || !wide_floats.has(in[0]->type())) return false;
   for (const tensor* x : in)
     if (x != in[0] && (!x->defined() || x->type() != in[0]->type() || !(x->dims() == in[0]->dims()))) return false;
   return static_cast<std::size_t>(program.buffers) * block_elements * size_of(in[0]->type()) <= block_bytes;

@@ -79,7 +79,7 @@ void optimizer::apply(std::span<const variable_gradient> grads) {
   const detail::unrecorded pause;
   for (const variable_gradient& g : grads) {
     const tensor now = g.of.value();
-    if (!floating.has(now.type()) || g.grad.type() != now.type() || !(g.grad.dims() == now.dims()))
+    if (!wide_floats.has(now.type()) || g.grad.type() != now.type() || !(g.grad.dims() == now.dims()))
       fail("apply",
            "a gradient " + std::string(name_of(g.grad.type())) + " " + to_string(g.grad.dims()) + " for variable " +
                g.of.name(),

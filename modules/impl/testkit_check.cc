@@ -119,6 +119,19 @@ void judge_sample(session& s, const sample& call, dtype type) {
   if (type == precise_dtype(s.row, s.how.dtypes)) judge_shared_operand(s, drawn, label, precise ? fine : coarse);
 }
 
+// The same call on the same values, as float32.
+void judge_halves(session& s, const sample& call, dtype type) {
+  const differentiated drawn = smooth_call(s, call, type);
+  differentiated wide = drawn;
+  for (named_operand& o : wide.operands)
+    for (tensor& x : o.tensors)
+      if (differentiable.has(x.type())) x = cast(x, dtype::float32);
+  const results_of f = drawn.function(), in_float32 = wide.function();
+  if (drawn.leaves.empty() || !differentiable.has(f(drawn.leaves).front().type())) return;
+  const std::string label = std::string(kerngrad::name_of(type)) + " " + to_string(call);
+  judge_half_gradient(s.found, {label, f, drawn.leaves, coarse, 0}, in_float32);
+}
+
 }  // namespace
 
 void check_derivatives(session& s) {
@@ -130,6 +143,9 @@ void check_derivatives(session& s) {
   if (precise != dtype::complex64 && (taken & s.how.dtypes).has(dtype::complex64)) types.push_back(dtype::complex64);
   for (dtype type : types)
     for (const sample& call : s.samples) judge_sample(s, call, type);
+  for (dtype type : taken_dtypes(s.row, s.how.dtypes & halves))
+    for (const sample& call : s.samples)
+      if (s.wants(check::gradient)) judge_halves(s, call, type);
   if (s.wants(check::gradient) && s.found.count(check::gradient) == 0)
     s.found.add(check::gradient, "all samples", "no differentiable result", "one, as the row gives no reason for none");
 }

@@ -23,7 +23,7 @@ constexpr double stencil[3] = {45.0 / 60, -9.0 / 60, 1.0 / 60};
 // Weights for a tensor's elements, of its dtype.
 tensor weights_like(const tensor& x, std::uint64_t seed) {
   stream draw(seed);
-  std::vector<double> values(kernels::extent(x.size(), x.type() == dtype::complex64 ? 2 : 1));
+  std::vector<double> values(kernels::extent(x.size(), parts_of(x.type())));
   for (double& v : values) v = 0.5 + draw.unit();
   return from_doubles(values, x.dims(), x.type());
 }
@@ -31,7 +31,7 @@ tensor weights_like(const tensor& x, std::uint64_t seed) {
 // The real number that weighted results add up to, as a differentiable tensor. For complex z and w it takes
 // re(z) re(w) + im(z) im(w), so that every part counts.
 tensor weighted(const tensor& x, const tensor& w) {
-  if (x.type() != dtype::complex64) return sum(x * w);
+  if (parts_of(x.type()) == 1) return sum(x * w);
   return sum(real(x) * real(w)) + sum(imag(x) * imag(w));
 }
 double weighted_number(const tensor& x, const tensor& w) {
@@ -187,6 +187,22 @@ std::optional<int> first_differentiable(const tensor_list& results) {
 void judge_gradient(report& found, const derivative_call& call) {
   const auto number = [&](std::span<const tensor> moved) { return loss_number(call.f(moved)); };
   compare(found, check::gradient, call, analytic(call.f, call.xs), differences(number, call.xs, call.at.step));
+}
+
+void judge_half_gradient(report& found, const derivative_call& half, const results_of& in_float32) {
+  std::vector<tensor> singles;
+  for (const tensor& x : half.xs) singles.push_back(cast(x, dtype::float32));
+  const std::vector<tensor> wide = analytic(in_float32, singles);
+  // Of the weights, of dy and of the gradient itself, one rounding each; sums of them lose as much as their terms.
+  std::vector<std::vector<double>> expected;
+  double largest = 1;
+  for (const tensor& g : wide) {
+    expected.push_back(doubles_of(g));
+    for (const double v : expected.back()) largest = std::max(largest, std::fabs(v));
+  }
+  derivative_call call = half;
+  call.at.tolerance = 8 * largest * range_of_floats(half.xs[0].type()).epsilon;
+  compare(found, check::gradient, call, analytic(half.f, half.xs), expected);
 }
 
 // The gradient, projected on random directions, is differentiated both ways.

@@ -11,14 +11,14 @@ module;
 #include <utility>
 #include <vector>
 #include "kernels/abi.h"
+#include "kernels/sizes.h"
 module kerngrad.testkit;
 
 namespace kerngrad::testkit::detail {
 namespace {
 
 tensor zeros_of(const shape& dims, dtype type) {
-  const auto count = static_cast<std::size_t>(dims.size()) * (type == dtype::complex64 ? 2 : 1);
-  return from_doubles(std::vector<double>(count), dims, type);
+  return from_doubles(std::vector<double>(kernels::extent(dims.size(), parts_of(type))), dims, type);
 }
 
 const std::vector<shape>& foreign_shapes() {
@@ -73,6 +73,7 @@ std::vector<attr_value> foreign_values() {
                                  attr_value(-HUGE_VAL),
                                  attr_value(std::nan("")),
                                  attr_value(dtype::float16),
+                                 attr_value(dtype::complex128),
                                  attr_value(dtype::complex64),
                                  attr_value(dtype::int32)};
   for (std::int64_t i : foreign_integers()) all.emplace_back(i);
@@ -146,7 +147,7 @@ std::vector<mutation> operand_mutations(const op_row& row, const std::vector<nam
     change("an empty list", verdict::refused, [](auto& list) { list.clear(); });
     if (!spec.list)
       change("a list of two", verdict::refused, [](auto& list) { list.push_back(list.empty() ? tensor() : list[0]); });
-    for (int t = 0; t < dtype_count - 2; ++t) {
+    for (int t = 0; t < dtype_count; ++t) {
       const dtype type = static_cast<dtype>(t);
       change("of " + std::string(name_of(type)), spec.types.has(type) ? verdict::either : verdict::refused,
              [=](auto& list) {

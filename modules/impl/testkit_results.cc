@@ -32,10 +32,12 @@ double family_tolerance(const op_row& row) {
   }
 }
 
+// Halves are mostly rounded from float32: kernels that differ little there differ by one unit at most.
 double relative_tolerance(const session& s, dtype type) {
   if (!differentiable.has(type)) return 0;
-  const double unit = type == dtype::float64 ? 0x1p-52 : 0x1p-23;
-  return unit * (s.how.tolerance >= 0 ? s.how.tolerance : family_tolerance(s.row));
+  const double family = family_tolerance(s.row);
+  const double units = s.how.tolerance >= 0 ? s.how.tolerance : halves.has(type) ? std::min(family, 1.0) : family;
+  return range_of_floats(type).epsilon * units;
 }
 
 bool adds_up(const op_row& row) {
@@ -58,10 +60,9 @@ std::optional<mismatch> difference(const session& s, const tensor& got, const te
   double largest = 1;
   for (double v : b)
     if (std::isfinite(v)) largest = std::max(largest, std::fabs(v));
-  const bool pairs = wanted.type() == dtype::complex64;
+  const bool pairs = parts_of(wanted.type()) == 2;
   const double relative = relative_tolerance(s, wanted.type());
-  const double smallest = wanted.type() == dtype::float64 ? std::numeric_limits<double>::min()
-                                                          : static_cast<double>(std::numeric_limits<float>::min());
+  const double smallest = range_of_floats(wanted.type()).least;
   for (std::size_t i = 0; i < a.size(); ++i) {
     if (a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) continue;
     // The error of a complex number is relative to its magnitude, not to that of the part.
@@ -259,9 +260,7 @@ void judge_targets(session& s, check compared, check judged, std::vector<prepare
 
 std::vector<double> special_values(dtype type) {
   using limits = std::numeric_limits<double>;
-  const bool wide = type == dtype::float64;
-  const double most = wide ? limits::max() : static_cast<double>(std::numeric_limits<float>::max());
-  const double least = wide ? limits::min() : static_cast<double>(std::numeric_limits<float>::min());
+  const auto [epsilon, least, most] = range_of_floats(type);
   return {limits::quiet_NaN(),
           limits::infinity(),
           -limits::infinity(),

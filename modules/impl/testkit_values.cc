@@ -6,6 +6,7 @@ module;
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <vector>
 #include "kernels/abi.h"
@@ -227,6 +228,18 @@ std::vector<named_operand> copies_of(std::span<const named_operand> operands) {
     copies.emplace_back(o.name, std::move(list));
   }
   return copies;
+}
+
+float_range range_of_floats(dtype type) {
+  return visit(type, []<dtype Type>(dtype_constant<Type>) -> float_range {
+    using part = kernels::part_t<Type>;
+    const auto of = [](int digits, int max_exponent) -> float_range {
+      return {std::ldexp(1.0, 1 - digits), std::ldexp(1.0, 2 - max_exponent),
+              std::ldexp(2 - std::ldexp(1.0, 1 - digits), max_exponent - 1)};
+    };
+    if constexpr (kind_of(Type) == dtype_kind::half) return of(part::digits, part::max_exponent);
+    else return of(std::numeric_limits<part>::digits, std::numeric_limits<part>::max_exponent);
+  });
 }
 
 std::string text_of(double value) {

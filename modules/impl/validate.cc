@@ -174,6 +174,18 @@ dtype common_dtype(const op_row& row, std::span<const tensor* const> in, std::sp
   return lifted(common, row.types.before);
 }
 
+dtype computed_here(const op_entry& op, dtype common, const registered_kernel* instead) {
+  // What makes float32 of halves, and what has no kernel, takes them as they are.
+  const convention called = op.row->convention;
+  if (!halves.has(common) || called == convention::cast || called == convention::copy) return common;
+  if (instead && instead->config.dtypes.has(common)) return common;
+  if (const int table = quick(); table >= 0) return op.kernel(table, common).exists() ? common : dtype::float32;
+  const std::shared_ptr<const live_backend> on = backend_here();
+  if (on->slot(op, common)) return common;
+  const kernel_ptr registered = on->table < 0 ? registered_for(op.row->name, on->name) : nullptr;
+  return registered && registered->config.dtypes.has(common) ? common : dtype::float32;
+}
+
 error missing_kernel(const op_entry& op, const live_backend& on, dtype type) {
   const std::string_view name = op.row->name;
   const std::string others = backends_with(op);

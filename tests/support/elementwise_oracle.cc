@@ -10,6 +10,7 @@
 #include <string>
 
 #include "kernels/accuracy.h"
+#include "tests/support/half_oracle.h"
 
 namespace kgtest {
 namespace {
@@ -27,11 +28,11 @@ T element(const void* p, std::size_t i) {
 
 // Cuts an integer to the dtype.
 std::int64_t wrapped(dtype type, big x) {
-  switch (type) {
-    case dtype::int32: return static_cast<std::int32_t>(static_cast<std::uint32_t>(x));
-    case dtype::int64: return static_cast<std::int64_t>(static_cast<std::uint64_t>(x));
-    default: return static_cast<std::uint8_t>(x);
-  }
+  return visit(type, [&](auto is) -> std::int64_t {
+    using T = kerngrad::kernels::storage_t<decltype(is)::value>;
+    if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<std::make_unsigned_t<T>>(x));
+    else return 0;
+  });
 }
 wide lowest(dtype type) { return type == dtype::int32 ? -0x1p31L : type == dtype::int64 ? -0x1p63L : 0; }
 wide highest(dtype type) { return type == dtype::int32 ? 0x1p31L - 1 : type == dtype::int64 ? 0x1p63L - 1 : 255; }
@@ -276,43 +277,41 @@ T random_whole(std::mt19937_64& r) {
 
 }  // namespace
 
-std::size_t size_of(dtype type) {
-  switch (type) {
-    case dtype::float32:
-    case dtype::int32: return 4;
-    case dtype::uint8:
-    case dtype::boolean: return 1;
-    default: return 8;
-  }
-}
+std::size_t size_of(dtype type) { return kerngrad::trait_of(type).size; }
 bool is_float(dtype type) { return type == dtype::float32 || type == dtype::float64; }
-bool is_whole(dtype type) { return !is_float(type) && type != dtype::complex64; }
+bool is_whole(dtype type) { return kerngrad::trait_of(type).kind <= kerngrad::dtype_kind::integer; }
 
 scalar read(const void* p, dtype type, std::size_t i) {
-  switch (type) {
-    case dtype::float32: return {element<float>(p, i)};
-    case dtype::float64: return {element<double>(p, i)};
-    case dtype::int32: return {0, 0, element<std::int32_t>(p, i)};
-    case dtype::int64: return {0, 0, element<std::int64_t>(p, i)};
-    case dtype::complex64: return {element<float>(p, 2 * i), element<float>(p, 2 * i + 1)};
-    default: return {0, 0, element<std::uint8_t>(p, i)};
-  }
+  return visit(type, [&]<dtype Type>(kerngrad::dtype_constant<Type>) -> scalar {
+    using T = kerngrad::kernels::storage_t<Type>;
+    const T x = element<T>(p, i);
+    if constexpr (kerngrad::kernels::parts_of<T>::count == 2) return {x.real, x.imag};
+    else if constexpr (std::is_integral_v<T>) return {0, 0, static_cast<std::int64_t>(x)};
+    else if constexpr (std::is_floating_point_v<T>) return {x};
+    else return {half_value(x.bits, format_of(Type))};
+  });
 }
 
 column random_column(dtype type, std::uint64_t seed) {
   std::mt19937_64 r(seed * 1000003 + static_cast<std::uint64_t>(type));
   column c;
-  for (std::size_t i = 0; i < column_size; ++i) {
-    switch (type) {
-      case dtype::float32: append(c, random_float<float>(r)); break;
-      case dtype::float64: append(c, random_float<double>(r)); break;
-      case dtype::int32: append(c, random_whole<std::int32_t>(r)); break;
-      case dtype::int64: append(c, random_whole<std::int64_t>(r)); break;
-      case dtype::uint8: append(c, random_whole<std::uint8_t>(r)); break;
-      case dtype::boolean: append(c, static_cast<std::uint8_t>(r() % 2)); break;
-      default: append(c, static_cast<float>(r() % 9) - 4.5f); append(c, static_cast<float>(r() % 5) * 0.7f - 1.0f);
-    }
-  }
+  for (std::size_t i = 0; i < column_size; ++i)
+    visit(type, [&]<dtype Type>(kerngrad::dtype_constant<Type>) {
+      using T = kerngrad::kernels::storage_t<Type>;
+      if constexpr (kerngrad::kernels::parts_of<T>::count == 2) {
+        using part = typename kerngrad::kernels::parts_of<T>::type;
+        append(c, static_cast<part>(r() % 9) - part(4.5));
+        append(c, static_cast<part>(r() % 5) * part(0.7) - part(1));
+      } else if constexpr (Type == dtype::boolean) {
+        append(c, static_cast<std::uint8_t>(r() % 2));
+      } else if constexpr (std::is_integral_v<T>) {
+        append(c, random_whole<T>(r));
+      } else if constexpr (std::is_floating_point_v<T>) {
+        append(c, random_float<T>(r));
+      } else {
+        append(c, static_cast<std::uint16_t>(r()));  // any bits: every exponent is likely
+      }
+    });
   return c;
 }
 
@@ -359,7 +358,9 @@ scalar cast_oracle(dtype from, dtype to, const scalar& x) {
   if (to == dtype::boolean) return {0, 0, value != 0 || x.imag != 0};
   if (is_whole(to)) return {0, 0, is_whole(from) ? wrapped(to, static_cast<big>(whole)) : truncated(to, value)};
   if (to == dtype::float64) return {static_cast<double>(value)};
-  return {static_cast<float>(value), to == dtype::complex64 ? x.imag : 0};
+  if (to == dtype::float16 || to == dtype::bfloat16) return {rounded_to_half(value, format_of(to))};
+  if (to == dtype::complex128) return {static_cast<double>(value), static_cast<double>(x.imag)};
+  return {static_cast<float>(value), to == dtype::complex64 ? static_cast<float>(x.imag) : 0};
 }
 
 double tolerance_of(std::string_view op, dtype type) {
@@ -371,14 +372,20 @@ double tolerance_of(std::string_view op, dtype type) {
 }
 
 bool agrees(const scalar& expected, const void* got, dtype type, std::size_t i, double ulps) {
-  switch (type) {
-    case dtype::float32: return real_agrees(expected.real, element<float>(got, i), ulps, 0);
-    case dtype::float64: return real_agrees(expected.real, element<double>(got, i), ulps, 0);
-    case dtype::complex64:
-      return real_agrees(expected.real, element<float>(got, 2 * i), ulps, expected.slack) &&
-             real_agrees(expected.imag, element<float>(got, 2 * i + 1), ulps, expected.slack);
-    default: return read(got, type, i).whole == expected.whole;
-  }
+  return visit(type, [&]<dtype Type>(kerngrad::dtype_constant<Type>) {
+    using T = kerngrad::kernels::storage_t<Type>;
+    if constexpr (std::is_integral_v<T>) {
+      return read(got, type, i).whole == expected.whole;
+    } else if constexpr (std::is_floating_point_v<T>) {
+      return real_agrees(expected.real, element<T>(got, i), ulps, 0);
+    } else if constexpr (kerngrad::kernels::parts_of<T>::count == 2) {
+      const T z = element<T>(got, i);
+      return real_agrees(expected.real, z.real, ulps, expected.slack) &&
+             real_agrees(expected.imag, z.imag, ulps, expected.slack);
+    } else {
+      return real_agrees(expected.real, static_cast<float>(read(got, type, i).real), 0, 0);
+    }
+  });
 }
 
 }  // namespace kgtest

@@ -68,7 +68,7 @@ class guarded_run {
   }
 
  private:
-  static constexpr std::size_t capacity = 8 * (column_size + 64);
+  static constexpr std::size_t capacity = 16 * (column_size + 64);
 
   static std::byte* place(guarded<std::byte>& begin, guarded<std::byte>& end, std::size_t n, std::size_t shift,
                           std::size_t size, edge side) {

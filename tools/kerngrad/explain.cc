@@ -164,6 +164,7 @@ json json_of(const kg::explanation& told) {
     results.back()["name"] = y.name;
     results.back()["at_most"] = y.at_most;
     results.back()["kept"] = kg::name_of(y.kept);
+    results.back()["cast_from"] = y.cast_from ? json(kg::name_of(*y.cast_from)) : json();
   }
   json runs;
   if (told.runs)
