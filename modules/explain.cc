@@ -72,7 +72,7 @@ struct explained_attribute {
 struct explained_result {
   std::string name;  ///< as the row names it; empty for an only one
   signature made;
-  bool at_most = false;  ///< the sizes are upper bounds: elements decide
+  bool at_most = false;              ///< the sizes are upper bounds: elements decide
   std::optional<dtype> cast_from{};  ///< the dtype that the kernel gives it in, where it is then rounded to a half
   keeping kept = keeping::nothing;
 };

@@ -89,8 +89,7 @@ std::string_view name_at(const char* name, std::string_view what) {
 }
 
 dtype dtype_at(std::int32_t type, std::string_view what) {
-  if (type < 0 || type >= dtype_count)
-    fail(what, "dtype " + std::to_string(type), "one of " + to_string(any_dtype));
+  if (type < 0 || type >= dtype_count) fail(what, "dtype " + std::to_string(type), "one of " + to_string(any_dtype));
   return static_cast<dtype>(type);
 }
 

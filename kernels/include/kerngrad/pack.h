@@ -152,12 +152,12 @@ typedef struct kerngrad_value {
   uint32_t struct_size;
   int32_t kind;
   const char* name;
-  int64_t integer;     /* booleans, integers, dtypes */
-  double number;       /* numbers */
-  const char* text;    /* texts */
-  const int64_t* list; /* lists */
-  int32_t count;       /* of the list */
-  int32_t reserved;    /* 0 */
+  int64_t integer;       /* booleans, integers, dtypes */
+  double number;         /* numbers */
+  const char* text;      /* texts */
+  const int64_t* list;   /* lists */
+  int32_t count;         /* of the list */
+  int32_t reserved;      /* 0 */
   const double* numbers; /* lists of numbers, `count` of them */
 } kerngrad_value;
 
