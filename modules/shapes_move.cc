@@ -289,11 +289,14 @@ export constexpr void segment_sum(inference& call) {
 /// The double from which on numbers become infinite in a float type: half a unit beyond the largest.
 template <class T>
 constexpr double end_of() {
-  if constexpr (requires { T::digits; })
-    return __builtin_ldexp(1 - __builtin_ldexp(1, -T::digits - 1), T::max_exponent);
-  else
-    return __builtin_ldexp(1 - __builtin_ldexp(1, -std::numeric_limits<T>::digits - 1),
-                           std::numeric_limits<T>::max_exponent);
+  const auto end = [](int digits, int max_exponent) {
+    const auto power = [](int exponent) {
+      return __builtin_bit_cast(double, static_cast<std::uint64_t>(1023 + exponent) << 52);
+    };
+    return power(max_exponent) - power(max_exponent - digits - 1);
+  };
+  if constexpr (requires { T::digits; }) return end(T::digits, T::max_exponent);
+  else return end(std::numeric_limits<T>::digits, std::numeric_limits<T>::max_exponent);
 }
 /// Whether a dtype holds a number: within its range (2^53 for int64, where doubles stop being exact), 0 or 1 for bool,
 /// finite for any.
