@@ -18,7 +18,7 @@ import sys
 import tempfile
 
 
-LIMITS = {'typed call': 360, 'call with an attribute': 900, 'call by name': 1100, 'recorded op': 2200}
+LIMITS = {'typed call': 335, 'call with an attribute': 855, 'call by name': 1075, 'recorded op': 2190}
 
 
 def instructions(objdump, probe, function):
