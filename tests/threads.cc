@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "kernels/parallel.h"
@@ -388,6 +389,23 @@ TEST(a_pool_of_the_callers, that_invents_tasks_or_runs_one_twice_is_refused) {
       << "as many as there are, but not all";
   kg::set_thread_pool(all);
   EXPECT_EQ(kg::sum(x).item(), 1 << 20);
+}
+
+TEST(a_pool_of_the_callers, is_not_asked_by_its_own_tasks) {
+  const threads_restored restored;
+  static thread_local bool in_task = false;
+  int jobs = 0, within = 0;
+  kg::set_thread_pool([&](std::size_t count, const std::function<void(std::size_t)>& task) {
+    ++(in_task ? within : jobs);
+    const bool before = std::exchange(in_task, true);
+    for (std::size_t i = 0; i < count; ++i) task(i);
+    in_task = before;
+  });
+  kg::set_num_threads(2);
+  const tensor images = kg::ones({16, 28, 28, 32}), filter = kg::ones({3, 3, 32, 64});
+  kg::fused_conv2d(images, filter, {.activation = kg::activation::relu, .pad = kg::same});
+  EXPECT_GT(jobs, 0);
+  EXPECT_EQ(within, 0);
 }
 
 TEST(a_pool_of_the_callers, may_throw_to_the_caller_of_the_op) {

@@ -24,13 +24,17 @@ union callers_pool {
 };
 constinit callers_pool callers;
 
+// Whether this thread runs a task of a caller's pool. Not every pool takes jobs of its own tasks, which would wait for
+// each other.
+[[gnu::tls_model("initial-exec")]] constinit thread_local bool in_task = false;
+
 void run_on_callers(std::size_t count, kernels::chunk_fn run, void* job) {
   std::shared_ptr<const thread_pool> pool;
   {
     const library_lock lock(lock_of::callers);
     pool = callers.run;
   }
-  if (!pool) {  // it was taken away a moment ago
+  if (!pool || in_task) {  // it may have been taken away a moment ago
     for (std::size_t i = 0; i < count; ++i) run(job, i);
     return;
   }
@@ -48,7 +52,9 @@ void run_on_callers(std::size_t count, kernels::chunk_fn run, void* job) {
     std::fenv_t before;
     std::fegetenv(&before);
     std::fesetenv(&here);
+    in_task = true;
     run(job, i);
+    in_task = false;
     std::fesetenv(&before);
     finished.fetch_add(1, std::memory_order_release);
   });
