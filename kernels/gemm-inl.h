@@ -248,22 +248,45 @@ HWY_INLINE tile_fn<T> TileOfRows(int rows, std::integer_sequence<int, kRows...>)
   return table[rows - 1];
 }
 
+// Products of integers are bound by multiplying, not by loads: higher tiles of theirs are computed in parts, so that
+// there is half the code.
+template <class T>
+inline constexpr int compiled_rows(int vectors) {
+  constexpr int most_of_integers = 8;
+  const int most = most_tile_rows(vectors);
+  return hwy::IsFloat<T>() || most < most_of_integers ? most : most_of_integers;
+}
+
 template <class T, bool kStrided, bool kNarrow>
 HWY_INLINE tile_fn<T> TileOf(int rows, int vectors) {
   static_assert(tile_vectors == 2);
-  return vectors == 2 ? TileOfRows<T, 2, kStrided, kNarrow>(rows, std::make_integer_sequence<int, most_tile_rows(2)>())
-                      : TileOfRows<T, 1, kStrided, kNarrow>(rows, std::make_integer_sequence<int, most_tile_rows(1)>());
+  return vectors == 2
+             ? TileOfRows<T, 2, kStrided, kNarrow>(rows, std::make_integer_sequence<int, compiled_rows<T>(2)>())
+             : TileOfRows<T, 1, kStrided, kNarrow>(rows, std::make_integer_sequence<int, compiled_rows<T>(1)>());
+}
+
+template <class T>
+HWY_INLINE tile_fn<T> TileOfKind(int rows, int vectors, tile_kind kind) {
+  if constexpr (loads_parts) {
+    if (kind.narrow) return kind.strided ? TileOf<T, true, true>(rows, vectors) : TileOf<T, false, true>(rows, vectors);
+  }
+  return kind.strided ? TileOf<T, true, false>(rows, vectors) : TileOf<T, false, false>(rows, vectors);
 }
 
 template <class T>
 HWY_INLINE void TileDispatch(int rows, int vectors, tile_kind kind, const tile_args<T>& args) {
-  if constexpr (loads_parts) {
-    if (kind.narrow) {
-      (kind.strided ? TileOf<T, true, true>(rows, vectors) : TileOf<T, false, true>(rows, vectors))(args);
-      return;
+  constexpr int most = compiled_rows<T>(1);
+  if constexpr (most < most_tile_rows(1)) {
+    tile_args<T> part = args;
+    for (; rows > most; rows -= most) {
+      TileOfKind<T>(most, vectors, kind)(part);
+      part.a += most * (kind.strided ? part.a_step : 1);
+      part.c += most * part.ldc;
     }
+    TileOfKind<T>(rows, vectors, kind)(part);
+  } else {
+    TileOfKind<T>(rows, vectors, kind)(args);
   }
-  (kind.strided ? TileOf<T, true, false>(rows, vectors) : TileOf<T, false, false>(rows, vectors))(args);
 }
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
