@@ -162,7 +162,7 @@ class ordered_operands {
     count_ = row.operands.size();
     for (std::size_t i = 0; i < count_; ++i) fixed_[i] = &left_out;
     for (const operand_ref& operand : operands) take(row, operand);
-    if (row.takes_list()) list_.insert(list_.begin(), fixed_, fixed_ + count_ - 1);
+    if (row.takes_list()) list_.insert(list_.begin(), fixed_, fixed_ + --count_);
     else
       while (count_ > 0 && !fixed_[count_ - 1]->defined() && row.operands[count_ - 1].optional) --count_;
   }
