@@ -166,6 +166,17 @@ class call_attrs<Count, Given> {
   const attr_value* value_ = nullptr;
 };
 
+// One tensor, or an array of them. An op without a row is refused elsewhere, in a sentence.
+template <class Op>
+struct result_of_call {
+  using type = tensor;
+};
+template <class Op>
+  requires(Op::row.results.size() > 1)
+struct result_of_call<Op> {
+  using type = std::array<tensor, Op::row.results.size()>;
+};
+
 // The operands of a call without lists.
 template <std::size_t Most>
 class work_pointers {
@@ -234,8 +245,7 @@ concept has_these_operands =
 /// What a typed call gives: a tensor, or one for each of the results that the row names, in their order:
 /// `auto [values, indices] = kg::call<"...">(x);`.
 template <class Op>
-using call_result =
-    std::conditional_t<(Op::row.results.size() > 1), std::array<tensor, Op::row.results.size()>, tensor>;
+using call_result = detail::result_of_call<Op>::type;
 
 }  // namespace kerngrad
 

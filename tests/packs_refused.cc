@@ -138,7 +138,7 @@ INSTANTIATE_TEST_SUITE_P(
                     std::pair("a reserved gradient member", "gradient Malformed with a reserved member"),
                     std::pair("unknown dtypes", "operand x with dtypes"),
                     std::pair("one operand name twice", "operand x twice"),
-                    std::pair("a list among others", "a list operand y among others"),
+                    std::pair("a list before others", "operand x, a list, before others"),
                     std::pair("an unknown kind", "attribute rate of kind 99"),
                     std::pair("a default out of range", "attribute rate of kind number with the default 0"),
                     std::pair("an empty range", "attribute rate with an empty range"),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A row with more operands than the engine takes.
-// error: an op's row may have up to 8 operands and 16 attributes
+// error: an op's row may have up to 8 operands, 8 named results and 16 attributes
 import kerngrad;
 #include "outside_op.h"
 

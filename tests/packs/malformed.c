@@ -74,7 +74,7 @@ static int init(const kerngrad_host* host, kerngrad_pack* self) {
   CASE("a reserved gradient member") gradient.reserved = 1, both = 1;
   CASE("unknown dtypes") operands[0].dtypes = 1u << 30;
   CASE("one operand name twice") operands[1].name = "x";
-  CASE("a list among others") operands[1].flags = KERNGRAD_LIST;
+  CASE("a list before others") operands[0].flags = KERNGRAD_LIST;
   CASE("an unknown kind") attr.kind = 99;
   CASE("a default out of range") attr.flags = KERNGRAD_BOUNDED, attr.least = 1, attr.most = 2;
   CASE("an empty range") attr.flags = KERNGRAD_BOUNDED, attr.least = 2, attr.most = 1;

@@ -67,7 +67,8 @@ def pages_have_a_line_an_op(rows):
 
 def a_call_is_explained():
     told = read(*CONV, '--attr', 'pad=same', '--attr', 'strides=[2,2]')
-    assert told['results'] == [{'dtype': 'float32', 'shape': [1, 14, 14, 8], 'kept': 'nothing'}]
+    assert told['results'] == [{'dtype': 'float32', 'shape': [1, 14, 14, 8], 'kept': 'nothing', 'name': '',
+                                'at_most': False}]
     assert told['compute'] == 'float32' and told['runs']['backend'] == 'simd'
     assert told['gradient']['saved_bytes'] == 4 * (28 * 28 * 3 + 3 * 3 * 3 * 8)
     values = {a['name']: a['value'] for a in told['attributes']}
