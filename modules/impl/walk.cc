@@ -105,7 +105,8 @@ tape_range range_of(recording& scope) {
 void add_to(tensor& a, const tensor& g, bool recorded) {
   // Halves have no kernel: they are added in float32.
   const kernel_slot& slot = kernel_of<"Add">(backend::simd, a.type());
-  if (!recorded && slot.flat2 && on_simd() && tensor_access::unique(a) && a.type() == g.type() && a.dims() == g.dims()) {
+  if (!recorded && slot.flat2 && on_simd() && tensor_access::unique(a) && a.type() == g.type() &&
+      a.dims() == g.dims()) {
     const buffer *p = tensor_access::buffer(a), *q = tensor_access::buffer(g);
     slot.flat2(host_data(p), host_data(q), host_data(p), static_cast<std::size_t>(a.size()));
     return;
