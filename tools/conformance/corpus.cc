@@ -138,18 +138,19 @@ void flatten(const json& list, std::vector<json>& out) {
   }
 }
 
-// Integers, unless one of them is none.
-kg::attr_value list_of(const json& value) {
+// Integers, unless numbers are wanted.
+kg::attr_value list_of(const json& value, kg::attr_kind wanted) {
   std::vector<json> items;
   flatten(value, items);
-  if (!std::ranges::all_of(items, [](const json& item) { return item.is_number_integer(); })) {
-    std::vector<double> numbers;
-    for (const json& item : items) numbers.push_back(item.get<double>());
-    return numbers;
+  if (std::ranges::all_of(items, [](const json& item) { return item.is_number_integer(); })) {
+    std::vector<std::int64_t> list;
+    for (const json& item : items) list.push_back(integer_of<std::int64_t>(item));
+    return list;
   }
-  std::vector<std::int64_t> list;
-  for (const json& item : items) list.push_back(integer_of<std::int64_t>(item));
-  return list;
+  if (wanted != kg::attr_kind::numbers) throw skip_case{"fractions in a list of integers, which no call can hold"};
+  std::vector<double> numbers;
+  for (const json& item : items) numbers.push_back(item.get<double>());
+  return numbers;
 }
 
 kg::attr_value dtype_value(const std::string& name) {
@@ -167,7 +168,7 @@ kg::attr_value value_of(const json& value, kg::attr_kind wanted) {
   if (value.is_string() && wanted == kg::attr_kind::dtype) return dtype_value(value.get<std::string>());
   if (value.is_string()) return std::string_view(value.get_ref<const std::string&>());
   if (!value.is_array()) throw corpus_error("not an attribute: " + value.dump());
-  return list_of(value);
+  return list_of(value, wanted);
 }
 
 }  // namespace
