@@ -66,6 +66,9 @@ bool worth_splitting(const launch_call& c, std::int64_t elements, double cost);
 /// The cost of the call's row, or never_split.
 double split_cost(const launch_call& c);
 
+/// Whether jobs go to a pool of the program's, which may throw before all of a job is done.
+bool uses_callers_pool();
+
 /// Calls part(begin, count) for each chunk of so many of the `all` things, whose result has that many bytes.
 template <class Part>
 void in_chunks(std::int64_t all, std::int64_t chunk, std::int64_t result_bytes, Part part) {

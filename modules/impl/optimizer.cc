@@ -55,8 +55,9 @@ void over_elements(const tensor& value, const tensor& grad, const Step& step) {
   constexpr double operations = 14;  // Adam's for an element; the others wait for memory
   const std::int64_t count = value.size();
   const auto run = [&]<class T>(std::span<const T> g) {
-    const std::int64_t chunk = detail::worth_splitting(count, operations) ? detail::chunk_elements(operations)
-                                                                          : std::max<std::int64_t>(count, 1);
+    // Not by a pool that may throw midway: a step happens to all elements or to none.
+    const bool shared = detail::worth_splitting(count, operations) && !detail::uses_callers_pool();
+    const std::int64_t chunk = shared ? detail::chunk_elements(operations) : std::max<std::int64_t>(count, 1);
     detail::in_chunks(count, chunk, 0, [&](std::int64_t begin, std::int64_t size) {
       step(part_of<T>{g.data() + begin, begin, static_cast<std::size_t>(size)});
     });

@@ -6,9 +6,11 @@ module;
 #include <memory>
 #include <string>
 #include <vector>
+#include "kernels/abi.h"
 #include "kernels/parallel.h"
 module kerngrad;
 
+import :geometry;
 import :locks;
 
 namespace kerngrad {
@@ -67,6 +69,11 @@ void run_on_callers(std::size_t count, kernels::chunk_fn run, void* job) {
 }
 
 }  // namespace
+
+bool detail::uses_callers_pool() {
+  const library_lock lock(lock_of::callers);
+  return callers.run != nullptr;
+}
 
 void set_num_threads(int count) {
   if (count < 0 || count > static_cast<int>(kernels::most_threads))
