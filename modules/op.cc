@@ -84,7 +84,7 @@ struct attr_spec {
   double fallback = 0;            ///< the default of bool, integer, number and dtype attributes
   std::string_view choices = {};  ///< the legal texts, separated by `|`; the first is the default
   double least = std::numeric_limits<double>::lowest(), most = std::numeric_limits<double>::max();
-  bool scalar_or_list = false;  ///< a list attribute that also takes one integer; an integer one that takes a text
+  bool scalar_or_list = false;  ///< a list attribute that also takes one item; a list of integers with choices: a text
 };
 
 /// Whether a value of a kind may be given for an attribute, as far as the kind tells: a number for an integer must be

@@ -50,7 +50,8 @@ struct Affine {
                                              .doc = "a factor, and what is added",
                                              .required = true,
                                              .least = -100,
-                                             .most = 100}};
+                                             .most = 100,
+                                             .scalar_or_list = true}};
   template <class T>
   static constexpr auto code = [](const kg::launch_call& c) {
     const auto x = kg::elements_in<T>(c, 0);
@@ -79,11 +80,9 @@ namespace {
 
 using kg::tensor;
 using kgtest::refusal;
+using kgtest::says;
 using doubles = std::vector<double>;
 
-bool says(const std::string& text, std::initializer_list<std::string> parts) {
-  return std::ranges::all_of(parts, [&](const std::string& part) { return text.find(part) != text.npos; });
-}
 // ------------------------------------------------------------------------------------------ lists beside others
 
 TEST(a_list_beside_an_operand, is_given_as_tensors_or_as_a_list) {
@@ -129,6 +128,8 @@ TEST(a_list_of_numbers, is_taken_by_every_door_and_integers_stand_for_it) {
   EXPECT_EQ(kg::call<my::Affine>(x, kg::attr<"by">({2, 1})).item(), 5);
   EXPECT_EQ(kg::call<my::Affine>(x, kg::attr<"by">(std::vector<double>(100, 1))).item(), 101);
   EXPECT_EQ(kg::run_kernel("Affine", {{"x", x}}, {{"by", {2, 1}}}).item(), 5);
+  EXPECT_EQ(kg::run_kernel("Affine", {{"x", x}}, {{"by", 0.25}}).item(), 0.5) << "one number";
+  EXPECT_EQ(kg::call<my::Affine>(x, kg::attr<"by">(3)).item(), 6);
   EXPECT_EQ(kg::run_kernel("Affine", {{"x", x}}, {{"by", {0.5, 0.25}}}).item(), 1.25);
   EXPECT_TRUE(says(refusal([&] { return kg::run_kernel("Affine", {{"x", x}}, {{"by", {0.5, 200.0}}}); }),
                    {"Affine", "by = [0.5, 200]", "-100 to 100"}));

@@ -173,6 +173,7 @@ using kg::dtype;
 using kg::tensor;
 using kgtest::accepted;
 using kgtest::refusal;
+using kgtest::says;
 using doubles = std::vector<double>;
 
 // Values from 0.5 to 1.5.
@@ -181,12 +182,6 @@ tensor positive(const kg::shape& dims, std::uint64_t seed) {
   std::vector<double> values(static_cast<std::size_t>(dims.size()));
   for (double& v : values) v = 0.5 + draw.unit();
   return tensor(values, dims);
-}
-
-bool says(const std::string& text, std::initializer_list<std::string_view> parts) {
-  for (std::string_view part : parts)
-    if (text.find(part) == std::string::npos) return false;
-  return true;
 }
 
 // ------------------------------------------------------------------------------------------ results

@@ -180,11 +180,9 @@ namespace {
 
 using kg::tensor;
 using kgtest::refusal;
+using kgtest::says;
 using doubles = std::vector<double>;
 
-bool says(const std::string& text, std::initializer_list<std::string> parts) {
-  return std::ranges::all_of(parts, [&](const std::string& part) { return text.find(part) != text.npos; });
-}
 void expect_near(const tensor& got, const doubles& wanted, double tolerance = 1e-12) {
   const doubles values = got.to_doubles();
   ASSERT_EQ(values.size(), wanted.size());

@@ -23,7 +23,8 @@ std::string operand_text(const op_row& row, int i) {
 // A number stands for an integer where it is whole.
 bool attr_fits(const attr_spec& spec, const attr_value& value) {
   if (!takes_kind(spec, value.kind())) return false;
-  return spec.kind == attr_kind::number || value.kind() != attr_kind::number ||
+  const bool of_numbers = spec.kind == attr_kind::number || spec.kind == attr_kind::numbers;
+  return of_numbers || value.kind() != attr_kind::number ||
          (std::floor(value.as_number()) == value.as_number() && std::fabs(value.as_number()) < 9e15);
 }
 
@@ -96,8 +97,11 @@ attr_value check_attr(const op_row& row, const attr_spec& spec, const attr_value
   if (value.kind() == attr_kind::integer || value.kind() == attr_kind::number) within(value.as_number());
   for (std::int64_t item : value.as_list()) within(static_cast<double>(item));
   for (double item : value.as_numbers()) within(item);
-  if (spec.kind == attr_kind::numbers && value.kind() == attr_kind::list)
-    return std::vector<double>(value.as_list().begin(), value.as_list().end());
+  if (spec.kind == attr_kind::numbers) {
+    if (value.kind() == attr_kind::numbers) return value;
+    if (value.kind() == attr_kind::list) return std::vector<double>(value.as_list().begin(), value.as_list().end());
+    return std::vector<double>{value.as_number()};
+  }
   const bool to_integer = value.kind() == attr_kind::number && spec.kind != attr_kind::number;
   return to_integer ? attr_value(value.as_integer()) : value;
 }

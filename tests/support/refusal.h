@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The text of the error that a call is refused with.
 #pragma once
+#include <algorithm>
+#include <initializer_list>
 #include <string>
+#include <string_view>
 
 import kerngrad;
 
@@ -18,6 +21,11 @@ std::string refusal(F call) {
     return e.what();
   }
   return accepted;
+}
+
+/// Whether a text has all the parts.
+inline bool says(std::string_view text, std::initializer_list<std::string_view> parts) {
+  return std::ranges::all_of(parts, [&](std::string_view part) { return text.find(part) != text.npos; });
 }
 
 }  // namespace kgtest
