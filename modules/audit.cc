@@ -65,6 +65,15 @@ concept row_has_sound_attributes = [] {
   return false;
 }();
 
+/// Its results have names of their own, and a list is its last operand.
+template <fixed_string Op, const auto& Rows>
+concept row_has_sound_results = [] {
+  for (const op_row& row : Rows)
+    if (row.name == Op)
+      return row.results.size() <= max_results && results_are_sound(row.results) && lists_are_last(row.operands);
+  return false;
+}();
+
 /// A table of kernels has one for the op (or for the op whose kernel it borrows).
 template <fixed_string Op, const auto& Rows, const auto& Kernels>
 concept op_has_kernel = [] {
@@ -182,6 +191,9 @@ consteval bool check_op() {
       row_has_sound_attributes<Op, Rows>,
       "[audit] an attribute without a name or with another one's, with an empty range, or with a default that no "
       "call could give: correct it");
+  static_assert(
+      row_has_sound_results<Op, Rows>,
+      "[audit] more than 8 results, one without a name of its own, or a list before other operands: correct it");
   static_assert(op_has_kernel<Op, Rows, Kernels>, "[audit] a known op without a SIMD kernel: add its line to kernels/");
   static_assert(op_has_kernel<Op, Rows, Reference>,
                 "[audit] a known op without a reference kernel: add its line to kernels/reference/");

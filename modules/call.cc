@@ -201,6 +201,14 @@ template <class... Args>
 inline constexpr int operand_count = (0 + ... + (operand_argument<Args> || list_argument<Args> ? 1 : 0));
 template <class... Args>
 inline constexpr bool any_list = (false || ... || list_argument<Args>);
+/// No operand comes after a list.
+template <class... Args>
+inline constexpr bool list_is_last = [] {
+  bool list = false, last = true;
+  ((last = last && !(list && (operand_argument<Args> || list_argument<Args>)), list = list || list_argument<Args>),
+   ...);
+  return last;
+}();
 
 }  // namespace kerngrad::detail
 
@@ -239,7 +247,8 @@ template <class Op, class... Args>
 concept has_these_operands =
     detail::operand_count<Args...> >= detail::required_operands(Op::row) &&
     (Op::row.takes_list()
-         ? !detail::any_list<Args...> || detail::operand_count<Args...> == static_cast<int>(Op::row.operands.size())
+         ? !detail::any_list<Args...> || (detail::list_is_last<Args...> &&
+                                          detail::operand_count<Args...> == static_cast<int>(Op::row.operands.size()))
          : !detail::any_list<Args...> && detail::operand_count<Args...> <= static_cast<int>(Op::row.operands.size()));
 
 /// What a typed call gives: a tensor, or one for each of the results that the row names, in their order:
