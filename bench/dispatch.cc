@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "bench/support.h"
-#include "kernels/binary.h"
+#include "kernels/elementwise/binary.h"
 import kerngrad;
 
 namespace {

@@ -12,7 +12,7 @@
 #include "bench/machine.h"
 #include "bench/support.h"
 #include "bench/update.h"
-#include "kernels/abi.h"
+#include "kernels/common/abi.h"
 import kerngrad;
 import kerngrad.testkit;
 #include "bench/geometry.h"

@@ -10,7 +10,7 @@
 #include <memory>
 #include <string>
 
-#include "kernels/roofs.h"
+#include "kernels/common/roofs.h"
 
 namespace kgbench {
 namespace {

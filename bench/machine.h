@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <string>
 
-#include "kernels/targets.h"
+#include "kernels/common/targets.h"
 
 namespace kgbench {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bench/paired.h"
-#include "kernels/stream.h"
+#include "kernels/common/stream.h"
 import kerngrad;
 
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/targets.h"
+#include "kernels/common/targets.h"
 
 namespace kgbench {
 

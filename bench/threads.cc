@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "bench/paired.h"
-#include "kernels/parallel.h"
+#include "kernels/common/parallel.h"
 import kerngrad;
 
 namespace {

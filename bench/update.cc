@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The optimizers' steps of kernels/update.h: they change parameters and state in place and are no ops.
-#include "kernels/update.h"
+// The optimizers' steps of kernels/optimizer/update.h: they change parameters and state in place and are no ops.
+#include "kernels/optimizer/update.h"
 
 #include <cstdint>
 #include <memory>

@@ -4,7 +4,7 @@
 namespace kgbench {
 
 struct selection;
-/// Registers the optimizers' steps, which are no ops: sizes x targets for each kernel of kernels/update.h.
+/// Registers the optimizers' steps, which are no ops: sizes x targets for each kernel of kernels/optimizer/update.h.
 void register_updates(const selection& chosen);
 
 }  // namespace kgbench

@@ -2,7 +2,7 @@
 // Gradient rules of the fused layers, put together from those of their parts: the activation's rule turns dy into the
 // gradient of the sum, which is the bias's and, through the product's rule, that of the product's operands.
 module;
-#include "kernels/abi.h"
+#include "kernels/common/abi.h"
 export module kerngrad:grads_fused;
 
 import :std;
@@ -14,9 +14,8 @@ import :tensor;
 import :rule;
 import :call;
 import :ops;
-import :grads_unary;
-import :grads_binary;
-import :grads_reduce;
+import :grads_elementwise;
+import :grads_matmul;
 import :grads_window;
 
 namespace kerngrad::rules {
@@ -96,12 +95,12 @@ auto before_activation(const C& c) {
   return c.template once<0>([&] {
     const activation_context<Op, C> part{c};
     const std::string_view activation = c.template attr<"activation">().as_text();
-    if (activation == "relu") return part_rule<unary, "Relu", 0>(part);
-    if (activation == "relu6") return part_rule<unary, "Relu6", 0>(part);
-    if (activation == "elu") return part_rule<unary, "Elu", 0>(part);
-    if (activation == "sigmoid") return part_rule<unary, "Sigmoid", 0>(part);
-    if (activation == "leakyrelu") return part_rule<unary, "LeakyRelu", 0>(part);
-    if (activation == "prelu") return part_rule<binary, "Prelu", 0>(part);
+    if (activation == "relu") return part_rule<elementwise_rules, "Relu", 0>(part);
+    if (activation == "relu6") return part_rule<elementwise_rules, "Relu6", 0>(part);
+    if (activation == "elu") return part_rule<elementwise_rules, "Elu", 0>(part);
+    if (activation == "sigmoid") return part_rule<elementwise_rules, "Sigmoid", 0>(part);
+    if (activation == "leakyrelu") return part_rule<elementwise_rules, "LeakyRelu", 0>(part);
+    if (activation == "prelu") return part_rule<elementwise_rules, "Prelu", 0>(part);
     return c.dy();
   });
 }
@@ -133,13 +132,14 @@ constexpr auto fused_rule() {
       wrt(all, []<class C>(const C& c) { return part_rule<Family, Product, 0>(product_context<Op, C>{c}); }),
       wrt(all, []<class C>(const C& c) { return part_rule<Family, Product, 1>(product_context<Op, C>{c}); }),
       wrt(all, [](const auto& c) { return to_finish_operand<Op>(c, 2, before_activation<Op>(c)); }),
-      wrt(all, []<class C>(const C& c) { return part_rule<binary, "Prelu", 1>(activation_context<Op, C>{c}); }));
+      wrt(all,
+          []<class C>(const C& c) { return part_rule<elementwise_rules, "Prelu", 1>(activation_context<Op, C>{c}); }));
 }
 
-inline constexpr auto fused = family_rules(std::tuple{
-    fused_rule<"_FusedMatMul", matrix, "BatchMatMul">(),
-    fused_rule<"FusedConv2D", window, "Conv2D">(),
-    fused_rule<"FusedDepthwiseConv2D", window, "DepthwiseConv2dNative">(),
+inline constexpr auto fused_rules = family_rules(std::tuple{
+    fused_rule<"_FusedMatMul", matmul_rules, "BatchMatMul">(),
+    fused_rule<"FusedConv2D", window_rules, "Conv2D">(),
+    fused_rule<"FusedDepthwiseConv2D", window_rules, "DepthwiseConv2dNative">(),
 });
 
 }  // namespace kerngrad::rules

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradient rules of the ops that move elements: each adjoint moves them back, adding up what was read twice.
 module;
-#include "kernels/abi.h"
+#include "kernels/common/abi.h"
 export module kerngrad:grads_move;
 
 import :std;
@@ -13,7 +13,6 @@ import :ops;
 namespace kerngrad::rules {
 
 inline constexpr auto unchanged_shape = [](const auto& c) { return reshape(c.dy(), c.dims(0)); };
-inline constexpr auto nothing_flows = [](const auto& c) { return c.zeros(0); };
 
 /// Where the part of operand `i` starts along the joined axis.
 template <class C>
@@ -34,7 +33,7 @@ inline std::vector<std::int64_t> inverted(const attr_value& perm, int rank) {
   return inverse;
 }
 
-inline constexpr auto move =
+inline constexpr auto move_rules =
     family_rules(
         std::tuple{
             rule<"Identity">(wrt(keep::nothing, [](const auto& c) { return c.dy(); })),
@@ -146,8 +145,6 @@ inline constexpr auto move =
             rule<"Reverse">(
                 wrt(keep::nothing,
                     [](const auto& c) { return call<"Reverse">(c.dy(), attr<"dims">(c.template attr<"dims">())); })),
-            rule<"ZerosLike">(wrt(keep::nothing, nothing_flows)),
-            rule<"OnesLike">(wrt(keep::nothing, nothing_flows)),
         });
 
 }  // namespace kerngrad::rules

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradient rules of the reductions, the softmax family and the matrix product.
+// Gradient rules of the reductions and the scans.
 module;
-#include "kernels/abi.h"
+#include "kernels/common/abi.h"
 export module kerngrad:grads_reduce;
 
 import :std;
@@ -88,7 +88,7 @@ inline constexpr auto running_others = [](const auto& c) {
   return transpose(reshape(sums, view.moved), view.inverse);
 };
 
-inline constexpr auto reduce = family_rules(std::tuple{
+inline constexpr auto reduce_rules = family_rules(std::tuple{
     rule<"Sum">(wrt(keep::nothing, [](const auto& c) { return spread(c, c.dy(), c.template attr<"axis">()); })),
     rule<"Mean">(wrt(keep::nothing,
                      [](const auto& c) {
@@ -111,49 +111,6 @@ inline constexpr auto reduce = family_rules(std::tuple{
                                        !c.template attr<"reverse">().as_bool());
                        })),
     rule<"Cumprod">(wrt(keep::in0, running_others)),
-});
-
-inline constexpr auto softmax_family = family_rules(std::tuple{
-    rule<"Softmax">(wrt(keep::out0,
-                        [](const auto& c) {
-                          const int axis = static_cast<int>(c.template attr<"dim">().as_integer());
-                          if (c.dims(0).rank() == 0) return zeros_like(c.dy());
-                          return c.out() * (c.dy() - sum(c.dy() * c.out(), axis, true));
-                        })),
-    rule<"LogSoftmax">(wrt(keep::out0,
-                           [](const auto& c) {
-                             const int axis = static_cast<int>(c.template attr<"axis">().as_integer());
-                             if (c.dims(0).rank() == 0) return zeros_like(c.dy());
-                             return c.dy() - exp(c.out()) * sum(c.dy(), axis, true);
-                           })),
-    rule<"LogSumExp">(wrt(keep::in0 | keep::out0,
-                          [](const auto& c) {
-                            const attr_value& axis = c.template attr<"axis">();
-                            return spread(c, c.dy(), axis) * exp(c.in(0) - spread(c, c.out(), axis));
-                          })),
-    // Labels need not add up to one: the softmax is weighted by their sum.
-    rule<"SoftmaxCrossEntropy">(
-        wrt(keep::in0 | keep::in1,
-            [](const auto& c) {
-              const auto pull = softmax(c.in(0)) * sum(c.in(1), -1, true) - c.in(1);
-              return expand_dims(c.dy(), -1) * pull;
-            }),
-        wrt(keep::in0, [](const auto& c) { return -expand_dims(c.dy(), -1) * log_softmax(c.in(0)); })),
-});
-
-// With C = A B: dA = dC B^T and dB = A^T dC, each with the transpositions of the call undone.
-inline constexpr auto matrix = family_rules(std::tuple{
-    rule<"BatchMatMul">(
-        wrt(keep::in1,
-            [](const auto& c) {
-              const bool ta = c.template attr<"transposeA">().as_bool(), tb = c.template attr<"transposeB">().as_bool();
-              return c.reduced(0, ta ? matmul(c.in(1), c.dy(), tb, true) : matmul(c.dy(), c.in(1), false, !tb));
-            }),
-        wrt(keep::in0,
-            [](const auto& c) {
-              const bool ta = c.template attr<"transposeA">().as_bool(), tb = c.template attr<"transposeB">().as_bool();
-              return c.reduced(1, tb ? matmul(c.dy(), c.in(0), true, ta) : matmul(c.in(0), c.dy(), !ta, false));
-            })),
 });
 
 }  // namespace kerngrad::rules

@@ -3,7 +3,7 @@
 // order works: convolution, its image gradient and its filter gradient are each bilinear, and differentiate into
 // each other; max pooling's gradient is linear in dy and its adjoint reads the same positions.
 module;
-#include "kernels/abi.h"
+#include "kernels/common/abi.h"
 export module kerngrad:grads_window;
 
 import :std;
@@ -33,7 +33,7 @@ inline constexpr auto no_slope_0 = [](const auto& c) { return c.zeros(0); };
 inline constexpr auto no_slope_1 = [](const auto& c) { return c.zeros(1); };
 inline constexpr auto no_slope_2 = [](const auto& c) { return c.zeros(2); };
 
-inline constexpr auto window = family_rules(std::tuple{
+inline constexpr auto window_rules = family_rules(std::tuple{
     rule<"Conv2D">(wrt(keep::in1,
                        [](const auto& c) {
                          return convolve<"Conv2DBackpropInput">(c, c.dy(), c.in(1), attr<"inputShape">(c.dims(0)));

@@ -7,16 +7,11 @@ export import :core;
 export import :op;
 export import :launch;
 export import :shapes;
-export import :shapes_move;
-export import :shapes_window;
+#include "modules/ops/import_shapes.inc"
 export import :scalar;
 export import :attributes;
-export import :rows_unary;
-export import :rows_binary;
-export import :rows_reduce;
-export import :rows_window;
-export import :rows_fused;
-export import :rows_move;
+export import :rows;
+#include "modules/ops/import_rows.inc"
 export import :table;
 export import :storage;
 export import :tensor;
@@ -25,16 +20,9 @@ export import :engine;
 export import :call;
 export import :axes;
 export import :symbol;
-export import :ops_elementwise;
 export import :ops;
-export import :ops_fused;
 export import :rule;
-export import :grads_unary;
-export import :grads_binary;
-export import :grads_reduce;
-export import :grads_window;
-export import :grads_fused;
-export import :grads_move;
+#include "modules/ops/import_rules.inc"
 export import :audit;
 export import :backend;
 export import :observe;

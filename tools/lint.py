@@ -4,6 +4,7 @@
 
 One line per finding, `file:line: what is wrong`; exits 1 when there is one.
 """
+import collections
 import pathlib
 import re
 import subprocess
@@ -23,7 +24,7 @@ ALGORITHM = re.compile(
     r'fill(?:_n)?|find(?:_if(?:_not)?|_first_of)?|for_each|generate(?:_n)?|is_sorted|lexicographical_compare|'
     r'(?:lower|upper)_bound|(?:max|min|minmax)(?:_element)?|mismatch|nth_element|partition|remove(?:_if)?|'
     r'replace(?:_if)?|reverse|rotate|search|shuffle|(?:stable_)?sort|transform|unique)\s*[(<{]')
-# A new version of Highway brings new targets: kernels/target-inl.h says for each what it can do.
+# A new version of Highway brings new targets: kernels/common/target-inl.h says for each what it can do.
 TARGET_BY_NAME = re.compile(r'\bHWY_TARGET\s*[=!<>]')
 # GCC 16 does not survive the import of a defaulted comparison that is a friend.
 DEFAULTED_FRIEND = re.compile(r'\bfriend\b.*\boperator(==|<=>)\(.*\)\s*=\s*default')
@@ -31,15 +32,19 @@ DEFAULTED_FRIEND = re.compile(r'\bfriend\b.*\boperator(==|<=>)\(.*\)\s*=\s*defau
 ASKS_FOR_MEMORY = re.compile(r'\b(?:vector|work_array|scratch)<[^;(){}]*>\s+\w+\(|[.>](?:resize|reserve|reach)\('
                              r'|\b(?:AllocateAligned(?:<[^()]*>)?|aligned_alloc|malloc|mmap|take_scratch)\('
                              r'|\bnew [\w:]+(?:<[^()]*>)?\[')
-# Products that are refused, or stay the largest number, where they overflow (kernels/sizes.h).
+# Products that are refused, or stay the largest number, where they overflow (kernels/common/sizes.h).
 CHECKED_PRODUCT = re.compile(r'\b(?:product_of|saturated_product|extent)\(')
 RANGES_INCLUDE = re.compile(r'#\s*include\s*["<]range/v3/(all\.hpp)?')
-# Locks that a fork would not know of; modules/impl/locks.cc has those of the library, the pool makes itself anew.
+# Locks that a fork would not know of; modules/core/locks_impl.cc has those of the library, the pool makes itself anew.
 LOCK = re.compile(r'\bstd::(?:recursive_|shared_|timed_|recursive_timed_|shared_timed_)?mutex\b|\bpthread_mutex_t\b')
-LOCK_FILES = {'modules/impl/locks.cc', 'kernels/parallel.cc'}
-# Kernel files that hold no family of ops: the target list, the optimizers' and fused programs' steps, the machine's
-# limits, threads.
-NO_FAMILY = {'chain', 'parallel', 'roofs', 'stream', 'targets', 'update'}
+LOCK_FILES = {'modules/core/locks_impl.cc', 'kernels/common/parallel.cc'}
+# The families of ops: the one list.
+FAMILIES = set(re.findall(r"'(\w+)'", re.search(r'^families = \[(.*?)\]', (ROOT / 'meson.build').read_text(),
+                                               re.MULTILINE | re.DOTALL).group(1)))
+# Where each family's part has its place; rooms that hold no family stand beside them.
+MIRROR = {'kernels': {'common', 'math', 'fuse', 'optimizer', 'onednn', 'include'}, 'modules/ops': set()}
+REQUIRED = ('kernels/{}/kernels.h', 'kernels/{}/meson.build', 'modules/ops/{}/rows.cc', 'modules/ops/{}/meson.build')
+MOST_SOURCES = 40  # in one folder: more are not taken in at a glance; the cases that must not compile are a list
 
 
 def tracked_files():
@@ -96,20 +101,20 @@ def check_code(name, text):
             if found:
                 yield number, f'`{found.group(0).strip()}` in the library: it reports by throwing'
         if folder in ('modules', 'kernels') and name not in LOCK_FILES and LOCK.search(code):
-            yield number, 'a mutex of its own: lock_of in modules/locks.cc, so that it is free in a forked process'
+            yield number, 'a mutex of its own: lock_of in modules/core/locks.cc, so that it is free in a forked process'
         if folder != 'kernels' and folder != 'tests' and SIMD_INCLUDE.search(line):
             yield number, 'a SIMD header outside kernels/'
         if needs_algorithm and ALGORITHM.search(code):
             yield number, 'an algorithm of the standard library without #include <algorithm>'
             needs_algorithm = False
-        if TARGET_BY_NAME.search(code) and name != 'kernels/target-inl.h':
-            yield number, 'a CPU target by its name: ask kernels/target-inl.h for what it can do'
+        if TARGET_BY_NAME.search(code) and name != 'kernels/common/target-inl.h':
+            yield number, 'a CPU target by its name: ask kernels/common/target-inl.h for what it can do'
         if folder in ('modules', 'grads') and DEFAULTED_FRIEND.search(code):
             yield number, 'a defaulted comparison in a module is a member: compilers fail on friends'
         found = RANGES_INCLUDE.search(line)
         if found and found.group(1):
             yield number, 'range/v3/all.hpp: include the narrow header'
-        if found and (folder in ('kernels', 'grads') or name.startswith('modules/') and '/impl/' not in name):
+        if found and (folder in ('kernels', 'grads') or name.startswith('modules/') and not name.endswith('_impl.cc')):
             yield number, 'range-v3 belongs into implementation units and tests'
 
 
@@ -134,61 +139,68 @@ def without_checked_products(code):
 
 
 def check_sizes(name, text):
-    """Sizes are multiplied by kernels/sizes.h, which refuses a product that overflows: an amount of memory, and how far
-    the window of an attribute's dilation reaches. The formatter writes a product, and no pointer, as ` * `; rounding up
-    to a multiple is none."""
-    if not name.startswith(('kernels/', 'modules/')) or name == 'kernels/sizes.h':
+    """Sizes are multiplied by kernels/common/sizes.h, which refuses a product that overflows: an amount of memory, and
+    how far the window of an attribute's dilation reaches. The formatter writes a product, and no pointer, as ` * `;
+    rounding up to a multiple is none."""
+    if not name.startswith(('kernels/', 'modules/')) or name == 'kernels/common/sizes.h':
         return
     state = {'comment': False}
     code = without_checked_products('\n'.join(code_of(line, state) for line in text.splitlines()))
     for found in ASKS_FOR_MEMORY.finditer(code):
         asked = re.sub(r'/ (\w+) \* \1\b', '', inside_brackets(code, found.end()))
         if re.search(r' \*\s', asked):
-            yield code.count('\n', 0, found.start()) + 1, 'a size in memory that may overflow: kernels/sizes.h'
+            yield code.count('\n', 0, found.start()) + 1, 'a size in memory that may overflow: kernels/common/sizes.h'
     if name.startswith('modules/'):
         for found in re.finditer(r' \*\s+(?:\w+\.)*dilations?\w*\b|\bdilations?\w*(?:\[\w+\])? \*\s', code):
-            yield code.count('\n', 0, found.start()) + 1, 'a window that may reach too far: kernels/sizes.h'
+            yield code.count('\n', 0, found.start()) + 1, 'a window that may reach too far: kernels/common/sizes.h'
 
 
 def check_mirrors(names):
     """The folders mirror each other: a family has the same name everywhere."""
-    known = set(names)
-
-    def wanted(path, because):
-        if path not in known:
-            yield path, 1, f'missing: {because}'
-
+    known, folders = set(names), {str(parent) for name in names for parent in pathlib.PurePosixPath(name).parents}
+    for family in FAMILIES:
+        for path in REQUIRED:
+            if path.format(family) not in known:
+                yield path.format(family), 1, f'missing: the family {family} stands in meson.build'
+    for place, others in MIRROR.items():
+        for folder in folders:
+            head, _, family = folder.rpartition('/')
+            if head == place and family not in FAMILIES | others:
+                yield folder, 1, 'a folder of no family in meson.build'
     for name in names:
         folder, _, file = name.rpartition('/')
-        family = file.rsplit('.', 1)[0]
-        if folder == 'kernels' and file.endswith('.cc'):
-            yield from wanted(f'kernels/{family}.h', f'the entry points of {name}')
-            if family not in NO_FAMILY:
-                yield from wanted(f'kernels/reference/{family}.cc', f'the reference kernels of {name}')
-        if folder == 'kernels/reference' and file.endswith('.cc'):
-            yield from wanted(f'kernels/{family}.cc', f'the SIMD kernels of {name}')
-        if folder == 'grads' and file.endswith('.cc'):
-            yield from wanted(f'modules/rows_{family}.cc', f'the rows of {name}')
-        if folder == 'modules' and file.startswith('rows_'):
-            yield from wanted(f'grads/{family.removeprefix("rows_")}.cc', f'the gradient rules of {name}')
+        stem = file.rsplit('.', 1)[0]
+        if folder == 'grads' and stem not in FAMILIES:
+            yield name, 1, 'rules of no family in meson.build'
+        if folder.removeprefix('kernels/') in FAMILIES and file.endswith('.cc'):
+            other = stem.removeprefix('reference_') if stem.startswith('reference_') else f'reference_{stem}'
+            if f'{folder}/{other}.cc' not in known:
+                yield f'{folder}/{other}.cc', 1, f'missing: the other definition of the kernels of {name}'
 
     tests = '\n'.join((ROOT / name).read_text(errors='replace') for name in names if name.startswith('tests/'))
     for name in names:
-        if re.fullmatch(r'kernels/\w+\.cc', name):
-            family = name.removeprefix('kernels/').removesuffix('.cc')
-            if family not in NO_FAMILY and f'kernels/{family}.h' not in tests:
-                yield name, 1, 'no test includes its header'
+        found = re.fullmatch(r'(kernels/\w+/(?!reference_)\w+)\.cc', name)
+        if found and name.split('/')[1] in FAMILIES and f'{found.group(1)}.h' not in tests:
+            yield name, 1, 'no test includes its header'
+
+
+def check_rooms(names):
+    """A folder is taken in at a glance."""
+    sources = collections.Counter(name.rpartition('/')[0] for name in names if name.endswith(CODE))
+    for folder, count in sources.items():
+        if count > MOST_SOURCES and folder != 'tests/fail':
+            yield folder, 1, f'{count} sources, at most {MOST_SOURCES}: give what belongs together a folder'
 
 
 def check_build_files(names):
     """Every source is named in the meson.build of its folder, or of one above: a file that nobody compiles rots."""
     for name in names:
-        if not name.endswith('.cc') or name.startswith(('tests/fail/', 'tests/consumer/project/')):
+        if not name.endswith('.cc') or name.startswith(('tests/fail/', 'tests/consumer/project/', 'tests/places/')):
             continue
         path = pathlib.PurePosixPath(name)
         builds = [parent / 'meson.build' for parent in path.parents]
         if name.startswith('grads/'):
-            builds.append(pathlib.PurePosixPath('modules/meson.build'))
+            builds.append(pathlib.PurePosixPath(f'modules/ops/{path.stem}/meson.build'))
         texts = [(ROOT / build).read_text() for build in builds if (ROOT / build).is_file()]
         if not any(re.search(rf"['/]{re.escape(word)}'", text) for text in texts for word in (path.name, path.stem)):
             yield name, 1, 'no meson.build names it'
@@ -206,7 +218,7 @@ def check_format(names):
 
 def main():
     names = tracked_files()
-    findings = list(check_mirrors(names)) + list(check_build_files(names))
+    findings = [*check_mirrors(names), *check_rooms(names), *check_build_files(names)]
     for name in names:
         data = (ROOT / name).read_bytes()
         if b'\0' in data or name.startswith(('subprojects/packagefiles/',)) or name == 'LICENSE':

@@ -7,7 +7,7 @@
 #include <unordered_map>
 
 #include "bench/peers/case.h"
-#include "kernels/binary.h"
+#include "kernels/elementwise/binary.h"
 import kerngrad;
 
 namespace {

@@ -25,7 +25,7 @@ export struct Snake {
   static constexpr kg::op_row row{
       .name = "Snake",
       .doc = "x + sin(frequency * x)^2 / frequency, an activation for periodic functions (Ziyin et al. 2020).",
-      .group = kg::family::unary,
+      .group = kg::family::elementwise,
       .operands = snake_operands,
       .attrs = snake_attrs,
       .types = {.before = kg::lift::floats},
@@ -51,7 +51,7 @@ inline constexpr kg::operand two_numbers[] = {{"a", kg::floating}, {"b", kg::flo
 export struct MaxMagnitude {
   static constexpr kg::op_row row{.name = "MaxMagnitude",
                                   .doc = "max(|a|, |b|). Gradient: equal magnitudes give dy to a.",
-                                  .group = kg::family::binary,
+                                  .group = kg::family::elementwise,
                                   .operands = two_numbers,
                                   .infer = kg::shapes::broadcasted,
                                   .convention = kg::convention::binary};

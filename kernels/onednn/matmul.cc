@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // BatchMatMul: the innermost batch axis is oneDNN's, the outer ones are walked here. The launchers merge what can be
 // merged, so that more than one axis is left only when an operand is broadcast along some of them.
-#include "kernels/matmul.h"
+#include "kernels/matmul/matmul.h"
 
 #include <cstddef>
 #include <limits>

@@ -13,7 +13,7 @@
 // Softmax: |error| <= (8 + |x - max| + classes / 2) * eps * y, and all of it is the SIMD kernel's work, in its order,
 // when an element of any row is not finite.
 #pragma once
-#include "kernels/abi.h"
+#include "kernels/common/abi.h"
 
 namespace kerngrad::kernels::onednn {
 

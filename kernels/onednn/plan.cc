@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include "kernels/onednn/onednn.h"
-#include "kernels/per_thread.h"
+#include "kernels/common/per_thread.h"
 
 namespace kerngrad::kernels::onednn {
 namespace {

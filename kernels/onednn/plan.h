@@ -8,9 +8,9 @@
 
 #include <dnnl.hpp>
 
-#include "kernels/matmul.h"
-#include "kernels/reduce.h"
-#include "kernels/window.h"
+#include "kernels/matmul/matmul.h"
+#include "kernels/reduce/reduce.h"
+#include "kernels/window/window.h"
 
 namespace kerngrad::kernels::onednn {
 

@@ -2,7 +2,7 @@
 // Softmax along the last axis; y may be x. The clamped exponentials of oneDNN turn NaN and infinities into finite
 // shares, so that arrays with any are the SIMD kernel's business. There is no LogSoftmax: oneDNN's logarithm is off by
 // 1.4e-6 at 1, and log-probabilities that should be -1e-9 would be above 0.
-#include "kernels/softmax.h"
+#include "kernels/softmax/softmax.h"
 
 #include <bit>
 #include <limits>

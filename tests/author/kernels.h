@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of tests/author/ and tests/author_kernels.cc, as their users see them.
+// The kernels of tests/author/ and tests/author/author_kernels.cc, as their users see them.
 #pragma once
 #include <kerngrad/declare.h>
 

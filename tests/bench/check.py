@@ -267,7 +267,8 @@ def every_kernel_of_the_ops_page_and_every_optimizer_step_is_measured():
         types = short if cells[6] == 'any' else [t for t in re.split(r', ', cells[6]) if t in short]
         wanted |= {f'{cells[1]}<{short[t]}>' for t in types}
     assert len(wanted) > 300, len(wanted)
-    for name, dtype in re.findall(r'^void (\w+)_(float\d\d)\(', (ROOT / 'kernels' / 'update.h').read_text(), re.M):
+    updates = (ROOT / 'kernels' / 'optimizer' / 'update.h').read_text()
+    for name, dtype in re.findall(r'^void (\w+)_(float\d\d)\(', updates, re.M):
         wanted.add(f'{name}<{short[dtype]}>')
     assert wanted <= listed, sorted(wanted - listed)
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""module_graph.py SOURCE_ROOT BUILD SCANNER: what the module units import is what modules/meson.build says.
+"""module_graph.py SOURCE_ROOT BUILD SCANNER: what module units import is what modules/**/meson.build say.
 
 The order in which units are compiled is stated by hand there. This compares it with how SCANNER, clang-scan-deps,
 reads the sources, through the compile commands that Meson wrote: all units must be among them, so that clangd sees
@@ -16,12 +16,19 @@ import sys
 import tempfile
 
 
-def declared_units(text):
-    """Unit -> (its source, the units it is said to import), from the table `module_units`."""
-    table = re.search(r'^module_units = \[\n(.*?)^\]', text, re.MULTILINE | re.DOTALL).group(1)
+# What stands for units of all families in the imports of others: how their names begin.
+OF_FAMILIES = {'row_names': 'rows_', 'typed_names': 'ops_', 'rule_names': 'grads_'}
+
+
+def declared_units(modules):
+    """Unit -> (its source, the units it is said to import), from the tables in the meson.build files of `modules`."""
+    text = ''.join(path.read_text() for path in sorted(modules.rglob('meson.build')))
+    items = re.findall(r"\['(\w*)', '([^']+\.cc)', ([^\]]*\])?(?: \+ )?(\w+)?\]", text)
     units = {}
-    for name, source, imports in re.findall(r"\['(\w*)', '([^']+)', \[([^\]]*)\]\]", table):
-        units[name] = (source, re.findall(r"'(\w*)'", imports))
+    for name, source, imports, family_imports in items:
+        begin = OF_FAMILIES.get(family_imports)
+        of_families = [other for other, *_ in items if begin and other.startswith(begin)]
+        units[name] = (source, re.findall(r"'(\w*)'", imports) + of_families)
     return units
 
 
@@ -69,10 +76,11 @@ def scan(scanner, commands, folder):
 
 def main():
     root, build = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
-    text = (root / 'modules' / 'meson.build').read_text()
-    units, modules = declared_units(text), declared_modules(text)
+    units = declared_units(root / 'modules')
+    modules = declared_modules((root / 'modules' / 'meson.build').read_text())
     direct = {name: imports for name, (source, imports) in units.items()}
-    exported = re.findall(r'^export import :(\w+);', (root / 'modules' / 'kerngrad.cc').read_text(), re.MULTILINE)
+    exporting = [root / 'modules' / 'kerngrad.cc', *(build / 'modules' / 'ops').glob('import_*.inc')]
+    exported = re.findall(r'^export import :(\w+);', ''.join(path.read_text() for path in exporting), re.MULTILINE)
     commands = json.loads((build / 'compile_commands.json').read_text())
     problems = []
 
@@ -82,7 +90,7 @@ def main():
     for path, name in interfaces.items():
         if path not in in_build:
             problems.append(f'compile_commands.json has no {path}')
-    sources = [path for folder in ('modules', 'modules/impl', 'grads') for path in (root / folder).glob('*.cc')]
+    sources = [path for folder in ('modules', 'grads') for path in (root / folder).rglob('*.cc')]
     for path in map(str, sources):
         if path not in in_build:
             problems.append(f'{path} is in no target')

@@ -52,12 +52,12 @@ def importers(project, unit):
     consumers; of the examples those that import something, which their kernels do not.
     """
     modules = project.library / 'modules'
-    units = module_graph.declared_units((modules / 'meson.build').read_text())
+    units = module_graph.declared_units(modules)
     direct = {name: imports for name, (source, imports) in units.items()}
     found = {os.path.normpath(modules / source) for name, (source, _) in units.items()
              if name == unit or unit in module_graph.closure(name, direct)}
-    found |= {str(path) for path in (modules / 'impl').glob('*.cc')}
-    found |= {str(path) for path in modules.glob('*.cc')
+    found |= {str(path) for path in modules.rglob('*_impl.cc')}
+    found |= {str(path) for path in modules.rglob('*.cc')
               if re.search(r'^import kerngrad;', path.read_text(), re.MULTILINE)}
     for example in scratch.example_names(project.root):
         found |= {str(path) for path in (project.source / 'subprojects' / example).rglob('*.cc')
@@ -74,15 +74,15 @@ def main():
 
     rebuilds.expect('nothing was edited', [])
 
-    touched = modules / 'rule.cc'
+    touched = modules / 'autograd' / 'rule.cc'
     os.utime(touched)
     rebuilds.expect('an interface with a new date and the same text', [touched])
 
-    body = modules / 'impl' / 'grad.cc'
+    body = modules / 'autograd' / 'grad_impl.cc'
     body.write_text(body.read_text() + '// edited\n')
     rebuilds.expect('a comment in an implementation unit', [body])
 
-    interface = modules / 'grad.cc'
+    interface = modules / 'autograd' / 'grad.cc'
     more = '\nexport namespace kerngrad {\ninline int edited() { return 1; }\n}  // namespace kerngrad\n'
     interface.write_text(interface.read_text() + more)
     rebuilds.expect('an interface with a new function', importers(project, 'grad'))

@@ -17,8 +17,8 @@ import tempfile
 import time
 
 TESTS = pathlib.Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(TESTS / 'build'), str(TESTS / 'dispatch')]
-import check as dispatch  # noqa: E402
+sys.path[:0] = [str(TESTS / 'build'), str(TESTS / 'engine')]
+import dispatch_check as dispatch  # noqa: E402
 import scratch  # noqa: E402
 
 # Meson's default build type.

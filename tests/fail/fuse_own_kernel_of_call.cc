@@ -7,7 +7,7 @@ struct Twice {
   static constexpr kg::operand x[] = {{"x", kg::floating}};
   static constexpr kg::op_row row{.name = "Twice",
                                   .doc = "2 * x.",
-                                  .group = kg::family::unary,
+                                  .group = kg::family::elementwise,
                                   .operands = x,
                                   .infer = kg::shapes::same,
                                   .convention = kg::convention::unary,

@@ -6,7 +6,7 @@
 inline constexpr kg::operand x_float[] = {{"x", kg::only(kg::dtype::float32)}};
 inline constexpr kg::op_row halve_row{.name = "Halve",
                                       .doc = "x / 2.",
-                                      .group = kg::family::unary,
+                                      .group = kg::family::elementwise,
                                       .operands = x_float,
                                       .infer = kg::shapes::same,
                                       .convention = kg::convention::unary};

@@ -7,7 +7,7 @@ struct Halved {
   static constexpr kg::operand operands[] = {{"x", kg::only(kg::dtype::float32)}};
   static constexpr kg::op_row row{.name = "Halved",
                                   .doc = "x / 2.",
-                                  .group = kg::family::unary,
+                                  .group = kg::family::elementwise,
                                   .operands = operands,
                                   .infer = kg::shapes::same,
                                   .convention = kg::convention::unary};

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <new>
 
-#include "kernels/targets.h"
+#include "kernels/common/targets.h"
 
 namespace kgtest {
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // `./dev accuracy [FUNCTIONS]`: the largest error of the kernels of the vector mathematics, and where it is, held to
-// the bounds of kernels/accuracy.h. All 2^32 floats of one function take half a minute to four minutes on two cores
-// (the C library's double precision is the slow part), the sampled rest seconds. `--rows` writes what was found down.
+// the bounds of kernels/common/accuracy.h. All 2^32 floats of one function take half a minute to four minutes on two
+// cores (the C library's double precision is the slow part), the sampled rest seconds. `--rows` writes what was found
+// down.
 #include <fmt/format.h>
 #include <mpfr.h>
 #include <unistd.h>
@@ -15,10 +16,10 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/accuracy.h"
-#include "kernels/binary.h"
-#include "kernels/targets.h"
-#include "kernels/unary.h"
+#include "kernels/common/accuracy.h"
+#include "kernels/elementwise/binary.h"
+#include "kernels/common/targets.h"
+#include "kernels/elementwise/unary.h"
 #include "tools/accuracy/rows.h"
 #include "tools/accuracy/sweep.h"
 #include "tools/whole_number.h"
@@ -51,7 +52,7 @@ std::vector<accuracy_bound> bounds_named(const std::vector<std::string>& names) 
   for (const std::string& name : names) {
     const auto* row = std::ranges::find(accuracy, std::string_view(name), &accuracy_bound::op);
     if (row == std::end(accuracy))
-      throw std::invalid_argument(fmt::format("no bound for {} in kernels/accuracy.h", name));
+      throw std::invalid_argument(fmt::format("no bound for {} in kernels/common/accuracy.h", name));
     found.push_back(*row);
   }
   return found;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the vector mathematics has to compute, where it is asked, and how its errors are measured: shared by
-// `./dev accuracy` and tests/math.cc.
+// `./dev accuracy` and tests/elementwise/math.cc.
 #pragma once
 #include <mpfr.h>
 

@@ -9,8 +9,8 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "kernels/accuracy.h"
-#include "kernels/accuracy_worst.h"
+#include "kernels/common/accuracy.h"
+#include "kernels/common/accuracy_worst.h"
 
 namespace kgaccuracy {
 namespace {
@@ -21,9 +21,10 @@ using kerngrad::kernels::accuracy_worst;
 constexpr std::string_view head =
     "// SPDX-License-Identifier: Apache-2.0\n"
     "// The largest error of every math function and where it is, on the best target of the machine that measured it.\n"
-    "// Made by `./dev accuracy --rows kernels/accuracy_worst.h`; tests/math.cc measures each again.\n"
+    "// Made by `./dev accuracy --rows kernels/common/accuracy_worst.h`; tests/elementwise/math.cc measures each "
+    "again.\n"
     "#pragma once\n"
-    "#include \"kernels/accuracy.h\"\n\n"
+    "#include \"kernels/common/accuracy.h\"\n\n"
     "namespace kerngrad::kernels {\n\n"
     "// clang-format off\n"
     "inline constexpr accuracy_worst accuracy_measured[] = {\n";

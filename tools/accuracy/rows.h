@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernels/accuracy_worst.h, made of what was measured.
+// kernels/common/accuracy_worst.h, made of what was measured.
 #pragma once
 #include <string>
 #include <vector>
 
-#include "kernels/abi.h"
+#include "kernels/common/abi.h"
 #include "tools/accuracy/sweep.h"
 
 namespace kgaccuracy {
@@ -18,8 +18,8 @@ struct measured {
   bool all;  ///< over all 2^32 floats
 };
 
-/// The text of the header: a row for each dtype of each function of kernels/accuracy.h, from `found`, or, of functions
-/// that were not measured, the row of this build.
+/// The text of the header: a row for each dtype of each function of kernels/common/accuracy.h, from `found`, or, of
+/// functions that were not measured, the row of this build.
 std::string rows_text(const std::vector<measured>& found);
 
 /// Writes that to a file, in place of what it holds; throws std::runtime_error when it cannot be written.

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "kernels/abi.h"
+#include "kernels/common/abi.h"
 #include "tools/accuracy/oracle.h"
 
 namespace kgaccuracy {

@@ -44,7 +44,9 @@ bool has_gradient(const kg::tensor& x) { return kg::differentiable.has(x.type())
 // elements give the sums of the terms' magnitudes. Of a maximum, say, they give something else.
 bool sums_products(const kg::op_row& row) {
   const bool linear = row.name == "Sum" || row.name == "Mean" || row.name == "Cumsum";
-  return linear || row.group == kg::family::conv || row.group == kg::family::matmul || row.group == kg::family::move;
+  const bool convolution = row.attr_index("dilations") >= 0;
+  return linear || convolution || row.group == kg::family::matmul || row.group == kg::family::fused ||
+         row.group == kg::family::move;
 }
 
 kernel_call magnitudes_of(kernel_call call) {
@@ -200,7 +202,7 @@ kg::tensor gradient_term_sums(const kernel_call& call, std::span<const place> pl
     return kg::abs(gradients(magnitudes_of(call), places, wide_dy, direct)[i]);
   }
   const kg::shape own = call.operands[places[i].operand].tensors[places[i].index].dims();
-  if (!row || row->group != kg::family::binary || dy.size() != 1 || own == dy[0].dims()) return {};
+  if (!row || !row->is_binary() || dy.size() != 1 || own == dy[0].dims()) return {};
   const auto in_double = [](const kg::tensor& x) { return kg::cast(x, kg::dtype::float64); };
   widened(in_double);
   kernel_call full = call;

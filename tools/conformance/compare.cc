@@ -15,8 +15,8 @@ tolerance tolerance_of(std::string_view kernel) {
   switch (row->group) {
     case kg::family::reduce:
     case kg::family::matmul:
-    case kg::family::conv:
-    case kg::family::pool:
+    case kg::family::window:
+    case kg::family::fused:
     case kg::family::softmax: return by_sum;
     default: return by_element;
   }

@@ -97,7 +97,7 @@ kg::named_operand list_argument(const json& value) {
 
 // The image ops of the reference add the batch axis to an image of rank 3; the kernels here leave that to the caller.
 void add_batch(const kg::op_row& row, kernel_call& call) {
-  if (row.group != kg::family::conv && row.group != kg::family::pool) return;
+  if (row.attr_index("strides") < 0) return;
   if (call.operands.empty() || call.operands[0].tensors[0].rank() != 3) return;
   kg::tensor& image = call.operands[0].tensors[0];
   image = kg::expand_dims(image, 0);

@@ -15,7 +15,7 @@
 #include "display.h"
 #include "failure.h"
 #include "idx.h"
-#include "kernels/targets.h"
+#include "kernels/common/targets.h"
 #include "options.h"
 #include "safetensors.h"
 #include "network.h"

@@ -18,7 +18,7 @@ using namespace tool;
 
 constexpr const char* examples =
     "Examples:\n"
-    "  kerngrad list --family conv\n"
+    "  kerngrad list --family window\n"
     "  kerngrad list --op '*Pool*' --dtype float32 --backend simd --json\n"
     "  kerngrad list --no-gradient\n"
     "  kerngrad explain Conv2D\n"
@@ -39,12 +39,7 @@ std::vector<std::string> dtype_names() {
   for (int t = 0; t < kg::dtype_count; ++t) names.emplace_back(kg::name_of(static_cast<kg::dtype>(t)));
   return names;
 }
-std::vector<std::string> family_names() {
-  std::vector<std::string> names;
-  for (int f = 0; f <= static_cast<int>(kg::family::random); ++f)
-    names.emplace_back(kg::name_of(static_cast<kg::family>(f)));
-  return names;
-}
+std::vector<std::string> family_names() { return {std::begin(kg::family_names), std::end(kg::family_names)}; }
 std::vector<std::string> backend_names() {
   std::vector<std::string> names;
   for (const kg::backend_info& b : kg::backends()) names.push_back(b.name);

@@ -11,7 +11,7 @@
 #pragma once
 #include <cstddef>
 
-#include "kernels/abi.h"
+#include "kernels/common/abi.h"
 
 namespace kerngrad::kernels {
 

@@ -10,10 +10,10 @@
 //   KERNGRAD_END
 //
 // Between BEGIN and END, `hn` is Highway and `math` the library's vector functions (math::Exp(d, x), ...: see
-// kernels/math-inl.h). In a map D, V and T are the types of the tag, of a vector and of a lane. What stands there is
-// compiled for the target of the pass: functions, templates, members of structs and, by Clang, the bodies of lambdas.
-// <kerngrad/declare.h> declares the entries for their users. The file is compiled with the arguments of the dependency
-// `kerngrad-kernel`.
+// kernels/math/math-inl.h). In a map D, V and T are the types of the tag, of a vector and of a lane. What stands there
+// is compiled for the target of the pass: functions, templates, members of structs and, by Clang, the bodies of
+// lambdas. <kerngrad/declare.h> declares the entries for their users. The file is compiled with the arguments of the
+// dependency `kerngrad-kernel`.
 #ifndef KERNGRAD_KERNEL_H_
 #define KERNGRAD_KERNEL_H_
 
@@ -29,7 +29,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "kernels/abi.h"
+#include "kernels/common/abi.h"
 
 namespace kerngrad::kernels {
 // Whether two paths end in the same file name.
@@ -69,8 +69,8 @@ static_assert(std::is_same_v<kerngrad_place, kerngrad::kernels::outside_of_kerne
 #include <kerngrad/declare.h>
 
 #include "hwy/highway.h"
-#include "kernels/author-inl.h"
-#include "kernels/math-inl.h"
+#include "kernels/common/author-inl.h"
+#include "kernels/math/math-inl.h"
 
 // The macros are the same in every pass but for KERNGRAD_PRIVATE_ENTRY_POINTS.
 #ifdef KERNGRAD_PRIVATE_ENTRY_POINTS
@@ -150,7 +150,7 @@ static_assert(std::is_same_v<kerngrad_place, kerngrad::kernels::outside_of_kerne
 ///   template <class D, class V> static V combine(D d, V a, V b);             associative up to rounding
 ///   template <class D, class V> static V map(D d, V x);                      if given, of every element first
 ///   template <class D, class V> static V finish(D d, V all, std::int64_t n); if given, of the fold of n elements
-/// The order of the combinations depends on the geometry and the target only, as kernels/reduce-inl.h has it.
+/// The order of the combinations depends on the geometry and the target only, as kernels/reduce/reduce-inl.h has it.
 #define KERNGRAD_REDUCTION(Name, type)               \
   KERNGRAD_PRIVATE_CHECK("KERNGRAD_REDUCTION", type) \
   KERNGRAD_PRIVATE_RUN(Name, type, (math::run_reduction<Name, ::kerngrad::dtype::type>))

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradient rules of the elementwise ops. `c` is described in modules/autograd/rule.cc; c.reduced(i, g) adds up what
+// operand i was broadcast over. Complex operands: for a holomorphic f the gradient is dy * conj(f'(x)), so that
+// stepping against it lowers a real loss.
+module;
+#include "kernels/common/abi.h"
+export module kerngrad:grads_elementwise;
+
+import :std;
+import :core;
+import :rule;
+import :ops;
+
+namespace kerngrad::rules {
+
+// Where a function is flat or steps, its gradient is zero rather than absent.
+inline constexpr auto flat = [](const auto& c) { return zeros_like(c.dy()); };
+
+inline constexpr double two_over_sqrt_pi = 1.1283791670955125739;
+inline constexpr double one_over_sqrt_two = 0.70710678118654752440;
+inline constexpr double one_over_sqrt_two_pi = 0.39894228040143267794;
+inline constexpr double selu_scale = 1.0507009873554804934;
+inline constexpr double selu_scale_alpha = 1.7580993408473768599;  // scale * alpha
+inline constexpr auto flat_a = [](const auto& c) { return c.zeros(0); };
+inline constexpr auto flat_b = [](const auto& c) { return c.zeros(1); };
+
+inline constexpr auto elementwise_rules = family_rules(std::tuple{
+    // Step with alpha = -1 is the sign with -1 at 0, where the convention asks for -dy.
+    rule<"Abs">(wrt(keep::in0, [](const auto& c) { return c.dy() * step(c.in(0), -1); })),
+    rule<"Neg">(wrt(keep::nothing, [](const auto& c) { return -c.dy(); })),
+    rule<"Sign">(wrt(keep::nothing, flat)),
+    rule<"Square">(wrt(keep::in0, [](const auto& c) { return c.dy() * (conj(c.in(0)) * 2); })),
+    rule<"Sqrt">(wrt(keep::out0, [](const auto& c) { return c.dy() * 0.5 / c.out(); })),
+    rule<"Rsqrt">(wrt(keep::out0, [](const auto& c) { return c.dy() * -0.5 * (square(c.out()) * c.out()); })),
+    rule<"Reciprocal">(wrt(keep::out0, [](const auto& c) { return -c.dy() * square(c.out()); })),
+    rule<"Exp">(wrt(keep::out0, [](const auto& c) { return c.dy() * c.out(); })),
+    rule<"Expm1">(wrt(keep::out0, [](const auto& c) { return c.dy() * (c.out() + 1); })),
+    rule<"Log">(wrt(keep::in0, [](const auto& c) { return c.dy() / c.in(0); })),
+    rule<"Log1p">(wrt(keep::in0, [](const auto& c) { return c.dy() / (c.in(0) + 1); })),
+    rule<"Sin">(wrt(keep::in0, [](const auto& c) { return c.dy() * cos(c.in(0)); })),
+    rule<"Cos">(wrt(keep::in0, [](const auto& c) { return -c.dy() * sin(c.in(0)); })),
+    rule<"Tan">(wrt(keep::out0, [](const auto& c) { return c.dy() * (square(c.out()) + 1); })),
+    rule<"Asin">(wrt(keep::in0, [](const auto& c) { return c.dy() * rsqrt(1 - square(c.in(0))); })),
+    rule<"Acos">(wrt(keep::in0, [](const auto& c) { return -c.dy() * rsqrt(1 - square(c.in(0))); })),
+    rule<"Atan">(wrt(keep::in0, [](const auto& c) { return c.dy() / (square(c.in(0)) + 1); })),
+    rule<"Sinh">(wrt(keep::in0, [](const auto& c) { return c.dy() * cosh(c.in(0)); })),
+    rule<"Cosh">(wrt(keep::in0, [](const auto& c) { return c.dy() * sinh(c.in(0)); })),
+    rule<"Tanh">(wrt(keep::out0, [](const auto& c) { return c.dy() * (1 - square(c.out())); })),
+    rule<"Asinh">(wrt(keep::in0, [](const auto& c) { return c.dy() * rsqrt(square(c.in(0)) + 1); })),
+    rule<"Acosh">(wrt(keep::in0, [](const auto& c) { return c.dy() * rsqrt(square(c.in(0)) - 1); })),
+    rule<"Atanh">(wrt(keep::in0, [](const auto& c) { return c.dy() / (1 - square(c.in(0))); })),
+    rule<"Erf">(wrt(keep::in0, [](const auto& c) { return c.dy() * (exp(-square(c.in(0))) * two_over_sqrt_pi); })),
+    rule<"Ceil">(wrt(keep::nothing, flat)),
+    rule<"Floor">(wrt(keep::nothing, flat)),
+    rule<"Round">(wrt(keep::nothing, flat)),
+    rule<"Relu">(wrt(keep::out0, [](const auto& c) { return relu_grad(c.dy(), c.out()); })),
+    rule<"Relu6">(
+        wrt(keep::in0,
+            [](const auto& c) { return where(logical_and(c.in(0) > 0, c.in(0) <= 6), c.dy(), zeros_like(c.dy())); })),
+    rule<"LeakyRelu">(
+        wrt(keep::in0,
+            [](const auto& c) { return where(c.in(0) > 0, c.dy(), c.dy() * c.template attr<"alpha">().as_number()); })),
+    rule<"Elu">(wrt(keep::out0, [](const auto& c) { return elu_grad(c.dy(), c.out()); })),
+    rule<"Selu">(wrt(keep::out0,
+                     [](const auto& c) {
+                       return c.dy() * where(c.out() > 0, ones_like(c.out()) * selu_scale, c.out() + selu_scale_alpha);
+                     })),
+    rule<"Gelu">(wrt(keep::in0,
+                     [](const auto& c) {
+                       const auto x = c.in(0);
+                       const auto below = (erf(x * one_over_sqrt_two) + 1) * 0.5;  // the normal distribution function
+                       return c.dy() * (below + x * (exp(square(x) * -0.5) * one_over_sqrt_two_pi));
+                     })),
+    rule<"Silu">(wrt(keep::in0,
+                     [](const auto& c) {
+                       const auto s = sigmoid(c.in(0));
+                       return c.dy() * (s * (c.in(0) * (1 - s) + 1));
+                     })),
+    rule<"Sigmoid">(wrt(keep::out0, [](const auto& c) { return c.dy() * (c.out() * (1 - c.out())); })),
+    rule<"Softplus">(wrt(keep::in0, [](const auto& c) { return c.dy() * sigmoid(c.in(0)); })),
+    rule<"Step">(wrt(keep::nothing, flat)),
+    // Inside the bounds and on them the result is the operand itself; NaN gets none.
+    rule<"ClipByValue">(wrt(keep::in0 | keep::out0,
+                            [](const auto& c) { return where(c.in(0) == c.out(), c.dy(), zeros_like(c.dy())); })),
+    rule<"Add">(wrt(keep::nothing, [](const auto& c) { return c.reduced(0, c.dy()); }),
+                wrt(keep::nothing, [](const auto& c) { return c.reduced(1, c.dy()); })),
+    rule<"Sub">(wrt(keep::nothing, [](const auto& c) { return c.reduced(0, c.dy()); }),
+                wrt(keep::nothing, [](const auto& c) { return c.reduced(1, -c.dy()); })),
+    rule<"Multiply">(wrt(keep::in1, [](const auto& c) { return c.reduced(0, c.dy() * conj(c.in(1))); }),
+                     wrt(keep::in0, [](const auto& c) { return c.reduced(1, c.dy() * conj(c.in(0))); })),
+    rule<"RealDiv">(
+        wrt(keep::in1, [](const auto& c) { return c.reduced(0, c.dy() / conj(c.in(1))); }),
+        wrt(keep::in1 | keep::out0, [](const auto& c) { return c.reduced(1, -c.dy() * conj(c.out() / c.in(1))); })),
+    rule<"FloorDiv">(wrt(keep::nothing, flat_a), wrt(keep::nothing, flat_b)),
+    rule<"Mod">(
+        wrt(keep::nothing, [](const auto& c) { return c.reduced(0, c.dy()); }),
+        wrt(keep::in0 | keep::in1, [](const auto& c) { return c.reduced(1, -c.dy() * floor_div(c.in(0), c.in(1))); })),
+    rule<"Maximum">(
+        wrt(keep::in0 | keep::in1,
+            [](const auto& c) { return c.reduced(0, where(c.in(0) >= c.in(1), c.dy(), zeros_like(c.dy()))); }),
+        wrt(keep::in0 | keep::in1,
+            [](const auto& c) { return c.reduced(1, where(c.in(0) < c.in(1), c.dy(), zeros_like(c.dy()))); })),
+    rule<"Minimum">(
+        wrt(keep::in0 | keep::in1,
+            [](const auto& c) { return c.reduced(0, where(c.in(0) <= c.in(1), c.dy(), zeros_like(c.dy()))); }),
+        wrt(keep::in0 | keep::in1,
+            [](const auto& c) { return c.reduced(1, where(c.in(0) > c.in(1), c.dy(), zeros_like(c.dy()))); })),
+    rule<"SquaredDifference">(
+        wrt(keep::in0 | keep::in1, [](const auto& c) { return c.reduced(0, c.dy() * ((c.in(0) - c.in(1)) * 2)); }),
+        wrt(keep::in0 | keep::in1, [](const auto& c) { return c.reduced(1, c.dy() * ((c.in(1) - c.in(0)) * 2)); })),
+    // b * a^(b-1), and 0 where b is 0, which keeps 0^0 from making a NaN.
+    rule<"Pow">(wrt(keep::in0 | keep::in1,
+                    [](const auto& c) {
+                      const auto slope = c.in(1) * pow(c.in(0), c.in(1) - 1);
+                      return c.reduced(0, c.dy() * where(c.in(1) == 0, zeros_like(slope), slope));
+                    }),
+                // log(1) = 0 stands in where a <= 0, so that neither value nor second order sees log of 0.
+                wrt(keep::in0 | keep::out0,
+                    [](const auto& c) {
+                      const auto positive = where(c.in(0) > 0, c.in(0), ones_like(c.in(0)));
+                      const auto slope = c.out() * log(positive);
+                      return c.reduced(1, c.dy() * where(c.in(0) > 0, slope, zeros_like(slope)));
+                    })),
+    rule<"Atan2">(
+        wrt(keep::in0 | keep::in1,
+            [](const auto& c) { return c.reduced(0, c.dy() * (c.in(1) / (square(c.in(0)) + square(c.in(1))))); }),
+        wrt(keep::in0 | keep::in1,
+            [](const auto& c) { return c.reduced(1, -c.dy() * (c.in(0) / (square(c.in(0)) + square(c.in(1))))); })),
+    rule<"Prelu">(
+        wrt(keep::in0 | keep::in1,
+            [](const auto& c) { return c.reduced(0, where(c.in(0) > 0, c.dy(), c.dy() * c.in(1))); }),
+        wrt(keep::in0,
+            [](const auto& c) { return c.reduced(1, where(c.in(0) > 0, zeros_like(c.dy()), c.dy() * c.in(0))); })),
+    rule<"ReluGrad">(wrt(keep::in1, [](const auto& c) { return c.reduced(0, relu_grad(c.dy(), c.in(1))); }),
+                     wrt(keep::nothing, flat_b)),
+    rule<"EluGrad">(
+        wrt(keep::in1, [](const auto& c) { return c.reduced(0, elu_grad(c.dy(), c.in(1))); }),
+        wrt(keep::in0 | keep::in1,
+            [](const auto& c) { return c.reduced(1, where(c.in(1) >= 0, zeros_like(c.dy()), c.dy() * c.in(0))); })),
+    rule<"AddN">(wrt(keep::nothing, [](const auto& c) { return c.dy(); })),
+    rule<"Select">(
+        constant_operand(),
+        wrt(keep::in0, [](const auto& c) { return c.reduced(1, where(c.in(0), c.dy(), zeros_like(c.dy()))); }),
+        wrt(keep::in0, [](const auto& c) { return c.reduced(2, where(c.in(0), zeros_like(c.dy()), c.dy())); })),
+});
+
+}  // namespace kerngrad::rules

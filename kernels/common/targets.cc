@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/common/targets.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+#include "kernels/common/targets.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace kerngrad::kernels::HWY_NAMESPACE {
+const char* name_of_target() { return hwy::TargetName(HWY_TARGET); }
+}  // namespace kerngrad::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+#include <atomic>
+#include <bit>
+
+#include "kernels/common/dispatch.h"
+
+namespace kerngrad::kernels {
+
+KG_TARGETS_OF(name_of_target);
+
+constinit std::atomic<std::uint32_t> target_place{0};
+
+namespace {
+// Better targets have lower bits in Highway.
+int list(std::int64_t set, target* out, int capacity) {
+  int count = 0;
+  for (std::int64_t bit = 1; bit != 0 && bit <= HWY_TARGETS; bit <<= 1) {
+    if ((set & bit) == 0) continue;
+    if (count < capacity) out[count] = {bit, hwy::TargetName(bit)};
+    ++count;
+  }
+  return count;
+}
+
+// The place of the best target of a set; 0 for a set that has none.
+std::uint32_t place_of(std::int64_t set) {
+  const std::uint64_t all = HWY_TARGETS, some = static_cast<std::uint64_t>(set) & all;
+  return some == 0 ? 0 : 1 + static_cast<std::uint32_t>(std::popcount(all & ((some & -some) - 1)));
+}
+}  // namespace
+
+int supported_targets(target* out, int capacity) {
+  // Asked of the CPU, not of a pin that may be in force.
+  static constinit std::atomic<std::int64_t> set{0};
+  if (set == 0) set = hwy::SupportedTargets() & HWY_TARGETS;
+  return list(set, out, capacity);
+}
+
+int compiled_targets(target* out, int capacity) { return list(HWY_TARGETS, out, capacity); }
+
+std::uint32_t choose_target() {
+  const std::uint32_t best = place_of(hwy::SupportedTargets());
+  if (best == 0) refuse_cpu();
+  std::uint32_t none = 0;  // a pin that came meanwhile stays
+  return target_place.compare_exchange_strong(none, best, std::memory_order_relaxed) ? best : none;
+}
+
+void require_target() {
+  if (target_place.load(std::memory_order_relaxed) == 0) choose_target();
+}
+
+// Highway is told as well: kernels of authors ask it.
+void pin_target(std::int64_t bits) {
+  target all[64];
+  supported_targets(all, 64);  // remembers the CPU's own set before the first pin hides it
+  hwy::SetSupportedTargetsForTest(bits);
+  target_place.store(place_of(bits), std::memory_order_relaxed);
+}
+
+void unpin_target() {
+  hwy::SetSupportedTargetsForTest(0);
+  target_place.store(0, std::memory_order_relaxed);
+}
+
+const char* running_target() { return KG_ON_TARGET(name_of_target)(); }
+
+}  // namespace kerngrad::kernels
+#endif

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Entry points of the kernels that change the dtype; declarations and table are derived from convert.inc.
+#pragma once
+#include "kernels/common/abi.h"
+
+namespace kerngrad::kernels {
+
+/// Cast: in[0] of the entry's dtype to out[0] of dtype `to`, both any dtypes. Float to integer truncates towards zero,
+/// saturates, and turns NaN into 0; integer to a narrower integer wraps; numbers become floats by one rounding to the
+/// nearest, ties to even; anything to boolean is x != 0 (true for NaN); a complex source gives its real part, except to
+/// complex numbers and to boolean (true when either part is not 0).
+struct cast_geometry {
+  std::int64_t count;
+  dtype to;
+};
+
+/// The others. Complex: in[0] real and in[1] imaginary parts. Real, Imag: one part. ComplexAbs: the magnitude, which
+/// overflows only when the result does; an infinite part gives infinity whatever the other is.
+struct convert_geometry {
+  std::int64_t count;  ///< elements, complex numbers counting as one
+};
+
+#define KG_FLOAT32(X, Name) X(Name, float32)
+#define KG_CONVERT(Name, types) types(KG_DECLARE, Name)
+#define KG_DECLARE(Name, type) void Name##_##type##_run(const void* const* in, void* const* out, const void* geometry);
+#include "kernels/convert/convert.inc"
+#undef KG_DECLARE
+
+/// Every kernel of convert.inc by the dtype of its operands.
+inline constexpr entry convert_simd[] = {
+#define KG_CONVERT(Name, types) types(KG_ENTRY, Name)
+#define KG_ENTRY(Name, type) {#Name, dtype::type, Name##_##type##_run, nullptr, nullptr},
+#include "kernels/convert/convert.inc"
+};
+#undef KG_ENTRY
+
+}  // namespace kerngrad::kernels

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Entry points of the random numbers; declarations and table are derived from random.inc.
+//
+// Philox4x32-10 (Salmon and others, "Parallel random numbers: as easy as 1, 2, 3", 2011): block b of a stream is the
+// function of the counter (low b, high b, 0, 0) and the key (low seed, high seed). Element e = offset + i of a 4-byte
+// dtype uses word e % 4 of block e / 4, of an 8-byte dtype words 2 (e % 2) and 2 (e % 2) + 1 of block e / 2, the first
+// of the two being the lower half. Normal elements 2k and 2k + 1 share the words of both. So a range can be drawn in
+// any pieces, and all arithmetic is of the kind that gives the same bits on every target.
+#pragma once
+#include "kernels/common/abi.h"
+
+namespace kerngrad::kernels {
+
+/// RandomUniform: y[i] in [low, high), all `low` when high <= low; for int32 both are whole numbers. RandomNormal: low
+/// is the mean and high the standard deviation.
+struct random_geometry {
+  std::int64_t count;
+  std::uint64_t seed, offset;
+  double low, high;
+};
+
+#define KG_RANDOM(Name, types) types(KG_DECLARE_RANDOM, Name)
+#define KG_DECLARE_RANDOM(Name, type) void Name##_##type(const void* const* in, void* const* out, const void* geometry);
+#include "kernels/create/random.inc"
+#undef KG_RANDOM
+
+/// Every op of random.inc with its dtypes. No entry reads `in`.
+inline constexpr entry random_simd[] = {
+#define KG_RANDOM(Name, types) types(KG_ENTRY_RANDOM, Name)
+#define KG_ENTRY_RANDOM(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
+#include "kernels/create/random.inc"
+};
+#undef KG_RANDOM
+#undef KG_DECLARE_RANDOM
+#undef KG_ENTRY_RANDOM
+
+}  // namespace kerngrad::kernels

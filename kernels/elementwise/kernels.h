@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// All kernels of the family: for every CPU target, and of the backend `reference`.
+#pragma once
+#include "kernels/common/list_of.h"
+#include "kernels/elementwise/binary.h"
+#include "kernels/elementwise/reference_binary.h"
+#include "kernels/elementwise/reference_select.h"
+#include "kernels/elementwise/reference_unary.h"
+#include "kernels/elementwise/select.h"
+#include "kernels/elementwise/unary.h"
+
+namespace kerngrad::kernels {
+
+inline constexpr auto elementwise_kernel_list = list_of(unary_simd, binary_simd, select_simd);
+namespace reference {
+inline constexpr auto elementwise_kernel_list = list_of(unary_reference, binary_reference, select_reference);
+}
+
+}  // namespace kerngrad::kernels

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// Integers are computed modulo 2^64 and cut to their type; transcendental functions in the next wider type.
+#include "kernels/elementwise/reference_binary.h"
+#include "kernels/common/reference_scalar.h"
+
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+namespace kerngrad::kernels::reference {
+namespace {
+
+template <class T, class F>
+void flat(const void* a, const void* b, void* y, std::size_t n, F f) {
+  for (std::int64_t i = 0; i < static_cast<std::int64_t>(n); ++i) put(y, i, f(get<T>(a, i), get<T>(b, i)));
+}
+// Walks every output index by division; the strides may be anything.
+template <class T, class F>
+void walk(const void* const* in, void* const* out, const void* geometry, F f) {
+  const auto& g = *static_cast<const broadcast_geometry*>(geometry);
+  std::int64_t total = 1;
+  for (int axis = 0; axis < g.rank; ++axis) total *= g.dims[axis];
+  for (std::int64_t index = 0; index < total; ++index) {
+    std::int64_t rest = index, i = 0, j = 0;
+    for (int axis = g.rank - 1; axis >= 0; --axis) {
+      const std::int64_t at = rest % g.dims[axis];
+      rest /= g.dims[axis];
+      i += at * g.strides[0][axis];
+      j += at * g.strides[1][axis];
+    }
+    put(out[0], index, f(get<T>(in[0], i), get<T>(in[1], j)));
+  }
+}
+
+template <class T>
+std::uint64_t bits(T x) {
+  return static_cast<std::uint64_t>(x);
+}
+
+// Sum, difference and product: the float operation, or modulo 2^64.
+#define KG_RING(Name, op)                           \
+  template <class T>                                \
+  T Name(T a, T b) {                                \
+    if constexpr (is_float<T>) return a op b;       \
+    else return static_cast<T>(bits(a) op bits(b)); \
+  }
+KG_RING(Add, +)
+KG_RING(Sub, -)
+KG_RING(Multiply, *)
+complex64 Add(complex64 a, complex64 b) { return {a.real + b.real, a.imag + b.imag}; }
+complex64 Sub(complex64 a, complex64 b) { return {a.real - b.real, a.imag - b.imag}; }
+complex64 Multiply(complex64 x, complex64 y) {
+  const double a = x.real, b = x.imag, c = y.real, d = y.imag;
+  return {static_cast<float>(a * c - b * d), static_cast<float>(a * d + b * c)};
+}
+template <class T>
+T RealDiv(T a, T b) {
+  return a / b;
+}
+complex64 RealDiv(complex64 x, complex64 y) {
+  const long double a = x.real, b = x.imag, c = y.real, d = y.imag, scale = c * c + d * d;
+  return {static_cast<float>((a * c + b * d) / scale), static_cast<float>((b * c - a * d) / scale)};
+}
+template <class T>
+T SquaredDifference(T a, T b) {
+  return Multiply(Sub(a, b), Sub(a, b));
+}
+
+// Integers: division by zero gives 0. The 128-bit quotient of the lowest value by -1 is cut to the lowest value.
+template <class T>
+T FloorDiv(T a, T b) {
+  if constexpr (is_float<T>) {
+    return std::floor(a / b);
+  } else {
+    if (b == 0) return 0;
+    const __int128 p = a, q = b;
+    const __int128 truncated = p / q;
+    return static_cast<T>(truncated * q != p && (p < 0) != (q < 0) ? truncated - 1 : truncated);
+  }
+}
+template <class T>
+T Mod(T a, T b) {
+  if constexpr (is_float<T>) {
+    const T r = std::fmod(a, b);
+    if (r == 0) return std::copysign(r, b);
+    return std::signbit(r) != std::signbit(b) ? r + b : r;
+  } else {
+    if (b == 0) return 0;
+    const __int128 p = a, q = b;
+    return static_cast<T>((p % q + q) % q);
+  }
+}
+
+template <class T>
+T Maximum(T a, T b) {
+  return a != a || a > b ? a : b;
+}
+template <class T>
+T Minimum(T a, T b) {
+  return a != a || a < b ? a : b;
+}
+
+template <class T>
+T Pow(T a, T b) {
+  if constexpr (is_float<T>) {
+    return static_cast<T>(std::pow(wide_t<T>{a}, wide_t<T>{b}));
+  } else {
+    if (b < 0) return a == 1 ? T{1} : a == -1 ? (b % 2 == 0 ? T{1} : T{-1}) : T{0};
+    std::uint64_t power = 1, base = bits(a);
+    for (T e = b; e > 0; e /= 2, base *= base) power *= e % 2 != 0 ? base : 1;
+    return static_cast<T>(power);
+  }
+}
+template <class T>
+T Atan2(T a, T b) {
+  return static_cast<T>(std::atan2(wide_t<T>{a}, wide_t<T>{b}));
+}
+
+template <class T>
+T BitwiseAnd(T a, T b) {
+  return a & b;
+}
+std::uint8_t LogicalAnd(std::uint8_t a, std::uint8_t b) { return a != 0 && b != 0; }
+std::uint8_t LogicalOr(std::uint8_t a, std::uint8_t b) { return a != 0 || b != 0; }
+std::uint8_t LogicalXor(std::uint8_t a, std::uint8_t b) { return (a != 0) != (b != 0); }
+
+template <class T>
+T Prelu(T x, T alpha) {
+  return x < 0 ? alpha * x : x;
+}
+template <class T>
+T ReluGrad(T dy, T y) {
+  return y > 0 ? dy : 0;
+}
+template <class T>
+T EluGrad(T dy, T y) {
+  return y >= 0 ? dy : dy * (y + 1);
+}
+
+template <class T>
+std::uint8_t Equal(T a, T b) {
+  return a == b;
+}
+std::uint8_t Equal(complex64 a, complex64 b) { return a.real == b.real && a.imag == b.imag; }
+template <class T>
+std::uint8_t NotEqual(T a, T b) {
+  return a != b;
+}
+std::uint8_t NotEqual(complex64 a, complex64 b) { return a.real != b.real || a.imag != b.imag; }
+template <class T>
+std::uint8_t Greater(T a, T b) {
+  return a > b;
+}
+template <class T>
+std::uint8_t GreaterEqual(T a, T b) {
+  return a >= b;
+}
+template <class T>
+std::uint8_t Less(T a, T b) {
+  return a < b;
+}
+template <class T>
+std::uint8_t LessEqual(T a, T b) {
+  return a <= b;
+}
+
+}  // namespace
+
+#define KG_BINARY(Name, types, expression) types(KG_DEFINE, Name)
+#define KG_DEFINE(Name, type)                                                                     \
+  void Name##_##type(const void* a, const void* b, void* y, std::size_t n) {                      \
+    flat<storage_t<dtype::type>>(a, b, y, n, [](auto p, auto q) { return Name(p, q); });          \
+  }                                                                                               \
+  void Name##_##type##_broadcast(const void* const* in, void* const* out, const void* geometry) { \
+    walk<storage_t<dtype::type>>(in, out, geometry, [](auto p, auto q) { return Name(p, q); });   \
+  }
+#include "kernels/elementwise/binary.inc"
+
+}  // namespace kerngrad::kernels::reference

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Transcendental functions are computed in the next wider type by the C library and rounded once.
+#include "kernels/elementwise/reference_unary.h"
+#include "kernels/common/reference_scalar.h"
+
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+namespace kerngrad::kernels::reference {
+namespace {
+
+// Calls f for every element; the result's type is that of f.
+template <class T, class F>
+void each(const void* x, void* y, std::size_t n, F f) {
+  for (std::size_t i = 0; i < n; ++i) put(y, i, f(get<T>(x, i)));
+}
+
+template <class T>
+T negated(T x) {
+  if constexpr (is_float<T>) return -x;
+  else return static_cast<T>(0 - static_cast<std::uint64_t>(x));  // wraps
+}
+complex64 negated(complex64 x) { return {-x.real, -x.imag}; }
+
+template <class T>
+T Abs(T x) {
+  if constexpr (is_float<T>) return std::fabs(x);
+  else return x < 0 ? negated(x) : x;
+}
+template <class T>
+T Neg(T x) {
+  return negated(x);
+}
+template <class T>
+T Sign(T x) {
+  return x > 0 ? T{1} : x < 0 ? T{-1} : x == 0 ? x : T{0};
+}
+template <class T>
+T Square(T x) {
+  if constexpr (is_float<T>) return x * x;
+  else return static_cast<T>(static_cast<std::uint64_t>(x) * static_cast<std::uint64_t>(x));
+}
+complex64 Square(complex64 x) {
+  const double re = x.real, im = x.imag;
+  return {static_cast<float>(re * re - im * im), static_cast<float>(2 * re * im)};
+}
+template <class T>
+T Sqrt(T x) {
+  return std::sqrt(x);
+}
+template <class T>
+T Reciprocal(T x) {
+  return 1 / x;
+}
+
+// Functions of a wide x.
+#define KG_WIDE(Name, expression)      \
+  template <class T>                   \
+  T Name(T narrow) {                   \
+    const wide_t<T> x = narrow;        \
+    return static_cast<T>(expression); \
+  }
+KG_WIDE(Rsqrt, 1 / std::sqrt(x))
+KG_WIDE(Exp, std::exp(x))
+KG_WIDE(Expm1, std::expm1(x))
+KG_WIDE(Log, std::log(x))
+KG_WIDE(Log1p, std::log1p(x))
+KG_WIDE(Sin, std::sin(x))
+KG_WIDE(Cos, std::cos(x))
+KG_WIDE(Tan, std::tan(x))
+KG_WIDE(Asin, std::asin(x))
+KG_WIDE(Acos, std::acos(x))
+KG_WIDE(Atan, std::atan(x))
+KG_WIDE(Sinh, std::sinh(x))
+KG_WIDE(Cosh, std::cosh(x))
+KG_WIDE(Tanh, std::tanh(x))
+KG_WIDE(Asinh, std::asinh(x))
+KG_WIDE(Acosh, std::acosh(x))
+KG_WIDE(Atanh, std::atanh(x))
+KG_WIDE(Erf, std::erf(x))
+KG_WIDE(Sigmoid, 1 / (1 + std::exp(-x)))
+KG_WIDE(Softplus, x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)))
+KG_WIDE(Elu, x < 0 ? std::expm1(x) : x)
+KG_WIDE(Selu, 1.0507009873554804934193349852946L * (x < 0 ? 1.6732632423543772848170429916717L * std::expm1(x) : x))
+KG_WIDE(Gelu, std::isinf(x) ? std::fmax(x, wide_t<T>{0}) : x / 2 * std::erfc(x * -0.70710678118654752440084436L))
+KG_WIDE(Silu, std::isinf(x) ? std::fmax(x, wide_t<T>{0}) : x / (1 + std::exp(-x)))
+
+template <class T>
+T Ceil(T x) {
+  if constexpr (is_float<T>) return std::ceil(x);
+  else return x;
+}
+template <class T>
+T Floor(T x) {
+  if constexpr (is_float<T>) return std::floor(x);
+  else return x;
+}
+// Halves go to even: the remainder by 1 of IEEE 754 is the distance from the nearest integer in that sense.
+template <class T>
+T Round(T x) {
+  if constexpr (is_float<T>) return std::isfinite(x) ? std::copysign(x - std::remainder(x, T{1}), x) : x;
+  else return x;
+}
+template <class T>
+T Relu(T x) {
+  return x < 0 ? T{0} : x;
+}
+template <class T>
+T Relu6(T x) {
+  return x < 0 ? T{0} : x > 6 ? T{6} : x;
+}
+
+// A bound or slope in the kernel's dtype.
+template <class T>
+T rounded(double value) {
+  if constexpr (is_float<T>) {
+    return static_cast<T>(value);
+  } else {
+    if (std::isnan(value)) return 0;
+    if (value < -std::ldexp(1.0, std::numeric_limits<T>::digits)) return std::numeric_limits<T>::min();
+    if (value >= std::ldexp(1.0, std::numeric_limits<T>::digits)) return std::numeric_limits<T>::max();
+    if (value < 0 && std::is_unsigned_v<T>) return 0;
+    return static_cast<T>(value);
+  }
+}
+template <class T>
+T LeakyRelu(T x, const double* p) {
+  return x < 0 ? rounded<T>(p[0]) * x : x;
+}
+template <class T>
+T Step(T x, const double* p) {
+  if (x != x) return x;
+  return x > 0 ? T{1} : rounded<T>(p[0]);
+}
+// Compared in long double, which holds both sides exactly on x86; the bounds of int64 elsewhere are those of double.
+template <class T>
+T ClipByValue(T x, const double* p) {
+  const long double value = static_cast<long double>(x);
+  if constexpr (is_float<T>) return value < p[0] ? rounded<T>(p[0]) : value > p[1] ? rounded<T>(p[1]) : x;
+  return value < p[0] ? rounded<T>(std::ceil(p[0])) : value > p[1] ? rounded<T>(std::floor(p[1])) : x;
+}
+
+template <class T>
+std::uint8_t IsNan(T x) {
+  return x != x;
+}
+template <class T>
+std::uint8_t IsInf(T x) {
+  return std::fabs(x) > std::numeric_limits<T>::max();
+}
+template <class T>
+std::uint8_t IsFinite(T x) {
+  return std::fabs(x) <= std::numeric_limits<T>::max();
+}
+std::uint8_t LogicalNot(std::uint8_t x) { return x == 0; }
+
+std::size_t count_of(const void* geometry) {
+  return static_cast<std::size_t>(static_cast<const unary_geometry*>(geometry)->count);
+}
+
+}  // namespace
+
+#define KG_UNARY(Name, types, expression) types(KG_DEFINE, Name)
+#define KG_PARAMETRIC(Name, types, map) types(KG_DEFINE_RUN, Name)
+#define KG_DEFINE(Name, type)                                                               \
+  void Name##_##type(const void* x, void* y, std::size_t n) {                               \
+    each<storage_t<dtype::type>>(x, y, n, [](auto value) { return Name(value); });          \
+  }                                                                                         \
+  void Name##_##type##_run(const void* const* in, void* const* out, const void* geometry) { \
+    Name##_##type(in[0], out[0], count_of(geometry));                                       \
+  }
+#define KG_DEFINE_RUN(Name, type)                                                                                \
+  void Name##_##type##_run(const void* const* in, void* const* out, const void* geometry) {                      \
+    const double* p = static_cast<const unary_geometry*>(geometry)->params;                                      \
+    each<storage_t<dtype::type>>(in[0], out[0], count_of(geometry), [p](auto value) { return Name(value, p); }); \
+  }
+#include "kernels/elementwise/unary.inc"
+
+}  // namespace kerngrad::kernels::reference

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/elementwise/unary.h"
+
+#include <cmath>
+#include <limits>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/elementwise/unary.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+#include "kernels/elementwise/activation-inl.h"
+#include "kernels/elementwise/elementwise-inl.h"
+#include "kernels/math/math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace kerngrad::kernels::HWY_NAMESPACE {
+
+// |x|; integers wrap: the magnitude of the lowest value is itself.
+template <class D, class V = hn::Vec<D>, class T = hn::TFromD<D>>
+HWY_INLINE V Magnitude([[maybe_unused]] D d, V x) {
+  if constexpr (hwy::IsFloat<T>()) {
+    return hn::Abs(x);
+  } else {
+    const V sign = hn::BroadcastSignBit(x);
+    return hn::Sub(hn::Xor(x, sign), sign);
+  }
+}
+
+// -1, 0 or 1. NaN gives 0; a zero keeps its sign.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V Sign(D d, V x) {
+  const V zero = hn::Zero(d);
+  return hn::IfThenElse(hn::Gt(x, zero), hn::Set(d, 1),
+                        hn::IfThenElse(hn::Lt(x, zero), hn::Set(d, -1), hn::IfThenElseZero(hn::Eq(x, x), x)));
+}
+
+// Rounding leaves integers as they are. Round goes to even on halves.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V Ceiling([[maybe_unused]] D d, V x) {
+  if constexpr (hwy::IsFloat<hn::TFromD<D>>()) return CeilOf(d, x);
+  else return x;
+}
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V Floored([[maybe_unused]] D d, V x) {
+  if constexpr (hwy::IsFloat<hn::TFromD<D>>()) return FloorOf(d, x);
+  else return x;
+}
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V Rounded([[maybe_unused]] D d, V x) {
+  if constexpr (hwy::IsFloat<hn::TFromD<D>>()) return Round(d, x);
+  else return x;
+}
+
+// alpha x where x < 0, else x; alpha is rounded to the dtype first.
+template <class T>
+struct leaky_relu : short_map {
+  T alpha;
+  explicit leaky_relu(const double* params) : alpha(parameter<T>(params[0])) {}
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V x) const {
+    return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Mul(hn::Set(d, alpha), x), x);
+  }
+};
+
+// 1 where x > 0, NaN where x is NaN, else alpha in the dtype.
+template <class T>
+struct step : short_map {
+  T alpha;
+  explicit step(const double* params) : alpha(parameter<T>(params[0])) {}
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V x) const {
+    const V y = hn::IfThenElse(hn::Gt(x, hn::Zero(d)), hn::Set(d, 1), hn::Set(d, alpha));
+    if constexpr (hwy::IsFloat<T>()) return hn::IfThenElse(hn::IsNaN(x), x, y);
+    else return y;
+  }
+};
+
+// A bound in the dtype; a NaN bound excludes nothing.
+template <class T>
+T bound(double value, T none) {
+  return std::isnan(value) ? none : parameter<T>(value);
+}
+template <class T>
+constexpr T least = hwy::IsFloat<T>() ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
+template <class T>
+constexpr T greatest = hwy::IsFloat<T>() ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
+
+// x < min ? min : x > max ? max : x, where the comparisons are those of double precision and the result is the bound in
+// the dtype. Comparing with the bound in the dtype gives the same: its rounding is monotone, so that an x between the
+// two can only be the rounded bound itself. For integers the bounds are the integers within them. NaN passes.
+template <class T>
+struct clip : short_map {
+  T min, max;
+  explicit clip(const double* params)
+      : min(bound(inner(params[0], std::ceil(params[0])), least<T>)),
+        max(bound(inner(params[1], std::floor(params[1])), greatest<T>)) {}
+  static double inner(double value, double whole) { return hwy::IsFloat<T>() ? value : whole; }
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V x) const {
+    const V y = hn::IfThenElse(hn::Gt(x, hn::Set(d, max)), hn::Set(d, max), x);
+    return hn::IfThenElse(hn::Lt(x, hn::Set(d, min)), hn::Set(d, min), y);
+  }
+};
+
+// One map per line of the list.
+#define KG_MAP(Map, base, expression)                             \
+  struct Map : base {                                             \
+    template <class D, class V>                                   \
+    HWY_INLINE auto operator()([[maybe_unused]] D d, V x) const { \
+      return expression;                                          \
+    }                                                             \
+  };
+#define KG_UNARY(Name, types, expression) KG_MAP(Name##_map, short_map, expression)
+#define KG_UNARY_LONG(Name, types, expression) KG_MAP(Name##_map, long_map, expression)
+#define KG_UNARY_FOUR(Name, types, function)     \
+  struct Name##_map : long_map {                 \
+    template <class D, class V>                  \
+    HWY_INLINE V operator()(D d, V x) const {    \
+      return function(d, x);                     \
+    }                                            \
+    template <class D, class V>                  \
+      requires has_tables<D>                     \
+    HWY_INLINE void four(D d, V (&v)[4]) const { \
+      function##OfAll(d, v);                     \
+    }                                            \
+  };
+#define KG_PREDICATE(Name, types, expression) KG_MAP(Name##_map, short_test, expression)
+#define KG_PARAMETRIC(Name, types, map)
+#define KG_UNARY_COMPLEX(Name, types, expression)                \
+  struct Name##_complex_map : short_map {                        \
+    template <class W, class V>                                  \
+    HWY_INLINE V operator()(W wide, V pairs) const {             \
+      const hn::Repartition<float, W> d;                         \
+      return hn::BitCast(wide, value(d, hn::BitCast(d, pairs))); \
+    }                                                            \
+    template <class D, class V>                                  \
+    static HWY_INLINE V value([[maybe_unused]] D d, V x) {       \
+      return expression;                                         \
+    }                                                            \
+  };
+#include "kernels/elementwise/unary.inc"
+
+// One entry per line and dtype.
+#define KG_UNARY(Name, types, expression) types(KG_DEFINE, Name)
+#define KG_UNARY_COMPLEX(Name, types, expression) types(KG_DEFINE_COMPLEX, Name)
+#define KG_DEFINE(Name, type) \
+  void Name##_##type(const void* x, void* y, std::size_t n) { flat1<lane_t<dtype::type>>(Name##_map{}, x, y, n); }
+#define KG_DEFINE_COMPLEX(Name, type)                          \
+  void Name##_##type(const void* x, void* y, std::size_t n) {  \
+    flat1<lane_t<dtype::type>>(Name##_complex_map{}, x, y, n); \
+  }
+#define KG_PARAMETRIC(Name, types, map) KG_PARAMETRIC_##types(Name, map)
+#define KG_PARAMETRIC_KG_FLOATS(Name, map) KG_DEFINE_RUN(Name, float32, map) KG_DEFINE_RUN(Name, float64, map)
+#define KG_PARAMETRIC_KG_SIGNED(Name, map) \
+  KG_PARAMETRIC_KG_FLOATS(Name, map) KG_DEFINE_RUN(Name, int32, map) KG_DEFINE_RUN(Name, int64, map)
+#define KG_PARAMETRIC_KG_NUMERIC(Name, map) KG_PARAMETRIC_KG_SIGNED(Name, map) KG_DEFINE_RUN(Name, uint8, map)
+#define KG_DEFINE_RUN(Name, type, map)                                                      \
+  void Name##_##type##_run(const void* const* in, void* const* out, const void* geometry) { \
+    using lane = lane_t<dtype::type>;                                                       \
+    const auto& g = *static_cast<const unary_geometry*>(geometry);                          \
+    flat1<lane>(map<lane>(g.params), in[0], out[0], static_cast<std::size_t>(g.count));     \
+  }
+#include "kernels/elementwise/unary.inc"
+
+}  // namespace kerngrad::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+#include "kernels/common/dispatch.h"
+
+namespace kerngrad::kernels {
+
+#define KG_UNARY(Name, types, expression) types(KG_DISPATCH, Name)
+#define KG_PARAMETRIC(Name, types, map) types(KG_DISPATCH_RUN, Name)
+#define KG_DISPATCH(Name, type)                                                                       \
+  KG_TARGETS_OF(Name##_##type);                                                                       \
+  void Name##_##type(const void* x, void* y, std::size_t n) { KG_ON_TARGET(Name##_##type)(x, y, n); } \
+  void Name##_##type##_run(const void* const* in, void* const* out, const void* geometry) {           \
+    const auto& g = *static_cast<const unary_geometry*>(geometry);                                    \
+    Name##_##type(in[0], out[0], static_cast<std::size_t>(g.count));                                  \
+  }
+#define KG_DISPATCH_RUN(Name, type)                                                         \
+  KG_TARGETS_OF(Name##_##type##_run);                                                       \
+  void Name##_##type##_run(const void* const* in, void* const* out, const void* geometry) { \
+    KG_ON_TARGET(Name##_##type##_run)(in, out, geometry);                                   \
+  }
+#include "kernels/elementwise/unary.inc"
+
+}  // namespace kerngrad::kernels
+#endif

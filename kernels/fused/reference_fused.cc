@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/fused/reference_fused.h"
+#include "kernels/common/reference_scalar.h"
+
+#include <cmath>
+#include <cstddef>
+
+namespace kerngrad::kernels::reference {
+namespace {
+
+// The activation of a sum in the next wider type; rounded once, with the sum.
+template <class W>
+W activated(activation which, W x, W weight, W alpha) {
+  switch (which) {
+    case activation::linear: return x;
+    case activation::relu: return x < 0 ? 0 : x;
+    case activation::relu6: return x < 0 ? 0 : x > 6 ? 6 : x;
+    case activation::elu: return x < 0 ? std::expm1(x) : x;
+    case activation::sigmoid: return 1 / (1 + std::exp(-x));
+    case activation::leakyrelu: return x < 0 ? alpha * x : x;
+    case activation::prelu: return x < 0 ? weight * x : x;
+  }
+  return x;
+}
+
+template <class T>
+void FinishLayer(const void* const* in, void* const* out, const void* geometry) {
+  using wide = wide_t<T>;
+  const auto& g = *static_cast<const fused_geometry*>(geometry);
+  const T* bias = static_cast<const T*>(in[0]);
+  const T* weights = static_cast<const T*>(in[1]);
+  T* y = static_cast<T*>(out[0]);
+  std::int64_t count = 1;
+  for (int axis = 0; axis < g.walk.rank; ++axis) count *= g.walk.dims[axis];
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::int64_t rest = i, at_bias = 0, at_weight = 0;
+    for (int axis = g.walk.rank - 1; axis >= 0; --axis) {
+      at_bias += rest % g.walk.dims[axis] * g.walk.strides[1][axis];
+      at_weight += rest % g.walk.dims[axis] * g.walk.strides[2][axis];
+      rest /= g.walk.dims[axis];
+    }
+    const wide x = bias ? wide{y[i]} + bias[at_bias] : wide{y[i]};
+    y[i] = static_cast<T>(
+        activated<wide>(g.after, x, weights ? weights[at_weight] : T{0}, static_cast<wide>(static_cast<T>(g.alpha))));
+  }
+}
+
+}  // namespace
+
+#define KG_DEFINE_FUSED(type)                                                              \
+  void FinishLayer_##type(const void* const* in, void* const* out, const void* geometry) { \
+    FinishLayer<storage_t<dtype::type>>(in, out, geometry);                                \
+  }
+KG_FUSED_TYPES(KG_DEFINE_FUSED)
+#undef KG_DEFINE_FUSED
+
+}  // namespace kerngrad::kernels::reference

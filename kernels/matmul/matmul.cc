@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix products after Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (2008): blocks of B
+// and A are packed into panels for the caches and a register tile runs over them.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/matmul/matmul.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+#include <algorithm>
+
+#include "kernels/common/chunks.h"
+#include "kernels/matmul/gemm-inl.h"
+#include "kernels/matmul/matmul.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace kerngrad::kernels::HWY_NAMESPACE {
+
+void gemm_tile(int rows, int vectors, tile_kind kind, const tile_args<float>& args) {
+  TileDispatch(rows, vectors, kind, args);
+}
+void gemm_tile(int rows, int vectors, tile_kind kind, const tile_args<double>& args) {
+  TileDispatch(rows, vectors, kind, args);
+}
+void gemm_tile(int rows, int vectors, tile_kind kind, const tile_args<std::uint32_t>& args) {
+  TileDispatch(rows, vectors, kind, args);
+}
+
+namespace {
+
+// Cache blocks: a panel of B of most_depth rows stays in the first-level cache, a packed block of most_rows rows of A
+// and the panels of most_columns columns of B in the second-level cache.
+inline constexpr std::ptrdiff_t most_depth = 256;
+inline constexpr std::ptrdiff_t most_rows = 6 * tile_rows;
+inline constexpr std::ptrdiff_t most_columns = 1024;
+
+template <class T>
+struct product {
+  std::ptrdiff_t m, n, k;
+  const T* a;
+  std::ptrdiff_t lda;
+  bool transpose_a;
+  const T* b;
+  std::ptrdiff_t ldb;
+  bool transpose_b;
+  T* c;
+  bool pack_a, pack_b;
+
+  tile_kind kind() const { return {.strided = !pack_a && !transpose_a, .narrow = !pack_b && n % lanes<T> != 0}; }
+};
+
+/// Packs rows [depth, depth + kc) and columns [column, column + nc) of op(B) into panels of tile_columns.
+template <class T>
+void PackB(const product<T>& g, std::ptrdiff_t depth, std::ptrdiff_t kc, std::ptrdiff_t column, std::ptrdiff_t nc,
+           T* packed) {
+  for (std::ptrdiff_t j = 0; j < nc; j += tile_columns<T>) {
+    const std::ptrdiff_t width = std::min(tile_columns<T>, nc - j), padded = whole_vectors<T>(width);
+    T* panel = packed + j * kc;
+    if (g.transpose_b) {
+      PackTransposed(g.b + (column + j) * g.ldb + depth, g.ldb, width, kc, panel, padded);
+      ClearColumns(panel, kc, width, padded);
+    } else {
+      PackRows(g.b + depth * g.ldb + column + j, g.ldb, kc, width, panel, padded);
+    }
+  }
+}
+
+/// Packs rows [row, row + rows) of op(A) as one tile: the `rows` elements of a column of op(A) lie together.
+template <class T>
+void PackA(const product<T>& g, std::ptrdiff_t row, std::ptrdiff_t rows, std::ptrdiff_t depth, std::ptrdiff_t kc,
+           T* tile) {
+  if (g.transpose_a) {
+    PackRows(g.a + depth * g.lda + row, g.lda, kc, rows, tile, rows);
+  } else {
+    PackTransposed(g.a + row * g.lda + depth, g.lda, rows, kc, tile, rows);
+  }
+}
+
+/// One block of rows against the packed or plain columns [column, column + nc).
+template <class T>
+void RowBlock(const product<T>& g, std::ptrdiff_t row, std::ptrdiff_t mc, std::ptrdiff_t depth, std::ptrdiff_t kc,
+              std::ptrdiff_t column, std::ptrdiff_t nc, const T* packed_b) {
+  scratch<T> room;
+  T* packed_a = nullptr;
+  if (g.pack_a) {
+    packed_a = room.reach(product_of(mc, kc));
+    for_even_parts(mc, tile_rows, [&](std::ptrdiff_t i, std::ptrdiff_t rows) {
+      PackA(g, row + i, rows, depth, kc, packed_a + i * kc);
+    });
+  }
+  const std::ptrdiff_t no_offset = 0;
+  const tile_kind kind = g.kind();
+  tile_args<T> tile{};
+  tile.ldc = g.n;
+  tile.runs = 1;
+  tile.run_length = kc;
+  tile.run_offsets = &no_offset;
+  tile.accumulate = depth > 0;
+  for (std::ptrdiff_t j = 0; j < nc; j += tile_columns<T>) {
+    tile.columns = std::min(tile_columns<T>, nc - j);
+    const int vectors = static_cast<int>(whole_vectors<T>(tile.columns) / lanes<T>);
+    tile.ldb = g.pack_b ? vectors * lanes<T> : g.ldb;
+    tile.b = g.pack_b ? packed_b + j * kc : g.b + depth * g.ldb + column + j;
+    for_even_parts(mc, g.pack_a ? tile_rows : most_tile_rows(vectors), [&](std::ptrdiff_t i, std::ptrdiff_t rows) {
+      if (g.pack_a) {
+        tile.a = packed_a + i * kc;
+        tile.a_step = rows;
+      } else {
+        tile.a = g.transpose_a ? g.a + depth * g.lda + row + i : g.a + (row + i) * g.lda + depth;
+        tile.a_step = g.lda;
+      }
+      tile.c = g.c + (row + i) * g.n + column + j;
+      TileDispatch(static_cast<int>(rows), vectors, kind, tile);
+    });
+  }
+}
+
+/// Columns [column, column + nc) of the product. With `threads` chunks of packing and blocks of rows may run on
+/// several.
+template <class T>
+void ColumnBlock(const product<T>& g, std::ptrdiff_t column, std::ptrdiff_t nc, bool threads) {
+  const even_parts depths(g.k, most_depth), rows(g.m, most_rows);
+  const std::int64_t products = threads ? g.m * nc * depths.longest() : 0;
+  const auto blocks = [&](std::ptrdiff_t depth, std::ptrdiff_t kc, const T* packed_b) {
+    run_in_chunks(rows.count, products,
+                  [&](std::ptrdiff_t i) { RowBlock(g, rows.begin(i), rows.size(i), depth, kc, column, nc, packed_b); });
+  };
+  if (!g.pack_b) {
+    for (std::ptrdiff_t p = 0; p < depths.count; ++p) blocks(depths.begin(p), depths.size(p), nullptr);
+    return;
+  }
+  scratch<T> room(product_of(whole_vectors<T>(nc), depths.longest()));
+  T* const packed_b = room.data();
+  const even_parts packs(nc / tile_columns<T> + 1, 8);
+  for (std::ptrdiff_t p = 0; p < depths.count; ++p) {
+    const std::ptrdiff_t depth = depths.begin(p), kc = depths.size(p);
+    run_in_chunks(packs.count, products, [&](std::ptrdiff_t i) {
+      const std::ptrdiff_t low = packs.begin(i) * tile_columns<T>;
+      const std::ptrdiff_t high = std::min(nc, low + packs.size(i) * tile_columns<T>);
+      PackB(g, depth, kc, column + low, high - low, packed_b + low * kc);
+    });
+    blocks(depth, kc, packed_b);
+  }
+}
+
+/// Many rows are shared out in blocks, which all use one packed B; of few rows, blocks of columns, which pack their
+/// own.
+template <class T>
+void BlockedProduct(const product<T>& g) {
+  const bool few_rows = g.m <= most_rows;
+  const std::ptrdiff_t width = !few_rows ? most_columns : g.pack_a ? most_columns / 2 : 2 * tile_columns<T>;
+  run_in_chunks((g.n + width - 1) / width, few_rows ? g.m * g.n * g.k : 0,
+                [&](std::ptrdiff_t i) { ColumnBlock(g, i * width, std::min(width, g.n - i * width), !few_rows); });
+}
+
+/// y[0, n) = sum over p of x[p] * b[p, 0..n): rows of b are read once and in order, y stays in the first-level cache.
+template <class T>
+void RowCombination(std::ptrdiff_t n, std::ptrdiff_t k, const T* x, const T* b, T* y) {
+  constexpr std::ptrdiff_t block = 1024, together = 8;
+  run_in_chunks((n + block - 1) / block, n * k, [&](std::ptrdiff_t chunk) HWY_ATTR {
+    const std::ptrdiff_t begin = chunk * block, end = std::min(n, begin + block);
+    for (std::ptrdiff_t p = 0; p < k; p += together) {
+      const std::ptrdiff_t count = std::min(together, k - p);
+      const auto columns = [&](auto d, std::ptrdiff_t j) HWY_ATTR {
+        auto sum = p == 0 ? hn::Zero(d) : hn::LoadU(d, y + j);
+        if (count == together) {
+#pragma clang loop unroll(full)
+          for (std::ptrdiff_t q = 0; q < together; ++q) {
+            sum = MultiplyAccumulate(d, hn::Set(d, x[p + q]), hn::LoadU(d, b + (p + q) * n + j), sum);
+          }
+        } else {
+          for (std::ptrdiff_t q = 0; q < count; ++q) {
+            sum = MultiplyAccumulate(d, hn::Set(d, x[p + q]), hn::LoadU(d, b + (p + q) * n + j), sum);
+          }
+        }
+        hn::StoreU(sum, d, y + j);
+      };
+      std::ptrdiff_t j = begin;
+      for (; j + lanes<T> <= end; j += lanes<T>) columns(hn::ScalableTag<T>(), j);
+      for (; j < end; ++j) columns(hn::CappedTag<T, 1>(), j);
+    }
+  });
+}
+
+/// y[i] = sum over p of a[i, p] * x[p] for kRows rows, one accumulator each.
+template <class T, int kRows>
+void RowDots(std::ptrdiff_t k, const T* a, const T* x, T* y) {
+  const hn::ScalableTag<T> d;
+  using V = hn::Vec<decltype(d)>;
+  V sum[kRows];
+  for (V& v : sum) v = hn::Zero(d);
+  std::ptrdiff_t p = 0;
+  for (; p + lanes<T> <= k; p += lanes<T>) {
+    const V right = hn::LoadU(d, x + p);
+#pragma clang loop unroll(full)
+    for (int i = 0; i < kRows; ++i) sum[i] = MultiplyAccumulate(d, hn::LoadU(d, a + i * k + p), right, sum[i]);
+  }
+  if (p < k) {
+    const V right = LoadPart(d, x + p, k - p);
+    for (int i = 0; i < kRows; ++i) sum[i] = MultiplyAccumulate(d, LoadPart(d, a + i * k + p, k - p), right, sum[i]);
+  }
+  for (int i = 0; i < kRows; ++i) y[i] = hn::GetLane(hn::SumOfLanes(d, sum[i]));
+}
+
+template <class T>
+void MatrixTimesVector(std::ptrdiff_t rows, std::ptrdiff_t k, const T* a, const T* x, T* y) {
+  constexpr std::ptrdiff_t block = 128;
+  run_in_chunks((rows + block - 1) / block, rows * k, [&](std::ptrdiff_t chunk) {
+    std::ptrdiff_t i = chunk * block;
+    const std::ptrdiff_t end = std::min(rows, i + block);
+    for (; i + 8 <= end; i += 8) RowDots<T, 8>(k, a + i * k, x, y + i);
+    for (; i < end; ++i) RowDots<T, 1>(k, a + i * k, x, y + i);
+  });
+}
+
+/// One product, by the way that suits its shape. Each choice depends on the shape only.
+template <class T>
+void Product(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, const T* a, bool ta, const T* b, bool tb, T* c) {
+  if (m == 0 || n == 0) return;
+  if (k == 0) {
+    std::fill_n(c, m * n, T{0});
+  } else if (m == 1 && tb) {
+    MatrixTimesVector(n, k, b, a, c);
+  } else if (n == 1 && !ta) {
+    MatrixTimesVector(m, k, a, b, c);
+  } else if (m == 1 && n >= lanes<T>) {
+    RowCombination(n, k, a, b, c);
+  } else if (n == 1 && m >= lanes<T>) {
+    RowCombination(m, k, b, a, c);
+  } else {
+    product<T> g{m, n, k, a, ta ? m : k, ta, b, tb ? k : n, tb, c, false, false};
+    // Plain rows of B serve when few tiles of rows share them.
+    g.pack_b = tb || (!loads_parts && n % lanes<T> != 0) || m > 5 * tile_rows;
+    // Plain A serves few panels. Rows at a distance of many half pages fall into the same cache set: pack those.
+    const bool collides = !ta && m > 4 && k >= 64 && static_cast<std::size_t>(g.lda) * sizeof(T) % 2048 == 0;
+    g.pack_a = (n > 4 * tile_columns<T> && m * k > 64 * 64) || collides;
+    if (g.pack_a || g.pack_b || k > most_depth || m > most_rows) {
+      BlockedProduct(g);
+    } else {
+      RowBlock<T>(g, 0, m, 0, k, 0, n, nullptr);
+    }
+  }
+}
+
+/// BatchMatMul. Floats: sums in the type itself by fused multiply-add where the target has it, in an order given by
+/// the shape and the target alone; |error| <= k * eps * sum |a * b|. int32: modulo 2^32.
+/// Reference: kernels/matmul/reference_matmul.cc.
+template <class T>
+void BatchMatMul(const void* const* in, void* const* out, const void* geometry) {
+  const auto& g = *static_cast<const matmul_geometry*>(geometry);
+  const T* a = static_cast<const T*>(in[0]);
+  const T* b = static_cast<const T*>(in[1]);
+  T* c = static_cast<T*>(out[0]);
+  std::int64_t batch = 1, m = g.m;
+  bool one_product = !g.transpose_a;  // A stacked without gaps times one B
+  for (int axis = g.batch_rank - 1; axis >= 0; --axis) {
+    one_product = one_product && (g.batch_dims[axis] == 1 || (g.stride_b[axis] == 0 && g.stride_a[axis] == batch));
+    batch *= g.batch_dims[axis];
+  }
+  if (batch == 0) return;
+  if (one_product) {
+    m *= batch;
+    batch = 1;
+  }
+  if (batch == 1) {
+    Product<T>(m, g.n, g.k, a, g.transpose_a, b, g.transpose_b, c);
+    return;
+  }
+  // Small products share a chunk; large ones follow each other and bring several threads to work themselves.
+  const std::int64_t products = m * g.n * g.k;
+  const std::int64_t together = std::max<std::int64_t>(1, products_worth_threads / std::max<std::int64_t>(products, 1));
+  run_in_chunks((batch + together - 1) / together, products < products_worth_threads ? batch * products : 0,
+                [&](std::ptrdiff_t chunk) {
+                  for (std::int64_t i = chunk * together; i < std::min(batch, (chunk + 1) * together); ++i) {
+                    std::int64_t at_a = 0, at_b = 0, rest = i;
+                    for (int axis = g.batch_rank - 1; axis >= 0; rest /= g.batch_dims[axis--]) {
+                      at_a += rest % g.batch_dims[axis] * g.stride_a[axis];
+                      at_b += rest % g.batch_dims[axis] * g.stride_b[axis];
+                    }
+                    Product<T>(m, g.n, g.k, a + at_a * g.m * g.k, g.transpose_a, b + at_b * g.k * g.n, g.transpose_b,
+                               c + i * m * g.n);
+                  }
+                });
+}
+
+}  // namespace
+
+void BatchMatMul_float32(const void* const* in, void* const* out, const void* geometry) {
+  BatchMatMul<float>(in, out, geometry);
+}
+void BatchMatMul_float64(const void* const* in, void* const* out, const void* geometry) {
+  BatchMatMul<double>(in, out, geometry);
+}
+void BatchMatMul_int32(const void* const* in, void* const* out, const void* geometry) {
+  BatchMatMul<std::uint32_t>(in, out, geometry);  // unsigned, because there overflow is defined
+}
+
+}  // namespace kerngrad::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+#include "kernels/common/dispatch.h"
+
+namespace kerngrad::kernels {
+#define KG_DISPATCH_MATMUL(Name, type)                                                \
+  KG_TARGETS_OF(Name##_##type);                                                       \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
+    KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
+  }
+KG_MATMUL_KERNELS(KG_DISPATCH_MATMUL)
+#undef KG_DISPATCH_MATMUL
+}  // namespace kerngrad::kernels
+#endif

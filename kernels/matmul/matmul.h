@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Entry points of the batched matrix product.
+#pragma once
+#include "kernels/common/abi.h"
+
+namespace kerngrad::kernels {
+
+/// C[batch..., m, n] = op(A) op(B). A matrix of A is [m, k], or [k, m] when transposed; of B [k, n] or [n, k]. Every
+/// matrix is contiguous and row-major. Batch strides count matrices; 0 repeats one matrix along that axis.
+struct matmul_geometry {
+  std::int64_t m, n, k;
+  bool transpose_a, transpose_b;
+  int batch_rank;
+  std::int64_t batch_dims[max_rank];
+  std::int64_t stride_a[max_rank], stride_b[max_rank];
+};
+
+// in = {a, b}, out = {c}. The geometry is a matmul_geometry.
+#define KG_MATMUL_KERNELS(X) KG_FLOATS(X, BatchMatMul) X(BatchMatMul, int32)
+
+#define KG_DECLARE_MATMUL(Name, type) void Name##_##type(const void* const* in, void* const* out, const void* geometry);
+KG_MATMUL_KERNELS(KG_DECLARE_MATMUL)
+#undef KG_DECLARE_MATMUL
+
+inline constexpr entry matmul_simd[] = {
+#define KG_ENTRY_MATMUL(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
+    KG_MATMUL_KERNELS(KG_ENTRY_MATMUL)
+#undef KG_ENTRY_MATMUL
+};
+
+}  // namespace kerngrad::kernels

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// Moving elements: strided copies, borders, gathers and their adjoints, one-hot, scans. See move.h for the geometries.
+//
+// Elements are moved as bytes of their size, so NaN payloads and the sign of zero survive. Sums of GatherGrad and
+// UnsortedSegmentSum are added in the order of the indices, one rounding each; integers wrap. Cumsum and Cumprod
+// carry doubles and round every result once, in the order of scan-inl.h; integers wrap. The results are the same on
+// every target. Reference: kernels/move/reference_move.cc.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/move/move.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "kernels/move/copy-inl.h"
+#include "kernels/move/move.h"
+#include "kernels/reduce/scan-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace kerngrad::kernels::HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <dtype K>
+void StridedCopy(const void* const* in, void* const* out, const void* geometry) {
+  using T = cell_t<K>;
+  strided_copy(static_cast<const T*>(in[0]), static_cast<T*>(out[0]), *static_cast<const copy_geometry*>(geometry));
+}
+
+// Rows of n elements, one behind the other in x, with `gap` elements of the border between them in y. Returns the ends.
+template <class T>
+HWY_INLINE T* spread_rows(const T*& x, T* y, std::int64_t rows, std::size_t n, std::size_t gap, T value) {
+  for (std::int64_t r = 0; r < rows; ++r, x += n, y += n) {
+    if (r != 0) {
+      fill_run(value, y, gap);
+      y += gap;
+    }
+    copy_run(x, y, n);
+  }
+  return y;
+}
+
+// In the order of the result, each element once: what lies between two rows of x is one run of the border.
+template <dtype K>
+void PadV2(const void* const* in, void* const* out, const void* geometry) {
+  using T = cell_t<K>;
+  const pad_geometry& g = *static_cast<const pad_geometry*>(geometry);
+  const T* x = static_cast<const T*>(in[0]);
+  T* y = static_cast<T*>(out[0]);
+  const T value = get(static_cast<const T*>(g.value));
+  std::size_t gap[max_rank];  // the border between two rows when the index of that axis counts up
+  std::size_t lead = 0, border = 0, step = 1, count = 1;
+  for (int i = g.rank - 1; i >= 0; --i) {
+    gap[i] = border;
+    lead += static_cast<std::size_t>(g.before[i]) * step;
+    border += static_cast<std::size_t>(g.before[i] + g.after[i]) * step;
+    step *= static_cast<std::size_t>(g.before[i] + g.dims[i] + g.after[i]);
+    count *= static_cast<std::size_t>(g.dims[i]);
+  }
+  if (count == 0) return fill_run(value, y, step);
+  const std::size_t n = static_cast<std::size_t>(g.dims[g.rank - 1]);
+  const int plane = g.rank - 2;
+  std::int64_t index[max_rank] = {};
+  fill_run(value, y, lead);
+  y += lead;
+  for (;;) {
+    y = plane < 0 ? spread_rows(x, y, 1, n, 0, value) : spread_rows(x, y, g.dims[plane], n, gap[plane], value);
+    int i = plane - 1;
+    for (; i >= 0 && ++index[i] == g.dims[i]; --i) index[i] = 0;
+    if (i < 0) break;
+    fill_run(value, y, gap[i]);
+    y += gap[i];
+  }
+  fill_run(value, y, border - lead);
+}
+
+template <dtype K>
+void GatherV2(const void* const* in, void* const* out, const void* geometry) {
+  using T = cell_t<K>;
+  const gather_geometry& g = *static_cast<const gather_geometry*>(geometry);
+  const T* x = static_cast<const T*>(in[0]);
+  const std::int32_t* indices = static_cast<const std::int32_t*>(in[1]);
+  T* y = static_cast<T*>(out[0]);
+  if (g.inner == 0) return;
+  for (std::int64_t b = 0; b < g.batch; ++b, indices += g.count) {
+    for (std::int64_t o = 0; o < g.outer; ++o, x += g.axis * g.inner) {
+      if (g.inner == 1) {
+        for (std::int64_t j = 0; j < g.count; ++j) put(get(x + indices[j]), y++);
+        continue;
+      }
+      for (std::int64_t j = 0; j < g.count; ++j, y += g.inner) {
+        copy_run(x + indices[j] * g.inner, y, static_cast<std::size_t>(g.inner));
+      }
+    }
+  }
+}
+
+template <dtype K> using wrapping_t = typename wrapping<storage_t<K>>::type;
+
+// y[i] += x[i]
+template <class T>
+HWY_INLINE void add_row(const T* HWY_RESTRICT x, T* HWY_RESTRICT y, std::int64_t n) {
+  const hn::ScalableTag<T> d;
+  const std::int64_t L = static_cast<std::int64_t>(hn::Lanes(d));
+  std::int64_t i = 0;
+  for (; i + L <= n; i += L) hn::StoreU(hn::Add(hn::LoadU(d, y + i), hn::LoadU(d, x + i)), d, y + i);
+  for (; i < n; ++i) y[i] += x[i];
+}
+
+template <dtype K>
+void GatherGrad(const void* const* in, void* const* out, const void* geometry) {
+  using T = storage_t<K>;
+  const gather_geometry& g = *static_cast<const gather_geometry*>(geometry);
+  const T* dy = static_cast<const T*>(in[0]);
+  const std::int32_t* indices = static_cast<const std::int32_t*>(in[1]);
+  T* dx = static_cast<T*>(out[0]);
+  std::fill_n(dx, g.batch * g.outer * g.axis * g.inner, T{0});
+  for (std::int64_t b = 0; b < g.batch; ++b, indices += g.count) {
+    for (std::int64_t o = 0; o < g.outer; ++o, dx += g.axis * g.inner) {
+      for (std::int64_t j = 0; j < g.count; ++j, dy += g.inner) add_row(dy, dx + indices[j] * g.inner, g.inner);
+    }
+  }
+}
+
+template <dtype K>
+void UnsortedSegmentSum(const void* const* in, void* const* out, const void* geometry) {
+  using T = wrapping_t<K>;
+  const segment_geometry& g = *static_cast<const segment_geometry*>(geometry);
+  const T* x = static_cast<const T*>(in[0]);
+  const std::int32_t* ids = static_cast<const std::int32_t*>(in[1]);
+  T* y = static_cast<T*>(out[0]);
+  std::fill_n(y, g.segments * g.inner, T{0});
+  for (std::int64_t r = 0; r < g.rows; ++r) {
+    if (ids[r] >= 0 && ids[r] < g.segments) add_row(x + r * g.inner, y + ids[r] * g.inner, g.inner);
+  }
+}
+
+template <dtype K>
+void OneHot(const void* const* in, void* const* out, const void* geometry) {
+  using T = storage_t<K>;
+  const one_hot_geometry& g = *static_cast<const one_hot_geometry*>(geometry);
+  const std::int32_t* indices = static_cast<const std::int32_t*>(in[0]);
+  T* y = static_cast<T*>(out[0]);
+  const T on = static_cast<T>(g.on), off = static_cast<T>(g.off);
+  std::fill_n(y, g.outer * g.depth * g.inner, off);
+  for (std::int64_t o = 0; o < g.outer; ++o, y += g.depth * g.inner, indices += g.inner) {
+    for (std::int64_t i = 0; i < g.inner; ++i) {
+      if (indices[i] >= 0 && indices[i] < g.depth) y[indices[i] * g.inner + i] = on;
+    }
+  }
+}
+
+template <dtype K>
+void Cumsum(const void* const* in, void* const* out, const void* geometry) {
+  run_scan<running_sum, storage_t<K>>(in, out, geometry);
+}
+
+template <dtype K>
+void Cumprod(const void* const* in, void* const* out, const void* geometry) {
+  run_scan<running_product, storage_t<K>>(in, out, geometry);
+}
+}  // namespace
+
+#define KG_MOVE(Name, types) types(KG_BODY, Name)
+#define KG_BODY(Name, type)                                                           \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
+    Name<dtype::type>(in, out, geometry);                                             \
+  }
+#include "kernels/move/move.inc"
+#undef KG_MOVE
+#undef KG_BODY
+
+}  // namespace kerngrad::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+#include "kernels/common/dispatch.h"
+
+namespace kerngrad::kernels {
+
+#define KG_MOVE(Name, types) types(KG_DISPATCH, Name)
+#define KG_DISPATCH(Name, type)                                                       \
+  KG_TARGETS_OF(Name##_##type);                                                       \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
+    KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
+  }
+#include "kernels/move/move.inc"
+#undef KG_MOVE
+#undef KG_DISPATCH
+
+}  // namespace kerngrad::kernels
+#endif

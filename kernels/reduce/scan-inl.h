@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scans along the middle axis of [outer, count, inner], once per target. What is carried is exact for integers (they
+// wrap), a double for floats; every result is rounded once.
+//
+// The order of a float scan is the same on every target and depends on the geometry only:
+//   Cumsum, inner == 1: blocks of eight elements. In a block s[i] += s[i - 1], then s[i - 2], then s[i - 4]; a result
+//   is
+//                       carry + s[i], the next carry is carry + s[7]. Off by at most (count / 8 + 3) half units in the
+//                       last place of a double, measured by the sum of magnitudes.
+//   all others:         one element after another. A tree would overflow where a running product does not.
+#if defined(KERNGRAD_KERNELS_SCAN_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef KERNGRAD_KERNELS_SCAN_INL_H_
+#undef KERNGRAD_KERNELS_SCAN_INL_H_
+#else
+#define KERNGRAD_KERNELS_SCAN_INL_H_
+#endif
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "hwy/highway.h"
+#include "kernels/elementwise/elementwise-inl.h"
+#include "kernels/move/move.h"
+#include "kernels/common/target-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace kerngrad::kernels::HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Wrapping arithmetic needs unsigned lanes.
+template <class T> struct wrapping {
+  using type = std::make_unsigned_t<T>;
+};
+template <> struct wrapping<float> {
+  using type = float;
+};
+template <> struct wrapping<double> {
+  using type = double;
+};
+
+// What a scan carries.
+template <class T> using carried = std::conditional_t<std::is_same_v<T, float>, double, T>;
+
+struct running_sum {
+  static constexpr int start = 0;
+  template <class A> static HWY_INLINE A join(A a, A b) { return a + b; }
+  template <class D, class V> static HWY_INLINE V join(D, V a, V b) { return hn::Add(a, b); }
+};
+struct running_product {
+  static constexpr int start = 1;
+  template <class A> static HWY_INLINE A join(A a, A b) { return a * b; }
+  template <class D, class V> static HWY_INLINE V join(D d, V a, V b) { return Product(d, a, b); }
+};
+
+// From elements to the type that is carried and back.
+template <class V>
+HWY_INLINE auto widened(V v) {
+  using T = hn::TFromV<V>;
+  if constexpr (std::is_same_v<T, carried<T>>) {
+    return v;
+  } else {
+    return hn::PromoteTo(hn::Rebind<carried<T>, hn::DFromV<V>>{}, v);
+  }
+}
+template <class D, class V>
+HWY_INLINE hn::Vec<D> narrowed_to(D d, V v) {
+  if constexpr (std::is_same_v<hn::TFromD<D>, hn::TFromV<V>>) {
+    return v;
+  } else {
+    return hn::DemoteTo(d, v);
+  }
+}
+
+// Rows one element after another; `Rows` of them side by side, so that the waits for the sums overlap.
+template <class Op, std::size_t Rows, bool Exclusive, class T>
+HWY_INLINE void scan_in_sequence(const T* x, T* y, std::size_t count, bool reverse) {
+  using A = carried<T>;
+  A carry[Rows];
+  std::fill_n(carry, Rows, static_cast<A>(Op::start));
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t at = reverse ? count - 1 - i : i;
+    for (std::size_t r = 0; r < Rows; ++r) {
+      const A next = Op::join(carry[r], static_cast<A>(x[r * count + at]));
+      y[r * count + at] = static_cast<T>(Exclusive ? carry[r] : next);
+      carry[r] = next;
+    }
+  }
+}
+
+// The block of a float sum without vectors of eight lanes; n <= 8.
+template <bool Exclusive, class T>
+HWY_INLINE carried<T> sum_block(const T* x, T* y, std::size_t n, bool reverse, carried<T> carry) {
+  using A = carried<T>;
+  A s[8] = {};
+  for (std::size_t i = 0; i < n; ++i) s[i] = static_cast<A>(reverse ? x[n - 1 - i] : x[i]);
+  for (const std::size_t step : {1u, 2u, 4u}) {
+    for (std::size_t i = 7; i >= step; --i) s[i] += s[i - step];
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    const A result = Exclusive ? (i == 0 ? carry : carry + s[i - 1]) : carry + s[i];
+    y[reverse ? n - 1 - i : i] = static_cast<T>(result);
+  }
+  return carry + s[7];
+}
+
+#if KG_AVX512
+// A block is one vector: three or four steps, each of which adds a shifted copy.
+template <class Op, bool Exclusive, class T>
+struct register_scan {
+  using A = carried<T>;
+  using D = hn::ScalableTag<A>;
+  using V = hn::Vec<D>;
+  using index = hwy::MakeUnsigned<A>;
+  static constexpr std::size_t lanes = 64 / sizeof(A);
+  V carry;
+
+  template <std::size_t Step>
+  static HWY_INLINE V shifted(V v, V otherwise) {
+    const D d;
+    const hn::RebindToUnsigned<D> du;
+    HWY_ALIGN static constexpr auto places = [] {
+      struct table {
+        index at[lanes];
+      } t{};
+      for (std::size_t i = 0; i < lanes; ++i) t.at[i] = static_cast<index>(i < Step ? i : i - Step);
+      return t;
+    }();
+    const V moved = hn::TableLookupLanes(v, hn::IndicesFromVec(d, hn::Load(du, places.at)));
+    return hn::IfThenElse(hn::FirstN(d, Step), otherwise, moved);
+  }
+  // Lanes below `Step` keep their value, and with it the sign of a zero.
+  template <std::size_t Step>
+  static HWY_INLINE V joined(V v) {
+    const D d;
+    return hn::IfThenElse(hn::FirstN(d, Step), v, Op::join(d, v, shifted<Step>(v, v)));
+  }
+
+  HWY_INLINE V block(V v) {
+    const D d;
+    const hn::RebindToUnsigned<D> du;
+    v = joined<4>(joined<2>(joined<1>(v)));
+    if constexpr (lanes == 16) v = joined<8>(v);
+    V result = Op::join(d, carry, v);
+    if constexpr (Exclusive) result = shifted<1>(result, carry);
+    const V last = hn::TableLookupLanes(v, hn::IndicesFromVec(d, hn::Set(du, static_cast<index>(lanes - 1))));
+    carry = Op::join(d, carry, last);
+    return result;
+  }
+
+  HWY_INLINE void run(const T* x, T* y, std::size_t count, bool reverse) {
+    const D d;
+    const hn::Rebind<T, D> dt;
+    carry = hn::Set(d, static_cast<A>(Op::start));
+    std::size_t i = 0;
+    if (reverse) {
+      for (; i + lanes <= count; i += lanes) {
+        const std::size_t at = count - i - lanes;
+        const V v = hn::Reverse(d, widened(hn::LoadU(dt, x + at)));
+        hn::StoreU(narrowed_to(dt, hn::Reverse(d, block(v))), dt, y + at);
+      }
+    } else {
+      for (; i + lanes <= count; i += lanes) {
+        hn::StoreU(narrowed_to(dt, block(widened(hn::LoadU(dt, x + i)))), dt, y + i);
+      }
+    }
+    if (i == count) return;
+    const std::size_t left = count - i;
+    if (!reverse) return store_first(dt, narrowed_to(dt, block(widened(load_first(dt, x + i, left)))), y + i, left);
+    HWY_ALIGN T part[lanes] = {};
+    std::reverse_copy(x, x + left, part);
+    hn::Store(narrowed_to(dt, block(widened(hn::Load(dt, part)))), dt, part);
+    std::reverse_copy(part, part + left, y);
+  }
+};
+#endif  // KG_AVX512
+
+template <class Op, bool Exclusive, class T>
+void scan_rows(const T* x, T* y, std::size_t rows, std::size_t count, bool reverse) {
+  constexpr bool is_float = std::is_floating_point_v<T>;
+  // Float products may not be reordered; for 64-bit integers there is no vector product that would pay.
+  if constexpr (std::is_same_v<Op, running_product> && (is_float || sizeof(T) == 8)) {
+    constexpr std::size_t together = 4;
+    std::size_t r = 0;
+    for (; r + together <= rows; r += together) {
+      scan_in_sequence<Op, together, Exclusive>(x + r * count, y + r * count, count, reverse);
+    }
+    for (; r < rows; ++r) scan_in_sequence<Op, 1, Exclusive>(x + r * count, y + r * count, count, reverse);
+  } else {
+    for (std::size_t r = 0; r < rows; ++r, x += count, y += count) {
+#if KG_AVX512
+      register_scan<Op, Exclusive, T>{}.run(x, y, count, reverse);
+#else
+      if constexpr (is_float) {
+        carried<T> carry = 0;
+        for (std::size_t i = 0; i < count; i += 8) {
+          const std::size_t n = std::min<std::size_t>(8, count - i), at = reverse ? count - i - n : i;
+          carry = sum_block<Exclusive>(x + at, y + at, n, reverse, carry);
+        }
+      } else {
+        scan_in_sequence<Op, 1, Exclusive>(x, y, count, reverse);
+      }
+#endif
+    }
+  }
+}
+
+// A strip of columns at a time, what they carry in a small array.
+template <class Op, bool Exclusive, class T>
+void scan_columns(const T* x, T* y, std::size_t count, std::size_t inner, bool reverse) {
+  using A = carried<T>;
+  const hn::ScalableTag<A> d;
+  const hn::Rebind<T, decltype(d)> dt;
+  constexpr std::size_t strip = 512;
+  HWY_ALIGN A carry[strip];
+  for (std::size_t j = 0; j < inner; j += strip) {
+    const std::size_t width = std::min(strip, inner - j);
+    std::fill_n(carry, width, static_cast<A>(Op::start));
+    for (std::size_t r = 0; r < count; ++r) {
+      const std::size_t at = (reverse ? count - 1 - r : r) * inner + j;
+      std::size_t i = 0;
+      for (; i + hn::Lanes(d) <= width; i += hn::Lanes(d)) {
+        const auto before = hn::LoadU(d, carry + i);
+        const auto after = Op::join(d, before, widened(hn::LoadU(dt, x + at + i)));
+        hn::StoreU(narrowed_to(dt, Exclusive ? before : after), dt, y + at + i);
+        hn::StoreU(after, d, carry + i);
+      }
+      for (; i < width; ++i) {
+        const A before = carry[i];
+        carry[i] = Op::join(before, static_cast<A>(x[at + i]));
+        y[at + i] = static_cast<T>(Exclusive ? before : carry[i]);
+      }
+    }
+  }
+}
+
+template <class Op, bool Exclusive, class T>
+void scan(const T* x, T* y, const scan_geometry& g) {
+  const std::size_t count = static_cast<std::size_t>(g.count), inner = static_cast<std::size_t>(g.inner);
+  if (count == 0 || inner == 0) return;
+  if (inner == 1) return scan_rows<Op, Exclusive>(x, y, static_cast<std::size_t>(g.outer), count, g.reverse);
+  for (std::int64_t o = 0; o < g.outer; ++o, x += count * inner, y += count * inner) {
+    scan_columns<Op, Exclusive>(x, y, count, inner, g.reverse);
+  }
+}
+
+template <class Op, class T>
+void run_scan(const void* const* in, void* const* out, const void* geometry) {
+  using U = typename wrapping<T>::type;
+  const scan_geometry& g = *static_cast<const scan_geometry*>(geometry);
+  const U* x = static_cast<const U*>(in[0]);
+  U* y = static_cast<U*>(out[0]);
+  g.exclusive ? scan<Op, true>(x, y, g) : scan<Op, false>(x, y, g);
+}
+
+}  // namespace
+}  // namespace kerngrad::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // include guard that toggles per target

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolution by register tiles that walk an image, framed with zeros or cut to the taps that a pixel reaches. Private
+// to kernels/; included once per target. A pixel's sum runs over its taps row by row on either way, and a padding of
+// zeros adds nothing to it, so both give the same bits wherever no weight is infinite or NaN.
+#if defined(KERNGRAD_KERNELS_CONV_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef KERNGRAD_KERNELS_CONV_INL
+#undef KERNGRAD_KERNELS_CONV_INL
+#else
+#define KERNGRAD_KERNELS_CONV_INL
+#endif
+
+#include <algorithm>
+#include <atomic>
+#include <vector>
+
+#include "kernels/window/conv_plan.h"
+#include "kernels/matmul/gemm-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace kerngrad::kernels::HWY_NAMESPACE {
+namespace {
+
+/// Packs the weights of the taps into panels of tile_columns. `swap` turns [in_c, out_c] round for the gradient.
+template <class T>
+void PackFilter(const direct_plan<T>& plan, bool swap) {
+  const std::ptrdiff_t k = plan.src_channels, n = plan.dst_channels;
+  for (std::ptrdiff_t j = 0; j < n; j += tile_columns<T>) {
+    const std::ptrdiff_t width = std::min(tile_columns<T>, n - j), padded = whole_vectors<T>(width);
+    T* panel = plan.panels + j * plan.depth();
+    for (const filter_tap<T>& tap : plan.taps) {
+      if (swap) {
+        PackTransposed(tap.weights + j * k, k, width, k, panel, padded);
+        ClearColumns(panel, k, width, padded);
+      } else {
+        PackRows(tap.weights + j, n, k, width, panel, padded);
+      }
+      panel += k * padded;
+    }
+  }
+}
+
+/// The windows of `rows` rows of pixels as rows of a matrix, for images so narrow that tiles along a row would be
+/// wasted. Rows are a vector longer than need be, lest those of a power of two all fall into one cache set.
+template <class T>
+const T* GatherWindows(const direct_plan<T>& plan, image_view<T> src, std::ptrdiff_t rows,
+                       const std::vector<std::ptrdiff_t>& offsets, std::ptrdiff_t row_length, scratch<T>& room) {
+  const std::ptrdiff_t length = plan.taps_per_run * plan.src_channels;
+  T* windows = room.reach(product_of(rows, plan.columns, row_length));
+  T* row = windows;
+  for (std::ptrdiff_t y = 0; y < rows; ++y) {
+    for (std::ptrdiff_t x = 0; x < plan.columns; ++x, row += row_length) {
+      T* to = row;
+      const T* window = src.data + y * plan.row_stride * src.pitch + x * plan.column_stride * plan.src_channels;
+      for (const std::ptrdiff_t offset : offsets) to = std::copy_n(window + offset, length, to);
+    }
+  }
+  return windows;
+}
+
+/// Pixels in lines, one tile behind the other along each: where lines and pixels lie in source and result.
+template <class T>
+struct tile_lines {
+  const T* from;
+  T* to;
+  std::ptrdiff_t lines, from_line, to_line, pixels;
+};
+
+/// All tiles of those lines; `tile` has what they share, a_step and ldc from pixel to pixel.
+template <class T>
+void RunTiles(const direct_plan<T>& plan, tile_args<T> tile, const tile_lines<T>& at) {
+  const std::ptrdiff_t n = plan.dst_channels;
+  const bool packed = plan.panels != nullptr;
+  const tile_kind kind{.strided = true, .narrow = !packed && n % lanes<T> != 0};
+  for (std::ptrdiff_t j = 0; j < n; j += tile_columns<T>) {
+    tile.columns = std::min(tile_columns<T>, n - j);
+    const std::ptrdiff_t whole = whole_vectors<T>(tile.columns);
+    tile.ldb = packed ? whole : n;
+    tile.b = packed ? plan.panels + j * plan.depth() : plan.taps.front().weights + j;
+    const int vectors = static_cast<int>(whole / lanes<T>);
+    for (std::ptrdiff_t y = 0; y < at.lines; ++y) {
+      for_even_parts(at.pixels, most_tile_rows(vectors), [&](std::ptrdiff_t x, std::ptrdiff_t pixels) {
+        tile.a = at.from + y * at.from_line + x * tile.a_step;
+        tile.c = at.to + y * at.to_line + x * tile.ldc + j;
+        gemm_tile(static_cast<int>(pixels), vectors, kind, tile);
+      });
+    }
+  }
+}
+
+/// Computes `rows` rows of output pixels from row `first_row` on; src begins with the frame of the first of them.
+template <class T>
+void DirectConv(const direct_plan<T>& plan, image_view<T> src, std::ptrdiff_t first_row, std::ptrdiff_t rows, T* dst,
+                scratch<T>& gathered) {
+  constexpr std::ptrdiff_t gathered_most = 1 << 18;  // elements, or a row of pixels
+  const std::ptrdiff_t columns = plan.columns, row_step = plan.row_stride * src.pitch, no_offset = 0;
+  const std::vector<std::ptrdiff_t> offsets = plan.offsets(src.pitch);
+  tile_args<T> tile{};
+  tile.runs = static_cast<std::ptrdiff_t>(offsets.size());
+  tile.run_length = plan.taps_per_run * plan.src_channels;
+  tile.run_offsets = offsets.data();
+  tile.a_step = plan.column_stride * plan.src_channels;
+  tile.ldc = plan.dst_pixel;
+  T* const to = dst + plan.dst_offset + first_row * plan.dst_row;
+  tile_lines<T> at{src.data, to, rows, row_step, plan.dst_row, columns};
+  const bool one_line = plan.dst_row == columns * plan.dst_pixel;  // the rows of the result are one long row
+  if (one_line && row_step == columns * tile.a_step) {
+    at.pixels = columns * rows;
+    at.lines = 1;
+  } else if (one_line && columns <= tile_rows / 2 && rows > 1) {
+    tile.run_length = plan.depth();
+    tile.a_step = tile.run_length + lanes<T>;
+    tile.runs = 1;
+    tile.run_offsets = &no_offset;
+    const std::ptrdiff_t most = std::max<std::ptrdiff_t>(1, gathered_most / (columns * tile.a_step));
+    for_even_parts(rows, most, [&](std::ptrdiff_t y, std::ptrdiff_t count) {
+      const image_view<T> part{src.data + y * row_step, src.pitch};
+      const T* windows = GatherWindows(plan, part, count, offsets, tile.a_step, gathered);
+      RunTiles(plan, tile, {windows, at.to + y * plan.dst_row, 1, 0, 0, columns * count});
+    });
+    return;
+  } else if (columns < rows && columns <= tile_rows / 2) {  // tiles down the columns are higher
+    tile.a_step = std::exchange(at.from_line, tile.a_step);
+    tile.ldc = std::exchange(at.to_line, tile.ldc);
+    at.pixels = std::exchange(at.lines, columns);
+  }
+  RunTiles(plan, tile, at);
+}
+
+/// Whether no element is infinite or NaN.
+template <class T>
+bool AllFinite(const T* p, std::ptrdiff_t count) {
+  const hn::ScalableTag<T> d;
+  using V = hn::Vec<decltype(d)>;
+  const V zero = hn::Zero(d);
+  V sum[4] = {zero, zero, zero, zero};
+  std::ptrdiff_t i = 0;
+  for (; i + 4 * lanes<T> <= count; i += 4 * lanes<T>) {
+    for (int q = 0; q < 4; ++q) sum[q] = hn::MulAdd(hn::LoadU(d, p + i + q * lanes<T>), zero, sum[q]);
+  }
+  for (; i + lanes<T> <= count; i += lanes<T>) sum[0] = hn::MulAdd(hn::LoadU(d, p + i), zero, sum[0]);
+  T rest = 0;
+  for (; i < count; ++i) rest += p[i] * T{0};
+  const V all = hn::Add(hn::Add(sum[0], sum[1]), hn::Add(sum[2], sum[3]));
+  return hn::AllTrue(d, hn::Eq(all, zero)) && rest == 0;
+}
+
+/// Computes each pixel by the taps that it reaches, straight from the images.
+template <class T>
+void RunCut(const conv_job<T>& job) {
+  std::fill_n(job.dst, job.images * job.dst_size, T{0});
+  scratch<T> panels;
+  for (const pixel_lattice& l : job.lattices) {
+    const std::vector<tap_run> columns = l.right.runs();
+    for (const tap_run& r : l.down.runs()) {
+      for (const tap_run& c : columns) {
+        const std::ptrdiff_t top = r.first * l.down.stride + l.down.at(r.low);
+        const std::ptrdiff_t left = c.first * l.right.stride + l.right.at(c.low);
+        direct_plan<T> plan = job.plan(l, r, c, l.down.at(r.low), l.right.at(c.low));
+        plan.panels = panels.reach(product_of(plan.depth(), whole_vectors<T>(job.dst_channels)));
+        PackFilter(plan, job.swap);
+        const std::ptrdiff_t pitch = job.src_columns * job.src_channels;
+        const image_chunks chunks(job.images, r.count, saturated_product(c.count, job.dst_channels, plan.depth()),
+                                  any_number);
+        run_in_chunks(chunks.count(), chunks.products(), [&](std::ptrdiff_t chunk) {
+          scratch<T> gathered;
+          chunks.visit(chunk, [&](image_rows part) {
+            const T* first = job.src + part.image * job.src_size() + (top + part.first * plan.row_stride) * pitch +
+                             left * job.src_channels;
+            DirectConv(plan, {first, pitch}, part.first, part.rows, job.dst + part.image * job.dst_size, gathered);
+          });
+        });
+      }
+    }
+  }
+}
+
+/// Whether all pixels of some rows of a lattice are finite whose windows the image cuts.
+template <class T>
+bool CutPixelsAreFinite(const pixel_lattice& l, std::ptrdiff_t first, std::ptrdiff_t rows, std::ptrdiff_t channels,
+                        const T* dst) {
+  const auto finite = [&](const T* row, std::ptrdiff_t begin, std::ptrdiff_t end) {
+    if (l.dst_pixel == channels) return AllFinite(row + begin * channels, (end - begin) * channels);
+    for (; begin < end; ++begin) {
+      if (!AllFinite(row + begin * l.dst_pixel, channels)) return false;
+    }
+    return true;
+  };
+  for (std::ptrdiff_t y = first; y < first + rows; ++y) {
+    const T* row = dst + l.dst_offset + y * l.dst_row;
+    const bool whole = y >= l.down.whole_low() && y < l.down.whole_high();
+    const std::ptrdiff_t low = whole ? l.right.whole_low() : l.right.count;
+    const std::ptrdiff_t high = whole ? l.right.whole_high() : l.right.count;
+    if (!finite(row, 0, low) || !finite(row, high, l.right.count)) return false;
+  }
+  return true;
+}
+
+/// Computes whole windows over images framed with zeros. With `look`, whether all pixels with zeros in their windows
+/// are finite; else true.
+template <class T>
+bool RunFramed(const conv_job<T>& job, const frame_of_rows& frames, bool look) {
+  if (!job.covered) std::fill_n(job.dst, job.images * job.dst_size, T{0});
+  std::vector<direct_plan<T>> plans;
+  std::ptrdiff_t depth = 0;
+  std::int64_t products_per_row = 0;
+  for (const pixel_lattice& l : job.lattices) {
+    plans.push_back(job.plan(l, {0, l.down.count, 0, l.down.taps()}, {0, l.right.count, 0, l.right.taps()},
+                             -frames.all.top, -frames.all.left));
+    depth += plans.back().depth();
+    products_per_row =
+        saturated_sum(products_per_row, saturated_product(l.right.count, job.dst_channels, plans.back().depth()));
+  }
+  scratch<T> panels;
+  const auto lies_flat = [&](const direct_plan<T>& p) {
+    const auto last = static_cast<std::ptrdiff_t>(p.taps.size()) - 1;
+    return p.taps.back().weights - p.taps.front().weights == last * job.src_channels * job.dst_channels;
+  };
+  if (!job.keep_flat || !lies_flat(plans.front())) {
+    T* next = panels.reach(product_of(depth, whole_vectors<T>(job.dst_channels)));
+    for (direct_plan<T>& plan : plans) {
+      plan.panels = next;
+      PackFilter(plan, job.swap);
+      next += plan.depth() * whole_vectors<T>(job.dst_channels);
+    }
+  }
+  const image_chunks chunks(job.images, frames.rows, products_per_row, any_number);
+  std::atomic<bool> finite = true;
+  run_in_chunks(chunks.count(), chunks.products(), [&](std::ptrdiff_t chunk) {
+    scratch<T> image, gathered;
+    chunks.visit(chunk, [&](image_rows part) {
+      const image_view<T> src = framed(job.src + part.image * job.src_size(), job.src_rows, job.src_columns,
+                                       job.src_channels, frames.part(part.first, part.rows), image);
+      T* dst = job.dst + part.image * job.dst_size;
+      for (std::size_t i = 0; i < plans.size(); ++i) {
+        const std::ptrdiff_t count = std::min(plans[i].rows - part.first, part.rows);
+        if (count <= 0) continue;
+        DirectConv(plans[i], src, part.first, count, dst, gathered);
+        if (look && !CutPixelsAreFinite(job.lattices[i], part.first, count, job.dst_channels, dst)) {
+          finite.store(false, std::memory_order_relaxed);
+        }
+      }
+    });
+  });
+  return finite.load(std::memory_order_relaxed);
+}
+
+/// Computes the job by the way that suits it. What is asked about infinite weights is what takes less to ask: weights
+/// beforehand, or afterwards the pixels that a product of one with a padding's zero would have made NaN.
+template <class T>
+void RunConv(const conv_job<T>& job) {
+  const frame_of_rows frames(job.lattices);
+  if (frames.all.inside(job.src_rows, job.src_columns)) {
+    RunFramed(job, frames, false);
+    return;
+  }
+  if (!frames.all.is_worth_copying(job.src_rows * job.src_columns, job.filter_h * job.filter_w)) return RunCut(job);
+  std::int64_t cut = 0;
+  for (const pixel_lattice& l : job.lattices) cut += l.cut_pixels();
+  const bool ask_first = job.weights() <= saturated_product(cut, job.images, job.dst_channels);
+  if (ask_first && !AllFinite(job.w, job.weights())) return RunCut(job);
+  if (!RunFramed(job, frames, !ask_first) && !AllFinite(job.w, job.weights())) RunCut(job);
+}
+
+}  // namespace
+}  // namespace kerngrad::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif  // include guard per target

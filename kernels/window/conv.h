@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Entry points of the two-dimensional convolution and its gradients.
+#pragma once
+#include "kernels/window/window.h"
+
+namespace kerngrad::kernels {
+
+// The geometry is a window_geometry; x is [batch, in_h, in_w, in_c], the filter w [filter_h, filter_w, in_c, out_c],
+// y [batch, out_h, out_w, out_c]. Operands:
+//   Conv2D                in = {x, w}    out = {y}
+//   Conv2DBackpropInput   in = {dy, w}   out = {dx}
+//   Conv2DBackpropFilter  in = {x, dy}   out = {dw}
+#define KG_CONV_KERNELS(X) KG_FLOATS(X, Conv2D) KG_FLOATS(X, Conv2DBackpropInput) KG_FLOATS(X, Conv2DBackpropFilter)
+
+#define KG_DECLARE_CONV(Name, type) void Name##_##type(const void* const* in, void* const* out, const void* geometry);
+KG_CONV_KERNELS(KG_DECLARE_CONV)
+#undef KG_DECLARE_CONV
+
+inline constexpr entry conv_simd[] = {
+#define KG_ENTRY_CONV(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
+    KG_CONV_KERNELS(KG_ENTRY_CONV)
+#undef KG_ENTRY_CONV
+};
+
+}  // namespace kerngrad::kernels

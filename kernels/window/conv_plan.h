@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a convolution is taken apart: the taps of an axis, frames of an image, chunks of a batch. Plain C++, private to
+// kernels/.
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/common/chunks.h"
+#include "kernels/common/scratch.h"
+#include "kernels/window/window.h"
+
+namespace kerngrad::kernels {
+
+/// Pixels [first, first + count) of an axis of the result that taps [low, high) reach, and no other tap.
+struct tap_run {
+  std::ptrdiff_t first, count, low, high;
+};
+
+/// One axis of a convolution as its result sees it: pixel p reads, through tap i, the source at p * stride + offset[i],
+/// or nothing where that is outside. Offsets ascend. Filter elements that lie in the padding for every pixel are no
+/// taps, so there are never more than the result can meet.
+struct tap_axis {
+  std::ptrdiff_t count, stride, size;               // pixels of the result, steps in the source, pixels of the source
+  std::vector<std::ptrdiff_t> offset{}, element{};  // element: the tap's position in the filter
+
+  /// Those of a filter, from the image's side.
+  static tap_axis of_filter(std::ptrdiff_t out, std::ptrdiff_t in, std::ptrdiff_t filter, std::ptrdiff_t stride,
+                            std::ptrdiff_t dilation, std::ptrdiff_t pad) {
+    tap_axis axis{out, stride, in};
+    for (std::ptrdiff_t k = 0; k < filter; ++k) axis.add(k * dilation - pad, k);
+    return axis;
+  }
+
+  void add(std::ptrdiff_t at, std::ptrdiff_t filter_element) {
+    if (pixels_inside(at).count() == 0) return;
+    offset.push_back(at);
+    element.push_back(filter_element);
+  }
+  /// The pixels that find a tap at this offset inside the source.
+  clipped_axis pixels_inside(std::ptrdiff_t at) const { return {at, count, stride, size}; }
+
+  std::ptrdiff_t taps() const { return static_cast<std::ptrdiff_t>(offset.size()); }
+  std::ptrdiff_t at(std::ptrdiff_t i) const { return offset[static_cast<std::size_t>(i)]; }
+  std::ptrdiff_t element_of(std::ptrdiff_t i) const { return element[static_cast<std::size_t>(i)]; }
+  /// Taps [low, high) read pixels of the source that follow each other.
+  bool joins(std::ptrdiff_t low, std::ptrdiff_t high) const { return at(high - 1) - at(low) == high - 1 - low; }
+  /// Pixels [low, high) that find all taps inside.
+  std::ptrdiff_t whole_low() const { return pixels_inside(offset.front()).low; }
+  std::ptrdiff_t whole_high() const { return std::max(whole_low(), pixels_inside(offset.back()).high); }
+
+  /// The pixels by the taps that they reach; those that reach none are left out.
+  std::vector<tap_run> runs() const {
+    std::vector<tap_run> found;
+    std::ptrdiff_t low = taps(), high = taps();
+    for (std::ptrdiff_t p = 0; p < count; ++p) {
+      while (low > 0 && p * stride + at(low - 1) >= 0) --low;
+      while (high > 0 && p * stride + at(high - 1) >= size) --high;
+      if (low >= high) continue;
+      tap_run* last = found.empty() ? nullptr : &found.back();
+      const bool same = last && last->low == low && last->high == high && last->first + last->count == p;
+      if (same) ++last->count;
+      else found.push_back({p, 1, low, high});
+    }
+    return found;
+  }
+};
+
+// An image [rows, columns, channels]; `pitch` elements from row to row.
+template <class T>
+struct image_view {
+  const T* data;
+  std::ptrdiff_t pitch;
+};
+
+/// The window of an image that a kernel walks: starts `top` rows above and `left` columns before the image.
+struct frame {
+  std::ptrdiff_t top, left, rows, columns;
+
+  bool inside(std::ptrdiff_t image_rows, std::ptrdiff_t image_columns) const {
+    return top <= 0 && left <= 0 && rows - top <= image_rows && columns - left <= image_columns;
+  }
+  /// Whether a copy takes no more than a few times what image and filter take. Where it would, or where padding must
+  /// not be multiplied, pixels are computed by the taps that they reach.
+  bool is_worth_copying(std::ptrdiff_t image_pixels, std::ptrdiff_t taps) const {
+    return saturated_product(rows, columns) <= saturated_product(4, saturated_sum(image_pixels, taps));
+  }
+};
+
+/// The frame of an image in memory: the image itself where it holds the frame, else a copy with zeros around it.
+template <class T>
+image_view<T> framed(const T* image, std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t channels, frame f,
+                     scratch<T>& room) {
+  if (f.inside(rows, columns)) return {image + (-f.top * columns - f.left) * channels, columns * channels};
+  const std::ptrdiff_t pitch = product_of(f.columns, channels);
+  T* copy = room.reach(product_of(f.rows, pitch));
+  const std::ptrdiff_t begin = std::clamp<std::ptrdiff_t>(f.left, 0, f.columns);
+  const std::ptrdiff_t end = std::clamp<std::ptrdiff_t>(f.left + columns, begin, f.columns);
+  for (std::ptrdiff_t y = 0; y < f.rows; ++y) {
+    T* row = copy + y * pitch;
+    const std::ptrdiff_t source = y - f.top;
+    if (source < 0 || source >= rows || begin == end) {
+      std::fill_n(row, pitch, T{0});
+      continue;
+    }
+    std::fill_n(row, begin * channels, T{0});
+    std::copy_n(image + (source * columns + begin - f.left) * channels, (end - begin) * channels,
+                row + begin * channels);
+    std::fill_n(row + end * channels, pitch - end * channels, T{0});
+  }
+  return {copy, pitch};
+}
+
+/// One position of the filter: how far its elements lie from the first element of the window, and its weights.
+template <class T>
+struct filter_tap {
+  std::ptrdiff_t row, column;
+  const T* weights;  // [in_c, out_c]
+};
+
+/// A direct convolution over one image: which taps, which output pixels, and the filter packed for the tiles.
+template <class T>
+struct direct_plan {
+  std::ptrdiff_t rows = 0, columns = 0;                       // output pixels
+  std::ptrdiff_t row_stride = 1, column_stride = 1;           // in pixels of the frame
+  std::ptrdiff_t dst_offset = 0, dst_row = 0, dst_pixel = 0;  // in elements
+  std::ptrdiff_t src_channels = 0, dst_channels = 0;
+  std::vector<filter_tap<T>> taps{};
+  std::ptrdiff_t taps_per_run = 1;  // taps that follow each other without a gap in the frame
+  T* panels = nullptr;              // the packed filter; where there is none, the taps' weights follow each other
+
+  std::ptrdiff_t depth() const { return static_cast<std::ptrdiff_t>(taps.size()) * src_channels; }
+  std::vector<std::ptrdiff_t> offsets(std::ptrdiff_t pitch) const {
+    std::vector<std::ptrdiff_t> found;
+    for (std::size_t t = 0; t < taps.size(); t += static_cast<std::size_t>(taps_per_run)) {
+      found.push_back(taps[t].row * pitch + taps[t].column * src_channels);
+    }
+    return found;
+  }
+  /// The taps at these rows and columns of a filter whose elements have `size` weights each; `top` and `left` are the
+  /// offsets at which the window begins.
+  void take_taps(const tap_axis& down, tap_run r, const tap_axis& right, tap_run c, std::ptrdiff_t top,
+                 std::ptrdiff_t left, const T* w, std::ptrdiff_t filter_w, std::ptrdiff_t size) {
+    taps.clear();
+    for (std::ptrdiff_t i = r.low; i < r.high; ++i) {
+      for (std::ptrdiff_t j = c.low; j < c.high; ++j) {
+        taps.push_back(
+            {down.at(i) - top, right.at(j) - left, w + (down.element_of(i) * filter_w + right.element_of(j)) * size});
+      }
+    }
+    taps_per_run = right.joins(c.low, c.high) ? c.high - c.low : 1;
+  }
+};
+
+/// Pixels of a result at even distances, and the axes by which they read the source.
+struct pixel_lattice {
+  const tap_axis &down, &right;
+  std::ptrdiff_t dst_offset, dst_row, dst_pixel;
+
+  std::ptrdiff_t cut_pixels() const {
+    return down.count * right.count - (down.whole_high() - down.whole_low()) * (right.whole_high() - right.whole_low());
+  }
+};
+
+/// A batch of images and what is computed of them: the lattices of the result that have taps.
+template <class T>
+struct conv_job {
+  const T* src;
+  std::ptrdiff_t images, src_rows, src_columns, src_channels;
+  T* dst;
+  std::ptrdiff_t dst_size, dst_channels;  // of an image of the result
+  const T* w;
+  std::ptrdiff_t filter_h, filter_w;
+  bool swap;       // the filter's channels
+  bool keep_flat;  // few pixels: the filter is read where it lies, if it can be
+  bool covered;    // every pixel of the result belongs to a lattice
+  std::vector<pixel_lattice> lattices{};
+
+  std::ptrdiff_t weights() const { return filter_h * filter_w * src_channels * dst_channels; }
+  std::ptrdiff_t src_size() const { return src_rows * src_columns * src_channels; }
+
+  /// The plan of a part of a lattice, whose windows begin at these offsets of the source.
+  direct_plan<T> plan(const pixel_lattice& l, tap_run r, tap_run c, std::ptrdiff_t top, std::ptrdiff_t left) const {
+    direct_plan<T> p;
+    p.rows = r.count;
+    p.columns = c.count;
+    p.row_stride = l.down.stride;
+    p.column_stride = l.right.stride;
+    p.dst_offset = l.dst_offset + r.first * l.dst_row + c.first * l.dst_pixel;
+    p.dst_row = l.dst_row;
+    p.dst_pixel = l.dst_pixel;
+    p.src_channels = src_channels;
+    p.dst_channels = dst_channels;
+    p.take_taps(l.down, r, l.right, c, top, left, w, filter_w, src_channels * dst_channels);
+    return p;
+  }
+};
+
+/// The frame of all lattices, and how it grows with the rows of the result.
+struct frame_of_rows {
+  frame all{};
+  std::ptrdiff_t rows = 0, step = 1;
+
+  explicit frame_of_rows(const std::vector<pixel_lattice>& lattices) {
+    std::ptrdiff_t top = PTRDIFF_MAX, left = PTRDIFF_MAX, bottom = PTRDIFF_MIN, right = PTRDIFF_MIN;
+    for (const pixel_lattice& l : lattices) {
+      top = std::min(top, l.down.offset.front());
+      left = std::min(left, l.right.offset.front());
+      bottom = std::max(bottom, l.down.offset.back() + (l.down.count - 1) * l.down.stride + 1);
+      right = std::max(right, l.right.offset.back() + (l.right.count - 1) * l.right.stride + 1);
+      rows = std::max(rows, l.down.count);
+      step = l.down.stride;
+    }
+    all = {-top, -left, bottom - top, right - left};
+  }
+  frame part(std::ptrdiff_t first, std::ptrdiff_t count) const {
+    return {all.top - first * step, all.left, all.rows - (rows - count) * step, all.columns};
+  }
+};
+
+/// Rows [first, first + rows) of image `image`.
+struct image_rows {
+  std::ptrdiff_t image, first, rows;
+};
+
+/// The rows of a batch of images in chunks: some images each, or large images in even parts. Chunks follow from the
+/// shape alone; `most` limits how many there are.
+class image_chunks {
+ public:
+  image_chunks(std::ptrdiff_t images, std::ptrdiff_t rows, std::int64_t products_per_row, std::ptrdiff_t most)
+      : images_(images,
+                std::max({std::ptrdiff_t{1}, worth(products_of_images, saturated_product(rows, products_per_row)),
+                          (images + most - 1) / most})),
+        parts_(rows,
+               images_.longest() > 1 || images >= most
+                   ? std::max<std::ptrdiff_t>(rows, 1)
+                   : std::max<std::ptrdiff_t>({1, worth(products_of_rows, products_per_row), rows * images / most})),
+        products_(saturated_product(images, rows, products_per_row)) {}
+
+  std::ptrdiff_t count() const { return images_.count * parts_.count; }
+  std::int64_t products() const { return products_; }
+
+  /// Calls body(image_rows) for each image of a chunk.
+  template <class Body>
+  void visit(std::ptrdiff_t chunk, const Body& body) const {
+    const std::ptrdiff_t some = chunk / parts_.count, part = chunk % parts_.count, first = images_.begin(some);
+    for (std::ptrdiff_t i = first; i < first + images_.size(some); ++i) {
+      body(image_rows{i, parts_.begin(part), parts_.size(part)});
+    }
+  }
+
+ private:
+  // More than is worth a thread: each chunk sets out anew, and the frames of neighbouring rows overlap.
+  static constexpr std::int64_t products_of_images = 4 * products_worth_threads;
+  static constexpr std::int64_t products_of_rows = 8 * products_worth_threads;
+  static std::ptrdiff_t worth(std::int64_t products, std::int64_t of_one) {
+    return products / std::max<std::int64_t>(1, of_one);
+  }
+
+  even_parts images_, parts_;
+  std::int64_t products_;
+};
+inline constexpr std::ptrdiff_t any_number = 1 << 30;
+
+}  // namespace kerngrad::kernels

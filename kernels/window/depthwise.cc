@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// Depthwise convolution over vectors of channels. A multiplier above 1 is reduced to 1 by repeating the channels of
+// the input: the filter [filter_h, filter_w, in_c, multiplier] is [filter_h, filter_w, out_c] as it lies.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/window/depthwise.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "kernels/window/depthwise-grad-inl.h"
+#include "kernels/window/depthwise-inl.h"
+#include "kernels/window/depthwise.h"
+#include "kernels/window/depthwise_plan.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace kerngrad::kernels::HWY_NAMESPACE {
+namespace {
+
+/// The convolution for a larger multiplier.
+template <class T>
+void ForwardRepeated(const window_geometry& g, const T* x, const T* w, T* y) {
+  if (repeats_all(g)) {
+    scratch<T> wide(product_of(input_count(g), g.out_c / g.in_c));
+    repeat(x, input_count(g), g.out_c / g.in_c, wide.data());
+    Forward(widened(g), wide.data(), w, y);
+    return;
+  }
+  const row_chunks chunks(g.batch * g.out_h, saturated_product(g.out_w, g.out_c, g.filter_h, g.filter_w));
+  run_in_chunks(chunks.count, chunks.products, [&](std::ptrdiff_t chunk) {
+    scratch<T> room;
+    for (std::ptrdiff_t row = chunks.low(chunk); row < chunks.high(chunk); ++row) {
+      const repeated_rows<T> r(g, x + row / g.out_h * g.in_h * g.in_w * g.in_c, row % g.out_h, room);
+      T* to = y + row * g.out_w * g.out_c;
+      if (r.g.in_h > 0) ForwardRows(r.g, r.x, w + r.weights, to, 0, 1);
+      else std::fill_n(to, g.out_w * g.out_c, T{0});
+    }
+  });
+}
+
+/// sums[i] = the sum of `multiplier` elements.
+template <class T>
+void AddUp(const T* from, std::ptrdiff_t count, std::ptrdiff_t multiplier, T* sums) {
+  for (std::ptrdiff_t i = 0; i < count; ++i) {
+    T sum = 0;
+    for (std::ptrdiff_t q = 0; q < multiplier; ++q) sum += *from++;
+    sums[i] = sum;
+  }
+}
+
+/// The gradient for multiplier 1 and stride 1: the convolution of dy with the filter turned round.
+template <class T>
+void TurnedForward(const window_geometry& forward, const T* dy, const T* w, T* dx) {
+  window_geometry g = forward;
+  scratch<T> turned(product_of(g.filter_h, g.filter_w, g.in_c));
+  T* to = turned.data();
+  for (std::ptrdiff_t tap = g.filter_h * g.filter_w - 1; tap >= 0; --tap) {
+    to = std::copy_n(w + tap * g.in_c, g.in_c, to);
+  }
+  std::swap(g.in_h, g.out_h);
+  std::swap(g.in_w, g.out_w);
+  g.pad_top = (g.filter_h - 1) * g.dilation_h - g.pad_top;
+  g.pad_left = (g.filter_w - 1) * g.dilation_w - g.pad_left;
+  Forward(g, dy, turned.data(), dx);
+}
+
+/// The gradient for any stride: every input pixel gathers from the output pixels it reached. Those of equal remainder
+/// modulo the stride do so alike. With a multiplier above 1 a row of gradients of out_c channels is gathered first, and
+/// added up for each channel of the input.
+template <class T>
+void GatherGradient(const window_geometry& all, const T* dy, const T* w, T* dx) {
+  const window_geometry g = widened(all);
+  const std::ptrdiff_t multiplier = all.out_c / all.in_c;
+  const phase_reaches row_phases = reaches_by_phase(g.in_h, g.out_h, g.filter_h, g.stride_h, g.dilation_h, g.pad_top);
+  const phase_reaches column_phases =
+      reaches_by_phase(g.in_w, g.out_w, g.filter_w, g.stride_w, g.dilation_w, g.pad_left);
+  const bool every_column = static_cast<std::ptrdiff_t>(column_phases.size()) == std::min(g.stride_w, g.in_w);
+  const row_chunks chunks(g.batch * g.in_h, saturated_product(g.out_w, g.in_c, g.filter_h, g.filter_w) / g.stride_h);
+  run_in_chunks(chunks.count, chunks.products, [&](std::ptrdiff_t chunk) {
+    std::vector<reach> rows;
+    scratch<T> wide;
+    if (multiplier > 1) wide.reach(product_of(g.in_w, g.in_c));
+    for (std::ptrdiff_t row = chunks.low(chunk); row < chunks.high(chunk); ++row) {
+      const std::ptrdiff_t b = row / g.in_h, iy = row % g.in_h;
+      rows.clear();
+      if (const auto phase = row_phases.find(iy % g.stride_h); phase != row_phases.end()) {
+        for (const reach& r : phase->second) {
+          const std::ptrdiff_t output = r.output + iy / g.stride_h;
+          if (output >= 0 && output < g.out_h) rows.push_back({output, r.tap});
+        }
+      }
+      T* const narrow = dx + row * g.in_w * all.in_c;
+      T* const to = multiplier > 1 ? wide.data() : narrow;
+      if (rows.empty() || !every_column) std::fill_n(to, g.in_w * g.in_c, T{0});
+      for (const auto& [p, columns] : column_phases) {
+        if (rows.empty()) break;
+        const gathered_row<T> r{g, dy + b * g.out_h * g.out_w * g.in_c, w, to + p * g.in_c, rows, columns};
+        GatherRow(r, (g.in_w - p + g.stride_w - 1) / g.stride_w);
+      }
+      if (multiplier > 1) AddUp(to, g.in_w * all.in_c, multiplier, narrow);
+    }
+  });
+}
+
+/// The filter's gradient. Chunks of rows have sums of their own, which are added up in their order.
+template <class T>
+void FilterGradient(const window_geometry& g, const T* x, const T* dy, T* dw) {
+  const std::ptrdiff_t size = g.filter_h * g.filter_w * g.out_c, multiplier = g.out_c / g.in_c;
+  if (output_count(g) == 0) {
+    std::fill_n(dw, size, T{0});
+    return;
+  }
+  scratch<T> room;
+  const T* wide = multiplier == 1 ? x : nullptr;
+  if (multiplier > 1 && repeats_all(g)) {
+    wide = room.reach(product_of(input_count(g), multiplier));
+    repeat(x, input_count(g), multiplier, room.data());
+  }
+  const row_chunks chunks(g.batch * g.out_h, saturated_product(g.out_w, size));
+  scratch<T> others(product_of(chunks.count - 1, size));
+  run_in_chunks(chunks.count, chunks.products, [&](std::ptrdiff_t i) {
+    T* sums = i == 0 ? dw : others.data() + (i - 1) * size;
+    std::fill_n(sums, size, T{0});
+    if (wide != nullptr) {
+      AddFilterGradient(widened(g), wide, dy, sums, chunks.low(i), chunks.high(i));
+      return;
+    }
+    scratch<T> rows;
+    for (std::ptrdiff_t row = chunks.low(i); row < chunks.high(i); ++row) {
+      const repeated_rows<T> r(g, x + row / g.out_h * g.in_h * g.in_w * g.in_c, row % g.out_h, rows);
+      AddFilterGradient(r.g, r.x, dy + row * g.out_w * g.out_c, sums + r.weights, 0, 1);
+    }
+  });
+  for (std::ptrdiff_t i = 0; i + 1 < chunks.count; ++i) {
+    const T* other = others.data() + i * size;
+    for (std::ptrdiff_t k = 0; k < size; ++k) dw[k] += other[k];
+  }
+}
+
+/// DepthwiseConv2dNative. Sums in the type itself by fused multiply-add where the target has it, taps row by row,
+/// padding left out; |error| <= k * eps * sum |x * w| with k = filter_h * filter_w.
+/// Reference: kernels/window/reference_depthwise.cc.
+template <class T>
+void DepthwiseConv2dNative(const void* const* in, void* const* out, const void* geometry) {
+  const auto& g = *static_cast<const window_geometry*>(geometry);
+  const T* x = static_cast<const T*>(in[0]);
+  const T* w = static_cast<const T*>(in[1]);
+  T* y = static_cast<T*>(out[0]);
+  if (g.in_c == g.out_c) {
+    Forward(g, x, w, y);
+  } else if (g.out_c > 0) {
+    ForwardRepeated(g, x, w, y);
+  }
+}
+
+/// DepthwiseConv2dNativeBackpropInput. Numerics as for the convolution with k = filter_h * filter_w * multiplier.
+/// Reference: kernels/window/reference_depthwise.cc.
+template <class T>
+void DepthwiseConv2dNativeBackpropInput(const void* const* in, void* const* out, const void* geometry) {
+  const auto& g = *static_cast<const window_geometry*>(geometry);
+  const T* dy = static_cast<const T*>(in[0]);
+  const T* w = static_cast<const T*>(in[1]);
+  T* dx = static_cast<T*>(out[0]);
+  if (g.out_c == 0 || g.in_c == 0) {
+    std::fill_n(dx, input_count(g), T{0});
+  } else if (g.stride_h != 1 || g.stride_w != 1) {
+    GatherGradient(g, dy, w, dx);
+  } else if (g.in_c == g.out_c) {
+    TurnedForward(g, dy, w, dx);
+  } else {
+    const std::ptrdiff_t multiplier = g.out_c / g.in_c;
+    scratch<T> wide(product_of(input_count(g), multiplier));
+    TurnedForward(widened(g), dy, w, wide.data());
+    AddUp(wide.data(), input_count(g), multiplier, dx);
+  }
+}
+
+/// DepthwiseConv2dNativeBackpropFilter: sums of a row of pixels, added up row after row.
+/// |error| <= k * eps * sum |x * dy| with k = batch * out_h * out_w. Reference: kernels/window/reference_depthwise.cc.
+template <class T>
+void DepthwiseConv2dNativeBackpropFilter(const void* const* in, void* const* out, const void* geometry) {
+  const auto& g = *static_cast<const window_geometry*>(geometry);
+  const T* x = static_cast<const T*>(in[0]);
+  const T* dy = static_cast<const T*>(in[1]);
+  T* dw = static_cast<T*>(out[0]);
+  if (g.out_c > 0) FilterGradient(g, x, dy, dw);
+}
+
+}  // namespace
+
+#define KG_DEFINE_DEPTHWISE(Name, type)                                               \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
+    Name<storage_t<dtype::type>>(in, out, geometry);                                  \
+  }
+KG_DEPTHWISE_KERNELS(KG_DEFINE_DEPTHWISE)
+#undef KG_DEFINE_DEPTHWISE
+
+}  // namespace kerngrad::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+#include "kernels/common/dispatch.h"
+
+namespace kerngrad::kernels {
+#define KG_DISPATCH_DEPTHWISE(Name, type)                                             \
+  KG_TARGETS_OF(Name##_##type);                                                       \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
+    KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
+  }
+KG_DEPTHWISE_KERNELS(KG_DISPATCH_DEPTHWISE)
+#undef KG_DISPATCH_DEPTHWISE
+}  // namespace kerngrad::kernels
+#endif

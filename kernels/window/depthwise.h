@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Entry points of the depthwise convolution and its gradients.
+#pragma once
+#include "kernels/window/window.h"
+
+namespace kerngrad::kernels {
+
+// The geometry is a window_geometry with out_c = in_c * multiplier; the filter w is [filter_h, filter_w, in_c,
+// multiplier] and output channel c * multiplier + q comes from input channel c. Operands:
+//   DepthwiseConv2dNative                in = {x, w}    out = {y}
+//   DepthwiseConv2dNativeBackpropInput   in = {dy, w}   out = {dx}
+//   DepthwiseConv2dNativeBackpropFilter  in = {x, dy}   out = {dw}
+#define KG_DEPTHWISE_KERNELS(X)       \
+  KG_FLOATS(X, DepthwiseConv2dNative) \
+  KG_FLOATS(X, DepthwiseConv2dNativeBackpropInput) KG_FLOATS(X, DepthwiseConv2dNativeBackpropFilter)
+
+#define KG_DECLARE_DEPTHWISE(Name, type) \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry);
+KG_DEPTHWISE_KERNELS(KG_DECLARE_DEPTHWISE)
+#undef KG_DECLARE_DEPTHWISE
+
+inline constexpr entry depthwise_simd[] = {
+#define KG_ENTRY_DEPTHWISE(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
+    KG_DEPTHWISE_KERNELS(KG_ENTRY_DEPTHWISE)
+#undef KG_ENTRY_DEPTHWISE
+};
+
+}  // namespace kerngrad::kernels

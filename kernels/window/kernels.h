@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// All kernels of the family: for every CPU target, and of the backend `reference`.
+#pragma once
+#include "kernels/common/list_of.h"
+#include "kernels/window/conv.h"
+#include "kernels/window/depthwise.h"
+#include "kernels/window/pool.h"
+#include "kernels/window/reference_conv.h"
+#include "kernels/window/reference_depthwise.h"
+#include "kernels/window/reference_pool.h"
+
+namespace kerngrad::kernels {
+
+inline constexpr auto window_kernel_list = list_of(conv_simd, depthwise_simd, pool_simd);
+namespace reference {
+inline constexpr auto window_kernel_list = list_of(conv_reference, depthwise_reference, pool_reference);
+}
+
+}  // namespace kerngrad::kernels

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pooling over NHWC images: each window is clipped to the image once, then its elements are vectors of channels.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/window/pool.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+
+#include "kernels/elementwise/elementwise-inl.h"
+#include "kernels/window/pool.h"
+#include "kernels/common/target-inl.h"
+
+#ifndef KERNGRAD_KERNELS_POOL_COMMON
+#define KERNGRAD_KERNELS_POOL_COMMON
+namespace kerngrad::kernels {
+namespace {
+
+/// The part of a window inside the image: `rows` by `columns` elements, `first` elements into the stack of images,
+/// neighbours `row_step` and `column_step` apart.
+struct clipped_window {
+  std::ptrdiff_t first, rows, columns, row_step, column_step;
+  std::ptrdiff_t count() const { return rows * columns; }
+};
+
+/// Calls body(window, output offset, pixels) for all output pixels in row-major order: those of a row whose windows no
+/// side of the image cuts at once, the windows stride_w * in_c elements apart, others one by one.
+template <class Body>
+void for_each_run(const window_geometry& g, Body body) {
+  const clipped_axis uncut(0, g.filter_w, 1, g.filter_w);
+  const std::ptrdiff_t room = g.in_w + g.pad_left - (g.filter_w - 1) * g.dilation_w;
+  const std::ptrdiff_t low = g.pad_left > 0 ? (g.pad_left + g.stride_w - 1) / g.stride_w : 0;
+  const std::ptrdiff_t high = std::min(room > 0 ? (room + g.stride_w - 1) / g.stride_w : 0, g.out_w);
+  std::ptrdiff_t at = 0;
+  for (std::ptrdiff_t b = 0; b < g.batch; ++b) {
+    for (std::ptrdiff_t oy = 0; oy < g.out_h; ++oy) {
+      const clipped_axis rows(oy * g.stride_h - g.pad_top, g.filter_h, g.dilation_h, g.in_h);
+      for (std::ptrdiff_t ox = 0, pixels = 1; ox < g.out_w; ox += pixels, at += pixels * g.in_c) {
+        const std::ptrdiff_t left = ox * g.stride_w - g.pad_left;
+        const bool whole = ox >= low && ox < high;
+        pixels = whole ? high - ox : 1;
+        const clipped_axis columns = whole ? uncut : clipped_axis(left, g.filter_w, g.dilation_w, g.in_w);
+        clipped_window w{0, rows.count(), columns.count(), g.dilation_h * g.in_w * g.in_c, g.dilation_w * g.in_c};
+        if (w.count() > 0) {
+          const std::ptrdiff_t iy = oy * g.stride_h - g.pad_top + rows.low * g.dilation_h;
+          const std::ptrdiff_t ix = left + columns.low * g.dilation_w;
+          w.first = ((b * g.in_h + iy) * g.in_w + ix) * g.in_c;
+        }
+        body(w, at, pixels);
+      }
+    }
+  }
+}
+
+/// Calls body(window, output offset) for every output pixel in row-major order.
+template <class Body>
+void for_each_window(const window_geometry& g, Body body) {
+  for_each_run(g, [&](clipped_window w, std::ptrdiff_t at, std::ptrdiff_t pixels) {
+    for (; pixels > 0; --pixels, w.first += g.stride_w * g.in_c, at += g.in_c) body(w, at);
+  });
+}
+
+}  // namespace
+}  // namespace kerngrad::kernels
+#endif  // KERNGRAD_KERNELS_POOL_COMMON
+
+HWY_BEFORE_NAMESPACE();
+namespace kerngrad::kernels::HWY_NAMESPACE {
+namespace {
+
+// The value below every other: what an empty maximum is.
+template <class T>
+constexpr T lowest() {
+  return std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
+}
+
+// x where it is larger, else best: also where x is NaN or a zero of the other sign.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V Larger(D, V best, V x) {
+#if KG_MAX_GIVES_SECOND
+  return hn::Max(x, best);  // gives the second of its operands unless the first is larger
+#else
+  return hn::IfThenElse(hn::Gt(x, best), x, best);
+#endif
+}
+
+// How the channels of a step are read and written: a whole vector, or the first lanes of one.
+struct whole_vector {
+  template <class D, class T>
+  HWY_INLINE hn::Vec<D> load(D d, const T* p) const {
+    return hn::LoadU(d, p);
+  }
+  template <class D, class V, class T>
+  HWY_INLINE void store(D d, V v, T* p) const {
+    hn::StoreU(v, d, p);
+  }
+};
+struct first_lanes {
+  std::size_t count;
+  template <class D, class T>
+  HWY_INLINE hn::Vec<D> load(D d, const T* p) const {
+    return load_first(d, p, count);
+  }
+  template <class D, class V, class T>
+  HWY_INLINE void store(D d, V v, T* p) const {
+    store_first(d, v, p, count);
+  }
+};
+
+/// Runs op(tag, access, channel) over all channels: whole vectors, then the first lanes of one where memory can be
+/// masked, else 128-bit vectors and single channels. A channel's result does not depend on the width. Masked = false
+/// is for sums in memory: a load waits long for a masked store to the same place.
+template <class T, bool Masked = true, class Op>
+HWY_INLINE void each_channels(std::ptrdiff_t channels, const Op& op) {
+  const hn::ScalableTag<T> whole;
+  const auto step = static_cast<std::ptrdiff_t>(hn::Lanes(whole));
+  std::ptrdiff_t c = 0;
+  for (; c + step <= channels; c += step) op(whole, whole_vector{}, c);
+  if constexpr (Masked && masked_memory<T>()) {
+    if (c < channels) op(whole, first_lanes{static_cast<std::size_t>(channels - c)}, c);
+  } else {
+    const hn::CappedTag<T, 16 / sizeof(T)> part;
+    const hn::CappedTag<T, 1> one;
+    const auto small = static_cast<std::ptrdiff_t>(hn::Lanes(part));
+    for (; c + small <= channels; c += small) op(part, whole_vector{}, c);
+    for (; c < channels; ++c) op(one, whole_vector{}, c);
+  }
+}
+
+/// Calls f(window), with the common sizes as constants.
+template <class F>
+HWY_INLINE void with_size(clipped_window w, F f) {
+  if (w.rows == 2 && w.columns == 2) {
+    w.rows = w.columns = 2;
+    f(w);
+  } else if (w.rows == 3 && w.columns == 3) {
+    w.rows = w.columns = 3;
+    f(w);
+  } else {
+    f(w);
+  }
+}
+
+/// Calls f(offset) for the elements of a window row by row; the common sizes without loops.
+template <class F>
+HWY_INLINE void each_element(const clipped_window& w, F f) {
+  const std::ptrdiff_t right = w.column_step, down = w.row_step;
+  if (w.rows == 2 && w.columns == 2) {
+    f(0), f(right), f(down), f(down + right);
+  } else if (w.rows == 3 && w.columns == 3) {
+    f(0), f(right), f(2 * right);
+    f(down), f(down + right), f(down + 2 * right);
+    f(2 * down), f(2 * down + right), f(2 * down + 2 * right);
+  } else {
+    for (std::ptrdiff_t ky = 0; ky < w.rows; ++ky) {
+      for (std::ptrdiff_t kx = 0; kx < w.columns; ++kx) f(ky * down + kx * right);
+    }
+  }
+}
+
+/// The largest element of a window that is not NaN.
+template <class D, class Access, class T = hn::TFromD<D>>
+HWY_INLINE hn::Vec<D> WindowMax(D d, Access a, const clipped_window& w, const T* x) {
+  auto best = hn::Set(d, lowest<T>());
+  each_element(w, [&](std::ptrdiff_t at) HWY_ATTR { best = Larger(d, best, a.load(d, x + at)); });
+  return best;
+}
+
+/// MaxPool, exact. NaN, empty windows and zeros as said in pool.h. Reference: kernels/window/reference_pool.cc.
+template <class T>
+void MaxPool(const void* const* in, void* const* out, const void* geometry) {
+  const auto& g = *static_cast<const window_geometry*>(geometry);
+  const T* x = static_cast<const T*>(in[0]);
+  T* y = static_cast<T*>(out[0]);
+  for_each_run(g, [&](const clipped_window& w, std::ptrdiff_t at, std::ptrdiff_t pixels) HWY_ATTR {
+    if (w.count() == 0) {
+      std::fill_n(y + at, pixels * g.in_c, lowest<T>());
+      return;
+    }
+    with_size(w, [&](const clipped_window& sized) HWY_ATTR {
+      const T* from = x + w.first;
+      T* to = y + at;
+      for (std::ptrdiff_t i = 0; i < pixels; ++i, from += g.stride_w * g.in_c, to += g.in_c) {
+        each_channels<T>(g.in_c, [&](auto d, auto a, std::ptrdiff_t c)
+                                     HWY_ATTR { a.store(d, WindowMax(d, a, sized, from + c), to + c); });
+      }
+    });
+  });
+}
+
+/// Whether each input element lies in at most one window, so that gradients can be stored instead of added.
+bool Disjoint(const window_geometry& g) {
+  return g.stride_h >= (g.filter_h - 1) * g.dilation_h + 1 && g.stride_w >= (g.filter_w - 1) * g.dilation_w + 1;
+}
+
+/// Whether every input element lies in exactly one window, so that nothing need be cleared before.
+bool Tiles(const window_geometry& g) {
+  const bool whole = g.stride_h == g.filter_h && g.stride_w == g.filter_w && g.dilation_h == 1 && g.dilation_w == 1;
+  return whole && g.pad_top >= 0 && g.pad_left >= 0 && g.out_h * g.stride_h - g.pad_top >= g.in_h &&
+         g.out_w * g.stride_w - g.pad_left >= g.in_w;
+}
+
+/// Adds (or stores) one window's gradient: dy to the first element that equals the maximum.
+template <bool Store, class D, class Access, class T = hn::TFromD<D>>
+HWY_INLINE void ScatterToMax(D d, Access a, const clipped_window& w, const T* x, hn::Vec<D> dy, T* dx) {
+  const auto best = WindowMax(d, a, w, x);
+  auto open = hn::Eq(best, best);  // lanes whose dy has not been given away
+  each_element(w, [&](std::ptrdiff_t at) HWY_ATTR {
+    const auto here = hn::And(open, hn::Eq(a.load(d, x + at), best));
+    const auto given = hn::IfThenElseZero(here, dy);
+    open = hn::AndNot(here, open);
+    a.store(d, Store ? given : hn::Add(a.load(d, dx + at), given), dx + at);
+  });
+}
+
+template <class T, bool Store>
+void ScatterWindows(const void* const* in, void* const* out, const window_geometry& g) {
+  const T* dy = static_cast<const T*>(in[0]);
+  const T* x = static_cast<const T*>(in[1]);
+  T* dx = static_cast<T*>(out[0]);
+  if (!Tiles(g)) std::fill_n(dx, g.batch * g.in_h * g.in_w * g.in_c, T{0});
+  for_each_window(g, [&](const clipped_window& w, std::ptrdiff_t at) HWY_ATTR {
+    if (w.count() == 0) return;
+    each_channels<T, Store>(g.in_c, [&](auto d, auto a, std::ptrdiff_t c) HWY_ATTR {
+      ScatterToMax<Store>(d, a, w, x + w.first + c, a.load(d, dy + at + c), dx + w.first + c);
+    });
+  });
+}
+
+/// MaxPoolGrad: sums over windows in the order of the windows, in the type itself.
+/// Reference: kernels/window/reference_pool.cc.
+template <class T>
+void MaxPoolGrad(const void* const* in, void* const* out, const void* geometry) {
+  const auto& g = *static_cast<const window_geometry*>(geometry);
+  Disjoint(g) ? ScatterWindows<T, true>(in, out, g) : ScatterWindows<T, false>(in, out, g);
+}
+
+/// MaxPoolGather, exact: the gradient of MaxPoolGrad with respect to dy. Reference: kernels/window/reference_pool.cc.
+template <class T>
+void MaxPoolGather(const void* const* in, void* const* out, const void* geometry) {
+  const auto& g = *static_cast<const window_geometry*>(geometry);
+  const T* source = static_cast<const T*>(in[0]);
+  const T* x = static_cast<const T*>(in[1]);
+  T* z = static_cast<T*>(out[0]);
+  for_each_window(g, [&](const clipped_window& w, std::ptrdiff_t at) HWY_ATTR {
+    if (w.count() == 0) {
+      std::fill_n(z + at, g.in_c, T{0});
+      return;
+    }
+    each_channels<T>(g.in_c, [&](auto d, auto a, std::ptrdiff_t c) HWY_ATTR {
+      const auto best = WindowMax(d, a, w, x + w.first + c);
+      auto found = hn::Zero(d);
+      // From the last element to the first, so that the first one wins.
+      for (std::ptrdiff_t ky = w.rows - 1; ky >= 0; --ky) {
+        for (std::ptrdiff_t kx = w.columns - 1; kx >= 0; --kx) {
+          const std::ptrdiff_t from = w.first + c + ky * w.row_step + kx * w.column_step;
+          found = hn::IfThenElse(hn::Eq(a.load(d, x + from), best), a.load(d, source + from), found);
+        }
+      }
+      a.store(d, found, z + at + c);
+    });
+  });
+}
+
+/// AvgPool: sums row by row in the type itself, divided by the count; |error| <= (count + 1) * eps * sum |x| / count.
+/// NaN propagates; an empty window is NaN. Reference: kernels/window/reference_pool.cc.
+template <class T>
+void AvgPool(const void* const* in, void* const* out, const void* geometry) {
+  const auto& g = *static_cast<const window_geometry*>(geometry);
+  const T* x = static_cast<const T*>(in[0]);
+  T* y = static_cast<T*>(out[0]);
+  for_each_window(g, [&](const clipped_window& w, std::ptrdiff_t at) HWY_ATTR {
+    if (w.count() == 0) {
+      std::fill_n(y + at, g.in_c, std::numeric_limits<T>::quiet_NaN());
+      return;
+    }
+    each_channels<T>(g.in_c, [&](auto d, auto a, std::ptrdiff_t c) HWY_ATTR {
+      auto sum = hn::Zero(d);
+      const T* row = x + w.first + c;
+      each_element(w, [&](std::ptrdiff_t k) HWY_ATTR { sum = hn::Add(sum, a.load(d, row + k)); });
+      a.store(d, hn::Div(sum, hn::Set(d, static_cast<T>(w.count()))), y + at + c);
+    });
+  });
+}
+
+template <class T, bool Store>
+void ShareWindows(const void* const* in, void* const* out, const window_geometry& g) {
+  const T* dy = static_cast<const T*>(in[0]);
+  T* dx = static_cast<T*>(out[0]);
+  if (!Tiles(g)) std::fill_n(dx, g.batch * g.in_h * g.in_w * g.in_c, T{0});
+  for_each_window(g, [&](const clipped_window& w, std::ptrdiff_t at) HWY_ATTR {
+    if (w.count() == 0) return;
+    each_channels<T, Store>(g.in_c, [&](auto d, auto a, std::ptrdiff_t c) HWY_ATTR {
+      const auto share = hn::Div(a.load(d, dy + at + c), hn::Set(d, static_cast<T>(w.count())));
+      T* to = dx + w.first + c;
+      each_element(
+          w, [&](std::ptrdiff_t k) HWY_ATTR { a.store(d, Store ? share : hn::Add(a.load(d, to + k), share), to + k); });
+    });
+  });
+}
+
+/// AvgPoolGrad: sums over windows in the order of the windows, in the type itself.
+/// Reference: kernels/window/reference_pool.cc.
+template <class T>
+void AvgPoolGrad(const void* const* in, void* const* out, const void* geometry) {
+  const auto& g = *static_cast<const window_geometry*>(geometry);
+  Disjoint(g) ? ShareWindows<T, true>(in, out, g) : ShareWindows<T, false>(in, out, g);
+}
+
+}  // namespace
+
+#define KG_DEFINE_POOL(Name, type)                                                    \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
+    Name<storage_t<dtype::type>>(in, out, geometry);                                  \
+  }
+KG_POOL_KERNELS(KG_DEFINE_POOL)
+#undef KG_DEFINE_POOL
+
+}  // namespace kerngrad::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+#include "kernels/common/dispatch.h"
+
+namespace kerngrad::kernels {
+#define KG_DISPATCH_POOL(Name, type)                                                  \
+  KG_TARGETS_OF(Name##_##type);                                                       \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
+    KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
+  }
+KG_POOL_KERNELS(KG_DISPATCH_POOL)
+#undef KG_DISPATCH_POOL
+}  // namespace kerngrad::kernels
+#endif

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Entry points of two-dimensional pooling and its gradients.
+#pragma once
+#include "kernels/window/window.h"
+
+namespace kerngrad::kernels {
+
+// The geometry is a window_geometry with out_c = in_c. "Inside" means inside the image. Operands and rules:
+//   MaxPool        in = {x}          out = {y}   the largest element inside that is not NaN; -infinity (int32: the
+//                                                lowest value) when there is none; of two zeros the first one met
+//   MaxPoolGrad    in = {dy, x, y}   out = {dx}  dy goes to the first element, row by row, that equals the maximum;
+//                                                nowhere when all are NaN or none is inside. y is not read
+//   MaxPoolGather  in = {source, x}  out = {z}   the element of `source` (shaped like x) at that position; 0 if none
+//   AvgPool        in = {x}          out = {y}   sum / number of elements inside; NaN when there is none
+//   AvgPoolGrad    in = {dy, x}      out = {dx}  dy / that number to every element inside. x is not read
+#define KG_POOL_KERNELS(X) \
+  KG_FLOATS(X, MaxPool)    \
+  X(MaxPool, int32)        \
+  KG_FLOATS(X, MaxPoolGrad) KG_FLOATS(X, MaxPoolGather) KG_FLOATS(X, AvgPool) KG_FLOATS(X, AvgPoolGrad)
+
+#define KG_DECLARE_POOL(Name, type) void Name##_##type(const void* const* in, void* const* out, const void* geometry);
+KG_POOL_KERNELS(KG_DECLARE_POOL)
+#undef KG_DECLARE_POOL
+
+inline constexpr entry pool_simd[] = {
+#define KG_ENTRY_POOL(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
+    KG_POOL_KERNELS(KG_ENTRY_POOL)
+#undef KG_ENTRY_POOL
+};
+
+}  // namespace kerngrad::kernels

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/window/reference_conv.h"
+#include "kernels/common/reference_position.h"
+#include "kernels/common/reference_scalar.h"
+
+#include <cstddef>
+
+namespace kerngrad::kernels::reference {
+namespace {
+
+template <class T>
+void Conv2D(const void* const* in, void* const* out, const void* geometry) {
+  const auto& g = *static_cast<const window_geometry*>(geometry);
+  const T* x = static_cast<const T*>(in[0]);
+  const T* w = static_cast<const T*>(in[1]);
+  T* y = static_cast<T*>(out[0]);
+  position p{};
+  for (p.batch = 0; p.batch < g.batch; ++p.batch)
+    for (p.oy = 0; p.oy < g.out_h; ++p.oy)
+      for (p.ox = 0; p.ox < g.out_w; ++p.ox)
+        for (std::int64_t co = 0; co < g.out_c; ++co) {
+          wide_t<T> sum = 0;
+          for (p.ky = 0; p.ky < g.filter_h; ++p.ky)
+            for (p.kx = 0; p.kx < g.filter_w; ++p.kx) {
+              if (!p.inside(g)) continue;
+              for (std::int64_t ci = 0; ci < g.in_c; ++ci)
+                sum += wide_t<T>{x[p.input(g) + ci]} * w[p.tap(g) * g.in_c * g.out_c + ci * g.out_c + co];
+            }
+          y[p.output(g) + co] = static_cast<T>(sum);
+        }
+}
+
+template <class T>
+void Conv2DBackpropInput(const void* const* in, void* const* out, const void* geometry) {
+  const auto& g = *static_cast<const window_geometry*>(geometry);
+  const T* dy = static_cast<const T*>(in[0]);
+  const T* w = static_cast<const T*>(in[1]);
+  T* dx = static_cast<T*>(out[0]);
+  position p{};
+  for (p.batch = 0; p.batch < g.batch; ++p.batch)
+    for (std::int64_t iy = 0; iy < g.in_h; ++iy)
+      for (std::int64_t ix = 0; ix < g.in_w; ++ix)
+        for (std::int64_t ci = 0; ci < g.in_c; ++ci) {
+          wide_t<T> sum = 0;
+          for (p.ky = 0; p.ky < g.filter_h; ++p.ky)
+            for (p.kx = 0; p.kx < g.filter_w; ++p.kx) {
+              const std::int64_t down = iy + g.pad_top - p.ky * g.dilation_h;
+              const std::int64_t right = ix + g.pad_left - p.kx * g.dilation_w;
+              if (down < 0 || right < 0 || down % g.stride_h != 0 || right % g.stride_w != 0) continue;
+              p.oy = down / g.stride_h;
+              p.ox = right / g.stride_w;
+              if (p.oy >= g.out_h || p.ox >= g.out_w) continue;
+              for (std::int64_t co = 0; co < g.out_c; ++co)
+                sum += wide_t<T>{dy[p.output(g) + co]} * w[p.tap(g) * g.in_c * g.out_c + ci * g.out_c + co];
+            }
+          dx[((p.batch * g.in_h + iy) * g.in_w + ix) * g.in_c + ci] = static_cast<T>(sum);
+        }
+}
+
+template <class T>
+void Conv2DBackpropFilter(const void* const* in, void* const* out, const void* geometry) {
+  const auto& g = *static_cast<const window_geometry*>(geometry);
+  const T* x = static_cast<const T*>(in[0]);
+  const T* dy = static_cast<const T*>(in[1]);
+  T* dw = static_cast<T*>(out[0]);
+  position p{};
+  for (p.ky = 0; p.ky < g.filter_h; ++p.ky)
+    for (p.kx = 0; p.kx < g.filter_w; ++p.kx)
+      for (std::int64_t ci = 0; ci < g.in_c; ++ci)
+        for (std::int64_t co = 0; co < g.out_c; ++co) {
+          wide_t<T> sum = 0;
+          for (p.batch = 0; p.batch < g.batch; ++p.batch)
+            for (p.oy = 0; p.oy < g.out_h; ++p.oy)
+              for (p.ox = 0; p.ox < g.out_w; ++p.ox) {
+                if (!p.inside(g)) continue;
+                sum += wide_t<T>{x[p.input(g) + ci]} * dy[p.output(g) + co];
+              }
+          dw[p.tap(g) * g.in_c * g.out_c + ci * g.out_c + co] = static_cast<T>(sum);
+        }
+}
+
+}  // namespace
+
+#define KG_DEFINE_CONV(Name, type)                                                    \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
+    Name<storage_t<dtype::type>>(in, out, geometry);                                  \
+  }
+KG_CONV_KERNELS(KG_DEFINE_CONV)
+#undef KG_DEFINE_CONV
+
+}  // namespace kerngrad::kernels::reference

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradients: of functions of tensors, of functions that read variables, and rules of one's own.
+module;
+#include "kernels/common/abi.h"
+export module kerngrad:grad;
+
+import :std;
+import :core;
+import :op;
+import :tensor;
+import :engine;
+
+export namespace kerngrad {
+
+/// A value and the gradients of operands whose number is known at run time.
+struct value_and_gradient_list {
+  tensor value;
+  std::vector<tensor> grads;
+};
+
+}  // namespace kerngrad
+
+namespace kerngrad::detail {
+
+struct variable_state;
+
+/// A borrowed callable: how the templates below hand a function to the compiled part.
+struct borrowed {
+  void* function;
+  tensor (*run)(void* function, std::span<const tensor> xs);
+};
+// Gives the value and writes the gradients, one an operand.
+tensor gradients(std::string_view name, borrowed f, std::span<const tensor> xs, const tensor* dy,
+                 std::span<tensor> grads);
+
+template <class F, std::size_t... I>
+tensor spread(F& f, std::span<const tensor> xs, std::index_sequence<I...>) {
+  return f(xs[I]...);
+}
+template <std::size_t Count, class F>
+borrowed borrow(F& f) {
+  return {const_cast<void*>(static_cast<const void*>(&f)),
+          [](void* function, std::span<const tensor> values) -> tensor {
+            return spread(*static_cast<F*>(function), values, std::make_index_sequence<Count>{});
+          }};
+}
+
+template <class T>
+  requires std::is_convertible_v<const T&, const tensor&>
+struct operand_of {
+  using type = const tensor&;
+};
+template <class T>
+using as_tensor = typename operand_of<T>::type;
+// What a transform gives may be called where it is const if its function may.
+template <class F, class... T>
+concept callable_as_const = std::is_invocable_v<const F&, as_tensor<T>...>;
+
+}  // namespace kerngrad::detail
+
+export namespace kerngrad {
+
+/// A value and the gradient of one operand.
+struct value_and_gradient {
+  tensor value;
+  tensor grad;
+};
+/// A value and the gradients of N operands.
+template <std::size_t N>
+struct value_and_gradients {
+  tensor value;
+  std::array<tensor, N> grads;
+};
+
+}  // namespace kerngrad
+
+namespace kerngrad::detail {
+
+/// What grad gives.
+template <class F>
+class gradient_function {
+ public:
+  explicit gradient_function(F f) : f_(std::move(f)) {}
+  tensor operator()(const tensor& x, const tensor& dy = {}) { return of(f_, x, dy); }
+  tensor operator()(const tensor& x, const tensor& dy = {}) const
+    requires callable_as_const<F, tensor>
+  {
+    return of(f_, x, dy);
+  }
+
+ private:
+  template <class G>
+  static tensor of(G& f, const tensor& x, const tensor& dy) {
+    tensor g;
+    gradients("grad", borrow<1>(f), {&x, 1}, dy.defined() ? &dy : nullptr, {&g, 1});
+    return g;
+  }
+  F f_;
+};
+
+/// What value_and_grad gives.
+template <class F>
+class value_gradient_function {
+ public:
+  explicit value_gradient_function(F f) : f_(std::move(f)) {}
+  value_and_gradient operator()(const tensor& x, const tensor& dy = {}) { return of(f_, x, dy); }
+  value_and_gradient operator()(const tensor& x, const tensor& dy = {}) const
+    requires callable_as_const<F, tensor>
+  {
+    return of(f_, x, dy);
+  }
+
+ private:
+  template <class G>
+  static value_and_gradient of(G& f, const tensor& x, const tensor& dy) {
+    value_and_gradient out;
+    out.value = gradients("value_and_grad", borrow<1>(f), {&x, 1}, dy.defined() ? &dy : nullptr, {&out.grad, 1});
+    return out;
+  }
+  F f_;
+};
+
+/// What grads and value_and_grads give.
+template <class F, bool WithValue>
+class gradients_function {
+ public:
+  explicit gradients_function(F f) : f_(std::move(f)) {}
+  template <class... T>
+  auto operator()(const T&... x) {
+    return of(f_, {x...}, std::index_sequence_for<T...>{});
+  }
+  template <class... T>
+    requires callable_as_const<F, T...>
+  auto operator()(const T&... x) const {
+    return of(f_, {x...}, std::index_sequence_for<T...>{});
+  }
+
+ private:
+  template <class G, std::size_t... I>
+  static auto of(G& f, const std::array<tensor, sizeof...(I)>& xs, std::index_sequence<I...>) {
+    value_and_gradients<sizeof...(I)> out;
+    out.value = gradients(WithValue ? "value_and_grads" : "grads", borrow<sizeof...(I)>(f), xs, nullptr, out.grads);
+    if constexpr (WithValue) return out;
+    else return std::move(out.grads);
+  }
+  F f_;
+};
+
+}  // namespace kerngrad::detail
+
+export namespace kerngrad {
+
+/// The gradient of f with respect to its one operand: `grad(f)(x)`, or `grad(f)(x, dy)` to weight a result that is
+/// no scalar (ones by default, so that the gradient is that of the sum). An operand that f does not depend on has a
+/// gradient of zeros. Throws when f's result is not floating or complex, dy has another shape, or f lets another thread
+/// compute with what is followed. Nests to any order. What this and its kin give is const wherever f may be.
+template <class F>
+detail::gradient_function<F> grad(F f) {
+  return detail::gradient_function<F>(std::move(f));
+}
+
+/// Value and gradient in one pass: `value_and_grad(f)(x)`.
+template <class F>
+detail::value_gradient_function<F> value_and_grad(F f) {
+  return detail::value_gradient_function<F>(std::move(f));
+}
+
+/// The gradients with respect to every operand: `grads(f)(a, b)`.
+template <class F>
+detail::gradients_function<F, false> grads(F f) {
+  return detail::gradients_function<F, false>(std::move(f));
+}
+
+/// Value and all gradients: `value_and_grads(f)(a, b)`.
+template <class F>
+detail::gradients_function<F, true> value_and_grads(F f) {
+  return detail::gradients_function<F, true>(std::move(f));
+}
+
+/// The same for a list of operands whose length is known at run time; f takes the list.
+value_and_gradient_list value_and_grads_of(const std::function<tensor(std::span<const tensor>)>& f,
+                                           std::span<const tensor> xs, const tensor& dy = {});
+
+/// x without its history: what is computed from it has no gradient for what x came from.
+tensor stop_gradient(const tensor& x);
+
+// ------------------------------------------------------------------------------------------ variables
+
+/// A named tensor that can be assigned. Copies of the handle are the same variable. Assigning never changes a value
+/// that was read before: readers and tapes keep theirs.
+class variable {
+ public:
+  /// Throws when the initial value is an empty handle.
+  explicit variable(tensor initial, std::string name = {}, bool trainable = true);
+  const std::string& name() const;
+  bool trainable() const;
+  /// The value now. Inside variable_grads the reading is recorded; on another thread it is a constant.
+  tensor value() const;
+  operator tensor() const { return value(); }
+  /// Throws when shape or dtype differ.
+  void assign(const tensor& value) const;
+  friend bool operator==(const variable& a, const variable& b) { return a.state_ == b.state_; }
+
+ private:
+  friend struct variable_access;
+  std::shared_ptr<detail::variable_state> state_;
+};
+
+/// A variable and its gradient; variables that the value does not depend on are left out.
+struct variable_gradient {
+  variable of;
+  tensor grad;
+};
+/// What variable_grads gives: the value, and the gradients in the order in which the variables were read.
+struct variable_gradients {
+  tensor value;
+  std::vector<variable_gradient> grads;
+};
+
+/// Runs f, which must return a floating scalar, and gives its value and the gradient of every trainable variable that
+/// f read: all of them, or those listed. Throws when the value depends on none.
+variable_gradients variable_grads(const std::function<tensor()>& f, std::span<const variable> only = {});
+
+// ------------------------------------------------------------------------------------------ rules of one's own
+
+/// What a function with its own rule returns: values, and how gradients of the values become gradients of the
+/// operands, one each; an empty tensor says that an operand has none. The rule may capture whatever it needs.
+struct custom_result {
+  tensor_list values;
+  std::function<std::vector<tensor>(std::span<const tensor> dy)> gradient;
+};
+/// The usual case of one value.
+custom_result with_gradient(tensor value, std::function<std::vector<tensor>(const tensor& dy)> gradient);
+
+/// Runs f on the operands, as one step of the tape that takes its gradient from the rule that f returns, whatever f
+/// did inside. What the rule computes is itself differentiated at higher orders, through values captured inside f.
+/// A rule that returns the wrong number, shape or dtype of gradients throws when it is used.
+tensor_list custom_grad(const std::function<custom_result(std::span<const tensor>)>& f, std::span<const tensor> xs,
+                        std::string_view name = "custom_grad");
+
+}  // namespace kerngrad
+
+namespace kerngrad {
+
+// The optimizers' way into a variable: the value is taken out, so that a step can see whether it is held elsewhere.
+struct variable_access {
+  static tensor take(const variable& v);
+  static void put(const variable& v, tensor value);
+};
+
+}  // namespace kerngrad

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradient rules: per operand a generic constexpr callable that says what dy becomes there. A rule sees a context `c`
+//   c.dy()      the gradient of the (first) result, c.dy(k) of result k: zeros where nothing depends on that one
+//   c.in(i)     operand i, if the rule says that it is kept        c.dims(i)   its shape, always
+//   c.out()     the (first) result, c.out(k) result k, if the rule says that it is kept
+//   c.type(i)   the dtype of operand i, always                     c.index()   of a list: which of its tensors
+//   c.attr<"name">()   an attribute                                c.reduced(i, g)  g summed over what operand i
+//   broadcast
+//   c.once<0>(f)   what f() gives, computed once for all operands of the call; so c.once<1>(f)
+// and calls ops only, so the same rule serves the eager tape, higher orders and fused programs.
+module;
+#include "kernels/common/abi.h"
+export module kerngrad:rule;
+
+import :std;
+import :core;
+import :op;
+import :table;
+import :tensor;
+import :entry;
+
+export namespace kerngrad {
+
+/// The rule for one operand: what it keeps and how its gradient is computed.
+template <class F>
+struct operand_rule {
+  kept keeps;
+  F gradient;
+};
+
+/// The operand has no gradient: an index, a condition.
+struct no_gradient_t {};
+
+/// A callable that gives a gradient of type V when it is called with a context.
+template <class F, class Context, class V>
+concept gradient_rule =
+    std::is_invocable_v<const F&, const Context&> && std::is_same_v<std::invoke_result_t<const F&, const Context&>, V>;
+
+/// The rule for an operand: what it needs of the forward pass, and the callable.
+template <class F>
+constexpr operand_rule<F> wrt(kept keeps, F gradient) {
+  return {keeps, gradient};
+}
+/// The rule for an operand without gradient.
+constexpr operand_rule<no_gradient_t> constant_operand() { return {}; }
+
+/// The rules of an op, one per operand; that of a list is called with each index.
+template <class... F>
+struct rule_parts {
+  static constexpr std::size_t operands = sizeof...(F);
+  std::tuple<operand_rule<F>...> of;
+};
+/// The rules of a known op.
+template <fixed_string Op, class... F>
+struct op_rule {
+  static constexpr std::string_view name = Op;
+  rule_parts<F...> parts;
+};
+
+/// The rules of a known op: one per operand of its row, in their order.
+template <fixed_string Op, class... F>
+constexpr op_rule<Op, F...> rule(operand_rule<F>... of) {
+  static_assert(known_op<Op>, "a gradient rule for an op that has no row: correct the name or add the row");
+  static_assert(sizeof...(F) == op_table[static_cast<std::size_t>(find_op(Op))].operands.size(),
+                "a gradient rule must have one part per operand of the op's row");
+  return {{{of...}}};
+}
+/// The rules of a family of known ops: a file of grads/. Computed where it is written, not by every importer.
+template <class... Rules>
+consteval std::tuple<Rules...> family_rules(std::tuple<Rules...> rules) {
+  return rules;
+}
+/// The rules of an op from outside the library: its `gradient` member.
+template <class... F>
+constexpr rule_parts<F...> gradient_of(operand_rule<F>... of) {
+  return {{of...}};
+}
+
+}  // namespace kerngrad
+
+namespace kerngrad::detail {
+
+// The context `c` of a rule for one op on tensors.
+template <const op_row& Row>
+class tensor_context {
+ public:
+  inline explicit tensor_context(const frame& at) : at_(at) {}
+  inline const tensor& dy(int k = 0) const { return frame_dy(at_, k); }
+  std::vector<tensor> all_dy() const { return frame_all_dy(at_); }
+  inline const tensor& in(int i) const { return frame_operand(at_, i); }
+  inline const tensor& out(int k = 0) const { return frame_result(at_, k); }
+  inline const shape& dims(int i) const { return frame_dims(at_, i); }
+  inline dtype type(int i) const { return frame_type(at_, i); }
+  inline tensor zeros(int i) const { return frame_zeros(at_, i); }
+  inline tensor reduced(int i, tensor g) const { return frame_reduced(at_, i, std::move(g)); }
+  inline int index() const { return frame_index(at_); }
+  template <int K, class F>
+  tensor once(F compute) const {
+    static_assert(K == 0 || K == 1, "a gradient rule shares two values at most: once<0> and once<1>");
+    if (!frame_shared(at_, K).defined()) {
+      tensor value = compute();  // which may share another value
+      frame_shared(at_, K) = std::move(value);
+    }
+    return frame_shared(at_, K);
+  }
+  template <fixed_string Name>
+  const attr_value& attr() const {
+    static_assert(Row.attr_index(Name) >= 0, "a gradient rule asks for an attribute that its op's row does not have");
+    return frame_attr(at_, Row.attr_index(Name));
+  }
+
+ private:
+  const frame& at_;
+};
+
+// The parts of a rule as function pointers. `Parts` is the rule itself, so that only its types and masks are needed.
+template <const op_row& Row, class... F>
+constexpr op_gradient instantiate(const rule_parts<F...>& parts) {
+  op_gradient entry;
+  if (Row.takes_list()) entry.last = static_cast<std::uint32_t>(Row.operands.size() - 1);
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    const auto part = [&]<class Rule>(op_gradient::part& to, const operand_rule<Rule>& from) {
+      if constexpr (!std::is_same_v<Rule, no_gradient_t>) {
+        static_assert(gradient_rule<Rule, tensor_context<Row>, tensor>,
+                      "a gradient rule must be callable with the context `c` alone and give a tensor");
+        to.keeps = from.keeps;
+        to.run = [](const frame& at) -> tensor { return Rule{}(tensor_context<Row>(at)); };
+      }
+    };
+    (part(entry.of[I], std::get<I>(parts.of)), ...);
+  }(std::index_sequence_for<F...>{});
+  return entry;
+}
+
+}  // namespace kerngrad::detail

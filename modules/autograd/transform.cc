@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions made of functions, beside grad: products with the Jacobian from both sides, a function that keeps none of
+// its intermediates, and rules of one's own for functions of several tensors, at run time and at compile time.
+module;
+#include "kernels/common/abi.h"
+export module kerngrad:transform;
+
+import :std;
+import :core;
+import :op;
+import :tensor;
+import :engine;
+import :grad;
+
+namespace kerngrad::detail {
+
+struct pullback_state;
+struct linearized {
+  tensor value;
+  std::shared_ptr<const pullback_state> back;
+};
+linearized linearize(borrowed f, std::span<const tensor> xs);
+std::vector<tensor> pull(const pullback_state& back, const tensor& dy);
+tensor tangent_of(borrowed f, std::span<const tensor> xs, std::span<const tensor> vs, tensor& value);
+
+using list_function = std::function<tensor(std::span<const tensor>)>;
+tensor run_checkpointed(const list_function& f, std::span<const tensor> xs);
+[[noreturn]] void refuse_values(int got, int wanted);
+
+template <class F, class... T>
+concept tensor_function = std::is_invocable_v<F&, as_tensor<T>...> &&
+                          std::is_convertible_v<std::invoke_result_t<F&, as_tensor<T>...>, tensor>;
+
+}  // namespace kerngrad::detail
+
+export namespace kerngrad {
+
+// ------------------------------------------------------------------------------------------ Jacobian products
+
+/// What turns a gradient of the result of f into gradients of its N operands, as often as it is called and without
+/// running f again. It keeps what the rules of f's ops asked for, until its last copy is gone. Gradients of it are
+/// right: with respect to dy everywhere, with respect to the operands inside the recording in which vjp was called. One
+/// that was made inside a recording is of use there only, on the same thread, and says so elsewhere; any other
+/// may be called from every thread.
+template <std::size_t N>
+class pullback {
+ public:
+  explicit pullback(std::shared_ptr<const detail::pullback_state> state) : state_(std::move(state)) {}
+  /// dy has the result's shape and dtype; left out, it is ones. Operands that the result does not depend on have
+  /// gradients of zeros.
+  std::array<tensor, N> operator()(const tensor& dy = {}) const {
+    std::vector<tensor> all = detail::pull(*state_, dy);
+    std::array<tensor, N> grads;
+    for (std::size_t i = 0; i < N; ++i) grads[i] = std::move(all[i]);
+    return grads;
+  }
+
+ private:
+  std::shared_ptr<const detail::pullback_state> state_;
+};
+
+/// What vjp gives: `auto [value, back] = vjp(f)(x);`
+template <std::size_t N>
+struct value_and_pullback {
+  tensor value;
+  pullback<N> back;
+};
+
+}  // namespace kerngrad
+
+namespace kerngrad::detail {
+
+/// What vjp gives.
+template <class F>
+class pullback_function {
+ public:
+  explicit pullback_function(F f) : f_(std::move(f)) {}
+  template <class... T>
+    requires tensor_function<F, T...>
+  value_and_pullback<sizeof...(T)> operator()(const T&... x) {
+    return of(f_, std::array<tensor, sizeof...(T)>{x...});
+  }
+  template <class... T>
+    requires tensor_function<const F, T...>
+  value_and_pullback<sizeof...(T)> operator()(const T&... x) const {
+    return of(f_, std::array<tensor, sizeof...(T)>{x...});
+  }
+
+ private:
+  template <class G, std::size_t N>
+  static value_and_pullback<N> of(G& f, const std::array<tensor, N>& xs) {
+    linearized made = linearize(borrow<N>(f), xs);
+    return {std::move(made.value), pullback<N>(std::move(made.back))};
+  }
+  F f_;
+};
+
+}  // namespace kerngrad::detail
+
+export namespace kerngrad {
+
+/// The value of f and its vector-Jacobian product as a function: `auto [y, back] = vjp(f)(a, b); back(dy)[0]` is what
+/// grad(f) weighted by dy gives for a. Throws when the result is neither floating nor complex.
+template <class F>
+detail::pullback_function<F> vjp(F f) {
+  return detail::pullback_function<F>(std::move(f));
+}
+
+/// What vjp_of gives.
+struct value_and_pullback_list {
+  tensor value;
+  std::function<std::vector<tensor>(const tensor& dy)> back;
+};
+/// vjp for a list of operands whose length is known at run time.
+value_and_pullback_list vjp_of(const std::function<tensor(std::span<const tensor>)>& f, std::span<const tensor> xs);
+
+/// A value and its derivative in a direction.
+struct value_and_tangent {
+  tensor value;
+  tensor tangent;
+};
+
+/// What jvp gives.
+template <class F>
+class jacobian_product {
+ public:
+  explicit jacobian_product(F f) : f_(std::move(f)) {}
+  /// Of a function of one tensor: at x, in the direction v.
+  value_and_tangent operator()(const tensor& x, const tensor& v)
+    requires detail::tensor_function<F, tensor>
+  {
+    return along<1>(f_, {&x, 1}, {&v, 1});
+  }
+  value_and_tangent operator()(const tensor& x, const tensor& v) const
+    requires detail::tensor_function<const F, tensor>
+  {
+    return along<1>(f_, {&x, 1}, {&v, 1});
+  }
+  /// Of several: `jvp(f)({a, b}, {va, vb})`. An empty tensor is a direction of zeros.
+  template <std::size_t N>
+  value_and_tangent operator()(const tensor (&xs)[N], const tensor (&vs)[N]) {
+    return along<N>(f_, xs, vs);
+  }
+  template <std::size_t N>
+  value_and_tangent operator()(const tensor (&xs)[N], const tensor (&vs)[N]) const {
+    return along<N>(f_, xs, vs);
+  }
+
+ private:
+  template <std::size_t N, class G>
+  static value_and_tangent along(G& f, std::span<const tensor> xs, std::span<const tensor> vs) {
+    value_and_tangent result;
+    result.tangent = detail::tangent_of(detail::borrow<N>(f), xs, vs, result.value);
+    return result;
+  }
+
+  F f_;
+};
+
+/// The Jacobian-vector product: the value of f at x and its derivative in the direction v, which has the shape and
+/// dtype of x. It is the gradient, with respect to dy, of the vector-Jacobian product, which is linear in dy (the
+/// transpose of a transpose; Griewank and Walther, "Evaluating Derivatives", 2008), so it needs no rules of its own and
+/// holds for rules of one's own that are written in ops. For a holomorphic f of complex tensors it is f'(x) v. A
+/// result that depends on no operand has a tangent of zeros. Throws when the result is neither floating nor complex,
+/// and for a direction given for an operand of integers. Nests with all other transforms.
+template <class F>
+jacobian_product<F> jvp(F f) {
+  return jacobian_product<F>(std::move(f));
+}
+
+/// jvp for a list of operands whose length is known at run time, and as many directions.
+value_and_tangent jvp_of(const std::function<tensor(std::span<const tensor>)>& f, std::span<const tensor> xs,
+                         std::span<const tensor> vs);
+
+// ------------------------------------------------------------------------------------------ checkpoints
+
+/// f, but a recording keeps its operands and the variables that it reads instead of its intermediates; the backward
+/// pass runs f again for them. f must do the same each time: random ops do, their seeds are attributes. It may read
+/// variables, and gets the values again that it read first; assigning to one inside throws while it is recorded.
+/// Tensors that f captured have their gradients as well. What f captured by reference must live until the gradient has
+/// been taken. Where nothing is recorded it is f.
+template <class F>
+auto checkpoint(F f) {
+  return [f = std::shared_ptr<F>(new F(std::move(f)))]<class... T>(const T&... x) -> tensor
+           requires detail::tensor_function<F, T...>
+  {
+    constexpr std::size_t count = sizeof...(x);
+    const std::array<tensor, count> xs{x...};
+    const auto again = [f](std::span<const tensor> values) -> tensor {
+      return detail::spread(*f, values, std::make_index_sequence<count>{});
+    };
+    return detail::run_checkpointed(again, xs);
+  };
+}
+
+// ------------------------------------------------------------------------------------------ rules of one's own
+
+/// custom_result for a number of values that is known to the compiler.
+template <std::size_t N>
+struct custom_results {
+  std::array<tensor, N> values;
+  std::function<std::vector<tensor>(std::span<const tensor> dy)> gradient;
+};
+
+}  // namespace kerngrad
+
+namespace kerngrad::detail {
+
+// What a function given to custom_grad returns for its caller: one tensor, an array of them, or neither.
+template <class T>
+struct values_of {
+  static constexpr bool known = std::is_convertible_v<T, custom_result>;
+  static tensor of(tensor_list list) {
+    if (list.size() != 1) refuse_values(list.size(), 1);
+    return std::move(list.front());
+  }
+};
+template <std::size_t N>
+struct values_of<custom_results<N>> {
+  static constexpr bool known = true;
+  static std::array<tensor, N> of(tensor_list list) {
+    std::array<tensor, N> values;
+    for (std::size_t k = 0; k < N; ++k) values[k] = std::move(list[static_cast<int>(k)]);
+    return values;
+  }
+};
+
+inline custom_result as_result(custom_result result) { return result; }
+template <std::size_t N>
+custom_result as_result(custom_results<N> result) {
+  custom_result list{{}, std::move(result.gradient)};
+  for (tensor& value : result.values) list.values.push_back(std::move(value));
+  return list;
+}
+
+}  // namespace kerngrad::detail
+
+export namespace kerngrad {
+
+/// Several values and their rule: it gets a dy for each, zeros for the values that were not used.
+template <std::size_t N>
+custom_results<N> with_gradients(std::array<tensor, N> values,
+                                 std::function<std::vector<tensor>(std::span<const tensor> dy)> gradient) {
+  return {std::move(values), std::move(gradient)};
+}
+
+/// custom_grad as a function of tensors: `auto f = custom_grad([](const tensor& a, const tensor& b) { return
+/// with_gradient(...); });` gives a tensor for with_gradient and an array of them for with_gradients.
+template <class F>
+auto custom_grad(F f) {
+  return [f]<class... T>(const T&... x)
+    requires std::is_invocable_v<const F&, detail::as_tensor<T>...>
+  {
+    using values = detail::values_of<std::invoke_result_t<const F&, detail::as_tensor<T>...>>;
+    static_assert(values::known,
+                  "a function given to custom_grad must return with_gradient(...) or with_gradients(...)");
+    if constexpr (values::known) {
+      const std::array<tensor, sizeof...(x)> operands{x...};
+      const auto run = [&](std::span<const tensor> xs) -> custom_result {
+        return [&]<std::size_t... I>(std::index_sequence<I...>) {
+          return detail::as_result(f(xs[I]...));
+        }(std::make_index_sequence<sizeof...(x)>{});
+      };
+      return values::of(custom_grad(run, operands));
+    }
+  };
+}
+
+}  // namespace kerngrad

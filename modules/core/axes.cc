@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Axes as arguments of the typed names. A number of any other kind than integers converts to int in C++, and would mean
+// some axis that nobody asked for: it does not compile.
+module;
+#include "kernels/common/abi.h"
+export module kerngrad:axes;
+
+import :std;
+import :core;
+
+namespace kerngrad::detail {
+template <class T>
+concept axis_number = std::is_integral_v<T> && !std::is_same_v<T, bool>;
+template <class T>
+concept no_axis_number = std::is_arithmetic_v<T> && !axis_number<T>;
+template <class T>
+inline constexpr bool is_axis = axis_number<T>;
+}  // namespace kerngrad::detail
+
+export namespace kerngrad {
+
+/// One axis; a negative one counts from the back.
+class axis_index {
+ public:
+  template <detail::axis_number T>
+  constexpr axis_index(T axis) : value_(static_cast<std::int64_t>(axis)) {}
+  template <detail::no_axis_number T>
+  constexpr axis_index(T) {
+    static_assert(detail::is_axis<T>, "an axis is an integer: 0 for the first, -1 for the last");
+  }
+  constexpr std::int64_t value() const { return value_; }
+
+ private:
+  std::int64_t value_ = 0;
+};
+
+/// Axes of a reduction: one, or a list of them. `{}` is none: then nothing is reduced. All of them are meant where no
+/// axes are given, and by `all_axes`.
+class axes {
+ public:
+  constexpr axes() : value_(std::span<const std::int64_t>()) {}
+  template <detail::axis_number T>
+  constexpr axes(T axis) : value_(static_cast<std::int64_t>(axis)) {}
+  template <detail::no_axis_number T>
+  constexpr axes(T) {
+    static_assert(detail::is_axis<T>, "axes are integers: sum(x, 0), sum(x, {0, 1})");
+  }
+  constexpr axes(axis_index axis) : value_(axis.value()) {}
+  constexpr axes(std::initializer_list<std::int64_t> list) : value_(list) {}
+  template <detail::no_axis_number T>
+  constexpr axes(std::initializer_list<T>) {
+    static_assert(detail::is_axis<T>, "axes are integers: sum(x, 0), sum(x, {0, 1})");
+  }
+  axes(const std::vector<std::int64_t>& list) : value_(list) {}
+
+  static constexpr axes all() {
+    axes every;
+    every.value_ = {};
+    return every;
+  }
+  constexpr const attr_value& value() const { return value_; }
+
+ private:
+  attr_value value_;
+};
+/// Every axis: `sum(x, all_axes, true)` keeps them with size 1.
+inline constexpr axes all_axes = axes::all();
+
+}  // namespace kerngrad

@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: Apache-2.0
+// The words that everything else is said in: dtype, shape, error, attribute value, compile-time name.
+module;
+#include "kernels/common/abi.h"
+export module kerngrad:core;
+
+import :std;
+
+export namespace kerngrad {
+
+using kerngrad::bfloat16;        // an element of dtype::bfloat16: converts to and from C++ numbers, with rounding
+using kerngrad::complex128;      // an element of dtype::complex128: real, imag
+using kerngrad::complex64;       // an element of dtype::complex64: real, imag
+using kerngrad::dtype;           // float32, float64, int32, ...: the lines of KG_DTYPES in kernels/common/abi.h
+using kerngrad::dtype_constant;  // a dtype as a type: value, and element, the C++ type of its elements
+using kerngrad::dtype_count;     // how many dtypes there are
+using kerngrad::dtype_kind;      // boolean, integer, half, real, complex
+using kerngrad::float16;         // an element of dtype::float16: converts to and from C++ numbers, with rounding
+using kerngrad::max_rank;        // the largest rank of a shape: 8
+using kerngrad::visit;           // visit(type, f) calls f(dtype_constant<type>{})
+
+/// A string literal as a template argument: `call<"Conv2D">(...)`.
+template <std::size_t N>
+struct fixed_string {
+  char text[N]{};
+  consteval fixed_string(const char (&literal)[N]) {
+    for (std::size_t i = 0; i < N; ++i) text[i] = literal[i];
+  }
+  constexpr operator std::string_view() const { return {text, N - 1}; }
+  constexpr std::string_view view() const { return {text, N - 1}; }
+};
+
+// ---------------------------------------------------------------------------------------------------- error
+
+/// The one exception type of the library. The text reads `[op] what was got; what is wanted; what to do`.
+class error : public std::runtime_error {
+ public:
+  error(std::string_view op, std::string_view got, std::string_view wanted, std::string_view advice = {});
+  /// The op (or function) that refused, as the user spelled it.
+  const std::string& op() const noexcept { return op_; }
+  const std::string& got() const noexcept { return got_; }
+  const std::string& wanted() const noexcept { return wanted_; }
+  const std::string& advice() const noexcept { return advice_; }
+
+ private:
+  std::string op_, got_, wanted_, advice_;
+};
+
+/// Throws `error`. Never returns.
+[[noreturn]] void fail(std::string_view op, std::string_view got, std::string_view wanted,
+                       std::string_view advice = {});
+
+// ---------------------------------------------------------------------------------------------------- dtype
+
+/// Whether it is one of the dtypes: the enumeration holds other numbers as well.
+constexpr bool is_dtype(dtype type) { return static_cast<int>(type) < dtype_count; }
+
+/// "float32", "bool", ...: the names of the by-name door.
+constexpr std::string_view name_of(dtype type) { return is_dtype(type) ? trait_of(type).name : "no dtype"; }
+
+/// The dtype of that name; nothing when there is none.
+constexpr std::optional<dtype> dtype_named(std::string_view name) {
+  for (int i = 0; i < dtype_count; ++i)
+    if (name_of(static_cast<dtype>(i)) == name) return static_cast<dtype>(i);
+  return {};
+}
+
+/// Bytes of one element.
+constexpr std::size_t size_of(dtype type) { return trait_of(type).size; }
+/// What its elements are.
+constexpr dtype_kind kind_of(dtype type) { return trait_of(type).kind; }
+/// The numbers that an element consists of: 2 for complex numbers, 1 for others.
+constexpr int parts_of(dtype type) { return kind_of(type) == dtype_kind::complex ? 2 : 1; }
+
+/// The dtype that stores a C++ type; a compile error for types that no dtype stores.
+template <class T>
+struct dtype_of_type;
+#define KG_OF_TYPE(type, element, ...)          \
+  template <> struct dtype_of_type<element> {   \
+    static constexpr dtype value = dtype::type; \
+  };
+KG_DTYPES(KG_OF_TYPE)
+#undef KG_OF_TYPE
+template <> struct dtype_of_type<long long> {
+  static constexpr dtype value = dtype::int64;
+};
+
+/// A C++ type that elements are read and written as.
+template <class T>
+concept element = requires { dtype_of_type<std::remove_cv_t<T>>::value; };
+
+/// The dtype of a C++ type.
+template <element T>
+inline constexpr dtype dtype_of = dtype_of_type<std::remove_cv_t<T>>::value;
+
+/// A set of dtypes, one bit each.
+struct dtype_set {
+  std::uint16_t bits = 0;
+  constexpr bool has(dtype type) const { return (bits >> static_cast<int>(type)) & 1; }
+  friend constexpr dtype_set operator|(dtype_set a, dtype_set b) {
+    return {static_cast<std::uint16_t>(a.bits | b.bits)};
+  }
+  friend constexpr dtype_set operator&(dtype_set a, dtype_set b) {
+    return {static_cast<std::uint16_t>(a.bits & b.bits)};
+  }
+  constexpr bool operator==(const dtype_set&) const = default;
+};
+
+/// The set of one dtype.
+constexpr dtype_set only(dtype type) { return {static_cast<std::uint16_t>(1u << static_cast<int>(type))}; }
+
+}  // namespace kerngrad
+
+namespace kerngrad::detail {
+// The dtypes of a kind; those that a gradient flows through.
+consteval dtype_set all_of(dtype_kind kind) {
+  dtype_set set{};
+  for (int i = 0; i < dtype_count; ++i)
+    if (dtype_traits[i].kind == kind) set = set | only(static_cast<dtype>(i));
+  return set;
+}
+consteval dtype_set all_differentiable() {
+  dtype_set set{};
+  for (int i = 0; i < dtype_count; ++i)
+    if (dtype_traits[i].differentiable) set = set | only(static_cast<dtype>(i));
+  return set;
+}
+}  // namespace kerngrad::detail
+
+export namespace kerngrad {
+
+// The sets that rows are written with.
+/// Floats of 16 bits. An op without a kernel for one computes in float32 and rounds its result.
+inline constexpr dtype_set halves = detail::all_of(dtype_kind::half);
+/// float32 and float64: what computes with floats has kernels for both.
+inline constexpr dtype_set wide_floats = detail::all_of(dtype_kind::real);
+inline constexpr dtype_set floating = wide_floats | halves;
+inline constexpr dtype_set integral = detail::all_of(dtype_kind::integer);
+inline constexpr dtype_set numeric = floating | integral;
+inline constexpr dtype_set boolean_only = detail::all_of(dtype_kind::boolean);
+/// The complex numbers that there is arithmetic for.
+inline constexpr dtype_set complex_only = only(dtype::complex64);
+inline constexpr dtype_set real_or_bool = numeric | boolean_only;
+/// All of them: of ops that move elements.
+inline constexpr dtype_set any_dtype = real_or_bool | detail::all_of(dtype_kind::complex);
+/// Dtypes that a gradient flows through. Integers, booleans and indices have none, and complex128 has no sums yet.
+inline constexpr dtype_set differentiable = detail::all_differentiable();
+
+/// "float32, float64": for error messages and documents.
+std::string to_string(dtype_set set);
+
+/// The common dtype of two operands: bool < uint8 < int32 < int64 < float16, bfloat16 < float32 < float64, and complex
+/// numbers absorb all. An integer with a float is that float (int64 with float32 is float32), as users of NumPy-like
+/// libraries with float32 defaults expect; NumPy itself would widen to float64. The two halves meet in float32, which
+/// holds both.
+constexpr dtype promote(dtype a, dtype b) {
+  const int of_a = trait_of(a).order, of_b = trait_of(b).order;
+  if (of_a == of_b && a != b) return dtype::float32;
+  return of_a >= of_b ? a : b;
+}
+
+}  // namespace kerngrad
+
+namespace kerngrad::detail {
+// `fail` with numbers in place of each # in `got`. The text is put together elsewhere, so that importers of shapes and
+// attribute values compile none of it.
+[[noreturn]] void fail_with(std::string_view op, std::string_view got, std::initializer_list<std::int64_t> numbers,
+                            std::string_view wanted, std::string_view advice = {});
+// Index `i` of something that has `count`.
+[[noreturn]] void refuse_index(std::string_view what, std::int64_t i, std::int64_t count);
+}  // namespace kerngrad::detail
+
+export namespace kerngrad {
+
+// ---------------------------------------------------------------------------------------------------- shape
+
+/// Sizes of the axes of a tensor, outermost first; rank 0 is a scalar. Sizes are not negative, the rank is at most
+/// 8, and the number of elements fits in 62 bits; anything else is refused at construction.
+class shape {
+ public:
+  constexpr shape() = default;
+  constexpr shape(std::initializer_list<std::int64_t> dims) { assign(dims.begin(), dims.size()); }
+  constexpr explicit shape(std::span<const std::int64_t> dims) { assign(dims.data(), dims.size()); }
+  constexpr explicit shape(const std::vector<std::int64_t>& dims) { assign(dims.data(), dims.size()); }
+
+  constexpr int rank() const { return rank_; }
+  /// Number of elements, the product of the sizes.
+  constexpr std::int64_t size() const { return size_; }
+  /// The size of an axis, counted from the front; an axis that is not there is refused.
+  inline constexpr std::int64_t operator[](std::int64_t axis) const {
+    if (static_cast<std::uint64_t>(axis) >= static_cast<std::uint64_t>(rank_))
+      detail::refuse_index("shape", axis, rank_);
+    return dims_[axis];
+  }
+  constexpr const std::int64_t* begin() const { return dims_; }
+  constexpr const std::int64_t* end() const { return dims_ + rank_; }
+  constexpr std::span<const std::int64_t> dims() const { return {dims_, static_cast<std::size_t>(rank_)}; }
+
+  friend constexpr bool operator==(const shape& a, const shape& b) {
+    if (a.rank_ != b.rank_) return false;
+    for (int i = 0; i < a.rank_; ++i)
+      if (a.dims_[i] != b.dims_[i]) return false;
+    return true;
+  }
+
+ private:
+  constexpr void assign(const std::int64_t* dims, std::size_t rank);
+
+  std::int64_t dims_[max_rank]{};
+  std::int64_t size_ = 1;
+  int rank_ = 0;
+};
+
+/// "[2, 3]".
+std::string to_string(const shape& dims);
+
+constexpr void shape::assign(const std::int64_t* dims, std::size_t rank) {
+  if (rank > static_cast<std::size_t>(max_rank))
+    detail::fail_with("shape", "rank #", {static_cast<std::int64_t>(rank)}, "a rank of at most 8",
+                      "merge axes with reshape");
+  // The bound holds for the sizes with every 0 taken as 1, so that no sum or product of an empty tensor's sizes
+  // overflows elsewhere. Times 8 bytes an element still fits in 62 bits.
+  constexpr std::int64_t limit = std::int64_t{1} << 58;
+  std::int64_t size = 1;
+  bool empty = false;
+  for (std::size_t i = 0; i < rank; ++i) {
+    if (dims[i] < 0)
+      detail::fail_with("shape", "axis # of size #", {static_cast<std::int64_t>(i), dims[i]}, "sizes of 0 or more");
+    empty = empty || dims[i] == 0;
+    if (__builtin_mul_overflow(size, dims[i] == 0 ? 1 : dims[i], &size) || size > limit)
+      fail("shape", "sizes whose product overflows", "at most 2^58 elements", "split the tensor");
+    dims_[i] = dims[i];
+  }
+  rank_ = static_cast<int>(rank);
+  size_ = empty ? 0 : size;
+}
+
+/// The shape that two shapes broadcast to by NumPy's rules, or nothing when they do not.
+constexpr std::optional<shape> broadcast(const shape& a, const shape& b) {
+  const int rank = a.rank() > b.rank() ? a.rank() : b.rank();
+  std::int64_t dims[max_rank]{};
+  for (int i = 0; i < rank; ++i) {
+    const int ia = a.rank() - 1 - i, ib = b.rank() - 1 - i;
+    const std::int64_t da = ia >= 0 ? a.begin()[ia] : 1, db = ib >= 0 ? b.begin()[ib] : 1;
+    if (da != db && da != 1 && db != 1) return {};
+    dims[rank - 1 - i] = da == 1 ? db : da;
+  }
+  return shape(std::span<const std::int64_t>(dims, static_cast<std::size_t>(rank)));
+}
+
+/// Whether a shape has the bound's rank and no axis that is larger.
+constexpr bool is_within(const shape& dims, const shape& bound) {
+  if (dims.rank() != bound.rank()) return false;
+  for (int i = 0; i < dims.rank(); ++i)
+    if (dims.begin()[i] > bound.begin()[i]) return false;
+  return true;
+}
+
+/// What is known of a tensor without its elements.
+struct signature {
+  shape dims;
+  dtype type = dtype::float32;
+  constexpr bool operator==(const signature&) const = default;
+};
+
+// ---------------------------------------------------------------------------------------------------- attributes
+
+/// The kinds of values an attribute takes.
+enum class attr_kind : std::uint8_t { absent, boolean, integer, number, dtype, text, list, numbers };
+inline constexpr int attr_kind_count = 8;
+
+/// "bool", "integer", ...
+constexpr std::string_view name_of(attr_kind kind) {
+  if (static_cast<int>(kind) >= attr_kind_count) return "no kind";
+  constexpr std::string_view names[] = {"absent", "bool", "integer", "number", "dtype", "text", "list", "numbers"};
+  return names[static_cast<int>(kind)];
+}
+
+}  // namespace kerngrad
+
+namespace kerngrad::detail {
+// The items of a long list, eight bytes each, which copies of an attribute value share.
+struct shared_items;
+shared_items* share_items(const void* items, std::size_t count);
+void hold(shared_items* items) noexcept;
+void let_go(shared_items* items) noexcept;
+const void* items_of(const shared_items* items) noexcept;
+}  // namespace kerngrad::detail
+
+export namespace kerngrad {
+
+/// The value of an attribute: a bool, an integer, a number, a dtype, a short text, a list of integers or one of
+/// numbers. Lists may have any length; copies share those of more than `near_items`.
+class attr_value {
+ public:
+  static constexpr std::size_t near_items = 16;
+  static constexpr int max_text = 127;
+
+  constexpr attr_value() = default;
+  constexpr attr_value(const attr_value& other) { take(other); }
+  constexpr attr_value& operator=(const attr_value& other) {
+    if (this == &other) return *this;
+    if (far_) detail::let_go(payload_.far);
+    take(other);
+    return *this;
+  }
+  inline constexpr ~attr_value() {
+    if (far_) detail::let_go(payload_.far);
+  }
+  constexpr attr_value(bool value) : kind_(attr_kind::boolean), integer_(value) {}
+  template <class T>
+    requires(std::is_integral_v<T> && !std::is_same_v<T, bool>)
+  constexpr attr_value(T value) : kind_(attr_kind::integer), integer_(static_cast<std::int64_t>(value)) {}
+  template <class T>
+    requires std::is_floating_point_v<T>
+  constexpr attr_value(T value) : kind_(attr_kind::number), number_(static_cast<double>(value)) {}
+  /// Throws for a number that is no dtype, so that whoever is given an attribute may look the dtype up.
+  constexpr attr_value(dtype value) : kind_(attr_kind::dtype), integer_(static_cast<std::int64_t>(value)) {
+    if (!is_dtype(value)) detail::fail_with("attribute", "dtype #", {integer_}, "one of those of kg::dtype");
+  }
+  constexpr attr_value(std::string_view value) : kind_(attr_kind::text) {
+    if (value.size() > max_text)
+      detail::fail_with("attribute", "a text of # bytes", {static_cast<std::int64_t>(value.size())}, "at most 127");
+    count_ = value.size();
+    for (std::size_t i = 0; i <= max_text; ++i) payload_.text[i] = i < value.size() ? value[i] : '\0';
+  }
+  constexpr attr_value(const char* value) : attr_value(std::string_view(value)) {}
+  constexpr attr_value(std::span<const std::int64_t> values) : kind_(attr_kind::list) {
+    if (is_far(values.data(), values.size())) return;
+    for (std::size_t i = 0; i < count_; ++i) payload_.list[i] = values[i];
+    for (std::size_t i = count_; i < filled(); ++i) payload_.list[i] = 0;
+  }
+  constexpr attr_value(std::initializer_list<std::int64_t> values)
+      : attr_value(std::span<const std::int64_t>(values.begin(), values.size())) {}
+  attr_value(const std::vector<std::int64_t>& values) : attr_value(std::span<const std::int64_t>(values)) {}
+  constexpr attr_value(const shape& dims) : attr_value(dims.dims()) {}
+  /// A list of numbers: `{0.5, 0.5}`. One of integers stands for it where an attribute wants numbers.
+  constexpr attr_value(std::span<const double> values) : kind_(attr_kind::numbers) {
+    if (is_far(values.data(), values.size())) return;
+    for (std::size_t i = 0; i < count_; ++i) payload_.numbers[i] = values[i];
+    for (std::size_t i = count_; i < filled(); ++i) payload_.numbers[i] = 0;
+  }
+  template <std::same_as<double> T>
+  constexpr attr_value(std::initializer_list<T> values)
+      : attr_value(std::span<const double>(values.begin(), values.size())) {}
+  attr_value(const std::vector<double>& values) : attr_value(std::span<const double>(values)) {}
+
+  constexpr attr_kind kind() const { return kind_; }
+  constexpr bool given() const { return kind_ != attr_kind::absent; }
+  constexpr bool as_bool() const { return integer_ != 0; }
+  /// A number is cut off to an integer; one that no int64 holds gives the nearest, NaN gives 0.
+  constexpr std::int64_t as_integer() const {
+    if (kind_ != attr_kind::number) return integer_;
+    if (number_ >= 0x1p63) return std::numeric_limits<std::int64_t>::max();
+    if (number_ < -0x1p63) return std::numeric_limits<std::int64_t>::lowest();
+    return number_ == number_ ? static_cast<std::int64_t>(number_) : 0;
+  }
+  constexpr double as_number() const { return kind_ == attr_kind::number ? number_ : static_cast<double>(integer_); }
+  constexpr dtype as_dtype() const { return static_cast<dtype>(integer_); }
+  constexpr std::string_view as_text() const {
+    return kind_ == attr_kind::text ? std::string_view(payload_.text, count_) : std::string_view();
+  }
+  /// The integers of a list; none of any other kind.
+  constexpr std::span<const std::int64_t> as_list() const {
+    return kind_ == attr_kind::list ? items(payload_.list) : std::span<const std::int64_t>();
+  }
+  /// The numbers of a list; none of any other kind.
+  constexpr std::span<const double> as_numbers() const {
+    return kind_ == attr_kind::numbers ? items(payload_.numbers) : std::span<const double>();
+  }
+
+ private:
+  // Left alone unless there is a text or a list: most values are numbers, and calls copy them.
+  union payload {
+    std::int64_t list[near_items];
+    double numbers[near_items];
+    char text[max_text + 1];
+    detail::shared_items* far;
+    constexpr payload() {}
+  };
+  // A constant has no elements that were left alone.
+  constexpr std::size_t filled() const { return std::is_constant_evaluated() ? near_items : count_; }
+  // Takes the items of a long list.
+  constexpr bool is_far(const void* items, std::size_t count) {
+    count_ = count;
+    if (count > near_items) payload_.far = detail::share_items(items, count), far_ = true;
+    return far_;
+  }
+  template <class T>
+  constexpr std::span<const T> items(const T (&near)[near_items]) const {
+    return {far_ ? static_cast<const T*>(detail::items_of(payload_.far)) : near, count_};
+  }
+  constexpr void take(const attr_value& other) {
+    kind_ = other.kind_, far_ = other.far_, count_ = other.count_;
+    integer_ = other.integer_, number_ = other.number_;
+    if (far_) detail::hold(payload_.far = other.payload_.far);
+    else if (kind_ == attr_kind::text)
+      for (int i = 0; i <= max_text; ++i) payload_.text[i] = other.payload_.text[i];
+    else if (kind_ == attr_kind::list)
+      for (std::size_t i = 0; i < filled(); ++i) payload_.list[i] = other.payload_.list[i];
+    else if (kind_ == attr_kind::numbers)
+      for (std::size_t i = 0; i < filled(); ++i) payload_.numbers[i] = other.payload_.numbers[i];
+  }
+  attr_kind kind_ = attr_kind::absent;
+  bool far_ = false;
+  std::size_t count_ = 0;
+  std::int64_t integer_ = 0;
+  double number_ = 0;
+  payload payload_;
+};
+
+/// `7`, `"same"`, `[1, 2]`: for error messages.
+std::string to_string(const attr_value& value);
+
+}  // namespace kerngrad

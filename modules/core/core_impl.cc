@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Texts: errors, shapes, dtypes, attribute values.
+module;
+#include <atomic>
+#include <charconv>
+#include <cstring>
+#include <new>
+#include <string>
+#include "kernels/common/abi.h"
+#include "kernels/common/sizes.h"
+module kerngrad;
+
+namespace kerngrad {
+
+namespace {
+std::string sentence(std::string_view op, std::string_view got, std::string_view wanted, std::string_view advice) {
+  std::string text = "[" + std::string(op) + "] got " + std::string(got);
+  if (!wanted.empty()) text += "; wanted " + std::string(wanted);
+  if (!advice.empty()) text += "; " + std::string(advice);
+  return text;
+}
+}  // namespace
+
+error::error(std::string_view op, std::string_view got, std::string_view wanted, std::string_view advice)
+    : std::runtime_error(sentence(op, got, wanted, advice)), op_(op), got_(got), wanted_(wanted), advice_(advice) {}
+
+void fail(std::string_view op, std::string_view got, std::string_view wanted, std::string_view advice) {
+  throw error(op, got, wanted, advice);
+}
+
+void detail::fail_with(std::string_view op, std::string_view got, std::initializer_list<std::int64_t> numbers,
+                       std::string_view wanted, std::string_view advice) {
+  std::string text;
+  const std::int64_t* next = numbers.begin();
+  for (char c : got) {
+    if (c == '#') text += std::to_string(*next++);
+    else text += c;
+  }
+  fail(op, text, wanted, advice);
+}
+
+void detail::refuse_index(std::string_view what, std::int64_t i, std::int64_t count) {
+  fail(what, "index " + std::to_string(i) + " of " + std::to_string(count),
+       count ? "an index from 0 to " + std::to_string(count - 1) : "one that is not empty");
+}
+
+// The items follow the header in the same block.
+struct detail::shared_items {
+  std::atomic<std::int64_t> references{1};
+};
+
+detail::shared_items* detail::share_items(const void* items, std::size_t count) {
+  void* block = ::operator new(sizeof(shared_items) + kernels::extent(count, sizeof(std::int64_t)));
+  shared_items* made = new (block) shared_items;
+  std::memcpy(made + 1, items, count * sizeof(std::int64_t));
+  return made;
+}
+void detail::hold(shared_items* items) noexcept { items->references.fetch_add(1, std::memory_order_relaxed); }
+void detail::let_go(shared_items* items) noexcept {
+  if (items->references.fetch_sub(1, std::memory_order_acq_rel) == 1) ::operator delete(items);
+}
+const void* detail::items_of(const shared_items* items) noexcept { return items + 1; }
+
+void inference::refuse_element_type(std::size_t i, dtype wanted) const {
+  refuse("operand " + std::string(row.operand_at(i).name) + " of dtype " + std::string(name_of(in[i].type)) +
+             ", read as " + std::string(name_of(wanted)),
+         "its own dtype");
+}
+void inference::refuse(std::string_view got, std::string_view wanted, std::string_view advice) const {
+  fail(row.name, got, wanted, advice);
+}
+
+std::string to_string(const shape& dims) {
+  std::string text = "[";
+  for (int i = 0; i < dims.rank(); ++i) text += (i ? ", " : "") + std::to_string(dims[i]);
+  return text + "]";
+}
+
+std::string to_string(dtype_set set) {
+  std::string text;
+  for (int i = 0; i < dtype_count; ++i)
+    if (set.has(static_cast<dtype>(i)))
+      text += (text.empty() ? "" : ", ") + std::string(name_of(static_cast<dtype>(i)));
+  return text.empty() ? "none" : text;
+}
+
+std::string to_string(const attr_value& value) {
+  switch (value.kind()) {
+    case attr_kind::absent: return "nothing";
+    case attr_kind::boolean: return value.as_bool() ? "true" : "false";
+    case attr_kind::integer: return std::to_string(value.as_integer());
+    case attr_kind::number: {
+      char digits[32];
+      return std::string(digits, std::to_chars(digits, digits + sizeof digits, value.as_number()).ptr);
+    }
+    case attr_kind::dtype: return std::string(name_of(value.as_dtype()));
+    case attr_kind::text: return "\"" + std::string(value.as_text()) + "\"";
+    case attr_kind::list:
+    case attr_kind::numbers: break;
+  }
+  std::string text = "[";
+  for (std::int64_t item : value.as_list()) text += (text.size() > 1 ? ", " : "") + std::to_string(item);
+  for (double item : value.as_numbers()) text += (text.size() > 1 ? ", " : "") + to_string(attr_value(item));
+  return text + "]";
+}
+
+}  // namespace kerngrad

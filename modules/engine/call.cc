@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+// The typed door: `call<"Name">(operands..., attr<"name">(value)...)`. Op, operands and attributes are checked by the
+// compiler; shapes and dtypes by the row's rules when the call runs.
+module;
+#include "kernels/common/abi.h"
+export module kerngrad:call;
+
+import :std;
+import :core;
+import :op;
+import :table;
+import :tensor;
+import :entry;
+import :engine;
+
+export namespace kerngrad {
+
+/// An attribute of a typed call; of kind `absent` when only the call itself can tell.
+template <fixed_string Name, attr_kind Kind = attr_kind::absent>
+struct named_attr {
+  attr_value value;
+  static constexpr std::string_view name = Name;
+  static constexpr attr_kind kind = Kind;
+};
+
+}  // namespace kerngrad
+
+namespace kerngrad::detail {
+
+template <class T>
+consteval attr_kind kind_of() {
+  if (std::is_same_v<T, bool>) return attr_kind::boolean;
+  if (std::is_integral_v<T>) return attr_kind::integer;
+  if (std::is_floating_point_v<T>) return attr_kind::number;
+  if (std::is_same_v<T, dtype>) return attr_kind::dtype;
+  if (std::is_same_v<T, shape> || std::is_same_v<T, std::vector<std::int64_t>>) return attr_kind::list;
+  if (std::is_same_v<T, std::vector<double>>) return attr_kind::numbers;
+  return std::is_convertible_v<const T&, std::string_view> ? attr_kind::text : attr_kind::absent;
+}
+
+}  // namespace kerngrad::detail
+
+export namespace kerngrad {
+
+/// `attr<"axis">(1)`: the attribute of that name for a call.
+template <fixed_string Name, class T>
+  requires std::is_convertible_v<const T&, attr_value>
+constexpr named_attr<Name, detail::kind_of<T>()> attr(const T& value) {
+  return {value};
+}
+template <fixed_string Name>
+constexpr named_attr<Name, attr_kind::list> attr(std::initializer_list<std::int64_t> list) {
+  return {list};
+}
+template <fixed_string Name, std::same_as<double> T>
+constexpr named_attr<Name, attr_kind::numbers> attr(std::initializer_list<T> list) {
+  return {list};
+}
+
+}  // namespace kerngrad
+
+namespace kerngrad::detail {
+
+template <class T>
+inline constexpr bool is_attr = false;
+template <fixed_string Name, attr_kind Kind>
+inline constexpr bool is_attr<named_attr<Name, Kind>> = true;
+
+template <class T>
+concept operand_argument = std::is_convertible_v<const T&, const tensor&>;
+template <class T>
+concept list_argument = !operand_argument<T> && std::is_convertible_v<const T&, std::span<const tensor>>;
+
+enum class attr_mistake : std::uint8_t { none, unknown, kind, missing };
+
+// What an argument says of itself: an operand has no name.
+struct given_attr {
+  std::string_view name{};
+  attr_kind kind = attr_kind::absent;
+};
+template <class T>
+consteval given_attr as_given() {
+  if constexpr (is_attr<T>) return {T::name, T::kind};
+  else return {};
+}
+
+// The first mistake in the attributes of a call.
+consteval attr_mistake mistake_in(const op_row& row, std::span<const given_attr> given) {
+  std::uint32_t there = 0;
+  for (const given_attr& a : given) {
+    if (a.name.empty()) continue;
+    const int at = row.attr_index(a.name);
+    if (at < 0) return attr_mistake::unknown;
+    if (a.kind != attr_kind::absent && !takes_kind(row.attrs[static_cast<std::size_t>(at)], a.kind))
+      return attr_mistake::kind;
+    there |= std::uint32_t{1} << at;
+  }
+  for (std::size_t i = 0; i < row.attrs.size(); ++i)
+    if (row.attrs[i].required && !((there >> i) & 1)) return attr_mistake::missing;
+  return attr_mistake::none;
+}
+template <class Op, class... Args>
+inline constexpr attr_mistake mistake_of = []() consteval {
+  constexpr std::array<given_attr, sizeof...(Args) + 1> given{as_given<Args>()...};
+  return mistake_in(Op::row, {given.data(), sizeof...(Args)});
+}();
+
+// "axis: integer, required, keepDims: bool".
+struct attr_text {
+  char text[1000]{};
+  std::size_t size = 0;
+  consteval void add(std::string_view part) {
+    for (const char c : part)
+      if (size < sizeof text) text[size++] = c;
+  }
+  consteval explicit attr_text(std::span<const attr_spec> all) {
+    for (const attr_spec& item : all) {
+      add(size ? ", " : ""), add(item.name), add(": "), add(name_of(item.kind));
+      if (item.required) add(", required");
+    }
+    if (all.empty()) add("none");
+  }
+};
+template <class Op>
+consteval auto attr_text_of() {
+  constexpr attr_text made(Op::row.attrs);
+  char text[made.size + 1]{};
+  for (std::size_t i = 0; i < made.size; ++i) text[i] = made.text[i];
+  return fixed_string<made.size + 1>(text);
+}
+
+// What a call says of its row is the compiler's answer. A call that names the row when it runs, or a local reference to
+// it, would make every importer compile the table of all rows with the shape rules that it refers to.
+template <class Op, class T>
+inline constexpr std::size_t place_in_row = static_cast<std::size_t>(Op::row.attr_index(T::name));
+template <class Op>
+inline constexpr std::size_t attr_count = Op::row.attrs.size();
+template <class Op>
+inline constexpr std::size_t bare_count = bare_operands(Op::row);
+
+// The attributes of a call in the order of the row, absent where they were not given.
+template <std::size_t Count, std::size_t Given>
+class call_attrs {
+ public:
+  template <std::size_t Place>
+  inline void take(const attr_value& value) {
+    values_[Place] = value;
+  }
+  inline std::span<const attr_value> all() const { return values_; }
+
+ private:
+  std::array<attr_value, Count> values_;
+};
+// None given, or the only one that there is: nothing to copy.
+template <std::size_t Count, std::size_t Given>
+  requires(Count == Given && Count < 2)
+class call_attrs<Count, Given> {
+ public:
+  template <std::size_t Place>
+  inline void take(const attr_value& value) {
+    value_ = &value;
+  }
+  inline std::span<const attr_value> all() const { return {value_, Count}; }
+
+ private:
+  const attr_value* value_ = nullptr;
+};
+
+// One tensor, or an array of them. An op without a row is refused elsewhere, in a sentence.
+template <class Op>
+struct result_of_call {
+  using type = tensor;
+};
+template <class Op>
+  requires(Op::row.results.size() > 1)
+struct result_of_call<Op> {
+  using type = std::array<tensor, Op::row.results.size()>;
+};
+
+// The operands of a call without lists.
+template <std::size_t Most>
+class work_pointers {
+ public:
+  inline void push_back(const tensor* x) { at_[count_++] = x; }
+  inline operator std::span<const tensor* const>() const { return {at_, count_}; }
+
+ private:
+  const tensor* at_[Most + 1];
+  std::size_t count_ = 0;
+};
+
+/// How many operands a row needs at least.
+consteval int required_operands(const op_row& row) {
+  int count = 0;
+  for (const operand& item : row.operands) count += item.optional ? 0 : 1;
+  return count;
+}
+
+/// How many of the arguments are operands; a list is one.
+template <class... Args>
+inline constexpr int operand_count = (0 + ... + (operand_argument<Args> || list_argument<Args> ? 1 : 0));
+template <class... Args>
+inline constexpr bool any_list = (false || ... || list_argument<Args>);
+/// No operand comes after a list.
+template <class... Args>
+inline constexpr bool list_is_last = [] {
+  bool list = false, last = true;
+  ((last = last && !(list && (operand_argument<Args> || list_argument<Args>)), list = list || list_argument<Args>),
+   ...);
+  return last;
+}();
+
+}  // namespace kerngrad::detail
+
+export namespace kerngrad {
+
+/// A known op as a type, beside which an op from outside the library is its own type (modules/registry/own.cc).
+template <fixed_string Name>
+  requires known_op<Name>
+struct known {
+  static constexpr const op_row& row = row_of<op_id<Name>>;
+};
+
+/// What the compiler shows beside a mistake in the attributes of a call: those that the op's row has.
+template <fixed_string>
+struct the_attributes_are {
+  static constexpr bool as_given = false;
+};
+template <class Attributes>
+concept found_as_given = Attributes::as_given;
+
+/// Every attribute among the arguments is one of the op's row.
+template <class Op, class... Args>
+concept has_these_attributes = detail::mistake_of<Op, Args...> != detail::attr_mistake::unknown ||
+                               found_as_given<the_attributes_are<detail::attr_text_of<Op>()>>;
+/// Every one has a value of a kind that the row takes.
+template <class Op, class... Args>
+concept takes_these_kinds = detail::mistake_of<Op, Args...> != detail::attr_mistake::kind ||
+                            found_as_given<the_attributes_are<detail::attr_text_of<Op>()>>;
+/// None that the row requires is left out.
+template <class Op, class... Args>
+concept has_all_required = detail::mistake_of<Op, Args...> != detail::attr_mistake::missing ||
+                           found_as_given<the_attributes_are<detail::attr_text_of<Op>()>>;
+/// There are as many operands among the arguments as the op's row asks for. The last operand of an op that takes a list
+/// is one tensor or more, or a list of them.
+template <class Op, class... Args>
+concept has_these_operands =
+    detail::operand_count<Args...> >= detail::required_operands(Op::row) &&
+    (Op::row.takes_list()
+         ? !detail::any_list<Args...> || (detail::list_is_last<Args...> &&
+                                          detail::operand_count<Args...> == static_cast<int>(Op::row.operands.size()))
+         : !detail::any_list<Args...> && detail::operand_count<Args...> <= static_cast<int>(Op::row.operands.size()));
+
+/// What a typed call gives: a tensor, or one for each of the results that the row names, in their order:
+/// `auto [values, indices] = kg::call<"...">(x);`.
+template <class Op>
+using call_result = detail::result_of_call<Op>::type;
+
+}  // namespace kerngrad
+
+namespace kerngrad::detail {
+
+// The attributes of a call are those of the row, or it does not compile.
+template <class Op, class... Args>
+consteval bool check_attributes() {
+  static_assert(has_these_attributes<Op, Args...>,
+                "an attribute that the op's row does not have: see the row for their names");
+  static_assert(takes_these_kinds<Op, Args...>, "an attribute of another kind than the op's row says");
+  static_assert(has_all_required<Op, Args...>, "an attribute is missing that the op's row requires");
+  return true;
+}
+
+template <class Op>
+inline call_result<Op> results_of_call(const op_entry& op, std::span<const tensor* const> in,
+                                       std::span<const attr_value> attrs) {
+  if constexpr (constexpr std::size_t count = Op::row.results.size(); count > 1) {
+    std::array<tensor, count> results;
+    run_several(op, in, attrs, results);
+    return results;
+  } else {
+    return run_one(op, in, attrs);
+  }
+}
+
+// A typed call of an op, whoever brought it.
+template <class Op, class... Args>
+inline call_result<Op> invoke(const op_entry& op, const Args&... args) {
+  static_assert(check_attributes<Op, Args...>());
+  static_assert(has_these_operands<Op, Args...>, "a wrong number of operands: see the op's row");
+  constexpr std::size_t bare = bare_count<Op>;
+  if constexpr (bare == 1) {
+    return run_unary(op, args...);
+  } else if constexpr (bare == 2) {
+    return run_binary(op, args...);
+  } else {
+    call_attrs<attr_count<Op>, (0 + ... + is_attr<Args>)> attrs;
+    std::conditional_t<any_list<Args...>, std::vector<const tensor*>, work_pointers<sizeof...(Args)>> in;
+    const auto place = [&]<class T>(const T& argument) {
+      if constexpr (is_attr<T>) attrs.template take<place_in_row<Op, T>>(argument.value);
+      else if constexpr (list_argument<T>)
+        for (const tensor& x : std::span<const tensor>(argument)) in.push_back(&x);
+      else in.push_back(&argument);
+    };
+    (place(args), ...);
+    return results_of_call<Op>(op, in, attrs.all());
+  }
+}
+
+template <class Op, class... Attrs>
+tensor_list invoke_list(const op_entry& op, std::span<const tensor> operands, const Attrs&... given) {
+  static_assert(check_attributes<Op, Attrs...>());
+  std::vector<const tensor*> in;
+  for (const tensor& x : operands) in.push_back(&x);
+  attr_value attrs[attr_count<Op> + 1];
+  ((attrs[place_in_row<Op, Attrs>] = given.value), ...);
+  return run_list(op, in, {attrs, attr_count<Op>});
+}
+
+}  // namespace kerngrad::detail
+
+export namespace kerngrad {
+
+/// Runs a known op. Gives its result, an array of them where its row names several, the first of a number that shapes
+/// decide; throws `error` for shapes, dtypes or values that its row refuses. A list operand is given last, as tensors
+/// or as a list of them.
+template <fixed_string Op, class... Args>
+  requires known_op<Op>
+inline call_result<known<Op>> call(const Args&... args) {
+  return detail::invoke<known<Op>>(detail::known_entry<op_id<Op>>(), args...);
+}
+
+/// Runs a known op on a list of operands (Concat, Pack, AddN) or for all its results, as many as shapes and attributes
+/// decide (Unpack, SplitV).
+template <fixed_string Op, class... Attrs>
+  requires known_op<Op>
+tensor_list call_list(std::span<const tensor> operands, const Attrs&... given) {
+  return detail::invoke_list<known<Op>>(detail::known_entry<op_id<Op>>(), operands, given...);
+}
+
+}  // namespace kerngrad

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine's interface: running a known op on tensors, choosing the SIMD target.
+module;
+#include "kernels/common/abi.h"
+export module kerngrad:engine;
+
+import :std;
+import :core;
+import :op;
+import :table;
+import :tensor;
+import :entry;
+
+export namespace kerngrad {
+
+/// Results of an op, or a list of operands.
+using tensor_list = small_list<tensor, 1>;
+
+/// A SIMD target that this build has and this CPU runs.
+struct simd_target {
+  std::string name;
+};
+/// All of them, best first.
+std::vector<simd_target> simd_targets();
+/// Runs every kernel on this target from now on, in all threads; throws when it is not among simd_targets().
+/// An empty name returns to the best one.
+void set_simd_target(std::string_view name);
+/// The target that kernels run on, as a kernel itself reports it.
+std::string active_simd_target();
+
+}  // namespace kerngrad
+
+// What the typed door compiles to. `attrs` are in the order of the row, absent where they were not given.
+namespace kerngrad::detail {
+
+// `dying` has a bit for each operand that ends with the call: the result may take the memory of one that nobody else
+// holds.
+tensor run_unary(const op_entry& op, const tensor& x, unsigned dying = 0);
+tensor run_binary(const op_entry& op, const tensor& a, const tensor& b, unsigned dying = 0);
+tensor run_one(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs);
+tensor_list run_list(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs);
+/// All results of an op, as many as its row names.
+void run_several(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs,
+                 std::span<tensor> out);
+/// A number beside a tensor, as it was written.
+struct plain_number {
+  double value = 0;
+  std::int64_t integer = 0;    // the number, if it is an integer that int64 holds
+  bool is_integer = false;     // it is
+  bool of_whole_type = false;  // a C++ integer or bool
+  friend constexpr bool operator==(const plain_number& a, const plain_number& b) {
+    return std::bit_cast<std::uint64_t>(a.value) == std::bit_cast<std::uint64_t>(b.value) && a.integer == b.integer &&
+           a.is_integer == b.is_integer && a.of_whole_type == b.of_whole_type;
+  }
+};
+template <class T>
+constexpr plain_number number_of(T value) {
+  plain_number n{.value = static_cast<double>(value), .of_whole_type = std::is_integral_v<T>};
+  if constexpr (std::is_integral_v<T>) n.is_integer = T(-1) < T{} || value <= T(~std::uint64_t{} >> 1);
+  else if (n.value >= -0x1p63 && n.value < 0x1p63)
+    n.is_integer = static_cast<double>(static_cast<std::int64_t>(n.value)) == n.value;
+  if (n.is_integer) n.integer = static_cast<std::int64_t>(value);
+  return n;
+}
+
+// The rules for numbers beside tensors, which docs/dtypes.md states, in modules/engine/numbers_impl.cc. The dtype of a
+// number beside a tensor of a dtype, if that holds it; else float32.
+dtype dtype_beside(const plain_number& n, dtype like);
+// The dtype with which an op gives the right result for the number as it is; nothing when it takes more, or is refused.
+std::optional<dtype> dtype_beside(const op_row& row, const plain_number& n, dtype like);
+// The number as a scalar of the tensor's dtype, or float32 when it is a fraction beside integers; refused by `who`
+// when neither holds it.
+tensor number_like(std::string_view who, const plain_number& n, const tensor& like);
+
+// A small floating tensor and a number, without a tensor for the number; an empty handle when more is to be done.
+enum class number_is { right, left };
+tensor run_with_number(const op_entry& op, const tensor& x, double value, number_is side, unsigned dying);
+// Any tensor and a number.
+tensor run_beside(const op_entry& op, const tensor& x, const plain_number& n, number_is side);
+
+template <class T>
+tensor run_with(const op_entry& op, const tensor& x, T value, unsigned dying = 0) {
+  tensor y = run_with_number(op, x, static_cast<double>(value), number_is::right, dying);
+  return y.defined() ? std::move(y) : run_beside(op, x, number_of(value), number_is::right);
+}
+template <class T>
+tensor run_with(const op_entry& op, T value, const tensor& x, unsigned dying = 0) {
+  tensor y = run_with_number(op, x, static_cast<double>(value), number_is::left, dying);
+  return y.defined() ? std::move(y) : run_beside(op, x, number_of(value), number_is::left);
+}
+
+}  // namespace kerngrad::detail

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// The entry: all that the engine needs of one op, whoever brought it. Known ops have theirs in a table; an op from
+// outside the library builds one of its own, of the same parts, and is run, recorded and differentiated like them.
+module;
+#include "kernels/common/abi.h"
+export module kerngrad:entry;
+
+import :std;
+import :core;
+import :op;
+import :launch;
+import :table;
+import :tensor;
+
+export namespace kerngrad {
+
+/// Which values a rule keeps from the forward pass: operands in the low bits, results from bit 8.
+struct kept {
+  std::uint16_t bits = 0;
+  constexpr bool operand(std::size_t i) const { return (bits >> i) & 1; }
+  constexpr bool result(std::size_t k) const { return k < 8 && (bits >> (8 + k)) & 1; }
+  constexpr std::uint8_t results() const { return static_cast<std::uint8_t>(bits >> 8); }
+  friend constexpr kept operator|(kept a, kept b) { return {static_cast<std::uint16_t>(a.bits | b.bits)}; }
+};
+
+namespace keep {
+// What `wrt` is given: nothing, operand 0, 1 or 2, result 0, 1 or 2, all operands.
+inline constexpr kept nothing{};
+inline constexpr kept in0{1}, in1{2}, in2{4};
+inline constexpr kept out0{1 << 8}, out1{1 << 9}, out2{1 << 10};
+inline constexpr kept all_in{0xff};
+}  // namespace keep
+
+}  // namespace kerngrad
+
+namespace kerngrad::detail {
+
+/// What a rule sees while the walk is at its node; only the library looks inside.
+struct frame;
+using rule_fn = tensor (*)(const frame&);
+
+/// The gradient of an op, instantiated for tensors: one part per operand.
+struct op_gradient {
+  static constexpr int max_operands = 8;
+  struct part {
+    kept keeps;
+    rule_fn run = nullptr;  // null: the operand is a constant
+  };
+  std::array<part, max_operands> of{};
+  std::uint32_t last = max_operands - 1;  // the part of all tensors from there on, where the op takes a list
+
+  constexpr std::uint32_t place_of(std::size_t i) const { return i < last ? static_cast<std::uint32_t>(i) : last; }
+};
+
+/// One op as the engine sees it.
+struct op_entry {
+  const op_row* row = nullptr;
+  launch_fn launch = nullptr;                               // the row's launcher
+  int id = -1;                                              // place in op_table; -1 for an op from outside
+  std::array<const kernel_slot*, backend_count> kernels{};  // by dtype, per built-in backend
+  const op_gradient* gradient = nullptr;                    // of an op from outside; null: none, or see gradient_of
+  std::array<dtype_set, backend_count> plain_cpp{};         // of `kernels`: those that are no SIMD code
+  std::array<dtype_set, backend_count> flat{};  // of `kernels`: those that take operands as they are, array by array
+  dtype_set plain{};                            // operands that all are of one of these need no check and no promotion
+  std::uint8_t bare_operands = 0;               // of an op that the typed door runs without looking further; else 0
+  bool built_in = false;                        // a known op with the library's own kernels
+
+  constexpr const kernel_slot& kernel(int backend, dtype type) const {
+    return kernels[static_cast<std::size_t>(backend)][static_cast<int>(type)];
+  }
+};
+
+// The dtypes that every operand of a row may have and that the op computes in as they are. Halves are not among them:
+// what they are computed in is up to the kernels of the backend.
+constexpr dtype_set plain_dtypes(const op_row& row) {
+  dtype_set all = row.operands.empty() ? dtype_set{} : any_dtype;
+  for (const operand& item : row.operands) all = all & (item.part == role::value ? item.types : dtype_set{});
+  dtype_set plain{};
+  for (int i = 0; i < dtype_count; ++i) {
+    const dtype type = static_cast<dtype>(i);
+    if (all.has(type) && !halves.has(type) && lifted(type, row.types.before) == type) plain = plain | only(type);
+  }
+  return plain;
+}
+
+// How many operands an op has that the typed door runs without looking further: elementwise, of one result whose size
+// is that of the operands, without attributes. 0 for others.
+constexpr std::uint8_t bare_operands(const op_row& row) {
+  if (!row.attrs.empty() || row.takes_list() || row.results.size() > 1 || row.bounded) return 0;
+  return row.is_unary() ? 1 : row.is_binary() ? 2 : 0;
+}
+
+constexpr op_entry make_entry(const op_row& row, int id, std::array<const kernel_slot*, backend_count> kernels,
+                              const op_gradient* gradient, std::array<dtype_set, backend_count> plain_cpp = {}) {
+  op_entry entry{&row, launcher_of(row), id, kernels, gradient, plain_cpp, {}, plain_dtypes(row), bare_operands(row)};
+  for (std::size_t b = 0; b < backend_count; ++b)
+    for (int i = 0; i < dtype_count; ++i) {
+      const dtype type = static_cast<dtype>(i);
+      const kernel_slot& slot = kernels[b][i];
+      const bool there = entry.bare_operands == 1   ? slot.flat1 != nullptr
+                         : entry.bare_operands == 2 ? slot.flat2 != nullptr
+                                                    : false;
+      if (there && row.operands[0].types.has(type) && lifted(type, row.types.before) == type)
+        entry.flat[b] = entry.flat[b] | only(type);
+    }
+  return entry;
+}
+
+/// The entries of the known ops: an object each, so that a program which calls an op carries the kernels of that op and
+/// of no other.
+template <int Id>
+extern const op_entry entry_object;
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wundefined-var-template"  // impl/entries.cc defines all of them
+template <int Id>
+consteval const op_entry& known_entry() {
+  return entry_object<Id>;
+}
+#pragma clang diagnostic pop
+
+/// All of them, by id: for look-ups by name, because who refers to this table carries every kernel.
+extern const std::array<const op_entry*, static_cast<std::size_t>(op_count)> known_entries;
+/// The rules of the known ops, by id; null: none. They call most ops: only what opens a recording, or tells whether an
+/// op has a rule, refers to them.
+using gradient_table = std::array<const op_gradient*, static_cast<std::size_t>(op_count)>;
+extern const gradient_table known_gradients;
+/// The rule that an op was compiled with, or null.
+inline const op_gradient* gradient_of(const op_entry& op, const gradient_table& known = known_gradients) {
+  return op.id >= 0 ? known[static_cast<std::size_t>(op.id)] : op.gradient;
+}
+
+/// While the scope that this begins is the innermost for an op, this thread records the op with `rule`.
+std::shared_ptr<void> begin_override(const op_entry& op, const op_gradient& rule);
+void end_override(const std::shared_ptr<void>& scope) noexcept;
+
+// The frame's contents, for the context that rules are instantiated with.
+const tensor& frame_dy(const frame& at, int k);
+std::vector<tensor> frame_all_dy(const frame& at);
+const tensor& frame_operand(const frame& at, int i);
+const tensor& frame_result(const frame& at, int k);
+const shape& frame_dims(const frame& at, int i);
+dtype frame_type(const frame& at, int i);
+const attr_value& frame_attr(const frame& at, int index);
+int frame_index(const frame& at);
+/// A value of the rule's own that lives as long as the walk is at its node, empty at first: k is 0 or 1.
+tensor& frame_shared(const frame& at, int k);
+/// Zeros like operand i, and g added up over the axes that operand i was broadcast over.
+tensor frame_zeros(const frame& at, int i);
+tensor frame_reduced(const frame& at, int i, tensor g);
+
+}  // namespace kerngrad::detail

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a call by name would do, told without doing it: dtypes, casts and results, which kernels there are and which of
+// them would run, where the gradient comes from and what it would save.
+module;
+#include "kernels/common/abi.h"
+export module kerngrad:explain;
+
+import :std;
+import :core;
+import :op;
+import :tensor;
+import :registry;
+
+export namespace kerngrad {
+
+/// Shapes and dtypes of an operand, in place of tensors: a call is explained as well without elements.
+struct operand_signature {
+  std::string_view name;
+  std::vector<signature> tensors;
+};
+
+/// Where a kernel comes from.
+enum class kernel_origin : std::uint8_t {
+  none,        ///< there is no kernel
+  built_in,    ///< a table of the library's, or the one that the backend was registered with
+  own_op,      ///< the op itself, which register_op brought
+  registered,  ///< register_kernel
+};
+/// "none", "built-in", "own op", "registered".
+std::string_view name_of(kernel_origin origin);
+
+/// Where a gradient comes from.
+enum class gradient_origin : std::uint8_t {
+  none,
+  rule,        ///< the known op's rule in grads/
+  own_rule,    ///< the rule of an op that register_op brought
+  rule_scope,  ///< a rule_scope of this thread
+  registered,  ///< register_gradient
+};
+/// "none", "rule", "own rule", "rule scope", "registered".
+std::string_view name_of(gradient_origin origin);
+
+/// How much of a value a recording of the call keeps, if all operands that can have a gradient are tracked.
+enum class keeping : std::uint8_t { nothing, shape, whole };
+/// "nothing", "shape", "whole".
+std::string_view name_of(keeping kept);
+
+/// A tensor that was given as an operand.
+struct explained_tensor {
+  signature given;
+  std::optional<dtype> cast{};  ///< what it would be cast to first
+  keeping kept = keeping::nothing;
+};
+/// An operand: what the row says of it, and what was given.
+struct explained_operand {
+  std::string name;
+  dtype_set types;
+  role part = role::value;
+  bool optional = false, list = false;
+  std::vector<explained_tensor> given{};
+  bool has_gradient = false;
+  std::string constant_because{};  ///< why it has none
+};
+/// An attribute with the value that the kernel would see; absent where the op decides, or one is missing.
+struct explained_attribute {
+  std::string name, doc;
+  attr_kind kind = attr_kind::absent;
+  attr_value value{};
+  bool given = false, required = false;
+};
+/// A result.
+struct explained_result {
+  std::string name;  ///< as the row names it; empty for an only one
+  signature made;
+  bool at_most = false;              ///< the sizes are upper bounds: elements decide
+  std::optional<dtype> cast_from{};  ///< the dtype that the kernel gives it in, where it is then rounded to a half
+  keeping kept = keeping::nothing;
+};
+/// What a backend has for the op, and whether it would run.
+struct explained_kernel {
+  std::string backend;
+  int priority = 0;
+  bool active = false, alive = false;
+  kernel_origin origin = kernel_origin::none;
+  dtype_set dtypes{};
+  std::string where{};  ///< file and line of the registration; empty for built-in kernels
+  bool runs = false;
+  std::string why_not{};
+};
+/// What would run.
+struct explained_run {
+  std::string backend, kernel;
+  kernel_origin origin = kernel_origin::none;
+  std::string code;  ///< the SIMD target, `plain C++ (baseline)`, or `registered function`
+};
+/// Where the gradient comes from.
+struct explained_gradient {
+  gradient_origin origin = gradient_origin::none;
+  std::string where{};  ///< file and line of a registration
+  std::string why_none{};
+  std::int64_t saved_bytes = 0;  ///< elements that a recording would hold on to
+};
+/// A SIMD target that this build has.
+struct compiled_target {
+  std::string name;
+  bool supported = false;  ///< by this CPU
+  bool active = false;     ///< kernels run on it now
+};
+/// All of them, best first.
+std::vector<compiled_target> compiled_simd_targets();
+
+/// A call as it would go. Everything is as it is for this thread at the time of asking.
+struct explanation {
+  std::string op, doc{};
+  bool found = false;                  ///< some kernel or row has the name
+  bool known = false;                  ///< a row of the library's own table
+  std::optional<family> group{};       ///< of an op with a row
+  std::vector<std::string> similar{};  ///< names like an unknown one
+  bool of_call = false;                ///< arguments were given
+  std::string refusal{};               ///< the text of the error that the call would throw; empty: none
+  std::vector<explained_operand> operands{};
+  std::vector<explained_attribute> attributes{};
+  std::optional<dtype> compute{};           ///< the dtype that the kernel is chosen by
+  std::vector<explained_result> results{};  ///< unknown before the run for kernels without a row
+  std::string decided_by{};                 ///< the operand whose elements decide their shapes, where none were given
+  bool shares_elements = false;             ///< no kernel runs: the result is its operand with another shape
+  std::vector<explained_kernel> candidates{};  ///< by priority; of one backend, the one that goes first
+  std::optional<explained_run> runs{};
+  explained_gradient gradient{};
+  std::vector<compiled_target> targets{};
+};
+
+/// Explains `run_kernel_list` with these arguments. Runs no kernel and makes no backend alive. A call that would be
+/// refused is explained too: the refusal is part of the answer, nothing is thrown. What depends on elements (an index
+/// out of range), on a registered kernel's own checks or on the memory that is left only the call itself finds out.
+explanation explain(std::string_view op, std::span<const operand_ref> operands,
+                    std::span<const attribute_ref> attrs = {});
+explanation explain(std::string_view op, std::initializer_list<operand_ref> operands,
+                    std::initializer_list<attribute_ref> attrs = {});
+/// The same from shapes and dtypes alone.
+explanation explain(std::string_view op, std::span<const operand_signature> operands,
+                    std::span<const attribute_ref> attrs = {});
+/// What can be said without arguments.
+explanation explain(std::string_view op);
+
+/// The explanation as a page of text.
+std::string to_string(const explanation& told);
+std::ostream& operator<<(std::ostream& out, const explanation& told);
+
+}  // namespace kerngrad

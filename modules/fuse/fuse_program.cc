@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fused programs: what the compiler makes of an expression, of its derivative, and of both at once. Steps that no
+// result needs are left out, and the values in between get as few buffers as are alive at once.
+module;
+#include "kernels/common/abi.h"
+export module kerngrad:fuse_program;
+
+import :std;
+import :core;
+import :op;
+import :launch;
+import :shapes;
+import :table;
+import :entry;
+import :symbol;
+import :fuse_rules;
+import :fuse_chains;
+
+namespace kerngrad::detail {
+
+/// A reduction at the end of an expression.
+struct fused_tail {
+  const op_entry* op = nullptr;  // null: there is none
+  std::optional<std::int64_t> axis;
+  bool keep_dims = false;
+};
+
+/// Whether the reduction hands every element the same of its gradient, the element's value aside.
+constexpr bool adds_up(const fused_tail& tail) {
+  return tail.op == &known_entry<op_id<"Sum">>() || tail.op == &known_entry<op_id<"Mean">>();
+}
+
+/// How a step is run when all operands of the program have one shape and one floating dtype.
+struct uniform_step {
+  enum class form : std::uint8_t { none, flat1, flat2, unary, broadcast };
+  form how = form::none;
+  std::uint8_t operands = 0;
+  bool of_truths = false;  // the kernel is that for booleans
+  bool gives_truths = false;
+  std::array<std::int64_t, 3> moves{};  // 1 for arrays, 0 for single numbers
+};
+
+/// A program: steps in an order in which they can run, and which of them are results.
+struct fused_program {
+  std::span<const fused_step> steps;
+  std::span<const std::int16_t> results;  // -1: there is none, an operand has no gradient
+  int operands = 0;
+  int frame = 0;    // the step that has the shape of a block's walk: all elements of all results
+  int buffers = 0;  // how many steps' results are alive at once and are no result of the program
+  int singles = 0;  // how often a number is an operand
+  fused_tail tail{};
+  std::span<const uniform_step> uniform{};  // empty when some step needs more than that
+  std::span<const step_chain> chains{};     // and then the steps that one kernel does together
+  std::span<const std::uint16_t> order{};   // and which kernels run when all results are wanted, by their last steps
+  bool has_others = false;                  // some result is no step's own: an operand, a number, a result once more
+};
+
+// ------------------------------------------------------------------------------------------ reading
+
+/// What is read off an expression.
+enum class fused_kind { value, gradient, value_and_gradient };
+
+/// A program under construction.
+struct drawn_program {
+  std::vector<fused_step> steps;
+  std::vector<step_chain> chains;
+  std::vector<int> results;
+  int frame = 0, buffers = 0, singles = 0;
+  fused_tail tail{};
+  bool has_gradient = true;  // every op on the way has a rule, and something flows to the result
+};
+
+template <class F, std::size_t... I>
+constexpr auto read_expression(step_list& list, std::index_sequence<I...>) {
+  const auto operand = [&](std::size_t i) {
+    return symbol{&list, list.add({.kind = step_kind::operand, .place = static_cast<std::int8_t>(i)})};
+  };
+  return F{}(operand(I)...);
+}
+
+constexpr symbol last_step(symbol y, fused_tail&) { return y; }
+constexpr symbol last_step(const reduced_symbol& y, fused_tail& tail) {
+  tail = {y.op, y.axis, y.keep_dims};
+  return y.of;
+}
+
+/// Products with ones are their other operand: what the gradient of a result that nobody weighs begins with.
+constexpr void drop_ones(std::vector<fused_step>& steps, std::vector<int>& results) {
+  std::vector<std::int16_t> stands_for = repeated<std::int16_t>(steps.size(), -1);
+  const auto one = [&](std::int16_t i) {
+    const fused_step& step = steps[static_cast<std::size_t>(i)];
+    return step.kind == step_kind::constant && step.numbers[0] == 1;
+  };
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    stands_for[i] = static_cast<std::int16_t>(i);
+    for (std::int16_t& k : steps[i].in)
+      if (k >= 0) k = stands_for[static_cast<std::size_t>(k)];
+    if (steps[i].kind != step_kind::op || steps[i].row->name != "Multiply") continue;
+    if (one(steps[i].in[0])) stands_for[i] = steps[i].in[1];
+    else if (one(steps[i].in[1])) stands_for[i] = steps[i].in[0];
+  }
+  for (int& r : results)
+    if (r >= 0) r = stands_for[static_cast<std::size_t>(r)];
+}
+
+/// Leaves out the steps that no result needs.
+constexpr void drop_unused(drawn_program& p) {
+  step_marks used = repeated<char>(p.steps.size(), 0);
+  used[static_cast<std::size_t>(p.frame)] = true;
+  for (int r : p.results)
+    if (r >= 0) used[static_cast<std::size_t>(r)] = true;
+  for (std::size_t i = p.steps.size(); i-- > 0;)
+    for (std::int16_t k : p.steps[i].in)
+      if (used[i] && k >= 0) used[static_cast<std::size_t>(k)] = true;
+  std::vector<int> moved = repeated(p.steps.size(), -1);
+  std::vector<fused_step> kept;
+  for (std::size_t i = 0; i < p.steps.size(); ++i) {
+    if (!used[i]) continue;
+    moved[i] = static_cast<int>(kept.size());
+    kept.push_back(p.steps[i]);
+    for (std::int16_t& k : kept.back().in)
+      if (k >= 0) k = static_cast<std::int16_t>(moved[static_cast<std::size_t>(k)]);
+  }
+  p.steps = kept;
+  p.frame = moved[static_cast<std::size_t>(p.frame)];
+  for (int& r : p.results)
+    if (r >= 0) r = moved[static_cast<std::size_t>(r)];
+}
+
+/// Gives every op that is no result a buffer, which is free again after the last step that reads it; and every result
+/// as well, if it may turn out that only others want it.
+constexpr void give_buffers(drawn_program& p, bool of_results) {
+  std::vector<std::size_t> last = repeated<std::size_t>(p.steps.size(), 0);
+  step_marks is_result = repeated<char>(p.steps.size(), 0);
+  for (std::size_t i = 0; i < p.steps.size(); ++i)
+    for (std::int16_t k : p.steps[i].in)
+      if (k >= 0) last[static_cast<std::size_t>(k)] = i;
+  for (std::size_t i = 0; i < p.steps.size(); ++i)
+    for (std::int16_t k : p.chains[i].in)  // by the end of a chain, too
+      if (k >= 0 && last[static_cast<std::size_t>(k)] < i) last[static_cast<std::size_t>(k)] = i;
+  for (int r : p.results)
+    if (r >= 0) is_result[static_cast<std::size_t>(r)] = true;
+  // What nobody reads is written at least, where its chain ends.
+  for (std::size_t i = 0; i < p.steps.size(); ++i) {
+    const std::size_t written = p.chains[i].within >= 0 ? static_cast<std::size_t>(p.chains[i].within) : i;
+    if (last[i] <= written) last[i] = written + 1;
+  }
+  // A Cast to the dtype that its operand has is that operand: who reads the one reads the other.
+  for (std::size_t i = p.steps.size(); i-- > 0;) {
+    if (p.steps[i].kind != step_kind::op || p.steps[i].row->convention != convention::cast) continue;
+    std::size_t& read = last[static_cast<std::size_t>(p.steps[i].in[0])];
+    if (read < last[i]) read = last[i];
+  }
+  step_marks taken;
+  for (std::size_t i = 0; i < p.steps.size(); ++i) {
+    fused_step& step = p.steps[i];
+    if (step.kind != step_kind::op) continue;
+    for (std::int16_t k : step.in)
+      if (k >= 0 && p.steps[static_cast<std::size_t>(k)].kind != step_kind::op) ++p.singles;
+    if (!is_result[i] || of_results) {
+      std::size_t free = 0;
+      while (free < taken.size() && taken[free]) ++free;
+      if (free == taken.size()) taken.push_back(false);
+      taken[free] = true;
+      step.buffer = static_cast<std::int8_t>(free);
+    }
+    // The result of a step never shares memory with its operands: they are given back after it.
+    for (std::size_t k = 0; k < i; ++k)
+      if (p.steps[k].buffer >= 0 && last[k] == i) taken[static_cast<std::size_t>(p.steps[k].buffer)] = false;
+  }
+  p.buffers = static_cast<int>(taken.size());
+}
+
+/// The program of an expression; with gradients, of the operands in `of`, and of all when that is empty. A gradient
+/// begins with operand N, or with ones where the value is a sum or nobody adds it up: then there is no such operand.
+template <class F, std::size_t N>
+constexpr drawn_program draw(fused_kind what, std::span<const std::size_t> of) {
+  step_list list;
+  drawn_program p;
+  const symbol root = last_step(read_expression<F>(list, std::make_index_sequence<N>{}), p.tail);
+  p.frame = root.at;
+  if (what != fused_kind::gradient) p.results.push_back(root.at);
+  if (what != fused_kind::value) {
+    symbol seed;
+    const bool of_mean = p.tail.op == &known_entry<op_id<"Mean">>();
+    if (what == fused_kind::gradient || of_mean)
+      seed = {&list, list.add({.kind = step_kind::operand, .place = static_cast<std::int8_t>(N)})};
+    else seed = constant_step(1, root);
+    if (what == fused_kind::gradient) p.frame = seed.at;
+    std::array<symbol, N> grads;
+    p.has_gradient = flowing(list.steps)[static_cast<std::size_t>(root.at)] && differentiate(root, seed, grads);
+    for (std::size_t i = 0; i < (of.empty() ? N : of.size()); ++i)
+      p.results.push_back(grads[of.empty() ? i : of[i]].at);
+    drop_ones(list.steps, p.results);
+  }
+  p.steps = list.steps;
+  drop_unused(p);
+  p.chains = find_chains(p.steps, p.results);
+  give_buffers(p, what == fused_kind::gradient);
+  return p;
+}
+
+/// The steps for operands of one shape and one floating dtype; empty when that does not settle every step's dtype.
+constexpr std::vector<uniform_step> uniform_steps(const drawn_program& p) {
+  std::vector<uniform_step> all;
+  const auto truths = [&](std::int16_t k) { return all[static_cast<std::size_t>(k)].gives_truths; };
+  for (const fused_step& step : p.steps) {
+    uniform_step u;
+    if (step.kind == step_kind::operand || step.kind == step_kind::literal || step.kind == step_kind::constant) {
+      if (step.kind != step_kind::operand && truths(step.in[0])) return {};
+      all.push_back(u);
+      continue;
+    }
+    const op_row& row = *step.row;
+    if (row.convention == convention::cast || row.convention == convention::convert) return {};
+    const bool clips = row.infer == shapes::clip && step.numbers[0] <= step.numbers[1];
+    if (!clips && row.infer != shapes::same && row.infer != shapes::broadcasted) return {};
+    u.operands = static_cast<std::uint8_t>(row.operands.size());
+    bool any_single = false, any = false;
+    for (std::size_t k = 0; k < row.operands.size(); ++k) {
+      const bool truth = truths(step.in[k]);
+      if (!row.operands[k].types.has(truth ? dtype::boolean : dtype::float32)) return {};
+      const step_kind from = p.steps[static_cast<std::size_t>(step.in[k])].kind;
+      u.moves[k] = from == step_kind::op || from == step_kind::operand;
+      any_single = any_single || !u.moves[k];
+      if (row.operands[k].part != role::value) continue;
+      if (any && truth != u.of_truths) return {};  // a truth among numbers is promoted
+      u.of_truths = truth;
+      any = true;
+    }
+    if (u.of_truths && lifted(dtype::boolean, row.types.before) != dtype::boolean) return {};
+    u.gives_truths = u.of_truths || row.types.after == result::boolean;
+    if (!u.gives_truths && row.types.after != result::same) return {};
+    using form = uniform_step::form;
+    if (row.convention == convention::unary) u.how = row.attrs.empty() ? form::flat1 : form::unary;
+    else u.how = row.convention == convention::binary && !any_single ? form::flat2 : form::broadcast;
+    if (any_single && row.convention == convention::unary) return {};
+    all.push_back(u);
+  }
+  return all;
+}
+
+/// A program in the memory of the program that uses it; `Of` as in `draw`.
+template <class F, std::size_t N, fused_kind What, std::size_t... Of>
+struct program_of {
+  static constexpr std::array<std::size_t, sizeof...(Of)> of{Of...};
+  static constexpr std::array<std::size_t, 2> sizes = [] {
+    const drawn_program p = draw<F, N>(What, of);
+    return std::array{p.steps.size(), p.results.size()};
+  }();
+  static_assert(sizes[0] < 1000, "[fuse] an expression of a thousand steps: split it");
+  struct parts {
+    std::array<fused_step, sizes[0]> steps{};
+    std::array<std::int16_t, sizes[1]> results{};
+    std::array<uniform_step, sizes[0]> uniform{};
+    std::array<step_chain, sizes[0]> chains{};
+    std::array<std::uint16_t, sizes[0]> order{};
+    std::size_t kernels = 0;
+    bool is_uniform = false, has_others = false;
+    int frame = 0, buffers = 0, singles = 0;
+    fused_tail tail{};
+    bool has_gradient = false;
+  };
+  static constexpr parts whole = [] {
+    const drawn_program p = draw<F, N>(What, of);
+    parts all{
+        .frame = p.frame, .buffers = p.buffers, .singles = p.singles, .tail = p.tail, .has_gradient = p.has_gradient};
+    for (std::size_t i = 0; i < sizes[0]; ++i) all.steps[i] = p.steps[i], all.chains[i] = p.chains[i];
+    for (std::size_t i = 0; i < sizes[1]; ++i) all.results[i] = static_cast<std::int16_t>(p.results[i]);
+    const std::vector<uniform_step> uniform = uniform_steps(p);
+    all.is_uniform = !uniform.empty();
+    for (std::size_t i = 0; i < uniform.size(); ++i) all.uniform[i] = uniform[i];
+    for (std::size_t i = 0; i < sizes[0]; ++i)
+      if (p.steps[i].kind == step_kind::op && p.chains[i].within < 0)
+        all.order[all.kernels++] = static_cast<std::uint16_t>(i);
+    for (std::size_t i = 0; i < sizes[1]; ++i) {
+      const int r = p.results[i];
+      if (r >= 0 && p.steps[static_cast<std::size_t>(r)].kind != step_kind::op) all.has_others = true;
+      for (std::size_t j = 0; j < i; ++j) all.has_others = all.has_others || (r >= 0 && p.results[j] == r);
+    }
+    return all;
+  }();
+  static_assert(whole.buffers < 100, "[fuse] an expression that keeps a hundred values at once: split it");
+  static constexpr fused_program program{
+      whole.steps,
+      whole.results,
+      static_cast<int>(N),
+      whole.frame,
+      whole.buffers,
+      whole.singles,
+      whole.tail,
+      whole.is_uniform ? std::span<const uniform_step>(whole.uniform) : std::span<const uniform_step>(),
+      whole.chains,
+      std::span<const std::uint16_t>(whole.order).first(whole.kernels),
+      whole.has_others};
+};
+
+}  // namespace kerngrad::detail

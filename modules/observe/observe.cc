@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Watching kernels run: hooks for profilers, tracers and checkers. While nobody watches, a call pays nothing for it:
+// the flag shares a word with the choice of the backend, which is read anyway.
+module;
+#include "kernels/common/abi.h"
+export module kerngrad:observe;
+
+import :std;
+import :core;
+import :tensor;
+
+export namespace kerngrad {
+
+/// One run of a kernel. What it refers to lives while the hook runs.
+struct kernel_event {
+  std::string_view op;                    ///< its name
+  std::string_view backend;               ///< where it runs
+  std::string_view target;                ///< the SIMD target, on the backend simd; else empty
+  dtype compute = dtype::float32;         ///< the dtype that the kernel was chosen by
+  std::span<const tensor* const> in;      ///< operands after promotion; optional ones may be empty handles
+  std::span<const tensor> out;            ///< results; none yet at `begin`
+  bool backward = false;                  ///< it is part of a walk back over a tape
+  std::int64_t begin_ns = 0, end_ns = 0;  ///< of the steady clock; the second at `end` only
+};
+/// Memory taken for elements of a tensor (bytes > 0) or given back (bytes < 0).
+struct allocation_event {
+  std::int64_t bytes = 0;
+};
+/// The active backend lacked a kernel and another one's runs.
+struct fallback_event {
+  std::string_view op, from, to;
+  dtype compute = dtype::float32;
+};
+
+/// What to call; empty functions are left out. They run on the thread of the call. `begin` and `end` may throw: the
+/// call then ends with that exception, its result is dropped, and nothing is recorded. Kernels that a hook runs are not
+/// watched. `allocate` must not throw and must not make tensors.
+struct hooks {
+  std::function<void(const kernel_event&)> begin{}, end{};
+  std::function<void(const allocation_event&)> allocate{};
+  std::function<void(const fallback_event&)> fallback{};
+  /// Only calls of the thread that adds the hooks; else of all threads.
+  bool this_thread_only = false;
+};
+
+/// Hooks that are in force while this lives. Move-only.
+class hook_handle {
+ public:
+  hook_handle() = default;
+  hook_handle(hook_handle&& other) noexcept : added_(std::move(other.added_)) {}
+  hook_handle& operator=(hook_handle&& other) noexcept {
+    std::swap(added_, other.added_);
+    return *this;
+  }
+  ~hook_handle() { remove(); }
+  /// Takes them out now.
+  void remove() noexcept;
+
+ private:
+  friend hook_handle add_hooks(hooks);
+  std::shared_ptr<const void> added_;
+};
+/// Adds hooks. With several, they run in the order in which they were added.
+[[nodiscard]] hook_handle add_hooks(hooks wanted);
+
+}  // namespace kerngrad

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tools on top of the hooks: which kernels ran and how long they took, traces for a viewer, the op that makes the first
+// NaN, and what memory a piece of a program leaves behind.
+module;
+#include "kernels/common/abi.h"
+export module kerngrad:profile;
+
+import :std;
+import :core;
+import :tensor;
+import :observe;
+
+export namespace kerngrad {
+
+// ------------------------------------------------------------------------------------------ profiles
+
+/// One run of a kernel under a profile.
+struct kernel_run {
+  std::string op, backend, target;  ///< the SIMD target on the backend simd; else empty
+  dtype compute = dtype::float32;   ///< the dtype that the kernel was chosen by
+  std::vector<signature> in, out;   ///< operands that were given, after promotion; results
+  std::int64_t bytes = 0;           ///< of operands and results, as if each was read or written once
+  std::int64_t begin_ns = 0;        ///< since the profile began
+  std::int64_t ns = 0;              ///< with the kernels that it ran itself
+  int depth = 0;                    ///< how many kernels it ran inside
+  bool backward = false;            ///< it is part of a walk back over a tape
+};
+/// A call whose kernel the active backend lacked.
+struct fallback_run {
+  std::string op, from, to;
+  dtype compute = dtype::float32;
+  std::int64_t at_ns = 0;  ///< since the profile began
+};
+/// Memory was taken or given back.
+struct memory_sample {
+  std::int64_t at_ns = 0;  ///< since the profile began
+  std::int64_t bytes = 0;  ///< what the thread has taken since then, less what it has given back
+};
+/// The runs of one kernel.
+struct kernel_total {
+  std::string op, backend, target;
+  dtype compute = dtype::float32;
+  std::int64_t calls = 0, total_ns = 0, min_ns = 0, median_ns = 0, bytes = 0;
+  /// Bytes a nanosecond, which are gigabytes a second; 0 when the clock saw no time pass.
+  double gigabytes_per_second() const;
+};
+/// What one thread did while a function ran.
+struct profile_result {
+  std::vector<kernel_run> runs;  ///< in the order in which they began; reshapes share memory and are no kernels
+  std::vector<fallback_run> fallbacks;
+  std::vector<memory_sample> memory;
+  std::int64_t begin_bytes = 0;  ///< memory().live_bytes when it began
+  std::int64_t peak_bytes = 0;   ///< the most that the thread held of what it took meanwhile
+  std::int64_t net_bytes = 0;    ///< taken and not given back; negative when more was given back
+  std::int64_t wall_ns = 0;      ///< of the whole function
+  int thread = 0;                ///< a number for the thread, from 1
+  /// The runs summed by kernel, the longest total first.
+  std::vector<kernel_total> totals() const;
+};
+
+/// Runs f and notes every kernel that it runs on this thread; what other threads do is not seen. Profiles nest. What f
+/// throws goes on to the caller.
+profile_result profile(const std::function<void()>& f);
+/// A table of the kernels, the longest total first.
+std::string to_string(const profile_result& result);
+/// The profile as JSON for chrome://tracing or Perfetto: a slice for each run, the live bytes as a counter. Throws when
+/// the stream or the file cannot be written.
+void write_chrome_trace(const profile_result& result, std::ostream& out);
+void write_chrome_trace(const profile_result& result, const std::string& path);
+
+// ------------------------------------------------------------------------------------------ NaN and infinity
+
+struct nan_check_options {
+  bool infinities = true;  ///< also look for infinities
+  bool operands = false;   ///< also refuse operands that have them, before the kernel runs
+};
+
+/// While it lives, an op of this thread that makes the first NaN or infinity throws, in forward and backward: the error
+/// names the op, the element, and what the operands hold. An op that only passes on what an operand had is let go: a
+/// NaN is its own when no operand has one, an infinity when no operand has either. Values that a program writes itself
+/// are not looked at: tensors it builds, and ops without operands such as `full`. Reads every result once.
+class nan_check {
+ public:
+  explicit nan_check(nan_check_options wanted = {});
+
+ private:
+  hook_handle hooks_;
+};
+
+// ------------------------------------------------------------------------------------------ memory
+
+/// How much more there is than before; negative when there is less.
+struct memory_growth {
+  std::int64_t tensors = 0, buffers = 0, bytes = 0;  ///< as in memory_info
+  constexpr bool operator==(const memory_growth&) const = default;
+};
+/// "2 tensors, 1 buffer, 64 bytes".
+std::string to_string(const memory_growth& growth);
+
+/// Remembers what is live when it begins: `EXPECT_EQ(scope.leaked().buffers, 0)`.
+class memory_scope {
+ public:
+  /// Counts the tensors of all threads, or what this thread takes less what it gives back, whoever built it.
+  enum class of : std::uint8_t { process, thread };
+  explicit memory_scope(of counted = of::process);
+  /// What is live now beyond what was live then. Throws for another thread than the one counted.
+  memory_growth leaked() const;
+
+ private:
+  of counted_;
+  const void* thread_;
+  memory_growth begin_;
+};
+
+}  // namespace kerngrad
+
+namespace kerngrad::detail {
+memory_growth held_by_thread();
+}  // namespace kerngrad::detail

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// The attributes of the known ops, a list for each kind of row. Shape rules and launchers read them by their places in
+// these lists, which the compiler finds.
+module;
+#include "kernels/common/abi.h"
+#include "kernels/fused/fused.h"
+export module kerngrad:attributes;
+
+import :std;
+import :core;
+import :op;
+
+namespace kerngrad::attributes {
+
+/// An axis, counted from the front or from the back.
+consteval attr_spec axis_attr(std::string_view name, std::string_view doc, double fallback = 0) {
+  return {.name = name, .kind = attr_kind::integer, .doc = doc, .fallback = fallback, .least = -8, .most = 7};
+}
+/// Axes: one, a list, or all when left out.
+consteval attr_spec axes_attr(std::string_view name, std::string_view doc) {
+  return {.name = name, .kind = attr_kind::list, .doc = doc, .least = -8, .most = 7, .scalar_or_list = true};
+}
+/// Pixels: one number for height and width, or both.
+consteval attr_spec pixels_attr(std::string_view name, std::string_view doc) {
+  return {.name = name,
+          .kind = attr_kind::list,
+          .doc = doc,
+          .fallback = 1,
+          .least = 1,
+          .most = 1e9,
+          .scalar_or_list = true};
+}
+consteval attr_spec truth_attr(std::string_view name, std::string_view doc) {
+  return {.name = name, .kind = attr_kind::boolean, .doc = doc};
+}
+consteval attr_spec number_attr(std::string_view name, std::string_view doc, double fallback) {
+  return {.name = name, .kind = attr_kind::number, .doc = doc, .fallback = fallback};
+}
+consteval attr_spec required(attr_spec spec) {
+  spec.required = true;
+  return spec;
+}
+consteval attr_spec required_number(std::string_view name, std::string_view doc) {
+  return required(number_attr(name, doc, 0));
+}
+consteval attr_spec required_list(std::string_view name, std::string_view doc) {
+  return {.name = name, .kind = attr_kind::list, .doc = doc, .required = true};
+}
+consteval attr_spec dtype_attr(dtype fallback = dtype::float32) {
+  return {.name = "dtype",
+          .kind = attr_kind::dtype,
+          .doc = "dtype of the result",
+          .fallback = static_cast<double>(fallback)};
+}
+consteval attr_spec choice_attr(std::string_view name, std::string_view doc, std::string_view choices) {
+  return {.name = name, .kind = attr_kind::text, .doc = doc, .choices = choices};
+}
+
+/// The longer list begins with the shorter one, so that who reads the one reads the other.
+consteval bool begins_with(std::span<const attr_spec> all, std::span<const attr_spec> first) {
+  for (std::size_t i = 0; i < first.size(); ++i)
+    if (all.size() <= i || all[i].name != first[i].name) return false;
+  return true;
+}
+
+// ------------------------------------------------------------------------------------------ elementwise
+
+inline constexpr attr_spec leaky[] = {number_attr("alpha", "slope for x < 0", 0.2)};
+inline constexpr attr_spec step[] = {number_attr("alpha", "value for x <= 0", 0)};
+inline constexpr attr_spec clip[] = {required_number("clipValueMin", "lower bound, kept in double precision"),
+                                     required_number("clipValueMax", "upper bound, at least the lower one")};
+inline constexpr attr_spec cast[] = {
+    {.name = "dtype", .kind = attr_kind::dtype, .doc = "the dtype of the result", .required = true}};
+
+// ------------------------------------------------------------------------------------------ reductions, products
+
+inline constexpr attr_spec keep_dims = truth_attr("keepDims", "keep the reduced axes with size 1");
+inline constexpr attr_spec reduce[] = {axes_attr("axis", "axes to reduce, all when left out"), keep_dims};
+inline constexpr attr_spec reduce_max[] = {axes_attr("reductionIndices", "axes to reduce, all when left out"),
+                                           keep_dims};
+inline constexpr attr_spec arg_reduce[] = {axis_attr("axis", "axis to reduce")};
+inline constexpr attr_spec along_axis[] = {axis_attr("axis", "axis of the classes", -1)};
+inline constexpr attr_spec along_dim[] = {axis_attr("dim", "axis of the classes", -1)};
+inline constexpr attr_spec scan[] = {axis_attr("axis", "axis to walk along"),
+                                     truth_attr("exclusive", "leave the element itself out"),
+                                     truth_attr("reverse", "walk from the end")};
+inline constexpr attr_spec matmul[] = {truth_attr("transposeA", "swap the last two axes of a"),
+                                       truth_attr("transposeB", "swap the last two axes of b")};
+
+// ------------------------------------------------------------------------------------------ windows
+
+// What every window op takes; written once, in the order in which the options structs give them.
+inline constexpr attr_spec strides = pixels_attr("strides", "steps of the window in pixels, height and width");
+inline constexpr attr_spec pad_pixels{.name = "pad",
+                                      .kind = attr_kind::list,
+                                      .doc = "\"valid\", \"same\", pixels on every side, or a pair for each axis",
+                                      .required = true,
+                                      .choices = "valid|same",
+                                      .least = 0,
+                                      .most = 1e9,
+                                      .scalar_or_list = true};
+inline constexpr attr_spec format = choice_attr("dataFormat", "order of the image's axes", "NHWC|NCHW");
+inline constexpr attr_spec dilations = pixels_attr("dilations", "distances of the filter's elements in pixels");
+inline constexpr attr_spec rounding =
+    choice_attr("dimRoundingMode", "rounding of output sizes under explicit padding", "floor|round|ceil");
+
+inline constexpr attr_spec conv[] = {strides, pad_pixels, format, dilations, rounding};
+inline constexpr attr_spec conv_input[] = {strides,   pad_pixels, format,
+                                           dilations, rounding,   required_list("inputShape", "shape of the image")};
+inline constexpr attr_spec conv_filter[] = {strides,   pad_pixels, format,
+                                            dilations, rounding,   required_list("filterShape", "shape of the filter")};
+inline constexpr attr_spec pool[] = {required(pixels_attr("filterSize", "size of the window in pixels")), strides,
+                                     pad_pixels, rounding};
+
+// ------------------------------------------------------------------------------------------ fused layers
+
+inline constexpr attr_spec activation = choice_attr("activation", "what is done to the sum of product and bias",
+                                                    std::string_view(kernels::activation_texts).substr(1));
+inline constexpr attr_spec leaky_slope = number_attr("leakyreluAlpha", "slope of leakyrelu below 0", 0.2);
+inline constexpr attr_spec fused_matmul[] = {matmul[0], matmul[1], activation, leaky_slope};
+inline constexpr attr_spec fused_conv[] = {strides, pad_pixels, format, dilations, rounding, activation, leaky_slope};
+
+static_assert(begins_with(conv_input, conv) && begins_with(conv_filter, conv) && begins_with(fused_conv, conv) &&
+              begins_with(fused_matmul, matmul));
+
+// ------------------------------------------------------------------------------------------ movement
+
+inline constexpr attr_spec shape_of_result[] = {required_list("shape", "sizes of the axes")};
+inline constexpr attr_spec reshape[] = {required_list("shape", "sizes of the axes; one may be -1")};
+inline constexpr attr_spec expand_dims[] = {axis_attr("dim", "where the new axis goes")};
+inline constexpr attr_spec transpose[] = {
+    {.name = "perm", .kind = attr_kind::list, .doc = "the old axis of each new one; reversed when left out"}};
+inline constexpr attr_spec slice[] = {{.name = "begin",
+                                       .kind = attr_kind::list,
+                                       .doc = "first index on each axis",
+                                       .required = true,
+                                       .least = 0,
+                                       .most = 1e18,
+                                       .scalar_or_list = true},
+                                      {.name = "size",
+                                       .kind = attr_kind::list,
+                                       .doc = "number of indices, -1 to the end",
+                                       .fallback = -1,
+                                       .least = -1,
+                                       .most = 1e18,
+                                       .scalar_or_list = true}};
+inline constexpr attr_spec join[] = {axis_attr("axis", "axis")};
+inline constexpr attr_spec split[] = {{.name = "numOrSizeSplits",
+                                       .kind = attr_kind::list,
+                                       .doc = "number of equal parts, or their sizes",
+                                       .required = true,
+                                       .least = -1,
+                                       .most = 1e18,
+                                       .scalar_or_list = true},
+                                      axis_attr("axis", "axis")};
+inline constexpr attr_spec pad[] = {required_list("paddings", "a pair (before, after) for each axis"),
+                                    number_attr("constantValue", "value of the new elements", 0)};
+inline constexpr attr_spec tile[] = {required_list("reps", "how often each axis is repeated")};
+inline constexpr attr_spec gather[] = {axis_attr("axis", "axis of x that is indexed"),
+                                       axis_attr("batchDims", "leading axes walked together")};
+inline constexpr attr_spec gather_grad[] = {gather[0], gather[1], required_list("inputShape", "shape of x")};
+static_assert(begins_with(gather_grad, gather));
+inline constexpr attr_spec segments[] = {{.name = "numSegments",
+                                          .kind = attr_kind::integer,
+                                          .doc = "size of the result's first axis",
+                                          .required = true,
+                                          .least = 0,
+                                          .most = 1e9}};
+inline constexpr attr_spec one_hot[] = {{.name = "depth",
+                                         .kind = attr_kind::integer,
+                                         .doc = "number of classes",
+                                         .required = true,
+                                         .least = 0,
+                                         .most = 1e9},
+                                        number_attr("onValue", "value at the index", 1),
+                                        number_attr("offValue", "value elsewhere", 0),
+                                        dtype_attr(dtype::int32)};
+inline constexpr attr_spec reverse[] = {axes_attr("dims", "axes to turn round, all when left out")};
+
+// ------------------------------------------------------------------------------------------ creation
+
+inline constexpr attr_spec fill[] = {shape_of_result[0], required_number("value", "value of every element"),
+                                     dtype_attr()};
+inline constexpr attr_spec range[] = {
+    required_number("start", "first element"), required_number("stop", "bound, left out"),
+    number_attr("step", "distance; 1 counts down when stop < start", 1), dtype_attr()};
+inline constexpr attr_spec linspace[] = {required_number("start", "first element"),
+                                         required_number("stop", "last element"),
+                                         {.name = "num",
+                                          .kind = attr_kind::integer,
+                                          .doc = "number of elements",
+                                          .required = true,
+                                          .least = 1,
+                                          .most = 1e15},
+                                         dtype_attr()};
+inline constexpr attr_spec seed{.name = "seed", .kind = attr_kind::integer, .doc = "chooses the stream"};
+inline constexpr attr_spec uniform[] = {
+    shape_of_result[0], number_attr("low", "lower bound, included, at most high", 0),
+    number_attr("high", "upper bound, left out unless it is low", 1), seed, dtype_attr()};
+inline constexpr attr_spec normal[] = {
+    shape_of_result[0],
+    number_attr("mean", "mean", 0),
+    {.name = "stddev", .kind = attr_kind::number, .doc = "standard deviation, not negative", .fallback = 1, .least = 0},
+    seed,
+    dtype_attr()};
+
+}  // namespace kerngrad::attributes

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// The audit: rows, kernels and gradient rules are complete and fit together, or the library does not compile. The
+// concepts take the tables as arguments, so that tests can show each refusal on tables with a hole.
+module;
+#include "kernels/common/abi.h"
+#include "modules/ops/families.h"
+export module kerngrad:audit;
+
+import :std;
+import :core;
+import :op;
+import :table;
+import :rule;
+#include "modules/ops/import_rules.inc"
+
+export namespace kerngrad {
+
+/// The names of all gradient rules.
+#define KG_RULES(F) rules::F##_rules
+inline constexpr auto rule_names = [] {
+  return []<class... Rules>(const std::tuple<Rules...>&) {
+    return std::array<std::string_view, sizeof...(Rules)>{Rules::name...};
+  }(std::tuple_cat(KG_RULED_FAMILIES(KG_RULES)));
+}();
+
+}  // namespace kerngrad
+
+export namespace kerngrad::audit {
+
+/// The row has a name, a line of documentation, a shape rule and a launcher.
+template <fixed_string Op, const auto& Rows>
+concept row_is_complete = [] {
+  for (const op_row& row : Rows)
+    if (row.name == Op) return !row.doc.empty() && row.infer != nullptr && row.has_launcher();
+  return false;
+}();
+
+/// The row's attributes are such that calls can give them.
+template <fixed_string Op, const auto& Rows>
+concept row_has_sound_attributes = [] {
+  for (const op_row& row : Rows)
+    if (row.name == Op) return attrs_are_sound(row.attrs);
+  return false;
+}();
+
+/// Its results have names of their own, and a list is its last operand.
+template <fixed_string Op, const auto& Rows>
+concept row_has_sound_results = [] {
+  for (const op_row& row : Rows)
+    if (row.name == Op)
+      return row.results.size() <= max_results && results_are_sound(row.results) && lists_are_last(row.operands);
+  return false;
+}();
+
+/// A table of kernels has one for the op (or for the op whose kernel it borrows).
+template <fixed_string Op, const auto& Rows, const auto& Kernels>
+concept op_has_kernel = [] {
+  std::string_view wanted;
+  for (const op_row& row : Rows)
+    if (row.name == Op) wanted = row.kernel_name();
+  // An op that only gives the elements another shape shares its operand's memory and runs no kernel.
+  for (const op_row& row : Rows)
+    if (row.name == Op && row.convention == convention::copy) return true;
+  for (const kernels::entry& item : Kernels)
+    if (wanted == item.op) return true;
+  return false;
+}();
+
+/// The dtypes in which a table has a kernel for the op.
+template <fixed_string Op, const auto& Rows, const auto& Kernels>
+inline constexpr dtype_set dtypes_of_kernels = [] {
+  std::string_view wanted;
+  for (const op_row& row : Rows)
+    if (row.name == Op) wanted = row.kernel_name();
+  dtype_set set{};
+  for (const kernels::entry& item : Kernels)
+    if (wanted == item.op) set = set | only(item.type);
+  return set;
+}();
+
+/// The dtypes that the op computes in for the operands that its row accepts; any, where an attribute alone says which.
+template <fixed_string Op, const auto& Rows>
+inline constexpr dtype_set dtypes_of_row = [] {
+  dtype_set set{};
+  for (const op_row& row : Rows) {
+    if (row.name != Op) continue;
+    bool any = false;
+    for (const operand& item : row.operands)
+      for (int t = 0; t < dtype_count && item.part == role::value; ++t) {
+        any = true;
+        if (item.types.has(static_cast<dtype>(t))) set = set | only(lifted(static_cast<dtype>(t), row.types.before));
+      }
+    if (!any) set = row.types.after == result::attribute ? any_dtype : only(dtype::float32);
+  }
+  return set;
+}();
+
+/// The same with the kernels of the table: halves that they lack are computed in float32.
+template <fixed_string Op, const auto& Rows, const auto& Kernels>
+inline constexpr dtype_set dtypes_of_calls = [] {
+  const dtype_set there = dtypes_of_kernels<Op, Rows, Kernels>;
+  dtype_set set{};
+  for (int t = 0; t < dtype_count; ++t)
+    if (const dtype type = static_cast<dtype>(t); dtypes_of_row<Op, Rows>.has(type))
+      set = set | only(computed_in(type, there));
+  return set;
+}();
+
+/// Each dtype that the row accepts is computed by a kernel of the table: what documents promise can be called.
+template <fixed_string Op, const auto& Rows, const auto& Kernels>
+concept op_has_every_kernel = [] {
+  for (const op_row& row : Rows)
+    if (row.name == Op) {
+      bool any = false;
+      for (const operand& item : row.operands) any = any || item.part == role::value;
+      // There is no kernel to run, or an attribute says which.
+      if (row.convention == convention::copy || (!any && row.types.after == result::attribute)) return true;
+    }
+  const dtype_set wanted = dtypes_of_calls<Op, Rows, Kernels>;
+  return (wanted & dtypes_of_kernels<Op, Rows, Kernels>) == wanted;
+}();
+
+/// Each kernel of the table computes a dtype that the row accepts.
+template <fixed_string Op, const auto& Rows, const auto& Kernels>
+concept op_reaches_every_kernel = [] {
+  const dtype_set there = dtypes_of_kernels<Op, Rows, Kernels>;
+  return (there & (dtypes_of_row<Op, Rows> | dtypes_of_calls<Op, Rows, Kernels>)) == there;
+}();
+
+/// How many gradient rules the op has; -1 when its row says why it has none.
+template <fixed_string Op, const auto& Rows, const auto& Rules>
+inline constexpr int gradient_count = [] {
+  int count = 0;
+  for (std::string_view name : Rules) count += name == Op;
+  for (const op_row& row : Rows)
+    if (row.name == Op && !row.no_gradient.empty()) count = count == 0 ? -1 : count + 1;
+  return count;
+}();
+
+/// The op has a gradient rule, or its row says why there is none.
+template <fixed_string Op, const auto& Rows, const auto& Rules>
+concept op_has_gradient = gradient_count<Op, Rows, Rules> != 0;
+
+/// It has one rule, and no reason for having none beside it.
+template <fixed_string Op, const auto& Rows, const auto& Rules>
+concept op_has_one_gradient = gradient_count<Op, Rows, Rules> <= 1;
+
+/// No other row has its name.
+template <fixed_string Op, const auto& Rows>
+concept op_has_one_row = [] {
+  int count = 0;
+  for (const op_row& row : Rows) count += row.name == Op;
+  return count == 1;
+}();
+
+/// The table of rows has one for the kernel.
+template <fixed_string Kernel, const auto& Rows>
+concept kernel_has_row = [] {
+  for (const op_row& row : Rows)
+    if (row.name == Kernel) return true;
+  return false;
+}();
+
+/// One op: a refusal is one sentence with the op's name in it.
+template <fixed_string Op, const auto& Rows, const auto& Kernels, const auto& Reference, const auto& Rules>
+consteval bool check_op() {
+  static_assert(row_is_complete<Op, Rows>, "[audit] a row without documentation, shape rule or launcher: complete it");
+  static_assert(
+      row_has_sound_attributes<Op, Rows>,
+      "[audit] an attribute without a name or with another one's, with an empty range, or with a default that no "
+      "call could give: correct it");
+  static_assert(
+      row_has_sound_results<Op, Rows>,
+      "[audit] more than 8 results, one without a name of its own, or a list before other operands: correct it");
+  static_assert(op_has_kernel<Op, Rows, Kernels>, "[audit] a known op without a SIMD kernel: add its line to kernels/");
+  static_assert(op_has_kernel<Op, Rows, Reference>,
+                "[audit] a known op without a reference kernel: add it to kernels/F/reference_*");
+  static_assert(
+      op_has_every_kernel<Op, Rows, Kernels> && op_has_every_kernel<Op, Rows, Reference>,
+      "[audit] a row accepts a dtype that has no kernel: add the kernel, lift the dtype, or do not accept it");
+  static_assert(op_reaches_every_kernel<Op, Rows, Kernels> && op_reaches_every_kernel<Op, Rows, Reference>,
+                "[audit] a kernel for a dtype that its row does not accept: accept it, or remove the kernel");
+  static_assert(op_has_gradient<Op, Rows, Rules>,
+                "[audit] a known op without a gradient rule: add one to grads/, or say in the row why there is none");
+  static_assert(op_has_one_gradient<Op, Rows, Rules>,
+                "[audit] a known op with a gradient rule and a second one, or a reason for having none: keep one");
+  static_assert(op_has_one_row<Op, Rows>, "[audit] two rows of one name: rename one");
+  return true;
+}
+
+/// A name of a table as a template argument.
+template <const auto& Table, std::size_t I>
+consteval auto name_at() {
+  constexpr std::string_view name = Table[I];
+  char text[name.size() + 1]{};
+  for (std::size_t i = 0; i < name.size(); ++i) text[i] = name[i];
+  return fixed_string<name.size() + 1>(text);
+}
+template <const auto& Rows>
+inline constexpr auto names_of_rows = [] {
+  std::array<std::string_view, Rows.size()> names{};
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = Rows[i].name;
+  return names;
+}();
+
+/// The first kernel without a row, or, when all have one, the first kernel.
+template <const auto& Rows, const auto& Kernels>
+inline constexpr std::array<std::string_view, 1> suspect = [] {
+  std::string_view known;  // the dtypes of one op follow each other: looked up once
+  for (const kernels::entry& item : Kernels) {
+    const std::string_view name = item.op;
+    if (name == known) continue;
+    bool found = false;
+    for (const op_row& row : Rows)
+      if (row.name == name) {
+        found = true;
+        break;
+      }
+    if (!found) return std::array{name};
+    known = name;
+  }
+  return std::array{std::string_view(Kernels[0].op)};
+}();
+
+/// Every kernel of a table belongs to a row: a kernel of no row could never run.
+template <fixed_string Kernel, const auto& Rows>
+consteval bool check_kernel() {
+  static_assert(kernel_has_row<Kernel, Rows>, "[audit] a kernel without a row: add the op's row to modules/rows_*.cc");
+  return true;
+}
+template <const auto& Rows, const auto& Kernels>
+consteval bool check_kernels() {
+  return check_kernel<name_at<suspect<Rows, Kernels>, 0>(), Rows>();
+}
+
+/// All ops of a table.
+template <const auto& Rows, const auto& Kernels, const auto& Reference, const auto& Rules>
+consteval bool check_all() {
+  return check_kernels<Rows, Kernels>() && check_kernels<Rows, Reference>() &&
+         []<std::size_t... I>(std::index_sequence<I...>) {
+           return (check_op<name_at<names_of_rows<Rows>, I>(), Rows, Kernels, Reference, Rules>() && ...);
+         }(std::make_index_sequence<Rows.size()>{});
+}
+
+static_assert(check_all<op_table, simd_kernels, reference_kernels, rule_names>());
+
+}  // namespace kerngrad::audit

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Typed names of the ops that create or draw elements. Defaults and meanings are those of their rows (docs/ops.md).
+module;
+#include "kernels/common/abi.h"
+export module kerngrad:ops_create;
+
+import :std;
+import :core;
+import :op;
+import :table;
+import :tensor;
+import :engine;
+import :call;
+
+export namespace kerngrad {
+
+/// One value everywhere.
+inline tensor full(const shape& dims, double value, dtype type = dtype::float32) {
+  return call<"Fill">(attr<"shape">(dims), attr<"value">(value), attr<"dtype">(type));
+}
+/// 0 everywhere.
+inline tensor zeros(const shape& dims, dtype type = dtype::float32) { return full(dims, 0, type); }
+/// 1 everywhere.
+inline tensor ones(const shape& dims, dtype type = dtype::float32) { return full(dims, 1, type); }
+/// start, start + step, ... before stop.
+inline tensor range(double start, double stop, double step = 1, dtype type = dtype::float32) {
+  return call<"Range">(attr<"start">(start), attr<"stop">(stop), attr<"step">(step), attr<"dtype">(type));
+}
+/// `count` evenly spaced numbers from start to stop, both included.
+inline tensor linspace(double start, double stop, std::int64_t count, dtype type = dtype::float32) {
+  return call<"LinSpace">(attr<"start">(start), attr<"stop">(stop), attr<"num">(count), attr<"dtype">(type));
+}
+/// Uniform draws in [low, high), low <= high. The same seed gives the same bits on every CPU target.
+inline tensor random_uniform(const shape& dims, double low, double high, std::int64_t seed,
+                             dtype type = dtype::float32) {
+  return call<"RandomUniform">(attr<"shape">(dims), attr<"low">(low), attr<"high">(high), attr<"seed">(seed),
+                               attr<"dtype">(type));
+}
+/// Normal draws. The same seed gives the same bits on every CPU target.
+inline tensor random_normal(const shape& dims, double mean, double stddev, std::int64_t seed,
+                            dtype type = dtype::float32) {
+  return call<"RandomNormal">(attr<"shape">(dims), attr<"mean">(mean), attr<"stddev">(stddev), attr<"seed">(seed),
+                              attr<"dtype">(type));
+}
+
+}  // namespace kerngrad

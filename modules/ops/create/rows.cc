@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of the ops that create or draw elements.
+module;
+#include "kernels/common/abi.h"
+export module kerngrad:rows_create;
+
+import :std;
+import :core;
+import :op;
+import :attributes;
+import :shapes_move;
+import :rows;
+
+namespace kerngrad::rows {
+
+consteval op_row create_row(std::string_view name, std::string_view doc, std::span<const attr_spec> attrs,
+                            infer_fn infer, convention how) {
+  return {.name = name,
+          .doc = doc,
+          .group = family::create,
+          .operands = {},
+          .attrs = attrs,
+          .types = {lift::none, result::attribute},
+          .infer = infer,
+          .convention = how,
+          .no_gradient = "there is no operand",
+          .cost = 0};
+}
+consteval op_row like_row(std::string_view name, std::string_view doc, convention how) {
+  return {.name = name,
+          .doc = doc,
+          .group = family::create,
+          .operands = x_any,
+          .infer = shapes::same,
+          .convention = how,
+          .cost = 0};
+}
+
+inline constexpr op_row create_rows[] = {
+    create_row("Fill", "One value everywhere.", attributes::fill, shapes::fill, convention::fill),
+    like_row("ZerosLike", "Zeros with the shape and dtype of x. Gradient: 0.", convention::zeros_like),
+    like_row("OnesLike", "Ones with the shape and dtype of x. Gradient: 0.", convention::ones_like),
+    create_row("Range", "start, start + step, ... before stop; element i is start + i * step, rounded once.",
+               attributes::range, shapes::range, convention::range),
+    create_row("LinSpace", "Evenly spaced numbers, both ends included.", attributes::linspace, shapes::linspace,
+               convention::linspace),
+    create_row("RandomUniform", "Uniform draws by Philox 4x32-10: element i depends on seed and i alone.",
+               attributes::uniform, shapes::random_uniform, convention::random),
+    create_row("RandomNormal", "Normal draws by Philox 4x32-10 and Box-Muller: element i depends on seed and i alone.",
+               attributes::normal, shapes::random_normal, convention::random),
+};
+
+}  // namespace kerngrad::rows

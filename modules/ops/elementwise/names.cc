@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// Typed names of the elementwise ops, and the operators. What each computes, its dtypes and its gradient at kinks is
+// said once, in its row (rows.cc beside this); docs/ops.md shows them all.
+module;
+#include "kernels/common/abi.h"
+export module kerngrad:ops_elementwise;
+
+import :std;
+import :core;
+import :op;
+import :table;
+import :tensor;
+import :engine;
+import :call;
+import :symbol;
+
+export namespace kerngrad {
+
+/// A number beside a tensor takes the tensor's dtype; a fraction beside an integer tensor makes both float32.
+template <class T>
+concept number = std::is_arithmetic_v<T>;
+
+// A tensor that is given up, a temporary or one that was moved, may lend its memory to the result: so a chain of calls
+// needs one block however long it is.
+
+/// A known op of one operand, as a function: `exp(x)`.
+template <fixed_string Op>
+  requires known_op<Op>
+struct unary_op {
+  tensor operator()(const tensor& x) const { return call<Op>(x); }
+  tensor operator()(tensor&& x) const { return detail::run_unary(detail::known_entry<op_id<Op>>(), x, 1); }
+  template <symbolic X>
+  constexpr symbol operator()(X x) const {
+    return call<Op>(x);
+  }
+};
+
+/// A known op of two operands, as a function: `maximum(a, b)`. One of them may be a number, which takes the
+/// other's dtype.
+template <fixed_string Op>
+  requires known_op<Op>
+struct binary_op {
+  tensor operator()(const tensor& a, const tensor& b) const { return call<Op>(a, b); }
+  tensor operator()(tensor&& a, const tensor& b) const { return detail::run_binary(entry(), a, b, 1); }
+  tensor operator()(const tensor& a, tensor&& b) const { return detail::run_binary(entry(), a, b, 2); }
+  tensor operator()(tensor&& a, tensor&& b) const { return detail::run_binary(entry(), a, b, 3); }
+  template <number T> tensor operator()(const tensor& a, T b) const { return detail::run_with(entry(), a, b); }
+  template <number T> tensor operator()(tensor&& a, T b) const { return detail::run_with(entry(), a, b, 1); }
+  template <number T> tensor operator()(T a, const tensor& b) const { return detail::run_with(entry(), a, b); }
+  template <number T> tensor operator()(T a, tensor&& b) const { return detail::run_with(entry(), a, b, 1); }
+  template <class A, class B>
+    requires symbolic_pair<A, B>
+  constexpr symbol operator()(A a, B b) const {
+    return detail::pair_step<Op>(a, b);
+  }
+
+ private:
+  static inline const detail::op_entry& entry() { return detail::known_entry<op_id<Op>>(); }
+};
+
+// One name per op, in the order of the rows; docs/ops.md says what each computes.
+inline constexpr unary_op<"Abs"> abs;
+inline constexpr unary_op<"Neg"> neg;
+inline constexpr unary_op<"Sign"> sign;
+inline constexpr unary_op<"Square"> square;
+inline constexpr unary_op<"Sqrt"> sqrt;
+inline constexpr unary_op<"Rsqrt"> rsqrt;
+inline constexpr unary_op<"Reciprocal"> reciprocal;
+inline constexpr unary_op<"Exp"> exp;
+inline constexpr unary_op<"Expm1"> expm1;
+inline constexpr unary_op<"Log"> log;
+inline constexpr unary_op<"Log1p"> log1p;
+inline constexpr unary_op<"Sin"> sin;
+inline constexpr unary_op<"Cos"> cos;
+inline constexpr unary_op<"Tan"> tan;
+inline constexpr unary_op<"Asin"> asin;
+inline constexpr unary_op<"Acos"> acos;
+inline constexpr unary_op<"Atan"> atan;
+inline constexpr unary_op<"Sinh"> sinh;
+inline constexpr unary_op<"Cosh"> cosh;
+inline constexpr unary_op<"Tanh"> tanh;
+inline constexpr unary_op<"Asinh"> asinh;
+inline constexpr unary_op<"Acosh"> acosh;
+inline constexpr unary_op<"Atanh"> atanh;
+inline constexpr unary_op<"Erf"> erf;
+inline constexpr unary_op<"Ceil"> ceil;
+inline constexpr unary_op<"Floor"> floor;
+inline constexpr unary_op<"Round"> round;
+inline constexpr unary_op<"Relu"> relu;
+inline constexpr unary_op<"Relu6"> relu6;
+inline constexpr unary_op<"Elu"> elu;
+inline constexpr unary_op<"Selu"> selu;
+inline constexpr unary_op<"Gelu"> gelu;
+inline constexpr unary_op<"Silu"> silu;
+inline constexpr unary_op<"Sigmoid"> sigmoid;
+inline constexpr unary_op<"Softplus"> softplus;
+inline constexpr unary_op<"IsNan"> is_nan;
+inline constexpr unary_op<"IsInf"> is_inf;
+inline constexpr unary_op<"IsFinite"> is_finite;
+inline constexpr unary_op<"LogicalNot"> logical_not;
+inline constexpr unary_op<"Identity"> identity;
+inline constexpr unary_op<"ZerosLike"> zeros_like;
+inline constexpr unary_op<"OnesLike"> ones_like;
+inline constexpr unary_op<"Real"> real;
+inline constexpr unary_op<"Imag"> imag;
+inline constexpr unary_op<"ComplexAbs"> complex_abs;
+
+inline constexpr binary_op<"Add"> add;
+inline constexpr binary_op<"Sub"> sub;
+inline constexpr binary_op<"Multiply"> mul;
+inline constexpr binary_op<"RealDiv"> div;
+inline constexpr binary_op<"FloorDiv"> floor_div;
+inline constexpr binary_op<"Mod"> mod;
+inline constexpr binary_op<"Maximum"> maximum;
+inline constexpr binary_op<"Minimum"> minimum;
+inline constexpr binary_op<"SquaredDifference"> squared_difference;
+inline constexpr binary_op<"Pow"> pow;
+inline constexpr binary_op<"Atan2"> atan2;
+inline constexpr binary_op<"Prelu"> prelu;
+inline constexpr binary_op<"ReluGrad"> relu_grad;
+inline constexpr binary_op<"EluGrad"> elu_grad;
+inline constexpr binary_op<"BitwiseAnd"> bitwise_and;
+inline constexpr binary_op<"LogicalAnd"> logical_and;
+inline constexpr binary_op<"LogicalOr"> logical_or;
+inline constexpr binary_op<"LogicalXor"> logical_xor;
+inline constexpr binary_op<"Equal"> equal;
+inline constexpr binary_op<"NotEqual"> not_equal;
+inline constexpr binary_op<"Greater"> greater;
+inline constexpr binary_op<"GreaterEqual"> greater_equal;
+inline constexpr binary_op<"Less"> less;
+inline constexpr binary_op<"LessEqual"> less_equal;
+inline constexpr binary_op<"Complex"> complex;
+
+/// x, or alpha * x below 0.
+inline tensor leaky_relu(const tensor& x, double alpha = 0.2) { return call<"LeakyRelu">(x, attr<"alpha">(alpha)); }
+/// 1 above 0, else alpha.
+inline tensor step(const tensor& x, double alpha = 0) { return call<"Step">(x, attr<"alpha">(alpha)); }
+/// x limited to [least, most].
+inline tensor clip(const tensor& x, double least, double most) {
+  return call<"ClipByValue">(x, attr<"clipValueMin">(least), attr<"clipValueMax">(most));
+}
+/// The sum of tensors of one shape.
+inline tensor add_n(std::span<const tensor> tensors) { return call_list<"AddN">(tensors).front(); }
+inline tensor add_n(std::initializer_list<tensor> tensors) { return add_n(std::span(tensors.begin(), tensors.size())); }
+/// t where the condition holds, else e.
+inline tensor where(const tensor& condition, const tensor& t, const tensor& e) {
+  return call<"Select">(condition, t, e);
+}
+/// The same values in another dtype; x itself when it has that dtype.
+inline tensor cast(const tensor& x, dtype to) { return x.type() == to ? x : call<"Cast">(x, attr<"dtype">(to)); }
+/// The complex conjugate; x itself when it is real.
+inline tensor conj(const tensor& x) { return x.type() == dtype::complex64 ? complex(real(x), neg(imag(x))) : x; }
+
+inline tensor operator-(const tensor& x) { return neg(x); }
+inline tensor operator-(tensor&& x) { return neg(std::move(x)); }
+inline tensor operator+(const tensor& a, const tensor& b) { return add(a, b); }
+inline tensor operator+(tensor&& a, const tensor& b) { return add(std::move(a), b); }
+inline tensor operator+(const tensor& a, tensor&& b) { return add(a, std::move(b)); }
+inline tensor operator+(tensor&& a, tensor&& b) { return add(std::move(a), std::move(b)); }
+inline tensor operator-(const tensor& a, const tensor& b) { return sub(a, b); }
+inline tensor operator-(tensor&& a, const tensor& b) { return sub(std::move(a), b); }
+inline tensor operator-(const tensor& a, tensor&& b) { return sub(a, std::move(b)); }
+inline tensor operator-(tensor&& a, tensor&& b) { return sub(std::move(a), std::move(b)); }
+inline tensor operator*(const tensor& a, const tensor& b) { return mul(a, b); }
+inline tensor operator*(tensor&& a, const tensor& b) { return mul(std::move(a), b); }
+inline tensor operator*(const tensor& a, tensor&& b) { return mul(a, std::move(b)); }
+inline tensor operator*(tensor&& a, tensor&& b) { return mul(std::move(a), std::move(b)); }
+inline tensor operator/(const tensor& a, const tensor& b) { return div(a, b); }
+inline tensor operator/(tensor&& a, const tensor& b) { return div(std::move(a), b); }
+inline tensor operator/(const tensor& a, tensor&& b) { return div(a, std::move(b)); }
+inline tensor operator/(tensor&& a, tensor&& b) { return div(std::move(a), std::move(b)); }
+inline tensor operator<(const tensor& a, const tensor& b) { return less(a, b); }
+inline tensor operator<=(const tensor& a, const tensor& b) { return less_equal(a, b); }
+inline tensor operator>(const tensor& a, const tensor& b) { return greater(a, b); }
+inline tensor operator>=(const tensor& a, const tensor& b) { return greater_equal(a, b); }
+inline tensor operator==(const tensor& a, const tensor& b) { return equal(a, b); }
+inline tensor operator!=(const tensor& a, const tensor& b) { return not_equal(a, b); }
+
+template <number T> tensor operator+(const tensor& a, T b) { return add(a, b); }
+template <number T> tensor operator+(tensor&& a, T b) { return add(std::move(a), b); }
+template <number T> tensor operator+(T a, const tensor& b) { return add(a, b); }
+template <number T> tensor operator+(T a, tensor&& b) { return add(a, std::move(b)); }
+template <number T> tensor operator-(const tensor& a, T b) { return sub(a, b); }
+template <number T> tensor operator-(tensor&& a, T b) { return sub(std::move(a), b); }
+template <number T> tensor operator-(T a, const tensor& b) { return sub(a, b); }
+template <number T> tensor operator-(T a, tensor&& b) { return sub(a, std::move(b)); }
+template <number T> tensor operator*(const tensor& a, T b) { return mul(a, b); }
+template <number T> tensor operator*(tensor&& a, T b) { return mul(std::move(a), b); }
+template <number T> tensor operator*(T a, const tensor& b) { return mul(a, b); }
+template <number T> tensor operator*(T a, tensor&& b) { return mul(a, std::move(b)); }
+template <number T> tensor operator/(const tensor& a, T b) { return div(a, b); }
+template <number T> tensor operator/(tensor&& a, T b) { return div(std::move(a), b); }
+template <number T> tensor operator/(T a, const tensor& b) { return div(a, b); }
+template <number T> tensor operator/(T a, tensor&& b) { return div(a, std::move(b)); }
+template <number T> tensor operator<(const tensor& a, T b) { return less(a, b); }
+template <number T> tensor operator<(T a, const tensor& b) { return less(a, b); }
+template <number T> tensor operator<=(const tensor& a, T b) { return less_equal(a, b); }
+template <number T> tensor operator<=(T a, const tensor& b) { return less_equal(a, b); }
+template <number T> tensor operator>(const tensor& a, T b) { return greater(a, b); }
+template <number T> tensor operator>(T a, const tensor& b) { return greater(a, b); }
+template <number T> tensor operator>=(const tensor& a, T b) { return greater_equal(a, b); }
+template <number T> tensor operator>=(T a, const tensor& b) { return greater_equal(a, b); }
+template <number T> tensor operator==(const tensor& a, T b) { return equal(a, b); }
+template <number T> tensor operator==(T a, const tensor& b) { return equal(a, b); }
+template <number T> tensor operator!=(const tensor& a, T b) { return not_equal(a, b); }
+template <number T> tensor operator!=(T a, const tensor& b) { return not_equal(a, b); }
+
+}  // namespace kerngrad

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of the elementwise ops: of one operand, activations among them, of two, and the choice between two.
+module;
+#include "kernels/common/abi.h"
+export module kerngrad:rows_elementwise;
+
+import :std;
+import :core;
+import :op;
+import :attributes;
+import :shapes;
+import :rows;
+
+namespace kerngrad::rows {
+
+inline constexpr operand ab_arithmetic[] = {{"a", arithmetic}, {"b", arithmetic}};
+inline constexpr operand ab_real[] = {{"a", real_or_bool}, {"b", real_or_bool}};
+inline constexpr operand ab_integral[] = {{"a", only(dtype::int32) | only(dtype::int64)},
+                                          {"b", only(dtype::int32) | only(dtype::int64)}};
+inline constexpr operand ab_boolean[] = {{"a", boolean_only}, {"b", boolean_only}};
+inline constexpr operand x_alpha[] = {{"x", real_or_bool}, {"alpha", real_or_bool}};
+inline constexpr operand dy_y[] = {{"dy", floating}, {"y", floating}};
+inline constexpr operand list_arithmetic[] = {{.name = "tensors", .types = arithmetic, .list = true}};
+inline constexpr operand condition_t_e[] = {{"condition", boolean_only, role::own}, {"t", any_dtype}, {"e", any_dtype}};
+
+consteval op_row unary_row(std::string_view name, std::string_view doc, double cost = 1,
+                           std::span<const attr_spec> attrs = {}) {
+  return {.name = name,
+          .doc = doc,
+          .group = family::elementwise,
+          .operands = x_real,
+          .attrs = attrs,
+          .types = floats,
+          .infer = shapes::same,
+          .convention = convention::unary,
+          .in_place = true,
+          .cost = cost};
+}
+/// For ops that keep integers as they are; bool becomes int32.
+consteval op_row number_row(std::string_view name, std::string_view doc, std::span<const attr_spec> attrs = {}) {
+  op_row row = unary_row(name, doc, 1, attrs);
+  row.operands = x_real;
+  row.types = numbers;
+  return row;
+}
+/// For ops that integers without a sign may leave: bool and uint8 become int32.
+consteval op_row signed_row(std::string_view name, std::string_view doc, std::span<const attr_spec> attrs = {}) {
+  op_row row = number_row(name, doc, attrs);
+  row.types = signed_numbers;
+  return row;
+}
+consteval op_row clip_row(std::string_view name, std::string_view doc) {
+  op_row row = number_row(name, doc, attributes::clip);
+  row.infer = shapes::clip;
+  return row;
+}
+consteval op_row complex_row(std::string_view name, std::string_view doc, type_rule types) {
+  op_row row = number_row(name, doc);
+  row.operands = x_arithmetic;
+  row.types = types;
+  return row;
+}
+consteval op_row truth_row(std::string_view name, std::string_view doc, std::span<const operand> operands,
+                           type_rule types) {
+  op_row row = unary_row(name, doc);
+  row.operands = operands;
+  row.types = types;
+  row.in_place = false;
+  row.no_gradient = "the result is boolean";
+  return row;
+}
+
+consteval op_row binary_row(std::string_view name, std::string_view doc, std::span<const operand> operands,
+                            type_rule types, double cost = 1) {
+  return {.name = name,
+          .doc = doc,
+          .group = family::elementwise,
+          .operands = operands,
+          .types = types,
+          .infer = shapes::broadcasted,
+          .convention = convention::binary,
+          .in_place = true,
+          .cost = cost};
+}
+consteval op_row comparison_row(std::string_view name, std::string_view doc, std::span<const operand> operands) {
+  op_row row = binary_row(name, doc, operands, truths);
+  row.no_gradient = "the result is boolean";
+  row.in_place = false;
+  return row;
+}
+
+inline constexpr op_row elementwise_rows[] = {
+    on_numbers(signed_row("Abs", "|x|; the smallest integer wraps to itself. Gradient: dy * sign(x), -dy at 0."),
+               [](auto a) { return libm::fabs(a); }),
+    on_numbers(complex_row("Neg", "-x; integers wrap.", signed_numbers), [](auto a) { return -a; }),
+    signed_row("Sign", "-1, 0 or 1; 0 for NaN. Gradient: 0."),
+    on_numbers(complex_row("Square", "x * x; integers wrap.", numbers), [](auto a) { return a * a; }),
+    on_numbers(unary_row("Sqrt", "The square root; NaN below 0.", 4), [](auto a) { return libm::sqrt(a); }),
+    unary_row("Rsqrt", "1 / sqrt(x); infinity at 0.", 6),
+    on_numbers(unary_row("Reciprocal", "1 / x; infinity at 0.", 4), [](auto a) { return 1 / a; }),
+    on_numbers(unary_row("Exp", "e to the power x.", 10), [](auto a) { return libm::exp(a); }),
+    unary_row("Expm1", "exp(x) - 1, accurate near 0.", 14),
+    on_numbers(unary_row("Log", "The natural logarithm; -infinity at 0, NaN below.", 12),
+               [](auto a) { return libm::log(a); }),
+    unary_row("Log1p", "log(1 + x), accurate near 0.", 14),
+    on_numbers(unary_row("Sin", "The sine of x radians, for every finite x.", 14), [](auto a) { return libm::sin(a); }),
+    on_numbers(unary_row("Cos", "The cosine of x radians, for every finite x.", 14),
+               [](auto a) { return libm::cos(a); }),
+    on_numbers(unary_row("Tan", "The tangent of x radians, for every finite x.", 18),
+               [](auto a) { return libm::tan(a); }),
+    unary_row("Asin", "The arc sine; NaN outside [-1, 1].", 16),
+    unary_row("Acos", "The arc cosine; NaN outside [-1, 1].", 16),
+    unary_row("Atan", "The arc tangent.", 16),
+    unary_row("Sinh", "The hyperbolic sine.", 16),
+    unary_row("Cosh", "The hyperbolic cosine.", 16),
+    on_numbers(unary_row("Tanh", "The hyperbolic tangent.", 14), [](auto a) { return libm::tanh(a); }),
+    unary_row("Asinh", "The inverse hyperbolic sine.", 20),
+    unary_row("Acosh", "The inverse hyperbolic cosine; NaN below 1.", 20),
+    unary_row("Atanh", "The inverse hyperbolic tangent; NaN outside [-1, 1].", 20),
+    on_numbers(unary_row("Erf", "The error function.", 16), [](auto a) { return libm::erf(a); }),
+    number_row("Ceil", "The smallest integer not below x; integers stay. Gradient: 0."),
+    number_row("Floor", "The largest integer not above x; integers stay. Gradient: 0."),
+    number_row("Round", "The nearest integer, halves to even; integers stay. Gradient: 0."),
+    on_numbers(number_row("Relu", "max(x, 0); NaN stays NaN. Gradient: 0 at 0."),
+               [](auto a) { return a > 0 || a != a ? a : 0; }),
+    number_row("Relu6", "min(max(x, 0), 6); NaN stays NaN. Gradient: 0 at 0, dy at 6."),
+    unary_row("LeakyRelu", "x, or alpha * x below 0. Gradient at 0: that of the negative side.", 2, attributes::leaky),
+    unary_row("Elu", "x, or exp(x) - 1 below 0.", 15),
+    unary_row("Selu", "scale * x, or scale * alpha * (exp(x) - 1) below 0 (Klambauer et al. 2017).", 16),
+    unary_row("Gelu", "x * (1 + erf(x / sqrt 2)) / 2 (Hendrycks and Gimpel 2016).", 20),
+    unary_row("Silu", "x * sigmoid(x).", 16),
+    on_numbers(unary_row("Sigmoid", "1 / (1 + exp(-x)).", 14), [](auto a) { return 1 / (1 + libm::exp(-a)); }),
+    unary_row("Softplus", "log(1 + exp(x)), accurate in both tails.", 24),
+    signed_row("Step", "1 above 0, else alpha; NaN stays NaN. Gradient: 0.", attributes::step),
+    clip_row("ClipByValue",
+             "x limited to the two bounds, for integers to those between them; NaN stays NaN. Gradient: dy on the "
+             "bounds, 0 outside."),
+    on_numbers(truth_row("IsNan", "Whether x is not a number.", x_real, truths_of_floats),
+               [](auto a) { return __builtin_isnan(a); }),
+    on_numbers(truth_row("IsInf", "Whether x is an infinity.", x_real, truths_of_floats),
+               [](auto a) { return __builtin_isinf(a); }),
+    on_numbers(truth_row("IsFinite", "Whether x is neither NaN nor an infinity.", x_real, truths_of_floats),
+               [](auto a) { return __builtin_isfinite(a); }),
+    on_numbers(truth_row("LogicalNot", "Whether x is false.", x_boolean, truths), [](auto a) { return a == 0; }),
+    on_numbers(binary_row("Add", "a + b; integers wrap.", ab_arithmetic, numbers),
+               [](auto a, auto b) { return a + b; }),
+    on_numbers(binary_row("Sub", "a - b; integers wrap.", ab_arithmetic, numbers),
+               [](auto a, auto b) { return a - b; }),
+    on_numbers(binary_row("Multiply", "a * b; integers wrap.", ab_arithmetic, numbers),
+               [](auto a, auto b) { return a * b; }),
+    on_numbers(binary_row("RealDiv", "a / b; integers are divided as float32.", ab_arithmetic, floats, 4),
+               [](auto a, auto b) { return a / b; }),
+    binary_row("FloorDiv", "floor(a / b); an integer divided by 0 gives 0, the smallest by -1 wraps. Gradient: 0.",
+               ab_real, numbers, 6),
+    binary_row("Mod", "a - b * floor(a / b), exact, with the sign of b; an integer modulo 0 gives 0.", ab_real, numbers,
+               8),
+    on_numbers(binary_row("Maximum", "The larger one; NaN when either is. Gradient: equal operands give dy to a.",
+                          ab_real, unchanged),
+               [](auto a, auto b) { return a > b || a != a ? a : b; }),
+    on_numbers(binary_row("Minimum", "The smaller one; NaN when either is. Gradient: equal operands give dy to a.",
+                          ab_real, unchanged),
+               [](auto a, auto b) { return a < b || a != a ? a : b; }),
+    on_numbers(binary_row("SquaredDifference", "(a - b)^2; integers wrap.", ab_real, numbers, 2),
+               [](auto a, auto b) { return (a - b) * (a - b); }),
+    on_numbers(
+        binary_row("Pow",
+                   "a to the power b; integer powers wrap, negative ones truncate. Gradient for b: 0 where a <= 0.",
+                   ab_real, signed_numbers, 40),
+        [](auto a, auto b) { return libm::pow(a, b); }),
+    on_numbers(binary_row("Atan2", "The angle of the point (b, a) in (-pi, pi].", ab_real, floats, 20),
+               [](auto a, auto b) { return libm::atan2(a, b); }),
+    binary_row("Prelu", "x, or alpha * x below 0. Gradient at 0: that of the negative side.", x_alpha, floats, 2),
+    on_numbers(binary_row("ReluGrad", "dy where y > 0, else 0: the gradient of Relu from its result.", dy_y, unchanged),
+               [](auto a, auto b) { return b > 0 ? a : 0; }),
+    binary_row("EluGrad", "dy, or dy * (y + 1) below 0: the gradient of Elu from its result.", dy_y, unchanged, 2),
+    without_gradient(binary_row("BitwiseAnd", "The bits set in both.", ab_integral, unchanged),
+                     "integers have no gradient"),
+    on_numbers(without_gradient(binary_row("LogicalAnd", "Whether both are true.", ab_boolean, unchanged),
+                                "the result is boolean"),
+               [](auto a, auto b) { return a != 0 && b != 0; }),
+    on_numbers(without_gradient(binary_row("LogicalOr", "Whether one is true.", ab_boolean, unchanged),
+                                "the result is boolean"),
+               [](auto a, auto b) { return a != 0 || b != 0; }),
+    on_numbers(without_gradient(binary_row("LogicalXor", "Whether exactly one is true.", ab_boolean, unchanged),
+                                "the result is boolean"),
+               [](auto a, auto b) { return (a != 0) != (b != 0); }),
+    on_numbers(comparison_row("Equal", "Whether a = b; false for NaN.", ab_arithmetic),
+               [](auto a, auto b) { return a == b; }),
+    on_numbers(comparison_row("NotEqual", "Whether a differs from b; true for NaN.", ab_arithmetic),
+               [](auto a, auto b) { return a != b; }),
+    on_numbers(comparison_row("Greater", "Whether a > b; false for NaN.", ab_real),
+               [](auto a, auto b) { return a > b; }),
+    on_numbers(comparison_row("GreaterEqual", "Whether a >= b; false for NaN.", ab_real),
+               [](auto a, auto b) { return a >= b; }),
+    on_numbers(comparison_row("Less", "Whether a < b; false for NaN.", ab_real), [](auto a, auto b) { return a < b; }),
+    on_numbers(comparison_row("LessEqual", "Whether a <= b; false for NaN.", ab_real),
+               [](auto a, auto b) { return a <= b; }),
+    {.name = "AddN",
+     .doc = "The sum of a list of tensors of one shape.",
+     .group = family::elementwise,
+     .operands = list_arithmetic,
+     .types = numbers,
+     .infer = shapes::all_equal,
+     .convention = convention::add_n,
+     .kernel = "Add"},
+    {.name = "Select",
+     .doc = "t where the condition holds, else e.",
+     .group = family::elementwise,
+     .operands = condition_t_e,
+     .infer = shapes::broadcasted,
+     .convention = convention::select,
+     .scalar = scalar_of([](auto a, auto b, auto c) { return a != 0 ? b : c; })},
+};
+
+}  // namespace kerngrad::rows

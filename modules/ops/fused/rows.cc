@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of the fused layers: a product or a convolution, a bias and an activation in one op. Their kernel is the bias
+// and the activation; the launcher runs the product's own.
+module;
+#include "kernels/common/abi.h"
+#include "kernels/fused/fused.h"
+export module kerngrad:rows_fused;
+
+import :std;
+import :core;
+import :op;
+import :attributes;
+import :shapes_window;
+import :rows_matmul;
+import :rows_window;
+
+export namespace kerngrad {
+
+// What a fused layer does last: linear, relu, relu6, elu, sigmoid, leakyrelu, prelu.
+using kerngrad::activation;
+
+/// "linear", "relu", ...
+constexpr std::string_view name_of(activation which) { return kernels::activations[static_cast<int>(which)].name; }
+
+}  // namespace kerngrad
+
+namespace kerngrad::rows {
+
+inline constexpr operand bias{.name = "bias", .types = floating, .optional = true};
+inline constexpr operand prelu_weights{.name = "preluActivationWeights", .types = floating, .optional = true};
+inline constexpr operand ab_fused[] = {{"a", floating}, {"b", floating}, bias, prelu_weights};
+inline constexpr operand x_filter_fused[] = {{"x", floating}, {"filter", floating}, bias, prelu_weights};
+
+/// The row of a fused layer, from that of its product.
+consteval op_row fused_row(std::string_view name, std::string_view doc, const op_row& product,
+                           std::span<const operand> operands, std::span<const attr_spec> attrs, infer_fn infer,
+                           convention how) {
+  return {.name = name,
+          .doc = doc,
+          .group = family::fused,
+          .operands = operands,
+          .attrs = attrs,
+          .infer = infer,
+          .convention = how,
+          .depthwise = product.depthwise,
+          .cost = product.cost + 2};
+}
+
+inline constexpr op_row fused_rows[] = {
+    fused_row("_FusedMatMul",
+              "BatchMatMul, plus a bias, then an activation; bias and prelu's weights broadcast to the result.",
+              matmul_rows[0], ab_fused, attributes::fused_matmul, shapes::fused_matmul, convention::fused_matmul),
+    fused_row(
+        "FusedConv2D",
+        "Conv2D, plus a bias, then an activation; bias and prelu's weights broadcast to the result, one value per "
+        "channel in either layout.",
+        window_rows[0], x_filter_fused, attributes::fused_conv, shapes::fused_conv, convention::fused_conv),
+    fused_row("FusedDepthwiseConv2D",
+              "DepthwiseConv2dNative, plus a bias, then an activation; bias and prelu's weights as in FusedConv2D.",
+              window_rows[3], x_filter_fused, attributes::fused_conv, shapes::fused_conv, convention::fused_conv),
+};
+
+}  // namespace kerngrad::rows

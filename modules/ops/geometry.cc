@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Strides and chunks, known inside the library only: how launchers walk shapes and split work.
+module;
+#include <algorithm>
+
+#include "kernels/common/abi.h"
+#include "kernels/elementwise/binary.h"
+#include "kernels/common/parallel.h"
+#include "kernels/common/sizes.h"
+#include "kernels/common/stream.h"
+#include "kernels/window/window.h"
+module kerngrad:geometry;
+
+import :std;
+import :core;
+import :op;
+import :launch;
+
+namespace kerngrad::detail {
+
+/// One axis of a strided copy: its size and the distance of its elements on both sides, in elements.
+struct copy_axis {
+  std::int64_t size, in, out;
+};
+
+/// What the shape rule of a call resolved for the launcher of its calling convention. A user-defined op whose own rule
+/// resolved nothing is refused.
+const resolved_geometry& resolved(const launch_call& c, resolved_geometry::kind wanted);
+/// Row-major strides of a shape.
+std::vector<std::int64_t> strides_of(const shape& dims);
+/// The product of the sizes from axis `first` up to, not including, `last`.
+std::int64_t extent_of(const shape& dims, int first, int last);
+/// Copies along the axes, outermost first, with the `Transpose` kernel of the backend (any strided copy will do).
+void copy_strided(const launch_call& c, const void* in, void* out, dtype type, std::vector<copy_axis> axes,
+                  std::int64_t in_offset = 0, std::int64_t out_offset = 0);
+/// x with its axes permuted, contiguous.
+void permute(const launch_call& c, const void* in, void* out, dtype type, const shape& dims, std::span<const int> perm);
+/// How three operands broadcast to a shape are walked, axes merged where all three walk them as one.
+kernels::broadcast_geometry walk_of_three(const shape& dims, const std::array<shape, 3>& operands);
+/// Fills with a number.
+void fill_with(const launch_call& c, void* out, dtype type, std::int64_t count, double value);
+
+/// Runs the kernel of a call on its operands and its (first) result.
+template <class Geometry>
+void run_kernel_of(const launch_call& c, const Geometry& g) {
+  const void* in[8];  // as many operands as a row may have
+  void* out[max_results];
+  for (std::size_t i = 0; i < c.in.size(); ++i) in[i] = c.in[i].data;
+  for (std::size_t k = 0; k < c.out.size(); ++k) out[k] = c.out[k].data;
+  c.kernel.run(in, out, &g);
+}
+
+// ------------------------------------------------------------------------------------------ work for several threads
+
+/// Work on fewer elements is never split: waking a thread takes longer.
+inline constexpr std::int64_t split_least = 1 << 14;
+
+/// Elements in a chunk of work with so many operations each: a power of two, of about two microseconds. It depends on
+/// the op alone, never on the number of threads, and so do the results.
+std::int64_t chunk_elements(double cost);
+/// The cost of work that is not to be split: kernels from outside may throw, or have threads themselves.
+inline constexpr double never_split = -1;
+/// Whether work is to be split: several threads are allowed, and there are chunks for them.
+bool worth_splitting(std::int64_t elements, double cost);
+/// The same for the kernel of a call, where that is one of the library's own.
+bool worth_splitting(const launch_call& c, std::int64_t elements, double cost);
+/// The cost of the call's row, or never_split.
+double split_cost(const launch_call& c);
+
+/// Whether jobs go to a pool of the program's, which may throw before all of a job is done.
+bool uses_callers_pool();
+
+/// Calls part(begin, count) for each chunk of so many of the `all` things, whose result has that many bytes.
+template <class Part>
+void in_chunks(std::int64_t all, std::int64_t chunk, std::int64_t result_bytes, Part part) {
+  if (all == 0) return;
+  kernels::parallel_chunks(static_cast<std::size_t>((all + chunk - 1) / chunk), [&](std::size_t i) {
+    const std::int64_t begin = static_cast<std::int64_t>(i) * chunk;
+    const kernels::part_of_result whole(static_cast<std::size_t>(result_bytes));
+    part(begin, std::min(chunk, all - begin));
+  });
+}
+
+/// The elementwise kernels on contiguous arrays, by several threads; the sizes are those of an element.
+void split_flat1(const kernel_slot& slot, double cost, const void* x, std::size_t x_size, void* y, std::size_t y_size,
+                 std::size_t count);
+void split_flat2(const kernel_slot& slot, double cost, const void* a, const void* b, std::size_t in_size, void* y,
+                 std::size_t y_size, std::size_t count);
+/// What the engine calls for flat kernels: one branch more than the kernel where the work is small.
+inline void run_flat1(const kernel_slot& slot, double cost, const void* x, dtype from, void* y, dtype to,
+                      std::int64_t count) {
+  if (count >= split_least && worth_splitting(count, cost)) [[unlikely]]
+    return split_flat1(slot, cost, x, size_of(from), y, size_of(to), static_cast<std::size_t>(count));
+  slot.flat1(x, y, static_cast<std::size_t>(count));
+}
+inline void run_flat2(const kernel_slot& slot, double cost, const void* a, const void* b, dtype from, void* y, dtype to,
+                      std::int64_t count) {
+  if (count >= split_least && worth_splitting(count, cost)) [[unlikely]]
+    return split_flat2(slot, cost, a, b, size_of(from), y, size_of(to), static_cast<std::size_t>(count));
+  slot.flat2(a, b, y, static_cast<std::size_t>(count));
+}
+
+/// `bytes` bytes further.
+inline const void* advanced(const void* p, std::int64_t bytes) { return static_cast<const std::byte*>(p) + bytes; }
+inline void* advanced(void* p, std::int64_t bytes) { return static_cast<std::byte*>(p) + bytes; }
+
+/// A box of axes, outermost first, cut into chunks: whole pieces of one axis, for every index of the axes before it.
+/// Chunks are numbered in row-major order. No size is 0.
+struct box_cut {
+  int axis = 0;            ///< the axis that is cut
+  std::int64_t outer = 1;  ///< indices of the axes before it, together
+  std::int64_t inner = 1;  ///< elements of the axes after it
+  std::int64_t size, piece, pieces;
+
+  box_cut(std::span<const std::int64_t> dims, std::int64_t chunk);
+  std::size_t chunks() const { return kernels::extent(outer, pieces); }
+  /// How much of the axis a chunk has.
+  std::int64_t count(std::size_t chunk) const { return std::min(piece, size - begin(chunk)); }
+  /// Where a chunk begins on the axis, and counted over all axes up to it.
+  std::int64_t begin(std::size_t chunk) const { return static_cast<std::int64_t>(chunk) % pieces * piece; }
+  std::int64_t first(std::size_t chunk) const {
+    return static_cast<std::int64_t>(chunk) / pieces * size + begin(chunk);
+  }
+  /// Where a chunk begins in an array with these strides.
+  std::int64_t offset(std::size_t chunk, std::span<const std::int64_t> dims, const std::int64_t* strides) const {
+    std::int64_t index = static_cast<std::int64_t>(chunk) / pieces, sum = begin(chunk) * strides[axis];
+    for (int i = axis - 1; i >= 0; index /= dims[static_cast<std::size_t>(i)], --i)
+      sum += index % dims[static_cast<std::size_t>(i)] * strides[i];
+    return sum;
+  }
+};
+
+/// A kernel whose operands and results are made of `slices` slices each, one behind the other, on chunks of slices;
+/// `run(chunk, in, out)` gets the number of slices and where they start. Operands of the set `whole` are not split.
+template <class Run>
+void run_slices(const launch_call& c, std::int64_t slices, std::int64_t elements, unsigned whole, Run run) {
+  const double cost = c.call.row.cost;
+  const bool split = slices > 1 && worth_splitting(c, elements, cost);
+  const std::int64_t chunk =
+      split ? std::max(std::int64_t{1}, chunk_elements(cost) / std::max(std::int64_t{1}, elements / slices)) : slices;
+  const auto slice_bytes = [&](const view& x) {
+    return x.dims.size() / slices * static_cast<std::int64_t>(size_of(x.type));
+  };
+  in_chunks(slices, chunk, slices * slice_bytes(c.out[0]), [&](std::int64_t begin, std::int64_t count) {
+    const void* in[8];  // as many operands as a row may have
+    for (std::size_t i = 0; i < c.in.size(); ++i)
+      in[i] = (whole >> i) & 1 ? c.in[i].data : advanced(c.in[i].data, begin * slice_bytes(c.in[i]));
+    void* out[max_results];
+    for (std::size_t k = 0; k < c.out.size(); ++k) out[k] = advanced(c.out[k].data, begin * slice_bytes(c.out[k]));
+    run(count, in, out);
+  });
+}
+
+/// The kernel of a call on operands broadcast to its result.
+void run_broadcast(const launch_call& c, const kernels::broadcast_geometry& g);
+/// Windows over images: chunks of rows of the result. Operands after the first are whole.
+void run_windows(const launch_call& c, const void* const* in, void* out, const kernels::window_geometry& g);
+
+}  // namespace kerngrad::detail

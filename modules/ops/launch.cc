@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launchers: from shapes and attributes to the plain geometry that a kernel takes. One per calling convention, not
+// per op; their bodies are in implementation units.
+module;
+#include "kernels/common/abi.h"
+export module kerngrad:launch;
+
+import :std;
+import :core;
+import :op;
+
+export namespace kerngrad {
+
+struct launch_call;
+
+/// The built-in backends, in the order of their tables.
+enum class backend : std::uint8_t { simd, reference };
+inline constexpr int backend_count = 2;
+
+/// The code of one kernel: op, dtype and backend are its place in the table. All null where there is none.
+struct kernel_slot {
+  kernels::run_fn run = nullptr;
+  kernels::flat1_fn flat1 = nullptr;
+  kernels::flat2_fn flat2 = nullptr;
+  /// Takes the call as it is, in place of the row's launcher: kernels in plain C++ that need no geometry.
+  void (*direct)(const launch_call&) = nullptr;
+  constexpr bool exists() const { return run != nullptr || flat1 != nullptr || flat2 != nullptr || direct != nullptr; }
+};
+
+/// One validated call on its way to a kernel.
+struct launch_call {
+  const inference& call;      ///< row, signatures after promotion, attributes, compute dtype
+  const kernel_slot& kernel;  ///< the kernel of the row for the compute dtype
+  backend from;               ///< whose kernels of other ops the launcher takes where it needs some
+  bool built_in;              ///< `kernel` is one of the library's own: several threads may share its work
+  std::span<const view> in;
+  std::span<view> out;  ///< as the shape rule says; `made` changes shapes
+};
+
+/// Says what came out as result `k` of a row with bounded sizes: a shape of the bound's rank, no axis larger than the
+/// bound's. Its elements are the first ones of the result, without gaps. Throws when it is none of that.
+void made(const launch_call& call, int k, const shape& dims);
+
+}  // namespace kerngrad
+
+// The launchers of the known calling conventions.
+namespace kerngrad::launch {
+void unary(const launch_call&);
+void binary(const launch_call&);
+void select(const launch_call&);
+void add_n(const launch_call&);
+void cast(const launch_call&);
+void convert(const launch_call&);
+void reduce(const launch_call&);
+void along_axis(const launch_call&);
+void cross_entropy(const launch_call&);
+void scan(const launch_call&);
+void matmul(const launch_call&);
+void conv(const launch_call&);
+void conv_backprop_input(const launch_call&);
+void conv_backprop_filter(const launch_call&);
+void fused_matmul(const launch_call&);
+void fused_conv(const launch_call&);
+void pool(const launch_call&);
+void pool_grad(const launch_call&);
+void pool_gather(const launch_call&);
+void copy(const launch_call&);
+void transpose(const launch_call&);
+void slice(const launch_call&);
+void concat(const launch_call&);
+void unpack(const launch_call&);
+void split(const launch_call&);
+void pad(const launch_call&);
+void tile(const launch_call&);
+void broadcast_to(const launch_call&);
+void gather(const launch_call&);
+void gather_grad(const launch_call&);
+void segment_sum(const launch_call&);
+void one_hot(const launch_call&);
+void reverse(const launch_call&);
+void fill(const launch_call&);
+void zeros_like(const launch_call&);
+void ones_like(const launch_call&);
+void range(const launch_call&);
+void linspace(const launch_call&);
+void random(const launch_call&);
+}  // namespace kerngrad::launch
+
+export namespace kerngrad {
+
+/// The launcher of a row: that of its calling convention, or its own.
+constexpr launch_fn launcher_of(const op_row& row) {
+  switch (row.convention) {
+    case convention::custom: break;
+    case convention::unary: return launch::unary;
+    case convention::binary: return launch::binary;
+    case convention::select: return launch::select;
+    case convention::add_n: return launch::add_n;
+    case convention::cast: return launch::cast;
+    case convention::convert: return launch::convert;
+    case convention::reduce: return launch::reduce;
+    case convention::along_axis: return launch::along_axis;
+    case convention::cross_entropy: return launch::cross_entropy;
+    case convention::scan: return launch::scan;
+    case convention::matmul: return launch::matmul;
+    case convention::conv: return launch::conv;
+    case convention::conv_backprop_input: return launch::conv_backprop_input;
+    case convention::conv_backprop_filter: return launch::conv_backprop_filter;
+    case convention::fused_matmul: return launch::fused_matmul;
+    case convention::fused_conv: return launch::fused_conv;
+    case convention::pool: return launch::pool;
+    case convention::pool_grad: return launch::pool_grad;
+    case convention::pool_gather: return launch::pool_gather;
+    case convention::copy: return launch::copy;
+    case convention::transpose: return launch::transpose;
+    case convention::slice: return launch::slice;
+    case convention::concat: return launch::concat;
+    case convention::unpack: return launch::unpack;
+    case convention::split: return launch::split;
+    case convention::pad: return launch::pad;
+    case convention::tile: return launch::tile;
+    case convention::broadcast_to: return launch::broadcast_to;
+    case convention::gather: return launch::gather;
+    case convention::gather_grad: return launch::gather_grad;
+    case convention::segment_sum: return launch::segment_sum;
+    case convention::one_hot: return launch::one_hot;
+    case convention::reverse: return launch::reverse;
+    case convention::fill: return launch::fill;
+    case convention::zeros_like: return launch::zeros_like;
+    case convention::ones_like: return launch::ones_like;
+    case convention::range: return launch::range;
+    case convention::linspace: return launch::linspace;
+    case convention::random: return launch::random;
+  }
+  return row.launch;
+}
+
+}  // namespace kerngrad

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Work for several threads: a kernel's geometry is cut into geometries of the same kind, once per calling convention.
+// Where the cuts are depends on the op and the sizes only.
+module;
+#include <algorithm>
+#include <bit>
+#include "kernels/common/abi.h"
+#include "kernels/elementwise/binary.h"
+#include "kernels/common/parallel.h"
+#include "kernels/common/sizes.h"
+#include "kernels/common/stream.h"
+#include "kernels/window/window.h"
+module kerngrad;
+
+import :geometry;
+import :tape;
+
+namespace kerngrad::detail {
+
+std::int64_t chunk_elements(double cost) {
+  // An element of memory in the second cache takes as long as about sixteen operations (bench/threads.cc).
+  const auto elements = static_cast<std::uint64_t>(32768.0 / (1.0 + (std::clamp(cost, 1.0, 1e4) - 1) / 16));
+  return static_cast<std::int64_t>(std::max<std::uint64_t>(std::bit_floor(elements), 64));
+}
+
+bool worth_splitting(std::int64_t elements, double cost) {
+  return cost >= 0 && kernels::threads_allowed() > 1 && elements >= 4 * chunk_elements(cost);
+}
+
+bool worth_splitting(const launch_call& c, std::int64_t elements, double cost) {
+  return worth_splitting(elements, cost) && c.built_in;
+}
+
+double split_cost(const launch_call& c) { return c.built_in ? c.call.row.cost : never_split; }
+
+void split_flat1(const kernel_slot& slot, double cost, const void* x, std::size_t x_size, void* y, std::size_t y_size,
+                 std::size_t count) {
+  const std::int64_t all = static_cast<std::int64_t>(count), bytes = all * static_cast<std::int64_t>(y_size);
+  in_chunks(all, chunk_elements(cost), bytes, [&](std::int64_t begin, std::int64_t part) {
+    slot.flat1(advanced(x, begin * static_cast<std::int64_t>(x_size)),
+               advanced(y, begin * static_cast<std::int64_t>(y_size)), static_cast<std::size_t>(part));
+  });
+}
+
+void split_flat2(const kernel_slot& slot, double cost, const void* a, const void* b, std::size_t in_size, void* y,
+                 std::size_t y_size, std::size_t count) {
+  const std::int64_t all = static_cast<std::int64_t>(count), bytes = all * static_cast<std::int64_t>(y_size);
+  in_chunks(all, chunk_elements(cost), bytes, [&](std::int64_t begin, std::int64_t part) {
+    const std::int64_t at = begin * static_cast<std::int64_t>(in_size);
+    slot.flat2(advanced(a, at), advanced(b, at), advanced(y, begin * static_cast<std::int64_t>(y_size)),
+               static_cast<std::size_t>(part));
+  });
+}
+
+box_cut::box_cut(std::span<const std::int64_t> dims, std::int64_t chunk) {
+  for (std::int64_t size : dims) inner *= size;
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    axis = static_cast<int>(i);
+    inner /= dims[i];
+    if (inner <= chunk) break;
+    outer *= dims[i];
+  }
+  size = dims[static_cast<std::size_t>(axis)];
+  piece = std::clamp(chunk / inner, std::int64_t{1}, size);
+  pieces = (size + piece - 1) / piece;
+}
+
+void run_broadcast(const launch_call& c, const kernels::broadcast_geometry& g) {
+  const std::span<const std::int64_t> dims(g.dims, static_cast<std::size_t>(g.rank));
+  const std::int64_t count = c.out[0].dims.size();
+  const double cost = c.call.row.cost;
+  const std::size_t result_bytes = static_cast<std::size_t>(count) * size_of(c.out[0].type);
+  if (count < split_least || !worth_splitting(c, count, cost)) {
+    const kernels::part_of_result whole(result_bytes);  // the kernel sees rows
+    return run_kernel_of(c, g);
+  }
+  const box_cut cut(dims, chunk_elements(cost));
+  kernels::parallel_chunks(cut.chunks(), [&](std::size_t chunk) {
+    const kernels::part_of_result whole(result_bytes);
+    kernels::broadcast_geometry part{};
+    part.rank = g.rank - cut.axis;
+    for (int i = 0; i < part.rank; ++i) {
+      part.dims[i] = g.dims[cut.axis + i];
+      for (int k = 0; k < 3; ++k) part.strides[k][i] = g.strides[k][cut.axis + i];
+    }
+    part.dims[0] = cut.count(chunk);
+    const void* in[3];
+    for (std::size_t k = 0; k < c.in.size(); ++k)
+      in[k] = advanced(c.in[k].data,
+                       cut.offset(chunk, dims, g.strides[k]) * static_cast<std::int64_t>(size_of(c.in[k].type)));
+    void* out[1] = {
+        advanced(c.out[0].data, cut.first(chunk) * cut.inner * static_cast<std::int64_t>(size_of(c.out[0].type)))};
+    c.kernel.run(in, out, &part);
+  });
+}
+
+void run_windows(const launch_call& c, const void* const* in, void* out, const kernels::window_geometry& g) {
+  const std::int64_t taps = kernels::saturated_product(g.filter_h, g.filter_w);
+  const double cost = static_cast<double>(std::max(std::int64_t{1}, taps));
+  const std::int64_t count = c.out[0].dims.size();
+  if (!worth_splitting(c, count, cost)) return c.kernel.run(in, &out, &g);
+  const std::int64_t row = count / (g.batch * g.out_h);
+  const std::int64_t rows = std::clamp(chunk_elements(cost) / row, std::int64_t{1}, g.out_h);
+  const std::int64_t pieces = (g.out_h + rows - 1) / rows;
+  const std::int64_t size = static_cast<std::int64_t>(size_of(c.out[0].type));
+  const std::int64_t image = g.in_h * g.in_w * g.in_c * static_cast<std::int64_t>(size_of(c.in[0].type));
+  kernels::parallel_chunks(kernels::extent(g.batch, pieces), [&](std::size_t chunk) {
+    const std::int64_t b = static_cast<std::int64_t>(chunk) / pieces;
+    const std::int64_t first = static_cast<std::int64_t>(chunk) % pieces * rows;
+    kernels::window_geometry part = g;
+    part.batch = 1;
+    part.out_h = std::min(rows, g.out_h - first);
+    part.pad_top = g.pad_top - first * g.stride_h;  // below 0: the first window starts inside the image
+    const void* from[2] = {advanced(in[0], b * image), in[1]};
+    void* to[1] = {advanced(out, (b * g.out_h + first) * row * size)};
+    c.kernel.run(from, to, &part);
+  });
+}
+
+}  // namespace kerngrad::detail

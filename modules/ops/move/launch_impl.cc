@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launchers of the families that move, create and draw elements: all movement is one strided copy.
+module;
+#include <algorithm>
+#include <range/v3/numeric/accumulate.hpp>
+#include <range/v3/view/drop.hpp>
+#include <range/v3/view/iota.hpp>
+#include <range/v3/view/take.hpp>
+#include "kernels/common/abi.h"
+#include "kernels/create/create.h"
+#include "kernels/move/move.h"
+#include "kernels/common/parallel.h"
+#include "kernels/create/random.h"
+module kerngrad;
+
+import :geometry;
+import :tape;
+
+namespace kerngrad::detail {
+
+std::vector<std::int64_t> strides_of(const shape& dims) {
+  std::vector<std::int64_t> strides(static_cast<std::size_t>(dims.rank()));
+  std::int64_t step = 1;
+  for (std::size_t i = strides.size(); i-- > 0;) {
+    strides[i] = step;
+    step *= dims[static_cast<int>(i)];
+  }
+  return strides;
+}
+
+std::int64_t extent_of(const shape& dims, int first, int last) {
+  return ranges::accumulate(dims.dims() | ranges::views::take(last) | ranges::views::drop(first), std::int64_t{1},
+                            std::multiplies{});
+}
+
+namespace {
+
+// Axes of size 1 go; neighbours that both sides walk as one become one.
+std::vector<copy_axis> merged(const std::vector<copy_axis>& axes) {
+  std::vector<copy_axis> kept;
+  for (const copy_axis& axis : axes) {
+    if (axis.size == 1) continue;
+    if (!kept.empty() && kept.back().in == axis.in * axis.size && kept.back().out == axis.out * axis.size)
+      kept.back() = {kept.back().size * axis.size, axis.in, axis.out};
+    else kept.push_back(axis);
+  }
+  if (kept.empty()) kept.push_back({1, 1, 1});
+  return kept;
+}
+
+// A number as an element of a dtype; out of an integer's range it saturates, NaN becomes 0, as Cast does.
+template <class T>
+T saturated(double value) {
+  constexpr double low = static_cast<double>(std::numeric_limits<T>::min());
+  constexpr double high = static_cast<double>(std::numeric_limits<T>::max());
+  if (value != value) return T{0};
+  return value <= low    ? std::numeric_limits<T>::min()
+         : value >= high ? std::numeric_limits<T>::max()
+                         : static_cast<T>(value);
+}
+struct element_of {
+  alignas(16) std::byte bytes[16] = {};
+
+  element_of(double value, dtype type) {
+    const auto store = [&](auto typed) { std::memcpy(bytes, &typed, sizeof typed); };
+    visit(type, [&]<dtype Type>(dtype_constant<Type> is) {
+      using T = typename decltype(is)::element;
+      if constexpr (kind_of(Type) == dtype_kind::boolean) store(value != 0);
+      else if constexpr (kind_of(Type) == dtype_kind::integer) store(saturated<T>(value));
+      else if constexpr (kind_of(Type) == dtype_kind::complex) store(T{static_cast<decltype(T::real)>(value), 0});
+      else store(T(value));
+    });
+  }
+};
+
+}  // namespace
+
+void copy_strided(const launch_call& c, const void* in, void* out, dtype type, std::vector<copy_axis> axes,
+                  std::int64_t in_offset, std::int64_t out_offset) {
+  for (const copy_axis& axis : axes)
+    if (axis.size == 0) return;
+  axes = merged(axes);
+  if (axes.size() > static_cast<std::size_t>(max_rank)) {  // Tile doubles the number of axes
+    const copy_axis outer = axes.front();
+    axes.erase(axes.begin());
+    for (std::int64_t i = 0; i < outer.size; ++i)
+      copy_strided(c, in, out, type, axes, in_offset + i * outer.in, out_offset + i * outer.out);
+    return;
+  }
+  kernels::copy_geometry g{};
+  g.rank = static_cast<int>(axes.size());
+  for (int i = 0; i < g.rank; ++i) {
+    const copy_axis& axis = axes[static_cast<std::size_t>(i)];
+    g.dims[i] = axis.size;
+    g.in_strides[i] = axis.in;
+    g.out_strides[i] = axis.out;
+  }
+  g.in_offset = in_offset;
+  g.out_offset = out_offset;
+  const kernel_slot& kernel = kernel_of<"Transpose">(c.from, type);
+  std::int64_t count = 1;
+  for (int i = 0; i < g.rank; ++i) count *= g.dims[i];
+  if (count < split_least || !worth_splitting(count, 1)) return kernel.run(&in, &out, &g);
+  const std::span<const std::int64_t> dims(g.dims, axes.size());
+  const box_cut cut(dims, chunk_elements(1));
+  kernels::parallel_chunks(cut.chunks(), [&](std::size_t chunk) {
+    kernels::copy_geometry part{};
+    part.rank = g.rank - cut.axis;
+    for (int i = 0; i < part.rank; ++i) {
+      part.dims[i] = g.dims[cut.axis + i];
+      part.in_strides[i] = g.in_strides[cut.axis + i];
+      part.out_strides[i] = g.out_strides[cut.axis + i];
+    }
+    part.dims[0] = cut.count(chunk);
+    part.in_offset = in_offset + cut.offset(chunk, dims, g.in_strides);
+    part.out_offset = out_offset + cut.offset(chunk, dims, g.out_strides);
+    kernel.run(&in, &out, &part);
+  });
+}
+
+void permute(const launch_call& c, const void* in, void* out, dtype type, const shape& dims,
+             std::span<const int> perm) {
+  const std::vector<std::int64_t> from = strides_of(dims);
+  std::vector<copy_axis> axes;
+  for (int axis : perm) axes.push_back({dims[axis], from[static_cast<std::size_t>(axis)], 0});
+  std::int64_t step = 1;
+  for (std::size_t i = axes.size(); i-- > 0;) {
+    axes[i].out = step;
+    step *= axes[i].size;
+  }
+  copy_strided(c, in, out, type, std::move(axes));
+}
+
+void fill_with(const launch_call& c, void* out, dtype type, std::int64_t count, double value) {
+  const element_of element(value, type);
+  const kernel_slot& kernel = kernel_of<"Fill">(c.from, type);
+  const std::int64_t chunk = count >= split_least && worth_splitting(count, 1) ? chunk_elements(1) : count;
+  const std::int64_t size = static_cast<std::int64_t>(size_of(type));
+  in_chunks(count, chunk, count * size, [&](std::int64_t begin, std::int64_t part) {
+    const kernels::fill_geometry g{part, element.bytes};
+    void* to = advanced(out, begin * size);
+    kernel.run(nullptr, &to, &g);
+  });
+}
+
+}  // namespace kerngrad::detail
+
+namespace kerngrad::launch {
+
+using namespace detail;
+
+namespace {
+
+// The axes of a box: its sizes, walked with the strides of whole tensors on either side.
+std::vector<copy_axis> box(const shape& sizes, const std::vector<std::int64_t>& in,
+                           const std::vector<std::int64_t>& out) {
+  std::vector<copy_axis> axes;
+  for (int i : ranges::views::iota(0, sizes.rank()))
+    axes.push_back({sizes[i], in[static_cast<std::size_t>(i)], out[static_cast<std::size_t>(i)]});
+  return axes;
+}
+
+int axis_of(const launch_call& c) { return resolved(c, resolved_geometry::kind::axis).axis.at; }
+
+// One part of a tensor along an axis, copied out of it or into it.
+void copy_part(const launch_call& c, const view& whole, const view& part, int axis, std::int64_t start,
+               bool into_whole) {
+  const std::vector<std::int64_t> strides = strides_of(whole.dims);
+  // The part may lack the axis (Pack, Unpack); as a box of the whole it has it with its own extent.
+  const std::int64_t extent = part.dims.rank() == whole.dims.rank() ? part.dims[axis] : 1;
+  const shape sizes = shapes::with_axis(whole.dims, axis, extent);
+  const std::vector<std::int64_t> own = strides_of(sizes);
+  const std::int64_t offset = start * strides[static_cast<std::size_t>(axis)];
+  if (into_whole) copy_strided(c, part.data, whole.data, whole.type, box(sizes, own, strides), 0, offset);
+  else copy_strided(c, whole.data, part.data, whole.type, box(sizes, strides, own), offset, 0);
+}
+
+void parts(const launch_call& c, const view& whole, std::span<const view> pieces, int axis, bool into_whole) {
+  std::int64_t start = 0;
+  for (const view& piece : pieces) {
+    copy_part(c, whole, piece, axis, start, into_whole);
+    start += piece.dims.rank() == whole.dims.rank() ? piece.dims[axis] : 1;
+  }
+}
+
+}  // namespace
+
+void copy(const launch_call& c) {
+  const std::size_t bytes = static_cast<std::size_t>(c.out[0].dims.size()) * size_of(c.out[0].type);
+  if (bytes) std::memcpy(c.out[0].data, c.in[0].data, bytes);
+}
+
+void transpose(const launch_call& c) {
+  const auto& perm = resolved(c, resolved_geometry::kind::permutation).permutation;
+  permute(c, c.in[0].data, c.out[0].data, c.in[0].type, c.in[0].dims,
+          {perm.data(), static_cast<std::size_t>(c.in[0].dims.rank())});
+}
+
+void slice(const launch_call& c) {
+  const auto& begin = resolved(c, resolved_geometry::kind::begin).begin;
+  const std::vector<std::int64_t> in = strides_of(c.in[0].dims);
+  std::int64_t offset = 0;
+  for (std::size_t i = 0; i < in.size(); ++i) offset += begin[i] * in[i];
+  copy_strided(c, c.in[0].data, c.out[0].data, c.in[0].type, box(c.out[0].dims, in, strides_of(c.out[0].dims)), offset,
+               0);
+}
+
+void concat(const launch_call& c) { parts(c, c.out[0], c.in, axis_of(c), true); }
+void unpack(const launch_call& c) { parts(c, c.in[0], c.out, axis_of(c), false); }
+void split(const launch_call& c) { unpack(c); }
+
+void pad(const launch_call& c) {
+  const shape& dims = c.in[0].dims;
+  const std::span<const std::int64_t> pairs = c.call.attr(place_in(attributes::pad, "paddings")).as_list();
+  const dtype type = c.out[0].type;
+  const element_of value(c.call.attr(place_in(attributes::pad, "constantValue")).as_number(), type);
+  kernels::pad_geometry g{1, {1}, {}, {}, value.bytes};
+  for (std::size_t i = 0; 2 * i < pairs.size(); ++i) {
+    const std::int64_t size = dims[static_cast<int>(i)], before = pairs[2 * i], after = pairs[2 * i + 1];
+    int last = g.rank - 1;
+    if (before == 0 && after == 0) {  // one with the axis before it
+      g.dims[last] *= size, g.before[last] *= size, g.after[last] *= size;
+      continue;
+    }
+    if (g.dims[last] != 1 || g.before[last] != 0 || g.after[last] != 0) last = g.rank++;
+    g.dims[last] = size, g.before[last] = before, g.after[last] = after;
+  }
+  const std::int64_t slices = g.before[0] + g.dims[0] + g.after[0], count = c.out[0].dims.size();
+  if (count < split_least || !worth_splitting(c, count, 1)) return run_kernel_of(c, g);
+  const std::int64_t bytes = static_cast<std::int64_t>(size_of(type)), slice = count / slices * bytes;
+  const std::int64_t row = dims.size() / std::max(g.dims[0], std::int64_t{1}) * bytes;
+  in_chunks(slices, std::max(chunk_elements(1) * bytes / slice, std::int64_t{1}), count * bytes,
+            [&](std::int64_t begin, std::int64_t part_slices) {
+              const auto inside = [&](std::int64_t i) {
+                return std::clamp(i - g.before[0], std::int64_t{0}, g.dims[0]);
+              };
+              kernels::pad_geometry part = g;
+              const std::int64_t first = inside(begin), end = inside(begin + part_slices);
+              part.before[0] = std::clamp(g.before[0] - begin, std::int64_t{0}, part_slices);
+              part.dims[0] = end - first;
+              part.after[0] = part_slices - part.before[0] - part.dims[0];
+              const void* in[1] = {advanced(c.in[0].data, first * row)};
+              void* out[1] = {advanced(c.out[0].data, begin * slice)};
+              c.kernel.run(in, out, &part);
+            });
+}
+
+void tile(const launch_call& c) {
+  const shape& dims = c.in[0].dims;
+  const std::vector<std::int64_t> in = strides_of(dims), out = strides_of(c.out[0].dims);
+  const std::span<const std::int64_t> reps = c.call.attr(place_in(attributes::tile, "reps")).as_list();
+  std::vector<copy_axis> axes;
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    const std::int64_t size = dims[static_cast<int>(i)];
+    axes.push_back({reps[i], 0, size * out[i]});
+    axes.push_back({size, in[i], out[i]});
+  }
+  copy_strided(c, c.in[0].data, c.out[0].data, c.in[0].type, std::move(axes));
+}
+
+void broadcast_to(const launch_call& c) {
+  const shape &from = c.in[0].dims, &to = c.out[0].dims;
+  const std::vector<std::int64_t> in = strides_of(from), out = strides_of(to);
+  std::vector<copy_axis> axes;
+  for (int i : ranges::views::iota(0, to.rank())) {
+    const int at = i - (to.rank() - from.rank());
+    axes.push_back(
+        {to[i], at < 0 || from[at] == 1 ? 0 : in[static_cast<std::size_t>(at)], out[static_cast<std::size_t>(i)]});
+  }
+  copy_strided(c, c.in[0].data, c.out[0].data, c.in[0].type, std::move(axes));
+}
+
+void reverse(const launch_call& c) {
+  const shape& dims = c.in[0].dims;
+  const shapes::axis_set axes = resolved(c, resolved_geometry::kind::axes).axes;
+  const std::vector<std::int64_t> out = strides_of(dims);
+  std::vector<std::int64_t> in = out;
+  std::int64_t offset = 0;
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    if (!((axes >> i) & 1)) continue;
+    offset += (dims[static_cast<int>(i)] - 1) * in[i];
+    in[i] = -in[i];
+  }
+  copy_strided(c, c.in[0].data, c.out[0].data, c.in[0].type, box(dims, in, out), offset, 0);
+}
+
+// ------------------------------------------------------------------------------------------ indices
+
+namespace {
+
+kernels::gather_geometry gather_geometry_of(const launch_call& c, const shape& x, const shape& indices) {
+  const auto [axis, batch] = resolved(c, resolved_geometry::kind::axis).axis;
+  return {extent_of(x, batch, axis), x[axis], extent_of(x, axis + 1, x.rank()),
+          extent_of(indices, batch, indices.rank()), extent_of(x, 0, batch)};
+}
+
+template <class T>
+void check_each(const launch_call& c, const T* indices, std::int64_t count, std::int64_t limit) {
+  for (std::int64_t i = 0; i < count; ++i)
+    if (indices[i] < 0 || indices[i] >= limit)
+      c.call.refuse("index " + std::to_string(indices[i]), "indices from 0 to " + std::to_string(limit - 1));
+}
+
+void check_indices(const launch_call& c, const view& indices, std::int64_t limit) {
+  const std::int64_t count = indices.dims.size();
+  if (indices.type == dtype::int32) return check_each(c, static_cast<const std::int32_t*>(indices.data), count, limit);
+  if (limit > std::numeric_limits<std::int32_t>::max())
+    c.call.refuse("an axis of " + std::to_string(limit) + " elements", "at most 2^31 - 1 where it is indexed");
+  check_each(c, static_cast<const std::int64_t*>(indices.data), count, limit);
+}
+
+// The same call with int64 indices as int32, which kernels take. What int32 does not hold becomes -1, which is outside
+// of every range as well.
+void on_int32(const launch_call& c, std::size_t at, launch_fn launch) {
+  const view& wide = c.in[at];
+  const tensor scratch = tensor_access::adopt(allocate(dtype::int32, wide.dims));
+  std::byte* const data = tensor_access::buffer(scratch)->data;
+  const std::span from(static_cast<const std::int64_t*>(wide.data), static_cast<std::size_t>(wide.dims.size()));
+  std::ranges::transform(from, reinterpret_cast<std::int32_t*>(data), [](std::int64_t i) {
+    return std::in_range<std::int32_t>(i) ? static_cast<std::int32_t>(i) : -1;
+  });
+  std::vector<view> in(c.in.begin(), c.in.end());
+  in[at] = {data, wide.dims, dtype::int32};
+  launch({c.call, c.kernel, c.from, c.built_in, in, c.out});
+}
+bool has_wide_indices(const launch_call& c, std::size_t at) { return c.in[at].type == dtype::int64; }
+
+// A list of indices for each batch: chunks of batches.
+void run_batches(const launch_call& c, const kernels::gather_geometry& g) {
+  if (g.batch == 0) return;
+  run_slices(c, g.batch, std::max(c.in[0].dims.size(), c.out[0].dims.size()), 0,
+             [&](std::int64_t batch, const void* const* in, void* const* out) {
+               kernels::gather_geometry part = g;
+               part.batch = batch;
+               c.kernel.run(in, out, &part);
+             });
+}
+
+// Rows added up at their ids in chunks of segments, each of which looks at all ids: a segment gets its rows in their
+// order. False where that does not pay: looking at an id takes as long as adding sixteen elements.
+bool split_segments(const launch_call& c, const kernels::segment_geometry& g) {
+  const std::int64_t wanted = std::min({g.inner / 128, g.segments, std::int64_t{16}});
+  if (wanted < 2 || c.from != backend::simd || !worth_splitting(c, g.rows * g.inner, 1)) return false;
+  const std::int64_t piece = (g.segments + wanted - 1) / wanted, chunks = (g.segments + piece - 1) / piece;
+  const kernel_slot& kernel = kernel_of<"UnsortedSegmentSum">(c.from, c.out[0].type);
+  const auto* ids = static_cast<const std::uint32_t*>(c.in[1].data);
+  const tensor scratch = tensor_access::adopt(allocate(dtype::int32, {chunks, g.rows}));
+  auto* const shifted = reinterpret_cast<std::uint32_t*>(tensor_access::buffer(scratch)->data);
+  const std::int64_t segment_bytes = g.inner * static_cast<std::int64_t>(size_of(c.out[0].type));
+  in_chunks(g.segments, piece, 0, [&](std::int64_t begin, std::int64_t count) {
+    std::uint32_t* const own = shifted + begin / piece * g.rows;
+    for (std::int64_t r = 0; r < g.rows; ++r) own[r] = ids[r] - static_cast<std::uint32_t>(begin);
+    const kernels::segment_geometry part{g.rows, g.inner, count};
+    const void* in[] = {c.in[0].data, own};
+    void* out[] = {advanced(c.out[0].data, begin * segment_bytes)};
+    kernel.run(in, out, &part);
+  });
+  return true;
+}
+
+}  // namespace
+
+void gather(const launch_call& c) {
+  const kernels::gather_geometry g = gather_geometry_of(c, c.in[0].dims, c.in[1].dims);
+  check_indices(c, c.in[1], g.axis);
+  if (has_wide_indices(c, 1)) return on_int32(c, 1, gather);
+  // One list of indices for all is the common case: chunks of indices, or of slices that are all looked up alike.
+  if (g.batch == 1 && g.outer == 1) {
+    run_slices(c, g.count, c.out[0].dims.size(), 1, [&](std::int64_t count, const void* const* in, void* const* out) {
+      kernels::gather_geometry part = g;
+      part.count = count;
+      c.kernel.run(in, out, &part);
+    });
+  } else if (g.batch == 1) {
+    run_slices(c, g.outer, c.out[0].dims.size(), 2, [&](std::int64_t outer, const void* const* in, void* const* out) {
+      kernels::gather_geometry part = g;
+      part.outer = outer;
+      c.kernel.run(in, out, &part);
+    });
+  } else {
+    run_batches(c, g);
+  }
+}
+
+void gather_grad(const launch_call& c) {
+  const kernels::gather_geometry g = gather_geometry_of(c, c.out[0].dims, c.in[1].dims);
+  check_indices(c, c.in[1], g.axis);
+  if (c.out[0].dims.size() == 0) return;
+  if (has_wide_indices(c, 1)) return on_int32(c, 1, gather_grad);
+  if (g.batch != 1) return run_batches(c, g);
+  if (g.outer == 1 && split_segments(c, {g.count, g.inner, g.axis})) return;
+  run_slices(c, g.outer, c.in[0].dims.size(), 2, [&](std::int64_t outer, const void* const* in, void* const* out) {
+    kernels::gather_geometry part = g;
+    part.outer = outer;
+    c.kernel.run(in, out, &part);
+  });
+}
+
+void segment_sum(const launch_call& c) {
+  if (has_wide_indices(c, 1)) return on_int32(c, 1, segment_sum);
+  const int rank = c.in[1].dims.rank();
+  const kernels::segment_geometry g{c.in[1].dims.size(), extent_of(c.in[0].dims, rank, c.in[0].dims.rank()),
+                                    c.out[0].dims[0]};
+  if (!split_segments(c, g)) run_kernel_of(c, g);
+}
+
+void one_hot(const launch_call& c) {
+  if (has_wide_indices(c, 0)) return on_int32(c, 0, one_hot);
+  const kernels::one_hot_geometry g{c.in[0].dims.size(),
+                                    c.call.attr(place_in(attributes::one_hot, "depth")).as_integer(),
+                                    1,
+                                    c.call.attr(place_in(attributes::one_hot, "onValue")).as_number(),
+                                    c.call.attr(place_in(attributes::one_hot, "offValue")).as_number(),
+                                    c.out[0].type};
+  run_slices(c, g.outer, c.out[0].dims.size(), 0, [&](std::int64_t outer, const void* const* in, void* const* out) {
+    kernels::one_hot_geometry part = g;
+    part.outer = outer;
+    c.kernel.run(in, out, &part);
+  });
+}
+
+// ------------------------------------------------------------------------------------------ creation
+
+void fill(const launch_call& c) {
+  fill_with(c, c.out[0].data, c.out[0].type, c.out[0].dims.size(),
+            c.call.attr(place_in(attributes::fill, "value")).as_number());
+}
+
+void zeros_like(const launch_call& c) { fill_with(c, c.out[0].data, c.out[0].type, c.out[0].dims.size(), 0); }
+void ones_like(const launch_call& c) { fill_with(c, c.out[0].data, c.out[0].type, c.out[0].dims.size(), 1); }
+
+void range(const launch_call& c) {
+  run_kernel_of(c, kernels::range_geometry{c.out[0].dims.size(), c.call.attr(shapes::range_start).as_number(),
+                                           shapes::range_step(c.call)});
+}
+
+void linspace(const launch_call& c) {
+  run_kernel_of(c, kernels::linspace_geometry{c.out[0].dims.size(),
+                                              c.call.attr(place_in(attributes::linspace, "start")).as_number(),
+                                              c.call.attr(place_in(attributes::linspace, "stop")).as_number()});
+}
+
+void random(const launch_call& c) {
+  constexpr shapes::random_places at = shapes::drawn;
+  const kernels::random_geometry all{c.out[0].dims.size(),
+                                     static_cast<std::uint64_t>(c.call.attrs[at.seed].as_integer()), 0,
+                                     c.call.attrs[at.first].as_number(), c.call.attrs[at.second].as_number()};
+  const std::int64_t size = static_cast<std::int64_t>(size_of(c.out[0].type));
+  // A range can be drawn in any pieces: the numbers are counted. Chunks are of whole blocks of the generator.
+  const double cost = c.call.row.cost;
+  in_chunks(all.count, worth_splitting(c, all.count, cost) ? chunk_elements(cost) : all.count, all.count * size,
+            [&](std::int64_t begin, std::int64_t count) {
+              kernels::random_geometry g = all;
+              g.offset = static_cast<std::uint64_t>(begin);
+              g.count = count;
+              void* out[] = {advanced(c.out[0].data, begin * size)};
+              c.kernel.run(nullptr, out, &g);
+            });
+}
+
+}  // namespace kerngrad::launch

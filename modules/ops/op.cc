@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: Apache-2.0
+// The row: one constexpr value that states everything about an op from which the rest is derived: look-up,
+// validation, dtype promotion, result shapes, documents, tests.
+module;
+#include "kernels/common/abi.h"
+#include "kernels/window/window.h"
+#include "modules/ops/families.h"
+export module kerngrad:op;
+
+import :std;
+import :core;
+
+export namespace kerngrad {
+
+/// A list with room for N elements in place; a longer one is on the heap. Results of ops are nearly always one. It is a
+/// contiguous range, so it goes where a std::span goes. How long it is the program knows when it runs, so that it has
+/// no structured bindings.
+template <class T, int N>
+class small_list {
+ public:
+  constexpr small_list() = default;
+  constexpr small_list(std::initializer_list<T> values) {
+    for (const T& value : values) push_back(value);
+  }
+  inline constexpr void push_back(T value) {
+    if (count_ < N) first_[count_] = std::move(value);
+    else push_beyond(std::move(value));
+    ++count_;
+  }
+  constexpr int size() const { return count_; }
+  constexpr bool empty() const { return count_ == 0; }
+  inline constexpr T* data() { return count_ <= N ? first_ : all_.data(); }
+  inline constexpr const T* data() const { return count_ <= N ? first_ : all_.data(); }
+  constexpr T* begin() { return data(); }
+  constexpr const T* begin() const { return data(); }
+  constexpr T* end() { return data() + count_; }
+  constexpr const T* end() const { return data() + count_; }
+  /// Element `i`; one that is not there is refused.
+  inline constexpr T& operator[](std::int64_t i) { return data()[checked(i)]; }
+  inline constexpr const T& operator[](std::int64_t i) const { return data()[checked(i)]; }
+  constexpr T& front() { return *data(); }
+  constexpr const T& front() const { return *data(); }
+
+ private:
+  // Out of the way of those that stay in place.
+  [[gnu::noinline]] constexpr void push_beyond(T value) {
+    if (count_ == N) {
+      all_.reserve(N + N + 2);  // before anything is moved: it may throw
+      for (T& here : first_) all_.push_back(std::move(here));
+    }
+    all_.push_back(std::move(value));
+  }
+  inline constexpr std::int64_t checked(std::int64_t i) const {
+    if (static_cast<std::uint64_t>(i) >= static_cast<std::uint64_t>(count_)) detail::refuse_index("list", i, count_);
+    return i;
+  }
+
+  T first_[N]{};
+  int count_ = 0;
+  std::vector<T> all_;  // once there are more than N
+};
+
+/// How an operand's dtype takes part in a call.
+enum class role : std::uint8_t {
+  value,  ///< promoted with the other values and cast to the dtype that the kernel computes in
+  own,    ///< keeps its own dtype: indices, conditions
+  read,   ///< as own, and the shape rule reads its elements: a shape, row splits
+};
+
+/// One operand of an op.
+struct operand {
+  std::string_view name;
+  dtype_set types;
+  role part = role::value;
+  bool optional = false;
+  bool list = false;  ///< the operand is a list of tensors; it is then the last one
+};
+
+/// One attribute of an op: everything that is not a tensor.
+struct attr_spec {
+  std::string_view name;
+  attr_kind kind;
+  std::string_view doc;
+  bool required = false;
+  double fallback = 0;            ///< the default of bool, integer, number and dtype attributes
+  std::string_view choices = {};  ///< the legal texts, separated by `|`; the first is the default
+  double least = std::numeric_limits<double>::lowest(), most = std::numeric_limits<double>::max();
+  bool scalar_or_list = false;  ///< a list attribute that also takes one item; a list of integers with choices: a text
+};
+
+/// Whether a value of a kind may be given for an attribute, as far as the kind tells: a number for an integer must be
+/// whole.
+constexpr bool takes_kind(const attr_spec& spec, attr_kind given) {
+  const bool number = given == attr_kind::integer || given == attr_kind::number;
+  switch (spec.kind) {
+    case attr_kind::integer:
+    case attr_kind::number: return number;
+    case attr_kind::numbers:
+      return given == attr_kind::numbers || given == attr_kind::list || (spec.scalar_or_list && number);
+    case attr_kind::list:
+      return given == attr_kind::list || (spec.scalar_or_list && number) ||
+             (!spec.choices.empty() && given == attr_kind::text);
+    default: return given == spec.kind;
+  }
+}
+
+/// What may be wrong with the declaration of an attribute.
+enum class attr_fault : std::uint8_t {
+  none,
+  name,      ///< it has none
+  kind,      ///< no call can give it
+  range,     ///< it is empty
+  fallback,  ///< a default that no call could give
+  choices,   ///< a text that is not required has none, or one is longer than a text may be
+};
+/// The first that is.
+constexpr attr_fault fault_of(const attr_spec& spec) {
+  if (spec.name.empty()) return attr_fault::name;
+  if (spec.kind < attr_kind::boolean || static_cast<int>(spec.kind) >= attr_kind_count) return attr_fault::kind;
+  if (!(spec.least <= spec.most)) return attr_fault::range;
+  for (std::string_view rest = spec.choices; !rest.empty();) {
+    const std::size_t end = rest.find('|');
+    if (rest.substr(0, end).size() > attr_value::max_text) return attr_fault::choices;
+    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+  }
+  if (spec.required) return attr_fault::none;
+  const double value = spec.fallback;
+  const bool whole = value > -9e15 && value < 9e15 && static_cast<double>(static_cast<std::int64_t>(value)) == value;
+  const bool bounded =
+      spec.least > std::numeric_limits<double>::lowest() || spec.most < std::numeric_limits<double>::max();
+  const bool inside = !bounded || (value >= spec.least && value <= spec.most);
+  bool sound = true;
+  switch (spec.kind) {
+    case attr_kind::boolean: sound = value == 0 || value == 1; break;
+    case attr_kind::integer: sound = whole && inside; break;
+    case attr_kind::number: sound = inside; break;
+    case attr_kind::dtype: sound = whole && value >= 0 && value < dtype_count; break;
+    case attr_kind::text: return spec.choices.empty() ? attr_fault::choices : attr_fault::none;
+    default: break;
+  }
+  return sound ? attr_fault::none : attr_fault::fallback;
+}
+constexpr bool attrs_are_sound(std::span<const attr_spec> all) {
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (fault_of(all[i]) != attr_fault::none) return false;
+    for (std::size_t j = 0; j < i; ++j)
+      if (all[j].name == all[i].name) return false;
+  }
+  return true;
+}
+
+/// Where an attribute stands in its row: rules and launchers read it there when they run, without a search.
+struct attr_place {
+  std::size_t index;
+  std::string_view name;
+};
+
+}  // namespace kerngrad
+
+namespace kerngrad::detail {
+// No constant expression calls it: its name is what the compiler says of the mistake.
+void the_list_has_no_attribute_of_this_name();
+}  // namespace kerngrad::detail
+
+export namespace kerngrad {
+
+/// The place of an attribute in a row's list. A name that the list does not have is a compile error.
+consteval attr_place place_in(std::span<const attr_spec> list, std::string_view name) {
+  for (std::size_t i = 0; i < list.size(); ++i)
+    if (list[i].name == name) return {i, list[i].name};
+  detail::the_list_has_no_attribute_of_this_name();
+  return {};
+}
+
+/// What happens to the operands' common dtype before the kernel sees it.
+enum class lift : std::uint8_t {
+  none,      ///< computed as it is
+  integers,  ///< bool becomes int32
+  signs,     ///< bool and uint8 become int32
+  floats,    ///< bool and integers become float32
+};
+
+/// The dtype of a result.
+enum class result : std::uint8_t { same, boolean, int32, int64, float32, complex64, attribute };
+
+/// One result of an op that has several.
+struct result_spec {
+  std::string_view name;
+  std::string_view doc;
+  result type = result::same;  ///< its dtype, from the one that the kernel computes in
+};
+
+/// How dtypes go through an op.
+struct type_rule {
+  lift before = lift::none;
+  result after = result::same;
+};
+
+/// How many results a row can name.
+inline constexpr std::size_t max_results = 8;
+/// Each has a name of its own.
+constexpr bool results_are_sound(std::span<const result_spec> all) {
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].name.empty()) return false;
+    for (std::size_t j = 0; j < i; ++j)
+      if (all[j].name == all[i].name) return false;
+  }
+  return true;
+}
+/// No operand comes after a list.
+constexpr bool lists_are_last(std::span<const operand> all) {
+  for (std::size_t i = 0; i + 1 < all.size(); ++i)
+    if (all[i].list) return false;
+  return true;
+}
+
+/// An operand or a result as shape rules and launchers see it. Of the elements shape rules see those of operands with
+/// role::read only; others may not be there yet.
+struct view {
+  void* data = nullptr;
+  shape dims;
+  dtype type = dtype::float32;
+};
+
+/// What a shape rule worked out on the way and the launcher of its calling convention needs too: at most one of these.
+struct resolved_geometry {
+  enum class kind : std::uint8_t { none, window, axes, axis, begin, permutation };
+  /// An axis, counted from the front; the leading axes that both operands of a look-up have in common.
+  struct axis_of_call {
+    int at, batch;
+  };
+  kind is = kind::none;
+  union {
+    kernels::window_geometry window;  ///< convolution and pooling
+    std::uint32_t axes;               ///< reductions and reversals: a bit for each axis
+    axis_of_call axis;                ///< along an axis, joined, cut, looked up
+    std::array<std::int64_t, max_rank> begin;
+    std::array<int, max_rank> permutation;
+  };
+  constexpr resolved_geometry() : axes(0) {}
+  constexpr void set_window(const kernels::window_geometry& g) { is = kind::window, window = g; }
+  constexpr void set_axes(std::uint32_t set) { is = kind::axes, axes = set; }
+  constexpr void set_axis(int at, int batch = 0) { is = kind::axis, axis = {at, batch}; }
+  constexpr void set_begin(const std::array<std::int64_t, max_rank>& at) { is = kind::begin, begin = at; }
+  constexpr void set_permutation(const std::array<int, max_rank>& of) { is = kind::permutation, permutation = of; }
+};
+
+/// What a row's shape rule gets and fills in. `in` is as the kernel will see it, after promotion.
+struct op_row;
+struct inference {
+  const op_row& row;
+  std::span<const view> in;
+  std::span<const attr_value> attrs;
+  dtype compute;      ///< the dtype that the kernel is chosen by
+  dtype result_type;  ///< what the type rule says of the results
+  small_list<signature, 1> out{};
+  std::uint32_t absent = 0;  ///< a bit for each optional operand that was left out before one that was given
+  resolved_geometry resolved{};
+
+  /// An attribute by its place; by its name, which is looked for.
+  constexpr const attr_value& attr(attr_place at) const;
+  constexpr const attr_value& attr(std::string_view name) const;
+  /// Operand `i` was given.
+  constexpr bool has(std::size_t i) const { return i < in.size() && !((absent >> i) & 1); }
+  /// The next result, of the dtype that the row says.
+  constexpr void give(const shape& dims);
+  constexpr void give(const shape& dims, dtype type) { out.push_back({dims, type}); }
+  /// The elements of operand `i`, which has role::read. T is the dtype's C++ type.
+  template <element T>
+  std::span<const T> elements(std::size_t i) const {
+    if (in[i].type != dtype_of<T>) refuse_element_type(i, dtype_of<T>);
+    return {static_cast<const T*>(in[i].data), static_cast<std::size_t>(in[i].dims.size())};
+  }
+  /// Throws for operand `i`, named in the text.
+  [[noreturn]] void refuse(std::string_view got, std::string_view wanted, std::string_view advice = {}) const;
+  [[noreturn]] void refuse_element_type(std::size_t i, dtype wanted) const;
+};
+
+/// A constexpr shape rule: pushes one signature per result or throws.
+using infer_fn = void (*)(inference&);
+
+struct launch_call;
+/// Turns shapes and attributes into the kernel's geometry and calls it.
+using launch_fn = void (*)(const launch_call&);
+
+/// How the kernels of an op are called: what geometry they take. The launcher follows from it (modules/ops/launch.cc),
+/// and with it whether `fuse` takes the op, what a benchmark calls it with, which kernels of user-defined ops fit.
+enum class convention : std::uint8_t {
+  custom,  ///< the row brings its own launcher
+  unary,   ///< x -> y, with up to two numbers as parameters
+  binary,  ///< a, b broadcast
+  select,  ///< condition, t, e broadcast
+  add_n,   ///< a list of equal shapes, added in order
+  cast,
+  convert,  ///< between complex and real numbers: a count and nothing else
+  reduce,
+  along_axis,  ///< softmax and its kin
+  cross_entropy,
+  scan,
+  matmul,
+  conv,
+  conv_backprop_input,
+  conv_backprop_filter,
+  fused_matmul,  ///< a product, then bias and activation on it
+  fused_conv,
+  pool,
+  pool_grad,
+  pool_gather,
+  copy,  ///< the same elements in the same order: the result shares the operand's memory, no kernel runs
+  transpose,
+  slice,
+  concat,
+  unpack,
+  split,
+  pad,
+  tile,
+  broadcast_to,
+  gather,
+  gather_grad,
+  segment_sum,
+  one_hot,
+  reverse,
+  fill,
+  zeros_like,
+  ones_like,
+  range,
+  linspace,
+  random,
+};
+
+/// An elementwise op on single numbers, which a fused function of numbers runs in place of the kernel. Operands that
+/// the op does not have are 0; truths are 1 and 0.
+struct scalar_form {
+  float (*of_floats)(float, float, float) = nullptr;
+  double (*of_doubles)(double, double, double) = nullptr;
+  constexpr bool exists() const { return of_floats != nullptr && of_doubles != nullptr; }
+};
+
+/// The families of ops (the one list is in meson.build): rows are grouped by them in the documents, and tests pick
+/// their samples by them. An op of none of them takes the one whose samples it takes.
+#define KG_NAME(F) F
+enum class family : std::uint8_t { KG_FAMILIES(KG_NAME) };
+
+/// "elementwise", ...; all of them.
+#define KG_TEXT(F) #F
+inline constexpr std::string_view family_names[] = {KG_FAMILIES(KG_TEXT)};
+constexpr std::string_view name_of(family group) { return family_names[static_cast<int>(group)]; }
+
+/// One op. Everything that is not said here is derived from what is.
+struct op_row {
+  std::string_view name;
+  std::string_view doc;  ///< one line: what it computes, NaN and edge rules, its gradient's convention at kinks
+  family group;
+  std::span<const operand> operands;
+  std::span<const attr_spec> attrs{};
+  type_rule types{};
+  infer_fn infer = nullptr;
+  kerngrad::convention convention = convention::custom;
+  launch_fn launch = nullptr;      ///< of convention::custom, and only of it
+  bool depthwise = false;          ///< a convolution whose channels each have filters of their own
+  scalar_form scalar{};            ///< of an elementwise op, where it has a shorter way on numbers than its kernel
+  std::string_view kernel{};       ///< the kernel it runs on when that is not its own
+  std::string_view no_gradient{};  ///< why there is no rule; empty when there must be one
+  bool in_place = false;           ///< the result may share the first operand's memory
+  double cost = 1;                 ///< arithmetic operations per element of the result, roughly
+  int version = 1;
+  /// Of an op with several results, up to 8; empty where there is one, or a number of equal ones that the shape rule
+  /// decides.
+  std::span<const result_spec> results{};
+  bool bounded = false;  ///< the shape rule gives upper bounds of the sizes; the kernel says by `made` what came out
+
+  constexpr std::string_view kernel_name() const { return kernel.empty() ? name : kernel; }
+  /// Index of an attribute, or -1.
+  constexpr int attr_index(std::string_view wanted) const {
+    for (std::size_t i = 0; i < attrs.size(); ++i)
+      if (attrs[i].name == wanted) return static_cast<int>(i);
+    return -1;
+  }
+  /// Index of an operand, or -1.
+  constexpr int operand_index(std::string_view wanted) const {
+    for (std::size_t i = 0; i < operands.size(); ++i)
+      if (operands[i].name == wanted) return static_cast<int>(i);
+    return -1;
+  }
+  /// Elementwise, of one operand.
+  constexpr bool is_unary() const { return group == family::elementwise && operands.size() == 1 && !takes_list(); }
+  /// Elementwise, of two operands or of a list.
+  constexpr bool is_binary() const { return group == family::elementwise && (operands.size() == 2 || takes_list()); }
+  constexpr bool takes_list() const { return !operands.empty() && operands.back().list; }
+  /// The operand that the i-th tensor of a call belongs to: the last one has all tensors of its list.
+  constexpr std::size_t place_of(std::size_t i) const { return i < operands.size() ? i : operands.size() - 1; }
+  constexpr const operand& operand_at(std::size_t i) const { return operands[place_of(i)]; }
+  /// The name of a result; empty where the row has none for it.
+  constexpr std::string_view result_name(std::size_t k) const {
+    return k < results.size() ? results[k].name : std::string_view();
+  }
+  /// Its calling convention says how it is launched, or it brings the launcher itself.
+  constexpr bool has_launcher() const { return (convention == convention::custom) == (launch != nullptr); }
+};
+
+constexpr const attr_value& inference::attr(attr_place at) const {
+#ifdef NDEBUG
+  constexpr bool checks = false;
+#else
+  constexpr bool checks = true;
+#endif
+  if ((checks || std::is_constant_evaluated()) && row.attrs[at.index].name != at.name)
+    refuse("a rule that reads " + std::string(at.name) + " where the row has " + std::string(row.attrs[at.index].name),
+           "the attributes of the rule's list");
+  return attrs[at.index];
+}
+constexpr const attr_value& inference::attr(std::string_view name) const {
+  return attrs[static_cast<std::size_t>(row.attr_index(name))];
+}
+
+/// The value an attribute has when it is not given.
+constexpr attr_value default_of(const attr_spec& spec) {
+  if (spec.required) return {};
+  switch (spec.kind) {
+    case attr_kind::boolean: return attr_value(spec.fallback != 0);
+    case attr_kind::integer: return attr_value(static_cast<std::int64_t>(spec.fallback));
+    case attr_kind::number: return attr_value(spec.fallback);
+    case attr_kind::dtype: return attr_value(static_cast<dtype>(static_cast<int>(spec.fallback)));
+    case attr_kind::text: return attr_value(spec.choices.substr(0, spec.choices.find('|')));
+    default: return {};
+  }
+}
+
+/// The dtype that a kernel computes in, from the promoted dtype of its value operands.
+constexpr dtype lifted(dtype type, lift before) {
+  if ((before == lift::integers || before == lift::signs) && type == dtype::boolean) return dtype::int32;
+  if (before == lift::signs && type == dtype::uint8) return dtype::int32;
+  if (before == lift::floats && (integral | boolean_only).has(type)) return dtype::float32;
+  return type;
+}
+
+/// The dtype that an op computes in with kernels for these: float32 for halves that they lack.
+constexpr dtype computed_in(dtype type, dtype_set kernels) {
+  return halves.has(type) && !kernels.has(type) ? dtype::float32 : type;
+}
+
+/// The dtype of a result, from the one that the kernel computes in.
+constexpr dtype result_of(dtype compute, result after) {
+  switch (after) {
+    case result::boolean: return dtype::boolean;
+    case result::int32: return dtype::int32;
+    case result::int64: return dtype::int64;
+    case result::float32: return dtype::float32;
+    case result::complex64: return dtype::complex64;
+    default: return compute;
+  }
+}
+
+constexpr void inference::give(const shape& dims) {
+  const std::size_t k = static_cast<std::size_t>(out.size());
+  out.push_back({dims, k < row.results.size() ? result_of(compute, row.results[k].type) : result_type});
+}
+
+/// An op is known to the compiler when it has a name, a line of documentation, a shape rule and a launcher.
+template <const op_row& Row>
+concept op = !Row.name.empty() && !Row.doc.empty() && Row.infer != nullptr && Row.has_launcher();
+
+}  // namespace kerngrad

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Typed names of the reductions and scans. Defaults and meanings are those of their rows (docs/ops.md).
+module;
+#include "kernels/common/abi.h"
+export module kerngrad:ops_reduce;
+
+import :std;
+import :core;
+import :op;
+import :table;
+import :tensor;
+import :engine;
+import :call;
+import :axes;
+
+export namespace kerngrad {
+
+/// The sum over axes; all by default.
+inline tensor sum(const tensor& x, const axes& over = all_axes, bool keep_dims = false) {
+  return call<"Sum">(x, attr<"axis">(over.value()), attr<"keepDims">(keep_dims));
+}
+/// The mean over axes.
+inline tensor mean(const tensor& x, const axes& over = all_axes, bool keep_dims = false) {
+  return call<"Mean">(x, attr<"axis">(over.value()), attr<"keepDims">(keep_dims));
+}
+/// The product over axes.
+inline tensor prod(const tensor& x, const axes& over = all_axes, bool keep_dims = false) {
+  return call<"Prod">(x, attr<"axis">(over.value()), attr<"keepDims">(keep_dims));
+}
+/// The largest element over axes.
+inline tensor max(const tensor& x, const axes& over = all_axes, bool keep_dims = false) {
+  return call<"Max">(x, attr<"reductionIndices">(over.value()), attr<"keepDims">(keep_dims));
+}
+/// The smallest element over axes.
+inline tensor min(const tensor& x, const axes& over = all_axes, bool keep_dims = false) {
+  return call<"Min">(x, attr<"axis">(over.value()), attr<"keepDims">(keep_dims));
+}
+/// Whether all are true.
+inline tensor all(const tensor& x, const axes& over = all_axes, bool keep_dims = false) {
+  return call<"All">(x, attr<"axis">(over.value()), attr<"keepDims">(keep_dims));
+}
+/// Whether one is true.
+inline tensor any(const tensor& x, const axes& over = all_axes, bool keep_dims = false) {
+  return call<"Any">(x, attr<"axis">(over.value()), attr<"keepDims">(keep_dims));
+}
+/// The index of the first largest element along an axis, int32.
+inline tensor argmax(const tensor& x, axis_index axis = 0) { return call<"ArgMax">(x, attr<"axis">(axis.value())); }
+/// The index of the first smallest element along an axis, int32.
+inline tensor argmin(const tensor& x, axis_index axis = 0) { return call<"ArgMin">(x, attr<"axis">(axis.value())); }
+/// The running sum along an axis.
+inline tensor cumsum(const tensor& x, axis_index axis = 0, bool exclusive = false, bool reverse = false) {
+  return call<"Cumsum">(x, attr<"axis">(axis.value()), attr<"exclusive">(exclusive), attr<"reverse">(reverse));
+}
+/// The running product along an axis.
+inline tensor cumprod(const tensor& x, axis_index axis = 0, bool exclusive = false, bool reverse = false) {
+  return call<"Cumprod">(x, attr<"axis">(axis.value()), attr<"exclusive">(exclusive), attr<"reverse">(reverse));
+}
+
+}  // namespace kerngrad

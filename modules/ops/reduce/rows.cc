@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of the reductions and the scans.
+module;
+#include "kernels/common/abi.h"
+export module kerngrad:rows_reduce;
+
+import :std;
+import :core;
+import :op;
+import :attributes;
+import :shapes;
+import :rows;
+
+namespace kerngrad::rows {
+
+consteval op_row reduce_row(std::string_view name, std::string_view doc, type_rule types,
+                            std::span<const operand> operands = x_real,
+                            std::span<const attr_spec> attrs = attributes::reduce) {
+  return {.name = name,
+          .doc = doc,
+          .group = family::reduce,
+          .operands = operands,
+          .attrs = attrs,
+          .types = types,
+          .infer = shapes::reduce,
+          .convention = convention::reduce};
+}
+consteval op_row arg_row(std::string_view name, std::string_view doc) {
+  op_row row = reduce_row(name, doc, {lift::none, result::int32}, x_real, attributes::arg_reduce);
+  row.infer = shapes::arg_reduce;
+  row.no_gradient = "the result is an index";
+  return row;
+}
+
+consteval op_row scan_row(std::string_view name, std::string_view doc) {
+  op_row row = reduce_row(name, doc, signed_numbers, x_real, attributes::scan);
+  row.infer = shapes::along_axis;
+  row.convention = convention::scan;
+  return row;
+}
+
+inline constexpr op_row reduce_rows[] = {
+    reduce_row("Sum", "The sum over axes; 0 of nothing; bool and uint8 count as int32.", signed_numbers, x_arithmetic),
+    reduce_row("Mean", "The mean over axes, as float32 for integers; NaN of nothing.", floats),
+    reduce_row("Prod", "The product over axes; 1 of nothing.", signed_numbers),
+    reduce_row("Max", "The largest element; NaN when there is one. Gradient: dy to every largest element.", unchanged,
+               x_real, attributes::reduce_max),
+    reduce_row("Min", "The smallest element; NaN when there is one. Gradient: dy to every smallest element.", unchanged,
+               x_real),
+    without_gradient(reduce_row("All", "Whether all are true; true of nothing.", unchanged, x_boolean),
+                     "the result is boolean"),
+    without_gradient(reduce_row("Any", "Whether one is true; false of nothing.", unchanged, x_boolean),
+                     "the result is boolean"),
+    arg_row("ArgMax", "The index of the first largest element; NaN is passed over unless it is the first."),
+    arg_row("ArgMin", "The index of the first smallest element; NaN is passed over unless it is the first."),
+    scan_row("Cumsum", "The running sum along an axis."),
+    scan_row("Cumprod", "The running product along an axis."),
+};
+
+}  // namespace kerngrad::rows

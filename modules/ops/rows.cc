@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the rows of several families are made of: operands, the ways in which dtypes go through, changes of a row.
+module;
+#include "kernels/common/abi.h"
+export module kerngrad:rows;
+
+import :std;
+import :core;
+import :op;
+import :scalar;
+
+namespace kerngrad::rows {
+
+inline constexpr operand x_real[] = {{"x", real_or_bool}};
+inline constexpr operand x_any[] = {{"x", any_dtype}};
+/// The dtypes that are added and multiplied.
+inline constexpr dtype_set arithmetic = real_or_bool | complex_only;
+inline constexpr operand x_arithmetic[] = {{"x", arithmetic}};
+inline constexpr operand x_boolean[] = {{"x", boolean_only}};
+
+// The ways in which dtypes go through: they stay, integers become float32, bool becomes int32, bool and uint8 do, or
+// the result is boolean.
+inline constexpr type_rule unchanged{};
+inline constexpr type_rule floats{lift::floats, result::same};
+inline constexpr type_rule numbers{lift::integers, result::same};
+inline constexpr type_rule signed_numbers{lift::signs, result::same};
+inline constexpr type_rule truths{lift::none, result::boolean};
+inline constexpr type_rule truths_of_floats{lift::floats, result::boolean};
+
+consteval op_row without_gradient(op_row row, std::string_view reason) {
+  row.no_gradient = reason;
+  return row;
+}
+/// With a scalar form.
+template <class F>
+consteval op_row on_numbers(op_row row, F form) {
+  row.scalar = scalar_of(form);
+  return row;
+}
+
+}  // namespace kerngrad::rows

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shape rules of convolutions, poolings and fused layers. What they resolve of the window, the launchers use.
+module;
+#include "kernels/common/abi.h"
+#include "kernels/common/sizes.h"
+#include "kernels/window/window.h"
+export module kerngrad:shapes_window;
+
+import :std;
+import :core;
+import :op;
+import :attributes;
+import :shapes;
+
+namespace kerngrad::shapes {
+
+/// Where the rows of convolutions and poolings have the attributes of a window; what poolings lack has no value.
+struct window_places {
+  attr_place strides, pad, rounding;
+  std::optional<attr_place> dilations{}, format{};
+};
+inline constexpr window_places conv_places{.strides = place_in(attributes::conv, "strides"),
+                                           .pad = place_in(attributes::conv, "pad"),
+                                           .rounding = place_in(attributes::conv, "dimRoundingMode"),
+                                           .dilations = place_in(attributes::conv, "dilations"),
+                                           .format = place_in(attributes::conv, "dataFormat")};
+inline constexpr window_places pool_places{.strides = place_in(attributes::pool, "strides"),
+                                           .pad = place_in(attributes::pool, "pad"),
+                                           .rounding = place_in(attributes::pool, "dimRoundingMode")};
+
+/// Pixels in height and width: a list of two, or one number for both.
+constexpr std::array<std::int64_t, 2> pixels(const inference& call, attr_place at) {
+  const attr_value& value = call.attr(at);
+  std::array<std::int64_t, 2> sizes{1, 1};
+  if (value.kind() == attr_kind::integer || value.kind() == attr_kind::number) {
+    sizes.fill(value.as_integer());
+  } else if (value.given()) {
+    const std::span<const std::int64_t> list = value.as_list();
+    if (list.size() != 2 && list.size() != 1)
+      call.refuse(std::string(at.name) + " of " + std::to_string(list.size()) + " values", "2 values, or one for all");
+    sizes = {list[0], list[list.size() - 1]};
+  }
+  for (std::int64_t size : sizes)
+    if (size < 1) call.refuse(std::string(at.name) + " of " + std::to_string(size), "values of at least 1");
+  return sizes;
+}
+
+/// The image of a convolution has its channels before its rows.
+constexpr bool is_channels_first(const inference& call, const window_places& at = conv_places) {
+  return at.format && call.attr(*at.format).as_text() == "NCHW";
+}
+
+/// Which way the sizes of a pooling or convolution are rounded when explicit padding does not divide evenly.
+constexpr std::int64_t rounded_quotient(std::int64_t a, std::int64_t b, std::string_view mode) {
+  if (mode == "ceil") return (a + b - 1) / b;
+  if (mode == "round") return (2 * a + b) / (2 * b);
+  return a / b;
+}
+
+/// One spatial axis of a window: output size and leading padding.
+struct window_axis {
+  std::int64_t out, before;
+};
+
+constexpr window_axis resolve_window_axis(const inference& call, const window_places& at, std::int64_t in,
+                                          std::int64_t filter, std::int64_t stride, std::int64_t dilation, int axis) {
+  const attr_value& pad = call.attr(at.pad);
+  const std::string_view mode = call.attr(at.rounding).as_text();
+  if (pad.kind() == attr_kind::text && mode != "floor")
+    call.refuse("dimRoundingMode \"" + std::string(mode) + "\" with pad \"" + std::string(pad.as_text()) + "\"",
+                "a padding in pixels, or no rounding mode");
+  // Far below 2^63, so that no position of a window overflows, wherever in the padding it lies.
+  constexpr std::int64_t most_reach = std::int64_t{1} << 61;
+  const std::int64_t reach = kernels::saturated_sum(kernels::saturated_product(filter - 1, dilation), 1);
+  if (reach > most_reach)
+    call.refuse("a window of " + std::to_string(filter) + " elements, " + std::to_string(dilation) + " pixels apart",
+                "a window of at most 2^61 pixels", "use smaller filters or dilations");
+  window_axis result{};
+  if (pad.kind() == attr_kind::text && pad.as_text() == "same") {
+    result.out = (in + stride - 1) / stride;
+    const std::int64_t total = (result.out - 1) * stride + reach - in;
+    result.before = total > 0 ? total / 2 : 0;
+  } else if (pad.kind() == attr_kind::text) {
+    result.out = in < reach ? 0 : (in - reach) / stride + 1;
+  } else {
+    std::int64_t before = 0, after = 0;
+    if (pad.kind() == attr_kind::list) {
+      // One pair per axis in the order of dataFormat, or the two spatial pairs alone.
+      const std::span<const std::int64_t> list = pad.as_list();
+      if (list.size() != 8 && list.size() != 4)
+        call.refuse("pad of " + std::to_string(list.size()) + " values",
+                    "a pair for each of the 4 axes, or for height and width");
+      const std::size_t first = (list.size() == 4              ? 0
+                                 : is_channels_first(call, at) ? 4
+                                                               : 2) +
+                                2 * static_cast<std::size_t>(axis);
+      before = list[first];
+      after = list[first + 1];
+    } else {
+      before = after = pad.as_integer();
+    }
+    if (before < 0 || after < 0) call.refuse("a negative padding", "paddings of 0 or more");
+    const std::int64_t span = in + before + after - reach;
+    result.out = span < 0 ? 0 : rounded_quotient(span, stride, mode) + 1;
+    result.before = before;
+  }
+  if (result.out <= 0 && in > 0)
+    call.refuse("a window of " + std::to_string(reach) + " over an axis of " + std::to_string(in),
+                "a window that fits into the padded image", "use smaller filters or dilations, or pad \"same\"");
+  return result;
+}
+
+/// The geometry of a window over an NHWC image. `out_c` is filled in by the caller.
+constexpr kernels::window_geometry resolve_window(const inference& call, const window_places& at, const shape& x,
+                                                  std::int64_t filter_h, std::int64_t filter_w) {
+  if (x.rank() != 4) call.refuse("an image of shape " + to_string(x), "rank 4: batch, height, width, channels");
+  const auto strides = pixels(call, at.strides);
+  const auto dilations = at.dilations ? pixels(call, *at.dilations) : std::array<std::int64_t, 2>{1, 1};
+  const window_axis h = resolve_window_axis(call, at, x[1], filter_h, strides[0], dilations[0], 0);
+  const window_axis w = resolve_window_axis(call, at, x[2], filter_w, strides[1], dilations[1], 1);
+  return {x[0],     x[1],       x[2],       x[3],         h.out,        w.out,    x[3],    filter_h,
+          filter_w, strides[0], strides[1], dilations[0], dilations[1], h.before, w.before};
+}
+
+/// An image's shape with the channels last, whatever the attribute `dataFormat` says of its layout.
+constexpr shape channels_last(const inference& call, const shape& x) {
+  if (!is_channels_first(call) || x.rank() != 4) return x;
+  return {x[0], x[2], x[3], x[1]};
+}
+/// The shape of a convolution's result in the layout of its image.
+constexpr shape window_result(const inference& call, const kernels::window_geometry& g) {
+  if (is_channels_first(call)) return {g.batch, g.out_c, g.out_h, g.out_w};
+  return {g.batch, g.out_h, g.out_w, g.out_c};
+}
+
+/// Resolves the window of a convolution from the shapes of image and filter, for the launcher as well; the last two
+/// axes of a depthwise one's filter are input channels and multiplier.
+constexpr const kernels::window_geometry& resolve_convolution(inference& call, const shape& x, const shape& filter) {
+  if (filter.rank() != 4) call.refuse("a filter of shape " + to_string(filter), "rank 4: height, width, in, out");
+  if (filter[0] < 1 || filter[1] < 1) call.refuse("a filter of shape " + to_string(filter), "a filter with elements");
+  kernels::window_geometry g = resolve_window(call, conv_places, channels_last(call, x), filter[0], filter[1]);
+  if (g.in_c != filter[2])
+    call.refuse("an image with " + std::to_string(g.in_c) + " channels and a filter for " + std::to_string(filter[2]),
+                "equal numbers of channels");
+  g.out_c = call.row.depthwise ? filter[2] * filter[3] : filter[3];
+  call.resolved.set_window(g);
+  return call.resolved.window;
+}
+
+/// Conv2D and DepthwiseConv2dNative.
+export constexpr void conv(inference& call) {
+  call.give(window_result(call, resolve_convolution(call, call.in[0].dims, call.in[1].dims)));
+}
+
+constexpr void check_dy(const inference& call, const shape& dy, const shape& wanted) {
+  if (!(dy == wanted)) call.refuse("dy of shape " + to_string(dy), "the shape of the result, " + to_string(wanted));
+}
+
+/// dy and filter give the gradient of the image, whose shape is the attribute `inputShape`.
+export constexpr void conv_backprop_input(inference& call) {
+  const shape x = shape_attr(call, place_in(attributes::conv_input, "inputShape"));
+  check_dy(call, call.in[0].dims, window_result(call, resolve_convolution(call, x, call.in[1].dims)));
+  call.give(x);
+}
+
+/// x and dy give the gradient of the filter, whose shape is the attribute `filterShape`.
+export constexpr void conv_backprop_filter(inference& call) {
+  const shape filter = shape_attr(call, place_in(attributes::conv_filter, "filterShape"));
+  check_dy(call, call.in[1].dims, window_result(call, resolve_convolution(call, call.in[0].dims, filter)));
+  call.give(filter);
+}
+
+/// Resolves the window of a pooling over an image, for the launcher as well, and gives the result's shape.
+constexpr shape resolve_pooling(inference& call, const shape& x) {
+  const auto size = pixels(call, place_in(attributes::pool, "filterSize"));
+  const kernels::window_geometry g = resolve_window(call, pool_places, x, size[0], size[1]);
+  call.resolved.set_window(g);
+  return {g.batch, g.out_h, g.out_w, g.in_c};
+}
+
+/// MaxPool and AvgPool.
+export constexpr void pool(inference& call) { call.give(resolve_pooling(call, call.in[0].dims)); }
+
+/// dy, input (and output) give the gradient of the image.
+export constexpr void pool_grad(inference& call) {
+  const shape y = resolve_pooling(call, call.in[1].dims);
+  check_dy(call, call.in[0].dims, y);
+  if (call.in.size() > 2) check_dy(call, call.in[2].dims, y);
+  call.give(call.in[1].dims);
+}
+
+/// source and x, both images, give a value per window.
+export constexpr void pool_gather(inference& call) {
+  if (!(call.in[0].dims == call.in[1].dims))
+    call.refuse("shapes " + to_string(call.in[0].dims) + " and " + to_string(call.in[1].dims), "equal shapes");
+  pool(call);
+}
+
+// ------------------------------------------------------------------------------------------ fused layers
+
+/// The operands of a fused layer after those of its product.
+inline constexpr std::size_t fused_bias = 2, fused_weights = 3;
+
+/// A bias or prelu's weights as they are aligned with the result: one value per channel belongs to the channels' axis.
+constexpr shape aligned_to_channels(const shape& dims, bool channels_first) {
+  if (!channels_first || dims.rank() != 1) return dims;
+  return {dims[0], 1, 1};
+}
+
+/// An operand of that shape is repeated over y without making it larger.
+constexpr bool broadcasts_into(const shape& dims, const shape& y) {
+  const int more = y.rank() - dims.rank();
+  for (int i = 0; more >= 0 && i < dims.rank(); ++i)
+    if (dims[i] != 1 && dims[i] != y[more + i]) return false;
+  return more >= 0;
+}
+
+/// Where a fused layer's row has what is done last.
+struct finish_places {
+  attr_place activation, leaky_slope;
+};
+inline constexpr finish_places matmul_finish{place_in(attributes::fused_matmul, "activation"),
+                                             place_in(attributes::fused_matmul, "leakyreluAlpha")};
+inline constexpr finish_places conv_finish{place_in(attributes::fused_conv, "activation"),
+                                           place_in(attributes::fused_conv, "leakyreluAlpha")};
+
+/// Bias and weights broadcast to the result, and there are weights where the activation asks for them.
+constexpr void check_finish(const inference& call, attr_place activation_at, bool channels_first) {
+  const shape& y = call.out[0].dims;
+  for (std::size_t i : {fused_bias, fused_weights})
+    if (call.has(i) && !broadcasts_into(aligned_to_channels(call.in[i].dims, channels_first), y))
+      call.refuse(std::string(call.row.operands[i].name) + " of shape " + to_string(call.in[i].dims),
+                  "a shape that broadcasts to the result's, " + to_string(y));
+  const std::string_view activation = call.attr(activation_at).as_text();
+  const bool has_weights = call.has(fused_weights);
+  if ((activation == "prelu") == has_weights) return;
+  const std::string weights(call.row.operands[fused_weights].name);
+  if (!has_weights) call.refuse("activation prelu without " + weights, "its slopes below 0 as operand " + weights);
+  call.refuse(weights + " with activation " + std::string(activation), "activation prelu, which alone reads them",
+              "leave them out");
+}
+
+/// A product with bias and activation.
+export constexpr void fused_matmul(inference& call) {
+  matmul(call);
+  check_finish(call, matmul_finish.activation, false);
+}
+/// A convolution with bias and activation.
+export constexpr void fused_conv(inference& call) {
+  conv(call);
+  check_finish(call, conv_finish.activation, is_channels_first(call));
+}
+
+}  // namespace kerngrad::shapes

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the memory of tensors comes from and how much there may be; docs/memory.md. What is in use is counted by
+// memory(), beside the tensor.
+module;
+#include "kernels/common/abi.h"
+export module kerngrad:memory;
+
+import :std;
+import :core;
+import :tensor;
+
+export namespace kerngrad {
+
+/// No limit.
+inline constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
+
+/// The most bytes that the elements of all tensors may take together. What would pass it is refused with an `error`
+/// that says what was asked for and what is left; tensors that exist stay. While there is a limit, blocks kept for
+/// reuse count as well, and are returned to the system before anything is refused, and an allocation takes a lock.
+/// Throws for a negative number.
+void set_memory_limit(std::int64_t bytes);
+/// The limit in force, `unlimited` at the start.
+std::int64_t memory_limit();
+
+/// The most bytes that freed blocks above 64 KiB may take while they wait for reuse; what is above is returned to the
+/// system. Smaller ones are kept by each thread, at most 64 of a size. Throws for a negative number. The default is a
+/// quarter of the machine's memory, at most 2 GiB.
+void set_cache_limit(std::int64_t bytes);
+/// The limit in force.
+std::int64_t cache_limit();
+
+/// An allocator of the caller's: three plain values, so that any thread can use it without a lock.
+struct allocator_hooks {
+  /// A block of at least `bytes`, aligned to 64; null when there is none, which the caller of the op gets as an
+  /// `error`.
+  void* (*allocate)(void* context, std::size_t bytes) = nullptr;
+  /// Takes back a block that `allocate` gave, with the same number of bytes; any thread may call it.
+  void (*release)(void* context, void* block, std::size_t bytes) = nullptr;
+  void* context = nullptr;
+
+  bool operator==(const allocator_hooks&) const = default;
+};
+/// Takes the blocks of tensors from the caller's allocator from now on, in all threads; `{}` returns to the library's
+/// own. Each block goes back to whom it came from, whatever has been set since, so the context has to live as long as
+/// its last tensor. Blocks of the caller's are not kept for reuse. Throws when one of the functions is missing.
+void set_allocator(const allocator_hooks& hooks);
+
+/// What the library's own allocator has done and holds, over all threads.
+struct allocator_info {
+  std::int64_t system_bytes = 0;   ///< held from the system: in use, kept for reuse, and rounding
+  std::int64_t huge_bytes = 0;     ///< the part of it in blocks that ask for huge pages
+  std::int64_t system_blocks = 0;  ///< blocks held from the system
+  std::int64_t system_calls = 0;   ///< blocks that were asked of the system since the start: what no cache had
+  std::int64_t trimmed_bytes = 0;  ///< returned to the system by itself since the start, because nobody reused it
+  std::int64_t hooked_bytes = 0;   ///< held from allocators of the caller's
+};
+allocator_info allocations();
+
+}  // namespace kerngrad

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What kernels ask of the library while they run: memory, and the refusal of sizes that overflow and of CPUs that they
+// cannot run on.
+module;
+#include <cstddef>
+#include <cstdint>
+#include "kernels/common/abi.h"
+#include "kernels/common/scratch.h"
+#include "kernels/common/targets.h"
+module kerngrad;
+
+import :tensor;
+
+namespace kerngrad::detail {
+namespace {
+
+kernels::scratch_block scratch_from_tensors(std::size_t bytes) {
+  buffer* block = allocate(dtype::uint8, shape{static_cast<std::int64_t>(bytes)});
+  return {block->data, block};
+}
+void scratch_to_tensors(void* owner) noexcept { release(static_cast<buffer*>(owner)); }
+
+}  // namespace
+}  // namespace kerngrad::detail
+
+extern "C++" {
+namespace kerngrad::kernels {
+
+void refuse_size() {
+  kerngrad::fail("size", "a product or sum of sizes of more than 2^63 - 1", "less", "split the work");
+}
+void refuse_cpu() {
+  target all[64];
+  const int count = compiled_targets(all, 64);
+  std::string wanted;
+  for (int i = 0; i < count; ++i) wanted += (i ? " or " : "") + std::string(all[i].name);
+  kerngrad::fail("kernel", "a CPU without any of the SIMD targets of this build", "a CPU with " + wanted,
+                 "build kerngrad with more of its option `targets`");
+}
+scratch_block take_scratch(std::size_t bytes) { return kerngrad::detail::scratch_from_tensors(bytes); }
+void give_scratch(void* owner) noexcept { kerngrad::detail::scratch_to_tensors(owner); }
+
+}  // namespace kerngrad::kernels
+}  // extern "C++"

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tensor: a value that shares a reference-counted, 64-byte-aligned, contiguous buffer. Elements never change once
+// a tensor is built, so copies are free and what a tape saved stays what it was.
+module;
+#if __has_include(<sys/single_threaded.h>)
+#include <sys/single_threaded.h>
+#define KG_ONE_THREAD __libc_single_threaded
+#else
+#define KG_ONE_THREAD false
+#endif
+#include "kernels/common/abi.h"
+// A deleted function that says why (P2573), where the compiler knows how to.
+#if defined(__clang__) && __clang_major__ >= 19
+#pragma clang diagnostic ignored "-Wc++26-extensions"
+#define KG_DELETED(why) delete (why)
+#else
+#define KG_DELETED(why) delete
+#endif
+export module kerngrad:tensor;
+
+import :std;
+import :core;
+import :storage;
+
+namespace kerngrad::detail {
+
+/// A copy of a buffer's elements in the storage of a backend.
+struct mirror;
+
+/// Header of a buffer; the elements follow it in the same block, or belong to `base` (a reshaped view), or are so far
+/// in the storage of a backend only.
+struct buffer {
+  std::atomic<std::int32_t> references{1};
+  dtype type{};
+  std::uint8_t size_class = 0;
+  shape dims;
+  std::byte* data = nullptr;  // on the host; read it through host_data, which fetches what is not there
+  buffer* base = nullptr;
+  std::atomic<mirror*> mirrors{nullptr};
+
+  inline buffer(dtype t, int block_class, const shape& d, std::byte* elements)
+      : type(t), size_class(static_cast<std::uint8_t>(block_class)), dims(d), data(elements) {}
+};
+
+buffer* allocate(dtype type, const shape& dims);                  // elements are not initialised
+buffer* share(buffer* source, const shape& dims);                 // same elements, other shape
+void release(buffer* last) noexcept;                              // the count has reached zero
+std::byte* fetch(const buffer* b);                                // the elements are in a storage: copies them
+[[noreturn]] void refuse_element(const buffer* b, dtype wanted);  // wrong C++ type asked for
+
+// Another thread may be fetching them.
+inline std::byte* host_data(const buffer* b) {
+  std::byte* data = __atomic_load_n(&b->data, __ATOMIC_ACQUIRE);
+  return data ? data : fetch(b);
+}
+
+// The counts need atomic instructions only while the process has a second thread. glibc knows; elsewhere they are
+// atomic always.
+inline void hold(buffer* b) noexcept {
+  if (KG_ONE_THREAD) b->references.store(b->references.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  else b->references.fetch_add(1);
+}
+// True when nobody holds it any more. A count of one needs no decrement: nobody else has a reference to copy from.
+inline bool let_go(buffer* b) noexcept {
+  const std::int32_t count = b->references.load();
+  if (count == 1) return true;
+  if (!KG_ONE_THREAD) return b->references.fetch_sub(1) == 1;
+  b->references.store(count - 1, std::memory_order_relaxed);
+  return false;
+}
+
+/// Braces inside of braces: the rows of a matrix, the matrices of a stack. It refers to the elements, which live as
+/// long as the expression that writes them.
+class nested_values {
+ public:
+  template <element T>
+  constexpr nested_values(std::initializer_list<T> values)
+      : elements_(values.begin()), count_(values.size()), type_(dtype_of<T>) {}
+  constexpr nested_values(std::initializer_list<nested_values> rows) : rows_(rows.begin()), count_(rows.size()) {}
+
+  /// Their tensor. Refuses rows of different shapes or dtypes, and braces without elements.
+  buffer* make() const;
+
+ private:
+  std::pair<shape, dtype> measured() const;
+  std::byte* copy_to(std::byte* to) const;
+
+  const nested_values* rows_ = nullptr;  // either rows or elements
+  const void* elements_ = nullptr;
+  std::size_t count_ = 0;
+  dtype type_{};
+};
+
+// The part of a tensor that names its place on a tape: which recording, which value. 0 is "on none".
+struct place {
+  std::uint64_t tape = 0;
+  std::uint32_t value = 0;
+};
+
+}  // namespace kerngrad::detail
+
+export namespace kerngrad {
+
+class tensor;
+/// "tensor float32 [2, 2]\n[[1, 2],\n [3, 4]]": long axes are shortened.
+std::string to_string(const tensor& x);
+
+/// A multi-dimensional array. Copying shares the elements; there is no way to change them through a tensor.
+class tensor {
+ public:
+  /// An empty handle: no shape, no elements. Ops refuse it, optional operands are left out with it.
+  // `inline` is said where it matters: in a module, members defined in their class are not inline by themselves.
+  tensor() noexcept = default;
+  /// A scalar.
+  template <element T>
+  explicit tensor(T value) : tensor(std::span<const T>(&value, 1), shape{}) {}
+  /// A copy of the values in row-major order. Throws when their number is not the product of the sizes.
+  template <element T>
+  tensor(std::span<const T> values, const shape& dims) : tensor(raw(values.data(), values.size(), dtype_of<T>, dims)) {}
+  template <element T>
+  tensor(std::initializer_list<T> values, const shape& dims)
+      : tensor(from_list<T>(values.begin(), values.size(), dims)) {}
+  template <element T>
+  tensor(const std::vector<T>& values, const shape& dims) : tensor(from_vector(values, dims)) {}
+  /// Rank 1.
+  template <element T>
+  tensor(std::initializer_list<T> values) : tensor(values, shape{static_cast<std::int64_t>(values.size())}) {}
+  /// The rows of a matrix: `tensor{{1, 2}, {3, 4}}` is 2 x 2; deeper braces give higher ranks. Values with a shape are
+  /// written in parentheses, `tensor({1, 2, 3, 4}, {2, 2})`.
+  tensor(std::initializer_list<detail::nested_values> rows) : tensor(detail::nested_values(rows).make()) {}
+  template <element T>
+  explicit tensor(const std::vector<T>& values) : tensor(values, shape{static_cast<std::int64_t>(values.size())}) {}
+
+  /// A tensor whose elements `fill` writes, all of them: it gets them as one span, not initialised. For kernels of
+  /// one's own; whatever `fill` throws goes on to the caller.
+  template <element T, class F>
+  static tensor build(const shape& dims, F fill) {
+    tensor x(detail::allocate(dtype_of<T>, dims));
+    fill(std::span<T>(reinterpret_cast<T*>(x.buffer_->data), static_cast<std::size_t>(dims.size())));
+    return x;
+  }
+
+  inline tensor(const tensor& other) noexcept : buffer_(other.buffer_), place_(other.place_) {
+    if (buffer_) detail::hold(buffer_);
+  }
+  inline tensor(tensor&& other) noexcept : buffer_(std::exchange(other.buffer_, nullptr)), place_(other.place_) {}
+  inline tensor& operator=(const tensor& other) noexcept { return *this = tensor(other); }
+  inline tensor& operator=(tensor&& other) noexcept {
+    std::swap(buffer_, other.buffer_);
+    place_ = other.place_;
+    return *this;
+  }
+  inline ~tensor() {
+    if (buffer_ && detail::let_go(buffer_)) detail::release(buffer_);
+  }
+
+  /// False for the empty handle only. There is no conversion to bool: `if (a == b)` would ask this, not that.
+  inline bool defined() const noexcept { return buffer_ != nullptr; }
+  inline const shape& dims() const { return checked()->dims; }
+  inline int rank() const { return dims().rank(); }
+  /// Number of elements.
+  inline std::int64_t size() const { return dims().size(); }
+  inline dtype type() const { return checked()->type; }
+  inline kerngrad::signature signature() const { return {dims(), type()}; }
+
+  /// The elements in row-major order. T must be the dtype's C++ type; anything else throws. They live as long as a
+  /// tensor that holds them, so a temporary has none to give: name the tensor first, or take item() or to_doubles().
+  template <element T>
+  std::span<const T> data() const& {
+    const detail::buffer* b = checked();
+    if (b->type != dtype_of<T>) detail::refuse_element(b, dtype_of<T>);
+    return {reinterpret_cast<const T*>(detail::host_data(b)), static_cast<std::size_t>(b->dims.size())};
+  }
+  template <element T>
+  std::span<const T> data() && = KG_DELETED("a temporary's elements die with it: name the tensor, or take item()");
+  /// The only element of a tensor of size 1. T must be the dtype's C++ type.
+  template <element T>
+  T item() const {
+    if (size() != 1) fail("item", "a tensor of shape " + to_string(dims()), "exactly one element");
+    return data<T>()[0];
+  }
+  /// The only element, as double whatever the (real) dtype.
+  double item() const;
+  /// All elements as double, whatever the (real) dtype.
+  std::vector<double> to_doubles() const;
+
+  /// The elements' address, for kernels and hooks; 64-byte aligned unless it is a view.
+  inline const void* address() const { return detail::host_data(checked()); }
+  /// Whether two tensors share their elements.
+  inline bool shares_with(const tensor& other) const {
+    return buffer_ && other.buffer_ && address() == other.address();
+  }
+
+ private:
+  friend struct tensor_access;
+  inline explicit tensor(detail::buffer* adopted) noexcept : buffer_(adopted) {}
+  static tensor raw(const void* values, std::size_t count, dtype type, const shape& dims);
+  template <element T>
+  static tensor from_list(const T* values, std::size_t count, const shape& dims) {
+    return raw(values, count, dtype_of<T>, dims);
+  }
+  template <element T>
+  static tensor from_vector(const std::vector<T>& values, const shape& dims) {
+    if constexpr (std::is_same_v<T, bool>) {  // std::vector<bool> has no array to point at
+      std::vector<std::uint8_t> bytes(values.begin(), values.end());
+      return raw(bytes.data(), bytes.size(), dtype::boolean, dims);
+    } else {
+      return raw(values.data(), values.size(), dtype_of<T>, dims);
+    }
+  }
+  inline const detail::buffer* checked() const {
+    if (!buffer_) fail("tensor", "an empty handle", "a tensor", "give it a value before reading it");
+    return buffer_;
+  }
+
+  detail::buffer* buffer_ = nullptr;
+  detail::place place_;
+};
+
+std::ostream& operator<<(std::ostream& out, const tensor& x);
+
+/// What the library holds in memory, over all threads.
+struct memory_info {
+  std::int64_t live_buffers = 0;  ///< blocks in use by tensors
+  std::int64_t live_bytes = 0;    ///< their elements
+  std::int64_t cached_bytes = 0;  ///< blocks kept for reuse
+  std::int64_t live_tensors = 0;  ///< buffers and reshaped views of them; copies of a handle are one tensor
+  std::int64_t peak_bytes = 0;    ///< the most that live_bytes has been since the start or reset_peak_memory()
+};
+/// The peak is exact while one thread takes memory; of what several take in the same moment it may miss a part.
+memory_info memory();
+/// "3 tensors, 2 buffers, 64 bytes, peak 128 bytes, cached 0 bytes".
+std::string to_string(const memory_info& info);
+/// peak_bytes counts anew, from what is live now.
+void reset_peak_memory();
+/// Returns the calling thread's and the shared cached blocks to the system.
+void release_cached_memory();
+
+}  // namespace kerngrad
+
+namespace kerngrad {
+
+// The engine's way into a tensor.
+struct tensor_access {
+  static inline tensor adopt(detail::buffer* b) noexcept { return tensor(b); }
+  static inline detail::buffer* buffer(const tensor& x) noexcept { return x.buffer_; }
+  static inline detail::place& place(tensor& x) noexcept { return x.place_; }
+  static inline const detail::place& place(const tensor& x) noexcept { return x.place_; }
+  static inline bool unique(const tensor& x) noexcept {
+    const detail::buffer* b = x.buffer_;
+    // Elements that a backend's storage has a copy of may not change under it.
+    return b && b->references.load() == 1 && !b->mirrors.load() &&
+           (!b->base || (b->base->references.load() == 1 && !b->base->mirrors.load()));
+  }
+};
+
+}  // namespace kerngrad

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensors of values that a program writes down, and their values as a program reads them.
+module;
+#include <cstring>
+#include <vector>
+#include "kernels/common/abi.h"
+module kerngrad;
+
+namespace kerngrad {
+
+std::vector<double> tensor::to_doubles() const {
+  return visit(type(), [&]<dtype Type>(dtype_constant<Type> is) {
+    std::vector<double> values;
+    if constexpr (kind_of(Type) == dtype_kind::complex) {
+      fail("to_doubles", "dtype " + std::string(name_of(Type)), "a real dtype", "read its elements with data");
+    } else {
+      values.reserve(static_cast<std::size_t>(size()));
+      for (const auto x : data<typename decltype(is)::element>()) values.push_back(static_cast<double>(x));
+    }
+    return values;
+  });
+}
+
+double tensor::item() const {
+  if (size() != 1) fail("item", "a tensor of shape " + to_string(dims()), "exactly one element");
+  return to_doubles()[0];
+}
+
+tensor tensor::raw(const void* values, std::size_t count, dtype type, const shape& dims) {
+  if (static_cast<std::int64_t>(count) != dims.size())
+    fail("tensor", std::to_string(count) + " values", std::to_string(dims.size()) + " for shape " + to_string(dims));
+  detail::buffer* b = detail::allocate(type, dims);
+  if (count) std::memcpy(b->data, values, count * size_of(type));
+  return tensor(b);
+}
+
+namespace detail {
+
+// Shape and dtype of what the braces hold.
+std::pair<shape, dtype> nested_values::measured() const {
+  if (count_ == 0)
+    fail("tensor", "braces without elements", "at least one, which says the dtype",
+         "write kg::zeros(shape, dtype) for a tensor without elements");
+  std::vector<std::int64_t> dims{static_cast<std::int64_t>(count_)};
+  if (elements_) return {shape(dims), type_};
+  const auto [row, type] = rows_[0].measured();
+  for (std::size_t i = 1; i < count_; ++i) {
+    const auto [other, other_type] = rows_[i].measured();
+    if (other == row && other_type == type) continue;
+    fail("tensor",
+         "braces of " + std::string(name_of(type)) + " " + to_string(row) + " beside braces of " +
+             std::string(name_of(other_type)) + " " + to_string(other),
+         "rows of one shape and one dtype", "write values and their shape in parentheses: tensor({...}, {...})");
+  }
+  dims.insert(dims.end(), row.begin(), row.end());
+  return {shape(dims), type};
+}
+
+std::byte* nested_values::copy_to(std::byte* to) const {
+  if (elements_) {
+    std::memcpy(to, elements_, count_ * size_of(type_));
+    return to + count_ * size_of(type_);
+  }
+  for (std::size_t i = 0; i < count_; ++i) to = rows_[i].copy_to(to);
+  return to;
+}
+
+buffer* nested_values::make() const {
+  const auto [dims, type] = measured();
+  buffer* b = allocate(type, dims);
+  copy_to(b->data);
+  return b;
+}
+
+void refuse_element(const buffer* b, dtype wanted) {
+  fail("data", "a tensor of dtype " + std::string(name_of(b->type)) + " read as " + std::string(name_of(wanted)),
+       "the C++ type of its dtype", "cast it first");
+}
+}  // namespace detail
+
+}  // namespace kerngrad

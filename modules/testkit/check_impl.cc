@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// check_op: the calls of a session, the checks in their order, and gradients of samples.
+module;
+#include <algorithm>
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+#include "kernels/common/abi.h"
+module kerngrad.testkit;
+
+namespace kerngrad::testkit {
+namespace detail {
+
+bool session::wants(check which) const {
+  return std::ranges::none_of(how.without, [&](const exclusion& e) { return e.which == which; });
+}
+
+std::vector<prepared> session::calls(bool long_ones) const {
+  std::vector<prepared> all;
+  for (dtype type : taken_dtypes(row, how.dtypes))
+    for (const sample& call : long_ones ? long_samples : samples)
+      all.push_back({std::string(kerngrad::name_of(type)) + " " + to_string(call), type,
+                     operands_for(row, call, type, how.seed, how.ranges), call.attrs});
+  return all;
+}
+
+// ------------------------------------------------------------------------------------------ gradients of samples
+
+differentiated::differentiated(const op_row& row, const prepared& call)
+    : name(row.name), operands(call.operands), attrs(call.attrs) {
+  for (const named_operand& o : operands)
+    for (const tensor& x : o.tensors)
+      if (differentiable.has(x.type())) leaves.push_back(x);
+}
+
+results_of differentiated::function() const {
+  return [this](std::span<const tensor> xs) {
+    std::vector<named_operand> with = operands;
+    std::size_t at = 0;
+    for (named_operand& o : with)
+      for (tensor& x : o.tensors)
+        if (differentiable.has(x.type())) x = xs[at++];
+    return run_kernel_list(name, with, attrs);
+  };
+}
+
+namespace {
+
+// A remainder jumps where the quotient is whole: draws are repeated until no quotient is near.
+bool near_a_jump(const differentiated& call) {
+  if ((call.name != "Mod" && call.name != "FloorDiv") || call.leaves[0].size() * call.leaves[1].size() == 0)
+    return false;
+  const tensor quotient = call.leaves[0] / call.leaves[1];
+  return min(abs(quotient - round(quotient))).item() < 0.02;
+}
+
+differentiated smooth_call(const session& s, const sample& call, dtype type) {
+  for (std::uint64_t seed = s.how.seed;; ++seed) {
+    const prepared drawn{"", type, operands_for(s.row, call, type, seed, s.how.ranges), call.attrs};
+    if (differentiated smooth(s.row, drawn); !near_a_jump(smooth)) return smooth;
+  }
+}
+
+bool is_precise(const differentiated& call, const tensor_list& results) {
+  bool precise = true;
+  for (const tensor& x : call.leaves) precise = precise && x.type() == dtype::float64;
+  for (int k = 0; k < results.size(); ++k) precise = precise && results[k].type() == dtype::float64;
+  return precise;
+}
+
+void judge_derivatives(session& s, const derivative_call& call) {
+  const auto guarded = [&](check by, void (*judge)(report&, const derivative_call&)) {
+    if (!s.wants(by)) return;
+    try {
+      judge(s.found, call);
+    } catch (const std::exception& e) {
+      s.found.add(by, call.label, std::string("the exception ") + e.what(), "derivatives");
+    }
+  };
+  guarded(check::gradient, judge_gradient);
+  guarded(check::second_order, judge_second_order);
+  guarded(check::forward, judge_forward);
+}
+
+// One tensor as several operands. An op of this list jumps there: a max pooling's gradient where the order of elements
+// changes, a remainder of equals, the larger of equals.
+void judge_shared_operand(session& s, const differentiated& drawn, const std::string& label, const precision& at) {
+  const std::string_view op = s.row.name;
+  if (op == "MaxPoolGrad" || op == "Mod" || op == "FloorDiv" || op == "Maximum" || op == "Minimum") return;
+  bool alike = is_known(s.row) && drawn.leaves.size() > 1;
+  for (const tensor& x : drawn.leaves) alike = alike && x.signature() == drawn.leaves[0].signature();
+  if (!alike) return;
+  const results_of shared = [&](std::span<const tensor> xs) {
+    return drawn.function()(std::vector<tensor>(drawn.leaves.size(), xs[0]));
+  };
+  // Positive values are in every domain; taking them would make ties where the order of elements matters.
+  const std::vector<tensor> one = {orders_elements(s.row) ? drawn.leaves[0] : abs(drawn.leaves.back()) + 0.07};
+  const derivative_call call{label + " with one tensor as all operands", shared, one, at, 0};
+  if (s.wants(check::gradient)) judge_gradient(s.found, call);
+  if (s.wants(check::second_order)) judge_second_order(s.found, call);
+}
+
+void judge_sample(session& s, const sample& call, dtype type) {
+  const differentiated drawn = smooth_call(s, call, type);
+  const std::string label = std::string(kerngrad::name_of(type)) + " " + to_string(call);
+  const results_of f = drawn.function();
+  tensor_list results;
+  try {
+    results = f(drawn.leaves);
+  } catch (const std::exception&) {  // check::results has it
+    return;
+  }
+  if (drawn.leaves.empty() || !first_differentiable(results)) return;
+  const bool precise = is_precise(drawn, results);
+  judge_derivatives(s, {label, f, drawn.leaves, precise ? fine : coarse, precise ? 1e-13 : 1e-5});
+  if (type == precise_dtype(s.row, s.how.dtypes)) judge_shared_operand(s, drawn, label, precise ? fine : coarse);
+}
+
+// The same call on the same values, as float32.
+void judge_halves(session& s, const sample& call, dtype type) {
+  const differentiated drawn = smooth_call(s, call, type);
+  differentiated wide = drawn;
+  for (named_operand& o : wide.operands)
+    for (tensor& x : o.tensors)
+      if (differentiable.has(x.type())) x = cast(x, dtype::float32);
+  const results_of f = drawn.function(), in_float32 = wide.function();
+  try {
+    if (drawn.leaves.empty() || !first_differentiable(f(drawn.leaves))) return;
+  } catch (const std::exception&) {  // check::results has it
+    return;
+  }
+  const std::string label = std::string(kerngrad::name_of(type)) + " " + to_string(call);
+  judge_half_gradient(s.found, {label, f, drawn.leaves, coarse, 0}, in_float32);
+}
+
+}  // namespace
+
+void check_derivatives(session& s) {
+  if (!s.row.no_gradient.empty() || s.samples.empty()) return;
+  const dtype precise = precise_dtype(s.row, s.how.dtypes);
+  if (!s.how.dtypes.has(precise)) return;
+  std::vector<dtype> types = {precise};
+  const dtype_set taken = s.row.operands.empty() ? dtype_set{} : s.row.operands[0].types | s.row.operands.back().types;
+  if (precise != dtype::complex64 && (taken & s.how.dtypes).has(dtype::complex64)) types.push_back(dtype::complex64);
+  for (dtype type : types)
+    for (const sample& call : s.samples) judge_sample(s, call, type);
+  for (dtype type : taken_dtypes(s.row, s.how.dtypes & halves))
+    for (const sample& call : s.samples)
+      if (s.wants(check::gradient)) judge_halves(s, call, type);
+  if (s.wants(check::gradient) && s.found.count(check::gradient) == 0)
+    s.found.add(check::gradient, "all samples", "no differentiable result", "one, as the row gives no reason for none");
+}
+
+namespace {
+
+void refuse_senseless(const options& how) {
+  for (const exclusion& e : how.without)
+    if (e.reason.empty())
+      fail("check_op", "the check " + std::string(name_of(e.which)) + " left out without a reason",
+           "a text that says why");
+}
+
+// Runs one group of checks unless all of them are left out. What it leaves behind is a leak, found once.
+void run_checks(session& s, std::vector<check> which, void (*run)(session&)) {
+  if (std::ranges::none_of(which, [&](check c) { return s.wants(c); })) return;
+  const std::int64_t before = memory().live_buffers;
+  try {
+    run(s);
+  } catch (const std::exception& e) {
+    s.found.add(which[0], "the check itself", std::string("the exception ") + e.what(), "none");
+  }
+  const std::int64_t more = memory().live_buffers - before;
+  if (more != 0 && s.wants(check::memory) && s.found.failed(check::memory) == 0)
+    s.found.add(check::memory, "all calls of the check " + std::string(name_of(which[0])),
+                std::to_string(more) + " live tensors more", "as many as before");
+}
+
+void run_all(session& s) {
+  run_checks(s, {check::memory}, check_memory);
+  run_checks(s, {check::results}, check_results);
+  run_checks(s, {check::targets, check::oracle}, check_values);
+  run_checks(s, {check::special_values}, check_special_values);
+  run_checks(s, {check::aliasing}, check_aliasing);
+  run_checks(s, {check::determinism}, check_determinism);
+  run_checks(s, {check::bad_calls}, check_bad_calls);
+  run_checks(s, {check::gradient, check::second_order, check::forward}, check_derivatives);
+}
+
+}  // namespace
+}  // namespace detail
+
+report check_op(std::string_view name, const options& how) {
+  const op_row* row = row_named(name);
+  if (!row)
+    fail("check_op", "the name " + std::string(name), "an op with a row: a known one, or one that register_op brought",
+         "give the kernel a row, or call check_op<Op>()");
+  detail::refuse_senseless(how);
+  detail::session s{*row, how, report(name), how.samples, how.samples};
+  if (how.samples.empty()) {
+    s.samples = samples_of(*row);
+    s.long_samples = samples_of(*row, true);
+  }
+  for (const exclusion& e : how.without) s.found.exclude(e);
+  s.found.counted(check::samples, static_cast<std::int64_t>(s.long_samples.size()));
+  if (s.samples.empty())
+    s.found.add(check::samples, "the row", "no legal call that follows from its family and attributes",
+                "some in the option samples");
+  // Without a scope, calls take the engine's short way, as those of a program do.
+  std::optional<backend_scope> on;
+  if (how.backend != active_backend()) on.emplace(how.backend);
+  detail::run_all(s);
+  return std::move(s.found);
+}
+
+}  // namespace kerngrad::testkit

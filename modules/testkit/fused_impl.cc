@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Samples of the fused layers: every activation, biases and weights of every shape, on top of their products' samples.
+module;
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+#include "kernels/common/abi.h"
+module kerngrad.testkit;
+
+namespace kerngrad::testkit::detail {
+namespace {
+
+// Biases between the activations' kinks, which are at 0 and 6, and far enough from them for small products.
+tensor bias_of(const shape& dims) {
+  constexpr float between[] = {1.5f, -1.5f, 4.5f, 7.5f};
+  std::vector<float> values(static_cast<std::size_t>(dims.size()));
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = between[i % 4];
+  return tensor(values, dims);
+}
+
+struct layer {
+  shapes product;
+  attributes attrs;
+  shape bias{}, weights{};  // weights are for prelu
+};
+
+sample sample_of(const op_row& row, const layer& l, std::string_view activation) {
+  sample s = make_sample(row, l.product, l.attrs);
+  s.operands.emplace_back(row.operands[2].name, bias_of(l.bias));
+  if (activation == "prelu") s.operands.emplace_back(row.operands[3].name, l.weights);
+  s.attrs.push_back({"activation", attr_value(activation)});
+  return s;
+}
+
+std::vector<std::string_view> activations_of(const op_row& row) {
+  std::vector<std::string_view> all;
+  std::string_view rest = row.attrs[static_cast<std::size_t>(row.attr_index("activation"))].choices;
+  while (!rest.empty()) {
+    const std::size_t end = rest.find('|');
+    all.push_back(rest.substr(0, end));
+    rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
+  }
+  return all;
+}
+
+std::vector<layer> matrix_layers(bool long_ones) {
+  const attributes both = {{"transposeA", true}, {"transposeB", true}};
+  std::vector<layer> all = {{{{2, 4}, {4, 3}}, {}, {3}, {3}},
+                            {{{4, 2}, {3, 4}}, both, {2, 1}, {}},
+                            {{{2, 1, 2, 4}, {3, 4, 3}}, {}, {3, 1, 3}, {2, 1, 1, 3}},
+                            {{{2, 4}, {4, 3}}, {}, {2, 3}, {2, 1}},
+                            {{{2, 4}, {4, 1}}, {}, {}, {1}},
+                            {{{0, 3}, {3, 2}}, {}, {2}, {2}},
+                            {{{2, 0}, {0, 3}}, {}, {3}, {3}}};
+  if (long_ones) all.push_back({{{13, 37}, {37, 35}}, {}, {35}, {35}});
+  return all;
+}
+
+std::vector<layer> image_layers(bool depthwise, bool long_ones) {
+  const shape filter{3, 2, 2, depthwise ? 2 : 4}, nhwc{2, 5, 4, 2}, nchw{2, 2, 5, 4};
+  const attributes same = {{"pad", "same"}}, first = {{"pad", "same"}, {"dataFormat", "NCHW"}};
+  std::vector<layer> all = {{{nhwc, filter}, same, {4}, {4}},
+                            {{nhwc, filter}, {{"pad", 1}, {"strides", 2}, {"dilations", 1}}, {}, {1}},
+                            {{nhwc, filter}, {{"pad", "valid"}}, {3, 3, 4}, {3, 1, 4}},
+                            {{nchw, filter}, first, {4}, {4}},
+                            {{nchw, filter}, first, {4, 1, 1}, {2, 1, 5, 4}}};
+  if (long_ones) {
+    const shape wide{3, 3, 19, depthwise ? 2 : 38};
+    all.push_back({{{2, 9, 11, 19}, wide}, same, {38}, {38}});
+  }
+  return all;
+}
+
+}  // namespace
+
+std::vector<sample> fused_samples(const op_row& row, bool long_ones) {
+  const bool of_matrices = row.convention == convention::fused_matmul;
+  const bool depthwise = row.depthwise;
+  std::vector<sample> all = of_matrices ? matrix_samples(row, long_ones) : window_samples(row, long_ones);
+  const std::vector<layer> layers = of_matrices ? matrix_layers(long_ones) : image_layers(depthwise, long_ones);
+  for (std::string_view activation : activations_of(row))
+    for (const layer& l : layers) all.push_back(sample_of(row, l, activation));
+  for (double slope : {-0.5, 0.0}) {
+    sample leaky = sample_of(row, layers[0], "leakyrelu");
+    leaky.attrs.push_back({"leakyreluAlpha", slope});
+    all.push_back(std::move(leaky));
+  }
+  sample smooth = all[0];  // no bias, and nowhere a kink
+  smooth.attrs.push_back({"activation", "sigmoid"});
+  all.push_back(std::move(smooth));
+  return all;
+}
+
+}  // namespace kerngrad::testkit::detail

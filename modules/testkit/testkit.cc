@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+// The test kit: what an op has to hold, checked on calls that its row gives. A module of its own on top of kerngrad's
+// public interface, for any test framework: `EXPECT_TRUE(report) << report`.
+module;
+#include "kernels/common/abi.h"
+export module kerngrad.testkit;
+
+import kerngrad;
+
+export namespace kerngrad::testkit {
+
+// ------------------------------------------------------------------------------------------ calls
+
+/// One operand of a sample: shapes that are filled with values in the op's range, or values that it has to have.
+struct sample_operand {
+  std::string name;
+  std::vector<shape> dims{};  ///< several for a list operand
+  tensor values{};            ///< used as they are; floats in the dtype of the call
+  sample_operand(std::string_view name, const shape& dims) : name(name), dims{dims} {}
+  sample_operand(std::string_view name, std::vector<shape> list) : name(name), dims(std::move(list)) {}
+  sample_operand(std::string_view name, tensor values) : name(name), dims{values.dims()}, values(std::move(values)) {}
+};
+/// A legal call of an op.
+struct sample {
+  std::vector<sample_operand> operands{};
+  std::vector<named_attribute> attrs{};
+};
+/// "x [2, 3] alpha=0.1".
+std::string to_string(const sample& call);
+
+/// The legal calls that a row gives by its family: ranks 0 to 4, sizes 0, 1 and primes, broadcasting, every branch of
+/// the standard attributes. `long_ones` adds some that are longer than the widest vector. Empty when the row does not
+/// say enough.
+std::vector<sample> samples_of(const op_row& row, bool long_ones = false);
+
+/// Values of an operand lie between `low` and `high`.
+struct operand_range {
+  std::string operand;
+  double low = -2, high = 2;
+};
+
+// ------------------------------------------------------------------------------------------ what is checked
+
+/// The checks, in the order in which they run.
+enum class check : std::uint8_t {
+  samples,         ///< there are legal calls
+  results,         ///< every dtype and shape runs; shapes and dtypes of results are those of the family and the row
+  targets,         ///< every SIMD target, or the backend that was asked for, gives what the backend reference gives
+  oracle,          ///< results are those of the oracle, if there is one
+  special_values,  ///< the two above, elementwise, for NaN, infinities, zeros of both signs and the ends of the range
+  aliasing,        ///< operands stay as they were, may be one tensor, and do not share memory with results
+  determinism,     ///< the same bits at a second run, at other addresses, and from the middle of an array
+  bad_calls,       ///< wrong calls are refused with an error that names the op, and leave nothing behind
+  gradient,        ///< first order against central differences, also of one tensor as several operands
+  second_order,    ///< the gradient of the gradient against differences of the gradient
+  forward,         ///< jvp against differences, and as the transpose of the gradient
+  memory,          ///< calls and gradients leave no tensor behind
+};
+inline constexpr int check_count = 12;
+/// "bad calls", ...
+std::string_view name_of(check which);
+
+/// A check that is left out, and why.
+struct exclusion {
+  check which;
+  std::string reason;
+};
+
+/// How an op is checked.
+struct options {
+  std::vector<sample> samples{};  ///< legal calls, in place of those that the row gives
+  std::vector<sample> refused{};  ///< calls that must be refused, beside those that the kit makes of the legal ones
+  /// The op from its definition, best in other arithmetic. Gets operands of the dtype that the call is made in, and all
+  /// attributes, those with defaults too; must give results of the op's dtype.
+  std::function<tensor_list(const kernel_call&)> oracle{};
+  /// How far results may be off, in units of the dtype's epsilon relative to the result (to the largest of all results
+  /// where the op adds up); by the op's family when negative. 0 asks for equal values.
+  double tolerance = -1;
+  dtype_set dtypes = any_dtype;         ///< calls are made in those of them that the row takes
+  std::vector<operand_range> ranges{};  ///< where operands' values lie, if not in -2 to 2 or the known op's domain
+  std::vector<exclusion> without{};     ///< checks to leave out; a reason must be given
+  std::uint64_t seed = 1;
+  /// "simd" for all its targets, or a registered backend; one of another name may lack kernels.
+  std::string backend = "simd";
+  /// Calls with more bytes of results are not made, legal as they are.
+  std::int64_t largest_result = std::int64_t{1} << 30;
+  bool thorough = false;  ///< all wrong calls instead of a seventh of them
+};
+
+/// One thing that an op does wrong.
+struct failure {
+  std::string op;
+  check by = check::samples;
+  std::string call;  ///< dtype, shapes and attributes
+  std::string got, wanted;
+};
+/// "[Softshrink] gradient: float64 x [7]: got slope 0.5 for element 3 of x; wanted 1, within 1e-06".
+std::string to_string(const failure& what);
+
+/// What check_op found. True when nothing is wrong.
+class report {
+ public:
+  explicit report(std::string_view op) : op_(op) {}
+  bool ok() const { return failures_.empty(); }
+  explicit operator bool() const { return ok(); }
+  const std::string& op() const { return op_; }
+  /// Up to four of each check, in the order of the checks.
+  const std::vector<failure>& failures() const { return failures_; }
+  /// How often a check failed, those that `failures` does not hold included.
+  std::int64_t failed(check by) const { return failed_[static_cast<std::size_t>(by)]; }
+  /// How many calls a check made and judged.
+  std::int64_t count(check by) const { return counts_[static_cast<std::size_t>(by)]; }
+  /// The checks that were left out because the options say so.
+  const std::vector<exclusion>& excluded() const { return excluded_; }
+
+  // For the checks.
+  void add(check by, std::string call, std::string got, std::string wanted);
+  void counted(check by, std::int64_t calls = 1) { counts_[static_cast<std::size_t>(by)] += calls; }
+  void exclude(exclusion what) { excluded_.push_back(std::move(what)); }
+
+ private:
+  std::string op_;
+  std::vector<failure> failures_;
+  std::array<std::int64_t, check_count> failed_{}, counts_{};
+  std::vector<exclusion> excluded_;
+};
+/// Failures as sentences, one a line, then how much each check looked at and what was left out.
+std::string to_string(const report& all);
+std::ostream& operator<<(std::ostream& out, const report& all);
+
+/// Checks an op by name: a known one, or one that register_op brought. What depends on the SIMD target is set for all
+/// threads while it runs, and counted memory is that of all threads: let no other thread compute meanwhile. Throws
+/// `error` for a name without a row and for options that make no sense; what the op does wrong is in the report.
+report check_op(std::string_view name, const options& how = {});
+/// Checks an op of one's own, which is registered for the time if it is not yet.
+template <class Op>
+report check_op(const options& how = {}) {
+  registration here;
+  if (row_named(Op::row.name) != &Op::row) here = scoped_op<Op>();
+  return check_op(Op::row.name, how);
+}
+
+// ------------------------------------------------------------------------------------------ functions
+
+/// A function of several tensors.
+using results_of = std::function<tensor_list(std::span<const tensor>)>;
+/// The step of differences, and how far a slope may be from them, relative to slopes above 1.
+struct precision {
+  double step, tolerance;
+};
+inline constexpr precision fine{2e-3, 1e-6};    ///< float64
+inline constexpr precision coarse{1e-2, 4e-3};  ///< float32 and complex64
+
+/// Checks the gradients of a function of floating or complex tensors, of both orders and forward: the checks gradient,
+/// second_order and forward of check_op. The values must keep away from kinks by three steps.
+report check_function(std::string_view name, const results_of& f, std::span<const tensor> xs,
+                      const precision& at = fine);
+
+// ------------------------------------------------------------------------------------------ values
+
+/// A stream of numbers that is the same everywhere.
+class stream {
+ public:
+  explicit stream(std::uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u + 1) {}
+  /// 64 random bits (Steele, Lea and Flood 2014).
+  std::uint64_t bits();
+  /// A number in [0, 1).
+  double unit() { return static_cast<double>(bits() >> 11) * 0x1p-53; }
+  std::uint64_t below(std::uint64_t bound) { return bits() % bound; }
+
+ private:
+  std::uint64_t state_;
+};
+
+/// A tensor of any dtype that has kernels from doubles; complex ones take them in pairs. What an integer dtype cannot
+/// hold wraps.
+tensor from_doubles(const std::vector<double>& values, const shape& dims, dtype type);
+/// The elements as doubles; complex ones as pairs.
+std::vector<double> doubles_of(const tensor& x);
+/// Operands for a sample, with values of a dtype; operands that do not take it get the first one that they take.
+std::vector<named_operand> operands_for(const op_row& row, const sample& call, dtype type, std::uint64_t seed = 1,
+                                        std::span<const operand_range> ranges = {});
+
+/// A call with one or two mistakes. Some of them are legal after all.
+struct wrong_call {
+  std::string label;  ///< what was changed
+  std::vector<named_operand> operands;
+  std::vector<named_attribute> attrs;
+};
+/// The wrong calls that check_op makes of a row's legal ones, the same ones at every run; one in `stride` of them.
+std::vector<wrong_call> wrong_calls_of(const op_row& row, std::size_t stride = 1);
+
+}  // namespace kerngrad::testkit
+
+// What the checks share. Nobody outside the kit sees it.
+namespace kerngrad::testkit::detail {
+
+/// One call that is ready to be made.
+struct prepared {
+  std::string label;
+  dtype type = dtype::float32;
+  std::vector<named_operand> operands;
+  std::vector<named_attribute> attrs;
+};
+
+/// The op under test and what has been found.
+struct session {
+  const op_row& row;
+  const options& how;
+  report found;
+  std::vector<sample> samples, long_samples;
+
+  bool wants(check which) const;
+  /// Calls in all dtypes that the row and the options allow.
+  std::vector<prepared> calls(bool long_ones) const;
+  tensor_list run(const prepared& call) const { return run_kernel_list(row.name, call.operands, call.attrs); }
+};
+
+// Samples by family.
+using shapes = std::vector<shape>;
+using attributes = std::vector<named_attribute>;
+using integers = std::vector<std::int64_t>;
+sample make_sample(const op_row& row, const shapes& dims, attributes attrs = {});
+std::vector<sample> matrix_samples(const op_row& row, bool long_ones);
+std::vector<sample> window_samples(const op_row& row, bool long_ones);
+std::vector<sample> fused_samples(const op_row& row, bool long_ones);
+std::vector<sample> move_samples(const op_row& row, bool long_ones);
+std::vector<sample> list_samples(const op_row& row, bool long_ones);
+std::vector<sample> gather_samples(const op_row& row, bool long_ones);
+std::vector<sample> segment_samples(const op_row& row);
+std::vector<sample> select_samples(const op_row& row, bool long_ones);
+std::vector<sample> create_samples(const op_row& row);
+/// Values that a legal call of an op that the kit does not know may give to its attributes: the defaults, and one
+/// change at a time. Empty when an attribute without a default is of a kind that nothing can be said of.
+std::vector<attributes> attribute_choices(const op_row& row);
+
+// Values.
+bool is_known(const op_row& row);
+bool orders_elements(const op_row& row);
+std::vector<dtype> taken_dtypes(const op_row& row, dtype_set among);
+dtype precise_dtype(const op_row& row, dtype_set among);
+bool same_bits(const tensor& a, const tensor& b);
+bool same_bits(const tensor_list& a, const tensor_list& b);
+tensor copy_of(const tensor& x);
+std::vector<named_operand> copies_of(std::span<const named_operand> operands);
+std::string text_of(double value);
+/// Of a dtype of floats, or of complex numbers' parts: the distance of 1 from the next number, the smallest normal and
+/// the largest number.
+struct float_range {
+  double epsilon, least, most;
+};
+float_range range_of_floats(dtype type);
+/// Fills the blocks that the next results will take with bytes that no right result has: what a kernel leaves out
+/// shows.
+void poison(const tensor_list& like);
+
+// The bytes of the results by the row's own rule; nothing when it refuses.
+std::optional<std::int64_t> result_bytes(const op_row& row, std::span<const named_operand> operands,
+                                         std::span<const named_attribute> attrs);
+// Attributes in the row's order, with defaults.
+std::vector<attr_value> completed_attrs(const op_row& row, std::span<const named_attribute> given);
+
+// Wrong calls.
+enum class verdict { refused, either };
+
+struct bad_call {
+  std::string label;
+  std::vector<named_operand> operands;
+  std::vector<named_attribute> attrs;
+  verdict expected = verdict::either;
+};
+
+// A mistake, and the operand or attribute that it is made in: a second one in the same place could undo the first.
+struct mutation {
+  std::string place;
+  std::function<void(bad_call&)> make;
+};
+std::vector<mutation> operand_mutations(const op_row& row, const std::vector<named_operand>& operands);
+std::vector<mutation> attribute_mutations(const op_row& row);
+// A kind that the attribute never takes, whatever its value.
+bool is_foreign_kind(const attr_spec& spec, const attr_value& value);
+bool is_out_of_range(const attr_spec& spec, const attr_value& value);
+
+// The checks.
+void check_results(session& s);
+void check_values(session& s);
+void check_special_values(session& s);
+void check_aliasing(session& s);
+void check_determinism(session& s);
+void check_bad_calls(session& s);
+void check_derivatives(session& s);
+void check_memory(session& s);
+
+/// A sample of an op as a function of its differentiable operands.
+struct differentiated {
+  std::string name;
+  std::vector<named_operand> operands;
+  std::vector<named_attribute> attrs;
+  std::vector<tensor> leaves;
+
+  differentiated(const op_row& row, const prepared& call);
+  /// The results for other values of the leaves. It refers to this object.
+  results_of function() const;
+};
+
+// Gradients of a function against differences, into the report.
+struct derivative_call {
+  std::string label;
+  const results_of& f;
+  std::span<const tensor> xs;
+  precision at;
+  double transposed;  // how far the two sides of the transpose may be apart, relative to the terms
+};
+/// The first result that a gradient flows through.
+std::optional<int> first_differentiable(const tensor_list& results);
+void judge_gradient(report& found, const derivative_call& call);
+void judge_second_order(report& found, const derivative_call& call);
+void judge_forward(report& found, const derivative_call& call);
+/// The gradient in a half against that in float32 at the same values; differences are too coarse there.
+void judge_half_gradient(report& found, const derivative_call& half, const results_of& in_float32);
+
+}  // namespace kerngrad::testkit::detail

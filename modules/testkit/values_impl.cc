@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values for samples: in the op's domain, away from kinks, the same at every run; and comparisons of bits.
+module;
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+#include "kernels/common/abi.h"
+#include "kernels/common/sizes.h"
+module kerngrad.testkit;
+
+namespace kerngrad::testkit {
+
+std::uint64_t stream::bits() {
+  state_ += 0x9e3779b97f4a7c15u;
+  std::uint64_t z = state_;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+namespace {
+
+template <class T>
+tensor converted(const std::vector<double>& values, const shape& dims) {
+  std::vector<T> all;
+  for (double v : values) {
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
+      all.push_back(static_cast<T>(static_cast<std::int64_t>(v)));
+    else all.push_back(static_cast<T>(v));
+  }
+  return tensor(all, dims);
+}
+
+}  // namespace
+
+tensor from_doubles(const std::vector<double>& values, const shape& dims, dtype type) {
+  return visit(type, [&]<dtype Type>(dtype_constant<Type> is) {
+    using T = typename decltype(is)::element;
+    if constexpr (kerngrad::parts_of(Type) == 1) {
+      return converted<T>(values, dims);
+    } else {
+      using part = decltype(T::real);
+      std::vector<T> pairs;
+      for (std::size_t i = 0; i + 1 < values.size(); i += 2)
+        pairs.push_back({static_cast<part>(values[i]), static_cast<part>(values[i + 1])});
+      return tensor(pairs, dims);
+    }
+  });
+}
+
+std::vector<double> doubles_of(const tensor& x) {
+  return visit(x.type(), [&]<dtype Type>(dtype_constant<Type> is) {
+    using T = typename decltype(is)::element;
+    if constexpr (kerngrad::parts_of(Type) == 1) {
+      return x.to_doubles();
+    } else {
+      std::vector<double> values;
+      for (const T& z : x.data<T>()) values.insert(values.end(), {z.real, z.imag});
+      return values;
+    }
+  });
+}
+
+namespace {
+
+struct domain {
+  std::string_view op;
+  double low, high, second_low, second_high;
+};
+// Where known ops are defined and smooth enough for differences, if that is not -2 to 2: for the first operand and for
+// the others.
+constexpr domain domains[] = {
+    {"Sqrt", 0.2, 3, 0.2, 3},
+    {"Rsqrt", 0.5, 3, 0.5, 3},
+    {"Reciprocal", 0.5, 3, 0.5, 3},
+    {"Log", 0.5, 3, 0.5, 3},
+    {"Log1p", -0.5, 2, -0.5, 2},
+    {"Asin", -0.5, 0.5, -0.5, 0.5},
+    {"Acos", -0.5, 0.5, -0.5, 0.5},
+    {"Atanh", -0.5, 0.5, -0.5, 0.5},
+    {"Acosh", 1.5, 4, 1.5, 4},
+    {"Tan", -1, 1, -1, 1},
+    {"Relu6", -2, 8, -2, 8},
+    {"ClipByValue", -3, 3, -3, 3},
+    {"RealDiv", -2, 2, 1, 3},
+    {"FloorDiv", -4, 4, 1, 3},
+    {"Mod", -4, 4, 1, 3},
+    {"Pow", 0.5, 2, -2, 2},
+    {"Atan2", 0.5, 2, -2, 2},
+    {"EluGrad", -2, 2, -0.5, 1},
+    {"Prod", 0.5, 2, 0.5, 2},
+    {"Cumprod", 0.5, 2, 0.5, 2},
+    // Products that are small beside the biases of the samples, which lie between the activations' kinks.
+    {"_FusedMatMul", -0.4, 0.4, -0.4, 0.4},
+    {"FusedConv2D", -0.4, 0.4, -0.4, 0.4},
+    {"FusedDepthwiseConv2D", -0.4, 0.4, -0.4, 0.4}};
+
+operand_range range_of(const op_row& row, std::size_t operand, std::string_view name,
+                       std::span<const operand_range> ranges) {
+  for (const operand_range& r : ranges)
+    if (r.operand == name) return r;
+  for (const domain& d : domains)
+    if (d.op == row.name)
+      return operand ? operand_range{"", d.second_low, d.second_high} : operand_range{"", d.low, d.high};
+  return {};
+}
+
+// Keeps away from the places where ops have kinks: the multiples of a half, the values of other operands, and, where
+// the order of elements matters, each other.
+std::vector<double> smooth_values(const operand_range& in, std::size_t count, std::size_t operand, bool distinct,
+                                  stream& draw) {
+  std::vector<double> values;
+  if (distinct) {
+    for (std::size_t i = 0; i < count; ++i)
+      values.push_back(in.low + (in.high - in.low) * (static_cast<double>(i) + 0.5) / static_cast<double>(count));
+    for (std::size_t i = count; i > 1; --i) std::swap(values[i - 1], values[draw.below(i)]);
+    return values;
+  }
+  const auto cells = static_cast<std::uint64_t>(std::max(1L, std::lround((in.high - in.low) * 2)));
+  const double width = (in.high - in.low) / static_cast<double>(cells);
+  const double band = 0.14 + 0.36 * static_cast<double>(operand % 2);  // of a cell: 0.14 to 0.38 or 0.5 to 0.74
+  for (std::size_t i = 0; i < count; ++i)
+    values.push_back(in.low + width * (static_cast<double>(draw.below(cells)) + band + 0.24 * draw.unit()));
+  return values;
+}
+
+tensor values_for(const op_row& row, std::size_t operand, const shape& dims, dtype type, const operand_range& in,
+                  stream& draw) {
+  const std::size_t count = kernels::extent(dims.size(), parts_of(type));
+  std::vector<double> values = smooth_values(in, count, operand, detail::orders_elements(row), draw);
+  for (double& v : values) {
+    if (integral.has(type)) v = std::nearbyint(v * 4);
+    if (type == dtype::uint8) v = std::fabs(v) * 9;
+    if (type == dtype::boolean) v = v > 0.6;
+  }
+  return from_doubles(values, dims, type);
+}
+
+const operand& spec_named(const op_row& row, std::string_view name) {
+  const int at = name.empty() && row.operands.size() == 1 ? 0 : row.operand_index(name);
+  if (at < 0) fail("check_op", "a sample with operand " + std::string(name), "operands of " + std::string(row.name));
+  return row.operands[static_cast<std::size_t>(at)];
+}
+
+}  // namespace
+
+std::vector<named_operand> operands_for(const op_row& row, const sample& call, dtype type, std::uint64_t seed,
+                                        std::span<const operand_range> ranges) {
+  stream draw(seed);
+  std::vector<named_operand> operands;
+  for (std::size_t i = 0; i < call.operands.size(); ++i) {
+    const sample_operand& given = call.operands[i];
+    const operand& spec = spec_named(row, given.name);
+    dtype taken = type;
+    for (int t = 0; !spec.types.has(taken) && t < dtype_count; ++t) taken = static_cast<dtype>(t);
+    if (given.values.defined()) {
+      const bool follows = floating.has(given.values.type()) && floating.has(taken);
+      operands.emplace_back(given.name, follows ? cast(given.values, taken) : given.values);
+    } else if (row.name == "MaxPoolGrad" && given.name == "output") {  // the one operand that others determine
+      const std::vector<named_operand> image = {{"x", operands[1].tensors[0]}};
+      operands.emplace_back(given.name, run_kernel_list("MaxPool", image, call.attrs).front());
+    } else {
+      std::vector<tensor> list;
+      for (const shape& dims : given.dims)
+        list.push_back(values_for(row, i, dims, taken, range_of(row, i, given.name, ranges), draw));
+      if (spec.list) operands.emplace_back(given.name, list);
+      else operands.emplace_back(given.name, list[0]);
+    }
+  }
+  return operands;
+}
+
+namespace detail {
+
+bool is_known(const op_row& row) { return find_op(row.name) >= 0; }
+
+bool orders_elements(const op_row& row) {
+  return row.attr_index("filterSize") >= 0 || row.name == "Max" || row.name == "Min" || row.name.starts_with("Arg");
+}
+
+std::vector<dtype> taken_dtypes(const op_row& row, dtype_set among) {
+  std::vector<dtype> all;
+  for (int t = 0; t < dtype_count; ++t) {
+    const dtype type = static_cast<dtype>(t);
+    bool taken = row.operands.empty() && type == dtype::float32;
+    for (const operand& o : row.operands) taken = taken || o.types.has(type);
+    if (taken && among.has(type)) all.push_back(type);
+  }
+  return all;
+}
+
+dtype precise_dtype(const op_row& row, dtype_set among) {
+  for (dtype type : {dtype::float64, dtype::float32, dtype::complex64})
+    for (const operand& spec : row.operands)
+      if (spec.part == role::value && spec.types.has(type) && among.has(type)) return type;
+  return dtype::float32;
+}
+
+bool same_bits(const tensor& a, const tensor& b) {
+  if (a.defined() != b.defined()) return false;
+  if (!a.defined()) return true;
+  return a.signature() == b.signature() &&
+         (a.size() == 0 ||
+          std::memcmp(a.address(), b.address(), static_cast<std::size_t>(a.size()) * size_of(a.type())) == 0);
+}
+bool same_bits(const tensor_list& a, const tensor_list& b) {
+  if (a.size() != b.size()) return false;
+  for (int k = 0; k < a.size(); ++k)
+    if (!same_bits(a[k], b[k])) return false;
+  return true;
+}
+
+tensor copy_of(const tensor& x) {
+  if (!x.defined()) return x;
+  return visit(x.type(), [&](auto is) { return tensor(x.data<typename decltype(is)::element>(), x.dims()); });
+}
+
+std::vector<named_operand> copies_of(std::span<const named_operand> operands) {
+  std::vector<named_operand> copies;
+  for (const named_operand& o : operands) {
+    std::vector<tensor> list;
+    for (const tensor& x : o.tensors) list.push_back(copy_of(x));
+    copies.emplace_back(o.name, std::move(list));
+  }
+  return copies;
+}
+
+float_range range_of_floats(dtype type) {
+  return visit(type, []<dtype Type>(dtype_constant<Type>) -> float_range {
+    using part = kernels::part_t<Type>;
+    const auto of = [](int digits, int max_exponent) -> float_range {
+      return {std::ldexp(1.0, 1 - digits), std::ldexp(1.0, 2 - max_exponent),
+              std::ldexp(2 - std::ldexp(1.0, 1 - digits), max_exponent - 1)};
+    };
+    if constexpr (kind_of(Type) == dtype_kind::half) return of(part::digits, part::max_exponent);
+    else return of(std::numeric_limits<part>::digits, std::numeric_limits<part>::max_exponent);
+  });
+}
+
+std::string text_of(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.9g", value);
+  return text;
+}
+
+void poison(const tensor_list& like) {
+  std::vector<tensor> blocks;
+  for (int k = 0; k < like.size(); ++k)
+    for (int copy = 0; copy < 3; ++copy)  // operands that are cast on the way take blocks of the same size
+      blocks.push_back(tensor::build<std::uint8_t>(
+          {like[k].size() * static_cast<std::int64_t>(size_of(like[k].type()))},
+          [](std::span<std::uint8_t> bytes) { std::fill(bytes.begin(), bytes.end(), std::uint8_t{0xff}); }));
+}
+
+}  // namespace detail
+}  // namespace kerngrad::testkit

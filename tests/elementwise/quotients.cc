@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Quotients and remainders where a rounded division is closest to the wrong integer.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "kernels/elementwise/binary.h"
+#include "tests/support/kernels.h"
+
+namespace {
+
+using namespace kerngrad::kernels;
+
+TEST(kernels_quotients, of_all_pairs_of_bytes_are_those_of_integers_on_every_target) {
+  constexpr std::size_t count = 256 * 256;
+  std::vector<std::uint8_t> a(count), b(count), quotient(count), remainder(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    a[i] = static_cast<std::uint8_t>(i / 256);
+    b[i] = static_cast<std::uint8_t>(i % 256);
+  }
+  kgtest::on_every_target([&](const char*) {
+    FloorDiv_uint8(a.data(), b.data(), quotient.data(), count);
+    Mod_uint8(a.data(), b.data(), remainder.data(), count);
+    for (std::size_t i = 0; i < count; ++i) {
+      ASSERT_EQ(quotient[i], b[i] == 0 ? 0 : a[i] / b[i]) << int{a[i]} << " / " << int{b[i]};
+      ASSERT_EQ(remainder[i], b[i] == 0 ? 0 : a[i] % b[i]) << int{a[i]} << " % " << int{b[i]};
+    }
+  });
+}
+
+// Whole multiples of divisors and their neighbours, at every size: beyond 2^52 another way is taken than below, and by
+// all lanes of a vector in which one is beyond.
+TEST(kernels_quotients, of_int64_beside_whole_multiples_are_those_of_integers_on_every_target) {
+  using limits = std::numeric_limits<std::int64_t>;
+  std::vector<std::int64_t> a, b;
+  for (const std::int64_t divisor : {1, 2, 3, 7, 1000, 94906267, 1 << 30})
+    for (int power = 0; power <= 62; ++power)
+      for (const std::int64_t off : {-1, 0, 1})
+        for (const int signs : {0, 1, 2, 3}) {
+          const std::int64_t x = (std::int64_t{1} << power) / divisor * divisor + off;
+          a.push_back(signs & 1 ? -x : x);
+          b.push_back(signs & 2 ? -divisor : divisor);
+        }
+  for (const std::int64_t x : {limits::min(), limits::max(), std::int64_t{0}, std::int64_t{5}})
+    for (const std::int64_t y : {limits::min(), limits::max(), std::int64_t{0}, std::int64_t{-1}}) {
+      a.insert(a.end(), {x, 9});
+      b.insert(b.end(), {y, -4});
+    }
+  std::vector<std::int64_t> quotient(a.size()), remainder(a.size());
+  kgtest::on_every_target([&](const char*) {
+    FloorDiv_int64(a.data(), b.data(), quotient.data(), a.size());
+    Mod_int64(a.data(), b.data(), remainder.data(), a.size());
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      __extension__ using wide = __int128;
+      const wide x = a[i], y = b[i];
+      const wide q = y == 0 ? 0 : x / y - (x % y != 0 && (x < 0) != (y < 0));
+      ASSERT_EQ(quotient[i], static_cast<std::int64_t>(q)) << a[i] << " / " << b[i];
+      ASSERT_EQ(remainder[i], static_cast<std::int64_t>(y == 0 ? 0 : x - q * y)) << a[i] << " % " << b[i];
+    }
+  });
+}
+
+// C's remainder with the sign of the divisor, where fmod is exact and the sum is rounded once.
+template <class T>
+T remainder_of(T a, T b) {
+  const T r = std::fmod(a, b);
+  return r == 0 ? std::copysign(T{0}, b) : (r < 0) != (b < 0) ? r + b : r;
+}
+
+// Neighbours of whole multiples of the divisors, with quotients up to 2^most, and what has none.
+template <class T>
+void remainders_are_exact(void (*mod)(const void*, const void*, void*, std::size_t), const std::vector<T>& divisors,
+                          int most) {
+  constexpr T infinity = std::numeric_limits<T>::infinity();
+  std::vector<T> a, b;
+  for (const T divisor : divisors) {
+    for (int power = 0; power <= most; ++power) {
+      const T multiple = std::nearbyint(std::ldexp(T{1} / T{0.7}, power)) * divisor;
+      for (const T x : {multiple, std::nextafter(multiple, T{0}), std::nextafter(multiple, infinity)}) {
+        for (const T sign : {T{1}, T{-1}}) {
+          a.insert(a.end(), {sign * x, sign * x});
+          b.insert(b.end(), {divisor, -divisor});
+        }
+      }
+    }
+  }
+  const std::size_t ordinary = a.size();
+  for (const T x : {T{0}, T{1}, std::numeric_limits<T>::max(), infinity}) {
+    for (const T y : {T{0}, std::numeric_limits<T>::denorm_min(), infinity, std::numeric_limits<T>::quiet_NaN()}) {
+      a.insert(a.end(), {x, -x});
+      b.insert(b.end(), {y, y});
+    }
+  }
+  std::vector<T> got(a.size());
+  kgtest::on_every_target([&](const char*) {
+    // The ordinary ones by themselves: a lane that the vector code cannot treat sends its neighbours another way, too.
+    mod(a.data(), b.data(), got.data(), ordinary);
+    mod(a.data() + ordinary, b.data() + ordinary, got.data() + ordinary, a.size() - ordinary);
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      const T wanted = remainder_of(a[i], b[i]);
+      if (std::isnan(wanted)) {
+        ASSERT_TRUE(std::isnan(got[i])) << a[i] << " % " << b[i];
+      } else {
+        ASSERT_EQ(got[i], wanted) << a[i] << " % " << b[i];
+        ASSERT_EQ(std::signbit(got[i]), std::signbit(wanted)) << a[i] << " % " << b[i];
+      }
+    }
+  });
+}
+
+TEST(kernels_quotients, remainders_of_doubles_beside_whole_multiples_are_exact_on_every_target) {
+  remainders_are_exact<double>(Mod_float64,
+                               {1.0, 3.0, 0.1, 0x1.fffffffffffffp-3, 7e-310, 0x1p-1074, 0x1.8p995, 1e-200, 1e200}, 54);
+}
+
+TEST(kernels_quotients, remainders_of_floats_beside_whole_multiples_are_exact_on_every_target) {
+  remainders_are_exact<float>(Mod_float32, {1.f, 3.f, 0.1f, 0x1.fffffep-3f, 7e-42f, 0x1p-149f, 0x1.8p96f, 1e-30f}, 30);
+}
+
+}  // namespace

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every op that the library knows, through all checks of the test kit, on calls that its row gives.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "tests/support/full.h"
+#include "tests/support/refusal.h"
+
+import kerngrad;
+import kerngrad.testkit;
+
+namespace {
+
+using kg::tensor;
+using kg::testkit::check;
+
+class every_op : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(every_op, holds_what_the_test_kit_checks_on_samples_for_every_check_that_applies) {
+  const kg::op_row& row = *kg::row_named(GetParam());
+  kg::testkit::options how;
+  how.thorough = kgtest::full();
+  const kg::testkit::report found = kg::testkit::check_op(GetParam(), how);
+  EXPECT_TRUE(found) << found;
+  how.without.push_back({check::bad_calls, "they are the same calls with every seed"});
+  for (how.seed = 2; how.thorough && how.seed < 6; ++how.seed) {
+    const kg::testkit::report again = kg::testkit::check_op(GetParam(), how);
+    EXPECT_TRUE(again) << "seed " << how.seed << "\n" << again;
+  }
+  EXPECT_GE(found.count(check::samples), 2);
+  EXPECT_GE(found.count(check::results), 2);
+  EXPECT_GE(found.count(check::targets), 2 * static_cast<std::int64_t>(kg::simd_targets().size()));
+  EXPECT_GE(found.count(check::aliasing), 2);
+  EXPECT_GE(found.count(check::determinism), 2);
+  EXPECT_GE(found.count(check::bad_calls), 70);
+  EXPECT_GE(found.count(check::memory), 2);
+  const bool elementwise = row.is_unary() || row.is_binary();
+  const bool of_floats = row.operands.size() > 0 && row.operands[0].types.has(kg::dtype::float64);
+  if (elementwise && of_floats) EXPECT_GE(found.count(check::special_values), 2);
+  // One tensor as both operands, where the op has no jump there.
+  const bool jumps = row.name == "Mod" || row.name == "FloorDiv" || row.name == "Maximum" || row.name == "Minimum";
+  if (row.is_binary() && row.no_gradient.empty() && !jumps)
+    EXPECT_GT(found.count(check::gradient), found.count(check::forward));
+  for (check by : {check::gradient, check::second_order, check::forward})
+    EXPECT_EQ(found.count(by) > 0, row.no_gradient.empty()) << name_of(by);
+}
+
+INSTANTIATE_TEST_SUITE_P(known_ops, every_op, ::testing::ValuesIn(kg::op_names()),
+                         [](const auto& info) { return info.param; });
+
+// ------------------------------------------------------------------------------------------ windows
+
+using attributes = std::vector<kg::named_attribute>;
+
+std::vector<std::string> window_ops() {
+  std::vector<std::string> found;
+  for (const std::string& name : kg::op_names())
+    if (kg::row_named(name)->attr_index("pad") >= 0 && kg::row_named(name)->attr_index("strides") >= 0)
+      found.push_back(name);
+  return found;
+}
+
+// Positive values, so that no sum is NaN; the first one infinite where that is wanted.
+kg::tensor positive(const kg::shape& dims, bool infinite = false) {
+  std::vector<float> values(static_cast<std::size_t>(dims.size()));
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(1 + i * 7 % 11) / 4;
+  if (infinite && !values.empty()) values[0] = std::numeric_limits<float>::infinity();
+  return kg::tensor(values, dims);
+}
+
+struct outcome {
+  std::string refused;
+  kg::shape dims;
+  std::vector<double> values;
+};
+
+outcome run_on(kg::backend which, const std::string& op, const std::vector<kg::named_operand>& operands,
+               const attributes& attrs) {
+  kg::set_backend(which);
+  outcome found;
+  try {
+    const kg::tensor y = kg::run_kernel_list(op, operands, attrs).front();
+    found.dims = y.dims();
+    found.values = y.to_doubles();
+  } catch (const kg::error& e) {
+    found.refused = e.what();
+  }
+  kg::set_backend(kg::backend::simd);
+  return found;
+}
+
+// Attributes with each value that an attribute of windows can take, up to its bound, in every combination.
+std::vector<attributes> extreme_windows(const kg::op_row& row) {
+  std::vector<attributes> all = {{{"pad", "same"}}, {{"pad", "valid"}}};
+  const double most_pad = row.attrs[static_cast<std::size_t>(row.attr_index("pad"))].most;
+  for (const std::int64_t pad : {std::int64_t{6}, static_cast<std::int64_t>(most_pad)}) all.push_back({{"pad", pad}});
+  for (const char* name : {"strides", "dilations", "filterSize"}) {
+    if (row.attr_index(name) < 0) continue;
+    const double most = row.attrs[static_cast<std::size_t>(row.attr_index(name))].most;
+    std::vector<attributes> more;
+    for (const attributes& a : all)
+      for (const std::int64_t value :
+           {std::int64_t{1}, std::int64_t{3}, std::int64_t{536870911}, static_cast<std::int64_t>(most)}) {
+        more.push_back(a);
+        more.back().push_back({name, value});
+      }
+    all = more;
+  }
+  return all;
+}
+
+class window_op : public ::testing::TestWithParam<std::string> {
+ protected:
+  window_op() { kg::set_memory_limit(kg::memory().live_bytes + (1 << 20)); }
+  ~window_op() override { kg::set_memory_limit(kg::unlimited); }
+
+  // The operands of a call on an image, the attributes completed; none where the forward op refuses them. The operand
+  // number `infinite` has an infinite element.
+  std::vector<kg::named_operand> operands(const kg::op_row& row, attributes& attrs, std::size_t infinite) const {
+    const bool pools = row.attr_index("filterSize") >= 0, depthwise = row.name.find("Depthwise") != row.name.npos;
+    const kg::shape x{1, 7, 7, 4}, filter{2, 2, 4, depthwise ? 2 : 3};
+    std::vector<kg::named_operand> forward = {{"x", positive(x)}};
+    if (!pools) forward.push_back({"filter", positive(filter)});
+    const std::string first = pools ? "AvgPool" : depthwise ? "DepthwiseConv2dNative" : "Conv2D";
+    const outcome y = run_on(kg::backend::simd, first, forward, attrs);
+    if (!y.refused.empty()) return {};
+    if (row.attr_index("inputShape") >= 0) attrs.push_back({"inputShape", x});
+    if (row.attr_index("filterShape") >= 0) attrs.push_back({"filterShape", filter});
+    std::vector<kg::named_operand> all;
+    for (const kg::operand& o : row.operands) {
+      if (o.name == "preluActivationWeights") continue;
+      const bool is_result = o.name == "dy" || o.name == "output";
+      const kg::shape dims = is_result            ? y.dims
+                             : o.name == "filter" ? filter
+                             : o.name == "bias"   ? kg::shape{y.dims[3]}
+                                                  : x;
+      all.push_back({std::string(o.name), positive(dims, all.size() == infinite)});
+    }
+    return all;
+  }
+};
+
+TEST_P(window_op, takes_the_bounds_of_its_attributes_in_little_memory_and_alike_on_both_backends) {
+  const kg::op_row& row = *kg::row_named(GetParam());
+  int results = 0;
+  for (const attributes& extreme : extreme_windows(row))
+    for (std::size_t infinite = 0; infinite < 3; ++infinite) {  // of operand 2, or of none
+      attributes attrs = extreme;
+      std::string text;
+      for (const kg::named_attribute& a : attrs) text += std::string(a.name) + " " + to_string(a.value) + " ";
+      SCOPED_TRACE(text + "infinite: " + std::to_string(infinite));
+      const std::vector<kg::named_operand> in = operands(row, attrs, infinite);
+      if (in.empty()) continue;
+      const outcome fast = run_on(kg::backend::simd, GetParam(), in, attrs);
+      const outcome plain = run_on(kg::backend::reference, GetParam(), in, attrs);
+      ASSERT_EQ(fast.refused, "");
+      ASSERT_EQ(plain.refused, "");
+      ASSERT_EQ(fast.dims, plain.dims);
+      for (std::size_t i = 0; i < plain.values.size(); ++i) {
+        const double a = fast.values[i], b = plain.values[i];
+        const bool close = a == b || (std::isnan(a) && std::isnan(b)) || std::fabs(a - b) <= 1e-5 * std::fabs(b);
+        ASSERT_TRUE(close) << i << ": " << a << " and " << b;
+      }
+      ++results;
+    }
+  EXPECT_GE(results, 20);
+}
+
+INSTANTIATE_TEST_SUITE_P(known_ops, window_op, ::testing::ValuesIn(window_ops()),
+                         [](const auto& info) { return info.param; });
+// ------------------------------------------------------------------------------------------ dtypes of operands
+
+using kg::dtype;
+using kg::operand;
+
+// A call of a sample in which value operand `which` has a dtype, and the others have it too where they may.
+std::string refused_with(const kg::op_row& row, const kg::testkit::sample& call, std::size_t which, dtype type) {
+  std::vector<kg::named_operand> operands;
+  for (std::size_t i = 0; i < call.operands.size(); ++i) {
+    const kg::testkit::sample_operand& given = call.operands[i];
+    const operand& spec = row.operands[i];
+    dtype own = type;
+    for (int t = 0; t < kg::dtype_count && i != which && !spec.types.has(own); ++t) own = static_cast<dtype>(t);
+    std::vector<tensor> tensors;
+    for (const kg::shape& dims : given.dims)
+      tensors.push_back(!given.values.defined()        ? kg::zeros(dims, own)
+                        : spec.part == kg::role::value ? kg::cast(given.values, own)
+                                                       : given.values);
+    if (spec.list) operands.emplace_back(given.name, tensors);
+    else operands.emplace_back(given.name, tensors[0]);
+  }
+  return kgtest::refusal([&] { return kg::run_kernel_list(row.name, operands, call.attrs); });
+}
+
+TEST_P(every_op, accepts_the_dtypes_that_its_row_and_the_documents_name_and_no_others) {
+  const kg::op_row& row = *kg::row_named(GetParam());
+  const std::vector<kg::testkit::sample> samples = kg::testkit::samples_of(row);
+  ASSERT_FALSE(samples.empty());
+  for (std::size_t i = 0; i < samples[0].operands.size(); ++i)
+    for (int t = 0; t < kg::dtype_count; ++t) {
+      const dtype type = static_cast<dtype>(t);
+      if (row.operands[i].part != kg::role::value) continue;
+      const std::string refused = refused_with(row, samples[0], i, type);
+      EXPECT_EQ(refused == kgtest::accepted, row.operands[i].types.has(type))
+          << row.operands[i].name << " of " << kg::name_of(type) << ": " << refused;
+    }
+}
+
+TEST_P(every_op, makes_every_dtype_that_it_computes_in_where_an_attribute_says_which) {
+  const kg::op_row& row = *kg::row_named(GetParam());
+  if (row.attr_index("dtype") < 0) return;
+  const kg::dtype_set kernels = kg::kernel_dtypes(kg::backend::simd, kg::find_op(row.name));
+  for (int t = 0; t < kg::dtype_count; ++t) {
+    const dtype type = static_cast<dtype>(t);
+    bool any = false;
+    for (kg::testkit::sample call : kg::testkit::samples_of(row)) {
+      std::erase_if(call.attrs, [](const kg::named_attribute& a) { return a.name == "dtype"; });
+      call.attrs.push_back({"dtype", type});
+      any = any || refused_with(row, call, row.operands.size(), dtype::float32) == kgtest::accepted;
+    }
+    EXPECT_EQ(any, kernels.has(kg::computed_in(type, kernels))) << kg::name_of(type);
+  }
+}
+
+TEST(a_window, whose_extent_no_integer_holds_is_refused) {
+  const kg::tensor x(std::vector<float>{}, kg::shape{1, 4, 1, 0});
+  const kg::tensor filter(std::vector<float>{}, kg::shape{std::int64_t{1} << 57, 1, 0, 1});
+  for (const char* op : {"Conv2D", "FusedConv2D"})
+    EXPECT_THROW(kg::run_kernel(op, {{"x", x}, {"filter", filter}},
+                                {{"pad", "valid"}, {"dilations", std::vector<std::int64_t>{128, 1}}}),
+                 kg::error)
+        << op;
+}
+
+TEST(the_backends, have_kernels_for_the_same_dtypes) {
+  for (int id = 0; id < kg::op_count; ++id)
+    EXPECT_EQ(to_string(kg::kernel_dtypes(kg::backend::simd, id)),
+              to_string(kg::kernel_dtypes(kg::backend::reference, id)))
+        << kg::op_table[static_cast<std::size_t>(id)].name;
+}
+
+}  // namespace

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// All kernels of the family: for every CPU target, and of the backend `reference`.
+#pragma once
+#include "kernels/common/list_of.h"
+#include "kernels/sort/reference_sort.h"
+#include "kernels/sort/sort.h"
+
+namespace kerngrad::kernels {
+
+inline constexpr auto sort_kernel_list = list_of(sort_simd);
+namespace reference {
+inline constexpr auto sort_kernel_list = list_of(sort_reference);
+}
+
+}  // namespace kerngrad::kernels
