@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What watching costs: a typed call while nobody watches, under hooks that do nothing, and under each of the tools.
+// What watching costs: a typed call while no hook is in force, under hooks that do nothing, and under each of the
+// tools.
 #include <optional>
 
 #include "bench/support.h"
@@ -21,7 +22,7 @@ void no_hook(benchmark::State& state, std::int64_t n) {
   for (auto _ : state) add_often(a, b);
 }
 
-// A call that nobody watches, but whose way is that of a watched one: hooks of no kind are in force.
+// A call that no hook sees, but whose path is that of a watched one: hooks of no kind are in force.
 void empty_hooks(benchmark::State& state, std::int64_t n) {
   const kg::tensor a = filled(n), b = filled(n);
   const kg::hook_handle added = kg::add_hooks({});

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """publish.py OBJECT OUT: copies the BMI that the compiler wrote beside OBJECT to OUT, if it says something else.
 
-Ninja then knows the BMI as an output, and an interface that compiles to the same BMI rebuilds nobody.
+Ninja then knows the BMI as an output, and an interface that compiles to the same BMI causes no rebuilds.
 
 Clang 19 hashes a BMI's imports into its signature in the order of their addresses, so that the 20 bytes of the
 signature differ from run to run where nothing else does. Then the old BMI stays, signature and all: importers have

@@ -193,7 +193,7 @@ def check_rooms(names):
 
 
 def check_build_files(names):
-    """Every source is named in the meson.build of its folder, or of one above: a file that nobody compiles rots."""
+    """Every source is named in the meson.build of its folder, or of one above: a file that is never compiled rots."""
     for name in names:
         if not name.endswith('.cc') or name.startswith(('tests/fail/', 'tests/consumer/project/', 'tests/places/')):
             continue

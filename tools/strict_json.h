@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON from files that somebody else wrote.
+// JSON from files of unknown origin.
 #pragma once
 #include <nlohmann/json.hpp>
 
@@ -15,9 +15,9 @@ struct malformed_json : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The value that [first, last) writes down, with objects and lists at most `deepest` inside each other: whoever walks
-/// or prints it recurses no deeper. Throws malformed_json for deeper ones, for an object that has a key twice, where
-/// the last would win without a word, for numbers beyond a double, and for what is no JSON.
+/// The value that [first, last) writes down, with objects and lists at most `deepest` inside each other: code that
+/// walks or prints it recurses no deeper. Throws malformed_json for deeper ones, for an object that has a key twice,
+/// where the last would win without a word, for numbers beyond a double, and for what is no JSON.
 template <class Iterator>
 nlohmann::json parse_strictly(Iterator first, Iterator last, int deepest) {
   using json = nlohmann::json;

@@ -46,7 +46,7 @@ int main(int argc, char** argv) {
     add_copy("cast", "1000000", million);
     cases::add("one_hot", "1024x1000",
                [] { return [y = cases::result(1024 * 1000)] { std::memset(y, 0, 1024 * 1000 * sizeof(float)); }; });
-    cases::add("where", "1000000", [] {  // two operands read and a result written; the condition's bytes left out
+    cases::add("where", "1000000", [] {  // two operands read and a result written; without the condition's bytes
       return [a = cases::floats(0, million), b = cases::floats(1, million), y = cases::result(million)] {
         for (std::size_t i = 0; i + per_block <= million; i += per_block)
           *reinterpret_cast<block*>(y + i) =

@@ -11,5 +11,5 @@ void add_window_cases();
 void add_gradient_cases();
 void add_move_cases();
 
-/// Calls may use two threads while somebody holds this, one afterwards.
+/// Calls may use two threads while this lives, one afterwards.
 std::shared_ptr<void> two_threads();

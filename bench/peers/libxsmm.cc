@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// libxsmm: the small matrix products that it is made for. Row-major products are column-major ones turned round.
+// libxsmm: the small matrix products that it is made for. Row-major products are column-major ones with the operands
+// swapped.
 #include <libxsmm.h>
 
 #include "bench/peers/case.h"

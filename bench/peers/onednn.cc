@@ -94,9 +94,9 @@ void add_matrices() {
       return call{dnnl::softmax_forward(plan), {{DNNL_ARG_SRC, operand(d, 0)}, {DNNL_ARG_DST, target(d)}}};
     });
   add("transpose", "1024x1024", [square] {
-    const auto turned = tensor({cases::side, cases::side}, tag::ba);
-    const dnnl::reorder::primitive_desc plan(cpu(), square, cpu(), turned);
-    return call{dnnl::reorder(plan), {{DNNL_ARG_FROM, operand(square, 0)}, {DNNL_ARG_TO, target(turned)}}};
+    const auto transposed = tensor({cases::side, cases::side}, tag::ba);
+    const dnnl::reorder::primitive_desc plan(cpu(), square, cpu(), transposed);
+    return call{dnnl::reorder(plan), {{DNNL_ARG_FROM, operand(square, 0)}, {DNNL_ARG_TO, target(transposed)}}};
   });
   add("layernorm", "1024x1024", [square] {
     using dnnl::normalization_flags;

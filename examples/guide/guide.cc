@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The four ways to an op of one's own at run time, in the order in which one should try them: a function of ops that
+// The four ways to a user-defined op at run time, in the order in which one should try them: a function of ops that
 // exist, a kernel with its gradient, another gradient for a known op, a function with a gradient of its own.
 #include <algorithm>
 #include <cmath>

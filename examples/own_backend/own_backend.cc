@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A backend of one's own, twice: at run time, with a memory of its own and kernels for a few ops, and at compile time,
+// A user-defined backend, twice: at run time, with a memory of its own and kernels for a few ops, and at compile time,
 // as a type that says which kernels it replaces.
 #include <algorithm>
 #include <atomic>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A module of one's own that adds ops to kerngrad: complete at compile time, and without a change to the library.
+// A user's module that adds ops to kerngrad: complete at compile time, and without a change to the library.
 module;
 #include <algorithm>
 #include <cmath>

@@ -67,7 +67,7 @@ struct job {
   std::fenv_t floating_point;
   std::atomic<std::size_t> next{0};
   std::atomic<std::size_t> helpers{0};
-  bool helped = false;  // somebody else ran a chunk; of the pool's mutex
+  bool helped = false;  // another thread ran a chunk; of the pool's mutex
   job* later = nullptr;
 
   bool open() const { return next.load(std::memory_order_relaxed) < count; }
@@ -135,7 +135,7 @@ pool& pool_here() {
   return *the_pool.load(std::memory_order_acquire);
 }
 
-// A forked process has none of the threads, and a pool that somebody else may have locked: it begins with a new one.
+// A forked process has none of the threads, and a pool that another thread may have locked: it begins with a new one.
 [[maybe_unused]] const int told_system =
     pthread_atfork(nullptr, nullptr, [] { the_pool.store(new (pool_room) pool, std::memory_order_release); });
 

@@ -106,7 +106,7 @@ void read(const std::uint32_t* x, std::size_t n, std::uint32_t* sink) {
     s6 = hn::Xor(s6, hn::Load(d, x + i + 6 * lanes)), s7 = hn::Xor(s7, hn::Load(d, x + i + 7 * lanes));
   }
   const auto low = hn::Xor(hn::Xor(s0, s1), hn::Xor(s2, s3)), high = hn::Xor(hn::Xor(s4, s5), hn::Xor(s6, s7));
-  hn::StoreU(hn::Xor(low, high), d, sink);  // all lanes: of one that nobody wants, the loads would go too
+  hn::StoreU(hn::Xor(low, high), d, sink);  // all lanes: the compiler would drop the loads of an unused one
 }
 
 void write(std::uint32_t* y, std::size_t n, bool stream) { stream ? write_all<true>(y, n) : write_all<false>(y, n); }

@@ -117,7 +117,7 @@ struct exponentials {
     return e;
   }
   template <class D> HWY_INLINE hn::Vec<D> tail(D d, std::size_t i, std::size_t n) const {
-    // Lanes without an element get exp(0), the quick path of Exp, and count as 0.
+    // Lanes without an element get exp(0), the fast path of Exp, and count as 0.
     const auto e = exponential(d, hn::Sub(load_tail(d, x + i, n, shift), hn::Set(d, shift)));
     if constexpr (Keep) store_first(d, e, y + i, n);
     return hn::IfThenElseZero(hn::FirstN(d, n), e);

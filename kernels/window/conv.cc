@@ -74,7 +74,7 @@ void Conv2D(const void* const* in, void* const* out, const void* geometry) {
 }
 
 /// The positions of one axis of the input by their remainder modulo the stride: those of one remainder, `phase` +
-/// q * stride, are a convolution of dy with stride 1. Remainders that no tap reaches are left out.
+/// q * stride, are a convolution of dy with stride 1. Remainders that no tap reaches are skipped.
 struct phase_axes {
   std::vector<std::ptrdiff_t> phases{};
   std::vector<tap_axis> axes{};
@@ -167,7 +167,7 @@ void ScatterInputGradient(const window_geometry& g, const T* dy, const T* w, T* 
 }
 
 /// Conv2DBackpropInput. The input pixels of equal remainder modulo the strides are a convolution of dy with stride 1
-/// and the filter turned round, so that every sum is formed in registers, whatever strides and dilations; gradients
+/// and the filter reversed, so that every sum is formed in registers, whatever strides and dilations; gradients
 /// of few channels are scattered instead. Numerics as for Conv2D with k = filter_h * filter_w * out_c. Reference:
 /// kernels/window/reference_conv.cc.
 template <class T>

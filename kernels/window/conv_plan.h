@@ -50,7 +50,7 @@ struct tap_axis {
   std::ptrdiff_t whole_low() const { return pixels_inside(offset.front()).low; }
   std::ptrdiff_t whole_high() const { return std::max(whole_low(), pixels_inside(offset.back()).high); }
 
-  /// The pixels by the taps that they reach; those that reach none are left out.
+  /// The pixels by the taps that they reach; those that reach none are skipped.
   std::vector<tap_run> runs() const {
     std::vector<tap_run> found;
     std::ptrdiff_t low = taps(), high = taps();

@@ -33,7 +33,7 @@ struct gathered_row {
   std::span<const reach> rows, columns;
 };
 
-/// Gradients of kPixels input pixels from q on; with kCut columns outside the output are left out.
+/// Gradients of kPixels input pixels from q on; with kCut columns outside the output are skipped.
 template <int kPixels, bool kCut, class D, class T = hn::TFromD<D>>
 HWY_INLINE void GatherPixels(D d, const gathered_row<T>& r, std::ptrdiff_t q, std::ptrdiff_t c) {
   const window_geometry& g = r.g;

@@ -50,12 +50,12 @@ void AddUp(const T* from, std::ptrdiff_t count, std::ptrdiff_t multiplier, T* su
   }
 }
 
-/// The gradient for multiplier 1 and stride 1: the convolution of dy with the filter turned round.
+/// The gradient for multiplier 1 and stride 1: the convolution of dy with the filter reversed.
 template <class T>
-void TurnedForward(const window_geometry& forward, const T* dy, const T* w, T* dx) {
+void ReversedForward(const window_geometry& forward, const T* dy, const T* w, T* dx) {
   window_geometry g = forward;
-  scratch<T> turned(product_of(g.filter_h, g.filter_w, g.in_c));
-  T* to = turned.data();
+  scratch<T> reversed(product_of(g.filter_h, g.filter_w, g.in_c));
+  T* to = reversed.data();
   for (std::ptrdiff_t tap = g.filter_h * g.filter_w - 1; tap >= 0; --tap) {
     to = std::copy_n(w + tap * g.in_c, g.in_c, to);
   }
@@ -63,7 +63,7 @@ void TurnedForward(const window_geometry& forward, const T* dy, const T* w, T* d
   std::swap(g.in_w, g.out_w);
   g.pad_top = (g.filter_h - 1) * g.dilation_h - g.pad_top;
   g.pad_left = (g.filter_w - 1) * g.dilation_w - g.pad_left;
-  Forward(g, dy, turned.data(), dx);
+  Forward(g, dy, reversed.data(), dx);
 }
 
 /// The gradient for any stride: every input pixel gathers from the output pixels it reached. Those of equal remainder
@@ -140,7 +140,7 @@ void FilterGradient(const window_geometry& g, const T* x, const T* dy, T* dw) {
 }
 
 /// DepthwiseConv2dNative. Sums in the type itself by fused multiply-add where the target has it, taps row by row,
-/// padding left out; |error| <= k * eps * sum |x * w| with k = filter_h * filter_w.
+/// skipping padding; |error| <= k * eps * sum |x * w| with k = filter_h * filter_w.
 /// Reference: kernels/window/reference_depthwise.cc.
 template <class T>
 void DepthwiseConv2dNative(const void* const* in, void* const* out, const void* geometry) {
@@ -168,11 +168,11 @@ void DepthwiseConv2dNativeBackpropInput(const void* const* in, void* const* out,
   } else if (g.stride_h != 1 || g.stride_w != 1) {
     GatherGradient(g, dy, w, dx);
   } else if (g.in_c == g.out_c) {
-    TurnedForward(g, dy, w, dx);
+    ReversedForward(g, dy, w, dx);
   } else {
     const std::ptrdiff_t multiplier = g.out_c / g.in_c;
     scratch<T> wide(product_of(input_count(g), multiplier));
-    TurnedForward(widened(g), dy, w, wide.data());
+    ReversedForward(widened(g), dy, w, wide.data());
     AddUp(wide.data(), input_count(g), multiplier, dx);
   }
 }

@@ -9,7 +9,7 @@ namespace kerngrad::kernels {
 
 /// Output pixel (oy, ox) sees input row oy*stride_h - pad_top + ky*dilation_h for 0 <= ky < filter_h, columns alike.
 /// Elements outside the image do not exist (pooling) or are zero (convolution); padding at the bottom and right
-/// follows from the sizes, and windows partly or wholly outside are legal. Whoever makes one sees to it that no such
+/// follows from the sizes, and windows partly or wholly outside are legal. The code that makes one ensures that no such
 /// position overflows; how many elements there are to a window says nothing about how many lie inside.
 struct window_geometry {
   std::int64_t batch, in_h, in_w, in_c, out_h, out_w, out_c;

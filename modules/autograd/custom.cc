@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules of one's own that the compiler sees whole: the function and its gradient are template arguments, so counts and
+// Custom rules that the compiler sees whole: the function and its gradient are template arguments, so counts and
 // types that do not fit are compile errors.
 module;
 #include "kernels/common/abi.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients: of functions of tensors, of functions that read variables, and rules of one's own.
+// Gradients: of functions of tensors, of functions that read variables, and custom rules.
 module;
 #include "kernels/common/abi.h"
 export module kerngrad:grad;
@@ -153,7 +153,8 @@ export namespace kerngrad {
 /// The gradient of f with respect to its one operand: `grad(f)(x)`, or `grad(f)(x, dy)` to weight a result that is
 /// no scalar (ones by default, so that the gradient is that of the sum). An operand that f does not depend on has a
 /// gradient of zeros. Throws when f's result is not floating or complex, dy has another shape, or f lets another thread
-/// compute with what is followed. Nests to any order. What this and its kin give is const wherever f may be.
+/// compute with what is followed. Nests to any order. What this and the functions below give is const wherever f may
+/// be.
 template <class F>
 detail::gradient_function<F> grad(F f) {
   return detail::gradient_function<F>(std::move(f));
@@ -206,7 +207,7 @@ class variable {
   std::shared_ptr<detail::variable_state> state_;
 };
 
-/// A variable and its gradient; variables that the value does not depend on are left out.
+/// A variable and its gradient; variables that the value does not depend on are omitted.
 struct variable_gradient {
   variable of;
   tensor grad;
@@ -221,7 +222,7 @@ struct variable_gradients {
 /// f read: all of them, or those listed. Throws when the value depends on none.
 variable_gradients variable_grads(const std::function<tensor()>& f, std::span<const variable> only = {});
 
-// ------------------------------------------------------------------------------------------ rules of one's own
+// ------------------------------------------------------------------------------------------ custom rules
 
 /// What a function with its own rule returns: values, and how gradients of the values become gradients of the
 /// operands, one each; an empty tensor says that an operand has none. The rule may capture whatever it needs.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands on the walk: gradients of functions, variables, rules of one's own.
+// What stands on the walk: gradients of functions, variables, custom rules.
 module;
 #include <algorithm>
 #include <memory>
@@ -158,7 +158,7 @@ variable_gradients variable_grads(const std::function<tensor()>& f, std::span<co
   return out;
 }
 
-// ------------------------------------------------------------------------------------------ rules of one's own
+// ------------------------------------------------------------------------------------------ custom rules
 
 custom_result with_gradient(tensor value, std::function<std::vector<tensor>(const tensor& dy)> gradient) {
   return {{std::move(value)}, [gradient = std::move(gradient)](std::span<const tensor> dy) { return gradient(dy[0]); }};

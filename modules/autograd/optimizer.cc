@@ -12,7 +12,7 @@ import :grad;
 export namespace kerngrad {
 
 /// Changes variables by their gradients. Values that were read before, also by a tape, keep what they were: a step
-/// works in place only where nobody else holds the value. Variables and gradients are float32 or float64.
+/// works in place only where the value has no other owner. Variables and gradients are float32 or float64.
 class optimizer {
  public:
   virtual ~optimizer() = default;
@@ -31,7 +31,7 @@ class optimizer {
   explicit optimizer(int slot_count) : slot_count_(slot_count) {}
   /// Called once a step, before its updates.
   virtual void begin_step() {}
-  /// Writes to value and state, which nobody else holds and whose elements are on the host. What an update of one's own
+  /// Writes to value and state, which have no other owner and whose elements are on the host. What a custom update
   /// throws does not undo the updates before it.
   virtual void update(tensor& value, slots& state, const tensor& grad) const = 0;
 

@@ -22,7 +22,7 @@ T* elements(const tensor& x) {
   return reinterpret_cast<T*>(detail::host_data(tensor_access::buffer(x)));
 }
 
-// Empty where nobody else holds the elements, so that they can be changed in place; else a tensor with the same ones.
+// Empty where the elements have no other owner, so that they can be changed in place; else a tensor with the same ones.
 tensor copy_of_shared(const tensor& x) {
   if (!x.defined() || tensor_access::unique(x)) return {};
   if (x.type() == dtype::float32) return tensor(x.data<float>(), x.dims());
@@ -33,7 +33,7 @@ void replace(tensor& x, tensor by) {
   if (by.defined()) x = std::move(by);
 }
 
-// The value of a variable, taken out, so that it shows whether somebody else holds it; put back whatever happens.
+// The value of a variable, taken out, so that it shows whether it has another owner; put back whatever happens.
 struct borrowed_value {
   const variable& of;
   tensor value = variable_access::take(of);

@@ -70,7 +70,7 @@ template <class... Rules>
 consteval std::tuple<Rules...> family_rules(std::tuple<Rules...> rules) {
   return rules;
 }
-/// The rules of an op from outside the library: its `gradient` member.
+/// The rules of a user-defined op: its `gradient` member.
 template <class... F>
 constexpr rule_parts<F...> gradient_of(operand_rule<F>... of) {
   return {{of...}};

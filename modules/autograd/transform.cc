@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions made of functions, beside grad: products with the Jacobian from both sides, a function that keeps none of
-// its intermediates, and rules of one's own for functions of several tensors, at run time and at compile time.
+// its intermediates, and custom rules for functions of several tensors, at run time and at compile time.
 module;
 #include "kernels/common/abi.h"
 export module kerngrad:transform;
@@ -46,7 +46,7 @@ template <std::size_t N>
 class pullback {
  public:
   explicit pullback(std::shared_ptr<const detail::pullback_state> state) : state_(std::move(state)) {}
-  /// dy has the result's shape and dtype; left out, it is ones. Operands that the result does not depend on have
+  /// dy has the result's shape and dtype; by default it is ones. Operands that the result does not depend on have
   /// gradients of zeros.
   std::array<tensor, N> operator()(const tensor& dy = {}) const {
     std::vector<tensor> all = detail::pull(*state_, dy);
@@ -160,7 +160,7 @@ class jacobian_product {
 /// The Jacobian-vector product: the value of f at x and its derivative in the direction v, which has the shape and
 /// dtype of x. It is the gradient, with respect to dy, of the vector-Jacobian product, which is linear in dy (the
 /// transpose of a transpose; Griewank and Walther, "Evaluating Derivatives", 2008), so it needs no rules of its own and
-/// holds for rules of one's own that are written in ops. For a holomorphic f of complex tensors it is f'(x) v. A
+/// holds for custom rules that are written in ops. For a holomorphic f of complex tensors it is f'(x) v. A
 /// result that depends on no operand has a tangent of zeros. Throws when the result is neither floating nor complex,
 /// and for a direction given for an operand of integers. Nests with all other transforms.
 template <class F>
@@ -193,7 +193,7 @@ auto checkpoint(F f) {
   };
 }
 
-// ------------------------------------------------------------------------------------------ rules of one's own
+// ------------------------------------------------------------------------------------------ custom rules
 
 /// custom_result for a number of values that is known to the compiler.
 template <std::size_t N>

@@ -276,7 +276,7 @@ tensor run_checkpointed(const list_function& f, std::span<const tensor> xs) {
   return y;
 }
 
-// ------------------------------------------------------------------------------------------ rules of one's own
+// ------------------------------------------------------------------------------------------ custom rules
 
 void refuse_values(int got, int wanted) {
   fail("custom_grad", "a function with " + std::to_string(got) + " values", std::to_string(wanted),

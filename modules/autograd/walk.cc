@@ -78,7 +78,7 @@ void leave(const tape& t, tensor& x);
 /// A handle of x that gradients can be asked for. If an outer gradient follows x, it goes on through this one.
 tensor leaf(tape& t, const tensor& x);
 
-/// a + g; in a's own memory when nobody else sees it and nothing is recorded.
+/// a + g; in a's own memory when it has no other owner and nothing is recorded.
 void add_to(tensor& a, const tensor& g, bool recorded);
 /// The same for an a that may be empty so far.
 inline void accumulate(tensor& a, tensor g, bool recorded) {
@@ -99,7 +99,7 @@ inline constexpr std::uint32_t any_dims = none - 1;
 /// The walk: gradients by value id, filled in from the back.
 class walk {
  public:
-  /// `last` when nobody will walk here again: what a node saved can go.
+  /// `last` when there will be no other walk here: what a node saved can go.
   walk(tape& t, const tape_range& range, bool last);
 
   inline bool knows(std::uint32_t value) const { return value >= base_ && value - base_ < grads_.size(); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Axes as arguments of the typed names. A number of any other kind than integers converts to int in C++, and would mean
-// some axis that nobody asked for: it does not compile.
+// an unintended axis: it does not compile.
 module;
 #include "kernels/common/abi.h"
 export module kerngrad:axes;

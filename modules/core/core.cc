@@ -314,7 +314,7 @@ class attr_value {
   template <class T>
     requires std::is_floating_point_v<T>
   constexpr attr_value(T value) : kind_(attr_kind::number), number_(static_cast<double>(value)) {}
-  /// Throws for a number that is no dtype, so that whoever is given an attribute may look the dtype up.
+  /// Throws for a number that is no dtype, so that code that is given an attribute may look the dtype up.
   constexpr attr_value(dtype value) : kind_(attr_kind::dtype), integer_(static_cast<std::int64_t>(value)) {
     if (!is_dtype(value)) detail::fail_with("attribute", "dtype #", {integer_}, "one of those of kg::dtype");
   }

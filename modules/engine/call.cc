@@ -214,7 +214,7 @@ inline constexpr bool list_is_last = [] {
 
 export namespace kerngrad {
 
-/// A known op as a type, beside which an op from outside the library is its own type (modules/registry/own.cc).
+/// A known op as a type, beside which a user-defined op is its own type (modules/registry/own.cc).
 template <fixed_string Name>
   requires known_op<Name>
 struct known {
@@ -237,7 +237,7 @@ concept has_these_attributes = detail::mistake_of<Op, Args...> != detail::attr_m
 template <class Op, class... Args>
 concept takes_these_kinds = detail::mistake_of<Op, Args...> != detail::attr_mistake::kind ||
                             found_as_given<the_attributes_are<detail::attr_text_of<Op>()>>;
-/// None that the row requires is left out.
+/// None that the row requires is missing.
 template <class Op, class... Args>
 concept has_all_required = detail::mistake_of<Op, Args...> != detail::attr_mistake::missing ||
                            found_as_given<the_attributes_are<detail::attr_text_of<Op>()>>;
@@ -282,7 +282,7 @@ inline call_result<Op> results_of_call(const op_entry& op, std::span<const tenso
   }
 }
 
-// A typed call of an op, whoever brought it.
+// A typed call of an op, built-in or user-defined.
 template <class Op, class... Args>
 inline call_result<Op> invoke(const op_entry& op, const Args&... args) {
   static_assert(check_attributes<Op, Args...>());

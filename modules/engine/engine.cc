@@ -33,10 +33,10 @@ std::string active_simd_target();
 // What the typed door compiles to. `attrs` are in the order of the row, absent where they were not given.
 namespace kerngrad::detail {
 
-// `dying` has a bit for each operand that ends with the call: the result may take the memory of one that nobody else
-// holds.
-tensor run_unary(const op_entry& op, const tensor& x, unsigned dying = 0);
-tensor run_binary(const op_entry& op, const tensor& a, const tensor& b, unsigned dying = 0);
+// `donated` has a bit for each operand that ends with the call: the result may take the memory of one that has no other
+// owner.
+tensor run_unary(const op_entry& op, const tensor& x, unsigned donated = 0);
+tensor run_binary(const op_entry& op, const tensor& a, const tensor& b, unsigned donated = 0);
 tensor run_one(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs);
 tensor_list run_list(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs);
 /// All results of an op, as many as its row names.
@@ -74,18 +74,18 @@ tensor number_like(std::string_view who, const plain_number& n, const tensor& li
 
 // A small floating tensor and a number, without a tensor for the number; an empty handle when more is to be done.
 enum class number_is { right, left };
-tensor run_with_number(const op_entry& op, const tensor& x, double value, number_is side, unsigned dying);
+tensor run_with_number(const op_entry& op, const tensor& x, double value, number_is side, unsigned donated);
 // Any tensor and a number.
 tensor run_beside(const op_entry& op, const tensor& x, const plain_number& n, number_is side);
 
 template <class T>
-tensor run_with(const op_entry& op, const tensor& x, T value, unsigned dying = 0) {
-  tensor y = run_with_number(op, x, static_cast<double>(value), number_is::right, dying);
+tensor run_with(const op_entry& op, const tensor& x, T value, unsigned donated = 0) {
+  tensor y = run_with_number(op, x, static_cast<double>(value), number_is::right, donated);
   return y.defined() ? std::move(y) : run_beside(op, x, number_of(value), number_is::right);
 }
 template <class T>
-tensor run_with(const op_entry& op, T value, const tensor& x, unsigned dying = 0) {
-  tensor y = run_with_number(op, x, static_cast<double>(value), number_is::left, dying);
+tensor run_with(const op_entry& op, T value, const tensor& x, unsigned donated = 0) {
+  tensor y = run_with_number(op, x, static_cast<double>(value), number_is::left, donated);
   return y.defined() ? std::move(y) : run_beside(op, x, number_of(value), number_is::left);
 }
 

@@ -106,8 +106,8 @@ bool launched_there(const live_backend& on, const registered_kernel* instead, co
   return true;
 }
 
-// The slow way: a backend of one's own, somebody who watches, elements outside the host's memory, no kernel.
-tensor_list launched_slowly(const op_entry& op, const running& run, const registered_kernel* instead) {
+// The slow path: a user-defined backend, a hook in force, elements outside the host's memory, no kernel.
+tensor_list launched_on_slow_path(const op_entry& op, const running& run, const registered_kernel* instead) {
   const dtype compute = run.call.compute;
   const std::shared_ptr<const live_backend> on = backend_here();
   tensor_list out;
@@ -132,10 +132,10 @@ tensor_list launched(const op_entry& op, const running& run, const registered_ke
     out.push_back(tensor_access::adopt(share(tensor_access::buffer(*run.in[0]), call.out[0].dims)));
     return out;
   }
-  const int table = instead ? -1 : quick();
+  const int table = instead ? -1 : fast_table();
   if (table >= 0 && op.kernel(table, call.compute).exists())
     return launched_on(op, op.kernel(table, call.compute), static_cast<backend>(table), op.built_in, run);
-  return launched_slowly(op, run, instead);
+  return launched_on_slow_path(op, run, instead);
 }
 
 void record_all(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs,
@@ -247,39 +247,40 @@ tensor run_one(const op_entry& op, std::span<const tensor* const> in, std::span<
 
 namespace {
 
-// Whether the result of an elementwise op may be written over x: its elements are of the result's dtype and nobody else
-// holds them. Kernels from outside are not asked to bear that.
+// Whether the result of an elementwise op may be written over x: its elements are of the result's dtype and have
+// no other owner. User-defined kernels are not asked to support that.
 bool may_overwrite(const op_entry& op, const tensor& x, dtype made) {
   return op.built_in && tensor_access::buffer(x)->type == made && tensor_access::unique(x);
 }
 
 // The memory of the operand that gives it up, if there is one.
-[[gnu::noinline]] tensor lent(const op_entry& op, dtype made, const tensor& a, const tensor& b, unsigned dying) {
-  const tensor* from = dying & 1 && may_overwrite(op, a, made)   ? &a
-                       : dying & 2 && may_overwrite(op, b, made) ? &b
-                                                                 : nullptr;
+[[gnu::noinline]] tensor in_donated_memory(const op_entry& op, dtype made, const tensor& a, const tensor& b,
+                                           unsigned donated) {
+  const tensor* from = donated & 1 && may_overwrite(op, a, made)   ? &a
+                       : donated & 2 && may_overwrite(op, b, made) ? &b
+                                                                   : nullptr;
   if (!from) return {};
-  // Taken out of its handle, which may live on to the end of an expression; whoever says that it dies may change it.
+  // Taken out of its handle, which may live on to the end of an expression; the caller donated it, so it may change.
   tensor y = std::move(const_cast<tensor&>(*from));
   tensor_access::place(y) = {};
   return y;
 }
 
 // The result of an elementwise op. While a gradient is recorded, rules may want the operands: they stay what they are.
-inline tensor result_for(const op_entry& op, dtype made, const tensor& a, const tensor& b, unsigned dying) {
-  if (dying && !recording_now())
-    if (tensor y = lent(op, made, a, b, dying); y.defined()) return y;
+inline tensor result_for(const op_entry& op, dtype made, const tensor& a, const tensor& b, unsigned donated) {
+  if (donated && !recording_now())
+    if (tensor y = in_donated_memory(op, made, a, b, donated); y.defined()) return y;
   return tensor_access::adopt(allocate(made, tensor_access::buffer(a)->dims));
 }
 
 }  // namespace
 
-tensor run_unary(const op_entry& op, const tensor& x, unsigned dying) {
+tensor run_unary(const op_entry& op, const tensor& x, unsigned donated) {
   const op_row& row = *op.row;
-  const int table = quick();
+  const int table = fast_table();
   const buffer* b = tensor_access::buffer(x);
   if (b && table >= 0 && op.flat[static_cast<std::size_t>(table)].has(b->type)) {
-    tensor y = result_for(op, result_of(b->type, row.types.after), x, x, dying);
+    tensor y = result_for(op, result_of(b->type, row.types.after), x, x, donated);
     const buffer* to = tensor_access::buffer(y);
     run_flat1(op.kernel(table, b->type), op.id >= 0 ? row.cost : never_split, b->data, b->type, to->data, to->type,
               b->dims.size());
@@ -290,13 +291,13 @@ tensor run_unary(const op_entry& op, const tensor& x, unsigned dying) {
   return run_one(op, in, {});
 }
 
-tensor run_binary(const op_entry& op, const tensor& a, const tensor& b, unsigned dying) {
+tensor run_binary(const op_entry& op, const tensor& a, const tensor& b, unsigned donated) {
   const op_row& row = *op.row;
-  const int table = quick();
+  const int table = fast_table();
   const buffer *p = tensor_access::buffer(a), *q = tensor_access::buffer(b);
   if (p && q && table >= 0 && p->type == q->type && op.flat[static_cast<std::size_t>(table)].has(p->type) &&
       p->dims == q->dims) {
-    tensor y = result_for(op, result_of(p->type, row.types.after), a, b, dying);
+    tensor y = result_for(op, result_of(p->type, row.types.after), a, b, donated);
     const buffer* to = tensor_access::buffer(y);
     run_flat2(op.kernel(table, p->type), op.id >= 0 ? row.cost : never_split, p->data, q->data, p->type, to->data,
               to->type, p->dims.size());
@@ -307,15 +308,15 @@ tensor run_binary(const op_entry& op, const tensor& a, const tensor& b, unsigned
   return run_one(op, in, {});
 }
 
-tensor run_with_number(const op_entry& op, const tensor& x, double value, number_is side, unsigned dying) {
+tensor run_with_number(const op_entry& op, const tensor& x, double value, number_is side, unsigned donated) {
   constexpr std::int64_t most = 1 << 15;  // beyond, the ordinary way costs nothing to speak of and may share the work
-  const int table = quick();
+  const int table = fast_table();
   const buffer* b = tensor_access::buffer(x);
   if (!b || table < 0 || b->dims.size() > most || b->dims.size() == 0 || concerns_a_tape(x)) return {};
   if (!wide_floats.has(b->type) || !op.flat[static_cast<std::size_t>(table)].has(b->type)) return {};
   const kernel_slot& slot = op.kernel(table, b->type);
   if (!slot.run || slot.direct) return {};
-  tensor y = result_for(op, result_of(b->type, op.row->types.after), x, x, dying);
+  tensor y = result_for(op, result_of(b->type, op.row->types.after), x, x, donated);
   const float single = static_cast<float>(value);
   const void* number = b->type == dtype::float32 ? static_cast<const void*>(&single) : &value;
   kernels::broadcast_geometry g;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The entry: all that the engine needs of one op, whoever brought it. Known ops have theirs in a table; an op from
-// outside the library builds one of its own, of the same parts, and is run, recorded and differentiated like them.
+// The entry: all that the engine needs of one op, built-in or user-defined. Known ops have theirs in a table; an op
+// from outside the library builds one of its own, of the same parts, and is run, recorded and differentiated like them.
 module;
 #include "kernels/common/abi.h"
 export module kerngrad:entry;
@@ -56,9 +56,9 @@ struct op_gradient {
 struct op_entry {
   const op_row* row = nullptr;
   launch_fn launch = nullptr;                               // the row's launcher
-  int id = -1;                                              // place in op_table; -1 for an op from outside
+  int id = -1;                                              // place in op_table; -1 for a user-defined op
   std::array<const kernel_slot*, backend_count> kernels{};  // by dtype, per built-in backend
-  const op_gradient* gradient = nullptr;                    // of an op from outside; null: none, or see gradient_of
+  const op_gradient* gradient = nullptr;                    // of a user-defined op; null: none, or see gradient_of
   std::array<dtype_set, backend_count> plain_cpp{};         // of `kernels`: those that are no SIMD code
   std::array<dtype_set, backend_count> flat{};  // of `kernels`: those that take operands as they are, array by array
   dtype_set plain{};                            // operands that all are of one of these need no check and no promotion
@@ -118,7 +118,7 @@ consteval const op_entry& known_entry() {
 }
 #pragma clang diagnostic pop
 
-/// All of them, by id: for look-ups by name, because who refers to this table carries every kernel.
+/// All of them, by id: for look-ups by name, because a program that refers to this table carries every kernel.
 extern const std::array<const op_entry*, static_cast<std::size_t>(op_count)> known_entries;
 /// The rules of the known ops, by id; null: none. They call most ops: only what opens a recording, or tells whether an
 /// op has a rule, refers to them.

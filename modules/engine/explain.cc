@@ -33,7 +33,7 @@ std::string_view name_of(kernel_origin origin);
 enum class gradient_origin : std::uint8_t {
   none,
   rule,        ///< the known op's rule in grads/
-  own_rule,    ///< the rule of an op that register_op brought
+  own_rule,    ///< the rule of an op registered with register_op
   rule_scope,  ///< a rule_scope of this thread
   registered,  ///< register_gradient
 };

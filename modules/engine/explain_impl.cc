@@ -443,7 +443,7 @@ explanation explain(std::string_view op, std::initializer_list<operand_ref> oper
 
 explanation explain(std::string_view op, std::span<const operand_signature> operands,
                     std::span<const attribute_ref> attrs) {
-  // Views of nothing: they have the shapes, and nobody reads elements of theirs.
+  // Views of nothing: they have the shapes, and their elements are never read.
   std::vector<std::vector<tensor>> lists;
   std::vector<operand_ref> refs;
   for (const operand_signature& o : operands) {

@@ -33,7 +33,7 @@ std::string at_text(const std::string& where) { return where.empty() ? "" : " at
 std::string heading_text(const explanation& told) {
   std::string text = told.op;
   if (told.group)
-    text += " (" + std::string(told.known ? "known op" : "op from outside") + ", family " +
+    text += " (" + std::string(told.known ? "known op" : "user-defined op") + ", family " +
             std::string(name_of(*told.group)) + ")";
   else if (told.found) text += " (registered kernel)";
   else text += ": no op and no kernel has this name";
@@ -65,7 +65,7 @@ std::string attributes_text(const explanation& told) {
   for (const explained_attribute& a : told.attributes) {
     text += "  " + a.name;
     if (a.value.given()) text += " = " + to_string(a.value) + (a.given ? "" : " (default)");
-    else text += a.required ? " (required)" : " (left out)";
+    else text += a.required ? " (required)" : " (omitted)";
     text += std::string(", ") + std::string(name_of(a.kind)) + (a.doc.empty() ? "" : ": " + a.doc) + "\n";
   }
   return text.empty() ? text : "attributes\n" + text;

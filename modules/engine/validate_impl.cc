@@ -183,7 +183,7 @@ dtype computed_here(const op_entry& op, dtype common, const registered_kernel* i
   const convention called = op.row->convention;
   if (!halves.has(common) || called == convention::cast || called == convention::copy) return common;
   if (instead && instead->config.dtypes.has(common)) return common;
-  if (const int table = quick(); table >= 0) return op.kernel(table, common).exists() ? common : dtype::float32;
+  if (const int table = fast_table(); table >= 0) return op.kernel(table, common).exists() ? common : dtype::float32;
   const std::shared_ptr<const live_backend> on = backend_here();
   if (on->slot(op, common)) return common;
   const kernel_ptr registered = on->table < 0 ? registered_for(op.row->name, on->name) : nullptr;

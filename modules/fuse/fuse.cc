@@ -31,8 +31,8 @@ struct fused_parts {
 
 /// Runs a fused function on tensors; records it as one step of the tape.
 tensor run_fused(const fused_parts& parts, std::span<const tensor* const> in);
-/// Value and gradients in one pass; `of` says of which operand each is. False: nothing was done, somebody records,
-/// watches, or dtypes differ.
+/// Value and gradients in one pass; `of` says of which operand each is. False: nothing was done, a recording or
+/// hook is in force, or dtypes differ.
 bool run_fused_with_gradients(const fused_program& program, std::span<const tensor* const> in,
                               std::span<const std::size_t> of, tensor& value, std::span<tensor> grads);
 
@@ -113,7 +113,7 @@ tensor as_operand(const T& x, const tensor& like) {
 
 export namespace kerngrad {
 
-/// An op from outside the library in an expression that is being read.
+/// A user-defined op in an expression that is being read.
 template <class Op, class... Args>
   requires(symbolic<Args> || ...)
 constexpr symbol call(const Args&... args) {
@@ -215,7 +215,7 @@ class fused {
                     "rule, as its row says");
       constexpr const auto& of = detail::wanted_operands<count, Of...>;
       const tensor* const in[] = {&xs...};
-      if constexpr (both::whole.has_gradient && (!both::whole.tail.op || detail::adds_up(both::whole.tail))) {
+      if constexpr (both::whole.has_gradient && (!both::whole.tail.op || detail::is_sum_or_mean(both::whole.tail))) {
         value_and_gradients<of.size()> out;
         if (detail::run_fused_with_gradients(both::program, in, of, out.value, out.grads)) return out;
       }

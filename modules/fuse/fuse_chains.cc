@@ -65,7 +65,7 @@ struct found_head {
   int length = 0;
 };
 
-/// Recognises heads. What lies inside one is read by nobody else.
+/// Recognises heads. What lies inside one is read by no other step.
 class head_finder {
  public:
   constexpr head_finder(const std::vector<fused_step>& steps, const std::vector<int>& uses)
@@ -185,13 +185,13 @@ class chain_finder {
   static constexpr chain_steps with_first(kernels::chain_step first, const chain_steps& rest) {
     return {first, rest[0], rest[1]};
   }
-  // Nobody but the chain reads the first `count`.
+  // Only the chain reads the first `count`.
   constexpr bool alone(const inner_steps& inside, int count) const {
     for (int i = 0; i < count; ++i)
       if (uses_[static_cast<std::size_t>(inside[static_cast<std::size_t>(i)])] != 1) return false;
     return true;
   }
-  // Nobody reads the first `count` before the chain ends, and it does not take them for operands.
+  // No step reads the first `count` before the chain ends, and it does not take them for operands.
   constexpr bool can_keep(const inner_steps& inside, int count, const chain_operands& in) const {
     const auto is_inside = [&](int step) {
       bool found = step == end_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of fused functions: in blocks where they can be, step by step where somebody looks at every op, and on the
-// tape as one node whose rule is the program of the derivative.
+// Calls of fused functions: in blocks where they can be, step by step where a hook or a recording needs every op, and
+// on the tape as one node whose rule is the program of the derivative.
 module;
 #include <memory>
 #include <vector>
@@ -28,7 +28,7 @@ class single_steps {
       else if (s.kind == step_kind::op) values_[i] = run(s);
     }
   }
-  /// What a step gives; a number becomes a tensor when somebody reads it as one.
+  /// What a step gives; a number becomes a tensor when it is read as one.
   const tensor& value(std::int16_t i) {
     tensor& x = values_[static_cast<std::size_t>(i)];
     const fused_step& s = p_.steps[static_cast<std::size_t>(i)];
@@ -180,7 +180,7 @@ tensor run_fused(const fused_parts& parts, std::span<const tensor* const> in) {
   tensor y;
   const bool records = tracked(in);
   // A replaced rule of the reduction itself is followed: then it is a call of its own.
-  const bool folds = on_simd() && (!records || (parts.gradient && adds_up(tail) && !has_another_rule(*tail.op)));
+  const bool folds = on_simd() && (!records || (parts.gradient && is_sum_or_mean(tail) && !has_another_rule(*tail.op)));
   if (folds && run_folded(*parts.value, in, y, {})) {
     if (records) record_fused(parts, in, y, tail);
     else lose(in, {&y, 1});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One call of a fused program, known inside the library only: the program's steps with dtypes, kernels and places of
-// the operands at hand, and the walk over the blocks.
+// the call's operands, and the walk over the blocks.
 module;
 #include "kernels/common/abi.h"
 #include "kernels/fuse/chain.h"
@@ -80,7 +80,7 @@ struct strided_leaf {
 };
 
 /// The elements of one block: `n` from `offset`, `rows` of the walk's axis; where the operands that are broadcast have
-/// theirs, and the buffers of who computes it.
+/// theirs, and the buffers of the thread that computes it.
 struct block_range {
   std::int64_t offset = 0, rows = 0, n = 0;
   const std::byte* const* strided = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fused programs: what the compiler makes of an expression, of its derivative, and of both at once. Steps that no
-// result needs are left out, and the values in between get as few buffers as are alive at once.
+// result needs are dropped, and the values in between get as few buffers as are alive at once.
 module;
 #include "kernels/common/abi.h"
 export module kerngrad:fuse_program;
@@ -26,7 +26,7 @@ struct fused_tail {
 };
 
 /// Whether the reduction hands every element the same of its gradient, the element's value aside.
-constexpr bool adds_up(const fused_tail& tail) {
+constexpr bool is_sum_or_mean(const fused_tail& tail) {
   return tail.op == &known_entry<op_id<"Sum">>() || tail.op == &known_entry<op_id<"Mean">>();
 }
 
@@ -61,7 +61,7 @@ struct fused_program {
 enum class fused_kind { value, gradient, value_and_gradient };
 
 /// A program under construction.
-struct drawn_program {
+struct program_builder {
   std::vector<fused_step> steps;
   std::vector<step_chain> chains;
   std::vector<int> results;
@@ -84,7 +84,7 @@ constexpr symbol last_step(const reduced_symbol& y, fused_tail& tail) {
   return y.of;
 }
 
-/// Products with ones are their other operand: what the gradient of a result that nobody weighs begins with.
+/// Products with ones are their other operand: what the gradient of a result without a weight begins with.
 constexpr void drop_ones(std::vector<fused_step>& steps, std::vector<int>& results) {
   std::vector<std::int16_t> stands_for = repeated<std::int16_t>(steps.size(), -1);
   const auto one = [&](std::int16_t i) {
@@ -103,8 +103,8 @@ constexpr void drop_ones(std::vector<fused_step>& steps, std::vector<int>& resul
     if (r >= 0) r = stands_for[static_cast<std::size_t>(r)];
 }
 
-/// Leaves out the steps that no result needs.
-constexpr void drop_unused(drawn_program& p) {
+/// Drops the steps that no result needs.
+constexpr void drop_unused(program_builder& p) {
   step_marks used = repeated<char>(p.steps.size(), 0);
   used[static_cast<std::size_t>(p.frame)] = true;
   for (int r : p.results)
@@ -129,7 +129,7 @@ constexpr void drop_unused(drawn_program& p) {
 
 /// Gives every op that is no result a buffer, which is free again after the last step that reads it; and every result
 /// as well, if it may turn out that only others want it.
-constexpr void give_buffers(drawn_program& p, bool of_results) {
+constexpr void assign_buffers(program_builder& p, bool of_results) {
   std::vector<std::size_t> last = repeated<std::size_t>(p.steps.size(), 0);
   step_marks is_result = repeated<char>(p.steps.size(), 0);
   for (std::size_t i = 0; i < p.steps.size(); ++i)
@@ -140,12 +140,12 @@ constexpr void give_buffers(drawn_program& p, bool of_results) {
       if (k >= 0 && last[static_cast<std::size_t>(k)] < i) last[static_cast<std::size_t>(k)] = i;
   for (int r : p.results)
     if (r >= 0) is_result[static_cast<std::size_t>(r)] = true;
-  // What nobody reads is written at least, where its chain ends.
+  // A value without a reader is written at least, where its chain ends.
   for (std::size_t i = 0; i < p.steps.size(); ++i) {
     const std::size_t written = p.chains[i].within >= 0 ? static_cast<std::size_t>(p.chains[i].within) : i;
     if (last[i] <= written) last[i] = written + 1;
   }
-  // A Cast to the dtype that its operand has is that operand: who reads the one reads the other.
+  // A Cast to the dtype that its operand has is that operand: a step that reads the one reads the other.
   for (std::size_t i = p.steps.size(); i-- > 0;) {
     if (p.steps[i].kind != step_kind::op || p.steps[i].row->convention != convention::cast) continue;
     std::size_t& read = last[static_cast<std::size_t>(p.steps[i].in[0])];
@@ -172,11 +172,11 @@ constexpr void give_buffers(drawn_program& p, bool of_results) {
 }
 
 /// The program of an expression; with gradients, of the operands in `of`, and of all when that is empty. A gradient
-/// begins with operand N, or with ones where the value is a sum or nobody adds it up: then there is no such operand.
+/// begins with operand N, or with ones where the value is a sum or is not reduced: then there is no such operand.
 template <class F, std::size_t N>
-constexpr drawn_program draw(fused_kind what, std::span<const std::size_t> of) {
+constexpr program_builder build_program(fused_kind what, std::span<const std::size_t> of) {
   step_list list;
-  drawn_program p;
+  program_builder p;
   const symbol root = last_step(read_expression<F>(list, std::make_index_sequence<N>{}), p.tail);
   p.frame = root.at;
   if (what != fused_kind::gradient) p.results.push_back(root.at);
@@ -196,12 +196,12 @@ constexpr drawn_program draw(fused_kind what, std::span<const std::size_t> of) {
   p.steps = list.steps;
   drop_unused(p);
   p.chains = find_chains(p.steps, p.results);
-  give_buffers(p, what == fused_kind::gradient);
+  assign_buffers(p, what == fused_kind::gradient);
   return p;
 }
 
 /// The steps for operands of one shape and one floating dtype; empty when that does not settle every step's dtype.
-constexpr std::vector<uniform_step> uniform_steps(const drawn_program& p) {
+constexpr std::vector<uniform_step> uniform_steps(const program_builder& p) {
   std::vector<uniform_step> all;
   const auto truths = [&](std::int16_t k) { return all[static_cast<std::size_t>(k)].gives_truths; };
   for (const fused_step& step : p.steps) {
@@ -240,12 +240,12 @@ constexpr std::vector<uniform_step> uniform_steps(const drawn_program& p) {
   return all;
 }
 
-/// A program in the memory of the program that uses it; `Of` as in `draw`.
+/// A program in the memory of the program that uses it; `Of` as in `build_program`.
 template <class F, std::size_t N, fused_kind What, std::size_t... Of>
 struct program_of {
   static constexpr std::array<std::size_t, sizeof...(Of)> of{Of...};
   static constexpr std::array<std::size_t, 2> sizes = [] {
-    const drawn_program p = draw<F, N>(What, of);
+    const program_builder p = build_program<F, N>(What, of);
     return std::array{p.steps.size(), p.results.size()};
   }();
   static_assert(sizes[0] < 1000, "[fuse] an expression of a thousand steps: split it");
@@ -262,7 +262,7 @@ struct program_of {
     bool has_gradient = false;
   };
   static constexpr parts whole = [] {
-    const drawn_program p = draw<F, N>(What, of);
+    const program_builder p = build_program<F, N>(What, of);
     parts all{
         .frame = p.frame, .buffers = p.buffers, .singles = p.singles, .tail = p.tail, .has_gradient = p.has_gradient};
     for (std::size_t i = 0; i < sizes[0]; ++i) all.steps[i] = p.steps[i], all.chains[i] = p.chains[i];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradient rules on symbols: the rules of grads/ (and those of ops from outside the library) are called with a context
+// Gradient rules on symbols: the rules of grads/ (and those of user-defined ops) are called with a context
 // whose values are symbols, and leave the steps of the derivative in the list that the expression is in.
 module;
 #include "kernels/common/abi.h"
@@ -23,8 +23,8 @@ struct rule_site {
   int at = -1;
 };
 
-/// The context `c` of a rule (modules/autograd/rule.cc) on symbols. What an operand was broadcast over is added up
-/// once, at the end of the derivative, by who runs it; until then every gradient has the shape of the result.
+/// The context `c` of a rule (modules/autograd/rule.cc) on symbols. What an operand was broadcast over is added up once, at the
+/// end of the derivative, by its caller; until then every gradient has the shape of the result.
 template <const op_row& Row>
 class symbolic_context {
  public:

@@ -27,12 +27,12 @@ inline constexpr std::int64_t block_elements = 1024;
 /// Elements of a chunk, for several threads: as many as are worth a thread's while for the cheapest program; and the
 /// least number of chunks that are.
 inline constexpr std::int64_t chunk_elements_of_program = 16 * block_elements, least_chunks = 4;
-/// Whether several threads may run the blocks of a program. Ops from outside the library are not asked to.
+/// Whether several threads may run the blocks of a program. User-defined ops are not asked to.
 bool may_split(const fused_program& program);
 /// Elements that a reduction at the end folds at a time: those that kernels/reduce/reduce-inl.h folds without a tree.
 inline constexpr std::int64_t stretch_elements = 4096;
 /// Bytes of the buffers of a block's steps, and with what follows them: the seeds of a block and the values of a
-/// stretch. They are on the stack of who computes it.
+/// stretch. They are on the stack of the thread that computes it.
 inline constexpr std::size_t block_bytes = 65536;
 inline constexpr std::size_t scratch_bytes = block_bytes + (block_elements + stretch_elements) * sizeof(double);
 
@@ -44,7 +44,8 @@ struct lane {
   double number = 0;
 };
 
-/// The elements of one block, where they are in a stretch that is folded, and the buffers of who computes it.
+/// The elements of one block, where they are in a stretch that is folded, and the buffers of the thread that computes
+/// it.
 struct block_part {
   std::int64_t offset, n, within;
   std::byte* scratch;

@@ -36,7 +36,7 @@ struct fused_step {
   std::array<std::int16_t, 3> in{-1, -1, -1};
   const op_entry* op = nullptr;
   const op_row* row = nullptr;               // what op->row points to, readable by the compiler
-  const symbolic_gradient* rules = nullptr;  // of an op from outside the library; known ops have theirs in a table
+  const symbolic_gradient* rules = nullptr;  // of a user-defined op; known ops have theirs in a table
   std::array<double, 2> numbers{};           // attributes, or the value of a literal or constant
   plain_number number{};                     // a literal as it was written
 };
@@ -292,7 +292,7 @@ constexpr symbol cast(X x, dtype to) {
   return call<"Cast">(x, attr<"dtype">(to));
 }
 
-/// The dtype of an operand as a rule sees it, which nobody knows yet: derivatives are fused for one floating dtype
+/// The dtype of an operand as a rule sees it, which is not known yet: derivatives are fused for one floating dtype
 /// only.
 struct symbolic_type {};
 template <symbolic X>

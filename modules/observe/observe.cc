@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Watching kernels run: hooks for profilers, tracers and checkers. While nobody watches, a call pays nothing for it:
-// the flag shares a word with the choice of the backend, which is read anyway.
+// Watching kernels run: hooks for profilers, tracers and checkers. While no hook is in force, a call pays nothing for
+// it: the flag shares a word with the choice of the backend, which is read anyway.
 module;
 #include "kernels/common/abi.h"
 export module kerngrad:observe;
@@ -32,7 +32,7 @@ struct fallback_event {
   dtype compute = dtype::float32;
 };
 
-/// What to call; empty functions are left out. They run on the thread of the call. `begin` and `end` may throw: the
+/// What to call; empty functions are skipped. They run on the thread of the call. `begin` and `end` may throw: the
 /// call then ends with that exception, its result is dropped, and nothing is recorded. Kernels that a hook runs are not
 /// watched. `allocate` must not throw and must not make tensors.
 struct hooks {

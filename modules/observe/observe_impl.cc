@@ -57,7 +57,7 @@ union never_destroyed {
 };
 constinit never_destroyed watchers;
 
-bool nobody_watches() {
+bool no_hooks_in_force() {
   const library_lock lock(lock_of::watchers);
   return !watchers.chain.first;
 }
@@ -94,7 +94,7 @@ struct inside_hook {
   inside_hook& operator=(const inside_hook&) = delete;
 };
 
-// Calls one kind of hook of everyone who watches this thread.
+// Calls one kind of hook, all of those that watch this thread.
 template <class Event>
 void tell(std::function<void(const Event&)> hooks::* which, const Event& event) {
   const inside_hook quiet;
@@ -112,7 +112,7 @@ std::int64_t now_ns() {
   return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
 
-bool watched_here() { return inside == 0 && !nobody_watches(); }
+bool watched_here() { return inside == 0 && !no_hooks_in_force(); }
 
 watch_run::watch_run(std::string_view op, const live_backend& on, dtype compute, std::span<const tensor* const> in)
     : on_(watched_here()) {
@@ -164,7 +164,7 @@ hook_handle add_hooks(hooks wanted) {
     *watchers.chain.end() = added;
   }
   if (added->wanted.allocate) ++allocation_watchers;
-  leave_quick_way();
+  leave_fast_path();
   hook_handle handle;
   handle.added_ = std::move(added);
   return handle;
@@ -181,7 +181,7 @@ void hook_handle::remove() noexcept {
     *at = watcher_ptr((*at)->next);
   }
   if (static_cast<const watcher*>(gone.get())->wanted.allocate) --allocation_watchers;
-  return_to_quick_way();
+  return_to_fast_path();
 }
 
 }  // namespace kerngrad

@@ -100,7 +100,7 @@ std::string to_string(const memory_growth& growth);
 /// Remembers what is live when it begins: `EXPECT_EQ(scope.leaked().buffers, 0)`.
 class memory_scope {
  public:
-  /// Counts the tensors of all threads, or what this thread takes less what it gives back, whoever built it.
+  /// Counts the tensors of all threads, or what this thread takes less what it gives back, whichever thread built it.
   enum class of : std::uint8_t { process, thread };
   explicit memory_scope(of counted = of::process);
   /// What is live now beyond what was live then. Throws for another thread than the one counted.

@@ -16,7 +16,7 @@ namespace kerngrad::attributes {
 consteval attr_spec axis_attr(std::string_view name, std::string_view doc, double fallback = 0) {
   return {.name = name, .kind = attr_kind::integer, .doc = doc, .fallback = fallback, .least = -8, .most = 7};
 }
-/// Axes: one, a list, or all when left out.
+/// Axes: one, a list, or all when omitted.
 consteval attr_spec axes_attr(std::string_view name, std::string_view doc) {
   return {.name = name, .kind = attr_kind::list, .doc = doc, .least = -8, .most = 7, .scalar_or_list = true};
 }
@@ -56,7 +56,7 @@ consteval attr_spec choice_attr(std::string_view name, std::string_view doc, std
   return {.name = name, .kind = attr_kind::text, .doc = doc, .choices = choices};
 }
 
-/// The longer list begins with the shorter one, so that who reads the one reads the other.
+/// The longer list begins with the shorter one, so that code that reads the shorter reads the longer.
 consteval bool begins_with(std::span<const attr_spec> all, std::span<const attr_spec> first) {
   for (std::size_t i = 0; i < first.size(); ++i)
     if (all.size() <= i || all[i].name != first[i].name) return false;
@@ -75,14 +75,14 @@ inline constexpr attr_spec cast[] = {
 // ------------------------------------------------------------------------------------------ reductions, products
 
 inline constexpr attr_spec keep_dims = truth_attr("keepDims", "keep the reduced axes with size 1");
-inline constexpr attr_spec reduce[] = {axes_attr("axis", "axes to reduce, all when left out"), keep_dims};
-inline constexpr attr_spec reduce_max[] = {axes_attr("reductionIndices", "axes to reduce, all when left out"),
+inline constexpr attr_spec reduce[] = {axes_attr("axis", "axes to reduce, all when omitted"), keep_dims};
+inline constexpr attr_spec reduce_max[] = {axes_attr("reductionIndices", "axes to reduce, all when omitted"),
                                            keep_dims};
 inline constexpr attr_spec arg_reduce[] = {axis_attr("axis", "axis to reduce")};
 inline constexpr attr_spec along_axis[] = {axis_attr("axis", "axis of the classes", -1)};
 inline constexpr attr_spec along_dim[] = {axis_attr("dim", "axis of the classes", -1)};
 inline constexpr attr_spec scan[] = {axis_attr("axis", "axis to walk along"),
-                                     truth_attr("exclusive", "leave the element itself out"),
+                                     truth_attr("exclusive", "exclude the element itself"),
                                      truth_attr("reverse", "walk from the end")};
 inline constexpr attr_spec matmul[] = {truth_attr("transposeA", "swap the last two axes of a"),
                                        truth_attr("transposeB", "swap the last two axes of b")};
@@ -129,7 +129,7 @@ inline constexpr attr_spec shape_of_result[] = {required_list("shape", "sizes of
 inline constexpr attr_spec reshape[] = {required_list("shape", "sizes of the axes; one may be -1")};
 inline constexpr attr_spec expand_dims[] = {axis_attr("dim", "where the new axis goes")};
 inline constexpr attr_spec transpose[] = {
-    {.name = "perm", .kind = attr_kind::list, .doc = "the old axis of each new one; reversed when left out"}};
+    {.name = "perm", .kind = attr_kind::list, .doc = "the old axis of each new one; reversed when omitted"}};
 inline constexpr attr_spec slice[] = {{.name = "begin",
                                        .kind = attr_kind::list,
                                        .doc = "first index on each axis",
@@ -175,14 +175,14 @@ inline constexpr attr_spec one_hot[] = {{.name = "depth",
                                         number_attr("onValue", "value at the index", 1),
                                         number_attr("offValue", "value elsewhere", 0),
                                         dtype_attr(dtype::int32)};
-inline constexpr attr_spec reverse[] = {axes_attr("dims", "axes to turn round, all when left out")};
+inline constexpr attr_spec reverse[] = {axes_attr("dims", "axes to reverse, all when omitted")};
 
 // ------------------------------------------------------------------------------------------ creation
 
 inline constexpr attr_spec fill[] = {shape_of_result[0], required_number("value", "value of every element"),
                                      dtype_attr()};
 inline constexpr attr_spec range[] = {
-    required_number("start", "first element"), required_number("stop", "bound, left out"),
+    required_number("start", "first element"), required_number("stop", "exclusive bound"),
     number_attr("step", "distance; 1 counts down when stop < start", 1), dtype_attr()};
 inline constexpr attr_spec linspace[] = {required_number("start", "first element"),
                                          required_number("stop", "last element"),
@@ -196,7 +196,7 @@ inline constexpr attr_spec linspace[] = {required_number("start", "first element
 inline constexpr attr_spec seed{.name = "seed", .kind = attr_kind::integer, .doc = "chooses the stream"};
 inline constexpr attr_spec uniform[] = {
     shape_of_result[0], number_attr("low", "lower bound, included, at most high", 0),
-    number_attr("high", "upper bound, left out unless it is low", 1), seed, dtype_attr()};
+    number_attr("high", "exclusive upper bound, unless it is low", 1), seed, dtype_attr()};
 inline constexpr attr_spec normal[] = {
     shape_of_result[0],
     number_attr("mean", "mean", 0),

@@ -58,7 +58,7 @@ inline constexpr std::int64_t split_least = 1 << 14;
 /// Elements in a chunk of work with so many operations each: a power of two, of about two microseconds. It depends on
 /// the op alone, never on the number of threads, and so do the results.
 std::int64_t chunk_elements(double cost);
-/// The cost of work that is not to be split: kernels from outside may throw, or have threads themselves.
+/// The cost of work that is not to be split: user-defined kernels may throw, or have threads themselves.
 inline constexpr double never_split = -1;
 /// Whether work is to be split: several threads are allowed, and there are chunks for them.
 bool worth_splitting(std::int64_t elements, double cost);

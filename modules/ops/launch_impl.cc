@@ -48,7 +48,7 @@ broadcast_geometry merged(const shape& dims, const std::array<shape, N>& operand
   broadcast_geometry g{};
   std::array<std::int64_t, N> step;
   ranges::fill(step, 1);
-  // From the innermost axis outwards; the geometry is built in reverse and turned round at the end.
+  // From the innermost axis outwards; the geometry is built in reverse and reversed at the end.
   int rank = 0;
   for (int axis : views::iota(0, dims.rank()) | views::reverse) {
     std::array<std::int64_t, N> stride{};

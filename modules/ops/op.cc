@@ -254,7 +254,7 @@ struct inference {
   dtype compute;      ///< the dtype that the kernel is chosen by
   dtype result_type;  ///< what the type rule says of the results
   small_list<signature, 1> out{};
-  std::uint32_t absent = 0;  ///< a bit for each optional operand that was left out before one that was given
+  std::uint32_t absent = 0;  ///< a bit for each optional operand that was omitted before one that was given
   resolved_geometry resolved{};
 
   /// An attribute by its place; by its name, which is looked for.
@@ -294,7 +294,7 @@ enum class convention : std::uint8_t {
   cast,
   convert,  ///< between complex and real numbers: a count and nothing else
   reduce,
-  along_axis,  ///< softmax and its kin
+  along_axis,  ///< softmax and related ops
   cross_entropy,
   scan,
   matmul,

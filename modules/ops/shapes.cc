@@ -165,7 +165,8 @@ export constexpr void arg_reduce(inference& call) {
   call.give(without_axes(dims, axis_set{1} << axis, false));
 }
 
-/// The axis along which softmax and its kin work, the first attribute. A scalar is its own axis: then there is none,
+/// The axis along which softmax and related ops work, the first attribute. A scalar is its own axis: then there is
+/// none,
 /// -1.
 constexpr int resolve_axis_along(inference& call) {
   const int rank = call.in[0].dims.rank();

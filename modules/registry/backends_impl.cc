@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which backends there are, which are alive, and which one a call runs on. Calls read the directory in the snapshot and
-// wait for nobody; whoever changes something has the writers' lock and publishes another directory.
+// never wait; a change takes the writers' lock and publishes another directory.
 module;
 #include <algorithm>
 #include <atomic>
@@ -25,7 +25,7 @@ using live_ptr = std::shared_ptr<const live_backend>;
 struct listed_backend {
   std::string name;
   int priority = 0;
-  bool ready = false;  // its kernels are set up, and nobody is about to remove it
+  bool ready = false;  // its kernels are set up, and no thread is about to remove it
   bool own_storage = false;
   std::weak_ptr<const live_backend> live;
   std::shared_ptr<const kernel_table> table;  // that it was registered with
@@ -47,12 +47,12 @@ struct backend_directory {
   }
 };
 
-std::atomic<int> quick_table{0};
+std::atomic<int> fast_path_table{0};
 
 namespace {
 
-// What is taken from quick_table for each reason against the quick way: more than there are built-in tables, so that
-// one is enough to bring it below 0, and what is left when all are gone is the active backend's again.
+// What is taken from fast_path_table for each reason against the fast path: more than there are built-in tables, so
+// that one is enough to bring it below 0, and what is left when all are gone is the active backend's again.
 constexpr int per_reason = 8;
 static_assert(backend_count < per_reason);
 
@@ -136,8 +136,8 @@ void change(F edit) {
   backend_set next = now;
   edit(next);
   publish_backends(directory_of(next));
-  // After the directory: a call that is sent the slow way finds there whom it was sent to.
-  quick_table.fetch_add(next.active->table - now.active->table);
+  // After the directory: a call that takes the slow path finds there the backend that it was sent to.
+  fast_path_table.fetch_add(next.active->table - now.active->table);
   std::swap(now, next);
 }
 
@@ -192,11 +192,11 @@ live_ptr made(std::string_view name) {
   }
   try {
     // Before anything can live there; for good, since it may stay.
-    if (made->memory) leave_quick_way();
+    if (made->memory) leave_fast_path();
     set_up_kernels(name);
     set_ready(name, true);
   } catch (...) {
-    // The directory goes on naming it, without anybody who keeps it.
+    // The directory goes on naming it, without owning it.
     if (backend_record* b = backends_now().named(name)) b->live = nullptr;
     throw;
   }
@@ -224,8 +224,8 @@ void activate(live_ptr which) {
 
 std::shared_ptr<const backend_directory> first_backends() { return directory_of(backends_now()); }
 
-void leave_quick_way() noexcept { quick_table.fetch_sub(per_reason); }
-void return_to_quick_way() noexcept { quick_table.fetch_add(per_reason); }
+void leave_fast_path() noexcept { fast_path_table.fetch_sub(per_reason); }
+void return_to_fast_path() noexcept { fast_path_table.fetch_add(per_reason); }
 
 live_ptr backend_here() {
   if (scopes) drop_ended(scopes);
@@ -309,7 +309,7 @@ void remove_backend(std::string_view name) {
   const bool was_alive = b->live != nullptr, was_active = was_alive && backends_now().active == b->live;
   std::exception_ptr thrown;
   if (was_alive) {
-    set_ready(name, false);  // whoever wants it from now on waits, and then finds it gone
+    set_ready(name, false);  // a look-up from now on waits, and then finds it gone
     try {
       dispose_kernels(name);
     } catch (...) {
@@ -320,7 +320,7 @@ void remove_backend(std::string_view name) {
     std::erase_if(set.all, [&](const backend_record& each) { return each.name == name; });
     if (was_active) set.active = set.all.front().live;
   });
-  // The quick way stays closed if it had a storage: tensors may still live there.
+  // The fast path stays closed if it had a storage: tensors may still live there.
   try {
     if (was_active) set_best_backend();
   } catch (const std::bad_alloc&) {
@@ -364,12 +364,12 @@ std::vector<backend_info> backends() {
 
 backend_scope::backend_scope(std::string_view name) {
   here_ = enter_scope(scopes, alive(name));
-  leave_quick_way();
+  leave_fast_path();
 }
 
 backend_scope::~backend_scope() {
   end_scope(scopes, here_);
-  return_to_quick_way();
+  return_to_fast_path();
 }
 
 void set_fallback(fallback choice) {

@@ -347,7 +347,7 @@ bool record_replaced(const op_entry& op, std::span<const tensor* const> in, std:
   {
     const pinned now;
     const name_record* record = now->find(row.name);
-    // An op from outside that is not registered may share its name with a stranger.
+    // A user-defined op that is not registered may share its name with a stranger.
     if (!record || !record->op || record->op->row != &row) return false;
     gradient = record->gradient_now();
   }
@@ -366,7 +366,7 @@ using namespace detail;
 
 tensor_list run_kernel_list(std::string_view name, std::span<const operand_ref> operands,
                             std::span<const attribute_ref> attrs) {
-  const int table = quick();
+  const int table = fast_table();
   std::shared_ptr<const live_backend> on = table >= 0 ? nullptr : backend_here();
   meaning found;
   const std::string_view where = on ? std::string_view(on->name) : name_of(static_cast<backend>(table));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state behind calls, known inside the library only: which backend is active, who watches, what is registered.
-// What can change is in one immutable snapshot; a reader takes it with one load and a hazard pointer, never a lock.
+// The state behind calls, known inside the library only: which backend is active, which hooks are in force, what is
+// registered. What can change is in one immutable snapshot; a reader takes it with one load and a hazard pointer, never
+// a lock.
 module;
 #include <exception>
 #include "kernels/common/abi.h"
@@ -27,7 +28,7 @@ buffer* allocate_header(dtype type, const shape& dims);  // of a tensor whose el
 void drop_mirrors(mirror* copies) noexcept;
 /// Where a tensor's elements are in a storage; copies them there first if they are not.
 const void* block_in(const tensor& x, const std::shared_ptr<storage>& where);
-/// Leaves a tensor that nobody else holds its first elements, as many as this shape has; in a smaller block where less
+/// Leaves a tensor with no other owner its first elements, as many as this shape has; in a smaller block where less
 /// than half of its own would be used.
 void cut_to(tensor& y, const shape& dims);
 tensor allocate_in(const std::shared_ptr<storage>& where, dtype type, const shape& dims, void*& block);
@@ -53,12 +54,12 @@ struct live_backend {
   }
 };
 
-/// The built-in table that calls run on when nothing but that matters: no thread has a scope of its own, nobody
-/// watches, no element is outside the host's memory. Below 0 else: the slow way asks for each.
-extern std::atomic<int> quick_table;
-inline int quick() { return quick_table.load(); }
-/// Whether the quick way leads to the SIMD kernels.
-inline bool on_simd() { return quick() == 0; }
+/// The built-in table that calls run on when nothing but that matters: no thread has a scope of its own, no
+/// hook is in force, no element is outside the host's memory. Below 0 otherwise: the slow path checks for each.
+extern std::atomic<int> fast_path_table;
+inline int fast_table() { return fast_path_table.load(); }
+/// Whether the fast path leads to the SIMD kernels.
+inline bool on_simd() { return fast_table() == 0; }
 
 /// The backend that this thread's calls run on.
 std::shared_ptr<const live_backend> backend_here();
@@ -79,10 +80,10 @@ struct changes_lock {
   changes_lock& operator=(const changes_lock&) = delete;
 };
 
-/// While anything else than the active backend matters to calls: a scope, somebody who watches, memory that is not the
+/// While anything else than the active backend matters to calls: a scope, a hook, memory that is not the
 /// host's. Each leaving is ended by one return.
-void leave_quick_way() noexcept;
-void return_to_quick_way() noexcept;
+void leave_fast_path() noexcept;
+void return_to_fast_path() noexcept;
 
 // ------------------------------------------------------------------------------------------ scopes
 
@@ -135,7 +136,7 @@ class watch_run {
   bool on_;
 };
 void watch_fallback(std::string_view op, const live_backend& from, const live_backend& to, dtype compute);
-/// Called by the allocator while somebody watches.
+/// Called by the allocator while a hook is in force.
 extern std::atomic<int> allocation_watchers;
 void watch_allocation(std::int64_t bytes) noexcept;
 
@@ -151,7 +152,7 @@ struct registered_kernel {
   std::vector<attr_spec> attrs;
   std::vector<std::unique_ptr<std::string>> texts;
   bool set_up = false;                 // changed under the writers' lock only
-  std::atomic<bool> withdrawn{false};  // its scope has ended: nobody finds it, and the next change takes it out
+  std::atomic<bool> withdrawn{false};  // its scope has ended: no look-up finds it, and the next change takes it out
   bool checked() const { return row.operands.data() != nullptr || row.attrs.data() != nullptr; }
 };
 struct registered_gradient {
@@ -160,7 +161,7 @@ struct registered_gradient {
   std::shared_ptr<const void> keeper;
   std::atomic<bool> withdrawn{false};
 };
-/// An op that register_op brought. Its parts are constants: they stay usable when it was withdrawn.
+/// An op registered with register_op. Its parts are constants: they stay usable when it was withdrawn.
 struct registered_op {
   const op_entry* entry;
   std::string where;
@@ -173,7 +174,7 @@ using op_ptr = std::shared_ptr<registered_op>;
 /// Everything that a name means.
 struct name_record {
   std::string name;
-  const op_entry* op = nullptr;     // a known op, or one that register_op brought
+  const op_entry* op = nullptr;     // a known op, or one registered with register_op
   op_ptr own_op;                    // the latter
   std::vector<kernel_ptr> kernels;  // one a backend
   gradient_ptr gradient;
@@ -317,11 +318,11 @@ tensor_list run_registered(const registered_kernel& kernel, const live_backend& 
 /// "simd, reference, mine": the backends that have a kernel of that name, or of that op, or empty.
 std::string backends_with(std::string_view name);
 std::string backends_with(const op_entry& op);
-/// The rule of the innermost rule_scope of this thread that has one for an op, whoever's kernels it runs on; null when
+/// The rule of the innermost rule_scope of this thread that has one for an op, built-in or user-defined; null when
 /// there is none.
 const op_gradient* rule_of_scope(const op_entry& op);
 
-/// Operands and attributes that are in a row's order, under the names of the row; what was left out is left out.
+/// Operands and attributes that are in a row's order, under the names of the row; what was omitted is omitted.
 class named_by_row {
  public:
   named_by_row(const op_row& row, std::span<const tensor* const> in, std::span<const attr_value> attrs);
@@ -372,7 +373,7 @@ class attr_list {
 std::vector<std::string> similar_names(std::string_view wanted);
 /// The refusal of a name that means nothing on a backend.
 error missing_name(std::string_view name, const live_backend& on);
-/// The operands of a call in the order of the row, empty handles where they were left out.
+/// The operands of a call in the order of the row, empty handles where they were omitted.
 std::vector<const tensor*> operands_in_order(const op_row& row, std::span<const operand_ref> operands);
 /// The attributes of a row in its order, absent where they are not given.
 void order_attrs(const op_row& row, std::span<const attribute_ref> given, attr_list& attrs);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ops from outside the library, at compile time: a type with a row, kernels and a gradient rule is called, validated,
+// User-defined ops, at compile time: a type with a row, kernels and a gradient rule is called, validated,
 // recorded and tested like a known op.
 module;
 #include "kernels/common/abi.h"
@@ -24,7 +24,7 @@ export namespace kerngrad {
 
 // ------------------------------------------------------------------------------------------ kernels
 
-/// A kernel of an op from outside the library: the dtype that it computes in, and its code.
+/// A kernel of a user-defined op: the dtype that it computes in, and its code.
 struct own_kernel {
   dtype type = dtype::float32;
   kernel_slot slot{};
@@ -215,7 +215,7 @@ consteval own_kernel on_call(F) {
   return k;
 }
 
-/// The elements of operand i of a call, for a kernel on a call; none for an operand that was left out. T is the
+/// The elements of operand i of a call, for a kernel on a call; none for an operand that was omitted. T is the
 /// dtype's C++ type.
 template <element T>
 std::span<const T> elements_in(const launch_call& c, int i) {
@@ -276,21 +276,21 @@ namespace kerngrad::detail {
 
 template <class Op>
 consteval bool check_own_op() {
-  static_assert(has_own_row<Op>, "an op of one's own needs a member `static constexpr kg::op_row row`");
+  static_assert(has_own_row<Op>, "a user-defined op needs a member `static constexpr kg::op_row row`");
   if constexpr (has_own_row<Op>) {
     static_assert(row_is_whole<Op>, "an op's row needs a name, a line of documentation, a shape rule and a launcher");
     static_assert(
         attributes_are_sound<Op>,
         "an attribute of the op's row has no name or another one's, an empty range, or a default that no call "
         "could give");
-    static_assert(find_op(Op::row.name) < 0, "an op of one's own has the name of a known op: give it another one");
+    static_assert(find_op(Op::row.name) < 0, "a user-defined op has the name of a known op: give it another one");
     static_assert(Op::row.operands.size() <= op_gradient::max_operands && Op::row.attrs.size() <= 16 &&
                       Op::row.results.size() <= max_results,
                   "an op's row may have up to 8 operands, 8 named results and 16 attributes");
     static_assert(results_are_sound(Op::row.results), "a result of the op's row has no name, or another one's");
     static_assert(lists_are_last(Op::row.operands), "a list must be the last operand of an op's row");
     static_assert(has_own_kernels<Op>,
-                  "an op of one's own needs a member `static constexpr auto kernels = kg::kernel_list(...)`");
+                  "a user-defined op needs a member `static constexpr auto kernels = kg::kernel_list(...)`");
     if constexpr (has_own_kernels<Op>) {
       static_assert(kernels_cover_row<Op>,
                     "a dtype that the op's row accepts has no kernel: add one, or narrow the operand's dtypes");
@@ -303,7 +303,7 @@ consteval bool check_own_op() {
                     "a kernel per element must take as many numbers as the op's row has attributes");
     }
     static_assert(gradient_is_stated<Op>,
-                  "an op of one's own needs a member `gradient`, or in its row the reason for having none, not both");
+                  "a user-defined op needs a member `gradient`, or in its row the reason for having none, not both");
     if constexpr (has_own_gradient<Op>)
       static_assert(rule_has_all_parts<Op>, "a gradient rule must have one part per operand of the op's row");
   }
@@ -349,7 +349,7 @@ struct entry_of<known<Name>> {
 
 export namespace kerngrad {
 
-/// Runs an op from outside the library: `call<my::Softshrink>(x, kg::attr<"lambda">(0.5))`. As `call<"Name">` of a
+/// Runs a user-defined op: `call<my::Softshrink>(x, kg::attr<"lambda">(0.5))`. As `call<"Name">` of a
 /// known op: checked by the compiler, validated by the row, recorded, at the same cost.
 template <class Op, class... Args>
 inline call_result<Op> call(const Args&... args) {
@@ -361,7 +361,7 @@ tensor_list call_list(std::span<const tensor> operands, const Attrs&... given) {
   return detail::invoke_list<Op>(detail::entry_of<Op>::get(), operands, given...);
 }
 
-/// The raw door of an op from outside the library: its elementwise kernel on spans of one size, as kernel<"Name">.
+/// The raw door of a user-defined op: its elementwise kernel on spans of one size, as kernel<"Name">.
 template <class Op, element T>
 inline void kernel(std::span<const std::type_identity_t<T>> x, std::span<T> y) {
   constexpr kernel_slot slot = detail::own_slots<Op>[static_cast<std::size_t>(dtype_of<T>)];
@@ -376,7 +376,7 @@ inline void kernel(std::span<const T> a, std::span<const std::type_identity_t<T>
   detail::run_flat<T>(slot, Op::row.name, a, b, y);
 }
 
-/// Makes an op from outside the library callable by name as well. Throws when the name is taken.
+/// Makes a user-defined op callable by name as well. Throws when the name is taken.
 template <class Op>
 void register_op(std::source_location where = std::source_location::current()) {
   detail::register_entry(detail::entry_of<Op>::get(), where);

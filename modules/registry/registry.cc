@@ -18,7 +18,7 @@ export namespace kerngrad {
 
 // ------------------------------------------------------------------------------------------ operands by name
 
-/// An operand by name; a list operand holds several tensors. The name may be left out where an op has one operand.
+/// An operand by name; a list operand holds several tensors. The name may be omitted where an op has one operand.
 struct named_operand {
   std::string name;
   std::vector<tensor> tensors;
@@ -163,7 +163,7 @@ struct gradient_config {
   std::string name;
   std::vector<std::string> saves_inputs{};
   bool saves_outputs = false;
-  /// Gives the gradients by operand name; an operand that is left out has none.
+  /// Gives the gradients by operand name; an operand that is omitted has none.
   std::function<std::vector<named_operand>(const gradient_call&)> run{};
   /// In place of `run`: one function an operand, called only if that operand's gradient will be used.
   std::vector<operand_gradient> of{};
@@ -188,7 +188,7 @@ void register_gradient(gradient_config config, existing taken = existing::refuse
 void unregister_kernel(std::string_view name, std::string_view backend = "simd");
 /// Throws when there is none that was registered. A known op has its own rule again from the next recording on.
 void unregister_gradient(std::string_view name);
-/// Takes an op from outside the library (register_op) out of the by-name door. Typed calls of it go on working.
+/// Takes a user-defined op (register_op) out of the by-name door. Typed calls of it go on working.
 void unregister_op(std::string_view name);
 /// Registers every registered kernel of a backend for another one as well, except those that it has already, built in
 /// or registered; returns how many. Hooks run for the copies too.
@@ -197,7 +197,7 @@ int copy_registered_kernels(std::string_view from, std::string_view to);
 }  // namespace kerngrad
 
 namespace kerngrad::detail {
-// An op from outside the library: see register_op and scoped_op.
+// A user-defined op: see register_op and scoped_op.
 void register_entry(const op_entry& op, std::source_location where);
 registration scoped_entry(const op_entry& op, std::source_location where);
 }  // namespace kerngrad::detail
@@ -256,7 +256,7 @@ std::optional<gradient_info> get_gradient(std::string_view name);
 bool has_gradient(std::string_view name);
 /// All kernels of a backend, known and registered, by name.
 std::vector<kernel_info> kernels_for_backend(std::string_view backend);
-/// The row of a known op or of one that register_op brought, by name; null when there is none.
+/// The row of a known op or of one registered with register_op, by name; null when there is none.
 const op_row* row_named(std::string_view name);
 /// The names of all ops that a call by name may use, known and registered, in order.
 std::vector<std::string> op_names();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Known ops with other parts, at compile time: kernels for a backend of one's own, and a rule for a scope of code.
+// Known ops with other parts, at compile time: kernels for a user-defined backend, and a rule for a scope of code.
 module;
 #include "kernels/common/abi.h"
 export module kerngrad:replaced;
@@ -18,7 +18,7 @@ import :own;
 
 export namespace kerngrad {
 
-/// Kernels that a backend of one's own has for a known op.
+/// Kernels that a user-defined backend has for a known op.
 template <fixed_string Name, std::size_t N>
 struct op_kernels {
   static_assert(known_op<Name>, "kernels for an op that has no row: correct the name");
@@ -47,7 +47,7 @@ inline constexpr bool is_kernel_tuple<std::tuple<T...>> = (is_op_kernels<T> && .
 
 export namespace kerngrad {
 
-/// A backend of one's own at compile time: a type with `kernels`, a tuple of kernels_of, and, if it likes, `base`, the
+/// A user-defined backend at compile time: a type with `kernels`, a tuple of kernels_of, and, if it likes, `base`, the
 /// built-in backend that has all other kernels (simd by default).
 template <class Backend>
 concept own_backend = requires { requires detail::is_kernel_tuple<std::remove_cvref_t<decltype(Backend::kernels)>>; };
@@ -67,13 +67,13 @@ consteval bool fit_known(const op_kernels<Name, N>& own) {
   return fit_launcher(own.list, row_of<op_id<Name>>);
 }
 
-// The slots of one op on a backend of one's own: what it replaces, and its base for the rest.
+// The slots of one op on a user-defined backend: what it replaces, and its base for the rest.
 template <fixed_string Name, class Backend>
 consteval std::array<kernel_slot, dtype_count> slots_on() {
   static_assert(own_backend<Backend>,
-                "a backend of one's own needs a member `static constexpr auto kernels = std::tuple(kernels_of...)`");
+                "a user-defined backend needs a member `static constexpr auto kernels = std::tuple(kernels_of...)`");
   static_assert(std::apply([](const auto&... own) { return (fit_known(own) && ...); }, Backend::kernels),
-                "a kernel of a backend of one's own does not take what its op's launcher gives");
+                "a kernel of a user-defined backend does not take what its op's launcher gives");
   std::array<kernel_slot, dtype_count> slots{};
   for (int t = 0; t < dtype_count; ++t)
     slots[static_cast<std::size_t>(t)] = slot_of(base_of<Backend>(), op_id<Name>, static_cast<dtype>(t));
@@ -100,7 +100,7 @@ const op_entry& entry_on() {
 
 export namespace kerngrad {
 
-/// The raw door on a backend of one's own: `kernel<"Add", my_backend>(a, b, y)`.
+/// The raw door on a user-defined backend: `kernel<"Add", my_backend>(a, b, y)`.
 template <fixed_string Name, class Backend, element T>
   requires known_op<Name>
 inline void kernel(std::span<const std::type_identity_t<T>> x, std::span<T> y) {
@@ -116,7 +116,7 @@ inline void kernel(std::span<const T> a, std::span<const std::type_identity_t<T>
   static_assert(slot.flat2 != nullptr, "this kernel does not take two operands: use the typed call");
   detail::run_flat<T>(slot, Name, a, b, y);
 }
-/// A typed call of a known op on a backend of one's own.
+/// A typed call of a known op on a user-defined backend.
 template <fixed_string Name, class Backend, class... Args>
   requires known_op<Name>
 inline tensor call_on(const Args&... args) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The registry's state: immutable snapshots behind one pointer. A reader announces the snapshot that it looks at in
-// its thread's hazard pointer (Michael 2004), so that a writer frees only what nobody looks at.
+// its thread's hazard pointer (Michael 2004), so that a writer frees only what no reader looks at.
 module;
 #include <pthread.h>
 #include <algorithm>

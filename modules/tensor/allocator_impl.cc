@@ -113,7 +113,7 @@ struct net_counts {
 // static storage may make tensors.
 struct shared_state {
   free_list blocks[class_count];
-  std::size_t lowest[class_count] = {};  // the fewest blocks of a class since the last look: nobody needed those
+  std::size_t lowest[class_count] = {};  // the fewest blocks of a class since the last look: those were not needed
   std::chrono::steady_clock::time_point looked{};
   std::size_t bytes = 0;
   thread_cache* threads = nullptr;  // those that live, a chain

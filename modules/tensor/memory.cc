@@ -41,7 +41,7 @@ struct allocator_hooks {
   bool operator==(const allocator_hooks&) const = default;
 };
 /// Takes the blocks of tensors from the caller's allocator from now on, in all threads; `{}` returns to the library's
-/// own. Each block goes back to whom it came from, whatever has been set since, so the context has to live as long as
+/// own. Each block goes back to where it came from, whatever has been set since, so the context has to live as long as
 /// its last tensor. Blocks of the caller's are not kept for reuse. Throws when one of the functions is missing.
 void set_allocator(const allocator_hooks& hooks);
 
@@ -51,7 +51,7 @@ struct allocator_info {
   std::int64_t huge_bytes = 0;     ///< the part of it in blocks that ask for huge pages
   std::int64_t system_blocks = 0;  ///< blocks held from the system
   std::int64_t system_calls = 0;   ///< blocks that were asked of the system since the start: what no cache had
-  std::int64_t trimmed_bytes = 0;  ///< returned to the system by itself since the start, because nobody reused it
+  std::int64_t trimmed_bytes = 0;  ///< returned to the system by itself since the start, because it was not reused
   std::int64_t hooked_bytes = 0;   ///< held from allocators of the caller's
 };
 allocator_info allocations();

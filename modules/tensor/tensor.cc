@@ -60,7 +60,7 @@ inline void hold(buffer* b) noexcept {
   if (KG_ONE_THREAD) b->references.store(b->references.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   else b->references.fetch_add(1);
 }
-// True when nobody holds it any more. A count of one needs no decrement: nobody else has a reference to copy from.
+// True when it has no owner any more. A count of one needs no decrement: there is no other reference to copy from.
 inline bool let_go(buffer* b) noexcept {
   const std::int32_t count = b->references.load();
   if (count == 1) return true;
@@ -108,7 +108,7 @@ std::string to_string(const tensor& x);
 /// A multi-dimensional array. Copying shares the elements; there is no way to change them through a tensor.
 class tensor {
  public:
-  /// An empty handle: no shape, no elements. Ops refuse it, optional operands are left out with it.
+  /// An empty handle: no shape, no elements. Ops refuse it, optional operands are omitted with it.
   // `inline` is said where it matters: in a module, members defined in their class are not inline by themselves.
   tensor() noexcept = default;
   /// A scalar.
@@ -131,8 +131,8 @@ class tensor {
   template <element T>
   explicit tensor(const std::vector<T>& values) : tensor(values, shape{static_cast<std::int64_t>(values.size())}) {}
 
-  /// A tensor whose elements `fill` writes, all of them: it gets them as one span, not initialised. For kernels of
-  /// one's own; whatever `fill` throws goes on to the caller.
+  /// A tensor whose elements `fill` writes, all of them: it gets them as one span, not initialised. For custom
+  /// kernels; whatever `fill` throws goes on to the caller.
   template <element T, class F>
   static tensor build(const shape& dims, F fill) {
     tensor x(detail::allocate(dtype_of<T>, dims));

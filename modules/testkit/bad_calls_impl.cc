@@ -158,7 +158,7 @@ answer try_call(const session& s, const bad_call& call) {
     run_kernel_list(s.row.name, call.operands, call.attrs);
   } catch (const error& e) {
     a.refused = true;
-    // Shapes and memory are refused by those who own them.
+    // Shapes and memory are refused by the allocator and the shape rules.
     const bool named = e.op() == s.row.name || e.op() == "shape" || e.op() == "allocate" || e.op() == "attribute";
     if (!named || e.got().empty()) a = {true, "the error \"" + std::string(e.what()) + "\"", wanted};
   } catch (const std::exception& e) {

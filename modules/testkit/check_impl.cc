@@ -159,11 +159,11 @@ namespace {
 void refuse_senseless(const options& how) {
   for (const exclusion& e : how.without)
     if (e.reason.empty())
-      fail("check_op", "the check " + std::string(name_of(e.which)) + " left out without a reason",
+      fail("check_op", "the check " + std::string(name_of(e.which)) + " skipped without a reason",
            "a text that says why");
 }
 
-// Runs one group of checks unless all of them are left out. What it leaves behind is a leak, found once.
+// Runs one group of checks unless all of them are skipped. What it leaves behind is a leak, found once.
 void run_checks(session& s, std::vector<check> which, void (*run)(session&)) {
   if (std::ranges::none_of(which, [&](check c) { return s.wants(c); })) return;
   const std::int64_t before = memory().live_buffers;
@@ -195,7 +195,7 @@ void run_all(session& s) {
 report check_op(std::string_view name, const options& how) {
   const op_row* row = row_named(name);
   if (!row)
-    fail("check_op", "the name " + std::string(name), "an op with a row: a known one, or one that register_op brought",
+    fail("check_op", "the name " + std::string(name), "an op with a row: known, or registered with register_op",
          "give the kernel a row, or call check_op<Op>()");
   detail::refuse_senseless(how);
   detail::session s{*row, how, report(name), how.samples, how.samples};

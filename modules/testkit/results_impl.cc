@@ -37,7 +37,7 @@ double relative_tolerance(const session& s, dtype type) {
   return range_of_floats(type).epsilon * units;
 }
 
-bool adds_up(const op_row& row) { return row.group != family::elementwise && row.group != family::convert; }
+bool accumulates(const op_row& row) { return row.group != family::elementwise && row.group != family::convert; }
 
 struct mismatch {
   std::string got, wanted;
@@ -62,7 +62,7 @@ std::optional<mismatch> difference(const session& s, const tensor& got, const te
     if (a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) continue;
     // The error of a complex number is relative to its magnitude, not to that of the part.
     const double magnitude = pairs ? std::hypot(b[i], b[i ^ 1]) : std::fabs(b[i]);
-    const double scale = adds_up(s.row) ? largest : std::max(magnitude, smallest);
+    const double scale = accumulates(s.row) ? largest : std::max(magnitude, smallest);
     if (!(std::fabs(a[i] - b[i]) <= relative * scale))
       return mismatch{text_of(a[i]) + " as element " + std::to_string(i),
                       text_of(b[i]) + (relative > 0 ? ", within " + text_of(relative) + " of it" : "")};

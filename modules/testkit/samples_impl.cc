@@ -106,7 +106,7 @@ std::vector<sample> softmaxes(const op_row& row, bool long_ones) {
   return all;
 }
 
-// ------------------------------------------------------------------------------------------ ops from outside
+// ------------------------------------------------------------------------------------------ user-defined ops
 
 // A value for a numeric attribute other than `avoided`, inside its bounds. Quarters are no kinks of the values drawn.
 attr_value number_for(const attr_spec& spec, double avoided) {

@@ -60,7 +60,7 @@ inline constexpr int check_count = 12;
 /// "bad calls", ...
 std::string_view name_of(check which);
 
-/// A check that is left out, and why.
+/// A check that is skipped, and why.
 struct exclusion {
   check which;
   std::string reason;
@@ -78,7 +78,7 @@ struct options {
   double tolerance = -1;
   dtype_set dtypes = any_dtype;         ///< calls are made in those of them that the row takes
   std::vector<operand_range> ranges{};  ///< where operands' values lie, if not in -2 to 2 or the known op's domain
-  std::vector<exclusion> without{};     ///< checks to leave out; a reason must be given
+  std::vector<exclusion> without{};     ///< checks to skip; a reason must be given
   std::uint64_t seed = 1;
   /// "simd" for all its targets, or a registered backend; one of another name may lack kernels.
   std::string backend = "simd";
@@ -110,7 +110,7 @@ class report {
   std::int64_t failed(check by) const { return failed_[static_cast<std::size_t>(by)]; }
   /// How many calls a check made and judged.
   std::int64_t count(check by) const { return counts_[static_cast<std::size_t>(by)]; }
-  /// The checks that were left out because the options say so.
+  /// The checks that were skipped because the options say so.
   const std::vector<exclusion>& excluded() const { return excluded_; }
 
   // For the checks.
@@ -124,15 +124,15 @@ class report {
   std::array<std::int64_t, check_count> failed_{}, counts_{};
   std::vector<exclusion> excluded_;
 };
-/// Failures as sentences, one a line, then how much each check looked at and what was left out.
+/// Failures as sentences, one a line, then how much each check looked at and what was skipped.
 std::string to_string(const report& all);
 std::ostream& operator<<(std::ostream& out, const report& all);
 
-/// Checks an op by name: a known one, or one that register_op brought. What depends on the SIMD target is set for all
-/// threads while it runs, and counted memory is that of all threads: let no other thread compute meanwhile. Throws
+/// Checks an op by name: a known one, or one registered with register_op. What depends on the SIMD target is set for
+/// all threads while it runs, and counted memory is that of all threads: let no other thread compute meanwhile. Throws
 /// `error` for a name without a row and for options that make no sense; what the op does wrong is in the report.
 report check_op(std::string_view name, const options& how = {});
-/// Checks an op of one's own, which is registered for the time if it is not yet.
+/// Checks a user-defined op, which is registered for the time if it is not yet.
 template <class Op>
 report check_op(const options& how = {}) {
   registration here;
@@ -192,7 +192,7 @@ std::vector<wrong_call> wrong_calls_of(const op_row& row, std::size_t stride = 1
 
 }  // namespace kerngrad::testkit
 
-// What the checks share. Nobody outside the kit sees it.
+// What the checks share. Not visible outside the kit.
 namespace kerngrad::testkit::detail {
 
 /// One call that is ready to be made.

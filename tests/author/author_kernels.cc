@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels as somebody outside the library writes them: every form, every dtype.
+// Kernels as users of the library write them: every form, every dtype.
 #define KERNGRAD_FILE "author_kernels.cc"
 #include <kerngrad/kernel.h>
 

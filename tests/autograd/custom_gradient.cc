@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules of one's own for several tensors: as functions found at run time, and as template arguments.
+// Custom rules for several tensors: as functions found at run time, and as template arguments.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -178,7 +178,7 @@ TEST(a_tensor_of_an_old_recording, is_a_constant_in_the_next) {
   EXPECT_EQ(kg::grad([&](const tensor& x) { return x * kept; })(tensor(2.0)).item(), 9);
 }
 
-// ------------------------------------------------------------------------------------------ rules of one's own
+// ------------------------------------------------------------------------------------------ custom rules
 
 TEST(custom_grad, uses_its_rule_and_not_what_happened_inside) {
   const auto clipped = kg::custom_grad([](const tensor& x) {
@@ -349,8 +349,8 @@ TEST(a_tensor_that_another_thread_computed_from_a_followed_one, is_refused_where
        [](const tensor& x) { return elsewhere([&] { return kg::run_kernel("Exp", {{"x", x}}); }) * x; }},
       {"fused there", [&](const tensor& x) { return elsewhere([&] { return smooth(x); }) * x; }},
       {"fused here", [&](const tensor& x) { return smooth(square(x)); }},
-      {"a rule of one's own there", [&](const tensor& x) { return elsewhere([&] { return cube(x); }) * x; }},
-      {"a rule of one's own here", [&](const tensor& x) { return cube(square(x)); }},
+      {"a custom rule there", [&](const tensor& x) { return elsewhere([&] { return cube(x); }) * x; }},
+      {"a custom rule here", [&](const tensor& x) { return cube(square(x)); }},
       {"a gradient taken there",
        [](const tensor& x) {
          return elsewhere([&] { return kg::grad([](const tensor& y) { return kg::sum(y * y); })(x); }) * 2;
@@ -391,7 +391,7 @@ TEST(what_another_thread_computes, is_a_constant_where_it_depends_on_nothing_tha
        [](const tensor& y) { return y * elsewhere([&] { return kg::stop_gradient(y) * 2; }); }},
       {"integers",
        [&](const tensor& y) { return y * elsewhere([&] { return kg::cast(kg::argmax(y), dtype::float64); }); }},
-      {"a gradient of one's own",
+      {"a custom gradient",
        [&](const tensor& y) {
          return y * elsewhere([&] { return kg::grad([](const tensor& z) { return z * z; })(data); });
        }},

@@ -3,7 +3,7 @@
 """rebuild.py SOURCE_ROOT SCRATCH: after an edit exactly the right units are compiled, in one call of Ninja, and the
 next call does nothing. Runs in the consumer test's scratch superproject, so consumers are among the importers.
 
-Who imports whom is taken from the table in modules/meson.build (which module_graph.py compares with the sources).
+The imports of each unit come from the table in modules/meson.build (which module_graph.py compares with the sources).
 """
 import json
 import os

@@ -4,7 +4,7 @@
 
 Every C++ block, and every other block that says so, is followed by `<!-- from FILE -->` with a file of examples/ or
 tests/ that has the same lines in one piece, indented alike or all by the same amount more. A line `// ...` in a block
-stands for lines that are left out: what follows it comes later in the file.
+stands for lines that are omitted: what follows it comes later in the file.
 """
 import pathlib
 import re

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""worked_example.py ROOT COMPILER...: the example of CONTRIBUTING.md leaves out no place and compiles as it is written.
+"""worked_example.py ROOT COMPILER...: the example of CONTRIBUTING.md omits no place and compiles as it is written.
 
 Every file that names all ops of its kind, unary ones with an error bound, has to be one that the example names. Its
 blocks are put into copies of the files that the text names before them, and what needs no module is compiled.

@@ -49,7 +49,7 @@ TEST_P(bad_calls, are_refused_or_legal_and_leave_nothing_behind_however_large_th
   how.thorough = kgtest::full();
   for (int c = 0; c < kg::testkit::check_count; ++c)
     if (const check by = static_cast<check>(c); by != check::bad_calls)
-      how.without.push_back({by, "every_op.cc has it, with large results left out"});
+      how.without.push_back({by, "every_op.cc has it, with large results skipped"});
   const kg::testkit::report found = kg::testkit::check_op(GetParam(), how);
   EXPECT_TRUE(found) << found;
   EXPECT_GE(found.count(check::bad_calls), how.thorough ? 500 : 70);

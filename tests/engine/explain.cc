@@ -207,7 +207,7 @@ TEST_P(every_explanation, from_shapes_alone_is_the_same) {
   }
 }
 
-// The same elements in a buffer that nobody else holds.
+// The same elements in a buffer with no other owner.
 tensor copy_of(const tensor& x) { return kg::testkit::from_doubles(kg::testkit::doubles_of(x), x.dims(), x.type()); }
 
 std::int64_t bytes_of(const kg::signature& s) { return s.dims.size() * static_cast<std::int64_t>(kg::size_of(s.type)); }

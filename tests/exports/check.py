@@ -20,7 +20,7 @@ def main():
     names = [line.split(maxsplit=2)[2] for line in text.splitlines() if len(line.split(maxsplit=2)) == 3]
     inner = [name for name in names if INNER.search(name)]
     entries = [name for name in names if ENTRY.search(name)]
-    print(f'{len(names)} symbols, {len(entries)} of them entry points of kernels, {len(inner)} that nobody can name')
+    print(f'{len(names)} symbols, {len(entries)} of them entry points of kernels, {len(inner)} hidden from programs')
     if not entries:
         sys.exit('no entry point of a kernel is exported: the raw door needs them')
     if inner:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A backend of one's own with a kernel of two elements for an op of one operand.
-// error: a kernel of a backend of one's own does not take what its op's launcher gives
+// A user-defined backend with a kernel of two elements for an op of one operand.
+// error: a kernel of a user-defined backend does not take what its op's launcher gives
 #include <tuple>
 import kerngrad;
 

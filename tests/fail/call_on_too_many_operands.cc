@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call on a backend of one's own is checked by the row too.
+// A call on a user-defined backend is checked by the row too.
 // error: a wrong number of operands: see the op's row
 import kerngrad;
 #include "outside_op.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call on a backend of one's own, of a name that no row has.
+// A call on a user-defined backend, of a name that no row has.
 // error: fixed_string<4>{"Nag"} does not satisfy 'known_op'
 import kerngrad;
 #include "outside_op.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A call on something that is no backend.
-// error: a backend of one's own needs a member `static constexpr auto kernels = std::tuple(kernels_of...)`
+// error: a user-defined backend needs a member `static constexpr auto kernels = std::tuple(kernels_of...)`
 import kerngrad;
 #include "outside_op.h"
 

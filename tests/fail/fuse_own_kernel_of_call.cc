@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An op from outside the library whose kernel takes the whole call, in a fused expression.
+// A user-defined op whose kernel takes the whole call, in a fused expression.
 // error: [fuse] an op whose kernel takes the whole call cannot be fused
 import kerngrad;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of an op from outside the library that is complete: the cases take one away or change one. To be included
+// The parts of a user-defined op that is complete: the cases take one away or change one. To be included
 // after the import.
 #pragma once
 

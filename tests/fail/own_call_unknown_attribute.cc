@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call of one's own op with an attribute that its row does not have.
+// A call of a user-defined op with an attribute that its row does not have.
 // error: an attribute that the op's row does not have: see the row for their names
 import kerngrad;
 #include "outside_op.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call of one's own op without operands.
+// A call of a user-defined op without operands.
 // error: a wrong number of operands: see the op's row
 import kerngrad;
 #include "outside_op.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The name of a known op.
-// error: an op of one's own has the name of a known op: give it another one
+// error: a user-defined op has the name of a known op: give it another one
 import kerngrad;
 #include "outside_op.h"
 

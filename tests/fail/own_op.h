@@ -9,7 +9,7 @@ inline void run_own(const void* const*, void* const*, const void*) {}
 
 inline constexpr kg::operand own_operand[] = {{"x", kg::only(kg::dtype::float32)}};
 inline constexpr kg::op_row own_row{.name = "Own",
-                                    .doc = "An op of one's own.",
+                                    .doc = "A user-defined op.",
                                     .group = kg::family::elementwise,
                                     .operands = own_operand,
                                     .infer = kg::shapes::same,

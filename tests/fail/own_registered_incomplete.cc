@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Registering an op is as strict as calling it.
-// error: an op of one's own needs a member `gradient`, or in its row the reason for having none, not both
+// error: a user-defined op needs a member `gradient`, or in its row the reason for having none, not both
 import kerngrad;
 #include "outside_op.h"
 

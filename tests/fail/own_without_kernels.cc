@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An op of one's own without kernels.
-// error: an op of one's own needs a member `static constexpr auto kernels = kg::kernel_list(...)`
+// A user-defined op without kernels.
+// error: a user-defined op needs a member `static constexpr auto kernels = kg::kernel_list(...)`
 import kerngrad;
 #include "outside_op.h"
 

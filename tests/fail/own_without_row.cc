@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An op of one's own without a row.
-// error: an op of one's own needs a member `static constexpr kg::op_row row`
+// A user-defined op without a row.
+// error: a user-defined op needs a member `static constexpr kg::op_row row`
 import kerngrad;
 #include "outside_op.h"
 

@@ -232,7 +232,7 @@ TEST(a_fused_gradient, refuses_while_the_rule_of_one_of_its_ops_is_replaced) {
     const std::string text = refusal(gradient);
     EXPECT_NE(text.find("[fuse]"), std::string::npos) << text;
     EXPECT_NE(text.find("Sigmoid"), std::string::npos) << text;
-    EXPECT_EQ(refusal([&] { return swish(x, x, x); }), kgtest::accepted) << "nobody asks for a gradient";
+    EXPECT_EQ(refusal([&] { return swish(x, x, x); }), kgtest::accepted) << "no gradient is asked for";
   }
   {
     const kg::registration other = kg::scoped_gradient(
@@ -251,7 +251,7 @@ TEST(a_fused_gradient, refuses_while_the_rule_of_one_of_its_ops_is_replaced) {
   EXPECT_EQ(refusal(gradient), kgtest::accepted);
 }
 
-// ------------------------------------------------------------------------------------------ ops from outside
+// ------------------------------------------------------------------------------------------ user-defined ops
 
 struct Cube {
   static constexpr kg::operand operands[] = {{"x", kg::floating}};

@@ -23,30 +23,30 @@ using kg::tensor;
 using kgtest::normal;
 using kgtest::same_bits;
 
-// `turned` writes the operands of sums and products the other way round.
-template <bool Turned>
+// `Swapped` writes the operands of sums and products the other way round.
+template <bool Swapped>
 constexpr auto product(const auto& a, const auto& b) {
-  if constexpr (Turned) return b * a;
+  if constexpr (Swapped) return b * a;
   else return a * b;
 }
-template <chain_head Head, bool Turned>
+template <chain_head Head, bool Swapped>
 constexpr auto head_of(const auto& x, [[maybe_unused]] const auto& y, [[maybe_unused]] const auto& z) {
   if constexpr (Head == chain_head::Sigmoid) return kg::sigmoid(x);
   else if constexpr (Head == chain_head::Tanh) return kg::tanh(x);
   else if constexpr (Head == chain_head::Exp) return kg::exp(x);
-  else if constexpr (Head == chain_head::TanhGrad) return product<Turned>(x, 1 - kg::square(y));
-  else if constexpr (Head == chain_head::SigmoidGrad) return product<Turned>(x, product<Turned>(y, 1 - y));
+  else if constexpr (Head == chain_head::TanhGrad) return product<Swapped>(x, 1 - kg::square(y));
+  else if constexpr (Head == chain_head::SigmoidGrad) return product<Swapped>(x, product<Swapped>(y, 1 - y));
   else if constexpr (Head == chain_head::SwishGrad)
-    return product<Turned>(x, y) + product<!Turned>(product<Turned>(x, z), product<Turned>(y, 1 - y));
+    return product<Swapped>(x, y) + product<!Swapped>(product<Swapped>(x, z), product<Swapped>(y, 1 - y));
   else return x;
 }
-template <chain_step Step, bool Turned>
+template <chain_step Step, bool Swapped>
 constexpr auto after(const auto& value, const auto& x) {
   if constexpr (Step == chain_step::plus) {
-    if constexpr (Turned) return x + value;
+    if constexpr (Swapped) return x + value;
     else return value + x;
   } else if constexpr (Step == chain_step::times) {
-    if constexpr (Turned) return x * value;
+    if constexpr (Swapped) return x * value;
     else return value * x;
   } else if constexpr (Step == chain_step::minus) {
     return value - x;
@@ -57,30 +57,30 @@ constexpr auto after(const auto& value, const auto& x) {
   }
 }
 
-template <std::size_t Which, bool Turned>
+template <std::size_t Which, bool Swapped>
 struct chained {
   static constexpr chain_shape shape = chain_shapes[Which];
   constexpr auto operator()(const auto& a, const auto& b, const auto& c, const auto& d) const {
     constexpr std::size_t taken = operands_of(shape.head);
-    const auto head = head_of<shape.head, Turned>(a, b, c);
+    const auto head = head_of<shape.head, Swapped>(a, b, c);
     if constexpr (taken == 3) {
-      return after<shape.steps[0], Turned>(head, d);
+      return after<shape.steps[0], Swapped>(head, d);
     } else if constexpr (taken == 2) {
-      return after<shape.steps[1], Turned>(after<shape.steps[0], Turned>(head, c), d);
+      return after<shape.steps[1], Swapped>(after<shape.steps[0], Swapped>(head, c), d);
     } else {
-      const auto first = after<shape.steps[0], Turned>(head, b);
-      return after<shape.steps[2], Turned>(after<shape.steps[1], Turned>(first, c), d);
+      const auto first = after<shape.steps[0], Swapped>(head, b);
+      return after<shape.steps[2], Swapped>(after<shape.steps[1], Swapped>(first, c), d);
     }
   }
 };
 // The same with numbers in the expression, and in the middle of others.
-template <std::size_t Which, bool Turned>
+template <std::size_t Which, bool Swapped>
 struct chained_with_numbers {
   static constexpr chain_shape shape = chain_shapes[Which];
   constexpr auto operator()(const auto& a, const auto& b, const auto& c, const auto& d) const {
-    const auto first = after<shape.steps[0], Turned>(head_of<shape.head, Turned>(kg::abs(a), c, d), 1.5);
-    const auto second = after<shape.steps[1], Turned>(first, c);
-    return kg::sqrt(kg::abs(after<shape.steps[2], Turned>(second, 3))) / (b - d);
+    const auto first = after<shape.steps[0], Swapped>(head_of<shape.head, Swapped>(kg::abs(a), c, d), 1.5);
+    const auto second = after<shape.steps[1], Swapped>(first, c);
+    return kg::sqrt(kg::abs(after<shape.steps[2], Swapped>(second, 3))) / (b - d);
   }
 };
 
@@ -94,14 +94,14 @@ void expect_same(const std::string& what, const tensor (&x)[4]) {
   kg::set_simd_target("");
 }
 
-template <std::size_t Which, bool Turned>
+template <std::size_t Which, bool Swapped>
 void check_shape() {
   for (dtype type : {dtype::float32, dtype::float64})
     for (std::int64_t n : {1, 37, 1500}) {
       const tensor x[] = {normal({n}, 1, type), normal({n}, 2, type), normal({n}, 3, type), normal({n}, 4, type)};
       const std::string what = "chain " + std::to_string(Which) + " of " + std::to_string(n) + " on ";
-      expect_same<chained<Which, Turned>>(what, x);
-      expect_same<chained_with_numbers<Which, Turned>>(what + "numbers, ", x);
+      expect_same<chained<Which, Swapped>>(what, x);
+      expect_same<chained_with_numbers<Which, Swapped>>(what + "numbers, ", x);
     }
 }
 

@@ -274,7 +274,7 @@ TEST(OnednnConv2D, IsRightForTheShapesOfNetworks) {
 TEST(OnednnConv2D, TakesUnequalStridesCroppedImagesAndWindowsOutsideTheImage) {
   check(window_geometry{1, 6, 11, 5, 2, 5, 5, 3, 2, 3, 2, 1, 2, 1, 0});
   check(window_geometry{2, 6, 8, 3, 3, 4, 3, 2, 2, 1, 1, 1, 1, -1, -2});
-  check(window_geometry{2, 9, 9, 16, 3, 3, 16, 2, 2, 1, 1, 1, 1, 0, 0});    // rows and columns nobody looks at
+  check(window_geometry{2, 9, 9, 16, 3, 3, 16, 2, 2, 1, 1, 1, 1, 0, 0});    // rows and columns outside every window
   check(window_geometry{1, 4, 4, 16, 12, 12, 16, 3, 3, 1, 1, 1, 1, 5, 5});  // whole windows of padding
   check(window_geometry{1, 1, 1, 16, 1, 1, 16, 5, 5, 1, 1, 1, 1, 2, 2});    // a filter larger than the image
   check(window_geometry{1, 2, 40, 16, 2, 45, 32, 1, 1, 1, 1, 1, 1, 0, 2});  // pointwise, with padding

@@ -261,7 +261,7 @@ TEST(setup_and_dispose, wait_for_the_backend_and_end_with_it) {
   const cleared after{{"mine"}};
   kg::register_kernel(logged(log, "1"));
   kg::register_backend("mine", plain());
-  EXPECT_TRUE(log.empty()) << "nobody has used it";
+  EXPECT_TRUE(log.empty()) << "it was never used";
   kg::set_backend("mine"), kg::set_backend("simd"), kg::set_backend("mine");
   EXPECT_EQ(log, (texts{"s1"}));
   kg::register_kernel(logged(log, "2", "Second"));

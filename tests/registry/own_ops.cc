@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ops from outside the library: a type with a row, kernels and a gradient rule is called, refused, promoted, recorded
+// User-defined ops: a type with a row, kernels and a gradient rule is called, refused, promoted, recorded
 // and differentiated like a known op.
 #include <gtest/gtest.h>
 

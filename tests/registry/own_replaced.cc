@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is replaced at compile time for a known op: its kernels on a backend of one's own, and its gradient rule in a
+// What is replaced at compile time for a known op: its kernels on a user-defined backend, and its gradient rule in a
 // scope.
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 
 namespace my {
 
-// Kernels of a backend of one's own: what they give tells them from the library's.
+// Kernels of a user-defined backend: what they give tells them from the library's.
 struct Marked {
   static constexpr auto kernels = std::tuple(
       kg::kernels_of<"Add">(kg::per_pair<float>([](float a, float b) { return a + b + 1000; })),

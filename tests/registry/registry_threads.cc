@@ -60,7 +60,7 @@ class complaints {
   std::vector<std::string> texts_;
 };
 
-// Readers loop until every writer has done its rounds. How long that takes is the machine's business; how many calls
+// Readers loop until every writer has done its rounds. How long that takes depends on the machine; how many calls
 // the readers get in meanwhile is the library's: a writer that waits for readers would wait for ever.
 class contest {
  public:
@@ -206,7 +206,7 @@ TEST(the_registry_among_threads, gives_every_reader_one_of_the_legal_answers) {
 }
 
 TEST(the_registry_among_threads, lets_go_of_what_was_replaced) {
-  // Now that the readers of the test before have ended, nobody looks at an old state.
+  // Now that the readers of the test before have ended, no thread reads an old state.
   const tensor one(1.f);
   for (int i = 0; i < 4; ++i) {
     const kg::registration last = kg::scoped_kernel(

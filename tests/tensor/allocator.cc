@@ -123,7 +123,7 @@ TEST(a_cache_limit, holds_for_what_is_kept_and_at_once) {
   EXPECT_LE(kg::memory().cached_bytes, 16 * mega);
 }
 
-TEST(blocks_that_nobody_reuses, are_returned_after_a_while_and_others_are_not) {
+TEST(blocks_that_are_not_reused, are_returned_after_a_while_and_others_are_not) {
   if (KG_UNDER_ASAN) GTEST_SKIP() << "nothing is kept for reuse";
   kg::release_cached_memory();
   of_bytes(64 * mega);

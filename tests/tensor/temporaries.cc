@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands that end with their call may lend their memory to its result; all others keep their elements.
+// Operands that end with their call may donate their memory to its result; all others keep their elements.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -23,7 +23,7 @@ std::int64_t peak_of(F f) {
   return kg::memory().peak_bytes - before;
 }
 
-TEST(a_temporary, lends_its_memory_to_the_result) {
+TEST(a_temporary, donates_its_memory_to_the_result) {
   constexpr std::int64_t n = 1 << 16, block = n * 4;
   const tensor x = ramp(n), y = ramp(n);
   EXPECT_EQ(peak_of([&] { kg::exp(kg::sin(x) * y) - y; }), block);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several threads for one call: the same bits for any number, small work by nobody else, pools of the caller's.
+// Several threads for one call: the same bits for any number, small work by the caller alone, pools of the caller's.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -82,7 +82,7 @@ std::vector<large_work> all_large_work() {
                long_row = normal({65536 * 65 + 3}, 24);
   const tensor more_rows = normal({128 * 16 * 65 + 5, 17}, 25), both = kg::complex(matrix, matrix + row);
   const tensor doubles = kg::cast(matrix, kg::dtype::float64), gathered = kg::gather(matrix, indices);
-  const tensor turned = kg::transpose(gathered);
+  const tensor transposed = kg::transpose(gathered);
   const tensor holes = kg::where(other > 1, kg::log(flat), flat), floors = kg::floor(flat);
   const auto gather_grad = [](const tensor& dy, const tensor& at, const kg::shape& dims, int axis, int batch) {
     return kg::call<"GatherGrad">(dy, at, kg::attr<"axis">(axis), kg::attr<"batchDims">(batch),
@@ -202,7 +202,7 @@ std::vector<large_work> all_large_work() {
       {"gather of columns", [=] { return kg::gather(kg::transpose(matrix), indices, 1); }},
       {"gather of batches", [=] { return kg::gather(cube, many, 1, 1); }},
       {"gradient of gather", [=] { return gather_grad(gathered, indices, {613, 517}, 0, 0); }},
-      {"gradient of gather of columns", [=] { return gather_grad(turned, indices, {517, 613}, 1, 0); }},
+      {"gradient of gather of columns", [=] { return gather_grad(transposed, indices, {517, 613}, 1, 0); }},
       {"gradient of gather of batches", [=] { return gather_grad(picked, many, {7, 301, 203}, 1, 1); }},
       {"segments", [=] { return kg::segment_sum(gathered, indices, 599); }},
       {"segments of integers", [=] { return kg::segment_sum(numbers, some, 599); }},
@@ -215,7 +215,7 @@ std::vector<large_work> all_large_work() {
 
 TEST(large_work, has_the_same_bits_for_any_number_of_threads) {
   const threads_restored restored;
-  // Without this a chunk that nobody computes would have the bits of the run before, whose memory the result takes.
+  // Without this a chunk that is never computed would have the bits of the run before, whose memory the result takes.
   struct cache_restored {
     std::int64_t before = kg::cache_limit();
     ~cache_restored() { kg::set_cache_limit(before); }
@@ -246,7 +246,7 @@ TEST(large_work, is_split) {
   }
 }
 
-TEST(small_work, is_split_by_nobody) {
+TEST(small_work, is_not_split) {
   const threads_restored restored;
   counting_pool pool;
   kg::set_thread_pool(pool.reference());

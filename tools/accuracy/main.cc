@@ -133,7 +133,7 @@ int main(int argc, char** argv) try {
   options how;
   app.add_option("functions", functions, "names of ops, as Exp; all by default");
   CLI::Option* named = app.add_option("--target", target_name, "a CPU target, as AVX2, or all; the best by default");
-  app.add_option("--stride", how.stride, "take every so manieth of the 2^32 floats")
+  app.add_option("--stride", how.stride, "take every n-th of the 2^32 floats")
       ->transform(kgtools::whole_number(1, std::numeric_limits<std::uint32_t>::max()));
   app.add_option("--samples", how.samples, "points of float64 and of two operands")
       ->transform(kgtools::whole_number(1, 1'000'000'000));

@@ -20,7 +20,7 @@ struct finding {
 
 /// How a sweep is done. `progress` is told the part that is finished, from one thread at a time.
 struct options {
-  std::uint32_t stride = 1;      ///< of the 2^32 floats, every so manieth
+  std::uint32_t stride = 1;      ///< of the 2^32 floats, every n-th
   std::size_t samples = 150000;  ///< of float64 and of functions of two operands
   int threads = 2;
   std::function<void(double part)> progress{};

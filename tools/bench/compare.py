@@ -4,7 +4,7 @@ import math
 
 import results
 
-# One repetition says nothing of its noise: so much is taken for it. And below the last, nobody cares.
+# One repetition says nothing of its noise: so much is taken for it. And below the last, a difference does not matter.
 UNKNOWN_NOISE = 0.10
 TOO_SMALL = 0.02
 

@@ -207,7 +207,7 @@ def parse():
     parser.add_argument('--install', action='store_true', help='install the Debian packages of missing peers first')
     options = parser.parse_args()
     if options.docs and (options.filter or options.quick):
-        parser.error('--docs wants all rows, measured in full: leave --filter and --quick out')
+        parser.error('--docs wants all rows, measured in full: omit --filter and --quick')
     options.rounds = options.rounds or (1 if options.quick else 9)
     options.repetitions = 1 if options.quick else 5
     options.min_time = 0.002 if options.quick else 0.005
@@ -225,7 +225,7 @@ def measured(options, table):
     subprocess.run(['ninja', '-C', str(options.build), 'peers'], check=True, stdout=subprocess.DEVNULL)
     sides, missing = find_sides(table, options.build, cores)
     for name, package in missing:
-        print(f'{name} is left out: {package or "its program"} is not installed', file=sys.stderr)
+        print(f'{name} is skipped: {package or "its program"} is not installed', file=sys.stderr)
     ours = Side(OURS, options.build / 'bench' / 'peers' / 'cases', {}, cores)
     figures = measure_all(ours, sides, table, options)
     cases = peers_table.cases(table, figures.times, figures.pairs, options.filter)

@@ -25,7 +25,7 @@ std::optional<options> read_command_line(int argc, const char* const* argv, int&
       app.add_option("--epochs", chosen.epochs, "passes over the training images (default: 3, or 0 with --load)")
           ->transform(kgtools::whole_number(0, 1000));
   app.add_option("--batch", chosen.batch,
-                 "images in a step; the last, incomplete batch of an epoch is left out (default: 64)")
+                 "images in a step; the last, incomplete batch of an epoch is skipped (default: 64)")
       ->transform(kgtools::whole_number(1, 60000));
   app.add_option("--seed", chosen.seed, "chooses initial weights and order of the images (default: 1)")
       ->transform(kgtools::whole_number(0, std::numeric_limits<std::uint64_t>::max()))

@@ -10,7 +10,7 @@
 namespace tool {
 namespace {
 
-// "name=rest"; the name may be left out of an operand.
+// "name=rest"; the name of an operand may be omitted.
 std::pair<std::string, std::string> split(const std::string& text) {
   const std::size_t at = text.find('=');
   if (at == std::string::npos) return {"", text};

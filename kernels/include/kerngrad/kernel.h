@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Highway kernels in a .cc of one's own, compiled for every target and chosen at run time:
+// Highway kernels in a .cc of your own, compiled for every target and chosen at run time:
 //
 //   #define KERNGRAD_FILE "cube.cc"   // this file, as an #include finds it: the other targets' passes read it again
 //   #include <kerngrad/kernel.h>      // before any header of Highway, once, in the .cc itself

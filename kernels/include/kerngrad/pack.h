@@ -179,7 +179,7 @@ typedef struct kerngrad_host {
   int (*fail)(kerngrad_call* call, const char* text);
 
   /* Operands: in a kernel all, in a gradient those that are saved. */
-  int32_t (*operand_count)(kerngrad_call* call, const char* name); /* tensors given for it: 0 if it was left out */
+  int32_t (*operand_count)(kerngrad_call* call, const char* name); /* tensors given for it: 0 if it was omitted */
   const kerngrad_tensor* (*operand)(kerngrad_call* call, const char* name, int32_t index); /* index: in a list, or 0 */
 
   /* Tensors. dtype and rank are -1, and size is, where they fail; dims has `rank` items. */
@@ -189,7 +189,7 @@ typedef struct kerngrad_host {
   int64_t (*size)(kerngrad_call* call, const kerngrad_tensor* x);     /* number of elements */
   const void* (*data)(kerngrad_call* call, const kerngrad_tensor* x); /* row-major */
 
-  /* Attributes; those that were left out have their defaults. Texts end with 0. */
+  /* Attributes; those that were omitted have their defaults. Texts end with 0. */
   int (*has_attr)(kerngrad_call* call, const char* name); /* 1 or 0 */
   int (*get_boolean)(kerngrad_call* call, const char* name, int32_t* value);
   int (*get_integer)(kerngrad_call* call, const char* name, int64_t* value);

@@ -20,8 +20,8 @@ export namespace kerngrad {
 template <class T>
 concept number = std::is_arithmetic_v<T>;
 
-// A tensor that is given up, a temporary or one that was moved, may lend its memory to the result: so a chain of calls
-// needs one block however long it is.
+// A tensor that is given up, a temporary or one that was moved, may donate its memory to the result: so a chain of
+// calls needs one block however long it is.
 
 /// A known op of one operand, as a function: `exp(x)`.
 template <fixed_string Op>

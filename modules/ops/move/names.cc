@@ -113,7 +113,7 @@ inline tensor one_hot(const tensor& indices, std::int64_t depth, double on = 1, 
                       dtype type = dtype::float32) {
   return call<"OneHot">(indices, attr<"depth">(depth), attr<"onValue">(on), attr<"offValue">(off), attr<"dtype">(type));
 }
-/// Axes turned round; all by default.
+/// Reverses axes; all by default.
 inline tensor reverse(const tensor& x, const axes& over = all_axes) {
   return call<"Reverse">(x, attr<"dims">(over.value()));
 }

@@ -68,7 +68,7 @@ inline constexpr op_row move_rows[] = {
         without_gradient(move_row("OneHot", "onValue at the index on a new last axis, offValue elsewhere.",
                                   indices_only, attributes::one_hot, shapes::one_hot, convention::one_hot),
                          "indices have no gradient")),
-    move_row("Reverse", "Axes turned round.", x_any, attributes::reverse, shapes::reverse, convention::reverse),
+    move_row("Reverse", "Reverses axes.", x_any, attributes::reverse, shapes::reverse, convention::reverse),
 };
 
 }  // namespace kerngrad::rows

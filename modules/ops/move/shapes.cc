@@ -354,7 +354,7 @@ export constexpr void fill(inference& call) {
 inline constexpr attr_place range_start = place_in(attributes::range, "start"),
                             range_stop = place_in(attributes::range, "stop");
 
-/// Range: from start in steps towards stop, which is left out. A positive step counts down when stop is below start.
+/// Range: from start in steps towards stop, which is exclusive. A positive step counts down when stop is below start.
 constexpr double range_step(const inference& call) {
   const double start = call.attr(range_start).as_number(), stop = call.attr(range_stop).as_number();
   const double step = call.attr(place_in(attributes::range, "step")).as_number();
