@@ -226,7 +226,18 @@ void Product(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, const T* a, b
   } else if (n == 1 && m >= lanes<T>) {
     RowCombination(m, k, b, a, c);
   } else {
-    product<T> g{m, n, k, a, ta ? m : k, ta, b, tb ? k : n, tb, c, false, false};
+    product<T> g{.m = m,
+                 .n = n,
+                 .k = k,
+                 .a = a,
+                 .lda = ta ? m : k,
+                 .transpose_a = ta,
+                 .b = b,
+                 .ldb = tb ? k : n,
+                 .transpose_b = tb,
+                 .c = c,
+                 .pack_a = false,
+                 .pack_b = false};
     // Plain rows of B serve when few tiles of rows share them.
     g.pack_b = tb || (!loads_parts && n % lanes<T> != 0) || m > 5 * tile_rows;
     // Plain A serves few panels. Rows at a distance of many half pages fall into the same cache set: pack those.

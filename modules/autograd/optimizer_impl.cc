@@ -143,8 +143,12 @@ void momentum::update(tensor& value, slots& state, const tensor& grad) const {
 }
 
 void adam::update(tensor& value, slots& state, const tensor& grad) const {
-  const kernels::adam_step step{
-      rate_, beta1_, beta2_, epsilon_, 1 / (1 - std::pow(beta1_, steps_)), 1 / (1 - std::pow(beta2_, steps_))};
+  const kernels::adam_step step{.rate = rate_,
+                                .beta1 = beta1_,
+                                .beta2 = beta2_,
+                                .epsilon = epsilon_,
+                                .correction1 = 1 / (1 - std::pow(beta1_, steps_)),
+                                .correction2 = 1 / (1 - std::pow(beta2_, steps_))};
   over_elements(value, grad, [&]<class T>(part_of<T> p) {
     T *x = p.of(value), *m = p.of(state.first), *v = p.of(state.second);
     if constexpr (std::is_same_v<T, float>) kernels::adam_float32(x, m, v, p.gradient, p.count, step);

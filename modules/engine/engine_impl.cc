@@ -67,7 +67,8 @@ tensor_list launched_on(const op_entry& op, const kernel_slot& slot, backend fro
   bool any = false;
   for (const view& y : results) any = any || y.dims.size() > 0;
   if (any) {
-    const launch_call all{call, slot, from, built_in, run.views, results};
+    const launch_call all{
+        .call = call, .kernel = slot, .from = from, .built_in = built_in, .in = run.views, .out = results};
     slot.direct ? slot.direct(all) : op.launch(all);
     if (call.row.bounded)
       for (int k = 0; k < out.size(); ++k) cut_to(out[k], results[static_cast<std::size_t>(k)].dims);

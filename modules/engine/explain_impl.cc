@@ -217,11 +217,16 @@ class explainer {
     if (!row_) return;
     told_.doc = row_->doc;
     for (const operand& o : row_->operands)
-      told_.operands.push_back({std::string(o.name), o.types, o.part, o.optional, o.list});
+      told_.operands.push_back(
+          {.name = std::string(o.name), .types = o.types, .part = o.part, .optional = o.optional, .list = o.list});
     for (const attr_spec& a : row_->attrs)
-      told_.attributes.push_back({std::string(a.name), std::string(a.doc), a.kind, default_of(a), false, a.required});
+      told_.attributes.push_back({.name = std::string(a.name),
+                                  .doc = std::string(a.doc),
+                                  .kind = a.kind,
+                                  .value = default_of(a),
+                                  .required = a.required});
   }
-  static search free_search() { return {{}, true, false}; }
+  static search free_search() { return {.compute = {}, .by_name = true, .has_row = false}; }
 
   void note_given(std::span<const tensor* const> in) {
     for (std::size_t i = 0; i < in.size() && !told_.operands.empty(); ++i) {
@@ -290,12 +295,16 @@ class explainer {
     if (!kernel_) throw missing_name(told_.op, *on_);
     if (!row_) {
       for (const operand_ref& o : operands) {
-        told_.operands.push_back({std::string(o.name), kernel_->config.dtypes, role::own, false, o.tensors.size() > 1});
+        told_.operands.push_back({.name = std::string(o.name),
+                                  .types = kernel_->config.dtypes,
+                                  .part = role::own,
+                                  .list = o.tensors.size() > 1});
         for (const tensor& x : o.tensors)
           if (x.defined()) told_.operands.back().given.push_back({x.signature()});
       }
       for (const attribute_ref& a : attrs)
-        told_.attributes.push_back({std::string(a.name), "", a.value.kind(), a.value, true, false});
+        told_.attributes.push_back(
+            {.name = std::string(a.name), .doc = "", .kind = a.value.kind(), .value = a.value, .given = true});
     } else {
       const std::vector<const tensor*> in = operands_in_order(*row_, operands);
       note_given(in);
@@ -313,7 +322,7 @@ class explainer {
   }
 
   void choose() {
-    const search wanted{told_.compute, true, record_.op != nullptr};
+    const search wanted{.compute = told_.compute, .by_name = true, .has_row = record_.op != nullptr};
     const bool registered_here = record_.kernel_on(on_->name) != nullptr;
     told_.shares_elements = row_ && row_->convention == convention::copy && !registered_here;
     explained_kernel* chosen = told_.shares_elements ? nullptr : chosen_of(told_.candidates, wanted);
@@ -425,7 +434,7 @@ std::vector<compiled_target> compiled_simd_targets() {
   const std::string running = active_simd_target();
   std::vector<compiled_target> list;
   for (int i = 0; i < count; ++i) {
-    compiled_target one{all[i].name, false, running == all[i].name};
+    compiled_target one{.name = all[i].name, .active = running == all[i].name};
     for (int j = 0; j < runnable; ++j) one.supported = one.supported || supported[j].bits == all[i].bits;
     list.push_back(std::move(one));
   }

@@ -190,8 +190,8 @@ bool run_folded(const fused_program& program, std::span<const tensor* const> in,
   const kernel_slot& slot =
       is_mean(tail) ? kernel_of<"Sum">(backend::simd, type) : tail.op->kernel(static_cast<int>(backend::simd), type);
   const row_shape rows = rows_of(tail, dims);
-  if (rows.rows == 0 || program.uniform[root].gives_truths || !slot.run || program.steps[root].kind != step_kind::op ||
-      !run.choose_steps({}))
+  if (rows.rows == 0 || program.uniform[root].gives_booleans || !slot.run ||
+      program.steps[root].kind != step_kind::op || !run.choose_steps({}))
     return false;
   run.folded = static_cast<int>(root);
   run.place_operands(in);

@@ -35,8 +35,8 @@ struct uniform_step {
   enum class form : std::uint8_t { none, flat1, flat2, unary, broadcast };
   form how = form::none;
   std::uint8_t operands = 0;
-  bool of_truths = false;  // the kernel is that for booleans
-  bool gives_truths = false;
+  bool of_booleans = false;  // the kernel is that for booleans
+  bool gives_booleans = false;
   std::array<std::int64_t, 3> moves{};  // 1 for arrays, 0 for single numbers
 };
 
@@ -203,11 +203,11 @@ constexpr program_builder build_program(fused_kind what, std::span<const std::si
 /// The steps for operands of one shape and one floating dtype; empty when that does not settle every step's dtype.
 constexpr std::vector<uniform_step> uniform_steps(const program_builder& p) {
   std::vector<uniform_step> all;
-  const auto truths = [&](std::int16_t k) { return all[static_cast<std::size_t>(k)].gives_truths; };
+  const auto is_boolean = [&](std::int16_t k) { return all[static_cast<std::size_t>(k)].gives_booleans; };
   for (const fused_step& step : p.steps) {
     uniform_step u;
     if (step.kind == step_kind::operand || step.kind == step_kind::literal || step.kind == step_kind::constant) {
-      if (step.kind != step_kind::operand && truths(step.in[0])) return {};
+      if (step.kind != step_kind::operand && is_boolean(step.in[0])) return {};
       all.push_back(u);
       continue;
     }
@@ -218,19 +218,19 @@ constexpr std::vector<uniform_step> uniform_steps(const program_builder& p) {
     u.operands = static_cast<std::uint8_t>(row.operands.size());
     bool any_single = false, any = false;
     for (std::size_t k = 0; k < row.operands.size(); ++k) {
-      const bool truth = truths(step.in[k]);
-      if (!row.operands[k].types.has(truth ? dtype::boolean : dtype::float32)) return {};
+      const bool boolean = is_boolean(step.in[k]);
+      if (!row.operands[k].types.has(boolean ? dtype::boolean : dtype::float32)) return {};
       const step_kind from = p.steps[static_cast<std::size_t>(step.in[k])].kind;
       u.moves[k] = from == step_kind::op || from == step_kind::operand;
       any_single = any_single || !u.moves[k];
       if (row.operands[k].part != role::value) continue;
-      if (any && truth != u.of_truths) return {};  // a truth among numbers is promoted
-      u.of_truths = truth;
+      if (any && boolean != u.of_booleans) return {};  // a boolean among numbers is promoted
+      u.of_booleans = boolean;
       any = true;
     }
-    if (u.of_truths && lifted(dtype::boolean, row.types.before) != dtype::boolean) return {};
-    u.gives_truths = u.of_truths || row.types.after == result::boolean;
-    if (!u.gives_truths && row.types.after != result::same) return {};
+    if (u.of_booleans && lifted(dtype::boolean, row.types.before) != dtype::boolean) return {};
+    u.gives_booleans = u.of_booleans || row.types.after == result::boolean;
+    if (!u.gives_booleans && row.types.after != result::same) return {};
     using form = uniform_step::form;
     if (row.convention == convention::unary) u.how = row.attrs.empty() ? form::flat1 : form::unary;
     else u.how = row.convention == convention::binary && !any_single ? form::flat2 : form::broadcast;
@@ -282,17 +282,17 @@ struct program_of {
   }();
   static_assert(whole.buffers < 100, "[fuse] an expression that keeps a hundred values at once: split it");
   static constexpr fused_program program{
-      whole.steps,
-      whole.results,
-      static_cast<int>(N),
-      whole.frame,
-      whole.buffers,
-      whole.singles,
-      whole.tail,
-      whole.is_uniform ? std::span<const uniform_step>(whole.uniform) : std::span<const uniform_step>(),
-      whole.chains,
-      std::span<const std::uint16_t>(whole.order).first(whole.kernels),
-      whole.has_others};
+      .steps = whole.steps,
+      .results = whole.results,
+      .operands = static_cast<int>(N),
+      .frame = whole.frame,
+      .buffers = whole.buffers,
+      .singles = whole.singles,
+      .tail = whole.tail,
+      .uniform = whole.is_uniform ? std::span<const uniform_step>(whole.uniform) : std::span<const uniform_step>(),
+      .chains = whole.chains,
+      .order = std::span<const std::uint16_t>(whole.order).first(whole.kernels),
+      .has_others = whole.has_others};
 };
 
 }  // namespace kerngrad::detail

@@ -89,10 +89,10 @@ constexpr std::vector<T> repeated(std::size_t count, T value) {
   for (std::size_t i = 0; i < count; ++i) all.push_back(value);
   return all;
 }
-/// A truth per step.
+/// A boolean per step.
 using step_marks = std::vector<char>;
 
-/// Whether a gradient flows through a step: no truth, no index, no integer has one.
+/// Whether a gradient flows through a step: no boolean, index or integer has one.
 constexpr step_marks flowing(const std::vector<fused_step>& steps) {
   step_marks flows = repeated<char>(steps.size(), 0);
   for (std::size_t i = 0; i < steps.size(); ++i) {

@@ -83,7 +83,7 @@ constexpr bool works_on_numbers(const op_row& row, dtype type) {
   return row.types.after == result::same;
 }
 
-/// Known ops whose result is a truth or a choice have a scalar form: no kernel gives that as a number.
+/// Known ops whose result is a boolean or a choice have a scalar form: no kernel gives that as a number.
 template <const auto& Rows>
 concept rows_have_scalar_forms = [] {
   for (const op_row& row : Rows) {
@@ -94,7 +94,7 @@ concept rows_have_scalar_forms = [] {
   return true;
 }();
 static_assert(rows_have_scalar_forms<op_table>,
-              "[fuse] an op whose result is a truth or a choice has no scalar form: add one to its row");
+              "[fuse] an op whose result is a boolean or a choice has no scalar form: add one to its row");
 
 /// Some step does not work on single numbers of type T.
 template <class Program, class T>

@@ -65,7 +65,7 @@ struct uniform_run {
 
   inline const fused_step& step(std::size_t i) const { return program.steps[i]; }
   inline const kernel_slot& kernel(std::size_t i) const {
-    return step(i).op->kernel(static_cast<int>(backend::simd), program.uniform[i].of_truths ? dtype::boolean : type);
+    return step(i).op->kernel(static_cast<int>(backend::simd), program.uniform[i].of_booleans ? dtype::boolean : type);
   }
   inline std::byte* address(std::size_t i, const block_part& block) const {
     const lane& at = lanes[i];

@@ -108,7 +108,7 @@ void uniform_run::place_results(const shape& dims, std::span<const std::int16_t>
     if (results[k] < 0 || (!wanted.empty() && !wanted[k])) continue;
     const std::size_t i = static_cast<std::size_t>(results[k]);
     if (step(i).kind != step_kind::op || lanes[i].moves) continue;
-    const dtype own = program.uniform[i].gives_truths ? dtype::boolean : type;
+    const dtype own = program.uniform[i].gives_booleans ? dtype::boolean : type;
     out[k] = tensor_access::adopt(allocate(own, dims));
     lanes[i] = {tensor_access::buffer(out[k])->data, static_cast<std::int64_t>(size_of(own))};
     result_bytes = static_cast<std::size_t>(dims.size()) * size_of(own);

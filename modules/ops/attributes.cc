@@ -30,7 +30,7 @@ consteval attr_spec pixels_attr(std::string_view name, std::string_view doc) {
           .most = 1e9,
           .scalar_or_list = true};
 }
-consteval attr_spec truth_attr(std::string_view name, std::string_view doc) {
+consteval attr_spec boolean_attr(std::string_view name, std::string_view doc) {
   return {.name = name, .kind = attr_kind::boolean, .doc = doc};
 }
 consteval attr_spec number_attr(std::string_view name, std::string_view doc, double fallback) {
@@ -74,7 +74,7 @@ inline constexpr attr_spec cast[] = {
 
 // ------------------------------------------------------------------------------------------ reductions, products
 
-inline constexpr attr_spec keep_dims = truth_attr("keepDims", "keep the reduced axes with size 1");
+inline constexpr attr_spec keep_dims = boolean_attr("keepDims", "keep the reduced axes with size 1");
 inline constexpr attr_spec reduce[] = {axes_attr("axis", "axes to reduce, all when omitted"), keep_dims};
 inline constexpr attr_spec reduce_max[] = {axes_attr("reductionIndices", "axes to reduce, all when omitted"),
                                            keep_dims};
@@ -82,10 +82,10 @@ inline constexpr attr_spec arg_reduce[] = {axis_attr("axis", "axis to reduce")};
 inline constexpr attr_spec along_axis[] = {axis_attr("axis", "axis of the classes", -1)};
 inline constexpr attr_spec along_dim[] = {axis_attr("dim", "axis of the classes", -1)};
 inline constexpr attr_spec scan[] = {axis_attr("axis", "axis to walk along"),
-                                     truth_attr("exclusive", "exclude the element itself"),
-                                     truth_attr("reverse", "walk from the end")};
-inline constexpr attr_spec matmul[] = {truth_attr("transposeA", "swap the last two axes of a"),
-                                       truth_attr("transposeB", "swap the last two axes of b")};
+                                     boolean_attr("exclusive", "exclude the element itself"),
+                                     boolean_attr("reverse", "walk from the end")};
+inline constexpr attr_spec matmul[] = {boolean_attr("transposeA", "swap the last two axes of a"),
+                                       boolean_attr("transposeB", "swap the last two axes of b")};
 
 // ------------------------------------------------------------------------------------------ windows
 

@@ -198,7 +198,8 @@ void reduce(const launch_call& c) {
   void* moved = tensor_access::buffer(scratch)->data;
   detail::permute(c, c.in[0].data, moved, c.in[0].type, dims, perm);
   const view in[] = {{moved, dims, c.in[0].type}};
-  run_outer({c.call, c.kernel, c.from, c.built_in, in, c.out}, kernels::reduce_geometry{outer, count, 1});
+  run_outer({.call = c.call, .kernel = c.kernel, .from = c.from, .built_in = c.built_in, .in = in, .out = c.out},
+            kernels::reduce_geometry{.outer = outer, .count = count, .inner = 1});
 }
 
 void along_axis(const launch_call& c) { run_outer(c, around_resolved(c)); }
@@ -245,9 +246,13 @@ const kernels::window_geometry& window_of(const launch_call& c) {
 
 constexpr std::array<int, 4> to_last{0, 2, 3, 1}, to_first{0, 3, 1, 2};
 
-// A convolution, in one piece: its kernel splits the work. Operands (and a result) that are NCHW images go through
-// NHWC.
-void run_window(const launch_call& c, std::initializer_list<bool> operand_is_image, bool result_is_image) {
+// Which operands of a convolution are images, and whether its result is one: the others are filters.
+struct window_images {
+  std::array<bool, 2> operands;
+  bool result;
+};
+// A convolution, in one piece: its kernel splits the work. NCHW images go through NHWC.
+void run_window(const launch_call& c, window_images is_image) {
   const kernels::window_geometry& g = window_of(c);
   if (!shapes::is_channels_first(c.call)) {
     const void* in[] = {c.in[0].data, c.in[1].data};
@@ -263,26 +268,26 @@ void run_window(const launch_call& c, std::initializer_list<bool> operand_is_ima
     scratch[at] = tensor_access::adopt(detail::allocate(x.type, shape(dims)));
     return tensor_access::buffer(scratch[at])->data;
   };
-  for (bool is_image : operand_is_image) {
+  for (bool image_operand : is_image.operands) {
     in[i] = c.in[i].data;
-    if (is_image) {
+    if (image_operand) {
       void* moved = image(c.in[i], static_cast<int>(i), to_last);
       detail::permute(c, c.in[i].data, moved, c.in[i].type, c.in[i].dims, to_last);
       in[i] = moved;
     }
     ++i;
   }
-  void* result = result_is_image ? image(c.out[0], 2, to_last) : c.out[0].data;
+  void* result = is_image.result ? image(c.out[0], 2, to_last) : c.out[0].data;
   void* out[] = {result};
   c.kernel.run(in, out, &g);
-  if (result_is_image) detail::permute(c, result, c.out[0].data, c.out[0].type, scratch[2].dims(), to_first);
+  if (is_image.result) detail::permute(c, result, c.out[0].data, c.out[0].type, scratch[2].dims(), to_first);
 }
 
 }  // namespace
 
-void conv(const launch_call& c) { run_window(c, {true, false}, true); }
-void conv_backprop_input(const launch_call& c) { run_window(c, {true, false}, true); }
-void conv_backprop_filter(const launch_call& c) { run_window(c, {true, true}, false); }
+void conv(const launch_call& c) { run_window(c, {.operands = {true, false}, .result = true}); }
+void conv_backprop_input(const launch_call& c) { run_window(c, {.operands = {true, false}, .result = true}); }
+void conv_backprop_filter(const launch_call& c) { run_window(c, {.operands = {true, true}, .result = false}); }
 
 namespace {
 

@@ -329,7 +329,7 @@ enum class convention : std::uint8_t {
 };
 
 /// An elementwise op on single numbers, which a fused function of numbers runs in place of the kernel. Operands that
-/// the op does not have are 0; truths are 1 and 0.
+/// the op does not have are 0; booleans are 1 and 0.
 struct scalar_form {
   float (*of_floats)(float, float, float) = nullptr;
   double (*of_doubles)(double, double, double) = nullptr;

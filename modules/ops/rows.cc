@@ -21,11 +21,11 @@ inline constexpr operand x_boolean[] = {{"x", boolean_only}};
 // The ways in which dtypes go through: they stay, integers become float32, bool becomes int32, bool and uint8 do, or
 // the result is boolean.
 inline constexpr type_rule unchanged{};
-inline constexpr type_rule floats{lift::floats, result::same};
-inline constexpr type_rule numbers{lift::integers, result::same};
-inline constexpr type_rule signed_numbers{lift::signs, result::same};
-inline constexpr type_rule truths{lift::none, result::boolean};
-inline constexpr type_rule truths_of_floats{lift::floats, result::boolean};
+inline constexpr type_rule floats{.before = lift::floats};
+inline constexpr type_rule numbers{.before = lift::integers};
+inline constexpr type_rule signed_numbers{.before = lift::signs};
+inline constexpr type_rule booleans{.after = result::boolean};
+inline constexpr type_rule booleans_of_floats{.before = lift::floats, .after = result::boolean};
 
 consteval op_row without_gradient(op_row row, std::string_view reason) {
   row.no_gradient = reason;

@@ -121,7 +121,12 @@ std::shared_ptr<const backend_directory> directory_of(const backend_set& set) {
     const auto at =
         std::upper_bound(made->all.begin(), made->all.end(), b.priority,
                          [](int priority, const listed_backend& other) { return priority > other.priority; });
-    made->all.insert(at, {b.name, b.priority, b.ready, b.live && b.live->memory != nullptr, b.live, b.table});
+    made->all.insert(at, {.name = b.name,
+                          .priority = b.priority,
+                          .ready = b.ready,
+                          .own_storage = b.live && b.live->memory != nullptr,
+                          .live = b.live,
+                          .table = b.table});
   }
   made->active = set.active;
   made->on_missing = set.on_missing;

@@ -160,13 +160,13 @@ answer try_call(const session& s, const bad_call& call) {
     a.refused = true;
     // Shapes and memory are refused by the allocator and the shape rules.
     const bool named = e.op() == s.row.name || e.op() == "shape" || e.op() == "allocate" || e.op() == "attribute";
-    if (!named || e.got().empty()) a = {true, "the error \"" + std::string(e.what()) + "\"", wanted};
+    if (!named || e.got().empty()) a.complaint = "the error \"" + std::string(e.what()) + "\"", a.wanted = wanted;
   } catch (const std::exception& e) {
-    a = {true, std::string("another exception: ") + e.what(), wanted};
+    a = {.refused = true, .complaint = std::string("another exception: ") + e.what(), .wanted = wanted};
   } catch (...) {
-    a = {true, "an exception that is no std::exception", wanted};
+    a = {.refused = true, .complaint = "an exception that is no std::exception", .wanted = wanted};
   }
-  if (!a.refused && call.expected == verdict::refused) a = {false, "a result", "a refusal"};
+  if (!a.refused && call.expected == verdict::refused) a = {.complaint = "a result", .wanted = "a refusal"};
   return a;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A truth where axes are asked for: mostly the flag that keeps the axes is meant.
+// A bool where axes are asked for: mostly the flag that keeps the axes is meant.
 // error: axes are integers: sum(x, 0), sum(x, {0, 1})
 import kerngrad;
 

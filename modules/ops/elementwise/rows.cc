@@ -60,8 +60,8 @@ consteval op_row complex_row(std::string_view name, std::string_view doc, type_r
   row.types = types;
   return row;
 }
-consteval op_row truth_row(std::string_view name, std::string_view doc, std::span<const operand> operands,
-                           type_rule types) {
+consteval op_row boolean_row(std::string_view name, std::string_view doc, std::span<const operand> operands,
+                             type_rule types) {
   op_row row = unary_row(name, doc);
   row.operands = operands;
   row.types = types;
@@ -83,7 +83,7 @@ consteval op_row binary_row(std::string_view name, std::string_view doc, std::sp
           .cost = cost};
 }
 consteval op_row comparison_row(std::string_view name, std::string_view doc, std::span<const operand> operands) {
-  op_row row = binary_row(name, doc, operands, truths);
+  op_row row = binary_row(name, doc, operands, booleans);
   row.no_gradient = "the result is boolean";
   row.in_place = false;
   return row;
@@ -135,13 +135,13 @@ inline constexpr op_row elementwise_rows[] = {
     clip_row("ClipByValue",
              "x limited to the two bounds, for integers to those between them; NaN stays NaN. Gradient: dy on the "
              "bounds, 0 outside."),
-    on_numbers(truth_row("IsNan", "Whether x is not a number.", x_real, truths_of_floats),
+    on_numbers(boolean_row("IsNan", "Whether x is not a number.", x_real, booleans_of_floats),
                [](auto a) { return __builtin_isnan(a); }),
-    on_numbers(truth_row("IsInf", "Whether x is an infinity.", x_real, truths_of_floats),
+    on_numbers(boolean_row("IsInf", "Whether x is an infinity.", x_real, booleans_of_floats),
                [](auto a) { return __builtin_isinf(a); }),
-    on_numbers(truth_row("IsFinite", "Whether x is neither NaN nor an infinity.", x_real, truths_of_floats),
+    on_numbers(boolean_row("IsFinite", "Whether x is neither NaN nor an infinity.", x_real, booleans_of_floats),
                [](auto a) { return __builtin_isfinite(a); }),
-    on_numbers(truth_row("LogicalNot", "Whether x is false.", x_boolean, truths), [](auto a) { return a == 0; }),
+    on_numbers(boolean_row("LogicalNot", "Whether x is false.", x_boolean, booleans), [](auto a) { return a == 0; }),
     on_numbers(binary_row("Add", "a + b; integers wrap.", ab_arithmetic, numbers),
                [](auto a, auto b) { return a + b; }),
     on_numbers(binary_row("Sub", "a - b; integers wrap.", ab_arithmetic, numbers),

@@ -28,7 +28,12 @@ view part_of(const view& x, std::int64_t offset, const shape& dims) {
 // The same call, on the kernel of another op.
 template <fixed_string Op>
 launch_call with_kernel_of(const launch_call& c) {
-  return {c.call, kernel_of<Op>(c.from, c.call.compute), c.from, true, c.in.first(2), c.out};
+  return {.call = c.call,
+          .kernel = kernel_of<Op>(c.from, c.call.compute),
+          .from = c.from,
+          .built_in = true,
+          .in = c.in.first(2),
+          .out = c.out};
 }
 
 /// Bias and activation of one call.
@@ -112,7 +117,7 @@ void fused_matmul(const launch_call& c) {
     const std::int64_t begin = rows.begin(i), count = rows.size(i);
     const view in[] = {part_of(a, begin * k, {count, k}), c.in[1]};
     view out[] = {part_of(y, begin * n, {count, n})};
-    matmul({c.call, product.kernel, c.from, true, in, out});
+    matmul({.call = c.call, .kernel = product.kernel, .from = c.from, .built_in = true, .in = in, .out = out});
     after.rows(out[0].data, count, n);
   });
 }

@@ -162,23 +162,26 @@ std::vector<copy_axis> box(const shape& sizes, const std::vector<std::int64_t>& 
 
 int axis_of(const launch_call& c) { return resolved(c, resolved_geometry::kind::axis).axis.at; }
 
+enum class copies { into_whole, into_parts };
+
 // One part of a tensor along an axis, copied out of it or into it.
 void copy_part(const launch_call& c, const view& whole, const view& part, int axis, std::int64_t start,
-               bool into_whole) {
+               copies direction) {
   const std::vector<std::int64_t> strides = strides_of(whole.dims);
   // The part may lack the axis (Pack, Unpack); as a box of the whole it has it with its own extent.
   const std::int64_t extent = part.dims.rank() == whole.dims.rank() ? part.dims[axis] : 1;
   const shape sizes = shapes::with_axis(whole.dims, axis, extent);
   const std::vector<std::int64_t> own = strides_of(sizes);
   const std::int64_t offset = start * strides[static_cast<std::size_t>(axis)];
-  if (into_whole) copy_strided(c, part.data, whole.data, whole.type, box(sizes, own, strides), 0, offset);
+  if (direction == copies::into_whole)
+    copy_strided(c, part.data, whole.data, whole.type, box(sizes, own, strides), 0, offset);
   else copy_strided(c, whole.data, part.data, whole.type, box(sizes, strides, own), offset, 0);
 }
 
-void parts(const launch_call& c, const view& whole, std::span<const view> pieces, int axis, bool into_whole) {
+void parts(const launch_call& c, const view& whole, std::span<const view> pieces, int axis, copies direction) {
   std::int64_t start = 0;
   for (const view& piece : pieces) {
-    copy_part(c, whole, piece, axis, start, into_whole);
+    copy_part(c, whole, piece, axis, start, direction);
     start += piece.dims.rank() == whole.dims.rank() ? piece.dims[axis] : 1;
   }
 }
@@ -205,8 +208,8 @@ void slice(const launch_call& c) {
                0);
 }
 
-void concat(const launch_call& c) { parts(c, c.out[0], c.in, axis_of(c), true); }
-void unpack(const launch_call& c) { parts(c, c.in[0], c.out, axis_of(c), false); }
+void concat(const launch_call& c) { parts(c, c.out[0], c.in, axis_of(c), copies::into_whole); }
+void unpack(const launch_call& c) { parts(c, c.in[0], c.out, axis_of(c), copies::into_parts); }
 void split(const launch_call& c) { unpack(c); }
 
 void pad(const launch_call& c) {
@@ -290,8 +293,11 @@ namespace {
 
 kernels::gather_geometry gather_geometry_of(const launch_call& c, const shape& x, const shape& indices) {
   const auto [axis, batch] = resolved(c, resolved_geometry::kind::axis).axis;
-  return {extent_of(x, batch, axis), x[axis], extent_of(x, axis + 1, x.rank()),
-          extent_of(indices, batch, indices.rank()), extent_of(x, 0, batch)};
+  return {.outer = extent_of(x, batch, axis),
+          .axis = x[axis],
+          .inner = extent_of(x, axis + 1, x.rank()),
+          .count = extent_of(indices, batch, indices.rank()),
+          .batch = extent_of(x, 0, batch)};
 }
 
 template <class T>
@@ -321,7 +327,7 @@ void on_int32(const launch_call& c, std::size_t at, launch_fn launch) {
   });
   std::vector<view> in(c.in.begin(), c.in.end());
   in[at] = {data, wide.dims, dtype::int32};
-  launch({c.call, c.kernel, c.from, c.built_in, in, c.out});
+  launch({.call = c.call, .kernel = c.kernel, .from = c.from, .built_in = c.built_in, .in = in, .out = c.out});
 }
 bool has_wide_indices(const launch_call& c, std::size_t at) { return c.in[at].type == dtype::int64; }
 
@@ -406,12 +412,12 @@ void segment_sum(const launch_call& c) {
 
 void one_hot(const launch_call& c) {
   if (has_wide_indices(c, 0)) return on_int32(c, 0, one_hot);
-  const kernels::one_hot_geometry g{c.in[0].dims.size(),
-                                    c.call.attr(place_in(attributes::one_hot, "depth")).as_integer(),
-                                    1,
-                                    c.call.attr(place_in(attributes::one_hot, "onValue")).as_number(),
-                                    c.call.attr(place_in(attributes::one_hot, "offValue")).as_number(),
-                                    c.out[0].type};
+  const kernels::one_hot_geometry g{.outer = c.in[0].dims.size(),
+                                    .depth = c.call.attr(place_in(attributes::one_hot, "depth")).as_integer(),
+                                    .inner = 1,
+                                    .on = c.call.attr(place_in(attributes::one_hot, "onValue")).as_number(),
+                                    .off = c.call.attr(place_in(attributes::one_hot, "offValue")).as_number(),
+                                    .to = c.out[0].type};
   run_slices(c, g.outer, c.out[0].dims.size(), 0, [&](std::int64_t outer, const void* const* in, void* const* out) {
     kernels::one_hot_geometry part = g;
     part.outer = outer;
@@ -442,9 +448,11 @@ void linspace(const launch_call& c) {
 
 void random(const launch_call& c) {
   constexpr shapes::random_places at = shapes::drawn;
-  const kernels::random_geometry all{c.out[0].dims.size(),
-                                     static_cast<std::uint64_t>(c.call.attrs[at.seed].as_integer()), 0,
-                                     c.call.attrs[at.first].as_number(), c.call.attrs[at.second].as_number()};
+  const kernels::random_geometry all{.count = c.out[0].dims.size(),
+                                     .seed = static_cast<std::uint64_t>(c.call.attrs[at.seed].as_integer()),
+                                     .offset = 0,
+                                     .low = c.call.attrs[at.first].as_number(),
+                                     .high = c.call.attrs[at.second].as_number()};
   const std::int64_t size = static_cast<std::int64_t>(size_of(c.out[0].type));
   // A range can be drawn in any pieces: the numbers are counted. Chunks are of whole blocks of the generator.
   const double cost = c.call.row.cost;

@@ -264,7 +264,8 @@ export constexpr void gather(inference& call) {
 export constexpr void gather_grad(inference& call) {
   const shape x = shape_attr(call, place_in(attributes::gather_grad, "inputShape"));
   const view operands[2] = {{nullptr, x, call.in[0].type}, call.in[1]};
-  inference forward{call.row, operands, call.attrs, call.compute, call.result_type};
+  inference forward{
+      .row = call.row, .in = operands, .attrs = call.attrs, .compute = call.compute, .result_type = call.result_type};
   gather(forward);
   if (!(forward.out[0].dims == call.in[0].dims))
     call.refuse("dy of shape " + to_string(call.in[0].dims),
@@ -395,8 +396,11 @@ struct random_places {
 };
 consteval random_places places_of_random(std::span<const attr_spec> list, std::string_view first,
                                          std::string_view second) {
-  return {place_in(list, "shape").index, place_in(list, first).index, place_in(list, second).index,
-          place_in(list, "seed").index, place_in(list, "dtype").index};
+  return {.shape = place_in(list, "shape").index,
+          .first = place_in(list, first).index,
+          .second = place_in(list, second).index,
+          .seed = place_in(list, "seed").index,
+          .dtype = place_in(list, "dtype").index};
 }
 inline constexpr random_places drawn = places_of_random(attributes::uniform, "low", "high");
 static_assert(drawn == places_of_random(attributes::normal, "mean", "stddev"));

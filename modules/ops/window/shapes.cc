@@ -118,8 +118,21 @@ constexpr kernels::window_geometry resolve_window(const inference& call, const w
   const auto dilations = at.dilations ? pixels(call, *at.dilations) : std::array<std::int64_t, 2>{1, 1};
   const window_axis h = resolve_window_axis(call, at, x[1], filter_h, strides[0], dilations[0], 0);
   const window_axis w = resolve_window_axis(call, at, x[2], filter_w, strides[1], dilations[1], 1);
-  return {x[0],     x[1],       x[2],       x[3],         h.out,        w.out,    x[3],    filter_h,
-          filter_w, strides[0], strides[1], dilations[0], dilations[1], h.before, w.before};
+  return {.batch = x[0],
+          .in_h = x[1],
+          .in_w = x[2],
+          .in_c = x[3],
+          .out_h = h.out,
+          .out_w = w.out,
+          .out_c = x[3],
+          .filter_h = filter_h,
+          .filter_w = filter_w,
+          .stride_h = strides[0],
+          .stride_w = strides[1],
+          .dilation_h = dilations[0],
+          .dilation_w = dilations[1],
+          .pad_top = h.before,
+          .pad_left = w.before};
 }
 
 /// An image's shape with the channels last, whatever the attribute `dataFormat` says of its layout.
