@@ -16,7 +16,7 @@ enum class level { l1, l2, l3, dram };
 inline constexpr int level_count = 4;
 /// "L1", "L2", "L3", "DRAM".
 const char* name_of(level where);
-/// The smallest level that holds so many bytes, by the caches that one core of this machine can fill.
+/// The smallest level that holds that many bytes, by the caches that one core of this machine can fill.
 level level_of(double bytes);
 
 /// What one core can do on one target, at best.

@@ -15,7 +15,7 @@ struct scratch_block {
   void* owner = nullptr;
 };
 
-/// A block of so many bytes; throws kg::error when there is none. Both are defined in modules/tensor/scratch_impl.cc.
+/// A block of that many bytes; throws kg::error when there is none. Both are defined in modules/tensor/scratch_impl.cc.
 scratch_block take_scratch(std::size_t bytes);
 void give_scratch(void* owner) noexcept;
 

@@ -45,7 +45,7 @@ T split_row(const T* x, std::size_t n, T identity) {
   return chunks.finish();
 }
 
-// fold_strip with chunks of so many rows, 2^k blocks.
+// fold_strip with chunks of `rows` rows, 2^k blocks.
 template <class Op, class T>
 void split_strip(T* y, const T* x, std::size_t count, std::size_t stride, std::size_t width, std::size_t rows,
                  T identity) {
@@ -65,7 +65,7 @@ void split_strip(T* y, const T* x, std::size_t count, std::size_t stride, std::s
   chunks.finish(y);
 }
 
-// Calls strip(begin, width) for all strips of so many columns, some of them a chunk.
+// Calls strip(begin, width) for all strips of `strip_width` columns, some of them a chunk.
 template <class Strip>
 void each_strip_split(std::size_t count, std::size_t width, std::size_t strip_width, Strip strip) {
   const std::size_t together = std::max<std::size_t>(1, chunk_least / (count * strip_width)) * strip_width;

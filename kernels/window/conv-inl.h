@@ -20,7 +20,7 @@ HWY_BEFORE_NAMESPACE();
 namespace kerngrad::kernels::HWY_NAMESPACE {
 namespace {
 
-/// Packs the weights of the taps into panels of tile_columns. `swap` turns [in_c, out_c] round for the gradient.
+/// Packs the weights of the taps into panels of tile_columns. `swap` exchanges in_c and out_c for the gradient.
 template <class T>
 void PackFilter(const direct_plan<T>& plan, bool swap) {
   const std::ptrdiff_t k = plan.src_channels, n = plan.dst_channels;

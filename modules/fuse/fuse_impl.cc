@@ -147,7 +147,7 @@ std::vector<tensor> run_gradient_of_sum(const fused_program& p, const fused_tail
   return run_gradient(p, xs, spread_seed(tail, xs[0].dims(), seed), wanted);
 }
 
-// Notes a call on the tape as one step, if anybody records.
+// Notes a call on the tape as one step, if a recording is open.
 void record_fused(const fused_parts& parts, std::span<const tensor* const> in, tensor& y, const fused_tail& tail) {
   refuse_replaced(*parts.value);
   std::vector<tensor> xs;
@@ -160,7 +160,7 @@ void record_fused(const fused_parts& parts, std::span<const tensor* const> in, t
               });
 }
 
-// The value without the reduction at the end, recorded as one step if anybody records.
+// The value without the reduction at the end, recorded as one step if a recording is open.
 tensor run_body(const fused_parts& parts, std::span<const tensor* const> in) {
   const fused_program& p = *parts.value;
   const bool records = tracked(in);

@@ -146,7 +146,7 @@ void uniform_run::run_step(std::size_t i, const block_part& block) const {
 void uniform_run::run_chain(std::size_t i, const block_part& block) const {
   const step_chain& chain = program.chains[i];
   const kernels::chain_kernels& kernel = kernels::chain_simd[chain.kernel];
-  // Who reads a result again finds it in the cache.
+  // A later reader of a result finds it in the cache.
   const bool read_again = chain.read_again || folded == static_cast<int>(i);
   const bool past_caches = lanes[i].base && !read_again && result_bytes >= stream_least;
   kernels::chain_geometry g{static_cast<std::size_t>(block.n), {}, past_caches, {}};

@@ -29,8 +29,8 @@ const void* this_thread_mark() {
   return &mark;
 }
 
-// A link of the chain of hooks in the order in which they were added: taking one out needs no memory. Who stands on a
-// link that is taken out goes on from there.
+// A link of the chain of hooks in the order in which they were added: taking one out needs no memory. A walk that
+// stands on a link that is taken out goes on from there.
 struct watcher {
   hooks wanted;
   const void* thread = nullptr;  // null: all threads

@@ -55,7 +55,7 @@ void run_kernel_of(const launch_call& c, const Geometry& g) {
 /// Work on fewer elements is never split: waking a thread takes longer.
 inline constexpr std::int64_t split_least = 1 << 14;
 
-/// Elements in a chunk of work with so many operations each: a power of two, of about two microseconds. It depends on
+/// Elements in a chunk of work with that many operations each: a power of two, of about two microseconds. It depends on
 /// the op alone, never on the number of threads, and so do the results.
 std::int64_t chunk_elements(double cost);
 /// The cost of work that is not to be split: user-defined kernels may throw, or have threads themselves.
@@ -70,7 +70,7 @@ double split_cost(const launch_call& c);
 /// Whether jobs go to a pool of the program's, which may throw before all of a job is done.
 bool uses_callers_pool();
 
-/// Calls part(begin, count) for each chunk of so many of the `all` things, whose result has that many bytes.
+/// Calls part(begin, size) for each chunk of the `all` items; the result has `result_bytes` bytes.
 template <class Part>
 void in_chunks(std::int64_t all, std::int64_t chunk, std::int64_t result_bytes, Part part) {
   if (all == 0) return;

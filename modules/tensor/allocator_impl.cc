@@ -264,7 +264,7 @@ inline void* take(thread_cache& cache, int index, std::size_t exact) {
   return block ? block : take_elsewhere(index, exact);
 }
 
-// Adds to the bytes in use, or refuses. Under one lock with all others who ask: together they cannot pass the limit.
+// Adds to the bytes in use, or refuses. Under one lock for all requests: together they cannot pass the limit.
 void reserve(thread_cache& cache, std::int64_t bytes) {
   const std::int64_t limit = live_limit();
   bool trim;

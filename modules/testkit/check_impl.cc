@@ -208,7 +208,7 @@ report check_op(std::string_view name, const options& how) {
   if (s.samples.empty())
     s.found.add(check::samples, "the row", "no legal call that follows from its family and attributes",
                 "some in the option samples");
-  // Without a scope, calls take the engine's short way, as those of a program do.
+  // Without a scope, calls take the engine's fast path, as those of a program do.
   std::optional<backend_scope> on;
   if (how.backend != active_backend()) on.emplace(how.backend);
   detail::run_all(s);

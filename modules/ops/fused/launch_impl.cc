@@ -83,7 +83,7 @@ class finish {
   std::array<shape, 2> dims_;
 };
 
-/// `total` things in as many equal parts as leave each at least `least`.
+/// `total` items in as many equal parts as leave each at least `least`.
 struct equal_parts {
   std::int64_t total, count;
   equal_parts(std::int64_t all, std::int64_t least)
@@ -92,7 +92,7 @@ struct equal_parts {
   std::int64_t size(std::int64_t i) const { return begin(i + 1) - begin(i); }
 };
 
-/// Calls part(i) for each of so many parts of a layer, by several threads where all of its products are worth them.
+/// Calls part(i) for the first `count` parts of a layer, by several threads where all of its products are worth them.
 template <class Part>
 void run_parts(const launch_call& c, std::int64_t count, std::int64_t products, const Part& part) {
   kernels::run_in_chunks(count, detail::split_cost(c) == detail::never_split ? 0 : products, part);
