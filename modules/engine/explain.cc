@@ -21,23 +21,23 @@ struct operand_signature {
 
 /// Where a kernel comes from.
 enum class kernel_origin : std::uint8_t {
-  none,        ///< there is no kernel
-  built_in,    ///< a table of the library's, or the one that the backend was registered with
-  own_op,      ///< the op itself, which register_op brought
-  registered,  ///< register_kernel
+  none,          ///< there is no kernel
+  built_in,      ///< a table of the library's, or the one that the backend was registered with
+  user_defined,  ///< the op itself, which was registered with register_op
+  registered,    ///< register_kernel
 };
-/// "none", "built-in", "own op", "registered".
+/// "none", "built-in", "user-defined", "registered".
 std::string_view name_of(kernel_origin origin);
 
 /// Where a gradient comes from.
 enum class gradient_origin : std::uint8_t {
   none,
-  rule,        ///< the known op's rule in grads/
-  own_rule,    ///< the rule of an op registered with register_op
-  rule_scope,  ///< a rule_scope of this thread
-  registered,  ///< register_gradient
+  rule,          ///< the known op's rule in grads/
+  user_defined,  ///< the rule of an op registered with register_op
+  rule_scope,    ///< a rule_scope of this thread
+  registered,    ///< register_gradient
 };
-/// "none", "rule", "own rule", "rule scope", "registered".
+/// "none", "rule", "user-defined", "rule scope", "registered".
 std::string_view name_of(gradient_origin origin);
 
 /// How much of a value a recording of the call keeps, if all operands that can have a gradient are tracked.

@@ -75,7 +75,7 @@ std::vector<explained_kernel> candidates_of(const name_record& record, const liv
         record.op ? table_dtypes(*record.op, b.name == on.name ? on : tables_of(b.name)) : dtype_set{};
     if (types.bits) {
       list.push_back(blank);
-      list.back().origin = record.op->id >= 0 ? kernel_origin::built_in : kernel_origin::own_op;
+      list.back().origin = record.op->id >= 0 ? kernel_origin::built_in : kernel_origin::user_defined;
       list.back().dtypes = types;
       list.back().where = record.op_where();
     }
@@ -348,7 +348,7 @@ class explainer {
       g.origin = gradient_origin::registered;
       g.where = record_.gradient->where;
     } else if (rule) {
-      g.origin = told_.known ? gradient_origin::rule : gradient_origin::own_rule;
+      g.origin = told_.known ? gradient_origin::rule : gradient_origin::user_defined;
       g.where = record_.op_where();
     } else {
       g.why_none = record_.op ? std::string(row_->no_gradient) : "none is registered: register_gradient";

@@ -10,12 +10,12 @@ module kerngrad;
 namespace kerngrad {
 
 std::string_view name_of(kernel_origin origin) {
-  constexpr std::string_view names[] = {"none", "built-in", "own op", "registered"};
+  constexpr std::string_view names[] = {"none", "built-in", "user-defined", "registered"};
   return names[static_cast<int>(origin)];
 }
 
 std::string_view name_of(gradient_origin origin) {
-  constexpr std::string_view names[] = {"none", "rule", "own rule", "rule scope", "registered"};
+  constexpr std::string_view names[] = {"none", "rule", "user-defined", "rule scope", "registered"};
   return names[static_cast<int>(origin)];
 }
 
@@ -108,7 +108,7 @@ std::string kernels_text(const explanation& told) {
 std::string source_text(const explained_gradient& g) {
   switch (g.origin) {
     case gradient_origin::rule: return "the op's rule in grads/";
-    case gradient_origin::own_rule: return "the op's own rule" + at_text(g.where);
+    case gradient_origin::user_defined: return "the op's own rule" + at_text(g.where);
     case gradient_origin::rule_scope: return "the rule of a rule_scope of this thread";
     case gradient_origin::registered: return "registered" + at_text(g.where);
     default: return "none" + (g.why_none.empty() ? "" : ": " + g.why_none);

@@ -175,7 +175,7 @@ using op_ptr = std::shared_ptr<registered_op>;
 struct name_record {
   std::string name;
   const op_entry* op = nullptr;     // a known op, or one registered with register_op
-  op_ptr own_op;                    // the latter
+  op_ptr user_op;                    // the latter
   std::vector<kernel_ptr> kernels;  // one a backend
   gradient_ptr gradient;
 
@@ -191,13 +191,13 @@ struct name_record {
     return op_now() != nullptr;
   }
   /// The op, unless its scope has ended.
-  const op_entry* op_now() const { return own_op && own_op->withdrawn.load(std::memory_order_relaxed) ? nullptr : op; }
+  const op_entry* op_now() const { return user_op && user_op->withdrawn.load(std::memory_order_relaxed) ? nullptr : op; }
   /// The registered gradient, unless its scope has ended.
   gradient_ptr gradient_now() const {
     return gradient && !gradient->withdrawn.load(std::memory_order_relaxed) ? gradient : nullptr;
   }
   /// The place where an op of register_op was registered; empty for others.
-  std::string_view op_where() const { return own_op ? std::string_view(own_op->where) : std::string_view(); }
+  std::string_view op_where() const { return user_op ? std::string_view(user_op->where) : std::string_view(); }
 };
 
 /// The backends, and which of them calls run on.

@@ -37,7 +37,7 @@ name_record& changed(record_list& records, std::string_view name) {
 }
 
 // Nothing is registered for the name.
-bool is_empty(const name_record& r) { return !r.own_op && r.kernels.empty() && !r.gradient; }
+bool is_empty(const name_record& r) { return !r.user_op && r.kernels.empty() && !r.gradient; }
 
 void drop_if_empty(record_list& records, std::string_view name) {
   std::erase_if(records, [&](const auto& r) { return r->name == name && is_empty(*r); });
@@ -46,7 +46,7 @@ void drop_if_empty(record_list& records, std::string_view name) {
 constexpr auto is_withdrawn = [](const auto& entry) { return entry && entry->withdrawn.load(); };
 
 bool has_withdrawn(const std::shared_ptr<const name_record>& r) {
-  return is_withdrawn(r->own_op) || is_withdrawn(r->gradient) ||
+  return is_withdrawn(r->user_op) || is_withdrawn(r->gradient) ||
          std::any_of(r->kernels.begin(), r->kernels.end(), is_withdrawn);
 }
 
@@ -57,7 +57,7 @@ void drop_withdrawn(record_list& records, std::vector<kernel_ptr>& removed) {
     std::copy_if(copy->kernels.begin(), copy->kernels.end(), std::back_inserter(removed), is_withdrawn);
     std::erase_if(copy->kernels, is_withdrawn);
     if (is_withdrawn(copy->gradient)) copy->gradient = nullptr;
-    if (is_withdrawn(copy->own_op)) copy->op = nullptr, copy->own_op = nullptr;
+    if (is_withdrawn(copy->user_op)) copy->op = nullptr, copy->user_op = nullptr;
     record = std::move(copy);
   }
   std::erase_if(records, [](const auto& r) { return is_empty(*r); });
@@ -177,7 +177,7 @@ void transaction::add(const op_entry& op, std::string where) {
       fail("register_op", "op " + record.name + place_of(entry->where) + ", whose name has a registered " + taken,
            "a name that is free", "unregister it, or register the op first");
     record.op = &op;
-    record.own_op = entry;
+    record.user_op = entry;
   });
 }
 
@@ -217,12 +217,12 @@ bool transaction::remove_op(std::string_view name) {
   {
     const pinned now;
     const name_record* record = now->find(name);
-    if (!record || !record->own_op) return false;
+    if (!record || !record->user_op) return false;
   }
   changes_.push_back([name = std::string(name)](record_list& records, std::vector<kernel_ptr>&) {
     name_record& record = changed(records, name);
     record.op = nullptr;
-    record.own_op = nullptr;
+    record.user_op = nullptr;
     drop_if_empty(records, name);
   });
   return true;

@@ -439,9 +439,9 @@ TEST(an_explanation, of_an_op_from_outside_says_that_its_code_is_plain) {
   const kg::explanation told = kg::explain("MySoftshrink", {{"x", tensor({1.f, -2.f})}});
   EXPECT_TRUE(told.found && !told.known);
   EXPECT_EQ(told.runs->code, "plain C++ (baseline)");
-  EXPECT_EQ(told.runs->origin, kg::kernel_origin::own_op);
-  EXPECT_TRUE(contains(candidate(told, "simd", kg::kernel_origin::own_op).where, "explain.cc"));
-  EXPECT_EQ(told.gradient.origin, kg::gradient_origin::own_rule);
+  EXPECT_EQ(told.runs->origin, kg::kernel_origin::user_defined);
+  EXPECT_TRUE(contains(candidate(told, "simd", kg::kernel_origin::user_defined).where, "explain.cc"));
+  EXPECT_EQ(told.gradient.origin, kg::gradient_origin::user_defined);
   EXPECT_EQ(told.gradient.saved_bytes, 8);
   EXPECT_EQ(told.results.at(0).made, kg::run_kernel("MySoftshrink", {{"x", tensor({1.f, -2.f})}}).signature());
   EXPECT_EQ(kg::explain("MySoftshrink", {{"x", tensor({1})}}).refusal,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An own op whose attribute has a default that no call could give.
+// A user-defined op whose attribute has a default that no call could give.
 // error: an attribute of the op's row has no name or another one's, an empty range, or a default that no call could
 // give
 import kerngrad;

@@ -321,7 +321,7 @@ TEST(the_gradient_of_an_own_op, agrees_with_differences_in_both_orders) {
       {hypot, {positive({}, 3), positive({2, 2}, 4)}},
       {moments, {positive({3}, 5), positive({3}, 6), positive({3}, 7)}}};
   for (const auto& [f, xs] : cases) {
-    const kg::testkit::report found = kg::testkit::check_function("an own op", f, xs);
+    const kg::testkit::report found = kg::testkit::check_function("a user-defined op", f, xs);
     EXPECT_TRUE(found) << found;
   }
 }

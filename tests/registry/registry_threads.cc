@@ -159,7 +159,7 @@ TEST(the_registry_among_threads, gives_every_reader_one_of_the_legal_answers) {
         check("the slope of Square", slope, {4, 50, 60});
         check("Add", kg::add(two, two).item(), {4});
       },
-      [&] {  // an own op: typed always, by name or not
+      [&] {  // a user-defined op: typed always, by name or not
         check("Cube", kg::call<my::Cube>(two).item(), {8});
         check("the slope of Cube", kg::grad([](const tensor& x) { return kg::call<my::Cube>(x); })(two).item(), {12});
         static_cast<void>(refusal([&] { check("Cube", kg::run_kernel("Cube", {{"x", two}}).item(), {8}); }));
