@@ -175,7 +175,7 @@ using op_ptr = std::shared_ptr<registered_op>;
 struct name_record {
   std::string name;
   const op_entry* op = nullptr;     // a known op, or one registered with register_op
-  op_ptr user_op;                    // the latter
+  op_ptr user_op;                   // the latter
   std::vector<kernel_ptr> kernels;  // one a backend
   gradient_ptr gradient;
 
@@ -191,7 +191,9 @@ struct name_record {
     return op_now() != nullptr;
   }
   /// The op, unless its scope has ended.
-  const op_entry* op_now() const { return user_op && user_op->withdrawn.load(std::memory_order_relaxed) ? nullptr : op; }
+  const op_entry* op_now() const {
+    return user_op && user_op->withdrawn.load(std::memory_order_relaxed) ? nullptr : op;
+  }
   /// The registered gradient, unless its scope has ended.
   gradient_ptr gradient_now() const {
     return gradient && !gradient->withdrawn.load(std::memory_order_relaxed) ? gradient : nullptr;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small tables of a user-defined op that are complete: the audit's cases take one thing away. To be included after the import.
+// Small tables of a user-defined op that are complete: the audit's cases take one thing away. To be included after the
+// import.
 #pragma once
 
 using kernel_entry = kg::kernels::entry;
