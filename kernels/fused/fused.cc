@@ -47,7 +47,7 @@ struct repeated {
 };
 
 template <class T, class Map>
-void ShortRows(Map map, const broadcast_geometry& g, const T* bias, const T* weights, T* y) {
+void short_rows(Map map, const broadcast_geometry& g, const T* bias, const T* weights, T* y) {
   const std::int64_t rows = g.dims[0], length = g.dims[1];
   const std::int64_t together = std::min(rows, repeated<T>::room / length);
   repeated<T> bias_rows, weight_rows;
@@ -61,10 +61,10 @@ void ShortRows(Map map, const broadcast_geometry& g, const T* bias, const T* wei
 }
 
 template <class T, class Map>
-void Finish(Map map, const broadcast_geometry& g, const T* bias, const T* weights, T* y) {
+void finish_with(Map map, const broadcast_geometry& g, const T* bias, const T* weights, T* y) {
   const bool same_for_rows = g.rank == 2 && g.strides[1][0] == 0 && g.strides[2][0] == 0;
   if (same_for_rows && g.dims[0] > 1 && 2 * g.dims[1] <= repeated<T>::room && g.dims[1] > 0)
-    return ShortRows(map, g, bias, weights, y);
+    return short_rows(map, g, bias, weights, y);
   const int last = g.rank - 1;
   spread<T> bias_value, weight_value;
   for_rows<3>(g, [&](const std::int64_t* offsets, std::int64_t start) HWY_ATTR {
@@ -85,7 +85,7 @@ void FinishLayer(const void* const* in, void* const* out, const void* geometry) 
   const T alpha = static_cast<T>(g.alpha);
   switch (g.after) {
 #define KG_ACTIVATION(name, op, base, expression) \
-  case activation::name: return Finish(name##_map<T>(alpha), g.walk, bias, weights, y);
+  case activation::name: return finish_with(name##_map<T>(alpha), g.walk, bias, weights, y);
 #include "kernels/fused/fused.inc"
   }
 }

@@ -90,7 +90,7 @@ void gemm_tile(int rows, int vectors, tile_kind kind, const tile_args<double>& a
 void gemm_tile(int rows, int vectors, tile_kind kind, const tile_args<std::uint32_t>& args);
 
 template <class D, class V = hn::Vec<D>>
-HWY_INLINE V MultiplyAccumulate(D, V a, V b, V sum) {
+HWY_INLINE V multiply_accumulate(D, V a, V b, V sum) {
   if constexpr (hwy::IsFloat<hn::TFromD<D>>()) {
     return hn::MulAdd(a, b, sum);
   } else {
@@ -100,7 +100,7 @@ HWY_INLINE V MultiplyAccumulate(D, V a, V b, V sum) {
 
 /// Stores the first `count` lanes.
 template <class D, class V = hn::Vec<D>>
-HWY_INLINE void StorePart(D d, V v, hn::TFromD<D>* to, std::ptrdiff_t count) {
+HWY_INLINE void store_part(D d, V v, hn::TFromD<D>* to, std::ptrdiff_t count) {
 #if HWY_MEM_OPS_MIGHT_FAULT
   using T = hn::TFromD<D>;
   HWY_ALIGN T lane[hn::MaxLanes(d)];
@@ -113,7 +113,7 @@ HWY_INLINE void StorePart(D d, V v, hn::TFromD<D>* to, std::ptrdiff_t count) {
 
 /// Loads the first `count` lanes; the others are zero.
 template <class D>
-HWY_INLINE hn::Vec<D> LoadPart(D d, const hn::TFromD<D>* from, std::ptrdiff_t count) {
+HWY_INLINE hn::Vec<D> load_part(D d, const hn::TFromD<D>* from, std::ptrdiff_t count) {
 #if HWY_MEM_OPS_MIGHT_FAULT
   using T = hn::TFromD<D>;
   HWY_ALIGN T lane[hn::MaxLanes(d)] = {};
@@ -126,7 +126,7 @@ HWY_INLINE hn::Vec<D> LoadPart(D d, const hn::TFromD<D>* from, std::ptrdiff_t co
 
 /// Transposes a square block whose rows are 128-bit vectors.
 template <class T>
-HWY_INLINE void TransposeBlock(const T* src, std::ptrdiff_t lds, T* dst, std::ptrdiff_t ldd) {
+HWY_INLINE void transpose_block(const T* src, std::ptrdiff_t lds, T* dst, std::ptrdiff_t ldd) {
   const hn::FixedTag<T, 16 / sizeof(T)> d;
   const auto r0 = hn::LoadU(d, src);
   const auto r1 = hn::LoadU(d, src + lds);
@@ -148,8 +148,8 @@ HWY_INLINE void TransposeBlock(const T* src, std::ptrdiff_t lds, T* dst, std::pt
 /// dst[p * ldd + i] = src[i * lds + p] for i < rows, p < columns. 128-bit blocks are transposed in registers; the last
 /// block of each direction overlaps its neighbour.
 template <class T>
-HWY_INLINE void PackTransposed(const T* src, std::ptrdiff_t lds, std::ptrdiff_t rows, std::ptrdiff_t columns, T* dst,
-                               std::ptrdiff_t ldd) {
+HWY_INLINE void pack_transposed(const T* src, std::ptrdiff_t lds, std::ptrdiff_t rows, std::ptrdiff_t columns, T* dst,
+                                std::ptrdiff_t ldd) {
   constexpr std::ptrdiff_t block = 16 / sizeof(T);
   if (rows < block || columns < block) {
     for (std::ptrdiff_t i = 0; i < rows; ++i) {
@@ -161,22 +161,22 @@ HWY_INLINE void PackTransposed(const T* src, std::ptrdiff_t lds, std::ptrdiff_t 
     const std::ptrdiff_t p = std::min(q, columns - block);
     for (std::ptrdiff_t r = 0; r < rows; r += block) {
       const std::ptrdiff_t i = std::min(r, rows - block);
-      TransposeBlock(src + i * lds + p, lds, dst + p * ldd + i, ldd);
+      transpose_block(src + i * lds + p, lds, dst + p * ldd + i, ldd);
     }
   }
 }
 
 /// dst[p * ldd + i] = src[p * lds + i] for i < width, p < rows, and zero for width <= i < ldd.
 template <class T>
-HWY_INLINE void PackRows(const T* src, std::ptrdiff_t lds, std::ptrdiff_t rows, std::ptrdiff_t width, T* dst,
-                         std::ptrdiff_t ldd) {
+HWY_INLINE void pack_rows(const T* src, std::ptrdiff_t lds, std::ptrdiff_t rows, std::ptrdiff_t width, T* dst,
+                          std::ptrdiff_t ldd) {
   const hn::ScalableTag<T> d;
   const std::ptrdiff_t whole = width / lanes<T> * lanes<T>;
   for (std::ptrdiff_t p = 0; p < rows; ++p, src += lds, dst += ldd) {
     std::ptrdiff_t i = 0;
     for (; i < whole; i += lanes<T>) hn::StoreU(hn::LoadU(d, src + i), d, dst + i);
     if (loads_parts && ldd - i == lanes<T>) {
-      hn::StoreU(LoadPart(d, src + i, width - i), d, dst + i);
+      hn::StoreU(load_part(d, src + i, width - i), d, dst + i);
       continue;
     }
     for (; i < width; ++i) dst[i] = src[i];
@@ -184,9 +184,9 @@ HWY_INLINE void PackRows(const T* src, std::ptrdiff_t lds, std::ptrdiff_t rows, 
   }
 }
 
-/// Clears columns [from, ldd) of a panel that PackTransposed fills.
+/// Clears columns [from, ldd) of a panel that pack_transposed fills.
 template <class T>
-HWY_INLINE void ClearColumns(T* panel, std::ptrdiff_t rows, std::ptrdiff_t from, std::ptrdiff_t ldd) {
+HWY_INLINE void clear_columns(T* panel, std::ptrdiff_t rows, std::ptrdiff_t from, std::ptrdiff_t ldd) {
   for (std::ptrdiff_t p = 0; p < rows; ++p) {
     for (std::ptrdiff_t i = from; i < ldd; ++i) panel[p * ldd + i] = T{0};
   }
@@ -214,11 +214,11 @@ HWY_NOINLINE void Tile(const tile_args<T>& g) {
     for (std::ptrdiff_t p = 0; p < run_length; ++p) {
       V right[kVectors];
       for (int j = 0; j + kNarrow < kVectors; ++j) right[j] = hn::LoadU(d, b + j * lanes<T>);
-      if constexpr (kNarrow) right[kVectors - 1] = LoadPart(d, b + (kVectors - 1) * lanes<T>, last);
+      if constexpr (kNarrow) right[kVectors - 1] = load_part(d, b + (kVectors - 1) * lanes<T>, last);
 #pragma clang loop unroll(full)
       for (int i = 0; i < kRows; ++i) {
         const V left = hn::Set(d, a[kStrided ? i * step : i]);
-        for (int j = 0; j < kVectors; ++j) sum[i][j] = MultiplyAccumulate(d, left, right[j], sum[i][j]);
+        for (int j = 0; j < kVectors; ++j) sum[i][j] = multiply_accumulate(d, left, right[j], sum[i][j]);
       }
       a += kStrided ? 1 : step;
       b += ldb;
@@ -233,7 +233,7 @@ HWY_NOINLINE void Tile(const tile_args<T>& g) {
       if (j + 1 < kVectors || last == lanes<T>) {
         hn::StoreU(accumulate ? hn::Add(hn::LoadU(d, to), sum[i][j]) : sum[i][j], d, to);
       } else {
-        StorePart(d, accumulate ? hn::Add(LoadPart(d, to, last), sum[i][j]) : sum[i][j], to, last);
+        store_part(d, accumulate ? hn::Add(load_part(d, to, last), sum[i][j]) : sum[i][j], to, last);
       }
     }
   }
@@ -243,7 +243,7 @@ template <class T>
 using tile_fn = void (*)(const tile_args<T>&);
 
 template <class T, int kVectors, bool kStrided, bool kNarrow, int... kRows>
-HWY_INLINE tile_fn<T> TileOfRows(int rows, std::integer_sequence<int, kRows...>) {
+HWY_INLINE tile_fn<T> tile_of_rows(int rows, std::integer_sequence<int, kRows...>) {
   static constexpr tile_fn<T> table[] = {Tile<T, kRows + 1, kVectors, kStrided, kNarrow>...};
   return table[rows - 1];
 }
@@ -258,34 +258,35 @@ inline constexpr int compiled_rows(int vectors) {
 }
 
 template <class T, bool kStrided, bool kNarrow>
-HWY_INLINE tile_fn<T> TileOf(int rows, int vectors) {
+HWY_INLINE tile_fn<T> tile_of(int rows, int vectors) {
   static_assert(tile_vectors == 2);
   return vectors == 2
-             ? TileOfRows<T, 2, kStrided, kNarrow>(rows, std::make_integer_sequence<int, compiled_rows<T>(2)>())
-             : TileOfRows<T, 1, kStrided, kNarrow>(rows, std::make_integer_sequence<int, compiled_rows<T>(1)>());
+             ? tile_of_rows<T, 2, kStrided, kNarrow>(rows, std::make_integer_sequence<int, compiled_rows<T>(2)>())
+             : tile_of_rows<T, 1, kStrided, kNarrow>(rows, std::make_integer_sequence<int, compiled_rows<T>(1)>());
 }
 
 template <class T>
-HWY_INLINE tile_fn<T> TileOfKind(int rows, int vectors, tile_kind kind) {
+HWY_INLINE tile_fn<T> tile_of_kind(int rows, int vectors, tile_kind kind) {
   if constexpr (loads_parts) {
-    if (kind.narrow) return kind.strided ? TileOf<T, true, true>(rows, vectors) : TileOf<T, false, true>(rows, vectors);
+    if (kind.narrow)
+      return kind.strided ? tile_of<T, true, true>(rows, vectors) : tile_of<T, false, true>(rows, vectors);
   }
-  return kind.strided ? TileOf<T, true, false>(rows, vectors) : TileOf<T, false, false>(rows, vectors);
+  return kind.strided ? tile_of<T, true, false>(rows, vectors) : tile_of<T, false, false>(rows, vectors);
 }
 
 template <class T>
-HWY_INLINE void TileDispatch(int rows, int vectors, tile_kind kind, const tile_args<T>& args) {
+HWY_INLINE void tile_dispatch(int rows, int vectors, tile_kind kind, const tile_args<T>& args) {
   constexpr int most = compiled_rows<T>(1);
   if constexpr (most < most_tile_rows(1)) {
     tile_args<T> part = args;
     for (; rows > most; rows -= most) {
-      TileOfKind<T>(most, vectors, kind)(part);
+      tile_of_kind<T>(most, vectors, kind)(part);
       part.a += most * (kind.strided ? part.a_step : 1);
       part.c += most * part.ldc;
     }
-    TileOfKind<T>(rows, vectors, kind)(part);
+    tile_of_kind<T>(rows, vectors, kind)(part);
   } else {
-    TileOfKind<T>(rows, vectors, kind)(args);
+    tile_of_kind<T>(rows, vectors, kind)(args);
   }
 }
 

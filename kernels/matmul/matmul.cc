@@ -15,13 +15,13 @@ HWY_BEFORE_NAMESPACE();
 namespace kerngrad::kernels::HWY_NAMESPACE {
 
 void gemm_tile(int rows, int vectors, tile_kind kind, const tile_args<float>& args) {
-  TileDispatch(rows, vectors, kind, args);
+  tile_dispatch(rows, vectors, kind, args);
 }
 void gemm_tile(int rows, int vectors, tile_kind kind, const tile_args<double>& args) {
-  TileDispatch(rows, vectors, kind, args);
+  tile_dispatch(rows, vectors, kind, args);
 }
 void gemm_tile(int rows, int vectors, tile_kind kind, const tile_args<std::uint32_t>& args) {
-  TileDispatch(rows, vectors, kind, args);
+  tile_dispatch(rows, vectors, kind, args);
 }
 
 namespace {
@@ -49,41 +49,41 @@ struct product {
 
 /// Packs rows [depth, depth + kc) and columns [column, column + nc) of op(B) into panels of tile_columns.
 template <class T>
-void PackB(const product<T>& g, std::ptrdiff_t depth, std::ptrdiff_t kc, std::ptrdiff_t column, std::ptrdiff_t nc,
-           T* packed) {
+void pack_right(const product<T>& g, std::ptrdiff_t depth, std::ptrdiff_t kc, std::ptrdiff_t column, std::ptrdiff_t nc,
+                T* packed) {
   for (std::ptrdiff_t j = 0; j < nc; j += tile_columns<T>) {
     const std::ptrdiff_t width = std::min(tile_columns<T>, nc - j), padded = whole_vectors<T>(width);
     T* panel = packed + j * kc;
     if (g.transpose_b) {
-      PackTransposed(g.b + (column + j) * g.ldb + depth, g.ldb, width, kc, panel, padded);
-      ClearColumns(panel, kc, width, padded);
+      pack_transposed(g.b + (column + j) * g.ldb + depth, g.ldb, width, kc, panel, padded);
+      clear_columns(panel, kc, width, padded);
     } else {
-      PackRows(g.b + depth * g.ldb + column + j, g.ldb, kc, width, panel, padded);
+      pack_rows(g.b + depth * g.ldb + column + j, g.ldb, kc, width, panel, padded);
     }
   }
 }
 
 /// Packs rows [row, row + rows) of op(A) as one tile: the `rows` elements of a column of op(A) lie together.
 template <class T>
-void PackA(const product<T>& g, std::ptrdiff_t row, std::ptrdiff_t rows, std::ptrdiff_t depth, std::ptrdiff_t kc,
-           T* tile) {
+void pack_left(const product<T>& g, std::ptrdiff_t row, std::ptrdiff_t rows, std::ptrdiff_t depth, std::ptrdiff_t kc,
+               T* tile) {
   if (g.transpose_a) {
-    PackRows(g.a + depth * g.lda + row, g.lda, kc, rows, tile, rows);
+    pack_rows(g.a + depth * g.lda + row, g.lda, kc, rows, tile, rows);
   } else {
-    PackTransposed(g.a + row * g.lda + depth, g.lda, rows, kc, tile, rows);
+    pack_transposed(g.a + row * g.lda + depth, g.lda, rows, kc, tile, rows);
   }
 }
 
 /// One block of rows against the packed or plain columns [column, column + nc).
 template <class T>
-void RowBlock(const product<T>& g, std::ptrdiff_t row, std::ptrdiff_t mc, std::ptrdiff_t depth, std::ptrdiff_t kc,
-              std::ptrdiff_t column, std::ptrdiff_t nc, const T* packed_b) {
+void multiply_rows(const product<T>& g, std::ptrdiff_t row, std::ptrdiff_t mc, std::ptrdiff_t depth, std::ptrdiff_t kc,
+                   std::ptrdiff_t column, std::ptrdiff_t nc, const T* packed_b) {
   scratch<T> room;
   T* packed_a = nullptr;
   if (g.pack_a) {
     packed_a = room.reach(product_of(mc, kc));
     for_even_parts(mc, tile_rows, [&](std::ptrdiff_t i, std::ptrdiff_t rows) {
-      PackA(g, row + i, rows, depth, kc, packed_a + i * kc);
+      pack_left(g, row + i, rows, depth, kc, packed_a + i * kc);
     });
   }
   const std::ptrdiff_t no_offset = 0;
@@ -108,7 +108,7 @@ void RowBlock(const product<T>& g, std::ptrdiff_t row, std::ptrdiff_t mc, std::p
         tile.a_step = g.lda;
       }
       tile.c = g.c + (row + i) * g.n + column + j;
-      TileDispatch(static_cast<int>(rows), vectors, kind, tile);
+      tile_dispatch(static_cast<int>(rows), vectors, kind, tile);
     });
   }
 }
@@ -116,12 +116,13 @@ void RowBlock(const product<T>& g, std::ptrdiff_t row, std::ptrdiff_t mc, std::p
 /// Columns [column, column + nc) of the product. With `threads` chunks of packing and blocks of rows may run on
 /// several.
 template <class T>
-void ColumnBlock(const product<T>& g, std::ptrdiff_t column, std::ptrdiff_t nc, bool threads) {
+void multiply_columns(const product<T>& g, std::ptrdiff_t column, std::ptrdiff_t nc, bool threads) {
   const even_parts depths(g.k, most_depth), rows(g.m, most_rows);
   const std::int64_t products = threads ? g.m * nc * depths.longest() : 0;
   const auto blocks = [&](std::ptrdiff_t depth, std::ptrdiff_t kc, const T* packed_b) {
-    run_in_chunks(rows.count, products,
-                  [&](std::ptrdiff_t i) { RowBlock(g, rows.begin(i), rows.size(i), depth, kc, column, nc, packed_b); });
+    run_in_chunks(rows.count, products, [&](std::ptrdiff_t i) {
+      multiply_rows(g, rows.begin(i), rows.size(i), depth, kc, column, nc, packed_b);
+    });
   };
   if (!g.pack_b) {
     for (std::ptrdiff_t p = 0; p < depths.count; ++p) blocks(depths.begin(p), depths.size(p), nullptr);
@@ -135,7 +136,7 @@ void ColumnBlock(const product<T>& g, std::ptrdiff_t column, std::ptrdiff_t nc, 
     run_in_chunks(packs.count, products, [&](std::ptrdiff_t i) {
       const std::ptrdiff_t low = packs.begin(i) * tile_columns<T>;
       const std::ptrdiff_t high = std::min(nc, low + packs.size(i) * tile_columns<T>);
-      PackB(g, depth, kc, column + low, high - low, packed_b + low * kc);
+      pack_right(g, depth, kc, column + low, high - low, packed_b + low * kc);
     });
     blocks(depth, kc, packed_b);
   }
@@ -144,16 +145,16 @@ void ColumnBlock(const product<T>& g, std::ptrdiff_t column, std::ptrdiff_t nc, 
 /// Many rows are shared out in blocks, which all use one packed B; of few rows, blocks of columns, which pack their
 /// own.
 template <class T>
-void BlockedProduct(const product<T>& g) {
+void blocked_product(const product<T>& g) {
   const bool few_rows = g.m <= most_rows;
   const std::ptrdiff_t width = !few_rows ? most_columns : g.pack_a ? most_columns / 2 : 2 * tile_columns<T>;
   run_in_chunks((g.n + width - 1) / width, few_rows ? g.m * g.n * g.k : 0,
-                [&](std::ptrdiff_t i) { ColumnBlock(g, i * width, std::min(width, g.n - i * width), !few_rows); });
+                [&](std::ptrdiff_t i) { multiply_columns(g, i * width, std::min(width, g.n - i * width), !few_rows); });
 }
 
 /// y[0, n) = sum over p of x[p] * b[p, 0..n): rows of b are read once and in order, y stays in the first-level cache.
 template <class T>
-void RowCombination(std::ptrdiff_t n, std::ptrdiff_t k, const T* x, const T* b, T* y) {
+void row_combination(std::ptrdiff_t n, std::ptrdiff_t k, const T* x, const T* b, T* y) {
   constexpr std::ptrdiff_t block = 1024, together = 8;
   run_in_chunks((n + block - 1) / block, n * k, [&](std::ptrdiff_t chunk) HWY_ATTR {
     const std::ptrdiff_t begin = chunk * block, end = std::min(n, begin + block);
@@ -164,11 +165,11 @@ void RowCombination(std::ptrdiff_t n, std::ptrdiff_t k, const T* x, const T* b, 
         if (count == together) {
 #pragma clang loop unroll(full)
           for (std::ptrdiff_t q = 0; q < together; ++q) {
-            sum = MultiplyAccumulate(d, hn::Set(d, x[p + q]), hn::LoadU(d, b + (p + q) * n + j), sum);
+            sum = multiply_accumulate(d, hn::Set(d, x[p + q]), hn::LoadU(d, b + (p + q) * n + j), sum);
           }
         } else {
           for (std::ptrdiff_t q = 0; q < count; ++q) {
-            sum = MultiplyAccumulate(d, hn::Set(d, x[p + q]), hn::LoadU(d, b + (p + q) * n + j), sum);
+            sum = multiply_accumulate(d, hn::Set(d, x[p + q]), hn::LoadU(d, b + (p + q) * n + j), sum);
           }
         }
         hn::StoreU(sum, d, y + j);
@@ -182,7 +183,7 @@ void RowCombination(std::ptrdiff_t n, std::ptrdiff_t k, const T* x, const T* b, 
 
 /// y[i] = sum over p of a[i, p] * x[p] for kRows rows, one accumulator each.
 template <class T, int kRows>
-void RowDots(std::ptrdiff_t k, const T* a, const T* x, T* y) {
+void row_dots(std::ptrdiff_t k, const T* a, const T* x, T* y) {
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
   V sum[kRows];
@@ -191,40 +192,41 @@ void RowDots(std::ptrdiff_t k, const T* a, const T* x, T* y) {
   for (; p + lanes<T> <= k; p += lanes<T>) {
     const V right = hn::LoadU(d, x + p);
 #pragma clang loop unroll(full)
-    for (int i = 0; i < kRows; ++i) sum[i] = MultiplyAccumulate(d, hn::LoadU(d, a + i * k + p), right, sum[i]);
+    for (int i = 0; i < kRows; ++i) sum[i] = multiply_accumulate(d, hn::LoadU(d, a + i * k + p), right, sum[i]);
   }
   if (p < k) {
-    const V right = LoadPart(d, x + p, k - p);
-    for (int i = 0; i < kRows; ++i) sum[i] = MultiplyAccumulate(d, LoadPart(d, a + i * k + p, k - p), right, sum[i]);
+    const V right = load_part(d, x + p, k - p);
+    for (int i = 0; i < kRows; ++i) sum[i] = multiply_accumulate(d, load_part(d, a + i * k + p, k - p), right, sum[i]);
   }
   for (int i = 0; i < kRows; ++i) y[i] = hn::GetLane(hn::SumOfLanes(d, sum[i]));
 }
 
 template <class T>
-void MatrixTimesVector(std::ptrdiff_t rows, std::ptrdiff_t k, const T* a, const T* x, T* y) {
+void matrix_times_vector(std::ptrdiff_t rows, std::ptrdiff_t k, const T* a, const T* x, T* y) {
   constexpr std::ptrdiff_t block = 128;
   run_in_chunks((rows + block - 1) / block, rows * k, [&](std::ptrdiff_t chunk) {
     std::ptrdiff_t i = chunk * block;
     const std::ptrdiff_t end = std::min(rows, i + block);
-    for (; i + 8 <= end; i += 8) RowDots<T, 8>(k, a + i * k, x, y + i);
-    for (; i < end; ++i) RowDots<T, 1>(k, a + i * k, x, y + i);
+    for (; i + 8 <= end; i += 8) row_dots<T, 8>(k, a + i * k, x, y + i);
+    for (; i < end; ++i) row_dots<T, 1>(k, a + i * k, x, y + i);
   });
 }
 
 /// One product, by the way that suits its shape. Each choice depends on the shape only.
 template <class T>
-void Product(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, const T* a, bool ta, const T* b, bool tb, T* c) {
+void matrix_product(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, const T* a, bool ta, const T* b, bool tb,
+                    T* c) {
   if (m == 0 || n == 0) return;
   if (k == 0) {
     std::fill_n(c, m * n, T{0});
   } else if (m == 1 && tb) {
-    MatrixTimesVector(n, k, b, a, c);
+    matrix_times_vector(n, k, b, a, c);
   } else if (n == 1 && !ta) {
-    MatrixTimesVector(m, k, a, b, c);
+    matrix_times_vector(m, k, a, b, c);
   } else if (m == 1 && n >= lanes<T>) {
-    RowCombination(n, k, a, b, c);
+    row_combination(n, k, a, b, c);
   } else if (n == 1 && m >= lanes<T>) {
-    RowCombination(m, k, b, a, c);
+    row_combination(m, k, b, a, c);
   } else {
     product<T> g{.m = m,
                  .n = n,
@@ -244,9 +246,9 @@ void Product(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, const T* a, b
     const bool collides = !ta && m > 4 && k >= 64 && static_cast<std::size_t>(g.lda) * sizeof(T) % 2048 == 0;
     g.pack_a = (n > 4 * tile_columns<T> && m * k > 64 * 64) || collides;
     if (g.pack_a || g.pack_b || k > most_depth || m > most_rows) {
-      BlockedProduct(g);
+      blocked_product(g);
     } else {
-      RowBlock<T>(g, 0, m, 0, k, 0, n, nullptr);
+      multiply_rows<T>(g, 0, m, 0, k, 0, n, nullptr);
     }
   }
 }
@@ -272,7 +274,7 @@ void BatchMatMul(const void* const* in, void* const* out, const void* geometry) 
     batch = 1;
   }
   if (batch == 1) {
-    Product<T>(m, g.n, g.k, a, g.transpose_a, b, g.transpose_b, c);
+    matrix_product<T>(m, g.n, g.k, a, g.transpose_a, b, g.transpose_b, c);
     return;
   }
   // Small products share a chunk; large ones follow each other and bring several threads to work themselves.
@@ -286,8 +288,8 @@ void BatchMatMul(const void* const* in, void* const* out, const void* geometry) 
                       at_a += rest % g.batch_dims[axis] * g.stride_a[axis];
                       at_b += rest % g.batch_dims[axis] * g.stride_b[axis];
                     }
-                    Product<T>(m, g.n, g.k, a + at_a * g.m * g.k, g.transpose_a, b + at_b * g.k * g.n, g.transpose_b,
-                               c + i * m * g.n);
+                    matrix_product<T>(m, g.n, g.k, a + at_a * g.m * g.k, g.transpose_a, b + at_b * g.k * g.n,
+                                      g.transpose_b, c + i * m * g.n);
                   }
                 });
 }

@@ -22,17 +22,17 @@ namespace {
 
 /// Packs the weights of the taps into panels of tile_columns. `swap` exchanges in_c and out_c for the gradient.
 template <class T>
-void PackFilter(const direct_plan<T>& plan, bool swap) {
+void pack_filter(const direct_plan<T>& plan, bool swap) {
   const std::ptrdiff_t k = plan.src_channels, n = plan.dst_channels;
   for (std::ptrdiff_t j = 0; j < n; j += tile_columns<T>) {
     const std::ptrdiff_t width = std::min(tile_columns<T>, n - j), padded = whole_vectors<T>(width);
     T* panel = plan.panels + j * plan.depth();
     for (const filter_tap<T>& tap : plan.taps) {
       if (swap) {
-        PackTransposed(tap.weights + j * k, k, width, k, panel, padded);
-        ClearColumns(panel, k, width, padded);
+        pack_transposed(tap.weights + j * k, k, width, k, panel, padded);
+        clear_columns(panel, k, width, padded);
       } else {
-        PackRows(tap.weights + j, n, k, width, panel, padded);
+        pack_rows(tap.weights + j, n, k, width, panel, padded);
       }
       panel += k * padded;
     }
@@ -42,8 +42,8 @@ void PackFilter(const direct_plan<T>& plan, bool swap) {
 /// The windows of `rows` rows of pixels as rows of a matrix, for images so narrow that tiles along a row would be
 /// wasted. Rows are a vector longer than need be, lest those of a power of two all fall into one cache set.
 template <class T>
-const T* GatherWindows(const direct_plan<T>& plan, image_view<T> src, std::ptrdiff_t rows,
-                       const std::vector<std::ptrdiff_t>& offsets, std::ptrdiff_t row_length, scratch<T>& room) {
+const T* gather_windows(const direct_plan<T>& plan, image_view<T> src, std::ptrdiff_t rows,
+                        const std::vector<std::ptrdiff_t>& offsets, std::ptrdiff_t row_length, scratch<T>& room) {
   const std::ptrdiff_t length = plan.taps_per_run * plan.src_channels;
   T* windows = room.reach(product_of(rows, plan.columns, row_length));
   T* row = windows;
@@ -67,7 +67,7 @@ struct tile_lines {
 
 /// All tiles of those lines; `tile` has what they share, a_step and ldc from pixel to pixel.
 template <class T>
-void RunTiles(const direct_plan<T>& plan, tile_args<T> tile, const tile_lines<T>& at) {
+void run_tiles(const direct_plan<T>& plan, tile_args<T> tile, const tile_lines<T>& at) {
   const std::ptrdiff_t n = plan.dst_channels;
   const bool packed = plan.panels != nullptr;
   const tile_kind kind{.strided = true, .narrow = !packed && n % lanes<T> != 0};
@@ -89,8 +89,8 @@ void RunTiles(const direct_plan<T>& plan, tile_args<T> tile, const tile_lines<T>
 
 /// Computes `rows` rows of output pixels from row `first_row` on; src begins with the frame of the first of them.
 template <class T>
-void DirectConv(const direct_plan<T>& plan, image_view<T> src, std::ptrdiff_t first_row, std::ptrdiff_t rows, T* dst,
-                scratch<T>& gathered) {
+void direct_conv(const direct_plan<T>& plan, image_view<T> src, std::ptrdiff_t first_row, std::ptrdiff_t rows, T* dst,
+                 scratch<T>& gathered) {
   constexpr std::ptrdiff_t gathered_most = 1 << 18;  // elements, or a row of pixels
   const std::ptrdiff_t columns = plan.columns, row_step = plan.row_stride * src.pitch, no_offset = 0;
   const std::vector<std::ptrdiff_t> offsets = plan.offsets(src.pitch);
@@ -114,8 +114,8 @@ void DirectConv(const direct_plan<T>& plan, image_view<T> src, std::ptrdiff_t fi
     const std::ptrdiff_t most = std::max<std::ptrdiff_t>(1, gathered_most / (columns * tile.a_step));
     for_even_parts(rows, most, [&](std::ptrdiff_t y, std::ptrdiff_t count) {
       const image_view<T> part{src.data + y * row_step, src.pitch};
-      const T* windows = GatherWindows(plan, part, count, offsets, tile.a_step, gathered);
-      RunTiles(plan, tile, {windows, at.to + y * plan.dst_row, 1, 0, 0, columns * count});
+      const T* windows = gather_windows(plan, part, count, offsets, tile.a_step, gathered);
+      run_tiles(plan, tile, {windows, at.to + y * plan.dst_row, 1, 0, 0, columns * count});
     });
     return;
   } else if (columns < rows && columns <= tile_rows / 2) {  // tiles down the columns are higher
@@ -123,12 +123,12 @@ void DirectConv(const direct_plan<T>& plan, image_view<T> src, std::ptrdiff_t fi
     tile.ldc = std::exchange(at.to_line, tile.ldc);
     at.pixels = std::exchange(at.lines, columns);
   }
-  RunTiles(plan, tile, at);
+  run_tiles(plan, tile, at);
 }
 
 /// Whether no element is infinite or NaN.
 template <class T>
-bool AllFinite(const T* p, std::ptrdiff_t count) {
+bool all_finite(const T* p, std::ptrdiff_t count) {
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
   const V zero = hn::Zero(d);
@@ -146,7 +146,7 @@ bool AllFinite(const T* p, std::ptrdiff_t count) {
 
 /// Computes each pixel by the taps that it reaches, straight from the images.
 template <class T>
-void RunCut(const conv_job<T>& job) {
+void run_cut(const conv_job<T>& job) {
   std::fill_n(job.dst, job.images * job.dst_size, T{0});
   scratch<T> panels;
   for (const pixel_lattice& l : job.lattices) {
@@ -157,7 +157,7 @@ void RunCut(const conv_job<T>& job) {
         const std::ptrdiff_t left = c.first * l.right.stride + l.right.at(c.low);
         direct_plan<T> plan = job.plan(l, r, c, l.down.at(r.low), l.right.at(c.low));
         plan.panels = panels.reach(product_of(plan.depth(), whole_vectors<T>(job.dst_channels)));
-        PackFilter(plan, job.swap);
+        pack_filter(plan, job.swap);
         const std::ptrdiff_t pitch = job.src_columns * job.src_channels;
         const image_chunks chunks(job.images, r.count, saturated_product(c.count, job.dst_channels, plan.depth()),
                                   any_number);
@@ -166,7 +166,7 @@ void RunCut(const conv_job<T>& job) {
           chunks.visit(chunk, [&](image_rows part) {
             const T* first = job.src + part.image * job.src_size() + (top + part.first * plan.row_stride) * pitch +
                              left * job.src_channels;
-            DirectConv(plan, {first, pitch}, part.first, part.rows, job.dst + part.image * job.dst_size, gathered);
+            direct_conv(plan, {first, pitch}, part.first, part.rows, job.dst + part.image * job.dst_size, gathered);
           });
         });
       }
@@ -176,12 +176,12 @@ void RunCut(const conv_job<T>& job) {
 
 /// Whether all pixels of some rows of a lattice are finite whose windows the image cuts.
 template <class T>
-bool CutPixelsAreFinite(const pixel_lattice& l, std::ptrdiff_t first, std::ptrdiff_t rows, std::ptrdiff_t channels,
-                        const T* dst) {
+bool cut_pixels_are_finite(const pixel_lattice& l, std::ptrdiff_t first, std::ptrdiff_t rows, std::ptrdiff_t channels,
+                           const T* dst) {
   const auto finite = [&](const T* row, std::ptrdiff_t begin, std::ptrdiff_t end) {
-    if (l.dst_pixel == channels) return AllFinite(row + begin * channels, (end - begin) * channels);
+    if (l.dst_pixel == channels) return all_finite(row + begin * channels, (end - begin) * channels);
     for (; begin < end; ++begin) {
-      if (!AllFinite(row + begin * l.dst_pixel, channels)) return false;
+      if (!all_finite(row + begin * l.dst_pixel, channels)) return false;
     }
     return true;
   };
@@ -198,7 +198,7 @@ bool CutPixelsAreFinite(const pixel_lattice& l, std::ptrdiff_t first, std::ptrdi
 /// Computes whole windows over images framed with zeros. With `look`, whether all pixels with zeros in their windows
 /// are finite; else true.
 template <class T>
-bool RunFramed(const conv_job<T>& job, const frame_of_rows& frames, bool look) {
+bool run_framed(const conv_job<T>& job, const frame_of_rows& frames, bool look) {
   if (!job.covered) std::fill_n(job.dst, job.images * job.dst_size, T{0});
   std::vector<direct_plan<T>> plans;
   std::ptrdiff_t depth = 0;
@@ -219,7 +219,7 @@ bool RunFramed(const conv_job<T>& job, const frame_of_rows& frames, bool look) {
     T* next = panels.reach(product_of(depth, whole_vectors<T>(job.dst_channels)));
     for (direct_plan<T>& plan : plans) {
       plan.panels = next;
-      PackFilter(plan, job.swap);
+      pack_filter(plan, job.swap);
       next += plan.depth() * whole_vectors<T>(job.dst_channels);
     }
   }
@@ -234,8 +234,8 @@ bool RunFramed(const conv_job<T>& job, const frame_of_rows& frames, bool look) {
       for (std::size_t i = 0; i < plans.size(); ++i) {
         const std::ptrdiff_t count = std::min(plans[i].rows - part.first, part.rows);
         if (count <= 0) continue;
-        DirectConv(plans[i], src, part.first, count, dst, gathered);
-        if (look && !CutPixelsAreFinite(job.lattices[i], part.first, count, job.dst_channels, dst)) {
+        direct_conv(plans[i], src, part.first, count, dst, gathered);
+        if (look && !cut_pixels_are_finite(job.lattices[i], part.first, count, job.dst_channels, dst)) {
           finite.store(false, std::memory_order_relaxed);
         }
       }
@@ -247,18 +247,18 @@ bool RunFramed(const conv_job<T>& job, const frame_of_rows& frames, bool look) {
 /// Computes the job by the way that suits it. What is asked about infinite weights is what takes less to ask: weights
 /// beforehand, or afterwards the pixels that a product of one with a padding's zero would have made NaN.
 template <class T>
-void RunConv(const conv_job<T>& job) {
+void run_conv(const conv_job<T>& job) {
   const frame_of_rows frames(job.lattices);
   if (frames.all.inside(job.src_rows, job.src_columns)) {
-    RunFramed(job, frames, false);
+    run_framed(job, frames, false);
     return;
   }
-  if (!frames.all.is_worth_copying(job.src_rows * job.src_columns, job.filter_h * job.filter_w)) return RunCut(job);
+  if (!frames.all.is_worth_copying(job.src_rows * job.src_columns, job.filter_h * job.filter_w)) return run_cut(job);
   std::int64_t cut = 0;
   for (const pixel_lattice& l : job.lattices) cut += l.cut_pixels();
   const bool ask_first = job.weights() <= saturated_product(cut, job.images, job.dst_channels);
-  if (ask_first && !AllFinite(job.w, job.weights())) return RunCut(job);
-  if (!RunFramed(job, frames, !ask_first) && !AllFinite(job.w, job.weights())) RunCut(job);
+  if (ask_first && !all_finite(job.w, job.weights())) return run_cut(job);
+  if (!run_framed(job, frames, !ask_first) && !all_finite(job.w, job.weights())) run_cut(job);
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ namespace kerngrad::kernels::HWY_NAMESPACE {
 namespace {
 
 /// The geometry of an unpadded 1x1 convolution with stride 1 as that of one tall image.
-window_geometry Flattened(window_geometry g) {
+window_geometry flattened(window_geometry g) {
   const bool pointwise = g.filter_h == 1 && g.filter_w == 1 && g.stride_h == 1 && g.stride_w == 1 && g.pad_top == 0 &&
                          g.pad_left == 0 && g.out_h == g.in_h && g.out_w == g.in_w;
   if (pointwise) {
@@ -43,7 +43,7 @@ struct window_axes {
 /// no part, whatever the weights that it meets. Reference: kernels/window/reference_conv.cc.
 template <class T>
 void Conv2D(const void* const* in, void* const* out, const void* geometry) {
-  const window_geometry g = Flattened(*static_cast<const window_geometry*>(geometry));
+  const window_geometry g = flattened(*static_cast<const window_geometry*>(geometry));
   const T* x = static_cast<const T*>(in[0]);
   const T* w = static_cast<const T*>(in[1]);
   T* y = static_cast<T*>(out[0]);
@@ -70,7 +70,7 @@ void Conv2D(const void* const* in, void* const* out, const void* geometry) {
                   .keep_flat = pixels <= 5 * tile_rows && (loads_parts || g.out_c % lanes<T> == 0),
                   .covered = true};
   job.lattices.push_back({axes.down, axes.right, 0, g.out_w * g.out_c, g.out_c});
-  RunConv(job);
+  run_conv(job);
 }
 
 /// The positions of one axis of the input by their remainder modulo the stride: those of one remainder, `phase` +
@@ -100,7 +100,7 @@ struct phase_axes {
 
 /// to[i * step] += from[i]
 template <class T>
-void AddAtSteps(const T* HWY_RESTRICT from, std::ptrdiff_t count, T* HWY_RESTRICT to, std::ptrdiff_t step) {
+void add_at_steps(const T* HWY_RESTRICT from, std::ptrdiff_t count, T* HWY_RESTRICT to, std::ptrdiff_t step) {
   const hn::ScalableTag<T> d;
   std::ptrdiff_t i = 0;
   for (; step == 1 && i + lanes<T> <= count; i += lanes<T>) {
@@ -116,7 +116,8 @@ struct product_rooms {
 
 /// The products of one row of output pixels with every element of the filter: [filter element, out_w rounded up].
 template <class T>
-const T* RowProducts(const window_geometry& g, const T* dy, const T* w, std::ptrdiff_t width, product_rooms<T>& rooms) {
+const T* row_products(const window_geometry& g, const T* dy, const T* w, std::ptrdiff_t width,
+                      product_rooms<T>& rooms) {
   const std::ptrdiff_t elements = g.filter_h * g.filter_w * g.in_c, no_offset = 0;
   T* panels = rooms.panels.reach(product_of(g.out_c, width));
   T* products = rooms.products.reach(product_of(elements, width));
@@ -129,8 +130,8 @@ const T* RowProducts(const window_geometry& g, const T* dy, const T* w, std::ptr
     const std::ptrdiff_t pixels = std::min(tile_columns<T>, g.out_w - j);
     T* panel = panels + j * g.out_c;
     tile.columns = tile.ldb = whole_vectors<T>(pixels);
-    PackTransposed(dy + j * g.out_c, g.out_c, pixels, g.out_c, panel, tile.ldb);
-    ClearColumns(panel, g.out_c, pixels, tile.ldb);
+    pack_transposed(dy + j * g.out_c, g.out_c, pixels, g.out_c, panel, tile.ldb);
+    clear_columns(panel, g.out_c, pixels, tile.ldb);
     tile.b = panel;
     const int vectors = static_cast<int>(tile.ldb / lanes<T>);
     for_even_parts(elements, most_tile_rows(vectors), [&](std::ptrdiff_t i, std::ptrdiff_t rows) {
@@ -145,11 +146,11 @@ const T* RowProducts(const window_geometry& g, const T* dy, const T* w, std::ptr
 /// The gradient of one image of few channels, whose vectors would be almost empty: the products of each row of output
 /// pixels, vectors of pixels, are added to the pixels under their windows, one filter element after the other.
 template <class T>
-void ScatterInputGradient(const window_geometry& g, const T* dy, const T* w, T* dx, product_rooms<T>& rooms) {
+void scatter_input_gradient(const window_geometry& g, const T* dy, const T* w, T* dx, product_rooms<T>& rooms) {
   const std::ptrdiff_t width = whole_vectors<T>(g.out_w);
   std::fill_n(dx, g.in_h * g.in_w * g.in_c, T{0});
   for (std::ptrdiff_t oy = 0; oy < g.out_h; ++oy) {
-    const T* products = RowProducts(g, dy + oy * g.out_w * g.out_c, w, width, rooms);
+    const T* products = row_products(g, dy + oy * g.out_w * g.out_c, w, width, rooms);
     const std::ptrdiff_t top = oy * g.stride_h - g.pad_top;
     const clipped_axis rows(top, g.filter_h, g.dilation_h, g.in_h);
     for (std::ptrdiff_t ky = rows.low; ky < rows.high; ++ky) {
@@ -158,8 +159,8 @@ void ScatterInputGradient(const window_geometry& g, const T* dy, const T* w, T* 
         const std::ptrdiff_t left = kx * g.dilation_w - g.pad_left;  // input column under output column 0
         const clipped_axis columns(left, g.out_w, g.stride_w, g.in_w);
         for (std::ptrdiff_t c = 0; c < g.in_c && columns.count() > 0; ++c) {
-          AddAtSteps(products + ((ky * g.filter_w + kx) * g.in_c + c) * width + columns.low, columns.count(),
-                     row + (left + columns.low * g.stride_w) * g.in_c + c, g.stride_w * g.in_c);
+          add_at_steps(products + ((ky * g.filter_w + kx) * g.in_c + c) * width + columns.low, columns.count(),
+                       row + (left + columns.low * g.stride_w) * g.in_c + c, g.stride_w * g.in_c);
         }
       }
     }
@@ -172,7 +173,7 @@ void ScatterInputGradient(const window_geometry& g, const T* dy, const T* w, T* 
 /// kernels/window/reference_conv.cc.
 template <class T>
 void Conv2DBackpropInput(const void* const* in, void* const* out, const void* geometry) {
-  const window_geometry g = Flattened(*static_cast<const window_geometry*>(geometry));
+  const window_geometry g = flattened(*static_cast<const window_geometry*>(geometry));
   const T* dy = static_cast<const T*>(in[0]);
   const T* w = static_cast<const T*>(in[1]);
   T* dx = static_cast<T*>(out[0]);
@@ -190,8 +191,8 @@ void Conv2DBackpropInput(const void* const* in, void* const* out, const void* ge
     run_in_chunks(chunks.count(), chunks.products(), [&](std::ptrdiff_t chunk) {
       product_rooms<T> rooms;
       chunks.visit(chunk, [&](image_rows part) {
-        ScatterInputGradient(g, dy + part.image * g.out_h * g.out_w * g.out_c, w,
-                             dx + part.image * g.in_h * g.in_w * g.in_c, rooms);
+        scatter_input_gradient(g, dy + part.image * g.out_h * g.out_w * g.out_c, w,
+                               dx + part.image * g.in_h * g.in_w * g.in_c, rooms);
       });
     });
     return;
@@ -216,23 +217,23 @@ void Conv2DBackpropInput(const void* const* in, void* const* out, const void* ge
                               g.stride_h * g.in_w * g.in_c, g.stride_w * g.in_c});
     }
   }
-  RunConv(job);
+  run_conv(job);
 }
 
 /// Rows of dy with whole vectors of channels: itself where it has them, else a copy with zeros.
 template <class T>
-const T* PaddedGradient(const window_geometry& g, const T* dy, std::ptrdiff_t rows, scratch<T>& room) {
+const T* padded_gradient(const window_geometry& g, const T* dy, std::ptrdiff_t rows, scratch<T>& room) {
   const std::ptrdiff_t padded = whole_vectors<T>(g.out_c), pixels = rows * g.out_w;
   if (padded == g.out_c) return dy;
   T* copy = room.reach(product_of(pixels, padded));
-  PackRows(dy, g.out_c, pixels, g.out_c, copy, padded);
+  pack_rows(dy, g.out_c, pixels, g.out_c, copy, padded);
   return copy;
 }
 
 /// Adds to `height` rows of a filter's gradient from dw on the products of the elements from `a` on, pixel after pixel
 /// of each run, and the rows of dy from `b` on; `tile` has the runs.
 template <class T>
-void AddTapGradient(tile_args<T> tile, const T* a, const T* b, std::ptrdiff_t height, std::ptrdiff_t out_c, T* dw) {
+void add_tap_gradient(tile_args<T> tile, const T* a, const T* b, std::ptrdiff_t height, std::ptrdiff_t out_c, T* dw) {
   tile.ldb = whole_vectors<T>(out_c);
   tile.ldc = out_c;
   for (std::ptrdiff_t j = 0; j < out_c; j += tile_columns<T>) {
@@ -249,8 +250,8 @@ void AddTapGradient(tile_args<T> tile, const T* a, const T* b, std::ptrdiff_t he
 
 /// Adds the share of `count` output rows to dw; src begins with the frame of the first of them, dy with their gradient.
 template <class T>
-void FilterGradientRows(const window_geometry& g, const window_axes& axes, image_view<T> src, const T* dy,
-                        std::ptrdiff_t count, bool accumulate, T* dw) {
+void filter_gradient_rows(const window_geometry& g, const window_axes& axes, image_view<T> src, const T* dy,
+                          std::ptrdiff_t count, bool accumulate, T* dw) {
   const tap_axis &down = axes.down, &right = axes.right;
   const bool joined = right.joins(0, right.taps());  // the elements of a filter row follow each other in the image
   const std::ptrdiff_t steps = joined ? 1 : right.taps(), height = joined ? right.taps() * g.in_c : g.in_c;
@@ -266,7 +267,7 @@ void FilterGradientRows(const window_geometry& g, const window_axes& axes, image
     for (std::ptrdiff_t j = 0; j < steps; ++j) {
       const T* first = src.data + (down.at(i) - down.at(0)) * src.pitch + (right.at(j) - right.at(0)) * g.in_c;
       const std::ptrdiff_t element = down.element_of(i) * g.filter_w + right.element_of(j);
-      AddTapGradient(tile, first, dy, height, g.out_c, dw + element * g.in_c * g.out_c);
+      add_tap_gradient(tile, first, dy, height, g.out_c, dw + element * g.in_c * g.out_c);
     }
   }
 }
@@ -274,8 +275,8 @@ void FilterGradientRows(const window_geometry& g, const window_axes& axes, image
 /// The same for rows [begin, begin + count) by the pixels that each tap reaches, straight from image x; dy is that of
 /// the image.
 template <class T>
-void CutFilterGradientRows(const window_geometry& g, const window_axes& axes, const T* x, const T* dy,
-                           std::ptrdiff_t begin, std::ptrdiff_t count, T* dw, scratch<T>& room) {
+void cut_filter_gradient_rows(const window_geometry& g, const window_axes& axes, const T* x, const T* dy,
+                              std::ptrdiff_t begin, std::ptrdiff_t count, T* dw, scratch<T>& room) {
   const std::ptrdiff_t pitch = g.in_w * g.in_c, padded = whole_vectors<T>(g.out_c);
   std::vector<std::ptrdiff_t> offsets;
   for (std::ptrdiff_t y = 0; y < count; ++y) offsets.push_back(y * g.stride_h * pitch);
@@ -287,8 +288,8 @@ void CutFilterGradientRows(const window_geometry& g, const window_axes& axes, co
     const clipped_axis across = axes.right.pixels_inside(axes.right.at(j));
     T* rows = room.reach(product_of(count, across.count(), padded));
     for (std::ptrdiff_t y = 0; y < count; ++y) {
-      PackRows(dy + ((begin + y) * g.out_w + across.low) * g.out_c, g.out_c, across.count(), g.out_c,
-               rows + y * across.count() * padded, padded);
+      pack_rows(dy + ((begin + y) * g.out_w + across.low) * g.out_c, g.out_c, across.count(), g.out_c,
+                rows + y * across.count() * padded, padded);
     }
     tile.run_length = across.count();
     for (std::ptrdiff_t i = 0; i < axes.down.taps(); ++i) {
@@ -299,8 +300,8 @@ void CutFilterGradientRows(const window_geometry& g, const window_axes& axes, co
       const T* first =
           x + (low * g.stride_h + axes.down.at(i)) * pitch + (across.low * g.stride_w + axes.right.at(j)) * g.in_c;
       const std::ptrdiff_t element = axes.down.element_of(i) * g.filter_w + axes.right.element_of(j);
-      AddTapGradient(tile, first, rows + (low - begin) * across.count() * padded, g.in_c, g.out_c,
-                     dw + element * g.in_c * g.out_c);
+      add_tap_gradient(tile, first, rows + (low - begin) * across.count() * padded, g.in_c, g.out_c,
+                       dw + element * g.in_c * g.out_c);
     }
   }
 }
@@ -308,7 +309,7 @@ void CutFilterGradientRows(const window_geometry& g, const window_axes& axes, co
 /// The filter's gradient in chunks, each with sums of its own that are added up in their order; with `cut` by the
 /// pixels that each tap reaches.
 template <class T>
-void SumFilterGradient(const window_geometry& g, const window_axes& axes, const T* x, const T* dy, bool cut, T* dw) {
+void sum_filter_gradient(const window_geometry& g, const window_axes& axes, const T* x, const T* dy, bool cut, T* dw) {
   constexpr std::ptrdiff_t block_pixels = 256;
   const std::ptrdiff_t total = g.filter_h * g.filter_w * g.in_c * g.out_c;
   const bool every_tap = axes.down.taps() == g.filter_h && axes.right.taps() == g.filter_w;
@@ -329,15 +330,15 @@ void SumFilterGradient(const window_geometry& g, const window_axes& axes, const 
       const T* dy_image = dy + part.image * g.out_h * g.out_w * g.out_c;
       if (cut) {
         for_even_parts(part.rows, rows_each, [&](std::ptrdiff_t begin, std::ptrdiff_t count) {
-          CutFilterGradientRows(g, axes, from, dy_image, part.first + begin, count, sums, gradient);
+          cut_filter_gradient_rows(g, axes, from, dy_image, part.first + begin, count, sums, gradient);
         });
         return;
       }
       const image_view<T> src = framed(from, g.in_h, g.in_w, g.in_c, frames.part(part.first, part.rows), image);
-      const T* padded = PaddedGradient(g, dy_image + part.first * g.out_w * g.out_c, part.rows, gradient);
+      const T* padded = padded_gradient(g, dy_image + part.first * g.out_w * g.out_c, part.rows, gradient);
       for_even_parts(part.rows, rows_each, [&](std::ptrdiff_t begin, std::ptrdiff_t count) {
         const image_view<T> rows{src.data + begin * g.stride_h * src.pitch, src.pitch};
-        FilterGradientRows(g, axes, rows, padded + begin * dy_row, count, accumulate, sums);
+        filter_gradient_rows(g, axes, rows, padded + begin * dy_row, count, accumulate, sums);
         accumulate = true;
       });
     });
@@ -369,11 +370,11 @@ void Conv2DBackpropFilter(const void* const* in, void* const* out, const void* g
   const bool pads = !all.inside(g.in_h, g.in_w);
   const bool ask_first = pads && gradients < total;
   const bool cut = pads && (!all.is_worth_copying(g.in_h * g.in_w, g.filter_h * g.filter_w) ||
-                            (ask_first && !AllFinite(dy, gradients)));
-  SumFilterGradient(g, axes, x, dy, cut, dw);
+                            (ask_first && !all_finite(dy, gradients)));
+  sum_filter_gradient(g, axes, x, dy, cut, dw);
   // A product of an infinite gradient with a padding's zero makes dw NaN.
   const bool asks_now = pads && !cut && !ask_first;
-  if (asks_now && !AllFinite(dw, total) && !AllFinite(dy, gradients)) SumFilterGradient(g, axes, x, dy, true, dw);
+  if (asks_now && !all_finite(dw, total) && !all_finite(dy, gradients)) sum_filter_gradient(g, axes, x, dy, true, dw);
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ struct gathered_row {
 
 /// Gradients of kPixels input pixels from q on; with kCut columns outside the output are skipped.
 template <int kPixels, bool kCut, class D, class T = hn::TFromD<D>>
-HWY_INLINE void GatherPixels(D d, const gathered_row<T>& r, std::ptrdiff_t q, std::ptrdiff_t c) {
+HWY_INLINE void gather_pixels(D d, const gathered_row<T>& r, std::ptrdiff_t q, std::ptrdiff_t c) {
   const window_geometry& g = r.g;
   hn::Vec<D> sum[kPixels];
   for (auto& v : sum) v = hn::Zero(d);
@@ -53,7 +53,7 @@ HWY_INLINE void GatherPixels(D d, const gathered_row<T>& r, std::ptrdiff_t q, st
 
 /// Input columns of one phase, `count` of them, in one row.
 template <class T>
-void GatherRow(const gathered_row<T>& r, std::ptrdiff_t count) {
+void gather_row(const gathered_row<T>& r, std::ptrdiff_t count) {
   std::ptrdiff_t low = 0, high = count;  // q whose columns are all inside the output
   for (const reach& column : r.columns) {
     low = std::max(low, -column.output);
@@ -61,21 +61,22 @@ void GatherRow(const gathered_row<T>& r, std::ptrdiff_t count) {
   }
   low = std::min(low, count);
   const auto edge = [&](std::ptrdiff_t q) HWY_ATTR {
-    ForChannels<T>(r.g.in_c, [&](auto d, std::ptrdiff_t c) HWY_ATTR { GatherPixels<1, true>(d, r, q, c); });
+    for_channels<T>(r.g.in_c, [&](auto d, std::ptrdiff_t c) HWY_ATTR { gather_pixels<1, true>(d, r, q, c); });
   };
   if (high - low < short_block) high = low;  // too few for a block
   for (std::ptrdiff_t q = 0; q < low; ++q) edge(q);
   for (std::ptrdiff_t next = low; next < high; next += short_block) {  // the last block overlaps its neighbour
     const std::ptrdiff_t q = std::min(next, high - short_block);
-    ForChannels<T>(r.g.in_c, [&](auto d, std::ptrdiff_t c) HWY_ATTR { GatherPixels<short_block, false>(d, r, q, c); });
+    for_channels<T>(r.g.in_c,
+                    [&](auto d, std::ptrdiff_t c) HWY_ATTR { gather_pixels<short_block, false>(d, r, q, c); });
   }
   for (std::ptrdiff_t q = high; q < count; ++q) edge(q);
 }
 
 /// Adds to `sum` the products of kPixels output pixels and kHeight rows of the input, `pitch` apart.
 template <int kPixels, int kHeight, int kWidth, int kStride, class D, class T = hn::TFromD<D>>
-HWY_INLINE void AddProducts(D d, const T* HWY_RESTRICT x, std::ptrdiff_t pitch, const T* HWY_RESTRICT dy,
-                            std::ptrdiff_t channels, hn::Vec<D> (&sum)[kHeight][kWidth]) {
+HWY_INLINE void add_products(D d, const T* HWY_RESTRICT x, std::ptrdiff_t pitch, const T* HWY_RESTRICT dy,
+                             std::ptrdiff_t channels, hn::Vec<D> (&sum)[kHeight][kWidth]) {
   hn::Vec<D> right[kPixels];
   for (int i = 0; i < kPixels; ++i) right[i] = hn::LoadU(d, dy + i * channels);
 #pragma clang loop unroll(full)
@@ -97,8 +98,8 @@ HWY_INLINE void AddProducts(D d, const T* HWY_RESTRICT x, std::ptrdiff_t pitch, 
 /// Adds to kHeight filter rows, for one vector of channels, the products of one row of dy and the rows of x under them:
 /// x is the first such row. Output pixels `inside` have windows that are not cut by the left or right edge.
 template <int kHeight, int kWidth, int kStride, class D, class T = hn::TFromD<D>>
-HWY_INLINE void AddFilterRows(D d, const window_geometry& g, std::int64_t inside_low, std::int64_t inside_high,
-                              const T* x, const T* dy, T* dw) {
+HWY_INLINE void add_filter_rows(D d, const window_geometry& g, std::int64_t inside_low, std::int64_t inside_high,
+                                const T* x, const T* dy, T* dw) {
   const std::ptrdiff_t channels = g.in_c, pitch = g.dilation_h * g.in_w * channels;
   hn::Vec<D> sum[kHeight][kWidth];
   for (auto& row : sum) {
@@ -119,8 +120,8 @@ HWY_INLINE void AddFilterRows(D d, const window_geometry& g, std::int64_t inside
   std::ptrdiff_t ox = 0;
   for (; ox < inside_low; ++ox) edge(ox);
   for (; ox + 4 <= inside_high; ox += 4) {
-    AddProducts<4, kHeight, kWidth, kStride>(d, x + (ox * kStride - g.pad_left) * channels, pitch, dy + ox * channels,
-                                             channels, sum);
+    add_products<4, kHeight, kWidth, kStride>(d, x + (ox * kStride - g.pad_left) * channels, pitch, dy + ox * channels,
+                                              channels, sum);
   }
   for (; ox < g.out_w; ++ox) edge(ox);
   for (int ky = 0; ky < kHeight; ++ky) {
@@ -133,7 +134,7 @@ HWY_INLINE void AddFilterRows(D d, const window_geometry& g, std::int64_t inside
 
 /// Adds to dw[kx] the products of one row of x and one row of dy. Sums of a row are formed in four registers.
 template <class D, class T = hn::TFromD<D>>
-HWY_INLINE void AddRowOfProducts(D d, const window_geometry& g, const T* x, const T* dy, T* dw) {
+HWY_INLINE void add_row_of_products(D d, const window_geometry& g, const T* x, const T* dy, T* dw) {
   using V = hn::Vec<D>;
   for (std::ptrdiff_t kx = 0; kx < g.filter_w; ++kx, dw += g.in_c) {
     const std::ptrdiff_t start = kx * g.dilation_w - g.pad_left;  // input column of output column 0
@@ -163,45 +164,45 @@ template <class T>
 using filter_rows_fn = void (*)(const window_geometry& g, const interior& whole, const T* x, const T* dy, T* dw);
 
 template <class T>
-void FilterRow(const window_geometry& g, const interior&, const T* x, const T* dy, T* dw) {
-  ForChannels<T>(g.in_c, [&](auto d, std::ptrdiff_t c) HWY_ATTR { AddRowOfProducts(d, g, x + c, dy + c, dw + c); });
+void filter_row(const window_geometry& g, const interior&, const T* x, const T* dy, T* dw) {
+  for_channels<T>(g.in_c, [&](auto d, std::ptrdiff_t c) HWY_ATTR { add_row_of_products(d, g, x + c, dy + c, dw + c); });
 }
 
 template <int kHeight, int kWidth, int kStride, class T>
-void FilterRows(const window_geometry& g, const interior& whole, const T* x, const T* dy, T* dw) {
-  ForChannels<T>(g.in_c, [&](auto d, std::ptrdiff_t c) HWY_ATTR {
-    AddFilterRows<kHeight, kWidth, kStride>(d, g, whole.low, whole.high, x + c, dy + c, dw + c);
+void filter_rows(const window_geometry& g, const interior& whole, const T* x, const T* dy, T* dw) {
+  for_channels<T>(g.in_c, [&](auto d, std::ptrdiff_t c) HWY_ATTR {
+    add_filter_rows<kHeight, kWidth, kStride>(d, g, whole.low, whole.high, x + c, dy + c, dw + c);
   });
 }
 
 /// The way to add to `height` filter rows at once, if there is one: their sums stay in registers for a row of dy.
 template <class T>
-filter_rows_fn<T> FilterRowsTogether(const window_geometry& g, std::ptrdiff_t height) {
+filter_rows_fn<T> filter_rows_together(const window_geometry& g, std::ptrdiff_t height) {
   if (g.dilation_w == 1 && g.filter_w == 3 && g.stride_w == 1) {
-    if (height == 3) return FilterRows<3, 3, 1, T>;
-    if (height == 2) return FilterRows<2, 3, 1, T>;
+    if (height == 3) return filter_rows<3, 3, 1, T>;
+    if (height == 2) return filter_rows<2, 3, 1, T>;
   } else if (g.dilation_w == 1 && g.filter_w == 3 && g.stride_w == 2) {
-    if (height == 3) return FilterRows<3, 3, 2, T>;
-    if (height == 2) return FilterRows<2, 3, 2, T>;
+    if (height == 3) return filter_rows<3, 3, 2, T>;
+    if (height == 2) return filter_rows<2, 3, 2, T>;
   } else if (g.dilation_w == 1 && g.filter_w == 5 && g.stride_w == 1) {
-    if (height == 2) return FilterRows<2, 5, 1, T>;
+    if (height == 2) return filter_rows<2, 5, 1, T>;
   }
-  return height == 1 ? FilterRow<T> : nullptr;
+  return height == 1 ? filter_row<T> : nullptr;
 }
 
 /// Adds to dw what rows [low, high) of dy owe it, counted through all images.
 template <class T>
-void AddFilterGradient(const window_geometry& g, const T* x, const T* dy, T* dw, std::ptrdiff_t low,
-                       std::ptrdiff_t high) {
+void add_filter_gradient(const window_geometry& g, const T* x, const T* dy, T* dw, std::ptrdiff_t low,
+                         std::ptrdiff_t high) {
   const interior whole(g.out_w, g.in_w, g.filter_w, g.stride_w, g.dilation_w, g.pad_left);
   for_rows_of_images(low, high, g.out_h, [&](std::ptrdiff_t image, std::ptrdiff_t oy, std::ptrdiff_t) {
     const std::ptrdiff_t top = oy * g.stride_h - g.pad_top;
     const clipped_axis rows = rows_inside(g, top);
     for (std::ptrdiff_t ky = rows.low; ky < rows.high;) {
       std::ptrdiff_t height = std::min<std::ptrdiff_t>(3, rows.high - ky);
-      while (FilterRowsTogether<T>(g, height) == nullptr) --height;
-      FilterRowsTogether<T>(g, height)(g, whole, x + (image * g.in_h + top + ky * g.dilation_h) * g.in_w * g.in_c,
-                                       dy + (image * g.out_h + oy) * g.out_w * g.in_c, dw + ky * g.filter_w * g.in_c);
+      while (filter_rows_together<T>(g, height) == nullptr) --height;
+      filter_rows_together<T>(g, height)(g, whole, x + (image * g.in_h + top + ky * g.dilation_h) * g.in_w * g.in_c,
+                                         dy + (image * g.out_h + oy) * g.out_w * g.in_c, dw + ky * g.filter_w * g.in_c);
       ky += height;
     }
     return 1;

@@ -56,7 +56,7 @@ struct pixel_row {
 
 /// A pixel whose window is cut by the left or right edge, for one vector of channels from c on.
 template <class D, class T = hn::TFromD<D>>
-HWY_INLINE void EdgePixel(D d, const pixel_row<T>& r, std::ptrdiff_t ox, std::ptrdiff_t c) {
+HWY_INLINE void edge_pixel(D d, const pixel_row<T>& r, std::ptrdiff_t ox, std::ptrdiff_t c) {
   const window_geometry& g = r.g;
   const std::ptrdiff_t left = ox * g.stride_w - g.pad_left;
   const clipped_axis columns(left, g.filter_w, g.dilation_w, g.in_w);
@@ -72,7 +72,7 @@ HWY_INLINE void EdgePixel(D d, const pixel_row<T>& r, std::ptrdiff_t ox, std::pt
 
 /// kPixels neighbouring pixels whose windows are not cut by the left or right edge.
 template <int kPixels, class D, class T = hn::TFromD<D>>
-HWY_INLINE void WholePixels(D d, const pixel_row<T>& r, std::ptrdiff_t ox, std::ptrdiff_t c) {
+HWY_INLINE void whole_pixels(D d, const pixel_row<T>& r, std::ptrdiff_t ox, std::ptrdiff_t c) {
   const window_geometry& g = r.g;
   hn::Vec<D> sum[kPixels];
   for (auto& v : sum) v = hn::Zero(d);
@@ -94,7 +94,7 @@ class packed_filter {
  public:
   packed_filter(const window_geometry& g, const T* w) : taps_(g.filter_h * g.filter_w) {
     T* to = room_.reach(product_of(taps_, g.in_c));
-    ForChannels<T>(g.in_c, [&](auto d, std::ptrdiff_t c) HWY_ATTR {
+    for_channels<T>(g.in_c, [&](auto d, std::ptrdiff_t c) HWY_ATTR {
       for (std::ptrdiff_t tap = 0; tap < taps_; ++tap, to += hn::Lanes(d)) {
         hn::StoreU(hn::LoadU(d, w + tap * g.in_c + c), d, to);
       }
@@ -142,8 +142,8 @@ struct pixel_block {
 /// Adds to two rows of sums what row kRow under their windows owes them. Each element is loaded once for all its
 /// windows. kCut: of the columns that the first or the last window alone sees, some may be outside the image.
 template <bool kCut, int kRow, int kPixels, int kSize, int kStride, class D, class T = hn::TFromD<D>>
-HWY_INLINE void AddInputRow(D d, const pixel_block<T>& b, std::ptrdiff_t channels, const T* HWY_RESTRICT from,
-                            const T* HWY_RESTRICT w, hn::Vec<D> (&sum)[2][kPixels]) {
+HWY_INLINE void add_input_row(D d, const pixel_block<T>& b, std::ptrdiff_t channels, const T* HWY_RESTRICT from,
+                              const T* HWY_RESTRICT w, hn::Vec<D> (&sum)[2][kPixels]) {
   constexpr bool in_upper = kRow < kSize, in_lower = kRow >= kStride;
   constexpr int columns = (kPixels - 1) * kStride + kSize;
   constexpr int lanes = hn::MaxLanes(D{}), upper = kRow * kSize * lanes, lower = (kRow - kStride) * kSize * lanes;
@@ -171,7 +171,8 @@ HWY_INLINE void AddInputRow(D d, const pixel_block<T>& b, std::ptrdiff_t channel
 /// dilation whose weights for them are at w. There is no loop and hardly a branch in it: with either, a block takes
 /// twice the time. kCut: the left or right edge of the image may cut the windows.
 template <bool kCut, int kPixels, int kSize, int kStride, class D, class T = hn::TFromD<D>>
-HWY_INLINE void PixelsOfTwoRows(D d, const pixel_block<T>& b, std::ptrdiff_t channels, const T* w, std::ptrdiff_t c) {
+HWY_INLINE void pixels_of_two_rows(D d, const pixel_block<T>& b, std::ptrdiff_t channels, const T* w,
+                                   std::ptrdiff_t c) {
   hn::Vec<D> sum[2][kPixels];
   for (auto& row : sum) {
     for (auto& v : row) v = hn::Zero(d);
@@ -182,7 +183,7 @@ HWY_INLINE void PixelsOfTwoRows(D d, const pixel_block<T>& b, std::ptrdiff_t cha
         [&]() HWY_ATTR {
           hide(from);
           if (kRow >= b.top && kRow < b.bottom) {
-            AddInputRow<kCut, kRow, kPixels, kSize, kStride>(d, b, channels, from, w, sum);
+            add_input_row<kCut, kRow, kPixels, kSize, kStride>(d, b, channels, from, w, sum);
           }
           from += b.pitch;
         }(),
@@ -199,49 +200,49 @@ HWY_INLINE void PixelsOfTwoRows(D d, const pixel_block<T>& b, std::ptrdiff_t cha
 
 /// Row oy of the output image y, for the input image x.
 template <class T>
-pixel_row<T> RowOf(const window_geometry& g, const T* x, const T* w, T* y, std::ptrdiff_t oy) {
+pixel_row<T> row_of(const window_geometry& g, const T* x, const T* w, T* y, std::ptrdiff_t oy) {
   const std::ptrdiff_t top = oy * g.stride_h - g.pad_top;
   return {g, x, w, y + oy * g.out_w * g.in_c, top, rows_inside(g, top)};
 }
 
 /// Pixels [low, high) of a row, whose windows the edges of the image cut.
 template <class T>
-void EdgePixels(const pixel_row<T>& r, std::ptrdiff_t low, std::ptrdiff_t high) {
+void edge_pixels(const pixel_row<T>& r, std::ptrdiff_t low, std::ptrdiff_t high) {
   for (std::ptrdiff_t ox = low; ox < high; ++ox) {
-    ForChannels<T>(r.g.in_c, [&](auto d, std::ptrdiff_t c) HWY_ATTR { EdgePixel(d, r, ox, c); });
+    for_channels<T>(r.g.in_c, [&](auto d, std::ptrdiff_t c) HWY_ATTR { edge_pixel(d, r, ox, c); });
   }
 }
 
 template <class T>
-void ForwardRow(const pixel_row<T>& r, const interior& whole) {
-  EdgePixels(r, 0, whole.low);
+void forward_row(const pixel_row<T>& r, const interior& whole) {
+  edge_pixels(r, 0, whole.low);
   std::ptrdiff_t ox = whole.low;
   for (; ox + short_block <= whole.high; ox += short_block) {
-    ForChannels<T>(r.g.in_c, [&](auto d, std::ptrdiff_t c) HWY_ATTR { WholePixels<short_block>(d, r, ox, c); });
+    for_channels<T>(r.g.in_c, [&](auto d, std::ptrdiff_t c) HWY_ATTR { whole_pixels<short_block>(d, r, ox, c); });
   }
   for (; ox < whole.high; ++ox) {
-    ForChannels<T>(r.g.in_c, [&](auto d, std::ptrdiff_t c) HWY_ATTR { WholePixels<1>(d, r, ox, c); });
+    for_channels<T>(r.g.in_c, [&](auto d, std::ptrdiff_t c) HWY_ATTR { whole_pixels<1>(d, r, ox, c); });
   }
-  EdgePixels(r, whole.high, r.g.out_w);
+  edge_pixels(r, whole.high, r.g.out_w);
 }
 
 /// kPixels pixels from ox on of row oy and, with `both`, of the one under it.
 template <int kPixels, int kSize, int kStride, class T>
-HWY_INLINE void BlockOfTwoRows(const image_job<T>& of, std::ptrdiff_t oy, bool both, std::ptrdiff_t ox) {
+HWY_INLINE void block_of_two_rows(const image_job<T>& of, std::ptrdiff_t oy, bool both, std::ptrdiff_t ox) {
   constexpr int columns = (kPixels - 1) * kStride + kSize;
   const pixel_block<T> b(of, oy, both, ox);
   if (b.left >= kSize || b.right <= columns - kSize) {  // windows without any pixel: padding wider than it need be
     for (std::ptrdiff_t row = oy; row <= oy + both; ++row)
-      EdgePixels(RowOf(of.g, of.x, of.w, of.y, row), ox, ox + kPixels);
+      edge_pixels(row_of(of.g, of.x, of.w, of.y, row), ox, ox + kPixels);
     return;
   }
   std::ptrdiff_t channels = b.channels;
   hide(channels);
   const auto run = [&](auto cut) HWY_ATTR {
-    ForChannels<T>(channels, [&](auto d, std::ptrdiff_t c) HWY_ATTR {
+    for_channels<T>(channels, [&](auto d, std::ptrdiff_t c) HWY_ATTR {
       // What is left of the channels is not worth code for either case.
       constexpr bool is_rest = hn::MaxLanes(decltype(d)()) < hn::MaxLanes(hn::ScalableTag<T>());
-      PixelsOfTwoRows<cut() || is_rest, kPixels, kSize, kStride>(d, b, channels, of.packed.at(c), c);
+      pixels_of_two_rows<cut() || is_rest, kPixels, kSize, kStride>(d, b, channels, of.packed.at(c), c);
     });
   };
   if (ox >= of.whole.low && ox + kPixels <= of.whole.high) run(std::false_type());
@@ -250,13 +251,13 @@ HWY_INLINE void BlockOfTwoRows(const image_job<T>& of, std::ptrdiff_t oy, bool b
 
 /// Pixels [begin, end) of row oy and, with `both`, of the one under it. The last block may overlap its neighbour.
 template <int kSize, int kStride, class T>
-void ForwardTwoRows(const image_job<T>& of, std::ptrdiff_t oy, bool both, std::ptrdiff_t begin, std::ptrdiff_t end) {
+void forward_two_rows(const image_job<T>& of, std::ptrdiff_t oy, bool both, std::ptrdiff_t begin, std::ptrdiff_t end) {
   const std::ptrdiff_t width = of.g.out_w;
   for (std::ptrdiff_t ox = begin; ox < end;) {
     const bool is_short = width < block || end - ox <= short_block;
     const std::ptrdiff_t pixels = is_short ? short_block : block, at = std::min(ox, width - pixels);
-    if (is_short) BlockOfTwoRows<short_block, kSize, kStride>(of, oy, both, at);
-    else BlockOfTwoRows<block, kSize, kStride>(of, oy, both, at);
+    if (is_short) block_of_two_rows<short_block, kSize, kStride>(of, oy, both, at);
+    else block_of_two_rows<block, kSize, kStride>(of, oy, both, at);
     ox += pixels;
   }
 }
@@ -266,19 +267,19 @@ using two_rows_fn = void (*)(const image_job<T>&, std::ptrdiff_t, bool, std::ptr
 
 /// The way to compute two rows at once, if there is one for the filter.
 template <class T>
-two_rows_fn<T> TwoRows(const window_geometry& g) {
+two_rows_fn<T> two_rows_way(const window_geometry& g) {
   const bool is_square = g.filter_h == g.filter_w && g.stride_h == g.stride_w;
   if (!is_square || g.out_w < short_block || g.dilation_h != 1 || g.dilation_w != 1) return nullptr;
-  if (g.filter_w == 3 && g.stride_w == 1) return ForwardTwoRows<3, 1, T>;
-  if (g.filter_w == 3 && g.stride_w == 2) return ForwardTwoRows<3, 2, T>;
-  if (g.filter_w == 5 && g.stride_w == 1) return ForwardTwoRows<5, 1, T>;
+  if (g.filter_w == 3 && g.stride_w == 1) return forward_two_rows<3, 1, T>;
+  if (g.filter_w == 3 && g.stride_w == 2) return forward_two_rows<3, 2, T>;
+  if (g.filter_w == 5 && g.stride_w == 1) return forward_two_rows<5, 1, T>;
   return nullptr;
 }
 
 /// How many pixels of two rows have their input in half of a first-level cache, so that the next two rows find it
 /// there: whole blocks.
 template <class T>
-std::ptrdiff_t StripPixels(const window_geometry& g) {
+std::ptrdiff_t strip_pixels(const window_geometry& g) {
   constexpr std::int64_t half_of_cache = 16 << 10;
   const std::int64_t bytes = saturated_product(saturated_sum(g.filter_h, g.stride_h), g.stride_w, g.in_c,
                                                static_cast<std::int64_t>(sizeof(T)));
@@ -287,19 +288,19 @@ std::ptrdiff_t StripPixels(const window_geometry& g) {
 
 /// Rows [low, high) of the output, counted through all images, for multiplier 1: g.in_c channels in and out.
 template <class T>
-void ForwardRows(const window_geometry& g, const T* x, const T* w, T* y, std::ptrdiff_t low, std::ptrdiff_t high) {
+void forward_rows(const window_geometry& g, const T* x, const T* w, T* y, std::ptrdiff_t low, std::ptrdiff_t high) {
   const interior whole(g.out_w, g.in_w, g.filter_w, g.stride_w, g.dilation_w, g.pad_left);
   const std::ptrdiff_t image_in = g.in_h * g.in_w * g.in_c, image_out = g.out_h * g.out_w * g.in_c;
-  const two_rows_fn<T> two_rows = TwoRows<T>(g);
+  const two_rows_fn<T> two_rows = two_rows_way<T>(g);
   if (two_rows == nullptr) {
     for_rows_of_images(low, high, g.out_h, [&](std::ptrdiff_t image, std::ptrdiff_t oy, std::ptrdiff_t) {
-      ForwardRow(RowOf(g, x + image * image_in, w, y + image * image_out, oy), whole);
+      forward_row(row_of(g, x + image * image_in, w, y + image * image_out, oy), whole);
       return 1;
     });
     return;
   }
   packed_filter<T> packed(g, w);
-  const std::ptrdiff_t strip = StripPixels<T>(g);
+  const std::ptrdiff_t strip = strip_pixels<T>(g);
   for (std::ptrdiff_t begin = 0; begin < g.out_w; begin += strip) {
     const std::ptrdiff_t end = std::min(g.out_w, begin + strip);
     for_rows_of_images(low, high, g.out_h, [&](std::ptrdiff_t image, std::ptrdiff_t oy, std::ptrdiff_t most) {
@@ -312,14 +313,14 @@ void ForwardRows(const window_geometry& g, const T* x, const T* w, T* y, std::pt
 
 /// The convolution for multiplier 1.
 template <class T>
-void Forward(const window_geometry& g, const T* x, const T* w, T* y) {
+void depthwise_forward(const window_geometry& g, const T* x, const T* w, T* y) {
   if (input_count(g) == 0 || g.filter_h == 0 || g.filter_w == 0) {
     std::fill_n(y, output_count(g), T{0});
     return;
   }
   const row_chunks chunks(g.batch * g.out_h, saturated_product(g.out_w, g.in_c, g.filter_h, g.filter_w));
   run_in_chunks(chunks.count, chunks.products,
-                [&](std::ptrdiff_t i) { ForwardRows(g, x, w, y, chunks.low(i), chunks.high(i)); });
+                [&](std::ptrdiff_t i) { forward_rows(g, x, w, y, chunks.low(i), chunks.high(i)); });
 }
 
 }  // namespace

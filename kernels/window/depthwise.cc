@@ -21,11 +21,11 @@ namespace {
 
 /// The convolution for a larger multiplier.
 template <class T>
-void ForwardRepeated(const window_geometry& g, const T* x, const T* w, T* y) {
+void forward_repeated(const window_geometry& g, const T* x, const T* w, T* y) {
   if (repeats_all(g)) {
     scratch<T> wide(product_of(input_count(g), g.out_c / g.in_c));
     repeat(x, input_count(g), g.out_c / g.in_c, wide.data());
-    Forward(widened(g), wide.data(), w, y);
+    depthwise_forward(widened(g), wide.data(), w, y);
     return;
   }
   const row_chunks chunks(g.batch * g.out_h, saturated_product(g.out_w, g.out_c, g.filter_h, g.filter_w));
@@ -34,7 +34,7 @@ void ForwardRepeated(const window_geometry& g, const T* x, const T* w, T* y) {
     for (std::ptrdiff_t row = chunks.low(chunk); row < chunks.high(chunk); ++row) {
       const repeated_rows<T> r(g, x + row / g.out_h * g.in_h * g.in_w * g.in_c, row % g.out_h, room);
       T* to = y + row * g.out_w * g.out_c;
-      if (r.g.in_h > 0) ForwardRows(r.g, r.x, w + r.weights, to, 0, 1);
+      if (r.g.in_h > 0) forward_rows(r.g, r.x, w + r.weights, to, 0, 1);
       else std::fill_n(to, g.out_w * g.out_c, T{0});
     }
   });
@@ -42,7 +42,7 @@ void ForwardRepeated(const window_geometry& g, const T* x, const T* w, T* y) {
 
 /// sums[i] = the sum of `multiplier` elements.
 template <class T>
-void AddUp(const T* from, std::ptrdiff_t count, std::ptrdiff_t multiplier, T* sums) {
+void add_up(const T* from, std::ptrdiff_t count, std::ptrdiff_t multiplier, T* sums) {
   for (std::ptrdiff_t i = 0; i < count; ++i) {
     T sum = 0;
     for (std::ptrdiff_t q = 0; q < multiplier; ++q) sum += *from++;
@@ -52,7 +52,7 @@ void AddUp(const T* from, std::ptrdiff_t count, std::ptrdiff_t multiplier, T* su
 
 /// The gradient for multiplier 1 and stride 1: the convolution of dy with the filter reversed.
 template <class T>
-void ReversedForward(const window_geometry& forward, const T* dy, const T* w, T* dx) {
+void reversed_forward(const window_geometry& forward, const T* dy, const T* w, T* dx) {
   window_geometry g = forward;
   scratch<T> reversed(product_of(g.filter_h, g.filter_w, g.in_c));
   T* to = reversed.data();
@@ -63,14 +63,14 @@ void ReversedForward(const window_geometry& forward, const T* dy, const T* w, T*
   std::swap(g.in_w, g.out_w);
   g.pad_top = (g.filter_h - 1) * g.dilation_h - g.pad_top;
   g.pad_left = (g.filter_w - 1) * g.dilation_w - g.pad_left;
-  Forward(g, dy, reversed.data(), dx);
+  depthwise_forward(g, dy, reversed.data(), dx);
 }
 
 /// The gradient for any stride: every input pixel gathers from the output pixels it reached. Those of equal remainder
 /// modulo the stride do so alike. With a multiplier above 1 a row of gradients of out_c channels is gathered first, and
 /// added up for each channel of the input.
 template <class T>
-void GatherGradient(const window_geometry& all, const T* dy, const T* w, T* dx) {
+void gather_gradient(const window_geometry& all, const T* dy, const T* w, T* dx) {
   const window_geometry g = widened(all);
   const std::ptrdiff_t multiplier = all.out_c / all.in_c;
   const phase_reaches row_phases = reaches_by_phase(g.in_h, g.out_h, g.filter_h, g.stride_h, g.dilation_h, g.pad_top);
@@ -97,16 +97,16 @@ void GatherGradient(const window_geometry& all, const T* dy, const T* w, T* dx) 
       for (const auto& [p, columns] : column_phases) {
         if (rows.empty()) break;
         const gathered_row<T> r{g, dy + b * g.out_h * g.out_w * g.in_c, w, to + p * g.in_c, rows, columns};
-        GatherRow(r, (g.in_w - p + g.stride_w - 1) / g.stride_w);
+        gather_row(r, (g.in_w - p + g.stride_w - 1) / g.stride_w);
       }
-      if (multiplier > 1) AddUp(to, g.in_w * all.in_c, multiplier, narrow);
+      if (multiplier > 1) add_up(to, g.in_w * all.in_c, multiplier, narrow);
     }
   });
 }
 
 /// The filter's gradient. Chunks of rows have sums of their own, which are added up in their order.
 template <class T>
-void FilterGradient(const window_geometry& g, const T* x, const T* dy, T* dw) {
+void filter_gradient(const window_geometry& g, const T* x, const T* dy, T* dw) {
   const std::ptrdiff_t size = g.filter_h * g.filter_w * g.out_c, multiplier = g.out_c / g.in_c;
   if (output_count(g) == 0) {
     std::fill_n(dw, size, T{0});
@@ -124,13 +124,13 @@ void FilterGradient(const window_geometry& g, const T* x, const T* dy, T* dw) {
     T* sums = i == 0 ? dw : others.data() + (i - 1) * size;
     std::fill_n(sums, size, T{0});
     if (wide != nullptr) {
-      AddFilterGradient(widened(g), wide, dy, sums, chunks.low(i), chunks.high(i));
+      add_filter_gradient(widened(g), wide, dy, sums, chunks.low(i), chunks.high(i));
       return;
     }
     scratch<T> rows;
     for (std::ptrdiff_t row = chunks.low(i); row < chunks.high(i); ++row) {
       const repeated_rows<T> r(g, x + row / g.out_h * g.in_h * g.in_w * g.in_c, row % g.out_h, rows);
-      AddFilterGradient(r.g, r.x, dy + row * g.out_w * g.out_c, sums + r.weights, 0, 1);
+      add_filter_gradient(r.g, r.x, dy + row * g.out_w * g.out_c, sums + r.weights, 0, 1);
     }
   });
   for (std::ptrdiff_t i = 0; i + 1 < chunks.count; ++i) {
@@ -149,9 +149,9 @@ void DepthwiseConv2dNative(const void* const* in, void* const* out, const void* 
   const T* w = static_cast<const T*>(in[1]);
   T* y = static_cast<T*>(out[0]);
   if (g.in_c == g.out_c) {
-    Forward(g, x, w, y);
+    depthwise_forward(g, x, w, y);
   } else if (g.out_c > 0) {
-    ForwardRepeated(g, x, w, y);
+    forward_repeated(g, x, w, y);
   }
 }
 
@@ -166,14 +166,14 @@ void DepthwiseConv2dNativeBackpropInput(const void* const* in, void* const* out,
   if (g.out_c == 0 || g.in_c == 0) {
     std::fill_n(dx, input_count(g), T{0});
   } else if (g.stride_h != 1 || g.stride_w != 1) {
-    GatherGradient(g, dy, w, dx);
+    gather_gradient(g, dy, w, dx);
   } else if (g.in_c == g.out_c) {
-    ReversedForward(g, dy, w, dx);
+    reversed_forward(g, dy, w, dx);
   } else {
     const std::ptrdiff_t multiplier = g.out_c / g.in_c;
     scratch<T> wide(product_of(input_count(g), multiplier));
-    ReversedForward(widened(g), dy, w, wide.data());
-    AddUp(wide.data(), input_count(g), multiplier, dx);
+    reversed_forward(widened(g), dy, w, wide.data());
+    add_up(wide.data(), input_count(g), multiplier, dx);
   }
 }
 
@@ -185,7 +185,7 @@ void DepthwiseConv2dNativeBackpropFilter(const void* const* in, void* const* out
   const T* x = static_cast<const T*>(in[0]);
   const T* dy = static_cast<const T*>(in[1]);
   T* dw = static_cast<T*>(out[0]);
-  if (g.out_c > 0) FilterGradient(g, x, dy, dw);
+  if (g.out_c > 0) filter_gradient(g, x, dy, dw);
 }
 
 }  // namespace

@@ -77,7 +77,7 @@ constexpr T lowest() {
 
 // x where it is larger, else best: also where x is NaN or a zero of the other sign.
 template <class D, class V = hn::Vec<D>>
-HWY_INLINE V Larger(D, V best, V x) {
+HWY_INLINE V larger_of(D, V best, V x) {
 #if KG_MAX_GIVES_SECOND
   return hn::Max(x, best);  // gives the second of its operands unless the first is larger
 #else
@@ -161,9 +161,9 @@ HWY_INLINE void each_element(const clipped_window& w, F f) {
 
 /// The largest element of a window that is not NaN.
 template <class D, class Access, class T = hn::TFromD<D>>
-HWY_INLINE hn::Vec<D> WindowMax(D d, Access a, const clipped_window& w, const T* x) {
+HWY_INLINE hn::Vec<D> window_max(D d, Access a, const clipped_window& w, const T* x) {
   auto best = hn::Set(d, lowest<T>());
-  each_element(w, [&](std::ptrdiff_t at) HWY_ATTR { best = Larger(d, best, a.load(d, x + at)); });
+  each_element(w, [&](std::ptrdiff_t at) HWY_ATTR { best = larger_of(d, best, a.load(d, x + at)); });
   return best;
 }
 
@@ -183,19 +183,19 @@ void MaxPool(const void* const* in, void* const* out, const void* geometry) {
       T* to = y + at;
       for (std::ptrdiff_t i = 0; i < pixels; ++i, from += g.stride_w * g.in_c, to += g.in_c) {
         each_channels<T>(g.in_c, [&](auto d, auto a, std::ptrdiff_t c)
-                                     HWY_ATTR { a.store(d, WindowMax(d, a, sized, from + c), to + c); });
+                                     HWY_ATTR { a.store(d, window_max(d, a, sized, from + c), to + c); });
       }
     });
   });
 }
 
 /// Whether each input element lies in at most one window, so that gradients can be stored instead of added.
-bool Disjoint(const window_geometry& g) {
+bool disjoint(const window_geometry& g) {
   return g.stride_h >= (g.filter_h - 1) * g.dilation_h + 1 && g.stride_w >= (g.filter_w - 1) * g.dilation_w + 1;
 }
 
 /// Whether every input element lies in exactly one window, so that nothing need be cleared before.
-bool Tiles(const window_geometry& g) {
+bool windows_tile_image(const window_geometry& g) {
   const bool whole = g.stride_h == g.filter_h && g.stride_w == g.filter_w && g.dilation_h == 1 && g.dilation_w == 1;
   return whole && g.pad_top >= 0 && g.pad_left >= 0 && g.out_h * g.stride_h - g.pad_top >= g.in_h &&
          g.out_w * g.stride_w - g.pad_left >= g.in_w;
@@ -203,8 +203,8 @@ bool Tiles(const window_geometry& g) {
 
 /// Adds (or stores) one window's gradient: dy to the first element that equals the maximum.
 template <bool Store, class D, class Access, class T = hn::TFromD<D>>
-HWY_INLINE void ScatterToMax(D d, Access a, const clipped_window& w, const T* x, hn::Vec<D> dy, T* dx) {
-  const auto best = WindowMax(d, a, w, x);
+HWY_INLINE void scatter_to_max(D d, Access a, const clipped_window& w, const T* x, hn::Vec<D> dy, T* dx) {
+  const auto best = window_max(d, a, w, x);
   auto open = hn::Eq(best, best);  // lanes whose dy has not been given away
   each_element(w, [&](std::ptrdiff_t at) HWY_ATTR {
     const auto here = hn::And(open, hn::Eq(a.load(d, x + at), best));
@@ -215,15 +215,15 @@ HWY_INLINE void ScatterToMax(D d, Access a, const clipped_window& w, const T* x,
 }
 
 template <class T, bool Store>
-void ScatterWindows(const void* const* in, void* const* out, const window_geometry& g) {
+void scatter_windows(const void* const* in, void* const* out, const window_geometry& g) {
   const T* dy = static_cast<const T*>(in[0]);
   const T* x = static_cast<const T*>(in[1]);
   T* dx = static_cast<T*>(out[0]);
-  if (!Tiles(g)) std::fill_n(dx, g.batch * g.in_h * g.in_w * g.in_c, T{0});
+  if (!windows_tile_image(g)) std::fill_n(dx, g.batch * g.in_h * g.in_w * g.in_c, T{0});
   for_each_window(g, [&](const clipped_window& w, std::ptrdiff_t at) HWY_ATTR {
     if (w.count() == 0) return;
     each_channels<T, Store>(g.in_c, [&](auto d, auto a, std::ptrdiff_t c) HWY_ATTR {
-      ScatterToMax<Store>(d, a, w, x + w.first + c, a.load(d, dy + at + c), dx + w.first + c);
+      scatter_to_max<Store>(d, a, w, x + w.first + c, a.load(d, dy + at + c), dx + w.first + c);
     });
   });
 }
@@ -233,7 +233,7 @@ void ScatterWindows(const void* const* in, void* const* out, const window_geomet
 template <class T>
 void MaxPoolGrad(const void* const* in, void* const* out, const void* geometry) {
   const auto& g = *static_cast<const window_geometry*>(geometry);
-  Disjoint(g) ? ScatterWindows<T, true>(in, out, g) : ScatterWindows<T, false>(in, out, g);
+  disjoint(g) ? scatter_windows<T, true>(in, out, g) : scatter_windows<T, false>(in, out, g);
 }
 
 /// MaxPoolGather, exact: the gradient of MaxPoolGrad with respect to dy. Reference: kernels/window/reference_pool.cc.
@@ -249,7 +249,7 @@ void MaxPoolGather(const void* const* in, void* const* out, const void* geometry
       return;
     }
     each_channels<T>(g.in_c, [&](auto d, auto a, std::ptrdiff_t c) HWY_ATTR {
-      const auto best = WindowMax(d, a, w, x + w.first + c);
+      const auto best = window_max(d, a, w, x + w.first + c);
       auto found = hn::Zero(d);
       // From the last element to the first, so that the first one wins.
       for (std::ptrdiff_t ky = w.rows - 1; ky >= 0; --ky) {
@@ -285,10 +285,10 @@ void AvgPool(const void* const* in, void* const* out, const void* geometry) {
 }
 
 template <class T, bool Store>
-void ShareWindows(const void* const* in, void* const* out, const window_geometry& g) {
+void share_windows(const void* const* in, void* const* out, const window_geometry& g) {
   const T* dy = static_cast<const T*>(in[0]);
   T* dx = static_cast<T*>(out[0]);
-  if (!Tiles(g)) std::fill_n(dx, g.batch * g.in_h * g.in_w * g.in_c, T{0});
+  if (!windows_tile_image(g)) std::fill_n(dx, g.batch * g.in_h * g.in_w * g.in_c, T{0});
   for_each_window(g, [&](const clipped_window& w, std::ptrdiff_t at) HWY_ATTR {
     if (w.count() == 0) return;
     each_channels<T, Store>(g.in_c, [&](auto d, auto a, std::ptrdiff_t c) HWY_ATTR {
@@ -305,7 +305,7 @@ void ShareWindows(const void* const* in, void* const* out, const window_geometry
 template <class T>
 void AvgPoolGrad(const void* const* in, void* const* out, const void* geometry) {
   const auto& g = *static_cast<const window_geometry*>(geometry);
-  Disjoint(g) ? ShareWindows<T, true>(in, out, g) : ShareWindows<T, false>(in, out, g);
+  disjoint(g) ? share_windows<T, true>(in, out, g) : share_windows<T, false>(in, out, g);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 /// Runs op(tag, channel) over all channels: whole vectors, then 256-bit and 128-bit vectors, then single ones. Every
 /// channel is visited once, and its result does not depend on the width it is computed with.
 template <class T, class Op>
-HWY_INLINE void ForChannels(std::ptrdiff_t channels, const Op& op) {
+HWY_INLINE void for_channels(std::ptrdiff_t channels, const Op& op) {
   const hn::ScalableTag<T> whole;
   const hn::CappedTag<T, 32 / sizeof(T)> half;
   const hn::CappedTag<T, 16 / sizeof(T)> part;
