@@ -8,6 +8,8 @@ module;
 #include <string>
 #include <utility>
 #include <vector>
+#include <range/v3/view/enumerate.hpp>
+#include <range/v3/view/zip.hpp>
 #include "kernels/common/abi.h"
 module kerngrad.testkit;
 
@@ -54,9 +56,9 @@ std::vector<view> given_operands(const op_row& row, std::span<const named_operan
 dtype computed_dtype(const op_row& row, const std::vector<view>& in, const std::vector<attr_value>& attrs) {
   dtype common = in.empty() ? dtype::float32 : in[0].type;
   bool any = false;
-  for (std::size_t i = 0; i < in.size(); ++i) {
+  for (const auto& [i, x] : ranges::views::enumerate(in)) {
     if (row.operand_at(i).part != role::value) continue;
-    common = any ? promote(common, in[i].type) : in[i].type;
+    common = any ? promote(common, x.type) : x.type;
     any = true;
   }
   const int at = row.attr_index("dtype");
@@ -72,10 +74,9 @@ std::optional<std::int64_t> result_bytes(const op_row& row, std::span<const name
   std::vector<view> in = given_operands(row, operands, absent);
   if (in.empty() && !row.operands.empty()) return {};
   const std::vector<attr_value> attrs = completed_attrs(row, given);
-  for (std::size_t i = 0; i < attrs.size(); ++i)
-    if (row.attrs[i].required && !attrs[i].given()) return {};
-    else if (attrs[i].given() && (is_foreign_kind(row.attrs[i], attrs[i]) || is_out_of_range(row.attrs[i], attrs[i])))
-      return {};
+  for (const auto& [spec, value] : ranges::views::zip(row.attrs, attrs))
+    if (spec.required && !value.given()) return {};
+    else if (value.given() && (is_foreign_kind(spec, value) || is_out_of_range(spec, value))) return {};
   const dtype compute = computed_dtype(row, in, attrs);
   for (std::size_t i = 0; i < in.size(); ++i)
     if (row.operand_at(i).part == role::value) in[i].type = compute;
@@ -127,8 +128,8 @@ bad_calls bad_calls_of(const session& s) {
     for (mutation& m : attribute_mutations(row)) mutations.push_back(std::move(m));
     made.starts.push_back({std::move(start), std::move(mutations)});
   }
-  for (std::size_t i = 0; i < made.starts.size(); ++i)
-    for (const mutation& m : made.starts[i].mutations) made.all.push_back({i, &m, nullptr});
+  for (const auto& [i, start] : ranges::views::enumerate(made.starts))
+    for (const mutation& m : start.mutations) made.all.push_back({i, &m, nullptr});
   stream draw(7);
   constexpr std::size_t least = 500, pairs = 200;
   const std::size_t wanted = std::max(least, made.all.size() + pairs);

@@ -9,11 +9,15 @@ module;
 #include <string>
 #include <utility>
 #include <vector>
+#include <range/v3/view/enumerate.hpp>
+#include <range/v3/view/zip.hpp>
 #include "kernels/common/abi.h"
 module kerngrad.testkit;
 
 namespace kerngrad::testkit::detail {
 namespace {
+
+namespace views = ranges::views;
 
 // The calls of a session that the active backend can make.
 std::vector<prepared> possible_calls(const session& s, bool long_ones) {
@@ -41,14 +45,14 @@ void judge_operands(session& s, const prepared& call) {
   const std::vector<named_operand> before = copies_of(call.operands);
   const tensor_list results = s.run(call);
   s.found.counted(check::aliasing);
-  for (std::size_t i = 0; i < before.size(); ++i) {
-    for (std::size_t j = 0; j < before[i].tensors.size(); ++j)
-      if (!same_bits(before[i].tensors[j], call.operands[i].tensors[j]))
-        s.found.add(check::aliasing, call.label, "operand " + before[i].name + " changed by the call",
+  for (const auto& [was, is] : views::zip(before, call.operands)) {
+    for (const auto& [x, y] : views::zip(was.tensors, is.tensors))
+      if (!same_bits(x, y))
+        s.found.add(check::aliasing, call.label, "operand " + was.name + " changed by the call",
                     "operands that stay as they were");
     // A reshape is a second header of the same elements.
-    if (s.row.convention != convention::copy && share_memory(call.operands[i], results))
-      s.found.add(check::aliasing, call.label, "a result in the memory of operand " + before[i].name,
+    if (s.row.convention != convention::copy && share_memory(is, results))
+      s.found.add(check::aliasing, call.label, "a result in the memory of operand " + was.name,
                   "memory of its own: tensors never change");
   }
 }
@@ -59,11 +63,9 @@ struct place {
 };
 std::vector<place> like_first(const prepared& call) {
   std::vector<place> alike;
-  for (std::size_t i = 0; i < call.operands.size(); ++i)
-    for (std::size_t j = 0; j < call.operands[i].tensors.size(); ++j) {
-      const tensor& x = call.operands[i].tensors[j];
+  for (const auto& [i, o] : views::enumerate(call.operands))
+    for (const auto& [j, x] : views::enumerate(o.tensors))
       if (x.defined() && x.signature() == call.operands[0].tensors[0].signature()) alike.push_back({i, j});
-    }
   return alike;
 }
 

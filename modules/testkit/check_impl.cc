@@ -8,6 +8,7 @@ module;
 #include <string>
 #include <utility>
 #include <vector>
+#include <range/v3/view/cartesian_product.hpp>
 #include "kernels/common/abi.h"
 module kerngrad.testkit;
 
@@ -19,11 +20,11 @@ bool session::wants(check which) const {
 }
 
 std::vector<prepared> session::calls(bool long_ones) const {
+  const std::vector<dtype> types = taken_dtypes(row, how.dtypes);
   std::vector<prepared> all;
-  for (dtype type : taken_dtypes(row, how.dtypes))
-    for (const sample& call : long_ones ? long_samples : samples)
-      all.push_back({std::string(kerngrad::name_of(type)) + " " + to_string(call), type,
-                     operands_for(row, call, type, how.seed, how.ranges), call.attrs});
+  for (const auto& [type, call] : ranges::views::cartesian_product(types, long_ones ? long_samples : samples))
+    all.push_back({std::string(kerngrad::name_of(type)) + " " + to_string(call), type,
+                   operands_for(row, call, type, how.seed, how.ranges), call.attrs});
   return all;
 }
 
@@ -145,11 +146,10 @@ void check_derivatives(session& s) {
   std::vector<dtype> types = {precise};
   const dtype_set taken = s.row.operands.empty() ? dtype_set{} : s.row.operands[0].types | s.row.operands.back().types;
   if (precise != dtype::complex64 && (taken & s.how.dtypes).has(dtype::complex64)) types.push_back(dtype::complex64);
-  for (dtype type : types)
-    for (const sample& call : s.samples) judge_sample(s, call, type);
-  for (dtype type : taken_dtypes(s.row, s.how.dtypes & halves))
-    for (const sample& call : s.samples)
-      if (s.wants(check::gradient)) judge_halves(s, call, type);
+  for (const auto& [type, call] : ranges::views::cartesian_product(types, s.samples)) judge_sample(s, call, type);
+  const std::vector<dtype> short_types = taken_dtypes(s.row, s.how.dtypes & halves);
+  for (const auto& [type, call] : ranges::views::cartesian_product(short_types, s.samples))
+    if (s.wants(check::gradient)) judge_halves(s, call, type);
   if (s.wants(check::gradient) && s.found.count(check::gradient) == 0)
     s.found.add(check::gradient, "all samples", "no differentiable result", "one, as the row gives no reason for none");
 }

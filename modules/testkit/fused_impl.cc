@@ -6,18 +6,22 @@ module;
 #include <string_view>
 #include <utility>
 #include <vector>
+#include <range/v3/range/conversion.hpp>
+#include <range/v3/view/cartesian_product.hpp>
+#include <range/v3/view/cycle.hpp>
+#include <range/v3/view/take_exactly.hpp>
 #include "kernels/common/abi.h"
 module kerngrad.testkit;
 
 namespace kerngrad::testkit::detail {
 namespace {
 
+namespace views = ranges::views;
+
 // Biases between the activations' kinks, which are at 0 and 6, and far enough from them for small products.
 tensor bias_of(const shape& dims) {
   constexpr float between[] = {1.5f, -1.5f, 4.5f, 7.5f};
-  std::vector<float> values(static_cast<std::size_t>(dims.size()));
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = between[i % 4];
-  return tensor(values, dims);
+  return tensor(between | views::cycle | views::take_exactly(dims.size()) | ranges::to<std::vector<float>>(), dims);
 }
 
 struct layer {
@@ -80,8 +84,9 @@ std::vector<sample> fused_samples(const op_row& row, bool long_ones) {
   const bool depthwise = row.depthwise;
   std::vector<sample> all = of_matrices ? matrix_samples(row, long_ones) : window_samples(row, long_ones);
   const std::vector<layer> layers = of_matrices ? matrix_layers(long_ones) : image_layers(depthwise, long_ones);
-  for (std::string_view activation : activations_of(row))
-    for (const layer& l : layers) all.push_back(sample_of(row, l, activation));
+  const std::vector<std::string_view> activations = activations_of(row);
+  for (const auto& [activation, l] : views::cartesian_product(activations, layers))
+    all.push_back(sample_of(row, l, activation));
   for (double slope : {-0.5, 0.0}) {
     sample leaky = sample_of(row, layers[0], "leakyrelu");
     leaky.attrs.push_back({"leakyreluAlpha", slope});

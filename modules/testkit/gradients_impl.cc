@@ -11,6 +11,12 @@ module;
 #include <string>
 #include <utility>
 #include <vector>
+#include <range/v3/numeric/inner_product.hpp>
+#include <range/v3/range/conversion.hpp>
+#include <range/v3/view/cartesian_product.hpp>
+#include <range/v3/view/iota.hpp>
+#include <range/v3/view/zip.hpp>
+#include <range/v3/view/zip_with.hpp>
 #include "kernels/common/abi.h"
 #include "kernels/common/sizes.h"
 module kerngrad.testkit;
@@ -18,7 +24,15 @@ module kerngrad.testkit;
 namespace kerngrad::testkit::detail {
 namespace {
 
+namespace views = ranges::views;
+
 constexpr double stencil[3] = {45.0 / 60, -9.0 / 60, 1.0 / 60};
+
+// Its points: so many steps, to either side.
+auto stencil_points() {
+  static constexpr int steps[] = {1, 2, 3}, sides[] = {1, -1};
+  return views::cartesian_product(steps, sides);
+}
 
 // Weights for a tensor's elements, of its dtype.
 tensor weights_like(const tensor& x, std::uint64_t seed) {
@@ -26,6 +40,10 @@ tensor weights_like(const tensor& x, std::uint64_t seed) {
   std::vector<double> values(kernels::extent(x.size(), parts_of(x.type())));
   for (double& v : values) v = 0.5 + draw.unit();
   return from_doubles(values, x.dims(), x.type());
+}
+// Others for each of several.
+std::vector<tensor> weights_like_each(std::span<const tensor> xs) {
+  return views::zip_with(weights_like, xs, views::iota(std::uint64_t{91})) | ranges::to<std::vector>();
 }
 
 // The real number that weighted results add up to, as a differentiable tensor. For complex z and w it takes
@@ -37,9 +55,7 @@ tensor weighted(const tensor& x, const tensor& w) {
 double weighted_number(const tensor& x, const tensor& w) {
   const std::vector<double> a = doubles_of(x), b = doubles_of(w);
   if (a.size() != b.size()) return std::numeric_limits<double>::quiet_NaN();  // a gradient of another shape
-  double total = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) total += a[i] * b[i];
-  return total;
+  return ranges::inner_product(a, b, 0.0);
 }
 
 bool counts(const tensor& x) { return differentiable.has(x.type()); }
@@ -76,12 +92,11 @@ std::vector<std::vector<double>> differences(const number_of& f, std::span<const
     for (double& value : values) {
       const double kept = value;
       double slope = 0;
-      for (int k = 1; k <= 3; ++k)
-        for (int side : {1, -1}) {
-          value = kept + side * k * step;
-          moved[i] = from_doubles(values, xs[i].dims(), xs[i].type());
-          slope += side * stencil[k - 1] * f(moved) / step;
-        }
+      for (const auto& [k, side] : stencil_points()) {
+        value = kept + side * k * step;
+        moved[i] = from_doubles(values, xs[i].dims(), xs[i].type());
+        slope += side * stencil[k - 1] * f(moved) / step;
+      }
       value = kept;
       slopes.push_back(slope);
     }
@@ -118,30 +133,25 @@ struct directed {
   const derivative_call& call;
   int k;
 
-  std::vector<tensor> direction() const {
-    std::vector<tensor> vs;
-    for (std::size_t i = 0; i < call.xs.size(); ++i) vs.push_back(weights_like(call.xs[i], 91 + i));
-    return vs;
-  }
+  std::vector<tensor> direction() const { return weights_like_each(call.xs); }
   tensor operator()(std::span<const tensor> xs) const { return call.f(xs)[k]; }
 };
 
 // d/dt of f(x + t v) at 0.
 std::vector<double> difference_along(const directed& f, const std::vector<tensor>& vs, double step) {
   std::vector<double> slopes;
-  for (int n = 1; n <= 3; ++n)
-    for (int side : {1, -1}) {
-      std::vector<tensor> moved;
-      for (std::size_t i = 0; i < vs.size(); ++i) {
-        std::vector<double> at = doubles_of(f.call.xs[i]);
-        const std::vector<double> v = doubles_of(vs[i]);
-        for (std::size_t e = 0; e < at.size(); ++e) at[e] += side * n * step * v[e];
-        moved.push_back(from_doubles(at, vs[i].dims(), vs[i].type()));
-      }
-      const std::vector<double> values = doubles_of(f(moved));
-      slopes.resize(values.size());
-      for (std::size_t e = 0; e < values.size(); ++e) slopes[e] += side * stencil[n - 1] * values[e] / step;
+  for (const auto& [n, side] : stencil_points()) {
+    std::vector<tensor> moved;
+    for (const auto& [x, v] : views::zip(f.call.xs, vs)) {
+      std::vector<double> at = doubles_of(x);
+      const std::vector<double> direction = doubles_of(v);
+      for (auto&& [element, along] : views::zip(at, direction)) element += side * n * step * along;
+      moved.push_back(from_doubles(at, v.dims(), v.type()));
     }
+    const std::vector<double> values = doubles_of(f(moved));
+    slopes.resize(values.size());
+    for (auto&& [slope, value] : views::zip(slopes, values)) slope += side * stencil[n - 1] * value / step;
+  }
   return slopes;
 }
 
@@ -165,9 +175,9 @@ void judge_transpose(report& found, const directed& f, const value_and_tangent& 
   const tensor dy = weights_like(forward.value, 5);
   const std::vector<tensor> grads = backward.back(dy);
   double right = 0, size = 1;
-  for (std::size_t i = 0; i < vs.size(); ++i) {
-    right += weighted_number(grads[i], vs[i]);
-    for (double g : doubles_of(grads[i])) size += std::fabs(g) * 1.5;
+  for (const auto& [grad, v] : views::zip(grads, vs)) {
+    right += weighted_number(grad, v);
+    for (double g : doubles_of(grad)) size += std::fabs(g) * 1.5;
   }
   const double left = weighted_number(forward.tangent, dy);
   if (!(std::fabs(left - right) <= f.call.transposed * size))
@@ -207,13 +217,12 @@ void judge_half_gradient(report& found, const derivative_call& half, const resul
 
 // The gradient, projected on random directions, is differentiated both ways.
 void judge_second_order(report& found, const derivative_call& call) {
-  std::vector<tensor> along;
-  for (std::size_t i = 0; i < call.xs.size(); ++i) along.push_back(weights_like(call.xs[i], 91 + i));
+  const std::vector<tensor> along = weights_like_each(call.xs);
   const auto projected = [&](std::span<const tensor> moved) {
     const std::vector<tensor> grads = analytic(call.f, moved);
     tensor total;
-    for (std::size_t i = 0; i < grads.size(); ++i) {
-      const tensor part = weighted(grads[i], along[i]);
+    for (const auto& [grad, weights] : views::zip(grads, along)) {
+      const tensor part = weighted(grad, weights);
       total = total.defined() ? total + part : part;
     }
     return total;
@@ -221,7 +230,7 @@ void judge_second_order(report& found, const derivative_call& call) {
   const auto number = [&](std::span<const tensor> moved) {
     const std::vector<tensor> grads = analytic(call.f, moved);
     double total = 0;
-    for (std::size_t i = 0; i < grads.size(); ++i) total += weighted_number(grads[i], along[i]);
+    for (const auto& [grad, weights] : views::zip(grads, along)) total += weighted_number(grad, weights);
     return total;
   };
   compare(found, check::second_order, call, value_and_grads_of(projected, call.xs).grads,

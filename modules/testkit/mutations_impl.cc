@@ -10,6 +10,7 @@ module;
 #include <string>
 #include <utility>
 #include <vector>
+#include <range/v3/view/cartesian_product.hpp>
 #include "kernels/common/abi.h"
 #include "kernels/common/sizes.h"
 module kerngrad.testkit;
@@ -78,10 +79,10 @@ std::vector<attr_value> foreign_values() {
                                  attr_value(dtype::int32)};
   for (std::int64_t i : foreign_integers()) all.emplace_back(i);
   for (std::size_t length : {0, 1, 2, 9, 20}) all.emplace_back(std::vector<double>(length, 0.5));
-  for (std::size_t length : {0, 1, 2, 3, 4, 8, 9, 16, 17, 100})
-    for (std::int64_t i : {std::int64_t{-1}, std::int64_t{0}, std::int64_t{1}, std::int64_t{1} << 45,
-                           std::numeric_limits<std::int64_t>::max()})
-      all.emplace_back(std::vector<std::int64_t>(length, i));
+  constexpr std::size_t lengths[] = {0, 1, 2, 3, 4, 8, 9, 16, 17, 100};
+  constexpr std::int64_t items[] = {-1, 0, 1, std::int64_t{1} << 45, std::numeric_limits<std::int64_t>::max()};
+  for (const auto& [length, item] : ranges::views::cartesian_product(lengths, items))
+    all.emplace_back(std::vector<std::int64_t>(length, item));
   return all;
 }
 
@@ -185,14 +186,16 @@ std::vector<mutation> attribute_mutations(const op_row& row) {
                        set_attr(c, name, value);
                      }});
   }
-  for (const char* name : {"bogus", "Axis", "axes", "stride", "padding", "dtype_", "", "keepdims", "attr with spaces"})
-    for (const attr_value& value :
-         {attr_value(1), attr_value("valid"), attr_value(false), attr_value({1, 2}), attr_value(0.5)})
-      all.push_back({std::string(".") + name, [=](bad_call& c) {
-                       c.label += " with attribute " + std::string(name);
-                       c.expected = verdict::refused;
-                       set_attr(c, name, value);
-                     }});
+  const std::string names[] = {"bogus",  "Axis", "axes",     "stride",          "padding",
+                               "dtype_", "",     "keepdims", "attr with spaces"};
+  const attr_value values[] = {attr_value(1), attr_value("valid"), attr_value(false), attr_value({1, 2}),
+                               attr_value(0.5)};
+  for (const auto& [name, value] : ranges::views::cartesian_product(names, values))
+    all.push_back({"." + name, [name = name, value = value](bad_call& c) {
+                     c.label += " with attribute " + name;
+                     c.expected = verdict::refused;
+                     set_attr(c, name, value);
+                   }});
   return all;
 }
 

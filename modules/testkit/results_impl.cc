@@ -11,11 +11,17 @@ module;
 #include <string>
 #include <utility>
 #include <vector>
+#include <range/v3/algorithm/copy.hpp>
+#include <range/v3/view/cartesian_product.hpp>
+#include <range/v3/view/drop.hpp>
+#include <range/v3/view/zip.hpp>
 #include "kernels/common/abi.h"
 module kerngrad.testkit;
 
 namespace kerngrad::testkit::detail {
 namespace {
+
+namespace views = ranges::views;
 
 // How far a result may be from another kernel's, in units of epsilon. Movement, comparisons and integers are exact;
 // functions agree to a few units in the last place; sums may be taken in another order.
@@ -163,17 +169,17 @@ std::vector<prepared> mixed_calls(const session& s) {
   std::vector<prepared> all;
   if (s.row.operands.size() < 2 || s.samples.empty()) return all;
   const sample& call = s.samples.front();
-  for (dtype first : taken_dtypes(s.row, s.how.dtypes))
-    for (dtype second : taken_dtypes(s.row, s.how.dtypes)) {
-      if (first == second || s.row.operands[0].part != role::value || s.row.operands[1].part != role::value) continue;
-      if (!s.row.operands[0].types.has(first) || !s.row.operands[1].types.has(second)) continue;
-      prepared p{std::string(kerngrad::name_of(first)) + " and " + std::string(kerngrad::name_of(second)) + " " +
-                     to_string(call),
-                 promote(first, second), operands_for(s.row, call, first, s.how.seed, s.how.ranges), call.attrs};
-      const std::vector<named_operand> others = operands_for(s.row, call, second, s.how.seed, s.how.ranges);
-      for (std::size_t i = 1; i < others.size(); ++i) p.operands[i] = others[i];
-      all.push_back(std::move(p));
-    }
+  const std::vector<dtype> types = taken_dtypes(s.row, s.how.dtypes);
+  for (const auto& [first, second] : views::cartesian_product(types, types)) {
+    if (first == second || s.row.operands[0].part != role::value || s.row.operands[1].part != role::value) continue;
+    if (!s.row.operands[0].types.has(first) || !s.row.operands[1].types.has(second)) continue;
+    prepared p{std::string(kerngrad::name_of(first)) + " and " + std::string(kerngrad::name_of(second)) + " " +
+                   to_string(call),
+               promote(first, second), operands_for(s.row, call, first, s.how.seed, s.how.ranges), call.attrs};
+    const std::vector<named_operand> others = operands_for(s.row, call, second, s.how.seed, s.how.ranges);
+    ranges::copy(others | views::drop(1), p.operands.begin() + 1);
+    all.push_back(std::move(p));
+  }
   return all;
 }
 
@@ -201,8 +207,8 @@ std::optional<tensor_list> oracle_results(session& s, check by, const prepared& 
   std::vector<operand_ref> operands(call.operands.begin(), call.operands.end());
   std::vector<attribute_ref> attrs;
   const std::vector<attr_value> values = completed_attrs(s.row, call.attrs);
-  for (std::size_t i = 0; i < values.size(); ++i)
-    if (values[i].given()) attrs.emplace_back(s.row.attrs[i].name, values[i]);
+  for (const auto& [spec, value] : views::zip(s.row.attrs, values))
+    if (value.given()) attrs.emplace_back(spec.name, value);
   try {
     return s.how.oracle(kernel_call(s.row.name, "oracle", operands, attrs));
   } catch (const std::exception& e) {
@@ -289,11 +295,10 @@ std::vector<prepared> special_calls(const session& s) {
   for (dtype type : taken_dtypes(s.row, s.how.dtypes & floating)) {
     const std::vector<double> values = special_values(type);
     std::vector<double> sides[2];
-    for (double a : values)
-      for (double b : values) {
-        sides[0].push_back(a);
-        sides[1].push_back(b);
-      }
+    for (const auto& [a, b] : views::cartesian_product(values, values)) {
+      sides[0].push_back(a);
+      sides[1].push_back(b);
+    }
     for (const attributes& attrs : choices) {
       prepared p{std::string(kerngrad::name_of(type)) + " special values" + (attrs.empty() ? "" : " ") +
                      (attrs.empty() ? "" : to_string(sample{{}, attrs})),

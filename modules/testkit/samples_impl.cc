@@ -8,19 +8,26 @@ module;
 #include <string_view>
 #include <utility>
 #include <vector>
+#include <range/v3/view/cartesian_product.hpp>
+#include <range/v3/view/drop.hpp>
+#include <range/v3/view/zip.hpp>
 #include "kernels/common/abi.h"
 module kerngrad.testkit;
 
 namespace kerngrad::testkit::detail {
 
+namespace views = ranges::views;
+
 sample make_sample(const op_row& row, const shapes& dims, attributes attrs) {
   sample s;
-  for (std::size_t i = 0; i < dims.size(); ++i) s.operands.emplace_back(row.operands[i].name, dims[i]);
+  for (const auto& [spec, d] : views::zip(row.operands, dims)) s.operands.emplace_back(spec.name, d);
   s.attrs = std::move(attrs);
   return s;
 }
 
 namespace {
+
+constexpr bool either[] = {false, true};
 
 // Attributes that a row asks for, and others than the defaults where that is another branch.
 std::vector<attributes> unary_attributes(const op_row& row) {
@@ -34,8 +41,8 @@ std::vector<sample> unary(const op_row& row, bool long_ones) {
   std::vector<sample> all;
   shapes dims = {{7}, {}, {2, 3}, {0}, {1}, {2, 1, 3, 2}, {3, 1, 2}};
   if (long_ones) dims.insert(dims.end(), {{67}, {5, 33}});
-  for (const attributes& attrs : unary_attributes(row))
-    for (const shape& d : dims) all.push_back(make_sample(row, {d}, attrs));
+  const std::vector<attributes> choices = unary_attributes(row);
+  for (const auto& [attrs, d] : views::cartesian_product(choices, dims)) all.push_back(make_sample(row, {d}, attrs));
   return all;
 }
 
@@ -75,11 +82,10 @@ std::vector<sample> reductions(const op_row& row, bool long_ones) {
 }
 
 std::vector<sample> scans(const op_row& row, bool long_ones) {
+  constexpr int axes[] = {0, -1};
   std::vector<sample> all;
-  for (bool exclusive : {false, true})
-    for (bool reverse : {false, true})
-      for (int axis : {0, -1})
-        all.push_back(make_sample(row, {{2, 4}}, {{"axis", axis}, {"exclusive", exclusive}, {"reverse", reverse}}));
+  for (const auto& [exclusive, reverse, axis] : views::cartesian_product(either, either, axes))
+    all.push_back(make_sample(row, {{2, 4}}, {{"axis", axis}, {"exclusive", exclusive}, {"reverse", reverse}}));
   all.push_back(make_sample(row, {{2, 3, 2}}, {{"axis", 1}}));
   all.push_back(make_sample(row, {{}}));
   all.push_back(make_sample(row, {{0, 2}}));
@@ -161,16 +167,17 @@ bool has_attributes(const op_row& row, const sample& call) {
 std::vector<sample> foreign_samples(const op_row& row, bool long_ones) {
   std::vector<sample> candidates;
   if (row.group == family::matmul && row.operands.size() == 2) candidates = matrix_samples(row, long_ones);
-  const bool of_image = row.operands.size() == 1 || (row.operands.size() == 2 && row.operands[1].name == "filter");
-  if (row.group == family::window && of_image) candidates = window_samples(row, long_ones);
-  for (const attributes& attrs : attribute_choices(row)) {
-    for (const shapes& dims : shapes_for(row, long_ones)) {
-      candidates.push_back(make_sample(row, dims, attrs));
-      if (!row.takes_list()) continue;
-      for (std::size_t count : {2, 3}) {
-        candidates.push_back(candidates.back());
-        candidates.back().operands.back().dims = shapes(count, dims.back());
-      }
+  if (row.group == family::conv && row.operands.size() == 2 && row.operands[1].name == "filter")
+    candidates = window_samples(row, long_ones);
+  if (row.group == family::pool && row.operands.size() == 1) candidates = window_samples(row, long_ones);
+  const std::vector<attributes> choices = attribute_choices(row);
+  const std::vector<shapes> all_dims = shapes_for(row, long_ones);
+  for (const auto& [attrs, dims] : views::cartesian_product(choices, all_dims)) {
+    candidates.push_back(make_sample(row, dims, attrs));
+    if (!row.takes_list()) continue;
+    for (std::size_t count : {2, 3}) {
+      candidates.push_back(candidates.back());
+      candidates.back().operands.back().dims = shapes(count, dims.back());
     }
   }
   std::vector<sample> legal;
@@ -207,13 +214,12 @@ std::vector<sample> known_samples(const op_row& row, bool long_ones) {
 
 std::vector<sample> matrix_samples(const op_row& row, bool long_ones) {
   std::vector<sample> all;
-  for (bool ta : {false, true})
-    for (bool tb : {false, true}) {
-      const shape a = ta ? shape{4, 2} : shape{2, 4}, b = tb ? shape{3, 4} : shape{4, 3};
-      const attributes attrs = {{"transposeA", ta}, {"transposeB", tb}};
-      all.push_back(make_sample(row, {a, b}, attrs));
-      all.push_back(make_sample(row, {{2, 1, a[0], a[1]}, {3, b[0], b[1]}}, attrs));
-    }
+  for (const auto& [ta, tb] : views::cartesian_product(either, either)) {
+    const shape a = ta ? shape{4, 2} : shape{2, 4}, b = tb ? shape{3, 4} : shape{4, 3};
+    const attributes attrs = {{"transposeA", ta}, {"transposeB", tb}};
+    all.push_back(make_sample(row, {a, b}, attrs));
+    all.push_back(make_sample(row, {{2, 1, a[0], a[1]}, {3, b[0], b[1]}}, attrs));
+  }
   all.push_back(make_sample(row, {{3, 2, 4}, {4, 2}}));
   all.push_back(make_sample(row, {{0, 3}, {3, 2}}));
   all.push_back(make_sample(row, {{2, 0}, {0, 3}}));
@@ -233,10 +239,10 @@ std::vector<attributes> attribute_choices(const op_row& row) {
   for (const attr_spec& spec : row.attrs) {
     if (spec.required && spec.kind != attr_kind::text) continue;
     const std::vector<attr_value> values = values_for(spec);
-    for (std::size_t i = spec.kind == attr_kind::text ? 1 : 0; i < values.size(); ++i) {
+    for (const attr_value& value : values | views::drop(spec.kind == attr_kind::text ? 1 : 0)) {
       attributes changed = least;
       std::erase_if(changed, [&](const named_attribute& a) { return a.name == spec.name; });
-      changed.push_back({std::string(spec.name), values[i]});
+      changed.push_back({std::string(spec.name), value});
       all.push_back(std::move(changed));
     }
   }
