@@ -5,6 +5,11 @@ module;
 #include <charconv>
 #include <cstring>
 #include <new>
+#include <range/v3/range/conversion.hpp>
+#include <range/v3/view/filter.hpp>
+#include <range/v3/view/iota.hpp>
+#include <range/v3/view/join.hpp>
+#include <range/v3/view/transform.hpp>
 #include <string>
 #include "kernels/common/abi.h"
 #include "kernels/common/sizes.h"
@@ -13,6 +18,14 @@ module kerngrad;
 namespace kerngrad {
 
 namespace {
+namespace views = ranges::views;
+
+// The texts of items, with commas between them.
+template <class Items, class Text>
+std::string listed(Items items, const Text& text_of) {
+  return std::move(items) | views::transform(text_of) | views::join(std::string_view(", ")) | ranges::to<std::string>();
+}
+
 std::string sentence(std::string_view op, std::string_view got, std::string_view wanted, std::string_view advice) {
   std::string text = "[" + std::string(op) + "] got " + std::string(got);
   if (!wanted.empty()) text += "; wanted " + std::string(wanted);
@@ -71,16 +84,13 @@ void inference::refuse(std::string_view got, std::string_view wanted, std::strin
 }
 
 std::string to_string(const shape& dims) {
-  std::string text = "[";
-  for (int i = 0; i < dims.rank(); ++i) text += (i ? ", " : "") + std::to_string(dims[i]);
-  return text + "]";
+  return "[" + listed(dims.dims(), [](std::int64_t size) { return std::to_string(size); }) + "]";
 }
 
 std::string to_string(dtype_set set) {
-  std::string text;
-  for (int i = 0; i < dtype_count; ++i)
-    if (set.has(static_cast<dtype>(i)))
-      text += (text.empty() ? "" : ", ") + std::string(name_of(static_cast<dtype>(i)));
+  const auto is_in = [set](int i) { return set.has(static_cast<dtype>(i)); };
+  const std::string text = listed(views::iota(0, dtype_count) | views::filter(is_in),
+                                  [](int i) { return std::string(name_of(static_cast<dtype>(i))); });
   return text.empty() ? "none" : text;
 }
 
@@ -98,10 +108,9 @@ std::string to_string(const attr_value& value) {
     case attr_kind::list:
     case attr_kind::numbers: break;
   }
-  std::string text = "[";
-  for (std::int64_t item : value.as_list()) text += (text.size() > 1 ? ", " : "") + std::to_string(item);
-  for (double item : value.as_numbers()) text += (text.size() > 1 ? ", " : "") + to_string(attr_value(item));
-  return text + "]";
+  // One of the two is empty.
+  return "[" + listed(value.as_list(), [](std::int64_t item) { return std::to_string(item); }) +
+         listed(value.as_numbers(), [](double item) { return to_string(attr_value(item)); }) + "]";
 }
 
 }  // namespace kerngrad

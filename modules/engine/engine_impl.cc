@@ -3,6 +3,10 @@
 module;
 #include <algorithm>
 #include <cmath>
+#include <range/v3/range/conversion.hpp>
+#include <range/v3/view/join.hpp>
+#include <range/v3/view/take.hpp>
+#include <range/v3/view/transform.hpp>
 #include "kernels/elementwise/binary.h"
 #include "kernels/common/targets.h"
 module kerngrad;
@@ -16,20 +20,20 @@ namespace kerngrad {
 std::vector<simd_target> simd_targets() {
   kernels::target all[64];
   const int count = kernels::supported_targets(all, 64);
-  std::vector<simd_target> names;
-  for (int i = 0; i < count; ++i) names.push_back({all[i].name});
-  return names;
+  const auto named = [](const kernels::target& t) { return simd_target{t.name}; };
+  return all | ranges::views::take(count) | ranges::views::transform(named) | ranges::to<std::vector>();
 }
 
 void set_simd_target(std::string_view name) {
   if (name.empty()) return kernels::unpin_target();
   kernels::target all[64];
   const int count = kernels::supported_targets(all, 64);
-  std::string known;
-  for (int i = 0; i < count; ++i) {
-    if (name == all[i].name) return kernels::pin_target(all[i].bits);
-    known += (i ? ", " : "") + std::string(all[i].name);
-  }
+  const auto supported = all | ranges::views::take(count);
+  for (const kernels::target& t : supported)
+    if (name == t.name) return kernels::pin_target(t.bits);
+  const auto text = [](const kernels::target& t) { return std::string(t.name); };
+  const auto known = supported | ranges::views::transform(text) | ranges::views::join(std::string_view(", ")) |
+                     ranges::to<std::string>();
   fail("set_simd_target", "the target " + std::string(name), "one that is compiled in and supported: " + known);
 }
 

@@ -2,6 +2,10 @@
 // An explanation as a page of text.
 module;
 #include <ostream>
+#include <range/v3/range/conversion.hpp>
+#include <range/v3/view/enumerate.hpp>
+#include <range/v3/view/join.hpp>
+#include <range/v3/view/transform.hpp>
 #include <string>
 #include <vector>
 #include "kernels/common/abi.h"
@@ -26,6 +30,14 @@ std::string_view name_of(keeping kept) {
 
 namespace {
 
+namespace views = ranges::views;
+
+// The texts with commas between them.
+template <class Texts>
+std::string with_commas(const Texts& texts) {
+  return texts | views::join(std::string_view(", ")) | ranges::to<std::string>();
+}
+
 std::string signature_text(const signature& s) { return std::string(name_of(s.type)) + " " + to_string(s.dims); }
 std::string dtypes_text(dtype_set set) { return set == any_dtype ? "any dtype" : to_string(set); }
 std::string at_text(const std::string& where) { return where.empty() ? "" : " at " + where; }
@@ -41,12 +53,10 @@ std::string heading_text(const explanation& told) {
 }
 
 std::string given_text(const explained_operand& o) {
-  std::string text;
-  for (const explained_tensor& x : o.given) {
-    text += (text.empty() ? " = " : ", ") + signature_text(x.given);
-    if (x.cast) text += " cast to " + std::string(name_of(*x.cast));
-  }
-  return text;
+  const auto text_of = [](const explained_tensor& x) {
+    return signature_text(x.given) + (x.cast ? " cast to " + std::string(name_of(*x.cast)) : "");
+  };
+  return o.given.empty() ? "" : " = " + with_commas(o.given | views::transform(text_of));
 }
 
 std::string operands_text(const explanation& told) {
@@ -99,10 +109,10 @@ std::string kernels_text(const explanation& told) {
   if (told.runs) text += "runs " + told.runs->kernel + " of " + told.runs->backend + ": " + told.runs->code + "\n";
   if (told.shares_elements) text += "runs no kernel: the result shares its operand's elements\n";
   if (told.targets.empty()) return text;
-  std::string names;
-  for (const compiled_target& t : told.targets)
-    names += (names.empty() ? "" : ", ") + t.name + (t.active ? " (active)" : t.supported ? "" : " (not on this CPU)");
-  return text + "SIMD targets: " + names + "\n";
+  const auto target_text = [](const compiled_target& t) {
+    return t.name + (t.active ? " (active)" : t.supported ? "" : " (not on this CPU)");
+  };
+  return text + "SIMD targets: " + with_commas(told.targets | views::transform(target_text)) + "\n";
 }
 
 std::string source_text(const explained_gradient& g) {
@@ -117,21 +127,22 @@ std::string source_text(const explained_gradient& g) {
 
 std::string gradient_text(const explanation& told) {
   if (!told.found) return {};
-  std::string text = "gradient: " + source_text(told.gradient) + "\n", saved;
+  std::string text = "gradient: " + source_text(told.gradient) + "\n";
   if (told.gradient.origin == gradient_origin::none) return text;
+  std::vector<std::string> saved;
   const auto keep = [&](const std::string& name, keeping kept) {
-    if (kept != keeping::nothing) saved += (saved.empty() ? "" : ", ") + name + " (" + std::string(name_of(kept)) + ")";
+    if (kept != keeping::nothing) saved.push_back(name + " (" + std::string(name_of(kept)) + ")");
   };
   bool any = false;
   for (const explained_operand& o : told.operands) {
     text += "  " + o.name + (o.has_gradient ? ": has one\n" : ": constant, " + o.constant_because + "\n");
-    for (std::size_t i = 0; i < o.given.size(); ++i)
-      keep(o.list ? o.name + "[" + std::to_string(i) + "]" : o.name, o.given[i].kept);
+    for (const auto& [i, x] : views::enumerate(o.given))
+      keep(o.list ? o.name + "[" + std::to_string(i) + "]" : o.name, x.kept);
     any = any || o.has_gradient;
   }
   for (const explained_result& y : told.results) keep(y.name.empty() ? "the result" : y.name, y.kept);
   if (told.of_call && any && told.refusal.empty())
-    text += "  a recording saves " + (saved.empty() ? "nothing" : saved) + "; " +
+    text += "  a recording saves " + (saved.empty() ? "nothing" : with_commas(saved)) + "; " +
             std::to_string(told.gradient.saved_bytes) + " bytes of elements\n";
   return text;
 }

@@ -3,6 +3,10 @@
 module;
 #include <algorithm>
 #include <memory>
+#include <range/v3/range/conversion.hpp>
+#include <range/v3/view/iota.hpp>
+#include <range/v3/view/join.hpp>
+#include <range/v3/view/zip.hpp>
 #include <string>
 #include <vector>
 #include "kernels/common/abi.h"
@@ -29,8 +33,7 @@ namespace {
 
 // The number of letters to insert, delete or exchange between two names (Levenshtein 1966).
 std::size_t edits_between(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> line(b.size() + 1);
-  for (std::size_t j = 0; j < line.size(); ++j) line[j] = j;
+  std::vector<std::size_t> line = ranges::views::iota(std::size_t{0}, b.size() + 1) | ranges::to<std::vector>();
   for (std::size_t i = 0; i < a.size(); ++i) {
     std::size_t corner = line[0]++;
     for (std::size_t j = 0; j < b.size(); ++j)
@@ -49,8 +52,8 @@ std::vector<std::string> similar_names(std::string_view wanted) {
 
 error missing_name(std::string_view name, const live_backend& on) {
   const std::string others = backends_with(name);
-  std::string similar;
-  for (const std::string& one : similar_names(name)) similar += (similar.empty() ? "" : ", ") + one;
+  const std::vector<std::string> names = similar_names(name);
+  const auto similar = names | ranges::views::join(std::string_view(", ")) | ranges::to<std::string>();
   return error("run_kernel", "kernel \"" + std::string(name) + "\" on backend " + on.name,
                others.empty()
                    ? similar.empty() ? "a known or registered name" : "a known or registered name, such as " + similar
@@ -454,8 +457,8 @@ kernel_handle find_kernel(std::string_view name, std::initializer_list<attribute
   attr_list ordered(named ? named->attrs.size() : 0);
   if (named) {
     order_attrs(*named, {attrs.begin(), attrs.size()}, ordered);
-    for (std::size_t i = 0; i < named->attrs.size(); ++i)
-      if (ordered[i].given()) static_cast<void>(check_attr(*named, named->attrs[i], ordered[i]));
+    for (const auto& [spec, value] : ranges::views::zip(named->attrs, ordered.all()))
+      if (value.given()) static_cast<void>(check_attr(*named, spec, value));
   }
   for (const attribute_ref& a : attrs) found->attrs.push_back({std::string(a.name), a.value});
   kernel_handle handle;

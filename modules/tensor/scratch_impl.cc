@@ -4,6 +4,10 @@
 module;
 #include <cstddef>
 #include <cstdint>
+#include <range/v3/range/conversion.hpp>
+#include <range/v3/view/join.hpp>
+#include <range/v3/view/take.hpp>
+#include <range/v3/view/transform.hpp>
 #include "kernels/common/abi.h"
 #include "kernels/common/scratch.h"
 #include "kernels/common/targets.h"
@@ -32,8 +36,9 @@ void refuse_size() {
 void refuse_cpu() {
   target all[64];
   const int count = compiled_targets(all, 64);
-  std::string wanted;
-  for (int i = 0; i < count; ++i) wanted += (i ? " or " : "") + std::string(all[i].name);
+  const auto name = [](const target& t) { return std::string(t.name); };
+  const std::string wanted = all | ranges::views::take(count) | ranges::views::transform(name) |
+                             ranges::views::join(std::string_view(" or ")) | ranges::to<std::string>();
   kerngrad::fail("kernel", "a CPU without any of the SIMD targets of this build", "a CPU with " + wanted,
                  "build kerngrad with more of its option `targets`");
 }
