@@ -4,6 +4,7 @@ module;
 #include <algorithm>
 #include <memory>
 #include <vector>
+#include <range/v3/view/zip.hpp>
 #include "kernels/common/abi.h"
 module kerngrad;
 
@@ -111,14 +112,14 @@ std::vector<tensor> pull(const pullback_state& back, const tensor& dy) {
 
 tensor tangent_of(borrowed f, std::span<const tensor> xs, std::span<const tensor> vs, tensor& value) {
   check_operands("jvp", xs);
-  for (std::size_t i = 0; i < xs.size(); ++i) {
-    if (!vs[i].defined()) continue;
-    if (!differentiable.has(xs[i].type()))
-      fail("jvp", "a direction for an operand of dtype " + std::string(name_of(xs[i].type())), "none",
+  for (const auto& [x, v] : ranges::views::zip(xs, vs)) {
+    if (!v.defined()) continue;
+    if (!differentiable.has(x.type()))
+      fail("jvp", "a direction for an operand of dtype " + std::string(name_of(x.type())), "none",
            "pass an empty tensor");
-    if (!(vs[i].signature() == xs[i].signature()))
-      fail("jvp", "a direction " + std::string(name_of(vs[i].type())) + " " + to_string(vs[i].dims()),
-           std::string(name_of(xs[i].type())) + " " + to_string(xs[i].dims()) + " like the operand");
+    if (!(v.signature() == x.signature()))
+      fail("jvp", "a direction " + std::string(name_of(v.type())) + " " + to_string(v.dims()),
+           std::string(name_of(x.type())) + " " + to_string(x.dims()) + " like the operand");
   }
   recording both;  // keeps what f recorded until its gradient was differentiated, too
   tape& t = both.on();
@@ -136,9 +137,9 @@ tensor tangent_of(borrowed f, std::span<const tensor> xs, std::span<const tensor
   const std::uint32_t at = tensor_access::place(dy).value;
   back.want(at);
   back.mark();
-  for (std::size_t i = 0; i < grads.size(); ++i)
-    if (vs[i].defined() && grads[i].defined() && back.reaches(grads[i]))
-      accumulate(back.grad(tensor_access::place(grads[i]).value), vs[i], t.depth > 0);
+  for (const auto& [g, v] : ranges::views::zip(grads, vs))
+    if (v.defined() && g.defined() && back.reaches(g))
+      accumulate(back.grad(tensor_access::place(g).value), v, t.depth > 0);
   back.run();
   tensor tangent = std::move(back.grad(at));
   if (!tangent.defined()) tangent = zeros(value.dims(), value.type());

@@ -3,6 +3,11 @@
 module;
 #include <algorithm>
 #include <memory>
+#include <range/v3/algorithm/contains.hpp>
+#include <range/v3/view/enumerate.hpp>
+#include <range/v3/view/iota.hpp>
+#include <range/v3/view/take.hpp>
+#include <range/v3/view/zip.hpp>
 #include <string>
 #include <vector>
 #include "kernels/common/abi.h"
@@ -17,6 +22,8 @@ namespace kerngrad {
 using namespace detail;
 
 namespace {
+
+namespace views = ranges::views;
 
 constexpr std::string_view plain_cpp = "plain C++ (baseline)";
 constexpr std::string_view refused = "the call is refused";
@@ -229,16 +236,17 @@ class explainer {
   static search free_search() { return {.compute = {}, .by_name = true, .has_row = false}; }
 
   void note_given(std::span<const tensor* const> in) {
-    for (std::size_t i = 0; i < in.size() && !told_.operands.empty(); ++i) {
-      if (!in[i]->defined()) continue;
+    if (told_.operands.empty()) return;
+    for (const auto& [i, x] : views::enumerate(in)) {
+      if (!x->defined()) continue;
       const std::size_t at = row_->place_of(i);
-      if (at < told_.operands.size()) told_.operands[at].given.push_back({in[i]->signature()});
+      if (at < told_.operands.size()) told_.operands[at].given.push_back({x->signature()});
     }
   }
   void note_attrs(std::span<const attr_value> given, std::span<const attr_value> normal) {
-    for (std::size_t i = 0; i < told_.attributes.size(); ++i) {
-      told_.attributes[i].given = given[i].given();
-      told_.attributes[i].value = normal[i];
+    for (auto&& [told, at_call, value] : views::zip(told_.attributes, given, normal)) {
+      told.given = at_call.given();
+      told.value = value;
     }
   }
 
@@ -257,8 +265,8 @@ class explainer {
     const std::vector<view> seen = promoted(in);
     // Of a half that is computed in float32: results are what the row says of the half.
     inference call{*row_, seen, normal.all(), common, result_of(common, row_->types.after)};
-    for (std::size_t i = 0; i < in.size(); ++i)
-      if (!in[i]->defined()) call.absent |= std::uint32_t{1} << i;
+    for (const auto& [i, x] : views::enumerate(in))
+      if (!x->defined()) call.absent |= std::uint32_t{1} << i;
     if (!told_.decided_by.empty()) return;
     row_->infer(call);
     for (int k = 0; k < call.out.size(); ++k) {
@@ -272,17 +280,17 @@ class explainer {
   std::vector<view> promoted(std::span<const tensor* const> in) {
     std::vector<view> seen(in.size());
     std::size_t among = 0;  // the given ones of a list
-    for (std::size_t i = 0; i < in.size(); ++i) {
-      if (!in[i]->defined()) continue;
-      seen[i] = {nullptr, in[i]->dims(), in[i]->type()};
+    for (auto&& [i, x, as] : views::zip(views::iota(std::size_t{0}), in, seen)) {
+      if (!x->defined()) continue;
+      as = {nullptr, x->dims(), x->type()};
       const operand& spec = row_->operand_at(i);
-      if (spec.part == role::value && seen[i].type != *told_.compute) {
-        check_cast(*on_, seen[i].type);
+      if (spec.part == role::value && as.type != *told_.compute) {
+        check_cast(*on_, as.type);
         told_.operands[row_->place_of(i)].given[spec.list ? among : 0].cast = told_.compute;
-        seen[i].type = *told_.compute;
+        as.type = *told_.compute;
       }
       if (spec.part == role::read) {
-        if (has_elements_) seen[i].data = const_cast<void*>(in[i]->address());
+        if (has_elements_) as.data = const_cast<void*>(x->address());
         else told_.decided_by = spec.name;
       }
       among += spec.list;
@@ -354,8 +362,7 @@ class explainer {
       g.why_none = record_.op ? std::string(row_->no_gradient) : "none is registered: register_gradient";
     }
     bool any = false;
-    for (std::size_t i = 0; i < told_.operands.size(); ++i) {
-      explained_operand& o = told_.operands[i];
+    for (auto&& [i, o] : views::enumerate(told_.operands)) {
       o.constant_because = why_constant(o, rule ? &rule->of[rule->place_of(i)] : nullptr);
       o.has_gradient = o.constant_because.empty();
       any = any || o.has_gradient;
@@ -403,8 +410,7 @@ class explainer {
     kept keeps{};
     for (std::size_t i = 0; rule && !registered && i < told_.operands.size(); ++i)
       if ((dtypes_of(told_.operands[i]) & differentiable).bits) keeps = keeps | rule->of[rule->place_of(i)].keeps;
-    for (std::size_t i = 0; i < told_.operands.size(); ++i) {
-      explained_operand& o = told_.operands[i];
+    for (auto&& [i, o] : views::enumerate(told_.operands)) {
       const bool whole = registered ? std::ranges::count(registered->saves_inputs, o.name) > 0
                                     : rule && keeps.operand(rule->place_of(i));
       for (explained_tensor& x : o.given) {
@@ -412,9 +418,9 @@ class explainer {
         x.kept = whole ? keeping::whole : like_result ? keeping::nothing : keeping::shape;
       }
     }
-    for (std::size_t k = 0; k < told_.results.size(); ++k) {
+    for (auto&& [k, y] : views::enumerate(told_.results)) {
       const bool whole = registered ? registered->saves_outputs : keeps.result(k);
-      told_.results[k].kept = whole ? keeping::whole : told_.results.size() > 1 ? keeping::shape : keeping::nothing;
+      y.kept = whole ? keeping::whole : told_.results.size() > 1 ? keeping::shape : keeping::nothing;
     }
   }
 
@@ -433,10 +439,9 @@ std::vector<compiled_target> compiled_simd_targets() {
   const int count = kernels::compiled_targets(all, 64), runnable = kernels::supported_targets(supported, 64);
   const std::string running = active_simd_target();
   std::vector<compiled_target> list;
-  for (int i = 0; i < count; ++i) {
-    compiled_target one{.name = all[i].name, .active = running == all[i].name};
-    for (int j = 0; j < runnable; ++j) one.supported = one.supported || supported[j].bits == all[i].bits;
-    list.push_back(std::move(one));
+  for (const kernels::target& t : all | views::take(count)) {
+    const bool runs = ranges::contains(supported | views::take(runnable), t.bits, &kernels::target::bits);
+    list.push_back({t.name, runs, running == t.name});
   }
   return list;
 }
@@ -464,7 +469,7 @@ explanation explain(std::string_view op, std::span<const operand_signature> oper
       list.push_back(tensor_access::adopt(share(tensor_access::buffer(empty), s.dims)));
     }
   }
-  for (std::size_t i = 0; i < operands.size(); ++i) refs.emplace_back(operands[i].name, lists[i]);
+  for (const auto& [o, list] : views::zip(operands, lists)) refs.emplace_back(o.name, list);
   return explainer(op, arguments::signatures).told(refs, attrs);
 }
 

@@ -5,6 +5,9 @@ module;
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <range/v3/algorithm/contains.hpp>
+#include <range/v3/view/enumerate.hpp>
+#include <range/v3/view/take.hpp>
 #include "kernels/common/abi.h"
 module kerngrad;
 
@@ -123,11 +126,10 @@ void check_schema(const kernel_schema& schema) {
   if (schema.operands.size() > op_gradient::max_operands)
     fail("register_kernel", std::to_string(schema.operands.size()) + " operands", "at most 8");
   const auto twice = [](const auto& list, std::size_t i) {
-    return std::any_of(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(i),
-                       [&](const auto& other) { return other.name == list[i].name; });
+    const auto name = [](const auto& item) { return item.name; };
+    return ranges::contains(list | ranges::views::take(i), list[i].name, name);
   };
-  for (std::size_t i = 0; i < schema.operands.size(); ++i) {
-    const operand& o = schema.operands[i];
+  for (const auto& [i, o] : ranges::views::enumerate(schema.operands)) {
     const auto refuse = [&](const std::string& what, const std::string& wanted) {
       fail("register_kernel", "operand " + std::string(o.name) + what, wanted);
     };
@@ -139,8 +141,7 @@ void check_schema(const kernel_schema& schema) {
     if (o.part > role::read) refuse(" of an unknown role", "role::value, role::own or role::read");
     if (o.list && i + 1 < schema.operands.size()) refuse(", a list, before others", "a list as the last operand");
   }
-  for (std::size_t i = 0; i < schema.attrs.size(); ++i) {
-    const attr_spec& a = schema.attrs[i];
+  for (const auto& [i, a] : ranges::views::enumerate(schema.attrs)) {
     const std::string name = "attribute " + std::string(a.name);
     if (twice(schema.attrs, i)) fail("register_kernel", name + " twice", "different names");
     switch (fault_of(a)) {

@@ -8,6 +8,8 @@ module;
 #include <cstring>
 #include <limits>
 #include <string>
+#include <range/v3/view/enumerate.hpp>
+#include <range/v3/view/reverse.hpp>
 #include "kernels/common/abi.h"
 module kerngrad;
 
@@ -131,17 +133,17 @@ std::string operand_name(const kernel_event& e, std::size_t i) {
 
 std::string described_operands(const kernel_event& e) {
   std::string text;
-  for (std::size_t i = 0; i < e.in.size(); ++i)
-    if (e.in[i]->defined()) text += (text.empty() ? "" : "; ") + described(operand_name(e, i), *e.in[i]);
+  for (const auto& [i, x] : ranges::views::enumerate(e.in))
+    if (x->defined()) text += (text.empty() ? "" : "; ") + described(operand_name(e, i), *x);
   return text;
 }
 
 // "[1, 2]": where element i is.
 std::string place_in(const shape& dims, std::int64_t i) {
   std::string text;
-  for (int axis = dims.rank() - 1; axis >= 0; --axis) {
-    text.insert(0, std::to_string(i % dims[axis]) + (text.empty() ? "" : ", "));
-    i /= dims[axis];
+  for (const std::int64_t size : dims.dims() | ranges::views::reverse) {
+    text.insert(0, std::to_string(i % size) + (text.empty() ? "" : ", "));
+    i /= size;
   }
   return "[" + text + "]";
 }
@@ -158,11 +160,11 @@ std::string place_in(const shape& dims, std::int64_t i) {
 // ------------------------------------------------------------------------------------------ the hooks
 
 void check_operands(const kernel_event& e, bool infinities) {
-  for (std::size_t i = 0; i < e.in.size(); ++i) {
-    if (!e.in[i]->defined()) continue;
-    const findings f = look_at(*e.in[i]);
-    if (f.nans) refuse(e, true, operand_name(e, i), *e.in[i], f.first_nan);
-    if (f.infinities && infinities) refuse(e, false, operand_name(e, i), *e.in[i], f.first_infinity);
+  for (const auto& [i, x] : ranges::views::enumerate(e.in)) {
+    if (!x->defined()) continue;
+    const findings f = look_at(*x);
+    if (f.nans) refuse(e, true, operand_name(e, i), *x, f.first_nan);
+    if (f.infinities && infinities) refuse(e, false, operand_name(e, i), *x, f.first_infinity);
   }
 }
 
@@ -170,8 +172,7 @@ void check_results(const kernel_event& e, bool infinities) {
   if (std::none_of(e.in.begin(), e.in.end(), [](const tensor* x) { return x->defined(); })) return;
   bool looked = false;
   findings given;  // by all operands
-  for (std::size_t k = 0; k < e.out.size(); ++k) {
-    const tensor& y = e.out[k];
+  for (const auto& [k, y] : ranges::views::enumerate(e.out)) {
     const findings made = look_at(y);
     if (!made.nans && !made.infinities) continue;
     if (!std::exchange(looked, true))

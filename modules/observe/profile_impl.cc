@@ -6,6 +6,7 @@ module;
 #include <charconv>
 #include <string>
 #include <vector>
+#include <range/v3/view/zip.hpp>
 #include "kernels/common/abi.h"
 module kerngrad;
 
@@ -129,11 +130,10 @@ std::vector<kernel_total> profile_result::totals() const {
     all[at].bytes += run.bytes;
     times[at].push_back(run.ns);
   }
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    std::vector<std::int64_t>& t = times[i];
+  for (auto&& [kernel, t] : ranges::views::zip(all, times)) {
     std::sort(t.begin(), t.end());
-    all[i].min_ns = t.front();
-    all[i].median_ns = (t[(t.size() - 1) / 2] + t[t.size() / 2]) / 2;
+    kernel.min_ns = t.front();
+    kernel.median_ns = (t[(t.size() - 1) / 2] + t[t.size() / 2]) / 2;
   }
   std::sort(all.begin(), all.end(), [](const kernel_total& a, const kernel_total& b) {
     return a.total_ns != b.total_ns ? a.total_ns > b.total_ns : a.op < b.op;
@@ -152,7 +152,7 @@ std::string to_string(const profile_result& result) {
          fixed(t.gigabytes_per_second(), 2)});
   std::vector<std::size_t> widths(lines[0].size());
   for (const line& l : lines)
-    for (std::size_t i = 0; i < l.size(); ++i) widths[i] = std::max(widths[i], l[i].size());
+    for (auto&& [width, cell] : ranges::views::zip(widths, l)) width = std::max(width, cell.size());
   std::string text = std::to_string(result.runs.size()) + " kernels in " + us(result.wall_ns) + " us, peak " +
                      std::to_string(result.peak_bytes) + " bytes, net " + std::to_string(result.net_bytes) + " bytes\n";
   for (const line& l : lines)
