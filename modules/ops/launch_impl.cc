@@ -2,10 +2,17 @@
 // Launchers of the computing families: elementwise with broadcasting, reductions, softmax, products and windows.
 module;
 #include <algorithm>
+#include <range/v3/algorithm/any_of.hpp>
 #include <range/v3/algorithm/fill.hpp>
 #include <range/v3/numeric/accumulate.hpp>
+#include <range/v3/range/conversion.hpp>
+#include <range/v3/view/concat.hpp>
+#include <range/v3/view/filter.hpp>
 #include <range/v3/view/iota.hpp>
+#include <range/v3/view/remove_if.hpp>
 #include <range/v3/view/reverse.hpp>
+#include <range/v3/view/transform.hpp>
+#include <range/v3/view/zip.hpp>
 #include "kernels/common/abi.h"
 #include "kernels/elementwise/binary.h"
 #include "kernels/convert/convert.h"
@@ -52,11 +59,11 @@ broadcast_geometry merged(const shape& dims, const std::array<shape, N>& operand
   int rank = 0;
   for (int axis : views::iota(0, dims.rank()) | views::reverse) {
     std::array<std::int64_t, N> stride{};
-    for (std::size_t k = 0; k < N; ++k) {
-      const int at = axis - (dims.rank() - operands[k].rank());
-      const std::int64_t size = at >= 0 ? operands[k][at] : 1;
-      stride[k] = size == 1 ? 0 : step[k];
-      step[k] *= size;
+    for (auto&& [x, length, by] : views::zip(operands, step, stride)) {
+      const int at = axis - (dims.rank() - x.rank());
+      const std::int64_t size = at >= 0 ? x[at] : 1;
+      by = size == 1 ? 0 : length;
+      length *= size;
     }
     if (dims[axis] == 1) continue;
     const bool joins =
@@ -173,27 +180,30 @@ void convert(const launch_call& c) { run_counted(c, kernels::convert_geometry{co
 void reduce(const launch_call& c) {
   const shape& dims = dims_of(c, 0);
   const shapes::axis_set axes = detail::resolved(c, resolved_geometry::kind::axes).axes;
+  const auto is_reduced = [axes](int i) { return ((axes >> i) & 1) != 0; };
+  const auto size_at = [&dims](int i) { return dims[i]; };
   int first = dims.rank(), last = -1;
-  bool gap = false;
   for (int i : views::iota(0, dims.rank())) {
-    if (!((axes >> i) & 1)) continue;
+    if (!is_reduced(i)) continue;
     first = std::min(first, i);
     last = i;
   }
-  for (int i : views::iota(std::min(first, last + 1), last + 1)) gap = gap || (!((axes >> i) & 1) && dims[i] != 1);
   if (last < 0) return run_outer(c, kernels::reduce_geometry{dims.size(), 1, 1});
+  const bool gap = ranges::any_of(views::iota(first, last + 1), [&](int i) { return !is_reduced(i) && dims[i] != 1; });
   if (!gap) {
     const kernels::reduce_geometry g{detail::extent_of(dims, 0, first), detail::extent_of(dims, first, last + 1),
                                      detail::extent_of(dims, last + 1, dims.rank())};
     return run_outer(c, g);
   }
   // Reduced axes with kept ones between them: bring the reduced ones to the end first.
-  std::vector<int> perm;
-  std::int64_t outer = 1, count = 1;
-  for (int i : views::iota(0, dims.rank()))
-    if (!((axes >> i) & 1)) perm.push_back(i), outer *= dims[i];
-  for (int i : views::iota(0, dims.rank()))
-    if ((axes >> i) & 1) perm.push_back(i), count *= dims[i];
+  const auto all = views::iota(0, dims.rank());
+  auto kept = all | views::remove_if(is_reduced);
+  auto reduced = all | views::filter(is_reduced);
+  const std::vector<int> perm = views::concat(kept, reduced) | ranges::to<std::vector>();
+  const auto extent_at = [&](auto axes_of) {
+    return ranges::accumulate(axes_of | views::transform(size_at), std::int64_t{1}, std::multiplies{});
+  };
+  const std::int64_t outer = extent_at(kept), count = extent_at(reduced);
   const tensor scratch = tensor_access::adopt(detail::allocate(c.in[0].type, dims));
   void* moved = tensor_access::buffer(scratch)->data;
   detail::permute(c, c.in[0].data, moved, c.in[0].type, dims, perm);
@@ -263,8 +273,8 @@ void run_window(const launch_call& c, window_images is_image) {
   const void* in[2];
   std::size_t i = 0;
   const auto image = [&](const view& x, int at, std::span<const int> perm) {
-    std::vector<std::int64_t> dims;
-    for (int axis : perm) dims.push_back(x.dims[axis]);
+    const auto size_at = [&x](int axis) { return x.dims[axis]; };
+    const auto dims = perm | views::transform(size_at) | ranges::to<std::vector<std::int64_t>>();
     scratch[at] = tensor_access::adopt(detail::allocate(x.type, shape(dims)));
     return tensor_access::buffer(scratch[at])->data;
   };

@@ -4,6 +4,10 @@
 module;
 #include <algorithm>
 #include <bit>
+#include <range/v3/algorithm/copy.hpp>
+#include <range/v3/numeric/accumulate.hpp>
+#include <range/v3/view/drop.hpp>
+#include <range/v3/view/enumerate.hpp>
 #include "kernels/common/abi.h"
 #include "kernels/elementwise/binary.h"
 #include "kernels/common/parallel.h"
@@ -53,12 +57,12 @@ void split_flat2(const kernel_slot& slot, double cost, const void* a, const void
 }
 
 box_cut::box_cut(std::span<const std::int64_t> dims, std::int64_t chunk) {
-  for (std::int64_t size : dims) inner *= size;
-  for (std::size_t i = 0; i < dims.size(); ++i) {
+  inner = ranges::accumulate(dims, std::int64_t{1}, std::multiplies{});
+  for (const auto& [i, length] : ranges::views::enumerate(dims)) {
     axis = static_cast<int>(i);
-    inner /= dims[i];
+    inner /= length;
     if (inner <= chunk) break;
-    outer *= dims[i];
+    outer *= length;
   }
   size = dims[static_cast<std::size_t>(axis)];
   piece = std::clamp(chunk / inner, std::int64_t{1}, size);
@@ -79,10 +83,8 @@ void run_broadcast(const launch_call& c, const kernels::broadcast_geometry& g) {
     const kernels::part_of_result whole(result_bytes);
     kernels::broadcast_geometry part{};
     part.rank = g.rank - cut.axis;
-    for (int i = 0; i < part.rank; ++i) {
-      part.dims[i] = g.dims[cut.axis + i];
-      for (int k = 0; k < 3; ++k) part.strides[k][i] = g.strides[k][cut.axis + i];
-    }
+    ranges::copy(g.dims | ranges::views::drop(cut.axis), part.dims);
+    for (int k = 0; k < 3; ++k) ranges::copy(g.strides[k] | ranges::views::drop(cut.axis), part.strides[k]);
     part.dims[0] = cut.count(chunk);
     const void* in[3];
     for (std::size_t k = 0; k < c.in.size(); ++k)

@@ -2,10 +2,18 @@
 // Launchers of the families that move, create and draw elements: all movement is one strided copy.
 module;
 #include <algorithm>
+#include <range/v3/algorithm/copy.hpp>
 #include <range/v3/numeric/accumulate.hpp>
+#include <range/v3/numeric/inner_product.hpp>
+#include <range/v3/range/conversion.hpp>
 #include <range/v3/view/drop.hpp>
+#include <range/v3/view/enumerate.hpp>
+#include <range/v3/view/exclusive_scan.hpp>
 #include <range/v3/view/iota.hpp>
+#include <range/v3/view/reverse.hpp>
 #include <range/v3/view/take.hpp>
+#include <range/v3/view/zip.hpp>
+#include <range/v3/view/zip_with.hpp>
 #include "kernels/common/abi.h"
 #include "kernels/create/create.h"
 #include "kernels/move/move.h"
@@ -18,19 +26,17 @@ import :tape;
 
 namespace kerngrad::detail {
 
+namespace views = ranges::views;
+
 std::vector<std::int64_t> strides_of(const shape& dims) {
   std::vector<std::int64_t> strides(static_cast<std::size_t>(dims.rank()));
-  std::int64_t step = 1;
-  for (std::size_t i = strides.size(); i-- > 0;) {
-    strides[i] = step;
-    step *= dims[static_cast<int>(i)];
-  }
+  ranges::copy(dims.dims() | views::reverse | views::exclusive_scan(std::int64_t{1}, std::multiplies{}),
+               strides.rbegin());
   return strides;
 }
 
 std::int64_t extent_of(const shape& dims, int first, int last) {
-  return ranges::accumulate(dims.dims() | ranges::views::take(last) | ranges::views::drop(first), std::int64_t{1},
-                            std::multiplies{});
+  return ranges::accumulate(dims.dims() | views::take(last) | views::drop(first), std::int64_t{1}, std::multiplies{});
 }
 
 namespace {
@@ -89,8 +95,7 @@ void copy_strided(const launch_call& c, const void* in, void* out, dtype type, s
   }
   kernels::copy_geometry g{};
   g.rank = static_cast<int>(axes.size());
-  for (int i = 0; i < g.rank; ++i) {
-    const copy_axis& axis = axes[static_cast<std::size_t>(i)];
+  for (const auto& [i, axis] : views::enumerate(axes)) {
     g.dims[i] = axis.size;
     g.in_strides[i] = axis.in;
     g.out_strides[i] = axis.out;
@@ -98,19 +103,16 @@ void copy_strided(const launch_call& c, const void* in, void* out, dtype type, s
   g.in_offset = in_offset;
   g.out_offset = out_offset;
   const kernel_slot& kernel = kernel_of<"Transpose">(c.from, type);
-  std::int64_t count = 1;
-  for (int i = 0; i < g.rank; ++i) count *= g.dims[i];
+  const std::int64_t count = ranges::accumulate(axes, std::int64_t{1}, std::multiplies{}, &copy_axis::size);
   if (count < split_least || !worth_splitting(count, 1)) return kernel.run(&in, &out, &g);
   const std::span<const std::int64_t> dims(g.dims, axes.size());
   const box_cut cut(dims, chunk_elements(1));
   kernels::parallel_chunks(cut.chunks(), [&](std::size_t chunk) {
     kernels::copy_geometry part{};
     part.rank = g.rank - cut.axis;
-    for (int i = 0; i < part.rank; ++i) {
-      part.dims[i] = g.dims[cut.axis + i];
-      part.in_strides[i] = g.in_strides[cut.axis + i];
-      part.out_strides[i] = g.out_strides[cut.axis + i];
-    }
+    ranges::copy(g.dims | views::drop(cut.axis), part.dims);
+    ranges::copy(g.in_strides | views::drop(cut.axis), part.in_strides);
+    ranges::copy(g.out_strides | views::drop(cut.axis), part.out_strides);
     part.dims[0] = cut.count(chunk);
     part.in_offset = in_offset + cut.offset(chunk, dims, g.in_strides);
     part.out_offset = out_offset + cut.offset(chunk, dims, g.out_strides);
@@ -124,10 +126,7 @@ void permute(const launch_call& c, const void* in, void* out, dtype type, const 
   std::vector<copy_axis> axes;
   for (int axis : perm) axes.push_back({dims[axis], from[static_cast<std::size_t>(axis)], 0});
   std::int64_t step = 1;
-  for (std::size_t i = axes.size(); i-- > 0;) {
-    axes[i].out = step;
-    step *= axes[i].size;
-  }
+  for (copy_axis& axis : axes | views::reverse) axis.out = std::exchange(step, step * axis.size);
   copy_strided(c, in, out, type, std::move(axes));
 }
 
@@ -154,10 +153,8 @@ namespace {
 // The axes of a box: its sizes, walked with the strides of whole tensors on either side.
 std::vector<copy_axis> box(const shape& sizes, const std::vector<std::int64_t>& in,
                            const std::vector<std::int64_t>& out) {
-  std::vector<copy_axis> axes;
-  for (int i : ranges::views::iota(0, sizes.rank()))
-    axes.push_back({sizes[i], in[static_cast<std::size_t>(i)], out[static_cast<std::size_t>(i)]});
-  return axes;
+  const auto axis = [](std::int64_t size, std::int64_t from, std::int64_t to) { return copy_axis{size, from, to}; };
+  return views::zip_with(axis, sizes.dims(), in, out) | ranges::to<std::vector>();
 }
 
 int axis_of(const launch_call& c) { return resolved(c, resolved_geometry::kind::axis).axis.at; }
@@ -202,8 +199,7 @@ void transpose(const launch_call& c) {
 void slice(const launch_call& c) {
   const auto& begin = resolved(c, resolved_geometry::kind::begin).begin;
   const std::vector<std::int64_t> in = strides_of(c.in[0].dims);
-  std::int64_t offset = 0;
-  for (std::size_t i = 0; i < in.size(); ++i) offset += begin[i] * in[i];
+  const std::int64_t offset = ranges::inner_product(in, begin, std::int64_t{0});
   copy_strided(c, c.in[0].data, c.out[0].data, c.in[0].type, box(c.out[0].dims, in, strides_of(c.out[0].dims)), offset,
                0);
 }
@@ -218,8 +214,8 @@ void pad(const launch_call& c) {
   const dtype type = c.out[0].type;
   const element_of value(c.call.attr(place_in(attributes::pad, "constantValue")).as_number(), type);
   kernels::pad_geometry g{1, {1}, {}, {}, value.bytes};
-  for (std::size_t i = 0; 2 * i < pairs.size(); ++i) {
-    const std::int64_t size = dims[static_cast<int>(i)], before = pairs[2 * i], after = pairs[2 * i + 1];
+  for (const auto& [i, size] : views::enumerate(dims.dims())) {
+    const std::int64_t before = pairs[2 * i], after = pairs[2 * i + 1];
     int last = g.rank - 1;
     if (before == 0 && after == 0) {  // one with the axis before it
       g.dims[last] *= size, g.before[last] *= size, g.after[last] *= size;
@@ -253,10 +249,9 @@ void tile(const launch_call& c) {
   const std::vector<std::int64_t> in = strides_of(dims), out = strides_of(c.out[0].dims);
   const std::span<const std::int64_t> reps = c.call.attr(place_in(attributes::tile, "reps")).as_list();
   std::vector<copy_axis> axes;
-  for (std::size_t i = 0; i < in.size(); ++i) {
-    const std::int64_t size = dims[static_cast<int>(i)];
-    axes.push_back({reps[i], 0, size * out[i]});
-    axes.push_back({size, in[i], out[i]});
+  for (const auto& [size, times, from, to] : views::zip(dims.dims(), reps, in, out)) {
+    axes.push_back({times, 0, size * to});
+    axes.push_back({size, from, to});
   }
   copy_strided(c, c.in[0].data, c.out[0].data, c.in[0].type, std::move(axes));
 }
@@ -264,12 +259,10 @@ void tile(const launch_call& c) {
 void broadcast_to(const launch_call& c) {
   const shape &from = c.in[0].dims, &to = c.out[0].dims;
   const std::vector<std::int64_t> in = strides_of(from), out = strides_of(to);
-  std::vector<copy_axis> axes;
-  for (int i : ranges::views::iota(0, to.rank())) {
-    const int at = i - (to.rank() - from.rank());
-    axes.push_back(
-        {to[i], at < 0 || from[at] == 1 ? 0 : in[static_cast<std::size_t>(at)], out[static_cast<std::size_t>(i)]});
-  }
+  const auto repeated = [](std::int64_t size, std::int64_t step) { return copy_axis{size, 0, step}; };
+  std::vector<copy_axis> axes = views::zip_with(repeated, to.dims(), out) | ranges::to<std::vector>();
+  for (auto&& [axis, size, step] : views::zip(axes | views::drop(to.rank() - from.rank()), from.dims(), in))
+    if (size != 1) axis.in = step;
   copy_strided(c, c.in[0].data, c.out[0].data, c.in[0].type, std::move(axes));
 }
 
@@ -279,10 +272,10 @@ void reverse(const launch_call& c) {
   const std::vector<std::int64_t> out = strides_of(dims);
   std::vector<std::int64_t> in = out;
   std::int64_t offset = 0;
-  for (std::size_t i = 0; i < in.size(); ++i) {
-    if (!((axes >> i) & 1)) continue;
-    offset += (dims[static_cast<int>(i)] - 1) * in[i];
-    in[i] = -in[i];
+  for (auto&& [axis, size, step] : views::zip(views::iota(0), dims.dims(), in)) {
+    if (!((axes >> axis) & 1)) continue;
+    offset += (size - 1) * step;
+    step = -step;
   }
   copy_strided(c, c.in[0].data, c.out[0].data, c.in[0].type, box(dims, in, out), offset, 0);
 }
