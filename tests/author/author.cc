@@ -11,6 +11,7 @@
 #include <string>
 #include <type_traits>
 #include <vector>
+#include <range/v3/view/cartesian_product.hpp>
 
 #include "kernels/elementwise/binary.h"
 #include "kernels/reduce/reduce.h"
@@ -250,18 +251,17 @@ void check_reduction(const entry& e, const reduce_geometry& g, bool special) {
   const std::size_t results = static_cast<std::size_t>(g.outer * g.inner);
   const std::vector<T> values = numbers<T>(size, static_cast<std::uint32_t>(size), special);
   std::vector<T> first;
-  for (const auto side : {edge::begin, edge::end}) {
-    for (const std::size_t shift : {0, 1, 2, 3}) {
-      placed<T> x(size, shift, side), y(results, shift, side);
-      std::copy(values.begin(), values.end(), x.data());
-      const void* in[] = {x.data()};
-      void* out[] = {y.data()};
-      e.run(in, out, &g);
-      const std::vector<T> now(y.data(), y.data() + results);
-      if (first.empty()) first = now;
-      ASSERT_TRUE(results == 0 || std::memcmp(first.data(), now.data(), results * sizeof(T)) == 0)
-          << name_of(e) << ": the result depends on the alignment";
-    }
+  constexpr std::size_t shifts[] = {0, 1, 2, 3};
+  for (const auto& [side, shift] : ranges::views::cartesian_product(kgtest::edges, shifts)) {
+    placed<T> x(size, shift, side), y(results, shift, side);
+    std::copy(values.begin(), values.end(), x.data());
+    const void* in[] = {x.data()};
+    void* out[] = {y.data()};
+    e.run(in, out, &g);
+    const std::vector<T> now(y.data(), y.data() + results);
+    if (first.empty()) first = now;
+    ASSERT_TRUE(results == 0 || std::memcmp(first.data(), now.data(), results * sizeof(T)) == 0)
+        << name_of(e) << ": the result depends on the alignment";
   }
   for (std::size_t i = 0; i < results; ++i) {
     const std::int64_t o = static_cast<std::int64_t>(i) / g.inner, j = static_cast<std::int64_t>(i) % g.inner;
@@ -283,17 +283,17 @@ void check_reduction(const entry& e, const reduce_geometry& g, bool special) {
 }
 
 TEST(AuthorKernels, ReductionsEqualTheirDefinitionsOnEveryTargetAndWhateverTheAlignment) {
+  static constexpr std::int64_t counts[] = {0, 1, 2, 3, 7, 8, 9, 17, 31, 64, 67, 129, 513, 4097, 13001};
+  static constexpr std::int64_t inners[] = {0, 1, 2, 3, 5, 15, 16, 17, 33, 65, 300};
+  static constexpr bool either[] = {false, true};
   kgtest::on_every_target([](const char*) {
     for (const entry& e : my::reduction_table) {
       with_type(e.type, [&](auto zero) {
         using T = decltype(zero);
-        for (const std::int64_t count : {0, 1, 2, 3, 7, 8, 9, 17, 31, 64, 67, 129, 513, 4097, 13001}) {
-          for (const std::int64_t inner : {0, 1, 2, 3, 5, 15, 16, 17, 33, 65, 300}) {
-            if (count * inner > 40000) continue;
-            for (const bool special : {false, true})
-              check_reduction<T>(e, {count < 100 ? 2 : 1, count, inner}, special);
-            if (::testing::Test::HasFatalFailure()) return;
-          }
+        for (const auto& [count, inner, special] : ranges::views::cartesian_product(counts, inners, either)) {
+          if (count * inner > 40000) continue;
+          check_reduction<T>(e, {count < 100 ? 2 : 1, count, inner}, special);
+          if (::testing::Test::HasFatalFailure()) return;
         }
       });
     }

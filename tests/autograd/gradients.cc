@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <vector>
+#include <range/v3/view/cartesian_product.hpp>
 
 import kerngrad;
 import kerngrad.testkit;
@@ -12,16 +13,17 @@ import kerngrad.testkit;
 namespace {
 
 TEST(gradients, are_right_where_a_product_has_zeros) {
-  for (const char* op : {"Prod", "Cumprod"})
-    for (const std::vector<double>& values : {std::vector<double>{2, 0, 3, -1}, std::vector<double>{0, 2, 0, 3}}) {
-      const kg::testkit::results_of product = [op](std::span<const kg::tensor> xs) {
-        const std::vector<kg::named_operand> in = {{"x", xs[0]}};
-        return kg::run_kernel_list(op, in);
-      };
-      const kg::tensor x(values);
-      const kg::testkit::report found = kg::testkit::check_function(op, product, {&x, 1});
-      EXPECT_TRUE(found) << found;
-    }
+  constexpr const char* ops[] = {"Prod", "Cumprod"};
+  const std::vector<double> lists[] = {{2, 0, 3, -1}, {0, 2, 0, 3}};
+  for (const auto& [op, values] : ranges::views::cartesian_product(ops, lists)) {
+    const kg::testkit::results_of product = [op = op](std::span<const kg::tensor> xs) {
+      const std::vector<kg::named_operand> in = {{"x", xs[0]}};
+      return kg::run_kernel_list(op, in);
+    };
+    const kg::tensor x(values);
+    const kg::testkit::report found = kg::testkit::check_function(op, product, {&x, 1});
+    EXPECT_TRUE(found) << found;
+  }
 }
 
 TEST(gradients, go_through_a_network_with_a_comparison_and_a_cast_on_the_path) {

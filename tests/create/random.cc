@@ -9,6 +9,8 @@
 #include <cstring>
 #include <string>
 #include <vector>
+#include <range/v3/view/cartesian_product.hpp>
+#include <range/v3/view/iota.hpp>
 
 #include "kernels/create/create.h"
 #include "kernels/create/random.h"
@@ -20,7 +22,9 @@ namespace {
 using namespace kerngrad;
 using namespace kerngrad::kernels;
 using kgtest::edge;
+using kgtest::edges;
 using kgtest::guarded;
+namespace views = ranges::views;
 
 template <class T>
 void run(run_fn f, T* y, const random_geometry& g) {
@@ -64,19 +68,17 @@ TEST(kernels_random, the_generator_gives_the_published_vectors) {
 
 template <class T>
 void same_bits(run_fn simd, run_fn plain, double low, double high) {
-  for (const std::uint64_t offset : {0ull, 1ull, 2ull, 3ull, 1022ull, 0x3fffffffdull, 0x123456789abcdefull}) {
-    for (const std::int64_t n : {0, 1, 2, 3, 5, 15, 16, 17, 67, 1021, 2500}) {
-      for (const edge side : {edge::begin, edge::end}) {
-        guarded<T> got(static_cast<std::size_t>(n), side);
-        std::vector<T> want(static_cast<std::size_t>(n) + 1);
-        const random_geometry g{n, 0x0123456789abcdef, offset, low, high};
-        run(simd, got.data(), g);
-        run(plain, want.data(), g);
-        for (std::size_t i = 0; i < got.size(); ++i) {
-          ASSERT_EQ(std::memcmp(&got[i], &want[i], sizeof(T)), 0)
-              << "offset " << offset << " n " << n << " at " << i << ": " << got[i] << " and " << want[i];
-        }
-      }
+  constexpr std::uint64_t offsets[] = {0, 1, 2, 3, 1022, 0x3fffffffd, 0x123456789abcdef};
+  constexpr std::int64_t sizes[] = {0, 1, 2, 3, 5, 15, 16, 17, 67, 1021, 2500};
+  for (const auto& [offset, n, side] : views::cartesian_product(offsets, sizes, edges)) {
+    guarded<T> got(static_cast<std::size_t>(n), side);
+    std::vector<T> want(static_cast<std::size_t>(n) + 1);
+    const random_geometry g{n, 0x0123456789abcdef, offset, low, high};
+    run(simd, got.data(), g);
+    run(plain, want.data(), g);
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      ASSERT_EQ(std::memcmp(&got[i], &want[i], sizeof(T)), 0)
+          << "offset " << offset << " n " << n << " at " << i << ": " << got[i] << " and " << want[i];
     }
   }
 }
@@ -232,14 +234,13 @@ TEST(kernels_random, an_upper_bound_is_never_drawn_and_an_empty_range_gives_low)
 
 template <class T>
 void check_fill(run_fn f, T value) {
-  for (std::int64_t n = 0; n <= 4 * 64 / static_cast<std::int64_t>(sizeof(T)) + 3; ++n) {
-    for (const edge side : {edge::begin, edge::end}) {
-      guarded<T> y(static_cast<std::size_t>(n), side);
-      const fill_geometry g{n, &value};
-      void* out[] = {y.data()};
-      f(nullptr, out, &g);
-      for (const T& v : y) ASSERT_EQ(std::memcmp(&v, &value, sizeof(T)), 0);
-    }
+  const auto sizes = views::closed_iota(std::int64_t{0}, 4 * 64 / static_cast<std::int64_t>(sizeof(T)) + 3);
+  for (const auto& [n, side] : views::cartesian_product(sizes, edges)) {
+    guarded<T> y(static_cast<std::size_t>(n), side);
+    const fill_geometry g{n, &value};
+    void* out[] = {y.data()};
+    f(nullptr, out, &g);
+    for (const T& v : y) ASSERT_EQ(std::memcmp(&v, &value, sizeof(T)), 0);
   }
 }
 

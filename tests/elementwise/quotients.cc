@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <limits>
 #include <vector>
+#include <range/v3/view/cartesian_product.hpp>
+#include <range/v3/view/iota.hpp>
 
 #include "kernels/elementwise/binary.h"
 #include "tests/support/kernels.h"
@@ -13,6 +15,7 @@
 namespace {
 
 using namespace kerngrad::kernels;
+namespace views = ranges::views;
 
 TEST(kernels_quotients, of_all_pairs_of_bytes_are_those_of_integers_on_every_target) {
   constexpr std::size_t count = 256 * 256;
@@ -36,19 +39,19 @@ TEST(kernels_quotients, of_all_pairs_of_bytes_are_those_of_integers_on_every_tar
 TEST(kernels_quotients, of_int64_beside_whole_multiples_are_those_of_integers_on_every_target) {
   using limits = std::numeric_limits<std::int64_t>;
   std::vector<std::int64_t> a, b;
-  for (const std::int64_t divisor : {1, 2, 3, 7, 1000, 94906267, 1 << 30})
-    for (int power = 0; power <= 62; ++power)
-      for (const std::int64_t off : {-1, 0, 1})
-        for (const int signs : {0, 1, 2, 3}) {
-          const std::int64_t x = (std::int64_t{1} << power) / divisor * divisor + off;
-          a.push_back(signs & 1 ? -x : x);
-          b.push_back(signs & 2 ? -divisor : divisor);
-        }
-  for (const std::int64_t x : {limits::min(), limits::max(), std::int64_t{0}, std::int64_t{5}})
-    for (const std::int64_t y : {limits::min(), limits::max(), std::int64_t{0}, std::int64_t{-1}}) {
-      a.insert(a.end(), {x, 9});
-      b.insert(b.end(), {y, -4});
-    }
+  constexpr std::int64_t divisors[] = {1, 2, 3, 7, 1000, 94906267, 1 << 30}, offsets[] = {-1, 0, 1};
+  for (const auto& [divisor, power, off, signs] :
+       views::cartesian_product(divisors, views::closed_iota(0, 62), offsets, views::iota(0, 4))) {
+    const std::int64_t x = (std::int64_t{1} << power) / divisor * divisor + off;
+    a.push_back(signs & 1 ? -x : x);
+    b.push_back(signs & 2 ? -divisor : divisor);
+  }
+  constexpr std::int64_t dividends[] = {limits::min(), limits::max(), 0, 5};
+  constexpr std::int64_t ends[] = {limits::min(), limits::max(), 0, -1};
+  for (const auto& [x, y] : views::cartesian_product(dividends, ends)) {
+    a.insert(a.end(), {x, 9});
+    b.insert(b.end(), {y, -4});
+  }
   std::vector<std::int64_t> quotient(a.size()), remainder(a.size());
   kgtest::on_every_target([&](const char*) {
     FloorDiv_int64(a.data(), b.data(), quotient.data(), a.size());
@@ -88,11 +91,11 @@ void remainders_are_exact(void (*mod)(const void*, const void*, void*, std::size
     }
   }
   const std::size_t ordinary = a.size();
-  for (const T x : {T{0}, T{1}, std::numeric_limits<T>::max(), infinity}) {
-    for (const T y : {T{0}, std::numeric_limits<T>::denorm_min(), infinity, std::numeric_limits<T>::quiet_NaN()}) {
-      a.insert(a.end(), {x, -x});
-      b.insert(b.end(), {y, y});
-    }
+  constexpr T dividends[] = {T{0}, T{1}, std::numeric_limits<T>::max(), infinity};
+  constexpr T extremes[] = {T{0}, std::numeric_limits<T>::denorm_min(), infinity, std::numeric_limits<T>::quiet_NaN()};
+  for (const auto& [x, y] : views::cartesian_product(dividends, extremes)) {
+    a.insert(a.end(), {x, -x});
+    b.insert(b.end(), {y, y});
   }
   std::vector<T> got(a.size());
   kgtest::on_every_target([&](const char*) {

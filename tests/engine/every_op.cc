@@ -7,6 +7,8 @@
 #include <limits>
 #include <string>
 #include <vector>
+#include <range/v3/view/cartesian_product.hpp>
+#include <range/v3/view/iota.hpp>
 
 #include "tests/support/full.h"
 #include "tests/support/refusal.h"
@@ -103,12 +105,11 @@ std::vector<attributes> extreme_windows(const kg::op_row& row) {
     if (row.attr_index(name) < 0) continue;
     const double most = row.attrs[static_cast<std::size_t>(row.attr_index(name))].most;
     std::vector<attributes> more;
-    for (const attributes& a : all)
-      for (const std::int64_t value :
-           {std::int64_t{1}, std::int64_t{3}, std::int64_t{536870911}, static_cast<std::int64_t>(most)}) {
-        more.push_back(a);
-        more.back().push_back({name, value});
-      }
+    const std::int64_t values[] = {1, 3, 536870911, static_cast<std::int64_t>(most)};
+    for (const auto& [a, value] : ranges::views::cartesian_product(all, values)) {
+      more.push_back(a);
+      more.back().push_back({name, value});
+    }
     all = more;
   }
   return all;
@@ -148,26 +149,27 @@ class window_op : public ::testing::TestWithParam<std::string> {
 TEST_P(window_op, takes_the_bounds_of_its_attributes_in_little_memory_and_alike_on_both_backends) {
   const kg::op_row& row = *kg::row_named(GetParam());
   int results = 0;
-  for (const attributes& extreme : extreme_windows(row))
-    for (std::size_t infinite = 0; infinite < 3; ++infinite) {  // of operand 2, or of none
-      attributes attrs = extreme;
-      std::string text;
-      for (const kg::named_attribute& a : attrs) text += std::string(a.name) + " " + to_string(a.value) + " ";
-      SCOPED_TRACE(text + "infinite: " + std::to_string(infinite));
-      const std::vector<kg::named_operand> in = operands(row, attrs, infinite);
-      if (in.empty()) continue;
-      const outcome fast = run_on(kg::backend::simd, GetParam(), in, attrs);
-      const outcome plain = run_on(kg::backend::reference, GetParam(), in, attrs);
-      ASSERT_EQ(fast.refused, "");
-      ASSERT_EQ(plain.refused, "");
-      ASSERT_EQ(fast.dims, plain.dims);
-      for (std::size_t i = 0; i < plain.values.size(); ++i) {
-        const double a = fast.values[i], b = plain.values[i];
-        const bool close = a == b || (std::isnan(a) && std::isnan(b)) || std::fabs(a - b) <= 1e-5 * std::fabs(b);
-        ASSERT_TRUE(close) << i << ": " << a << " and " << b;
-      }
-      ++results;
+  const std::vector<attributes> extremes = extreme_windows(row);
+  constexpr std::size_t infinite_ones[] = {0, 1, 2};  // operand 2, or none
+  for (const auto& [extreme, infinite] : ranges::views::cartesian_product(extremes, infinite_ones)) {
+    attributes attrs = extreme;
+    std::string text;
+    for (const kg::named_attribute& a : attrs) text += std::string(a.name) + " " + to_string(a.value) + " ";
+    SCOPED_TRACE(text + "infinite: " + std::to_string(infinite));
+    const std::vector<kg::named_operand> in = operands(row, attrs, infinite);
+    if (in.empty()) continue;
+    const outcome fast = run_on(kg::backend::simd, GetParam(), in, attrs);
+    const outcome plain = run_on(kg::backend::reference, GetParam(), in, attrs);
+    ASSERT_EQ(fast.refused, "");
+    ASSERT_EQ(plain.refused, "");
+    ASSERT_EQ(fast.dims, plain.dims);
+    for (std::size_t i = 0; i < plain.values.size(); ++i) {
+      const double a = fast.values[i], b = plain.values[i];
+      const bool close = a == b || (std::isnan(a) && std::isnan(b)) || std::fabs(a - b) <= 1e-5 * std::fabs(b);
+      ASSERT_TRUE(close) << i << ": " << a << " and " << b;
     }
+    ++results;
+  }
   EXPECT_GE(results, 20);
 }
 
@@ -201,14 +203,15 @@ TEST_P(every_op, accepts_the_dtypes_that_its_row_and_the_documents_name_and_no_o
   const kg::op_row& row = *kg::row_named(GetParam());
   const std::vector<kg::testkit::sample> samples = kg::testkit::samples_of(row);
   ASSERT_FALSE(samples.empty());
-  for (std::size_t i = 0; i < samples[0].operands.size(); ++i)
-    for (int t = 0; t < kg::dtype_count; ++t) {
-      const dtype type = static_cast<dtype>(t);
-      if (row.operands[i].part != kg::role::value) continue;
-      const std::string refused = refused_with(row, samples[0], i, type);
-      EXPECT_EQ(refused == kgtest::accepted, row.operands[i].types.has(type))
-          << row.operands[i].name << " of " << kg::name_of(type) << ": " << refused;
-    }
+  const auto places = ranges::views::iota(std::size_t{0}, samples[0].operands.size());
+  const auto types = ranges::views::iota(0, kg::dtype_count);
+  for (const auto& [i, t] : ranges::views::cartesian_product(places, types)) {
+    const dtype type = static_cast<dtype>(t);
+    if (row.operands[i].part != kg::role::value) continue;
+    const std::string refused = refused_with(row, samples[0], i, type);
+    EXPECT_EQ(refused == kgtest::accepted, row.operands[i].types.has(type))
+        << row.operands[i].name << " of " << kg::name_of(type) << ": " << refused;
+  }
 }
 
 TEST_P(every_op, makes_every_dtype_that_it_computes_in_where_an_attribute_says_which) {

@@ -7,6 +7,8 @@
 #include <memory>
 #include <sstream>
 #include <stdexcept>
+#include <range/v3/view/cartesian_product.hpp>
+#include <range/v3/view/iota.hpp>
 
 #include "tests/support/full.h"
 #include "tests/support/refusal.h"
@@ -151,15 +153,15 @@ class every_explanation : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(every_explanation, says_what_the_call_then_does_on_both_backends) {
   const kg::op_row& row = *kg::row_named(GetParam());
+  const std::vector<sample> samples = samples_of(row);
   for (const char* backend : {"simd", "reference"}) {
     const on_backend here(backend);
-    for (const sample& call : samples_of(row))
-      for (int t = 0; t < kg::dtype_count; ++t) {
-        SCOPED_TRACE(std::string(backend) + " " + std::string(kg::name_of(static_cast<dtype>(t))) + " " +
-                     to_string(call));
-        expect_told(GetParam(), operands_for(row, call, static_cast<dtype>(t)), call.attrs);
-        if (HasFailure()) return;
-      }
+    for (const auto& [call, t] : ranges::views::cartesian_product(samples, ranges::views::iota(0, kg::dtype_count))) {
+      SCOPED_TRACE(std::string(backend) + " " + std::string(kg::name_of(static_cast<dtype>(t))) + " " +
+                   to_string(call));
+      expect_told(GetParam(), operands_for(row, call, static_cast<dtype>(t)), call.attrs);
+      if (HasFailure()) return;
+    }
   }
 }
 

@@ -5,12 +5,15 @@
 #include <cmath>
 #include <string>
 #include <vector>
+#include <range/v3/view/cartesian_product.hpp>
 
 #include "tests/fused/fused.h"
 #include "tests/support/refusal.h"
 import kerngrad;
 
 namespace {
+
+namespace views = ranges::views;
 
 using kg::dtype;
 using kg::shape;
@@ -46,11 +49,10 @@ TEST(a_fused_function, gives_the_bits_of_its_ops_called_one_by_one_for_every_siz
 TEST(a_fused_function, broadcasts_rows_columns_scalars_and_leading_axes) {
   const std::vector<shape> shapes{{},        {1},         {300},       {5, 1},    {5, 300}, {1, 300},
                                   {2, 1, 1}, {2, 5, 300}, {2, 1, 300}, {2, 5, 1}, {1, 1, 1}};
-  for (const shape& a : shapes)
-    for (const shape& b : shapes) {
-      expect_same(one_by_one, normal(a, 1), normal(b, 2), normal({}, 3));
-      expect_same(one_by_one, normal({5, 300}, 1), normal(a, 2), normal(b, 3));
-    }
+  for (const auto& [a, b] : views::cartesian_product(shapes, shapes)) {
+    expect_same(one_by_one, normal(a, 1), normal(b, 2), normal({}, 3));
+    expect_same(one_by_one, normal({5, 300}, 1), normal(a, 2), normal(b, 3));
+  }
   expect_same(one_by_one, normal({3, 2000}, 1), normal({2000}, 2), normal({3, 1}, 3));
   expect_same(one_by_one, normal({4000, 3}, 1), normal({3}, 2), normal({4000, 1}, 3));
   expect_same(one_by_one, normal({4, 1, 7, 1}, 1), normal({3, 1, 50}, 2), normal({1, 1, 7, 50}, 3));
@@ -59,11 +61,10 @@ TEST(a_fused_function, broadcasts_rows_columns_scalars_and_leading_axes) {
 
 TEST(a_fused_function, promotes_dtypes_and_numbers_as_single_ops_do) {
   const auto expression = [](auto a, auto b) { return (a + b * 2) * 0.5 - kg::where(a > b, a, b) / 3; };
-  for (dtype p : kgtest::real_dtypes)
-    for (dtype q : kgtest::real_dtypes) {
-      expect_same(expression, kgtest::values_of(p, {40}, 1), kgtest::values_of(q, {40}, 2));
-      expect_same(expression, kgtest::values_of(p, {3, 40}, 1), kgtest::values_of(q, {3, 1}, 2));
-    }
+  for (const auto& [p, q] : views::cartesian_product(kgtest::real_dtypes, kgtest::real_dtypes)) {
+    expect_same(expression, kgtest::values_of(p, {40}, 1), kgtest::values_of(q, {40}, 2));
+    expect_same(expression, kgtest::values_of(p, {3, 40}, 1), kgtest::values_of(q, {3, 1}, 2));
+  }
   const tensor x = normal({20}, 1);
   EXPECT_TRUE(same_bits(swish(x, 2, 0.5), one_by_one(x, tensor(2.f), tensor(0.5f)))) << "numbers as operands";
 }

@@ -5,6 +5,7 @@
 
 #include <string>
 #include <utility>
+#include <range/v3/view/cartesian_product.hpp>
 
 #include "kernels/fuse/chain.h"
 #include "kernels/common/stream.h"
@@ -12,6 +13,8 @@
 import kerngrad;
 
 namespace {
+
+namespace views = ranges::views;
 
 using kerngrad::kernels::chain_head;
 using kerngrad::kernels::chain_shape;
@@ -96,13 +99,14 @@ void expect_same(const std::string& what, const tensor (&x)[4]) {
 
 template <std::size_t Which, bool Swapped>
 void check_shape() {
-  for (dtype type : {dtype::float32, dtype::float64})
-    for (std::int64_t n : {1, 37, 1500}) {
-      const tensor x[] = {normal({n}, 1, type), normal({n}, 2, type), normal({n}, 3, type), normal({n}, 4, type)};
-      const std::string what = "chain " + std::to_string(Which) + " of " + std::to_string(n) + " on ";
-      expect_same<chained<Which, Swapped>>(what, x);
-      expect_same<chained_with_numbers<Which, Swapped>>(what + "numbers, ", x);
-    }
+  constexpr dtype types[] = {dtype::float32, dtype::float64};
+  constexpr std::int64_t sizes[] = {1, 37, 1500};
+  for (const auto& [type, n] : views::cartesian_product(types, sizes)) {
+    const tensor x[] = {normal({n}, 1, type), normal({n}, 2, type), normal({n}, 3, type), normal({n}, 4, type)};
+    const std::string what = "chain " + std::to_string(Which) + " of " + std::to_string(n) + " on ";
+    expect_same<chained<Which, Swapped>>(what, x);
+    expect_same<chained_with_numbers<Which, Swapped>>(what + "numbers, ", x);
+  }
 }
 
 TEST(a_fused_chain, gives_the_bits_of_its_ops_called_one_by_one) {

@@ -7,12 +7,15 @@
 #include <string>
 #include <utility>
 #include <vector>
+#include <range/v3/view/cartesian_product.hpp>
 
 #include "tests/fused/fused.h"
 #include "tests/support/refusal.h"
 import kerngrad;
 
 namespace {
+
+namespace views = ranges::views;
 
 using kg::dtype;
 using kg::shape;
@@ -93,17 +96,16 @@ void check_op(names& compared) {
                                                  {shape{1500}, shape{1500}, shape{1500}},
                                                  {shape{3, 700}, shape{700}, shape{3, 1}},
                                                  {shape{}, shape{2, 33}, shape{2, 1}}};
-  for (dtype type : types)
-    for (const auto& dims : shapes) {
-      std::vector<tensor> x;
-      for (std::size_t k = 0; k < operands; ++k) {
-        const dtype own = row.operands[k].part == kg::role::own ? dtype::boolean : type;
-        x.push_back(kgtest::values_of(own, dims[k], static_cast<std::int64_t>(k) + 1));
-      }
-      const std::string what = std::string(row.name) + " " + std::string(kg::name_of(type)) + " " + to_string(dims[0]);
-      if (has_same_bits<operands>(what, called<Id>{}, x)) compared.insert(row.name);
-      if (kg::only(type).bits & row.operands[0].types.bits) has_same_bits<operands>(what + " inside", inside<Id>{}, x);
+  for (const auto& [type, dims] : views::cartesian_product(types, shapes)) {
+    std::vector<tensor> x;
+    for (std::size_t k = 0; k < operands; ++k) {
+      const dtype own = row.operands[k].part == kg::role::own ? dtype::boolean : type;
+      x.push_back(kgtest::values_of(own, dims[k], static_cast<std::int64_t>(k) + 1));
     }
+    const std::string what = std::string(row.name) + " " + std::string(kg::name_of(type)) + " " + to_string(dims[0]);
+    if (has_same_bits<operands>(what, called<Id>{}, x)) compared.insert(row.name);
+    if (kg::only(type).bits & row.operands[0].types.bits) has_same_bits<operands>(what + " inside", inside<Id>{}, x);
+  }
 }
 
 // The gradient of the op inside a chain, against the tape's; conversions and choices have operands of other dtypes.

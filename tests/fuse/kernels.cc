@@ -9,6 +9,8 @@
 #include <string>
 #include <type_traits>
 #include <vector>
+#include <range/v3/view/cartesian_product.hpp>
+#include <range/v3/view/iota.hpp>
 
 #include "kernels/fuse/chain.h"
 #include "kernels/elementwise/unary.h"
@@ -18,7 +20,9 @@ namespace {
 
 using namespace kerngrad::kernels;
 using kgtest::edge;
+using kgtest::edges;
 using kgtest::guarded;
+namespace views = ranges::views;
 
 // Heads that are ops have kernels of their own, whose bits the chain has to give; the others are their definitions.
 template <class T>
@@ -101,8 +105,8 @@ void check_all(const setting& s) {
 
 TEST(a_chain, gives_the_bits_of_its_steps_for_every_length) {
   kgtest::on_every_target([](const char*) {
-    for (std::size_t n = 0; n < 70; ++n)
-      for (edge side : {edge::begin, edge::end}) check_all({n, 0, -1, false, side});
+    for (const auto& [n, side] : views::cartesian_product(views::iota(std::size_t{0}, std::size_t{70}), edges))
+      check_all({n, 0, -1, false, side});
     check_all({1000, 0, -1, false, edge::end});
   });
 }
@@ -138,15 +142,17 @@ void check_kept(std::size_t which, std::size_t n, int kept, edge side) {
 }
 
 TEST(a_chain, keeps_what_lies_between_its_steps) {
+  constexpr std::size_t sizes[] = {0, 3, 37};
   int checked = 0;
   kgtest::on_every_target([&](const char*) {
     for (std::size_t which = 0; which < std::size(chain_shapes); ++which) {
       if (!keeps_values(chain_shapes[which].head)) continue;
-      for (std::size_t n : {0u, 3u, 37u})
-        for (int kept = 1; kept < 1 << (operands_of(chain_shapes[which]) - 1); ++kept, ++checked) {
-          check_kept<float>(which, n, kept, edge::end);
-          check_kept<double>(which, n, kept, edge::begin);
-        }
+      const auto kept_ones = views::iota(1, 1 << (operands_of(chain_shapes[which]) - 1));
+      for (const auto& [n, kept] : views::cartesian_product(sizes, kept_ones)) {
+        check_kept<float>(which, n, kept, edge::end);
+        check_kept<double>(which, n, kept, edge::begin);
+        ++checked;
+      }
     }
   });
   EXPECT_GT(checked, 0);
@@ -159,16 +165,17 @@ TEST(a_chain, takes_numbers_for_arrays) {
 }
 
 TEST(a_chain, may_replace_any_of_its_operands) {
-  kgtest::on_every_target([](const char*) {
-    for (int over = 0; over < 4; ++over)
-      for (std::size_t n : {3u, 16u, 75u}) check_all({n, 0, over, false, edge::end});
+  constexpr std::size_t sizes[] = {3, 16, 75};
+  kgtest::on_every_target([&](const char*) {
+    for (const auto& [over, n] : views::cartesian_product(views::iota(0, 4), sizes))
+      check_all({n, 0, over, false, edge::end});
   });
 }
 
 TEST(a_chain, writes_past_the_caches_what_it_writes_through_them) {
-  kgtest::on_every_target([](const char*) {
-    for (std::size_t n : {0u, 1u, 7u, 64u, 75u, 201u})
-      for (edge side : {edge::begin, edge::end}) check_all({n, 0, -1, true, side});
+  constexpr std::size_t sizes[] = {0, 1, 7, 64, 75, 201};
+  kgtest::on_every_target([&](const char*) {
+    for (const auto& [n, side] : views::cartesian_product(sizes, edges)) check_all({n, 0, -1, true, side});
     check_all({75, 0, 0, true, edge::end});
   });
 }

@@ -11,6 +11,8 @@
 #include <string>
 #include <type_traits>
 #include <vector>
+#include <range/v3/view/cartesian_product.hpp>
+#include <range/v3/view/iota.hpp>
 
 #include "kernels/elementwise/binary.h"
 #include "kernels/fused/fused.h"
@@ -22,7 +24,9 @@ namespace {
 using namespace kerngrad;
 using namespace kerngrad::kernels;
 using kgtest::edge;
+using kgtest::edges;
 using kgtest::guarded;
+namespace views = ranges::views;
 
 template <class T> constexpr dtype type_of = std::is_same_v<T, float> ? dtype::float32 : dtype::float64;
 template <class T>
@@ -118,12 +122,14 @@ void check(const std::vector<axis>& axes, activation after, edge side, bool refe
 const std::vector<std::vector<axis>>& geometries() {
   static const std::vector<std::vector<axis>> all = [] {
     std::vector<std::vector<axis>> made;
-    for (std::int64_t n : {1, 2, 3, 7, 8, 15, 16, 17, 31, 33, 64, 100, 255, 256, 257, 300, 700})
-      for (std::int64_t rows : {1, 2, 5, 40})
-        for (has of : {has::both, has::bias, has::weights, has::neither})
-          made.push_back({{rows, has::neither}, {n, of}});
-    for (has first : {has::both, has::bias, has::weights})
-      for (has last : {has::both, has::neither}) made.push_back({{3, first}, {5, has::neither}, {19, last}});
+    constexpr std::int64_t lengths[] = {1, 2, 3, 7, 8, 15, 16, 17, 31, 33, 64, 100, 255, 256, 257, 300, 700};
+    constexpr std::int64_t counts[] = {1, 2, 5, 40};
+    constexpr has any[] = {has::both, has::bias, has::weights, has::neither};
+    for (const auto& [n, rows, of] : views::cartesian_product(lengths, counts, any))
+      made.push_back({{rows, has::neither}, {n, of}});
+    constexpr has outer[] = {has::both, has::bias, has::weights}, inner[] = {has::both, has::neither};
+    for (const auto& [first, last] : views::cartesian_product(outer, inner))
+      made.push_back({{3, first}, {5, has::neither}, {19, last}});
     made.push_back({{37, has::both}});
     made.push_back({{1, has::neither}});
     made.push_back({{0, has::neither}, {5, has::both}});
@@ -135,10 +141,9 @@ const std::vector<std::vector<axis>>& geometries() {
 
 template <class T>
 void check_all(bool reference) {
-  for (const std::vector<axis>& axes : geometries())
-    for (std::size_t a = 0; a < std::size(activations); ++a)
-      for (edge side : {edge::begin, edge::end})
-        ASSERT_NO_FATAL_FAILURE(check<T>(axes, static_cast<activation>(a), side, reference));
+  const auto places = views::iota(std::size_t{0}, std::size(activations));
+  for (const auto& [axes, a, side] : views::cartesian_product(geometries(), places, edges))
+    ASSERT_NO_FATAL_FAILURE(check<T>(axes, static_cast<activation>(a), side, reference));
 }
 
 TEST(FinishLayer, AddsTheBiasAndAppliesTheActivation) {
@@ -211,25 +216,26 @@ template <class T>
 void compare_bits() {
   const std::vector<T> values = special_values<T>();
   std::vector<T> product, bias, weights;
-  for (T a : values)
-    for (T b : values)
-      for (T w : {T{0.25}, T{-2}, T{0}}) product.push_back(a), bias.push_back(b), weights.push_back(w);
-  for (std::size_t a = 0; a < std::size(activations); ++a)
-    for (double alpha : {0.2, -0.5})
-      for (bool has_bias : {true, false}) {
-        const auto after = static_cast<activation>(a);
-        const fused_geometry g = geometry({{static_cast<std::int64_t>(product.size()), has::both}}, after, alpha);
-        fused_geometry without = g;
-        without.walk.strides[1][0] = 0;
-        std::vector<T> y = product;
-        const void* in[] = {has_bias ? bias.data() : nullptr, weights.data()};
-        void* out[] = {y.data()};
-        finish<T>(false)(in, out, has_bias ? &g : &without);
-        const std::vector<T> want = by_parts(product, has_bias ? &bias : nullptr, weights, after, alpha);
-        for (std::size_t i = 0; i < y.size(); ++i)
-          ASSERT_EQ(std::memcmp(&y[i], &want[i], sizeof(T)), 0)
-              << activations[a].name << " of " << product[i] << " + " << bias[i] << ": " << y[i] << ", " << want[i];
-      }
+  constexpr T slopes[] = {T{0.25}, T{-2}, T{0}};
+  for (const auto& [a, b, w] : views::cartesian_product(values, values, slopes))
+    product.push_back(a), bias.push_back(b), weights.push_back(w);
+  constexpr double alphas[] = {0.2, -0.5};
+  constexpr bool either[] = {true, false};
+  const auto places = views::iota(std::size_t{0}, std::size(activations));
+  for (const auto& [a, alpha, has_bias] : views::cartesian_product(places, alphas, either)) {
+    const auto after = static_cast<activation>(a);
+    const fused_geometry g = geometry({{static_cast<std::int64_t>(product.size()), has::both}}, after, alpha);
+    fused_geometry without = g;
+    without.walk.strides[1][0] = 0;
+    std::vector<T> y = product;
+    const void* in[] = {has_bias ? bias.data() : nullptr, weights.data()};
+    void* out[] = {y.data()};
+    finish<T>(false)(in, out, has_bias ? &g : &without);
+    const std::vector<T> want = by_parts(product, has_bias ? &bias : nullptr, weights, after, alpha);
+    for (std::size_t i = 0; i < y.size(); ++i)
+      ASSERT_EQ(std::memcmp(&y[i], &want[i], sizeof(T)), 0)
+          << activations[a].name << " of " << product[i] << " + " << bias[i] << ": " << y[i] << ", " << want[i];
+  }
 }
 
 TEST(FinishLayer, HasTheBitsOfItsPartsForSpecialValues) {

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <vector>
+#include <range/v3/view/cartesian_product.hpp>
 
 #include "tests/support/refusal.h"
 
@@ -15,6 +16,8 @@ import kerngrad;
 import kerngrad.testkit;
 
 namespace {
+
+namespace views = ranges::views;
 
 using kg::activation;
 
@@ -119,15 +122,13 @@ std::string label(const layer& l, activation after, kg::dtype type) {
 }
 
 void expect_bits_of_the_parts(const std::vector<layer>& layers) {
+  constexpr kg::dtype types[] = {kg::dtype::float32, kg::dtype::float64};
   for (const kg::simd_target& target : kg::simd_targets()) {
     kg::set_simd_target(target.name);
-    for (const layer& l : layers)
-      for (kg::dtype type : {kg::dtype::float32, kg::dtype::float64})
-        for (activation after : activations) {
-          const std::vector<kg::tensor> in = operands_of(l, after, type);
-          EXPECT_TRUE(same_bits(fused(l, after, in), parts(l, after, in)))
-              << target.name << " " << label(l, after, type);
-        }
+    for (const auto& [l, type, after] : views::cartesian_product(layers, types, activations)) {
+      const std::vector<kg::tensor> in = operands_of(l, after, type);
+      EXPECT_TRUE(same_bits(fused(l, after, in), parts(l, after, in))) << target.name << " " << label(l, after, type);
+    }
   }
   kg::set_simd_target("");
 }
@@ -138,49 +139,49 @@ TEST(a_fused_layer, has_the_bits_of_its_parts_when_its_result_is_finished_in_sev
 }
 
 TEST(a_fused_layer, has_the_gradients_of_its_parts_in_all_operands_bit_by_bit) {
-  for (const layer& l : small_layers())
-    for (activation after : activations) {
-      const std::vector<kg::tensor> in = operands_of(l, after, kg::dtype::float32);
-      const kg::tensor dy = random(parts(l, after, in).dims(), kg::dtype::float32, 3);
-      const auto of = [&](auto f) {
-        return kg::value_and_grads_of([&](std::span<const kg::tensor> xs) { return f(l, after, xs); }, in, dy).grads;
-      };
-      const std::vector<kg::tensor> got = of(fused), wanted = of(parts);
-      for (std::size_t i = 0; i < in.size(); ++i)
-        EXPECT_TRUE(same_bits(got[i], wanted[i])) << label(l, after, kg::dtype::float32) << " operand " << i;
-    }
+  const auto& layers = small_layers();
+  for (const auto& [l, after] : views::cartesian_product(layers, activations)) {
+    const std::vector<kg::tensor> in = operands_of(l, after, kg::dtype::float32);
+    const kg::tensor dy = random(parts(l, after, in).dims(), kg::dtype::float32, 3);
+    const auto of = [&](auto f) {
+      return kg::value_and_grads_of([&](std::span<const kg::tensor> xs) { return f(l, after, xs); }, in, dy).grads;
+    };
+    const std::vector<kg::tensor> got = of(fused), wanted = of(parts);
+    for (std::size_t i = 0; i < in.size(); ++i)
+      EXPECT_TRUE(same_bits(got[i], wanted[i])) << label(l, after, kg::dtype::float32) << " operand " << i;
+  }
 }
 
 // Sums of exactly 0 and 6, and with both signs, through a product with the identity.
 TEST(a_fused_layer, has_the_gradient_conventions_of_its_activation_at_kinks) {
   const kg::tensor x({0.f, 6.f, -0.f, 5.f, 7.f, -1.f}, {6, 1}), one({1.f}, {1, 1}), slopes({-0.5f}, {1});
-  for (activation after : activations)
-    for (double alpha : {0.2, 0.0, -0.5}) {
-      const layer l{"_FusedMatMul", {}, false, false, alpha};
-      std::vector<kg::tensor> in = {x, one, kg::tensor({0.f}, {1})};
-      if (after == activation::prelu) in.push_back(slopes);
-      const auto slope_of = [&](auto f) {
-        return kg::value_and_grads_of([&](std::span<const kg::tensor> xs) { return f(l, after, xs); }, in,
-                                      kg::ones({6, 1}))
-            .grads;
-      };
-      const std::vector<kg::tensor> got = slope_of(fused), wanted = slope_of(parts);
-      for (std::size_t i = 0; i < in.size(); ++i)
-        EXPECT_TRUE(same_bits(got[i], wanted[i])) << kg::name_of(after) << " " << alpha << " operand " << i;
-    }
+  constexpr double alphas[] = {0.2, 0.0, -0.5};
+  for (const auto& [after, alpha] : views::cartesian_product(activations, alphas)) {
+    const layer l{"_FusedMatMul", {}, false, false, alpha};
+    std::vector<kg::tensor> in = {x, one, kg::tensor({0.f}, {1})};
+    if (after == activation::prelu) in.push_back(slopes);
+    const auto slope_of = [&](auto f) {
+      return kg::value_and_grads_of([&](std::span<const kg::tensor> xs) { return f(l, after, xs); }, in,
+                                    kg::ones({6, 1}))
+          .grads;
+    };
+    const std::vector<kg::tensor> got = slope_of(fused), wanted = slope_of(parts);
+    for (std::size_t i = 0; i < in.size(); ++i)
+      EXPECT_TRUE(same_bits(got[i], wanted[i])) << kg::name_of(after) << " " << alpha << " operand " << i;
+  }
 }
 
 TEST(a_fused_layer, lets_special_values_through_as_its_parts_do) {
   constexpr float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
   const kg::tensor x({0.f, -0.f, infinity, -infinity, nan, 1e-42f, -1e-42f, 3e38f, -3e38f, 100.f, -100.f}, {11, 1});
   const kg::tensor one({1.f}, {1, 1});
-  for (float shift : {-0.f, 0.f, -2.f, infinity, 3e38f})
-    for (activation after : activations) {
-      std::vector<kg::tensor> in = {x, one, kg::tensor({shift}, {1})};
-      if (after == activation::prelu) in.push_back(kg::tensor({0.25f}, {1}));
-      const layer l{"_FusedMatMul", {}};
-      EXPECT_TRUE(same_bits(fused(l, after, in), parts(l, after, in))) << kg::name_of(after) << " " << shift;
-    }
+  constexpr float shifts[] = {-0.f, 0.f, -2.f, infinity, 3e38f};
+  for (const auto& [shift, after] : views::cartesian_product(shifts, activations)) {
+    std::vector<kg::tensor> in = {x, one, kg::tensor({shift}, {1})};
+    if (after == activation::prelu) in.push_back(kg::tensor({0.25f}, {1}));
+    const layer l{"_FusedMatMul", {}};
+    EXPECT_TRUE(same_bits(fused(l, after, in), parts(l, after, in))) << kg::name_of(after) << " " << shift;
+  }
 }
 
 // Relu's gradient comes from the result; prelu's asks for the sum, which is computed again, once for all operands.

@@ -12,6 +12,7 @@
 #include <string>
 #include <type_traits>
 #include <vector>
+#include <range/v3/view/cartesian_product.hpp>
 
 #include "kernels/move/move.h"
 #include "kernels/move/reference_move.h"
@@ -21,7 +22,9 @@ namespace {
 using namespace kerngrad;
 using namespace kerngrad::kernels;
 using kgtest::edge;
+using kgtest::edges;
 using kgtest::guarded;
+namespace views = ranges::views;
 
 template <class T>
 T number(std::uint64_t i) {
@@ -119,12 +122,12 @@ std::vector<copy_case> copies() {
     all.push_back({{3, n}, {2 * n + 1, 1}, {n, 1}});
     all.push_back({{n}, {1}, {-2}});
   }
-  for (const std::int64_t n : {259, 300}) {
-    for (const std::int64_t stride : {1, 0, -1}) all.push_back({{2, n}, {stride == 0 ? 1 : n, stride}, {n + 3, 1}});
-  }
-  for (const std::int64_t rows : {1, 3, 4, 8, 15, 16, 33, 64, 70, 130}) {
-    for (const std::int64_t columns : {2, 4, 7, 8, 17, 32, 65}) all.push_back(transposed({rows, columns}, {1, 0}));
-  }
+  constexpr std::int64_t lengths[] = {259, 300}, strides[] = {1, 0, -1};
+  for (const auto& [n, stride] : views::cartesian_product(lengths, strides))
+    all.push_back({{2, n}, {stride == 0 ? 1 : n, stride}, {n + 3, 1}});
+  constexpr std::int64_t heights[] = {1, 3, 4, 8, 15, 16, 33, 64, 70, 130}, widths[] = {2, 4, 7, 8, 17, 32, 65};
+  for (const auto& [rows, columns] : views::cartesian_product(heights, widths))
+    all.push_back(transposed({rows, columns}, {1, 0}));
   all.push_back(transposed({3, 20, 9}, {2, 0, 1}));
   all.push_back(transposed({2, 5, 7, 11}, {0, 3, 1, 2}));
   all.push_back(transposed({2, 5, 7, 11}, {3, 2, 1, 0}));
@@ -136,18 +139,17 @@ std::vector<copy_case> copies() {
   all.push_back({{4, 5}, {10, 2}, {7, 1}});           // every second column into a wider row
   all.push_back({{4, 5}, {5, 1}, {1, 4}});            // transposed by its output strides
   all.push_back({{4, 0, 5}, {5, 5, 1}, {5, 5, 1}});
-  for (const std::int64_t n : {5, 16, 67, 131}) {
-    for (const std::int64_t k : {2, 3, 4, 5}) {
-      all.push_back({{3, n, k}, {n * k + 1, 1, n}, {n * k + 2, k, 1}});     // interleaved
-      all.push_back({{3, k, n}, {n * k + 1, 1, k}, {n * k + 2, n, 1}});     // taken apart
-      all.push_back({{n, k}, {1, 0}, {k, 1}});                              // every element k times
-      all.push_back({{n, k}, {0, 1}, {k, 1}});                              // the same row n times
-      all.push_back({{n, k}, {k, -1}, {k, 1}});                             // parts in reverse
-      all.push_back({{2, n}, {k * n, k}, {n + 1, 1}});                      // every k-th element
-      all.push_back({{n, 2, k}, {k, 0, 1}, {2 * k, k, 1}});                 // short rows twice
-      all.push_back({{n, 3, k + 9}, {50, 20, 1}, {3 * k + 27, k + 9, 1}});  // few rows of a long axis
-      all.push_back({{2 * n, k}, {7, 1}, {9, 1}});                          // short rows with gaps
-    }
+  constexpr std::int64_t long_ones[] = {5, 16, 67, 131}, short_ones[] = {2, 3, 4, 5};
+  for (const auto& [n, k] : views::cartesian_product(long_ones, short_ones)) {
+    all.push_back({{3, n, k}, {n * k + 1, 1, n}, {n * k + 2, k, 1}});     // interleaved
+    all.push_back({{3, k, n}, {n * k + 1, 1, k}, {n * k + 2, n, 1}});     // taken apart
+    all.push_back({{n, k}, {1, 0}, {k, 1}});                              // every element k times
+    all.push_back({{n, k}, {0, 1}, {k, 1}});                              // the same row n times
+    all.push_back({{n, k}, {k, -1}, {k, 1}});                             // parts in reverse
+    all.push_back({{2, n}, {k * n, k}, {n + 1, 1}});                      // every k-th element
+    all.push_back({{n, 2, k}, {k, 0, 1}, {2 * k, k, 1}});                 // short rows twice
+    all.push_back({{n, 3, k + 9}, {50, 20, 1}, {3 * k + 27, k + 9, 1}});  // few rows of a long axis
+    all.push_back({{2 * n, k}, {7, 1}, {9, 1}});                          // short rows with gaps
   }
   all.push_back({{9000, 2, 2}, {4, 2, 1}, {5, 2, 1}});
   all.push_back({{2000, 30}, {0, 1}, {30, 1}});
@@ -157,9 +159,7 @@ std::vector<copy_case> copies() {
 TEST(kernels_move, a_strided_copy_puts_every_element_in_its_place_and_touches_no_other) {
   const std::vector<copy_case> all = copies();
   each("Transpose", [&]<class T>(run_fn run, dtype, T) {
-    for (const copy_case& c : all) {
-      for (const edge side : {edge::begin, edge::end}) check_copy<T>(run, c, side);
-    }
+    for (const auto& [c, side] : views::cartesian_product(all, edges)) check_copy<T>(run, c, side);
   });
 }
 
@@ -218,8 +218,7 @@ TEST(kernels_move, a_border_goes_around_the_elements_and_is_as_wide_as_it_was_as
   all.push_back({{1, 2, 0}, {0, 1, 0}, {0, 3, 7}, {2, 5, 1}});
   all.push_back({{0, 2, 1}, {1, 2, 0}, {1, 1, 1}, {0, 2, 0}, {1, 2, 1}, {0, 1, 1}, {1, 2, 0}, {0, 3, 2}});
   each("PadV2", [&]<class T>(run_fn run, dtype, T) {
-    for (const auto& axes : all)
-      for (const edge side : {edge::begin, edge::end}) check_pad<T>(run, axes, side);
+    for (const auto& [axes, side] : views::cartesian_product(all, edges)) check_pad<T>(run, axes, side);
   });
 }
 
@@ -234,21 +233,20 @@ TEST(kernels_move, every_copying_op_has_a_kernel_for_every_dtype) {
 
 TEST(kernels_move, a_gather_takes_the_rows_that_the_indices_name) {
   each("GatherV2", []<class T>(run_fn run, dtype, T) {
-    for (const std::int64_t inner : {0, 1, 2, 3, 7, 16, 33, 100}) {
-      for (const std::int64_t count : {0, 1, 5}) {
-        const gather_geometry g{3, 4, inner, count, 2};
-        guarded<T> x(static_cast<std::size_t>(2 * 3 * 4 * inner)), y(static_cast<std::size_t>(2 * 3 * count * inner));
-        guarded<std::int32_t> indices(static_cast<std::size_t>(2 * count));
-        for (std::size_t i = 0; i < x.size(); ++i) x[i] = number<T>(i);
-        for (std::size_t i = 0; i < indices.size(); ++i) indices[i] = static_cast<std::int32_t>(i * 7 % 4);
-        const void* in[] = {x.data(), indices.data()};
-        void* out[] = {y.data()};
-        run(in, out, &g);
-        for (std::int64_t n = 0; n < 2 * 3 * count * inner; ++n) {
-          const std::int64_t i = n % inner, j = n / inner % count, part = n / inner / count;
-          const std::int64_t from = (part * 4 + indices[static_cast<std::size_t>(part / 3 * count + j)]) * inner + i;
-          ASSERT_EQ(y[static_cast<std::size_t>(n)], x[static_cast<std::size_t>(from)]);
-        }
+    constexpr std::int64_t inners[] = {0, 1, 2, 3, 7, 16, 33, 100}, counts[] = {0, 1, 5};
+    for (const auto& [inner, count] : views::cartesian_product(inners, counts)) {
+      const gather_geometry g{3, 4, inner, count, 2};
+      guarded<T> x(static_cast<std::size_t>(2 * 3 * 4 * inner)), y(static_cast<std::size_t>(2 * 3 * count * inner));
+      guarded<std::int32_t> indices(static_cast<std::size_t>(2 * count));
+      for (std::size_t i = 0; i < x.size(); ++i) x[i] = number<T>(i);
+      for (std::size_t i = 0; i < indices.size(); ++i) indices[i] = static_cast<std::int32_t>(i * 7 % 4);
+      const void* in[] = {x.data(), indices.data()};
+      void* out[] = {y.data()};
+      run(in, out, &g);
+      for (std::int64_t n = 0; n < 2 * 3 * count * inner; ++n) {
+        const std::int64_t i = n % inner, j = n / inner % count, part = n / inner / count;
+        const std::int64_t from = (part * 4 + indices[static_cast<std::size_t>(part / 3 * count + j)]) * inner + i;
+        ASSERT_EQ(y[static_cast<std::size_t>(n)], x[static_cast<std::size_t>(from)]);
       }
     }
   });
@@ -363,18 +361,13 @@ void check_scan(run_fn run, bool product, const scan_geometry& g) {
 }
 
 TEST(kernels_move, a_scan_carries_the_sum_or_the_product_along_its_axis) {
-  for (const bool product : {false, true}) {
-    each(product ? "Cumprod" : "Cumsum", [product]<class T>(run_fn run, dtype, T) {
+  constexpr bool either[] = {false, true};
+  constexpr std::int64_t inners[] = {0, 1, 3, 33, 300}, counts[] = {0, 1, 2, 19};
+  for (const bool product : either) {
+    each(product ? "Cumprod" : "Cumsum", [&]<class T>(run_fn run, dtype, T) {
       if constexpr (std::is_arithmetic_v<T>) {
-        for (const bool exclusive : {false, true}) {
-          for (const bool reverse : {false, true}) {
-            for (const std::int64_t inner : {0, 1, 3, 33, 300}) {
-              for (const std::int64_t count : {0, 1, 2, 19}) {
-                check_scan<T>(run, product, {2, count, inner, exclusive, reverse});
-              }
-            }
-          }
-        }
+        for (const auto& [exclusive, reverse, inner, count] : views::cartesian_product(either, either, inners, counts))
+          check_scan<T>(run, product, {2, count, inner, exclusive, reverse});
       }
     });
   }

@@ -13,6 +13,8 @@
 #include <string>
 #include <thread>
 #include <vector>
+#include <range/v3/view/cartesian_product.hpp>
+#include <range/v3/view/iota.hpp>
 
 #include "kernels/window/conv.h"
 #include "kernels/onednn/onednn.h"
@@ -26,6 +28,7 @@ using namespace kerngrad::kernels;
 using kerngrad::dtype;
 using kgtest::edge;
 using kgtest::guarded;
+namespace views = ranges::views;
 
 constexpr float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
 
@@ -138,12 +141,11 @@ TEST(OnednnMatmul, GivesTheProductForOddSizesAndAllTransposes) {
 }
 
 TEST(OnednnMatmul, TreatsSingleRowsAndColumnsLikeAnyMatrix) {
-  for (const std::int64_t n : {1, 7, 16, 47, 70})
-    for (const std::int64_t k : {1, 9, 16, 67})
-      for (int transposes = 0; transposes < 4; ++transposes) {
-        check(matrices(1, n, k, transposes));
-        check(matrices(n, 1, k, transposes));
-      }
+  constexpr std::int64_t sizes[] = {1, 7, 16, 47, 70}, depths[] = {1, 9, 16, 67};
+  for (const auto& [n, k, transposes] : views::cartesian_product(sizes, depths, views::iota(0, 4))) {
+    check(matrices(1, n, k, transposes));
+    check(matrices(n, 1, k, transposes));
+  }
 }
 
 TEST(OnednnMatmul, WalksAndRepeatsMatricesAlongBatchAxes) {
@@ -251,14 +253,14 @@ TEST(OnednnConv2D, AndItsGradientsSumTheProductsOfEveryWindow) {
   constexpr std::int64_t heights[] = {1, 2, 5, 7, 12}, widths[] = {1, 3, 6, 9, 17, 30}, filters[] = {1, 2, 3, 3, 5};
   std::mt19937 random(11);
   const auto pick = [&](const auto& from) { return from[random() % std::size(from)]; };
-  for (std::int64_t stride = 1; stride <= 3; ++stride)
-    for (std::int64_t dilation = 1; dilation <= 2; ++dilation)
-      for (int way = 0; way < 4; ++way)
-        for (int repeat = 0; repeat < 6 && !HasFatalFailure(); ++repeat) {
-          const std::int64_t h = pick(heights), w = pick(widths), fh = pick(filters), fw = pick(filters);
-          const padding ways[] = {{}, same(fh, fw, dilation), {3, 1, 0, 4}, {0, 2, 1, 0}};
-          check(window(h, w, pick(channels), pick(channels), fh, fw, stride, dilation, ways[way]));
-        }
+  constexpr std::int64_t strides[] = {1, 2, 3}, dilations[] = {1, 2};
+  for (const auto& [stride, dilation, way, repeat] :
+       views::cartesian_product(strides, dilations, views::iota(0, 4), views::iota(0, 6))) {
+    const std::int64_t h = pick(heights), w = pick(widths), fh = pick(filters), fw = pick(filters);
+    const padding ways[] = {{}, same(fh, fw, dilation), {3, 1, 0, 4}, {0, 2, 1, 0}};
+    check(window(h, w, pick(channels), pick(channels), fh, fw, stride, dilation, ways[way]));
+    if (HasFatalFailure()) return;
+  }
 }
 
 TEST(OnednnConv2D, IsRightForTheShapesOfNetworks) {

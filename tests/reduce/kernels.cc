@@ -13,6 +13,7 @@
 #include <string_view>
 #include <type_traits>
 #include <vector>
+#include <range/v3/view/cartesian_product.hpp>
 
 #include "kernels/reduce/reduce.h"
 #include "kernels/reduce/reference_reduce.h"
@@ -23,6 +24,7 @@ using namespace kerngrad;
 using namespace kerngrad::kernels;
 using kgtest::edge;
 using kgtest::guarded;
+namespace views = ranges::views;
 
 template <std::size_t N>
 run_fn find(const entry (&table)[N], const std::string& op, dtype type) {
@@ -150,9 +152,8 @@ void check_entry(run_fn run, const std::string& op, dtype type) {
   const std::int64_t lengths = 4 * 64 / static_cast<std::int64_t>(sizeof(T)) + 3;
   for (std::int64_t n = 0; n <= lengths; ++n) one({1 + n % 2, n, 1});
   for (const std::int64_t n : {4095, 4097, 13001}) one({1, n, 1});
-  for (const std::int64_t inner : {0, 2, 3, 15, 16, 17, 33, 259}) {
-    for (const std::int64_t n : {0, 1, 2, 9}) one({2, n, inner});
-  }
+  constexpr std::int64_t inners[] = {0, 2, 3, 15, 16, 17, 33, 259}, counts[] = {0, 1, 2, 9};
+  for (const auto& [inner, n] : views::cartesian_product(inners, counts)) one({2, n, inner});
   for (const std::int64_t inner : {2, 15, 33}) one({1, 130, inner});
   one({1, 1100, 3});
   one({1, 300, 17});
@@ -192,17 +193,17 @@ TEST(kernels_reduce, every_reference_matches_the_definition) {
 
 TEST(kernels_reduce, a_complex_sum_adds_real_and_imaginary_parts) {
   kgtest::on_every_target([](const char*) {
-    for (const run_fn run : {&Sum_complex64, &reference::Sum_complex64}) {
-      for (const std::int64_t inner : {1, 2, 9}) {
-        const reduce_geometry g{2, 300, inner};
-        guarded<float> x(static_cast<std::size_t>(g.outer * g.count * inner * 2));
-        guarded<float> y(static_cast<std::size_t>(g.outer * inner * 2));
-        for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 100) - 30;
-        const void* in[] = {x.data()};
-        void* out[] = {y.data()};
-        run(in, out, &g);
-        compare<float, float>("Sum", dtype::float32, x.data(), y.data(), {g.outer, g.count, 2 * inner});
-      }
+    const run_fn kernels[] = {&Sum_complex64, &reference::Sum_complex64};
+    constexpr std::int64_t inners[] = {1, 2, 9};
+    for (const auto& [run, inner] : views::cartesian_product(kernels, inners)) {
+      const reduce_geometry g{2, 300, inner};
+      guarded<float> x(static_cast<std::size_t>(g.outer * g.count * inner * 2));
+      guarded<float> y(static_cast<std::size_t>(g.outer * inner * 2));
+      for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 100) - 30;
+      const void* in[] = {x.data()};
+      void* out[] = {y.data()};
+      run(in, out, &g);
+      compare<float, float>("Sum", dtype::float32, x.data(), y.data(), {g.outer, g.count, 2 * inner});
     }
   });
 }

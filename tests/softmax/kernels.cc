@@ -9,6 +9,7 @@
 #include <random>
 #include <string>
 #include <vector>
+#include <range/v3/view/cartesian_product.hpp>
 
 #include "kernels/softmax/reference_softmax.h"
 #include "kernels/softmax/softmax.h"
@@ -19,6 +20,7 @@ using namespace kerngrad;
 using namespace kerngrad::kernels;
 using kgtest::edge;
 using kgtest::guarded;
+namespace views = ranges::views;
 
 constexpr long double infinity = std::numeric_limits<long double>::infinity();
 
@@ -131,30 +133,29 @@ TEST(kernels_softmax, every_reference_matches_the_definition) { check_table(refe
 TEST(kernels_softmax, infinities_and_nan_follow_the_definition) {
   const float inf = std::numeric_limits<float>::infinity();
   kgtest::on_every_target([inf](const char*) {
-    for (const std::int64_t count : {3, 40}) {
-      for (const std::int64_t inner : {1, 4}) {
-        std::vector<float> x(static_cast<std::size_t>(count * inner)), y(x.size());
-        const reduce_geometry g{1, count, inner};
-        const void* in[] = {x.data()};
-        void* out[] = {y.data()};
-        std::fill(x.begin(), x.end(), -inf);
-        Softmax_float32(in, out, &g);
-        for (const float v : y) ASSERT_TRUE(std::isnan(v));
-        LogSumExp_float32(in, out, &g);
-        ASSERT_EQ(y[0], -inf);
-        x[0] = inf;
-        LogSumExp_float32(in, out, &g);
-        ASSERT_EQ(y[0], inf);
-        Softmax_float32(in, out, &g);
-        ASSERT_TRUE(std::isnan(y[0]));
-        x[0] = std::nanf("");
-        LogSumExp_float32(in, out, &g);
-        ASSERT_TRUE(std::isnan(y[0]));
-        x[0] = 1.0f;
-        Softmax_float32(in, out, &g);
-        ASSERT_EQ(y[0], 1.0f);
-        ASSERT_EQ(y[static_cast<std::size_t>(inner)], 0.0f);
-      }
+    constexpr std::int64_t counts[] = {3, 40}, inners[] = {1, 4};
+    for (const auto& [count, inner] : views::cartesian_product(counts, inners)) {
+      std::vector<float> x(static_cast<std::size_t>(count * inner)), y(x.size());
+      const reduce_geometry g{1, count, inner};
+      const void* in[] = {x.data()};
+      void* out[] = {y.data()};
+      std::fill(x.begin(), x.end(), -inf);
+      Softmax_float32(in, out, &g);
+      for (const float v : y) ASSERT_TRUE(std::isnan(v));
+      LogSumExp_float32(in, out, &g);
+      ASSERT_EQ(y[0], -inf);
+      x[0] = inf;
+      LogSumExp_float32(in, out, &g);
+      ASSERT_EQ(y[0], inf);
+      Softmax_float32(in, out, &g);
+      ASSERT_TRUE(std::isnan(y[0]));
+      x[0] = std::nanf("");
+      LogSumExp_float32(in, out, &g);
+      ASSERT_TRUE(std::isnan(y[0]));
+      x[0] = 1.0f;
+      Softmax_float32(in, out, &g);
+      ASSERT_EQ(y[0], 1.0f);
+      ASSERT_EQ(y[static_cast<std::size_t>(inner)], 0.0f);
     }
   });
 }

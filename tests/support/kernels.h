@@ -37,6 +37,7 @@ void on_every_target(Check check) {
 
 /// Where a guarded buffer touches its guard page.
 enum class edge { begin, end };
+inline constexpr edge edges[] = {edge::begin, edge::end};
 
 /// `count` elements that end (or begin) exactly at an inaccessible page: one element too far is a crash.
 template <class T>

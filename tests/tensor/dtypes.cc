@@ -12,12 +12,16 @@
 #include <string>
 #include <utility>
 #include <vector>
+#include <range/v3/view/cartesian_product.hpp>
+#include <range/v3/view/iota.hpp>
 
 #include "tests/support/refusal.h"
 
 import kerngrad.testkit;
 
 namespace {
+
+namespace views = ranges::views;
 
 using kg::dtype;
 using kg::tensor;
@@ -48,16 +52,17 @@ TEST(promotion, follows_the_table_for_every_pair) {
   const std::vector<std::pair<dtype, int>> order = {{dtype::boolean, 0}, {dtype::uint8, 1},   {dtype::int32, 2},
                                                     {dtype::int64, 3},   {dtype::float16, 4}, {dtype::bfloat16, 4},
                                                     {dtype::float32, 5}, {dtype::float64, 6}, {dtype::complex64, 7}};
-  for (const auto& [a, place_of_a] : order)
-    for (const auto& [b, place_of_b] : order) {
-      const dtype larger = place_of_a >= place_of_b ? a : b;
-      const dtype both = place_of_a == place_of_b && a != b ? dtype::float32 : larger;
-      const dtype wanted = both == dtype::boolean ? dtype::int32 : both;
-      const tensor x = from_doubles({1, 0}, {a == dtype::complex64 ? 1 : 2}, a),
-                   y = from_doubles({1, 0}, {b == dtype::complex64 ? 1 : 2}, b);
-      EXPECT_EQ((x + y).type(), wanted) << kg::name_of(a) << " + " << kg::name_of(b);
-      EXPECT_EQ((x == y).type(), dtype::boolean);
-    }
+  for (const auto& [left, right] : views::cartesian_product(order, order)) {
+    const auto& [a, place_of_a] = left;
+    const auto& [b, place_of_b] = right;
+    const dtype larger = place_of_a >= place_of_b ? a : b;
+    const dtype both = place_of_a == place_of_b && a != b ? dtype::float32 : larger;
+    const dtype wanted = both == dtype::boolean ? dtype::int32 : both;
+    const tensor x = from_doubles({1, 0}, {a == dtype::complex64 ? 1 : 2}, a),
+                 y = from_doubles({1, 0}, {b == dtype::complex64 ? 1 : 2}, b);
+    EXPECT_EQ((x + y).type(), wanted) << kg::name_of(a) << " + " << kg::name_of(b);
+    EXPECT_EQ((x == y).type(), dtype::boolean);
+  }
 }
 
 TEST(promotion, to_complex128_is_left_to_ops_that_move) {
@@ -192,15 +197,15 @@ TEST(casts, between_integers_wrap) {
 }
 
 TEST(casts, reach_every_dtype_from_every_other) {
-  for (int from = 0; from < kg::dtype_count; ++from)
-    for (int to = 0; to < kg::dtype_count; ++to) {
-      const dtype source = static_cast<dtype>(from), wanted = static_cast<dtype>(to);
-      const int given = kg::parts_of(source), parts = kg::parts_of(wanted);
-      const tensor x = kg::cast(from_doubles(given == 2 ? doubles{1, 0, 0, 0} : doubles{1, 0}, {2}, source), wanted);
-      EXPECT_EQ(x.type(), wanted);
-      EXPECT_EQ(kg::testkit::doubles_of(x), (parts == 2 ? doubles{1, 0, 0, 0} : doubles{1, 0}))
-          << kg::name_of(source) << " to " << kg::name_of(wanted);
-    }
+  const auto places = views::iota(0, kg::dtype_count);
+  for (const auto& [from, to] : views::cartesian_product(places, places)) {
+    const dtype source = static_cast<dtype>(from), wanted = static_cast<dtype>(to);
+    const int given = kg::parts_of(source), parts = kg::parts_of(wanted);
+    const tensor x = kg::cast(from_doubles(given == 2 ? doubles{1, 0, 0, 0} : doubles{1, 0}, {2}, source), wanted);
+    EXPECT_EQ(x.type(), wanted);
+    EXPECT_EQ(kg::testkit::doubles_of(x), (parts == 2 ? doubles{1, 0, 0, 0} : doubles{1, 0}))
+        << kg::name_of(source) << " to " << kg::name_of(wanted);
+  }
 }
 
 TEST(casts, of_complex_numbers_are_those_of_the_real_part_and_to_bool_of_both) {
@@ -238,32 +243,32 @@ const std::vector<std::pair<const char*, move>>& moves() {
 
 // Every byte comes from where that of the element's number comes from.
 TEST(moves, carry_the_bytes_of_every_dtype) {
-  for (const char* backend : {"simd", "reference"})
-    for (int t = 0; t < kg::dtype_count; ++t) {
-      const kg::backend_scope here(backend);
-      const dtype type = static_cast<dtype>(t);
-      doubles values(static_cast<std::size_t>(30 * kg::parts_of(type)));
-      for (std::size_t i = 0; i < values.size(); ++i)
-        values[i] = type == dtype::boolean ? static_cast<double>(i % 3 == 0) : static_cast<double>(i) + 1;
-      const tensor x = from_doubles(values, {2, 3, 5}, type), numbers = kg::reshape(kg::range(0, 30), {2, 3, 5});
-      const std::size_t size = kg::size_of(type);
-      for (const auto& [name, f] : moves()) {
-        const tensor y = f(x), from = f(numbers);
-        ASSERT_EQ(y.type(), type);
-        ASSERT_EQ(y.dims(), from.dims()) << name;
-        const auto at = from.data<float>();
-        for (std::size_t i = 0; i < at.size(); ++i)
-          ASSERT_EQ(
-              std::memcmp(static_cast<const std::byte*>(y.address()) + i * size,
-                          static_cast<const std::byte*>(x.address()) + static_cast<std::size_t>(at[i]) * size, size),
-              0)
-              << name << " of " << kg::name_of(type) << " on " << backend << ", element " << i;
-      }
-      const tensor padded = kg::pad(x, {0, 0, 1, 0, 0, 2}, 1);
-      EXPECT_EQ(to_string(kg::slice(padded, {0, 1, 0}, {2, 3, 5})), to_string(x));
-      EXPECT_EQ(to_string(kg::slice(padded, {0, 0, 0}, {2, 1, 7})), to_string(kg::full({2, 1, 7}, 1, type)));
-      EXPECT_EQ(kg::testkit::doubles_of(kg::zeros_like(x)), doubles(values.size(), 0));
+  constexpr const char* backends[] = {"simd", "reference"};
+  for (const auto& [backend, t] : views::cartesian_product(backends, views::iota(0, kg::dtype_count))) {
+    const kg::backend_scope here(backend);
+    const dtype type = static_cast<dtype>(t);
+    doubles values(static_cast<std::size_t>(30 * kg::parts_of(type)));
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = type == dtype::boolean ? static_cast<double>(i % 3 == 0) : static_cast<double>(i) + 1;
+    const tensor x = from_doubles(values, {2, 3, 5}, type), numbers = kg::reshape(kg::range(0, 30), {2, 3, 5});
+    const std::size_t size = kg::size_of(type);
+    for (const auto& [name, f] : moves()) {
+      const tensor y = f(x), from = f(numbers);
+      ASSERT_EQ(y.type(), type);
+      ASSERT_EQ(y.dims(), from.dims()) << name;
+      const auto at = from.data<float>();
+      for (std::size_t i = 0; i < at.size(); ++i)
+        ASSERT_EQ(
+            std::memcmp(static_cast<const std::byte*>(y.address()) + i * size,
+                        static_cast<const std::byte*>(x.address()) + static_cast<std::size_t>(at[i]) * size, size),
+            0)
+            << name << " of " << kg::name_of(type) << " on " << backend << ", element " << i;
     }
+    const tensor padded = kg::pad(x, {0, 0, 1, 0, 0, 2}, 1);
+    EXPECT_EQ(to_string(kg::slice(padded, {0, 1, 0}, {2, 3, 5})), to_string(x));
+    EXPECT_EQ(to_string(kg::slice(padded, {0, 0, 0}, {2, 1, 7})), to_string(kg::full({2, 1, 7}, 1, type)));
+    EXPECT_EQ(kg::testkit::doubles_of(kg::zeros_like(x)), doubles(values.size(), 0));
+  }
 }
 
 TEST(complex128, is_made_read_and_printed) {

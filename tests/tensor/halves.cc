@@ -9,6 +9,8 @@
 #include <random>
 #include <string>
 #include <vector>
+#include <range/v3/view/cartesian_product.hpp>
+#include <range/v3/view/iota.hpp>
 
 #include "tests/tensor/half_oracle.h"
 #include "tests/support/refusal.h"
@@ -145,10 +147,10 @@ TEST(casts_to_halves, round_once_on_every_target) {
 
 TEST(casts_to_halves, round_whole_numbers_once) {
   std::vector<std::int64_t> whole = {0, 1, -1, 2049, 2051, 65519, 65520, std::numeric_limits<std::int64_t>::min()};
-  for (int shift = 8; shift < 63; ++shift)  // ties of bfloat16, and what a double makes one of
-    for (const std::int64_t more : {-1, 0, 1})
-      for (const std::int64_t lead : {257, 259})
-        if (shift < 54) whole.push_back(lead * (std::int64_t{1} << shift) + more);
+  constexpr std::int64_t offsets[] = {-1, 0, 1}, leads[] = {257, 259};
+  // Ties of bfloat16, and what a double makes one of.
+  for (const auto& [shift, more, lead] : ranges::views::cartesian_product(ranges::views::iota(8, 54), offsets, leads))
+    whole.push_back(lead * (std::int64_t{1} << shift) + more);
   const tensor x(whole);
   with_halves([&]<class T>(T) {
     for (const char* backend : {"simd", "reference"}) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <thread>
 #include <vector>
+#include <range/v3/view/cartesian_product.hpp>
 
 #include "tests/support/refusal.h"
 
@@ -221,19 +222,20 @@ TEST(scratch_of_a_kernel, counts_while_the_kernel_runs_and_is_given_back) {
 }
 
 TEST(scratch_of_a_kernel, that_would_pass_the_limit_is_refused_on_any_number_of_threads) {
-  for (tensor (*run)() : {framed_convolution, packed_product})
-    for (const int threads : {1, 3}) {
-      const std::int64_t result = run().size() * 4;
-      kg::set_num_threads(threads);
-      const memory_scope scope;
-      kg::set_memory_limit(kg::memory().live_bytes + result + 4096);
-      const std::string text = refusal(run);
-      kg::set_memory_limit(kg::unlimited);
-      EXPECT_NE(text.find("limit"), std::string::npos) << text;
-      EXPECT_EQ(scope.leaked(), memory_growth{});
-      EXPECT_EQ(refusal(run), accepted);
-      kg::set_num_threads(1);
-    }
+  tensor (*const runs[])() = {framed_convolution, packed_product};
+  constexpr int counts[] = {1, 3};
+  for (const auto& [run, threads] : ranges::views::cartesian_product(runs, counts)) {
+    const std::int64_t result = run().size() * 4;
+    kg::set_num_threads(threads);
+    const memory_scope scope;
+    kg::set_memory_limit(kg::memory().live_bytes + result + 4096);
+    const std::string text = refusal(run);
+    kg::set_memory_limit(kg::unlimited);
+    EXPECT_NE(text.find("limit"), std::string::npos) << text;
+    EXPECT_EQ(scope.leaked(), memory_growth{});
+    EXPECT_EQ(refusal(run), accepted);
+    kg::set_num_threads(1);
+  }
 }
 
 // A storage on the host, so that elements are outside the library's memory.

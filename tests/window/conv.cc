@@ -11,6 +11,8 @@
 #include <random>
 #include <string>
 #include <vector>
+#include <range/v3/view/cartesian_product.hpp>
+#include <range/v3/view/iota.hpp>
 
 #include "kernels/window/conv.h"
 #include "kernels/window/depthwise.h"
@@ -21,6 +23,7 @@
 namespace {
 using namespace kerngrad::kernels;
 using kerngrad::dtype;
+namespace views = ranges::views;
 
 enum part { input, filter, output };
 struct family {
@@ -165,14 +168,14 @@ std::vector<window_geometry> geometries(bool depthwise) {
   std::vector<window_geometry> list;
   std::mt19937 random(11);
   const auto pick = [&](const auto& from) { return from[random() % std::size(from)]; };
-  for (std::int64_t stride = 1; stride <= 3; ++stride)
-    for (std::int64_t dilation = 1; dilation <= 2; ++dilation)
-      for (const padding pad : {padding::none, padding::same, padding::asymmetric})
-        for (int repeat = 0; repeat < 4; ++repeat) {
-          const std::int64_t in_c = pick(channels), out_c = depthwise ? in_c * pick(multipliers) : pick(channels);
-          const std::int64_t h = pick(heights), w = pick(widths), fh = pick(filters), fw = pick(filters);
-          list.push_back(make(h, w, in_c, out_c, fh, fw, stride, dilation, pad));
-        }
+  constexpr std::int64_t strides[] = {1, 2, 3}, dilations[] = {1, 2};
+  constexpr padding paddings[] = {padding::none, padding::same, padding::asymmetric};
+  for (const auto& [stride, dilation, pad, repeat] :
+       views::cartesian_product(strides, dilations, paddings, views::iota(0, 4))) {
+    const std::int64_t in_c = pick(channels), out_c = depthwise ? in_c * pick(multipliers) : pick(channels);
+    const std::int64_t h = pick(heights), w = pick(widths), fh = pick(filters), fw = pick(filters);
+    list.push_back(make(h, w, in_c, out_c, fh, fw, stride, dilation, pad));
+  }
   // The cases with their own ways: training shapes in small, one pixel, pointwise, unequal strides, cropped borders.
   list.push_back(make(9, 28, 1, 32, 3, 3, 1, 1, padding::same));
   list.push_back(make(7, 7, 33, 66, 3, 3, 1, 1, padding::same));

@@ -11,6 +11,7 @@
 #include <random>
 #include <string>
 #include <vector>
+#include <range/v3/view/cartesian_product.hpp>
 
 #include "kernels/window/pool.h"
 #include "kernels/window/reference_pool.h"
@@ -19,6 +20,7 @@
 namespace {
 using namespace kerngrad::kernels;
 using kerngrad::dtype;
+namespace views = ranges::views;
 
 constexpr float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
 
@@ -186,15 +188,13 @@ std::vector<window_geometry> geometries() {
   constexpr std::int64_t channels[] = {1, 2, 3, 5, 8, 16, 17, 33, 67};
   std::vector<window_geometry> list;
   std::size_t next = 0;
-  for (std::int64_t filter = 1; filter <= 4; ++filter)
-    for (std::int64_t stride = 1; stride <= 3; ++stride)
-      for (std::int64_t dilation = 1; dilation <= 2; ++dilation)
-        for (std::int64_t pad = 0; pad <= 4; pad += 2) {
-          const std::int64_t c = channels[next++ % std::size(channels)], extent = (filter - 1) * dilation + 1;
-          const std::int64_t out_h = std::max<std::int64_t>(0, 5 + 2 * pad - extent + stride) / stride;
-          const std::int64_t out_w = std::max<std::int64_t>(0, 7 + pad - extent + stride) / stride;
-          list.push_back({2, 5, 7, c, out_h, out_w, c, filter, filter, stride, stride, dilation, dilation, pad, pad});
-        }
+  constexpr std::int64_t filters[] = {1, 2, 3, 4}, strides[] = {1, 2, 3}, dilations[] = {1, 2}, pads[] = {0, 2, 4};
+  for (const auto& [filter, stride, dilation, pad] : views::cartesian_product(filters, strides, dilations, pads)) {
+    const std::int64_t c = channels[next++ % std::size(channels)], extent = (filter - 1) * dilation + 1;
+    const std::int64_t out_h = std::max<std::int64_t>(0, 5 + 2 * pad - extent + stride) / stride;
+    const std::int64_t out_w = std::max<std::int64_t>(0, 7 + pad - extent + stride) / stride;
+    list.push_back({2, 5, 7, c, out_h, out_w, c, filter, filter, stride, stride, dilation, dilation, pad, pad});
+  }
   list.push_back({1, 4, 6, 64, 2, 3, 64, 2, 2, 2, 2, 1, 1, 0, 0});
   list.push_back({1, 4, 6, 3, 2, 3, 3, 3, 1, 2, 2, 1, 1, 0, 0});
   list.push_back({0, 4, 6, 3, 2, 3, 3, 2, 2, 2, 2, 1, 1, 0, 0});
