@@ -167,9 +167,8 @@ bool has_attributes(const op_row& row, const sample& call) {
 std::vector<sample> foreign_samples(const op_row& row, bool long_ones) {
   std::vector<sample> candidates;
   if (row.group == family::matmul && row.operands.size() == 2) candidates = matrix_samples(row, long_ones);
-  if (row.group == family::conv && row.operands.size() == 2 && row.operands[1].name == "filter")
-    candidates = window_samples(row, long_ones);
-  if (row.group == family::pool && row.operands.size() == 1) candidates = window_samples(row, long_ones);
+  const bool of_image = row.operands.size() == 1 || (row.operands.size() == 2 && row.operands[1].name == "filter");
+  if (row.group == family::window && of_image) candidates = window_samples(row, long_ones);
   const std::vector<attributes> choices = attribute_choices(row);
   const std::vector<shapes> all_dims = shapes_for(row, long_ones);
   for (const auto& [attrs, dims] : views::cartesian_product(choices, all_dims)) {
