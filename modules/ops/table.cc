@@ -14,7 +14,7 @@ import :launch;
 
 export namespace kerngrad {
 
-// A row of a kernel table, for tables of one's own.
+// A row of a kernel table, for user-defined tables.
 namespace kernels {
 using kerngrad::kernels::entry;
 }
@@ -133,7 +133,7 @@ template <fixed_string Name>
   requires known_op<Name>
 inline constexpr int op_id = find_op(Name);
 
-/// A row by id: an object of its own, so that who names it refers to this row alone.
+/// A row by id: an object of its own, so that code that names it refers to this row alone.
 template <int Id>
 inline constexpr op_row row_of = op_table[Id];
 
