@@ -111,7 +111,7 @@ constexpr op_entry make_entry(const op_row& row, int id, std::array<const kernel
 template <int Id>
 extern const op_entry entry_object;
 #pragma clang diagnostic push
-#pragma clang diagnostic ignored "-Wundefined-var-template"  // impl/entries.cc defines all of them
+#pragma clang diagnostic ignored "-Wundefined-var-template"  // ops/entries_impl.cc defines all of them
 template <int Id>
 consteval const op_entry& known_entry() {
   return entry_object<Id>;

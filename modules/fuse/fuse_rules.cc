@@ -23,8 +23,8 @@ struct rule_site {
   int at = -1;
 };
 
-/// The context `c` of a rule (modules/autograd/rule.cc) on symbols. What an operand was broadcast over is added up once, at the
-/// end of the derivative, by its caller; until then every gradient has the shape of the result.
+/// The context `c` of a rule (modules/autograd/rule.cc) on symbols. What an operand was broadcast over is added up
+/// once, at the end of the derivative, by its caller; until then every gradient has the shape of the result.
 template <const op_row& Row>
 class symbolic_context {
  public:

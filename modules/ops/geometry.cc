@@ -8,6 +8,7 @@ module;
 #include "kernels/common/parallel.h"
 #include "kernels/common/sizes.h"
 #include "kernels/common/stream.h"
+#include "kernels/reduce/reduce.h"
 #include "kernels/window/window.h"
 module kerngrad:geometry;
 
@@ -35,12 +36,21 @@ void copy_strided(const launch_call& c, const void* in, void* out, dtype type, s
                   std::int64_t in_offset = 0, std::int64_t out_offset = 0);
 /// x with its axes permuted, contiguous.
 void permute(const launch_call& c, const void* in, void* out, dtype type, const shape& dims, std::span<const int> perm);
-/// How three operands broadcast to a shape are walked, axes merged where all three walk them as one.
-kernels::broadcast_geometry walk_of_three(const shape& dims, const std::array<shape, 3>& operands);
+/// How two or three operands that broadcast to a shape are walked: axes of size 1 go, neighbours that all operands walk
+/// as one become one.
+template <std::size_t N>
+kernels::broadcast_geometry broadcast_walk(const shape& dims, const std::array<shape, N>& operands);
+/// The first operand split at the resolved axis: what is before it, the axis, and what is after it.
+kernels::reduce_geometry split_at_axis(const launch_call& c);
+/// A number as an element of a dtype; out of an integer's range it saturates, NaN becomes 0, as Cast does.
+struct element_of {
+  alignas(16) std::byte bytes[16] = {};
+  element_of(double value, dtype type);
+};
 /// Fills with a number.
 void fill_with(const launch_call& c, void* out, dtype type, std::int64_t count, double value);
 
-/// Runs the kernel of a call on its operands and its (first) result.
+/// Runs the kernel of a call on its operands and results.
 template <class Geometry>
 void run_kernel_of(const launch_call& c, const Geometry& g) {
   const void* in[8];  // as many operands as a row may have
@@ -151,6 +161,28 @@ void run_slices(const launch_call& c, std::int64_t slices, std::int64_t elements
   });
 }
 
+/// Kernels that take a count, element by element.
+template <class Geometry>
+void run_counted(const launch_call& c, const Geometry& all) {
+  if (all.count < split_least) return run_kernel_of(c, all);
+  run_slices(c, all.count, all.count, 0, [&](std::int64_t count, const void* const* in, void* const* out) {
+    Geometry g = all;
+    g.count = count;
+    c.kernel.run(in, out, &g);
+  });
+}
+
+/// Kernels along an axis, whose slices are what is outside it.
+template <class Geometry>
+void run_outer(const launch_call& c, const Geometry& all) {
+  const std::int64_t elements = all.outer * all.count * all.inner;
+  if (elements < split_least) return run_kernel_of(c, all);
+  run_slices(c, all.outer, elements, 0, [&](std::int64_t outer, const void* const* in, void* const* out) {
+    Geometry g = all;
+    g.outer = outer;
+    c.kernel.run(in, out, &g);
+  });
+}
 /// The kernel of a call on operands broadcast to its result.
 void run_broadcast(const launch_call& c, const kernels::broadcast_geometry& g);
 /// Windows over images: chunks of rows of the result. Operands after the first are whole.

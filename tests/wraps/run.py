@@ -92,7 +92,7 @@ def main():
                  '--wrap-mode=forcefallback', '-Dkerngrad:tests=enabled', '-Dkerngrad:benchmarks=enabled'])
     print(f'ok: kerngrad, its tests and benchmarks configure with {", ".join(wraps)} from their wraps')
     programs = [path.stem for path in source.glob('*.cc')]
-    parts = ['kernels/libkerngrad-kernels.a.p/targets.cc.o', 'bench/libbench-support.a.p/support.cc.o']
+    parts = ['kernels/libkerngrad-kernels.a.p/common_targets.cc.o', 'bench/libbench-support.a.p/support.cc.o']
     scratch.run(['ninja', '-C', build, *programs, *(f'subprojects/kerngrad/{part}' for part in parts)])
     for program in programs:
         scratch.run([build / program])

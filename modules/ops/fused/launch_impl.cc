@@ -60,7 +60,7 @@ class finish {
     const shape& y = c_.out[0].dims;
     const std::int64_t columns = y[y.rank() - 1];
     if (is_by_column()) rows(c_.out[0].data, y.size() / columns, columns);
-    else run(c_.out[0].data, detail::walk_of_three(y, {y, dims_[0], dims_[1]}));
+    else run(c_.out[0].data, detail::broadcast_walk<3>(y, {y, dims_[0], dims_[1]}));
   }
   /// Finishes a part of it, [rows, columns], of a call that is by column.
   void rows(void* y, std::int64_t rows, std::int64_t columns) const {

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launchers of the ops that create and draw elements.
+module;
+#include "kernels/common/abi.h"
+#include "kernels/create/create.h"
+#include "kernels/create/random.h"
+module kerngrad;
+
+import :geometry;
+
+namespace kerngrad::launch {
+
+using namespace detail;
+
+void fill(const launch_call& c) {
+  fill_with(c, c.out[0].data, c.out[0].type, c.out[0].dims.size(),
+            c.call.attr(place_in(attributes::fill, "value")).as_number());
+}
+
+void zeros_like(const launch_call& c) { fill_with(c, c.out[0].data, c.out[0].type, c.out[0].dims.size(), 0); }
+void ones_like(const launch_call& c) { fill_with(c, c.out[0].data, c.out[0].type, c.out[0].dims.size(), 1); }
+
+void range(const launch_call& c) {
+  run_kernel_of(c, kernels::range_geometry{c.out[0].dims.size(), c.call.attr(shapes::range_start).as_number(),
+                                           shapes::range_step(c.call)});
+}
+
+void linspace(const launch_call& c) {
+  run_kernel_of(c, kernels::linspace_geometry{c.out[0].dims.size(),
+                                              c.call.attr(place_in(attributes::linspace, "start")).as_number(),
+                                              c.call.attr(place_in(attributes::linspace, "stop")).as_number()});
+}
+
+void random(const launch_call& c) {
+  constexpr shapes::random_places at = shapes::drawn;
+  const kernels::random_geometry all{.count = c.out[0].dims.size(),
+                                     .seed = static_cast<std::uint64_t>(c.call.attrs[at.seed].as_integer()),
+                                     .offset = 0,
+                                     .low = c.call.attrs[at.first].as_number(),
+                                     .high = c.call.attrs[at.second].as_number()};
+  const std::int64_t size = static_cast<std::int64_t>(size_of(c.out[0].type));
+  // A range can be drawn in any pieces: the numbers are counted. Chunks are of whole blocks of the generator.
+  const double cost = c.call.row.cost;
+  in_chunks(all.count, worth_splitting(c, all.count, cost) ? chunk_elements(cost) : all.count, all.count * size,
+            [&](std::int64_t begin, std::int64_t count) {
+              kernels::random_geometry g = all;
+              g.offset = static_cast<std::uint64_t>(begin);
+              g.count = count;
+              void* out[] = {advanced(c.out[0].data, begin * size)};
+              c.kernel.run(nullptr, out, &g);
+            });
+}
+
+}  // namespace kerngrad::launch

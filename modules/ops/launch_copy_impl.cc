@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Strided copies and fills, which launchers of several families need.
+module;
+#include <algorithm>
+#include <range/v3/algorithm/copy.hpp>
+#include <range/v3/numeric/accumulate.hpp>
+#include <range/v3/view/drop.hpp>
+#include <range/v3/view/enumerate.hpp>
+#include <range/v3/view/exclusive_scan.hpp>
+#include <range/v3/view/reverse.hpp>
+#include <range/v3/view/take.hpp>
+#include "kernels/common/abi.h"
+#include "kernels/common/parallel.h"
+#include "kernels/create/create.h"
+#include "kernels/move/move.h"
+module kerngrad;
+
+import :geometry;
+
+namespace kerngrad::detail {
+
+namespace views = ranges::views;
+
+std::vector<std::int64_t> strides_of(const shape& dims) {
+  std::vector<std::int64_t> strides(static_cast<std::size_t>(dims.rank()));
+  ranges::copy(dims.dims() | views::reverse | views::exclusive_scan(std::int64_t{1}, std::multiplies{}),
+               strides.rbegin());
+  return strides;
+}
+
+std::int64_t extent_of(const shape& dims, int first, int last) {
+  return ranges::accumulate(dims.dims() | views::take(last) | views::drop(first), std::int64_t{1}, std::multiplies{});
+}
+
+namespace {
+
+// Axes of size 1 go; neighbours that both sides walk as one become one.
+std::vector<copy_axis> merged(const std::vector<copy_axis>& axes) {
+  std::vector<copy_axis> kept;
+  for (const copy_axis& axis : axes) {
+    if (axis.size == 1) continue;
+    if (!kept.empty() && kept.back().in == axis.in * axis.size && kept.back().out == axis.out * axis.size)
+      kept.back() = {kept.back().size * axis.size, axis.in, axis.out};
+    else kept.push_back(axis);
+  }
+  if (kept.empty()) kept.push_back({1, 1, 1});
+  return kept;
+}
+
+// A number as an integer, as Cast makes it one.
+template <class T>
+T saturated(double value) {
+  constexpr double low = static_cast<double>(std::numeric_limits<T>::min());
+  constexpr double high = static_cast<double>(std::numeric_limits<T>::max());
+  if (value != value) return T{0};
+  return value <= low    ? std::numeric_limits<T>::min()
+         : value >= high ? std::numeric_limits<T>::max()
+                         : static_cast<T>(value);
+}
+}  // namespace
+
+element_of::element_of(double value, dtype type) {
+  const auto store = [&](auto typed) { std::memcpy(bytes, &typed, sizeof typed); };
+  visit(type, [&]<dtype Type>(dtype_constant<Type> is) {
+    using T = typename decltype(is)::element;
+    if constexpr (kind_of(Type) == dtype_kind::boolean) store(value != 0);
+    else if constexpr (kind_of(Type) == dtype_kind::integer) store(saturated<T>(value));
+    else if constexpr (kind_of(Type) == dtype_kind::complex) store(T{static_cast<decltype(T::real)>(value), 0});
+    else store(T(value));
+  });
+}
+
+void copy_strided(const launch_call& c, const void* in, void* out, dtype type, std::vector<copy_axis> axes,
+                  std::int64_t in_offset, std::int64_t out_offset) {
+  for (const copy_axis& axis : axes)
+    if (axis.size == 0) return;
+  axes = merged(axes);
+  if (axes.size() > static_cast<std::size_t>(max_rank)) {  // Tile doubles the number of axes
+    const copy_axis outer = axes.front();
+    axes.erase(axes.begin());
+    for (std::int64_t i = 0; i < outer.size; ++i)
+      copy_strided(c, in, out, type, axes, in_offset + i * outer.in, out_offset + i * outer.out);
+    return;
+  }
+  kernels::copy_geometry g{};
+  g.rank = static_cast<int>(axes.size());
+  for (const auto& [i, axis] : views::enumerate(axes)) {
+    g.dims[i] = axis.size;
+    g.in_strides[i] = axis.in;
+    g.out_strides[i] = axis.out;
+  }
+  g.in_offset = in_offset;
+  g.out_offset = out_offset;
+  const kernel_slot& kernel = kernel_of<"Transpose">(c.from, type);
+  const std::int64_t count = ranges::accumulate(axes, std::int64_t{1}, std::multiplies{}, &copy_axis::size);
+  if (count < split_least || !worth_splitting(count, 1)) return kernel.run(&in, &out, &g);
+  const std::span<const std::int64_t> dims(g.dims, axes.size());
+  const box_cut cut(dims, chunk_elements(1));
+  kernels::parallel_chunks(cut.chunks(), [&](std::size_t chunk) {
+    kernels::copy_geometry part{};
+    part.rank = g.rank - cut.axis;
+    ranges::copy(g.dims | views::drop(cut.axis), part.dims);
+    ranges::copy(g.in_strides | views::drop(cut.axis), part.in_strides);
+    ranges::copy(g.out_strides | views::drop(cut.axis), part.out_strides);
+    part.dims[0] = cut.count(chunk);
+    part.in_offset = in_offset + cut.offset(chunk, dims, g.in_strides);
+    part.out_offset = out_offset + cut.offset(chunk, dims, g.out_strides);
+    kernel.run(&in, &out, &part);
+  });
+}
+
+void permute(const launch_call& c, const void* in, void* out, dtype type, const shape& dims,
+             std::span<const int> perm) {
+  const std::vector<std::int64_t> from = strides_of(dims);
+  std::vector<copy_axis> axes;
+  for (int axis : perm) axes.push_back({dims[axis], from[static_cast<std::size_t>(axis)], 0});
+  std::int64_t step = 1;
+  for (copy_axis& axis : axes | views::reverse) axis.out = std::exchange(step, step * axis.size);
+  copy_strided(c, in, out, type, std::move(axes));
+}
+
+void fill_with(const launch_call& c, void* out, dtype type, std::int64_t count, double value) {
+  const element_of element(value, type);
+  const kernel_slot& kernel = kernel_of<"Fill">(c.from, type);
+  const std::int64_t chunk = count >= split_least && worth_splitting(count, 1) ? chunk_elements(1) : count;
+  const std::int64_t size = static_cast<std::int64_t>(size_of(type));
+  in_chunks(count, chunk, count * size, [&](std::int64_t begin, std::int64_t part) {
+    const kernels::fill_geometry g{part, element.bytes};
+    void* to = advanced(out, begin * size);
+    kernel.run(nullptr, &to, &g);
+  });
+}
+
+}  // namespace kerngrad::detail
