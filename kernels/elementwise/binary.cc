@@ -319,6 +319,21 @@ HWY_INLINE auto ComplexEqual(D d, V a, V b) {
   return hn::Eq(hn::BitCast(d, hn::VecFromMask(parts, same)), hn::Set(d, -1));
 }
 
+// Less than a vector of a short map is done at once: the loop for any length saves registers that this does not need.
+template <class T, class Map>
+HWY_INLINE void flat_of_any_length(Map map, const void* a, const void* b, void* y, std::size_t n) {
+  if constexpr (Map::is_short && masked_memory<T>() && !KG_EMULATED) {
+    using result = typename Map::result;
+    const hn::ScalableTag<T> d;
+    if (n < hn::Lanes(d)) {
+      if (n == 0) return;
+      const auto left = load_first(d, static_cast<const T*>(a), n), right = load_first(d, static_cast<const T*>(b), n);
+      return result::put_first(d, map(d, left, right), static_cast<typename result::template type<decltype(d)>*>(y), n);
+    }
+  }
+  flat2<T>(map, a, b, y, n);
+}
+
 // One map per line of the list.
 #define KG_MAP(Map, base, expression)                                  \
   struct Map : base {                                                  \
@@ -353,7 +368,7 @@ HWY_INLINE auto ComplexEqual(D d, V a, V b) {
 #define KG_DEFINE_COMPLEX(Name, type) KG_DEFINE_MAP(Name, type, Name##_complex_map)
 #define KG_DEFINE_MAP(Name, type, map)                                                            \
   void Name##_##type(const void* a, const void* b, void* y, std::size_t n) {                      \
-    flat2<lane_t<dtype::type>>(map{}, a, b, y, n);                                                \
+    flat_of_any_length<lane_t<dtype::type>>(map{}, a, b, y, n);                                   \
   }                                                                                               \
   void Name##_##type##_broadcast(const void* const* in, void* const* out, const void* geometry) { \
     broadcast2<lane_t<dtype::type>, map>(in, out, geometry);                                      \
