@@ -33,11 +33,27 @@ std::string active_simd_target();
 // What the typed door compiles to. `attrs` are in the order of the row, absent where they were not given.
 namespace kerngrad::detail {
 
+// Ops without attributes of one and two operands. `y`, an empty handle, becomes the result: so what they call last, the
+// kernel too, is reached by a jump.
+void run_into(tensor& y, const op_entry& op, const tensor& x);
+void run_into(tensor& y, const op_entry& op, const tensor& a, const tensor& b);
+inline tensor run_unary(const op_entry& op, const tensor& x) {
+  tensor y;
+  run_into(y, op, x);
+  return y;
+}
+inline tensor run_binary(const op_entry& op, const tensor& a, const tensor& b) {
+  tensor y;
+  run_into(y, op, a, b);
+  return y;
+}
 // `donated` has a bit for each operand that ends with the call: the result may take the memory of one that has no other
 // owner.
-tensor run_unary(const op_entry& op, const tensor& x, unsigned donated = 0);
-tensor run_binary(const op_entry& op, const tensor& a, const tensor& b, unsigned donated = 0);
+tensor run_unary(const op_entry& op, const tensor& x, unsigned donated);
+tensor run_binary(const op_entry& op, const tensor& a, const tensor& b, unsigned donated);
 tensor run_one(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs);
+// Reshape, whose only attribute is a list of sizes that is nearly always written down.
+tensor run_reshape(const op_entry& op, const tensor& x, std::span<const std::int64_t> wanted);
 tensor_list run_list(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs);
 /// All results of an op, as many as its row names.
 void run_several(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs,

@@ -9,8 +9,10 @@ module;
 #include <range/v3/view/transform.hpp>
 #include "kernels/elementwise/binary.h"
 #include "kernels/common/targets.h"
+#include "kernels/elementwise/unary.h"
 module kerngrad;
 
+import :blocks;
 import :dispatch;
 import :geometry;
 import :tape;
@@ -245,9 +247,66 @@ void run_several(const op_entry& op, std::span<const tensor* const> in, std::spa
   std::ranges::move(all, out.begin());
 }
 
+namespace {
+
+// The direct path: a small elementwise call whose result has the operand's dtype, that no tape has to know of, on the
+// kernels of a built-in table, in a block that the thread keeps. Every call asks for it first; what it does not take
+// goes the usual way, which decides anew.
+inline bool fits_direct_path(const buffer* b, dtype_set takes) {
+  return b && takes.has(type_in(b->form)) && b->dims.size() < split_least;
+}
+// No tape has to know: nearly always there is none.
+inline bool off_tape(const tensor& x) { return tensor_access::place(x).tape == 0 || !concerns_a_tape(x); }
+
+// The numbers of a call as its kernel sees them; false where there is something to refuse.
+inline bool are_numbers(const op_row& row, std::span<const attr_value> attrs, double* params) {
+  if (attrs.size() != row.attrs.size()) return false;
+  for (std::size_t i = 0; i < attrs.size(); ++i) {
+    const attr_spec& spec = row.attrs[i];
+    if (attrs[i].kind() != attr_kind::number) return false;
+    params[i] = attrs[i].as_number();
+    if (!(params[i] >= spec.least && params[i] <= spec.most)) return false;
+  }
+  return true;
+}
+
+// An op whose attributes are numbers; an empty handle when more is to be done.
+inline tensor run_with_numbers(const op_entry& op, const tensor& x, std::span<const attr_value> attrs) {
+  static_assert(std::extent_v<decltype(kernels::unary_geometry::params)> == most_numbers);
+  const int table = direct_table();
+  const buffer* b = tensor_access::buffer(x);
+  if (table < 0 || !fits_direct_path(b, op.numbers[static_cast<std::size_t>(table)]) || !off_tape(x)) return {};
+  kernels::unary_geometry g{b->dims.size(), {}};
+  if (!are_numbers(*op.row, attrs, g.params)) return {};
+  buffer* made = buffer_like(b);
+  if (!made) return {};
+  tensor y = tensor_access::adopt(made);
+  const void* const in[] = {b->data};
+  void* const out[] = {made->data};
+  op.kernel(table, b->type).run(in, out, &g);
+  return y;
+}
+
+}  // namespace
+
 tensor run_one(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs) {
+  if (in.size() == 1)
+    if (tensor y = run_with_numbers(op, *in[0], attrs); y.defined()) return y;
   tensor_list out = run_list(op, in, attrs, nullptr);
   return std::move(out.front());
+}
+
+tensor run_reshape(const op_entry& op, const tensor& x, std::span<const std::int64_t> wanted) {
+  const buffer* b = tensor_access::buffer(x);
+  if (direct_table() >= 0 && b && off_tape(x) && wanted.size() <= max_rank) {
+    std::int64_t size = 1;
+    bool plain = true;  // nothing to work out, nothing to refuse
+    for (const std::int64_t axis : wanted) plain = plain && axis > 0 && !__builtin_mul_overflow(size, axis, &size);
+    if (plain && size == b->dims.size()) return tensor_access::adopt(share(const_cast<buffer*>(b), shape(wanted)));
+  }
+  const tensor* const in[] = {&x};
+  const attr_value sizes(wanted);
+  return run_one(op, in, {&sizes, 1});
 }
 
 namespace {
@@ -311,6 +370,59 @@ tensor run_binary(const op_entry& op, const tensor& a, const tensor& b, unsigned
   }
   const tensor* const in[] = {&a, &b};
   return run_one(op, in, {});
+}
+
+namespace {
+[[gnu::noinline]] void run_on_fast_path(tensor& y, const op_entry& op, const tensor& x) { y = run_unary(op, x, 0); }
+[[gnu::noinline]] void run_on_fast_path(tensor& y, const op_entry& op, const tensor& a, const tensor& b) {
+  y = run_binary(op, a, b, 0);
+}
+}  // namespace
+
+void run_into(tensor& y, const op_entry& op, const tensor& x) {
+  const int table = direct_table();
+  const buffer* b = tensor_access::buffer(x);
+  if (table < 0) [[unlikely]]
+    return run_on_fast_path(y, op, x);
+  if (!fits_direct_path(b, op.alike[static_cast<std::size_t>(table)]) || !off_tape(x)) [[unlikely]]
+    return run_on_fast_path(y, op, x);
+  const kernel_slot& slot = op.kernel(table, b->type);
+  buffer* made = buffer_like(b);
+  if (!made) [[unlikely]]
+    return run_on_fast_path(y, op, x);
+  tensor_access::fill(y, made);
+  slot.flat1(b->data, made->data, static_cast<std::size_t>(b->dims.size()));
+}
+
+namespace {
+
+// False: nothing has happened, the call goes the usual way. Tapes are the caller's to ask for.
+[[gnu::always_inline]] inline bool run_directly(tensor& y, const op_entry& op, const tensor& a, const tensor& b) {
+  const int table = direct_table();
+  const buffer *p = tensor_access::buffer(a), *q = tensor_access::buffer(b);
+  if (table < 0) [[unlikely]]
+    return false;
+  if (!q || !fits_direct_path(p, op.alike[static_cast<std::size_t>(table)]) || !of_one_form(p, q)) [[unlikely]]
+    return false;
+  buffer* made = buffer_like(p);
+  if (!made) [[unlikely]]
+    return false;
+  tensor_access::fill(y, made);
+  op.kernel(table, p->type).flat2(p->data, q->data, made->data, static_cast<std::size_t>(p->dims.size()));
+  return true;
+}
+
+[[gnu::noinline]] void run_near_tape(tensor& y, const op_entry& op, const tensor& a, const tensor& b) {
+  if (concerns_a_tape(a) || concerns_a_tape(b) || !run_directly(y, op, a, b)) run_on_fast_path(y, op, a, b);
+}
+
+}  // namespace
+
+void run_into(tensor& y, const op_entry& op, const tensor& a, const tensor& b) {
+  if (tensor_access::place(a).tape | tensor_access::place(b).tape) [[unlikely]]
+    return run_near_tape(y, op, a, b);
+  if (!run_directly(y, op, a, b)) [[unlikely]]
+    return run_on_fast_path(y, op, a, b);
 }
 
 tensor run_with_number(const op_entry& op, const tensor& x, double value, number_is side, unsigned donated) {

@@ -9,6 +9,7 @@ import :std;
 import :core;
 import :op;
 import :launch;
+import :shapes;
 import :table;
 import :tensor;
 
@@ -60,10 +61,12 @@ struct op_entry {
   std::array<const kernel_slot*, backend_count> kernels{};  // by dtype, per built-in backend
   const op_gradient* gradient = nullptr;                    // of a user-defined op; null: none, or see gradient_of
   std::array<dtype_set, backend_count> plain_cpp{};         // of `kernels`: those that are no SIMD code
-  std::array<dtype_set, backend_count> flat{};  // of `kernels`: those that take operands as they are, array by array
-  dtype_set plain{};                            // operands that all are of one of these need no check and no promotion
-  std::uint8_t bare_operands = 0;               // of an op that the typed door runs without looking further; else 0
-  bool built_in = false;                        // a known op with the library's own kernels
+  std::array<dtype_set, backend_count> flat{};     // of `kernels`: those that take operands as they are, array by array
+  std::array<dtype_set, backend_count> alike{};    // of `flat`: those that the result has, too
+  std::array<dtype_set, backend_count> numbers{};  // of `kernels`: those with nothing but numbers beside the operand
+  dtype_set plain{};               // operands that all are of one of these need no check and no promotion
+  std::uint8_t bare_operands = 0;  // of an op that the typed door runs without looking further; else 0
+  bool built_in = false;           // a known op with the library's own kernels
 
   constexpr const kernel_slot& kernel(int backend, dtype type) const {
     return kernels[static_cast<std::size_t>(backend)][static_cast<int>(type)];
@@ -90,9 +93,26 @@ constexpr std::uint8_t bare_operands(const op_row& row) {
   return row.is_unary() ? 1 : row.is_binary() ? 2 : 0;
 }
 
+// How many numbers kernels of one operand take: as many as kernels::unary_geometry has.
+inline constexpr std::size_t most_numbers = 2;
+// An elementwise op of one operand, with numbers as attributes and nothing more to check than their ranges.
+constexpr bool is_of_numbers(const op_row& row) {
+  bool numbers = row.convention == convention::unary && row.infer == shapes::same && !row.attrs.empty() &&
+                 row.attrs.size() <= most_numbers && row.results.empty() && !row.bounded;
+  for (const attr_spec& item : row.attrs) numbers = numbers && item.kind == attr_kind::number;
+  return numbers;
+}
+
 constexpr op_entry make_entry(const op_row& row, int id, std::array<const kernel_slot*, backend_count> kernels,
                               const op_gradient* gradient, std::array<dtype_set, backend_count> plain_cpp = {}) {
-  op_entry entry{&row, launcher_of(row), id, kernels, gradient, plain_cpp, {}, plain_dtypes(row), bare_operands(row)};
+  op_entry entry{.row = &row,
+                 .launch = launcher_of(row),
+                 .id = id,
+                 .kernels = kernels,
+                 .gradient = gradient,
+                 .plain_cpp = plain_cpp,
+                 .plain = plain_dtypes(row),
+                 .bare_operands = bare_operands(row)};
   for (std::size_t b = 0; b < backend_count; ++b)
     for (int i = 0; i < dtype_count; ++i) {
       const dtype type = static_cast<dtype>(i);
@@ -100,8 +120,13 @@ constexpr op_entry make_entry(const op_row& row, int id, std::array<const kernel
       const bool there = entry.bare_operands == 1   ? slot.flat1 != nullptr
                          : entry.bare_operands == 2 ? slot.flat2 != nullptr
                                                     : false;
-      if (there && row.operands[0].types.has(type) && lifted(type, row.types.before) == type)
-        entry.flat[b] = entry.flat[b] | only(type);
+      const bool as_it_is =
+          !row.operands.empty() && row.operands[0].types.has(type) && lifted(type, row.types.before) == type;
+      const bool stays = result_of(type, row.types.after) == type;
+      if (there && as_it_is) entry.flat[b] = entry.flat[b] | only(type);
+      if (there && as_it_is && stays) entry.alike[b] = entry.alike[b] | only(type);
+      if (is_of_numbers(row) && slot.run && !slot.direct && as_it_is && stays)
+        entry.numbers[b] = entry.numbers[b] | only(type);
     }
   return entry;
 }

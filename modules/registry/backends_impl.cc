@@ -47,12 +47,12 @@ struct backend_directory {
   }
 };
 
-std::atomic<int> fast_path_table{0};
+std::atomic<int> fast_path_table{0}, direct_path_table{0};
 
 namespace {
 
-// What is taken from fast_path_table for each reason against the fast path: more than there are built-in tables, so
-// that one is enough to bring it below 0, and what is left when all are gone is the active backend's again.
+// What is taken from the two words for each reason against their ways: more than there are built-in tables, so that
+// one is enough to bring it below 0, and what is left when all are gone is the active backend's again.
 constexpr int per_reason = 8;
 static_assert(backend_count < per_reason);
 
@@ -141,8 +141,9 @@ void change(F edit) {
   backend_set next = now;
   edit(next);
   publish_backends(directory_of(next));
-  // After the directory: a call that takes the slow path finds there the backend that it was sent to.
+  // After the directory: a call that is sent the slow path finds there whom it was sent to.
   fast_path_table.fetch_add(next.active->table - now.active->table);
+  direct_path_table.fetch_add(next.active->table - now.active->table);
   std::swap(now, next);
 }
 
@@ -229,8 +230,16 @@ void activate(live_ptr which) {
 
 std::shared_ptr<const backend_directory> first_backends() { return directory_of(backends_now()); }
 
-void leave_fast_path() noexcept { fast_path_table.fetch_sub(per_reason); }
-void return_to_fast_path() noexcept { fast_path_table.fetch_add(per_reason); }
+void leave_fast_path() noexcept {
+  leave_direct_path();
+  fast_path_table.fetch_sub(per_reason);
+}
+void return_to_fast_path() noexcept {
+  fast_path_table.fetch_add(per_reason);
+  return_to_direct_path();
+}
+void leave_direct_path() noexcept { direct_path_table.fetch_sub(per_reason); }
+void return_to_direct_path() noexcept { direct_path_table.fetch_add(per_reason); }
 
 live_ptr backend_here() {
   if (scopes) drop_ended(scopes);

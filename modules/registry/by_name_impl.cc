@@ -164,7 +164,7 @@ class ordered_operands {
   ordered_operands(const op_row& row, std::span<const operand_ref> operands) {
     count_ = row.operands.size();
     for (std::size_t i = 0; i < count_; ++i) fixed_[i] = &left_out;
-    for (const operand_ref& operand : operands) take(row, operand);
+    for (std::size_t i = 0; i < operands.size(); ++i) take(row, operands[i], i);
     if (row.takes_list()) list_.insert(list_.begin(), fixed_, fixed_ + --count_);
     else
       while (count_ > 0 && !fixed_[count_ - 1]->defined() && row.operands[count_ - 1].optional) --count_;
@@ -174,8 +174,10 @@ class ordered_operands {
   }
 
  private:
-  void take(const op_row& row, const operand_ref& operand) {
-    const int at = operand.name.empty() && count_ == 1 ? 0 : row.operand_index(operand.name);
+  // Most calls give operands in the order of the row: `i` is where to look first.
+  void take(const op_row& row, const operand_ref& operand, std::size_t i) {
+    const bool there = (operand.name.empty() && count_ == 1) || (i < count_ && row.operands[i].name == operand.name);
+    const int at = there ? static_cast<int>(std::min(i, count_ - 1)) : row.operand_index(operand.name);
     if (at < 0) fail(row.name, "operand \"" + std::string(operand.name) + "\"", "operands " + names_of(row.operands));
     if (row.operands[static_cast<std::size_t>(at)].list) {
       for (const tensor& x : operand.tensors) list_.push_back(&x);
@@ -214,13 +216,19 @@ void order_attrs(const op_row& row, std::span<const attribute_ref> given, attr_l
 
 namespace {
 
+inline tensor_list list_of(tensor y) {
+  tensor_list out;
+  out.push_back(std::move(y));
+  return out;
+}
+
 tensor_list run_row(const op_entry& op, std::span<const operand_ref> operands, std::span<const attribute_ref> given,
                     const registered_kernel* instead) {
   const ordered_operands in(*op.row, operands);
   if (!instead && op.bare_operands && given.empty()) {  // what the typed door takes a short way with
     const std::span<const tensor* const> xs = in.all();
-    if (xs.size() == 1 && op.bare_operands == 1) return {run_unary(op, *xs[0])};
-    if (xs.size() == 2 && op.bare_operands == 2) return {run_binary(op, *xs[0], *xs[1])};
+    if (xs.size() == 1 && op.bare_operands == 1) return list_of(run_unary(op, *xs[0]));
+    if (xs.size() == 2 && op.bare_operands == 2) return list_of(run_binary(op, *xs[0], *xs[1]));
   }
   attr_list attrs(op.row->attrs.size());
   order_attrs(*op.row, given, attrs);

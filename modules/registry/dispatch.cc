@@ -58,6 +58,10 @@ struct live_backend {
 /// hook is in force, no element is outside the host's memory. Below 0 otherwise: the slow path checks for each.
 extern std::atomic<int> fast_path_table;
 inline int fast_table() { return fast_path_table.load(); }
+/// The same for the direct path of small calls, which takes a block from the thread's cache itself: below 0 also while
+/// there is a memory limit or an allocator of the caller's.
+extern std::atomic<int> direct_path_table [[gnu::visibility("hidden")]];
+inline int direct_table() { return direct_path_table.load(std::memory_order_relaxed); }
 /// Whether the fast path leads to the SIMD kernels.
 inline bool on_simd() { return fast_table() == 0; }
 
@@ -84,6 +88,9 @@ struct changes_lock {
 /// host's. Each leaving is ended by one return.
 void leave_fast_path() noexcept;
 void return_to_fast_path() noexcept;
+/// While allocations have to look further than the caches.
+void leave_direct_path() noexcept;
+void return_to_direct_path() noexcept;
 
 // ------------------------------------------------------------------------------------------ scopes
 

@@ -7,6 +7,7 @@ module;
 #include <chrono>
 #include <cstddef>
 #include <cstring>
+#include <memory>
 #include <new>
 #include "kernels/common/abi.h"
 #include "kernels/common/per_thread.h"
@@ -27,27 +28,14 @@ import :locks;
 namespace kerngrad::detail {
 namespace {
 
-constexpr std::size_t header_bytes = 192;  // a multiple of 64 that holds a buffer
-static_assert(sizeof(buffer) <= header_bytes);
-
-// Size classes: four to each power of two from 256 bytes, so that at most a fifth of a block is wasted.
-constexpr int class_count = 4 * 50;
-constexpr std::size_t class_bytes(int index) {
-  return (std::size_t{4} + static_cast<std::size_t>(index) % 4) << (6 + index / 4);
-}
-constexpr int class_of(std::size_t bytes) {
-  if (bytes <= 256) return 0;
-  const int top = 63 - __builtin_clzll(bytes - 1);
-  const int quarter = static_cast<int>((bytes - 1) >> (top - 2)) & 3;
-  return (top - 8) * 4 + quarter + 1;
-}
-static_assert(class_of(256) == 0 && class_of(257) == 1 && class_bytes(1) == 320 && class_of(320) == 1 &&
-              class_of(321) == 2);
-
 constexpr int last_small_class = class_of(1 << 16);           // larger blocks go to the shared cache at once
 constexpr std::size_t kept_count = 16, kept_bytes = 1 << 18;  // of a class a thread keeps what is in either bound
-constexpr int hooked_class = 255;                             // no class: the block is of an allocator of the caller's
-static_assert(class_count < hooked_class);
+static_assert(no_class <= 0xff);
+// How many blocks of a class a thread keeps.
+constexpr std::int64_t most_kept(int index) {
+  if (KG_NO_CACHE || index > last_small_class) return 0;
+  return static_cast<std::int64_t>(std::max(kept_count, kept_bytes / class_bytes(index)));
+}
 
 // Written by one thread at a time, read by others at any time.
 class counter {
@@ -97,18 +85,6 @@ struct free_lists {
   }
 };
 
-struct thread_cache;
-
-// What tensors are and take: net counts, which may be negative in a thread that lets go of others' tensors.
-struct net_counts {
-  std::int64_t buffers = 0, views = 0, bytes = 0;
-  void add(const net_counts& other) noexcept {
-    buffers += other.buffers;
-    views += other.views;
-    bytes += other.bytes;
-  }
-};
-
 // Everything that threads share, under the lock `blocks`. Ready before any code runs and never destroyed: objects with
 // static storage may make tensors.
 struct shared_state {
@@ -134,41 +110,6 @@ struct shared_state {
 };
 constinit shared_state shared;
 
-// Counters are written by their own thread only, so that an allocation needs no atomic addition.
-struct thread_cache {
-  free_list blocks[class_count];
-  std::atomic<std::int64_t> buffers{0}, views{0}, bytes{0};
-  std::atomic<std::int64_t> limit{0};  // of `bytes`: while no thread passes its own, the peak stays what it is
-  thread_cache* next = nullptr;
-
-  thread_cache() noexcept;
-  ~thread_cache();
-  static inline std::int64_t add(std::atomic<std::int64_t>& counter, std::int64_t by) noexcept {
-    const std::int64_t sum = counter.load(std::memory_order_relaxed) + by;
-    counter.store(sum, std::memory_order_relaxed);
-    return sum;
-  }
-  net_counts counts() const noexcept {
-    return {buffers.load(std::memory_order_relaxed), views.load(std::memory_order_relaxed),
-            bytes.load(std::memory_order_relaxed)};
-  }
-  void flush() noexcept {
-    for (int index = 0; index < class_count; ++index) blocks[index].release_all(class_bytes(index));
-  }
-  inline bool keeps(int index) const noexcept {
-    const std::size_t kept = blocks[index].count;
-    return kept < kept_count || (kept + 1) * class_bytes(index) <= kept_bytes;
-  }
-  std::int64_t cached() const noexcept {
-    std::size_t sum = 0;
-    for (int index = 0; index <= last_small_class; ++index) sum += blocks[index].count * class_bytes(index);
-    return static_cast<std::int64_t>(sum);
-  }
-};
-
-// The thread's cache. It goes when the thread ends, and comes again for a thread_local object that outlives it.
-using mine = kernels::thread_object<thread_cache>;
-
 // What this thread's caches had counted when they went, and what was counted without one.
 [[gnu::tls_model("initial-exec")]] constinit thread_local net_counts counted_before;
 
@@ -178,24 +119,18 @@ void retire(const net_counts& counts) noexcept {
   counted_before.add(counts);
 }
 
-thread_cache::thread_cache() noexcept {
-  const library_lock lock(lock_of::blocks);
-  next = std::exchange(shared.threads, this);
+// Throws std::bad_alloc.
+[[gnu::noinline, gnu::cold]] thread_cache& first_cache() {
+  std::unique_ptr<thread_cache> made = std::make_unique<thread_cache>();
+  kernels::at_thread_end([](void*) { delete std::exchange(cache_of_thread, nullptr); });
+  return *(cache_of_thread = made.release());
 }
-
-thread_cache::~thread_cache() {
-  flush();
-  const library_lock lock(lock_of::blocks);
-  retire(counts());
-  thread_cache** at = &shared.threads;
-  while (*at != this) at = &(*at)->next;
-  *at = next;
-}
+inline thread_cache& cache_here() { return cache_of_thread ? *cache_of_thread : first_cache(); }
 
 // For a thread that has only freed so far; null when there is no memory for a cache.
 [[gnu::noinline, gnu::cold]] thread_cache* first_of_thread() noexcept {
   try {
-    return &mine::get();
+    return &first_cache();
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
@@ -260,7 +195,7 @@ inline void count_taken(thread_cache& cache, std::int64_t bytes, std::int64_t un
 }
 
 inline void* take(thread_cache& cache, int index, std::size_t exact) {
-  void* block = cache.blocks[index].pop();
+  buffer* block = cache.pop(index);
   return block ? block : take_elsewhere(index, exact);
 }
 
@@ -292,7 +227,7 @@ void reserve(thread_cache& cache, std::int64_t bytes) {
   reserve(cache, bytes);
   try {
     if (void* block = hooked_take(exact)) {
-      index = hooked_class;
+      index = no_class;
       return block;
     }
     return take(cache, index, exact);
@@ -304,7 +239,7 @@ void reserve(thread_cache& cache, std::int64_t bytes) {
 
 // A block that this thread does not keep.
 [[gnu::noinline]] void give_elsewhere(const thread_cache* cache, void* block, int index) noexcept {
-  if (index == hooked_class) return hooked_give(block);
+  if (index == no_class) return hooked_give(block);
   const std::size_t bytes = class_bytes(index);
   if (KG_NO_CACHE || !cache || index <= last_small_class) return system_give(block, bytes);
   bool look;
@@ -320,73 +255,52 @@ void reserve(thread_cache& cache, std::int64_t bytes) {
   if (look) return_idle();
 }
 
-inline void give(thread_cache* cache, void* block, int index) noexcept {
-  if (KG_NO_CACHE || !cache || index > last_small_class || !cache->keeps(index))
-    return give_elsewhere(cache, block, index);
-  cache->blocks[index].push(block);
+std::byte* own_elements(void* block) { return static_cast<std::byte*>(block) + header_bytes; }
+
+inline buffer* new_buffer(void* block, int index) {
+  buffer* b = new (block) buffer;
+  b->size_class = static_cast<std::uint8_t>(index);
+  b->data = own_elements(block);
+  return b;
 }
 
-}  // namespace
+// A view may promise more bytes than there are classes for.
+void describe_anew(buffer* b, dtype type, const shape& dims) {
+  const std::int64_t bytes = dims.size() * static_cast<std::int64_t>(size_of(type));
+  const int wanted = std::min(class_of(header_bytes + static_cast<std::size_t>(bytes)), no_class);
+  describe(b, type, dims, form_of(type, dims, wanted), bytes);
+}
 
-buffer* allocate(dtype type, const shape& dims) {
+inline void give(thread_cache* cache, buffer* b, int index) noexcept {
+  b->references.store(1, std::memory_order_relaxed);
+  b->base = nullptr;
+  b->mirrors.store(nullptr, std::memory_order_relaxed);
+  b->data = own_elements(b);
+  if (!cache || !cache->push(b, index)) give_elsewhere(cache, b, index);
+}
+
+[[gnu::noinline]] buffer* allocate_slowly(dtype type, const shape& dims) {
   const std::size_t bytes = static_cast<std::size_t>(dims.size()) * size_of(type);
   if (bytes > (std::size_t{1} << 46))
     fail("allocate", "a tensor of shape " + to_string(dims), "at most 2^46 bytes", "split the tensor");
   const std::size_t exact = header_bytes + bytes;
   const std::int64_t elements = static_cast<std::int64_t>(bytes);
   int index = class_of(exact);
-  thread_cache& cache = mine::get();
+  thread_cache& cache = cache_here();
   const bool special = allocation_specials.load(std::memory_order_relaxed) != 0;
   void* block = special ? take_specially(cache, index, elements, exact) : take(cache, index, exact);
-  buffer* b = new (block) buffer(type, index, dims, static_cast<std::byte*>(block) + header_bytes);
+  buffer* b = new_buffer(block, index);
+  describe_anew(b, type, dims);
   count_taken(cache, elements, special ? 0 : elements);
   return b;
 }
 
-void cut_to(tensor& y, const shape& dims) {
-  buffer* b = const_cast<buffer*>(tensor_access::buffer(y));
-  if (b->dims == dims) return;
-  const std::int64_t element = static_cast<std::int64_t>(size_of(b->type));
-  const std::int64_t fewer = (dims.size() - b->dims.size()) * element;
-  if (header_bytes + static_cast<std::size_t>(dims.size() * element) < -static_cast<std::size_t>(fewer)) {
-    tensor smaller = tensor_access::adopt(allocate(b->type, dims));
-    std::memcpy(tensor_access::buffer(smaller)->data, b->data, static_cast<std::size_t>(dims.size() * element));
-    y = std::move(smaller);
-    return;
-  }
-  b->dims = dims;
-  thread_cache::add(mine::get().bytes, fewer);
-  if (allocation_watchers.load(std::memory_order_relaxed)) watch_allocation(fewer);
-}
-
-buffer* allocate_header(dtype type, const shape& dims) {
-  const int index = class_of(header_bytes);
-  thread_cache& cache = mine::get();
-  buffer* b = new (take(cache, index, header_bytes)) buffer(type, index, dims, nullptr);
-  const std::int64_t elements = dims.size() * static_cast<std::int64_t>(size_of(type));
-  count_taken(cache, elements, elements);
-  return b;
-}
-
-buffer* share(buffer* source, const shape& dims) {
-  buffer* root = source->base ? source->base : source;
-  const int index = class_of(header_bytes);
-  thread_cache& cache = mine::get();
-  buffer* b = new (take(cache, index, header_bytes))
-      buffer(source->type, index, dims, __atomic_load_n(&source->data, __ATOMIC_ACQUIRE));
-  b->base = root;
-  hold(root);
-  thread_cache::add(cache.views, 1);
-  return b;
-}
-
-void release(buffer* last) noexcept {
+// A buffer that has something besides its elements, or whose block the thread does not keep.
+[[gnu::noinline]] void release_slowly(buffer* last) noexcept {
   buffer* base = last->base;
-  const std::int64_t bytes = last->dims.size() * static_cast<std::int64_t>(size_of(last->type));
-  const int index = last->size_class;
+  const std::int64_t bytes = last->bytes;
   if (mirror* copies = last->mirrors.load(std::memory_order_acquire)) drop_mirrors(copies);
-  last->~buffer();
-  thread_cache* cache = mine::peek() ? mine::peek() : first_of_thread();
+  thread_cache* cache = cache_of_thread ? cache_of_thread : first_of_thread();
   if (!base && cache) {
     thread_cache::add(cache->buffers, -1);
     thread_cache::add(cache->bytes, -bytes);
@@ -396,10 +310,124 @@ void release(buffer* last) noexcept {
     const library_lock lock(lock_of::blocks);
     retire(base ? net_counts{0, -1, 0} : net_counts{-1, 0, -bytes});
   }
-  give(cache, last, index);
+  give(cache, last, last->size_class);
   if (!base && allocation_watchers.load(std::memory_order_relaxed)) watch_allocation(-bytes);
   // A view's base has no base itself, so this recursion is one deep.
   if (base && let_go(base)) release(base);
+}
+
+// One that has something besides its elements: nearly always it is a view.
+[[gnu::noinline]] void release_view(thread_cache& cache, buffer* last) noexcept {
+  buffer* base = last->base;
+  if (!base || last->mirrors.load(std::memory_order_relaxed)) return release_slowly(last);
+  if (!cache.push(last, last->size_class)) return release_slowly(last);
+  last->references.store(1, std::memory_order_relaxed);
+  last->base = nullptr;
+  last->data = own_elements(last);
+  thread_cache::add(cache.views, -1);
+  if (let_go(base)) release(base);
+}
+
+}  // namespace
+
+constinit thread_local thread_cache* cache_of_thread [[gnu::tls_model("initial-exec")]] = nullptr;
+
+thread_cache::thread_cache() noexcept {
+  for (int index = 0; index <= no_class; ++index) kept[index].room.store(most_kept(index), std::memory_order_relaxed);
+  const library_lock lock(lock_of::blocks);
+  next = std::exchange(shared.threads, this);
+}
+
+thread_cache::~thread_cache() {
+  flush();
+  const library_lock lock(lock_of::blocks);
+  retire(counts());
+  thread_cache** at = &shared.threads;
+  while (*at != this) at = &(*at)->next;
+  *at = next;
+}
+
+void thread_cache::flush() noexcept {
+  for (int index = 0; index <= last_small_class; ++index)
+    while (buffer* b = pop(index)) system_give(b, class_bytes(index));
+}
+
+std::int64_t thread_cache::cached() const noexcept {
+  std::int64_t sum = 0;
+  for (int index = 0; index <= last_small_class; ++index)
+    sum += (most_kept(index) - kept[index].room.load(std::memory_order_relaxed)) *
+           static_cast<std::int64_t>(class_bytes(index));
+  return sum;
+}
+
+buffer* allocate(dtype type, const shape& dims) {
+  const std::int64_t bytes = dims.size() * static_cast<std::int64_t>(size_of(type));
+  thread_cache* cache = cache_of_thread;
+  if (bytes > static_cast<std::int64_t>(class_bytes(last_small_class)) || direct_table() < 0 || !cache)
+    return allocate_slowly(type, dims);
+  const int index = class_of(header_bytes + static_cast<std::size_t>(bytes));
+  buffer* b = cache->take(index, bytes);
+  if (!b) return allocate_slowly(type, dims);
+  describe(b, type, dims, form_of(type, dims, index), bytes);
+  return b;
+}
+
+void release(buffer* last) noexcept {
+  thread_cache* cache = cache_of_thread;
+  if (!cache) [[unlikely]]
+    return release_slowly(last);
+  if (direct_table() < 0) [[unlikely]]
+    return release_slowly(last);
+  const auto more = reinterpret_cast<std::uintptr_t>(last->mirrors.load(std::memory_order_relaxed));
+  if (reinterpret_cast<std::uintptr_t>(last->base) | more) [[unlikely]]
+    return release_view(*cache, last);
+  last->references.store(1, std::memory_order_relaxed);
+  const std::int64_t bytes = last->bytes;
+  if (!cache->push(last, last->size_class)) [[unlikely]]
+    return release_slowly(last);
+  thread_cache::add(cache->buffers, -1);
+  thread_cache::add(cache->bytes, -bytes);
+}
+
+void cut_to(tensor& y, const shape& dims) {
+  buffer* b = const_cast<buffer*>(tensor_access::buffer(y));
+  if (b->dims == dims) return;
+  const std::int64_t bytes = dims.size() * static_cast<std::int64_t>(size_of(b->type)), fewer = bytes - b->bytes;
+  if (header_bytes + static_cast<std::size_t>(bytes) < -static_cast<std::size_t>(fewer)) {
+    tensor smaller = tensor_access::adopt(allocate(b->type, dims));
+    std::memcpy(tensor_access::buffer(smaller)->data, b->data, static_cast<std::size_t>(bytes));
+    y = std::move(smaller);
+    return;
+  }
+  describe_anew(b, b->type, dims);
+  thread_cache::add(cache_here().bytes, fewer);
+  if (allocation_watchers.load(std::memory_order_relaxed)) watch_allocation(fewer);
+}
+
+buffer* allocate_header(dtype type, const shape& dims) {
+  const int index = class_of(header_bytes);
+  thread_cache& cache = cache_here();
+  buffer* b = new_buffer(take(cache, index, header_bytes), index);
+  describe_anew(b, type, dims);
+  b->data = nullptr;
+  count_taken(cache, b->bytes, b->bytes);
+  return b;
+}
+
+buffer* share(buffer* source, const shape& dims) {
+  buffer* root = source->base ? source->base : source;
+  const int index = class_of(header_bytes);
+  thread_cache& cache = cache_here();
+  buffer* b = cache.pop(index);
+  if (!b) b = new_buffer(take_elsewhere(index, header_bytes), index);
+  if (dims.size() == source->dims.size())
+    describe(b, source->type, dims, form_of(source->type, dims, class_in(source->form)), source->bytes);
+  else describe_anew(b, source->type, dims);
+  b->data = __atomic_load_n(&source->data, __ATOMIC_ACQUIRE);
+  b->base = root;
+  hold(root);
+  thread_cache::add(cache.views, 1);
+  return b;
 }
 
 }  // namespace kerngrad::detail
@@ -410,7 +438,7 @@ namespace detail {
 
 memory_growth held_by_thread() {
   net_counts sum = counted_before;
-  if (const thread_cache* cache = mine::peek()) sum.add(cache->counts());
+  if (const thread_cache* cache = cache_of_thread) sum.add(cache->counts());
   return {sum.buffers + sum.views, sum.buffers, sum.bytes};
 }
 
@@ -437,7 +465,7 @@ void reset_peak_memory() {
 
 void release_cached_memory() {
   using namespace detail;
-  if (thread_cache* cache = mine::peek()) cache->flush();
+  if (thread_cache* cache = cache_of_thread) cache->flush();
   free_lists idle;
   {
     const library_lock lock(lock_of::blocks);

@@ -20,6 +20,7 @@ module;
 module kerngrad;
 
 import :blocks;
+import :dispatch;
 import :locks;
 
 namespace kerngrad::detail {
@@ -69,9 +70,12 @@ constexpr std::size_t hooked_header_bytes = 64;  // blocks stay aligned
 std::atomic<std::int64_t> live_most{unlimited};
 std::atomic<std::int64_t> kept_most{-1};  // nothing said yet
 
+// Under the lock `limits`.
 void set_special(int bit, bool on) {
-  if (on) allocation_specials.fetch_or(bit);
-  else allocation_specials.fetch_and(~bit);
+  const int before = on ? allocation_specials.fetch_or(bit) : allocation_specials.fetch_and(~bit);
+  const bool was = (before & bit) != 0;
+  if (on && !was) leave_direct_path();
+  if (!on && was) return_to_direct_path();
 }
 constexpr int special_limit = 1, special_hook = 2;
 

@@ -32,14 +32,14 @@ struct mirror;
 struct buffer {
   std::atomic<std::int32_t> references{1};
   dtype type{};
-  std::uint8_t size_class = 0;
+  std::uint8_t size_class = 0;  // of its block
+  std::uint32_t form = 0;       // dtype, rank and the size class that such elements need: compared as one word
+  std::int64_t bytes = 0;       // of the elements
   shape dims;
   std::byte* data = nullptr;  // on the host; read it through host_data, which fetches what is not there
   buffer* base = nullptr;
   std::atomic<mirror*> mirrors{nullptr};
-
-  inline buffer(dtype t, int block_class, const shape& d, std::byte* elements)
-      : type(t), size_class(static_cast<std::uint8_t>(block_class)), dims(d), data(elements) {}
+  buffer* next = nullptr;  // in a list of blocks that are kept for reuse
 };
 
 buffer* allocate(dtype type, const shape& dims);                  // elements are not initialised
@@ -243,6 +243,8 @@ namespace kerngrad {
 // The engine's way into a tensor.
 struct tensor_access {
   static inline tensor adopt(detail::buffer* b) noexcept { return tensor(b); }
+  // Of an empty handle on no tape.
+  static inline void fill(tensor& x, detail::buffer* b) noexcept { x.buffer_ = b; }
   static inline detail::buffer* buffer(const tensor& x) noexcept { return x.buffer_; }
   static inline detail::place& place(tensor& x) noexcept { return x.place_; }
   static inline const detail::place& place(const tensor& x) noexcept { return x.place_; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The same call three times: the kernel dispatched by hand (by_hand.cc), its entry point, and the raw door; and a typed
-// call before a hook was ever added, and after it was removed; the same by name; one with an attribute; and gradients
-// of two chains of products. check.py compares them.
+// call before a hook was ever added, and after it was removed; the same by name; calls with a number and with a shape;
+// and gradients of two chains of products. check.py compares them.
 #include <cstddef>
 #include <span>
 #include "kernels/elementwise/binary.h"
@@ -30,9 +30,9 @@ extern "C" [[gnu::noinline]] const void* by_name(const kg::tensor& a, const kg::
   return kg::run_kernel("Add", {{"a", a}, {"b", b}}).address();
 }
 
-extern "C" [[gnu::noinline]] const void* with_attribute(const kg::tensor& x) {
-  return kg::reshape(x, {1, 1}).address();
-}
+extern "C" [[gnu::noinline]] const void* with_shape(const kg::tensor& x) { return kg::reshape(x, {1, 1}).address(); }
+
+extern "C" [[gnu::noinline]] const void* with_number(const kg::tensor& x) { return kg::leaky_relu(x, 0.1).address(); }
 
 static float chain(const kg::tensor& x, int ops) {
   auto f = kg::value_and_grad([ops](const kg::tensor& t) {
@@ -50,9 +50,10 @@ static bool other_calls() {
   const kg::tensor a({1.f}), b({2.f}), one({1.f});
   kg::run_kernel("Add", {{"a", a}, {"b", b}});
   kg::reshape(a, {1, 1});
+  kg::leaky_relu(a, 0.1);
   chain(one, 200);
-  return by_name(a, b) != nullptr && with_attribute(a) == a.address() && chain_of_100(one) == 101 &&
-         chain_of_200(one) == 201;
+  return by_name(a, b) != nullptr && with_shape(a) == a.address() && with_number(a) != nullptr &&
+         chain_of_100(one) == 101 && chain_of_200(one) == 201;
 }
 
 // Whether both ran on the same block, so that neither count holds a fresh one.

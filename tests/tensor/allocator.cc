@@ -105,6 +105,54 @@ TEST(a_memory_limit, is_not_passed_by_threads_together) {
   EXPECT_EQ(kg::memory().live_bytes, live);
 }
 
+// Kept blocks keep their headers.
+TEST(a_kept_block, is_a_tensor_like_any_other_whatever_it_was_before) {
+  const tensor x({1.f, 2.f, 3.f, 4.f}), wide({1., 2., 3., 4.});
+  const std::int64_t live = kg::memory().live_bytes, tensors = kg::memory().live_tensors;
+  for (int i = 0; i < 40; ++i) {
+    kg::reshape(kg::reshape(x, {2, 2}), {4, 1});
+    const tensor y = x + x, z = wide * wide, same = x == x, cut = kg::slice(x, {1}, {2});
+    EXPECT_FALSE(y.shares_with(x));
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(y.address()) % 64, 0u);
+    EXPECT_EQ(y.to_doubles(), (std::vector<double>{2, 4, 6, 8}));
+    EXPECT_EQ(z.to_doubles(), (std::vector<double>{1, 4, 9, 16}));
+    EXPECT_EQ(same.type(), kg::dtype::boolean);
+    EXPECT_EQ(same.dims(), kg::shape({4}));
+    EXPECT_EQ(cut.to_doubles(), (std::vector<double>{2, 3}));
+    EXPECT_EQ(kg::memory().live_bytes, live + 16 + 32 + 4 + 8);
+  }
+  EXPECT_EQ(kg::memory().live_bytes, live);
+  EXPECT_EQ(kg::memory().live_tensors, tensors);
+}
+
+TEST(a_kept_block, may_have_been_given_back_by_another_thread) {
+  const std::int64_t live = kg::memory().live_bytes;
+  std::vector<tensor> made;
+  std::thread([&] {
+    const tensor x({1.f, 2.f});
+    for (int i = 0; i < 40; ++i) made.push_back(x + x), made.push_back(kg::reshape(made.back(), {2, 1}));
+  }).join();
+  EXPECT_EQ(kg::memory().live_bytes, live + 40 * 8);
+  made.clear();
+  EXPECT_EQ(kg::memory().live_bytes, live);
+  const tensor x({3.f, 4.f});
+  EXPECT_EQ((x + x).to_doubles(), (std::vector<double>{6, 8}));
+}
+
+TEST(a_memory_limit, ends_and_begins_for_small_tensors_at_once) {
+  const limits_restored restored;
+  const tensor x({1.f, 2.f});
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ((x + x).to_doubles(), (std::vector<double>{2, 4}));
+    kg::set_memory_limit(kg::memory().live_bytes + 7);
+    EXPECT_NE(refusal([&] { return x + x; }), accepted);
+    EXPECT_NE(refusal([&] { return kg::exp(x); }), accepted);
+    EXPECT_NE(refusal([&] { return kg::leaky_relu(x); }), accepted);
+    EXPECT_EQ(refusal([&] { return kg::reshape(x, {2, 1}); }), accepted) << "a view has no elements of its own";
+    kg::set_memory_limit(kg::unlimited);
+  }
+}
+
 TEST(limits, below_zero_are_refused) {
   const limits_restored restored;
   EXPECT_NE(refusal([] { return kg::set_memory_limit(-1), 0; }), accepted);

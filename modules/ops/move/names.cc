@@ -17,9 +17,11 @@ export namespace kerngrad {
 
 /// The same elements under another shape, without a copy; one size may be -1.
 inline tensor reshape(const tensor& x, std::initializer_list<std::int64_t> dims) {
-  return call<"Reshape">(x, attr<"shape">(attr_value(dims)));
+  return detail::run_reshape(detail::known_entry<op_id<"Reshape">>(), x, {dims.begin(), dims.size()});
 }
-inline tensor reshape(const tensor& x, const shape& dims) { return call<"Reshape">(x, attr<"shape">(dims)); }
+inline tensor reshape(const tensor& x, const shape& dims) {
+  return detail::run_reshape(detail::known_entry<op_id<"Reshape">>(), x, dims.dims());
+}
 /// A new axis of size 1, without a copy.
 inline tensor expand_dims(const tensor& x, axis_index axis = 0) {
   return call<"ExpandDims">(x, attr<"dim">(axis.value()));
