@@ -240,7 +240,7 @@ def one_file_holds_the_results_of_all_programs_and_their_roofs():
         usable = float(found['context']['cache_l3_usable'].removesuffix(' KiB'))
         assert usable > 0 and (not stated or usable <= int(stated.group(1)) * 1.001), found['context']
         add = rows['Add<f32>/target:EMU128/n:1000']
-        assert add.family == 'binary' and add.limit in ('L1', 'fma'), (add.family, add.limit)
+        assert add.family == 'elementwise' and add.limit in ('L1', 'fma'), (add.family, add.limit)
         # Three arrays of 4000 bytes fit the first level anywhere: a pair goes at a copy's rate, the third is read.
         of = roofs['EMU128']
         floor = max(8000 / of['copy/L1'] + 4000 / of['read/L1'], 1000 / of['fma/f32']) * 1e9
