@@ -18,9 +18,11 @@ void sort_pairs(const void* const* in, void* const* out, const void* geometry) {
     const T* keys = static_cast<const T*>(in[0]) + row * g.count;
     const T* values = static_cast<const T*>(in[1]) + row * g.count;
     std::iota(places.begin(), places.end(), std::int64_t{0});
-    std::stable_sort(places.begin(), places.end(), [&](std::int64_t a, std::int64_t b) {
+    const auto before = [&](std::int64_t a, std::int64_t b) {
       return keys[a] < keys[b] || (keys[a] == keys[a] && keys[b] != keys[b]);
-    });
+    };
+    std::sort(places.begin(), places.end(),
+              [&](std::int64_t a, std::int64_t b) { return before(a, b) || (!before(b, a) && a < b); });
     for (std::int64_t i = 0; i < g.count; ++i) {
       static_cast<T*>(out[0])[row * g.count + i] = keys[places[static_cast<std::size_t>(i)]];
       static_cast<T*>(out[1])[row * g.count + i] = values[places[static_cast<std::size_t>(i)]];
