@@ -3,6 +3,7 @@
 #include <iostream>
 #include <string_view>
 
+import kerngrad;
 import kerngrad.testkit;
 
 namespace {
