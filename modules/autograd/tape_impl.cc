@@ -5,7 +5,9 @@ module;
 #include "kernels/common/per_thread.h"
 module kerngrad;
 
-import :dispatch;
+import :run;
+import :scopes;
+import :snapshot;
 import :tape;
 
 namespace kerngrad::detail {

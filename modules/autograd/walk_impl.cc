@@ -7,7 +7,7 @@ module;
 #include "kernels/common/abi.h"
 module kerngrad;
 
-import :dispatch;
+import :live;
 import :tape;
 import :walk;
 

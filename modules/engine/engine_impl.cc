@@ -13,9 +13,13 @@ module;
 module kerngrad;
 
 import :blocks;
-import :dispatch;
 import :geometry;
+import :live;
+import :mirrors;
+import :run;
+import :snapshot;
 import :tape;
+import :watch;
 
 namespace kerngrad {
 

@@ -14,7 +14,10 @@ module;
 #include "kernels/common/targets.h"
 module kerngrad;
 
-import :dispatch;
+import :by_name;
+import :live;
+import :run;
+import :snapshot;
 import :tape;
 
 namespace kerngrad {

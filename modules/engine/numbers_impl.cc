@@ -9,7 +9,6 @@ module;
 #include "kernels/common/abi.h"
 module kerngrad;
 
-import :dispatch;
 import :tape;
 
 namespace kerngrad::detail {

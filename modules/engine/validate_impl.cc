@@ -11,7 +11,9 @@ module;
 #include "kernels/common/abi.h"
 module kerngrad;
 
-import :dispatch;
+import :live;
+import :run;
+import :snapshot;
 
 namespace kerngrad::detail {
 namespace {

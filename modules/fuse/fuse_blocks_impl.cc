@@ -13,10 +13,9 @@ module;
 #include "kernels/elementwise/unary.h"
 module kerngrad;
 
-import :dispatch;
-import :tape;
 import :fuse_plan;
 import :fuse_uniform;
+import :tape;
 
 namespace kerngrad::detail {
 

@@ -9,9 +9,8 @@ module;
 #include "kernels/common/sizes.h"
 module kerngrad;
 
-import :dispatch;
-import :tape;
 import :fuse_uniform;
+import :tape;
 
 namespace kerngrad::detail {
 

@@ -7,10 +7,12 @@ module;
 #include "kernels/common/abi.h"
 module kerngrad;
 
-import :dispatch;
-import :tape;
 import :fuse_plan;
 import :fuse_uniform;
+import :live;
+import :run;
+import :snapshot;
+import :tape;
 
 namespace kerngrad::detail {
 

@@ -8,9 +8,8 @@ module;
 #include "kernels/common/stream.h"
 module kerngrad;
 
-import :dispatch;
-import :tape;
 import :fuse_plan;
+import :tape;
 
 namespace kerngrad::detail {
 

@@ -10,9 +10,8 @@ module;
 #include "kernels/elementwise/unary.h"
 module kerngrad;
 
-import :dispatch;
-import :tape;
 import :fuse_uniform;
+import :tape;
 
 namespace kerngrad::detail {
 

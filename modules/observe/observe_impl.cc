@@ -12,9 +12,10 @@ module;
 #include "kernels/common/targets.h"
 module kerngrad;
 
-import :dispatch;
+import :live;
 import :locks;
 import :tape;
+import :watch;
 
 namespace kerngrad {
 namespace detail {

@@ -10,7 +10,7 @@ module;
 #include "kernels/common/abi.h"
 module kerngrad;
 
-import :dispatch;
+import :watch;
 
 namespace kerngrad {
 namespace detail {

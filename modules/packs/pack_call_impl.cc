@@ -12,6 +12,7 @@ module;
 module kerngrad;
 
 import :pack_host;
+import :run;
 
 using namespace kerngrad;
 using namespace kerngrad::detail;

@@ -14,7 +14,7 @@ import :entry;
 import :engine;
 import :registry;
 import :pack;
-import :dispatch;
+import :transaction;
 
 namespace kerngrad::detail {
 

@@ -11,6 +11,7 @@ module;
 #include "kernels/include/kerngrad/pack.h"
 module kerngrad;
 
+import :live;
 import :pack_host;
 
 namespace kerngrad {

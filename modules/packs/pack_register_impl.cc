@@ -11,6 +11,7 @@ module;
 module kerngrad;
 
 import :pack_host;
+import :run;
 
 using namespace kerngrad;
 using namespace kerngrad::detail;

@@ -14,7 +14,10 @@ module;
 #endif
 module kerngrad;
 
-import :dispatch;
+import :live;
+import :scopes;
+import :snapshot;
+import :transaction;
 
 namespace kerngrad {
 namespace detail {

@@ -13,8 +13,13 @@ module;
 #include "kernels/elementwise/unary.h"
 module kerngrad;
 
-import :dispatch;
+import :by_name;
+import :live;
+import :mirrors;
+import :run;
+import :snapshot;
 import :tape;
+import :watch;
 
 namespace kerngrad {
 namespace detail {

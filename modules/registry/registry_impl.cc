@@ -8,7 +8,11 @@ module;
 #include "kernels/common/abi.h"
 module kerngrad;
 
-import :dispatch;
+import :live;
+import :mirrors;
+import :run;
+import :snapshot;
+import :transaction;
 
 namespace kerngrad {
 

@@ -16,8 +16,10 @@ module;
 #include "kernels/common/per_thread.h"
 module kerngrad;
 
-import :dispatch;
+import :live;
 import :locks;
+import :snapshot;
+import :transaction;
 
 namespace kerngrad::detail {
 

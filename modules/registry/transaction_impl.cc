@@ -11,7 +11,10 @@ module;
 #include "kernels/common/abi.h"
 module kerngrad;
 
-import :dispatch;
+import :live;
+import :run;
+import :snapshot;
+import :transaction;
 
 namespace kerngrad::detail {
 

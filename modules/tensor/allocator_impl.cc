@@ -22,8 +22,10 @@ module;
 module kerngrad;
 
 import :blocks;
-import :dispatch;
+import :live;
 import :locks;
+import :mirrors;
+import :watch;
 
 namespace kerngrad::detail {
 namespace {

@@ -20,7 +20,7 @@ module;
 module kerngrad;
 
 import :blocks;
-import :dispatch;
+import :live;
 import :locks;
 
 namespace kerngrad::detail {

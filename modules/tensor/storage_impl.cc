@@ -7,8 +7,8 @@ module;
 #include "kernels/common/abi.h"
 module kerngrad;
 
-import :dispatch;
 import :locks;
+import :mirrors;
 
 namespace kerngrad {
 
