@@ -7,11 +7,11 @@ export import :core;
 export import :op;
 export import :launch;
 export import :shapes;
-#include "modules/ops/import_shapes.inc"
+export import :all_shapes;
 export import :scalar;
 export import :attributes;
 export import :rows;
-#include "modules/ops/import_rows.inc"
+export import :all_rows;
 export import :table;
 export import :storage;
 export import :tensor;
@@ -22,7 +22,7 @@ export import :axes;
 export import :symbol;
 export import :ops;
 export import :rule;
-#include "modules/ops/import_rules.inc"
+export import :all_rules;
 export import :audit;
 export import :backend;
 export import :observe;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""own_module.py SOURCE BMI DEPFILE [BMI...]: compiles the BMI of a module unit outside the library, in the root of the
-build, after others that it may import.
+"""own_module.py SOURCE BMI DEPFILE COMPILER [BMI...]: compiles the BMI of a module unit outside the library, in the
+root of the build, after others that it may import. COMPILER is the compiler's file in modules/compilers.
 
 The unit is a source of one of the build's targets as well, which makes its object. The flags are those that Meson
 wrote down for that: two compilations of one unit must agree, and a consumer has nothing to say twice.
@@ -16,13 +16,16 @@ import sys
 import publish
 
 DATABASE = 'compile_commands.json'
-# Instead of an object, the interface without bodies that importers do not need.
-INTERFACE = ['-xc++-module', '--precompile', '-Xclang', '-emit-reduced-module-interface', '-Xclang',
-             '-module-file-deps', '-MD']
 
 
-def words_of(source):
-    """The command that compiles the source, without what says where results go."""
+def read_keys(path):
+    """The keys of a compiler, each a list of words."""
+    lines = (line.partition('#')[0] for line in pathlib.Path(path).read_text().splitlines())
+    return {key.strip(): value.split() for key, equals, value in (line.partition('=') for line in lines) if equals}
+
+
+def words_of(source, dropped):
+    """The command that compiles the source, without what says where results go, and without the words `dropped`."""
     wanted = os.path.realpath(source)
     for entry in json.loads(pathlib.Path(DATABASE).read_text()):
         if os.path.realpath(os.path.join(entry['directory'], entry['file'])) == wanted:
@@ -31,7 +34,7 @@ def words_of(source):
                 word = words.pop(0)
                 if word in ('-o', '-MF', '-MQ'):
                     words.pop(0)
-                elif word not in ('-c', '-MD', '-fmodule-file-deps', entry['file']):
+                elif word not in ('-c', '-MD', entry['file'], *dropped):
                     kept.append(word)
             return kept
     sys.exit(f'no target of this build has {source} among its sources: add it to the one that holds its object')
@@ -39,8 +42,10 @@ def words_of(source):
 
 def main():
     source, bmi, depfile = sys.argv[1:4]
+    keys = read_keys(sys.argv[4])
     fresh = bmi + '.tmp'
-    command = words_of(source) + INTERFACE + ['-Xclang', f'-fmodules-embed-file={source}']
+    command = words_of(source, keys['importer']) + keys['only_bmi'] + keys['only_bmi_deps']
+    command += [word.replace('@SOURCE@', source) for word in keys['embed']]
     command += ['-MF', depfile, '-MQ', bmi, source, '-o', fresh]
     code = subprocess.run(command).returncode
     if code != 0:

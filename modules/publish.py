@@ -6,14 +6,16 @@ Ninja then knows the BMI as an output, and an interface that compiles to the sam
 
 Clang 19 hashes a BMI's imports into its signature in the order of their addresses, so that the 20 bytes of the
 signature differ from run to run where nothing else does. Then the old BMI stays, signature and all: importers have
-recorded that one.
+recorded that one. GCC writes into a BMI when it did so.
 """
 import os
 import pathlib
+import re
 import shutil
 import sys
 
 SIGNATURE_BYTES = 20
+TIMES = re.compile(rb'(?:build|local)time: [^\0]*')
 
 
 def first_difference(a, b):
@@ -30,6 +32,8 @@ def first_difference(a, b):
 
 def same(a, b):
     """Nothing differs outside a stretch as long as a signature: what the BMI says would show in other places too."""
+    if TIMES.search(a):
+        return TIMES.sub(b'', a) == TIMES.sub(b'', b)
     if len(a) != len(b):
         return False
     start = first_difference(a, b)
@@ -45,10 +49,13 @@ def publish(source, target):
 
 
 def main():
-    source = pathlib.Path(sys.argv[1]).with_suffix('.pcm')
-    if not source.exists():
-        sys.exit(f'publish.py: {source} is missing; delete {sys.argv[1]} too, so that it is compiled again')
-    publish(source, pathlib.Path(sys.argv[2]))
+    object_file, target = map(pathlib.Path, sys.argv[1:3])
+    # Called as the object by a compiler that chooses the name, as the target by one that is told it.
+    written = [object_file.with_suffix(target.suffix), object_file.with_name(target.name)]
+    found = [path for path in written if path.exists()]
+    if not found:
+        sys.exit(f'publish.py: {written[0]} is missing; delete {object_file} too, so that it is compiled again')
+    publish(found[0], target)
 
 
 if __name__ == '__main__':

@@ -11,7 +11,7 @@ import :core;
 import :op;
 import :table;
 import :rule;
-#include "modules/ops/import_rules.inc"
+import :all_rules;
 
 export namespace kerngrad {
 

@@ -10,7 +10,7 @@ import :std;
 import :core;
 import :op;
 import :launch;
-#include "modules/ops/import_rows.inc"
+import :all_rows;
 
 export namespace kerngrad {
 

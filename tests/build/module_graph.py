@@ -16,25 +16,30 @@ import sys
 import tempfile
 
 
-# What stands for units of all families in the imports of others: how their names begin.
-OF_FAMILIES = {'row_names': 'rows_', 'typed_names': 'ops_', 'rule_names': 'grads_'}
+# The units that stand for those of all families: how the names of these begin.
+OF_FAMILIES = {'all_shapes': 'shapes_', 'all_rows': 'rows_', 'ops': 'ops_', 'all_rules': 'grads_'}
 
 
 def declared_units(modules):
     """Unit -> (its source, the units it is said to import), from the tables in the meson.build files of `modules`."""
     text = ''.join(path.read_text() for path in sorted(modules.rglob('meson.build')))
-    items = re.findall(r"\['(\w*)', '([^']+\.cc)', ([^\]]*\])?(?: \+ )?(\w+)?\]", text)
+    items = re.findall(r"\['(\w*)', '([^']+\.cc)', (?:(\[[^\]]*\])|family_names\['(\w+)'\])\]", text)
     units = {}
-    for name, source, imports, family_imports in items:
-        begin = OF_FAMILIES.get(family_imports)
-        of_families = [other for other, *_ in items if begin and other.startswith(begin)]
+    for name, source, imports, kind in items:
+        of_families = [other for other, *_ in items if kind and other.startswith(OF_FAMILIES[kind])]
         units[name] = (source, re.findall(r"'(\w*)'", imports) + of_families)
     return units
 
 
+def path_of(source, modules, build_modules):
+    """Where a unit's source is: in `modules`, or made in their build folder."""
+    return os.path.normpath((modules if (modules / source).exists() else build_modules) / source)
+
+
 def declared_modules(text):
     """Module on top of the library -> its interface unit: the objects named bmi-MODULE."""
-    return dict(re.findall(r"static_library\('bmi-(kerngrad\.\w+)', '([^']+)'", text))
+    return dict(re.findall(r"^stem = '(kerngrad\.\w+)'.*?static_library\('bmi-' \+ stem, '([^']+)'", text,
+                           re.MULTILINE | re.DOTALL))
 
 
 def closure(name, direct):
@@ -79,18 +84,19 @@ def main():
     units = declared_units(root / 'modules')
     modules = declared_modules((root / 'modules' / 'meson.build').read_text())
     direct = {name: imports for name, (source, imports) in units.items()}
-    exporting = [root / 'modules' / 'kerngrad.cc', *(build / 'modules' / 'ops').glob('import_*.inc')]
+    made = list((build / 'modules').rglob('*.cc'))
+    exporting = [root / 'modules' / 'kerngrad.cc', *made]
     exported = re.findall(r'^export import :(\w+);', ''.join(path.read_text() for path in exporting), re.MULTILINE)
     commands = json.loads((build / 'compile_commands.json').read_text())
     problems = []
 
     in_build = {os.path.normpath(os.path.join(entry['directory'], entry['file'])): entry for entry in commands}
-    interfaces = {os.path.normpath(root / 'modules' / source): name for name, (source, _) in units.items()}
-    interfaces |= {os.path.normpath(root / 'modules' / source): name for name, source in modules.items()}
+    interfaces = {path_of(source, root / 'modules', build / 'modules'): name for name, (source, _) in units.items()}
+    interfaces |= {path_of(source, root / 'modules', build / 'modules'): name for name, source in modules.items()}
     for path, name in interfaces.items():
         if path not in in_build:
             problems.append(f'compile_commands.json has no {path}')
-    sources = [path for folder in ('modules', 'grads') for path in (root / folder).rglob('*.cc')]
+    sources = made + [path for folder in ('modules', 'grads') for path in (root / folder).rglob('*.cc')]
     for path in map(str, sources):
         if path not in in_build:
             problems.append(f'{path} is in no target')

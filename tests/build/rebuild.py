@@ -52,9 +52,10 @@ def importers(project, unit):
     consumers; of the examples those that import something, which their kernels do not.
     """
     modules = project.library / 'modules'
+    made = project.build / 'subprojects' / 'kerngrad' / 'modules'
     units = module_graph.declared_units(modules)
     direct = {name: imports for name, (source, imports) in units.items()}
-    found = {os.path.normpath(modules / source) for name, (source, _) in units.items()
+    found = {module_graph.path_of(source, modules, made) for name, (source, _) in units.items()
              if name == unit or unit in module_graph.closure(name, direct)}
     found |= {str(path) for path in modules.rglob('*_impl.cc')}
     found |= {str(path) for path in modules.rglob('*.cc')
