@@ -60,14 +60,29 @@ const dnnl::primitive_attr& attributes();
 /// What oneDNN would run for the arguments of a primitive's description. Throws dnnl::error when it has nothing.
 template <class Primitive, class... Arguments>
 typename Primitive::primitive_desc described(const Arguments&... arguments) {
+#if DNNL_VERSION_MAJOR >= 3
+  return {engine(), arguments..., attributes()};
+#else
   return {typename Primitive::desc(arguments...), attributes(), engine()};
+#endif
 }
 
 /// The same for a backward pass, which wants to know of the forward one.
 template <class Primitive, class Forward, class... Arguments>
 typename Primitive::primitive_desc described_after(const Forward& forward, const Arguments&... arguments) {
+#if DNNL_VERSION_MAJOR >= 3
+  return {engine(), arguments..., forward, attributes()};
+#else
   return {typename Primitive::desc(arguments...), attributes(), engine(), forward};
+#endif
 }
+
+/// Softmax and its logarithm in one primitive, which took the name of the older one.
+#if DNNL_VERSION_MAJOR >= 3
+using softmax_forward = dnnl::softmax_forward;
+#else
+using softmax_forward = dnnl::softmax_v2_forward;
+#endif
 
 /// An operand in the order that the kernel's arrays have.
 plan_operand plain_operand(int argument, const dnnl::memory::desc& layout);

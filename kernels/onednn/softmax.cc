@@ -16,10 +16,10 @@ namespace {
 plan build(plan_kind, const void* geometry) {
   const auto& g = *static_cast<const reduce_geometry*>(geometry);
   const dnnl::memory::desc rows({g.outer, g.count}, dnnl::memory::data_type::f32, dnnl::memory::format_tag::ab);
-  const auto found = described<dnnl::softmax_v2_forward>(dnnl::prop_kind::forward_inference,
-                                                         dnnl::algorithm::softmax_accurate, rows, rows, 1);
+  const auto found =
+      described<softmax_forward>(dnnl::prop_kind::forward_inference, dnnl::algorithm::softmax_accurate, rows, rows, 1);
   if (is_reference(found)) return {};
-  return {dnnl::softmax_v2_forward(found),
+  return {softmax_forward(found),
           found.impl_info_str(),
           {plain_operand(DNNL_ARG_SRC, rows)},
           plain_operand(DNNL_ARG_DST, rows)};
