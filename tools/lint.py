@@ -12,6 +12,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MAX_LINES, MAX_COLUMNS = 500, 120
+# The version of Clang's tools.
+LLVM = re.search(r'^llvm=(\d+)$', (ROOT / 'dev').read_text(), re.MULTILINE).group(1)
 CODE = ('.cc', '.h', '.inc')
 LICENSED = CODE + ('.py', '.build', '.ini')
 # Names that may not occur in the library: it reports by throwing, and prints nothing.
@@ -209,7 +211,7 @@ def check_build_files(names):
 def check_format(names):
     sources = [name for name in names if name.endswith(('.cc', '.h'))]
     for name in sources:
-        done = subprocess.run(['clang-format-19', '--dry-run', '-Werror', '-ferror-limit=1', name], cwd=ROOT,
+        done = subprocess.run([f'clang-format-{LLVM}', '--dry-run', '-Werror', '-ferror-limit=1', name], cwd=ROOT,
                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         if done.returncode != 0:
             line = re.search(r':(\d+):\d+: error', done.stderr)

@@ -15,6 +15,8 @@ import sys
 # Meson's default build type, which is not the library's own, and a CPU that Debian does not assume, for all of the
 # superproject, library included. No flag that a consumer gets may warn.
 OPTIONS = ['--buildtype=debug', '-Dwerror=true', '-Dcpp_args=-march=x86-64-v3', '--wrap-mode=nodownload']
+# The targets of the kernels, as the option `targets` wants them; compilers are CXX and CC, which Meson reads itself.
+TARGETS = os.environ.get('KERNGRAD_TARGETS', '')
 
 
 def run(command, cwd=None, check=True):
@@ -83,8 +85,7 @@ class Superproject:
             if not to.exists() or not filecmp.cmp(project / name, to, shallow=False):
                 shutil.copy(project / name, to)
         if not (self.build / 'build.ninja').exists():
-            run([self.meson, 'setup', self.build, self.source, '--native-file',
-                 self.library / 'tools' / 'clang19.ini', *OPTIONS])
+            run([self.meson, 'setup', self.build, self.source, f'-Dkerngrad:targets={TARGETS}', *OPTIONS])
         self.configure(*options)
         return self.make()
 

@@ -88,8 +88,8 @@ def main():
     library = source / 'subprojects' / 'kerngrad'
     scratch.copy_tree(root, scratch.source_files(root), library)
     os.environ.update(upstream(wraps, folder / 'upstream'))
-    scratch.run(['meson', 'setup', build, source, '--native-file', library / 'tools' / 'clang19.ini',
-                 '--wrap-mode=forcefallback', '-Dkerngrad:tests=enabled', '-Dkerngrad:benchmarks=enabled'])
+    scratch.run(['meson', 'setup', build, source, '--wrap-mode=forcefallback', '-Dkerngrad:tests=enabled',
+                 '-Dkerngrad:benchmarks=enabled'])
     print(f'ok: kerngrad, its tests and benchmarks configure with {", ".join(wraps)} from their wraps')
     programs = [path.stem for path in source.glob('*.cc')]
     parts = ['kernels/libkerngrad-kernels.a.p/common_targets.cc.o', 'bench/libbench-support.a.p/support.cc.o']

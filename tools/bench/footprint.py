@@ -75,10 +75,10 @@ def child_seconds():
     return used.ru_utime + used.ru_stime
 
 
-def torch_size():
+def torch_size(compiler):
     total = 0
     for name in TORCH:
-        found = subprocess.run(['clang++-19', f'-print-file-name={name}'], text=True, stdout=subprocess.PIPE).stdout
+        found = subprocess.run([compiler, f'-print-file-name={name}'], text=True, stdout=subprocess.PIPE).stdout
         path = pathlib.Path(found.strip())
         if not path.is_absolute() or not path.exists():
             return None
@@ -88,12 +88,13 @@ def torch_size():
 
 def measure(build):
     peers = build / 'bench' / 'peers'
+    compiler = compile_command(build, 'five_ops.cc')[0][0]
     shared = sorted((build / 'modules').glob('libkerngrad.so'))
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         result = {'archive': archive_size(peers / 'libkerngrad.a', folder),
                   'shared': stripped(shared[0], folder) if shared else None,
-                  'program': stripped(peers / 'five_ops', folder), 'torch': torch_size()}
+                  'program': stripped(peers / 'five_ops', folder), 'torch': torch_size(compiler)}
     times = compile_times(build, ['five_ops.cc', 'no_ops.cc'])
     return {**result, 'compile': times['five_ops.cc'], 'compile_standard': times['no_ops.cc'],
             'compile_ratio': times['five_ops.cc'] / times['no_ops.cc']}
