@@ -43,6 +43,9 @@ def words_of(source, dropped):
 def main():
     source, bmi, depfile = sys.argv[1:4]
     keys = read_keys(sys.argv[4])
+    if keys['map']:
+        sys.exit(f'{source}: this compiler finds all modules by one map, in which there are those of kerngrad alone: a '
+                 'module of your own in a Meson build takes Clang')
     fresh = bmi + '.tmp'
     command = words_of(source, keys['importer']) + keys['only_bmi'] + keys['only_bmi_deps']
     command += [word.replace('@SOURCE@', source) for word in keys['embed']]

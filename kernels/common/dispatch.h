@@ -38,6 +38,10 @@ struct first_call<R (*)(Args...)> {
   }
 };
 
+/// The function that chooses, as a constant: GCC does not compile one whose address is given to table_of alone.
+template <class F, const target_table<F>& Table>
+inline constexpr F first_of = &first_call<F>::template run<Table>;
+
 /// The table, of a list in Highway's order in which a target that was not compiled is null.
 template <class F, std::size_t N>
 consteval target_table<F> table_of(F first, const F (&targets)[N]) {
@@ -57,10 +61,10 @@ consteval target_table<F> table_of(F first, const F (&targets)[N]) {
 #endif
 
 /// Defines the table of a kernel, beside the namespaces of the targets.
-#define KG_TARGETS_OF(name)                                                                   \
-  static constexpr target_table<decltype(&HWY_STATIC_DISPATCH(name))> name##_on_targets =     \
-      table_of<decltype(&HWY_STATIC_DISPATCH(name))>(                                         \
-          &first_call<decltype(&HWY_STATIC_DISPATCH(name))>::template run<name##_on_targets>, \
+#define KG_TARGETS_OF(name)                                                               \
+  static constexpr target_table<decltype(&HWY_STATIC_DISPATCH(name))> name##_on_targets = \
+      table_of<decltype(&HWY_STATIC_DISPATCH(name))>(                                     \
+          first_of<decltype(&HWY_STATIC_DISPATCH(name)), name##_on_targets>,              \
           {HWY_CHOOSE_TARGET_LIST(name), KG_LAST_TARGET(name)})
 /// The function of the kernel that runs here: KG_ON_TARGET(Exp_float32)(x, y, n).
 #define KG_ON_TARGET(name) (name##_on_targets.at[target_place.load(std::memory_order_relaxed)])

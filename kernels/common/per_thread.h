@@ -9,15 +9,16 @@
 #include <new>
 #include <utility>
 
-extern "C" __attribute__((visibility("hidden"))) void* __dso_handle;  // what the C++ ABI knows this library by
-
 namespace kerngrad::kernels {
+
+/// What the C++ ABI knows this library by. Under a name of its own: GCC declares it too, as it pleases.
+extern void* this_library [[gnu::visibility("hidden")]] __asm__("__dso_handle");
 
 /// Calls end(nullptr) when this thread ends, in the order of destructors: the last first. Also what is said while the
 /// thread ends holds, so that a thread_local object of the program's may use the library in its destructor. Throws
 /// std::bad_alloc.
 inline void at_thread_end(void (*end)(void*)) {
-  if (abi::__cxa_thread_atexit(end, nullptr, &__dso_handle) != 0) throw std::bad_alloc{};
+  if (abi::__cxa_thread_atexit(end, nullptr, &this_library) != 0) throw std::bad_alloc{};
 }
 
 /// A T of each thread: made at its first use, deleted when the thread ends; a use after that makes another one.

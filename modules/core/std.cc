@@ -17,6 +17,7 @@ module;
 #include <iosfwd>
 #include <limits>
 #include <memory>
+#include <new>
 #include <optional>
 #include <source_location>
 #include <span>
@@ -28,18 +29,11 @@ module;
 #include <utility>
 #include <vector>
 
-#ifdef __GLIBCXX__
-// libstdc++ makes hidden friends of these operators of its iterators, one version after the other (== in 16); then no
-// function of the name is left in the namespace, and what is not there cannot be exported.
-namespace __gnu_cxx {
-struct kerngrad_nothing;
-void operator==(const kerngrad_nothing&, const kerngrad_nothing&);
-void operator-(const kerngrad_nothing&, const kerngrad_nothing&);
-void operator<=>(const kerngrad_nothing&, const kerngrad_nothing&);
-void operator+(const kerngrad_nothing&, const kerngrad_nothing&);
-}  // namespace __gnu_cxx
-#endif
+#include "modules/core/iterator_operators.h"
 export module kerngrad:std;
+
+// libstdc++ makes elements with this one, and GCC looks it up where a container is used.
+export using ::operator new;
 
 export namespace std {
 using std::array;

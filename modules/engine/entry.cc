@@ -135,13 +135,17 @@ constexpr op_entry make_entry(const op_row& row, int id, std::array<const kernel
 /// of no other.
 template <int Id>
 extern const op_entry entry_object;
+#ifdef __clang__
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wundefined-var-template"  // ops/entries_impl.cc defines all of them
+#endif
 template <int Id>
 consteval const op_entry& known_entry() {
   return entry_object<Id>;
 }
+#ifdef __clang__
 #pragma clang diagnostic pop
+#endif
 
 /// All of them, by id: for look-ups by name, because a program that refers to this table carries every kernel.
 extern const std::array<const op_entry*, static_cast<std::size_t>(op_count)> known_entries;

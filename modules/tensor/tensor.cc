@@ -76,7 +76,7 @@ class nested_values {
   template <element T>
   constexpr nested_values(std::initializer_list<T> values)
       : elements_(values.begin()), count_(values.size()), type_(dtype_of<T>) {}
-  constexpr nested_values(std::initializer_list<nested_values> rows) : rows_(rows.begin()), count_(rows.size()) {}
+  constexpr nested_values(std::initializer_list<nested_values> rows) : rows_(std::data(rows)), count_(rows.size()) {}
 
   /// Their tensor. Refuses rows of different shapes or dtypes, and braces without elements.
   buffer* make() const;

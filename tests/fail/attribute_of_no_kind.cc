@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A value that is none of the kinds an attribute can have.
-// error: because 'std::is_convertible_v<const kerngrad::tensor &, attr_value>' evaluated to false
+// clang: because 'std::is_convertible_v<const kerngrad::tensor &, attr_value>' evaluated to false
 import kerngrad;
 
 kg::tensor f(const kg::tensor& x) {

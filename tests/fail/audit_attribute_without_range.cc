@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A row with an attribute whose range is empty.
 // error: [audit] an attribute without a name or with another one's, with an empty range, or with a default that no call
-// error: row_has_sound_attributes<fixed_string<4>{"Own"}, rows>
+// clang: row_has_sound_attributes<fixed_string<4>{"Own"}, rows>
 import kerngrad;
 #include "own_op.h"
 

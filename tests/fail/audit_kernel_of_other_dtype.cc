@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A kernel for a dtype that its row does not accept: no call could reach it.
 // error: [audit] a kernel for a dtype that its row does not accept: accept it, or remove the kernel
-// error: op_reaches_every_kernel<fixed_string<4>{"Own"}, own_rows, both>
+// clang: op_reaches_every_kernel<fixed_string<4>{"Own"}, own_rows, both>
 import kerngrad;
 #include "own_op.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A row with two results of which one has no name.
 // error: [audit] more than 8 results, one without a name of its own, or a list before other operands
-// error: row_has_sound_results<fixed_string<4>{"Own"}, rows>
+// clang: row_has_sound_results<fixed_string<4>{"Own"}, rows>
 import kerngrad;
 #include "own_op.h"
 

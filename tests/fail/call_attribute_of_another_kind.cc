@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A typed call with a text for an attribute that is a number.
 // error: an attribute of another kind than the op's row says
-// error: the_attributes_are<fixed_string<14>{"alpha: number"}>
+// clang: the_attributes_are<fixed_string<14>{"alpha: number"}>
 import kerngrad;
 
 kg::tensor f(const kg::tensor& x) {

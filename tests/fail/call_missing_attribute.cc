@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A typed call without an attribute that the row of the op requires.
 // error: an attribute is missing that the op's row requires
-// error: the_attributes_are<fixed_string<23>{"dtype: dtype, required"}>
+// clang: the_attributes_are<fixed_string<23>{"dtype: dtype, required"}>
 import kerngrad;
 
 kg::tensor f(const kg::tensor& x) {

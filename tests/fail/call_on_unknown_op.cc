@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A call on a user-defined backend, of a name that no row has.
-// error: fixed_string<4>{"Nag"} does not satisfy 'known_op'
+// clang: fixed_string<4>{"Nag"} does not satisfy 'known_op'
 import kerngrad;
 #include "outside_op.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A typed call of a name that no row has.
-// error: fixed_string<5>{"Relo"} does not satisfy 'known_op'
-// error: did_you_mean<fixed_string<5>{"Relu"}>
+// clang: fixed_string<5>{"Relo"} does not satisfy 'known_op'
+// clang: did_you_mean<fixed_string<5>{"Relu"}>
 import kerngrad;
 
 kg::tensor f(const kg::tensor& x) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A checkpointed function that returns no tensor.
-// error: no matching function for call to object of type
+// clang: no matching function for call to object of type
 // error: tensor_function
 import kerngrad;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elements do not change through a tensor: tapes and copies share them.
-// error: cannot assign to return value because function 'operator[]' returns a const value
+// clang: cannot assign to return value because function 'operator[]' returns a const value
 import kerngrad;
 
 kg::tensor f(const kg::tensor& x) {

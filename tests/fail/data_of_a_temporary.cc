@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The elements of a tensor that ends with the expression.
-// error: call to deleted member function 'data': a temporary's elements die with it: name the tensor, or take item()
+// clang: call to deleted member function 'data': a temporary's elements die with it: name the tensor, or take item()
 import kerngrad;
 
 float f(const kg::tensor& x) {

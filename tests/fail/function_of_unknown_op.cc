@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A function object made from a name that no row has.
-// error: constraints not satisfied for class template 'unary_op'
-// error: fixed_string<5>{"Relo"} does not satisfy 'known_op'
+// clang: constraints not satisfied for class template 'unary_op'
+// clang: fixed_string<5>{"Relo"} does not satisfy 'known_op'
 import kerngrad;
 
 kg::tensor f(const kg::tensor& x) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A name that no row has, in a fused expression.
-// error: fixed_string<5>{"Relo"} does not satisfy 'known_op'
+// clang: fixed_string<5>{"Relo"} does not satisfy 'known_op'
 import kerngrad;
 
 kg::tensor f(const kg::tensor& x) {

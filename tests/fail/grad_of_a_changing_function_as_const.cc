@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A gradient that is const, of a function that changes itself.
-// error: no matching function for call to object of type
+// clang: no matching function for call to object of type
 // error: callable_as_const
 import kerngrad;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The gradient of a function that does not take a tensor.
-// error: no known conversion from
-// error: to 'int' for 1st argument
+// clang: no known conversion from
+// clang: to 'int' for 1st argument
 import kerngrad;
 
 kg::tensor f(const kg::tensor& x) {

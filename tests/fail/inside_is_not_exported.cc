@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is behind the doors is not for importers.
-// error: no member named 'run_unary' in namespace 'kerngrad::detail'
+// clang: no member named 'run_unary' in namespace 'kerngrad::detail'
 import kerngrad;
 
 kg::tensor f(const kg::tensor& x) {

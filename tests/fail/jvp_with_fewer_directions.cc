@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A direction for one operand of two.
-// error: no matching function for call to object of type 'jacobian_product<
+// clang: no matching function for call to object of type 'jacobian_product<
 import kerngrad;
 
 kg::tensor g(const kg::tensor& a, const kg::tensor& b) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels that were not made by per_element and its kin.
-// error: no matching function for call to 'kernels_of'
+// clang: no matching function for call to 'kernels_of'
 import kerngrad;
 #include "outside_op.h"
 

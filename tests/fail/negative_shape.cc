@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A constant shape is checked by the compiler.
-// error: constexpr variable 'dims' must be initialized by a constant expression
+// clang: constexpr variable 'dims' must be initialized by a constant expression
 import kerngrad;
 
 kg::tensor f(const kg::tensor& x) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A misspelt option of a named function: the compiler says which one was meant.
-// error: field designator 'stride' does not refer to any field
-// error: did you mean 'strides'?
+// clang: field designator 'stride' does not refer to any field
+// clang: did you mean 'strides'?
 import kerngrad;
 
 kg::tensor f(const kg::tensor& x) {

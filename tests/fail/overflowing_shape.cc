@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // So is the product of its sizes.
-// error: constexpr variable 'dims' must be initialized by a constant expression
+// clang: constexpr variable 'dims' must be initialized by a constant expression
 // error: sizes whose product overflows
 import kerngrad;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A kernel of a C++ type that no dtype stores.
-// error: because 'char' does not satisfy 'element'
+// clang: because 'char' does not satisfy 'element'
 import kerngrad;
 #include "outside_op.h"
 

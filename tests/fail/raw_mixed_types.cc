@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The raw door promotes nothing: operands have the type of the result.
-// error: no known conversion from 'span<const int>'
+// clang: no known conversion from 'span<const int>'
 import kerngrad;
 
 void f(std::span<const float> x, std::span<const int> i, std::span<float> y, std::span<int> j) {

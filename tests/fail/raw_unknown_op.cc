@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The raw door for a name that no row has.
-// error: fixed_string<5>{"Relo"} does not satisfy 'known_op'
+// clang: fixed_string<5>{"Relo"} does not satisfy 'known_op'
 import kerngrad;
 
 void f(std::span<const float> x, std::span<const int> i, std::span<float> y, std::span<int> j) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The raw door for a kernel that needs attributes.
 // error: this kernel does not take one operand without attributes: use the typed call
-// error: kerngrad::kernel<fixed_string<10>{"LeakyRelu"}
+// clang: kerngrad::kernel<fixed_string<10>{"LeakyRelu"}
 import kerngrad;
 
 void f(std::span<const float> x, std::span<const int> i, std::span<float> y, std::span<int> j) {

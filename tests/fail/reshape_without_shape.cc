@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A reshape that does not say to what.
-// error: no matching function for call to 'reshape'
+// clang: no matching function for call to 'reshape'
 import kerngrad;
 
 kg::tensor f(const kg::tensor& x) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A scope wants a rule, not its function.
-// error: no matching constructor for initialization of 'const kg::rule_scope<"Round">'
+// clang: no matching constructor for initialization of 'const kg::rule_scope<"Round">'
 import kerngrad;
 #include "outside_op.h"
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""run.py CASE.cc -- COMPILER FLAGS...: a case that must not compile, and its twin that must.
+"""run.py CASE.cc ID -- COMPILER FLAGS...: a case that must not compile, and its twin that must.
 
-Every `// error: TEXT` line of the case is literal text that has to occur in what the compiler says. With -DTWIN the
+Every `// error: TEXT` line of the case is literal text that has to occur in what the compiler says; `// clang: TEXT` is
+in Clang's words, and holds where Meson calls the compiler so (ID). With -DTWIN the
 case holds the nearest program that is right, so that a case cannot pass because of a misspelling of its own.
 """
 import pathlib
@@ -13,16 +14,17 @@ import sys
 
 def compiled(case, command, *more):
     """Return code and output of one compilation."""
-    command = [*command, '-fsyntax-only', '-fno-color-diagnostics', '-ferror-limit=0', f'-I{case.parent}', *more]
+    command = [*command, '-fsyntax-only', '-fdiagnostics-color=never', f'-I{case.parent}', *more]
     done = subprocess.run([*command, str(case)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True)
     return done.returncode, done.stdout
 
 
-def problems(case, command):
-    expected = re.findall(r'^// error: (.*)$', case.read_text(), re.MULTILINE)
-    if not expected:
+def problems(case, compiler, command):
+    lines = re.findall(r'^// (error|clang): (.*)$', case.read_text(), re.MULTILINE)
+    if not lines:
         yield 'the case has no `// error:` line'
+    expected = [text for of, text in lines if of in ('error', compiler)]
     code, text = compiled(case, command)
     if code == 0:
         yield 'it compiles'
@@ -37,8 +39,8 @@ def problems(case, command):
 
 
 def main():
-    case, command = pathlib.Path(sys.argv[1]), sys.argv[3:]
-    found = list(problems(case, command))
+    case, compiler, command = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[4:]
+    found = list(problems(case, compiler, command))
     for problem in found:
         print(f'{case.name}: {problem}')
     sys.exit(1 if found else 0)

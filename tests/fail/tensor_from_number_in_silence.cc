@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A number does not become a tensor unasked: which dtype it should have is for the writer to say.
-// error: no viable conversion from 'float' to 'kg::tensor'
+// clang: no viable conversion from 'float' to 'kg::tensor'
 import kerngrad;
 
 kg::tensor f(const kg::tensor& x) {
