@@ -67,14 +67,15 @@ T SquaredDifference(T a, T b) {
 }
 
 // Integers: division by zero gives 0. The 128-bit quotient of the lowest value by -1 is cut to the lowest value.
+__extension__ using wide = __int128;  // holds what overflows in int64
 template <class T>
 T FloorDiv(T a, T b) {
   if constexpr (is_float<T>) {
     return std::floor(a / b);
   } else {
     if (b == 0) return 0;
-    const __int128 p = a, q = b;
-    const __int128 truncated = p / q;
+    const wide p = a, q = b;
+    const wide truncated = p / q;
     return static_cast<T>(truncated * q != p && (p < 0) != (q < 0) ? truncated - 1 : truncated);
   }
 }
@@ -86,7 +87,7 @@ T Mod(T a, T b) {
     return std::signbit(r) != std::signbit(b) ? r + b : r;
   } else {
     if (b == 0) return 0;
-    const __int128 p = a, q = b;
+    const wide p = a, q = b;
     return static_cast<T>((p % q + q) % q);
   }
 }

@@ -65,7 +65,7 @@ struct detail::shared_items {
 detail::shared_items* detail::share_items(const void* items, std::size_t count) {
   void* block = ::operator new(sizeof(shared_items) + kernels::extent(count, sizeof(std::int64_t)));
   shared_items* made = new (block) shared_items;
-  std::memcpy(made + 1, items, count * sizeof(std::int64_t));
+  std::memcpy(static_cast<void*>(made + 1), items, count * sizeof(std::int64_t));
   return made;
 }
 void detail::hold(shared_items* items) noexcept { items->references.fetch_add(1, std::memory_order_relaxed); }
