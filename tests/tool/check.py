@@ -115,10 +115,11 @@ def a_closed_pipe_ends_the_output_only():
 
 def help_names_every_command():
     text = run('--help').stdout
-    assert all(word in text for word in ('list', 'explain', 'targets', 'docs', 'Examples', 'Exit codes'))
+    assert all(word in text for word in ('list', 'explain', 'modules', 'docs', 'Examples', 'Exit codes'))
     assert run('--version').stdout.startswith('kerngrad ')
-    compiled = read('targets')
+    compiled = read('list', '--targets')
     assert [t['active'] for t in compiled].count(True) == 1 and all(t['supported'] for t in compiled if t['active'])
+    assert all(t['supported'] != bool(t['missing']) for t in compiled), compiled
     return [t['name'] for t in compiled]
 
 

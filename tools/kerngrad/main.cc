@@ -10,6 +10,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "tools/kerngrad/modules.h"
+#include "tools/kerngrad/pages.h"
 #include "tools/kerngrad/tool.h"
 
 namespace {
@@ -24,14 +26,17 @@ constexpr const char* examples =
     "  kerngrad explain Conv2D\n"
     "  kerngrad explain Conv2D --operand x=float32[1,28,28,3] --operand filter=float32[3,3,3,8] --attr pad=same\n"
     "  kerngrad explain AddN --operand tensors=float32[4] --operand tensors=float32[4] --json\n"
-    "  kerngrad targets\n"
+    "  kerngrad list --targets\n"
+    "  g++-16 $(kerngrad modules --compiler g++-16) main.cc $(pkg-config --libs kerngrad)\n"
     "Exit codes: 0 done; 1 an unknown op, or a call that would be refused; 2 a command line at fault.";
 
 struct arguments {
   selection wanted;
-  bool with_gradient = false, without_gradient = false, as_json = false, as_markdown = false;
+  bool with_gradient = false, without_gradient = false, targets = false, as_json = false, as_markdown = false;
   call_text call;
   std::string checked_file;
+  modules_request modules{.compiler = KERNGRAD_COMPILER, .into = {}, .list = {}, .flags = {}};
+  bool as_man_page = false;
 };
 
 std::vector<std::string> dtype_names() {
@@ -62,7 +67,20 @@ void add_list(CLI::App& app, arguments& given) {
   CLI::Option* with = list->add_flag("--gradient", given.with_gradient, "only what a gradient flows through");
   list->add_flag("--no-gradient", given.without_gradient, "only what none flows through")->excludes(with);
   CLI::Option* as_json = list->add_flag("--json", given.as_json, "an array of rows");
-  list->add_flag("--markdown", given.as_markdown, "a table")->excludes(as_json);
+  CLI::Option* as_markdown = list->add_flag("--markdown", given.as_markdown, "a table")->excludes(as_json);
+  list->add_flag("--targets", given.targets, "instead: the SIMD targets, and what this CPU lacks for them")
+      ->excludes(as_markdown);
+}
+
+void add_modules(CLI::App& app, modules_request& wanted) {
+  CLI::App* modules = app.add_subcommand("modules", "Compiles the interfaces for a compiler and prints the flags");
+  modules->add_option("--compiler", wanted.compiler, "the command of a C++ compiler")
+      ->envname("CXX")
+      ->capture_default_str()
+      ->type_name("CXX");
+  modules->add_option("--into", wanted.into, "a folder for them, in place of ~/.cache/kerngrad")->type_name("DIR");
+  modules->add_option("--list", wanted.list, "libkerngrad.modules.json of another library")->type_name("FILE");
+  modules->add_option("FLAGS", wanted.flags, "after --: the program's flags of the dialect, such as -std=c++23");
 }
 
 void add_commands(CLI::App& app, arguments& given) {
@@ -81,14 +99,21 @@ void add_commands(CLI::App& app, arguments& given) {
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
   explain->add_flag("--json", given.as_json, "as an object");
-  app.add_subcommand("targets", "The SIMD targets: compiled, supported, active")
-      ->add_flag("--json", given.as_json, "as an array");
+  add_modules(app, given.modules);
+  // For the build, which installs what they write.
+  app.add_subcommand("pages", "This program's man page, or its completion for Bash")
+      ->group("")
+      ->add_flag("--man", given.as_man_page, "the man page");
   app.add_subcommand("docs", "docs/ops.md, made from the rows")
       ->add_option("--check", given.checked_file, "write nothing, and fail when FILE is something else")
       ->type_name("FILE");
 }
 
 int list(const arguments& given) {
+  if (given.targets) {
+    write_out(targets_page(given.as_json));
+    return done;
+  }
   selection wanted = given.wanted;
   if (given.with_gradient || given.without_gradient) wanted.gradient = given.with_gradient;
   write_out(list_page(wanted, given.as_json ? format::json : given.as_markdown ? format::markdown : format::text));
@@ -114,12 +139,22 @@ int docs(const arguments& given) {
   throw refusal(given.checked_file + " is not what the rows say: write it anew with `./dev docs`");
 }
 
+int modules(const arguments& given) {
+  write_out(fmt::format("{}\n", fmt::join(module_flags(given.modules), " ")));
+  return done;
+}
+
+int pages(const CLI::App& app, const arguments& given) {
+  write_out(given.as_man_page ? man_page(app) : completion(app));
+  return done;
+}
+
 int run(const CLI::App& app, const arguments& given) {
   if (app.got_subcommand("list")) return list(given);
   if (app.got_subcommand("explain")) return explain(given);
   if (app.got_subcommand("docs")) return docs(given);
-  write_out(targets_page(given.as_json));
-  return done;
+  if (app.got_subcommand("modules")) return modules(given);
+  return pages(app, given);
 }
 
 int fault(int code, const char* text) {

@@ -13,16 +13,4 @@ void write_out(const std::string& text) {
   if (!written && errno != EPIPE) throw std::system_error(errno, std::generic_category(), "standard output");
 }
 
-std::string targets_page(bool as_json) {
-  const std::vector<kg::compiled_target> targets = kg::compiled_simd_targets();
-  json list = json::array();
-  std::string text;
-  for (const kg::compiled_target& t : targets) {
-    list.push_back({{"name", t.name}, {"supported", t.supported}, {"active", t.active}});
-    text += t.name + ": compiled, " + (t.supported ? "supported" : "not supported by this CPU") +
-            (t.active ? ", active\n" : "\n");
-  }
-  return as_json ? list.dump(2) + "\n" : text;
-}
-
 }  // namespace tool

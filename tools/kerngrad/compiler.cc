@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compilers as `kerngrad modules` sees them: what one says of itself, what its file says it needs, and running it.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <fstream>
+#include <sstream>
+#include <system_error>
+
+#include "tools/kerngrad/modules.h"
+#include "tools/kerngrad/tool.h"
+
+extern char** environ;
+
+namespace tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+words split(const std::string& text) {
+  std::istringstream in(text);
+  words found;
+  for (std::string word; in >> word;) found.push_back(word);
+  return found;
+}
+
+/// Lines `key = words`; what follows a # at the start of a line is a comment.
+std::map<std::string, words> read_needs(const fs::path& file) {
+  std::ifstream in(file);
+  std::map<std::string, words> needs;
+  for (std::string line; std::getline(in, line);) {
+    const std::size_t equals = line.find('=');
+    if (line.starts_with('#') || equals == std::string::npos) continue;
+    needs[split(line.substr(0, equals)).at(0)] = split(line.substr(equals + 1));
+  }
+  return needs;
+}
+
+/// A file of its own that goes with it.
+class temporary_file {
+ public:
+  temporary_file() {
+    std::string name = (fs::temp_directory_path() / "kerngrad-XXXXXX").string();
+    const int descriptor = mkstemp(name.data());
+    if (descriptor < 0) throw std::system_error(errno, std::generic_category(), name);
+    close(descriptor);
+    path_ = name;
+  }
+  ~temporary_file() {
+    std::error_code ignored;
+    fs::remove(path_, ignored);
+  }
+  temporary_file(const temporary_file&) = delete;
+  temporary_file& operator=(const temporary_file&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+/// The macros that a compiler defines before it reads anything.
+std::map<std::string, std::string> macros_of(const words& command) {
+  words asking = command;
+  for (const char* word : {"-dM", "-E", "-x", "c++", "/dev/null"}) asking.emplace_back(word);
+  const temporary_file output;
+  bool succeeded = false;
+  if (start(asking, output.path()) < 0)
+    throw refusal(fmt::format("there is no program {}: name a C++ compiler with --compiler", command.front()));
+  wait_for_one(succeeded);
+  std::ifstream in(output.path());
+  std::map<std::string, std::string> macros;
+  for (std::string line; std::getline(in, line);) {
+    std::istringstream text(line);
+    std::string define, name, value;
+    text >> define >> name >> std::ws;
+    std::getline(text, value);
+    if (define == "#define") macros[name] = value;
+  }
+  if (!succeeded || macros.empty())
+    throw refusal(fmt::format("{} does not say what it is (-dM -E): it is no C++ compiler", fmt::join(command, " ")));
+  return macros;
+}
+
+}  // namespace
+
+int start(const words& command, const fs::path& output) {
+  std::vector<char*> arguments;
+  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, 1, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  posix_spawn_file_actions_adddup2(&actions, 1, 2);
+  pid_t child = -1;
+  const int error = posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (error != 0 && error != ENOENT && error != EACCES)
+    throw std::system_error(error, std::generic_category(), command.front());
+  return error == 0 ? child : -1;
+}
+
+int wait_for_one(bool& succeeded) {
+  int status = 0;
+  pid_t child = -1;
+  do child = waitpid(-1, &status, 0);
+  while (child < 0 && errno == EINTR);
+  succeeded = child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  return child;
+}
+
+words filled_in(words text, const std::map<std::string, std::string>& values) {
+  for (std::string& word : text)
+    for (const auto& [key, value] : values) {
+      const std::string place = "@" + key + "@";
+      for (std::size_t at = word.find(place); at != std::string::npos; at = word.find(place, at + value.size()))
+        word.replace(at, place.size(), value);
+    }
+  return text;
+}
+
+compiler_facts facts_of(const std::string& command, const fs::path& folder) {
+  compiler_facts facts{.command = split(command), .name = "", .version = "", .build = "", .needs = {}};
+  if (facts.command.empty()) throw usage_error("--compiler wants the name of a C++ compiler");
+  std::map<std::string, std::string> macros = macros_of(facts.command);
+  const bool clang = macros.contains("__clang__");
+  facts.name = clang ? "clang" : macros.contains("__GNUC__") ? "gcc" : "";
+  const fs::path file = folder / (facts.name + ".conf");
+  if (facts.name.empty() || !fs::exists(file))
+    throw refusal(fmt::format("{} is neither clang nor gcc: what it needs for modules is not known", command));
+  facts.version =
+      clang ? fmt::format("{}.{}.{}", macros["__clang_major__"], macros["__clang_minor__"],
+                          macros["__clang_patchlevel__"])
+            : fmt::format("{}.{}.{}", macros["__GNUC__"], macros["__GNUC_MINOR__"], macros["__GNUC_PATCHLEVEL__"]);
+  facts.build = macros["__VERSION__"];
+  facts.needs = read_needs(file);
+  const std::string wanted = facts.needs["minimum"].at(0);
+  if (std::stoi(facts.version) < std::stoi(wanted))
+    throw refusal(fmt::format("{} is {} {}, and the interfaces need {} {} or newer: use {}", command, facts.name,
+                              facts.version, facts.name, wanted, facts.needs["example"].at(0)));
+  return facts;
+}
+
+}  // namespace tool

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// The SIMD targets that were compiled in, which of them this CPU runs, and what it lacks for the others.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "tools/kerngrad/tool.h"
+
+namespace tool {
+namespace {
+
+/// What Highway asks of a CPU for a target, by the names that Linux has for it (hwy/targets.cc).
+struct requirement {
+  const char *target, *flags;
+};
+constexpr requirement requirements[] = {
+    {"SSSE3", "ssse3"},
+    {"SSE4", "sse4_1 sse4_2 pclmulqdq aes"},
+    {"AVX2", "avx avx2 abm bmi1 bmi2 fma f16c"},
+    {"AVX3", "avx512f avx512vl avx512dq avx512bw avx512cd"},
+    {"AVX3_DL", "avx512_vnni vpclmulqdq avx512vbmi avx512_vbmi2 vaes avx512_vpopcntdq avx512_bitalg gfni"},
+    {"AVX3_ZEN4", "AuthenticAMD avx512_vnni vpclmulqdq avx512vbmi avx512_vbmi2 vaes avx512_bitalg gfni avx512_bf16"},
+    {"AVX3_SPR", "avx512_vnni vpclmulqdq avx512vbmi avx512_vbmi2 vaes avx512_bitalg gfni avx512_bf16 avx512_fp16"},
+    {"AVX10_2", "avx10"},
+    {"NEON", "asimd aes"},
+    {"NEON_BF16", "asimdhp asimddp bf16"},
+    {"SVE", "sve"},
+    {"SVE_256", "sve"},
+    {"SVE2", "sve2 sveaes"},
+    {"SVE2_128", "sve2 sveaes"},
+    {"RVV", "v"},
+};
+
+/// What the kernel says of the CPU, in words: its vendor, its flags or features, the letters of RISC-V's extensions.
+std::set<std::string> words_of_cpu() {
+  std::ifstream file("/proc/cpuinfo");
+  std::set<std::string> found;
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream values(line.substr(std::min(line.size(), line.find(':') + 1)));
+    const bool riscv = line.starts_with("isa");
+    for (std::string word; values >> word;) {
+      found.insert(word);
+      if (riscv)
+        for (const char letter : word.substr(0, word.find('_'))) found.insert(std::string(1, letter));
+    }
+  }
+  return found;
+}
+
+std::vector<std::string> lacking(const std::string& target) {
+  const auto* needs = std::ranges::find(requirements, target, &requirement::target);
+  if (needs == std::end(requirements)) return {};
+  const std::set<std::string> there = words_of_cpu();
+  std::vector<std::string> missing;
+  std::istringstream flags(needs->flags);
+  for (std::string flag; flags >> flag;)
+    if (!there.contains(flag)) missing.push_back(flag);
+  return missing;
+}
+
+}  // namespace
+
+std::string targets_page(bool as_json) {
+  json list = json::array();
+  std::string text;
+  for (const kg::compiled_target& t : kg::compiled_simd_targets()) {
+    const std::vector<std::string> missing = t.supported ? std::vector<std::string>() : lacking(t.name);
+    list.push_back({{"name", t.name}, {"supported", t.supported}, {"active", t.active}, {"missing", missing}});
+    text += fmt::format("{}: compiled, {}{}{}\n", t.name, t.supported ? "supported" : "not supported by this CPU",
+                        t.active ? ", active" : "",
+                        missing.empty() ? "" : fmt::format(": no {}", fmt::join(missing, ", ")));
+  }
+  return as_json ? list.dump(2) + "\n" : text;
+}
+
+}  // namespace tool
