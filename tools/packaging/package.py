@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""package.py deb|tar: Debian packages or a source archive of what is committed, into build-packages/, and whether they
+work.
+
+deb: builds the packages, lets lintian look at them, installs them in a Debian system that has nothing else, and builds
+and runs examples/installed there; as root or through sudo, for the chroot.
+tar: the archive that `meson dist` makes; what is unpacked of it passes its own suite `fast`.
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+OUT = ROOT / 'build-packages'
+sys.path.insert(0, str(ROOT / 'tools' / 'platforms'))
+import chroot  # noqa: E402
+
+SUITE = 'bookworm'
+NEEDED = ['debhelper', 'dpkg-dev', 'fakeroot', 'lintian']
+
+
+def run(command, cwd=ROOT):
+    words = [str(word) for word in command]
+    if subprocess.run(words, cwd=cwd, stdin=subprocess.DEVNULL).returncode != 0:
+        sys.exit(f'package.py: {" ".join(words[:8])} failed')
+
+
+def said(*command):
+    return subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+
+
+def fresh(folder):
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return folder
+
+
+# ---------------------------------------------------------------------------------------------------- deb
+
+def values():
+    """What the packages' files leave open: it stands elsewhere in the project."""
+    version = re.search(r"version: '([0-9.]+)'", (ROOT / 'meson.build').read_text())[1]
+    major, minor, _ = version.split('.')
+    return {'VERSION': version, 'SOVERSION': f'0.{minor}' if major == '0' else major,
+            'LLVM': re.search(r'^llvm=(\d+)', (ROOT / 'dev').read_text(), re.MULTILINE)[1],
+            'MAINTAINER': said('git', 'log', '-1', '--format=%an <%ae>'),
+            'DATE': said('git', 'log', '-1', '--format=%aD')}
+
+
+def unpack(folder):
+    """What is committed, with the folder debian/ filled in."""
+    archive = folder.with_suffix('.tar')
+    run(['git', 'archive', '-o', archive, 'HEAD'])
+    run(['tar', '-xf', archive, '-C', fresh(folder)])
+    archive.unlink()
+    known = values()
+    for template in (folder / 'tools' / 'packaging' / 'debian').rglob('*'):
+        if not template.is_file():
+            continue
+        name = str(template.relative_to(folder / 'tools' / 'packaging')).removesuffix('.in')
+        to = folder / re.sub(r'@(\w+)@', lambda key: known[key[1]], name)
+        to.parent.mkdir(parents=True, exist_ok=True)
+        to.write_text(re.sub(r'@([A-Z]+)@', lambda key: known[key[1]], template.read_text()))
+        shutil.copymode(template, to)
+
+
+def check_in_clean_system(packages):
+    cache = pathlib.Path(os.environ.get('XDG_CACHE_HOME') or pathlib.Path.home() / '.cache') / 'kerngrad'
+    base = chroot.Chroot(cache / f'clean-{SUITE}')
+    base.make(SUITE)
+    with_packages = chroot.Chroot(cache / f'clean-{SUITE}.packages')
+    shutil.rmtree(with_packages.root, ignore_errors=True)
+    run(['cp', '-a', base.root, with_packages.root])
+    with_packages.install(['make', 'pkg-config'])
+    if not with_packages.run([*chroot.APT, 'install', '-y', '--no-install-recommends', *packages]):
+        sys.exit('package.py: the packages do not install where nothing else is')
+    example = ('cp -r "$1" /tmp/example && cd /tmp/example && make CXX="$2" && ./installed && '
+               'kerngrad list --targets && kerngrad modules --compiler "$2" --into /tmp/modules')
+    compiler = f'clang++-{values()["LLVM"]}'
+    good = with_packages.run(['sh', '-ec', example, 'sh', ROOT / 'examples' / 'installed', compiler])
+    shutil.rmtree(with_packages.root)
+    if not good:
+        sys.exit('package.py: examples/installed does not build or run where only the packages are')
+
+
+def deb():
+    if os.geteuid() != 0:
+        sys.exit('package.py: the packages are tried in a chroot, which takes root: sudo ./dev package deb')
+    missing = [name for name in NEEDED if subprocess.run(['dpkg-query', '-W', name], capture_output=True).returncode]
+    if missing:
+        sys.exit(f'package.py: apt-get install {" ".join(missing)}')
+    source = fresh(OUT / 'deb') / 'kerngrad'
+    unpack(source)
+    run(['dpkg-buildpackage', '--unsigned-source', '--unsigned-changes', '--build=binary'], cwd=source)
+    changes = next(source.parent.glob('*.changes'))
+    run(['lintian', '--fail-on', 'error,warning', '--allow-root', changes])
+    packages = sorted(path for path in source.parent.glob('*.deb') if 'dbgsym' not in path.name)
+    check_in_clean_system(packages)
+    for path in packages:
+        print(f'{path.stat().st_size / 1e6:8.2f} MB  {path.relative_to(ROOT)}')
+
+
+# ---------------------------------------------------------------------------------------------------- tar
+
+def tar():
+    build = ROOT / 'build'
+    if not (build / 'build.ninja').exists():
+        run(['./dev', 'build'])
+    run(['meson', 'dist', '-C', build, '--no-tests', '--formats', 'xztar'])
+    name = f'kerngrad-{values()["VERSION"]}'
+    archive = fresh(OUT / 'tar') / f'{name}.tar.xz'
+    shutil.copy(build / 'meson-dist' / archive.name, archive)
+    run(['tar', '-xf', archive, '-C', archive.parent])
+    run(['./dev', 'test', 'fast'], cwd=archive.parent / name)
+    print(f'{archive.stat().st_size / 1e6:8.2f} MB  {archive.relative_to(ROOT)}')
+
+
+if __name__ == '__main__':
+    kinds = {'deb': deb, 'tar': tar}
+    if sys.argv[1:2] and sys.argv[1] in kinds and len(sys.argv) == 2:
+        kinds[sys.argv[1]]()
+    else:
+        sys.exit(__doc__.strip())
