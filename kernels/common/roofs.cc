@@ -4,6 +4,7 @@
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
 #include "kernels/common/roofs.h"
+#include "kernels/common/vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kerngrad::kernels::HWY_NAMESPACE {
@@ -34,16 +35,18 @@ HWY_INLINE double fma_chains(std::int64_t rounds, T* HWY_RESTRICT values) {
 template <class T, class Op>
 HWY_INLINE double divider_chains(std::int64_t rounds, T* HWY_RESTRICT values, Op op) {
   const hn::ScalableTag<T> d;
-  hn::Vec<decltype(d)> c[12];
-  for (auto& v : c) v = hn::Set(d, values[0]);
-  for (std::int64_t i = 0; i < rounds; ++i) {
+  constexpr int chains = 12;
+  with_vectors<chains>(d, [&](auto c) KG_INLINED {
+    for (int k = 0; k < chains; ++k) c[k] = hn::Set(d, values[0]);
+    for (std::int64_t i = 0; i < rounds; ++i) {
 #pragma clang loop unroll(full)
-    for (auto& v : c) v = op(d, v);
-  }
-  auto sum = hn::Zero(d);
-  for (const auto& v : c) sum = hn::Add(sum, v);
-  values[2] = hn::GetLane(hn::SumOfLanes(d, sum));
-  return static_cast<double>(rounds) * 12 * static_cast<double>(hn::Lanes(d));
+      for (int k = 0; k < chains; ++k) c[k] = op(d, c[k]);
+    }
+    auto sum = hn::Zero(d);
+    for (int k = 0; k < chains; ++k) sum = hn::Add(sum, c[k]);
+    values[2] = hn::GetLane(hn::SumOfLanes(d, sum));
+  });
+  return static_cast<double>(rounds) * chains * static_cast<double>(hn::Lanes(d));
 }
 
 template <class T>

@@ -35,9 +35,9 @@
 #define KG_MASKED_WORDS 0
 #endif
 
-// 32 vector registers: AVX-512 and NEON; 16 elsewhere.
+// 32 vector registers: AVX-512, 64-bit ARM and RISC-V; 16 elsewhere.
 #undef KG_MANY_REGISTERS
-#if KG_AVX512 || HWY_ARCH_ARM_A64
+#if KG_AVX512 || HWY_ARCH_ARM_A64 || HWY_ARCH_RVV
 #define KG_MANY_REGISTERS 1
 #else
 #define KG_MANY_REGISTERS 0

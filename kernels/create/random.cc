@@ -28,7 +28,9 @@ namespace kerngrad::kernels::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr std::size_t chunk_blocks = 256;  // 4096 bytes of words, a multiple of every vector
+// 4096 bytes of words, a multiple of every two vectors: RISC-V allows vectors of more than 2048 bytes, but no CPU has
+// them.
+constexpr std::size_t chunk_blocks = 256;
 
 using D32 = hn::ScalableTag<float>;
 using D64 = hn::ScalableTag<double>;
@@ -247,8 +249,7 @@ template <class T, class Convert>
 void draw(T* y, const random_geometry& g, Convert convert) {
   using U = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
   constexpr std::size_t per_block = 16 / sizeof(T), chunk = chunk_blocks * per_block;
-  constexpr std::size_t vectors = 2 * HWY_MAX_BYTES / sizeof(T);
-  static_assert(chunk % vectors == 0);
+  const std::size_t vectors = 2 * hn::Lanes(hn::ScalableTag<T>());
   HWY_ALIGN std::uint64_t words[2 * chunk_blocks];
   HWY_ALIGN U typed[chunk];
   HWY_ALIGN T drawn[chunk];

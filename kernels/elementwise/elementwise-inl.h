@@ -22,6 +22,7 @@
 #include "kernels/elementwise/binary.h"
 #include "kernels/common/stream.h"
 #include "kernels/common/target-inl.h"
+#include "kernels/common/vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kerngrad::kernels::HWY_NAMESPACE {
@@ -226,12 +227,16 @@ HWY_INLINE void long_loop(Map map, D d, Out* y, std::size_t start, std::size_t n
   const std::size_t lanes = hn::Lanes(d);
   std::size_t i = start;
   // Functions that take four vectors do each of their steps for all.
-  if constexpr (sizeof...(In) == 1 && requires(hn::Vec<D>(&v)[4]) { map.four(d, v); }) {
+  if constexpr (sizeof...(In) == 1 && requires(vectors<hn::Vec<D>, 4> v) { map.four(d, v); }) {
     for (; !past_caches && i + 4 * lanes <= n; i += 4 * lanes) {
-      hn::Vec<D> v[] = {in.all(d, i, 0)..., in.all(d, i, lanes)..., in.all(d, i, 2 * lanes)...,
-                        in.all(d, i, 3 * lanes)...};
-      map.four(d, v);
-      for (std::size_t k = 0; k < 4; ++k) result::put(d, v[k], y + i + k * lanes);
+      const auto& x = (in, ...);  // the only one
+      auto v0 = x.all(d, i, 0), v1 = x.all(d, i, lanes);
+      auto v2 = x.all(d, i, 2 * lanes), v3 = x.all(d, i, 3 * lanes);
+      map.four(d, vectors<hn::Vec<D>, 4>{{&v0, &v1, &v2, &v3}});
+      result::put(d, v0, y + i);
+      result::put(d, v1, y + i + lanes);
+      result::put(d, v2, y + i + 2 * lanes);
+      result::put(d, v3, y + i + 3 * lanes);
     }
   }
 #if KG_AVX512

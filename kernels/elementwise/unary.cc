@@ -112,17 +112,17 @@ struct clip : short_map {
   };
 #define KG_UNARY(Name, types, expression) KG_MAP(Name##_map, short_map, expression)
 #define KG_UNARY_LONG(Name, types, expression) KG_MAP(Name##_map, long_map, expression)
-#define KG_UNARY_FOUR(Name, types, function)     \
-  struct Name##_map : long_map {                 \
-    template <class D, class V>                  \
-    HWY_INLINE V operator()(D d, V x) const {    \
-      return function(d, x);                     \
-    }                                            \
-    template <class D, class V>                  \
-      requires has_tables<D>                     \
-    HWY_INLINE void four(D d, V (&v)[4]) const { \
-      function##OfAll(d, v);                     \
-    }                                            \
+#define KG_UNARY_FOUR(Name, types, function)           \
+  struct Name##_map : long_map {                       \
+    template <class D, class V>                        \
+    HWY_INLINE V operator()(D d, V x) const {          \
+      return function(d, x);                           \
+    }                                                  \
+    template <class D, class V>                        \
+      requires has_tables<D>                           \
+    HWY_INLINE void four(D d, vectors<V, 4> v) const { \
+      function##OfAll(d, v);                           \
+    }                                                  \
   };
 #define KG_PREDICATE(Name, types, expression) KG_MAP(Name##_map, short_test, expression)
 #define KG_PARAMETRIC(Name, types, map)

@@ -65,7 +65,7 @@ struct chain_map : std::conditional_t<keeps_values(Head), long_map, short_map> {
   template <class D>
   static constexpr bool takes_four = has_tables<D> && (Head == chain_head::Sigmoid || Head == chain_head::Exp);
   template <class D, class V>
-  static HWY_INLINE void open_four(D d, V (&v)[4]) {
+  static HWY_INLINE void open_four(D d, vectors<V, 4> v) {
     if constexpr (Head == chain_head::Sigmoid) SigmoidOfAll(d, v);
     else ExpOfAll(d, v);
   }
@@ -78,10 +78,13 @@ HWY_INLINE std::size_t run_fours(std::size_t n, const Put& put, First first, Res
   const std::size_t lanes = hn::Lanes(d);
   std::size_t i = 0;
   for (; i + 4 * lanes <= n; i += 4 * lanes) {
-    hn::Vec<decltype(d)> v[] = {first.all(d, i, 0), first.all(d, i, lanes), first.all(d, i, 2 * lanes),
-                                first.all(d, i, 3 * lanes)};
-    Map::open_four(d, v);
-    for (std::size_t k = 0; k < 4; ++k) put(i + k * lanes, v[k], rest.all(d, i, k * lanes)...);
+    auto v0 = first.all(d, i, 0), v1 = first.all(d, i, lanes);
+    auto v2 = first.all(d, i, 2 * lanes), v3 = first.all(d, i, 3 * lanes);
+    Map::open_four(d, vectors<hn::Vec<decltype(d)>, 4>{{&v0, &v1, &v2, &v3}});
+    put(i, v0, rest.all(d, i, 0)...);
+    put(i + lanes, v1, rest.all(d, i, lanes)...);
+    put(i + 2 * lanes, v2, rest.all(d, i, 2 * lanes)...);
+    put(i + 3 * lanes, v3, rest.all(d, i, 3 * lanes)...);
   }
   return i;
 }

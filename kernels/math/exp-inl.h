@@ -8,6 +8,7 @@
 #define KG_MATH_EXP_INL_H_
 #endif
 #include "hwy/highway.h"
+#include "kernels/common/vectors-inl.h"
 #include "kernels/math/common-inl.h"
 #include "kernels/math/log-inl.h"
 #include "kernels/math/tables-inl.h"
@@ -73,37 +74,41 @@ HWY_INLINE V BiasedExp(D d, V x, V small, double bias) {
   return BiasedExp(d, x, small, Constant(d, bias));
 }
 
-/// v[i] = e^v[i]. Each step is done for all vectors before the next one: what waits for nothing stands together, where
-/// the processor's schedulers reach it.
-template <class D, class V, size_t N>
-HWY_INLINE void ExpOfAll(D d, V (&v)[N]) {
+/// v[i] = e^v[i], with room for what is worked out on the way. Each step is done for all vectors before the next one:
+/// what waits for nothing stands together, where the processor's schedulers reach it.
+template <class D, class V, int N>
+HWY_INLINE void ExpSteps(D d, vectors<V, N> v, vectors<V, N> k, vectors<V, N> r, vectors<V, N> p) {
   using T = hn::TFromD<D>;
   using constants = exp_constants<T>;
   constexpr size_t terms = sizeof(constants::whole) / sizeof(T);
   const V one = Constant(d, 1.0), magic = hn::Set(d, format_of<D>::magic);
-  V k[N], r[N], p[N];
-  for (size_t i = 0; i < N; ++i) v[i] = Limit(d, v[i], constants::lowest, constants::highest);
-  for (size_t i = 0; i < N; ++i) k[i] = hn::MulAdd(v[i], Constant(d, 1.4426950408889634), magic);
-  for (size_t i = 0; i < N; ++i) k[i] = hn::Sub(k[i], magic);
-  for (size_t i = 0; i < N; ++i) r[i] = hn::NegMulAdd(k[i], hn::Set(d, ln2<T>::high), v[i]);
-  for (size_t i = 0; i < N; ++i) r[i] = hn::NegMulAdd(k[i], hn::Set(d, ln2<T>::low), r[i]);
-  for (size_t i = 0; i < N; ++i) p[i] = hn::Set(d, constants::whole[terms - 1]);
+  for (int i = 0; i < N; ++i) v[i] = Limit(d, v[i], constants::lowest, constants::highest);
+  for (int i = 0; i < N; ++i) k[i] = hn::MulAdd(v[i], Constant(d, 1.4426950408889634), magic);
+  for (int i = 0; i < N; ++i) k[i] = hn::Sub(k[i], magic);
+  for (int i = 0; i < N; ++i) r[i] = hn::NegMulAdd(k[i], hn::Set(d, ln2<T>::high), v[i]);
+  for (int i = 0; i < N; ++i) r[i] = hn::NegMulAdd(k[i], hn::Set(d, ln2<T>::low), r[i]);
+  for (int i = 0; i < N; ++i) p[i] = hn::Set(d, constants::whole[terms - 1]);
   for (size_t term = terms - 1; term-- > 0;) {
-    for (size_t i = 0; i < N; ++i) p[i] = hn::MulAdd(p[i], r[i], hn::Set(d, constants::whole[term]));
+    for (int i = 0; i < N; ++i) p[i] = hn::MulAdd(p[i], r[i], hn::Set(d, constants::whole[term]));
   }
 #if HWY_NATIVE_FMA
-  for (size_t i = 0; i < N; ++i) p[i] = hn::MulAdd(p[i], r[i], one);
-  for (size_t i = 0; i < N; ++i) p[i] = hn::MulAdd(p[i], r[i], one);
+  for (int i = 0; i < N; ++i) p[i] = hn::MulAdd(p[i], r[i], one);
+  for (int i = 0; i < N; ++i) p[i] = hn::MulAdd(p[i], r[i], one);
 #else
-  for (size_t i = 0; i < N; ++i) p[i] = hn::Add(hn::MulAdd(hn::Mul(r[i], r[i]), p[i], r[i]), one);
+  for (int i = 0; i < N; ++i) p[i] = hn::Add(hn::MulAdd(hn::Mul(r[i], r[i]), p[i], r[i]), one);
 #endif
-  for (size_t i = 0; i < N; ++i) v[i] = Scale(d, p[i], k[i]);
+  for (int i = 0; i < N; ++i) v[i] = Scale(d, p[i], k[i]);
+}
+template <class D, class V, int N>
+HWY_INLINE void ExpOfAll(D d, vectors<V, N> v) {
+  with_vectors<3 * N>(d, [&](auto room) KG_INLINED {
+    ExpSteps(d, v, room.template row<N>(0), room.template row<N>(1), room.template row<N>(2));
+  });
 }
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V Exp(D d, V x) {
-  V v[1] = {x};
-  ExpOfAll(d, v);
-  return v[0];
+  ExpOfAll(d, vectors<V, 1>{{&x}});
+  return x;
 }
 
 /// e^x - 1 = 2^k ((1 - 2^-k) + (e^r - 1)), with the error of the first sum carried.
@@ -125,9 +130,8 @@ HWY_INLINE V Expm1(D d, V x) {
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V Sigmoid(D d, V x) {
   if constexpr (has_tables<D>) {
-    V v[1] = {x};
-    SigmoidOfAll(d, v);
-    return v[0];
+    SigmoidOfAll(d, vectors<V, 1>{{&x}});
+    return x;
   }
   const V one = Constant(d, 1.0);
   const V e = Exp(d, hn::Or(x, hn::SignBit(d)));

@@ -60,8 +60,8 @@ struct sigmoid_table {
 /// v[i] = 1 / (1 + e^-v[i]): with z = -|v| it is e^z / (1 + e^z) on the left, and 1 less that on the right. Below -105
 /// the result is 0; e^z is carried 2^64 times as large, so that it is a normal number above. Step by step as in
 /// ExpOfAll.
-template <class D, class V, size_t N>
-HWY_INLINE void SigmoidOfAll(D d, V (&v)[N]) {
+template <class D, class V, int N>
+HWY_INLINE void SigmoidOfAll(D d, vectors<V, N> v) {
   const hn::RebindToUnsigned<D> du;
   using VU = hn::Vec<decltype(du)>;
   const V magic = Constant(d, 393280.0);  // 1.5 * 2^18, whose last place is 1 / 32, and 64 for the exponent

@@ -46,13 +46,14 @@ struct tile_args {
 #include "hwy/cache_control.h"
 #include "hwy/highway.h"
 #include "kernels/common/target-inl.h"
+#include "kernels/common/vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kerngrad::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // Tile heights: rows * 2 accumulators, two vectors of B and one broadcast of A must fit into the registers: 31 of the
-// 32 of AVX-512 and NEON, 15 of the 16 of older x86.
+// 32 that many targets have, 15 of the 16 of older x86.
 #if KG_EMULATED
 inline constexpr int tile_rows = 4;
 #elif KG_MANY_REGISTERS
@@ -66,14 +67,18 @@ inline constexpr int single_tile_rows = tile_rows == 14 ? 16 : tile_rows;
 inline constexpr int most_tile_rows(int vectors) { return vectors == 1 ? single_tile_rows : tile_rows; }
 
 template <class T>
-inline constexpr std::ptrdiff_t lanes = static_cast<std::ptrdiff_t>(hn::MaxLanes(hn::ScalableTag<T>()));
+HWY_INLINE std::ptrdiff_t lanes() {
+  return static_cast<std::ptrdiff_t>(hn::Lanes(hn::ScalableTag<T>()));
+}
 template <class T>
-inline constexpr std::ptrdiff_t tile_columns = tile_vectors * lanes<T>;
+HWY_INLINE std::ptrdiff_t tile_columns() {
+  return tile_vectors * lanes<T>();
+}
 
 /// Columns rounded up to whole vectors.
 template <class T>
-constexpr std::ptrdiff_t whole_vectors(std::ptrdiff_t columns) {
-  return (columns + lanes<T> - 1) / lanes<T> * lanes<T>;
+HWY_INLINE std::ptrdiff_t whole_vectors(std::ptrdiff_t columns) {
+  return (columns + lanes<T>() - 1) / lanes<T>() * lanes<T>();
 }
 
 /// Whether the last columns of a row of B can be loaded where they lie. Where not, such a B is packed.
@@ -171,11 +176,11 @@ template <class T>
 HWY_INLINE void pack_rows(const T* src, std::ptrdiff_t lds, std::ptrdiff_t rows, std::ptrdiff_t width, T* dst,
                           std::ptrdiff_t ldd) {
   const hn::ScalableTag<T> d;
-  const std::ptrdiff_t whole = width / lanes<T> * lanes<T>;
+  const std::ptrdiff_t whole = width / lanes<T>() * lanes<T>();
   for (std::ptrdiff_t p = 0; p < rows; ++p, src += lds, dst += ldd) {
     std::ptrdiff_t i = 0;
-    for (; i < whole; i += lanes<T>) hn::StoreU(hn::LoadU(d, src + i), d, dst + i);
-    if (loads_parts && ldd - i == lanes<T>) {
+    for (; i < whole; i += lanes<T>()) hn::StoreU(hn::LoadU(d, src + i), d, dst + i);
+    if (loads_parts && ldd - i == lanes<T>()) {
       hn::StoreU(load_part(d, src + i, width - i), d, dst + i);
       continue;
     }
@@ -196,47 +201,48 @@ HWY_INLINE void clear_columns(T* panel, std::ptrdiff_t rows, std::ptrdiff_t from
 template <class T, int kRows, int kVectors, bool kStrided, bool kNarrow>
 HWY_NOINLINE void Tile(const tile_args<T>& g) {
   const hn::ScalableTag<T> d;
-  using V = hn::Vec<decltype(d)>;
-  V sum[kRows][kVectors];
-  for (auto& row : sum) {
-    for (V& v : row) v = hn::Zero(d);
-  }
-  const T* HWY_RESTRICT b = g.b;
+  const std::ptrdiff_t L = lanes<T>(),
+                       last = g.columns - (kVectors - 1) * L;  // columns of the last vector, at least one
   const std::ptrdiff_t step = g.a_step, ldb = g.ldb, ldc = g.ldc, run_length = g.run_length;
-  const std::ptrdiff_t last = g.columns - (kVectors - 1) * lanes<T>;  // columns of the last vector, at least one
   if (g.accumulate) {  // C has been out of the caches since the last block of the depth: fetch it in the meantime
     for (int i = 0; i < kRows; ++i) {
-      for (int j = 0; j < kVectors; ++j) hwy::Prefetch(g.c + i * ldc + j * lanes<T>);
+      for (int j = 0; j < kVectors; ++j) hwy::Prefetch(g.c + i * ldc + j * L);
     }
   }
-  for (std::ptrdiff_t run = 0; run < g.runs; ++run) {
-    const T* HWY_RESTRICT a = g.a + g.run_offsets[run];
-    for (std::ptrdiff_t p = 0; p < run_length; ++p) {
-      V right[kVectors];
-      for (int j = 0; j + kNarrow < kVectors; ++j) right[j] = hn::LoadU(d, b + j * lanes<T>);
-      if constexpr (kNarrow) right[kVectors - 1] = load_part(d, b + (kVectors - 1) * lanes<T>, last);
+  // The sums, and behind them what is loaded of B.
+  with_vectors<(kRows + 1) * kVectors>(d, [&](auto all) KG_INLINED {
+    const auto right = all.template row<kVectors>(kRows);
+    const T* HWY_RESTRICT b = g.b;
+    for (std::ptrdiff_t run = 0; run < g.runs; ++run) {
+      const T* HWY_RESTRICT a = g.a + g.run_offsets[run];
+      for (std::ptrdiff_t p = 0; p < run_length; ++p) {
+        for (int j = 0; j + kNarrow < kVectors; ++j) right[j] = hn::LoadU(d, b + j * L);
+        if constexpr (kNarrow) right[kVectors - 1] = load_part(d, b + (kVectors - 1) * L, last);
 #pragma clang loop unroll(full)
-      for (int i = 0; i < kRows; ++i) {
-        const V left = hn::Set(d, a[kStrided ? i * step : i]);
-        for (int j = 0; j < kVectors; ++j) sum[i][j] = multiply_accumulate(d, left, right[j], sum[i][j]);
-      }
-      a += kStrided ? 1 : step;
-      b += ldb;
-    }
-  }
-  T* HWY_RESTRICT c = g.c;
-  const bool accumulate = g.accumulate;
-#pragma clang loop unroll(full)
-  for (int i = 0; i < kRows; ++i, c += ldc) {
-    for (int j = 0; j < kVectors; ++j) {
-      T* to = c + j * lanes<T>;
-      if (j + 1 < kVectors || last == lanes<T>) {
-        hn::StoreU(accumulate ? hn::Add(hn::LoadU(d, to), sum[i][j]) : sum[i][j], d, to);
-      } else {
-        store_part(d, accumulate ? hn::Add(load_part(d, to, last), sum[i][j]) : sum[i][j], to, last);
+        for (int i = 0; i < kRows; ++i) {
+          const auto sum = all.template row<kVectors>(i);
+          const auto left = hn::Set(d, a[kStrided ? i * step : i]);
+          for (int j = 0; j < kVectors; ++j) sum[j] = multiply_accumulate(d, left, right[j], sum[j]);
+        }
+        a += kStrided ? 1 : step;
+        b += ldb;
       }
     }
-  }
+    T* HWY_RESTRICT c = g.c;
+    const bool accumulate = g.accumulate;
+#pragma clang loop unroll(full)
+    for (int i = 0; i < kRows; ++i, c += ldc) {
+      const auto sum = all.template row<kVectors>(i);
+      for (int j = 0; j < kVectors; ++j) {
+        T* to = c + j * L;
+        if (j + 1 < kVectors || last == L) {
+          hn::StoreU(accumulate ? hn::Add(hn::LoadU(d, to), sum[j]) : sum[j], d, to);
+        } else {
+          store_part(d, accumulate ? hn::Add(load_part(d, to, last), sum[j]) : sum[j], to, last);
+        }
+      }
+    }
+  });
 }
 
 template <class T>

@@ -44,15 +44,15 @@ struct product {
   T* c;
   bool pack_a, pack_b;
 
-  tile_kind kind() const { return {.strided = !pack_a && !transpose_a, .narrow = !pack_b && n % lanes<T> != 0}; }
+  tile_kind kind() const { return {.strided = !pack_a && !transpose_a, .narrow = !pack_b && n % lanes<T>() != 0}; }
 };
 
 /// Packs rows [depth, depth + kc) and columns [column, column + nc) of op(B) into panels of tile_columns.
 template <class T>
 void pack_right(const product<T>& g, std::ptrdiff_t depth, std::ptrdiff_t kc, std::ptrdiff_t column, std::ptrdiff_t nc,
                 T* packed) {
-  for (std::ptrdiff_t j = 0; j < nc; j += tile_columns<T>) {
-    const std::ptrdiff_t width = std::min(tile_columns<T>, nc - j), padded = whole_vectors<T>(width);
+  for (std::ptrdiff_t j = 0; j < nc; j += tile_columns<T>()) {
+    const std::ptrdiff_t width = std::min(tile_columns<T>(), nc - j), padded = whole_vectors<T>(width);
     T* panel = packed + j * kc;
     if (g.transpose_b) {
       pack_transposed(g.b + (column + j) * g.ldb + depth, g.ldb, width, kc, panel, padded);
@@ -94,10 +94,10 @@ void multiply_rows(const product<T>& g, std::ptrdiff_t row, std::ptrdiff_t mc, s
   tile.run_length = kc;
   tile.run_offsets = &no_offset;
   tile.accumulate = depth > 0;
-  for (std::ptrdiff_t j = 0; j < nc; j += tile_columns<T>) {
-    tile.columns = std::min(tile_columns<T>, nc - j);
-    const int vectors = static_cast<int>(whole_vectors<T>(tile.columns) / lanes<T>);
-    tile.ldb = g.pack_b ? vectors * lanes<T> : g.ldb;
+  for (std::ptrdiff_t j = 0; j < nc; j += tile_columns<T>()) {
+    tile.columns = std::min(tile_columns<T>(), nc - j);
+    const int vectors = static_cast<int>(whole_vectors<T>(tile.columns) / lanes<T>());
+    tile.ldb = g.pack_b ? vectors * lanes<T>() : g.ldb;
     tile.b = g.pack_b ? packed_b + j * kc : g.b + depth * g.ldb + column + j;
     for_even_parts(mc, g.pack_a ? tile_rows : most_tile_rows(vectors), [&](std::ptrdiff_t i, std::ptrdiff_t rows) {
       if (g.pack_a) {
@@ -130,12 +130,12 @@ void multiply_columns(const product<T>& g, std::ptrdiff_t column, std::ptrdiff_t
   }
   scratch<T> room(product_of(whole_vectors<T>(nc), depths.longest()));
   T* const packed_b = room.data();
-  const even_parts packs(nc / tile_columns<T> + 1, 8);
+  const even_parts packs(nc / tile_columns<T>() + 1, 8);
   for (std::ptrdiff_t p = 0; p < depths.count; ++p) {
     const std::ptrdiff_t depth = depths.begin(p), kc = depths.size(p);
-    run_in_chunks(packs.count, products, [&](std::ptrdiff_t i) {
-      const std::ptrdiff_t low = packs.begin(i) * tile_columns<T>;
-      const std::ptrdiff_t high = std::min(nc, low + packs.size(i) * tile_columns<T>);
+    run_in_chunks(packs.count, products, [&](std::ptrdiff_t i) HWY_ATTR {
+      const std::ptrdiff_t low = packs.begin(i) * tile_columns<T>();
+      const std::ptrdiff_t high = std::min(nc, low + packs.size(i) * tile_columns<T>());
       pack_right(g, depth, kc, column + low, high - low, packed_b + low * kc);
     });
     blocks(depth, kc, packed_b);
@@ -147,7 +147,7 @@ void multiply_columns(const product<T>& g, std::ptrdiff_t column, std::ptrdiff_t
 template <class T>
 void blocked_product(const product<T>& g) {
   const bool few_rows = g.m <= most_rows;
-  const std::ptrdiff_t width = !few_rows ? most_columns : g.pack_a ? most_columns / 2 : 2 * tile_columns<T>;
+  const std::ptrdiff_t width = !few_rows ? most_columns : g.pack_a ? most_columns / 2 : 2 * tile_columns<T>();
   run_in_chunks((g.n + width - 1) / width, few_rows ? g.m * g.n * g.k : 0,
                 [&](std::ptrdiff_t i) { multiply_columns(g, i * width, std::min(width, g.n - i * width), !few_rows); });
 }
@@ -175,7 +175,7 @@ void row_combination(std::ptrdiff_t n, std::ptrdiff_t k, const T* x, const T* b,
         hn::StoreU(sum, d, y + j);
       };
       std::ptrdiff_t j = begin;
-      for (; j + lanes<T> <= end; j += lanes<T>) columns(hn::ScalableTag<T>(), j);
+      for (; j + lanes<T>() <= end; j += lanes<T>()) columns(hn::ScalableTag<T>(), j);
       for (; j < end; ++j) columns(hn::CappedTag<T, 1>(), j);
     }
   });
@@ -185,20 +185,22 @@ void row_combination(std::ptrdiff_t n, std::ptrdiff_t k, const T* x, const T* b,
 template <class T, int kRows>
 void row_dots(std::ptrdiff_t k, const T* a, const T* x, T* y) {
   const hn::ScalableTag<T> d;
-  using V = hn::Vec<decltype(d)>;
-  V sum[kRows];
-  for (V& v : sum) v = hn::Zero(d);
-  std::ptrdiff_t p = 0;
-  for (; p + lanes<T> <= k; p += lanes<T>) {
-    const V right = hn::LoadU(d, x + p);
+  with_vectors<kRows>(d, [&](auto sum) KG_INLINED {
+    std::ptrdiff_t p = 0;
+    for (; p + lanes<T>() <= k; p += lanes<T>()) {
+      const auto right = hn::LoadU(d, x + p);
 #pragma clang loop unroll(full)
-    for (int i = 0; i < kRows; ++i) sum[i] = multiply_accumulate(d, hn::LoadU(d, a + i * k + p), right, sum[i]);
-  }
-  if (p < k) {
-    const V right = load_part(d, x + p, k - p);
-    for (int i = 0; i < kRows; ++i) sum[i] = multiply_accumulate(d, load_part(d, a + i * k + p, k - p), right, sum[i]);
-  }
-  for (int i = 0; i < kRows; ++i) y[i] = hn::GetLane(hn::SumOfLanes(d, sum[i]));
+      for (int i = 0; i < kRows; ++i) sum[i] = multiply_accumulate(d, hn::LoadU(d, a + i * k + p), right, sum[i]);
+    }
+    if (p < k) {
+      const auto right = load_part(d, x + p, k - p);
+#pragma clang loop unroll(full)
+      for (int i = 0; i < kRows; ++i)
+        sum[i] = multiply_accumulate(d, load_part(d, a + i * k + p, k - p), right, sum[i]);
+    }
+#pragma clang loop unroll(full)
+    for (int i = 0; i < kRows; ++i) y[i] = hn::GetLane(hn::SumOfLanes(d, sum[i]));
+  });
 }
 
 template <class T>
@@ -223,9 +225,9 @@ void matrix_product(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, const 
     matrix_times_vector(n, k, b, a, c);
   } else if (n == 1 && !ta) {
     matrix_times_vector(m, k, a, b, c);
-  } else if (m == 1 && n >= lanes<T>) {
+  } else if (m == 1 && n >= lanes<T>()) {
     row_combination(n, k, a, b, c);
-  } else if (n == 1 && m >= lanes<T>) {
+  } else if (n == 1 && m >= lanes<T>()) {
     row_combination(m, k, b, a, c);
   } else {
     product<T> g{.m = m,
@@ -241,10 +243,10 @@ void matrix_product(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, const 
                  .pack_a = false,
                  .pack_b = false};
     // Plain rows of B serve when few tiles of rows share them.
-    g.pack_b = tb || (!loads_parts && n % lanes<T> != 0) || m > 5 * tile_rows;
+    g.pack_b = tb || (!loads_parts && n % lanes<T>() != 0) || m > 5 * tile_rows;
     // Plain A serves few panels. Rows at a distance of many half pages fall into the same cache set: pack those.
     const bool collides = !ta && m > 4 && k >= 64 && static_cast<std::size_t>(g.lda) * sizeof(T) % 2048 == 0;
-    g.pack_a = (n > 4 * tile_columns<T> && m * k > 64 * 64) || collides;
+    g.pack_a = (n > 4 * tile_columns<T>() && m * k > 64 * 64) || collides;
     if (g.pack_a || g.pack_b || k > most_depth || m > most_rows) {
       blocked_product(g);
     } else {

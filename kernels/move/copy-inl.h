@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 #include "hwy/highway.h"
 #include "kernels/move/copy-run-inl.h"
@@ -27,42 +28,31 @@ namespace hn = hwy::HWY_NAMESPACE;
 // first half of the rows with the second half, log2(side) times. Rows r and r + side share a vector in the wide form.
 template <class T, bool Wide>
 HWY_INLINE void transpose_square(const T* in, std::ptrdiff_t in_stride, T* out, std::ptrdiff_t out_stride) {
-#if !HWY_HAVE_SCALABLE
-  constexpr std::size_t side = 16 / sizeof(T);
+  constexpr int side = 16 / sizeof(T);
   const hn::CappedTag<T, side> part;
   const hn::CappedTag<T, Wide ? 2 * side : side> d;
-  using V = hn::Vec<decltype(d)>;
-  for (std::size_t half = 0; half < (Wide ? 2 : 1); ++half) {
-    V row[side];
-    for (std::size_t r = 0; r < side; ++r) {
-      const T* p = in + static_cast<std::ptrdiff_t>(r) * in_stride + half * side;
-      if constexpr (Wide) {
-        row[r] = hn::Combine(d, hn::LoadU(part, p + static_cast<std::ptrdiff_t>(side) * in_stride), hn::LoadU(part, p));
-      } else {
-        row[r] = hn::LoadU(d, p);
+  with_vectors<2 * side>(d, [&](auto all) KG_INLINED {
+    auto row = all.template row<side>(0), next = all.template row<side>(1);
+    for (int half = 0; half < (Wide ? 2 : 1); ++half) {
+#pragma clang loop unroll(full)
+      for (int r = 0; r < side; ++r) {
+        const T* p = in + r * in_stride + half * side;
+        if constexpr (Wide) row[r] = hn::Combine(d, hn::LoadU(part, p + side * in_stride), hn::LoadU(part, p));
+        else row[r] = hn::LoadU(d, p);
       }
-    }
-    for (std::size_t done = 1; done < side; done *= 2) {
-      V next[side];
-      for (std::size_t r = 0; r < side / 2; ++r) {
-        next[2 * r] = hn::InterleaveLower(d, row[r], row[r + side / 2]);
-        next[2 * r + 1] = hn::InterleaveUpper(d, row[r], row[r + side / 2]);
+#pragma clang loop unroll(full)
+      for (int done = 1; done < side; done *= 2) {
+#pragma clang loop unroll(full)
+        for (int r = 0; r < side / 2; ++r) {
+          next[2 * r] = hn::InterleaveLower(d, row[r], row[r + side / 2]);
+          next[2 * r + 1] = hn::InterleaveUpper(d, row[r], row[r + side / 2]);
+        }
+        std::swap(row, next);
       }
-      for (std::size_t r = 0; r < side; ++r) row[r] = next[r];
+#pragma clang loop unroll(full)
+      for (int r = 0; r < side; ++r) hn::StoreU(row[r], d, out + (half * side + r) * out_stride);
     }
-    for (std::size_t r = 0; r < side; ++r) {
-      hn::StoreU(row[r], d, out + static_cast<std::ptrdiff_t>(half * side + r) * out_stride);
-    }
-  }
-#else
-  constexpr std::size_t side = (Wide ? 32 : 16) / sizeof(T);
-  for (std::size_t r = 0; r < side; ++r) {
-    for (std::size_t c = 0; c < side; ++c) {
-      const T* from = in + static_cast<std::ptrdiff_t>(r) * in_stride + c;
-      put(get(from), out + static_cast<std::ptrdiff_t>(c) * out_stride + r);
-    }
-  }
-#endif
+  });
 }
 
 // out[c * out_stride + r] = in[r * in_stride + c]

@@ -16,6 +16,7 @@
 
 #include "hwy/highway.h"
 #include "kernels/common/abi.h"
+#include "kernels/common/vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kerngrad::kernels::HWY_NAMESPACE {
@@ -193,96 +194,97 @@ void repeat_run(const T* in, T* out, std::ptrdiff_t rows, std::size_t n) {
 }
 
 // `k` vectors to or from k * Lanes(d) elements, the j-th of which belongs to vector j % k.
-template <std::size_t k, class D, class T, class V>
-HWY_INLINE void store_interleaved(D d, const V* v, T* out) {
+template <int k, class D, class T, class V>
+HWY_INLINE void store_interleaved(D d, vectors<V, k> v, T* out) {
   if constexpr (k == 2) hn::StoreInterleaved2(v[0], v[1], d, out);
   if constexpr (k == 3) hn::StoreInterleaved3(v[0], v[1], v[2], d, out);
   if constexpr (k == 4) hn::StoreInterleaved4(v[0], v[1], v[2], v[3], d, out);
 }
-template <std::size_t k, class D, class T, class V>
-HWY_INLINE void load_interleaved(D d, const T* in, V* v) {
+template <int k, class D, class T, class V>
+HWY_INLINE void load_interleaved(D d, const T* in, vectors<V, k> v) {
   if constexpr (k == 2) hn::LoadInterleaved2(d, in, v[0], v[1]);
   if constexpr (k == 3) hn::LoadInterleaved3(d, in, v[0], v[1], v[2]);
   if constexpr (k == 4) hn::LoadInterleaved4(d, in, v[0], v[1], v[2], v[3]);
 }
 
 // out[i * k + j] = in[i + j * in_stride] for j < k
-template <std::size_t k, class T>
+template <int k, class T>
 void interleave(const T* in, std::ptrdiff_t in_stride, T* out, std::ptrdiff_t n) {
   const hn::ScalableTag<T> d;
   const std::ptrdiff_t L = static_cast<std::ptrdiff_t>(hn::Lanes(d));
   std::ptrdiff_t i = 0;
-  for (; i + L <= n; i += L) {
-    hn::Vec<decltype(d)> v[k];
-    for (std::size_t j = 0; j < k; ++j) v[j] = hn::LoadU(d, in + i + static_cast<std::ptrdiff_t>(j) * in_stride);
-    store_interleaved<k>(d, v, out + i * static_cast<std::ptrdiff_t>(k));
-  }
-  for (; i < n; ++i) {
-    for (std::size_t j = 0; j < k; ++j) {
-      put(get(in + i + static_cast<std::ptrdiff_t>(j) * in_stride), out + i * static_cast<std::ptrdiff_t>(k) + j);
+  with_vectors<k>(d, [&](auto v) KG_INLINED {
+    for (; i + L <= n; i += L) {
+      for (int j = 0; j < k; ++j) v[j] = hn::LoadU(d, in + i + j * in_stride);
+      store_interleaved(d, v, out + i * k);
     }
+  });
+  for (; i < n; ++i) {
+    for (int j = 0; j < k; ++j) put(get(in + i + j * in_stride), out + i * k + j);
   }
 }
 
 // out[i + j * out_stride] = in[i * k + j] for j < k
-template <std::size_t k, class T>
+template <int k, class T>
 void deinterleave(const T* in, T* out, std::ptrdiff_t out_stride, std::ptrdiff_t n) {
   const hn::ScalableTag<T> d;
   const std::ptrdiff_t L = static_cast<std::ptrdiff_t>(hn::Lanes(d));
   std::ptrdiff_t i = 0;
-  for (; i + L <= n; i += L) {
-    hn::Vec<decltype(d)> v[k];
-    load_interleaved<k>(d, in + i * static_cast<std::ptrdiff_t>(k), v);
-    for (std::size_t j = 0; j < k; ++j) hn::StoreU(v[j], d, out + i + static_cast<std::ptrdiff_t>(j) * out_stride);
-  }
-  for (; i < n; ++i) {
-    for (std::size_t j = 0; j < k; ++j) {
-      put(get(in + i * static_cast<std::ptrdiff_t>(k) + j), out + i + static_cast<std::ptrdiff_t>(j) * out_stride);
+  with_vectors<k>(d, [&](auto v) KG_INLINED {
+    for (; i + L <= n; i += L) {
+      load_interleaved(d, in + i * k, v);
+      for (int j = 0; j < k; ++j) hn::StoreU(v[j], d, out + i + j * out_stride);
     }
+  });
+  for (; i < n; ++i) {
+    for (int j = 0; j < k; ++j) put(get(in + i * k + j), out + i + j * out_stride);
   }
 }
 
 // out[i * k + j] = in[i * k + k - 1 - j] for j < k
-template <std::size_t k, class T>
+template <int k, class T>
 void reverse_parts(const T* in, T* out, std::ptrdiff_t n) {
   const hn::ScalableTag<T> d;
   const std::ptrdiff_t L = static_cast<std::ptrdiff_t>(hn::Lanes(d));
   std::ptrdiff_t i = 0;
-  for (; i + L <= n; i += L, in += L * static_cast<std::ptrdiff_t>(k), out += L * static_cast<std::ptrdiff_t>(k)) {
-    hn::Vec<decltype(d)> v[k];
-    load_interleaved<k>(d, in, v);
-    std::reverse(v, v + k);
-    store_interleaved<k>(d, v, out);
-  }
+  with_vectors<k>(d, [&](auto v) KG_INLINED {
+    auto backwards = v;
+    std::reverse(backwards.at, backwards.at + k);
+    for (; i + L <= n; i += L, in += L * k, out += L * k) {
+      load_interleaved(d, in, v);
+      store_interleaved(d, backwards, out);
+    }
+  });
   for (; i < n; ++i, in += k, out += k) {
-    for (std::size_t j = 0; j < k; ++j) put(get(in + k - 1 - j), out + j);
+    for (int j = 0; j < k; ++j) put(get(in + k - 1 - j), out + j);
   }
 }
 
 // out[i] = in[i * k]. The vectors end before the last element, behind which nothing may be read.
-template <std::size_t k, class T>
+template <int k, class T>
 HWY_INLINE void every(const T* in, T* out, std::ptrdiff_t n) {
   const hn::ScalableTag<T> d;
   const std::ptrdiff_t L = static_cast<std::ptrdiff_t>(hn::Lanes(d));
   std::ptrdiff_t i = 0;
-  for (; i + L < n; i += L, in += L * static_cast<std::ptrdiff_t>(k)) {
-    if constexpr (k == 2) {
-      hn::StoreU(hn::ConcatEven(d, hn::LoadU(d, in + L), hn::LoadU(d, in)), d, out + i);
-    } else {
-      hn::Vec<decltype(d)> v[k];
-      load_interleaved<k>(d, in, v);
-      hn::StoreU(v[0], d, out + i);
+  with_vectors<k>(d, [&](auto v) KG_INLINED {
+    for (; i + L < n; i += L, in += L * k) {
+      if constexpr (k == 2) {
+        hn::StoreU(hn::ConcatEven(d, hn::LoadU(d, in + L), hn::LoadU(d, in)), d, out + i);
+      } else {
+        load_interleaved(d, in, v);
+        hn::StoreU(v[0], d, out + i);
+      }
     }
-  }
+  });
   for (; i < n; ++i, in += k) put(get(in), out + i);
 }
 
 // Calls f with k as a constant; 2 <= k <= 4.
 template <class F>
 HWY_INLINE void with_count(std::ptrdiff_t k, F f) {
-  if (k == 2) return f(std::integral_constant<std::size_t, 2>{});
-  if (k == 3) return f(std::integral_constant<std::size_t, 3>{});
-  f(std::integral_constant<std::size_t, 4>{});
+  if (k == 2) return f(std::integral_constant<int, 2>{});
+  if (k == 3) return f(std::integral_constant<int, 3>{});
+  f(std::integral_constant<int, 4>{});
 }
 
 // out[i * out_stride] = in[i * in_stride]

@@ -42,13 +42,23 @@ HWY_INLINE T join(T a, T b) {
 
 // Folds the lanes of `v` pairwise, the lower half with the upper one: for types without a horizontal instruction.
 template <class Op, class D, class V>
-HWY_INLINE hn::TFromD<D> halved_lanes(D, V v) {
+HWY_INLINE hn::TFromD<D> halved_lanes(D d, V v) {
+#if HWY_HAVE_SCALABLE  // how many halves there are is known when it runs
+  using T = hn::TFromD<D>;
+  HWY_ALIGN T lane[hn::MaxLanes(d)];
+  hn::Store(v, d, lane);
+  for (std::size_t half = hn::Lanes(d) / 2; half != 0; half /= 2) {
+    for (std::size_t i = 0; i < half; ++i) lane[i] = join<Op>(lane[i], lane[half + i]);
+  }
+  return lane[0];
+#else
   if constexpr (hn::MaxLanes(D{}) == 1) {
     return hn::GetLane(v);
   } else {
     const hn::Half<D> half;
     return halved_lanes<Op>(half, Op::join(half, hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
   }
+#endif
 }
 
 // The n < Lanes(d) elements at p, the other lanes `fill`; reads nothing beyond them.

@@ -181,11 +181,11 @@ void softmax_row(const T* x, T* y, std::size_t n) {
   if constexpr (Logarithm) {
     const T log_sum = logarithm<T>(row_sum<T>(n, exponentials<T, true, false>{x, nullptr, maximum}));
     const auto m = hn::Set(d, maximum), l = hn::Set(d, log_sum);
-    map_row(x, y, n, [=](auto v) HWY_ATTR { return hn::Sub(hn::Sub(v, m), l); });
+    map_row(x, y, n, [&](auto v) HWY_ATTR { return hn::Sub(hn::Sub(v, m), l); });
   } else {
     const double sum = row_sum<T>(n, exponentials<T, true, true>{x, y, maximum});
     const auto factor = hn::Set(d, static_cast<T>(1.0 / sum));
-    map_row(y, y, n, [=](auto v) HWY_ATTR { return hn::Mul(v, factor); });
+    map_row(y, y, n, [&](auto v) HWY_ATTR { return hn::Mul(v, factor); });
   }
 }
 

@@ -24,8 +24,8 @@ namespace {
 template <class T>
 void pack_filter(const direct_plan<T>& plan, bool swap) {
   const std::ptrdiff_t k = plan.src_channels, n = plan.dst_channels;
-  for (std::ptrdiff_t j = 0; j < n; j += tile_columns<T>) {
-    const std::ptrdiff_t width = std::min(tile_columns<T>, n - j), padded = whole_vectors<T>(width);
+  for (std::ptrdiff_t j = 0; j < n; j += tile_columns<T>()) {
+    const std::ptrdiff_t width = std::min(tile_columns<T>(), n - j), padded = whole_vectors<T>(width);
     T* panel = plan.panels + j * plan.depth();
     for (const filter_tap<T>& tap : plan.taps) {
       if (swap) {
@@ -70,13 +70,13 @@ template <class T>
 void run_tiles(const direct_plan<T>& plan, tile_args<T> tile, const tile_lines<T>& at) {
   const std::ptrdiff_t n = plan.dst_channels;
   const bool packed = plan.panels != nullptr;
-  const tile_kind kind{.strided = true, .narrow = !packed && n % lanes<T> != 0};
-  for (std::ptrdiff_t j = 0; j < n; j += tile_columns<T>) {
-    tile.columns = std::min(tile_columns<T>, n - j);
+  const tile_kind kind{.strided = true, .narrow = !packed && n % lanes<T>() != 0};
+  for (std::ptrdiff_t j = 0; j < n; j += tile_columns<T>()) {
+    tile.columns = std::min(tile_columns<T>(), n - j);
     const std::ptrdiff_t whole = whole_vectors<T>(tile.columns);
     tile.ldb = packed ? whole : n;
     tile.b = packed ? plan.panels + j * plan.depth() : plan.taps.front().weights + j;
-    const int vectors = static_cast<int>(whole / lanes<T>);
+    const int vectors = static_cast<int>(whole / lanes<T>());
     for (std::ptrdiff_t y = 0; y < at.lines; ++y) {
       for_even_parts(at.pixels, most_tile_rows(vectors), [&](std::ptrdiff_t x, std::ptrdiff_t pixels) {
         tile.a = at.from + y * at.from_line + x * tile.a_step;
@@ -108,7 +108,7 @@ void direct_conv(const direct_plan<T>& plan, image_view<T> src, std::ptrdiff_t f
     at.lines = 1;
   } else if (one_line && columns <= tile_rows / 2 && rows > 1) {
     tile.run_length = plan.depth();
-    tile.a_step = tile.run_length + lanes<T>;
+    tile.a_step = tile.run_length + lanes<T>();
     tile.runs = 1;
     tile.run_offsets = &no_offset;
     const std::ptrdiff_t most = std::max<std::ptrdiff_t>(1, gathered_most / (columns * tile.a_step));
@@ -130,17 +130,20 @@ void direct_conv(const direct_plan<T>& plan, image_view<T> src, std::ptrdiff_t f
 template <class T>
 bool all_finite(const T* p, std::ptrdiff_t count) {
   const hn::ScalableTag<T> d;
-  using V = hn::Vec<decltype(d)>;
-  const V zero = hn::Zero(d);
-  V sum[4] = {zero, zero, zero, zero};
+  const std::ptrdiff_t L = lanes<T>();
+  const auto zero = hn::Zero(d);
+  auto sum0 = zero, sum1 = zero, sum2 = zero, sum3 = zero;
   std::ptrdiff_t i = 0;
-  for (; i + 4 * lanes<T> <= count; i += 4 * lanes<T>) {
-    for (int q = 0; q < 4; ++q) sum[q] = hn::MulAdd(hn::LoadU(d, p + i + q * lanes<T>), zero, sum[q]);
+  for (; i + 4 * L <= count; i += 4 * L) {
+    sum0 = hn::MulAdd(hn::LoadU(d, p + i), zero, sum0);
+    sum1 = hn::MulAdd(hn::LoadU(d, p + i + L), zero, sum1);
+    sum2 = hn::MulAdd(hn::LoadU(d, p + i + 2 * L), zero, sum2);
+    sum3 = hn::MulAdd(hn::LoadU(d, p + i + 3 * L), zero, sum3);
   }
-  for (; i + lanes<T> <= count; i += lanes<T>) sum[0] = hn::MulAdd(hn::LoadU(d, p + i), zero, sum[0]);
+  for (; i + L <= count; i += L) sum0 = hn::MulAdd(hn::LoadU(d, p + i), zero, sum0);
   T rest = 0;
   for (; i < count; ++i) rest += p[i] * T{0};
-  const V all = hn::Add(hn::Add(sum[0], sum[1]), hn::Add(sum[2], sum[3]));
+  const auto all = hn::Add(hn::Add(sum0, sum1), hn::Add(sum2, sum3));
   return hn::AllTrue(d, hn::Eq(all, zero)) && rest == 0;
 }
 

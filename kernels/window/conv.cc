@@ -67,7 +67,7 @@ void Conv2D(const void* const* in, void* const* out, const void* geometry) {
                   .filter_w = g.filter_w,
                   .swap = false,
                   // Few pixels are not worth packing.
-                  .keep_flat = pixels <= 5 * tile_rows && (loads_parts || g.out_c % lanes<T> == 0),
+                  .keep_flat = pixels <= 5 * tile_rows && (loads_parts || g.out_c % lanes<T>() == 0),
                   .covered = true};
   job.lattices.push_back({axes.down, axes.right, 0, g.out_w * g.out_c, g.out_c});
   run_conv(job);
@@ -103,7 +103,7 @@ template <class T>
 void add_at_steps(const T* HWY_RESTRICT from, std::ptrdiff_t count, T* HWY_RESTRICT to, std::ptrdiff_t step) {
   const hn::ScalableTag<T> d;
   std::ptrdiff_t i = 0;
-  for (; step == 1 && i + lanes<T> <= count; i += lanes<T>) {
+  for (; step == 1 && i + lanes<T>() <= count; i += lanes<T>()) {
     hn::StoreU(hn::Add(hn::LoadU(d, to + i), hn::LoadU(d, from + i)), d, to + i);
   }
   for (; i < count; ++i) to[i * step] += from[i];
@@ -126,14 +126,14 @@ const T* row_products(const window_geometry& g, const T* dy, const T* w, std::pt
   tile.ldc = width;
   tile.runs = 1;
   tile.run_offsets = &no_offset;
-  for (std::ptrdiff_t j = 0; j < g.out_w; j += tile_columns<T>) {
-    const std::ptrdiff_t pixels = std::min(tile_columns<T>, g.out_w - j);
+  for (std::ptrdiff_t j = 0; j < g.out_w; j += tile_columns<T>()) {
+    const std::ptrdiff_t pixels = std::min(tile_columns<T>(), g.out_w - j);
     T* panel = panels + j * g.out_c;
     tile.columns = tile.ldb = whole_vectors<T>(pixels);
     pack_transposed(dy + j * g.out_c, g.out_c, pixels, g.out_c, panel, tile.ldb);
     clear_columns(panel, g.out_c, pixels, tile.ldb);
     tile.b = panel;
-    const int vectors = static_cast<int>(tile.ldb / lanes<T>);
+    const int vectors = static_cast<int>(tile.ldb / lanes<T>());
     for_even_parts(elements, most_tile_rows(vectors), [&](std::ptrdiff_t i, std::ptrdiff_t rows) {
       tile.a = w + i * g.out_c;
       tile.c = products + i * width + j;
@@ -236,10 +236,10 @@ template <class T>
 void add_tap_gradient(tile_args<T> tile, const T* a, const T* b, std::ptrdiff_t height, std::ptrdiff_t out_c, T* dw) {
   tile.ldb = whole_vectors<T>(out_c);
   tile.ldc = out_c;
-  for (std::ptrdiff_t j = 0; j < out_c; j += tile_columns<T>) {
-    tile.columns = std::min(tile_columns<T>, out_c - j);
+  for (std::ptrdiff_t j = 0; j < out_c; j += tile_columns<T>()) {
+    tile.columns = std::min(tile_columns<T>(), out_c - j);
     tile.b = b + j;
-    const int vectors = static_cast<int>(whole_vectors<T>(tile.columns) / lanes<T>);
+    const int vectors = static_cast<int>(whole_vectors<T>(tile.columns) / lanes<T>());
     for_even_parts(height, tile_rows, [&](std::ptrdiff_t i, std::ptrdiff_t rows) {
       tile.a = a + i;
       tile.c = dw + i * out_c + j;

@@ -16,6 +16,7 @@
 #include "kernels/window/depthwise-inl.h"
 #include "kernels/window/depthwise_plan.h"
 #include "kernels/window/window-inl.h"
+#include "kernels/common/vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kerngrad::kernels::HWY_NAMESPACE {
@@ -37,18 +38,18 @@ struct gathered_row {
 template <int kPixels, bool kCut, class D, class T = hn::TFromD<D>>
 HWY_INLINE void gather_pixels(D d, const gathered_row<T>& r, std::ptrdiff_t q, std::ptrdiff_t c) {
   const window_geometry& g = r.g;
-  hn::Vec<D> sum[kPixels];
-  for (auto& v : sum) v = hn::Zero(d);
-  for (const reach& row : r.rows) {
-    for (const reach& column : r.columns) {
-      const std::ptrdiff_t first = q + column.output;
-      if (kCut && (first < 0 || first >= g.out_w)) continue;
-      const T* from = r.dy + (row.output * g.out_w + first) * g.in_c + c;
-      const auto weight = hn::LoadU(d, r.w + (row.tap * g.filter_w + column.tap) * g.in_c + c);
-      for (int i = 0; i < kPixels; ++i) sum[i] = hn::MulAdd(hn::LoadU(d, from + i * g.in_c), weight, sum[i]);
+  with_vectors<kPixels>(d, [&](auto sum) KG_INLINED {
+    for (const reach& row : r.rows) {
+      for (const reach& column : r.columns) {
+        const std::ptrdiff_t first = q + column.output;
+        if (kCut && (first < 0 || first >= g.out_w)) continue;
+        const T* from = r.dy + (row.output * g.out_w + first) * g.in_c + c;
+        const auto weight = hn::LoadU(d, r.w + (row.tap * g.filter_w + column.tap) * g.in_c + c);
+        for (int i = 0; i < kPixels; ++i) sum[i] = hn::MulAdd(hn::LoadU(d, from + i * g.in_c), weight, sum[i]);
+      }
     }
-  }
-  for (int i = 0; i < kPixels; ++i) hn::StoreU(sum[i], d, r.dx + (q + i) * g.stride_w * g.in_c + c);
+    for (int i = 0; i < kPixels; ++i) hn::StoreU(sum[i], d, r.dx + (q + i) * g.stride_w * g.in_c + c);
+  });
 }
 
 /// Input columns of one phase, `count` of them, in one row.
@@ -76,23 +77,25 @@ void gather_row(const gathered_row<T>& r, std::ptrdiff_t count) {
 /// Adds to `sum` the products of kPixels output pixels and kHeight rows of the input, `pitch` apart.
 template <int kPixels, int kHeight, int kWidth, int kStride, class D, class T = hn::TFromD<D>>
 HWY_INLINE void add_products(D d, const T* HWY_RESTRICT x, std::ptrdiff_t pitch, const T* HWY_RESTRICT dy,
-                             std::ptrdiff_t channels, hn::Vec<D> (&sum)[kHeight][kWidth]) {
-  hn::Vec<D> right[kPixels];
-  for (int i = 0; i < kPixels; ++i) right[i] = hn::LoadU(d, dy + i * channels);
+                             std::ptrdiff_t channels, vectors<hn::Vec<D>, kHeight * kWidth> sums) {
+  with_vectors<kPixels>(d, [&](auto right) KG_INLINED {
+    for (int i = 0; i < kPixels; ++i) right[i] = hn::LoadU(d, dy + i * channels);
 #pragma clang loop unroll(full)
-  for (int ky = 0; ky < kHeight; ++ky) {
-    const T* from = x + ky * pitch;
+    for (int ky = 0; ky < kHeight; ++ky) {
+      const T* from = x + ky * pitch;
 #pragma clang loop unroll(full)
-    for (int column = 0; column < (kPixels - 1) * kStride + kWidth; ++column, from += channels) {
-      const auto element = hn::LoadU(d, from);
+      for (int column = 0; column < (kPixels - 1) * kStride + kWidth; ++column, from += channels) {
+        const auto element = hn::LoadU(d, from);
 #pragma clang loop unroll(full)
-      for (int kx = 0; kx < kWidth; ++kx) {
-        const int i = (column - kx) / kStride;
-        if (column < kx || (column - kx) % kStride != 0 || i >= kPixels) continue;
-        sum[ky][kx] = hn::MulAdd(element, right[i], sum[ky][kx]);
+        for (int kx = 0; kx < kWidth; ++kx) {
+          const int i = (column - kx) / kStride;
+          if (column < kx || (column - kx) % kStride != 0 || i >= kPixels) continue;
+          auto& sum = sums[ky * kWidth + kx];
+          sum = hn::MulAdd(element, right[i], sum);
+        }
       }
     }
-  }
+  });
 }
 
 /// Adds to kHeight filter rows, for one vector of channels, the products of one row of dy and the rows of x under them:
@@ -101,60 +104,53 @@ template <int kHeight, int kWidth, int kStride, class D, class T = hn::TFromD<D>
 HWY_INLINE void add_filter_rows(D d, const window_geometry& g, std::int64_t inside_low, std::int64_t inside_high,
                                 const T* x, const T* dy, T* dw) {
   const std::ptrdiff_t channels = g.in_c, pitch = g.dilation_h * g.in_w * channels;
-  hn::Vec<D> sum[kHeight][kWidth];
-  for (auto& row : sum) {
-    for (auto& v : row) v = hn::Zero(d);
-  }
-  const auto edge = [&](std::ptrdiff_t ox) HWY_ATTR {
-    const auto right = hn::LoadU(d, dy + ox * channels);
+  with_vectors<kHeight * kWidth>(d, [&](auto sums) KG_INLINED {
+    const auto edge = [&](std::ptrdiff_t ox) KG_INLINED {
+      const auto right = hn::LoadU(d, dy + ox * channels);
 #pragma clang loop unroll(full)
-    for (int kx = 0; kx < kWidth; ++kx) {
-      const std::ptrdiff_t column = ox * kStride - g.pad_left + kx;
-      if (column < 0 || column >= g.in_w) continue;
+      for (int kx = 0; kx < kWidth; ++kx) {
+        const std::ptrdiff_t column = ox * kStride - g.pad_left + kx;
+        if (column < 0 || column >= g.in_w) continue;
 #pragma clang loop unroll(full)
-      for (int ky = 0; ky < kHeight; ++ky) {
-        sum[ky][kx] = hn::MulAdd(hn::LoadU(d, x + ky * pitch + column * channels), right, sum[ky][kx]);
+        for (int ky = 0; ky < kHeight; ++ky) {
+          auto& sum = sums[ky * kWidth + kx];
+          sum = hn::MulAdd(hn::LoadU(d, x + ky * pitch + column * channels), right, sum);
+        }
       }
+    };
+    std::ptrdiff_t ox = 0;
+    for (; ox < inside_low; ++ox) edge(ox);
+    for (; ox + 4 <= inside_high; ox += 4) {
+      add_products<4, kHeight, kWidth, kStride>(d, x + (ox * kStride - g.pad_left) * channels, pitch,
+                                                dy + ox * channels, channels, sums);
     }
-  };
-  std::ptrdiff_t ox = 0;
-  for (; ox < inside_low; ++ox) edge(ox);
-  for (; ox + 4 <= inside_high; ox += 4) {
-    add_products<4, kHeight, kWidth, kStride>(d, x + (ox * kStride - g.pad_left) * channels, pitch, dy + ox * channels,
-                                              channels, sum);
-  }
-  for (; ox < g.out_w; ++ox) edge(ox);
-  for (int ky = 0; ky < kHeight; ++ky) {
-    for (int kx = 0; kx < kWidth; ++kx) {
-      T* to = dw + (ky * kWidth + kx) * channels;
-      hn::StoreU(hn::Add(hn::LoadU(d, to), sum[ky][kx]), d, to);
+    for (; ox < g.out_w; ++ox) edge(ox);
+#pragma clang loop unroll(full)
+    for (int tap = 0; tap < kHeight * kWidth; ++tap) {
+      T* to = dw + tap * channels;
+      hn::StoreU(hn::Add(hn::LoadU(d, to), sums[tap]), d, to);
     }
-  }
+  });
 }
 
 /// Adds to dw[kx] the products of one row of x and one row of dy. Sums of a row are formed in four registers.
 template <class D, class T = hn::TFromD<D>>
 HWY_INLINE void add_row_of_products(D d, const window_geometry& g, const T* x, const T* dy, T* dw) {
-  using V = hn::Vec<D>;
   for (std::ptrdiff_t kx = 0; kx < g.filter_w; ++kx, dw += g.in_c) {
     const std::ptrdiff_t start = kx * g.dilation_w - g.pad_left;  // input column of output column 0
     const clipped_axis inside(start, g.out_w, g.stride_w, g.in_w);
     if (inside.count() == 0) continue;
     const T* left = x + (start + inside.low * g.stride_w) * g.in_c;
     const T* right = dy + inside.low * g.in_c;
-    V sum[4];
-    for (V& v : sum) v = hn::Zero(d);
-    std::ptrdiff_t i = 0;
     const std::ptrdiff_t count = inside.count(), pixel = g.stride_w * g.in_c;
-    for (; i + 4 <= count; i += 4) {
-      for (int q = 0; q < 4; ++q) {
-        sum[q] = hn::MulAdd(hn::LoadU(d, left + (i + q) * pixel), hn::LoadU(d, right + (i + q) * g.in_c), sum[q]);
-      }
-    }
-    for (; i < count; ++i) {
-      sum[0] = hn::MulAdd(hn::LoadU(d, left + i * pixel), hn::LoadU(d, right + i * g.in_c), sum[0]);
-    }
-    const V row = hn::Add(hn::Add(sum[0], sum[1]), hn::Add(sum[2], sum[3]));
+    const auto add = [&](std::ptrdiff_t i, auto& sum) KG_INLINED {
+      sum = hn::MulAdd(hn::LoadU(d, left + i * pixel), hn::LoadU(d, right + i * g.in_c), sum);
+    };
+    auto sum0 = hn::Zero(d), sum1 = sum0, sum2 = sum0, sum3 = sum0;
+    std::ptrdiff_t i = 0;
+    for (; i + 4 <= count; i += 4) add(i, sum0), add(i + 1, sum1), add(i + 2, sum2), add(i + 3, sum3);
+    for (; i < count; ++i) add(i, sum0);
+    const auto row = hn::Add(hn::Add(sum0, sum1), hn::Add(sum2, sum3));
     hn::StoreU(hn::Add(hn::LoadU(d, dw), row), d, dw);
   }
 }

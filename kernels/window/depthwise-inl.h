@@ -18,6 +18,7 @@
 #include "kernels/window/depthwise_plan.h"
 #include "kernels/common/scratch.h"
 #include "kernels/common/target-inl.h"
+#include "kernels/common/vectors-inl.h"
 #include "kernels/window/window-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -26,7 +27,7 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // Pixels of a row whose sums are in registers together, and how many serve the end of a row. Two rows of them, the
-// factors of two filter rows and an element fit into the 32 registers of AVX-512 and NEON, or the 16 of older x86.
+// factors of two filter rows and an element fit into the 32 registers that many targets have, or the 16 of older x86.
 #if KG_MANY_REGISTERS
 inline constexpr int block = 8, short_block = 4;
 #else
@@ -74,18 +75,18 @@ HWY_INLINE void edge_pixel(D d, const pixel_row<T>& r, std::ptrdiff_t ox, std::p
 template <int kPixels, class D, class T = hn::TFromD<D>>
 HWY_INLINE void whole_pixels(D d, const pixel_row<T>& r, std::ptrdiff_t ox, std::ptrdiff_t c) {
   const window_geometry& g = r.g;
-  hn::Vec<D> sum[kPixels];
-  for (auto& v : sum) v = hn::Zero(d);
   const std::ptrdiff_t pixel = g.stride_w * g.in_c;
-  for (std::ptrdiff_t ky = r.rows.low; ky < r.rows.high; ++ky) {
-    const T* from = r.input(ky) + (ox * g.stride_w - g.pad_left) * g.in_c + c;
-    const T* weight = r.weights(ky) + c;
-    for (std::ptrdiff_t kx = 0; kx < g.filter_w; ++kx, from += g.dilation_w * g.in_c, weight += g.in_c) {
-      const auto factor = hn::LoadU(d, weight);
-      for (int i = 0; i < kPixels; ++i) sum[i] = hn::MulAdd(hn::LoadU(d, from + i * pixel), factor, sum[i]);
+  with_vectors<kPixels>(d, [&](auto sum) KG_INLINED {
+    for (std::ptrdiff_t ky = r.rows.low; ky < r.rows.high; ++ky) {
+      const T* from = r.input(ky) + (ox * g.stride_w - g.pad_left) * g.in_c + c;
+      const T* weight = r.weights(ky) + c;
+      for (std::ptrdiff_t kx = 0; kx < g.filter_w; ++kx, from += g.dilation_w * g.in_c, weight += g.in_c) {
+        const auto factor = hn::LoadU(d, weight);
+        for (int i = 0; i < kPixels; ++i) sum[i] = hn::MulAdd(hn::LoadU(d, from + i * pixel), factor, sum[i]);
+      }
     }
-  }
-  for (int i = 0; i < kPixels; ++i) hn::StoreU(sum[i], d, r.y + (ox + i) * g.in_c + c);
+    for (int i = 0; i < kPixels; ++i) hn::StoreU(sum[i], d, r.y + (ox + i) * g.in_c + c);
+  });
 }
 
 /// The filter in the order in which blocks read it: for a vector of L channels from c on, tap t is at taps * c + t * L.
@@ -143,28 +144,31 @@ struct pixel_block {
 /// windows. kCut: of the columns that the first or the last window alone sees, some may be outside the image.
 template <bool kCut, int kRow, int kPixels, int kSize, int kStride, class D, class T = hn::TFromD<D>>
 HWY_INLINE void add_input_row(D d, const pixel_block<T>& b, std::ptrdiff_t channels, const T* HWY_RESTRICT from,
-                              const T* HWY_RESTRICT w, hn::Vec<D> (&sum)[2][kPixels]) {
+                              const T* HWY_RESTRICT w, vectors<hn::Vec<D>, kPixels> upper,
+                              vectors<hn::Vec<D>, kPixels> lower) {
   constexpr bool in_upper = kRow < kSize, in_lower = kRow >= kStride;
   constexpr int columns = (kPixels - 1) * kStride + kSize;
-  constexpr int lanes = hn::MaxLanes(D{}), upper = kRow * kSize * lanes, lower = (kRow - kStride) * kSize * lanes;
-  hn::Vec<D> factor[2][kSize];
-  for (int kx = 0; kx < kSize; ++kx) {
-    if constexpr (in_upper) factor[0][kx] = hn::LoadU(d, w + upper + kx * lanes);
-    if constexpr (in_lower) factor[1][kx] = hn::LoadU(d, w + lower + kx * lanes);
-  }
-#pragma clang loop unroll(full)
-  for (int column = 0; column < columns; ++column) {
-    if (kCut && column < kSize - 1 && column < b.left) continue;
-    if (kCut && column > columns - kSize && column >= b.right) continue;
-    const auto element = hn::LoadU(d, from + column * channels);
-#pragma clang loop unroll(full)
+  const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(d));
+  with_vectors<2 * kSize>(d, [&](auto factors) KG_INLINED {
+    const auto of_upper = factors.template row<kSize>(0), of_lower = factors.template row<kSize>(1);
     for (int kx = 0; kx < kSize; ++kx) {
-      const int i = (column - kx) / kStride;
-      if (column < kx || (column - kx) % kStride != 0 || i >= kPixels) continue;
-      if constexpr (in_upper) sum[0][i] = hn::MulAdd(element, factor[0][kx], sum[0][i]);
-      if constexpr (in_lower) sum[1][i] = hn::MulAdd(element, factor[1][kx], sum[1][i]);
+      if constexpr (in_upper) of_upper[kx] = hn::LoadU(d, w + (kRow * kSize + kx) * lanes);
+      if constexpr (in_lower) of_lower[kx] = hn::LoadU(d, w + ((kRow - kStride) * kSize + kx) * lanes);
     }
-  }
+#pragma clang loop unroll(full)
+    for (int column = 0; column < columns; ++column) {
+      if (kCut && column < kSize - 1 && column < b.left) continue;
+      if (kCut && column > columns - kSize && column >= b.right) continue;
+      const auto element = hn::LoadU(d, from + column * channels);
+#pragma clang loop unroll(full)
+      for (int kx = 0; kx < kSize; ++kx) {
+        const int i = (column - kx) / kStride;
+        if (column < kx || (column - kx) % kStride != 0 || i >= kPixels) continue;
+        if constexpr (in_upper) upper[i] = hn::MulAdd(element, of_upper[kx], upper[i]);
+        if constexpr (in_lower) lower[i] = hn::MulAdd(element, of_lower[kx], lower[i]);
+      }
+    }
+  });
 }
 
 /// kPixels neighbouring pixels of two rows for one vector of channels from c on, for a filter of kSize x kSize without
@@ -173,29 +177,28 @@ HWY_INLINE void add_input_row(D d, const pixel_block<T>& b, std::ptrdiff_t chann
 template <bool kCut, int kPixels, int kSize, int kStride, class D, class T = hn::TFromD<D>>
 HWY_INLINE void pixels_of_two_rows(D d, const pixel_block<T>& b, std::ptrdiff_t channels, const T* w,
                                    std::ptrdiff_t c) {
-  hn::Vec<D> sum[2][kPixels];
-  for (auto& row : sum) {
-    for (auto& v : row) v = hn::Zero(d);
-  }
-  const T* from = b.x + c;
-  [&]<int... kRow>(std::integer_sequence<int, kRow...>) HWY_ATTR {
-    (
-        [&]() HWY_ATTR {
-          hide(from);
-          if (kRow >= b.top && kRow < b.bottom) {
-            add_input_row<kCut, kRow, kPixels, kSize, kStride>(d, b, channels, from, w, sum);
-          }
-          from += b.pitch;
-        }(),
-        ...);
-  }(std::make_integer_sequence<int, kSize + kStride>());
-  T* to = b.upper + c;
-  hide(to);
-  for (int i = 0; i < kPixels; ++i) hn::StoreU(sum[0][i], d, to + i * channels);
-  if (b.lower == nullptr) return;
-  to = b.lower + c;
-  hide(to);
-  for (int i = 0; i < kPixels; ++i) hn::StoreU(sum[1][i], d, to + i * channels);
+  with_vectors<2 * kPixels>(d, [&](auto sums) KG_INLINED {
+    const auto upper = sums.template row<kPixels>(0), lower = sums.template row<kPixels>(1);
+    const T* from = b.x + c;
+    [&]<int... kRow>(std::integer_sequence<int, kRow...>) KG_INLINED {
+      (
+          [&]() KG_INLINED {
+            hide(from);
+            if (kRow >= b.top && kRow < b.bottom) {
+              add_input_row<kCut, kRow, kPixels, kSize, kStride>(d, b, channels, from, w, upper, lower);
+            }
+            from += b.pitch;
+          }(),
+          ...);
+    }(std::make_integer_sequence<int, kSize + kStride>());
+    T* to = b.upper + c;
+    hide(to);
+    for (int i = 0; i < kPixels; ++i) hn::StoreU(upper[i], d, to + i * channels);
+    if (b.lower == nullptr) return;
+    to = b.lower + c;
+    hide(to);
+    for (int i = 0; i < kPixels; ++i) hn::StoreU(lower[i], d, to + i * channels);
+  });
 }
 
 /// Row oy of the output image y, for the input image x.
