@@ -28,6 +28,13 @@ ALGORITHM = re.compile(
     r'replace(?:_if)?|reverse|rotate|search|shuffle|(?:stable_)?sort|transform|unique)\s*[(<{]')
 # A new version of Highway brings new targets: kernels/common/target-inl.h says for each what it can do.
 TARGET_BY_NAME = re.compile(r'\bHWY_TARGET\s*[=!<>]')
+# The vectors of SVE and RISC-V have no size that a compiler knows: no array holds them, no lambda a copy. MaxLanes, how
+# many lanes they may have, is the size of an array of lanes or a question to a type; how many they have is Lanes.
+VECTOR = r'\b(?:VU?|hn::(?:Vec|Mask)<(?:[^;=(){}]|\([^()]*\))*>)'
+SIZED_VECTORS = re.compile(VECTOR + r'\s+(?:\(&\s*\w+\)|\w+)\[|(?<!operator)\[=[\],]')
+MOST_LANES = re.compile(r'\bMaxLanes\(')
+MOST_LANES_ALLOWED = re.compile(r'\[[^\[\]]*\bMaxLanes\([^\[\]]*\]|\b(?:if constexpr|constexpr bool)\b.*')
+SIZED_FILES = {'kernels/math/tables-inl.h'}  # for AVX-512 alone
 # GCC 16 does not survive the import of a defaulted comparison that is a friend.
 DEFAULTED_FRIEND = re.compile(r'\bfriend\b.*\boperator(==|<=>)\(.*\)\s*=\s*default')
 # Where memory is asked for; what follows, up to the closing bracket, says how much.
@@ -111,6 +118,10 @@ def check_code(name, text):
             needs_algorithm = False
         if TARGET_BY_NAME.search(code) and name != 'kernels/common/target-inl.h':
             yield number, 'a CPU target by its name: ask kernels/common/target-inl.h for what it can do'
+        if folder == 'kernels' and name not in SIZED_FILES and SIZED_VECTORS.search(code):
+            yield number, 'an array or a copy of vectors: kernels/common/vectors-inl.h'
+        if folder == 'kernels' and MOST_LANES.search(MOST_LANES_ALLOWED.sub('', code)):
+            yield number, 'MaxLanes is the size of an array or a question to a type: Lanes is how many there are'
         if folder in ('modules', 'grads') and DEFAULTED_FRIEND.search(code):
             yield number, 'a defaulted comparison in a module is a member: compilers fail on friends'
         found = RANGES_INCLUDE.search(line)
