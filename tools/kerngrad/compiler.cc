@@ -141,8 +141,8 @@ compiler_facts facts_of(const std::string& command, const fs::path& folder) {
   facts.needs = read_needs(file);
   const std::string wanted = facts.needs["minimum"].at(0);
   if (std::stoi(facts.version) < std::stoi(wanted))
-    throw refusal(fmt::format("{} is {} {}, and the interfaces need {} {} or newer: use {}", command, facts.name,
-                              facts.version, facts.name, wanted, facts.needs["example"].at(0)));
+    throw refusal(fmt::format("{} is {} {}, and the interfaces need {} {} or newer: use {}-{}", command, facts.name,
+                              facts.version, facts.name, wanted, facts.needs["command"].at(0), wanted));
   return facts;
 }
 

@@ -5,8 +5,10 @@ work.
 
 deb: builds the packages, lets lintian look at them, installs them in a Debian system that has nothing else, and builds
 and runs examples/installed there; as root or through sudo, for the chroot.
-tar: the archive that `meson dist` makes; what is unpacked of it passes its own suite `fast`.
+tar: the archive that `meson dist` makes, and kerngrad.wrap, by which a project of Meson takes it as a subproject; what
+is unpacked of it passes its own suite `fast`.
 """
+import hashlib
 import os
 import pathlib
 import re
@@ -52,6 +54,10 @@ def values():
             'DATE': said('git', 'log', '-1', '--format=%aD')}
 
 
+def filled_in(template, known):
+    return re.sub(r'@([A-Z]+)@', lambda key: known[key[1]], template)
+
+
 def unpack(folder):
     """What is committed, with the folder debian/ filled in."""
     archive = folder.with_suffix('.tar')
@@ -63,9 +69,9 @@ def unpack(folder):
         if not template.is_file():
             continue
         name = str(template.relative_to(folder / 'tools' / 'packaging')).removesuffix('.in')
-        to = folder / re.sub(r'@(\w+)@', lambda key: known[key[1]], name)
+        to = folder / filled_in(name, known)
         to.parent.mkdir(parents=True, exist_ok=True)
-        to.write_text(re.sub(r'@([A-Z]+)@', lambda key: known[key[1]], template.read_text()))
+        to.write_text(filled_in(template.read_text(), known))
         shutil.copymode(template, to)
 
 
@@ -107,6 +113,18 @@ def deb():
 
 # ---------------------------------------------------------------------------------------------------- tar
 
+def check_wrap(archive):
+    """examples/installed finds the library by the wrap; what it is then compiled to, other tests try."""
+    project = archive.parent / 'project'
+    shutil.copytree(ROOT / 'examples' / 'installed', project)
+    (project / 'subprojects' / 'packagefiles').mkdir(parents=True)
+    shutil.copy(archive, project / 'subprojects' / 'packagefiles')
+    shutil.copy(archive.parent / 'kerngrad.wrap', project / 'subprojects')
+    run(['meson', 'setup', 'build', '--force-fallback-for=kerngrad', '--native-file', ROOT / 'tools' / 'clang19.ini'],
+        cwd=project)
+    shutil.rmtree(project)
+
+
 def tar():
     build = ROOT / 'build'
     if not (build / 'build.ninja').exists():
@@ -115,6 +133,11 @@ def tar():
     name = f'kerngrad-{values()["VERSION"]}'
     archive = fresh(OUT / 'tar') / f'{name}.tar.xz'
     shutil.copy(build / 'meson-dist' / archive.name, archive)
+    provided = re.findall(r"override_dependency\('([\w-]+)'", (ROOT / 'meson.build').read_text())
+    wrap = filled_in((HERE / 'kerngrad.wrap.in').read_text(), {
+        **values(), 'HASH': hashlib.sha256(archive.read_bytes()).hexdigest(), 'DEPENDENCIES': ', '.join(provided)})
+    (archive.parent / 'kerngrad.wrap').write_text(wrap)
+    check_wrap(archive)
     run(['tar', '-xf', archive, '-C', archive.parent])
     run(['./dev', 'test', 'fast'], cwd=archive.parent / name)
     print(f'{archive.stat().st_size / 1e6:8.2f} MB  {archive.relative_to(ROOT)}')
