@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""emulated.py PLATFORM: builds the library for a CPU family of emulated.toml and runs its tests under qemu-user.
+
+What is built against and the emulator are unpacked once into the user's cache (sysroot.py), where the builds are as
+well. Runs the kernels' tests, those of every op, of gradients and of packs, the conformance corpus where it lies beside
+the checkout, and the demo where the data is, on each CPU that the file names. The last line sums up.
+"""
+import argparse
+import configparser
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+
+import sysroot
+
+HERE = pathlib.Path(__file__).resolve().parent
+CHECKOUT = HERE.parent.parent
+CORPUS = CHECKOUT.parent / 'shared' / 'conformance'
+IMAGES = pathlib.Path('/usr/share/datasets/fashion-mnist')
+TESTS = re.compile(r'kernels_\w+|math|every_op|gradients|packs')
+TOOLS = ['tools/conformance/kerngrad-conformance', 'tools/demo/kerngrad-demo']
+CROSS = """
+[binaries]
+cpp = {cpp}
+c = {c}
+cpp_ld = 'lld'
+c_ld = 'lld'
+ar = {ar}
+strip = {strip}
+pkgconfig = 'pkg-config'
+cmake = 'cmake'
+exe_wrapper = {qemu}
+
+[built-in options]
+cpp_args = {compile}
+c_args = {compile}
+
+[properties]
+sys_root = {root}
+pkg_config_libdir = {pkgconfig}
+
+[cmake]
+CMAKE_EXE_LINKER_FLAGS = '-fuse-ld=lld'
+CMAKE_PREFIX_PATH = {prefix}
+
+[host_machine]
+system = 'linux'
+cpu_family = {family}
+cpu = {family}
+endian = 'little'
+"""
+
+
+def say(text):
+    print(f'== {text}', flush=True)
+
+
+def quoted(value):
+    """As Meson writes it."""
+    return f'[{", ".join(map(quoted, value))}]' if isinstance(value, list) else f"'{value}'"
+
+
+class Build:
+    """One build of a platform, and its runs."""
+
+    def __init__(self, platform, data, build, root, qemu):
+        self.folder = sysroot.CACHE / 'builds' / (f'{platform}-{build["name"]}' + str(CHECKOUT).replace('/', '-'))
+        self.data, self.build_data, self.root, self.qemu = data, build, root, qemu
+        self.logs = []
+
+    def cross_file(self):
+        """The compilers that ./dev uses, for another machine."""
+        native = configparser.ConfigParser()
+        native.read(CHECKOUT / 'tools' / 'clang19.ini')
+        tool = {name: value.strip("'") for name, value in native['binaries'].items()}
+        where = [f'--target={self.data["triple"]}', f'--sysroot={self.root}']
+        libraries = self.root / 'usr' / 'lib' / self.data['triple'] / 'pkgconfig'
+        values = {'cpp': [tool['cpp'], *where], 'c': [tool['c'], *where], 'ar': tool['ar'], 'strip': tool['strip'],
+                  'qemu': self.qemu, 'compile': self.build_data['compile'], 'root': self.root,
+                  'pkgconfig': [libraries, self.root / 'usr' / 'share' / 'pkgconfig'], 'prefix': self.root / 'usr',
+                  'family': self.data['family']}
+        return CROSS.format(**{name: quoted(value) for name, value in values.items()})
+
+    def build(self):
+        """Whether there are tests and tools now. Their names are those of the tests that are to be run."""
+        if not (self.folder / 'build.ninja').exists():
+            say(f'configuring {self.folder}')
+            self.folder.mkdir(parents=True, exist_ok=True)
+            cross = self.folder / 'cross.ini'
+            cross.write_text(self.cross_file())
+            if subprocess.run(['meson', 'setup', self.folder, CHECKOUT, '--cross-file', cross,
+                               '-Dbenchmarks=disabled']).returncode != 0:
+                return False
+        described = json.loads(subprocess.run(['meson', 'introspect', '--tests', self.folder], check=True,
+                                              stdout=subprocess.PIPE).stdout)
+        self.tests = sorted({test['name'] for test in described if TESTS.fullmatch(test['name'])} -
+                            {test['name'] for test in described if test['suite'] == [f'kerngrad:full']})
+        needed = [word for test in described if test['name'] in self.tests for word in test['cmd'] + test['depends']]
+        files = {target['id']: target['filename'] for target in json.loads(subprocess.run(
+            ['meson', 'introspect', '--targets', self.folder], check=True, stdout=subprocess.PIPE).stdout)}
+        outputs = {file for word in needed for file in files.get(word, [word]) if str(self.folder) in file}
+        say(f'building {self.folder}')
+        names = [os.path.relpath(file, self.folder) for file in sorted(outputs)]
+        return subprocess.run(['ninja', '-C', self.folder, *names, *TOOLS]).returncode == 0
+
+    def run(self, cpu):
+        """(passed, failed) of corpus and demo; the tests go into a log of their own."""
+        env = os.environ | {'QEMU_CPU': cpu}
+        log = self.folder / 'meson-logs' / f'testlog-{re.sub("[^a-z0-9]+", "-", cpu)}'
+        self.logs.append(log)
+        for old in log.parent.glob(f'{log.name}.*'):
+            old.unlink()
+        say(f'testing {self.folder} on {cpu}')
+        done = subprocess.run(['meson', 'test', '-C', self.folder, '--no-rebuild', '--print-errorlogs',
+                               '--logbase', log.name, '--timeout-multiplier', '20', *self.tests], env=env)
+        if done.returncode != 0:
+            log.with_suffix('.not-ok').touch()
+        if CORPUS.is_dir():
+            say(f'the corpus {CORPUS} on {cpu}')
+            yield counted([*self.qemu, self.folder / TOOLS[0], CORPUS], env)
+        if IMAGES.is_dir():
+            say(f'the demo on {cpu}')
+            done = subprocess.run([*self.qemu, self.folder / TOOLS[1], '--model', 'cnn', '--limit', '256',
+                                   '--epochs', '1'], env=env, stdin=subprocess.DEVNULL)
+            yield (1, 0) if done.returncode == 0 else (0, 1)
+
+
+def counted(command, env=None):
+    """(passed, failed) of a command's closing line; one that has none has failed."""
+    done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
+                          env=env)
+    print(done.stdout, end='', flush=True)
+    found = re.findall(r'^(\d+) passed, (\d+) failed', done.stdout, re.MULTILINE)
+    return tuple(map(int, found[-1])) if found else (0, 1)
+
+
+def main():
+    platforms = tomllib.loads((HERE / 'emulated.toml').read_text())
+    packages = platforms.pop('packages')['always']
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('platform', choices=platforms)
+    parser.add_argument('--build', help='only the build of that name')
+    given = parser.parse_args()
+    data = platforms[given.platform]
+    if not shutil.which('ld.lld'):
+        sys.exit('A linker for other machines is missing: apt-get install lld')
+    machine = subprocess.run(['dpkg', '--print-architecture'], stdout=subprocess.PIPE, text=True).stdout.strip()
+    root = sysroot.unpacked(data['suite'], data['architecture'], packages + data['packages'])
+    emulator = data['emulator']
+    unpacked = sysroot.unpacked(emulator['suite'], machine, [emulator['package']], depends=False)
+    qemu = [str(unpacked / 'usr' / 'bin' / emulator['program']), '-L', str(root)]
+    results = []
+    for build in data['builds']:
+        if given.build not in (None, build['name']):
+            continue
+        one = Build(given.platform, data, build, root, qemu)
+        if not one.build():
+            results.append((0, 1))
+            continue
+        for cpu in build['cpus']:
+            results += one.run(cpu)
+        results.append(counted([sys.executable, CHECKOUT / 'tools' / 'count_tests.py', *one.logs]))
+    passed, failed = map(sum, zip(*results))
+    print(f'{passed} passed, {failed} failed')
+    sys.exit(1 if failed or not passed else 0)
+
+
+if __name__ == '__main__':
+    main()
