@@ -21,6 +21,7 @@ ROOT = HERE.parent.parent
 OUT = ROOT / 'build-packages'
 sys.path.insert(0, str(ROOT / 'tools' / 'platforms'))
 import chroot  # noqa: E402
+import sysroot  # noqa: E402
 
 SUITE = 'bookworm'
 NEEDED = ['debhelper', 'dpkg-dev', 'fakeroot', 'lintian']
@@ -76,10 +77,9 @@ def unpack(folder):
 
 
 def check_in_clean_system(packages):
-    cache = pathlib.Path(os.environ.get('XDG_CACHE_HOME') or pathlib.Path.home() / '.cache') / 'kerngrad'
-    base = chroot.Chroot(cache / f'clean-{SUITE}')
+    base = chroot.Chroot(sysroot.CACHE / f'clean-{SUITE}')
     base.make(SUITE)
-    with_packages = chroot.Chroot(cache / f'clean-{SUITE}.packages')
+    with_packages = chroot.Chroot(sysroot.CACHE / f'clean-{SUITE}.packages')
     shutil.rmtree(with_packages.root, ignore_errors=True)
     run(['cp', '-a', base.root, with_packages.root])
     with_packages.install(['make', 'pkg-config'])

@@ -18,10 +18,11 @@ import subprocess
 import sys
 import tomllib
 
+import sysroot
+
 HERE = pathlib.Path(__file__).resolve().parent
 CHECKOUT = HERE.parent.parent
 CORPUS = CHECKOUT.parent / 'shared' / 'conformance'
-MIRROR = 'http://deb.debian.org/debian'
 # Few, because kernels take long to compile: one whose tails are masked, one whose tails are not, and the worst.
 TARGETS = {'x86_64': ['-Dtargets=AVX3,AVX2,SSE2']}
 # A copy of the unstable branch on a mirror may be older than its index says that it is good for.
@@ -80,8 +81,9 @@ class Chroot:
         fresh = self.root.with_suffix('.new')
         shutil.rmtree(fresh, ignore_errors=True)
         fresh.parent.mkdir(parents=True, exist_ok=True)
-        if subprocess.run(['debootstrap', '--variant=minbase', suite, str(fresh), MIRROR]).returncode != 0:
-            sys.exit(f'debootstrap could not make Debian\'s {suite} from {MIRROR}: see {fresh}/debootstrap')
+        source = sysroot.mirror()
+        if subprocess.run(['debootstrap', '--variant=minbase', suite, str(fresh), source]).returncode != 0:
+            sys.exit(f'debootstrap could not make Debian\'s {suite} from {source}: see {fresh}/debootstrap')
         fresh.rename(self.root)
 
     def install(self, packages):
@@ -152,10 +154,9 @@ def counted(command):
 def main():
     platforms = tomllib.loads((HERE / 'platforms.toml').read_text())
     packages = platforms.pop('packages')['always']
-    cache = pathlib.Path(os.environ.get('XDG_CACHE_HOME') or pathlib.Path.home() / '.cache') / 'kerngrad'
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('platform', choices=platforms)
-    parser.add_argument('--cache', type=pathlib.Path, default=cache, help='where the systems are kept')
+    parser.add_argument('--cache', type=pathlib.Path, default=sysroot.CACHE, help='where the systems are kept')
     given = parser.parse_args()
     data = platforms[given.platform]
     become_root(given.cache)

@@ -9,9 +9,17 @@ import shutil
 import subprocess
 import sys
 
-MIRROR = 'http://deb.debian.org/debian'
 KEYS = '/usr/share/keyrings/debian-archive-keyring.gpg'
 CACHE = pathlib.Path(os.environ.get('XDG_CACHE_HOME') or pathlib.Path.home() / '.cache') / 'kerngrad'
+
+
+def mirror():
+    """Where this system's own packages come from; packages of other suites are there as well."""
+    listed = subprocess.run(['apt-get', 'indextargets', '--format', '$(REPO_URI)', 'Origin: Debian', 'Label: Debian'],
+                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True).stdout.split()
+    if not listed:
+        sys.exit('apt knows no mirror of Debian (apt-get indextargets): other systems are made of its packages')
+    return listed[0]
 
 
 def apt(root, suite, architecture, *command):
@@ -46,17 +54,18 @@ def unpacked(suite, architecture, packages, depends=True):
     for folder in 'state/lists/partial', 'cache/archives/partial':
         (lists / folder).mkdir(parents=True)
     (lists / 'state' / 'status').touch()
-    (lists / 'sources.list').write_text(f'deb [signed-by={KEYS}] {MIRROR} {suite} main\n')
+    source = mirror()
+    (lists / 'sources.list').write_text(f'deb [signed-by={KEYS}] {source} {suite} main\n')
     wanted = ['install', '-y', '--no-install-recommends', '--download-only'] if depends else ['download']
     archives = lists / 'cache' / 'archives'
     if not apt(lists, suite, architecture, 'update'):
-        sys.exit(f'the lists of {suite} could not be fetched from {MIRROR}')
+        sys.exit(f'the lists of {suite} could not be fetched from {source}')
     here = os.getcwd()
     os.chdir(archives)  # where `download` puts packages
     done = apt(lists, suite, architecture, *wanted, *packages)
     os.chdir(here)
     if not done:
-        sys.exit(f'packages of {suite} for {architecture} could not be fetched from {MIRROR}: {" ".join(packages)}')
+        sys.exit(f'packages of {suite} for {architecture} could not be fetched from {source}: {" ".join(packages)}')
     for archive in archives.glob('*.deb'):
         subprocess.run(['dpkg', '--extract', archive, fresh], check=True)
     shutil.rmtree(lists)
