@@ -42,7 +42,7 @@ HWY_INLINE T join(T a, T b) {
 
 // Folds the lanes of `v` pairwise, the lower half with the upper one: for types without a horizontal instruction.
 template <class Op, class D, class V>
-HWY_INLINE hn::TFromD<D> halved_lanes(D d, V v) {
+HWY_INLINE hn::TFromD<D> halved_lanes([[maybe_unused]] D d, V v) {
 #if HWY_HAVE_SCALABLE  // how many halves there are is known when it runs
   using T = hn::TFromD<D>;
   HWY_ALIGN T lane[hn::MaxLanes(d)];

@@ -27,7 +27,7 @@ constexpr const char* examples =
     "  kerngrad explain Conv2D --operand x=float32[1,28,28,3] --operand filter=float32[3,3,3,8] --attr pad=same\n"
     "  kerngrad explain AddN --operand tensors=float32[4] --operand tensors=float32[4] --json\n"
     "  kerngrad list --targets\n"
-    "  g++-16 $(kerngrad modules --compiler g++-16) main.cc $(pkg-config --libs kerngrad)\n"
+    "  clang++ $(kerngrad modules --compiler clang++ -- -std=c++23) main.cc $(pkg-config --libs kerngrad)\n"
     "Exit codes: 0 done; 1 an unknown op, or a call that would be refused; 2 a command line at fault.";
 
 struct arguments {
