@@ -12,9 +12,9 @@
 #include "kernels/common/target-inl.h"
 
 // After the parameters of a lambda: vectors that a call takes references to would have to be in memory. Those of EMU128
-// are there anyway, and larger functions are slower.
+// and those under ASan are there anyway, and larger functions are slower.
 #undef KG_INLINED
-#if KG_EMULATED
+#if KG_EMULATED || HWY_IS_ASAN
 #define KG_INLINED HWY_ATTR
 #else
 #define KG_INLINED HWY_ATTR __attribute__((always_inline))
