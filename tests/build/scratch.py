@@ -78,6 +78,9 @@ class Superproject:
             folder = self.root / 'examples' / example
             files = [str(path.relative_to(folder)) for path in folder.rglob('*') if path.is_file()]
             copy_tree(folder, files, self.source / 'subprojects' / example)
+        listed, names = self.source / 'examples.txt', '\n'.join(example_names(self.root))
+        if not listed.exists() or listed.read_text() != names:
+            listed.write_text(names)
         project = self.root / 'tests' / 'consumer' / 'project'
         names = [path.name for path in project.iterdir()]
         for name in names:

@@ -105,6 +105,8 @@ def check_speed(project, own):
 
 
 def check_targets(project, expected):
+    if scratch.TARGETS:
+        expected = [target for target in expected if target in scratch.TARGETS.split(',')]
     for name, flag in ('targets', '-march=x86-64-v3 everywhere'), ('native', '-march=native in the consumer'):
         found = project.program(name).split()
         if found != expected:
