@@ -7,12 +7,37 @@ module kerngrad;
 namespace kerngrad::detail {
 
 template <int Id>
-constinit const op_entry entry_object = [] {
-  const auto& kernels = kernels_of_op<Id>;
-  op_entry entry = make_entry(row_of<Id>, Id, {kernels[0].data(), kernels[1].data()}, nullptr);
-  entry.built_in = true;
-  return entry;
-}();
+consteval op_entry made_entry() {
+  if constexpr (Id < op_count) {
+    const auto& kernels = kernels_of_op<Id>;
+    op_entry entry = make_entry(row_of<Id>, Id, {kernels[0].data(), kernels[1].data()}, nullptr);
+    entry.built_in = true;
+    return entry;
+  } else {
+    return {};
+  }
+}
+
+#ifdef __clang__
+template <int Id>
+constinit const op_entry entry_object = made_entry<Id>();
+#else
+// GCC 16 takes a variable template that an imported unit declares extern for declared only, whatever follows; it does
+// take a specialisation. Those beyond the last op are objects that nothing names.
+#define KG_ENTRY(id) \
+  template <>        \
+  constinit const op_entry entry_object<(id)> = made_entry<(id)>();
+#define KG_ENTRIES_4(id) KG_ENTRY(id) KG_ENTRY(id + 1) KG_ENTRY(id + 2) KG_ENTRY(id + 3)
+#define KG_ENTRIES_16(id) KG_ENTRIES_4(id) KG_ENTRIES_4(id + 4) KG_ENTRIES_4(id + 8) KG_ENTRIES_4(id + 12)
+#define KG_ENTRIES_64(id) KG_ENTRIES_16(id) KG_ENTRIES_16(id + 16) KG_ENTRIES_16(id + 32) KG_ENTRIES_16(id + 48)
+KG_ENTRIES_64(0)
+KG_ENTRIES_64(64)
+KG_ENTRIES_64(128)
+KG_ENTRIES_64(192)
+KG_ENTRIES_64(256)
+KG_ENTRIES_64(320)
+static_assert(op_count <= 384, "more ops: add a line of KG_ENTRIES_64");
+#endif
 
 constinit const std::array<const op_entry*, static_cast<std::size_t>(op_count)> known_entries =
     []<std::size_t... Id>(std::index_sequence<Id...>) {

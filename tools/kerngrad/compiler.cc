@@ -2,6 +2,7 @@
 // Compilers as `kerngrad modules` sees them: what one says of itself, what its file says it needs, and running it.
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <sys/wait.h>

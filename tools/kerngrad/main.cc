@@ -2,6 +2,7 @@
 // kerngrad: what the library has and what a call would do. Exit codes: 0 done, 1 an unknown op or a call that would be
 // refused, 2 a command line at fault.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

@@ -4,6 +4,7 @@
 #include "tools/kerngrad/modules.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/file.h>
 #include <unistd.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The SIMD targets that were compiled in, which of them this CPU runs, and what it lacks for the others.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <fstream>

@@ -77,19 +77,20 @@ static_assert(std::is_same_v<kerngrad_place, kerngrad::kernels::outside_of_kerne
 #undef KERNGRAD_PRIVATE_ENTRY_POINTS
 #else
 
-/// Opens `space::TARGET`; `space` is a namespace of the author's, my or my::own.
+/// Opens `space::TARGET`; `space` is a namespace of the author's, my or my::own. The pragmas come last: of a macro in
+/// an included file, as this one is in most passes, GCC 16 drops what follows them.
 #define KERNGRAD_BEGIN(space)                                                                         \
   static_assert(::kerngrad::kernels::same_file(__FILE__, KERNGRAD_FILE),                              \
                 "KERNGRAD_FILE names another file than the one that it is defined in");               \
   static_assert(std::is_same_v<kerngrad_place, ::kerngrad::kernels::outside_of_kernels>,              \
                 "KERNGRAD_BEGIN(" #space ") before the KERNGRAD_END of the one above");               \
   static_assert(sizeof #space > 1, "KERNGRAD_BEGIN wants a namespace: its entries have to be found"); \
-  HWY_BEFORE_NAMESPACE();                                                                             \
   namespace space {                                                                                   \
   namespace HWY_NAMESPACE {                                                                           \
   using kerngrad_place = ::kerngrad::kernels::among_kernels;                                          \
   namespace hn = ::hwy::HWY_NAMESPACE;                                                                \
-  namespace math = ::kerngrad::kernels::HWY_NAMESPACE;
+  namespace math = ::kerngrad::kernels::HWY_NAMESPACE;                                                \
+  HWY_BEFORE_NAMESPACE();
 /// Closes what KERNGRAD_BEGIN opened.
 #define KERNGRAD_END \
   }                  \
