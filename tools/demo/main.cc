@@ -18,8 +18,7 @@
 #include "kernels/common/targets.h"
 #include "options.h"
 #include "safetensors.h"
-#include "network.h"
-#include "train.h"
+#include "train.h"  // network.h too: of headers that import, one can be the last
 import kerngrad;
 
 namespace demo {
