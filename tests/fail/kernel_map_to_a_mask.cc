@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A map that gives a mask where a vector is wanted.
-// error: no viable conversion from returned value of type
+// clang: no viable conversion from returned value of type
 #define KERNGRAD_FILE "kernel_map_to_a_mask.cc"
 #include <kerngrad/kernel.h>
 

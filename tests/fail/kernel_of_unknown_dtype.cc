@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A dtype that does not exist.
-// error: no member named 'float31' in 'kerngrad::dtype'
+// error: float31
+// clang: no member named 'float31' in 'kerngrad::dtype'
 #include <kerngrad/declare.h>
 
 namespace my {
