@@ -113,4 +113,7 @@ std::string to_string(const attr_value& value) {
          listed(value.as_numbers(), [](double item) { return to_string(attr_value(item)); }) + "]";
 }
 
+// GCC 16 emits no inline variable for a program that refers to it by a default argument alone: it finds the library's.
+[[gnu::used]] static constinit const axes* const emitted_all_axes = &all_axes;
+
 }  // namespace kerngrad

@@ -9,25 +9,16 @@ import pathlib
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 import time
+
+import prefixes
+from prefixes import run
 
 ROOT, BUILD, SCRATCH = (pathlib.Path(sys.argv[k]) for k in (1, 2, 4))
 LIBDIR, CXX = sys.argv[3], sys.argv[5:]
 CONSUMER, EXAMPLES = ROOT / 'tests' / 'consumer' / 'project', ROOT / 'examples'
 CACHES = SCRATCH / 'caches'
-MESON = shlex.split(os.environ.get('MESON', 'meson'))
-
-
-def run(command, cwd=None, env=None, code=0):
-    words = [str(word) for word in command]
-    done = subprocess.run(words, cwd=cwd, env={**os.environ, **(env or {})}, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    if done.returncode != code:
-        sys.exit(f'{shlex.join(words)}\nreturned {done.returncode}, wanted {code}:\n{done.stdout[-6000:]}')
-    return done.stdout
-
 
 started = time.monotonic()
 
@@ -41,34 +32,20 @@ def report(text):
 
 
 def fresh(name):
-    folder = SCRATCH / name
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    return folder
+    return prefixes.fresh(SCRATCH / name)
 
-
-# ---------------------------------------------------------------------------------------------------- installing
 
 def installed():
     """A prefix that is not where the library was installed to; uninstalling left nothing there."""
-    log = BUILD / 'meson-logs' / 'install-log.txt'
-    before = log.read_bytes() if log.exists() else None
-    try:
-        target = fresh('target')
-        run([*MESON, 'install', '-C', BUILD, '--no-rebuild', '--quiet', '--destdir', target])
-        prefix = next(target.rglob('include/kerngrad')).parent.parent
+    with prefixes.installed(BUILD, fresh('target')) as prefix:
         moved = fresh('moved') / 'prefix'
         shutil.copytree(prefix, moved, symlinks=True)
         report(f'{sum(path.is_file() for path in moved.rglob("*"))} files installed')
-        run(['ninja', '-C', BUILD, 'uninstall'])
-        left = [str(path) for path in target.rglob('*') if not path.is_dir()]
-        if left:
-            sys.exit(f'uninstall leaves {left}')
-        report('uninstall leaves none of them')
-        return moved
-    finally:
-        if before is not None:
-            log.write_bytes(before)
+    left = [str(path) for path in (SCRATCH / 'target').rglob('*') if not path.is_dir()]
+    if left:
+        sys.exit(f'uninstall leaves {left}')
+    report('uninstall leaves none of them')
+    return moved
 
 
 def static_only(prefix):
