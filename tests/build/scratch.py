@@ -94,15 +94,16 @@ class Superproject:
 
     def configure(self, *options):
         """Changes options; without any, back to those that the tests share the library's objects with."""
-        shared = ['-Ddefault_library=static', '-Dkerngrad:debug_build=false']
+        shared = ['-Dkerngrad:default_library=static', '-Dkerngrad:debug_build=false']
         run([self.meson, 'configure', self.build, *(options or shared)])
 
     def make(self, *arguments):
         return run([self.ninja, '-C', self.build, *arguments])
 
     def program(self, name, *arguments):
-        """Runs one of the programs and returns its output."""
-        done = subprocess.run([self.build / name, *arguments], stdin=subprocess.DEVNULL, text=True,
+        """Runs one of the programs with the library that it was linked to, and returns its output."""
+        env = {key: value for key, value in os.environ.items() if key != 'LD_LIBRARY_PATH'}
+        done = subprocess.run([self.build / name, *arguments], stdin=subprocess.DEVNULL, text=True, env=env,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if done.returncode != 0:
             sys.exit(f'{name} returned {done.returncode}:\n{done.stdout}')

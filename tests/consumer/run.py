@@ -22,7 +22,8 @@ import dispatch_check as dispatch  # noqa: E402
 import scratch  # noqa: E402
 
 # Meson's default build type.
-DEBUG = ['-Dbuildtype=debug', '-Db_ndebug=false', '-Ddefault_library=static', '-Dkerngrad:debug_build=false']
+DEBUG = ['-Dbuildtype=debug', '-Db_ndebug=false', '-Dkerngrad:default_library=static',
+         '-Dkerngrad:debug_build=false']
 
 PROGRAMS = ['includes_before', 'includes_after', 'import_only', 'unit_test', 'own_module', 'raw_door']
 # How many times the instructions of the library's release build a consumer's call may execute; and how many more the
@@ -134,7 +135,7 @@ def main():
     check_targets(project, scratch.run([targets]).split())
     check_flags(project)
     check_speed(project, speed)
-    project.configure('-Ddefault_library=shared')
+    project.configure('-Dkerngrad:default_library=shared')
     rebuilt = project.make()
     libraries = list(project.build.glob('subprojects/kerngrad/modules/libkerngrad.so*'))
     if 'libkerngrad-kernels.a.p/' in rebuilt or not libraries:
