@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <sstream>
 #include <stdexcept>
@@ -93,6 +94,19 @@ std::size_t casts_of(const kg::explanation& told) {
 }
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
+// Whether a refusal is about elements, such as an index out of range or a box with NaN, which only the run sees: with
+// other elements the call is not refused, or for another reason.
+bool is_about_elements(const std::string& text, const std::string& name, const std::vector<kg::named_operand>& operands,
+                       const std::vector<kg::named_attribute>& attrs) {
+  return std::ranges::any_of(std::array{0.0, 1.0}, [&](double value) {
+    std::vector<kg::named_operand> others = operands;
+    for (kg::named_operand& o : others)
+      for (kg::tensor& x : o.tensors)
+        if (x.defined()) x = kg::full(x.dims(), value, x.type());
+    return refusal([&] { return kg::run_kernel_list(name, others, attrs); }) != text;
+  });
+}
+
 // Runs the call, and compares it with what was told before.
 void expect_told(const std::string& name, const std::vector<kg::named_operand>& operands,
                  const std::vector<kg::named_attribute>& attrs) {
@@ -104,8 +118,10 @@ void expect_told(const std::string& name, const std::vector<kg::named_operand>& 
     const kg::hook_handle hook = watch(seen, name);
     text = refusal([&] { return out = kg::run_kernel_list(name, operands, attrs); });
   }
-  // Indices are elements: only the run sees that one is out of range.
-  if (told.refusal.empty() && text.starts_with("[GatherV2] got index")) return;
+  if (told.refusal.empty() && text != accepted) {
+    EXPECT_TRUE(is_about_elements(text, name, operands, attrs)) << text;
+    return;
+  }
   if (text != accepted || !told.refusal.empty()) {
     EXPECT_EQ(told.refusal, text);
     EXPECT_FALSE(told.runs);
