@@ -243,7 +243,10 @@ std::vector<tensor> frame_all_dy(const frame& at) {
   for (int k = 0; k < static_cast<int>(at.dys.size()); ++k) all.push_back(completed(at, k));
   return all;
 }
-const tensor& frame_operand(const frame& at, int i) { return at.operand_slot(i).saved; }
+const tensor& frame_operand(const frame& at, int i) {
+  static const tensor omitted;  // a call by name may leave out the last operands where they are optional
+  return static_cast<std::uint32_t>(i) < at.at.slots ? at.operand_slot(i).saved : omitted;
+}
 const tensor& frame_result(const frame& at, int k) {
   std::uint32_t place = at.at.first_kept;
   for (int before = 0; before < k; ++before) place += (at.at.kept_results >> before) & 1;

@@ -221,6 +221,22 @@ TEST(a_fused_layer, is_called_by_name_with_the_attributes_of_the_typed_call) {
                  x, w, {.activation = activation::prelu, .prelu_weights = slopes, .strides = 2, .pad = kg::same})));
 }
 
+// relu6 takes its gradient from the sum, which is computed again, with a bias if there is one.
+TEST(a_fused_layer, called_by_name_without_its_last_operands_has_the_gradient_of_the_typed_call) {
+  const kg::tensor a = random({2, 3}, kg::dtype::float32, 1), b = random({3, 4}, kg::dtype::float32, 2);
+  // Of second order, where what the calls after the layer's keep is still there: none of it is the layer's bias.
+  const auto of = [&](auto layer_of) {
+    const auto slope = kg::grad([&](const kg::tensor& x) { return kg::sum(kg::square(layer_of(x))); });
+    return kg::grad([&](const kg::tensor& x) { return kg::sum(kg::square(slope(x))); })(a);
+  };
+  const kg::tensor named = of([&](const kg::tensor& x) {
+    return kg::run_kernel("_FusedMatMul", {{"a", x}, {"b", b}}, {{"activation", "relu6"}});
+  });
+  const kg::tensor typed =
+      of([&](const kg::tensor& x) { return kg::fused_matmul(x, b, {.activation = activation::relu6}); });
+  EXPECT_TRUE(same_bits(named, typed));
+}
+
 TEST(a_fused_layer, refuses_what_does_not_fit_and_says_why) {
   const kg::tensor a = kg::zeros({2, 3}), b = kg::zeros({3, 4}), five = kg::zeros({5}), four = kg::zeros({4});
   const auto expect = [](const std::string& text, std::initializer_list<const char*> all) {
