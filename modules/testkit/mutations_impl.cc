@@ -127,7 +127,8 @@ void set_attr(bad_call& call, const std::string& name, const attr_value& value) 
 std::vector<mutation> operand_mutations(const op_row& row, const std::vector<named_operand>& operands) {
   std::vector<mutation> all;
   for (std::size_t i = 0; i < operands.size(); ++i) {
-    const operand& spec = row.operand_at(i);
+    const int named = row.operand_index(operands[i].name);  // optional ones before it may not be there
+    const operand& spec = named < 0 ? row.operand_at(i) : row.operands[static_cast<std::size_t>(named)];
     const std::string name(spec.name);
     all.push_back({name, [=](bad_call& c) {
                      c.label += " without " + name;
