@@ -83,4 +83,8 @@ geometries ranged(const kg::op_row&, kg::dtype, std::int64_t n);
 geometries spaced(const kg::op_row&, kg::dtype, std::int64_t n);
 geometries drawn(const kg::op_row&, kg::dtype, std::int64_t n);
 
+// bench/norm.cc
+geometries batch_normalized(const kg::op_row&, kg::dtype, std::int64_t n);     ///< moments by channel, by element
+geometries response_normalized(const kg::op_row&, kg::dtype, std::int64_t n);  ///< with a short exponent and another
+
 }  // namespace kgbench

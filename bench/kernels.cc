@@ -66,6 +66,8 @@ constexpr measured_convention conventions[] = {
     {kg::convention::range, ranged},
     {kg::convention::linspace, spaced},
     {kg::convention::random, drawn},
+    {kg::convention::batch_norm, batch_normalized},
+    {kg::convention::response_norm, response_normalized},
 };
 
 constexpr const measured_convention* convention_of(const kg::op_row& row) {

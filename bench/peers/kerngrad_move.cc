@@ -32,8 +32,12 @@ void add_move_cases() {
   on("transpose", "1024x1024", [](tensor x) { return kg::transpose(x); }, square);
   on("bcast_add", "1024x1024", [](tensor x, tensor b) { return x + b; }, square, row);
   on(
-      "batchnorm", "1x56x56x64", [](tensor x, tensor scale, tensor shift) { return x * scale + shift; },
-      drawn(0, {1, 56, 56, 64}), drawn(1, {64}), drawn(2, {64}));
+      "batchnorm", "1x56x56x64",
+      [](tensor x, tensor scale, tensor offset, tensor mean, tensor variance) {
+        return kg::batch_norm(x, mean, variance, {.offset = offset, .scale = scale, .epsilon = 1e-5});
+      },
+      drawn(0, {1, 56, 56, 64}), drawn(1, {64}), drawn(2, {64}), drawn(3, {64}),
+      kg::tensor(std::span<const float>(cases::positive(64), 64), {64}));
   on(
       "gather_rows", "10000x128,4096", [](tensor x, tensor i) { return kg::gather(x, i); },
       drawn(0, {cases::table_rows, cases::table_columns}), indices(cases::gathered, cases::table_rows));

@@ -123,6 +123,23 @@ inline constexpr attr_spec fused_conv[] = {strides, pad_pixels, format, dilation
 static_assert(begins_with(conv_input, conv) && begins_with(conv_filter, conv) && begins_with(fused_conv, conv) &&
               begins_with(fused_matmul, matmul));
 
+// ------------------------------------------------------------------------------------------ normalization
+
+inline constexpr attr_spec batch_norm[] = {{.name = "varianceEpsilon",
+                                            .kind = attr_kind::number,
+                                            .doc = "added to the variance, not negative",
+                                            .fallback = 0.001,
+                                            .least = 0}};
+inline constexpr attr_spec response_norm[] = {{.name = "depthRadius",
+                                               .kind = attr_kind::integer,
+                                               .doc = "channels on either side whose squares are added up",
+                                               .fallback = 5,
+                                               .least = 0,
+                                               .most = 1e9},
+                                              number_attr("bias", "added to the weighted sum of squares", 1),
+                                              number_attr("alpha", "weight of the sum of squares", 1),
+                                              number_attr("beta", "exponent that the sum divides by", 0.5)};
+
 // ------------------------------------------------------------------------------------------ movement
 
 inline constexpr attr_spec shape_of_result[] = {required_list("shape", "sizes of the axes")};

@@ -84,6 +84,8 @@ void ones_like(const launch_call&);
 void range(const launch_call&);
 void linspace(const launch_call&);
 void random(const launch_call&);
+void batch_norm(const launch_call&);
+void response_norm(const launch_call&);
 }  // namespace kerngrad::launch
 
 export namespace kerngrad {
@@ -131,6 +133,8 @@ constexpr launch_fn launcher_of(const op_row& row) {
     case convention::range: return launch::range;
     case convention::linspace: return launch::linspace;
     case convention::random: return launch::random;
+    case convention::batch_norm: return launch::batch_norm;
+    case convention::response_norm: return launch::response_norm;
   }
   return row.launch;
 }

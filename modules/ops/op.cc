@@ -326,6 +326,8 @@ enum class convention : std::uint8_t {
   range,
   linspace,
   random,
+  batch_norm,
+  response_norm,  ///< along the channels of each pixel
 };
 
 /// An elementwise op on single numbers, which a fused function of numbers runs in place of the kernel. Operands that

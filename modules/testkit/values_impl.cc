@@ -98,7 +98,8 @@ constexpr domain domains[] = {
     // Products that are small beside the biases of the samples, which lie between the activations' kinks.
     {"_FusedMatMul", -0.4, 0.4, -0.4, 0.4},
     {"FusedConv2D", -0.4, 0.4, -0.4, 0.4},
-    {"FusedDepthwiseConv2D", -0.4, 0.4, -0.4, 0.4}};
+    {"FusedDepthwiseConv2D", -0.4, 0.4, -0.4, 0.4},
+    {"FusedBatchNorm", -2, 2, 0.5, 2}};  // the variance is positive
 
 operand_range range_of(const op_row& row, std::size_t operand, std::string_view name,
                        std::span<const operand_range> ranges) {

@@ -196,6 +196,9 @@ constexpr bool every_rule_reads_the_attributes_of_its_row() {
       {"LinSpace", {}, {0, 1, 5, f32}},
       {"RandomUniform", {}, {{2, 3}, 0, 1, 7, f32}},
       {"RandomNormal", {}, {{2, 3}, 0, 1, 7, f32}},
+      {"FusedBatchNorm", {m, {6}, {6}}},
+      {"LRN", {image}},
+      {"LRNGrad", {image, image, image}},
   };
   for (const kg::op_row& r : kg::op_table) {
     bool found = r.attrs.empty() || r.infer == kg::shapes::same;

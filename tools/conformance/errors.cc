@@ -35,6 +35,9 @@ constexpr alias kernel_names[] = {
     {"clone", "Identity"},
     {"depthwiseConv2d", "DepthwiseConv2dNative"},
     {"conv2dTranspose", "Conv2DBackpropInput"},
+    {"batchNorm", "FusedBatchNorm"},
+    {"batchNorm2d", "FusedBatchNorm"},
+    {"localResponseNormalization", "LRN"},
 };
 struct parameter_alias {
   std::string_view kernel, from, to;

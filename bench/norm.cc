@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Normalizations: pixels of 64 channels, n elements in all.
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+import kerngrad;
+import kerngrad.testkit;
+#include "bench/geometry.h"
+
+namespace kgbench {
+namespace {
+
+kg::shape pixels_of(std::int64_t n) {
+  const std::int64_t channels = std::min<std::int64_t>(n, 64);
+  return {1, 1, n / channels, channels};
+}
+
+}  // namespace
+
+geometries batch_normalized(const kg::op_row& row, kg::dtype, std::int64_t n) {
+  const kg::shape x = pixels_of(n);
+  const auto call = [&](const kg::shape& moments) { return call_of(row, {x, moments, moments, moments, moments}); };
+  const double work = static_cast<double>(x.size());
+  return {{"channels", call({x[3]}), work, {}}, {"elements", call(x), work, {}}};
+}
+
+geometries response_normalized(const kg::op_row& row, kg::dtype, std::int64_t n) {
+  const kg::shape x = pixels_of(n);
+  const std::vector<kg::shape> operands(row.operands.size(), x);
+  const double work = static_cast<double>(x.size());
+  return {{"root", call_of(row, operands, {{"beta", 0.5}}), work, {}},
+          {"power", call_of(row, operands, {{"beta", 0.6}}), work, {}}};
+}
+
+}  // namespace kgbench

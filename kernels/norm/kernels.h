@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// All kernels of the family: for every CPU target, and of the backend `reference`.
+#pragma once
+#include "kernels/common/list_of.h"
+#include "kernels/norm/batch.h"
+#include "kernels/norm/reference_batch.h"
+#include "kernels/norm/reference_response.h"
+#include "kernels/norm/response.h"
+
+namespace kerngrad::kernels {
+
+inline constexpr auto norm_kernel_list = list_of(batch_simd, response_simd);
+namespace reference {
+inline constexpr auto norm_kernel_list = list_of(batch_reference, response_reference);
+}
+
+}  // namespace kerngrad::kernels

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Typed names of the normalizations, and their options.
+module;
+#include "kernels/common/abi.h"
+export module kerngrad:ops_norm;
+
+import :std;
+import :core;
+import :op;
+import :table;
+import :tensor;
+import :engine;
+import :call;
+
+export namespace kerngrad {
+
+/// Options of batch_norm. `offset` and `scale` have the shape of the mean; without them nothing is added, and nothing
+/// multiplied. `epsilon`, 0 or more, is added to the variance.
+struct batch_norm_options {
+  tensor offset{};
+  tensor scale{};
+  double epsilon = 1e-3;
+};
+/// (x - mean) / sqrt(variance + epsilon) * scale + offset, with moments that are known: those of the training data. One
+/// value per channel, the last axis, or any other shape that broadcasts to x; all of one shape, or it throws. Floating
+/// dtypes only. Differentiable in all operands, each as a variable of its own.
+inline tensor batch_norm(const tensor& x, const tensor& mean, const tensor& variance,
+                         const batch_norm_options& options = {}) {
+  return call<"FusedBatchNorm">(x, mean, variance, options.offset, options.scale,
+                                attr<"varianceEpsilon">(options.epsilon));
+}
+
+/// Options of local_response_normalization; `depth_radius` counts channels, 0 or more.
+struct local_response_options {
+  int depth_radius = 5;
+  double bias = 1;
+  double alpha = 1;
+  double beta = 0.5;
+};
+/// x / (bias + alpha * s)^beta, where s is the sum of squares of the pixel's channels up to `depth_radius` away on
+/// either side (Krizhevsky, Sutskever and Hinton 2012, section 3.3). x is [height, width, channels] or
+/// [batch, height, width, channels], of a floating dtype. Differentiable.
+inline tensor local_response_normalization(const tensor& x, const local_response_options& options = {}) {
+  return call<"LRN">(x, attr<"depthRadius">(options.depth_radius), attr<"bias">(options.bias),
+                     attr<"alpha">(options.alpha), attr<"beta">(options.beta));
+}
+
+}  // namespace kerngrad
