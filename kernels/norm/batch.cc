@@ -84,12 +84,17 @@ class strips {
                  m.scale ? array(m.scale) : factor_value_.row(&m.no_scale, false));
   }
 
+  // The n elements at `from` over and over, `size` in all; a copy of few elements costs as much as one of many.
+  static void lay_out(const T* from, T* to, std::int64_t n, std::int64_t size) {
+    if (from != to) std::copy_n(from, n, to);
+    for (std::int64_t done = n; done < size; done *= 2) std::copy_n(to, std::min(done, size - done), to + done);
+  }
   void repeated(const T* x, T* y, std::int64_t rows, std::int64_t n, const moments<T>& m) {
     const std::int64_t together = std::min(rows, room / n);
     find_factors(m, n);
-    for (std::int64_t i = 1; i < together; ++i) std::copy_n(factors_, n, factors_ + i * n);
-    for (std::int64_t i = 0; i < together; ++i) std::copy_n(m.mean, n, means_ + i * n);
-    for (std::int64_t i = 0; m.offset && i < together; ++i) std::copy_n(m.offset, n, offsets_ + i * n);
+    lay_out(factors_, factors_, n, together * n);
+    lay_out(m.mean, means_, n, together * n);
+    if (m.offset) lay_out(m.offset, offsets_, n, together * n);
     const operand<T> offset = row_of(m.offset ? offsets_ : nullptr, offset_value_);
     for (std::int64_t row = 0; row < rows; row += together)
       run(x + row * n, y + row * n, std::min(together, rows - row) * n, array<T>(means_), array<T>(factors_), offset);
