@@ -85,6 +85,7 @@ geometries drawn(const kg::op_row&, kg::dtype, std::int64_t n);
 
 // bench/norm.cc
 geometries batch_normalized(const kg::op_row&, kg::dtype, std::int64_t n);     ///< moments by channel, by element
+geometries layer_normalized(const kg::op_row&, kg::dtype, std::int64_t n);     ///< along the last axis
 geometries response_normalized(const kg::op_row&, kg::dtype, std::int64_t n);  ///< with a short exponent and another
 
 }  // namespace kgbench

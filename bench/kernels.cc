@@ -67,6 +67,7 @@ constexpr measured_convention conventions[] = {
     {kg::convention::linspace, spaced},
     {kg::convention::random, drawn},
     {kg::convention::batch_norm, batch_normalized},
+    {kg::convention::layer_norm, layer_normalized},
     {kg::convention::response_norm, response_normalized},
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Normalizations: pixels of 64 channels, n elements in all.
+// Normalizations: of pixels of 64 channels, of rows; n elements in all.
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -23,6 +23,11 @@ geometries batch_normalized(const kg::op_row& row, kg::dtype, std::int64_t n) {
   const auto call = [&](const kg::shape& moments) { return call_of(row, {x, moments, moments, moments, moments}); };
   const double work = static_cast<double>(x.size());
   return {{"channels", call({x[3]}), work, {}}, {"elements", call(x), work, {}}};
+}
+
+geometries layer_normalized(const kg::op_row& row, kg::dtype, std::int64_t n) {
+  const kg::shape x = matrix(n).dims(), last = {x[1]};
+  return {{"", call_of(row, {x, last, last}), static_cast<double>(x.size()), {}}};
 }
 
 geometries response_normalized(const kg::op_row& row, kg::dtype, std::int64_t n) {

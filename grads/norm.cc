@@ -30,6 +30,21 @@ inline constexpr auto standardized = [](const auto& c) {
   return c.template once<1>([&] { return normalized(c, c.in(0), c.in(1), tensor()); });
 };
 
+// ------------------------------------------------------------------------------------------ layer normalization
+
+// With h the normalized x, s its deviation and g = dy * scale: dx = (g - mean(g) - h mean(g h)) / s.
+inline constexpr auto normalized_rows = [](const auto& c) {
+  return c.template once<0>([&] { return call<"LayerNorm">(c.in(0), attr<"epsilon">(c.template attr<"epsilon">())); });
+};
+inline constexpr auto layer_to_x = [](const auto& c) {
+  const double epsilon = c.template attr<"epsilon">().as_number();
+  const auto centred = c.in(0) - mean(c.in(0), -1, true);
+  const auto slope = rsqrt(mean(square(centred), -1, true) + epsilon);
+  const auto h = normalized_rows(c);
+  const auto g = c.in(1).defined() ? c.dy() * c.in(1) : c.dy();
+  return (g - mean(g, -1, true) - h * mean(g * h, -1, true)) * slope;
+};
+
 // ------------------------------------------------------------------------------------------ local response
 
 /// The sums of v over the windows of channels of `c`: a convolution with ones, which is differentiable.
@@ -103,6 +118,9 @@ inline constexpr auto norm_rules = family_rules(std::tuple{
             }),
         wrt(keep::nothing, [](const auto& c) { return c.reduced(3, c.dy()); }),
         wrt(keep::in0 | keep::in1 | keep::in2, [](const auto& c) { return c.reduced(4, c.dy() * standardized(c)); })),
+    rule<"LayerNorm">(wrt(keep::in0 | keep::in1, layer_to_x),
+                      wrt(keep::in0, [](const auto& c) { return c.reduced(1, c.dy() * normalized_rows(c)); }),
+                      wrt(keep::nothing, [](const auto& c) { return c.reduced(2, c.dy()); })),
     rule<"LRN">(
         wrt(keep::in0 | keep::out0, [](const auto& c) { return response_gradient(c, c.in(0), c.out(), c.dy()); })),
     rule<"LRNGrad">(wrt(keep::all_in, response_to_x), wrt(keep::all_in, response_to_y),

@@ -3,15 +3,17 @@
 #pragma once
 #include "kernels/common/list_of.h"
 #include "kernels/norm/batch.h"
+#include "kernels/norm/layer.h"
 #include "kernels/norm/reference_batch.h"
+#include "kernels/norm/reference_layer.h"
 #include "kernels/norm/reference_response.h"
 #include "kernels/norm/response.h"
 
 namespace kerngrad::kernels {
 
-inline constexpr auto norm_kernel_list = list_of(batch_simd, response_simd);
+inline constexpr auto norm_kernel_list = list_of(batch_simd, layer_simd, response_simd);
 namespace reference {
-inline constexpr auto norm_kernel_list = list_of(batch_reference, response_reference);
+inline constexpr auto norm_kernel_list = list_of(batch_reference, layer_reference, response_reference);
 }
 
 }  // namespace kerngrad::kernels

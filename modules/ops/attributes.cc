@@ -125,11 +125,16 @@ static_assert(begins_with(conv_input, conv) && begins_with(conv_filter, conv) &&
 
 // ------------------------------------------------------------------------------------------ normalization
 
-inline constexpr attr_spec batch_norm[] = {{.name = "varianceEpsilon",
-                                            .kind = attr_kind::number,
-                                            .doc = "added to the variance, not negative",
-                                            .fallback = 0.001,
-                                            .least = 0}};
+/// What keeps a variance of 0 from being divided by.
+consteval attr_spec epsilon_attr(std::string_view name) {
+  return {.name = name,
+          .kind = attr_kind::number,
+          .doc = "added to the variance, not negative",
+          .fallback = 0.001,
+          .least = 0};
+}
+inline constexpr attr_spec batch_norm[] = {epsilon_attr("varianceEpsilon")};
+inline constexpr attr_spec layer_norm[] = {epsilon_attr("epsilon")};
 inline constexpr attr_spec response_norm[] = {{.name = "depthRadius",
                                                .kind = attr_kind::integer,
                                                .doc = "channels on either side whose squares are added up",

@@ -85,6 +85,7 @@ void range(const launch_call&);
 void linspace(const launch_call&);
 void random(const launch_call&);
 void batch_norm(const launch_call&);
+void layer_norm(const launch_call&);
 void response_norm(const launch_call&);
 }  // namespace kerngrad::launch
 
@@ -134,6 +135,7 @@ constexpr launch_fn launcher_of(const op_row& row) {
     case convention::linspace: return launch::linspace;
     case convention::random: return launch::random;
     case convention::batch_norm: return launch::batch_norm;
+    case convention::layer_norm: return launch::layer_norm;
     case convention::response_norm: return launch::response_norm;
   }
   return row.launch;

@@ -327,6 +327,7 @@ enum class convention : std::uint8_t {
   linspace,
   random,
   batch_norm,
+  layer_norm,
   response_norm,  ///< along the channels of each pixel
 };
 

@@ -48,6 +48,26 @@ std::vector<sample> batch_samples(const op_row& row, bool long_ones) {
   return all;
 }
 
+std::vector<sample> layer_samples(const op_row& row, bool long_ones) {
+  constexpr bool either[] = {true, false};
+  const auto with = [&](const shape& x, bool scale, bool offset) {
+    const shape last{x[x.rank() - 1]};
+    sample s = make_sample(row, {x});
+    if (scale) s.operands.emplace_back(row.operands[1].name, last);
+    if (offset) s.operands.emplace_back(row.operands[2].name, last);
+    return s;
+  };
+  std::vector<sample> all;
+  for (const auto& [scale, offset] : views::cartesian_product(either, either))
+    all.push_back(with({2, 2, 5}, scale, offset));
+  std::vector<shape> more = {{6}, {3, 4}, {2, 1}, {0, 3}, {2, 0}};
+  if (long_ones) more.insert(more.end(), {{3, 67}, {2, 700}, {131, 9}, {1, 5000}});
+  for (const shape& x : more) all.push_back(with(x, true, true));
+  all.push_back(all[0]);
+  all.back().attrs = {{"epsilon", 0.25}};
+  return all;
+}
+
 struct pixels {
   shape x;
   attributes attrs;
@@ -76,7 +96,9 @@ std::vector<sample> response_samples(const op_row& row, bool long_ones) {
 }  // namespace
 
 std::vector<sample> norm_samples(const op_row& row, bool long_ones) {
-  return row.convention == convention::batch_norm ? batch_samples(row, long_ones) : response_samples(row, long_ones);
+  if (row.convention == convention::batch_norm) return batch_samples(row, long_ones);
+  if (row.convention == convention::layer_norm) return layer_samples(row, long_ones);
+  return response_samples(row, long_ones);
 }
 
 }  // namespace kerngrad::testkit::detail

@@ -197,6 +197,7 @@ constexpr bool every_rule_reads_the_attributes_of_its_row() {
       {"RandomUniform", {}, {{2, 3}, 0, 1, 7, f32}},
       {"RandomNormal", {}, {{2, 3}, 0, 1, 7, f32}},
       {"FusedBatchNorm", {m, {6}, {6}}},
+      {"LayerNorm", {m}},
       {"LRN", {image}},
       {"LRNGrad", {image, image, image}},
   };

@@ -8,6 +8,7 @@ module;
 #include "kernels/common/parallel.h"
 #include "kernels/common/stream.h"
 #include "kernels/norm/batch.h"
+#include "kernels/norm/layer.h"
 #include "kernels/norm/response.h"
 module kerngrad;
 
@@ -47,6 +48,21 @@ void batch_norm(const launch_call& c) {
     part.walk.dims[0] = cut.count(chunk);
     normalize_from(c, cut.first(chunk) * cut.inner, cut.offset(chunk, sizes, all.walk.strides[1]), part);
   });
+}
+
+void layer_norm(const launch_call& c) {
+  const shape& dims = c.in[0].dims;
+  if (dims.size() == 0) return;
+  const std::int64_t count = dims[dims.rank() - 1];
+  const double epsilon = c.call.attr(place_in(attributes::layer_norm, "epsilon")).as_number();
+  const auto operand = [&](std::size_t i) { return c.call.has(i) ? c.in[i].data : nullptr; };
+  // Scale and offset, operands 1 and 2, are the same for all rows.
+  detail::run_slices(c, dims.size() / count, dims.size(), 6,
+                     [&](std::int64_t rows, const void* const* in, void* const* out) {
+                       const kernels::layer_norm_geometry g{.rows = rows, .count = count, .epsilon = epsilon};
+                       const void* all[] = {in[0], operand(1), operand(2)};
+                       c.kernel.run(all, out, &g);
+                     });
 }
 
 void response_norm(const launch_call& c) {

@@ -30,6 +30,20 @@ inline tensor batch_norm(const tensor& x, const tensor& mean, const tensor& vari
                                 attr<"varianceEpsilon">(options.epsilon));
 }
 
+/// Options of layer_norm. `scale` and `offset` have a value for each element of the last axis; without them nothing is
+/// multiplied, and nothing added. `epsilon`, 0 or more, is added to the variance.
+struct layer_norm_options {
+  tensor scale{};
+  tensor offset{};
+  double epsilon = 1e-3;
+};
+/// (x - mean) / sqrt(variance + epsilon) * scale + offset with the moments of x along its last axis, in one op (Ba,
+/// Kiros and Hinton 2016). The variance divides by the number of elements; it is taken of the distances from the mean,
+/// so that a large mean does not cancel it. x has rank 1 or more and a floating dtype. Differentiable in all operands.
+inline tensor layer_norm(const tensor& x, const layer_norm_options& options = {}) {
+  return call<"LayerNorm">(x, options.scale, options.offset, attr<"epsilon">(options.epsilon));
+}
+
 /// Options of local_response_normalization; `depth_radius` counts channels, 0 or more.
 struct local_response_options {
   int depth_radius = 5;

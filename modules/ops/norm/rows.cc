@@ -12,11 +12,11 @@ import :shapes_norm;
 
 namespace kerngrad::rows {
 
-inline constexpr operand x_moments[] = {{"x", floating},
-                                        {"mean", floating},
-                                        {"variance", floating},
-                                        {.name = "offset", .types = floating, .optional = true},
-                                        {.name = "scale", .types = floating, .optional = true}};
+inline constexpr operand offset_operand{.name = "offset", .types = floating, .optional = true};
+inline constexpr operand scale_operand{.name = "scale", .types = floating, .optional = true};
+inline constexpr operand x_moments[] = {
+    {"x", floating}, {"mean", floating}, {"variance", floating}, offset_operand, scale_operand};
+inline constexpr operand x_scale_offset[] = {{"x", floating}, scale_operand, offset_operand};
 inline constexpr operand x_pixels[] = {{"x", floating}};
 inline constexpr operand x_y_dy[] = {{"x", floating}, {"y", floating}, {"dy", floating}};
 
@@ -43,6 +43,16 @@ inline constexpr op_row norm_rows[] = {
      .convention = convention::batch_norm,
      .in_place = true,
      .cost = 3},
+    {.name = "LayerNorm",
+     .doc = "(x - mean) / sqrt(variance + epsilon) * scale + offset, the moments those of x along its last axis; the "
+            "variance divides by the number of elements.",
+     .group = family::norm,
+     .operands = x_scale_offset,
+     .attrs = attributes::layer_norm,
+     .infer = shapes::layer_norm,
+     .convention = convention::layer_norm,
+     .in_place = true,
+     .cost = 8},
     response_row("LRN",
                  "x / (bias + alpha * sum(x^2))^beta, the sum over the channels up to depthRadius away in the pixel.",
                  x_pixels, 24),

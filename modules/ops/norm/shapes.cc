@@ -25,6 +25,18 @@ export constexpr void batch_norm(inference& call) {
   call.give(x);
 }
 
+/// LayerNorm: scale and offset have a value for each element of the last axis.
+export constexpr void layer_norm(inference& call) {
+  const shape& x = call.in[0].dims;
+  if (x.rank() == 0) call.refuse("x of shape " + to_string(x), "rank 1 or more");
+  const shape row{x[x.rank() - 1]};
+  for (std::size_t i = 1; i < call.in.size(); ++i)
+    if (call.has(i) && !(call.in[i].dims == row))
+      call.refuse(std::string(call.row.operands[i].name) + " of shape " + to_string(call.in[i].dims),
+                  "the size of the last axis of x, " + to_string(row));
+  call.give(x);
+}
+
 /// LRN and its gradient: images of one shape, channels last, with or without a batch.
 export constexpr void response_norm(inference& call) {
   const shape& x = call.in[0].dims;

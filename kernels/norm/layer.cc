@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows normalized by their own moments: their sum, the sum of the squared distances from the mean, which does not
+// cancel as the difference of two sums of squares does, and the result. Rows of up to eight vectors stay in registers,
+// others in a cache.
+//
+// Error: the sums' terms are added up in blocks of 4096 in eight vectors of the operand's type, the blocks in double;
+// the rest is a few roundings, relative to the largest distance from the mean.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/norm/layer.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/common/vectors-inl.h"
+#include "kernels/elementwise/elementwise-inl.h"
+#include "kernels/norm/layer.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace kerngrad::kernels::HWY_NAMESPACE {
+namespace {
+
+constexpr std::size_t block = 4096;
+
+// What is added to a sum: the elements, or their squared distances from the mean.
+struct itself {
+  template <class D, class V>
+  HWY_INLINE V operator()(D, V x, V sum) const {
+    return hn::Add(sum, x);
+  }
+};
+template <class T>
+struct squared_distance {
+  T mean;
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V x, V sum) const {
+    const V distance = hn::Sub(x, hn::Set(d, mean));
+    return hn::MulAdd(distance, distance, sum);
+  }
+};
+
+// The sum of eight vectors, pairwise, in every lane.
+template <class D, class V>
+HWY_INLINE V sum_of_all(D d, const vectors<V, 8>& v) {
+  const V even = hn::Add(hn::Add(v[0], v[4]), hn::Add(v[2], v[6]));
+  const V odd = hn::Add(hn::Add(v[1], v[5]), hn::Add(v[3], v[7]));
+  return hn::SumOfLanes(d, hn::Add(even, odd));
+}
+
+// The sum over n <= `block` elements.
+template <class T, class Term>
+HWY_INLINE T block_sum(const T* x, std::size_t n, Term term) {
+  const hn::ScalableTag<T> d;
+  const std::size_t lanes = hn::Lanes(d);
+  T sum = 0;
+  with_vectors<8>(d, [&](auto v) KG_INLINED {
+    std::size_t i = 0;
+    for (; i + 8 * lanes <= n; i += 8 * lanes)
+      for (int k = 0; k < 8; ++k) v[k] = term(d, hn::LoadU(d, x + i + static_cast<std::size_t>(k) * lanes), v[k]);
+    for (; i + lanes <= n; i += lanes) v[0] = term(d, hn::LoadU(d, x + i), v[0]);
+    if (i < n) v[1] = hn::IfThenElse(hn::FirstN(d, n - i), term(d, load_first(d, x + i, n - i), v[1]), v[1]);
+    sum = hn::GetLane(sum_of_all(d, v));
+  });
+  return sum;
+}
+
+template <class T, class Term>
+HWY_NOINLINE double row_sum(const T* x, std::size_t n, Term term) {
+  double sum = 0;
+  for (std::size_t begin = 0; begin < n; begin += block)
+    sum += static_cast<double>(block_sum(x + begin, std::min(block, n - begin), term));
+  return sum;
+}
+
+template <class T>
+struct normalize_row : short_map {
+  T mean, factor;
+  normalize_row(T m, T f) : mean(m), factor(f) {}
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V x, V scale, V offset) const {
+    return hn::MulAdd(hn::Mul(hn::Sub(x, hn::Set(d, mean)), hn::Set(d, factor)), scale, offset);
+  }
+};
+
+// Scale and offset of a row: arrays, or one value.
+template <class T>
+struct finish {
+  operand<T> scale, offset;
+};
+
+template <class T>
+void long_row(const T* x, T* y, std::size_t n, double epsilon, const finish<T>& last) {
+  const double count = static_cast<double>(n);
+  const T mean = static_cast<T>(row_sum(x, n, itself{}) / count);
+  const double variance = row_sum(x, n, squared_distance<T>{mean}) / count;
+  const T factor = static_cast<T>(1 / std::sqrt(variance + epsilon));
+  map_array<T>(normalize_row<T>(mean, factor), y, n, array(x), last.scale, last.offset);
+}
+
+// Up to eight vectors, the last of them maybe in part.
+template <class T>
+void short_row(const T* x, T* y, std::size_t n, double epsilon, const finish<T>& last) {
+  const hn::ScalableTag<T> d;
+  const std::size_t lanes = hn::Lanes(d), whole = n / lanes, left = n % lanes;
+  with_vectors<8>(d, [&](auto v) KG_INLINED {
+    for (std::size_t k = 0; k < 8; ++k) {
+      if (k < whole) v[static_cast<int>(k)] = hn::LoadU(d, x + k * lanes);
+      else if (k == whole && left != 0) v[static_cast<int>(k)] = load_first(d, x + k * lanes, left);
+    }
+    const auto count = hn::Set(d, static_cast<T>(n));
+    const auto mean = hn::Div(sum_of_all(d, v), count);
+    auto squares = hn::Zero(d), more = squares;
+    for (std::size_t k = 0; k < 8; ++k) {
+      auto& distance = v[static_cast<int>(k)];
+      if (k < whole) distance = hn::Sub(distance, mean);
+      else if (k == whole && left != 0) distance = hn::IfThenElseZero(hn::FirstN(d, left), hn::Sub(distance, mean));
+      (k % 2 == 0 ? squares : more) = hn::MulAdd(distance, distance, k % 2 == 0 ? squares : more);
+    }
+    const auto variance = hn::Div(hn::SumOfLanes(d, hn::Add(squares, more)), count);
+    const auto deviation = hn::Sqrt(hn::Add(variance, hn::Set(d, static_cast<T>(epsilon))));
+    const auto factor = hn::Div(hn::Set(d, T{1}), deviation);
+    for (std::size_t k = 0; k < 8; ++k) {
+      const std::size_t at = k * lanes;
+      const auto normal = hn::Mul(v[static_cast<int>(k)], factor);
+      if (k < whole) hn::StoreU(hn::MulAdd(normal, last.scale.all(d, at, 0), last.offset.all(d, at, 0)), d, y + at);
+      else if (k == whole && left != 0)
+        store_first(d, hn::MulAdd(normal, last.scale.first(d, at, left), last.offset.first(d, at, left)), y + at, left);
+    }
+  });
+}
+
+template <class T>
+void LayerNorm(const void* const* in, void* const* out, const void* geometry) {
+  const auto& g = *static_cast<const layer_norm_geometry*>(geometry);
+  const std::size_t n = static_cast<std::size_t>(g.count);
+  if (n == 0) return;
+  // A product with 1 and a sum with -0 change nothing, not even a zero's sign.
+  static constexpr T no_scale = T{1}, no_offset = T{-0.0};
+  spread<T> scale_value, offset_value;
+  const auto row_of = [](const void* p, const T& omitted, spread<T>& value)
+                          HWY_ATTR { return p ? array(static_cast<const T*>(p)) : value.row(&omitted, false); };
+  const finish<T> last{row_of(in[1], no_scale, scale_value), row_of(in[2], no_offset, offset_value)};
+  const bool is_short = n <= 8 * hn::Lanes(hn::ScalableTag<T>());
+  for (std::int64_t row = 0; row < g.rows; ++row) {
+    const T* const x = static_cast<const T*>(in[0]) + row * g.count;
+    T* const y = static_cast<T*>(out[0]) + row * g.count;
+    if (is_short) short_row(x, y, n, g.epsilon, last);
+    else long_row(x, y, n, g.epsilon, last);
+  }
+}
+
+}  // namespace
+
+#define KG_DEFINE_LAYER(Name, type)                                                   \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
+    Name<storage_t<dtype::type>>(in, out, geometry);                                  \
+  }
+KG_FLOATS(KG_DEFINE_LAYER, LayerNorm)
+#undef KG_DEFINE_LAYER
+
+}  // namespace kerngrad::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+#include "kernels/common/dispatch.h"
+
+namespace kerngrad::kernels {
+
+#define KG_DISPATCH_LAYER(Name, type)                                                 \
+  KG_TARGETS_OF(Name##_##type);                                                       \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
+    KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
+  }
+KG_FLOATS(KG_DISPATCH_LAYER, LayerNorm)
+
+}  // namespace kerngrad::kernels
+#endif
