@@ -73,7 +73,11 @@ geometries broadcast(const kg::op_row& row, kg::dtype, std::int64_t n) {
   return of(call_of(row, {{dims[1]}}, {{"shape", dims}}));
 }
 
-geometries reversed(const kg::op_row& row, kg::dtype, std::int64_t n) { return of(call_of(row, {matrix(n).dims()})); }
+// With the axes of an image, of which an op may reverse the columns alone.
+geometries reversed(const kg::op_row& row, kg::dtype, std::int64_t n) {
+  const matrix m(n);
+  return of(call_of(row, {{1, m.rows, m.columns, 1}}));
+}
 
 geometries gathered(const kg::op_row& row, kg::dtype, std::int64_t n) {
   const kg::shape dims = short_rows(n);

@@ -199,6 +199,21 @@ inline constexpr attr_spec one_hot[] = {{.name = "depth",
                                         dtype_attr(dtype::int32)};
 inline constexpr attr_spec reverse[] = {axes_attr("dims", "axes to reverse, all when omitted")};
 
+// ------------------------------------------------------------------------------------------ images
+
+inline constexpr attr_spec resize[] = {
+    required(pixels_attr("size", "height and width of the result in pixels")),
+    boolean_attr("alignCorners", "the pixels in the corners of image and result lie on each other"),
+    boolean_attr("halfPixelCenters", "a pixel lies at its middle, not at its corner; not with alignCorners")};
+
+inline constexpr attr_spec crop_method = choice_attr("method", "how a crop is sampled", "bilinear|nearest");
+inline constexpr attr_spec crop_slopes =
+    choice_attr("slopes", "sides along which not the value is taken but its slope in pixels", "none|height|width|both");
+inline constexpr attr_spec crop[] = {required(pixels_attr("cropSize", "height and width of a crop in pixels")),
+                                     crop_method, number_attr("extrapolationValue", "value outside of the image", 0),
+                                     crop_slopes};
+inline constexpr attr_spec crop_grad[] = {required_list("inputShape", "shape of the image"), crop_method, crop_slopes};
+
 // ------------------------------------------------------------------------------------------ creation
 
 inline constexpr attr_spec fill[] = {shape_of_result[0], required_number("value", "value of every element"),

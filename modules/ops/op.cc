@@ -306,6 +306,10 @@ enum class convention : std::uint8_t {
   pool,
   pool_grad,
   pool_gather,
+  resize,
+  resize_grad,
+  crop,  ///< boxes of images, each resized
+  crop_grad,
   copy,  ///< the same elements in the same order: the result shares the operand's memory, no kernel runs
   transpose,
   slice,

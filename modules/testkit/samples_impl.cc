@@ -206,6 +206,7 @@ std::vector<sample> known_samples(const op_row& row, bool long_ones) {
     case family::convert:
     case family::move:
     case family::create: return move_samples(row, long_ones);
+    case family::image: return image_samples(row, long_ones);
     default: return foreign_samples(row, long_ones);
   }
 }

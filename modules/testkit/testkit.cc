@@ -229,6 +229,7 @@ std::vector<sample> list_samples(const op_row& row, bool long_ones);
 std::vector<sample> gather_samples(const op_row& row, bool long_ones);
 std::vector<sample> segment_samples(const op_row& row);
 std::vector<sample> select_samples(const op_row& row, bool long_ones);
+std::vector<sample> image_samples(const op_row& row, bool long_ones);
 std::vector<sample> create_samples(const op_row& row);
 std::vector<sample> norm_samples(const op_row& row, bool long_ones);
 /// Values that a legal call of an op that the kit does not know may give to its attributes: the defaults, and one

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// All kernels of the family: for every CPU target, and of the backend `reference`.
+#pragma once
+#include "kernels/common/list_of.h"
+#include "kernels/image/crop.h"
+#include "kernels/image/reference_crop.h"
+#include "kernels/image/reference_resize.h"
+#include "kernels/image/resize.h"
+
+namespace kerngrad::kernels {
+
+inline constexpr auto image_kernel_list = list_of(resize_simd, crop_simd);
+namespace reference {
+inline constexpr auto image_kernel_list = list_of(resize_reference, crop_reference);
+}
+
+}  // namespace kerngrad::kernels

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// Resizing NHWC images. Rows of y are independent; each is interpolated between two rows of x first, then along the
+// row. Images of few channels have the blended row in memory, because a vector of it holds parts of several pixels;
+// others go from the four pixels to the result at once. Both do the same operations in the same order, none of them
+// fused, so bits depend neither on the way nor on the target.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/image/resize.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/common/chunks.h"
+#include "kernels/common/sizes.h"
+#include "kernels/image/interpolate-inl.h"
+#include "kernels/image/resize.h"
+#include "kernels/image/taps.h"
+#include "kernels/move/copy-run-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace kerngrad::kernels::HWY_NAMESPACE {
+namespace {
+
+// ------------------------------------------------------------------------------------------ bilinear
+
+/// row = top + (bottom - top) * share, n elements.
+template <class T>
+HWY_INLINE void blend_rows(const T* HWY_RESTRICT top, const T* HWY_RESTRICT bottom, T share, std::int64_t n,
+                           T* HWY_RESTRICT row) {
+  if (share == 0) {
+    std::copy_n(top, n, row);
+    return;
+  }
+  const hn::ScalableTag<T> d;
+  const auto L = static_cast<std::int64_t>(hn::Lanes(d));
+  const auto by = hn::Set(d, share);
+  std::int64_t i = 0;
+  for (; i + L <= n; i += L) hn::StoreU(between(d, hn::LoadU(d, top + i), hn::LoadU(d, bottom + i), by), d, row + i);
+  for (; i < n; ++i) row[i] = top[i] + (bottom[i] - top[i]) * share;
+}
+
+/// y from a blended row: kChannels values of each pixel. A vector of four lanes serves three channels as well: what it
+/// writes too far the next pixel overwrites, and the last one is written by element.
+template <int kChannels, class T>
+HWY_INLINE void stretch_few(const T* HWY_RESTRICT row, const tap_list<T>& across, T* HWY_RESTRICT y) {
+  std::int64_t x = 0;
+  if constexpr (kChannels >= 3) {
+    const hn::CappedTag<T, 4> d;
+    if (hn::Lanes(d) == 4) {
+      for (; x + 1 < across.count; ++x) {
+        const auto low = hn::LoadU(d, row + across.low[x] * kChannels);
+        const auto high = hn::LoadU(d, row + across.high[x] * kChannels);
+        hn::StoreU(between(d, low, high, hn::Set(d, across.share[x])), d, y + x * kChannels);
+      }
+    }
+  }
+  for (; x < across.count; ++x) {
+    const T* low = row + across.low[x] * kChannels;
+    const T* high = row + across.high[x] * kChannels;
+    const T share = across.share[x];
+    for (int c = 0; c < kChannels; ++c) y[x * kChannels + c] = low[c] + (high[c] - low[c]) * share;
+  }
+}
+
+template <class T>
+HWY_INLINE void stretch(std::int64_t channels, const T* row, const tap_list<T>& across, T* y) {
+  switch (channels) {
+    case 1: return stretch_few<1>(row, across, y);
+    case 2: return stretch_few<2>(row, across, y);
+    case 3: return stretch_few<3>(row, across, y);
+    default: return stretch_few<4>(row, across, y);
+  }
+}
+
+/// ResizeBilinear: |error| <= 6 * eps * the largest of the four elements. Infinite elements make NaN where they are
+/// interpolated. Reference: kernels/image/reference_resize.cc.
+template <dtype K>
+void ResizeBilinear(const void* const* in, void* const* out, const void* geometry) {
+  using T = storage_t<K>;
+  const auto& g = *static_cast<const resize_geometry*>(geometry);
+  const T* x = static_cast<const T*>(in[0]);
+  T* y = static_cast<T*>(out[0]);
+  taps<T> down_taps(g.in_h, g.out_h, linear_positions(g, g.in_h, g.out_h));
+  taps<T> across_taps(g.in_w, g.out_w, linear_positions(g, g.in_w, g.out_w));
+  const tap_list<T> down = down_taps.list(), across = across_taps.list();
+  const std::int64_t in_row = g.in_w * g.channels, out_row = g.out_w * g.channels;
+  // Blending whole rows does not pay where few of their pixels are read.
+  const bool blends = g.channels <= 4 && g.in_w <= 4 * g.out_w;
+  const row_chunks chunks(g.batch * g.out_h, out_row);
+  const std::int64_t products = saturated_product(chunks.rows, out_row, products_of_blend);
+  run_in_chunks(chunks.count(), products, [&](std::ptrdiff_t chunk) HWY_ATTR {
+    scratch<T> blended(blends ? sum_of(in_row, 4) : 0);  // vectors of the last pixel read beyond it
+    if (blends) std::fill_n(blended.data() + in_row, 4, T{0});
+    for (std::int64_t r = chunks.begin(chunk); r < chunks.end(chunk); ++r) {
+      const T* image = x + r / g.out_h * g.in_h * in_row;
+      const std::int64_t row = r % g.out_h;
+      const T* top = image + down.low[row] * in_row;
+      const T* bottom = image + down.high[row] * in_row;
+      if (!blends) {
+        interpolate(top, bottom, {down.share[row]}, g.channels, across, y + r * out_row);
+        continue;
+      }
+      blend_rows(top, bottom, down.share[row], in_row, blended.data());
+      stretch(g.channels, blended.data(), across, y + r * out_row);
+    }
+  });
+}
+
+// ------------------------------------------------------------------------------------------ nearest
+
+/// A row of y out of one of x: kChannels elements of each pixel, or `channels` of them where kChannels is 0.
+template <int kChannels, class T>
+HWY_INLINE void pick_pixels(const T* row, std::int64_t channels, const tap_list<float>& across, T* y) {
+  if constexpr (kChannels > 0) channels = kChannels;
+  for (std::int64_t x = 0; x < across.count; ++x, y += channels) {
+    const T* from = row + across.low[x] * channels;
+    if constexpr (kChannels == 0) {
+      copy_run(from, y, static_cast<std::size_t>(channels));
+    } else {
+      for (int c = 0; c < kChannels; ++c) put(get(from + c), y + c);
+    }
+  }
+}
+template <class T>
+HWY_INLINE void pick(const T* row, std::int64_t channels, const tap_list<float>& across, T* y) {
+  switch (channels) {
+    case 1: return pick_pixels<1>(row, channels, across, y);
+    case 2: return pick_pixels<2>(row, channels, across, y);
+    case 3: return pick_pixels<3>(row, channels, across, y);
+    case 4: return pick_pixels<4>(row, channels, across, y);
+    default: return pick_pixels<0>(row, channels, across, y);
+  }
+}
+
+/// ResizeNearestNeighbor, exact. A row that is taken twice is copied. Reference: kernels/image/reference_resize.cc.
+template <dtype K>
+void ResizeNearestNeighbor(const void* const* in, void* const* out, const void* geometry) {
+  using T = cell_t<K>;
+  const auto& g = *static_cast<const resize_geometry*>(geometry);
+  const T* x = static_cast<const T*>(in[0]);
+  T* y = static_cast<T*>(out[0]);
+  taps<float> down_taps(g.in_h, g.out_h, nearest_positions(g, g.in_h, g.out_h));
+  taps<float> across_taps(g.in_w, g.out_w, nearest_positions(g, g.in_w, g.out_w));
+  const tap_list<float> down = down_taps.list(), across = across_taps.list();
+  const std::int64_t in_row = g.in_w * g.channels, out_row = g.out_w * g.channels;
+  const row_chunks chunks(g.batch * g.out_h, out_row);
+  run_in_chunks(chunks.count(), saturated_product(chunks.rows, out_row), [&](std::ptrdiff_t chunk) HWY_ATTR {
+    std::int64_t taken = -1;  // the row of x that the last row of y was made of
+    for (std::int64_t r = chunks.begin(chunk); r < chunks.end(chunk); ++r) {
+      const std::int64_t source = r / g.out_h * g.in_h + down.low[r % g.out_h];
+      T* to = y + r * out_row;
+      if (source == taken) copy_run(to - out_row, to, static_cast<std::size_t>(out_row));
+      else pick(x + source * in_row, g.channels, across, to);
+      taken = source;
+    }
+  });
+}
+
+// ------------------------------------------------------------------------------------------ adjoints
+
+/// The adjoint of reading by `down` and `across`: a row of dx collects the rows of dy that read it, in their order, and
+/// gives their sum to its pixels.
+template <class T>
+void give_gradient(const T* dy, const resize_geometry& g, const tap_list<T>& down, const tap_list<T>& across, T* dx) {
+  const std::int64_t in_row = g.in_w * g.channels, out_row = g.out_w * g.channels;
+  const row_chunks chunks(g.batch * g.in_h, in_row);
+  const std::int64_t products =
+      saturated_product(g.batch, saturated_sum(g.in_h, g.out_h), saturated_sum(in_row, out_row));
+  run_in_chunks(chunks.count(), products, [&](std::ptrdiff_t chunk) HWY_ATTR {
+    scratch<T> sums(out_row);
+    for (std::int64_t r = chunks.begin(chunk); r < chunks.end(chunk); ++r) {
+      const T* image = dy + r / g.in_h * g.out_h * out_row;
+      const std::int64_t row = r % g.in_h;
+      const auto [first, last] = readers(down, row);
+      std::fill_n(dx + r * in_row, in_row, T{0});
+      if (first >= last) continue;
+      add_share<false>(image + first * out_row, share_of(down, first, row), out_row, sums.data());
+      for (std::int64_t i = first + 1; i < last; ++i)
+        add_share<true>(image + i * out_row, share_of(down, i, row), out_row, sums.data());
+      give_back(sums.data(), g.channels, across, false, dx + r * in_row);
+    }
+  });
+}
+
+/// ResizeBilinearGrad: sums in the type itself, |error| <= (k + 4) * eps * the sum of |share * dy|, with k the number
+/// of terms. Reference: kernels/image/reference_resize.cc.
+template <dtype K>
+void ResizeBilinearGrad(const void* const* in, void* const* out, const void* geometry) {
+  using T = storage_t<K>;
+  const auto& g = *static_cast<const resize_geometry*>(geometry);
+  taps<T> down(g.in_h, g.out_h, linear_positions(g, g.in_h, g.out_h));
+  taps<T> across(g.in_w, g.out_w, linear_positions(g, g.in_w, g.out_w));
+  give_gradient(static_cast<const T*>(in[0]), g, down.list(), across.list(), static_cast<T*>(out[0]));
+}
+
+/// ResizeNearestNeighborGrad: sums in the type itself, by rows first. Reference: kernels/image/reference_resize.cc.
+template <dtype K>
+void ResizeNearestNeighborGrad(const void* const* in, void* const* out, const void* geometry) {
+  using T = storage_t<K>;
+  const auto& g = *static_cast<const resize_geometry*>(geometry);
+  taps<T> down(g.in_h, g.out_h, nearest_positions(g, g.in_h, g.out_h));
+  taps<T> across(g.in_w, g.out_w, nearest_positions(g, g.in_w, g.out_w));
+  give_gradient(static_cast<const T*>(in[0]), g, down.list(), across.list(), static_cast<T*>(out[0]));
+}
+
+}  // namespace
+
+#define KG_DEFINE_RESIZE(Name, type)                                                  \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
+    Name<dtype::type>(in, out, geometry);                                             \
+  }
+KG_RESIZE_KERNELS(KG_DEFINE_RESIZE)
+#undef KG_DEFINE_RESIZE
+
+}  // namespace kerngrad::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+#include "kernels/common/dispatch.h"
+
+namespace kerngrad::kernels {
+#define KG_DISPATCH_RESIZE(Name, type)                                                \
+  KG_TARGETS_OF(Name##_##type);                                                       \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
+    KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
+  }
+KG_RESIZE_KERNELS(KG_DISPATCH_RESIZE)
+#undef KG_DISPATCH_RESIZE
+}  // namespace kerngrad::kernels
+#endif

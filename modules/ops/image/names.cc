@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Typed names of the ops on images, [batch, height, width, channels], and their options.
+module;
+#include "kernels/common/abi.h"
+export module kerngrad:ops_image;
+
+import :std;
+import :core;
+import :op;
+import :table;
+import :tensor;
+import :engine;
+import :call;
+import :ops_window;
+
+export namespace kerngrad {
+
+/// Where the pixels of a resized image lie on the old one: at i * in / out, at i * (in - 1) / (out - 1) with
+/// `align_corners`, at (i + 1/2) * in / out - 1/2 with `half_pixel_centers`. Not both.
+struct resize_options {
+  bool align_corners = false;
+  bool half_pixel_centers = false;
+};
+/// Images [batch, height, width, channels] of another size in pixels, at least 1 each, interpolated between the four
+/// pixels around each position. Integers give float32. Throws for both options at once and for images without pixels.
+inline tensor resize_bilinear(const tensor& images, extent size, const resize_options& options = {}) {
+  return call<"ResizeBilinear">(images, attr<"size">(size.value()), attr<"alignCorners">(options.align_corners),
+                                attr<"halfPixelCenters">(options.half_pixel_centers));
+}
+/// The same with the nearest pixel for each position, of any dtype: the position rounded down, with `align_corners`
+/// to the next whole number, a half upwards.
+inline tensor resize_nearest_neighbor(const tensor& images, extent size, const resize_options& options = {}) {
+  return call<"ResizeNearestNeighbor">(images, attr<"size">(size.value()), attr<"alignCorners">(options.align_corners),
+                                       attr<"halfPixelCenters">(options.half_pixel_centers));
+}
+/// Images [batch, height, width, channels] with their columns in reverse order.
+inline tensor flip_left_right(const tensor& image) { return call<"FlipLeftRight">(image); }
+
+/// How crops are sampled, and what they have where they reach outside of the image.
+struct crop_options {
+  bool nearest = false;
+  double outside = 0;
+};
+/// For each row y1, x1, y2, x2 of `boxes` [count, 4] a crop [height, width, channels] of the image with the number in
+/// `box_images` [count]. 0 and 1 are the middles of the first and the last pixel; a box with y1 > y2 is turned over. A
+/// crop of one pixel is the middle of its box. Throws for boxes with NaN or infinities and numbers of no image. The
+/// gradient reaches image and boxes.
+inline tensor crop_and_resize(const tensor& image, const tensor& boxes, const tensor& box_images, extent size,
+                              const crop_options& options = {}) {
+  return call<"CropAndResize">(image, boxes, box_images, attr<"cropSize">(size.value()),
+                               attr<"method">(options.nearest ? "nearest" : "bilinear"),
+                               attr<"extrapolationValue">(options.outside));
+}
+
+}  // namespace kerngrad

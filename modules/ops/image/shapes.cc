@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shape rules of the ops on images, [batch, height, width, channels].
+module;
+#include "kernels/common/abi.h"
+export module kerngrad:shapes_image;
+
+import :std;
+import :core;
+import :op;
+import :attributes;
+import :shapes;
+import :shapes_window;
+
+namespace kerngrad::shapes {
+
+/// The largest height and width of an image that is sampled: positions are products of two such sizes.
+inline constexpr std::int64_t most_pixels = std::int64_t{1} << 30;
+
+constexpr void check_rank_of_image(const inference& call, const shape& x) {
+  if (x.rank() != 4) call.refuse("an image of shape " + to_string(x), "rank 4: batch, height, width, channels");
+}
+constexpr void check_sampled_image(const inference& call, const shape& x) {
+  check_rank_of_image(call, x);
+  for (int axis : {1, 2})
+    if (x[axis] < 1 || x[axis] > most_pixels)
+      call.refuse("an image of shape " + to_string(x), "height and width from 1 to 2^30");
+}
+
+/// The shape of a resized image.
+constexpr shape resized(const inference& call, const shape& x) {
+  check_sampled_image(call, x);
+  if (call.attr(place_in(attributes::resize, "alignCorners")).as_bool() &&
+      call.attr(place_in(attributes::resize, "halfPixelCenters")).as_bool())
+    call.refuse("alignCorners with halfPixelCenters", "one of them at most");
+  const auto size = pixels(call, place_in(attributes::resize, "size"));
+  return {x[0], size[0], size[1], x[3]};
+}
+
+/// ResizeBilinear and ResizeNearestNeighbor.
+export constexpr void resize(inference& call) { call.give(resized(call, call.in[0].dims)); }
+
+/// Their gradients: dy and the image, of which only the shape counts.
+export constexpr void resize_grad(inference& call) {
+  const shape& x = call.in[1].dims;
+  check_dy(call, call.in[0].dims, resized(call, x));
+  call.give(x);
+}
+
+/// FlipLeftRight: the columns are reversed, the shape stays.
+export constexpr void flip_left_right(inference& call) {
+  const shape& x = call.in[0].dims;
+  check_rank_of_image(call, x);
+  call.resolved.set_axes(axis_set{1} << 2);
+  call.give(x);
+}
+
+/// Operands 1 and 2 are boxes [count, 4] and the image of each of them; gives their number.
+constexpr std::int64_t count_of_boxes(const inference& call) {
+  const shape &boxes = call.in[1].dims, &images = call.in[2].dims;
+  if (boxes.rank() != 2 || boxes[1] != 4) call.refuse("boxes of shape " + to_string(boxes), "4 numbers for each box");
+  if (images.rank() != 1 || images[0] != boxes[0])
+    call.refuse("boxInd of shape " + to_string(images),
+                "a number for each of the " + std::to_string(boxes[0]) + " boxes");
+  return boxes[0];
+}
+
+/// CropAndResize.
+export constexpr void crop(inference& call) {
+  const shape& x = call.in[0].dims;
+  check_sampled_image(call, x);
+  const auto size = pixels(call, place_in(attributes::crop, "cropSize"));
+  call.give({count_of_boxes(call), size[0], size[1], x[3]});
+}
+
+/// CropAndResizeGrad: the crops' gradients, the boxes and `inputShape` give the image's gradient.
+export constexpr void crop_grad(inference& call) {
+  const shape& dy = call.in[0].dims;
+  const shape x = shape_attr(call, place_in(attributes::crop_grad, "inputShape"));
+  check_sampled_image(call, x);
+  check_sampled_image(call, dy);
+  check_dy(call, dy, {count_of_boxes(call), dy[1], dy[2], x[3]});
+  call.give(x);
+}
+
+}  // namespace kerngrad::shapes

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Samples of the ops on images: larger and smaller ones, every way to lay pixels, boxes inside, outside and turned
+// over.
+module;
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+#include "kernels/common/abi.h"
+module kerngrad.testkit;
+
+namespace kerngrad::testkit::detail {
+namespace {
+
+struct resizing {
+  shape x;
+  integers size;
+  attributes attrs;
+};
+
+std::vector<sample> resize_samples(const op_row& row, bool long_ones) {
+  const attributes corners = {{"alignCorners", true}}, centers = {{"halfPixelCenters", true}};
+  std::vector<resizing> cases = {
+      {{1, 2, 3, 1}, {4, 5}, {}},       {{2, 3, 2, 2}, {5, 4}, centers}, {{1, 2, 3, 3}, {4, 7}, corners},
+      {{1, 5, 7, 4}, {2, 3}, {}},       {{1, 5, 6, 3}, {3, 2}, centers}, {{1, 5, 4, 5}, {3, 3}, corners},
+      {{1, 4, 4, 1}, {1, 1}, corners},  {{1, 1, 1, 2}, {3, 2}, centers}, {{1, 3, 4, 2}, {3, 4}, {}},
+      {{1, 2, 19, 3}, {3, 4}, centers}, {{0, 2, 2, 2}, {3, 3}, {}},      {{1, 2, 2, 0}, {3, 3}, {}}};
+  if (long_ones) cases.insert(cases.end(), {{{2, 5, 7, 37}, {9, 4}, centers}, {{1, 9, 40, 3}, {7, 35}, corners}});
+  std::vector<sample> all;
+  for (resizing& c : cases) {
+    const shape y = {c.x[0], c.size[0], c.size[1], c.x[3]};
+    c.attrs.push_back({"size", c.size});
+    all.push_back(make_sample(row, row.operand_index("dy") >= 0 ? shapes{y, c.x} : shapes{c.x}, c.attrs));
+  }
+  return all;
+}
+
+struct cropping {
+  shape x;
+  integers size;
+  std::vector<double> boxes;
+  std::vector<std::int32_t> images;
+  attributes attrs;
+};
+
+// No sample lies near a pixel or an edge, where slopes jump.
+std::vector<cropping> croppings(bool long_ones) {
+  const std::vector<double> inside = {0.1, 0.2, 0.8, 0.9}, beyond = {-0.35, 0.15, 0.6, 1.3};
+  std::vector<double> both = inside;
+  for (double corner : {0.9, 0.8, 0.2, 0.1}) both.push_back(corner);  // turned over
+  std::vector<cropping> all = {{{1, 4, 5, 1}, {3, 2}, inside, {0}, {}},
+                               {{2, 4, 5, 3}, {3, 2}, both, {1, 0}, {}},
+                               {{2, 4, 5, 2}, {3, 4}, beyond, {1}, {}},
+                               {{1, 4, 5, 2}, {1, 1}, {0.1, 0.2, 0.7, 0.5}, {0}, {}},
+                               {{1, 4, 5, 2}, {3, 2}, both, {0, 0}, {{"method", "nearest"}}},
+                               {{1, 1, 5, 2}, {2, 2}, {0, 0.2, 0, 0.9}, {0}, {{"method", "nearest"}}},
+                               {{2, 4, 5, 2}, {3, 2}, both, {0, 1}, {{"slopes", "height"}}},
+                               {{2, 4, 5, 2}, {3, 4}, beyond, {1}, {{"slopes", "width"}}},
+                               {{1, 4, 5, 2}, {3, 2}, inside, {0}, {{"slopes", "both"}}},
+                               {{2, 4, 5, 2}, {3, 2}, {}, {}, {}}};
+  if (long_ones) all.push_back({{2, 4, 5, 37}, {3, 2}, both, {1, 1}, {}});
+  return all;
+}
+
+std::vector<sample> crop_samples(const op_row& row, bool long_ones) {
+  const bool back = row.operand_index("dy") >= 0;
+  std::vector<sample> all;
+  for (cropping& c : croppings(long_ones)) {
+    const auto count = static_cast<std::int64_t>(c.images.size());
+    const shape y = {count, c.size[0], c.size[1], c.x[3]};
+    if (back) c.attrs.push_back({"inputShape", c.x});
+    else c.attrs.push_back({"cropSize", c.size});
+    if (!back && all.size() % 2 == 0) c.attrs.push_back({"extrapolationValue", -1.5});
+    sample one = make_sample(row, {back ? y : c.x, {count, 4}, {count}}, c.attrs);
+    one.operands[1].values = tensor(c.boxes, {count, 4});
+    one.operands[2].values = tensor(c.images, {count});
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+}  // namespace
+
+std::vector<sample> image_samples(const op_row& row, bool long_ones) {
+  if (row.attr_index("size") >= 0) return resize_samples(row, long_ones);
+  if (row.operand_index("boxes") >= 0) return crop_samples(row, long_ones);
+  std::vector<sample> all;
+  for (const shape& dims : shapes{{1, 2, 3, 1}, {2, 3, 4, 3}, {2, 1, 5, 4}, {0, 2, 2, 1}, {1, 2, 0, 2}})
+    all.push_back(make_sample(row, {dims}));
+  if (long_ones) all.push_back(make_sample(row, {{2, 3, 67, 3}}));
+  return all;
+}
+
+}  // namespace kerngrad::testkit::detail
