@@ -65,6 +65,10 @@ class crop_taps {
     }
   }
   std::int64_t first() const { return first_; }
+  /// The pixels that are read lie between these, the second of them included; a box may be turned over.
+  std::int64_t lowest() { return count_ == 0 ? 0 : std::min(low_.data()[0], low_.data()[count_ - 1]); }
+  std::int64_t highest() { return count_ == 0 ? -1 : std::max(high_.data()[0], high_.data()[count_ - 1]); }
+  std::int64_t reach() { return highest() - lowest() + 1; }
   tap_list<T> list() { return {low_.data(), high_.data(), share_.data(), count_}; }
 
  private:
@@ -88,6 +92,16 @@ HWY_INLINE crop_tap<T> row_of_sample(const crop_geometry& g, std::int64_t k, std
   return {crop_position(box[0], box[2], g.in_h, g.out_h, i), g.in_h, g.nearest, g.slope_down};
 }
 
+/// A row of a crop of few channels: the pixels that it reaches over are blended at once.
+template <class T>
+HWY_INLINE void blend_and_stretch(const T* top, const T* bottom, T share, crop_taps<T>& columns, std::int64_t channels,
+                                  T* blended, T* y) {
+  const std::int64_t begin = columns.lowest() * channels, count = columns.reach() * channels;
+  blend_rows(top + begin, bottom + begin, share, count, blended + begin);
+  std::fill_n(blended + begin + count, 4, T{0});  // vectors of the last pixel read beyond it
+  stretch(channels, blended, columns.list(), y);
+}
+
 /// CropAndResize: |error| <= 6 * eps * the largest of the four elements. Infinite elements make NaN where they are
 /// interpolated. Reference: kernels/image/reference_crop.cc.
 template <class T>
@@ -99,8 +113,10 @@ void CropAndResize(const void* const* in, void* const* out, const void* geometry
   const std::int64_t in_row = g.in_w * g.channels, out_row = g.out_w * g.channels;
   const row_chunks chunks(g.crops * g.out_h, out_row);
   const std::int64_t products = saturated_product(chunks.rows, out_row, products_of_blend);
+  const bool few = g.channels <= 4 && !g.slope_down && !g.slope_across;
   run_in_chunks(chunks.count(), products, [&](std::ptrdiff_t chunk) HWY_ATTR {
     crop_taps<T> columns(g.out_w);
+    scratch<T> blended(few ? sum_of(in_row, 4) : 0);
     std::int64_t current = -1;
     for (std::int64_t r = chunks.begin(chunk); r < chunks.end(chunk); ++r) {
       const std::int64_t k = r / g.out_h;
@@ -112,9 +128,12 @@ void CropAndResize(const void* const* in, void* const* out, const void* geometry
       T* to = y + r * out_row;
       if (!row.inside || across.count < g.out_w) std::fill_n(to, out_row, outside);
       if (!row.inside) continue;
-      const T* image = x + g.images[k] * g.in_h * in_row;
-      interpolate(image + row.low * in_row, image + row.high * in_row, {row.share, g.slope_down, g.slope_across},
-                  g.channels, across, to + columns.first() * g.channels);
+      const T* top = x + (g.images[k] * g.in_h + row.low) * in_row;
+      const T* bottom = x + (g.images[k] * g.in_h + row.high) * in_row;
+      to += columns.first() * g.channels;
+      if (few && columns.reach() <= 4 * across.count)
+        blend_and_stretch(top, bottom, row.share, columns, g.channels, blended.data(), to);
+      else interpolate(top, bottom, {row.share, g.slope_down, g.slope_across}, g.channels, across, to);
     }
   });
 }

@@ -8,6 +8,7 @@
 #define KERNGRAD_KERNELS_INTERPOLATE_INL_H_
 #endif
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -20,10 +21,10 @@ namespace kerngrad::kernels::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// a + (z - a) * share, not fused.
+// a + (z - a) * share, not fused; a itself where the share is 0, infinite as z may be.
 template <class D, class V = hn::Vec<D>>
-HWY_INLINE V between(D, V a, V z, V share) {
-  return hn::Add(a, hn::Mul(hn::Sub(z, a), share));
+HWY_INLINE V between(D d, V a, V z, hn::TFromD<D> share) {
+  return share == 0 ? a : hn::Add(a, hn::Mul(hn::Sub(z, a), hn::Set(d, share)));
 }
 
 /// How far a row of y lies between two rows of x; or the slope between them is taken, and that between columns.
@@ -43,13 +44,74 @@ HWY_INLINE void interpolate(const T* top, const T* bottom, row_position<T> at, s
       const auto blend = [&](std::int64_t pixel) HWY_ATTR {
         const auto upper = a.load(d, top + pixel + c);
         if (at.slope_down) return hn::Sub(a.load(d, bottom + pixel + c), upper);
-        if (at.share == 0) return upper;
-        return between(d, upper, a.load(d, bottom + pixel + c), hn::Set(d, at.share));
+        return between(d, upper, a.load(d, bottom + pixel + c), at.share);
       };
       const auto left = blend(low), right = blend(high);
-      const auto value = at.slope_across ? hn::Sub(right, left) : between(d, left, right, hn::Set(d, across.share[x]));
+      const auto value = at.slope_across ? hn::Sub(right, left) : between(d, left, right, across.share[x]);
       a.store(d, value, y + c);
     });
+  }
+}
+
+/// row = top + (bottom - top) * share, n elements.
+template <class T>
+HWY_INLINE void blend_rows(const T* HWY_RESTRICT top, const T* HWY_RESTRICT bottom, T share, std::int64_t n,
+                           T* HWY_RESTRICT row) {
+  if (share == 0) {
+    std::copy_n(top, n, row);
+    return;
+  }
+  const hn::ScalableTag<T> d;
+  const auto L = static_cast<std::int64_t>(hn::Lanes(d));
+  std::int64_t i = 0;
+  for (; i + L <= n; i += L) hn::StoreU(between(d, hn::LoadU(d, top + i), hn::LoadU(d, bottom + i), share), d, row + i);
+  for (; i < n; ++i) row[i] = top[i] + (bottom[i] - top[i]) * share;
+}
+
+/// y from a blended row: kChannels values of each pixel. A vector of four lanes serves three channels as well: what it
+/// writes too far the next pixel overwrites, and the last one is written by element.
+template <int kChannels, class T>
+HWY_INLINE void stretch_few(const T* HWY_RESTRICT row, const tap_list<T>& across, T* HWY_RESTRICT y) {
+  std::int64_t x = 0;
+  if constexpr (kChannels >= 3) {
+    const hn::CappedTag<T, 4> d;
+    if (hn::Lanes(d) == 4) {
+      for (; x + 1 < across.count; ++x) {
+        const auto low = hn::LoadU(d, row + across.low[x] * kChannels);
+        const auto high = hn::LoadU(d, row + across.high[x] * kChannels);
+        hn::StoreU(between(d, low, high, across.share[x]), d, y + x * kChannels);
+      }
+    }
+  }
+  for (; x < across.count; ++x) {
+    const T* low = row + across.low[x] * kChannels;
+    const T* high = row + across.high[x] * kChannels;
+    const T share = across.share[x];
+    for (int c = 0; c < kChannels; ++c)
+      y[x * kChannels + c] = share == 0 ? low[c] : low[c] + (high[c] - low[c]) * share;
+  }
+}
+
+/// The same for more channels than a vector of four holds.
+template <class T>
+HWY_INLINE void stretch_many(const T* row, std::int64_t channels, const tap_list<T>& across, T* y) {
+  for (std::int64_t x = 0; x < across.count; ++x, y += channels) {
+    const T* low = row + across.low[x] * channels;
+    const T* high = row + across.high[x] * channels;
+    each_channels<T>(channels, [&](auto d, auto a, std::ptrdiff_t c) HWY_ATTR {
+      a.store(d, between(d, a.load(d, low + c), a.load(d, high + c), across.share[x]), y + c);
+    });
+  }
+}
+
+template <class T>
+HWY_INLINE void stretch(std::int64_t channels, const T* row, const tap_list<T>& across, T* y) {
+  switch (channels) {
+    case 1: return stretch_few<1>(row, across, y);
+    case 2: return stretch_few<2>(row, across, y);
+    case 3: return stretch_few<3>(row, across, y);
+    case 4: return stretch_few<4>(row, across, y);
+    default: return stretch_many(row, channels, across, y);
   }
 }
 

@@ -31,7 +31,8 @@ shares<W> linear_shares(const resize_geometry& g, std::int64_t in, std::int64_t 
   }
   const std::int64_t low = rounded_down(numerator, denominator);
   const W rest = static_cast<W>(numerator - low * denominator) / static_cast<W>(denominator);
-  return {std::max<std::int64_t>(low, 0), std::min(low + 1, in - 1), rest};
+  const bool inside = low >= 0 && low + 1 < in;
+  return {std::max<std::int64_t>(low, 0), inside ? low + 1 : std::max<std::int64_t>(low, 0), inside ? rest : W{0}};
 }
 
 std::int64_t nearest_pixel(const resize_geometry& g, std::int64_t in, std::int64_t out, std::int64_t i) {

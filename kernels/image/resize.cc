@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Resizing NHWC images. Rows of y are independent; each is interpolated between two rows of x first, then along the
-// row. Images of few channels have the blended row in memory, because a vector of it holds parts of several pixels;
-// others go from the four pixels to the result at once. Both do the same operations in the same order, none of them
-// fused, so bits depend neither on the way nor on the target.
+// row. The blended row is kept in memory where that saves work: in images of few channels, of which a vector holds
+// parts of several pixels, and where pixels are read several times. Others go from the four pixels to the result at
+// once. Both do the same operations in the same order, none of them fused, so bits depend neither on the way nor on the
+// target.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/image/resize.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
@@ -24,57 +25,8 @@ namespace {
 
 // ------------------------------------------------------------------------------------------ bilinear
 
-/// row = top + (bottom - top) * share, n elements.
-template <class T>
-HWY_INLINE void blend_rows(const T* HWY_RESTRICT top, const T* HWY_RESTRICT bottom, T share, std::int64_t n,
-                           T* HWY_RESTRICT row) {
-  if (share == 0) {
-    std::copy_n(top, n, row);
-    return;
-  }
-  const hn::ScalableTag<T> d;
-  const auto L = static_cast<std::int64_t>(hn::Lanes(d));
-  const auto by = hn::Set(d, share);
-  std::int64_t i = 0;
-  for (; i + L <= n; i += L) hn::StoreU(between(d, hn::LoadU(d, top + i), hn::LoadU(d, bottom + i), by), d, row + i);
-  for (; i < n; ++i) row[i] = top[i] + (bottom[i] - top[i]) * share;
-}
-
-/// y from a blended row: kChannels values of each pixel. A vector of four lanes serves three channels as well: what it
-/// writes too far the next pixel overwrites, and the last one is written by element.
-template <int kChannels, class T>
-HWY_INLINE void stretch_few(const T* HWY_RESTRICT row, const tap_list<T>& across, T* HWY_RESTRICT y) {
-  std::int64_t x = 0;
-  if constexpr (kChannels >= 3) {
-    const hn::CappedTag<T, 4> d;
-    if (hn::Lanes(d) == 4) {
-      for (; x + 1 < across.count; ++x) {
-        const auto low = hn::LoadU(d, row + across.low[x] * kChannels);
-        const auto high = hn::LoadU(d, row + across.high[x] * kChannels);
-        hn::StoreU(between(d, low, high, hn::Set(d, across.share[x])), d, y + x * kChannels);
-      }
-    }
-  }
-  for (; x < across.count; ++x) {
-    const T* low = row + across.low[x] * kChannels;
-    const T* high = row + across.high[x] * kChannels;
-    const T share = across.share[x];
-    for (int c = 0; c < kChannels; ++c) y[x * kChannels + c] = low[c] + (high[c] - low[c]) * share;
-  }
-}
-
-template <class T>
-HWY_INLINE void stretch(std::int64_t channels, const T* row, const tap_list<T>& across, T* y) {
-  switch (channels) {
-    case 1: return stretch_few<1>(row, across, y);
-    case 2: return stretch_few<2>(row, across, y);
-    case 3: return stretch_few<3>(row, across, y);
-    default: return stretch_few<4>(row, across, y);
-  }
-}
-
 /// ResizeBilinear: |error| <= 6 * eps * the largest of the four elements. Infinite elements make NaN where they are
-/// interpolated. Reference: kernels/image/reference_resize.cc.
+/// mixed with others. Reference: kernels/image/reference_resize.cc.
 template <dtype K>
 void ResizeBilinear(const void* const* in, void* const* out, const void* geometry) {
   using T = storage_t<K>;
@@ -86,7 +38,7 @@ void ResizeBilinear(const void* const* in, void* const* out, const void* geometr
   const tap_list<T> down = down_taps.list(), across = across_taps.list();
   const std::int64_t in_row = g.in_w * g.channels, out_row = g.out_w * g.channels;
   // Blending whole rows does not pay where few of their pixels are read.
-  const bool blends = g.channels <= 4 && g.in_w <= 4 * g.out_w;
+  const bool blends = g.channels <= 4 ? g.in_w <= 4 * g.out_w : 2 * g.in_w <= 3 * g.out_w;
   const row_chunks chunks(g.batch * g.out_h, out_row);
   const std::int64_t products = saturated_product(chunks.rows, out_row, products_of_blend);
   run_in_chunks(chunks.count(), products, [&](std::ptrdiff_t chunk) HWY_ATTR {
@@ -159,26 +111,72 @@ void ResizeNearestNeighbor(const void* const* in, void* const* out, const void* 
 
 // ------------------------------------------------------------------------------------------ adjoints
 
+/// A row of dx from sums of rows of dy: kChannels values of each pixel, which collects what its readers took of it.
+template <int kChannels, class T>
+HWY_INLINE void collect_few(const T* HWY_RESTRICT sums, const tap_list<T>& across, readers& of, std::int64_t pixels,
+                            T* HWY_RESTRICT dx) {
+  std::int64_t p = 0;
+  if constexpr (kChannels >= 3) {
+    const hn::CappedTag<T, 4> d;
+    if (hn::Lanes(d) == 4) {
+      for (; p + 1 < pixels; ++p) {
+        auto sum = hn::Zero(d);
+        for (std::int64_t i = of.first(p); i < of.last(p); ++i)
+          sum = hn::Add(sum, hn::Mul(hn::LoadU(d, sums + i * kChannels), hn::Set(d, share_of(across, i, p))));
+        hn::StoreU(sum, d, dx + p * kChannels);  // what it writes too far the next pixel overwrites
+      }
+    }
+  }
+  for (; p < pixels; ++p) {
+    T sum[kChannels] = {};
+    for (std::int64_t i = of.first(p); i < of.last(p); ++i)
+      for (int c = 0; c < kChannels; ++c) sum[c] += sums[i * kChannels + c] * share_of(across, i, p);
+    std::copy_n(sum, kChannels, dx + p * kChannels);
+  }
+}
+template <class T>
+HWY_INLINE void collect(const T* sums, std::int64_t channels, const tap_list<T>& across, readers& of,
+                        std::int64_t pixels, T* dx) {
+  switch (channels) {
+    case 1: return collect_few<1>(sums, across, of, pixels, dx);
+    case 2: return collect_few<2>(sums, across, of, pixels, dx);
+    case 3: return collect_few<3>(sums, across, of, pixels, dx);
+    case 4: return collect_few<4>(sums, across, of, pixels, dx);
+    default: break;
+  }
+  for (std::int64_t p = 0; p < pixels; ++p, dx += channels) {
+    each_channels<T>(channels, [&](auto d, auto a, std::ptrdiff_t c) HWY_ATTR {
+      auto sum = hn::Zero(d);
+      for (std::int64_t i = of.first(p); i < of.last(p); ++i)
+        sum = hn::Add(sum, hn::Mul(a.load(d, sums + i * channels + c), hn::Set(d, share_of(across, i, p))));
+      a.store(d, sum, dx + c);
+    });
+  }
+}
+
 /// The adjoint of reading by `down` and `across`: a row of dx collects the rows of dy that read it, in their order, and
-/// gives their sum to its pixels.
+/// a pixel of it those of their sum's pixels that read it.
 template <class T>
 void give_gradient(const T* dy, const resize_geometry& g, const tap_list<T>& down, const tap_list<T>& across, T* dx) {
   const std::int64_t in_row = g.in_w * g.channels, out_row = g.out_w * g.channels;
+  readers rows(down, g.in_h), columns(across, g.in_w);
   const row_chunks chunks(g.batch * g.in_h, in_row);
   const std::int64_t products =
       saturated_product(g.batch, saturated_sum(g.in_h, g.out_h), saturated_sum(in_row, out_row));
   run_in_chunks(chunks.count(), products, [&](std::ptrdiff_t chunk) HWY_ATTR {
-    scratch<T> sums(out_row);
+    scratch<T> sums(sum_of(out_row, 4));  // vectors of the last pixel read beyond it
+    std::fill_n(sums.data() + out_row, 4, T{0});
     for (std::int64_t r = chunks.begin(chunk); r < chunks.end(chunk); ++r) {
       const T* image = dy + r / g.in_h * g.out_h * out_row;
-      const std::int64_t row = r % g.in_h;
-      const auto [first, last] = readers(down, row);
-      std::fill_n(dx + r * in_row, in_row, T{0});
-      if (first >= last) continue;
+      const std::int64_t row = r % g.in_h, first = rows.first(row), last = rows.last(row);
+      if (first >= last) {
+        std::fill_n(dx + r * in_row, in_row, T{0});
+        continue;
+      }
       add_share<false>(image + first * out_row, share_of(down, first, row), out_row, sums.data());
       for (std::int64_t i = first + 1; i < last; ++i)
         add_share<true>(image + i * out_row, share_of(down, i, row), out_row, sums.data());
-      give_back(sums.data(), g.channels, across, false, dx + r * in_row);
+      collect(sums.data(), g.channels, across, columns, g.in_w, dx + r * in_row);
     }
   });
 }

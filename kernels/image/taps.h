@@ -67,15 +67,29 @@ class taps {
   scratch<T> share_;
 };
 
-/// The pixels of y that read pixel `at` of x: [first, last) without gaps.
-struct readers {
-  std::int64_t first, last;
+/// For each of `pixels` pixels of x those of the result that read it: [first, last) without gaps, because taps never
+/// decrease.
+class readers {
+ public:
   template <class T>
-  readers(const tap_list<T>& taps, std::int64_t at)
-      : first(std::lower_bound(taps.high, taps.high + taps.count, at) - taps.high),
-        last(std::upper_bound(taps.low, taps.low + taps.count, at) - taps.low) {}
+  readers(const tap_list<T>& taps, std::int64_t pixels) {
+    first_.reach(pixels);
+    last_.reach(pixels);
+    std::int64_t first = 0, last = 0;
+    for (std::int64_t at = 0; at < pixels; ++at) {
+      while (first < taps.count && taps.high[first] < at) ++first;
+      while (last < taps.count && taps.low[last] <= at) ++last;
+      first_.data()[at] = first;
+      last_.data()[at] = last;
+    }
+  }
+  std::int64_t first(std::int64_t at) { return first_.data()[at]; }
+  std::int64_t last(std::int64_t at) { return last_.data()[at]; }
+
+ private:
+  scratch<std::int64_t> first_, last_;
 };
-/// The share that pixel i of y takes of pixel `at` of x, which it reads.
+/// The share that pixel i of the result takes of pixel `at` of x, which it reads.
 template <class T>
 T share_of(const tap_list<T>& taps, std::int64_t i, std::int64_t at) {
   return taps.low[i] == at ? 1 - taps.share[i] : taps.share[i];
