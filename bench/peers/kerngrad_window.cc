@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products, convolutions with their gradients, pooling. Filters are used as they are: nothing is packed ahead.
+// Matrix products, convolutions with their gradients, pooling, resizing. Filters are used as they are: nothing is
+// packed ahead.
 #include <span>
 
 #include "bench/peers/case.h"
@@ -53,6 +54,8 @@ void add_window_cases() {
   add_window("depthwise3x3", "1x56x56x64", image, {3, 3, 64, 1},
              [](tensor x, tensor w) { return kg::depthwise_conv2d(x, w, {.pad = kg::same}); });
   add_window("maxpool2x2", "1x56x56x64", image, {1}, [](tensor x, tensor) { return kg::max_pool(x, 2); });
+  add_window("resize", "224x224x3", {1, 224, 224, 3}, {1},
+             [](tensor x, tensor) { return kg::resize_bilinear(x, 112, {.half_pixel_centers = true}); });
   add_window("conv3x3_grad_input", "1x56x56x64", image, filter,
              [](tensor dy, tensor w) { return kg::conv2d_transpose(dy, w, {1, 56, 56, 64}, {.pad = kg::same}); });
   add_window("conv3x3_grad_filter", "1x56x56x64", image, image, [](tensor x, tensor dy) {

@@ -111,6 +111,14 @@ void add_windows() {
                                            cases::result(cases::image / 4), nullptr));
     return op;
   });
+  add("resize", "224x224x3", [] {
+    constexpr std::size_t side = 224, half = side / 2, channels = 3;
+    xnn_operator_t op;
+    check(xnn_create_resize_bilinear2d_nhwc_f32(channels, channels, channels, 0, &op));
+    check(xnn_setup_resize_bilinear2d_nhwc_f32(op, 1, side, side, half, half, cases::floats(0, side * side * channels),
+                                               cases::result(half * half * channels), nullptr));
+    return op;
+  });
 }
 
 }  // namespace
