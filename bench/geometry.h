@@ -62,8 +62,9 @@ geometries convolution(const kg::op_row&, kg::dtype, std::int64_t n);  ///< 3x3,
 geometries pooling(const kg::op_row&, kg::dtype, std::int64_t n);      ///< 2x2, stride 2, up to 64 channels
 
 // bench/image.cc
-geometries resized(const kg::op_row&, kg::dtype, std::int64_t n);  ///< to twice the size, 3 and 64 channels
-geometries cropped(const kg::op_row&, kg::dtype, std::int64_t n);  ///< four boxes at the image's size, 3 channels
+geometries resized(const kg::op_row&, kg::dtype, std::int64_t n);      ///< to twice the size, 3 and 64 channels
+geometries cropped(const kg::op_row&, kg::dtype, std::int64_t n);      ///< four boxes at the image's size, 3 channels
+geometries transformed(const kg::op_row&, kg::dtype, std::int64_t n);  ///< turned a little, 3 channels
 
 // bench/move.cc
 geometries transposed(const kg::op_row&, kg::dtype, std::int64_t n);

@@ -50,4 +50,14 @@ geometries cropped(const kg::op_row& row, kg::dtype, std::int64_t n) {
   return {{"", call, static_cast<double>(y.size()), {}}};
 }
 
+geometries transformed(const kg::op_row& row, kg::dtype, std::int64_t n) {
+  const std::int64_t side = side_of(n, 3);
+  const kg::shape x = {1, side, side, 3};
+  std::vector<kg::named_attribute> attrs = {{"interpolation", "bilinear"}};
+  if (row.operand_index("dy") >= 0) attrs.push_back({"inputShape", x});
+  kg::testkit::sample call = call_of(row, {x, {1, 8}}, attrs);
+  call.operands[1].values = kg::tensor({0.9f, -0.2f, 1.5f, 0.2f, 0.9f, -1.5f, 0.f, 0.f}, {1, 8});
+  return {{"", call, static_cast<double>(x.size()), {}}};
+}
+
 }  // namespace kgbench

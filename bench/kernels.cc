@@ -52,6 +52,8 @@ constexpr measured_convention conventions[] = {
     {kg::convention::resize_grad, resized},
     {kg::convention::crop, cropped},
     {kg::convention::crop_grad, cropped},
+    {kg::convention::transform, transformed},
+    {kg::convention::transform_grad, transformed},
     {kg::convention::copy, nullptr},
     {kg::convention::transpose, transposed},
     {kg::convention::slice, sliced},

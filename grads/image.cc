@@ -45,54 +45,120 @@ inline tensor ends_of_box(std::int64_t samples, std::int64_t pixels, dtype type)
   return cast(stack({1 - end, end}, 1) * static_cast<double>(pixels - 1), type);
 }
 
+/// The slopes that an op with these takes for a second one along a side; empty where that is 0.
+inline std::string_view slopes_with(std::string_view slopes, std::string_view side) {
+  if (slopes == "none") return side;
+  return slopes == side || slopes == "both" ? std::string_view() : std::string_view("both");
+}
+
 /// The gradient of the boxes, for a gradient `dy` of the crops of an image at them.
 template <class C>
 tensor boxes_gradient(const C& c, const tensor& image, const tensor& dy) {
-  const std::string_view slopes = c.template attr<"slopes">().as_text();
   const shape &x = image.dims(), &y = dy.dims();
   if (c.template attr<"method">().as_text() == "nearest" || y.size() == 0) return c.zeros(1);
-  // The slope of a slope along the same side is 0.
-  const auto side = [&](bool done, std::string_view more, std::int64_t other_axis, int axis) {
-    if (done) return zeros({y[0], 2}, dy.type());
-    const tensor moved = sum(dy * crops_of(c, image, y, more), {other_axis, 3});
+  const auto side = [&](std::string_view name, std::int64_t other_axis, int axis) {
+    const std::string_view slopes = slopes_with(c.template attr<"slopes">().as_text(), name);
+    if (slopes.empty()) return zeros({y[0], 2}, dy.type());
+    const tensor moved = sum(dy * crops_of(c, image, y, slopes), {other_axis, 3});
     return matmul(moved, ends_of_box(y[axis], x[axis], moved.type()));
   };
-  const bool height = slopes == "height" || slopes == "both", width = slopes == "width" || slopes == "both";
-  const tensor down = side(height, width ? "both" : "height", 2, 1);
-  const tensor across = side(width, height ? "both" : "width", 1, 2);
-  return cast(reshape(stack({down, across}, 2), c.dims(1)), c.type(1));
+  return cast(reshape(stack({side("height", 2, 1), side("width", 1, 2)}, 2), c.dims(1)), c.type(1));
 }
 
-inline constexpr auto image_rules = family_rules(std::tuple{
-    rule<"ResizeBilinear">(
-        wrt(keep::in0, [](const auto& c) { return resized_like<"ResizeBilinearGrad">(c, c.dy(), c.in(0)); })),
-    rule<"ResizeBilinearGrad">(
-        wrt(keep::nothing, [](const auto& c) { return resized_like<"ResizeBilinear">(c, c.dy()); }),
-        wrt(keep::nothing, no_slope_1)),
-    rule<"ResizeNearestNeighbor">(wrt(keep::in0,
-                                      [](const auto& c) {
-                                        const auto added = [&](const auto& dy, const auto& images) {
-                                          return resized_like<"ResizeNearestNeighborGrad">(c, dy, images);
-                                        };
-                                        if (c.type(0) != dtype::complex64) return added(c.dy(), c.in(0));
-                                        const auto like = real(c.in(0));
-                                        return complex(added(real(c.dy()), like), added(imag(c.dy()), like));
-                                      })),
-    rule<"ResizeNearestNeighborGrad">(
-        wrt(keep::nothing, [](const auto& c) { return resized_like<"ResizeNearestNeighbor">(c, c.dy()); }),
-        wrt(keep::nothing, no_slope_1)),
+// ------------------------------------------------------------------------------------------ transforms
 
-    rule<"FlipLeftRight">(wrt(keep::nothing, [](const auto& c) { return flip_left_right(c.dy()); })),
+/// The result of an image under the maps of `c`.
+template <class C>
+tensor transformed(const C& c, const tensor& image, const shape& result, std::string_view slopes, double fill) {
+  return call<"Transform">(image, c.in(1), attr<"interpolation">(c.template attr<"interpolation">()),
+                           attr<"fillMode">(c.template attr<"fillMode">()), attr<"fillValue">(fill),
+                           attr<"outputShape">(attr_value{result[1], result[2]}), attr<"slopes">(slopes));
+}
+/// The image's gradient for that of the result.
+template <class C>
+tensor transformed_back(const C& c, const tensor& dy, const shape& image) {
+  return call<"TransformGrad">(
+      dy, c.in(1), attr<"inputShape">(image), attr<"interpolation">(c.template attr<"interpolation">()),
+      attr<"fillMode">(c.template attr<"fillMode">()), attr<"slopes">(c.template attr<"slopes">()));
+}
 
-    rule<"CropAndResize">(
-        wrt(keep::in1 | keep::in2, [](const auto& c) { return crops_given_back(c, c.dy(), c.dims(0)); }),
-        wrt(keep::in0 | keep::in1 | keep::in2, [](const auto& c) { return boxes_gradient(c, c.in(0), c.dy()); }),
-        constant_operand()),
-    rule<"CropAndResizeGrad">(
-        wrt(keep::in1 | keep::in2,
-            [](const auto& c) { return crops_of(c, c.dy(), c.dims(0), c.template attr<"slopes">().as_text()); }),
-        wrt(keep::in0 | keep::in1 | keep::in2, [](const auto& c) { return boxes_gradient(c, c.dy(), c.in(0)); }),
-        constant_operand()),
-});
+/// [3, height * width]: column, row and 1 of each pixel.
+inline tensor pixel_places(std::int64_t height, std::int64_t width, dtype type) {
+  const auto line = [](std::int64_t n) { return range(0, static_cast<double>(n), 1, dtype::float64); };
+  const tensor columns = broadcast_to(line(width), {height, width});
+  const tensor rows = broadcast_to(reshape(line(height), {height, 1}), {height, width});
+  return cast(reshape(stack({columns, rows, ones_like(rows)}), {3, height * width}), type);
+}
+
+/// The gradient of the maps, for a gradient `dy` of the result of an image under them: with (u, v) / p the position of
+/// a pixel at (x, y, 1), u is t0 x + t1 y + t2 and so on, and p has no third number.
+template <class C>
+tensor maps_gradient(const C& c, const tensor& image, const tensor& dy, double fill) {
+  const shape& y = dy.dims();
+  const std::int64_t maps = c.dims(1)[0], pixels = y[1] * y[2];
+  if (c.template attr<"interpolation">().as_text() == "nearest" || y.size() == 0) return c.zeros(1);
+  const auto side = [&](std::string_view name) {
+    const std::string_view slopes = slopes_with(c.template attr<"slopes">().as_text(), name);
+    if (slopes.empty()) return zeros({maps, pixels}, dy.type());
+    const tensor moved = reshape(sum(dy * transformed(c, image, y, slopes, fill), 3), {y[0], pixels});
+    return maps == y[0] ? moved : sum(moved, 0, true);
+  };
+  const tensor down = side("height"), across = side("width");
+  const tensor at = pixel_places(y[1], y[2], down.type()), at_2 = slice(at, {0, 0}, {2, pixels});
+  const tensor t = cast(c.in(1), down.type());
+  const tensor p = matmul(slice(t, {0, 6}, {maps, 2}), at_2) + 1;
+  const tensor divisor = where(not_equal(p, zeros_like(p)), p, ones_like(p));  // no slope is taken where p is 0
+  const tensor of_u = across / divisor, of_v = down / divisor;
+  const tensor u = matmul(slice(t, {0, 0}, {maps, 3}), at), v = matmul(slice(t, {0, 3}, {maps, 3}), at);
+  const tensor of_p = -(of_u * u + of_v * v) / divisor;
+  return cast(
+      concat({matmul(of_u, at, false, true), matmul(of_v, at, false, true), matmul(of_p, at_2, false, true)}, 1),
+      c.type(1));
+}
+
+inline constexpr auto image_rules =
+    family_rules(std::tuple{
+        rule<"ResizeBilinear">(
+            wrt(keep::in0, [](const auto& c) { return resized_like<"ResizeBilinearGrad">(c, c.dy(), c.in(0)); })),
+        rule<"ResizeBilinearGrad">(
+            wrt(keep::nothing, [](const auto& c) { return resized_like<"ResizeBilinear">(c, c.dy()); }),
+            wrt(keep::nothing, no_slope_1)),
+        rule<"ResizeNearestNeighbor">(wrt(keep::in0,
+                                          [](const auto& c) {
+                                            const auto added = [&](const auto& dy, const auto& images) {
+                                              return resized_like<"ResizeNearestNeighborGrad">(c, dy, images);
+                                            };
+                                            if (c.type(0) != dtype::complex64) return added(c.dy(), c.in(0));
+                                            const auto like = real(c.in(0));
+                                            return complex(added(real(c.dy()), like), added(imag(c.dy()), like));
+                                          })),
+        rule<"ResizeNearestNeighborGrad">(
+            wrt(keep::nothing, [](const auto& c) { return resized_like<"ResizeNearestNeighbor">(c, c.dy()); }),
+            wrt(keep::nothing, no_slope_1)),
+
+        rule<"FlipLeftRight">(wrt(keep::nothing, [](const auto& c) { return flip_left_right(c.dy()); })),
+
+        rule<"CropAndResize">(
+            wrt(keep::in1 | keep::in2, [](const auto& c) { return crops_given_back(c, c.dy(), c.dims(0)); }),
+            wrt(keep::in0 | keep::in1 | keep::in2, [](const auto& c) { return boxes_gradient(c, c.in(0), c.dy()); }),
+            constant_operand()),
+        rule<"CropAndResizeGrad">(
+            wrt(keep::in1 | keep::in2,
+                [](const auto& c) { return crops_of(c, c.dy(), c.dims(0), c.template attr<"slopes">().as_text()); }),
+            wrt(keep::in0 | keep::in1 | keep::in2, [](const auto& c) { return boxes_gradient(c, c.dy(), c.in(0)); }),
+            constant_operand()),
+
+        rule<"Transform">(wrt(keep::in1, [](const auto& c) { return transformed_back(c, c.dy(), c.dims(0)); }),
+                          wrt(keep::in0 | keep::in1,
+                              [](const auto& c) {
+                                return maps_gradient(c, c.in(0), c.dy(), c.template attr<"fillValue">().as_number());
+                              })),
+        rule<"TransformGrad">(
+            wrt(keep::in1,
+                [](const auto& c) {
+                  return transformed(c, c.dy(), c.dims(0), c.template attr<"slopes">().as_text(), 0);
+                }),
+            wrt(keep::in0 | keep::in1, [](const auto& c) { return maps_gradient(c, c.dy(), c.in(0), 0); })),
+    });
 
 }  // namespace kerngrad::rules

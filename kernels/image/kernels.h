@@ -5,13 +5,15 @@
 #include "kernels/image/crop.h"
 #include "kernels/image/reference_crop.h"
 #include "kernels/image/reference_resize.h"
+#include "kernels/image/reference_warp.h"
 #include "kernels/image/resize.h"
+#include "kernels/image/warp.h"
 
 namespace kerngrad::kernels {
 
-inline constexpr auto image_kernel_list = list_of(resize_simd, crop_simd);
+inline constexpr auto image_kernel_list = list_of(resize_simd, crop_simd, warp_simd);
 namespace reference {
-inline constexpr auto image_kernel_list = list_of(resize_reference, crop_reference);
+inline constexpr auto image_kernel_list = list_of(resize_reference, crop_reference, warp_reference);
 }
 
 }  // namespace kerngrad::kernels

@@ -207,12 +207,30 @@ inline constexpr attr_spec resize[] = {
     boolean_attr("halfPixelCenters", "a pixel lies at its middle, not at its corner; not with alignCorners")};
 
 inline constexpr attr_spec crop_method = choice_attr("method", "how a crop is sampled", "bilinear|nearest");
-inline constexpr attr_spec crop_slopes =
+inline constexpr attr_spec slopes =
     choice_attr("slopes", "sides along which not the value is taken but its slope in pixels", "none|height|width|both");
+inline constexpr attr_spec image_shape = required_list("inputShape", "shape of the image");
 inline constexpr attr_spec crop[] = {required(pixels_attr("cropSize", "height and width of a crop in pixels")),
                                      crop_method, number_attr("extrapolationValue", "value outside of the image", 0),
-                                     crop_slopes};
-inline constexpr attr_spec crop_grad[] = {required_list("inputShape", "shape of the image"), crop_method, crop_slopes};
+                                     slopes};
+inline constexpr attr_spec crop_grad[] = {image_shape, crop_method, slopes};
+
+inline constexpr attr_spec interpolation = choice_attr("interpolation", "how the image is sampled", "nearest|bilinear");
+inline constexpr attr_spec fill_mode =
+    choice_attr("fillMode", "what lies outside: fillValue, the image mirrored or again, or its edge",
+                "constant|reflect|wrap|nearest");
+inline constexpr attr_spec transform[] = {
+    interpolation,
+    fill_mode,
+    number_attr("fillValue", "value outside of the image, where the mode is constant", 0),
+    {.name = "outputShape",
+     .kind = attr_kind::list,
+     .doc = "height and width of the result in pixels, those of the image when omitted",
+     .least = 1,
+     .most = 1e9,
+     .scalar_or_list = true},
+    slopes};
+inline constexpr attr_spec transform_grad[] = {image_shape, interpolation, fill_mode, slopes};
 
 // ------------------------------------------------------------------------------------------ creation
 

@@ -68,6 +68,8 @@ void resize(const launch_call&);
 void resize_grad(const launch_call&);
 void crop(const launch_call&);
 void crop_grad(const launch_call&);
+void transform(const launch_call&);
+void transform_grad(const launch_call&);
 void copy(const launch_call&);
 void transpose(const launch_call&);
 void slice(const launch_call&);
@@ -122,6 +124,8 @@ constexpr launch_fn launcher_of(const op_row& row) {
     case convention::resize_grad: return launch::resize_grad;
     case convention::crop: return launch::crop;
     case convention::crop_grad: return launch::crop_grad;
+    case convention::transform: return launch::transform;
+    case convention::transform_grad: return launch::transform_grad;
     case convention::copy: return launch::copy;
     case convention::transpose: return launch::transpose;
     case convention::slice: return launch::slice;

@@ -310,6 +310,8 @@ enum class convention : std::uint8_t {
   resize_grad,
   crop,  ///< boxes of images, each resized
   crop_grad,
+  transform,  ///< images under projective maps
+  transform_grad,
   copy,  ///< the same elements in the same order: the result shares the operand's memory, no kernel runs
   transpose,
   slice,

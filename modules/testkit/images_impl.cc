@@ -80,11 +80,67 @@ std::vector<sample> crop_samples(const op_row& row, bool long_ones) {
   return all;
 }
 
+struct warping {
+  shape x;
+  integers size;
+  std::vector<double> maps;  // no sample lies near a pixel or in the middle of two
+  attributes attrs;
+};
+
+std::vector<warping> warpings(bool long_ones) {
+  const std::vector<double> mild = {0.98, 0.15, 2.25, -0.01, 0.52, 1.3, 0, 0.04};
+  const std::vector<double> turned = {-1.53, -0.01, 0.72, 0.02, 0.54, 0.76, 0.01, 0.02};
+  const std::vector<double> left_below = {-0.08, 0.06, -3.72, -0.33, 0.89, 4.23, 0.03, -0.02};
+  const std::vector<double> above = {-1, 0, 2.29, -0.22, -1.2, -5.27, 0.04, 0.03};
+  std::vector<double> both = mild;
+  both.insert(both.end(), turned.begin(), turned.end());
+  const auto linear = [](attributes more) {
+    more.push_back({"interpolation", "bilinear"});
+    return more;
+  };
+  const attributes reflect = linear({{"fillMode", "reflect"}}), wrap = linear({{"fillMode", "wrap"}});
+  std::vector<warping> all = {{{1, 3, 5, 1}, {2, 3}, mild, linear({})},
+                              {{2, 3, 5, 3}, {2, 3}, both, linear({{"fillValue", 1.5}})},
+                              {{2, 3, 4, 2}, {2, 3}, turned, reflect},
+                              {{1, 3, 4, 2}, {3, 2}, left_below, reflect},
+                              {{1, 3, 4, 1}, {2, 2}, above, reflect},
+                              {{1, 3, 4, 2}, {2, 3}, turned, wrap},
+                              {{1, 3, 3, 1}, {3, 2}, left_below, wrap},
+                              {{1, 4, 3, 1}, {2, 2}, above, wrap},
+                              {{1, 3, 4, 2}, {3, 2}, left_below, linear({{"fillMode", "nearest"}})},
+                              {{1, 3, 5, 2}, {2, 3}, mild, linear({{"slopes", "height"}, {"fillValue", 1.5}})},
+                              {{1, 3, 4, 2}, {2, 3}, turned, linear({{"slopes", "width"}, {"fillMode", "reflect"}})},
+                              {{1, 3, 5, 1}, {2, 3}, mild, linear({{"slopes", "both"}})},
+                              {{1, 3, 5, 2}, {2, 3}, mild, {}},
+                              {{2, 3, 4, 1}, {3, 2}, left_below, {{"fillMode", "wrap"}}},
+                              {{1, 1, 1, 2}, {2, 2}, above, reflect},
+                              {{0, 3, 4, 2}, {2, 2}, mild, {}}};
+  if (long_ones) all.push_back({{1, 3, 5, 37}, {2, 3}, mild, linear({})});
+  return all;
+}
+
+std::vector<sample> transform_samples(const op_row& row, bool long_ones) {
+  const bool back = row.operand_index("dy") >= 0;
+  std::vector<sample> all;
+  for (warping& w : warpings(long_ones)) {
+    const shape y = {w.x[0], w.size[0], w.size[1], w.x[3]};
+    if (back) std::erase_if(w.attrs, [](const named_attribute& a) { return a.name == "fillValue"; });
+    if (back) w.attrs.push_back({"inputShape", w.x});
+    else w.attrs.push_back({"outputShape", w.size});
+    const auto maps = static_cast<std::int64_t>(w.maps.size() / 8);
+    sample one = make_sample(row, {back ? y : w.x, {maps, 8}}, w.attrs);
+    one.operands[1].values = tensor(w.maps, {maps, 8});
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
 }  // namespace
 
 std::vector<sample> image_samples(const op_row& row, bool long_ones) {
   if (row.attr_index("size") >= 0) return resize_samples(row, long_ones);
   if (row.operand_index("boxes") >= 0) return crop_samples(row, long_ones);
+  if (row.operand_index("transforms") >= 0) return transform_samples(row, long_ones);
   std::vector<sample> all;
   for (const shape& dims : shapes{{1, 2, 3, 1}, {2, 3, 4, 3}, {2, 1, 5, 4}, {0, 2, 2, 1}, {1, 2, 0, 2}})
     all.push_back(make_sample(row, {dims}));

@@ -52,4 +52,21 @@ inline tensor crop_and_resize(const tensor& image, const tensor& boxes, const te
                                attr<"extrapolationValue">(options.outside));
 }
 
+/// How images are sampled under a map, and what lies outside of them: "constant" (`fill`), "reflect", "wrap" or
+/// "nearest". `size` is that of the image where it is not given.
+struct transform_options {
+  bool bilinear = false;
+  std::string_view fill_mode = "constant";
+  double fill = 0;
+  std::optional<extent> size{};
+};
+/// Images [batch, height, width, channels] under projective maps, rows of 8 numbers in `maps` [batch, 8] or [1, 8]:
+/// pixel (x, y) of the result is the image's at ((m0 x + m1 y + m2) / p, (m3 x + m4 y + m5) / p), p = m6 x + m7 y + 1.
+/// Throws for maps with NaN or infinities and for other fill modes. The gradient reaches image and maps.
+inline tensor transform(const tensor& image, const tensor& maps, const transform_options& options = {}) {
+  return call<"Transform">(image, maps, attr<"interpolation">(options.bilinear ? "bilinear" : "nearest"),
+                           attr<"fillMode">(options.fill_mode), attr<"fillValue">(options.fill),
+                           attr<"outputShape">(options.size ? options.size->value() : attr_value()));
+}
+
 }  // namespace kerngrad

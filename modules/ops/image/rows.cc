@@ -22,6 +22,9 @@ inline constexpr operand boxes = {"boxes", floating, role::own};
 inline constexpr operand box_images = {"boxInd", index_dtypes, role::own};
 inline constexpr operand image_boxes[] = {{"image", numeric}, boxes, box_images};
 inline constexpr operand dy_boxes[] = {{"dy", floating}, boxes, box_images};
+inline constexpr operand projective = {"transforms", floating, role::own};
+inline constexpr operand image_transforms[] = {{"image", floating}, projective};
+inline constexpr operand dy_transforms[] = {{"dy", floating}, projective};
 
 consteval op_row image_row(std::string_view name, std::string_view doc, std::span<const operand> operands,
                            std::span<const attr_spec> attrs, infer_fn infer, convention how, double cost) {
@@ -68,6 +71,16 @@ inline constexpr op_row image_rows[] = {
               "The gradient of CropAndResize for the image, its adjoint: dy given back in the shares in which it was "
               "taken.",
               dy_boxes, attributes::crop_grad, shapes::crop_grad, convention::crop_grad, 8),
+    image_row(
+        "Transform",
+        "Images under projective maps: pixel (x, y) of the result is that at ((t0 x + t1 y + t2) / p, (t3 x + t4 y "
+        "+ t5) / p), p = t6 x + t7 y + 1, of the image; fillValue where p is 0. Gradient: slopes are those to the "
+        "right; nearest has none for transforms.",
+        image_transforms, attributes::transform, shapes::transform, convention::transform, 16),
+    image_row(
+        "TransformGrad",
+        "The gradient of Transform for the image, its adjoint: dy given back in the shares in which it was taken.",
+        dy_transforms, attributes::transform_grad, shapes::transform_grad, convention::transform_grad, 16),
 };
 
 }  // namespace kerngrad::rows

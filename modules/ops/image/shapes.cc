@@ -82,4 +82,34 @@ export constexpr void crop_grad(inference& call) {
   call.give(x);
 }
 
+/// Operand 1 is a projective map of 8 numbers for each of `count` images, or one for all.
+constexpr void check_transforms(const inference& call, std::int64_t count) {
+  const shape& maps = call.in[1].dims;
+  if (maps.rank() != 2 || maps[1] != 8 || (maps[0] != 1 && maps[0] != count))
+    call.refuse("transforms of shape " + to_string(maps),
+                "8 numbers for each of the " + std::to_string(count) + " images, or for all");
+}
+
+/// Transform: the image's size unless `outputShape` gives another.
+export constexpr void transform(inference& call) {
+  constexpr attr_place output = place_in(attributes::transform, "outputShape");
+  const shape& x = call.in[0].dims;
+  check_sampled_image(call, x);
+  check_transforms(call, x[0]);
+  if (!call.attr(output).given()) return call.give(x);
+  const auto size = pixels(call, output);
+  call.give({x[0], size[0], size[1], x[3]});
+}
+
+/// TransformGrad: the result's gradient, the maps and `inputShape` give the image's gradient.
+export constexpr void transform_grad(inference& call) {
+  const shape& dy = call.in[0].dims;
+  const shape x = shape_attr(call, place_in(attributes::transform_grad, "inputShape"));
+  check_sampled_image(call, x);
+  check_sampled_image(call, dy);
+  check_transforms(call, x[0]);
+  check_dy(call, dy, {x[0], dy[1], dy[2], x[3]});
+  call.give(x);
+}
+
 }  // namespace kerngrad::shapes
