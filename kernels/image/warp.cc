@@ -52,8 +52,12 @@ struct warp_place {
   warp_place(const double* t, std::int64_t i, std::int64_t j) {
     const double down = static_cast<double>(i), across = static_cast<double>(j);
     const double p = t[6] * across + t[7] * down + 1;
-    row = (t[3] * across + t[4] * down + t[5]) / p;
-    column = (t[0] * across + t[1] * down + t[2]) / p;
+    row = t[3] * across + t[4] * down + t[5];
+    column = t[0] * across + t[1] * down + t[2];
+    if (p != 1) {  // an affine map divides nothing
+      row /= p;
+      column /= p;
+    }
     none = p == 0 || !std::isfinite(row) || !std::isfinite(column);
   }
 };
@@ -80,9 +84,24 @@ struct pixel_mean {
   T of_fill = 0;  // what comes from outside of the image
 };
 
-/// The channels of a pixel of y.
+/// The channels of a pixel of y: kChannels of them, one by one, which is faster than parts of vectors.
+template <int kChannels, class T>
+HWY_INLINE void add_few(const pixel_mean<T>& from, T* y) {
+  T sum[kChannels];
+  std::fill_n(sum, kChannels, from.of_fill);
+  for (int i = 0; i < from.count; ++i)
+    for (int c = 0; c < kChannels; ++c) sum[c] += from.pixels[i][c] * from.weights[i];
+  std::copy_n(sum, kChannels, y);
+}
 template <class T>
 HWY_INLINE void add_pixels(const pixel_mean<T>& from, std::int64_t channels, T* y) {
+  switch (channels) {
+    case 1: return add_few<1>(from, y);
+    case 2: return add_few<2>(from, y);
+    case 3: return add_few<3>(from, y);
+    case 4: return add_few<4>(from, y);
+    default: break;
+  }
   each_channels<T>(channels, [&](auto d, auto a, std::ptrdiff_t c) HWY_ATTR {
     auto sum = hn::Set(d, from.of_fill);
     for (int i = 0; i < from.count; ++i)
