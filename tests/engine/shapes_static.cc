@@ -200,6 +200,15 @@ constexpr bool every_rule_reads_the_attributes_of_its_row() {
       {"LayerNorm", {m}},
       {"LRN", {image}},
       {"LRNGrad", {image, image, image}},
+
+      {"ResizeBilinear", {image}, {{4, 4}}},
+      {"ResizeNearestNeighbor", {image}, {{4, 4}}},
+      {"ResizeBilinearGrad", {pooled, image}, {{4, 4}}},
+      {"ResizeNearestNeighborGrad", {pooled, image}, {{4, 4}}},
+      {"CropAndResize", {image, {3, 4}, {3}}, {{2, 2}}},
+      {"CropAndResizeGrad", {pooled, {1, 4}, {1}}, {{1, 5, 5, 2}}},
+      {"Transform", {image, {1, 8}}},
+      {"TransformGrad", {pooled, {1, 8}}, {{1, 5, 5, 2}}},
   };
   for (const kg::op_row& r : kg::op_table) {
     bool found = r.attrs.empty() || r.infer == kg::shapes::same;

@@ -202,20 +202,24 @@ TEST(kernels_resize, move_pixels_of_every_dtype) {
 
 TEST(kernels_resize, give_the_same_bits_with_any_number_of_threads_and_on_every_target) {
   const std::size_t before = threads_allowed();
-  for (const std::int64_t channels : {std::int64_t{3}, std::int64_t{16}}) {
-    const resize_geometry g{2, 160, 120, channels, 301, 217, false, true};
-    guarded<float> x(size_of_x(g)), y(size_of_y(g));
-    draw(x);
+  constexpr const char* ops[] = {"ResizeBilinear", "ResizeBilinearGrad", "ResizeNearestNeighbor",
+                                 "ResizeNearestNeighborGrad"};
+  constexpr std::int64_t channels[] = {3, 16};
+  for (const auto& [op, c] : views::cartesian_product(ops, channels)) {
+    const resize_geometry g{2, 160, 120, c, 301, 217, false, true};
+    const bool back = std::string(op).ends_with("Grad");
+    guarded<float> from(back ? size_of_y(g) : size_of_x(g)), to(back ? size_of_x(g) : size_of_y(g));
+    draw(from);
     std::vector<float> first;
     kgtest::on_every_target([&](const char*) {
       for (std::size_t threads : {1, 2, 3}) {
         allow_threads(threads);
-        const void* in[] = {x.data()};
-        void* out[] = {y.data()};
-        std::fill(y.begin(), y.end(), -1.f);
-        ResizeBilinear_float32(in, out, &g);
-        if (first.empty()) first.assign(y.begin(), y.end());
-        ASSERT_TRUE(std::equal(y.begin(), y.end(), first.begin())) << threads << " threads";
+        const void* in[] = {from.data(), nullptr};
+        void* out[] = {to.data()};
+        std::fill(to.begin(), to.end(), -1.f);
+        kernel(op, dtype::float32, true)(in, out, &g);
+        if (first.empty()) first.assign(to.begin(), to.end());
+        ASSERT_TRUE(std::equal(to.begin(), to.end(), first.begin())) << op << ", " << threads << " threads";
       }
     });
   }
