@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels that move, look up and scatter elements: matrices of n elements.
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -29,6 +31,17 @@ kg::testkit::sample with_values(kg::testkit::sample call, std::size_t operand, k
 
 // Few rows are short rows: n = 1000 is to be more than one.
 kg::shape short_rows(std::int64_t n) { return n > 65536 ? matrix(n).dims() : kg::shape{n / 16, 16}; }
+
+// Images of about n elements with an even height, 16 wide and of 16 channels.
+kg::shape images(std::int64_t n) { return {1, std::max<std::int64_t>(n / 512, 1) * 2, 16, 16}; }
+
+// As many square matrices as make n elements.
+kg::shape squares(std::int64_t n) { return n > 4096 ? kg::shape{n / 4096, 64, 64} : kg::shape{n / 64 + 1, 8, 8}; }
+
+list sizes_of(const kg::shape& dims) { return list(dims.begin(), dims.end()); }
+
+// A column of scattered rows.
+kg::tensor rows_of(std::int64_t count) { return kg::reshape(scattered(count, count), {count, 1}); }
 
 }  // namespace
 
@@ -98,6 +111,76 @@ geometries segments(const kg::op_row& row, kg::dtype, std::int64_t n) {
 geometries one_hot(const kg::op_row& row, kg::dtype, std::int64_t n) {
   const kg::shape dims = short_rows(n);
   return of(with_values(call_of(row, {{dims[0]}}, {{"depth", dims[1]}}), 0, scattered(dims[0], dims[1])));
+}
+
+geometries strided(const kg::op_row& row, kg::dtype, std::int64_t n) {
+  return of(call_of(
+      row, {matrix(n).dims()},
+      {{"begin", list{0, -1}}, {"end", list{0, 0}}, {"strides", list{1, -2}}, {"beginMask", 1}, {"endMask", 3}}));
+}
+
+geometries strided_back(const kg::op_row& row, kg::dtype, std::int64_t n) {
+  const matrix m(n);
+  return of(call_of(row, {{m.rows, (m.columns + 1) / 2}},
+                    {{"begin", list{0, -1}},
+                     {"end", list{0, 0}},
+                     {"strides", list{1, -2}},
+                     {"beginMask", 1},
+                     {"endMask", 3},
+                     {"inputShape", sizes_of(m.dims())}}));
+}
+
+geometries mirrored(const kg::op_row& row, kg::dtype, std::int64_t n) {
+  return of(call_of(row, {matrix(n).dims()}, {{"paddings", list{1, 1, 1, 1}}, {"mode", "symmetric"}}));
+}
+
+geometries to_batch(const kg::op_row& row, kg::dtype, std::int64_t n) {
+  return of(call_of(row, {images(n)}, {{"blockShape", list{2, 2}}, {"paddings", list{0, 0, 0, 0}}}));
+}
+
+geometries from_batch(const kg::op_row& row, kg::dtype, std::int64_t n) {
+  const kg::shape whole = images(n);
+  return of(call_of(row, {{4, whole[1] / 2, 8, 16}}, {{"blockShape", list{2, 2}}, {"crops", list{0, 0, 0, 0}}}));
+}
+
+geometries from_depth(const kg::op_row& row, kg::dtype, std::int64_t n) {
+  return of(call_of(row, {images(n)}, {{"blockSize", 2}}));
+}
+
+geometries diagonal(const kg::op_row& row, kg::dtype, std::int64_t n) {
+  return of(call_of(row, {{static_cast<std::int64_t>(std::sqrt(static_cast<double>(n)))}}));
+}
+
+geometries band(const kg::op_row& row, kg::dtype, std::int64_t n) {
+  const auto scalar = [](std::int32_t value) { return kg::tensor(std::vector<std::int32_t>{value}, kg::shape{}); };
+  return of(with_values(with_values(call_of(row, {squares(n), {}, {}}), 1, scalar(-1)), 2, scalar(0)));
+}
+
+geometries gathered_rows(const kg::op_row& row, kg::dtype, std::int64_t n) {
+  const kg::shape dims = short_rows(n);
+  return of(with_values(call_of(row, {dims, {dims[0], 1}}), 1, rows_of(dims[0])));
+}
+
+geometries scattered_rows(const kg::op_row& row, kg::dtype, std::int64_t n) {
+  const kg::shape dims = short_rows(n);
+  return of(with_values(call_of(row, {{dims[0], 1}, dims}, {{"shape", sizes_of(dims)}}), 0, rows_of(dims[0])));
+}
+
+geometries updated_rows(const kg::op_row& row, kg::dtype, std::int64_t n) {
+  const kg::shape dims = short_rows(n);
+  return of(with_values(call_of(row, {dims, {dims[0], 1}, dims}), 1, rows_of(dims[0])));
+}
+
+geometries densified(const kg::op_row& row, kg::dtype, std::int64_t n) {
+  const std::int64_t count = n / 4 + 1;
+  return of(with_values(call_of(row, {{count}, {count}, {}}, {{"outputShape", list{n}}}), 0, scattered(count, n)));
+}
+
+geometries two_shapes(const kg::op_row& row, kg::dtype, std::int64_t n) {
+  const auto all = [&](std::int32_t size) {
+    return kg::tensor(std::vector<std::int32_t>(static_cast<std::size_t>(n), size));
+  };
+  return of(with_values(with_values(call_of(row, {{n}, {n}}), 0, all(1)), 1, all(3)));
 }
 
 }  // namespace kgbench

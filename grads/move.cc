@@ -33,6 +33,61 @@ inline std::vector<std::int64_t> inverted(const attr_value& perm, int rank) {
   return inverse;
 }
 
+/// A call of StridedSlice or of its gradient with the attributes of the call that is differentiated.
+template <fixed_string Op, class C, class... More>
+auto strided(const C& c, const More&... more) {
+  return call<Op>(c.dy(), attr<"begin">(c.template attr<"begin">()), attr<"end">(c.template attr<"end">()),
+                  attr<"strides">(c.template attr<"strides">()), attr<"beginMask">(c.template attr<"beginMask">()),
+                  attr<"endMask">(c.template attr<"endMask">()),
+                  attr<"ellipsisMask">(c.template attr<"ellipsisMask">()),
+                  attr<"newAxisMask">(c.template attr<"newAxisMask">()),
+                  attr<"shrinkAxisMask">(c.template attr<"shrinkAxisMask">()), more...);
+}
+
+/// `count` elements of an axis from `first` on.
+template <class T>
+T part_of_axis(const T& x, int axis, std::int64_t first, std::int64_t count) {
+  std::vector<std::int64_t> begin(static_cast<std::size_t>(x.dims().rank())), size(x.dims().begin(), x.dims().end());
+  begin[static_cast<std::size_t>(axis)] = first;
+  size[static_cast<std::size_t>(axis)] = count;
+  return slice(x, begin, size);
+}
+
+/// What a mirrored border of `count` elements from `first` on adds to the `size` elements of an axis, from `at` on.
+template <class T>
+T folded_back(const T& dy, int axis, std::int64_t first, std::int64_t count, std::int64_t at, std::int64_t size) {
+  std::vector<std::int64_t> pairs(2 * static_cast<std::size_t>(dy.dims().rank()));
+  pairs[2 * static_cast<std::size_t>(axis)] = at;
+  pairs[2 * static_cast<std::size_t>(axis) + 1] = size - count - at;
+  return pad(call<"Reverse">(part_of_axis(dy, axis, first, count), attr<"dims">(axis)), pairs);
+}
+
+/// The indices of operand `at` as [count, depth].
+template <class C>
+auto index_rows(const C& c, int at, std::int64_t depth) {
+  return reshape(c.in(at), shape{c.dims(at).size() / depth, depth});
+}
+
+/// The axes of `dims` from `from` on, after one of `count`.
+inline shape slices_of(const shape& dims, std::int64_t count, std::int64_t from) {
+  std::vector<std::int64_t> sizes = {count};
+  sizes.insert(sizes.end(), dims.begin() + from, dims.end());
+  return shape(sizes);
+}
+
+/// The slices of dy at rows of indices [count, depth] into it, with 0 for those that a later row wrote again.
+template <class T, class I>
+auto slices_that_stayed(const T& dy, const I& rows) {
+  const std::int64_t count = rows.dims()[0], depth = rows.dims()[1];
+  const shape leading(std::span<const std::int64_t>(dy.dims().begin(), static_cast<std::size_t>(depth)));
+  const auto order = range(0, static_cast<double>(count), 1, dtype::int64);
+  const auto last = call<"TensorScatterUpdate">(zeros(leading, dtype::int64), rows, order);
+  const auto stayed = call<"GatherNd">(last, rows) == order;
+  std::vector<std::int64_t> ones(static_cast<std::size_t>(dy.dims().rank() - depth + 1), 1);
+  ones[0] = count;
+  return call<"GatherNd">(dy, rows) * cast(reshape(stayed, shape(ones)), dy.type());
+}
+
 inline constexpr auto move_rules =
     family_rules(
         std::tuple{
@@ -145,6 +200,111 @@ inline constexpr auto move_rules =
             rule<"Reverse">(
                 wrt(keep::nothing,
                     [](const auto& c) { return call<"Reverse">(c.dy(), attr<"dims">(c.template attr<"dims">())); })),
+            rule<"StridedSlice">(
+                wrt(keep::nothing,
+                    [](const auto& c) { return strided<"StridedSliceGrad">(c, attr<"inputShape">(c.dims(0))); })),
+            rule<"StridedSliceGrad">(wrt(keep::nothing, [](const auto& c) { return strided<"StridedSlice">(c); })),
+            // Axis by axis: the elements themselves, and the two borders mirrored back.
+            rule<"MirrorPad">(wrt(keep::nothing,
+                                  [](const auto& c) {
+                                    const std::span<const std::int64_t> pairs = c.template attr<"paddings">().as_list();
+                                    const std::int64_t skipped =
+                                        c.template attr<"mode">().as_text() == "reflect" ? 1 : 0;
+                                    auto g = c.dy();
+                                    if (c.dims(0).size() == 0) return c.zeros(0);
+                                    for (int axis = 0; axis < c.dims(0).rank(); ++axis) {
+                                      const std::int64_t before = pairs[2 * static_cast<std::size_t>(axis)],
+                                                         after = pairs[2 * static_cast<std::size_t>(axis) + 1],
+                                                         size = c.dims(0)[axis];
+                                      if (before == 0 && after == 0) continue;
+                                      auto sum = part_of_axis(g, axis, before, size);
+                                      if (before > 0) sum = sum + folded_back(g, axis, 0, before, skipped, size);
+                                      if (after > 0)
+                                        sum = sum +
+                                              folded_back(g, axis, before + size, after, size - after - skipped, size);
+                                      g = sum;
+                                    }
+                                    return g;
+                                  })),
+            rule<"SpaceToBatchND">(wrt(keep::nothing,
+                                       [](const auto& c) {
+                                         return call<"BatchToSpaceND">(
+                                             c.dy(), attr<"blockShape">(c.template attr<"blockShape">()),
+                                             attr<"crops">(c.template attr<"paddings">()));
+                                       })),
+            rule<"BatchToSpaceND">(wrt(keep::nothing,
+                                       [](const auto& c) {
+                                         return call<"SpaceToBatchND">(
+                                             c.dy(), attr<"blockShape">(c.template attr<"blockShape">()),
+                                             attr<"paddings">(c.template attr<"crops">()));
+                                       })),
+            rule<"DepthToSpace">(wrt(keep::nothing,
+                                     [](const auto& c) {
+                                       const shape& x = c.dims(0);
+                                       const std::int64_t block = c.template attr<"blockSize">().as_integer();
+                                       if (c.template attr<"dataFormat">().as_text() == "NCHW") {
+                                         const shape cut{x[0], x[1] / (block * block), x[2], block, x[3], block};
+                                         return reshape(transpose(reshape(c.dy(), cut), {0, 3, 5, 1, 2, 4}), x);
+                                       }
+                                       const shape cut{x[0], x[1], block, x[2], block, x[3] / (block * block)};
+                                       return reshape(transpose(reshape(c.dy(), cut), {0, 1, 3, 2, 4, 5}), x);
+                                     })),
+            rule<"Diag">(wrt(keep::nothing,
+                             [](const auto& c) {
+                               const std::int64_t count = c.dims(0).size();
+                               if (count == 0) return c.zeros(0);
+                               const auto flat = reshape(c.dy(), shape{count * count});
+                               return reshape(
+                                   call<"StridedSlice">(flat, attr<"begin">(attr_value(std::array{std::int64_t{0}})),
+                                                        attr<"end">(attr_value(std::array{count * count})),
+                                                        attr<"strides">(attr_value(std::array{count + 1}))),
+                                   c.dims(0));
+                             })),
+            rule<"MatrixBandPart">(wrt(keep::in1 | keep::in2,
+                                       [](const auto& c) { return call<"MatrixBandPart">(c.dy(), c.in(1), c.in(2)); }),
+                                   constant_operand(), constant_operand()),
+            rule<"GatherNd">(wrt(keep::in1,
+                                 [](const auto& c) {
+                                   const std::int64_t depth = c.dims(1)[c.dims(1).rank() - 1];
+                                   const auto rows = index_rows(c, 1, depth);
+                                   const auto added = [&](const auto& dy) {
+                                     return call<"ScatterNd">(rows,
+                                                              reshape(dy, slices_of(c.dims(0), rows.dims()[0], depth)),
+                                                              attr<"shape">(c.dims(0)));
+                                   };
+                                   if (kind_of(c.type(0)) != dtype_kind::complex) return added(c.dy());
+                                   return complex(added(real(c.dy())), added(imag(c.dy())));
+                                 }),
+                             constant_operand()),
+            rule<"ScatterNd">(constant_operand(),
+                              wrt(keep::in0,
+                                  [](const auto& c) {
+                                    const int rank = c.dims(0).rank();
+                                    const std::int64_t depth = rank == 1 ? 1 : c.dims(0)[rank - 1];
+                                    return reshape(call<"GatherNd">(c.dy(), index_rows(c, 0, depth)), c.dims(1));
+                                  })),
+            rule<"TensorScatterUpdate">(
+                wrt(keep::in1, [](const auto& c) { return call<"TensorScatterUpdate">(c.dy(), c.in(1), c.zeros(2)); }),
+                constant_operand(),
+                wrt(keep::in1,
+                    [](const auto& c) {
+                      const int rank = c.dims(1).rank();
+                      const std::int64_t depth = rank == 1 ? 1 : c.dims(1)[rank - 1];
+                      return reshape(slices_that_stayed(c.dy(), index_rows(c, 1, depth)), c.dims(2));
+                    })),
+            rule<"SparseToDense">(constant_operand(),
+                                  wrt(keep::in0,
+                                      [](const auto& c) {
+                                        const auto each =
+                                            slices_that_stayed(c.dy(), index_rows(c, 0, c.dy().dims().rank()));
+                                        return c.dims(1).rank() == 0 ? sum(each) : each;
+                                      }),
+                                  wrt(keep::in0,
+                                      [](const auto& c) {
+                                        const auto rows = index_rows(c, 0, c.dy().dims().rank());
+                                        return sum(call<"TensorScatterUpdate">(
+                                            c.dy(), rows, zeros(shape{rows.dims()[0]}, c.dy().type())));
+                                      })),
         });
 
 }  // namespace kerngrad::rules

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moving elements: strided copies, borders, gathers and their adjoints, one-hot, scans. See move.h for the geometries.
+// Moving elements: strided copies, borders, gathers, scatters and their adjoints, bands, one-hot, scans. See move.h for
+// the geometries.
 //
 // Elements are moved as bytes of their size, so NaN payloads and the sign of zero survive. Sums of GatherGrad and
 // UnsortedSegmentSum are added in the order of the indices, one rounding each; integers wrap. Cumsum and Cumprod
@@ -136,6 +137,40 @@ void UnsortedSegmentSum(const void* const* in, void* const* out, const void* geo
   std::fill_n(y, g.segments * g.inner, T{0});
   for (std::int64_t r = 0; r < g.rows; ++r) {
     if (ids[r] >= 0 && ids[r] < g.segments) add_row(x + r * g.inner, y + ids[r] * g.inner, g.inner);
+  }
+}
+
+template <dtype K>
+void ScatterRows(const void* const* in, void* const* out, const void* geometry) {
+  using T = cell_t<K>;
+  const scatter_geometry& g = *static_cast<const scatter_geometry*>(geometry);
+  const T* x = static_cast<const T*>(in[0]);
+  const std::int32_t* indices = static_cast<const std::int32_t*>(in[1]);
+  T* y = static_cast<T*>(out[0]);
+  if (g.inner == 1) {
+    for (std::int64_t r = 0; r < g.rows; ++r, x += g.step) put(get(x), y + indices[r]);
+    return;
+  }
+  for (std::int64_t r = 0; r < g.rows; ++r, x += g.step)
+    copy_run(x, y + indices[r] * g.inner, static_cast<std::size_t>(g.inner));
+}
+
+template <dtype K>
+void BandPart(const void* const* in, void* const* out, const void* geometry) {
+  using T = cell_t<K>;
+  const band_geometry& g = *static_cast<const band_geometry*>(geometry);
+  const T* x = static_cast<const T*>(in[0]);
+  T* y = static_cast<T*>(out[0]);
+  alignas(16) constexpr std::uint8_t zero[16] = {};
+  const T value = get(reinterpret_cast<const T*>(zero));
+  std::int64_t row = g.first % g.rows;
+  for (std::int64_t r = 0; r < g.count; ++r, x += g.columns, y += g.columns) {
+    const std::int64_t begin = std::clamp(row - g.lower, std::int64_t{0}, g.columns);
+    const std::int64_t end = g.upper >= g.columns - row ? g.columns : std::max(begin, row + g.upper + 1);
+    fill_run(value, y, static_cast<std::size_t>(begin));
+    copy_run(x + begin, y + begin, static_cast<std::size_t>(end - begin));
+    fill_run(value, y + end, static_cast<std::size_t>(g.columns - end));
+    if (++row == g.rows) row = 0;
   }
 }
 

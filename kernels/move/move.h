@@ -33,6 +33,21 @@ struct segment_geometry {
   std::int64_t rows, inner, segments;
 };
 
+/// in = {x, indices int32 [rows]}, out = {y [.., inner]}: y[indices[r]] = the row of x at r * step, in the order of r,
+/// so that the last one of an index stays. The indices are valid; the rest of y is as it was.
+struct scatter_geometry {
+  std::int64_t rows, inner;
+  std::int64_t step;  ///< elements from a row of x to the next one; 0 where all are the same
+};
+
+/// x and y are `count` rows of matrices, the first one being row `first` of all of them. What is more than `lower`
+/// below the diagonal or more than `upper` above it becomes zero bytes.
+struct band_geometry {
+  std::int64_t count, first;
+  std::int64_t rows, columns;  ///< of a matrix
+  std::int64_t lower, upper;   ///< at least 0
+};
+
 /// in = {indices int32 [outer, inner]}, y is [outer, depth, inner] of dtype `to`, which is also the dtype of the entry.
 /// An index outside [0, depth) gives `off` everywhere.
 struct one_hot_geometry {

@@ -102,6 +102,23 @@ template <dtype K> void UnsortedSegmentSum(const void* const* in, void* const* o
   }
 }
 
+template <dtype K> void ScatterRows(const void* const* in, void* const* out, const void* geometry) {
+  const auto& g = *static_cast<const scatter_geometry*>(geometry);
+  const std::int32_t* indices = static_cast<const std::int32_t*>(in[1]);
+  for (std::int64_t r = 0; r < g.rows; ++r)
+    for (std::int64_t i = 0; i < g.inner; ++i) move_one<K>(in[0], r * g.step + i, out[0], indices[r] * g.inner + i);
+}
+
+template <dtype K> void BandPart(const void* const* in, void* const* out, const void* geometry) {
+  const auto& g = *static_cast<const band_geometry*>(geometry);
+  const storage_t<K> zero{};
+  for (std::int64_t n = 0; n < g.count * g.columns; ++n) {
+    const std::int64_t row = (g.first + n / g.columns) % g.rows, column = n % g.columns;
+    const bool inside = row - column <= g.lower && column - row <= g.upper;
+    move_one<K>(inside ? in[0] : &zero, inside ? n : 0, out[0], n);
+  }
+}
+
 template <dtype K> void OneHot(const void* const* in, void* const* out, const void* geometry) {
   using T = storage_t<K>;
   const auto& g = *static_cast<const one_hot_geometry*>(geometry);

@@ -177,6 +177,43 @@ inline constexpr attr_spec split[] = {{.name = "numOrSizeSplits",
                                       axis_attr("axis", "axis")};
 inline constexpr attr_spec pad[] = {required_list("paddings", "a pair (before, after) for each axis"),
                                     number_attr("constantValue", "value of the new elements", 0)};
+/// Indices that may be far outside of an axis, and bits, one for each of them.
+consteval attr_spec indices_attr(std::string_view name, std::string_view doc, bool is_required) {
+  return {.name = name, .kind = attr_kind::list, .doc = doc, .required = is_required, .least = -1e18, .most = 1e18};
+}
+consteval attr_spec mask_attr(std::string_view name, std::string_view doc) {
+  return {.name = name, .kind = attr_kind::integer, .doc = doc, .least = 0, .most = 4294967295};
+}
+inline constexpr attr_spec strided_slice[] = {
+    indices_attr("begin", "first index on each axis, counted from the back where it is negative", true),
+    indices_attr("end", "index before which each axis ends", true),
+    indices_attr("strides", "step on each axis, not 0; 1 when omitted", false),
+    mask_attr("beginMask", "bits of the indices whose axis begins at its start"),
+    mask_attr("endMask", "bits of the indices whose axis goes to its end"),
+    mask_attr("ellipsisMask", "bit of the index that stands for all axes that no other one names"),
+    mask_attr("newAxisMask", "bits of the indices that stand for a new axis of size 1"),
+    mask_attr("shrinkAxisMask", "bits of the indices whose axis goes, being of the one index `begin`")};
+inline constexpr attr_spec strided_slice_grad[] = {
+    strided_slice[0], strided_slice[1], strided_slice[2],
+    strided_slice[3], strided_slice[4], strided_slice[5],
+    strided_slice[6], strided_slice[7], required_list("inputShape", "shape of x")};
+static_assert(begins_with(strided_slice_grad, strided_slice));
+inline constexpr attr_spec mirror_pad[] = {
+    pad[0], required(choice_attr("mode", "whether the border repeats the outermost elements", "reflect|symmetric"))};
+inline constexpr attr_spec space_to_batch[] = {
+    required_list("blockShape", "sizes of a block on the axes after the batch"),
+    required_list("paddings", "a pair (before, after) for each of these axes")};
+inline constexpr attr_spec batch_to_space[] = {space_to_batch[0],
+                                               required_list("crops", "a pair (before, after) for each of these axes")};
+inline constexpr attr_spec depth_to_space[] = {{.name = "blockSize",
+                                                .kind = attr_kind::integer,
+                                                .doc = "height and width of a block",
+                                                .required = true,
+                                                .least = 2,
+                                                .most = 1e9},
+                                               format};
+inline constexpr attr_spec scatter_nd[] = {required_list("shape", "shape of the result")};
+inline constexpr attr_spec sparse_to_dense[] = {required_list("outputShape", "shape of the result")};
 inline constexpr attr_spec tile[] = {required_list("reps", "how often each axis is repeated")};
 inline constexpr attr_spec gather[] = {axis_attr("axis", "axis of x that is indexed"),
                                        axis_attr("batchDims", "leading axes walked together")};

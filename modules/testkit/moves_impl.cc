@@ -67,7 +67,73 @@ std::vector<sample> segment_samples(const op_row& row) {
           with_fixed(make_sample(row, {{0, 2}, {0}}, {{"numSegments", 2}}), 1, indices({}, {0}))};
 }
 
+std::vector<sample> row_samples(const op_row& row, bool long_ones) {
+  struct call {
+    std::string_view op;
+    std::vector<shape> operands;
+    std::size_t fixed;  // the operand of these indices
+    tensor indices;
+    attributes attrs;
+  };
+  const tensor pairs = indices({0, 2, 1, 1, 0, 2}, {3, 2}), singles = indices({3, 0, 3}, {3, 1});
+  std::vector<call> calls = {
+      {"GatherNd", {{4, 3}, {3, 1}}, 1, singles, {}},
+      {"GatherNd", {{2, 3}, {3, 2}}, 1, pairs, {}},
+      {"GatherNd", {{2, 3, 2}, {1, 3, 2}}, 1, indices({0, 2, 1, 1, 0, 2}, {1, 3, 2}), {}},
+      {"GatherNd", {{2, 3, 2}, {2}}, 1, indices({1, 2}, {2}), {}},
+      {"GatherNd", {{4, 3}, {0, 1}}, 1, indices({}, {0, 1}), {}},
+      {"ScatterNd", {{3, 1}, {3, 3}}, 0, singles, {{"shape", integers{4, 3}}}},
+      {"ScatterNd", {{3, 2}, {3}}, 0, pairs, {{"shape", integers{2, 3}}}},
+      {"ScatterNd", {{3}, {3, 2, 2}}, 0, indices({1, 1, 0}, {3}), {{"shape", integers{2, 2, 2}}}},
+      {"ScatterNd", {{1, 3, 2}, {1, 3, 2}}, 0, indices({0, 2, 1, 1, 0, 2}, {1, 3, 2}), {{"shape", integers{2, 3, 2}}}},
+      {"ScatterNd", {{0, 1}, {0, 3}}, 0, indices({}, {0, 1}), {{"shape", integers{2, 3}}}},
+      {"TensorScatterUpdate", {{4, 3}, {3, 1}, {3, 3}}, 1, singles, {}},
+      {"TensorScatterUpdate", {{2, 3}, {3, 2}, {3}}, 1, pairs, {}},
+      {"TensorScatterUpdate", {{4}, {2}, {2}}, 1, indices({2, 0}, {2}), {}},
+      {"SparseToDense", {{3}, {3}, {}}, 0, indices({2, 0, 2}, {3}), {{"outputShape", integers{4}}}},
+      {"SparseToDense", {{3, 2}, {}, {}}, 0, pairs, {{"outputShape", integers{2, 3}}}},
+      {"SparseToDense", {{}, {}, {}}, 0, indices({1}, {}), {{"outputShape", integers{3}}}}};
+  if (long_ones) {
+    calls.push_back({"GatherNd", {{3, 3, 67}, {3, 2}}, 1, pairs, {}});
+    calls.push_back({"ScatterNd", {{3, 2}, {3, 67}}, 0, pairs, {{"shape", integers{2, 3, 67}}}});
+    calls.push_back({"TensorScatterUpdate", {{2, 3, 67}, {3, 2}, {3, 67}}, 1, pairs, {}});
+  }
+  std::vector<sample> all;
+  for (const call& c : calls)
+    if (c.op == row.name) all.push_back(with_fixed(make_sample(row, c.operands, c.attrs), c.fixed, c.indices));
+  return all;
+}
+
+namespace {
+
+std::vector<sample> band_samples(const op_row& row, bool long_ones) {
+  struct band {
+    shape x;
+    std::int32_t lower, upper;
+  };
+  std::vector<band> bands = {{{3, 4}, 1, 0},  {{4, 3}, 0, 2}, {{2, 3, 3}, -1, 1},
+                             {{2, 3}, 2, -1}, {{1, 1}, 0, 0}, {{0, 3}, 0, 0}};
+  if (long_ones) bands.push_back({{5, 67}, 2, 40});
+  std::vector<sample> all;
+  for (const band& b : bands)
+    all.push_back(
+        with_fixed(with_fixed(make_sample(row, {b.x, {}, {}}), 1, indices({b.lower}, {})), 2, indices({b.upper}, {})));
+  return all;
+}
+
+std::vector<sample> shape_pair_samples(const op_row& row) {
+  const auto with = [&](const tensor& a, const tensor& b) {
+    return with_fixed(with_fixed(make_sample(row, {a.dims(), b.dims()}), 0, a), 1, b);
+  };
+  return {with(indices({2, 1, 3}, {3}), indices({4, 1}, {2})), with(indices({1}, {1}), indices({1, 6, -1}, {3})),
+          with(indices({}, {0}), indices({5}, {1}))};
+}
+
+}  // namespace
+
 std::vector<sample> move_samples(const op_row& row, bool long_ones) {
+  if (row.name == "MatrixBandPart") return band_samples(row, long_ones);
+  if (row.name == "BroadcastArgs") return shape_pair_samples(row);
   const shape long_one = long_ones ? shape{5, 67} : shape{2, 3};
   const auto of = [&](const shape& dims, attributes attrs) { return make_sample(row, {dims}, std::move(attrs)); };
   static const std::vector<std::pair<std::string_view, std::vector<std::pair<shape, attributes>>>> calls = {
@@ -110,6 +176,36 @@ std::vector<sample> move_samples(const op_row& row, bool long_ones) {
         {{}, {{"shape", integers{2}}}},
         {{1, 2}, {{"shape", integers{0, 2}}}}}},
       {"Reverse", {{{2, 3}, {}}, {{2, 3}, {{"dims", 1}}}, {{2, 3, 2}, {{"dims", integers{0, -1}}}}, {{0, 2}, {}}}},
+      {"StridedSlice",
+       {{{7}, {{"begin", integers{1}}, {"end", integers{6}}, {"strides", integers{2}}}},
+        {{5, 4}, {{"begin", integers{-1, 0}}, {"end", integers{-9, 3}}, {"strides", integers{-2, 1}}}},
+        {{3, 4, 2}, {{"begin", integers{0, 1}}, {"end", integers{0, 2}}, {"ellipsisMask", 1}}},
+        {{3, 4}, {{"begin", integers{0, 2, 1}}, {"end", integers{0, 0, 3}}, {"newAxisMask", 1}, {"shrinkAxisMask", 2}}},
+        {{4, 3}, {{"begin", integers{3, 1}}, {"end", integers{1, 0}}, {"beginMask", 1}, {"endMask", 2}}},
+        {{4}, {{"begin", integers{3}}, {"end", integers{1}}}},
+        {{}, {{"begin", integers{}}, {"end", integers{}}}}}},
+      {"StridedSliceGrad",
+       {{{3}, {{"begin", integers{1}}, {"end", integers{6}}, {"strides", integers{2}}, {"inputShape", integers{7}}}},
+        {{3, 3},
+         {{"begin", integers{-1, 0}},
+          {"end", integers{-9, 3}},
+          {"strides", integers{-2, 1}},
+          {"inputShape", integers{5, 4}}}}}},
+      {"MirrorPad",
+       {{{4}, {{"paddings", integers{2, 3}}, {"mode", "reflect"}}},
+        {{4}, {{"paddings", integers{3, 4}}, {"mode", "symmetric"}}},
+        {{2, 3}, {{"paddings", integers{1, 0, 2, 1}}, {"mode", "reflect"}}},
+        {{2, 3, 2}, {{"paddings", integers{0, 2, 0, 0, 1, 1}}, {"mode", "symmetric"}}}}},
+      {"SpaceToBatchND",
+       {{{2, 4, 3}, {{"blockShape", integers{2}}, {"paddings", integers{0, 0}}}},
+        {{1, 3, 5, 2}, {{"blockShape", integers{2, 3}}, {"paddings", integers{1, 0, 0, 1}}}},
+        {{1, 2}, {{"blockShape", integers{3}}, {"paddings", integers{4, 0}}}}}},
+      {"BatchToSpaceND",
+       {{{4, 3, 2}, {{"blockShape", integers{2}}, {"crops", integers{0, 0}}}},
+        {{6, 2, 2, 3}, {{"blockShape", integers{2, 3}}, {"crops", integers{1, 0, 0, 2}}}}}},
+      {"DepthToSpace",
+       {{{1, 2, 3, 8}, {{"blockSize", 2}}}, {{2, 9, 1, 2}, {{"blockSize", 3}, {"dataFormat", "NCHW"}}}}},
+      {"Diag", {{{3}, {}}, {{2, 3}, {}}, {{}, {}}, {{0}, {}}}},
       {"Cast",
        {{{2, 3}, {{"dtype", dtype::float64}}},
         {{3}, {{"dtype", dtype::float32}}},

@@ -228,6 +228,8 @@ std::vector<sample> move_samples(const op_row& row, bool long_ones);
 std::vector<sample> list_samples(const op_row& row, bool long_ones);
 std::vector<sample> gather_samples(const op_row& row, bool long_ones);
 std::vector<sample> segment_samples(const op_row& row);
+/// Ops whose rows of indices each name a slice; none for the others.
+std::vector<sample> row_samples(const op_row& row, bool long_ones);
 std::vector<sample> select_samples(const op_row& row, bool long_ones);
 std::vector<sample> image_samples(const op_row& row, bool long_ones);
 std::vector<sample> create_samples(const op_row& row);

@@ -223,8 +223,13 @@ TEST(kernels_move, a_border_goes_around_the_elements_and_is_as_wide_as_it_was_as
 }
 
 TEST(kernels_move, every_copying_op_has_a_kernel_for_every_dtype) {
-  for (const char* op : {"Transpose", "Slice", "Reverse", "Tile", "BroadcastTo", "Concat", "Pack", "Unpack", "SplitV",
-                         "PadV2", "Identity", "Reshape", "ExpandDims", "GatherV2"}) {
+  for (const char* op : {"Transpose",    "Slice",          "Reverse",        "Tile",
+                         "BroadcastTo",  "Concat",         "Pack",           "Unpack",
+                         "SplitV",       "PadV2",          "Identity",       "Reshape",
+                         "ExpandDims",   "GatherV2",       "StridedSlice",   "StridedSliceGrad",
+                         "MirrorPad",    "SpaceToBatchND", "BatchToSpaceND", "DepthToSpace",
+                         "Diag",         "MatrixBandPart", "GatherNd",       "TensorScatterUpdate",
+                         "SparseToDense"}) {
     int found = 0;
     for (const entry& e : move_simd) found += std::string(op) == e.op && e.run != nullptr;
     EXPECT_EQ(found, dtype_count) << op;
@@ -271,6 +276,50 @@ TEST(kernels_move, the_adjoint_of_a_gather_adds_what_came_from_the_same_row) {
           want[static_cast<std::size_t>(to)] += dy[static_cast<std::size_t>(n)];
         }
         for (std::size_t i = 0; i < want.size(); ++i) ASSERT_EQ(want[i], static_cast<long double>(dx[i]));
+      }
+    }
+  });
+}
+
+TEST(kernels_move, a_scatter_writes_the_rows_that_the_indices_name_and_no_other) {
+  each("TensorScatterUpdate", []<class T>(run_fn run, dtype, T) {
+    constexpr std::int64_t inners[] = {1, 2, 3, 7, 16, 33, 100};
+    constexpr bool either[] = {false, true};
+    for (const auto& [inner, same] : views::cartesian_product(inners, either)) {
+      const scatter_geometry g{5, inner, same ? 0 : inner};
+      guarded<T> x(static_cast<std::size_t>(same ? inner : 5 * inner)), y(static_cast<std::size_t>(6 * inner));
+      guarded<std::int32_t> indices(5);
+      for (std::size_t i = 0; i < 5; ++i) indices[i] = static_cast<std::int32_t>(i * i % 6);  // 0 1 4 3 4
+      for (std::size_t i = 0; i < x.size(); ++i) x[i] = number<T>(i);
+      for (std::size_t i = 0; i < y.size(); ++i) y[i] = number<T>(1000 + i);
+      const void* in[] = {x.data(), indices.data()};
+      void* out[] = {y.data()};
+      run(in, out, &g);
+      constexpr std::int64_t from[] = {0, 1, -1, 3, 4, -1};  // the last row that goes to each row of y
+      for (std::int64_t n = 0; n < 6 * inner; ++n) {
+        const std::int64_t row = from[n / inner];
+        const std::uint64_t wanted = static_cast<std::uint64_t>(row < 0 ? 1000 + n : row * g.step + n % inner);
+        ASSERT_EQ(y[static_cast<std::size_t>(n)], number<T>(wanted)) << "at " << n << ", rows of " << inner;
+      }
+    }
+  });
+}
+
+TEST(kernels_move, a_band_keeps_the_diagonals_between_its_bounds) {
+  each("MatrixBandPart", []<class T>(run_fn run, dtype, T) {
+    constexpr std::int64_t widths[] = {1, 2, 5, 16, 33, 70}, bounds[] = {0, 1, 3, 80};
+    for (const auto& [columns, lower, upper, side] : views::cartesian_product(widths, bounds, bounds, edges)) {
+      const band_geometry g{11, 2, 6, columns, lower, upper};  // from the third row of a matrix to the next but one
+      guarded<T> x(static_cast<std::size_t>(11 * columns), side), y(static_cast<std::size_t>(11 * columns), side);
+      for (std::size_t i = 0; i < x.size(); ++i) x[i] = number<T>(i + 1);
+      std::fill(y.begin(), y.end(), number<T>(999));
+      const void* in[] = {x.data()};
+      void* out[] = {y.data()};
+      run(in, out, &g);
+      for (std::int64_t n = 0; n < 11 * columns; ++n) {
+        const std::int64_t diagonal = n % columns - (2 + n / columns) % 6;
+        const bool kept = diagonal >= -lower && diagonal <= upper;
+        ASSERT_EQ(y[static_cast<std::size_t>(n)], kept ? x[static_cast<std::size_t>(n)] : T{}) << "at " << n;
       }
     }
   });

@@ -30,6 +30,7 @@ constexpr alias kernel_names[] = {
     {"stack", "Pack"},
     {"unstack", "Unpack"},
     {"where", "Select"},
+    {"bandPart", "MatrixBandPart"},
     {"ones", "Fill"},
     {"zeros", "Fill"},
     {"clone", "Identity"},

@@ -8,7 +8,7 @@ import :std;
 import :core;
 import :op;
 import :attributes;
-import :shapes_move;
+import :shapes_create;
 import :rows;
 
 namespace kerngrad::rows {

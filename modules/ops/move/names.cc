@@ -120,4 +120,88 @@ inline tensor reverse(const tensor& x, const axes& over = all_axes) {
   return call<"Reverse">(x, attr<"dims">(over.value()));
 }
 
+/// Bits for the indices of `strided_slice`, the first index being bit 0.
+struct slice_masks {
+  std::uint32_t begin = 0;        ///< this axis begins at its start, whatever the index
+  std::uint32_t end = 0;          ///< this axis goes to its end
+  std::uint32_t ellipsis = 0;     ///< this index stands for all axes that no other one names: at most one bit
+  std::uint32_t new_axis = 0;     ///< this index is a new axis of size 1
+  std::uint32_t shrink_axis = 0;  ///< this axis goes: it is of the one index `begin`
+};
+/// Every `strides`-th index from `begin` to before `end`, on each axis that is named. Negative indices count from the
+/// back, negative strides walk backwards; bounds outside of an axis are taken as its ends. No strides are all 1. Any
+/// dtype. Throws `kg::error` for a stride of 0 and for more indices than axes. Gradient: dy at the places taken.
+inline tensor strided_slice(const tensor& x, std::span<const std::int64_t> begin, std::span<const std::int64_t> end,
+                            std::span<const std::int64_t> strides = {}, slice_masks masks = {}) {
+  return call<"StridedSlice">(x, attr<"begin">(attr_value(begin)), attr<"end">(attr_value(end)),
+                              attr<"strides">(attr_value(strides)), attr<"beginMask">(masks.begin),
+                              attr<"endMask">(masks.end), attr<"ellipsisMask">(masks.ellipsis),
+                              attr<"newAxisMask">(masks.new_axis), attr<"shrinkAxisMask">(masks.shrink_axis));
+}
+inline tensor strided_slice(const tensor& x, std::initializer_list<std::int64_t> begin,
+                            std::initializer_list<std::int64_t> end, std::initializer_list<std::int64_t> strides = {},
+                            slice_masks masks = {}) {
+  const auto all = [](std::initializer_list<std::int64_t> list) { return std::span(list.begin(), list.size()); };
+  return strided_slice(x, all(begin), all(end), all(strides), masks);
+}
+/// What the border of `mirror_pad` repeats: [1 2 3] becomes [3 2 1 2 3 2 1] or [2 1 1 2 3 3 2].
+enum class mirror : std::uint8_t { reflect, symmetric };
+/// A border that mirrors the elements: (before, after) for each axis, at most its size, one less where the outermost
+/// elements are not repeated. Any dtype. Gradient: that of the border folds back.
+inline tensor mirror_pad(const tensor& x, std::span<const std::int64_t> pairs, mirror how = mirror::reflect) {
+  return call<"MirrorPad">(x, attr<"paddings">(attr_value(pairs)),
+                           attr<"mode">(how == mirror::reflect ? "reflect" : "symmetric"));
+}
+inline tensor mirror_pad(const tensor& x, std::initializer_list<std::int64_t> pairs, mirror how = mirror::reflect) {
+  return mirror_pad(x, std::span(pairs.begin(), pairs.size()), how);
+}
+/// Cuts the axes after the first one, padded with zeros by (before, after) each, into blocks; the places in a block are
+/// the outer part of the result's batch. Gradient: `batch_to_space` of dy.
+inline tensor space_to_batch(const tensor& x, std::initializer_list<std::int64_t> block,
+                             std::initializer_list<std::int64_t> paddings) {
+  return call<"SpaceToBatchND">(x, attr<"blockShape">(attr_value(block)), attr<"paddings">(attr_value(paddings)));
+}
+/// The inverse of `space_to_batch`: what was padding is cropped. Gradient: `space_to_batch` of dy.
+inline tensor batch_to_space(const tensor& x, std::initializer_list<std::int64_t> block,
+                             std::initializer_list<std::int64_t> crops) {
+  return call<"BatchToSpaceND">(x, attr<"blockShape">(attr_value(block)), attr<"crops">(attr_value(crops)));
+}
+/// Images [batch, height, width, channels] whose channels become blocks of height and width: [batch, height * block,
+/// width * block, channels / block^2]. Gradient: the blocks of dy become channels again.
+inline tensor depth_to_space(const tensor& x, std::int64_t block) {
+  return call<"DepthToSpace">(x, attr<"blockSize">(block));
+}
+/// A tensor of x's shape twice with x on its diagonal and 0 elsewhere: of [n] the matrix [n, n]. Rank at most 4.
+/// Gradient: the diagonal of dy.
+inline tensor diag(const tensor& x) { return call<"Diag">(x); }
+/// The last two axes' matrices with 0 more than `lower` below the diagonal or more than `upper` above it; a negative
+/// number keeps that whole side: `band_part(x, -1, 0)` is the lower triangle. At most the number of rows and columns.
+/// Gradient: the same part of dy.
+inline tensor band_part(const tensor& x, std::int64_t lower, std::int64_t upper) {
+  const auto scalar = [](std::int64_t value) { return tensor(std::vector<std::int64_t>{value}, shape{}); };
+  return call<"MatrixBandPart">(x, scalar(lower), scalar(upper));
+}
+/// The slices of x that the rows of indices name: with indices [n, d], [n] slices of the axes after the first d. An
+/// index outside throws `kg::error`. Gradient: dy added up at the rows.
+inline tensor gather_nd(const tensor& x, const tensor& indices) { return call<"GatherNd">(x, indices); }
+/// Zeros of a shape with the updates added at the rows of indices: the adjoint of `gather_nd`. Indices of one axis are
+/// rows of one index. An index outside throws `kg::error`. Gradient: the slices of dy at the rows.
+inline tensor scatter_nd(const tensor& indices, const tensor& updates, const shape& dims) {
+  return call<"ScatterNd">(indices, updates, attr<"shape">(dims));
+}
+/// x with the updates in place of the slices that the rows of indices name; of equal rows the last one stays.
+/// Gradient: for x that of the slices that stayed, for an update that of its slice, 0 where another one came later.
+inline tensor tensor_scatter_update(const tensor& x, const tensor& indices, const tensor& updates) {
+  return call<"TensorScatterUpdate">(x, indices, updates);
+}
+/// `otherwise` of a shape with the values at the indices: a number, a list, or rows with an index for each axis. One
+/// value for each, or one for all; of equal indices the last one stays.
+inline tensor sparse_to_dense(const tensor& indices, const tensor& values, const shape& dims, double otherwise = 0) {
+  return call<"SparseToDense">(
+      indices, values, call<"Fill">(attr<"shape">(shape{}), attr<"value">(otherwise), attr<"dtype">(values.type())),
+      attr<"outputShape">(dims));
+}
+/// The shape that two shapes, lists of integers, broadcast to by NumPy's rules; throws `kg::error` where they do not.
+inline tensor broadcast_args(const tensor& a, const tensor& b) { return call<"BroadcastArgs">(a, b); }
+
 }  // namespace kerngrad

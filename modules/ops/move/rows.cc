@@ -8,19 +8,49 @@ import :std;
 import :core;
 import :op;
 import :attributes;
+import :launch;
+import :shapes_boxes;
+import :shapes_indices;
 import :shapes_move;
 import :rows;
+
+namespace kerngrad::launch {
+void strided_slice(const launch_call&);
+void strided_slice_grad(const launch_call&);
+void mirror_pad(const launch_call&);
+void space_to_batch(const launch_call&);
+void batch_to_space(const launch_call&);
+void depth_to_space(const launch_call&);
+void diag(const launch_call&);
+void band_part(const launch_call&);
+void gather_nd(const launch_call&);
+void scatter_nd(const launch_call&);
+void tensor_scatter_update(const launch_call&);
+void sparse_to_dense(const launch_call&);
+void broadcast_args(const launch_call&);
+}  // namespace kerngrad::launch
 
 namespace kerngrad::rows {
 
 inline constexpr operand input_any[] = {{"input", any_dtype}};
 inline constexpr operand value_any[] = {{"value", any_dtype}};
+inline constexpr operand dy_any[] = {{"dy", any_dtype}};
 inline constexpr operand list_any[] = {{.name = "tensors", .types = any_dtype, .list = true}};
 inline constexpr dtype_set index_dtypes = only(dtype::int32) | only(dtype::int64);
 inline constexpr operand x_indices[] = {{"x", any_dtype}, {"indices", index_dtypes, role::own}};
 inline constexpr operand dy_indices[] = {{"dy", floating}, {"indices", index_dtypes, role::own}};
 inline constexpr operand x_segments[] = {{"x", floating | only(dtype::int32) | only(dtype::int64)},
                                          {"segmentIds", index_dtypes, role::own}};
+inline constexpr operand params_indices[] = {{"params", any_dtype}, {"indices", index_dtypes, role::own}};
+inline constexpr operand indices_updates[] = {{"indices", index_dtypes, role::own},
+                                              {"updates", floating | only(dtype::int32) | only(dtype::int64)}};
+inline constexpr operand tensor_indices_updates[] = {
+    {"tensor", any_dtype}, {"indices", index_dtypes, role::own}, {"updates", any_dtype}};
+inline constexpr operand sparse_values[] = {
+    {"sparseIndices", index_dtypes, role::own}, {"sparseValues", any_dtype}, {"defaultValue", any_dtype}};
+inline constexpr operand two_shapes[] = {{"s0", index_dtypes}, {"s1", index_dtypes}};
+inline constexpr operand matrices_band[] = {
+    {"input", any_dtype}, {"numLower", index_dtypes, role::own}, {"numUpper", index_dtypes, role::own}};
 inline constexpr operand indices_only[] = {{"indices", index_dtypes, role::own}};
 
 consteval op_row move_row(std::string_view name, std::string_view doc, std::span<const operand> operands,
@@ -33,6 +63,13 @@ consteval op_row move_row(std::string_view name, std::string_view doc, std::span
           .infer = infer,
           .convention = how,
           .cost = 0};
+}
+/// For ops with a launcher of their own.
+consteval op_row own_row(std::string_view name, std::string_view doc, std::span<const operand> operands,
+                         std::span<const attr_spec> attrs, infer_fn infer, launch_fn launch) {
+  op_row row = move_row(name, doc, operands, attrs, infer, convention::custom);
+  row.launch = launch;
+  return row;
 }
 consteval op_row of_attribute_dtype(op_row row) {
   row.types = {lift::none, result::attribute};
@@ -69,6 +106,40 @@ inline constexpr op_row move_rows[] = {
                                   indices_only, attributes::one_hot, shapes::one_hot, convention::one_hot),
                          "indices have no gradient")),
     move_row("Reverse", "Reverses axes.", x_any, attributes::reverse, shapes::reverse, convention::reverse),
+    own_row("StridedSlice", "Every n-th index of each axis, forwards or backwards; axes may go and new ones come.",
+            x_any, attributes::strided_slice, shapes::strided_slice, launch::strided_slice),
+    own_row("StridedSliceGrad", "The gradient of StridedSlice: dy at the places that were taken, 0 elsewhere.", dy_any,
+            attributes::strided_slice_grad, shapes::strided_slice_grad, launch::strided_slice_grad),
+    own_row("MirrorPad", "A border that mirrors the elements, with or without the outermost ones.", x_any,
+            attributes::mirror_pad, shapes::mirror_pad, launch::mirror_pad),
+    own_row("SpaceToBatchND",
+            "Blocks of the zero-padded axes after the first one; each place in a block is more batch.", x_any,
+            attributes::space_to_batch, shapes::space_to_batch, launch::space_to_batch),
+    own_row("BatchToSpaceND",
+            "The inverse of SpaceToBatchND: parts of the batch are places in blocks, and are cropped.", x_any,
+            attributes::batch_to_space, shapes::batch_to_space, launch::batch_to_space),
+    own_row("DepthToSpace", "Channels moved into blocks of height and width.", x_any, attributes::depth_to_space,
+            shapes::depth_to_space, launch::depth_to_space),
+    own_row("Diag", "The elements on the diagonal of a tensor of twice the axes, 0 elsewhere.", x_any, {}, shapes::diag,
+            launch::diag),
+    own_row("MatrixBandPart",
+            "Matrices, the last two axes, with 0 more than numLower below the diagonal or numUpper above it; negative "
+            "numbers keep all.",
+            matrices_band, {}, shapes::band_part, launch::band_part),
+    own_row("GatherNd", "The slices of params that the rows of indices name; an index outside is refused.",
+            params_indices, {}, shapes::gather_nd, launch::gather_nd),
+    own_row("ScatterNd", "Zeros of a shape with the updates added at the rows of indices; an index outside is refused.",
+            indices_updates, attributes::scatter_nd, shapes::scatter_nd, launch::scatter_nd),
+    own_row(
+        "TensorScatterUpdate",
+        "A tensor with the updates at the rows of indices in place of its slices; of equal rows the last one stays.",
+        tensor_indices_updates, {}, shapes::tensor_scatter_update, launch::tensor_scatter_update),
+    own_row("SparseToDense",
+            "defaultValue of a shape with the values at the indices; of equal indices the last one stays.",
+            sparse_values, attributes::sparse_to_dense, shapes::sparse_to_dense, launch::sparse_to_dense),
+    without_gradient(own_row("BroadcastArgs", "The shape that two shapes broadcast to.", two_shapes, {},
+                             shapes::broadcast_args, launch::broadcast_args),
+                     "shapes have no gradient"),
 };
 
 }  // namespace kerngrad::rows

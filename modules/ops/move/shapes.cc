@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shape rules of the ops that move or create elements.
+// Shape rules of the ops that move elements.
 module;
 #include "kernels/common/abi.h"
 export module kerngrad:shapes_move;
@@ -341,97 +341,6 @@ export constexpr void one_hot(inference& call) {
 export constexpr void reverse(inference& call) {
   call.resolved.set_axes(reduced_axes(call, call.in[0].dims.rank()));
   call.give(call.in[0].dims);
-}
-
-// ------------------------------------------------------------------------------------------ creation
-
-/// Fill: a shape and a dtype.
-export constexpr void fill(inference& call) {
-  call.give(shape_attr(call, place_in(attributes::fill, "shape")),
-            call.attr(place_in(attributes::fill, "dtype")).as_dtype());
-}
-
-/// Where Range and LinSpace have what their first element is and where they end.
-inline constexpr attr_place range_start = place_in(attributes::range, "start"),
-                            range_stop = place_in(attributes::range, "stop");
-
-/// Range: from start in steps towards stop, which is exclusive. A positive step counts down when stop is below start.
-constexpr double range_step(const inference& call) {
-  const double start = call.attr(range_start).as_number(), stop = call.attr(range_stop).as_number();
-  const double step = call.attr(place_in(attributes::range, "step")).as_number();
-  return stop < start && step == 1 ? -1 : step;
-}
-/// Range: as many elements as there are steps.
-export constexpr void range(inference& call) {
-  const dtype type = call.attr(place_in(attributes::range, "dtype")).as_dtype();
-  for (attr_place at : {range_start, range_stop, place_in(attributes::range, "step")}) check_fits(call, at, type);
-  const double start = call.attr(range_start).as_number(), stop = call.attr(range_stop).as_number();
-  const double step = range_step(call);
-  if (step == 0) call.refuse("step 0", "a step that is not 0");
-  // Halves, where the whole is beyond the largest double.
-  const bool wide = __builtin_isinf(stop - start);
-  const double exact = wide ? (stop / 2 - start / 2) / (step / 2) : (stop - start) / step;
-  if (!(exact < 1e15)) call.refuse("a range of more than 1e15 elements", "finite bounds and a larger step");
-  std::int64_t count = exact > 0 ? static_cast<std::int64_t>(exact) : 0;
-  if (static_cast<double>(count) < exact) ++count;
-  call.give({count}, type);
-}
-
-/// LinSpace: as many elements as are asked for.
-export constexpr void linspace(inference& call) {
-  const std::int64_t count = call.attr(place_in(attributes::linspace, "num")).as_integer();
-  if (count <= 0) call.refuse("num " + std::to_string(count), "at least 1");
-  const dtype type = call.attr(place_in(attributes::linspace, "dtype")).as_dtype();
-  for (attr_place at : {place_in(attributes::linspace, "start"), place_in(attributes::linspace, "stop")})
-    check_fits(call, at, type);
-  call.give({count}, type);
-}
-
-/// Where the random draws have what they are told, whatever the names of a distribution's two parameters.
-struct random_places {
-  std::size_t shape, first, second, seed, dtype;
-  friend constexpr bool operator==(const random_places& a, const random_places& b) {
-    return a.shape == b.shape && a.first == b.first && a.second == b.second && a.seed == b.seed && a.dtype == b.dtype;
-  }
-};
-consteval random_places places_of_random(std::span<const attr_spec> list, std::string_view first,
-                                         std::string_view second) {
-  return {.shape = place_in(list, "shape").index,
-          .first = place_in(list, first).index,
-          .second = place_in(list, second).index,
-          .seed = place_in(list, "seed").index,
-          .dtype = place_in(list, "dtype").index};
-}
-inline constexpr random_places drawn = places_of_random(attributes::uniform, "low", "high");
-static_assert(drawn == places_of_random(attributes::normal, "mean", "stddev"));
-
-/// The result of a random draw.
-constexpr void give_drawn(inference& call) {
-  call.give(shape_attr(call, place_in(attributes::uniform, "shape")), call.attrs[drawn.dtype].as_dtype());
-}
-
-/// RandomNormal: `shape`, and two parameters that the dtype holds.
-export constexpr void random_normal(inference& call) {
-  const dtype type = call.attr(place_in(attributes::normal, "dtype")).as_dtype();
-  for (attr_place at : {place_in(attributes::normal, "mean"), place_in(attributes::normal, "stddev")})
-    check_fits(call, at, type);
-  give_drawn(call);
-}
-
-/// RandomUniform: bounds that the dtype holds, in order. Equal ones give what they are.
-export constexpr void random_uniform(inference& call) {
-  constexpr attr_place low = place_in(attributes::uniform, "low"), high = place_in(attributes::uniform, "high");
-  const dtype type = call.attr(place_in(attributes::uniform, "dtype")).as_dtype();
-  for (attr_place at : {low, high}) {
-    check_fits(call, at, type);
-    const double value = call.attr(at).as_number();
-    if (integral.has(type) && __builtin_floor(value) != value)
-      call.refuse(std::string(at.name) + " = " + to_string(call.attr(at)),
-                  "a whole number for " + std::string(name_of(type)));
-  }
-  if (call.attr(low).as_number() > call.attr(high).as_number())
-    call.refuse("low = " + to_string(call.attr(low)) + " and high = " + to_string(call.attr(high)), "low <= high");
-  give_drawn(call);
 }
 
 }  // namespace kerngrad::shapes

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shape rules of the ops whose rows of indices each name a slice, and of those that take shapes or bounds as operands.
+module;
+#include "kernels/common/abi.h"
+export module kerngrad:shapes_indices;
+
+import :std;
+import :core;
+import :op;
+import :attributes;
+import :shapes;
+import :shapes_move;
+
+namespace kerngrad::shapes {
+
+/// Rows of indices: each names a slice of a tensor by an index into each of its first `depth` axes.
+struct index_rows {
+  std::int64_t count = 1;
+  int depth = 1;
+  std::int64_t slices = 1;  ///< of the tensor
+  std::int64_t inner = 1;   ///< elements of a slice
+};
+
+/// `depth` indices in each of `count` rows, which index `dims`.
+constexpr index_rows rows_into(const inference& call, const shape& dims, std::int64_t count, std::int64_t depth) {
+  if (depth < 1) call.refuse("rows of 0 indices", "rows of 1 or more");
+  if (depth > dims.rank())
+    call.refuse(std::to_string(depth) + " indices in a row, into shape " + to_string(dims),
+                "rank " + std::to_string(depth) + " or more, or shorter rows");
+  index_rows rows{.count = count, .depth = static_cast<int>(depth)};
+  for (int i = 0; i < dims.rank(); ++i) (i < rows.depth ? rows.slices : rows.inner) *= dims[i];
+  if (rows.slices > std::numeric_limits<std::int32_t>::max())
+    call.refuse(std::to_string(rows.slices) + " slices", "at most 2^31 - 1 where they are indexed");
+  return rows;
+}
+
+/// GatherNd: the last axis of the indices is a row.
+constexpr index_rows gathered_rows(const inference& call) {
+  const shape &params = call.in[0].dims, &indices = call.in[1].dims;
+  if (params.rank() < 1) call.refuse("params of rank 0", "rank 1 or more");
+  if (indices.rank() < 1) call.refuse("indices of rank 0", "rank 1 or more, the last axis being a row");
+  std::int64_t count = 1;
+  for (int i = 0; i + 1 < indices.rank(); ++i) count *= indices[i];
+  return rows_into(call, params, count, indices[indices.rank() - 1]);
+}
+
+/// `first` without its last `dropped` axes, then the axes of `second` from `from` on.
+constexpr shape joined_axes(const inference& call, const shape& first, int dropped, const shape& second, int from) {
+  std::int64_t sizes[2 * max_rank]{};
+  std::size_t rank = 0;
+  for (int i = 0; i + dropped < first.rank(); ++i) sizes[rank++] = first[i];
+  for (int i = from; i < second.rank(); ++i) sizes[rank++] = second[i];
+  if (rank > static_cast<std::size_t>(max_rank)) call.refuse(std::to_string(rank) + " axes", "at most 8");
+  return shape(std::span<const std::int64_t>(sizes, rank));
+}
+
+/// GatherNd: the slices in the place of the rows.
+export constexpr void gather_nd(inference& call) {
+  const index_rows rows = gathered_rows(call);
+  call.resolved.set_axis(0, 0);
+  call.give(joined_axes(call, call.in[1].dims, 1, call.in[0].dims, rows.depth));
+}
+
+/// The rows that updates go to in `dims`: indices of one axis are rows of one index each.
+constexpr index_rows scattered_rows(const inference& call, const shape& indices, const shape& updates,
+                                    const shape& dims) {
+  if (indices.rank() < 1) call.refuse("indices of rank 0", "rank 1 or more");
+  if (updates.rank() < 1) call.refuse("updates of rank 0", "rank 1 or more");
+  const bool flat = indices.rank() == 1;
+  std::int64_t count = 1;
+  for (int i = 0; i < indices.rank() - (flat ? 0 : 1); ++i) count *= indices[i];
+  const index_rows rows = rows_into(call, dims, count, flat ? 1 : indices[indices.rank() - 1]);
+  const shape wanted = joined_axes(call, indices, flat ? 0 : 1, dims, rows.depth);
+  if (!(updates == wanted))
+    call.refuse("updates of shape " + to_string(updates), "a slice of " + to_string(dims) +
+                                                              " for each row of the indices " + to_string(indices) +
+                                                              ": " + to_string(wanted));
+  return rows;
+}
+
+/// ScatterNd: the shape is an attribute.
+constexpr index_rows scatter_rows_of(const inference& call) {
+  return scattered_rows(call, call.in[0].dims, call.in[1].dims,
+                        shape_attr(call, place_in(attributes::scatter_nd, "shape")));
+}
+export constexpr void scatter_nd(inference& call) {
+  scatter_rows_of(call);
+  call.give(shape_attr(call, place_in(attributes::scatter_nd, "shape")));
+}
+
+/// TensorScatterUpdate: the shape of the tensor.
+constexpr index_rows update_rows_of(const inference& call) {
+  if (call.in[0].dims.rank() < 1) call.refuse("a tensor of rank 0", "rank 1 or more");
+  return scattered_rows(call, call.in[1].dims, call.in[2].dims, call.in[0].dims);
+}
+export constexpr void tensor_scatter_update(inference& call) {
+  update_rows_of(call);
+  call.give(call.in[0].dims);
+}
+
+/// SparseToDense: one index, a list of indices into one axis, or rows of one index for each axis; a value for each of
+/// them, or one for all.
+constexpr index_rows sparse_rows_of(const inference& call) {
+  const shape &indices = call.in[0].dims, &values = call.in[1].dims;
+  const shape dims = shape_attr(call, place_in(attributes::sparse_to_dense, "outputShape"));
+  if (indices.rank() > 2) call.refuse("sparseIndices of shape " + to_string(indices), "at most 2 axes");
+  if (call.in[2].dims.rank() != 0) call.refuse("defaultValue of shape " + to_string(call.in[2].dims), "a scalar");
+  const std::int64_t count = indices.rank() == 0 ? 1 : indices[0], depth = indices.rank() < 2 ? 1 : indices[1];
+  if (depth != dims.rank())
+    call.refuse(std::to_string(depth) + " indices of each value and outputShape " + to_string(dims),
+                "one for each axis of the result");
+  if (values.rank() != 0 && !(values.rank() == 1 && values[0] == count))
+    call.refuse("sparseValues of shape " + to_string(values), "a scalar or [" + std::to_string(count) + "]");
+  return rows_into(call, dims, count, depth);
+}
+export constexpr void sparse_to_dense(inference& call) {
+  sparse_rows_of(call);
+  call.give(shape_attr(call, place_in(attributes::sparse_to_dense, "outputShape")));
+}
+
+/// BroadcastArgs: as many sizes as the longer of two lists has.
+export constexpr void broadcast_args(inference& call) {
+  const shape &a = call.in[0].dims, &b = call.in[1].dims;
+  if (a.rank() != 1 || b.rank() != 1)
+    call.refuse("shapes " + to_string(a) + " and " + to_string(b), "rank 1 of both: lists of sizes");
+  call.give(a[0] < b[0] ? b : a);
+}
+
+/// MatrixBandPart: matrices, and two numbers.
+export constexpr void band_part(inference& call) {
+  const shape& dims = call.in[0].dims;
+  if (dims.rank() < 2) call.refuse("input of rank " + std::to_string(dims.rank()), "rank 2 or more: matrices");
+  for (std::size_t i : {1, 2})
+    if (call.in[i].dims.rank() != 0)
+      call.refuse(std::string(call.row.operands[i].name) + " of shape " + to_string(call.in[i].dims), "a scalar");
+  call.give(dims);
+}
+
+}  // namespace kerngrad::shapes

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ops that take, place and look up elements, against walks over their definitions, index by index; and what they
+// refuse. What holds for every op is checked in every_op.cc.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+#include <range/v3/view/cartesian_product.hpp>
+
+#include "tests/support/refusal.h"
+
+import kerngrad;
+
+namespace {
+
+namespace views = ranges::views;
+using list = std::vector<std::int64_t>;
+
+kg::tensor counted(const kg::shape& dims) {
+  std::vector<std::int32_t> values(static_cast<std::size_t>(dims.size()));
+  std::iota(values.begin(), values.end(), 1);
+  return kg::tensor(values, dims);
+}
+
+kg::tensor int32s(std::vector<std::int32_t> values, const kg::shape& dims) { return kg::tensor(values, dims); }
+
+// Every index of a shape, in row-major order.
+void each_index(const kg::shape& dims, const std::function<void(const list&)>& f) {
+  list index(static_cast<std::size_t>(dims.rank()));
+  for (std::int64_t n = 0; n < dims.size(); ++n) {
+    std::int64_t rest = n;
+    for (int axis = dims.rank() - 1; axis >= 0; rest /= dims[axis], --axis)
+      index[static_cast<std::size_t>(axis)] = rest % dims[axis];
+    f(index);
+  }
+}
+
+std::int32_t at(const kg::tensor& x, const list& index) {
+  std::int64_t flat = 0;
+  for (std::size_t axis = 0; axis < index.size(); ++axis) flat = flat * x.dims()[static_cast<int>(axis)] + index[axis];
+  return x.data<std::int32_t>()[static_cast<std::size_t>(flat)];
+}
+
+void expect_walk(const kg::tensor& y, const kg::shape& dims, const std::function<std::int32_t(const list&)>& wanted) {
+  ASSERT_EQ(y.dims(), dims);
+  each_index(dims, [&](const list& index) { ASSERT_EQ(at(y, index), wanted(index)); });
+}
+
+template <class F>
+void expect_refusal(F call, std::string_view part) {
+  const std::string text = kgtest::refusal(call);
+  EXPECT_NE(text.find(part), std::string::npos) << text;
+}
+
+// ------------------------------------------------------------------------------------------ strided slices
+
+// The indices that Python's slice(begin, end, step) takes of an axis: walked from an in-range start while inside.
+list walked(std::int64_t begin, std::int64_t end, std::int64_t step, std::int64_t size) {
+  const auto from_front = [&](std::int64_t i) { return i < 0 ? i + size : i; };
+  list taken;
+  for (std::int64_t i = from_front(begin); step > 0 ? i < std::min(from_front(end), size) : i > from_front(end);
+       i += step)
+    if (i >= 0 && i < size) taken.push_back(i);
+    else if ((step > 0 && i >= size) || (step < 0 && i < 0)) break;
+  return taken;
+}
+
+TEST(strided_slice, takes_what_a_walk_from_begin_to_before_end_meets) {
+  constexpr std::int64_t bounds[] = {-3, -1, 0, 1, 2, 4, 5}, steps[] = {1, 2, 3, 7};
+  const kg::tensor x = counted({5, 2});
+  for (const auto& [begin, end, step] : views::cartesian_product(bounds, bounds, steps)) {
+    const list rows = walked(begin, end, step, 5);
+    expect_walk(kg::strided_slice(x, {begin}, {end}, {step}), {static_cast<std::int64_t>(rows.size()), 2},
+                [&](const list& i) { return at(x, {rows[static_cast<std::size_t>(i[0])], i[1]}); });
+  }
+}
+
+TEST(strided_slice, walks_backwards_with_negative_strides) {
+  constexpr std::int64_t begins[] = {-1, 4, 3, 0, -5}, ends[] = {0, 1, -2, 2}, steps[] = {-1, -2, -4};
+  const kg::tensor x = counted({2, 5});
+  for (const auto& [begin, end, step] : views::cartesian_product(begins, ends, steps)) {
+    const list columns = walked(begin, end, step, 5);
+    expect_walk(kg::strided_slice(x, {0, begin}, {2, end}, {1, step}), {2, static_cast<std::int64_t>(columns.size())},
+                [&](const list& i) { return at(x, {i[0], columns[static_cast<std::size_t>(i[1])]}); });
+  }
+}
+
+TEST(strided_slice, takes_bounds_far_outside_as_the_ends_of_the_axis) {
+  constexpr std::int64_t far = 1'000'000'000'000;
+  const kg::tensor x = counted({4});
+  expect_walk(kg::strided_slice(x, {-far}, {far}), {4}, [&](const list& i) { return at(x, i); });
+  expect_walk(kg::strided_slice(x, {far}, {-far}, {-1}), {4}, [&](const list& i) { return at(x, {3 - i[0]}); });
+  expect_walk(kg::strided_slice(x, {1}, {far}, {far}), {1}, [&](const list&) { return at(x, {1}); });
+}
+
+TEST(strided_slice, masks_open_bounds_add_axes_drop_axes_and_stand_for_the_rest) {
+  const kg::tensor x = counted({3, 4, 2});
+  expect_walk(kg::strided_slice(x, {2, 3}, {1, 1}, {}, {.begin = 1, .end = 2}), {1, 1, 2},
+              [&](const list& i) { return at(x, {0, 3, i[2]}); });
+  expect_walk(kg::strided_slice(x, {2, 1}, {0, 0}, {-1, -1}, {.begin = 2, .end = 1}), {3, 3, 2},
+              [&](const list& i) { return at(x, {2 - i[0], 3 - i[1], i[2]}); });
+  expect_walk(kg::strided_slice(x, {0, 1}, {0, 2}, {}, {.ellipsis = 1}), {3, 4, 1},
+              [&](const list& i) { return at(x, {i[0], i[1], 1}); });
+  expect_walk(kg::strided_slice(x, {0, -1, 0}, {0, 0, 3}, {}, {.new_axis = 1, .shrink_axis = 2}), {1, 3, 2},
+              [&](const list& i) { return at(x, {2, i[1], i[2]}); });
+}
+
+TEST(strided_slice, refuses_what_names_no_elements) {
+  const kg::tensor x = counted({3, 4});
+  expect_refusal([&] { kg::strided_slice(x, {0}, {1}, {0}); }, "stride 0");
+  expect_refusal([&] { kg::strided_slice(x, {0, 0, 0}, {1, 1, 1}); }, "3 indices");
+  expect_refusal([&] { kg::strided_slice(x, {0}, {1, 2}); }, "2 ends");
+  expect_refusal([&] { kg::strided_slice(x, {3}, {4}, {}, {.shrink_axis = 1}); }, "index 3");
+  expect_refusal([&] { kg::strided_slice(x, {0, 0}, {0, 0}, {}, {.ellipsis = 3}); }, "ellipsisMask");
+}
+
+// ------------------------------------------------------------------------------------------ borders and blocks
+
+TEST(mirror_pad, repeats_the_elements_backwards_with_and_without_the_outermost) {
+  const kg::tensor x = counted({3, 4});
+  const auto mirrored = [](std::int64_t i, std::int64_t size, std::int64_t skipped) {
+    if (i < 0) return skipped - 1 - i;
+    return i < size ? i : 2 * size - 1 - skipped - i;
+  };
+  for (const auto& [how, skipped] : {std::pair(kg::mirror::reflect, 1), std::pair(kg::mirror::symmetric, 0)})
+    expect_walk(kg::mirror_pad(x, {2, 1, 0, 3}, how), {6, 7}, [&, skipped = skipped](const list& i) {
+      return at(x, {mirrored(i[0] - 2, 3, skipped), mirrored(i[1], 4, skipped)});
+    });
+  expect_refusal([&] { kg::mirror_pad(x, {3, 0, 0, 0}); }, "a padding of 3");
+  expect_refusal([&] { kg::mirror_pad(x, {0, 0, 0, 5}, kg::mirror::symmetric); }, "a padding of 5");
+}
+
+TEST(space_to_batch, puts_each_place_of_a_block_into_a_part_of_the_batch) {
+  const kg::tensor x = counted({2, 3, 5, 2});
+  const kg::tensor y = kg::space_to_batch(x, {2, 3}, {1, 0, 0, 1});
+  expect_walk(y, {12, 2, 2, 2}, [&](const list& i) {
+    const std::int64_t place = i[0] / 2, row = i[1] * 2 + place / 3 - 1, column = i[2] * 3 + place % 3;
+    return row < 0 || column >= 5 ? 0 : at(x, {i[0] % 2, row, column, i[3]});
+  });
+  const kg::tensor back = kg::batch_to_space(y, {2, 3}, {1, 0, 0, 1});
+  expect_walk(back, {2, 3, 5, 2}, [&](const list& i) { return at(x, i); });
+  expect_refusal([&] { kg::space_to_batch(x, {2}, {0, 0}); }, "a multiple of the block size");
+  expect_refusal([&] { kg::batch_to_space(x, {3}, {0, 0}); }, "a batch of 2");
+}
+
+TEST(depth_to_space, spreads_the_channels_over_a_block) {
+  const kg::tensor x = counted({1, 2, 3, 8});
+  expect_walk(kg::depth_to_space(x, 2), {1, 4, 6, 2},
+              [&](const list& i) { return at(x, {0, i[1] / 2, i[2] / 2, (i[1] % 2 * 2 + i[2] % 2) * 2 + i[3]}); });
+  const kg::tensor planes = counted({1, 8, 2, 3});
+  const kg::tensor y = kg::run_kernel("DepthToSpace", {{"x", planes}}, {{"blockSize", 2}, {"dataFormat", "NCHW"}});
+  expect_walk(y, {1, 2, 4, 6},
+              [&](const list& i) { return at(planes, {0, (i[2] % 2 * 2 + i[3] % 2) * 2 + i[1], i[2] / 2, i[3] / 2}); });
+  expect_refusal([&] { kg::depth_to_space(x, 3); }, "8 channels");
+}
+
+TEST(diag, has_the_elements_on_its_diagonal_and_zeros_elsewhere) {
+  const kg::tensor x = counted({2, 3});
+  expect_walk(kg::diag(x), {2, 3, 2, 3},
+              [&](const list& i) { return i[0] == i[2] && i[1] == i[3] ? at(x, {i[0], i[1]}) : 0; });
+  expect_refusal([&] { kg::diag(counted({1, 1, 1, 1, 1})); }, "rank 5");
+}
+
+TEST(band_part, keeps_the_diagonals_between_the_two_bounds) {
+  const kg::tensor x = counted({2, 4, 5});
+  constexpr std::int64_t lowers[] = {-1, 0, 1, 4}, uppers[] = {-1, 0, 2, 5};
+  for (const auto& [lower, upper] : views::cartesian_product(lowers, uppers))
+    expect_walk(kg::band_part(x, lower, upper), {2, 4, 5}, [&, lower = lower, upper = upper](const list& i) {
+      const bool inside = (lower < 0 || i[1] - i[2] <= lower) && (upper < 0 || i[2] - i[1] <= upper);
+      return inside ? at(x, i) : 0;
+    });
+  expect_refusal([&] { kg::band_part(x, 5, 0); }, "numLower 5");
+  expect_refusal([&] { kg::band_part(x, 0, 6); }, "numUpper 6");
+  expect_refusal([&] { kg::band_part(counted({3}), 0, 0); }, "rank 1");
+}
+
+TEST(band_part, is_the_same_by_several_threads) {
+  const kg::tensor x = counted({3, 200, 301});
+  expect_walk(kg::band_part(x, 7, 20), {3, 200, 301},
+              [&](const list& i) { return i[1] - i[2] <= 7 && i[2] - i[1] <= 20 ? at(x, i) : 0; });
+}
+
+// ------------------------------------------------------------------------------------------ rows of indices
+
+TEST(gather_nd, takes_the_slice_that_each_row_names) {
+  const kg::tensor x = counted({2, 3, 4}), rows = int32s({1, 2, 0, 0, 1, 0}, {3, 1, 2});
+  for (const kg::tensor& indices : {rows, kg::cast(rows, kg::dtype::int64)})
+    expect_walk(kg::gather_nd(x, indices), {3, 1, 4},
+                [&](const list& i) { return at(x, {at(rows, {i[0], 0, 0}), at(rows, {i[0], 0, 1}), i[2]}); });
+  expect_refusal([&] { kg::gather_nd(x, int32s({0, 3}, {1, 2})); }, "index 3 in row 0");
+  expect_refusal([&] { kg::gather_nd(x, int32s({-1}, {1, 1})); }, "index -1");
+  expect_refusal([&] { kg::gather_nd(x, int32s({0, 0, 0, 0}, {1, 4})); }, "4 indices in a row");
+}
+
+TEST(scatter_nd, adds_the_updates_of_equal_rows) {
+  const kg::tensor rows = int32s({2, 0, 2}, {3, 1}), updates = counted({3, 2});
+  expect_walk(kg::scatter_nd(rows, updates, {4, 2}), {4, 2}, [&](const list& i) {
+    std::int32_t sum = 0;
+    for (std::int64_t r = 0; r < 3; ++r) sum += at(rows, {r, 0}) == i[0] ? at(updates, {r, i[1]}) : 0;
+    return sum;
+  });
+  expect_refusal([&] { kg::scatter_nd(rows, updates, {2, 2}); }, "index 2 in row 0");
+  expect_refusal([&] { kg::scatter_nd(rows, updates, {4, 3}); }, "updates of shape [3, 2]");
+}
+
+TEST(tensor_scatter_update, keeps_the_last_of_equal_rows_and_what_no_row_names) {
+  const kg::tensor x = counted({4, 2}), rows = int32s({2, 0, 2}, {3, 1}),
+                   updates = int32s({-1, -2, -3, -4, -5, -6}, {3, 2});
+  const kg::tensor wanted = int32s({-3, -4, 3, 4, -5, -6, 7, 8}, {4, 2});
+  expect_walk(kg::tensor_scatter_update(x, rows, updates), {4, 2}, [&](const list& i) { return at(wanted, i); });
+  expect_walk(x, {4, 2}, [&](const list& i) { return static_cast<std::int32_t>(i[0] * 2 + i[1] + 1); });
+}
+
+TEST(tensor_scatter_update, gives_an_update_that_was_overwritten_no_gradient) {
+  const kg::tensor x = kg::ones({4}), rows = int32s({2, 0, 2}, {3, 1}), updates = kg::ones({3});
+  const auto f = [&](const kg::tensor& a, const kg::tensor& b) {
+    return kg::sum(kg::tensor_scatter_update(a, rows, b) * kg::tensor({1.f, 2.f, 3.f, 4.f}));
+  };
+  const auto of_both = kg::grads(f)(x, updates);
+  EXPECT_EQ(of_both[0].to_doubles(), (std::vector<double>{0, 2, 0, 4}));
+  EXPECT_EQ(of_both[1].to_doubles(), (std::vector<double>{0, 1, 3}));
+}
+
+TEST(sparse_to_dense, has_the_values_at_the_indices_and_the_default_elsewhere) {
+  const kg::tensor rows = int32s({0, 2, 1, 0}, {2, 2});
+  expect_walk(kg::sparse_to_dense(rows, int32s({5, 6}, {2}), {2, 3}, 9), {2, 3}, [](const list& i) {
+    return i == list{0, 2} ? 5 : i == list{1, 0} ? 6 : 9;
+  });
+  expect_walk(kg::sparse_to_dense(int32s({3, 1}, {2}), int32s({5}, {}), {5}), {5},
+              [](const list& i) { return i[0] == 1 || i[0] == 3 ? 5 : 0; });
+  expect_walk(kg::sparse_to_dense(int32s({1}, {}), int32s({5}, {}), {2}), {2},
+              [](const list& i) { return i[0] == 1 ? 5 : 0; });
+  expect_refusal([&] { kg::sparse_to_dense(rows, int32s({5, 6, 7}, {3}), {2, 3}); }, "sparseValues of shape [3]");
+  expect_refusal([&] { kg::sparse_to_dense(rows, int32s({5}, {}), {6}); }, "2 indices of each value");
+}
+
+TEST(broadcast_args, gives_the_shape_that_both_broadcast_to) {
+  const kg::tensor y = kg::broadcast_args(int32s({1, 6, 0}, {3}), int32s({3, 4, 1, 1}, {4}));
+  const kg::tensor wanted = int32s({3, 4, 6, 0}, {4});
+  expect_walk(y, {4}, [&](const list& i) { return at(wanted, i); });
+  expect_refusal([] { kg::broadcast_args(int32s({2}, {1}), int32s({3}, {1})); }, "the sizes 2 and 3");
+}
+
+}  // namespace
