@@ -44,6 +44,17 @@ int main(int argc, char** argv) {
     add_copy("pad", "1024x1024", square);
     add_copy("concat", "2x512x1024", square);
     add_copy("cast", "1000000", million);
+    cases::add("strided_slice", "1024x1024", [] {  // every second row is read whole, half of it is written
+      return [x = cases::floats(0, square), y = cases::result(square / 4)] {
+        for (std::size_t row = 0; row < cases::side / 2; ++row) {
+          const float* const from = x + 2 * row * cases::side;
+          float* const to = y + row * cases::side / 2;
+          for (std::size_t i = 0; i < cases::side / 2; i += per_block)
+            *reinterpret_cast<block*>(to + i) = *reinterpret_cast<const block*>(from + 2 * i) ^
+                                                *reinterpret_cast<const block*>(from + 2 * i + per_block);
+        }
+      };
+    });
     cases::add("one_hot", "1024x1000",
                [] { return [y = cases::result(1024 * 1000)] { std::memset(y, 0, 1024 * 1000 * sizeof(float)); }; });
     cases::add("where", "1000000", [] {  // two operands read and a result written; without the condition's bytes

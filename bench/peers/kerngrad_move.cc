@@ -43,6 +43,7 @@ void add_move_cases() {
       drawn(0, {cases::table_rows, cases::table_columns}), indices(cases::gathered, cases::table_rows));
   on("one_hot", "1024x1000", [](tensor i) { return kg::one_hot(i, 1000); }, indices(1024, 1000));
   on("pad", "1024x1024", [](tensor x) { return kg::pad(x, {1, 1, 1, 1}); }, square);
+  on("strided_slice", "1024x1024", [](tensor x) { return kg::strided_slice(x, {0, 0}, {side, side}, {2, 2}); }, square);
   on(
       "concat", "2x512x1024",
       [](tensor a, tensor b) {
