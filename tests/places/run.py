@@ -34,7 +34,7 @@ MISH = {
     'modules/ops/elementwise/names.cc':
         ('inline constexpr unary_op<"Silu">', 'inline constexpr unary_op<"Mish"> mish;'),
 }
-FAMILY = 'sort'
+FAMILY = 'rank'
 
 
 def insert(file, before, new):

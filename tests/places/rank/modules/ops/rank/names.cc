@@ -2,7 +2,7 @@
 // The typed name of SortPairs.
 module;
 #include "kernels/common/abi.h"
-export module kerngrad:ops_sort;
+export module kerngrad:ops_rank;
 
 import :std;
 import :core;

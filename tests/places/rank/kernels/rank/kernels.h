@@ -2,14 +2,14 @@
 // All kernels of the family: for every CPU target, and of the backend `reference`.
 #pragma once
 #include "kernels/common/list_of.h"
-#include "kernels/sort/reference_sort.h"
-#include "kernels/sort/sort.h"
+#include "kernels/rank/reference_rank.h"
+#include "kernels/rank/rank.h"
 
 namespace kerngrad::kernels {
 
-inline constexpr auto sort_kernel_list = list_of(sort_simd);
+inline constexpr auto rank_kernel_list = list_of(rank_simd);
 namespace reference {
-inline constexpr auto sort_kernel_list = list_of(sort_reference);
+inline constexpr auto rank_kernel_list = list_of(rank_reference);
 }
 
 }  // namespace kerngrad::kernels

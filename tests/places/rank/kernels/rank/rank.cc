@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each pair goes to the place that the number of keys before it says: quadratic, without branches on keys.
-#include "kernels/sort/sort.h"
+#include "kernels/rank/rank.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels/sort/sort.cc"
+#define HWY_TARGET_INCLUDE "kernels/rank/rank.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
 
@@ -32,7 +32,7 @@ HWY_INLINE std::size_t keys_before(const T* keys, std::size_t count, T key, bool
 
 template <class T>
 HWY_INLINE void sort_pairs(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const sort_geometry*>(geometry);
+  const auto& g = *static_cast<const rank_geometry*>(geometry);
   const auto count = static_cast<std::size_t>(g.count);
   for (std::int64_t row = 0; row < g.outer; ++row) {
     const T* keys = static_cast<const T*>(in[0]) + row * g.count;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scalar definition of the kernels of sort.h.
+// Scalar definition of the kernels of rank.h.
 #pragma once
 #include "kernels/common/abi.h"
 
@@ -10,7 +10,7 @@ namespace kerngrad::kernels::reference {
 KG_FLOATS(KG_DECLARE_REFERENCE, SortPairs)
 #undef KG_DECLARE_REFERENCE
 
-inline constexpr entry sort_reference[] = {
+inline constexpr entry rank_reference[] = {
 #define KG_ENTRY_REFERENCE(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
     KG_FLOATS(KG_ENTRY_REFERENCE, SortPairs)};
 #undef KG_ENTRY_REFERENCE

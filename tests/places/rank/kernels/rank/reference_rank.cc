@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/sort/reference_sort.h"
+#include "kernels/rank/reference_rank.h"
 
 #include <algorithm>
 #include <numeric>
 #include <vector>
 
-#include "kernels/sort/sort.h"
+#include "kernels/rank/rank.h"
 
 namespace kerngrad::kernels::reference {
 namespace {
 
 template <class T>
 void sort_pairs(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const sort_geometry*>(geometry);
+  const auto& g = *static_cast<const rank_geometry*>(geometry);
   std::vector<std::int64_t> places(static_cast<std::size_t>(g.count));
   for (std::int64_t row = 0; row < g.outer; ++row) {
     const T* keys = static_cast<const T*>(in[0]) + row * g.count;
