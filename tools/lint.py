@@ -53,6 +53,11 @@ FAMILIES = set(re.findall(r"'(\w+)'", re.search(r'^families = \[(.*?)\]', (ROOT 
 # Where each family's part has its place; rooms that hold no family stand beside them.
 MIRROR = {'kernels': {'common', 'math', 'fuse', 'optimizer', 'onednn', 'include'}, 'modules/ops': set()}
 REQUIRED = ('kernels/{}/kernels.h', 'kernels/{}/meson.build', 'modules/ops/{}/rows.cc', 'modules/ops/{}/meson.build')
+# What a unit says of itself, its namespaces, and variables that other units of its module see.
+MODULE = re.compile(r'^(?:export )?module ([\w.]+)(?::\w+)?;', re.MULTILINE)
+NAMESPACE = re.compile(r'(?:export )?(?:inline )?namespace (?:([\w:]+) )?\{$')
+SHARED_VARIABLE = re.compile(
+    r'(?:export )?inline (?:constexpr|constinit|const) [^=({;]*?[ *&](\w+)(?:\[\w*\])*(?: = | ?\{|;|$)')
 MOST_SOURCES = 40  # in one folder: more are not taken in at a glance; the cases that must not compile are a list
 
 
@@ -197,6 +202,35 @@ def check_mirrors(names):
             yield name, 1, 'no test includes its header'
 
 
+def shared_names(text):
+    """Line, namespace and name of each variable that a unit of a module defines where other units see it."""
+    opened = []
+    for number, line in enumerate(text.splitlines(), 1):
+        found = NAMESPACE.match(line)
+        if found:
+            opened.append(found.group(1) or '')
+        elif line.startswith('}  // namespace'):
+            opened = opened[:-1]
+        elif '' not in opened:
+            found = SHARED_VARIABLE.match(line)
+            if found:
+                yield number, '::'.join(opened), found.group(1)
+
+
+def check_shared_names(names):
+    """A variable that two units of a module define is one or the other for their importers; no compiler says so."""
+    seen = {}
+    for name in names:
+        if not name.startswith(('modules/', 'grads/')) or not name.endswith('.cc'):
+            continue
+        text = (ROOT / name).read_text()
+        module = MODULE.search(text)
+        for number, space, variable in shared_names(text) if module else ():
+            first = seen.setdefault((module.group(1), space, variable), name)
+            if first != name:
+                yield name, number, f'{space}::{variable} is defined in {first} too'
+
+
 def check_rooms(names):
     """A folder is taken in at a glance."""
     sources = collections.Counter(name.rpartition('/')[0] for name in names if name.endswith(CODE))
@@ -231,7 +265,7 @@ def check_format(names):
 
 def main():
     names = tracked_files()
-    findings = [*check_mirrors(names), *check_rooms(names), *check_build_files(names)]
+    findings = [*check_mirrors(names), *check_rooms(names), *check_build_files(names), *check_shared_names(names)]
     for name in names:
         data = (ROOT / name).read_bytes()
         if b'\0' in data or name.startswith(('subprojects/packagefiles/',)) or name == 'LICENSE':
