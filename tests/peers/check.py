@@ -29,7 +29,7 @@ import peers_table  # noqa: E402
 # note.
 TABLE = tomllib.loads('''
 [sides]
-swift = {program = "peer_swift", package = "libswift-dev"}
+swift = {program = "peer_swift", packages = ["libswift-dev", "libwings-dev"]}
 slow = {program = "peer_slow", environment = {PACE = "slow"}}
 floor = {program = "peer_floor", bound = true}
 [[row]]
@@ -172,7 +172,7 @@ def check_runs(folder):
     (programs / 'peer_floor').rename(programs / 'away')
     cores = sorted(peers.os.sched_getaffinity(0))
     _, missing = peers.find_sides(TABLE, build, cores)
-    require(missing == [('floor', None)], f'missing: {missing}')
+    require(missing == [('floor', [])], f'missing: {missing}')
     (programs / 'away').rename(programs / 'peer_floor')
     sides, missing = peers.find_sides(TABLE, build, cores)
     require(not missing, f'missing: {missing}')

@@ -127,7 +127,7 @@ def find_sides(table, build, cores):
         if program.exists():
             there.append(Side(name, program, side.get('environment', {}), cores))
         else:
-            missing.append((name, side.get('package')))
+            missing.append((name, side.get('packages', [])))
     return there, missing
 
 
@@ -176,7 +176,7 @@ def measure_all(ours, sides, table, options):
 
 def machine(table):
     cpu = re.search(r'model name\s*:\s*(.*)', pathlib.Path('/proc/cpuinfo').read_text())
-    packages = sorted({side['package'] for side in table['sides'].values() if 'package' in side})
+    packages = sorted({package for side in table['sides'].values() for package in side.get('packages', [])})
     versions = {}
     if shutil.which('dpkg-query'):
         for package in packages:
@@ -188,7 +188,7 @@ def machine(table):
 
 
 def install(missing):
-    packages = sorted({package for _, package in missing if package})
+    packages = sorted({package for _, needed in missing for package in needed})
     if packages:
         as_root = [] if os.geteuid() == 0 else ['sudo']
         subprocess.run([*as_root, 'apt-get', 'install', '-y', '--no-install-recommends', *packages], check=True)
@@ -224,8 +224,8 @@ def measured(options, table):
         subprocess.run(['meson', 'setup', '--reconfigure', str(options.build)], check=True, stdout=subprocess.DEVNULL)
     subprocess.run(['ninja', '-C', str(options.build), 'peers'], check=True, stdout=subprocess.DEVNULL)
     sides, missing = find_sides(table, options.build, cores)
-    for name, package in missing:
-        print(f'{name} is skipped: {package or "its program"} is not installed', file=sys.stderr)
+    for name, packages in missing:
+        print(f'{name} is skipped: without {" and ".join(packages) or "its program"}', file=sys.stderr)
     ours = Side(OURS, options.build / 'bench' / 'peers' / 'cases', {}, cores)
     figures = measure_all(ours, sides, table, options)
     cases = peers_table.cases(table, figures.times, figures.pairs, options.filter)
