@@ -120,8 +120,9 @@ struct division {
   std::string_view op;
   double quotients, roots;
 };
-constexpr division divisions[] = {{"RealDiv", 1, 0}, {"FloorDiv", 1, 0}, {"Mod", 1, 0},       {"Reciprocal", 1, 0},
-                                  {"Sqrt", 0, 1},    {"Rsqrt", 1, 1},    {"ComplexAbs", 0, 1}};
+constexpr division divisions[] = {{"RealDiv", 1, 0}, {"FloorDiv", 1, 0},   {"Mod", 1, 0},
+                                  {"Fmod", 1, 0},    {"Reciprocal", 1, 0}, {"Sqrt", 0, 1},
+                                  {"Rsqrt", 1, 1},   {"Hypot", 0, 1},      {"ComplexAbs", 0, 1}};
 static_assert(std::all_of(std::begin(divisions), std::end(divisions),
                           [](const division& d) {
                             return std::any_of(kg::op_table.begin(), kg::op_table.end(),

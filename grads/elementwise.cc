@@ -16,11 +16,16 @@ namespace kerngrad::rules {
 // Where a function is flat or steps, its gradient is zero rather than absent.
 inline constexpr auto flat = [](const auto& c) { return zeros_like(c.dy()); };
 
+inline constexpr double ln_2 = 0.69314718055994530942;
+inline constexpr double one_over_ln_2 = 1.4426950408889634074;
+inline constexpr double one_over_ln_10 = 0.43429448190325182765;
 inline constexpr double two_over_sqrt_pi = 1.1283791670955125739;
 inline constexpr double one_over_sqrt_two = 0.70710678118654752440;
 inline constexpr double one_over_sqrt_two_pi = 0.39894228040143267794;
 inline constexpr double selu_scale = 1.0507009873554804934;
 inline constexpr double selu_scale_alpha = 1.7580993408473768599;  // scale * alpha
+/// x with 1 in place of zeros.
+inline constexpr auto not_zero = [](const auto& x) { return where(x == 0, ones_like(x), x); };
 inline constexpr auto flat_a = [](const auto& c) { return c.zeros(0); };
 inline constexpr auto flat_b = [](const auto& c) { return c.zeros(1); };
 
@@ -34,9 +39,13 @@ inline constexpr auto elementwise_rules = family_rules(std::tuple{
     rule<"Rsqrt">(wrt(keep::out0, [](const auto& c) { return c.dy() * -0.5 * (square(c.out()) * c.out()); })),
     rule<"Reciprocal">(wrt(keep::out0, [](const auto& c) { return -c.dy() * square(c.out()); })),
     rule<"Exp">(wrt(keep::out0, [](const auto& c) { return c.dy() * c.out(); })),
+    rule<"Exp2">(wrt(keep::out0, [](const auto& c) { return c.dy() * (c.out() * ln_2); })),
     rule<"Expm1">(wrt(keep::out0, [](const auto& c) { return c.dy() * (c.out() + 1); })),
     rule<"Log">(wrt(keep::in0, [](const auto& c) { return c.dy() / c.in(0); })),
+    rule<"Log2">(wrt(keep::in0, [](const auto& c) { return c.dy() / c.in(0) * one_over_ln_2; })),
+    rule<"Log10">(wrt(keep::in0, [](const auto& c) { return c.dy() / c.in(0) * one_over_ln_10; })),
     rule<"Log1p">(wrt(keep::in0, [](const auto& c) { return c.dy() / (c.in(0) + 1); })),
+    rule<"Cbrt">(wrt(keep::out0, [](const auto& c) { return c.dy() / (square(c.out()) * 3); })),
     rule<"Sin">(wrt(keep::in0, [](const auto& c) { return c.dy() * cos(c.in(0)); })),
     rule<"Cos">(wrt(keep::in0, [](const auto& c) { return -c.dy() * sin(c.in(0)); })),
     rule<"Tan">(wrt(keep::out0, [](const auto& c) { return c.dy() * (square(c.out()) + 1); })),
@@ -50,9 +59,11 @@ inline constexpr auto elementwise_rules = family_rules(std::tuple{
     rule<"Acosh">(wrt(keep::in0, [](const auto& c) { return c.dy() * rsqrt(square(c.in(0)) - 1); })),
     rule<"Atanh">(wrt(keep::in0, [](const auto& c) { return c.dy() / (1 - square(c.in(0))); })),
     rule<"Erf">(wrt(keep::in0, [](const auto& c) { return c.dy() * (exp(-square(c.in(0))) * two_over_sqrt_pi); })),
+    rule<"Erfc">(wrt(keep::in0, [](const auto& c) { return c.dy() * (exp(-square(c.in(0))) * -two_over_sqrt_pi); })),
     rule<"Ceil">(wrt(keep::nothing, flat)),
     rule<"Floor">(wrt(keep::nothing, flat)),
     rule<"Round">(wrt(keep::nothing, flat)),
+    rule<"Trunc">(wrt(keep::nothing, flat)),
     rule<"Relu">(wrt(keep::out0, [](const auto& c) { return relu_grad(c.dy(), c.out()); })),
     rule<"Relu6">(
         wrt(keep::in0,
@@ -95,6 +106,15 @@ inline constexpr auto elementwise_rules = family_rules(std::tuple{
     rule<"Mod">(
         wrt(keep::nothing, [](const auto& c) { return c.reduced(0, c.dy()); }),
         wrt(keep::in0 | keep::in1, [](const auto& c) { return c.reduced(1, -c.dy() * floor_div(c.in(0), c.in(1))); })),
+    rule<"Fmod">(
+        wrt(keep::nothing, [](const auto& c) { return c.reduced(0, c.dy()); }),
+        wrt(keep::in0 | keep::in1, [](const auto& c) { return c.reduced(1, -c.dy() * trunc(c.in(0) / c.in(1))); })),
+    rule<"Copysign">(wrt(keep::in0 | keep::in1,
+                         [](const auto& c) {
+                           const auto side = copysign(ones_like(c.in(1)), c.in(1));
+                           return c.reduced(0, c.dy() * (sign(c.in(0)) * side));
+                         }),
+                     wrt(keep::nothing, flat_b)),
     rule<"Maximum">(
         wrt(keep::in0 | keep::in1,
             [](const auto& c) { return c.reduced(0, where(c.in(0) >= c.in(1), c.dy(), zeros_like(c.dy()))); }),
@@ -126,6 +146,18 @@ inline constexpr auto elementwise_rules = family_rules(std::tuple{
             [](const auto& c) { return c.reduced(0, c.dy() * (c.in(1) / (square(c.in(0)) + square(c.in(1))))); }),
         wrt(keep::in0 | keep::in1,
             [](const auto& c) { return c.reduced(1, -c.dy() * (c.in(0) / (square(c.in(0)) + square(c.in(1))))); })),
+    // Where the result is 0, both operands are: dividing by 1 gives 0.
+    rule<"Hypot">(
+        wrt(keep::in0 | keep::out0, [](const auto& c) { return c.reduced(0, c.dy() * (c.in(0) / not_zero(c.out()))); }),
+        wrt(keep::in1 | keep::out0,
+            [](const auto& c) { return c.reduced(1, c.dy() * (c.in(1) / not_zero(c.out()))); })),
+    // log(1) = 0 stands in where a is 0 and b has no logarithm.
+    rule<"Xlogy">(wrt(keep::in0 | keep::in1,
+                      [](const auto& c) {
+                        const auto outside = logical_and(c.in(0) == 0, c.in(1) <= 0);
+                        return c.reduced(0, c.dy() * log(where(outside, ones_like(c.in(1)), c.in(1))));
+                      }),
+                  wrt(keep::in0 | keep::in1, [](const auto& c) { return c.reduced(1, c.dy() * (c.in(0) / c.in(1))); })),
     rule<"Prelu">(
         wrt(keep::in0 | keep::in1,
             [](const auto& c) { return c.reduced(0, where(c.in(0) > 0, c.dy(), c.dy() * c.in(1))); }),

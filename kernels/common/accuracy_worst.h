@@ -44,6 +44,8 @@ inline constexpr accuracy_worst accuracy_measured[] = {
     {"Atanh", dtype::float64, 1.8140, -0x1.fb7095dbf8861p-7, 0, "AVX3", false},
     {"Erf", dtype::float32, 1.4043, 0x1.1259cap-4, 0, "AVX3", true},
     {"Erf", dtype::float64, 0.9453, 0x1.ff8769ec29072p-1, 0, "AVX3", false},
+    {"Erfc", dtype::float32, 0.0000, -0x1.6e9532p-2, 0, "AVX2", false},
+    {"Erfc", dtype::float64, 3.9258, 0x1.fac0f2eb86535p+2, 0, "AVX2", false},
     {"Sigmoid", dtype::float32, 2.2809, -0x1.36edccp+0, 0, "AVX3", true},
     {"Sigmoid", dtype::float64, 2.0503, -0x1.bae147ae147d8p+1, 0, "AVX3", false},
     {"Softplus", dtype::float32, 1.8513, 0x1.6781cp-7, 0, "AVX3", true},
@@ -62,6 +64,18 @@ inline constexpr accuracy_worst accuracy_measured[] = {
     {"Pow", dtype::float64, 1.0811, 0x1.4477bc55d680fp-31, -0x1.e0b3b2ae97adap+3, "AVX3", false},
     {"Round", dtype::float32, 0.0000, 0, 0, "AVX3", true},
     {"Round", dtype::float64, 0.0000, 0, 0, "AVX3", false},
+    {"Exp2", dtype::float32, 0.8557, -0x1.7f8dbep+0, 0, "AVX2", false},
+    {"Exp2", dtype::float64, 0.8779, 0x1.40ded288c9c3fp+1, 0, "AVX2", false},
+    {"Log2", dtype::float32, 0.9371, 0x1.698b2ap+0, 0, "AVX2", false},
+    {"Log2", dtype::float64, 0.8374, 0x1.5f2c89842cf01p+0, 0, "AVX2", false},
+    {"Log10", dtype::float32, 0.8719, 0x1.4f19ap+0, 0, "AVX2", false},
+    {"Log10", dtype::float64, 0.7939, 0x1.8014f8b585584p-1, 0, "AVX2", false},
+    {"Cbrt", dtype::float32, 0.5000, 0x1.736086p+73, 0, "AVX2", false},
+    {"Cbrt", dtype::float64, 0.0000, 0x1.33daf8df7abf6p-948, 0, "AVX2", false},
+    {"Hypot", dtype::float32, 0.0000, 0x1.d4410cp-116, -0x1.7fd974p-116, "AVX2", false},
+    {"Hypot", dtype::float64, 1.0811, -0x1.2bbd2bb0f7078p+327, -0x1.6fb528886697ep+331, "AVX2", false},
+    {"Xlogy", dtype::float32, 1.4370, -0x1.88p+6, 0x1.617994p+0, "AVX2", false},
+    {"Xlogy", dtype::float64, 1.4575, -0x1.b34p+10, 0x1.50d2cd94851e5p+0, "AVX2", false},
 };
 // clang-format on
 

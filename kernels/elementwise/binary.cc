@@ -228,6 +228,45 @@ HWY_INLINE V FloorMod(D d, V a, V b) {
   }
 }
 
+// The remainder with the sign of a. Integers: from that with the sign of b, from which it differs where the signs do.
+template <class D, class V = hn::Vec<D>, class T = hn::TFromD<D>>
+HWY_INLINE V TruncatedRemainder(D d, V a, V b) {
+  if constexpr (hwy::IsFloat<T>()) {
+    return hn::CopySign(TruncatedMod(d, a, b), a);  // of zeros too
+  } else {
+    const V r = FloorMod(d, a, b);
+    if constexpr (std::is_unsigned_v<T>) return r;
+    const V zero = hn::Zero(d);
+    return hn::IfThenElse(hn::And(hn::Ne(r, zero), hn::Lt(hn::Xor(a, b), zero)), hn::Sub(r, b), r);
+  }
+}
+
+// a log(b), and 0 where a is 0 and b a number.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V Xlogy(D d, V a, V b) {
+  const auto vanishes = hn::And(hn::Eq(a, hn::Zero(d)), hn::Eq(b, b));
+  return hn::IfThenZeroElse(vanishes, hn::Mul(a, Log(d, b)));
+}
+
+// Whether an integer can be shifted by b bits.
+template <class D, class V>
+HWY_INLINE auto IsShift(D d, V b) {
+  constexpr hn::TFromD<D> bits = sizeof(hn::TFromD<D>) * 8;
+  return hn::And(hn::Gt(b, hn::Set(d, -1)), hn::Lt(b, hn::Set(d, bits)));
+}
+// a 2^b, cut to the dtype; 0 where b is no shift.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V LeftShift(D d, V a, V b) {
+  const auto is_shift = IsShift(d, b);
+  return hn::IfThenElseZero(is_shift, hn::Shl(a, hn::IfThenElseZero(is_shift, b)));
+}
+// floor(a / 2^b); the sign everywhere where b is no shift.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V RightShift(D d, V a, V b) {
+  constexpr hn::TFromD<D> last = sizeof(hn::TFromD<D>) * 8 - 1;
+  return hn::Shr(a, hn::IfThenElse(IsShift(d, b), b, hn::Set(d, last)));
+}
+
 // The greater operand; NaN when one is NaN; of zeros (and of equal operands) the second.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V Maximum(D, V a, V b) {

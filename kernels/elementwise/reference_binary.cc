@@ -91,6 +91,19 @@ T Mod(T a, T b) {
     return static_cast<T>((p % q + q) % q);
   }
 }
+// C's remainder of magnitudes, with the sign of a.
+template <class T>
+T Fmod(T a, T b) {
+  if constexpr (is_float<T>) {
+    return std::fmod(a, b);
+  } else {
+    return b == 0 ? T{0} : static_cast<T>(wide{a} % wide{b});
+  }
+}
+template <class T>
+T Copysign(T a, T b) {
+  return std::signbit(a) == std::signbit(b) ? a : -a;
+}
 
 template <class T>
 T Maximum(T a, T b) {
@@ -118,8 +131,40 @@ T Atan2(T a, T b) {
 }
 
 template <class T>
+T Hypot(T a, T b) {
+  return static_cast<T>(std::hypot(wide_t<T>{a}, wide_t<T>{b}));
+}
+template <class T>
+T Xlogy(T a, T b) {
+  return a == 0 && b == b ? T{0} : static_cast<T>(a * std::log(wide_t<T>{b}));
+}
+
+template <class T>
 T BitwiseAnd(T a, T b) {
   return a & b;
+}
+template <class T>
+T BitwiseOr(T a, T b) {
+  return a | b;
+}
+template <class T>
+T BitwiseXor(T a, T b) {
+  return a ^ b;
+}
+template <class T>
+bool is_shift(T b) {
+  return b >= 0 && b <= std::numeric_limits<T>::digits;
+}
+template <class T>
+T LeftShift(T a, T b) {
+  return is_shift(b) ? static_cast<T>(bits(a) << b) : T{0};
+}
+// Halved and rounded down, bit by bit.
+template <class T>
+T RightShift(T a, T b) {
+  if (!is_shift(b)) return a < 0 ? T{-1} : T{0};
+  for (; b > 0; --b) a = static_cast<T>(a / 2 - (a < 0 && a % 2 != 0));
+  return a;
 }
 std::uint8_t LogicalAnd(std::uint8_t a, std::uint8_t b) { return a != 0 && b != 0; }
 std::uint8_t LogicalOr(std::uint8_t a, std::uint8_t b) { return a != 0 || b != 0; }

@@ -63,9 +63,13 @@ T Reciprocal(T x) {
   }
 KG_WIDE(Rsqrt, 1 / std::sqrt(x))
 KG_WIDE(Exp, std::exp(x))
+KG_WIDE(Exp2, std::exp2(x))
 KG_WIDE(Expm1, std::expm1(x))
 KG_WIDE(Log, std::log(x))
+KG_WIDE(Log2, std::log2(x))
+KG_WIDE(Log10, std::log10(x))
 KG_WIDE(Log1p, std::log1p(x))
+KG_WIDE(Cbrt, std::cbrt(x))
 KG_WIDE(Sin, std::sin(x))
 KG_WIDE(Cos, std::cos(x))
 KG_WIDE(Tan, std::tan(x))
@@ -79,6 +83,7 @@ KG_WIDE(Asinh, std::asinh(x))
 KG_WIDE(Acosh, std::acosh(x))
 KG_WIDE(Atanh, std::atanh(x))
 KG_WIDE(Erf, std::erf(x))
+KG_WIDE(Erfc, std::erfc(x))
 KG_WIDE(Sigmoid, 1 / (1 + std::exp(-x)))
 KG_WIDE(Softplus, x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)))
 KG_WIDE(Elu, x < 0 ? std::expm1(x) : x)
@@ -101,6 +106,15 @@ template <class T>
 T Round(T x) {
   if constexpr (is_float<T>) return std::isfinite(x) ? std::copysign(x - std::remainder(x, T{1}), x) : x;
   else return x;
+}
+template <class T>
+T Trunc(T x) {
+  if constexpr (is_float<T>) return std::trunc(x);
+  else return x;
+}
+template <class T>
+T BitwiseNot(T x) {
+  return ~x;
 }
 template <class T>
 T Relu(T x) {

@@ -50,6 +50,11 @@ HWY_INLINE V Rounded([[maybe_unused]] D d, V x) {
   if constexpr (hwy::IsFloat<hn::TFromD<D>>()) return Round(d, x);
   else return x;
 }
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V Truncated([[maybe_unused]] D d, V x) {
+  if constexpr (hwy::IsFloat<hn::TFromD<D>>()) return hn::CopySign(FloorOf(d, hn::Abs(x)), x);
+  else return x;
+}
 
 // alpha x where x < 0, else x; alpha is rounded to the dtype first.
 template <class T>

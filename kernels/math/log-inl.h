@@ -47,48 +47,64 @@ HWY_INLINE V SplitExponent(D d, V x, V& k) {
   return hn::Sub(m, one);
 }
 
-/// k ln 2 + log(1 + f) + small.
+/// log(1 + f) - f + small.
 template <class D, class V>
-HWY_INLINE V LogOfParts(D d, V f, V k, V small) {
+HWY_INLINE V LogTail(D d, V f, V small) {
   using constants = log_constants<hn::TFromD<D>>;
-  V error;
-  const V sum = FastTwoSum(hn::Mul(k, hn::Set(d, ln2<hn::TFromD<D>>::high)), f, error);
-  const V rest = hn::MulAdd(k, hn::Set(d, ln2<hn::TFromD<D>>::low), small);
   const V square = hn::Mul(f, f);
-  V y;
   if constexpr (is_float32<D>) {
-    y = hn::MulAdd(hn::Mul(f, square), Polynomial(d, f, constants::p), rest);
-    y = hn::NegMulAdd(Constant(d, 0.5), square, y);
+    const V y = hn::MulAdd(hn::Mul(f, square), Polynomial(d, f, constants::p), small);
+    return hn::NegMulAdd(Constant(d, 0.5), square, y);
   } else {
     const V s = hn::Div(f, hn::Add(f, Constant(d, 2.0)));
     const V z = hn::Mul(s, s);
     const V half = hn::Mul(Constant(d, 0.5), square);
     const V p = hn::MulAdd(z, Polynomial(d, z, constants::p), half);
-    y = hn::Sub(hn::MulAdd(s, p, rest), half);
+    return hn::Sub(hn::MulAdd(s, p, small), half);
   }
-  return hn::Add(sum, hn::Add(y, error));
 }
 
-/// log(0) = -inf, log(x < 0) = NaN.
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE V Log(D d, V x) {
-  if constexpr (has_tables<D>) return LogByTable(d, x, hn::SignBit(d), hn::SignBit(d));
+/// k ln 2 + log(1 + f) + small.
+template <class D, class V>
+HWY_INLINE V LogOfParts(D d, V f, V k, V small) {
+  V error;
+  const V sum = FastTwoSum(hn::Mul(k, hn::Set(d, ln2<hn::TFromD<D>>::high)), f, error);
+  const V tail = LogTail(d, f, hn::MulAdd(k, hn::Set(d, ln2<hn::TFromD<D>>::low), small));
+  return hn::Add(sum, hn::Add(tail, error));
+}
+
+/// of_parts(f, k) for x = 2^k (1 + f), and what a logarithm is elsewhere: log(0) = -inf, log(x < 0) = NaN.
+template <class D, class V, class F>
+HWY_INLINE V AnyLog(D d, V x, F of_parts) {
   using constants = log_constants<hn::TFromD<D>>;
   const V lowest = hn::Set(d, format_of<D>::min_normal);
   const auto normal = hn::And(hn::Ge(x, lowest), hn::Lt(x, Infinity(d)));
   V k;
   if (HWY_LIKELY(hn::AllTrue(d, normal))) {
     const V f = SplitExponent(d, x, k);
-    return LogOfParts(d, f, k, hn::Zero(d));
+    return of_parts(d, f, k);
   }
   const auto denormal = hn::Lt(x, lowest);
   const V f = SplitExponent(d, hn::IfThenElse(denormal, hn::Mul(x, Constant(d, constants::up)), x), k);
   k = hn::Sub(k, hn::IfThenElseZero(denormal, Constant(d, constants::up_bits)));
-  const V y = LogOfParts(d, f, k, hn::Zero(d));
+  const V y = of_parts(d, f, k);
   const V outside = hn::IfThenElse(hn::Eq(x, hn::Zero(d)), hn::Neg(Infinity(d)), QuietNan(d));
   // x itself is the answer for +inf and NaN.
   const V special = hn::IfThenElse(hn::Le(x, hn::Zero(d)), outside, x);
   return hn::IfThenElse(hn::And(hn::Gt(x, hn::Zero(d)), hn::Lt(x, Infinity(d))), y, special);
+}
+
+struct natural_log {
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V f, V k) const {
+    return LogOfParts(d, f, k, hn::Zero(d));
+  }
+};
+
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V Log(D d, V x) {
+  if constexpr (has_tables<D>) return LogByTable(d, x, hn::SignBit(d), hn::SignBit(d));
+  return AnyLog(d, x, natural_log());
 }
 
 /// log(u) with u = 1 + x rounded, corrected by the error of that sum. log1p(-1) = -inf, below NaN.

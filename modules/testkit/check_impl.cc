@@ -52,8 +52,8 @@ namespace {
 
 // A remainder jumps where the quotient is whole: draws are repeated until no quotient is near.
 bool near_a_jump(const differentiated& call) {
-  if ((call.name != "Mod" && call.name != "FloorDiv") || call.leaves[0].size() * call.leaves[1].size() == 0)
-    return false;
+  const bool divides = call.name == "Mod" || call.name == "Fmod" || call.name == "FloorDiv";
+  if (!divides || call.leaves[0].size() * call.leaves[1].size() == 0) return false;
   const tensor quotient = call.leaves[0] / call.leaves[1];
   return min(abs(quotient - round(quotient))).item() < 0.02;
 }
@@ -90,7 +90,8 @@ void judge_derivatives(session& s, const derivative_call& call) {
 // changes, a remainder of equals, the larger of equals.
 void judge_shared_operand(session& s, const differentiated& drawn, const std::string& label, const precision& at) {
   const std::string_view op = s.row.name;
-  if (op == "MaxPoolGrad" || op == "Mod" || op == "FloorDiv" || op == "Maximum" || op == "Minimum") return;
+  if (op == "MaxPoolGrad" || op == "Mod" || op == "Fmod" || op == "FloorDiv" || op == "Maximum" || op == "Minimum")
+    return;
   bool alike = is_known(s.row) && drawn.leaves.size() > 1;
   for (const tensor& x : drawn.leaves) alike = alike && x.signature() == drawn.leaves[0].signature();
   if (!alike) return;

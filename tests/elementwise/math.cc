@@ -20,7 +20,6 @@
 #include "kernels/common/accuracy_worst.h"
 #include "kernels/elementwise/binary.h"
 #include "kernels/elementwise/unary.h"
-#include "tests/elementwise/math_kernels.h"
 #include "tests/support/full.h"
 #include "tests/support/kernels.h"
 #include "tests/elementwise/math_special_values.h"
@@ -57,9 +56,6 @@ const entry& kernel(std::string_view op) {
   for (const entry& row : kerngrad::kernels::binary_simd) {
     if (op == row.op && row.type == type_of<T>) return row;
   }
-  static constexpr entry erfc[] = {{"Erfc", dtype::float32, nullptr, kgtest::erfc_float32, nullptr},
-                                   {"Erfc", dtype::float64, nullptr, kgtest::erfc_float64, nullptr}};
-  if (op == "Erfc") return erfc[std::is_same_v<T, double>];
   ADD_FAILURE() << "no kernel " << op;
   return kerngrad::kernels::unary_simd[0];
 }
@@ -125,8 +121,8 @@ INSTANTIATE_TEST_SUITE_P(math, accuracy, ::testing::ValuesIn(unary_oracles),
                          [](const auto& info) { return std::string(info.param.op); });
 
 template <class T>
-void check_binary(const binary_oracle& o, const pairs<T>& points) {
-  const auto& [a, b] = points;
+void check_binary(const binary_oracle& o) {
+  const auto [a, b] = points_of<T>(o, binary_count());
   std::vector<T> y(a.size());
   std::vector<long double> exact(a.size());
   for (std::size_t i = 0; i < a.size(); ++i) exact[i] = exact_value(o, a[i], b[i]);
@@ -141,19 +137,11 @@ void check_binary(const binary_oracle& o, const pairs<T>& points) {
   });
 }
 
-TEST(math, pow_of_float32_holds_the_bound_on_every_target) {
-  check_binary<float>(binary_oracles[0], pow_points<float>(binary_count()));
-}
-TEST(math, pow_of_float64_holds_the_bound_on_every_target) {
-  check_binary<double>(binary_oracles[0], pow_points<double>(binary_count()));
-}
-
-TEST(math, atan2_of_float32_holds_the_bound_on_every_target) {
-  check_binary<float>(binary_oracles[1], atan2_points<float>(binary_count()));
-}
-TEST(math, atan2_of_float64_holds_the_bound_on_every_target) {
-  check_binary<double>(binary_oracles[1], atan2_points<double>(binary_count()));
-}
+class accuracy_of_pairs : public ::testing::TestWithParam<binary_oracle> {};
+TEST_P(accuracy_of_pairs, of_float32_holds_the_bound_on_every_target) { check_binary<float>(GetParam()); }
+TEST_P(accuracy_of_pairs, of_float64_holds_the_bound_on_every_target) { check_binary<double>(GetParam()); }
+INSTANTIATE_TEST_SUITE_P(math, accuracy_of_pairs, ::testing::ValuesIn(binary_oracles),
+                         [](const auto& info) { return std::string(info.param.op); });
 
 // The error at the operands that a row keeps, on the pinned target.
 template <class T>
@@ -187,7 +175,6 @@ TEST(the_kept_worst_errors, hold_the_bound_on_every_target_and_are_what_their_ow
 
 TEST(the_kept_worst_errors, are_there_for_every_kernel_with_a_bound) {
   for (const auto& bound : kerngrad::kernels::accuracy) {
-    if (std::string_view(bound.op) == "Erfc") continue;  // a function of kernels, and no op
     for (const dtype type : {dtype::float32, dtype::float64}) {
       EXPECT_EQ(std::ranges::count_if(
                     accuracy_measured,

@@ -49,9 +49,13 @@ wide limit(wide x, wide product) { return x == -infinity ? 0 : product; }
 const std::map<std::string_view, wide (*)(wide)> functions = {
     {"Rsqrt", [](wide x) { return 1 / std::sqrt(x); }},
     {"Exp", [](wide x) { return std::exp(x); }},
+    {"Exp2", [](wide x) { return std::exp2(x); }},
     {"Expm1", [](wide x) { return std::expm1(x); }},
     {"Log", [](wide x) { return std::log(x); }},
+    {"Log2", [](wide x) { return std::log2(x); }},
+    {"Log10", [](wide x) { return std::log10(x); }},
     {"Log1p", [](wide x) { return std::log1p(x); }},
+    {"Cbrt", [](wide x) { return std::cbrt(x); }},
     {"Sin", [](wide x) { return std::sin(x); }},
     {"Cos", [](wide x) { return std::cos(x); }},
     {"Tan", [](wide x) { return std::tan(x); }},
@@ -65,6 +69,7 @@ const std::map<std::string_view, wide (*)(wide)> functions = {
     {"Acosh", [](wide x) { return std::acosh(x); }},
     {"Atanh", [](wide x) { return std::atanh(x); }},
     {"Erf", [](wide x) { return std::erf(x); }},
+    {"Erfc", [](wide x) { return std::erfc(x); }},
     {"Sigmoid", [](wide x) { return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x)); }},
     {"Softplus", [](wide x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }},
     {"Elu", [](wide x) { return x < 0 ? std::expm1(x) : x; }},
@@ -89,6 +94,7 @@ wide exact_unary(std::string_view op, T x, const double* p) {
   if (op == "Ceil") return std::ceil(x);
   if (op == "Floor") return std::floor(x);
   if (op == "Round") return std::nearbyint(x);
+  if (op == "Trunc") return std::trunc(x);
   // Statements, not selects: clang 19 turns the select into a maximum that loses -0 under AddressSanitizer.
   if (op == "Relu" || op == "Relu6") {
     if (x < 0) return 0;
@@ -109,7 +115,8 @@ std::int64_t whole_unary(std::string_view op, dtype type, std::int64_t x, const 
   if (op == "Neg") return wrapped(type, 0 - static_cast<big>(x));
   if (op == "Sign") return (x > 0) - (x < 0);
   if (op == "Square") return wrapped(type, static_cast<big>(x) * static_cast<big>(x));
-  if (op == "Ceil" || op == "Floor" || op == "Round") return x;
+  if (op == "Ceil" || op == "Floor" || op == "Round" || op == "Trunc") return x;
+  if (op == "BitwiseNot") return -1 - x;
   if (op == "Relu") return x < 0 ? 0 : x;
   if (op == "Relu6") return x < 0 ? 0 : x > 6 ? 6 : x;
   if (op == "Step") return x > 0 ? 1 : truncated(type, p[0]);
@@ -135,6 +142,8 @@ wide exact_binary(std::string_view op, T a, T b) {
     if (r == 0) return std::copysign(T{0}, b);
     return (r < 0) != (b < 0) ? static_cast<T>(r + b) : r;
   }
+  if (op == "Fmod") return std::fmod(a, b);
+  if (op == "Copysign") return std::copysign(a, b);
   if (op == "Maximum") return std::isnan(a) ? a : a > b ? a : b;
   if (op == "Minimum") return std::isnan(a) ? a : a < b ? a : b;
   if (op == "Prelu") return a < 0 ? static_cast<T>(b * a) : a;
@@ -163,8 +172,12 @@ std::int64_t whole_binary(std::string_view op, dtype type, std::int64_t a, std::
   if (op == "Minimum") return a < b ? a : b;
   if (op == "Pow") return power(type, a, b);
   if (op == "BitwiseAnd" || op == "LogicalAnd") return a & b;
-  if (op == "LogicalOr") return a | b;
-  if (op == "LogicalXor") return a ^ b;
+  if (op == "BitwiseOr" || op == "LogicalOr") return a | b;
+  if (op == "BitwiseXor" || op == "LogicalXor") return a ^ b;
+  const bool is_shift = b >= 0 && b < static_cast<std::int64_t>(8 * size_of(type));
+  if (op == "LeftShift") return is_shift ? wrapped(type, p << b) : 0;
+  if (op == "RightShift") return is_shift ? a >> b : a < 0 ? -1 : 0;
+  if (op == "Fmod") return y == 0 ? 0 : static_cast<std::int64_t>(x % y);
   // floor(x / y) y + mod = x with 0 <= mod / y < 1
   const __int128 remainder = y == 0 ? 0 : (x % y + y) % y;
   if (op == "Mod") return static_cast<std::int64_t>(remainder);
@@ -346,6 +359,8 @@ scalar binary_oracle(std::string_view op, dtype type, const scalar& a, const sca
   if (is_whole(type)) return {0, 0, whole_binary(op, type, a.whole, b.whole)};
   if (op == "Pow") return {std::pow(a.real, b.real)};
   if (op == "Atan2") return {std::atan2(a.real, b.real)};
+  if (op == "Hypot") return {std::hypot(a.real, b.real)};
+  if (op == "Xlogy") return {a.real == 0 && !std::isnan(b.real) ? 0 : a.real * std::log(b.real)};
   if (type == dtype::float32) {
     return {exact_binary<float>(op, static_cast<float>(a.real), static_cast<float>(b.real))};
   }

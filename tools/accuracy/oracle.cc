@@ -11,9 +11,13 @@ namespace {
   {#Name, [](mpfr_t y, mpfr_t x, mpfr_t) { function(y, x, MPFR_RNDN); }, [](double x) -> double { return estimate; }}
 constexpr unary_oracle table[] = {
     PLAIN(Exp, mpfr_exp, std::exp(x)),
+    PLAIN(Exp2, mpfr_exp2, std::exp2(x)),
     PLAIN(Expm1, mpfr_expm1, std::expm1(x)),
     PLAIN(Log, mpfr_log, std::log(x)),
+    PLAIN(Log2, mpfr_log2, std::log2(x)),
+    PLAIN(Log10, mpfr_log10, std::log10(x)),
     PLAIN(Log1p, mpfr_log1p, std::log1p(x)),
+    PLAIN(Cbrt, mpfr_cbrt, std::cbrt(x)),
     PLAIN(Sin, mpfr_sin, std::sin(x)),
     PLAIN(Cos, mpfr_cos, std::cos(x)),
     PLAIN(Tan, mpfr_tan, std::tan(x)),
@@ -107,7 +111,19 @@ struct variable {
 
 const std::span<const unary_oracle> unary_oracles = table;
 
-const std::array<binary_oracle, 2> binary_oracles{{{"Pow", mpfr_pow}, {"Atan2", mpfr_atan2}}};
+namespace {
+
+int xlogy(mpfr_ptr y, mpfr_srcptr a, mpfr_srcptr b, mpfr_rnd_t rounding) {
+  if (mpfr_zero_p(a) && !mpfr_nan_p(b)) return mpfr_set_ui(y, 0, rounding);
+  mpfr_log(y, b, rounding);
+  return mpfr_mul(y, y, a, rounding);
+}
+constexpr binary_oracle pairs_table[] = {
+    {"Pow", mpfr_pow}, {"Atan2", mpfr_atan2}, {"Hypot", mpfr_hypot}, {"Xlogy", xlogy}};
+
+}  // namespace
+
+const std::span<const binary_oracle> binary_oracles = pairs_table;
 
 long double exact_value(const unary_oracle& oracle, double x) {
   // The limits, where the composition has inf / inf or 0 inf.

@@ -5,14 +5,15 @@
 #include <mpfr.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <span>
+#include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace kgaccuracy {
@@ -30,7 +31,7 @@ struct binary_oracle {
   int (*exact)(mpfr_ptr y, mpfr_srcptr a, mpfr_srcptr b, mpfr_rnd_t rounding);
 };
 extern const std::span<const unary_oracle> unary_oracles;
-extern const std::array<binary_oracle, 2> binary_oracles;
+extern const std::span<const binary_oracle> binary_oracles;
 
 /// How far an estimate may be off, in units in the last place of float32: 2^-16 of them is 2^12 of double's. The
 /// functions of glibc are right to less than 10 of double's, their compositions here lose 200 more at worst (Gelu,
@@ -162,6 +163,20 @@ pairs<T> atan2_points(std::size_t count) {
     b.push_back(i % 3 == 0 ? x : -x);
   }
   return {a, b};
+}
+
+// Factors of all sizes for logarithms near 0 and far from it.
+template <class T>
+pairs<T> xlogy_points(std::size_t count) {
+  pairs<T> swapped = pow_points<T>(count);
+  for (T& x : swapped.a) x = std::fabs(x);
+  return {std::move(swapped.b), std::move(swapped.a)};
+}
+
+template <class T>
+pairs<T> points_of(const binary_oracle& oracle, std::size_t count) {
+  const std::string_view op = oracle.op;
+  return op == "Pow" ? pow_points<T>(count) : op == "Xlogy" ? xlogy_points<T>(count) : atan2_points<T>(count);
 }
 
 }  // namespace kgaccuracy

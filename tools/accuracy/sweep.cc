@@ -109,8 +109,7 @@ finding compare(const std::vector<T>& y, const options& how, Exact exact) {
 
 template <class T>
 finding sample_pairs_of(const entry& kernel, const binary_oracle& oracle, const options& how) {
-  const bool power = std::string_view(oracle.op) == "Pow";
-  const pairs<T> at = power ? pow_points<T>(how.samples) : atan2_points<T>(how.samples);
+  const pairs<T> at = points_of<T>(oracle, how.samples);
   std::vector<T> y(at.a.size());
   kernel.flat2(at.a.data(), at.b.data(), y.data(), y.size());
   return compare(y, how,

@@ -15,6 +15,7 @@ namespace kerngrad::rows {
 
 inline constexpr operand ab_arithmetic[] = {{"a", arithmetic}, {"b", arithmetic}};
 inline constexpr operand ab_real[] = {{"a", real_or_bool}, {"b", real_or_bool}};
+inline constexpr operand x_integral[] = {{"x", only(dtype::int32) | only(dtype::int64)}};
 inline constexpr operand ab_integral[] = {{"a", only(dtype::int32) | only(dtype::int64)},
                                           {"b", only(dtype::int32) | only(dtype::int64)}};
 inline constexpr operand ab_boolean[] = {{"a", boolean_only}, {"b", boolean_only}};
@@ -47,6 +48,13 @@ consteval op_row number_row(std::string_view name, std::string_view doc, std::sp
 consteval op_row signed_row(std::string_view name, std::string_view doc, std::span<const attr_spec> attrs = {}) {
   op_row row = number_row(name, doc, attrs);
   row.types = signed_numbers;
+  return row;
+}
+/// For ops on bits.
+consteval op_row integral_row(std::string_view name, std::string_view doc) {
+  op_row row = number_row(name, doc);
+  row.operands = x_integral;
+  row.types = unchanged;
   return row;
 }
 consteval op_row clip_row(std::string_view name, std::string_view doc) {
@@ -99,10 +107,14 @@ inline constexpr op_row elementwise_rows[] = {
     unary_row("Rsqrt", "1 / sqrt(x); infinity at 0.", 6),
     on_numbers(unary_row("Reciprocal", "1 / x; infinity at 0.", 4), [](auto a) { return 1 / a; }),
     on_numbers(unary_row("Exp", "e to the power x.", 10), [](auto a) { return libm::exp(a); }),
+    unary_row("Exp2", "2 to the power x; exact for integers.", 10),
     unary_row("Expm1", "exp(x) - 1, accurate near 0.", 14),
     on_numbers(unary_row("Log", "The natural logarithm; -infinity at 0, NaN below.", 12),
                [](auto a) { return libm::log(a); }),
+    unary_row("Log2", "The logarithm to the base 2, exact for powers of 2; -infinity at 0, NaN below.", 14),
+    unary_row("Log10", "The logarithm to the base 10; -infinity at 0, NaN below.", 14),
     unary_row("Log1p", "log(1 + x), accurate near 0.", 14),
+    unary_row("Cbrt", "The cube root, with the sign of x.", 20),
     on_numbers(unary_row("Sin", "The sine of x radians, for every finite x.", 14), [](auto a) { return libm::sin(a); }),
     on_numbers(unary_row("Cos", "The cosine of x radians, for every finite x.", 14),
                [](auto a) { return libm::cos(a); }),
@@ -118,9 +130,12 @@ inline constexpr op_row elementwise_rows[] = {
     unary_row("Acosh", "The inverse hyperbolic cosine; NaN below 1.", 20),
     unary_row("Atanh", "The inverse hyperbolic tangent; NaN outside [-1, 1].", 20),
     on_numbers(unary_row("Erf", "The error function.", 16), [](auto a) { return libm::erf(a); }),
+    unary_row("Erfc", "1 - erf(x), without its cancellation.", 24),
     number_row("Ceil", "The smallest integer not below x; integers stay. Gradient: 0."),
     number_row("Floor", "The largest integer not above x; integers stay. Gradient: 0."),
     number_row("Round", "The nearest integer, halves to even; integers stay. Gradient: 0."),
+    number_row("Trunc", "The nearest integer towards 0; integers stay. Gradient: 0."),
+    without_gradient(integral_row("BitwiseNot", "Every bit the other way: -1 - x."), "integers have no gradient"),
     on_numbers(number_row("Relu", "max(x, 0); NaN stays NaN. Gradient: 0 at 0."),
                [](auto a) { return a > 0 || a != a ? a : 0; }),
     number_row("Relu6", "min(max(x, 0), 6); NaN stays NaN. Gradient: 0 at 0, dy at 6."),
@@ -154,6 +169,10 @@ inline constexpr op_row elementwise_rows[] = {
                ab_real, numbers, 6),
     binary_row("Mod", "a - b * floor(a / b), exact, with the sign of b; an integer modulo 0 gives 0.", ab_real, numbers,
                8),
+    binary_row("Fmod", "a - b * trunc(a / b), exact, with the sign of a; an integer by 0 gives 0.", ab_real, numbers,
+               8),
+    binary_row("Copysign", "|a| with the sign of b, of zeros and NaN too. Gradient for a: 0 at 0, for b: 0.", ab_real,
+               floats),
     on_numbers(binary_row("Maximum", "The larger one; NaN when either is. Gradient: equal operands give dy to a.",
                           ab_real, unchanged),
                [](auto a, auto b) { return a > b || a != a ? a : b; }),
@@ -169,11 +188,28 @@ inline constexpr op_row elementwise_rows[] = {
         [](auto a, auto b) { return libm::pow(a, b); }),
     on_numbers(binary_row("Atan2", "The angle of the point (b, a) in (-pi, pi].", ab_real, floats, 20),
                [](auto a, auto b) { return libm::atan2(a, b); }),
+    binary_row("Hypot",
+               "sqrt(a^2 + b^2) without overflow on the way; infinite where one is, even beside NaN. Gradient: 0 at 0.",
+               ab_real, floats, 8),
+    binary_row("Xlogy", "a * log(b), and 0 where a is 0, unless b is NaN. Gradient for a: 0 where a is 0 and b <= 0.",
+               ab_real, floats, 14),
     binary_row("Prelu", "x, or alpha * x below 0. Gradient at 0: that of the negative side.", x_alpha, floats, 2),
     on_numbers(binary_row("ReluGrad", "dy where y > 0, else 0: the gradient of Relu from its result.", dy_y, unchanged),
                [](auto a, auto b) { return b > 0 ? a : 0; }),
     binary_row("EluGrad", "dy, or dy * (y + 1) below 0: the gradient of Elu from its result.", dy_y, unchanged, 2),
     without_gradient(binary_row("BitwiseAnd", "The bits set in both.", ab_integral, unchanged),
+                     "integers have no gradient"),
+    without_gradient(binary_row("BitwiseOr", "The bits set in one or both.", ab_integral, unchanged),
+                     "integers have no gradient"),
+    without_gradient(binary_row("BitwiseXor", "The bits set in exactly one.", ab_integral, unchanged),
+                     "integers have no gradient"),
+    without_gradient(
+        binary_row("LeftShift", "a * 2^b, cut to the dtype; 0 where b is negative or all bits are shifted.",
+                   ab_integral, unchanged),
+        "integers have no gradient"),
+    without_gradient(binary_row("RightShift",
+                                "floor(a / 2^b); -1 or 0, as the sign is, where b is negative or all bits are shifted.",
+                                ab_integral, unchanged),
                      "integers have no gradient"),
     on_numbers(without_gradient(binary_row("LogicalAnd", "Whether both are true.", ab_boolean, unchanged),
                                 "the result is boolean"),
