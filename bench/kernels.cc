@@ -96,6 +96,12 @@ constexpr measured_op own_launchers[] = {
     {"TensorScatterUpdate", updated_rows},
     {"SparseToDense", densified},
     {"BroadcastArgs", two_shapes},
+    {"Sort", sorted},
+    {"ArgSort", sorted},
+    {"TopK", largest},
+    {"SearchSorted", searched},
+    {"LowerBound", searched},
+    {"UpperBound", searched},
 };
 
 struct measured_calls {

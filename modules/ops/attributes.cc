@@ -269,6 +269,23 @@ inline constexpr attr_spec transform[] = {
     slopes};
 inline constexpr attr_spec transform_grad[] = {image_shape, interpolation, fill_mode, slopes};
 
+// ------------------------------------------------------------------------------------------ order
+
+inline constexpr attr_spec sort[] = {axis_attr("axis", "axis to sort along", -1),
+                                     boolean_attr("descending", "the greatest element comes first")};
+inline constexpr attr_spec top_k[] = {{.name = "k",
+                                       .kind = attr_kind::integer,
+                                       .doc = "number of elements, at most the size of the last axis",
+                                       .fallback = 1,
+                                       .least = 0,
+                                       .most = 2147483647},
+                                      {.name = "sorted",
+                                       .kind = attr_kind::boolean,
+                                       .doc = "whether the elements must be in order; they are in both cases",
+                                       .fallback = 1}};
+inline constexpr attr_spec search_sorted[] = {
+    choice_attr("side", "whether a value belongs before or after the elements that equal it", "left|right")};
+
 // ------------------------------------------------------------------------------------------ creation
 
 inline constexpr attr_spec fill[] = {shape_of_result[0], required_number("value", "value of every element"),

@@ -216,6 +216,10 @@ constexpr bool every_rule_reads_the_attributes_of_its_row() {
       {"CropAndResizeGrad", {pooled, {1, 4}, {1}}, {{1, 5, 5, 2}}},
       {"Transform", {image, {1, 8}}},
       {"TransformGrad", {pooled, {1, 8}}, {{1, 5, 5, 2}}},
+      {"Sort", {m}},
+      {"ArgSort", {m}},
+      {"TopK", {m}},
+      {"SearchSorted", {{5}, m}},
   };
   for (const kg::op_row& r : kg::op_table) {
     bool found = r.attrs.empty() || r.infer == kg::shapes::same;

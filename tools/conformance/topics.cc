@@ -34,6 +34,7 @@ constexpr topic topics[] = {
     {"sum of sizes", "parts"},
     {"depth must be", "depth"},
     {"number of paddings", "paddings"},
+    {"'k' passed to", "got k|attribute k"},
     {"number of values", "attribute num"},
     {"step of zero", "step"},
     {"at least one tensor", "0 operands"},

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sorting keys by Highway's vectorized quicksort, and places by a stable radix sort, which is faster than it for keys
+// with indices. The quicksort is in this unit alone: it takes long to compile.
+#include "kernels/common/keys.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/common/keys.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+#include "kernels/common/target-inl.h"
+
+// The functions of Highway that sort unsigned numbers without a random seed from the system, for which one would have
+// to link its library: those below its interface in 1.0.3, an interface of their own from 1.1 on. Emulated vectors are
+// slower than std::sort.
+#undef KG_VQSORT
+#if KG_EMULATED
+#define KG_VQSORT 0
+#elif HWY_MAJOR > 1 || HWY_MINOR >= 1
+#define KG_VQSORT 2
+#elif HWY_PATCH <= 3
+#define KG_VQSORT 1
+#else
+#define KG_VQSORT 0
+#endif
+#if KG_VQSORT
+#include "hwy/contrib/sort/traits-inl.h"
+#include "hwy/contrib/sort/vqsort-inl.h"
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace kerngrad::kernels::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <class Key>
+HWY_INLINE void sort_in_place(Key* keys, std::size_t count) {
+  if (count < 2) return;
+#if KG_VQSORT == 2 && VQSORT_ENABLED
+  hn::VQSortStatic(keys, count, hwy::SortAscending());
+#elif KG_VQSORT == 1 && VQSORT_ENABLED
+  using order = hn::detail::SharedTraits<hn::detail::TraitsLane<hn::detail::OrderAscending<Key>>>;
+  // Its sorting networks are for vectors of 64 bytes at most.
+  constexpr std::size_t most_lanes = 64 / sizeof(Key);
+  const hn::CappedTag<Key, most_lanes> d;
+  alignas(64) Key room[hwy::SortConstants::BufNum<Key>(most_lanes)];
+  if (hn::detail::HandleSpecialCases(d, order(), keys, count)) return;
+  // The seed chooses pivots and nothing else: keys that are equal are the same.
+  hn::detail::Generator pivots(count);
+  const std::size_t levels = 2 * hwy::CeilLog2(count) + 4;  // as hwy's Sort has it
+  hn::detail::Recurse(d, order(), keys, keys + count, count, room, pivots, levels);
+#else
+  std::sort(keys, keys + count);
+#endif
+}
+
+void sort_uint32(std::uint32_t* keys, std::size_t count) { sort_in_place(keys, count); }
+void sort_uint64(std::uint64_t* keys, std::size_t count) { sort_in_place(keys, count); }
+
+}  // namespace kerngrad::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+#include "kernels/common/dispatch.h"
+
+namespace kerngrad::kernels {
+namespace {
+
+// Where sorting by digits overtakes other ways; they cost the same for half or twice as many.
+constexpr std::size_t few_packed = 512, few_wide = 32;
+
+std::uint64_t key_of(std::uint64_t place) { return place >> 32; }
+std::uint64_t key_of(const wide_place& place) { return place.key; }
+
+// Digits of eight bits from the lowest on, each pass stable (Knuth, The Art of Computer Programming, volume 3, 5.2.5).
+// One reading counts all digits; a digit that all keys have in common needs no pass.
+template <int kDigits, class Place>
+Place* sort_by_digits(Place* from, Place* to, std::size_t count) {
+  std::size_t starts[kDigits][256] = {};
+  const auto digit = [](const Place& place, int i) { return key_of(place) >> (8 * i) & 255; };
+  for (std::size_t i = 0; i < count; ++i)
+    for (int k = 0; k < kDigits; ++k) ++starts[k][digit(from[i], k)];
+  for (int k = 0; k < kDigits; ++k) {
+    if (starts[k][digit(from[0], k)] == count) continue;
+    std::size_t before = 0;
+    for (std::size_t& start : starts[k]) before += std::exchange(start, before);
+    for (std::size_t i = 0; i < count; ++i) to[starts[k][digit(from[i], k)]++] = from[i];
+    std::swap(from, to);
+  }
+  return from;
+}
+
+}  // namespace
+
+KG_TARGETS_OF(sort_uint32);
+KG_TARGETS_OF(sort_uint64);
+void sort_keys(std::uint32_t* keys, std::size_t count) { KG_ON_TARGET(sort_uint32)(keys, count); }
+void sort_keys(std::uint64_t* keys, std::size_t count) { KG_ON_TARGET(sort_uint64)(keys, count); }
+
+std::uint64_t* sort_places(std::uint64_t* places, std::uint64_t* spare, std::size_t count) {
+  if (count > few_packed) return sort_by_digits<4>(places, spare, count);
+  sort_keys(places, count);  // no two are equal
+  return places;
+}
+
+wide_place* sort_places(wide_place* places, wide_place* spare, std::size_t count) {
+  if (count > few_wide) return sort_by_digits<8>(places, spare, count);
+  for (std::size_t i = 1; i < count; ++i) {
+    const wide_place one = places[i];
+    std::size_t at = i;
+    for (; at > 0 && one.key < places[at - 1].key; --at) places[at] = places[at - 1];
+    places[at] = one;
+  }
+  return places;
+}
+
+}  // namespace kerngrad::kernels
+#endif

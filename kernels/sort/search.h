@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// SearchSorted: where values belong in sorted sequences.
+#pragma once
+#include "kernels/common/abi.h"
+
+namespace kerngrad::kernels {
+
+/// `rows` sequences of `count` elements, each for `values` values.
+struct search_geometry {
+  std::int64_t rows, count, values;
+  bool right;  ///< after the elements that equal the value, not before them
+};
+
+// sequences [rows, count], values [rows, values] -> the number of elements that belong before each value, int32: those
+// less than it, and those equal to it where `right`; NaN is the greatest. Of a sequence that is not in ascending order
+// some number from 0 to count. count < 2^31.
+#define KG_SEARCH_KERNELS(X) KG_NUMERIC(X, SearchSorted)
+
+#define KG_DECLARE_SEARCH(Name, type) void Name##_##type(const void* const* in, void* const* out, const void* geometry);
+KG_SEARCH_KERNELS(KG_DECLARE_SEARCH)
+#undef KG_DECLARE_SEARCH
+
+inline constexpr entry search_simd[] = {
+#define KG_ENTRY_SEARCH(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
+    KG_SEARCH_KERNELS(KG_ENTRY_SEARCH)};
+#undef KG_ENTRY_SEARCH
+
+}  // namespace kerngrad::kernels

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sort and ArgSort: elements become keys in order, which are sorted without and with their places.
+#include "kernels/sort/sort.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "kernels/common/scratch.h"
+#include "kernels/common/keys.h"
+#include "kernels/sort/rows.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/sort/sort.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+#include "kernels/common/target-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace kerngrad::kernels::HWY_NAMESPACE {
+namespace {
+
+// Turns the order of keys round, or leaves it.
+template <class Key>
+HWY_INLINE Key turned(bool descending) {
+  return descending ? static_cast<Key>(~Key{0}) : Key{0};
+}
+
+// Bytes and booleans are counted.
+template <dtype Type, class T>
+HWY_INLINE void sort_bytes(const T* x, T* y, std::size_t count, bool descending) {
+  std::size_t found[256] = {};
+  for (std::size_t i = 0; i < count; ++i) ++found[key_order<Type>::template of<zeros::apart>(x[i])];
+  for (std::size_t i = 0; i < 256; ++i) {
+    const std::size_t value = descending ? 255 - i : i;
+    y = std::fill_n(y, found[value], static_cast<T>(value));
+  }
+}
+
+// Sorts the keys of a row, which may stand where the elements will.
+template <dtype Type, class T, class Key>
+HWY_INLINE void sort_row(const T* x, T* y, Key* keys, std::size_t count, Key turn) {
+  using order = key_order<Type>;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Key key = order::template of<zeros::apart>(x[i]) ^ turn;
+    std::memcpy(keys + i, &key, sizeof key);
+  }
+  sort_keys(keys, count);
+  for (std::size_t i = 0; i < count; ++i) {
+    Key key;
+    std::memcpy(&key, keys + i, sizeof key);
+    y[i] = order::to(key ^ turn);
+  }
+}
+
+/// Sort. Exact. Reference: kernels/sort/reference_sort.cc.
+template <dtype Type>
+HWY_INLINE void Sort(const void* const* in, void* const* out, const void* geometry) {
+  using T = storage_t<Type>;
+  using Key = typename key_order<Type>::key;
+  const auto& g = *static_cast<const sort_geometry*>(geometry);
+  const auto count = static_cast<std::size_t>(g.count);
+  const Key turn = turned<Key>(g.descending);
+  in_chunks_of_rows(g.rows, g.count, [&](std::int64_t begin, std::int64_t end) HWY_ATTR {
+    [[maybe_unused]] scratch<Key> room;
+    for (std::int64_t row = begin; row < end; ++row) {
+      const T* x = static_cast<const T*>(in[0]) + row * g.count;
+      T* y = static_cast<T*>(out[0]) + row * g.count;
+      if constexpr (sizeof(T) == 1) sort_bytes<Type>(x, y, count, g.descending);
+      else if constexpr (KG_STORES_WHOLE_VECTORS)
+        sort_row<Type>(x, y, room.reach(with_room_behind<Key>(g.count)), count, turn);
+      else sort_row<Type>(x, y, reinterpret_cast<Key*>(y), count, turn);
+    }
+  });
+}
+
+/// ArgSort. Exact. Reference: kernels/sort/reference_sort.cc.
+template <dtype Type>
+HWY_INLINE void ArgSort(const void* const* in, void* const* out, const void* geometry) {
+  using T = storage_t<Type>;
+  using order = key_order<Type>;
+  using Key = typename order::key;
+  using Place = place_of_key<Key>;
+  const auto& g = *static_cast<const sort_geometry*>(geometry);
+  const auto count = static_cast<std::size_t>(g.count);
+  const Key turn = turned<Key>(g.descending);
+  in_chunks_of_rows(g.rows, g.count, [&](std::int64_t begin, std::int64_t end) HWY_ATTR {
+    scratch<Place> room(with_room_behind<Place>(g.count)), spare(g.count);
+    for (std::int64_t row = begin; row < end; ++row) {
+      const T* x = static_cast<const T*>(in[0]) + row * g.count;
+      std::int32_t* y = static_cast<std::int32_t*>(out[0]) + row * g.count;
+      Place* places = room.data();
+      for (std::size_t i = 0; i < count; ++i) places[i] = placed(order::template of<zeros::equal>(x[i]) ^ turn, i);
+      const Place* sorted = sort_places(places, spare.data(), count);
+      for (std::size_t i = 0; i < count; ++i) y[i] = static_cast<std::int32_t>(index_of(sorted[i]));
+    }
+  });
+}
+
+}  // namespace
+
+#define KG_DEFINE_SORT(Name, type)                                                    \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
+    Name<dtype::type>(in, out, geometry);                                             \
+  }
+KG_SORT_KERNELS(KG_DEFINE_SORT)
+#undef KG_DEFINE_SORT
+
+}  // namespace kerngrad::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+#include "kernels/common/dispatch.h"
+
+namespace kerngrad::kernels {
+
+#define KG_DISPATCH_SORT(Name, type)                                                  \
+  KG_TARGETS_OF(Name##_##type);                                                       \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
+    KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
+  }
+KG_SORT_KERNELS(KG_DISPATCH_SORT)
+
+}  // namespace kerngrad::kernels
+#endif

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// TopK: a bound that k elements of a row reach leaves few elements to sort.
+#include "kernels/sort/top.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/common/scratch.h"
+#include "kernels/common/keys.h"
+#include "kernels/sort/rows.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/sort/top.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace kerngrad::kernels::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// What the rows of a chunk need while they are worked on.
+template <class Key>
+struct top_room {
+  scratch<Key> keys, least;
+  scratch<place_of_key<Key>> places, spare;
+};
+
+// The least keys of groups that every strip of `groups` keys has one member of each; groups are a multiple of four
+// vectors.
+template <class Key>
+HWY_INLINE void least_of_groups(const Key* HWY_RESTRICT keys, std::size_t count, std::size_t groups,
+                                Key* HWY_RESTRICT least) {
+  const hn::ScalableTag<Key> d;
+  const std::size_t lanes = hn::Lanes(d);
+  for (std::size_t g = 0; g < groups; g += 4 * lanes) {
+    const Key* from = keys + g;
+    auto a = hn::LoadU(d, from), b = hn::LoadU(d, from + lanes);
+    auto c = hn::LoadU(d, from + 2 * lanes), e = hn::LoadU(d, from + 3 * lanes);
+    for (std::size_t i = groups; i + groups <= count; i += groups) {
+      a = hn::Min(a, hn::LoadU(d, from + i));
+      b = hn::Min(b, hn::LoadU(d, from + i + lanes));
+      c = hn::Min(c, hn::LoadU(d, from + i + 2 * lanes));
+      e = hn::Min(e, hn::LoadU(d, from + i + 3 * lanes));
+    }
+    hn::StoreU(a, d, least + g);
+    hn::StoreU(b, d, least + g + lanes);
+    hn::StoreU(c, d, least + g + 2 * lanes);
+    hn::StoreU(e, d, least + g + 3 * lanes);
+  }
+}
+
+// The places of keys that are not above the bound, in order; gives their number.
+template <class Key>
+HWY_INLINE std::size_t places_within(const Key* HWY_RESTRICT keys, std::size_t count, Key bound,
+                                     place_of_key<Key>* HWY_RESTRICT places) {
+  const hn::ScalableTag<Key> d;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto most = hn::Set(d, bound);
+  std::size_t found = 0, i = 0;
+  const auto look_at = [&](std::size_t end) HWY_ATTR {
+    for (; i < end; ++i) {
+      places[found] = placed(keys[i], i);
+      found += keys[i] <= bound ? 1 : 0;
+    }
+  };
+  while (i + lanes <= count) {
+    if (hn::AllTrue(d, hn::Lt(most, hn::LoadU(d, keys + i)))) i += lanes;
+    else look_at(i + lanes);
+  }
+  look_at(count);
+  return found;
+}
+
+// The k first of a row in descending order. Where k is small beside the row, elements are dealt to groups: k of their
+// leading elements are at least as far in front as the k-th of these leaders, so that what lies behind it is not among
+// the k first. Of random elements little more than k is left when there are three times as many groups.
+template <dtype Type>
+HWY_INLINE void top_of_row(const storage_t<Type>* x, std::int64_t count, std::int64_t k, storage_t<Type>* values,
+                           std::int32_t* indices, top_room<typename key_order<Type>::key>& room) {
+  using order = key_order<Type>;
+  using Key = typename order::key;
+  using Place = place_of_key<Key>;
+  const auto size = static_cast<std::size_t>(count);
+  Key* HWY_RESTRICT keys = room.keys.reach(count);
+  for (std::size_t i = 0; i < size; ++i) keys[i] = static_cast<Key>(~order::template of<zeros::equal>(x[i]));
+  const auto strip = static_cast<std::int64_t>(4 * hn::Lanes(hn::ScalableTag<Key>()));
+  const std::int64_t groups = k < count / 12 ? (3 * k + strip - 1) / strip * strip : count;
+  Key bound = static_cast<Key>(~Key{0});
+  if (groups <= count / 4) {
+    Key* least = room.least.reach(with_room_behind<Key>(groups));
+    least_of_groups(keys, size, static_cast<std::size_t>(groups), least);
+    sort_keys(least, static_cast<std::size_t>(groups));
+    bound = least[k - 1];
+  }
+  Place* places = room.places.reach(with_room_behind<Place>(count));
+  const std::size_t found = places_within(keys, size, bound, places);
+  const Place* sorted = sort_places(places, room.spare.reach(static_cast<std::int64_t>(found)), found);
+  for (std::int64_t i = 0; i < k; ++i) {
+    const std::uint32_t at = index_of(sorted[i]);
+    if constexpr (Type == dtype::boolean) values[i] = x[at] != 0;
+    else values[i] = x[at];
+    indices[i] = static_cast<std::int32_t>(at);
+  }
+}
+
+/// TopK. Exact. Reference: kernels/sort/reference_top.cc.
+template <dtype Type>
+HWY_INLINE void TopK(const void* const* in, void* const* out, const void* geometry) {
+  using T = storage_t<Type>;
+  const auto& g = *static_cast<const top_geometry*>(geometry);
+  if (g.k == 0) return;
+  in_chunks_of_rows(g.rows, g.count, [&](std::int64_t begin, std::int64_t end) HWY_ATTR {
+    top_room<typename key_order<Type>::key> room;
+    for (std::int64_t row = begin; row < end; ++row)
+      top_of_row<Type>(static_cast<const T*>(in[0]) + row * g.count, g.count, g.k, static_cast<T*>(out[0]) + row * g.k,
+                       static_cast<std::int32_t*>(out[1]) + row * g.k, room);
+  });
+}
+
+}  // namespace
+
+#define KG_DEFINE_TOP(Name, type)                                                     \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
+    Name<dtype::type>(in, out, geometry);                                             \
+  }
+KG_TOP_KERNELS(KG_DEFINE_TOP)
+#undef KG_DEFINE_TOP
+
+}  // namespace kerngrad::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+#include "kernels/common/dispatch.h"
+
+namespace kerngrad::kernels {
+
+#define KG_DISPATCH_TOP(Name, type)                                                   \
+  KG_TARGETS_OF(Name##_##type);                                                       \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
+    KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
+  }
+KG_TOP_KERNELS(KG_DISPATCH_TOP)
+
+}  // namespace kerngrad::kernels
+#endif

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Typed names of the ops that order elements. NaN is greater than all numbers in each of them.
+module;
+#include "kernels/common/abi.h"
+export module kerngrad:ops_sort;
+
+import :std;
+import :core;
+import :op;
+import :table;
+import :tensor;
+import :engine;
+import :call;
+import :axes;
+
+export namespace kerngrad {
+
+/// What is sorted, and in which order. `axis` counts from the back where it is negative.
+struct sort_options {
+  axis_index axis = -1;
+  bool descending = false;
+};
+/// The elements along an axis in order, of x's shape and dtype, which may be any but a complex one. NaN comes last, in
+/// descending order first, as the quiet NaN without sign; -0 is less than 0. A scalar is sorted. Throws for an axis
+/// that x does not have. Differentiable to every order: dy goes to the places that `argsort` gives.
+inline tensor sort(const tensor& x, const sort_options& options = {}) {
+  return call<"Sort">(x, attr<"axis">(options.axis.value()), attr<"descending">(options.descending));
+}
+/// The places of the elements along an axis in order, int32, of x's shape. The order is stable in both directions:
+/// equal elements, -0 and 0, and all NaN keep theirs. Throws for an axis that x does not have, or one of more than
+/// 2^31 - 1 elements.
+inline tensor argsort(const tensor& x, const sort_options& options = {}) {
+  return call<"ArgSort">(x, attr<"axis">(options.axis.value()), attr<"descending">(options.descending));
+}
+
+/// The `k` largest elements along the last axis, in descending order, and their places, int32:
+/// `auto [values, indices] = top_k(x, 3)`. Of equal elements the first ones are taken, and come first; NaN is the
+/// largest. Throws for a scalar, and for k below 0 or above the size of the axis. The values are differentiable to
+/// every order: their gradient goes to their places.
+inline std::array<tensor, 2> top_k(const tensor& x, std::int64_t k = 1) { return call<"TopK">(x, attr<"k">(k)); }
+
+/// The place in an ascending sequence before which each value belongs, int32, of the shape of `values`: the number of
+/// elements less than it. The last axis of `sequences` [..., n] has the sequences, one for all values, or one for each
+/// row of `values` [..., m], whose other axes are then the same. Throws for other shapes and for more than 2^31 - 1
+/// elements; that a sequence is in order is not checked, some place from 0 to n comes out of one that is not. All
+/// dtypes but complex ones; two are promoted. Not differentiable.
+inline tensor lower_bound(const tensor& sequences, const tensor& values) {
+  return call<"LowerBound">(sequences, values);
+}
+/// The same, but the number of elements that are not greater than the value: the place after those that equal it.
+inline tensor upper_bound(const tensor& sequences, const tensor& values) {
+  return call<"UpperBound">(sequences, values);
+}
+/// `lower_bound`, or `upper_bound` where `right` is set.
+inline tensor search_sorted(const tensor& sequences, const tensor& values, bool right = false) {
+  return call<"SearchSorted">(sequences, values, attr<"side">(right ? "right" : "left"));
+}
+
+}  // namespace kerngrad
