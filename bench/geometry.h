@@ -110,5 +110,7 @@ geometries response_normalized(const kg::op_row&, kg::dtype, std::int64_t n);  /
 geometries sorted(const kg::op_row&, kg::dtype, std::int64_t n);    ///< one row, rows, columns
 geometries largest(const kg::op_row&, kg::dtype, std::int64_t n);   ///< ten of each row
 geometries searched(const kg::op_row&, kg::dtype, std::int64_t n);  ///< in a sequence of 1000
+// bench/fft.cc
+geometries transformed_rows(const kg::op_row&, kg::dtype, std::int64_t n);  ///< of 1024 and of 1000 points, at most n
 
 }  // namespace kgbench

@@ -102,6 +102,10 @@ constexpr measured_op own_launchers[] = {
     {"SearchSorted", searched},
     {"LowerBound", searched},
     {"UpperBound", searched},
+    {"FFT", transformed_rows},
+    {"IFFT", transformed_rows},
+    {"RFFT", transformed_rows},
+    {"IRFFT", transformed_rows},
 };
 
 struct measured_calls {

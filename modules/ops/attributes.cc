@@ -286,6 +286,22 @@ inline constexpr attr_spec top_k[] = {{.name = "k",
 inline constexpr attr_spec search_sorted[] = {
     choice_attr("side", "whether a value belongs before or after the elements that equal it", "left|right")};
 
+// ------------------------------------------------------------------------------------------ Fourier transforms
+
+inline constexpr attr_spec fft_norm =
+    choice_attr("norm", "what is divided by the length: the inverse, both by its root, or the forward transform",
+                "backward|ortho|forward");
+inline constexpr attr_spec fft[] = {fft_norm};
+/// Of real transforms.
+consteval attr_spec fft_length_attr(std::string_view doc) {
+  return {.name = "fftLength", .kind = attr_kind::integer, .doc = doc, .least = 0, .most = 1e9};
+}
+inline constexpr attr_spec rfft[] = {
+    fft_length_attr("points of a transform, of the first ones or with zeros behind; 0 for the size of the last axis"),
+    fft_norm};
+inline constexpr attr_spec irfft[] = {
+    fft_length_attr("points of a transform; 0 for twice the bins less 2, and 1 for one bin"), fft_norm};
+
 // ------------------------------------------------------------------------------------------ creation
 
 inline constexpr attr_spec fill[] = {shape_of_result[0], required_number("value", "value of every element"),

@@ -220,6 +220,10 @@ constexpr bool every_rule_reads_the_attributes_of_its_row() {
       {"ArgSort", {m}},
       {"TopK", {m}},
       {"SearchSorted", {{5}, m}},
+      {"FFT", {m}, {"ortho"}},
+      {"IFFT", {m}, {"forward"}},
+      {"RFFT", {m}, {8, "ortho"}},
+      {"IRFFT", {m}, {8, "forward"}},
   };
   for (const kg::op_row& r : kg::op_table) {
     bool found = r.attrs.empty() || r.infer == kg::shapes::same;

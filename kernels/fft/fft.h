@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Entry points of the discrete Fourier transforms.
+#pragma once
+#include "kernels/common/abi.h"
+
+namespace kerngrad::kernels {
+
+/// `rows` transforms of `length` points each, at least 1 where there are rows. A row of the operand has `given`
+/// elements: those of FFT and IFFT are `length`; RFFT and IRFFT take the first ones that the transform has, and zeros
+/// where there are not as many. What comes out is multiplied by `scale`.
+struct fft_geometry {
+  std::int64_t rows, given, length;
+  double scale;
+};
+
+// With w = exp(-2 pi i / length):
+//   FFT    in = {x}  out = {y}   y[k] = scale * sum of x[t] w^(k t)
+//   IFFT   in = {x}  out = {y}   y[k] = scale * sum of x[t] w^(-k t)
+//   RFFT   in = {x}  out = {y}   of real x the bins 0 to length / 2 of FFT; the others are their conjugates
+//   IRFFT  in = {y}  out = {x}   IFFT of length / 2 + 1 bins and their conjugates, which is real; imaginary parts of
+//                                bin 0, and of bin length / 2 of an even length, do not count
+// |error| <= about eps * log2(length) * the root of the sum of |x|^2, scaled. A NaN or an infinity reaches all elements
+// of its row. Reference: kernels/fft/reference_fft.cc.
+#define KG_FFT_OPS(X) \
+  X(FFT, complex64) X(FFT, complex128) X(IFFT, complex64) X(IFFT, complex128) X(RFFT, float32) X(IRFFT, complex64)
+
+#define KG_DECLARE_FFT(Name, type) void Name##_##type(const void* const* in, void* const* out, const void* geometry);
+KG_FFT_OPS(KG_DECLARE_FFT)
+#undef KG_DECLARE_FFT
+
+inline constexpr entry fft_simd[] = {
+#define KG_ENTRY_FFT(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
+    KG_FFT_OPS(KG_ENTRY_FFT)
+#undef KG_ENTRY_FFT
+};
+
+}  // namespace kerngrad::kernels

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes the plans of Fourier transforms and keeps those that a thread used last; plain C++. For kernels/fft/fft.cc,
+// which includes it once.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "kernels/common/per_thread.h"
+#include "kernels/common/sizes.h"
+#include "kernels/fft/plan.h"
+
+namespace kerngrad::kernels {
+namespace fft_plans {
+
+using number = std::complex<double>;
+
+// exp(-2 pi i k / n), 0 <= k < n, to the last place or two of double precision: the angle is brought into an eighth of
+// the circle first, as a fraction and so without an error.
+inline number root_of_one(std::int64_t k, std::int64_t n) {
+  const bool lower = 2 * k > n;  // the conjugate of the one above
+  if (lower) k = n - k;
+  const bool left = 4 * k > n;  // mirrored at the imaginary axis; k / n is now counted in halves
+  std::int64_t twice = 2 * k;
+  if (left) twice = n - twice;
+  const bool steep = 4 * twice > n;  // the other leg of the triangle; quarters
+  std::int64_t quarters = 2 * twice;
+  if (steep) quarters = n - quarters;
+  const double angle = 1.5707963267948966192 * static_cast<double>(quarters) / static_cast<double>(n);
+  double c = std::cos(angle), s = std::sin(angle);
+  if (steep) std::swap(c, s);
+  if (left) c = -c;
+  return {c, lower ? s : -s};
+}
+
+inline number times(number a, number b) {
+  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+}
+
+// The roots of one of an order. For float32 the product of two of them, which is right far beyond its last place.
+class roots {
+ public:
+  roots(std::int64_t order, bool in_double) : order_(order) {
+    if (in_double || order < 4096) return;
+    fine_.reserve(step_);
+    for (std::int64_t k = 0; k < step_; ++k) fine_.push_back(root_of_one(k, order));
+    for (std::int64_t k = 0; k < order; k += step_) coarse_.push_back(root_of_one(k, order));
+  }
+  number at(std::int64_t k) const {
+    if (fine_.empty()) return root_of_one(k, order_);
+    return times(coarse_[static_cast<std::size_t>(k / step_)], fine_[static_cast<std::size_t>(k % step_)]);
+  }
+
+ private:
+  static constexpr std::int64_t step_ = 512;
+  std::int64_t order_;
+  std::vector<number> fine_, coarse_;
+};
+
+inline bool has_large_factor(std::int64_t n) {
+  for (const std::int64_t p : {2, 3, 5})
+    while (n % p == 0) n /= p;
+  return n > 1;
+}
+
+// ------------------------------------------------------------------------------------------ passes
+
+// Powers of two first: then `before` is soon a multiple of the vectors' length. The first pass and a tiled second one
+// have radix 4; of an odd number of twos the last three are one pass.
+inline std::vector<int> radices_of(std::int64_t n) {
+  std::vector<int> all;
+  int twos = 0;
+  for (; n % 2 == 0; n /= 2) ++twos;
+  const bool ends_with_eight = twos % 2 == 1 && twos >= 5;
+  for (int left = ends_with_eight ? twos - 3 : twos; left > 0; left -= 2) all.push_back(left == 1 ? 2 : 4);
+  if (ends_with_eight) all.push_back(8);
+  for (; n % 3 == 0; n /= 3) all.push_back(3);
+  for (; n % 5 == 0; n /= 5) all.push_back(5);
+  return all;
+}
+
+// Fills in factors in the order in which they are read, from `to` on; counts them only where that is null.
+template <class T>
+class factor_writer {
+ public:
+  explicit factor_writer(T* to) : to_(to) {}
+  const T* at() const { return to_ ? to_ + count_ : nullptr; }
+  std::int64_t count() const { return count_; }
+  void write(std::int64_t at, double value) {
+    if (to_) to_[count_ + at] = static_cast<T>(value);
+  }
+  bool fills() const { return to_ != nullptr; }
+  void advance(std::int64_t by) { count_ = sum_of(count_, by, 63) / 64 * 64; }  // whole vectors, lines of the cache
+
+ private:
+  T* to_;
+  std::int64_t count_ = 0;
+};
+
+// The p whose points stand at place i of what a tiled first pass has written.
+inline std::int64_t group_in_tile(std::int64_t i, std::int64_t lanes) {
+  const std::int64_t tile = i / (4 * lanes), vector = i / lanes % 4, block = i % lanes / 4;
+  return tile * lanes + 4 * block + vector;
+}
+
+// Real parts, then imaginary parts, for each k.
+template <class T, class GroupAt>
+void write_by_points(factor_writer<T>& to, fft_pass<T>& pass, const roots& w, std::int64_t unit, std::int64_t points,
+                     const GroupAt& group_at) {
+  pass.factors = to.at();
+  for (int k = 1; k < pass.radix && to.fills(); ++k)
+    for (std::int64_t i = 0; i < points; ++i) {
+      const number f = w.at(group_at(i) * k * unit);
+      to.write(2 * (k - 1) * points + i, f.real());
+      to.write((2 * (k - 1) + 1) * points + i, f.imag());
+    }
+  to.advance(product_of(2 * (pass.radix - 1), points));
+}
+
+template <class T>
+void write_by_groups(factor_writer<T>& to, fft_pass<T>& pass, const roots& w, std::int64_t unit) {
+  pass.factors = to.at();
+  const std::int64_t each = pass.radix - 1;
+  for (std::int64_t p = 0; p < pass.groups && to.fills(); ++p)
+    for (std::int64_t k = 1; k < pass.radix; ++k) {
+      const number f = w.at(p * k * unit);
+      to.write(2 * (each * p + k - 1), f.real());
+      to.write(2 * (each * p + k - 1) + 1, f.imag());
+    }
+  to.advance(product_of(2 * each, pass.groups));
+}
+
+template <class T>
+void write_passes(fft_plan<T>& plan, const std::vector<int>& radices, const roots& w, std::int64_t lanes,
+                  factor_writer<T>& to) {
+  std::int64_t before = 1;
+  plan.pass_count = 0;
+  for (const int radix : radices) {
+    const int at = plan.pass_count++;
+    fft_pass<T>& pass = plan.passes[static_cast<std::size_t>(at)];
+    pass = {.radix = radix, .groups = plan.length / before / radix, .before = before};
+    const auto in_order = [](std::int64_t p) { return p; };
+    const auto in_tiles = [&](std::int64_t i) { return group_in_tile(i, lanes); };
+    if (at == 0) write_by_points(to, pass, w, before, pass.groups, in_order);
+    else if (at == 1 && plan.tiled) write_by_points(to, pass, w, before, plan.length / radix, in_tiles);
+    else if (pass.groups > 1) write_by_groups(to, pass, w, before);
+    before *= radix;
+  }
+}
+
+template <class T>
+void make_passes(fft_plan<T>& plan, std::size_t lanes) {
+  const std::vector<int> radices = radices_of(plan.length);
+  const std::int64_t wide = static_cast<std::int64_t>(lanes);
+  // Blocks are four floats; a tile is four vectors, of each of which the second pass reads four from places apart.
+  plan.tiled = sizeof(T) == 4 && (lanes == 4 || lanes == 8 || lanes == 16) && plan.length % (16 * wide) == 0 &&
+               radices.size() > 2 && radices[1] == 4;
+  const roots w(plan.length, sizeof(T) == 8);
+  factor_writer<T> counted(nullptr);
+  write_passes(plan, radices, w, wide, counted);
+  plan.memory = std::make_unique<aligned_numbers<T>>(extent(counted.count() + 64));
+  plan.bytes = static_cast<std::size_t>(counted.count()) * sizeof(T);
+  factor_writer<T> filled(plan.memory->data());
+  write_passes(plan, radices, w, wide, filled);
+}
+
+// ------------------------------------------------------------------------------------------ Bluestein
+
+// A transform of a power of two in place, in double precision (Cooley and Tukey 1965).
+inline void transform_in_place(std::vector<number>& x) {
+  const std::size_t n = x.size();
+  for (std::size_t i = 1, j = 0; i < n; ++i) {
+    std::size_t bit = n >> 1;
+    for (; j & bit; bit >>= 1) j ^= bit;
+    j ^= bit;
+    if (i < j) std::swap(x[i], x[j]);
+  }
+  std::vector<number> w;
+  for (std::size_t k = 0; k < n / 2; ++k)
+    w.push_back(root_of_one(static_cast<std::int64_t>(k), static_cast<std::int64_t>(n)));
+  for (std::size_t half = 1; half < n; half *= 2)
+    for (std::size_t from = 0; from < n; from += 2 * half)
+      for (std::size_t k = 0; k < half; ++k) {
+        const number a = x[from + k], b = times(x[from + k + half], w[k * (n / 2 / half)]);
+        x[from + k] = a + b;
+        x[from + k + half] = a - b;
+      }
+}
+
+template <class T>
+void make_chirp(fft_plan<T>& plan, std::size_t lanes) {
+  const std::int64_t n = plan.length;
+  std::int64_t padded = 1;
+  while (padded < 2 * n - 1) padded *= 2;
+  plan.inner = plan_of_complex<T>(padded, lanes);
+  const std::size_t numbers = extent(2, sum_of(n, padded));
+  plan.memory = std::make_unique<aligned_numbers<T>>(numbers);
+  plan.bytes = numbers * sizeof(T) + plan.inner->bytes;
+  T *chirp = plan.memory->data(), *spectrum = chirp + 2 * n;
+  std::vector<number> b(static_cast<std::size_t>(padded));
+  std::int64_t square = 0;  // t^2 modulo 2 n, from the square before
+  for (std::int64_t t = 0; t < n; ++t) {
+    const number c = root_of_one(square, 2 * n);
+    chirp[2 * t] = static_cast<T>(c.real());
+    chirp[2 * t + 1] = static_cast<T>(c.imag());
+    b[static_cast<std::size_t>(t)] = b[static_cast<std::size_t>((padded - t) % padded)] = std::conj(c);
+    square = (square + 2 * t + 1) % (2 * n);
+  }
+  transform_in_place(b);
+  for (std::int64_t k = 0; k < padded; ++k) {
+    const number s = b[static_cast<std::size_t>(k)] / static_cast<double>(padded);
+    spectrum[2 * k] = static_cast<T>(s.real());
+    spectrum[2 * k + 1] = static_cast<T>(s.imag());
+  }
+  plan.chirp = chirp;
+  plan.spectrum = spectrum;
+}
+
+// ------------------------------------------------------------------------------------------ plans that are kept
+
+// The longest transform: its plan is counted in bytes.
+inline constexpr std::int64_t longest = std::int64_t{1} << 40;
+
+template <class T>
+std::shared_ptr<const fft_plan<T>> made_complex(std::int64_t length, std::size_t lanes) {
+  const auto plan = std::make_shared<fft_plan<T>>();
+  plan->length = length;
+  if (has_large_factor(length)) make_chirp(*plan, lanes);
+  else make_passes(*plan, lanes);
+  return plan;
+}
+
+template <class T>
+std::shared_ptr<const fft_plan<T>> made_real(std::int64_t length, std::size_t lanes) {
+  const auto plan = std::make_shared<fft_plan<T>>();
+  plan->length = length;
+  plan->inner = plan_of_complex<T>(length / 2, lanes);
+  plan->turn_count = length / 4 + 1;
+  const std::size_t numbers = extent(2, plan->turn_count);
+  plan->memory = std::make_unique<aligned_numbers<T>>(numbers);
+  plan->bytes = numbers * sizeof(T) + plan->inner->bytes;
+  T* turns = plan->memory->data();
+  const roots w(length, sizeof(T) == 8);
+  for (std::int64_t k = 0; k < plan->turn_count; ++k) {
+    turns[k] = static_cast<T>(w.at(k).real());
+    turns[plan->turn_count + k] = static_cast<T>(w.at(k).imag());
+  }
+  plan->turns = turns;
+  return plan;
+}
+
+// What a thread keeps: a few plans, the last used first, of so many bytes together.
+inline constexpr std::size_t most_plans = 16, most_bytes = std::size_t{1} << 25;
+
+template <class T>
+struct kept_plans {
+  struct kept {
+    std::size_t lanes;
+    bool real;
+    std::shared_ptr<const fft_plan<T>> plan;
+  };
+  std::vector<kept> all;
+};
+
+template <class T>
+std::shared_ptr<const fft_plan<T>> plan_for(std::int64_t length, std::size_t lanes, bool real) {
+  if (length > longest) refuse_size();
+  std::vector<typename kept_plans<T>::kept>& all = thread_object<kept_plans<T>>::get().all;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (all[i].plan->length == length && all[i].lanes == lanes && all[i].real == real) {
+      std::rotate(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(i),
+                  all.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+      return all.front().plan;
+    }
+  const auto plan = real ? made_real<T>(length, lanes) : made_complex<T>(length, lanes);
+  all.insert(all.begin(), {lanes, real, plan});
+  std::size_t bytes = 0, count = 0;
+  while (count < all.size() && count < most_plans && (bytes += all[count].plan->bytes) <= most_bytes) ++count;
+  all.resize(count);
+  return plan;
+}
+
+}  // namespace fft_plans
+
+template <class T>
+std::shared_ptr<const fft_plan<T>> plan_of_complex(std::int64_t length, std::size_t lanes) {
+  return fft_plans::plan_for<T>(length, lanes, false);
+}
+template <class T>
+std::shared_ptr<const fft_plan<T>> plan_of_real(std::int64_t length, std::size_t lanes) {
+  return fft_plans::plan_for<T>(length, lanes, true);
+}
+
+}  // namespace kerngrad::kernels
