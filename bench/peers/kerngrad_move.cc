@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data movement: transposes, broadcasts, gathers, selections, joins.
+// Data movement: transposes, broadcasts, gathers, selections, joins; and Fourier transforms.
 #include <span>
 
 #include "bench/peers/case.h"
@@ -53,5 +53,9 @@ void add_move_cases() {
       drawn(0, {side / 2, side}), drawn(1, {side / 2, side}));
   const kg::tensor a = drawn(0, {million}), b = drawn(1, {million});
   on("where", "1000000", [](tensor c, tensor x, tensor y) { return kg::where(c, x, y); }, kg::greater(a, b), a, b);
+  const auto* const pairs = reinterpret_cast<const kg::complex64*>(cases::floats(0, 2 * 64 * 1024));
+  on(
+      "fft", "64x1024", [](tensor x) { return kg::fft(x); },
+      kg::tensor(std::span<const kg::complex64>(pairs, 64 * 1024), {64, 1024}));
   on("cast", "1000000", [](tensor x) { return kg::cast(x, kg::dtype::int32); }, a);
 }

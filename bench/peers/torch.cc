@@ -96,6 +96,8 @@ void add_matrices() {
   add_matrix("cumsum", square, [](Tensor& y, const Tensor& x) { at::cumsum_out(y, x, 1); });
   add_matrix("transpose", square, [](Tensor& y, const Tensor& x) { y.copy_(x.t()); });
   add_matrix("pad", square, [](Tensor&, const Tensor& x) { use(at::constant_pad_nd(x, {1, 1, 1, 1})); });
+  timed("fft", "64x1024",
+        [] { return [x = torch::view_as_complex(tensor(0, {64, 1024, 2}))] { use(at::fft_fft(x)); }; });
   for (cases::matrix_size s : cases::row_sizes) {
     add_matrix("softmax", s, [](Tensor& y, const Tensor& x) { at::_softmax_out(y, x, 1, false); });
     add_matrix("logsumexp", s, [](Tensor& y, const Tensor& x) { at::logsumexp_out(y, x, 1); }, true);
