@@ -31,4 +31,14 @@ geometries drawn(const kg::op_row& row, kg::dtype type, std::int64_t n) {
   return {{"", call_of(row, {}, attrs), 0, {}}};
 }
 
+geometries drawn_outcomes(const kg::op_row& row, kg::dtype, std::int64_t n) {
+  geometries all;
+  for (const std::int64_t outcomes : {10, 1000})
+    all.push_back({"outcomes:" + std::to_string(outcomes),
+                   call_of(row, {{1, outcomes}}, {{"numSamples", n}}),
+                   static_cast<double>(n),
+                   {}});
+  return all;
+}
+
 }  // namespace kgbench

@@ -100,6 +100,7 @@ geometries filled_like(const kg::op_row&, kg::dtype, std::int64_t n);
 geometries ranged(const kg::op_row&, kg::dtype, std::int64_t n);
 geometries spaced(const kg::op_row&, kg::dtype, std::int64_t n);
 geometries drawn(const kg::op_row&, kg::dtype, std::int64_t n);
+geometries drawn_outcomes(const kg::op_row&, kg::dtype, std::int64_t n);  ///< of 10 and of 1000 outcomes
 
 // bench/norm.cc
 geometries batch_normalized(const kg::op_row&, kg::dtype, std::int64_t n);     ///< moments by channel, by element

@@ -3,15 +3,17 @@
 #pragma once
 #include "kernels/common/list_of.h"
 #include "kernels/create/create.h"
+#include "kernels/create/multinomial.h"
 #include "kernels/create/random.h"
 #include "kernels/create/reference_create.h"
+#include "kernels/create/reference_multinomial.h"
 #include "kernels/create/reference_random.h"
 
 namespace kerngrad::kernels {
 
-inline constexpr auto create_kernel_list = list_of(create_simd, random_simd);
+inline constexpr auto create_kernel_list = list_of(create_simd, random_simd, multinomial_simd);
 namespace reference {
-inline constexpr auto create_kernel_list = list_of(create_reference, random_reference);
+inline constexpr auto create_kernel_list = list_of(create_reference, random_reference, multinomial_reference);
 }
 
 }  // namespace kerngrad::kernels

@@ -21,6 +21,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "kernels/create/philox-inl.h"
 #include "kernels/create/random.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -36,31 +37,6 @@ using D32 = hn::ScalableTag<float>;
 using D64 = hn::ScalableTag<double>;
 constexpr std::uint64_t two52_bits = 0x4330000000000000;  // 2^52 as a double
 constexpr double two52 = 4503599627370496.0;
-
-// Words of `blocks` blocks from `first` on, rounded up to whole vectors. A lane of 64 bits carries one word of a
-// counter in its lower half; what stands in the upper half is never looked at, because the products ignore it.
-void philox(std::uint64_t seed, std::uint64_t first, std::size_t blocks, std::uint64_t* HWY_RESTRICT words) {
-  const hn::ScalableTag<std::uint64_t> d;
-  const hn::Repartition<std::uint32_t, decltype(d)> half;
-  const auto m0 = hn::Set(half, 0xD2511F53u), m1 = hn::Set(half, 0xCD9E8D57u);
-  const auto low = hn::Set(d, 0xFFFFFFFFu);
-  auto block = hn::Add(hn::Set(d, first), hn::Iota(d, 0));
-  for (std::size_t i = 0; i < blocks; i += hn::Lanes(d)) {
-    auto c0 = block, c1 = hn::ShiftRight<32>(block), c2 = hn::Zero(d), c3 = c2;
-    std::uint32_t k0 = static_cast<std::uint32_t>(seed), k1 = static_cast<std::uint32_t>(seed >> 32);
-    for (int round = 0; round < 10; ++round, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u) {
-      const auto p0 = hn::MulEven(hn::BitCast(half, c0), m0), p1 = hn::MulEven(hn::BitCast(half, c2), m1);
-      c0 = hn::Xor(hn::Xor(hn::ShiftRight<32>(p1), c1), hn::Set(d, k0));
-      c1 = p1;
-      c2 = hn::Xor(hn::Xor(hn::ShiftRight<32>(p0), c3), hn::Set(d, k1));
-      c3 = p0;
-    }
-    const auto first_pair = hn::Or(hn::And(c0, low), hn::ShiftLeft<32>(c1));
-    const auto second_pair = hn::Or(hn::And(c2, low), hn::ShiftLeft<32>(c3));
-    hn::StoreInterleaved2(first_pair, second_pair, d, words + 2 * i);
-    block = hn::Add(block, hn::Set(d, hn::Lanes(d)));
-  }
-}
 
 // Integers below 2^52 as doubles: no target lacks this conversion.
 template <class VU>

@@ -328,5 +328,13 @@ inline constexpr attr_spec normal[] = {
     {.name = "stddev", .kind = attr_kind::number, .doc = "standard deviation, not negative", .fallback = 1, .least = 0},
     seed,
     dtype_attr()};
+inline constexpr attr_spec multinomial[] = {{.name = "numSamples",
+                                             .kind = attr_kind::integer,
+                                             .doc = "draws from each distribution",
+                                             .required = true,
+                                             .least = 0,
+                                             .most = 1e9},
+                                            number_attr("seed", "chooses the stream; any number", 0),
+                                            boolean_attr("normalized", "the operand is weights, not their logarithms")};
 
 }  // namespace kerngrad::attributes

@@ -269,6 +269,12 @@ std::vector<sample> create_samples(const op_row& row) {
             with_fixed(make_sample(row, {{2, 2}},
                                    {{"depth", 3}, {"onValue", 2.5}, {"offValue", -1.0}, {"dtype", dtype::float64}}),
                        0, indices({1, -1, 3, 0}, {2, 2}))};
+  if (row.name == "Multinomial")
+    return {make_sample(row, {{2, 3}}, {{"numSamples", 5}, {"seed", 3.14}}),
+            make_sample(row, {{3, 4}}, {{"numSamples", 67}, {"seed", -2}}),
+            with_fixed(make_sample(row, {{1, 3}}, {{"numSamples", 9}, {"normalized", true}}), 0,
+                       tensor({0.25f, 0.f, 0.5f}, {1, 3})),
+            make_sample(row, {{0, 3}}, {{"numSamples", 2}}), make_sample(row, {{2, 3}}, {{"numSamples", 0}})};
   for (const auto& [op, of_op] : calls)
     for (const attributes& attrs : of_op)
       if (op == row.name) all.push_back(make_sample(row, {}, attrs));

@@ -192,7 +192,7 @@ std::vector<sample> known_samples(const op_row& row, bool long_ones) {
   if (std::vector<sample> all = row_samples(row, long_ones); !all.empty()) return all;
   if (row.name.starts_with("Gather")) return gather_samples(row, long_ones);
   if (row.name == "UnsortedSegmentSum") return segment_samples(row);
-  if (row.operands.empty() || row.name == "OneHot") return create_samples(row);
+  if (row.operands.empty() || row.name == "OneHot" || row.name == "Multinomial") return create_samples(row);
   if (row.attr_index("activation") >= 0) return fused_samples(row, long_ones);
   switch (row.group) {
     case family::elementwise:

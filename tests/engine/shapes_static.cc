@@ -196,6 +196,7 @@ constexpr bool every_rule_reads_the_attributes_of_its_row() {
       {"LinSpace", {}, {0, 1, 5, f32}},
       {"RandomUniform", {}, {{2, 3}, 0, 1, 7, f32}},
       {"RandomNormal", {}, {{2, 3}, 0, 1, 7, f32}},
+      {"Multinomial", {m}, {5, 3.5, true}},
       {"StridedSlice", {m}, {{0, 1}, {4, 5}, {1, 2}}},
       {"StridedSliceGrad", {{4, 2}}, {{0, 1}, {4, 5}, {1, 2}, 0, 0, 0, 0, 0, {4, 6}}},
       {"MirrorPad", {m}, {{1, 1, 0, 2}, "reflect"}},

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launchers of the ops that create and draw elements.
 module;
+#include <bit>
+#include <cmath>
 #include "kernels/common/abi.h"
 #include "kernels/create/create.h"
+#include "kernels/create/multinomial.h"
 #include "kernels/create/random.h"
 module kerngrad;
 
@@ -49,6 +52,44 @@ void random(const launch_call& c) {
               void* out[] = {advanced(c.out[0].data, begin * size)};
               c.kernel.run(nullptr, out, &g);
             });
+}
+
+namespace {
+
+// Every row has weight, and none that is not a number.
+template <class T>
+void check_weights(const launch_call& c, const T* x, bool normalized) {
+  const std::int64_t rows = c.in[0].dims[0], outcomes = c.in[0].dims[1];
+  const auto refuse = [&](std::int64_t row, const std::string& got) {
+    c.call.refuse(got + " in row " + std::to_string(row), normalized ? "weights from 0 with a finite sum above it"
+                                                                     : "logits below infinity, one of them finite");
+  };
+  for (std::int64_t row = 0; row < rows; ++row, x += outcomes) {
+    double sum = 0;
+    for (std::int64_t e = 0; e < outcomes; ++e) {
+      const double value = static_cast<double>(x[e]);
+      const bool sound = normalized ? value >= 0 : value < std::numeric_limits<double>::infinity();
+      if (!sound) refuse(row, (normalized ? "weight " : "logit ") + to_string(attr_value(value)));
+      sum += normalized ? value : std::isfinite(value) ? 1 : 0;
+    }
+    if (!(sum > 0) || std::isinf(sum))
+      refuse(row, normalized ? "weights with the sum " + to_string(attr_value(sum)) : "no finite logit");
+  }
+}
+
+}  // namespace
+
+void multinomial(const launch_call& c) {
+  const bool normalized = c.call.attr(place_in(attributes::multinomial, "normalized")).as_bool();
+  // Logits are read on the host and refused before anything is drawn.
+  if (c.in[0].type == dtype::float32) check_weights(c, static_cast<const float*>(c.in[0].data), normalized);
+  else check_weights(c, static_cast<const double*>(c.in[0].data), normalized);
+  const double seed = c.call.attr(place_in(attributes::multinomial, "seed")).as_number();
+  run_kernel_of(c, kernels::multinomial_geometry{.rows = c.in[0].dims[0],
+                                                 .outcomes = c.in[0].dims[1],
+                                                 .samples = c.out[0].dims[1],
+                                                 .seed = std::bit_cast<std::uint64_t>(seed + 0.0),  // -0 is 0
+                                                 .normalized = normalized});
 }
 
 }  // namespace kerngrad::launch

@@ -42,5 +42,17 @@ inline tensor random_normal(const shape& dims, double mean, double stddev, std::
   return call<"RandomNormal">(attr<"shape">(dims), attr<"mean">(mean), attr<"stddev">(stddev), attr<"seed">(seed),
                               attr<"dtype">(type));
 }
+/// `samples` draws of an outcome, int32, from each of the distributions in the rows of `logits`, [rows, outcomes] or
+/// [outcomes] with 2 outcomes or more: by the logarithms of weights, or by the weights themselves where they are
+/// `normalized`, which need not add up to 1. A logit of -infinity is never drawn. The same seed, any number, gives the
+/// same draws on every CPU target. Throws for NaN, a logit of +infinity, a negative weight, and a row without weight.
+/// There is no gradient.
+inline tensor multinomial(const tensor& logits, std::int64_t samples, double seed, bool normalized = false) {
+  const bool one_row = logits.dims().rank() == 1;
+  const tensor rows = one_row ? call<"ExpandDims">(logits) : logits;
+  const tensor drawn =
+      call<"Multinomial">(rows, attr<"numSamples">(samples), attr<"seed">(seed), attr<"normalized">(normalized));
+  return one_row ? call<"Reshape">(drawn, attr<"shape">(shape{samples})) : drawn;
+}
 
 }  // namespace kerngrad

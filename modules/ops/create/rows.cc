@@ -8,8 +8,13 @@ import :std;
 import :core;
 import :op;
 import :attributes;
+import :launch;
 import :shapes_create;
 import :rows;
+
+namespace kerngrad::launch {
+void multinomial(const launch_call&);
+}
 
 namespace kerngrad::rows {
 
@@ -36,6 +41,8 @@ consteval op_row like_row(std::string_view name, std::string_view doc, conventio
           .cost = 0};
 }
 
+inline constexpr operand logits_of_draws[] = {{"logits", real_or_bool}};
+
 inline constexpr op_row create_rows[] = {
     create_row("Fill", "One value everywhere.", attributes::fill, shapes::fill, convention::fill),
     like_row("ZerosLike", "Zeros with the shape and dtype of x. Gradient: 0.", convention::zeros_like),
@@ -48,6 +55,17 @@ inline constexpr op_row create_rows[] = {
                attributes::uniform, shapes::random_uniform, convention::random),
     create_row("RandomNormal", "Normal draws by Philox 4x32-10 and Box-Muller: element i depends on seed and i alone.",
                attributes::normal, shapes::random_normal, convention::random),
+    {.name = "Multinomial",
+     .doc = "Draws from the distributions in the rows of logits by Philox 4x32-10: element i depends on its row, seed "
+            "and i alone. NaN and a row without weight are refused.",
+     .group = family::create,
+     .operands = logits_of_draws,
+     .attrs = attributes::multinomial,
+     .types = {lift::floats, result::int32},
+     .infer = shapes::multinomial,
+     .launch = launch::multinomial,
+     .no_gradient = "draws have no gradient",
+     .cost = 16},
 };
 
 }  // namespace kerngrad::rows

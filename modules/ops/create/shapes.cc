@@ -102,4 +102,13 @@ export constexpr void random_uniform(inference& call) {
   give_drawn(call);
 }
 
+/// Multinomial: the outcomes of a row, so many of each.
+export constexpr void multinomial(inference& call) {
+  const shape& logits = call.in[0].dims;
+  if (logits.rank() != 2) call.refuse("logits of shape " + to_string(logits), "rank 2: distributions, outcomes");
+  if (logits[1] < 2 || logits[1] > std::int64_t{1} << 31)
+    call.refuse("logits of shape " + to_string(logits), "from 2 to 2^31 outcomes");
+  call.give({logits[0], call.attr(place_in(attributes::multinomial, "numSamples")).as_integer()});
+}
+
 }  // namespace kerngrad::shapes

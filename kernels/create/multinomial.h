@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Entry points of draws from discrete distributions.
+#pragma once
+#include "kernels/common/abi.h"
+
+namespace kerngrad::kernels {
+
+/// `rows` distributions over `outcomes` outcomes, at least 1, by their logits, or by their weights where these are
+/// `normalized`; `samples` draws from each. No logit or weight is NaN; each row has a logit above -infinity and none of
+/// +infinity, or weights of at least 0 with a finite sum above it.
+struct multinomial_geometry {
+  std::int64_t rows, outcomes, samples;
+  std::uint64_t seed;
+  bool normalized;
+};
+
+// in = {logits [rows, outcomes]}, out = {int32 [rows, samples]}. Element i, counted over all rows, takes the upper 53
+// bits of element i of an 8-byte dtype (kernels/create/random.h) as a fraction u, and is the first outcome whose
+// weights up to its own add up, in double precision and in order, to more than u times the sum of all.
+#define KG_DECLARE_MULTINOMIAL(Name, type) \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry);
+KG_FLOATS(KG_DECLARE_MULTINOMIAL, Multinomial)
+#undef KG_DECLARE_MULTINOMIAL
+
+inline constexpr entry multinomial_simd[] = {
+#define KG_ENTRY_MULTINOMIAL(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
+    KG_FLOATS(KG_ENTRY_MULTINOMIAL, Multinomial)
+#undef KG_ENTRY_MULTINOMIAL
+};
+
+}  // namespace kerngrad::kernels
