@@ -93,6 +93,7 @@ geometries scattered_rows(const kg::op_row&, kg::dtype, std::int64_t n);
 geometries updated_rows(const kg::op_row&, kg::dtype, std::int64_t n);
 geometries densified(const kg::op_row&, kg::dtype, std::int64_t n);  ///< a quarter of the places
 geometries two_shapes(const kg::op_row&, kg::dtype, std::int64_t n);
+geometries found_places(const kg::op_row&, kg::dtype, std::int64_t n);  ///< half of the elements
 
 // bench/create.cc
 geometries filled(const kg::op_row&, kg::dtype, std::int64_t n);

@@ -102,6 +102,7 @@ constexpr measured_op own_launchers[] = {
     {"SearchSorted", searched},
     {"LowerBound", searched},
     {"UpperBound", searched},
+    {"NonZero", found_places},
     {"Multinomial", drawn_outcomes},
     {"FFT", transformed_rows},
     {"IFFT", transformed_rows},

@@ -183,4 +183,15 @@ geometries two_shapes(const kg::op_row& row, kg::dtype, std::int64_t n) {
   return of(with_values(with_values(call_of(row, {{n}, {n}}), 0, all(1)), 1, all(3)));
 }
 
+geometries found_places(const kg::op_row& row, kg::dtype type, std::int64_t n) {
+  std::vector<double> values;
+  for (std::int64_t i = 0; i < n; ++i) values.push_back(i * 2654435761 % 4294967296 < 2147483648 ? 1 : 0);
+  const auto with = [&](const kg::shape& dims) {
+    std::vector<double> all = values;
+    all.resize(static_cast<std::size_t>(dims.size()));
+    return with_values(call_of(row, {dims}), 0, kg::testkit::from_doubles(all, dims, type));
+  };
+  return {{"list", with({n}), 0, {}}, {"matrix", with(matrix(n).dims()), 0, {}}};
+}
+
 }  // namespace kgbench

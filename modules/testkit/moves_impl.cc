@@ -121,6 +121,18 @@ std::vector<sample> band_samples(const op_row& row, bool long_ones) {
   return all;
 }
 
+std::vector<sample> nonzero_samples(const op_row& row, bool long_ones) {
+  shapes dims = {{7}, {2, 3}, {2, 1, 4}, {1, 2, 2, 3}, {2, 1, 2, 1, 3}, {0, 2}};
+  if (long_ones) dims.insert(dims.end(), {{300}, {5, 67}, {3, 2, 41}, {2, 1500}});
+  std::vector<sample> all;
+  for (const shape& d : dims) {
+    std::vector<float> values;
+    for (std::int64_t i = 0; i < d.size(); ++i) values.push_back(i * i % 7 % 3 == 1 ? 0.f : static_cast<float>(i % 5));
+    all.push_back(with_fixed(make_sample(row, {d}), 0, tensor(values, d)));
+  }
+  return all;
+}
+
 std::vector<sample> shape_pair_samples(const op_row& row) {
   const auto with = [&](const tensor& a, const tensor& b) {
     return with_fixed(with_fixed(make_sample(row, {a.dims(), b.dims()}), 0, a), 1, b);
@@ -134,6 +146,7 @@ std::vector<sample> shape_pair_samples(const op_row& row) {
 std::vector<sample> move_samples(const op_row& row, bool long_ones) {
   if (row.name == "MatrixBandPart") return band_samples(row, long_ones);
   if (row.name == "BroadcastArgs") return shape_pair_samples(row);
+  if (row.name == "NonZero") return nonzero_samples(row, long_ones);
   const shape long_one = long_ones ? shape{5, 67} : shape{2, 3};
   const auto of = [&](const shape& dims, attributes attrs) { return make_sample(row, {dims}, std::move(attrs)); };
   static const std::vector<std::pair<std::string_view, std::vector<std::pair<shape, attributes>>>> calls = {

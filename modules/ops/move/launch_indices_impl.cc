@@ -5,6 +5,7 @@ module;
 #include <algorithm>
 #include "kernels/common/abi.h"
 #include "kernels/move/move.h"
+#include "kernels/move/nonzero.h"
 module kerngrad;
 
 import :geometry;
@@ -135,6 +136,15 @@ void band_part(const launch_call& c) {
     void* out[] = {advanced(c.out[0].data, begin * bytes)};
     c.kernel.run(in, out, &g);
   });
+}
+
+void nonzero(const launch_call& c) {
+  const shape& dims = c.in[0].dims;
+  std::int64_t count = 0;
+  kernels::nonzero_geometry g{.rank = dims.rank(), .dims = {}, .count = &count};
+  std::copy(dims.begin(), dims.end(), g.dims);
+  run_kernel_of(c, g);
+  made(c, 0, {count, dims.rank()});
 }
 
 }  // namespace kerngrad::launch

@@ -204,4 +204,12 @@ inline tensor sparse_to_dense(const tensor& indices, const tensor& values, const
 /// The shape that two shapes, lists of integers, broadcast to by NumPy's rules; throws `kg::error` where they do not.
 inline tensor broadcast_args(const tensor& a, const tensor& b) { return call<"BroadcastArgs">(a, b); }
 
+/// The indices of the elements of x that are not 0, in order: int32 [elements, rank], as many rows as there are such
+/// elements. NaN is not 0. x is of any real dtype or bool and has rank 1 or more. There is no gradient.
+inline tensor nonzero(const tensor& x) { return call<"NonZero">(x); }
+/// The slices of x for which `mask`, whose shape is that of the axes of x from `axis` on, is not 0: along one axis in
+/// place of those. Throws `kg::error` where the mask is a scalar or has another shape. Gradient: dy at the slices that
+/// were taken.
+tensor boolean_mask(const tensor& x, const tensor& mask, axis_index axis = 0);
+
 }  // namespace kerngrad

@@ -28,6 +28,7 @@ void scatter_nd(const launch_call&);
 void tensor_scatter_update(const launch_call&);
 void sparse_to_dense(const launch_call&);
 void broadcast_args(const launch_call&);
+void nonzero(const launch_call&);
 }  // namespace kerngrad::launch
 
 namespace kerngrad::rows {
@@ -73,6 +74,11 @@ consteval op_row own_row(std::string_view name, std::string_view doc, std::span<
 }
 consteval op_row of_attribute_dtype(op_row row) {
   row.types = {lift::none, result::attribute};
+  return row;
+}
+consteval op_row of_found_places(op_row row) {
+  row.types = {lift::none, result::int32};
+  row.bounded = true;
   return row;
 }
 
@@ -140,6 +146,10 @@ inline constexpr op_row move_rows[] = {
     without_gradient(own_row("BroadcastArgs", "The shape that two shapes broadcast to.", two_shapes, {},
                              shapes::broadcast_args, launch::broadcast_args),
                      "shapes have no gradient"),
+    of_found_places(without_gradient(
+        own_row("NonZero", "The indices of each element that is not 0, a row of them for each, in order; NaN is not 0.",
+                x_real, {}, shapes::nonzero, launch::nonzero),
+        "indices have no gradient")),
 };
 
 }  // namespace kerngrad::rows

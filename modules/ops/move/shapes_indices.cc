@@ -126,6 +126,16 @@ export constexpr void broadcast_args(inference& call) {
   call.give(a[0] < b[0] ? b : a);
 }
 
+/// NonZero: at most a row of indices for each element.
+export constexpr void nonzero(inference& call) {
+  const shape& x = call.in[0].dims;
+  if (x.rank() == 0) call.refuse("a scalar", "rank 1 or more: elements that have indices");
+  for (const std::int64_t size : x)
+    if (size > 2147483647)
+      call.refuse("x of shape " + to_string(x), "axes of at most 2^31 - 1, whose indices are int32");
+  call.give({x.size(), x.rank()});
+}
+
 /// MatrixBandPart: matrices, and two numbers.
 export constexpr void band_part(inference& call) {
   const shape& dims = call.in[0].dims;

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// The elements that are not zero. Of each row of the last axis the places are written one after the other: vectors of
+// counted-up indices, of which those that a mask keeps are moved together. Where there are more axes the places of a
+// run of the row are interleaved with the indices of the row.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/move/nonzero.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "kernels/move/nonzero.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace kerngrad::kernels::HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// Elements of a row that are looked at before their places are written.
+constexpr std::int64_t run_length = 1024;
+
+/// The places of the elements of a vector at x that are not zero, to y; gives how many there are. Whole vectors of
+/// places, which are `place`, `place + 1`, ..., are written.
+template <class T, class D>
+HWY_INLINE std::int64_t KeepPlaces(D d, const T* x, hn::Vec<D> place, std::int32_t* y) {
+  // Ne is false for NaN.
+  const hn::Rebind<T, D> elements;
+  if constexpr (sizeof(T) == 8) {  // there is no narrower mask of such a one
+    std::uint8_t kept[8];
+    hn::StoreMaskBits(elements, hn::Not(hn::Eq(hn::LoadU(elements, x), hn::Zero(elements))), kept);
+    return static_cast<std::int64_t>(hn::CompressBitsStore(place, kept, d, y));
+  } else if constexpr (sizeof(T) == 4) {
+    const auto kept = hn::Not(hn::RebindMask(d, hn::Eq(hn::LoadU(elements, x), hn::Zero(elements))));
+    return static_cast<std::int64_t>(hn::CompressStore(place, kept, d, y));
+  } else {
+    const auto kept = hn::Not(hn::Eq(hn::PromoteTo(d, hn::LoadU(elements, x)), hn::Zero(d)));
+    return static_cast<std::int64_t>(hn::CompressStore(place, kept, d, y));
+  }
+}
+
+/// Whether kCount vectors of bytes at x are 0.
+template <int kCount, class D>
+HWY_INLINE bool AreZeros(D d, const std::uint8_t* x) {
+  auto any = hn::LoadU(d, x);
+  for (int i = 1; i < kCount; ++i) any = hn::Or(any, hn::LoadU(d, x + static_cast<std::size_t>(i) * hn::Lanes(d)));
+  return hn::AllTrue(d, hn::Eq(any, hn::Zero(d)));
+}
+
+/// The places from `first` on of the elements of x[0..n) that are not zero, to y, where there is room for n; gives how
+/// many there are.
+template <class T>
+HWY_INLINE std::int64_t Places(const T* HWY_RESTRICT x, std::int64_t n, std::int32_t first,
+                               std::int32_t* HWY_RESTRICT y) {
+  // As many places as there are elements in a vector of 8 bytes each, or of 4.
+  using Lane = std::conditional_t<sizeof(T) == 8, T, float>;
+  const hn::Rebind<std::int32_t, hn::ScalableTag<Lane>> d;
+  const hn::ScalableTag<std::uint8_t> bytes;
+  const std::int64_t width = static_cast<std::int64_t>(hn::Lanes(d));
+  // Blocks of zeros are passed over: one vector of bytes, or four of floats.
+  constexpr int wide = sizeof(T) == 1 ? 1 : 4;
+  const std::int64_t block = wide * static_cast<std::int64_t>(hn::Lanes(bytes) / sizeof(T));
+  const auto step = hn::Set(d, static_cast<std::int32_t>(width));
+  std::int64_t i = 0, count = 0;
+  // A whole vector is written from `count` on, which is i at most.
+  while (i + block <= n) {
+    if (AreZeros<wide>(bytes, reinterpret_cast<const std::uint8_t*>(x + i))) {
+      i += block;
+      continue;
+    }
+    auto place = hn::Iota(d, first + static_cast<std::int32_t>(i));
+    for (const std::int64_t end = i + block; i < end; i += width, place = hn::Add(place, step))
+      count += KeepPlaces(d, x + i, place, y + count);
+  }
+  for (; i < n; ++i) {  // without a branch, which would be mispredicted
+    y[count] = first + static_cast<std::int32_t>(i);
+    count += x[i] != T{0};
+  }
+  return count;
+}
+
+/// `count` rows of indices: those in `row` before the place.
+HWY_INLINE void WriteRows(const std::int32_t* HWY_RESTRICT places, std::int64_t count, const std::int32_t* row,
+                          int rank, std::int32_t* HWY_RESTRICT y) {
+  const hn::ScalableTag<std::int32_t> d;
+  const std::int64_t width = static_cast<std::int64_t>(hn::Lanes(d));
+  const auto index = [&](int axis) HWY_ATTR { return hn::Set(d, row[axis]); };
+  std::int64_t i = 0;
+  if (rank <= 4)
+    for (; i + width <= count; i += width, y += rank * width) {
+      const auto place = hn::LoadU(d, places + i);
+      if (rank == 2) hn::StoreInterleaved2(index(0), place, d, y);
+      else if (rank == 3) hn::StoreInterleaved3(index(0), index(1), place, d, y);
+      else hn::StoreInterleaved4(index(0), index(1), index(2), place, d, y);
+    }
+  for (; i < count; ++i, y += rank) {
+    std::copy_n(row, rank - 1, y);
+    y[rank - 1] = places[i];
+  }
+}
+
+/// Exact. Reference: kernels/move/reference_nonzero.cc.
+template <dtype K>
+void NonZero(const void* const* in, void* const* out, const void* geometry) {
+  using T = storage_t<K>;
+  const auto& g = *static_cast<const nonzero_geometry*>(geometry);
+  const T* x = static_cast<const T*>(in[0]);
+  std::int32_t* y = static_cast<std::int32_t*>(out[0]);
+  const std::int64_t columns = g.dims[g.rank - 1];
+  if (g.rank == 1) {
+    *g.count = Places(x, columns, 0, y);
+    return;
+  }
+  std::int64_t rows = 1, count = 0;
+  for (int axis = 0; axis + 1 < g.rank; ++axis) rows *= g.dims[axis];
+  std::int32_t row[max_rank] = {}, places[run_length];
+  for (std::int64_t r = 0; r < rows; ++r, x += columns) {
+    for (std::int64_t begin = 0; begin < columns; begin += run_length) {
+      const std::int64_t found =
+          Places(x + begin, std::min(run_length, columns - begin), static_cast<std::int32_t>(begin), places);
+      WriteRows(places, found, row, g.rank, y + count * g.rank);
+      count += found;
+    }
+    for (int axis = g.rank - 2; axis >= 0 && ++row[axis] == g.dims[axis]; --axis) row[axis] = 0;
+  }
+  *g.count = count;
+}
+
+}  // namespace
+
+#define KG_DEFINE_NONZERO(Name, type)                                                 \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
+    Name<dtype::type>(in, out, geometry);                                             \
+  }
+KG_ORDERED(KG_DEFINE_NONZERO, NonZero)
+#undef KG_DEFINE_NONZERO
+
+}  // namespace kerngrad::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+#include "kernels/common/dispatch.h"
+
+namespace kerngrad::kernels {
+#define KG_DISPATCH_NONZERO(Name, type)                                               \
+  KG_TARGETS_OF(Name##_##type);                                                       \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
+    KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
+  }
+KG_ORDERED(KG_DISPATCH_NONZERO, NonZero)
+#undef KG_DISPATCH_NONZERO
+}  // namespace kerngrad::kernels
+#endif
