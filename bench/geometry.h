@@ -60,6 +60,7 @@ geometries product(const kg::op_row&, kg::dtype, std::int64_t n);  ///< square, 
 // bench/window.cc
 geometries convolution(const kg::op_row&, kg::dtype, std::int64_t n);  ///< 3x3, "same", up to 64 channels
 geometries pooling(const kg::op_row&, kg::dtype, std::int64_t n);      ///< 2x2, stride 2, up to 64 channels
+geometries dilated(const kg::op_row&, kg::dtype, std::int64_t n);      ///< 3x3, "same", up to 64 channels
 
 // bench/image.cc
 geometries resized(const kg::op_row&, kg::dtype, std::int64_t n);      ///< to twice the size, 3 and 64 channels

@@ -108,6 +108,12 @@ constexpr measured_op own_launchers[] = {
     {"IFFT", transformed_rows},
     {"RFFT", transformed_rows},
     {"IRFFT", transformed_rows},
+    {"MaxPoolWithArgmax", pooling},
+    {"Dilation2D", dilated},
+    {"Dilation2DBackpropInput", dilated},
+    {"Dilation2DBackpropFilter", dilated},
+    {"Dilation2DGatherInput", dilated},
+    {"Dilation2DGatherFilter", dilated},
 };
 
 struct measured_calls {

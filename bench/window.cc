@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions, as layers with bias and relu too, and poolings, and their gradients: one square image of n elements in
-// all its channels.
+// Convolutions, as layers with bias and relu too, poolings and dilations, and their gradients: one square image of n
+// elements in all its channels.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -52,6 +52,15 @@ geometries pooling(const kg::op_row& row, kg::dtype, std::int64_t n) {
   else if (row.operand_index("dy") >= 0) unread = {"input"};
   const kg::testkit::sample call = call_of(row, dims, {{"filterSize", 2}, {"strides", 2}, {"pad", "valid"}});
   return {{"", call, static_cast<double>(y.size()), unread}};
+}
+
+geometries dilated(const kg::op_row& row, kg::dtype, std::int64_t n) {
+  const kg::shape x = image_of(n), filter = {3, 3, x[3]};
+  const bool of_filter = row.name.ends_with("GatherFilter");
+  std::vector<kg::shape> dims;
+  for (const kg::operand& o : row.operands)
+    dims.push_back(o.name == "filter" || (of_filter && o.name == "source") ? filter : x);  // dy is as large as x
+  return {{"", call_of(row, dims, {{"pad", "same"}}), static_cast<double>(x.size()), {}}};
 }
 
 }  // namespace kgbench

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradient rules of the convolutions and poolings. Their backward kernels are ops with rules of their own, so every
-// order works: convolution, its image gradient and its filter gradient are each bilinear, and differentiate into
-// each other; max pooling's gradient is linear in dy and its adjoint reads the same positions.
+// Gradient rules of the convolutions, poolings and dilations. Their backward kernels are ops with rules of their own,
+// so every order works: convolution, its image gradient and its filter gradient are each bilinear, and differentiate
+// into each other; the gradients of max pooling and dilation are linear in dy and their adjoints read the same
+// positions.
 module;
 #include "kernels/common/abi.h"
 export module kerngrad:grads_window;
@@ -26,6 +27,13 @@ template <fixed_string Op, class C, class... V>
 auto pooled(const C& c, const V&... operands) {
   return call<Op>(operands..., attr<"filterSize">(c.template attr<"filterSize">()),
                   attr<"strides">(c.template attr<"strides">()), attr<"pad">(c.template attr<"pad">()),
+                  attr<"dimRoundingMode">(c.template attr<"dimRoundingMode">()));
+}
+
+template <fixed_string Op, class C, class... V>
+auto dilated(const C& c, const V&... operands) {
+  return call<Op>(operands..., attr<"strides">(c.template attr<"strides">()), attr<"pad">(c.template attr<"pad">()),
+                  attr<"dilations">(c.template attr<"dilations">()),
                   attr<"dimRoundingMode">(c.template attr<"dimRoundingMode">()));
 }
 
@@ -89,6 +97,31 @@ inline constexpr auto window_rules = family_rules(std::tuple{
         wrt(keep::in1,
             [](const auto& c) { return pooled<"MaxPoolGrad">(c, c.dy(), c.in(1), pooled<"MaxPool">(c, c.in(1))); }),
         wrt(keep::nothing, no_slope_1)),
+    // The positions are those that MaxPoolGrad finds: there is one rule about equal elements.
+    rule<"MaxPoolWithArgmax">(
+        wrt(keep::in0 | keep::out0, [](const auto& c) { return pooled<"MaxPoolGrad">(c, c.dy(), c.in(0), c.out()); })),
+
+    rule<"Dilation2D">(
+        wrt(keep::in0 | keep::in1,
+            [](const auto& c) { return dilated<"Dilation2DBackpropInput">(c, c.in(0), c.in(1), c.dy()); }),
+        wrt(keep::in0 | keep::in1,
+            [](const auto& c) { return dilated<"Dilation2DBackpropFilter">(c, c.in(0), c.in(1), c.dy()); })),
+    rule<"Dilation2DBackpropInput">(
+        wrt(keep::nothing, no_slope_0), wrt(keep::nothing, no_slope_1),
+        wrt(keep::in0 | keep::in1,
+            [](const auto& c) { return dilated<"Dilation2DGatherInput">(c, c.dy(), c.in(0), c.in(1)); })),
+    rule<"Dilation2DBackpropFilter">(
+        wrt(keep::nothing, no_slope_0), wrt(keep::nothing, no_slope_1),
+        wrt(keep::in0 | keep::in1,
+            [](const auto& c) { return dilated<"Dilation2DGatherFilter">(c, c.dy(), c.in(0), c.in(1)); })),
+    rule<"Dilation2DGatherInput">(
+        wrt(keep::in1 | keep::in2,
+            [](const auto& c) { return dilated<"Dilation2DBackpropInput">(c, c.in(1), c.in(2), c.dy()); }),
+        wrt(keep::nothing, no_slope_1), wrt(keep::nothing, no_slope_2)),
+    rule<"Dilation2DGatherFilter">(
+        wrt(keep::in1 | keep::in2,
+            [](const auto& c) { return dilated<"Dilation2DBackpropFilter">(c, c.in(1), c.in(2), c.dy()); }),
+        wrt(keep::nothing, no_slope_1), wrt(keep::nothing, no_slope_2)),
 });
 
 }  // namespace kerngrad::rules

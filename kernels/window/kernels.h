@@ -4,16 +4,19 @@
 #include "kernels/common/list_of.h"
 #include "kernels/window/conv.h"
 #include "kernels/window/depthwise.h"
+#include "kernels/window/dilation.h"
 #include "kernels/window/pool.h"
 #include "kernels/window/reference_conv.h"
 #include "kernels/window/reference_depthwise.h"
+#include "kernels/window/reference_dilation.h"
 #include "kernels/window/reference_pool.h"
 
 namespace kerngrad::kernels {
 
-inline constexpr auto window_kernel_list = list_of(conv_simd, depthwise_simd, pool_simd);
+inline constexpr auto window_kernel_list = list_of(conv_simd, depthwise_simd, dilation_simd, pool_simd);
 namespace reference {
-inline constexpr auto window_kernel_list = list_of(conv_reference, depthwise_reference, pool_reference);
+inline constexpr auto window_kernel_list =
+    list_of(conv_reference, depthwise_reference, dilation_reference, pool_reference);
 }
 
 }  // namespace kerngrad::kernels

@@ -7,83 +7,16 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <type_traits>
 
 #include "kernels/window/channels-inl.h"
+#include "kernels/window/clipped_window.h"
+#include "kernels/window/maximum-inl.h"
 #include "kernels/window/pool.h"
-#include "kernels/common/target-inl.h"
-
-#ifndef KERNGRAD_KERNELS_POOL_COMMON
-#define KERNGRAD_KERNELS_POOL_COMMON
-namespace kerngrad::kernels {
-namespace {
-
-/// The part of a window inside the image: `rows` by `columns` elements, `first` elements into the stack of images,
-/// neighbours `row_step` and `column_step` apart.
-struct clipped_window {
-  std::ptrdiff_t first, rows, columns, row_step, column_step;
-  std::ptrdiff_t count() const { return rows * columns; }
-};
-
-/// Calls body(window, output offset, pixels) for all output pixels in row-major order: those of a row whose windows no
-/// side of the image cuts at once, the windows stride_w * in_c elements apart, others one by one.
-template <class Body>
-void for_each_run(const window_geometry& g, Body body) {
-  const clipped_axis uncut(0, g.filter_w, 1, g.filter_w);
-  const std::ptrdiff_t room = g.in_w + g.pad_left - (g.filter_w - 1) * g.dilation_w;
-  const std::ptrdiff_t low = g.pad_left > 0 ? (g.pad_left + g.stride_w - 1) / g.stride_w : 0;
-  const std::ptrdiff_t high = std::min(room > 0 ? (room + g.stride_w - 1) / g.stride_w : 0, g.out_w);
-  std::ptrdiff_t at = 0;
-  for (std::ptrdiff_t b = 0; b < g.batch; ++b) {
-    for (std::ptrdiff_t oy = 0; oy < g.out_h; ++oy) {
-      const clipped_axis rows(oy * g.stride_h - g.pad_top, g.filter_h, g.dilation_h, g.in_h);
-      for (std::ptrdiff_t ox = 0, pixels = 1; ox < g.out_w; ox += pixels, at += pixels * g.in_c) {
-        const std::ptrdiff_t left = ox * g.stride_w - g.pad_left;
-        const bool whole = ox >= low && ox < high;
-        pixels = whole ? high - ox : 1;
-        const clipped_axis columns = whole ? uncut : clipped_axis(left, g.filter_w, g.dilation_w, g.in_w);
-        clipped_window w{0, rows.count(), columns.count(), g.dilation_h * g.in_w * g.in_c, g.dilation_w * g.in_c};
-        if (w.count() > 0) {
-          const std::ptrdiff_t iy = oy * g.stride_h - g.pad_top + rows.low * g.dilation_h;
-          const std::ptrdiff_t ix = left + columns.low * g.dilation_w;
-          w.first = ((b * g.in_h + iy) * g.in_w + ix) * g.in_c;
-        }
-        body(w, at, pixels);
-      }
-    }
-  }
-}
-
-/// Calls body(window, output offset) for every output pixel in row-major order.
-template <class Body>
-void for_each_window(const window_geometry& g, Body body) {
-  for_each_run(g, [&](clipped_window w, std::ptrdiff_t at, std::ptrdiff_t pixels) {
-    for (; pixels > 0; --pixels, w.first += g.stride_w * g.in_c, at += g.in_c) body(w, at);
-  });
-}
-
-}  // namespace
-}  // namespace kerngrad::kernels
-#endif  // KERNGRAD_KERNELS_POOL_COMMON
 
 HWY_BEFORE_NAMESPACE();
 namespace kerngrad::kernels::HWY_NAMESPACE {
 namespace {
-
-// The value below every other: what an empty maximum is.
-template <class T>
-constexpr T lowest() {
-  return std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
-}
-
-// x where it is larger, else best: also where x is NaN or a zero of the other sign.
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE V larger_of(D, V best, V x) {
-#if KG_MAX_GIVES_SECOND
-  return hn::Max(x, best);  // gives the second of its operands unless the first is larger
-#else
-  return hn::IfThenElse(hn::Gt(x, best), x, best);
-#endif
-}
 
 /// Calls f(window), with the common sizes as constants.
 template <class F>
@@ -143,6 +76,56 @@ void MaxPool(const void* const* in, void* const* out, const void* geometry) {
                                      HWY_ATTR { a.store(d, window_max(d, a, sized, from + c), to + c); });
       }
     });
+  });
+}
+
+/// Stores for each lane the number of the window's first element that equals the maximum; the element at x is number
+/// `first`. Numbers of doubles are doubles until they are stored: they are exact, and vectors of them are as long.
+template <class D, class Access, class T = hn::TFromD<D>>
+HWY_INLINE void store_positions(D d, Access a, const clipped_window& w, const T* x, hn::Vec<D> best,
+                                std::ptrdiff_t first, std::int32_t* to) {
+  using number = std::conditional_t<sizeof(T) == 8, double, std::int32_t>;
+  const hn::Rebind<number, D> n;
+  const hn::Rebind<std::int32_t, D> stored;
+  const auto channel = hn::Iota(n, number{0});
+  auto found = hn::Set(n, number{-1});
+  // From the last element to the first, so that the first one wins.
+  for (std::ptrdiff_t ky = w.rows - 1; ky >= 0; --ky) {
+    for (std::ptrdiff_t kx = w.columns - 1; kx >= 0; --kx) {
+      const std::ptrdiff_t at = ky * w.row_step + kx * w.column_step;
+      const auto here = hn::RebindMask(n, hn::Eq(a.load(d, x + at), best));
+      found = hn::IfThenElse(here, hn::Add(channel, hn::Set(n, static_cast<number>(first + at))), found);
+    }
+  }
+  if constexpr (sizeof(T) == 8) a.store(stored, hn::DemoteTo(stored, found), to);
+  else a.store(stored, found, to);
+}
+
+/// MaxPoolWithArgmax, exact. Rules as said in pool.h. Reference: kernels/window/reference_pool.cc.
+template <class T>
+void MaxPoolWithArgmax(const void* const* in, void* const* out, const void* geometry) {
+  const auto& numbering = *static_cast<const argmax_geometry*>(geometry);
+  const window_geometry& g = numbering.window;
+  const T* x = static_cast<const T*>(in[0]);
+  T* y = static_cast<T*>(out[0]);
+  auto* positions = static_cast<std::int32_t*>(out[1]);
+  const std::ptrdiff_t image = g.in_h * g.in_w * g.in_c, result = g.out_h * g.out_w * g.in_c;
+  for_each_run(g, [&](const clipped_window& w, std::ptrdiff_t at, std::ptrdiff_t pixels) HWY_ATTR {
+    if (w.count() == 0) {
+      std::fill_n(y + at, pixels * g.in_c, lowest<T>());
+      std::fill_n(positions + at, pixels * g.in_c, -1);
+      return;
+    }
+    const std::ptrdiff_t first = w.first + (numbering.each_image ? -(at / result) * image : numbering.first);
+    for (std::ptrdiff_t i = 0; i < pixels; ++i) {
+      const std::ptrdiff_t step = i * g.stride_w * g.in_c, to = at + i * g.in_c;
+      each_channels<T>(g.in_c, [&](auto d, auto a, std::ptrdiff_t c) HWY_ATTR {
+        const T* from = x + w.first + step + c;
+        const auto best = window_max(d, a, w, from);
+        a.store(d, best, y + to + c);
+        store_positions(d, a, w, from, best, first + step + c, positions + to + c);
+      });
+    }
   });
 }
 

@@ -63,6 +63,20 @@ void MaxPool(const void* const* in, void* const* out, const void* geometry) {
 }
 
 template <class T>
+void MaxPoolWithArgmax(const void* const* in, void* const* out, const void* geometry) {
+  const auto& numbering = *static_cast<const argmax_geometry*>(geometry);
+  const window_geometry& g = numbering.window;
+  MaxPool<T>(in, out, &g);
+  const T* x = static_cast<const T*>(in[0]);
+  auto* positions = static_cast<std::int32_t*>(out[1]);
+  for_each_output(g, [&](std::int64_t index, std::int64_t b, auto... where) {
+    const std::int64_t best = first_maximum(g, x, b, where...);
+    const std::int64_t before = numbering.each_image ? -b * g.in_h * g.in_w * g.in_c : numbering.first;
+    positions[index] = best < 0 ? -1 : static_cast<std::int32_t>(before + best);
+  });
+}
+
+template <class T>
 void MaxPoolGrad(const void* const* in, void* const* out, const void* geometry) {
   const auto& g = *static_cast<const window_geometry*>(geometry);
   const T* dy = static_cast<const T*>(in[0]);

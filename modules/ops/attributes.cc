@@ -111,6 +111,11 @@ inline constexpr attr_spec conv_filter[] = {strides,   pad_pixels, format,
                                             dilations, rounding,   required_list("filterShape", "shape of the filter")};
 inline constexpr attr_spec pool[] = {required(pixels_attr("filterSize", "size of the window in pixels")), strides,
                                      pad_pixels, rounding};
+inline constexpr attr_spec pool_argmax[] = {
+    pool[0], strides, pad_pixels, rounding,
+    boolean_attr("includeBatchInIndex", "positions count the elements of all images, not of each")};
+static_assert(begins_with(pool_argmax, pool));
+inline constexpr attr_spec dilation[] = {strides, pad_pixels, dilations, rounding};
 
 // ------------------------------------------------------------------------------------------ fused layers
 

@@ -185,6 +185,31 @@ void run_outer(const launch_call& c, const Geometry& all) {
 }
 /// The kernel of a call on operands broadcast to its result.
 void run_broadcast(const launch_call& c, const kernels::broadcast_geometry& g);
+/// Rows of a window op's result, [image, out_h, ...]: some of those of one image. `part` is their geometry.
+struct window_rows {
+  kernels::window_geometry part;
+  std::int64_t image, first;
+};
+/// Calls run(window_rows) for chunks of rows of the result, once with everything where that is not worth it.
+template <class Run>
+void in_window_rows(const launch_call& c, const kernels::window_geometry& g, const Run& run) {
+  const std::int64_t taps = kernels::saturated_product(g.filter_h, g.filter_w);
+  const double cost = static_cast<double>(std::max(std::int64_t{1}, taps));
+  const std::int64_t count = c.out[0].dims.size();
+  if (!worth_splitting(c, count, cost)) return run(window_rows{g, 0, 0});
+  const std::int64_t row = count / (g.batch * g.out_h);
+  const std::int64_t rows = std::clamp(chunk_elements(cost) / row, std::int64_t{1}, g.out_h);
+  const std::int64_t pieces = (g.out_h + rows - 1) / rows;
+  kernels::parallel_chunks(kernels::extent(g.batch, pieces), [&](std::size_t chunk) {
+    const std::int64_t image = static_cast<std::int64_t>(chunk) / pieces;
+    const std::int64_t first = static_cast<std::int64_t>(chunk) % pieces * rows;
+    window_rows some{g, image, first};
+    some.part.batch = 1;
+    some.part.out_h = std::min(rows, g.out_h - first);
+    some.part.pad_top = g.pad_top - first * g.stride_h;  // below 0: the first window starts inside the image
+    run(some);
+  });
+}
 /// Windows over images: chunks of rows of the result. Operands after the first are whole.
 void run_windows(const launch_call& c, const void* const* in, void* out, const kernels::window_geometry& g);
 

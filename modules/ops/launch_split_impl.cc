@@ -97,25 +97,13 @@ void run_broadcast(const launch_call& c, const kernels::broadcast_geometry& g) {
 }
 
 void run_windows(const launch_call& c, const void* const* in, void* out, const kernels::window_geometry& g) {
-  const std::int64_t taps = kernels::saturated_product(g.filter_h, g.filter_w);
-  const double cost = static_cast<double>(std::max(std::int64_t{1}, taps));
-  const std::int64_t count = c.out[0].dims.size();
-  if (!worth_splitting(c, count, cost)) return c.kernel.run(in, &out, &g);
-  const std::int64_t row = count / (g.batch * g.out_h);
-  const std::int64_t rows = std::clamp(chunk_elements(cost) / row, std::int64_t{1}, g.out_h);
-  const std::int64_t pieces = (g.out_h + rows - 1) / rows;
-  const std::int64_t size = static_cast<std::int64_t>(size_of(c.out[0].type));
-  const std::int64_t image = g.in_h * g.in_w * g.in_c * static_cast<std::int64_t>(size_of(c.in[0].type));
-  kernels::parallel_chunks(kernels::extent(g.batch, pieces), [&](std::size_t chunk) {
-    const std::int64_t b = static_cast<std::int64_t>(chunk) / pieces;
-    const std::int64_t first = static_cast<std::int64_t>(chunk) % pieces * rows;
-    kernels::window_geometry part = g;
-    part.batch = 1;
-    part.out_h = std::min(rows, g.out_h - first);
-    part.pad_top = g.pad_top - first * g.stride_h;  // below 0: the first window starts inside the image
-    const void* from[2] = {advanced(in[0], b * image), in[1]};
-    void* to[1] = {advanced(out, (b * g.out_h + first) * row * size)};
-    c.kernel.run(from, to, &part);
+  in_window_rows(c, g, [&](const window_rows& rows) {
+    const std::int64_t image = g.in_h * g.in_w * g.in_c, row = g.out_w * c.out[0].dims[3];
+    const void* from[2] = {advanced(in[0], rows.image * image * static_cast<std::int64_t>(size_of(c.in[0].type))),
+                           in[1]};
+    void* to[1] = {
+        advanced(out, (rows.image * g.out_h + rows.first) * row * static_cast<std::int64_t>(size_of(c.out[0].type)))};
+    c.kernel.run(from, to, &rows.part);
   });
 }
 

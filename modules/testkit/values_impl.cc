@@ -166,7 +166,7 @@ std::vector<named_operand> operands_for(const op_row& row, const sample& call, d
     dtype taken = type;
     for (int t = 0; !spec.types.has(taken) && t < dtype_count; ++t) taken = static_cast<dtype>(t);
     if (given.values.defined()) {
-      const bool follows = floating.has(given.values.type()) && floating.has(taken);
+      const bool follows = floating.has(given.values.type()) && spec.part == role::value;
       operands.emplace_back(given.name, follows ? cast(given.values, taken) : given.values);
     } else if (row.name == "MaxPoolGrad" && given.name == "output") {  // the one operand that others determine
       const std::vector<named_operand> image = {{"x", operands[1].tensors[0]}};

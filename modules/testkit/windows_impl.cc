@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples of convolutions and poolings: strides, paddings of every kind, dilations, both layouts, roundings.
+// Samples of convolutions, poolings and dilations: strides, paddings of every kind, dilations, both layouts, roundings.
 module;
 #include <cstdint>
 #include <string>
@@ -86,6 +86,45 @@ std::vector<sample> pool_samples(const op_row& row, bool long_ones) {
     shapes dims;
     for (const operand& o : row.operands) dims.push_back(o.name == "dy" || o.name == "output" ? y : w.x);
     all.push_back(make_sample(row, dims, w.attrs));
+    if (row.attr_index("includeBatchInIndex") < 0) continue;
+    all.push_back(all.back());
+    all.back().attrs.push_back({"includeBatchInIndex", true});
+  }
+  return all;
+}
+
+// Numbers 0 to count - 1, shuffled: 13 is a prime that divides none of the counts.
+tensor shuffled(const shape& dims, double distance) {
+  std::vector<double> values;
+  for (std::int64_t i = 0; i < dims.size(); ++i) values.push_back(static_cast<double>(i * 13 % dims.size()) * distance);
+  return tensor(values, dims);
+}
+
+// Sums of a pixel and an element of the filter that differ by more than differences move them: pixels are whole
+// numbers, and no two elements have the same fraction.
+std::vector<sample> dilation_samples(const op_row& row, bool long_ones) {
+  std::vector<window> windows = {{{2, 5, 4, 3}, {3, 2, 3}, {}},
+                                 {{1, 5, 4, 2}, {3, 3, 2}, {{"strides", integers{2, 1}}, {"pad", "same"}}},
+                                 {{1, 6, 5, 2}, {2, 3, 2}, {{"pad", 1}, {"dilations", integers{2, 1}}}},
+                                 {{1, 5, 6, 1}, {3, 2, 1}, {{"strides", 2}, {"pad", integers{1, 0, 1, 1}}}},
+                                 {{1, 6, 6, 1}, {3, 3, 1}, {{"strides", 2}, {"pad", 1}, {"dimRoundingMode", "ceil"}}},
+                                 {{1, 4, 4, 2}, {1, 1, 2}, {{"strides", 3}}},
+                                 {{0, 4, 4, 2}, {2, 2, 2}, {}}};
+  if (long_ones) windows.push_back({{2, 9, 11, 37}, {3, 3, 37}, {{"pad", "same"}}});
+  std::vector<sample> all;
+  for (window& w : windows) {
+    give_padding(w);
+    const std::vector<named_operand> operands = {{"x", zeros(w.x)}, {"filter", zeros(w.filter)}};
+    const shape y = run_kernel_list("Dilation2D", operands, w.attrs).front().dims();
+    const shape& source = row.name.ends_with("Filter") ? w.filter : w.x;
+    shapes dims;
+    for (const operand& o : row.operands)
+      dims.push_back(o.name == "filter" ? w.filter : o.name == "dy" ? y : o.name == "source" ? source : w.x);
+    all.push_back(make_sample(row, dims, w.attrs));
+    for (sample_operand& o : all.back().operands) {
+      if (o.name == "x") o.values = shuffled(w.x, 1);
+      if (o.name == "filter") o.values = shuffled(w.filter, 1 + 1.0 / static_cast<double>(w.filter.size()));
+    }
   }
   return all;
 }
@@ -94,6 +133,7 @@ std::vector<sample> pool_samples(const op_row& row, bool long_ones) {
 
 std::vector<sample> window_samples(const op_row& row, bool long_ones) {
   if (row.attr_index("pad") < 0) return {};
+  if (row.name.starts_with("Dilation")) return dilation_samples(row, long_ones);
   return row.attr_index("filterSize") >= 0 ? pool_samples(row, long_ones) : convolution_samples(row, long_ones);
 }
 

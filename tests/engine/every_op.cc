@@ -125,10 +125,14 @@ class window_op : public ::testing::TestWithParam<std::string> {
   // number `infinite` has an infinite element.
   std::vector<kg::named_operand> operands(const kg::op_row& row, attributes& attrs, std::size_t infinite) const {
     const bool pools = row.attr_index("filterSize") >= 0, depthwise = row.name.find("Depthwise") != row.name.npos;
-    const kg::shape x{1, 7, 7, 4}, filter{2, 2, 4, depthwise ? 2 : 3};
+    const bool dilates = row.name.starts_with("Dilation");
+    const kg::shape x{1, 7, 7, 4}, filter = dilates ? kg::shape{2, 2, 4} : kg::shape{2, 2, 4, depthwise ? 2 : 3};
     std::vector<kg::named_operand> forward = {{"x", positive(x)}};
     if (!pools) forward.push_back({"filter", positive(filter)});
-    const std::string first = pools ? "AvgPool" : depthwise ? "DepthwiseConv2dNative" : "Conv2D";
+    const std::string first = pools       ? "AvgPool"
+                              : dilates   ? "Dilation2D"
+                              : depthwise ? "DepthwiseConv2dNative"
+                                          : "Conv2D";
     const outcome y = run_on(kg::backend::simd, first, forward, attrs);
     if (!y.refused.empty()) return {};
     if (row.attr_index("inputShape") >= 0) attrs.push_back({"inputShape", x});
@@ -137,10 +141,8 @@ class window_op : public ::testing::TestWithParam<std::string> {
     for (const kg::operand& o : row.operands) {
       if (o.name == "preluActivationWeights") continue;
       const bool is_result = o.name == "dy" || o.name == "output";
-      const kg::shape dims = is_result            ? y.dims
-                             : o.name == "filter" ? filter
-                             : o.name == "bias"   ? kg::shape{y.dims[3]}
-                                                  : x;
+      const bool is_filter = o.name == "filter" || (o.name == "source" && row.name.ends_with("GatherFilter"));
+      const kg::shape dims = is_result ? y.dims : is_filter ? filter : o.name == "bias" ? kg::shape{y.dims[3]} : x;
       all.push_back({std::string(o.name), positive(dims, all.size() == infinite)});
     }
     return all;

@@ -141,7 +141,8 @@ constexpr bool reads_its_attributes(const called& c) {
 }
 // Every op that has attributes, but elementwise ones with numbers, which are read in their order.
 constexpr bool every_rule_reads_the_attributes_of_its_row() {
-  const shape m{4, 6}, image{1, 5, 5, 2}, filter{2, 2, 2, 3}, result{1, 4, 4, 3}, each{2, 2, 2, 1}, pooled{1, 4, 4, 2};
+  const shape m{4, 6}, image{1, 5, 5, 2}, filter{2, 2, 2, 3}, result{1, 4, 4, 3}, each{2, 2, 2, 1}, pooled{1, 4, 4, 2},
+      flat{2, 2, 2};
   const kg::attr_value valid("valid"), f32(dtype::float32);
   const called all[] = {
       {"ClipByValue", {m}, {0.0, 1.0}},
@@ -175,6 +176,12 @@ constexpr bool every_rule_reads_the_attributes_of_its_row() {
       {"MaxPoolGrad", {pooled, image, pooled}, {2, 1, valid}},
       {"AvgPoolGrad", {pooled, image}, {2, 1, valid}},
       {"MaxPoolGather", {image, image}, {2, 1, valid}},
+      {"MaxPoolWithArgmax", {image}, {2, 1, valid}},
+      {"Dilation2D", {image, flat}, {1, valid}},
+      {"Dilation2DBackpropInput", {image, flat, pooled}, {1, valid}},
+      {"Dilation2DBackpropFilter", {image, flat, pooled}, {1, valid}},
+      {"Dilation2DGatherInput", {image, image, flat}, {1, valid}},
+      {"Dilation2DGatherFilter", {flat, image, flat}, {1, valid}},
       {"Reshape", {m}, {{8, 3}}},
       {"ExpandDims", {m}},
       {"Transpose", {m}},

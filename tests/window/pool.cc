@@ -133,6 +133,27 @@ void check_max(const window_geometry& g, kgtest::edge side, bool special, bool s
 }
 
 template <class T>
+void check_argmax(const window_geometry& g, kgtest::edge side, bool special, bool simd) {
+  operands<T> o(g, side, special);
+  const auto all = windows(g);
+  kgtest::guarded<std::int32_t> positions(all.size(), side);
+  const std::size_t image = static_cast<std::size_t>(g.in_h * g.in_w * g.in_c);
+  for (const bool each_image : {false, true}) {
+    const argmax_geometry numbering{g, each_image ? 0 : 1000, each_image};
+    const void* in[] = {o.x.data()};
+    void* out[] = {o.y.data(), positions.data()};
+    kernel<T>("MaxPoolWithArgmax", simd)(in, out, &numbering);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const std::size_t* best = first_maximum(o.x, all[i]);
+      const T lowest = std::is_integral_v<T> ? std::numeric_limits<T>::lowest() : -std::numeric_limits<T>::infinity();
+      expect_same(o.y[i], best == nullptr ? lowest : o.x[*best], 0, i);
+      const std::size_t wanted = best == nullptr ? 0 : each_image ? *best % image : 1000 + *best;
+      ASSERT_EQ(positions[i], best == nullptr ? -1 : static_cast<std::int32_t>(wanted)) << i;
+    }
+  }
+}
+
+template <class T>
 void check_max_gradients(const window_geometry& g, kgtest::edge side, bool special, bool simd) {
   operands<T> o(g, side, special);
   const auto all = windows(g);
@@ -231,6 +252,11 @@ TEST(MaxPool, GivesItsGradientToTheFirstMaximum) {
   check_on_every_target(check_max_gradients<float>);
   check_on_every_target(check_max_gradients<double>);
 }
+TEST(MaxPoolWithArgmax, SaysWhereTheFirstMaximumIs) {
+  check_on_every_target(check_argmax<float>);
+  check_on_every_target(check_argmax<double>);
+  check_on_every_target(check_argmax<std::int32_t>);
+}
 TEST(AvgPool, AndItsGradientDivideByTheNumberOfElementsInside) {
   check_on_every_target(check_average<float>);
   check_on_every_target(check_average<double>);
@@ -239,6 +265,9 @@ TEST(PoolReference, FollowsTheSameRules) {
   check_everywhere(false, check_max<float>);
   check_everywhere(false, check_max<double>);
   check_everywhere(false, check_max<std::int32_t>);
+  check_everywhere(false, check_argmax<float>);
+  check_everywhere(false, check_argmax<double>);
+  check_everywhere(false, check_argmax<std::int32_t>);
   check_everywhere(false, check_max_gradients<float>);
   check_everywhere(false, check_max_gradients<double>);
   check_everywhere(false, check_average<float>);

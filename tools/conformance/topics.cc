@@ -38,7 +38,7 @@ constexpr topic topics[] = {
     {"number of values", "attribute num"},
     {"step of zero", "step"},
     {"at least one tensor", "0 operands"},
-    {"comprised of positive integers", "of size"},
+    {"comprised of positive integers", "of size|wanted rank"},
     {"the tensor should have", "values"},
     {"product of shape", "elements"},
     {"same shape", "equal shapes"},

@@ -5,6 +5,7 @@ module;
 #include <range/v3/range/conversion.hpp>
 #include <range/v3/view/transform.hpp>
 #include "kernels/common/abi.h"
+#include "kernels/window/pool.h"
 #include "kernels/window/window.h"
 module kerngrad;
 
@@ -68,10 +69,10 @@ void conv_backprop_filter(const launch_call& c) { run_window(c, {.operands = {tr
 
 namespace {
 
-// Pooling of whole images: what a window gives back may reach its neighbours.
-void run_images(const launch_call& c) {
+// Whole images: what a window gives back may reach its neighbours. Operands of the set `whole` are no images.
+void run_images(const launch_call& c, unsigned whole = 0) {
   const kernels::window_geometry& all = window_of(c);
-  detail::run_slices(c, all.batch, std::max(c.in[0].dims.size(), c.out[0].dims.size()), 0,
+  detail::run_slices(c, all.batch, std::max(c.in[0].dims.size(), c.out[0].dims.size()), whole,
                      [&](std::int64_t batch, const void* const* in, void* const* out) {
                        kernels::window_geometry g = all;
                        g.batch = batch;
@@ -87,5 +88,32 @@ void pool(const launch_call& c) {
 }
 void pool_grad(const launch_call& c) { run_images(c); }
 void pool_gather(const launch_call& c) { run_images(c); }
+
+void pool_argmax(const launch_call& c) {
+  const kernels::window_geometry& g = window_of(c);
+  const std::int64_t image = g.in_h * g.in_w * g.in_c, row = g.out_w * g.in_c;
+  const bool each_image = !c.call.attr(place_in(attributes::pool_argmax, "includeBatchInIndex")).as_bool();
+  detail::in_window_rows(c, g, [&](const detail::window_rows& rows) {
+    const kernels::argmax_geometry part{rows.part, each_image ? 0 : rows.image * image, each_image};
+    const std::int64_t at = (rows.image * g.out_h + rows.first) * row;
+    const auto size = [](const view& x) { return static_cast<std::int64_t>(size_of(x.type)); };
+    const void* in[] = {detail::advanced(c.in[0].data, rows.image * image * size(c.in[0]))};
+    void* out[] = {detail::advanced(c.out[0].data, at * size(c.out[0])),
+                   detail::advanced(c.out[1].data, at * size(c.out[1]))};
+    c.kernel.run(in, out, &part);
+  });
+}
+
+void dilation(const launch_call& c) {
+  const void* in[] = {c.in[0].data, c.in[1].data};
+  detail::run_windows(c, in, c.out[0].data, window_of(c));
+}
+// Images in slices; operands without a batch, which are shaped like the filter, are whole.
+void dilation_of_images(const launch_call& c) {
+  unsigned whole = 0;
+  for (std::size_t i = 0; i < c.in.size(); ++i) whole |= c.in[i].dims.rank() == 3 ? 1U << i : 0;
+  run_images(c, whole);
+}
+void dilation_backprop_filter(const launch_call& c) { detail::run_kernel_of(c, window_of(c)); }
 
 }  // namespace kerngrad::launch

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Typed names of the convolutions and poolings, and their options.
+// Typed names of the convolutions, poolings and dilations, and their options.
 module;
 #include "kernels/common/abi.h"
 export module kerngrad:ops_window;
@@ -82,6 +82,46 @@ inline tensor avg_pool(const tensor& x, extent window, const pool_options& optio
   return call<"AvgPool">(x, attr<"filterSize">(window.value()),
                          attr<"strides">((options.strides ? *options.strides : window).value()),
                          attr<"pad">(options.pad.value()));
+}
+
+/// Options of max_pool_with_argmax; the strides are the window's size unless they are given. With
+/// `include_batch_in_index` positions count the elements of all images, else of each image.
+struct argmax_pool_options {
+  std::optional<extent> strides{};
+  padding pad = valid;
+  bool include_batch_in_index = false;
+};
+/// What max_pool_with_argmax gives: the maxima, and where they were found.
+struct pooled_maxima {
+  tensor result;
+  tensor indexes;
+};
+/// The largest element of each window over an NHWC image x [batch, height, width, channels] of a floating dtype or
+/// int32, NaN ignored, and as int32 where it was first met: ((image * height + row) * width + column) * channels +
+/// channel, without the image unless the options include it; -infinity (the least int32) and -1 for a window without a
+/// number. Throws when an image has more elements than int32 can number. `result` is differentiable: its gradient goes
+/// to these positions.
+inline pooled_maxima max_pool_with_argmax(const tensor& x, extent window, const argmax_pool_options& options = {}) {
+  auto all = call<"MaxPoolWithArgmax">(
+      x, attr<"filterSize">(window.value()), attr<"strides">((options.strides ? *options.strides : window).value()),
+      attr<"pad">(options.pad.value()), attr<"includeBatchInIndex">(options.include_batch_in_index));
+  return {std::move(all[0]), std::move(all[1])};
+}
+
+/// Options of dilation2d: steps of the window and distances of the filter's elements in pixels.
+struct dilation_options {
+  extent strides = 1;
+  padding pad = valid;
+  extent dilations = 1;
+};
+/// Greyscale dilation of x [batch, height, width, channels] by a filter [height, width, channels]: the largest of
+/// x[row * strides + i * dilations] + filter[i] over the filter's elements inside the image, in each channel by itself
+/// (Serra, Image Analysis and Mathematical Morphology, 1982). NaN is ignored; a window without a number gives -infinity
+/// (the least int32). Floating dtypes and int32, whose sums wrap. Differentiable in both operands to any order: dy goes
+/// to the first of equal sums. The erosion by the filter is -dilation2d(-x, filter), with the filter reflected.
+inline tensor dilation2d(const tensor& x, const tensor& filter, const dilation_options& options = {}) {
+  return call<"Dilation2D">(x, filter, attr<"strides">(options.strides.value()), attr<"pad">(options.pad.value()),
+                            attr<"dilations">(options.dilations.value()));
 }
 
 }  // namespace kerngrad

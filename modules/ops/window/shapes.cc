@@ -27,6 +27,10 @@ inline constexpr window_places conv_places{.strides = place_in(attributes::conv,
 inline constexpr window_places pool_places{.strides = place_in(attributes::pool, "strides"),
                                            .pad = place_in(attributes::pool, "pad"),
                                            .rounding = place_in(attributes::pool, "dimRoundingMode")};
+inline constexpr window_places dilation_places{.strides = place_in(attributes::dilation, "strides"),
+                                               .pad = place_in(attributes::dilation, "pad"),
+                                               .rounding = place_in(attributes::dilation, "dimRoundingMode"),
+                                               .dilations = place_in(attributes::dilation, "dilations")};
 
 /// Pixels in height and width: a list of two, or one number for both.
 constexpr std::array<std::int64_t, 2> pixels(const inference& call, attr_place at) {
@@ -208,6 +212,55 @@ export constexpr void pool_gather(inference& call) {
     call.refuse("shapes " + to_string(call.in[0].dims) + " and " + to_string(call.in[1].dims), "equal shapes");
   pool(call);
 }
+
+/// MaxPoolWithArgmax: positions are int32.
+export constexpr void pool_argmax(inference& call) {
+  const shape y = resolve_pooling(call, call.in[0].dims);
+  const kernels::window_geometry& g = call.resolved.window;
+  const bool all = call.attr(place_in(attributes::pool_argmax, "includeBatchInIndex")).as_bool();
+  if (kernels::saturated_product(all ? g.batch : 1, g.in_h, g.in_w, g.in_c) > std::numeric_limits<std::int32_t>::max())
+    call.refuse("an image of shape " + to_string(call.in[0].dims), "at most 2^31 - 1 elements, which int32 can number",
+                all ? "leave out includeBatchInIndex" : "cut the image");
+  call.give(y);
+  call.give(y);
+}
+
+// ------------------------------------------------------------------------------------------ greyscale dilation
+
+/// Resolves the window of a greyscale dilation, for the launcher as well, and gives the result's shape.
+constexpr shape resolve_dilation(inference& call, const shape& x, const shape& filter) {
+  if (filter.rank() != 3) call.refuse("a filter of shape " + to_string(filter), "rank 3: height, width, channels");
+  if (filter[0] < 1 || filter[1] < 1) call.refuse("a filter of shape " + to_string(filter), "a filter with elements");
+  const kernels::window_geometry g = resolve_window(call, dilation_places, x, filter[0], filter[1]);
+  if (g.in_c != filter[2])
+    call.refuse("an image with " + std::to_string(g.in_c) + " channels and a filter for " + std::to_string(filter[2]),
+                "equal numbers of channels");
+  call.resolved.set_window(g);
+  return {g.batch, g.out_h, g.out_w, g.in_c};
+}
+
+/// Dilation2D.
+export constexpr void dilation(inference& call) { call.give(resolve_dilation(call, call.in[0].dims, call.in[1].dims)); }
+
+/// x, filter and dy give the gradient of operand `Of`.
+template <std::size_t Of>
+constexpr void dilation_backprop(inference& call) {
+  check_dy(call, call.in[2].dims, resolve_dilation(call, call.in[0].dims, call.in[1].dims));
+  call.give(call.in[Of].dims);
+}
+export constexpr void dilation_backprop_input(inference& call) { dilation_backprop<0>(call); }
+export constexpr void dilation_backprop_filter(inference& call) { dilation_backprop<1>(call); }
+
+/// source, shaped like the operand after it at place `Of`, x and filter give a value per window.
+template <std::size_t Of>
+constexpr void dilation_gather(inference& call) {
+  if (!(call.in[0].dims == call.in[Of].dims))
+    call.refuse("source of shape " + to_string(call.in[0].dims),
+                "the shape of " + std::string(call.row.operands[Of].name) + ", " + to_string(call.in[Of].dims));
+  call.give(resolve_dilation(call, call.in[1].dims, call.in[2].dims));
+}
+export constexpr void dilation_gather_input(inference& call) { dilation_gather<1>(call); }
+export constexpr void dilation_gather_filter(inference& call) { dilation_gather<2>(call); }
 
 // ------------------------------------------------------------------------------------------ fused layers
 

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Entry points of two-dimensional greyscale dilation and its gradients.
+#pragma once
+#include "kernels/window/window.h"
+
+namespace kerngrad::kernels {
+
+// The geometry is a window_geometry with out_c = in_c; the filter w is [filter_h, filter_w, in_c], one element for each
+// tap and channel. A tap is met where its pixel lies inside the image. Operands and rules:
+//   Dilation2D                in = {x, w}          out = {y}   the largest x + w of the taps that are met and not NaN;
+//                                                              -infinity (int32: the lowest value) when there is none;
+//                                                              sums of int32 wrap
+//   Dilation2DBackpropInput   in = {x, w, dy}      out = {dx}  dy goes to the pixel under the first tap, row by row,
+//                                                              that gives the maximum; nowhere when there is none
+//   Dilation2DBackpropFilter  in = {x, w, dy}      out = {dw}  dy goes to that tap
+//   Dilation2DGatherInput     in = {source, x, w}  out = {z}   the element of `source`, shaped like x, at that pixel;
+//                                                              0 when there is none
+//   Dilation2DGatherFilter    in = {source, x, w}  out = {z}   the element of `source`, shaped like w, at that tap
+#define KG_DILATION_KERNELS(X)          \
+  KG_FLOATS(X, Dilation2D)              \
+  X(Dilation2D, int32)                  \
+  KG_FLOATS(X, Dilation2DBackpropInput) \
+  KG_FLOATS(X, Dilation2DBackpropFilter) KG_FLOATS(X, Dilation2DGatherInput) KG_FLOATS(X, Dilation2DGatherFilter)
+
+#define KG_DECLARE_DILATION(Name, type) \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry);
+KG_DILATION_KERNELS(KG_DECLARE_DILATION)
+#undef KG_DECLARE_DILATION
+
+inline constexpr entry dilation_simd[] = {
+#define KG_ENTRY_DILATION(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
+    KG_DILATION_KERNELS(KG_ENTRY_DILATION)
+#undef KG_ENTRY_DILATION
+};
+
+}  // namespace kerngrad::kernels
