@@ -115,5 +115,8 @@ geometries largest(const kg::op_row&, kg::dtype, std::int64_t n);   ///< ten of 
 geometries searched(const kg::op_row&, kg::dtype, std::int64_t n);  ///< in a sequence of 1000
 // bench/fft.cc
 geometries transformed_rows(const kg::op_row&, kg::dtype, std::int64_t n);  ///< of 1024 and of 1000 points, at most n
+// bench/volume.cc
+geometries volume_convolution(const kg::op_row&, kg::dtype, std::int64_t n);  ///< 3x3x3, "same", up to 32 channels
+geometries volume_pooling(const kg::op_row&, kg::dtype, std::int64_t n);      ///< 2x2x2, stride 2, up to 32 channels
 
 }  // namespace kgbench

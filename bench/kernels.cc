@@ -114,6 +114,14 @@ constexpr measured_op own_launchers[] = {
     {"Dilation2DBackpropFilter", dilated},
     {"Dilation2DGatherInput", dilated},
     {"Dilation2DGatherFilter", dilated},
+    {"Conv3D", volume_convolution},
+    {"Conv3DBackpropInputV2", volume_convolution},
+    {"Conv3DBackpropFilterV2", volume_convolution},
+    {"MaxPool3D", volume_pooling},
+    {"AvgPool3D", volume_pooling},
+    {"MaxPool3DGrad", volume_pooling},
+    {"AvgPool3DGrad", volume_pooling},
+    {"MaxPool3DGather", volume_pooling},
 };
 
 struct measured_calls {

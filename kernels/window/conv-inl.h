@@ -93,7 +93,7 @@ void direct_conv(const direct_plan<T>& plan, image_view<T> src, std::ptrdiff_t f
                  scratch<T>& gathered) {
   constexpr std::ptrdiff_t gathered_most = 1 << 18;  // elements, or a row of pixels
   const std::ptrdiff_t columns = plan.columns, row_step = plan.row_stride * src.pitch, no_offset = 0;
-  const std::vector<std::ptrdiff_t> offsets = plan.offsets(src.pitch);
+  const std::vector<std::ptrdiff_t> offsets = plan.offsets(src);
   tile_args<T> tile{};
   tile.runs = static_cast<std::ptrdiff_t>(offsets.size());
   tile.run_length = plan.taps_per_run * plan.src_channels;
@@ -113,7 +113,7 @@ void direct_conv(const direct_plan<T>& plan, image_view<T> src, std::ptrdiff_t f
     tile.run_offsets = &no_offset;
     const std::ptrdiff_t most = std::max<std::ptrdiff_t>(1, gathered_most / (columns * tile.a_step));
     for_even_parts(rows, most, [&](std::ptrdiff_t y, std::ptrdiff_t count) {
-      const image_view<T> part{src.data + y * row_step, src.pitch};
+      const image_view<T> part{src.data + y * row_step, src.pitch, src.slice};
       const T* windows = gather_windows(plan, part, count, offsets, tile.a_step, gathered);
       run_tiles(plan, tile, {windows, at.to + y * plan.dst_row, 1, 0, 0, columns * count});
     });
@@ -150,7 +150,7 @@ bool all_finite(const T* p, std::ptrdiff_t count) {
 /// Computes each pixel by the taps that it reaches, straight from the images.
 template <class T>
 void run_cut(const conv_job<T>& job) {
-  std::fill_n(job.dst, job.images * job.dst_size, T{0});
+  job.clear_results();
   scratch<T> panels;
   for (const pixel_lattice& l : job.lattices) {
     const std::vector<tap_run> columns = l.right.runs();
@@ -167,9 +167,9 @@ void run_cut(const conv_job<T>& job) {
         run_in_chunks(chunks.count(), chunks.products(), [&](std::ptrdiff_t chunk) {
           scratch<T> gathered;
           chunks.visit(chunk, [&](image_rows part) {
-            const T* first = job.src + part.image * job.src_size() + (top + part.first * plan.row_stride) * pitch +
-                             left * job.src_channels;
-            direct_conv(plan, {first, pitch}, part.first, part.rows, job.dst + part.image * job.dst_size, gathered);
+            const T* first =
+                job.src_image(part.image) + (top + part.first * plan.row_stride) * pitch + left * job.src_channels;
+            direct_conv(plan, {first, pitch, job.slice}, part.first, part.rows, job.dst_image(part.image), gathered);
           });
         });
       }
@@ -202,7 +202,7 @@ bool cut_pixels_are_finite(const pixel_lattice& l, std::ptrdiff_t first, std::pt
 /// are finite; else true.
 template <class T>
 bool run_framed(const conv_job<T>& job, const frame_of_rows& frames, bool look) {
-  if (!job.covered) std::fill_n(job.dst, job.images * job.dst_size, T{0});
+  if (!job.covered) job.clear_results();
   std::vector<direct_plan<T>> plans;
   std::ptrdiff_t depth = 0;
   std::int64_t products_per_row = 0;
@@ -231,9 +231,9 @@ bool run_framed(const conv_job<T>& job, const frame_of_rows& frames, bool look) 
   run_in_chunks(chunks.count(), chunks.products(), [&](std::ptrdiff_t chunk) {
     scratch<T> image, gathered;
     chunks.visit(chunk, [&](image_rows part) {
-      const image_view<T> src = framed(job.src + part.image * job.src_size(), job.src_rows, job.src_columns,
-                                       job.src_channels, frames.part(part.first, part.rows), image);
-      T* dst = job.dst + part.image * job.dst_size;
+      const image_view<T> src = framed(job.src_image(part.image), job.src_rows, job.src_columns, job.src_channels,
+                                       frames.part(part.first, part.rows), image, job.slices(), job.slice);
+      T* dst = job.dst_image(part.image);
       for (std::size_t i = 0; i < plans.size(); ++i) {
         const std::ptrdiff_t count = std::min(plans[i].rows - part.first, part.rows);
         if (count <= 0) continue;
@@ -245,6 +245,12 @@ bool run_framed(const conv_job<T>& job, const frame_of_rows& frames, bool look) 
     });
   });
   return finite.load(std::memory_order_relaxed);
+}
+
+/// Whether no weight is infinite or NaN.
+template <class T>
+bool has_finite_weights(const conv_job<T>& job) {
+  return std::all_of(job.w.begin(), job.w.end(), [&](const T* w) { return all_finite(w, job.weights_of_slice()); });
 }
 
 /// Computes the job by the way that suits it. What is asked about infinite weights is what takes less to ask: weights
@@ -259,9 +265,10 @@ void run_conv(const conv_job<T>& job) {
   if (!frames.all.is_worth_copying(job.src_rows * job.src_columns, job.filter_h * job.filter_w)) return run_cut(job);
   std::int64_t cut = 0;
   for (const pixel_lattice& l : job.lattices) cut += l.cut_pixels();
-  const bool ask_first = job.weights() <= saturated_product(cut, job.images, job.dst_channels);
-  if (ask_first && !all_finite(job.w, job.weights())) return run_cut(job);
-  if (!run_framed(job, frames, !ask_first) && !all_finite(job.w, job.weights())) run_cut(job);
+  const bool ask_first =
+      saturated_product(job.slices(), job.weights_of_slice()) <= saturated_product(cut, job.images, job.dst_channels);
+  if (ask_first && !has_finite_weights(job)) return run_cut(job);
+  if (!run_framed(job, frames, !ask_first) && !has_finite_weights(job)) run_cut(job);
 }
 
 }  // namespace

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "kernels/common/chunks.h"
@@ -67,11 +70,54 @@ struct tap_axis {
   }
 };
 
-// An image [rows, columns, channels]; `pitch` elements from row to row.
+/// The taps of a filter, from the image's side.
+struct window_axes {
+  tap_axis down, right;
+  explicit window_axes(const window_geometry& g)
+      : down(tap_axis::of_filter(g.out_h, g.in_h, g.filter_h, g.stride_h, g.dilation_h, g.pad_top)),
+        right(tap_axis::of_filter(g.out_w, g.in_w, g.filter_w, g.stride_w, g.dilation_w, g.pad_left)) {}
+  bool meet() const { return down.taps() > 0 && right.taps() > 0; }
+};
+
+/// The positions of one axis of the input by their remainder modulo the stride: those of one remainder, `phase` +
+/// q * stride, are a convolution of dy with stride 1. Remainders that no tap reaches are skipped.
+struct phase_axes {
+  std::vector<std::ptrdiff_t> phases{};
+  std::vector<tap_axis> axes{};
+  bool complete;
+
+  phase_axes(std::ptrdiff_t in, std::ptrdiff_t out, std::ptrdiff_t filter, std::ptrdiff_t stride,
+             std::ptrdiff_t dilation, std::ptrdiff_t pad) {
+    std::map<std::ptrdiff_t, tap_axis> found;
+    for (std::ptrdiff_t k = filter - 1; k >= 0; --k) {  // in order of the output position
+      const std::ptrdiff_t first = k * dilation - pad, phase = (first % stride + stride) % stride;
+      if (phase >= in) continue;
+      tap_axis& axis = found.try_emplace(phase, tap_axis{(in - phase + stride - 1) / stride, 1, out}).first->second;
+      axis.add((phase - first) / stride, k);
+    }
+    for (auto& [phase, axis] : found) {
+      if (axis.taps() == 0) continue;
+      phases.push_back(phase);
+      axes.push_back(std::move(axis));
+    }
+    complete = static_cast<std::ptrdiff_t>(phases.size()) == std::min(stride, in);
+  }
+};
+
+// Images [rows, columns, channels], those of one window's slices; `pitch` elements from row to row, `slice` from one
+// image to the next.
 template <class T>
 struct image_view {
   const T* data;
-  std::ptrdiff_t pitch;
+  std::ptrdiff_t pitch, slice;
+};
+
+/// Where the images of a batch are: `each` of them `step` elements apart, and the first ones of such groups `group`.
+struct image_stack {
+  std::ptrdiff_t each, step, group;
+  std::ptrdiff_t at(std::ptrdiff_t image) const { return image / each * group + image % each * step; }
+  /// One behind the other; there is at least one.
+  static image_stack dense(std::ptrdiff_t images, std::ptrdiff_t size) { return {images, size, 0}; }
 };
 
 /// The window of an image that a kernel walks: starts `top` rows above and `left` columns before the image.
@@ -88,13 +134,11 @@ struct frame {
   }
 };
 
-/// The frame of an image in memory: the image itself where it holds the frame, else a copy with zeros around it.
+/// Copies the frame of an image, with zeros around it.
 template <class T>
-image_view<T> framed(const T* image, std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t channels, frame f,
-                     scratch<T>& room) {
-  if (f.inside(rows, columns)) return {image + (-f.top * columns - f.left) * channels, columns * channels};
-  const std::ptrdiff_t pitch = product_of(f.columns, channels);
-  T* copy = room.reach(product_of(f.rows, pitch));
+void copy_framed(const T* image, std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t channels, frame f,
+                 T* copy) {
+  const std::ptrdiff_t pitch = f.columns * channels;
   const std::ptrdiff_t begin = std::clamp<std::ptrdiff_t>(f.left, 0, f.columns);
   const std::ptrdiff_t end = std::clamp<std::ptrdiff_t>(f.left + columns, begin, f.columns);
   for (std::ptrdiff_t y = 0; y < f.rows; ++y) {
@@ -109,13 +153,26 @@ image_view<T> framed(const T* image, std::ptrdiff_t rows, std::ptrdiff_t columns
                 row + begin * channels);
     std::fill_n(row + end * channels, pitch - end * channels, T{0});
   }
-  return {copy, pitch};
+}
+
+/// The frames of `slices` images in memory, which are `slice` elements apart: the images themselves where they hold the
+/// frames, else copies with zeros around them.
+template <class T>
+image_view<T> framed(const T* image, std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t channels, frame f,
+                     scratch<T>& room, std::ptrdiff_t slices = 1, std::ptrdiff_t slice = 0) {
+  if (f.inside(rows, columns)) return {image + (-f.top * columns - f.left) * channels, columns * channels, slice};
+  const std::ptrdiff_t pitch = product_of(f.columns, channels), size = product_of(f.rows, pitch);
+  T* copies = room.reach(product_of(slices, size));
+  for (std::ptrdiff_t i = 0; i < slices; ++i) {
+    copy_framed(image + i * slice, rows, columns, channels, f, copies + i * size);
+  }
+  return {copies, pitch, size};
 }
 
 /// One position of the filter: how far its elements lie from the first element of the window, and its weights.
 template <class T>
 struct filter_tap {
-  std::ptrdiff_t row, column;
+  std::ptrdiff_t slice, row, column;
   const T* weights;  // [in_c, out_c]
 };
 
@@ -131,23 +188,27 @@ struct direct_plan {
   T* panels = nullptr;              // the packed filter; where there is none, the taps' weights follow each other
 
   std::ptrdiff_t depth() const { return static_cast<std::ptrdiff_t>(taps.size()) * src_channels; }
-  std::vector<std::ptrdiff_t> offsets(std::ptrdiff_t pitch) const {
+  std::vector<std::ptrdiff_t> offsets(const image_view<T>& src) const {
     std::vector<std::ptrdiff_t> found;
     for (std::size_t t = 0; t < taps.size(); t += static_cast<std::size_t>(taps_per_run)) {
-      found.push_back(taps[t].row * pitch + taps[t].column * src_channels);
+      found.push_back(taps[t].slice * src.slice + taps[t].row * src.pitch + taps[t].column * src_channels);
     }
     return found;
   }
-  /// The taps at these rows and columns of a filter whose elements have `size` weights each; `top` and `left` are the
-  /// offsets at which the window begins.
+  /// The taps at these rows and columns of a filter whose elements have `size` weights each, `w` for each slice; `top`
+  /// and `left` are the offsets at which the window begins.
   void take_taps(const tap_axis& down, tap_run r, const tap_axis& right, tap_run c, std::ptrdiff_t top,
-                 std::ptrdiff_t left, const T* w, std::ptrdiff_t filter_w, std::ptrdiff_t size) {
+                 std::ptrdiff_t left, std::span<const T* const> w, std::ptrdiff_t filter_w, std::ptrdiff_t size) {
     taps.clear();
-    for (std::ptrdiff_t i = r.low; i < r.high; ++i) {
-      for (std::ptrdiff_t j = c.low; j < c.high; ++j) {
-        taps.push_back(
-            {down.at(i) - top, right.at(j) - left, w + (down.element_of(i) * filter_w + right.element_of(j)) * size});
+    std::ptrdiff_t slice = 0;
+    for (const T* weights : w) {
+      for (std::ptrdiff_t i = r.low; i < r.high; ++i) {
+        for (std::ptrdiff_t j = c.low; j < c.high; ++j) {
+          taps.push_back({slice, down.at(i) - top, right.at(j) - left,
+                          weights + (down.element_of(i) * filter_w + right.element_of(j)) * size});
+        }
       }
+      ++slice;
     }
     taps_per_run = right.joins(c.low, c.high) ? c.high - c.low : 1;
   }
@@ -163,22 +224,31 @@ struct pixel_lattice {
   }
 };
 
-/// A batch of images and what is computed of them: the lattices of the result that have taps.
+/// A batch of images and what is computed of them: the lattices of the result that have taps. An image of the result is
+/// a sum over images of the source, its slices, `slice` elements apart, each with a filter of its own.
 template <class T>
 struct conv_job {
   const T* src;
+  image_stack src_at;
+  std::ptrdiff_t slice;
   std::ptrdiff_t images, src_rows, src_columns, src_channels;
   T* dst;
+  image_stack dst_at;
   std::ptrdiff_t dst_size, dst_channels;  // of an image of the result
-  const T* w;
+  std::span<const T* const> w;            // for each slice, ascending
   std::ptrdiff_t filter_h, filter_w;
   bool swap;       // the filter's channels
   bool keep_flat;  // few pixels: the filter is read where it lies, if it can be
   bool covered;    // every pixel of the result belongs to a lattice
   std::vector<pixel_lattice> lattices{};
 
-  std::ptrdiff_t weights() const { return filter_h * filter_w * src_channels * dst_channels; }
-  std::ptrdiff_t src_size() const { return src_rows * src_columns * src_channels; }
+  std::ptrdiff_t slices() const { return static_cast<std::ptrdiff_t>(w.size()); }
+  std::ptrdiff_t weights_of_slice() const { return filter_h * filter_w * src_channels * dst_channels; }
+  const T* src_image(std::ptrdiff_t image) const { return src + src_at.at(image); }
+  T* dst_image(std::ptrdiff_t image) const { return dst + dst_at.at(image); }
+  void clear_results() const {
+    for (std::ptrdiff_t i = 0; i < images; ++i) std::fill_n(dst_image(i), dst_size, T{0});
+  }
 
   /// The plan of a part of a lattice, whose windows begin at these offsets of the source.
   direct_plan<T> plan(const pixel_lattice& l, tap_run r, tap_run c, std::ptrdiff_t top, std::ptrdiff_t left) const {

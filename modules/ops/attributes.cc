@@ -117,6 +117,21 @@ inline constexpr attr_spec pool_argmax[] = {
 static_assert(begins_with(pool_argmax, pool));
 inline constexpr attr_spec dilation[] = {strides, pad_pixels, dilations, rounding};
 
+// ------------------------------------------------------------------------------------------ volumes
+
+inline constexpr attr_spec volume_strides = pixels_attr("strides", "steps of the window in depth, height and width");
+inline constexpr attr_spec volume_format = choice_attr("dataFormat", "order of the volume's axes", "NDHWC|NCDHW");
+
+inline constexpr attr_spec volume_conv[] = {volume_strides, pad_pixels, volume_format, dilations, rounding};
+inline constexpr attr_spec volume_conv_input[] = {
+    volume_strides, pad_pixels, volume_format, dilations, rounding, required_list("inputShape", "shape of the volume")};
+inline constexpr attr_spec volume_conv_filter[] = {volume_strides, pad_pixels,
+                                                   volume_format,  dilations,
+                                                   rounding,       required_list("filterShape", "shape of the filter")};
+inline constexpr attr_spec volume_pool[] = {required(pixels_attr("filterSize", "size of the window on each axis")),
+                                            volume_strides, pad_pixels, volume_format, rounding};
+static_assert(begins_with(volume_conv_input, volume_conv) && begins_with(volume_conv_filter, volume_conv));
+
 // ------------------------------------------------------------------------------------------ fused layers
 
 inline constexpr attr_spec activation = choice_attr("activation", "what is done to the sum of product and bias",

@@ -3,6 +3,7 @@
 // validation, dtype promotion, result shapes, documents, tests.
 module;
 #include "kernels/common/abi.h"
+#include "kernels/volume/volume.h"
 #include "kernels/window/window.h"
 #include "modules/ops/families.h"
 export module kerngrad:op;
@@ -224,7 +225,7 @@ struct view {
 
 /// What a shape rule worked out on the way and the launcher of its calling convention needs too: at most one of these.
 struct resolved_geometry {
-  enum class kind : std::uint8_t { none, window, axes, axis, begin, permutation };
+  enum class kind : std::uint8_t { none, window, volume, axes, axis, begin, permutation };
   /// An axis, counted from the front; the leading axes that both operands of a look-up have in common.
   struct axis_of_call {
     int at, batch;
@@ -232,6 +233,7 @@ struct resolved_geometry {
   kind is = kind::none;
   union {
     kernels::window_geometry window;  ///< convolution and pooling
+    kernels::volume_geometry volume;  ///< the same of volumes
     std::uint32_t axes;               ///< reductions and reversals: a bit for each axis
     axis_of_call axis;                ///< along an axis, joined, cut, looked up
     std::array<std::int64_t, max_rank> begin;
@@ -239,6 +241,7 @@ struct resolved_geometry {
   };
   constexpr resolved_geometry() : axes(0) {}
   constexpr void set_window(const kernels::window_geometry& g) { is = kind::window, window = g; }
+  constexpr void set_volume(const kernels::volume_geometry& g) { is = kind::volume, volume = g; }
   constexpr void set_axes(std::uint32_t set) { is = kind::axes, axes = set; }
   constexpr void set_axis(int at, int batch = 0) { is = kind::axis, axis = {at, batch}; }
   constexpr void set_begin(const std::array<std::int64_t, max_rank>& at) { is = kind::begin, begin = at; }

@@ -168,9 +168,10 @@ std::vector<named_operand> operands_for(const op_row& row, const sample& call, d
     if (given.values.defined()) {
       const bool follows = floating.has(given.values.type()) && spec.part == role::value;
       operands.emplace_back(given.name, follows ? cast(given.values, taken) : given.values);
-    } else if (row.name == "MaxPoolGrad" && given.name == "output") {  // the one operand that others determine
+    } else if (row.name.starts_with("MaxPool") && given.name == "output") {  // the one operand that others determine
       const std::vector<named_operand> image = {{"x", operands[1].tensors[0]}};
-      operands.emplace_back(given.name, run_kernel_list("MaxPool", image, call.attrs).front());
+      const std::string_view forward = row.name.substr(0, row.name.find("Grad"));
+      operands.emplace_back(given.name, run_kernel_list(forward, image, call.attrs).front());
     } else {
       std::vector<tensor> list;
       for (const shape& dims : given.dims)

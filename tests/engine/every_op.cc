@@ -125,11 +125,15 @@ class window_op : public ::testing::TestWithParam<std::string> {
   // number `infinite` has an infinite element.
   std::vector<kg::named_operand> operands(const kg::op_row& row, attributes& attrs, std::size_t infinite) const {
     const bool pools = row.attr_index("filterSize") >= 0, depthwise = row.name.find("Depthwise") != row.name.npos;
-    const bool dilates = row.name.starts_with("Dilation");
-    const kg::shape x{1, 7, 7, 4}, filter = dilates ? kg::shape{2, 2, 4} : kg::shape{2, 2, 4, depthwise ? 2 : 3};
+    const bool dilates = row.name.starts_with("Dilation"), of_volumes = row.group == kg::family::volume;
+    const kg::shape x = of_volumes ? kg::shape{1, 4, 4, 4, 4} : kg::shape{1, 7, 7, 4};
+    const kg::shape filter = of_volumes ? kg::shape{2, 2, 2, 4, 3}
+                             : dilates  ? kg::shape{2, 2, 4}
+                                        : kg::shape{2, 2, 4, depthwise ? 2 : 3};
     std::vector<kg::named_operand> forward = {{"x", positive(x)}};
     if (!pools) forward.push_back({"filter", positive(filter)});
-    const std::string first = pools       ? "AvgPool"
+    const std::string first = of_volumes  ? (pools ? "AvgPool3D" : "Conv3D")
+                              : pools     ? "AvgPool"
                               : dilates   ? "Dilation2D"
                               : depthwise ? "DepthwiseConv2dNative"
                                           : "Conv2D";

@@ -142,7 +142,7 @@ constexpr bool reads_its_attributes(const called& c) {
 // Every op that has attributes, but elementwise ones with numbers, which are read in their order.
 constexpr bool every_rule_reads_the_attributes_of_its_row() {
   const shape m{4, 6}, image{1, 5, 5, 2}, filter{2, 2, 2, 3}, result{1, 4, 4, 3}, each{2, 2, 2, 1}, pooled{1, 4, 4, 2},
-      flat{2, 2, 2};
+      flat{2, 2, 2}, volume{1, 4, 4, 4, 2}, kernel{2, 2, 2, 2, 2};
   const kg::attr_value valid("valid"), f32(dtype::float32);
   const called all[] = {
       {"ClipByValue", {m}, {0.0, 1.0}},
@@ -177,6 +177,14 @@ constexpr bool every_rule_reads_the_attributes_of_its_row() {
       {"AvgPoolGrad", {pooled, image}, {2, 1, valid}},
       {"MaxPoolGather", {image, image}, {2, 1, valid}},
       {"MaxPoolWithArgmax", {image}, {2, 1, valid}},
+      {"Conv3D", {volume, kernel}, {1, valid}},
+      {"Conv3DBackpropInputV2", {volume, kernel}, {1, "same", "NDHWC", 1, "floor", {1, 4, 4, 4, 2}}},
+      {"Conv3DBackpropFilterV2", {volume, volume}, {1, "same", "NDHWC", 1, "floor", {2, 2, 2, 2, 2}}},
+      {"MaxPool3D", {volume}, {2, 1, valid}},
+      {"AvgPool3D", {volume}, {2, 1, valid}},
+      {"MaxPool3DGrad", {volume, volume, volume}, {2, 1, "same"}},
+      {"AvgPool3DGrad", {volume, volume}, {2, 1, "same"}},
+      {"MaxPool3DGather", {volume, volume}, {2, 1, valid}},
       {"Dilation2D", {image, flat}, {1, valid}},
       {"Dilation2DBackpropInput", {image, flat, pooled}, {1, valid}},
       {"Dilation2DBackpropFilter", {image, flat, pooled}, {1, valid}},

@@ -16,6 +16,7 @@ tolerance tolerance_of(std::string_view kernel) {
     case kg::family::reduce:
     case kg::family::matmul:
     case kg::family::window:
+    case kg::family::volume:
     case kg::family::fused:
     case kg::family::softmax: return by_sum;
     default: return by_element;

@@ -18,6 +18,7 @@ namespace kerngrad::shapes {
 struct window_places {
   attr_place strides, pad, rounding;
   std::optional<attr_place> dilations{}, format{};
+  bool may_be_empty = false;  ///< a window that does not fit gives a result without elements, where others are refused
 };
 inline constexpr window_places conv_places{.strides = place_in(attributes::conv, "strides"),
                                            .pad = place_in(attributes::conv, "pad"),
@@ -32,26 +33,29 @@ inline constexpr window_places dilation_places{.strides = place_in(attributes::d
                                                .rounding = place_in(attributes::dilation, "dimRoundingMode"),
                                                .dilations = place_in(attributes::dilation, "dilations")};
 
-/// Pixels in height and width: a list of two, or one number for both.
-constexpr std::array<std::int64_t, 2> pixels(const inference& call, attr_place at) {
+/// Pixels on each of the `Axes` axes of a window: a list of as many, or one number for all. Height and width are two.
+template <std::size_t Axes = 2>
+constexpr std::array<std::int64_t, Axes> pixels(const inference& call, attr_place at) {
   const attr_value& value = call.attr(at);
-  std::array<std::int64_t, 2> sizes{1, 1};
+  std::array<std::int64_t, Axes> sizes{};
+  sizes.fill(1);
   if (value.kind() == attr_kind::integer || value.kind() == attr_kind::number) {
     sizes.fill(value.as_integer());
   } else if (value.given()) {
     const std::span<const std::int64_t> list = value.as_list();
-    if (list.size() != 2 && list.size() != 1)
-      call.refuse(std::string(at.name) + " of " + std::to_string(list.size()) + " values", "2 values, or one for all");
-    sizes = {list[0], list[list.size() - 1]};
+    if (list.size() != Axes && list.size() != 1)
+      call.refuse(std::string(at.name) + " of " + std::to_string(list.size()) + " values",
+                  std::to_string(Axes) + " values, or one for all");
+    for (std::size_t i = 0; i < Axes; ++i) sizes[i] = list[list.size() == 1 ? 0 : i];
   }
   for (std::int64_t size : sizes)
     if (size < 1) call.refuse(std::string(at.name) + " of " + std::to_string(size), "values of at least 1");
   return sizes;
 }
 
-/// The image of a convolution has its channels before its rows.
+/// The operand has its channels before its rows or slices: NCHW, NCDHW.
 constexpr bool is_channels_first(const inference& call, const window_places& at = conv_places) {
-  return at.format && call.attr(*at.format).as_text() == "NCHW";
+  return at.format && call.attr(*at.format).as_text().starts_with("NC");
 }
 
 /// Which way the sizes of a pooling or convolution are rounded when explicit padding does not divide evenly.
@@ -66,8 +70,10 @@ struct window_axis {
   std::int64_t out, before;
 };
 
+/// Axis `axis` of the `axes` axes of a window.
 constexpr window_axis resolve_window_axis(const inference& call, const window_places& at, std::int64_t in,
-                                          std::int64_t filter, std::int64_t stride, std::int64_t dilation, int axis) {
+                                          std::int64_t filter, std::int64_t stride, std::int64_t dilation,
+                                          std::size_t axis, std::size_t axes = 2) {
   const attr_value& pad = call.attr(at.pad);
   const std::string_view mode = call.attr(at.rounding).as_text();
   if (pad.kind() == attr_kind::text && mode != "floor")
@@ -89,15 +95,13 @@ constexpr window_axis resolve_window_axis(const inference& call, const window_pl
   } else {
     std::int64_t before = 0, after = 0;
     if (pad.kind() == attr_kind::list) {
-      // One pair per axis in the order of dataFormat, or the two spatial pairs alone.
+      // One pair per axis in the order of dataFormat, or those of the window's axes alone.
       const std::span<const std::int64_t> list = pad.as_list();
-      if (list.size() != 8 && list.size() != 4)
+      if (list.size() != 2 * (axes + 2) && list.size() != 2 * axes)
         call.refuse("pad of " + std::to_string(list.size()) + " values",
-                    "a pair for each of the 4 axes, or for height and width");
-      const std::size_t first = (list.size() == 4              ? 0
-                                 : is_channels_first(call, at) ? 4
-                                                               : 2) +
-                                2 * static_cast<std::size_t>(axis);
+                    "a pair for each of the " + std::to_string(axes + 2) + " axes, or for " +
+                        (axes == 3 ? "depth, height and width" : "height and width"));
+      const std::size_t first = (list.size() == 2 * axes ? 0 : is_channels_first(call, at) ? 4 : 2) + 2 * axis;
       before = list[first];
       after = list[first + 1];
     } else {
@@ -108,7 +112,7 @@ constexpr window_axis resolve_window_axis(const inference& call, const window_pl
     result.out = span < 0 ? 0 : rounded_quotient(span, stride, mode) + 1;
     result.before = before;
   }
-  if (result.out <= 0 && in > 0)
+  if (result.out <= 0 && in > 0 && !at.may_be_empty)
     call.refuse("a window of " + std::to_string(reach) + " over an axis of " + std::to_string(in),
                 "a window that fits into the padded image", "use smaller filters or dilations, or pad \"same\"");
   return result;

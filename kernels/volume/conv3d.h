@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Entry points of the three-dimensional convolution and its gradients.
+#pragma once
+#include "kernels/volume/volume.h"
+
+namespace kerngrad::kernels {
+
+// The geometry is a volume_geometry; x is [batch, depth.in, height.in, width.in, in_c], the filter w [depth.filter,
+// height.filter, width.filter, in_c, out_c], y [batch, depth.out, height.out, width.out, out_c]. Operands:
+//   Conv3D                  in = {x, w}    out = {y}
+//   Conv3DBackpropInputV2   in = {dy, w}   out = {dx}
+//   Conv3DBackpropFilterV2  in = {x, dy}   out = {dw}
+#define KG_CONV3D_KERNELS(X) \
+  KG_FLOATS(X, Conv3D) KG_FLOATS(X, Conv3DBackpropInputV2) KG_FLOATS(X, Conv3DBackpropFilterV2)
+
+#define KG_DECLARE_CONV3D(Name, type) void Name##_##type(const void* const* in, void* const* out, const void* geometry);
+KG_CONV3D_KERNELS(KG_DECLARE_CONV3D)
+#undef KG_DECLARE_CONV3D
+
+inline constexpr entry conv3d_simd[] = {
+#define KG_ENTRY_CONV3D(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
+    KG_CONV3D_KERNELS(KG_ENTRY_CONV3D)
+#undef KG_ENTRY_CONV3D
+};
+
+}  // namespace kerngrad::kernels

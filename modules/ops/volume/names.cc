@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Typed names of the convolutions and poolings of volumes, and their options.
+module;
+#include "kernels/common/abi.h"
+export module kerngrad:ops_volume;
+
+import :std;
+import :core;
+import :op;
+import :table;
+import :tensor;
+import :engine;
+import :call;
+import :ops_window;
+
+export namespace kerngrad {
+
+/// Depth, height and width; one number serves all.
+struct extent3d {
+  std::int64_t depth, height, width;
+  constexpr extent3d(std::int64_t all) : depth(all), height(all), width(all) {}
+  constexpr extent3d(std::int64_t d, std::int64_t h, std::int64_t w) : depth(d), height(h), width(w) {}
+  constexpr attr_value value() const { return {depth, height, width}; }
+};
+
+/// Padding of a volume: `same`, `valid`, elements on every side, or a pair (before, after) for each axis.
+class padding3d {
+ public:
+  constexpr padding3d(int elements) : value_(elements) {}
+  constexpr padding3d(const padding& by_name) : value_(by_name.value()) {}
+  constexpr padding3d(std::array<std::int64_t, 2> depth, std::array<std::int64_t, 2> height,
+                      std::array<std::int64_t, 2> width)
+      : value_({depth[0], depth[1], height[0], height[1], width[0], width[1]}) {}
+  constexpr const attr_value& value() const { return value_; }
+
+ private:
+  attr_value value_;
+};
+
+/// Options of the convolutions of volumes: steps of the window and distances of the filter's elements on each axis.
+/// `channels_first` takes and gives NCDHW volumes.
+struct conv3d_options {
+  extent3d strides = 1;
+  padding3d pad = valid;
+  extent3d dilations = 1;
+  bool channels_first = false;
+};
+/// x [batch, depth, height, width, in] with a filter [depth, height, width, in, out]: the cross-correlation, without
+/// reflecting the filter. Floating dtypes; padding takes no part in a sum, whatever weights it meets. Throws when the
+/// window does not fit or the channels differ. Differentiable in both operands to any order.
+inline tensor conv3d(const tensor& x, const tensor& filter, const conv3d_options& options = {}) {
+  return call<"Conv3D">(x, filter, attr<"strides">(options.strides.value()), attr<"pad">(options.pad.value()),
+                        attr<"dilations">(options.dilations.value()),
+                        attr<"dataFormat">(options.channels_first ? "NCDHW" : "NDHWC"));
+}
+/// The transposed convolution: from dy to a volume of shape `output`, which conv3d with these options brings to the
+/// shape of dy; else it throws. Differentiable in both operands to any order.
+inline tensor conv3d_transpose(const tensor& dy, const tensor& filter, const shape& output,
+                               const conv3d_options& options = {}) {
+  return call<"Conv3DBackpropInputV2">(dy, filter, attr<"strides">(options.strides.value()),
+                                       attr<"pad">(options.pad.value()), attr<"dilations">(options.dilations.value()),
+                                       attr<"dataFormat">(options.channels_first ? "NCDHW" : "NDHWC"),
+                                       attr<"inputShape">(output));
+}
+
+/// Options of the poolings of volumes; the strides are the window's size unless they are given.
+struct pool3d_options {
+  std::optional<extent3d> strides{};
+  padding3d pad = valid;
+  bool channels_first = false;
+};
+/// The largest element of each window over a volume [batch, depth, height, width, channels] of a floating dtype or
+/// int32. NaN is ignored; a window without a number gives -infinity (the least int32), one that does not fit an empty
+/// result. Differentiable to any order: dy goes to the first of equal elements.
+inline tensor max_pool3d(const tensor& x, extent3d window, const pool3d_options& options = {}) {
+  return call<"MaxPool3D">(
+      x, attr<"filterSize">(window.value()), attr<"strides">((options.strides ? *options.strides : window).value()),
+      attr<"pad">(options.pad.value()), attr<"dataFormat">(options.channels_first ? "NCDHW" : "NDHWC"));
+}
+/// The mean of each window's elements inside a volume [batch, depth, height, width, channels] of a floating dtype; 0
+/// when none is inside, an empty result when the window does not fit. Differentiable to any order.
+inline tensor avg_pool3d(const tensor& x, extent3d window, const pool3d_options& options = {}) {
+  return call<"AvgPool3D">(
+      x, attr<"filterSize">(window.value()), attr<"strides">((options.strides ? *options.strides : window).value()),
+      attr<"pad">(options.pad.value()), attr<"dataFormat">(options.channels_first ? "NCDHW" : "NDHWC"));
+}
+
+}  // namespace kerngrad
