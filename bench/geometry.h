@@ -66,6 +66,8 @@ geometries dilated(const kg::op_row&, kg::dtype, std::int64_t n);      ///< 3x3,
 geometries resized(const kg::op_row&, kg::dtype, std::int64_t n);      ///< to twice the size, 3 and 64 channels
 geometries cropped(const kg::op_row&, kg::dtype, std::int64_t n);      ///< four boxes at the image's size, 3 channels
 geometries transformed(const kg::op_row&, kg::dtype, std::int64_t n);  ///< turned a little, 3 channels
+geometries turned(const kg::op_row&, kg::dtype, std::int64_t n);       ///< by half a radian, 3 channels
+geometries scattered_boxes(const kg::op_row&, kg::dtype, std::int64_t n);  ///< at most 1000, some overlap
 
 // bench/move.cc
 geometries transposed(const kg::op_row&, kg::dtype, std::int64_t n);

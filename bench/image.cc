@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resized images and crops, and their gradients: square images, results of about n elements.
+// Resized, moved and turned images and crops, and their gradients: square images, results of about n elements. Boxes
+// that are taken by their scores.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -58,6 +59,29 @@ geometries transformed(const kg::op_row& row, kg::dtype, std::int64_t n) {
   kg::testkit::sample call = call_of(row, {x, {1, 8}}, attrs);
   call.operands[1].values = kg::tensor({0.9f, -0.2f, 1.5f, 0.2f, 0.9f, -1.5f, 0.f, 0.f}, {1, 8});
   return {{"", call, static_cast<double>(x.size()), {}}};
+}
+
+geometries turned(const kg::op_row& row, kg::dtype, std::int64_t n) {
+  const std::int64_t side = side_of(n, 3);
+  const kg::shape x = {1, side, side, 3};
+  return {{"", call_of(row, {x}, {{"radians", 0.5}}), static_cast<double>(x.size()), {}}};
+}
+
+geometries scattered_boxes(const kg::op_row& row, kg::dtype, std::int64_t n) {
+  const std::int64_t count = std::clamp<std::int64_t>(n, 1, 1000);
+  std::vector<float> corners, scores;
+  std::uint32_t draw = 1;
+  const auto next = [&] { return static_cast<float>((draw = draw * 1664525u + 1013904223u) >> 8) / 16777216.f; };
+  for (std::int64_t i = 0; i < count; ++i) {
+    const float y = next(), x = next();
+    corners.insert(corners.end(), {y, x, y + 0.02f + 0.1f * next(), x + 0.02f + 0.1f * next()});
+    scores.push_back(next());
+  }
+  kg::testkit::sample call = call_of(row, {{count, 4}, {count}}, {{"maxOutputSize", count}});
+  call.operands[0].values = kg::tensor(corners, {count, 4});
+  call.operands[1].values = kg::tensor(scores, {count});
+  // A box is compared with about half of those that are taken, most of them.
+  return {{"", call, static_cast<double>(count) * static_cast<double>(count) / 2, {}}};
 }
 
 }  // namespace kgbench

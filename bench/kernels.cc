@@ -122,6 +122,11 @@ constexpr measured_op own_launchers[] = {
     {"MaxPool3DGrad", volume_pooling},
     {"AvgPool3DGrad", volume_pooling},
     {"MaxPool3DGather", volume_pooling},
+    {"RotateWithOffset", turned},
+    {"RotateWithOffsetGrad", turned},
+    {"NonMaxSuppressionV3", scattered_boxes},
+    {"NonMaxSuppressionV4", scattered_boxes},
+    {"NonMaxSuppressionV5", scattered_boxes},
 };
 
 struct measured_calls {
@@ -194,7 +199,8 @@ class prepared {
     row.infer(*call_);
     for (int k = 0; k < call_->out.size(); ++k) {
       kg::signature& y = call_->out[k];
-      if (!has_value && row.attr_index("dtype") < 0) y.type = type;  // LinSpace gives float32, its kernel both
+      if (row.operands.empty() && row.attr_index("dtype") < 0)
+        y.type = type;  // LinSpace gives float32, its kernel both
       written_ += bytes(y);
       results_.push_back(kg::zeros(y.dims, y.type));
       out_.push_back({const_cast<void*>(results_.back().address()), y.dims, y.type});

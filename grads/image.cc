@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradient rules of the ops on images. Resizing is linear and its backward kernel is its adjoint, so each is the
 // other's rule. A crop is linear in its image, and in the position of its samples between two pixels: the slopes that
-// boxes need are crops of another kind, whose own rules are these again.
+// boxes need are crops of another kind, whose own rules are these again. Rotations are like resizing.
 module;
 #include "kernels/common/abi.h"
 export module kerngrad:grads_image;
@@ -116,6 +116,15 @@ tensor maps_gradient(const C& c, const tensor& image, const tensor& dy, double f
       c.type(1));
 }
 
+// ------------------------------------------------------------------------------------------ rotations
+
+/// A gradient of the result brought back to the pixels that it was taken from.
+template <class C, class V>
+auto turned_back(const C& c, const V& dy) {
+  return call<"RotateWithOffsetGrad">(dy, attr<"radians">(c.template attr<"radians">()),
+                                      attr<"center">(c.template attr<"center">()));
+}
+
 inline constexpr auto image_rules =
     family_rules(std::tuple{
         rule<"ResizeBilinear">(
@@ -159,6 +168,18 @@ inline constexpr auto image_rules =
                   return transformed(c, c.dy(), c.dims(0), c.template attr<"slopes">().as_text(), 0);
                 }),
             wrt(keep::in0 | keep::in1, [](const auto& c) { return maps_gradient(c, c.dy(), c.in(0), 0); })),
+
+        rule<"RotateWithOffset">(wrt(keep::nothing,
+                                     [](const auto& c) {
+                                       if (c.type(0) != dtype::complex64) return turned_back(c, c.dy());
+                                       return complex(turned_back(c, real(c.dy())), turned_back(c, imag(c.dy())));
+                                     })),
+        rule<"RotateWithOffsetGrad">(wrt(keep::nothing,
+                                         [](const auto& c) {
+                                           return call<"RotateWithOffset">(
+                                               c.dy(), attr<"radians">(c.template attr<"radians">()),
+                                               attr<"center">(c.template attr<"center">()));
+                                         })),
     });
 
 }  // namespace kerngrad::rules

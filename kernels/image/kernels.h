@@ -5,15 +5,20 @@
 #include "kernels/image/crop.h"
 #include "kernels/image/reference_crop.h"
 #include "kernels/image/reference_resize.h"
+#include "kernels/image/reference_rotate.h"
+#include "kernels/image/reference_suppress.h"
 #include "kernels/image/reference_warp.h"
 #include "kernels/image/resize.h"
+#include "kernels/image/rotate.h"
+#include "kernels/image/suppress.h"
 #include "kernels/image/warp.h"
 
 namespace kerngrad::kernels {
 
-inline constexpr auto image_kernel_list = list_of(resize_simd, crop_simd, warp_simd);
+inline constexpr auto image_kernel_list = list_of(resize_simd, crop_simd, warp_simd, rotate_simd, suppress_simd);
 namespace reference {
-inline constexpr auto image_kernel_list = list_of(resize_reference, crop_reference, warp_reference);
+inline constexpr auto image_kernel_list =
+    list_of(resize_reference, crop_reference, warp_reference, rotate_reference, suppress_reference);
 }
 
 }  // namespace kerngrad::kernels

@@ -321,6 +321,52 @@ inline constexpr attr_spec rfft[] = {
     fft_norm};
 inline constexpr attr_spec irfft[] = {
     fft_length_attr("points of a transform; 0 for twice the bins less 2, and 1 for one bin"), fft_norm};
+/// One number, or several.
+consteval attr_spec number_or_numbers_attr(std::string_view name, std::string_view doc) {
+  return {.name = name, .kind = attr_kind::numbers, .doc = doc, .scalar_or_list = true};
+}
+inline constexpr attr_spec rotate[] = {
+    required_number("radians", "angle by which the image is turned counterclockwise, finite"),
+    number_or_numbers_attr(
+        "fillValue",
+        "value outside of the image, or one for each channel; of three with four channels the last is 255; 0 "
+        "when omitted"),
+    number_or_numbers_attr(
+        "center", "where the image is turned about, in widths and heights: one number or two; 0.5 when omitted")};
+inline constexpr attr_spec rotate_grad[] = {rotate[0], rotate[2]};
+
+inline constexpr attr_spec suppress[] = {
+    {.name = "maxOutputSize",
+     .kind = attr_kind::integer,
+     .doc = "how many boxes are taken at most",
+     .required = true,
+     .least = 0,
+     .most = 2147483647},
+    {.name = "iouThreshold",
+     .kind = attr_kind::number,
+     .doc = "intersection by union with a box taken before from which on a box is dropped",
+     .fallback = 0.5,
+     .least = 0,
+     .most = 1},
+    {.name = "scoreThreshold",
+     .kind = attr_kind::number,
+     .doc = "scores up to this one are not taken",
+     .fallback = -std::numeric_limits<double>::infinity(),
+     .least = -std::numeric_limits<double>::infinity(),
+     .most = std::numeric_limits<double>::infinity()}};
+inline constexpr attr_spec suppress_padded[] = {
+    suppress[0], suppress[1], suppress[2],
+    boolean_attr("padToMaxOutputSize", "the result has maxOutputSize elements, 0 behind the boxes taken")};
+inline constexpr attr_spec suppress_scored[] = {
+    suppress[0],
+    suppress[1],
+    suppress[2],
+    {.name = "softNmsSigma",
+     .kind = attr_kind::number,
+     .doc = "above 0, overlaps o below iouThreshold multiply scores with exp(-o^2 / (2 softNmsSigma))",
+     .fallback = 0,
+     .least = 0}};
+static_assert(begins_with(suppress_padded, suppress) && begins_with(suppress_scored, suppress));
 
 // ------------------------------------------------------------------------------------------ creation
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Samples of the ops on images: larger and smaller ones, every way to lay pixels, boxes inside, outside and turned
-// over.
+// over, images turned, boxes that overlap.
 module;
 #include <cstdint>
 #include <string>
@@ -135,9 +135,71 @@ std::vector<sample> transform_samples(const op_row& row, bool long_ones) {
   return all;
 }
 
+// No pixel of a result lies near the middle of two of the image.
+std::vector<sample> rotation_samples(const op_row& row, bool long_ones) {
+  struct turning {
+    shape x;
+    double radians;
+    std::vector<double> fill, center;
+  };
+  std::vector<turning> cases = {{{1, 3, 4, 1}, 0.7, {}, {}},
+                                {{2, 4, 3, 3}, -1.3, {1.5}, {0.3}},
+                                {{1, 5, 4, 4}, 2.1, {1, 2, 3}, {}},
+                                {{1, 4, 4, 2}, 3.3, {1, -2}, {0.2, 0.9}},
+                                {{1, 3, 3, 5}, 9.1, {0.5}, {1.3, 0.1}},
+                                {{0, 3, 4, 2}, 0.4, {}, {}}};
+  if (long_ones) cases.push_back({{2, 5, 41, 37}, 0.6, {-1}, {0.4, 0.6}});
+  std::vector<sample> all;
+  for (const turning& t : cases) {
+    attributes attrs = {{"radians", t.radians}};
+    if (row.attr_index("fillValue") >= 0 && !t.fill.empty()) attrs.push_back({"fillValue", t.fill});
+    if (!t.center.empty()) attrs.push_back({"center", t.center});
+    all.push_back(make_sample(row, {t.x}, attrs));
+  }
+  return all;
+}
+
+// Boxes in a row, each of which overlaps those beside it, in an order that is not that of their scores.
+std::vector<sample> suppression_samples(const op_row& row, bool long_ones) {
+  struct choice {
+    std::int64_t boxes, most;
+    attributes attrs;
+  };
+  std::vector<choice> cases = {{7, 3, {}},
+                               {7, 7, {{"iouThreshold", 0.3}, {"scoreThreshold", 0.3}}},
+                               {7, 9, {{"iouThreshold", 1.0}, {"scoreThreshold", 0.05}}},
+                               {5, 5, {{"iouThreshold", 0.0}}},
+                               {4, 0, {}},
+                               {0, 2, {}}};
+  if (long_ones) cases.push_back({67, 60, {{"iouThreshold", 0.7}}});
+  std::vector<sample> all;
+  for (choice& c : cases) {
+    std::vector<double> corners, scores;
+    for (std::int64_t i = 0; i < c.boxes; ++i) {
+      const double at = 0.375 * static_cast<double>(i), turned = i % 3 == 1 ? 1 : 0;
+      corners.insert(corners.end(), {turned, at + 1, 1 - turned, at});
+      scores.push_back(static_cast<double>(1 + i * 5 % 11) / 12);
+    }
+    for (const bool other : {false, true}) {
+      attributes attrs = c.attrs;
+      attrs.push_back({"maxOutputSize", c.most});
+      if (row.attr_index("padToMaxOutputSize") >= 0) attrs.push_back({"padToMaxOutputSize", other});
+      else if (row.attr_index("softNmsSigma") >= 0) attrs.push_back({"softNmsSigma", other ? 0.5 : 0.0});
+      else if (other) continue;
+      sample one = make_sample(row, {{c.boxes, 4}, {c.boxes}}, attrs);
+      one.operands[0].values = tensor(corners, {c.boxes, 4});
+      one.operands[1].values = tensor(scores, {c.boxes});
+      all.push_back(std::move(one));
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 std::vector<sample> image_samples(const op_row& row, bool long_ones) {
+  if (row.attr_index("radians") >= 0) return rotation_samples(row, long_ones);
+  if (row.operand_index("scores") >= 0) return suppression_samples(row, long_ones);
   if (row.attr_index("size") >= 0) return resize_samples(row, long_ones);
   if (row.operand_index("boxes") >= 0) return crop_samples(row, long_ones);
   if (row.operand_index("transforms") >= 0) return transform_samples(row, long_ones);

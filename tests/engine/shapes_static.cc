@@ -240,6 +240,11 @@ constexpr bool every_rule_reads_the_attributes_of_its_row() {
       {"IFFT", {m}, {"forward"}},
       {"RFFT", {m}, {8, "ortho"}},
       {"IRFFT", {m}, {8, "forward"}},
+      {"RotateWithOffset", {image}, {0.5}},
+      {"RotateWithOffsetGrad", {image}, {0.5}},
+      {"NonMaxSuppressionV3", {{3, 4}, {3}}, {2}},
+      {"NonMaxSuppressionV4", {{3, 4}, {3}}, {2}},
+      {"NonMaxSuppressionV5", {{3, 4}, {3}}, {2}},
   };
   for (const kg::op_row& r : kg::op_table) {
     bool found = r.attrs.empty() || r.infer == kg::shapes::same;

@@ -39,6 +39,7 @@ constexpr alias kernel_names[] = {
     {"batchNorm", "FusedBatchNorm"},
     {"batchNorm2d", "FusedBatchNorm"},
     {"localResponseNormalization", "LRN"},
+    {"nonMaxSuppression", "NonMaxSuppressionV3"},
 };
 struct parameter_alias {
   std::string_view kernel, from, to;
@@ -92,6 +93,14 @@ kg::tensor tensor_argument(const json& value) {
   return kg::tensor(elements, dims);
 }
 
+// The reference makes integers of the numbers that it takes as indices.
+kg::tensor operand_argument(const kg::operand& spec, const json& value) {
+  const kg::tensor given = tensor_argument(value);
+  if (value.is_object() || spec.types.has(kg::dtype::float32) || !spec.types.has(kg::dtype::int32)) return given;
+  const kg::tensor whole = kg::cast(given, kg::dtype::int32);
+  return kg::sum(kg::abs(given - whole)).item() == 0 ? whole : given;
+}
+
 kg::named_operand list_argument(const json& value) {
   if (!value.is_array()) no_equivalent();
   std::vector<kg::tensor> list;
@@ -137,7 +146,7 @@ translation translated(const kg::op_row& row, const json& line) {
     }
     if (operands < row.operands.size() && !row.operands[operands].optional) {
       if (row.operands[operands].list) call.operands.push_back(list_argument(value));
-      else call.operands.emplace_back(row.operands[operands].name, tensor_argument(value));
+      else call.operands.emplace_back(row.operands[operands].name, operand_argument(row.operands[operands], value));
       made.operands[name] = row.operands[operands++].name;
       continue;
     }

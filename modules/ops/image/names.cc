@@ -69,4 +69,53 @@ inline tensor transform(const tensor& image, const tensor& maps, const transform
                            attr<"outputShape">(options.size ? options.size->value() : attr_value()));
 }
 
+/// Where an image is turned about, in widths and heights, and what it has where nothing is turned to: one value, or one
+/// for each channel.
+struct rotation_options {
+  std::vector<double> fill = {0};
+  double center_x = 0.5, center_y = 0.5;
+};
+/// Images [batch, height, width, channels], of any dtype, turned counterclockwise by an angle in radians: each pixel is
+/// the image's next to its position, a half rounded upwards. Of three numbers to fill four channels with, the fourth is
+/// 255. Throws for angles and centers that are not finite and for another number of values to fill with. The gradient
+/// reaches the image.
+inline tensor rotate_with_offset(const tensor& image, double radians, const rotation_options& options = {}) {
+  return call<"RotateWithOffset">(image, attr<"radians">(radians), attr<"fillValue">(options.fill),
+                                  attr<"center">({options.center_x, options.center_y}));
+}
+
+/// From which overlap on a box is dropped, intersection by union, in [0, 1], and the score that a box must be above.
+struct suppression_options {
+  double iou_threshold = 0.5;
+  double score_threshold = -std::numeric_limits<double>::infinity();
+};
+/// Numbers (int32) of boxes [count, 4], two opposite corners y, x, y, x each, that are taken by their `scores` [count]:
+/// from the highest downwards, of equal ones the first, at most `most`, without those that overlap one taken before.
+/// Boxes with NaN overlap nothing, scores of NaN are not taken; where the threshold of overlaps is 0, one box is.
+/// Throws for thresholds outside of [0, 1] and a negative `most`. There is no gradient: gather boxes and scores by the
+/// numbers.
+inline tensor non_max_suppression(const tensor& boxes, const tensor& scores, std::int64_t most,
+                                  const suppression_options& options = {}) {
+  return call<"NonMaxSuppressionV3">(boxes, scores, attr<"maxOutputSize">(most),
+                                     attr<"iouThreshold">(options.iou_threshold),
+                                     attr<"scoreThreshold">(options.score_threshold));
+}
+/// The same with 0 behind the numbers, `most` of them in all, and how many are valid (an int32 scalar):
+/// `auto [numbers, valid] = non_max_suppression_padded(boxes, scores, 100);`.
+inline auto non_max_suppression_padded(const tensor& boxes, const tensor& scores, std::int64_t most,
+                                       const suppression_options& options = {}) {
+  return call<"NonMaxSuppressionV4">(boxes, scores, attr<"maxOutputSize">(most),
+                                     attr<"iouThreshold">(options.iou_threshold),
+                                     attr<"scoreThreshold">(options.score_threshold), attr<"padToMaxOutputSize">(true));
+}
+/// The numbers and the scores that the boxes were taken with: `auto [numbers, scores] = ...`. With a `sigma` above 0 an
+/// overlap o that drops no box multiplies its score with exp(-o^2 / (2 sigma)), after which it waits for its new turn
+/// (soft suppression: Bodla et al. 2017, https://arxiv.org/abs/1704.04503).
+inline auto non_max_suppression_with_score(const tensor& boxes, const tensor& scores, std::int64_t most,
+                                           const suppression_options& options = {}, double sigma = 0) {
+  return call<"NonMaxSuppressionV5">(boxes, scores, attr<"maxOutputSize">(most),
+                                     attr<"iouThreshold">(options.iou_threshold),
+                                     attr<"scoreThreshold">(options.score_threshold), attr<"softNmsSigma">(sigma));
+}
+
 }  // namespace kerngrad

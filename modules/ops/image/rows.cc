@@ -8,9 +8,18 @@ import :std;
 import :core;
 import :op;
 import :attributes;
+import :launch;
 import :shapes_image;
 import :rows;
 import :rows_move;
+
+namespace kerngrad::launch {
+void rotate(const launch_call&);
+void rotate_grad(const launch_call&);
+void suppress(const launch_call&);
+void suppress_padded(const launch_call&);
+void suppress_scored(const launch_call&);
+}  // namespace kerngrad::launch
 
 namespace kerngrad::rows {
 
@@ -25,6 +34,12 @@ inline constexpr operand dy_boxes[] = {{"dy", floating}, boxes, box_images};
 inline constexpr operand projective = {"transforms", floating, role::own};
 inline constexpr operand image_transforms[] = {{"image", floating}, projective};
 inline constexpr operand dy_transforms[] = {{"dy", floating}, projective};
+inline constexpr operand dy_image[] = {{"dy", floating}};
+inline constexpr operand scored_boxes[] = {{"boxes", floating}, {"scores", floating}};
+inline constexpr result_spec padded_boxes[] = {{"selectedIndices", "numbers of the boxes taken", result::int32},
+                                               {"validOutputs", "how many were taken", result::int32}};
+inline constexpr result_spec taken_with_scores[] = {{"selectedIndices", "numbers of the boxes taken", result::int32},
+                                                    {"selectedScores", "the scores that they were taken with"}};
 
 consteval op_row image_row(std::string_view name, std::string_view doc, std::span<const operand> operands,
                            std::span<const attr_spec> attrs, infer_fn infer, convention how, double cost) {
@@ -44,6 +59,24 @@ consteval op_row of_floats(op_row row) {
 }
 consteval op_row on_kernel_of(op_row row, std::string_view lender) {
   row.kernel = lender;
+  return row;
+}
+/// With a launcher of its own.
+consteval op_row image_launched_by(op_row row, launch_fn launch) {
+  row.launch = launch;
+  return row;
+}
+/// Boxes that are taken by their scores: as many as come out.
+consteval op_row suppression_row(std::string_view name, std::string_view doc, std::span<const attr_spec> attrs,
+                                 infer_fn infer, launch_fn launch, std::span<const result_spec> results) {
+  op_row row = image_launched_by(image_row(name, doc, scored_boxes, attrs, infer, convention::custom, 16), launch);
+  row.results = results;
+  row.bounded = true;
+  row.no_gradient = "a choice of boxes; gathered by their numbers, boxes and scores have their gradients";
+  return row;
+}
+consteval op_row of_box_numbers(op_row row) {
+  row.types.after = result::int32;
   return row;
 }
 
@@ -81,6 +114,27 @@ inline constexpr op_row image_rows[] = {
         "TransformGrad",
         "The gradient of Transform for the image, its adjoint: dy given back in the shares in which it was taken.",
         dy_transforms, attributes::transform_grad, shapes::transform_grad, convention::transform_grad, 16),
+    image_launched_by(
+        image_row("RotateWithOffset",
+                  "Images turned about a point: each pixel is that of the image next to its position, a half "
+                  "upwards, or fillValue outside.",
+                  image_any, attributes::rotate, shapes::rotate, convention::custom, 1),
+        launch::rotate),
+    image_launched_by(image_row("RotateWithOffsetGrad",
+                                "The gradient of RotateWithOffset, its adjoint: dy added up at the pixels taken.",
+                                dy_image, attributes::rotate_grad, shapes::rotate_grad, convention::custom, 2),
+                      launch::rotate_grad),
+    of_box_numbers(suppression_row(
+        "NonMaxSuppressionV3",
+        "Numbers of boxes (y, x, y, x) taken from the highest score downwards, of equal ones the first, without those "
+        "that overlap one taken before; boxes with NaN overlap nothing, scores of NaN are not taken.",
+        attributes::suppress, shapes::suppress, launch::suppress, {})),
+    suppression_row("NonMaxSuppressionV4", "As NonMaxSuppressionV3, with 0 behind the boxes taken, and their number.",
+                    attributes::suppress_padded, shapes::suppress_padded, launch::suppress_padded, padded_boxes),
+    suppression_row("NonMaxSuppressionV5",
+                    "As NonMaxSuppressionV3, with scores; overlaps that drop no box may lower its score (soft "
+                    "suppression), after which it waits for its new turn.",
+                    attributes::suppress_scored, shapes::suppress_scored, launch::suppress_scored, taken_with_scores),
 };
 
 }  // namespace kerngrad::rows

@@ -112,4 +112,87 @@ export constexpr void transform_grad(inference& call) {
   call.give(x);
 }
 
+// ------------------------------------------------------------------------------------------ rotations
+
+/// Attributes that must be numbers, and neither NaN nor infinite.
+constexpr void check_rotation_numbers(const inference& call, attr_place at, std::span<const double> numbers) {
+  for (double number : numbers)
+    if (!(number - number == 0))
+      call.refuse(std::string(at.name) + " with " + std::to_string(number), "finite numbers");
+}
+
+/// Where images are turned about: x and y as parts of the width and the height.
+constexpr std::array<double, 2> rotation_center(const inference& call, attr_place at) {
+  const std::span<const double> given = call.attr(at).as_numbers();
+  if (!call.attr(at).given()) return {0.5, 0.5};
+  if (given.empty() || given.size() > 2)
+    call.refuse("center of " + std::to_string(given.size()) + " numbers", "one, or one for x and one for y");
+  check_rotation_numbers(call, at, given);
+  return {given.front(), given.back()};
+}
+
+/// What channel `c` of a pixel outside of the image has.
+constexpr double rotation_fill(const inference& call, std::int64_t c) {
+  const std::span<const double> given = call.attr(place_in(attributes::rotate, "fillValue")).as_numbers();
+  if (given.empty()) return 0;
+  if (given.size() == 1) return given[0];
+  return c < static_cast<std::int64_t>(given.size()) ? given[static_cast<std::size_t>(c)] : 255;  // opaque
+}
+
+constexpr void check_rotation(const inference& call, attr_place radians, attr_place center) {
+  check_rank_of_image(call, call.in[0].dims);
+  const double angle = call.attr(radians).as_number();
+  check_rotation_numbers(call, radians, std::span(&angle, 1));
+  rotation_center(call, center);
+}
+
+/// RotateWithOffset.
+export constexpr void rotate(inference& call) {
+  constexpr attr_place fill = place_in(attributes::rotate, "fillValue");
+  check_rotation(call, place_in(attributes::rotate, "radians"), place_in(attributes::rotate, "center"));
+  const auto count = static_cast<std::int64_t>(call.attr(fill).as_numbers().size());
+  const std::int64_t channels = call.in[0].dims[3];
+  const bool fits =
+      !call.attr(fill).given() || count == 1 || (count > 0 && count >= channels) || (count == 3 && channels == 4);
+  if (!fits)
+    call.refuse("fillValue of " + std::to_string(count) + " numbers",
+                "one, or one for each of the " + std::to_string(channels) + " channels");
+  call.give(call.in[0].dims);
+}
+
+/// RotateWithOffsetGrad.
+export constexpr void rotate_grad(inference& call) {
+  check_rotation(call, place_in(attributes::rotate_grad, "radians"), place_in(attributes::rotate_grad, "center"));
+  call.give(call.in[0].dims);
+}
+
+// ------------------------------------------------------------------------------------------ boxes that are taken
+
+/// How many boxes can be taken: as many as there are, or as are asked for.
+constexpr std::int64_t most_boxes_taken(const inference& call) {
+  const shape &boxes = call.in[0].dims, &scores = call.in[1].dims;
+  if (boxes.rank() != 2 || boxes[1] != 4) call.refuse("boxes of shape " + to_string(boxes), "4 numbers for each box");
+  if (scores.rank() != 1 || scores[0] != boxes[0])
+    call.refuse("scores of shape " + to_string(scores),
+                "a number for each of the " + std::to_string(boxes[0]) + " boxes");
+  if (boxes[0] > std::numeric_limits<std::int32_t>::max())
+    call.refuse(std::to_string(boxes[0]) + " boxes", "at most 2^31 - 1, which are numbered");
+  const std::int64_t wanted = call.attr(place_in(attributes::suppress, "maxOutputSize")).as_integer();
+  return wanted < boxes[0] ? wanted : boxes[0];
+}
+
+/// NonMaxSuppressionV3, V4 and V5.
+export constexpr void suppress(inference& call) { call.give({most_boxes_taken(call)}); }
+export constexpr void suppress_padded(inference& call) {
+  const std::int64_t most = most_boxes_taken(call);
+  const bool padded = call.attr(place_in(attributes::suppress_padded, "padToMaxOutputSize")).as_bool();
+  call.give({padded ? call.attr(place_in(attributes::suppress, "maxOutputSize")).as_integer() : most});
+  call.give({});
+}
+export constexpr void suppress_scored(inference& call) {
+  const std::int64_t most = most_boxes_taken(call);
+  call.give({most});
+  call.give({most});
+}
+
 }  // namespace kerngrad::shapes
