@@ -62,6 +62,14 @@ geometries convolution(const kg::op_row&, kg::dtype, std::int64_t n);  ///< 3x3,
 geometries pooling(const kg::op_row&, kg::dtype, std::int64_t n);      ///< 2x2, stride 2, up to 64 channels
 geometries dilated(const kg::op_row&, kg::dtype, std::int64_t n);      ///< 3x3, "same", up to 64 channels
 
+// bench/sparse.cc
+geometries rows_filled(const kg::op_row&, kg::dtype, std::int64_t n);       ///< every second row is empty
+geometries indices_reshaped(const kg::op_row&, kg::dtype, std::int64_t n);  ///< from two axes to three
+geometries sparse_segments(const kg::op_row&, kg::dtype, std::int64_t n);   ///< four rows each, of 1 and of 64 elements
+geometries ranges_of_rows(const kg::op_row&, kg::dtype, std::int64_t n);    ///< rows of 16
+geometries ragged_rows(const kg::op_row&, kg::dtype, std::int64_t n);       ///< rows of about 4 values, of 1 and of 64
+geometries ragged_padded(const kg::op_row&, kg::dtype, std::int64_t n);     ///< rows of about 4 values, to 8
+
 // bench/image.cc
 geometries resized(const kg::op_row&, kg::dtype, std::int64_t n);      ///< to twice the size, 3 and 64 channels
 geometries cropped(const kg::op_row&, kg::dtype, std::int64_t n);      ///< four boxes at the image's size, 3 channels

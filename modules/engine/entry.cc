@@ -25,10 +25,10 @@ struct kept {
 };
 
 namespace keep {
-// What `wrt` is given: nothing, operand 0 to 4, result 0, 1 or 2, all operands.
+// What `wrt` is given: nothing, operand 0 to 4, result 0 to 3, all operands.
 inline constexpr kept nothing{};
 inline constexpr kept in0{1}, in1{2}, in2{4}, in3{8}, in4{16};
-inline constexpr kept out0{1 << 8}, out1{1 << 9}, out2{1 << 10};
+inline constexpr kept out0{1 << 8}, out1{1 << 9}, out2{1 << 10}, out3{1 << 11};
 inline constexpr kept all_in{0xff};
 }  // namespace keep
 

@@ -368,6 +368,22 @@ inline constexpr attr_spec suppress_scored[] = {
      .least = 0}};
 static_assert(begins_with(suppress_padded, suppress) && begins_with(suppress_scored, suppress));
 
+// ------------------------------------------------------------------------------------------ ragged tensors
+
+inline constexpr attr_spec ragged_gather[] = {{.name = "outputRaggedRank",
+                                               .kind = attr_kind::integer,
+                                               .doc = "how many splits the result has: those of the operand, and the "
+                                                      "rank of indices less 1",
+                                               .required = true,
+                                               .least = 0,
+                                               .most = 65535}};
+inline constexpr attr_spec ragged_to_tensor[] = {
+    {.name = "rowPartitionTypes",
+     .kind = attr_kind::text,
+     .doc =
+         "what each partition is: ROW_SPLITS, VALUE_ROWIDS, for the first one FIRST_DIM_SIZE; joined by | or a comma",
+     .required = true}};
+
 // ------------------------------------------------------------------------------------------ creation
 
 inline constexpr attr_spec fill[] = {shape_of_result[0], required_number("value", "value of every element"),

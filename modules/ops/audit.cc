@@ -90,7 +90,13 @@ inline constexpr dtype_set dtypes_of_row = [] {
         any = true;
         if (item.types.has(static_cast<dtype>(t))) set = set | only(lifted(static_cast<dtype>(t), row.types.before));
       }
-    if (!any) set = row.types.after == result::attribute ? any_dtype : only(dtype::float32);
+    if (any) continue;
+    if (row.types.after == result::attribute) set = any_dtype;
+    else if (row.operands.empty()) set = only(dtype::float32);
+    else  // the engine goes by the first operand
+      for (int t = 0; t < dtype_count; ++t)
+        if (row.operands[0].types.has(static_cast<dtype>(t)))
+          set = set | only(lifted(static_cast<dtype>(t), row.types.before));
   }
   return set;
 }();

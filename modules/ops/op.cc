@@ -182,7 +182,16 @@ enum class lift : std::uint8_t {
 };
 
 /// The dtype of a result.
-enum class result : std::uint8_t { same, boolean, int32, int64, float32, complex64, attribute };
+enum class result : std::uint8_t {
+  same,
+  boolean,
+  int32,
+  int64,
+  float32,
+  complex64,
+  attribute,
+  ruled,  ///< of each result what the shape rule says
+};
 
 /// One result of an op that has several.
 struct result_spec {

@@ -124,7 +124,7 @@ bool has_kernel(session& s, const prepared& call, bool report_it = false) {
 // What the row says of result k.
 std::optional<dtype> expected_dtype(const op_row& row, std::size_t k, const prepared& call) {
   const result after = k < row.results.size() ? row.results[k].type : row.types.after;
-  if (after == result::attribute || call.operands.empty()) return {};
+  if (after == result::attribute || after == result::ruled || call.operands.empty()) return {};
   std::optional<dtype> common;
   for (const named_operand& o : call.operands) {
     const operand& spec =

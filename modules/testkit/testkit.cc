@@ -15,11 +15,14 @@ export namespace kerngrad::testkit {
 struct sample_operand {
   std::string name;
   std::vector<shape> dims{};  ///< several for a list operand
-  tensor values{};            ///< used as they are; floats in the dtype of the call
+  tensor values{};            ///< used as they are; floats in the dtype of the call; of a list one after the other
   sample_operand(std::string_view name, const shape& dims) : name(name), dims{dims} {}
   sample_operand(std::string_view name, std::vector<shape> list) : name(name), dims(std::move(list)) {}
   sample_operand(std::string_view name, tensor values) : name(name), dims{values.dims()}, values(std::move(values)) {}
 };
+/// The tensors of an operand whose values the sample fixes: one, or those of a list.
+std::vector<tensor> fixed_tensors(const sample_operand& given);
+
 /// A legal call of an op.
 struct sample {
   std::vector<sample_operand> operands{};
@@ -233,6 +236,7 @@ std::vector<sample> row_samples(const op_row& row, bool long_ones);
 std::vector<sample> select_samples(const op_row& row, bool long_ones);
 std::vector<sample> image_samples(const op_row& row, bool long_ones);
 std::vector<sample> volume_samples(const op_row& row, bool long_ones);
+std::vector<sample> sparse_samples(const op_row& row, bool long_ones);
 std::vector<sample> create_samples(const op_row& row);
 std::vector<sample> norm_samples(const op_row& row, bool long_ones);
 std::vector<sample> sort_samples(const op_row& row, bool long_ones);

@@ -98,6 +98,7 @@ constexpr domain domains[] = {
     {"Atan2", 0.5, 2, -2, 2},
     {"Hypot", 0.5, 2, -2, 2},
     {"Xlogy", -2, 2, 0.5, 2},
+    {"Multinomial", 1, 4, 1, 4},
     {"EluGrad", -2, 2, -0.5, 1},
     {"Prod", 0.5, 2, 0.5, 2},
     {"Cumprod", 0.5, 2, 0.5, 2},
@@ -156,6 +157,17 @@ const operand& spec_named(const op_row& row, std::string_view name) {
 
 }  // namespace
 
+std::vector<tensor> fixed_tensors(const sample_operand& given) {
+  if (given.dims.size() == 1) return {given.values};
+  std::vector<tensor> list;
+  std::int64_t begin = 0;
+  for (const shape& dims : given.dims) {
+    list.push_back(reshape(slice(given.values, {begin}, {dims.size()}), dims));
+    begin += dims.size();
+  }
+  return list;
+}
+
 std::vector<named_operand> operands_for(const op_row& row, const sample& call, dtype type, std::uint64_t seed,
                                         std::span<const operand_range> ranges) {
   stream draw(seed);
@@ -166,8 +178,10 @@ std::vector<named_operand> operands_for(const op_row& row, const sample& call, d
     dtype taken = type;
     for (int t = 0; !spec.types.has(taken) && t < dtype_count; ++t) taken = static_cast<dtype>(t);
     if (given.values.defined()) {
-      const bool follows = floating.has(given.values.type()) && spec.part == role::value;
-      operands.emplace_back(given.name, follows ? cast(given.values, taken) : given.values);
+      std::vector<tensor> list = fixed_tensors(given);
+      for (tensor& x : list)
+        if (floating.has(x.type()) && floating.has(taken)) x = cast(x, taken);
+      operands.emplace_back(given.name, std::move(list));
     } else if (row.name.starts_with("MaxPool") && given.name == "output") {  // the one operand that others determine
       const std::vector<named_operand> image = {{"x", operands[1].tensors[0]}};
       const std::string_view forward = row.name.substr(0, row.name.find("Grad"));
@@ -204,9 +218,11 @@ std::vector<dtype> taken_dtypes(const op_row& row, dtype_set among) {
 }
 
 dtype precise_dtype(const op_row& row, dtype_set among) {
+  bool any = false;
+  for (const operand& spec : row.operands) any = any || spec.part == role::value;
   for (dtype type : {dtype::float64, dtype::float32, dtype::complex64})
     for (const operand& spec : row.operands)
-      if (spec.part == role::value && spec.types.has(type) && among.has(type)) return type;
+      if ((spec.part == role::value || !any) && spec.types.has(type) && among.has(type)) return type;
   return dtype::float32;
 }
 

@@ -196,10 +196,11 @@ std::string refused_with(const kg::op_row& row, const kg::testkit::sample& call,
     dtype own = type;
     for (int t = 0; t < kg::dtype_count && i != which && !spec.types.has(own); ++t) own = static_cast<dtype>(t);
     std::vector<tensor> tensors;
-    for (const kg::shape& dims : given.dims)
-      tensors.push_back(!given.values.defined()        ? kg::zeros(dims, own)
-                        : spec.part == kg::role::value ? kg::cast(given.values, own)
-                                                       : given.values);
+    if (given.values.defined()) tensors = kg::testkit::fixed_tensors(given);
+    else
+      for (const kg::shape& dims : given.dims) tensors.push_back(kg::zeros(dims, own));
+    if (given.values.defined() && spec.part == kg::role::value)
+      for (tensor& x : tensors) x = kg::cast(x, own);
     if (spec.list) operands.emplace_back(given.name, tensors);
     else operands.emplace_back(given.name, tensors[0]);
   }

@@ -153,6 +153,13 @@ kg::attr_value list_of(const json& value, kg::attr_kind wanted) {
   return numbers;
 }
 
+// A list of texts is one text, joined.
+kg::attr_value joined(const json& texts) {
+  std::string all;
+  for (const json& text : texts) all += (all.empty() ? "" : "|") + text.get<std::string>();
+  return std::string_view(all);
+}
+
 kg::attr_value dtype_value(const std::string& name) {
   if (name == "string") throw skip_case{"string dtype"};
   const auto type = kg::dtype_named(name);
@@ -168,6 +175,8 @@ kg::attr_value value_of(const json& value, kg::attr_kind wanted) {
   if (value.is_string() && wanted == kg::attr_kind::dtype) return dtype_value(value.get<std::string>());
   if (value.is_string()) return std::string_view(value.get_ref<const std::string&>());
   if (!value.is_array()) throw corpus_error("not an attribute: " + value.dump());
+  const bool texts = std::ranges::all_of(value, [](const json& item) { return item.is_string(); });
+  if (wanted == kg::attr_kind::text && texts) return joined(value);
   return list_of(value, wanted);
 }
 

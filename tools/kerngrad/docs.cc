@@ -40,6 +40,7 @@ std::string result_text(const kg::op_row& row, kg::result type) {
     case kg::result::float32: return "float32";
     case kg::result::complex64: return "complex64";
     case kg::result::attribute: return "`dtype`";
+    case kg::result::ruled: return "of each result its own";
     case kg::result::same: break;
   }
   switch (row.types.before) {

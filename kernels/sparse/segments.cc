@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums and means of rows by segments. The rows of a segment stand beside each other in the list of indices: their sums
+// stay in registers, some vectors of columns at a time, and are written once.
+//
+// Rows are added in the order of the indices, one rounding each, so that every target gives the same bits.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/sparse/segments.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "kernels/common/chunks.h"
+#include "kernels/common/sizes.h"
+#include "kernels/common/vectors-inl.h"
+#include "kernels/reduce/scan-inl.h"
+#include "kernels/sparse/segments.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace kerngrad::kernels::HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// A sum divided by the number of its terms.
+template <class T>
+HWY_INLINE T mean_of(T sum, std::int64_t rows) {
+  if constexpr (std::is_floating_point_v<T>) return sum / static_cast<T>(rows);
+  else return static_cast<T>(static_cast<std::make_signed_t<T>>(sum) / rows);  // towards 0
+}
+
+/// The rows of one segment, at least one.
+template <class T, bool Mean>
+class segment_rows {
+ public:
+  segment_rows(const T* x, const std::int32_t* indices, std::int64_t rows, std::int64_t inner)
+      : x_(x), indices_(indices), rows_(rows), inner_(inner) {}
+
+  /// y: the sum or mean of all columns.
+  HWY_INLINE void add(T* HWY_RESTRICT y) const {
+    const hn::ScalableTag<T> whole;
+    const hn::CappedTag<T, 16 / sizeof(T)> part;
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(whole)), few = static_cast<std::int64_t>(hn::Lanes(part));
+    std::int64_t c = 0;
+    for (; c + 4 * lanes <= inner_; c += 4 * lanes) add_vectors<4>(whole, c, y);
+    for (; c + lanes <= inner_; c += lanes) add_vectors<1>(whole, c, y);
+    for (; c + few <= inner_; c += few) add_vectors<1>(part, c, y);
+    switch (inner_ - c) {
+      case 0: return;
+      case 1: return add_columns<1>(c, y);
+      case 2: return add_columns<2>(c, y);
+      case 3: return add_columns<3>(c, y);
+      default:
+        for (; c < inner_; ++c) add_columns<1>(c, y);  // where no vector has 16 bytes
+    }
+  }
+
+ private:
+  template <int kVectors, class D>
+  HWY_INLINE void add_vectors(D d, std::int64_t c, T* HWY_RESTRICT y) const {
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    with_vectors<kVectors>(d, [&](auto sums) KG_INLINED {
+      for (std::int64_t r = 0; r < rows_; ++r) {
+        const T* row = x_ + indices_[r] * inner_ + c;
+        for (int v = 0; v < kVectors; ++v) sums[v] = hn::Add(sums[v], hn::LoadU(d, row + v * lanes));
+      }
+      for (int v = 0; v < kVectors; ++v) {
+        if constexpr (Mean && std::is_floating_point_v<T>)
+          sums[v] = hn::Div(sums[v], hn::Set(d, static_cast<T>(rows_)));
+        hn::StoreU(sums[v], d, y + c + v * lanes);
+      }
+    });
+    if constexpr (Mean && !std::is_floating_point_v<T>)
+      for (std::int64_t i = c; i < c + kVectors * lanes; ++i) y[i] = mean_of(y[i], rows_);
+  }
+  template <int kColumns>
+  HWY_INLINE void add_columns(std::int64_t c, T* HWY_RESTRICT y) const {
+    T sums[kColumns] = {};
+    for (std::int64_t r = 0; r < rows_; ++r) {
+      const T* row = x_ + indices_[r] * inner_ + c;
+      for (int k = 0; k < kColumns; ++k) sums[k] += row[k];
+    }
+    for (int k = 0; k < kColumns; ++k) y[c + k] = Mean ? mean_of(sums[k], rows_) : sums[k];
+  }
+
+  const T* x_;
+  const std::int32_t* indices_;
+  std::int64_t rows_, inner_;
+};
+
+/// Segments in a chunk, a number that follows from the sizes alone.
+inline std::int64_t segments_of_chunk(const sparse_segment_geometry& g) {
+  constexpr std::int64_t elements = 1 << 14;
+  const std::int64_t all = saturated_product(std::max(g.count, g.segments), g.inner);
+  return std::clamp<std::int64_t>(g.segments / std::max<std::int64_t>(1, all / elements), 1, g.segments);
+}
+
+template <class T, bool Mean>
+void add_segments(const void* const* in, void* const* out, const void* geometry) {
+  const auto& g = *static_cast<const sparse_segment_geometry*>(geometry);
+  const T* x = static_cast<const T*>(in[0]);
+  const auto* indices = static_cast<const std::int32_t*>(in[1]);
+  const auto* ids = static_cast<const std::int32_t*>(in[2]);
+  T* y = static_cast<T*>(out[0]);
+  const std::int64_t each = segments_of_chunk(g);
+  const auto chunks = static_cast<std::ptrdiff_t>((g.segments + each - 1) / each);
+  run_in_chunks(chunks, saturated_product(g.count, g.inner), [&](std::ptrdiff_t chunk) HWY_ATTR {
+    const std::int64_t begin = chunk * each, end = std::min(g.segments, begin + each);
+    std::int64_t k = begin == 0 ? 0 : std::lower_bound(ids, ids + g.count, begin) - ids;
+    std::int64_t written = begin;
+    while (k < g.count && ids[k] < end) {
+      const std::int64_t segment = ids[k];
+      std::int64_t next = k + 1;
+      while (next < g.count && ids[next] == segment) ++next;
+      std::fill(y + written * g.inner, y + segment * g.inner, T{0});
+      segment_rows<T, Mean>(x, indices + k, next - k, g.inner).add(y + segment * g.inner);
+      written = segment + 1;
+      k = next;
+    }
+    std::fill(y + written * g.inner, y + end * g.inner, T{0});
+  });
+}
+
+template <dtype K> using wrapping_t = typename wrapping<storage_t<K>>::type;
+
+}  // namespace
+
+#define KG_DEFINE_SUM(Name, type)                                                     \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
+    add_segments<wrapping_t<dtype::type>, false>(in, out, geometry);                  \
+  }
+KG_SIGNED(KG_DEFINE_SUM, SparseSegmentSum)
+#undef KG_DEFINE_SUM
+#define KG_DEFINE_MEAN(Name, type)                                                    \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
+    add_segments<wrapping_t<dtype::type>, true>(in, out, geometry);                   \
+  }
+KG_SIGNED(KG_DEFINE_MEAN, SparseSegmentMean)
+#undef KG_DEFINE_MEAN
+
+}  // namespace kerngrad::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+#include "kernels/common/dispatch.h"
+
+namespace kerngrad::kernels {
+#define KG_DISPATCH_SEGMENTS(Name, type)                                              \
+  KG_TARGETS_OF(Name##_##type);                                                       \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
+    KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
+  }
+KG_SPARSE_SEGMENT_KERNELS(KG_DISPATCH_SEGMENTS)
+#undef KG_DISPATCH_SEGMENTS
+}  // namespace kerngrad::kernels
+#endif

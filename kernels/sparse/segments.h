@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Entry points of sums and means of rows that indices name, by segments.
+#pragma once
+#include "kernels/common/abi.h"
+
+namespace kerngrad::kernels {
+
+/// Rows x [.., inner] are named by indices [count], those of one segment by neighbours: ids [count] never decrease and
+/// are below `segments`. y is [segments, inner]. Indices and ids are valid, the caller has checked them.
+struct sparse_segment_geometry {
+  std::int64_t count, inner, segments;
+};
+
+//   SparseSegmentSum   in = {x, indices int32, ids int32}  out = {y}  the sum of the rows of a segment, in their order;
+//                                                                     0 of none; integers wrap
+//   SparseSegmentMean  the same, divided by the number of rows; integers are rounded towards 0
+#define KG_SPARSE_SEGMENT_KERNELS(X) KG_SIGNED(X, SparseSegmentSum) KG_SIGNED(X, SparseSegmentMean)
+
+#define KG_DECLARE_SEGMENTS(Name, type) \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry);
+KG_SPARSE_SEGMENT_KERNELS(KG_DECLARE_SEGMENTS)
+#undef KG_DECLARE_SEGMENTS
+
+inline constexpr entry sparse_segments_simd[] = {
+#define KG_ENTRY_SEGMENTS(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
+    KG_SPARSE_SEGMENT_KERNELS(KG_ENTRY_SEGMENTS)
+#undef KG_ENTRY_SEGMENTS
+};
+
+}  // namespace kerngrad::kernels
