@@ -55,7 +55,8 @@ geometries reduction(const kg::op_row&, kg::dtype, std::int64_t n);  ///< of eve
 geometries rows(const kg::op_row&, kg::dtype, std::int64_t n);       ///< along the last axis
 
 // bench/matmul.cc
-geometries product(const kg::op_row&, kg::dtype, std::int64_t n);  ///< square, the result has n elements
+geometries product(const kg::op_row&, kg::dtype, std::int64_t n);      ///< square, the result has n elements
+geometries contraction(const kg::op_row&, kg::dtype, std::int64_t n);  ///< that product, and one with copies
 
 // bench/window.cc
 geometries convolution(const kg::op_row&, kg::dtype, std::int64_t n);  ///< 3x3, "same", up to 64 channels

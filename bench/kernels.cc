@@ -134,6 +134,7 @@ constexpr measured_op own_launchers[] = {
     {"NonMaxSuppressionV3", scattered_boxes},
     {"NonMaxSuppressionV4", scattered_boxes},
     {"NonMaxSuppressionV5", scattered_boxes},
+    {"Einsum", contraction},
 };
 
 struct measured_calls {

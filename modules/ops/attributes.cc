@@ -86,6 +86,11 @@ inline constexpr attr_spec scan[] = {axis_attr("axis", "axis to walk along"),
                                      boolean_attr("reverse", "walk from the end")};
 inline constexpr attr_spec matmul[] = {boolean_attr("transposeA", "swap the last two axes of a"),
                                        boolean_attr("transposeB", "swap the last two axes of b")};
+inline constexpr attr_spec einsum[] = {
+    {.name = "equation",
+     .kind = attr_kind::text,
+     .doc = "a letter for each axis of each operand, as in \"bij,bjk->bik\"; \"...\" for axes that broadcast",
+     .required = true}};
 
 // ------------------------------------------------------------------------------------------ windows
 

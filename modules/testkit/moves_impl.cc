@@ -245,6 +245,31 @@ sample list_sample(const op_row& row, const shapes& dims, attributes attrs = {})
 
 }  // namespace
 
+namespace {
+
+std::vector<sample> einsum_samples(const op_row& row, bool long_ones) {
+  std::vector<std::pair<const char*, shapes>> calls = {{"ij,jk->ik", {{2, 3}, {3, 4}}},
+                                                       {"bij,bkj->kbi", {{2, 3, 4}, {2, 2, 4}}},
+                                                       {"ij->ji", {{2, 3}}},
+                                                       {"ijk->j", {{2, 3, 2}}},
+                                                       {"iij,j->ji", {{3, 3, 2}, {2}}},
+                                                       {"ii", {{3, 3}}},
+                                                       {"b a", {{2, 3}}},
+                                                       {"i,j->ij", {{2}, {3}}},
+                                                       {"i,i->i", {{4}, {4}}},
+                                                       {"...ij,...j->...i", {{2, 1, 2, 3}, {4, 3}}},
+                                                       {"ij,jk,kl,m->il", {{2, 3}, {3, 2}, {2, 2}, {2}}},
+                                                       {",ij->ij", {{}, {2, 2}}},
+                                                       {"ij,jk->ik", {{2, 0}, {0, 3}}},
+                                                       {"ij,j->i", {{0, 3}, {3}}}};
+  if (long_ones) calls.push_back({"abc,cde->abde", {{2, 5, 37}, {37, 2, 19}}});
+  std::vector<sample> all;
+  for (const auto& [equation, dims] : calls) all.push_back(list_sample(row, dims, {{"equation", equation}}));
+  return all;
+}
+
+}  // namespace
+
 std::vector<sample> list_samples(const op_row& row, bool long_ones) {
   if (row.name == "AddN")
     return {list_sample(row, {{2, 3}}), list_sample(row, {{2, 3}, {2, 3}, {2, 3}}), list_sample(row, {{}, {}}),
@@ -255,6 +280,7 @@ std::vector<sample> list_samples(const op_row& row, bool long_ones) {
   if (row.name == "Concat")
     return {list_sample(row, {{2, 3}, {1, 3}}), list_sample(row, {{2, 3}, {2, 1}, {2, 0}}, {{"axis", -1}}),
             list_sample(row, {{4}}), list_sample(row, {{2, 1, 2}, {2, 5, 2}}, {{"axis", 1}})};
+  if (row.name == "Einsum") return einsum_samples(row, long_ones);
   return {};
 }
 

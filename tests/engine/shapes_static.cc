@@ -111,6 +111,10 @@ static_assert(inferred("Sum", {shape{2, 3, 4}}) == shape{});
 static_assert(inferred("Sum", {shape{2, 3, 4}}, {kg::attr_value({0, -1})}) == shape{3});
 static_assert(inferred("Sum", {shape{2, 3, 4}}, {kg::attr_value(1), kg::attr_value(true)}) == shape{2, 1, 4});
 static_assert(inferred("BatchMatMul", {shape{5, 1, 2, 3}, shape{4, 3, 7}}) == shape{5, 4, 2, 7});
+static_assert(inferred("Einsum", {shape{5, 2, 3}, shape{3, 7}}, {kg::attr_value("b i j , jk->kbi")}) == shape{7, 5, 2});
+static_assert(inferred("Einsum", {shape{5, 1, 2, 3}, shape{4, 3, 2}}, {kg::attr_value("...ij,...jk")}) ==
+              shape{5, 4, 2, 2});
+static_assert(inferred("Einsum", {shape{3, 3}}, {kg::attr_value("ii")}) == shape{});
 static_assert(inferred("Conv2D", {shape{1, 28, 28, 1}, shape{3, 3, 1, 32}},
                        {kg::attr_value(1), kg::attr_value("same")}) == shape{1, 28, 28, 32});
 static_assert(inferred("Conv2D", {shape{1, 28, 28, 1}, shape{3, 3, 1, 32}},
@@ -163,6 +167,7 @@ constexpr bool every_rule_reads_the_attributes_of_its_row() {
       {"LogSoftmax", {m}},
       {"LogSumExp", {m}},
       {"BatchMatMul", {m, {6, 2}}},
+      {"Einsum", {m, {6, 2}}, {"ij,jk->ki"}},
       {"_FusedMatMul", {m, {6, 2}}},
       {"Conv2D", {image, filter}, {1, valid}},
       {"Conv2DBackpropInput", {result, filter}, {1, valid, "NHWC", 1, "floor", {1, 5, 5, 2}}},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The typed name of the matrix product.
+// Typed names of the products of matrices and of any tensors.
 module;
 #include "kernels/common/abi.h"
 export module kerngrad:ops_matmul;
@@ -17,6 +17,26 @@ export namespace kerngrad {
 /// The matrix product over the last two axes, either operand transposed if asked for.
 inline tensor matmul(const tensor& a, const tensor& b, bool transpose_a = false, bool transpose_b = false) {
   return call<"BatchMatMul">(a, b, attr<"transposeA">(transpose_a), attr<"transposeB">(transpose_b));
+}
+
+/// Products of elements of any number of tensors, added up as the equation says: `einsum("bij,bjk->bik", a, b)`. A term
+/// has a letter for each axis of its tensor; what has the same letter is walked together, and indices that the result
+/// lacks are added up. A letter twice in a term takes the diagonal. "..." stands for axes without letters, which
+/// broadcast and come back in the result. Without "->" the result has the axes of "...", then the letters that occur
+/// once, in the order of the alphabet. Spaces are free. At most 8 axes in a tensor and in the result.
+///
+/// Dtypes are promoted and computed as by `matmul`: floats, int32; bool and uint8 become int32. The order in which
+/// products are added up is not specified; three tensors and more are multiplied in pairs, in the order that takes the
+/// fewest products. Throws for an equation that cannot be read, and says where, and for shapes that do not fit it.
+/// Differentiable in all tensors.
+inline tensor einsum(std::string_view equation, std::span<const tensor> tensors) {
+  return call_list<"Einsum">(tensors, attr<"equation">(equation)).front();
+}
+template <std::same_as<tensor>... T>
+  requires(sizeof...(T) > 0)
+tensor einsum(std::string_view equation, const T&... tensors) {
+  const tensor list[] = {tensors...};
+  return einsum(equation, std::span<const tensor>(list));
 }
 
 }  // namespace kerngrad

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The row of the matrix product.
+// Rows of the products of matrices and of any tensors.
 module;
 #include "kernels/common/abi.h"
 export module kerngrad:rows_matmul;
@@ -8,13 +8,20 @@ import :std;
 import :core;
 import :op;
 import :attributes;
+import :launch;
 import :shapes;
+import :shapes_matmul;
 import :rows;
+
+namespace kerngrad::launch {
+void einsum(const launch_call&);
+}
 
 namespace kerngrad::rows {
 
 inline constexpr dtype_set of_matrices = floating | only(dtype::int32) | only(dtype::uint8) | boolean_only;
 inline constexpr operand ab_matrices[] = {{"a", of_matrices}, {"b", of_matrices}};
+inline constexpr operand list_of_factors[] = {{.name = "tensors", .types = of_matrices, .list = true}};
 
 inline constexpr op_row matmul_rows[] = {
     {.name = "BatchMatMul",
@@ -25,6 +32,19 @@ inline constexpr op_row matmul_rows[] = {
      .types = signed_numbers,
      .infer = shapes::matmul,
      .convention = convention::matmul,
+     .cost = 2},
+    {.name = "Einsum",
+     .doc =
+         "Products of elements of the tensors, added up over the indices that the result lacks, as the equation says; "
+         "of three tensors and more, pairs in the order of the fewest products. Sizes of one letter are equal, the "
+         "axes of \"...\" broadcast.",
+     .group = family::matmul,
+     .operands = list_of_factors,
+     .attrs = attributes::einsum,
+     .types = signed_numbers,
+     .infer = shapes::einsum,
+     .launch = launch::einsum,
+     .kernel = "BatchMatMul",
      .cost = 2},
 };
 
