@@ -129,5 +129,8 @@ geometries transformed_rows(const kg::op_row&, kg::dtype, std::int64_t n);  ///<
 // bench/volume.cc
 geometries volume_convolution(const kg::op_row&, kg::dtype, std::int64_t n);  ///< 3x3x3, "same", up to 32 channels
 geometries volume_pooling(const kg::op_row&, kg::dtype, std::int64_t n);      ///< 2x2x2, stride 2, up to 32 channels
+// bench/count.cc
+geometries counted(const kg::op_row&, kg::dtype, std::int64_t n);
+geometries distinct(const kg::op_row&, kg::dtype, std::int64_t n);
 
 }  // namespace kgbench

@@ -135,6 +135,9 @@ constexpr measured_op own_launchers[] = {
     {"NonMaxSuppressionV4", scattered_boxes},
     {"NonMaxSuppressionV5", scattered_boxes},
     {"Einsum", contraction},
+    {"Bincount", counted},
+    {"DenseBincount", counted},
+    {"Unique", distinct},
 };
 
 struct measured_calls {

@@ -389,6 +389,19 @@ inline constexpr attr_spec ragged_to_tensor[] = {
          "what each partition is: ROW_SPLITS, VALUE_ROWIDS, for the first one FIRST_DIM_SIZE; joined by | or a comma",
      .required = true}};
 
+// ------------------------------------------------------------------------------------------ counts
+
+inline constexpr attr_spec bincount[] = {{.name = "size",
+                                          .kind = attr_kind::integer,
+                                          .doc = "number of bins; elements of x from there on are dropped",
+                                          .required = true,
+                                          .least = 0,
+                                          .most = 1e9}};
+inline constexpr attr_spec dense_bincount[] = {
+    bincount[0], boolean_attr("binaryOutput", "1 where x has the bin's element and 0 elsewhere, whatever the weights")};
+static_assert(begins_with(dense_bincount, bincount));
+inline constexpr attr_spec unique[] = {axis_attr("axis", "axis whose slices are compared")};
+
 // ------------------------------------------------------------------------------------------ creation
 
 inline constexpr attr_spec fill[] = {shape_of_result[0], required_number("value", "value of every element"),

@@ -212,6 +212,7 @@ std::vector<sample> known_samples(const op_row& row, bool long_ones) {
     case family::sort: return sort_samples(row, long_ones);
     case family::fft: return fft_samples(row, long_ones);
     case family::volume: return volume_samples(row, long_ones);
+    case family::count: return count_samples(row, long_ones);
     default: return foreign_samples(row, long_ones);
   }
 }

@@ -237,6 +237,7 @@ std::vector<sample> select_samples(const op_row& row, bool long_ones);
 std::vector<sample> image_samples(const op_row& row, bool long_ones);
 std::vector<sample> volume_samples(const op_row& row, bool long_ones);
 std::vector<sample> sparse_samples(const op_row& row, bool long_ones);
+std::vector<sample> count_samples(const op_row& row, bool long_ones);
 std::vector<sample> create_samples(const op_row& row);
 std::vector<sample> norm_samples(const op_row& row, bool long_ones);
 std::vector<sample> sort_samples(const op_row& row, bool long_ones);

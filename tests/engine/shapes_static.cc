@@ -251,6 +251,9 @@ constexpr bool every_rule_reads_the_attributes_of_its_row() {
       {"NonMaxSuppressionV3", {{3, 4}, {3}}, {2}},
       {"NonMaxSuppressionV4", {{3, 4}, {3}}, {2}},
       {"NonMaxSuppressionV5", {{3, 4}, {3}}, {2}},
+      {"Bincount", {m, m}, {3}},
+      {"DenseBincount", {m, m}, {3}},
+      {"Unique", {m}},
   };
   for (const kg::op_row& r : kg::op_table) {
     bool found = r.attrs.empty() || r.infer == kg::shapes::same;

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// A row's places are sorted by their elements; what lies together then is one bin. Sums in long double, of integers in
+// 128 bits.
+#include "kernels/count/reference_bincount.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <type_traits>
+#include <vector>
+
+namespace kerngrad::kernels::reference {
+namespace {
+
+__extension__ using wide = __int128;  // holds every sum of int64
+
+template <class T>
+T sum_of_bin(const T* weights, std::vector<std::int64_t>::const_iterator first,
+             std::vector<std::int64_t>::const_iterator last) {
+  if (!weights) return static_cast<T>(last - first);
+  if constexpr (std::is_floating_point_v<T>) {
+    long double sum = 0;
+    for (; first != last; ++first) sum += weights[*first];
+    return static_cast<T>(sum);
+  } else {
+    wide sum = 0;
+    for (; first != last; ++first) sum += weights[*first];
+    return static_cast<T>(static_cast<std::make_unsigned_t<T>>(sum));
+  }
+}
+
+template <class T, class E>
+void count_elements(const E* x, const T* weights, T* y, const bincount_geometry& g) {
+  std::vector<std::int64_t> places(static_cast<std::size_t>(g.count));
+  for (std::int64_t r = 0; r < g.rows; ++r, x += g.count, y += g.size) {
+    std::iota(places.begin(), places.end(), std::int64_t{0});
+    std::sort(places.begin(), places.end(),
+              [x](std::int64_t a, std::int64_t b) { return x[a] < x[b] || (x[a] == x[b] && a < b); });
+    auto at = places.cbegin();
+    for (std::int64_t bin = 0; bin < g.size; ++bin) {
+      const auto first = at;
+      while (at != places.cend() && static_cast<std::int64_t>(x[*at]) == bin) ++at;
+      if (g.binary) y[bin] = static_cast<T>(first != at ? 1 : 0);
+      else y[bin] = sum_of_bin<T>(weights ? weights + r * g.count : nullptr, first, at);
+    }
+  }
+}
+
+template <class T>
+void DenseBincount(const void* const* in, void* const* out, const void* geometry) {
+  const auto& g = *static_cast<const bincount_geometry*>(geometry);
+  const T* weights = g.weighted ? static_cast<const T*>(in[1]) : nullptr;
+  T* y = static_cast<T*>(out[0]);
+  switch (g.elements) {
+    case dtype::int32: return count_elements(static_cast<const std::int32_t*>(in[0]), weights, y, g);
+    case dtype::int64: return count_elements(static_cast<const std::int64_t*>(in[0]), weights, y, g);
+    default: return count_elements(static_cast<const std::uint8_t*>(in[0]), weights, y, g);
+  }
+}
+
+}  // namespace
+
+#define KG_DEFINE(Name, type)                                                         \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
+    Name<storage_t<dtype::type>>(in, out, geometry);                                  \
+  }
+KG_BINCOUNT_KERNELS(KG_DEFINE)
+
+}  // namespace kerngrad::kernels::reference

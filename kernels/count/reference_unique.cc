@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Places are sorted by their rows, in an order that calls equal what the definition does; the first place of each group
+// stands for it, and groups are numbered by those places.
+#include "kernels/count/reference_unique.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+namespace kerngrad::kernels::reference {
+namespace {
+
+// NaN comes after all numbers; booleans are whatever is not 0, and 0.
+template <class T, bool kBoolean>
+int compared(T a, T b) {
+  if constexpr (kBoolean) return (a != 0) - (b != 0);
+  if (a != a || b != b) return (a != a) - (b != b);
+  return (a > b) - (a < b);
+}
+
+template <class T, bool kBoolean>
+void unique_rows(const void* const* in, void* const* out, const void* geometry) {
+  const auto& g = *static_cast<const unique_geometry*>(geometry);
+  const T* x = static_cast<const T*>(in[0]);
+  auto* numbers = static_cast<std::int32_t*>(out[0]);
+  auto* firsts = static_cast<std::int32_t*>(out[1]);
+  const auto order = [&](std::int32_t a, std::int32_t b) {
+    for (std::int64_t i = 0; i < g.width; ++i)
+      if (const int c = compared<T, kBoolean>(x[a * g.width + i], x[b * g.width + i])) return c;
+    return 0;
+  };
+  std::vector<std::int32_t> places(static_cast<std::size_t>(g.count));
+  std::iota(places.begin(), places.end(), 0);
+  std::sort(places.begin(), places.end(), [&](std::int32_t a, std::int32_t b) {
+    const int c = order(a, b);
+    return c < 0 || (c == 0 && a < b);
+  });
+  // Each place's group has the number of the first place in it, until groups have numbers.
+  std::int32_t first = 0;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (i == 0 || order(places[i - 1], places[i]) != 0) first = places[i];
+    numbers[places[i]] = first;
+  }
+  std::int32_t found = 0;
+  for (std::int32_t i = 0; i < g.count; ++i) {
+    if (numbers[i] == i) firsts[found] = i, numbers[i] = found++;
+    else numbers[i] = numbers[numbers[i]];  // of an earlier place, which has its number
+  }
+  *static_cast<std::int64_t*>(out[2]) = found;
+}
+
+}  // namespace
+
+#define KG_DEFINE(Name, type)                                                              \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry) {      \
+    unique_rows<storage_t<dtype::type>, dtype::type == dtype::boolean>(in, out, geometry); \
+  }
+KG_UNIQUE_KERNELS(KG_DEFINE)
+
+}  // namespace kerngrad::kernels::reference

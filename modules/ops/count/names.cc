@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Typed names of the ops that count elements.
+module;
+#include "kernels/common/abi.h"
+export module kerngrad:ops_count;
+
+import :std;
+import :core;
+import :op;
+import :table;
+import :tensor;
+import :engine;
+import :call;
+import :axes;
+
+export namespace kerngrad {
+
+/// How often x, integers or booleans of any shape, has each of 0, 1, ..., size - 1: a result of shape [size]. Elements
+/// of `size` and more are dropped, negative ones refused. Counts are int64 where x is, else int32, and wrap beyond.
+inline tensor bincount(const tensor& x, std::int64_t size) { return call<"Bincount">(x, attr<"size">(size)); }
+/// The sum of the weights, of x's shape, at each of them, in the dtype of the weights: floats are added up in double
+/// precision, integers wrap. Weights of shape [0] are none: then it counts, in their dtype, in which a large count is
+/// rounded or wraps. Differentiable in the weights; those of dropped elements have the gradient 0.
+inline tensor bincount(const tensor& x, std::int64_t size, const tensor& weights) {
+  return call<"Bincount">(x, weights, attr<"size">(size));
+}
+
+/// Options of dense_bincount: weights as those of bincount, and whether the result only says, by 1 and 0, what is
+/// there; weights then do not count, and have the gradient 0.
+struct dense_bincount_options {
+  tensor weights{};
+  bool binary = false;
+};
+/// bincount of each row of x's last axis: [..., n] gives [..., size]. x has rank 1 or more.
+inline tensor dense_bincount(const tensor& x, std::int64_t size, const dense_bincount_options& options = {}) {
+  return call<"DenseBincount">(x, options.weights, attr<"size">(size), attr<"binaryOutput">(options.binary));
+}
+
+/// The distinct slices of x along an axis, in the order in which they come first, and for each slice of x, in int32,
+/// which of them it is: `auto [values, indices] = unique(x)`, with which `gather(values, indices, axis)` is x. Any real
+/// or boolean dtype, rank 1 or more, at most 2^31 - 1 slices. Slices are equal when all of their elements are; NaN
+/// equals NaN, and -0 equals 0. Expected time is linear, n log n for elements chosen to collide.
+///
+/// Gradient: that of a value goes to the slice that came first, the others have 0.
+inline auto unique(const tensor& x, axis_index axis = 0) { return call<"Unique">(x, attr<"axis">(axis.value())); }
+
+}  // namespace kerngrad
