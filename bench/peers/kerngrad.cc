@@ -94,5 +94,6 @@ int main(int argc, char** argv) {
     add_window_cases();
     add_gradient_cases();
     add_move_cases();
+    add_sort_cases();
   });
 }

@@ -10,6 +10,7 @@ void add_reduce_cases();
 void add_window_cases();
 void add_gradient_cases();
 void add_move_cases();
+void add_sort_cases();
 
 /// Calls may use two threads while this lives, one afterwards.
 std::shared_ptr<void> two_threads();
