@@ -43,6 +43,7 @@ export import :fuse_chains;
 export import :fuse_program;
 export import :fuse_scalar;
 export import :fuse;
+export import :composed;
 
 /// The short name of the namespace.
 export namespace kg = kerngrad;

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Composed functions that make arrays and change their shapes.
+module;
+#include "kernels/common/abi.h"
+export module kerngrad:composed_arrays;
+
+import :std;
+import :core;
+import :tensor;
+import :engine;
+import :axes;
+
+export namespace kerngrad {
+
+/// x without axes of size 1, without a copy: without all of them, or those that are named. Any dtype. Throws for a
+/// named axis of another size. Gradient: dy under x's shape.
+tensor squeeze(const tensor& x, const axes& over = all_axes);
+/// The elements of x on one axis, without a copy. Any dtype. Gradient: dy under x's shape.
+tensor flatten(const tensor& x);
+/// x itself, if it has the sizes; -1 stands for any size. Throws otherwise.
+tensor ensure_shape(const tensor& x, std::span<const std::int64_t> sizes);
+inline tensor ensure_shape(const tensor& x, std::initializer_list<std::int64_t> sizes) {
+  return ensure_shape(x, std::span(sizes.begin(), sizes.size()));
+}
+/// x with an axis at another place, the others in their order. Any dtype. Gradient: that of the transposition.
+tensor moveaxis(const tensor& x, axis_index from, axis_index to);
+
+/// A matrix with 1 on the diagonal and 0 elsewhere, square unless the number of columns is given, for each index of
+/// `batch`: the result is [batch..., rows, columns]. Throws for sizes below 0.
+tensor eye(std::int64_t rows, std::optional<std::int64_t> columns = {}, const shape& batch = {},
+           dtype type = dtype::float32);
+
+/// The order of a grid's axes: `xy` for pictures, where the first vector runs along the columns, `ij` for matrices.
+enum class indexing : std::uint8_t { xy, ij };
+/// For each vector its coordinates on the grid that all of them span: of vectors with 3 and 2 elements two matrices of
+/// 2 rows and 3 columns, with `indexing::ij` of 3 rows and 2 columns. Vectors have rank 0 or 1 and any dtype, and are
+/// at most 8. Gradient: dy added up over the grid.
+tensor_list meshgrid(std::span<const tensor> vectors, indexing order = indexing::xy);
+inline tensor_list meshgrid(std::initializer_list<tensor> vectors, indexing order = indexing::xy) {
+  return meshgrid(std::span(vectors.begin(), vectors.size()), order);
+}
+
+}  // namespace kerngrad

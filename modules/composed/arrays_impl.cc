@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+module;
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <vector>
+#include "kernels/common/abi.h"
+module kerngrad;
+
+import :composed_checks;
+
+namespace kerngrad {
+
+using detail::axis_bits;
+using detail::composed;
+using detail::shaped;
+using sizes_of = std::vector<std::int64_t>;
+
+tensor squeeze(const tensor& x, const axes& over) {
+  constexpr composed call{"squeeze"};
+  call.given("x", x);
+  const axis_bits gone = call.axes_of(over, x.rank());
+  const bool named = over.value().given();
+  sizes_of kept;
+  for (int i = 0; i < x.rank(); ++i) {
+    const std::int64_t size = x.dims()[i];
+    const bool asked = (gone >> i) & 1;
+    if (asked && named && size != 1)
+      call.refuse("axis " + std::to_string(i) + " of " + shaped("x", x), "an axis of size 1");
+    if (!asked || size != 1) kept.push_back(size);
+  }
+  return reshape(x, shape(kept));
+}
+
+tensor flatten(const tensor& x) {
+  constexpr composed call{"flatten"};
+  call.given("x", x);
+  return reshape(x, shape{x.size()});
+}
+
+tensor ensure_shape(const tensor& x, std::span<const std::int64_t> sizes) {
+  constexpr composed call{"ensure_shape"};
+  call.given("x", x);
+  const auto fits = [](std::int64_t size, std::int64_t wanted) { return wanted == -1 || wanted == size; };
+  if (!std::equal(x.dims().begin(), x.dims().end(), sizes.begin(), sizes.end(), fits))
+    call.refuse(shaped("x", x), "the sizes " + to_string(attr_value(sizes)));
+  return x;
+}
+
+tensor moveaxis(const tensor& x, axis_index from, axis_index to) {
+  constexpr composed call{"moveaxis"};
+  call.given("x", x);
+  const int source = call.axis(from.value(), x.rank()), place = call.axis(to.value(), x.rank());
+  sizes_of perm(static_cast<std::size_t>(x.rank()));
+  std::iota(perm.begin(), perm.end(), 0);
+  perm.erase(perm.begin() + source);
+  perm.insert(perm.begin() + place, source);
+  return transpose(x, perm);
+}
+
+tensor eye(std::int64_t rows, std::optional<std::int64_t> columns, const shape& batch, dtype type) {
+  constexpr composed call{"eye"};
+  const std::int64_t width = columns.value_or(rows);
+  if (rows < 0 || width < 0)
+    call.refuse(std::to_string(rows) + " rows and " + std::to_string(width) + " columns", "sizes of 0 or more");
+  sizes_of sizes(batch.begin(), batch.end());
+  sizes.insert(sizes.end(), {rows, width});
+  const shape dims(sizes);
+  if (dims.size() == 0) return zeros(dims, type);
+  const dtype drawn = (wide_floats | integral | boolean_only).has(type) ? type : dtype::float32;
+  const tensor numbers = range(0, static_cast<double>(rows), 1, dtype::int64);
+  return broadcast_to(cast(one_hot(numbers, width, 1, 0, drawn), type), dims);
+}
+
+tensor_list meshgrid(std::span<const tensor> vectors, indexing order) {
+  constexpr composed call{"meshgrid"};
+  if (vectors.size() > static_cast<std::size_t>(max_rank))
+    call.refuse(std::to_string(vectors.size()) + " vectors", "at most 8: one for each axis");
+  const int rank = static_cast<int>(vectors.size());
+  const auto axis_of = [&](int i) { return order == indexing::xy && i < 2 && rank > 1 ? 1 - i : i; };
+  sizes_of grid(vectors.size());
+  for (int i = 0; i < rank; ++i) {
+    const tensor& vector = vectors[static_cast<std::size_t>(i)];
+    call.rank("vectors[" + std::to_string(i) + "]", vector, 0, 1);
+    grid[static_cast<std::size_t>(axis_of(i))] = vector.size();
+  }
+  tensor_list all;
+  for (int i = 0; i < rank; ++i) {
+    const tensor& vector = vectors[static_cast<std::size_t>(i)];
+    sizes_of along(grid.size(), 1);
+    along[static_cast<std::size_t>(axis_of(i))] = vector.size();
+    all.push_back(broadcast_to(reshape(vector, shape(along)), shape(grid)));
+  }
+  return all;
+}
+
+}  // namespace kerngrad

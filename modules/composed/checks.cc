@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the composed functions ask of their operands before they call any op. Internal: the functions are called by
+// their own names, so their errors bear these.
+module;
+#include "kernels/common/abi.h"
+module kerngrad:composed_checks;
+
+import :std;
+import :core;
+import :tensor;
+import :axes;
+
+namespace kerngrad::detail {
+
+/// Axes, one bit each.
+using axis_bits = std::uint32_t;
+
+/// A composed function by the name that its errors bear. Each check passes or throws.
+struct composed {
+  std::string_view name;
+
+  [[noreturn]] void refuse(std::string_view got, std::string_view wanted, std::string_view advice = {}) const;
+  void given(std::string_view operand, const tensor& x) const;
+  /// At least `least` axes and, unless it is below, at most `most`.
+  void rank(std::string_view operand, const tensor& x, int least, int most = max_rank) const;
+  /// Of a dtype that a gradient could flow through, complex numbers aside.
+  void floating(std::string_view operand, const tensor& x) const;
+  void one_shape(std::string_view a_name, const tensor& a, std::string_view b_name, const tensor& b) const;
+  /// b broadcasts to a's shape.
+  void broadcasts_to(std::string_view b_name, const tensor& b, std::string_view a_name, const tensor& a) const;
+  /// An axis counted from the front.
+  int axis(std::int64_t axis, int rank) const;
+  /// Distinct axes; all of them where none were given.
+  axis_bits axes_of(const axes& over, int rank) const;
+};
+
+/// "operand x of shape [2, 3]".
+std::string shaped(std::string_view operand, const tensor& x);
+
+}  // namespace kerngrad::detail

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+module;
+#include <string>
+#include "kernels/common/abi.h"
+module kerngrad;
+
+import :composed_checks;
+
+namespace kerngrad::detail {
+
+std::string shaped(std::string_view operand, const tensor& x) {
+  return "operand " + std::string(operand) + " of shape " + to_string(x.dims());
+}
+
+void composed::refuse(std::string_view got, std::string_view wanted, std::string_view advice) const {
+  fail(name, got, wanted, advice);
+}
+
+void composed::given(std::string_view operand, const tensor& x) const {
+  if (!x.defined()) refuse("no operand " + std::string(operand), "a tensor", "pass one");
+}
+
+void composed::rank(std::string_view operand, const tensor& x, int least, int most) const {
+  given(operand, x);
+  if (x.rank() >= least && x.rank() <= most) return;
+  std::string wanted = "rank " + std::to_string(least);
+  if (most == max_rank && least < most) wanted += " or more";
+  else if (most == least + 1) wanted += " or " + std::to_string(most);
+  else if (most > least) wanted += " to " + std::to_string(most);
+  refuse(shaped(operand, x), wanted);
+}
+
+void composed::floating(std::string_view operand, const tensor& x) const {
+  given(operand, x);
+  if (!kerngrad::floating.has(x.type()))
+    refuse("operand " + std::string(operand) + " of dtype " + std::string(name_of(x.type())),
+           to_string(kerngrad::floating), "cast it");
+}
+
+void composed::one_shape(std::string_view a_name, const tensor& a, std::string_view b_name, const tensor& b) const {
+  given(a_name, a);
+  given(b_name, b);
+  if (!(a.dims() == b.dims())) refuse(shaped(a_name, a) + " and " + shaped(b_name, b), "operands of one shape");
+}
+
+void composed::broadcasts_to(std::string_view b_name, const tensor& b, std::string_view a_name, const tensor& a) const {
+  given(b_name, b);
+  const std::optional<shape> both = broadcast(a.dims(), b.dims());
+  if (!both || !(*both == a.dims()))
+    refuse(shaped(b_name, b) + " beside " + shaped(a_name, a),
+           "a shape that broadcasts to that of " + std::string(a_name));
+}
+
+int composed::axis(std::int64_t axis, int rank) const {
+  if (axis < -rank || axis >= rank)
+    refuse("axis " + std::to_string(axis) + " of an operand of rank " + std::to_string(rank),
+           rank ? "an axis from " + std::to_string(-rank) + " to " + std::to_string(rank - 1) : "no axis");
+  return static_cast<int>(axis < 0 ? axis + rank : axis);
+}
+
+axis_bits composed::axes_of(const axes& over, int rank) const {
+  const attr_value& value = over.value();
+  if (!value.given()) return (axis_bits{1} << rank) - 1;
+  if (value.kind() == attr_kind::integer) return axis_bits{1} << axis(value.as_integer(), rank);
+  axis_bits bits = 0;
+  for (std::int64_t item : value.as_list()) {
+    const axis_bits bit = axis_bits{1} << axis(item, rank);
+    if (bits & bit) refuse("axis " + std::to_string(item) + " twice", "distinct axes");
+    bits |= bit;
+  }
+  return bits;
+}
+
+}  // namespace kerngrad::detail

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// The composed functions: what programs expect beside the ops and what needs no kernels of its own. They call ops, so
+// they run on every backend, and are differentiable by the rules of these.
+module;
+#include "kernels/common/abi.h"
+export module kerngrad:composed;
+
+export import :composed_arrays;
+export import :composed_matrices;
+export import :composed_losses;
+export import :composed_statistics;
+export import :composed_layers;
+export import :composed_numbers;
+export import :composed_images;
+export import :composed_signals;
+export import :composed_draws;

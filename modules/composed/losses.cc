@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Losses with weights and reductions.
+module;
+#include "kernels/common/abi.h"
+export module kerngrad:composed_losses;
+
+import :std;
+import :core;
+import :tensor;
+import :axes;
+
+export namespace kerngrad {
+
+/// What becomes of the losses, each multiplied with its weight.
+enum class loss_reduction : std::uint8_t {
+  none,                    ///< they are the result
+  mean,                    ///< their sum over the sum of the weights
+  sum,                     ///< their sum
+  sum_by_nonzero_weights,  ///< their sum over the number of weights that are not 0; NaN where there is none
+};
+/// Options of every loss. `weights` broadcast to the losses; without them each is 1.
+struct loss_options {
+  tensor weights{};
+  loss_reduction reduction = loss_reduction::sum_by_nonzero_weights;
+};
+// The functions below throw for operands of different shapes and for weights that do not broadcast to the losses, take
+// every real dtype, integers as float32, and are differentiable in labels, predictions and weights, by the rules of the
+// ops that they name.
+
+/// Losses of any kind, weighted and reduced.
+tensor compute_weighted_loss(const tensor& losses, const loss_options& options = {});
+/// abs(labels - predictions).
+tensor absolute_difference(const tensor& labels, const tensor& predictions, const loss_options& options = {});
+/// (labels - predictions)^2.
+tensor mean_squared_error(const tensor& labels, const tensor& predictions, const loss_options& options = {});
+/// 1 - sum(labels * predictions) along an axis, which stays with size 1. Both are taken to be of length 1.
+tensor cosine_distance(const tensor& labels, const tensor& predictions, axis_index axis,
+                       const loss_options& options = {});
+/// max(1 - y * predictions, 0), where y is -1 or 1 for labels of 0 or 1.
+tensor hinge_loss(const tensor& labels, const tensor& predictions, const loss_options& options = {});
+
+/// Options of huber_loss. Errors above `delta`, more than 0, count linearly.
+struct huber_loss_options {
+  tensor weights{};
+  double delta = 1;
+  loss_reduction reduction = loss_reduction::sum_by_nonzero_weights;
+};
+/// e^2 / 2 up to `delta`, delta * e - delta^2 / 2 above, where e = abs(labels - predictions) (Huber 1964).
+tensor huber_loss(const tensor& labels, const tensor& predictions, const huber_loss_options& options = {});
+
+/// Options of log_loss. `epsilon` keeps the logarithms finite.
+struct log_loss_options {
+  tensor weights{};
+  double epsilon = 1e-7;
+  loss_reduction reduction = loss_reduction::sum_by_nonzero_weights;
+};
+/// -labels * log(predictions + epsilon) - (1 - labels) * log(1 - predictions + epsilon).
+tensor log_loss(const tensor& labels, const tensor& predictions, const log_loss_options& options = {});
+
+/// Options of the cross entropies. `label_smoothing`, 0 to 1, is how much of each label comes from all classes alike.
+struct cross_entropy_options {
+  tensor weights{};
+  double label_smoothing = 0;
+  loss_reduction reduction = loss_reduction::sum_by_nonzero_weights;
+};
+/// -labels * log(sigmoid(logits)) - (1 - labels) * log(1 - sigmoid(logits)), without overflow, for classes that do not
+/// exclude each other. Smoothed labels are drawn to 1/2.
+tensor sigmoid_cross_entropy(const tensor& labels, const tensor& logits, const cross_entropy_options& options = {});
+/// The loss of each row, -sum(labels * log_softmax(logits)) along the last axis, weighted and reduced: what
+/// `softmax_cross_entropy` gives unreduced. Smoothed labels are drawn to 1 / classes. The weights belong to the rows.
+tensor softmax_cross_entropy_loss(const tensor& labels, const tensor& logits,
+                                  const cross_entropy_options& options = {});
+
+}  // namespace kerngrad

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+module;
+#include <string>
+#include "kernels/common/abi.h"
+module kerngrad;
+
+import :composed_checks;
+
+namespace kerngrad {
+
+using detail::composed;
+
+namespace {
+
+// Losses are floats: small integers would wrap on the way.
+tensor in_floats(const tensor& x) { return (integral | boolean_only).has(x.type()) ? cast(x, dtype::float32) : x; }
+
+tensor reduced(const composed& call, const tensor& losses, const tensor& weights, loss_reduction reduction) {
+  if (weights.defined()) call.broadcasts_to("weights", weights, "losses", losses);
+  const tensor weighted = weights.defined() ? losses * weights : losses;
+  if (reduction == loss_reduction::none) return weighted;
+  const tensor total = sum(weighted);
+  if (reduction == loss_reduction::sum) return total;
+  if (!weights.defined()) return total / static_cast<double>(losses.size());
+  // Each weight stands for as many losses as it is broadcast to.
+  const double copies = weights.size() ? static_cast<double>(losses.size()) / static_cast<double>(weights.size()) : 1;
+  const tensor counted = reduction == loss_reduction::mean ? weights : cast(weights != 0, dtype::float32);
+  return total / (cast(sum(counted), total.type()) * copies);
+}
+
+// Labels and what was predicted, as floats.
+struct compared {
+  tensor labels, predictions;
+};
+compared checked(const composed& call, const tensor& labels, std::string_view name, const tensor& predictions) {
+  call.one_shape("labels", labels, name, predictions);
+  return {in_floats(labels), in_floats(predictions)};
+}
+
+tensor smoothed(const composed& call, const tensor& labels, double smoothing, double share) {
+  if (!(smoothing >= 0 && smoothing <= 1))
+    call.refuse("label_smoothing " + to_string(attr_value(smoothing)), "a number from 0 to 1");
+  return smoothing > 0 ? labels * (1 - smoothing) + smoothing * share : labels;
+}
+
+}  // namespace
+
+tensor compute_weighted_loss(const tensor& losses, const loss_options& options) {
+  constexpr composed call{"compute_weighted_loss"};
+  call.given("losses", losses);
+  return reduced(call, in_floats(losses), options.weights, options.reduction);
+}
+
+tensor absolute_difference(const tensor& labels, const tensor& predictions, const loss_options& options) {
+  constexpr composed call{"absolute_difference"};
+  const auto [y, p] = checked(call, labels, "predictions", predictions);
+  return reduced(call, abs(y - p), options.weights, options.reduction);
+}
+
+tensor mean_squared_error(const tensor& labels, const tensor& predictions, const loss_options& options) {
+  constexpr composed call{"mean_squared_error"};
+  const auto [y, p] = checked(call, labels, "predictions", predictions);
+  return reduced(call, squared_difference(y, p), options.weights, options.reduction);
+}
+
+tensor cosine_distance(const tensor& labels, const tensor& predictions, axis_index axis, const loss_options& options) {
+  constexpr composed call{"cosine_distance"};
+  const auto [y, p] = checked(call, labels, "predictions", predictions);
+  const int along = call.axis(axis.value(), y.rank());
+  return reduced(call, 1 - sum(y * p, along, true), options.weights, options.reduction);
+}
+
+tensor hinge_loss(const tensor& labels, const tensor& predictions, const loss_options& options) {
+  constexpr composed call{"hinge_loss"};
+  const auto [y, p] = checked(call, labels, "predictions", predictions);
+  const tensor sign = y * 2 - 1;
+  return reduced(call, relu(1 - sign * p), options.weights, options.reduction);
+}
+
+tensor huber_loss(const tensor& labels, const tensor& predictions, const huber_loss_options& options) {
+  constexpr composed call{"huber_loss"};
+  const auto [y, p] = checked(call, labels, "predictions", predictions);
+  if (!(options.delta > 0)) call.refuse("delta " + to_string(attr_value(options.delta)), "a number above 0");
+  const tensor error = abs(p - y), quadratic = minimum(error, options.delta);
+  const tensor losses = square(quadratic) * 0.5 + (error - quadratic) * options.delta;
+  return reduced(call, losses, options.weights, options.reduction);
+}
+
+tensor log_loss(const tensor& labels, const tensor& predictions, const log_loss_options& options) {
+  constexpr composed call{"log_loss"};
+  const auto [y, p] = checked(call, labels, "predictions", predictions);
+  const tensor here = y * log(p + options.epsilon);
+  const tensor elsewhere = (1 - y) * log(1 - p + options.epsilon);
+  return reduced(call, neg(here) - elsewhere, options.weights, options.reduction);
+}
+
+tensor sigmoid_cross_entropy(const tensor& labels, const tensor& logits, const cross_entropy_options& options) {
+  constexpr composed call{"sigmoid_cross_entropy"};
+  const auto [y, x] = checked(call, labels, "logits", logits);
+  const tensor wanted = smoothed(call, y, options.label_smoothing, 0.5);
+  // The part that is large apart from log(1 + exp(-abs(x))), which is accurate in both tails.
+  const tensor losses = (relu(x) - x * wanted) + log1p(exp(neg(abs(x))));
+  return reduced(call, losses, options.weights, options.reduction);
+}
+
+tensor softmax_cross_entropy_loss(const tensor& labels, const tensor& logits, const cross_entropy_options& options) {
+  constexpr composed call{"softmax_cross_entropy_loss"};
+  call.rank("labels", labels, 1);
+  const auto [y, x] = checked(call, labels, "logits", logits);
+  const double classes = static_cast<double>(labels.dims()[labels.rank() - 1]);
+  const tensor wanted = smoothed(call, y, options.label_smoothing, 1 / classes);
+  return reduced(call, softmax_cross_entropy(x, wanted), options.weights, options.reduction);
+}
+
+}  // namespace kerngrad

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Composed functions of vectors and matrices.
+module;
+#include "kernels/common/abi.h"
+export module kerngrad:composed_matrices;
+
+import :std;
+import :core;
+import :tensor;
+import :engine;
+import :axes;
+
+export namespace kerngrad {
+
+/// The product of vectors and matrices: a number of two vectors, a vector of a vector and a matrix, a matrix of two.
+/// Ranks 1 and 2; the dtypes of `matmul`. Throws where the inner sizes differ.
+tensor dot(const tensor& t1, const tensor& t2);
+/// The products of all pairs of elements of two vectors: [n, m].
+tensor outer_product(const tensor& v1, const tensor& v2);
+/// The sum of the diagonal of each matrix in the last two axes, which go. Elements beside it are not read. Gradient: dy
+/// on the diagonal.
+tensor trace(const tensor& x);
+
+/// Which norm: a number, `infinity`, or a name.
+class norm_order {
+ public:
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  constexpr norm_order(T p) : p_(static_cast<double>(p)) {}
+  constexpr norm_order(const char* name) : name_(name) {}
+  constexpr std::string_view name() const { return name_; }  ///< empty for a number
+  constexpr double number() const { return p_; }
+
+ private:
+  std::string_view name_{};
+  double p_ = 0;
+};
+/// The norm of all elements, of the vectors along one axis, or of the matrices in two axes, rows before columns.
+///
+/// | order | vectors | matrices |
+/// | --- | --- | --- |
+/// | "euclidean" | sqrt(sum(x^2)) | sqrt(sum(x^2)) |
+/// | "fro" | | sqrt(sum(x^2)) |
+/// | 1 | sum(abs(x)) | the largest sum(abs(x)) of a column |
+/// | 2 | sqrt(sum(x^2)) | |
+/// | infinity | max(abs(x)) | the largest sum(abs(x)) of a row |
+/// | -infinity | min(abs(x)) | the smallest sum(abs(x)) of a row |
+///
+/// Integers give float32 under the root. Throws for other orders and for more than two axes that are named. The
+/// gradient of a root at 0 is NaN.
+tensor norm(const tensor& x, norm_order order = "euclidean", const axes& over = all_axes, bool keep_dims = false);
+/// The same with the order "euclidean".
+tensor euclidean_norm(const tensor& x, const axes& over = all_axes, bool keep_dims = false);
+
+/// How often each class, the row, was predicted to be each, the column: int32 [classes, classes]. Labels and
+/// predictions are lists of numbers of classes of one length, floats cut off; a pair with a number outside of [0,
+/// classes) is left out. No gradient.
+tensor confusion_matrix(const tensor& labels, const tensor& predictions, std::int64_t classes);
+
+/// An orthonormal basis of the vectors' span, by the Gram-Schmidt process in the order in which they are given: of the
+/// rows of a matrix a matrix, of a list of vectors a list. Throws for vectors of different lengths, and for more of
+/// them than they have elements. Floats. Vectors that depend on each other give NaN or noise.
+tensor gram_schmidt(const tensor& xs);
+tensor_list gram_schmidt(std::span<const tensor> xs);
+inline tensor_list gram_schmidt(std::initializer_list<tensor> xs) {
+  return gram_schmidt(std::span(xs.begin(), xs.size()));
+}
+
+/// The parts of `qr`.
+struct qr_parts {
+  tensor q, r;
+};
+/// Each matrix of the last two axes, [m, n], as q * r with orthonormal columns in q and 0 below the diagonal of r, by
+/// Householder reflections (Golub and Van Loan 2013, section 5.2). With k = min(m, n) q is [m, k] and r [k, n], or with
+/// `full_matrices` [m, m] and [m, n]. The elements of r's diagonal have the sign that makes the reflections stable: not
+/// always positive. Floats; rank 2 or more. Differentiable where the columns are independent.
+qr_parts qr(const tensor& x, bool full_matrices = false);
+
+}  // namespace kerngrad

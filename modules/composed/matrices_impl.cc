@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+module;
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+#include "kernels/common/abi.h"
+#include "kernels/common/sizes.h"
+module kerngrad;
+
+import :composed_checks;
+
+namespace kerngrad {
+
+using detail::axis_bits;
+using detail::composed;
+using detail::shaped;
+using sizes_of = std::vector<std::int64_t>;
+
+// ------------------------------------------------------------------------------------------ products
+
+tensor dot(const tensor& t1, const tensor& t2) {
+  constexpr composed call{"dot"};
+  call.rank("t1", t1, 1, 2);
+  call.rank("t2", t2, 1, 2);
+  const std::int64_t inner = t1.dims()[t1.rank() - 1];
+  if (inner != t2.dims()[0]) call.refuse(shaped("t1", t1) + " and " + shaped("t2", t2), "equal inner sizes");
+  const tensor a = t1.rank() == 1 ? expand_dims(t1, 0) : t1, b = t2.rank() == 1 ? expand_dims(t2, 1) : t2;
+  sizes_of sizes;
+  if (t1.rank() == 2) sizes.push_back(t1.dims()[0]);
+  if (t2.rank() == 2) sizes.push_back(t2.dims()[1]);
+  return reshape(matmul(a, b), shape(sizes));
+}
+
+tensor outer_product(const tensor& v1, const tensor& v2) {
+  constexpr composed call{"outer_product"};
+  call.rank("v1", v1, 1, 1);
+  call.rank("v2", v2, 1, 1);
+  return expand_dims(v1, 1) * expand_dims(v2, 0);
+}
+
+tensor trace(const tensor& x) {
+  constexpr composed call{"trace"};
+  call.rank("x", x, 2);
+  const std::int64_t rows = x.dims()[x.rank() - 2], columns = x.dims()[x.rank() - 1];
+  sizes_of sizes(x.dims().begin(), x.dims().end() - 2);
+  sizes.push_back(kernels::product_of(rows, columns));
+  // Every (columns + 1)-th element of the matrix as one row, up to the last that has a column.
+  const std::int64_t end = std::min(rows, columns) ? (std::min(rows, columns) - 1) * (columns + 1) + 1 : 0;
+  const tensor flat = reshape(x, shape(sizes));
+  const std::uint32_t first_axis_is_all = 1;
+  return sum(strided_slice(flat, {0, 0}, {0, end}, {1, columns + 1}, {.ellipsis = first_axis_is_all}), -1);
+}
+
+// ------------------------------------------------------------------------------------------ norms
+
+namespace {
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+tensor magnitudes(const tensor& x) { return x.type() == dtype::complex64 ? complex_abs(x) : abs(x); }
+
+tensor root_of_squares(const tensor& x, const axes& over) {
+  const tensor floats = differentiable.has(x.type()) ? x : cast(x, dtype::float32);
+  return sqrt(sum(square(floats.type() == dtype::complex64 ? complex_abs(floats) : floats), over, true));
+}
+
+[[noreturn]] void refuse_order(const composed& call, const norm_order& order, std::string_view of,
+                               std::string_view wanted) {
+  const attr_value value = order.name().empty() ? attr_value(order.number()) : attr_value(order.name());
+  call.refuse("order " + to_string(value) + " for " + std::string(of), wanted);
+}
+
+tensor vector_norm(const composed& call, const tensor& x, const norm_order& order, const axes& over) {
+  const double p = order.number();
+  if (order.name() == "euclidean" || (order.name().empty() && p == 2)) return root_of_squares(x, over);
+  if (order.name().empty() && p == 1) return sum(magnitudes(x), over, true);
+  if (order.name().empty() && p == infinite) return max(magnitudes(x), over, true);
+  if (order.name().empty() && p == -infinite) return min(magnitudes(x), over, true);
+  refuse_order(call, order, "vectors", "\"euclidean\", 1, 2, infinity or -infinity");
+}
+
+tensor matrix_norm(const composed& call, const tensor& x, const norm_order& order, int rows, int columns) {
+  const double p = order.number();
+  if (order.name() == "euclidean" || order.name() == "fro") return root_of_squares(x, {rows, columns});
+  if (order.name().empty() && p == 1) return max(sum(magnitudes(x), rows, true), columns, true);
+  if (order.name().empty() && p == infinite) return max(sum(magnitudes(x), columns, true), rows, true);
+  if (order.name().empty() && p == -infinite) return min(sum(magnitudes(x), columns, true), rows, true);
+  refuse_order(call, order, "matrices", "\"euclidean\", \"fro\", 1, infinity or -infinity");
+}
+
+tensor norm_of(const composed& call, const tensor& x, const norm_order& order, const axes& over, bool keep_dims) {
+  call.given("x", x);
+  const attr_value& value = over.value();
+  if (x.rank() == 0 && !value.given()) return magnitudes(x);
+  const axis_bits reduced = call.axes_of(over, x.rank());
+  const int count = std::popcount(reduced);
+  const bool as_vector = !value.given() || count == 1;
+  if (!as_vector && count != 2)
+    call.refuse(std::to_string(count) + " axes", "one for vectors, two for matrices, or none for all elements");
+  tensor y;
+  if (as_vector) y = vector_norm(call, x, order, over);
+  else {
+    const std::span<const std::int64_t> named = value.as_list();
+    y = matrix_norm(call, x, order, call.axis(named[0], x.rank()), call.axis(named[1], x.rank()));
+  }
+  return keep_dims ? y : squeeze(y, over);
+}
+
+}  // namespace
+
+tensor norm(const tensor& x, norm_order order, const axes& over, bool keep_dims) {
+  return norm_of(composed{"norm"}, x, order, over, keep_dims);
+}
+tensor euclidean_norm(const tensor& x, const axes& over, bool keep_dims) {
+  return norm_of(composed{"euclidean_norm"}, x, "euclidean", over, keep_dims);
+}
+
+// ------------------------------------------------------------------------------------------ counts
+
+tensor confusion_matrix(const tensor& labels, const tensor& predictions, std::int64_t classes) {
+  constexpr composed call{"confusion_matrix"};
+  call.rank("labels", labels, 1, 1);
+  call.rank("predictions", predictions, 1, 1);
+  call.one_shape("labels", labels, "predictions", predictions);
+  constexpr std::int64_t most = 46340;  // the square is an int32
+  if (classes < 1 || classes > most) call.refuse(std::to_string(classes) + " classes", "1 to 46340");
+  const tensor row = cast(labels, dtype::int64), column = cast(predictions, dtype::int64);
+  const auto counted = [&](const tensor& number) { return logical_and(number >= 0, number < classes); };
+  const tensor place = where(logical_and(counted(row), counted(column)), row * classes + column,
+                             tensor(std::int64_t{-1}));  // which no segment has
+  const std::int64_t places = kernels::product_of(classes, classes);
+  const tensor counts = segment_sum(ones(labels.dims(), dtype::int32), place, places);
+  return reshape(counts, {classes, classes});
+}
+
+// ------------------------------------------------------------------------------------------ bases
+
+tensor_list gram_schmidt(std::span<const tensor> xs) {
+  constexpr composed call{"gram_schmidt"};
+  if (xs.empty()) call.refuse("no vectors", "at least one");
+  for (std::size_t i = 0; i < xs.size(); ++i) {
+    const std::string operand = "xs[" + std::to_string(i) + "]";
+    call.rank(operand, xs[i], 1, 1);
+    call.floating(operand, xs[i]);
+    call.one_shape("xs[0]", xs[0], operand, xs[i]);
+  }
+  if (static_cast<std::int64_t>(xs.size()) > xs[0].size())
+    call.refuse(std::to_string(xs.size()) + " vectors of " + std::to_string(xs[0].size()) + " elements",
+                "at most as many vectors as elements");
+  tensor_list basis;
+  for (tensor x : xs) {
+    for (const tensor& y : basis) x = x - sum(y * x) * y;
+    basis.push_back(x / root_of_squares(x, all_axes));
+  }
+  return basis;
+}
+
+tensor gram_schmidt(const tensor& xs) {
+  constexpr composed call{"gram_schmidt"};
+  call.rank("xs", xs, 2, 2);
+  if (xs.dims()[0] == 0) call.refuse("no vectors", "at least one");
+  const tensor_list rows = unstack(xs);
+  const tensor_list basis = gram_schmidt(std::span<const tensor>(rows.begin(), rows.end()));
+  return stack(std::span<const tensor>(basis.begin(), basis.end()));
+}
+
+// ------------------------------------------------------------------------------------------ decompositions
+
+namespace {
+
+// Rows [row, row + rows) and columns [column, column + columns) of each matrix in the last two axes.
+tensor block(const tensor& x, std::int64_t row, std::int64_t column, std::int64_t rows, std::int64_t columns) {
+  sizes_of begin(static_cast<std::size_t>(x.rank()), 0), size(x.dims().begin(), x.dims().end());
+  begin.end()[-2] = row, begin.end()[-1] = column;
+  size.end()[-2] = rows, size.end()[-1] = columns;
+  return slice(x, begin, size);
+}
+
+// The reflection I - tau * w * w' that turns a column into a multiple of (1, 0, 0, ...); w begins with 1.
+struct reflection {
+  tensor tau, w;
+};
+
+// The sign is that of the sum which does not cancel. A column of zeros stays: tau is 0.
+reflection reflection_of(const tensor& column, std::int64_t count) {
+  const tensor squares = sum(square(column), -2, true), one = ones_like(squares);
+  const tensor nothing = squares == 0;
+  const tensor length = sqrt(where(nothing, one, squares)), first = block(column, 0, 0, 1, 1);
+  const tensor sign = where(first > 0, neg(one), one);
+  const tensor pivot = where(nothing, one, first - sign * length);
+  const tensor tau = where(nothing, zeros_like(one), neg(sign * pivot / length));
+  if (count == 1) return {tau, one};
+  return {tau, concat({one, block(column, 1, 0, count - 1, 1) / pivot}, -2)};
+}
+
+}  // namespace
+
+qr_parts qr(const tensor& x, bool full_matrices) {
+  constexpr composed call{"qr"};
+  call.rank("x", x, 2);
+  call.floating("x", x);
+  const std::int64_t m = x.dims()[x.rank() - 2], n = x.dims()[x.rank() - 1], steps = std::min(m, n);
+  const shape batch(x.dims().dims().first(static_cast<std::size_t>(x.rank() - 2)));
+  tensor q = eye(m, m, batch, x.type()), r = x;
+  for (std::int64_t j = 0; j < steps; ++j) {
+    const auto [tau, w] = reflection_of(block(r, j, j, m - j, 1), m - j);
+    // r from row j on, and q from column j on.
+    const tensor below = block(r, j, 0, m - j, n), right = block(q, 0, j, m, m - j), scaled = tau * w;
+    const tensor turned = below - matmul(scaled, matmul(w, below, true));
+    const tensor collected = right - matmul(matmul(right, w), scaled, false, true);
+    r = j == 0 ? turned : concat({block(r, 0, 0, j, n), turned}, -2);
+    q = j == 0 ? collected : concat({block(q, 0, 0, m, j), collected}, -1);
+  }
+  r = band_part(r, 0, -1);  // what the reflections leave below the diagonal is rounding
+  if (full_matrices || m <= n) return {q, r};
+  return {block(q, 0, 0, m, n), block(r, 0, 0, n, n)};
+}
+
+}  // namespace kerngrad

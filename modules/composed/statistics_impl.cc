@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+module;
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include "kernels/common/abi.h"
+module kerngrad;
+
+import :composed_checks;
+
+namespace kerngrad {
+
+using detail::composed;
+using detail::shaped;
+
+namespace {
+
+// The squared distances from the mean, which keeps its axes.
+struct distances {
+  tensor mean, squares;
+};
+distances distances_of(const tensor& x, const axes& over) {
+  const tensor floats = floating.has(x.type()) ? x : cast(x, dtype::float32);
+  const tensor middle = mean(floats, over, true);
+  return {middle, square(floats - middle)};
+}
+
+tensor variance_of(const composed& call, const tensor& x, const axes& over, bool keep_dims, std::int64_t ddof) {
+  call.given("x", x);
+  const detail::axis_bits reduced = call.axes_of(over, x.rank());
+  const tensor squares = distances_of(x, over).squares;
+  if (ddof == 0) return mean(squares, over, keep_dims);
+  double count = 1;
+  for (int i = 0; i < x.rank(); ++i)
+    if ((reduced >> i) & 1) count *= static_cast<double>(x.dims()[i]);
+  return sum(squares, over, keep_dims) / std::fmax(count - static_cast<double>(ddof), 0);
+}
+
+}  // namespace
+
+moments_parts moments(const tensor& x, const axes& over, bool keep_dims) {
+  constexpr composed call{"moments"};
+  call.given("x", x);
+  call.axes_of(over, x.rank());
+  const distances all = distances_of(x, over);
+  return {keep_dims ? all.mean : squeeze(all.mean, over), mean(all.squares, over, keep_dims)};
+}
+
+tensor variance(const tensor& x, const axes& over, bool keep_dims, std::int64_t ddof) {
+  return variance_of(composed{"variance"}, x, over, keep_dims, ddof);
+}
+tensor standard_deviation(const tensor& x, const axes& over, bool keep_dims, std::int64_t ddof) {
+  return sqrt(variance_of(composed{"standard_deviation"}, x, over, keep_dims, ddof));
+}
+
+tensor moving_average(const tensor& v, const tensor& x, double decay, const moving_average_options& options) {
+  constexpr composed call{"moving_average"};
+  call.one_shape("v", v, "x", x);
+  call.floating("v", v);
+  if (v.type() != x.type())
+    call.refuse(
+        "operands v and x of dtypes " + std::string(name_of(v.type())) + " and " + std::string(name_of(x.type())),
+        "one dtype", "cast one of them");
+  if (!(decay >= 0 && decay <= 1)) call.refuse("decay " + to_string(attr_value(decay)), "a number from 0 to 1");
+  if (options.step && !(*options.step >= 1)) call.refuse("step " + to_string(attr_value(*options.step)), "1 or more");
+  if (options.zero_debias && !options.step)
+    call.refuse("no step", "the number of the update, from 1", "pass it, or zero_debias = false");
+  double share = 1 - decay;
+  if (options.zero_debias) share /= 1 - std::pow(decay, *options.step);
+  return v + (x - v) * share;
+}
+
+tensor in_top_k(const tensor& predictions, const tensor& targets, std::int64_t k) {
+  constexpr composed call{"in_top_k"};
+  call.rank("predictions", predictions, 1);
+  call.given("targets", targets);
+  const std::span<const std::int64_t> rows =
+      predictions.dims().dims().first(static_cast<std::size_t>(predictions.rank() - 1));
+  if (!(targets.dims() == shape(rows)))
+    call.refuse(shaped("targets", targets) + " beside " + shaped("predictions", predictions),
+                "one target for each row");
+  if (targets.type() != dtype::int32 && targets.type() != dtype::int64)
+    call.refuse("operand targets of dtype " + std::string(name_of(targets.type())), "int32 or int64", "cast it");
+  const std::int64_t length = predictions.dims()[predictions.rank() - 1];
+  if (k < 1 || k > length)
+    call.refuse("k " + std::to_string(k) + " for rows of " + std::to_string(length), "1 to the length of a row");
+  if (targets.size() == 0) return zeros(targets.dims(), dtype::boolean);
+  for (const tensor& end : {min(targets), max(targets)})
+    if (end.item() < 0 || end.item() >= static_cast<double>(length))
+      call.refuse("target " + to_string(attr_value(static_cast<std::int64_t>(end.item()))),
+                  "0 to " + std::to_string(length - 1));
+  const tensor chosen = gather(predictions, expand_dims(targets, -1), -1, targets.rank());
+  const tensor above = sum(cast(predictions > chosen, dtype::int32), -1);
+  return logical_and(above < k, equal(squeeze(chosen, -1), squeeze(chosen, -1)));
+}
+
+}  // namespace kerngrad
