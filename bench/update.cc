@@ -20,34 +20,80 @@ namespace kernels = kerngrad::kernels;
 // Parameters, gradient and state; values stay finite however often a step is made.
 template <class T>
 struct arrays {
-  std::vector<T> p, g, m, v;
-  explicit arrays(std::size_t n) : p(n, T(0.5)), g(n, T(0.25)), m(n, T(0)), v(n, T(0.5)) {}
+  std::vector<T> p, g, m, v, w;
+  explicit arrays(std::size_t n) : p(n, T(0.5)), g(n, T(0.25)), m(n, T(0)), v(n, T(0.5)), w(n, T(0)) {}
 };
 
 template <class T>
 struct step {
   const char* name;
-  double operations;     // per parameter
-  double read, written;  // arrays
-  double divisions;      // a quotient and a root each, per parameter
+  double operations;        // per parameter
+  double read, written;     // arrays
+  double quotients, roots;  // per parameter
   void (*run)(arrays<T>&);
 };
 
 constexpr double rate = 1e-9;
 constexpr kernels::adam_step adam{rate, 0.9, 0.999, 1e-8, 1.1, 1.1};
 
+constexpr kernels::rms_prop_step rms_prop{rate, 0.9, 0.5, 1e-7};
+
 constexpr step<float> float32_steps[] = {
-    {"sgd", 2, 2, 1, 0, [](auto& a) { kernels::sgd_float32(a.p.data(), a.g.data(), a.p.size(), rate); }},
-    {"momentum", 4, 3, 2, 0,
+    {"sgd", 2, 2, 1, 0, 0, [](auto& a) { kernels::sgd_float32(a.p.data(), a.g.data(), a.p.size(), rate); }},
+    {"momentum", 4, 3, 2, 0, 0,
      [](auto& a) { kernels::momentum_float32(a.p.data(), a.m.data(), a.g.data(), a.p.size(), rate, 0.9, false); }},
-    {"adam", 14, 4, 3, 1,
-     [](auto& a) { kernels::adam_float32(a.p.data(), a.m.data(), a.v.data(), a.g.data(), a.p.size(), adam); }}};
+    {"adam", 14, 4, 3, 1, 1,
+     [](auto& a) { kernels::adam_float32(a.p.data(), a.m.data(), a.v.data(), a.g.data(), a.p.size(), adam); }},
+    {"adam_w", 16, 4, 3, 1, 1,
+     [](auto& a) { kernels::adam_w_float32(a.p.data(), a.m.data(), a.v.data(), a.g.data(), a.p.size(), adam, 1e-2); }},
+    {"adagrad", 7, 3, 2, 1, 1,
+     [](auto& a) {
+       kernels::adagrad_float32(a.p.data(), a.v.data(), a.g.data(), a.p.size(), kernels::adagrad_step{rate, 1e-7});
+     }},
+    {"adadelta", 15, 4, 3, 1, 2,
+     [](auto& a) {
+       kernels::adadelta_float32(a.p.data(), a.v.data(), a.m.data(), a.g.data(), a.p.size(),
+                                 kernels::adadelta_step{rate, 0.95, 1e-7});
+     }},
+    {"adamax", 10, 4, 3, 1, 0,
+     [](auto& a) {
+       kernels::adamax_float32(a.p.data(), a.m.data(), a.v.data(), a.g.data(), a.p.size(),
+                               kernels::adamax_step{rate, 0.9, 0.999, 1e-7});
+     }},
+    {"rms_prop", 12, 4, 3, 1, 1,
+     [](auto& a) { kernels::rms_prop_float32(a.p.data(), a.v.data(), a.m.data(), a.g.data(), a.p.size(), rms_prop); }},
+    {"centered_rms_prop", 18, 5, 4, 1, 1, [](auto& a) {
+       kernels::centered_rms_prop_float32(a.p.data(), a.v.data(), a.m.data(), a.w.data(), a.g.data(), a.p.size(),
+                                          rms_prop);
+     }}};
 constexpr step<double> float64_steps[] = {
-    {"sgd", 2, 2, 1, 0, [](auto& a) { kernels::sgd_float64(a.p.data(), a.g.data(), a.p.size(), rate); }},
-    {"momentum", 4, 3, 2, 0,
+    {"sgd", 2, 2, 1, 0, 0, [](auto& a) { kernels::sgd_float64(a.p.data(), a.g.data(), a.p.size(), rate); }},
+    {"momentum", 4, 3, 2, 0, 0,
      [](auto& a) { kernels::momentum_float64(a.p.data(), a.m.data(), a.g.data(), a.p.size(), rate, 0.9, false); }},
-    {"adam", 14, 4, 3, 1,
-     [](auto& a) { kernels::adam_float64(a.p.data(), a.m.data(), a.v.data(), a.g.data(), a.p.size(), adam); }}};
+    {"adam", 14, 4, 3, 1, 1,
+     [](auto& a) { kernels::adam_float64(a.p.data(), a.m.data(), a.v.data(), a.g.data(), a.p.size(), adam); }},
+    {"adam_w", 16, 4, 3, 1, 1,
+     [](auto& a) { kernels::adam_w_float64(a.p.data(), a.m.data(), a.v.data(), a.g.data(), a.p.size(), adam, 1e-2); }},
+    {"adagrad", 7, 3, 2, 1, 1,
+     [](auto& a) {
+       kernels::adagrad_float64(a.p.data(), a.v.data(), a.g.data(), a.p.size(), kernels::adagrad_step{rate, 1e-7});
+     }},
+    {"adadelta", 15, 4, 3, 1, 2,
+     [](auto& a) {
+       kernels::adadelta_float64(a.p.data(), a.v.data(), a.m.data(), a.g.data(), a.p.size(),
+                                 kernels::adadelta_step{rate, 0.95, 1e-7});
+     }},
+    {"adamax", 10, 4, 3, 1, 0,
+     [](auto& a) {
+       kernels::adamax_float64(a.p.data(), a.m.data(), a.v.data(), a.g.data(), a.p.size(),
+                               kernels::adamax_step{rate, 0.9, 0.999, 1e-7});
+     }},
+    {"rms_prop", 12, 4, 3, 1, 1,
+     [](auto& a) { kernels::rms_prop_float64(a.p.data(), a.v.data(), a.m.data(), a.g.data(), a.p.size(), rms_prop); }},
+    {"centered_rms_prop", 18, 5, 4, 1, 1, [](auto& a) {
+       kernels::centered_rms_prop_float64(a.p.data(), a.v.data(), a.m.data(), a.w.data(), a.g.data(), a.p.size(),
+                                          rms_prop);
+     }}};
 
 template <class T>
 void measure(benchmark::State& state, const step<T>& what, std::int64_t n, const kernels::target& target) {
@@ -59,7 +105,7 @@ void measure(benchmark::State& state, const step<T>& what, std::int64_t n, const
   const double count = static_cast<double>(n), bytes = count * sizeof(T);
   report(state,
          {count, what.operations * count, what.read * bytes, what.written * bytes, what.read * bytes, sizeof(T), true,
-          what.divisions * count, what.divisions * count, sizeof(T) == 8},
+          what.quotients * count, what.roots * count, sizeof(T) == 8},
          "update", target);
 }
 

@@ -15,34 +15,50 @@ HWY_BEFORE_NAMESPACE();
 namespace kerngrad::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Runs step(p, s0, s1, g) over arrays, where s0 and s1 are state that may be absent (null).
+// Where the arrays of one state stand: null for a state that the optimizer has not.
+template <class T>
+struct states {
+  T *first = nullptr, *second = nullptr, *third = nullptr;
+  states from(std::size_t i) const {
+    return {first ? first + i : nullptr, second ? second + i : nullptr, third ? third + i : nullptr};
+  }
+};
+
+// Runs step(d, x, first, second, third, g) over arrays; a state that is absent is 0.
 template <class T, class Step>
-HWY_INLINE void update(T* HWY_RESTRICT p, T* HWY_RESTRICT s0, T* HWY_RESTRICT s1, const T* HWY_RESTRICT g,
-                       std::size_t n, const Step& step) {
+HWY_INLINE void update(T* HWY_RESTRICT p, const states<T>& s, const T* HWY_RESTRICT g, std::size_t n,
+                       const Step& step) {
   const hn::ScalableTag<T> d;
   const std::size_t lanes = hn::Lanes(d);
-  const auto one = [&](T* pp, T* ss0, T* ss1, const T* gg) HWY_ATTR {
+  const auto one = [&](T* pp, const states<T>& ss, const T* gg) HWY_ATTR {
     auto x = hn::LoadU(d, pp);
-    auto m = ss0 ? hn::LoadU(d, ss0) : hn::Zero(d);
-    auto v = ss1 ? hn::LoadU(d, ss1) : hn::Zero(d);
-    step(d, x, m, v, hn::LoadU(d, gg));
+    auto first = ss.first ? hn::LoadU(d, ss.first) : hn::Zero(d);
+    auto second = ss.second ? hn::LoadU(d, ss.second) : hn::Zero(d);
+    auto third = ss.third ? hn::LoadU(d, ss.third) : hn::Zero(d);
+    step(d, x, first, second, third, hn::LoadU(d, gg));
     hn::StoreU(x, d, pp);
-    if (ss0) hn::StoreU(m, d, ss0);
-    if (ss1) hn::StoreU(v, d, ss1);
+    if (ss.first) hn::StoreU(first, d, ss.first);
+    if (ss.second) hn::StoreU(second, d, ss.second);
+    if (ss.third) hn::StoreU(third, d, ss.third);
   };
   std::size_t i = 0;
-  for (; i + lanes <= n; i += lanes) one(p + i, s0 ? s0 + i : nullptr, s1 ? s1 + i : nullptr, g + i);
+  for (; i + lanes <= n; i += lanes) one(p + i, s.from(i), g + i);
   if (i == n) return;
-  T tail[4][HWY_MAX_BYTES / sizeof(T)] = {};
+  T tail[5][HWY_MAX_BYTES / sizeof(T)] = {};
   const std::size_t bytes = (n - i) * sizeof(T);
+  const states<T> rest = s.from(i);
+  const states<T> padded = {rest.first ? tail[1] : nullptr, rest.second ? tail[2] : nullptr,
+                            rest.third ? tail[3] : nullptr};
   std::memcpy(tail[0], p + i, bytes);
-  if (s0) std::memcpy(tail[1], s0 + i, bytes);
-  if (s1) std::memcpy(tail[2], s1 + i, bytes);
-  std::memcpy(tail[3], g + i, bytes);
-  one(tail[0], s0 ? tail[1] : nullptr, s1 ? tail[2] : nullptr, tail[3]);
+  if (rest.first) std::memcpy(tail[1], rest.first, bytes);
+  if (rest.second) std::memcpy(tail[2], rest.second, bytes);
+  if (rest.third) std::memcpy(tail[3], rest.third, bytes);
+  std::memcpy(tail[4], g + i, bytes);
+  one(tail[0], padded, tail[4]);
   std::memcpy(p + i, tail[0], bytes);
-  if (s0) std::memcpy(s0 + i, tail[1], bytes);
-  if (s1) std::memcpy(s1 + i, tail[2], bytes);
+  if (rest.first) std::memcpy(rest.first, tail[1], bytes);
+  if (rest.second) std::memcpy(rest.second, tail[2], bytes);
+  if (rest.third) std::memcpy(rest.third, tail[3], bytes);
 }
 
 // A moment that decays without a gradient would end among the subnormal numbers, where arithmetic is ten times
@@ -56,7 +72,7 @@ HWY_INLINE V without_subnormals(D d, V x) {
 struct Sgd {
   double rate;
   template <class D, class V>
-  HWY_INLINE void operator()(D d, V& x, V&, V&, V g) const {
+  HWY_INLINE void operator()(D d, V& x, V&, V&, V&, V g) const {
     x = hn::NegMulAdd(hn::Set(d, static_cast<hn::TFromD<D>>(rate)), g, x);
   }
 };
@@ -65,7 +81,7 @@ struct Momentum {
   double rate, friction;
   bool nesterov;
   template <class D, class V>
-  HWY_INLINE void operator()(D d, V& x, V& m, V&, V g) const {
+  HWY_INLINE void operator()(D d, V& x, V& m, V&, V&, V g) const {
     using T = hn::TFromD<D>;
     const V mu = hn::Set(d, static_cast<T>(friction));
     m = without_subnormals(d, hn::MulAdd(mu, m, g));
@@ -74,36 +90,140 @@ struct Momentum {
   }
 };
 
+// A mean that forgets: decay * old + (1 - decay) * now.
+template <class D, class V>
+HWY_INLINE V running_mean(D d, double decay, V old, V now) {
+  using T = hn::TFromD<D>;
+  const V fresh = hn::Mul(hn::Set(d, static_cast<T>(1 - decay)), now);
+  return without_subnormals(d, hn::MulAdd(hn::Set(d, static_cast<T>(decay)), old, fresh));
+}
+
+template <bool Decays>
 struct Adam {
   adam_step s;
+  double decay = 0;
   template <class D, class V>
-  HWY_INLINE void operator()(D d, V& x, V& m, V& v, V g) const {
+  HWY_INLINE void operator()(D d, V& x, V& m, V& v, V&, V g) const {
     using T = hn::TFromD<D>;
     const auto set = [&](double value) HWY_ATTR { return hn::Set(d, static_cast<T>(value)); };
-    m = without_subnormals(d, hn::MulAdd(set(s.beta1), m, hn::Mul(set(1 - s.beta1), g)));
-    v = without_subnormals(d, hn::MulAdd(set(s.beta2), v, hn::Mul(set(1 - s.beta2), hn::Mul(g, g))));
+    m = running_mean(d, s.beta1, m, g);
+    v = running_mean(d, s.beta2, v, hn::Mul(g, g));
     const V root = hn::Add(hn::Sqrt(hn::Mul(v, set(s.correction2))), set(s.epsilon));
+    if constexpr (Decays) x = hn::NegMulAdd(set(s.rate * decay), x, x);
     x = hn::NegMulAdd(set(s.rate * s.correction1), hn::Div(m, root), x);
   }
 };
 
-void sgd_f32(float* p, const float* g, std::size_t n, double rate) {
-  update<float>(p, nullptr, nullptr, g, n, Sgd{rate});
-}
-void sgd_f64(double* p, const double* g, std::size_t n, double rate) {
-  update<double>(p, nullptr, nullptr, g, n, Sgd{rate});
-}
+struct Adagrad {
+  adagrad_step s;
+  template <class D, class V>
+  HWY_INLINE void operator()(D d, V& x, V& a, V&, V&, V g) const {
+    using T = hn::TFromD<D>;
+    a = hn::MulAdd(g, g, a);
+    const V root = hn::Sqrt(hn::Add(a, hn::Set(d, static_cast<T>(s.epsilon))));
+    x = hn::NegMulAdd(hn::Set(d, static_cast<T>(s.rate)), hn::Div(g, root), x);
+  }
+};
+
+struct Adadelta {
+  adadelta_step s;
+  template <class D, class V>
+  HWY_INLINE void operator()(D d, V& x, V& a, V& u, V&, V g) const {
+    using T = hn::TFromD<D>;
+    const V epsilon = hn::Set(d, static_cast<T>(s.epsilon));
+    const V ratio = hn::Div(hn::Sqrt(hn::Add(u, epsilon)), hn::Sqrt(hn::Add(a, epsilon)));
+    const V move = hn::Mul(ratio, g);
+    a = running_mean(d, s.rho, a, hn::Mul(g, g));
+    u = running_mean(d, s.rho, u, hn::Mul(move, move));
+    x = hn::NegMulAdd(hn::Set(d, static_cast<T>(s.rate)), move, x);
+  }
+};
+
+struct Adamax {
+  adamax_step s;
+  template <class D, class V>
+  HWY_INLINE void operator()(D d, V& x, V& m, V& u, V&, V g) const {
+    using T = hn::TFromD<D>;
+    m = running_mean(d, s.beta1, m, g);
+    // Not Max, whose result for NaN differs between targets.
+    const V old = without_subnormals(d, hn::Mul(hn::Set(d, static_cast<T>(s.beta2)), u)), now = hn::Abs(g);
+    u = hn::IfThenElse(hn::Gt(old, now), old, now);
+    const V quotient = hn::Div(m, hn::Add(u, hn::Set(d, static_cast<T>(s.epsilon))));
+    x = hn::NegMulAdd(hn::Set(d, static_cast<T>(s.rate)), quotient, x);
+  }
+};
+
+template <bool Centered>
+struct RmsProp {
+  rms_prop_step s;
+  template <class D, class V>
+  HWY_INLINE void operator()(D d, V& x, V& a, V& q, V& c, V g) const {
+    using T = hn::TFromD<D>;
+    const V epsilon = hn::Set(d, static_cast<T>(s.epsilon));
+    a = running_mean(d, s.decay, a, hn::Mul(g, g));
+    V under = hn::Add(a, epsilon);
+    if constexpr (Centered) {
+      c = running_mean(d, s.decay, c, g);
+      under = hn::Sub(a, hn::MulAdd(c, c, epsilon));
+      under = hn::IfThenElse(hn::Le(under, hn::Zero(d)), epsilon, under);  // NaN stays
+    }
+    const V move = hn::Div(hn::Mul(hn::Set(d, static_cast<T>(s.rate)), g), hn::Sqrt(under));
+    q = without_subnormals(d, hn::MulAdd(hn::Set(d, static_cast<T>(s.friction)), q, move));
+    x = hn::Sub(x, q);
+  }
+};
+
+void sgd_f32(float* p, const float* g, std::size_t n, double rate) { update<float>(p, {}, g, n, Sgd{rate}); }
+void sgd_f64(double* p, const double* g, std::size_t n, double rate) { update<double>(p, {}, g, n, Sgd{rate}); }
 void momentum_f32(float* p, float* m, const float* g, std::size_t n, double rate, double friction, bool nesterov) {
-  update<float>(p, m, nullptr, g, n, Momentum{rate, friction, nesterov});
+  update<float>(p, {m}, g, n, Momentum{rate, friction, nesterov});
 }
 void momentum_f64(double* p, double* m, const double* g, std::size_t n, double rate, double friction, bool nesterov) {
-  update<double>(p, m, nullptr, g, n, Momentum{rate, friction, nesterov});
+  update<double>(p, {m}, g, n, Momentum{rate, friction, nesterov});
 }
 void adam_f32(float* p, float* m, float* v, const float* g, std::size_t n, const adam_step& step) {
-  update<float>(p, m, v, g, n, Adam{step});
+  update<float>(p, {m, v}, g, n, Adam<false>{step});
 }
 void adam_f64(double* p, double* m, double* v, const double* g, std::size_t n, const adam_step& step) {
-  update<double>(p, m, v, g, n, Adam{step});
+  update<double>(p, {m, v}, g, n, Adam<false>{step});
+}
+void adam_w_f32(float* p, float* m, float* v, const float* g, std::size_t n, const adam_step& step, double decay) {
+  update<float>(p, {m, v}, g, n, Adam<true>{step, decay});
+}
+void adam_w_f64(double* p, double* m, double* v, const double* g, std::size_t n, const adam_step& step, double decay) {
+  update<double>(p, {m, v}, g, n, Adam<true>{step, decay});
+}
+void adagrad_f32(float* p, float* a, const float* g, std::size_t n, const adagrad_step& step) {
+  update<float>(p, {a}, g, n, Adagrad{step});
+}
+void adagrad_f64(double* p, double* a, const double* g, std::size_t n, const adagrad_step& step) {
+  update<double>(p, {a}, g, n, Adagrad{step});
+}
+void adadelta_f32(float* p, float* a, float* u, const float* g, std::size_t n, const adadelta_step& step) {
+  update<float>(p, {a, u}, g, n, Adadelta{step});
+}
+void adadelta_f64(double* p, double* a, double* u, const double* g, std::size_t n, const adadelta_step& step) {
+  update<double>(p, {a, u}, g, n, Adadelta{step});
+}
+void adamax_f32(float* p, float* m, float* u, const float* g, std::size_t n, const adamax_step& step) {
+  update<float>(p, {m, u}, g, n, Adamax{step});
+}
+void adamax_f64(double* p, double* m, double* u, const double* g, std::size_t n, const adamax_step& step) {
+  update<double>(p, {m, u}, g, n, Adamax{step});
+}
+void rms_prop_f32(float* p, float* a, float* q, const float* g, std::size_t n, const rms_prop_step& step) {
+  update<float>(p, {a, q}, g, n, RmsProp<false>{step});
+}
+void rms_prop_f64(double* p, double* a, double* q, const double* g, std::size_t n, const rms_prop_step& step) {
+  update<double>(p, {a, q}, g, n, RmsProp<false>{step});
+}
+void centered_rms_prop_f32(float* p, float* a, float* q, float* c, const float* g, std::size_t n,
+                           const rms_prop_step& step) {
+  update<float>(p, {a, q, c}, g, n, RmsProp<true>{step});
+}
+void centered_rms_prop_f64(double* p, double* a, double* q, double* c, const double* g, std::size_t n,
+                           const rms_prop_step& step) {
+  update<double>(p, {a, q, c}, g, n, RmsProp<true>{step});
 }
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
@@ -120,6 +240,18 @@ KG_TARGETS_OF(momentum_f32);
 KG_TARGETS_OF(momentum_f64);
 KG_TARGETS_OF(adam_f32);
 KG_TARGETS_OF(adam_f64);
+KG_TARGETS_OF(adam_w_f32);
+KG_TARGETS_OF(adam_w_f64);
+KG_TARGETS_OF(adagrad_f32);
+KG_TARGETS_OF(adagrad_f64);
+KG_TARGETS_OF(adadelta_f32);
+KG_TARGETS_OF(adadelta_f64);
+KG_TARGETS_OF(adamax_f32);
+KG_TARGETS_OF(adamax_f64);
+KG_TARGETS_OF(rms_prop_f32);
+KG_TARGETS_OF(rms_prop_f64);
+KG_TARGETS_OF(centered_rms_prop_f32);
+KG_TARGETS_OF(centered_rms_prop_f64);
 
 void sgd_float32(float* p, const float* g, std::size_t n, double rate) { KG_ON_TARGET(sgd_f32)(p, g, n, rate); }
 void sgd_float64(double* p, const double* g, std::size_t n, double rate) { KG_ON_TARGET(sgd_f64)(p, g, n, rate); }
@@ -135,6 +267,45 @@ void adam_float32(float* p, float* m, float* v, const float* g, std::size_t n, c
 }
 void adam_float64(double* p, double* m, double* v, const double* g, std::size_t n, const adam_step& step) {
   KG_ON_TARGET(adam_f64)(p, m, v, g, n, step);
+}
+void adam_w_float32(float* p, float* m, float* v, const float* g, std::size_t n, const adam_step& step, double decay) {
+  KG_ON_TARGET(adam_w_f32)(p, m, v, g, n, step, decay);
+}
+void adam_w_float64(double* p, double* m, double* v, const double* g, std::size_t n, const adam_step& step,
+                    double decay) {
+  KG_ON_TARGET(adam_w_f64)(p, m, v, g, n, step, decay);
+}
+void adagrad_float32(float* p, float* a, const float* g, std::size_t n, const adagrad_step& step) {
+  KG_ON_TARGET(adagrad_f32)(p, a, g, n, step);
+}
+void adagrad_float64(double* p, double* a, const double* g, std::size_t n, const adagrad_step& step) {
+  KG_ON_TARGET(adagrad_f64)(p, a, g, n, step);
+}
+void adadelta_float32(float* p, float* a, float* u, const float* g, std::size_t n, const adadelta_step& step) {
+  KG_ON_TARGET(adadelta_f32)(p, a, u, g, n, step);
+}
+void adadelta_float64(double* p, double* a, double* u, const double* g, std::size_t n, const adadelta_step& step) {
+  KG_ON_TARGET(adadelta_f64)(p, a, u, g, n, step);
+}
+void adamax_float32(float* p, float* m, float* u, const float* g, std::size_t n, const adamax_step& step) {
+  KG_ON_TARGET(adamax_f32)(p, m, u, g, n, step);
+}
+void adamax_float64(double* p, double* m, double* u, const double* g, std::size_t n, const adamax_step& step) {
+  KG_ON_TARGET(adamax_f64)(p, m, u, g, n, step);
+}
+void rms_prop_float32(float* p, float* a, float* q, const float* g, std::size_t n, const rms_prop_step& step) {
+  KG_ON_TARGET(rms_prop_f32)(p, a, q, g, n, step);
+}
+void rms_prop_float64(double* p, double* a, double* q, const double* g, std::size_t n, const rms_prop_step& step) {
+  KG_ON_TARGET(rms_prop_f64)(p, a, q, g, n, step);
+}
+void centered_rms_prop_float32(float* p, float* a, float* q, float* c, const float* g, std::size_t n,
+                               const rms_prop_step& step) {
+  KG_ON_TARGET(centered_rms_prop_f32)(p, a, q, c, g, n, step);
+}
+void centered_rms_prop_float64(double* p, double* a, double* q, double* c, const double* g, std::size_t n,
+                               const rms_prop_step& step) {
+  KG_ON_TARGET(centered_rms_prop_f64)(p, a, q, c, g, n, step);
 }
 
 }  // namespace kerngrad::kernels

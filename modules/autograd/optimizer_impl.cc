@@ -66,14 +66,33 @@ void over_elements(const tensor& value, const tensor& grad, const Step& step) {
   else run(grad.data<double>());
 }
 
+// The kernel for elements of type T.
+template <class T, class F32, class F64>
+constexpr auto kernel_for(F32* float32, F64* float64) {
+  if constexpr (std::is_same_v<T, float>) return float32;
+  else return float64;
+}
+
+// What a step of Adam is made of, the number of the step, from 1, included.
+kernels::adam_step adam_step_of(double rate, double beta1, double beta2, double epsilon, int number) {
+  return {.rate = rate,
+          .beta1 = beta1,
+          .beta2 = beta2,
+          .epsilon = epsilon,
+          .correction1 = 1 / (1 - std::pow(beta1, number)),
+          .correction2 = 1 / (1 - std::pow(beta2, number))};
+}
+
 }  // namespace
 
 optimizer::slots& optimizer::state_of(const variable& v) {
   for (slots& state : states_)
     if (state.of == v) return state;
   const tensor now = v.value();
-  const auto zero = [&](int slot) { return slot < slot_count_ ? zeros_like(now) : tensor(); };
-  return states_.emplace_back(slots{v, zero(0), zero(1)});
+  const auto made = [&](int slot, double value) {
+    return slot < slot_count_ ? full(now.dims(), value, now.type()) : tensor();
+  };
+  return states_.emplace_back(slots{v, made(0, first_value_), made(1, 0), made(2, 0)});
 }
 
 void optimizer::apply(std::span<const variable_gradient> grads) {
@@ -89,7 +108,7 @@ void optimizer::apply(std::span<const variable_gradient> grads) {
   // All that may fail comes first, so that a step changes all variables or none.
   struct own_elements {
     std::size_t state;
-    tensor value{}, first{}, second{};
+    tensor value{}, first{}, second{}, third{};
   };
   std::vector<own_elements> own;
   const std::size_t known = states_.size();
@@ -104,6 +123,7 @@ void optimizer::apply(std::span<const variable_gradient> grads) {
       copies.value = copy_of_shared(now.value);
       copies.first = copy_of_shared(state.first);
       copies.second = copy_of_shared(state.second);
+      copies.third = copy_of_shared(state.third);
     }
     begin_step();
   } catch (...) {
@@ -116,6 +136,7 @@ void optimizer::apply(std::span<const variable_gradient> grads) {
     replace(now.value, std::move(own[i].value));
     replace(state.first, std::move(own[i].first));
     replace(state.second, std::move(own[i].second));
+    replace(state.third, std::move(own[i].third));
     update(now.value, state, grads[i].grad);
   }
 }
@@ -128,31 +149,69 @@ tensor optimizer::minimize(const std::function<tensor()>& f, std::span<const var
 
 void sgd::update(tensor& value, slots&, const tensor& grad) const {
   over_elements(value, grad, [&]<class T>(part_of<T> p) {
-    if constexpr (std::is_same_v<T, float>) kernels::sgd_float32(p.of(value), p.gradient, p.count, rate_);
-    else kernels::sgd_float64(p.of(value), p.gradient, p.count, rate_);
+    kernel_for<T>(kernels::sgd_float32, kernels::sgd_float64)(p.of(value), p.gradient, p.count, rate_);
   });
 }
 
 void momentum::update(tensor& value, slots& state, const tensor& grad) const {
   over_elements(value, grad, [&]<class T>(part_of<T> p) {
-    T *x = p.of(value), *m = p.of(state.first);
-    if constexpr (std::is_same_v<T, float>)
-      kernels::momentum_float32(x, m, p.gradient, p.count, rate_, friction_, nesterov_);
-    else kernels::momentum_float64(x, m, p.gradient, p.count, rate_, friction_, nesterov_);
+    const auto run = kernel_for<T>(kernels::momentum_float32, kernels::momentum_float64);
+    run(p.of(value), p.of(state.first), p.gradient, p.count, rate_, friction_, nesterov_);
   });
 }
 
 void adam::update(tensor& value, slots& state, const tensor& grad) const {
-  const kernels::adam_step step{.rate = rate_,
-                                .beta1 = beta1_,
-                                .beta2 = beta2_,
-                                .epsilon = epsilon_,
-                                .correction1 = 1 / (1 - std::pow(beta1_, steps_)),
-                                .correction2 = 1 / (1 - std::pow(beta2_, steps_))};
+  const kernels::adam_step step = adam_step_of(rate_, beta1_, beta2_, epsilon_, steps_);
   over_elements(value, grad, [&]<class T>(part_of<T> p) {
-    T *x = p.of(value), *m = p.of(state.first), *v = p.of(state.second);
-    if constexpr (std::is_same_v<T, float>) kernels::adam_float32(x, m, v, p.gradient, p.count, step);
-    else kernels::adam_float64(x, m, v, p.gradient, p.count, step);
+    const auto run = kernel_for<T>(kernels::adam_float32, kernels::adam_float64);
+    run(p.of(value), p.of(state.first), p.of(state.second), p.gradient, p.count, step);
+  });
+}
+
+void adam_w::update(tensor& value, slots& state, const tensor& grad) const {
+  const kernels::adam_step step = adam_step_of(rate_, beta1_, beta2_, epsilon_, steps_);
+  over_elements(value, grad, [&]<class T>(part_of<T> p) {
+    const auto run = kernel_for<T>(kernels::adam_w_float32, kernels::adam_w_float64);
+    run(p.of(value), p.of(state.first), p.of(state.second), p.gradient, p.count, step, weight_decay_);
+  });
+}
+
+void adagrad::update(tensor& value, slots& state, const tensor& grad) const {
+  const kernels::adagrad_step step{rate_, epsilon_};
+  over_elements(value, grad, [&]<class T>(part_of<T> p) {
+    const auto run = kernel_for<T>(kernels::adagrad_float32, kernels::adagrad_float64);
+    run(p.of(value), p.of(state.first), p.gradient, p.count, step);
+  });
+}
+
+void adadelta::update(tensor& value, slots& state, const tensor& grad) const {
+  const kernels::adadelta_step step{rate_, rho_, epsilon_};
+  over_elements(value, grad, [&]<class T>(part_of<T> p) {
+    const auto run = kernel_for<T>(kernels::adadelta_float32, kernels::adadelta_float64);
+    run(p.of(value), p.of(state.first), p.of(state.second), p.gradient, p.count, step);
+  });
+}
+
+void adamax::update(tensor& value, slots& state, const tensor& grad) const {
+  const double rate = rate_ / (1 + decay_ * (steps_ - 1)) / (1 - std::pow(beta1_, steps_));
+  const kernels::adamax_step step{rate, beta1_, beta2_, epsilon_};
+  over_elements(value, grad, [&]<class T>(part_of<T> p) {
+    const auto run = kernel_for<T>(kernels::adamax_float32, kernels::adamax_float64);
+    run(p.of(value), p.of(state.first), p.of(state.second), p.gradient, p.count, step);
+  });
+}
+
+void rms_prop::update(tensor& value, slots& state, const tensor& grad) const {
+  const kernels::rms_prop_step step{rate_, decay_, friction_, epsilon_};
+  over_elements(value, grad, [&]<class T>(part_of<T> p) {
+    T *x = p.of(value), *a = p.of(state.first), *q = p.of(state.second);
+    if (centered_) {
+      const auto run = kernel_for<T>(kernels::centered_rms_prop_float32, kernels::centered_rms_prop_float64);
+      run(x, a, q, p.of(state.third), p.gradient, p.count, step);
+    } else {
+      const auto run = kernel_for<T>(kernels::rms_prop_float32, kernels::rms_prop_float64);
+      run(x, a, q, p.gradient, p.count, step);
+    }
   });
 }
 

@@ -180,23 +180,33 @@ TEST(variable_grads, of_one_variable_in_many_threads_are_right) {
 
 // Steps with a constant gradient, computed by hand beside the library.
 struct by_hand {
-  double value = 1, first = 0, second = 0;
+  double value = 1, first = 0, second = 0, third = 0;
 };
 
+// The gradient grows, and of some steps it has the other sign.
+double slope_at(int t) { return (0.5 + 0.25 * t) * (t % 4 == 3 ? -1 : 1); }
+
 template <class Optimizer, class Step>
-void compare_steps(Optimizer optimizer, Step step) {
-  for (dtype type : {dtype::float32, dtype::float64}) {
-    Optimizer mine = optimizer;
-    const variable v(kg::ones({67}, type));
-    by_hand expected;
-    for (int t = 1; t <= 10; ++t) {
-      const double g = 0.5 + 0.25 * t;
-      mine.apply(std::vector{kg::variable_gradient{v, kg::full({67}, g, type)}});
-      step(expected, g, t);
-      for (double got : v.value().to_doubles())
-        ASSERT_NEAR(got, expected.value, type == dtype::float32 ? 2e-6 : 1e-14) << "step " << t;
-    }
+void compare_steps_of(dtype type, Optimizer optimizer, Step step, by_hand expected) {
+  const variable v(kg::ones({67}, type));
+  for (int t = 1; t <= 10; ++t) {
+    const double g = slope_at(t);
+    optimizer.apply(std::vector{kg::variable_gradient{v, kg::full({67}, g, type)}});
+    step(expected, g, t);
+    for (double got : v.value().to_doubles())
+      ASSERT_NEAR(got, expected.value, type == dtype::float32 ? 2e-6 : 1e-14) << "step " << t;
   }
+}
+
+// On every SIMD target; 67 elements are full vectors and a rest on each.
+template <class Optimizer, class Step>
+void compare_steps(const Optimizer& optimizer, Step step, by_hand start = {}) {
+  for (const kg::simd_target& target : kg::simd_targets()) {
+    SCOPED_TRACE(target.name);
+    kg::set_simd_target(target.name);
+    for (dtype type : {dtype::float32, dtype::float64}) compare_steps_of(type, optimizer, step, start);
+  }
+  kg::set_simd_target("");
 }
 
 TEST(sgd, follows_its_recurrence) {
@@ -216,6 +226,75 @@ TEST(adam, follows_its_recurrence) {
     s.second = 0.999 * s.second + 0.001 * g * g;
     s.value -= 0.01 * (s.first / (1 - std::pow(0.9, t))) / (std::sqrt(s.second / (1 - std::pow(0.999, t))) + 1e-7);
   });
+}
+
+TEST(adam_w, takes_the_decay_of_the_weights_off_before_adams_step) {
+  compare_steps(kg::adam_w(0.01, 0.9, 0.999, 1e-7, 0.25), [](by_hand& s, double g, int t) {
+    s.first = 0.9 * s.first + 0.1 * g;
+    s.second = 0.999 * s.second + 0.001 * g * g;
+    s.value -= 0.01 * 0.25 * s.value;
+    s.value -= 0.01 * (s.first / (1 - std::pow(0.9, t))) / (std::sqrt(s.second / (1 - std::pow(0.999, t))) + 1e-7);
+  });
+}
+
+TEST(adagrad, follows_its_recurrence_from_the_initial_sum) {
+  const auto step = [](by_hand& s, double g, int) {
+    s.first += g * g;
+    s.value -= 0.1 * g / std::sqrt(s.first + 1e-7);
+  };
+  compare_steps(kg::adagrad(0.1), step, {.first = 0.1});
+  compare_steps(kg::adagrad(0.1, 2), step, {.first = 2});
+}
+
+TEST(adadelta, divides_by_the_mean_of_the_steps_before) {
+  compare_steps(kg::adadelta(0.5, 0.9, 1e-3), [](by_hand& s, double g, int) {
+    const double move = g * std::sqrt(s.second + 1e-3) / std::sqrt(s.first + 1e-3);
+    s.first = 0.9 * s.first + 0.1 * g * g;
+    s.second = 0.9 * s.second + 0.1 * move * move;
+    s.value -= 0.5 * move;
+  });
+}
+
+TEST(adamax, follows_its_recurrence_at_a_rate_that_decays) {
+  compare_steps(kg::adamax(0.1, 0.9, 0.5, 1e-6, 0.25), [](by_hand& s, double g, int t) {
+    s.first = 0.9 * s.first + 0.1 * g;
+    s.second = std::fmax(0.5 * s.second, std::fabs(g));
+    s.value -= 0.1 / (1 + 0.25 * (t - 1)) / (1 - std::pow(0.9, t)) * s.first / (s.second + 1e-6);
+  });
+}
+
+TEST(rms_prop, follows_its_recurrence_plain_and_centered) {
+  compare_steps(kg::rms_prop(0.1, 0.8, 0.5), [](by_hand& s, double g, int) {
+    s.first = 0.8 * s.first + 0.2 * g * g;
+    s.second = 0.5 * s.second + 0.1 * g / std::sqrt(s.first + 1e-7);
+    s.value -= s.second;
+  });
+  compare_steps(kg::rms_prop(0.1, 0.8, 0.5, 1e-3, true), [](by_hand& s, double g, int) {
+    s.first = 0.8 * s.first + 0.2 * g * g;
+    s.third = 0.8 * s.third + 0.2 * g;
+    s.second = 0.5 * s.second + 0.1 * g / std::sqrt(s.first - (s.third * s.third + 1e-3));
+    s.value -= s.second;
+  });
+}
+
+TEST(rms_prop, centered_stays_finite_where_the_gradient_never_changes) {
+  kg::rms_prop optimizer(0.01, 0.5, 0, 1e-7, true);
+  const variable v(tensor(1.0));
+  for (int i = 0; i < 200; ++i) optimizer.apply(std::vector{kg::variable_gradient{v, tensor(0.5)}});
+  EXPECT_TRUE(std::isfinite(v.value().item())) << v.value().item();
+}
+
+TEST(an_optimizer, shows_a_gradient_of_nan_in_its_element_alone_and_for_good) {
+  const auto check = [](kg::optimizer&& optimizer) {
+    const variable v(kg::ones({3}));
+    const float nan = std::nanf("");
+    optimizer.apply(std::vector{kg::variable_gradient{v, tensor({1.f, nan, 1.f})}});
+    optimizer.apply(std::vector{kg::variable_gradient{v, tensor({1.f, 1.f, 1.f})}});
+    const std::vector<double> got = v.value().to_doubles();
+    EXPECT_TRUE(std::isfinite(got[0]) && std::isnan(got[1]) && std::isfinite(got[2]));
+  };
+  check(kg::sgd(0.1)), check(kg::momentum(0.1, 0.9)), check(kg::adam()), check(kg::adam_w()), check(kg::adagrad(0.1));
+  check(kg::adadelta()), check(kg::adamax()), check(kg::rms_prop(0.1)), check(kg::rms_prop(0.1, 0.9, 0, 1e-7, true));
 }
 
 TEST(an_optimizer, refuses_gradients_that_do_not_fit_before_anything_changes) {

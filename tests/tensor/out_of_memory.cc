@@ -272,6 +272,8 @@ TEST(out_of_memory, ends_a_step_of_an_optimizer_before_any_variable_has_changed)
   check_steps<kg::sgd>("sgd", 0.5);
   check_steps<kg::momentum>("momentum", 0.5, 0.9);
   check_steps<kg::adam>("adam", 0.5);
+  check_steps<kg::adagrad>("adagrad", 0.5);
+  check_steps<kg::rms_prop>("centered rms_prop", 0.5, 0.9, 0.5, 1e-7, true);
 }
 
 // Steps that failed leave no trace in what the optimizer remembers either.

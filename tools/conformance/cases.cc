@@ -254,12 +254,18 @@ namespace {
 
 std::unique_ptr<kg::optimizer> optimizer_of(const std::string& name, const json& config) {
   const auto number = [&](const char* key) { return number_of(config.at(key)); };
-  if (name == "SGD") return std::make_unique<kg::sgd>(number("learningRate"));
-  if (name == "Momentum")
-    return std::make_unique<kg::momentum>(number("learningRate"), number("momentum"),
-                                          config.at("useNesterov").get<bool>());
-  if (name == "Adam")
-    return std::make_unique<kg::adam>(number("learningRate"), number("beta1"), number("beta2"), number("epsilon"));
+  const auto truth = [&](const char* key) { return config.at(key).get<bool>(); };
+  const double rate = number("learningRate");
+  if (name == "SGD") return std::make_unique<kg::sgd>(rate);
+  if (name == "Momentum") return std::make_unique<kg::momentum>(rate, number("momentum"), truth("useNesterov"));
+  if (name == "Adagrad") return std::make_unique<kg::adagrad>(rate, number("initialAccumulatorValue"));
+  if (name == "Adadelta") return std::make_unique<kg::adadelta>(rate, number("rho"), number("epsilon"));
+  if (name == "Adam") return std::make_unique<kg::adam>(rate, number("beta1"), number("beta2"), number("epsilon"));
+  if (name == "Adamax")
+    return std::make_unique<kg::adamax>(rate, number("beta1"), number("beta2"), number("epsilon"), number("decay"));
+  if (name == "RMSProp")
+    return std::make_unique<kg::rms_prop>(rate, number("decay"), number("momentum"), number("epsilon"),
+                                          truth("centered"));
   throw skip_case{"optimizer absent"};
 }
 
