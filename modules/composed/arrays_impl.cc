@@ -67,9 +67,8 @@ tensor eye(std::int64_t rows, std::optional<std::int64_t> columns, const shape& 
   sizes.insert(sizes.end(), {rows, width});
   const shape dims(sizes);
   if (dims.size() == 0) return zeros(dims, type);
-  const dtype drawn = (wide_floats | integral | boolean_only).has(type) ? type : dtype::float32;
-  const tensor numbers = range(0, static_cast<double>(rows), 1, dtype::int64);
-  return broadcast_to(cast(one_hot(numbers, width, 1, 0, drawn), type), dims);
+  const auto numbers = [](std::int64_t count) { return range(0, static_cast<double>(count), 1, dtype::int64); };
+  return broadcast_to(cast(expand_dims(numbers(rows), 1) == numbers(width), type), dims);
 }
 
 tensor_list meshgrid(std::span<const tensor> vectors, indexing order) {

@@ -262,9 +262,9 @@ def every_kernel_of_the_ops_page_and_every_optimizer_step_is_measured():
     wanted = set()
     for line in (ROOT / 'docs' / 'ops.md').read_text().splitlines():
         cells = [cell.strip() for cell in re.split(r'(?<!\\)\|', line)]
-        if len(cells) < 8 or cells[1] in ('op', '---', 'Identity', 'Reshape', 'ExpandDims'):  # these share the elements
+        if len(cells) < 9 or cells[1] in ('op', '---', 'Identity', 'Reshape', 'ExpandDims'):  # these share the elements
             continue
-        types = short if cells[6] == 'any' else [t for t in re.split(r', ', cells[6]) if t in short]
+        types = short if cells[7] == 'any' else [t for t in re.split(r', ', cells[7]) if t in short]
         wanted |= {f'{cells[1]}<{short[t]}>' for t in types}
     assert len(wanted) > 300, len(wanted)
     updates = (ROOT / 'kernels' / 'optimizer' / 'update.h').read_text()

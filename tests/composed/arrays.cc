@@ -69,6 +69,7 @@ TEST(eye, has_1_on_the_diagonal_for_every_dtype_and_batch) {
   expect_values(kg::eye(3, 2), {3, 2}, {1, 0, 0, 1, 0, 0});
   expect_values(kg::eye(2, {}, {2, 1}), {2, 1, 2, 2}, {1, 0, 0, 1, 1, 0, 0, 1});
   expect_values(kg::real(kg::eye(2, {}, {}, kg::dtype::complex64)), {2, 2}, {1, 0, 0, 1});
+  expect_values(kg::eye(1), {1, 1}, {1});
   EXPECT_EQ(kg::eye(0).dims(), (kg::shape{0, 0}));
   EXPECT_EQ(kg::eye(2, 0).dims(), (kg::shape{2, 0}));
   EXPECT_EQ(kg::eye(2, 2, {0}).dims(), (kg::shape{0, 2, 2}));

@@ -3,6 +3,7 @@
 """check.py KERNGRAD: the command line tool: its rows against its explanations, filters, exit codes, closed pipes."""
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -63,6 +64,15 @@ def pages_have_a_line_an_op(rows):
     assert all(line.count('|') == table[0].count('|') for line in table)
     page = run('docs').stdout
     assert all(f'| {op} |' in page for op in ops)
+
+
+def every_op_but_the_helpers_of_gradients_has_a_typed_name(rows):
+    names = dict(re.findall(r'^\| (\w+) \| (`kg::\w+`(?:<br>`kg::\w+`)*|none) \|', run('docs').stdout, re.MULTILINE))
+    assert names.keys() == {r['op'] for r in rows}
+    for op, name in names.items():
+        is_helper = op.endswith(('Grad', 'Gather', 'GatherInput', 'GatherFilter')) or 'Backprop' in op
+        assert is_helper or name != 'none', f'{op} has no typed name in modules/ops/*/names.cc'
+    assert names['Exp'] == '`kg::exp`' and names['GatherV2'] == '`kg::gather`' and names['MaxPoolGrad'] == 'none'
 
 
 def a_call_is_explained():
@@ -128,6 +138,7 @@ all_rows = read('list')
 rows_are_what_the_explanations_say(all_rows, all_targets)
 filters_keep_what_fits(all_rows, all_targets)
 pages_have_a_line_an_op(all_rows)
+every_op_but_the_helpers_of_gradients_has_a_typed_name(all_rows)
 a_call_is_explained()
 what_is_refused_has_its_exit_code()
 a_closed_pipe_ends_the_output_only()

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -100,6 +101,18 @@ outcome run_forward(const json& line);
 outcome run_gradient(const json& line);
 outcome run_optimizer(const json& line);
 outcome run_error(const json& line);
+
+/// An argument of an op of the reference: a recorded tensor, or a nested list of numbers. Throws skip_case for others.
+kg::tensor tensor_argument(const json& value);
+/// Throws skip_case: no call here could have this argument.
+[[noreturn]] void no_equivalent();
+/// A call of a composed function, and the name that its errors bear.
+struct composed_call {
+  std::string function;
+  std::function<void()> run;
+};
+/// The call of an error case whose op is a composed function here, or nothing. It refers to the line.
+std::optional<composed_call> composed_call_of(const json& line);
 
 /// The parameter whose dtype a recorded text refuses; empty where it is about something else.
 std::string_view refused_argument(std::string_view recorded);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "tools/kerngrad/tool.h"
+#include "typed_names.h"
 
 namespace tool {
 namespace {
@@ -59,6 +60,14 @@ std::string results_text(const kg::op_row& row) {
   return text;
 }
 
+// The typed functions that call an op, in the order of their declarations.
+std::string functions_text(std::string_view op) {
+  std::string text;
+  for (const typed_name& name : typed_names)
+    if (name.op == op) text += fmt::format("{}`kg::{}`", text.empty() ? "" : "<br>", name.function);
+  return text.empty() ? "none" : text;
+}
+
 // Bars would end a cell.
 std::string cell(std::string_view text) {
   std::string escaped;
@@ -105,19 +114,21 @@ std::string docs_page() {
       "in\n"
       "the last place, float32 / float64; where none stands, the result is the exact one rounded once, or the "
       "family's\n"
-      "summation bound holds.\n";
+      "summation bound holds. The typed name is a function of C++; helpers of gradients have none.\n";
   for (int group = 0; group < static_cast<int>(std::size(kg::family_names)); ++group) {
     text += fmt::format(
-        "\n## {}\n\n| op | what it computes | operands | attributes | result | kernels for | gradient | ulp |\n"
-        "| --- | --- | --- | --- | --- | --- | --- | --- |\n",
+        "\n## {}\n\n| op | typed name | what it computes | operands | attributes | result | kernels for | gradient | "
+        "ulp |\n"
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
         kg::family_names[group]);
     for (int id = 0; id < kg::op_count; ++id) {
       const kg::op_row& row = kg::op_table[static_cast<std::size_t>(id)];
       if (static_cast<int>(row.group) != group) continue;
-      text += fmt::format(
-          "| {} | {} | {} | {} | {} | {} | {} | {} |\n", row.name, cell(row.doc), operands_text(row),
-          cell(attributes_text(row)), results_text(row), dtypes_text(kg::kernel_dtypes(kg::backend::simd, id)),
-          row.no_gradient.empty() ? "rule" : fmt::format("none: {}", row.no_gradient), bounds_text(row.name));
+      text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", row.name, functions_text(row.name),
+                          cell(row.doc), operands_text(row), cell(attributes_text(row)), results_text(row),
+                          dtypes_text(kg::kernel_dtypes(kg::backend::simd, id)),
+                          row.no_gradient.empty() ? "rule" : fmt::format("none: {}", row.no_gradient),
+                          bounds_text(row.name));
     }
   }
   return text + accuracy_section();
