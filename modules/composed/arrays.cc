@@ -40,4 +40,16 @@ inline tensor_list meshgrid(std::initializer_list<tensor> vectors, indexing orde
   return meshgrid(std::span(vectors.begin(), vectors.size()), order);
 }
 
+/// x with two axes exchanged. Any dtype. Gradient: dy with the same axes exchanged.
+tensor swapaxes(const tensor& x, axis_index a, axis_index b);
+/// The elements moved on by `shift` places along an axis; those that leave it at one end come in at the other. Any
+/// dtype. Gradient: dy moved back.
+tensor roll(const tensor& x, std::int64_t shift, axis_index axis = 0);
+/// Each slice along an axis `count` times, one beside the other. Any dtype. Throws for a count below 0. Gradient: dy
+/// added up over the copies.
+tensor repeat(const tensor& x, std::int64_t count, axis_index axis = 0);
+/// Each element less the one before it along an axis, `order` times: the axis has as many elements less. Booleans are
+/// subtracted as int32. Throws for an order below 0 or above the axis' size. Differentiable.
+tensor diff(const tensor& x, axis_index axis = -1, std::int64_t order = 1);
+
 }  // namespace kerngrad

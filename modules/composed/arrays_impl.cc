@@ -3,6 +3,7 @@ module;
 #include <algorithm>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 #include "kernels/common/abi.h"
 module kerngrad;
@@ -91,6 +92,65 @@ tensor_list meshgrid(std::span<const tensor> vectors, indexing order) {
     all.push_back(broadcast_to(reshape(vector, shape(along)), shape(grid)));
   }
   return all;
+}
+
+tensor swapaxes(const tensor& x, axis_index a, axis_index b) {
+  constexpr composed call{"swapaxes"};
+  call.given("x", x);
+  sizes_of perm(static_cast<std::size_t>(x.rank()));
+  std::iota(perm.begin(), perm.end(), 0);
+  std::swap(perm[static_cast<std::size_t>(call.axis(a.value(), x.rank()))],
+            perm[static_cast<std::size_t>(call.axis(b.value(), x.rank()))]);
+  return transpose(x, perm);
+}
+
+namespace {
+
+// `count` slices along an axis from `first` on.
+tensor slices(const tensor& x, int axis, std::int64_t first, std::int64_t count) {
+  sizes_of begin(static_cast<std::size_t>(x.rank()), 0), size(begin.size(), -1);
+  begin[static_cast<std::size_t>(axis)] = first;
+  size[static_cast<std::size_t>(axis)] = count;
+  return slice(x, begin, size);
+}
+
+}  // namespace
+
+tensor roll(const tensor& x, std::int64_t shift, axis_index axis) {
+  constexpr composed call{"roll"};
+  call.given("x", x);
+  const int at = call.axis(axis.value(), x.rank());
+  const std::int64_t size = x.dims()[at];
+  if (size == 0 || shift % size == 0) return x;
+  const std::int64_t first = shift % size < 0 ? -(shift % size) : size - shift % size;
+  return concat({slices(x, at, first, size - first), slices(x, at, 0, first)}, at);
+}
+
+tensor repeat(const tensor& x, std::int64_t count, axis_index axis) {
+  constexpr composed call{"repeat"};
+  call.rank("x", x, 1, max_rank - 1);
+  const int at = call.axis(axis.value(), x.rank());
+  if (count < 0) call.refuse("count " + std::to_string(count), "0 or more");
+  sizes_of copies(x.dims().begin(), x.dims().end()), result(copies);
+  copies.insert(copies.begin() + at + 1, count);
+  const auto grown = static_cast<std::size_t>(at);
+  if (__builtin_mul_overflow(result[grown], count, &result[grown]))
+    call.refuse("count " + std::to_string(count) + " of " + shaped("x", x), "a size that fits into 64 bits");
+  return reshape(broadcast_to(expand_dims(x, at + 1), shape(copies)), shape(result));
+}
+
+tensor diff(const tensor& x, axis_index axis, std::int64_t order) {
+  constexpr composed call{"diff"};
+  call.rank("x", x, 1);
+  const int at = call.axis(axis.value(), x.rank());
+  if (order < 0 || order > x.dims()[at])
+    call.refuse("order " + std::to_string(order) + " of " + shaped("x", x), "0 to the size of the axis");
+  tensor y = x;
+  for (; order > 0; --order) {
+    const std::int64_t left = y.dims()[at] - 1;
+    y = slices(y, at, 1, left) - slices(y, at, 0, left);
+  }
+  return y;
 }
 
 }  // namespace kerngrad

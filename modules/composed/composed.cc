@@ -14,3 +14,5 @@ export import :composed_numbers;
 export import :composed_images;
 export import :composed_signals;
 export import :composed_draws;
+export import :composed_norms;
+export import :composed_orders;

@@ -21,5 +21,9 @@ tensor random_uniform_int(const shape& dims, std::int64_t low, std::int64_t high
 tensor random_gamma(const shape& dims, double alpha, double beta, std::int64_t seed, dtype type = dtype::float32);
 /// Elements that a function gives, one call for each in row-major order.
 tensor rand(const shape& dims, const std::function<double()>& draw, dtype type = dtype::float32);
+/// 1 with a probability, else 0. Any dtype. Throws for a probability outside of 0 to 1.
+tensor bernoulli(const shape& dims, double probability, std::int64_t seed, dtype type = dtype::boolean);
+/// The numbers 0 to count - 1 in random order, int32, each order as likely as the others.
+tensor permutation(std::int64_t count, std::int64_t seed);
 
 }  // namespace kerngrad

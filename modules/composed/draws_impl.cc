@@ -96,4 +96,19 @@ tensor rand(const shape& dims, const std::function<double()>& draw, dtype type) 
   return cast(tensor::build<double>(dims, fill), type);
 }
 
+tensor bernoulli(const shape& dims, double probability, std::int64_t seed, dtype type) {
+  constexpr composed call{"bernoulli"};
+  if (!(probability >= 0 && probability <= 1))
+    call.refuse("probability " + to_string(attr_value(probability)), "a number from 0 to 1");
+  return cast(random_uniform(dims, 0, 1, seed, dtype::float64) < probability, type);
+}
+
+tensor permutation(std::int64_t count, std::int64_t seed) {
+  constexpr composed call{"permutation"};
+  if (count < 0 || count > std::numeric_limits<std::int32_t>::max())
+    call.refuse("count " + std::to_string(count), "0 to 2^31 - 1");
+  // Of 53 random bits two are hardly ever equal, and then their order is kept.
+  return argsort(random_uniform({count}, 0, 1, seed, dtype::float64));
+}
+
 }  // namespace kerngrad

@@ -15,5 +15,20 @@ export namespace kerngrad {
 tensor div_no_nan(const tensor& a, const tensor& b);
 /// log(sigmoid(x)), computed as -softplus(-x): accurate in both tails. Differentiable.
 tensor log_sigmoid(const tensor& x);
+/// log(exp(a) + exp(b)), without overflow. Operands broadcast. Where the two exponentials add up to about 1, the error
+/// is one of 1, not of the small result. Differentiable.
+tensor log_add_exp(const tensor& a, const tensor& b);
+
+/// Options of is_close and all_close: how far apart numbers may be, and whether NaN is close to NaN.
+struct close_options {
+  double rtol = 1e-5;
+  double atol = 1e-8;
+  bool equal_nan = false;
+};
+/// Whether abs(a - b) <= atol + rtol * abs(b), or a equals b, which infinities do; b is the one that is right. Operands
+/// broadcast and are compared as float64 unless both are narrower floats. Throws for tolerances below 0.
+tensor is_close(const tensor& a, const tensor& b, const close_options& options = {});
+/// Whether all elements are.
+bool all_close(const tensor& a, const tensor& b, const close_options& options = {});
 
 }  // namespace kerngrad

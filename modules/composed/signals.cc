@@ -30,4 +30,14 @@ tensor frame(const tensor& signal, std::int64_t length, std::int64_t step, const
 /// The least power of two that is not below a number of 1 or more.
 std::int64_t enclosing_power_of_two(std::int64_t value);
 
+/// Options of stft. The transforms have `fft_length` points, by default the least power of two that holds a frame; the
+/// window, by default Hann's, has one number for each element of a frame.
+struct stft_options {
+  std::optional<std::int64_t> fft_length{};
+  tensor window{};
+};
+/// The short-time Fourier transform: the real FFT of each windowed frame. Of a signal [..., n], float32, the result is
+/// [..., frames, fft_length / 2 + 1], complex64. Differentiable.
+tensor stft(const tensor& signal, std::int64_t frame_length, std::int64_t frame_step, const stft_options& options = {});
+
 }  // namespace kerngrad

@@ -67,4 +67,18 @@ std::int64_t enclosing_power_of_two(std::int64_t value) {
   return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(value)));
 }
 
+tensor stft(const tensor& signal, std::int64_t frame_length, std::int64_t frame_step, const stft_options& options) {
+  constexpr composed call{"stft"};
+  call.rank("signal", signal, 1);
+  if (signal.type() != dtype::float32)
+    call.refuse("operand signal of dtype " + std::string(name_of(signal.type())), "float32", "cast it");
+  if (frame_length < 1) call.refuse("frames of " + std::to_string(frame_length), "1 or more elements");
+  const std::int64_t length = options.fft_length.value_or(enclosing_power_of_two(frame_length));
+  if (length < 1) call.refuse("fft_length " + std::to_string(length), "1 or more");
+  const tensor window = options.window.defined() ? options.window : hann_window(frame_length);
+  if (!(window.dims() == shape{frame_length}))
+    call.refuse(shaped("window", window), "a number for each of " + std::to_string(frame_length) + " elements");
+  return rfft(frame(signal, frame_length, frame_step) * window, length);
+}
+
 }  // namespace kerngrad

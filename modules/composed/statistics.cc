@@ -40,4 +40,7 @@ tensor moving_average(const tensor& v, const tensor& x, double decay, const movi
 /// outside of it. No gradient.
 tensor in_top_k(const tensor& predictions, const tensor& targets, std::int64_t k = 1);
 
+/// How many elements are not 0, over axes; all by default. int32. NaN is not 0. Any dtype. No gradient.
+tensor count_nonzero(const tensor& x, const axes& over = all_axes, bool keep_dims = false);
+
 }  // namespace kerngrad

@@ -94,4 +94,11 @@ tensor in_top_k(const tensor& predictions, const tensor& targets, std::int64_t k
   return logical_and(above < k, equal(squeeze(chosen, -1), squeeze(chosen, -1)));
 }
 
+tensor count_nonzero(const tensor& x, const axes& over, bool keep_dims) {
+  constexpr composed call{"count_nonzero"};
+  call.given("x", x);
+  call.axes_of(over, x.rank());
+  return sum(cast(cast(x, dtype::boolean), dtype::int32), over, keep_dims);
+}
+
 }  // namespace kerngrad

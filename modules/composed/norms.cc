@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Normalizations that are made of other ops.
+module;
+#include "kernels/common/abi.h"
+export module kerngrad:composed_norms;
+
+import :std;
+import :core;
+import :tensor;
+
+export namespace kerngrad {
+
+// Operands have a floating dtype; everything is differentiable. Each epsilon, 0 or more, is added to what a root is
+// taken of. `scale` and `offset` have a value for each channel, the last axis; without them nothing is multiplied, and
+// nothing added.
+
+/// Options of rms_norm.
+struct rms_norm_options {
+  tensor scale{};
+  double epsilon = 1e-6;
+};
+/// x / sqrt(mean(x^2) + epsilon) * scale along the last axis (Zhang and Sennrich 2019). Rank 1 or more.
+tensor rms_norm(const tensor& x, const rms_norm_options& options = {});
+
+/// Options of group_norm, instance_norm and batch_norm_training.
+struct moment_norm_options {
+  tensor scale{};
+  tensor offset{};
+  double epsilon = 1e-3;
+};
+/// (x - mean) / sqrt(variance + epsilon) * scale + offset with the moments of each sample [batch, ..., channels] over
+/// all axes between and the channels of a group, of which there are `groups`, equal ones (Wu and He 2018). The variance
+/// divides by the number of elements. Throws where the groups do not divide the channels.
+tensor group_norm(const tensor& x, std::int64_t groups, const moment_norm_options& options = {});
+/// The same with a group for each channel (Ulyanov, Vedaldi and Lempitsky 2016). Rank 3 or more.
+tensor instance_norm(const tensor& x, const moment_norm_options& options = {});
+
+/// What batch_norm_training gives: the result, and the moments of the batch, from which those for `batch_norm` are
+/// averaged.
+struct batch_norm_parts {
+  tensor result, mean, variance;
+};
+/// (x - mean) / sqrt(variance + epsilon) * scale + offset with the moments of each channel over all other axes (Ioffe
+/// and Szegedy 2015), through which gradients flow. Rank 2 or more.
+batch_norm_parts batch_norm_training(const tensor& x, const moment_norm_options& options = {});
+
+}  // namespace kerngrad

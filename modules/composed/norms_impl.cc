@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+module;
+#include <numeric>
+#include <string>
+#include <vector>
+#include "kernels/common/abi.h"
+module kerngrad;
+
+import :composed_checks;
+
+namespace kerngrad {
+
+using detail::composed;
+using detail::shaped;
+
+namespace {
+
+// A value for each channel, or none.
+void check_channels(const composed& call, const char* name, const tensor& values, std::int64_t channels) {
+  if (values.defined() && !(values.dims() == shape{channels}))
+    call.refuse(shaped(name, values), "a value for each of " + std::to_string(channels) + " channels");
+}
+void check_epsilon(const composed& call, double epsilon) {
+  if (!(epsilon >= 0)) call.refuse("epsilon " + to_string(attr_value(epsilon)), "0 or more");
+}
+
+// y * scale + offset, as far as they are given.
+tensor scaled(const tensor& y, const moment_norm_options& options) {
+  const tensor product = options.scale.defined() ? y * options.scale : y;
+  return options.offset.defined() ? product + options.offset : product;
+}
+
+// x [batch, ..., channels] normalized over the axes between and the channels of each group.
+tensor group_norm_of(const composed& call, const tensor& x, std::int64_t groups, const moment_norm_options& options) {
+  const std::int64_t channels = x.dims()[x.rank() - 1], batch = x.dims()[0];
+  check_channels(call, "scale", options.scale, channels);
+  check_channels(call, "offset", options.offset, channels);
+  check_epsilon(call, options.epsilon);
+  if (x.size() == 0) return scaled(x, options);
+  const tensor grouped = reshape(x, {batch, x.size() / batch / channels, groups, channels / groups});
+  const moments_parts of_groups = moments(grouped, {1, 3}, true);
+  const tensor y = (grouped - of_groups.mean) * rsqrt(of_groups.variance + options.epsilon);
+  return scaled(reshape(y, x.dims()), options);
+}
+
+}  // namespace
+
+tensor rms_norm(const tensor& x, const rms_norm_options& options) {
+  constexpr composed call{"rms_norm"};
+  call.floating("x", x);
+  call.rank("x", x, 1);
+  check_channels(call, "scale", options.scale, x.dims()[x.rank() - 1]);
+  check_epsilon(call, options.epsilon);
+  const tensor y = x * rsqrt(mean(square(x), -1, true) + options.epsilon);
+  return options.scale.defined() ? y * options.scale : y;
+}
+
+tensor group_norm(const tensor& x, std::int64_t groups, const moment_norm_options& options) {
+  constexpr composed call{"group_norm"};
+  call.floating("x", x);
+  call.rank("x", x, 2);
+  const std::int64_t channels = x.dims()[x.rank() - 1];
+  if (groups < 1 || channels % groups != 0)
+    call.refuse(std::to_string(groups) + " groups of " + std::to_string(channels) + " channels",
+                "groups of equal size");
+  return group_norm_of(call, x, groups, options);
+}
+
+tensor instance_norm(const tensor& x, const moment_norm_options& options) {
+  constexpr composed call{"instance_norm"};
+  call.floating("x", x);
+  call.rank("x", x, 3);
+  return group_norm_of(call, x, x.dims()[x.rank() - 1], options);
+}
+
+batch_norm_parts batch_norm_training(const tensor& x, const moment_norm_options& options) {
+  constexpr composed call{"batch_norm_training"};
+  call.floating("x", x);
+  call.rank("x", x, 2);
+  const std::int64_t channels = x.dims()[x.rank() - 1];
+  check_channels(call, "scale", options.scale, channels);
+  check_channels(call, "offset", options.offset, channels);
+  check_epsilon(call, options.epsilon);
+  std::vector<std::int64_t> others(static_cast<std::size_t>(x.rank() - 1));
+  std::iota(others.begin(), others.end(), 0);
+  const moments_parts of_batch = moments(x, others);
+  const batch_norm_options known{.offset = options.offset, .scale = options.scale, .epsilon = options.epsilon};
+  return {batch_norm(x, of_batch.mean, of_batch.variance, known), of_batch.mean, of_batch.variance};
+}
+
+}  // namespace kerngrad
