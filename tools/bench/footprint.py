@@ -24,7 +24,7 @@ MEGA = 1e6
 # Generous: they hold what one careless change would add, a template in every kernel or a header in every interface,
 # not the growth of the library by ops. The program grows with the five ops that it calls and with nothing else: a
 # reference from a typed call to all ops would add the rest of the library.
-BOUNDS = {'archive': 30 * MEGA, 'shared': 16 * MEGA, 'program': 3 * MEGA, 'compile_ratio': 1.0}
+BOUNDS = {'archive': 38 * MEGA, 'shared': 20 * MEGA, 'program': 3 * MEGA, 'compile_ratio': 1.0}
 TORCH = ['libtorch_cpu.so', 'libc10.so']
 
 
