@@ -55,7 +55,6 @@ using std::span;
 using std::string;
 using std::string_view;
 using std::tuple;
-using std::tuple_cat;
 using std::uint32_t;
 using std::uint64_t;
 using std::uint8_t;
