@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The scratch superproject that the consumer test and the rebuild test share: a copy of tests/consumer/project with
-copies of the library and of the examples in its subprojects/, built once (kernels take minutes) and kept between runs.
+"""The scratch superproject that the tests consumer, places and rebuild share: a copy of tests/consumer/project with
+copies of the library, which has the ops of tests/places too, and of the examples in its subprojects/, built once
+(kernels take minutes) and kept between runs.
 
 A copy, not a link: the rebuild test edits it. Only files that differ are written, so an unchanged file stays
 unchanged for Ninja.
 """
-import filecmp
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'places'))
+import more_ops  # noqa: E402
 
 # Meson's default build type, which is not the library's own, and a CPU that Debian does not assume, for all of the
 # superproject, library included. No flag that a consumer gets may warn.
@@ -46,16 +49,25 @@ def example_names(root):
     return sorted(path.parent.name for path in (root / 'examples').glob('*/meson.build'))
 
 
-def copy_tree(source, names, target):
-    """Makes `target` hold exactly these files, writing only those that differ."""
-    for name in names:
+def contents(source, names):
+    """What files hold, by their names."""
+    return {name: (source / name).read_bytes() for name in names}
+
+
+def write_files(files, target):
+    """Writes these files, name -> bytes, to `target`: only those that differ."""
+    for name, data in files.items():
         to = target / name
-        if not to.exists() or not filecmp.cmp(source / name, to, shallow=False):
+        if not to.exists() or to.read_bytes() != data:
             to.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(source / name, to)
-    wanted = set(names)
+            to.write_bytes(data)
+
+
+def write_tree(files, target):
+    """Makes `target` hold exactly these files, name -> bytes."""
+    write_files(files, target)
     for path in sorted(target.rglob('*')):
-        if path.is_file() and str(path.relative_to(target)) not in wanted:
+        if path.is_file() and str(path.relative_to(target)) not in files:
             path.unlink()
 
 
@@ -73,20 +85,15 @@ class Superproject:
     def prepare(self, *options):
         """Copies, configures and builds; what is there already is used."""
         names = [name for name in source_files(self.root) if not (self.root / name).is_relative_to(self.around)]
-        copy_tree(self.root, names, self.library)
+        write_tree(more_ops.added_to(contents(self.root, names)), self.library)
         for example in example_names(self.root):
             folder = self.root / 'examples' / example
             files = [str(path.relative_to(folder)) for path in folder.rglob('*') if path.is_file()]
-            copy_tree(folder, files, self.source / 'subprojects' / example)
-        listed, names = self.source / 'examples.txt', '\n'.join(example_names(self.root))
-        if not listed.exists() or listed.read_text() != names:
-            listed.write_text(names)
+            write_tree(contents(folder, files), self.source / 'subprojects' / example)
         project = self.root / 'tests' / 'consumer' / 'project'
-        names = [path.name for path in project.iterdir()]
-        for name in names:
-            to = self.source / name
-            if not to.exists() or not filecmp.cmp(project / name, to, shallow=False):
-                shutil.copy(project / name, to)
+        files = contents(project, [path.name for path in project.iterdir()])
+        files['examples.txt'] = '\n'.join(example_names(self.root)).encode()
+        write_files(files, self.source)
         if not (self.build / 'build.ninja').exists():
             run([self.meson, 'setup', self.build, self.source, f'-Dkerngrad:targets={TARGETS}', *OPTIONS])
         self.configure(*options)

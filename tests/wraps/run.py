@@ -86,7 +86,7 @@ def main():
     wraps = read_wraps(root)
     shutil.copytree(root / 'tests' / 'wraps' / 'project', source)
     library = source / 'subprojects' / 'kerngrad'
-    scratch.copy_tree(root, scratch.source_files(root), library)
+    scratch.write_tree(scratch.contents(root, scratch.source_files(root)), library)
     os.environ.update(upstream(wraps, folder / 'upstream'))
     scratch.run(['meson', 'setup', build, source, '--wrap-mode=forcefallback', '-Dkerngrad:tests=enabled',
                  '-Dkerngrad:benchmarks=enabled'])

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ops that run.py has added, by their typed names and through the test kit.
+// The ops that tests/places adds to the library here, by their typed names and through the test kit.
 #include <iostream>
 #include <string_view>
 

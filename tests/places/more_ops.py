@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two ops more for a copy of the library, and all that they take.
+
+An elementwise op takes five lines: row, kernel, reference, rule, typed name. An op with two results and a calling
+convention of its own, in a family of its own, takes its files and one word in a list. No other file changes.
+"""
+import pathlib
+import re
+import sys
+
+# File -> a line of it before which the new one goes, and that.
+MISH = {
+    'modules/ops/elementwise/rows.cc':
+        ('    unary_row("Silu",', '    unary_row("Mish", "x * tanh(softplus(x)) (Misra 2019).", 40),'),
+    'kernels/elementwise/unary.inc':
+        ('KG_UNARY_LONG(Silu,', 'KG_UNARY_LONG(Mish, KG_FLOATS, hn::Mul(x, Tanh(d, Softplus(d, x))))'),
+    'kernels/elementwise/reference_unary.cc':
+        ('KG_WIDE(Silu,',
+         'KG_WIDE(Mish, x * std::tanh(std::fmax(x, wide_t<T>{0}) + std::log1p(std::exp(-std::fabs(x)))))'),
+    'grads/elementwise.cc':
+        ('    rule<"Silu">', '''    rule<"Mish">(wrt(keep::in0,
+                     [](const auto& c) {
+                       const auto gate = tanh(softplus(c.in(0)));
+                       return c.dy() * (gate + c.in(0) * (sigmoid(c.in(0)) * (1 - square(gate))));
+                     })),'''),
+    'modules/ops/elementwise/names.cc':
+        ('inline constexpr unary_op<"Silu">', 'inline constexpr unary_op<"Mish"> mish;'),
+}
+FAMILY = 'rank'
+
+
+def inserted(text, file, before, new):
+    at = text.find('\n' + before)
+    if at < 0:
+        sys.exit(f'{file} has no line that begins with {before}')
+    return text[:at + 1] + new + '\n' + text[at + 1:]
+
+
+def added_to(library):
+    """The files of the library, name -> bytes, with the ops: Mish in its places, the family's files and its name."""
+    more = dict(library)
+    for file, (before, new) in MISH.items():
+        more[file] = inserted(library[file].decode(), file, before, new).encode()
+    family = pathlib.Path(__file__).resolve().parent / FAMILY
+    more |= {str(path.relative_to(family)): path.read_bytes() for path in family.rglob('*') if path.is_file()}
+    build, changed = re.subn(r"^(families = \[.*?)\]", rf"\1, '{FAMILY}']", library['meson.build'].decode(),
+                             flags=re.M | re.S)
+    if changed != 1:
+        sys.exit('meson.build has no list of families')
+    return more | {'meson.build': build.encode()}
