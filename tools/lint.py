@@ -58,6 +58,7 @@ MODULE = re.compile(r'^(?:export )?module ([\w.]+)(?::\w+)?;', re.MULTILINE)
 NAMESPACE = re.compile(r'(?:export )?(?:inline )?namespace (?:([\w:]+) )?\{$')
 SHARED_VARIABLE = re.compile(
     r'(?:export )?inline (?:constexpr|constinit|const) [^=({;]*?[ *&](\w+)(?:\[\w*\])*(?: = | ?\{|;|$)')
+SHARED_TYPE = re.compile(r'(?:struct|class|enum|enum class) (\w+)(?: final)?(?: :[^:].*)? \{')
 MOST_SOURCES = 40  # in one folder: more are not taken in at a glance; the cases that must not compile are a list
 
 
@@ -202,8 +203,8 @@ def check_mirrors(names):
             yield name, 1, 'no test includes its header'
 
 
-def shared_names(text):
-    """Line, namespace and name of each variable that a unit of a module defines where other units see it."""
+def shared_names(text, pattern):
+    """Line, namespace and name of each variable or type that a file defines where others see it."""
     opened = []
     for number, line in enumerate(text.splitlines(), 1):
         found = NAMESPACE.match(line)
@@ -212,23 +213,27 @@ def shared_names(text):
         elif line.startswith('}  // namespace'):
             opened = opened[:-1]
         elif '' not in opened:
-            found = SHARED_VARIABLE.match(line)
+            found = pattern.match(line)
             if found:
                 yield number, '::'.join(opened), found.group(1)
 
 
 def check_shared_names(names):
-    """A variable that two units of a module define is one or the other for their importers; no compiler says so."""
+    """A variable that two units of a module define is one or the other for their importers, and what two headers define
+    as one type has the functions of one or the other in all of a program; no compiler says so.
+    """
     seen = {}
     for name in names:
-        if not name.startswith(('modules/', 'grads/')) or not name.endswith('.cc'):
-            continue
-        text = (ROOT / name).read_text()
-        module = MODULE.search(text)
-        for number, space, variable in shared_names(text) if module else ():
-            first = seen.setdefault((module.group(1), space, variable), name)
+        text = (ROOT / name).read_text() if name.endswith(CODE) else ''
+        if name.startswith('kernels/'):
+            scope, pattern = 'kernels', SHARED_TYPE
+        else:
+            module = MODULE.search(text) if name.startswith(('modules/', 'grads/')) else None
+            scope, pattern = module and module.group(1), SHARED_VARIABLE
+        for number, space, shared in shared_names(text, pattern) if scope else ():
+            first = seen.setdefault((scope, space, shared), name)
             if first != name:
-                yield name, number, f'{space}::{variable} is defined in {first} too'
+                yield name, number, f'{space}::{shared} is defined in {first} too'
 
 
 def check_rooms(names):

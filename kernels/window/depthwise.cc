@@ -28,7 +28,7 @@ void forward_repeated(const window_geometry& g, const T* x, const T* w, T* y) {
     depthwise_forward(widened(g), wide.data(), w, y);
     return;
   }
-  const row_chunks chunks(g.batch * g.out_h, saturated_product(g.out_w, g.out_c, g.filter_h, g.filter_w));
+  const pixel_row_chunks chunks(g.batch * g.out_h, saturated_product(g.out_w, g.out_c, g.filter_h, g.filter_w));
   run_in_chunks(chunks.count, chunks.products, [&](std::ptrdiff_t chunk) {
     scratch<T> room;
     for (std::ptrdiff_t row = chunks.low(chunk); row < chunks.high(chunk); ++row) {
@@ -77,7 +77,8 @@ void gather_gradient(const window_geometry& all, const T* dy, const T* w, T* dx)
   const phase_reaches column_phases =
       reaches_by_phase(g.in_w, g.out_w, g.filter_w, g.stride_w, g.dilation_w, g.pad_left);
   const bool every_column = static_cast<std::ptrdiff_t>(column_phases.size()) == std::min(g.stride_w, g.in_w);
-  const row_chunks chunks(g.batch * g.in_h, saturated_product(g.out_w, g.in_c, g.filter_h, g.filter_w) / g.stride_h);
+  const pixel_row_chunks chunks(g.batch * g.in_h,
+                                saturated_product(g.out_w, g.in_c, g.filter_h, g.filter_w) / g.stride_h);
   run_in_chunks(chunks.count, chunks.products, [&](std::ptrdiff_t chunk) {
     std::vector<reach> rows;
     scratch<T> wide;
@@ -118,7 +119,7 @@ void filter_gradient(const window_geometry& g, const T* x, const T* dy, T* dw) {
     wide = room.reach(product_of(input_count(g), multiplier));
     repeat(x, input_count(g), multiplier, room.data());
   }
-  const row_chunks chunks(g.batch * g.out_h, saturated_product(g.out_w, size));
+  const pixel_row_chunks chunks(g.batch * g.out_h, saturated_product(g.out_w, size));
   scratch<T> others(product_of(chunks.count - 1, size));
   run_in_chunks(chunks.count, chunks.products, [&](std::ptrdiff_t i) {
     T* sums = i == 0 ? dw : others.data() + (i - 1) * size;

@@ -33,10 +33,10 @@ T* repeat(const T* x, std::int64_t count, std::int64_t multiplier, T* to) {
 }
 
 /// Rows of pixels in pairs, in chunks of about a million products. Chunks follow from the shape alone.
-struct row_chunks {
+struct pixel_row_chunks {
   std::int64_t rows, rows_each, products;
   std::ptrdiff_t count;
-  row_chunks(std::int64_t all_rows, std::int64_t products_per_row)
+  pixel_row_chunks(std::int64_t all_rows, std::int64_t products_per_row)
       : rows(all_rows), products(saturated_product(all_rows, products_per_row)) {
     rows_each = (products_worth_threads / std::max<std::int64_t>(products_per_row, 1) + 2) & ~std::int64_t{1};
     count = (rows + rows_each - 1) / rows_each;
