@@ -311,7 +311,7 @@ TEST(AuthorKernels, ABodyRunsAsCompiledForThePinnedTarget) {
     for (double bits : y) EXPECT_EQ(bits, static_cast<double>(all[i].bits)) << all[i].name;
   }
   unpin_target();
-  EXPECT_GT(count, 1);
+  EXPECT_GT(count, 0);
 }
 
 TEST(AuthorKernels, AParameterOfAnIntegerKernelIsConvertedAsByCast) {
