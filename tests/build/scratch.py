@@ -15,9 +15,11 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'places'))
 import more_ops  # noqa: E402
 
-# Meson's default build type, which is not the library's own, and a CPU that Debian does not assume, for all of the
-# superproject, library included. No flag that a consumer gets may warn.
-OPTIONS = ['--buildtype=debug', '-Dwerror=true', '-Dcpp_args=-march=x86-64-v3', '--wrap-mode=nodownload']
+# A CPU that Debian does not assume, for all of the superproject, library included. No flag that a consumer gets may
+# warn.
+OPTIONS = ['-Dwerror=true', '-Dcpp_args=-march=x86-64-v3', '--wrap-mode=nodownload']
+# What the tests build: all of it without optimisation, the library too: kernels take minutes otherwise.
+BUILT = ['-Dbuildtype=debug', '-Ddebug=false', '-Dkerngrad:debug_build=true', '-Dkerngrad:default_library=static']
 # The targets of the kernels, as the option `targets` wants them; compilers are CXX and CC, which Meson reads itself.
 TARGETS = os.environ.get('KERNGRAD_TARGETS', '')
 
@@ -82,7 +84,7 @@ class Superproject:
         self.meson = os.environ.get('MESON', 'meson')
         self.ninja = os.environ.get('NINJA', 'ninja')
 
-    def prepare(self, *options):
+    def prepare(self):
         """Copies, configures and builds; what is there already is used."""
         names = [name for name in source_files(self.root) if not (self.root / name).is_relative_to(self.around)]
         write_tree(more_ops.added_to(contents(self.root, names)), self.library)
@@ -95,14 +97,12 @@ class Superproject:
         files['examples.txt'] = '\n'.join(example_names(self.root)).encode()
         write_files(files, self.source)
         if not (self.build / 'build.ninja').exists():
-            run([self.meson, 'setup', self.build, self.source, f'-Dkerngrad:targets={TARGETS}', *OPTIONS])
-        self.configure(*options)
+            run([self.meson, 'setup', self.build, self.source, f'-Dkerngrad:targets={TARGETS}', *OPTIONS, *BUILT])
+        self.configure(*BUILT)
         return self.make()
 
     def configure(self, *options):
-        """Changes options; without any, back to those that the tests share the library's objects with."""
-        shared = ['-Dkerngrad:default_library=static', '-Dkerngrad:debug_build=false']
-        run([self.meson, 'configure', self.build, *(options or shared)])
+        run([self.meson, 'configure', self.build, *options])
 
     def make(self, *arguments):
         return run([self.ninja, '-C', self.build, *arguments])

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""run.py SOURCE_ROOT SCRATCH TARGETS SPEED: builds and runs the programs of tests/consumer/project and the examples,
-which use the library as a Meson subproject, in configurations other than the library's own.
+"""run.py SOURCE_ROOT SCRATCH TARGETS SPEED DEBUG_SPEED: builds and runs the programs of tests/consumer/project and the
+examples, which use the library as a Meson subproject, in configurations other than the library's own.
 
-TARGETS and SPEED are programs of the library's own build: a consumer compiled with -march= must find the same SIMD
-targets, and one that is compiled without optimisation the same speed. The library's objects are the same in debug and
-release, shared and static consumers, so it is compiled once for all.
+TARGETS, SPEED and DEBUG_SPEED are programs of the library's own build: a consumer compiled with -march= must find the
+same SIMD targets, and one that is compiled without optimisation, as DEBUG_SPEED is, the same speed: its library is
+compiled with the flags of the own build, whatever the consumer's are, and static and shared libraries have one set of
+objects.
 """
 import csv
 import json
@@ -21,15 +22,11 @@ sys.path[:0] = [str(TESTS / 'build'), str(TESTS / 'engine')]
 import dispatch_check as dispatch  # noqa: E402
 import scratch  # noqa: E402
 
-# Meson's default build type.
-DEBUG = ['-Dbuildtype=debug', '-Db_ndebug=false', '-Dkerngrad:default_library=static',
-         '-Dkerngrad:debug_build=false']
-
 PROGRAMS = ['includes_before', 'includes_after', 'import_only', 'unit_test', 'own_module', 'raw_door']
-# How many times the instructions of the library's release build a consumer's call may execute; and how many more the
+# How many times the instructions of a program of the release build a consumer's call may execute; and how many more the
 # inline part of a typed call has, which is compiled with the consumer's flags.
 SLOWER = 1.2
-INLINE_PART = {'debug': 200, 'release': 0}
+INLINE_PART = 200
 CALLS = ['exp_of_a_million', 'matmul_of_512', 'add_of_one']
 
 
@@ -75,34 +72,27 @@ def library_commands(project):
 
 def check_flags(project):
     """Which flags the library gets by the consumer's configuration. Nothing is compiled for it."""
-    for options in DEBUG, ['-Dbuildtype=debugoptimized'], ['-Dbuildtype=release', '-Db_ndebug=false']:
-        project.configure(*options)
+    for kind in ['-Dbuildtype=debug', '-Db_ndebug=false'], ['-Dbuildtype=release', '-Db_ndebug=false']:
+        project.configure(*kind, '-Dkerngrad:debug_build=false')
         wrong = {source: flags for source, flags in library_commands(project).items() if flags != ['-DNDEBUG', '-O3']}
         if wrong:
-            sys.exit(f'with {options} the library is compiled with {wrong}')
-        report(f'{" ".join(options)}: the library is optimised and has no assertions')
-    project.configure(*DEBUG, '-Dkerngrad:debug_build=true')
+            sys.exit(f'with {kind} the library is compiled with {wrong}')
+        report(f'{" ".join(kind)}: the library is optimised and has no assertions')
+    project.configure('-Dbuildtype=debug', '-Dkerngrad:debug_build=true')
     found = {tuple(flags) for flags in library_commands(project).values()}
     if found != {('-O0', '-g')}:
         sys.exit(f'a debug build of the library is compiled with {found}')
     report('-Dkerngrad:debug_build=true: the library is compiled as the consumer is, with assertions')
-    project.configure(*DEBUG, '-Dkerngrad:debug_build=false')
 
 
-def check_speed(project, own):
-    """Instructions of a debug consumer and of one of a release build, beside those of the library's own build."""
-    wanted = {name: dispatch.executed(own, name) for name in CALLS}
-    for kind, inline_part in INLINE_PART.items():
-        project.configure(f'-Dbuildtype={kind}')
-        done = project.make()
-        if 'Compiling C++ object subprojects/kerngrad/' in done:
-            sys.exit(f'buildtype={kind} of the consumer compiles the library anew:\n{done}')
-        for name in CALLS:
-            found = dispatch.executed(project.build / 'speed', name)
-            if not 0 < found <= SLOWER * wanted[name] + inline_part:
-                sys.exit(f'{name}: {found} instructions in a {kind} consumer, {wanted[name]} in the release build')
-            share = found / wanted[name]
-            report(f'{kind} consumer: {name} executes {found} instructions, {share:.2f} of those of the release build')
+def check_speed(release, debug):
+    """Instructions of a program that is compiled as a debug consumer is, beside those of one that is not."""
+    for name in CALLS:
+        wanted, found = dispatch.executed(release, name), dispatch.executed(debug, name)
+        if not 0 < found <= SLOWER * wanted + INLINE_PART:
+            sys.exit(f'{name}: {found} instructions in a debug consumer, {wanted} in the release build')
+        share = found / wanted
+        report(f'debug consumer: {name} executes {found} instructions, {share:.2f} of those of the release build')
 
 
 def check_targets(project, expected):
@@ -123,26 +113,27 @@ def check_rest(project):
 
 
 def main():
-    root, folder, targets, speed = (pathlib.Path(argument).resolve() for argument in sys.argv[1:5])
+    root, folder, targets, *speeds = (pathlib.Path(argument).resolve() for argument in sys.argv[1:6])
     project = scratch.Superproject(root, folder)
     started = time.monotonic()
-    project.prepare(*DEBUG)
+    project.prepare()
     report(f'configured and built in {time.monotonic() - started:.0f} s')
     check_rest(project)
-    check_programs(project, 'static, debug')
-    check_examples(project, 'static, debug')
+    check_programs(project, 'static')
+    check_examples(project, 'static')
     check_curves(project)
     check_targets(project, scratch.run([targets]).split())
     check_flags(project)
-    check_speed(project, speed)
-    project.configure('-Dkerngrad:default_library=shared')
+    check_speed(*speeds)
+    project.configure(*scratch.BUILT, '-Dkerngrad:default_library=shared')
     rebuilt = project.make()
     libraries = list(project.build.glob('subprojects/kerngrad/modules/libkerngrad.so*'))
     if 'libkerngrad-kernels.a.p/' in rebuilt or not libraries:
         sys.exit(f'default_library=shared gave no shared library, or compiled the kernels again:\n{rebuilt}')
-    check_programs(project, 'shared, release')
-    check_examples(project, 'shared, release')
+    check_programs(project, 'shared')
+    check_examples(project, 'shared')
     check_rest(project)
+    report(f'all of it took {time.monotonic() - started:.0f} s')
 
 
 if __name__ == '__main__':
