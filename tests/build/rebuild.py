@@ -65,6 +65,12 @@ def interfaces(project, unit):
     return {path for path, units in reached(project).values() if unit in units}
 
 
+def interfaces_for_consumers(project, unit):
+    """Those among them that a consumer reads."""
+    units = reached(project)
+    return {path for name, (path, needs) in units.items() if unit in needs and name in units[''][1]}
+
+
 def importers(project, unit):
     """The sources that see a public interface unit: interfaces by the table, all implementation units, modules on top,
     all consumers; of the examples those that import something, which their kernels do not.
@@ -122,7 +128,7 @@ def main():
     consumer = project.source / 'import_only.cc'
     consumer.write_text(consumer.read_text() + 'static_assert(sizeof(kerngrad::edited()) > 0);\n')
     rebuilds.expect_sources('the interfaces and a consumer that calls the function',
-                            interfaces(project, 'grad') | {consumer}, 'import_only.p/import_only.cc.o')
+                            interfaces_for_consumers(project, 'grad') | {consumer}, 'import_only.p/import_only.cc.o')
 
 
 if __name__ == '__main__':
