@@ -35,7 +35,7 @@ inline constexpr auto rule_names = [] {
 
 }  // namespace kerngrad
 
-export namespace kerngrad::audit {
+namespace kerngrad::audit {
 
 /// The place of the op's first row in the table, its size without one: each table is searched once for an op, not once
 /// for each question.
@@ -45,26 +45,6 @@ inline constexpr std::size_t row_place = [] {
   std::size_t at = 0;
   while (at < Rows.size() && Rows[at].name != name) ++at;
   return at;
-}();
-template <fixed_string Op, const auto& Rows>
-concept op_has_row = (row_place<Op, Rows> < Rows.size());
-
-/// The row has a name, a line of documentation, a shape rule and a launcher.
-template <fixed_string Op, const auto& Rows>
-concept row_is_complete = op_has_row<Op, Rows> && [] {
-  const op_row& row = Rows[row_place<Op, Rows>];
-  return !row.doc.empty() && row.infer != nullptr && row.has_launcher();
-}();
-
-/// The row's attributes are such that calls can give them.
-template <fixed_string Op, const auto& Rows>
-concept row_has_sound_attributes = op_has_row<Op, Rows> && attrs_are_sound(Rows[row_place<Op, Rows>].attrs);
-
-/// Its results have names of their own, and a list is its last operand.
-template <fixed_string Op, const auto& Rows>
-concept row_has_sound_results = op_has_row<Op, Rows> && [] {
-  const op_row& row = Rows[row_place<Op, Rows>];
-  return row.results.size() <= max_results && results_are_sound(row.results) && lists_are_last(row.operands);
 }();
 
 /// Kernels of a table that follow each other and are of one op, and their dtypes.
@@ -94,6 +74,32 @@ inline constexpr auto kernel_runs = [] {
     runs[at - 1] = {name, runs[at - 1].types | only(type)};
   });
   return runs;
+}();
+
+}  // namespace kerngrad::audit
+
+export namespace kerngrad::audit {
+
+/// The table of rows has one for the op.
+template <fixed_string Op, const auto& Rows>
+concept op_has_row = (row_place<Op, Rows> < Rows.size());
+
+/// The row has a name, a line of documentation, a shape rule and a launcher.
+template <fixed_string Op, const auto& Rows>
+concept row_is_complete = op_has_row<Op, Rows> && [] {
+  const op_row& row = Rows[row_place<Op, Rows>];
+  return !row.doc.empty() && row.infer != nullptr && row.has_launcher();
+}();
+
+/// The row's attributes are such that calls can give them.
+template <fixed_string Op, const auto& Rows>
+concept row_has_sound_attributes = op_has_row<Op, Rows> && attrs_are_sound(Rows[row_place<Op, Rows>].attrs);
+
+/// Its results have names of their own, and a list is its last operand.
+template <fixed_string Op, const auto& Rows>
+concept row_has_sound_results = op_has_row<Op, Rows> && [] {
+  const op_row& row = Rows[row_place<Op, Rows>];
+  return row.results.size() <= max_results && results_are_sound(row.results) && lists_are_last(row.operands);
 }();
 
 /// The dtypes in which a table has a kernel for the op (or for the op whose kernel it borrows).
@@ -191,10 +197,6 @@ concept op_has_one_row = [] {
   return true;
 }();
 
-/// The table of rows has one for the kernel.
-template <fixed_string Kernel, const auto& Rows>
-concept kernel_has_row = op_has_row<Kernel, Rows>;
-
 /// One op: a refusal is one sentence with the op's name in it.
 template <fixed_string Op, const auto& Rows, const auto& Kernels, const auto& Reference, const auto& Rules>
 consteval bool check_op() {
@@ -251,7 +253,7 @@ inline constexpr std::array<std::string_view, 1> suspect = [] {
 /// Every kernel of a table belongs to a row: a kernel of no row could never run.
 template <fixed_string Kernel, const auto& Rows>
 consteval bool check_kernel() {
-  static_assert(kernel_has_row<Kernel, Rows>, "[audit] a kernel without a row: add the op's row to modules/rows_*.cc");
+  static_assert(op_has_row<Kernel, Rows>, "[audit] a kernel without a row: add the op's row to modules/rows_*.cc");
   return true;
 }
 template <const auto& Rows, const auto& Kernels>

@@ -19,7 +19,7 @@ import more_ops  # noqa: E402
 # warn.
 OPTIONS = ['-Dwerror=true', '-Dcpp_args=-march=x86-64-v3', '--wrap-mode=nodownload']
 # What the tests build: all of it without optimisation, the library too: kernels take minutes otherwise.
-BUILT = ['-Dbuildtype=debug', '-Ddebug=false', '-Dkerngrad:debug_build=true', '-Dkerngrad:default_library=static']
+BUILT = ['-Dbuildtype=debug', '-Ddebug=false', '-Dkerngrad:debug_build=true']
 # The targets of the kernels, as the option `targets` wants them; compilers are CXX and CC, which Meson reads itself.
 TARGETS = os.environ.get('KERNGRAD_TARGETS', '')
 
@@ -84,7 +84,7 @@ class Superproject:
         self.meson = os.environ.get('MESON', 'meson')
         self.ninja = os.environ.get('NINJA', 'ninja')
 
-    def prepare(self):
+    def prepare(self, library='static'):
         """Copies, configures and builds; what is there already is used."""
         names = [name for name in source_files(self.root) if not (self.root / name).is_relative_to(self.around)]
         write_tree(more_ops.added_to(contents(self.root, names)), self.library)
@@ -96,9 +96,11 @@ class Superproject:
         files = contents(project, [path.name for path in project.iterdir()])
         files['examples.txt'] = '\n'.join(example_names(self.root)).encode()
         write_files(files, self.source)
-        if not (self.build / 'build.ninja').exists():
-            run([self.meson, 'setup', self.build, self.source, f'-Dkerngrad:targets={TARGETS}', *OPTIONS, *BUILT])
-        self.configure(*BUILT)
+        options = [*BUILT, f'-Dkerngrad:default_library={library}']
+        if (self.build / 'build.ninja').exists():
+            self.configure(*options)
+        else:
+            run([self.meson, 'setup', self.build, self.source, f'-Dkerngrad:targets={TARGETS}', *OPTIONS, *options])
         return self.make()
 
     def configure(self, *options):
