@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "kernels/common/half.h"
+#include "kernels/common/text.h"
 
 namespace kerngrad {
 
@@ -26,7 +27,8 @@ struct complex128 {
 };
 
 /// What the elements of a dtype are. `half`: floats that are stored, and computed in float32 where there is no kernel.
-enum class dtype_kind : std::uint8_t { boolean, integer, half, real, complex };
+/// `text`: no numbers.
+enum class dtype_kind : std::uint8_t { boolean, integer, half, real, complex, text };
 
 // All that is known of the dtypes, one line each:
 //   X(dtype, C++ type of an element, name, kind, a gradient flows through it, place in the order of promotion)
@@ -42,7 +44,8 @@ enum class dtype_kind : std::uint8_t { boolean, integer, half, real, complex };
   X(complex64, ::kerngrad::complex64, "complex64", complex, true, 7) \
   X(float16, ::kerngrad::float16, "float16", half, true, 4)          \
   X(bfloat16, ::kerngrad::bfloat16, "bfloat16", half, true, 4)       \
-  X(complex128, ::kerngrad::complex128, "complex128", complex, false, 8)
+  X(complex128, ::kerngrad::complex128, "complex128", complex, false, 8) \
+  X(text, ::kerngrad::text, "text", text, false, 9)
 
 /// Element type of a tensor. `boolean` is stored as one byte, 0 or 1.
 enum class dtype : std::uint8_t {
@@ -90,6 +93,15 @@ constexpr decltype(auto) visit(dtype type, F&& f) {
 #undef KG_VISIT
   }
   __builtin_unreachable();
+}
+
+/// As visit, of a dtype whose elements are numbers: the caller knows that it is not text.
+template <class F>
+constexpr decltype(auto) visit_number(dtype type, F&& f) {
+  return visit(type, [&]<dtype Type>(dtype_constant<Type> is) -> decltype(auto) {
+    if constexpr (trait_of(Type).kind != dtype_kind::text) return f(is);
+    else return f(dtype_constant<dtype::float32>{});
+  });
 }
 
 namespace kernels {
@@ -161,5 +173,6 @@ template <dtype T> using part_t = typename parts_of<storage_t<T>>::type;
 #define KG_COMPLEX(X, Name) X(Name, complex64)
 #define KG_HALVES(X, Name) X(Name, float16) X(Name, bfloat16)
 #define KG_ALL(X, Name) KG_ORDERED(X, Name) KG_COMPLEX(X, Name) KG_HALVES(X, Name) X(Name, complex128)
+#define KG_MOVED(X, Name) KG_ALL(X, Name) X(Name, text)
 // One dtype of each size, for kernels that move bytes: `serving` finds it for the others.
 #define KG_SIZES(X, Name) X(Name, uint8) X(Name, float16) X(Name, float32) X(Name, float64) X(Name, complex128)

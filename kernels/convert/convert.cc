@@ -238,7 +238,7 @@ template <dtype From>
 HWY_INLINE void cast(const void* const* in, void* const* out, const void* geometry) {
   const auto& g = *static_cast<const cast_geometry*>(geometry);
   const std::size_t n = static_cast<std::size_t>(g.count);
-  visit(g.to, [&](auto to) HWY_ATTR { cast_array<From, decltype(to)::value>(in[0], out[0], n); });
+  visit_number(g.to, [&](auto to) HWY_ATTR { cast_array<From, decltype(to)::value>(in[0], out[0], n); });
 }
 
 #define KG_DEFINE_CAST(Name, type)                                                          \

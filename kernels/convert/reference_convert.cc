@@ -20,7 +20,7 @@ struct number {
 };
 
 number read(const void* p, dtype type, std::int64_t i) {
-  return visit(type, [&]<dtype From>(dtype_constant<From>) -> number {
+  return visit_number(type, [&]<dtype From>(dtype_constant<From>) -> number {
     using T = storage_t<From>;
     const T x = get<T>(p, i);
     if constexpr (parts_of<T>::count == 2) {
@@ -64,7 +64,7 @@ T to_real(const number& x) {
 }
 
 void write(void* p, dtype type, std::int64_t i, const number& x) {
-  visit(type, [&]<dtype To>(dtype_constant<To>) {
+  visit_number(type, [&]<dtype To>(dtype_constant<To>) {
     using T = storage_t<To>;
     if constexpr (To == dtype::boolean) {
       put(p, i, static_cast<T>(x.value != 0 || x.imaginary != 0));

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace kerngrad::kernels::reference {
@@ -14,9 +16,10 @@ namespace {
 // NaN comes after all numbers; booleans are whatever is not 0, and 0.
 template <class T, bool kBoolean>
 int compared(T a, T b) {
-  if constexpr (kBoolean) return (a != 0) - (b != 0);
-  if (a != a || b != b) return (a != a) - (b != b);
-  return (a > b) - (a < b);
+  if constexpr (std::is_same_v<T, text>) return std::string_view(a).compare(b);
+  else if constexpr (kBoolean) return (a != 0) - (b != 0);
+  else if (a != a || b != b) return (a != a) - (b != b);
+  else return (a > b) - (a < b);
 }
 
 template <class T, bool kBoolean>

@@ -14,16 +14,26 @@
 
 #include "kernels/common/scratch.h"
 #include "kernels/common/sizes.h"
+#include "kernels/text/hash.h"
 
 namespace kerngrad::kernels {
 namespace {
 
 // ------------------------------------------------------------------------------------------ keys
 
+// A text by its bytes.
+struct text_key {
+  text of;
+  bool operator==(const text_key& other) const { return of == other.of; }
+  bool operator<(const text_key& other) const { return compare(of, other.of) < 0; }
+};
+
 // The bits of an element, the same for elements that are equal.
 template <class T, bool kBoolean>
 auto key_of(T x) {
-  if constexpr (kBoolean) {
+  if constexpr (std::is_same_v<T, text>) {
+    return text_key{x};
+  } else if constexpr (kBoolean) {
     return static_cast<std::uint8_t>(x != 0);
   } else if constexpr (std::is_floating_point_v<T>) {
     using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
@@ -39,6 +49,9 @@ inline std::uint64_t mixed(std::uint64_t x) {
   x = (x ^ (x >> 32)) * 0x9e3779b97f4a7c15u;
   return x ^ (x >> 32);
 }
+
+inline std::uint64_t bits_of(std::uint64_t key) { return key; }
+inline std::uint64_t bits_of(text_key key) { return fingerprint64(key.of); }
 
 // Rows of one element: the table keeps its key, and no row is read again.
 template <class T, bool kBoolean>
@@ -69,7 +82,7 @@ struct wide_rows {
   key at(std::int64_t i) const { return x + i * width; }
   std::uint64_t hash(key row) const {
     std::uint64_t h = 0;
-    for (std::int64_t i = 0; i < width; ++i) h = (std::rotl(h, 23) ^ key_of<T, kBoolean>(row[i])) * 0x9e3779b97f4a7c15u;
+    for (std::int64_t i = 0; i < width; ++i) h = (std::rotl(h, 23) ^ bits_of(key_of<T, kBoolean>(row[i]))) * 0x9e3779b97f4a7c15u;
     return mixed(h);
   }
   static slot filled(key, std::uint64_t h, std::int32_t number) {
@@ -216,9 +229,9 @@ void unique_rows(const void* const* in, void* const* out, const void* geometry) 
   const T* x = static_cast<const T*>(in[0]);
   found_rows found{static_cast<std::int32_t*>(out[0]), static_cast<std::int32_t*>(out[1])};
   if (g.count > 0) {
-    if (g.width != 1) number_rows(wide_rows<T, kBoolean>{x, g.width}, g.count, found);
+    if (g.width != 1 || std::is_same_v<T, text>) number_rows(wide_rows<T, kBoolean>{x, g.width}, g.count, found);
     else if constexpr (sizeof(T) == 1) number_bytes<T, kBoolean>(x, g.count, found);
-    else number_rows(single_rows<T, kBoolean>{x}, g.count, found);
+    else if constexpr (std::is_arithmetic_v<T>) number_rows(single_rows<T, kBoolean>{x}, g.count, found);
   }
   *static_cast<std::int64_t*>(out[2]) = found.count;
 }

@@ -14,7 +14,7 @@ struct unique_geometry {
 // in = {x}; out = {int32 [count]: the number of each row among the distinct ones, in the order in which they come
 // first; int32 [count]: where each of those comes first; one int64: how many there are}. The geometry is a
 // unique_geometry.
-#define KG_UNIQUE_KERNELS(X) KG_ORDERED(X, Unique)
+#define KG_UNIQUE_KERNELS(X) KG_ORDERED(X, Unique) X(Unique, text)
 
 #define KG_DECLARE_UNIQUE(Name, type) void Name##_##type(const void* const* in, void* const* out, const void* geometry);
 KG_UNIQUE_KERNELS(KG_DECLARE_UNIQUE)

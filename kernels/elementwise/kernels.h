@@ -7,13 +7,14 @@
 #include "kernels/elementwise/reference_select.h"
 #include "kernels/elementwise/reference_unary.h"
 #include "kernels/elementwise/select.h"
+#include "kernels/elementwise/texts.h"
 #include "kernels/elementwise/unary.h"
 
 namespace kerngrad::kernels {
 
-inline constexpr auto elementwise_kernel_list = list_of(unary_simd, binary_simd, select_simd);
+inline constexpr auto elementwise_kernel_list = list_of(unary_simd, binary_simd, select_simd, texts_simd);
 namespace reference {
-inline constexpr auto elementwise_kernel_list = list_of(unary_reference, binary_reference, select_reference);
+inline constexpr auto elementwise_kernel_list = list_of(unary_reference, binary_reference, select_reference, texts_reference);
 }
 
 }  // namespace kerngrad::kernels

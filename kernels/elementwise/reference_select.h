@@ -17,7 +17,7 @@ inline constexpr entry select_kernels[] = {
 
 inline constexpr entry select_reference[] = {
 #define KG_ENTRY_REFERENCE(Name, type) serving(select_kernels, {#Name, #Name}, dtype::type),
-    KG_ALL(KG_ENTRY_REFERENCE, Select)};
+    KG_MOVED(KG_ENTRY_REFERENCE, Select)};
 #undef KG_ENTRY_REFERENCE
 
 }  // namespace kerngrad::kernels::reference

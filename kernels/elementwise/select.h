@@ -21,7 +21,7 @@ inline constexpr entry select_kernels[] = {
 /// Select by the dtype of t and e.
 inline constexpr entry select_simd[] = {
 #define KG_ENTRY_SELECT(Name, type) serving(select_kernels, {#Name, #Name}, dtype::type),
-    KG_ALL(KG_ENTRY_SELECT, Select)};
+    KG_MOVED(KG_ENTRY_SELECT, Select)};
 #undef KG_ENTRY_SELECT
 
 }  // namespace kerngrad::kernels

@@ -30,6 +30,12 @@ void composed::rank(std::string_view operand, const tensor& x, int least, int mo
   refuse(shaped(operand, x), wanted);
 }
 
+void composed::numbers(std::string_view operand, const tensor& x) const {
+  given(operand, x);
+  if (!any_dtype.has(x.type()))
+    refuse("operand " + std::string(operand) + " of dtype " + std::string(name_of(x.type())), to_string(any_dtype));
+}
+
 void composed::floating(std::string_view operand, const tensor& x) const {
   given(operand, x);
   if (!kerngrad::floating.has(x.type()))

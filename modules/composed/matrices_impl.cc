@@ -23,6 +23,8 @@ using sizes_of = std::vector<std::int64_t>;
 
 tensor dot(const tensor& t1, const tensor& t2) {
   constexpr composed call{"dot"};
+  call.numbers("t1", t1);
+  call.numbers("t2", t2);
   call.rank("t1", t1, 1, 2);
   call.rank("t2", t2, 1, 2);
   const std::int64_t inner = t1.dims()[t1.rank() - 1];

@@ -24,7 +24,7 @@ tensor div_no_nan(const tensor& a, const tensor& b) {
 
 tensor log_sigmoid(const tensor& x) {
   constexpr composed call{"log_sigmoid"};
-  call.given("x", x);
+  call.numbers("x", x);
   return neg(softplus(neg(x)));
 }
 

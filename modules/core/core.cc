@@ -14,9 +14,10 @@ using kerngrad::complex64;       // an element of dtype::complex64: real, imag
 using kerngrad::dtype;           // float32, float64, int32, ...: the lines of KG_DTYPES in kernels/common/abi.h
 using kerngrad::dtype_constant;  // a dtype as a type: value, and element, the C++ type of its elements
 using kerngrad::dtype_count;     // how many dtypes there are
-using kerngrad::dtype_kind;      // boolean, integer, half, real, complex
+using kerngrad::dtype_kind;      // boolean, integer, half, real, complex, text
 using kerngrad::float16;         // an element of dtype::float16: converts to and from C++ numbers, with rounding
 using kerngrad::max_rank;        // the largest rank of a shape: 8
+using kerngrad::text;            // an element of dtype::text: refers to its bytes, converts to std::string_view
 using kerngrad::visit;           // visit(type, f) calls f(dtype_constant<type>{})
 
 /// A string literal as a template argument: `call<"Conv2D">(...)`.
@@ -141,8 +142,11 @@ inline constexpr dtype_set boolean_only = detail::all_of(dtype_kind::boolean);
 /// The complex numbers that there is arithmetic for.
 inline constexpr dtype_set complex_only = only(dtype::complex64);
 inline constexpr dtype_set real_or_bool = numeric | boolean_only;
-/// All of them: of ops that move elements.
+/// Whatever consists of numbers.
 inline constexpr dtype_set any_dtype = real_or_bool | detail::all_of(dtype_kind::complex);
+inline constexpr dtype_set text_only = detail::all_of(dtype_kind::text);
+/// All there are: of ops that move elements.
+inline constexpr dtype_set any_element = any_dtype | text_only;
 /// Dtypes that a gradient flows through. Integers, booleans and indices have none, and complex128 has no sums yet.
 inline constexpr dtype_set differentiable = detail::all_differentiable();
 
@@ -152,7 +156,7 @@ std::string to_string(dtype_set set);
 /// The common dtype of two operands: bool < uint8 < int32 < int64 < float16, bfloat16 < float32 < float64, and complex
 /// numbers absorb all. An integer with a float is that float (int64 with float32 is float32), as users of NumPy-like
 /// libraries with float32 defaults expect; NumPy itself would widen to float64. The two halves meet in float32, which
-/// holds both.
+/// holds both. There is no common dtype of text and numbers: ops refuse them beside each other.
 constexpr dtype promote(dtype a, dtype b) {
   const int of_a = trait_of(a).order, of_b = trait_of(b).order;
   if (of_a == of_b && a != b) return dtype::float32;

@@ -10,6 +10,7 @@ module;
 #include "kernels/elementwise/binary.h"
 #include "kernels/common/targets.h"
 #include "kernels/elementwise/unary.h"
+#include "kernels/text/text.h"
 module kerngrad;
 
 import :blocks;
@@ -19,6 +20,7 @@ import :mirrors;
 import :run;
 import :snapshot;
 import :tape;
+import :texts;
 import :watch;
 
 namespace kerngrad {
@@ -77,11 +79,19 @@ tensor_list launched_on(const op_entry& op, const kernel_slot& slot, backend fro
   bool any = false;
   for (const view& y : results) any = any || y.dims.size() > 0;
   if (any) {
-    const launch_call all{
-        .call = call, .kernel = slot, .from = from, .built_in = built_in, .in = run.views, .out = results};
+    kernels::text_writer texts;
+    const launch_call all{.call = call,
+                          .kernel = slot,
+                          .from = from,
+                          .built_in = built_in,
+                          .in = run.views,
+                          .out = results,
+                          .texts = &texts};
     slot.direct ? slot.direct(all) : op.launch(all);
     if (call.row.bounded)
       for (int k = 0; k < out.size(); ++k) cut_to(out[k], results[static_cast<std::size_t>(k)].dims);
+    for (tensor& y : out)
+      if (y.type() == dtype::text) own_texts(y);
   }
   return out;
 }

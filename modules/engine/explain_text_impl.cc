@@ -39,7 +39,9 @@ std::string with_commas(const Texts& texts) {
 }
 
 std::string signature_text(const signature& s) { return std::string(name_of(s.type)) + " " + to_string(s.dims); }
-std::string dtypes_text(dtype_set set) { return set == any_dtype ? "any dtype" : to_string(set); }
+std::string dtypes_text(dtype_set set) {
+  return set == any_element ? "any dtype" : set == any_dtype ? "any dtype but text" : to_string(set);
+}
 std::string at_text(const std::string& where) { return where.empty() ? "" : " at " + where; }
 
 std::string heading_text(const explanation& told) {

@@ -26,7 +26,7 @@ layout layout_of(dtype type) {
     using T = kernels::part_t<Type>;
     constexpr int bytes = sizeof(T), parts = kernels::parts_of<kernels::storage_t<Type>>::count;
     int fraction_bits = 0;
-    if constexpr (std::is_integral_v<T>) return {};
+    if constexpr (std::is_integral_v<T> || std::is_same_v<T, text>) return {};
     else if constexpr (std::is_floating_point_v<T>) fraction_bits = std::numeric_limits<T>::digits - 1;
     else fraction_bits = T::digits - 1;
     return {bytes, fraction_bits, 8 * bytes - 1 - fraction_bits, parts};
@@ -102,7 +102,8 @@ std::string number_text(double value) {
 std::vector<double> numbers_of(const tensor& x) {
   return visit(x.type(), [&](auto is) {
     using T = typename decltype(is)::element;
-    if constexpr (kernels::parts_of<T>::count == 1) return x.to_doubles();
+    if constexpr (std::is_same_v<T, text>) return std::vector<double>();
+    else if constexpr (kernels::parts_of<T>::count == 1) return x.to_doubles();
     else {
       std::vector<double> all;
       for (const T& z : x.data<T>()) all.insert(all.end(), {z.real, z.imag});

@@ -404,7 +404,12 @@ inline constexpr attr_spec unique[] = {axis_attr("axis", "axis whose slices are 
 
 // ------------------------------------------------------------------------------------------ creation
 
-inline constexpr attr_spec fill[] = {shape_of_result[0], required_number("value", "value of every element"),
+inline constexpr attr_spec fill[] = {shape_of_result[0],
+                                     {.name = "value",
+                                      .kind = attr_kind::number,
+                                      .doc = "value of every element, a text where dtype is text",
+                                      .required = true,
+                                      .or_text = true},
                                      dtype_attr()};
 inline constexpr attr_spec range[] = {
     required_number("start", "first element"), required_number("stop", "exclusive bound"),

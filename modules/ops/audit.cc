@@ -132,7 +132,7 @@ inline constexpr dtype_set dtypes_of_row = [] {
       if (item.types.has(static_cast<dtype>(t))) set = set | only(lifted(static_cast<dtype>(t), row.types.before));
     }
   if (any) return set;
-  if (row.types.after == result::attribute) return any_dtype;
+  if (row.types.after == result::attribute) return any_element;
   if (row.operands.empty()) return only(dtype::float32);
   for (int t = 0; t < dtype_count; ++t)  // the engine goes by the first operand
     if (row.operands[0].types.has(static_cast<dtype>(t)))

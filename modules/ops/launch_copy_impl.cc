@@ -63,7 +63,8 @@ element_of::element_of(double value, dtype type) {
   const auto store = [&](auto typed) { std::memcpy(bytes, &typed, sizeof typed); };
   visit(type, [&]<dtype Type>(dtype_constant<Type> is) {
     using T = typename decltype(is)::element;
-    if constexpr (kind_of(Type) == dtype_kind::boolean) store(value != 0);
+    if constexpr (kind_of(Type) == dtype_kind::text) store(T{});
+    else if constexpr (kind_of(Type) == dtype_kind::boolean) store(value != 0);
     else if constexpr (kind_of(Type) == dtype_kind::integer) store(saturated<T>(value));
     else if constexpr (kind_of(Type) == dtype_kind::complex) store(T{static_cast<decltype(T::real)>(value), 0});
     else store(T(value));

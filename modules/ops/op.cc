@@ -86,6 +86,7 @@ struct attr_spec {
   double fallback = 0;            ///< the default of bool, integer, number and dtype attributes
   std::string_view choices = {};  ///< the legal texts, separated by `|`; the first is the default
   double least = std::numeric_limits<double>::lowest(), most = std::numeric_limits<double>::max();
+  bool or_text = false;  ///< a number that may be a text as well
   bool scalar_or_list = false;  ///< a list attribute that also takes one item; a list of integers with choices: a text
 };
 
@@ -94,8 +95,8 @@ struct attr_spec {
 constexpr bool takes_kind(const attr_spec& spec, attr_kind given) {
   const bool number = given == attr_kind::integer || given == attr_kind::number;
   switch (spec.kind) {
-    case attr_kind::integer:
-    case attr_kind::number: return number;
+    case attr_kind::integer: return number;
+    case attr_kind::number: return number || (spec.or_text && given == attr_kind::text);
     case attr_kind::numbers:
       return given == attr_kind::numbers || given == attr_kind::list || (spec.scalar_or_list && number);
     case attr_kind::list:

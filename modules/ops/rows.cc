@@ -13,6 +13,7 @@ namespace kerngrad::rows {
 
 inline constexpr operand x_real[] = {{"x", real_or_bool}};
 inline constexpr operand x_any[] = {{"x", any_dtype}};
+inline constexpr operand x_element[] = {{"x", any_element}};
 /// The dtypes that are added and multiplied.
 inline constexpr dtype_set arithmetic = real_or_bool | complex_only;
 inline constexpr operand x_arithmetic[] = {{"x", arithmetic}};

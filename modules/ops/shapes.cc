@@ -137,7 +137,9 @@ export constexpr void clip(inference& call) {
 
 /// Cast: the shape stays, the dtype is the attribute's.
 export constexpr void cast(inference& call) {
-  call.give(call.in[0].dims, call.attr(place_in(attributes::cast, "dtype")).as_dtype());
+  const dtype to = call.attr(place_in(attributes::cast, "dtype")).as_dtype();
+  if (!any_dtype.has(to)) call.refuse("dtype " + std::string(name_of(to)), to_string(any_dtype));
+  call.give(call.in[0].dims, to);
 }
 
 // ------------------------------------------------------------------------------------------ reductions

@@ -90,7 +90,8 @@ std::string_view name_at(const char* name, std::string_view what) {
 }
 
 dtype dtype_at(std::int32_t type, std::string_view what) {
-  if (type < 0 || type >= dtype_count) fail(what, "dtype " + std::to_string(type), "one of " + to_string(any_dtype));
+  if (type < 0 || type >= dtype_count || !any_dtype.has(static_cast<dtype>(type)))
+    fail(what, "dtype " + std::to_string(type), "one of " + to_string(any_dtype));
   return static_cast<dtype>(type);
 }
 
@@ -333,7 +334,7 @@ attr_value value_at(const kerngrad_value& v) {
     case KERNGRAD_NUMBER_ATTR: return v.number;
     case KERNGRAD_DTYPE_ATTR:
       if (v.integer < 0 || v.integer >= dtype_count) fail("run", "dtype " + std::to_string(v.integer), "a dtype");
-      return dtype_at(static_cast<std::int32_t>(v.integer), "run");
+      return static_cast<dtype>(v.integer);
     case KERNGRAD_TEXT_ATTR: return name_at(v.text, "run");
     case KERNGRAD_LIST_ATTR:
       check_pack_count(v.count, most_items, v.list, "run");

@@ -64,6 +64,8 @@ attr_value kernel_call::attr(std::string_view name, const attr_value& fallback) 
 kernel_call::writable kernel_call::make(dtype type, const shape& dims) const {
   if (!is_dtype(type))
     fail(kernel_, "a result of dtype " + std::to_string(static_cast<int>(type)), "one of those of kg::dtype");
+  if (type == dtype::text)
+    fail(kernel_, "room for a result of dtype text", "a dtype of numbers", "return a tensor of strings");
   if (memory_ && *memory_) {
     writable w{};
     w.result = allocate_in(*memory_, type, dims, w.elements);

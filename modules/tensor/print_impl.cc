@@ -19,10 +19,25 @@ std::string number_text(double value) {
   return std::string(digits, std::to_chars(digits, digits + sizeof digits, value, std::chars_format::general, 6).ptr);
 }
 
+// In quotes, with what would not be seen or would be misread in escapes.
+std::string quoted(std::string_view bytes) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text = "\"";
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') text += {'\\', c};
+    else if (c == '\n') text += "\\n";
+    else if (byte < 0x20 || byte == 0x7f) text += {'\\', 'x', digits[byte >> 4], digits[byte & 15]};
+    else text += c;
+  }
+  return text + "\"";
+}
+
 std::string element_text(const tensor& x, std::int64_t i) {
   return visit(x.type(), [&]<dtype Type>(dtype_constant<Type> is) {
     const auto value = x.data<typename decltype(is)::element>()[static_cast<std::size_t>(i)];
-    if constexpr (kind_of(Type) == dtype_kind::boolean) return std::string(value ? "true" : "false");
+    if constexpr (kind_of(Type) == dtype_kind::text) return quoted(value);
+    else if constexpr (kind_of(Type) == dtype_kind::boolean) return std::string(value ? "true" : "false");
     else if constexpr (kind_of(Type) == dtype_kind::integer) return std::to_string(value);
     else if constexpr (kind_of(Type) == dtype_kind::complex)
       return number_text(value.real) + (value.imag < 0 ? "-" : "+") +

@@ -73,6 +73,8 @@ std::byte* fetch(const buffer* b) {
 
 const void* block_in(const tensor& x, const std::shared_ptr<storage>& where) {
   buffer* root = const_cast<buffer*>(root_of(tensor_access::buffer(x)));
+  if (root->type == dtype::text)
+    fail("storage", "a tensor of dtype text", "a dtype of numbers", "keep texts on backends that compute on the host");
   if (const mirror* m = mirror_in(root, where.get())) return m->block;
   const std::byte* from = host_data(root);
   const library_lock lock(lock_of::moving);

@@ -101,6 +101,10 @@ struct place {
 
 export namespace kerngrad {
 
+/// What a text may be given as: a string, a view of one, a literal.
+template <class T>
+concept text_like = !element<T> && std::convertible_to<const T&, std::string_view>;
+
 class tensor;
 /// "tensor float32 [2, 2]\n[[1, 2],\n [3, 4]]": long axes are shortened.
 std::string to_string(const tensor& x);
@@ -130,10 +134,24 @@ class tensor {
   tensor(std::initializer_list<detail::nested_values> rows) : tensor(detail::nested_values(rows).make()) {}
   template <element T>
   explicit tensor(const std::vector<T>& values) : tensor(values, shape{static_cast<std::int64_t>(values.size())}) {}
+  /// Texts, copied; those that are no UTF-8 are refused.
+  template <text_like T>
+  explicit tensor(const T& value) : tensor(from_texts(texts_of(&value, 1), shape{})) {}
+  template <text_like T>
+  tensor(std::initializer_list<T> values) : tensor(values, shape{static_cast<std::int64_t>(values.size())}) {}
+  template <text_like T>
+  tensor(std::initializer_list<T> values, const shape& dims) : tensor(from_texts(texts_of(values.begin(), values.size()), dims)) {}
+  template <text_like T>
+  tensor(std::span<const T> values, const shape& dims) : tensor(from_texts(texts_of(values.data(), values.size()), dims)) {}
+  template <text_like T>
+  tensor(const std::vector<T>& values, const shape& dims) : tensor(from_texts(texts_of(values.data(), values.size()), dims)) {}
+  template <text_like T>
+  explicit tensor(const std::vector<T>& values) : tensor(values, shape{static_cast<std::int64_t>(values.size())}) {}
 
   /// A tensor whose elements `fill` writes, all of them: it gets them as one span, not initialised. For custom
-  /// kernels; whatever `fill` throws goes on to the caller.
+  /// kernels; whatever `fill` throws goes on to the caller. Texts are given as strings.
   template <element T, class F>
+    requires(!std::same_as<T, text>)
   static tensor build(const shape& dims, F fill) {
     tensor x(detail::allocate(dtype_of<T>, dims));
     fill(std::span<T>(reinterpret_cast<T*>(x.buffer_->data), static_cast<std::size_t>(dims.size())));
@@ -175,14 +193,24 @@ class tensor {
   std::span<const T> data() && = KG_DELETED("a temporary's elements die with it: name the tensor, or take item()");
   /// The only element of a tensor of size 1. T must be the dtype's C++ type.
   template <element T>
+    requires(!std::same_as<T, text>)
   T item() const {
     if (size() != 1) fail("item", "a tensor of shape " + to_string(dims()), "exactly one element");
     return data<T>()[0];
+  }
+  /// The only element of a tensor of text of size 1, a copy.
+  template <std::same_as<std::string> T>
+  T item() const {
+    if (size() != 1) fail("item", "a tensor of shape " + to_string(dims()), "exactly one element");
+    return to_texts()[0];
   }
   /// The only element, as double whatever the (real) dtype.
   double item() const;
   /// All elements as double, whatever the (real) dtype.
   std::vector<double> to_doubles() const;
+
+  /// All elements of a tensor of text, copies.
+  std::vector<std::string> to_texts() const;
 
   /// The elements' address, for kernels and hooks; 64-byte aligned unless it is a view.
   inline const void* address() const { return detail::host_data(checked()); }
@@ -194,6 +222,12 @@ class tensor {
  private:
   friend struct tensor_access;
   inline explicit tensor(detail::buffer* adopted) noexcept : buffer_(adopted) {}
+  using text_views = std::vector<std::string_view>;
+  template <text_like T>
+  static text_views texts_of(const T* values, std::size_t count) {
+    return text_views(values, values + count);
+  }
+  static tensor from_texts(std::span<const std::string_view> values, const shape& dims);
   static tensor raw(const void* values, std::size_t count, dtype type, const shape& dims);
   template <element T>
   static tensor from_list(const T* values, std::size_t count, const shape& dims) {

@@ -6,12 +6,14 @@ module;
 #include "kernels/common/abi.h"
 module kerngrad;
 
+import :texts;
+
 namespace kerngrad {
 
 std::vector<double> tensor::to_doubles() const {
   return visit(type(), [&]<dtype Type>(dtype_constant<Type> is) {
     std::vector<double> values;
-    if constexpr (kind_of(Type) == dtype_kind::complex) {
+    if constexpr (kind_of(Type) >= dtype_kind::complex) {
       fail("to_doubles", "dtype " + std::string(name_of(Type)), "a real dtype", "read its elements with data");
     } else {
       values.reserve(static_cast<std::size_t>(size()));
@@ -29,6 +31,7 @@ double tensor::item() const {
 tensor tensor::raw(const void* values, std::size_t count, dtype type, const shape& dims) {
   if (static_cast<std::int64_t>(count) != dims.size())
     fail("tensor", std::to_string(count) + " values", std::to_string(dims.size()) + " for shape " + to_string(dims));
+  if (type == dtype::text) return tensor(detail::copies_of_texts({static_cast<const text*>(values), count}, dims));
   detail::buffer* b = detail::allocate(type, dims);
   if (count) std::memcpy(b->data, values, count * size_of(type));
   return tensor(b);

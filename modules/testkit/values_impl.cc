@@ -5,6 +5,7 @@ module;
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -41,7 +42,11 @@ tensor converted(const std::vector<double>& values, const shape& dims) {
 tensor from_doubles(const std::vector<double>& values, const shape& dims, dtype type) {
   return visit(type, [&]<dtype Type>(dtype_constant<Type> is) {
     using T = typename decltype(is)::element;
-    if constexpr (kerngrad::parts_of(Type) == 1) {
+    if constexpr (Type == dtype::text) {
+      std::vector<std::string> texts;
+      for (double v : values) texts.push_back(v == 0 ? "" : detail::text_of(v));
+      return tensor(texts, dims);
+    } else if constexpr (kerngrad::parts_of(Type) == 1) {
       return converted<T>(values, dims);
     } else {
       using part = decltype(T::real);
@@ -56,7 +61,11 @@ tensor from_doubles(const std::vector<double>& values, const shape& dims, dtype 
 std::vector<double> doubles_of(const tensor& x) {
   return visit(x.type(), [&]<dtype Type>(dtype_constant<Type> is) {
     using T = typename decltype(is)::element;
-    if constexpr (kerngrad::parts_of(Type) == 1) {
+    if constexpr (Type == dtype::text) {
+      std::vector<double> values;
+      for (const std::string& number : x.to_texts()) values.push_back(std::strtod(number.c_str(), nullptr));
+      return values;
+    } else if constexpr (kerngrad::parts_of(Type) == 1) {
       return x.to_doubles();
     } else {
       std::vector<double> values;
@@ -229,6 +238,7 @@ dtype precise_dtype(const op_row& row, dtype_set among) {
 bool same_bits(const tensor& a, const tensor& b) {
   if (a.defined() != b.defined()) return false;
   if (!a.defined()) return true;
+  if (a.type() == dtype::text && b.type() == dtype::text) return a.dims() == b.dims() && a.to_texts() == b.to_texts();
   return a.signature() == b.signature() &&
          (a.size() == 0 ||
           std::memcmp(a.address(), b.address(), static_cast<std::size_t>(a.size()) * size_of(a.type())) == 0);
@@ -256,7 +266,7 @@ std::vector<named_operand> copies_of(std::span<const named_operand> operands) {
 }
 
 float_range range_of_floats(dtype type) {
-  return visit(type, []<dtype Type>(dtype_constant<Type>) -> float_range {
+  return visit_number(type, []<dtype Type>(dtype_constant<Type>) -> float_range {
     using part = kernels::part_t<Type>;
     const auto of = [](int digits, int max_exponent) -> float_range {
       return {std::ldexp(1.0, 1 - digits), std::ldexp(1.0, 2 - max_exponent),

@@ -200,7 +200,7 @@ std::string refused_with(const kg::op_row& row, const kg::testkit::sample& call,
     else
       for (const kg::shape& dims : given.dims) tensors.push_back(kg::zeros(dims, own));
     if (given.values.defined() && spec.part == kg::role::value)
-      for (tensor& x : tensors) x = kg::cast(x, own);
+      for (tensor& x : tensors) x = own == dtype::text ? kg::zeros(x.dims(), own) : kg::cast(x, own);
     if (spec.list) operands.emplace_back(given.name, tensors);
     else operands.emplace_back(given.name, tensors[0]);
   }

@@ -196,10 +196,11 @@ TEST(casts, between_integers_wrap) {
   EXPECT_EQ(kg::cast(tensor({true, false}), dtype::int64).to_doubles(), (doubles{1, 0}));
 }
 
-TEST(casts, reach_every_dtype_from_every_other) {
+TEST(casts, reach_every_dtype_of_numbers_from_every_other) {
   const auto places = views::iota(0, kg::dtype_count);
   for (const auto& [from, to] : views::cartesian_product(places, places)) {
     const dtype source = static_cast<dtype>(from), wanted = static_cast<dtype>(to);
+    if (source == dtype::text || wanted == dtype::text) continue;
     const int given = kg::parts_of(source), parts = kg::parts_of(wanted);
     const tensor x = kg::cast(from_doubles(given == 2 ? doubles{1, 0, 0, 0} : doubles{1, 0}, {2}, source), wanted);
     EXPECT_EQ(x.type(), wanted);
@@ -241,6 +242,14 @@ const std::vector<std::pair<const char*, move>>& moves() {
   return all;
 }
 
+// Whether element i of y is element j of x.
+bool is_moved(const tensor& y, std::size_t i, const tensor& x, std::size_t j) {
+  if (y.type() == dtype::text) return y.data<kg::text>()[i] == x.data<kg::text>()[j];
+  const std::size_t size = kg::size_of(y.type());
+  const auto at = [size](const tensor& t, std::size_t k) { return static_cast<const std::byte*>(t.address()) + k * size; };
+  return std::memcmp(at(y, i), at(x, j), size) == 0;
+}
+
 // Every byte comes from where that of the element's number comes from.
 TEST(moves, carry_the_bytes_of_every_dtype) {
   constexpr const char* backends[] = {"simd", "reference"};
@@ -251,19 +260,16 @@ TEST(moves, carry_the_bytes_of_every_dtype) {
     for (std::size_t i = 0; i < values.size(); ++i)
       values[i] = type == dtype::boolean ? static_cast<double>(i % 3 == 0) : static_cast<double>(i) + 1;
     const tensor x = from_doubles(values, {2, 3, 5}, type), numbers = kg::reshape(kg::range(0, 30), {2, 3, 5});
-    const std::size_t size = kg::size_of(type);
     for (const auto& [name, f] : moves()) {
       const tensor y = f(x), from = f(numbers);
       ASSERT_EQ(y.type(), type);
       ASSERT_EQ(y.dims(), from.dims()) << name;
       const auto at = from.data<float>();
       for (std::size_t i = 0; i < at.size(); ++i)
-        ASSERT_EQ(
-            std::memcmp(static_cast<const std::byte*>(y.address()) + i * size,
-                        static_cast<const std::byte*>(x.address()) + static_cast<std::size_t>(at[i]) * size, size),
-            0)
+        ASSERT_TRUE(is_moved(y, i, x, static_cast<std::size_t>(at[i])))
             << name << " of " << kg::name_of(type) << " on " << backend << ", element " << i;
     }
+    if (type == dtype::text) continue;  // borders of it: tests/tensor/texts.cc
     const tensor padded = kg::pad(x, {0, 0, 1, 0, 0, 2}, 1);
     EXPECT_EQ(to_string(kg::slice(padded, {0, 1, 0}, {2, 3, 5})), to_string(x));
     EXPECT_EQ(to_string(kg::slice(padded, {0, 0, 0}, {2, 1, 7})), to_string(kg::full({2, 1, 7}, 1, type)));

@@ -2,6 +2,7 @@
 // Whether a result is the recorded one.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -38,7 +39,9 @@ bool agree(double actual, double expected, tolerance within) {
 // Complex elements count as two numbers; integers and bools are exact in double.
 std::vector<double> numbers_of(const kg::tensor& x) {
   return kg::visit(x.type(), [&]<kg::dtype Type>(kg::dtype_constant<Type> is) {
-    if constexpr (kg::parts_of(Type) == 1) {
+    if constexpr (Type == kg::dtype::text) {
+      return std::vector<double>();
+    } else if constexpr (kg::parts_of(Type) == 1) {
       return x.to_doubles();
     } else {
       std::vector<double> numbers;
@@ -48,11 +51,18 @@ std::vector<double> numbers_of(const kg::tensor& x) {
   });
 }
 
+std::string text_difference(const std::vector<std::string>& got, const std::vector<std::string>& wanted) {
+  const auto [mine, theirs] = std::ranges::mismatch(got, wanted);
+  if (mine == got.end()) return {};
+  return fmt::format("element {}: got \"{}\", expected \"{}\"", mine - got.begin(), *mine, *theirs);
+}
+
 }  // namespace
 
 std::string difference(const kg::tensor& actual, const kg::tensor& expected, tolerance within) {
   if (actual.type() != expected.type() || !(actual.dims() == expected.dims()))
     return fmt::format("got {}, expected {}", text_of(actual), text_of(expected));
+  if (expected.type() == kg::dtype::text) return text_difference(actual.to_texts(), expected.to_texts());
   const bool exact = !kg::differentiable.has(expected.type());
   const std::vector<double> got = numbers_of(actual), wanted = numbers_of(expected);
   std::size_t first = 0, count = 0;

@@ -72,15 +72,20 @@ std::string attribute_of(const kg::op_row& row, const std::string& parameter) {
 
 // ------------------------------------------------------------------------------------------ arguments
 
-// A nested list of numbers: its sizes and its elements, outermost first.
-void read_literal(const json& value, std::size_t depth, std::vector<std::int64_t>& sizes,
-                  std::vector<float>& elements) {
-  if (value.is_string()) throw skip_case{"string dtype"};
-  if (value.is_number()) return elements.push_back(static_cast<float>(number_of(value)));
-  if (!value.is_array()) no_equivalent();
-  if (sizes.size() <= depth) sizes.push_back(static_cast<std::int64_t>(value.size()));
-  for (const json& item : value) read_literal(item, depth + 1, sizes, elements);
-}
+// A nested list of numbers or texts: its sizes and its elements, outermost first.
+struct literal {
+  std::vector<std::int64_t> sizes;
+  std::vector<float> numbers;
+  std::vector<std::string> texts;
+
+  void read(const json& value, std::size_t depth = 0) {
+    if (value.is_string()) return texts.push_back(value);
+    if (value.is_number()) return numbers.push_back(static_cast<float>(number_of(value)));
+    if (!value.is_array()) no_equivalent();
+    if (sizes.size() <= depth) sizes.push_back(static_cast<std::int64_t>(value.size()));
+    for (const json& item : value) read(item, depth + 1);
+  }
+};
 
 }  // namespace
 
@@ -88,12 +93,13 @@ void no_equivalent() { throw skip_case{"arguments without an equivalent"}; }
 
 kg::tensor tensor_argument(const json& value) {
   if (value.is_object() && value.contains("tensor")) return tensor_of(value.at("tensor"));
-  std::vector<std::int64_t> sizes;
-  std::vector<float> elements;
-  read_literal(value, 0, sizes, elements);
-  const kg::shape dims(sizes);
-  if (static_cast<std::int64_t>(elements.size()) != dims.size()) no_equivalent();
-  return kg::tensor(elements, dims);
+  literal given;
+  given.read(value);
+  const kg::shape dims(given.sizes);
+  const auto size = static_cast<std::size_t>(dims.size());
+  if (given.numbers.empty() && !given.texts.empty() && given.texts.size() == size) return kg::tensor(given.texts, dims);
+  if (given.numbers.size() != size || !given.texts.empty()) no_equivalent();
+  return kg::tensor(given.numbers, dims);
 }
 
 // The reference makes integers of the numbers that it takes as indices.
@@ -196,19 +202,20 @@ outcome demand_refusal(const std::function<void()>& run, const json& line, const
 outcome run_constructor(const json& line) {
   const json& args = line.at("args");
   const json values = args.value("values", json()), sizes = args.value("shape", json());
-  if (args.value("dtype", json("float32")) == "string") throw skip_case{"string dtype"};
-  if (args.value("dtype", json("float32")) != "float32" || !values.is_array() || !sizes.is_array()) no_equivalent();
+  const bool texts = args.value("dtype", json("float32")) == "string";
+  if ((!texts && args.value("dtype", json("float32")) != "float32") || !values.is_array() || !sizes.is_array()) no_equivalent();
   const std::string op = line.at("op");
   if (op != "tensor" && op != fmt::format("tensor{}d", sizes.size())) no_equivalent();
-  std::vector<float> elements;
-  for (const json& item : values) {
-    if (item.is_string()) throw skip_case{"string dtype"};
-    if (!item.is_number()) no_equivalent();
-    elements.push_back(item.get<float>());
-  }
+  literal elements;
+  for (const json& item : values) item.is_array() ? no_equivalent() : elements.read(item);
+  if (!(texts ? elements.numbers.empty() : elements.texts.empty())) no_equivalent();
   kernel_call dims{op};
   add_attribute(dims, "shape", sizes);
-  return demand_refusal([&] { kg::tensor(elements, kg::shape(dims.attrs[0].value.as_list())); }, line, {dims, {}});
+  const auto construct = [&] {
+    const kg::shape wanted(dims.attrs[0].value.as_list());
+    texts ? kg::tensor(elements.texts, wanted) : kg::tensor(elements.numbers, wanted);
+  };
+  return demand_refusal(construct, line, {dims, {}});
 }
 
 bool is_constructor(std::string_view op) {

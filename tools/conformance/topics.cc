@@ -101,7 +101,7 @@ outcome judge_refusal(const kg::error& refusal, std::string_view kernel, std::st
   const bool named = refusal.op() == kernel || refusal.op() == "shape" || refusal.op() == "tensor";
   if (!named || refusal.got().empty()) return wrong(fmt::format("does not say that {} got something wrong", kernel));
   if (const std::string_view type = refused_dtype(recorded); !type.empty()) {
-    const std::string about = fmt::format("operand {} of dtype {}", operand, type);
+    const std::string about = fmt::format("operand {} of dtype {}", operand, type == "string" ? "text" : type);
     return has(text, about) ? outcome{} : wrong(fmt::format("is not about an {}", about));
   }
   const auto* found = std::find_if(std::begin(topics), std::end(topics),

@@ -8,7 +8,9 @@
 namespace tool {
 namespace {
 
-std::string dtypes_text(kg::dtype_set set) { return set == kg::any_dtype ? "any" : kg::to_string(set); }
+std::string dtypes_text(kg::dtype_set set) {
+  return set == kg::any_element ? "any" : set == kg::any_dtype ? "any but text" : kg::to_string(set);
+}
 
 std::string operands_text(const kg::op_row& row) {
   std::string text;

@@ -22,6 +22,7 @@ namespace kerngrad::rows {
 inline constexpr operand x_weights[] = {
     {"x", integral | boolean_only, role::own},
     {.name = "weights", .types = floating | only(dtype::int32) | only(dtype::int64), .optional = true}};
+inline constexpr operand x_distinct[] = {{"x", real_or_bool | text_only}};
 inline constexpr result_spec distinct_slices[] = {
     {"values", "the distinct slices, in the order in which they come first"},
     {"indices", "for each slice of x the place of its equal among the values", result::int32}};
@@ -50,7 +51,7 @@ inline constexpr op_row count_rows[] = {
      .doc = "The distinct slices along an axis in the order in which they come first, and for each slice which of them "
             "it is. NaN equals NaN, and -0 equals 0. Gradient: to the slice that came first.",
      .group = family::count,
-     .operands = x_real,
+     .operands = x_distinct,
      .attrs = attributes::unique,
      .infer = shapes::unique,
      .launch = launch::unique,

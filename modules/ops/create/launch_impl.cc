@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launchers of the ops that create and draw elements.
 module;
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include "kernels/common/abi.h"
 #include "kernels/create/create.h"
 #include "kernels/create/multinomial.h"
 #include "kernels/create/random.h"
+#include "kernels/text/text.h"
 module kerngrad;
 
 import :geometry;
@@ -16,8 +18,12 @@ namespace kerngrad::launch {
 using namespace detail;
 
 void fill(const launch_call& c) {
-  fill_with(c, c.out[0].data, c.out[0].type, c.out[0].dims.size(),
-            c.call.attr(place_in(attributes::fill, "value")).as_number());
+  const attr_value& value = c.call.attr(place_in(attributes::fill, "value"));
+  if (c.out[0].type == dtype::text) {
+    std::fill_n(static_cast<text*>(c.out[0].data), c.out[0].dims.size(), c.texts->put(value.as_text()));
+    return;
+  }
+  fill_with(c, c.out[0].data, c.out[0].type, c.out[0].dims.size(), value.as_number());
 }
 
 void zeros_like(const launch_call& c) { fill_with(c, c.out[0].data, c.out[0].type, c.out[0].dims.size(), 0); }

@@ -14,6 +14,8 @@ import :rows;
 namespace kerngrad::rows {
 
 inline constexpr operand ab_arithmetic[] = {{"a", arithmetic}, {"b", arithmetic}};
+inline constexpr operand ab_equal[] = {{"a", arithmetic | text_only}, {"b", arithmetic | text_only}};
+inline constexpr operand ab_ordered[] = {{"a", real_or_bool | text_only}, {"b", real_or_bool | text_only}};
 inline constexpr operand ab_real[] = {{"a", real_or_bool}, {"b", real_or_bool}};
 inline constexpr operand x_integral[] = {{"x", only(dtype::int32) | only(dtype::int64)}};
 inline constexpr operand ab_integral[] = {{"a", only(dtype::int32) | only(dtype::int64)},
@@ -22,7 +24,7 @@ inline constexpr operand ab_boolean[] = {{"a", boolean_only}, {"b", boolean_only
 inline constexpr operand x_alpha[] = {{"x", real_or_bool}, {"alpha", real_or_bool}};
 inline constexpr operand dy_y[] = {{"dy", floating}, {"y", floating}};
 inline constexpr operand list_arithmetic[] = {{.name = "tensors", .types = arithmetic, .list = true}};
-inline constexpr operand condition_t_e[] = {{"condition", boolean_only, role::own}, {"t", any_dtype}, {"e", any_dtype}};
+inline constexpr operand condition_t_e[] = {{"condition", boolean_only, role::own}, {"t", any_element}, {"e", any_element}};
 
 consteval op_row unary_row(std::string_view name, std::string_view doc, double cost = 1,
                            std::span<const attr_spec> attrs = {}) {
@@ -220,16 +222,16 @@ inline constexpr op_row elementwise_rows[] = {
     on_numbers(without_gradient(binary_row("LogicalXor", "Whether exactly one is true.", ab_boolean, unchanged),
                                 "the result is boolean"),
                [](auto a, auto b) { return (a != 0) != (b != 0); }),
-    on_numbers(comparison_row("Equal", "Whether a = b; false for NaN.", ab_arithmetic),
+    on_numbers(comparison_row("Equal", "Whether a = b; false for NaN.", ab_equal),
                [](auto a, auto b) { return a == b; }),
-    on_numbers(comparison_row("NotEqual", "Whether a differs from b; true for NaN.", ab_arithmetic),
+    on_numbers(comparison_row("NotEqual", "Whether a differs from b; true for NaN.", ab_equal),
                [](auto a, auto b) { return a != b; }),
-    on_numbers(comparison_row("Greater", "Whether a > b; false for NaN.", ab_real),
+    on_numbers(comparison_row("Greater", "Whether a > b; false for NaN. Texts compare by their bytes.", ab_ordered),
                [](auto a, auto b) { return a > b; }),
-    on_numbers(comparison_row("GreaterEqual", "Whether a >= b; false for NaN.", ab_real),
+    on_numbers(comparison_row("GreaterEqual", "Whether a >= b; false for NaN.", ab_ordered),
                [](auto a, auto b) { return a >= b; }),
-    on_numbers(comparison_row("Less", "Whether a < b; false for NaN.", ab_real), [](auto a, auto b) { return a < b; }),
-    on_numbers(comparison_row("LessEqual", "Whether a <= b; false for NaN.", ab_real),
+    on_numbers(comparison_row("Less", "Whether a < b; false for NaN.", ab_ordered), [](auto a, auto b) { return a < b; }),
+    on_numbers(comparison_row("LessEqual", "Whether a <= b; false for NaN.", ab_ordered),
                [](auto a, auto b) { return a <= b; }),
     {.name = "AddN",
      .doc = "The sum of a list of tensors of one shape.",

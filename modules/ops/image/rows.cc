@@ -24,6 +24,7 @@ void suppress_scored(const launch_call&);
 namespace kerngrad::rows {
 
 inline constexpr operand image_any[] = {{"image", any_dtype}};
+inline constexpr operand image_element[] = {{"image", any_element}};
 inline constexpr operand images_any[] = {{"images", any_dtype}};
 inline constexpr operand images_numeric[] = {{"images", numeric}};
 inline constexpr operand dy_images[] = {{"dy", floating}, {"images", floating}};
@@ -92,7 +93,7 @@ inline constexpr op_row image_rows[] = {
               dy_images, attributes::resize, shapes::resize_grad, convention::resize_grad, 8),
     image_row("ResizeNearestNeighborGrad", "The gradient of ResizeNearestNeighbor: dy added up at the pixels taken.",
               dy_images, attributes::resize, shapes::resize_grad, convention::resize_grad, 4),
-    on_kernel_of(image_row("FlipLeftRight", "Images with their columns reversed.", image_any, {},
+    on_kernel_of(image_row("FlipLeftRight", "Images with their columns reversed.", image_element, {},
                            shapes::flip_left_right, convention::reverse, 0),
                  "Reverse"),
     of_floats(image_row("CropAndResize",

@@ -33,25 +33,25 @@ void nonzero(const launch_call&);
 
 namespace kerngrad::rows {
 
-inline constexpr operand input_any[] = {{"input", any_dtype}};
-inline constexpr operand value_any[] = {{"value", any_dtype}};
+inline constexpr operand input_any[] = {{"input", any_element}};
+inline constexpr operand value_any[] = {{"value", any_element}};
 inline constexpr operand dy_any[] = {{"dy", any_dtype}};
-inline constexpr operand list_any[] = {{.name = "tensors", .types = any_dtype, .list = true}};
+inline constexpr operand list_any[] = {{.name = "tensors", .types = any_element, .list = true}};
 inline constexpr dtype_set index_dtypes = only(dtype::int32) | only(dtype::int64);
-inline constexpr operand x_indices[] = {{"x", any_dtype}, {"indices", index_dtypes, role::own}};
+inline constexpr operand x_indices[] = {{"x", any_element}, {"indices", index_dtypes, role::own}};
 inline constexpr operand dy_indices[] = {{"dy", floating}, {"indices", index_dtypes, role::own}};
 inline constexpr operand x_segments[] = {{"x", floating | only(dtype::int32) | only(dtype::int64)},
                                          {"segmentIds", index_dtypes, role::own}};
-inline constexpr operand params_indices[] = {{"params", any_dtype}, {"indices", index_dtypes, role::own}};
+inline constexpr operand params_indices[] = {{"params", any_element}, {"indices", index_dtypes, role::own}};
 inline constexpr operand indices_updates[] = {{"indices", index_dtypes, role::own},
                                               {"updates", floating | only(dtype::int32) | only(dtype::int64)}};
 inline constexpr operand tensor_indices_updates[] = {
-    {"tensor", any_dtype}, {"indices", index_dtypes, role::own}, {"updates", any_dtype}};
+    {"tensor", any_element}, {"indices", index_dtypes, role::own}, {"updates", any_element}};
 inline constexpr operand sparse_values[] = {
-    {"sparseIndices", index_dtypes, role::own}, {"sparseValues", any_dtype}, {"defaultValue", any_dtype}};
+    {"sparseIndices", index_dtypes, role::own}, {"sparseValues", any_element}, {"defaultValue", any_element}};
 inline constexpr operand two_shapes[] = {{"s0", index_dtypes}, {"s1", index_dtypes}};
 inline constexpr operand matrices_band[] = {
-    {"input", any_dtype}, {"numLower", index_dtypes, role::own}, {"numUpper", index_dtypes, role::own}};
+    {"input", any_element}, {"numLower", index_dtypes, role::own}, {"numUpper", index_dtypes, role::own}};
 inline constexpr operand indices_only[] = {{"indices", index_dtypes, role::own}};
 
 consteval op_row move_row(std::string_view name, std::string_view doc, std::span<const operand> operands,
@@ -83,23 +83,23 @@ consteval op_row of_found_places(op_row row) {
 }
 
 inline constexpr op_row move_rows[] = {
-    move_row("Identity", "The same values.", x_any, {}, shapes::same, convention::copy),
-    move_row("Reshape", "The same elements in the same order under another shape.", x_any, attributes::reshape,
+    move_row("Identity", "The same values.", x_element, {}, shapes::same, convention::copy),
+    move_row("Reshape", "The same elements in the same order under another shape.", x_element, attributes::reshape,
              shapes::reshape, convention::copy),
     move_row("ExpandDims", "A new axis of size 1.", input_any, attributes::expand_dims, shapes::expand_dims,
              convention::copy),
-    move_row("Transpose", "The axes in another order.", x_any, attributes::transpose, shapes::transpose,
+    move_row("Transpose", "The axes in another order.", x_element, attributes::transpose, shapes::transpose,
              convention::transpose),
-    move_row("Slice", "A box out of a tensor.", x_any, attributes::slice, shapes::slice, convention::slice),
+    move_row("Slice", "A box out of a tensor.", x_element, attributes::slice, shapes::slice, convention::slice),
     move_row("Concat", "Tensors joined along an axis.", list_any, attributes::join, shapes::concat, convention::concat),
     move_row("Pack", "Tensors of one shape joined along a new axis.", list_any, attributes::join, shapes::pack,
              convention::concat),
     move_row("Unpack", "The parts along an axis, without it.", value_any, attributes::join, shapes::unpack,
              convention::unpack),
-    move_row("SplitV", "Consecutive parts along an axis.", x_any, attributes::split, shapes::split, convention::split),
-    move_row("PadV2", "A constant border.", x_any, attributes::pad, shapes::pad, convention::pad),
-    move_row("Tile", "A tensor repeated along its axes.", x_any, attributes::tile, shapes::tile, convention::tile),
-    move_row("BroadcastTo", "A tensor repeated to a shape that it broadcasts to.", x_any, attributes::shape_of_result,
+    move_row("SplitV", "Consecutive parts along an axis.", x_element, attributes::split, shapes::split, convention::split),
+    move_row("PadV2", "A constant border.", x_element, attributes::pad, shapes::pad, convention::pad),
+    move_row("Tile", "A tensor repeated along its axes.", x_element, attributes::tile, shapes::tile, convention::tile),
+    move_row("BroadcastTo", "A tensor repeated to a shape that it broadcasts to.", x_element, attributes::shape_of_result,
              shapes::broadcast_to, convention::broadcast_to),
     move_row("GatherV2", "The slices of x at the indices; an index outside is refused.", x_indices, attributes::gather,
              shapes::gather, convention::gather),
@@ -111,22 +111,22 @@ inline constexpr op_row move_rows[] = {
         without_gradient(move_row("OneHot", "onValue at the index on a new last axis, offValue elsewhere.",
                                   indices_only, attributes::one_hot, shapes::one_hot, convention::one_hot),
                          "indices have no gradient")),
-    move_row("Reverse", "Reverses axes.", x_any, attributes::reverse, shapes::reverse, convention::reverse),
+    move_row("Reverse", "Reverses axes.", x_element, attributes::reverse, shapes::reverse, convention::reverse),
     own_row("StridedSlice", "Every n-th index of each axis, forwards or backwards; axes may go and new ones come.",
-            x_any, attributes::strided_slice, shapes::strided_slice, launch::strided_slice),
+            x_element, attributes::strided_slice, shapes::strided_slice, launch::strided_slice),
     own_row("StridedSliceGrad", "The gradient of StridedSlice: dy at the places that were taken, 0 elsewhere.", dy_any,
             attributes::strided_slice_grad, shapes::strided_slice_grad, launch::strided_slice_grad),
-    own_row("MirrorPad", "A border that mirrors the elements, with or without the outermost ones.", x_any,
+    own_row("MirrorPad", "A border that mirrors the elements, with or without the outermost ones.", x_element,
             attributes::mirror_pad, shapes::mirror_pad, launch::mirror_pad),
     own_row("SpaceToBatchND",
-            "Blocks of the zero-padded axes after the first one; each place in a block is more batch.", x_any,
+            "Blocks of the zero-padded axes after the first one; each place in a block is more batch.", x_element,
             attributes::space_to_batch, shapes::space_to_batch, launch::space_to_batch),
     own_row("BatchToSpaceND",
-            "The inverse of SpaceToBatchND: parts of the batch are places in blocks, and are cropped.", x_any,
+            "The inverse of SpaceToBatchND: parts of the batch are places in blocks, and are cropped.", x_element,
             attributes::batch_to_space, shapes::batch_to_space, launch::batch_to_space),
-    own_row("DepthToSpace", "Channels moved into blocks of height and width.", x_any, attributes::depth_to_space,
+    own_row("DepthToSpace", "Channels moved into blocks of height and width.", x_element, attributes::depth_to_space,
             shapes::depth_to_space, launch::depth_to_space),
-    own_row("Diag", "The elements on the diagonal of a tensor of twice the axes, 0 elsewhere.", x_any, {}, shapes::diag,
+    own_row("Diag", "The elements on the diagonal of a tensor of twice the axes, 0 elsewhere.", x_element, {}, shapes::diag,
             launch::diag),
     own_row("MatrixBandPart",
             "Matrices, the last two axes, with 0 more than numLower below the diagonal or numUpper above it; negative "

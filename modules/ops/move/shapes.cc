@@ -195,8 +195,8 @@ export constexpr void split(inference& call) {
   for (std::int64_t size : sizes) call.give(with_axis(dims, axis, size == -1 ? dims[axis] - known : size));
 }
 
-/// PadV2: a pair (before, after) for each axis.
-export constexpr void pad(inference& call) {
+/// A pair (before, after) of paddings for each axis.
+constexpr void pad_axes(inference& call) {
   const shape& dims = call.in[0].dims;
   const std::span<const std::int64_t> pairs = call.attr(place_in(attributes::pad, "paddings")).as_list();
   if (pairs.size() != 2 * static_cast<std::size_t>(dims.rank()))
@@ -211,6 +211,14 @@ export constexpr void pad(inference& call) {
     sizes[i] = sum_of_sizes(call, sum_of_sizes(call, dims[i], before), after);
   }
   call.give(shape(std::span<const std::int64_t>(sizes, static_cast<std::size_t>(dims.rank()))));
+}
+
+/// PadV2: texts have the empty one around them.
+export constexpr void pad(inference& call) {
+  const attr_value& border = call.attr(place_in(attributes::pad, "constantValue"));
+  if (call.in[0].type == dtype::text && border.as_number() != 0)
+    call.refuse("constantValue = " + to_string(border) + " around texts", "0, which stands for the empty text");
+  pad_axes(call);
 }
 
 /// Tile: a repetition for each axis.
@@ -300,13 +308,15 @@ constexpr double end_of() {
   else return end(std::numeric_limits<T>::digits, std::numeric_limits<T>::max_exponent);
 }
 /// Whether a dtype holds a number: within its range (2^53 for int64, where doubles stop being exact), 0 or 1 for bool,
-/// finite for any.
+/// finite for any, none for text.
 constexpr bool holds_number(dtype type, double value) {
   return visit(type, [&]<dtype Type>(dtype_constant<Type> is) {
     using T = typename decltype(is)::element;
     constexpr dtype_kind kind = kind_of(Type);
     double least = std::numeric_limits<double>::lowest(), most = std::numeric_limits<double>::max();
-    if constexpr (kind == dtype_kind::half || std::is_same_v<T, float>) {
+    if constexpr (kind == dtype_kind::text) {
+      return false;
+    } else if constexpr (kind == dtype_kind::half || std::is_same_v<T, float>) {
       return value > -end_of<T>() && value < end_of<T>();
     } else if constexpr (kind == dtype_kind::boolean || kind == dtype_kind::integer) {
       constexpr double exact = 9007199254740992.0;

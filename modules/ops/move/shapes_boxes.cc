@@ -129,7 +129,7 @@ export constexpr void strided_slice_grad(inference& call) {
 
 /// MirrorPad: a pair (before, after) for each axis, which mirrored elements fill.
 export constexpr void mirror_pad(inference& call) {
-  pad(call);
+  pad_axes(call);
   const shape& dims = call.in[0].dims;
   const bool repeats = call.attr(place_in(attributes::mirror_pad, "mode")).as_text() == "symmetric";
   const std::span<const std::int64_t> pairs = call.attr(place_in(attributes::mirror_pad, "paddings")).as_list();
