@@ -402,6 +402,36 @@ inline constexpr attr_spec dense_bincount[] = {
 static_assert(begins_with(dense_bincount, bincount));
 inline constexpr attr_spec unique[] = {axis_attr("axis", "axis whose slices are compared")};
 
+// ------------------------------------------------------------------------------------------ texts
+
+consteval attr_spec required_text(std::string_view name, std::string_view doc) {
+  return {.name = name, .kind = attr_kind::text, .doc = doc, .required = true};
+}
+inline constexpr attr_spec string_split[] = {
+    {.name = "skipEmpty", .kind = attr_kind::boolean, .doc = "pieces without bytes are left out", .fallback = 1}};
+inline constexpr attr_spec string_ngrams[] = {
+    required_text("separator", "what stands between the texts of an n-gram"),
+    {.name = "nGramWidths",
+     .kind = attr_kind::list,
+     .doc = "how many texts, pads among them, an n-gram has",
+     .required = true,
+     .least = 1,
+     .most = 2147483647},
+    required_text("leftPad", "a pad before the row"),
+    required_text("rightPad", "a pad behind the row"),
+    {.name = "padWidth",
+     .kind = attr_kind::integer,
+     .doc = "pads on either side, at most one less than the width; -1 for that many",
+     .least = -1,
+     .most = 2147483647},
+    boolean_attr("preserveShortSequences", "a row with texts but without n-grams is one, with its pads")};
+inline constexpr attr_spec hash_buckets[] = {{.name = "numBuckets",
+                                              .kind = attr_kind::integer,
+                                              .doc = "number of buckets",
+                                              .required = true,
+                                              .least = 1,
+                                              .most = 2147483648}};
+
 // ------------------------------------------------------------------------------------------ creation
 
 inline constexpr attr_spec fill[] = {shape_of_result[0],
