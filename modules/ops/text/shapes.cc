@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shape rules of the ops on texts. They read elements of operands, so that the compiler cannot run them: their bodies
+// are in shapes_impl.cc.
+module;
+#include "kernels/common/abi.h"
+#include "kernels/text/ngrams.h"
+#include "kernels/text/split.h"
+export module kerngrad:shapes_text;
+
+import :std;
+import :core;
+import :op;
+import :shapes_sparse;
+
+export namespace kerngrad::shapes {
+
+void string_split(inference& call);
+void string_ngrams(inference& call);
+
+}  // namespace kerngrad::shapes
+
+// What launchers take from attributes and operands again. Texts in it are those of the call.
+namespace kerngrad::shapes {
+
+kernels::split_rule split_rule_of(const inference& call);
+kernels::ngrams_rule ngrams_rule_of(const inference& call);
+
+}  // namespace kerngrad::shapes
