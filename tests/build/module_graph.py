@@ -37,9 +37,9 @@ def path_of(source, modules, build_modules):
 
 
 def declared_modules(text):
-    """Module on top of the library -> its interface unit: the objects named bmi-MODULE."""
-    return dict(re.findall(r"^stem = '(kerngrad\.\w+)'.*?static_library\('bmi-' \+ stem, '([^']+)'", text,
-                           re.MULTILINE | re.DOTALL))
+    """Module on top of the library -> its interface unit; those that a build may lack."""
+    found = re.findall(r"(\+= \{)?\s*'(kerngrad\.\w+)': \{\s*'interface': '([^']+)'", text)
+    return {name: source for _, name, source in found}, {name for added, name, _ in found if added}
 
 
 def closure(name, direct):
@@ -82,7 +82,7 @@ def scan(scanner, commands, folder):
 def main():
     root, build = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
     units = declared_units(root / 'modules')
-    modules = declared_modules((root / 'modules' / 'meson.build').read_text())
+    modules, optional = declared_modules((root / 'modules' / 'meson.build').read_text())
     direct = {name: imports for name, (source, imports) in units.items()}
     made = list((build / 'modules').rglob('*.cc'))
     exporting = [*(root / 'modules').rglob('*.cc'), *made]
@@ -91,12 +91,16 @@ def main():
     problems = []
 
     in_build = {os.path.normpath(os.path.join(entry['directory'], entry['file'])): entry for entry in commands}
+    # What the build lacks is a folder whose sources are in no target.
+    absent = [name for name in optional if path_of(modules[name], root / 'modules', build) not in in_build]
+    left_out = [(root / 'modules' / modules.pop(name)).parent for name in absent]
     interfaces = {path_of(source, root / 'modules', build / 'modules'): name for name, (source, _) in units.items()}
     interfaces |= {path_of(source, root / 'modules', build / 'modules'): name for name, source in modules.items()}
     for path, name in interfaces.items():
         if path not in in_build:
             problems.append(f'compile_commands.json has no {path}')
-    sources = made + [path for folder in ('modules', 'grads') for path in (root / folder).rglob('*.cc')]
+    sources = made + [path for folder in ('modules', 'grads') for path in (root / folder).rglob('*.cc')
+                      if path.parent not in left_out]
     for path in map(str, sources):
         if path not in in_build:
             problems.append(f'{path} is in no target')
