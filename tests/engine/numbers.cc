@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -223,6 +224,47 @@ TEST(bounds, out_of_order_are_refused_through_every_door) {
   EXPECT_EQ(refusal([&] { return kg::fuse(clipped)(x); }), text);
   EXPECT_EQ(refusal([&] { return kg::fuse(clipped)(2.f); }), text);
   EXPECT_EQ(refusal([&] { return kg::fuse(clipped).value_and_grads(2.0).value; }), text);
+}
+
+TEST(operators, on_bits_are_those_on_truth_values_for_booleans) {
+  const tensor a({true, true, false, false}), b({true, false, true, false}), i({12, 10}), j({10, 6});
+  EXPECT_EQ((a & b).to_doubles(), (doubles{1, 0, 0, 0}));
+  EXPECT_EQ((a | b).to_doubles(), (doubles{1, 1, 1, 0}));
+  EXPECT_EQ((a ^ b).to_doubles(), (doubles{0, 1, 1, 0}));
+  EXPECT_EQ((~a).to_doubles(), (!a).to_doubles());
+  EXPECT_EQ((a & true).type(), dtype::boolean);
+  EXPECT_EQ((false | b).to_doubles(), b.to_doubles());
+  EXPECT_EQ((i & j).to_doubles(), (doubles{8, 2}));
+  EXPECT_EQ((i | 1).to_doubles(), (doubles{13, 11}));
+  EXPECT_EQ((3 ^ i).to_doubles(), (doubles{15, 9}));
+  EXPECT_EQ((~i).to_doubles(), (doubles{-13, -11}));
+  EXPECT_EQ((i << 2).to_doubles(), (doubles{48, 40}));
+  EXPECT_EQ((1 << j).to_doubles(), (doubles{1024, 64}));
+  EXPECT_EQ((i >> tensor({1, 2})).to_doubles(), (doubles{6, 2}));
+  EXPECT_EQ((-7 % tensor({3, -3})).to_doubles(), (doubles{2, -1})) << "the sign of the divisor, as in Python";
+  EXPECT_EQ((tensor({7.5, -7.5}) % 2).to_doubles(), (doubles{1.5, 0.5}));
+  EXPECT_NE(refusal([&] { return i & 1.5; }), accepted);
+  EXPECT_NE(refusal([&] { return !i; }), accepted);
+}
+
+TEST(where, takes_a_number_on_either_side) {
+  const tensor c({true, false, true}), x({1.f, 2.f, 3.f}), i({1, 2, 3});
+  EXPECT_EQ(kg::where(c, x, 0).to_doubles(), (doubles{1, 0, 3}));
+  EXPECT_EQ(kg::where(c, -1, x).to_doubles(), (doubles{-1, 2, -1}));
+  EXPECT_EQ(kg::where(c, x, 0.5).type(), dtype::float32);
+  EXPECT_EQ(kg::where(c, i, 9).type(), dtype::int32);
+  EXPECT_EQ(kg::where(c, i, 0.5).type(), dtype::float32);
+  EXPECT_EQ(kg::where(tensor(true), nan, x).dims(), x.dims());
+  EXPECT_NE(refusal([&] { return kg::where(c, i, most64); }), accepted);
+}
+
+TEST(clip, has_one_bound_or_two) {
+  const tensor x({-2.f, 0.5f, 3.f}), i({-2, 0, 3});
+  EXPECT_EQ(kg::clip(x, std::nullopt, 1).to_doubles(), (doubles{-2, 0.5, 1}));
+  EXPECT_EQ(kg::clip(x, 0, std::nullopt).to_doubles(), (doubles{0, 0.5, 3}));
+  EXPECT_EQ(kg::clip(i, std::nullopt, 1).to_doubles(), (doubles{-2, 0, 1}));
+  EXPECT_EQ(kg::clip(i, 0, std::nullopt).to_doubles(), (doubles{0, 0, 3}));
+  EXPECT_EQ(kg::clip(i, 0, std::nullopt).type(), dtype::int32);
 }
 
 }  // namespace

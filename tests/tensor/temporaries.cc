@@ -96,4 +96,43 @@ TEST(a_watched_call, sees_its_operands_unchanged) {
   EXPECT_EQ(seen[2], square);
 }
 
+TEST(a_compound_assignment, writes_where_nobody_else_reads) {
+  tensor x = ramp(100);
+  const void* const where = x.address();
+  const std::vector<double> before = x.to_doubles();
+  x += 1;
+  x *= x;
+  x -= ramp(100);
+  x /= 2.0;
+  EXPECT_EQ(x.address(), where);
+  for (std::size_t i = 0; i < before.size(); ++i)
+    EXPECT_NEAR(x.to_doubles()[i], ((before[i] + 1) * (before[i] + 1) - before[i]) / 2, 1e-5);
+  const tensor held = x;
+  x += 1;
+  EXPECT_NE(x.address(), held.address());
+}
+
+TEST(a_compound_assignment, is_the_operator_and_an_assignment) {
+  tensor x({6, 7, 8});
+  x %= 4;
+  EXPECT_EQ(x.to_doubles(), (std::vector<double>{2, 3, 0}));
+  x <<= 3;
+  x |= 1;
+  x ^= tensor({1, 0, 1});
+  x &= 24;
+  x >>= 1;
+  EXPECT_EQ(x.to_doubles(), (std::vector<double>{8, 12, 0}));
+  x += 0.5;
+  EXPECT_EQ(x.type(), kg::dtype::float32) << "as x + 0.5 is";
+  x += tensor({1, 2}, {2, 1});
+  EXPECT_EQ(x.dims(), (kg::shape{2, 3}));
+  const tensor g = kg::grad([](const tensor& t) {
+    tensor y = t;
+    y *= t;
+    y += y;
+    return y;
+  })(tensor(3.0));
+  EXPECT_EQ(g.item(), 12);
+}
+
 }  // namespace

@@ -14,6 +14,22 @@ import :engine;
 import :call;
 import :symbol;
 
+namespace kerngrad::detail {
+
+// Whether an operator on bits is one on truth values.
+inline bool both_boolean(const tensor& a, const tensor& b) {
+  return a.type() == dtype::boolean && b.type() == dtype::boolean;
+}
+// A number beside bits: true and false are truth values there, too.
+template <class T>
+tensor bits_like(T value, const tensor& like) {
+  if constexpr (std::is_same_v<T, bool>)
+    if (like.type() == dtype::boolean) return tensor(value);
+  return number_like("operator on bits", number_of(value), like);
+}
+
+}  // namespace kerngrad::detail
+
 export namespace kerngrad {
 
 /// A number beside a tensor takes the tensor's dtype; a fraction beside an integer tensor makes both float32.
@@ -150,9 +166,15 @@ inline constexpr binary_op<"Complex"> complex;
 inline tensor leaky_relu(const tensor& x, double alpha = 0.2) { return call<"LeakyRelu">(x, attr<"alpha">(alpha)); }
 /// 1 above 0, else alpha.
 inline tensor step(const tensor& x, double alpha = 0) { return call<"Step">(x, attr<"alpha">(alpha)); }
-/// x limited to [least, most].
+/// x limited to [least, most]; nullopt in place of a bound is none.
 inline tensor clip(const tensor& x, double least, double most) {
   return call<"ClipByValue">(x, attr<"clipValueMin">(least), attr<"clipValueMax">(most));
+}
+inline tensor clip(const tensor& x, std::nullopt_t, double most) {
+  return clip(x, -std::numeric_limits<double>::infinity(), most);
+}
+inline tensor clip(const tensor& x, double least, std::nullopt_t) {
+  return clip(x, least, std::numeric_limits<double>::infinity());
 }
 /// The sum of tensors of one shape.
 inline tensor add_n(std::span<const tensor> tensors) { return call_list<"AddN">(tensors).front(); }
@@ -161,11 +183,22 @@ inline tensor add_n(std::initializer_list<tensor> tensors) { return add_n(std::s
 inline tensor where(const tensor& condition, const tensor& t, const tensor& e) {
   return call<"Select">(condition, t, e);
 }
+/// One of the two may be a number, which takes the other's dtype.
+template <number T>
+tensor where(const tensor& condition, const tensor& t, T e) {
+  return where(condition, t, detail::number_like("where", detail::number_of(e), t));
+}
+template <number T>
+tensor where(const tensor& condition, T t, const tensor& e) {
+  return where(condition, detail::number_like("where", detail::number_of(t), e), e);
+}
 /// The same values in another dtype; x itself when it has that dtype.
 inline tensor cast(const tensor& x, dtype to) { return x.type() == to ? x : call<"Cast">(x, attr<"dtype">(to)); }
 /// The complex conjugate; x itself when it is real.
 inline tensor conj(const tensor& x) { return x.type() == dtype::complex64 ? complex(real(x), neg(imag(x))) : x; }
 
+// The operators of C++ are the functions above: % is mod, the others what they are for integers. Of booleans & | ^ ~
+// are logical_and, logical_or, logical_xor and logical_not.
 inline tensor operator-(const tensor& x) { return neg(x); }
 inline tensor operator-(tensor&& x) { return neg(std::move(x)); }
 inline tensor operator+(const tensor& a, const tensor& b) { return add(a, b); }
@@ -219,5 +252,44 @@ template <number T> tensor operator==(const tensor& a, T b) { return equal(a, b)
 template <number T> tensor operator==(T a, const tensor& b) { return equal(a, b); }
 template <number T> tensor operator!=(const tensor& a, T b) { return not_equal(a, b); }
 template <number T> tensor operator!=(T a, const tensor& b) { return not_equal(a, b); }
+
+inline tensor operator!(const tensor& x) { return logical_not(x); }
+inline tensor operator~(const tensor& x) { return x.type() == dtype::boolean ? logical_not(x) : bitwise_not(x); }
+inline tensor operator%(const tensor& a, const tensor& b) { return mod(a, b); }
+inline tensor operator<<(const tensor& a, const tensor& b) { return left_shift(a, b); }
+inline tensor operator>>(const tensor& a, const tensor& b) { return right_shift(a, b); }
+template <number T> tensor operator%(const tensor& a, T b) { return mod(a, b); }
+template <number T> tensor operator%(T a, const tensor& b) { return mod(a, b); }
+template <number T> tensor operator<<(const tensor& a, T b) { return left_shift(a, b); }
+template <number T> tensor operator<<(T a, const tensor& b) { return left_shift(a, b); }
+template <number T> tensor operator>>(const tensor& a, T b) { return right_shift(a, b); }
+template <number T> tensor operator>>(T a, const tensor& b) { return right_shift(a, b); }
+inline tensor operator&(const tensor& a, const tensor& b) {
+  return detail::both_boolean(a, b) ? logical_and(a, b) : bitwise_and(a, b);
+}
+inline tensor operator|(const tensor& a, const tensor& b) {
+  return detail::both_boolean(a, b) ? logical_or(a, b) : bitwise_or(a, b);
+}
+inline tensor operator^(const tensor& a, const tensor& b) {
+  return detail::both_boolean(a, b) ? logical_xor(a, b) : bitwise_xor(a, b);
+}
+template <number T> tensor operator&(const tensor& a, T b) { return a & detail::bits_like(b, a); }
+template <number T> tensor operator&(T a, const tensor& b) { return detail::bits_like(a, b) & b; }
+template <number T> tensor operator|(const tensor& a, T b) { return a | detail::bits_like(b, a); }
+template <number T> tensor operator|(T a, const tensor& b) { return detail::bits_like(a, b) | b; }
+template <number T> tensor operator^(const tensor& a, T b) { return a ^ detail::bits_like(b, a); }
+template <number T> tensor operator^(T a, const tensor& b) { return detail::bits_like(a, b) ^ b; }
+
+// a becomes the result, whose dtype and shape need not be a's; its memory is used again where nobody else holds it.
+template <class T> tensor& operator+=(tensor& a, const T& b) { return a = std::move(a) + b; }
+template <class T> tensor& operator-=(tensor& a, const T& b) { return a = std::move(a) - b; }
+template <class T> tensor& operator*=(tensor& a, const T& b) { return a = std::move(a) * b; }
+template <class T> tensor& operator/=(tensor& a, const T& b) { return a = std::move(a) / b; }
+template <class T> tensor& operator%=(tensor& a, const T& b) { return a = a % b; }
+template <class T> tensor& operator&=(tensor& a, const T& b) { return a = a & b; }
+template <class T> tensor& operator|=(tensor& a, const T& b) { return a = a | b; }
+template <class T> tensor& operator^=(tensor& a, const T& b) { return a = a ^ b; }
+template <class T> tensor& operator<<=(tensor& a, const T& b) { return a = a << b; }
+template <class T> tensor& operator>>=(tensor& a, const T& b) { return a = a >> b; }
 
 }  // namespace kerngrad
