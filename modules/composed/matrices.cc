@@ -17,6 +17,8 @@ export namespace kerngrad {
 tensor dot(const tensor& t1, const tensor& t2);
 /// The products of all pairs of elements of two vectors: [n, m].
 tensor outer_product(const tensor& v1, const tensor& v2);
+/// The same for the elements of tensors of any shapes, in their order.
+tensor outer(const tensor& a, const tensor& b);
 /// The sum of the diagonal of each matrix in the last two axes, which go. Elements beside it are not read. Gradient: dy
 /// on the diagonal.
 tensor trace(const tensor& x);

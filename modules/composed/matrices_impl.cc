@@ -36,6 +36,21 @@ tensor dot(const tensor& t1, const tensor& t2) {
   return reshape(matmul(a, b), shape(sizes));
 }
 
+tensor detail::product_with_vector(const tensor& a, const tensor& b, bool transpose_a, bool transpose_b) {
+  constexpr composed call{"matmul"};
+  const bool row = a.rank() == 1, column = b.rank() == 1;
+  if ((row && transpose_a) || (column && transpose_b))
+    call.refuse("a vector that is to be transposed", "a matrix", "leave the transposition out");
+  if (a.rank() == 0 || b.rank() == 0) call.refuse(shaped("a", a) + " and " + shaped("b", b), "ranks of 1 or more");
+  const tensor y = matmul(row ? expand_dims(a, 0) : a, column ? expand_dims(b, 1) : b, transpose_a, transpose_b);
+  sizes_of sizes(y.dims().begin(), y.dims().end());
+  if (column) sizes.pop_back();
+  if (row) sizes.erase(sizes.end() - (column ? 1 : 2));
+  return reshape(y, shape(sizes));
+}
+
+tensor outer(const tensor& a, const tensor& b) { return outer_product(flatten(a), flatten(b)); }
+
 tensor outer_product(const tensor& v1, const tensor& v2) {
   constexpr composed call{"outer_product"};
   call.rank("v1", v1, 1, 1);

@@ -30,5 +30,9 @@ struct close_options {
 tensor is_close(const tensor& a, const tensor& b, const close_options& options = {});
 /// Whether all elements are.
 bool all_close(const tensor& a, const tensor& b, const close_options& options = {});
+/// The same, with the arguments of NumPy's function.
+inline bool allclose(const tensor& a, const tensor& b, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false) {
+  return all_close(a, b, {rtol, atol, equal_nan});
+}
 
 }  // namespace kerngrad

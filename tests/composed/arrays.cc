@@ -35,8 +35,16 @@ TEST(squeeze, refuses_axes_of_other_sizes_that_are_not_there_or_named_twice) {
 TEST(flatten, puts_the_elements_on_one_axis) {
   expect_values(kg::flatten(tensor{{1, 2}, {3, 4}}), {4}, {1, 2, 3, 4});
   expect_values(kg::flatten(tensor(7)), {1}, {7});
+  expect_values(kg::ravel(tensor{{1, 2}, {3, 4}}), {4}, {1, 2, 3, 4});
   EXPECT_EQ(kg::flatten(kg::zeros({2, 0, 3})).dims(), kg::shape{0});
   expect_refused("flatten", [] { return kg::flatten(tensor()); }, {"operand x"});
+}
+
+TEST(full_like, has_the_shape_and_dtype_of_another) {
+  const tensor x({1, 2, 3, 4}, {2, 2});
+  expect_values(kg::full_like(x, 7), {2, 2}, {7, 7, 7, 7});
+  EXPECT_EQ(kg::full_like(x, 7).type(), kg::dtype::int32);
+  EXPECT_EQ(kg::full_like(x, 0.5, kg::dtype::float64).type(), kg::dtype::float64);
 }
 
 TEST(ensure_shape, gives_x_back_or_says_what_was_wanted) {

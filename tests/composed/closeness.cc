@@ -26,6 +26,8 @@ TEST(is_close, allows_for_both_tolerances) {
   expect_values(kg::is_close(a, b, {.rtol = 0, .atol = 1}), {4}, {1, 1, 1, 1});
   EXPECT_TRUE(kg::all_close(tensor({1, 2}), tensor({1., 2.})));
   EXPECT_FALSE(kg::all_close(tensor({1, 2}), tensor(1)));
+  EXPECT_TRUE(kg::allclose(a, b, 0.01, 1e-6));
+  EXPECT_FALSE(kg::allclose(a, b, 0.01, 0));
   EXPECT_FALSE(kg::all_close(tensor({(std::int64_t{1} << 40) + 1}), tensor({std::int64_t{1} << 40}), {.rtol = 0}));
 }
 

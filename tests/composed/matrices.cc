@@ -38,6 +38,27 @@ TEST(outer_product, multiplies_all_pairs) {
   expect_refused("outer_product", [] { return kg::outer_product(tensor(1), tensor({1})); }, {"operand v1", "rank 1"});
 }
 
+TEST(outer, is_that_of_the_elements_in_their_order) {
+  expect_values(kg::outer(tensor({1, 2}, {2, 1}), tensor(3)), {2, 1}, {3, 6});
+}
+
+TEST(matmul, takes_a_vector_for_a_row_or_a_column) {
+  const tensor v({1.0, 2.0}), m({1.0, 2.0, 3.0, 4.0, 5.0, 6.0}, {2, 3}), stack = kg::stack({m, m + 6});
+  expect_values(kg::matmul(v, v), {}, {5});
+  expect_values(kg::matmul(v, m), {3}, {9, 12, 15});
+  expect_values(kg::matmul(m, v, true), {3}, {9, 12, 15});
+  expect_values(kg::matmul(m, tensor({1.0, 0.0, 1.0})), {2}, {4, 10});
+  expect_values(kg::matmul(v, stack), {2, 3}, {9, 12, 15, 27, 30, 33});
+  expect_values(kg::matmul(stack, tensor({1.0, 0.0, 0.0})), {2, 2}, {1, 4, 7, 10});
+  expect_values(kg::matmul(kg::zeros({0}), kg::zeros({0})), {}, {0});
+  check_gradients("matmul", [](std::span<const tensor> in) { return kg::matmul(in[0], in[1]); },
+                  {uniform({3}, 1), uniform({3, 2}, 2)});
+  check_gradients("matmul", [](std::span<const tensor> in) { return kg::matmul(in[0], in[1]); },
+                  {uniform({3}, 1), uniform({3}, 2)});
+  expect_refused("matmul", [&] { return kg::matmul(v, m, true); }, {"a vector that is to be transposed"});
+  expect_refused("matmul", [&] { return kg::matmul(v, tensor(1.0)); }, {"operand b of shape []"});
+}
+
 TEST(trace, adds_up_the_diagonal_and_reads_nothing_else) {
   const double nan = std::nan("");
   expect_values(kg::trace(tensor({1.0, nan, nan, nan, 5.0, nan}, {2, 3})), {}, {6});

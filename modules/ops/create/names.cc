@@ -22,6 +22,10 @@ inline tensor full(const shape& dims, double value, dtype type = dtype::float32)
 inline tensor zeros(const shape& dims, dtype type = dtype::float32) { return full(dims, 0, type); }
 /// 1 everywhere.
 inline tensor ones(const shape& dims, dtype type = dtype::float32) { return full(dims, 1, type); }
+/// One value everywhere, with the shape of x, and its dtype unless another one is given.
+inline tensor full_like(const tensor& x, double value, std::optional<dtype> type = {}) {
+  return full(x.dims(), value, type ? *type : x.type());
+}
 /// start, start + step, ... before stop.
 inline tensor range(double start, double stop, double step = 1, dtype type = dtype::float32) {
   return call<"Range">(attr<"start">(start), attr<"stop">(stop), attr<"step">(step), attr<"dtype">(type));

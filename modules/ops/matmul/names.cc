@@ -12,10 +12,19 @@ import :tensor;
 import :engine;
 import :call;
 
+namespace kerngrad::detail {
+// One of the two is a vector.
+tensor product_with_vector(const tensor& a, const tensor& b, bool transpose_a, bool transpose_b);
+}  // namespace kerngrad::detail
+
 export namespace kerngrad {
 
-/// The matrix product over the last two axes, either operand transposed if asked for.
+/// The matrix product over the last two axes, either operand transposed if asked for. A vector on the left is one row,
+/// on the right one column, and that axis goes from the result: two vectors give a number. Throws where the inner sizes
+/// differ, and for a vector that is to be transposed.
 inline tensor matmul(const tensor& a, const tensor& b, bool transpose_a = false, bool transpose_b = false) {
+  if (a.defined() && b.defined() && (a.rank() == 1 || b.rank() == 1)) [[unlikely]]
+    return detail::product_with_vector(a, b, transpose_a, transpose_b);
   return call<"BatchMatMul">(a, b, attr<"transposeA">(transpose_a), attr<"transposeB">(transpose_b));
 }
 
