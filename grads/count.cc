@@ -49,7 +49,7 @@ inline constexpr auto count_rules = family_rules(std::tuple{
                          const int axis = static_cast<int>(given < 0 ? given + x.rank() : given);
                          const std::int64_t count = x[axis];
                          const auto numbers = c.out(1);
-                         const auto places = range(0, static_cast<double>(count), 1, dtype::int64);
+                         const auto places = arange(0, static_cast<double>(count), 1, dtype::int64);
                          const auto firsts = call<"TensorScatterUpdate">(
                              zeros(shape{c.dy(0).dims()[axis]}, dtype::int64),
                              reshape(call<"Reverse">(numbers), shape{count, 1}), call<"Reverse">(places));

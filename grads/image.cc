@@ -84,7 +84,7 @@ tensor transformed_back(const C& c, const tensor& dy, const shape& image) {
 
 /// [3, height * width]: column, row and 1 of each pixel.
 inline tensor pixel_places(std::int64_t height, std::int64_t width, dtype type) {
-  const auto line = [](std::int64_t n) { return range(0, static_cast<double>(n), 1, dtype::float64); };
+  const auto line = [](std::int64_t n) { return arange(0, static_cast<double>(n), 1, dtype::float64); };
   const tensor columns = broadcast_to(line(width), {height, width});
   const tensor rows = broadcast_to(reshape(line(height), {height, 1}), {height, width});
   return cast(reshape(stack({columns, rows, ones_like(rows)}), {3, height * width}), type);

@@ -80,7 +80,7 @@ template <class T, class I>
 auto slices_that_stayed(const T& dy, const I& rows) {
   const std::int64_t count = rows.dims()[0], depth = rows.dims()[1];
   const shape leading(std::span<const std::int64_t>(dy.dims().begin(), static_cast<std::size_t>(depth)));
-  const auto order = range(0, static_cast<double>(count), 1, dtype::int64);
+  const auto order = arange(0, static_cast<double>(count), 1, dtype::int64);
   const auto last = call<"TensorScatterUpdate">(zeros(leading, dtype::int64), rows, order);
   const auto stayed = call<"GatherNd">(last, rows) == order;
   std::vector<std::int64_t> ones(static_cast<std::size_t>(dy.dims().rank() - depth + 1), 1);

@@ -59,7 +59,7 @@ inline rows_view rows_of(const shape& dims, const shape& kept) {
 /// For [rows, count], the square [rows, i, j] of the elements j with ones where i = j: products along j leave i out.
 inline constexpr auto squared_rows = [](const auto& flat, const rows_view& view) {
   const shape cube{view.rows, view.count, view.count};
-  const auto at = range(0, static_cast<double>(view.count), 1, dtype::int32);
+  const auto at = arange(0, static_cast<double>(view.count), 1, dtype::int32);
   const auto diagonal = reshape(at, shape{1, view.count, 1}) == reshape(at, shape{1, 1, view.count});
   const auto square = broadcast_to(reshape(flat, shape{view.rows, 1, view.count}), cube);
   return where(broadcast_to(diagonal, cube), ones_like(square), square);
@@ -80,7 +80,7 @@ inline constexpr auto running_others = [](const auto& c) {
   const bool exclusive = c.template attr<"exclusive">().as_bool(), reverse = c.template attr<"reverse">().as_bool();
   const rows_view view = rows_of(dims, kept_dims(dims, c.template attr<"axis">()));
   const auto running = cumprod(squared_rows(transpose(c.in(0), view.perm), view), 2, exclusive, reverse);
-  const auto at = range(0, static_cast<double>(view.count), 1, dtype::int32);
+  const auto at = arange(0, static_cast<double>(view.count), 1, dtype::int32);
   const auto i = reshape(at, shape{1, view.count, 1}), k = reshape(at, shape{1, 1, view.count});
   const auto later = reverse ? (exclusive ? k < i : k <= i) : (exclusive ? k > i : k >= i);
   const auto terms = reshape(transpose(c.dy(), view.perm), shape{view.rows, 1, view.count}) * running;

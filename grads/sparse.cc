@@ -49,14 +49,14 @@ tensor range_gradient(const C& c, int operand, bool of_deltas) {
   if (count == 0) return c.zeros(operand);
   const tensor at = rows_of_splits(splits, count);
   if (!of_deltas) return c.reduced(operand, segment_sum(dy, at, rows));
-  const tensor steps = range(0, static_cast<double>(count), 1, dtype::int32) - gather(splits, at);
+  const tensor steps = arange(0, static_cast<double>(count), 1, dtype::int32) - gather(splits, at);
   return c.reduced(operand, segment_sum(dy * cast(steps, dy.type()), at, rows));
 }
 
 /// The numbers from `first` on, one for each row of operand `i`.
 template <class C>
 tensor numbered_rows(const C& c, int i, std::int64_t first) {
-  return range(static_cast<double>(first), static_cast<double>(first + c.dims(i)[0]), 1, dtype::int64);
+  return arange(static_cast<double>(first), static_cast<double>(first + c.dims(i)[0]), 1, dtype::int64);
 }
 
 /// The gradient of the values of RaggedGather.

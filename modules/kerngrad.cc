@@ -19,6 +19,7 @@ export import :entry;
 export import :engine;
 export import :call;
 export import :axes;
+export import :indexing;
 export import :symbol;
 export import :ops;
 export import :rule;

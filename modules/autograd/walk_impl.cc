@@ -248,7 +248,7 @@ tensor watch::value_of(const variable& v, const tensor& now) {
 // inner gradient does with the variable is then seen by the outer one.
 tensor watch::leaf_of(const variable& v, const tensor& now) {
   for (const auto& [of, at] : read)
-    if (of == v && at.shares_with(now)) return at;
+    if (of == v && at.address() == now.address()) return at;
   const tensor at = leaf(this_tape(), outer ? outer->value_of(v, now) : now);
   read.emplace_back(v, at);
   return at;

@@ -68,7 +68,7 @@ tensor eye(std::int64_t rows, std::optional<std::int64_t> columns, const shape& 
   sizes.insert(sizes.end(), {rows, width});
   const shape dims(sizes);
   if (dims.size() == 0) return zeros(dims, type);
-  const auto numbers = [](std::int64_t count) { return range(0, static_cast<double>(count), 1, dtype::int64); };
+  const auto numbers = [](std::int64_t count) { return arange(0, static_cast<double>(count), 1, dtype::int64); };
   return broadcast_to(cast(expand_dims(numbers(rows), 1) == numbers(width), type), dims);
 }
 

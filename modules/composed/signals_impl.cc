@@ -56,8 +56,8 @@ tensor frame(const tensor& signal, std::int64_t length, std::int64_t step, const
     sides.back() = end - size;
     whole = pad(signal, sides, options.pad_value);
   }
-  const tensor first = range(0, static_cast<double>(count), 1, dtype::int64) * step;
-  const tensor places = expand_dims(first, 1) + range(0, static_cast<double>(length), 1, dtype::int64);
+  const tensor first = arange(0, static_cast<double>(count), 1, dtype::int64) * step;
+  const tensor places = expand_dims(first, 1) + arange(0, static_cast<double>(length), 1, dtype::int64);
   return gather(whole, places, -1);
 }
 

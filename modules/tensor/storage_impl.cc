@@ -24,7 +24,9 @@ struct mirror {
 
 namespace {
 
-const buffer* root_of(const buffer* b) { return b->base ? b->base : b; }
+// Where the copies of its elements are noted. A part of a tensor has copies of its own: those of the whole begin
+// elsewhere.
+const buffer* root_of(const buffer* b) { return b->base && !is_part(b) ? b->base : b; }
 std::size_t bytes_of(const buffer* b) { return static_cast<std::size_t>(b->dims.size()) * size_of(b->type); }
 
 const mirror* mirror_in(const buffer* root, const storage* where) {

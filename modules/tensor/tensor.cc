@@ -27,8 +27,8 @@ namespace kerngrad::detail {
 /// A copy of a buffer's elements in the storage of a backend.
 struct mirror;
 
-/// Header of a buffer; the elements follow it in the same block, or belong to `base` (a reshaped view), or are so far
-/// in the storage of a backend only.
+/// Header of a buffer; the elements follow it in the same block, or belong to `base` (a view: the same elements under
+/// another shape, or a part of them that lies together), or are so far in the storage of a backend only.
 struct buffer {
   std::atomic<std::int32_t> references{1};
   dtype type{};
@@ -42,8 +42,10 @@ struct buffer {
   buffer* next = nullptr;  // in a list of blocks that are kept for reuse
 };
 
-buffer* allocate(dtype type, const shape& dims);                  // elements are not initialised
-buffer* share(buffer* source, const shape& dims);                 // same elements, other shape
+buffer* allocate(dtype type, const shape& dims);   // elements are not initialised
+buffer* share(buffer* source, const shape& dims);  // same elements, other shape
+// Some of the elements, which are on the host: those from that byte on.
+buffer* share_part(buffer* source, const shape& dims, std::int64_t first_byte);
 void release(buffer* last) noexcept;                              // the count has reached zero
 std::byte* fetch(const buffer* b);                                // the elements are in a storage: copies them
 [[noreturn]] void refuse_element(const buffer* b, dtype wanted);  // wrong C++ type asked for
@@ -53,6 +55,11 @@ inline std::byte* host_data(const buffer* b) {
   std::byte* data = __atomic_load_n(&b->data, __ATOMIC_ACQUIRE);
   return data ? data : fetch(b);
 }
+
+// Whether it is a view of a part of its base's elements; such a one has its address from the start.
+inline bool is_part(const buffer* b) { return b->base && b->bytes != b->base->bytes; }
+// Whether two buffers have memory in common.
+bool share_elements(const buffer* a, const buffer* b) noexcept;
 
 // The counts need atomic instructions only while the process has a second thread. glibc knows; elsewhere they are
 // atomic always.
@@ -106,6 +113,8 @@ template <class T>
 concept text_like = !element<T> && std::convertible_to<const T&, std::string_view>;
 
 class tensor;
+class tensor_part;
+class row_iterator;
 /// "tensor float32 [2, 2]\n[[1, 2],\n [3, 4]]": long axes are shortened.
 std::string to_string(const tensor& x);
 
@@ -206,6 +215,11 @@ class tensor {
   }
   /// The only element, as double whatever the (real) dtype.
   double item() const;
+  /// The element at one integer for each axis, negative ones from the back. T must be the dtype's C++ type. Throws for
+  /// another number of indices and for one outside of its axis.
+  template <element T, class... Index>
+    requires(sizeof...(Index) > 0)
+  T item(Index... indices) const;
   /// All elements as double, whatever the (real) dtype.
   std::vector<double> to_doubles() const;
 
@@ -214,10 +228,36 @@ class tensor {
 
   /// The elements' address, for kernels and hooks; 64-byte aligned unless it is a view.
   inline const void* address() const { return detail::host_data(checked()); }
-  /// Whether two tensors share their elements.
+  /// Whether two tensors have elements in common: copies and reshapes have them all, a slice those that it takes.
   inline bool shares_with(const tensor& other) const {
-    return buffer_ && other.buffer_ && address() == other.address();
+    return buffer_ && other.buffer_ && detail::share_elements(buffer_, other.buffer_);
   }
+
+  // Indices, by NumPy's rules; modules/tensor/indexing.cc says what they mean.
+
+  /// The elements that indices take, one index for an axis: an integer (negative ones count from the back; the axis
+  /// goes), a `range`, `all`, `newaxis`, `ellipsis`, a tensor of integers or a mask. x(1), x(range(0, 3)) and whatever
+  /// else lies together in memory shares it with x; a scalar and all else is copied. Any dtype. Throws `kg::error` for
+  /// an integer outside of its axis, more indices than axes, and a mask of another shape. Gradient: dy at the places
+  /// taken, added up where one was taken twice.
+  template <class... Index>
+  tensor operator()(const Index&... indices) const;
+#ifdef __cpp_multidimensional_subscript
+  /// The same.
+  template <class... Index>
+  tensor operator[](const Index&... indices) const;
+#endif
+  /// The places that indices name, for a tensor in which they are changed: `x.at(1).add(100)`. x stays what it is.
+  template <class... Index>
+  tensor_part at(const Index&... indices) const&;
+  /// The same for a tensor that is given up, `x = std::move(x).at(1).add(100)`: it is changed in place if nobody else
+  /// holds its elements and no gradient is being recorded.
+  template <class... Index>
+  tensor_part at(const Index&... indices) &&;
+
+  /// The slices along the first axis, x(0), x(1), ...: `for (const kg::tensor& row : x)`. Throws for a scalar.
+  row_iterator begin() const;
+  row_iterator end() const;
 
  private:
   friend struct tensor_access;

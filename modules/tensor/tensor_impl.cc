@@ -75,6 +75,18 @@ buffer* nested_values::make() const {
   return b;
 }
 
+buffer* share_part(buffer* source, const shape& dims, std::int64_t first_byte) {
+  buffer* b = share(source, dims);
+  b->data += first_byte;
+  return b;
+}
+
+bool share_elements(const buffer* a, const buffer* b) noexcept {
+  if ((a->base ? a->base : a) != (b->base ? b->base : b)) return false;
+  if (!is_part(a) || !is_part(b)) return true;
+  return a->data < b->data + b->bytes && b->data < a->data + a->bytes;
+}
+
 void refuse_element(const buffer* b, dtype wanted) {
   fail("data", "a tensor of dtype " + std::string(name_of(b->type)) + " read as " + std::string(name_of(wanted)),
        "the C++ type of its dtype", "cast it first");

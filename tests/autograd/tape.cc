@@ -123,7 +123,7 @@ TEST(several_results, of_which_one_is_used_flow_back) {
   const tensor x({1.0, 2.0, 3.0, 4.0}, {2, 2});
   EXPECT_EQ(kg::grad([](const tensor& t) { return kg::sum(kg::unstack(t)[1] * 3); })(x).to_doubles(),
             (doubles{0, 0, 3, 3}));
-  const tensor wide = kg::reshape(kg::range(0, 12, 1, dtype::float64), {2, 6});
+  const tensor wide = kg::reshape(kg::arange(0, 12, 1, dtype::float64), {2, 6});
   EXPECT_EQ(kg::sum(kg::grad([](const tensor& t) { return kg::sum(kg::split(t, 6, 1)[5]); })(wide)).item(), 2)
       << "more than four results";
 }

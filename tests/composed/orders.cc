@@ -25,7 +25,7 @@ TEST(quantile, interpolates_between_the_sorted_elements) {
 }
 
 TEST(quantile, is_taken_over_any_axes) {
-  const tensor x = kg::reshape(kg::range(0, 24, 1, kg::dtype::float64), {2, 3, 4});
+  const tensor x = kg::reshape(kg::arange(0, 24, 1, kg::dtype::float64), {2, 3, 4});
   expect_values(kg::median(x, 2), {2, 3}, {1.5, 5.5, 9.5, 13.5, 17.5, 21.5});
   expect_values(kg::median(x, {0, 2}), {3}, {7.5, 11.5, 15.5});
   expect_values(kg::median(x, {0, 2}, true), {1, 3, 1}, {7.5, 11.5, 15.5});

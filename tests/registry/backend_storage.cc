@@ -88,6 +88,17 @@ TEST_F(device, copies_and_views_of_a_tensor_share_what_was_moved) {
   EXPECT_EQ(memory->written, 1);
 }
 
+TEST_F(device, a_slice_is_moved_by_itself) {
+  const tensor x({1.f, 2.f, 3.f, 4.f}, {2, 2}), row = x(1), column = kg::reshape(row, {2, 1});
+  const kg::backend_scope here("device");
+  EXPECT_EQ(kg::neg(x).to_doubles(), (doubles{-1, -2, -3, -4}));
+  EXPECT_EQ(kg::neg(row).to_doubles(), (doubles{-3, -4}));
+  EXPECT_EQ(kg::neg(row).to_doubles(), (doubles{-3, -4}));
+  EXPECT_EQ(memory->written, 2) << "the whole, and the row once";
+  EXPECT_EQ(kg::neg(column).to_doubles(), (doubles{-3, -4}));
+  EXPECT_TRUE(column.shares_with(x));
+}
+
 TEST_F(device, a_view_outlives_the_tensor_it_was_made_of) {
   tensor view;
   {

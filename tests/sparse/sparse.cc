@@ -80,7 +80,7 @@ TEST(segments, have_the_same_bits_however_many_threads_add) {
   const std::int64_t count = 40000;
   const tensor x = kg::random_normal({1000, 33}, 0, 1, 5);
   const tensor at = kg::cast(kg::random_uniform({count}, 0, 1000, 6), kg::dtype::int32);
-  const tensor ids = kg::cast(kg::floor(kg::range(0, count, 1, kg::dtype::float64) / 7), kg::dtype::int32);
+  const tensor ids = kg::cast(kg::floor(kg::arange(0, count, 1, kg::dtype::float64) / 7), kg::dtype::int32);
   const list alone = kg::sparse_segment_sum(x, at, ids).to_doubles();
   kg::set_num_threads(3);
   const list together = kg::sparse_segment_sum(x, at, ids).to_doubles();

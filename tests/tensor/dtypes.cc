@@ -259,7 +259,7 @@ TEST(moves, carry_the_bytes_of_every_dtype) {
     doubles values(static_cast<std::size_t>(30 * kg::parts_of(type)));
     for (std::size_t i = 0; i < values.size(); ++i)
       values[i] = type == dtype::boolean ? static_cast<double>(i % 3 == 0) : static_cast<double>(i) + 1;
-    const tensor x = from_doubles(values, {2, 3, 5}, type), numbers = kg::reshape(kg::range(0, 30), {2, 3, 5});
+    const tensor x = from_doubles(values, {2, 3, 5}, type), numbers = kg::reshape(kg::arange(0, 30), {2, 3, 5});
     for (const auto& [name, f] : moves()) {
       const tensor y = f(x), from = f(numbers);
       ASSERT_EQ(y.type(), type);

@@ -186,7 +186,7 @@ TEST(creation, computes_in_float32_and_rounds) {
   const tensor x = kg::linspace(0, 1, 4, dtype::float16);
   ASSERT_EQ(x.type(), dtype::float16);
   EXPECT_EQ(x.data<kg::float16>()[1], kg::float16(1.f / 3));
-  EXPECT_EQ(kg::range(0, 3, 1, dtype::bfloat16).type(), dtype::bfloat16);
+  EXPECT_EQ(kg::arange(0, 3, 1, dtype::bfloat16).type(), dtype::bfloat16);
   EXPECT_EQ(kg::one_hot(tensor({1}), 3, 1, 0, dtype::float16).to_doubles(), (doubles{0, 1, 0}));
   EXPECT_EQ(kg::random_normal({3}, 0, 1, 4, dtype::float16).to_doubles(),
             kg::cast(kg::cast(kg::random_normal({3}, 0, 1, 4), dtype::float16), dtype::float32).to_doubles());

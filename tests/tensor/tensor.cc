@@ -186,13 +186,13 @@ TEST(printing, shows_dtype_shape_and_rows) {
   EXPECT_EQ(to_string(tensor({kg::complex64{1, -2}})), "tensor complex64 [1]\n[1-2i]");
   EXPECT_EQ(to_string(tensor({HUGE_VAL, -HUGE_VAL, std::nan("")})), "tensor float64 [3]\n[inf, -inf, nan]");
   EXPECT_EQ(to_string(kg::zeros({0, 2})), "tensor float32 [0, 2]\n[]");
-  EXPECT_EQ(to_string(kg::reshape(kg::range(0, 8, 1, dtype::int32), {2, 2, 2})),
+  EXPECT_EQ(to_string(kg::reshape(kg::arange(0, 8, 1, dtype::int32), {2, 2, 2})),
             "tensor int32 [2, 2, 2]\n[[[0, 1],\n  [2, 3]],\n [[4, 5],\n  [6, 7]]]");
 }
 
 TEST(printing, shortens_long_axes_of_large_tensors) {
-  EXPECT_EQ(to_string(kg::range(0, 1000, 1, dtype::int32)), "tensor int32 [1000]\n[0, 1, 2, ..., 997, 998, 999]");
-  const std::string rows = to_string(kg::reshape(kg::range(0, 400, 1, dtype::int32), {100, 4}));
+  EXPECT_EQ(to_string(kg::arange(0, 1000, 1, dtype::int32)), "tensor int32 [1000]\n[0, 1, 2, ..., 997, 998, 999]");
+  const std::string rows = to_string(kg::reshape(kg::arange(0, 400, 1, dtype::int32), {100, 4}));
   EXPECT_EQ(rows,
             "tensor int32 [100, 4]\n[[0, 1, 2, 3],\n [4, 5, 6, 7],\n [8, 9, 10, 11],\n ...,\n [388, 389, 390, 391],\n "
             "[392, 393, 394, 395],\n [396, 397, 398, 399]]");

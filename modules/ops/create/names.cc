@@ -26,10 +26,14 @@ inline tensor ones(const shape& dims, dtype type = dtype::float32) { return full
 inline tensor full_like(const tensor& x, double value, std::optional<dtype> type = {}) {
   return full(x.dims(), value, type ? *type : x.type());
 }
-/// start, start + step, ... before stop.
-inline tensor range(double start, double stop, double step = 1, dtype type = dtype::float32) {
-  return call<"Range">(attr<"start">(start), attr<"stop">(stop), attr<"step">(step), attr<"dtype">(type));
+/// start, start + step, ... before stop, float32 unless another dtype is given; nothing where the step leads away from
+/// stop. Element i is start + i * step, rounded once. Throws for a step of 0 and for bounds that the dtype cannot hold.
+inline tensor arange(double start, double stop, double step = 1, dtype type = dtype::float32) {
+  const double end = step == 1 && stop < start ? start : stop;  // by itself the op would count down
+  return call<"Range">(attr<"start">(start), attr<"stop">(end), attr<"step">(step), attr<"dtype">(type));
 }
+/// 0, 1, ... before stop.
+inline tensor arange(double stop, dtype type = dtype::float32) { return arange(0, stop, 1, type); }
 /// `count` evenly spaced numbers from start to stop, both included.
 inline tensor linspace(double start, double stop, std::int64_t count, dtype type = dtype::float32) {
   return call<"LinSpace">(attr<"start">(start), attr<"stop">(stop), attr<"num">(count), attr<"dtype">(type));

@@ -12,6 +12,7 @@ import :tensor;
 import :engine;
 import :call;
 import :axes;
+import :indexing;
 
 export namespace kerngrad {
 
@@ -35,10 +36,16 @@ inline tensor max(const tensor& x, const axes& over = all_axes, bool keep_dims =
 inline tensor min(const tensor& x, const axes& over = all_axes, bool keep_dims = false) {
   return call<"Min">(x, attr<"axis">(over.value()), attr<"keepDims">(keep_dims));
 }
-/// Whether all are true.
-inline tensor all(const tensor& x, const axes& over = all_axes, bool keep_dims = false) {
-  return call<"All">(x, attr<"axis">(over.value()), attr<"keepDims">(keep_dims));
-}
+/// What `all` is: a function, and an index.
+template <fixed_string Op>
+  requires known_op<Op>
+struct whole_axis_op : detail::whole_axis {
+  tensor operator()(const tensor& x, const axes& over = all_axes, bool keep_dims = false) const {
+    return call<Op>(x, attr<"axis">(over.value()), attr<"keepDims">(keep_dims));
+  }
+};
+/// Whether all are true, `all(x > 0)`; and the index that takes a whole axis, `x(all, 0)`.
+inline constexpr whole_axis_op<"All"> all;
 /// Whether one is true.
 inline tensor any(const tensor& x, const axes& over = all_axes, bool keep_dims = false) {
   return call<"Any">(x, attr<"axis">(over.value()), attr<"keepDims">(keep_dims));

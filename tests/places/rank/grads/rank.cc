@@ -16,7 +16,7 @@ namespace kerngrad::rules {
 inline constexpr auto brought_back = [](const auto& c, const auto& dy) {
   const shape& dims = c.dims(0);
   const std::int64_t count = dims[dims.rank() - 1];
-  const auto places = broadcast_to(range(0, static_cast<double>(count), 1, c.type(0)), dims);
+  const auto places = broadcast_to(arange(0, static_cast<double>(count), 1, c.type(0)), dims);
   const auto from = sort_pairs(c.in(0), places)[1];
   return sort_pairs(from, dy)[1];
 };

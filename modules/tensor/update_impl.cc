@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// x.at(indices...).set(values) and its kin: the places as a list of slices of x, the new values of these, and either a
+// TensorScatterUpdate, which differentiates, or a write into x when nobody else sees it.
+module;
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <vector>
+#include "kernels/common/abi.h"
+module kerngrad;
+
+import :live;
+import :selection;
+import :tape;
+
+namespace kerngrad::detail {
+namespace {
+
+// Where a selection is in x, as x is seen by the update: [slices, inner].
+struct update_places {
+  std::int64_t slices = 1, inner = 1;
+  shape dims;   // of x(indices...)
+  tensor rows;  // which slices, int32 [n]
+  bool may_repeat = false;
+};
+
+// The leading axes up to the last one that is not taken whole: `entries` of the selection name them. What follows
+// belongs to each slice.
+struct leading_axes {
+  int entries = 0, axes = 0;
+};
+leading_axes leading_of(const selection& taken) {
+  leading_axes found;
+  for (int i = 0; i < taken.count; ++i) {
+    const selected_axis& a = taken.of[i];
+    if (a.is == selected_axis::kind::fresh || a.is_whole()) continue;
+    found = {i + 1, a.axis + a.axes};
+  }
+  return found;
+}
+
+// The slices of integers and ranges, in order.
+tensor slices_walked(std::span<const selected_axis> axes) {
+  std::int64_t count = 1;
+  for (const selected_axis& a : axes) count *= a.count;
+  return tensor::build<std::int32_t>({count}, [&](std::span<std::int32_t> to) {
+    std::vector<std::int64_t> at(axes.size());
+    for (std::int32_t& slice : to) {
+      std::int64_t place = 0;
+      for (std::size_t i = 0; i < axes.size(); ++i)
+        if (axes[i].is != selected_axis::kind::fresh)
+          place = place * axes[i].size + axes[i].first + at[i] * axes[i].step;
+      slice = static_cast<std::int32_t>(place);
+      for (std::size_t i = axes.size(); i-- > 0 && ++at[i] == axes[i].count;) at[i] = 0;
+    }
+  });
+}
+
+update_places update_places_of(const shape& dims, const selection& taken) {
+  const leading_axes front = leading_of(taken);
+  update_places p;
+  for (int i = 0; i < dims.rank(); ++i) (i < front.axes ? p.slices : p.inner) *= dims[i];
+  if (p.slices > std::numeric_limits<std::int32_t>::max())
+    fail("at", std::to_string(p.slices) + " slices to choose from", "at most 2^31 - 1", "reshape the tensor");
+  selection first;
+  for (; first.count < front.entries; ++first.count) first.of[first.count] = taken.of[first.count];
+  std::vector<std::int64_t> sizes;
+  if (first.is_by_tensors()) {
+    // The numbers of the slices, chosen from like x itself.
+    const shape all(std::span<const std::int64_t>(dims.begin(), static_cast<std::size_t>(front.axes)));
+    const tensor numbers = arange(0, static_cast<double>(p.slices), 1, dtype::int32);
+    const tensor chosen = selected(reshape(numbers, all), first);
+    sizes.assign(chosen.dims().begin(), chosen.dims().end());
+    p.rows = reshape(chosen, shape{chosen.size()});
+    for (const selected_axis& a : first.all())
+      p.may_repeat = p.may_repeat || (a.is == selected_axis::kind::chosen && !a.is_mask);
+  } else {
+    const shape walk = dims_of(first);
+    sizes.assign(walk.begin(), walk.end());
+    p.rows = slices_walked(first.all());
+  }
+  for (int i = front.entries; i < taken.count; ++i) sizes.push_back(taken.of[i].count);
+  p.dims = shape(sizes);
+  return p;
+}
+
+void refuse_repeated(const tensor& rows, std::string_view name) {
+  const auto given = rows.data<std::int32_t>();
+  std::vector<std::int32_t> sorted(given.begin(), given.end());
+  std::sort(sorted.begin(), sorted.end());
+  if (std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end()) return;
+  fail("at", "a place that is named twice, for " + std::string(name), "distinct indices",
+       "call it once for each, or use set or add");
+}
+
+// What is written to the rows of x, seen as [slices, inner].
+tensor combined(const tensor& flat, const update_places& p, part_update how, const tensor& values) {
+  if (how == part_update::set) return values;
+  const tensor& rows = p.rows;
+  if (how == part_update::add && p.may_repeat) {
+    // Every place that is named twice gets the sum, whichever of its rows is written last.
+    const tensor sums = segment_sum(values, rows, p.slices);
+    return gather(flat, rows) + gather(sums, rows);
+  }
+  const tensor before = gather(flat, rows);
+  switch (how) {
+    case part_update::multiply:
+      if (p.may_repeat) refuse_repeated(rows, "multiply");
+      return before * values;
+    case part_update::max:
+      if (p.may_repeat) refuse_repeated(rows, "max");
+      return maximum(before, values);
+    case part_update::min:
+      if (p.may_repeat) refuse_repeated(rows, "min");
+      return minimum(before, values);
+    default: return before + values;
+  }
+}
+
+// Nobody sees x change: it has one owner, its elements are on the host only, and no tape has to know.
+bool may_change(const tensor& x, const tensor& values) {
+  return direct_table() >= 0 && tensor_access::unique(x) && tensor_access::buffer(x)->data && !recording_now() &&
+         !concerns_a_tape(x) && !concerns_a_tape(values);
+}
+
+tensor written_into(tensor x, const update_places& p, const tensor& values) {
+  const std::size_t bytes = static_cast<std::size_t>(p.inner) * size_of(x.type());
+  std::byte* const to = tensor_access::buffer(x)->data;
+  const auto* from = static_cast<const std::byte*>(values.address());
+  for (const std::int32_t row : p.rows.data<std::int32_t>()) {
+    std::memcpy(to + static_cast<std::size_t>(row) * bytes, from, bytes);
+    from += bytes;
+  }
+  tensor_access::place(x) = {};
+  return x;
+}
+
+// Values as x takes them.
+tensor converted(const tensor& values, dtype type) {
+  if (values.type() != type && promote(values.type(), type) != type)
+    fail("at",
+         "values of dtype " + std::string(name_of(values.type())) + " for a tensor of " + std::string(name_of(type)),
+         "a dtype that promotes to " + std::string(name_of(type)), "cast one of them");
+  return cast(values, type);
+}
+
+}  // namespace
+
+tensor updated_at(tensor x, std::span<const index_item> indices, part_update how, const tensor& values) {
+  const update_places p = update_places_of(x.dims(), selection_of("index", x.dims(), indices));
+  const std::optional<shape> both = broadcast(p.dims, values.dims());
+  if (!both || !(*both == p.dims))
+    fail("at", "values of shape " + to_string(values.dims()) + " for elements of shape " + to_string(p.dims),
+         "a shape that broadcasts to it");
+  if (how != part_update::set && !(numeric | complex_only).has(x.type()))
+    fail("at", "an update of a tensor of " + std::string(name_of(x.type())) + " other than set", "numbers", "cast it");
+  const tensor given = converted(values, x.type());
+  if (p.dims.size() == 0) return x;
+  const std::int64_t count = p.rows.size();
+  const tensor spread = reshape(given.dims() == p.dims ? given : broadcast_to(given, p.dims), {count, p.inner});
+  tensor flat = reshape(x, {p.slices, p.inner});
+  const tensor fresh = converted(combined(flat, p, how, spread), x.type());
+  const shape dims = x.dims();
+  flat = tensor();  // x may be its only owner now
+  if (may_change(x, fresh)) return written_into(std::move(x), p, fresh);
+  return reshape(tensor_scatter_update(reshape(x, {p.slices, p.inner}), p.rows, fresh), dims);
+}
+
+tensor updated_at(tensor x, std::span<const index_item> indices, part_update how, const plain_number& value) {
+  if (x.type() == dtype::boolean && how == part_update::set && value.is_integer && (value.integer | 1) == 1)
+    return updated_at(std::move(x), indices, how, tensor(value.integer != 0));
+  const tensor number = number_like("at", value, x);
+  return updated_at(std::move(x), indices, how, number);
+}
+
+}  // namespace kerngrad::detail
