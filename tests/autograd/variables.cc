@@ -74,6 +74,17 @@ TEST(assigning, between_forward_and_backward_leaves_the_saved_value) {
   EXPECT_EQ(v.value().item(), 99);
 }
 
+TEST(assigning, a_slice_that_overlaps_the_last_value_is_seen_by_a_recording) {
+  const tensor all({1.0, 2.0, 3.0});
+  const variable v(all(kg::range(0, 2)));
+  const auto result = kg::variable_grads([&] {
+    const tensor before = kg::sum(v);
+    v.assign(all(kg::range(1, 3)));
+    return before + kg::sum(kg::square(v));
+  });
+  EXPECT_EQ(result.value.item(), 16);
+}
+
 // ------------------------------------------------------------------------------------------ gradients
 
 TEST(variable_grads, names_every_trainable_variable_that_was_read) {
