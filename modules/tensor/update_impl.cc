@@ -117,9 +117,10 @@ tensor combined(const tensor& flat, const update_places& p, part_update how, con
   }
 }
 
-// Nobody sees x change: it has one owner, its elements are on the host only, and no tape has to know.
+// Nobody sees x change: it has one owner, its elements are on the host only, and no tape has to know. Texts would refer
+// to the bytes of others.
 bool may_change(const tensor& x, const tensor& values) {
-  return direct_table() >= 0 && tensor_access::unique(x) && tensor_access::buffer(x)->data && !recording_now() &&
+  return direct_table() >= 0 && x.type() != dtype::text && tensor_access::unique(x) && tensor_access::buffer(x)->data && !recording_now() &&
          !concerns_a_tape(x) && !concerns_a_tape(values);
 }
 
@@ -137,7 +138,8 @@ tensor written_into(tensor x, const update_places& p, const tensor& values) {
 
 // Values as x takes them.
 tensor converted(const tensor& values, dtype type) {
-  if (values.type() != type && promote(values.type(), type) != type)
+  if (values.type() == type) return values;
+  if (values.type() == dtype::text || type == dtype::text || promote(values.type(), type) != type)
     fail("at",
          "values of dtype " + std::string(name_of(values.type())) + " for a tensor of " + std::string(name_of(type)),
          "a dtype that promotes to " + std::string(name_of(type)), "cast one of them");

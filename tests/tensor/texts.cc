@@ -91,6 +91,23 @@ TEST(text, is_moved_by_what_moves_elements) {
   expect_texts(kg::where(tensor({true, false}), tensor({"yes", "yes"}), tensor("no")), {2}, {"yes", "no"});
 }
 
+TEST(text, is_taken_and_changed_by_indices) {
+  const tensor x = words();
+  expect_texts(x(1), {3}, {"four", "five", "six"});
+  EXPECT_TRUE(x(1).shares_with(x));
+  expect_texts(x(kg::all, -1), {2}, {"three", "six"});
+  expect_texts(x(x == tensor("")), {1}, {""});
+  expect_texts(x.at(0, 0).set(tensor(long_text)), {2, 3}, {long_text, "", "three", "four", "five", "six"});
+  tensor mine = words();
+  {
+    const tensor other(long_text);
+    mine = std::move(mine).at(1).set(other);
+  }
+  expect_texts(mine, {2, 3}, {"one", "", "three", long_text, long_text, long_text});
+  EXPECT_NE(refusal([&] { return x.at(0).set(1.0); }).find("text"), std::string::npos);
+  EXPECT_NE(refusal([&] { return x.at(0).add(tensor("a")); }).find("other than set"), std::string::npos);
+}
+
 TEST(text, compares_by_bytes_and_broadcasts) {
   const tensor a({"a", "ab", "b", "\u00e9", ""}), b("ab");
   const auto bools = [](const tensor& x) {
@@ -137,7 +154,7 @@ TEST(text, is_refused_where_it_means_nothing) {
       {"operand a of dtype text", refusal([] { return kg::add(tensor("a"), tensor("b")); })},
       {"operand x of dtype text", refusal([] { return kg::cast(tensor("1"), dtype::float32); })},
       {"dtype text; ", refusal([] { return kg::cast(tensor(1.f), dtype::text); })},
-      {"a number that text holds", refusal([] { return kg::range(0, 3, 1, dtype::text); })},
+      {"a number that text holds", refusal([] { return kg::arange(0, 3, 1, dtype::text); })},
       {"constantValue = 1 around texts", refusal([] { return kg::pad(tensor({"a"}), {{1, 1}}, 1); })},
       {"dtype text", refusal([] { return tensor("1").to_doubles(); })},
       {"read as float32", refusal([] { return tensor("1").item<float>(); })},
