@@ -8,6 +8,7 @@ import :std;
 import :core;
 import :shapes;
 import :rule;
+import :call;
 import :ops;
 
 namespace kerngrad::rules {
@@ -88,6 +89,33 @@ inline constexpr auto running_others = [](const auto& c) {
   return transpose(reshape(sums, view.moved), view.inverse);
 };
 
+/// dy to the elements that running extremes are. An element stays what it was where what comes before it is ahead of
+/// it, so that places, counted on the walk, are a running extreme themselves.
+template <class C>
+auto to_running_extremes(const C& c, bool greatest) {
+  const shape& dims = c.dims(0);
+  const bool exclusive = c.template attr<"exclusive">().as_bool(), reverse = c.template attr<"reverse">().as_bool();
+  if (dims.size() == 0 || (dims.rank() == 0 && exclusive)) return c.zeros(0);
+  if (dims.rank() == 0) return c.dy();
+  const rows_view view = rows_of(dims, kept_dims(dims, c.template attr<"axis">()));
+  const shape flat{view.rows, view.count};
+  const auto in_rows = [&](const auto& v) { return reshape(transpose(v, view.perm), flat); };
+  const auto x = in_rows(c.in(0));
+  const auto before = greatest ? cummax(x, 1, true, reverse) : cummin(x, 1, true, reverse);
+  const auto stays = logical_or(greatest ? before >= x : before <= x, is_nan(before));
+  const double first = reverse ? static_cast<double>(view.count - 1) : 0;
+  const auto started =
+      where(stays, full(shape{}, first, dtype::int32), range(0, static_cast<double>(view.count), 1, dtype::int32));
+  const auto places = reverse ? cummin(started, 1, false, true) : cummax(started, 1);
+  // The first result of an exclusive walk is no element; each other one is that of the place before it.
+  const auto others = [&](const auto& v, bool from_second) {
+    return exclusive ? slice(v, {0, from_second ? 1 : 0}, {view.rows, view.count - 1}) : v;
+  };
+  const auto dx = call<"GatherGrad">(others(in_rows(c.dy()), !reverse), others(places, reverse), attr<"axis">(1),
+                                     attr<"batchDims">(1), attr<"inputShape">(flat));
+  return transpose(reshape(dx, view.moved), view.inverse);
+}
+
 inline constexpr auto reduce_rules = family_rules(std::tuple{
     rule<"Sum">(wrt(keep::nothing, [](const auto& c) { return spread(c, c.dy(), c.template attr<"axis">()); })),
     rule<"Mean">(wrt(keep::nothing,
@@ -111,6 +139,8 @@ inline constexpr auto reduce_rules = family_rules(std::tuple{
                                        !c.template attr<"reverse">().as_bool());
                        })),
     rule<"Cumprod">(wrt(keep::in0, running_others)),
+    rule<"CumMax">(wrt(keep::in0, [](const auto& c) { return to_running_extremes(c, true); })),
+    rule<"CumMin">(wrt(keep::in0, [](const auto& c) { return to_running_extremes(c, false); })),
 });
 
 }  // namespace kerngrad::rules

@@ -4,8 +4,9 @@
 //
 // Elements are moved as bytes of their size, so NaN payloads and the sign of zero survive. Sums of GatherGrad and
 // UnsortedSegmentSum are added in the order of the indices, one rounding each; integers wrap. Cumsum and Cumprod
-// carry doubles and round every result once, in the order of scan-inl.h; integers wrap. The results are the same on
-// every target. Reference: kernels/move/reference_move.cc.
+// carry doubles and round every result once, in the order of scan-inl.h; integers wrap. CumMax and CumMin give the
+// first of equal elements, and the first NaN from there on. The results are the same on every target. Reference:
+// kernels/move/reference_move.cc.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/move/move.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
@@ -197,6 +198,16 @@ void Cumsum(const void* const* in, void* const* out, const void* geometry) {
 template <dtype K>
 void Cumprod(const void* const* in, void* const* out, const void* geometry) {
   run_scan<running_product, storage_t<K>>(in, out, geometry);
+}
+
+template <dtype K>
+void CumMax(const void* const* in, void* const* out, const void* geometry) {
+  run_scan<running_extreme<true>, storage_t<K>>(in, out, geometry);
+}
+
+template <dtype K>
+void CumMin(const void* const* in, void* const* out, const void* geometry) {
+  run_scan<running_extreme<false>, storage_t<K>>(in, out, geometry);
 }
 }  // namespace
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 namespace kerngrad::kernels::reference {
@@ -166,6 +167,38 @@ template <dtype K> void Cumprod(const void* const* in, void* const* out, const v
   using A = typename carried<T>::type;
   scan(static_cast<const T*>(in[0]), static_cast<T*>(out[0]), *static_cast<const scan_geometry*>(geometry), A{1},
        [](A a, A b) { return a * b; });
+}
+
+// From the definition: of the elements up to each place the first that none goes before, a NaN going before all others.
+template <bool Greatest, class T> void running_extreme(const T* x, T* y, const scan_geometry& g) {
+  using limits = std::numeric_limits<T>;
+  T start = Greatest ? limits::lowest() : limits::max();
+  if (limits::has_infinity) start = Greatest ? -limits::infinity() : limits::infinity();
+  const auto goes_before = [](T a, T b) { return b == b && (a != a || (Greatest ? a > b : a < b)); };
+  for (std::int64_t n = 0; n < g.outer * g.inner; ++n) {
+    const auto at = [&](std::int64_t step) {
+      const std::int64_t row = g.reverse ? g.count - 1 - step : step;
+      return (n / g.inner * g.count + row) * g.inner + n % g.inner;
+    };
+    for (std::int64_t r = 0; r < g.count; ++r) {
+      const std::int64_t seen = g.exclusive ? r : r + 1;
+      T best = seen == 0 ? start : x[at(0)];
+      for (std::int64_t i = 1; i < seen; ++i) best = goes_before(x[at(i)], best) ? x[at(i)] : best;
+      y[at(r)] = best;
+    }
+  }
+}
+
+template <dtype K> void CumMax(const void* const* in, void* const* out, const void* geometry) {
+  using T = storage_t<K>;
+  running_extreme<true>(static_cast<const T*>(in[0]), static_cast<T*>(out[0]),
+                        *static_cast<const scan_geometry*>(geometry));
+}
+
+template <dtype K> void CumMin(const void* const* in, void* const* out, const void* geometry) {
+  using T = storage_t<K>;
+  running_extreme<false>(static_cast<const T*>(in[0]), static_cast<T*>(out[0]),
+                         *static_cast<const scan_geometry*>(geometry));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scans along the middle axis of [outer, count, inner], once per target. What is carried is exact for integers (they
-// wrap), a double for floats; every result is rounded once.
+// Scans along the middle axis of [outer, count, inner], once per target. What sums and products carry is exact for
+// integers (they wrap), a double for floats; every result is rounded once.
 //
 // The order of a float scan is the same on every target and depends on the geometry only:
 //   Cumsum, inner == 1: blocks of eight elements. In a block s[i] += s[i - 1], then s[i - 2], then s[i - 4]; a result
@@ -8,6 +8,7 @@
 //                       carry + s[i], the next carry is carry + s[7]. Off by at most (count / 8 + 3) half units in the
 //                       last place of a double, measured by the sum of magnitudes.
 //   all others:         one element after another. A tree would overflow where a running product does not.
+// CumMax and CumMin are the same in any order.
 #if defined(KERNGRAD_KERNELS_SCAN_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef KERNGRAD_KERNELS_SCAN_INL_H_
 #undef KERNGRAD_KERNELS_SCAN_INL_H_
@@ -18,6 +19,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #include "hwy/highway.h"
@@ -41,28 +43,59 @@ template <> struct wrapping<double> {
   using type = double;
 };
 
-// What a scan carries.
-template <class T> using carried = std::conditional_t<std::is_same_v<T, float>, double, T>;
-
+// A scan joins what came before, the first operand, with an element. `lane` is the type that it sees elements as,
+// `carried` what it carries, `start` what stands before the first element.
 struct running_sum {
-  static constexpr int start = 0;
+  template <class T> using lane = typename wrapping<T>::type;
+  template <class T> using carried = std::conditional_t<std::is_same_v<T, float>, double, T>;
+  template <class T> static constexpr bool in_sequence = false;
+  template <class A> static constexpr A start() { return 0; }
   template <class A> static HWY_INLINE A join(A a, A b) { return a + b; }
   template <class D, class V> static HWY_INLINE V join(D, V a, V b) { return hn::Add(a, b); }
 };
 struct running_product {
-  static constexpr int start = 1;
+  template <class T> using lane = typename wrapping<T>::type;
+  template <class T> using carried = std::conditional_t<std::is_same_v<T, float>, double, T>;
+  // Float products may not be reordered; for 64-bit integers there is no vector product that would pay.
+  template <class T> static constexpr bool in_sequence = std::is_floating_point_v<T> || sizeof(T) == 8;
+  template <class A> static constexpr A start() { return 1; }
   template <class A> static HWY_INLINE A join(A a, A b) { return a * b; }
   template <class D, class V> static HWY_INLINE V join(D d, V a, V b) { return Product(d, a, b); }
 };
+// The greatest or the least element: the first one of equal ones, whose sign a zero has, and the first NaN once there
+// is one. So the order in which elements are joined does not matter.
+template <bool Greatest>
+struct running_extreme {
+  template <class T> using lane = T;
+  template <class T> using carried = T;
+  // Steps in scalar registers cost more than they save, and no table of bytes is as wide.
+  template <class T> static constexpr bool in_sequence = !KG_AVX512 || sizeof(T) == 1;
+  template <class A> static constexpr A start() {
+    using limits = std::numeric_limits<A>;
+    if (limits::has_infinity) return Greatest ? -limits::infinity() : limits::infinity();
+    return Greatest ? limits::lowest() : limits::max();
+  }
+  template <class A> static HWY_INLINE A join(A a, A b) { return (Greatest ? a >= b : a <= b) || a != a ? a : b; }
+  template <class D, class V> static HWY_INLINE V join(D, V a, V b) {
+    if constexpr (hwy::IsFloat<hn::TFromD<D>>()) {
+      const auto ahead = Greatest ? hn::Ge(a, b) : hn::Le(a, b);
+      return hn::IfThenElse(hn::Or(ahead, hn::IsNaN(a)), a, b);
+    } else {
+      return Greatest ? hn::Max(a, b) : hn::Min(a, b);
+    }
+  }
+};
+
+template <class Op, class T> using carried_by = typename Op::template carried<T>;
 
 // From elements to the type that is carried and back.
-template <class V>
+template <class Op, class V>
 HWY_INLINE auto widened(V v) {
-  using T = hn::TFromV<V>;
-  if constexpr (std::is_same_v<T, carried<T>>) {
+  using A = carried_by<Op, hn::TFromV<V>>;
+  if constexpr (std::is_same_v<hn::TFromV<V>, A>) {
     return v;
   } else {
-    return hn::PromoteTo(hn::Rebind<carried<T>, hn::DFromV<V>>{}, v);
+    return hn::PromoteTo(hn::Rebind<A, hn::DFromV<V>>{}, v);
   }
 }
 template <class D, class V>
@@ -77,9 +110,9 @@ HWY_INLINE hn::Vec<D> narrowed_to(D d, V v) {
 // Rows one element after another; `Rows` of them side by side, so that the waits for the sums overlap.
 template <class Op, std::size_t Rows, bool Exclusive, class T>
 HWY_INLINE void scan_in_sequence(const T* x, T* y, std::size_t count, bool reverse) {
-  using A = carried<T>;
+  using A = carried_by<Op, T>;
   A carry[Rows];
-  std::fill_n(carry, Rows, static_cast<A>(Op::start));
+  std::fill_n(carry, Rows, Op::template start<A>());
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t at = reverse ? count - 1 - i : i;
     for (std::size_t r = 0; r < Rows; ++r) {
@@ -92,8 +125,9 @@ HWY_INLINE void scan_in_sequence(const T* x, T* y, std::size_t count, bool rever
 
 // The block of a float sum without vectors of eight lanes; n <= 8.
 template <bool Exclusive, class T>
-HWY_INLINE carried<T> sum_block(const T* x, T* y, std::size_t n, bool reverse, carried<T> carry) {
-  using A = carried<T>;
+HWY_INLINE carried_by<running_sum, T> sum_block(const T* x, T* y, std::size_t n, bool reverse,
+                                                carried_by<running_sum, T> carry) {
+  using A = carried_by<running_sum, T>;
   A s[8] = {};
   for (std::size_t i = 0; i < n; ++i) s[i] = static_cast<A>(reverse ? x[n - 1 - i] : x[i]);
   for (const std::size_t step : {1u, 2u, 4u}) {
@@ -110,7 +144,7 @@ HWY_INLINE carried<T> sum_block(const T* x, T* y, std::size_t n, bool reverse, c
 // A block is one vector: three or four steps, each of which adds a shifted copy.
 template <class Op, bool Exclusive, class T>
 struct register_scan {
-  using A = carried<T>;
+  using A = carried_by<Op, T>;
   using D = hn::ScalableTag<A>;
   using V = hn::Vec<D>;
   using index = hwy::MakeUnsigned<A>;
@@ -135,7 +169,7 @@ struct register_scan {
   template <std::size_t Step>
   static HWY_INLINE V joined(V v) {
     const D d;
-    return hn::IfThenElse(hn::FirstN(d, Step), v, Op::join(d, v, shifted<Step>(v, v)));
+    return hn::IfThenElse(hn::FirstN(d, Step), v, Op::join(d, shifted<Step>(v, v), v));
   }
 
   HWY_INLINE V block(V v) {
@@ -153,35 +187,51 @@ struct register_scan {
   HWY_INLINE void run(const T* x, T* y, std::size_t count, bool reverse) {
     const D d;
     const hn::Rebind<T, D> dt;
-    carry = hn::Set(d, static_cast<A>(Op::start));
+    carry = hn::Set(d, Op::template start<A>());
     std::size_t i = 0;
     if (reverse) {
       for (; i + lanes <= count; i += lanes) {
         const std::size_t at = count - i - lanes;
-        const V v = hn::Reverse(d, widened(hn::LoadU(dt, x + at)));
+        const V v = hn::Reverse(d, widened<Op>(hn::LoadU(dt, x + at)));
         hn::StoreU(narrowed_to(dt, hn::Reverse(d, block(v))), dt, y + at);
       }
     } else {
       for (; i + lanes <= count; i += lanes) {
-        hn::StoreU(narrowed_to(dt, block(widened(hn::LoadU(dt, x + i)))), dt, y + i);
+        hn::StoreU(narrowed_to(dt, block(widened<Op>(hn::LoadU(dt, x + i)))), dt, y + i);
       }
     }
     if (i == count) return;
     const std::size_t left = count - i;
-    if (!reverse) return store_first(dt, narrowed_to(dt, block(widened(load_first(dt, x + i, left)))), y + i, left);
+    if (!reverse) return store_first(dt, narrowed_to(dt, block(widened<Op>(load_first(dt, x + i, left)))), y + i, left);
     HWY_ALIGN T part[lanes] = {};
     std::reverse_copy(x, x + left, part);
-    hn::Store(narrowed_to(dt, block(widened(hn::Load(dt, part)))), dt, part);
+    hn::Store(narrowed_to(dt, block(widened<Op>(hn::Load(dt, part)))), dt, part);
     std::reverse_copy(part, part + left, y);
   }
 };
 #endif  // KG_AVX512
 
+// A row by itself: of anything in vectors of eight lanes, else of sums.
+template <class Op, bool Exclusive, class T>
+void scan_row(const T* x, T* y, std::size_t count, bool reverse) {
+  if constexpr (KG_AVX512 && sizeof(T) >= 4) {
+#if KG_AVX512
+    register_scan<Op, Exclusive, T>{}.run(x, y, count, reverse);
+#endif
+  } else if constexpr (std::is_floating_point_v<T>) {
+    carried_by<Op, T> carry = 0;
+    for (std::size_t i = 0; i < count; i += 8) {
+      const std::size_t n = std::min<std::size_t>(8, count - i), at = reverse ? count - i - n : i;
+      carry = sum_block<Exclusive>(x + at, y + at, n, reverse, carry);
+    }
+  } else {
+    scan_in_sequence<Op, 1, Exclusive>(x, y, count, reverse);
+  }
+}
+
 template <class Op, bool Exclusive, class T>
 void scan_rows(const T* x, T* y, std::size_t rows, std::size_t count, bool reverse) {
-  constexpr bool is_float = std::is_floating_point_v<T>;
-  // Float products may not be reordered; for 64-bit integers there is no vector product that would pay.
-  if constexpr (std::is_same_v<Op, running_product> && (is_float || sizeof(T) == 8)) {
+  if constexpr (Op::template in_sequence<T>) {
     constexpr std::size_t together = 4;
     std::size_t r = 0;
     for (; r + together <= rows; r += together) {
@@ -189,41 +239,27 @@ void scan_rows(const T* x, T* y, std::size_t rows, std::size_t count, bool rever
     }
     for (; r < rows; ++r) scan_in_sequence<Op, 1, Exclusive>(x + r * count, y + r * count, count, reverse);
   } else {
-    for (std::size_t r = 0; r < rows; ++r, x += count, y += count) {
-#if KG_AVX512
-      register_scan<Op, Exclusive, T>{}.run(x, y, count, reverse);
-#else
-      if constexpr (is_float) {
-        carried<T> carry = 0;
-        for (std::size_t i = 0; i < count; i += 8) {
-          const std::size_t n = std::min<std::size_t>(8, count - i), at = reverse ? count - i - n : i;
-          carry = sum_block<Exclusive>(x + at, y + at, n, reverse, carry);
-        }
-      } else {
-        scan_in_sequence<Op, 1, Exclusive>(x, y, count, reverse);
-      }
-#endif
-    }
+    for (std::size_t r = 0; r < rows; ++r) scan_row<Op, Exclusive>(x + r * count, y + r * count, count, reverse);
   }
 }
 
 // A strip of columns at a time, what they carry in a small array.
 template <class Op, bool Exclusive, class T>
 void scan_columns(const T* x, T* y, std::size_t count, std::size_t inner, bool reverse) {
-  using A = carried<T>;
+  using A = carried_by<Op, T>;
   const hn::ScalableTag<A> d;
   const hn::Rebind<T, decltype(d)> dt;
   constexpr std::size_t strip = 512;
   HWY_ALIGN A carry[strip];
   for (std::size_t j = 0; j < inner; j += strip) {
     const std::size_t width = std::min(strip, inner - j);
-    std::fill_n(carry, width, static_cast<A>(Op::start));
+    std::fill_n(carry, width, Op::template start<A>());
     for (std::size_t r = 0; r < count; ++r) {
       const std::size_t at = (reverse ? count - 1 - r : r) * inner + j;
       std::size_t i = 0;
       for (; i + hn::Lanes(d) <= width; i += hn::Lanes(d)) {
         const auto before = hn::LoadU(d, carry + i);
-        const auto after = Op::join(d, before, widened(hn::LoadU(dt, x + at + i)));
+        const auto after = Op::join(d, before, widened<Op>(hn::LoadU(dt, x + at + i)));
         hn::StoreU(narrowed_to(dt, Exclusive ? before : after), dt, y + at + i);
         hn::StoreU(after, d, carry + i);
       }
@@ -248,7 +284,7 @@ void scan(const T* x, T* y, const scan_geometry& g) {
 
 template <class Op, class T>
 void run_scan(const void* const* in, void* const* out, const void* geometry) {
-  using U = typename wrapping<T>::type;
+  using U = typename Op::template lane<T>;
   const scan_geometry& g = *static_cast<const scan_geometry*>(geometry);
   const U* x = static_cast<const U*>(in[0]);
   U* y = static_cast<U*>(out[0]);

@@ -84,8 +84,12 @@ std::vector<sample> reductions(const op_row& row, bool long_ones) {
 std::vector<sample> scans(const op_row& row, bool long_ones) {
   constexpr int axes[] = {0, -1};
   std::vector<sample> all;
-  for (const auto& [exclusive, reverse, axis] : views::cartesian_product(either, either, axes))
+  // An exclusive running extreme starts with an infinity, which has no differences.
+  const bool extremes = row.name == "CumMax" || row.name == "CumMin";
+  for (const auto& [exclusive, reverse, axis] : views::cartesian_product(either, either, axes)) {
+    if (exclusive && extremes) continue;
     all.push_back(make_sample(row, {{2, 4}}, {{"axis", axis}, {"exclusive", exclusive}, {"reverse", reverse}}));
+  }
   all.push_back(make_sample(row, {{2, 3, 2}}, {{"axis", 1}}));
   all.push_back(make_sample(row, {{}}));
   all.push_back(make_sample(row, {{0, 2}}));

@@ -2,6 +2,8 @@
 // Gradients of chains of ops against differences. Every op's own rule is checked in every_op.cc.
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -52,6 +54,41 @@ TEST(gradients, of_third_order_are_right) {
   const kg::tensor x({0.3, -0.8, 1.1});
   const kg::testkit::report found = kg::testkit::check_function("slope", slope, {&x, 1});
   EXPECT_TRUE(found) << found;
+}
+
+TEST(gradients, of_running_extremes_go_to_the_first_of_equals_on_the_walk) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const kg::tensor dy({1., 2., 4., 8., 16., 32., 64.}), x({1., 3., 3., 2., 5., nan, 7.}), ties({2., 1., 1., 3.});
+  const auto slopes = [](auto f, const kg::tensor& at, const kg::tensor& weights) {
+    return kg::grad([&](const kg::tensor& t) { return kg::sum(f(t) * weights); })(at).to_doubles();
+  };
+  using list = std::vector<double>;
+  EXPECT_EQ(slopes([](const kg::tensor& t) { return kg::cummax(t); }, x, dy), (list{1, 14, 0, 0, 16, 96, 0}));
+  EXPECT_EQ(slopes([](const kg::tensor& t) { return kg::cummax(t, 0, true); }, x, dy), (list{2, 28, 0, 0, 32, 64, 0}));
+  EXPECT_EQ(slopes([](const kg::tensor& t) { return kg::cummin(t, 0, false, true); }, ties, kg::slice(dy, {0}, {4})),
+            (list{0, 0, 7, 8}));
+  EXPECT_EQ(slopes([](const kg::tensor& t) { return kg::cummin(t, 0, true, true); }, ties, kg::slice(dy, {0}, {4})),
+            (list{0, 0, 3, 4}));
+}
+
+TEST(gradients, of_exclusive_running_extremes_are_right_behind_the_start) {
+  const kg::tensor x({{0.3, -0.8, 1.1, 0.2}, {0.9, 0.1, -0.4, 1.7}, {-0.5, 0.6, 0.4, -1.2}});
+  for (const bool reverse : {false, true})
+    for (const int axis : {0, 1}) {
+      const kg::testkit::results_of extremes = [=](std::span<const kg::tensor> xs) {
+        const kg::tensor most = kg::cummax(xs[0], axis, true, reverse), least = kg::cummin(xs[0], axis, true, reverse);
+        // Without the first one on the walk, which is infinite.
+        const std::int64_t first = reverse ? 0 : 1, rows = axis == 0 ? 2 : 3, columns = axis == 1 ? 3 : 4;
+        const auto finite = [&](const kg::tensor& y) {
+          const std::vector<std::int64_t> begin = {axis == 0 ? first : 0, axis == 1 ? first : 0},
+                                          size = {rows, columns};
+          return kg::slice(y, begin, size);
+        };
+        return kg::tensor_list{finite(most) * finite(least)};
+      };
+      const kg::testkit::report found = kg::testkit::check_function("extremes", extremes, {&x, 1});
+      EXPECT_TRUE(found) << found;
+    }
 }
 
 }  // namespace

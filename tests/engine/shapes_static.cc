@@ -163,6 +163,8 @@ constexpr bool every_rule_reads_the_attributes_of_its_row() {
       {"ArgMin", {m}},
       {"Cumsum", {m}},
       {"Cumprod", {m}},
+      {"CumMax", {m}},
+      {"CumMin", {m}},
       {"Softmax", {m}},
       {"LogSoftmax", {m}},
       {"LogSumExp", {m}},

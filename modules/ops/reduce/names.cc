@@ -62,5 +62,18 @@ inline tensor cumsum(const tensor& x, axis_index axis = 0, bool exclusive = fals
 inline tensor cumprod(const tensor& x, axis_index axis = 0, bool exclusive = false, bool reverse = false) {
   return call<"Cumprod">(x, attr<"axis">(axis.value()), attr<"exclusive">(exclusive), attr<"reverse">(reverse));
 }
+/// The largest element so far along an axis of x, of any real dtype (bool counts as int32), in x's shape: the first one
+/// of equal elements, whose sign a zero has, and NaN from the first NaN on. `reverse` walks from the end; `exclusive`
+/// leaves the element itself out, so that the walk starts with -infinity, or the least integer of the dtype.
+/// Differentiable to any order: dy goes to the element that each result is, the first one on the walk of equal ones or
+/// of NaNs, and that of the start to none.
+inline tensor cummax(const tensor& x, axis_index axis = 0, bool exclusive = false, bool reverse = false) {
+  return call<"CumMax">(x, attr<"axis">(axis.value()), attr<"exclusive">(exclusive), attr<"reverse">(reverse));
+}
+/// The smallest element so far along an axis, as `cummax`; an exclusive walk starts with infinity, or the greatest
+/// integer of the dtype.
+inline tensor cummin(const tensor& x, axis_index axis = 0, bool exclusive = false, bool reverse = false) {
+  return call<"CumMin">(x, attr<"axis">(axis.value()), attr<"exclusive">(exclusive), attr<"reverse">(reverse));
+}
 
 }  // namespace kerngrad

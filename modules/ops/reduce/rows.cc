@@ -32,8 +32,8 @@ consteval op_row arg_row(std::string_view name, std::string_view doc) {
   return row;
 }
 
-consteval op_row scan_row(std::string_view name, std::string_view doc) {
-  op_row row = reduce_row(name, doc, signed_numbers, x_real, attributes::scan);
+consteval op_row scan_row(std::string_view name, std::string_view doc, type_rule types = signed_numbers) {
+  op_row row = reduce_row(name, doc, types, x_real, attributes::scan);
   row.infer = shapes::along_axis;
   row.convention = convention::scan;
   return row;
@@ -55,6 +55,14 @@ inline constexpr op_row reduce_rows[] = {
     arg_row("ArgMin", "The index of the first smallest element; NaN is passed over unless it is the first."),
     scan_row("Cumsum", "The running sum along an axis."),
     scan_row("Cumprod", "The running product along an axis."),
+    scan_row("CumMax",
+             "The largest element so far along an axis, NaN from the first one on; before the first element -infinity, "
+             "the least integer. Gradient: dy to the first of the largest elements so far.",
+             numbers),
+    scan_row("CumMin",
+             "The smallest element so far along an axis, NaN from the first one on; before the first element infinity, "
+             "the greatest integer. Gradient: dy to the first of the smallest elements so far.",
+             numbers),
 };
 
 }  // namespace kerngrad::rows
