@@ -94,10 +94,11 @@ geometries segments(const kg::op_row&, kg::dtype, std::int64_t n);
 geometries one_hot(const kg::op_row&, kg::dtype, std::int64_t n);
 geometries strided(const kg::op_row&, kg::dtype, std::int64_t n);  ///< every second column, backwards
 geometries strided_back(const kg::op_row&, kg::dtype, std::int64_t n);
-geometries mirrored(const kg::op_row&, kg::dtype, std::int64_t n);    ///< a border of one
-geometries to_batch(const kg::op_row&, kg::dtype, std::int64_t n);    ///< 2x2, 16 channels
-geometries from_batch(const kg::op_row&, kg::dtype, std::int64_t n);  ///< 2x2, 16 channels
-geometries from_depth(const kg::op_row&, kg::dtype, std::int64_t n);  ///< 2x2, 16 channels
+geometries repeated(const kg::op_row& row, kg::dtype, std::int64_t n);  ///< the outermost elements, once
+geometries mirrored(const kg::op_row&, kg::dtype, std::int64_t n);      ///< a border of one
+geometries to_batch(const kg::op_row&, kg::dtype, std::int64_t n);      ///< 2x2, 16 channels
+geometries from_batch(const kg::op_row&, kg::dtype, std::int64_t n);    ///< 2x2, 16 channels
+geometries from_depth(const kg::op_row&, kg::dtype, std::int64_t n);    ///< 2x2, 16 channels
 geometries diagonal(const kg::op_row&, kg::dtype, std::int64_t n);
 geometries band(const kg::op_row&, kg::dtype, std::int64_t n);  ///< the lower triangle
 geometries gathered_rows(const kg::op_row&, kg::dtype, std::int64_t n);

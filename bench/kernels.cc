@@ -86,6 +86,7 @@ constexpr measured_op own_launchers[] = {
     {"StridedSlice", strided},
     {"StridedSliceGrad", strided_back},
     {"MirrorPad", mirrored},
+    {"RepeatPad", repeated},
     {"SpaceToBatchND", to_batch},
     {"BatchToSpaceND", from_batch},
     {"DepthToSpace", from_depth},

@@ -134,6 +134,10 @@ geometries mirrored(const kg::op_row& row, kg::dtype, std::int64_t n) {
   return of(call_of(row, {matrix(n).dims()}, {{"paddings", list{1, 1, 1, 1}}, {"mode", "symmetric"}}));
 }
 
+geometries repeated(const kg::op_row& row, kg::dtype, std::int64_t n) {
+  return of(call_of(row, {matrix(n).dims()}, {{"paddings", list{1, 1, 1, 1}}, {"mode", "edge"}}));
+}
+
 geometries to_batch(const kg::op_row& row, kg::dtype, std::int64_t n) {
   return of(call_of(row, {images(n)}, {{"blockShape", list{2, 2}}, {"paddings", list{0, 0, 0, 0}}}));
 }

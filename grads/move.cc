@@ -6,6 +6,7 @@ export module kerngrad:grads_move;
 
 import :std;
 import :core;
+import :shapes;
 import :rule;
 import :call;
 import :ops;
@@ -53,13 +54,45 @@ T part_of_axis(const T& x, int axis, std::int64_t first, std::int64_t count) {
   return slice(x, begin, size);
 }
 
+/// x from `at` on of `size` elements of an axis, zeros around it.
+template <class T>
+T placed_on_axis(const T& x, int axis, std::int64_t at, std::int64_t size) {
+  std::vector<std::int64_t> pairs(2 * static_cast<std::size_t>(x.dims().rank()));
+  pairs[2 * static_cast<std::size_t>(axis)] = at;
+  pairs[2 * static_cast<std::size_t>(axis) + 1] = size - x.dims()[axis] - at;
+  return pad(x, pairs);
+}
+
 /// What a mirrored border of `count` elements from `first` on adds to the `size` elements of an axis, from `at` on.
 template <class T>
 T folded_back(const T& dy, int axis, std::int64_t first, std::int64_t count, std::int64_t at, std::int64_t size) {
-  std::vector<std::int64_t> pairs(2 * static_cast<std::size_t>(dy.dims().rank()));
-  pairs[2 * static_cast<std::size_t>(axis)] = at;
-  pairs[2 * static_cast<std::size_t>(axis) + 1] = size - count - at;
-  return pad(call<"Reverse">(part_of_axis(dy, axis, first, count), attr<"dims">(axis)), pairs);
+  return placed_on_axis(call<"Reverse">(part_of_axis(dy, axis, first, count), attr<"dims">(axis)), axis, at, size);
+}
+
+/// What `before` elements in front of the `size` elements of an axis and those behind them add to the outermost ones.
+template <class T>
+T added_to_ends(const T& dy, int axis, std::int64_t before, std::int64_t size) {
+  const std::int64_t after = dy.dims()[axis] - before - size;
+  const auto end = [&](std::int64_t first, std::int64_t count, std::int64_t at) {
+    return placed_on_axis(sum(part_of_axis(dy, axis, first, count), axis, true), axis, at, size);
+  };
+  auto all = part_of_axis(dy, axis, before, size);
+  if (before > 0) all = all + end(0, before, 0);
+  if (after > 0) all = all + end(before + size, after, size - 1);
+  return all;
+}
+
+/// What elements of an axis that is repeated all along add to the `size` elements behind the first `before` ones: zeros
+/// make them whole repetitions.
+template <class T>
+T added_to_period(const T& dy, int axis, std::int64_t before, std::int64_t size) {
+  const shape dims = dy.dims();
+  const std::int64_t lead = (size - before % size) % size;
+  const std::int64_t times = (lead + dims[axis] + size - 1) / size;
+  std::int64_t outer = 1, inner = 1;
+  for (int i = 0; i < dims.rank(); ++i) (i < axis ? outer : inner) *= i == axis ? size : dims[i];
+  const auto whole = reshape(placed_on_axis(dy, axis, lead, times * size), shape{outer, times, inner});
+  return reshape(sum(whole, 1), shapes::with_axis(dims, axis, size));
 }
 
 /// The indices of operand `at` as [count, depth].
@@ -223,6 +256,21 @@ inline constexpr auto move_rules =
                                         sum = sum +
                                               folded_back(g, axis, before + size, after, size - after - skipped, size);
                                       g = sum;
+                                    }
+                                    return g;
+                                  })),
+            rule<"RepeatPad">(wrt(keep::nothing,
+                                  [](const auto& c) {
+                                    const std::span<const std::int64_t> pairs = c.template attr<"paddings">().as_list();
+                                    const bool wraps = c.template attr<"mode">().as_text() == "wrap";
+                                    auto g = c.dy();
+                                    if (c.dims(0).size() == 0) return c.zeros(0);
+                                    for (int axis = 0; axis < c.dims(0).rank(); ++axis) {
+                                      const std::int64_t before = pairs[2 * static_cast<std::size_t>(axis)],
+                                                         size = c.dims(0)[axis];
+                                      if (g.dims()[axis] == size) continue;
+                                      g = wraps ? added_to_period(g, axis, before, size)
+                                                : added_to_ends(g, axis, before, size);
                                     }
                                     return g;
                                   })),

@@ -225,6 +225,9 @@ inline constexpr attr_spec strided_slice_grad[] = {
 static_assert(begins_with(strided_slice_grad, strided_slice));
 inline constexpr attr_spec mirror_pad[] = {
     pad[0], required(choice_attr("mode", "whether the border repeats the outermost elements", "reflect|symmetric"))};
+inline constexpr attr_spec repeat_pad[] = {
+    pad[0],
+    required(choice_attr("mode", "whether the border repeats the outermost elements or the axis", "edge|wrap"))};
 inline constexpr attr_spec space_to_batch[] = {
     required_list("blockShape", "sizes of a block on the axes after the batch"),
     required_list("paddings", "a pair (before, after) for each of these axes")};

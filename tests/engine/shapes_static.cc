@@ -223,6 +223,7 @@ constexpr bool every_rule_reads_the_attributes_of_its_row() {
       {"StridedSlice", {m}, {{0, 1}, {4, 5}, {1, 2}}},
       {"StridedSliceGrad", {{4, 2}}, {{0, 1}, {4, 5}, {1, 2}, 0, 0, 0, 0, 0, {4, 6}}},
       {"MirrorPad", {m}, {{1, 1, 0, 2}, "reflect"}},
+      {"RepeatPad", {m}, {{9, 1, 0, 2}, "wrap"}},
       {"SpaceToBatchND", {image}, {{5, 1}, {0, 0, 0, 0}}},
       {"BatchToSpaceND", {{4, 2, 2}}, {{2}, {0, 1}}},
       {"DepthToSpace", {{1, 2, 2, 4}}, {2}},

@@ -136,6 +136,34 @@ TEST(mirror_pad, repeats_the_elements_backwards_with_and_without_the_outermost) 
   expect_refusal([&] { kg::mirror_pad(x, {0, 0, 0, 5}, kg::mirror::symmetric); }, "a padding of 5");
 }
 
+TEST(pad, repeats_the_outermost_elements_or_the_axis_and_is_as_wide_as_it_was_asked_for) {
+  const kg::tensor x = counted({3, 4});
+  const auto wrapped = [](std::int64_t i, std::int64_t size) { return ((i % size) + size) % size; };
+  expect_walk(kg::pad(x, {2, 5, 0, 9}, kg::pad_mode::edge), {10, 13}, [&](const list& i) {
+    return at(x, {std::clamp<std::int64_t>(i[0] - 2, 0, 2), std::min<std::int64_t>(i[1], 3)});
+  });
+  expect_walk(kg::pad(x, {7, 5, 9, 0}, kg::pad_mode::wrap), {15, 13},
+              [&](const list& i) { return at(x, {wrapped(i[0] - 7, 3), wrapped(i[1] - 9, 4)}); });
+  const kg::tensor large = counted({64, 3, 50, 2});  // several threads take some of the first axis each
+  expect_walk(kg::pad(large, {0, 0, 0, 0, 60, 1, 0, 0}, kg::pad_mode::wrap), {64, 3, 111, 2},
+              [&](const list& i) { return at(large, {i[0], i[1], wrapped(i[2] - 60, 50), i[3]}); });
+}
+
+TEST(pad, takes_every_mode_and_refuses_what_has_nothing_to_repeat) {
+  const kg::tensor x = counted({3, 4}), none = counted({0, 2});
+  const std::vector<std::int64_t> pairs = {1, 2, 0, 1};
+  const auto same = [](const kg::tensor& a, const kg::tensor& b) {
+    return a.dims() == b.dims() && kg::all(kg::equal(a, b)).item() != 0;
+  };
+  EXPECT_TRUE(same(kg::pad(x, pairs, kg::pad_mode::constant), kg::pad(x, pairs)));
+  EXPECT_TRUE(same(kg::pad(x, pairs, kg::pad_mode::reflect), kg::mirror_pad(x, pairs, kg::mirror::reflect)));
+  EXPECT_TRUE(same(kg::pad(x, pairs, kg::pad_mode::symmetric), kg::mirror_pad(x, pairs, kg::mirror::symmetric)));
+  EXPECT_EQ(kg::pad(none, {0, 0, 1, 1}, kg::pad_mode::edge).dims(), (kg::shape{0, 4}));
+  expect_refusal([&] { kg::pad(none, {0, 1, 0, 0}, kg::pad_mode::wrap); }, "a padding of 1 on axis 0 of size 0");
+  expect_refusal([&] { kg::pad(x, {-1, 0, 0, 0}, kg::pad_mode::edge); }, "a negative padding");
+  expect_refusal([&] { kg::pad(x, {1, 0}, kg::pad_mode::edge); }, "paddings of 2 values");
+}
+
 TEST(space_to_batch, puts_each_place_of_a_block_into_a_part_of_the_batch) {
   const kg::tensor x = counted({2, 3, 5, 2});
   const kg::tensor y = kg::space_to_batch(x, {2, 3}, {1, 0, 0, 1});

@@ -3,9 +3,11 @@
 module;
 #include <algorithm>
 #include <range/v3/algorithm/any_of.hpp>
+#include <range/v3/algorithm/find_if.hpp>
 #include <range/v3/numeric/inner_product.hpp>
 #include <range/v3/view/zip.hpp>
 #include "kernels/common/abi.h"
+#include "kernels/move/borders.h"
 module kerngrad;
 
 import :geometry;
@@ -83,6 +85,30 @@ void mirror_pad(const launch_call& c) {
   }
   std::vector<copy_axis> axes;
   copy_runs(c, runs, strides_of(dims), strides_of(c.out[0].dims), axes, 0, 0);
+}
+
+// The axes before the first border are one, whose indices several threads share.
+void repeat_pad(const launch_call& c) {
+  const std::int64_t elements = c.out[0].dims.size();
+  if (elements == 0) return;
+  const shape& dims = c.in[0].dims;
+  const std::span<const std::int64_t> pairs = c.call.attr(place_in(attributes::repeat_pad, "paddings")).as_list();
+  const int first =
+      static_cast<int>(ranges::find_if(pairs, [](std::int64_t pad) { return pad > 0; }) - pairs.begin()) / 2;
+  const std::int64_t outer = extent_of(dims, 0, first);
+  kernels::repeat_geometry g{};
+  g.wrap = c.call.attr(place_in(attributes::repeat_pad, "mode")).as_text() == "wrap";
+  if (outer > 1 || first == dims.rank()) g.dims[g.rank++] = outer;
+  for (int axis = first; axis < dims.rank(); ++axis, ++g.rank) {
+    const std::size_t pair = 2 * static_cast<std::size_t>(axis);
+    g.before[g.rank] = pairs[pair], g.dims[g.rank] = dims[axis], g.after[g.rank] = pairs[pair + 1];
+  }
+  if (outer == 1 || elements < split_least) return run_kernel_of(c, g);
+  run_slices(c, outer, elements, 0, [&](std::int64_t count, const void* const* in, void* const* out) {
+    kernels::repeat_geometry part = g;
+    part.dims[0] = count;
+    c.kernel.run(in, out, &part);
+  });
 }
 
 // ------------------------------------------------------------------------------------------ blocks

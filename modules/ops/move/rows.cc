@@ -18,6 +18,7 @@ namespace kerngrad::launch {
 void strided_slice(const launch_call&);
 void strided_slice_grad(const launch_call&);
 void mirror_pad(const launch_call&);
+void repeat_pad(const launch_call&);
 void space_to_batch(const launch_call&);
 void batch_to_space(const launch_call&);
 void depth_to_space(const launch_call&);
@@ -118,6 +119,9 @@ inline constexpr op_row move_rows[] = {
             attributes::strided_slice_grad, shapes::strided_slice_grad, launch::strided_slice_grad),
     own_row("MirrorPad", "A border that mirrors the elements, with or without the outermost ones.", x_element,
             attributes::mirror_pad, shapes::mirror_pad, launch::mirror_pad),
+    own_row("RepeatPad",
+            "A border that repeats the outermost elements, or the axis as often as it takes; of any width.", x_any,
+            attributes::repeat_pad, shapes::repeat_pad, launch::repeat_pad),
     own_row("SpaceToBatchND",
             "Blocks of the zero-padded axes after the first one; each place in a block is more batch.", x_element,
             attributes::space_to_batch, shapes::space_to_batch, launch::space_to_batch),

@@ -142,6 +142,17 @@ export constexpr void mirror_pad(inference& call) {
   }
 }
 
+/// RepeatPad: a pair (before, after) for each axis, which elements of the axis fill.
+export constexpr void repeat_pad(inference& call) {
+  pad(call);
+  const shape& dims = call.in[0].dims;
+  const std::span<const std::int64_t> pairs = call.attr(place_in(attributes::repeat_pad, "paddings")).as_list();
+  for (std::size_t i = 0; i < pairs.size(); ++i)
+    if (pairs[i] > 0 && dims[static_cast<int>(i / 2)] == 0)
+      call.refuse("a padding of " + std::to_string(pairs[i]) + " on axis " + std::to_string(i / 2) + " of size 0",
+                  "elements to repeat", "use the padding 0, or a constant border");
+}
+
 /// Blocks on the axes after the first one, and what lies around the whole: paddings or crops.
 struct blocks_of_call {
   std::span<const std::int64_t> sizes, around;
