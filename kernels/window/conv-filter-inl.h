@@ -18,29 +18,38 @@ HWY_BEFORE_NAMESPACE();
 namespace kerngrad::kernels::HWY_NAMESPACE {
 namespace {
 
-/// Rows of dy with whole vectors of channels: itself where it has them, else a copy with zeros.
+/// Pixels of a gradient, `pixel` elements apart, of which whole vectors of channels can be read.
 template <class T>
-const T* padded_gradient(const window_geometry& g, const T* dy, std::ptrdiff_t rows, scratch<T>& room) {
-  const std::ptrdiff_t padded = whole_vectors<T>(g.out_c), pixels = rows * g.out_w;
-  if (padded == g.out_c) return dy;
+struct gradient_pixels {
+  const T* data;
+  std::ptrdiff_t pixel;
+};
+
+/// Rows of the gradient of a group: dy itself where it has whole vectors of channels, else a copy with zeros.
+template <class T>
+gradient_pixels<T> padded_gradient(const window_geometry& g, const T* dy, std::ptrdiff_t rows, scratch<T>& room) {
+  const std::ptrdiff_t padded = whole_vectors<T>(g.group_out()), pixels = rows * g.out_w;
+  if (padded == g.group_out()) return {dy, g.out_c};
   T* copy = room.reach(product_of(pixels, padded));
-  pack_rows(dy, g.out_c, pixels, g.out_c, copy, padded);
-  return copy;
+  pack_rows(dy, g.out_c, pixels, g.group_out(), copy, padded);
+  return {copy, padded};
 }
 
 /// Adds to `height` rows of a filter's gradient from dw on the products of the elements from `a` on, pixel after pixel
-/// of each run, and the rows of dy from `b` on; `tile` has the runs.
+/// of each run, and the pixels of dy; `tile` has the runs.
 template <class T>
-void add_tap_gradient(tile_args<T> tile, const T* a, const T* b, std::ptrdiff_t height, std::ptrdiff_t out_c, T* dw) {
-  tile.ldb = whole_vectors<T>(out_c);
-  tile.ldc = out_c;
-  for (std::ptrdiff_t j = 0; j < out_c; j += tile_columns<T>()) {
-    tile.columns = std::min(tile_columns<T>(), out_c - j);
-    tile.b = b + j;
+void add_tap_gradient(const window_geometry& g, tile_args<T> tile, const T* a, gradient_pixels<T> dy,
+                      std::ptrdiff_t height, T* dw) {
+  const std::ptrdiff_t columns = g.group_out();
+  tile.ldb = dy.pixel;
+  tile.ldc = g.out_c;
+  for (std::ptrdiff_t j = 0; j < columns; j += tile_columns<T>()) {
+    tile.columns = std::min(tile_columns<T>(), columns - j);
+    tile.b = dy.data + j;
     const int vectors = static_cast<int>(whole_vectors<T>(tile.columns) / lanes<T>());
     for_even_parts(height, tile_rows, [&](std::ptrdiff_t i, std::ptrdiff_t rows) {
       tile.a = a + i;
-      tile.c = dw + i * out_c + j;
+      tile.c = dw + i * g.out_c + j;
       gemm_tile(static_cast<int>(rows), vectors, {.strided = false, .narrow = false}, tile);
     });
   }
@@ -48,34 +57,36 @@ void add_tap_gradient(tile_args<T> tile, const T* a, const T* b, std::ptrdiff_t 
 
 /// Adds the share of `count` output rows to dw; src begins with the frame of the first of them, dy with their gradient.
 template <class T>
-void filter_gradient_rows(const window_geometry& g, const window_axes& axes, image_view<T> src, const T* dy,
+void filter_gradient_rows(const window_geometry& g, const window_axes& axes, image_view<T> src, gradient_pixels<T> dy,
                           std::ptrdiff_t count, bool accumulate, T* dw) {
   const tap_axis &down = axes.down, &right = axes.right;
-  const bool joined = right.joins(0, right.taps());  // the elements of a filter row follow each other in the image
-  const std::ptrdiff_t steps = joined ? 1 : right.taps(), height = joined ? right.taps() * g.in_c : g.in_c;
+  const std::ptrdiff_t channels = g.group_in();
+  // Whether the elements of a filter row follow each other in the image.
+  const bool joined = right.joins(0, right.taps()) && src.pixel == channels;
+  const std::ptrdiff_t steps = joined ? 1 : right.taps(), height = joined ? right.taps() * channels : channels;
   std::vector<std::ptrdiff_t> offsets;
   for (std::ptrdiff_t y = 0; y < count; ++y) offsets.push_back(y * g.stride_h * src.pitch);
   tile_args<T> tile{};
-  tile.a_step = g.stride_w * g.in_c;
+  tile.a_step = g.stride_w * src.pixel;
   tile.runs = count;
   tile.run_length = g.out_w;
   tile.run_offsets = offsets.data();
   tile.accumulate = accumulate;
   for (std::ptrdiff_t i = 0; i < down.taps(); ++i) {
     for (std::ptrdiff_t j = 0; j < steps; ++j) {
-      const T* first = src.data + (down.at(i) - down.at(0)) * src.pitch + (right.at(j) - right.at(0)) * g.in_c;
+      const T* first = src.data + (down.at(i) - down.at(0)) * src.pitch + (right.at(j) - right.at(0)) * src.pixel;
       const std::ptrdiff_t element = down.element_of(i) * g.filter_w + right.element_of(j);
-      add_tap_gradient(tile, first, dy, height, g.out_c, dw + element * g.in_c * g.out_c);
+      add_tap_gradient(g, tile, first, dy, height, dw + element * channels * g.out_c);
     }
   }
 }
 
-/// The same for rows [begin, begin + count) by the pixels that each tap reaches, straight from image x; dy is that of
-/// the image.
+/// The same for rows [begin, begin + count) by the pixels that each tap reaches, straight from the group of image x; dy
+/// is that of the image.
 template <class T>
 void cut_filter_gradient_rows(const window_geometry& g, const window_axes& axes, const T* x, const T* dy,
                               std::ptrdiff_t begin, std::ptrdiff_t count, T* dw, scratch<T>& room) {
-  const std::ptrdiff_t pitch = g.in_w * g.in_c, padded = whole_vectors<T>(g.out_c);
+  const std::ptrdiff_t pitch = g.in_w * g.in_c, padded = whole_vectors<T>(g.group_out());
   std::vector<std::ptrdiff_t> offsets;
   for (std::ptrdiff_t y = 0; y < count; ++y) offsets.push_back(y * g.stride_h * pitch);
   tile_args<T> tile{};
@@ -86,7 +97,7 @@ void cut_filter_gradient_rows(const window_geometry& g, const window_axes& axes,
     const clipped_axis across = axes.right.pixels_inside(axes.right.at(j));
     T* rows = room.reach(product_of(count, across.count(), padded));
     for (std::ptrdiff_t y = 0; y < count; ++y) {
-      pack_rows(dy + ((begin + y) * g.out_w + across.low) * g.out_c, g.out_c, across.count(), g.out_c,
+      pack_rows(dy + ((begin + y) * g.out_w + across.low) * g.out_c, g.out_c, across.count(), g.group_out(),
                 rows + y * across.count() * padded, padded);
     }
     tile.run_length = across.count();
@@ -98,8 +109,8 @@ void cut_filter_gradient_rows(const window_geometry& g, const window_axes& axes,
       const T* first =
           x + (low * g.stride_h + axes.down.at(i)) * pitch + (across.low * g.stride_w + axes.right.at(j)) * g.in_c;
       const std::ptrdiff_t element = axes.down.element_of(i) * g.filter_w + axes.right.element_of(j);
-      add_tap_gradient(tile, first, rows + (low - begin) * across.count() * padded, g.in_c, g.out_c,
-                       dw + element * g.in_c * g.out_c);
+      add_tap_gradient(g, tile, first, gradient_pixels<T>{rows + (low - begin) * across.count() * padded, padded},
+                       g.group_in(), dw + element * g.group_in() * g.out_c);
     }
   }
 }
@@ -113,6 +124,7 @@ struct filter_gradient_job {
   const T* dy;
   image_stack dy_at;
 
+  std::ptrdiff_t weights() const { return g.filter_h * g.filter_w * g.group_in() * g.out_c; }
   bool has_finite_gradients() const {
     const std::ptrdiff_t size = g.out_h * g.out_w * g.out_c;
     for (std::ptrdiff_t i = 0; i < g.batch; ++i) {
@@ -122,43 +134,52 @@ struct filter_gradient_job {
   }
 };
 
+/// Adds a chunk's share of the gradient of one group's filter to sums; with `cut` by the pixels that each tap reaches.
+template <class T>
+void sum_group_gradient(const filter_gradient_job<T>& job, const window_axes& axes, const frame_of_rows& frames,
+                        const image_chunks& chunks, std::ptrdiff_t chunk, std::ptrdiff_t group, bool cut, T* sums) {
+  constexpr std::ptrdiff_t block_pixels = 256;
+  const window_geometry& g = job.g;
+  const std::ptrdiff_t rows_each = std::max<std::ptrdiff_t>(1, block_pixels / g.out_w);
+  scratch<T> image, gradient;
+  bool accumulate = false;
+  chunks.visit(chunk, [&](image_rows part) {
+    const T* from = job.x + job.x_at.at(part.image) + group * g.group_in();
+    const T* dy_image = job.dy + job.dy_at.at(part.image) + group * g.group_out();
+    if (cut) {
+      for_even_parts(part.rows, rows_each, [&](std::ptrdiff_t begin, std::ptrdiff_t count) {
+        cut_filter_gradient_rows(g, axes, from, dy_image, part.first + begin, count, sums, gradient);
+      });
+      return;
+    }
+    const image_view<T> src =
+        framed(stored_image<T>{from, g.in_h, g.in_w, g.group_in(), g.in_c}, frames.part(part.first, part.rows), image);
+    const gradient_pixels<T> dy = padded_gradient(g, dy_image + part.first * g.out_w * g.out_c, part.rows, gradient);
+    for_even_parts(part.rows, rows_each, [&](std::ptrdiff_t begin, std::ptrdiff_t count) {
+      const image_view<T> rows{src.data + begin * g.stride_h * src.pitch, src.pitch, 0, src.pixel};
+      filter_gradient_rows(g, axes, rows, {dy.data + begin * g.out_w * dy.pixel, dy.pixel}, count, accumulate, sums);
+      accumulate = true;
+    });
+  });
+}
+
 /// The filter's gradient in chunks, each with sums of its own that are added up in their order; with `cut` by the
 /// pixels that each tap reaches.
 template <class T>
 void sum_filter_gradient(const filter_gradient_job<T>& job, const window_axes& axes, bool cut, T* dw) {
   const window_geometry& g = job.g;
-  constexpr std::ptrdiff_t block_pixels = 256;
-  const std::ptrdiff_t total = g.filter_h * g.filter_w * g.in_c * g.out_c;
+  const std::ptrdiff_t total = job.weights();
   const bool every_tap = axes.down.taps() == g.filter_h && axes.right.taps() == g.filter_w;
   const std::ptrdiff_t most_chunks = std::clamp<std::ptrdiff_t>(g.batch * g.out_h * g.out_w / 512, 1, 8);
-  const std::ptrdiff_t dy_row = g.out_w * whole_vectors<T>(g.out_c),
-                       rows_each = std::max<std::ptrdiff_t>(1, block_pixels / g.out_w);
   const std::vector<pixel_lattice> lattice{{axes.down, axes.right, 0, 0, 0}};
   const frame_of_rows frames(lattice);
   const image_chunks chunks(g.batch, g.out_h, saturated_product(g.out_w, total), most_chunks);
   scratch<T> others(product_of(chunks.count() - 1, total));
   run_in_chunks(chunks.count(), chunks.products(), [&](std::ptrdiff_t chunk) {
-    scratch<T> image, gradient;
     T* sums = chunk == 0 ? dw : others.data() + (chunk - 1) * total;
     if (cut || !every_tap) std::fill_n(sums, total, T{0});
-    bool accumulate = false;
-    chunks.visit(chunk, [&](image_rows part) {
-      const T* from = job.x + job.x_at.at(part.image);
-      const T* dy_image = job.dy + job.dy_at.at(part.image);
-      if (cut) {
-        for_even_parts(part.rows, rows_each, [&](std::ptrdiff_t begin, std::ptrdiff_t count) {
-          cut_filter_gradient_rows(g, axes, from, dy_image, part.first + begin, count, sums, gradient);
-        });
-        return;
-      }
-      const image_view<T> src = framed(from, g.in_h, g.in_w, g.in_c, frames.part(part.first, part.rows), image);
-      const T* padded = padded_gradient(g, dy_image + part.first * g.out_w * g.out_c, part.rows, gradient);
-      for_even_parts(part.rows, rows_each, [&](std::ptrdiff_t begin, std::ptrdiff_t count) {
-        const image_view<T> rows{src.data + begin * g.stride_h * src.pitch, src.pitch, 0};
-        filter_gradient_rows(g, axes, rows, padded + begin * dy_row, count, accumulate, sums);
-        accumulate = true;
-      });
-    });
+    for (std::ptrdiff_t group = 0; group < g.groups; ++group)
+      sum_group_gradient(job, axes, frames, chunks, chunk, group, cut, sums + group * g.group_out());
   });
   for (std::ptrdiff_t chunk = 1; chunk < chunks.count(); ++chunk) {
     const T* other = others.data() + (chunk - 1) * total;
@@ -171,7 +192,7 @@ void sum_filter_gradient(const filter_gradient_job<T>& job, const window_axes& a
 template <class T>
 void filter_gradient(const filter_gradient_job<T>& job, T* dw) {
   const window_geometry& g = job.g;
-  const std::ptrdiff_t total = g.filter_h * g.filter_w * g.in_c * g.out_c;
+  const std::ptrdiff_t total = job.weights();
   const window_axes axes(g);
   if (g.batch == 0 || !axes.meet()) {
     std::fill_n(dw, total, T{0});

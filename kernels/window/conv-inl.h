@@ -29,10 +29,10 @@ void pack_filter(const direct_plan<T>& plan, bool swap) {
     T* panel = plan.panels + j * plan.depth();
     for (const filter_tap<T>& tap : plan.taps) {
       if (swap) {
-        pack_transposed(tap.weights + j * k, k, width, k, panel, padded);
+        pack_transposed(tap.weights + j * plan.w_row, plan.w_row, width, k, panel, padded);
         clear_columns(panel, k, width, padded);
       } else {
-        pack_rows(tap.weights + j, n, k, width, panel, padded);
+        pack_rows(tap.weights + j, plan.w_row, k, width, panel, padded);
       }
       panel += k * padded;
     }
@@ -44,13 +44,13 @@ void pack_filter(const direct_plan<T>& plan, bool swap) {
 template <class T>
 const T* gather_windows(const direct_plan<T>& plan, image_view<T> src, std::ptrdiff_t rows,
                         const std::vector<std::ptrdiff_t>& offsets, std::ptrdiff_t row_length, scratch<T>& room) {
-  const std::ptrdiff_t length = plan.taps_per_run * plan.src_channels;
+  const std::ptrdiff_t length = plan.run_length(src);
   T* windows = room.reach(product_of(rows, plan.columns, row_length));
   T* row = windows;
   for (std::ptrdiff_t y = 0; y < rows; ++y) {
     for (std::ptrdiff_t x = 0; x < plan.columns; ++x, row += row_length) {
       T* to = row;
-      const T* window = src.data + y * plan.row_stride * src.pitch + x * plan.column_stride * plan.src_channels;
+      const T* window = src.data + y * plan.row_stride * src.pitch + x * plan.column_stride * src.pixel;
       for (const std::ptrdiff_t offset : offsets) to = std::copy_n(window + offset, length, to);
     }
   }
@@ -74,7 +74,7 @@ void run_tiles(const direct_plan<T>& plan, tile_args<T> tile, const tile_lines<T
   for (std::ptrdiff_t j = 0; j < n; j += tile_columns<T>()) {
     tile.columns = std::min(tile_columns<T>(), n - j);
     const std::ptrdiff_t whole = whole_vectors<T>(tile.columns);
-    tile.ldb = packed ? whole : n;
+    tile.ldb = packed ? whole : plan.w_row;
     tile.b = packed ? plan.panels + j * plan.depth() : plan.taps.front().weights + j;
     const int vectors = static_cast<int>(whole / lanes<T>());
     for (std::ptrdiff_t y = 0; y < at.lines; ++y) {
@@ -96,9 +96,9 @@ void direct_conv(const direct_plan<T>& plan, image_view<T> src, std::ptrdiff_t f
   const std::vector<std::ptrdiff_t> offsets = plan.offsets(src);
   tile_args<T> tile{};
   tile.runs = static_cast<std::ptrdiff_t>(offsets.size());
-  tile.run_length = plan.taps_per_run * plan.src_channels;
+  tile.run_length = plan.run_length(src);
   tile.run_offsets = offsets.data();
-  tile.a_step = plan.column_stride * plan.src_channels;
+  tile.a_step = plan.column_stride * src.pixel;
   tile.ldc = plan.dst_pixel;
   T* const to = dst + plan.dst_offset + first_row * plan.dst_row;
   tile_lines<T> at{src.data, to, rows, row_step, plan.dst_row, columns};
@@ -113,7 +113,7 @@ void direct_conv(const direct_plan<T>& plan, image_view<T> src, std::ptrdiff_t f
     tile.run_offsets = &no_offset;
     const std::ptrdiff_t most = std::max<std::ptrdiff_t>(1, gathered_most / (columns * tile.a_step));
     for_even_parts(rows, most, [&](std::ptrdiff_t y, std::ptrdiff_t count) {
-      const image_view<T> part{src.data + y * row_step, src.pitch, src.slice};
+      const image_view<T> part{src.data + y * row_step, src.pitch, src.slice, src.pixel};
       const T* windows = gather_windows(plan, part, count, offsets, tile.a_step, gathered);
       run_tiles(plan, tile, {windows, at.to + y * plan.dst_row, 1, 0, 0, columns * count});
     });
@@ -161,15 +161,16 @@ void run_cut(const conv_job<T>& job) {
         direct_plan<T> plan = job.plan(l, r, c, l.down.at(r.low), l.right.at(c.low));
         plan.panels = panels.reach(product_of(plan.depth(), whole_vectors<T>(job.dst_channels)));
         pack_filter(plan, job.swap);
-        const std::ptrdiff_t pitch = job.src_columns * job.src_channels;
+        const std::ptrdiff_t pitch = job.src_columns * job.src_pixel;
         const image_chunks chunks(job.images, r.count, saturated_product(c.count, job.dst_channels, plan.depth()),
                                   any_number);
         run_in_chunks(chunks.count(), chunks.products(), [&](std::ptrdiff_t chunk) {
           scratch<T> gathered;
           chunks.visit(chunk, [&](image_rows part) {
             const T* first =
-                job.src_image(part.image) + (top + part.first * plan.row_stride) * pitch + left * job.src_channels;
-            direct_conv(plan, {first, pitch, job.slice}, part.first, part.rows, job.dst_image(part.image), gathered);
+                job.src_image(part.image) + (top + part.first * plan.row_stride) * pitch + left * job.src_pixel;
+            direct_conv(plan, {first, pitch, job.slice, job.src_pixel}, part.first, part.rows,
+                        job.dst_image(part.image), gathered);
           });
         });
       }
@@ -216,7 +217,7 @@ bool run_framed(const conv_job<T>& job, const frame_of_rows& frames, bool look) 
   scratch<T> panels;
   const auto lies_flat = [&](const direct_plan<T>& p) {
     const auto last = static_cast<std::ptrdiff_t>(p.taps.size()) - 1;
-    return p.taps.back().weights - p.taps.front().weights == last * job.src_channels * job.dst_channels;
+    return p.taps.back().weights - p.taps.front().weights == last * job.w_rows() * job.w_row;
   };
   if (!job.keep_flat || !lies_flat(plans.front())) {
     T* next = panels.reach(product_of(depth, whole_vectors<T>(job.dst_channels)));
@@ -231,8 +232,8 @@ bool run_framed(const conv_job<T>& job, const frame_of_rows& frames, bool look) 
   run_in_chunks(chunks.count(), chunks.products(), [&](std::ptrdiff_t chunk) {
     scratch<T> image, gathered;
     chunks.visit(chunk, [&](image_rows part) {
-      const image_view<T> src = framed(job.src_image(part.image), job.src_rows, job.src_columns, job.src_channels,
-                                       frames.part(part.first, part.rows), image, job.slices(), job.slice);
+      const image_view<T> src =
+          framed(job.stored(part.image), frames.part(part.first, part.rows), image, job.slices(), job.slice);
       T* dst = job.dst_image(part.image);
       for (std::size_t i = 0; i < plans.size(); ++i) {
         const std::ptrdiff_t count = std::min(plans[i].rows - part.first, part.rows);
@@ -250,7 +251,15 @@ bool run_framed(const conv_job<T>& job, const frame_of_rows& frames, bool look) 
 /// Whether no weight is infinite or NaN.
 template <class T>
 bool has_finite_weights(const conv_job<T>& job) {
-  return std::all_of(job.w.begin(), job.w.end(), [&](const T* w) { return all_finite(w, job.weights_of_slice()); });
+  const std::ptrdiff_t length = job.swap ? job.src_channels : job.dst_channels;
+  const std::ptrdiff_t rows = job.filter_h * job.filter_w * job.w_rows();
+  return std::all_of(job.w.begin(), job.w.end(), [&](const T* w) {
+    if (job.w_row == length) return all_finite(w, rows * length);
+    for (std::ptrdiff_t r = 0; r < rows; ++r) {
+      if (!all_finite(w + r * job.w_row, length)) return false;
+    }
+    return true;
+  });
 }
 
 /// Computes the job by the way that suits it. What is asked about infinite weights is what takes less to ask: weights

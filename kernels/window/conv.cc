@@ -6,6 +6,7 @@
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
 #include <algorithm>
+#include <type_traits>
 #include <vector>
 
 #include "kernels/common/chunks.h"
@@ -13,6 +14,7 @@
 #include "kernels/window/conv-inl.h"
 #include "kernels/window/conv.h"
 #include "kernels/window/conv_plan.h"
+#include "kernels/window/depthwise.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kerngrad::kernels::HWY_NAMESPACE {
@@ -29,11 +31,19 @@ window_geometry flattened(window_geometry g) {
   return g;
 }
 
+/// Groups of one channel: the depthwise convolution, whose filter lies as theirs does.
+bool is_depthwise(const window_geometry& g) { return g.groups > 1 && g.group_in() == 1; }
+
 /// Conv2D. Sums in the type itself by fused multiply-add where the target has it, over the taps row by row, in an order
-/// given by shape and target alone; |error| <= k * eps * sum |x * w| with k = filter_h * filter_w * in_c. Padding takes
-/// no part, whatever the weights that it meets. Reference: kernels/window/reference_conv.cc.
+/// given by shape and target alone; |error| <= k * eps * sum |x * w| with k = filter_h * filter_w * in_c / groups.
+/// Padding takes no part, whatever the weights that it meets. Reference: kernels/window/reference_conv.cc.
 template <class T>
 void Conv2D(const void* const* in, void* const* out, const void* geometry) {
+  if (is_depthwise(*static_cast<const window_geometry*>(geometry))) {
+    constexpr run_fn depthwise =
+        std::is_same_v<T, float> ? kernels::DepthwiseConv2dNative_float32 : kernels::DepthwiseConv2dNative_float64;
+    return depthwise(in, out, geometry);
+  }
   const window_geometry g = flattened(*static_cast<const window_geometry*>(geometry));
   const T* x = static_cast<const T*>(in[0]);
   const T* w = static_cast<const T*>(in[1]);
@@ -46,26 +56,32 @@ void Conv2D(const void* const* in, void* const* out, const void* geometry) {
     return;
   }
   const std::ptrdiff_t image = g.in_h * g.in_w * g.in_c, result = g.out_h * g.out_w * g.out_c;
-  conv_job<T> job{.src = x,
-                  .src_at = image_stack::dense(g.batch, image),
-                  .slice = 0,
-                  .images = g.batch,
-                  .src_rows = g.in_h,
-                  .src_columns = g.in_w,
-                  .src_channels = g.in_c,
-                  .dst = y,
-                  .dst_at = image_stack::dense(g.batch, result),
-                  .dst_size = result,
-                  .dst_channels = g.out_c,
-                  .w = {&w, 1},
-                  .filter_h = g.filter_h,
-                  .filter_w = g.filter_w,
-                  .swap = false,
-                  // Few pixels are not worth packing.
-                  .keep_flat = pixels <= 5 * tile_rows && (loads_parts || g.out_c % lanes<T>() == 0),
-                  .covered = true};
-  job.lattices.push_back({axes.down, axes.right, 0, g.out_w * g.out_c, g.out_c});
-  run_conv(job);
+  for (std::ptrdiff_t group = 0; group < g.groups; ++group) {
+    const T* weights = w + group * g.group_out();
+    conv_job<T> job{.src = x + group * g.group_in(),
+                    .src_at = image_stack::dense(g.batch, image),
+                    .slice = 0,
+                    .images = g.batch,
+                    .src_rows = g.in_h,
+                    .src_columns = g.in_w,
+                    .src_channels = g.group_in(),
+                    .src_pixel = g.in_c,
+                    .dst = y + group * g.group_out(),
+                    .dst_at = image_stack::dense(g.batch, result),
+                    .dst_size = result,
+                    .dst_channels = g.group_out(),
+                    .dst_pixel = g.out_c,
+                    .w = {&weights, 1},
+                    .w_row = g.out_c,
+                    .filter_h = g.filter_h,
+                    .filter_w = g.filter_w,
+                    .swap = false,
+                    // Few pixels are not worth packing.
+                    .keep_flat = pixels <= 5 * tile_rows && (loads_parts || g.group_out() % lanes<T>() == 0),
+                    .covered = true};
+    job.lattices.push_back({axes.down, axes.right, 0, g.out_w * g.out_c, g.out_c});
+    run_conv(job);
+  }
 }
 
 /// to[i * step] += from[i]
@@ -84,24 +100,26 @@ struct product_rooms {
   scratch<T> panels, products;
 };
 
-/// The products of one row of output pixels with every element of the filter: [filter element, out_w rounded up].
+/// The products of one row of output pixels of a group with every element of its filter: [filter element, out_w rounded
+/// up].
 template <class T>
 const T* row_products(const window_geometry& g, const T* dy, const T* w, std::ptrdiff_t width,
                       product_rooms<T>& rooms) {
-  const std::ptrdiff_t elements = g.filter_h * g.filter_w * g.in_c, no_offset = 0;
-  T* panels = rooms.panels.reach(product_of(g.out_c, width));
+  const std::ptrdiff_t elements = g.filter_h * g.filter_w * g.group_in(), depth = g.group_out(), no_offset = 0;
+  T* panels = rooms.panels.reach(product_of(depth, width));
   T* products = rooms.products.reach(product_of(elements, width));
   tile_args<T> tile{};
-  tile.a_step = tile.run_length = g.out_c;
+  tile.a_step = g.out_c;
+  tile.run_length = depth;
   tile.ldc = width;
   tile.runs = 1;
   tile.run_offsets = &no_offset;
   for (std::ptrdiff_t j = 0; j < g.out_w; j += tile_columns<T>()) {
     const std::ptrdiff_t pixels = std::min(tile_columns<T>(), g.out_w - j);
-    T* panel = panels + j * g.out_c;
+    T* panel = panels + j * depth;
     tile.columns = tile.ldb = whole_vectors<T>(pixels);
-    pack_transposed(dy + j * g.out_c, g.out_c, pixels, g.out_c, panel, tile.ldb);
-    clear_columns(panel, g.out_c, pixels, tile.ldb);
+    pack_transposed(dy + j * g.out_c, g.out_c, pixels, depth, panel, tile.ldb);
+    clear_columns(panel, depth, pixels, tile.ldb);
     tile.b = panel;
     const int vectors = static_cast<int>(tile.ldb / lanes<T>());
     for_even_parts(elements, most_tile_rows(vectors), [&](std::ptrdiff_t i, std::ptrdiff_t rows) {
@@ -113,6 +131,24 @@ const T* row_products(const window_geometry& g, const T* dy, const T* w, std::pt
   return products;
 }
 
+/// Adds the products of a row of output pixels, the first under image row `top`, to the channels of a group.
+template <class T>
+void add_row_products(const window_geometry& g, const T* products, std::ptrdiff_t width, std::ptrdiff_t top, T* dx) {
+  const std::ptrdiff_t channels = g.group_in();
+  const clipped_axis rows(top, g.filter_h, g.dilation_h, g.in_h);
+  for (std::ptrdiff_t ky = rows.low; ky < rows.high; ++ky) {
+    T* row = dx + (top + ky * g.dilation_h) * g.in_w * g.in_c;
+    for (std::ptrdiff_t kx = 0; kx < g.filter_w; ++kx) {
+      const std::ptrdiff_t left = kx * g.dilation_w - g.pad_left;  // input column under output column 0
+      const clipped_axis columns(left, g.out_w, g.stride_w, g.in_w);
+      for (std::ptrdiff_t c = 0; c < channels && columns.count() > 0; ++c) {
+        add_at_steps(products + ((ky * g.filter_w + kx) * channels + c) * width + columns.low, columns.count(),
+                     row + (left + columns.low * g.stride_w) * g.in_c + c, g.stride_w * g.in_c);
+      }
+    }
+  }
+}
+
 /// The gradient of one image of few channels, whose vectors would be almost empty: the products of each row of output
 /// pixels, vectors of pixels, are added to the pixels under their windows, one filter element after the other.
 template <class T>
@@ -120,29 +156,25 @@ void scatter_input_gradient(const window_geometry& g, const T* dy, const T* w, T
   const std::ptrdiff_t width = whole_vectors<T>(g.out_w);
   std::fill_n(dx, g.in_h * g.in_w * g.in_c, T{0});
   for (std::ptrdiff_t oy = 0; oy < g.out_h; ++oy) {
-    const T* products = row_products(g, dy + oy * g.out_w * g.out_c, w, width, rooms);
-    const std::ptrdiff_t top = oy * g.stride_h - g.pad_top;
-    const clipped_axis rows(top, g.filter_h, g.dilation_h, g.in_h);
-    for (std::ptrdiff_t ky = rows.low; ky < rows.high; ++ky) {
-      T* row = dx + (top + ky * g.dilation_h) * g.in_w * g.in_c;
-      for (std::ptrdiff_t kx = 0; kx < g.filter_w; ++kx) {
-        const std::ptrdiff_t left = kx * g.dilation_w - g.pad_left;  // input column under output column 0
-        const clipped_axis columns(left, g.out_w, g.stride_w, g.in_w);
-        for (std::ptrdiff_t c = 0; c < g.in_c && columns.count() > 0; ++c) {
-          add_at_steps(products + ((ky * g.filter_w + kx) * g.in_c + c) * width + columns.low, columns.count(),
-                       row + (left + columns.low * g.stride_w) * g.in_c + c, g.stride_w * g.in_c);
-        }
-      }
+    for (std::ptrdiff_t group = 0; group < g.groups; ++group) {
+      const std::ptrdiff_t first = group * g.group_out();
+      const T* products = row_products(g, dy + oy * g.out_w * g.out_c + first, w + first, width, rooms);
+      add_row_products(g, products, width, oy * g.stride_h - g.pad_top, dx + group * g.group_in());
     }
   }
 }
 
 /// Conv2DBackpropInput. The input pixels of equal remainder modulo the strides are a convolution of dy with stride 1
 /// and the filter reversed, so that every sum is formed in registers, whatever strides and dilations; gradients
-/// of few channels are scattered instead. Numerics as for Conv2D with k = filter_h * filter_w * out_c. Reference:
-/// kernels/window/reference_conv.cc.
+/// of few channels are scattered instead. Numerics as for Conv2D with k = filter_h * filter_w * out_c / groups.
+/// Reference: kernels/window/reference_conv.cc.
 template <class T>
 void Conv2DBackpropInput(const void* const* in, void* const* out, const void* geometry) {
+  if (is_depthwise(*static_cast<const window_geometry*>(geometry))) {
+    constexpr run_fn depthwise = std::is_same_v<T, float> ? kernels::DepthwiseConv2dNativeBackpropInput_float32
+                                                          : kernels::DepthwiseConv2dNativeBackpropInput_float64;
+    return depthwise(in, out, geometry);
+  }
   const window_geometry g = flattened(*static_cast<const window_geometry*>(geometry));
   const T* dy = static_cast<const T*>(in[0]);
   const T* w = static_cast<const T*>(in[1]);
@@ -155,9 +187,9 @@ void Conv2DBackpropInput(const void* const* in, void* const* out, const void* ge
     std::fill_n(dx, total, T{0});
     return;
   }
-  if (2 * g.in_c * whole_vectors<T>(g.out_w) <= g.out_w * whole_vectors<T>(g.in_c)) {
-    const image_chunks chunks(g.batch, 1, saturated_product(g.out_h, g.out_w, g.out_c, g.filter_h, g.filter_w, g.in_c),
-                              any_number);
+  if (2 * g.group_in() * whole_vectors<T>(g.out_w) <= g.out_w * whole_vectors<T>(g.group_in())) {
+    const image_chunks chunks(
+        g.batch, 1, saturated_product(g.out_h, g.out_w, g.out_c, g.filter_h, g.filter_w, g.group_in()), any_number);
     run_in_chunks(chunks.count(), chunks.products(), [&](std::ptrdiff_t chunk) {
       product_rooms<T> rooms;
       chunks.visit(chunk, [&](image_rows part) {
@@ -168,30 +200,36 @@ void Conv2DBackpropInput(const void* const* in, void* const* out, const void* ge
     return;
   }
   const std::ptrdiff_t image = g.out_h * g.out_w * g.out_c, result = g.in_h * g.in_w * g.in_c;
-  conv_job<T> job{.src = dy,
-                  .src_at = image_stack::dense(g.batch, image),
-                  .slice = 0,
-                  .images = g.batch,
-                  .src_rows = g.out_h,
-                  .src_columns = g.out_w,
-                  .src_channels = g.out_c,
-                  .dst = dx,
-                  .dst_at = image_stack::dense(g.batch, result),
-                  .dst_size = result,
-                  .dst_channels = g.in_c,
-                  .w = {&w, 1},
-                  .filter_h = g.filter_h,
-                  .filter_w = g.filter_w,
-                  .swap = true,
-                  .keep_flat = false,
-                  .covered = rows.complete && columns.complete};
-  for (std::size_t i = 0; i < rows.axes.size(); ++i) {
-    for (std::size_t j = 0; j < columns.axes.size(); ++j) {
-      job.lattices.push_back({rows.axes[i], columns.axes[j], (rows.phases[i] * g.in_w + columns.phases[j]) * g.in_c,
-                              g.stride_h * g.in_w * g.in_c, g.stride_w * g.in_c});
+  for (std::ptrdiff_t group = 0; group < g.groups; ++group) {
+    const T* weights = w + group * g.group_out();
+    conv_job<T> job{.src = dy + group * g.group_out(),
+                    .src_at = image_stack::dense(g.batch, image),
+                    .slice = 0,
+                    .images = g.batch,
+                    .src_rows = g.out_h,
+                    .src_columns = g.out_w,
+                    .src_channels = g.group_out(),
+                    .src_pixel = g.out_c,
+                    .dst = dx + group * g.group_in(),
+                    .dst_at = image_stack::dense(g.batch, result),
+                    .dst_size = result,
+                    .dst_channels = g.group_in(),
+                    .dst_pixel = g.in_c,
+                    .w = {&weights, 1},
+                    .w_row = g.out_c,
+                    .filter_h = g.filter_h,
+                    .filter_w = g.filter_w,
+                    .swap = true,
+                    .keep_flat = false,
+                    .covered = rows.complete && columns.complete};
+    for (std::size_t i = 0; i < rows.axes.size(); ++i) {
+      for (std::size_t j = 0; j < columns.axes.size(); ++j) {
+        job.lattices.push_back({rows.axes[i], columns.axes[j], (rows.phases[i] * g.in_w + columns.phases[j]) * g.in_c,
+                                g.stride_h * g.in_w * g.in_c, g.stride_w * g.in_c});
+      }
     }
+    run_conv(job);
   }
-  run_conv(job);
 }
 
 /// Conv2DBackpropFilter: a product of the transposed windows and dy, summed over blocks of about 256 pixels in
@@ -199,11 +237,16 @@ void Conv2DBackpropInput(const void* const* in, void* const* out, const void* ge
 /// no part, whatever the gradients that it meets. Reference: kernels/window/reference_conv.cc.
 template <class T>
 void Conv2DBackpropFilter(const void* const* in, void* const* out, const void* geometry) {
+  if (is_depthwise(*static_cast<const window_geometry*>(geometry))) {
+    constexpr run_fn depthwise = std::is_same_v<T, float> ? kernels::DepthwiseConv2dNativeBackpropFilter_float32
+                                                          : kernels::DepthwiseConv2dNativeBackpropFilter_float64;
+    return depthwise(in, out, geometry);
+  }
   const auto& g = *static_cast<const window_geometry*>(geometry);
   const T* x = static_cast<const T*>(in[0]);
   const T* dy = static_cast<const T*>(in[1]);
   T* dw = static_cast<T*>(out[0]);
-  if (g.filter_h * g.filter_w * g.in_c * g.out_c == 0) return;
+  if (g.filter_h * g.filter_w * g.group_in() * g.out_c == 0) return;
   const std::ptrdiff_t images = std::max<std::ptrdiff_t>(g.batch, 1);
   filter_gradient<T>({.g = g,
                       .x = x,

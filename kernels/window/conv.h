@@ -5,8 +5,8 @@
 
 namespace kerngrad::kernels {
 
-// The geometry is a window_geometry; x is [batch, in_h, in_w, in_c], the filter w [filter_h, filter_w, in_c, out_c],
-// y [batch, out_h, out_w, out_c]. Operands:
+// The geometry is a window_geometry; x is [batch, in_h, in_w, in_c], the filter w [filter_h, filter_w, in_c / groups,
+// out_c], y [batch, out_h, out_w, out_c]. Operands:
 //   Conv2D                in = {x, w}    out = {y}
 //   Conv2DBackpropInput   in = {dy, w}   out = {dx}
 //   Conv2DBackpropFilter  in = {x, dy}   out = {dw}

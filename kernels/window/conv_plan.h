@@ -104,12 +104,20 @@ struct phase_axes {
   }
 };
 
+/// An image [rows, columns, channels] in memory; `pixel` elements from one pixel to the next, which are more than its
+/// channels where it is a group of them.
+template <class T>
+struct stored_image {
+  const T* data;
+  std::ptrdiff_t rows, columns, channels, pixel;
+};
+
 // Images [rows, columns, channels], those of one window's slices; `pitch` elements from row to row, `slice` from one
-// image to the next.
+// image to the next, `pixel` from one pixel to the next.
 template <class T>
 struct image_view {
   const T* data;
-  std::ptrdiff_t pitch, slice;
+  std::ptrdiff_t pitch, slice, pixel;
 };
 
 /// Where the images of a batch are: `each` of them `step` elements apart, and the first ones of such groups `group`.
@@ -136,21 +144,23 @@ struct frame {
 
 /// Copies the frame of an image, with zeros around it.
 template <class T>
-void copy_framed(const T* image, std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t channels, frame f,
-                 T* copy) {
-  const std::ptrdiff_t pitch = f.columns * channels;
+void copy_framed(const stored_image<T>& image, frame f, T* copy) {
+  const std::ptrdiff_t channels = image.channels, pitch = f.columns * channels;
   const std::ptrdiff_t begin = std::clamp<std::ptrdiff_t>(f.left, 0, f.columns);
-  const std::ptrdiff_t end = std::clamp<std::ptrdiff_t>(f.left + columns, begin, f.columns);
+  const std::ptrdiff_t end = std::clamp<std::ptrdiff_t>(f.left + image.columns, begin, f.columns);
   for (std::ptrdiff_t y = 0; y < f.rows; ++y) {
     T* row = copy + y * pitch;
     const std::ptrdiff_t source = y - f.top;
-    if (source < 0 || source >= rows || begin == end) {
+    if (source < 0 || source >= image.rows || begin == end) {
       std::fill_n(row, pitch, T{0});
       continue;
     }
     std::fill_n(row, begin * channels, T{0});
-    std::copy_n(image + (source * columns + begin - f.left) * channels, (end - begin) * channels,
-                row + begin * channels);
+    const T* from = image.data + (source * image.columns + begin - f.left) * image.pixel;
+    T* to = row + begin * channels;
+    if (image.pixel == channels) std::copy_n(from, (end - begin) * channels, to);
+    else
+      for (std::ptrdiff_t x = begin; x < end; ++x, from += image.pixel) to = std::copy_n(from, channels, to);
     std::fill_n(row + end * channels, pitch - end * channels, T{0});
   }
 }
@@ -158,22 +168,23 @@ void copy_framed(const T* image, std::ptrdiff_t rows, std::ptrdiff_t columns, st
 /// The frames of `slices` images in memory, which are `slice` elements apart: the images themselves where they hold the
 /// frames, else copies with zeros around them.
 template <class T>
-image_view<T> framed(const T* image, std::ptrdiff_t rows, std::ptrdiff_t columns, std::ptrdiff_t channels, frame f,
-                     scratch<T>& room, std::ptrdiff_t slices = 1, std::ptrdiff_t slice = 0) {
-  if (f.inside(rows, columns)) return {image + (-f.top * columns - f.left) * channels, columns * channels, slice};
-  const std::ptrdiff_t pitch = product_of(f.columns, channels), size = product_of(f.rows, pitch);
+image_view<T> framed(const stored_image<T>& image, frame f, scratch<T>& room, std::ptrdiff_t slices = 1,
+                     std::ptrdiff_t slice = 0) {
+  if (f.inside(image.rows, image.columns))
+    return {image.data + (-f.top * image.columns - f.left) * image.pixel, image.columns * image.pixel, slice,
+            image.pixel};
+  const std::ptrdiff_t pitch = product_of(f.columns, image.channels), size = product_of(f.rows, pitch);
   T* copies = room.reach(product_of(slices, size));
-  for (std::ptrdiff_t i = 0; i < slices; ++i) {
-    copy_framed(image + i * slice, rows, columns, channels, f, copies + i * size);
-  }
-  return {copies, pitch, size};
+  stored_image<T> one = image;
+  for (std::ptrdiff_t i = 0; i < slices; ++i, one.data += slice) copy_framed(one, f, copies + i * size);
+  return {copies, pitch, size, image.channels};
 }
 
 /// One position of the filter: how far its elements lie from the first element of the window, and its weights.
 template <class T>
 struct filter_tap {
   std::ptrdiff_t slice, row, column;
-  const T* weights;  // [in_c, out_c]
+  const T* weights;  // [in_c, out_c], or the columns of a group
 };
 
 /// A direct convolution over one image: which taps, which output pixels, and the filter packed for the tiles.
@@ -183,15 +194,18 @@ struct direct_plan {
   std::ptrdiff_t row_stride = 1, column_stride = 1;           // in pixels of the frame
   std::ptrdiff_t dst_offset = 0, dst_row = 0, dst_pixel = 0;  // in elements
   std::ptrdiff_t src_channels = 0, dst_channels = 0;
+  std::ptrdiff_t w_row = 0;  // elements from one row of a tap's weights to the next
   std::vector<filter_tap<T>> taps{};
-  std::ptrdiff_t taps_per_run = 1;  // taps that follow each other without a gap in the frame
+  std::ptrdiff_t taps_per_run = 1;  // taps that follow each other in a frame whose pixels do so without a gap
   T* panels = nullptr;              // the packed filter; where there is none, the taps' weights follow each other
 
   std::ptrdiff_t depth() const { return static_cast<std::ptrdiff_t>(taps.size()) * src_channels; }
+  /// Elements that follow each other in a frame, of one tap or of several.
+  std::ptrdiff_t run_length(const image_view<T>& src) const { return run_of(src) * src_channels; }
   std::vector<std::ptrdiff_t> offsets(const image_view<T>& src) const {
     std::vector<std::ptrdiff_t> found;
-    for (std::size_t t = 0; t < taps.size(); t += static_cast<std::size_t>(taps_per_run)) {
-      found.push_back(taps[t].slice * src.slice + taps[t].row * src.pitch + taps[t].column * src_channels);
+    for (std::size_t t = 0; t < taps.size(); t += static_cast<std::size_t>(run_of(src))) {
+      found.push_back(taps[t].slice * src.slice + taps[t].row * src.pitch + taps[t].column * src.pixel);
     }
     return found;
   }
@@ -212,6 +226,9 @@ struct direct_plan {
     }
     taps_per_run = right.joins(c.low, c.high) ? c.high - c.low : 1;
   }
+
+ private:
+  std::ptrdiff_t run_of(const image_view<T>& src) const { return src.pixel == src_channels ? taps_per_run : 1; }
 };
 
 /// Pixels of a result at even distances, and the axes by which they read the source.
@@ -225,18 +242,19 @@ struct pixel_lattice {
 };
 
 /// A batch of images and what is computed of them: the lattices of the result that have taps. An image of the result is
-/// a sum over images of the source, its slices, `slice` elements apart, each with a filter of its own.
+/// a sum over images of the source, its slices, `slice` elements apart, each with a filter of its own. Of channels in
+/// groups a job has one group: pixels and rows of weights lie further apart than they are long.
 template <class T>
 struct conv_job {
   const T* src;
   image_stack src_at;
   std::ptrdiff_t slice;
-  std::ptrdiff_t images, src_rows, src_columns, src_channels;
+  std::ptrdiff_t images, src_rows, src_columns, src_channels, src_pixel;
   T* dst;
   image_stack dst_at;
-  std::ptrdiff_t dst_size, dst_channels;  // of an image of the result
-  std::span<const T* const> w;            // for each slice, ascending
-  std::ptrdiff_t filter_h, filter_w;
+  std::ptrdiff_t dst_size, dst_channels, dst_pixel;  // of an image of the result
+  std::span<const T* const> w;                       // for each slice, ascending
+  std::ptrdiff_t w_row, filter_h, filter_w;
   bool swap;       // the filter's channels
   bool keep_flat;  // few pixels: the filter is read where it lies, if it can be
   bool covered;    // every pixel of the result belongs to a lattice
@@ -244,10 +262,19 @@ struct conv_job {
 
   std::ptrdiff_t slices() const { return static_cast<std::ptrdiff_t>(w.size()); }
   std::ptrdiff_t weights_of_slice() const { return filter_h * filter_w * src_channels * dst_channels; }
+  /// An element of the filter: so many rows of weights.
+  std::ptrdiff_t w_rows() const { return swap ? dst_channels : src_channels; }
   const T* src_image(std::ptrdiff_t image) const { return src + src_at.at(image); }
+  stored_image<T> stored(std::ptrdiff_t image) const {
+    return {src_image(image), src_rows, src_columns, src_channels, src_pixel};
+  }
   T* dst_image(std::ptrdiff_t image) const { return dst + dst_at.at(image); }
   void clear_results() const {
-    for (std::ptrdiff_t i = 0; i < images; ++i) std::fill_n(dst_image(i), dst_size, T{0});
+    for (std::ptrdiff_t i = 0; i < images; ++i) {
+      if (dst_pixel == dst_channels) std::fill_n(dst_image(i), dst_size, T{0});
+      else
+        for (std::ptrdiff_t p = 0; p < dst_size; p += dst_pixel) std::fill_n(dst_image(i) + p, dst_channels, T{0});
+    }
   }
 
   /// The plan of a part of a lattice, whose windows begin at these offsets of the source.
@@ -262,7 +289,8 @@ struct conv_job {
     p.dst_pixel = l.dst_pixel;
     p.src_channels = src_channels;
     p.dst_channels = dst_channels;
-    p.take_taps(l.down, r, l.right, c, top, left, w, filter_w, src_channels * dst_channels);
+    p.w_row = w_row;
+    p.take_taps(l.down, r, l.right, c, top, left, w, filter_w, w_rows() * w_row);
     return p;
   }
 };

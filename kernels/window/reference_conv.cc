@@ -23,8 +23,9 @@ void Conv2D(const void* const* in, void* const* out, const void* geometry) {
           for (p.ky = 0; p.ky < g.filter_h; ++p.ky)
             for (p.kx = 0; p.kx < g.filter_w; ++p.kx) {
               if (!p.inside(g)) continue;
-              for (std::int64_t ci = 0; ci < g.in_c; ++ci)
-                sum += wide_t<T>{x[p.input(g) + ci]} * w[p.tap(g) * g.in_c * g.out_c + ci * g.out_c + co];
+              const std::int64_t first = co / g.group_out() * g.group_in();
+              for (std::int64_t ci = 0; ci < g.group_in(); ++ci)
+                sum += wide_t<T>{x[p.input(g) + first + ci]} * w[(p.tap(g) * g.group_in() + ci) * g.out_c + co];
             }
           y[p.output(g) + co] = static_cast<T>(sum);
         }
@@ -50,8 +51,10 @@ void Conv2DBackpropInput(const void* const* in, void* const* out, const void* ge
               p.oy = down / g.stride_h;
               p.ox = right / g.stride_w;
               if (p.oy >= g.out_h || p.ox >= g.out_w) continue;
-              for (std::int64_t co = 0; co < g.out_c; ++co)
-                sum += wide_t<T>{dy[p.output(g) + co]} * w[p.tap(g) * g.in_c * g.out_c + ci * g.out_c + co];
+              const std::int64_t first = ci / g.group_in() * g.group_out();
+              for (std::int64_t co = first; co < first + g.group_out(); ++co)
+                sum +=
+                    wide_t<T>{dy[p.output(g) + co]} * w[(p.tap(g) * g.group_in() + ci % g.group_in()) * g.out_c + co];
             }
           dx[((p.batch * g.in_h + iy) * g.in_w + ix) * g.in_c + ci] = static_cast<T>(sum);
         }
@@ -66,16 +69,16 @@ void Conv2DBackpropFilter(const void* const* in, void* const* out, const void* g
   position p{};
   for (p.ky = 0; p.ky < g.filter_h; ++p.ky)
     for (p.kx = 0; p.kx < g.filter_w; ++p.kx)
-      for (std::int64_t ci = 0; ci < g.in_c; ++ci)
+      for (std::int64_t ci = 0; ci < g.group_in(); ++ci)
         for (std::int64_t co = 0; co < g.out_c; ++co) {
           wide_t<T> sum = 0;
           for (p.batch = 0; p.batch < g.batch; ++p.batch)
             for (p.oy = 0; p.oy < g.out_h; ++p.oy)
               for (p.ox = 0; p.ox < g.out_w; ++p.ox) {
                 if (!p.inside(g)) continue;
-                sum += wide_t<T>{x[p.input(g) + ci]} * dy[p.output(g) + co];
+                sum += wide_t<T>{x[p.input(g) + co / g.group_out() * g.group_in() + ci]} * dy[p.output(g) + co];
               }
-          dw[p.tap(g) * g.in_c * g.out_c + ci * g.out_c + co] = static_cast<T>(sum);
+          dw[(p.tap(g) * g.group_in() + ci) * g.out_c + co] = static_cast<T>(sum);
         }
 }
 

@@ -19,7 +19,7 @@ struct conv1d_options {
   std::int64_t dilation = 1;
 };
 /// The convolution of sequences x [batch, width, in] or [width, in] with a filter [width, in, out]: by `conv2d` of
-/// images of height 1. Floats. Differentiable in both.
+/// images of height 1, for groups of channels with a filter [width, in / groups, out]. Floats. Differentiable in both.
 tensor conv1d(const tensor& x, const tensor& filter, const conv1d_options& options = {});
 
 /// A depthwise convolution followed by one of 1 x 1 pixels: x [batch, height, width, in] or [height, width, in], the

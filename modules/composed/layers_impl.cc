@@ -42,8 +42,10 @@ tensor conv1d(const tensor& x, const tensor& filter, const conv1d_options& optio
   call.rank("filter", filter, 3, 3);
   call.floating("x", x);
   call.floating("filter", filter);
-  if (x.dims()[x.rank() - 1] != filter.dims()[1])
-    call.refuse(shaped("x", x) + " and " + shaped("filter", filter), "as many channels in the filter as in x");
+  const std::int64_t channels = x.dims()[x.rank() - 1], of_group = filter.dims()[1];
+  if (channels != of_group && (of_group == 0 || channels == 0 || channels % of_group != 0))
+    call.refuse(shaped("x", x) + " and " + shaped("filter", filter),
+                "as many channels in the filter as in x, or a group of them");
   const conv_options flat{
       .strides = {1, options.stride}, .pad = padding_of_width(call, options.pad), .dilations = {1, options.dilation}};
   const tensor y = conv2d(expand_dims(with_batch(x, 3), 1), expand_dims(filter, 0), flat);

@@ -42,6 +42,10 @@ std::vector<window> convolutions(bool depthwise, bool long_ones) {
       {{1, 7, 7, 1}, filter(2, 2, 1, 1), {{"strides", 3}, {"pad", "same"}}},
       {{1, 6, 6, 1}, filter(2, 2, 1, 1), {{"pad", "same"}, {"dilations", 2}}},
       {{0, 4, 4, 2}, filter(2, 2, 2, 2), {}}};
+  if (!depthwise)  // groups of channels, and one channel in each
+    all.insert(all.end(), {{{2, 4, 3, 4}, {2, 2, 2, 6}, {{"pad", "same"}}},
+                           {{1, 6, 3, 4}, {3, 2, 3, 2}, {{"strides", 2}, {"pad", 1}, {"dataFormat", "NCHW"}}},
+                           {{1, 4, 4, 3}, {2, 2, 1, 6}, {{"strides", 2}, {"pad", 1}}}});
   if (long_ones) all.push_back({{2, 9, 11, 19}, filter(3, 3, 19, 37), {{"pad", "same"}}});
   return all;
 }

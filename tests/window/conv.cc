@@ -73,8 +73,9 @@ void for_each_term(const family& f, const window_geometry& g, Term term) {
               if (f.depthwise) {
                 term(in + co / (g.out_c / g.in_c), tap * g.out_c + co, out + co);
               } else {
-                for (std::int64_t ci = 0; ci < g.in_c; ++ci) {
-                  term(in + ci, (tap * g.in_c + ci) * g.out_c + co, out + co);
+                const std::int64_t seen = g.in_c / g.groups, group = co / (g.out_c / g.groups);
+                for (std::int64_t ci = 0; ci < seen; ++ci) {
+                  term(in + group * seen + ci, (tap * seen + ci) * g.out_c + co, out + co);
                 }
               }
             }
@@ -91,9 +92,9 @@ void check(const family& f, part computed, run_fn kernel, const window_geometry&
                                     << 'x' << g.in_c << " out " << g.out_h << 'x' << g.out_w << 'x' << g.out_c
                                     << " filter " << g.filter_h << 'x' << g.filter_w << " stride " << g.stride_h << ','
                                     << g.stride_w << " dilation " << g.dilation_h << ',' << g.dilation_w << " pad "
-                                    << g.pad_top << ',' << g.pad_left);
+                                    << g.pad_top << ',' << g.pad_left << " groups " << g.groups);
   const std::int64_t sizes[] = {g.batch * g.in_h * g.in_w * g.in_c,
-                                g.filter_h * g.filter_w * (f.depthwise ? 1 : g.in_c) * g.out_c,
+                                g.filter_h * g.filter_w * (f.depthwise ? 1 : g.in_c / g.groups) * g.out_c,
                                 g.batch * g.out_h * g.out_w * g.out_c};
   kgtest::guarded<T> data[] = {kgtest::guarded<T>(static_cast<std::size_t>(sizes[0]), side),
                                kgtest::guarded<T>(static_cast<std::size_t>(sizes[1]), side),
@@ -202,9 +203,41 @@ std::vector<window_geometry> geometries(bool depthwise) {
   return list;
 }
 
+// The same windows over channels in groups: of one channel each, of few, of whole vectors, and few pixels.
+std::vector<window_geometry> grouped_geometries() {
+  struct channels {
+    std::int64_t groups, in, out;
+  };
+  constexpr channels split[] = {{3, 1, 1}, {2, 1, 3}, {2, 3, 2}, {4, 4, 4}, {3, 16, 8}, {2, 5, 33}, {2, 17, 16}};
+  constexpr padding paddings[] = {padding::none, padding::same, padding::asymmetric};
+  constexpr std::int64_t strides[] = {1, 2};
+  std::vector<window_geometry> list;
+  const auto add = [&](window_geometry g, const channels& c) {
+    g.groups = c.groups, g.in_c = c.groups * c.in, g.out_c = c.groups * c.out;
+    list.push_back(g);
+  };
+  for (const auto& [c, pad, stride] : views::cartesian_product(split, paddings, strides)) {
+    add(make(5, 9, 1, 1, 3, 2, stride, stride == 1 ? 2 : 1, pad), c);
+    add(make(4, 19, 1, 1, 1, 1, stride, 1, pad), c);
+  }
+  const std::int64_t far = std::int64_t{1} << 40;
+  for (const channels& c : split) {
+    add({2, 7, 6, 1, 7, 6, 1, 3, 3, 1, 1, far, far, far, far}, c);
+    add({1, 9, 20, 1, 2, 3, 1, 3, 2, 6, 7, 2, 1, 3, 1}, c);
+    add({3, 1, 40, 1, 1, 40, 1, 1, 3, 1, 1, 1, 1, 0, 1}, c);
+    add({0, 4, 4, 1, 3, 3, 1, 2, 2, 1, 1, 1, 1, 0, 0}, c);
+  }
+  return list;
+}
+
 template <class T>
 void check_all(const family& f, bool simd) {
-  for (const window_geometry& g : geometries(f.depthwise)) {
+  std::vector<window_geometry> all = geometries(f.depthwise);
+  if (!f.depthwise) {
+    const std::vector<window_geometry> grouped = grouped_geometries();
+    all.insert(all.end(), grouped.begin(), grouped.end());
+  }
+  for (const window_geometry& g : all) {
     window_geometry fit = g;
     if (f.depthwise && fit.out_c % fit.in_c != 0) fit.out_c = fit.in_c;
     for (const part computed : {input, filter, output}) {

@@ -26,6 +26,51 @@ bool same_bits(const tensor& a, const tensor& b) {
          std::memcmp(a.address(), b.address(), static_cast<std::size_t>(a.size()) * kg::size_of(a.type())) == 0;
 }
 
+// What a convolution of groups is: one of each group of channels, joined.
+template <class F>
+tensor of_each_group(const tensor& x, const tensor& filter, int groups, int axis, F convolve) {
+  const kg::tensor_list xs = kg::split(x, groups, axis), filters = kg::split(filter, groups, filter.rank() - 1);
+  std::vector<tensor> parts;
+  for (int i = 0; i < groups; ++i) parts.push_back(convolve(xs[i], filters[i]));
+  return kg::concat(parts, axis);
+}
+
+void expect_near(const tensor& got, const tensor& wanted) {
+  ASSERT_EQ(got.signature(), wanted.signature());
+  EXPECT_LT(kg::max(kg::abs(got - wanted)).item(), 1e-5);
+}
+
+TEST(conv2d, of_groups_is_a_convolution_of_each_group_of_channels) {
+  const tensor x = kg::random_normal({2, 6, 5, 6}, 0, 1, 1);
+  for (const int groups : {2, 3, 6}) {
+    const tensor filter = kg::random_normal({3, 2, 6 / groups, 12}, 0, 1, 2);
+    const kg::conv_options how{.strides = {1, 2}, .pad = kg::same};
+    const auto convolve = [&](const tensor& a, const tensor& w) { return kg::conv2d(a, w, how); };
+    const tensor y = kg::conv2d(x, filter, how);
+    expect_near(y, of_each_group(x, filter, groups, 3, convolve));
+    // Its image gradient, which is the transposed convolution, takes the groups of the result.
+    const auto back = [&](const tensor& dy, const tensor& w) {
+      return kg::conv2d_transpose(dy, w, {2, 6, 5, 6 / groups}, how);
+    };
+    expect_near(kg::conv2d_transpose(y, filter, x.dims(), how), of_each_group(y, filter, groups, 3, back));
+    const tensor bias = kg::random_normal({12}, 0, 1, 3);
+    expect_near(
+        kg::fused_conv2d(x, filter,
+                         {.bias = bias, .activation = kg::activation::relu, .strides = how.strides, .pad = how.pad}),
+        kg::relu(y + bias));
+  }
+}
+
+TEST(conv2d, takes_groups_of_channels_that_come_first_and_of_sequences) {
+  const tensor x = kg::random_normal({2, 4, 5, 6}, 0, 1, 1), filter = kg::random_normal({2, 3, 2, 6}, 0, 1, 2);
+  const kg::conv_options first{.channels_first = true};
+  const auto convolve = [&](const tensor& a, const tensor& w) { return kg::conv2d(a, w, first); };
+  expect_near(kg::conv2d(x, filter, first), of_each_group(x, filter, 2, 1, convolve));
+  const tensor sequences = kg::random_normal({2, 9, 4}, 0, 1, 3), taps = kg::random_normal({3, 2, 6}, 0, 1, 4);
+  const auto along = [](const tensor& a, const tensor& w) { return kg::conv1d(a, w, {.pad = kg::same}); };
+  expect_near(along(sequences, taps), of_each_group(sequences, taps, 2, 2, along));
+}
+
 TEST(max_pool_with_argmax, numbers_the_elements_of_each_image_or_of_all) {
   const tensor x({1.f, 5.f, 2.f, 4.f, nan, nan, 7.f, 7.f}, {2, 2, 2, 1});
   const kg::pooled_maxima each = kg::max_pool_with_argmax(x, 2);
@@ -72,6 +117,11 @@ TEST(window_ops, have_the_same_bits_on_several_threads) {
           kg::max_pool_with_argmax(x, 3, {.strides = 2, .pad = kg::same, .include_batch_in_index = together});
       made.insert(made.end(), {maxima.result, maxima.indexes});
     }
+    const auto grouped = [](std::span<const tensor> in) { return kg::conv2d(in[0], in[1], {.pad = kg::same}); };
+    const std::vector operands = {kg::random_normal({3, 40, 40, 12}, 0, 1, 4),
+                                  kg::random_normal({3, 3, 4, 24}, 0, 1, 5)};
+    found = kg::value_and_grads_of(grouped, operands, kg::random_normal({3, 40, 40, 24}, 0, 1, 6));
+    made.insert(made.end(), {found.value, found.grads[0], found.grads[1]});
     return made;
   };
   const std::vector<tensor> one = all();
@@ -89,6 +139,13 @@ TEST(window_ops, refuse_what_does_not_fit_and_say_why) {
   EXPECT_TRUE(says(refusal([&] { kg::dilation2d(image, kg::zeros({2, 2, 2, 1})); }), {"filter of shape", "rank 3"}));
   EXPECT_TRUE(says(refusal([&] { kg::dilation2d(image, kg::zeros({2, 2, 3})); }), {"2 channels", "filter for 3"}));
   EXPECT_TRUE(says(refusal([&] { kg::dilation2d(image, kg::zeros({5, 2, 2})); }), {"a window of 5", "axis of 4"}));
+  const tensor channels = kg::zeros({1, 4, 4, 6});
+  EXPECT_TRUE(says(refusal([&] { kg::conv2d(channels, kg::zeros({2, 2, 4, 6})); }), {"6 channels", "filter for 4"}));
+  EXPECT_TRUE(says(refusal([&] { kg::conv2d(channels, kg::zeros({2, 2, 0, 6})); }), {"6 channels", "filter for 0"}));
+  EXPECT_TRUE(says(refusal([&] { kg::conv2d(kg::zeros({1, 4, 4, 0}), kg::zeros({2, 2, 3, 6})); }), {"0 channels"}));
+  EXPECT_TRUE(says(refusal([&] { kg::conv2d(channels, kg::zeros({2, 2, 2, 4})); }), {"gives 4 channels", "3 groups"}));
+  EXPECT_TRUE(says(refusal([&] { kg::depthwise_conv2d(channels, kg::zeros({2, 2, 3, 1})); }),
+                   {"6 channels", "equal numbers of channels"}));
   EXPECT_TRUE(
       says(refusal([&] { kg::call<"Dilation2DBackpropInput">(image, filter, image, kg::attr<"pad">("valid")); }),
            {"dy of shape", "[1, 3, 3, 2]"}));

@@ -46,7 +46,10 @@ struct conv_options {
   extent dilations = 1;
   bool channels_first = false;
 };
-/// x [batch, height, width, in] with a filter [height, width, in, out].
+/// x [batch, height, width, in] with a filter [height, width, in, out]. A filter [height, width, in / groups, out] is
+/// for groups of channels: the first out / groups channels of the result see the first in / groups ones of x, and so
+/// on, as in torch.nn.Conv2d. Throws `kg::error` where the filter's channels divide neither. Floats. Differentiable in
+/// both operands to any order.
 inline tensor conv2d(const tensor& x, const tensor& filter, const conv_options& options = {}) {
   return call<"Conv2D">(x, filter, attr<"strides">(options.strides.value()), attr<"pad">(options.pad.value()),
                         attr<"dilations">(options.dilations.value()),
@@ -58,7 +61,8 @@ inline tensor depthwise_conv2d(const tensor& x, const tensor& filter, const conv
                                        attr<"pad">(options.pad.value()), attr<"dilations">(options.dilations.value()),
                                        attr<"dataFormat">(options.channels_first ? "NCHW" : "NHWC"));
 }
-/// The transposed convolution: from dy to an image of shape `output`.
+/// The transposed convolution: from dy to an image of shape `output`. The filter is that of the convolution from there
+/// to dy, [height, width, out, in], or [height, width, out / groups, in] for groups of channels.
 inline tensor conv2d_transpose(const tensor& dy, const tensor& filter, const shape& output,
                                const conv_options& options = {}) {
   return call<"Conv2DBackpropInput">(dy, filter, attr<"strides">(options.strides.value()),

@@ -79,8 +79,11 @@ consteval op_row depthwise(op_row row) {
 }
 
 inline constexpr op_row window_rows[] = {
-    conv_row("Conv2D", "Two-dimensional cross-correlation of an image with a filter.", x_filter, attributes::conv,
-             shapes::conv, convention::conv),
+    conv_row(
+        "Conv2D",
+        "Two-dimensional cross-correlation of an image with a filter, or of groups of its channels where the filter "
+        "has a part of them.",
+        x_filter, attributes::conv, shapes::conv, convention::conv),
     conv_row("Conv2DBackpropInput", "The gradient of Conv2D for the image; also the transposed convolution.", dy_filter,
              attributes::conv_input, shapes::conv_backprop_input, convention::conv_backprop_input),
     conv_row("Conv2DBackpropFilter", "The gradient of Conv2D for the filter.", x_dy, attributes::conv_filter,

@@ -154,15 +154,28 @@ constexpr shape window_result(const inference& call, const kernels::window_geome
   return {g.batch, g.out_h, g.out_w, g.out_c};
 }
 
+/// How many groups of an image's channels a filter [height, width, channels of a group, out] is for: 1 where it has as
+/// many channels as the image.
+constexpr std::int64_t groups_of_channels(const inference& call, std::int64_t channels, const shape& filter) {
+  if (channels == filter[2]) return 1;
+  if (call.row.depthwise || filter[2] == 0 || channels == 0 || channels % filter[2] != 0)
+    call.refuse("an image with " + std::to_string(channels) + " channels and a filter for " + std::to_string(filter[2]),
+                call.row.depthwise ? "equal numbers of channels" : "as many channels, or a group of the image's");
+  const std::int64_t groups = channels / filter[2];
+  if (filter[3] % groups != 0)
+    call.refuse("a filter that gives " + std::to_string(filter[3]) + " channels for " + std::to_string(groups) +
+                    " groups of " + std::to_string(filter[2]) + " channels",
+                "as many channels for each group");
+  return groups;
+}
+
 /// Resolves the window of a convolution from the shapes of image and filter, for the launcher as well; the last two
 /// axes of a depthwise one's filter are input channels and multiplier.
 constexpr const kernels::window_geometry& resolve_convolution(inference& call, const shape& x, const shape& filter) {
   if (filter.rank() != 4) call.refuse("a filter of shape " + to_string(filter), "rank 4: height, width, in, out");
   if (filter[0] < 1 || filter[1] < 1) call.refuse("a filter of shape " + to_string(filter), "a filter with elements");
   kernels::window_geometry g = resolve_window(call, conv_places, channels_last(call, x), filter[0], filter[1]);
-  if (g.in_c != filter[2])
-    call.refuse("an image with " + std::to_string(g.in_c) + " channels and a filter for " + std::to_string(filter[2]),
-                "equal numbers of channels");
+  g.groups = groups_of_channels(call, g.in_c, filter);
   g.out_c = call.row.depthwise ? filter[2] * filter[3] : filter[3];
   call.resolved.set_window(g);
   return call.resolved.window;
