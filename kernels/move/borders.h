@@ -15,7 +15,7 @@ struct repeat_geometry {
 };
 
 // in = {x}, out = {y}. The geometry is a repeat_geometry.
-#define KG_BORDER_KERNELS(X) KG_ALL(X, RepeatPad)
+#define KG_BORDER_KERNELS(X) KG_MOVED(X, RepeatPad)
 
 #define KG_DECLARE_BORDER(Name, type) void Name##_##type(const void* const* in, void* const* out, const void* geometry);
 KG_BORDER_KERNELS(KG_DECLARE_BORDER)

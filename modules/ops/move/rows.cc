@@ -120,7 +120,7 @@ inline constexpr op_row move_rows[] = {
     own_row("MirrorPad", "A border that mirrors the elements, with or without the outermost ones.", x_element,
             attributes::mirror_pad, shapes::mirror_pad, launch::mirror_pad),
     own_row("RepeatPad",
-            "A border that repeats the outermost elements, or the axis as often as it takes; of any width.", x_any,
+            "A border that repeats the outermost elements, or the axis as often as it takes; of any width.", x_element,
             attributes::repeat_pad, shapes::repeat_pad, launch::repeat_pad),
     own_row("SpaceToBatchND",
             "Blocks of the zero-padded axes after the first one; each place in a block is more batch.", x_element,

@@ -144,7 +144,7 @@ export constexpr void mirror_pad(inference& call) {
 
 /// RepeatPad: a pair (before, after) for each axis, which elements of the axis fill.
 export constexpr void repeat_pad(inference& call) {
-  pad(call);
+  pad_axes(call);
   const shape& dims = call.in[0].dims;
   const std::span<const std::int64_t> pairs = call.attr(place_in(attributes::repeat_pad, "paddings")).as_list();
   for (std::size_t i = 0; i < pairs.size(); ++i)
