@@ -24,8 +24,8 @@ using geometry_fn = geometries (*)(const kg::op_row& row, kg::dtype type, std::i
 
 /// "f32", "i64", ...: as the names of the benchmarks have them.
 inline std::string short_name(kg::dtype type) {
-  constexpr const char* names[kg::dtype_count] = {"f32",  "f64", "i32", "i64",  "u8",
-                                                  "bool", "c64", "f16", "bf16", "c128"};
+  constexpr const char* names[kg::dtype_count] = {"f32", "f64", "i32",  "i64",  "u8",  "bool",
+                                                  "c64", "f16", "bf16", "c128", "text"};
   return names[static_cast<int>(type)];
 }
 
@@ -133,5 +133,11 @@ geometries volume_pooling(const kg::op_row&, kg::dtype, std::int64_t n);      //
 // bench/count.cc
 geometries counted(const kg::op_row&, kg::dtype, std::int64_t n);
 geometries distinct(const kg::op_row&, kg::dtype, std::int64_t n);
+
+// bench/text.cc: n texts
+geometries split_texts(const kg::op_row&, kg::dtype, std::int64_t n);  ///< of four words each
+geometries joined_texts(const kg::op_row&, kg::dtype,
+                        std::int64_t n);  ///< words in rows of 16, two and three at a time
+geometries hashed_texts(const kg::op_row&, kg::dtype, std::int64_t n);  ///< of 8 bytes and of 100
 
 }  // namespace kgbench

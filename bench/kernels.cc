@@ -139,6 +139,9 @@ constexpr measured_op own_launchers[] = {
     {"Bincount", counted},
     {"DenseBincount", counted},
     {"Unique", distinct},
+    {"StringSplit", split_texts},
+    {"StringNGrams", joined_texts},
+    {"StringToHashBucketFast", hashed_texts},
 };
 
 struct measured_calls {

@@ -193,6 +193,7 @@ std::vector<sample> foreign_samples(const op_row& row, bool long_ones) {
 
 std::vector<sample> known_samples(const op_row& row, bool long_ones) {
   if (row.group == family::sparse) return sparse_samples(row, long_ones);
+  if (row.group == family::text) return text_samples(row, long_ones);
   if (row.takes_list()) return list_samples(row, long_ones);
   if (std::vector<sample> all = row_samples(row, long_ones); !all.empty()) return all;
   if (row.name.starts_with("Gather")) return gather_samples(row, long_ones);

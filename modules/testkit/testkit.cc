@@ -242,6 +242,7 @@ std::vector<sample> create_samples(const op_row& row);
 std::vector<sample> norm_samples(const op_row& row, bool long_ones);
 std::vector<sample> sort_samples(const op_row& row, bool long_ones);
 std::vector<sample> fft_samples(const op_row& row, bool long_ones);
+std::vector<sample> text_samples(const op_row& row, bool long_ones);
 /// Values that a legal call of an op that the kit does not know may give to its attributes: the defaults, and one
 /// change at a time. Empty when an attribute without a default is of a kind that nothing can be said of.
 std::vector<attributes> attribute_choices(const op_row& row);
