@@ -57,6 +57,11 @@ def static_only(prefix):
     return other
 
 
+def has_regex(prefix):
+    """Whether the build had RE2."""
+    return (prefix / LIBDIR / 'libkerngrad-regex.a').exists()
+
+
 # ---------------------------------------------------------------------------------------------------- pkg-config
 
 class PkgConfig:
@@ -90,6 +95,8 @@ class PkgConfig:
         self.program('own_module', [CONSUMER / f'{name}.cc' for name in ('own_module', 'training', 'model')],
                      options=['-fprebuilt-module-path=.', '-Wno-reserved-module-identifier'])
         self.program('testkit', [ROOT / 'tests' / 'install' / 'testkit.cc'], packages=['kerngrad-testkit'])
+        if has_regex(self.prefix):
+            self.program('regex', [ROOT / 'tests' / 'install' / 'regex.cc'], packages=['kerngrad-regex'])
         pack = self.folder / 'softshrink.so'
         run([*CXX, '-xc', '-std=c99', '-shared', '-fPIC', '-fvisibility=hidden', EXAMPLES / 'packs' / 'softshrink.c',
              *self.flags('kerngrad-pack', what=['--cflags']), '-o', pack])
@@ -144,6 +151,8 @@ def check_cmake(cmake, prefix, kind, options, programs):
     folder = fresh('cmake')
     run([cmake, '-S', ROOT / 'tests' / 'install', '-B', folder, '-G', 'Ninja', f'-DCMAKE_PREFIX_PATH={prefix}',
          f'-DCMAKE_CXX_COMPILER={CXX[-1]}', *options])
+    if 'testkit' in programs and has_regex(prefix):
+        programs = [*programs, 'regex']
     run([cmake, '--build', folder, '--target', *programs])
     for name in programs:
         run([folder / name], env={'LD_LIBRARY_PATH': ''})

@@ -9,6 +9,9 @@
 #include <fstream>
 
 #include "tools/conformance/conformance.h"
+#ifdef KG_REGEX
+import kerngrad.regex;
+#endif
 
 namespace {
 
@@ -120,6 +123,9 @@ int main(int argc, char** argv) {
   try {
     kg::set_backend(given.backend == "reference" ? kg::backend::reference : kg::backend::simd);
     kg::set_simd_target(given.target);
+#ifdef KG_REGEX
+    kg::register_op<kg::StaticRegexReplace>();
+#endif
     report result(given.verbose);
     run_corpus(given, result);
     if (!given.json_file.empty()) write_summary(given, result);
