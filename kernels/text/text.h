@@ -20,9 +20,9 @@ constexpr std::int64_t bytes_kept(std::int64_t length) {
   return length == 0 ? 0 : sum_of(length, sizeof(std::uint64_t));
 }
 
-/// Where a kernel puts the texts that it makes; they live until the writer goes. Memory comes in chunks, each twice as
-/// large as the one before, from where kernels have theirs: what there is not enough of throws kg::error. One thread
-/// writes at a time.
+/// Where a kernel puts the texts that it makes; they live until the writer goes. Memory comes in chunks from where
+/// kernels have theirs, each twice as large as the one before up to 16 MiB, or as large as its text; where there is not
+/// enough of it kg::error is thrown. One thread writes at a time.
 class text_writer {
  public:
   text_writer() = default;
@@ -68,22 +68,21 @@ class text_writer {
     chunk* before;
     void* owner;
   };
-  static constexpr std::int64_t first_size = 4096;
+  static constexpr std::int64_t most_in_chunk = std::int64_t{1} << 24;
 
   void grow(std::int64_t size) {
-    const std::int64_t twice = saturated_product(chunk_size_, 2), least = sum_of(size, sizeof(chunk));
-    const std::int64_t wanted = least > twice ? least : twice;
+    const std::int64_t least = sum_of(size, sizeof(chunk)), wanted = least > chunk_size_ ? least : chunk_size_;
     const scratch_block block = take_scratch(static_cast<std::size_t>(wanted));
     last_ = ::new (block.data) chunk{last_, block.owner};
     next_ = static_cast<std::byte*>(block.data) + sizeof(chunk);
     end_ = static_cast<std::byte*>(block.data) + wanted;
-    chunk_size_ = wanted;
+    if (chunk_size_ < most_in_chunk) chunk_size_ *= 2;
   }
 
   chunk* last_ = nullptr;
   std::byte* next_ = nullptr;
   std::byte* end_ = nullptr;
-  std::int64_t chunk_size_ = first_size / 2, kept_ = 0;
+  std::int64_t chunk_size_ = 4096, kept_ = 0;
 };
 
 }  // namespace kerngrad::kernels
