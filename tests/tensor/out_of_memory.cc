@@ -219,6 +219,10 @@ TEST(out_of_memory, ends_calls_and_gradients_without_a_trace) {
       {"a fused call", [&] { fused(x, x); }},
       {"a fused call with broadcasting", [&] { fused(x, kg::reshape(x, {3, 1})); }},
       {"a fused gradient", [&] { kg::grad([&](const tensor& t) { return kg::sum(fused(t, t)); })(x); }},
+      {"indices", [&] { static_cast<void>(w(1) + w(0, 1) + w(kg::all, 1)(whole - 1)(x > 1)); }},
+      {"updates", [&] { static_cast<void>(w.at(kg::all, 1).set(x).at(whole - 1).add(1).at(0).multiply(2)); }},
+      {"a gradient of indices",
+       [&] { kg::grad([&](const tensor& t) { return kg::sum(t(1) * t.at(0).set(t(2))); })(w); }},
       {"a profile", [&] { kg::profile([&] { static_cast<void>(x + x); }); }},
       {"an error", [&] { static_cast<void>(refusal([&] { return x + w; })); }},
   });
