@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// What nearly every test of the module includes, parsed once for all of them: it is half of what compiling one takes.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <random>
+#include <range/v3/view/cartesian_product.hpp>
+#include <span>
+#include <string>
+#include <vector>
