@@ -104,7 +104,11 @@ geometries band(const kg::op_row&, kg::dtype, std::int64_t n);  ///< the lower t
 geometries gathered_rows(const kg::op_row&, kg::dtype, std::int64_t n);
 geometries scattered_rows(const kg::op_row&, kg::dtype, std::int64_t n);
 geometries updated_rows(const kg::op_row&, kg::dtype, std::int64_t n);
-geometries densified(const kg::op_row&, kg::dtype, std::int64_t n);  ///< a quarter of the places
+geometries added_rows(const kg::op_row&, kg::dtype, std::int64_t n);
+geometries greatest_of_segments(const kg::op_row&, kg::dtype, std::int64_t n);  ///< four rows each
+geometries taken_along_axes(const kg::op_row&, kg::dtype, std::int64_t n);      ///< the last, the first, whole rows
+geometries put_along_axes(const kg::op_row&, kg::dtype, std::int64_t n);        ///< the same
+geometries densified(const kg::op_row&, kg::dtype, std::int64_t n);             ///< a quarter of the places
 geometries two_shapes(const kg::op_row&, kg::dtype, std::int64_t n);
 geometries found_places(const kg::op_row&, kg::dtype, std::int64_t n);  ///< half of the elements
 

@@ -175,6 +175,42 @@ geometries updated_rows(const kg::op_row& row, kg::dtype, std::int64_t n) {
   return of(with_values(call_of(row, {dims, {dims[0], 1}, dims}), 1, rows_of(dims[0])));
 }
 
+geometries added_rows(const kg::op_row& row, kg::dtype, std::int64_t n) {
+  const kg::shape dims = short_rows(n);
+  return of(with_values(call_of(row, {dims, {dims[0], 1}, dims}, {{"reduction", "add"}}), 1, rows_of(dims[0])));
+}
+
+geometries greatest_of_segments(const kg::op_row& row, kg::dtype, std::int64_t n) {
+  const kg::shape dims = short_rows(n);
+  const std::int64_t count = dims[0] / 4 + 1;
+  return of(with_values(call_of(row, {dims, {dims[0]}}, {{"numSegments", count}, {"reduction", "max"}}), 1,
+                        scattered(dims[0], count)));
+}
+
+namespace {
+
+geometries along_axes(const kg::op_row& row, std::int64_t n, const std::vector<kg::named_attribute>& attrs) {
+  const kg::shape dims = short_rows(n);
+  const auto with = [&](const char* name, std::int64_t axis, const kg::shape& at) {
+    std::vector<kg::named_attribute> all = attrs;
+    all.push_back({"axis", axis});
+    std::vector<kg::shape> operands = {dims, at, dims};
+    operands.resize(row.operands.size());
+    const kg::tensor indices = kg::reshape(scattered(at.size(), dims[axis]), at);
+    return geometry{name, with_values(call_of(row, operands, all), 1, indices), 0, {}};
+  };
+  return {with("last", 1, dims), with("first", 0, dims), with("rows", 0, {dims[0], 1})};
+}
+
+}  // namespace
+
+geometries taken_along_axes(const kg::op_row& row, kg::dtype, std::int64_t n) { return along_axes(row, n, {}); }
+
+geometries put_along_axes(const kg::op_row& row, kg::dtype, std::int64_t n) {
+  if (row.attrs.size() == 1) return along_axes(row, n, {});
+  return along_axes(row, n, {{"reduction", "add"}});
+}
+
 geometries densified(const kg::op_row& row, kg::dtype, std::int64_t n) {
   const std::int64_t count = n / 4 + 1;
   return of(with_values(call_of(row, {{count}, {count}, {}}, {{"outputShape", list{n}}}), 0, scattered(count, n)));

@@ -121,6 +121,153 @@ auto slices_that_stayed(const T& dy, const I& rows) {
   return call<"GatherNd">(dy, rows) * cast(reshape(stayed, shape(ones)), dy.type());
 }
 
+// ------------------------------------------------------------------------------------------ segments
+
+/// Which rows of operand 0 have an id among the segments, with axes of size 1 where a row has its own.
+template <class C>
+tensor inside_of_segments(const C& c) {
+  const tensor& ids = c.in(1);
+  std::vector<std::int64_t> sizes(ids.dims().begin(), ids.dims().end());
+  sizes.resize(static_cast<std::size_t>(c.dims(0).rank()), 1);
+  const std::int64_t segments = c.template attr<"numSegments">().as_integer();
+  return reshape(logical_and(ids >= 0, ids < segments), shape(sizes));
+}
+
+/// The row of each id in x, which has one for each segment; some row for an id that was dropped.
+template <class C>
+tensor rows_at_ids(const C& c, const tensor& x) {
+  const tensor& ids = c.in(1);
+  const std::int64_t segments = c.template attr<"numSegments">().as_integer();
+  return gather(x, where(logical_and(ids >= 0, ids < segments), ids, zeros_like(ids)));
+}
+
+/// Products of the `reach` elements before or behind each one, by doubling: x is [count, inner], reach [count] and at
+/// most `most`. Products alone, so that zeros among the factors do no harm and every order is right.
+inline tensor products_of_neighbours(const tensor& x, const tensor& reach, std::int64_t most, bool behind) {
+  const std::int64_t count = x.dims()[0], inner = x.dims()[1];
+  const tensor one = ones({}, x.type());
+  const auto moved_by = [&](const tensor& v, std::int64_t step) {
+    const tensor part = slice(v, {behind ? step : 0, 0}, {count - step, inner});
+    const tensor moved = behind ? pad(part, {0, step, 0, 0}) : pad(part, {step, 0, 0, 0});
+    return moved;
+  };
+  const auto factor = [&](const tensor& v, std::int64_t step, std::int64_t passed) {
+    return where(reshape(reach > passed, shape{count, 1}), moved_by(v, step), one);
+  };
+  tensor product = factor(x, 1, 0);
+  for (std::int64_t step = 1; step < most; step *= 2) product = product * factor(product, step, step);
+  return product;
+}
+
+/// For each row of x [count, inner] the product of the other rows of its place.
+inline tensor products_of_others(const tensor& x, const tensor& places) {
+  if (x.size() == 0) return x;
+  const tensor order = argsort(places), sorted = gather(places, order), rows = gather(x, order);
+  const tensor at = range(0, static_cast<double>(x.dims()[0]), 1, dtype::int64);
+  const tensor before = at - cast(lower_bound(sorted, sorted), dtype::int64),
+               behind = cast(upper_bound(sorted, sorted), dtype::int64) - at - 1;
+  const std::int64_t most = max(before).template item<std::int64_t>();
+  return gather(products_of_neighbours(rows, before, most, false) * products_of_neighbours(rows, behind, most, true),
+                argsort(order));
+}
+
+template <class C>
+tensor segments_back(const C& c) {
+  const tensor& dy = c.dy();
+  if (dy.size() == 0) return c.zeros(0);
+  const std::string_view reduction = c.template attr<"reduction">().as_text();
+  const tensor inside = inside_of_segments(c), zero = zeros({}, dy.type());
+  if (reduction == "mean") {
+    std::vector<std::int64_t> sizes(static_cast<std::size_t>(dy.rank()), 1);
+    sizes[0] = dy.dims()[0];
+    const tensor counts = segment_sum(ones(c.dims(1), dtype::int32), c.in(1), sizes[0]);
+    const tensor divisors = reshape(maximum(counts, ones_like(counts)), shape(sizes));
+    return where(inside, rows_at_ids(c, dy / cast(divisors, dy.type())), zero);
+  }
+  if (reduction == "prod") {
+    const std::int64_t rows = c.dims(1).size();
+    const tensor flat = reshape(c.in(0), shape{rows, rows == 0 ? 0 : c.dims(0).size() / rows});
+    const tensor others = reshape(products_of_others(flat, reshape(c.in(1), shape{rows})), c.dims(0));
+    return where(inside, rows_at_ids(c, dy) * others, zero);
+  }
+  return where(logical_and(inside, c.in(0) == rows_at_ids(c, c.out())), rows_at_ids(c, dy), zero);
+}
+
+// ------------------------------------------------------------------------------------------ combined updates
+
+/// What x, operand 0, gets of updates that were combined with its elements: scattered(x, updates) is the same call.
+template <class C, class F>
+tensor combined_back(const C& c, const F& scattered) {
+  const std::string_view reduction = c.template attr<"reduction">().as_text();
+  if (reduction == "add") return c.dy();
+  if (reduction == "mul") return c.dy() * scattered(ones(c.dims(0), c.dy().type()), c.in(2));
+  return where(c.in(0) == c.out(), c.dy(), c.zeros(0));
+}
+
+/// What updates, operand 2, get: taken(v) are the elements of v that they went to, others() the products of the other
+/// updates of the same element.
+template <class C, class F, class G>
+tensor updates_back(const C& c, const F& taken, const G& others) {
+  const std::string_view reduction = c.template attr<"reduction">().as_text();
+  if (reduction == "add") return taken(c.dy());
+  if (reduction == "mul") return taken(c.dy() * c.in(0)) * others();
+  return where(c.in(2) == taken(c.out()), taken(c.dy()), c.zeros(2));
+}
+
+/// The numbers 0, 1, ... as elements of a shape.
+inline tensor numbered(const shape& dims) {
+  return reshape(range(0, static_cast<double>(dims.size()), 1, dtype::int64), dims);
+}
+
+/// What TensorScatterReduce calls the updates' places, [count, depth].
+template <class C>
+tensor rows_of_updates(const C& c) {
+  const int rank = c.dims(1).rank();
+  return index_rows(c, 1, rank == 1 ? 1 : c.dims(1)[rank - 1]);
+}
+template <class C>
+tensor row_updates_back(const C& c) {
+  const tensor rows = rows_of_updates(c);
+  const std::int64_t count = rows.dims()[0], depth = rows.dims()[1];
+  return updates_back(
+      c, [&](const tensor& v) { return reshape(gather_nd(v, rows), c.dims(2)); },
+      [&] {
+        if (c.dims(2).size() == 0) return c.in(2);
+        const shape leading(c.dims(0).dims().first(static_cast<std::size_t>(depth)));
+        const tensor flat = reshape(c.in(2), shape{count, c.dims(2).size() / count});
+        return reshape(products_of_others(flat, gather_nd(numbered(leading), rows)), c.dims(2));
+      });
+}
+
+template <class C>
+tensor taken_along(const C& c, const tensor& x) {
+  return call<"TakeAlongAxis">(x, c.in(1), attr<"axis">(c.template attr<"axis">()));
+}
+template <class C>
+tensor added_along(const C& c, const tensor& dy) {
+  return call<"ScatterAlongAxis">(zeros(c.dims(0), dy.type()), c.in(1), dy, attr<"axis">(c.template attr<"axis">()),
+                                  attr<"reduction">("add"));
+}
+template <class C>
+tensor along_updates_back(const C& c) {
+  const tensor g = updates_back(
+      c, [&](const tensor& v) { return taken_along(c, v); },
+      [&] {
+        const tensor places = taken_along(c, numbered(c.dims(0)));
+        const tensor flat = reshape(broadcast_to(c.in(2), places.dims()), shape{places.size(), 1});
+        return reshape(products_of_others(flat, reshape(places, shape{places.size()})), places.dims());
+      });
+  return c.reduced(2, g);
+}
+/// Of the elements that were put the last one of each place.
+template <class C>
+tensor put_back(const C& c) {
+  const tensor dy = taken_along(c, c.dy()), order = numbered(dy.dims());
+  const tensor last =
+      call<"PutAlongAxis">(zeros(c.dims(0), dtype::int64), c.in(1), order, attr<"axis">(c.template attr<"axis">()));
+  return c.reduced(2, where(taken_along(c, last) == order, dy, zeros({}, dy.type())));
+}
+
 inline constexpr auto move_rules =
     family_rules(
         std::tuple{
@@ -218,18 +365,45 @@ inline constexpr auto move_rules =
                                    }),
                                constant_operand()),
             // Ids outside the segments were dropped: they read row 0 and are then set to zero.
-            rule<"UnsortedSegmentSum">(
-                wrt(keep::in1,
-                    [](const auto& c) {
-                      const auto ids = c.in(1);
-                      const auto inside = logical_and(ids >= 0, ids < c.template attr<"numSegments">().as_integer());
-                      if (c.dy().size() == 0) return c.zeros(0);
-                      const auto rows = gather(c.dy(), where(inside, ids, zeros_like(ids)));
-                      std::vector<std::int64_t> ones(static_cast<std::size_t>(c.dims(0).rank()), 1);
-                      for (int i = 0; i < c.dims(1).rank(); ++i) ones[static_cast<std::size_t>(i)] = c.dims(1)[i];
-                      return rows * cast(reshape(inside, shape(ones)), c.type(0));
-                    }),
+            rule<"UnsortedSegmentSum">(wrt(keep::in1,
+                                           [](const auto& c) {
+                                             if (c.dy().size() == 0) return c.zeros(0);
+                                             return where(inside_of_segments(c), rows_at_ids(c, c.dy()),
+                                                          zeros({}, c.dy().type()));
+                                           }),
+                                       constant_operand()),
+            rule<"UnsortedSegmentReduce">(
+                wrt(keep::in0 | keep::in1 | keep::out0, [](const auto& c) { return segments_back(c); }),
                 constant_operand()),
+            rule<"TakeAlongAxis">(wrt(keep::in1,
+                                      [](const auto& c) {
+                                        if (kind_of(c.type(0)) != dtype_kind::complex) return added_along(c, c.dy());
+                                        return complex(added_along(c, real(c.dy())), added_along(c, imag(c.dy())));
+                                      }),
+                                  constant_operand()),
+            rule<"PutAlongAxis">(wrt(keep::in1,
+                                     [](const auto& c) {
+                                       return call<"PutAlongAxis">(c.dy(), c.in(1), zeros({}, c.dy().type()),
+                                                                   attr<"axis">(c.template attr<"axis">()));
+                                     }),
+                                 constant_operand(), wrt(keep::in1, [](const auto& c) { return put_back(c); })),
+            rule<"ScatterAlongAxis">(
+                wrt(keep::all_in | keep::out0,
+                    [](const auto& c) {
+                      return combined_back(c, [&](const tensor& x, const tensor& updates) {
+                        return call<"ScatterAlongAxis">(x, c.in(1), updates, attr<"axis">(c.template attr<"axis">()),
+                                                        attr<"reduction">("mul"));
+                      });
+                    }),
+                constant_operand(),
+                wrt(keep::all_in | keep::out0, [](const auto& c) { return along_updates_back(c); })),
+            rule<"TensorScatterReduce">(
+                wrt(keep::all_in | keep::out0,
+                    [](const auto& c) {
+                      return combined_back(
+                          c, [&](const tensor& x, const tensor& updates) { return scatter_mul(x, c.in(1), updates); });
+                    }),
+                constant_operand(), wrt(keep::all_in | keep::out0, [](const auto& c) { return row_updates_back(c); })),
             rule<"Reverse">(
                 wrt(keep::nothing,
                     [](const auto& c) { return call<"Reverse">(c.dy(), attr<"dims">(c.template attr<"dims">())); })),

@@ -253,6 +253,15 @@ inline constexpr attr_spec segments[] = {{.name = "numSegments",
                                           .required = true,
                                           .least = 0,
                                           .most = 1e9}};
+inline constexpr attr_spec segment_reduce[] = {
+    segments[0], required(choice_attr("reduction", "what becomes of the rows of a segment", "mean|prod|max|min"))};
+static_assert(begins_with(segment_reduce, segments));
+inline constexpr attr_spec indexed_axis[] = {axis_attr("axis", "axis of x that is indexed", -1)};
+inline constexpr attr_spec scatter_reduction =
+    required(choice_attr("reduction", "how an update is combined with what is there", "add|mul|max|min"));
+inline constexpr attr_spec scatter_along_axis[] = {indexed_axis[0], scatter_reduction};
+static_assert(begins_with(scatter_along_axis, indexed_axis));
+inline constexpr attr_spec scatter_reduce[] = {scatter_reduction};
 inline constexpr attr_spec one_hot[] = {{.name = "depth",
                                          .kind = attr_kind::integer,
                                          .doc = "number of classes",

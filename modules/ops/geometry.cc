@@ -8,6 +8,7 @@ module;
 #include "kernels/common/parallel.h"
 #include "kernels/common/sizes.h"
 #include "kernels/common/stream.h"
+#include "kernels/move/combine.h"
 #include "kernels/reduce/reduce.h"
 #include "kernels/window/window.h"
 module kerngrad:geometry;
@@ -49,6 +50,14 @@ struct element_of {
 };
 /// Fills with a number.
 void fill_with(const launch_call& c, void* out, dtype type, std::int64_t count, double value);
+
+/// Runs `launch` on the same call with operand `at`, int64 indices, as the int32 that kernels take. What int32 does not
+/// hold becomes -1, which is outside of every range as well.
+void on_int32(const launch_call& c, std::size_t at, launch_fn launch);
+inline bool has_wide_indices(const launch_call& c, std::size_t at) { return c.in[at].type == dtype::int64; }
+
+/// What the attribute `reduction` of a call asks for.
+kernels::combination reduction_of(const launch_call& c);
 
 /// Runs the kernel of a call on its operands and results.
 template <class Geometry>

@@ -60,6 +60,71 @@ std::vector<sample> gather_samples(const op_row& row, bool long_ones) {
   return all;
 }
 
+// Values between those that are drawn, and apart from each other.
+tensor apart(const shape& dims) {
+  std::vector<double> values;
+  for (std::int64_t i = 0; i < dims.size(); ++i) values.push_back(0.5 * static_cast<double>(i * 3 % 8) - 1.7);
+  return tensor(values, dims);
+}
+
+// Extremes of no rows are infinite, of which there are no differences.
+std::vector<sample> reduced_segment_samples(const op_row& row, bool long_ones) {
+  struct segments {
+    shape x;
+    std::vector<std::int32_t> ids;
+    std::int64_t count;
+    bool without_rows = false;
+  };
+  std::vector<segments> cases = {{{4, 2}, {2, 0, 2, 1}, 3},
+                                 {{4}, {-1, 0, 1, 1}, 2},
+                                 {{2, 2, 3}, {1, 0, 0, 1}, 2},
+                                 {{5}, {0, 3, 0, 0, 9}, 4, true},
+                                 {{0, 2}, {}, 2, true}};
+  if (long_ones) cases.push_back({{9, 67}, {1, 0, 1, 1, 2, 0, 7, 2, 1}, 3});
+  std::vector<sample> all;
+  for (const segments& c : cases)
+    for (const char* reduction : {"mean", "prod", "max", "min"}) {
+      const bool extreme = reduction == std::string_view("max") || reduction == std::string_view("min");
+      if (extreme && c.without_rows) continue;
+      const shape ids(c.x.dims().first(c.x.rank() == 3 ? 2 : 1));
+      sample one = make_sample(row, {c.x, ids}, {{"numSegments", c.count}, {"reduction", reduction}});
+      if (extreme) one = with_fixed(std::move(one), 0, apart(c.x));
+      all.push_back(with_fixed(std::move(one), 1, indices(c.ids, ids)));
+    }
+  return all;
+}
+
+// Of every reduction where there is one. The updates of extremes are none of x, and none goes twice to an element,
+// where all that equal an extreme would get its gradient.
+std::vector<sample> along_samples(const op_row& row, bool long_ones) {
+  struct along {
+    shape x, at;
+    std::vector<std::int32_t> indices;
+    std::int64_t axis;
+    shape taken, updates;
+  };
+  std::vector<along> cases = {{{5}, {3}, {4, 0, -1}, 0, {3}, {3}},
+                              {{2, 4}, {2, 3}, {3, 3, 0, 1, 0, -4}, -1, {2, 3}, {2, 3}},
+                              {{3, 4}, {2, 4}, {0, 2, 1, 1, 2, 2, 0, -1}, 0, {2, 4}, {4}},
+                              {{2, 3, 4}, {2, 2, 1}, {2, 0, 1, 1}, 1, {2, 2, 4}, {2, 2, 4}},
+                              {{2, 1, 3}, {1, 4, 2}, {0, 2, 1, 1, -1, 0, 2, 2}, 2, {2, 4, 2}, {1}},
+                              {{3, 2}, {0, 2}, {}, 0, {0, 2}, {0, 2}}};
+  if (long_ones) cases.push_back({{3, 67}, {5, 67}, std::vector<std::int32_t>(5 * 67, 1), 0, {5, 67}, {5, 1}});
+  std::vector<std::string_view> reductions = {""};
+  if (row.attr_index("reduction") >= 0) reductions = {"add", "mul", "max", "min"};
+  std::vector<sample> all;
+  for (const along& c : cases)
+    for (const std::string_view reduction : reductions) {
+      const bool extreme = reduction == "max" || reduction == "min";
+      sample one = make_sample(row, {c.x, c.at}, {{"axis", c.axis}});
+      if (!reduction.empty()) one.attrs.push_back({"reduction", reduction});
+      if (row.operands.size() == 3) one.operands.emplace_back("updates", extreme ? c.taken : c.updates);
+      if (extreme) one.operands[2].values = apart(c.taken);
+      all.push_back(with_fixed(std::move(one), 1, indices(c.indices, c.at)));
+    }
+  return all;
+}
+
 std::vector<sample> segment_samples(const op_row& row) {
   return {with_fixed(make_sample(row, {{4, 2}, {4}}, {{"numSegments", 3}}), 1, indices({2, 0, 2, 1}, {4})),
           with_fixed(make_sample(row, {{4}, {4}}, {{"numSegments", 2}}), 1, indices({-1, 5, 1, 1}, {4})),
@@ -93,6 +158,14 @@ std::vector<sample> row_samples(const op_row& row, bool long_ones) {
       {"SparseToDense", {{3}, {3}, {}}, 0, indices({2, 0, 2}, {3}), {{"outputShape", integers{4}}}},
       {"SparseToDense", {{3, 2}, {}, {}}, 0, pairs, {{"outputShape", integers{2, 3}}}},
       {"SparseToDense", {{}, {}, {}}, 0, indices({1}, {}), {{"outputShape", integers{3}}}}};
+  for (const char* reduction : {"add", "mul", "max", "min"}) {
+    calls.push_back({"TensorScatterReduce", {{4, 3}, {3, 1}, {3, 3}}, 1, singles, {{"reduction", reduction}}});
+    calls.push_back({"TensorScatterReduce", {{2, 3}, {3, 2}, {3}}, 1, pairs, {{"reduction", reduction}}});
+    calls.push_back(
+        {"TensorScatterReduce", {{4}, {5}, {5}}, 1, indices({2, 0, 2, 2, 3}, {5}), {{"reduction", reduction}}});
+    if (long_ones)
+      calls.push_back({"TensorScatterReduce", {{2, 3, 67}, {3, 2}, {3, 67}}, 1, pairs, {{"reduction", reduction}}});
+  }
   if (long_ones) {
     calls.push_back({"GatherNd", {{3, 3, 67}, {3, 2}}, 1, pairs, {}});
     calls.push_back({"ScatterNd", {{3, 2}, {3, 67}}, 0, pairs, {{"shape", integers{2, 3, 67}}}});
@@ -101,6 +174,8 @@ std::vector<sample> row_samples(const op_row& row, bool long_ones) {
   std::vector<sample> all;
   for (const call& c : calls)
     if (c.op == row.name) all.push_back(with_fixed(make_sample(row, c.operands, c.attrs), c.fixed, c.indices));
+  if (row.name == "TensorScatterReduce")
+    for (sample& one : all) one.operands[2].values = apart(one.operands[2].dims[0]);
   return all;
 }
 

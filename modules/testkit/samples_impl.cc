@@ -198,6 +198,8 @@ std::vector<sample> known_samples(const op_row& row, bool long_ones) {
   if (std::vector<sample> all = row_samples(row, long_ones); !all.empty()) return all;
   if (row.name.starts_with("Gather")) return gather_samples(row, long_ones);
   if (row.name == "UnsortedSegmentSum") return segment_samples(row);
+  if (row.name == "UnsortedSegmentReduce") return reduced_segment_samples(row, long_ones);
+  if (row.name.ends_with("AlongAxis")) return along_samples(row, long_ones);
   if (row.operands.empty() || row.name == "OneHot" || row.name == "Multinomial") return create_samples(row);
   if (row.attr_index("activation") >= 0) return fused_samples(row, long_ones);
   switch (row.group) {

@@ -231,6 +231,9 @@ std::vector<sample> move_samples(const op_row& row, bool long_ones);
 std::vector<sample> list_samples(const op_row& row, bool long_ones);
 std::vector<sample> gather_samples(const op_row& row, bool long_ones);
 std::vector<sample> segment_samples(const op_row& row);
+std::vector<sample> reduced_segment_samples(const op_row& row, bool long_ones);
+/// TakeAlongAxis and what puts elements there.
+std::vector<sample> along_samples(const op_row& row, bool long_ones);
 /// Ops whose rows of indices each name a slice; none for the others.
 std::vector<sample> row_samples(const op_row& row, bool long_ones);
 std::vector<sample> select_samples(const op_row& row, bool long_ones);

@@ -223,13 +223,13 @@ TEST(kernels_move, a_border_goes_around_the_elements_and_is_as_wide_as_it_was_as
 }
 
 TEST(kernels_move, every_copying_op_has_a_kernel_for_every_dtype) {
-  for (const char* op : {"Transpose",    "Slice",          "Reverse",        "Tile",
-                         "BroadcastTo",  "Concat",         "Pack",           "Unpack",
-                         "SplitV",       "PadV2",          "Identity",       "Reshape",
-                         "ExpandDims",   "GatherV2",       "StridedSlice",   "StridedSliceGrad",
-                         "MirrorPad",    "SpaceToBatchND", "BatchToSpaceND", "DepthToSpace",
-                         "Diag",         "MatrixBandPart", "GatherNd",       "TensorScatterUpdate",
-                         "SparseToDense"}) {
+  for (const char* op : {"Transpose",     "Slice",          "Reverse",        "Tile",
+                         "BroadcastTo",   "Concat",         "Pack",           "Unpack",
+                         "SplitV",        "PadV2",          "Identity",       "Reshape",
+                         "ExpandDims",    "GatherV2",       "StridedSlice",   "StridedSliceGrad",
+                         "MirrorPad",     "SpaceToBatchND", "BatchToSpaceND", "DepthToSpace",
+                         "Diag",          "MatrixBandPart", "GatherNd",       "TensorScatterUpdate",
+                         "SparseToDense", "TakeAlongAxis",  "PutAlongAxis"}) {
     int found = 0;
     for (const entry& e : move_simd) found += std::string(op) == e.op && e.run != nullptr;
     EXPECT_EQ(found, dtype_count) << op;

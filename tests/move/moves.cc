@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <string>
 #include <string_view>
@@ -253,6 +255,218 @@ TEST(tensor_scatter_update, gives_an_update_that_was_overwritten_no_gradient) {
   const auto of_both = kg::grads(f)(x, updates);
   EXPECT_EQ(of_both[0].to_doubles(), (std::vector<double>{0, 2, 0, 4}));
   EXPECT_EQ(of_both[1].to_doubles(), (std::vector<double>{0, 1, 3}));
+}
+
+// ------------------------------------------------------------------------------------------ combined updates
+
+using doubles = std::vector<double>;
+constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+
+// NaN is NaN.
+void expect_numbers(const kg::tensor& got, const doubles& wanted) {
+  const doubles numbers = got.to_doubles();
+  ASSERT_EQ(numbers.size(), wanted.size());
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    EXPECT_TRUE(std::isnan(wanted[i]) ? std::isnan(numbers[i]) : numbers[i] == wanted[i]) << i << ": " << numbers[i];
+}
+
+const kg::tensor twice = int32s({2, 0, 2}, {3, 1});
+
+TEST(scatters, combine_what_is_there_with_each_update_in_turn) {
+  const kg::tensor x({1.f, 2.f, 3.f}), updates({5.f, -6.f, 7.f});
+  for (const kg::tensor& rows : {twice, kg::cast(twice, kg::dtype::int64)}) {
+    expect_numbers(kg::scatter_add(x, rows, updates), {-5, 2, 15});
+    expect_numbers(kg::scatter_mul(x, rows, updates), {-6, 2, 105});
+    expect_numbers(kg::scatter_max(x, rows, updates), {1, 2, 7});
+    expect_numbers(kg::scatter_min(x, rows, updates), {-6, 2, 3});
+  }
+  expect_numbers(kg::scatter_add(kg::zeros({2, 2}), int32s({1, 1}, {2}), kg::tensor({1.f, 2.f, 3.f, 4.f}, {2, 2})),
+                 {0, 0, 4, 6});
+  constexpr std::int32_t most = std::numeric_limits<std::int32_t>::max();
+  expect_numbers(kg::scatter_add(int32s({most}, {1}), int32s({0}, {1}), int32s({1}, {1})), {-1.0 - most});
+  expect_refusal([&] { kg::scatter_add(x, int32s({3}, {1}), kg::ones({1})); }, "index 3 in row 0");
+  expect_refusal([&] { kg::scatter_max(x, twice, kg::ones({2})); }, "updates of shape [2]");
+}
+
+TEST(scatters, keep_nan_as_greatest_and_as_least) {
+  const kg::tensor x({1., nan, 3.}), rows = int32s({0, 0, 1}, {3, 1}), updates({nan, 5., 5.});
+  expect_numbers(kg::scatter_max(x, rows, updates), {nan, nan, 3});
+  expect_numbers(kg::scatter_min(x, rows, updates), {nan, nan, 3});
+}
+
+// What x and updates get of the sum of the result times 1, 2, 3, ...
+template <class F>
+std::vector<kg::tensor> slopes(F f, const kg::tensor& x, const kg::tensor& updates) {
+  const auto all = kg::grads([&](const kg::tensor& a, const kg::tensor& b) {
+    const kg::tensor y = f(a, b);
+    return kg::sum(y * kg::reshape(kg::range(1, static_cast<double>(y.size() + 1), 1, y.type()), y.dims()));
+  })(x, updates);
+  return {all[0], all[1]};
+}
+
+TEST(scatters, give_dy_to_all_that_equal_an_extreme) {
+  const auto f = [](const kg::tensor& a, const kg::tensor& b) { return kg::scatter_max(a, twice, b); };
+  const auto all = slopes(f, kg::tensor({9., 1., 4.}), kg::tensor({4., 5., 4.}));
+  expect_numbers(all[0], {1, 2, 3});
+  expect_numbers(all[1], {3, 0, 3});
+}
+
+TEST(scatters, give_gradients_of_products_with_zeros_among_the_factors) {
+  const kg::tensor rows = int32s({0, 1, 0, 1, 0}, {5, 1});
+  const auto f = [&](const kg::tensor& a, const kg::tensor& b) { return kg::scatter_mul(a, rows, b); };
+  const auto all = slopes(f, kg::tensor({2., 3.}), kg::tensor({0., 5., 4., 0., 3.}));
+  expect_numbers(all[0], {0, 0});
+  expect_numbers(all[1], {2 * 4 * 3, 0, 0, 2 * 3 * 5, 0});
+  // d2(x a b c) / da db = x c, with a = b = 0.
+  const auto product = [&](const kg::tensor& b) {
+    return kg::sum(kg::scatter_mul(kg::tensor({2.}), int32s({0, 0, 0}, {3}), b));
+  };
+  const kg::tensor at({0., 0., 7.});
+  const auto slope = [&](const kg::tensor& b) { return kg::sum(kg::slice(kg::grad(product)(b), {0}, {1})); };
+  expect_numbers(kg::grad(slope)(at), {0, 14, 0});
+}
+
+TEST(segments, have_means_products_and_extremes) {
+  const kg::tensor x({1.f, -2.f, 3.f, 4.f, 5.f, 6.f, -7.f, 9.f}, {4, 2}), narrow = int32s({2, 0, 2, 5}, {4});
+  for (const kg::tensor& ids : {narrow, kg::cast(narrow, kg::dtype::int64)}) {
+    expect_numbers(kg::segment_mean(x, ids, 3), {3, 4, 0, 0, 3, 2});
+    expect_numbers(kg::segment_prod(x, ids, 3), {3, 4, 1, 1, 5, -12});
+    expect_numbers(kg::segment_max(x, ids, 3), {3, 4, -inf, -inf, 5, 6});
+    expect_numbers(kg::segment_min(x, ids, 3), {3, 4, inf, inf, 1, -2});
+  }
+  const kg::tensor whole = int32s({-3, 2, 7}, {3}), ids = int32s({0, 0, 2}, {3});
+  using limits = std::numeric_limits<std::int32_t>;
+  expect_numbers(kg::segment_mean(whole, ids, 3), {0, 0, 7});
+  expect_numbers(kg::segment_max(whole, ids, 3), {2, limits::lowest(), 7});
+  expect_numbers(kg::segment_min(whole, ids, 3), {-3, limits::max(), 7});
+  EXPECT_EQ(kg::segment_max(x, narrow, 0).dims(), (kg::shape{0, 2}));
+  expect_refusal([&] { kg::segment_max(x, int32s({0}, {1}), 3); }, "ids with the first sizes of x");
+}
+
+TEST(segments, give_rows_that_were_dropped_no_gradient_not_even_nan) {
+  const kg::tensor x({2., 3., 4.}), ids = int32s({1, -1, 1}, {3}), weights({nan, 10.});
+  const auto gradient = [&](auto f) {
+    return kg::grad([&](const kg::tensor& v) { return kg::sum(f(v, ids, 2) * weights); })(x);
+  };
+  const auto call = [](auto f) { return [f](const auto&... in) { return f(in...); }; };
+  expect_numbers(gradient(call(kg::segment_sum)), {10, 0, 10});
+  expect_numbers(gradient(call(kg::segment_mean)), {5, 0, 5});
+  expect_numbers(gradient(call(kg::segment_prod)), {40, 0, 20});
+  expect_numbers(gradient(call(kg::segment_max)), {0, 0, 10});
+  expect_numbers(gradient(call(kg::segment_min)), {10, 0, 0});
+}
+
+// ------------------------------------------------------------------------------------------ along an axis
+
+// The index of the element of x [2, 3, 4] that an index along `axis` names: NumPy's definition, x broadcast.
+list named(const list& i, int axis, const kg::shape& x, const kg::tensor& indices) {
+  list place = i, from = i;
+  for (int k = 0; k < 3; ++k) {
+    if (indices.dims()[k] == 1) place[static_cast<std::size_t>(k)] = 0;
+    if (x[k] == 1) from[static_cast<std::size_t>(k)] = 0;
+  }
+  const std::int32_t index = at(indices, place);
+  from[static_cast<std::size_t>(axis)] = index < 0 ? index + x[axis] : index;
+  return from;
+}
+
+struct along_case {
+  kg::shape x, indices, y;
+  int axis;
+};
+const std::vector<along_case> along_cases = {
+    {{2, 3, 4}, {2, 3, 5}, {2, 3, 5}, 2}, {{2, 3, 4}, {2, 5, 4}, {2, 5, 4}, 1}, {{2, 3, 4}, {5, 3, 4}, {5, 3, 4}, 0},
+    {{2, 3, 4}, {2, 2, 1}, {2, 2, 4}, 1}, {{2, 3, 4}, {1, 2, 4}, {2, 2, 4}, 1}, {{2, 3, 4}, {3, 1, 1}, {3, 3, 4}, 0},
+    {{2, 3, 4}, {3, 1, 4}, {3, 3, 4}, 0}, {{1, 3, 4}, {2, 3, 2}, {2, 3, 2}, 2}, {{2, 3, 1}, {2, 2, 4}, {2, 2, 4}, 1},
+    {{2, 3, 4}, {2, 0, 4}, {2, 0, 4}, 1}, {{2, 0, 4}, {2, 0, 1}, {2, 0, 4}, 1}};
+
+kg::tensor indices_of(const along_case& c) {
+  std::vector<std::int32_t> values;
+  const auto size = static_cast<std::int32_t>(c.x[c.axis]);
+  for (std::int32_t i = 0; i < c.indices.size(); ++i) values.push_back(i * 7 % (2 * size) - size);
+  return int32s(values, c.indices);
+}
+
+TEST(take_along_axis, takes_what_numpy_takes) {
+  for (const along_case& c : along_cases) {
+    const kg::tensor x = counted(c.x), narrow = indices_of(c);
+    for (const kg::tensor& indices : {narrow, kg::cast(narrow, kg::dtype::int64)})
+      for (const int axis : {c.axis, c.axis - 3})
+        expect_walk(kg::take_along_axis(x, indices, axis), c.y,
+                    [&](const list& i) { return at(x, named(i, c.axis, c.x, narrow)); });
+  }
+}
+
+TEST(take_along_axis, takes_sorted_elements_at_their_places) {
+  const kg::tensor x = kg::random_normal({40, 3, 700}, 0, 1, 3);
+  EXPECT_EQ(kg::take_along_axis(x, kg::argsort(x)).to_doubles(), kg::sort(x).to_doubles());
+}
+
+TEST(put_along_axis, puts_the_last_of_equal_indices_and_combines_all_in_their_order) {
+  for (const along_case& c : along_cases) {
+    const kg::tensor x = counted(c.x), indices = indices_of(c), updates = counted(c.y) * 100;
+    std::vector<std::int32_t> put(x.data<std::int32_t>().begin(), x.data<std::int32_t>().end()), added = put;
+    each_index(c.y, [&](const list& i) {
+      const list to = named(i, c.axis, c.x, indices);
+      const auto flat = static_cast<std::size_t>((to[0] * c.x[1] + to[1]) * c.x[2] + to[2]);
+      put[flat] = at(updates, i);
+      added[flat] += at(updates, i);
+    });
+    const auto as_walked = [&](const kg::tensor& y, const std::vector<std::int32_t>& wanted) {
+      const kg::tensor all = int32s(wanted, c.x);
+      expect_walk(y, c.x, [&](const list& i) { return at(all, i); });
+    };
+    as_walked(kg::put_along_axis(x, indices, updates, c.axis), put);
+    as_walked(kg::scatter_along_axis(x, indices, updates, kg::scatter_reduction::add, c.axis), added);
+  }
+}
+
+TEST(put_along_axis, broadcasts_its_updates) {
+  const kg::tensor x = kg::zeros({2, 3}), at = int32s({0, 2, 1, 1}, {2, 2});
+  expect_numbers(kg::put_along_axis(x, at, kg::tensor(5.f)), {5, 0, 5, 0, 5, 0});
+  expect_numbers(kg::put_along_axis(x, int32s({1}, {1, 1}), kg::tensor(5.f), 0), {0, 0, 0, 5, 5, 5});
+  expect_numbers(kg::scatter_along_axis(x, at, kg::tensor({1.f, 2.f}), kg::scatter_reduction::add), {1, 0, 2, 0, 3, 0});
+  expect_numbers(kg::scatter_along_axis(x, at, kg::tensor(-5.f), kg::scatter_reduction::min), {-5, 0, -5, 0, -5, 0});
+}
+
+TEST(put_along_axis, gives_an_update_that_was_overwritten_no_gradient) {
+  const kg::tensor at = int32s({1, 1, 0}, {1, 3});
+  const auto f = [&](const kg::tensor& a, const kg::tensor& b) { return kg::put_along_axis(a, at, b); };
+  const auto all = slopes(f, kg::ones({2, 3}), kg::ones({3}));
+  expect_numbers(all[0], {0, 0, 3, 0, 0, 6});
+  expect_numbers(all[1], {0, 2 + 5, 1 + 4});
+}
+
+TEST(take_along_axis, refuses_what_names_no_element) {
+  const kg::tensor x = counted({2, 3});
+  expect_refusal([&] { kg::take_along_axis(x, int32s({0, 3}, {2, 1})); }, "index 3 at 1 of the indices");
+  expect_refusal([&] { kg::take_along_axis(x, int32s({-4}, {1, 1})); }, "indices from -3 to 2");
+  expect_refusal([&] { kg::take_along_axis(x, int32s({0}, {1})); }, "indices of rank 1");
+  expect_refusal([&] { kg::take_along_axis(x, int32s({0, 0, 0}, {3, 1})); }, "sizes that broadcast");
+  expect_refusal([&] { kg::take_along_axis(x, int32s({0}, {1, 1}), 2); }, "axis 2");
+  expect_refusal([&] { kg::take_along_axis(int32s({1}, {}), int32s({0}, {})); }, "x of rank 0");
+  expect_refusal([&] { kg::take_along_axis(counted({2, 0}), int32s({0, 0}, {2, 1})); }, "an axis without elements");
+  expect_refusal([&] { kg::put_along_axis(x, int32s({0, 1}, {2, 1}), counted({3, 1})); }, "updates of shape [3, 1]");
+}
+
+TEST(scatters, have_the_same_bits_however_many_threads_add) {
+  const kg::tensor x = kg::random_normal({300, 517}, 0, 1, 5), rows = kg::random_uniform({4000}, 0, 300, 6);
+  const kg::tensor at = kg::cast(rows, kg::dtype::int32), updates = kg::random_normal({4000, 517}, 0, 1, 7);
+  const kg::tensor places = kg::cast(kg::random_uniform({300, 900}, 0, 517, 8), kg::dtype::int32);
+  const auto all = [&] {
+    const std::vector<kg::tensor> results = {
+        kg::scatter_add(x, at, updates), kg::segment_mean(updates, at, 300), kg::segment_max(updates, at, 300),
+        kg::take_along_axis(x, places),
+        kg::scatter_along_axis(x, places, kg::random_normal({300, 900}, 0, 1, 9), kg::scatter_reduction::add)};
+    std::vector<doubles> numbers;
+    for (const kg::tensor& y : results) numbers.push_back(y.to_doubles());
+    return numbers;
+  };
+  const auto alone = all();
+  kg::set_num_threads(3);
+  const auto together = all();
+  kg::set_num_threads(1);
+  EXPECT_EQ(alone, together);
 }
 
 TEST(sparse_to_dense, has_the_values_at_the_indices_and_the_default_elsewhere) {

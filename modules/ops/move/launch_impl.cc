@@ -18,6 +18,23 @@ module kerngrad;
 import :geometry;
 import :tape;
 
+namespace kerngrad::detail {
+
+void on_int32(const launch_call& c, std::size_t at, launch_fn launch) {
+  const view& wide = c.in[at];
+  const tensor scratch = tensor_access::adopt(allocate(dtype::int32, wide.dims));
+  std::byte* const data = tensor_access::buffer(scratch)->data;
+  const std::span from(static_cast<const std::int64_t*>(wide.data), static_cast<std::size_t>(wide.dims.size()));
+  std::ranges::transform(from, reinterpret_cast<std::int32_t*>(data), [](std::int64_t i) {
+    return std::in_range<std::int32_t>(i) ? static_cast<std::int32_t>(i) : -1;
+  });
+  std::vector<view> in(c.in.begin(), c.in.end());
+  in[at] = {data, wide.dims, dtype::int32};
+  launch({.call = c.call, .kernel = c.kernel, .from = c.from, .built_in = c.built_in, .in = in, .out = c.out});
+}
+
+}  // namespace kerngrad::detail
+
 namespace kerngrad::launch {
 
 namespace views = ranges::views;
@@ -182,22 +199,6 @@ void check_indices(const launch_call& c, const view& indices, std::int64_t limit
     c.call.refuse("an axis of " + std::to_string(limit) + " elements", "at most 2^31 - 1 where it is indexed");
   check_each(c, static_cast<const std::int64_t*>(indices.data), count, limit);
 }
-
-// The same call with int64 indices as int32, which kernels take. What int32 does not hold becomes -1, which is outside
-// of every range as well.
-void on_int32(const launch_call& c, std::size_t at, launch_fn launch) {
-  const view& wide = c.in[at];
-  const tensor scratch = tensor_access::adopt(allocate(dtype::int32, wide.dims));
-  std::byte* const data = tensor_access::buffer(scratch)->data;
-  const std::span from(static_cast<const std::int64_t*>(wide.data), static_cast<std::size_t>(wide.dims.size()));
-  std::ranges::transform(from, reinterpret_cast<std::int32_t*>(data), [](std::int64_t i) {
-    return std::in_range<std::int32_t>(i) ? static_cast<std::int32_t>(i) : -1;
-  });
-  std::vector<view> in(c.in.begin(), c.in.end());
-  in[at] = {data, wide.dims, dtype::int32};
-  launch({.call = c.call, .kernel = c.kernel, .from = c.from, .built_in = c.built_in, .in = in, .out = c.out});
-}
-bool has_wide_indices(const launch_call& c, std::size_t at) { return c.in[at].type == dtype::int64; }
 
 // A list of indices for each batch: chunks of batches.
 void run_batches(const launch_call& c, const kernels::gather_geometry& g) {

@@ -4,11 +4,27 @@
 module;
 #include <algorithm>
 #include "kernels/common/abi.h"
+#include "kernels/common/scratch.h"
+#include "kernels/common/sizes.h"
+#include "kernels/move/combine.h"
 #include "kernels/move/move.h"
 #include "kernels/move/nonzero.h"
 module kerngrad;
 
 import :geometry;
+
+namespace kerngrad::detail {
+
+kernels::combination reduction_of(const launch_call& c) {
+  const std::string_view name = c.call.attr("reduction").as_text();
+  return name == "add"                     ? kernels::combination::add
+         : name == "mul" || name == "prod" ? kernels::combination::mul
+         : name == "max"                   ? kernels::combination::max
+         : name == "min"                   ? kernels::combination::min
+                                           : kernels::combination::mean;
+}
+
+}  // namespace kerngrad::detail
 
 namespace kerngrad::launch {
 
@@ -65,6 +81,29 @@ void scatter_rows(const launch_call& c, const void* x, const tensor& flat, const
   c.kernel.run(in, &c.out[0].data, &g);
 }
 
+// Rows combined at their indices in chunks of places, each of which looks at all indices: a place gets its rows in
+// their order. Looking at an index takes as long as adding sixteen elements.
+void combine_rows(const launch_call& c, const void* x, const void* indices, const kernels::combine_geometry& g) {
+  const std::int64_t wanted = std::min({g.inner / 128, g.places, std::int64_t{16}});
+  const bool split = wanted > 1 && worth_splitting(c, kernels::saturated_product(g.rows, g.inner), 1);
+  const std::int64_t bytes = g.inner * static_cast<std::int64_t>(size_of(c.out[0].type));
+  in_chunks(g.places, split ? (g.places + wanted - 1) / wanted : g.places, 0,
+            [&](std::int64_t begin, std::int64_t count) {
+              kernels::combine_geometry part = g;
+              part.first = begin;
+              part.places = count;
+              if (g.counts) part.counts = g.counts + begin;
+              const void* in[] = {x, indices};
+              void* out[] = {advanced(c.out[0].data, begin * bytes)};
+              c.kernel.run(in, out, &part);
+            });
+}
+
+// y starts as x, operand 0.
+void start_as_operand(const launch_call& c) {
+  copy_strided(c, c.in[0].data, c.out[0].data, c.out[0].type, {{c.out[0].dims.size(), 1, 1}});
+}
+
 }  // namespace
 
 void gather_nd(const launch_call& c) {
@@ -84,8 +123,39 @@ void scatter_nd(const launch_call& c) {
 void tensor_scatter_update(const launch_call& c) {
   const shapes::index_rows rows = shapes::update_rows_of(c.call);
   const tensor flat = flat_indices(c, c.in[1], rows, c.in[0].dims);
-  copy_strided(c, c.in[0].data, c.out[0].data, c.out[0].type, {{c.out[0].dims.size(), 1, 1}});
+  start_as_operand(c);
   scatter_rows(c, c.in[2].data, flat, {rows.count, rows.inner, rows.inner});
+}
+
+void tensor_scatter_reduce(const launch_call& c) {
+  const shapes::index_rows rows = shapes::update_rows_of(c.call);
+  const tensor flat = flat_indices(c, c.in[1], rows, c.in[0].dims);
+  start_as_operand(c);
+  combine_rows(c, c.in[2].data, list_view(flat).data,
+               {.rows = rows.count,
+                .inner = rows.inner,
+                .step = rows.inner,
+                .first = 0,
+                .places = rows.slices,
+                .how = reduction_of(c),
+                .fresh = false});
+}
+
+void segment_reduce(const launch_call& c) {
+  if (has_wide_indices(c, 1)) return on_int32(c, 1, segment_reduce);
+  const shape& x = c.in[0].dims;
+  const std::int64_t inner = extent_of(x, c.in[1].dims.rank(), x.rank()), segments = c.out[0].dims[0];
+  const kernels::combination how = reduction_of(c);
+  kernels::scratch<std::int64_t> counts;
+  combine_rows(c, c.in[0].data, c.in[1].data,
+               {.rows = c.in[1].dims.size(),
+                .inner = inner,
+                .step = inner,
+                .first = 0,
+                .places = segments,
+                .how = how,
+                .fresh = true,
+                .counts = how == kernels::combination::mean ? counts.reach(segments) : nullptr});
 }
 
 void sparse_to_dense(const launch_call& c) {

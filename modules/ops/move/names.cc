@@ -110,6 +110,24 @@ inline tensor gather(const tensor& x, const tensor& indices, axis_index axis = 0
 inline tensor segment_sum(const tensor& x, const tensor& ids, std::int64_t segments) {
   return call<"UnsortedSegmentSum">(x, ids, attr<"numSegments">(segments));
 }
+/// The means of the rows of each segment, 0 of none; of integers rounded towards 0. Ids outside are dropped here and
+/// below; x is of floats, int32 or int64.
+inline tensor segment_mean(const tensor& x, const tensor& ids, std::int64_t segments) {
+  return call<"UnsortedSegmentReduce">(x, ids, attr<"numSegments">(segments), attr<"reduction">("mean"));
+}
+/// The products of the rows of each segment, 1 of none. Gradient: right with zeros among the factors, of every order.
+inline tensor segment_prod(const tensor& x, const tensor& ids, std::int64_t segments) {
+  return call<"UnsortedSegmentReduce">(x, ids, attr<"numSegments">(segments), attr<"reduction">("prod"));
+}
+/// The greatest elements of the rows of each segment, NaN where one is NaN; of none -inf as `max` of nothing, or the
+/// least integer. Gradient: dy to every element that equals the result.
+inline tensor segment_max(const tensor& x, const tensor& ids, std::int64_t segments) {
+  return call<"UnsortedSegmentReduce">(x, ids, attr<"numSegments">(segments), attr<"reduction">("max"));
+}
+/// The least elements; of none inf, or the greatest integer.
+inline tensor segment_min(const tensor& x, const tensor& ids, std::int64_t segments) {
+  return call<"UnsortedSegmentReduce">(x, ids, attr<"numSegments">(segments), attr<"reduction">("min"));
+}
 /// `on` at the index on a new last axis, `off` elsewhere.
 inline tensor one_hot(const tensor& indices, std::int64_t depth, double on = 1, double off = 0,
                       dtype type = dtype::float32) {
@@ -214,6 +232,49 @@ inline tensor scatter_nd(const tensor& indices, const tensor& updates, const sha
 /// Gradient: for x that of the slices that stayed, for an update that of its slice, 0 where another one came later.
 inline tensor tensor_scatter_update(const tensor& x, const tensor& indices, const tensor& updates) {
   return call<"TensorScatterUpdate">(x, indices, updates);
+}
+/// x with the updates added to the slices that the rows of indices name, as `tensor_scatter_update` has them: one after
+/// the other, in the order of the rows, so that the bits depend on no number of threads. Floats, int32 and int64, which
+/// wrap. An index outside throws `kg::error`. Gradient: dy for x, the slices of dy for the updates.
+inline tensor scatter_add(const tensor& x, const tensor& indices, const tensor& updates) {
+  return call<"TensorScatterReduce">(x, indices, updates, attr<"reduction">("add"));
+}
+/// The same with the slices multiplied. Gradient: right with zeros among the factors, of every order.
+inline tensor scatter_mul(const tensor& x, const tensor& indices, const tensor& updates) {
+  return call<"TensorScatterReduce">(x, indices, updates, attr<"reduction">("mul"));
+}
+/// The same with the greater of both; NaN where one is NaN. Gradient: dy to x and to every update that equals the
+/// result.
+inline tensor scatter_max(const tensor& x, const tensor& indices, const tensor& updates) {
+  return call<"TensorScatterReduce">(x, indices, updates, attr<"reduction">("max"));
+}
+/// The same with the less of both.
+inline tensor scatter_min(const tensor& x, const tensor& indices, const tensor& updates) {
+  return call<"TensorScatterReduce">(x, indices, updates, attr<"reduction">("min"));
+}
+
+/// The elements of x at the indices along an axis, as NumPy's take_along_axis: x and indices, int32 or int64, have the
+/// same rank and broadcast beside the axis, where the result has as many elements as there are indices. Negative
+/// indices count from the back; one outside throws `kg::error`. Any dtype. Gradient: dy added up at the indices.
+inline tensor take_along_axis(const tensor& x, const tensor& indices, axis_index axis = -1) {
+  return call<"TakeAlongAxis">(x, indices, attr<"axis">(axis.value()));
+}
+/// x with the updates in place of the elements that `take_along_axis` takes, to whose shape they broadcast; of equal
+/// indices the last one stays. Gradient: for x that of what stayed, for an update that of its element, 0 where another
+/// one came later.
+inline tensor put_along_axis(const tensor& x, const tensor& indices, const tensor& updates, axis_index axis = -1) {
+  return call<"PutAlongAxis">(x, indices, updates, attr<"axis">(axis.value()));
+}
+/// How an update is combined with the element that is there.
+enum class scatter_reduction : std::uint8_t { add, mul, max, min };
+/// x whose elements that `take_along_axis` takes are combined with the updates, which broadcast to their shape, one
+/// after the other in row-major order. Floats, int32 and int64; extremes and their gradients are those of
+/// `scatter_max`, to which an update that goes to an element twice is two, products those of `scatter_mul`.
+inline tensor scatter_along_axis(const tensor& x, const tensor& indices, const tensor& updates, scatter_reduction how,
+                                 axis_index axis = -1) {
+  constexpr std::string_view names[] = {"add", "mul", "max", "min"};
+  return call<"ScatterAlongAxis">(x, indices, updates, attr<"axis">(axis.value()),
+                                  attr<"reduction">(names[static_cast<std::size_t>(how)]));
 }
 /// `otherwise` of a shape with the values at the indices: a number, a list, or rows with an index for each axis. One
 /// value for each, or one for all; of equal indices the last one stays.

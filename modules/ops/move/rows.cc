@@ -27,6 +27,11 @@ void band_part(const launch_call&);
 void gather_nd(const launch_call&);
 void scatter_nd(const launch_call&);
 void tensor_scatter_update(const launch_call&);
+void tensor_scatter_reduce(const launch_call&);
+void segment_reduce(const launch_call&);
+void take_along_axis(const launch_call&);
+void put_along_axis(const launch_call&);
+void scatter_along_axis(const launch_call&);
 void sparse_to_dense(const launch_call&);
 void broadcast_args(const launch_call&);
 void nonzero(const launch_call&);
@@ -48,6 +53,13 @@ inline constexpr operand indices_updates[] = {{"indices", index_dtypes, role::ow
                                               {"updates", floating | only(dtype::int32) | only(dtype::int64)}};
 inline constexpr operand tensor_indices_updates[] = {
     {"tensor", any_element}, {"indices", index_dtypes, role::own}, {"updates", any_element}};
+inline constexpr dtype_set combined_types = floating | only(dtype::int32) | only(dtype::int64);
+inline constexpr operand tensor_indices_combined[] = {
+    {"tensor", combined_types}, {"indices", index_dtypes, role::own}, {"updates", combined_types}};
+inline constexpr operand x_indices_updates[] = {
+    {"x", any_element}, {"indices", index_dtypes, role::own}, {"updates", any_element}};
+inline constexpr operand x_indices_combined[] = {
+    {"x", combined_types}, {"indices", index_dtypes, role::own}, {"updates", combined_types}};
 inline constexpr operand sparse_values[] = {
     {"sparseIndices", index_dtypes, role::own}, {"sparseValues", any_element}, {"defaultValue", any_element}};
 inline constexpr operand two_shapes[] = {{"s0", index_dtypes}, {"s1", index_dtypes}};
@@ -144,6 +156,29 @@ inline constexpr op_row move_rows[] = {
         "TensorScatterUpdate",
         "A tensor with the updates at the rows of indices in place of its slices; of equal rows the last one stays.",
         tensor_indices_updates, {}, shapes::tensor_scatter_update, launch::tensor_scatter_update),
+    own_row("TensorScatterReduce",
+            "A tensor whose slices at the rows of indices are combined with the updates, one after the other; an "
+            "extreme is NaN where one is NaN. Gradient: that of an extreme goes to every element that equals it.",
+            tensor_indices_combined, attributes::scatter_reduce, shapes::tensor_scatter_reduce,
+            launch::tensor_scatter_reduce),
+    own_row(
+        "UnsortedSegmentReduce",
+        "Mean, product, greatest or least elements of the rows of a segment; ids outside are dropped. Of no rows 0, "
+        "1, and what is beyond every element: infinite, or the least or greatest integer. Means of integers are "
+        "rounded towards 0. Gradient: that of an extreme goes to every element that equals it.",
+        x_segments, attributes::segment_reduce, shapes::segment_sum, launch::segment_reduce),
+    own_row("TakeAlongAxis",
+            "The elements of x at the indices along an axis, beside which the two broadcast; negative indices count "
+            "from the back, one outside is refused.",
+            x_indices, attributes::indexed_axis, shapes::take_along_axis, launch::take_along_axis),
+    own_row("PutAlongAxis",
+            "x with the updates, which broadcast, in place of the elements that TakeAlongAxis takes; of equal indices "
+            "the last one stays.",
+            x_indices_updates, attributes::indexed_axis, shapes::put_along_axis, launch::put_along_axis),
+    own_row("ScatterAlongAxis",
+            "x whose elements that TakeAlongAxis takes are combined with the updates, which broadcast, one after the "
+            "other, as by TensorScatterReduce.",
+            x_indices_combined, attributes::scatter_along_axis, shapes::put_along_axis, launch::scatter_along_axis),
     own_row("SparseToDense",
             "defaultValue of a shape with the values at the indices; of equal indices the last one stays.",
             sparse_values, attributes::sparse_to_dense, shapes::sparse_to_dense, launch::sparse_to_dense),

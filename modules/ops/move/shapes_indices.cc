@@ -98,6 +98,58 @@ export constexpr void tensor_scatter_update(inference& call) {
   call.give(call.in[0].dims);
 }
 
+/// TensorScatterReduce: the same.
+export constexpr void tensor_scatter_reduce(inference& call) { tensor_scatter_update(call); }
+
+/// Elements that indices name along an axis, one for each element of `dims`, as rows: the last axes on which all have
+/// the same index.
+struct rows_of_axis {
+  shape dims;  ///< those of x and of the indices broadcast, along the axis that of the indices
+  int axis = 0;
+  int walked = 0;  ///< axes before those of a row, the indexed one among them
+  std::int64_t rows = 1;
+  std::int64_t inner = 1;  ///< elements of a row
+};
+
+/// Operands 0 and 1, x and its indices.
+constexpr rows_of_axis rows_along(const inference& call) {
+  const shape &x = call.in[0].dims, &indices = call.in[1].dims;
+  const int rank = x.rank();
+  if (rank < 1) call.refuse("x of rank 0", "rank 1 or more");
+  if (indices.rank() != rank)
+    call.refuse("indices of rank " + std::to_string(indices.rank()) + " into x of rank " + std::to_string(rank),
+                "the same rank", "reshape the indices, with sizes of 1 where they serve a whole axis");
+  rows_of_axis along{.axis = axis_of(call, place_in(attributes::indexed_axis, "axis"), rank), .walked = rank};
+  std::int64_t sizes[max_rank]{};
+  for (int i = 0; i < rank; ++i) {
+    sizes[i] = i == along.axis || x[i] == 1 ? indices[i] : x[i];
+    if (i != along.axis && indices[i] != 1 && indices[i] != sizes[i])
+      call.refuse("x " + to_string(x) + " and indices " + to_string(indices),
+                  "sizes that broadcast on every axis but " + std::to_string(along.axis));
+  }
+  if (x.size() > std::numeric_limits<std::int32_t>::max())
+    call.refuse(std::to_string(x.size()) + " elements of x", "at most 2^31 - 1 where they are indexed");
+  along.dims = shape(std::span<const std::int64_t>(sizes, static_cast<std::size_t>(rank)));
+  while (along.walked - 1 > along.axis && indices[along.walked - 1] == 1 &&
+         x[along.walked - 1] == sizes[along.walked - 1])
+    --along.walked;
+  for (int i = 0; i < rank; ++i) (i < along.walked ? along.rows : along.inner) *= sizes[i];
+  return along;
+}
+
+/// TakeAlongAxis: an element for each index, and for each of x beside the axis.
+export constexpr void take_along_axis(inference& call) { call.give(rows_along(call).dims); }
+
+/// PutAlongAxis, ScatterAlongAxis: the shape of x; the updates broadcast to what TakeAlongAxis gives.
+export constexpr void put_along_axis(inference& call) {
+  const shape taken = rows_along(call).dims;
+  const std::optional<shape> both = broadcast(call.in[2].dims, taken);
+  if (!both || !(*both == taken))
+    call.refuse("updates of shape " + to_string(call.in[2].dims),
+                "a shape that broadcasts to that of the indexed elements, " + to_string(taken));
+  call.give(call.in[0].dims);
+}
+
 /// SparseToDense: one index, a list of indices into one axis, or rows of one index for each axis; a value for each of
 /// them, or one for all.
 constexpr index_rows sparse_rows_of(const inference& call) {

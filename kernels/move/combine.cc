@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows combined at their indices, a row of the result at a time in the order of the indices: every target gives the
+// same bits. Rows of one element are combined without vectors.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/move/combine.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "kernels/elementwise/elementwise-inl.h"
+#include "kernels/move/combine.h"
+#include "kernels/reduce/scan-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace kerngrad::kernels::HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Sums and products are of unsigned integers, which wrap.
+template <class T>
+struct added_rows {
+  using element = T;
+  static constexpr T start = 0;
+  static HWY_INLINE T join(T a, T b) { return a + b; }
+  template <class D, class V> static HWY_INLINE V join(D, V a, V b) { return hn::Add(a, b); }
+};
+template <class T>
+struct multiplied_rows {
+  using element = T;
+  static constexpr T start = 1;
+  static HWY_INLINE T join(T a, T b) { return a * b; }
+  template <class D, class V> static HWY_INLINE V join(D d, V a, V b) { return Product(d, a, b); }
+};
+/// The greatest or the least: of equal elements the first; hn::Max does not promise to keep NaN.
+template <class T, bool Greatest>
+struct extreme_rows {
+  using element = T;
+  using limits = std::numeric_limits<T>;
+  static constexpr T start = limits::has_infinity ? (Greatest ? -limits::infinity() : limits::infinity())
+                                                  : (Greatest ? limits::lowest() : limits::max());
+  static HWY_INLINE T join(T a, T b) { return (Greatest ? b > a : b < a) || b != b ? b : a; }
+  template <class D, class V>
+  static HWY_INLINE V join(D, V a, V b) {
+    if constexpr (!std::is_floating_point_v<T> && Greatest) return hn::Max(a, b);
+    else if constexpr (!std::is_floating_point_v<T>) return hn::Min(a, b);
+    else if constexpr (Greatest) return hn::IfThenElse(hn::Or(hn::Gt(b, a), hn::IsNaN(b)), b, a);
+    else return hn::IfThenElse(hn::Or(hn::Lt(b, a), hn::IsNaN(b)), b, a);
+  }
+};
+
+/// y[i] combined with x[i].
+template <class Op, class T>
+HWY_INLINE void combine_row(const T* HWY_RESTRICT x, T* HWY_RESTRICT y, std::int64_t n) {
+  const hn::ScalableTag<T> whole;
+  const hn::CappedTag<T, 16 / sizeof(T)> part;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(whole)), few = static_cast<std::int64_t>(hn::Lanes(part));
+  const auto step = [&](auto d, std::int64_t at)
+                        HWY_ATTR { hn::StoreU(Op::join(d, hn::LoadU(d, y + at), hn::LoadU(d, x + at)), d, y + at); };
+  std::int64_t i = 0;
+  for (; i + 4 * lanes <= n; i += 4 * lanes)
+    for (int v = 0; v < 4; ++v) step(whole, i + v * lanes);
+  for (; i + lanes <= n; i += lanes) step(whole, i);
+  for (; i + few <= n; i += few) step(part, i);
+  for (; i < n; ++i) y[i] = Op::join(y[i], x[i]);
+}
+
+template <class Op>
+void combine_all(const void* const* in, void* const* out, const combine_geometry& g) {
+  using T = typename Op::element;
+  const T* x = static_cast<const T*>(in[0]);
+  const auto* indices = static_cast<const std::int32_t*>(in[1]);
+  T* y = static_cast<T*>(out[0]);
+  if (g.fresh) std::fill_n(y, g.places * g.inner, Op::start);
+  const auto first = static_cast<std::uint64_t>(g.first), places = static_cast<std::uint64_t>(g.places);
+  const auto each_row = [&](const auto& combine) HWY_ATTR {
+    const T* row = x;
+    for (std::int64_t r = 0; r < g.rows; ++r, row += g.step)
+      if (const std::uint64_t place = static_cast<std::uint64_t>(indices[r]) - first; place < places)
+        combine(row, static_cast<std::int64_t>(place));
+  };
+  if (g.inner == 1) each_row([&](const T* row, std::int64_t place) HWY_ATTR { y[place] = Op::join(y[place], *row); });
+  else each_row([&](const T* row, std::int64_t place) HWY_ATTR { combine_row<Op>(row, y + place * g.inner, g.inner); });
+}
+
+/// Divides each row of y by how many of the indices name it.
+template <class T>
+void divide_by_counts(const std::int32_t* indices, T* y, const combine_geometry& g) {
+  std::fill_n(g.counts, g.places, std::int64_t{0});
+  for (std::int64_t r = 0; r < g.rows; ++r) {
+    const std::int64_t place = indices[r] - g.first;
+    if (place >= 0 && place < g.places) ++g.counts[place];
+  }
+  using Count = std::conditional_t<std::is_floating_point_v<T>, T, std::int64_t>;  // of integers towards 0
+  for (std::int64_t place = 0; place < g.places; ++place, y += g.inner) {
+    const auto count = static_cast<Count>(g.counts[place]);
+    for (std::int64_t i = 0; i < g.inner && count > 1; ++i) y[i] = static_cast<T>(y[i] / count);
+  }
+}
+
+template <class T>
+void combine(const void* const* in, void* const* out, const combine_geometry& g) {
+  using W = typename wrapping<T>::type;
+  switch (g.how) {
+    case combination::add: return combine_all<added_rows<W>>(in, out, g);
+    case combination::mul: return combine_all<multiplied_rows<W>>(in, out, g);
+    case combination::max: return combine_all<extreme_rows<T, true>>(in, out, g);
+    case combination::min: return combine_all<extreme_rows<T, false>>(in, out, g);
+    case combination::mean:
+      combine_all<added_rows<W>>(in, out, g);
+      return divide_by_counts(static_cast<const std::int32_t*>(in[1]), static_cast<T*>(out[0]), g);
+  }
+}
+
+}  // namespace
+
+#define KG_DEFINE_COMBINE(Name, type)                                                          \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry) {          \
+    combine<storage_t<dtype::type>>(in, out, *static_cast<const combine_geometry*>(geometry)); \
+  }
+KG_COMBINE_KERNELS(KG_DEFINE_COMBINE)
+#undef KG_DEFINE_COMBINE
+
+}  // namespace kerngrad::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+#include "kernels/common/dispatch.h"
+
+namespace kerngrad::kernels {
+#define KG_DISPATCH_COMBINE(Name, type)                                               \
+  KG_TARGETS_OF(Name##_##type);                                                       \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
+    KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
+  }
+KG_COMBINE_KERNELS(KG_DISPATCH_COMBINE)
+#undef KG_DISPATCH_COMBINE
+}  // namespace kerngrad::kernels
+#endif

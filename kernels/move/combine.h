@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Entry points of the kernel that combines rows at their indices: sums, products, extremes and means.
+#pragma once
+#include "kernels/common/abi.h"
+
+namespace kerngrad::kernels {
+
+/// How the rows of one index are combined. A NaN makes an extreme NaN; which of two zeros it is, is not specified.
+enum class combination : std::uint8_t { add, mul, max, min, mean };
+
+/// in = {x, indices int32 [rows]}, out = {y [places, inner]}: the row of x at r * step is combined with the row
+/// indices[r] - first of y, in the order of r, one rounding each; integers wrap. Indices outside of y are passed over.
+/// Where y is fresh it starts as 0, 1 or what is beyond every element: infinite, or the least or greatest integer. A
+/// mean is always fresh, is 0 of no rows, and of integers is rounded towards 0.
+struct combine_geometry {
+  std::int64_t rows, inner;
+  std::int64_t step;  ///< elements from a row of x to the next one; 0 where all are the same
+  std::int64_t first, places;
+  combination how;
+  bool fresh;
+  std::int64_t* counts = nullptr;  ///< of a mean: room for a number for each place
+};
+
+#define KG_COMBINE_KERNELS(X) KG_SIGNED(X, CombineRows)
+#define KG_COMBINE_OPS(X)                            \
+  KG_SIGNED(X, (UnsortedSegmentReduce, CombineRows)) \
+  KG_SIGNED(X, (TensorScatterReduce, CombineRows)) KG_SIGNED(X, (ScatterAlongAxis, CombineRows))
+#define KG_NAMES_OF_COMBINED(Op, Name) \
+  served_op { #Op, #Name }
+
+#define KG_DECLARE_COMBINE(Name, type) \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry);
+KG_COMBINE_KERNELS(KG_DECLARE_COMBINE)
+#undef KG_DECLARE_COMBINE
+
+inline constexpr entry combine_kernels[] = {
+#define KG_KERNEL_COMBINE(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
+    KG_COMBINE_KERNELS(KG_KERNEL_COMBINE)
+#undef KG_KERNEL_COMBINE
+};
+inline constexpr entry combine_simd[] = {
+#define KG_ENTRY_COMBINE(names, type) serving(combine_kernels, KG_NAMES_OF_COMBINED names, dtype::type),
+    KG_COMBINE_OPS(KG_ENTRY_COMBINE)
+#undef KG_ENTRY_COMBINE
+};
+
+}  // namespace kerngrad::kernels
