@@ -67,6 +67,7 @@ geometries dilated(const kg::op_row&, kg::dtype, std::int64_t n);      ///< 3x3,
 geometries rows_filled(const kg::op_row&, kg::dtype, std::int64_t n);       ///< every second row is empty
 geometries indices_reshaped(const kg::op_row&, kg::dtype, std::int64_t n);  ///< from two axes to three
 geometries sparse_segments(const kg::op_row&, kg::dtype, std::int64_t n);   ///< four rows each, of 1 and of 64 elements
+geometries embedding_bags(const kg::op_row&, kg::dtype, std::int64_t n);    ///< sums of four rows, of 1 and of 64
 geometries ranges_of_rows(const kg::op_row&, kg::dtype, std::int64_t n);    ///< rows of 16
 geometries ragged_rows(const kg::op_row&, kg::dtype, std::int64_t n);       ///< rows of about 4 values, of 1 and of 64
 geometries ragged_padded(const kg::op_row&, kg::dtype, std::int64_t n);     ///< rows of about 4 values, to 8

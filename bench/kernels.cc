@@ -132,6 +132,7 @@ constexpr measured_op own_launchers[] = {
     {"SparseReshape", indices_reshaped},
     {"SparseSegmentSum", sparse_segments},
     {"SparseSegmentMean", sparse_segments},
+    {"EmbeddingBag", embedding_bags},
     {"RaggedRange", ranges_of_rows},
     {"RaggedGather", ragged_rows},
     {"RaggedTensorToTensor", ragged_padded},

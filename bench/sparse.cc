@@ -79,6 +79,22 @@ geometries sparse_segments(const kg::op_row& row, kg::dtype, std::int64_t n) {
   return all;
 }
 
+geometries embedding_bags(const kg::op_row& row, kg::dtype, std::int64_t n) {
+  geometries all;
+  for (const std::int64_t inner : {1, 64}) {
+    const std::int64_t rows = std::max<std::int64_t>(4, n / inner), bags = rows / 4;
+    int32s indices, offsets;
+    for (std::int64_t i = 0; i < rows; ++i) indices.push_back(static_cast<std::int32_t>(i * 7 % rows));
+    for (std::int64_t bag = 0; bag < bags; ++bag) offsets.push_back(static_cast<std::int32_t>(4 * bag));
+    const kg::testkit::sample call = call_of(row, {{rows, inner}, {rows}, {bags}}, {{"mode", "sum"}});
+    all.push_back({"inner:" + std::to_string(inner),
+                   with(with(call, "indices", list(indices)), "offsets", list(offsets)),
+                   static_cast<double>(rows * inner),
+                   {}});
+  }
+  return all;
+}
+
 geometries ranges_of_rows(const kg::op_row& row, kg::dtype type, std::int64_t n) {
   const std::int64_t rows = std::max<std::int64_t>(1, n / 16);
   const kg::tensor starts = kg::zeros({rows}, type), limits = kg::full({rows}, 16, type);

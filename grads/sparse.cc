@@ -41,6 +41,35 @@ inline tensor rows_of_splits(const tensor& splits, std::int64_t count) {
   return cumsum(slice(steps, {0}, {count}));
 }
 
+/// Which bag each of `count` indices is in, from the offsets of the bags.
+inline tensor bags_of_indices(const tensor& offsets, std::int64_t count) {
+  const tensor begins = segment_sum(ones(offsets.dims(), dtype::int32), offsets, count + 1);
+  return cumsum(slice(begins, {0}, {count})) - 1;
+}
+
+/// The gradient of the rows that a bag's indices name, [count, ...].
+template <class C>
+tensor bag_rows_back(const C& c) {
+  const std::string_view mode = c.template attr<"mode">().as_text();
+  const tensor bags = bags_of_indices(c.in(2), c.dims(1).size());
+  if (mode == "mean") return gather(c.dy() / rows_of_segments_counted(bags, c.dy()), bags);
+  const tensor rows = gather(c.dy(), bags);
+  if (mode == "max") return where(gather(c.in(0), c.in(1)) == gather(c.out(), bags), rows, zeros({}, rows.type()));
+  if (!c.in(3).defined()) return rows;
+  std::vector<std::int64_t> sizes(static_cast<std::size_t>(rows.rank()), 1);
+  sizes[0] = rows.dims()[0];
+  return rows * reshape(c.in(3), shape(sizes));
+}
+
+/// The gradient of the weights: of each the product of its row and of what its bag got.
+template <class C>
+tensor bag_weights_back(const C& c) {
+  const std::int64_t count = c.dims(1).size();
+  if (c.dims(0).size() == 0 || count == 0) return c.zeros(3);
+  const tensor rows = gather(c.dy(), bags_of_indices(c.in(2), count)) * gather(c.in(0), c.in(1));
+  return sum(reshape(rows, shape{count, rows.size() / count}), 1);
+}
+
 /// The gradient of starts or deltas: `dy`, of deltas times the number of steps, added up in rows.
 template <class C>
 tensor range_gradient(const C& c, int operand, bool of_deltas) {
@@ -105,6 +134,13 @@ inline constexpr auto sparse_rules =
                                             return segment_sum(gather(share, c.in(2)), c.in(1), c.dims(0)[0]);
                                           }),
                                       constant_operand(), constant_operand()),
+            rule<"EmbeddingBag">(wrt(keep::all_in | keep::out0,
+                                     [](const auto& c) {
+                                       if (c.dims(1).size() == 0) return c.zeros(0);
+                                       return segment_sum(bag_rows_back(c), c.in(1), c.dims(0)[0]);
+                                     }),
+                                 constant_operand(), constant_operand(),
+                                 wrt(keep::all_in, [](const auto& c) { return bag_weights_back(c); })),
             rule<"RaggedRange">(wrt(keep::out0, [](const auto& c) { return range_gradient(c, 0, false); }),
                                 wrt(keep::nothing, [](const auto& c) { return c.zeros(1); }),
                                 wrt(keep::out0, [](const auto& c) { return range_gradient(c, 2, true); })),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums and means of rows by segments. The rows of a segment stand beside each other in the list of indices: their sums
-// stay in registers, some vectors of columns at a time, and are written once.
+// Sums, means and extremes of rows by segments. The rows of a segment stand beside each other in the list of indices:
+// their sums stay in registers, some vectors of columns at a time, and are written once.
 //
 // Rows are added in the order of the indices, one rounding each, so that every target gives the same bits.
 #undef HWY_TARGET_INCLUDE
@@ -30,14 +30,17 @@ HWY_INLINE T mean_of(T sum, std::int64_t rows) {
   else return static_cast<T>(static_cast<std::make_signed_t<T>>(sum) / rows);  // towards 0
 }
 
+enum class of_rows : std::uint8_t { sum, mean, max, weighted_sum };
+
 /// The rows of one segment, at least one.
-template <class T, bool Mean>
+template <class T, of_rows Kind>
 class segment_rows {
  public:
-  segment_rows(const T* x, const std::int32_t* indices, std::int64_t rows, std::int64_t inner)
-      : x_(x), indices_(indices), rows_(rows), inner_(inner) {}
+  segment_rows(const T* x, const std::int32_t* indices, std::int64_t rows, std::int64_t inner,
+               const T* weights = nullptr)
+      : x_(x), indices_(indices), weights_(weights), rows_(rows), inner_(inner) {}
 
-  /// y: the sum or mean of all columns.
+  /// y: what the rows give together, of all columns.
   HWY_INLINE void add(T* HWY_RESTRICT y) const {
     const hn::ScalableTag<T> whole;
     const hn::CappedTag<T, 16 / sizeof(T)> part;
@@ -61,49 +64,65 @@ class segment_rows {
   HWY_INLINE void add_vectors(D d, std::int64_t c, T* HWY_RESTRICT y) const {
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
     with_vectors<kVectors>(d, [&](auto sums) KG_INLINED {
-      for (std::int64_t r = 0; r < rows_; ++r) {
-        const T* row = x_ + indices_[r] * inner_ + c;
-        for (int v = 0; v < kVectors; ++v) sums[v] = hn::Add(sums[v], hn::LoadU(d, row + v * lanes));
-      }
+      if constexpr (Kind == of_rows::max)
+        for (int v = 0; v < kVectors; ++v) sums[v] = hn::LoadU(d, row(0, c) + v * lanes);
+      for (std::int64_t r = first; r < rows_; ++r)
+        for (int v = 0; v < kVectors; ++v) sums[v] = Joined(d, sums[v], hn::LoadU(d, row(r, c) + v * lanes), r);
       for (int v = 0; v < kVectors; ++v) {
-        if constexpr (Mean && std::is_floating_point_v<T>)
+        if constexpr (Kind == of_rows::mean && std::is_floating_point_v<T>)
           sums[v] = hn::Div(sums[v], hn::Set(d, static_cast<T>(rows_)));
         hn::StoreU(sums[v], d, y + c + v * lanes);
       }
     });
-    if constexpr (Mean && !std::is_floating_point_v<T>)
+    if constexpr (Kind == of_rows::mean && !std::is_floating_point_v<T>)
       for (std::int64_t i = c; i < c + kVectors * lanes; ++i) y[i] = mean_of(y[i], rows_);
   }
   template <int kColumns>
   HWY_INLINE void add_columns(std::int64_t c, T* HWY_RESTRICT y) const {
     T sums[kColumns] = {};
-    for (std::int64_t r = 0; r < rows_; ++r) {
-      const T* row = x_ + indices_[r] * inner_ + c;
-      for (int k = 0; k < kColumns; ++k) sums[k] += row[k];
-    }
-    for (int k = 0; k < kColumns; ++k) y[c + k] = Mean ? mean_of(sums[k], rows_) : sums[k];
+    if constexpr (Kind == of_rows::max) std::copy_n(row(0, c), kColumns, sums);
+    for (std::int64_t r = first; r < rows_; ++r)
+      for (int k = 0; k < kColumns; ++k) sums[k] = joined(sums[k], row(r, c)[k], r);
+    for (int k = 0; k < kColumns; ++k) y[c + k] = Kind == of_rows::mean ? mean_of(sums[k], rows_) : sums[k];
   }
 
+  /// What the sum so far and an element of row r give. A product is rounded before it is added.
+  HWY_INLINE T joined(T sum, T element, std::int64_t r) const {
+    if constexpr (Kind == of_rows::max) return element > sum || element != element ? element : sum;
+    else if constexpr (Kind == of_rows::weighted_sum) return sum + weights_[r] * element;
+    else return sum + element;
+  }
+  template <class D, class V>
+  HWY_INLINE V Joined(D d, V sum, V elements, std::int64_t r) const {
+    if constexpr (Kind == of_rows::max)  // hn::Max does not promise to keep NaN
+      return hn::IfThenElse(hn::Or(hn::Gt(elements, sum), hn::IsNaN(elements)), elements, sum);
+    else if constexpr (Kind == of_rows::weighted_sum) return hn::Add(sum, hn::Mul(hn::Set(d, weights_[r]), elements));
+    else return hn::Add(sum, elements);
+  }
+  HWY_INLINE const T* row(std::int64_t r, std::int64_t c) const { return x_ + indices_[r] * inner_ + c; }
+
+  static constexpr std::int64_t first = Kind == of_rows::max ? 1 : 0;  // the first row is where extremes begin
   const T* x_;
   const std::int32_t* indices_;
+  const T* weights_;
   std::int64_t rows_, inner_;
 };
 
 /// Segments in a chunk, a number that follows from the sizes alone.
-inline std::int64_t segments_of_chunk(const sparse_segment_geometry& g) {
+inline std::int64_t segments_of_chunk(std::int64_t count, std::int64_t inner, std::int64_t segments) {
   constexpr std::int64_t elements = 1 << 14;
-  const std::int64_t all = saturated_product(std::max(g.count, g.segments), g.inner);
-  return std::clamp<std::int64_t>(g.segments / std::max<std::int64_t>(1, all / elements), 1, g.segments);
+  const std::int64_t all = saturated_product(std::max(count, segments), inner);
+  return std::clamp<std::int64_t>(segments / std::max<std::int64_t>(1, all / elements), 1, segments);
 }
 
-template <class T, bool Mean>
+template <class T, of_rows Kind>
 void add_segments(const void* const* in, void* const* out, const void* geometry) {
   const auto& g = *static_cast<const sparse_segment_geometry*>(geometry);
   const T* x = static_cast<const T*>(in[0]);
   const auto* indices = static_cast<const std::int32_t*>(in[1]);
   const auto* ids = static_cast<const std::int32_t*>(in[2]);
   T* y = static_cast<T*>(out[0]);
-  const std::int64_t each = segments_of_chunk(g);
+  const std::int64_t each = segments_of_chunk(g.count, g.inner, g.segments);
   const auto chunks = static_cast<std::ptrdiff_t>((g.segments + each - 1) / each);
   run_in_chunks(chunks, saturated_product(g.count, g.inner), [&](std::ptrdiff_t chunk) HWY_ATTR {
     const std::int64_t begin = chunk * each, end = std::min(g.segments, begin + each);
@@ -114,12 +133,40 @@ void add_segments(const void* const* in, void* const* out, const void* geometry)
       std::int64_t next = k + 1;
       while (next < g.count && ids[next] == segment) ++next;
       std::fill(y + written * g.inner, y + segment * g.inner, T{0});
-      segment_rows<T, Mean>(x, indices + k, next - k, g.inner).add(y + segment * g.inner);
+      segment_rows<T, Kind>(x, indices + k, next - k, g.inner).add(y + segment * g.inner);
       written = segment + 1;
       k = next;
     }
     std::fill(y + written * g.inner, y + end * g.inner, T{0});
   });
+}
+
+template <class T, of_rows Kind>
+void fill_bags(const void* const* in, void* const* out, const bag_geometry& g) {
+  const T *x = static_cast<const T*>(in[0]), *weights = static_cast<const T*>(in[3]);
+  const auto* indices = static_cast<const std::int32_t*>(in[1]);
+  const auto* offsets = static_cast<const std::int32_t*>(in[2]);
+  T* y = static_cast<T*>(out[0]);
+  const std::int64_t each = segments_of_chunk(g.count, g.inner, g.bags);
+  const auto chunks = static_cast<std::ptrdiff_t>((g.bags + each - 1) / each);
+  run_in_chunks(chunks, saturated_product(g.count, g.inner), [&](std::ptrdiff_t chunk) HWY_ATTR {
+    for (std::int64_t bag = chunk * each; bag < std::min(g.bags, (chunk + 1) * each); ++bag) {
+      const std::int64_t begin = offsets[bag], end = bag + 1 < g.bags ? offsets[bag + 1] : g.count;
+      T* to = y + bag * g.inner;
+      if (begin == end) std::fill_n(to, g.inner, T{0});
+      else segment_rows<T, Kind>(x, indices + begin, end - begin, g.inner, weights ? weights + begin : nullptr).add(to);
+    }
+  });
+}
+
+template <class T>
+void fill_all_bags(const void* const* in, void* const* out, const bag_geometry& g) {
+  if (in[3]) return fill_bags<T, of_rows::weighted_sum>(in, out, g);
+  switch (g.how) {
+    case bag_geometry::combined::sum: return fill_bags<T, of_rows::sum>(in, out, g);
+    case bag_geometry::combined::mean: return fill_bags<T, of_rows::mean>(in, out, g);
+    case bag_geometry::combined::max: return fill_bags<T, of_rows::max>(in, out, g);
+  }
 }
 
 template <dtype K> using wrapping_t = typename wrapping<storage_t<K>>::type;
@@ -128,16 +175,22 @@ template <dtype K> using wrapping_t = typename wrapping<storage_t<K>>::type;
 
 #define KG_DEFINE_SUM(Name, type)                                                     \
   void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    add_segments<wrapping_t<dtype::type>, false>(in, out, geometry);                  \
+    add_segments<wrapping_t<dtype::type>, of_rows::sum>(in, out, geometry);           \
   }
 KG_SIGNED(KG_DEFINE_SUM, SparseSegmentSum)
 #undef KG_DEFINE_SUM
 #define KG_DEFINE_MEAN(Name, type)                                                    \
   void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    add_segments<wrapping_t<dtype::type>, true>(in, out, geometry);                   \
+    add_segments<wrapping_t<dtype::type>, of_rows::mean>(in, out, geometry);          \
   }
 KG_SIGNED(KG_DEFINE_MEAN, SparseSegmentMean)
 #undef KG_DEFINE_MEAN
+#define KG_DEFINE_BAG(Name, type)                                                                \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry) {            \
+    fill_all_bags<storage_t<dtype::type>>(in, out, *static_cast<const bag_geometry*>(geometry)); \
+  }
+KG_EMBEDDING_KERNELS(KG_DEFINE_BAG)
+#undef KG_DEFINE_BAG
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -152,6 +205,7 @@ namespace kerngrad::kernels {
     KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
   }
 KG_SPARSE_SEGMENT_KERNELS(KG_DISPATCH_SEGMENTS)
+KG_EMBEDDING_KERNELS(KG_DISPATCH_SEGMENTS)
 #undef KG_DISPATCH_SEGMENTS
 }  // namespace kerngrad::kernels
 #endif

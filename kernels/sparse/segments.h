@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Entry points of sums and means of rows that indices name, by segments.
+// Entry points of sums, means and extremes of rows that indices name, by segments and bags.
 #pragma once
 #include "kernels/common/abi.h"
 
@@ -16,14 +16,27 @@ struct sparse_segment_geometry {
 //   SparseSegmentMean  the same, divided by the number of rows; integers are rounded towards 0
 #define KG_SPARSE_SEGMENT_KERNELS(X) KG_SIGNED(X, SparseSegmentSum) KG_SIGNED(X, SparseSegmentMean)
 
+/// Rows x [.., inner] are named by indices [count]; those of bag b by indices[offsets[b]] to before the next offset,
+/// the last bag's to the end. y is [bags, inner]. Offsets never decrease from 0 on; the caller has checked all.
+struct bag_geometry {
+  std::int64_t count, inner, bags;
+  enum class combined : std::uint8_t { sum, mean, max } how;
+};
+
+//   EmbeddingBag  in = {x, indices int32, offsets int32, weights [count] or null}  out = {y}  the sum of the rows of a
+//                 bag in their order, each times its weight where there are weights (sums only), their mean, or their
+//                 greatest elements, where a NaN gives NaN; 0 of none
+#define KG_EMBEDDING_KERNELS(X) KG_FLOATS(X, EmbeddingBag)
+
 #define KG_DECLARE_SEGMENTS(Name, type) \
   void Name##_##type(const void* const* in, void* const* out, const void* geometry);
 KG_SPARSE_SEGMENT_KERNELS(KG_DECLARE_SEGMENTS)
+KG_EMBEDDING_KERNELS(KG_DECLARE_SEGMENTS)
 #undef KG_DECLARE_SEGMENTS
 
 inline constexpr entry sparse_segments_simd[] = {
 #define KG_ENTRY_SEGMENTS(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
-    KG_SPARSE_SEGMENT_KERNELS(KG_ENTRY_SEGMENTS)
+    KG_SPARSE_SEGMENT_KERNELS(KG_ENTRY_SEGMENTS) KG_EMBEDDING_KERNELS(KG_ENTRY_SEGMENTS)
 #undef KG_ENTRY_SEGMENTS
 };
 

@@ -385,7 +385,10 @@ inline constexpr attr_spec suppress_scored[] = {
      .least = 0}};
 static_assert(begins_with(suppress_padded, suppress) && begins_with(suppress_scored, suppress));
 
-// ------------------------------------------------------------------------------------------ ragged tensors
+// ------------------------------------------------------------------------------------------ bags, ragged tensors
+
+inline constexpr attr_spec embedding_bag[] = {
+    choice_attr("mode", "what becomes of the rows of a bag: their mean, sum or greatest elements", "mean|sum|max")};
 
 inline constexpr attr_spec ragged_gather[] = {{.name = "outputRaggedRank",
                                                .kind = attr_kind::integer,

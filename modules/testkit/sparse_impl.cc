@@ -52,6 +52,27 @@ std::vector<sample> segment_rows(const op_row& row, bool long_ones) {
   return all;
 }
 
+std::vector<sample> bags(const op_row& row, bool long_ones) {
+  struct bag {
+    shape params;
+    std::vector<std::int32_t> indices, offsets;
+  };
+  std::vector<bag> cases = {
+      {{4, 3}, {2, 0, 2, 3, 1}, {0, 2, 2}}, {{5}, {4, 1, 0}, {0}}, {{3, 2, 2}, {1, 0}, {0, 1, 2}}, {{2, 3}, {}, {}}};
+  if (long_ones) cases.push_back({{4, 67}, {3, 1, 3, 0, 2}, {0, 3, 3}});
+  std::vector<sample> all;
+  for (const bag& c : cases) {
+    const auto count = static_cast<std::int64_t>(c.indices.size()), bags = static_cast<std::int64_t>(c.offsets.size());
+    const auto add = [&](const shapes& dims, const char* mode) {
+      all.push_back(with(with(make_sample(row, dims, {{"mode", mode}}), "indices", int32s(c.indices)), "offsets",
+                         int32s(c.offsets)));
+    };
+    for (const char* mode : {"mean", "sum", "max"}) add({c.params, {count}, {bags}}, mode);
+    add({c.params, {count}, {bags}, {count}}, "sum");
+  }
+  return all;
+}
+
 std::vector<sample> filled_rows(const op_row& row) {
   struct filling {
     std::vector<std::int32_t> indices, dims;
@@ -161,6 +182,7 @@ std::vector<sample> densified(const op_row& row, bool long_ones) {
 
 std::vector<sample> sparse_samples(const op_row& row, bool long_ones) {
   if (row.name.starts_with("SparseSegment")) return segment_rows(row, long_ones);
+  if (row.name == "EmbeddingBag") return bags(row, long_ones);
   if (row.name == "SparseFillEmptyRows") return filled_rows(row);
   if (row.name == "SparseReshape") return reshaped_indices(row);
   if (row.name == "RaggedRange") return ranges(row, long_ones);

@@ -142,6 +142,78 @@ TEST(kernels_sparse_segments, round_means_of_integers_towards_zero) {
   }
 }
 
+// ------------------------------------------------------------------------------------------ bags
+
+using combined = bag_geometry::combined;
+
+// Bag by bag, row by row: the bits of one rounding each.
+template <class T>
+std::vector<T> bags_of(const bag_geometry& g, const std::vector<T>& x, const std::vector<std::int32_t>& indices,
+                       const std::vector<std::int32_t>& offsets, const std::vector<T>& weights) {
+  std::vector<T> y;
+  for (std::size_t bag = 0; bag < offsets.size(); ++bag) {
+    const std::size_t begin = static_cast<std::size_t>(offsets[bag]),
+                      end = bag + 1 < offsets.size() ? static_cast<std::size_t>(offsets[bag + 1]) : indices.size();
+    for (std::int64_t i = 0; i < g.inner; ++i) {
+      T all = 0;
+      for (std::size_t k = begin; k < end; ++k) {
+        const T element = x[static_cast<std::size_t>(indices[k] * g.inner + i)];
+        if (g.how == combined::max) all = k == begin || std::isnan(element) ? element : all < element ? element : all;
+        else all += weights.empty() ? element : weights[k] * element;
+      }
+      y.push_back(g.how == combined::mean && begin < end ? all / static_cast<T>(end - begin) : all);
+    }
+  }
+  return y;
+}
+
+template <class T>
+void check_bags(bool simd, combined how, bool weighted, std::int64_t inner, const std::vector<std::int32_t>& offsets) {
+  SCOPED_TRACE(::testing::Message() << static_cast<int>(how) << " of rows of " << inner << ", " << offsets.size()
+                                    << " bags" << (weighted ? " with weights" : ""));
+  std::vector<std::int32_t> indices;
+  std::vector<T> x, some;
+  for (std::int32_t k = 0; k < 9; ++k) indices.push_back(k * 5 % 7);
+  for (int k = 0; k < 9 && weighted; ++k) some.push_back(static_cast<T>(k - 4) / 3);
+  for (std::int64_t i = 0; i < 7 * inner; ++i)
+    x.push_back(static_cast<T>(static_cast<double>(i * 7919 % 1000) / 333 - 2));
+  x[static_cast<std::size_t>(3 * inner)] = std::numeric_limits<T>::quiet_NaN();
+  const bag_geometry g{9, inner, static_cast<std::int64_t>(offsets.size()), how};
+  guarded_list<T> data(x), weights(some);
+  guarded_list<std::int32_t> at(indices), begins(offsets);
+  guarded<T> y(static_cast<std::size_t>(g.bags * inner));
+  const void* in[] = {data.data(), at.data(), begins.data(), weighted ? weights.data() : nullptr};
+  void* out[] = {y.data()};
+  kernel<T>("EmbeddingBag", simd)(in, out, &g);
+  const std::vector<T> wanted = bags_of(g, x, indices, offsets, some);
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const double near = simd ? 0 : 32 * static_cast<double>(std::numeric_limits<T>::epsilon());
+    if (std::isnan(wanted[i])) ASSERT_TRUE(std::isnan(y[i])) << i;
+    else ASSERT_NEAR(y[i], wanted[i], near) << i;
+  }
+}
+
+template <class T>
+void check_all_bags(bool simd) {
+  const std::vector<std::vector<std::int32_t>> offsets = {
+      {0}, {0, 0, 3, 3, 9}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9}, {0, 7}};
+  constexpr std::int64_t inners[] = {1, 2, 3, 5, 8, 19, 67, 200};
+  constexpr combined ways[] = {combined::sum, combined::mean, combined::max};
+  for (const auto& [begins, inner] : views::cartesian_product(offsets, inners)) {
+    for (const combined how : ways) check_bags<T>(simd, how, false, inner, begins);
+    check_bags<T>(simd, combined::sum, true, inner, begins);
+  }
+}
+
+TEST(kernels_embedding_bags, combine_the_rows_from_each_offset_to_the_next) {
+  kgtest::on_every_target([](const char*) {
+    check_all_bags<float>(true);
+    check_all_bags<double>(true);
+  });
+  check_all_bags<float>(false);
+  check_all_bags<double>(false);
+}
+
 // ------------------------------------------------------------------------------------------ indices
 
 template <class T>

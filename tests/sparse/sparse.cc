@@ -88,6 +88,64 @@ TEST(segments, have_the_same_bits_however_many_threads_add) {
   EXPECT_EQ(alone, together);
 }
 
+const tensor named({2, 0, 2, 1}), begins({0, 2, 2});
+
+TEST(embedding_bags, are_means_sums_and_greatest_elements_and_0_where_empty) {
+  for (const bool wide : {false, true}) {
+    const tensor at = wide ? int64s(named) : named, from = wide ? int64s(begins) : begins;
+    EXPECT_EQ(kg::embedding_bag(rows, at, from).to_doubles(), (list{3, 4, 0, 0, 4, 5}));
+    EXPECT_EQ(kg::embedding_bag(rows, at, from, {.mode = kg::bag_mode::sum}).to_doubles(), (list{6, 8, 0, 0, 8, 10}));
+    EXPECT_EQ(kg::embedding_bag(-rows, at, from, {.mode = kg::bag_mode::max}).to_doubles(),
+              (list{-1, -2, 0, 0, -3, -4}));
+    EXPECT_EQ(kg::embedding_bag(rows, at, from, {kg::bag_mode::sum, tensor({1.f, -1.f, 2.f, 0.f})}).to_doubles(),
+              (list{4, 4, 0, 0, 10, 12}));
+  }
+  const tensor pairs({2, 0, 2, 1}, {2, 2}), weights({1.f, -1.f, 2.f, 0.f}, {2, 2});
+  EXPECT_EQ(kg::embedding_bag(rows, pairs).to_doubles(), (list{3, 4, 4, 5}));
+  EXPECT_EQ(kg::embedding_bag(rows, pairs, {kg::bag_mode::sum, weights}).to_doubles(), (list{4, 4, 10, 12}));
+  EXPECT_EQ(kg::embedding_bag(rows, tensor(std::vector<std::int32_t>{}, {2, 0})).to_doubles(), (list{0, 0, 0, 0}));
+  EXPECT_EQ(kg::embedding_bag(kg::cast(rows, kg::dtype::float16), named, begins).type(), kg::dtype::float16);
+}
+
+TEST(embedding_bags, give_gradients_of_rows_and_weights) {
+  const auto squares = [](const kg::embedding_bag_options& options) {
+    return [options](const tensor& x) { return kg::sum(kg::square(kg::embedding_bag(x, named, begins, options))); };
+  };
+  EXPECT_EQ(kg::grad(squares({}))(rows).to_doubles(), (list{3, 4, 4, 5, 7, 9}));
+  EXPECT_EQ(kg::grad(squares({.mode = kg::bag_mode::sum}))(rows).to_doubles(), (list{12, 16, 16, 20, 28, 36}));
+  EXPECT_EQ(kg::grad(squares({.mode = kg::bag_mode::max}))(rows).to_doubles(), (list{0, 0, 0, 0, 20, 24}));
+  const auto f = [](const tensor& x, const tensor& weights) {
+    return kg::sum(kg::embedding_bag(x, named, begins, {kg::bag_mode::sum, weights}));
+  };
+  const auto [of_rows, of_weights] = kg::grads(f)(rows, tensor({1.f, -1.f, 2.f, 0.f}));
+  EXPECT_EQ(of_rows.to_doubles(), (list{-1, -1, 0, 0, 3, 3}));
+  EXPECT_EQ(of_weights.to_doubles(), (list{11, 3, 11, 7}));
+}
+
+TEST(embedding_bags, are_refused_where_offsets_or_indices_are_none) {
+  const auto bag = [](const tensor& at, const tensor& from, const kg::embedding_bag_options& options = {}) {
+    return refusal([&] { return kg::embedding_bag(rows, at, from, options); });
+  };
+  EXPECT_TRUE(says(bag(tensor({0, 3}), tensor({0})), {"EmbeddingBag", "indices with 3 at 1", "from 0 to 2"}));
+  EXPECT_TRUE(says(bag(named, tensor({1, 2})), {"offsets with 1 at 0", "begin with 0"}));
+  EXPECT_TRUE(says(bag(named, tensor({0, 3, 2})), {"offsets with 2 at 2", "never decrease"}));
+  EXPECT_TRUE(says(bag(named, tensor({0, 5})), {"offsets with 5 at 1", "the 4 indices"}));
+  EXPECT_TRUE(says(bag(named, kg::zeros({0}, kg::dtype::int32)), {"no offsets of 4 indices"}));
+  EXPECT_TRUE(says(bag(named, begins, {.weights = kg::ones({4})}), {"perSampleWeights with mode mean", "mode sum"}));
+  EXPECT_TRUE(says(bag(named, begins, {kg::bag_mode::sum, kg::ones({3})}), {"perSampleWeights of shape [3]"}));
+  EXPECT_TRUE(says(refusal([] { return kg::embedding_bag(rows, named); }), {"indices of shape [4]", "[bags, size]"}));
+}
+
+TEST(embedding_bags, have_the_same_bits_however_many_threads_add) {
+  const tensor x = kg::random_normal({1000, 33}, 0, 1, 5),
+               at = kg::cast(kg::random_uniform({5000, 8}, 0, 1000, 6), kg::dtype::int32);
+  const list alone = kg::embedding_bag(x, at).to_doubles();
+  kg::set_num_threads(3);
+  const list together = kg::embedding_bag(x, at).to_doubles();
+  kg::set_num_threads(1);
+  EXPECT_EQ(alone, together);
+}
+
 // ------------------------------------------------------------------------------------------ ragged tensors
 
 TEST(ranges, have_rows_of_their_lengths) {

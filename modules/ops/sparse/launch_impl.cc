@@ -62,6 +62,18 @@ class int32_list {
   const void* data_ = nullptr;
 };
 
+// Operand 1 names rows of operand 0.
+void check_rows(const launch_call& c) {
+  const std::int64_t rows = c.in[0].dims[0], count = c.in[1].dims[0];
+  with_listed_integers(c.in[1], [&](const auto* index) {
+    for (std::int64_t i = 0; i < count; ++i)
+      if (index[i] < 0 || index[i] >= rows)
+        c.call.refuse("indices with " + std::to_string(index[i]) + " at " + std::to_string(i),
+                      "numbers of rows of " + std::string(c.call.row.operands[0].name) + ", from 0 to " +
+                          std::to_string(rows - 1));
+  });
+}
+
 }  // namespace
 
 void sparse_fill_empty_rows(const launch_call& c) {
@@ -88,19 +100,32 @@ void sparse_reshape(const launch_call& c) {
 }
 
 void sparse_segments(const launch_call& c) {
-  const std::int64_t rows = c.in[0].dims[0], count = c.in[1].dims[0];
-  with_listed_integers(c.in[1], [&](const auto* index) {
-    for (std::int64_t i = 0; i < count; ++i)
-      if (index[i] < 0 || index[i] >= rows)
-        c.call.refuse("indices with " + std::to_string(index[i]) + " at " + std::to_string(i),
-                      "numbers of rows of data, from 0 to " + std::to_string(rows - 1));
-  });
+  const std::int64_t count = c.in[1].dims[0];
+  check_rows(c);
   const int32_list indices(c.in[1]), ids(c.in[2]);
   const void* in[] = {c.in[0].data, indices.data(), ids.data()};
   void* out[] = {c.out[0].data};
   const shape& dims = c.out[0].dims;
   const kernels::sparse_segment_geometry g{
       .count = count, .inner = extent_of(dims, 1, dims.rank()), .segments = dims[0]};
+  c.kernel.run(in, out, &g);
+}
+
+void embedding_bag(const launch_call& c) {
+  check_rows(c);
+  const shape& dims = c.out[0].dims;
+  if (dims.size() == 0) return;
+  const std::string_view mode = c.call.attr(place_in(attributes::embedding_bag, "mode")).as_text();
+  using combined = kernels::bag_geometry::combined;
+  const kernels::bag_geometry g{.count = c.in[1].dims[0],
+                                .inner = extent_of(dims, 1, dims.rank()),
+                                .bags = dims[0],
+                                .how = mode == "sum"   ? combined::sum
+                                       : mode == "max" ? combined::max
+                                                       : combined::mean};
+  const int32_list indices(c.in[1]), offsets(c.in[2]);
+  const void* in[] = {c.in[0].data, indices.data(), offsets.data(), c.call.has(3) ? c.in[3].data : nullptr};
+  void* out[] = {c.out[0].data};
   c.kernel.run(in, out, &g);
 }
 

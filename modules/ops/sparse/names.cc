@@ -43,6 +43,28 @@ inline tensor sparse_segment_mean(const tensor& data, const tensor& indices, con
   return call<"SparseSegmentMean">(data, indices, segment_ids);
 }
 
+/// What becomes of the rows of a bag.
+enum class bag_mode : std::uint8_t { mean, sum, max };
+/// Options of embedding_bag. `weights`, one for each index, are for sums alone.
+struct embedding_bag_options {
+  bag_mode mode = bag_mode::mean;
+  tensor weights{};
+};
+/// Mean, sum or greatest elements of rows of `params` [rows, ...], floats, as torch's EmbeddingBag: `indices` [count]
+/// name the rows, those of bag b from offsets[b] to before the next offset, and the result is [bags, ...]. Indices and
+/// `offsets` are int32 or int64. Of no rows 0, whatever the mode; a greatest element is NaN where one is NaN. Rows are
+/// added in their order, so that the bits depend on no number of threads. Throws for indices of no row, offsets that do
+/// not begin with 0, decrease or lie beyond the indices, and for weights with another mode than sum. The gradient
+/// reaches params and weights; that of an extreme goes to every element that equals it.
+inline tensor embedding_bag(const tensor& params, const tensor& indices, const tensor& offsets,
+                            const embedding_bag_options& options = {}) {
+  constexpr std::string_view modes[] = {"mean", "sum", "max"};
+  return call<"EmbeddingBag">(params, indices, offsets, options.weights,
+                              attr<"mode">(modes[static_cast<std::size_t>(options.mode)]));
+}
+/// The same with bags of one size: `indices` and weights are [bags, size].
+tensor embedding_bag(const tensor& params, const tensor& indices, const embedding_bag_options& options = {});
+
 /// A row of numbers for each start: start, start + delta, ... before its limit; scalars serve all rows, lists have one
 /// length. The three have one dtype, float32, float64, int32 or int64: `auto [splits, values] = ragged_range(...)`, row
 /// r being values[splits[r]] to before values[splits[r + 1]]. Throws for deltas of 0 and for numbers that are not

@@ -17,6 +17,7 @@ namespace kerngrad::launch {
 void sparse_fill_empty_rows(const launch_call&);
 void sparse_reshape(const launch_call&);
 void sparse_segments(const launch_call&);
+void embedding_bag(const launch_call&);
 void ragged_range(const launch_call&);
 void ragged_gather(const launch_call&);
 void ragged_to_tensor(const launch_call&);
@@ -34,6 +35,10 @@ inline constexpr operand sparse_indices_reshaped[] = {
     {"inputIndices", index_dtypes}, {"inputShape", index_dtypes, role::read}, {"newShape", index_dtypes, role::read}};
 inline constexpr operand rows_of_segments[] = {
     {"data", of_segments}, {"indices", index_dtypes, role::own}, {"segmentIds", index_dtypes, role::read}};
+inline constexpr operand rows_of_bags[] = {{"params", floating},
+                                           {"indices", index_dtypes, role::own},
+                                           {"offsets", index_dtypes, role::read},
+                                           {.name = "perSampleWeights", .types = floating, .optional = true}};
 inline constexpr operand ends_of_ranges[] = {
     {"starts", of_ranges, role::read}, {"limits", of_ranges, role::read}, {"deltas", of_ranges, role::read}};
 inline constexpr operand ragged_gathered[] = {
@@ -106,6 +111,13 @@ inline constexpr op_row sparse_rows[] = {
     sparse_row("SparseSegmentMean",
                "As SparseSegmentSum, divided by the number of rows; integers are rounded towards 0.", rows_of_segments,
                shapes::sparse_segments, launch::sparse_segments, 1),
+    of_sparse_attrs(
+        sparse_row("EmbeddingBag",
+                   "Mean, sum or greatest elements of the rows of params that indices name, in bags that begin "
+                   "at the offsets; 0 of no rows, NaN where one is NaN. In a sum each row is multiplied by its "
+                   "weight. Gradient: that of an extreme goes to every element that equals it.",
+                   rows_of_bags, shapes::embedding_bag, launch::embedding_bag, 1),
+        attributes::embedding_bag),
     of_sparse_results(
         sparse_row("RaggedRange",
                    "A row of numbers from each start to before its limit, by its delta; scalars serve all rows. "

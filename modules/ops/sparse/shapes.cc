@@ -14,6 +14,7 @@ export namespace kerngrad::shapes {
 void sparse_fill_empty_rows(inference& call);
 void sparse_reshape(inference& call);
 void sparse_segments(inference& call);
+void embedding_bag(inference& call);
 void ragged_range(inference& call);
 void ragged_gather(inference& call);
 void ragged_to_tensor(inference& call);

@@ -155,6 +155,34 @@ void sparse_segments(inference& call) {
   call.give(with_rows(data, segments));
 }
 
+void embedding_bag(inference& call) {
+  const shape &params = call.in[0].dims, &indices = call.in[1].dims, &offsets = call.in[2].dims;
+  if (params.rank() < 1) call.refuse("params of rank 0", "rank 1 or more");
+  if (params[0] > most_int32)
+    call.refuse(std::to_string(params[0]) + " rows of params", "at most 2^31 - 1, which are indexed");
+  check_rank(call, 1, 1);
+  check_rank(call, 2, 1);
+  if (indices[0] > most_int32)
+    call.refuse(std::to_string(indices[0]) + " indices", "at most 2^31 - 1, which offsets count");
+  with_listed_integers(call.in[2], [&](const auto* offset) {
+    for (std::int64_t bag = 0; bag < offsets[0]; ++bag)
+      if (bag == 0 ? offset[0] != 0 : offset[bag] < offset[bag - 1] || offset[bag] > indices[0])
+        call.refuse(
+            "offsets with " + std::to_string(offset[bag]) + " at " + std::to_string(bag),
+            "offsets that begin with 0 and never decrease, up to the " + std::to_string(indices[0]) + " indices");
+  });
+  if (offsets[0] == 0 && indices[0] > 0)
+    call.refuse("no offsets of " + std::to_string(indices[0]) + " indices", "where each bag begins, the first at 0");
+  if (call.has(3)) {
+    const std::string_view mode = call.attr(place_in(attributes::embedding_bag, "mode")).as_text();
+    if (mode != "sum") call.refuse("perSampleWeights with mode " + std::string(mode), "mode sum, which has weights");
+    if (!(call.in[3].dims == indices))
+      call.refuse("perSampleWeights of shape " + to_string(call.in[3].dims),
+                  "a weight for each of the " + std::to_string(indices[0]) + " indices");
+  }
+  call.give(with_rows(params, offsets[0]));
+}
+
 // ------------------------------------------------------------------------------------------ ragged tensors
 
 std::int64_t ragged_range_size(const inference& call, std::int64_t r) {
