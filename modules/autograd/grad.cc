@@ -9,6 +9,7 @@ import :core;
 import :op;
 import :tensor;
 import :engine;
+import :tree;
 
 export namespace kerngrad {
 
@@ -72,9 +73,36 @@ struct value_and_gradients {
   std::array<tensor, N> grads;
 };
 
+/// A value and the gradient of a tree: a tree of the same kind.
+template <class T>
+struct value_and_tree {
+  tensor value;
+  T grad;
+};
+
 }  // namespace kerngrad
 
 namespace kerngrad::detail {
+
+// The gradient of a function of a tree, whose leaves are followed.
+template <class F, class T>
+value_and_tree<T> tree_gradient(std::string_view name, F& f, const T& at) {
+  const std::vector<tensor> leaves = tree_leaves(at);
+  const auto run = [&](std::span<const tensor> followed) -> tensor {
+    T tree = at;
+    replace_leaves(tree, followed);
+    return f(static_cast<const T&>(tree));
+  };
+  const borrowed call{
+      const_cast<void*>(static_cast<const void*>(&run)),
+      [](void* function, std::span<const tensor> values) { return (*static_cast<decltype(&run)>(function))(values); }};
+  std::vector<tensor> grads(leaves.size());
+  value_and_tree<T> out{gradients(name, call, leaves, nullptr, grads), at};
+  replace_leaves(out.grad, grads);
+  return out;
+}
+template <class F, class T>
+concept function_of_tree = tree<T> && std::is_invocable_r_v<tensor, F&, const T&>;
 
 /// What grad gives.
 template <class F>
@@ -86,6 +114,17 @@ class gradient_function {
     requires callable_as_const<F, tensor>
   {
     return of(f_, x, dy);
+  }
+  /// Of a function of a tree.
+  template <class T>
+    requires function_of_tree<F, T>
+  T operator()(const T& x) {
+    return tree_gradient("grad", f_, x).grad;
+  }
+  template <class T>
+    requires function_of_tree<const F, T>
+  T operator()(const T& x) const {
+    return tree_gradient("grad", f_, x).grad;
   }
 
  private:
@@ -108,6 +147,17 @@ class value_gradient_function {
     requires callable_as_const<F, tensor>
   {
     return of(f_, x, dy);
+  }
+  /// Of a function of a tree.
+  template <class T>
+    requires function_of_tree<F, T>
+  value_and_tree<T> operator()(const T& x) {
+    return tree_gradient("value_and_grad", f_, x);
+  }
+  template <class T>
+    requires function_of_tree<const F, T>
+  value_and_tree<T> operator()(const T& x) const {
+    return tree_gradient("value_and_grad", f_, x);
   }
 
  private:
@@ -155,6 +205,8 @@ export namespace kerngrad {
 /// gradient of zeros. Throws when f's result is not floating or complex, dy has another shape, or f lets another thread
 /// compute with what is followed. Nests to any order. What this and the functions below give is const wherever f may
 /// be.
+/// The operand may be a tree of tensors as well: of a std::map of parameters the gradient is a std::map with the same
+/// keys. Tensors that are neither floating nor complex have gradients of zeros there, too.
 template <class F>
 detail::gradient_function<F> grad(F f) {
   return detail::gradient_function<F>(std::move(f));
@@ -184,6 +236,19 @@ value_and_gradient_list value_and_grads_of(const std::function<tensor(std::span<
 
 /// x without its history: what is computed from it has no gradient for what x came from.
 tensor stop_gradient(const tensor& x);
+/// The same under PyTorch's name.
+inline tensor detach(const tensor& x) { return stop_gradient(x); }
+
+/// While it lives, nothing that this thread computes is recorded by the gradients around it: results are constants, as
+/// if each had gone through `stop_gradient`. Gradients that are taken inside are right; those outside take them as
+/// constants. Scopes nest.
+class no_grad {
+ public:
+  [[nodiscard]] no_grad();
+  ~no_grad();
+  no_grad(const no_grad&) = delete;
+  no_grad& operator=(const no_grad&) = delete;
+};
 
 // ------------------------------------------------------------------------------------------ variables
 

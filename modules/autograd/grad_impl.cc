@@ -3,6 +3,7 @@
 module;
 #include <algorithm>
 #include <memory>
+#include <string>
 #include <vector>
 #include "kernels/common/abi.h"
 module kerngrad;
@@ -110,6 +111,13 @@ tensor stop_gradient(const tensor& x) {
   tensor y = x;
   tensor_access::place(y) = {};
   return y;
+}
+
+no_grad::no_grad() { ++detail::this_tape().paused; }
+no_grad::~no_grad() { --detail::this_tape().paused; }
+
+void detail::refuse_other_tree(std::string_view name, std::size_t got, std::size_t wanted) {
+  fail(name, "a tree of " + std::to_string(got) + " tensors", std::to_string(wanted) + " as the first one has");
 }
 
 value_and_gradient_list value_and_grads_of(const std::function<tensor(std::span<const tensor>)>& f,

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole matrices of first and second derivatives, and products with the second.
+module;
+#include "kernels/common/abi.h"
+export module kerngrad:jacobian;
+
+import :std;
+import :core;
+import :tensor;
+import :grad;
+
+export namespace kerngrad {
+
+/// How a Jacobian is put together: a row is one vector-Jacobian product, a column one Jacobian-vector product.
+enum class jacobian_by : std::uint8_t {
+  fewer,  ///< rows unless there are fewer columns
+  rows,   ///< for custom rules that are not written in ops, which have no columns
+  columns,
+};
+
+}  // namespace kerngrad
+
+namespace kerngrad::detail {
+
+/// A borrowed callable of several results.
+struct borrowed_results {
+  void* function;
+  void (*run)(void* function, std::span<const tensor> xs, std::span<tensor> ys);
+};
+// Each writes the blocks of the matrix in row-major order: a row of blocks for each result, one for each operand.
+void jacobian_blocks(std::string_view name, borrowed_results f, std::span<const tensor> xs, jacobian_by by,
+                     std::span<tensor> blocks);
+void hessian_blocks(std::string_view name, borrowed f, std::span<const tensor> xs, std::span<tensor> blocks);
+// Of one operand each.
+void hessian_products(borrowed f, std::span<const tensor> xs, std::span<const tensor> vs, std::span<tensor> products);
+
+// How many results a function returns: 1 for a tensor, whose place in what is returned is then no array.
+template <class R>
+struct results_in {
+  static constexpr std::size_t count = 1;
+  template <class T>
+  using of = T;
+};
+template <std::size_t M>
+struct results_in<std::array<tensor, M>> {
+  static constexpr std::size_t count = M;
+  template <class T>
+  using of = std::array<T, M>;
+};
+
+template <std::size_t Count, class F>
+borrowed_results borrow_results(F& f) {
+  return {const_cast<void*>(static_cast<const void*>(&f)),
+          [](void* function, std::span<const tensor> xs, std::span<tensor> ys) {
+            [&]<std::size_t... I>(std::index_sequence<I...>) {
+              auto made = (*static_cast<F*>(function))(xs[I]...);
+              if constexpr (std::is_convertible_v<decltype(made), tensor>) {
+                ys[0] = std::move(made);
+              } else {
+                for (std::size_t k = 0; k < made.size(); ++k) ys[k] = std::move(made[k]);
+              }
+            }(std::make_index_sequence<Count>{});
+          }};
+}
+
+/// What jacobian gives.
+template <class F>
+class jacobian_function {
+ public:
+  jacobian_function(F f, jacobian_by by) : f_(std::move(f)), by_(by) {}
+  auto operator()(const tensor& x) { return of(f_, x, by_); }
+  auto operator()(const tensor& x) const
+    requires callable_as_const<F, tensor>
+  {
+    return of(f_, x, by_);
+  }
+
+ private:
+  template <class G>
+  static auto of(G& f, const tensor& x, jacobian_by by) {
+    using results = results_in<std::remove_cvref_t<std::invoke_result_t<G&, const tensor&>>>;
+    std::array<tensor, results::count> blocks;
+    jacobian_blocks("jacobian", borrow_results<1>(f), {&x, 1}, by, blocks);
+    if constexpr (std::is_same_v<typename results::template of<tensor>, tensor>) return std::move(blocks[0]);
+    else return blocks;
+  }
+  F f_;
+  jacobian_by by_;
+};
+
+/// What jacobians gives.
+template <class F>
+class jacobians_function {
+ public:
+  jacobians_function(F f, jacobian_by by) : f_(std::move(f)), by_(by) {}
+  template <class... T>
+  auto operator()(const T&... x) {
+    return of(f_, std::array<tensor, sizeof...(T)>{x...}, by_);
+  }
+  template <class... T>
+    requires callable_as_const<F, T...>
+  auto operator()(const T&... x) const {
+    return of(f_, std::array<tensor, sizeof...(T)>{x...}, by_);
+  }
+
+ private:
+  template <class G, std::size_t N>
+  static auto of(G& f, const std::array<tensor, N>& xs, jacobian_by by) {
+    using results = results_in<std::remove_cvref_t<decltype(called(f, xs, std::make_index_sequence<N>{}))>>;
+    std::array<tensor, results::count * N> blocks;
+    jacobian_blocks("jacobians", borrow_results<N>(f), xs, by, blocks);
+    if constexpr (std::is_same_v<typename results::template of<tensor>, tensor>) {
+      return blocks;
+    } else {
+      std::array<std::array<tensor, N>, results::count> rows;
+      for (std::size_t i = 0; i < blocks.size(); ++i) rows[i / N][i % N] = std::move(blocks[i]);
+      return rows;
+    }
+  }
+  template <class G, std::size_t N, std::size_t... I>
+  static auto called(G& f, const std::array<tensor, N>& xs, std::index_sequence<I...>) -> decltype(f(xs[I]...));
+  F f_;
+  jacobian_by by_;
+};
+
+/// What hessian gives.
+template <class F>
+class hessian_function {
+ public:
+  explicit hessian_function(F f) : f_(std::move(f)) {}
+  tensor operator()(const tensor& x) { return of(f_, x); }
+  tensor operator()(const tensor& x) const
+    requires callable_as_const<F, tensor>
+  {
+    return of(f_, x);
+  }
+
+ private:
+  template <class G>
+  static tensor of(G& f, const tensor& x) {
+    tensor block;
+    hessian_blocks("hessian", borrow<1>(f), {&x, 1}, {&block, 1});
+    return block;
+  }
+  F f_;
+};
+
+/// What hessians gives.
+template <class F>
+class hessians_function {
+ public:
+  explicit hessians_function(F f) : f_(std::move(f)) {}
+  template <class... T>
+  auto operator()(const T&... x) {
+    return of(f_, std::array<tensor, sizeof...(T)>{x...});
+  }
+  template <class... T>
+    requires callable_as_const<F, T...>
+  auto operator()(const T&... x) const {
+    return of(f_, std::array<tensor, sizeof...(T)>{x...});
+  }
+
+ private:
+  template <class G, std::size_t N>
+  static auto of(G& f, const std::array<tensor, N>& xs) {
+    std::array<tensor, N * N> blocks;
+    hessian_blocks("hessians", borrow<N>(f), xs, blocks);
+    std::array<std::array<tensor, N>, N> rows;
+    for (std::size_t i = 0; i < blocks.size(); ++i) rows[i / N][i % N] = std::move(blocks[i]);
+    return rows;
+  }
+  F f_;
+};
+
+/// What hvp gives.
+template <class F>
+class hessian_product {
+ public:
+  explicit hessian_product(F f) : f_(std::move(f)) {}
+  /// Of a function of one tensor: at x, with the vector v.
+  tensor operator()(const tensor& x, const tensor& v) { return of(f_, x, v); }
+  tensor operator()(const tensor& x, const tensor& v) const
+    requires callable_as_const<F, tensor>
+  {
+    return of(f_, x, v);
+  }
+  /// Of several: `hvp(f)({a, b}, {va, vb})`. An empty tensor is a vector of zeros.
+  template <std::size_t N>
+  std::array<tensor, N> operator()(const tensor (&xs)[N], const tensor (&vs)[N]) {
+    return of(f_, xs, vs);
+  }
+  template <std::size_t N>
+  std::array<tensor, N> operator()(const tensor (&xs)[N], const tensor (&vs)[N]) const {
+    return of(f_, xs, vs);
+  }
+
+ private:
+  template <class G>
+  static tensor of(G& f, const tensor& x, const tensor& v) {
+    tensor product;
+    hessian_products(borrow<1>(f), {&x, 1}, {&v, 1}, {&product, 1});
+    return product;
+  }
+  template <class G, std::size_t N>
+  static std::array<tensor, N> of(G& f, const tensor (&xs)[N], const tensor (&vs)[N]) {
+    std::array<tensor, N> products;
+    hessian_products(borrow<N>(f), xs, vs, products);
+    return products;
+  }
+  F f_;
+};
+
+}  // namespace kerngrad::detail
+
+export namespace kerngrad {
+
+/// The Jacobian of f: `jacobian(f)(x)` has the shape [axes of f(x)..., axes of x...] and x's dtype; its element [i...,
+/// j...] is the derivative of element i of the result with respect to element j of x. Of a function that returns a
+/// std::array of tensors it is an array of Jacobians. f runs once; then follows a product for each row or each column,
+/// whichever are fewer (rows where they are as many), at the price of one and of about two gradients. Element i of the
+/// result has derivatives of 0 where it does not depend on x. Throws where x or a result is not of floats, and where
+/// both have more than 8 axes together. Nests with all other transforms, differentiable to any order.
+template <class F>
+detail::jacobian_function<F> jacobian(F f, jacobian_by by = jacobian_by::fewer) {
+  return {std::move(f), by};
+}
+
+/// The Jacobians with respect to every operand, a std::array of them: `jacobians(f)(a, b)`; of a function of several
+/// results an array for each.
+template <class F>
+detail::jacobians_function<F> jacobians(F f, jacobian_by by = jacobian_by::fewer) {
+  return {std::move(f), by};
+}
+
+/// The same for a list of operands whose length is known at run time; f takes the list.
+std::vector<tensor> jacobian_of(const std::function<tensor(std::span<const tensor>)>& f, std::span<const tensor> xs,
+                                jacobian_by by = jacobian_by::fewer);
+
+/// The matrix of second derivatives of f, whose result has one element: `hessian(f)(x)` has the shape
+/// [axes of x..., axes of x...] and x's dtype. As many gradients of the gradient as x has elements; f runs once. Throws
+/// as jacobian does, and for a result of more elements. Nests with all other transforms.
+template <class F>
+detail::hessian_function<F> hessian(F f) {
+  return detail::hessian_function<F>(std::move(f));
+}
+
+/// The second derivatives with respect to every pair of operands: `hessians(f)(a, b)[0][1]` has the shape
+/// [axes of a..., axes of b...].
+template <class F>
+detail::hessians_function<F> hessians(F f) {
+  return detail::hessians_function<F>(std::move(f));
+}
+
+/// The product of the Hessian of f, whose result has one element, with a vector of x's shape and dtype, without the
+/// Hessian: `hvp(f)(x, v)` costs about two gradients (Pearlmutter 1994). It is the gradient of sum(grad(f)(x) * v),
+/// which is the product because second derivatives are symmetric; custom rules whose derivatives are not give the
+/// transposed product. Differentiable, in v as well; nests with all other transforms.
+template <class F>
+detail::hessian_product<F> hvp(F f) {
+  return detail::hessian_product<F>(std::move(f));
+}
+
+}  // namespace kerngrad
