@@ -14,5 +14,8 @@ export import :composed_numbers;
 export import :composed_images;
 export import :composed_signals;
 export import :composed_draws;
+export import :composed_generator;
+export import :composed_batches;
+export import :composed_initializers;
 export import :composed_norms;
 export import :composed_orders;

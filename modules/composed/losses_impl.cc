@@ -37,10 +37,32 @@ compared checked(const composed& call, const tensor& labels, std::string_view na
   return {in_floats(labels), in_floats(predictions)};
 }
 
-tensor smoothed(const composed& call, const tensor& labels, double smoothing, double share) {
+void check_smoothing(const composed& call, double smoothing) {
   if (!(smoothing >= 0 && smoothing <= 1))
     call.refuse("label_smoothing " + to_string(attr_value(smoothing)), "a number from 0 to 1");
+}
+
+tensor smoothed(const composed& call, const tensor& labels, double smoothing, double share) {
+  check_smoothing(call, smoothing);
   return smoothing > 0 ? labels * (1 - smoothing) + smoothing * share : labels;
+}
+
+// The losses of rows whose labels are numbers of classes: what labels of 0 and 1 would give, without making them.
+tensor losses_of_classes(const composed& call, const tensor& labels, const tensor& logits, double smoothing) {
+  const std::int64_t classes = logits.dims()[logits.rank() - 1];
+  const std::span<const std::int64_t> rows = logits.dims().dims().first(static_cast<std::size_t>(labels.rank()));
+  if (!(labels.dims() == shape(rows)))
+    call.refuse(detail::shaped("labels", labels) + " and " + detail::shaped("logits", logits),
+                "a class for each row of logits, or labels of the shape of logits");
+  if (labels.size() == 0) return zeros(labels.dims(), in_floats(logits).type());
+  for (const double label : {min(labels).item(), max(labels).item()})
+    if (label < 0 || label >= static_cast<double>(classes))
+      call.refuse("label " + to_string(attr_value(label)), "classes from 0 to " + std::to_string(classes - 1),
+                  "give rows that do not count weights of 0");
+  const tensor logs = log_softmax(in_floats(logits));
+  const tensor places = cast(reshape(labels, {labels.size(), 1}), dtype::int32);
+  const tensor losses = neg(reshape(gather(reshape(logs, {labels.size(), classes}), places, 1, 1), labels.dims()));
+  return smoothing > 0 ? losses * (1 - smoothing) - mean(logs, -1) * smoothing : losses;
 }
 
 }  // namespace
@@ -105,6 +127,13 @@ tensor sigmoid_cross_entropy(const tensor& labels, const tensor& logits, const c
 
 tensor softmax_cross_entropy_loss(const tensor& labels, const tensor& logits, const cross_entropy_options& options) {
   constexpr composed call{"softmax_cross_entropy_loss"};
+  call.given("labels", labels);
+  call.given("logits", logits);
+  if (integral.has(labels.type()) && labels.rank() + 1 == logits.rank()) {
+    check_smoothing(call, options.label_smoothing);
+    const tensor losses = losses_of_classes(call, labels, logits, options.label_smoothing);
+    return reduced(call, losses, options.weights, options.reduction);
+  }
   call.rank("labels", labels, 1);
   const auto [y, x] = checked(call, labels, "logits", logits);
   const double classes = static_cast<double>(labels.dims()[labels.rank() - 1]);

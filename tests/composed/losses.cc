@@ -122,6 +122,39 @@ TEST(softmax_cross_entropy_loss, has_a_loss_for_each_row) {
   }
 }
 
+TEST(softmax_cross_entropy_loss, of_numbers_of_classes_is_that_of_their_shares) {
+  const tensor logits = uniform({2, 3, 4}, 5, -3, 3), numbers({3, 0, 1, 2, 2, 0}, {2, 3});
+  const tensor shares = kg::cast(kg::one_hot(numbers, 4), kg::dtype::float64);
+  for (kg::dtype type : {kg::dtype::int32, kg::dtype::int64, kg::dtype::uint8})
+    for (double smoothing : {0.0, 0.3})
+      for (loss_reduction how : every_reduction) {
+        const kg::cross_entropy_options options{
+            .weights = uniform({3}, 6, 0, 1), .label_smoothing = smoothing, .reduction = how};
+        const tensor wanted = kg::softmax_cross_entropy_loss(shares, logits, options);
+        expect_values(kg::softmax_cross_entropy_loss(kg::cast(numbers, type), logits, options), wanted.dims(),
+                      wanted.to_doubles());
+      }
+  check_gradients("of logits",
+                  [&](std::span<const tensor> in) {
+                    return kg::softmax_cross_entropy_loss(numbers, in[0], {.label_smoothing = 0.1});
+                  },
+                  {logits});
+  expect_values(kg::softmax_cross_entropy_loss(tensor(1), tensor({0.0, 0.0})), {}, {std::log(2)});
+  EXPECT_EQ(kg::softmax_cross_entropy_loss(kg::zeros({0}, kg::dtype::int32), kg::zeros({0, 3}),
+                                           {.reduction = loss_reduction::none})
+                .dims(),
+            (kg::shape{0}));
+  const double inf = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(kg::softmax_cross_entropy_loss(tensor(0), tensor({1.0, -inf})).item(), 0) << "a class that is ruled out";
+  for (int wrong : {-1, 4})
+    expect_refused("softmax_cross_entropy_loss",
+                   [&] { return kg::softmax_cross_entropy_loss(tensor({0, wrong}), kg::zeros({2, 4})); },
+                   {wrong < 0 ? "label -1" : "label 4", "0 to 3"});
+  expect_refused("softmax_cross_entropy_loss",
+                 [&] { return kg::softmax_cross_entropy_loss(tensor({0, 1}), kg::zeros({3, 4})); },
+                 {"labels of shape [2]", "logits of shape [3, 4]"});
+}
+
 TEST(losses, refuse_other_shapes_weights_and_options) {
   const tensor a = kg::ones({2, 3}), b = kg::ones({3, 2});
   expect_refused("absolute_difference", [&] { return kg::absolute_difference(a, b); }, {"operand labels", "one shape"});

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Draws from an object that counts them, in place of a seed for each.
+module;
+#include "kernels/common/abi.h"
+export module kerngrad:composed_generator;
+
+import :std;
+import :core;
+import :tensor;
+
+export namespace kerngrad {
+
+/// Options of generator::choice. `weights`, one an outcome, floats of 0 or more, say how likely each is; without them
+/// all are alike. Without `replace` no outcome is drawn twice.
+struct choice_options {
+  bool replace = true;
+  tensor weights{};
+};
+
+/// Random tensors. A generator is a key of 64 bits and a count of draws; a copy draws the same again. Draw number n,
+/// from 0, takes as its seed the first two words of the block of Philox 4x32-10 with the counter (low n, high n, 1, 0)
+/// and the key (kernels/create/random.h), a counter that no elements are drawn with. So what is drawn depends on the
+/// key and on how many draws came before, whatever their sizes. Integers, uniform numbers, choices and permutations
+/// have the same bits on every platform, all draws on any number of threads. One generator is used by one thread at a
+/// time: give each its own, by `split`. Not for cryptography.
+class generator {
+ public:
+  /// The key is the seed.
+  explicit generator(std::int64_t seed = 0) : key_(static_cast<std::uint64_t>(seed)) {}
+
+  /// Uniform draws in [low, high). float32, float64, halves by way of float32.
+  tensor uniform(const shape& dims, double low = 0, double high = 1, dtype type = dtype::float32);
+  /// Normal draws. float32, float64, halves by way of float32.
+  tensor normal(const shape& dims, double mean = 0, double stddev = 1, dtype type = dtype::float32);
+  /// Normal draws within two standard deviations; see `truncated_normal`. float32 or float64.
+  tensor truncated_normal(const shape& dims, double mean = 0, double stddev = 1, dtype type = dtype::float32);
+  /// Draws of the gamma distribution; see `random_gamma`. float32 or float64.
+  tensor gamma(const shape& dims, double alpha, double beta = 1, dtype type = dtype::float32);
+  /// Whole numbers in [low, high), each as likely as the others to within 2^-64. int32, int64 or uint8. Throws where
+  /// there is none, or one that the dtype does not hold.
+  tensor integers(const shape& dims, std::int64_t low, std::int64_t high, dtype type = dtype::int32);
+  /// 1 with a probability, else 0. Any dtype. Throws for a probability outside of 0 to 1.
+  tensor bernoulli(const shape& dims, double probability = 0.5, dtype type = dtype::boolean);
+
+  /// The numbers 0 to count - 1 in random order, int32.
+  tensor permutation(std::int64_t count);
+  /// The slices of x along an axis in random order. Any dtype. Differentiable.
+  tensor permutation(const tensor& x, int axis = 0);
+  /// Numbers from 0 to count - 1, int32. Throws for none to choose from, for more without replacement than there are
+  /// with a weight above 0, and for weights of another number, below 0, not finite or all 0.
+  tensor choice(std::int64_t count, const shape& dims, const choice_options& options = {});
+  /// Slices of x along its first axis: [dims..., x's other axes...]. Any dtype. Differentiable.
+  tensor choice(const tensor& x, const shape& dims, const choice_options& options = {});
+
+  /// The seed of one draw, for the functions that take one: `dropout(x, 0.1, rng.seed())`.
+  std::int64_t seed();
+  /// A generator whose draws have nothing to do with those of this one.
+  generator split();
+  /// Several of them. Throws for a count below 0.
+  std::vector<generator> split(std::int64_t count);
+  /// The generator that belongs to a number, such as that of a step or of a thread: always the same one, whatever was
+  /// drawn.
+  generator fold_in(std::int64_t number) const;
+
+  /// Key and count, int64 [2]: to be saved, so that the draws go on where they were.
+  tensor state() const;
+  /// Goes on where `state` was taken. Throws for anything else.
+  void set_state(const tensor& state);
+  bool operator==(const generator&) const = default;
+
+ private:
+  std::uint64_t key_ = 0, count_ = 0;
+};
+
+}  // namespace kerngrad

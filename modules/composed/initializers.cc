@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// First values of weights.
+module;
+#include "kernels/common/abi.h"
+export module kerngrad:composed_initializers;
+
+import :std;
+import :core;
+import :tensor;
+import :composed_generator;
+
+export namespace kerngrad {
+
+// A weight of shape [..., in, out] takes part in as many sums as it has `out` units, and each sum has `in` operands,
+// both times the product of the axes before them, the window of a filter; a vector counts as [n, n]. The variance of
+// the elements is chosen by these numbers, fan_in and fan_out. Uniform draws are in [-limit, limit) with
+// limit = sqrt(3 * variance); normal ones are none further than two standard deviations from 0, and wider by what that
+// takes away, so that the variance is the one that is named. float32 or float64.
+
+/// Variance 2 / (fan_in + fan_out), for layers that are nearly linear about 0 (Glorot and Bengio 2010).
+tensor glorot_uniform(generator& rng, const shape& dims, dtype type = dtype::float32);
+tensor glorot_normal(generator& rng, const shape& dims, dtype type = dtype::float32);
+/// Variance 2 / fan_in, for layers before a relu (He and others 2015).
+tensor he_uniform(generator& rng, const shape& dims, dtype type = dtype::float32);
+tensor he_normal(generator& rng, const shape& dims, dtype type = dtype::float32);
+/// Variance 1 / fan_in, for layers before a selu (LeCun and others 1998; Klambauer and others 2017).
+tensor lecun_uniform(generator& rng, const shape& dims, dtype type = dtype::float32);
+tensor lecun_normal(generator& rng, const shape& dims, dtype type = dtype::float32);
+
+/// `gain` times a matrix with orthonormal columns or, where it has fewer rows than columns, rows; axes before the last
+/// are one axis of rows. Every such matrix is as likely as the others: the q of a normal matrix, with the signs of r's
+/// diagonal (Saxe and others 2014; Mezzadri 2007). Rank 2 or more.
+tensor orthogonal(generator& rng, const shape& dims, double gain = 1, dtype type = dtype::float32);
+
+}  // namespace kerngrad
