@@ -3,6 +3,7 @@ module;
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <vector>
 #include "kernels/common/abi.h"
@@ -66,6 +67,24 @@ void over_elements(const tensor& value, const tensor& grad, const Step& step) {
   else run(grad.data<double>());
 }
 
+// Refuses a gradient that does not fit its variable.
+void check_step(const variable_gradient& g) {
+  const tensor now = g.of.value();
+  if (!wide_floats.has(now.type()) || g.grad.type() != now.type() || !(g.grad.dims() == now.dims()))
+    fail("apply",
+         "a gradient " + std::string(name_of(g.grad.type())) + " " + to_string(g.grad.dims()) + " for variable " +
+             g.of.name(),
+         "float32 or float64, like the variable's " + std::string(name_of(now.type())) + " " + to_string(now.dims()));
+}
+
+// v -= share * v: a pass of its own, which waits for memory whatever it is compiled to.
+void shrink_weights(const tensor& value, double share) {
+  over_elements(value, value, [&]<class T>(part_of<T> p) {
+    T* const v = p.of(value);
+    for (std::size_t i = 0; i < p.count; ++i) v[i] -= static_cast<T>(share) * v[i];
+  });
+}
+
 // The kernel for elements of type T.
 template <class T, class F32, class F64>
 constexpr auto kernel_for(F32* float32, F64* float64) {
@@ -74,7 +93,8 @@ constexpr auto kernel_for(F32* float32, F64* float64) {
 }
 
 // What a step of Adam is made of, the number of the step, from 1, included.
-kernels::adam_step adam_step_of(double rate, double beta1, double beta2, double epsilon, int number) {
+kernels::adam_step adam_step_of(double rate, double beta1, double beta2, double epsilon, std::int64_t steps) {
+  const double number = static_cast<double>(steps);
   return {.rate = rate,
           .beta1 = beta1,
           .beta2 = beta2,
@@ -95,19 +115,29 @@ optimizer::slots& optimizer::state_of(const variable& v) {
   return states_.emplace_back(slots{v, made(0, first_value_), made(1, 0), made(2, 0)});
 }
 
+const group_options* optimizer::group_of(const variable& v) const {
+  for (const group& g : groups_)
+    if (std::find(g.variables.begin(), g.variables.end(), v) != g.variables.end()) return &g.options;
+  return nullptr;
+}
+
+optimizer::step_rates optimizer::rates_of(const variable& v) const {
+  const group_options* own = group_of(v);
+  const step_rates rates{.rate = own && own->learning_rate ? (*own->learning_rate)(steps_) : learning_rate(),
+                         .decay = own && own->weight_decay ? *own->weight_decay : weight_decay_};
+  if (!std::isfinite(rates.rate))
+    fail("apply", "learning rate " + to_string(attr_value(rates.rate)) + " after " + std::to_string(steps_) + " steps",
+         "a finite number");
+  return rates;
+}
+
 void optimizer::apply(std::span<const variable_gradient> grads) {
   const detail::unrecorded pause;
-  for (const variable_gradient& g : grads) {
-    const tensor now = g.of.value();
-    if (!wide_floats.has(now.type()) || g.grad.type() != now.type() || !(g.grad.dims() == now.dims()))
-      fail("apply",
-           "a gradient " + std::string(name_of(g.grad.type())) + " " + to_string(g.grad.dims()) + " for variable " +
-               g.of.name(),
-           "float32 or float64, like the variable's " + std::string(name_of(now.type())) + " " + to_string(now.dims()));
-  }
+  for (const variable_gradient& g : grads) check_step(g);
   // All that may fail comes first, so that a step changes all variables or none.
   struct own_elements {
     std::size_t state;
+    step_rates rates;
     tensor value{}, first{}, second{}, third{};
   };
   std::vector<own_elements> own;
@@ -116,8 +146,9 @@ void optimizer::apply(std::span<const variable_gradient> grads) {
     for (const variable_gradient& g : grads) {
       g.grad.address();  // elements in a backend's storage are fetched
       const slots& state = state_of(g.of);
+      own_elements& copies =
+          own.emplace_back(own_elements{static_cast<std::size_t>(&state - states_.data()), rates_of(g.of)});
       const borrowed_value now{g.of};
-      own_elements& copies = own.emplace_back(own_elements{static_cast<std::size_t>(&state - states_.data())});
       const auto twice = std::find_if(own.begin(), own.end(), [&](const auto& c) { return c.state == copies.state; });
       if (&*twice != &copies) continue;
       copies.value = copy_of_shared(now.value);
@@ -130,6 +161,7 @@ void optimizer::apply(std::span<const variable_gradient> grads) {
     while (states_.size() > known) states_.pop_back();
     throw;
   }
+  ++steps_;
   for (std::size_t i = 0; i < grads.size(); ++i) {
     slots& state = states_[own[i].state];
     borrowed_value now{grads[i].of};
@@ -137,6 +169,8 @@ void optimizer::apply(std::span<const variable_gradient> grads) {
     replace(state.first, std::move(own[i].first));
     replace(state.second, std::move(own[i].second));
     replace(state.third, std::move(own[i].third));
+    now_ = own[i].rates;
+    if (decay() != 0 && !decays_in_update()) shrink_weights(now.value, rate() * decay());
     update(now.value, state, grads[i].grad);
   }
 }
@@ -149,19 +183,19 @@ tensor optimizer::minimize(const std::function<tensor()>& f, std::span<const var
 
 void sgd::update(tensor& value, slots&, const tensor& grad) const {
   over_elements(value, grad, [&]<class T>(part_of<T> p) {
-    kernel_for<T>(kernels::sgd_float32, kernels::sgd_float64)(p.of(value), p.gradient, p.count, rate_);
+    kernel_for<T>(kernels::sgd_float32, kernels::sgd_float64)(p.of(value), p.gradient, p.count, rate());
   });
 }
 
 void momentum::update(tensor& value, slots& state, const tensor& grad) const {
   over_elements(value, grad, [&]<class T>(part_of<T> p) {
     const auto run = kernel_for<T>(kernels::momentum_float32, kernels::momentum_float64);
-    run(p.of(value), p.of(state.first), p.gradient, p.count, rate_, friction_, nesterov_);
+    run(p.of(value), p.of(state.first), p.gradient, p.count, rate(), friction_, nesterov_);
   });
 }
 
 void adam::update(tensor& value, slots& state, const tensor& grad) const {
-  const kernels::adam_step step = adam_step_of(rate_, beta1_, beta2_, epsilon_, steps_);
+  const kernels::adam_step step = adam_step_of(rate(), beta1_, beta2_, epsilon_, steps());
   over_elements(value, grad, [&]<class T>(part_of<T> p) {
     const auto run = kernel_for<T>(kernels::adam_float32, kernels::adam_float64);
     run(p.of(value), p.of(state.first), p.of(state.second), p.gradient, p.count, step);
@@ -169,15 +203,15 @@ void adam::update(tensor& value, slots& state, const tensor& grad) const {
 }
 
 void adam_w::update(tensor& value, slots& state, const tensor& grad) const {
-  const kernels::adam_step step = adam_step_of(rate_, beta1_, beta2_, epsilon_, steps_);
+  const kernels::adam_step step = adam_step_of(rate(), beta1_, beta2_, epsilon_, steps());
   over_elements(value, grad, [&]<class T>(part_of<T> p) {
     const auto run = kernel_for<T>(kernels::adam_w_float32, kernels::adam_w_float64);
-    run(p.of(value), p.of(state.first), p.of(state.second), p.gradient, p.count, step, weight_decay_);
+    run(p.of(value), p.of(state.first), p.of(state.second), p.gradient, p.count, step, decay());
   });
 }
 
 void adagrad::update(tensor& value, slots& state, const tensor& grad) const {
-  const kernels::adagrad_step step{rate_, epsilon_};
+  const kernels::adagrad_step step{rate(), epsilon_};
   over_elements(value, grad, [&]<class T>(part_of<T> p) {
     const auto run = kernel_for<T>(kernels::adagrad_float32, kernels::adagrad_float64);
     run(p.of(value), p.of(state.first), p.gradient, p.count, step);
@@ -185,7 +219,7 @@ void adagrad::update(tensor& value, slots& state, const tensor& grad) const {
 }
 
 void adadelta::update(tensor& value, slots& state, const tensor& grad) const {
-  const kernels::adadelta_step step{rate_, rho_, epsilon_};
+  const kernels::adadelta_step step{rate(), rho_, epsilon_};
   over_elements(value, grad, [&]<class T>(part_of<T> p) {
     const auto run = kernel_for<T>(kernels::adadelta_float32, kernels::adadelta_float64);
     run(p.of(value), p.of(state.first), p.of(state.second), p.gradient, p.count, step);
@@ -193,8 +227,9 @@ void adadelta::update(tensor& value, slots& state, const tensor& grad) const {
 }
 
 void adamax::update(tensor& value, slots& state, const tensor& grad) const {
-  const double rate = rate_ / (1 + decay_ * (steps_ - 1)) / (1 - std::pow(beta1_, steps_));
-  const kernels::adamax_step step{rate, beta1_, beta2_, epsilon_};
+  const double number = static_cast<double>(steps());
+  const double corrected = rate() / (1 + decay_ * (number - 1)) / (1 - std::pow(beta1_, number));
+  const kernels::adamax_step step{corrected, beta1_, beta2_, epsilon_};
   over_elements(value, grad, [&]<class T>(part_of<T> p) {
     const auto run = kernel_for<T>(kernels::adamax_float32, kernels::adamax_float64);
     run(p.of(value), p.of(state.first), p.of(state.second), p.gradient, p.count, step);
@@ -202,7 +237,7 @@ void adamax::update(tensor& value, slots& state, const tensor& grad) const {
 }
 
 void rms_prop::update(tensor& value, slots& state, const tensor& grad) const {
-  const kernels::rms_prop_step step{rate_, decay_, friction_, epsilon_};
+  const kernels::rms_prop_step step{rate(), decay_, friction_, epsilon_};
   over_elements(value, grad, [&]<class T>(part_of<T> p) {
     T *x = p.of(value), *a = p.of(state.first), *q = p.of(state.second);
     if (centered_) {

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+module;
+#include <cmath>
+#include <string>
+#include <vector>
+#include "kernels/common/abi.h"
+module kerngrad;
+
+import :tape;
+
+namespace kerngrad {
+
+namespace {
+
+// The sum of squares of a tensor that is to be clipped. In float64, where squares of floats do not overflow.
+double squares_of(std::string_view name, const tensor& x) {
+  if (!x.defined()) fail(name, "an empty handle", "tensors");
+  if (!floating.has(x.type()))
+    fail(name, "a tensor of dtype " + std::string(name_of(x.type())), to_string(floating), "leave it out");
+  const detail::unrecorded pause;
+  return sum(square(cast(x, dtype::float64))).item();
+}
+
+// Gradients by their places, whatever they stand in.
+template <class T, class Part>
+double norm_of_all(std::string_view name, std::span<T> all, Part part) {
+  double total = 0;
+  for (T& item : all) total += squares_of(name, part(item));
+  return std::sqrt(total);
+}
+
+template <class T, class Part>
+double clip_norm_of_all(std::span<T> all, double most, Part part) {
+  constexpr std::string_view name = "clip_by_global_norm";
+  if (!(most > 0)) fail(name, "a largest norm " + to_string(attr_value(most)), "a number above 0");
+  const double norm = norm_of_all(name, all, part);
+  if (!(norm > most) || !std::isfinite(norm)) return norm;
+  std::vector<tensor> scaled;
+  for (T& item : all) scaled.push_back(part(item) * (most / norm));
+  for (std::size_t i = 0; i < scaled.size(); ++i) part(all[i]) = std::move(scaled[i]);
+  return norm;
+}
+
+template <class T, class Part>
+void clip_value_of_all(std::span<T> all, double low, double high, Part part) {
+  constexpr std::string_view name = "clip_by_value";
+  if (!(low <= high))
+    fail(name, "low " + to_string(attr_value(low)) + " and high " + to_string(attr_value(high)), "low at most high");
+  std::vector<tensor> clipped;
+  for (T& item : all) {
+    if (!part(item).defined()) fail(name, "an empty handle", "tensors");
+    clipped.push_back(clip(part(item), low, high));
+  }
+  for (std::size_t i = 0; i < clipped.size(); ++i) part(all[i]) = std::move(clipped[i]);
+}
+
+constexpr auto itself = [](auto& x) -> auto& { return x; };
+constexpr auto gradient_in = [](auto& g) -> auto& { return g.grad; };
+
+}  // namespace
+
+double global_norm(std::span<const tensor> xs) { return norm_of_all("global_norm", xs, itself); }
+double global_norm(std::span<const variable_gradient> grads) { return norm_of_all("global_norm", grads, gradient_in); }
+
+double clip_by_global_norm(std::span<tensor> grads, double most) { return clip_norm_of_all(grads, most, itself); }
+double clip_by_global_norm(std::span<variable_gradient> grads, double most) {
+  return clip_norm_of_all(grads, most, gradient_in);
+}
+
+void clip_by_value(std::span<tensor> grads, double low, double high) { clip_value_of_all(grads, low, high, itself); }
+void clip_by_value(std::span<variable_gradient> grads, double low, double high) {
+  clip_value_of_all(grads, low, high, gradient_in);
+}
+
+}  // namespace kerngrad

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Learning rates that change from step to step.
+module;
+#include "kernels/common/abi.h"
+export module kerngrad:schedule;
+
+import :std;
+import :core;
+
+export namespace kerngrad {
+
+/// A learning rate by the number of the step, from 0: a number, which stays what it is, or a function
+/// `double(std::int64_t)`. It depends on nothing but the number, so that resumed training goes on with the same rates.
+class schedule {
+ public:
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  schedule(T constant) : constant_(static_cast<double>(constant)) {}
+  template <class F>
+    requires(!std::same_as<F, schedule> && std::is_invocable_r_v<double, const F&, std::int64_t>)
+  schedule(F rate) : rate_(std::move(rate)) {}
+
+  inline double operator()(std::int64_t step) const { return rate_ ? rate_(step) : constant_; }
+
+ private:
+  double constant_ = 0;
+  std::function<double(std::int64_t)> rate_;
+};
+
+// Counts of steps are 1 or more; anything else throws. Rates beyond a schedule's last step stay what they were there.
+
+/// first * factor^floor(step / every): a stair.
+schedule step_schedule(double first, std::int64_t every, double factor);
+/// first * factor^(step / every), down to `least`.
+schedule exponential_schedule(double first, std::int64_t every, double factor, double least = 0);
+/// From first to last on a straight line, where it arrives at step `steps`.
+schedule linear_schedule(double first, double last, std::int64_t steps);
+/// From first to last along half a cosine, last + (first - last) * (1 + cos(pi * step / steps)) / 2 (Loshchilov and
+/// Hutter 2017, without restarts).
+schedule cosine_schedule(double first, std::int64_t steps, double last = 0);
+
+/// A schedule that counts its own steps from 0, and how many it has; the last one of a chain goes on for ever.
+struct schedule_part {
+  schedule rate;
+  std::int64_t steps = 0;
+};
+/// Schedules one after the other. Throws where there is none, and for a part other than the last with no steps.
+schedule chain_schedules(std::span<const schedule_part> parts);
+inline schedule chain_schedules(std::initializer_list<schedule_part> parts) {
+  return chain_schedules(std::span(parts.begin(), parts.size()));
+}
+/// A straight line from `first` to where `then` starts, during `steps` steps; then that schedule from its step 0 on.
+schedule warm_up(std::int64_t steps, schedule then, double first = 0);
+
+}  // namespace kerngrad
