@@ -57,9 +57,9 @@ def static_only(prefix):
     return other
 
 
-def has_regex(prefix):
-    """Whether the build had RE2."""
-    return (prefix / LIBDIR / 'libkerngrad-regex.a').exists()
+def built_on_top(prefix):
+    """Modules on top that the build had the libraries for."""
+    return [name for name in ('regex', 'io') if (prefix / LIBDIR / f'libkerngrad-{name}.a').exists()]
 
 
 # ---------------------------------------------------------------------------------------------------- pkg-config
@@ -95,8 +95,8 @@ class PkgConfig:
         self.program('own_module', [CONSUMER / f'{name}.cc' for name in ('own_module', 'training', 'model')],
                      options=['-fprebuilt-module-path=.', '-Wno-reserved-module-identifier'])
         self.program('testkit', [ROOT / 'tests' / 'install' / 'testkit.cc'], packages=['kerngrad-testkit'])
-        if has_regex(self.prefix):
-            self.program('regex', [ROOT / 'tests' / 'install' / 'regex.cc'], packages=['kerngrad-regex'])
+        for name in built_on_top(self.prefix):
+            self.program(name, [ROOT / 'tests' / 'install' / f'{name}.cc'], packages=[f'kerngrad-{name}'])
         pack = self.folder / 'softshrink.so'
         run([*CXX, '-xc', '-std=c99', '-shared', '-fPIC', '-fvisibility=hidden', EXAMPLES / 'packs' / 'softshrink.c',
              *self.flags('kerngrad-pack', what=['--cflags']), '-o', pack])
@@ -106,7 +106,7 @@ class PkgConfig:
         self.bmi(own / 'ops.cc', 'my.ops', both)
         self.program('kernel', [own / name for name in ('main.cc', 'ops.cc', 'snake.cc')], both,
                      options=['-fprebuilt-module-path=.', f'-I{own}'])
-        report(f'pkg-config, {kind}: import, options, own modules, test kit, pack, own kernel')
+        report(f'pkg-config, {kind}: import, options, own modules, test kit, files, pack, own kernel')
 
 
 # ------------------------------------------------------------------------------------------- the page, CMake, modules
@@ -151,8 +151,8 @@ def check_cmake(cmake, prefix, kind, options, programs):
     folder = fresh('cmake')
     run([cmake, '-S', ROOT / 'tests' / 'install', '-B', folder, '-G', 'Ninja', f'-DCMAKE_PREFIX_PATH={prefix}',
          f'-DCMAKE_CXX_COMPILER={CXX[-1]}', *options])
-    if 'testkit' in programs and has_regex(prefix):
-        programs = [*programs, 'regex']
+    if 'testkit' in programs:
+        programs = [*programs, *built_on_top(prefix)]
     run([cmake, '--build', folder, '--target', *programs])
     for name in programs:
         run([folder / name], env={'LD_LIBRARY_PATH': ''})

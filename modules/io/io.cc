@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// Data in files: tensors as .npy, .npz, .safetensors and .csv, pictures as .png, .ppm and .pgm, the state of a
+// training. A module of its own on top of kerngrad's public interface, so that the library needs nothing of what reads
+// these.
+module;
+#include <cstddef>
+#include "kernels/common/abi.h"
+export module kerngrad.io;
+
+import kerngrad;
+
+export namespace kerngrad::io {
+
+// ------------------------------------------------------------------------------------------ what files hold
+
+/// A tensor and its name in a file.
+struct named_tensor {
+  std::string name;
+  tensor value;
+};
+
+/// Tensors by name, in the order of the names. A file of one tensor that has no name (.npy, .csv, a picture) holds it
+/// under the empty name, and is that tensor: `const kg::tensor x = kg::io::load("x.npy");`.
+class named_tensors {
+ public:
+  named_tensors() = default;
+  /// Throws for an empty handle and for a name that occurs twice.
+  named_tensors(std::initializer_list<named_tensor> list);
+  explicit named_tensors(std::vector<named_tensor> list);
+
+  /// The tensor of that name. Throws, and says which names there are, when there is none.
+  tensor at(std::string_view name) const;
+  bool contains(std::string_view name) const;
+  /// Adds a tensor, in the place of one that has the name. Throws for an empty handle.
+  void set(std::string_view name, tensor value);
+  /// The one tensor. Throws when there is none, and when there are several.
+  operator tensor() const;
+
+  std::size_t size() const { return list_.size(); }
+  bool empty() const { return list_.empty(); }
+  std::vector<named_tensor>::const_iterator begin() const { return list_.begin(); }
+  std::vector<named_tensor>::const_iterator end() const { return list_.end(); }
+
+ private:
+  std::vector<named_tensor> list_;  // sorted by name
+};
+
+// ------------------------------------------------------------------------------------------ any format, by the name
+
+/// Reads a file whose name ends in .npy, .npz, .safetensors, .csv, .png, .ppm or .pgm, in letters of either case.
+///
+/// - .npy, .npz (stored or deflated): bool, uint8, int32, int64, float16, float32, float64, complex64 and complex128 of
+///   either byte order, in C's or Fortran's order. Structured dtypes, objects and pickles are refused.
+/// - .safetensors: BOOL, U8, I32, I64, F16, BF16, F32, F64 and C64.
+/// - .csv: float64 [rows, columns], as `load_csv` reads it by default.
+/// - .png: uint8 [height, width, channels] with 1 (gray), 2 (gray and alpha), 3 (RGB) or 4 (RGBA) channels. Palettes
+/// are
+///   expanded, fewer and more than 8 bits are scaled to 8; gamma and profiles are not applied.
+/// - .ppm (P6), .pgm (P5): uint8 [height, width, 3] and [height, width, 1], scaled to 255 where their white is another.
+///
+/// No size that a file claims is believed: what the file cannot hold, or the memory limit does not allow, is refused
+/// before memory is asked for it. The file is mapped while it is read; another process must not cut it short meanwhile.
+/// Throws `error`, in one sentence with the file's name, for what cannot be opened or does not follow the format.
+named_tensors load(const std::string& path);
+
+/// The same of bytes in memory: the ending of `name` says which format they have, and errors quote it.
+named_tensors decode(std::span<const std::byte> bytes, const std::string& name);
+
+/// How a file is written.
+struct save_options {
+  bool compressed = false;  ///< .npz: deflated, not stored; the others have no choice
+};
+
+/// Writes one tensor as .npy, .csv, .png, .ppm or .pgm, in the dtypes and shapes that `load` gives; pictures also of
+/// shape [height, width], .csv of rank 1 or 2 and of any dtype but the complex ones. A tensor in a backend's storage is
+/// fetched.
+///
+/// The file appears as a whole or not at all: it is written under another name in the same folder, forced to the disk
+/// and renamed. Whatever fails, a file that was there is as it was, and nothing else is left. Throws `error`.
+void save(const std::string& path, const tensor& x, const save_options& how = {});
+
+/// Writes tensors by name as .npz or .safetensors, the same files for the same tensors: `save("a.npz", {{"x", x}})`.
+/// Names are UTF-8 and not empty. bfloat16 is for .safetensors alone, complex128 for .npz.
+void save(const std::string& path, const named_tensors& all, const save_options& how = {});
+
+// ------------------------------------------------------------------------------------------ tables
+
+/// How a .csv is read.
+struct csv_options {
+  char delimiter = ',';  ///< any character but quotes, line ends, digits, letters, '+', '-' and '.'
+  /// Whether the first row has the names of the columns. Where nothing is said it has them when one of its fields is
+  /// neither a number nor a truth value nor empty.
+  std::optional<bool> header{};
+  dtype type = dtype::float64;  ///< of the elements; any but the complex ones
+};
+
+/// A matrix, [rows, columns], and the names of its columns or none.
+struct table {
+  std::vector<std::string> columns;
+  tensor values;
+};
+
+/// Reads a .csv: rows of fields, all of one length, which may be in quotes (RFC 4180). Lines end in LF or CRLF; empty
+/// ones count for nothing. A field is the nearest number of the dtype, `nan` or `inf`; an empty one, NA and N/A are
+/// NaN, and refused where the dtype has none. bool takes 0, 1, true and false. An empty file has shape [0, 0].
+table load_csv(const std::string& path, const csv_options& how = {});
+/// The same of bytes in memory; errors quote `name`.
+table decode_csv(std::span<const std::byte> bytes, const std::string& name, const csv_options& how = {});
+
+/// Writes a .csv, as `save` does, with the names of the columns in the first row where there are some. The values are
+/// of rank 2, or of rank 1 as one column, and as short as they can be to be read back the same.
+void save_csv(const std::string& path, const table& all, char delimiter = ',');
+
+// ------------------------------------------------------------------------------------------ training
+
+/// The values of variables by their names, to be saved. Throws for names that are empty or occur twice.
+named_tensors state_of(std::span<const variable> variables);
+/// The same with what an optimizer carries from step to step: the tensors of `optimizer::state`, `optimizer/` before
+/// their names. With `restore` a training goes on with the same bits as without a break; what the program draws and
+/// counts itself it adds with `set`.
+named_tensors state_of(std::span<const variable> variables, const optimizer& by);
+
+/// Gives variables the values that `state` has under their names; what else it has is left alone. Throws, and changes
+/// no variable, when one is missing there or has another shape or dtype.
+void restore(const named_tensors& state, std::span<const variable> variables);
+/// The same with the optimizer, which has to be of the same kind and settings as the one that was saved, whatever it
+/// has done before.
+void restore(const named_tensors& state, std::span<const variable> variables, optimizer& by);
+
+}  // namespace kerngrad::io
+
+// What the formats share. Not visible outside the module.
+namespace kerngrad::io::detail {
+
+// A name or a value of a file as errors quote it: the beginning of a long one, with what is not printable as '?'.
+std::string in_quotes(std::string_view text);
+// "1 byte", "7 bytes".
+std::string bytes_text(std::uint64_t count);
+
+// A file that is being read, for errors: its name, in whose ending its format is.
+struct origin {
+  const std::string& name;
+  std::string_view function;  // the user's: "load"
+  // Throws the error "[load] got "a.npy", which GOT; wanted ...".
+  [[noreturn]] void refuse(std::string_view got, std::string_view wanted, std::string_view advice = {}) const;
+};
+
+// What a name ends in.
+enum class format : std::uint8_t { npy, npz, safetensors, csv, png, netpbm };
+format format_of(const origin& file);
+
+// Bytes that come one after the other.
+class byte_source {
+ public:
+  virtual ~byte_source();
+  virtual std::uint64_t left() const = 0;
+  // Refuses when fewer are left.
+  virtual void read(std::span<std::byte> to) = 0;
+};
+// Bytes in memory.
+class memory_source : public byte_source {
+ public:
+  memory_source(const origin& file, std::span<const std::byte> bytes) : file_(file), bytes_(bytes) {}
+  std::uint64_t left() const override { return bytes_.size(); }
+  void read(std::span<std::byte> to) override;
+
+ private:
+  origin file_;
+  std::span<const std::byte> bytes_;
+};
+
+// A file's bytes.
+class mapped_file {
+ public:
+  explicit mapped_file(const origin& file);
+  mapped_file(const mapped_file&) = delete;
+  mapped_file& operator=(const mapped_file&) = delete;
+  ~mapped_file();
+  std::span<const std::byte> bytes() const { return {address_, size_}; }
+
+ private:
+  const std::byte* address_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+// A file that takes the place of another when it is complete.
+class new_file {
+ public:
+  explicit new_file(const origin& file);
+  new_file(const new_file&) = delete;
+  new_file& operator=(const new_file&) = delete;
+  ~new_file();
+  void write(std::span<const std::byte> bytes);
+  void write(std::string_view text);
+  // Where it is until it is kept, for libraries that write files by their names.
+  const std::string& unfinished() const { return unfinished_; }
+  // Nothing is written after this.
+  void keep();
+
+ private:
+  [[noreturn]] void fail_by(int code, std::string_view doing) const;
+  origin file_;
+  std::string target_, unfinished_;
+  int descriptor_ = -1;
+};
+
+// Refuses sizes that make no shape, and shapes whose elements the memory limit does not allow. `what` is the tensor.
+shape checked_shape(const origin& file, std::string_view what, std::span<const std::int64_t> sizes);
+void check_memory(const origin& file, std::string_view what, const shape& dims, dtype type);
+// A tensor of elements that lie in the source as they lie in memory, but for bool, whose bytes may have any value.
+tensor read_elements(const origin& file, std::string_view what, byte_source& from, const shape& dims, dtype type,
+                     bool swapped = false);
+// The bytes of the elements; they live as long as the tensor.
+std::span<const std::byte> elements_of(const tensor& x);
+
+// Whether a text is UTF-8 and not empty, as a name has to be.
+bool is_name(std::string_view text);
+// The list, sorted by name; names that occur twice are refused.
+named_tensors collected(const origin& file, std::vector<named_tensor> list);
+
+// The formats. What is written was checked before the file is made.
+tensor read_npy(const origin& file, byte_source& from, std::string_view what);
+std::string npy_header(const origin& file, std::string_view what, const tensor& x);
+named_tensors read_npz(const origin& file, std::span<const std::byte> bytes);
+void write_npz(const origin& file, const named_tensors& all, bool compressed);
+named_tensors read_safetensors(const origin& file, std::span<const std::byte> bytes);
+void write_safetensors(const origin& file, const named_tensors& all);
+table read_csv(const origin& file, std::span<const std::byte> bytes, const csv_options& how);
+void write_csv(const origin& file, const table& all, char delimiter);
+// uint8 of [height, width] or [height, width, channels].
+struct picture {
+  std::int64_t height, width, channels;
+};
+picture picture_of(const origin& file, const tensor& x);
+tensor read_png(const origin& file, std::span<const std::byte> bytes);
+void write_png(const origin& file, const tensor& x);
+tensor read_netpbm(const origin& file, std::span<const std::byte> bytes);
+void write_netpbm(const origin& file, const tensor& x);
+
+// A compressed byte of deflate stands for at most 1032 others (RFC 1951: 258 of them for 2 bits).
+inline constexpr std::int64_t most_inflated = 1032;
+
+}  // namespace kerngrad::io::detail
