@@ -255,7 +255,13 @@ TEST(where, takes_a_number_on_either_side) {
   EXPECT_EQ(kg::where(c, i, 9).type(), dtype::int32);
   EXPECT_EQ(kg::where(c, i, 0.5).type(), dtype::float32);
   EXPECT_EQ(kg::where(tensor(true), nan, x).dims(), x.dims());
+  EXPECT_EQ(kg::where(c, 1, -1).to_doubles(), (doubles{1, -1, 1}));
+  EXPECT_EQ(kg::where(c, 1, -1).type(), dtype::int32);
+  EXPECT_EQ(kg::where(c, 1, 0.5).type(), dtype::float32);
+  EXPECT_EQ(kg::where(c, false, true).to_doubles(), (!c).to_doubles());
+  EXPECT_EQ(kg::where(c, false, true).type(), dtype::boolean);
   EXPECT_NE(refusal([&] { return kg::where(c, i, most64); }), accepted);
+  EXPECT_NE(refusal([&] { return kg::where(c, 0, most64); }), accepted);
 }
 
 TEST(clip, has_one_bound_or_two) {

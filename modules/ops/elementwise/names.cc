@@ -192,6 +192,17 @@ template <number T>
 tensor where(const tensor& condition, T t, const tensor& e) {
   return where(condition, detail::number_like("where", detail::number_of(t), e), e);
 }
+/// Two numbers give bool, int32 or float32: what both are in C++.
+template <number T, number E>
+tensor where(const tensor& condition, T t, E e) {
+  if constexpr (std::is_same_v<T, bool> && std::is_same_v<E, bool>) {
+    return where(condition, tensor(t), tensor(e));
+  } else {
+    using like = std::conditional_t<std::is_integral_v<T> && std::is_integral_v<E>, std::int32_t, float>;
+    return where(condition, detail::number_like("where", detail::number_of(t), tensor(like{})),
+                 detail::number_like("where", detail::number_of(e), tensor(like{})));
+  }
+}
 /// The same values in another dtype; x itself when it has that dtype.
 inline tensor cast(const tensor& x, dtype to) { return x.type() == to ? x : call<"Cast">(x, attr<"dtype">(to)); }
 /// The complex conjugate; x itself when it is real.
