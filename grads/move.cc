@@ -24,15 +24,7 @@ std::int64_t start_of(const C& c, int i, int axis) {
 }
 
 /// The inverse of a permutation; the reversal is its own.
-inline std::vector<std::int64_t> inverted(const attr_value& perm, int rank) {
-  std::vector<std::int64_t> inverse(static_cast<std::size_t>(rank));
-  const std::span<const std::int64_t> list = perm.as_list();
-  for (int i = 0; i < rank; ++i) {
-    const std::int64_t from = perm.given() ? list[static_cast<std::size_t>(i)] : rank - 1 - i;
-    inverse[static_cast<std::size_t>(from < 0 ? from + rank : from)] = i;
-  }
-  return inverse;
-}
+std::vector<std::int64_t> inverted(const attr_value& perm, int rank);
 
 /// A call of StridedSlice or of its gradient with the attributes of the call that is differentiated.
 template <fixed_string Op, class C, class... More>
@@ -141,35 +133,8 @@ tensor rows_at_ids(const C& c, const tensor& x) {
   return gather(x, where(logical_and(ids >= 0, ids < segments), ids, zeros_like(ids)));
 }
 
-/// Products of the `reach` elements before or behind each one, by doubling: x is [count, inner], reach [count] and at
-/// most `most`. Products alone, so that zeros among the factors do no harm and every order is right.
-inline tensor products_of_neighbours(const tensor& x, const tensor& reach, std::int64_t most, bool behind) {
-  const std::int64_t count = x.dims()[0], inner = x.dims()[1];
-  const tensor one = ones({}, x.type());
-  const auto moved_by = [&](const tensor& v, std::int64_t step) {
-    const tensor part = slice(v, {behind ? step : 0, 0}, {count - step, inner});
-    const tensor moved = behind ? pad(part, {0, step, 0, 0}) : pad(part, {step, 0, 0, 0});
-    return moved;
-  };
-  const auto factor = [&](const tensor& v, std::int64_t step, std::int64_t passed) {
-    return where(reshape(reach > passed, shape{count, 1}), moved_by(v, step), one);
-  };
-  tensor product = factor(x, 1, 0);
-  for (std::int64_t step = 1; step < most; step *= 2) product = product * factor(product, step, step);
-  return product;
-}
-
 /// For each row of x [count, inner] the product of the other rows of its place.
-inline tensor products_of_others(const tensor& x, const tensor& places) {
-  if (x.size() == 0) return x;
-  const tensor order = argsort(places), sorted = gather(places, order), rows = gather(x, order);
-  const tensor at = range(0, static_cast<double>(x.dims()[0]), 1, dtype::int64);
-  const tensor before = at - cast(lower_bound(sorted, sorted), dtype::int64),
-               behind = cast(upper_bound(sorted, sorted), dtype::int64) - at - 1;
-  const std::int64_t most = max(before).template item<std::int64_t>();
-  return gather(products_of_neighbours(rows, before, most, false) * products_of_neighbours(rows, behind, most, true),
-                argsort(order));
-}
+tensor products_of_others(const tensor& x, const tensor& places);
 
 template <class C>
 tensor segments_back(const C& c) {
@@ -215,9 +180,7 @@ tensor updates_back(const C& c, const F& taken, const G& others) {
 }
 
 /// The numbers 0, 1, ... as elements of a shape.
-inline tensor numbered(const shape& dims) {
-  return reshape(range(0, static_cast<double>(dims.size()), 1, dtype::int64), dims);
-}
+tensor numbered(const shape& dims);
 
 /// What TensorScatterReduce calls the updates' places, [count, depth].
 template <class C>

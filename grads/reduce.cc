@@ -105,7 +105,7 @@ auto to_running_extremes(const C& c, bool greatest) {
   const auto stays = logical_or(greatest ? before >= x : before <= x, is_nan(before));
   const double first = reverse ? static_cast<double>(view.count - 1) : 0;
   const auto started =
-      where(stays, full(shape{}, first, dtype::int32), range(0, static_cast<double>(view.count), 1, dtype::int32));
+      where(stays, full(shape{}, first, dtype::int32), arange(0, static_cast<double>(view.count), 1, dtype::int32));
   const auto places = reverse ? cummin(started, 1, false, true) : cummax(started, 1);
   // The first result of an exclusive walk is no element; each other one is that of the place before it.
   const auto others = [&](const auto& v, bool from_second) {

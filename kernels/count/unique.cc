@@ -82,7 +82,8 @@ struct wide_rows {
   key at(std::int64_t i) const { return x + i * width; }
   std::uint64_t hash(key row) const {
     std::uint64_t h = 0;
-    for (std::int64_t i = 0; i < width; ++i) h = (std::rotl(h, 23) ^ bits_of(key_of<T, kBoolean>(row[i]))) * 0x9e3779b97f4a7c15u;
+    for (std::int64_t i = 0; i < width; ++i)
+      h = (std::rotl(h, 23) ^ bits_of(key_of<T, kBoolean>(row[i]))) * 0x9e3779b97f4a7c15u;
     return mixed(h);
   }
   static slot filled(key, std::uint64_t h, std::int32_t number) {

@@ -14,7 +14,8 @@ namespace kerngrad::kernels {
 
 inline constexpr auto elementwise_kernel_list = list_of(unary_simd, binary_simd, select_simd, texts_simd);
 namespace reference {
-inline constexpr auto elementwise_kernel_list = list_of(unary_reference, binary_reference, select_reference, texts_reference);
+inline constexpr auto elementwise_kernel_list =
+    list_of(unary_reference, binary_reference, select_reference, texts_reference);
 }
 
 }  // namespace kerngrad::kernels

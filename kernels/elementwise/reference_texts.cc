@@ -36,15 +36,15 @@ void walk_texts(const void* const* in, void* const* out, const void* geometry, H
 
 }  // namespace
 
-#define KG_DEFINE_TEXTS(Name, condition)                                                                    \
-  void Name##_text(const void* a, const void* b, void* y, std::size_t n) {                                  \
-    for (std::int64_t i = 0; i < static_cast<std::int64_t>(n); ++i) {                                       \
-      const text l = get<text>(a, i), r = get<text>(b, i);                                                  \
-      put(y, i, static_cast<bool>(condition));                                                              \
-    }                                                                                                       \
-  }                                                                                                         \
-  void Name##_text_broadcast(const void* const* in, void* const* out, const void* geometry) {               \
-    walk_texts(in, out, geometry, [](text l, text r) { return condition; });                                \
+#define KG_DEFINE_TEXTS(Name, condition)                                                      \
+  void Name##_text(const void* a, const void* b, void* y, std::size_t n) {                    \
+    for (std::int64_t i = 0; i < static_cast<std::int64_t>(n); ++i) {                         \
+      const text l = get<text>(a, i), r = get<text>(b, i);                                    \
+      put(y, i, static_cast<bool>(condition));                                                \
+    }                                                                                         \
+  }                                                                                           \
+  void Name##_text_broadcast(const void* const* in, void* const* out, const void* geometry) { \
+    walk_texts(in, out, geometry, [](text l, text r) { return condition; });                  \
   }
 KG_DEFINE_TEXTS(Equal, is_equal(l, r))
 KG_DEFINE_TEXTS(NotEqual, !is_equal(l, r))

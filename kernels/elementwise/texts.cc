@@ -37,12 +37,12 @@ void compare_broadcast(const void* const* in, void* const* out, const void* geom
 
 }  // namespace
 
-#define KG_DEFINE_TEXTS(Name, condition)                                                               \
-  void Name##_text(const void* a, const void* b, void* y, std::size_t n) {                             \
-    compare_flat(a, b, y, n, [](text l, text r) { return condition; });                                \
-  }                                                                                                    \
-  void Name##_text_broadcast(const void* const* in, void* const* out, const void* geometry) {          \
-    compare_broadcast(in, out, geometry, [](text l, text r) { return condition; });                    \
+#define KG_DEFINE_TEXTS(Name, condition)                                                      \
+  void Name##_text(const void* a, const void* b, void* y, std::size_t n) {                    \
+    compare_flat(a, b, y, n, [](text l, text r) { return condition; });                       \
+  }                                                                                           \
+  void Name##_text_broadcast(const void* const* in, void* const* out, const void* geometry) { \
+    compare_broadcast(in, out, geometry, [](text l, text r) { return condition; });           \
   }
 KG_DEFINE_TEXTS(Equal, l == r)
 KG_DEFINE_TEXTS(NotEqual, !(l == r))

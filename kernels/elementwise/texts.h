@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Entry points of the comparisons of texts: by their bytes, as numbers from 0 to 255, and of a text and a longer one that
-// begins with it the first is less. Of UTF-8 that is the order of the code points.
+// Entry points of the comparisons of texts: by their bytes, as numbers from 0 to 255, and of a text and a longer one
+// that begins with it the first is less. Of UTF-8 that is the order of the code points.
 #pragma once
 #include "kernels/common/abi.h"
 #include "kernels/elementwise/binary.h"
@@ -9,7 +9,7 @@ namespace kerngrad::kernels {
 
 #define KG_TEXT_COMPARISONS(X) X(Equal) X(NotEqual) X(Greater) X(GreaterEqual) X(Less) X(LessEqual)
 
-#define KG_DECLARE_TEXTS(Name)                                           \
+#define KG_DECLARE_TEXTS(Name)                                            \
   void Name##_text(const void* a, const void* b, void* y, std::size_t n); \
   void Name##_text_broadcast(const void* const* in, void* const* out, const void* geometry);
 #define KG_ENTRY_TEXTS(Name) {#Name, dtype::text, Name##_text_broadcast, nullptr, Name##_text},

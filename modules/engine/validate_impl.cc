@@ -172,7 +172,8 @@ dtype common_dtype(const op_row& row, std::span<const tensor* const> in, std::sp
   for (std::size_t i = 0; i < in.size(); ++i) {
     if (!in[i]->defined() || row.operand_at(i).part != role::value) continue;
     if (any && (in[i]->type() == dtype::text) != (common == dtype::text))
-      fail(row.name, "operands of dtypes " + std::string(name_of(common)) + " and " + std::string(name_of(in[i]->type())),
+      fail(row.name,
+           "operands of dtypes " + std::string(name_of(common)) + " and " + std::string(name_of(in[i]->type())),
            "texts or numbers, not both");
     common = any ? promote(common, in[i]->type()) : in[i]->type();
     any = true;

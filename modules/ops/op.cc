@@ -86,8 +86,8 @@ struct attr_spec {
   double fallback = 0;            ///< the default of bool, integer, number and dtype attributes
   std::string_view choices = {};  ///< the legal texts, separated by `|`; the first is the default
   double least = std::numeric_limits<double>::lowest(), most = std::numeric_limits<double>::max();
-  bool or_text = false;  ///< a number that may be a text as well
   bool scalar_or_list = false;  ///< a list attribute that also takes one item; a list of integers with choices: a text
+  bool or_text = false;         ///< a number that may be a text as well
 };
 
 /// Whether a value of a kind may be given for an attribute, as far as the kind tells: a number for an integer must be
@@ -250,7 +250,8 @@ struct resolved_geometry {
     std::array<int, max_rank> permutation;
   };
   constexpr resolved_geometry() : axes(0) {}
-  constexpr void set_window(const kernels::window_geometry& g) { is = kind::window, window = g; }
+  // A window has a default, so that an assignment would not make it the member that there is.
+  constexpr void set_window(const kernels::window_geometry& g) { is = kind::window, std::construct_at(&window, g); }
   constexpr void set_volume(const kernels::volume_geometry& g) { is = kind::volume, volume = g; }
   constexpr void set_axes(std::uint32_t set) { is = kind::axes, axes = set; }
   constexpr void set_axis(int at, int batch = 0) { is = kind::axis, axis = {at, batch}; }

@@ -11,7 +11,6 @@ module;
 #include <new>
 #include "kernels/common/abi.h"
 #include "kernels/common/per_thread.h"
-#include "kernels/common/sizes.h"
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define KG_NO_CACHE 1  // a reused block would hide an overflow or a use after free from the sanitizer
@@ -26,7 +25,6 @@ import :blocks;
 import :live;
 import :locks;
 import :mirrors;
-import :texts;
 import :watch;
 
 namespace kerngrad::detail {
@@ -406,13 +404,6 @@ void cut_to(tensor& y, const shape& dims) {
   describe_anew(b, b->type, dims);
   thread_cache::add(cache_here().bytes, fewer);
   if (allocation_watchers.load(std::memory_order_relaxed)) watch_allocation(fewer);
-}
-
-buffer* allocate_texts(const shape& dims, std::int64_t bytes) {
-  const std::int64_t elements = kernels::product_of(dims.size(), sizeof(text));
-  buffer* b = allocate(dtype::uint8, {kernels::sum_of(elements, bytes)});
-  describe(b, dtype::text, dims, form_of(dtype::text, dims, b->size_class), b->bytes);
-  return b;
 }
 
 buffer* allocate_header(dtype type, const shape& dims) {

@@ -149,11 +149,14 @@ class tensor {
   template <text_like T>
   tensor(std::initializer_list<T> values) : tensor(values, shape{static_cast<std::int64_t>(values.size())}) {}
   template <text_like T>
-  tensor(std::initializer_list<T> values, const shape& dims) : tensor(from_texts(texts_of(values.begin(), values.size()), dims)) {}
+  tensor(std::initializer_list<T> values, const shape& dims)
+      : tensor(from_texts(texts_of(values.begin(), values.size()), dims)) {}
   template <text_like T>
-  tensor(std::span<const T> values, const shape& dims) : tensor(from_texts(texts_of(values.data(), values.size()), dims)) {}
+  tensor(std::span<const T> values, const shape& dims)
+      : tensor(from_texts(texts_of(values.data(), values.size()), dims)) {}
   template <text_like T>
-  tensor(const std::vector<T>& values, const shape& dims) : tensor(from_texts(texts_of(values.data(), values.size()), dims)) {}
+  tensor(const std::vector<T>& values, const shape& dims)
+      : tensor(from_texts(texts_of(values.data(), values.size()), dims)) {}
   template <text_like T>
   explicit tensor(const std::vector<T>& values) : tensor(values, shape{static_cast<std::int64_t>(values.size())}) {}
 

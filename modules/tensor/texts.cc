@@ -11,8 +11,6 @@ import :tensor;
 
 namespace kerngrad::detail {
 
-/// A buffer for texts that take so many bytes behind the elements. What either consists of is the caller's to write.
-buffer* allocate_texts(const shape& dims, std::int64_t bytes);
 /// A tensor with copies of the texts; their number is that of the shape's elements.
 buffer* copies_of_texts(std::span<const text> texts, const shape& dims);
 /// A result of a kernel, whose texts may be those of operands, with copies of them in place of these.

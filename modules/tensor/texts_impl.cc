@@ -10,6 +10,7 @@ module;
 #include "kernels/text/utf8.h"
 module kerngrad;
 
+import :blocks;
 import :texts;
 
 namespace kerngrad {
@@ -18,8 +19,17 @@ namespace {
 
 // An empty text needs none: its element is null.
 std::int64_t bytes_behind(std::size_t length) {
-  return length == 0 ? 0 : kernels::sum_of(static_cast<std::int64_t>(sizeof(std::uint64_t)),
-                                           static_cast<std::int64_t>(length));
+  return length == 0
+             ? 0
+             : kernels::sum_of(static_cast<std::int64_t>(sizeof(std::uint64_t)), static_cast<std::int64_t>(length));
+}
+
+// A buffer for texts that take so many bytes behind the elements, with what either consists of to be written.
+buffer* allocate_texts(const shape& dims, std::int64_t bytes) {
+  const std::int64_t elements = kernels::product_of(dims.size(), sizeof(text));
+  buffer* b = allocate(dtype::uint8, {kernels::sum_of(elements, bytes)});
+  describe(b, dtype::text, dims, form_of(dtype::text, dims, b->size_class), b->bytes);
+  return b;
 }
 
 // `at(i)` is text i, as whatever has data() and size().

@@ -120,8 +120,8 @@ tensor combined(const tensor& flat, const update_places& p, part_update how, con
 // Nobody sees x change: it has one owner, its elements are on the host only, and no tape has to know. Texts would refer
 // to the bytes of others.
 bool may_change(const tensor& x, const tensor& values) {
-  return direct_table() >= 0 && x.type() != dtype::text && tensor_access::unique(x) && tensor_access::buffer(x)->data && !recording_now() &&
-         !concerns_a_tape(x) && !concerns_a_tape(values);
+  return direct_table() >= 0 && x.type() != dtype::text && tensor_access::unique(x) && tensor_access::buffer(x)->data &&
+         !recording_now() && !concerns_a_tape(x) && !concerns_a_tape(values);
 }
 
 tensor written_into(tensor x, const update_places& p, const tensor& values) {

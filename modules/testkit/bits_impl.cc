@@ -145,7 +145,8 @@ void judge_positions(session& s, const prepared& call) {
   }
   visit(call.operands[0].tensors[0].type(), [&]<dtype Type>(dtype_constant<Type> is) {
     using T = typename decltype(is)::element;
-    if constexpr (!std::is_same_v<T, bool> && !std::is_same_v<T, text>) judge_spans<T>(s, call, *kernel);  // no vector of them has an array
+    if constexpr (!std::is_same_v<T, bool> && !std::is_same_v<T, text>)
+      judge_spans<T>(s, call, *kernel);  // no vector of them has an array
   });
 }
 

@@ -369,7 +369,8 @@ std::vector<sample> list_samples(const op_row& row, bool long_ones) {
 std::vector<sample> create_samples(const op_row& row) {
   static const std::vector<std::pair<std::string_view, std::vector<attributes>>> calls = {
       {"Fill",
-       {{{"shape", integers{2, 3}}, {"value", 2.5}}, {{"shape", integers{67}}, {"value", 7}, {"dtype", dtype::int32}},
+       {{{"shape", integers{2, 3}}, {"value", 2.5}},
+        {{"shape", integers{67}}, {"value", 7}, {"dtype", dtype::int32}},
         {{"shape", integers{5}}, {"value", "word"}, {"dtype", dtype::text}}}},
       {"Range",
        {{{"start", 0}, {"stop", 5}},

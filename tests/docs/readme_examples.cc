@@ -21,8 +21,8 @@ TEST(the_three_doors, of_the_readme_give_what_they_say) {
   auto z = kg::run_kernel("LeakyRelu", {{"x", x}}, {{"alpha", 0.1}});  // by name: custom ops, data-driven graphs
 
   auto g = kg::grad([](const kg::tensor& t) { return kg::sum(kg::exp(t) * t); })(x);  // nests to any order
-  auto s = kg::fuse([](auto a, auto b) { return kg::exp(-a) * b + 1; })(x, x);       // one pass over memory, differentiable
-  auto e = x(0, kg::all, kg::range(3, kg::end, -2), -1);                             // NumPy's indices
+  auto s = kg::fuse([](auto a, auto b) { return kg::exp(-a) * b + 1; })(x, x);  // one pass over memory, differentiable
+  auto e = x(0, kg::all, kg::range(3, kg::end, -2), -1);                        // NumPy's indices
 
   // Of 3x3 windows on 4x4 ones, padded below and to the right: 9, 6, 6 and 4 places, two channels each.
   EXPECT_EQ(y.to_doubles(), (std::vector<double>{18, 12, 12, 8}));

@@ -246,7 +246,9 @@ const std::vector<std::pair<const char*, move>>& moves() {
 bool is_moved(const tensor& y, std::size_t i, const tensor& x, std::size_t j) {
   if (y.type() == dtype::text) return y.data<kg::text>()[i] == x.data<kg::text>()[j];
   const std::size_t size = kg::size_of(y.type());
-  const auto at = [size](const tensor& t, std::size_t k) { return static_cast<const std::byte*>(t.address()) + k * size; };
+  const auto at = [size](const tensor& t, std::size_t k) {
+    return static_cast<const std::byte*>(t.address()) + k * size;
+  };
   return std::memcmp(at(y, i), at(x, j), size) == 0;
 }
 

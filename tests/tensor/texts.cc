@@ -150,7 +150,8 @@ TEST(text, is_refused_where_it_means_nothing) {
   } cases[] = {
       {"is no UTF-8 from byte 1 on", refusal([] { return tensor("a\xff"); })},
       {"2 values; wanted 3 for shape [3]", refusal([] { return tensor({"a", "b"}, {3}); })},
-      {"text and float32; wanted texts or numbers, not both", refusal([] { return kg::equal(tensor("a"), tensor(1.f)); })},
+      {"text and float32; wanted texts or numbers, not both",
+       refusal([] { return kg::equal(tensor("a"), tensor(1.f)); })},
       {"operand a of dtype text", refusal([] { return kg::add(tensor("a"), tensor("b")); })},
       {"operand x of dtype text", refusal([] { return kg::cast(tensor("1"), dtype::float32); })},
       {"dtype text; ", refusal([] { return kg::cast(tensor(1.f), dtype::text); })},

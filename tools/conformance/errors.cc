@@ -203,7 +203,8 @@ outcome run_constructor(const json& line) {
   const json& args = line.at("args");
   const json values = args.value("values", json()), sizes = args.value("shape", json());
   const bool texts = args.value("dtype", json("float32")) == "string";
-  if ((!texts && args.value("dtype", json("float32")) != "float32") || !values.is_array() || !sizes.is_array()) no_equivalent();
+  if ((!texts && args.value("dtype", json("float32")) != "float32") || !values.is_array() || !sizes.is_array())
+    no_equivalent();
   const std::string op = line.at("op");
   if (op != "tensor" && op != fmt::format("tensor{}d", sizes.size())) no_equivalent();
   literal elements;

@@ -24,7 +24,8 @@ inline constexpr operand ab_boolean[] = {{"a", boolean_only}, {"b", boolean_only
 inline constexpr operand x_alpha[] = {{"x", real_or_bool}, {"alpha", real_or_bool}};
 inline constexpr operand dy_y[] = {{"dy", floating}, {"y", floating}};
 inline constexpr operand list_arithmetic[] = {{.name = "tensors", .types = arithmetic, .list = true}};
-inline constexpr operand condition_t_e[] = {{"condition", boolean_only, role::own}, {"t", any_element}, {"e", any_element}};
+inline constexpr operand condition_t_e[] = {
+    {"condition", boolean_only, role::own}, {"t", any_element}, {"e", any_element}};
 
 consteval op_row unary_row(std::string_view name, std::string_view doc, double cost = 1,
                            std::span<const attr_spec> attrs = {}) {
@@ -230,7 +231,8 @@ inline constexpr op_row elementwise_rows[] = {
                [](auto a, auto b) { return a > b; }),
     on_numbers(comparison_row("GreaterEqual", "Whether a >= b; false for NaN.", ab_ordered),
                [](auto a, auto b) { return a >= b; }),
-    on_numbers(comparison_row("Less", "Whether a < b; false for NaN.", ab_ordered), [](auto a, auto b) { return a < b; }),
+    on_numbers(comparison_row("Less", "Whether a < b; false for NaN.", ab_ordered),
+               [](auto a, auto b) { return a < b; }),
     on_numbers(comparison_row("LessEqual", "Whether a <= b; false for NaN.", ab_ordered),
                [](auto a, auto b) { return a <= b; }),
     {.name = "AddN",

@@ -17,7 +17,7 @@ tensor embedding_bag(const tensor& params, const tensor& indices, const embeddin
            "that of the indices, " + to_string(dims));
     flat.weights = reshape(flat.weights, shape{dims.size()});
   }
-  const tensor offsets = range(0, static_cast<double>(dims[0]), 1, dtype::int64) * dims[1];
+  const tensor offsets = arange(0, static_cast<double>(dims[0]), 1, dtype::int64) * dims[1];
   return embedding_bag(params, reshape(indices, shape{dims.size()}), offsets, flat);
 }
 
