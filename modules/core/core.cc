@@ -19,6 +19,7 @@ using kerngrad::float16;         // an element of dtype::float16: converts to an
 using kerngrad::max_rank;        // the largest rank of a shape: 8
 using kerngrad::text;            // an element of dtype::text: refers to its bytes, converts to std::string_view
 using kerngrad::visit;           // visit(type, f) calls f(dtype_constant<type>{})
+using kerngrad::visit_number;    // the same for a dtype that is known not to be text: f need not compile for it
 
 /// A string literal as a template argument: `call<"Conv2D">(...)`.
 template <std::size_t N>

@@ -229,13 +229,13 @@ void fill_table(field_reader& reader, std::span<T> values, dtype type) {
 
 table read_csv(const origin& file, std::span<const std::byte> bytes, const csv_options& how) {
   check_delimiter(file, how.delimiter);
-  if (!is_dtype(how.type) || kind_of(how.type) == dtype_kind::complex)
+  if (!is_dtype(how.type) || kind_of(how.type) >= dtype_kind::complex)
     file.refuse("would have elements of " + std::string(name_of(how.type)), "real numbers or bool");
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   extent_of_table found = measured(file, text, how);
   const shape dims{found.rows, found.fields};
   check_memory(file, "the table", dims, how.type);
-  return visit(how.type, [&]<dtype Type>(dtype_constant<Type>) -> table {
+  return visit_number(how.type, [&]<dtype Type>(dtype_constant<Type>) -> table {
     using number = typename dtype_constant<Type>::element;
     if constexpr (kind_of(Type) == dtype_kind::complex) {
       __builtin_unreachable();
@@ -303,7 +303,7 @@ void write_csv(const origin& file, const table& all, char delimiter) {
   check_delimiter(file, delimiter);
   const shape& dims = all.values.dims();
   const std::string what = std::string(name_of(all.values.type())) + " " + to_string(dims);
-  if (kind_of(all.values.type()) == dtype_kind::complex)
+  if (kind_of(all.values.type()) >= dtype_kind::complex)
     file.refuse("would have " + what, "real numbers or bool", "save real and imaginary parts as columns");
   if (dims.rank() != 1 && dims.rank() != 2) file.refuse("would have " + what, "rank 1 or 2", "reshape it");
   const std::int64_t rows = dims[0], columns = dims.rank() == 2 ? dims[1] : 1;
@@ -313,7 +313,7 @@ void write_csv(const origin& file, const table& all, char delimiter) {
                 std::to_string(columns) + ", as the values have");
   new_file to(file);
   to.write(header_line(all.columns, delimiter));
-  visit(all.values.type(), [&]<dtype Type>(dtype_constant<Type>) {
+  visit_number(all.values.type(), [&]<dtype Type>(dtype_constant<Type>) {
     if constexpr (kind_of(Type) != dtype_kind::complex)
       write_rows(to, all.values.data<typename dtype_constant<Type>::element>(), rows, columns, delimiter);
   });

@@ -147,7 +147,7 @@ void swap_bytes(std::byte* at, std::size_t count) {
 tensor read_elements(const origin& file, std::string_view what, byte_source& from, const shape& dims, dtype type,
                      bool swapped) {
   check_memory(file, what, dims, type);
-  return visit(type, [&]<dtype Type>(dtype_constant<Type>) {
+  return visit_number(type, [&]<dtype Type>(dtype_constant<Type>) {
     using element = typename dtype_constant<Type>::element;
     return tensor::build<element>(dims, [&](std::span<element> elements) {
       const std::span<std::byte> bytes = std::as_writable_bytes(elements);

@@ -295,6 +295,7 @@ TEST(kernels_elementwise, select_handles_every_length_offset_and_its_own_output)
 void check_casts(const entry& e, bool every_target) {
   for (int t = 0; t < kerngrad::dtype_count; ++t) {
     const dtype to = static_cast<dtype>(t);
+    if (to == dtype::text) continue;
     const std::string name = name_of(e) + " to " + std::to_string(static_cast<int>(to));
     probe p{name, {e.type}, to, {random_column(e.type, 12)}, {}, 0};
     for (std::size_t i = 0; i < column_size; ++i) {

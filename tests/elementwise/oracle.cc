@@ -28,7 +28,7 @@ T element(const void* p, std::size_t i) {
 
 // Cuts an integer to the dtype.
 std::int64_t wrapped(dtype type, big x) {
-  return visit(type, [&](auto is) -> std::int64_t {
+  return visit_number(type, [&](auto is) -> std::int64_t {
     using T = kerngrad::kernels::storage_t<decltype(is)::value>;
     if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<std::make_unsigned_t<T>>(x));
     else return 0;
@@ -295,7 +295,7 @@ bool is_float(dtype type) { return type == dtype::float32 || type == dtype::floa
 bool is_whole(dtype type) { return kerngrad::trait_of(type).kind <= kerngrad::dtype_kind::integer; }
 
 scalar read(const void* p, dtype type, std::size_t i) {
-  return visit(type, [&]<dtype Type>(kerngrad::dtype_constant<Type>) -> scalar {
+  return visit_number(type, [&]<dtype Type>(kerngrad::dtype_constant<Type>) -> scalar {
     using T = kerngrad::kernels::storage_t<Type>;
     const T x = element<T>(p, i);
     if constexpr (kerngrad::kernels::parts_of<T>::count == 2) return {x.real, x.imag};
@@ -309,7 +309,7 @@ column random_column(dtype type, std::uint64_t seed) {
   std::mt19937_64 r(seed * 1000003 + static_cast<std::uint64_t>(type));
   column c;
   for (std::size_t i = 0; i < column_size; ++i)
-    visit(type, [&]<dtype Type>(kerngrad::dtype_constant<Type>) {
+    visit_number(type, [&]<dtype Type>(kerngrad::dtype_constant<Type>) {
       using T = kerngrad::kernels::storage_t<Type>;
       if constexpr (kerngrad::kernels::parts_of<T>::count == 2) {
         using part = typename kerngrad::kernels::parts_of<T>::type;
@@ -387,7 +387,7 @@ double tolerance_of(std::string_view op, dtype type) {
 }
 
 bool agrees(const scalar& expected, const void* got, dtype type, std::size_t i, double ulps) {
-  return visit(type, [&]<dtype Type>(kerngrad::dtype_constant<Type>) {
+  return visit_number(type, [&]<dtype Type>(kerngrad::dtype_constant<Type>) {
     using T = kerngrad::kernels::storage_t<Type>;
     if constexpr (std::is_integral_v<T>) {
       return read(got, type, i).whole == expected.whole;
