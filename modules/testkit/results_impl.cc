@@ -165,7 +165,7 @@ void judge_results(session& s, const prepared& call, const tensor_list& got) {
                 to_string(*dims) + ", as elementwise ops give");
 }
 
-// Value operands of different dtypes are promoted.
+// Value operands of different dtypes are promoted; text and numbers have no common dtype.
 std::vector<prepared> mixed_calls(const session& s) {
   std::vector<prepared> all;
   if (s.row.operands.size() < 2 || s.samples.empty()) return all;
@@ -174,6 +174,7 @@ std::vector<prepared> mixed_calls(const session& s) {
   for (const auto& [first, second] : views::cartesian_product(types, types)) {
     if (first == second || s.row.operands[0].part != role::value || s.row.operands[1].part != role::value) continue;
     if (!s.row.operands[0].types.has(first) || !s.row.operands[1].types.has(second)) continue;
+    if (first == dtype::text || second == dtype::text) continue;
     prepared p{std::string(kerngrad::name_of(first)) + " and " + std::string(kerngrad::name_of(second)) + " " +
                    to_string(call),
                promote(first, second), operands_for(s.row, call, first, s.how.seed, s.how.ranges), call.attrs};

@@ -79,7 +79,7 @@ struct options {
   /// How far results may be off, in units of the dtype's epsilon relative to the result (to the largest of all results
   /// where the op adds up); by the op's family when negative. 0 asks for equal values.
   double tolerance = -1;
-  dtype_set dtypes = any_dtype;         ///< calls are made in those of them that the row takes
+  dtype_set dtypes = any_element;       ///< calls are made in those of them that the row takes
   std::vector<operand_range> ranges{};  ///< where operands' values lie, if not in -2 to 2 or the known op's domain
   std::vector<exclusion> without{};     ///< checks to skip; a reason must be given
   std::uint64_t seed = 1;

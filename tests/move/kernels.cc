@@ -233,7 +233,8 @@ TEST(kernels_move, every_copying_op_has_a_kernel_for_every_dtype) {
                          "SparseToDense", "TakeAlongAxis",  "PutAlongAxis"}) {
     int found = 0;
     for (const entry& e : move_simd) found += std::string(op) == e.op && e.run != nullptr;
-    EXPECT_EQ(found, dtype_count) << op;
+    const bool takes_text = std::string(op) != "StridedSliceGrad";
+    EXPECT_EQ(found, dtype_count - !takes_text) << op;
   }
 }
 

@@ -299,7 +299,7 @@ template <class F>
 std::vector<kg::tensor> slopes(F f, const kg::tensor& x, const kg::tensor& updates) {
   const auto all = kg::grads([&](const kg::tensor& a, const kg::tensor& b) {
     const kg::tensor y = f(a, b);
-    return kg::sum(y * kg::reshape(kg::range(1, static_cast<double>(y.size() + 1), 1, y.type()), y.dims()));
+    return kg::sum(y * kg::reshape(kg::arange(1, static_cast<double>(y.size() + 1), 1, y.type()), y.dims()));
   })(x, updates);
   return {all[0], all[1]};
 }

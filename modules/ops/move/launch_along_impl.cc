@@ -25,7 +25,6 @@ void check_signed(const launch_call& c, const T* indices, std::int64_t count, st
   if (!outside) return;
   std::int64_t i = 0;
   while (indices[i] < size && indices[i] >= -size) ++i;
-  if (size == 0) c.call.refuse("indices into an axis without elements", "no indices");
   c.call.refuse("index " + std::to_string(indices[i]) + " at " + std::to_string(i) + " of the indices",
                 "indices from " + std::to_string(-size) + " to " + std::to_string(size - 1));
 }

@@ -127,6 +127,7 @@ constexpr rows_of_axis rows_along(const inference& call) {
       call.refuse("x " + to_string(x) + " and indices " + to_string(indices),
                   "sizes that broadcast on every axis but " + std::to_string(along.axis));
   }
+  if (x[along.axis] == 0 && indices.size() > 0) call.refuse("indices into an axis without elements", "no indices");
   if (x.size() > std::numeric_limits<std::int32_t>::max())
     call.refuse(std::to_string(x.size()) + " elements of x", "at most 2^31 - 1 where they are indexed");
   along.dims = shape(std::span<const std::int64_t>(sizes, static_cast<std::size_t>(rank)));

@@ -32,7 +32,7 @@ inline constexpr result_spec pieces_of_texts[] = {
     {"shape", "the number of texts, and the most pieces that one has", result::int32}};
 inline constexpr result_spec ngrams_in_rows[] = {
     {"nGrams", "those of all rows, of each row first all of the first width"},
-    {"nGramsSplits", "where the n-grams of each row begin and end, int64 if dataSplits are", result::int32}};
+    {"nGramsSplits", "where the n-grams of each row begin and end, of the dtype of dataSplits", result::ruled}};
 
 inline constexpr op_row text_rows[] = {
     {.name = "StringSplit",
