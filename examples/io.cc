@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,7 @@ void arrays() {
 }
 
 void tables() {
-  kg::io::save_csv("t.csv", {{"time", "height"}, kg::tensor({0, 1.5, 0.1, 1.25}, {2, 2})});
+  kg::io::save_csv("t.csv", {{"time", "height"}, kg::tensor({0.0, 1.5, 0.1, 1.25}, {2, 2})});
   const kg::io::table found = kg::io::load_csv("t.csv");
   std::cout << found.columns[1] << ": " << found.values << "\n";
 }
@@ -52,7 +53,7 @@ double train(bool from_file) {
 
 int main() {
   const std::filesystem::path folder =
-      std::filesystem::temp_directory_path() / ("kerngrad-example-" + std::to_string(std::rand()));
+      std::filesystem::temp_directory_path() / ("kerngrad-example-" + std::to_string(std::random_device{}()));
   std::filesystem::create_directory(folder);
   std::filesystem::current_path(folder);
   arrays();
