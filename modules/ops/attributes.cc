@@ -201,7 +201,10 @@ inline constexpr attr_spec split[] = {{.name = "numOrSizeSplits",
                                        .scalar_or_list = true},
                                       axis_attr("axis", "axis")};
 inline constexpr attr_spec pad[] = {required_list("paddings", "a pair (before, after) for each axis"),
-                                    number_attr("constantValue", "value of the new elements", 0)};
+                                    {.name = "constantValue",
+                                     .kind = attr_kind::number,
+                                     .doc = "value of the new elements, a text around texts",
+                                     .or_text = true}};
 /// Indices that may be far outside of an axis, and bits, one for each of them.
 consteval attr_spec indices_attr(std::string_view name, std::string_view doc, bool is_required) {
   return {.name = name, .kind = attr_kind::list, .doc = doc, .required = is_required, .least = -1e18, .most = 1e18};

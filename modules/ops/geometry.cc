@@ -47,6 +47,8 @@ kernels::reduce_geometry split_at_axis(const launch_call& c);
 struct element_of {
   alignas(16) std::byte bytes[16] = {};
   element_of(double value, dtype type);
+  /// An attribute's value: for texts a text that is the call's, the empty one for 0.
+  element_of(const launch_call& c, const attr_value& value, dtype type);
 };
 /// Fills with a number.
 void fill_with(const launch_call& c, void* out, dtype type, std::int64_t count, double value);

@@ -13,6 +13,7 @@ module;
 #include "kernels/common/parallel.h"
 #include "kernels/create/create.h"
 #include "kernels/move/move.h"
+#include "kernels/text/text.h"
 module kerngrad;
 
 import :geometry;
@@ -69,6 +70,13 @@ element_of::element_of(double value, dtype type) {
     else if constexpr (kind_of(Type) == dtype_kind::complex) store(T{static_cast<decltype(T::real)>(value), 0});
     else store(T(value));
   });
+}
+
+element_of::element_of(const launch_call& c, const attr_value& value, dtype type)
+    : element_of(type == dtype::text ? 0 : value.as_number(), type) {
+  if (type != dtype::text) return;
+  const text made = c.texts->put(value.as_text());
+  std::memcpy(bytes, &made, sizeof made);
 }
 
 void copy_strided(const launch_call& c, const void* in, void* out, dtype type, std::vector<copy_axis> axes,

@@ -80,6 +80,14 @@ constexpr shape with_inserted(const shape& dims, int axis, std::int64_t size) {
   return shape(std::span<const std::int64_t>(sizes, static_cast<std::size_t>(dims.rank()) + 1));
 }
 
+/// Refuses an attribute that cannot be an element of a dtype: texts are made of a text, which for 0 is the empty one,
+/// numbers of a number.
+constexpr void expect_element(const inference& call, attr_place at, dtype type) {
+  const attr_value& value = call.attr(at);
+  if (value.kind() == attr_kind::text ? type == dtype::text : type != dtype::text || value.as_number() == 0) return;
+  call.refuse(std::string(at.name) + " = " + to_string(value) + " for dtype " + std::string(name_of(type)),
+              "a text or 0 for text, a number for other dtypes");
+}
 /// A shape that is an attribute.
 constexpr shape shape_attr(const inference& call, attr_place at) {
   const std::span<const std::int64_t> sizes = call.attr(at).as_list();

@@ -24,7 +24,7 @@ std::vector<prepared> session::calls(bool long_ones) const {
   std::vector<prepared> all;
   for (const auto& [type, call] : ranges::views::cartesian_product(types, long_ones ? long_samples : samples))
     all.push_back({std::string(kerngrad::name_of(type)) + " " + to_string(call), type,
-                   operands_for(row, call, type, how.seed, how.ranges), call.attrs});
+                   operands_for(row, call, type, how.seed, how.ranges), attributes_for(row, call, type)});
   return all;
 }
 
@@ -60,7 +60,8 @@ bool near_a_jump(const differentiated& call) {
 
 differentiated smooth_call(const session& s, const sample& call, dtype type) {
   for (std::uint64_t seed = s.how.seed;; ++seed) {
-    const prepared drawn{"", type, operands_for(s.row, call, type, seed, s.how.ranges), call.attrs};
+    const prepared drawn{"", type, operands_for(s.row, call, type, seed, s.how.ranges),
+                         attributes_for(s.row, call, type)};
     if (differentiated smooth(s.row, drawn); !near_a_jump(smooth)) return smooth;
   }
 }

@@ -206,6 +206,18 @@ std::vector<named_operand> operands_for(const op_row& row, const sample& call, d
   return operands;
 }
 
+std::vector<named_attribute> attributes_for(const op_row& row, const sample& call, dtype type) {
+  std::vector<named_attribute> attrs = call.attrs;
+  if (type != dtype::text) return attrs;
+  for (named_attribute& a : attrs) {
+    const int place = row.attr_index(a.name);
+    if (place >= 0 && row.attrs[static_cast<std::size_t>(place)].or_text && a.value.kind() != attr_kind::text &&
+        a.value.as_number() != 0)
+      a.value = std::string_view(detail::text_of(a.value.as_number()));
+  }
+  return attrs;
+}
+
 namespace detail {
 
 bool is_known(const op_row& row) { return find_op(row.name) >= 0; }

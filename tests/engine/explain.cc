@@ -180,7 +180,8 @@ TEST_P(every_explanation, says_what_the_call_then_does_on_both_backends) {
     for (const auto& [call, t] : ranges::views::cartesian_product(samples, ranges::views::iota(0, kg::dtype_count))) {
       SCOPED_TRACE(std::string(backend) + " " + std::string(kg::name_of(static_cast<dtype>(t))) + " " +
                    to_string(call));
-      expect_told(GetParam(), operands_for(row, call, static_cast<dtype>(t)), call.attrs);
+      expect_told(GetParam(), operands_for(row, call, static_cast<dtype>(t)),
+                  kg::testkit::attributes_for(row, call, static_cast<dtype>(t)));
       if (HasFailure()) return;
     }
   }

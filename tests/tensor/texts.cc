@@ -139,6 +139,11 @@ TEST(text, is_filled_by_name_with_a_text) {
   EXPECT_NE(refusal([&] { return filled("1", dtype::float32); }).find("a number for other"), std::string::npos);
 }
 
+TEST(text, has_a_text_around_it_where_it_is_padded) {
+  expect_texts(kg::pad(tensor({"a", "b"}), {1, 2}, wide), {5}, {wide, "a", "b", wide, wide});
+  expect_texts(kg::pad(tensor({"a", "b"}), {1, 0}), {3}, {"", "a", "b"});
+}
+
 TEST(text, prints_in_quotes_with_escapes) {
   EXPECT_EQ(to_string(tensor({"a\"b\\", "\n\x01"})), "tensor text [2]\n[\"a\\\"b\\\\\", \"\\n\\x01\"]");
 }
@@ -156,7 +161,8 @@ TEST(text, is_refused_where_it_means_nothing) {
       {"operand x of dtype text", refusal([] { return kg::cast(tensor("1"), dtype::float32); })},
       {"dtype text; ", refusal([] { return kg::cast(tensor(1.f), dtype::text); })},
       {"a number that text holds", refusal([] { return kg::arange(0, 3, 1, dtype::text); })},
-      {"constantValue = 1 around texts", refusal([] { return kg::pad(tensor({"a"}), {{1, 1}}, 1); })},
+      {"constantValue = 1 for dtype text", refusal([] { return kg::pad(tensor({"a"}), {{1, 1}}, 1); })},
+      {"constantValue = \"x\" for dtype float32", refusal([] { return kg::pad(tensor({1.f}), {1, 1}, "x"); })},
       {"dtype text", refusal([] { return tensor("1").to_doubles(); })},
       {"read as float32", refusal([] { return tensor("1").item<float>(); })},
   };

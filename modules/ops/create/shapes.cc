@@ -15,13 +15,8 @@ namespace kerngrad::shapes {
 
 /// Fill: a shape and a dtype; texts are filled with a text, which for 0 is the empty one, numbers with a number.
 export constexpr void fill(inference& call) {
-  const attr_value& value = call.attr(place_in(attributes::fill, "value"));
   const dtype type = call.attr(place_in(attributes::fill, "dtype")).as_dtype();
-  const bool fits =
-      value.kind() == attr_kind::text ? type == dtype::text : type != dtype::text || value.as_number() == 0;
-  if (!fits)
-    call.refuse("value = " + to_string(value) + " for dtype " + std::string(name_of(type)),
-                "a text or 0 for text, a number for other dtypes");
+  expect_element(call, place_in(attributes::fill, "value"), type);
   call.give(shape_attr(call, place_in(attributes::fill, "shape")), type);
 }
 

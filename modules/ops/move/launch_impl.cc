@@ -104,7 +104,7 @@ void pad(const launch_call& c) {
   const shape& dims = c.in[0].dims;
   const std::span<const std::int64_t> pairs = c.call.attr(place_in(attributes::pad, "paddings")).as_list();
   const dtype type = c.out[0].type;
-  const element_of value(c.call.attr(place_in(attributes::pad, "constantValue")).as_number(), type);
+  const element_of value(c, c.call.attr(place_in(attributes::pad, "constantValue")), type);
   kernels::pad_geometry g{1, {1}, {}, {}, value.bytes};
   for (const auto& [i, size] : views::enumerate(dims.dims())) {
     const std::int64_t before = pairs[2 * i], after = pairs[2 * i + 1];

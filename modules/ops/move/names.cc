@@ -96,6 +96,10 @@ inline tensor pad(const tensor& x, std::span<const std::int64_t> pairs, double v
 inline tensor pad(const tensor& x, std::initializer_list<std::int64_t> pairs, double value = 0) {
   return call<"PadV2">(x, attr<"paddings">(attr_value(pairs)), attr<"constantValue">(value));
 }
+/// The same around texts, which without a value have the empty text around them.
+inline tensor pad(const tensor& x, std::initializer_list<std::int64_t> pairs, std::string_view value) {
+  return call<"PadV2">(x, attr<"paddings">(attr_value(pairs)), attr<"constantValue">(value));
+}
 /// x repeated along each of its axes.
 inline tensor tile(const tensor& x, std::initializer_list<std::int64_t> reps) {
   return call<"Tile">(x, attr<"reps">(attr_value(reps)));
