@@ -200,11 +200,13 @@ std::string refused_with(const kg::op_row& row, const kg::testkit::sample& call,
     else
       for (const kg::shape& dims : given.dims) tensors.push_back(kg::zeros(dims, own));
     if (given.values.defined() && spec.part == kg::role::value)
-      for (tensor& x : tensors) x = own == dtype::text || x.type() == dtype::text ? kg::zeros(x.dims(), own) : kg::cast(x, own);
+      for (tensor& x : tensors)
+        x = own == dtype::text || x.type() == dtype::text ? kg::zeros(x.dims(), own) : kg::cast(x, own);
     if (spec.list) operands.emplace_back(given.name, tensors);
     else operands.emplace_back(given.name, tensors[0]);
   }
-  return kgtest::refusal([&] { return kg::run_kernel_list(row.name, operands, kg::testkit::attributes_for(row, call, type)); });
+  return kgtest::refusal(
+      [&] { return kg::run_kernel_list(row.name, operands, kg::testkit::attributes_for(row, call, type)); });
 }
 
 TEST_P(every_op, accepts_the_dtypes_that_its_row_and_the_documents_name_and_no_others) {
