@@ -184,7 +184,8 @@ std::vector<double> doubles_of(const tensor& x);
 std::vector<named_operand> operands_for(const op_row& row, const sample& call, dtype type, std::uint64_t seed = 1,
                                         std::span<const operand_range> ranges = {});
 
-/// Attributes for a sample: where a dtype is text and an attribute may be one, a number other than 0 is given as a text.
+/// Attributes for a sample: where a dtype is text and an attribute may be one, a number other than 0 is given as a
+/// text.
 std::vector<named_attribute> attributes_for(const op_row& row, const sample& call, dtype type);
 
 /// A call with one or two mistakes. Some of them are legal after all.
