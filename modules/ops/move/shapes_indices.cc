@@ -104,7 +104,7 @@ export constexpr void tensor_scatter_reduce(inference& call) { tensor_scatter_up
 /// Elements that indices name along an axis, one for each element of `dims`, as rows: the last axes on which all have
 /// the same index.
 struct rows_of_axis {
-  shape dims;  ///< those of x and of the indices broadcast, along the axis that of the indices
+  shape dims{};  ///< those of x and of the indices broadcast, along the axis that of the indices
   int axis = 0;
   int walked = 0;  ///< axes before those of a row, the indexed one among them
   std::int64_t rows = 1;
