@@ -21,6 +21,12 @@ using sizes_of = std::vector<std::int64_t>;
 
 // ------------------------------------------------------------------------------------------ products
 
+namespace {
+// By reshape, so that a program with products carries no other op for vectors.
+tensor row_of_vector(const tensor& v) { return reshape(v, {1, v.size()}); }
+tensor column_of_vector(const tensor& v) { return reshape(v, {v.size(), 1}); }
+}  // namespace
+
 tensor dot(const tensor& t1, const tensor& t2) {
   constexpr composed call{"dot"};
   call.numbers("t1", t1);
@@ -29,7 +35,7 @@ tensor dot(const tensor& t1, const tensor& t2) {
   call.rank("t2", t2, 1, 2);
   const std::int64_t inner = t1.dims()[t1.rank() - 1];
   if (inner != t2.dims()[0]) call.refuse(shaped("t1", t1) + " and " + shaped("t2", t2), "equal inner sizes");
-  const tensor a = t1.rank() == 1 ? expand_dims(t1, 0) : t1, b = t2.rank() == 1 ? expand_dims(t2, 1) : t2;
+  const tensor a = t1.rank() == 1 ? row_of_vector(t1) : t1, b = t2.rank() == 1 ? column_of_vector(t2) : t2;
   sizes_of sizes;
   if (t1.rank() == 2) sizes.push_back(t1.dims()[0]);
   if (t2.rank() == 2) sizes.push_back(t2.dims()[1]);
@@ -42,7 +48,7 @@ tensor detail::product_with_vector(const tensor& a, const tensor& b, bool transp
   if ((row && transpose_a) || (column && transpose_b))
     call.refuse("a vector that is to be transposed", "a matrix", "leave the transposition out");
   if (a.rank() == 0 || b.rank() == 0) call.refuse(shaped("a", a) + " and " + shaped("b", b), "ranks of 1 or more");
-  const tensor y = matmul(row ? expand_dims(a, 0) : a, column ? expand_dims(b, 1) : b, transpose_a, transpose_b);
+  const tensor y = matmul(row ? row_of_vector(a) : a, column ? column_of_vector(b) : b, transpose_a, transpose_b);
   sizes_of sizes(y.dims().begin(), y.dims().end());
   if (column) sizes.pop_back();
   if (row) sizes.erase(sizes.end() - (column ? 1 : 2));

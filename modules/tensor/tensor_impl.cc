@@ -11,16 +11,16 @@ import :texts;
 namespace kerngrad {
 
 std::vector<double> tensor::to_doubles() const {
-  return visit(type(), [&]<dtype Type>(dtype_constant<Type> is) {
-    std::vector<double> values;
+  std::vector<double> values(static_cast<std::size_t>(size()));
+  visit(type(), [&]<dtype Type>(dtype_constant<Type> is) {
     if constexpr (kind_of(Type) >= dtype_kind::complex) {
       fail("to_doubles", "dtype " + std::string(name_of(Type)), "a real dtype", "read its elements with data");
     } else {
-      values.reserve(static_cast<std::size_t>(size()));
-      for (const auto x : data<typename decltype(is)::element>()) values.push_back(static_cast<double>(x));
+      std::ranges::transform(data<typename decltype(is)::element>(), values.begin(),
+                             [](auto x) { return static_cast<double>(x); });
     }
-    return values;
   });
+  return values;
 }
 
 double tensor::item() const {

@@ -91,8 +91,8 @@ std::vector<attr_value> foreign_values() {
 bool is_foreign_kind(const attr_spec& spec, const attr_value& value) {
   const bool numeric = value.kind() == attr_kind::integer || value.kind() == attr_kind::number;
   switch (spec.kind) {
-    case attr_kind::integer:
-    case attr_kind::number: return !numeric;
+    case attr_kind::integer: return !numeric;
+    case attr_kind::number: return !numeric && !(spec.or_text && value.kind() == attr_kind::text);
     case attr_kind::numbers:
       return value.kind() != attr_kind::numbers && value.kind() != attr_kind::list && !(spec.scalar_or_list && numeric);
     case attr_kind::list:

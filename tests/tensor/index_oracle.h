@@ -46,7 +46,7 @@ inline places walked(const kg::range& r, std::int64_t n) {
   const std::int64_t stop = r.to_end() ? (forward ? n : -1) : clipped(r.stop());
   for (std::int64_t at = clipped(r.start()); forward ? at < stop : at > stop; at += r.step()) {
     all.push_back(at);
-    if (std::abs(r.step()) > n) break;
+    if (r.step() > n || r.step() < -n) break;
   }
   return all;
 }
