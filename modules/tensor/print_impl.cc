@@ -15,6 +15,7 @@ constexpr std::int64_t longest_axis = 8;  // an axis of more is shortened when t
 constexpr std::int64_t large = 200;       // elements
 
 std::string number_text(double value) {
+  if (value != value) return "nan";  // whatever its sign, which CPUs choose as they like
   char digits[32];
   return std::string(digits, std::to_chars(digits, digits + sizeof digits, value, std::chars_format::general, 6).ptr);
 }

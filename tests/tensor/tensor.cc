@@ -185,6 +185,7 @@ TEST(printing, shows_dtype_shape_and_rows) {
   EXPECT_EQ(to_string(tensor({std::uint8_t{200}})), "tensor uint8 [1]\n[200]");
   EXPECT_EQ(to_string(tensor({kg::complex64{1, -2}})), "tensor complex64 [1]\n[1-2i]");
   EXPECT_EQ(to_string(tensor({HUGE_VAL, -HUGE_VAL, std::nan("")})), "tensor float64 [3]\n[inf, -inf, nan]");
+  EXPECT_EQ(to_string(tensor(-std::nan(""))), "tensor float64 []\nnan") << "a NaN has no sign to speak of";
   EXPECT_EQ(to_string(kg::zeros({0, 2})), "tensor float32 [0, 2]\n[]");
   EXPECT_EQ(to_string(kg::reshape(kg::arange(0, 8, 1, dtype::int32), {2, 2, 2})),
             "tensor int32 [2, 2, 2]\n[[[0, 1],\n  [2, 3]],\n [[4, 5],\n  [6, 7]]]");
