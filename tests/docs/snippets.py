@@ -1,17 +1,29 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""docs_snippets.py ROOT PAGE...: the code on a page is code that the tests build and run, and links lead somewhere.
+"""snippets.py ROOT PAGES|FILE=PROGRAM...: the code on pages is code that the tests build and run, links lead somewhere.
 
 Every C++ block, and every other block that says so, is followed by `<!-- from FILE -->` with a file of examples/ or
 tests/ that has the same lines in one piece, indented alike or all by the same amount more. A line `// ...` in a block
 stands for lines that are omitted: what follows it comes later in the file.
+
+A block followed by `<!-- printed by FILE -->` is what that file's PROGRAM prints there: each stands in one piece in its
+output, after those before it on the page. Numbers may differ in what CPUs' rounding leaves open, blanks at will. An
+empty PROGRAM was not built, and its output is not looked at; a file with no PROGRAM at all is a mistake.
 """
+import functools
+import math
 import pathlib
 import re
+import subprocess
 import sys
+import tempfile
 import textwrap
 
-FENCE = re.compile(r'^```(\w*)\n(.*?)^```\n(?:\n?<!-- from (\S+) -->)?', re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r'^```(\w*)\n(.*?)^```\n(?:\n?<!-- (from|printed by) (\S+) -->)?', re.MULTILINE | re.DOTALL)
+NUMBER = re.compile(r'-?\d+(?:\.\d+)?(?:e[+-]?\d+)?')
+TOKEN = re.compile(NUMBER.pattern + r'|\w+|\S')
+# Functions err by units in the last place, other ones on other CPUs: a hundredth of this in float32.
+TOLERANCE = 1e-5
 
 
 def find(piece, lines, start):
@@ -29,20 +41,71 @@ def pieces_of(block):
     return [part.strip('\n').split('\n') for part in parts if part.strip()]
 
 
+@functools.cache
+def printed_by(program):
+    """What the program prints, in tokens. It runs in a folder of its own, where it may write files."""
+    with tempfile.TemporaryDirectory() as folder:
+        run = subprocess.run([pathlib.Path(program).resolve()], cwd=folder, capture_output=True, text=True)
+    if run.returncode:
+        raise RuntimeError(f'{program} failed with {run.returncode}: {run.stderr}')
+    return TOKEN.findall(run.stdout)
+
+
+def same_token(a, b):
+    if a == b:
+        return True
+    if not NUMBER.fullmatch(a) or not NUMBER.fullmatch(b) or not set('.e') & set(a + b):
+        return False
+    return math.isclose(float(a), float(b), rel_tol=TOLERANCE)
+
+
+def after_tokens(wanted, tokens, start):
+    """The token after the first place at or after `start` where the wanted ones stand, or -1."""
+    for at in range(start, len(tokens) - len(wanted) + 1):
+        if all(map(same_token, wanted, tokens[at:at + len(wanted)])):
+            return at + len(wanted)
+    return -1
+
+
+def wrong_outputs(root, page, programs):
+    text, places = (root / page).read_text(), {}
+    for match in FENCE.finditer(text):
+        _, block, kind, name = match.groups()
+        if kind != 'printed by':
+            continue
+        where = f'{page}:{text.count(chr(10), 0, match.start()) + 1}'
+        if name not in programs:
+            yield f'{where}: {name} is not among the programs of this test'
+        elif programs[name]:
+            tokens, start = printed_by(programs[name]), places.get(name, 0)
+            places[name] = after_tokens(TOKEN.findall(block), tokens, start)
+            if places[name] < 0:
+                yield f'{where}: {name} does not print this after what the page shows before it; it goes on with\n' + \
+                      ' '.join(tokens[start:start + 60])
+                break
+
+
+def anchors_of(page):
+    headings = re.findall(r'^#+ (.*)$', FENCE.sub('', page.read_text()), re.MULTILINE)
+    return {re.sub(r'[^\w -]', '', heading).lower().replace(' ', '-') for heading in headings}
+
+
 def dead_links(root, page):
-    text = FENCE.sub('', (root / page).read_text())
-    headings = re.findall(r'^#+ (.*)$', text, re.MULTILINE)
-    anchors = {re.sub(r'[^\w -]', '', heading).lower().replace(' ', '-') for heading in headings}
-    for link in re.findall(r'\]\(([^)\s]+)\)', text):
-        there = link[1:] in anchors if link.startswith('#') else '://' in link or ((root / page).parent / link).exists()
-        if not there:
+    for link in re.findall(r'\]\(([^)\s]+)\)', FENCE.sub('', (root / page).read_text())):
+        if '://' in link:
+            continue
+        name, _, anchor = link.partition('#')
+        to = (root / page).parent / name if name else root / page
+        if not to.exists() or (anchor and anchor not in anchors_of(to)):
             yield f'{page}: the link {link} leads nowhere'
 
 
 def wrong_blocks(root, page):
     text = (root / page).read_text()
     for match in FENCE.finditer(text):
-        language, block, name = match.groups()
+        language, block, kind, name = match.groups()
+        if kind == 'printed by':
+            continue
         where = f'{page}:{text.count(chr(10), 0, match.start()) + 1}'
         if not name:
             if language == 'cpp':
@@ -59,11 +122,22 @@ def wrong_blocks(root, page):
                 break
 
 
+def pages_in(root, name):
+    """The page of that name, or all pages of a folder."""
+    if (root / name).is_dir():
+        return sorted(path.relative_to(root).as_posix() for path in (root / name).glob('*.md'))
+    return [name]
+
+
 def main():
     root = pathlib.Path(sys.argv[1])
-    found = [problem for page in sys.argv[2:] for check in (wrong_blocks, dead_links) for problem in check(root, page)]
-    blocks = sum(len(FENCE.findall((root / page).read_text())) for page in sys.argv[2:])
-    print(*found, f'{blocks} blocks on {len(sys.argv) - 2} pages', sep='\n')
+    programs = dict(argument.split('=', 1) for argument in sys.argv[2:] if '=' in argument)
+    pages = [page for argument in sys.argv[2:] if '=' not in argument for page in pages_in(root, argument)]
+    found = []
+    for page in pages:
+        found += [*wrong_blocks(root, page), *dead_links(root, page), *wrong_outputs(root, page, programs)]
+    blocks = sum(len(FENCE.findall((root / page).read_text())) for page in pages)
+    print(*found, f'{blocks} blocks on {len(pages)} pages, {printed_by.cache_info().currsize} programs', sep='\n')
     sys.exit(1 if found or not blocks else 0)
 
 
