@@ -44,15 +44,16 @@ def of_library(names, prefixes):
 
 
 def page(topics):
-    lines = ['# Dictionary', '', 'What NumPy, PyTorch, JAX, Eigen, xtensor and TensorFlow.js call things, and what they '
-             'are here. Made of tools/dictionary by `./dev docs`; a test compares.', '',
+    lines = ['# Dictionary', '', 'What NumPy, PyTorch, JAX, Eigen, xtensor and TensorFlow.js call things, and what '
+             'they are here. Made of tools/dictionary by `./dev docs`; a test compares.', '',
              '`F.` is torch.nn.functional, `nn.` torch.nn, `jnp.` jax.numpy. x, a and b stand for tensors, f and g for '
              'functions of one, rng for a `kg::generator`.']
     for title, found in topics:
         heads = ['kerngrad', *LIBRARIES, 'what differs, or what to do']
         lines += ['', f'## {title}', '', '| ' + ' | '.join(heads) + ' |', '|' + ' --- |' * len(heads)]
         for ours, names, note in found:
-            cells = ['not offered' if ours == '-' else f'`{ours}`', *(of_library(names, p) for p in LIBRARIES.values())]
+            here = 'not offered' if ours == '-' else f'`{ours}`'
+            cells = [here, *(of_library(names, prefixes) for prefixes in LIBRARIES.values())]
             lines.append('| ' + ' | '.join(cell.replace('|', '\\|') for cell in [*cells, note]) + ' |')
     return '\n'.join(lines) + '\n'
 
