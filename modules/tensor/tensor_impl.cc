@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors of values that a program writes down, and their values as a program reads them.
 module;
+#include <algorithm>
 #include <cstring>
 #include <vector>
 #include "kernels/common/abi.h"
