@@ -65,7 +65,8 @@ T beginning(combination how) {
 template <class T>
 T element(std::size_t i) {
   const auto n = static_cast<std::int64_t>(i * 7919 % 1009) - 300;
-  if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<std::uint64_t>(n) * (std::numeric_limits<T>::max() / 700));
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(static_cast<std::uint64_t>(n) * (std::numeric_limits<T>::max() / 700));
   else return static_cast<T>(static_cast<double>(n) / 333);
 }
 
