@@ -37,7 +37,9 @@ geometries distinct(const kg::op_row& row, kg::dtype type, std::int64_t n) {
   geometries all;
   for (const std::int64_t values : {std::int64_t{1000}, std::int64_t{1} << 30}) {
     kg::testkit::sample call = call_of(row, {{n}});
-    call.operands[0].values = kg::cast(drawn_below(values, {n}), type);
+    const kg::tensor drawn = drawn_below(values, {n});
+    call.operands[0].values =
+        type == kg::dtype::text ? kg::testkit::from_doubles(drawn.to_doubles(), {n}, type) : kg::cast(drawn, type);
     all.push_back({values > 1000 ? "many" : "few", call, static_cast<double>(n), {}});
   }
   return all;
