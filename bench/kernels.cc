@@ -13,6 +13,7 @@
 #include "bench/support.h"
 #include "bench/update.h"
 #include "kernels/common/abi.h"
+#include "kernels/text/text.h"
 import kerngrad;
 import kerngrad.testkit;
 #include "bench/geometry.h"
@@ -212,7 +213,7 @@ class prepared {
         in_.push_back({const_cast<void*>(x.address()), x.dims(), x.type()});
       }
     for (const kg::attr_spec& spec : row.attrs) attrs_.push_back(kg::default_of(spec));
-    for (const kg::named_attribute& a : what.call.attrs)
+    for (const kg::named_attribute& a : kg::testkit::attributes_for(row, what.call, type))
       attrs_[static_cast<std::size_t>(row.attr_index(a.name))] = a.value;
     // Without a value the dtype is an attribute.
     if (const int at = row.attr_index("dtype"); at >= 0 && !has_value) attrs_[static_cast<std::size_t>(at)] = type;
@@ -234,7 +235,7 @@ class prepared {
       kernel_.flat1(in_[0].data, out_[0].data, static_cast<std::size_t>(out_[0].dims.size()));
     else if (kernel_.flat2 && in_.size() == 2)
       kernel_.flat2(in_[0].data, in_[1].data, out_[0].data, static_cast<std::size_t>(out_[0].dims.size()));
-    else kg::launcher_of(row_)({*call_, kernel_, kg::backend::simd, true, in_, out_});
+    else launch();
   }
 
   double read() const { return read_; }
@@ -249,6 +250,10 @@ class prepared {
   }
 
  private:
+  void launch() {
+    kerngrad::kernels::text_writer texts;  // nobody reads what is made
+    kg::launcher_of(row_)({*call_, kernel_, kg::backend::simd, true, in_, out_, &texts});
+  }
   static double bytes(const kg::signature& x) {
     return static_cast<double>(x.dims.size()) * static_cast<double>(kg::size_of(x.type));
   }
