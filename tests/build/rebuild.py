@@ -23,8 +23,10 @@ class Rebuilds:
     def __init__(self, project):
         self.project = project
         commands = json.loads((project.build / 'compile_commands.json').read_text())
+        # Modules on top that nothing in the superproject imports are not built by default.
+        built = set(project.make('-t', 'inputs', 'all').splitlines())
         self.source_of = {entry['output']: os.path.normpath(os.path.join(project.build, entry['file']))
-                          for entry in commands}
+                          for entry in commands if entry['output'] in built}
 
     def compiled(self, *arguments):
         """Runs Ninja; the sources that it compiled or, with -n, would."""
