@@ -5,7 +5,8 @@
 The system is made by debootstrap once, as root or through sudo, and stays in the user's cache with its builds in it:
 $XDG_CACHE_HOME/kerngrad, or ~/.cache/kerngrad. The checkout is mounted there, read-only and at its own place; all
 mounts are of a namespace that ends with the command. Runs the suite `fast`, those tests of `full` that the platform
-names, and the conformance corpus where it lies beside the checkout. The last line sums up.
+names, and the conformance corpus where it lies beside the checkout. What they gave is taken down for README's table
+(record.py); the last line sums up.
 """
 import argparse
 import fcntl
@@ -18,6 +19,7 @@ import subprocess
 import sys
 import tomllib
 
+import record
 import sysroot
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -136,11 +138,13 @@ class Build:
             self.test(self.logs[-1], '--suite=full', *self.data['full'])
 
     def results(self):
-        """What the closing lines `N passed, N failed` of the tests and the corpus count, each in turn."""
-        yield counted([sys.executable, CHECKOUT / 'tools' / 'count_tests.py', *self.logs])
+        """{what was run: (passed, failed)}, by the closing lines of the tests and the corpus."""
+        found = {'tests': counted([sys.executable, CHECKOUT / 'tools' / 'count_tests.py', *self.logs])}
         if CORPUS.is_dir():
             say(f'the corpus {CORPUS}')
-            yield counted(self.chroot.inside([self.inside / 'tools' / 'conformance' / 'kerngrad-conformance', CORPUS]))
+            runner = self.inside / 'tools' / 'conformance' / 'kerngrad-conformance'
+            found['corpus'] = counted(self.chroot.inside([runner, CORPUS]))
+        return found
 
 
 def counted(command):
@@ -167,8 +171,11 @@ def main():
         chroot.make(data['suite'])
         chroot.install(packages + data['packages'])
     build = Build(chroot, given.platform, data)
+    tested = record.commit()
     build.test_all()
-    passed, failed = map(sum, zip(*build.results()))
+    results = build.results()
+    record.record(given.platform, results, tested)
+    passed, failed = map(sum, zip(*results.values()))
     print(f'{passed} passed, {failed} failed')
     sys.exit(1 if failed or not passed else 0)
 

@@ -4,7 +4,8 @@
 
 What is built against and the emulator are unpacked once into the user's cache (sysroot.py), where the builds are as
 well. Runs the kernels' tests, those of every op, of gradients and of packs, the conformance corpus where it lies beside
-the checkout, and the demo where the data is, on each CPU that the file names. The last line sums up.
+the checkout, and the demo where the data is, on each CPU that the file names. What they gave is taken down for README's
+table (record.py); the last line sums up.
 """
 import argparse
 import configparser
@@ -17,6 +18,7 @@ import subprocess
 import sys
 import tomllib
 
+import record
 import sysroot
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -72,7 +74,6 @@ class Build:
     def __init__(self, platform, data, build, root, qemu):
         self.folder = sysroot.CACHE / 'builds' / (f'{platform}-{build["name"]}' + str(CHECKOUT).replace('/', '-'))
         self.data, self.build_data, self.root, self.qemu = data, build, root, qemu
-        self.logs = []
 
     def cross_file(self):
         """The compilers that ./dev uses, for another machine."""
@@ -110,10 +111,9 @@ class Build:
         return subprocess.run(['ninja', '-C', self.folder, *names, *TOOLS]).returncode == 0
 
     def run(self, cpu):
-        """(passed, failed) of corpus and demo; the tests go into a log of their own."""
+        """(passed, failed) of tests, corpus and demo, each in turn."""
         env = os.environ | {'QEMU_CPU': cpu}
         log = self.folder / 'meson-logs' / f'testlog-{re.sub("[^a-z0-9]+", "-", cpu)}'
-        self.logs.append(log)
         for old in log.parent.glob(f'{log.name}.*'):
             old.unlink()
         say(f'testing {self.folder} on {cpu}')
@@ -121,6 +121,7 @@ class Build:
                                '--logbase', log.name, '--timeout-multiplier', '20', *self.tests], env=env)
         if done.returncode != 0:
             log.with_suffix('.not-ok').touch()
+        yield counted([sys.executable, CHECKOUT / 'tools' / 'count_tests.py', log])
         if CORPUS.is_dir():
             say(f'the corpus {CORPUS} on {cpu}')
             yield counted([*self.qemu, self.folder / TOOLS[0], CORPUS], env)
@@ -155,18 +156,17 @@ def main():
     emulator = data['emulator']
     unpacked = sysroot.unpacked(emulator['suite'], machine, [emulator['package']], depends=False)
     qemu = [str(unpacked / 'usr' / 'bin' / emulator['program']), '-L', str(root)]
-    results = []
+    results = {}
+    tested = record.commit()
     for build in data['builds']:
         if given.build not in (None, build['name']):
             continue
         one = Build(given.platform, data, build, root, qemu)
-        if not one.build():
-            results.append((0, 1))
-            continue
-        for cpu in build['cpus']:
-            results += one.run(cpu)
-        results.append(counted([sys.executable, CHECKOUT / 'tools' / 'count_tests.py', *one.logs]))
-    passed, failed = map(sum, zip(*results))
+        built = one.build()
+        for name, cpu in build['cpus'].items():
+            results[name] = tuple(map(sum, zip(*one.run(cpu)))) if built else (0, 1)
+    record.record(given.platform, results, tested)
+    passed, failed = map(sum, zip(*results.values()))
     print(f'{passed} passed, {failed} failed')
     sys.exit(1 if failed or not passed else 0)
 
