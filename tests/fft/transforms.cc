@@ -18,6 +18,7 @@
 #include "kernels/fft/reference_fft.h"
 #include "tests/support/full.h"
 #include "tests/support/kernels.h"
+#include "tests/support/wide.h"
 
 namespace {
 using namespace kerngrad::kernels;
