@@ -6,12 +6,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <string_view>
+
+#include "scores.h"
 
 namespace demo {
 namespace {
@@ -82,15 +83,8 @@ void progress::finish(double loss, double accuracy) {
 
 // ------------------------------------------------------------------------------------------ tables
 
-double accuracy(const image_set& truth, std::span<const std::uint8_t> predicted) {
-  std::int64_t right = 0;
-  for (std::size_t i = 0; i < predicted.size(); ++i) right += predicted[i] == truth.labels[i];
-  return static_cast<double>(right) / static_cast<double>(predicted.size());
-}
-
 void show_tables(const image_set& truth, std::span<const std::uint8_t> predicted) {
-  std::array<std::array<int, class_count>, class_count> counts{};
-  for (std::size_t i = 0; i < predicted.size(); ++i) ++counts[truth.labels[i]][predicted[i]];
+  const confusion counts = confusion_of(truth, predicted);
   fmt::print(
       "\nConfusion matrix: a row per true class, a column per predicted one; recall is the accuracy of the class\n");
   fmt::print("{:13}", "");
@@ -98,12 +92,8 @@ void show_tables(const image_set& truth, std::span<const std::uint8_t> predicted
   fmt::print("{:>9}\n", "recall");
   for (std::size_t t = 0; t < class_count; ++t) {
     fmt::print("{} {:11}", t, class_names[t]);
-    int total = 0;
-    for (const int count : counts[t]) {
-      total += count;
-      fmt::print("{:>6}", count ? fmt::format("{}", count) : ".");
-    }
-    fmt::print("{:>9}\n", total ? fmt::format("{:.4f}", static_cast<double>(counts[t][t]) / total) : "-");
+    for (const int count : counts[t]) fmt::print("{:>6}", count ? fmt::format("{}", count) : ".");
+    fmt::print("{:>9}\n", recall_text(counts, t));
   }
 }
 

@@ -37,8 +37,6 @@ class progress {
   bool terminal_;
 };
 
-/// The share of predictions that are right.
-double accuracy(const image_set& truth, std::span<const std::uint8_t> predicted);
 /// Accuracy per class and the confusion matrix.
 void show_tables(const image_set& truth, std::span<const std::uint8_t> predicted);
 /// A few test images with prediction and truth: the first ones that were recognised and the first ones that were not.

@@ -4,19 +4,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "display.h"
 #include "failure.h"
+#include "files.h"
 #include "idx.h"
 #include "kernels/common/targets.h"
 #include "options.h"
+#include "report.h"
 #include "safetensors.h"
 #include "train.h"  // network.h too: of headers that import, one can be the last
 import kerngrad;
@@ -56,6 +61,33 @@ void describe_run(const options& chosen, const network& net, const trainer& trai
   std::fflush(stdout);
 }
 
+// What the run takes long for has a place to go to.
+void check_outputs(const options& chosen) {
+  for (const std::string& path : {chosen.save, chosen.report})
+    if (!path.empty()) check_writable(path);
+  if (!chosen.save.empty() &&
+      std::filesystem::path(chosen.save).lexically_normal() == std::filesystem::path(chosen.report).lexically_normal())
+    throw bad_input(chosen.report + ": --save and --report name the same file");
+}
+
+void write_report(const options& chosen, const network& net, const trainer& training, const image_set& test,
+                  run_record& record) {
+  record.facts = {{"Network", net.describe()},
+                  {"Parameters", fmt::format("{}", net.parameter_count())},
+                  {"Test images", fmt::format("{}", test.count())},
+                  {"SIMD target", kg::active_simd_target()}};
+  if (!chosen.load.empty()) record.facts.emplace_back("Weights from", chosen.load);
+  if (chosen.epochs > 0)
+    record.facts.emplace_back(
+        "Training", fmt::format("{} epoch{} of {} images in batches of {}, Adam 1e-3, seed {}", chosen.epochs,
+                                chosen.epochs == 1 ? "" : "s", training.images_per_epoch(), chosen.batch, chosen.seed));
+  const kg::tensor filters = net.filters();
+  record.filters.side = static_cast<int>(filters.dims()[1]);
+  record.filters.values.assign(filters.data<float>().begin(), filters.data<float>().end());
+  const std::string page = report_page(record, test);
+  replace_file(chosen.report, std::array{std::string_view(page)});
+}
+
 void run(const options& chosen) {
   cap_target(chosen.target);
   kg::set_num_threads(chosen.threads);
@@ -63,7 +95,7 @@ void run(const options& chosen) {
   const image_set test_set = read_images(chosen.data, "t10k", chosen.limit);
   if (chosen.epochs > 0 && chosen.batch > train_set.count())
     throw bad_input(fmt::format("--batch {}: there are only {} training images", chosen.batch, train_set.count()));
-  if (!chosen.save.empty()) check_writable(chosen.save);
+  check_outputs(chosen);
   register_squared_relu();
   const network net(chosen.model, chosen.seed);
   if (!chosen.load.empty()) net.take(load_safetensors(chosen.load), chosen.load);
@@ -71,16 +103,22 @@ void run(const options& chosen) {
   trainer training(net, train_data, chosen.batch, chosen.seed);
   describe_run(chosen, net, training, test_data);
 
-  std::vector<std::uint8_t> predicted;
+  run_record record;
   for (int epoch = 1; epoch <= chosen.epochs; ++epoch) {
     progress shown(epoch, chosen.epochs, training.images_per_epoch());
-    const double loss = training.run_epoch(epoch, [&](std::int64_t seen, double mean) { shown.step(seen, mean); });
+    const double loss = training.run_epoch(epoch, [&](std::int64_t seen, double last, double mean) {
+      record.step_losses.push_back(last);
+      shown.step(seen, mean);
+    });
     shown.stop();
-    predicted = predict(net, test_data);
-    shown.finish(loss, accuracy(test_set, predicted));
+    record.test = predict(net, test_data);
+    record.epochs.push_back({loss, accuracy(test_set, record.test.classes)});
+    shown.finish(loss, record.epochs.back().accuracy);
   }
-  if (predicted.empty()) predicted = predict(net, test_data);
+  const std::vector<std::uint8_t>& predicted = record.test.classes;
+  if (predicted.empty()) record.test = predict(net, test_data);
   if (!chosen.save.empty()) save_safetensors(chosen.save, net.weights());
+  if (!chosen.report.empty()) write_report(chosen, net, training, test_set, record);
   show_tables(test_set, predicted);
   show_samples(test_set, predicted);
   fmt::print("\ntest accuracy: {:.4f}\n", accuracy(test_set, predicted));

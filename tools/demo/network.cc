@@ -97,6 +97,12 @@ weight_map network::weights() const {
   return all;
 }
 
+kg::tensor network::filters() const {
+  const std::int64_t side = kind_ == model::cnn ? 3 : 28;
+  const kg::tensor columns = kg::reshape(layers_.front().weights, {side * side, -1});
+  return kg::reshape(kg::transpose(columns), {-1, side, side});
+}
+
 void network::take(const weight_map& weights, const std::string& path) const {
   const weight_map own = this->weights();
   for (const auto& [name, w] : weights)

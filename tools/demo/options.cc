@@ -38,6 +38,8 @@ std::optional<options> read_command_line(int argc, const char* const* argv, int&
   app.add_option("--load", chosen.load, "start from the weights of a safetensors file; without --epochs only evaluate")
       ->type_name("FILE");
   app.add_option("--save", chosen.save, "write the weights to a safetensors file")->type_name("FILE");
+  app.add_option("--report", chosen.report, "write a page with charts and pictures of what came out (HTML)")
+      ->type_name("FILE");
   app.add_option("--limit", chosen.limit, "use only the first N training images and N test images")
       ->transform(kgtools::whole_number(1, 10'000'000))
       ->type_name("N");

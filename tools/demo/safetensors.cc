@@ -6,14 +6,15 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "failure.h"
+#include "files.h"
 #include "tools/strict_json.h"
 
 namespace demo {
@@ -72,14 +73,6 @@ std::vector<std::int64_t> sizes_in(const std::string& path, const std::string& n
   return sizes;
 }
 
-// Where a file is written until it is complete. Devices, pipes and folders are left alone: a rename would replace them.
-std::string unfinished_name(const std::string& path) {
-  std::error_code error;
-  if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error))
-    refuse(path, "exists and is no regular file");
-  return path + ".part";
-}
-
 struct placed {
   std::uint64_t begin, end;
   std::string name;
@@ -125,13 +118,6 @@ void check_layout(const std::string& path, std::vector<placed> places, std::uint
 
 }  // namespace
 
-void check_writable(const std::string& path) {
-  const std::string unfinished = unfinished_name(path);
-  if (!std::ofstream(unfinished, std::ios::binary | std::ios::trunc)) refuse(unfinished, "cannot be written");
-  std::error_code error;
-  std::filesystem::remove(unfinished, error);
-}
-
 void save_safetensors(const std::string& path, const weight_map& weights) {
   json header{{"__metadata__", {{"format", "kerngrad"}}}};
   std::uint64_t offset = 0;
@@ -142,27 +128,11 @@ void save_safetensors(const std::string& path, const weight_map& weights) {
   }
   std::string text = header.dump();
   text.append((length_bytes - text.size() % length_bytes) % length_bytes, ' ');  // the elements start aligned
-  const std::string unfinished = unfinished_name(path);
-  std::ofstream file(unfinished, std::ios::binary | std::ios::trunc);
-  if (!file) refuse(unfinished, "cannot be written");
   const std::uint64_t length = text.size();
-  file.write(reinterpret_cast<const char*>(&length), length_bytes);
-  file.write(text.data(), static_cast<std::streamsize>(text.size()));
+  std::vector<std::string_view> pieces{{reinterpret_cast<const char*>(&length), length_bytes}, text};
   for (const auto& [name, w] : weights)
-    file.write(reinterpret_cast<const char*>(w.values.data()),
-               static_cast<std::streamsize>(w.values.size() * sizeof(float)));
-  file.close();
-  std::error_code error;
-  if (!file) {
-    std::filesystem::remove(unfinished, error);
-    refuse(path, "cannot be written to its end");
-  }
-  std::filesystem::rename(unfinished, path, error);
-  if (error) {
-    const std::string reason = error.message();
-    std::filesystem::remove(unfinished, error);
-    refuse(path, reason);
-  }
+    pieces.emplace_back(reinterpret_cast<const char*>(w.values.data()), w.values.size() * sizeof(float));
+  replace_file(path, pieces);
 }
 
 weight_map load_safetensors(const std::string& path) {

@@ -14,9 +14,6 @@ struct weight {
 };
 using weight_map = std::map<std::string, weight>;
 
-/// Throws bad_input when a file of that name cannot be written: to be asked before the weights are trained.
-void check_writable(const std::string& path);
-
 /// Writes all weights; an existing file is replaced only when the new one is complete. Throws bad_input.
 void save_safetensors(const std::string& path, const weight_map& weights);
 

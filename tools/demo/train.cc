@@ -39,22 +39,25 @@ double trainer::run_epoch(int epoch, const step_hook& after_step) {
     const kg::tensor images = kg::gather(data_.images, rows), labels = kg::gather(data_.labels, rows);
     const kg::tensor loss =
         optimizer_.minimize([&] { return kg::mean(kg::softmax_cross_entropy(net_(images), labels)); });
-    sum += loss.item<float>();
-    after_step((step + 1) * batch_, sum / static_cast<double>(step + 1));
+    const double value = loss.item<float>();
+    sum += value;
+    after_step((step + 1) * batch_, value, sum / static_cast<double>(step + 1));
   }
   return sum / static_cast<double>(steps);
 }
 
-std::vector<std::uint8_t> predict(const network& net, const dataset& data) {
+predictions predict(const network& net, const dataset& data) {
   constexpr std::int64_t batch = 250;  // few enough images for their activations to stay in the cache
-  std::vector<std::uint8_t> classes;
+  predictions all;
   for (std::int64_t first = 0; first < data.count(); first += batch) {
     const std::int64_t size = std::min(batch, data.count() - first);
     const kg::tensor scores = net(kg::slice(data.images, {first, 0}, {size, image_pixels}));
     const kg::tensor best = kg::argmax(scores, 1);
-    for (const std::int32_t index : best.data<std::int32_t>()) classes.push_back(static_cast<std::uint8_t>(index));
+    for (const std::int32_t index : best.data<std::int32_t>()) all.classes.push_back(static_cast<std::uint8_t>(index));
+    const kg::tensor logs = kg::log_softmax(scores);
+    all.logs.insert(all.logs.end(), logs.data<float>().begin(), logs.data<float>().end());
   }
-  return classes;
+  return all;
 }
 
 }  // namespace demo

@@ -7,6 +7,7 @@
 
 #include "idx.h"
 #include "network.h"
+#include "scores.h"
 import kerngrad;
 
 namespace demo {
@@ -19,8 +20,8 @@ struct dataset {
   std::int64_t count() const { return images.dims()[0]; }
 };
 
-/// Called after each step with the number of images seen and the mean loss so far.
-using step_hook = std::function<void(std::int64_t seen, double loss)>;
+/// Called after each step with the number of images seen, its loss and the mean loss so far.
+using step_hook = std::function<void(std::int64_t seen, double loss, double mean)>;
 
 /// Adam on the mean softmax cross entropy of shuffled batches. What is random depends on the seed and the epoch only.
 class trainer {
@@ -42,7 +43,7 @@ class trainer {
   std::vector<std::int32_t> order_;
 };
 
-/// The class that the network gives each image.
-std::vector<std::uint8_t> predict(const network& net, const dataset& data);
+/// What the network says of each image.
+predictions predict(const network& net, const dataset& data);
 
 }  // namespace demo
