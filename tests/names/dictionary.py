@@ -35,8 +35,7 @@ std::vector<kg::named_operand> run_gradient(const kg::gradient_call&);
 
 
 def main():
-    ours = [entry[0] for name in page.TOPICS
-            for entry in page.entries((pathlib.Path(sys.argv[1]) / f'{name}.txt').read_text())[1]]
+    ours = [entry[0] for _, found in page.topics() for entry in found]
     shown = [text for text in ours if text != '-' and not text.startswith(page.MODULES_ON_TOP)]
     with tempfile.TemporaryDirectory() as scratch:
         source = pathlib.Path(scratch) / 'dictionary.cc'

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check.py KERNGRAD: the command line tool: its rows against its explanations, filters, exit codes, closed pipes."""
+"""check.py KERNGRAD: the tool: its rows against its explanations, filters, names, exit codes, closed pipes."""
 import json
 import os
 import re
@@ -111,8 +111,47 @@ def what_is_refused_has_its_exit_code():
     run('docs', '--check', os.devnull, code=REFUSED)
 
 
+def names_are_found_in_our_words_and_in_others():
+    top_k = read('find', 'top_k')['found'][0]
+    assert top_k['name'] == 'kg::top_k' and top_k['op'] == 'TopK' and 'kg::top_k(' in top_k['example']
+    assert 'largest' in top_k['doc'] and 'top_k(const tensor& x' in top_k['signatures']
+    assert {'torch.topk', 'jax.lax.top_k', 'tf.topk'} <= set(top_k['elsewhere'])
+    for same in ['topk', 'TopK', 'kg::top_k', 'kerngrad::top_k', 'torch.topk', 'jax.lax.top_k', 'tf.topk']:
+        assert read('find', same)['found'][0]['name'] == 'kg::top_k', same
+    for wanted, name in [('F.relu', 'kg::relu'), ('torch.nn.functional.relu', 'kg::relu'), ('jax.grad', 'kg::grad'),
+                         ('numpy.einsum', 'kg::einsum'), ('Eigen::Map', 'kg::tensor'), ('xt::arange', 'kg::arange'),
+                         ('adam', 'kg::adam'), ('padding', 'kg::padding'), ('load_csv', 'kg::io::load_csv'),
+                         ('MaxPoolGrad', 'kg::call<"MaxPoolGrad">')]:
+        assert name in [f['name'] for f in read('find', wanted)['found']], wanted
+    exp = read('find', 'exp')['found'][0]
+    assert exp['doc'] == 'e to the power x.' and exp['op'] == 'Exp'
+    assert read('find', 'torch.Tensor.dim')['found'][0]['example'] == 'x.rank()'
+    shown = run('find', 'torch.topk').stdout
+    assert shown.startswith('kg::top_k\n') and 'kerngrad explain TopK' in shown and 'example' in shown
+
+
+def what_is_not_found_has_near_names_and_an_exit_code():
+    for wanted, near in [('topkk', 'kg::top_k'), ('conv2', 'kg::conv2d'), ('moving_averages', 'kg::moving_average'),
+                         ('k_top', 'kg::top_k'), ('hyperbolic tangent', 'kg::tanh')]:
+        told = read('find', wanted, code=REFUSED)
+        assert not told['found'] and near in [f['name'] for f in told['near']], (wanted, told)
+        assert near in run('find', wanted, code=REFUSED).stdout
+    assert read('find', 'qqqqqqqq', code=REFUSED) == {'wanted': 'qqqqqqqq', 'found': [], 'near': []}
+    without = read('find', 'np.tri', code=REFUSED)['found']
+    assert [f['offered'] for f in without] == [False] and 'not offered' in run('find', 'np.tri', code=REFUSED).stdout
+    for arguments in [('find',), ('find', '::'), ('find', 'a', 'b')]:
+        assert run(*arguments, code=USAGE).stderr.strip(), arguments
+
+
+def every_op_and_every_typed_name_is_found(rows):
+    for op, name in re.findall(r'^\| (\w+) \| (?:`kg::(\w+)`|none)', run('docs').stdout, re.MULTILINE):
+        told = read('find', op)['found']
+        assert op in [f['op'] for f in told] and all(f['doc'] for f in told if f['name']), op
+        assert not name or f'kg::{name}' in [f['name'] for f in read('find', name)['found']], name
+
+
 def a_closed_pipe_ends_the_output_only():
-    for arguments in (['list', '--json'], ['docs'], CONV):
+    for arguments in (['list', '--json'], ['docs'], ['find', 'conv'], CONV):
         ends = os.pipe()
         os.close(ends[0])
         made = subprocess.run([TOOL, *arguments], stdout=ends[1], stderr=subprocess.PIPE, text=True)
@@ -125,7 +164,7 @@ def a_closed_pipe_ends_the_output_only():
 
 def help_names_every_command():
     text = run('--help').stdout
-    assert all(word in text for word in ('list', 'explain', 'modules', 'docs', 'Examples', 'Exit codes'))
+    assert all(word in text for word in ('list', 'explain', 'find', 'modules', 'docs', 'Examples', 'Exit codes'))
     assert run('--version').stdout.startswith('kerngrad ')
     compiled = read('list', '--targets')
     assert [t['active'] for t in compiled].count(True) == 1 and all(t['supported'] for t in compiled if t['active'])
@@ -141,4 +180,7 @@ pages_have_a_line_an_op(all_rows)
 every_op_but_the_helpers_of_gradients_has_a_typed_name(all_rows)
 a_call_is_explained()
 what_is_refused_has_its_exit_code()
+names_are_found_in_our_words_and_in_others()
+what_is_not_found_has_near_names_and_an_exit_code()
+every_op_and_every_typed_name_is_found(all_rows)
 a_closed_pipe_ends_the_output_only()

@@ -15,6 +15,8 @@ TOPICS = ('making', 'shapes', 'elements', 'elementwise', 'logic', 'reductions', 
           'networks', 'gradients', 'training', 'random', 'running', 'text')
 LIBRARIES = {'NumPy': ('np.',), 'PyTorch': ('torch.', 'torchvision.', 'F.', 'nn.'), 'JAX': ('jnp.', 'jax.', 'optax.'),
              'Eigen': ('Eigen::',), 'xtensor': ('xt::',), 'TensorFlow.js': ('tf.',)}
+ABBREVIATIONS = {'F.': 'torch.nn.functional.', 'nn.': 'torch.nn.', 'jnp.': 'jax.numpy.', 'np.': 'numpy.',
+                 'tf.': 'tensorflow.'}
 MODULES_ON_TOP = ('kg::io::', 'kg::static_regex_replace')  # apart from `import kerngrad;`
 LEAST = 300
 
@@ -39,16 +41,21 @@ def entries(text):
     return title, found
 
 
+def topics():
+    room = pathlib.Path(__file__).parent
+    return [entries((room / f'{name}.txt').read_text()) for name in TOPICS]
+
+
 def of_library(names, prefixes):
     return ', '.join(f'`{name}`' for name in names if name.startswith(prefixes))
 
 
-def page(topics):
+def page():
     lines = ['# Dictionary', '', 'What NumPy, PyTorch, JAX, Eigen, xtensor and TensorFlow.js call things, and what '
              'they are here. Made of tools/dictionary by `./dev docs`; a test compares.', '',
              '`F.` is torch.nn.functional, `nn.` torch.nn, `jnp.` jax.numpy. x, a and b stand for tensors, f and g for '
              'functions of one, rng for a `kg::generator`.']
-    for title, found in topics:
+    for title, found in topics():
         heads = ['kerngrad', *LIBRARIES, 'what differs, or what to do']
         lines += ['', f'## {title}', '', '| ' + ' | '.join(heads) + ' |', '|' + ' --- |' * len(heads)]
         for ours, names, note in found:
@@ -58,9 +65,9 @@ def page(topics):
     return '\n'.join(lines) + '\n'
 
 
-def faults(topics, exported):
+def faults(exported):
     total = 0
-    for ours, names, note in (entry for _, found in topics for entry in found):
+    for ours, names, note in (entry for _, found in topics() for entry in found):
         total += len(names)
         for name in names:
             if not name.startswith(sum(LIBRARIES.values(), ())):
@@ -76,15 +83,13 @@ def faults(topics, exported):
 
 
 def main():
-    room = pathlib.Path(__file__).parent
-    topics = [entries((room / f'{name}.txt').read_text()) for name in TOPICS]
     if sys.argv[1:2] != ['--check']:
-        sys.stdout.write(page(topics))
+        sys.stdout.write(page())
         return
-    found = list(faults(topics, set(pathlib.Path(sys.argv[3]).read_text().split())))
-    if {path.stem for path in room.glob('*.txt')} != set(TOPICS):
+    found = list(faults(set(pathlib.Path(sys.argv[3]).read_text().split())))
+    if {path.stem for path in pathlib.Path(__file__).parent.glob('*.txt')} != set(TOPICS):
         found.append('the files of tools/dictionary are not the topics of page.py')
-    if pathlib.Path(sys.argv[2]).read_text() != page(topics):
+    if pathlib.Path(sys.argv[2]).read_text() != page():
         found.append(f'{sys.argv[2]} is not what tools/dictionary says: write it anew with `./dev docs`')
     sys.exit('\n'.join(found) or 0)
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// docs/ops.md, made from the rows.
+// docs/ops.md, made from the rows; and the rows themselves, for the pages of the reference.
 #include <fmt/format.h>
 
 #include "tools/kerngrad/tool.h"
@@ -70,6 +70,37 @@ std::string functions_text(std::string_view op) {
   return text.empty() ? "none" : text;
 }
 
+// What the rows say of one op, in the words of docs/ops.md where it has words for it.
+json row_json(const kg::op_row& row) {
+  json functions = json::array(), operands = json::array(), attributes = json::array(), bounds = json::object();
+  for (const typed_name& name : typed_names)
+    if (name.op == row.name) functions.push_back(fmt::format("kg::{}", name.function));
+  for (const kg::operand& operand : row.operands)
+    operands.push_back({{"name", operand.name},
+                        {"dtypes", dtypes_text(operand.types)},
+                        {"list", operand.list},
+                        {"optional", operand.optional}});
+  for (const kg::attr_spec& spec : row.attrs)
+    attributes.push_back({{"name", spec.name},
+                          {"kind", kg::name_of(spec.kind)},
+                          {"text", attribute_text(spec)},
+                          {"least", spec.least},
+                          {"most", spec.most}});
+  for (const kg::dtype type : {kg::dtype::float32, kg::dtype::float64})
+    if (const auto known = kg::accuracy_of(row.name, type)) bounds[kg::name_of(type)] = known->bound;
+  return {{"op", row.name},
+          {"family", kg::name_of(row.group)},
+          {"doc", row.doc},
+          {"functions", std::move(functions)},
+          {"operands", std::move(operands)},
+          {"attributes", std::move(attributes)},
+          {"results", results_text(row)},
+          {"kernels", dtypes_text(kg::kernel_dtypes(kg::backend::simd, kg::find_op(row.name)))},
+          {"no_gradient", row.no_gradient},
+          {"bounds", std::move(bounds)},
+          {"cost", row.cost}};
+}
+
 // Bars would end a cell.
 std::string cell(std::string_view text) {
   std::string escaped;
@@ -107,6 +138,12 @@ std::string accuracy_section() {
 }
 
 }  // namespace
+
+std::string rows_page() {
+  json list = json::array();
+  for (const kg::op_row& row : kg::op_table) list.push_back(row_json(row));
+  return list.dump(2) + "\n";
+}
 
 std::string docs_page() {
   std::string text =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kerngrad: what the library has and what a call would do. Exit codes: 0 done, 1 an unknown op or a call that would be
-// refused, 2 a command line at fault.
+// kerngrad: what the library has and what a call would do. Exit codes: 0 done, 1 an unknown op or name or a call that
+// would be refused, 2 a command line at fault.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -27,14 +27,16 @@ constexpr const char* examples =
     "  kerngrad explain Conv2D\n"
     "  kerngrad explain Conv2D --operand x=float32[1,28,28,3] --operand filter=float32[3,3,3,8] --attr pad=same\n"
     "  kerngrad explain AddN --operand tensors=float32[4] --operand tensors=float32[4] --json\n"
+    "  kerngrad find torch.topk\n"
     "  kerngrad list --targets\n"
     "  clang++ $(kerngrad modules --compiler clang++ -- -std=c++23) main.cc $(pkg-config --libs kerngrad)\n"
-    "Exit codes: 0 done; 1 an unknown op, or a call that would be refused; 2 a command line at fault.";
+    "Exit codes: 0 done; 1 an unknown op or name, or a call that would be refused; 2 a command line at fault.";
 
 struct arguments {
   selection wanted;
   bool with_gradient = false, without_gradient = false, targets = false, as_json = false, as_markdown = false;
   call_text call;
+  std::string wanted_name;
   std::string checked_file;
   modules_request modules{.compiler = KERNGRAD_COMPILER, .into = {}, .list = {}, .flags = {}};
   bool as_man_page = false;
@@ -100,14 +102,20 @@ void add_commands(CLI::App& app, arguments& given) {
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
   explain->add_flag("--json", given.as_json, "as an object");
+  CLI::App* find = app.add_subcommand("find", "What there is for a name of ours or of another library");
+  find->add_option("NAME", given.wanted_name, "a function, a type, an op; torch.topk, np.einsum, tf.conv2d")
+      ->required();
+  find->add_flag("--json", given.as_json, "as an object");
   add_modules(app, given.modules);
   // For the build, which installs what they write.
   app.add_subcommand("pages", "This program's man page, or its completion for Bash")
       ->group("")
       ->add_flag("--man", given.as_man_page, "the man page");
-  app.add_subcommand("docs", "docs/ops.md, made from the rows")
-      ->add_option("--check", given.checked_file, "write nothing, and fail when FILE is something else")
-      ->type_name("FILE");
+  CLI::App* docs = app.add_subcommand("docs", "docs/ops.md, made from the rows");
+  CLI::Option* check =
+      docs->add_option("--check", given.checked_file, "write nothing, and fail when FILE is something else")
+          ->type_name("FILE");
+  docs->add_flag("--json", given.as_json, "the rows as an array")->excludes(check);
 }
 
 int list(const arguments& given) {
@@ -128,8 +136,14 @@ int explain(const arguments& given) {
   return told.refusal.empty() ? done : refused;
 }
 
+int find(const arguments& given) {
+  const answer told = found(given.wanted_name);
+  write_out(find_page(told, given.as_json));
+  return told.is_offered ? done : refused;
+}
+
 int docs(const arguments& given) {
-  const std::string wanted = docs_page();
+  const std::string wanted = given.as_json ? rows_page() : docs_page();
   if (given.checked_file.empty()) {
     write_out(wanted);
     return done;
@@ -153,6 +167,7 @@ int pages(const CLI::App& app, const arguments& given) {
 int run(const CLI::App& app, const arguments& given) {
   if (app.got_subcommand("list")) return list(given);
   if (app.got_subcommand("explain")) return explain(given);
+  if (app.got_subcommand("find")) return find(given);
   if (app.got_subcommand("docs")) return docs(given);
   if (app.got_subcommand("modules")) return modules(given);
   return pages(app, given);

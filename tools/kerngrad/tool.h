@@ -67,6 +67,32 @@ json json_of(const kg::explanation& told);
 std::string targets_page(bool as_json);
 /// docs/ops.md.
 std::string docs_page();
+/// What docs/ops.md says, with the ranges of attributes, as a JSON array.
+std::string rows_page();
+
+// ------------------------------------------------------------------------------------------ find
+
+/// What there is for a name: one of ours, or an expression of several, or why there is none.
+struct found_name {
+  std::string name{};  ///< kg::top_k; empty where an expression stands for it, x.dims()
+  std::string doc{}, signatures{};
+  std::string op{};                      ///< that it calls
+  std::string example{};                 ///< an expression of C++
+  std::string note{};                    ///< what differs from what was looked for
+  std::vector<std::string> elsewhere{};  ///< what other libraries call it
+  bool offered = true;                   ///< false: the note says what to do instead
+};
+
+struct answer {
+  std::string wanted;
+  std::vector<found_name> names{};
+  std::vector<found_name> near{};  ///< where nothing has the name
+  bool is_offered = false;
+};
+
+/// Looks a name up among ours (functions, types, ops) and those of other libraries in tools/dictionary.
+answer found(const std::string& wanted);
+std::string find_page(const answer& a, bool as_json);
 
 // ------------------------------------------------------------------------------------------ output
 

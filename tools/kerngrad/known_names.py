@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""known_names.py OUTPUT DEPFILE REFERENCE DICTIONARY INTERFACES...: what `kerngrad find` searches, as tables in C++.
+
+What the interface units export, with signatures and the first sentence of each docstring, and what other libraries call
+it. REFERENCE and DICTIONARY are the folders of tools/ that read these.
+"""
+import json
+import pathlib
+import re
+import sys
+
+sys.dont_write_bytecode = True
+HEAD = '''// Made by known_names.py.
+#pragma once
+#include <string_view>
+
+namespace tool {
+
+/// What a unit exports: `kg::top_k`. Signatures are lines.
+struct known_name {
+  std::string_view name, signatures, doc;
+};
+/// What other libraries call something: their names in a line, what it is here, or "-", which of our names that is, and
+/// what differs.
+struct foreign_names {
+  std::string_view theirs, ours, name, note;
+};
+/// How a library's name is written out: torch.nn.functional. for F.
+struct abbreviation {
+  std::string_view brief, whole;
+};
+'''
+
+
+def first_sentence(doc):
+    """Up to the first full stop that ends something; one in code or in brackets ends nothing."""
+    plain = re.sub(r'`[^`]*`|\([^()]*\)|\[[^\]]*\]', lambda found: 'x' * len(found.group(0)), doc)
+    found = re.search(r'(?<!\b[A-Z])\.(?= |$)', plain)
+    return doc[:found.end()] if found else doc
+
+
+def known(units, interfaces):
+    """name -> [signatures, docstring] of what all units export but for operators, those of overloads together."""
+    names = {}
+    for unit in units:
+        for found in interfaces.declarations(pathlib.Path(unit).resolve()):
+            if not found.name.startswith('operator'):
+                entry = names.setdefault('kg::' + found.name, [[], ''])
+                entry[0].append(found.signature.split(' {\n')[0])
+                entry[1] = entry[1] or first_sentence(found.doc)
+    return names
+
+
+def foreign(page):
+    for ours, names, note in (entry for _, found in page.topics() for entry in found):
+        name = re.search(r'kg::\w+(?:::\w+)*', ours)
+        yield ' '.join(names), ours, name.group(0) if name else '', note
+
+
+def table(kind, name, rows):
+    lines = ['    {' + ', '.join(json.dumps(cell) for cell in row) + '},' for row in rows]
+    return '\n'.join([f'inline constexpr {kind} {name}[] = {{', *lines, '};'])
+
+
+def main():
+    output, depfile, *folders = sys.argv[1:5]
+    sys.path[:0] = folders
+    import interfaces
+    import page
+    read = [interfaces.__file__, page.__file__, *pathlib.Path(page.__file__).parent.glob('*.txt')]
+    pathlib.Path(depfile).write_text(f'{output}: {" ".join(map(str, read))}\n')
+    names = known(sys.argv[5:], interfaces)
+    pathlib.Path(output).write_text('\n'.join([
+        HEAD, table('known_name', 'known_names', [(name, '\n'.join(signatures), doc)
+                                                  for name, (signatures, doc) in sorted(names.items())]),
+        table('foreign_names', 'dictionary', foreign(page)),
+        table('abbreviation', 'abbreviations', page.ABBREVIATIONS.items()), '', '}  // namespace tool', '']))
+
+
+if __name__ == '__main__':
+    main()
