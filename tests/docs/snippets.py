@@ -9,6 +9,8 @@ stands for lines that are omitted: what follows it comes later in the file.
 A block followed by `<!-- printed by FILE -->` is what that file's PROGRAM prints there: each stands in one piece in its
 output, after those before it on the page. Numbers may differ in what CPUs' rounding leaves open, blanks at will. An
 empty PROGRAM was not built, and its output is not looked at; a file with no PROGRAM at all is a mistake.
+
+A picture on a page is one that a PROGRAM of the page writes, and of the same size.
 """
 import functools
 import math
@@ -18,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import xml.etree.ElementTree
 
 FENCE = re.compile(r'^```(\w*)\n(.*?)^```\n(?:\n?<!-- (from|printed by) (\S+) -->)?', re.MULTILINE | re.DOTALL)
 NUMBER = re.compile(r'-?\d+(?:\.\d+)?(?:e[+-]?\d+)?')
@@ -43,12 +46,29 @@ def pieces_of(block):
 
 @functools.cache
 def printed_by(program):
-    """What the program prints, in tokens. It runs in a folder of its own, where it may write files."""
+    """What the program prints, in tokens, and the sizes of the pictures that it writes into a folder of its own."""
     with tempfile.TemporaryDirectory() as folder:
         run = subprocess.run([pathlib.Path(program).resolve()], cwd=folder, capture_output=True, text=True)
-    if run.returncode:
-        raise RuntimeError(f'{program} failed with {run.returncode}: {run.stderr}')
-    return TOKEN.findall(run.stdout)
+        if run.returncode:
+            raise RuntimeError(f'{program} failed with {run.returncode}: {run.stderr}')
+        files = [path for path in pathlib.Path(folder).iterdir() if path.suffix in ('.png', '.svg')]
+        return TOKEN.findall(run.stdout), {path.name: size_of(path) for path in files}
+
+
+def size_of(picture):
+    """Width and height of a PNG; of an SVG, which has to be XML, what its first element says of itself."""
+    data = picture.read_bytes()
+    return data[16:24] if picture.suffix == '.png' else xml.etree.ElementTree.fromstring(data).attrib
+
+
+def wrong_pictures(root, page, programs):
+    text, written = (root / page).read_text(), {}
+    for match in FENCE.finditer(text):
+        if match.group(3) == 'printed by' and programs.get(match.group(4)):
+            written.update(printed_by(programs[match.group(4)])[1])
+    for name in re.findall(r'!\[[^\]]+\]\(([^)\s]+)\)', text) if written else ():
+        if name not in written or size_of((root / page).parent / name) != written[name]:
+            yield f'{page}: no program of the page writes {name}, or writes it in another size'
 
 
 def same_token(a, b):
@@ -77,7 +97,7 @@ def wrong_outputs(root, page, programs):
         if name not in programs:
             yield f'{where}: {name} is not among the programs of this test'
         elif programs[name]:
-            tokens, start = printed_by(programs[name]), places.get(name, 0)
+            tokens, start = printed_by(programs[name])[0], places.get(name, 0)
             places[name] = after_tokens(TOKEN.findall(block), tokens, start)
             if places[name] < 0:
                 yield f'{where}: {name} does not print this after what the page shows before it; it goes on with\n' + \
@@ -135,7 +155,8 @@ def main():
     pages = [page for argument in sys.argv[2:] if '=' not in argument for page in pages_in(root, argument)]
     found = []
     for page in pages:
-        found += [*wrong_blocks(root, page), *dead_links(root, page), *wrong_outputs(root, page, programs)]
+        found += [*wrong_blocks(root, page), *dead_links(root, page), *wrong_outputs(root, page, programs),
+                  *wrong_pictures(root, page, programs)]
     blocks = sum(len(FENCE.findall((root / page).read_text())) for page in pages)
     print(*found, f'{blocks} blocks on {len(pages)} pages, {printed_by.cache_info().currsize} programs', sep='\n')
     sys.exit(1 if found or not blocks else 0)
