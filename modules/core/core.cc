@@ -8,18 +8,18 @@ import :std;
 
 export namespace kerngrad {
 
-using kerngrad::bfloat16;        // an element of dtype::bfloat16: converts to and from C++ numbers, with rounding
-using kerngrad::complex128;      // an element of dtype::complex128: real, imag
-using kerngrad::complex64;       // an element of dtype::complex64: real, imag
-using kerngrad::dtype;           // float32, float64, int32, ...: the lines of KG_DTYPES in kernels/common/abi.h
-using kerngrad::dtype_constant;  // a dtype as a type: value, and element, the C++ type of its elements
-using kerngrad::dtype_count;     // how many dtypes there are
-using kerngrad::dtype_kind;      // boolean, integer, half, real, complex, text
-using kerngrad::float16;         // an element of dtype::float16: converts to and from C++ numbers, with rounding
-using kerngrad::max_rank;        // the largest rank of a shape: 8
-using kerngrad::text;            // an element of dtype::text: refers to its bytes, converts to std::string_view
-using kerngrad::visit;           // visit(type, f) calls f(dtype_constant<type>{})
-using kerngrad::visit_number;    // the same for a dtype that is known not to be text: f need not compile for it
+using kerngrad::bfloat16;        ///< an element of dtype::bfloat16: converts to and from C++ numbers, with rounding
+using kerngrad::complex128;      ///< an element of dtype::complex128: real, imag
+using kerngrad::complex64;       ///< an element of dtype::complex64: real, imag
+using kerngrad::dtype;           ///< float32, float64, int32, ...: the lines of KG_DTYPES in kernels/common/abi.h
+using kerngrad::dtype_constant;  ///< a dtype as a type: value, and element, the C++ type of its elements
+using kerngrad::dtype_count;     ///< how many dtypes there are
+using kerngrad::dtype_kind;      ///< boolean, integer, half, real, complex, text
+using kerngrad::float16;         ///< an element of dtype::float16: converts to and from C++ numbers, with rounding
+using kerngrad::max_rank;        ///< the largest rank of a shape: 8
+using kerngrad::text;            ///< an element of dtype::text: refers to its bytes, converts to std::string_view
+using kerngrad::visit;           ///< visit(type, f) calls f(dtype_constant<type>{})
+using kerngrad::visit_number;    ///< the same for a dtype that is known not to be text: f need not compile for it
 
 /// A string literal as a template argument: `call<"Conv2D">(...)`.
 template <std::size_t N>
@@ -136,15 +136,21 @@ export namespace kerngrad {
 inline constexpr dtype_set halves = detail::all_of(dtype_kind::half);
 /// float32 and float64: what computes with floats has kernels for both.
 inline constexpr dtype_set wide_floats = detail::all_of(dtype_kind::real);
+/// All floats, those of 16 bits too.
 inline constexpr dtype_set floating = wide_floats | halves;
+/// int32, int64 and uint8.
 inline constexpr dtype_set integral = detail::all_of(dtype_kind::integer);
+/// Floats and integers.
 inline constexpr dtype_set numeric = floating | integral;
+/// bool alone.
 inline constexpr dtype_set boolean_only = detail::all_of(dtype_kind::boolean);
 /// The complex numbers that there is arithmetic for.
 inline constexpr dtype_set complex_only = only(dtype::complex64);
+/// Floats, integers and bool: all but complex numbers and texts.
 inline constexpr dtype_set real_or_bool = numeric | boolean_only;
 /// Whatever consists of numbers.
 inline constexpr dtype_set any_dtype = real_or_bool | detail::all_of(dtype_kind::complex);
+/// Texts alone.
 inline constexpr dtype_set text_only = detail::all_of(dtype_kind::text);
 /// All there are: of ops that move elements.
 inline constexpr dtype_set any_element = any_dtype | text_only;
@@ -272,6 +278,7 @@ struct signature {
 
 /// The kinds of values an attribute takes.
 enum class attr_kind : std::uint8_t { absent, boolean, integer, number, dtype, text, list, numbers };
+/// How many kinds there are.
 inline constexpr int attr_kind_count = 8;
 
 /// "bool", "integer", ...

@@ -226,6 +226,7 @@ template <fixed_string>
 struct the_attributes_are {
   static constexpr bool as_given = false;
 };
+/// Never true: the compiler prints its argument, which has the attributes of the row.
 template <class Attributes>
 concept found_as_given = Attributes::as_given;
 

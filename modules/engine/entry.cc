@@ -25,10 +25,13 @@ struct kept {
 };
 
 namespace keep {
-// What `wrt` is given: nothing, operand 0 to 4, result 0 to 3, all operands.
+/// For `wrt`: the rule reads no value of the forward pass.
 inline constexpr kept nothing{};
+/// It reads operand 0, 1, ...: `keep::in0 | keep::out0` are two of them.
 inline constexpr kept in0{1}, in1{2}, in2{4}, in3{8}, in4{16};
+/// It reads result 0, 1, ...
 inline constexpr kept out0{1 << 8}, out1{1 << 9}, out2{1 << 10}, out3{1 << 11};
+/// It reads all operands.
 inline constexpr kept all_in{0xff};
 }  // namespace keep
 

@@ -145,6 +145,7 @@ explanation explain(std::string_view op);
 
 /// The explanation as a page of text.
 std::string to_string(const explanation& told);
+/// Writes that page.
 std::ostream& operator<<(std::ostream& out, const explanation& told);
 
 }  // namespace kerngrad

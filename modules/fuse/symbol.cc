@@ -218,7 +218,7 @@ constexpr symbol call(const Args&... args) {
   return detail::symbol_call<known<Op>>(&detail::known_entry<op_id<Op>>(), nullptr, args...);
 }
 
-// The operators and functions of modules/ops/elementwise/names.cc on symbols.
+/// The operators and functions of modules/ops/elementwise/names.cc on symbols.
 template <symbolic X> constexpr symbol operator-(X x) { return call<"Neg">(x); }
 template <class A, class B>
   requires symbolic_pair<A, B>

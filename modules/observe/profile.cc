@@ -70,6 +70,7 @@ void write_chrome_trace(const profile_result& result, const std::string& path);
 
 // ------------------------------------------------------------------------------------------ NaN and infinity
 
+/// Options of nan_check.
 struct nan_check_options {
   bool infinities = true;  ///< also look for infinities
   bool operands = false;   ///< also refuse operands that have them, before the kernel runs

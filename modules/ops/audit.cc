@@ -232,6 +232,7 @@ consteval auto name_at() {
   for (std::size_t i = 0; i < name.size(); ++i) text[i] = name[i];
   return fixed_string<name.size() + 1>(text);
 }
+/// The names of the rows of a table.
 template <const auto& Rows>
 inline constexpr auto names_of_rows = [] {
   std::array<std::string_view, Rows.size()> names{};
@@ -256,6 +257,7 @@ consteval bool check_kernel() {
   static_assert(op_has_row<Kernel, Rows>, "[audit] a kernel without a row: add the op's row to modules/rows_*.cc");
   return true;
 }
+/// The same of all kernels of a table; the compiler names the first one without a row.
 template <const auto& Rows, const auto& Kernels>
 consteval bool check_kernels() {
   return check_kernel<name_at<suspect<Rows, Kernels>, 0>(), Rows>();

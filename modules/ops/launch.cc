@@ -15,6 +15,7 @@ struct launch_call;
 
 /// The built-in backends, in the order of their tables.
 enum class backend : std::uint8_t { simd, reference };
+/// How many there are.
 inline constexpr int backend_count = 2;
 
 /// The code of one kernel: op, dtype and backend are its place in the table. All null where there is none.

@@ -142,6 +142,7 @@ constexpr attr_fault fault_of(const attr_spec& spec) {
   }
   return sound ? attr_fault::none : attr_fault::fallback;
 }
+/// Whether none of them has a fault, and no two have one name.
 constexpr bool attrs_are_sound(std::span<const attr_spec> all) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (fault_of(all[i]) != attr_fault::none) return false;
@@ -259,8 +260,8 @@ struct resolved_geometry {
   constexpr void set_permutation(const std::array<int, max_rank>& of) { is = kind::permutation, permutation = of; }
 };
 
-/// What a row's shape rule gets and fills in. `in` is as the kernel will see it, after promotion.
 struct op_row;
+/// What a row's shape rule gets and fills in. `in` is as the kernel will see it, after promotion.
 struct inference {
   const op_row& row;
   std::span<const view> in;
@@ -367,6 +368,7 @@ enum class family : std::uint8_t { KG_FAMILIES(KG_NAME) };
 /// "elementwise", ...; all of them.
 #define KG_TEXT(F) #F
 inline constexpr std::string_view family_names[] = {KG_FAMILIES(KG_TEXT)};
+/// "elementwise", ...
 constexpr std::string_view name_of(family group) { return family_names[static_cast<int>(group)]; }
 
 /// One op. Everything that is not said here is derived from what is.

@@ -14,10 +14,10 @@ import :all_rows;
 
 export namespace kerngrad {
 
-// A row of a kernel table, for user-defined tables.
 namespace kernels {
+/// A row of a kernel table, for user-defined tables.
 using kerngrad::kernels::entry;
-}
+}  // namespace kernels
 
 // Tables are made by consteval functions: clang keeps the result of one in the compiled module, and computes a
 // constexpr one's again for every importer.
@@ -41,8 +41,9 @@ consteval auto joined(const T (&... tables)[Sizes]) {
 inline constexpr auto op_table = joined(KG_FAMILIES(KG_ROWS));
 /// How many there are.
 inline constexpr int op_count = static_cast<int>(op_table.size());
-/// Every kernel of the two built-in backends.
+/// Every kernel of the backend simd.
 inline constexpr auto simd_kernels = joined(KG_FAMILIES(KG_SIMD));
+/// Every kernel of the backend reference.
 inline constexpr auto reference_kernels = joined(KG_FAMILIES(KG_REFERENCE));
 
 /// The names of all ops by id, apart from the rows: a look-up by name when the program runs refers to no row.
@@ -120,6 +121,7 @@ template <fixed_string Name>
 struct did_you_mean {
   static constexpr bool same_name = false;
 };
+/// Never true: the compiler prints its argument, which has the nearest name.
 template <class Other>
 concept spelt_like_an_op = Other::same_name;
 
@@ -155,6 +157,7 @@ concept known_backend = static_cast<int>(Which) < backend_count;
 /// "simd", "reference".
 constexpr std::string_view name_of(backend which) { return which == backend::simd ? "simd" : "reference"; }
 
+/// The kernels of a backend: one a dtype for each op, by id.
 using kernel_table = std::array<kernel_slot, static_cast<std::size_t>(op_count) * dtype_count>;
 
 /// Sorts a list of kernels into slots by op and dtype; a row that borrows a kernel gets the same slot.

@@ -69,6 +69,7 @@ enum class fallback : std::uint8_t {
 };
 /// For all threads; `refuse` until this is called.
 void set_fallback(fallback choice);
+/// What was chosen last.
 fallback active_fallback();
 
 }  // namespace kerngrad

@@ -224,9 +224,10 @@ class registration {
   friend registration detail::scoped_entry(const detail::op_entry&, std::source_location);
   std::function<void()> end_;
 };
-/// register_kernel and register_gradient, undone when the result goes out of scope.
+/// register_kernel, undone when the result goes out of scope.
 [[nodiscard]] registration scoped_kernel(kernel_config config, existing taken = existing::refuse,
                                          std::source_location where = std::source_location::current());
+/// register_gradient, undone when the result goes out of scope.
 [[nodiscard]] registration scoped_gradient(gradient_config config, existing taken = existing::refuse,
                                            std::source_location where = std::source_location::current());
 

@@ -35,12 +35,15 @@ export namespace kerngrad {
 
 /// Where an axis ends, in the direction of a range's step: `range(2, end)`.
 struct axis_end {};
+/// What is written for it: `x(kg::range(2, kg::end))`.
 inline constexpr axis_end end;
 /// As an index, an axis of size 1 that x does not have.
 struct new_axis {};
+/// What is written for it: `x(kg::newaxis)`.
 inline constexpr new_axis newaxis;
 /// As an index, as many whole axes as no other index stands for: at most once.
 struct other_axes {};
+/// What is written for it: `x(kg::ellipsis, 0)`.
 inline constexpr other_axes ellipsis;
 
 /// A range of indices: start, start + step, ... before stop, as Python's start:stop:step. Negative bounds count from

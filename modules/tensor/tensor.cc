@@ -294,6 +294,7 @@ class tensor {
   detail::place place_;
 };
 
+/// Writes what to_string gives.
 std::ostream& operator<<(std::ostream& out, const tensor& x);
 
 /// What the library holds in memory, over all threads.

@@ -59,6 +59,7 @@ enum class check : std::uint8_t {
   forward,         ///< jvp against differences, and as the transpose of the gradient
   memory,          ///< calls and gradients leave no tensor behind
 };
+/// How many checks there are.
 inline constexpr int check_count = 12;
 /// "bad calls", ...
 std::string_view name_of(check which);
@@ -129,6 +130,7 @@ class report {
 };
 /// Failures as sentences, one a line, then how much each check looked at and what was skipped.
 std::string to_string(const report& all);
+/// Writes them.
 std::ostream& operator<<(std::ostream& out, const report& all);
 
 /// Checks an op by name: a known one, or one registered with register_op. What depends on the SIMD target is set for

@@ -208,8 +208,8 @@ inline tensor cast(const tensor& x, dtype to) { return x.type() == to ? x : call
 /// The complex conjugate; x itself when it is real.
 inline tensor conj(const tensor& x) { return x.type() == dtype::complex64 ? complex(real(x), neg(imag(x))) : x; }
 
-// The operators of C++ are the functions above: % is mod, the others what they are for integers. Of booleans & | ^ ~
-// are logical_and, logical_or, logical_xor and logical_not.
+/// The operators of C++ are the functions above: % is mod, the others what they are for integers. Of booleans & | ^ ~
+/// are logical_and, logical_or, logical_xor and logical_not.
 inline tensor operator-(const tensor& x) { return neg(x); }
 inline tensor operator-(tensor&& x) { return neg(std::move(x)); }
 inline tensor operator+(const tensor& a, const tensor& b) { return add(a, b); }
@@ -291,7 +291,7 @@ template <number T> tensor operator|(T a, const tensor& b) { return detail::bits
 template <number T> tensor operator^(const tensor& a, T b) { return a ^ detail::bits_like(b, a); }
 template <number T> tensor operator^(T a, const tensor& b) { return detail::bits_like(a, b) ^ b; }
 
-// a becomes the result, whose dtype and shape need not be a's; its memory is used again where nobody else holds it.
+/// a becomes the result, whose dtype and shape need not be a's; its memory is used again where nobody else holds it.
 template <class T> tensor& operator+=(tensor& a, const T& b) { return a = std::move(a) + b; }
 template <class T> tensor& operator-=(tensor& a, const T& b) { return a = std::move(a) - b; }
 template <class T> tensor& operator*=(tensor& a, const T& b) { return a = std::move(a) * b; }

@@ -41,6 +41,7 @@ constexpr std::int64_t rfft_length(const inference& call) {
     call.refuse("input of shape " + to_string(call.in[0].dims), "a last axis with elements", "or give fftLength");
   return length;
 }
+/// RFFT: half of the points and one more.
 export constexpr void rfft(inference& call) {
   size_of_rows(call);
   call.give(with_rows_of(call, rfft_length(call) / 2 + 1));
@@ -55,6 +56,7 @@ constexpr std::int64_t irfft_length(const inference& call) {
     call.refuse("input of shape " + to_string(call.in[0].dims), "a last axis with elements", "or give fftLength");
   return bins == 1 ? 1 : 2 * (bins - 1);
 }
+/// IRFFT: as many points as its attribute says.
 export constexpr void irfft(inference& call) {
   size_of_rows(call);
   call.give(with_rows_of(call, irfft_length(call)));

@@ -181,14 +181,16 @@ constexpr std::int64_t most_boxes_taken(const inference& call) {
   return wanted < boxes[0] ? wanted : boxes[0];
 }
 
-/// NonMaxSuppressionV3, V4 and V5.
+/// NonMaxSuppressionV3.
 export constexpr void suppress(inference& call) { call.give({most_boxes_taken(call)}); }
+/// NonMaxSuppressionV4.
 export constexpr void suppress_padded(inference& call) {
   const std::int64_t most = most_boxes_taken(call);
   const bool padded = call.attr(place_in(attributes::suppress_padded, "padToMaxOutputSize")).as_bool();
   call.give({padded ? call.attr(place_in(attributes::suppress, "maxOutputSize")).as_integer() : most});
   call.give({});
 }
+/// NonMaxSuppressionV5.
 export constexpr void suppress_scored(inference& call) {
   const std::int64_t most = most_boxes_taken(call);
   call.give({most});

@@ -83,6 +83,7 @@ constexpr index_rows scatter_rows_of(const inference& call) {
   return scattered_rows(call, call.in[0].dims, call.in[1].dims,
                         shape_attr(call, place_in(attributes::scatter_nd, "shape")));
 }
+/// ScatterNd.
 export constexpr void scatter_nd(inference& call) {
   scatter_rows_of(call);
   call.give(shape_attr(call, place_in(attributes::scatter_nd, "shape")));
@@ -93,6 +94,7 @@ constexpr index_rows update_rows_of(const inference& call) {
   if (call.in[0].dims.rank() < 1) call.refuse("a tensor of rank 0", "rank 1 or more");
   return scattered_rows(call, call.in[1].dims, call.in[2].dims, call.in[0].dims);
 }
+/// TensorScatterUpdate.
 export constexpr void tensor_scatter_update(inference& call) {
   update_rows_of(call);
   call.give(call.in[0].dims);
@@ -166,6 +168,7 @@ constexpr index_rows sparse_rows_of(const inference& call) {
     call.refuse("sparseValues of shape " + to_string(values), "a scalar or [" + std::to_string(count) + "]");
   return rows_into(call, dims, count, depth);
 }
+/// SparseToDense.
 export constexpr void sparse_to_dense(inference& call) {
   sparse_rows_of(call);
   call.give(shape_attr(call, place_in(attributes::sparse_to_dense, "outputShape")));

@@ -11,12 +11,19 @@ import :op;
 
 export namespace kerngrad::shapes {
 
+/// SparseFillEmptyRows.
 void sparse_fill_empty_rows(inference& call);
+/// SparseReshape.
 void sparse_reshape(inference& call);
+/// SparseSegmentSum and SparseSegmentMean.
 void sparse_segments(inference& call);
+/// EmbeddingBag.
 void embedding_bag(inference& call);
+/// RaggedRange.
 void ragged_range(inference& call);
+/// RaggedGather.
 void ragged_gather(inference& call);
+/// RaggedTensorToTensor.
 void ragged_to_tensor(inference& call);
 
 }  // namespace kerngrad::shapes

@@ -14,7 +14,9 @@ import :shapes_sparse;
 
 export namespace kerngrad::shapes {
 
+/// StringSplit.
 void string_split(inference& call);
+/// StringNGrams.
 void string_ngrams(inference& call);
 
 }  // namespace kerngrad::shapes

@@ -265,7 +265,9 @@ constexpr void dilation_backprop(inference& call) {
   check_dy(call, call.in[2].dims, resolve_dilation(call, call.in[0].dims, call.in[1].dims));
   call.give(call.in[Of].dims);
 }
+/// Dilation2DBackpropInput.
 export constexpr void dilation_backprop_input(inference& call) { dilation_backprop<0>(call); }
+/// Dilation2DBackpropFilter.
 export constexpr void dilation_backprop_filter(inference& call) { dilation_backprop<1>(call); }
 
 /// source, shaped like the operand after it at place `Of`, x and filter give a value per window.
@@ -276,7 +278,9 @@ constexpr void dilation_gather(inference& call) {
                 "the shape of " + std::string(call.row.operands[Of].name) + ", " + to_string(call.in[Of].dims));
   call.give(resolve_dilation(call, call.in[1].dims, call.in[2].dims));
 }
+/// The adjoint of the input's gradient.
 export constexpr void dilation_gather_input(inference& call) { dilation_gather<1>(call); }
+/// The adjoint of the filter's gradient.
 export constexpr void dilation_gather_filter(inference& call) { dilation_gather<2>(call); }
 
 // ------------------------------------------------------------------------------------------ fused layers

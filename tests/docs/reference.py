@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""reference.py KERNGRAD: the reference has every exported name, with a docstring, and no link of any page is dead.
+
+The pages are made in a scratch folder beside those of docs/. What a reader of C++ in Python makes of declarations is
+tried on a unit of our own first, which also has the exports without docstring that have to be named.
+"""
+import pathlib
+import re
+import shutil
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path[:0] = [str(ROOT / 'tools' / 'reference'), str(ROOT / 'tests' / 'docs')]
+import interfaces  # noqa: E402
+import pages  # noqa: E402
+import snippets  # noqa: E402
+
+UNIT = '''export module kerngrad:sample;
+namespace kerngrad::detail {
+/// Not exported.
+void hidden();
+}  // namespace kerngrad::detail
+export namespace kerngrad {
+/// A function.
+inline int f(int a, std::string_view b = "x;{") {
+  return a;
+}
+int f(double a);  // an overload shares the docstring
+void bare();
+
+/// A class.
+class box {
+ public:
+  /// Makes one.
+  explicit box(int a) : a_{a}, b_(a) {}
+  int value() const { return a_; }
+  int a = 1;  ///< a member
+
+ private:
+  int a_, b_;
+};
+/// Made by a macro, or so it looks.
+template <class T, class... Rest>
+  requires(sizeof...(Rest) > 0) && std::same_as<T, int>
+constexpr auto g(T x) -> decltype(x + 1);
+/// A set.
+inline constexpr auto three = [] { return 3; }();
+inline constexpr auto four = 4;
+using kerngrad::five;  ///< from a header
+enum class kind { one, two };
+namespace keep {
+/// Two of them.
+inline constexpr box first{1}, second{2};
+}  // namespace keep
+/// An operator, and the others.
+box operator+(box a, box b);
+
+box operator-(box a, box b);
+}  // namespace kerngrad
+'''
+SIGNATURES = {
+    'f': 'int f(int a, std::string_view b = "x;{");', 'bare': 'void bare();', 'three': 'constexpr auto three;',
+    'g': 'template <class T, class... Rest> requires(sizeof...(Rest) > 0) && std::same_as<T, int> '
+         'constexpr auto g(T x) -> decltype(x + 1);',
+    'box': 'class box {\n  /// Makes one.\n  explicit box(int a);\n  int value() const;\n  int a = 1;  ///< a member\n'
+           '};'}
+DOCS = {'f': 'A function.', 'bare': '', 'box': 'A class.', 'g': 'Made by a macro, or so it looks.', 'three': 'A set.',
+        'four': '', 'five': 'from a header', 'kind': '', 'keep::first': 'Two of them.', 'keep::second': 'Two of them.',
+        'operator+': 'An operator, and the others.', 'operator-': 'An operator, and the others.'}
+
+
+def misread():
+    found = interfaces.declarations_of(UNIT, pathlib.Path('modules/core/sample.cc'))
+    for name, doc in {each.name: each.doc for each in found}.items():
+        if DOCS.get(name) != doc:
+            yield f'the docstring of {name} is read as {doc!r}'
+    for name in DOCS.keys() - {each.name for each in found}:
+        yield f'{name} is not read'
+    if [each.doc for each in found if each.name == 'f'] != ['A function.'] * 2:
+        yield 'an overload does not share its docstring'
+    for name, signature in SIGNATURES.items():
+        read = next(each.signature for each in found if each.name == name)
+        if read != signature:
+            yield f'the signature of {name} is read as\n{read}'
+
+
+def missing(reference, written, exported):
+    """What is exported and has no docstring, or is on no page."""
+    for name, unit in reference.undocumented():
+        yield f'{unit} exports {name} without a docstring: say what it computes, shapes, dtypes, what it throws'
+    shown = set(re.findall(r'`([^`]*)`', '\n'.join(re.findall(r'^##+ (.*)$', written, re.MULTILINE))))
+    namespaces = {name.rpartition('::')[0] for name in exported}
+    for name in exported - shown - namespaces:
+        if not name.startswith('detail::'):
+            yield f'{name} is exported, and no page of the reference has it'
+    for functions in reference.rows_of:
+        if not any(row['op'] in written for row in reference.rows_of[functions]):
+            yield f'{functions} says nothing of its op'
+
+
+def dead(folder):
+    """Links that lead nowhere, on all pages."""
+    for path in sorted(folder.rglob('*.md')):
+        yield from snippets.dead_links(folder, path.relative_to(folder).as_posix())
+
+
+def main():
+    exported = {name.removeprefix('kg::') for name in (ROOT / 'tests' / 'names' / 'exported.txt').read_text().split()}
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = pathlib.Path(scratch) / 'pages'
+        shutil.copytree(ROOT / 'docs', folder / 'docs')
+        for name in ('README.md', 'CHANGELOG.md', 'CONTRIBUTING.md'):
+            shutil.copy(ROOT / name, folder)
+        made = folder / 'docs' / 'reference'
+        reference = pages.write(pages.rows_of(sys.argv[1]), made)
+        written = '\n'.join(path.read_text() for path in made.glob('*.md'))
+        found = [*misread(), *missing(reference, written, exported), *dead(folder)]
+        count = len(list(made.glob('*.md')))
+    print(*found, f'{len(reference.declarations)} declarations on {count} pages', sep='\n')
+    sys.exit(1 if found else 0)
+
+
+if __name__ == '__main__':
+    main()

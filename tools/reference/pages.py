@@ -1,0 +1,268 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""pages.py KERNGRAD INTO: the reference, a folder of Markdown: every exported name with its signatures and docstring.
+
+KERNGRAD is the tool, which says what the rows have; the interface units are read, the dictionary, and the tutorial and
+the cookbook for examples. A page is a family of ops, a unit of composed functions, or a folder of modules/.
+"""
+import collections
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'dictionary'))
+import interfaces  # noqa: E402
+import page as dictionary  # noqa: E402
+
+ROOT = interfaces.ROOT
+# The folders of modules/ and what their pages are called; families and composed functions have pages by themselves.
+ROOMS = {'core': 'Errors, dtypes, shapes, attributes', 'tensor': 'Tensors, indices, memory',
+         'engine': 'Typed calls, explanations', 'threads': 'Threads', 'autograd': 'Gradients and optimizers',
+         'fuse': 'Fused functions', 'observe': 'Hooks, profiles, the first NaN', 'io': 'Files: kerngrad.io',
+         'regex': 'Regular expressions: kerngrad.regex', 'testkit': 'Tests of ops: kerngrad.testkit',
+         'registry': 'Registered kernels, backends, ops of your own', 'packs': 'Kernel packs',
+         'ops': 'Rows, tables, audit', 'shapes': 'Shape rules'}
+GROUPS = {'Tensors and calls': ['core', 'tensor', 'engine', 'threads'], 'Ops': [], 'Functions made of ops': [],
+          'Gradients and fusion': ['autograd', 'fuse'], 'Around programs': ['io', 'regex', 'testkit', 'observe'],
+          'Ops, kernels and backends of your own': ['registry', 'packs', 'ops', 'shapes']}
+EXAMPLE = re.compile(r'^```cpp\n(.*?)^```\n(?:\n?<!-- .*? -->\n)?\n?```text\n(.*?)^```\n', re.MULTILINE | re.DOTALL)
+LONGEST_EXAMPLE = 24
+
+
+def place_of(source):
+    """(group, page) of a unit; a group that is empty is that of the page."""
+    room, *rest = source.parts[1:]
+    if room == 'ops' and len(rest) == 2:
+        return ('Ops', 'ops-' + rest[0]) if rest[1] == 'names.cc' else ('', 'shapes')
+    return ('Functions made of ops', 'composed-' + source.stem) if room == 'composed' else ('', room)
+
+
+def introduction(source):
+    """What a unit says of itself in its first lines."""
+    lines = (ROOT / source).read_text().split('\n')[1:]
+    said = []
+    for line in lines:
+        if not line.startswith('// '):
+            break
+        said.append(line[3:])
+    return ' '.join(said)
+
+
+def heading(text):
+    return text.upper() if len(text) <= 3 else text[:1].upper() + text[1:].replace('_', ' ')
+
+
+def title_of(page):
+    return re.search(r'^# (.*)$', page.read_text(), re.MULTILINE).group(1)
+
+
+def escaped(text):
+    """As Markdown means it: what would be emphasis, a tag or a formula stands for itself, outside of code."""
+    return ''.join(part if part.startswith('`') else re.sub(r'([*_<$|])', r'\\\1', part)
+                   for part in re.split(r'(`[^`]*`)', text))
+
+
+def anchor(heading):
+    """Of a heading, as GitHub and MyST spell it."""
+    return re.sub(r'[^\w -]', '', heading).lower().replace(' ', '-')
+
+
+class Reference:
+    """All that is exported, by pages, and what is known of it elsewhere."""
+
+    def __init__(self, rows):
+        self.rows_of = collections.defaultdict(list)
+        for row in rows:
+            for function in row['functions']:
+                self.rows_of[function].append(row)
+        self.declarations = [found for source in sorted((ROOT / 'modules').rglob('*.cc'))
+                             for found in interfaces.declarations(source)]
+        self.callable = {found.name: found.signature for found in self.declarations
+                         if found.kind == 'type' and 'operator()(' in found.signature}
+        self.foreign, self.expressions = collections.defaultdict(list), {}
+        for ours, names, _ in (entry for _, entries in dictionary.topics() for entry in entries):
+            for name in re.findall(r'kg::\w+(?:::\w+)*', ours)[:1]:
+                self.foreign[name] += [theirs for theirs in names if theirs not in self.foreign[name]]
+                self.expressions.setdefault(name, ours)
+        self.examples = self.shortest_examples()
+
+    def shortest_examples(self):
+        """name -> (lines, code, output, page) of the shortest block with it whose output is shown."""
+        shortest = {}
+        for path in sorted(path for room in ('cookbook', 'tutorial') for path in (ROOT / 'docs' / room).glob('*.md')):
+            for code, output in EXAMPLE.findall(path.read_text()):
+                lines = (code + output).count('\n')
+                for name in set(re.findall(r'\bkg::\w+(?:::\w+)*', code)):
+                    if lines <= LONGEST_EXAMPLE and lines < shortest.get(name, (LONGEST_EXAMPLE + 1,))[0]:
+                        shortest[name] = (lines, code, output, path.relative_to(ROOT / 'docs'))
+        return shortest
+
+    def pages(self):
+        """(group, page) -> the declarations on it, in the order of the groups and of the families."""
+        found = collections.defaultdict(list)
+        for each in self.declarations:
+            group, name = place_of(each.source)
+            group = group or next((g for g, rooms in GROUPS.items() if name in rooms), '')
+            if not group:
+                raise ValueError(f'{each.source}: tools/reference/pages.py has no page for this folder')
+            found[group, name].append(each)
+        order = list(GROUPS)
+        return dict(sorted(found.items(), key=lambda item: (order.index(item[0][0]), self.order(*item[0]))))
+
+    @staticmethod
+    def order(group, name):
+        return (GROUPS[group].index(name), '') if name in GROUPS[group] else (0, name)
+
+    def doc_of(self, name, docs):
+        """What is said of a name: its docstring, or the line of the row that it calls."""
+        rows = self.rows_of.get('kg::' + name, [])
+        return [doc for doc in docs if doc] or [row['doc'] for row in rows[:1]]
+
+    def undocumented(self):
+        """(name, unit) of what has neither docstring nor row."""
+        docs = collections.defaultdict(list)
+        for each in self.declarations:
+            docs[each.name, each.unit].append(each.doc)
+        return sorted((name, unit) for (name, unit), said in docs.items() if not self.doc_of(name, said))
+
+    # ---------------------------------------------------------------------------------------- Markdown
+
+    def signature(self, found):
+        """A variable that is called shows the calls; other names what they are declared as."""
+        kind = re.match(r'(?:constexpr )?(\w+)(?:<.*>)? ' + re.escape(found.name.split('::')[-1]) + r'\b',
+                        found.signature)
+        if found.kind == 'variable' and kind and kind.group(1) in self.callable:
+            calls = re.findall(r'^  (?!  )(.*operator\(\)\(.*;)$', self.callable[kind.group(1)], re.MULTILINE)
+            return '\n'.join(re.sub(r' const;$', ';', call.replace('operator()', found.name)) for call in calls)
+        return found.signature
+
+    def entry(self, level, names, found):
+        yield level + ' ' + ', '.join(f'`{name}`' for name in names)
+        docs = collections.defaultdict(list)
+        for each in found:
+            docs[each.doc].append(self.signature(each))
+        for doc, signatures in docs.items():
+            yield '```cpp\n' + '\n'.join(dict.fromkeys(signatures)) + '\n```'
+            yield escaped(doc)
+        for name in names:
+            for row in self.rows_of.get('kg::' + name, []):
+                yield from self.row(row, '' if any(docs) else row['doc'])
+            yield from self.uses('kg::' + name)
+
+    @staticmethod
+    def row(row, doc):
+        yield escaped(doc)
+        lines = [f'- **Op** `{row["op"]}`, kernels for {row["kernels"]}']
+        for operand in row['operands']:
+            kind = ' (list)' * operand['list'] + ' (optional)' * operand['optional']
+            lines.append(f'- **Operand** `{operand["name"]}`{kind}: {operand["dtypes"]}')
+        for attribute in row['attributes']:
+            lines.append(f'- **Attribute** {escaped(attribute["text"])}{range_of(attribute)}')
+        lines.append('- **Result** ' + row['results'].replace('<br>', '; '))
+        why = row['no_gradient']
+        lines.append('- **Gradient** ' + (f'none: {escaped(why)}' if why else 'to any order'))
+        if row['bounds']:
+            bounds = ', '.join(f'{bound} for {dtype}' for dtype, bound in row['bounds'].items())
+            lines.append(f'- **Error** in units in the last place, at most {bounds}')
+        lines.append(f'- **Cost** of an element of the result, roughly, in arithmetic operations: {row["cost"]:g}')
+        yield '\n'.join(lines)
+
+    def uses(self, name):
+        if name in self.examples:
+            _, code, output, path = self.examples[name]
+            yield f'**Example**, of [{title_of(ROOT / "docs" / path)}](../{path.as_posix()}):'
+            yield f'```cpp\n{code}```\n```text\n{output}```'
+        elif name in self.expressions and self.expressions[name] != '-':
+            yield f'**Example** `{self.expressions[name]}`'
+        if self.foreign.get(name):
+            yield '**Elsewhere** ' + ', '.join(f'`{theirs}`' for theirs in self.foreign[name])
+
+    def page(self, name, found):
+        title = ROOMS.get(name) or heading(name.partition('-')[2])
+        units = list(dict.fromkeys(each.source for each in found))
+        lines = [f'# {title}', f'`import {found[0].unit.partition(":")[0]};`']
+        level = '###' if len(units) > 1 or any(each.title for each in found) else '##'
+        for unit in units:
+            sections = collections.defaultdict(list)
+            for each in found:
+                if each.source == unit:
+                    sections[each.title].append(each)
+            for number, (section, declared) in enumerate(sections.items()):
+                if number == 0 and len(units) == 1:
+                    lines.append(escaped(introduction(unit)))
+                if level == '###':
+                    lines.append(f'## {heading(section or unit_name(unit))}')
+                if number == 0 and len(units) > 1:
+                    lines.append(escaped(introduction(unit)))
+                for names, group in entries_of(declared):
+                    lines += self.entry(level, names, group)
+        return '\n\n'.join(line for line in lines if line) + '\n'
+
+def index(written):
+    """The first page, of the texts of the others by (group, page)."""
+    lines = ['# Reference', 'Every exported function and type, made of the interfaces, their docstrings and the rows '
+             'of ops. What is said of an op holds for each of the doors to it; [dtypes.md](../dtypes.md) says how '
+             'dtypes mix, [ops.md](../ops.md) has all ops in tables.']
+    for group in GROUPS:
+        names = [name for of, name in written if of == group]
+        table = ['| page | names |', '| --- | --- |']
+        for name in names:
+            text = written[group, name]
+            entries = dict.fromkeys(re.findall(r'^##+ (`(?!(?:\w+::)*operator).*)$', text, re.MULTILINE))
+            links = ', '.join(f'[{entry}]({name}.md#{anchor(entry)})' for entry in entries)
+            table.append(f'| [{text.partition(chr(10))[0][2:]}]({name}.md) | {links} |')
+        lines += [f'## {group}', '\n'.join(table), '```{toctree}\n:hidden:\n' + '\n'.join(names) + '\n```']
+    return '\n\n'.join(lines) + '\n'
+
+
+def unit_name(source):
+    return source.parts[-2] if source.stem in ('names', 'shapes', 'rows') else source.stem
+
+
+def range_of(attribute):
+    """Where its values lie, unless all of its kind are taken."""
+    least, most = attribute['least'], attribute['most']
+    if attribute['kind'] not in ('integer', 'number', 'list', 'numbers'):
+        return ''
+    below, above = least is None or least < -1e300, most is None or most > 1e300
+    if below and above:
+        return ''
+    return f', at most {most:g}' if below else f', at least {least:g}' if above else f', {least:g} to {most:g}'
+
+
+def entries_of(declared):
+    """(names, declarations) of each entry: overloads are one, and operators, and what one declaration declares."""
+    entries = []
+    for each in declared:
+        name = each.name
+        for names, found in entries:
+            if name in names or found[0].signature == each.signature or \
+                    name.startswith('operator') and names[0].startswith('operator') and found[0].doc == each.doc:
+                if name not in names:
+                    names.append(name)
+                found.append(each)
+                break
+        else:
+            entries.append(([name], [each]))
+    return entries
+
+
+def write(rows, into):
+    reference = Reference(rows)
+    into.mkdir(parents=True, exist_ok=True)
+    written = {(group, name): reference.page(name, found) for (group, name), found in reference.pages().items()}
+    for (_, name), text in written.items():
+        (into / f'{name}.md').write_text(text)
+    (into / 'index.md').write_text(index(written))
+    return reference
+
+
+def rows_of(tool):
+    return json.loads(subprocess.run([tool, 'docs', '--json'], check=True, stdout=subprocess.PIPE).stdout)
+
+
+if __name__ == '__main__':
+    write(rows_of(sys.argv[1]), pathlib.Path(sys.argv[2]))
