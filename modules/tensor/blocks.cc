@@ -82,6 +82,54 @@ inline void describe(buffer* b, dtype type, const shape& dims, std::uint32_t for
   b->dims = dims;
 }
 
+/// Written by one thread at a time, read by others at any time.
+class counter {
+ public:
+  counter() = default;
+  counter(const counter& other) noexcept : value_(static_cast<std::size_t>(other)) {}
+  counter& operator=(const counter& other) noexcept {
+    value_.store(other, std::memory_order_relaxed);
+    return *this;
+  }
+  inline operator std::size_t() const noexcept { return value_.load(std::memory_order_relaxed); }
+  inline void operator++() noexcept { value_.store(*this + 1, std::memory_order_relaxed); }
+  inline void operator--() noexcept { value_.store(*this - 1, std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::size_t> value_{0};
+};
+
+/// Freed blocks of one class, chained through their own first bytes.
+struct free_list {
+  void* head = nullptr;
+  counter count;
+
+  inline void push(void* block) noexcept {
+    std::memcpy(block, &head, sizeof head);
+    head = block;
+    ++count;
+  }
+  inline void* pop() noexcept {
+    void* block = head;
+    if (block) {
+      std::memcpy(&head, block, sizeof head);
+      --count;
+    }
+    return block;
+  }
+  inline void release_all(std::size_t bytes) noexcept {
+    while (void* block = pop()) system_give(block, bytes);
+  }
+};
+
+/// Those of all classes: what is to be returned to the system once no lock is held, because that takes a while.
+struct free_lists {
+  free_list of[class_count];
+  inline void release_all() noexcept {
+    for (int index = 0; index < class_count; ++index) of[index].release_all(class_bytes(index));
+  }
+};
+
 /// Blocks of one class that a thread keeps. The header of each is that of a buffer of its own elements that is held
 /// once: who takes one writes only what describes the elements.
 struct kept_list {
