@@ -44,6 +44,7 @@ export import :optimizer;
 export import :clipping;
 export import :threads;
 export import :memory;
+export import :borrow;
 export import :fuse_rules;
 export import :fuse_chains;
 export import :fuse_program;

@@ -33,8 +33,12 @@ std::vector<std::int64_t> strides_of(const shape& dims);
 /// The product of the sizes from axis `first` up to, not including, `last`.
 std::int64_t extent_of(const shape& dims, int first, int last);
 /// Copies along the axes, outermost first, with the `Transpose` kernel of the backend (any strided copy will do).
-void copy_strided(const launch_call& c, const void* in, void* out, dtype type, std::vector<copy_axis> axes,
+void copy_strided(backend from, const void* in, void* out, dtype type, std::vector<copy_axis> axes,
                   std::int64_t in_offset = 0, std::int64_t out_offset = 0);
+inline void copy_strided(const launch_call& c, const void* in, void* out, dtype type, std::vector<copy_axis> axes,
+                         std::int64_t in_offset = 0, std::int64_t out_offset = 0) {
+  copy_strided(c.from, in, out, type, std::move(axes), in_offset, out_offset);
+}
 /// x with its axes permuted, contiguous.
 void permute(const launch_call& c, const void* in, void* out, dtype type, const shape& dims, std::span<const int> perm);
 /// How two or three operands that broadcast to a shape are walked: axes of size 1 go, neighbours that all operands walk

@@ -79,7 +79,7 @@ element_of::element_of(const launch_call& c, const attr_value& value, dtype type
   std::memcpy(bytes, &made, sizeof made);
 }
 
-void copy_strided(const launch_call& c, const void* in, void* out, dtype type, std::vector<copy_axis> axes,
+void copy_strided(backend from, const void* in, void* out, dtype type, std::vector<copy_axis> axes,
                   std::int64_t in_offset, std::int64_t out_offset) {
   for (const copy_axis& axis : axes)
     if (axis.size == 0) return;
@@ -88,7 +88,7 @@ void copy_strided(const launch_call& c, const void* in, void* out, dtype type, s
     const copy_axis outer = axes.front();
     axes.erase(axes.begin());
     for (std::int64_t i = 0; i < outer.size; ++i)
-      copy_strided(c, in, out, type, axes, in_offset + i * outer.in, out_offset + i * outer.out);
+      copy_strided(from, in, out, type, axes, in_offset + i * outer.in, out_offset + i * outer.out);
     return;
   }
   kernels::copy_geometry g{};
@@ -100,7 +100,7 @@ void copy_strided(const launch_call& c, const void* in, void* out, dtype type, s
   }
   g.in_offset = in_offset;
   g.out_offset = out_offset;
-  const kernel_slot& kernel = kernel_of<"Transpose">(c.from, type);
+  const kernel_slot& kernel = kernel_of<"Transpose">(from, type);
   const std::int64_t count = ranges::accumulate(axes, std::int64_t{1}, std::multiplies{}, &copy_axis::size);
   if (count < split_least || !worth_splitting(count, 1)) return kernel.run(&in, &out, &g);
   const std::span<const std::int64_t> dims(g.dims, axes.size());

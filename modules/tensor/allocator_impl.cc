@@ -249,23 +249,33 @@ inline void give(thread_cache* cache, buffer* b, int index) noexcept {
   return b;
 }
 
+// A header without room for elements, not counted yet.
+buffer* bare_header(thread_cache& cache, dtype type, const shape& dims) {
+  const int index = class_of(header_bytes);
+  buffer* b = new_buffer(take(cache, index, header_bytes), index);
+  describe_anew(b, type, dims);
+  return b;
+}
+
 // A buffer that has something besides its elements, or whose block the thread does not keep.
 [[gnu::noinline]] void release_slowly(buffer* last) noexcept {
   buffer* base = last->base;
   const std::int64_t bytes = last->bytes;
-  if (mirror* copies = last->mirrors.load(std::memory_order_acquire)) drop_mirrors(copies);
+  mirror* const copies = last->mirrors.load(std::memory_order_acquire);
+  const bool view = base || is_lent(copies);  // what is lent is somebody else's, and counts as a view does
+  drop_mirrors(copies);
   thread_cache* cache = cache_of_thread ? cache_of_thread : first_of_thread();
-  if (!base && cache) {
+  if (!view && cache) {
     thread_cache::add(cache->buffers, -1);
     thread_cache::add(cache->bytes, -bytes);
   } else if (cache) {
     thread_cache::add(cache->views, -1);
   } else {
     const library_lock lock(lock_of::blocks);
-    retire(base ? net_counts{0, -1, 0} : net_counts{-1, 0, -bytes});
+    retire(view ? net_counts{0, -1, 0} : net_counts{-1, 0, -bytes});
   }
   give(cache, last, last->size_class);
-  if (!base && allocation_watchers.load(std::memory_order_relaxed)) watch_allocation(-bytes);
+  if (!view && allocation_watchers.load(std::memory_order_relaxed)) watch_allocation(-bytes);
   // A view's base has no base itself, so this recursion is one deep.
   if (base && let_go(base)) release(base);
 }
@@ -359,12 +369,15 @@ void cut_to(tensor& y, const shape& dims) {
 }
 
 buffer* allocate_header(dtype type, const shape& dims) {
-  const int index = class_of(header_bytes);
-  thread_cache& cache = cache_here();
-  buffer* b = new_buffer(take(cache, index, header_bytes), index);
-  describe_anew(b, type, dims);
+  buffer* b = bare_header(cache_here(), type, dims);
   b->data = nullptr;
-  count_taken(cache, b->bytes, b->bytes);
+  count_taken(cache_here(), b->bytes, b->bytes);
+  return b;
+}
+
+buffer* allocate_lent(dtype type, const shape& dims) {
+  buffer* b = bare_header(cache_here(), type, dims);
+  thread_cache::add(cache_here().views, 1);
   return b;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors whose elements are in a storage, and their copies there. Known inside the library only.
+// Tensors whose elements are in a storage, and their copies there; tensors whose elements are lent. Known inside the
+// library only.
 module;
 #include "kernels/common/abi.h"
 module kerngrad:mirrors;
@@ -12,7 +13,12 @@ import :tensor;
 namespace kerngrad::detail {
 
 buffer* allocate_header(dtype type, const shape& dims);  // of a tensor whose elements are in a storage
+buffer* allocate_lent(dtype type, const shape& dims);    // of one whose elements are somebody else's: they do not count
 void drop_mirrors(mirror* copies) noexcept;
+bool is_lent(const mirror* copies) noexcept;
+/// A tensor of elements that are somebody else's. They are never written: nobody but the lender owns them, which the
+/// engine asks before it writes over anything. `keep_alive` goes with the last tensor that has them.
+tensor lent(const void* elements, dtype type, const shape& dims, std::shared_ptr<const void> keep_alive);
 /// Where a tensor's elements are in a storage; copies them there first if they are not.
 const void* block_in(const tensor& x, const std::shared_ptr<storage>& where);
 /// Leaves a tensor with no other owner its first elements, as many as this shape has; in a smaller block where less

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements in the storages of backends: where a tensor has copies, and moving them. A copy once made stays as long as
-// the tensor does: elements never change.
+// Elements that are not in a tensor's own block: in the storages of backends, with where a tensor has copies and moving
+// them, or lent by the program. A copy once made stays as long as the tensor does: elements never change.
 module;
 #include <atomic>
 #include <memory>
@@ -16,10 +16,13 @@ storage::~storage() = default;
 
 namespace detail {
 
+// A copy in a storage; a buffer on the host that holds what was fetched, without `where`; or neither, for elements that
+// are lent: what keeps them alive, which may be nothing.
 struct mirror {
-  std::shared_ptr<storage> where;  // null: `block` is a buffer on the host that holds what was fetched
+  std::shared_ptr<storage> where;
   void* block = nullptr;
   mirror* next = nullptr;
+  std::shared_ptr<const void> lender{};
 };
 
 namespace {
@@ -48,10 +51,26 @@ void drop_mirrors(mirror* copies) noexcept {
   while (copies) {
     mirror* next = copies->next;
     if (copies->where) copies->where->release(copies->block);
-    else release(static_cast<buffer*>(copies->block));
+    else if (copies->block) release(static_cast<buffer*>(copies->block));
     delete copies;
     copies = next;
   }
+}
+
+bool is_lent(const mirror* copies) noexcept {
+  for (const mirror* m = copies; m; m = m->next)
+    if (!m->where && !m->block) return true;
+  return false;
+}
+
+tensor lent(const void* elements, dtype type, const shape& dims, std::shared_ptr<const void> keep_alive) {
+  auto from = std::make_unique<mirror>();
+  from->lender = std::move(keep_alive);
+  buffer* b = allocate_lent(type, dims);
+  // Where there are no elements, their address may be none: a null one would say that they are in a storage.
+  if (dims.size() > 0) b->data = const_cast<std::byte*>(static_cast<const std::byte*>(elements));
+  b->mirrors.store(from.release(), std::memory_order_release);
+  return tensor_access::adopt(b);
 }
 
 std::byte* fetch(const buffer* b) {
