@@ -34,10 +34,28 @@ double trace_of(const kg::tensor& x) {
   return trace;
 }
 
+bool there_and_back(const kg::tensor& x) {
+  kg::dlpack::managed_tensor_versioned* const given = kg::to_dlpack(x).release();
+  // ... another library takes it, or hands over one of its own ...
+  const kg::tensor y = kg::from_dlpack(given);
+  return y.address() == x.address();  // no copy either way
+}
+
+void a_tensor_of_a_device(const kg::tensor& x) {
+  auto given = kg::to_dlpack(x);
+  given->dl_tensor.device.device_type = kg::dlpack::on_cuda;
+  try {
+    kg::from_dlpack(std::move(given));
+  } catch (const kg::error& e) {
+    std::cout << e.what() << "\n";  // got a tensor on a device, CUDA 0; wanted one in the host's memory
+  }
+}
+
 }  // namespace
 
 int main() {
   memory_of_the_program();
   const kg::tensor x = kg::tensor{{1.f, 2.f}, {3.f, 4.f}};
-  return trace_of(x) == 5 ? EXIT_SUCCESS : EXIT_FAILURE;
+  a_tensor_of_a_device(x);
+  return trace_of(x) == 5 && there_and_back(x) ? EXIT_SUCCESS : EXIT_FAILURE;
 }

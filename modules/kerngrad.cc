@@ -45,6 +45,7 @@ export import :clipping;
 export import :threads;
 export import :memory;
 export import :borrow;
+export import :dlpack;
 export import :fuse_rules;
 export import :fuse_chains;
 export import :fuse_program;

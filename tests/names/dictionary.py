@@ -27,6 +27,7 @@ extern kg::generator rng;
 extern std::vector<float> values;
 extern std::vector<kg::tensor> slopes, parts;
 extern std::vector<kg::rnn_cell> cells;
+extern kg::dlpack::managed_tensor* given;
 extern kg::tensor (*f)(const kg::tensor&), (*g)(const kg::tensor&), (*f2)(const kg::tensor&, const kg::tensor&);
 kg::tensor loss();
 kg::tensor_list run(const kg::kernel_call&);

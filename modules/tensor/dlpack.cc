@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// DLPack, the C structs by which array libraries of one process hand tensors to each other without copying:
+// https://dmlc.github.io/dlpack. docs/exchange.md.
+module;
+#include <cstddef>
+#include "kernels/common/abi.h"
+// A deleter of another library takes the same struct by another name.
+#ifdef __clang__
+#define KG_BY_ANOTHER_NAME [[clang::no_sanitize("function")]]
+#else
+#define KG_BY_ANOTHER_NAME
+#endif
+export module kerngrad:dlpack;
+
+import :std;
+import :core;
+import :tensor;
+
+/// The structs of DLPack as this library declares them, with the names of their fields; programs may pass those of any
+/// dlpack.h in their place. Unversioned from 0.6 on, versioned from 1.0 on.
+export namespace kerngrad::dlpack {
+
+/// Kinds of devices. The library takes what the host reads: its own memory, and what CUDA and ROCm have pinned there.
+enum device_kind : std::int32_t { on_host = 1, on_cuda = 2, pinned_by_cuda = 3, on_rocm = 10, pinned_by_rocm = 11 };
+/// DLDevice: a kind, and which one of it.
+struct device {
+  std::int32_t device_type;
+  std::int32_t device_id;
+};
+
+/// What `data_type::code` says of the bits of an element.
+enum type_code : std::uint8_t { as_int = 0, as_uint = 1, as_float = 2, as_bfloat = 4, as_complex = 5, as_bool = 6 };
+/// DLDataType: what an element is; with more lanes than one it is a vector of that many.
+struct data_type {
+  std::uint8_t code;
+  std::uint8_t bits;
+  std::uint16_t lanes;
+};
+
+/// DLTensor: where elements are, and which. It owns nothing.
+struct [[gnu::may_alias]] array {
+  void* data;
+  dlpack::device device;
+  std::int32_t ndim;
+  data_type dtype;
+  std::int64_t* shape;
+  std::int64_t* strides;  ///< in elements; null for row-major order without gaps
+  std::uint64_t byte_offset;
+};
+
+/// DLManagedTensor: an array, and how to let go of it.
+struct [[gnu::may_alias]] managed_tensor {
+  array dl_tensor;
+  void* manager_ctx;
+  void (*deleter)(managed_tensor* self);
+};
+
+/// DLPackVersion.
+struct version_number {
+  std::uint32_t major;
+  std::uint32_t minor;
+};
+/// Bits of `flags`: the elements must not be written; they are a copy that the producer made for this exchange.
+inline constexpr std::uint64_t read_only = 1, is_copied = 2;
+
+/// DLManagedTensorVersioned: the same since 1.0. What follows the deleter is as here for the major version 1.
+struct [[gnu::may_alias]] managed_tensor_versioned {
+  version_number version;
+  void* manager_ctx;
+  void (*deleter)(managed_tensor_versioned* self);
+  std::uint64_t flags;
+  array dl_tensor;
+};
+
+/// A struct that has the fields and the size of managed_tensor_versioned, under whatever name.
+template <class Managed>
+concept versioned_struct = requires(Managed& m) {
+  m.version.major;
+  m.flags;
+  m.dl_tensor.byte_offset;
+  m.manager_ctx;
+  m.deleter(&m);
+  requires sizeof(Managed) == sizeof(managed_tensor_versioned);
+};
+/// A struct that has those of managed_tensor, such as DLManagedTensor of dlpack.h.
+template <class Managed>
+concept unversioned_struct = !versioned_struct<Managed> && requires(Managed& m) {
+  m.dl_tensor.byte_offset;
+  m.manager_ctx;
+  m.deleter(&m);
+  requires sizeof(Managed) == sizeof(managed_tensor);
+};
+/// One of the two.
+template <class Managed>
+concept managed_struct = versioned_struct<Managed> || unversioned_struct<Managed>;
+
+/// Lets go of a struct as DLPack has it: calls its deleter, if it has one.
+struct let_go {
+  template <managed_struct Managed>
+  KG_BY_ANOTHER_NAME void operator()(Managed* given) const noexcept {
+    if (given->deleter) given->deleter(given);
+  }
+};
+/// The owner of a struct that nobody has taken yet.
+template <managed_struct Managed = managed_tensor_versioned>
+using owner = std::unique_ptr<Managed, let_go>;
+
+}  // namespace kerngrad::dlpack
+
+namespace kerngrad::detail {
+tensor imported(dlpack::managed_tensor* given);
+tensor imported(dlpack::managed_tensor_versioned* given);
+void give_out(const tensor& x, dlpack::managed_tensor*& made);
+void give_out(const tensor& x, dlpack::managed_tensor_versioned*& made);
+
+template <class Managed>
+using own_struct =
+    std::conditional_t<dlpack::versioned_struct<Managed>, dlpack::managed_tensor_versioned, dlpack::managed_tensor>;
+}  // namespace kerngrad::detail
+
+export namespace kerngrad {
+
+/// The tensor that another library hands over, without a copy where its elements lie in row-major order without gaps,
+/// else with one. The struct is taken over in any case: its deleter is called once, by the thread that lets go of the
+/// last tensor with these elements, or at once after a copy and when the tensor is refused. The elements are never
+/// written, whether they are marked as read-only or not, and must not change. Throws `kg::error` for a null pointer, a
+/// device whose memory the host does not read, another major version than 1, a dtype that the library does not have,
+/// several lanes, more than 8 axes, sizes, strides or an offset that fit no memory, elements that are not aligned for
+/// their type, and bools other than 0 and 1.
+template <dlpack::managed_struct Managed>
+tensor from_dlpack(Managed* given) {
+  return detail::imported(reinterpret_cast<detail::own_struct<Managed>*>(given));
+}
+template <dlpack::managed_struct Managed>
+tensor from_dlpack(dlpack::owner<Managed> given) {
+  return from_dlpack(given.release());
+}
+
+/// The struct by which another library gets a tensor without a copy, versioned unless another one is asked for:
+/// `to_dlpack(x).release()`, `to_dlpack<DLManagedTensor>(x).release()`. It holds the elements until its deleter is
+/// called, from any thread. They are marked as read-only; the struct without a version has no way to say so, and who
+/// takes it must not write all the same, because tensors never change. Throws `kg::error` for an empty handle and for
+/// text.
+template <dlpack::managed_struct Managed = dlpack::managed_tensor_versioned>
+dlpack::owner<Managed> to_dlpack(const tensor& x) {
+  detail::own_struct<Managed>* made = nullptr;
+  detail::give_out(x, made);
+  return dlpack::owner<Managed>(reinterpret_cast<Managed*>(made));
+}
+
+}  // namespace kerngrad
