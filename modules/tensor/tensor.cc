@@ -9,13 +9,7 @@ module;
 #define KG_ONE_THREAD false
 #endif
 #include "kernels/common/abi.h"
-// A deleted function that says why (P2573), where the compiler knows how to.
-#if defined(__clang__) && __clang_major__ >= 19
-#pragma clang diagnostic ignored "-Wc++26-extensions"
-#define KG_DELETED(why) delete (why)
-#else
-#define KG_DELETED(why) delete
-#endif
+#include "modules/core/deleted.h"
 export module kerngrad:tensor;
 
 import :std;
@@ -302,7 +296,7 @@ struct memory_info {
   std::int64_t live_buffers = 0;  ///< blocks in use by tensors
   std::int64_t live_bytes = 0;    ///< their elements
   std::int64_t cached_bytes = 0;  ///< blocks kept for reuse
-  std::int64_t live_tensors = 0;  ///< buffers and reshaped views of them; copies of a handle are one tensor
+  std::int64_t live_tensors = 0;  ///< buffers, views of them, lent elements; copies of a handle are one tensor
   std::int64_t peak_bytes = 0;    ///< the most that live_bytes has been since the start or reset_peak_memory()
 };
 /// The peak is exact while one thread takes memory; of what several take in the same moment it may miss a part.
@@ -328,7 +322,7 @@ struct tensor_access {
   static inline const detail::place& place(const tensor& x) noexcept { return x.place_; }
   static inline bool unique(const tensor& x) noexcept {
     const detail::buffer* b = x.buffer_;
-    // Elements that a backend's storage has a copy of may not change under it.
+    // Elements that a backend's storage has a copy of may not change under it, and lent ones never.
     return b && b->references.load() == 1 && !b->mirrors.load() &&
            (!b->base || (b->base->references.load() == 1 && !b->base->mirrors.load()));
   }
