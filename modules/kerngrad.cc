@@ -21,6 +21,7 @@ export import :call;
 export import :axes;
 export import :indexing;
 export import :symbol;
+export import :function;
 export import :ops;
 export import :rule;
 export import :all_rules;

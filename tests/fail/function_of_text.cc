@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A named function of two operands, called with something that is neither tensor nor number.
-// clang: no matching function for call to object of type 'const binary_op<"Maximum">'
+// clang: no matching function for call to 'maximum'
 import kerngrad;
 
 kg::tensor f(const kg::tensor& x) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A function object made from a name that no row has.
-// clang: constraints not satisfied for class template 'unary_op'
+// clang: constraints not satisfied for variable template 'function_of'
 // clang: fixed_string<5>{"Relo"} does not satisfy 'known_op'
 import kerngrad;
 
 kg::tensor f(const kg::tensor& x) {
 #ifdef TWIN
-  return kg::unary_op<"Relu">{}(x);
+  return kg::function_of<"Relu">(x);
 #else
-  return kg::unary_op<"Relo">{}(x);
+  return kg::function_of<"Relo">(x);
 #endif
 }

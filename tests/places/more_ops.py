@@ -24,7 +24,7 @@ MISH = {
                        return c.dy() * (gate + c.in(0) * (sigmoid(c.in(0)) * (1 - square(gate))));
                      })),'''),
     'modules/ops/elementwise/names.cc':
-        ('inline constexpr unary_op<"Silu">', 'inline constexpr unary_op<"Mish"> mish;'),
+        ('KG_ONE_OPERAND(silu,', 'KG_ONE_OPERAND(mish, "Mish")'),
 }
 FAMILY = 'rank'
 

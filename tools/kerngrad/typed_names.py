@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """typed_names.py OUTPUT NAMES...: which typed functions call which op, as a table in C++, of the units NAMES.
 
-A unit names an op in two ways: `inline constexpr unary_op<"Exp"> exp;`, and in the body of a function, which stands
-for the op of its own name, or else for the first one. A function that only calls others by their typed names is
-theirs, and has no line.
+A unit names an op in three ways: `KG_ONE_OPERAND(exp, "Exp")`, `inline constexpr whole_axis_op<"All"> all;`, and in the
+body of a function, which stands for the op of its own name, or else for the first one. A function that only calls
+others by their typed names is theirs, and has no line.
 """
 import pathlib
 import re
 import sys
 
+LINE = re.compile(r'^KG_\w+\((\w+), "(\w+)"\)', re.MULTILINE)
 VARIABLE = re.compile(r'^inline constexpr \w+<"(\w+)"> (\w+);', re.MULTILINE)
 # A function at namespace scope: its head begins a line, its body ends with the line or with a brace that stands alone.
 FUNCTION = re.compile(r'^(?:inline |template <[^\n]*>\n?(?:  requires [^\n]*\n)?(?:inline )?)[\w:<>, ]+? (\w+)\('
@@ -19,6 +20,8 @@ OP = re.compile(r'\b(?!attr\b)\w+<"(\w+)">')
 
 def names_in(text):
     """(place, op, function) of each."""
+    for found in LINE.finditer(text):
+        yield found.start(), found.group(2), found.group(1)
     for found in VARIABLE.finditer(text):
         yield found.start(), found.group(1), found.group(2)
     for found in FUNCTION.finditer(text):

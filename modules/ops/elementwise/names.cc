@@ -13,6 +13,7 @@ import :tensor;
 import :engine;
 import :call;
 import :symbol;
+import :function;
 
 namespace kerngrad::detail {
 
@@ -32,135 +33,117 @@ tensor bits_like(T value, const tensor& like) {
 
 export namespace kerngrad {
 
-/// A number beside a tensor takes the tensor's dtype; a fraction beside an integer tensor makes both float32.
-template <class T>
-concept number = std::is_arithmetic_v<T>;
-
-// A tensor that is given up, a temporary or one that was moved, may donate its memory to the result: so a chain of
-// calls needs one block however long it is.
-
-/// A known op of one operand, as a function: `exp(x)`.
-template <fixed_string Op>
-  requires known_op<Op>
-struct unary_op {
-  tensor operator()(const tensor& x) const { return call<Op>(x); }
-  tensor operator()(tensor&& x) const { return detail::run_unary(detail::known_entry<op_id<Op>>(), x, 1); }
-  template <symbolic X>
-  constexpr symbol operator()(X x) const {
-    return call<Op>(x);
+// A name of an elementwise op without attributes is a line below: the overloads of a function, so that a call finds it
+// beside those of <cmath>. What they do is said once, in modules/ops/function.cc.
+#define KG_ONE_OPERAND(name, Op)                                           \
+  inline tensor name(const tensor& x) { return function_of<Op>(x); }       \
+  inline tensor name(tensor&& x) { return function_of<Op>(std::move(x)); } \
+  template <symbolic X> constexpr symbol name(X x) { return function_of<Op>(x); }
+#define KG_TWO_OPERANDS(name, Op)                                                                      \
+  inline tensor name(const tensor& a, const tensor& b) { return function_of<Op>(a, b); }               \
+  inline tensor name(tensor&& a, const tensor& b) { return function_of<Op>(std::move(a), b); }         \
+  inline tensor name(const tensor& a, tensor&& b) { return function_of<Op>(a, std::move(b)); }         \
+  inline tensor name(tensor&& a, tensor&& b) { return function_of<Op>(std::move(a), std::move(b)); }   \
+  template <number T> inline tensor name(const tensor& a, T b) { return function_of<Op>(a, b); }       \
+  template <number T> inline tensor name(tensor&& a, T b) { return function_of<Op>(std::move(a), b); } \
+  template <number T> inline tensor name(T a, const tensor& b) { return function_of<Op>(a, b); }       \
+  template <number T> inline tensor name(T a, tensor&& b) { return function_of<Op>(a, std::move(b)); } \
+  template <class A, class B>                                                                          \
+    requires symbolic_pair<A, B>                                                                       \
+  constexpr symbol name(A a, B b) {                                                                    \
+    return function_of<Op>(a, b);                                                                      \
   }
-};
-
-/// A known op of two operands, as a function: `maximum(a, b)`. One of them may be a number, which takes the
-/// other's dtype.
-template <fixed_string Op>
-  requires known_op<Op>
-struct binary_op {
-  tensor operator()(const tensor& a, const tensor& b) const { return call<Op>(a, b); }
-  tensor operator()(tensor&& a, const tensor& b) const { return detail::run_binary(entry(), a, b, 1); }
-  tensor operator()(const tensor& a, tensor&& b) const { return detail::run_binary(entry(), a, b, 2); }
-  tensor operator()(tensor&& a, tensor&& b) const { return detail::run_binary(entry(), a, b, 3); }
-  template <number T> tensor operator()(const tensor& a, T b) const { return detail::run_with(entry(), a, b); }
-  template <number T> tensor operator()(tensor&& a, T b) const { return detail::run_with(entry(), a, b, 1); }
-  template <number T> tensor operator()(T a, const tensor& b) const { return detail::run_with(entry(), a, b); }
-  template <number T> tensor operator()(T a, tensor&& b) const { return detail::run_with(entry(), a, b, 1); }
-  template <class A, class B>
-    requires symbolic_pair<A, B>
-  constexpr symbol operator()(A a, B b) const {
-    return detail::pair_step<Op>(a, b);
-  }
-
- private:
-  static inline const detail::op_entry& entry() { return detail::known_entry<op_id<Op>>(); }
-};
 
 // One name per op, in the order of the rows; docs/ops.md says what each computes.
-inline constexpr unary_op<"Abs"> abs;
-inline constexpr unary_op<"Neg"> neg;
-inline constexpr unary_op<"Sign"> sign;
-inline constexpr unary_op<"Square"> square;
-inline constexpr unary_op<"Sqrt"> sqrt;
-inline constexpr unary_op<"Rsqrt"> rsqrt;
-inline constexpr unary_op<"Reciprocal"> reciprocal;
-inline constexpr unary_op<"Exp"> exp;
-inline constexpr unary_op<"Exp2"> exp2;
-inline constexpr unary_op<"Expm1"> expm1;
-inline constexpr unary_op<"Log"> log;
-inline constexpr unary_op<"Log2"> log2;
-inline constexpr unary_op<"Log10"> log10;
-inline constexpr unary_op<"Log1p"> log1p;
-inline constexpr unary_op<"Cbrt"> cbrt;
-inline constexpr unary_op<"Sin"> sin;
-inline constexpr unary_op<"Cos"> cos;
-inline constexpr unary_op<"Tan"> tan;
-inline constexpr unary_op<"Asin"> asin;
-inline constexpr unary_op<"Acos"> acos;
-inline constexpr unary_op<"Atan"> atan;
-inline constexpr unary_op<"Sinh"> sinh;
-inline constexpr unary_op<"Cosh"> cosh;
-inline constexpr unary_op<"Tanh"> tanh;
-inline constexpr unary_op<"Asinh"> asinh;
-inline constexpr unary_op<"Acosh"> acosh;
-inline constexpr unary_op<"Atanh"> atanh;
-inline constexpr unary_op<"Erf"> erf;
-inline constexpr unary_op<"Erfc"> erfc;
-inline constexpr unary_op<"Ceil"> ceil;
-inline constexpr unary_op<"Floor"> floor;
-inline constexpr unary_op<"Round"> round;
-inline constexpr unary_op<"Trunc"> trunc;
-inline constexpr unary_op<"BitwiseNot"> bitwise_not;
-inline constexpr unary_op<"Relu"> relu;
-inline constexpr unary_op<"Relu6"> relu6;
-inline constexpr unary_op<"Elu"> elu;
-inline constexpr unary_op<"Selu"> selu;
-inline constexpr unary_op<"Gelu"> gelu;
-inline constexpr unary_op<"Silu"> silu;
-inline constexpr unary_op<"Sigmoid"> sigmoid;
-inline constexpr unary_op<"Softplus"> softplus;
-inline constexpr unary_op<"IsNan"> is_nan;
-inline constexpr unary_op<"IsInf"> is_inf;
-inline constexpr unary_op<"IsFinite"> is_finite;
-inline constexpr unary_op<"LogicalNot"> logical_not;
-inline constexpr unary_op<"Identity"> identity;
-inline constexpr unary_op<"ZerosLike"> zeros_like;
-inline constexpr unary_op<"OnesLike"> ones_like;
-inline constexpr unary_op<"Real"> real;
-inline constexpr unary_op<"Imag"> imag;
-inline constexpr unary_op<"ComplexAbs"> complex_abs;
+KG_ONE_OPERAND(abs, "Abs")
+KG_ONE_OPERAND(neg, "Neg")
+KG_ONE_OPERAND(sign, "Sign")
+KG_ONE_OPERAND(square, "Square")
+KG_ONE_OPERAND(sqrt, "Sqrt")
+KG_ONE_OPERAND(rsqrt, "Rsqrt")
+KG_ONE_OPERAND(reciprocal, "Reciprocal")
+KG_ONE_OPERAND(exp, "Exp")
+KG_ONE_OPERAND(exp2, "Exp2")
+KG_ONE_OPERAND(expm1, "Expm1")
+KG_ONE_OPERAND(log, "Log")
+KG_ONE_OPERAND(log2, "Log2")
+KG_ONE_OPERAND(log10, "Log10")
+KG_ONE_OPERAND(log1p, "Log1p")
+KG_ONE_OPERAND(cbrt, "Cbrt")
+KG_ONE_OPERAND(sin, "Sin")
+KG_ONE_OPERAND(cos, "Cos")
+KG_ONE_OPERAND(tan, "Tan")
+KG_ONE_OPERAND(asin, "Asin")
+KG_ONE_OPERAND(acos, "Acos")
+KG_ONE_OPERAND(atan, "Atan")
+KG_ONE_OPERAND(sinh, "Sinh")
+KG_ONE_OPERAND(cosh, "Cosh")
+KG_ONE_OPERAND(tanh, "Tanh")
+KG_ONE_OPERAND(asinh, "Asinh")
+KG_ONE_OPERAND(acosh, "Acosh")
+KG_ONE_OPERAND(atanh, "Atanh")
+KG_ONE_OPERAND(erf, "Erf")
+KG_ONE_OPERAND(erfc, "Erfc")
+KG_ONE_OPERAND(ceil, "Ceil")
+KG_ONE_OPERAND(floor, "Floor")
+KG_ONE_OPERAND(round, "Round")
+KG_ONE_OPERAND(trunc, "Trunc")
+KG_ONE_OPERAND(bitwise_not, "BitwiseNot")
+KG_ONE_OPERAND(relu, "Relu")
+KG_ONE_OPERAND(relu6, "Relu6")
+KG_ONE_OPERAND(elu, "Elu")
+KG_ONE_OPERAND(selu, "Selu")
+KG_ONE_OPERAND(gelu, "Gelu")
+KG_ONE_OPERAND(silu, "Silu")
+KG_ONE_OPERAND(sigmoid, "Sigmoid")
+KG_ONE_OPERAND(softplus, "Softplus")
+KG_ONE_OPERAND(is_nan, "IsNan")
+KG_ONE_OPERAND(is_inf, "IsInf")
+KG_ONE_OPERAND(is_finite, "IsFinite")
+KG_ONE_OPERAND(logical_not, "LogicalNot")
+KG_ONE_OPERAND(identity, "Identity")
+KG_ONE_OPERAND(zeros_like, "ZerosLike")
+KG_ONE_OPERAND(ones_like, "OnesLike")
+KG_ONE_OPERAND(real, "Real")
+KG_ONE_OPERAND(imag, "Imag")
+KG_ONE_OPERAND(complex_abs, "ComplexAbs")
 
-inline constexpr binary_op<"Add"> add;
-inline constexpr binary_op<"Sub"> sub;
-inline constexpr binary_op<"Multiply"> mul;
-inline constexpr binary_op<"RealDiv"> div;
-inline constexpr binary_op<"FloorDiv"> floor_div;
-inline constexpr binary_op<"Mod"> mod;
-inline constexpr binary_op<"Fmod"> fmod;
-inline constexpr binary_op<"Copysign"> copysign;
-inline constexpr binary_op<"Maximum"> maximum;
-inline constexpr binary_op<"Minimum"> minimum;
-inline constexpr binary_op<"SquaredDifference"> squared_difference;
-inline constexpr binary_op<"Pow"> pow;
-inline constexpr binary_op<"Atan2"> atan2;
-inline constexpr binary_op<"Hypot"> hypot;
-inline constexpr binary_op<"Xlogy"> xlogy;
-inline constexpr binary_op<"Prelu"> prelu;
-inline constexpr binary_op<"ReluGrad"> relu_grad;
-inline constexpr binary_op<"EluGrad"> elu_grad;
-inline constexpr binary_op<"BitwiseAnd"> bitwise_and;
-inline constexpr binary_op<"BitwiseOr"> bitwise_or;
-inline constexpr binary_op<"BitwiseXor"> bitwise_xor;
-inline constexpr binary_op<"LeftShift"> left_shift;
-inline constexpr binary_op<"RightShift"> right_shift;
-inline constexpr binary_op<"LogicalAnd"> logical_and;
-inline constexpr binary_op<"LogicalOr"> logical_or;
-inline constexpr binary_op<"LogicalXor"> logical_xor;
-inline constexpr binary_op<"Equal"> equal;
-inline constexpr binary_op<"NotEqual"> not_equal;
-inline constexpr binary_op<"Greater"> greater;
-inline constexpr binary_op<"GreaterEqual"> greater_equal;
-inline constexpr binary_op<"Less"> less;
-inline constexpr binary_op<"LessEqual"> less_equal;
-inline constexpr binary_op<"Complex"> complex;
+KG_TWO_OPERANDS(add, "Add")
+KG_TWO_OPERANDS(sub, "Sub")
+KG_TWO_OPERANDS(mul, "Multiply")
+KG_TWO_OPERANDS(div, "RealDiv")
+KG_TWO_OPERANDS(floor_div, "FloorDiv")
+KG_TWO_OPERANDS(mod, "Mod")
+KG_TWO_OPERANDS(fmod, "Fmod")
+KG_TWO_OPERANDS(copysign, "Copysign")
+KG_TWO_OPERANDS(maximum, "Maximum")
+KG_TWO_OPERANDS(minimum, "Minimum")
+KG_TWO_OPERANDS(squared_difference, "SquaredDifference")
+KG_TWO_OPERANDS(pow, "Pow")
+KG_TWO_OPERANDS(atan2, "Atan2")
+KG_TWO_OPERANDS(hypot, "Hypot")
+KG_TWO_OPERANDS(xlogy, "Xlogy")
+KG_TWO_OPERANDS(prelu, "Prelu")
+KG_TWO_OPERANDS(relu_grad, "ReluGrad")
+KG_TWO_OPERANDS(elu_grad, "EluGrad")
+KG_TWO_OPERANDS(bitwise_and, "BitwiseAnd")
+KG_TWO_OPERANDS(bitwise_or, "BitwiseOr")
+KG_TWO_OPERANDS(bitwise_xor, "BitwiseXor")
+KG_TWO_OPERANDS(left_shift, "LeftShift")
+KG_TWO_OPERANDS(right_shift, "RightShift")
+KG_TWO_OPERANDS(logical_and, "LogicalAnd")
+KG_TWO_OPERANDS(logical_or, "LogicalOr")
+KG_TWO_OPERANDS(logical_xor, "LogicalXor")
+KG_TWO_OPERANDS(equal, "Equal")
+KG_TWO_OPERANDS(not_equal, "NotEqual")
+KG_TWO_OPERANDS(greater, "Greater")
+KG_TWO_OPERANDS(greater_equal, "GreaterEqual")
+KG_TWO_OPERANDS(less, "Less")
+KG_TWO_OPERANDS(less_equal, "LessEqual")
+KG_TWO_OPERANDS(complex, "Complex")
+
+#undef KG_ONE_OPERAND
+#undef KG_TWO_OPERANDS
 
 /// x, or alpha * x below 0.
 inline tensor leaky_relu(const tensor& x, double alpha = 0.2) { return call<"LeakyRelu">(x, attr<"alpha">(alpha)); }

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Known ops as objects. The typed names are functions, which may be overloaded and so are no values: what is handed to
+// another function, `grad(function_of<"Tanh">)`, or kept in a table, is one of these, and the names call them.
+module;
+#include "kernels/common/abi.h"
+export module kerngrad:function;
+
+import :std;
+import :core;
+import :table;
+import :tensor;
+import :entry;
+import :engine;
+import :call;
+import :symbol;
+
+export namespace kerngrad {
+
+/// A number beside a tensor takes the tensor's dtype; a fraction beside an integer tensor makes both float32, or what
+/// the op computes integers in.
+template <class T>
+concept number = std::is_arithmetic_v<T>;
+
+// A tensor that is given up, a temporary or one that was moved, may donate its memory to the result: so a chain of
+// calls needs one block however long it is.
+
+/// What `function_of` is: a known op, called with operands and attributes as `call`.
+template <fixed_string Op>
+  requires known_op<Op>
+struct op_function {
+  template <class... Args>
+  inline call_result<known<Op>> operator()(const Args&... args) const {
+    return call<Op>(args...);
+  }
+  template <class... Args>
+    requires(symbolic<Args> || ...)
+  constexpr symbol operator()(const Args&... args) const {
+    return call<Op>(args...);
+  }
+};
+
+/// Of an elementwise op of one operand without attributes.
+template <fixed_string Op>
+  requires known_op<Op> && (detail::bare_count<known<Op>> == 1)
+struct op_function<Op> {
+  inline tensor operator()(const tensor& x) const { return call<Op>(x); }
+  inline tensor operator()(tensor&& x) const { return detail::run_unary(detail::known_entry<op_id<Op>>(), x, 1); }
+  template <symbolic X>
+  constexpr symbol operator()(X x) const {
+    return call<Op>(x);
+  }
+};
+
+/// Of an elementwise op of two operands without attributes. One of them may be a number.
+template <fixed_string Op>
+  requires known_op<Op> && (detail::bare_count<known<Op>> == 2)
+struct op_function<Op> {
+  inline tensor operator()(const tensor& a, const tensor& b) const { return call<Op>(a, b); }
+  inline tensor operator()(tensor&& a, const tensor& b) const { return detail::run_binary(entry(), a, b, 1); }
+  inline tensor operator()(const tensor& a, tensor&& b) const { return detail::run_binary(entry(), a, b, 2); }
+  inline tensor operator()(tensor&& a, tensor&& b) const { return detail::run_binary(entry(), a, b, 3); }
+  template <number T> inline tensor operator()(const tensor& a, T b) const { return detail::run_with(entry(), a, b); }
+  template <number T> inline tensor operator()(tensor&& a, T b) const { return detail::run_with(entry(), a, b, 1); }
+  template <number T> inline tensor operator()(T a, const tensor& b) const { return detail::run_with(entry(), a, b); }
+  template <number T> inline tensor operator()(T a, tensor&& b) const { return detail::run_with(entry(), a, b, 1); }
+  template <class A, class B>
+    requires symbolic_pair<A, B>
+  constexpr symbol operator()(A a, B b) const {
+    return detail::pair_step<Op>(a, b);
+  }
+
+ private:
+  static inline const detail::op_entry& entry() { return detail::known_entry<op_id<Op>>(); }
+};
+
+/// A known op as a value: `function_of<"Exp">(x)` is `exp(x)`, `grad(function_of<"Tanh">)` the gradient of tanh. It is
+/// called as the typed door, with tensors, numbers beside them where the op is elementwise of two operands, attributes
+/// `attr<"axis">(1)`, and with symbols in `fuse`. Throws what the op's row refuses.
+template <fixed_string Op>
+  requires known_op<Op>
+inline constexpr op_function<Op> function_of{};
+
+}  // namespace kerngrad
