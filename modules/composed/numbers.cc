@@ -10,7 +10,7 @@ import :tensor;
 
 export namespace kerngrad {
 
-/// a / b, and 0 where b is 0. Operands broadcast; integers are divided as float32. Gradient: that of the quotient, 0
+/// a / b, and 0 where b is 0. Operands broadcast; integers are divided as by `div`. Gradient: that of the quotient, 0
 /// where b is 0.
 tensor div_no_nan(const tensor& a, const tensor& b);
 /// log(sigmoid(x)), computed as -softplus(-x): accurate in both tails. Differentiable.

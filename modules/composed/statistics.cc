@@ -16,7 +16,7 @@ struct moments_parts {
   tensor mean, variance;
 };
 /// Mean and variance over axes; all by default. The variance is that of the elements themselves: the mean of the
-/// squared distances from the mean. Integers give float32. NaN of nothing. Differentiable.
+/// squared distances from the mean. Integers give what `mean` gives. NaN of nothing. Differentiable.
 moments_parts moments(const tensor& x, const axes& over = all_axes, bool keep_dims = false);
 /// The squared distances from the mean, added up over axes and divided by their number less `ddof`: 0 for the variance
 /// of the elements, 1 for an estimate from a sample. NaN or infinity where the divisor is 0 or less. Differentiable.

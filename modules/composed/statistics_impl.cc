@@ -20,7 +20,8 @@ struct distances {
   tensor mean, squares;
 };
 distances distances_of(const tensor& x, const axes& over) {
-  const tensor floats = floating.has(x.type()) ? x : cast(x, dtype::float32);
+  const dtype type = real_or_bool.has(x.type()) ? lifted(x.type(), lift::quotients) : dtype::float32;
+  const tensor floats = cast(x, type);
   const tensor middle = mean(floats, over, true);
   return {middle, square(floats - middle)};
 }

@@ -110,7 +110,9 @@ std::optional<dtype> dtype_beside(const op_row& row, const plain_number& n, dtyp
   if (holds(integers_beside(like), n) && (exact || like != dtype::boolean || n.of_whole_type))
     return integers_beside(like);
   if (exact) return {};
-  if (row.types.before == lift::floats || makes_floats(n) || (like == dtype::boolean && !n.of_whole_type)) {
+  const dtype lifts_to = lifted(like, row.types.before);
+  if (!is_whole_dtype(lifts_to)) return lifts_to;
+  if (makes_floats(n) || (like == dtype::boolean && !n.of_whole_type)) {
     if (bounds(row) && std::isinf(n.value)) return {};
     return dtype::float32;
   }

@@ -177,10 +177,11 @@ consteval attr_place place_in(std::span<const attr_spec> list, std::string_view 
 
 /// What happens to the operands' common dtype before the kernel sees it.
 enum class lift : std::uint8_t {
-  none,      ///< computed as it is
-  integers,  ///< bool becomes int32
-  signs,     ///< bool and uint8 become int32
-  floats,    ///< bool and integers become float32
+  none,       ///< computed as it is
+  integers,   ///< bool becomes int32
+  signs,      ///< bool and uint8 become int32
+  floats,     ///< bool and integers become float32
+  quotients,  ///< bool and uint8 become float32, int32 and int64 float64: the float that holds them
 };
 
 /// The dtype of a result.
@@ -455,7 +456,9 @@ constexpr attr_value default_of(const attr_spec& spec) {
 constexpr dtype lifted(dtype type, lift before) {
   if ((before == lift::integers || before == lift::signs) && type == dtype::boolean) return dtype::int32;
   if (before == lift::signs && type == dtype::uint8) return dtype::int32;
-  if (before == lift::floats && (integral | boolean_only).has(type)) return dtype::float32;
+  if (before == lift::quotients && (type == dtype::int32 || type == dtype::int64)) return dtype::float64;
+  if ((before == lift::floats || before == lift::quotients) && (integral | boolean_only).has(type))
+    return dtype::float32;
   return type;
 }
 

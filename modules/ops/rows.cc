@@ -19,10 +19,11 @@ inline constexpr dtype_set arithmetic = real_or_bool | complex_only;
 inline constexpr operand x_arithmetic[] = {{"x", arithmetic}};
 inline constexpr operand x_boolean[] = {{"x", boolean_only}};
 
-// The ways in which dtypes go through: they stay, integers become float32, bool becomes int32, bool and uint8 do, or
-// the result is boolean.
+// The ways in which dtypes go through: they stay, integers become float32, or the float that holds them, bool becomes
+// int32, bool and uint8 do, or the result is boolean.
 inline constexpr type_rule unchanged{};
 inline constexpr type_rule floats{.before = lift::floats};
+inline constexpr type_rule quotients{.before = lift::quotients};
 inline constexpr type_rule numbers{.before = lift::integers};
 inline constexpr type_rule signed_numbers{.before = lift::signs};
 inline constexpr type_rule booleans{.after = result::boolean};

@@ -81,13 +81,48 @@ TEST(promotion, lifts_integers_to_float32_where_results_have_fractions) {
     const tensor x = from_doubles({1, 0, 1}, {3}, type);
     EXPECT_EQ(kg::exp(x).type(), dtype::float32);
     EXPECT_EQ(kg::sigmoid(x).type(), dtype::float32);
-    EXPECT_EQ((x / from_doubles({1, 1, 1}, {3}, type)).type(), dtype::float32);
-    EXPECT_EQ(kg::mean(x).type(), dtype::float32);
     EXPECT_EQ(kg::softmax(x).type(), dtype::float32);
     EXPECT_NEAR(kg::mean(x).item(), 2.0 / 3, 1e-6);
   }
   EXPECT_EQ(kg::exp(tensor({1.0})).type(), dtype::float64);
   EXPECT_EQ((tensor({7}) / tensor({2})).item(), 3.5);
+}
+
+TEST(means_and_quotients, of_integers_are_in_a_float_that_holds_them) {
+  const auto as_declared = [](dtype type) {
+    return type == dtype::int32 || type == dtype::int64 ? dtype::float64 : dtype::float32;
+  };
+  for (const dtype type : {dtype::int32, dtype::int64, dtype::uint8, dtype::boolean}) {
+    const tensor x = from_doubles({1, 0, 1}, {3}, type), ones = from_doubles({1, 1, 1}, {3}, type);
+    for (const tensor& y : {kg::mean(x), kg::mean(x, 0, true), x / ones, kg::moments(x).mean, kg::div_no_nan(x, ones),
+                            kg::fuse([](auto a, auto b) { return a / b; })(x, ones)})
+      EXPECT_EQ(y.type(), as_declared(type)) << kg::name_of(type);
+    EXPECT_EQ((x / 2.5).type(), as_declared(type)) << kg::name_of(type);
+  }
+  constexpr int odd = 16777217;  // 2^24 + 1, which float32 does not have
+  constexpr std::int64_t large = (std::int64_t{1} << 52) + 1;
+  EXPECT_EQ(kg::mean(tensor({odd, odd, odd})).item(), odd);
+  EXPECT_EQ(kg::mean(tensor({std::int64_t{odd}})).item(), odd);
+  EXPECT_EQ(kg::mean(tensor({large, large - 2})).item(), static_cast<double>(large - 1));
+  EXPECT_EQ((tensor({odd}) / 1).item(), odd);
+  EXPECT_EQ((tensor({odd}) / tensor({2})).item(), odd / 2.0);
+  EXPECT_EQ((1 / tensor({large})).item(), 1 / static_cast<double>(large));
+  EXPECT_EQ((tensor({std::int64_t{odd}}) / 0.5).item(), 2.0 * odd);
+  EXPECT_EQ((tensor({std::uint8_t{150}}) / 300).item(), 0.5) << "beside uint8, what it does not hold is no less exact";
+  EXPECT_EQ(kg::run_kernel("Mean", {{"x", tensor({odd})}}).item(), odd);
+  EXPECT_EQ(kg::moments(tensor({odd, odd + 2})).mean.item(), odd + 1);
+}
+
+TEST(integers, are_added_and_multiplied_in_their_own_width) {
+  constexpr std::int64_t odd = (std::int64_t{1} << 53) + 1;  // what float64 does not have
+  const tensor a(std::vector<std::int64_t>{odd, 1, 2, odd}, {2, 2});
+  EXPECT_EQ((a * 3).item<std::int64_t>(0, 0), 3 * odd);
+  EXPECT_NE(refusal([&] { return kg::matmul(a, a); }).find("[BatchMatMul] got operand a of dtype int64"),
+            std::string::npos)
+      << "there is no product in int64, and none is made of roundings";
+  EXPECT_EQ(kg::sum(a).item<std::int64_t>(), 2 * odd + 3);
+  EXPECT_EQ(kg::cumsum(a, 1).item<std::int64_t>(0, 1), odd + 1);
+  EXPECT_EQ(kg::abs(-a).item<std::int64_t>(0, 0), odd);
 }
 
 TEST(promotion, keeps_integers_where_results_have_none) {

@@ -50,6 +50,7 @@ std::string result_text(const kg::op_row& row, kg::result type) {
     case kg::lift::integers: return "promoted; bool as int32";
     case kg::lift::signs: return "promoted; bool and uint8 as int32";
     case kg::lift::floats: return "promoted; integers as float32";
+    case kg::lift::quotients: return "promoted; int32 and int64 as float64, uint8 and bool as float32";
     default: return "promoted";
   }
 }

@@ -37,7 +37,7 @@ struct arguments {
   bool with_gradient = false, without_gradient = false, targets = false, as_json = false, as_markdown = false;
   call_text call;
   std::string wanted_name;
-  std::string checked_file;
+  std::string checked_file, dtypes_file;
   modules_request modules{.compiler = KERNGRAD_COMPILER, .into = {}, .list = {}, .flags = {}};
   bool as_man_page = false;
 };
@@ -116,6 +116,8 @@ void add_commands(CLI::App& app, arguments& given) {
       docs->add_option("--check", given.checked_file, "write nothing, and fail when FILE is something else")
           ->type_name("FILE");
   docs->add_flag("--json", given.as_json, "the rows as an array")->excludes(check);
+  docs->add_option("--dtypes", given.dtypes_file, "docs/dtypes.md, which is FILE, with its table made from the rows")
+      ->type_name("FILE");
 }
 
 int list(const arguments& given) {
@@ -142,15 +144,20 @@ int find(const arguments& given) {
   return told.is_offered ? done : refused;
 }
 
+std::string text_of(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
 int docs(const arguments& given) {
-  const std::string wanted = given.as_json ? rows_page() : docs_page();
+  const std::string wanted = given.as_json               ? rows_page()
+                             : given.dtypes_file.empty() ? docs_page()
+                                                         : dtypes_page(text_of(given.dtypes_file));
   if (given.checked_file.empty()) {
     write_out(wanted);
     return done;
   }
-  std::ifstream file(given.checked_file);
-  const std::string found((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (found == wanted) return done;
+  if (text_of(given.checked_file) == wanted) return done;
   throw refusal(given.checked_file + " is not what the rows say: write it anew with `./dev docs`");
 }
 

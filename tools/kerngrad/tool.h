@@ -69,6 +69,8 @@ std::string targets_page(bool as_json);
 std::string docs_page();
 /// What docs/ops.md says, with the ranges of attributes, as a JSON array.
 std::string rows_page();
+/// A page, docs/dtypes.md, with its table of the results' dtypes made anew.
+std::string dtypes_page(const std::string& page);
 
 // ------------------------------------------------------------------------------------------ find
 

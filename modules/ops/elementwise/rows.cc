@@ -166,8 +166,9 @@ inline constexpr op_row elementwise_rows[] = {
                [](auto a, auto b) { return a - b; }),
     on_numbers(binary_row("Multiply", "a * b; integers wrap.", ab_arithmetic, numbers),
                [](auto a, auto b) { return a * b; }),
-    on_numbers(binary_row("RealDiv", "a / b; integers are divided as float32.", ab_arithmetic, floats, 4),
-               [](auto a, auto b) { return a / b; }),
+    on_numbers(
+        binary_row("RealDiv", "a / b; integers are divided in a float that holds them.", ab_arithmetic, quotients, 4),
+        [](auto a, auto b) { return a / b; }),
     binary_row("FloorDiv", "floor(a / b); an integer divided by 0 gives 0, the smallest by -1 wraps. Gradient: 0.",
                ab_real, numbers, 6),
     binary_row("Mod", "a - b * floor(a / b), exact, with the sign of b; an integer modulo 0 gives 0.", ab_real, numbers,

@@ -41,7 +41,7 @@ consteval op_row scan_row(std::string_view name, std::string_view doc, type_rule
 
 inline constexpr op_row reduce_rows[] = {
     reduce_row("Sum", "The sum over axes; 0 of nothing; bool and uint8 count as int32.", signed_numbers, x_arithmetic),
-    reduce_row("Mean", "The mean over axes, as float32 for integers; NaN of nothing.", floats),
+    reduce_row("Mean", "The mean over axes, in a float that holds the integers; NaN of nothing.", quotients),
     reduce_row("Prod", "The product over axes; 1 of nothing.", signed_numbers),
     reduce_row("Max", "The largest element; NaN when there is one. Gradient: dy to every largest element.", unchanged,
                x_real, attributes::reduce_max),

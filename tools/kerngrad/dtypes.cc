@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of docs/dtypes.md: what dtype each op's results have, made from the rows.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+#include "tools/kerngrad/tool.h"
+
+namespace tool {
+namespace {
+
+constexpr std::string_view begin = "<!-- begin: written by kerngrad docs --dtypes -->\n";
+constexpr std::string_view end = "<!-- end of the table -->\n";
+
+// Of the operands that decide; those of a dtype of their own do where there are no others.
+bool takes(const kg::op_row& row, kg::dtype type) {
+  bool any = false, all = true;
+  for (const kg::operand& operand : row.operands) {
+    if (operand.part != kg::role::value || operand.optional) continue;
+    any = true;
+    all = all && operand.types.has(type);
+  }
+  if (any) return all;
+  return !row.operands.empty() && row.operands[0].types.has(type);
+}
+
+std::string result_text(kg::dtype compute, kg::result after) {
+  if (after == kg::result::attribute) return "`dtype`";
+  if (after == kg::result::ruled) return "its own";
+  return std::string(kg::name_of(kg::result_of(compute, after)));
+}
+
+// What the results are for operands of a dtype; empty where they are refused.
+std::string cell(const kg::op_row& row, kg::dtype type) {
+  if (!takes(row, type)) return "";
+  const kg::dtype compute = kg::lifted(type, row.types.before);
+  if (row.results.empty()) return result_text(compute, row.types.after);
+  std::vector<std::string> all;
+  for (const kg::result_spec& one : row.results) {
+    const std::string text = result_text(compute, one.type);
+    if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(text);
+  }
+  return fmt::format("{}", fmt::join(all, ", "));
+}
+
+using cells = std::array<std::string, kg::dtype_count>;
+
+}  // namespace
+
+std::string dtypes_page(const std::string& page) {
+  const std::size_t from = page.find(begin), to = page.find(end);
+  if (from == std::string::npos || to == std::string::npos || to < from)
+    throw refusal(fmt::format("the page has no place for the table: {}{}", begin, end));
+  std::vector<std::pair<cells, std::string>> lines;  // in the order of their first ops
+  for (const kg::op_row& row : kg::op_table) {
+    if (row.operands.empty()) continue;
+    cells of;
+    for (int t = 0; t < kg::dtype_count; ++t) of[static_cast<std::size_t>(t)] = cell(row, static_cast<kg::dtype>(t));
+    const auto line = std::find_if(lines.begin(), lines.end(), [&](const auto& known) { return known.first == of; });
+    if (line == lines.end()) lines.emplace_back(of, row.name);
+    else line->second += fmt::format(", {}", row.name);
+  }
+  std::string table = "| ops |", rule = "| --- |";
+  for (int t = 0; t < kg::dtype_count; ++t) {
+    table += fmt::format(" {} |", kg::name_of(static_cast<kg::dtype>(t)));
+    rule += " --- |";
+  }
+  table += "\n" + rule + "\n";
+  for (const auto& [of, ops] : lines) table += fmt::format("| {} | {} |\n", ops, fmt::join(of, " | "));
+  return page.substr(0, from + begin.size()) + table + page.substr(to);
+}
+
+}  // namespace tool
