@@ -70,13 +70,26 @@ inline bool let_go(buffer* b) noexcept {
   return false;
 }
 
+/// What is made into texts of a tensor.
+template <class T>
+concept gives_text = std::convertible_to<const T&, std::string_view>;
+
 /// Braces inside of braces: the rows of a matrix, the matrices of a stack. It refers to the elements, which live as
 /// long as the expression that writes them.
 class nested_values {
  public:
-  template <element T>
-  constexpr nested_values(std::initializer_list<T> values)
-      : elements_(values.begin()), count_(values.size()), type_(dtype_of<T>) {}
+  template <class T>
+    requires(element<T> || gives_text<T>)
+  constexpr nested_values(std::initializer_list<T> values) : elements_(values.begin()), count_(values.size()) {
+    if constexpr (gives_text<T>) {
+      type_ = dtype::text;
+      text_at_ = [](const void* elements, std::size_t i) -> std::string_view {
+        return static_cast<const T*>(elements)[i];
+      };
+    } else {
+      type_ = dtype_of<T>;
+    }
+  }
   constexpr nested_values(std::initializer_list<nested_values> rows) : rows_(std::data(rows)), count_(rows.size()) {}
 
   /// Their tensor. Refuses rows of different shapes or dtypes, and braces without elements.
@@ -85,9 +98,11 @@ class nested_values {
  private:
   std::pair<shape, dtype> measured() const;
   std::byte* copy_to(std::byte* to) const;
+  void add_texts(std::vector<std::string_view>& all) const;
 
   const nested_values* rows_ = nullptr;  // either rows or elements
   const void* elements_ = nullptr;
+  std::string_view (*text_at_)(const void* elements, std::size_t i) = nullptr;
   std::size_t count_ = 0;
   dtype type_{};
 };
@@ -104,7 +119,7 @@ export namespace kerngrad {
 
 /// What a text may be given as: a string, a view of one, a literal.
 template <class T>
-concept text_like = !element<T> && std::convertible_to<const T&, std::string_view>;
+concept text_like = !element<T> && detail::gives_text<T>;
 
 class tensor;
 class tensor_part;
@@ -133,7 +148,7 @@ class tensor {
   template <element T>
   tensor(std::initializer_list<T> values) : tensor(values, shape{static_cast<std::int64_t>(values.size())}) {}
   /// The rows of a matrix: `tensor{{1, 2}, {3, 4}}` is 2 x 2; deeper braces give higher ranks. Values with a shape are
-  /// written in parentheses, `tensor({1, 2, 3, 4}, {2, 2})`.
+  /// written in parentheses, `tensor({1, 2, 3, 4}, {2, 2})`. Texts alike: `tensor{{"a", "b"}, {"c", "d"}}`.
   tensor(std::initializer_list<detail::nested_values> rows) : tensor(detail::nested_values(rows).make()) {}
   template <element T>
   explicit tensor(const std::vector<T>& values) : tensor(values, shape{static_cast<std::int64_t>(values.size())}) {}

@@ -69,8 +69,23 @@ std::byte* nested_values::copy_to(std::byte* to) const {
   return to;
 }
 
+void nested_values::add_texts(std::vector<std::string_view>& all) const {
+  if (elements_)
+    for (std::size_t i = 0; i < count_; ++i) all.push_back(text_at_(elements_, i));
+  else
+    for (std::size_t i = 0; i < count_; ++i) rows_[i].add_texts(all);
+}
+
 buffer* nested_values::make() const {
   const auto [dims, type] = measured();
+  if (type == dtype::text) {
+    std::vector<std::string_view> texts;
+    add_texts(texts);
+    const tensor x(std::span<const std::string_view>(texts), dims);
+    buffer* const b = tensor_access::buffer(x);
+    hold(b);
+    return b;
+  }
   buffer* b = allocate(type, dims);
   copy_to(b->data);
   return b;

@@ -38,6 +38,9 @@ TEST(text, is_made_of_whatever_holds_characters) {
   expect_texts(tensor(std::string_view("word")), {}, {"word"});
   expect_texts(tensor({"a", "bc"}), {2}, {"a", "bc"});
   expect_texts(tensor({"a", "b", "c", "d"}, {2, 2}), {2, 2}, {"a", "b", "c", "d"});
+  expect_texts(tensor{{"a", "b"}, {"c", "d"}, {"", long_text.c_str()}}, {3, 2}, {"a", "b", "c", "d", "", long_text});
+  expect_texts(tensor{{{std::string("x")}}, {{std::string(200, 'y')}}}, {2, 1, 1}, {"x", std::string(200, 'y')});
+  expect_texts(tensor{{std::string_view("x")}}, {1, 1}, {"x"});
   expect_texts(tensor(texts{long_text, with_zero, wide}), {3}, {long_text, with_zero, wide});
   expect_texts(tensor(texts{}, {0, 3}), {0, 3}, {});
   const std::vector<std::string_view> views = {"x", "y"};
