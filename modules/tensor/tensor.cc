@@ -8,6 +8,11 @@ module;
 #else
 #define KG_ONE_THREAD false
 #endif
+#include <version>
+#ifdef __cpp_lib_format
+#include <algorithm>
+#include <format>
+#endif
 #include "kernels/common/abi.h"
 #include "modules/core/deleted.h"
 export module kerngrad:tensor;
@@ -124,8 +129,13 @@ concept text_like = !element<T> && detail::gives_text<T>;
 class tensor;
 class tensor_part;
 class row_iterator;
-/// "tensor float32 [2, 2]\n[[1, 2],\n [3, 4]]": long axes are shortened.
+/// "tensor float32 [2, 2]\n[[1, 2],\n [3, 4]]": dtype, shape, and the elements with six significant digits, in columns
+/// from rank 2 on: all have one width, and floats their points below each other. Of more than `printed_whole` elements,
+/// or rows without any, `...` stands for what is between the first and the last three of an axis; of the first and last
+/// two, or one, where these would be more than `printed_most`.
 std::string to_string(const tensor& x);
+inline constexpr std::int64_t printed_whole = 200;
+inline constexpr std::int64_t printed_most = 1000;
 
 /// A multi-dimensional array. Copying shares the elements; there is no way to change them through a tensor.
 class tensor {
@@ -303,7 +313,9 @@ class tensor {
   detail::place place_;
 };
 
-/// Writes what to_string gives.
+/// What to_string gives, with each element written as the stream writes numbers: its precision, std::fixed and the
+/// like, std::showpos, std::hex, its locale. A width is the least of every element, and std::left puts them to the
+/// left.
 std::ostream& operator<<(std::ostream& out, const tensor& x);
 
 /// What the library holds in memory, over all threads.
@@ -324,6 +336,58 @@ void reset_peak_memory();
 void release_cached_memory();
 
 }  // namespace kerngrad
+
+namespace kerngrad::detail {
+
+/// How std::format writes each element.
+struct element_format {
+  int precision = 6, width = 0;
+  char type = 'g';  // what printf calls it: f, e, g, a of floats, d, x, o of integers, and their capitals
+  bool sign = false, left = false, alternate = false;
+};
+/// Reads `[<|>][+][#][width][.precision][type]` up to the brace that ends it, or what is none of that.
+template <class Char>
+constexpr Char read_format(Char at, Char end, element_format& to) {
+  const auto is = [&](char c) { return at != end && *at == c; };
+  const auto number = [&](int& value) {
+    for (value = 0; at != end && *at >= '0' && *at <= '9' && value < 1000; ++at) value = value * 10 + (*at - '0');
+  };
+  if (is('<') || is('>')) to.left = *at++ == '<';
+  if (is('+')) to.sign = true, ++at;
+  if (is('#')) to.alternate = true, ++at;
+  number(to.width);
+  if (is('.')) ++at, number(to.precision);
+  for (const char type : {'f', 'F', 'e', 'E', 'g', 'G', 'a', 'A', 'd', 'x', 'X', 'o'})
+    if (is(type)) {
+      to.type = type, ++at;
+      break;
+    }
+  return at;
+}
+std::string formatted(const tensor& x, const element_format& how);
+
+}  // namespace kerngrad::detail
+
+#ifdef __cpp_lib_format
+/// `std::format("{:+8.3f}", x)`: what to_string gives, with each element as the format says. `<` puts elements to the
+/// left, a width is the least of each.
+template <>
+struct std::formatter<kerngrad::tensor> {
+  constexpr auto parse(std::format_parse_context& text) {
+    const auto end = kerngrad::detail::read_format(text.begin(), text.end(), how_);
+    if (end != text.end() && *end != '}')
+      throw std::format_error("a tensor's format is [<>][+][#][width][.digits][type]");
+    return end;
+  }
+  template <class Context>
+  auto format(const kerngrad::tensor& x, Context& to) const {
+    return std::ranges::copy(kerngrad::detail::formatted(x, how_), to.out()).out;
+  }
+
+ private:
+  kerngrad::detail::element_format how_;
+};
+#endif
 
 namespace kerngrad {
 

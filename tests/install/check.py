@@ -190,6 +190,8 @@ def main():
                  'share/doc/kerngrad/README.md', f'{LIBDIR}/libkerngrad.modules.json']:
         if not (prefix / path).is_file():
             sys.exit(f'{path} is not installed')
+    if not list((prefix / 'share/gdb/auto-load').rglob('libkerngrad.so.*-gdb.py')):
+        sys.exit('what gdb loads for the shared library is not installed')
     run([prefix / 'bin' / 'kerngrad', 'list', '--targets'], env={'LD_LIBRARY_PATH': ''})
     kinds = {'shared': prefix}
     if list((prefix / LIBDIR).glob('libkerngrad.a')):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors as values: building, sharing, reading, printing, literals, counters.
+// Tensors as values: building, sharing, reading, literals, counters.
 #include <gtest/gtest.h>
 
 #include <concepts>
@@ -9,7 +9,6 @@
 #include <limits>
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 #include <thread>
 
 #include "tests/support/refusal.h"
@@ -172,31 +171,6 @@ TEST(item, wants_exactly_one_element) {
   EXPECT_NE(refusal([] { return tensor({1, 2}).item(); }), accepted);
   EXPECT_NE(refusal([] { return tensor(std::vector<float>{}).item(); }), accepted);
   EXPECT_NE(refusal([] { return tensor(3).item<float>(); }), accepted);
-}
-
-// ------------------------------------------------------------------------------------------ printing
-
-TEST(printing, shows_dtype_shape_and_rows) {
-  std::ostringstream out;
-  out << tensor({1.f, 2.5f, -3.f, 1e-7f}, {2, 2});
-  EXPECT_EQ(out.str(), "tensor float32 [2, 2]\n[[1, 2.5],\n [-3, 1e-07]]");
-  EXPECT_EQ(to_string(tensor({true, false})), "tensor bool [2]\n[true, false]");
-  EXPECT_EQ(to_string(tensor(7)), "tensor int32 []\n7");
-  EXPECT_EQ(to_string(tensor({std::uint8_t{200}})), "tensor uint8 [1]\n[200]");
-  EXPECT_EQ(to_string(tensor({kg::complex64{1, -2}})), "tensor complex64 [1]\n[1-2i]");
-  EXPECT_EQ(to_string(tensor({HUGE_VAL, -HUGE_VAL, std::nan("")})), "tensor float64 [3]\n[inf, -inf, nan]");
-  EXPECT_EQ(to_string(tensor(-std::nan(""))), "tensor float64 []\nnan") << "a NaN has no sign to speak of";
-  EXPECT_EQ(to_string(kg::zeros({0, 2})), "tensor float32 [0, 2]\n[]");
-  EXPECT_EQ(to_string(kg::reshape(kg::arange(0, 8, 1, dtype::int32), {2, 2, 2})),
-            "tensor int32 [2, 2, 2]\n[[[0, 1],\n  [2, 3]],\n [[4, 5],\n  [6, 7]]]");
-}
-
-TEST(printing, shortens_long_axes_of_large_tensors) {
-  EXPECT_EQ(to_string(kg::arange(0, 1000, 1, dtype::int32)), "tensor int32 [1000]\n[0, 1, 2, ..., 997, 998, 999]");
-  const std::string rows = to_string(kg::reshape(kg::arange(0, 400, 1, dtype::int32), {100, 4}));
-  EXPECT_EQ(rows,
-            "tensor int32 [100, 4]\n[[0, 1, 2, 3],\n [4, 5, 6, 7],\n [8, 9, 10, 11],\n ...,\n [388, 389, 390, 391],\n "
-            "[392, 393, 394, 395],\n [396, 397, 398, 399]]");
 }
 
 // ------------------------------------------------------------------------------------------ literals
