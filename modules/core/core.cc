@@ -87,7 +87,30 @@ template <> struct dtype_of_type<long long> {
   static constexpr dtype value = dtype::int64;
 };
 
-/// A C++ type that elements are read and written as.
+}  // namespace kerngrad
+
+namespace kerngrad::detail {
+// std::complex<float> and std::complex<double>, known by what they have: their header would be a burden to every
+// importer. The standard says that one lies in memory as its real part and its imaginary part.
+template <class T, class Part = typename T::value_type>
+concept complex_of = (std::same_as<Part, float> || std::same_as<Part, double>) && requires(const T& z) {
+  { z.real() } -> std::same_as<Part>;
+  { z.imag() } -> std::same_as<Part>;
+  T(Part{}, Part{});
+} && sizeof(T) == 2 * sizeof(Part) && __is_trivially_copyable(T);
+template <class T>
+concept complex_class = requires { typename T::value_type; } && complex_of<T>;
+}  // namespace kerngrad::detail
+
+export namespace kerngrad {
+
+template <detail::complex_class T>
+struct dtype_of_type<T> {
+  static constexpr dtype value = sizeof(T) == sizeof(complex64) ? dtype::complex64 : dtype::complex128;
+};
+
+/// A C++ type that elements are read and written as: that of a dtype, or std::complex<float> and std::complex<double>
+/// for complex64 and complex128.
 template <class T>
 concept element = requires { dtype_of_type<std::remove_cv_t<T>>::value; };
 

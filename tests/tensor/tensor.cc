@@ -9,6 +9,8 @@
 #include <limits>
 #include <algorithm>
 #include <cmath>
+#include <complex>
+#include <string>
 #include <thread>
 
 #include "tests/support/refusal.h"
@@ -171,6 +173,28 @@ TEST(item, wants_exactly_one_element) {
   EXPECT_NE(refusal([] { return tensor({1, 2}).item(); }), accepted);
   EXPECT_NE(refusal([] { return tensor(std::vector<float>{}).item(); }), accepted);
   EXPECT_NE(refusal([] { return tensor(3).item<float>(); }), accepted);
+}
+
+// ------------------------------------------------------------------------------------------ std::complex
+
+TEST(complex_numbers_of_std, are_elements) {
+  using z64 = std::complex<float>;
+  using z128 = std::complex<double>;
+  static_assert(kg::dtype_of<z64> == dtype::complex64 && kg::dtype_of<const z128> == dtype::complex128);
+  static_assert(!kg::element<std::vector<float>> && !kg::element<std::complex<long double>> &&
+                !kg::element<std::string>);
+  const tensor x({z64(1, 2), z64(-3, 0.5)});
+  EXPECT_EQ(x.type(), dtype::complex64);
+  EXPECT_EQ(x.data<kg::complex64>()[1], (kg::complex64{-3, 0.5}));
+  EXPECT_EQ(x.data<z64>()[1], z64(-3, 0.5));
+  EXPECT_EQ(x.item<z64>(0), z64(1, 2));
+  EXPECT_EQ((x * x).item<z64>(0), z64(1, 2) * z64(1, 2));
+  EXPECT_EQ(tensor(z128(1, -1)).item<z128>(), z128(1, -1));
+  EXPECT_EQ(tensor(std::vector<z64>{{1, 1}, {2, 2}}, {2, 1}).dims(), (kg::shape{2, 1}));
+  EXPECT_EQ((tensor{{z128(1, 0)}, {z128(0, 1)}}).type(), dtype::complex128);
+  const tensor built = tensor::build<z128>({3}, [](std::span<z128> to) { std::ranges::fill(to, z128(0, 4)); });
+  EXPECT_EQ(built.data<kg::complex128>()[2], (kg::complex128{0, 4}));
+  EXPECT_NE(refusal([&] { return tensor(x.data<z128>()[0]); }), accepted);
 }
 
 // ------------------------------------------------------------------------------------------ literals
