@@ -84,13 +84,24 @@ update_places update_places_of(const shape& dims, const selection& taken) {
   return p;
 }
 
-void refuse_repeated(const tensor& rows, std::string_view name) {
+bool has_repeated(const tensor& rows) {
   const auto given = rows.data<std::int32_t>();
   std::vector<std::int32_t> sorted(given.begin(), given.end());
   std::sort(sorted.begin(), sorted.end());
-  if (std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end()) return;
-  fail("at", "a place that is named twice, for " + std::string(name), "distinct indices",
-       "call it once for each, or use set or add");
+  return std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
+}
+
+// The rows after all updates of each, so that it makes no difference which of equal ones is written last. What has no
+// kernel is computed in int32, whose lower bits are those of uint8.
+tensor combined_in_turn(const tensor& flat, const tensor& rows, part_update how, const tensor& values) {
+  if (flat.type() == dtype::complex64)
+    fail("at", "a place that is named twice, for multiply of complex64", "distinct indices", "call it once for each");
+  const bool narrow = flat.type() == dtype::uint8;
+  const tensor x = narrow ? cast(flat, dtype::int32) : flat, by = narrow ? cast(values, dtype::int32) : values;
+  const tensor all = how == part_update::multiply ? scatter_mul(x, rows, by)
+                     : how == part_update::max    ? scatter_max(x, rows, by)
+                                                  : scatter_min(x, rows, by);
+  return cast(gather(all, rows), flat.type());
 }
 
 // What is written to the rows of x, seen as [slices, inner].
@@ -102,17 +113,12 @@ tensor combined(const tensor& flat, const update_places& p, part_update how, con
     const tensor sums = segment_sum(values, rows, p.slices);
     return gather(flat, rows) + gather(sums, rows);
   }
+  if (how != part_update::add && p.may_repeat && has_repeated(rows)) return combined_in_turn(flat, rows, how, values);
   const tensor before = gather(flat, rows);
   switch (how) {
-    case part_update::multiply:
-      if (p.may_repeat) refuse_repeated(rows, "multiply");
-      return before * values;
-    case part_update::max:
-      if (p.may_repeat) refuse_repeated(rows, "max");
-      return maximum(before, values);
-    case part_update::min:
-      if (p.may_repeat) refuse_repeated(rows, "min");
-      return minimum(before, values);
+    case part_update::multiply: return before * values;
+    case part_update::max: return maximum(before, values);
+    case part_update::min: return minimum(before, values);
     default: return before + values;
   }
 }
