@@ -11,6 +11,7 @@ module;
 #include <cstddef>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -151,3 +152,18 @@ void new_file::keep() {
 }
 
 }  // namespace kerngrad::io::detail
+
+namespace kerngrad::io {
+
+mapped_bytes map_file(const std::string& path, std::string_view function) {
+  auto file = std::make_shared<const detail::mapped_file>(detail::origin{path, function});
+  return {file->bytes(), file};
+}
+
+void save_bytes(const std::string& path, std::span<const std::byte> bytes, std::string_view function) {
+  detail::new_file to({path, function});
+  to.write(bytes);
+  to.keep();
+}
+
+}  // namespace kerngrad::io

@@ -127,6 +127,19 @@ void restore(const named_tensors& state, std::span<const variable> variables);
 /// has done before.
 void restore(const named_tensors& state, std::span<const variable> variables, optimizer& by);
 
+// ------------------------------------------------------------------------------------------ files of other formats
+
+/// The bytes of a file, mapped as long as `owner` or a copy of it lives.
+struct mapped_bytes {
+  std::span<const std::byte> bytes;
+  std::shared_ptr<const void> owner;
+};
+/// Maps a regular file to be read. Another process must not cut it short meanwhile. Throws `error`, which names
+/// `function` as the one that refused, for what cannot be opened.
+mapped_bytes map_file(const std::string& path, std::string_view function = "map_file");
+/// Writes a file that appears as a whole or not at all, as `save` does.
+void save_bytes(const std::string& path, std::span<const std::byte> bytes, std::string_view function = "save_bytes");
+
 }  // namespace kerngrad::io
 
 // What the formats share. Not visible outside the module.

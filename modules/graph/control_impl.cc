@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps that choose and repeat. A loop of the old control flow (Enter, Merge, LoopCond, Switch, NextIteration, Exit) is
+// found as a whole and becomes what a While of the new one is: a condition and a body over loop variables.
+module;
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+#include "kernels/common/abi.h"
+module kerngrad.graph;
+
+#include "modules/graph/plan.h"
+#include "modules/graph/planner.h"
+
+namespace kerngrad::graph::detail {
+
+namespace {
+
+// What a condition means: a tensor of one element; numbers are true unless they are 0.
+bool truth(const step& s, const run_value& v) {
+  if (!v.x.defined() || v.x.size() != 1)
+    fail_at(*s.at, v.x.defined() ? "a condition of shape " + to_string(v.x.dims()) : std::string("no condition"),
+            "one element");
+  if (v.x.type() == dtype::text) return !v.x.to_texts()[0].empty();
+  return v.x.item() != 0;
+}
+
+std::vector<run_value> inputs_of(const step& s, const sequence& of, const run_frame& with, std::size_t from) {
+  std::vector<run_value> values;
+  for (std::size_t i = from; i < s.in.size(); ++i) values.push_back(value_at(of, with, s.in[i]));
+  return values;
+}
+
+void give_all(const step& s, run_frame& with, std::vector<run_value> results) {
+  if (results.size() < s.out.size())
+    fail_at(*s.at, std::to_string(results.size()) + " results of its function", std::to_string(s.out.size()));
+  for (std::size_t i = 0; i < s.out.size(); ++i) put(s, with, i, std::move(results[i]));
+}
+
+// Loop variables come first among the values; the others stay what they are.
+void run_loop(const step& s, const sequence& of, run_frame& with) {
+  std::vector<run_value> values = inputs_of(s, of, with, 0);
+  const std::size_t turned = s.second->results.size();
+  if (turned > values.size() || s.first->results.size() != 1)
+    fail_at(*s.at, std::to_string(turned) + " results of the loop's body", std::to_string(values.size()));
+  run_frame condition, body;
+  condition.times = body.times = with.times;
+  std::vector<run_value> arguments, next(turned);
+  run_value holds;
+  for (;;) {
+    arguments = values;
+    run_sequence(*s.first, arguments, {&holds, 1}, condition);
+    if (!truth(s, holds)) break;
+    arguments.assign(values.begin(), values.end());
+    for (std::size_t i = 0; i < turned; ++i) values[i] = {};  // so that lists have no other owner
+    run_sequence(*s.second, arguments, next, body);
+    for (std::size_t i = 0; i < turned; ++i) {
+      if (!next[i].there()) fail_at(*s.at, "no value of loop variable " + std::to_string(i), "one each turn");
+      values[i] = std::move(next[i]);
+      next[i] = {};
+    }
+  }
+  give_all(s, with, std::move(values));
+}
+
+void run_merge(const step& s, const sequence& of, run_frame& with) {
+  for (std::size_t i = 0; i < s.in.size(); ++i) {
+    const run_value& v = value_at(of, with, s.in[i]);
+    if (!v.there()) continue;
+    put(s, with, 1, {tensor(static_cast<std::int32_t>(i)), {}});
+    return put(s, with, 0, v);
+  }
+}
+
+}  // namespace
+
+void run_control(const step& s, const sequence& of, run_frame& with) {
+  switch (s.kind) {
+    case step_kind::choose:
+      return put(s, with, truth(s, value_at(of, with, s.in[1])) ? 1 : 0, value_at(of, with, s.in[0]));
+    case step_kind::merge: return run_merge(s, of, with);
+    case step_kind::loop: return run_loop(s, of, with);
+    case step_kind::branch: {
+      const bool holds = truth(s, value_at(of, with, s.in[0]));
+      return give_all(s, with, run_sequence(holds ? *s.first : *s.second, inputs_of(s, of, with, 1), with.times));
+    }
+    case step_kind::invoke: return give_all(s, with, run_sequence(*s.first, inputs_of(s, of, with, 0), with.times));
+    case step_kind::guard: {
+      const run_value& v = value_at(of, with, s.in[0]);
+      if (v.x.defined() && v.x.signature() != s.expected) throw other_shapes{};
+      return put(s, with, 0, v);
+    }
+    default: fail_at(*s.at, "a step of no kind", "one that is known");
+  }
+}
+
+// ------------------------------------------------------------------------------------------ loops of nodes
+
+namespace {
+
+[[noreturn]] void refuse_loop(const node& at, std::string_view why) {
+  fail_at(at, "a loop in which " + std::string(why),
+          "Enter, Merge, LoopCond, Switch, NextIteration and Exit as TensorFlow's while_loop makes them");
+}
+
+std::string frame_of(const node& enter) {
+  const attribute* name = enter.attr("frame_name");
+  return name ? name->text : std::string();
+}
+
+const node& node_at(const function_def& f, std::int32_t i) { return f.nodes[static_cast<std::size_t>(i)]; }
+
+bool reads(const node& at, std::size_t input, std::int32_t from) {
+  return input < at.inputs.size() && at.inputs[input].node == from;
+}
+
+// The Enter that an Exit's Merge begins with.
+std::int32_t enter_of(const function_def& f, std::int32_t exit) {
+  const node& end = node_at(f, exit);
+  if (end.inputs.empty()) refuse_loop(end, "Exit has no input");
+  const node& chosen = node_at(f, end.inputs[0].node);
+  if (chosen.op != "Switch" || chosen.inputs.size() != 2) refuse_loop(end, "Exit does not follow a Switch");
+  const node& merged = node_at(f, chosen.inputs[0].node);
+  for (const endpoint& input : merged.inputs)
+    if (merged.op == "Merge" && node_at(f, input.node).op == "Enter") return input.node;
+  refuse_loop(end, "no Merge of an Enter begins the variable");
+}
+
+}  // namespace
+
+loop_nodes loop_of(const function_def& f, std::int32_t exit) {
+  const std::string frame = frame_of(node_at(f, enter_of(f, exit)));
+  loop_nodes loop;
+  std::vector<std::int32_t> enters;
+  for (std::int32_t i = 0; i < static_cast<std::int32_t>(f.nodes.size()); ++i)
+    if (node_at(f, i).op == "Enter" && frame_of(node_at(f, i)) == frame) enters.push_back(i);
+  for (std::int32_t i = 0; i < static_cast<std::int32_t>(f.nodes.size()); ++i) {
+    const node& at = node_at(f, i);
+    if (at.op != "Merge" || at.inputs.size() != 2) continue;
+    for (std::size_t k = 0; k < 2; ++k)
+      if (std::ranges::binary_search(enters, at.inputs[k].node) &&
+          node_at(f, at.inputs[1 - k].node).op == "NextIteration")
+        loop.variables.push_back({at.inputs[k].node, i, at.inputs[1 - k].node, -1, {}});
+  }
+  for (std::int32_t i = 0; i < static_cast<std::int32_t>(f.nodes.size()); ++i) {
+    const node& at = node_at(f, i);
+    for (loop_nodes::turned& v : loop.variables) {
+      if (at.op == "Switch" && at.inputs.size() == 2 && reads(at, 0, v.merge) &&
+          node_at(f, at.inputs[1].node).op == "LoopCond") {
+        v.switches.push_back(i);
+        loop.condition = at.inputs[1];
+      }
+    }
+  }
+  for (std::int32_t i = 0; i < static_cast<std::int32_t>(f.nodes.size()); ++i)
+    for (loop_nodes::turned& v : loop.variables)
+      if (node_at(f, i).op == "Exit" &&
+          std::ranges::any_of(v.switches, [&](std::int32_t chosen) { return reads(node_at(f, i), 0, chosen); }))
+        v.exit = i;
+  for (const std::int32_t i : enters)
+    if (std::ranges::none_of(loop.variables, [&](const loop_nodes::turned& v) { return v.enter == i; }))
+      loop.invariants.push_back(i);
+  if (loop.condition.node < 0 || node_at(f, loop.condition.node).inputs.empty())
+    refuse_loop(node_at(f, exit), "no LoopCond ends it");
+  return loop;
+}
+
+// ------------------------------------------------------------------------------------------ planning them
+
+void planner::emit_choice(std::int32_t i) {
+  const node& n = at(i);
+  if (n.inputs.size() != 2) fail_at(n, std::to_string(n.inputs.size()) + " inputs", "a value and a condition");
+  const std::int32_t data = slot(n.inputs[0]), condition = slot(n.inputs[1]);
+  if (condition >= 0) return add(step_for(i, step_kind::choose), std::vector<endpoint>{{i, 0}, {i, 1}}, false);
+  const bool holds = seen(condition).x.item() != 0;
+  name({i, holds ? 1 : 0}, data);
+  name({i, holds ? 0 : 1}, constant({}));
+}
+
+void planner::emit_merge(std::int32_t i) {
+  const node& n = at(i);
+  std::vector<std::size_t> there;
+  for (std::size_t k = 0; k < n.inputs.size(); ++k)
+    if (!is_absent(slot(n.inputs[k]))) there.push_back(k);
+  if (there.size() > 1) {
+    add(step_for(i, step_kind::merge), std::vector<endpoint>{{i, 0}, {i, 1}}, false);
+    return guard({i, 0});
+  }
+  name({i, 0}, there.empty() ? constant({}) : slot(n.inputs[there[0]]));
+  name({i, 1}, there.empty() ? constant({}) : constant({tensor(static_cast<std::int32_t>(there[0])), {}}));
+}
+
+void planner::emit_loop(std::int32_t exit) {
+  const loop_nodes& loop = loop_ended_by(exit);
+  step s;
+  s.kind = step_kind::loop, s.at = &at(exit);
+  std::vector<std::vector<endpoint>> params;
+  std::vector<run_value> values;
+  std::vector<endpoint> next, results;
+  for (const loop_nodes::turned& v : loop.variables) {
+    s.in.push_back(slot(at(v.enter).inputs[0]));
+    params.push_back({{v.merge, 0}, {v.enter, 0}});
+    for (const std::int32_t chosen : v.switches) params.back().push_back({chosen, 1});
+    values.emplace_back();
+    next.push_back(at(v.next).inputs.at(0));
+    results.push_back({v.exit, 0});
+  }
+  const auto pass = [&](endpoint inside, std::int32_t v) {
+    s.in.push_back(v);
+    params.push_back({inside});
+    values.push_back(v < 0 ? seen(v) : run_value{});
+  };
+  for (const std::int32_t enter : loop.invariants) pass({enter, 0}, slot(at(enter).inputs[0]));
+  for (const endpoint& root : roots_) pass(root, slot(root));
+  const node& condition = at(loop.condition.node);
+  s.first = part(f_, params, {condition.inputs.data(), 1}, values, roots_.size());
+  s.second = part(f_, params, next, values, roots_.size());
+  add(std::move(s), results, false);
+  for (const endpoint& e : results)
+    if (e.node >= 0) guard(e);
+}
+
+const function_def& planner::function_of(const node& who, std::string_view attr) const {
+  const attribute* name = who.attr(attr);
+  const function_def* f = name ? how_.graph->function_named(name->text) : nullptr;
+  if (!f)
+    fail_at(who, name ? "function " + name->text + ", which the graph does not have" : "no " + std::string(attr),
+            "a function of the graph's library");
+  return *f;
+}
+
+void planner::emit_functions(std::int32_t i) {
+  const node& n = at(i);
+  const auto body = [&](std::string_view attr) {
+    const function_def& f = function_of(n, attr);
+    std::vector<std::vector<endpoint>> params;
+    for (const endpoint& e : f.arguments) params.push_back({e});
+    const std::size_t given = n.inputs.size() - (is_branch_op(n.op) ? 1 : 0);
+    if (params.size() != given)
+      fail_at(n, std::to_string(given) + " arguments of " + f.name, std::to_string(params.size()));
+    return part(f, params, f.results, {}, 0);
+  };
+  if (n.inputs.empty() && !is_call_op(n.op)) fail_at(n, "no inputs", "a condition or loop variables");
+  step s = step_for(i, step_kind::invoke);
+  if (is_call_op(n.op)) {
+    s.first = body("f");
+  } else if (is_branch_op(n.op)) {
+    s.kind = step_kind::branch;
+    s.first = body("then_branch"), s.second = body("else_branch");
+  } else {
+    s.kind = step_kind::loop;
+    s.first = body("cond"), s.second = body("body");
+  }
+  const std::vector<endpoint> results = results_of(i);
+  add(std::move(s), results, false);
+  for (const endpoint& e : results) guard(e);
+}
+
+}  // namespace kerngrad::graph::detail

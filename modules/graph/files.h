@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the units that read and write graph models share. Included in the purview of kerngrad.graph, after its module
+// line and nlohmann/json.hpp.
+#ifndef KERNGRAD_MODULES_GRAPH_FILES_H_
+#define KERNGRAD_MODULES_GRAPH_FILES_H_
+
+namespace kerngrad::graph::detail {
+
+using json = nlohmann::json;
+
+// A text of a file as errors quote it.
+std::string in_quotes(std::string_view text);
+
+// The file that is being read, for errors.
+struct origin {
+  const std::string& name;
+  // Throws the error "[load] got "model.json", which GOT; wanted ...".
+  [[noreturn]] void refuse(std::string_view got, std::string_view wanted, std::string_view advice = {}) const;
+};
+
+// The text as JSON. Refuses what is deeper than any graph, and keys that occur twice.
+json parsed(const origin& file, std::string_view text);
+
+// Members of an object. `what` is the object: "node \"a\"".
+const json* member(const json& object, const char* key);  // null: not there, or JSON's null
+std::string text_in(const origin& file, const json& object, const char* key, std::string_view what);
+// A whole number, which may be written as a text.
+std::int64_t integer_in(const origin& file, const json& value, std::string_view what);
+const json& list_in(const origin& file, const json& object, const char* key, std::string_view what);
+
+// ------------------------------------------------------------------------------------------ protobuf as JSON
+
+// A dtype of TensorFlow, by its name or its number. `type` is what kerngrad has for it, as TensorFlow.js reads it;
+// resources and variants have none.
+struct graph_dtype {
+  std::string_view name;  // "DT_FLOAT"
+  dtype type;
+};
+graph_dtype graph_dtype_in(const origin& file, const json& value, std::string_view what);
+std::string_view graph_name_of(dtype type);
+
+partial_shape shape_in(const origin& file, const json& value, std::string_view what);
+json json_of(const partial_shape& dims);
+
+// An attribute, {"i": "1"}. A tensor whose elements are not there, as the converter writes it, has an empty handle.
+// `bytes_left` is what may still be asked for elements.
+attribute attribute_in(const origin& file, const std::string& name, const json& value, std::string_view what,
+                       std::int64_t& bytes_left);
+json json_of(const attribute& a);
+
+std::optional<std::string> from_base64(std::string_view text);
+std::string to_base64(std::string_view bytes);
+
+// ------------------------------------------------------------------------------------------ parts of a model
+
+// The graph of "modelTopology", without weights.
+graph_def topology_in(const origin& file, const json& topology, const load_options& how, std::int64_t& bytes_left);
+// A node's name and its output: "name", "name:1", in functions "name:output:1"; nothing for no such text.
+struct place {
+  std::string_view name, output;
+  std::int32_t index = 0;
+};
+std::optional<place> place_in(std::string_view text);
+// Inputs and outputs, by the signature or by the graph.
+void read_ports(const origin& file, const json& document, function_def& f);
+// Gives the graph the weights of "weightsManifest".
+void read_weights(const origin& file, const json& document, graph_def& graph, std::int64_t& bytes_left);
+// Takes the memory of elements from what is left; refuses what passes it, or makes no shape.
+shape allowed_shape(const origin& file, std::span<const std::int64_t> dims, dtype type, std::string_view what,
+                    std::int64_t& bytes_left);
+
+}  // namespace kerngrad::graph::detail
+
+#endif  // KERNGRAD_MODULES_GRAPH_FILES_H_

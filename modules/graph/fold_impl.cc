@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+// From wanted values of a graph to steps. Given values, the graph runs while it is planned: what follows from constants
+// and from shapes becomes a constant, and calls are bound to the shapes that they met.
+module;
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+#include "kernels/common/abi.h"
+module kerngrad.graph;
+
+#include "modules/graph/plan.h"
+#include "modules/graph/planner.h"
+
+namespace kerngrad::graph::detail {
+
+namespace {
+
+constexpr int deepest = 64;  // functions in each other
+
+// Ops whose results are of sizes that elements decide, beside the rows that say so.
+bool sizes_by_elements(std::string_view op) {
+  return op == "Where" || op.starts_with("NonMaxSuppression") || op.starts_with("Unique") || op.starts_with("Sparse") ||
+         op.starts_with("Ragged") || op.starts_with("String") || is_one_of(op, {"ListDiff", "DynamicPartition"});
+}
+
+// An attribute of a registered kernel's call; nothing for what only graphs have.
+std::optional<attr_value> value_of(const attribute& a) {
+  switch (a.holds) {
+    case attribute::kind::boolean: return attr_value(a.flag);
+    case attribute::kind::integer: return attr_value(a.integer);
+    case attribute::kind::number: return attr_value(a.number);
+    case attribute::kind::text: return attr_value(std::string_view(a.text));
+    case attribute::kind::integers: return attr_value(a.integers);
+    case attribute::kind::numbers: return attr_value(a.numbers);
+    default: return {};
+  }
+}
+
+}  // namespace
+
+const tensor* planner::weight(std::int32_t i) const {
+  if (how_.function != &how_.graph->main || !how_.model) return nullptr;
+  const tensor& x = how_.model->weights[static_cast<std::size_t>(i)];
+  return x.defined() ? &x : nullptr;
+}
+
+const loop_nodes& planner::loop_ended_by(std::int32_t exit) {
+  for (const std::unique_ptr<const loop_nodes>& loop : loops_)
+    if (std::ranges::any_of(loop->variables, [&](const loop_nodes::turned& v) { return v.exit == exit; })) return *loop;
+  loops_.push_back(std::make_unique<const loop_nodes>(loop_of(f_, exit)));
+  return *loops_.back();
+}
+
+std::vector<endpoint> planner::needs_of(std::int32_t i) {
+  const node& n = at(i);
+  if (n.op == "NextIteration" || (n.op == "Merge" && std::ranges::any_of(n.inputs, [&](const endpoint& e) {
+                                    return at(e.node).op == "NextIteration";
+                                  })))
+    fail_at(n, "a value of a loop that is wanted outside of it", "what its Exit gives");
+  if (is_constant_op(n.op)) return {};
+  if (n.op == "PlaceholderWithDefault") return {n.inputs.begin(), n.inputs.begin() + 1};
+  if (n.op != "Exit") return n.inputs;
+  std::vector<endpoint> outside;
+  const loop_nodes& loop = loop_ended_by(i);
+  for (const loop_nodes::turned& v : loop.variables) outside.push_back(at(v.enter).inputs.at(0));
+  for (const std::int32_t enter : loop.invariants) outside.push_back(at(enter).inputs.at(0));
+  return outside;
+}
+
+// Depth first, without recursion: graphs may be a million nodes deep.
+std::vector<std::int32_t> planner::in_order(std::span<const endpoint> wanted) {
+  struct visit {
+    std::int32_t node;
+    std::vector<endpoint> needs;
+    std::size_t next = 0;
+  };
+  std::vector<char> state(f_.nodes.size(), 0);  // 1: being visited, 2: done
+  std::vector<std::int32_t> order;
+  std::vector<visit> open;
+  const auto ask = [&](endpoint e) {
+    ++readers_[e];
+    if (slots_.has(e)) return;
+    char& s = state[static_cast<std::size_t>(e.node)];
+    if (s == 1) fail_at(at(e.node), "a cycle of nodes", "an order in which they can run");
+    if (s != 0) return;
+    s = 1;
+    open.push_back({e.node, needs_of(e.node)});
+  };
+  for (const endpoint& e : wanted) {
+    ask(e);
+    while (!open.empty()) {
+      visit& top = open.back();
+      if (top.next < top.needs.size()) {
+        ask(top.needs[top.next++]);
+        continue;
+      }
+      state[static_cast<std::size_t>(top.node)] = 2;
+      order.push_back(top.node);
+      open.pop_back();
+    }
+  }
+  return order;
+}
+
+void planner::name(endpoint e, std::int32_t v) {
+  slots_[e] = v;
+  if (v >= 0) waiting_[static_cast<std::size_t>(v)] += readers_.at(e);
+}
+
+std::int32_t planner::slot(endpoint e) const {
+  if (!slots_.has(e)) fail_at(at(e.node), "result " + std::to_string(e.output), "one that the node has");
+  return slots_.at(e);
+}
+
+// What was computed while planning is freed after its last reader.
+void planner::let_go(const step& s) {
+  for (const std::int32_t v : s.in)
+    if (v >= 0 && --waiting_[static_cast<std::size_t>(v)] == 0) frame_.values[static_cast<std::size_t>(v)] = {};
+}
+
+step planner::step_for(std::int32_t i, step_kind kind) const {
+  step s;
+  s.kind = kind, s.at = &at(i);
+  for (const endpoint& e : at(i).inputs) s.in.push_back(slot(e));
+  return s;
+}
+
+// ------------------------------------------------------------------------------------------ calls
+
+bool planner::folds(const step& s) const {
+  if (!s.mapping || s.mapping->draws) return false;
+  if (s.kind != step_kind::call && s.kind != step_kind::late_call && s.kind != step_kind::function) return false;
+  if (std::ranges::all_of(s.in, [](std::int32_t v) { return v < 0; })) return true;
+  return traced_ && s.mapping->of_shapes && std::ranges::all_of(s.in, [&](std::int32_t v) { return is_fixed(v); });
+}
+
+bool planner::gives_fixed(const step& s) const {
+  if (!traced_ || !s.mapping || s.kind == step_kind::registered || sizes_by_elements(s.at->op)) return false;
+  if (!std::ranges::all_of(s.in, [&](std::int32_t v) { return is_fixed(v); })) return false;
+  for (const std::int32_t i : read_inputs(*s.mapping, *s.at))
+    if (s.in[static_cast<std::size_t>(i)] >= 0) return false;
+  const op_row* row = s.kernel.empty() ? nullptr : row_named(s.kernel);
+  if (!row) return true;
+  for (const step::operand& operand : s.operands) {
+    const int place = row->operand_index(operand.name);
+    const bool read = place >= 0 && row->operands[static_cast<std::size_t>(place)].part == role::read;
+    if (read && std::ranges::any_of(operand.in, [](std::int32_t v) { return v >= 0; })) return false;
+  }
+  return !row->bounded;
+}
+
+// Turns a call that is bound late into a bound one, where what it depends on is known for good.
+void planner::bind_now(step& s) {
+  std::vector<tensor> in;
+  for (const std::int32_t v : s.in) {
+    const run_value& x = seen(v);
+    if (!x.x.defined() || !is_fixed(v)) return;
+    in.push_back(x.x);
+  }
+  for (const std::int32_t i : read_inputs(*s.mapping, *s.at))
+    if (s.in[static_cast<std::size_t>(i)] >= 0) return;
+  bound_call call = bind(*s.mapping, *s.at, in);
+  s.kind = step_kind::call;
+  s.kernel = call.kernel;
+  s.attrs = std::move(call.attrs);
+  for (const bound_call::operand& operand : call.operands) {
+    step::operand made{std::string(operand.name), {}, operand.list};
+    for (const std::int32_t i : operand.inputs) made.in.push_back(s.in[static_cast<std::size_t>(i)]);
+    s.operands.push_back(std::move(made));
+  }
+}
+
+// A kernel of the registry under the graph's name: operands in the order of its row, or numbered.
+void planner::make_registered(step& s, const op_mapping* m) const {
+  const node& n = *s.at;
+  const op_row* row = row_named(n.op);
+  if (!row && !get_kernel(n.op))
+    fail(n.op, "node " + n.name + " of an op that nothing runs",
+         "an op of docs/graph.md" + (m && !m->reason.empty() ? ": " + std::string(m->reason) : std::string()),
+         "register a kernel of that name");
+  s.kernel = n.op;
+  for (std::size_t k = 0; k < s.in.size(); ++k) {
+    if (row && row->operand_at(k).list && !s.operands.empty() && s.operands.back().list) {
+      s.operands.back().in.push_back(s.in[k]);
+      continue;
+    }
+    const std::string name = row ? std::string(row->operand_at(k).name) : std::to_string(k);
+    s.operands.push_back({!row && s.in.size() == 1 ? std::string() : name, {s.in[k]}, row && row->operand_at(k).list});
+  }
+  for (const attribute& a : n.attrs)
+    if (const std::optional<attr_value> v = value_of(a); v && !a.name.starts_with("_")) s.attrs.push_back({a.name, *v});
+}
+
+void planner::emit_work(std::int32_t i) {
+  const node& n = at(i);
+  step s = step_for(i, step_kind::registered);
+  const op_mapping* m = mapping_of(n.op);
+  const runs_by by = m ? how_of(*m, n) : runs_by::nothing;
+  if (is_items_op(n.op)) {
+    s.kind = step_kind::items;
+  } else if (by == runs_by::row || by == runs_by::function) {
+    s.mapping = m;
+    s.kind = by == runs_by::row ? step_kind::late_call : step_kind::function;
+    if (by == runs_by::row) bind_now(s);
+  } else {
+    make_registered(s, by == runs_by::nothing ? m : nullptr);
+  }
+  const bool fixed = gives_fixed(s);
+  add(std::move(s), results_of(i), fixed);
+}
+
+std::vector<endpoint> planner::results_of(std::int32_t i) const {
+  std::vector<endpoint> all{{i, 0}};
+  for (std::size_t k = 1; k < readers_.outputs(i); ++k) all.push_back({i, static_cast<std::int32_t>(k)});
+  return all;
+}
+
+void planner::add(step s, std::span<const endpoint> results, bool fixed) {
+  const bool folded = folds(s);
+  for (std::size_t k = 0; k < results.size(); ++k) s.out.push_back(value(fixed));
+  frame_.values.resize(fixed_.size());
+  s.given.assign(s.attrs.begin(), s.attrs.end());
+  if (traced_ || folded) run_step(s, made_, frame_);
+  for (std::size_t k = 0; k < results.size(); ++k) {
+    const bool given = results[k].node < 0 || (slots_.has(results[k]) && s.kind != step_kind::guard);
+    if (given) continue;  // there is no such node, or its value is an input
+    run_value& v = frame_.values[static_cast<std::size_t>(s.out[k])];
+    name(results[k], folded ? constant(std::exchange(v, {})) : s.out[k]);
+  }
+  let_go(s);
+  if (!folded) made_.steps.push_back(std::move(s));
+}
+
+// What shapes behind it are planned for.
+void planner::guard(endpoint e) {
+  const std::int32_t v = slot(e);
+  if (!traced_ || !how_.guards || v < 0 || !seen(v).x.defined()) return;
+  step s;
+  s.kind = step_kind::guard, s.at = &at(e.node), s.in = {v}, s.expected = seen(v).x.signature();
+  add(std::move(s), {&e, 1}, true);
+}
+
+// ------------------------------------------------------------------------------------------ what is no call
+
+bool planner::is_absent(std::int32_t v) const { return v < 0 && !seen(v).there(); }
+
+void planner::alias(std::int32_t i, std::size_t input) {
+  const std::int32_t v = slot(at(i).inputs[input]);
+  if (v >= 0) --waiting_[static_cast<std::size_t>(v)];
+  name({i, static_cast<std::int32_t>(input)}, v);
+}
+
+void planner::emit_constant(std::int32_t i) {
+  const tensor* x = weight(i);
+  const tensor own = x ? *x : constant_of(at(i));
+  if (!own.defined()) fail_at(at(i), "no value of it", "one among the weights or in the node");
+  name({i, 0}, constant({own, {}}));
+}
+
+void planner::emit(std::int32_t i) {
+  const node& n = at(i);
+  if (slots_.has({i, 0}) || n.op == "NoOp") return;
+  if (is_constant_op(n.op)) return emit_constant(i);
+  if (n.op == "Placeholder") fail_at(n, "no value for it", "one among the inputs");
+  if (n.op == "Exit") return emit_loop(i);
+  if (n.op == "Merge") return emit_merge(i);
+  if (n.op != "PlaceholderWithDefault" &&
+      std::ranges::any_of(n.inputs, [&](const endpoint& e) { return is_absent(slot(e)); })) {
+    for (const endpoint& e : results_of(i)) name(e, constant({}));
+    return;
+  }
+  if (n.op == "Switch") return emit_choice(i);
+  if (is_identity_op(n.op) || n.op == "Enter") {
+    for (std::size_t k = 0; k < (n.op == "IdentityN" ? n.inputs.size() : 1); ++k) alias(i, k);
+    return;
+  }
+  if (n.op == "StopGradient") {
+    const std::int32_t v = slot(n.inputs.at(0));
+    return v < 0 ? alias(i, 0) : add(step_for(i, step_kind::stop), results_of(i), is_fixed(v));
+  }
+  if (is_call_op(n.op) || is_branch_op(n.op) || is_while_op(n.op)) return emit_functions(i);
+  emit_work(i);
+}
+
+std::shared_ptr<const sequence> planner::part(const function_def& f, std::span<const std::vector<endpoint>> params,
+                                              std::span<const endpoint> wanted, std::span<const run_value> constants,
+                                              std::size_t roots) const {
+  plan_request how = how_;
+  how.function = &f;
+  if (++how.depth > deepest)
+    fail("graph", "functions and loops in each other " + std::to_string(how.depth) + " deep in " + f.name,
+         "at most " + std::to_string(deepest), "write a recursion as a loop");
+  planner inner(how, false);
+  auto made = std::make_shared<sequence>(inner.make(params, wanted, constants, roots));
+  seal(*made);
+  return made;
+}
+
+sequence planner::make(std::span<const std::vector<endpoint>> params, std::span<const endpoint> wanted,
+                       std::span<const run_value> values, std::size_t roots) {
+  for (std::size_t k = 0; k < params.size(); ++k) {
+    const bool is_constant = !traced_ && k < values.size() && values[k].there();
+    const std::int32_t v = is_constant ? constant(values[k]) : value(true);
+    made_.params.push_back(is_constant ? -1 : v);
+    frame_.values.resize(fixed_.size());
+    if (traced_) frame_.values[static_cast<std::size_t>(v)] = values[k];
+    for (const endpoint& e : params[k]) name(e, v);
+    if (k + roots >= params.size()) roots_.push_back(params[k][0]);
+  }
+  for (const std::int32_t i : in_order(wanted)) emit(i);
+  for (const endpoint& e : wanted) made_.results.push_back(slot(e));
+  return std::move(made_);
+}
+
+sequence make_sequence(const plan_request& how, std::span<const endpoint> params, std::span<const endpoint> wanted,
+                       std::span<const run_value> values) {
+  std::vector<std::vector<endpoint>> given;
+  for (const endpoint& e : params) given.push_back({e});
+  planner top(how, true);
+  return top.make(given, wanted, values, given.size());
+}
+
+}  // namespace kerngrad::graph::detail

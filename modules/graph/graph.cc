@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graph models: what TensorFlow.js's converter writes, a graph of named ops and its weights, loaded, run,
+// differentiated and saved. Each node is a call by name: graph ops are mapped to the library's rows, and what has no
+// row is taken from the registry. A module of its own on top, so that the library needs no JSON.
+module;
+#include <cstddef>
+#include "kernels/common/abi.h"
+export module kerngrad.graph;
+
+import kerngrad;
+
+export namespace kerngrad::graph {
+
+// ------------------------------------------------------------------------------------------ what models take and give
+
+/// An input or an output of a model.
+struct port {
+  std::string key;   ///< its name in the signature; the node's where there is no signature
+  std::string node;  ///< the node and, after a colon, which of its results: "detector/boxes:0"
+  dtype type = dtype::float32;
+  bool known_rank = false;           ///< whether `dims` says anything
+  std::vector<std::int64_t> dims{};  ///< -1: any size
+};
+
+/// The results of a run, by the keys of the outputs that were asked for, in their order. A model with one output gives
+/// a tensor: `const kg::tensor y = model({{"input", x}});`.
+class results {
+ public:
+  results() = default;
+  results(std::vector<std::string> keys, std::vector<tensor> values);
+  /// The result of that key. Throws, and says which there are, when there is none.
+  const tensor& at(std::string_view key) const;
+  const tensor& operator[](std::size_t i) const { return values_.at(i); }
+  /// The one result. Throws when there are several.
+  operator tensor() const;
+  std::span<const std::string> keys() const { return keys_; }
+  std::size_t size() const { return values_.size(); }
+  std::vector<tensor>::const_iterator begin() const { return values_.begin(); }
+  std::vector<tensor>::const_iterator end() const { return values_.end(); }
+
+ private:
+  std::vector<std::string> keys_;
+  std::vector<tensor> values_;
+};
+
+// ------------------------------------------------------------------------------------------ what a model needs
+
+/// An op of a model's graph.
+struct needed_op {
+  std::string name;  ///< the graph's: "FusedBatchNormV3"
+  int nodes = 0;     ///< how many nodes have it
+  /// What runs it: the name of the row, "composed" for several calls, "graph" for what the executor does itself,
+  /// "registry" for a registered kernel of the graph's name. Empty when nothing does.
+  std::string by{};
+  std::string reason{};  ///< why nothing does
+};
+
+/// The graph ops that are known, whether there is something that runs them or not: all of TensorFlow.js's converter, by
+/// its topics. `nodes` is 0.
+std::vector<needed_op> known_ops();
+}  // namespace kerngrad::graph
+
+namespace kerngrad::graph::detail {
+struct graph_def;
+struct model_state;
+struct plan_state;
+}  // namespace kerngrad::graph::detail
+
+export namespace kerngrad::graph {
+
+/// What a model does for operands of some shapes: its steps in order.
+class plan {
+ public:
+  /// How many calls it makes; those whose operands are all constants were made when it was planned.
+  int steps() const;
+  /// The graph of the steps in Graphviz's language.
+  std::string to_dot() const;
+
+ private:
+  friend class model;
+  std::shared_ptr<const detail::plan_state> state_;
+};
+
+/// What one node of a run took.
+struct node_time {
+  std::string node, op;  ///< as the graph has them
+  std::string by;        ///< what ran it, as in needed_op
+  double seconds = 0;
+  std::vector<signature> results;
+};
+
+/// A graph with weights, as a function of tensors. Copies are the same model. Any number of threads may call it at the
+/// same time.
+class model {
+ public:
+  /// An empty handle; calls refuse it.
+  model() = default;
+
+  std::span<const port> inputs() const;
+  std::span<const port> outputs() const;
+  /// All nodes' names, in an order in which they can run.
+  std::vector<std::string> nodes() const;
+  /// Every op of the graph, by name, and what runs it.
+  std::vector<needed_op> needs() const;
+
+  /// Runs the model and gives its outputs. Inputs are named by the signature's keys or by their nodes; any node may be
+  /// given, and stands then for itself. What was planned for the inputs' shapes and dtypes is kept for the next call.
+  /// Differentiates with respect to the inputs and, by `variable_grads`, to `variables`. Throws for a missing input,
+  /// one of another dtype or of a shape that the port does not allow, an op that nothing runs, and for whatever an op
+  /// refuses; then the text names the node.
+  results operator()(std::span<const named_operand> inputs) const;
+  results operator()(std::initializer_list<named_operand> inputs) const;
+  /// The results of nodes, in that order: "node", "node:1", or a key of the signature.
+  results operator()(std::span<const named_operand> inputs, std::span<const std::string> wanted) const;
+  results operator()(std::initializer_list<named_operand> inputs, std::initializer_list<std::string> wanted) const;
+
+  /// What a call with such inputs does.
+  plan planned(std::span<const named_operand> inputs, std::span<const std::string> wanted = {}) const;
+  plan planned(std::initializer_list<named_operand> inputs) const;
+
+  /// One call with a clock around each step, in the order in which they run; nodes of a loop are there once for each
+  /// time that they run. What was done when the call was planned is not there.
+  std::vector<node_time> profile(std::span<const named_operand> inputs) const;
+
+  /// The floating weights by their nodes' names, as variables that the model reads from then on. The same variables
+  /// each time.
+  std::vector<variable> variables() const;
+
+ private:
+  friend struct model_access;
+  std::shared_ptr<detail::model_state> state_;
+};
+
+// ------------------------------------------------------------------------------------------ files
+
+/// Limits of what a file may claim.
+struct load_options {
+  std::int64_t most_nodes = 1'000'000;
+  std::int64_t most_bytes = std::int64_t{1} << 34;  ///< of weights, as elements in memory
+};
+
+/// Reads a graph model, `model.json` and the weight files that it names in the same folder. Weights are float32,
+/// float16, int32, uint8, bool, complex64 or text; float32 may be quantised to float16, uint8 or uint16. Ops are looked
+/// up when the model is run or `needs` asks. Throws `error`, in one sentence with the file's name, for what does not
+/// follow the format, passes a limit, or names a file outside of the folder.
+model load(const std::string& path, const load_options& how = {});
+
+/// How a model is written.
+struct save_options {
+  bool half_weights = false;                         ///< float32 weights as float16
+  std::int64_t shard_bytes = std::int64_t{4} << 20;  ///< of one weight file at most
+};
+
+/// Writes a graph model that TensorFlow.js loads: `model.json` at `path`, its weight files beside it. Each file appears
+/// as a whole or not at all, `model.json` last. Weights that are variables have their values of now.
+void save(const std::string& path, const model& m, const save_options& how = {});
+
+// ------------------------------------------------------------------------------------------ recording
+
+/// How a function is recorded.
+struct record_options {
+  std::vector<std::string> outputs{};  ///< keys of the results; "output", "output_1", ... where there are none
+  /// Variables whose names their weights get; others are "weight", "weight_1", ...
+  std::vector<variable> named{};
+  /// The first axis of inputs and results may have any size: f does for all what it does for that of the examples.
+  bool any_batch = false;
+};
+
+/// Runs `f` once on the examples and keeps what it called as a graph of the same calls: replayed by calling the model,
+/// saved by `save`. Of the examples only names, shapes and dtypes stay. Tensors that f reads and did not compute are
+/// weights, those that variables hold, too. What depends on elements (an `if` on a value, the sizes of `nonzero`) is as
+/// the examples had it. Throws for a call that no graph op stands for, for a part of a tensor that was taken without a
+/// copy, such as `x(0)` (take it with `slice`), and for results that f did not compute.
+model record(const std::function<std::vector<tensor>(std::span<const tensor>)>& f,
+             std::span<const named_operand> examples, const record_options& how = {});
+/// The same of one tensor: the input is "input", the result "output".
+model record(const std::function<tensor(const tensor&)>& f, const tensor& example, const record_options& how = {});
+
+}  // namespace kerngrad::graph
+
+// What the parts share. Not visible outside the module.
+namespace kerngrad::graph::detail {
+
+// ------------------------------------------------------------------------------------------ the graph as the file has
+// it
+
+// A shape as graphs write it.
+struct partial_shape {
+  bool known_rank = false;
+  std::vector<std::int64_t> dims;  // -1: any size
+};
+
+// An attribute of a node. The file tells numbers from texts, not int from float where a list is empty.
+struct attribute {
+  enum class kind : std::uint8_t {
+    boolean,
+    integer,
+    number,
+    text,
+    type,
+    shape,
+    tensor,
+    function,
+    booleans,
+    integers,
+    numbers,
+    texts,
+    types,
+    shapes,
+    nothing
+  };
+  std::string name;
+  kind holds = kind::nothing;
+  bool flag = false;
+  std::int64_t integer = 0;
+  double number = 0;
+  std::string text;  // a text, a function's name
+  dtype type = dtype::float32;
+  partial_shape dims;
+  tensor value;
+  std::vector<std::int64_t> integers;  // booleans and types, too, as numbers
+  std::vector<double> numbers;
+  std::vector<std::string> texts;
+  std::vector<partial_shape> shapes;
+};
+
+// Result `output` of a node.
+struct endpoint {
+  std::int32_t node = -1;
+  std::int32_t output = 0;
+  bool operator==(const endpoint&) const = default;
+};
+
+struct node {
+  std::string name, op;
+  std::vector<endpoint> inputs;
+  std::vector<std::int32_t> controls;  // nodes that run before it
+  std::vector<attribute> attrs;
+  const attribute* attr(std::string_view wanted) const;  // null: not given
+};
+
+// A graph: the model's own, or a function that nodes name. The nodes of loops of the old control flow are on cycles
+// through NextIteration; no other cycles exist once it has been read.
+struct function_def {
+  std::string name;
+  std::vector<port> inputs;  // of a function: its arguments, Placeholder nodes in front
+  std::vector<endpoint> arguments;
+  std::vector<port> outputs;
+  std::vector<endpoint> results;
+  std::vector<node> nodes;
+};
+
+struct graph_def {
+  function_def main;
+  std::vector<function_def> library;
+  std::vector<std::pair<std::int32_t, tensor>> weights;  // of nodes of `main`, Const or VarHandleOp's kin
+  const function_def* function_named(std::string_view name) const;
+};
+
+// ------------------------------------------------------------------------------------------ graph ops and rows
+
+// A node as a call: of a known op or of a registered kernel.
+struct bound_call {
+  std::string_view kernel;
+  struct operand {
+    std::string_view name;
+    std::vector<std::int32_t> inputs;  // which of the node's
+    bool list = false;
+  };
+  std::vector<operand> operands;
+  std::vector<named_attribute> attrs;
+};
+
+enum class runs_by : std::uint8_t {
+  row,       // one call of a row, by `bind`
+  function,  // a function of tensors that makes several calls or none, by `run_function`
+  graph,     // the executor itself: constants, placeholders, identities, control flow, lists
+  nothing,   // there is a reason
+};
+
+// How an attribute of a row is made of an attribute of the graph, or of an input's elements.
+enum class made_of : std::uint8_t {
+  attribute,  // the graph's, as it is
+  lower,      // a text in lower case
+  upper,      // a text in upper case: data_format
+  window,     // sizes or steps of all axes: those of the axes between batch and channels
+  padding,    // "SAME" and "VALID" in lower case; "EXPLICIT": explicit_paddings
+  joined,     // texts, with | between them
+  integers,   // all elements of an input
+  integer,    // the one element of an input
+  number,
+  value,  // the one element of an input, a number or a text
+  type,   // the dtype of an input
+  fixed,  // always `fallback`
+};
+
+inline constexpr double no_fallback = std::numeric_limits<double>::quiet_NaN();
+struct mapped_attribute {
+  std::string_view to;  // the row's
+  made_of by = made_of::attribute;
+  std::string_view from{};  // the graph's
+  int input = 0;            // negative: from the back; one that is not there gives no attribute
+  double fallback = no_fallback;
+};
+
+// An operand of a row, and the inputs that it is: one, or those from `input` to before `end` (0: to the last one;
+// negative: from the back).
+inline constexpr int one_input = std::numeric_limits<int>::max();
+struct mapped_operand {
+  std::string_view to;
+  int input;
+  int end = one_input;
+};
+
+// What runs a graph op. The table of them (mapping_table_impl.cc) is audited against the rows at compile time.
+struct op_mapping {
+  std::string_view op;   // the graph's name
+  std::string_view row;  // empty: there is none
+  runs_by how = runs_by::row;
+  // Empty: the row's operands that are not optional are the first inputs, in order; a list has all that follow.
+  std::span<const mapped_operand> operands{};
+  std::span<const mapped_attribute> attrs{};
+  // Changes of the call that the table cannot say.
+  void (*adjust)(bound_call& call, const node& at, std::span<const tensor> in) = nullptr;
+  // Whether this node takes `run` although the op has a row; null: none does.
+  bool (*is_more)(const node& at) = nullptr;
+  tensor_list (*run)(const node& at, std::span<const tensor> in) = nullptr;
+  std::uint32_t reads = 0;  // bits of inputs whose elements `run` reads on the host
+  bool of_shapes = false;   // the results follow from shapes and dtypes of the inputs
+  bool draws = false;       // each call gives others: no constant
+  bool registered = false;  // the row is another module's, which a program registers; `reason` for when it has not
+  std::string_view reason{};
+};
+
+// The mapping of a name; null when the table has none. All of them, by topics.
+const op_mapping* mapping_of(std::string_view graph_op);
+std::span<const op_mapping> all_mappings();
+runs_by how_of(const op_mapping& m, const node& at);
+
+// Which inputs' elements become attributes of the call or sizes of its results: they are needed to plan it.
+std::vector<std::int32_t> read_inputs(const op_mapping& m, const node& at);
+// The call that a node makes. `in` has all its inputs; of those that `read_inputs` does not name only shapes and dtypes
+// matter. Throws, without the node's name, for attributes that no row takes.
+bound_call bind(const op_mapping& m, const node& at, std::span<const tensor> in);
+// Makes that call through the registry.
+tensor_list run_bound(const bound_call& call, std::span<const tensor> in);
+// Several calls, or what the table cannot say.
+tensor_list run_function(const op_mapping& m, const node& at, std::span<const tensor> in);
+
+// Attributes of a node, or a default for what is not given. They throw for one of another kind.
+bool flag_of(const node& at, std::string_view name, bool fallback);
+std::int64_t integer_of(const node& at, std::string_view name, std::int64_t fallback);
+double number_of(const node& at, std::string_view name, double fallback);
+std::string_view text_of(const node& at, std::string_view name, std::string_view fallback);
+std::span<const std::int64_t> integers_of(const node& at, std::string_view name);
+std::span<const std::string> texts_of(const node& at, std::string_view name);
+// The elements of a tensor of integers (floats are cut off).
+std::vector<std::int64_t> elements_of(const tensor& x);
+
+// What is known of a graph op's name; nodes = 0.
+needed_op need_of(std::string_view graph_op);
+
+// The reverse, for recording: a node that makes such a call. An input is one of the call's tensors, counted through
+// all operands, or, where `constant` is defined, elements for a Const node. Throws when no graph op says the call.
+struct graph_call {
+  std::string_view op;
+  struct input {
+    std::int32_t tensor = -1;
+    kerngrad::tensor constant{};
+  };
+  std::vector<input> inputs;
+  std::vector<attribute> attrs;
+};
+graph_call unbind(std::string_view kernel, std::span<const operand_ref> operands, std::span<const attribute_ref> attrs);
+
+// ------------------------------------------------------------------------------------------ files and models
+
+// A model of a graph that has been read or recorded.
+model make_model(std::shared_ptr<const graph_def> graph);
+// The graph of a model, with the weights of now.
+graph_def graph_of(const model& m);
+
+}  // namespace kerngrad::graph::detail
+
+namespace kerngrad::graph {
+struct model_access {
+  static const std::shared_ptr<detail::model_state>& state(const model& m) { return m.state_; }
+  static model make(std::shared_ptr<detail::model_state> state);
+};
+}  // namespace kerngrad::graph

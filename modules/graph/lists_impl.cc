@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensor arrays and lists. An array is one object that its handles share; a list is a value: what changes one that
+// others still hold works on a copy.
+module;
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+#include "kernels/common/abi.h"
+module kerngrad.graph;
+
+#include "modules/graph/plan.h"
+
+namespace kerngrad::graph::detail {
+
+namespace {
+
+constexpr std::int64_t most_items = std::int64_t{1} << 24;
+
+// A step on lists, with what it reads.
+struct items_call {
+  const step& s;
+  const sequence& of;
+  run_frame& with;
+
+  const tensor& x(std::size_t i) const { return tensor_at(s, of, with, i); }
+  std::int64_t integer(std::size_t i) const { return integer_at(s, of, with, i); }
+  const std::shared_ptr<item_list>& list(std::size_t i) const {
+    const run_value& v = value_at(of, with, s.in.at(i));
+    if (!v.items) fail_at(*s.at, "a tensor as input " + std::to_string(i), "a tensor array or a list");
+    return v.items;
+  }
+  // A list of one's own: the one that is given up here, or a copy.
+  std::shared_ptr<item_list> own(std::size_t i) const {
+    std::shared_ptr<item_list> shared = list(i);
+    const bool ends = std::ranges::find(s.last, s.in[i]) != s.last.end();
+    if (ends) with.values[static_cast<std::size_t>(s.in[i])].items.reset();
+    return ends && shared.use_count() == 1 ? shared : std::make_shared<item_list>(*shared);
+  }
+  void give(tensor x) const { put(s, with, 0, {std::move(x), {}}); }
+  void give(std::shared_ptr<item_list> items) const { put(s, with, 0, {{}, std::move(items)}); }
+  // The flow of an array, whose value nobody reads.
+  void flow(std::size_t output) const { put(s, with, output, {tensor(1.0f), {}}); }
+};
+
+std::vector<std::int64_t> integers_in(const tensor& x) {
+  std::vector<std::int64_t> all;
+  for (const double v : x.to_doubles()) all.push_back(static_cast<std::int64_t>(v));
+  return all;
+}
+
+std::size_t checked_count(const items_call& c, std::int64_t count) {
+  if (count < 0 || count > most_items)
+    fail_at(*c.s.at, std::to_string(count) + " items", "0 to " + std::to_string(most_items));
+  return static_cast<std::size_t>(count);
+}
+
+// The place of an item; arrays and lists that grow make room.
+tensor& place(const items_call& c, item_list& list, std::int64_t i) {
+  const bool beyond = i >= static_cast<std::int64_t>(list.at.size());
+  if (i < 0 || (beyond && (!list.grows || i >= most_items)))
+    fail_at(*c.s.at, "item " + std::to_string(i), "one of " + std::to_string(list.at.size()));
+  if (beyond) list.at.resize(static_cast<std::size_t>(i) + 1);
+  return list.at[static_cast<std::size_t>(i)];
+}
+
+// What an item is that nobody has written: zeros, if its shape is known.
+tensor item_or_zeros(const items_call& c, const item_list& list, std::size_t i) {
+  if (list.at[i].defined()) return list.at[i];
+  for (const tensor& other : list.at)
+    if (other.defined()) return zeros(other.dims(), other.type());
+  if (!list.item.known_rank || std::ranges::any_of(list.item.dims, [](std::int64_t d) { return d < 0; }))
+    fail_at(*c.s.at, "item " + std::to_string(i) + ", which was not written", "one that was");
+  return zeros(shape(list.item.dims), list.type);
+}
+
+tensor stacked(const items_call& c, const item_list& list, std::span<const std::int64_t> which) {
+  std::vector<tensor> items;
+  for (const std::int64_t i : which) {
+    if (i < 0 || i >= static_cast<std::int64_t>(list.at.size()))
+      fail_at(*c.s.at, "item " + std::to_string(i), "one of " + std::to_string(list.at.size()));
+    items.push_back(item_or_zeros(c, list, static_cast<std::size_t>(i)));
+  }
+  if (items.empty()) {
+    std::vector<std::int64_t> dims{0};
+    if (list.item.known_rank)
+      for (const std::int64_t d : list.item.dims) dims.push_back(std::max<std::int64_t>(d, 0));
+    return zeros(shape(dims), list.type);
+  }
+  return stack(items);
+}
+
+tensor stacked(const items_call& c, const item_list& list) {
+  std::vector<std::int64_t> all;
+  for (std::size_t i = 0; i < list.at.size(); ++i) all.push_back(static_cast<std::int64_t>(i));
+  return stacked(c, list, all);
+}
+
+tensor joined(const items_call& c, const item_list& list) {
+  if (list.at.empty()) return stacked(c, list);
+  std::vector<tensor> items;
+  for (std::size_t i = 0; i < list.at.size(); ++i) items.push_back(item_or_zeros(c, list, i));
+  return concat(items);
+}
+
+tensor lengths_of(const item_list& list) {
+  std::vector<std::int32_t> all;
+  for (const tensor& x : list.at)
+    all.push_back(x.defined() && x.rank() > 0 ? static_cast<std::int32_t>(x.dims()[0]) : 0);
+  return tensor(all);
+}
+
+// The slices of a tensor along its first axis become items: each at its index, or in order.
+void scatter(const items_call& c, item_list& list, const tensor& x, std::span<const std::int64_t> where) {
+  if (x.rank() == 0 || x.dims()[0] < static_cast<std::int64_t>(where.size()))
+    fail_at(*c.s.at, "a tensor of shape " + to_string(x.dims()), std::to_string(where.size()) + " slices");
+  for (std::size_t i = 0; i < where.size(); ++i) place(c, list, where[i]) = x(static_cast<std::int64_t>(i));
+}
+
+// Parts of a tensor of these lengths.
+void split(const items_call& c, item_list& list, const tensor& x, std::span<const std::int64_t> lengths) {
+  std::int64_t first = 0;
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    if (x.rank() == 0 || lengths[i] < 0 || lengths[i] > x.dims()[0] - first)
+      fail_at(*c.s.at, "a tensor of shape " + to_string(x.dims()), "as many slices as the lengths add up to");
+    place(c, list, static_cast<std::int64_t>(i)) = x(range(first, first + lengths[i]));
+    first += lengths[i];
+  }
+}
+
+std::vector<std::int64_t> first_integers(std::int64_t count) {
+  std::vector<std::int64_t> all;
+  for (std::int64_t i = 0; i < count; ++i) all.push_back(i);
+  return all;
+}
+
+// A new one, by the node's attributes and its input that says the shape of items.
+std::shared_ptr<item_list> make(const items_call& c, std::string_view type_name, std::ptrdiff_t shape_input) {
+  auto list = std::make_shared<item_list>();
+  if (const attribute* type = c.s.at->attr(type_name)) list->type = type->type;
+  if (const attribute* dims = c.s.at->attr("element_shape")) list->item = dims->dims;
+  if (shape_input >= 0) {
+    const tensor& dims = c.x(static_cast<std::size_t>(shape_input));
+    if (dims.rank() == 1) list->item = {true, integers_in(dims)};
+  }
+  return list;
+}
+
+void run_array(const items_call& c, std::string_view op) {
+  if (op == "TensorArrayV3") {
+    auto made = make(c, "dtype", -1);
+    made->at.resize(checked_count(c, c.integer(0)));
+    const attribute* grows = c.s.at->attr("dynamic_size");
+    made->grows = grows && grows->flag;
+    c.give(std::move(made));
+    return c.flow(1);
+  }
+  item_list& list = *c.list(0);
+  if (op == "TensorArrayWriteV3") return place(c, list, c.integer(1)) = c.x(2), c.flow(0);
+  if (op == "TensorArrayScatterV3") return scatter(c, list, c.x(2), integers_in(c.x(1))), c.flow(0);
+  if (op == "TensorArraySplitV3") return split(c, list, c.x(1), integers_in(c.x(2))), c.flow(0);
+  if (op == "TensorArraySizeV3") return c.give(tensor(static_cast<std::int32_t>(list.at.size())));
+  if (op == "TensorArrayGatherV3") return c.give(stacked(c, list, integers_in(c.x(1))));
+  if (op == "TensorArrayReadV3") {
+    place(c, list, c.integer(1));
+    return c.give(item_or_zeros(c, list, static_cast<std::size_t>(c.integer(1))));
+  }
+  if (op == "TensorArrayConcatV3") {
+    put(c.s, c.with, 1, {lengths_of(list), {}});
+    return c.give(joined(c, list));
+  }
+  list.at.clear();  // TensorArrayCloseV3
+}
+
+void make_list(const items_call& c, std::string_view op) {
+  const bool from_tensor = op == "TensorListFromTensor", is_split = op == "TensorListSplit";
+  const bool scattered = op.starts_with("TensorListScatter");
+  auto made = make(c, "element_dtype", from_tensor || is_split ? 1 : scattered ? 2 : 0);
+  if (op == "TensorListReserve") made->at.resize(checked_count(c, c.integer(1)));
+  if (op != "TensorListReserve") made->grows = true;
+  if (from_tensor) scatter(c, *made, c.x(0), first_integers(c.x(0).rank() ? c.x(0).dims()[0] : 0));
+  if (is_split) split(c, *made, c.x(0), integers_in(c.x(2)));
+  if (scattered) {
+    if (op == "TensorListScatterV2" && c.integer(3) > 0) made->at.resize(checked_count(c, c.integer(3)));
+    scatter(c, *made, c.x(0), integers_in(c.x(1)));
+  }
+  c.give(std::move(made));
+}
+
+void change_list(const items_call& c, std::string_view op) {
+  if (op == "TensorListSetItem") {
+    const tensor x = c.x(2);
+    std::shared_ptr<item_list> mine = c.own(0);
+    place(c, *mine, c.integer(1)) = x;
+    return c.give(std::move(mine));
+  }
+  std::shared_ptr<item_list> mine = c.own(0);
+  if (op == "TensorListPushBack") {
+    checked_count(c, static_cast<std::int64_t>(mine->at.size()) + 1);
+    mine->at.push_back(c.x(1));
+  } else if (op == "TensorListResize") {
+    mine->at.resize(checked_count(c, c.integer(1)));
+  } else {  // TensorListPopBack
+    if (mine->at.empty()) fail_at(*c.s.at, "an empty list", "one with an item");
+    put(c.s, c.with, 1, {item_or_zeros(c, *mine, mine->at.size() - 1), {}});
+    mine->at.pop_back();
+  }
+  c.give(std::move(mine));
+}
+
+void read_list(const items_call& c, std::string_view op) {
+  const item_list& list = *c.list(0);
+  if (op == "TensorListLength") return c.give(tensor(static_cast<std::int32_t>(list.at.size())));
+  if (op == "TensorListStack") return c.give(stacked(c, list));
+  if (op == "TensorListGather") return c.give(stacked(c, list, integers_in(c.x(1))));
+  if (op == "TensorListGetItem") {
+    const std::int64_t i = c.integer(1);
+    if (i < 0 || i >= static_cast<std::int64_t>(list.at.size()))
+      fail_at(*c.s.at, "item " + std::to_string(i), "one of " + std::to_string(list.at.size()));
+    return c.give(item_or_zeros(c, list, static_cast<std::size_t>(i)));
+  }
+  put(c.s, c.with, 1, {lengths_of(list), {}});  // TensorListConcat, TensorListConcatV2
+  c.give(joined(c, list));
+}
+
+constexpr std::string_view making[] = {"EmptyTensorList", "TensorListReserve", "TensorListFromTensor",
+                                       "TensorListSplit", "TensorListScatter", "TensorListScatterV2"};
+constexpr std::string_view changing[] = {"TensorListSetItem", "TensorListPushBack", "TensorListPopBack",
+                                         "TensorListResize"};
+constexpr std::string_view reading[] = {"TensorListLength",  "TensorListStack",  "TensorListGather",
+                                        "TensorListGetItem", "TensorListConcat", "TensorListConcatV2"};
+constexpr std::string_view arrays[] = {"TensorArrayV3",      "TensorArrayWriteV3",  "TensorArrayScatterV3",
+                                       "TensorArraySplitV3", "TensorArraySizeV3",   "TensorArrayGatherV3",
+                                       "TensorArrayReadV3",  "TensorArrayConcatV3", "TensorArrayCloseV3"};
+
+template <class Names>
+bool has(const Names& names, std::string_view op) {
+  return std::ranges::find(names, op) != std::end(names);
+}
+
+}  // namespace
+
+bool is_items_op(std::string_view op) {
+  return has(making, op) || has(changing, op) || has(reading, op) || has(arrays, op);
+}
+
+void run_items(const step& s, const sequence& of, run_frame& with) {
+  const items_call c{s, of, with};
+  const std::string_view op = s.at->op;
+  if (has(arrays, op)) return run_array(c, op);
+  if (has(making, op)) return make_list(c, op);
+  if (has(changing, op)) return change_list(c, op);
+  read_list(c, op);
+}
+
+}  // namespace kerngrad::graph::detail

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graph models from files.
+module;
+#include <nlohmann/json.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+#include "kernels/common/abi.h"
+module kerngrad.graph;
+
+import kerngrad.io;
+
+#include "modules/graph/files.h"
+
+namespace kerngrad::graph {
+
+using namespace detail;
+
+namespace {
+
+void check_format(const origin& file, const json& document) {
+  const json* format = member(document, "format");
+  if (!format || *format == "graph-model") return;
+  file.refuse(
+      "is of format " + in_quotes(format->is_string() ? format->get<std::string>() : format->dump(-1, ' ', true)),
+      "\"graph-model\"",
+      *format == "layers-model" ? "tensorflowjs_converter --output_format=tfjs_graph_model makes one" : "");
+}
+
+}  // namespace
+
+model load(const std::string& path, const load_options& how) {
+  const origin file{path};
+  auto graph = std::make_shared<graph_def>();
+  const io::mapped_bytes text = io::map_file(path, "load");
+  const json document = parsed(file, {reinterpret_cast<const char*>(text.bytes.data()), text.bytes.size()});
+  check_format(file, document);
+  const json* topology = member(document, "modelTopology");
+  if (!topology) file.refuse("has no \"modelTopology\"", "a graph model's JSON");
+  std::int64_t bytes_left = how.most_bytes;
+  *graph = topology_in(file, *topology, how, bytes_left);
+  read_ports(file, document, graph->main);
+  read_weights(file, document, *graph, bytes_left);
+  return make_model(std::move(graph));
+}
+
+namespace detail {
+
+const attribute* node::attr(std::string_view wanted) const {
+  for (const attribute& a : attrs)
+    if (a.name == wanted) return &a;
+  return nullptr;
+}
+
+const function_def* graph_def::function_named(std::string_view name) const {
+  for (const function_def& f : library)
+    if (f.name == name) return &f;
+  return nullptr;
+}
+
+}  // namespace detail
+
+}  // namespace kerngrad::graph

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// The nodes of a graph and of its functions: names become indices, and what would not run is refused.
+module;
+#include <nlohmann/json.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+#include "kernels/common/abi.h"
+module kerngrad.graph;
+
+#include "modules/graph/files.h"
+
+namespace kerngrad::graph::detail {
+
+std::optional<place> place_in(std::string_view text) {
+  constexpr std::int32_t most_outputs = 1 << 20;
+  const std::size_t first = text.find(':');
+  place at{text.substr(0, first), {}, 0};
+  if (at.name.empty()) return {};
+  if (first == std::string_view::npos) return at;
+  const std::size_t last = text.rfind(':');
+  if (last != first) at.output = text.substr(first + 1, last - first - 1);
+  const char* end = text.data() + text.size();
+  const auto [stopped, code] = std::from_chars(text.data() + last + 1, end, at.index);
+  if (code != std::errc() || stopped != end || at.index < 0 || at.index >= most_outputs) return {};
+  return at;
+}
+
+namespace {
+
+// Names by which functions call outputs behind the first.
+struct named_output {
+  std::string_view op, name;
+  std::int32_t index;
+};
+constexpr named_output named_outputs[] = {{"FusedBatchNorm", "batch_mean", 1},
+                                          {"FusedBatchNorm", "batch_variance", 2},
+                                          {"FusedBatchNormV2", "batch_mean", 1},
+                                          {"FusedBatchNormV2", "batch_variance", 2},
+                                          {"FusedBatchNormV3", "batch_mean", 1},
+                                          {"FusedBatchNormV3", "batch_variance", 2},
+                                          {"ListDiff", "idx", 1},
+                                          {"Merge", "value_index", 1},
+                                          {"NonMaxSuppressionV4", "valid_outputs", 1},
+                                          {"NonMaxSuppressionV5", "selected_scores", 1},
+                                          {"NonMaxSuppressionV5", "valid_outputs", 2},
+                                          {"SparseFillEmptyRows", "output_values", 1},
+                                          {"SparseFillEmptyRows", "empty_row_indicator", 2},
+                                          {"SparseFillEmptyRows", "reverse_index_map", 3},
+                                          {"SparseReshape", "output_shape", 1},
+                                          {"StringNGrams", "ngrams_splits", 1},
+                                          {"StringSplit", "values", 1},
+                                          {"StringSplit", "shape", 2},
+                                          {"Switch", "output_true", 1},
+                                          {"TensorListPopBack", "tensor", 1},
+                                          {"TopKV2", "indices", 1},
+                                          {"Unique", "idx", 1},
+                                          {"UniqueV2", "idx", 1}};
+
+std::int32_t index_of(const node& of, const place& at) {
+  for (const named_output& known : named_outputs)
+    if (known.op == of.op && known.name == at.output) return known.index + at.index;
+  return at.index;
+}
+
+class reader {
+ public:
+  reader(const origin& file, const load_options& how, std::int64_t& nodes, std::int64_t& bytes_left)
+      : file_(file), how_(how), count_(nodes), bytes_left_(bytes_left) {}
+  // The nodes of a list, after those that `f` has.
+  void read(const json& list, function_def& f, std::string_view of);
+  endpoint endpoint_of(const function_def& f, std::string_view text, std::string_view who) const;
+
+ private:
+  void name(const node& n, std::size_t i);
+  void connect(const json& entry, function_def& f, std::size_t i);
+
+  const origin& file_;
+  const load_options& how_;
+  std::int64_t& count_;
+  std::int64_t& bytes_left_;
+  std::unordered_map<std::string_view, std::int32_t> by_name_;
+};
+
+std::string name_of(const node& n) { return "node " + in_quotes(n.name); }
+
+void reader::name(const node& n, std::size_t i) {
+  if (!by_name_.emplace(n.name, static_cast<std::int32_t>(i)).second)
+    file_.refuse("has " + name_of(n) + " twice", "names that occur once");
+}
+
+void reader::read(const json& list, function_def& f, std::string_view of) {
+  count_ += static_cast<std::int64_t>(list.size() + f.nodes.size());
+  if (count_ > how_.most_nodes)
+    file_.refuse("has " + std::to_string(count_) + " nodes or more", "at most " + std::to_string(how_.most_nodes),
+                 "raise load_options::most_nodes");
+  const std::size_t first = f.nodes.size();
+  f.nodes.reserve(first + list.size());  // names are looked up where they lie
+  for (std::size_t i = 0; i < first; ++i) name(f.nodes[i], i);
+  for (const json& entry : list) {
+    node n;
+    n.name = text_in(file_, entry, "name", "a node of " + std::string(of));
+    n.op = text_in(file_, entry, "op", name_of(n));
+    if (n.name.empty() || n.op.empty() || n.name.find_first_of(":^") != std::string::npos)
+      file_.refuse("has " + name_of(n) + " of op " + in_quotes(n.op), "names that are not empty and have no : or ^");
+    if (const json* attrs = member(entry, "attr")) {
+      if (!attrs->is_object()) file_.refuse("has " + name_of(n) + " with attributes that are no object", "an object");
+      for (const auto& [key, value] : attrs->items())
+        if (!key.starts_with('_')) n.attrs.push_back(attribute_in(file_, key, value, name_of(n), bytes_left_));
+    }
+    f.nodes.push_back(std::move(n));
+    name(f.nodes.back(), f.nodes.size() - 1);
+  }
+  for (std::size_t i = 0; i < list.size(); ++i) connect(list[i], f, first + i);
+}
+
+endpoint reader::endpoint_of(const function_def& f, std::string_view text, std::string_view who) const {
+  const std::optional<place> at = place_in(text);
+  if (!at) file_.refuse("has " + std::string(who) + " of " + in_quotes(text), "\"name\", \"name:1\" or \"^name\"");
+  const auto found = by_name_.find(at->name);
+  if (found == by_name_.end())
+    file_.refuse("has " + std::string(who) + " of " + in_quotes(text) + ", which is no node", "a node of the graph");
+  const node& from = f.nodes[static_cast<std::size_t>(found->second)];
+  return {found->second, at->output.empty() ? at->index : index_of(from, *at)};
+}
+
+void reader::connect(const json& entry, function_def& f, std::size_t i) {
+  node& n = f.nodes[i];
+  const std::string who = name_of(n) + " with an input";
+  for (const json& item : list_in(file_, entry, "input", name_of(n))) {
+    if (!item.is_string()) file_.refuse("has " + name_of(n) + " with an input that is no text", "names of nodes");
+    const std::string_view text = item.get_ref<const std::string&>();
+    if (text.starts_with('^')) n.controls.push_back(endpoint_of(f, text.substr(1), who).node);
+    else n.inputs.push_back(endpoint_of(f, text, who));
+  }
+}
+
+// Every cycle goes through a NextIteration into a Merge. Counts what each node waits for.
+void refuse_cycles(const origin& file, const function_def& f) {
+  const std::size_t count = f.nodes.size();
+  std::vector<std::int32_t> waits(count, 0), order;
+  std::vector<std::vector<std::int32_t>> readers(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto read = [&](std::int32_t from) {
+      if (f.nodes[i].op == "Merge" && f.nodes[static_cast<std::size_t>(from)].op == "NextIteration") return;
+      readers[static_cast<std::size_t>(from)].push_back(static_cast<std::int32_t>(i));
+      ++waits[i];
+    };
+    for (const endpoint& e : f.nodes[i].inputs) read(e.node);
+    for (const std::int32_t from : f.nodes[i].controls) read(from);
+  }
+  for (std::size_t i = 0; i < count; ++i)
+    if (waits[i] == 0) order.push_back(static_cast<std::int32_t>(i));
+  for (std::size_t next = 0; next < order.size(); ++next)
+    for (const std::int32_t i : readers[static_cast<std::size_t>(order[next])])
+      if (--waits[static_cast<std::size_t>(i)] == 0) order.push_back(i);
+  for (std::size_t i = 0; i < count; ++i)
+    if (waits[i] > 0)
+      file.refuse("has " + name_of(f.nodes[i]) + " on a cycle or behind one", "cycles through NextIteration only");
+}
+
+void add_argument(const origin& file, const json& argument, function_def& f, std::int64_t& bytes_left) {
+  node n;
+  n.name = text_in(file, argument, "name", "an argument of function " + in_quotes(f.name));
+  n.op = "Placeholder";
+  port p{.key = n.name, .node = n.name};
+  if (const json* type = member(argument, "type")) {
+    n.attrs.push_back(attribute_in(file, "dtype", {{"type", *type}}, name_of(n), bytes_left));
+    p.type = n.attrs.back().type;
+  }
+  f.inputs.push_back(std::move(p));
+  f.arguments.push_back({static_cast<std::int32_t>(f.nodes.size()), 0});
+  f.nodes.push_back(std::move(n));
+}
+
+function_def function_in(const origin& file, const json& entry, const load_options& how, std::int64_t& nodes,
+                         std::int64_t& bytes_left) {
+  const json* signature = member(entry, "signature");
+  if (!signature) file.refuse("has a function without a signature", "names of its arguments and results");
+  function_def f;
+  f.name = text_in(file, *signature, "name", "a function");
+  const std::string what = "function " + in_quotes(f.name);
+  for (const json& argument : list_in(file, *signature, "inputArg", what)) add_argument(file, argument, f, bytes_left);
+  reader all(file, how, nodes, bytes_left);
+  all.read(list_in(file, entry, "nodeDef", what), f, what);
+  const json* results = member(entry, "ret");
+  for (const json& result : list_in(file, *signature, "outputArg", what)) {
+    const std::string key = text_in(file, result, "name", "a result of " + what);
+    const json* text = results ? member(*results, key.c_str()) : nullptr;
+    if (!text || !text->is_string())
+      file.refuse("has no \"ret\" of result " + in_quotes(key) + " of " + what, "a node");
+    f.results.push_back(all.endpoint_of(f, text->get_ref<const std::string&>(), "a result"));
+    f.outputs.push_back({.key = key, .node = text->get<std::string>()});
+  }
+  refuse_cycles(file, f);
+  return f;
+}
+
+}  // namespace
+
+graph_def topology_in(const origin& file, const json& topology, const load_options& how, std::int64_t& bytes_left) {
+  constexpr std::int64_t known_version = 2'000;  // producers count up; those of 2024 say 1900
+  graph_def graph;
+  if (const json* versions = member(topology, "versions"))
+    if (const json* consumer = member(*versions, "minConsumer");
+        consumer && integer_in(file, *consumer, "\"minConsumer\"") > known_version)
+      file.refuse("is for readers of graphs of version " + consumer->dump(),
+                  "at most " + std::to_string(known_version));
+  std::int64_t nodes = 0;
+  const json& list = list_in(file, topology, "node", "a graph");
+  if (list.empty()) file.refuse("has no nodes", "a graph");
+  reader all(file, how, nodes, bytes_left);
+  all.read(list, graph.main, "the graph");
+  refuse_cycles(file, graph.main);
+  if (const json* library = member(topology, "library"))
+    for (const json& entry : list_in(file, *library, "function", "the library"))
+      graph.library.push_back(function_in(file, entry, how, nodes, bytes_left));
+  std::vector<std::string_view> names;
+  for (const function_def& f : graph.library) names.push_back(f.name);
+  std::ranges::sort(names);
+  if (const auto twice = std::ranges::adjacent_find(names); twice != names.end())
+    file.refuse("has the function " + in_quotes(*twice) + " twice", "names that occur once");
+  return graph;
+}
+
+}  // namespace kerngrad::graph::detail

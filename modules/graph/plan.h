@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the units that plan and run graphs share. Included in the purview of kerngrad.graph, after its module line.
+#ifndef KERNGRAD_MODULES_GRAPH_PLAN_H_
+#define KERNGRAD_MODULES_GRAPH_PLAN_H_
+
+namespace kerngrad::graph::detail {
+
+// ------------------------------------------------------------------------------------------ values and steps
+
+// What a tensor array or a list holds; an item that nobody has written is an empty handle. Arrays are written in place,
+// in the order of their flow; a list that others hold is copied first.
+struct item_list {
+  dtype type = dtype::float32;
+  partial_shape item;
+  std::vector<tensor> at;
+  bool grows = false;
+};
+
+// What a node gives: a tensor, or a list. Nothing at all on the way that a Switch did not take.
+struct run_value {
+  tensor x;
+  std::shared_ptr<item_list> items;
+  inline bool there() const { return x.defined() || items; }
+};
+
+struct sequence;
+
+enum class step_kind : std::uint8_t {
+  call,        // of a row, bound when it was planned
+  late_call,   // of a row, bound when its operands are there
+  function,    // of a mapping
+  registered,  // of a kernel of the registry, by the graph's name
+  stop,        // the value without its history
+  choose,      // Switch
+  merge,
+  loop,    // while `first` gives true, `second`; of the old control flow and the new one
+  branch,  // `first` if the condition holds, else `second`
+  invoke,  // a function: `first`
+  items,   // what there is to tensor arrays and lists
+  guard,   // the shape is that which the plan was made for, or another plan has to run
+};
+
+// One step. Values are numbered: those of the run from 0 on, constants ~0, ~1, ...
+struct step {
+  step_kind kind = step_kind::call;
+  const node* at = nullptr;
+  const op_mapping* mapping = nullptr;
+  std::vector<std::int32_t> in, out;  // out: negative where nobody wants it
+  std::vector<std::int32_t> last;     // values that no later step reads
+  std::string kernel;
+  struct operand {
+    std::string name;
+    std::vector<std::int32_t> in;  // values
+    bool list = false;
+  };
+  std::vector<operand> operands;
+  std::vector<named_attribute> attrs;
+  std::vector<attribute_ref> given;  // they, as a call takes them
+  std::shared_ptr<const sequence> first, second;
+  signature expected{};  // of a guard
+};
+
+// Steps in the order in which they run. `params` are the values that the caller gives, `results` those that it gets.
+struct sequence {
+  std::vector<step> steps;
+  std::vector<run_value> constants;
+  std::vector<std::int32_t> params, results;
+  std::int32_t values = 0;
+};
+
+// What a run needs besides: kept between runs, so that they need not ask for memory.
+struct run_frame {
+  std::vector<run_value> values;
+  std::vector<operand_ref> operands;
+  std::vector<tensor> list, inputs;
+  std::vector<run_value> arguments;
+  std::vector<node_time>* times = nullptr;  // of steps, where somebody asks
+};
+
+// A guard did not hold.
+struct other_shapes {};
+
+// Runs a sequence. `arguments` are taken; results are in its order.
+void run_sequence(const sequence& s, std::span<run_value> arguments, std::span<run_value> results, run_frame& with);
+std::vector<run_value> run_sequence(const sequence& s, std::vector<run_value> arguments, std::vector<node_time>* times);
+void run_step(const step& s, const sequence& of, run_frame& with);
+// A value of a step, and the tensor that it has to be.
+const run_value& value_at(const sequence& s, const run_frame& with, std::int32_t at);
+const tensor& tensor_at(const step& s, const sequence& of, const run_frame& with, std::size_t input);
+// The one element of an input.
+std::int64_t integer_at(const step& s, const sequence& of, const run_frame& with, std::size_t input);
+void put(const step& s, run_frame& with, std::size_t output, run_value value);
+// Steps of several steps, and of lists.
+void run_control(const step& s, const sequence& of, run_frame& with);
+void run_items(const step& s, const sequence& of, run_frame& with);
+bool is_items_op(std::string_view op);
+// Refusals name the node.
+[[noreturn]] void fail_at(const node& at, std::string_view got, std::string_view wanted, std::string_view advice = {});
+
+// ------------------------------------------------------------------------------------------ models and plans
+
+struct fed_input {
+  endpoint at;
+  signature is;
+  bool operator==(const fed_input&) const = default;
+};
+struct plan_key {
+  std::vector<fed_input> fed;
+  std::vector<endpoint> wanted;
+  bool variables = false;
+  bool operator==(const plan_key&) const = default;
+};
+
+struct plan_state {
+  plan_key key;
+  sequence steps;
+  std::vector<variable> variables;  // arguments that follow those that are fed
+  std::shared_ptr<const graph_def> graph;
+  bool guarded = false;
+  mutable std::atomic<std::shared_ptr<const plan_state>> without_guards;
+  mutable std::atomic<run_frame*> spare = nullptr;
+  inline ~plan_state() { delete spare.load(); }
+};
+
+struct plan_list {
+  std::vector<std::shared_ptr<const plan_state>> plans;  // the newest first
+};
+
+// The variables that a model's weights are, once somebody has asked for them; by node, in order.
+struct weight_variables {
+  std::vector<std::int32_t> nodes;
+  std::vector<variable> variables;
+};
+
+struct model_state {
+  std::shared_ptr<const graph_def> graph;
+  std::vector<std::int32_t> by_name;  // nodes of the main graph, by their names
+  std::vector<tensor> weights;        // by node
+  mutable std::atomic<std::shared_ptr<const plan_list>> plans;
+  mutable std::atomic<std::shared_ptr<const weight_variables>> variables;
+};
+
+// A node of the main graph by its name, or -1.
+std::int32_t node_named(const model_state& m, std::string_view name);
+// All nodes, each after what it reads but for NextIteration.
+std::vector<std::int32_t> order_of(const function_def& f);
+// The value of a Const, or an empty handle.
+tensor constant_of(const node& at);
+// The plan for such inputs, the kept one if there is.
+std::shared_ptr<const plan_state> plan_for(const model_state& m, const plan_key& key, std::span<const tensor> values);
+std::shared_ptr<const plan_state> plan_without_guards(const model_state& m, const plan_state& of,
+                                                      std::span<const tensor> values);
+// Runs it; `values` are those of `key.fed`. Where a guard does not hold, the plan without guards.
+void run_plan(const model_state& m, const plan_state& p, std::span<const tensor> values, std::span<run_value> results,
+              std::vector<node_time>* times = nullptr);
+
+// ------------------------------------------------------------------------------------------ planning
+
+// Drops steps whose results nobody reads, numbers the values anew and says where each is read last.
+void seal(sequence& s);
+// Makes one call of several where a row does what they do.
+void fuse_steps(sequence& s);
+
+// A while loop of the old control flow, as its nodes say.
+struct loop_nodes {
+  struct turned {  // a loop variable; -1 where it has no such node
+    std::int32_t enter = -1, merge = -1, next = -1, exit = -1;
+    std::vector<std::int32_t> switches;
+  };
+  std::vector<turned> variables;
+  std::vector<std::int32_t> invariants;  // Enter nodes
+  endpoint condition;
+};
+// The loop that an Exit ends.
+loop_nodes loop_of(const function_def& f, std::int32_t exit);
+
+// The sequence that gives wanted values of a graph; it is run on `values` of the parameters while it is made.
+struct plan_request {
+  const model_state* model = nullptr;
+  const graph_def* graph = nullptr;
+  const function_def* function = nullptr;
+  bool guards = false;
+  int depth = 0;  // of functions in each other
+};
+sequence make_sequence(const plan_request& how, std::span<const endpoint> params, std::span<const endpoint> wanted,
+                       std::span<const run_value> values);
+
+}  // namespace kerngrad::graph::detail
+
+#endif  // KERNGRAD_MODULES_GRAPH_PLAN_H_

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps run one after the other. A step whose operand is not there, because a Switch went the other way, gives nothing.
+module;
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+#include "kernels/common/abi.h"
+module kerngrad.graph;
+
+#include "modules/graph/plan.h"
+
+namespace kerngrad::graph::detail {
+
+void fail_at(const node& at, std::string_view got, std::string_view wanted, std::string_view advice) {
+  fail(at.op, std::string(got) + " at node " + at.name, wanted, advice);
+}
+
+const run_value& value_at(const sequence& s, const run_frame& with, std::int32_t at) {
+  return at < 0 ? s.constants[static_cast<std::size_t>(~at)] : with.values[static_cast<std::size_t>(at)];
+}
+
+const tensor& tensor_at(const step& s, const sequence& of, const run_frame& with, std::size_t input) {
+  if (input >= s.in.size())
+    fail_at(*s.at, std::to_string(s.in.size()) + " inputs", "at least " + std::to_string(input + 1));
+  const run_value& v = value_at(of, with, s.in[input]);
+  if (!v.x.defined()) fail_at(*s.at, "a list as input " + std::to_string(input), "a tensor");
+  return v.x;
+}
+
+std::int64_t integer_at(const step& s, const sequence& of, const run_frame& with, std::size_t input) {
+  const tensor& x = tensor_at(s, of, with, input);
+  if (x.size() != 1)
+    fail_at(*s.at, "input " + std::to_string(input) + " of shape " + to_string(x.dims()), "one integer");
+  return static_cast<std::int64_t>(x.item());
+}
+
+void put(const step& s, run_frame& with, std::size_t output, run_value value) {
+  if (output < s.out.size() && s.out[output] >= 0)
+    with.values[static_cast<std::size_t>(s.out[output])] = std::move(value);
+}
+
+namespace {
+
+bool all_there(const step& s, const sequence& of, const run_frame& with) {
+  return std::ranges::all_of(s.in, [&](std::int32_t at) { return value_at(of, with, at).there(); });
+}
+
+void put_all(const step& s, run_frame& with, tensor_list results) {
+  if (static_cast<std::size_t>(results.size()) < s.out.size())
+    fail_at(*s.at, std::to_string(results.size()) + " results", std::to_string(s.out.size()),
+            "the graph reads more of them than there are");
+  for (std::size_t i = 0; i < s.out.size(); ++i) put(s, with, i, {std::move(results[static_cast<int>(i)]), {}});
+}
+
+// Operands of a call as references; lists are copied to lie together.
+template <class Operands, class Index>
+std::span<const operand_ref> gather(const step& s, const sequence& of, run_frame& with, const Operands& operands,
+                                    Index value_of) {
+  with.operands.clear();
+  with.list.clear();
+  std::size_t listed = 0;
+  for (const auto& operand : operands)
+    if (operand.list) listed += value_of(operand).size();
+  with.list.reserve(listed);
+  for (const auto& operand : operands) {
+    const auto& inputs = value_of(operand);
+    if (operand.list) {
+      const std::size_t first = with.list.size();
+      for (const std::int32_t i : inputs) with.list.push_back(value_at(of, with, i).x);
+      with.operands.emplace_back(operand.name, std::span<const tensor>(with.list).subspan(first, inputs.size()));
+    } else {
+      for (const std::int32_t i : inputs) {
+        const tensor& x = value_at(of, with, i).x;
+        if (!x.defined()) fail_at(*s.at, "a list as operand " + std::string(operand.name), "a tensor");
+        with.operands.emplace_back(operand.name, x);
+      }
+    }
+  }
+  return with.operands;
+}
+
+std::span<const tensor> input_tensors(const step& s, const sequence& of, run_frame& with) {
+  with.inputs.clear();
+  for (std::size_t i = 0; i < s.in.size(); ++i) with.inputs.push_back(tensor_at(s, of, with, i));
+  return with.inputs;
+}
+
+void run_late(const step& s, const sequence& of, run_frame& with) {
+  const bound_call call = bind(*s.mapping, *s.at, input_tensors(s, of, with));
+  const auto values = [&](const bound_call::operand& operand) {
+    std::vector<std::int32_t> at;
+    for (const std::int32_t i : operand.inputs) at.push_back(s.in[static_cast<std::size_t>(i)]);
+    return at;
+  };
+  const std::span<const operand_ref> operands = gather(s, of, with, call.operands, values);
+  const std::vector<attribute_ref> attrs(call.attrs.begin(), call.attrs.end());
+  put_all(s, with, run_kernel_list(call.kernel, operands, attrs));
+}
+
+void run_kind(const step& s, const sequence& of, run_frame& with) {
+  switch (s.kind) {
+    case step_kind::call:
+    case step_kind::registered: {
+      const auto values = [](const step::operand& operand) -> const std::vector<std::int32_t>& { return operand.in; };
+      return put_all(s, with, run_kernel_list(s.kernel, gather(s, of, with, s.operands, values), s.given));
+    }
+    case step_kind::late_call: return run_late(s, of, with);
+    case step_kind::function: return put_all(s, with, run_function(*s.mapping, *s.at, input_tensors(s, of, with)));
+    case step_kind::stop: return put(s, with, 0, {stop_gradient(tensor_at(s, of, with, 0)), {}});
+    case step_kind::items: return run_items(s, of, with);
+    default: return run_control(s, of, with);
+  }
+}
+
+}  // namespace
+
+void run_step(const step& s, const sequence& of, run_frame& with) {
+  if (s.kind != step_kind::merge && !all_there(s, of, with)) return;
+  try {
+    run_kind(s, of, with);
+  } catch (const error& e) {
+    const std::string named = "node " + s.at->name;
+    if (e.got().find(named) != std::string::npos) throw;
+    throw error(e.op(), e.got() + " at " + named, e.wanted(), e.advice());
+  }
+}
+
+namespace {
+
+void run_timed(const step& s, const sequence& of, run_frame& with) {
+  const auto before = std::chrono::steady_clock::now();
+  run_step(s, of, with);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - before;
+  node_time time{s.at->name, s.at->op, s.kernel.empty() ? std::string("graph") : s.kernel, took.count(), {}};
+  for (const std::int32_t v : s.out)
+    if (v >= 0 && with.values[static_cast<std::size_t>(v)].x.defined())
+      time.results.push_back(with.values[static_cast<std::size_t>(v)].x.signature());
+  with.times->push_back(std::move(time));
+}
+
+}  // namespace
+
+void run_sequence(const sequence& s, std::span<run_value> arguments, std::span<run_value> results, run_frame& with) {
+  with.values.resize(static_cast<std::size_t>(s.values));
+  for (std::size_t i = 0; i < s.params.size(); ++i)
+    if (s.params[i] >= 0) with.values[static_cast<std::size_t>(s.params[i])] = std::move(arguments[i]);
+  for (const step& next : s.steps) {
+    with.times ? run_timed(next, s, with) : run_step(next, s, with);
+    for (const std::int32_t done : next.last) with.values[static_cast<std::size_t>(done)] = {};
+  }
+  for (std::size_t i = 0; i < s.results.size(); ++i) results[i] = value_at(s, with, s.results[i]);
+  with.operands.clear(), with.list.clear(), with.inputs.clear();
+  for (run_value& v : with.values) v = {};
+}
+
+std::vector<run_value> run_sequence(const sequence& s, std::vector<run_value> arguments,
+                                    std::vector<node_time>* times) {
+  run_frame frame;
+  frame.times = times;
+  std::vector<run_value> results(s.results.size());
+  run_sequence(s, arguments, results, frame);
+  return results;
+}
+
+}  // namespace kerngrad::graph::detail

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graph models to files, as TensorFlow.js's converter lays them out.
+module;
+#include <nlohmann/json.hpp>
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+#include "kernels/common/abi.h"
+module kerngrad.graph;
+
+import kerngrad.io;
+
+#include "modules/graph/files.h"
+
+namespace kerngrad::graph {
+
+using namespace detail;
+
+namespace {
+
+constexpr int producer = 1882;  // of graphs: TensorFlow 2.17
+
+// ------------------------------------------------------------------------------------------ the graph
+
+std::string text_of(const function_def& f, endpoint e, bool in_function) {
+  const node& from = f.nodes[static_cast<std::size_t>(e.node)];
+  if (e.output == 0 && (!in_function || from.op == "Placeholder")) return from.name;
+  return from.name + (in_function ? ":output:" : ":") + std::to_string(e.output);
+}
+
+json json_of(const function_def& f, const node& n, bool in_function) {
+  json entry{{"name", n.name}, {"op", n.op}};
+  json inputs = json::array();
+  for (const endpoint& e : n.inputs) inputs.push_back(text_of(f, e, in_function));
+  for (const std::int32_t from : n.controls) inputs.push_back("^" + f.nodes[static_cast<std::size_t>(from)].name);
+  if (!inputs.empty()) entry["input"] = std::move(inputs);
+  json attrs = json::object();
+  for (const attribute& a : n.attrs) attrs[a.name] = detail::json_of(a);
+  if (!attrs.empty()) entry["attr"] = std::move(attrs);
+  return entry;
+}
+
+json json_of(const function_def& f) {
+  json signature{{"name", f.name}}, nodes = json::array(), returned = json::object();
+  for (const port& p : f.inputs)
+    signature["inputArg"].push_back({{"name", p.key}, {"type", std::string(graph_name_of(p.type))}});
+  for (std::size_t i = 0; i < f.outputs.size(); ++i) {
+    signature["outputArg"].push_back(
+        {{"name", f.outputs[i].key}, {"type", std::string(graph_name_of(f.outputs[i].type))}});
+    returned[f.outputs[i].key] = text_of(f, f.results[i], true);
+  }
+  for (std::size_t i = f.arguments.size(); i < f.nodes.size(); ++i) nodes.push_back(json_of(f, f.nodes[i], true));
+  return {{"signature", std::move(signature)}, {"nodeDef", std::move(nodes)}, {"ret", std::move(returned)}};
+}
+
+json signature_of(std::span<const port> ports) {
+  json all = json::object();
+  for (const port& p : ports)
+    all[p.key] = {{"name", p.node},
+                  {"dtype", std::string(graph_name_of(p.type))},
+                  {"tensorShape", detail::json_of(partial_shape{p.known_rank, p.dims})}};
+  return all;
+}
+
+json topology_of(const graph_def& graph) {
+  json nodes = json::array(), functions = json::array();
+  for (const node& n : graph.main.nodes) nodes.push_back(json_of(graph.main, n, false));
+  for (const function_def& f : graph.library) functions.push_back(json_of(f));
+  json library = json::object();
+  if (!functions.empty()) library["function"] = std::move(functions);
+  return {{"node", std::move(nodes)}, {"library", std::move(library)}, {"versions", {{"producer", producer}}}};
+}
+
+// ------------------------------------------------------------------------------------------ weights
+
+struct weight {
+  std::string name;
+  tensor x;
+  std::size_t number = 0;
+};
+
+// All constants by their nodes' names; the widest elements first, so that all are aligned in the file.
+std::vector<weight> weights_of(const graph_def& graph) {
+  std::vector<weight> all;
+  std::vector<bool> there(graph.main.nodes.size(), false);
+  for (const auto& [at, x] : graph.weights) {
+    all.push_back({graph.main.nodes[static_cast<std::size_t>(at)].name, x, 0});
+    there[static_cast<std::size_t>(at)] = true;
+  }
+  const auto add = [&](const node& n) {
+    const attribute* value = n.op == "Const" ? n.attr("value") : nullptr;
+    if (value && value->value.defined()) all.push_back({n.name, value->value, 0});
+  };
+  for (std::size_t i = 0; i < there.size(); ++i)
+    if (!there[i]) add(graph.main.nodes[i]);
+  for (const function_def& f : graph.library)
+    for (const node& n : f.nodes) add(n);
+  for (std::size_t i = 0; i < all.size(); ++i) all[i].number = i;
+  const auto width = [](const weight& w) {
+    return w.x.type() == dtype::text ? 1 : static_cast<int>(size_of(w.x.type()));
+  };
+  std::ranges::sort(all, [&](const weight& a, const weight& b) {
+    return std::pair(width(b), a.number) < std::pair(width(a), b.number);
+  });
+  return all;
+}
+
+std::string_view manifest_name(const weight& w) {
+  switch (w.x.type()) {
+    case dtype::float32: return "float32";
+    case dtype::int32: return "int32";
+    case dtype::boolean: return "bool";
+    case dtype::complex64: return "complex64";
+    case dtype::text: return "string";
+    default:
+      fail("save", "weight " + w.name + " of dtype " + std::string(name_of(w.x.type())),
+           "float32, int32, bool, complex64 or text", "graph models have no others; cast it");
+  }
+}
+
+json entry_of(const weight& w, const save_options& how) {
+  json entry{{"name", w.name}, {"shape", json::array()}, {"dtype", std::string(manifest_name(w))}};
+  for (const std::int64_t size : w.x.dims()) entry["shape"].push_back(size);
+  if (how.half_weights && w.x.type() == dtype::float32) entry["quantization"] = {{"dtype", "float16"}};
+  return entry;
+}
+
+std::string bytes_of(const weight& w, const save_options& how) {
+  if (w.x.type() == dtype::text) {
+    std::string bytes;
+    for (const std::string& text : w.x.to_texts()) {
+      const auto length = static_cast<std::uint32_t>(text.size());
+      bytes.append(reinterpret_cast<const char*>(&length), sizeof(length));
+      bytes += text;
+    }
+    return bytes;
+  }
+  const tensor x = how.half_weights && w.x.type() == dtype::float32 ? cast(w.x, dtype::float16) : w.x;
+  return {static_cast<const char*>(x.address()), static_cast<std::size_t>(x.size()) * size_of(x.type())};
+}
+
+// Bytes in files of at most so many each, written as they fill.
+class shards {
+ public:
+  shards(std::string stem, std::int64_t each, std::uint64_t total)
+      : stem_(std::move(stem)), each_(static_cast<std::size_t>(each)), count_((total + each_ - 1) / each_) {}
+  void add(std::string_view bytes) {
+    while (!bytes.empty()) {
+      const std::size_t taken = std::min(each_ - now_.size(), bytes.size());
+      now_ += bytes.substr(0, taken);
+      bytes.remove_prefix(taken);
+      if (now_.size() == each_) flush();
+    }
+  }
+  void flush() {
+    if (now_.empty()) return;
+    const std::string path = stem_ + "-" + std::to_string(paths_.size() + 1) + "of" + std::to_string(count_) + ".bin";
+    io::save_bytes(path, std::as_bytes(std::span(now_)), "save");
+    paths_.push_back(path.substr(path.rfind('/') + 1));
+    now_.clear();
+  }
+  const std::vector<std::string>& paths() const { return paths_; }
+
+ private:
+  std::string stem_;
+  std::size_t each_;
+  std::uint64_t count_;
+  std::string now_;
+  std::vector<std::string> paths_;
+};
+
+std::uint64_t stored_bytes(const weight& w, const save_options& how) {
+  if (w.x.type() != dtype::text)
+    return static_cast<std::uint64_t>(w.x.size()) *
+           (how.half_weights && w.x.type() == dtype::float32 ? 2 : size_of(w.x.type()));
+  std::uint64_t bytes = 0;
+  for (const std::string& text : w.x.to_texts()) bytes += 4 + text.size();
+  return bytes;
+}
+
+json manifest_of(const std::string& path, const graph_def& graph, const save_options& how) {
+  const std::vector<weight> all = weights_of(graph);
+  json entries = json::array();
+  std::uint64_t total = 0;
+  for (const weight& w : all) {
+    entries.push_back(entry_of(w, how));
+    total += stored_bytes(w, how);
+  }
+  const std::string stem = path.ends_with(".json") ? path.substr(0, path.size() - 5) : path;
+  shards files(stem, how.shard_bytes, total);
+  for (const weight& w : all) files.add(bytes_of(w, how));
+  files.flush();
+  return json::array({{{"paths", files.paths()}, {"weights", std::move(entries)}}});
+}
+
+}  // namespace
+
+void save(const std::string& path, const model& m, const save_options& how) {
+  if (how.shard_bytes < 1) fail("save", "shard_bytes " + std::to_string(how.shard_bytes), "1 or more");
+  const graph_def graph = graph_of(m);
+  json document{{"format", "graph-model"}, {"generatedBy", "kerngrad"}, {"convertedBy", "kerngrad"}};
+  document["signature"] = {{"inputs", signature_of(graph.main.inputs)}, {"outputs", signature_of(graph.main.outputs)}};
+  document["modelTopology"] = topology_of(graph);
+  try {
+    const std::string topology = document.dump();  // before anything is written
+    document["weightsManifest"] = manifest_of(path, graph, how);
+    const std::string text = document.dump() + "\n";
+    io::save_bytes(path, std::as_bytes(std::span(text)), "save");
+  } catch (const json::type_error&) {
+    fail("save", "a model with a name that is no UTF-8", "names in UTF-8", "name inputs, outputs and variables anew");
+  }
+}
+
+}  // namespace kerngrad::graph
