@@ -93,7 +93,7 @@ def check_text(name, text):
     if text and not text.endswith('\n'):
         yield len(lines), 'no newline at the end'
     for number, line in enumerate(lines, 1):
-        if len(line) > MAX_COLUMNS and not name.endswith(('.md', '.wrap', '.jsonl', '.svg')):
+        if len(line) > MAX_COLUMNS and not name.endswith(('.md', '.wrap', '.json', '.jsonl', '.svg')):
             yield number, f'{len(line)} columns, at most {MAX_COLUMNS}'
         if not line.isascii():
             yield number, 'a character that is not ASCII'

@@ -119,6 +119,7 @@ void run(const options& chosen) {
   if (predicted.empty()) record.test = predict(net, test_data);
   if (!chosen.save.empty()) save_safetensors(chosen.save, net.weights());
   if (!chosen.report.empty()) write_report(chosen, net, training, test_set, record);
+  if (!chosen.export_to.empty()) net.export_to(chosen.export_to);
   show_tables(test_set, predicted);
   show_samples(test_set, predicted);
   fmt::print("\ntest accuracy: {:.4f}\n", accuracy(test_set, predicted));

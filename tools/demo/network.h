@@ -24,7 +24,10 @@ class network {
   network(model kind, std::uint64_t seed);
 
   /// Images [n, 784], from 0 to 1, to the scores of the ten classes [n, 10].
-  kg::tensor operator()(const kg::tensor& images) const;
+  kg::tensor operator()(const kg::tensor& images) const { return scores(images, activation::own); }
+  /// Writes it as a graph model, model.json and its weights: in ops that every reader of such models knows, of the same
+  /// bits. Throws bad_input in a build without kerngrad.graph.
+  void export_to(const std::string& folder) const;
 
   std::int64_t parameter_count() const;
   std::string describe() const;
@@ -38,6 +41,8 @@ class network {
   struct layer {
     kg::variable weights, bias;
   };
+  enum class activation { own, composed };  // SquaredRelu by its name, or in the library's ops
+  kg::tensor scores(const kg::tensor& images, activation hidden) const;
   void add_layer(const std::string& name, const kg::shape& dims, std::uint64_t seed);
   kg::tensor convolved(const kg::tensor& images, const layer& with) const;
 

@@ -40,6 +40,8 @@ std::optional<options> read_command_line(int argc, const char* const* argv, int&
   app.add_option("--save", chosen.save, "write the weights to a safetensors file")->type_name("FILE");
   app.add_option("--report", chosen.report, "write a page with charts and pictures of what came out (HTML)")
       ->type_name("FILE");
+  app.add_option("--export", chosen.export_to, "write the network to DIR/model.json, a graph model for TensorFlow.js")
+      ->type_name("DIR");
   app.add_option("--limit", chosen.limit, "use only the first N training images and N test images")
       ->transform(kgtools::whole_number(1, 10'000'000))
       ->type_name("N");

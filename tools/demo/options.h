@@ -17,8 +17,8 @@ struct options {
   std::uint64_t seed = 1;
   std::string target;  // empty: the best one
   std::string data = "/usr/share/datasets/fashion-mnist";
-  std::string load, save, report;  // empty: not asked for
-  std::int64_t limit = 0;          // 0: all images
+  std::string load, save, report, export_to;  // empty: not asked for
+  std::int64_t limit = 0;                     // 0: all images
 };
 
 /// Reads the command line. Prints help, or what is wrong in one line on stderr; an exit code is then returned through

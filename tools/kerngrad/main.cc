@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "tools/kerngrad/graph.h"
 #include "tools/kerngrad/modules.h"
 #include "tools/kerngrad/pages.h"
 #include "tools/kerngrad/tool.h"
@@ -29,6 +30,8 @@ constexpr const char* examples =
     "  kerngrad explain AddN --operand tensors=float32[4] --operand tensors=float32[4] --json\n"
     "  kerngrad find torch.topk\n"
     "  kerngrad list --targets\n"
+    "  kerngrad graph check model.json\n"
+    "  kerngrad graph run model.json --input x=x.npy --output y.npy --threads 2 --profile\n"
     "  clang++ $(kerngrad modules --compiler clang++ -- -std=c++23) main.cc $(pkg-config --libs kerngrad)\n"
     "Exit codes: 0 done; 1 an unknown op or name, or a call that would be refused; 2 a command line at fault.";
 
@@ -40,6 +43,7 @@ struct arguments {
   std::string checked_file, dtypes_file;
   modules_request modules{.compiler = KERNGRAD_COMPILER, .into = {}, .list = {}, .flags = {}};
   bool as_man_page = false;
+  graph_request graph{};
 };
 
 std::vector<std::string> dtype_names() {
@@ -86,6 +90,33 @@ void add_modules(CLI::App& app, modules_request& wanted) {
   modules->add_option("FLAGS", wanted.flags, "after --: the program's flags of the dialect, such as -std=c++23");
 }
 
+void add_graph(CLI::App& app, graph_request& wanted) {
+  CLI::App* graph = app.add_subcommand("graph", "Graph models of TensorFlow.js");
+  graph->require_subcommand(1);
+  graph->add_subcommand("ops", "The graph ops that are known, and what runs each");
+  CLI::App* check = graph->add_subcommand("check", "What a model takes and gives, its ops, and what is missing");
+  check->add_option("MODEL", wanted.model, "model.json")->required();
+  check->add_flag("--json", wanted.as_json, "as an object");
+  CLI::App* run = graph->add_subcommand("run", "Runs a model on tensors in files");
+  run->add_option("MODEL", wanted.model, "model.json")->required();
+  run->add_option("--input", wanted.inputs, "an input and a file of one tensor: .npy, .csv, a picture")
+      ->type_name("NAME=FILE")
+      ->allow_extra_args(false);
+  run->add_flag("--fill", wanted.fills, "inputs that are not given have random elements, the same each time");
+  run->add_option("--output", wanted.outputs, "an output and the file that it is written to")
+      ->type_name("NAME=FILE")
+      ->allow_extra_args(false);
+  run->add_option("--threads", wanted.threads, "threads for each call; 0: one for each CPU")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  run->add_option("--repeat", wanted.repeat, "runs that are timed")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  run->add_flag("--profile", wanted.profiles, "times by op and by node");
+  run->add_option("--trace", wanted.trace, "a trace for chrome://tracing or Perfetto")->type_name("FILE");
+  run->add_option("--dot", wanted.dot, "the steps of the plan in Graphviz's language")->type_name("FILE");
+}
+
 void add_commands(CLI::App& app, arguments& given) {
   app.set_version_flag("--version", "kerngrad " KERNGRAD_VERSION);
   app.footer(examples);
@@ -107,6 +138,7 @@ void add_commands(CLI::App& app, arguments& given) {
       ->required();
   find->add_flag("--json", given.as_json, "as an object");
   add_modules(app, given.modules);
+  add_graph(app, given.graph);
   // For the build, which installs what they write.
   app.add_subcommand("pages", "This program's man page, or its completion for Bash")
       ->group("")
@@ -171,12 +203,20 @@ int pages(const CLI::App& app, const arguments& given) {
   return done;
 }
 
+int graph(const CLI::App& command, const graph_request& wanted) {
+  if (command.got_subcommand("check")) return graph_check(wanted);
+  if (command.got_subcommand("run")) return graph_run(wanted);
+  write_out(graph_ops_page());
+  return done;
+}
+
 int run(const CLI::App& app, const arguments& given) {
   if (app.got_subcommand("list")) return list(given);
   if (app.got_subcommand("explain")) return explain(given);
   if (app.got_subcommand("find")) return find(given);
   if (app.got_subcommand("docs")) return docs(given);
   if (app.got_subcommand("modules")) return modules(given);
+  if (app.got_subcommand("graph")) return graph(*app.get_subcommand("graph"), given.graph);
   return pages(app, given);
 }
 

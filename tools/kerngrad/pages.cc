@@ -37,6 +37,26 @@ std::string option_words(const CLI::App& command) {
   return words;
 }
 
+// A section for each command, and for those of a command that has some.
+std::string sections(const CLI::App& app, const std::string& before) {
+  std::string page;
+  for (const CLI::App* command : app.get_subcommands({})) {
+    if (!is_shown(command)) continue;
+    const std::string name = before + " " + command->get_name();
+    page += fmt::format(".SH \"{}\"\n{}.\n{}", name, escaped(command->get_description()), options_in_roff(*command));
+    page += sections(*command, name);
+  }
+  return page;
+}
+
+// What may follow a command: its own commands and their options.
+std::string words_after(const CLI::App& command) {
+  std::string words = option_words(command);
+  for (const CLI::App* inner : command.get_subcommands({}))
+    words += " " + inner->get_name() + " " + option_words(*inner);
+  return words;
+}
+
 }  // namespace
 
 std::string man_page(const CLI::App& app) {
@@ -44,10 +64,7 @@ std::string man_page(const CLI::App& app) {
       ".TH KERNGRAD 1 \"\" \"kerngrad {0}\" \"User Commands\"\n.SH NAME\nkerngrad \\- {1}\n"
       ".SH SYNOPSIS\n.B kerngrad\nCOMMAND [OPTIONS]\n.SH OPTIONS\n{2}",
       KERNGRAD_VERSION, escaped(app.get_description()), options_in_roff(app));
-  for (const CLI::App* command : app.get_subcommands({}))
-    if (is_shown(command))
-      page += fmt::format(".SH \"kerngrad {}\"\n{}.\n{}", command->get_name(), escaped(command->get_description()),
-                          options_in_roff(*command));
+  page += sections(app, "kerngrad");
   return page + ".SH NOTES\n.nf\n" + escaped(app.get_footer()) + "\n.fi\n";
 }
 
@@ -56,7 +73,7 @@ std::string completion(const CLI::App& app) {
   for (const CLI::App* command : app.get_subcommands({})) {
     if (!is_shown(command)) continue;
     commands += command->get_name() + " ";
-    cases += fmt::format("    {}) words='{}' ;;\n", command->get_name(), option_words(*command));
+    cases += fmt::format("    {}) words='{}' ;;\n", command->get_name(), words_after(*command));
   }
   return fmt::format(
       "_kerngrad() {{\n  local words='{}{}'\n  case ${{COMP_WORDS[1]}} in\n{}  esac\n"

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The commands of graph models: `kerngrad graph ops`, `check` and `run`.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace tool {
+
+/// What they are asked for.
+struct graph_request {
+  std::string model;                 ///< model.json
+  std::vector<std::string> inputs;   ///< "NAME=FILE"
+  std::vector<std::string> outputs;  ///< "FILE" or "NAME=FILE"
+  bool fills = false;                ///< inputs that are not given have random elements
+  int threads = 1;
+  int repeat = 1;
+  bool profiles = false, as_json = false;
+  std::string trace, dot;  ///< files to write
+};
+
+/// The known graph ops as a table of Markdown: that of docs/graph.md.
+std::string graph_ops_page();
+/// What a model needs. Returns an exit code: `refused` when something is missing.
+int graph_check(const graph_request& wanted);
+/// Runs a model.
+int graph_run(const graph_request& wanted);
+
+}  // namespace tool

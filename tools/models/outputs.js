@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// outputs.js MODEL.json FEEDS.json: what TensorFlow.js's cpu backend gives, as JSON by the names of the outputs. FEEDS
+// has dtype, shape and values by the names of the inputs. The folder of its packages is the working directory.
+'use strict';
+const {createRequire} = require('module');
+const fs = require('fs');
+const path = require('path');
+const load = createRequire(path.join(process.cwd(), 'package.json'));
+console.log = console.warn = () => {};  // what the packages say of themselves
+const tf = load('@tensorflow/tfjs-core');
+const converter = load('@tensorflow/tfjs-converter');
+load('@tensorflow/tfjs-backend-cpu');
+
+const [file, feedsFile] = process.argv.slice(2);
+
+function handler() {
+  const parsed = JSON.parse(fs.readFileSync(file));
+  const groups = parsed.weightsManifest;
+  const shards = groups.flatMap(g => g.paths).map(name => fs.readFileSync(path.join(path.dirname(file), name)));
+  const bytes = Buffer.concat(shards);
+  return {load: async () => ({
+    modelTopology: parsed.modelTopology, format: parsed.format, signature: parsed.signature,
+    weightSpecs: groups.flatMap(g => g.weights),
+    weightData: bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength)})};
+}
+
+async function main() {
+  await tf.setBackend('cpu');
+  await tf.ready();
+  const model = await converter.loadGraphModel(handler());
+  const feeds = {};
+  for (const [name, f] of Object.entries(JSON.parse(fs.readFileSync(feedsFile))))
+    feeds[name] = tf.tensor(f.values, f.shape, f.dtype);
+  const ys = [await model.executeAsync(feeds)].flat();
+  const all = {};
+  for (let i = 0; i < ys.length; ++i)
+    all[model.outputs[i].name] = {dtype: ys[i].dtype, shape: ys[i].shape, values: Array.from(await ys[i].data())};
+  process.stdout.write(JSON.stringify(all) + '\n');
+}
+
+main().catch(e => {
+  process.stderr.write(String(e) + '\n');
+  process.exit(1);
+});
