@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""graph.py KERNGRAD PAGE: `kerngrad graph`: what a model needs, runs on files, refusals; PAGE has the table of ops.
+
+Without PAGE the tool was built without graph models, and has to say so.
+"""
+import ast
+import json
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+
+TOOL = sys.argv[1]
+DONE, REFUSED, USAGE = 0, 1, 2
+
+
+def run(*arguments, code=DONE):
+    made = subprocess.run([TOOL, 'graph', *map(str, arguments)], capture_output=True, text=True)
+    assert made.returncode == code, f'{arguments}: exit {made.returncode}, wanted {code}\n{made.stdout}{made.stderr}'
+    return made
+
+
+def save_npy(path, shape, values):
+    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {tuple(shape)}, }}"
+    header += ' ' * (-(len(header) + 11) % 64) + '\n'
+    path.write_bytes(b'\x93NUMPY\x01\x00' + struct.pack('<H', len(header)) + header.encode() +
+                     struct.pack(f'<{len(values)}f', *values))
+
+
+def load_npy(path):
+    data = path.read_bytes()
+    length = struct.unpack('<H', data[8:10])[0]
+    header = ast.literal_eval(data[10:10 + length].decode())
+    assert header['descr'] == '<f4', header
+    return list(header['shape']), list(struct.unpack(f'<{(len(data) - 10 - length) // 4}f', data[10 + length:]))
+
+
+def write_model(path, op):
+    """y = op(x * x, x), z = x * x."""
+    shape = {'shape': {'dim': [{'size': '-1'}, {'size': '2'}]}}
+    nodes = [{'name': 'x', 'op': 'Placeholder', 'attr': {'dtype': {'type': 'DT_FLOAT'}, 'shape': shape}},
+             {'name': 'square', 'op': 'Mul', 'input': ['x', 'x']},
+             {'name': 'y', 'op': op, 'input': ['square', 'x']}]
+    path.write_text(json.dumps({'format': 'graph-model', 'modelTopology': {'node': nodes}, 'weightsManifest': []}))
+
+
+def check_says_what_runs_and_what_is_missing(folder):
+    model = folder / 'model.json'
+    write_model(model, 'AddV2')
+    told = json.loads(run('check', model, '--json').stdout)
+    assert {op['op']: (op['nodes'], op['by']) for op in told['ops']} == {
+        'Placeholder': (1, 'graph'), 'Mul': (1, 'Multiply'), 'AddV2': (1, 'Add')}, told
+    assert told['inputs'][0]['shape'] == [-1, 2] and told['inputs'][0]['dtype'] == 'float32', told
+    assert '0 missing' in run('check', model).stdout
+    write_model(model, 'NoSuchOp')
+    assert 'NoSuchOp' in run('check', model, code=REFUSED).stdout
+    assert not [op for op in json.loads(run('check', model, '--json', code=REFUSED).stdout)['ops']
+                if op['op'] == 'NoSuchOp'][0]['by']
+
+
+def a_run_reads_and_writes_files(folder):
+    model, x, y = folder / 'model.json', folder / 'x.npy', folder / 'y.npy'
+    write_model(model, 'AddV2')
+    save_npy(x, [2, 2], [1, 2, 3, -4])
+    page = run('run', model, '--input', f'x={x}', '--output', f'y={y}', '--threads', 2, '--repeat', 3).stdout
+    assert load_npy(y) == ([2, 2], [2, 6, 12, 12]), load_npy(y)
+    assert 'from 2 to 12, mean 8' in page and '2 threads' in page, page
+    run('run', model, '--input', x, '--output', y)
+    assert 'float32 [1, 2]' in run('run', model, '--fill').stdout
+
+
+def a_profile_names_ops_and_nodes(folder):
+    model, trace, dot = folder / 'model.json', folder / 'trace.json', folder / 'plan.dot'
+    write_model(model, 'AddV2')
+    page = run('run', model, '--fill', '--profile', '--trace', trace, '--dot', dot).stdout
+    assert 'AddV2' in page and 'square, Mul' in page, page
+    assert {'Add', 'Multiply'} <= {event.get('name') for event in json.loads(trace.read_text())['traceEvents']}
+    assert dot.read_text().startswith('digraph'), dot.read_text()
+
+
+def what_is_wrong_is_said_in_a_sentence(folder):
+    model, x = folder / 'model.json', folder / 'x.npy'
+    write_model(model, 'AddV2')
+    save_npy(x, [1, 3], [1, 2, 3])
+    assert 'x=FILE.npy' in run('run', model, code=USAGE).stderr
+    assert '[1, 3]' in run('run', model, '--input', f'x={x}', code=USAGE).stderr
+    assert 'nothing.json' in run('run', folder / 'nothing.json', '--fill', code=USAGE).stderr
+    assert 'nothing.json' in run('check', folder / 'nothing.json', code=USAGE).stderr
+    run(code=USAGE)
+
+
+def main():
+    if len(sys.argv) < 3:
+        assert '-Dgraph=enabled' in run('ops', code=REFUSED).stderr
+        return
+    assert run('ops').stdout in pathlib.Path(sys.argv[2]).read_text(), f'{sys.argv[2]} lacks what `graph ops` writes'
+    for case in (check_says_what_runs_and_what_is_missing, a_run_reads_and_writes_files, a_profile_names_ops_and_nodes,
+                 what_is_wrong_is_said_in_a_sentence):
+        with tempfile.TemporaryDirectory() as folder:
+            case(pathlib.Path(folder))
+
+
+main()
