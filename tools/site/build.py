@@ -1,0 +1,95 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""build.py KERNGRAD INTO: the site, static pages in the folder INTO, of README.md, docs/ and the reference.
+
+The interpreter is Debian's, for which it has Sphinx, MyST and Furo. Sphinx gets a copy of the pages in which the README
+is the first one and every other has its place in the navigation; whatever Sphinx warns of is an error.
+"""
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+sys.path.insert(0, str(HERE.parent / 'reference'))
+import pages  # noqa: E402
+
+# What the navigation shows, in this order. Pages of docs/ that stand nowhere are guides.
+SECTIONS = {'Learn': ['docs/tutorial/index', 'docs/cookbook/index', 'docs/gallery/index', 'docs/dictionary',
+                      'docs/from_tensorflow_js'],
+            'Guides': ['docs/install', 'docs/indexing', 'docs/dtypes', 'docs/training', 'docs/custom-ops'],
+            'Reference': ['docs/reference/index', 'docs/ops'],
+            'Project': ['docs/architecture', 'docs/performance', 'docs/benchmarks', 'docs/SECURITY', 'CONTRIBUTING',
+                        'CHANGELOG']}
+
+
+def toctree(names, caption=''):
+    head = f':caption: {caption}\n' if caption else ''
+    return '\n```{toctree}\n:hidden:\n' + head + '\n'.join(names) + '\n```\n'
+
+
+def sections(source):
+    """SECTIONS with all pages that there are."""
+    placed = [name for names in SECTIONS.values() for name in names]
+    others = sorted(f'docs/{page.stem}' for page in (source / 'docs').glob('*.md') if f'docs/{page.stem}' not in placed)
+    return {**SECTIONS, 'Guides': SECTIONS['Guides'] + others}
+
+
+def with_title(page, text, to):
+    """A link to a page by its title, where its text is the name of a file."""
+    named = re.fullmatch(r'[\w./-]*(\.md|/)', text) and (page.parent / to).exists()
+    return f'[{pages.title_of(page.parent / to)}]({to})' if named else f'[{text}]({to})'
+
+
+def lay_out(source, tool):
+    """The pages as Sphinx reads them."""
+    shutil.copytree(ROOT / 'docs', source / 'docs')
+    for name in ('CHANGELOG.md', 'CONTRIBUTING.md'):
+        shutil.copy(ROOT / name, source)
+    pages.write(pages.rows_of(tool), source / 'docs' / 'reference')
+    for index in source.glob('docs/*/index.md'):
+        rest = sorted(page.stem for page in index.parent.glob('*.md') if page != index)
+        if '{toctree}' not in index.read_text():
+            index.write_text(index.read_text() + toctree(rest))
+    first = (ROOT / 'README.md').read_text()
+    (source / 'index.md').write_text(first + ''.join(toctree(names, caption)
+                                                     for caption, names in sections(source).items()))
+    for page in source.rglob('*.md'):
+        text = re.sub(r'(\]\((?:\.\./)*)README\.md', r'\1index.md', page.read_text())
+        page.write_text(re.sub(r'\[([\w./-]+)\]\(([\w./-]+\.md)\)',
+                               lambda link, page=page: with_title(page, *link.groups()), text))
+    shutil.copy(HERE / 'conf.py', source)
+    shutil.copytree(HERE / 'static', source / '_static')
+
+
+def join_parts(into):
+    """Debian's Furo leaves its script and its style in parts that only a server of Debian's brings together."""
+    script, style = into / '_static' / 'scripts' / 'furo.js', into / '_static' / 'styles' / 'furo.css'
+    part = script.parent / 'gumshoe-patched.js'
+    script.write_text(part.read_text() + re.sub(r'^import Gumshoe .*$', '', script.read_text(), flags=re.MULTILINE))
+    part.unlink()
+
+    def imported(place):
+        return pathlib.Path('/usr/share' + place.group(1)).read_text()
+    style.write_text(re.sub(r'@import url\((/javascript/[^)]*)\);', imported, style.read_text()))
+
+
+def main():
+    tool, into = sys.argv[1], pathlib.Path(sys.argv[2])
+    shutil.rmtree(into, ignore_errors=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        source = pathlib.Path(scratch) / 'pages'
+        lay_out(source, tool)
+        made = subprocess.run(['sphinx-build', '-q', '-W', '--keep-going', '-d', pathlib.Path(scratch) / 'doctrees',
+                               source, into])
+    if made.returncode:
+        sys.exit(made.returncode)
+    join_parts(into)
+
+
+if __name__ == '__main__':
+    main()
