@@ -15,6 +15,9 @@ TYPE = re.compile(r'(?:class|struct|union|enum class|enum) (\w+)')
 # Before the name of what is declared: what a template asks for, and words that are no part of a signature.
 TEMPLATE = re.compile(r'\s*template <')
 MACRO = re.compile(r'[A-Z_]+\(\w*\)\n')
+# A macro with parameters that the unit defines, and a line that is a call of one.
+DEFINED = re.compile(r'^#define (\w+)\(([\w, ]+)\)((?:[^\n]*\\\n)*[^\n]*)\n', re.MULTILINE)
+USED = re.compile(r'^([A-Z_]+)\(([^()\n]+)\)\n', re.MULTILINE)
 QUIET = re.compile(r'\b(?:inline|export|KG_\w+(?:\([^()]*\))?|\[\[\w+\]\]) ')
 
 
@@ -273,6 +276,21 @@ def declarations_in(text, inherited, exported, namespaces, title=''):
     return found
 
 
+def expanded(text):
+    """The text with what the unit's own macros stand for, an empty line behind each."""
+    macros = {name: (params.split(', '), body.replace('\\\n', '\n')) for name, params, body in DEFINED.findall(text)}
+
+    def meant(found):
+        if found.group(1) not in macros:
+            return found.group(0)
+        params, body = macros[found.group(1)]
+        given = dict(zip(params, found.group(2).split(', ')))
+        lines = [line.rstrip() for line in body.split('\n') if line.strip()]
+        return re.sub(r'\b\w+\b', lambda word: given.get(word.group(0), word.group(0)), '\n'.join(lines)) + '\n\n'
+
+    return USED.sub(meant, text)
+
+
 def declarations(source):
     """What the unit in a file exports; empty where the file is none or exports nothing."""
     return declarations_of(source.read_text(), source.relative_to(ROOT))
@@ -280,4 +298,5 @@ def declarations(source):
 
 def declarations_of(text, source):
     unit = UNIT.search(text)
-    return declarations_in(text[unit.end():], {'unit': unit.group(1), 'source': source}, False, []) if unit else []
+    shared = {'unit': unit.group(1), 'source': source} if unit else {}
+    return declarations_in(expanded(text[unit.end():]), shared, False, []) if unit else []
