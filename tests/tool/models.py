@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 
-ROOT, PROGRAM = map(pathlib.Path, sys.argv[1:3])
+ROOT, PROGRAM = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
 
 
 def run(folder, *arguments, code=0, **environment):

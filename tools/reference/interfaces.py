@@ -270,7 +270,11 @@ def declarations_in(text, inherited, exported, namespaces, title=''):
             continue
         _, body = end_of_declaration(piece + ' ', 0)
         signature = signature_of(piece, body, what, bare)
-        for each in [name, *(re.findall(r', (\w+)\{', bare) if what == 'variable' else [])]:
+        # What one declaration brings besides: further variables, the enumerators of an enumeration without a scope.
+        more = re.findall(r', (\w+)(?:\{| = )', bare) if what == 'variable' else []
+        if what == 'type' and re.match(r'enum (?!class\b)', bare):
+            more = re.findall(r'\b(\w+) =', bare[bare.index('{'):])
+        for each in [name, *more]:
             whole = '::'.join([*namespaces[1:], each])
             found.append(Declaration(whole, what, signature, doc, title=title, **inherited))
     return found

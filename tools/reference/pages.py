@@ -27,7 +27,8 @@ ROOMS = {'core': 'Errors, dtypes, shapes, attributes', 'tensor': 'Tensors, indic
          'registry': 'Registered kernels, backends, ops of your own', 'packs': 'Kernel packs',
          'ops': 'Rows, tables, audit', 'shapes': 'Shape rules'}
 GROUPS = {'Tensors and calls': ['core', 'tensor', 'engine', 'threads'], 'Ops': [], 'Functions made of ops': [],
-          'Gradients and fusion': ['autograd', 'fuse'], 'Around programs': ['io', 'graph', 'regex', 'testkit', 'observe'],
+          'Gradients and fusion': ['autograd', 'fuse'],
+          'Around programs': ['io', 'graph', 'regex', 'testkit', 'observe'],
           'Ops, kernels and backends of your own': ['registry', 'packs', 'ops', 'shapes']}
 EXAMPLE = re.compile(r'^```cpp\n(.*?)^```\n(?:\n?<!-- .*? -->\n)?\n?```text\n(.*?)^```\n', re.MULTILINE | re.DOTALL)
 LONGEST_EXAMPLE = 24
