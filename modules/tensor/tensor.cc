@@ -134,7 +134,9 @@ class row_iterator;
 /// or rows without any, `...` stands for what is between the first and the last three of an axis; of the first and last
 /// two, or one, where these would be more than `printed_most`.
 std::string to_string(const tensor& x);
+/// The most elements that `to_string` shows of a tensor without leaving any out.
 inline constexpr std::int64_t printed_whole = 200;
+/// The most elements that it shows of a larger one.
 inline constexpr std::int64_t printed_most = 1000;
 
 /// A multi-dimensional array. Copying shares the elements; there is no way to change them through a tensor.
