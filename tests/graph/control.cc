@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Control flow: Switch and Merge, loops of nodes, and the functions of While, If and PartitionedCall.
+#include "tests/graph/graphs.h"
+
+namespace {
+
+using namespace kgtest;
+using kg::tensor;
+using kg::graph::model;
+using kg::graph::results;
+
+const std::string whole_type = "DT_INT32", float_type = "DT_FLOAT";
+
+// ------------------------------------------------------------------------------------------ Switch and Merge
+
+const std::vector<json> ways{node_of("s", "Switch", {"x", "p"}), node_of("not", "Neg", {"s"}),
+                             node_of("so", "Square", {"s:1"}), node_of("y", "Merge", {"not", "so"})};
+
+TEST(switches, send_a_value_one_way_and_merges_take_what_came) {
+  std::vector<json> nodes{input_of("x"), input_of("p", "DT_BOOL")};
+  nodes.insert(nodes.end(), ways.begin(), ways.end());
+  const model m = model_with(nodes);
+  const tensor x({2.f, -3.f});
+  for (const bool p : {true, false, true}) {  // one plan for both
+    const results y = m({{"x", x}, {"p", tensor(p)}}, {"y", "y:1"});
+    EXPECT_TRUE(same(y[0], p ? kg::square(x) : -x)) << p;
+    EXPECT_TRUE(same(y[1], tensor(p ? 1 : 0))) << p;
+  }
+  const tensor off(false), pair({true, false});
+  EXPECT_TRUE(says(refusal([&] { return m({{"x", x}, {"p", off}}, {"so"}); }), {"no value of output so"}));
+  EXPECT_TRUE(says(refusal([&] { return m({{"x", x}, {"p", pair}}); }), {"condition", "node s"}));
+}
+
+TEST(switches, by_constants_are_decided_in_the_plan) {
+  for (const int p : {0, 1}) {
+    std::vector<json> nodes{input_of("x"), whole_of("p", p)};
+    nodes.insert(nodes.end(), ways.begin(), ways.end());
+    const model m = model_with(nodes);
+    const tensor x({2.f, -3.f});
+    EXPECT_EQ(m.planned({{"x", x}}).steps(), 1) << p;
+    EXPECT_TRUE(same(m({{"x", x}}, {"y"}), p ? kg::square(x) : -x)) << p;
+  }
+}
+
+// ------------------------------------------------------------------------------------------ loops of nodes
+
+json enter(std::string_view name, std::string_view from, bool is_constant = false) {
+  return node_of(name, "Enter", {from}, {{"frame_name", text("turns")}, {"is_constant", flag(is_constant)}});
+}
+
+// A loop variable: NAME in the loop's condition, NAME_now in its body; it begins as `first` and becomes `next`.
+void add_variable(std::vector<json>& nodes, const std::string& name, std::string_view first, std::string_view next) {
+  nodes.push_back(enter(name + "_enter", first));
+  nodes.push_back(node_of(name, "Merge", {name + "_enter", name + "_next"}));
+  nodes.push_back(node_of(name + "_switch", "Switch", {name, "goes_on"}));
+  nodes.push_back(node_of(name + "_now", "Identity", {name + "_switch:1"}));
+  nodes.push_back(node_of(name + "_next", "NextIteration", {next}));
+  nodes.push_back(node_of(name + "_exit", "Exit", {name + "_switch"}));
+}
+
+// i from 0 to n.
+std::vector<json> counting() {
+  std::vector<json> nodes{input_of("n", whole_type),
+                          whole_of("zero", 0),
+                          whole_of("one", 1),
+                          enter("one_inside", "one", true),
+                          enter("n_inside", "n", true),
+                          node_of("less", "LessEqual", {"i", "n_inside"}),
+                          node_of("goes_on", "LoopCond", {"less"}),
+                          node_of("i_more", "AddV2", {"i_now", "one_inside"})};
+  add_variable(nodes, "i", "zero", "i_more");
+  return nodes;
+}
+
+TEST(loops_of_nodes, sum_up) {
+  std::vector<json> nodes = counting();
+  nodes.push_back(node_of("sum_more", "AddV2", {"sum_now", "i_now"}));
+  add_variable(nodes, "sum", "zero", "sum_more");
+  const model m = model_with(nodes);
+  for (const int n : {4, 0, 100, -1, 4}) {
+    const results y = m({{"n", tensor(n)}}, {"sum_exit", "i_exit"});
+    EXPECT_TRUE(same(y[0], tensor(n < 0 ? 0 : n * (n + 1) / 2))) << n;
+    EXPECT_TRUE(same(y[1], tensor(n + 1))) << n;
+  }
+  EXPECT_TRUE(same(m({{"n", tensor(3)}}, {"sum_exit"}), tensor(6)));
+  EXPECT_TRUE(says(refusal([&] { return m({{"n", tensor(3)}}, {"sum_now"}); }), {"wanted outside of it", "Exit"}));
+}
+
+// What a loop's variable becomes may have another shape in each turn: what follows is planned for that of one run.
+TEST(loops_of_nodes, give_other_shapes_for_other_values) {
+  std::vector<json> nodes = counting();
+  nodes.push_back(whole_of("axis", 0));
+  nodes.push_back(enter("axis_inside", "axis", true));
+  nodes.push_back(node_of("all_more", "ConcatV2", {"all_now", "all_now", "axis_inside"}));
+  nodes.push_back(node_of("y", "Neg", {"all_exit"}));
+  add_variable(nodes, "all", "x", "all_more");
+  nodes.push_back(input_of("x"));
+  const model m = model_with(nodes);
+  for (const int n : {1, 2, 0, 1}) {
+    const tensor y = m({{"n", tensor(n)}, {"x", tensor({1.f})}}, {"y"});
+    EXPECT_TRUE(same(y, kg::full({std::int64_t{2} << n}, -1.f))) << n;
+  }
+}
+
+TEST(loops_of_nodes, write_and_read_tensor_arrays) {
+  std::vector<json> nodes = counting();
+  for (const json& more : {node_of("count", "AddV2", {"n", "one"}),
+                           node_of("array", "TensorArrayV3", {"count"}, {{"dtype", type(whole_type)}}),
+                           enter("array_inside", "array", true), node_of("square", "Mul", {"i_now", "i_now"}),
+                           node_of("flow_more", "TensorArrayWriteV3", {"array_inside", "i_now", "square", "flow_now"}),
+                           node_of("indices", "Range", {"zero", "count", "one"}),
+                           node_of("y", "TensorArrayGatherV3", {"array", "indices", "flow_exit"}),
+                           node_of("size", "TensorArraySizeV3", {"array", "flow_exit"})})
+    nodes.push_back(more);
+  add_variable(nodes, "flow", "array:1", "flow_more");
+  const model m = model_with(nodes);
+  struct written {
+    int n;
+    tensor squares;
+  };
+  const written cases[] = {{3, tensor({0, 1, 4, 9})}, {0, tensor({0})}, {4, tensor({0, 1, 4, 9, 16})}};
+  for (const written& item : cases) {
+    const results y = m({{"n", tensor(item.n)}}, {"y", "size"});
+    EXPECT_TRUE(same(y[0], item.squares)) << item.n;
+    EXPECT_TRUE(same(y[1], tensor(item.n + 1))) << item.n;
+  }
+}
+
+// ------------------------------------------------------------------------------------------ functions
+
+TEST(functions, are_called_with_their_arguments) {
+  const json f = function_of("less_twice", {{"a", float_type}, {"b", float_type}}, {{"r", "d:z:0"}, {"a_too", "a"}},
+                             {node_of("t", "AddV2", {"b", "b"}), node_of("d", "Sub", {"a", "t:z:0"})});
+  const tensor a({5.f, 6.f}), b({1.f, 2.f});
+  for (const std::string op : {"PartitionedCall", "StatefulPartitionedCall"}) {
+    const model m =
+        model_with({input_of("a"), input_of("b"), node_of("y", op, {"a", "b"}, {{"f", calls("less_twice")}})}, {}, {f});
+    const results y = m({{"a", a}, {"b", b}}, {"y", "y:1"});
+    EXPECT_TRUE(same(y[0], a - b * 2)) << op;
+    EXPECT_TRUE(same(y[1], a)) << op;
+  }
+  const model none = model_with({input_of("a"), node_of("y", "PartitionedCall", {"a"}, {{"f", calls("gone")}})});
+  EXPECT_TRUE(says(refusal([&] { return none({{"a", a}}); }), {"function gone", "node y"}));
+}
+
+TEST(branches, are_taken_by_the_condition) {
+  const json more = function_of("more", {{"v", float_type}}, {{"r", "t:y:0"}}, {node_of("t", "Square", {"v"})}),
+             less = function_of("less", {{"v", float_type}}, {{"r", "t:y:0"}}, {node_of("t", "Neg", {"v"})});
+  const tensor x({2.f, -3.f});
+  for (const std::string op : {"If", "StatelessIf"}) {
+    const model m =
+        model_with({input_of("p", "DT_BOOL"), input_of("x"),
+                    node_of("y", op, {"p", "x"}, {{"then_branch", calls("more")}, {"else_branch", calls("less")}})},
+                   {}, {more, less});
+    for (const bool p : {true, false, true})
+      EXPECT_TRUE(same(m({{"p", tensor(p)}, {"x", x}}), p ? kg::square(x) : -x)) << op << p;
+  }
+}
+
+TEST(loops_of_functions, collect_a_list) {
+  const name_pairs arguments{{"i", whole_type}, {"list", "DT_VARIANT"}, {"n", whole_type}};
+  const json goes_on = function_of("goes_on", arguments, {{"r", "t:z:0"}}, {node_of("t", "Less", {"i", "n"})});
+  const json body = function_of(
+      "body", arguments, {{"i_next", "more:z:0"}, {"list_next", "set:output_handle:0"}, {"n_next", "n"}},
+      {whole_of("one", 1), node_of("more", "AddV2", {"i", "one:output:0"}), node_of("square", "Mul", {"i", "i"}),
+       node_of("set", "TensorListSetItem", {"list", "i", "square:z:0"})});
+  for (const std::string op : {"While", "StatelessWhile"}) {
+    const model m =
+        model_with({input_of("n", whole_type), whole_of("zero", 0), whole_of("minus", -1),
+                    node_of("list", "TensorListReserve", {"minus", "n"}, {{"element_dtype", type(whole_type)}}),
+                    node_of("loop", op, {"zero", "list", "n"}, {{"cond", calls("goes_on")}, {"body", calls("body")}}),
+                    node_of("y", "TensorListStack", {"loop:1", "minus"}, {{"element_dtype", type(whole_type)}})},
+                   {}, {goes_on, body});
+    EXPECT_TRUE(same(m({{"n", tensor(4)}}, {"y"}), tensor({0, 1, 4, 9}))) << op;
+    EXPECT_TRUE(same(m({{"n", tensor(2)}}, {"y"}), tensor({0, 1}))) << op;
+    EXPECT_TRUE(same(m({{"n", tensor(4)}}, {"loop"}), tensor(4))) << op;
+  }
+}
+
+}  // namespace

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a model takes and gives, what its plans leave out and join, and that runs share nothing.
+#include <thread>
+
+#include "tests/graph/graphs.h"
+#include "tests/graph/own_models.h"
+
+namespace {
+
+using namespace kgtest;
+using kg::tensor;
+using kg::graph::model;
+using kg::graph::results;
+
+const tensor two_rows({1.f, -2.f, 3.f, -4.f}, {2, 2});
+
+// in -> x, doubled and then squared or negated.
+model small_model() {
+  const json shape{{"shape", {{"dim", {{{"size", "-1"}}, {{"size", "2"}}}}}}};
+  const json signature{{"inputs", {{"in", {{"name", "x:0"}, {"dtype", "DT_FLOAT"}}}}},
+                       {"outputs", {{"negative", {{"name", "neg:0"}}}, {"square", {{"name", "sq:0"}}}}}};
+  return model_with(
+      {node_of("x", "Placeholder", {}, {{"dtype", type("DT_FLOAT")}, {"shape", shape}}),
+       node_of("twice", "AddV2", {"x", "x"}), node_of("sq", "Square", {"twice"}), node_of("neg", "Neg", {"twice"})},
+      {}, {}, signature);
+}
+
+// ------------------------------------------------------------------------------------------ inputs and results
+
+TEST(results_of_a_model, are_found_by_their_keys) {
+  const results y = small_model()({{"in", two_rows}});
+  ASSERT_EQ(y.size(), 2u);
+  EXPECT_TRUE(same(y.at("square"), kg::square(two_rows * 2)));
+  EXPECT_TRUE(same(y.at("negative"), two_rows * -2));
+  EXPECT_TRUE(same(y[0], y.at(y.keys()[0])));
+  EXPECT_TRUE(says(refusal([&] { return y.at("cube"); }), {"\"cube\"", "square", "negative"}));
+  EXPECT_TRUE(says(refusal([&] { return tensor(y); }), {"2 results as one tensor", "by their keys"}));
+}
+
+TEST(inputs, are_named_by_the_signature_or_by_any_node) {
+  const model m = small_model();
+  for (const std::string name : {"in", "x", "x:0"})
+    EXPECT_TRUE(same(m({{name, two_rows}}, {"square"}), kg::square(two_rows * 2))) << name;
+  const tensor given({5.f, 6.f, 7.f});
+  const results y = m({{"twice", given}}, {"sq", "twice", "negative"});
+  EXPECT_TRUE(same(y.at("sq"), kg::square(given)));
+  EXPECT_TRUE(same(y.at("twice"), given));
+  EXPECT_TRUE(same(y.at("negative"), -given));
+  EXPECT_TRUE(same(m({{"x", two_rows}}, {"twice"}), two_rows * 2));
+}
+
+TEST(inputs, that_do_not_fit_are_refused_by_name) {
+  const model m = small_model();
+  struct refused {
+    std::vector<kg::named_operand> inputs;
+    std::vector<std::string> wanted;
+    std::initializer_list<std::string_view> parts;
+  };
+  const tensor whole({1, 2}, {1, 2}), long_rows({1.f, 2.f, 3.f}, {1, 3});
+  const refused cases[] = {{{}, {}, {"node x", "no value"}},
+                           {{{"in", whole}}, {}, {"input in", "int32", "float32"}},
+                           {{{"in", long_rows}}, {}, {"input in", "[1, 3]", "[any, 2]"}},
+                           {{{"x", long_rows}}, {}, {"input in", "[1, 3]"}},
+                           {{{"other", two_rows}}, {}, {"\"other\"", "one of in"}},
+                           {{{"in", two_rows}, {"x", two_rows}}, {}, {"input x twice"}},
+                           {{{"in", two_rows}}, {"cube"}, {"\"cube\"", "square"}}};
+  for (const refused& item : cases) {
+    const std::string text = refusal([&] { return m(item.inputs, item.wanted); });
+    EXPECT_TRUE(says(text, item.parts)) << text;
+    EXPECT_EQ(text.find('\n'), text.npos) << text;
+  }
+  EXPECT_TRUE(says(refusal([] { return model()({}); }), {"an empty handle"}));
+}
+
+TEST(inputs, of_other_shapes_are_planned_anew) {
+  const model m = small_model();
+  for (const std::int64_t rows : {2, 5, 2, 0, 5}) {
+    const tensor x = hashed({rows, 2}, 1);
+    EXPECT_TRUE(same(m({{"in", x}}, {"sq"}), kg::square(x * 2))) << rows;
+  }
+}
+
+// ------------------------------------------------------------------------------------------ plans
+
+TEST(plans, compute_constants_and_drop_what_nobody_reads) {
+  const model m = model_with({input_of("x"), node_of("c", "AddV2", {"a", "b"}), node_of("d", "Square", {"c"}),
+                              node_of("y", "AddV2", {"x", "d"}), node_of("dead", "Exp", {"x"}),
+                              node_of("size", "Size", {"x"}), node_of("constant", "Neg", {"d"})},
+                             {{"a", tensor({1.f, 2.f})}, {"b", tensor({3.f, -1.f})}});
+  const kg::named_operand x{"x", tensor({1.f, 1.f})};
+  struct planned {
+    std::vector<std::string> wanted;
+    int steps;
+    tensor value;
+  };
+  const planned cases[] = {{{"y"}, 1, tensor({17.f, 2.f})},
+                           {{"constant"}, 0, tensor({-16.f, -1.f})},
+                           {{"size"}, 0, tensor(2)},
+                           {{"x"}, 0, tensor({1.f, 1.f})}};
+  for (const planned& item : cases) {
+    EXPECT_EQ(m.planned({&x, 1}, item.wanted).steps(), item.steps) << item.wanted[0];
+    EXPECT_TRUE(same(m({&x, 1}, item.wanted), item.value)) << item.wanted[0];
+  }
+}
+
+const json conv_attrs{{"strides", wholes({1, 1, 1, 1})},
+                      {"padding", text("SAME")},
+                      {"data_format", text("NHWC")},
+                      {"T", type("DT_FLOAT")}};
+
+model conv_block() {
+  return model_with({input_of("x"), node_of("conv", "Conv2D", {"x", "w"}, conv_attrs),
+                     node_of("biased", "AddV2", {"conv", "bias"}), node_of("scaled", "Mul", {"biased", "scale"}),
+                     node_of("moved", "AddV2", {"offset", "scaled"}), node_of("y", "Relu", {"moved"})},
+                    {{"w", hashed({3, 3, 2, 4}, 1)},
+                     {"bias", hashed({4}, 2)},
+                     {"scale", hashed({4}, 3) + 1},
+                     {"offset", hashed({1, 1, 1, 4}, 4)}});
+}
+
+TEST(plans, make_a_convolution_and_what_follows_one_step) {
+  const model m = conv_block();
+  const tensor x = hashed({2, 6, 5, 2}, 5);
+  const tensor biased = kg::conv2d(x, hashed({3, 3, 2, 4}, 1), {.pad = kg::same}) + hashed({4}, 2);
+  const tensor moved = biased * (hashed({4}, 3) + 1) + hashed({1, 1, 1, 4}, 4);
+  EXPECT_EQ(m.planned({{"x", x}}).steps(), 1);
+  EXPECT_TRUE(kg::all_close(m({{"x", x}}), kg::relu(moved), {.rtol = 1e-5, .atol = 1e-5}));
+  // What is read itself is not joined.
+  const results both = m({{"x", x}}, {"y", "biased"});
+  EXPECT_TRUE(kg::all_close(both.at("biased"), biased, {.rtol = 1e-5, .atol = 1e-5}));
+  EXPECT_TRUE(kg::all_close(both.at("y"), kg::relu(moved), {.rtol = 1e-5, .atol = 1e-5}));
+}
+
+TEST(plans, are_drawn_with_every_step) {
+  const kg::named_operand x{"x", hashed({1, 4, 4, 2}, 1)};
+  const std::vector<std::string> wanted{"conv", "biased", "y"};
+  const kg::graph::plan all = conv_block().planned({&x, 1}, wanted);
+  const std::string dot = all.to_dot();
+  EXPECT_EQ(dot.find("digraph"), 0u);
+  EXPECT_TRUE(says(dot, {"\nconv\"", "\nbiased\"", "Relu\ny\"", "label=\"x\"", "in0 -> s0", "-> out2"})) << dot;
+  EXPECT_TRUE(says(dot, {"  s" + std::to_string(all.steps() - 1) + " [label="})) << dot;
+  EXPECT_EQ(dot.find("  s" + std::to_string(all.steps()) + " "), dot.npos) << dot;
+}
+
+TEST(second_calls, ask_the_system_for_no_memory) {
+  const model m = conv_block();
+  const kg::named_operand x{"x", hashed({1, 64, 64, 2}, 1)};
+  tensor first = m({&x, 1});
+  const std::string kept(elements(first));
+  first = {};
+  const std::int64_t calls = kg::allocations().system_calls;
+  const tensor second = m({&x, 1});
+  EXPECT_EQ(kg::allocations().system_calls, calls);
+  EXPECT_EQ(elements(second), kept);
+}
+
+TEST(profiles, have_each_step_once) {
+  const kg::named_operand x{"x", hashed({1, 4, 4, 2}, 1)};
+  const std::vector<kg::graph::node_time> times = conv_block().profile({&x, 1});
+  ASSERT_EQ(times.size(), 1u);
+  EXPECT_EQ(times[0].by, "FusedConv2D");
+  EXPECT_EQ(times[0].results.at(0), (kg::signature{{1, 4, 4, 4}, kg::dtype::float32}));
+}
+
+// ------------------------------------------------------------------------------------------ the registry
+
+TEST(ops_that_nothing_runs, run_when_a_kernel_has_their_name) {
+  const model m = model_with({input_of("x"), node_of("y", "GraphTestTimes", {"x"}, {{"by", number(3)}})});
+  const auto run = [&] { return tensor(m({{"x", tensor({1.f, 2.f})}})); };
+  const auto by = [&] { return m.needs().at(0).by; };
+  EXPECT_EQ(by(), "");
+  EXPECT_TRUE(says(refusal(run), {"GraphTestTimes", "node y", "register a kernel"}));
+  {
+    const kg::registration own =
+        kg::scoped_kernel({.name = "GraphTestTimes", .run = [](const kg::kernel_call& call) -> kg::tensor_list {
+                             return {call.operands()[0].tensors[0] * call.attr("by").as_number()};
+                           }});
+    EXPECT_EQ(by(), "registry");
+    EXPECT_TRUE(same(run(), tensor({3.f, 6.f})));
+  }
+  EXPECT_TRUE(says(refusal(run), {"GraphTestTimes"}));
+}
+
+// ------------------------------------------------------------------------------------------ threads
+
+TEST(models, give_the_same_bits_to_many_threads) {
+  const model m = conv_block();
+  std::vector<tensor> inputs, expected;
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    inputs.push_back(hashed({1 + i % 2, 5, 5, 2}, i));
+    expected.push_back(conv_block()({{"x", inputs.back()}}));
+  }
+  std::vector<int> right(inputs.size(), 0);
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      threads.emplace_back([&, i] {
+        for (int turn = 0; turn < 25; ++turn) right[i] += same(m({{"x", inputs[i]}}), expected[i]);
+      });
+  }
+  EXPECT_EQ(right, std::vector<int>(inputs.size(), 25));
+}
+
+}  // namespace
