@@ -50,7 +50,8 @@ def blocks(text):
 
 def insert(file, code):
     """Puts a block before the first line of the file that is an entry of the same form."""
-    head = re.escape(code[:code.index(OP) + len(OP) + 1]).replace(OP, r'\w+')
+    name = re.sub(r'(?<!^)(?=[A-Z])', '_', OP).lower()  # of the function
+    head = re.escape(code[:code.index(OP) + len(OP) + 1]).replace(OP, r'\w+').replace(name, r'\w+')
     text = file.read_text()
     entry = re.search('^' + head, text, re.MULTILINE)
     assert entry, f'{file.name} has no line like {code.splitlines()[0]}'
