@@ -2,32 +2,15 @@
 // outputs.js MODEL.json FEEDS.json: what TensorFlow.js's cpu backend gives, as JSON by the names of the outputs. FEEDS
 // has dtype, shape and values by the names of the inputs. The folder of its packages is the working directory.
 'use strict';
-const {createRequire} = require('module');
 const fs = require('fs');
-const path = require('path');
-const load = createRequire(path.join(process.cwd(), 'package.json'));
-console.log = console.warn = () => {};  // what the packages say of themselves
-const tf = load('@tensorflow/tfjs-core');
-const converter = load('@tensorflow/tfjs-converter');
-load('@tensorflow/tfjs-backend-cpu');
+const {tf, converter, handler} = require('./packages.js');
 
 const [file, feedsFile] = process.argv.slice(2);
-
-function handler() {
-  const parsed = JSON.parse(fs.readFileSync(file));
-  const groups = parsed.weightsManifest;
-  const shards = groups.flatMap(g => g.paths).map(name => fs.readFileSync(path.join(path.dirname(file), name)));
-  const bytes = Buffer.concat(shards);
-  return {load: async () => ({
-    modelTopology: parsed.modelTopology, format: parsed.format, signature: parsed.signature,
-    weightSpecs: groups.flatMap(g => g.weights),
-    weightData: bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength)})};
-}
 
 async function main() {
   await tf.setBackend('cpu');
   await tf.ready();
-  const model = await converter.loadGraphModel(handler());
+  const model = await converter.loadGraphModel(handler(file));
   const feeds = {};
   for (const [name, f] of Object.entries(JSON.parse(fs.readFileSync(feedsFile))))
     feeds[name] = tf.tensor(f.values, f.shape, f.dtype);

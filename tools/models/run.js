@@ -2,28 +2,11 @@
 // run.js MODEL.json FEEDS SECONDS: the least milliseconds of a run by TensorFlow.js on its wasm backend, one thread.
 // FEEDS is the recording's list as JSON. The folder of its packages is the working directory.
 'use strict';
-const {createRequire} = require('module');
-const fs = require('fs');
 const path = require('path');
-const load = createRequire(path.join(process.cwd(), 'package.json'));
-console.log = console.warn = () => {};  // what the packages say of themselves
-const tf = load('@tensorflow/tfjs-core');
-const converter = load('@tensorflow/tfjs-converter');
-load('@tensorflow/tfjs-backend-cpu');
+const {load, tf, converter, handler} = require('./packages.js');
 const wasm = load('@tensorflow/tfjs-backend-wasm');
 
 const [file, feedsText, seconds] = process.argv.slice(2);
-
-function handler() {
-  const parsed = JSON.parse(fs.readFileSync(file));
-  const groups = parsed.weightsManifest;
-  const shards = groups.flatMap(g => g.paths).map(name => fs.readFileSync(path.join(path.dirname(file), name)));
-  const bytes = Buffer.concat(shards);
-  return {load: async () => ({
-    modelTopology: parsed.modelTopology, format: parsed.format, signature: parsed.signature,
-    userDefinedMetadata: parsed.userDefinedMetadata, weightSpecs: groups.flatMap(g => g.weights),
-    weightData: bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength)})};
-}
 
 // The elements by the recordings' formula.
 function feed({dtype, shape}) {
@@ -38,7 +21,7 @@ async function main() {
   wasm.setThreadsCount(1);
   await tf.setBackend('wasm');
   await tf.ready();
-  const model = await converter.loadGraphModel(handler());
+  const model = await converter.loadGraphModel(handler(file));
   const feeds = Object.fromEntries(JSON.parse(feedsText).map(f => [f.name, feed(f)]));
   let waits = false;
   const run = async () => {
