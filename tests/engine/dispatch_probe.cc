@@ -3,16 +3,9 @@
 // call before a hook was ever added, and after it was removed; the same by name; calls with a number and with a shape;
 // and gradients of two chains of products. check.py compares them.
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include "kernels/elementwise/binary.h"
 import kerngrad;
-
-// Highway's library times its own timer as it is loaded, by an instruction that valgrind refuses where CPUID does not
-// list it, as on some virtual machines. The program's definition takes the place of the library's.
-namespace hwy::platform {
-std::uint64_t TimerResolution() { return 1; }
-}  // namespace hwy::platform
 
 extern "C" void choose_by_hand(const float* a, const float* b, float* y, std::size_t n);
 extern "C" void by_hand(const float* a, const float* b, float* y, std::size_t n);
