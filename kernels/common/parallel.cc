@@ -59,26 +59,55 @@ void spin_until(Done done) {
 
 // One call of run_chunks; lives on the caller's stack. It is listed while there may be chunks to claim, and stays alive
 // while helpers work on it.
-struct job {
-  chunk_fn run;
-  void* context;
-  std::size_t count;
+class job {
+ public:
+  job(std::size_t count, chunk_fn run, void* context)
+      : room(std::min(threads_allowed(), count) - 1),
+        run_(run),
+        context_(context),
+        stretches_(std::min(room + 1, most_stretches)) {
+    for (std::size_t k = 0; k < stretches_; ++k) {
+      all_[k].next = k * count / stretches_;
+      all_[k].end = (k + 1) * count / stretches_;
+    }
+  }
+
   std::size_t room;  // how many helpers may still join
-  std::fenv_t floating_point;
-  std::atomic<std::size_t> next{0};
+  std::fenv_t floating_point{};
   std::atomic<std::size_t> helpers{0};
   bool helped = false;  // another thread ran a chunk; of the pool's mutex
   job* later = nullptr;
 
-  bool open() const { return next.load(std::memory_order_relaxed) < count; }
-  // Whether there was a chunk to run.
-  bool work() {
+  bool open() const {
+    return std::any_of(all_, all_ + stretches_, [](const stretch& s) { return s.next.load(relaxed) < s.end; });
+  }
+  // Runs what chunks there are; whether there were any. The caller's number is 0, helpers have others. Each begins with
+  // a stretch of its own, the same one in the next job: of a chain of ops over equal sizes a thread finds in its cache
+  // what it wrote there.
+  bool work(std::size_t number) {
     const bool before = std::exchange(in_chunk, true);
+    const std::size_t first = number == 0 || stretches_ == 1 ? 0 : 1 + (number - 1) % (stretches_ - 1);
     bool any = false;
-    for (std::size_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < count; any = true) run(context, i);
+    for (std::size_t k = 0; k < stretches_; ++k) {
+      stretch& s = all_[(first + k) % stretches_];
+      for (std::size_t i; (i = s.next.fetch_add(1, relaxed)) < s.end; any = true) run_(context_, i);
+    }
     in_chunk = before;
     return any;
   }
+
+ private:
+  static constexpr auto relaxed = std::memory_order_relaxed;
+  static constexpr std::size_t most_stretches = 16;
+  // Chunks that follow each other; those from `next` on are to be claimed.
+  struct alignas(64) stretch {
+    std::atomic<std::size_t> next{0};
+    std::size_t end = 0;
+  };
+  chunk_fn run_;
+  void* context_;
+  std::size_t stretches_;
+  stretch all_[most_stretches];
 };
 
 struct pool {
@@ -119,8 +148,8 @@ struct pool {
   }
 
   void start_threads(std::size_t wanted);
-  void serve();
-  void help(std::unique_lock<std::mutex>& lock, job& j);
+  void serve(std::size_t number);
+  void help(std::unique_lock<std::mutex>& lock, job& j, std::size_t number);
 };
 
 // Made when the library is loaded or by a call before that, and never destroyed: threads sleep in it until the process
@@ -148,7 +177,7 @@ void pool::start_threads(std::size_t wanted) {
   pthread_sigmask(SIG_SETMASK, &all, &before);
   while (threads < wanted) {
     try {
-      std::thread([this] { serve(); }).detach();
+      std::thread([this, number = threads + 1] { serve(number); }).detach();
     } catch (const std::exception&) {  // no thread, or no memory for one
       break;
     }
@@ -157,24 +186,24 @@ void pool::start_threads(std::size_t wanted) {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-void pool::help(std::unique_lock<std::mutex>& lock, job& j) {
+void pool::help(std::unique_lock<std::mutex>& lock, job& j, std::size_t number) {
   --j.room;
   j.helpers.fetch_add(1, std::memory_order_relaxed);
   lock.unlock();
   // Rounding and denormals are the caller's: results must not depend on which thread computes them.
   std::fesetenv(&j.floating_point);
-  const bool any = j.work();
+  const bool any = j.work(number);
   lock.lock();
   j.helped = j.helped || any;
   // The last touch of the job: under the lock, so that the caller cannot be between its look and its sleep.
   if (j.helpers.fetch_sub(1, std::memory_order_release) == 1) helper_left.notify_all();
 }
 
-void pool::serve() {
+void pool::serve(std::size_t number) {
   std::unique_lock lock(mutex);
   for (;;) {
     if (job* j = joinable()) {
-      help(lock, *j);
+      help(lock, *j, number);
       continue;
     }
     const std::size_t seen = arrivals.load(std::memory_order_relaxed);
@@ -190,7 +219,7 @@ void pool::serve() {
 
 void run_on_pool(std::size_t count, chunk_fn run, void* context) {
   pool& p = pool_here();
-  job j{run, context, count, std::min(threads_allowed(), count) - 1, {}};
+  job j(count, run, context);
   const bool within = in_chunk;
   std::size_t wake = 0;
   bool listed;
@@ -206,7 +235,7 @@ void run_on_pool(std::size_t count, chunk_fn run, void* context) {
   }
   const clock::time_point began = clock::now();
   for (; wake > 0; --wake) p.work_came.notify_one();
-  j.work();
+  j.work(0);
   if (!listed) return;
   const clock::time_point worked = clock::now();
   std::unique_lock lock(p.mutex);

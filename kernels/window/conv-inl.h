@@ -11,8 +11,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <span>
 #include <vector>
 
+#include "kernels/common/each_thread.h"
 #include "kernels/window/conv_plan.h"
 #include "kernels/matmul/gemm-inl.h"
 
@@ -22,11 +24,11 @@ namespace {
 
 /// Packs the weights of the taps into panels of tile_columns. `swap` exchanges in_c and out_c for the gradient.
 template <class T>
-void pack_filter(const direct_plan<T>& plan, bool swap) {
+void pack_filter(const direct_plan<T>& plan, bool swap, T* panels) {
   const std::ptrdiff_t k = plan.src_channels, n = plan.dst_channels;
   for (std::ptrdiff_t j = 0; j < n; j += tile_columns<T>()) {
     const std::ptrdiff_t width = std::min(tile_columns<T>(), n - j), padded = whole_vectors<T>(width);
-    T* panel = plan.panels + j * plan.depth();
+    T* panel = panels + j * plan.depth();
     for (const filter_tap<T>& tap : plan.taps) {
       if (swap) {
         pack_transposed(tap.weights + j * plan.w_row, plan.w_row, width, k, panel, padded);
@@ -38,6 +40,29 @@ void pack_filter(const direct_plan<T>& plan, bool swap) {
     }
   }
 }
+
+template <class T>
+std::ptrdiff_t packed_size(const direct_plan<T>& plan) {
+  return product_of(plan.depth(), whole_vectors<T>(plan.dst_channels));
+}
+
+/// The filter of some plans, packed. Each thread packs its own: what another one has just written takes longer to come
+/// from that one's cache than packing it takes.
+template <class T>
+class packed_filter {
+ public:
+  const T* of(std::span<const direct_plan<T>> plans, bool swap) {
+    if (packed_) return room_.data();
+    T* const panels = room_.reach(plans.back().panels_at + packed_size(plans.back()));
+    for (const direct_plan<T>& plan : plans) pack_filter(plan, swap, panels + plan.panels_at);
+    packed_ = true;
+    return panels;
+  }
+
+ private:
+  scratch<T> room_;
+  bool packed_ = false;
+};
 
 /// The windows of `rows` rows of pixels as rows of a matrix, for images so narrow that tiles along a row would be
 /// wasted. Rows are a vector longer than need be, lest those of a power of two all fall into one cache set.
@@ -65,17 +90,18 @@ struct tile_lines {
   std::ptrdiff_t lines, from_line, to_line, pixels;
 };
 
-/// All tiles of those lines; `tile` has what they share, a_step and ldc from pixel to pixel.
+/// All tiles of those lines; `tile` has what they share, a_step and ldc from pixel to pixel. Without `panels` the taps'
+/// weights follow each other.
 template <class T>
-void run_tiles(const direct_plan<T>& plan, tile_args<T> tile, const tile_lines<T>& at) {
+void run_tiles(const direct_plan<T>& plan, const T* panels, tile_args<T> tile, const tile_lines<T>& at) {
   const std::ptrdiff_t n = plan.dst_channels;
-  const bool packed = plan.panels != nullptr;
+  const bool packed = panels != nullptr;
   const tile_kind kind{.strided = true, .narrow = !packed && n % lanes<T>() != 0};
   for (std::ptrdiff_t j = 0; j < n; j += tile_columns<T>()) {
     tile.columns = std::min(tile_columns<T>(), n - j);
     const std::ptrdiff_t whole = whole_vectors<T>(tile.columns);
     tile.ldb = packed ? whole : plan.w_row;
-    tile.b = packed ? plan.panels + j * plan.depth() : plan.taps.front().weights + j;
+    tile.b = packed ? panels + plan.panels_at + j * plan.depth() : plan.taps.front().weights + j;
     const int vectors = static_cast<int>(whole / lanes<T>());
     for (std::ptrdiff_t y = 0; y < at.lines; ++y) {
       for_even_parts(at.pixels, most_tile_rows(vectors), [&](std::ptrdiff_t x, std::ptrdiff_t pixels) {
@@ -89,8 +115,8 @@ void run_tiles(const direct_plan<T>& plan, tile_args<T> tile, const tile_lines<T
 
 /// Computes `rows` rows of output pixels from row `first_row` on; src begins with the frame of the first of them.
 template <class T>
-void direct_conv(const direct_plan<T>& plan, image_view<T> src, std::ptrdiff_t first_row, std::ptrdiff_t rows, T* dst,
-                 scratch<T>& gathered) {
+void direct_conv(const direct_plan<T>& plan, const T* panels, image_view<T> src, std::ptrdiff_t first_row,
+                 std::ptrdiff_t rows, T* dst, scratch<T>& gathered) {
   constexpr std::ptrdiff_t gathered_most = 1 << 18;  // elements, or a row of pixels
   const std::ptrdiff_t columns = plan.columns, row_step = plan.row_stride * src.pitch, no_offset = 0;
   const std::vector<std::ptrdiff_t> offsets = plan.offsets(src);
@@ -115,7 +141,7 @@ void direct_conv(const direct_plan<T>& plan, image_view<T> src, std::ptrdiff_t f
     for_even_parts(rows, most, [&](std::ptrdiff_t y, std::ptrdiff_t count) {
       const image_view<T> part{src.data + y * row_step, src.pitch, src.slice, src.pixel};
       const T* windows = gather_windows(plan, part, count, offsets, tile.a_step, gathered);
-      run_tiles(plan, tile, {windows, at.to + y * plan.dst_row, 1, 0, 0, columns * count});
+      run_tiles(plan, panels, tile, {windows, at.to + y * plan.dst_row, 1, 0, 0, columns * count});
     });
     return;
   } else if (columns < rows && columns <= tile_rows / 2) {  // tiles down the columns are higher
@@ -123,7 +149,7 @@ void direct_conv(const direct_plan<T>& plan, image_view<T> src, std::ptrdiff_t f
     tile.ldc = std::exchange(at.to_line, tile.ldc);
     at.pixels = std::exchange(at.lines, columns);
   }
-  run_tiles(plan, tile, at);
+  run_tiles(plan, panels, tile, at);
 }
 
 /// Whether no element is infinite or NaN.
@@ -151,25 +177,23 @@ bool all_finite(const T* p, std::ptrdiff_t count) {
 template <class T>
 void run_cut(const conv_job<T>& job) {
   job.clear_results();
-  scratch<T> panels;
   for (const pixel_lattice& l : job.lattices) {
     const std::vector<tap_run> columns = l.right.runs();
     for (const tap_run& r : l.down.runs()) {
       for (const tap_run& c : columns) {
         const std::ptrdiff_t top = r.first * l.down.stride + l.down.at(r.low);
         const std::ptrdiff_t left = c.first * l.right.stride + l.right.at(c.low);
-        direct_plan<T> plan = job.plan(l, r, c, l.down.at(r.low), l.right.at(c.low));
-        plan.panels = panels.reach(product_of(plan.depth(), whole_vectors<T>(job.dst_channels)));
-        pack_filter(plan, job.swap);
+        const direct_plan<T> plan = job.plan(l, r, c, l.down.at(r.low), l.right.at(c.low));
         const std::ptrdiff_t pitch = job.src_columns * job.src_pixel;
-        const image_chunks chunks(job.images, r.count, saturated_product(c.count, job.dst_channels, plan.depth()),
-                                  any_number);
+        const image_chunks chunks(job.images, r.count, saturated_product(c.count, packed_size(plan)), any_number);
+        of_each_thread<packed_filter<T>> packed;
         run_in_chunks(chunks.count(), chunks.products(), [&](std::ptrdiff_t chunk) {
+          const T* const panels = packed.mine().of({&plan, 1}, job.swap);
           scratch<T> gathered;
           chunks.visit(chunk, [&](image_rows part) {
             const T* first =
                 job.src_image(part.image) + (top + part.first * plan.row_stride) * pitch + left * job.src_pixel;
-            direct_conv(plan, {first, pitch, job.slice, job.src_pixel}, part.first, part.rows,
+            direct_conv(plan, panels, {first, pitch, job.slice, job.src_pixel}, part.first, part.rows,
                         job.dst_image(part.image), gathered);
           });
         });
@@ -205,31 +229,26 @@ template <class T>
 bool run_framed(const conv_job<T>& job, const frame_of_rows& frames, bool look) {
   if (!job.covered) job.clear_results();
   std::vector<direct_plan<T>> plans;
-  std::ptrdiff_t depth = 0;
+  std::ptrdiff_t size = 0;
   std::int64_t products_per_row = 0;
   for (const pixel_lattice& l : job.lattices) {
-    plans.push_back(job.plan(l, {0, l.down.count, 0, l.down.taps()}, {0, l.right.count, 0, l.right.taps()},
-                             -frames.all.top, -frames.all.left));
-    depth += plans.back().depth();
-    products_per_row =
-        saturated_sum(products_per_row, saturated_product(l.right.count, job.dst_channels, plans.back().depth()));
+    direct_plan<T>& plan =
+        plans.emplace_back(job.plan(l, {0, l.down.count, 0, l.down.taps()}, {0, l.right.count, 0, l.right.taps()},
+                                    -frames.all.top, -frames.all.left));
+    plan.panels_at = size;
+    size = sum_of(size, packed_size(plan));
+    products_per_row = saturated_sum(products_per_row, saturated_product(l.right.count, packed_size(plan)));
   }
-  scratch<T> panels;
   const auto lies_flat = [&](const direct_plan<T>& p) {
     const auto last = static_cast<std::ptrdiff_t>(p.taps.size()) - 1;
     return p.taps.back().weights - p.taps.front().weights == last * job.w_rows() * job.w_row;
   };
-  if (!job.keep_flat || !lies_flat(plans.front())) {
-    T* next = panels.reach(product_of(depth, whole_vectors<T>(job.dst_channels)));
-    for (direct_plan<T>& plan : plans) {
-      plan.panels = next;
-      pack_filter(plan, job.swap);
-      next += plan.depth() * whole_vectors<T>(job.dst_channels);
-    }
-  }
+  const bool pack = !job.keep_flat || !lies_flat(plans.front());
+  of_each_thread<packed_filter<T>> packed;
   const image_chunks chunks(job.images, frames.rows, products_per_row, any_number);
   std::atomic<bool> finite = true;
   run_in_chunks(chunks.count(), chunks.products(), [&](std::ptrdiff_t chunk) {
+    const T* const panels = pack ? packed.mine().of(plans, job.swap) : nullptr;
     scratch<T> image, gathered;
     chunks.visit(chunk, [&](image_rows part) {
       const image_view<T> src =
@@ -238,7 +257,7 @@ bool run_framed(const conv_job<T>& job, const frame_of_rows& frames, bool look) 
       for (std::size_t i = 0; i < plans.size(); ++i) {
         const std::ptrdiff_t count = std::min(plans[i].rows - part.first, part.rows);
         if (count <= 0) continue;
-        direct_conv(plans[i], src, part.first, count, dst, gathered);
+        direct_conv(plans[i], panels, src, part.first, count, dst, gathered);
         if (look && !cut_pixels_are_finite(job.lattices[i], part.first, count, job.dst_channels, dst)) {
           finite.store(false, std::memory_order_relaxed);
         }

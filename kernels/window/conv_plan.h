@@ -187,7 +187,8 @@ struct filter_tap {
   const T* weights;  // [in_c, out_c], or the columns of a group
 };
 
-/// A direct convolution over one image: which taps, which output pixels, and the filter packed for the tiles.
+/// A direct convolution over one image: which taps, which output pixels, and where its filter is among those packed for
+/// the tiles.
 template <class T>
 struct direct_plan {
   std::ptrdiff_t rows = 0, columns = 0;                       // output pixels
@@ -197,7 +198,7 @@ struct direct_plan {
   std::ptrdiff_t w_row = 0;  // elements from one row of a tap's weights to the next
   std::vector<filter_tap<T>> taps{};
   std::ptrdiff_t taps_per_run = 1;  // taps that follow each other in a frame whose pixels do so without a gap
-  T* panels = nullptr;              // the packed filter; where there is none, the taps' weights follow each other
+  std::ptrdiff_t panels_at = 0;     // elements before its panels
 
   std::ptrdiff_t depth() const { return static_cast<std::ptrdiff_t>(taps.size()) * src_channels; }
   /// Elements that follow each other in a frame, of one tap or of several.
@@ -350,8 +351,8 @@ class image_chunks {
 
  private:
   // More than is worth a thread: each chunk sets out anew, and the frames of neighbouring rows overlap.
-  static constexpr std::int64_t products_of_images = 4 * products_worth_threads;
-  static constexpr std::int64_t products_of_rows = 8 * products_worth_threads;
+  static constexpr std::int64_t products_of_images = 2 * products_worth_threads;
+  static constexpr std::int64_t products_of_rows = 2 * products_worth_threads;
   static std::ptrdiff_t worth(std::int64_t products, std::int64_t of_one) {
     return products / std::max<std::int64_t>(1, of_one);
   }
