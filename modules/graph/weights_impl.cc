@@ -61,6 +61,16 @@ class shard_bytes {
     shards_.push_back(std::move(shard));
   }
   std::uint64_t left() const { return left_; }
+  // The next bytes where they lie, if one file has them all at an address that suits, and what keeps them there; they
+  // are taken. Nothing else: {}.
+  io::mapped_bytes lend(std::size_t count, std::size_t alignment) {
+    while (shard_ < shards_.size() && at_ == shards_[shard_].bytes.size()) ++shard_, at_ = 0;
+    if (shard_ == shards_.size()) return {};
+    const std::span<const std::byte> now = shards_[shard_].bytes.subspan(at_);
+    if (count == 0 || count > now.size() || reinterpret_cast<std::uintptr_t>(now.data()) % alignment != 0) return {};
+    left_ -= count, at_ += count;
+    return {now.first(count), shards_[shard_].owner};
+  }
   void copy(std::span<std::byte> to, std::string_view of) {
     need(to.size(), of);
     left_ -= to.size();
@@ -99,6 +109,14 @@ tensor copied(shard_bytes& from, const weight_entry& w) {
     if constexpr (std::is_same_v<T, bool>)
       for (std::byte& b : std::as_writable_bytes(to)) b = std::byte{b != std::byte{0}};
   });
+}
+
+// The elements where the file is mapped, copied only where they do not lie as a tensor's do.
+template <class T>
+tensor lent(shard_bytes& from, const weight_entry& w) {
+  const io::mapped_bytes at = from.lend(static_cast<std::size_t>(w.dims.size()) * sizeof(T), alignof(T));
+  if (at.bytes.empty()) return copied<T>(from, w);
+  return borrow(reinterpret_cast<const T*>(at.bytes.data()), w.dims, at.owner);
 }
 
 // The value of a quantised number, as TensorFlow.js computes it.
@@ -147,7 +165,7 @@ tensor texts_in(shard_bytes& from, const weight_entry& w) {
 tensor read_weight(shard_bytes& from, const weight_entry& w) {
   const bool whole = w.type == dtype::int32;
   switch (w.stored) {
-    case form::half: return cast(copied<float16>(from, w), dtype::float32);
+    case form::half: return cast(lent<float16>(from, w), dtype::float32);
     case form::bytes: return whole ? scaled<std::int32_t, std::uint8_t>(from, w) : scaled<float, std::uint8_t>(from, w);
     case form::words:
       return whole ? scaled<std::int32_t, std::uint16_t>(from, w) : scaled<float, std::uint16_t>(from, w);
@@ -156,9 +174,9 @@ tensor read_weight(shard_bytes& from, const weight_entry& w) {
   switch (w.type) {
     case dtype::text: return texts_in(from, w);
     case dtype::boolean: return copied<bool>(from, w);
-    case dtype::int32: return copied<std::int32_t>(from, w);
-    case dtype::complex64: return copied<complex64>(from, w);
-    default: return copied<float>(from, w);
+    case dtype::int32: return lent<std::int32_t>(from, w);
+    case dtype::complex64: return lent<complex64>(from, w);
+    default: return lent<float>(from, w);
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the format can say, read: dtypes and quantisation of weights, several shards and groups, signatures, functions.
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "own_models.h"
@@ -66,6 +67,26 @@ TEST(weights, are_dequantised_in_double) {
                    expected(min, 1000 * scale + min, 65535 * scale + min)));
   EXPECT_TRUE(
       kgtest::same(weight_read(quantised("int32", "uint8", 0.5, -1), std::string("\0\3\4", 3)), tensor({-1, 1, 1})));
+}
+
+TEST(weights, stay_in_the_file_where_they_lie_as_tensors_do) {
+  const std::int64_t count = 1 << 18;
+  const kgtest::folder here;
+  const json m{{"modelTopology", {{"node", {{{"name", "w"}, {"op", "Const"}}}}}},
+               {"weightsManifest",
+                {{{"paths", {"w.bin"}}, {"weights", {{{"name", "w"}, {"dtype", "float32"}, {"shape", {count}}}}}}}}};
+  write(here / "m.json", m.dump());
+  const tensor wanted = kgtest::hashed({count}, 5);
+  write(here / "w.bin", {reinterpret_cast<const char*>(wanted.data<float>().data()), std::size_t{4} * count});
+  const std::int64_t before = kg::memory().live_bytes;
+  const kg::graph::model loaded = kg::graph::load(here / "m.json");
+  EXPECT_LT(kg::memory().live_bytes - before, count);
+  std::filesystem::remove(here / "w.bin");
+  const tensor w = loaded({});
+  EXPECT_TRUE(kgtest::same(w, wanted));
+  // Lent elements are never written.
+  EXPECT_EQ(w.at(0).set(7.f).item<float>(0), 7.f);
+  EXPECT_TRUE(kgtest::same(tensor(loaded({})), wanted));
 }
 
 TEST(signatures, may_be_old_or_absent) {
