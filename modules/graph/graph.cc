@@ -140,9 +140,10 @@ struct load_options {
 };
 
 /// Reads a graph model, `model.json` and the weight files that it names in the same folder. Weights are float32,
-/// float16, int32, uint8, bool, complex64 or text; float32 may be quantised to float16, uint8 or uint16. Ops are looked
-/// up when the model is run or `needs` asks. Throws `error`, in one sentence with the file's name, for what does not
-/// follow the format, passes a limit, or names a file outside of the folder.
+/// float16, int32, uint8, bool, complex64 or text; float32 may be quantised to float16, uint8 or uint16. Plain ones are
+/// not copied: their files stay mapped, and must not be written in place meanwhile. Ops are looked up when the model is
+/// run or `needs` asks. Throws `error`, in one sentence with the file's name, for what does not follow the format,
+/// passes a limit, or names a file outside of the folder.
 model load(const std::string& path, const load_options& how = {});
 
 /// How a model is written.

@@ -174,7 +174,8 @@ std::string complaint_of(const std::string& path) {
   return "";
 }
 
-// Ten thousand, or as many as the environment asks for: a million take a quarter of an hour.
+// Ten thousand, or as many as the environment asks for. A million take a quarter of an hour, longer than `meson test`
+// waits: KERNGRAD_MUTATIONS=1000000 build/tests/graph/test_graph_files --gtest_filter='mutations*'.
 std::int64_t wanted_mutations() {
   const char* const text = std::getenv("KERNGRAD_MUTATIONS");
   return text ? std::atoll(text) : 10'000;
@@ -184,6 +185,7 @@ TEST(mutations_of_models, are_loaded_or_refused_in_one_sentence) {
   const std::vector<sample> all = valid_models();
   const kgtest::folder here;
   const std::int64_t before = kg::memory().live_tensors, count = wanted_mutations();
+  ASSERT_GT(count, 0) << "KERNGRAD_MUTATIONS is a number of mutations";
   mutator next(all, 20240229);
   for (std::int64_t i = 0; i < count; ++i) {
     const sample made = next.next();

@@ -44,7 +44,7 @@ def options():
     parser.add_argument('--compare', nargs=2, metavar=('OLD', 'NEW'), help='compare two files of --json')
     parser.add_argument('--fail-above', type=float, metavar='RATIO',
                         help='with --compare: exit code 1 when something is slower by more than that')
-    parser.add_argument('--build', default='build', metavar='DIR', help=argparse.SUPPRESS)
+    parser.add_argument('--build', default='build-targets', metavar='DIR', help=argparse.SUPPRESS)
     parser.add_argument('--no-build', action='store_true', help=argparse.SUPPRESS)
     chosen, others = parser.parse_known_args()
     if chosen.fail_above is not None and not chosen.compare:
