@@ -29,8 +29,11 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-// Long enough to reach from one op of a chain to the next, short enough to be no load. Each look costs a pause.
+// How long a caller looks for its helpers to end. Each look costs a pause.
 constexpr auto spin_time = std::chrono::microseconds(50);
+// How long a helper looks for the next job: a graph has ops between those that are worth a second thread. Short enough
+// to be no load.
+constexpr auto idle_time = std::chrono::microseconds(500);
 // A sleeping thread comes within this on a machine that has a CPU for it.
 constexpr auto wake_time = std::chrono::microseconds(100);
 
@@ -47,8 +50,8 @@ void pause() noexcept {
 
 // Looks for a while.
 template <class Done>
-void spin_until(Done done) {
-  const clock::time_point end = clock::now() + spin_time;
+void spin_until(Done done, std::chrono::microseconds most) {
+  const clock::time_point end = clock::now() + most;
   do {
     for (int i = 0; i < 32; ++i) {
       if (done()) return;
@@ -208,7 +211,7 @@ void pool::serve(std::size_t number) {
     }
     const std::size_t seen = arrivals.load(std::memory_order_relaxed);
     lock.unlock();
-    spin_until([&] { return arrivals.load(std::memory_order_acquire) != seen; });
+    spin_until([&] { return arrivals.load(std::memory_order_acquire) != seen; }, idle_time);
     lock.lock();
     if (joinable()) continue;
     ++asleep;
@@ -243,7 +246,7 @@ void run_on_pool(std::size_t count, chunk_fn run, void* context) {
   const auto left = [&] { return j.helpers.load(std::memory_order_acquire) == 0; };
   if (!left()) {
     lock.unlock();
-    spin_until(left);
+    spin_until(left, spin_time);
     // Also when the spinning was enough: the last helper leaves the job under the lock.
     lock.lock();
     p.helper_left.wait(lock, left);
