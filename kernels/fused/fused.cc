@@ -63,14 +63,16 @@ void short_rows(Map map, const broadcast_geometry& g, const T* bias, const T* we
 template <class T, class Map>
 void finish_with(Map map, const broadcast_geometry& g, const T* bias, const T* weights, T* y) {
   const bool same_for_rows = g.rank == 2 && g.strides[1][0] == 0 && g.strides[2][0] == 0;
-  if (same_for_rows && g.dims[0] > 1 && 2 * g.dims[1] <= repeated<T>::room && g.dims[1] > 0)
+  const bool is_dense = g.rank == 2 && g.strides[0][0] == g.dims[1];
+  if (same_for_rows && is_dense && g.dims[0] > 1 && 2 * g.dims[1] <= repeated<T>::room && g.dims[1] > 0)
     return short_rows(map, g, bias, weights, y);
   const int last = g.rank - 1;
   spread<T> bias_value, weight_value;
-  for_rows<3>(g, [&](const std::int64_t* offsets, std::int64_t start) HWY_ATTR {
+  for_rows<3>(g, [&](const std::int64_t* offsets, std::int64_t) HWY_ATTR {
+    T* const row = y + offsets[0];
     const operand<T> b = bias_value.row(bias + offsets[1], g.strides[1][last] != 0);
     const operand<T> w = weight_value.row(weights + offsets[2], g.strides[2][last] != 0);
-    map_array<T>(map, y + start, static_cast<std::size_t>(g.dims[last]), array(static_cast<const T*>(y + start)), b, w);
+    map_array<T>(map, row, static_cast<std::size_t>(g.dims[last]), array(static_cast<const T*>(row)), b, w);
   });
 }
 

@@ -34,28 +34,28 @@ window_geometry flattened(window_geometry g) {
 /// Groups of one channel: the depthwise convolution, whose filter lies as theirs does.
 bool is_depthwise(const window_geometry& g) { return g.groups > 1 && g.group_in() == 1; }
 
-/// Conv2D. Sums in the type itself by fused multiply-add where the target has it, over the taps row by row, in an order
-/// given by shape and target alone; |error| <= k * eps * sum |x * w| with k = filter_h * filter_w * in_c / groups.
-/// Padding takes no part, whatever the weights that it meets. Reference: kernels/window/reference_conv.cc.
+/// The convolution, and what finishes it if anything; whether that was done.
 template <class T>
-void Conv2D(const void* const* in, void* const* out, const void* geometry) {
-  if (is_depthwise(*static_cast<const window_geometry*>(geometry))) {
+bool convolve(const void* const* in, void* const* out, const window_geometry& geometry, const conv_finish* after) {
+  if (is_depthwise(geometry)) {
     constexpr run_fn depthwise =
         std::is_same_v<T, float> ? kernels::DepthwiseConv2dNative_float32 : kernels::DepthwiseConv2dNative_float64;
-    return depthwise(in, out, geometry);
+    depthwise(in, out, &geometry);
+    return false;
   }
-  const window_geometry g = flattened(*static_cast<const window_geometry*>(geometry));
+  const window_geometry g = flattened(geometry);
   const T* x = static_cast<const T*>(in[0]);
   const T* w = static_cast<const T*>(in[1]);
   T* y = static_cast<T*>(out[0]);
   const std::ptrdiff_t pixels = g.batch * g.out_h * g.out_w, total = pixels * g.out_c;
-  if (total == 0) return;
+  if (total == 0) return true;
   const window_axes axes(g);
   if (!axes.meet() || g.in_c == 0) {
     std::fill_n(y, total, T{0});
-    return;
+    return false;
   }
   const std::ptrdiff_t image = g.in_h * g.in_w * g.in_c, result = g.out_h * g.out_w * g.out_c;
+  bool finished = false;
   for (std::ptrdiff_t group = 0; group < g.groups; ++group) {
     const T* weights = w + group * g.group_out();
     conv_job<T> job{.src = x + group * g.group_in(),
@@ -78,10 +78,28 @@ void Conv2D(const void* const* in, void* const* out, const void* geometry) {
                     .swap = false,
                     // Few pixels are not worth packing.
                     .keep_flat = pixels <= 5 * tile_rows && (loads_parts || g.group_out() % lanes<T>() == 0),
-                    .covered = true};
+                    .covered = true,
+                    .after = g.groups == 1 ? after : nullptr};
     job.lattices.push_back({axes.down, axes.right, 0, g.out_w * g.out_c, g.out_c});
-    run_conv(job);
+    finished = run_conv(job);
   }
+  return finished && g.groups == 1;
+}
+
+/// Conv2D. Sums in the type itself by fused multiply-add where the target has it, over the taps row by row, in an order
+/// given by shape and target alone; |error| <= k * eps * sum |x * w| with k = filter_h * filter_w * in_c / groups.
+/// Padding takes no part, whatever the weights that it meets. Reference: kernels/window/reference_conv.cc.
+template <class T>
+void Conv2D(const void* const* in, void* const* out, const void* geometry) {
+  convolve<T>(in, out, *static_cast<const window_geometry*>(geometry), nullptr);
+}
+
+/// Conv2D of a fused layer: the same sums, finished part by part.
+template <class T>
+void FinishedConv2D(const void* const* in, void* const* out, const void* geometry) {
+  const auto& [g, after] = *static_cast<const finished_geometry*>(geometry);
+  if (!convolve<T>(in, out, g, &after))
+    finish_all(after, static_cast<T*>(out[0]), g.batch * g.out_h * g.out_w, g.out_c);
 }
 
 /// to[i * step] += from[i]
@@ -263,6 +281,7 @@ void Conv2DBackpropFilter(const void* const* in, void* const* out, const void* g
     Name<storage_t<dtype::type>>(in, out, geometry);                                  \
   }
 KG_CONV_KERNELS(KG_DEFINE_CONV)
+KG_FINISHED_CONV_KERNELS(KG_DEFINE_CONV)
 #undef KG_DEFINE_CONV
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
@@ -278,6 +297,7 @@ namespace kerngrad::kernels {
     KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
   }
 KG_CONV_KERNELS(KG_DISPATCH_CONV)
+KG_FINISHED_CONV_KERNELS(KG_DISPATCH_CONV)
 #undef KG_DISPATCH_CONV
 }  // namespace kerngrad::kernels
 #endif

@@ -12,6 +12,7 @@
 
 #include "kernels/common/chunks.h"
 #include "kernels/common/scratch.h"
+#include "kernels/window/conv_finish.h"
 #include "kernels/window/window.h"
 
 namespace kerngrad::kernels {
@@ -232,6 +233,13 @@ struct direct_plan {
   std::ptrdiff_t run_of(const image_view<T>& src) const { return src.pixel == src_channels ? taps_per_run : 1; }
 };
 
+/// Channels [low, high) of a result.
+struct channel_range {
+  std::ptrdiff_t low, high;
+  std::ptrdiff_t count() const { return high - low; }
+  bool operator==(const channel_range&) const = default;
+};
+
 /// Pixels of a result at even distances, and the axes by which they read the source.
 struct pixel_lattice {
   const tap_axis &down, &right;
@@ -260,6 +268,7 @@ struct conv_job {
   bool keep_flat;  // few pixels: the filter is read where it lies, if it can be
   bool covered;    // every pixel of the result belongs to a lattice
   std::vector<pixel_lattice> lattices{};
+  const conv_finish* after = nullptr;  // of a job of one lattice, whose pixels lie one behind the other
 
   std::ptrdiff_t slices() const { return static_cast<std::ptrdiff_t>(w.size()); }
   std::ptrdiff_t weights_of_slice() const { return filter_h * filter_w * src_channels * dst_channels; }
@@ -323,18 +332,22 @@ struct image_rows {
   std::ptrdiff_t image, first, rows;
 };
 
+/// What a chunk of a convolution computes at least. More than is worth a thread: each sets out anew, and the frames of
+/// neighbouring rows overlap.
+inline constexpr std::int64_t products_of_chunk = 2 * products_worth_threads;
+
 /// The rows of a batch of images in chunks: some images each, or large images in even parts. Chunks follow from the
 /// shape alone; `most` limits how many there are.
 class image_chunks {
  public:
   image_chunks(std::ptrdiff_t images, std::ptrdiff_t rows, std::int64_t products_per_row, std::ptrdiff_t most)
       : images_(images,
-                std::max({std::ptrdiff_t{1}, worth(products_of_images, saturated_product(rows, products_per_row)),
+                std::max({std::ptrdiff_t{1}, worth(products_of_chunk, saturated_product(rows, products_per_row)),
                           (images + most - 1) / most})),
         parts_(rows,
                images_.longest() > 1 || images >= most
                    ? std::max<std::ptrdiff_t>(rows, 1)
-                   : std::max<std::ptrdiff_t>({1, worth(products_of_rows, products_per_row), rows * images / most})),
+                   : std::max<std::ptrdiff_t>({1, worth(products_of_chunk, products_per_row), rows * images / most})),
         products_(saturated_product(images, rows, products_per_row)) {}
 
   std::ptrdiff_t count() const { return images_.count * parts_.count; }
@@ -350,9 +363,6 @@ class image_chunks {
   }
 
  private:
-  // More than is worth a thread: each chunk sets out anew, and the frames of neighbouring rows overlap.
-  static constexpr std::int64_t products_of_images = 2 * products_worth_threads;
-  static constexpr std::int64_t products_of_rows = 2 * products_worth_threads;
   static std::ptrdiff_t worth(std::int64_t products, std::int64_t of_one) {
     return products / std::max<std::int64_t>(1, of_one);
   }

@@ -101,6 +101,8 @@ const std::vector<layer>& small_layers() {
                                          {"FusedConv2D", {{2, 5, 6, 3}, {3, 3, 3, 5}, {5}, {5}}},
                                          {"FusedConv2D", {{2, 3, 5, 6}, {3, 3, 3, 5}, {5}, {5}}, true, false, -0.5},
                                          {"FusedConv2D", {{2, 5, 6, 3}, {3, 2, 3, 4}, {2, 5, 6, 1}, {1, 6, 1}}},
+                                         {"FusedConv2D", {{2, 5, 6, 6}, {3, 3, 3, 4}, {4}, {4}}},
+                                         {"FusedConv2D", {{2, 5, 6, 4}, {3, 3, 1, 4}, {4}, {4}}},
                                          {"FusedDepthwiseConv2D", {{2, 6, 5, 3}, {3, 3, 3, 2}, {6}, {1, 1, 6}}},
                                          {"FusedDepthwiseConv2D", {{2, 3, 5, 6}, {3, 3, 3, 2}, {6, 1, 1}, {6}}, true}};
   return all;
@@ -111,6 +113,8 @@ const std::vector<layer>& large_layers() {
                                          {"_FusedMatMul", {{1100, 4}, {4, 520}, {}, {520}}},
                                          {"FusedConv2D", {{2, 67, 83, 5}, {3, 3, 5, 41}, {41}, {41}}},
                                          {"FusedConv2D", {{61, 9, 11, 6}, {3, 3, 6, 48}, {48}, {48}}},
+                                         {"FusedConv2D", {{2, 5, 7, 33}, {3, 3, 33, 211}, {211}, {}}},
+                                         {"FusedConv2D", {{1, 9, 13, 40}, {3, 3, 40, 170}, {170}, {170}}},
                                          {"FusedDepthwiseConv2D", {{2, 29, 31, 67}, {5, 3, 67, 1}, {67}, {67}}},
                                          {"FusedDepthwiseConv2D", {{67, 5, 7, 16}, {3, 3, 16, 2}, {32}, {32}}}};
   return all;
@@ -136,6 +140,21 @@ void expect_bits_of_the_parts(const std::vector<layer>& layers) {
 TEST(a_fused_layer, has_the_bits_of_its_parts) { expect_bits_of_the_parts(small_layers()); }
 TEST(a_fused_layer, has_the_bits_of_its_parts_when_its_result_is_finished_in_several) {
   expect_bits_of_the_parts(large_layers());
+}
+
+// Padding takes no part in such a sum: the convolution is computed again by the taps that lie inside, and finished
+// again.
+TEST(a_fused_layer, has_the_bits_of_its_parts_where_a_weight_is_infinite) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const std::vector<layer> layers = {{"FusedConv2D", {{2, 5, 6, 3}, {3, 3, 3, 5}, {5}, {5}}},
+                                     {"FusedConv2D", {{1, 12, 12, 8}, {3, 3, 8, 200}, {200}, {200}}}};
+  for (const auto& [l, after] : views::cartesian_product(layers, activations)) {
+    std::vector<kg::tensor> in = operands_of(l, after, kg::dtype::float32);
+    std::vector<double> filter = in[1].to_doubles();
+    filter[0] = infinity;
+    in[1] = kg::testkit::from_doubles(filter, l.operands[1], kg::dtype::float32);
+    EXPECT_TRUE(same_bits(fused(l, after, in), parts(l, after, in))) << label(l, after, kg::dtype::float32);
+  }
 }
 
 TEST(a_fused_layer, has_the_gradients_of_its_parts_in_all_operands_bit_by_bit) {

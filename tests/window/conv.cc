@@ -181,6 +181,9 @@ std::vector<window_geometry> geometries(bool depthwise) {
   list.push_back(make(9, 28, 1, 32, 3, 3, 1, 1, padding::same));
   list.push_back(make(7, 7, 33, 66, 3, 3, 1, 1, padding::same));
   list.push_back(make(4, 5, 16, depthwise ? 16 : 40, 1, 1, 1, 1, padding::none));
+  // Fewer pixels than channels: in parts of channels, packed and not.
+  if (!depthwise) list.push_back(make(8, 9, 17, 167, 3, 3, 1, 1, padding::same));
+  if (!depthwise) list.push_back(make(4, 5, 64, 160, 3, 3, 1, 1, padding::same));
   list.push_back({1, 6, 11, 5, 2, 5, 5, 3, 2, 3, 2, 1, 2, 1, 0});
   list.push_back({2, 6, 8, 3, 3, 4, 3, 2, 2, 1, 1, 1, 1, -1, -2});
   // Windows that are larger than the image, that step over it, that begin far outside.
