@@ -47,7 +47,7 @@ std::optional<attr_value> value_of(const attribute& a) {
 
 const tensor* planner::weight(std::int32_t i) const {
   if (how_.function != &how_.graph->main || !how_.model) return nullptr;
-  const tensor& x = how_.model->weights[static_cast<std::size_t>(i)];
+  const tensor& x = weights_of(*how_.model)[static_cast<std::size_t>(i)];
   return x.defined() ? &x : nullptr;
 }
 

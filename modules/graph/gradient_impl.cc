@@ -3,6 +3,7 @@
 module;
 #include <atomic>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,8 +21,9 @@ std::vector<variable> model::variables() const {
   std::shared_ptr<const weight_variables> now = state_->variables.load();
   if (!now) {
     auto made = std::make_shared<weight_variables>();
-    for (std::size_t i = 0; i < state_->weights.size(); ++i) {
-      const tensor& x = state_->weights[i];
+    const std::span<const tensor> weights = weights_of(*state_);
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      const tensor& x = weights[i];
       if (!x.defined() || !floating.has(x.type())) continue;
       made->nodes.push_back(static_cast<std::int32_t>(i));
       made->variables.emplace_back(x, state_->graph->main.nodes[i].name);
@@ -38,6 +40,7 @@ graph_def graph_of(const model& m) {
   const std::shared_ptr<model_state>& state = model_access::state(m);
   if (!state) fail("model", "an empty handle", "a model that was loaded or recorded");
   graph_def now = *state->graph;
+  for (auto& [at, x] : now.weights) x = weights_of(*state)[static_cast<std::size_t>(at)];
   const std::shared_ptr<const weight_variables> all = state->variables.load();
   if (!all) return now;
   for (auto& [at, x] : now.weights)

@@ -231,6 +231,18 @@ tensor constant_of(const node& at) {
   return value && value->holds == attribute::kind::tensor ? value->value : tensor();
 }
 
+std::span<const tensor> weights_of(const model_state& m) {
+  std::shared_ptr<const std::vector<tensor>> now = m.widened.load();
+  if (!now) {
+    auto made = std::make_shared<std::vector<tensor>>(m.weights);
+    for (tensor& x : *made)
+      if (x.defined() && x.type() == dtype::float16) x = cast(x, dtype::float32);
+    const std::shared_ptr<const std::vector<tensor>> mine = std::move(made);
+    if (m.widened.compare_exchange_strong(now, mine)) now = mine;
+  }
+  return *now;  // which the model keeps
+}
+
 model make_model(std::shared_ptr<const graph_def> graph) {
   auto state = std::make_shared<model_state>();
   const std::vector<node>& nodes = graph->main.nodes;

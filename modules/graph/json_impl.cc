@@ -22,9 +22,11 @@ namespace kerngrad::graph::detail {
 
 std::string in_quotes(std::string_view text) {
   constexpr std::size_t longest = 100;
-  std::string shown = "\"";
-  for (const char c : text.substr(0, longest)) shown += c < ' ' || c > '~' ? '?' : c;
-  return shown + (text.size() > longest ? "...\"" : "\"");
+  std::string shown;  // in one block: every weight and node has its name in quotes at hand
+  shown.reserve(longest + 5);
+  shown.append(1, '"').append(text.substr(0, longest)).append(text.size() > longest ? "...\"" : "\"");
+  std::ranges::replace_if(shown, [](char c) { return c < ' ' || c > '~'; }, '?');
+  return shown;
 }
 
 void origin::refuse(std::string_view got, std::string_view wanted, std::string_view advice) const {

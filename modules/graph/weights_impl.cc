@@ -161,11 +161,11 @@ tensor texts_in(shard_bytes& from, const weight_entry& w) {
   return tensor(texts, w.dims);
 }
 
-// The one place where bytes of a file become a tensor.
+// The one place where bytes of a file become a tensor. Halves stay what they are until the first call of a model.
 tensor read_weight(shard_bytes& from, const weight_entry& w) {
   const bool whole = w.type == dtype::int32;
   switch (w.stored) {
-    case form::half: return cast(lent<float16>(from, w), dtype::float32);
+    case form::half: return lent<float16>(from, w);
     case form::bytes: return whole ? scaled<std::int32_t, std::uint8_t>(from, w) : scaled<float, std::uint8_t>(from, w);
     case form::words:
       return whole ? scaled<std::int32_t, std::uint16_t>(from, w) : scaled<float, std::uint16_t>(from, w);
@@ -261,6 +261,7 @@ nodes_by_name named_nodes(graph_def& graph) {
 
 void give(graph_def& graph, function_def& f, std::int32_t at, const tensor& x) {
   if (&f == &graph.main) return graph.weights.emplace_back(at, x), void();
+  if (x.type() == dtype::float16) return give(graph, f, at, cast(x, dtype::float32));
   std::vector<attribute>& attrs = f.nodes[static_cast<std::size_t>(at)].attrs;
   const auto found = std::ranges::find(attrs, "value", &attribute::name);
   attribute& value = found == attrs.end() ? attrs.emplace_back() : *found;
