@@ -111,6 +111,7 @@ std::shared_ptr<const plan_state> make_plan(const model_state& m, plan_key key, 
   made->steps = make_sequence(how, params, key.wanted, given);
   made->key = std::move(key);
   made->graph = m.graph;
+  cancel_transposes(made->steps);
   fuse_steps(made->steps);
   seal(made->steps);
   made->guarded = std::ranges::any_of(made->steps.steps, [](const step& s) { return s.kind == step_kind::guard; });

@@ -131,6 +131,52 @@ TEST(plans, make_a_convolution_and_what_follows_one_step) {
   EXPECT_TRUE(kg::all_close(both.at("y"), kg::relu(moved), {.rtol = 1e-5, .atol = 1e-5}));
 }
 
+// As converters from frameworks with channels first write them: images turned before and after each convolution.
+std::vector<json> channels_first_block() {
+  const json border{{"Tpaddings", type("DT_INT32")}};
+  return {input_of("x"),
+          node_of("in1", "Transpose", {"x", "to_last"}),
+          node_of("conv1", "Conv2D", {"in1", "w1"}, conv_attrs),
+          node_of("out1", "Transpose", {"conv1", "to_first"}),
+          node_of("biased", "AddV2", {"out1", "bias"}),
+          node_of("active", "LeakyRelu", {"biased"}, {{"alpha", {{"f", 0.25}}}}),
+          node_of("wide", "Pad", {"active", "border"}, border),
+          node_of("in2", "Transpose", {"wide", "to_last"}),
+          node_of("conv2", "Conv2D", {"in2", "w2"}, conv_attrs),
+          node_of("out2", "Transpose", {"conv2", "to_first"}),
+          node_of("joined", "ConcatV2", {"out2", "wide", "axis"}),
+          node_of("sum", "Mul", {"joined", "joined"}),
+          node_of("y", "Transpose", {"sum", "to_last"}),
+          whole_of("axis", 1)};
+}
+model channels_first() {
+  return model_with(channels_first_block(), {{"to_last", tensor({0, 2, 3, 1})},
+                                             {"to_first", tensor({0, 3, 1, 2})},
+                                             {"border", tensor({0, 0, 0, 0, 1, 2, 3, 0}, {4, 2})},
+                                             {"w1", hashed({3, 3, 2, 4}, 1)},
+                                             {"w2", hashed({3, 3, 4, 5}, 2)},
+                                             {"bias", hashed({4, 1, 1}, 3)}});
+}
+
+TEST(plans, leave_out_transposes_that_undo_each_other) {
+  const model m = channels_first();
+  const tensor x = hashed({2, 2, 6, 5}, 5), last = kg::transpose(x, {0, 2, 3, 1});
+  const tensor one = kg::conv2d(last, hashed({3, 3, 2, 4}, 1), {.pad = kg::same});
+  const tensor active = kg::leaky_relu(one + kg::reshape(hashed({4, 1, 1}, 3), {4}), 0.25);
+  const tensor wide = kg::pad(active, {0, 0, 1, 2, 3, 0, 0, 0});
+  const tensor two = kg::conv2d(wide, hashed({3, 3, 4, 5}, 2), {.pad = kg::same});
+  const tensor joined = kg::concat({two, wide}, 3);
+  EXPECT_TRUE(kg::all_close(m({{"x", x}}, {"y"}), joined * joined, {.rtol = 1e-5, .atol = 1e-5}));
+  // One transpose, two convolutions, the first with bias and activation, a border, a concatenation, a product.
+  const kg::named_operand in{"x", x};
+  const std::vector<std::string> wanted{"y"};
+  EXPECT_EQ(m.planned({&in, 1}, wanted).steps(), 6);
+  // A result in its own order, beside the one that goes on.
+  const results both = m({{"x", x}}, {"active", "y"});
+  EXPECT_TRUE(kg::all_close(both.at("active"), kg::transpose(active, {0, 3, 1, 2}), {.rtol = 1e-5, .atol = 1e-5}));
+  EXPECT_TRUE(kg::all_close(both.at("y"), joined * joined, {.rtol = 1e-5, .atol = 1e-5}));
+}
+
 TEST(plans, are_drawn_with_every_step) {
   const kg::named_operand x{"x", hashed({1, 4, 4, 2}, 1)};
   const std::vector<std::string> wanted{"conv", "biased", "y"};
