@@ -23,9 +23,9 @@ namespace kerngrad::graph::detail {
 namespace {
 
 // What a condition means: a tensor of one element; numbers are true unless they are 0.
-bool truth(const step& s, const run_value& v) {
+bool truth(const node& at, const run_value& v) {
   if (!v.x.defined() || v.x.size() != 1)
-    fail_at(*s.at, v.x.defined() ? "a condition of shape " + to_string(v.x.dims()) : std::string("no condition"),
+    fail_at(at, v.x.defined() ? "a condition of shape " + to_string(v.x.dims()) : std::string("no condition"),
             "one element");
   if (v.x.type() == dtype::text) return !v.x.to_texts()[0].empty();
   return v.x.item() != 0;
@@ -56,7 +56,7 @@ void run_loop(const step& s, const sequence& of, run_frame& with) {
   for (;;) {
     arguments = values;
     run_sequence(*s.first, arguments, {&holds, 1}, condition);
-    if (!truth(s, holds)) break;
+    if (!truth(*s.at, holds)) break;
     arguments.assign(values.begin(), values.end());
     for (std::size_t i = 0; i < turned; ++i) values[i] = {};  // so that lists have no other owner
     run_sequence(*s.second, arguments, next, body);
@@ -83,14 +83,13 @@ void run_merge(const step& s, const sequence& of, run_frame& with) {
 void run_control(const step& s, const sequence& of, run_frame& with) {
   switch (s.kind) {
     case step_kind::choose:
-      return put(s, with, truth(s, value_at(of, with, s.in[1])) ? 1 : 0, value_at(of, with, s.in[0]));
+      return put(s, with, truth(*s.at, value_at(of, with, s.in[1])) ? 1 : 0, value_at(of, with, s.in[0]));
     case step_kind::merge: return run_merge(s, of, with);
     case step_kind::loop: return run_loop(s, of, with);
     case step_kind::branch: {
-      const bool holds = truth(s, value_at(of, with, s.in[0]));
+      const bool holds = truth(*s.at, value_at(of, with, s.in[0]));
       return give_all(s, with, run_sequence(holds ? *s.first : *s.second, inputs_of(s, of, with, 1), with.times));
     }
-    case step_kind::invoke: return give_all(s, with, run_sequence(*s.first, inputs_of(s, of, with, 0), with.times));
     case step_kind::guard: {
       const run_value& v = value_at(of, with, s.in[0]);
       if (v.x.defined() && v.x.signature() != s.expected) throw other_shapes{};
@@ -178,9 +177,10 @@ void planner::emit_choice(std::int32_t i) {
   if (n.inputs.size() != 2) fail_at(n, std::to_string(n.inputs.size()) + " inputs", "a value and a condition");
   const std::int32_t data = slot(n.inputs[0]), condition = slot(n.inputs[1]);
   if (condition >= 0) return add(step_for(i, step_kind::choose), std::vector<endpoint>{{i, 0}, {i, 1}}, false);
-  const bool holds = seen(condition).x.item() != 0;
+  const bool holds = truth(n, seen(condition));
   name({i, holds ? 1 : 0}, data);
   name({i, holds ? 0 : 1}, constant({}));
+  let_go(data);
 }
 
 void planner::emit_merge(std::int32_t i) {
@@ -194,6 +194,7 @@ void planner::emit_merge(std::int32_t i) {
   }
   name({i, 0}, there.empty() ? constant({}) : slot(n.inputs[there[0]]));
   name({i, 1}, there.empty() ? constant({}) : constant({tensor(static_cast<std::int32_t>(there[0])), {}}));
+  for (const endpoint& e : n.inputs) let_go(slot(e));
 }
 
 void planner::emit_loop(std::int32_t exit) {
@@ -217,7 +218,7 @@ void planner::emit_loop(std::int32_t exit) {
     values.push_back(v < 0 ? seen(v) : run_value{});
   };
   for (const std::int32_t enter : loop.invariants) pass({enter, 0}, slot(at(enter).inputs[0]));
-  for (const endpoint& root : roots_) pass(root, slot(root));
+  for (const endpoint& root : roots_) expect(slot(root), 1), pass(root, slot(root));
   const node& condition = at(loop.condition.node);
   s.first = part(f_, params, {condition.inputs.data(), 1}, values, roots_.size());
   s.second = part(f_, params, next, values, roots_.size());
@@ -225,6 +226,15 @@ void planner::emit_loop(std::int32_t exit) {
   for (const endpoint& e : results)
     if (e.node >= 0) guard(e);
 }
+
+namespace {
+
+void check_arguments(const node& n, const function_def& f, std::size_t given) {
+  if (f.arguments.size() != given)
+    fail_at(n, std::to_string(given) + " arguments of " + f.name, std::to_string(f.arguments.size()));
+}
+
+}  // namespace
 
 const function_def& planner::function_of(const node& who, std::string_view attr) const {
   const attribute* name = who.attr(attr);
@@ -235,28 +245,44 @@ const function_def& planner::function_of(const node& who, std::string_view attr)
   return *f;
 }
 
+// The steps of a function where it is called: what is known of its arguments is known in it, and what follows from
+// constants is one.
+void planner::emit_in_place(std::int32_t i, std::string_view attr, std::size_t first) {
+  const node& n = at(i);
+  const function_def& f = function_of(n, attr);
+  check_arguments(n, f, n.inputs.size() - first);
+  std::vector<std::int32_t> arguments;
+  for (std::size_t k = first; k < n.inputs.size(); ++k) arguments.push_back(slot(n.inputs[k]));
+  std::vector<endpoint> read, wanted;
+  for (const endpoint& e : results_of(i)) {
+    if (readers_.at(e) == 0 || slots_.has(e)) continue;
+    if (static_cast<std::size_t>(e.output) >= f.results.size())
+      fail_at(n, std::to_string(f.results.size()) + " results of " + f.name, std::to_string(e.output + 1));
+    read.push_back(e);
+    wanted.push_back(f.results[static_cast<std::size_t>(e.output)]);
+  }
+  const plan_request how = inside(f);
+  const std::vector<std::int32_t> results = planner(how, traced_, to_).add_function(arguments, wanted);
+  for (std::size_t k = 0; k < read.size(); ++k) name(read[k], results[k]), let_go(results[k]);
+  for (const endpoint& e : n.inputs) let_go(slot(e));
+}
+
 void planner::emit_functions(std::int32_t i) {
   const node& n = at(i);
+  if (is_call_op(n.op)) return emit_in_place(i, "f", 0);
+  if (n.inputs.empty()) fail_at(n, "no inputs", "a condition or loop variables");
+  if (is_branch_op(n.op) && slot(n.inputs[0]) < 0)
+    return emit_in_place(i, truth(n, seen(slot(n.inputs[0]))) ? "then_branch" : "else_branch", 1);
   const auto body = [&](std::string_view attr) {
     const function_def& f = function_of(n, attr);
     std::vector<std::vector<endpoint>> params;
     for (const endpoint& e : f.arguments) params.push_back({e});
-    const std::size_t given = n.inputs.size() - (is_branch_op(n.op) ? 1 : 0);
-    if (params.size() != given)
-      fail_at(n, std::to_string(given) + " arguments of " + f.name, std::to_string(params.size()));
+    check_arguments(n, f, n.inputs.size() - (is_branch_op(n.op) ? 1 : 0));
     return part(f, params, f.results, {}, 0);
   };
-  if (n.inputs.empty() && !is_call_op(n.op)) fail_at(n, "no inputs", "a condition or loop variables");
-  step s = step_for(i, step_kind::invoke);
-  if (is_call_op(n.op)) {
-    s.first = body("f");
-  } else if (is_branch_op(n.op)) {
-    s.kind = step_kind::branch;
-    s.first = body("then_branch"), s.second = body("else_branch");
-  } else {
-    s.kind = step_kind::loop;
-    s.first = body("cond"), s.second = body("body");
-  }
+  step s = step_for(i, is_branch_op(n.op) ? step_kind::branch : step_kind::loop);
+  s.first = body(s.kind == step_kind::branch ? "then_branch" : "cond");
+  s.second = body(s.kind == step_kind::branch ? "else_branch" : "body");
   const std::vector<endpoint> results = results_of(i);
   add(std::move(s), results, false);
   for (const endpoint& e : results) guard(e);

@@ -111,18 +111,12 @@ std::vector<std::int32_t> planner::in_order(std::span<const endpoint> wanted) {
 
 void planner::name(endpoint e, std::int32_t v) {
   slots_[e] = v;
-  if (v >= 0) waiting_[static_cast<std::size_t>(v)] += readers_.at(e);
+  expect(v, readers_.at(e));
 }
 
 std::int32_t planner::slot(endpoint e) const {
   if (!slots_.has(e)) fail_at(at(e.node), "result " + std::to_string(e.output), "one that the node has");
   return slots_.at(e);
-}
-
-// What was computed while planning is freed after its last reader.
-void planner::let_go(const step& s) {
-  for (const std::int32_t v : s.in)
-    if (v >= 0 && --waiting_[static_cast<std::size_t>(v)] == 0) frame_.values[static_cast<std::size_t>(v)] = {};
 }
 
 step planner::step_for(std::int32_t i, step_kind kind) const {
@@ -225,17 +219,17 @@ std::vector<endpoint> planner::results_of(std::int32_t i) const {
 void planner::add(step s, std::span<const endpoint> results, bool fixed) {
   const bool folded = folds(s);
   for (std::size_t k = 0; k < results.size(); ++k) s.out.push_back(value(fixed));
-  frame_.values.resize(fixed_.size());
+  to_.frame.values.resize(to_.fixed.size());
   s.given.assign(s.attrs.begin(), s.attrs.end());
-  if (traced_ || folded) run_step(s, made_, frame_);
+  if (traced_ || folded) run_step(s, to_.made, to_.frame);
   for (std::size_t k = 0; k < results.size(); ++k) {
     const bool given = results[k].node < 0 || (slots_.has(results[k]) && s.kind != step_kind::guard);
     if (given) continue;  // there is no such node, or its value is an input
-    run_value& v = frame_.values[static_cast<std::size_t>(s.out[k])];
+    run_value& v = to_.frame.values[static_cast<std::size_t>(s.out[k])];
     name(results[k], folded ? constant(std::exchange(v, {})) : s.out[k]);
   }
-  let_go(s);
-  if (!folded) made_.steps.push_back(std::move(s));
+  for (const std::int32_t v : s.in) let_go(v);
+  if (!folded) to_.made.steps.push_back(std::move(s));
 }
 
 // What shapes behind it are planned for.
@@ -253,8 +247,8 @@ bool planner::is_absent(std::int32_t v) const { return v < 0 && !seen(v).there()
 
 void planner::alias(std::int32_t i, std::size_t input) {
   const std::int32_t v = slot(at(i).inputs[input]);
-  if (v >= 0) --waiting_[static_cast<std::size_t>(v)];
   name({i, static_cast<std::int32_t>(input)}, v);
+  let_go(v);
 }
 
 void planner::emit_constant(std::int32_t i) {
@@ -289,42 +283,62 @@ void planner::emit(std::int32_t i) {
   emit_work(i);
 }
 
-std::shared_ptr<const sequence> planner::part(const function_def& f, std::span<const std::vector<endpoint>> params,
-                                              std::span<const endpoint> wanted, std::span<const run_value> constants,
-                                              std::size_t roots) const {
+plan_request planner::inside(const function_def& f) const {
   plan_request how = how_;
   how.function = &f;
   if (++how.depth > deepest)
     fail("graph", "functions and loops in each other " + std::to_string(how.depth) + " deep in " + f.name,
          "at most " + std::to_string(deepest), "write a recursion as a loop");
-  planner inner(how, false);
-  auto made = std::make_shared<sequence>(inner.make(params, wanted, constants, roots));
-  seal(*made);
-  return made;
+  return how;
 }
 
-sequence planner::make(std::span<const std::vector<endpoint>> params, std::span<const endpoint> wanted,
-                       std::span<const run_value> values, std::size_t roots) {
+std::shared_ptr<const sequence> planner::part(const function_def& f, std::span<const std::vector<endpoint>> params,
+                                              std::span<const endpoint> wanted, std::span<const run_value> constants,
+                                              std::size_t roots) const {
+  const plan_request how = inside(f);
+  growing to;
+  planner(how, false, to).make(params, wanted, constants, roots);
+  seal(to.made);
+  return std::make_shared<sequence>(std::move(to.made));
+}
+
+std::vector<std::int32_t> planner::add_function(std::span<const std::int32_t> arguments,
+                                                std::span<const endpoint> wanted) {
+  for (std::size_t k = 0; k < arguments.size(); ++k) slots_[f_.arguments[k]] = arguments[k];
+  const std::vector<std::int32_t> order = in_order(wanted);
+  for (std::size_t k = 0; k < arguments.size(); ++k) expect(arguments[k], readers_.at(f_.arguments[k]));
+  for (const std::int32_t i : order) emit(i);
+  std::vector<std::int32_t> results;
+  for (const endpoint& e : wanted) results.push_back(slot(e));
+  return results;
+}
+
+void planner::make(std::span<const std::vector<endpoint>> params, std::span<const endpoint> wanted,
+                   std::span<const run_value> values, std::size_t roots) {
   for (std::size_t k = 0; k < params.size(); ++k) {
     const bool is_constant = !traced_ && k < values.size() && values[k].there();
     const std::int32_t v = is_constant ? constant(values[k]) : value(true);
-    made_.params.push_back(is_constant ? -1 : v);
-    frame_.values.resize(fixed_.size());
-    if (traced_) frame_.values[static_cast<std::size_t>(v)] = values[k];
-    for (const endpoint& e : params[k]) name(e, v);
+    to_.made.params.push_back(is_constant ? -1 : v);
+    to_.frame.values.resize(to_.fixed.size());
+    if (traced_) to_.frame.values[static_cast<std::size_t>(v)] = values[k];
+    for (const endpoint& e : params[k]) slots_[e] = v;
     if (k + roots >= params.size()) roots_.push_back(params[k][0]);
   }
-  for (const std::int32_t i : in_order(wanted)) emit(i);
-  for (const endpoint& e : wanted) made_.results.push_back(slot(e));
-  return std::move(made_);
+  const std::vector<std::int32_t> order = in_order(wanted);
+  // Parameters stay until the end: loops read them besides.
+  for (const std::vector<endpoint>& param : params)
+    for (const endpoint& e : param) expect(slots_.at(e), readers_.at(e) + 1);
+  for (const std::int32_t i : order) emit(i);
+  for (const endpoint& e : wanted) to_.made.results.push_back(slot(e));
 }
 
 sequence make_sequence(const plan_request& how, std::span<const endpoint> params, std::span<const endpoint> wanted,
                        std::span<const run_value> values) {
   std::vector<std::vector<endpoint>> given;
   for (const endpoint& e : params) given.push_back({e});
-  planner top(how, true);
-  return top.make(given, wanted, values, given.size());
+  growing to;
+  planner(how, true, to).make(given, wanted, values, given.size());
+  return std::move(to.made);
 }
 
 }  // namespace kerngrad::graph::detail

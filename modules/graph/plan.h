@@ -35,7 +35,6 @@ enum class step_kind : std::uint8_t {
   merge,
   loop,    // while `first` gives true, `second`; of the old control flow and the new one
   branch,  // `first` if the condition holds, else `second`
-  invoke,  // a function: `first`
   items,   // what there is to tensor arrays and lists
   guard,   // the shape is that which the plan was made for, or another plan has to run
 };

@@ -45,17 +45,29 @@ inline bool is_call_op(std::string_view op) { return is_one_of(op, {"Partitioned
 inline bool is_branch_op(std::string_view op) { return is_one_of(op, {"If", "StatelessIf"}); }
 inline bool is_while_op(std::string_view op) { return is_one_of(op, {"While", "StatelessWhile"}); }
 
+// A sequence that grows: of a graph, and of the functions that it calls in place.
+struct growing {
+  sequence made;
+  run_frame frame;           // values of the run while planning
+  std::vector<bool> fixed;   // whether the shape of a value follows from those of the inputs
+  std::vector<int> waiting;  // how many readers of a value are to come
+};
+
 class planner {
  public:
-  inline planner(const plan_request& how, bool traced)
+  inline planner(const plan_request& how, bool traced, growing& to)
       : how_(how),
         f_(*how.function),
         traced_(traced),
+        to_(to),
         slots_(f_.nodes.size(), no_value),
         readers_(f_.nodes.size(), 0) {}
-  // The last `roots` of the parameters are values of the graph's own that loops may read, too.
-  sequence make(std::span<const std::vector<endpoint>> params, std::span<const endpoint> wanted,
-                std::span<const run_value> values, std::size_t roots);
+  // Makes all of the sequence. The last `roots` of the parameters are values of the graph's own that loops may read,
+  // too.
+  void make(std::span<const std::vector<endpoint>> params, std::span<const endpoint> wanted,
+            std::span<const run_value> values, std::size_t roots);
+  // Adds a function's steps to it. `arguments` are values, the results those of `wanted`.
+  std::vector<std::int32_t> add_function(std::span<const std::int32_t> arguments, std::span<const endpoint> wanted);
 
  private:
   inline const node& at(std::int32_t i) const { return f_.nodes[static_cast<std::size_t>(i)]; }
@@ -67,16 +79,23 @@ class planner {
 
   // Values of the sequence and what the graph calls them.
   inline std::int32_t constant(run_value v) {
-    made_.constants.push_back(std::move(v));
-    return ~static_cast<std::int32_t>(made_.constants.size() - 1);
+    to_.made.constants.push_back(std::move(v));
+    return ~static_cast<std::int32_t>(to_.made.constants.size() - 1);
   }
   inline std::int32_t value(bool fixed) {
-    fixed_.push_back(fixed), waiting_.push_back(0);
-    return made_.values++;
+    to_.fixed.push_back(fixed), to_.waiting.push_back(0);
+    return to_.made.values++;
   }
-  inline bool is_fixed(std::int32_t v) const { return v < 0 || fixed_[static_cast<std::size_t>(v)]; }
+  inline bool is_fixed(std::int32_t v) const { return v < 0 || to_.fixed[static_cast<std::size_t>(v)]; }
   bool is_absent(std::int32_t v) const;
-  inline const run_value& seen(std::int32_t v) const { return value_at(made_, frame_, v); }
+  inline const run_value& seen(std::int32_t v) const { return value_at(to_.made, to_.frame, v); }
+  // Readers of a value are to come; one of them has read it. What was computed while planning is freed after the last.
+  inline void expect(std::int32_t v, int readers) {
+    if (v >= 0) to_.waiting[static_cast<std::size_t>(v)] += readers;
+  }
+  inline void let_go(std::int32_t v) {
+    if (v >= 0 && --to_.waiting[static_cast<std::size_t>(v)] == 0) to_.frame.values[static_cast<std::size_t>(v)] = {};
+  }
   void name(endpoint e, std::int32_t v);
   std::int32_t slot(endpoint e) const;
   std::vector<endpoint> results_of(std::int32_t i) const;
@@ -88,7 +107,9 @@ class planner {
   void emit_merge(std::int32_t i);
   void emit_loop(std::int32_t exit);
   void emit_functions(std::int32_t i);
+  void emit_in_place(std::int32_t i, std::string_view attr, std::size_t first);
   void emit_work(std::int32_t i);
+  plan_request inside(const function_def& f) const;
   std::shared_ptr<const sequence> part(const function_def& f, std::span<const std::vector<endpoint>> params,
                                        std::span<const endpoint> wanted, std::span<const run_value> constants,
                                        std::size_t roots) const;
@@ -100,15 +121,11 @@ class planner {
   bool gives_fixed(const step& s) const;
   void add(step s, std::span<const endpoint> results, bool fixed);
   void guard(endpoint e);
-  void let_go(const step& s);
 
   const plan_request& how_;
   const function_def& f_;
   const bool traced_;
-  sequence made_;
-  run_frame frame_;           // values of the run while planning
-  std::vector<bool> fixed_;   // whether the shape of a value follows from those of the inputs
-  std::vector<int> waiting_;  // how many readers of a value are to come
+  growing& to_;
   std::vector<endpoint> roots_;
   endpoint_table slots_;    // the value of an endpoint
   endpoint_table readers_;  // how many read it

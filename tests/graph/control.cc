@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Control flow: Switch and Merge, loops of nodes, and the functions of While, If and PartitionedCall.
-#include "tests/graph/graphs.h"
+#include "tests/graph/loops.h"
 
 namespace {
 
@@ -43,34 +43,6 @@ TEST(switches, by_constants_are_decided_in_the_plan) {
 }
 
 // ------------------------------------------------------------------------------------------ loops of nodes
-
-json enter(std::string_view name, std::string_view from, bool is_constant = false) {
-  return node_of(name, "Enter", {from}, {{"frame_name", text("turns")}, {"is_constant", flag(is_constant)}});
-}
-
-// A loop variable: NAME in the loop's condition, NAME_now in its body; it begins as `first` and becomes `next`.
-void add_variable(std::vector<json>& nodes, const std::string& name, std::string_view first, std::string_view next) {
-  nodes.push_back(enter(name + "_enter", first));
-  nodes.push_back(node_of(name, "Merge", {name + "_enter", name + "_next"}));
-  nodes.push_back(node_of(name + "_switch", "Switch", {name, "goes_on"}));
-  nodes.push_back(node_of(name + "_now", "Identity", {name + "_switch:1"}));
-  nodes.push_back(node_of(name + "_next", "NextIteration", {next}));
-  nodes.push_back(node_of(name + "_exit", "Exit", {name + "_switch"}));
-}
-
-// i from 0 to n.
-std::vector<json> counting() {
-  std::vector<json> nodes{input_of("n", whole_type),
-                          whole_of("zero", 0),
-                          whole_of("one", 1),
-                          enter("one_inside", "one", true),
-                          enter("n_inside", "n", true),
-                          node_of("less", "LessEqual", {"i", "n_inside"}),
-                          node_of("goes_on", "LoopCond", {"less"}),
-                          node_of("i_more", "AddV2", {"i_now", "one_inside"})};
-  add_variable(nodes, "i", "zero", "i_more");
-  return nodes;
-}
 
 TEST(loops_of_nodes, sum_up) {
   std::vector<json> nodes = counting();
@@ -141,6 +113,78 @@ TEST(functions, are_called_with_their_arguments) {
   }
   const model none = model_with({input_of("a"), node_of("y", "PartitionedCall", {"a"}, {{"f", calls("gone")}})});
   EXPECT_TRUE(says(refusal([&] { return none({{"a", a}}); }), {"function gone", "node y"}));
+}
+
+// What is known where a function is called is known in it: its steps are the plan's own, and join their neighbours.
+TEST(functions, are_part_of_the_plan) {
+  const json layer = function_of("layer", {{"a", float_type}, {"by", float_type}}, {{"r", "m:product:0"}},
+                                 {node_of("m", "MatMul", {"a", "by"})}),
+             twice = function_of("twice", {{"v", float_type}}, {{"r", "t:z:0"}, {"shape", "s:output:0"}},
+                                 {node_of("t", "AddV2", {"v", "v"}), node_of("s", "Shape", {"v"})}),
+             deep = function_of("deep", {{"v", float_type}}, {{"r", "t:output:0"}},
+                                {node_of("t", "PartitionedCall", {"v"}, {{"f", calls("twice")}})});
+  const model m =
+      model_with({input_of("x"), node_of("product", "PartitionedCall", {"x", "w"}, {{"f", calls("layer")}}),
+                  node_of("y", "Relu", {"product"}), node_of("z", "PartitionedCall", {"x"}, {{"f", calls("deep")}}),
+                  node_of("size", "PartitionedCall", {"x"}, {{"f", calls("twice")}})},
+                 {{"w", tensor({1.f, -1.f, 2.f, 0.5f}, {2, 2})}}, {layer, twice, deep});
+  const kg::named_operand x{"x", tensor({1.f, 2.f}, {1, 2})};
+  struct planned {
+    std::vector<std::string> wanted;
+    int steps;
+    std::string_view drawn;
+    tensor value;
+  };
+  const planned cases[] = {{{"y"}, 1, "_FusedMatMul", tensor({5.f, 0.f}, {1, 2})},
+                           {{"z"}, 1, "Add", tensor({2.f, 4.f}, {1, 2})},
+                           {{"size:1"}, 0, "out0", tensor({1, 2})}};
+  for (const planned& item : cases) {
+    const kg::graph::plan made = m.planned({&x, 1}, item.wanted);
+    EXPECT_EQ(made.steps(), item.steps) << item.wanted[0];
+    EXPECT_TRUE(says(made.to_dot(), {item.drawn})) << made.to_dot();
+    EXPECT_EQ(made.to_dot().find("PartitionedCall"), std::string::npos) << made.to_dot();
+    EXPECT_TRUE(same(m({&x, 1}, item.wanted), item.value)) << item.wanted[0];
+  }
+}
+
+TEST(functions, that_call_themselves_are_refused) {
+  const json f = function_of("f", {{"v", float_type}}, {{"r", "t:output:0"}},
+                             {node_of("t", "PartitionedCall", {"v"}, {{"f", calls("f")}})});
+  const model m = model_with({input_of("x"), node_of("y", "PartitionedCall", {"x"}, {{"f", calls("f")}})}, {}, {f});
+  EXPECT_TRUE(says(refusal([&] { return m({{"x", tensor({1.f})}}); }), {"in each other", "at most 64"}));
+}
+
+TEST(functions, have_the_results_that_are_read) {
+  const json f = function_of("f", {{"v", float_type}}, {{"r", "v"}}, {});
+  const model m = model_with({input_of("x"), node_of("y", "PartitionedCall", {"x"}, {{"f", calls("f")}})}, {}, {f});
+  EXPECT_TRUE(says(refusal([&] { return m({{"x", tensor({1.f})}}, {"y:1"}); }), {"1 results of f", "node y", "2"}));
+  const model two =
+      model_with({input_of("x"), node_of("y", "PartitionedCall", {"x", "x"}, {{"f", calls("f")}})}, {}, {f});
+  EXPECT_TRUE(says(refusal([&] { return two({{"x", tensor({1.f})}}); }), {"2 arguments of f", "node y", "1"}));
+}
+
+// By a constant, or by what follows from the inputs' shapes.
+TEST(branches, whose_condition_is_known_are_part_of_the_plan) {
+  const json more = function_of("more", {{"v", float_type}}, {{"r", "t:y:0"}}, {node_of("t", "Square", {"v"})}),
+             less = function_of("less", {{"v", float_type}}, {{"r", "t:y:0"}}, {node_of("t", "Neg", {"v"})}),
+             gone = function_of("gone", {{"v", float_type}}, {{"r", "t:y:0"}}, {node_of("t", "NoSuchOp", {"v"})});
+  const auto choice = [](std::string_view then, std::string_view otherwise) {
+    return node_of("y", "If", {"p", "x"}, {{"then_branch", calls(then)}, {"else_branch", calls(otherwise)}});
+  };
+  const std::vector<json> sized{input_of("x"), whole_of("three", 3), node_of("size", "Size", {"x"}),
+                                node_of("p", "Less", {"size", "three"})};
+  std::vector<json> nodes = sized;
+  nodes.push_back(choice("more", "less"));
+  const model m = model_with(nodes, {}, {more, less});
+  for (const tensor& x : {tensor({2.f, -3.f}), tensor({2.f, -3.f, 1.f}), tensor({4.f})}) {
+    const kg::graph::plan made = m.planned({{"x", x}});
+    EXPECT_EQ(made.steps(), 1);
+    EXPECT_TRUE(says(made.to_dot(), {x.size() < 3 ? "Square" : "Neg"})) << made.to_dot();
+    EXPECT_TRUE(same(m({{"x", x}}), x.size() < 3 ? kg::square(x) : -x)) << x.size();
+  }
+  // Nobody asks for the branch that is not taken.
+  const model half = model_with({input_of("x"), whole_of("p", 1), choice("more", "gone")}, {}, {more, gone});
+  EXPECT_TRUE(same(half({{"x", tensor({3.f})}}), tensor({9.f})));
 }
 
 TEST(branches, are_taken_by_the_condition) {

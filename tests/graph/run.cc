@@ -177,6 +177,19 @@ TEST(plans, leave_out_transposes_that_undo_each_other) {
   EXPECT_TRUE(kg::all_close(both.at("y"), joined * joined, {.rtol = 1e-5, .atol = 1e-5}));
 }
 
+// What is computed while planning stays until its last reader is planned, through nodes that hand it on, too.
+TEST(plans, join_all_readers_of_a_value) {
+  const model m = model_with(
+      {input_of("x"), node_of("same", "Identity", {"x"}), node_of("first", "MatMul", {"same", "w"}),
+       node_of("second", "MatMul", {"same", "w"}), node_of("y", "Relu", {"first"}), node_of("z", "Relu", {"second"})},
+      {{"w", hashed({2, 3}, 1)}});
+  const kg::named_operand x{"x", two_rows};
+  const std::vector<std::string> wanted{"y", "z"};
+  EXPECT_EQ(m.planned({&x, 1}, wanted).steps(), 2);
+  for (const tensor& y : m({&x, 1}, wanted))
+    EXPECT_TRUE(kg::all_close(y, kg::relu(kg::matmul(two_rows, hashed({2, 3}, 1)))));
+}
+
 TEST(plans, are_drawn_with_every_step) {
   const kg::named_operand x{"x", hashed({1, 4, 4, 2}, 1)};
   const std::vector<std::string> wanted{"conv", "biased", "y"};
