@@ -69,50 +69,65 @@ tensor& place(const items_call& c, item_list& list, std::int64_t i) {
   return list.at[static_cast<std::size_t>(i)];
 }
 
+// The shape of items: what the list knows of it, and the reader's input besides.
+partial_shape item_shape(const items_call& c, const item_list& list, std::size_t input) {
+  if (input >= c.s.in.size() || c.x(input).rank() != 1) return list.item;
+  const std::vector<std::int64_t> said = integers_in(c.x(input));
+  if (!list.item.known_rank) return {true, said};
+  partial_shape item = list.item;
+  for (std::size_t i = 0; i < std::min(item.dims.size(), said.size()); ++i)
+    if (item.dims[i] < 0) item.dims[i] = said[i];
+  return item;
+}
+
 // What an item is that nobody has written: zeros, if its shape is known.
-tensor item_or_zeros(const items_call& c, const item_list& list, std::size_t i) {
+tensor item_or_zeros(const items_call& c, const item_list& list, const partial_shape& item, std::size_t i) {
   if (list.at[i].defined()) return list.at[i];
   for (const tensor& other : list.at)
     if (other.defined()) return zeros(other.dims(), other.type());
-  if (!list.item.known_rank || std::ranges::any_of(list.item.dims, [](std::int64_t d) { return d < 0; }))
+  if (!item.known_rank || std::ranges::any_of(item.dims, [](std::int64_t d) { return d < 0; }))
     fail_at(*c.s.at, "item " + std::to_string(i) + ", which was not written", "one that was");
-  return zeros(shape(list.item.dims), list.type);
+  return zeros(shape(item.dims), list.type);
 }
 
-tensor stacked(const items_call& c, const item_list& list, std::span<const std::int64_t> which) {
+std::vector<tensor> items_of(const items_call& c, const item_list& list, const partial_shape& item,
+                             std::span<const std::int64_t> which) {
   std::vector<tensor> items;
   for (const std::int64_t i : which) {
     if (i < 0 || i >= static_cast<std::int64_t>(list.at.size()))
       fail_at(*c.s.at, "item " + std::to_string(i), "one of " + std::to_string(list.at.size()));
-    items.push_back(item_or_zeros(c, list, static_cast<std::size_t>(i)));
+    items.push_back(item_or_zeros(c, list, item, static_cast<std::size_t>(i)));
   }
-  if (items.empty()) {
-    std::vector<std::int64_t> dims{0};
-    if (list.item.known_rank)
-      for (const std::int64_t d : list.item.dims) dims.push_back(std::max<std::int64_t>(d, 0));
-    return zeros(shape(dims), list.type);
-  }
-  return stack(items);
+  return items;
 }
 
-tensor stacked(const items_call& c, const item_list& list) {
+std::vector<std::int64_t> first_integers(std::int64_t count) {
   std::vector<std::int64_t> all;
-  for (std::size_t i = 0; i < list.at.size(); ++i) all.push_back(static_cast<std::int64_t>(i));
-  return stacked(c, list, all);
+  for (std::int64_t i = 0; i < count; ++i) all.push_back(i);
+  return all;
 }
 
-tensor joined(const items_call& c, const item_list& list) {
-  if (list.at.empty()) return stacked(c, list);
-  std::vector<tensor> items;
-  for (std::size_t i = 0; i < list.at.size(); ++i) items.push_back(item_or_zeros(c, list, i));
-  return concat(items);
+// No items, as one tensor whose axes behind the first are these.
+tensor nothing_of(const item_list& list, std::span<const std::int64_t> behind) {
+  std::vector<std::int64_t> dims{0};
+  for (const std::int64_t d : behind) dims.push_back(std::max<std::int64_t>(d, 0));
+  return zeros(shape(dims), list.type);
 }
 
-tensor lengths_of(const item_list& list) {
-  std::vector<std::int32_t> all;
-  for (const tensor& x : list.at)
-    all.push_back(x.defined() && x.rank() > 0 ? static_cast<std::int32_t>(x.dims()[0]) : 0);
-  return tensor(all);
+tensor stacked(const items_call& c, const item_list& list, const partial_shape& item,
+               std::span<const std::int64_t> which) {
+  const std::vector<tensor> items = items_of(c, list, item, which);
+  return items.empty() ? nothing_of(list, item.dims) : stack(items);
+}
+
+// All items one behind the other, and the length of each.
+void give_joined(const items_call& c, const item_list& list, const partial_shape& item) {
+  const std::vector<tensor> items = items_of(c, list, item, first_integers(static_cast<std::int64_t>(list.at.size())));
+  std::vector<std::int32_t> lengths;
+  for (const tensor& x : items) lengths.push_back(x.rank() > 0 ? static_cast<std::int32_t>(x.dims()[0]) : 0);
+  put(c.s, c.with, 1, {tensor(lengths), {}});
+  const std::span<const std::int64_t> dims = item.dims;
+  c.give(items.empty() ? nothing_of(list, dims.subspan(std::min<std::size_t>(dims.size(), 1))) : concat(items));
 }
 
 // The slices of a tensor along its first axis become items: each at its index, or in order.
@@ -131,12 +146,6 @@ void split(const items_call& c, item_list& list, const tensor& x, std::span<cons
     place(c, list, static_cast<std::int64_t>(i)) = x(range(first, first + lengths[i]));
     first += lengths[i];
   }
-}
-
-std::vector<std::int64_t> first_integers(std::int64_t count) {
-  std::vector<std::int64_t> all;
-  for (std::int64_t i = 0; i < count; ++i) all.push_back(i);
-  return all;
 }
 
 // A new one, by the node's attributes and its input that says the shape of items.
@@ -165,15 +174,12 @@ void run_array(const items_call& c, std::string_view op) {
   if (op == "TensorArrayScatterV3") return scatter(c, list, c.x(2), integers_in(c.x(1))), c.flow(0);
   if (op == "TensorArraySplitV3") return split(c, list, c.x(1), integers_in(c.x(2))), c.flow(0);
   if (op == "TensorArraySizeV3") return c.give(tensor(static_cast<std::int32_t>(list.at.size())));
-  if (op == "TensorArrayGatherV3") return c.give(stacked(c, list, integers_in(c.x(1))));
+  if (op == "TensorArrayGatherV3") return c.give(stacked(c, list, list.item, integers_in(c.x(1))));
   if (op == "TensorArrayReadV3") {
     place(c, list, c.integer(1));
-    return c.give(item_or_zeros(c, list, static_cast<std::size_t>(c.integer(1))));
+    return c.give(item_or_zeros(c, list, list.item, static_cast<std::size_t>(c.integer(1))));
   }
-  if (op == "TensorArrayConcatV3") {
-    put(c.s, c.with, 1, {lengths_of(list), {}});
-    return c.give(joined(c, list));
-  }
+  if (op == "TensorArrayConcatV3") return give_joined(c, list, list.item);
   list.at.clear();  // TensorArrayCloseV3
 }
 
@@ -207,7 +213,7 @@ void change_list(const items_call& c, std::string_view op) {
     mine->at.resize(checked_count(c, c.integer(1)));
   } else {  // TensorListPopBack
     if (mine->at.empty()) fail_at(*c.s.at, "an empty list", "one with an item");
-    put(c.s, c.with, 1, {item_or_zeros(c, *mine, mine->at.size() - 1), {}});
+    put(c.s, c.with, 1, {item_or_zeros(c, *mine, item_shape(c, *mine, 1), mine->at.size() - 1), {}});
     mine->at.pop_back();
   }
   c.give(std::move(mine));
@@ -216,16 +222,13 @@ void change_list(const items_call& c, std::string_view op) {
 void read_list(const items_call& c, std::string_view op) {
   const item_list& list = *c.list(0);
   if (op == "TensorListLength") return c.give(tensor(static_cast<std::int32_t>(list.at.size())));
-  if (op == "TensorListStack") return c.give(stacked(c, list));
-  if (op == "TensorListGather") return c.give(stacked(c, list, integers_in(c.x(1))));
-  if (op == "TensorListGetItem") {
-    const std::int64_t i = c.integer(1);
-    if (i < 0 || i >= static_cast<std::int64_t>(list.at.size()))
-      fail_at(*c.s.at, "item " + std::to_string(i), "one of " + std::to_string(list.at.size()));
-    return c.give(item_or_zeros(c, list, static_cast<std::size_t>(i)));
-  }
-  put(c.s, c.with, 1, {lengths_of(list), {}});  // TensorListConcat, TensorListConcatV2
-  c.give(joined(c, list));
+  const auto count = static_cast<std::int64_t>(list.at.size());
+  if (op == "TensorListStack") return c.give(stacked(c, list, item_shape(c, list, 1), first_integers(count)));
+  if (op.starts_with("TensorListConcat")) return give_joined(c, list, item_shape(c, list, 1));
+  const partial_shape item = item_shape(c, list, 2);
+  if (op == "TensorListGather") return c.give(stacked(c, list, item, integers_in(c.x(1))));
+  const std::int64_t i = c.integer(1);  // TensorListGetItem
+  c.give(items_of(c, list, item, {&i, 1})[0]);
 }
 
 constexpr std::string_view making[] = {"EmptyTensorList", "TensorListReserve", "TensorListFromTensor",
