@@ -1,51 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machine under the benchmarks: what it is, and its roofs, which are measured in the run that they are used in.
+// The machine under the benchmarks: what it is, and its roofs, which are measured in the run that they are used in
+// (kernels/common/roofline.h).
 #pragma once
 #include <benchmark/benchmark.h>
 
-#include <array>
-#include <cstddef>
 #include <string>
 
-#include "kernels/common/targets.h"
+#include "kernels/common/roofline.h"
 
 namespace kgbench {
 
-/// Where a working set lies.
-enum class level { l1, l2, l3, dram };
-inline constexpr int level_count = 4;
-/// "L1", "L2", "L3", "DRAM".
-const char* name_of(level where);
-/// The smallest level that holds that many bytes, by the caches that one core of this machine can fill.
-level level_of(double bytes);
+using kerngrad::kernels::duty;
 
-/// What one core can do on one target, at best.
-struct roofs {
-  double flops32 = 0, flops64 = 0;                          ///< fused multiply-adds in registers, two operations each
-  double quotients32 = 0, quotients64 = 0;                  ///< divisions in registers
-  double roots32 = 0, roots64 = 0;                          ///< square roots in registers
-  std::array<double, level_count> read{}, write{}, copy{};  ///< bytes a second; a copy counts both sides
-};
-/// The roofs of a target, measured at the first call and remembered. Pins the target.
-const roofs& roofs_of(const kerngrad::kernels::target& target);
-
-/// What a kernel has to do at least, however it is written.
-struct duty {
-  double items;          ///< elements, for the rate
-  double operations;     ///< arithmetic operations
-  double read, written;  ///< bytes of operands and results
-  double footprint;      ///< bytes that are touched: less than the sum of the two where a result replaces an operand
-  std::size_t width;     ///< bytes of an element
-  bool is_floating;
-  double quotients = 0, roots = 0;  ///< for the divider
-  bool divides_doubles = false;     ///< it computes them as float64, else as float32
-};
-/// The shortest time that the roofs allow for it, in seconds, and what limits it: "fma", "divider" or a level.
-struct floor_time {
-  double seconds;
-  std::string limit;
-};
-floor_time floor_of(const duty& what, const roofs& at);
 /// Sets the counters of a benchmark that has run: items, bytes and operations a second, `floor_ns`, and `roof`, the
 /// part of the roof that was reached. The label is "FAMILY LIMIT".
 void report(benchmark::State& state, const duty& what, const std::string& family,

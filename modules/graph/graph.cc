@@ -81,12 +81,18 @@ class plan {
   std::shared_ptr<const detail::plan_state> state_;
 };
 
-/// What one node of a run took.
+/// What one node of a run took. A node of a function has the name that it has there.
 struct node_time {
+  /// A tensor that it read, by the name of the row's operand; without a name where no row runs it.
+  struct operand {
+    std::string name;
+    signature is;
+  };
   std::string node, op;  ///< as the graph has them
-  std::string by;        ///< what ran it, as in needed_op
+  std::string by;        ///< what ran it, as in needed_op; the fused row where nodes were joined
   double seconds = 0;
   std::vector<signature> results;
+  std::vector<operand> operands{};  ///< those that joined nodes read besides are there, too
 };
 
 /// A graph with weights, as a function of tensors. Copies are the same model. Any number of threads may call it at the

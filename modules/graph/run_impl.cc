@@ -134,11 +134,40 @@ void run_step(const step& s, const sequence& of, run_frame& with) {
 
 namespace {
 
+std::string_view runner_of(const step& s) {
+  switch (s.kind) {
+    case step_kind::call: return s.kernel;
+    case step_kind::late_call: return s.mapping->row;
+    case step_kind::function: return "composed";
+    case step_kind::registered: return "registry";
+    default: return "graph";
+  }
+}
+
+// What a step reads, by the operands of its call.
+std::vector<node_time::operand> operands_read(const step& s, const sequence& of, run_frame& with) {
+  std::vector<node_time::operand> all;
+  const auto note = [&](std::string_view name, std::int32_t v) {
+    if (const tensor& x = value_at(of, with, v).x; x.defined()) all.push_back({std::string(name), x.signature()});
+  };
+  if (s.kind == step_kind::late_call && all_there(s, of, with)) {
+    const bound_call call = bind(*s.mapping, *s.at, input_tensors(s, of, with));
+    for (const bound_call::operand& operand : call.operands)
+      for (const std::int32_t i : operand.inputs) note(operand.name, s.in[static_cast<std::size_t>(i)]);
+  } else if (s.kind == step_kind::call) {
+    for (const step::operand& operand : s.operands)
+      for (const std::int32_t v : operand.in) note(operand.name, v);
+  } else {
+    for (const std::int32_t v : s.in) note({}, v);
+  }
+  return all;
+}
+
 void run_timed(const step& s, const sequence& of, run_frame& with) {
   const auto before = std::chrono::steady_clock::now();
   run_step(s, of, with);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - before;
-  node_time time{s.at->name, s.at->op, s.kernel.empty() ? std::string("graph") : s.kernel, took.count(), {}};
+  node_time time{s.at->name, s.at->op, std::string(runner_of(s)), took.count(), {}, operands_read(s, of, with)};
   for (const std::int32_t v : s.out)
     if (v >= 0 && with.values[static_cast<std::size_t>(v)].x.defined())
       time.results.push_back(with.values[static_cast<std::size_t>(v)].x.signature());

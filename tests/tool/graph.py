@@ -80,6 +80,38 @@ def a_profile_names_ops_and_nodes(folder):
     assert dot.read_text().startswith('digraph'), dot.read_text()
 
 
+def write_layer(path):
+    """values and places of the two largest of relu(x w), w of constants."""
+    size = {'dim': [{'size': '64'}, {'size': '64'}]}
+    weights = {'dtype': 'DT_FLOAT', 'tensorShape': size, 'floatVal': [0.5]}
+    two = {'dtype': 'DT_INT32', 'tensorShape': {}, 'intVal': [2]}
+    nodes = [{'name': 'x', 'op': 'Placeholder', 'attr': {'dtype': {'type': 'DT_FLOAT'}, 'shape': {'shape': size}}},
+             {'name': 'w', 'op': 'Const', 'attr': {'dtype': {'type': 'DT_FLOAT'}, 'value': {'tensor': weights}}},
+             {'name': 'k', 'op': 'Const', 'attr': {'dtype': {'type': 'DT_INT32'}, 'value': {'tensor': two}}},
+             {'name': 'product', 'op': 'MatMul', 'input': ['x', 'w']},
+             {'name': 'relu', 'op': 'Relu', 'input': ['product']},
+             {'name': 'y', 'op': 'TopKV2', 'input': ['relu', 'k']}]
+    path.write_text(json.dumps({'format': 'graph-model', 'modelTopology': {'node': nodes}, 'weightsManifest': []}))
+
+
+def a_profile_and_a_trace_are_of_the_plan(folder):
+    """Product and activation are one call; nothing of the planning is there, each call once. A roof is where the row
+    states its cost."""
+    model, trace = folder / 'model.json', folder / 'trace.json'
+    write_layer(model)
+    page = run('run', model, '--fill', '--profile', '--trace', trace, '--repeat', 3).stdout
+    calls = [event['name'] for event in json.loads(trace.read_text())['traceEvents'] if event['ph'] == 'X']
+    assert calls == ['_FusedMatMul', 'TopK'], calls
+    assert 'Relu' not in page, page
+    lines = [line.split() for line in page.splitlines()]
+    by_op = {line[0]: line[4] for line in lines if len(line) == 5}
+    assert by_op['TopKV2'] == '-' and int(by_op['MatMul']) > 0 and int(by_op['all']) > 0, by_op
+    nodes = {line[4]: line[2:4] for line in lines if len(line) > 5 and line[4].endswith(',')}
+    assert nodes['y,'] == ['-', '-'], nodes
+    roof, limit = nodes['product,']
+    assert int(roof) > 0 and limit in ('fma', 'L1', 'L2', 'L3', 'DRAM'), nodes
+
+
 def what_is_wrong_is_said_in_a_sentence(folder):
     model, x = folder / 'model.json', folder / 'x.npy'
     write_model(model, 'AddV2')
@@ -97,7 +129,7 @@ def main():
         return
     assert run('ops').stdout in pathlib.Path(sys.argv[2]).read_text(), f'{sys.argv[2]} lacks what `graph ops` writes'
     for case in (check_says_what_runs_and_what_is_missing, a_run_reads_and_writes_files, a_profile_names_ops_and_nodes,
-                 what_is_wrong_is_said_in_a_sentence):
+                 a_profile_and_a_trace_are_of_the_plan, what_is_wrong_is_said_in_a_sentence):
         with tempfile.TemporaryDirectory() as folder:
             case(pathlib.Path(folder))
 

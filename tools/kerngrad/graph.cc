@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cmath>
 #include <fstream>
-#include <map>
 #include <span>
 
 #include "tools/kerngrad/tool.h"
@@ -15,12 +14,13 @@
 import kerngrad.graph;
 import kerngrad.io;
 
+#include "tools/kerngrad/graph_profile.h"
+
 namespace tool {
 
 namespace {
 
 using kg::graph::model;
-using kg::graph::node_time;
 using kg::graph::port;
 
 std::string text_of(const port& p) {
@@ -108,59 +108,6 @@ void write_file(const std::string& path, const std::string& text) {
   if (!(file << text).flush()) throw refusal(path + " cannot be written");
 }
 
-// ------------------------------------------------------------------------------------------ profiles
-
-std::string sizes_of(const node_time& t) {
-  std::string all;
-  for (const kg::signature& s : t.results) all += (all.empty() ? "" : " ") + kg::to_string(s.dims);
-  return all;
-}
-
-struct op_total {
-  int nodes = 0;
-  double seconds = 0;
-};
-
-// Times by op, the longest total first, then the nodes that took longest.
-std::string profile_page(const std::vector<node_time>& times) {
-  double all = 0;
-  std::map<std::string, op_total> by_op;
-  for (const node_time& t : times) {
-    op_total& total = by_op[t.op];
-    ++total.nodes, total.seconds += t.seconds, all += t.seconds;
-  }
-  std::vector<std::pair<std::string, op_total>> ops(by_op.begin(), by_op.end());
-  std::sort(ops.begin(), ops.end(), [](const auto& a, const auto& b) { return a.second.seconds > b.second.seconds; });
-  std::string page = fmt::format("\n{:<32} {:>6} {:>10} {:>6}\n", "op", "nodes", "us", "%");
-  const auto share = [&](double seconds) { return all > 0 ? 100 * seconds / all : 0; };
-  for (const auto& [op, total] : ops)
-    page +=
-        fmt::format("{:<32} {:>6} {:>10.1f} {:>6.1f}\n", op, total.nodes, 1e6 * total.seconds, share(total.seconds));
-  std::vector<node_time> longest(times);
-  std::sort(longest.begin(), longest.end(), [](const node_time& a, const node_time& b) {
-    return a.seconds != b.seconds ? a.seconds > b.seconds : a.node < b.node;
-  });
-  longest.resize(std::min<std::size_t>(longest.size(), 20));
-  page += fmt::format("\n{:>10} {:>6}  {}\n", "us", "%", "node");
-  for (const node_time& t : longest)
-    page +=
-        fmt::format("{:>10.1f} {:>6.1f}  {}, {} {}\n", 1e6 * t.seconds, share(t.seconds), t.node, t.op, sizes_of(t));
-  return page;
-}
-
-// The run of the least total time.
-std::vector<node_time> best_profile(const model& m, std::span<const kg::named_operand> in, int repeat) {
-  const auto total = [](const std::vector<node_time>& times) {
-    double sum = 0;
-    for (const node_time& t : times) sum += t.seconds;
-    return sum;
-  };
-  std::vector<node_time> best = m.profile(in);
-  for (int i = 1; i < repeat; ++i)
-    if (std::vector<node_time> next = m.profile(in); total(next) < total(best)) best = std::move(next);
-  return best;
-}
-
 }  // namespace
 
 // ------------------------------------------------------------------------------------------ commands
@@ -213,8 +160,9 @@ int graph_run(const graph_request& wanted) {
   for (std::size_t i = 0; i < ys.size(); ++i) page += line_of(ys.keys()[i], ys[i]) + "\n";
   page += fmt::format("{:.3f} ms, least of {} run{} after the first, {} thread{}\n", 1e3 * best, wanted.repeat,
                       wanted.repeat == 1 ? "" : "s", wanted.threads, wanted.threads == 1 ? "" : "s");
-  if (wanted.profiles) page += profile_page(best_profile(m, in, wanted.repeat));
+  if (wanted.profiles) page += profile_page(best_profile(m, in, wanted.repeat), wanted.threads);
   if (!wanted.dot.empty()) write_file(wanted.dot, m.planned(in).to_dot());
+  // Nothing is planned in what is traced: the plan is there by now.
   if (!wanted.trace.empty()) kg::write_chrome_trace(kg::profile([&] { m(in); }), wanted.trace);
   write_out(page);
   return done;
