@@ -22,7 +22,8 @@ namespace kerngrad::graph::detail {
 
 namespace {
 
-constexpr int deepest = 64;  // functions in each other
+constexpr int deepest = 64;           // functions in each other
+constexpr int most_bodies = 100'000;  // planned: of functions that each call the next one twice there are 2^64
 
 // Ops whose results are of sizes that elements decide, beside the rows that say so.
 bool sizes_by_elements(std::string_view op) {
@@ -289,6 +290,9 @@ plan_request planner::inside(const function_def& f) const {
   if (++how.depth > deepest)
     fail("graph", "functions and loops in each other " + std::to_string(how.depth) + " deep in " + f.name,
          "at most " + std::to_string(deepest), "write a recursion as a loop");
+  if (++*how.bodies > most_bodies)
+    fail("graph", "more than " + std::to_string(most_bodies) + " calls of functions, one of them " + f.name,
+         "a graph that is planned by fewer", "call a function in a loop");
   return how;
 }
 
@@ -336,8 +340,11 @@ sequence make_sequence(const plan_request& how, std::span<const endpoint> params
                        std::span<const run_value> values) {
   std::vector<std::vector<endpoint>> given;
   for (const endpoint& e : params) given.push_back({e});
+  int bodies = 0;
+  plan_request counted = how;
+  counted.bodies = &bodies;
   growing to;
-  planner(how, true, to).make(given, wanted, values, given.size());
+  planner(counted, true, to).make(given, wanted, values, given.size());
   return std::move(to.made);
 }
 

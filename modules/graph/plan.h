@@ -184,7 +184,8 @@ struct plan_request {
   const graph_def* graph = nullptr;
   const function_def* function = nullptr;
   bool guards = false;
-  int depth = 0;  // of functions in each other
+  int depth = 0;          // of functions in each other
+  int* bodies = nullptr;  // how many functions and loops were planned so far
 };
 sequence make_sequence(const plan_request& how, std::span<const endpoint> params, std::span<const endpoint> wanted,
                        std::span<const run_value> values);

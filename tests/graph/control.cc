@@ -154,6 +154,20 @@ TEST(functions, that_call_themselves_are_refused) {
   EXPECT_TRUE(says(refusal([&] { return m({{"x", tensor({1.f})}}); }), {"in each other", "at most 64"}));
 }
 
+// Each calls the next one twice.
+TEST(functions, that_would_be_planned_without_end_are_refused) {
+  std::vector<json> all;
+  for (int i = 0; i < 40; ++i) {
+    const json next{{"f", calls("f" + std::to_string(i + 1))}};
+    all.push_back(function_of(
+        "f" + std::to_string(i), {{"v", float_type}}, {{"r", "t:output:0"}},
+        {node_of("s", "PartitionedCall", {"v"}, next), node_of("t", "PartitionedCall", {"s:output:0"}, next)}));
+  }
+  all.push_back(function_of("f40", {{"v", float_type}}, {{"r", "v"}}, {}));
+  const model m = model_with({input_of("x"), node_of("y", "PartitionedCall", {"x"}, {{"f", calls("f0")}})}, {}, all);
+  EXPECT_TRUE(says(refusal([&] { return m({{"x", tensor({1.f})}}); }), {"calls of functions", "fewer"}));
+}
+
 TEST(functions, have_the_results_that_are_read) {
   const json f = function_of("f", {{"v", float_type}}, {{"r", "v"}}, {});
   const model m = model_with({input_of("x"), node_of("y", "PartitionedCall", {"x"}, {{"f", calls("f")}})}, {}, {f});
