@@ -8,7 +8,8 @@ stands for lines that are omitted: what follows it comes later in the file.
 
 A block followed by `<!-- printed by FILE -->` is what that file's PROGRAM prints there: each stands in one piece in its
 output, after those before it on the page. Numbers may differ in what CPUs' rounding leaves open, blanks at will. An
-empty PROGRAM was not built, and its output is not looked at; a file with no PROGRAM at all is a mistake.
+empty PROGRAM was not built, and its output is not looked at; nor is that of one that exits with 77, because what it
+needs is not on this machine. A file with no PROGRAM at all is a mistake.
 
 A picture on a page is one that a PROGRAM of the page writes, and of the same size.
 """
@@ -27,6 +28,7 @@ NUMBER = re.compile(r'-?\d+(?:\.\d+)?(?:e[+-]?\d+)?')
 TOKEN = re.compile(NUMBER.pattern + r'|\w+|\S')
 # Functions err by units in the last place, other ones on other CPUs: a hundredth of this in float32.
 TOLERANCE = 1e-5
+LACKS = 77  # what a program says that has not what it needs
 
 
 def find(piece, lines, start):
@@ -46,9 +48,14 @@ def pieces_of(block):
 
 @functools.cache
 def printed_by(program):
-    """What the program prints, in tokens, and the sizes of the pictures that it writes into a folder of its own."""
+    """What the program prints, in tokens, and the sizes of the pictures that it writes into a folder of its own.
+
+    None if it lacks what it needs.
+    """
     with tempfile.TemporaryDirectory() as folder:
         run = subprocess.run([pathlib.Path(program).resolve()], cwd=folder, capture_output=True, text=True)
+        if run.returncode == LACKS:
+            return None
         if run.returncode:
             raise RuntimeError(f'{program} failed with {run.returncode}: {run.stderr}')
         files = [path for path in pathlib.Path(folder).iterdir() if path.suffix in ('.png', '.svg')]
@@ -64,8 +71,9 @@ def size_of(picture):
 def wrong_pictures(root, page, programs):
     text, written = (root / page).read_text(), {}
     for match in FENCE.finditer(text):
-        if match.group(3) == 'printed by' and programs.get(match.group(4)):
-            written.update(printed_by(programs[match.group(4)])[1])
+        program = programs.get(match.group(4)) if match.group(3) == 'printed by' else None
+        if program and printed_by(program):
+            written.update(printed_by(program)[1])
     for name in re.findall(r'!\[[^\]]+\]\(([^)\s]+)\)', text) if written else ():
         if name not in written or size_of((root / page).parent / name) != written[name]:
             yield f'{page}: no program of the page writes {name}, or writes it in another size'
@@ -96,7 +104,7 @@ def wrong_outputs(root, page, programs):
         where = f'{page}:{text.count(chr(10), 0, match.start()) + 1}'
         if name not in programs:
             yield f'{where}: {name} is not among the programs of this test'
-        elif programs[name]:
+        elif programs[name] and printed_by(programs[name]):
             tokens, start = printed_by(programs[name])[0], places.get(name, 0)
             places[name] = after_tokens(TOKEN.findall(block), tokens, start)
             if places[name] < 0:
