@@ -139,8 +139,7 @@ bool planner::folds(const step& s) const {
 bool planner::gives_fixed(const step& s) const {
   if (!traced_ || !s.mapping || s.kind == step_kind::registered || sizes_by_elements(s.at->op)) return false;
   if (!std::ranges::all_of(s.in, [&](std::int32_t v) { return is_fixed(v); })) return false;
-  for (const std::int32_t i : read_inputs(*s.mapping, *s.at))
-    if (s.in[static_cast<std::size_t>(i)] >= 0) return false;
+  if (!s.by_shapes) return false;
   const op_row* row = s.kernel.empty() ? nullptr : row_named(s.kernel);
   if (!row) return true;
   for (const step::operand& operand : s.operands) {
@@ -159,17 +158,7 @@ void planner::bind_now(step& s) {
     if (!x.x.defined() || !is_fixed(v)) return;
     in.push_back(x.x);
   }
-  for (const std::int32_t i : read_inputs(*s.mapping, *s.at))
-    if (s.in[static_cast<std::size_t>(i)] >= 0) return;
-  bound_call call = bind(*s.mapping, *s.at, in);
-  s.kind = step_kind::call;
-  s.kernel = call.kernel;
-  s.attrs = std::move(call.attrs);
-  for (const bound_call::operand& operand : call.operands) {
-    step::operand made{std::string(operand.name), {}, operand.list};
-    for (const std::int32_t i : operand.inputs) made.in.push_back(s.in[static_cast<std::size_t>(i)]);
-    s.operands.push_back(std::move(made));
-  }
+  if (s.by_shapes) s = bound_step(s, in);
 }
 
 // A kernel of the registry under the graph's name: operands in the order of its row, or numbered.
@@ -203,6 +192,8 @@ void planner::emit_work(std::int32_t i) {
   } else if (by == runs_by::row || by == runs_by::function) {
     s.mapping = m;
     s.kind = by == runs_by::row ? step_kind::late_call : step_kind::function;
+    s.by_shapes = std::ranges::all_of(read_inputs(*m, n),
+                                      [&](std::int32_t read) { return s.in[static_cast<std::size_t>(read)] < 0; });
     if (by == runs_by::row) bind_now(s);
   } else {
     make_registered(s, by == runs_by::nothing ? m : nullptr);

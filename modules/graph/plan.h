@@ -56,7 +56,9 @@ struct step {
   std::vector<named_attribute> attrs;
   std::vector<attribute_ref> given;  // they, as a call takes them
   std::shared_ptr<const sequence> first, second;
-  signature expected{};  // of a guard
+  signature expected{};    // of a guard
+  bool by_shapes = false;  // a late call that is bound alike for operands of the same shapes and dtypes
+  std::int32_t late = -1;  // which of those of its sequence it is
 };
 
 // Steps in the order in which they run. `params` are the values that the caller gives, `results` those that it gets.
@@ -67,12 +69,19 @@ struct sequence {
   std::int32_t values = 0;
 };
 
+// A late call as it was bound last, for operands of these shapes and dtypes.
+struct late_binding {
+  std::vector<signature> in;
+  step bound;
+};
+
 // What a run needs besides: kept between runs, so that they need not ask for memory.
 struct run_frame {
   std::vector<run_value> values;
   std::vector<operand_ref> operands;
   std::vector<tensor> list, inputs;
   std::vector<run_value> arguments;
+  std::vector<late_binding> bound;          // by `late` + 1; the first is of those that are bound anew each time
   std::vector<node_time>* times = nullptr;  // of steps, where somebody asks
 };
 
@@ -89,6 +98,8 @@ const tensor& tensor_at(const step& s, const sequence& of, const run_frame& with
 // The one element of an input.
 std::int64_t integer_at(const step& s, const sequence& of, const run_frame& with, std::size_t input);
 void put(const step& s, run_frame& with, std::size_t output, run_value value);
+// A late call as a call, for inputs of which it may depend on what `read_inputs` says.
+step bound_step(const step& s, std::span<const tensor> in);
 // Steps of several steps, and of lists.
 void run_control(const step& s, const sequence& of, run_frame& with);
 void run_items(const step& s, const sequence& of, run_frame& with);

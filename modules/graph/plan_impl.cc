@@ -124,7 +124,11 @@ void seal(sequence& s) {
   drop_dead(s);
   find_last_readers(s);
   number_anew(s);
-  for (step& now : s.steps) now.given.assign(now.attrs.begin(), now.attrs.end());
+  std::int32_t late = 0;
+  for (step& now : s.steps) {
+    now.given.assign(now.attrs.begin(), now.attrs.end());
+    if (now.kind == step_kind::late_call && now.by_shapes) now.late = late++;
+  }
 }
 
 std::shared_ptr<const plan_state> plan_for(const model_state& m, const plan_key& key, std::span<const tensor> values) {

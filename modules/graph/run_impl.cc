@@ -60,25 +60,22 @@ void put_all(const step& s, run_frame& with, tensor_list results) {
 }
 
 // Operands of a call as references; lists are copied to lie together.
-template <class Operands, class Index>
-std::span<const operand_ref> gather(const step& s, const sequence& of, run_frame& with, const Operands& operands,
-                                    Index value_of) {
+std::span<const operand_ref> gather(const step& s, const sequence& of, run_frame& with) {
   with.operands.clear();
   with.list.clear();
   std::size_t listed = 0;
-  for (const auto& operand : operands)
-    if (operand.list) listed += value_of(operand).size();
+  for (const step::operand& operand : s.operands)
+    if (operand.list) listed += operand.in.size();
   with.list.reserve(listed);
-  for (const auto& operand : operands) {
-    const auto& inputs = value_of(operand);
+  for (const step::operand& operand : s.operands) {
     if (operand.list) {
       const std::size_t first = with.list.size();
-      for (const std::int32_t i : inputs) with.list.push_back(value_at(of, with, i).x);
-      with.operands.emplace_back(operand.name, std::span<const tensor>(with.list).subspan(first, inputs.size()));
+      for (const std::int32_t i : operand.in) with.list.push_back(value_at(of, with, i).x);
+      with.operands.emplace_back(operand.name, std::span<const tensor>(with.list).subspan(first, operand.in.size()));
     } else {
-      for (const std::int32_t i : inputs) {
+      for (const std::int32_t i : operand.in) {
         const tensor& x = value_at(of, with, i).x;
-        if (!x.defined()) fail_at(*s.at, "a list as operand " + std::string(operand.name), "a tensor");
+        if (!x.defined()) fail_at(*s.at, "a list as operand " + operand.name, "a tensor");
         with.operands.emplace_back(operand.name, x);
       }
     }
@@ -92,26 +89,29 @@ std::span<const tensor> input_tensors(const step& s, const sequence& of, run_fra
   return with.inputs;
 }
 
-void run_late(const step& s, const sequence& of, run_frame& with) {
-  const bound_call call = bind(*s.mapping, *s.at, input_tensors(s, of, with));
-  const auto values = [&](const bound_call::operand& operand) {
-    std::vector<std::int32_t> at;
-    for (const std::int32_t i : operand.inputs) at.push_back(s.in[static_cast<std::size_t>(i)]);
-    return at;
-  };
-  const std::span<const operand_ref> operands = gather(s, of, with, call.operands, values);
-  const std::vector<attribute_ref> attrs(call.attrs.begin(), call.attrs.end());
-  put_all(s, with, run_kernel_list(call.kernel, operands, attrs));
+void run_call(const step& s, const sequence& of, run_frame& with) {
+  put_all(s, with, run_kernel_list(s.kernel, gather(s, of, with), s.given));
+}
+
+// Loops meet the same shapes in most of their turns.
+const step& bound_for(const step& s, const sequence& of, run_frame& with) {
+  const std::span<const tensor> in = input_tensors(s, of, with);
+  const auto place = static_cast<std::size_t>(s.late + 1);
+  if (with.bound.size() <= place) with.bound.resize(place + 1);
+  late_binding& kept = with.bound[place];
+  const auto signature_of = [](const tensor& x) { return x.signature(); };
+  if (s.late >= 0 && kept.bound.at && std::ranges::equal(kept.in, in, {}, {}, signature_of)) return kept.bound;
+  kept.bound = bound_step(s, in);
+  kept.in.clear();
+  for (const tensor& x : in) kept.in.push_back(x.signature());
+  return kept.bound;
 }
 
 void run_kind(const step& s, const sequence& of, run_frame& with) {
   switch (s.kind) {
     case step_kind::call:
-    case step_kind::registered: {
-      const auto values = [](const step::operand& operand) -> const std::vector<std::int32_t>& { return operand.in; };
-      return put_all(s, with, run_kernel_list(s.kernel, gather(s, of, with, s.operands, values), s.given));
-    }
-    case step_kind::late_call: return run_late(s, of, with);
+    case step_kind::registered: return run_call(s, of, with);
+    case step_kind::late_call: return run_call(bound_for(s, of, with), of, with);
     case step_kind::function: return put_all(s, with, run_function(*s.mapping, *s.at, input_tensors(s, of, with)));
     case step_kind::stop: return put(s, with, 0, {stop_gradient(tensor_at(s, of, with, 0)), {}});
     case step_kind::items: return run_items(s, of, with);
@@ -120,6 +120,21 @@ void run_kind(const step& s, const sequence& of, run_frame& with) {
 }
 
 }  // namespace
+
+step bound_step(const step& s, std::span<const tensor> in) {
+  bound_call call = bind(*s.mapping, *s.at, in);
+  step made = s;
+  made.kind = step_kind::call;
+  made.kernel = call.kernel;
+  made.attrs = std::move(call.attrs);
+  made.given.assign(made.attrs.begin(), made.attrs.end());
+  for (const bound_call::operand& operand : call.operands) {
+    step::operand one{std::string(operand.name), {}, operand.list};
+    for (const std::int32_t i : operand.inputs) one.in.push_back(s.in[static_cast<std::size_t>(i)]);
+    made.operands.push_back(std::move(one));
+  }
+  return made;
+}
 
 void run_step(const step& s, const sequence& of, run_frame& with) {
   if (s.kind != step_kind::merge && !all_there(s, of, with)) return;
@@ -150,12 +165,10 @@ std::vector<node_time::operand> operands_read(const step& s, const sequence& of,
   const auto note = [&](std::string_view name, std::int32_t v) {
     if (const tensor& x = value_at(of, with, v).x; x.defined()) all.push_back({std::string(name), x.signature()});
   };
-  if (s.kind == step_kind::late_call && all_there(s, of, with)) {
-    const bound_call call = bind(*s.mapping, *s.at, input_tensors(s, of, with));
-    for (const bound_call::operand& operand : call.operands)
-      for (const std::int32_t i : operand.inputs) note(operand.name, s.in[static_cast<std::size_t>(i)]);
-  } else if (s.kind == step_kind::call) {
-    for (const step::operand& operand : s.operands)
+  const bool is_late = s.kind == step_kind::late_call && all_there(s, of, with);
+  const step& call = is_late ? bound_for(s, of, with) : s;
+  if (call.kind == step_kind::call) {
+    for (const step::operand& operand : call.operands)
       for (const std::int32_t v : operand.in) note(operand.name, v);
   } else {
     for (const std::int32_t v : s.in) note({}, v);

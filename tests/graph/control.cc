@@ -74,6 +74,24 @@ TEST(loops_of_nodes, give_other_shapes_for_other_values) {
   }
 }
 
+// Of the same shapes in each turn, and yet another call: its place is an element.
+TEST(loops_of_nodes, read_other_places_in_each_turn) {
+  std::vector<json> nodes = counting();
+  for (const json& node :
+       {input_of("x"), enter("x_inside", "x", true), enter("zero_inside", "zero", true),
+        enter("length", "single", true), node_of("begin", "ExpandDims", {"i_now", "zero_inside"}),
+        node_of("part", "Slice", {"x_inside", "begin", "length"}), node_of("twice", "AddV2", {"sum_now", "sum_now"}),
+        node_of("sum_more", "AddV2", {"twice", "part"})})
+    nodes.push_back(node);
+  add_variable(nodes, "sum", "none", "sum_more");
+  const model m = model_with(nodes, {{"single", tensor({1})}, {"none", tensor({0.f})}});
+  const kg::named_operand x{"x", tensor({1.f, 0.f, 1.f, 1.f})};
+  for (const int n : {3, 2, 3}) {
+    const tensor y = m({x, {"n", tensor(n)}}, {"sum_exit"});
+    EXPECT_TRUE(same(y, tensor({n == 3 ? 11.f : 5.f}))) << n;  // 1011 and 101 of base 2
+  }
+}
+
 TEST(loops_of_nodes, write_and_read_tensor_arrays) {
   std::vector<json> nodes = counting();
   for (const json& more : {node_of("count", "AddV2", {"n", "one"}),
