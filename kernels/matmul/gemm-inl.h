@@ -92,7 +92,6 @@ struct tile_kind {
 // Computes one tile of `rows` (1 to most_tile_rows(vectors)) by `vectors` (1 to tile_vectors).
 void gemm_tile(int rows, int vectors, tile_kind kind, const tile_args<float>& args);
 void gemm_tile(int rows, int vectors, tile_kind kind, const tile_args<double>& args);
-void gemm_tile(int rows, int vectors, tile_kind kind, const tile_args<std::uint32_t>& args);
 
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V multiply_accumulate(D, V a, V b, V sum) {
@@ -254,11 +253,13 @@ HWY_INLINE tile_fn<T> tile_of_rows(int rows, std::integer_sequence<int, kRows...
   return table[rows - 1];
 }
 
-// Products of integers are bound by multiplying, not by loads: higher tiles of theirs are computed in parts, so that
-// there is half the code.
+// Products of integers are bound by multiplying, not by loads, and there are fewer of them: their operands are always
+// packed, and higher tiles are computed in parts, so that there is an eighth of the code.
+template <class T>
+inline constexpr bool always_packed = !hwy::IsFloat<T>();
 template <class T>
 inline constexpr int compiled_rows(int vectors) {
-  constexpr int most_of_integers = 8;
+  constexpr int most_of_integers = 4;
   const int most = most_tile_rows(vectors);
   return hwy::IsFloat<T>() || most < most_of_integers ? most : most_of_integers;
 }
@@ -272,12 +273,16 @@ HWY_INLINE tile_fn<T> tile_of(int rows, int vectors) {
 }
 
 template <class T>
-HWY_INLINE tile_fn<T> tile_of_kind(int rows, int vectors, tile_kind kind) {
-  if constexpr (loads_parts) {
-    if (kind.narrow)
-      return kind.strided ? tile_of<T, true, true>(rows, vectors) : tile_of<T, false, true>(rows, vectors);
+HWY_INLINE tile_fn<T> tile_of_kind(int rows, int vectors, [[maybe_unused]] tile_kind kind) {
+  if constexpr (always_packed<T>) {
+    return tile_of<T, false, false>(rows, vectors);
+  } else {
+    if constexpr (loads_parts) {
+      if (kind.narrow)
+        return kind.strided ? tile_of<T, true, true>(rows, vectors) : tile_of<T, false, true>(rows, vectors);
+    }
+    return kind.strided ? tile_of<T, true, false>(rows, vectors) : tile_of<T, false, false>(rows, vectors);
   }
-  return kind.strided ? tile_of<T, true, false>(rows, vectors) : tile_of<T, false, false>(rows, vectors);
 }
 
 template <class T>

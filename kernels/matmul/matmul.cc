@@ -20,9 +20,6 @@ void gemm_tile(int rows, int vectors, tile_kind kind, const tile_args<float>& ar
 void gemm_tile(int rows, int vectors, tile_kind kind, const tile_args<double>& args) {
   tile_dispatch(rows, vectors, kind, args);
 }
-void gemm_tile(int rows, int vectors, tile_kind kind, const tile_args<std::uint32_t>& args) {
-  tile_dispatch(rows, vectors, kind, args);
-}
 
 namespace {
 
@@ -243,10 +240,10 @@ void matrix_product(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, const 
                  .pack_a = false,
                  .pack_b = false};
     // Plain rows of B serve when few tiles of rows share them.
-    g.pack_b = tb || (!loads_parts && n % lanes<T>() != 0) || m > 5 * tile_rows;
+    g.pack_b = always_packed<T> || tb || (!loads_parts && n % lanes<T>() != 0) || m > 5 * tile_rows;
     // Plain A serves few panels. Rows at a distance of many half pages fall into the same cache set: pack those.
     const bool collides = !ta && m > 4 && k >= 64 && static_cast<std::size_t>(g.lda) * sizeof(T) % 2048 == 0;
-    g.pack_a = (n > 4 * tile_columns<T>() && m * k > 64 * 64) || collides;
+    g.pack_a = always_packed<T> || (n > 4 * tile_columns<T>() && m * k > 64 * 64) || collides;
     if (g.pack_a || g.pack_b || k > most_depth || m > most_rows) {
       blocked_product(g);
     } else {
@@ -256,7 +253,7 @@ void matrix_product(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, const 
 }
 
 /// BatchMatMul. Floats: sums in the type itself by fused multiply-add where the target has it, in an order given by
-/// the shape and the target alone; |error| <= k * eps * sum |a * b|. int32: modulo 2^32.
+/// the shape and the target alone; |error| <= k * eps * sum |a * b|. int32 and int64: modulo 2^32 and 2^64.
 /// Reference: kernels/matmul/reference_matmul.cc.
 template <class T>
 void BatchMatMul(const void* const* in, void* const* out, const void* geometry) {
@@ -306,6 +303,9 @@ void BatchMatMul_float64(const void* const* in, void* const* out, const void* ge
 }
 void BatchMatMul_int32(const void* const* in, void* const* out, const void* geometry) {
   BatchMatMul<std::uint32_t>(in, out, geometry);  // unsigned, because there overflow is defined
+}
+void BatchMatMul_int64(const void* const* in, void* const* out, const void* geometry) {
+  BatchMatMul<std::uint64_t>(in, out, geometry);
 }
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE

@@ -16,7 +16,7 @@ struct matmul_geometry {
 };
 
 // in = {a, b}, out = {c}. The geometry is a matmul_geometry.
-#define KG_MATMUL_KERNELS(X) KG_FLOATS(X, BatchMatMul) X(BatchMatMul, int32)
+#define KG_MATMUL_KERNELS(X) KG_FLOATS(X, BatchMatMul) X(BatchMatMul, int32) X(BatchMatMul, int64)
 
 #define KG_DECLARE_MATMUL(Name, type) void Name##_##type(const void* const* in, void* const* out, const void* geometry);
 KG_MATMUL_KERNELS(KG_DECLARE_MATMUL)

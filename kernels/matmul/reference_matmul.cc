@@ -6,7 +6,8 @@
 namespace kerngrad::kernels::reference {
 namespace {
 
-// Element type the memory is read as and the type that sums are formed in; rounded (int32: cut) once to the result.
+// Element type the memory is read as and the type that sums are formed in; rounded once to the result, those of
+// integers cut.
 template <class T> struct sums;
 template <> struct sums<float> {
   using element = float;
@@ -18,6 +19,10 @@ template <> struct sums<double> {
 };
 template <> struct sums<std::int32_t> {
   using element = std::uint32_t;
+  using type = std::uint64_t;
+};
+template <> struct sums<std::int64_t> {
+  using element = std::uint64_t;
   using type = std::uint64_t;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// BatchMatMul against a product in long double written from the definition, on every target.
+// BatchMatMul against a product written from the definition, of floats in long double, of integers in 128 bits; on
+// every target.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,14 +19,18 @@
 namespace {
 using namespace kerngrad::kernels;
 
+__extension__ using wide_integer = unsigned __int128;  // of which products and sums keep the lower bits
+
 template <class T> run_fn simd_kernel();
 template <> run_fn simd_kernel<float>() { return BatchMatMul_float32; }
 template <> run_fn simd_kernel<double>() { return BatchMatMul_float64; }
 template <> run_fn simd_kernel<std::int32_t>() { return BatchMatMul_int32; }
+template <> run_fn simd_kernel<std::int64_t>() { return BatchMatMul_int64; }
 template <class T> run_fn reference_kernel();
 template <> run_fn reference_kernel<float>() { return reference::BatchMatMul_float32; }
 template <> run_fn reference_kernel<double>() { return reference::BatchMatMul_float64; }
 template <> run_fn reference_kernel<std::int32_t>() { return reference::BatchMatMul_int32; }
+template <> run_fn reference_kernel<std::int64_t>() { return reference::BatchMatMul_int64; }
 
 matmul_geometry plain(std::int64_t m, std::int64_t n, std::int64_t k, bool ta = false, bool tb = false) {
   matmul_geometry g{};
@@ -57,13 +62,13 @@ struct operands {
       : a(static_cast<std::size_t>(matrices(g, g.stride_a) * g.m * g.k), side),
         b(static_cast<std::size_t>(matrices(g, g.stride_b) * g.k * g.n), side),
         c(static_cast<std::size_t>(batch_of(g) * g.m * g.n), side) {
-    std::mt19937 random(seed);
+    std::mt19937_64 random(seed);
     const auto fill = [&](kgtest::guarded<T>& values) {
       for (T& v : values) {
         if constexpr (std::is_integral_v<T>) {
           v = static_cast<T>(random());
         } else {
-          v = static_cast<T>(static_cast<double>(random()) / 4294967296.0 - 0.5);
+          v = static_cast<T>(static_cast<double>(random() >> 11) * 0x1p-53 - 0.5);
         }
       }
     };
@@ -94,12 +99,12 @@ void check(run_fn kernel, const matmul_geometry& g, kgtest::edge side, unsigned 
     for (std::int64_t i = 0; i < g.m; ++i) {
       for (std::int64_t j = 0; j < g.n; ++j) {
         long double sum = 0, size = 0;
-        std::uint32_t wrapped = 0;
+        wide_integer whole = 0;
         for (std::int64_t p = 0; p < g.k; ++p) {
           const T x = o.a[static_cast<std::size_t>(at_a * g.m * g.k + (g.transpose_a ? p * g.m + i : i * g.k + p))];
           const T y = o.b[static_cast<std::size_t>(at_b * g.k * g.n + (g.transpose_b ? j * g.k + p : p * g.n + j))];
           if constexpr (std::is_integral_v<T>) {
-            wrapped += static_cast<std::uint32_t>(x) * static_cast<std::uint32_t>(y);
+            whole += static_cast<wide_integer>(x) * static_cast<wide_integer>(y);
           } else {
             sum += static_cast<long double>(x) * y;
             size += std::fabs(static_cast<long double>(x) * y);
@@ -107,7 +112,7 @@ void check(run_fn kernel, const matmul_geometry& g, kgtest::edge side, unsigned 
         }
         const T got = o.c[static_cast<std::size_t>((index * g.m + i) * g.n + j)];
         if constexpr (std::is_integral_v<T>) {
-          ASSERT_EQ(got, static_cast<T>(wrapped)) << i << ", " << j;
+          ASSERT_EQ(got, static_cast<T>(whole)) << i << ", " << j;
         } else {
           const long double bound = static_cast<long double>(g.k + 1) * std::numeric_limits<T>::epsilon() * size;
           ASSERT_LE(std::fabs(static_cast<long double>(got) - sum), bound) << i << ", " << j << ": " << got;
@@ -133,7 +138,7 @@ void check_shapes(run_fn kernel, int count) {
 
 template <class T>
 class Matmul : public ::testing::Test {};
-using element_types = ::testing::Types<float, double, std::int32_t>;
+using element_types = ::testing::Types<float, double, std::int32_t, std::int64_t>;
 TYPED_TEST_SUITE(Matmul, element_types);
 
 TYPED_TEST(Matmul, GivesTheProductForOddSizesAndAllTransposes) {
@@ -227,7 +232,7 @@ TEST(MatmulOfFloats, LetsNanAndInfinityThrough) {
 }
 
 TEST(MatmulTables, NameOneKernelPerDtypeOnBothSides) {
-  ASSERT_EQ(std::size(matmul_simd), 3u);
+  ASSERT_EQ(std::size(matmul_simd), 4u);
   ASSERT_EQ(std::size(reference::matmul_reference), std::size(matmul_simd));
   for (std::size_t i = 0; i < std::size(matmul_simd); ++i) {
     EXPECT_STREQ(matmul_simd[i].op, reference::matmul_reference[i].op);

@@ -20,8 +20,9 @@ tensor product_with_vector(const tensor& a, const tensor& b, bool transpose_a, b
 export namespace kerngrad {
 
 /// The matrix product over the last two axes, either operand transposed if asked for. A vector on the left is one row,
-/// on the right one column, and that axis goes from the result: two vectors give a number. Throws where the inner sizes
-/// differ, and for a vector that is to be transposed.
+/// on the right one column, and that axis goes from the result: two vectors give a number. Floats, int32 and int64, in
+/// their own dtype; bool and uint8 become int32. Products and sums of integers wrap (modulo 2^32 and 2^64, as NumPy's).
+/// Throws where the inner sizes differ, and for a vector that is to be transposed. Differentiable in floats.
 inline tensor matmul(const tensor& a, const tensor& b, bool transpose_a = false, bool transpose_b = false) {
   if (a.defined() && b.defined() && (a.rank() == 1 || b.rank() == 1)) [[unlikely]]
     return detail::product_with_vector(a, b, transpose_a, transpose_b);
@@ -34,7 +35,7 @@ inline tensor matmul(const tensor& a, const tensor& b, bool transpose_a = false,
 /// broadcast and come back in the result. Without "->" the result has the axes of "...", then the letters that occur
 /// once, in the order of the alphabet. Spaces are free. At most 8 axes in a tensor and in the result.
 ///
-/// Dtypes are promoted and computed as by `matmul`: floats, int32; bool and uint8 become int32. The order in which
+/// Dtypes are promoted and computed as by `matmul`: integers wrap, bool and uint8 become int32. The order in which
 /// products are added up is not specified; three tensors and more are multiplied in pairs, in the order that takes the
 /// fewest products. Throws for an equation that cannot be read, and says where, and for shapes that do not fit it.
 /// Differentiable in all tensors.

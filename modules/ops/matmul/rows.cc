@@ -19,13 +19,12 @@ void einsum(const launch_call&);
 
 namespace kerngrad::rows {
 
-inline constexpr dtype_set of_matrices = floating | only(dtype::int32) | only(dtype::uint8) | boolean_only;
-inline constexpr operand ab_matrices[] = {{"a", of_matrices}, {"b", of_matrices}};
-inline constexpr operand list_of_factors[] = {{.name = "tensors", .types = of_matrices, .list = true}};
+inline constexpr operand ab_matrices[] = {{"a", real_or_bool}, {"b", real_or_bool}};
+inline constexpr operand list_of_factors[] = {{.name = "tensors", .types = real_or_bool, .list = true}};
 
 inline constexpr op_row matmul_rows[] = {
     {.name = "BatchMatMul",
-     .doc = "The matrix product over the last two axes; the others are batches and broadcast.",
+     .doc = "The matrix product over the last two axes; the others are batches and broadcast. Sums of integers wrap.",
      .group = family::matmul,
      .operands = ab_matrices,
      .attrs = attributes::matmul,
