@@ -23,7 +23,13 @@ struct named_tensor {
 /// under the empty name, and is that tensor: `const kg::tensor x = kg::io::load("x.npy");`.
 class named_tensors {
  public:
-  named_tensors() = default;
+  // What the compiler would write is in the library: each file with such a list would take twice as long to compile.
+  named_tensors() noexcept;
+  named_tensors(const named_tensors& other);
+  named_tensors(named_tensors&& other) noexcept;
+  named_tensors& operator=(const named_tensors& other);
+  named_tensors& operator=(named_tensors&& other) noexcept;
+  ~named_tensors();
   /// Throws for an empty handle and for a name that occurs twice.
   named_tensors(std::initializer_list<named_tensor> list);
   explicit named_tensors(std::vector<named_tensor> list);

@@ -50,6 +50,13 @@ void check_defined(std::string_view name, const tensor& value) {
 
 }  // namespace
 
+named_tensors::named_tensors() noexcept = default;
+named_tensors::named_tensors(const named_tensors& other) = default;
+named_tensors::named_tensors(named_tensors&& other) noexcept = default;
+named_tensors& named_tensors::operator=(const named_tensors& other) = default;
+named_tensors& named_tensors::operator=(named_tensors&& other) noexcept = default;
+named_tensors::~named_tensors() = default;
+
 named_tensors::named_tensors(std::initializer_list<named_tensor> list)
     : named_tensors(std::vector<named_tensor>(list)) {}
 

@@ -21,6 +21,11 @@ inline constexpr bool is_range_of_indices = false;
 template <class...>
 inline constexpr bool is_index = false;
 
+// Whether a T is taken as the other: by a call, because the traits of the standard library make the compiler read all
+// that the modules know of them, for every file that uses indices.
+template <class T, class Other>
+concept passes_for = requires(T given, void (*take)(Other)) { take(given); };
+
 // What unsigned numbers have more of is outside of every axis.
 template <axis_number T>
 constexpr std::int64_t as_index(T at) {
@@ -97,13 +102,13 @@ struct index_item {
       start = as_index(index);
     } else if constexpr (std::is_same_v<T, kerngrad::range>) {
       is = kind::range, start = index.start(), stop = index.stop(), step = index.step(), to_end = index.to_end();
-    } else if constexpr (std::is_convertible_v<const T*, const whole_axis*>) {
+    } else if constexpr (passes_for<const T*, const whole_axis*>) {
       is = kind::range, to_end = true;
     } else if constexpr (std::is_same_v<T, kerngrad::new_axis>) {
       is = kind::new_axis;
     } else if constexpr (std::is_same_v<T, other_axes>) {
       is = kind::ellipsis;
-    } else if constexpr (std::is_convertible_v<const T&, const tensor&>) {
+    } else if constexpr (passes_for<const T&, const tensor&>) {
       is = kind::elements, by = index;
     } else {
       static_assert(is_index<T>,
@@ -119,16 +124,19 @@ struct index_item {
 };
 using index_items = small_list<index_item, 4>;
 
+// Lists go to the bodies in braces: making a std::span, or a list that allocates, would take a file that uses indices
+// longer to compile than all else in it.
+
 /// x(indices...).
-tensor elements_at(const tensor& x, std::span<const index_item> indices);
+tensor elements_at(const tensor& x, std::initializer_list<index_item> indices);
 /// The place of an element in row-major order.
-std::int64_t place_of_element(const shape& dims, std::span<const std::int64_t> at);
+std::int64_t place_of_element(const shape& dims, std::initializer_list<std::int64_t> at);
 
 /// What becomes of an element and the value that is given for it.
 enum class part_update : std::uint8_t { set, add, multiply, max, min };
 /// x.at(indices...).set(values), ...
-tensor updated_at(tensor x, std::span<const index_item> indices, part_update how, const tensor& values);
-tensor updated_at(tensor x, std::span<const index_item> indices, part_update how, const plain_number& value);
+tensor updated_at(tensor x, const index_items& indices, part_update how, const tensor& values);
+tensor updated_at(tensor x, const index_items& indices, part_update how, const plain_number& value);
 
 }  // namespace kerngrad::detail
 
@@ -142,6 +150,7 @@ export namespace kerngrad {
 /// place that is named twice to each that equals the result.
 class tensor_part {
  public:
+  ~tensor_part();
   /// The values in place of the elements.
   tensor set(const tensor& values) && { return change(detail::part_update::set, values); }
   /// The elements plus the values; integers wrap.
@@ -183,12 +192,12 @@ class tensor_part {
  private:
   friend class tensor;
   template <class... Index>
-  explicit tensor_part(tensor x, const Index&... indices) : x_(std::move(x)) {
-    (indices_.push_back(detail::index_item(indices)), ...);
-  }
+  explicit tensor_part(tensor x, const Index&... indices)
+      : tensor_part(std::move(x), std::initializer_list<detail::index_item>{detail::index_item(indices)...}) {}
+  tensor_part(tensor x, std::initializer_list<detail::index_item> indices);
   template <class Value>
   tensor change(detail::part_update how, const Value& value) {
-    return detail::updated_at(std::move(x_), {indices_.data(), static_cast<std::size_t>(indices_.size())}, how, value);
+    return detail::updated_at(std::move(x_), indices_, how, value);
   }
 
   tensor x_;
@@ -219,8 +228,7 @@ class row_iterator {
 
 template <class... Index>
 tensor tensor::operator()(const Index&... indices) const {
-  const detail::index_item list[sizeof...(Index) + 1]{detail::index_item(indices)..., {}};
-  return detail::elements_at(*this, {list, sizeof...(Index)});
+  return detail::elements_at(*this, {detail::index_item(indices)...});
 }
 #ifdef __cpp_multidimensional_subscript
 template <class... Index>
@@ -240,8 +248,7 @@ template <element T, class... Index>
   requires(sizeof...(Index) > 0)
 T tensor::item(Index... indices) const {
   static_assert((detail::axis_number<Index> && ...), "item takes an integer for each axis");
-  const std::int64_t at[]{detail::as_index(indices)...};
-  return data<T>()[static_cast<std::size_t>(detail::place_of_element(dims(), at))];
+  return data<T>()[static_cast<std::size_t>(detail::place_of_element(dims(), {detail::as_index(indices)...}))];
 }
 inline row_iterator tensor::begin() const {
   if (rank() == 0) fail("tensor", "a loop over the rows of a scalar", "rank 1 or more", "take its element with item()");

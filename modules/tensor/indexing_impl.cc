@@ -121,18 +121,17 @@ selection selection_of(std::string_view who, const shape& dims, std::span<const 
   return made;
 }
 
-tensor elements_at(const tensor& x, std::span<const index_item> indices) {
-  return selected(x, selection_of("index", x.dims(), indices));
+tensor elements_at(const tensor& x, std::initializer_list<index_item> indices) {
+  return selected(x, selection_of("index", x.dims(), std::span(indices.begin(), indices.size())));
 }
 
-std::int64_t place_of_element(const shape& dims, std::span<const std::int64_t> at) {
+std::int64_t place_of_element(const shape& dims, std::initializer_list<std::int64_t> at) {
   if (static_cast<std::int64_t>(at.size()) != dims.rank())
     fail("item", std::to_string(at.size()) + " indices into a tensor of shape " + to_string(dims),
          std::to_string(dims.rank()) + ", one for each axis");
   std::int64_t place = 0;
   for (int axis = 0; axis < dims.rank(); ++axis) {
-    const std::int64_t given = at[static_cast<std::size_t>(axis)], n = dims[axis],
-                       index = given < 0 ? given + n : given;
+    const std::int64_t given = at.begin()[axis], n = dims[axis], index = given < 0 ? given + n : given;
     if (index < 0 || index >= n) refuse_index_into("item", given, axis, n);
     place = place * n + index;
   }
@@ -140,3 +139,11 @@ std::int64_t place_of_element(const shape& dims, std::span<const std::int64_t> a
 }
 
 }  // namespace kerngrad::detail
+
+namespace kerngrad {
+
+tensor_part::tensor_part(tensor x, std::initializer_list<detail::index_item> indices)
+    : x_(std::move(x)), indices_(indices) {}
+tensor_part::~tensor_part() = default;
+
+}  // namespace kerngrad

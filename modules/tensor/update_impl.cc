@@ -154,8 +154,9 @@ tensor converted(const tensor& values, dtype type) {
 
 }  // namespace
 
-tensor updated_at(tensor x, std::span<const index_item> indices, part_update how, const tensor& values) {
-  const update_places p = update_places_of(x.dims(), selection_of("index", x.dims(), indices));
+tensor updated_at(tensor x, const index_items& indices, part_update how, const tensor& values) {
+  const std::span<const index_item> items(indices.data(), static_cast<std::size_t>(indices.size()));
+  const update_places p = update_places_of(x.dims(), selection_of("index", x.dims(), items));
   const std::optional<shape> both = broadcast(p.dims, values.dims());
   if (!both || !(*both == p.dims))
     fail("at", "values of shape " + to_string(values.dims()) + " for elements of shape " + to_string(p.dims),
@@ -174,7 +175,7 @@ tensor updated_at(tensor x, std::span<const index_item> indices, part_update how
   return reshape(tensor_scatter_update(reshape(x, {p.slices, p.inner}), p.rows, fresh), dims);
 }
 
-tensor updated_at(tensor x, std::span<const index_item> indices, part_update how, const plain_number& value) {
+tensor updated_at(tensor x, const index_items& indices, part_update how, const plain_number& value) {
   if (x.type() == dtype::boolean && how == part_update::set && value.is_integer && (value.integer | 1) == 1)
     return updated_at(std::move(x), indices, how, tensor(value.integer != 0));
   const tensor number = number_like("at", value, x);
