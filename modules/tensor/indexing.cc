@@ -144,10 +144,10 @@ export namespace kerngrad {
 
 /// Places of a tensor, `x.at(indices...)`: each function gives the tensor with these elements changed. Values broadcast
 /// to the shape of x(indices...), and have a dtype that promotes to x's; a number is refused that x's dtype does not
-/// hold. A place that index tensors name twice gets the last value by `set`, the sum of all by `add`, and by the others
-/// one after the other, for which `multiply` of complex64 is refused. Gradient: for x, that of the elements that
-/// stayed, or by the rule of the operation; for the values, that of the places where they went, by `max` and `min` of a
-/// place that is named twice to each that equals the result.
+/// hold. A place that index tensors name twice gets the last value by `set`, and all of them by the others: their sum,
+/// their product, the largest or smallest one. Gradient: for x, that of the elements that stayed, or by the rule of the
+/// operation; for the values, that of the places where they went, by `max` and `min` of a place that is named twice to
+/// each that equals the result.
 class tensor_part {
  public:
   ~tensor_part();

@@ -91,11 +91,53 @@ bool has_repeated(const tensor& rows) {
   return std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
 }
 
+tensor indices_of(const std::vector<std::int32_t>& list) {
+  return tensor(std::span<const std::int32_t>(list), {static_cast<std::int64_t>(list.size())});
+}
+
+// For each row the product of all values that are given for it. complex64 has no kernel that does this: neighbours of
+// one row are multiplied until each has one left, so that there are as many steps as the most values have binary
+// digits.
+tensor products_of_rows(const tensor& rows, const tensor& values) {
+  struct factor {
+    std::int32_t row, at;  // of the product's value
+  };
+  const auto given = rows.data<std::int32_t>();
+  std::vector<factor> factors;
+  for (const std::int32_t row : given) factors.push_back({row, static_cast<std::int32_t>(factors.size())});
+  std::sort(factors.begin(), factors.end(),
+            [](const factor& a, const factor& b) { return a.row < b.row || (a.row == b.row && a.at < b.at); });
+  tensor products = values;
+  for (;;) {
+    std::vector<std::int32_t> left, right, alone;
+    std::vector<factor> next;
+    for (std::size_t i = 0; i < factors.size(); ++i) {
+      const bool paired = i + 1 < factors.size() && factors[i + 1].row == factors[i].row;
+      next.push_back({factors[i].row, static_cast<std::int32_t>(paired ? left.size() : alone.size())});
+      (paired ? left : alone).push_back(factors[i].at);
+      if (paired) right.push_back(factors[++i].at);
+      else next.back().at = -1 - next.back().at;  // behind the pairs, whose number is not known yet
+    }
+    if (right.empty()) break;
+    for (factor& f : next)
+      if (f.at < 0) f.at = static_cast<std::int32_t>(left.size()) - 1 - f.at;
+    const tensor pairs = gather(products, indices_of(left)) * gather(products, indices_of(right));
+    products = alone.empty() ? pairs : concat({pairs, gather(products, indices_of(alone))}, 0);
+    factors = std::move(next);
+  }
+  std::vector<std::int32_t> found;
+  for (const std::int32_t row : given)
+    found.push_back(std::lower_bound(factors.begin(), factors.end(), row, [](const factor& f, std::int32_t wanted) {
+                      return f.row < wanted;
+                    })->at);
+  return gather(products, indices_of(found));
+}
+
 // The rows after all updates of each, so that it makes no difference which of equal ones is written last. What has no
 // kernel is computed in int32, whose lower bits are those of uint8.
 tensor combined_in_turn(const tensor& flat, const tensor& rows, part_update how, const tensor& values) {
-  if (flat.type() == dtype::complex64)
-    fail("at", "a place that is named twice, for multiply of complex64", "distinct indices", "call it once for each");
+  if (flat.type() == dtype::complex64 && how == part_update::multiply)
+    return gather(flat, rows) * products_of_rows(rows, values);
   const bool narrow = flat.type() == dtype::uint8;
   const tensor x = narrow ? cast(flat, dtype::int32) : flat, by = narrow ? cast(values, dtype::int32) : values;
   const tensor all = how == part_update::multiply ? scatter_mul(x, rows, by)
@@ -104,16 +146,21 @@ tensor combined_in_turn(const tensor& flat, const tensor& rows, part_update how,
   return cast(gather(all, rows), flat.type());
 }
 
+// The rows plus all that is added to each, likewise.
+tensor summed(const tensor& flat, const update_places& p, const tensor& values) {
+  const auto sums_of = [&](const tensor& parts) { return gather(segment_sum(parts, p.rows, p.slices), p.rows); };
+  const tensor sums = flat.type() == dtype::complex64 ? complex(sums_of(real(values)), sums_of(imag(values)))
+                      : flat.type() == dtype::uint8   ? sums_of(cast(values, dtype::int32))
+                                                      : sums_of(values);
+  return cast(gather(flat, p.rows) + sums, flat.type());
+}
+
 // What is written to the rows of x, seen as [slices, inner].
 tensor combined(const tensor& flat, const update_places& p, part_update how, const tensor& values) {
   if (how == part_update::set) return values;
   const tensor& rows = p.rows;
-  if (how == part_update::add && p.may_repeat) {
-    // Every place that is named twice gets the sum, whichever of its rows is written last.
-    const tensor sums = segment_sum(values, rows, p.slices);
-    return gather(flat, rows) + gather(sums, rows);
-  }
-  if (how != part_update::add && p.may_repeat && has_repeated(rows)) return combined_in_turn(flat, rows, how, values);
+  if (how == part_update::add && p.may_repeat) return summed(flat, p, values);
+  if (p.may_repeat && has_repeated(rows)) return combined_in_turn(flat, rows, how, values);
   const tensor before = gather(flat, rows);
   switch (how) {
     case part_update::multiply: return before * values;

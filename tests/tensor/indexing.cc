@@ -296,23 +296,6 @@ TEST(updates, take_values_that_broadcast_and_numbers) {
   expect_elements(kg::zeros({2}).at(index).set(tensor({1, 2, 3, 4})), {2}, {4, 3});
 }
 
-TEST(updates, of_a_place_that_is_named_twice_come_one_after_the_other_in_every_dtype) {
-  const tensor index({2, 0, 2});
-  for (const dtype type : {dtype::float32, dtype::float64, dtype::float16, dtype::int32, dtype::int64, dtype::uint8}) {
-    const tensor x = kg::cast(tensor({3, 7, 10}), type), values = kg::cast(tensor({20, 5, 15}), type);
-    const bool wraps = type == dtype::uint8;  // 10 * 20 * 15 is 3000, which is 184 modulo 256
-    for (const auto& [y, wanted] : {std::pair{x.at(index).multiply(values), doubles{15, 7, wraps ? 184.0 : 3000}},
-                                    {x.at(index).max(values), doubles{5, 7, 20}},
-                                    {x.at(index).min(values), doubles{3, 7, 10}}}) {
-      EXPECT_EQ(y.type(), type);
-      EXPECT_EQ(y.to_doubles(), wanted) << kg::name_of(type);
-    }
-  }
-  const tensor z({kg::complex64{1, 1}, kg::complex64{2, 0}});
-  EXPECT_EQ(z.at(tensor({1, 0})).multiply(z).type(), dtype::complex64) << "distinct places";
-  EXPECT_TRUE(says(refusal([&] { return z.at(tensor({0, 0})).multiply(z); }), {"[at]", "named twice", "complex64"}));
-}
-
 TEST(updates, leave_the_bits_of_other_elements) {
   const tensor x({-0.0, -0.0, std::numeric_limits<double>::infinity()});
   const tensor y = x.at(tensor({1})).add(0);
