@@ -67,6 +67,7 @@ SIGNATURES = {
          'constexpr auto g(T x) -> decltype(x + 1);',
     'box': 'class box {\n  /// Makes one.\n  explicit box(int a);\n  int value() const;\n  int a = 1;  ///< a member\n'
            '};'}
+MEMBERS = {'value': [['int value() const;'], ''], 'a': [['int a = 1;'], 'a member']}
 DOCS = {'f': 'A function.', 'bare': '', 'box': 'A class.', 'g': 'Made by a macro, or so it looks.', 'three': 'A set.',
         'four': '', 'five': 'from a header', 'kind': '', 'keep::first': 'Two of them.', 'keep::second': 'Two of them.',
         'operator+': 'An operator, and the others.', 'operator-': 'An operator, and the others.'}
@@ -85,6 +86,9 @@ def misread():
         read = next(each.signature for each in found if each.name == name)
         if read != signature:
             yield f'the signature of {name} is read as\n{read}'
+    members = next(each.members for each in found if each.name == 'box')
+    if members != MEMBERS:
+        yield f'the members of box are read as {members}'
 
 
 def missing(reference, written, exported):

@@ -123,6 +123,15 @@ def names_are_found_in_our_words_and_in_others():
                          ('adam', 'kg::adam'), ('padding', 'kg::padding'), ('load_csv', 'kg::io::load_csv'),
                          ('MaxPoolGrad', 'kg::call<"MaxPoolGrad">')]:
         assert name in [f['name'] for f in read('find', wanted)['found']], wanted
+    for wanted, name in [('item', 'kg::tensor::item'), ('tensor.dims', 'kg::tensor::dims'),
+                         ('kg::tensor::dims', 'kg::tensor::dims'), ('generator.normal', 'kg::generator::normal'),
+                         ('at().set', 'kg::tensor_part::set'),
+                         ('tensor.at(0, 1).add', 'kg::tensor_part::add'),
+                         ('io.named_tensors.contains', 'kg::io::named_tensors::contains')]:
+        assert name in [f['name'] for f in read('find', wanted)['found']], wanted
+    item = read('find', 'tensor.item')['found'][0]
+    assert 'double item() const;' in item['signatures'].split('\n') and item['page'] == 'reference/tensor.html'
+    assert item['doc'].startswith('The only element') and 'reference/tensor.html' in run('find', 'item').stdout
     exp = read('find', 'exp')['found'][0]
     assert exp['doc'] == 'e to the power x.' and exp['op'] == 'Exp'
     assert read('find', 'torch.Tensor.dim')['found'][0]['example'] == 'x.rank()'
@@ -132,7 +141,9 @@ def names_are_found_in_our_words_and_in_others():
 
 def what_is_not_found_has_near_names_and_an_exit_code():
     for wanted, near in [('topkk', 'kg::top_k'), ('conv2', 'kg::conv2d'), ('moving_averages', 'kg::moving_average'),
-                         ('k_top', 'kg::top_k'), ('hyperbolic tangent', 'kg::tanh')]:
+                         ('k_top', 'kg::top_k'), ('hyperbolic tangent', 'kg::tanh'),
+                         ('tensor.dimms', 'kg::tensor::dims'), ('to_double', 'kg::tensor::to_doubles'),
+                         ('generator.normals', 'kg::generator::normal')]:
         told = read('find', wanted, code=REFUSED)
         assert not told['found'] and near in [f['name'] for f in told['near']], (wanted, told)
         assert near in run('find', wanted, code=REFUSED).stdout

@@ -92,6 +92,7 @@ found_name described(const std::string& name) {
   if (const known_name* ours = known(name)) {
     made.doc = ours->doc;
     made.signatures = std::string(ours->signatures);
+    made.page = std::string(ours->page);
   }
   if (const kg::op_row* row = row_of(name)) {
     made.op = row->name;
@@ -109,6 +110,29 @@ void add_once(std::vector<found_name>& found, found_name one) {
   const bool there = std::ranges::any_of(
       found, [&](const found_name& f) { return f.name == one.name && (one.name != "" || f.example == one.example); });
   if (!there) found.push_back(std::move(one));
+}
+
+/// What a function gives, by the first of its signatures: `tensor_part` of `tensor_part at(...) const&;`.
+std::string result_of(const known_name& function) {
+  const std::string_view name = function.name.substr(function.name.rfind(':') + 1);
+  const std::size_t end = function.signatures.find(fmt::format(" {}(", name));
+  if (end == std::string_view::npos) return {};
+  std::size_t begin = end;
+  while (begin > 0 && (is_letter(function.signatures[begin - 1]) || function.signatures[begin - 1] == '_')) --begin;
+  return std::string(function.signatures.substr(begin, end - begin));
+}
+
+/// `at().set`: the members of that name that what the function gives has.
+void add_members_of_results(std::vector<found_name>& found, std::string_view wanted) {
+  const std::size_t open = wanted.find('('), member = wanted.rfind(").");
+  if (open == std::string_view::npos || member == std::string_view::npos) return;
+  const std::string function = key_of(wanted.substr(0, open));
+  for (const known_name& ours : known_names) {
+    if (!is_called(ours.name, function)) continue;
+    const std::string whole = key_of(fmt::format("kg::{}::{}", result_of(ours), wanted.substr(member + 2)));
+    for (const known_name& other : known_names)
+      if (other.is_member && key_of(other.name) == whole) add_once(found, described(std::string(other.name)));
+  }
 }
 
 void add_ours(std::vector<found_name>& found, const std::string& key) {
@@ -174,17 +198,19 @@ double shared(std::span<const std::string> wanted, std::span<const std::string> 
 
 /// How near one of our names is to what is looked for, by its letters, by its parts or by what is said of it.
 double nearness(std::string_view wanted, std::string_view name, std::string_view doc) {
-  const std::string key = key_of(wanted), last = key_of(name.substr(name.rfind(':') + 1));
+  const std::string key = key_of(wanted), last = key_of(name.substr(name.rfind(':') + 1)),
+                    whole = key_of(name.substr(name.find(':')));
   const std::vector<std::string> parts = parts_of(wanted), there = parts_of(name), said = parts_of(doc);
   const bool holds = key.size() > 2 && last.find(key) != std::string::npos;
   const double by_parts = std::min(shared(parts, there), shared(there, parts) + 0.5);
-  return std::max({likeness(key, last), holds ? 0.7 : 0, 0.9 * by_parts, 0.65 * shared(parts, said)});
+  return std::max(
+      {likeness(key, last), likeness(key, whole), holds ? 0.7 : 0, 0.9 * by_parts, 0.65 * shared(parts, said)});
 }
 
 std::vector<found_name> near(std::string_view wanted) {
   std::vector<std::pair<double, std::string>> ranked;
   for (const known_name& ours : known_names) {
-    if (std::ranges::count(ours.name, ':') > 2) continue;
+    if (std::ranges::count(ours.name, ':') > 2 && !ours.is_member) continue;
     const kg::op_row* row = row_of(ours.name);
     const double rank = nearness(wanted, ours.name, row && ours.doc.empty() ? row->doc : ours.doc);
     if (rank >= least_likeness) ranked.emplace_back(-rank, ours.name);
@@ -200,7 +226,8 @@ std::vector<found_name> near(std::string_view wanted) {
 
 json json_of(const found_name& f) {
   return {{"name", f.name},       {"doc", f.doc},   {"signatures", f.signatures}, {"op", f.op},
-          {"example", f.example}, {"note", f.note}, {"elsewhere", f.elsewhere},   {"offered", f.offered}};
+          {"example", f.example}, {"note", f.note}, {"elsewhere", f.elsewhere},   {"offered", f.offered},
+          {"page", f.page}};
 }
 
 json list_of(const std::vector<found_name>& names) {
@@ -226,6 +253,7 @@ std::string text_of(const found_name& f) {
   std::string elsewhere;
   for (const std::string& theirs : f.elsewhere) elsewhere += (elsewhere.empty() ? "" : ", ") + theirs;
   add("elsewhere", elsewhere);
+  add("page", f.page);
   return text;
 }
 
@@ -236,6 +264,7 @@ answer found(const std::string& wanted) {
   if (key.empty()) throw usage_error(fmt::format("find \"{}\": wanted a name with letters", wanted));
   answer made{.wanted = wanted};
   add_ours(made.names, key);
+  add_members_of_results(made.names, wanted);
   add_foreign(made.names, key);
   made.is_offered = std::ranges::any_of(made.names, &found_name::offered);
   if (made.names.empty()) made.near = near(as_written(wanted));
@@ -249,7 +278,9 @@ std::string find_page(const answer& a, bool as_json) {
   for (const found_name& f : a.names) text += (text.empty() ? "" : "\n") + text_of(f);
   if (!a.names.empty()) return text;
   text = fmt::format("nothing is called \"{}\"{}\n", a.wanted, a.near.empty() ? "" : "; near are");
-  for (const found_name& f : a.near) text += fmt::format("  {:<28} {}\n", f.name, f.doc);
+  for (const found_name& f : a.near)
+    text +=
+        fmt::format("  {:<28} {}\n", f.name, f.doc.empty() ? f.signatures.substr(0, f.signatures.find('\n')) : f.doc);
   return text;
 }
 

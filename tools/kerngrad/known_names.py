@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """known_names.py OUTPUT DEPFILE REFERENCE DICTIONARY INTERFACES...: what `kerngrad find` searches, as tables in C++.
 
-What the interface units export, with signatures and the first sentence of each docstring, and what other libraries call
-it. REFERENCE and DICTIONARY are the folders of tools/ that read these.
+What the interface units export, and the members of types, with signatures, the first sentence of each docstring and
+the page of the reference, and what other libraries call it. REFERENCE and DICTIONARY are the folders of tools/ that
+read these.
 """
 import json
 import pathlib
@@ -17,9 +18,11 @@ HEAD = '''// Made by known_names.py.
 
 namespace tool {
 
-/// What a unit exports: `kg::top_k`. Signatures are lines.
+/// What a unit exports, `kg::top_k`, or a member of such a type, `kg::tensor::item`. Signatures are lines; `page` is
+/// that of the reference.
 struct known_name {
-  std::string_view name, signatures, doc;
+  std::string_view name, signatures, doc, page;
+  bool is_member;
 };
 /// What other libraries call something: their names in a line, what it is here, or "-", which of our names that is, and
 /// what differs.
@@ -40,15 +43,23 @@ def first_sentence(doc):
     return doc[:found.end()] if found else doc
 
 
-def known(units, interfaces):
-    """name -> [signatures, docstring] of what all units export but for operators, those of overloads together."""
+def known(units, pages):
+    """name -> [signatures, docstring, page, whether it is a member] of what all units export but for operators;
+    overloads are one."""
     names = {}
+
+    def add(name, signatures, doc, page, is_member):
+        entry = names.setdefault('kg::' + name, [[], '', page, is_member])
+        entry[0] += [signature.split(' {\n')[0] for signature in signatures]
+        entry[1] = entry[1] or first_sentence(doc)
+
     for unit in units:
-        for found in interfaces.declarations(pathlib.Path(unit).resolve()):
+        for found in pages.interfaces.declarations(pathlib.Path(unit).resolve()):
+            page = f'reference/{pages.place_of(found.source)[1]}.html'
             if not found.name.startswith('operator'):
-                entry = names.setdefault('kg::' + found.name, [[], ''])
-                entry[0].append(found.signature.split(' {\n')[0])
-                entry[1] = entry[1] or first_sentence(found.doc)
+                add(found.name, [found.signature], found.doc, page, False)
+            for member, (signatures, doc) in found.members.items():
+                add(f'{found.name}::{member}', signatures, doc, page, True)
     return names
 
 
@@ -59,21 +70,21 @@ def foreign(page):
 
 
 def table(kind, name, rows):
-    lines = ['    {' + ', '.join(json.dumps(cell) for cell in row) + '},' for row in rows]
+    lines = ['    {' + ', '.join(map(json.dumps, row)) + '},' for row in rows]
     return '\n'.join([f'inline constexpr {kind} {name}[] = {{', *lines, '};'])
 
 
 def main():
     output, depfile, *folders = sys.argv[1:5]
     sys.path[:0] = folders
-    import interfaces
     import page
-    read = [interfaces.__file__, page.__file__, *pathlib.Path(page.__file__).parent.glob('*.txt')]
+    import pages
+    read = [pages.interfaces.__file__, pages.__file__, page.__file__, *pathlib.Path(page.__file__).parent.glob('*.txt')]
     pathlib.Path(depfile).write_text(f'{output}: {" ".join(map(str, read))}\n')
-    names = known(sys.argv[5:], interfaces)
+    names = known(sys.argv[5:], pages)
     pathlib.Path(output).write_text('\n'.join([
-        HEAD, table('known_name', 'known_names', [(name, '\n'.join(signatures), doc)
-                                                  for name, (signatures, doc) in sorted(names.items())]),
+        HEAD, table('known_name', 'known_names', [(name, '\n'.join(signatures), *more)
+                                                  for name, (signatures, *more) in sorted(names.items())]),
         table('foreign_names', 'dictionary', foreign(page)),
         table('abbreviation', 'abbreviations', page.ABBREVIATIONS.items()), '', '}  // namespace tool', '']))
 

@@ -76,8 +76,9 @@ std::string dtypes_page(const std::string& page);
 
 /// What there is for a name: one of ours, or an expression of several, or why there is none.
 struct found_name {
-  std::string name{};  ///< kg::top_k; empty where an expression stands for it, x.dims()
+  std::string name{};  ///< kg::top_k, kg::tensor::item; empty where an expression stands for it, x.dims()
   std::string doc{}, signatures{};
+  std::string page{};                    ///< of the reference, in the site
   std::string op{};                      ///< that it calls
   std::string example{};                 ///< an expression of C++
   std::string note{};                    ///< what differs from what was looked for
@@ -92,7 +93,8 @@ struct answer {
   bool is_offered = false;
 };
 
-/// Looks a name up among ours (functions, types, ops) and those of other libraries in tools/dictionary.
+/// Looks a name up among ours (functions, types and their members, ops) and those of other libraries in
+/// tools/dictionary.
 answer found(const std::string& wanted);
 std::string find_page(const answer& a, bool as_json);
 

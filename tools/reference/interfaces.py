@@ -31,6 +31,7 @@ class Declaration:
     unit: str        # kerngrad:core
     source: pathlib.Path
     title: str       # of the part of its unit: `// ---- title`
+    members: dict = dataclasses.field(default_factory=dict)  # of a type: name -> [signatures, docstring]
 
 
 def closing(text, begin):
@@ -174,34 +175,63 @@ def without_initialisers(text):
     return text
 
 
-def public_text(text, body):
-    """A type as a header would show it: what is public, without bodies."""
-    if body is None:
-        return text
-    end = closing(text, body)
-    head, inside = text[:body], text[body + 1:end - 1]
-    if re.match(r'enum', without_template(QUIET.sub('', head))):
-        return QUIET.sub('', head) + text[body:].rstrip()
-    shown, public = [], not re.match(r'class', without_template(QUIET.sub('', head)))
+def is_enumeration(head):
+    return re.match(r'enum', without_template(QUIET.sub('', head)))
+
+
+def public_pieces(text, body):
+    """(text, name, whether it begins a line) of what a type shows: docstrings, which have no name, and members."""
+    head, inside = text[:body], text[body + 1:closing(text, body) - 1]
+    public = not re.match(r'class', without_template(QUIET.sub('', head)))
     for kind, piece, line_begin in pieces(inside):
         if kind == 'label':
             public = piece == 'public'
         elif public and kind == 'comment' and piece.startswith('///'):
-            shown.append((piece, line_begin))
+            yield piece, '', line_begin
         elif public and kind == 'declaration':
             if re.match(r'friend|static_assert', without_template(piece)):
                 continue
             _, begin = end_of_declaration(piece + ' ', 0)
             bare = without_template(QUIET.sub('', piece))
             name, what = name_of(bare)
-            made = signature_of(piece, begin, what, bare)
-            shown.append((made.replace('\n', '\n  ') if what == 'type' else made, line_begin))
-    lines = []
-    for piece, at_line_begin in shown:
-        if at_line_begin or not lines:
-            lines.append('  ' + piece)
+            yield signature_of(piece, begin, what, bare), name, line_begin
+
+
+def members_of(text, body, own_name):
+    """name -> [signatures, docstring] of a type's public members but its constructors and operators."""
+    members, comments, last, doc = {}, [], '', ''
+    if body is None or is_enumeration(text[:body]):
+        return members
+    for piece, name, line_begin in public_pieces(text, body):
+        if piece.startswith('///<') and not line_begin:
+            if last in members and not members[last][1]:
+                members[last][1] = piece[4:].strip()
+        elif piece.startswith('///'):
+            comments.append(piece.lstrip('/<').strip())
         else:
-            lines[-1] += '  ' + piece
+            doc = ' '.join(comments).strip() or (doc if name == last else '')
+            last, comments = name, []
+            if name and name != own_name and not name.startswith('operator') and f'~{own_name}(' not in piece:
+                entry = members.setdefault(name, [[], ''])
+                entry[0].append(piece)
+                entry[1] = entry[1] or doc
+    return members
+
+
+def public_text(text, body):
+    """A type as a header would show it: what is public, without bodies."""
+    if body is None:
+        return text
+    head = text[:body]
+    if is_enumeration(head):
+        return QUIET.sub('', head) + text[body:].rstrip()
+    lines = []
+    for piece, _, at_line_begin in public_pieces(text, body):
+        shown = '  ' + piece.replace('\n', '\n  ')
+        if at_line_begin or not lines:
+            lines.append(shown)
+        else:
+            lines[-1] += shown
     inner = '\n'.join(lines)
     return QUIET.sub('', re.sub(r'\s*\n\s*', ' ', head)).strip() + (' {\n' + inner + '\n};' if lines else ' {};')
 
@@ -276,7 +306,8 @@ def declarations_in(text, inherited, exported, namespaces, title=''):
             more = re.findall(r'\b(\w+) =', bare[bare.index('{'):])
         for each in [name, *more]:
             whole = '::'.join([*namespaces[1:], each])
-            found.append(Declaration(whole, what, signature, doc, title=title, **inherited))
+            members = members_of(piece, body, name) if what == 'type' else {}
+            found.append(Declaration(whole, what, signature, doc, title=title, members=members, **inherited))
     return found
 
 
