@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arrays in files: .npy and .npz as NumPy writes them, .safetensors as its specification says.
+#include <complex>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
 #include "files.h"
 
 namespace {
@@ -335,6 +342,43 @@ TEST(safetensors, that_lie_are_refused_in_one_sentence) {
     const std::string said = refusal([&] { return decoded(file, "m.safetensors"); });
     EXPECT_TRUE(says(said, {"[decode] got \"m.safetensors\", which ", part})) << said << " says nothing of " << part;
   }
+}
+
+// ------------------------------------------------------------------------------------------ std::complex
+
+TEST(complex_numbers_of_std, come_back_from_every_format_that_has_them) {
+  using z64 = std::complex<float>;
+  using z128 = std::complex<double>;
+  const kgtest::folder here;
+  const float infinity = std::numeric_limits<float>::infinity();
+  const std::vector<z64> single{{1, -2}, {-0.f, infinity}, {1e-45f, 3}, {0, -0.f}, {7, 8}, {-9, 0.1f}};
+  const std::vector<z128> twice{{1, -2}, {-0., 1e300}, {5e-324, 0.1}};
+  const tensor z(single, {3, 2}), w(twice);
+  const auto expect = [](const tensor& back, const auto& values, const shape& dims) {
+    using number = typename std::remove_cvref_t<decltype(values)>::value_type;
+    EXPECT_EQ(back.dims(), dims);
+    const auto got = back.data<number>();  // of another dtype: refused
+    EXPECT_EQ(std::memcmp(got.data(), values.data(), values.size() * sizeof(number)), 0);
+  };
+  kg::io::save(here / "z.npy", z);
+  kg::io::save(here / "w.npy", w);
+  expect(kg::io::load(here / "z.npy"), single, {3, 2});
+  expect(kg::io::load(here / "w.npy"), twice, {3});
+  for (const bool compressed : {false, true}) {
+    kg::io::save(here / "a.npz", {{"w", w}, {"z", z}}, {.compressed = compressed});
+    const named_tensors all = kg::io::load(here / "a.npz");
+    expect(all.at("z"), single, {3, 2});
+    expect(all.at("w"), twice, {3});
+  }
+  kg::io::save(here / "a.safetensors", {{"z", z}});
+  expect(kg::io::load(here / "a.safetensors").at("z"), single, {3, 2});
+  for (const auto& [name, x] : {std::pair("z.csv", z), std::pair("w.csv", w), std::pair("z.png", z)})
+    EXPECT_TRUE(says(refusal([&, &path = name, &value = x] {
+                       kg::io::save(here / path, value);
+                       return 0;
+                     }),
+                     {"[save] got", name, x.type() == dtype::complex64 ? "complex64" : "complex128", "wanted"}))
+        << name;
 }
 
 // ------------------------------------------------------------------------------------------ by name
