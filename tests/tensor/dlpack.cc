@@ -100,18 +100,32 @@ TEST(the_structs, lie_in_memory_as_the_standard_says) {
   static_assert(int{dl::pinned_by_cuda} == kDLCUDAHost && int{dl::pinned_by_rocm} == kDLROCMHost);
   static_assert(int{dl::as_int} == kDLInt && int{dl::as_uint} == kDLUInt && int{dl::as_float} == kDLFloat);
   static_assert(int{dl::as_bfloat} == kDLBfloat && int{dl::as_complex} == kDLComplex);
+#if defined(DLPACK_MAJOR_VERSION) && DLPACK_MAJOR_VERSION == 1  // Debian 12's header is of 0.6
+  static_assert(sizeof(dl::managed_tensor_versioned) == sizeof(DLManagedTensorVersioned));
+  KG_SAME_PLACE(dl::managed_tensor_versioned, DLManagedTensorVersioned, version);
+  KG_SAME_PLACE(dl::managed_tensor_versioned, DLManagedTensorVersioned, manager_ctx);
+  KG_SAME_PLACE(dl::managed_tensor_versioned, DLManagedTensorVersioned, deleter);
+  KG_SAME_PLACE(dl::managed_tensor_versioned, DLManagedTensorVersioned, flags);
+  KG_SAME_PLACE(dl::managed_tensor_versioned, DLManagedTensorVersioned, dl_tensor);
+  static_assert(dl::read_only == DLPACK_FLAG_BITMASK_READ_ONLY && int{dl::as_bool} == kDLBool);
+#endif
 #endif
 }
 
-#if KG_DLPACK_HEADER
 TEST(the_structs, of_another_header_are_taken_and_given) {
+#if KG_DLPACK_HEADER
   const tensor x({1.f, 2.f, 3.f});
   DLManagedTensor* const given = kg::to_dlpack<DLManagedTensor>(x).release();
   EXPECT_EQ(given->dl_tensor.device.device_type, kDLCPU);
   const tensor y = kg::from_dlpack(given);
   EXPECT_EQ(y.address(), x.address());
-}
+#if defined(DLPACK_MAJOR_VERSION) && DLPACK_MAJOR_VERSION == 1
+  EXPECT_EQ(kg::from_dlpack(kg::to_dlpack<DLManagedTensorVersioned>(x).release()).address(), x.address());
 #endif
+#else
+  GTEST_SKIP() << "there is no dlpack/dlpack.h: install libdlpack-dev";
+#endif
+}
 
 // ------------------------------------------------------------------------------------------ given out
 
