@@ -11,7 +11,8 @@ output, after those before it on the page. Numbers may differ in what CPUs' roun
 empty PROGRAM was not built, and its output is not looked at; nor is that of one that exits with 77, because what it
 needs is not on this machine. A file with no PROGRAM at all is a mistake.
 
-A picture on a page is one that a PROGRAM of the page writes, and of the same size.
+A picture on a page is one that a PROGRAM of the page writes, and of the same size. What moves in it is hidden from
+readers who ask for less motion.
 """
 import functools
 import math
@@ -68,6 +69,18 @@ def size_of(picture):
     return data[16:24] if picture.suffix == '.png' else xml.etree.ElementTree.fromstring(data).attrib
 
 
+def is_restless(picture):
+    """Whether something moves in an SVG although the reader prefers less motion."""
+    if picture.suffix != '.svg':
+        return False
+    elements = list(xml.etree.ElementTree.fromstring(picture.read_bytes()).iter())
+    style = ' '.join(each.text for each in elements if each.tag.endswith('}style'))
+    reduced = re.search(r'@media \(prefers-reduced-motion: reduce\) \{((?:[^{}]*\{[^{}]*\})*)', style)
+    hidden = re.findall(r'\.(\w+) \{ display: none \}', reduced.group(1) if reduced else '')
+    return any(each.get('class') not in hidden for each in elements
+               if any(child.tag.endswith(('}animate', '}animateTransform', '}animateMotion')) for child in each))
+
+
 def wrong_pictures(root, page, programs):
     text, written = (root / page).read_text(), {}
     for match in FENCE.finditer(text):
@@ -77,6 +90,8 @@ def wrong_pictures(root, page, programs):
     for name in re.findall(r'!\[[^\]]+\]\(([^)\s]+)\)', text) if written else ():
         if name not in written or size_of((root / page).parent / name) != written[name]:
             yield f'{page}: no program of the page writes {name}, or writes it in another size'
+        elif is_restless((root / page).parent / name):
+            yield f'{page}: {name} moves where prefers-reduced-motion is set'
 
 
 def same_token(a, b):
