@@ -321,8 +321,7 @@ void depthwise_forward(const window_geometry& g, const T* x, const T* w, T* y) {
     std::fill_n(y, output_count(g), T{0});
     return;
   }
-  const pixel_row_chunks chunks(g.batch * g.out_h,
-                                saturated_product(depthwise_weight, g.out_w, g.in_c, g.filter_h, g.filter_w));
+  const pixel_row_chunks chunks(g.batch * g.out_h, saturated_product(g.out_w, g.in_c, g.filter_h, g.filter_w));
   run_in_chunks(chunks.count, chunks.products,
                 [&](std::ptrdiff_t i) { forward_rows(g, x, w, y, chunks.low(i), chunks.high(i)); });
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a depthwise convolution is taken apart: chunks of rows, whole windows, repeated channels, phases of a stride.
-// Plain C++, for kernels and launchers.
+// Plain C++, private to kernels/.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -13,10 +13,6 @@
 #include "kernels/window/window.h"
 
 namespace kerngrad::kernels {
-
-/// What a product of a depthwise convolution counts among those of a matrix product: its operands are read for it
-/// alone.
-inline constexpr std::int64_t depthwise_weight = 4;
 
 /// Output positions [low, high) of one axis whose windows lie wholly inside the image.
 struct interior {

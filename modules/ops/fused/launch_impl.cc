@@ -10,7 +10,6 @@ module;
 #include "kernels/common/sizes.h"
 #include "kernels/window/conv.h"
 #include "kernels/window/conv_finish.h"
-#include "kernels/window/depthwise_plan.h"
 #include "kernels/window/window.h"
 module kerngrad;
 
@@ -63,28 +62,34 @@ class finish {
     const shape& y = c_.out[0].dims;
     const std::int64_t columns = y[y.rank() - 1];
     if (is_by_column()) rows(c_.out[0].data, y.size() / columns, columns);
-    else run(c_.out[0].data, detail::broadcast_walk<3>(y, {y, dims_[0], dims_[1]}));
+    else run(operands_, c_.out[0].data, detail::broadcast_walk<3>(y, {y, dims_[0], dims_[1]}));
   }
   /// Finishes a part of it, [rows, columns], of a call that is by column.
-  void rows(void* y, std::int64_t rows, std::int64_t columns) const {
-    const std::int64_t bias = dims_[0].size() > 1, weights = dims_[1].size() > 1;
-    run(y, {2, {rows, columns}, {{columns, 1}, {0, bias}, {0, weights}}});
+  void rows(void* y, std::int64_t rows, std::int64_t columns) const { part(y, {rows, columns, 0, columns}); }
+  /// The same for some channels of pixels.
+  void part(void* y, const kernels::pixel_part& of) const {
+    operand_array operands = operands_;
+    std::int64_t moves[2];
+    for (std::size_t k : {std::size_t{0}, std::size_t{1}}) {
+      moves[k] = dims_[k].size() > 1;
+      if (moves[k]) operands[k] = detail::advanced(operands[k], of.first * width_of(c_.out[0]));
+    }
+    run(operands, y, {2, {of.pixels, of.channels}, {{of.pitch, 1}, {0, moves[0]}, {0, moves[1]}}});
   }
-  /// The same for some channels of pixels that a convolution's kernel has just computed; `context` is a finish.
-  static void part_of_conv(const void* context, void* y, const kernels::pixel_part& part);
 
  private:
+  using operand_array = std::array<const void*, 2>;
   static bool is_row(const shape& dims) { return dims.rank() == 0 || dims.size() == dims[dims.rank() - 1]; }
-  void run(void* y, const kernels::broadcast_geometry& walk) const {
+  void run(const operand_array& operands, void* y, const kernels::broadcast_geometry& walk) const {
     const kernels::fused_geometry g{walk, after_, slope_};
     void* out[] = {y};
-    c_.kernel.run(operands_, out, &g);
+    c_.kernel.run(operands.data(), out, &g);
   }
 
   const launch_call& c_;
   const double slope_;
   kerngrad::activation after_{};
-  const void* operands_[2] = {nullptr, nullptr};
+  operand_array operands_{};
   std::array<shape, 2> dims_;
 };
 
@@ -101,17 +106,6 @@ struct equal_parts {
 template <class Part>
 void run_parts(const launch_call& c, std::int64_t count, std::int64_t products, const Part& part) {
   kernels::run_in_chunks(count, detail::split_cost(c) == detail::never_split ? 0 : products, part);
-}
-
-void finish::part_of_conv(const void* context, void* y, const kernels::pixel_part& part) {
-  const finish& of = *static_cast<const finish*>(context);
-  const std::int64_t bias = of.dims_[0].size() > 1, weights = of.dims_[1].size() > 1;
-  finish here = of;
-  for (std::size_t k : {std::size_t{0}, std::size_t{1}}) {
-    const bool moves = of.operands_[k] && of.dims_[k].size() > 1;
-    if (moves) here.operands_[k] = detail::advanced(of.operands_[k], part.first * width_of(of.c_.out[0]));
-  }
-  here.run(y, {2, {part.pixels, part.channels}, {{part.pitch, 1}, {0, bias}, {0, weights}}});
 }
 
 }  // namespace
@@ -157,14 +151,9 @@ struct strip {
   }
 };
 
-// How a layer is cut: bytes of result to a part, pixels that it has at least, and what a product counts.
-struct part_sizes {
-  std::int64_t bytes, least_pixels, weight;
-};
-
 // Images one after the other, each in strips, or several together where they are small.
 void run_in_parts(const launch_call& c, const kernel_slot& kernel, const kernels::window_geometry& g,
-                  const finish& after, const part_sizes& sizes) {
+                  const finish& after, std::int64_t bytes, std::int64_t least_pixels) {
   const view &x = c.in[0], &y = c.out[0];
   const std::int64_t image_in = g.in_h * g.in_w * g.in_c, row_out = g.out_w * g.out_c, image_out = g.out_h * row_out;
   const auto run = [&](const kernels::window_geometry& window, std::int64_t from, std::int64_t to) {
@@ -173,9 +162,8 @@ void run_in_parts(const launch_call& c, const kernel_slot& kernel, const kernels
     kernel.run(in, out, &window);
     after.rows(out[0], window.batch * window.out_h * g.out_w, g.out_c);
   };
-  const std::int64_t pixels = std::max(sizes.least_pixels, sizes.bytes / (g.out_c * width_of(y)));
-  const std::int64_t products =
-      kernels::saturated_product(sizes.weight, g.batch, image_out, c.in[1].dims.size() / g.out_c);
+  const std::int64_t pixels = std::max(least_pixels, bytes / (g.out_c * width_of(y)));
+  const std::int64_t products = kernels::saturated_product(g.batch, image_out, c.in[1].dims.size() / g.out_c);
   if (pixels >= g.out_h * g.out_w) {
     const equal_parts images(g.batch, pixels / (g.out_h * g.out_w));
     return run_parts(c, images.count, products, [&](std::int64_t i) {
@@ -207,8 +195,12 @@ void fused_conv(const launch_call& c) {
   const finish after(c, shapes::conv_finish, channels_first);
   const kernels::window_geometry& g = detail::resolved(c, resolved_geometry::kind::window).window;
   const bool by_part = !channels_first && after.is_by_column() && !after.changes_nothing();
-  if (const kernels::run_fn finished = by_part ? finished_by(product.kernel.run) : nullptr) {
-    const kernels::finished_geometry whole{g, {finish::part_of_conv, &after}};
+  // Several threads finish: the kernel has to be the library's own, too.
+  if (const kernels::run_fn finished = by_part && c.built_in ? finished_by(product.kernel.run) : nullptr) {
+    const auto part = [](const void* of, void* y, const kernels::pixel_part& pixels) {
+      static_cast<const finish*>(of)->part(y, pixels);
+    };
+    const kernels::finished_geometry whole{g, {part, &after}};
     const void* in[] = {c.in[0].data, c.in[1].data};
     void* out[] = {c.out[0].data};
     return finished(in, out, &whole);
@@ -219,9 +211,8 @@ void fused_conv(const launch_call& c) {
     conv(product);
     return after.all();
   }
-  constexpr part_sizes of_conv{half_of_second_level, least_packed_rows, 1};
-  constexpr part_sizes of_depthwise{first_level, 1, kernels::depthwise_weight};
-  run_in_parts(c, product.kernel, g, after, depthwise ? of_depthwise : of_conv);
+  run_in_parts(c, product.kernel, g, after, depthwise ? first_level : half_of_second_level,
+               depthwise ? 1 : least_packed_rows);
 }
 
 }  // namespace kerngrad::launch
