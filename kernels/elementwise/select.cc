@@ -14,13 +14,13 @@ namespace kerngrad::kernels::HWY_NAMESPACE {
 // The mask of lanes whose byte is not 0.
 template <class D, class V = hn::Vec<hn::Rebind<std::uint8_t, D>>>
 HWY_INLINE hn::Mask<D> mask_of_bytes(D d, V bytes) {
-  using T = hn::TFromD<D>;
 #if KG_AVX512
   const hn::Rebind<std::uint8_t, D> narrow;
   std::uint8_t bits[8] = {};
   hn::StoreMaskBits(narrow, hn::Ne(bytes, hn::Zero(narrow)), bits);
   return hn::LoadMaskBits(d, bits);
 #else
+  using T = hn::TFromD<D>;
   const hn::RebindToUnsigned<D> lanes;
   if constexpr (sizeof(T) == 1) {
     return hn::RebindMask(d, hn::Ne(bytes, hn::Zero(lanes)));
