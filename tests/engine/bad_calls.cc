@@ -11,6 +11,7 @@
 
 #include "tests/support/full.h"
 #include "tests/support/refusal.h"
+#include "tests/support/under_asan.h"
 
 import kerngrad.testkit;
 
@@ -23,18 +24,11 @@ using kg::testkit::check;
 using kgtest::accepted;
 using kgtest::refusal;
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define KG_TEST_SANITIZED 1
-#endif
-#endif
-
-// Keeps a huge but legal request from being granted by a system that lends memory it does not have. (A sanitizer
-// reserves more address space than that for itself.)
+// Keeps a huge but legal request from being granted by a system that lends memory it does not have.
 class bad_calls : public ::testing::TestWithParam<std::string> {
  public:
   static void SetUpTestSuite() {
-#ifndef KG_TEST_SANITIZED
+#if !KG_UNDER_ASAN
     rlimit limit{};
     getrlimit(RLIMIT_AS, &limit);
     limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, rlim_t{4} << 30);

@@ -4,6 +4,7 @@
 
 #include "tests/graph/graphs.h"
 #include "tests/graph/own_models.h"
+#include "tests/support/under_asan.h"
 
 namespace {
 
@@ -175,6 +176,12 @@ TEST(plans, leave_out_transposes_that_undo_each_other) {
   const results both = m({{"x", x}}, {"active", "y"});
   EXPECT_TRUE(kg::all_close(both.at("active"), kg::transpose(active, {0, 3, 1, 2}), {.rtol = 1e-5, .atol = 1e-5}));
   EXPECT_TRUE(kg::all_close(both.at("y"), joined * joined, {.rtol = 1e-5, .atol = 1e-5}));
+  // The slope of a result in the plain order is that of the one in the graph's.
+  const auto slope = [&](const char* result) {
+    return kg::grad([&](const tensor& t) { return kg::sum(kg::square(tensor(m({{"x", t}}, {result})))); })(x);
+  };
+  EXPECT_TRUE(kg::all_close(slope("y"), slope("sum"), {.rtol = 1e-4, .atol = 1e-4}));
+  EXPECT_GT(kg::max(kg::abs(slope("y"))).item(), 0);
 }
 
 // What is computed while planning stays until its last reader is planned, through nodes that hand it on, too.
@@ -202,11 +209,7 @@ TEST(plans, are_drawn_with_every_step) {
 }
 
 TEST(second_calls, ask_the_system_for_no_memory) {
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-  GTEST_SKIP() << "nothing is kept for reuse";
-#endif
-#endif
+  if (KG_UNDER_ASAN) GTEST_SKIP() << "nothing is kept for reuse";
   const model m = conv_block();
   const kg::named_operand x{"x", hashed({1, 64, 64, 2}, 1)};
   tensor first = m({&x, 1});

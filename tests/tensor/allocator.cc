@@ -15,21 +15,13 @@
 #include <vector>
 
 #include "tests/support/refusal.h"
+#include "tests/support/under_asan.h"
 
 namespace {
 
 using kg::tensor;
 using kgtest::accepted;
 using kgtest::refusal;
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define KG_UNDER_ASAN 1  // blocks are the sanitizer's then: none is kept, none is mapped
-#endif
-#endif
-#ifndef KG_UNDER_ASAN
-#define KG_UNDER_ASAN 0
-#endif
 
 constexpr std::int64_t mega = 1 << 20;
 

@@ -18,15 +18,7 @@
 
 #include "tests/packs/packs.h"
 #include "tests/support/refusal.h"
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define KG_UNDER_ASAN 1  // blocks of tensors are the sanitizer's then, and do not fail
-#endif
-#endif
-#ifndef KG_UNDER_ASAN
-#define KG_UNDER_ASAN 0
-#endif
+#include "tests/support/under_asan.h"
 
 namespace {
 
