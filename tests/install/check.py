@@ -59,7 +59,7 @@ def static_only(prefix):
 
 def built_on_top(prefix):
     """Modules on top that the build had the libraries for."""
-    return [name for name in ('regex', 'io') if (prefix / LIBDIR / f'libkerngrad-{name}.a').exists()]
+    return [name for name in ('regex', 'io', 'graph') if (prefix / LIBDIR / f'libkerngrad-{name}.a').exists()]
 
 
 # ---------------------------------------------------------------------------------------------------- pkg-config
