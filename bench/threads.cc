@@ -2,6 +2,7 @@
 // One thread against several, in turns: `ratio` is what several take of the time of one. KERNGRAD_NUM_THREADS says how
 // many; all CPUs by default. `free` is measured as the machine is; `busy` with every other CPU kept at work, where
 // several threads must not be slower than one.
+#include <array>
 #include <atomic>
 #include <memory>
 #include <thread>
@@ -51,6 +52,14 @@ std::vector<work> all_work() {
                filter = kg::random_uniform({3, 3, 64, 1}, 0, 1, 5);
   all.push_back({"depthwise", image.size(), [=] { return kg::depthwise_conv2d(image, filter, {.pad = kg::same}); }});
   all.push_back({"max_pool", image.size(), [=] { return kg::max_pool(image, 2); }});
+  // Cut by pixels and, where there are fewer of these, by channels; n is the result's.
+  for (const auto& [side, from, to] : {std::array{56, 64, 128}, std::array{8, 272, 1632}, std::array{8, 1632, 272}}) {
+    const tensor pixels = kg::random_uniform({1, side, side, from}, 0, 1, 8);
+    const tensor weights = kg::random_uniform({1, 1, from, to}, 0, 1, 9), bias = kg::random_uniform({to}, 0, 1, 10);
+    const kg::fused_conv_options relu{.bias = bias, .activation = kg::activation::relu};
+    all.push_back(
+        {"fused_conv2d", std::int64_t{side} * side * to, [=] { return kg::fused_conv2d(pixels, weights, relu); }});
+  }
   return all;
 }
 
