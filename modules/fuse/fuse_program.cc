@@ -171,25 +171,26 @@ constexpr void assign_buffers(program_builder& p, bool of_results) {
   p.buffers = static_cast<int>(taken.size());
 }
 
-/// The program of an expression; with gradients, of the operands in `of`, and of all when that is empty. A gradient
-/// begins with operand N, or with ones where the value is a sum or is not reduced: then there is no such operand.
-template <class F, std::size_t N>
-constexpr program_builder build_program(fused_kind what, std::span<const std::size_t> of) {
-  step_list list;
+/// The program of the steps that lead to `root`, of as many operands; with gradients, of the operands in `of`, and of
+/// all when that is empty. A gradient begins with one operand more, or with ones where the value is a sum or is not
+/// reduced: then there is no such operand.
+constexpr program_builder program_of_steps(step_list list, symbol root, const fused_tail& tail, std::size_t operands,
+                                           fused_kind what, std::span<const std::size_t> of) {
   program_builder p;
-  const symbol root = last_step(read_expression<F>(list, std::make_index_sequence<N>{}), p.tail);
+  p.tail = tail;
+  root.in = &list;
   p.frame = root.at;
   if (what != fused_kind::gradient) p.results.push_back(root.at);
   if (what != fused_kind::value) {
     symbol seed;
     const bool of_mean = p.tail.op == &known_entry<op_id<"Mean">>();
     if (what == fused_kind::gradient || of_mean)
-      seed = {&list, list.add({.kind = step_kind::operand, .place = static_cast<std::int8_t>(N)})};
+      seed = {&list, list.add({.kind = step_kind::operand, .place = static_cast<std::int8_t>(operands)})};
     else seed = constant_step(1, root);
     if (what == fused_kind::gradient) p.frame = seed.at;
-    std::array<symbol, N> grads;
+    std::vector<symbol> grads = repeated(operands, symbol());
     p.has_gradient = flowing(list.steps)[static_cast<std::size_t>(root.at)] && differentiate(root, seed, grads);
-    for (std::size_t i = 0; i < (of.empty() ? N : of.size()); ++i)
+    for (std::size_t i = 0; i < (of.empty() ? operands : of.size()); ++i)
       p.results.push_back(grads[of.empty() ? i : of[i]].at);
     drop_ones(list.steps, p.results);
   }
@@ -198,6 +199,15 @@ constexpr program_builder build_program(fused_kind what, std::span<const std::si
   p.chains = find_chains(p.steps, p.results);
   assign_buffers(p, what == fused_kind::gradient);
   return p;
+}
+
+/// The program of an expression that the compiler reads.
+template <class F, std::size_t N>
+constexpr program_builder build_program(fused_kind what, std::span<const std::size_t> of) {
+  step_list list;
+  fused_tail tail;
+  const symbol root = last_step(read_expression<F>(list, std::make_index_sequence<N>{}), tail);
+  return program_of_steps(list, root, tail, N, what, of);
 }
 
 /// The steps for operands of one shape and one floating dtype; empty when that does not settle every step's dtype.
@@ -240,7 +250,30 @@ constexpr std::vector<uniform_step> uniform_steps(const program_builder& p) {
   return all;
 }
 
-/// A program in the memory of the program that uses it; `Of` as in `build_program`.
+/// Which kernels run when all results are wanted, by their last steps.
+constexpr std::vector<std::uint16_t> kernel_order(const program_builder& p) {
+  std::vector<std::uint16_t> order;
+  for (std::size_t i = 0; i < p.steps.size(); ++i)
+    if (p.steps[i].kind == step_kind::op && p.chains[i].within < 0) order.push_back(static_cast<std::uint16_t>(i));
+  return order;
+}
+
+/// Some result is no step's own: an operand, a number, a result once more.
+constexpr bool has_other_results(const program_builder& p) {
+  for (std::size_t i = 0; i < p.results.size(); ++i) {
+    const int r = p.results[i];
+    if (r >= 0 && p.steps[static_cast<std::size_t>(r)].kind != step_kind::op) return true;
+    for (std::size_t j = 0; j < i; ++j)
+      if (r >= 0 && p.results[j] == r) return true;
+  }
+  return false;
+}
+
+/// The most steps of a program, and values that it keeps at once.
+inline constexpr std::size_t most_fused_steps = 1000;
+inline constexpr int most_fused_buffers = 100;
+
+/// A program in the memory of the program that uses it; `Of` as in `program_of_steps`.
 template <class F, std::size_t N, fused_kind What, std::size_t... Of>
 struct program_of {
   static constexpr std::array<std::size_t, sizeof...(Of)> of{Of...};
@@ -248,7 +281,7 @@ struct program_of {
     const program_builder p = build_program<F, N>(What, of);
     return std::array{p.steps.size(), p.results.size()};
   }();
-  static_assert(sizes[0] < 1000, "[fuse] an expression of a thousand steps: split it");
+  static_assert(sizes[0] < most_fused_steps, "[fuse] an expression of a thousand steps: split it");
   struct parts {
     std::array<fused_step, sizes[0]> steps{};
     std::array<std::int16_t, sizes[1]> results{};
@@ -270,17 +303,12 @@ struct program_of {
     const std::vector<uniform_step> uniform = uniform_steps(p);
     all.is_uniform = !uniform.empty();
     for (std::size_t i = 0; i < uniform.size(); ++i) all.uniform[i] = uniform[i];
-    for (std::size_t i = 0; i < sizes[0]; ++i)
-      if (p.steps[i].kind == step_kind::op && p.chains[i].within < 0)
-        all.order[all.kernels++] = static_cast<std::uint16_t>(i);
-    for (std::size_t i = 0; i < sizes[1]; ++i) {
-      const int r = p.results[i];
-      if (r >= 0 && p.steps[static_cast<std::size_t>(r)].kind != step_kind::op) all.has_others = true;
-      for (std::size_t j = 0; j < i; ++j) all.has_others = all.has_others || (r >= 0 && p.results[j] == r);
-    }
+    for (const std::uint16_t i : kernel_order(p)) all.order[all.kernels++] = i;
+    all.has_others = has_other_results(p);
     return all;
   }();
-  static_assert(whole.buffers < 100, "[fuse] an expression that keeps a hundred values at once: split it");
+  static_assert(whole.buffers < most_fused_buffers,
+                "[fuse] an expression that keeps a hundred values at once: split it");
   static constexpr fused_program program{
       .steps = whole.steps,
       .results = whole.results,

@@ -125,12 +125,15 @@ constexpr symbol as_step(R x) {
 }
 
 /// A number beside a symbol.
+constexpr symbol literal_step(const plain_number& number, symbol like) {
+  fused_step step{.kind = step_kind::literal, .number = number};
+  step.in[0] = static_cast<std::int16_t>(like.at);
+  step.numbers[0] = number.value;
+  return {like.in, like.in->add(step)};
+}
 template <class T>
 constexpr symbol literal_step(T value, symbol like) {
-  fused_step step{.kind = step_kind::literal, .number = number_of(value)};
-  step.in[0] = static_cast<std::int16_t>(like.at);
-  step.numbers[0] = step.number.value;
-  return {like.in, like.in->add(step)};
+  return literal_step(number_of(value), like);
 }
 constexpr symbol constant_step(double value, symbol like) {
   fused_step step{.kind = step_kind::constant};

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// Expressions that are put together while the program runs: their steps, checked as they come, and the programs that
+// the compiler makes of an expression that it reads.
+module;
+#include <algorithm>
+#include <memory>
+#include <range/v3/range/conversion.hpp>
+#include <range/v3/view/join.hpp>
+#include <string>
+#include <vector>
+#include "kernels/common/abi.h"
+module kerngrad;
+
+import :by_name;
+import :run;
+
+namespace kerngrad::detail {
+
+namespace {
+
+constexpr int most_operands = 100;
+
+/// What `program_of` has in the memory of the program.
+struct stored_program {
+  explicit stored_program(program_builder from, std::size_t operands)
+      : builder(std::move(from)), uniform(uniform_steps(builder)), order(kernel_order(builder)) {
+    for (const int r : builder.results) results.push_back(static_cast<std::int16_t>(r));
+    program = {.steps = builder.steps,
+               .results = results,
+               .operands = static_cast<int>(operands),
+               .frame = builder.frame,
+               .buffers = builder.buffers,
+               .singles = builder.singles,
+               .tail = builder.tail,
+               .uniform = uniform,
+               .chains = builder.chains,
+               .order = order,
+               .has_others = has_other_results(builder)};
+  }
+  stored_program(const stored_program&) = delete;
+  stored_program& operator=(const stored_program&) = delete;
+
+  program_builder builder;
+  std::vector<std::int16_t> results;
+  std::vector<uniform_step> uniform;
+  std::vector<std::uint16_t> order;
+  fused_program program;
+};
+
+bool works_in_expressions(const op_row& row) {
+  return works_by_element(row) || gives_back(row) || row.convention == convention::zeros_like ||
+         row.convention == convention::ones_like;
+}
+
+// The attributes of a step: numbers in the order of the row, or a Cast's dtype.
+void set_attributes(const op_row& row, std::span<const attribute_ref> attrs, fused_step& step) {
+  attr_list given(row.attrs.size()), all(row.attrs.size());
+  order_attrs(row, attrs, given);
+  check_attrs(row, given.all(), all.all());
+  for (std::size_t i = 0; i < row.attrs.size(); ++i) {
+    if (all.all()[i].kind() == attr_kind::dtype) step.to = all.all()[i].as_dtype();
+    else step.numbers[i] = all.all()[i].as_number();
+  }
+}
+
+const op_entry& entry_named(std::string_view op) {
+  const int id = find_op(op);
+  if (id >= 0) return *known_entries[static_cast<std::size_t>(id)];
+  const std::vector<std::string> names = similar_names(op);
+  const auto similar = names | ranges::views::join(std::string_view(", ")) | ranges::to<std::string>();
+  fail(op, "no op of this name", similar.empty() ? "an op of the library" : "an op of the library, such as " + similar,
+       "`kerngrad list` has all names");
+}
+
+// The operands of a step as symbols of one expression.
+std::vector<symbol> symbols_of(std::string_view op, std::span<const fuse_operand> operands) {
+  const auto first = std::ranges::find(operands, false, &fuse_operand::is_number);
+  if (first == operands.end()) fail(op, "numbers alone", "a symbol beside them");
+  const symbol like = first->as_symbol();
+  std::vector<symbol> all;
+  for (const fuse_operand& x : operands) {
+    if (!x.is_number() && (!like.in || x.as_symbol().in != like.in))
+      fail(op, "a symbol that is not of this expression",
+           "what the function that is fused was called with, or computed from that");
+    all.push_back(x.is_number() ? literal_step(x.as_number(), like) : x.as_symbol());
+  }
+  return all;
+}
+
+}  // namespace
+
+struct stored_expression {
+  stored_expression(int operands, const step_list& list, symbol root, const fused_tail& tail)
+      : value(program_of_steps(list, root, tail, static_cast<std::size_t>(operands), fused_kind::value, {}),
+              static_cast<std::size_t>(operands)),
+        gradient(program_of_steps(list, root, tail, static_cast<std::size_t>(operands), fused_kind::gradient, {}),
+                 static_cast<std::size_t>(operands)) {}
+
+  stored_program value, gradient;
+};
+
+// In an expression that is read by the compiler its name is the error.
+void a_fused_reduction_is_over_all_axes_or_one() {
+  fail("fuse", "a reduction over several axes, or none", "all axes, or one", "call it outside of the expression");
+}
+
+std::vector<symbol> operand_steps(step_list& list, int operands) {
+  if (operands < 1 || operands > most_operands)
+    fail("fuse", std::to_string(operands) + " operands", "1 to " + std::to_string(most_operands));
+  std::vector<symbol> all;
+  for (int i = 0; i < operands; ++i)
+    all.push_back({&list, list.add({.kind = step_kind::operand, .place = static_cast<std::int8_t>(i)})});
+  return all;
+}
+
+std::shared_ptr<const stored_expression> stored(int operands, step_list list, symbol root, const fused_tail& tail) {
+  if (root.at < 0) fail("fuse", "an empty symbol as the result", "what the expression computed from its operands");
+  if (list.steps.size() >= most_fused_steps)
+    fail("fuse", std::to_string(list.steps.size()) + " steps", "fewer than " + std::to_string(most_fused_steps),
+         "split the expression");
+  const auto made = std::make_shared<const stored_expression>(operands, list, root, tail);
+  for (const stored_program* p : {&made->value, &made->gradient})
+    if (p->builder.steps.size() >= most_fused_steps || p->builder.buffers >= most_fused_buffers)
+      fail("fuse", "an expression that is too long", "a derivative of less than a thousand steps, and a hundred values",
+           "split the expression");
+  return made;
+}
+
+tensor run_stored(const stored_expression* program, std::span<const tensor* const> in) {
+  if (!program) fail("fuse", "an empty fused_expression", "one that kg::fuse made");
+  if (static_cast<int>(in.size()) != program->value.program.operands)
+    fail("fuse", std::to_string(in.size()) + " operands", std::to_string(program->value.program.operands));
+  const stored_program& gradient = program->gradient;
+  return run_fused({&program->value.program, gradient.builder.has_gradient ? &gradient.program : nullptr}, in);
+}
+
+}  // namespace kerngrad::detail
+
+namespace kerngrad {
+
+bool can_be_fused(std::string_view op) {
+  const int id = find_op(op);
+  return id >= 0 && detail::works_in_expressions(*detail::known_entries[static_cast<std::size_t>(id)]->row);
+}
+
+symbol call(std::string_view op, std::span<const fuse_operand> operands, std::span<const attribute_ref> attrs) {
+  const detail::op_entry& entry = detail::entry_named(op);
+  const op_row& row = *entry.row;
+  if (!detail::works_in_expressions(row))
+    fail(op, "a step of a fused expression", "an op that works element by element",
+         "call it outside of the expression");
+  if (operands.size() != row.operands.size())
+    fail(op, std::to_string(operands.size()) + " operands", std::to_string(row.operands.size()));
+  const std::vector<symbol> in = detail::symbols_of(op, operands);
+  detail::fused_step step;
+  detail::set_attributes(row, attrs, step);
+  if (detail::gives_back(row)) return in[0];
+  if (row.convention == convention::zeros_like) return detail::constant_step(0, in[0]);
+  if (row.convention == convention::ones_like) return detail::constant_step(1, in[0]);
+  return detail::op_step(&entry, row, nullptr, in, step.numbers, step.to);
+}
+
+}  // namespace kerngrad
