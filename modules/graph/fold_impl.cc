@@ -208,12 +208,19 @@ std::vector<endpoint> planner::results_of(std::int32_t i) const {
   return all;
 }
 
+void planner::note(std::int32_t v) {
+  const tensor& x = to_.frame.values[static_cast<std::size_t>(v)].x;
+  to_.made.seen.resize(static_cast<std::size_t>(v));
+  to_.made.seen.push_back(x.defined() ? std::optional(x.signature()) : std::nullopt);
+}
+
 void planner::add(step s, std::span<const endpoint> results, bool fixed) {
   const bool folded = folds(s);
   for (std::size_t k = 0; k < results.size(); ++k) s.out.push_back(value(fixed));
   to_.frame.values.resize(to_.fixed.size());
   s.given.assign(s.attrs.begin(), s.attrs.end());
   if (traced_ || folded) run_step(s, to_.made, to_.frame);
+  for (std::size_t k = 0; k < results.size(); ++k) note(s.out[k]);
   for (std::size_t k = 0; k < results.size(); ++k) {
     const bool given = results[k].node < 0 || (slots_.has(results[k]) && s.kind != step_kind::guard);
     if (given) continue;  // there is no such node, or its value is an input
@@ -315,7 +322,10 @@ void planner::make(std::span<const std::vector<endpoint>> params, std::span<cons
     const std::int32_t v = is_constant ? constant(values[k]) : value(true);
     to_.made.params.push_back(is_constant ? -1 : v);
     to_.frame.values.resize(to_.fixed.size());
-    if (traced_) to_.frame.values[static_cast<std::size_t>(v)] = values[k];
+    if (traced_) {
+      to_.frame.values[static_cast<std::size_t>(v)] = values[k];
+      note(v);
+    }
     for (const endpoint& e : params[k]) slots_[e] = v;
     if (k + roots >= params.size()) roots_.push_back(params[k][0]);
   }

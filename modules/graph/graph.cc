@@ -89,7 +89,7 @@ struct node_time {
     signature is;
   };
   std::string node, op;  ///< as the graph has them
-  std::string by;        ///< what ran it, as in needed_op; the fused row where nodes were joined
+  std::string by;        ///< what ran it, as in needed_op; where nodes were joined the fused row, or "fused"
   double seconds = 0;
   std::vector<signature> results;
   std::vector<operand> operands{};  ///< those that joined nodes read besides are there, too

@@ -39,15 +39,6 @@ named_attribute* attr_of(step& s, std::string_view name) {
   return found == s.attrs.end() ? nullptr : &*found;
 }
 
-std::vector<int> reads_of(const sequence& s) {
-  std::vector<int> reads(static_cast<std::size_t>(s.values), 0);
-  for (const step& now : s.steps)
-    for (const std::int32_t v : now.in)
-      if (v >= 0) ++reads[static_cast<std::size_t>(v)];
-  for (const std::int32_t v : s.results)
-    if (v >= 0) ++reads[static_cast<std::size_t>(v)];
-  return reads;
-}
 bool is_transpose(const step& s) { return s.kind == step_kind::call && s.kernel == "Transpose"; }
 std::ptrdiff_t transposes_of(const sequence& s) { return std::ranges::count_if(s.steps, is_transpose); }
 
@@ -226,6 +217,16 @@ void turner::take(step s) {
 }
 
 }  // namespace
+
+std::vector<int> reads_of(const sequence& s) {
+  std::vector<int> reads(static_cast<std::size_t>(s.values), 0);
+  for (const step& now : s.steps)
+    for (const std::int32_t v : now.in)
+      if (v >= 0) ++reads[static_cast<std::size_t>(v)];
+  for (const std::int32_t v : s.results)
+    if (v >= 0) ++reads[static_cast<std::size_t>(v)];
+  return reads;
+}
 
 void cancel_transposes(sequence& s) {
   if (transposes_of(s) == 0) return;

@@ -28,6 +28,7 @@ struct sequence;
 enum class step_kind : std::uint8_t {
   call,        // of a row, bound when it was planned
   late_call,   // of a row, bound when its operands are there
+  fused,       // of several rows, element by element
   function,    // of a mapping
   registered,  // of a kernel of the registry, by the graph's name
   stop,        // the value without its history
@@ -56,9 +57,10 @@ struct step {
   std::vector<named_attribute> attrs;
   std::vector<attribute_ref> given;  // they, as a call takes them
   std::shared_ptr<const sequence> first, second;
-  signature expected{};    // of a guard
-  bool by_shapes = false;  // a late call that is bound alike for operands of the same shapes and dtypes
-  std::int32_t late = -1;  // which of those of its sequence it is
+  fused_expression together{};  // of fused calls
+  signature expected{};         // of a guard
+  bool by_shapes = false;       // a late call that is bound alike for operands of the same shapes and dtypes
+  std::int32_t late = -1;       // which of those of its sequence it is
 };
 
 // Steps in the order in which they run. `params` are the values that the caller gives, `results` those that it gets.
@@ -67,6 +69,8 @@ struct sequence {
   std::vector<run_value> constants;
   std::vector<std::int32_t> params, results;
   std::int32_t values = 0;
+  // Shapes and dtypes of the first values, as they were while it was planned; none where they were not known.
+  std::vector<std::optional<signature>> seen;
 };
 
 // A late call as it was bound last, for operands of these shapes and dtypes.
@@ -80,6 +84,7 @@ struct run_frame {
   std::vector<run_value> values;
   std::vector<operand_ref> operands;
   std::vector<tensor> list, inputs;
+  std::vector<const tensor*> together;
   std::vector<run_value> arguments;
   std::vector<late_binding> bound;          // by `late` + 1; the first is of those that are bound anew each time
   std::vector<node_time>* times = nullptr;  // of steps, where somebody asks
@@ -175,6 +180,10 @@ void seal(sequence& s);
 void cancel_transposes(sequence& s);
 // Makes one call of several where a row does what they do.
 void fuse_steps(sequence& s);
+// Makes one call of steps that work element by element on arrays of one shape.
+void fuse_elements(sequence& s);
+// How often each value is read, by steps and as a result.
+std::vector<int> reads_of(const sequence& s);
 
 // A while loop of the old control flow, as its nodes say.
 struct loop_nodes {

@@ -5,6 +5,7 @@ module;
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -113,6 +114,7 @@ std::shared_ptr<const plan_state> make_plan(const model_state& m, plan_key key, 
   made->graph = m.graph;
   cancel_transposes(made->steps);
   fuse_steps(made->steps);
+  fuse_elements(made->steps);
   seal(made->steps);
   made->guarded = std::ranges::any_of(made->steps.steps, [](const step& s) { return s.kind == step_kind::guard; });
   return made;
@@ -124,6 +126,7 @@ void seal(sequence& s) {
   drop_dead(s);
   find_last_readers(s);
   number_anew(s);
+  s.seen = {};
   std::int32_t late = 0;
   for (step& now : s.steps) {
     now.given.assign(now.attrs.begin(), now.attrs.end());

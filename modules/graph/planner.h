@@ -96,6 +96,8 @@ class planner {
   inline void let_go(std::int32_t v) {
     if (v >= 0 && --to_.waiting[static_cast<std::size_t>(v)] == 0) to_.frame.values[static_cast<std::size_t>(v)] = {};
   }
+  // Writes down the shape of a value that is the newest.
+  void note(std::int32_t v);
   void name(endpoint e, std::int32_t v);
   std::int32_t slot(endpoint e) const;
   std::vector<endpoint> results_of(std::int32_t i) const;

@@ -6,6 +6,7 @@ module;
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -93,6 +94,12 @@ void run_call(const step& s, const sequence& of, run_frame& with) {
   put_all(s, with, run_kernel_list(s.kernel, gather(s, of, with), s.given));
 }
 
+void run_fused(const step& s, const sequence& of, run_frame& with) {
+  with.together.clear();
+  for (std::size_t i = 0; i < s.in.size(); ++i) with.together.push_back(&tensor_at(s, of, with, i));
+  put(s, with, 0, {s.together(with.together), {}});
+}
+
 // Loops meet the same shapes in most of their turns.
 const step& bound_for(const step& s, const sequence& of, run_frame& with) {
   const std::span<const tensor> in = input_tensors(s, of, with);
@@ -111,6 +118,7 @@ void run_kind(const step& s, const sequence& of, run_frame& with) {
   switch (s.kind) {
     case step_kind::call:
     case step_kind::registered: return run_call(s, of, with);
+    case step_kind::fused: return run_fused(s, of, with);
     case step_kind::late_call: return run_call(bound_for(s, of, with), of, with);
     case step_kind::function: return put_all(s, with, run_function(*s.mapping, *s.at, input_tensors(s, of, with)));
     case step_kind::stop: return put(s, with, 0, {stop_gradient(tensor_at(s, of, with, 0)), {}});
@@ -153,6 +161,7 @@ std::string_view runner_of(const step& s) {
   switch (s.kind) {
     case step_kind::call: return s.kernel;
     case step_kind::late_call: return s.mapping->row;
+    case step_kind::fused: return "fused";
     case step_kind::function: return "composed";
     case step_kind::registered: return "registry";
     default: return "graph";

@@ -184,6 +184,37 @@ TEST(plans, leave_out_transposes_that_undo_each_other) {
   EXPECT_GT(kg::max(kg::abs(slope("y"))).item(), 0);
 }
 
+// Of one shape, and numbers: a row that is broadcast is left to its op.
+model chain() {
+  return model_with({input_of("x"), node_of("tripled", "Mul", {"x", "three"}), node_of("capped", "Relu6", {"tripled"}),
+                     node_of("sum", "AddN", {"capped", "x"}), node_of("rest", "Sub", {"three", "sum"}),
+                     node_of("wave", "Tanh", {"rest"}), node_of("moved", "AddV2", {"wave", "row"}),
+                     node_of("y", "Mul", {"moved", "moved"})},
+                    {{"three", tensor(3.f)}, {"row", tensor({0.5f, -1.f})}});
+}
+
+TEST(plans, make_elementwise_steps_of_one_shape_one) {
+  const model m = chain();
+  const tensor capped = kg::relu6(two_rows * 3.f), moved = kg::tanh(3.f - (capped + two_rows)) + tensor({0.5f, -1.f});
+  const kg::named_operand x{"x", two_rows};
+  struct planned {
+    std::vector<std::string> wanted;
+    int steps;
+  };
+  // What is a result itself is stored: an expression ends there.
+  for (const planned& item : {planned{{"y"}, 3}, planned{{"y", "capped"}, 4}, planned{{"wave"}, 1}})
+    EXPECT_EQ(m.planned({&x, 1}, item.wanted).steps(), item.steps) << item.wanted.back();
+  const results both = m({&x, 1}, std::vector<std::string>{"y", "capped"});
+  EXPECT_TRUE(same(both.at("y"), moved * moved));
+  EXPECT_TRUE(same(both.at("capped"), capped));
+  const std::vector<std::string> one{"wave"};
+  EXPECT_TRUE(says(m.planned({&x, 1}, one).to_dot(), {"\"Multiply, Relu6, AddN, Sub, Tanh\nwave\""}));
+  EXPECT_EQ(m.profile({&x, 1}).at(0).by, "fused");
+  const auto slope = [&](const auto& f) { return kg::grad([&](const tensor& t) { return kg::sum(f(t)); })(two_rows); };
+  EXPECT_TRUE(kg::all_close(slope([&](const tensor& t) { return tensor(m({{"x", t}}, {"wave"})); }),
+                            slope([](const tensor& t) { return kg::tanh(3.f - (kg::relu6(t * 3.f) + t)); })));
+}
+
 // What is computed while planning stays until its last reader is planned, through nodes that hand it on, too.
 TEST(plans, join_all_readers_of_a_value) {
   const model m = model_with(
