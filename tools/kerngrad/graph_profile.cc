@@ -92,12 +92,16 @@ std::optional<double> operations_of(const node_time& t, const kg::op_row& row) {
   return row.cost * (row.group == kg::family::image ? elements_of(t.results[0]) : largest(t));
 }
 
-// The least time that the roofs leave a node.
+// Several elementwise nodes that run as one have the name of the last, and no row.
+bool is_fused(const node_time& t) { return t.by == "fused"; }
+const std::string& shown_op(const node_time& t) { return is_fused(t) ? t.by : t.op; }
+
+// The least time that the roofs leave a node; a fused pass that of its reads and writes.
 std::optional<floor_time> floor_of(const node_time& t, const roofs& at) {
   const int id = kg::find_op(t.by);
-  if (id < 0 || t.results.empty()) return {};
-  const kg::op_row& row = kg::op_table[static_cast<std::size_t>(id)];
-  const std::optional<double> operations = operations_of(t, row);
+  if ((id < 0 && !is_fused(t)) || t.results.empty()) return {};
+  const std::optional<double> operations =
+      is_fused(t) ? 0 : operations_of(t, kg::op_table[static_cast<std::size_t>(id)]);
   if (!operations) return {};
   double read = 0, written = 0;
   for (const node_time::operand& x : t.operands) read += bytes_of(x.is);
@@ -159,7 +163,7 @@ std::string profile_page(const std::vector<node_time>& times, int threads) {
   std::vector<line> lines;
   for (const node_time& t : times) {
     lines.push_back({&t, floor_of(t, at)});
-    by_op[t.op].add(t, lines.back().least), all.add(t, lines.back().least);
+    by_op[shown_op(t)].add(t, lines.back().least), all.add(t, lines.back().least);
   }
   const auto share = [&](double seconds) { return all.seconds > 0 ? 100 * seconds / all.seconds : 0; };
   std::vector<std::pair<std::string, total>> ops(by_op.begin(), by_op.end());
@@ -178,7 +182,7 @@ std::string profile_page(const std::vector<node_time>& times, int threads) {
     total one;
     one.add(*t, least);
     page += fmt::format("{:>10.1f} {:>6.1f} {:>7} {:>8}  {}, {} {}\n", 1e6 * t->seconds, share(t->seconds), one.roof(),
-                        least ? least->limit : "-", t->node, t->op, sizes_of(*t));
+                        least ? least->limit : "-", t->node, shown_op(*t), sizes_of(*t));
   }
   return page;
 }
