@@ -12,6 +12,7 @@ module;
 module kerngrad;
 
 import :by_name;
+import :fuse_plan;
 import :run;
 
 namespace kerngrad::detail {
@@ -131,7 +132,8 @@ tensor run_stored(const stored_expression* program, std::span<const tensor* cons
   if (static_cast<int>(in.size()) != program->value.program.operands)
     fail("fuse", std::to_string(in.size()) + " operands", std::to_string(program->value.program.operands));
   const stored_program& gradient = program->gradient;
-  return run_fused({&program->value.program, gradient.builder.has_gradient ? &gradient.program : nullptr}, in);
+  return run_following_rules({&program->value.program, gradient.builder.has_gradient ? &gradient.program : nullptr},
+                             in);
 }
 
 }  // namespace kerngrad::detail

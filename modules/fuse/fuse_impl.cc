@@ -2,6 +2,7 @@
 // Calls of fused functions: in blocks where they can be, step by step where a hook or a recording needs every op, and
 // on the tape as one node whose rule is the program of the derivative.
 module;
+#include <algorithm>
 #include <memory>
 #include <vector>
 #include "kernels/common/abi.h"
@@ -174,7 +175,22 @@ tensor run_body(const fused_parts& parts, std::span<const tensor* const> in) {
   return y;
 }
 
+// The reduction at the end as a call, if there is one.
+tensor reduced(const fused_tail& tail, tensor y) {
+  if (!tail.op) return y;
+  const attr_value attrs[] = {tail.axis ? attr_value(*tail.axis) : attr_value(), attr_value(tail.keep_dims)};
+  const tensor* const operand[] = {&y};
+  return run_one(*tail.op, operand, attrs);
+}
+
 }  // namespace
+
+tensor run_following_rules(const fused_parts& parts, std::span<const tensor* const> in) {
+  const std::span<const fused_step> steps = parts.value->steps;
+  const auto is_replaced = [](const fused_step& s) { return s.kind == step_kind::op && has_another_rule(*s.op); };
+  if (!tracked(in) || std::ranges::none_of(steps, is_replaced)) return run_fused(parts, in);
+  return reduced(parts.value->tail, run_steps(*parts.value, in)[0]);
+}
 
 tensor run_fused(const fused_parts& parts, std::span<const tensor* const> in) {
   const fused_tail& tail = parts.value->tail;
@@ -188,10 +204,7 @@ tensor run_fused(const fused_parts& parts, std::span<const tensor* const> in) {
     else lose(in, {&y, 1});
     return y;
   }
-  y = run_body(parts, in);
-  const attr_value attrs[] = {tail.axis ? attr_value(*tail.axis) : attr_value(), attr_value(tail.keep_dims)};
-  const tensor* const operand[] = {&y};
-  return run_one(*tail.op, operand, attrs);
+  return reduced(tail, run_body(parts, in));
 }
 
 bool run_fused_with_gradients(const fused_program& program, std::span<const tensor* const> in,

@@ -19,6 +19,10 @@ import :fuse;
 
 namespace kerngrad::detail {
 
+/// Runs a fused function that was put together at run time. Its author may not be who replaces a rule: a recorded call
+/// follows the rules of now, step by step where one of them is another than the function was made with.
+tensor run_following_rules(const fused_parts& parts, std::span<const tensor* const> in);
+
 /// Where an operand or a result of a step is while a block is computed.
 struct block_place {
   enum class kind : std::uint8_t {

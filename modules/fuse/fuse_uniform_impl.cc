@@ -173,9 +173,11 @@ void uniform_run::run_all(std::int64_t size) const {
   });
 }
 
-// One thread's part, from element `first` on. What lies between steps needs blocks; a single step does not.
+// One thread's part, from element `first` on. What lies between steps needs blocks; a single step does not, unless it
+// gives no result: a constant takes its dtype from it.
 void uniform_run::run_blocks(std::int64_t first, std::int64_t end) const {
-  if (order.size() == 1 && chosen.empty()) return run_block({first, end - first, 0, nullptr});  // keeps nothing
+  const bool keeps_nothing = order.size() == 1 && chosen.empty() && lanes[order[0]].base;
+  if (keeps_nothing) return run_block({first, end - first, 0, nullptr});
   alignas(64) std::byte scratch[scratch_bytes];
   for (std::int64_t at = first; at < end; at += block_elements)
     run_block({at, std::min(block_elements, end - at), 0, scratch});

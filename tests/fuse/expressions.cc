@@ -67,6 +67,25 @@ TEST(an_expression, may_end_with_a_reduction) {
   EXPECT_TRUE(same_bits(kg::grad([&](const tensor& t) { return f(t); })(x), x + x));
 }
 
+// The step that the constant takes its dtype from gives no result, and has to go somewhere.
+TEST(an_expression, of_which_the_result_or_the_slope_is_a_constant_is_computed) {
+  const tensor x = normal({2, 3}, 1, dtype::float32), none = kg::zeros({2, 3});
+  const auto steps = [](const auto& a) { return -kg::sign(a); };
+  const kg::fused_expression made = kg::fuse(1, [&](symbols xs) { return steps(xs[0]); });
+  constexpr auto compiled = kg::fuse([](auto a) { return -kg::sign(a); });
+  EXPECT_TRUE(same_bits(kg::grad([&](const tensor& t) { return made(t); })(x), none));
+  EXPECT_TRUE(same_bits(kg::grad([&](const tensor& t) { return compiled(t); })(x), none));
+  const kg::fused_expression nothing = kg::fuse(1, [](symbols xs) { return kg::call("ZerosLike", {xs[0] + xs[0]}); });
+  EXPECT_TRUE(same_bits(nothing(x), none));
+}
+
+TEST(an_expression, follows_a_rule_that_is_replaced) {
+  const kg::fused_expression f = kg::fuse(1, [](symbols x) { return kg::sum(kg::call("Sigmoid", {x[0]}) * 2); });
+  const tensor x = normal({2, 3}, 1, dtype::float32);
+  const kg::rule_scope other(kg::rule<"Sigmoid">(kg::wrt(kg::keep::nothing, [](const auto& c) { return c.dy(); })));
+  EXPECT_TRUE(same_bits(kg::grad([&](const tensor& t) { return f(t); })(x), kg::full({2, 3}, 2)));
+}
+
 TEST(an_expression, is_its_operand_where_nothing_is_computed) {
   const kg::fused_expression f = kg::fuse(2, [](symbols x) { return kg::call("Identity", {x[1]}); });
   const tensor x = normal({7}, 1, dtype::float32), y = normal({7}, 2, dtype::float32);
