@@ -56,6 +56,21 @@ struct op_gradient {
   constexpr std::uint32_t place_of(std::size_t i) const { return i < last ? static_cast<std::uint32_t>(i) : last; }
 };
 
+/// What a row's shape rule does with operands of one shape.
+enum class shape_effect : std::uint8_t {
+  other,
+  none,    // it gives that shape, and refuses nothing
+  bounds,  // so does that of `clip`, which refuses bounds that are out of order
+};
+/// For the compiler: a program that has a rule of the library inline gives it an address of its own, so that rules are
+/// not told apart by their addresses while it runs. The entry has the answer.
+constexpr shape_effect effect_of(const op_row& row) {
+  if (row.infer == shapes::clip) return shape_effect::bounds;
+  const bool none = row.infer == shapes::same || row.infer == shapes::broadcasted || row.infer == shapes::cast ||
+                    row.infer == shapes::all_equal;
+  return none ? shape_effect::none : shape_effect::other;
+}
+
 /// One op as the engine sees it.
 struct op_entry {
   const op_row* row = nullptr;
@@ -70,6 +85,7 @@ struct op_entry {
   dtype_set plain{};               // operands that all are of one of these need no check and no promotion
   std::uint8_t bare_operands = 0;  // of an op that the typed door runs without looking further; else 0
   bool built_in = false;           // a known op with the library's own kernels
+  shape_effect effect{};
 
   constexpr const kernel_slot& kernel(int backend, dtype type) const {
     return kernels[static_cast<std::size_t>(backend)][static_cast<int>(type)];
@@ -115,7 +131,8 @@ constexpr op_entry make_entry(const op_row& row, int id, std::array<const kernel
                  .gradient = gradient,
                  .plain_cpp = plain_cpp,
                  .plain = plain_dtypes(row),
-                 .bare_operands = bare_operands(row)};
+                 .bare_operands = bare_operands(row),
+                 .effect = effect_of(row)};
   for (std::size_t b = 0; b < backend_count; ++b)
     for (int i = 0; i < dtype_count; ++i) {
       const dtype type = static_cast<dtype>(i);

@@ -48,11 +48,6 @@ struct stored_program {
   fused_program program;
 };
 
-bool works_in_expressions(const op_row& row) {
-  return works_by_element(row) || gives_back(row) || row.convention == convention::zeros_like ||
-         row.convention == convention::ones_like;
-}
-
 // The attributes of a step: numbers in the order of the row, or a Cast's dtype.
 void set_attributes(const op_row& row, std::span<const attribute_ref> attrs, fused_step& step) {
   attr_list given(row.attrs.size()), all(row.attrs.size());
@@ -142,13 +137,13 @@ namespace kerngrad {
 
 bool can_be_fused(std::string_view op) {
   const int id = find_op(op);
-  return id >= 0 && detail::works_in_expressions(*detail::known_entries[static_cast<std::size_t>(id)]->row);
+  return id >= 0 && detail::can_be_step(*detail::known_entries[static_cast<std::size_t>(id)]->row);
 }
 
 symbol call(std::string_view op, std::span<const fuse_operand> operands, std::span<const attribute_ref> attrs) {
   const detail::op_entry& entry = detail::entry_named(op);
   const op_row& row = *entry.row;
-  if (!detail::works_in_expressions(row))
+  if (!detail::can_be_step(row))
     fail(op, "a step of a fused expression", "an op that works element by element",
          "call it outside of the expression");
   if (operands.size() != row.operands.size())
@@ -156,9 +151,6 @@ symbol call(std::string_view op, std::span<const fuse_operand> operands, std::sp
   const std::vector<symbol> in = detail::symbols_of(op, operands);
   detail::fused_step step;
   detail::set_attributes(row, attrs, step);
-  if (detail::gives_back(row)) return in[0];
-  if (row.convention == convention::zeros_like) return detail::constant_step(0, in[0]);
-  if (row.convention == convention::ones_like) return detail::constant_step(1, in[0]);
   return detail::op_step(&entry, row, nullptr, in, step.numbers, step.to);
 }
 

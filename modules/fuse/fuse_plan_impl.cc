@@ -126,9 +126,7 @@ bool fused_plan::infer_dims(std::size_t i, bool uniform) {
   const op_row& row = *s.row;
   value& v = values_[i];
   v.dims = values_[static_cast<std::size_t>(s.in[0])].dims;
-  const bool plain_rule = row.infer == shapes::same || row.infer == shapes::broadcasted || row.infer == shapes::cast ||
-                          row.infer == shapes::all_equal;
-  if (uniform && plain_rule) return true;
+  if (uniform && s.op->effect == shape_effect::none) return true;
   work_array<view, 3> seen(row.operands.size());
   for (std::size_t k = 0; k < row.operands.size(); ++k) {
     const std::size_t at = static_cast<std::size_t>(s.in[k]);

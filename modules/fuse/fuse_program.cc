@@ -223,8 +223,11 @@ constexpr std::vector<uniform_step> uniform_steps(const program_builder& p) {
     }
     const op_row& row = *step.row;
     if (row.convention == convention::cast || row.convention == convention::convert) return {};
-    const bool clips = row.infer == shapes::clip && step.numbers[0] <= step.numbers[1];
-    if (!clips && row.infer != shapes::same && row.infer != shapes::broadcasted) return {};
+    shape_effect effect{};
+    if (std::is_constant_evaluated()) effect = effect_of(row);
+    else effect = step.op->effect;
+    const bool clips = effect == shape_effect::bounds && step.numbers[0] <= step.numbers[1];
+    if (!clips && effect != shape_effect::none) return {};
     u.operands = static_cast<std::uint8_t>(row.operands.size());
     bool any_single = false, any = false;
     for (std::size_t k = 0; k < row.operands.size(); ++k) {
@@ -250,11 +253,26 @@ constexpr std::vector<uniform_step> uniform_steps(const program_builder& p) {
   return all;
 }
 
-/// Which kernels run when all results are wanted, by their last steps.
+/// Which kernels run when all results are wanted, by their last steps. A constant takes its dtype from a step without
+/// reading it.
 constexpr std::vector<std::uint16_t> kernel_order(const program_builder& p) {
+  step_marks needed = repeated<char>(p.steps.size(), 0);
+  for (int r : p.results)
+    if (r >= 0) needed[static_cast<std::size_t>(r)] = true;
+  for (std::size_t i = p.steps.size(); i-- > 0;) {
+    if (!needed[i] || p.steps[i].kind != step_kind::op) continue;
+    for (std::int16_t k : p.steps[i].in)
+      if (k >= 0) needed[static_cast<std::size_t>(k)] = true;
+    // A value that is kept inside a chain needs all of that.
+    const std::int16_t end = p.chains[i].within;
+    if (end < 0 || needed[static_cast<std::size_t>(end)]) continue;
+    needed[static_cast<std::size_t>(end)] = true;
+    i = static_cast<std::size_t>(end) + 1;
+  }
   std::vector<std::uint16_t> order;
   for (std::size_t i = 0; i < p.steps.size(); ++i)
-    if (p.steps[i].kind == step_kind::op && p.chains[i].within < 0) order.push_back(static_cast<std::uint16_t>(i));
+    if (needed[i] && p.steps[i].kind == step_kind::op && p.chains[i].within < 0)
+      order.push_back(static_cast<std::uint16_t>(i));
   return order;
 }
 

@@ -27,7 +27,8 @@ void write_number(const fused_step& s, dtype type, double& to) {
 // The shortest program is one chain of operands and numbers, and its calls are short as well: nothing lies between
 // kernels, nothing has to be placed.
 bool is_only_chain(const fused_program& program) {
-  return program.order.size() == 1 && program.results.size() == 1 && program.chains[program.order[0]].kernel >= 0;
+  return program.order.size() == 1 && program.results.size() == 1 && program.results[0] == program.order[0] &&
+         program.chains[program.order[0]].kernel >= 0;
 }
 void run_only_chain(const fused_program& program, std::span<const tensor* const> in, tensor& out) {
   const step_chain& chain = program.chains[program.order[0]];
@@ -65,7 +66,7 @@ void uniform_run::choose_some(std::span<const bool> wanted) {
   for (std::size_t k = 0; k < wanted.size(); ++k)
     if (wanted[k] && program.results[k] >= 0) needed[static_cast<std::size_t>(program.results[k])] = true;
   for (std::size_t i = needed.size(); i-- > 0;) {
-    if (!needed[i]) continue;
+    if (!needed[i] || step(i).kind != step_kind::op) continue;
     for (std::int16_t k : step(i).in)
       if (k >= 0) needed[static_cast<std::size_t>(k)] = true;
     // A value that is kept inside a chain needs all of that.
@@ -174,7 +175,7 @@ void uniform_run::run_all(std::int64_t size) const {
 }
 
 // One thread's part, from element `first` on. What lies between steps needs blocks; a single step does not, unless it
-// gives no result: a constant takes its dtype from it.
+// ends a chain that gives a result on the way.
 void uniform_run::run_blocks(std::int64_t first, std::int64_t end) const {
   const bool keeps_nothing = order.size() == 1 && chosen.empty() && lanes[order[0]].base;
   if (keeps_nothing) return run_block({first, end - first, 0, nullptr});

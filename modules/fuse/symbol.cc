@@ -68,6 +68,11 @@ constexpr bool works_by_element(const op_row& row) {
 }
 /// The op gives its operand back as it is.
 constexpr bool gives_back(const op_row& row) { return row.convention == convention::copy && row.attrs.empty(); }
+/// The op can be a step of an expression.
+constexpr bool can_be_step(const op_row& row) {
+  return works_by_element(row) || gives_back(row) || row.convention == convention::zeros_like ||
+         row.convention == convention::ones_like;
+}
 template <class T>
 inline constexpr bool never = false;
 
@@ -77,8 +82,7 @@ export namespace kerngrad {
 
 /// The op computes each element of its result from the elements at the same place, by a kernel of its own.
 template <class Op>
-concept fusable_op = detail::works_by_element(Op::row) || detail::gives_back(Op::row) ||
-                     Op::row.convention == convention::zeros_like || Op::row.convention == convention::ones_like;
+concept fusable_op = detail::can_be_step(Op::row);
 
 /// A value of an expression that `fuse` reads: no elements, no shape, no dtype yet. Elementwise ops, operators and
 /// numbers make symbols of symbols; nothing else takes them.
@@ -147,9 +151,12 @@ constexpr bool is_constant(symbol x, T value) {
   return step.kind == step_kind::constant && step.numbers[0] == value;
 }
 
-/// The step of an op on symbols. `numbers` are its attributes in the order of the row.
+/// The step of an op on symbols, or what stands for it. `numbers` are its attributes in the order of the row.
 constexpr symbol op_step(const op_entry* op, const op_row& row, const symbolic_gradient* rules,
                          std::span<const symbol> in, std::array<double, 2> numbers = {}, dtype to = {}) {
+  if (gives_back(row)) return in[0];
+  if (row.convention == convention::zeros_like) return constant_step(0, in[0]);
+  if (row.convention == convention::ones_like) return constant_step(1, in[0]);
   fused_step step{.to = to, .op = op, .row = &row, .rules = rules, .numbers = numbers};
   for (std::size_t i = 0; i < in.size(); ++i) step.in[i] = static_cast<std::int16_t>(in[i].at);
   return {in[0].in, in[0].in->add(step)};
@@ -180,10 +187,7 @@ constexpr symbol symbol_call(const op_entry* op, const symbolic_gradient* rules,
       else numbers[static_cast<std::size_t>(row.attr_index(T::name))] = argument.value.as_number();
     };
     (place(args), ...);
-    if constexpr (gives_back(row)) return in[0];
-    else if constexpr (row.convention == convention::zeros_like) return constant_step(0, in[0]);
-    else if constexpr (row.convention == convention::ones_like) return constant_step(1, in[0]);
-    else return op_step(op, row, rules, in, numbers, to);
+    return op_step(op, row, rules, in, numbers, to);
   } else {
     return {};
   }

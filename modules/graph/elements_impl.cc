@@ -81,8 +81,8 @@ std::vector<std::int32_t> operands_in_order(const step& s) {
   if (row_of(s) != s.kernel) return s.in;
   std::vector<std::int32_t> all;
   for (const operand& wanted : row_named(s.kernel)->operands) {
-    const auto found = std::ranges::find(s.operands, wanted.name, &step::operand::name);
-    if (found == s.operands.end() || found->list || found->in.size() != 1) return {};
+    const step::operand* found = operand_of(s, wanted.name);
+    if (!found) return {};
     all.push_back(found->in[0]);
   }
   return all;

@@ -194,7 +194,11 @@ void planner::emit_work(std::int32_t i) {
     s.kind = by == runs_by::row ? step_kind::late_call : step_kind::function;
     s.by_shapes = std::ranges::all_of(read_inputs(*m, n),
                                       [&](std::int32_t read) { return s.in[static_cast<std::size_t>(read)] < 0; });
-    if (by == runs_by::row) bind_now(s);
+    try {
+      if (by == runs_by::row) bind_now(s);
+    } catch (const error& e) {
+      fail_again_at(n, e);
+    }
   } else {
     make_registered(s, by == runs_by::nothing ? m : nullptr);
   }

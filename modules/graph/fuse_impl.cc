@@ -39,12 +39,6 @@ std::string_view text_attr(const step& s, std::string_view name, std::string_vie
   return a ? a->as_text() : fallback;
 }
 
-const step::operand* operand_of(const step& s, std::string_view name) {
-  for (const step::operand& o : s.operands)
-    if (o.name == name && o.in.size() == 1) return &o;
-  return nullptr;
-}
-
 // What a fused row is made of, and of which.
 struct product {
   std::string_view plain, fused, weights;
@@ -297,6 +291,12 @@ void fuser::run() {
 }
 
 }  // namespace
+
+const step::operand* operand_of(const step& s, std::string_view name) {
+  for (const step::operand& o : s.operands)
+    if (o.name == name && o.in.size() == 1 && !o.list) return &o;
+  return nullptr;
+}
 
 void fuse_steps(sequence& s) { fuser(s).run(); }
 

@@ -111,6 +111,10 @@ void run_items(const step& s, const sequence& of, run_frame& with);
 bool is_items_op(std::string_view op);
 // Refusals name the node.
 [[noreturn]] void fail_at(const node& at, std::string_view got, std::string_view wanted, std::string_view advice = {});
+// In a handler of that error.
+[[noreturn]] void fail_again_at(const node& at, const error& e);
+// The operand of a call by its name in the row, if it is one tensor.
+const step::operand* operand_of(const step& s, std::string_view name);
 
 // ------------------------------------------------------------------------------------------ models and plans
 

@@ -23,6 +23,12 @@ void fail_at(const node& at, std::string_view got, std::string_view wanted, std:
   fail(at.op, std::string(got) + " at node " + at.name, wanted, advice);
 }
 
+void fail_again_at(const node& at, const error& e) {
+  const std::string named = "node " + at.name;
+  if (e.got().find(named) != std::string::npos) throw;
+  throw error(e.op(), e.got() + " at " + named, e.wanted(), e.advice());
+}
+
 const run_value& value_at(const sequence& s, const run_frame& with, std::int32_t at) {
   return at < 0 ? s.constants[static_cast<std::size_t>(~at)] : with.values[static_cast<std::size_t>(at)];
 }
@@ -149,9 +155,7 @@ void run_step(const step& s, const sequence& of, run_frame& with) {
   try {
     run_kind(s, of, with);
   } catch (const error& e) {
-    const std::string named = "node " + s.at->name;
-    if (e.got().find(named) != std::string::npos) throw;
-    throw error(e.op(), e.got() + " at " + named, e.wanted(), e.advice());
+    fail_again_at(*s.at, e);
   }
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check.py PROBE OBJDUMP: the raw door costs less than the same kernel that a caller dispatches by hand.
+"""dispatch_check.py PROBE OBJDUMP: the raw door costs less than the same kernel that a caller dispatches by hand.
 
 1. Machine code: the raw door is the call of the kernel's entry point and nothing else, whatever target runs.
 2. Instructions executed: callgrind counts fewer in the raw door than in the same loop behind the caller's own
@@ -10,6 +10,7 @@
 4. A typed call, one with a number as an attribute and one with a shape, a call by name and an op of a recorded chain,
    forward and backward, stay under their limits: what they executed when the limits were set, and a tenth for other
    compilers.
+5. A fused function that was put together at run time executes no tenth more than one that the compiler read.
 """
 import os
 import pathlib
@@ -55,6 +56,10 @@ def main():
     print('instructions executed by a typed sum of one float:', typed)
     if not typed['before_hooks'] or typed['after_hooks'] != typed['before_hooks']:
         sys.exit('a hook that is gone still costs something')
+    fused = {name: executed(probe, name) for name in ('fused', 'fused_at_run_time')}
+    print('instructions executed by a fused function of one float:', fused)
+    if not 0 < fused['fused_at_run_time'] <= 1.1 * fused['fused']:
+        sys.exit('a fused function that was put together at run time takes another way than one that the compiler read')
     costs = {'typed call': typed['before_hooks'], 'call with a number': executed(probe, 'with_number'),
              'call with a shape': executed(probe, 'with_shape'), 'call by name': executed(probe, 'by_name'),
              'recorded op': (executed(probe, 'chain_of_200') - executed(probe, 'chain_of_100')) // 100}

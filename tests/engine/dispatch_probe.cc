@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The same call three times: the kernel dispatched by hand (by_hand.cc), its entry point, and the raw door; and a typed
 // call before a hook was ever added, and after it was removed; the same by name; calls with a number and with a shape;
-// and gradients of two chains of products. check.py compares them.
+// a fused function that the compiler read and one that was put together; and gradients of two chains of products.
+// dispatch_check.py compares them.
 #include <cstddef>
 #include <span>
 #include "kernels/elementwise/binary.h"
@@ -34,6 +35,20 @@ extern "C" [[gnu::noinline]] const void* with_shape(const kg::tensor& x) { retur
 
 extern "C" [[gnu::noinline]] const void* with_number(const kg::tensor& x) { return kg::leaky_relu(x, 0.1).address(); }
 
+constexpr auto sum_of_product = [](auto a, auto b, auto c) { return a * b + c; };
+extern "C" [[gnu::noinline]] const void* fused(const kg::tensor& x) {
+  return kg::fuse(sum_of_product)(x, x, x).address();
+}
+extern "C" [[gnu::noinline]] const void* fused_at_run_time(const kg::fused_expression& f, const kg::tensor& x) {
+  return f(x, x, x).address();
+}
+static bool fused_calls(const kg::tensor& x) {
+  const kg::fused_expression f =
+      kg::fuse(3, [](std::span<const kg::symbol> s) { return sum_of_product(s[0], s[1], s[2]); });
+  f(x, x, x);
+  return fused(x) == fused_at_run_time(f, x);
+}
+
 static float chain(const kg::tensor& x, int ops) {
   auto f = kg::value_and_grad([ops](const kg::tensor& t) {
     kg::tensor y = t;
@@ -53,7 +68,7 @@ static bool other_calls() {
   kg::leaky_relu(a, 0.1);
   chain(one, 200);
   return by_name(a, b) != nullptr && with_shape(a) == a.address() && with_number(a) != nullptr &&
-         chain_of_100(one) == 101 && chain_of_200(one) == 201;
+         chain_of_100(one) == 101 && chain_of_200(one) == 201 && fused_calls(one);
 }
 
 // Whether both ran on the same block, so that neither count holds a fresh one.

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <limits>
+#include <random>
 #include <span>
 #include <string>
 #include <vector>
@@ -77,6 +77,73 @@ TEST(an_expression, of_which_the_result_or_the_slope_is_a_constant_is_computed) 
   EXPECT_TRUE(same_bits(kg::grad([&](const tensor& t) { return compiled(t); })(x), none));
   const kg::fused_expression nothing = kg::fuse(1, [](symbols xs) { return kg::call("ZerosLike", {xs[0] + xs[0]}); });
   EXPECT_TRUE(same_bits(nothing(x), none));
+  const kg::fused_expression chain =
+      kg::fuse(1, [](symbols xs) { return kg::call("ZerosLike", {xs[0] * xs[0] + xs[0]}); });
+  EXPECT_TRUE(same_bits(chain(x), none));
+}
+
+// Steps by name on values by number, of which the first are the operands; -1 is the number 0.5.
+struct random_steps {
+  struct one {
+    std::string op;
+    std::vector<int> in;
+  };
+  int operands;
+  std::vector<one> all;
+  random_steps(int operands, int count, std::mt19937& random) : operands(operands) {
+    const std::string unary[] = {"Neg", "Sign",      "Round",    "Tanh",    "Relu6",
+                                 "Abs", "ZerosLike", "OnesLike", "Sigmoid", "Identity"};
+    const std::string binary[] = {"Add", "Sub", "Multiply", "Maximum"};
+    const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+    for (int i = 0; i < count; ++i) {
+      const int values = operands + i, a = below(values);
+      if (below(2) == 0) all.push_back({unary[below(10)], {a}});
+      else all.push_back({binary[below(4)], {a, below(5) == 0 ? -1 : below(values)}});
+    }
+  }
+  tensor run(std::vector<tensor> values) const {
+    for (const one& s : all) {
+      const tensor a = values[static_cast<std::size_t>(s.in[0])];
+      if (s.in.size() == 1) {
+        values.push_back(kg::run_kernel(s.op, {{"x", a}}));
+      } else {
+        const tensor b = s.in[1] < 0 ? kg::tensor(0.5f) : values[static_cast<std::size_t>(s.in[1])];
+        values.push_back(kg::run_kernel(s.op, {{"a", a}, {"b", b}}));
+      }
+    }
+    return values.back();
+  }
+  kg::fused_expression fused() const {
+    return kg::fuse(operands, [&](symbols xs) {
+      std::vector<symbol> values(xs.begin(), xs.end());
+      for (const one& s : all) {
+        std::vector<kg::fuse_operand> in;
+        for (const int k : s.in)
+          in.push_back(k < 0 ? kg::fuse_operand(0.5f) : kg::fuse_operand(values[static_cast<std::size_t>(k)]));
+        values.push_back(kg::call(s.op, in));
+      }
+      return values.back();
+    });
+  }
+};
+
+TEST(random_expressions, have_the_bits_of_their_ops_and_their_slopes) {
+  std::mt19937 random(1);
+  for (int i = 0; i < 400; ++i) {
+    const random_steps steps(2, 1 + i % 9, random);
+    const kg::fused_expression fused = steps.fused();
+    const shape dims = i % 3 ? shape{3, 5} : shape{2, 1025};
+    const tensor x = normal(dims, i, dtype::float32), y = normal(i % 5 ? dims : shape{dims[1]}, i + 1, dtype::float32);
+    const tensor wanted = steps.run({x, y});
+    if (wanted.dims() == dims) EXPECT_TRUE(same_bits(fused(x, y), wanted)) << i;
+    const auto slopes = [&](const auto& f) {
+      return kg::grads([&](const tensor& a, const tensor& b) { return kg::sum(f(a, b) * normal(dims, 7)); })(x, y);
+    };
+    const auto got = slopes(fused);
+    const auto right = slopes([&](const tensor& a, const tensor& b) { return steps.run({a, b}); });
+    for (std::size_t k = 0; k < 2; ++k)
+      EXPECT_TRUE(kg::all_close(got[k], right[k], {.rtol = 1e-4, .atol = 1e-4})) << i << ", operand " << k;
+  }
 }
 
 TEST(an_expression, follows_a_rule_that_is_replaced) {

@@ -73,6 +73,11 @@ TEST(inputs, that_do_not_fit_are_refused_by_name) {
   EXPECT_TRUE(says(refusal([] { return model()({}); }), {"an empty handle"}));
 }
 
+TEST(mistakes_of_a_graph, are_refused_with_the_name_of_the_node) {
+  const model m = model_with({input_of("x"), node_of("lonely", "AddV2", {"x"})});
+  EXPECT_TRUE(says(refusal([&] { m({{"x", two_rows}}); }), {"AddV2", "1 inputs", "node lonely"}));
+}
+
 TEST(inputs, of_other_shapes_are_planned_anew) {
   const model m = small_model();
   for (const std::int64_t rows : {2, 5, 2, 0, 5}) {
@@ -241,15 +246,20 @@ TEST(plans, are_drawn_with_every_step) {
 
 TEST(second_calls, ask_the_system_for_no_memory) {
   if (KG_UNDER_ASAN) GTEST_SKIP() << "nothing is kept for reuse";
-  const model m = conv_block();
-  const kg::named_operand x{"x", hashed({1, 64, 64, 2}, 1)};
-  tensor first = m({&x, 1});
-  const std::string kept(elements(first));
-  first = {};
-  const std::int64_t calls = kg::allocations().system_calls;
-  const tensor second = m({&x, 1});
-  EXPECT_EQ(kg::allocations().system_calls, calls);
-  EXPECT_EQ(elements(second), kept);
+  struct called {
+    model m;
+    kg::named_operand x;
+  };
+  for (const called& item :
+       {called{conv_block(), {"x", hashed({1, 64, 64, 2}, 1)}}, called{chain(), {"x", hashed({5000, 2}, 1)}}}) {
+    tensor first = item.m({&item.x, 1});
+    const std::string kept(elements(first));
+    first = {};
+    const std::int64_t calls = kg::allocations().system_calls;
+    const tensor second = item.m({&item.x, 1});
+    EXPECT_EQ(kg::allocations().system_calls, calls);
+    EXPECT_EQ(elements(second), kept);
+  }
 }
 
 TEST(profiles, have_each_step_once) {
