@@ -45,7 +45,7 @@ int main() {
   // Of all pictures the one that looks like the photo when it is blurred, and has no more jumps than it needs.
   const auto misfit = [&] { return kg::mean(kg::square(blurred(restored) - photo)); };
   const auto jumps = [&](int axis) {  // next to nothing for even areas, little for an edge, much for noise
-    const kg::tensor step = kg::diff(restored.value(), axis);
+    const kg::tensor step = kg::diff(restored.value(), 1, axis);
     return kg::mean(kg::sqrt(step * step + 1e-4));
   };
   kg::adam optimizer(0.02);

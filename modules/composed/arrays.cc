@@ -52,6 +52,6 @@ tensor roll(const tensor& x, std::int64_t shift, axis_index axis = 0);
 tensor repeat(const tensor& x, std::int64_t count, axis_index axis = 0);
 /// Each element less the one before it along an axis, `order` times: the axis has as many elements less. Booleans are
 /// subtracted as int32. Throws for an order below 0 or above the axis' size. Differentiable.
-tensor diff(const tensor& x, axis_index axis = -1, std::int64_t order = 1);
+tensor diff(const tensor& x, std::int64_t order = 1, axis_index axis = -1);
 
 }  // namespace kerngrad

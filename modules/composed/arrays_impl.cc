@@ -139,7 +139,7 @@ tensor repeat(const tensor& x, std::int64_t count, axis_index axis) {
   return reshape(broadcast_to(expand_dims(x, at + 1), shape(copies)), shape(result));
 }
 
-tensor diff(const tensor& x, axis_index axis, std::int64_t order) {
+tensor diff(const tensor& x, std::int64_t order, axis_index axis) {
   constexpr composed call{"diff"};
   call.rank("x", x, 1);
   const int at = call.axis(axis.value(), x.rank());

@@ -269,6 +269,8 @@ TEST(clip, has_one_bound_or_two) {
   const tensor x({-2.f, 0.5f, 3.f}), i({-2, 0, 3});
   EXPECT_EQ(kg::clip(x, std::nullopt, 1).to_doubles(), (doubles{-2, 0.5, 1}));
   EXPECT_EQ(kg::clip(x, 0, std::nullopt).to_doubles(), (doubles{0, 0.5, 3}));
+  EXPECT_EQ(kg::clip(x, {}, 1).to_doubles(), (doubles{-2, 0.5, 1}));
+  EXPECT_EQ(kg::clip(x, {}, {}).to_doubles(), x.to_doubles());
   EXPECT_EQ(kg::clip(i, std::nullopt, 1).to_doubles(), (doubles{-2, 0, 1}));
   EXPECT_EQ(kg::clip(i, 0, std::nullopt).to_doubles(), (doubles{0, 0, 3}));
   EXPECT_EQ(kg::clip(i, 0, std::nullopt).type(), dtype::int32);

@@ -149,15 +149,11 @@ KG_TWO_OPERANDS(complex, "Complex")
 inline tensor leaky_relu(const tensor& x, double alpha = 0.2) { return call<"LeakyRelu">(x, attr<"alpha">(alpha)); }
 /// 1 above 0, else alpha.
 inline tensor step(const tensor& x, double alpha = 0) { return call<"Step">(x, attr<"alpha">(alpha)); }
-/// x limited to [least, most]; nullopt in place of a bound is none.
-inline tensor clip(const tensor& x, double least, double most) {
-  return call<"ClipByValue">(x, attr<"clipValueMin">(least), attr<"clipValueMax">(most));
-}
-inline tensor clip(const tensor& x, std::nullopt_t, double most) {
-  return clip(x, -std::numeric_limits<double>::infinity(), most);
-}
-inline tensor clip(const tensor& x, double least, std::nullopt_t) {
-  return clip(x, least, std::numeric_limits<double>::infinity());
+/// x limited to [least, most]; `{}` in place of a bound is none.
+inline tensor clip(const tensor& x, std::optional<double> least, std::optional<double> most) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  return call<"ClipByValue">(x, attr<"clipValueMin">(least.value_or(-infinity)),
+                             attr<"clipValueMax">(most.value_or(infinity)));
 }
 /// The sum of tensors of one shape.
 inline tensor add_n(std::span<const tensor> tensors) { return call_list<"AddN">(tensors).front(); }
