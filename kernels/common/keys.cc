@@ -28,6 +28,7 @@
 #define KG_VQSORT 0
 #endif
 #if KG_VQSORT
+#define VQSORT_ONLY_STATIC 1  // read from 1.1 on: no seed from the system here either
 #include "hwy/contrib/sort/traits-inl.h"
 #include "hwy/contrib/sort/vqsort-inl.h"
 #endif
