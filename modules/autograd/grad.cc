@@ -2,6 +2,11 @@
 // Gradients: of functions of tensors, of functions that read variables, and custom rules.
 module;
 #include "kernels/common/abi.h"
+#include "modules/core/deleted.h"
+#define KG_NO_TREE                                                                                  \
+  KG_DELETED(                                                                                       \
+      "a struct is a tree of tensors where kg::tree_members shows its members: template <> struct " \
+      "kg::tree_members<T> { static auto of(auto& x) { return std::tie(x.weight, x.bias); } };")
 export module kerngrad:grad;
 
 import :std;
@@ -103,6 +108,9 @@ value_and_tree<T> tree_gradient(std::string_view name, F& f, const T& at) {
 }
 template <class F, class T>
 concept function_of_tree = tree<T> && std::is_invocable_r_v<tensor, F&, const T&>;
+// A struct whose members nothing shows.
+template <class T>
+concept closed_struct = std::is_class_v<T> && !tree<T> && !std::is_convertible_v<const T&, tensor>;
 
 /// What grad gives.
 template <class F>
@@ -126,6 +134,8 @@ class gradient_function {
   T operator()(const T& x) const {
     return tree_gradient("grad", f_, x).grad;
   }
+  template <closed_struct T>
+  T operator()(const T&) const = KG_NO_TREE;
 
  private:
   template <class G>
@@ -159,6 +169,8 @@ class value_gradient_function {
   value_and_tree<T> operator()(const T& x) const {
     return tree_gradient("value_and_grad", f_, x);
   }
+  template <closed_struct T>
+  value_and_tree<T> operator()(const T&) const = KG_NO_TREE;
 
  private:
   template <class G>

@@ -24,13 +24,18 @@ tensor ensure_shape(const tensor& x, std::span<const std::int64_t> sizes);
 inline tensor ensure_shape(const tensor& x, std::initializer_list<std::int64_t> sizes) {
   return ensure_shape(x, std::span(sizes.begin(), sizes.size()));
 }
-/// x with an axis at another place, the others in their order. Any dtype. Gradient: that of the transposition.
-tensor moveaxis(const tensor& x, axis_index from, axis_index to);
+/// x with an axis, or several, at other places, the others in their order: `moveaxis(x, 0, -1)`,
+/// `moveaxis(x, {0, 1}, {-1, -2})`. Any dtype. Throws for another number of places than of axes, and for an axis or
+/// a place that is named twice. Gradient: that of the transposition.
+tensor moveaxis(const tensor& x, const axes& from, const axes& to);
+/// Several new axes of size 1, by their places in the result, without a copy. Any dtype. Gradient: dy under x's shape.
+tensor expand_dims(const tensor& x, std::initializer_list<std::int64_t> places);
 
-/// A matrix with 1 on the diagonal and 0 elsewhere, square unless the number of columns is given, for each index of
-/// `batch`: the result is [batch..., rows, columns]. Throws for sizes below 0.
-tensor eye(std::int64_t rows, std::optional<std::int64_t> columns = {}, const shape& batch = {},
-           dtype type = dtype::float32);
+/// A matrix with 1 on a diagonal and 0 elsewhere, square unless the number of columns is given: on the main diagonal,
+/// or `offset` places above it, below it where that is negative; for each index of `batch`, so that the result is
+/// [batch..., rows, columns]. Throws for sizes below 0.
+tensor eye(std::int64_t rows, std::optional<std::int64_t> columns = {}, std::int64_t offset = 0,
+           dtype type = dtype::float32, const shape& batch = {});
 
 /// The order of a grid's axes: `xy` for pictures, where the first vector runs along the columns, `ij` for matrices.
 enum class indexing : std::uint8_t { xy, ij };
@@ -44,12 +49,16 @@ inline tensor_list meshgrid(std::initializer_list<tensor> vectors, indexing orde
 
 /// x with two axes exchanged. Any dtype. Gradient: dy with the same axes exchanged.
 tensor swapaxes(const tensor& x, axis_index a, axis_index b);
-/// The elements moved on by `shift` places along an axis; those that leave it at one end come in at the other. Any
-/// dtype. Gradient: dy moved back.
-tensor roll(const tensor& x, std::int64_t shift, axis_index axis = 0);
-/// Each slice along an axis `count` times, one beside the other. Any dtype. Throws for a count below 0. Gradient: dy
-/// added up over the copies.
-tensor repeat(const tensor& x, std::int64_t count, axis_index axis = 0);
+/// The elements moved on by `shift` places along an axis, or without one along all elements in their order; those that
+/// leave it at one end come in at the other. Any dtype. Gradient: dy moved back.
+tensor roll(const tensor& x, std::int64_t shift, axis_index axis);
+tensor roll(const tensor& x, std::int64_t shift);
+/// The same along one axis after the other. Throws for another number of shifts than of axes.
+tensor roll(const tensor& x, std::initializer_list<std::int64_t> shifts, std::initializer_list<std::int64_t> over);
+/// Each slice along an axis, or without one each element, `count` times, one beside the other. Any dtype. Throws for a
+/// count below 0. Gradient: dy added up over the copies.
+tensor repeat(const tensor& x, std::int64_t count, axis_index axis);
+tensor repeat(const tensor& x, std::int64_t count);
 /// Each element less the one before it along an axis, `order` times: the axis has as many elements less. Booleans are
 /// subtracted as int32. Throws for an order below 0 or above the axis' size. Differentiable.
 tensor diff(const tensor& x, std::int64_t order = 1, axis_index axis = -1);

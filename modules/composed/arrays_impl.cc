@@ -48,18 +48,63 @@ tensor ensure_shape(const tensor& x, std::span<const std::int64_t> sizes) {
   return x;
 }
 
-tensor moveaxis(const tensor& x, axis_index from, axis_index to) {
+namespace {
+
+// Distinct axes counted from the front, in the order in which they were given.
+std::vector<int> axes_in_order(const composed& call, std::span<const std::int64_t> given, int rank) {
+  std::vector<int> found;
+  for (const std::int64_t axis : given) {
+    found.push_back(call.axis(axis, rank));
+    if (std::count(found.begin(), found.end(), found.back()) > 1)
+      call.refuse("axis " + std::to_string(found.back()) + " twice", "each axis once");
+  }
+  return found;
+}
+
+std::vector<int> axes_in_order(const composed& call, const axes& given, int rank) {
+  const attr_value& value = given.value();
+  if (value.kind() == attr_kind::list) return axes_in_order(call, value.as_list(), rank);
+  if (value.given()) return {call.axis(value.as_integer(), rank)};
+  std::vector<int> all(static_cast<std::size_t>(rank));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+}  // namespace
+
+tensor moveaxis(const tensor& x, const axes& from, const axes& to) {
   constexpr composed call{"moveaxis"};
   call.given("x", x);
-  const int source = call.axis(from.value(), x.rank()), place = call.axis(to.value(), x.rank());
-  sizes_of perm(static_cast<std::size_t>(x.rank()));
-  std::iota(perm.begin(), perm.end(), 0);
-  perm.erase(perm.begin() + source);
-  perm.insert(perm.begin() + place, source);
+  const std::vector<int> sources = axes_in_order(call, from, x.rank()), places = axes_in_order(call, to, x.rank());
+  if (sources.size() != places.size())
+    call.refuse(std::to_string(sources.size()) + " axes and " + std::to_string(places.size()) + " places",
+                "a place for each axis");
+  sizes_of perm(static_cast<std::size_t>(x.rank()), -1);
+  for (std::size_t i = 0; i < sources.size(); ++i) perm[static_cast<std::size_t>(places[i])] = sources[i];
+  int next = 0;
+  for (std::int64_t& axis : perm) {
+    if (axis >= 0) continue;
+    while (std::count(sources.begin(), sources.end(), next) > 0) ++next;
+    axis = next++;
+  }
   return transpose(x, perm);
 }
 
-tensor eye(std::int64_t rows, std::optional<std::int64_t> columns, const shape& batch, dtype type) {
+tensor expand_dims(const tensor& x, std::initializer_list<std::int64_t> places) {
+  constexpr composed call{"expand_dims"};
+  call.given("x", x);
+  const std::size_t rank = static_cast<std::size_t>(x.rank()) + places.size();
+  if (rank > static_cast<std::size_t>(max_rank))
+    call.refuse(std::to_string(places.size()) + " new axes of " + shaped("x", x), "at most 8 axes in all");
+  sizes_of sizes(x.dims().begin(), x.dims().end());
+  std::vector<int> added = axes_in_order(call, std::span(places.begin(), places.size()), static_cast<int>(rank));
+  std::sort(added.begin(), added.end());
+  for (const int place : added) sizes.insert(sizes.begin() + place, 1);
+  return reshape(x, shape(sizes));
+}
+
+tensor eye(std::int64_t rows, std::optional<std::int64_t> columns, std::int64_t offset, dtype type,
+           const shape& batch) {
   constexpr composed call{"eye"};
   const std::int64_t width = columns.value_or(rows);
   if (rows < 0 || width < 0)
@@ -69,7 +114,9 @@ tensor eye(std::int64_t rows, std::optional<std::int64_t> columns, const shape& 
   const shape dims(sizes);
   if (dims.size() == 0) return zeros(dims, type);
   const auto numbers = [](std::int64_t count) { return arange(0, static_cast<double>(count), 1, dtype::int64); };
-  return broadcast_to(cast(expand_dims(numbers(rows), 1) == numbers(width), type), dims);
+  // Farther away is no diagonal of the matrix; nearer ones cannot overflow.
+  const tensor places = numbers(rows) + std::clamp(offset, -rows, width);
+  return broadcast_to(cast(expand_dims(places, 1) == numbers(width), type), dims);
 }
 
 tensor_list meshgrid(std::span<const tensor> vectors, indexing order) {
@@ -125,6 +172,20 @@ tensor roll(const tensor& x, std::int64_t shift, axis_index axis) {
   const std::int64_t first = shift % size < 0 ? -(shift % size) : size - shift % size;
   return concat({slices(x, at, first, size - first), slices(x, at, 0, first)}, at);
 }
+
+tensor roll(const tensor& x, std::int64_t shift) { return reshape(roll(flatten(x), shift, 0), x.dims()); }
+
+tensor roll(const tensor& x, std::initializer_list<std::int64_t> shifts, std::initializer_list<std::int64_t> over) {
+  constexpr composed call{"roll"};
+  if (shifts.size() != over.size())
+    call.refuse(std::to_string(shifts.size()) + " shifts and " + std::to_string(over.size()) + " axes",
+                "a shift for each axis");
+  tensor y = x;
+  for (std::size_t i = 0; i < shifts.size(); ++i) y = roll(y, std::data(shifts)[i], std::data(over)[i]);
+  return y;
+}
+
+tensor repeat(const tensor& x, std::int64_t count) { return repeat(flatten(x), count, 0); }
 
 tensor repeat(const tensor& x, std::int64_t count, axis_index axis) {
   constexpr composed call{"repeat"};

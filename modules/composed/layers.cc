@@ -37,9 +37,8 @@ struct dilated_pool_options {
   extent strides = 1;
 };
 /// The pooling of windows whose elements may be apart: x [batch, height, width, channels] or without the batch.
-/// Elements outside of the image do not count, as in `max_pool` and `avg_pool`. Throws where both strides and dilations
-/// are above
-/// 1. float32 and float64. Differentiable.
+/// Elements outside of the image do not count, as in `max_pool` and `avg_pool`. float32 and float64. Throws where both
+/// strides and dilations are above 1. Differentiable.
 tensor pool(const tensor& x, extent window, pooling type, const dilated_pool_options& options = {});
 
 /// x with elements set to 0 by chance, each with probability `rate`, from 0 to below 1, the others divided by 1 - rate,

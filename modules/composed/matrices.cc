@@ -54,6 +54,16 @@ tensor norm(const tensor& x, norm_order order = "euclidean", const axes& over = 
 /// The same with the order "euclidean".
 tensor euclidean_norm(const tensor& x, const axes& over = all_axes, bool keep_dims = false);
 
+/// The elements of a diagonal of the matrices on two axes, the main one or that `offset` places above it, below it
+/// where that is negative: x without the two axes, with one of the diagonal's elements last. Any dtype. Throws for axes
+/// that are one. Gradient: dy on the diagonal.
+tensor diagonal(const tensor& x, std::int64_t offset = 0, axis_index rows = 0, axis_index columns = 1);
+/// The last two axes' matrices with 0 above a diagonal, as `diagonal` counts it: the lower triangles. Any dtype but
+/// text. Gradient: the same part of dy.
+tensor tril(const tensor& x, std::int64_t offset = 0);
+/// The same with 0 below it: the upper triangles.
+tensor triu(const tensor& x, std::int64_t offset = 0);
+
 /// How often each class, the row, was predicted to be each, the column: int32 [classes, classes]. Labels and
 /// predictions are lists of numbers of classes of one length, floats cut off; a pair with a number outside of [0,
 /// classes) is left out. No gradient.

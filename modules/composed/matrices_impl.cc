@@ -64,17 +64,60 @@ tensor outer_product(const tensor& v1, const tensor& v2) {
   return expand_dims(v1, 1) * expand_dims(v2, 0);
 }
 
+namespace {
+
+// The diagonals of the last two axes' matrices, `offset` places above the main one.
+tensor last_diagonal(const tensor& x, std::int64_t offset) {
+  const std::int64_t rows = x.dims()[x.rank() - 2], columns = x.dims()[x.rank() - 1];
+  const std::int64_t right = std::clamp<std::int64_t>(offset, 0, columns),
+                     down = -std::clamp(offset, -rows, std::int64_t{0});
+  const std::int64_t length = std::min(rows - down, columns - right);
+  sizes_of sizes(x.dims().begin(), x.dims().end() - 2);
+  sizes.push_back(kernels::product_of(rows, columns));
+  // Every (columns + 1)-th element of the matrix as one row, up to the last of the diagonal.
+  const std::int64_t first = down * columns + right, end = length ? first + (length - 1) * (columns + 1) + 1 : first;
+  const tensor flat = reshape(x, shape(sizes));
+  const std::uint32_t first_axis_is_all = 1;
+  return strided_slice(flat, {0, first}, {0, end}, {1, columns + 1}, {.ellipsis = first_axis_is_all});
+}
+
+// t where the column of a matrix of x's last two axes less its row is at most `offset`, else e.
+tensor up_to_diagonal(const tensor& x, std::int64_t offset, const tensor& t, const tensor& e) {
+  const std::int64_t rows = x.dims()[x.rank() - 2], columns = x.dims()[x.rank() - 1];
+  const auto numbers = [](std::int64_t count) { return arange(0, static_cast<double>(count), 1, dtype::int64); };
+  const tensor last = expand_dims(numbers(rows) + std::clamp(offset, -rows, columns), 1);
+  return where(numbers(columns) <= last, t, e);
+}
+
+}  // namespace
+
 tensor trace(const tensor& x) {
   constexpr composed call{"trace"};
   call.rank("x", x, 2);
-  const std::int64_t rows = x.dims()[x.rank() - 2], columns = x.dims()[x.rank() - 1];
-  sizes_of sizes(x.dims().begin(), x.dims().end() - 2);
-  sizes.push_back(kernels::product_of(rows, columns));
-  // Every (columns + 1)-th element of the matrix as one row, up to the last that has a column.
-  const std::int64_t end = std::min(rows, columns) ? (std::min(rows, columns) - 1) * (columns + 1) + 1 : 0;
-  const tensor flat = reshape(x, shape(sizes));
-  const std::uint32_t first_axis_is_all = 1;
-  return sum(strided_slice(flat, {0, 0}, {0, end}, {1, columns + 1}, {.ellipsis = first_axis_is_all}), -1);
+  return sum(last_diagonal(x, 0), -1);
+}
+
+tensor diagonal(const tensor& x, std::int64_t offset, axis_index rows, axis_index columns) {
+  constexpr composed call{"diagonal"};
+  call.rank("x", x, 2);
+  const int row_axis = call.axis(rows.value(), x.rank()), column_axis = call.axis(columns.value(), x.rank());
+  if (row_axis == column_axis) call.refuse("axis " + std::to_string(row_axis) + " for rows and columns", "two axes");
+  return last_diagonal(moveaxis(x, {row_axis, column_axis}, {-2, -1}), offset);
+}
+
+tensor tril(const tensor& x, std::int64_t offset) {
+  constexpr composed call{"tril"};
+  call.rank("x", x, 2);
+  call.numbers("x", x);
+  return up_to_diagonal(x, offset, x, zeros({}, x.type()));
+}
+
+tensor triu(const tensor& x, std::int64_t offset) {
+  constexpr composed call{"triu"};
+  call.rank("x", x, 2);
+  call.numbers("x", x);
+  const std::int64_t below = offset == std::numeric_limits<std::int64_t>::min() ? offset : offset - 1;
+  return up_to_diagonal(x, below, zeros({}, x.type()), x);
 }
 
 // ------------------------------------------------------------------------------------------ norms
@@ -82,8 +125,6 @@ tensor trace(const tensor& x) {
 namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
-
-tensor magnitudes(const tensor& x) { return x.type() == dtype::complex64 ? complex_abs(x) : abs(x); }
 
 tensor root_of_squares(const tensor& x, const axes& over) {
   const tensor floats = differentiable.has(x.type()) ? x : cast(x, dtype::float32);
@@ -99,25 +140,25 @@ tensor root_of_squares(const tensor& x, const axes& over) {
 tensor vector_norm(const composed& call, const tensor& x, const norm_order& order, const axes& over) {
   const double p = order.number();
   if (order.name() == "euclidean" || (order.name().empty() && p == 2)) return root_of_squares(x, over);
-  if (order.name().empty() && p == 1) return sum(magnitudes(x), over, true);
-  if (order.name().empty() && p == infinite) return max(magnitudes(x), over, true);
-  if (order.name().empty() && p == -infinite) return min(magnitudes(x), over, true);
+  if (order.name().empty() && p == 1) return sum(abs(x), over, true);
+  if (order.name().empty() && p == infinite) return max(abs(x), over, true);
+  if (order.name().empty() && p == -infinite) return min(abs(x), over, true);
   refuse_order(call, order, "vectors", "\"euclidean\", 1, 2, infinity or -infinity");
 }
 
 tensor matrix_norm(const composed& call, const tensor& x, const norm_order& order, int rows, int columns) {
   const double p = order.number();
   if (order.name() == "euclidean" || order.name() == "fro") return root_of_squares(x, {rows, columns});
-  if (order.name().empty() && p == 1) return max(sum(magnitudes(x), rows, true), columns, true);
-  if (order.name().empty() && p == infinite) return max(sum(magnitudes(x), columns, true), rows, true);
-  if (order.name().empty() && p == -infinite) return min(sum(magnitudes(x), columns, true), rows, true);
+  if (order.name().empty() && p == 1) return max(sum(abs(x), rows, true), columns, true);
+  if (order.name().empty() && p == infinite) return max(sum(abs(x), columns, true), rows, true);
+  if (order.name().empty() && p == -infinite) return min(sum(abs(x), columns, true), rows, true);
   refuse_order(call, order, "matrices", "\"euclidean\", \"fro\", 1, infinity or -infinity");
 }
 
 tensor norm_of(const composed& call, const tensor& x, const norm_order& order, const axes& over, bool keep_dims) {
   call.given("x", x);
   const attr_value& value = over.value();
-  if (x.rank() == 0 && !value.given()) return magnitudes(x);
+  if (x.rank() == 0 && !value.given()) return abs(x);
   const axis_bits reduced = call.axes_of(over, x.rank());
   const int count = std::popcount(reduced);
   const bool as_vector = !value.given() || count == 1;
@@ -227,7 +268,7 @@ qr_parts qr(const tensor& x, bool full_matrices) {
   call.floating("x", x);
   const std::int64_t m = x.dims()[x.rank() - 2], n = x.dims()[x.rank() - 1], steps = std::min(m, n);
   const shape batch(x.dims().dims().first(static_cast<std::size_t>(x.rank() - 2)));
-  tensor q = eye(m, m, batch, x.type()), r = x;
+  tensor q = eye(m, m, 0, x.type(), batch), r = x;
   for (std::int64_t j = 0; j < steps; ++j) {
     const auto [tau, w] = reflection_of(block(r, j, j, m - j, 1), m - j);
     // r from row j on, and q from column j on.

@@ -339,3 +339,12 @@ tensor_list call_list(std::span<const tensor> operands, const Attrs&... given) {
 }
 
 }  // namespace kerngrad
+
+namespace kerngrad::detail {
+
+// The elements on one axis, in their order: what a function along an axis takes where none is named.
+inline tensor in_a_row(const tensor& x) {
+  return x.rank() == 1 ? x : call<"Reshape">(x, attr<"shape">(shape{x.size()}));
+}
+
+}  // namespace kerngrad::detail

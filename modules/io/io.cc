@@ -72,6 +72,12 @@ named_tensors load(const std::string& path);
 /// The same of bytes in memory: the ending of `name` says which format they have, and errors quote it.
 named_tensors decode(std::span<const std::byte> bytes, const std::string& name);
 
+/// The tensors of a .safetensors as `load` gives them, but with their elements where the file has them: these are read
+/// when they are used, shared by all processes that map the file, and never written. The file stays mapped as long as
+/// one of the tensors or a copy lives, and must not change meanwhile. Booleans are copied, and so are elements that do
+/// not lie where their dtype wants them. Throws as `load`, and for other formats, whose elements are converted.
+named_tensors map(const std::string& path);
+
 /// How a file is written.
 struct save_options {
   bool compressed = false;  ///< .npz: deflated, not stored; the others have no choice
@@ -121,17 +127,29 @@ void save_csv(const std::string& path, const table& all, char delimiter = ',');
 
 /// The values of variables by their names, to be saved. Throws for names that are empty or occur twice.
 named_tensors state_of(std::span<const variable> variables);
+inline named_tensors state_of(std::initializer_list<variable> variables) {
+  return state_of(std::span(variables.begin(), variables.size()));
+}
 /// The same with what an optimizer carries from step to step: the tensors of `optimizer::state`, `optimizer/` before
 /// their names. With `restore` a training goes on with the same bits as without a break; what the program draws and
 /// counts itself it adds with `set`.
 named_tensors state_of(std::span<const variable> variables, const optimizer& by);
+inline named_tensors state_of(std::initializer_list<variable> variables, const optimizer& by) {
+  return state_of(std::span(variables.begin(), variables.size()), by);
+}
 
 /// Gives variables the values that `state` has under their names; what else it has is left alone. Throws, and changes
 /// no variable, when one is missing there or has another shape or dtype.
 void restore(const named_tensors& state, std::span<const variable> variables);
+inline void restore(const named_tensors& state, std::initializer_list<variable> variables) {
+  restore(state, std::span(variables.begin(), variables.size()));
+}
 /// The same with the optimizer, which has to be of the same kind and settings as the one that was saved, whatever it
 /// has done before.
 void restore(const named_tensors& state, std::span<const variable> variables, optimizer& by);
+inline void restore(const named_tensors& state, std::initializer_list<variable> variables, optimizer& by) {
+  restore(state, std::span(variables.begin(), variables.size()), by);
+}
 
 // ------------------------------------------------------------------------------------------ files of other formats
 
@@ -242,7 +260,9 @@ tensor read_npy(const origin& file, byte_source& from, std::string_view what);
 std::string npy_header(const origin& file, std::string_view what, const tensor& x);
 named_tensors read_npz(const origin& file, std::span<const std::byte> bytes);
 void write_npz(const origin& file, const named_tensors& all, bool compressed);
-named_tensors read_safetensors(const origin& file, std::span<const std::byte> bytes);
+// With an owner of the bytes tensors use the elements where they lie, as long as they can.
+named_tensors read_safetensors(const origin& file, std::span<const std::byte> bytes,
+                               const std::shared_ptr<const void>& owner = {});
 void write_safetensors(const origin& file, const named_tensors& all);
 table read_csv(const origin& file, std::span<const std::byte> bytes, const csv_options& how);
 void write_csv(const origin& file, const table& all, char delimiter);

@@ -77,6 +77,14 @@ named_tensors load(const std::string& path) {
   return read(file, mapped.bytes());
 }
 
+named_tensors map(const std::string& path) {
+  const origin file{path, "map"};
+  if (detail::format_of(file) != format::safetensors)
+    file.refuse("has elements that are converted", "a .safetensors, which has them as memory does", "use load");
+  const mapped_bytes mapped = map_file(path, "map");
+  return detail::read_safetensors(file, mapped.bytes, mapped.owner);
+}
+
 named_tensors decode(std::span<const std::byte> bytes, const std::string& name) {
   return read({name, "decode"}, bytes);
 }

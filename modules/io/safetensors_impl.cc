@@ -6,6 +6,7 @@ module;
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -112,6 +113,20 @@ void check_layout(const origin& file, std::vector<described>& all, std::size_t d
     file.refuse("has " + bytes_text(data_bytes) + " of elements", std::to_string(next) + ", as its header says");
 }
 
+// The elements, where they lie if their owner is known and they can be used there, else a copy.
+tensor elements_at(const origin& file, const described& one, std::span<const std::byte> bytes,
+                   const std::shared_ptr<const void>& owner) {
+  const tensor lent = visit_number(one.type, [&]<dtype Type>(dtype_constant<Type>) {
+    using element = typename dtype_constant<Type>::element;
+    const bool aligned = reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(element) == 0;
+    if (Type == dtype::boolean || !owner || !aligned) return tensor{};
+    return borrow(reinterpret_cast<const element*>(bytes.data()), one.dims, owner);
+  });
+  if (lent.defined()) return lent;
+  memory_source from(file, bytes);
+  return read_elements(file, in_quotes(one.name), from, one.dims, one.type);
+}
+
 std::string_view code_of(const origin& file, const named_tensor& one) {
   for (const safetensors_dtype& known : safetensors_dtypes)
     if (known.type == one.value.type()) return known.code;
@@ -121,7 +136,8 @@ std::string_view code_of(const origin& file, const named_tensor& one) {
 
 }  // namespace
 
-named_tensors read_safetensors(const origin& file, std::span<const std::byte> bytes) {
+named_tensors read_safetensors(const origin& file, std::span<const std::byte> bytes,
+                               const std::shared_ptr<const void>& owner) {
   if (bytes.size() < length_bytes) file.refuse("is too short for a safetensors file", whole_file);
   std::uint64_t length = 0;
   std::memcpy(&length, bytes.data(), length_bytes);
@@ -136,9 +152,10 @@ named_tensors read_safetensors(const origin& file, std::span<const std::byte> by
     if (name != metadata) all.push_back(described_by(file, name, entry));
   check_layout(file, all, data.size());
   std::vector<named_tensor> list;
-  memory_source from(file, data);
-  for (const described& one : all)
-    list.push_back({one.name, read_elements(file, in_quotes(one.name), from, one.dims, one.type)});
+  for (const described& one : all) {
+    const auto begin = static_cast<std::size_t>(one.begin), count = static_cast<std::size_t>(one.end - one.begin);
+    list.push_back({one.name, elements_at(file, one, data.subspan(begin, count), owner)});
+  }
   return collected(file, std::move(list));
 }
 

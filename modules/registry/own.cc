@@ -32,7 +32,8 @@ struct own_kernel {
   int numbers = -1;        ///< how many attributes a kernel per element takes; -1 for other kernels
 };
 
-/// A Highway kernel that was declared with <kerngrad/declare.h>.
+/// A Highway kernel that was declared with <kerngrad/declare.h>:
+/// `kg::simd_kernel(KERNGRAD_ENTRY_UNARY(my, Softshrink, float32))`.
 consteval own_kernel simd_kernel(const kernels::entry& declared) {
   return {declared.type, {declared.run, declared.flat1, declared.flat2, nullptr}, false};
 }

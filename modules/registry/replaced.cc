@@ -116,7 +116,7 @@ inline void kernel(std::span<const T> a, std::span<const std::type_identity_t<T>
   static_assert(slot.flat2 != nullptr, "this kernel does not take two operands: use the typed call");
   detail::run_flat<T>(slot, Name, a, b, y);
 }
-/// A typed call of a known op on a user-defined backend.
+/// A typed call of a known op on a user-defined backend: `kg::call_on<"Add", my::Backend>(a, b)`.
 template <fixed_string Name, class Backend, class... Args>
   requires known_op<Name>
 inline tensor call_on(const Args&... args) {

@@ -196,6 +196,9 @@ std::ostream& operator<<(std::ostream& out, const tensor& x) {
   return out << printed(x, in);
 }
 
+std::ostream& operator<<(std::ostream& out, const shape& dims) { return out << to_string(dims); }
+std::ostream& operator<<(std::ostream& out, dtype type) { return out << name_of(type); }
+
 std::string detail::formatted(const tensor& x, const element_format& how) {
   std::ostringstream in = plain_stream();
   in.precision(how.precision), in.width(how.width);

@@ -319,6 +319,10 @@ class tensor {
 /// like, std::showpos, std::hex, its locale. A width is the least of every element, and std::left puts them to the
 /// left.
 std::ostream& operator<<(std::ostream& out, const tensor& x);
+/// "[2, 3]".
+std::ostream& operator<<(std::ostream& out, const shape& dims);
+/// "float32".
+std::ostream& operator<<(std::ostream& out, dtype type);
 
 /// What the library holds in memory, over all threads.
 struct memory_info {
@@ -371,6 +375,22 @@ std::string formatted(const tensor& x, const element_format& how);
 }  // namespace kerngrad::detail
 
 #ifdef __cpp_lib_format
+/// What to_string gives, with the format of texts: `std::format("{:>8}", x.dims())`.
+template <>
+struct std::formatter<kerngrad::shape> : std::formatter<std::string> {
+  template <class Context>
+  auto format(const kerngrad::shape& dims, Context& to) const {
+    return std::formatter<std::string>::format(to_string(dims), to);
+  }
+};
+/// The dtype's name, with the format of texts.
+template <>
+struct std::formatter<kerngrad::dtype> : std::formatter<std::string_view> {
+  template <class Context>
+  auto format(kerngrad::dtype type, Context& to) const {
+    return std::formatter<std::string_view>::format(name_of(type), to);
+  }
+};
 /// `std::format("{:+8.3f}", x)`: what to_string gives, with each element as the format says. `<` puts elements to the
 /// left, a width is the least of each.
 template <>

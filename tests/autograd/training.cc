@@ -446,7 +446,7 @@ TEST(orthogonal, gives_orthonormal_columns_or_rows) {
     const std::int64_t columns = dims[dims.rank() - 1], rows = dims.size() / columns;
     tensor m = kg::reshape(w, {rows, columns});
     if (rows < columns) m = kg::transpose(m);
-    const tensor gram = kg::matmul(kg::transpose(m), m) - kg::eye(std::min(rows, columns), {}, {}, dtype::float64) * 4;
+    const tensor gram = kg::matmul(kg::transpose(m), m) - kg::eye(std::min(rows, columns), {}, 0, dtype::float64) * 4;
     EXPECT_LT(kg::max(kg::abs(gram)).item(), 1e-12);
   }
   EXPECT_EQ(kg::orthogonal(rng, {0, 3}).dims(), (kg::shape{0, 3}));

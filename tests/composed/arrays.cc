@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes without elements being moved, identities and grids.
+#include <limits>
+
 #include "tests/composed/support.h"
 
 namespace {
@@ -65,22 +67,48 @@ TEST(moveaxis, keeps_the_order_of_the_other_axes) {
   expect_refused("moveaxis", [&] { return kg::moveaxis(x, 4, 0); }, {"axis 4"});
 }
 
+TEST(moveaxis, moves_several_axes_at_once) {
+  const tensor x = kg::zeros({2, 3, 4, 5});
+  EXPECT_EQ(kg::moveaxis(x, {0, 1}, {-1, -2}).dims(), (kg::shape{4, 5, 3, 2}));
+  EXPECT_EQ(kg::moveaxis(x, {3, 1}, {0, 1}).dims(), (kg::shape{5, 3, 2, 4}));
+  EXPECT_EQ(kg::moveaxis(x, kg::all_axes, {3, 2, 1, 0}).dims(), (kg::shape{5, 4, 3, 2}));
+  EXPECT_EQ(kg::moveaxis(x, {}, {}).dims(), x.dims());
+  expect_refused("moveaxis", [&] { return kg::moveaxis(x, {0, 1}, {2}); }, {"2 axes and 1 places"});
+  expect_refused("moveaxis", [&] { return kg::moveaxis(x, {0, -4}, {1, 2}); }, {"axis 0 twice"});
+  expect_refused("moveaxis", [&] { return kg::moveaxis(x, {0, 1}, {2, 2}); }, {"axis 2 twice"});
+}
+
+TEST(expand_dims, adds_several_axes_at_their_places_in_the_result) {
+  const tensor x({1, 2, 3});
+  expect_values(kg::expand_dims(x, {0, 2}), {1, 3, 1}, {1, 2, 3});
+  EXPECT_EQ(kg::expand_dims(x, {-1, 0}).dims(), (kg::shape{1, 3, 1}));
+  EXPECT_TRUE(kg::expand_dims(x, {0, 2}).shares_with(x));
+  expect_refused("expand_dims", [&] { return kg::expand_dims(x, {0, 3}); }, {"axis 3"});
+  expect_refused("expand_dims", [&] { return kg::expand_dims(x, {1, -2}); }, {"axis 1 twice"});
+  expect_refused("expand_dims", [&] { return kg::expand_dims(x, {0, 1, 2, 3, 4, 5, 6, 7}); }, {"8 new axes"});
+}
+
 TEST(eye, has_1_on_the_diagonal_for_every_dtype_and_batch) {
   for (int i = 0; i < kg::dtype_count; ++i) {
     const auto type = static_cast<kg::dtype>(i);
     if (kg::kind_of(type) >= kg::dtype_kind::complex) continue;
     SCOPED_TRACE(name_of(type));
-    const tensor y = kg::eye(2, 3, {}, type);
+    const tensor y = kg::eye(2, 3, 0, type);
     EXPECT_EQ(y.type(), type);
     expect_values(y, {2, 3}, {1, 0, 0, 0, 1, 0});
   }
   expect_values(kg::eye(3, 2), {3, 2}, {1, 0, 0, 1, 0, 0});
-  expect_values(kg::eye(2, {}, {2, 1}), {2, 1, 2, 2}, {1, 0, 0, 1, 1, 0, 0, 1});
-  expect_values(kg::real(kg::eye(2, {}, {}, kg::dtype::complex64)), {2, 2}, {1, 0, 0, 1});
+  expect_values(kg::eye(2, {}, 0, kg::dtype::float32, {2, 1}), {2, 1, 2, 2}, {1, 0, 0, 1, 1, 0, 0, 1});
+  expect_values(kg::real(kg::eye(2, {}, 0, kg::dtype::complex64)), {2, 2}, {1, 0, 0, 1});
   expect_values(kg::eye(1), {1, 1}, {1});
   EXPECT_EQ(kg::eye(0).dims(), (kg::shape{0, 0}));
   EXPECT_EQ(kg::eye(2, 0).dims(), (kg::shape{2, 0}));
-  EXPECT_EQ(kg::eye(2, 2, {0}).dims(), (kg::shape{0, 2, 2}));
+  EXPECT_EQ(kg::eye(2, 2, 0, kg::dtype::float32, {0}).dims(), (kg::shape{0, 2, 2}));
+  expect_values(kg::eye(2, 3, 1), {2, 3}, {0, 1, 0, 0, 0, 1});
+  expect_values(kg::eye(3, 2, -1), {3, 2}, {0, 0, 1, 0, 0, 1});
+  for (const std::int64_t far : {std::int64_t{3}, std::int64_t{-2}, std::numeric_limits<std::int64_t>::max(),
+                                 std::numeric_limits<std::int64_t>::min()})
+    expect_values(kg::eye(2, 3, far), {2, 3}, {0, 0, 0, 0, 0, 0});
   expect_refused("eye", [] { return kg::eye(2, -1); }, {"2 rows and -1 columns"});
 }
 

@@ -69,6 +69,45 @@ TEST(trace, adds_up_the_diagonal_and_reads_nothing_else) {
   expect_refused("trace", [] { return kg::trace(kg::zeros({3})); }, {"operand x", "rank 2 or more"});
 }
 
+TEST(diagonal, is_that_of_any_two_axes_at_any_offset) {
+  const tensor x{{1, 2, 3}, {4, 5, 6}};
+  expect_values(kg::diagonal(x), {2}, {1, 5});
+  expect_values(kg::diagonal(x, 1), {2}, {2, 6});
+  expect_values(kg::diagonal(x, 2), {1}, {3});
+  expect_values(kg::diagonal(x, -1), {1}, {4});
+  for (const std::int64_t far : {std::int64_t{3}, std::int64_t{-2}, std::numeric_limits<std::int64_t>::max(),
+                                 std::numeric_limits<std::int64_t>::min()})
+    expect_values(kg::diagonal(x, far), {0}, {});
+  const tensor stack = kg::reshape(kg::arange(12), {2, 2, 3});
+  expect_values(kg::diagonal(stack), {3, 2}, {0, 9, 1, 10, 2, 11});
+  expect_values(kg::diagonal(stack, 0, -2, -1), {2, 2}, {0, 4, 6, 10});
+  expect_values(kg::diagonal(stack, 0, 2, 0), {2, 2}, {0, 7, 3, 10});
+  expect_refused("diagonal", [&] { return kg::diagonal(x, 0, 1, -1); }, {"axis 1 for rows and columns"});
+  expect_refused("diagonal", [] { return kg::diagonal(kg::zeros({3})); }, {"operand x", "rank 2 or more"});
+}
+
+TEST(triangles, keep_what_lies_on_their_side_of_a_diagonal) {
+  const tensor x{{1, 2, 3}, {4, 5, 6}};
+  expect_values(kg::tril(x), {2, 3}, {1, 0, 0, 4, 5, 0});
+  expect_values(kg::tril(x, 1), {2, 3}, {1, 2, 0, 4, 5, 6});
+  expect_values(kg::tril(x, -1), {2, 3}, {0, 0, 0, 4, 0, 0});
+  expect_values(kg::triu(x), {2, 3}, {1, 2, 3, 0, 5, 6});
+  expect_values(kg::triu(x, 1), {2, 3}, {0, 2, 3, 0, 0, 6});
+  expect_values(kg::triu(x, -1), {2, 3}, {1, 2, 3, 4, 5, 6});
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max(), least = -most - 1;
+  for (const auto& [lower, upper] :
+       {std::pair(kg::tril(x, most), kg::tril(x, least)), std::pair(kg::triu(x, least), kg::triu(x, most))}) {
+    EXPECT_EQ(lower.to_doubles(), x.to_doubles());
+    EXPECT_EQ(upper.to_doubles(), std::vector<double>(6, 0));
+  }
+  EXPECT_EQ(kg::tril(tensor{{true, true}, {true, true}}).to_doubles(), (std::vector<double>{1, 0, 1, 1}));
+  const double nan = std::nan("");
+  expect_values(kg::triu(tensor{{1.0, 2.0}, {nan, 3.0}}), {2, 2}, {1, 2, 0, 3});
+  expect_values(kg::tril(kg::ones({2, 2, 2})), {2, 2, 2}, {1, 0, 1, 1, 1, 0, 1, 1});
+  expect_refused("tril", [] { return kg::tril(kg::zeros({3})); }, {"operand x", "rank 2 or more"});
+  expect_refused("triu", [] { return kg::triu(tensor{{"a"}}); }, {"operand x"});
+}
+
 // ------------------------------------------------------------------------------------------ norms
 
 TEST(norm, of_vectors_has_every_order) {
@@ -161,7 +200,7 @@ double furthest(const tensor& a, const tensor& b) { return kg::max(kg::abs(a - b
 
 TEST(gram_schmidt, makes_an_orthonormal_basis_whose_first_vectors_span_the_same) {
   const tensor x = uniform({3, 5}, 1), y = kg::gram_schmidt(x);
-  EXPECT_LT(furthest(kg::matmul(y, y, false, true), kg::eye(3, {}, {}, kg::dtype::float64)), 1e-14);
+  EXPECT_LT(furthest(kg::matmul(y, y, false, true), kg::eye(3, {}, 0, kg::dtype::float64)), 1e-14);
   // x is a lower triangle times the basis.
   EXPECT_LT(furthest(kg::matmul(kg::band_part(kg::matmul(x, y, false, true), -1, 0), y), x), 1e-14);
   const kg::tensor_list rows = kg::unstack(x);
@@ -191,7 +230,7 @@ TEST(qr, gives_orthonormal_columns_and_a_triangle_for_every_form) {
       ASSERT_EQ(q.dims()[dims.rank() - 1], k);
       ASSERT_EQ(r.dims()[dims.rank() - 2], k);
       EXPECT_LT(furthest(kg::matmul(q, r), x), 1e-14);
-      EXPECT_LT(furthest(kg::matmul(q, q, true), kg::eye(k, {}, {}, kg::dtype::float64)), 1e-14);
+      EXPECT_LT(furthest(kg::matmul(q, q, true), kg::eye(k, {}, 0, kg::dtype::float64)), 1e-14);
       EXPECT_EQ(furthest(kg::band_part(r, 0, -1), r), 0);
     }
 }
@@ -221,6 +260,9 @@ TEST(composed_matrices, are_differentiable) {
   check_gradients("dot", [](auto in) { return kg::sin(kg::dot(in[1], in[0])); }, {a, b});
   check_gradients("outer_product", [](auto in) { return kg::sin(kg::outer_product(in[0], in[0])); }, {b});
   check_gradients("trace", [](auto in) { return kg::square(kg::trace(in[0])); }, {square});
+  check_gradients("diagonal", [](auto in) { return kg::square(kg::diagonal(in[0], 1)); }, {square});
+  check_gradients("tril", [](auto in) { return kg::sin(kg::tril(in[0], -1)); }, {square});
+  check_gradients("triu", [](auto in) { return kg::sin(kg::triu(in[0])); }, {square});
   // Away from zeros and from equal sums, where norms have kinks.
   const tensor v({0.5, -1.5, 2.25}), m({1.0, -2.0, 3.5, -4.25, 5.0, -6.5}, {3, 2});
   for (const kg::norm_order& order : {kg::norm_order("euclidean"), kg::norm_order(1), kg::norm_order(inf)}) {

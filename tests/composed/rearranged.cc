@@ -20,8 +20,21 @@ TEST(roll, brings_in_at_one_end_what_leaves_at_the_other) {
   expect_values(kg::roll(x, std::numeric_limits<std::int64_t>::min()), {5}, {4, 5, 1, 2, 3});
   expect_values(kg::roll(tensor{{1, 2, 3}, {4, 5, 6}}, 1, -1), {2, 3}, {3, 1, 2, 6, 4, 5});
   EXPECT_TRUE(kg::roll(x, 5).shares_with(x));
-  EXPECT_EQ(kg::roll(kg::zeros({0, 2}), 1).dims(), (kg::shape{0, 2}));
+  EXPECT_EQ(kg::roll(kg::zeros({0, 2}), 1, 0).dims(), (kg::shape{0, 2}));
   expect_refused("roll", [&] { return kg::roll(x, 1, 1); }, {"axis 1"});
+}
+
+TEST(roll, without_an_axis_moves_all_elements_on_in_their_order) {
+  expect_values(kg::roll(tensor{{1, 2, 3}, {4, 5, 6}}, 1), {2, 3}, {6, 1, 2, 3, 4, 5});
+  expect_values(kg::roll(tensor(7), 3), {}, {7});
+  EXPECT_EQ(kg::roll(kg::zeros({0, 2}), 1).dims(), (kg::shape{0, 2}));
+}
+
+TEST(roll, along_several_axes_is_one_after_the_other) {
+  const tensor x{{1, 2, 3}, {4, 5, 6}};
+  expect_values(kg::roll(x, {1, -1}, {0, 1}), {2, 3}, {5, 6, 4, 2, 3, 1});
+  expect_values(kg::roll(x, {1, 1}, {1, 1}), {2, 3}, {2, 3, 1, 5, 6, 4});
+  expect_refused("roll", [&] { return kg::roll(x, {1, 2}, {0}); }, {"2 shifts and 1 axes"});
 }
 
 TEST(repeat, sets_copies_beside_each_other) {
@@ -29,7 +42,12 @@ TEST(repeat, sets_copies_beside_each_other) {
   expect_values(kg::repeat(tensor{{1, 2}, {3, 4}}, 3, -1), {2, 6}, {1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4});
   EXPECT_EQ(kg::repeat(tensor({1, 2}), 0).dims(), kg::shape{0});
   expect_refused("repeat", [] { return kg::repeat(tensor({1, 2}), -1); }, {"count -1"});
-  expect_refused("repeat", [] { return kg::repeat(tensor(1), 2); }, {"operand x"});
+  expect_refused("repeat", [] { return kg::repeat(tensor(1), 2, 0); }, {"operand x"});
+}
+
+TEST(repeat, without_an_axis_is_of_all_elements_in_their_order) {
+  expect_values(kg::repeat(tensor{{1, 2}, {3, 4}}, 2), {8}, {1, 1, 2, 2, 3, 3, 4, 4});
+  expect_values(kg::repeat(tensor(1), 2), {2}, {1, 1});
 }
 
 TEST(diff, subtracts_the_element_before) {
@@ -57,6 +75,7 @@ TEST(count_nonzero, counts_nan_and_every_dtype) {
 TEST(rearranged, are_differentiable) {
   const std::vector<tensor> in = {uniform({3, 4}, 1)};
   check_gradients("roll", [](std::span<const tensor> x) { return kg::sin(kg::roll(x[0], 1, 1)); }, in);
+  check_gradients("roll of all", [](std::span<const tensor> x) { return kg::sin(kg::roll(x[0], 5)); }, in);
   check_gradients("repeat", [](std::span<const tensor> x) { return kg::sin(kg::repeat(x[0], 2, 1)); }, in);
   check_gradients("diff", [](std::span<const tensor> x) { return kg::sin(kg::diff(x[0], 2, 0)); }, in);
 }

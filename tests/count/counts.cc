@@ -76,8 +76,15 @@ TEST(unique, compares_slices_along_any_axis) {
     EXPECT_EQ(kg::gather(values, numbers, axis).to_doubles(), x.to_doubles()) << axis;
     EXPECT_EQ(values.dims()[axis < 0 ? 2 : axis], axis == 0 ? 3 : axis == 1 ? 1 : 2) << axis;
   }
-  EXPECT_EQ(kg::unique(kg::zeros({3, 0}))[0].dims(), (kg::shape{1, 0})) << "slices without elements are equal";
-  EXPECT_EQ(kg::unique(kg::zeros({0, 3}))[0].dims(), (kg::shape{0, 3}));
+  EXPECT_EQ(kg::unique(kg::zeros({3, 0}), 0)[0].dims(), (kg::shape{1, 0})) << "slices without elements are equal";
+  EXPECT_EQ(kg::unique(kg::zeros({0, 3}), 0)[0].dims(), (kg::shape{0, 3}));
+}
+
+TEST(unique, without_an_axis_is_of_all_elements) {
+  const auto [values, numbers] = kg::unique(tensor{{3, 1}, {1, 2}});
+  EXPECT_EQ(values.to_doubles(), (list{3, 1, 2}));
+  EXPECT_EQ(numbers.to_doubles(), (list{0, 1, 1, 2}));
+  EXPECT_EQ(kg::unique(tensor(5))[0].dims(), kg::shape{1});
 }
 
 TEST(unique, takes_nan_for_equal_to_nan_in_every_float) {
@@ -118,7 +125,7 @@ TEST(the_counts, refuse_what_does_not_fit_and_say_why) {
   EXPECT_TRUE(says(refusal([] { return kg::bincount(elements, -1); }), {"size", "-1"}));
   EXPECT_TRUE(says(refusal([&] { return kg::bincount(two, 4); }), {"[Bincount]", "float32", "int32"}));
   EXPECT_TRUE(says(refusal([] { return kg::dense_bincount(kg::zeros({}, dtype::int32), 4); }), {"rank 1 or more"}));
-  EXPECT_TRUE(says(refusal([] { return kg::unique(kg::zeros({})); }), {"[Unique]", "rank 1 or more"}));
+  EXPECT_TRUE(says(refusal([] { return kg::unique(kg::zeros({}), 0); }), {"[Unique]", "rank 1 or more"}));
   EXPECT_TRUE(says(refusal([] { return kg::unique(kg::zeros({2}), 1); }), {"[Unique]", "axis 1"}));
 }
 

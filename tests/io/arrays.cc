@@ -2,7 +2,11 @@
 // Arrays in files: .npy and .npz as NumPy writes them, .safetensors as its specification says.
 #include <complex>
 #include <cstring>
+#include <filesystem>
 #include <limits>
+#include <span>
+#include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -288,6 +292,50 @@ TEST(safetensors, bring_every_dtype_and_shape_back_bit_for_bit) {
                    }),
                    {"complex128", "\"z\"", ".npz"}));
   EXPECT_EQ(kg::io::load(here / "a.safetensors").size(), all.size()) << "what was refused has changed the file";
+}
+
+TEST(safetensors, that_are_mapped_are_the_same_and_take_no_memory) {
+  const kgtest::folder here;
+  named_tensors all;
+  for (const dtype type : kgtest::all_dtypes())
+    if (type != dtype::complex128) all.set(std::string(kg::name_of(type)), kgtest::any_bits(type, {3, 64}, 1));
+  kg::io::save(here / "a.safetensors", all);
+  const std::string before = kgtest::contents(here / "a.safetensors");
+  const std::int64_t live = kg::memory().live_bytes;
+  named_tensors mapped = kg::io::map(here / "a.safetensors");
+  EXPECT_EQ(kg::memory().live_bytes - live, 3 * 64) << "only the booleans are copied";
+  for (const kg::io::named_tensor& one : all) EXPECT_TRUE(same(mapped.at(one.name), one.value)) << one.name;
+  tensor x = mapped.at("float32");
+  mapped = {};
+  x = std::move(x).at(0).set(7);
+  x += 1;
+  EXPECT_EQ(x.item<float>(0, 5), 8);
+  EXPECT_EQ(kgtest::contents(here / "a.safetensors"), before) << "a file that is mapped was written";
+}
+
+TEST(safetensors, that_are_mapped_outlive_the_name_of_their_file) {
+  const kgtest::folder here;
+  kg::io::save(here / "a.safetensors", {{"x", kg::arange(1000)}});
+  const tensor x = kg::io::map(here / "a.safetensors").at("x");
+  std::filesystem::remove(here / "a.safetensors");
+  EXPECT_EQ(kg::sum(x).item(), 499500);
+}
+
+TEST(safetensors, that_are_mapped_are_copied_where_they_do_not_lie_as_their_dtype_wants) {
+  const kgtest::folder here;
+  for (const std::string_view blanks : {"", " ", "  ", "   "}) {
+    const std::string header = R"({"x":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})" + std::string(blanks);
+    const std::string file = safetensors(header, little(1.f) + little(2.f));
+    kg::io::save_bytes(here / "a.safetensors", std::as_bytes(std::span(file)));
+    EXPECT_EQ(kg::io::map(here / "a.safetensors").at("x").to_doubles(), (std::vector<double>{1, 2})) << blanks.size();
+  }
+}
+
+TEST(mapping, refuses_formats_whose_elements_are_converted) {
+  const kgtest::folder here;
+  kg::io::save(here / "a.npy", tensor(1.f));
+  EXPECT_TRUE(says(refusal([&] { return kg::io::map(here / "a.npy"); }), {"[map]", "a.npy", ".safetensors", "load"}));
+  EXPECT_TRUE(says(refusal([&] { return kg::io::map(here / "b.safetensors"); }), {"[map]", "b.safetensors"}));
 }
 
 TEST(safetensors, are_read_with_metadata_and_in_any_order) {

@@ -79,6 +79,19 @@ TEST(training, states_are_what_was_and_not_what_is) {
   EXPECT_EQ(kg::io::state_of(m.all).size(), 2u);
 }
 
+TEST(training, states_are_of_variables_in_braces_too) {
+  const kg::variable w(kg::tensor({1.f, 2.f}), "w"), b(kg::tensor(3.f), "b");
+  kg::sgd by(0.1);
+  const named_tensors state = kg::io::state_of({w, b}, by);
+  EXPECT_EQ(kg::io::state_of({w, b}).size(), 2u);
+  w.assign(kg::zeros({2})), b.assign(kg::tensor(0.f));
+  kg::io::restore(state, {w, b}, by);
+  EXPECT_EQ(w.value().to_doubles(), (std::vector<double>{1, 2}));
+  b.assign(kg::tensor(0.f));
+  kg::io::restore(state, {w, b});
+  EXPECT_EQ(b.value().item(), 3);
+}
+
 TEST(training, is_restored_as_a_whole_or_not_at_all) {
   const model m;
   kg::adam by;

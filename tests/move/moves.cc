@@ -158,6 +158,8 @@ TEST(pad, takes_every_mode_and_refuses_what_has_nothing_to_repeat) {
     return a.dims() == b.dims() && kg::all(kg::equal(a, b)).item() != 0;
   };
   EXPECT_TRUE(same(kg::pad(x, pairs, kg::pad_mode::constant), kg::pad(x, pairs)));
+  EXPECT_TRUE(same(kg::pad(x, {{1, 2}, {0, 1}}, 5), kg::pad(x, pairs, 5)));
+  EXPECT_TRUE(same(kg::pad(x, {{1, 2}, {0, 1}}, kg::pad_mode::edge), kg::pad(x, pairs, kg::pad_mode::edge)));
   EXPECT_TRUE(same(kg::pad(x, pairs, kg::pad_mode::reflect), kg::mirror_pad(x, pairs, kg::mirror::reflect)));
   EXPECT_TRUE(same(kg::pad(x, pairs, kg::pad_mode::symmetric), kg::mirror_pad(x, pairs, kg::mirror::symmetric)));
   EXPECT_EQ(kg::pad(none, {0, 0, 1, 1}, kg::pad_mode::edge).dims(), (kg::shape{0, 4}));

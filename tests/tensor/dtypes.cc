@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -403,8 +404,44 @@ TEST(complex_numbers, multiply_divide_and_have_magnitudes) {
   EXPECT_EQ(((a * b) / b).item<kg::complex64>(), (kg::complex64{1, 2}));
   EXPECT_EQ(kg::complex_abs(tensor({kg::complex64{3, 4}})).item(), 5);
   EXPECT_EQ(kg::complex_abs(tensor({kg::complex64{3e30f, 4e30f}})).item<float>(), 5e30f) << "no overflow on the way";
+  EXPECT_EQ(kg::abs(tensor({kg::complex64{3, 4}})).item<float>(), 5);
   EXPECT_EQ(kg::conj(a).item<kg::complex64>(), (kg::complex64{1, -2}));
   EXPECT_NE(refusal([&] { return a < b; }), accepted);
+}
+
+TEST(complex_numbers, of_cpp_stand_beside_tensors) {
+  const std::complex<float> i(0, 1);
+  const tensor a({kg::complex64{1, 2}}), x({2.f, 3.f});
+  EXPECT_EQ((a * i).item<kg::complex64>(), (kg::complex64{-2, 1}));
+  EXPECT_EQ((i - a).item<kg::complex64>(), (kg::complex64{-1, -1}));
+  EXPECT_EQ((a / std::complex<double>(0, 2)).item<kg::complex64>(), (kg::complex64{1, -0.5}));
+  EXPECT_EQ((x + i).item<kg::complex64>(1), (kg::complex64{3, 1}));
+  EXPECT_EQ((std::complex<double>(1, 1) * x).type(), dtype::complex64) << "the complex dtype that has arithmetic";
+}
+
+// ------------------------------------------------------------------------------------------ whole numbers
+
+TEST(filling, with_an_int64_that_no_double_is_keeps_all_of_it) {
+  constexpr std::int64_t odd = (std::int64_t{1} << 53) + 1, least = std::numeric_limits<std::int64_t>::min();
+  EXPECT_EQ(kg::full({2}, odd, dtype::int64).item<std::int64_t>(1), odd);
+  EXPECT_EQ(kg::full({2}, -odd, dtype::int64).item<std::int64_t>(1), -odd);
+  EXPECT_EQ(kg::full({}, least, dtype::int64).item<std::int64_t>(), least);
+  EXPECT_EQ(kg::full({}, std::uint64_t{odd}, dtype::int64).item<std::int64_t>(), odd);
+  EXPECT_EQ(kg::full_like(tensor({std::int64_t{1}}), odd).item<std::int64_t>(), odd);
+  EXPECT_EQ(kg::full({2}, odd).type(), dtype::float32);
+  EXPECT_EQ(kg::full({}, ~std::uint64_t{0}, dtype::int64).item<std::int64_t>(), -(least + 1)) << "the nearest";
+}
+
+TEST(functions_along_an_axis, without_one_are_of_all_elements_in_their_order) {
+  const tensor x{{1, 5, 2}, {4, 0, 3}};
+  EXPECT_EQ(kg::argmax(x).item(), 1);
+  EXPECT_EQ(kg::argmin(x).item(), 4);
+  EXPECT_EQ(kg::argmax(x).rank(), 0);
+  EXPECT_EQ(kg::cumsum(x).to_doubles(), (doubles{1, 6, 8, 12, 12, 15}));
+  EXPECT_EQ(kg::cumprod(x).to_doubles(), (doubles{1, 5, 10, 40, 0, 0}));
+  EXPECT_EQ(kg::cummax(x).to_doubles(), (doubles{1, 5, 5, 5, 5, 5}));
+  EXPECT_EQ(kg::cummin(x).to_doubles(), (doubles{1, 1, 1, 1, 0, 0}));
+  EXPECT_EQ(kg::cumsum(x).dims(), kg::shape{6});
 }
 
 // ------------------------------------------------------------------------------------------ conventions at kinks

@@ -113,7 +113,17 @@ TEST(printing, never_gets_long) {
       "[[[[[[[[   0, ...,    2],\n");
 }
 
+TEST(shapes_and_dtypes, go_to_a_stream) {
+  std::ostringstream out;
+  out << kg::zeros({2, 3}).dims() << " " << kg::shape{} << " " << kg::dtype::bfloat16;
+  EXPECT_EQ(out.str(), "[2, 3] [] bfloat16");
+}
+
 #ifdef __cpp_lib_format
+TEST(shapes_and_dtypes, are_formatted_as_texts) {
+  EXPECT_EQ(std::format("{} {:>9}", kg::shape{2, 3}, kg::dtype::float32), "[2, 3]   float32");
+}
+
 TEST(a_format, is_that_of_each_element) {
   const tensor x({{1.0 / 3, -20.0}});
   EXPECT_EQ(std::format("{}", x), to_string(x));

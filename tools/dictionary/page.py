@@ -17,7 +17,7 @@ LIBRARIES = {'NumPy': ('np.',), 'PyTorch': ('torch.', 'torchvision.', 'F.', 'nn.
              'Eigen': ('Eigen::',), 'xtensor': ('xt::',), 'TensorFlow.js': ('tf.',)}
 ABBREVIATIONS = {'F.': 'torch.nn.functional.', 'nn.': 'torch.nn.', 'jnp.': 'jax.numpy.', 'np.': 'numpy.',
                  'tf.': 'tensorflow.'}
-MODULES_ON_TOP = ('kg::io::', 'kg::static_regex_replace')  # apart from `import kerngrad;`
+MODULES_ON_TOP = ('kg::io::', 'kg::graph::', 'kg::static_regex_replace')  # apart from `import kerngrad;`
 LEAST = 300
 
 

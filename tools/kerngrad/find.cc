@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::size_t most_near = 8;
 constexpr double least_likeness = 0.6;
+constexpr double below_functions = 0.05;  // a member that is as near as a function is less often meant
 
 bool is_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
@@ -212,7 +213,8 @@ std::vector<found_name> near(std::string_view wanted) {
   for (const known_name& ours : known_names) {
     if (std::ranges::count(ours.name, ':') > 2 && !ours.is_member) continue;
     const kg::op_row* row = row_of(ours.name);
-    const double rank = nearness(wanted, ours.name, row && ours.doc.empty() ? row->doc : ours.doc);
+    const double likeness = nearness(wanted, ours.name, row && ours.doc.empty() ? row->doc : ours.doc);
+    const double rank = ours.is_member ? likeness - below_functions : likeness;
     if (rank >= least_likeness) ranked.emplace_back(-rank, ours.name);
   }
   std::ranges::sort(ranked);

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""pages.py KERNGRAD INTO: the reference, a folder of Markdown: every exported name with its signatures and docstring.
+"""pages.py KERNGRAD PROGRAMS INTO: the reference, a folder of Markdown: every exported name with its signatures, its
+docstring and an example.
 
-KERNGRAD is the tool, which says what the rows have; the interface units are read, the dictionary, and the tutorial and
-the cookbook for examples. A page is a family of ops, a unit of composed functions, or a folder of modules/.
+KERNGRAD is the tool, which says what the rows have; the interface units are read, the dictionary, and for examples the
+tutorial, the cookbook and examples/reference, what the programs reference_FILE in the folder PROGRAMS print. A page is
+a family of ops, a unit of composed functions, or a folder of modules/.
 """
 import collections
 import json
@@ -11,6 +13,8 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
+import textwrap
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'dictionary'))
@@ -32,6 +36,8 @@ GROUPS = {'Tensors and calls': ['core', 'tensor', 'engine', 'threads'], 'Ops': [
           'Ops, kernels and backends of your own': ['registry', 'packs', 'ops', 'shapes']}
 EXAMPLE = re.compile(r'^```cpp\n(.*?)^```\n(?:\n?<!-- .*? -->\n)?\n?```text\n(.*?)^```\n', re.MULTILINE | re.DOTALL)
 LONGEST_EXAMPLE = 24
+# A function of examples/reference, and the line below it that names what it shows.
+SHOWN = re.compile(r'^void \w+\(\) \{\s(.*?)\s\}\nconst example \w+\{"([^"]*)",\s+\w+\};$', re.MULTILINE | re.DOTALL)
 
 
 def place_of(source):
@@ -75,7 +81,7 @@ def anchor(heading):
 class Reference:
     """All that is exported, by pages, and what is known of it elsewhere."""
 
-    def __init__(self, rows):
+    def __init__(self, rows, programs):
         self.rows_of = collections.defaultdict(list)
         for row in rows:
             for function in row['functions']:
@@ -89,11 +95,33 @@ class Reference:
             for name in re.findall(r'kg::\w+(?:::\w+)*', ours)[:1]:
                 self.foreign[name] += [theirs for theirs in names if theirs not in self.foreign[name]]
                 self.expressions.setdefault(name, ours)
-        self.examples = self.shortest_examples()
+        self.examples = self.shortest_examples(programs)
 
-    def shortest_examples(self):
-        """name -> (lines, code, output, page) of the shortest block with it whose output is shown."""
+    @staticmethod
+    def examples_by_name(programs):
+        """(names, code, output) of the functions of examples/reference whose program is there."""
+        for path in sorted((ROOT / 'examples' / 'reference').glob('*.cc')):
+            program = programs / f'reference_{path.stem}'
+            if not program.exists():  # main.cc, or a module that it imports was not built
+                continue
+            with tempfile.TemporaryDirectory() as folder:
+                said = subprocess.run([program.resolve()], cwd=folder, check=True, stdout=subprocess.PIPE, text=True)
+            outputs = dict(re.findall(r'^== (.*)\n((?:(?!== ).*\n)*)', said.stdout, re.MULTILINE))
+            shown = SHOWN.findall(path.read_text())
+            if [names for _, names in shown] != list(outputs):
+                raise ValueError(f'{path.name} has an example that is not written as example.h says')
+            for body, names in shown:
+                yield names.split(), textwrap.dedent(body).strip('\n') + '\n', outputs[names]
+
+    def shortest_examples(self, programs):
+        """name -> (lines, code, output, page) of the shortest block with it whose output is shown; of no page where it
+        is of examples/reference."""
         shortest = {}
+        for names, code, output in self.examples_by_name(programs):
+            for name in names:
+                if name in shortest:
+                    raise ValueError(f'examples/reference shows {name} twice')
+                shortest[name] = ((code + output).count('\n'), code, output, None)
         for path in sorted(path for room in ('cookbook', 'tutorial') for path in (ROOT / 'docs' / room).glob('*.md')):
             for code, output in EXAMPLE.findall(path.read_text()):
                 lines = (code + output).count('\n')
@@ -122,6 +150,19 @@ class Reference:
         """What is said of a name: its docstring, or the line of the row that it calls."""
         rows = self.rows_of.get('kg::' + name, [])
         return [doc for doc in docs if doc] or [row['doc'] for row in rows[:1]]
+
+    def without_example(self):
+        """(name, page) of functions that nothing shows, their docstrings neither. Tables and shape rules are left out:
+        rows are their examples."""
+        for (_, page), found in self.pages().items():
+            if page in ('ops', 'shapes'):
+                continue
+            for names, declared in entries_of(found):
+                called = any(each.kind == 'function' or self.signature(each) != each.signature for each in declared)
+                if called and not any('kg::' + name in self.examples or
+                                      any(re.search(rf'`[^`]*\b{name}[(<{{]', each.doc) for each in declared)
+                                      for name in names):
+                    yield names[0], page
 
     def undocumented(self):
         """(name, unit) of what has neither docstring nor row."""
@@ -175,7 +216,8 @@ class Reference:
     def uses(self, name):
         if name in self.examples:
             _, code, output, path = self.examples[name]
-            yield f'**Example**, of [{title_of(ROOT / "docs" / path)}](../{path.as_posix()}):'
+            of_page = f', of [{title_of(ROOT / "docs" / path)}](../{path.as_posix()}):' if path else ''
+            yield '**Example**' + of_page
             yield f'```cpp\n{code}```\n```text\n{output}```'
         elif name in self.expressions and self.expressions[name] != '-':
             yield f'**Example** `{self.expressions[name]}`'
@@ -252,8 +294,8 @@ def entries_of(declared):
     return entries
 
 
-def write(rows, into):
-    reference = Reference(rows)
+def write(rows, programs, into):
+    reference = Reference(rows, programs)
     into.mkdir(parents=True, exist_ok=True)
     written = {(group, name): reference.page(name, found) for (group, name), found in reference.pages().items()}
     for (_, name), text in written.items():
@@ -267,4 +309,4 @@ def rows_of(tool):
 
 
 if __name__ == '__main__':
-    write(rows_of(sys.argv[1]), pathlib.Path(sys.argv[2]))
+    write(rows_of(sys.argv[1]), *map(pathlib.Path, sys.argv[2:4]))

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""build.py KERNGRAD INTO: the site, static pages in the folder INTO, of README.md, docs/ and the reference.
+"""build.py KERNGRAD PROGRAMS INTO: the site, static pages in the folder INTO, of README.md, docs/ and the reference,
+whose examples the folder PROGRAMS has the programs of.
 
 The interpreter is Debian's, for which it has Sphinx, MyST and Furo. Sphinx gets a copy of the pages in which the README
 is the first one and every other has its place in the navigation; whatever Sphinx warns of is an error.
@@ -45,12 +46,12 @@ def with_title(page, text, to):
     return f'[{pages.title_of(page.parent / to)}]({to})' if named else f'[{text}]({to})'
 
 
-def lay_out(source, tool):
+def lay_out(source, tool, programs):
     """The pages as Sphinx reads them."""
     shutil.copytree(ROOT / 'docs', source / 'docs')
     for name in ('CHANGELOG.md', 'CONTRIBUTING.md'):
         shutil.copy(ROOT / name, source)
-    pages.write(pages.rows_of(tool), source / 'docs' / 'reference')
+    pages.write(pages.rows_of(tool), programs, source / 'docs' / 'reference')
     for index in source.glob('docs/*/index.md'):
         rest = sorted(page.stem for page in index.parent.glob('*.md') if page != index)
         if '{toctree}' not in index.read_text():
@@ -79,11 +80,11 @@ def join_parts(into):
 
 
 def main():
-    tool, into = sys.argv[1], pathlib.Path(sys.argv[2])
+    tool, programs, into = sys.argv[1], *map(pathlib.Path, sys.argv[2:4])
     shutil.rmtree(into, ignore_errors=True)
     with tempfile.TemporaryDirectory() as scratch:
         source = pathlib.Path(scratch) / 'pages'
-        lay_out(source, tool)
+        lay_out(source, tool, programs)
         made = subprocess.run(['sphinx-build', '-q', '-W', '--keep-going', '-d', pathlib.Path(scratch) / 'doctrees',
                                source, into])
     if made.returncode:

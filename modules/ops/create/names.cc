@@ -12,18 +12,43 @@ import :tensor;
 import :engine;
 import :call;
 
+namespace kerngrad::detail {
+
+template <class T>
+concept integer = std::is_integral_v<T> && !std::is_same_v<T, bool>;
+// An integer that int64 holds, and not every double of its size is.
+template <integer T>
+constexpr bool is_beyond_doubles(T value) {
+  constexpr std::int64_t most = std::int64_t{1} << 53;
+  if constexpr (std::is_unsigned_v<T>)
+    return value > static_cast<std::uint64_t>(most) &&
+           value <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  else return value > most || value < -most;
+}
+
+}  // namespace kerngrad::detail
+
 export namespace kerngrad {
 
 /// One value everywhere.
 inline tensor full(const shape& dims, double value, dtype type = dtype::float32) {
   return call<"Fill">(attr<"shape">(dims), attr<"value">(value), attr<"dtype">(type));
 }
+/// Integers in int64 are whole, those too that no double is.
+template <detail::integer T>
+tensor full(const shape& dims, T value, dtype type = dtype::float32) {
+  if (type != dtype::int64 || !detail::is_beyond_doubles(value)) return full(dims, static_cast<double>(value), type);
+  const tensor one(std::vector{static_cast<std::int64_t>(value)}, shape{});
+  return call<"BroadcastTo">(one, attr<"shape">(dims));
+}
 /// 0 everywhere.
-inline tensor zeros(const shape& dims, dtype type = dtype::float32) { return full(dims, 0, type); }
+inline tensor zeros(const shape& dims, dtype type = dtype::float32) { return full(dims, 0.0, type); }
 /// 1 everywhere.
-inline tensor ones(const shape& dims, dtype type = dtype::float32) { return full(dims, 1, type); }
+inline tensor ones(const shape& dims, dtype type = dtype::float32) { return full(dims, 1.0, type); }
 /// One value everywhere, with the shape of x, and its dtype unless another one is given.
-inline tensor full_like(const tensor& x, double value, std::optional<dtype> type = {}) {
+template <class T>
+  requires std::is_arithmetic_v<T>
+tensor full_like(const tensor& x, T value, std::optional<dtype> type = {}) {
   return full(x.dims(), value, type ? *type : x.type());
 }
 /// start, start + step, ... before stop, float32 unless another dtype is given; nothing where the step leads away from

@@ -29,6 +29,12 @@ tensor bits_like(T value, const tensor& like) {
   return number_like("operator on bits", number_of(value), like);
 }
 
+// A complex number in the dtype that has arithmetic.
+template <complex_class C>
+tensor single(C z) {
+  return tensor(complex64{static_cast<float>(z.real()), static_cast<float>(z.imag())});
+}
+
 }  // namespace kerngrad::detail
 
 export namespace kerngrad {
@@ -55,7 +61,6 @@ export namespace kerngrad {
   }
 
 // One name per op, in the order of the rows; docs/ops.md says what each computes.
-KG_ONE_OPERAND(abs, "Abs")
 KG_ONE_OPERAND(neg, "Neg")
 KG_ONE_OPERAND(sign, "Sign")
 KG_ONE_OPERAND(square, "Square")
@@ -141,6 +146,16 @@ KG_TWO_OPERANDS(greater_equal, "GreaterEqual")
 KG_TWO_OPERANDS(less, "Less")
 KG_TWO_OPERANDS(less_equal, "LessEqual")
 KG_TWO_OPERANDS(complex, "Complex")
+
+/// |x|, of complex numbers their magnitude in float32.
+inline tensor abs(const tensor& x) { return x.type() == dtype::complex64 ? complex_abs(x) : function_of<"Abs">(x); }
+inline tensor abs(tensor&& x) {
+  return x.type() == dtype::complex64 ? complex_abs(x) : function_of<"Abs">(std::move(x));
+}
+template <symbolic X>
+constexpr symbol abs(X x) {
+  return function_of<"Abs">(x);
+}
 
 #undef KG_ONE_OPERAND
 #undef KG_TWO_OPERANDS
@@ -242,6 +257,16 @@ template <number T> tensor operator==(const tensor& a, T b) { return equal(a, b)
 template <number T> tensor operator==(T a, const tensor& b) { return equal(a, b); }
 template <number T> tensor operator!=(const tensor& a, T b) { return not_equal(a, b); }
 template <number T> tensor operator!=(T a, const tensor& b) { return not_equal(a, b); }
+
+/// Arithmetic with std::complex<float> and std::complex<double>, which count as complex64.
+template <detail::complex_class C> tensor operator+(const tensor& a, C b) { return add(a, detail::single(b)); }
+template <detail::complex_class C> tensor operator+(C a, const tensor& b) { return add(detail::single(a), b); }
+template <detail::complex_class C> tensor operator-(const tensor& a, C b) { return sub(a, detail::single(b)); }
+template <detail::complex_class C> tensor operator-(C a, const tensor& b) { return sub(detail::single(a), b); }
+template <detail::complex_class C> tensor operator*(const tensor& a, C b) { return mul(a, detail::single(b)); }
+template <detail::complex_class C> tensor operator*(C a, const tensor& b) { return mul(detail::single(a), b); }
+template <detail::complex_class C> tensor operator/(const tensor& a, C b) { return div(a, detail::single(b)); }
+template <detail::complex_class C> tensor operator/(C a, const tensor& b) { return div(detail::single(a), b); }
 
 inline tensor operator!(const tensor& x) { return logical_not(x); }
 inline tensor operator~(const tensor& x) { return x.type() == dtype::boolean ? logical_not(x) : bitwise_not(x); }

@@ -76,9 +76,10 @@ struct rotation_options {
   double center_x = 0.5, center_y = 0.5;
 };
 /// Images [batch, height, width, channels], of any dtype, turned counterclockwise by an angle in radians: each pixel is
-/// the image's next to its position, a half rounded upwards. Of three numbers to fill four channels with, the fourth is
-/// 255. Throws for angles and centers that are not finite and for another number of values to fill with. The gradient
-/// reaches the image.
+/// the image's next to its position, a half rounded upwards. The center is in widths and heights: 0.5 of an image 3
+/// wide is position 1.5, between its second and its third pixel. Of three numbers to fill four channels with, the
+/// fourth is 255. Throws for angles and centers that are not finite and for another number of values to fill with. The
+/// gradient reaches the image.
 inline tensor rotate_with_offset(const tensor& image, double radians, const rotation_options& options = {}) {
   return call<"RotateWithOffset">(image, attr<"radians">(radians), attr<"fillValue">(options.fill),
                                   attr<"center">({options.center_x, options.center_y}));

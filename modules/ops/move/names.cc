@@ -13,6 +13,16 @@ import :engine;
 import :call;
 import :axes;
 
+namespace kerngrad::detail {
+
+inline std::vector<std::int64_t> in_one_list(std::initializer_list<std::pair<std::int64_t, std::int64_t>> pairs) {
+  std::vector<std::int64_t> all;
+  for (const auto& [before, after] : pairs) all.push_back(before), all.push_back(after);
+  return all;
+}
+
+}  // namespace kerngrad::detail
+
 export namespace kerngrad {
 
 /// The same elements under another shape, without a copy; one size may be -1.
@@ -100,6 +110,11 @@ inline tensor pad(const tensor& x, std::initializer_list<std::int64_t> pairs, do
 inline tensor pad(const tensor& x, std::initializer_list<std::int64_t> pairs, std::string_view value) {
   return call<"PadV2">(x, attr<"paddings">(attr_value(pairs)), attr<"constantValue">(value));
 }
+/// The same with a pair for each axis: `pad(x, {{1, 1}, {0, 2}})`.
+inline tensor pad(const tensor& x, std::initializer_list<std::pair<std::int64_t, std::int64_t>> pairs,
+                  double value = 0) {
+  return pad(x, detail::in_one_list(pairs), value);
+}
 /// x repeated along each of its axes.
 inline tensor tile(const tensor& x, std::initializer_list<std::int64_t> reps) {
   return call<"Tile">(x, attr<"reps">(attr_value(reps)));
@@ -132,7 +147,7 @@ inline tensor segment_max(const tensor& x, const tensor& ids, std::int64_t segme
 inline tensor segment_min(const tensor& x, const tensor& ids, std::int64_t segments) {
   return call<"UnsortedSegmentReduce">(x, ids, attr<"numSegments">(segments), attr<"reduction">("min"));
 }
-/// `on` at the index on a new last axis, `off` elsewhere.
+/// `on` at the index on a new last axis, `off` elsewhere: everywhere for an index outside [0, depth).
 inline tensor one_hot(const tensor& indices, std::int64_t depth, double on = 1, double off = 0,
                       dtype type = dtype::float32) {
   return call<"OneHot">(indices, attr<"depth">(depth), attr<"onValue">(on), attr<"offValue">(off), attr<"dtype">(type));
@@ -197,6 +212,9 @@ inline tensor pad(const tensor& x, std::span<const std::int64_t> pairs, pad_mode
 }
 inline tensor pad(const tensor& x, std::initializer_list<std::int64_t> pairs, pad_mode mode) {
   return pad(x, std::span(pairs.begin(), pairs.size()), mode);
+}
+inline tensor pad(const tensor& x, std::initializer_list<std::pair<std::int64_t, std::int64_t>> pairs, pad_mode mode) {
+  return pad(x, detail::in_one_list(pairs), mode);
 }
 /// Cuts the axes after the first one, padded with zeros by (before, after) each, into blocks; the places in a block are
 /// the outer part of the result's batch. Gradient: `batch_to_space` of dy.

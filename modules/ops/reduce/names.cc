@@ -50,30 +50,36 @@ inline constexpr whole_axis_op<"All"> all;
 inline tensor any(const tensor& x, const axes& over = all_axes, bool keep_dims = false) {
   return call<"Any">(x, attr<"axis">(over.value()), attr<"keepDims">(keep_dims));
 }
-/// The index of the first largest element along an axis, int32.
-inline tensor argmax(const tensor& x, axis_index axis = 0) { return call<"ArgMax">(x, attr<"axis">(axis.value())); }
-/// The index of the first smallest element along an axis, int32.
-inline tensor argmin(const tensor& x, axis_index axis = 0) { return call<"ArgMin">(x, attr<"axis">(axis.value())); }
-/// The running sum along an axis.
-inline tensor cumsum(const tensor& x, axis_index axis = 0, bool exclusive = false, bool reverse = false) {
+/// The index of the first largest element along an axis, int32; without an axis, of all elements in their order.
+inline tensor argmax(const tensor& x, axis_index axis) { return call<"ArgMax">(x, attr<"axis">(axis.value())); }
+inline tensor argmax(const tensor& x) { return argmax(detail::in_a_row(x), 0); }
+/// The index of the first smallest element along an axis, int32; without an axis, of all elements in their order.
+inline tensor argmin(const tensor& x, axis_index axis) { return call<"ArgMin">(x, attr<"axis">(axis.value())); }
+inline tensor argmin(const tensor& x) { return argmin(detail::in_a_row(x), 0); }
+/// The running sum along an axis; without one, of all elements in their order, on one axis.
+inline tensor cumsum(const tensor& x, axis_index axis, bool exclusive = false, bool reverse = false) {
   return call<"Cumsum">(x, attr<"axis">(axis.value()), attr<"exclusive">(exclusive), attr<"reverse">(reverse));
 }
-/// The running product along an axis.
-inline tensor cumprod(const tensor& x, axis_index axis = 0, bool exclusive = false, bool reverse = false) {
+inline tensor cumsum(const tensor& x) { return cumsum(detail::in_a_row(x), 0); }
+/// The running product along an axis; without one, of all elements in their order, on one axis.
+inline tensor cumprod(const tensor& x, axis_index axis, bool exclusive = false, bool reverse = false) {
   return call<"Cumprod">(x, attr<"axis">(axis.value()), attr<"exclusive">(exclusive), attr<"reverse">(reverse));
 }
+inline tensor cumprod(const tensor& x) { return cumprod(detail::in_a_row(x), 0); }
 /// The largest element so far along an axis of x, of any real dtype (bool counts as int32), in x's shape: the first one
 /// of equal elements, whose sign a zero has, and NaN from the first NaN on. `reverse` walks from the end; `exclusive`
 /// leaves the element itself out, so that the walk starts with -infinity, or the least integer of the dtype.
 /// Differentiable to any order: dy goes to the element that each result is, the first one on the walk of equal ones or
-/// of NaNs, and that of the start to none.
-inline tensor cummax(const tensor& x, axis_index axis = 0, bool exclusive = false, bool reverse = false) {
+/// of NaNs, and that of the start to none. Without an axis, of all elements in their order, on one axis.
+inline tensor cummax(const tensor& x, axis_index axis, bool exclusive = false, bool reverse = false) {
   return call<"CumMax">(x, attr<"axis">(axis.value()), attr<"exclusive">(exclusive), attr<"reverse">(reverse));
 }
+inline tensor cummax(const tensor& x) { return cummax(detail::in_a_row(x), 0); }
 /// The smallest element so far along an axis, as `cummax`; an exclusive walk starts with infinity, or the greatest
 /// integer of the dtype.
-inline tensor cummin(const tensor& x, axis_index axis = 0, bool exclusive = false, bool reverse = false) {
+inline tensor cummin(const tensor& x, axis_index axis, bool exclusive = false, bool reverse = false) {
   return call<"CumMin">(x, attr<"axis">(axis.value()), attr<"exclusive">(exclusive), attr<"reverse">(reverse));
 }
+inline tensor cummin(const tensor& x) { return cummin(detail::in_a_row(x), 0); }
 
 }  // namespace kerngrad

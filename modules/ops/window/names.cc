@@ -81,7 +81,7 @@ inline tensor max_pool(const tensor& x, extent window, const pool_options& optio
                          attr<"strides">((options.strides ? *options.strides : window).value()),
                          attr<"pad">(options.pad.value()));
 }
-/// The mean of each window's elements inside an NHWC image.
+/// The mean of each window's elements inside an NHWC image; NaN of a window that has none.
 inline tensor avg_pool(const tensor& x, extent window, const pool_options& options = {}) {
   return call<"AvgPool">(x, attr<"filterSize">(window.value()),
                          attr<"strides">((options.strides ? *options.strides : window).value()),

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bytes of files, the state of a training, graph models.
+#include <filesystem>
+#include <iostream>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "example.h"
+
+import kerngrad;
+import kerngrad.io;
+import kerngrad.graph;
+
+namespace {
+
+void a_picture_in_memory() {
+  const std::string_view file = "P5 2 1 255\n@A";  // a .pgm of two pixels
+  std::cout << kg::tensor(kg::io::decode(std::as_bytes(std::span(file)), "dots.pgm")) << "\n";
+}
+const example for_a_picture_in_memory{"kg::io::decode", a_picture_in_memory};
+
+void a_table_in_memory() {
+  const std::string_view text = "height;width\n1.5;2\nNA;4\n";
+  const kg::io::table read = kg::io::decode_csv(std::as_bytes(std::span(text)), "sizes.csv", {.delimiter = ';'});
+  std::cout << read.columns[0] << " " << read.columns[1] << "\n" << read.values << "\n";
+}
+const example for_a_table_in_memory{"kg::io::decode_csv", a_table_in_memory};
+
+void variables_get_their_values_back() {
+  const kg::variable w(kg::tensor({1.f, 2.f}), "w");
+  const kg::io::named_tensors state = kg::io::state_of({w});  // save and load take it, too
+  w.assign(kg::tensor({0.f, 0.f}));
+  kg::io::restore(state, {w});
+  std::cout << w.value() << "\n";
+}
+const example for_variables_get_their_values_back{"kg::io::restore", variables_get_their_values_back};
+
+void bytes_of_a_file() {
+  kg::io::save_bytes("greeting.txt", std::as_bytes(std::span(std::string_view("hello"))));
+  const kg::io::mapped_bytes file = kg::io::map_file("greeting.txt");
+  std::cout << file.bytes.size() << " bytes, the first is " << static_cast<char>(file.bytes[0]) << "\n";
+  std::filesystem::remove("greeting.txt");
+}
+const example for_bytes_of_a_file{"kg::io::save_bytes kg::io::map_file", bytes_of_a_file};
+
+void what_runs_an_op_of_a_graph() {
+  for (const kg::graph::needed_op& op : kg::graph::known_ops())
+    if (op.name == "Relu6" || op.name == "While" || op.name == "HashTable")
+      std::cout << op.name << ": " << (op.by.empty() ? op.reason : op.by) << "\n";
+}
+const example for_what_runs_an_op_of_a_graph{"kg::graph::known_ops", what_runs_an_op_of_a_graph};
+
+void a_function_as_a_graph() {
+  const auto f = [](const kg::tensor& x) { return kg::exp(x) + x; };
+  const kg::graph::model m = kg::graph::record(f, kg::tensor({0.f, 0.f}));
+  for (const kg::graph::needed_op& op : m.needs()) std::cout << op.name << "\n";
+  std::cout << kg::tensor(m({{"input", kg::tensor({0.f, 1.f})}})) << "\n";
+}
+const example for_a_function_as_a_graph{"kg::graph::record", a_function_as_a_graph};
+
+void a_model_is_saved_and_loaded() {
+  const kg::variable w(kg::tensor({2.f, 3.f}), "w");
+  const auto f = [&](const kg::tensor& x) { return x * w; };
+  kg::graph::save("model.json", kg::graph::record(f, kg::tensor({0.f, 0.f}), {.named = {w}}));
+  const kg::graph::model m = kg::graph::load("model.json");
+  std::cout << m.variables()[0].name() << " " << kg::tensor(m({{"input", kg::tensor({1.f, 10.f})}})) << "\n";
+  for (const std::string file : {"model.json", "group1-shard1of1.bin"}) std::filesystem::remove(file);
+}
+const example for_a_model_is_saved_and_loaded{"kg::graph::save kg::graph::load", a_model_is_saved_and_loaded};
+
+void elements_where_the_file_has_them() {
+  kg::io::save("a.safetensors", {{"x", kg::arange(1'000'000)}});
+  const std::int64_t before = kg::memory().live_bytes;
+  const kg::tensor x = kg::io::map("a.safetensors").at("x");
+  std::cout << kg::memory().live_bytes - before << " bytes taken, the sum is " << kg::sum(x).item() << "\n";
+  std::filesystem::remove("a.safetensors");
+}
+const example for_elements_where_the_file_has_them{"kg::io::map", elements_where_the_file_has_them};
+
+}  // namespace
