@@ -301,7 +301,7 @@ void how_close_numbers_are() {
             << kg::all_close(a, b, {.rtol = 0.01}) << " " << kg::all_close(a, b, {.rtol = 0.01, .equal_nan = true})
             << "\n";
 }
-const example for_how_close_numbers_are{"kg::is_close kg::all_close", how_close_numbers_are};
+const example for_how_close_numbers_are{"kg::is_close kg::all_close kg::isclose", how_close_numbers_are};
 
 // ------------------------------------------------------------------------------------------ signals
 

@@ -247,4 +247,20 @@ void operators_that_assign() {
 }
 const example for_operators_that_assign{"kg::operator+=", operators_that_assign};
 
+void names_of_numpy() {
+  const kg::tensor a({7, 4}), b({2, 4});
+  std::cout << kg::subtract(a, b) << "\n" << kg::multiply(a, b) << "\n";
+  std::cout << kg::divide(a, b) << "\n" << kg::floor_divide(a, b) << "\n";
+}
+const example for_names_of_numpy{"kg::subtract kg::multiply kg::divide kg::floor_divide", names_of_numpy};
+
+void negative_numbers() { std::cout << kg::negative(kg::tensor({1.5, -2.0})) << "\n"; }
+const example for_negative_numbers{"kg::negative", negative_numbers};
+
+void what_is_no_ordinary_number() {
+  const kg::tensor x({0.f, INFINITY, NAN});
+  std::cout << kg::isnan(x) << "\n" << kg::isinf(x) << "\n" << kg::isfinite(x) << "\n";
+}
+const example for_what_is_no_ordinary_number{"kg::isnan kg::isinf kg::isfinite", what_is_no_ordinary_number};
+
 }  // namespace

@@ -231,4 +231,13 @@ void texts_in_three_buckets() {
 }
 const example for_texts_in_three_buckets{"kg::string_to_hash_bucket_fast", texts_in_three_buckets};
 
+void in_reverse_order() { std::cout << kg::flip(kg::tensor{{1, 2}, {3, 4}}, 1) << "\n"; }
+const example for_in_reverse_order{"kg::flip", in_reverse_order};
+
+void taken_by_number() {
+  const kg::tensor x{{1, 2, 3}, {4, 5, 6}};
+  std::cout << kg::take(x, kg::tensor({2, 0}), 1) << "\n" << kg::take(x, kg::tensor({5, 0})) << "\n";
+}
+const example for_taken_by_number{"kg::take", taken_by_number};
+
 }  // namespace

@@ -122,7 +122,8 @@ void before_or_after_equal_ones() {
   const kg::tensor sorted({1, 2, 2, 5}), values({0, 2, 9});
   std::cout << kg::lower_bound(sorted, values) << "\n" << kg::search_sorted(sorted, values, /*right=*/true) << "\n";
 }
-const example for_before_or_after_equal_ones{"kg::lower_bound kg::search_sorted", before_or_after_equal_ones};
+const example for_before_or_after_equal_ones{"kg::lower_bound kg::search_sorted kg::searchsorted",
+                                             before_or_after_equal_ones};
 
 void an_expression_by_names() {
   const kg::fused_expression f =

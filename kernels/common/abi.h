@@ -166,6 +166,7 @@ template <dtype T> using part_t = typename parts_of<storage_t<T>>::type;
 // Sets of dtypes for the kernel lists (*.inc): each applies X(Name, dtype) to its members. Private to kernels/.
 #define KG_FLOATS(X, Name) X(Name, float32) X(Name, float64)
 #define KG_INTS(X, Name) X(Name, int32) X(Name, int64)
+#define KG_BITS(X, Name) KG_INTS(X, Name) X(Name, uint8)
 #define KG_SIGNED(X, Name) KG_FLOATS(X, Name) KG_INTS(X, Name)
 #define KG_NUMERIC(X, Name) KG_SIGNED(X, Name) X(Name, uint8)
 #define KG_ORDERED(X, Name) KG_NUMERIC(X, Name) X(Name, boolean)

@@ -141,15 +141,15 @@ T Xlogy(T a, T b) {
 
 template <class T>
 T BitwiseAnd(T a, T b) {
-  return a & b;
+  return static_cast<T>(a & b);
 }
 template <class T>
 T BitwiseOr(T a, T b) {
-  return a | b;
+  return static_cast<T>(a | b);
 }
 template <class T>
 T BitwiseXor(T a, T b) {
-  return a ^ b;
+  return static_cast<T>(a ^ b);
 }
 template <class T>
 bool is_shift(T b) {

@@ -114,7 +114,7 @@ T Trunc(T x) {
 }
 template <class T>
 T BitwiseNot(T x) {
-  return ~x;
+  return static_cast<T>(~x);
 }
 template <class T>
 T Relu(T x) {

@@ -41,12 +41,12 @@ graph_def graph_of(const model& m) {
   const std::shared_ptr<model_state>& state = model_access::state(m);
   if (!state) fail("model", "an empty handle", "a model that was loaded or recorded");
   graph_def now = *state->graph;
-  for (auto& [at, x] : now.weights) x = weights_of(*state)[static_cast<std::size_t>(at)];
+  for (weight& w : now.weights) w = {w.at, weights_of(*state)[static_cast<std::size_t>(w.at)]};
   const std::shared_ptr<const weight_variables> all = state->variables.load();
   if (!all) return now;
-  for (auto& [at, x] : now.weights)
+  for (weight& w : now.weights)
     for (std::size_t i = 0; i < all->nodes.size(); ++i)
-      if (all->nodes[i] == at) x = stop_gradient(all->variables[i].value());
+      if (all->nodes[i] == w.at) w.stored = stop_gradient(all->variables[i].value());
   return now;
 }
 

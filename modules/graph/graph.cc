@@ -257,10 +257,21 @@ struct function_def {
   std::vector<node> nodes;
 };
 
+// The value of a node of `main`, Const or VarHandleOp's kin. In a file's mapped bytes it may be narrower than what
+// calls read: float32 as halves, and numbers as bytes, of which k stands for k * scale + min.
+struct weight {
+  std::int32_t at = -1;
+  tensor stored;
+  std::optional<dtype> read_as{};  // where it is not as it is stored
+  double scale = 1, min = 0;
+};
+// As calls read it.
+tensor value_of(const weight& w);
+
 struct graph_def {
   function_def main;
   std::vector<function_def> library;
-  std::vector<std::pair<std::int32_t, tensor>> weights;  // of nodes of `main`, Const or VarHandleOp's kin
+  std::vector<weight> weights;
   const function_def* function_named(std::string_view name) const;
 };
 

@@ -232,13 +232,12 @@ tensor constant_of(const node& at) {
 }
 
 std::span<const tensor> weights_of(const model_state& m) {
-  std::shared_ptr<const std::vector<tensor>> now = m.widened.load();
+  std::shared_ptr<const std::vector<tensor>> now = m.weights.load();
   if (!now) {
-    auto made = std::make_shared<std::vector<tensor>>(m.weights);
-    for (tensor& x : *made)
-      if (x.defined() && x.type() == dtype::float16) x = cast(x, dtype::float32);
+    auto made = std::make_shared<std::vector<tensor>>(m.graph->main.nodes.size());
+    for (const weight& w : m.graph->weights) (*made)[static_cast<std::size_t>(w.at)] = value_of(w);
     const std::shared_ptr<const std::vector<tensor>> mine = std::move(made);
-    if (m.widened.compare_exchange_strong(now, mine)) now = mine;
+    if (m.weights.compare_exchange_strong(now, mine)) now = mine;
   }
   return *now;  // which the model keeps
 }
@@ -249,8 +248,6 @@ model make_model(std::shared_ptr<const graph_def> graph) {
   for (std::size_t i = 0; i < nodes.size(); ++i) state->by_name.push_back(static_cast<std::int32_t>(i));
   std::ranges::sort(state->by_name, {},
                     [&](std::int32_t i) { return std::string_view(nodes[static_cast<std::size_t>(i)].name); });
-  state->weights.resize(nodes.size());
-  for (const auto& [at, x] : graph->weights) state->weights[static_cast<std::size_t>(at)] = x;
   state->graph = std::move(graph);
   return model_access::make(std::move(state));
 }

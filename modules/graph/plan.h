@@ -153,14 +153,13 @@ struct weight_variables {
 
 struct model_state {
   std::shared_ptr<const graph_def> graph;
-  std::vector<std::int32_t> by_name;  // nodes of the main graph, by their names
-  std::vector<tensor> weights;        // by node, as their file has them: float32 may be halves
-  mutable std::atomic<std::shared_ptr<const std::vector<tensor>>> widened;
+  std::vector<std::int32_t> by_name;                                        // nodes of the main graph, by their names
+  mutable std::atomic<std::shared_ptr<const std::vector<tensor>>> weights;  // by node, once somebody has asked
   mutable std::atomic<std::shared_ptr<const plan_list>> plans;
   mutable std::atomic<std::shared_ptr<const weight_variables>> variables;
 };
 
-// The weights by node, as the graph reads them: halves widened when somebody first asks.
+// The values of the weights by node, which are widened when somebody first asks.
 std::span<const tensor> weights_of(const model_state& m);
 // A node of the main graph by its name, or -1.
 std::int32_t node_named(const model_state& m, std::string_view name);

@@ -121,7 +121,7 @@ endpoint recording::add_constant(const tensor& x, const std::string& name) {
   n.attrs.back().type = x.type();
   n.attrs.back().dims = {true, {x.dims().begin(), x.dims().end()}};
   const std::int32_t at = add_node(std::move(n));
-  graph_->weights.emplace_back(at, stop_gradient(x));
+  graph_->weights.push_back({at, stop_gradient(x)});
   return {at, 0};
 }
 

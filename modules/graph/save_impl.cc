@@ -81,19 +81,20 @@ json topology_of(const graph_def& graph) {
 
 // ------------------------------------------------------------------------------------------ weights
 
-struct weight {
+struct named_weight {
   std::string name;
   tensor x;
   std::size_t number = 0;
 };
 
 // All constants by their nodes' names; the widest elements first, so that all are aligned in the file.
-std::vector<weight> weights_of(const graph_def& graph) {
-  std::vector<weight> all;
+std::vector<named_weight> weights_of(const graph_def& graph) {
+  std::vector<named_weight> all;
   std::vector<bool> there(graph.main.nodes.size(), false);
-  for (const auto& [at, x] : graph.weights) {
-    all.push_back({graph.main.nodes[static_cast<std::size_t>(at)].name, x, 0});
-    there[static_cast<std::size_t>(at)] = true;
+  for (const weight& w : graph.weights) {
+    const auto at = static_cast<std::size_t>(w.at);
+    all.push_back({graph.main.nodes[at].name, value_of(w), 0});
+    there[at] = true;
   }
   const auto add = [&](const node& n) {
     const attribute* value = n.op == "Const" ? n.attr("value") : nullptr;
@@ -104,16 +105,16 @@ std::vector<weight> weights_of(const graph_def& graph) {
   for (const function_def& f : graph.library)
     for (const node& n : f.nodes) add(n);
   for (std::size_t i = 0; i < all.size(); ++i) all[i].number = i;
-  const auto width = [](const weight& w) {
+  const auto width = [](const named_weight& w) {
     return w.x.type() == dtype::text ? 1 : static_cast<int>(size_of(w.x.type()));
   };
-  std::ranges::sort(all, [&](const weight& a, const weight& b) {
+  std::ranges::sort(all, [&](const named_weight& a, const named_weight& b) {
     return std::pair(width(b), a.number) < std::pair(width(a), b.number);
   });
   return all;
 }
 
-std::string_view manifest_name(const weight& w) {
+std::string_view manifest_name(const named_weight& w) {
   switch (w.x.type()) {
     case dtype::float32: return "float32";
     case dtype::int32: return "int32";
@@ -126,14 +127,14 @@ std::string_view manifest_name(const weight& w) {
   }
 }
 
-json entry_of(const weight& w, const save_options& how) {
+json entry_of(const named_weight& w, const save_options& how) {
   json entry{{"name", w.name}, {"shape", json::array()}, {"dtype", std::string(manifest_name(w))}};
   for (const std::int64_t size : w.x.dims()) entry["shape"].push_back(size);
   if (how.half_weights && w.x.type() == dtype::float32) entry["quantization"] = {{"dtype", "float16"}};
   return entry;
 }
 
-std::string bytes_of(const weight& w, const save_options& how) {
+std::string bytes_of(const named_weight& w, const save_options& how) {
   if (w.x.type() == dtype::text) {
     std::string bytes;
     for (const std::string& text : w.x.to_texts()) {
@@ -177,7 +178,7 @@ class shards {
   std::vector<std::string> paths_;
 };
 
-std::uint64_t stored_bytes(const weight& w, const save_options& how) {
+std::uint64_t stored_bytes(const named_weight& w, const save_options& how) {
   if (w.x.type() != dtype::text)
     return static_cast<std::uint64_t>(w.x.size()) *
            (how.half_weights && w.x.type() == dtype::float32 ? 2 : size_of(w.x.type()));
@@ -187,16 +188,16 @@ std::uint64_t stored_bytes(const weight& w, const save_options& how) {
 }
 
 json manifest_of(const std::string& path, const graph_def& graph, const save_options& how) {
-  const std::vector<weight> all = weights_of(graph);
+  const std::vector<named_weight> all = weights_of(graph);
   json entries = json::array();
   std::uint64_t total = 0;
-  for (const weight& w : all) {
+  for (const named_weight& w : all) {
     entries.push_back(entry_of(w, how));
     total += stored_bytes(w, how);
   }
   const std::string stem = path.ends_with(".json") ? path.substr(0, path.size() - 5) : path;
   shards files(stem, how.shard_bytes, total);
-  for (const weight& w : all) files.add(bytes_of(w, how));
+  for (const named_weight& w : all) files.add(bytes_of(w, how));
   files.flush();
   return json::array({{{"paths", files.paths()}, {"weights", std::move(entries)}}});
 }

@@ -121,27 +121,32 @@ tensor lent(shard_bytes& from, const weight_entry& w) {
 
 // The value of a quantised number, as TensorFlow.js computes it.
 template <class T>
-T value_of(double stored, const weight_entry& w) {
-  const double value = stored * w.scale + w.min;
+T step_at(double stored, double scale, double min) {
+  const double value = stored * scale + min;
   if constexpr (std::is_same_v<T, float>) return static_cast<float>(value);
   else return static_cast<T>(std::clamp(std::floor(value + 0.5), double{INT32_MIN}, double{INT32_MAX}));
 }
 
-template <class T, class Stored>
-tensor scaled(shard_bytes& from, const weight_entry& w) {
-  constexpr std::size_t block = 4096;  // in the cache
+// Of bytes, by a table of all that there are.
+template <class T>
+tensor steps_of(const weight& w) {
   T values[256];
-  if constexpr (sizeof(Stored) == 1)
-    for (int i = 0; i < 256; ++i) values[i] = value_of<T>(i, w);
+  for (int i = 0; i < 256; ++i) values[i] = step_at<T>(i, w.scale, w.min);
+  return tensor::build<T>(w.stored.dims(), [&](std::span<T> to) {
+    std::ranges::transform(w.stored.data<std::uint8_t>(), to.begin(), [&](std::uint8_t at) { return values[at]; });
+  });
+}
+
+// Of two bytes each, for which there is no dtype.
+template <class T>
+tensor words_in(shard_bytes& from, const weight_entry& w) {
+  constexpr std::size_t block = 4096;  // in the cache
   return tensor::build<T>(w.dims, [&](std::span<T> to) {
-    Stored stored[block];
+    std::uint16_t stored[block];
     while (!to.empty()) {
       const std::size_t count = std::min(block, to.size());
       from.copy(std::as_writable_bytes(std::span(stored).first(count)), w.name);
-      for (std::size_t i = 0; i < count; ++i) {
-        if constexpr (sizeof(Stored) == 1) to[i] = values[stored[i]];
-        else to[i] = value_of<T>(stored[i], w);
-      }
+      for (std::size_t i = 0; i < count; ++i) to[i] = step_at<T>(stored[i], w.scale, w.min);
       to = to.subspan(count);
     }
   });
@@ -161,16 +166,7 @@ tensor texts_in(shard_bytes& from, const weight_entry& w) {
   return tensor(texts, w.dims);
 }
 
-// The one place where bytes of a file become a tensor. Halves stay what they are until the first call of a model.
-tensor read_weight(shard_bytes& from, const weight_entry& w) {
-  const bool whole = w.type == dtype::int32;
-  switch (w.stored) {
-    case form::half: return lent<float16>(from, w);
-    case form::bytes: return whole ? scaled<std::int32_t, std::uint8_t>(from, w) : scaled<float, std::uint8_t>(from, w);
-    case form::words:
-      return whole ? scaled<std::int32_t, std::uint16_t>(from, w) : scaled<float, std::uint16_t>(from, w);
-    case form::plain: break;
-  }
+tensor plain_in(shard_bytes& from, const weight_entry& w) {
   switch (w.type) {
     case dtype::text: return texts_in(from, w);
     case dtype::boolean: return copied<bool>(from, w);
@@ -178,6 +174,18 @@ tensor read_weight(shard_bytes& from, const weight_entry& w) {
     case dtype::complex64: return lent<complex64>(from, w);
     default: return lent<float>(from, w);
   }
+}
+
+// The one place where bytes of a file become a tensor. Halves and bytes stay what they are until somebody reads them.
+weight read_weight(shard_bytes& from, const weight_entry& w) {
+  switch (w.stored) {
+    case form::half: return {.stored = lent<float16>(from, w), .read_as = w.type};
+    case form::bytes: return {.stored = lent<std::uint8_t>(from, w), .read_as = w.type, .scale = w.scale, .min = w.min};
+    case form::words:
+      return {.stored = w.type == dtype::int32 ? words_in<std::int32_t>(from, w) : words_in<float>(from, w)};
+    case form::plain: break;
+  }
+  return {.stored = plain_in(from, w)};
 }
 
 std::int64_t stored_size(const weight_entry& w) {
@@ -259,9 +267,10 @@ nodes_by_name named_nodes(graph_def& graph) {
   return all;
 }
 
-void give(graph_def& graph, function_def& f, std::int32_t at, const tensor& x) {
-  if (&f == &graph.main) return graph.weights.emplace_back(at, x), void();
-  if (x.type() == dtype::float16) return give(graph, f, at, cast(x, dtype::float32));
+void give(graph_def& graph, function_def& f, std::int32_t at, weight w) {
+  w.at = at;
+  if (&f == &graph.main) return graph.weights.push_back(std::move(w));
+  const tensor x = value_of(w);
   std::vector<attribute>& attrs = f.nodes[static_cast<std::size_t>(at)].attrs;
   const auto found = std::ranges::find(attrs, "value", &attribute::name);
   attribute& value = found == attrs.end() ? attrs.emplace_back() : *found;
@@ -290,19 +299,18 @@ void read_group(const origin& file, const json& group, graph_def& graph, nodes_b
   if (static_cast<std::uint64_t>(needed) > bytes.left())
     file.refuse("has " + std::to_string(bytes.left()) + " bytes in the files of " + what,
                 std::to_string(needed) + " or more for the weights that it lists", "a file may have been cut short");
-  for (const weight_entry& w : entries) {
-    const tensor x = read_weight(bytes, w);
-    const auto [first, last] = nodes.equal_range(w.name);
-    for (auto at = first; at != last; ++at) give(graph, *at->second.of, at->second.at, x);
+  for (const weight_entry& entry : entries) {
+    const weight w = read_weight(bytes, entry);
+    const auto [first, last] = nodes.equal_range(entry.name);
+    for (auto at = first; at != last; ++at) give(graph, *at->second.of, at->second.at, w);
   }
   bytes.done();
 }
 
 // A constant whose elements are nowhere.
-void refuse_missing(const origin& file, const function_def& f,
-                    std::span<const std::pair<std::int32_t, tensor>> weights) {
+void refuse_missing(const origin& file, const function_def& f, std::span<const weight> weights) {
   std::vector<bool> there(f.nodes.size(), false);
-  for (const auto& [at, x] : weights) there[static_cast<std::size_t>(at)] = true;
+  for (const weight& w : weights) there[static_cast<std::size_t>(w.at)] = true;
   for (std::size_t i = 0; i < f.nodes.size(); ++i) {
     const node& n = f.nodes[i];
     if (n.op != "Const" || there[i]) continue;
@@ -313,6 +321,12 @@ void refuse_missing(const origin& file, const function_def& f,
 }
 
 }  // namespace
+
+tensor value_of(const weight& w) {
+  if (!w.read_as) return w.stored;
+  if (w.stored.type() == dtype::float16) return cast(w.stored, *w.read_as);
+  return *w.read_as == dtype::int32 ? steps_of<std::int32_t>(w) : steps_of<float>(w);
+}
 
 shape allowed_shape(const origin& file, std::span<const std::int64_t> dims, dtype type, std::string_view what,
                     std::int64_t& bytes_left) {

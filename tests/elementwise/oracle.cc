@@ -116,7 +116,7 @@ std::int64_t whole_unary(std::string_view op, dtype type, std::int64_t x, const 
   if (op == "Sign") return (x > 0) - (x < 0);
   if (op == "Square") return wrapped(type, static_cast<big>(x) * static_cast<big>(x));
   if (op == "Ceil" || op == "Floor" || op == "Round" || op == "Trunc") return x;
-  if (op == "BitwiseNot") return -1 - x;
+  if (op == "BitwiseNot") return (type == dtype::uint8 ? 255 : -1) - x;
   if (op == "Relu") return x < 0 ? 0 : x;
   if (op == "Relu6") return x < 0 ? 0 : x > 6 ? 6 : x;
   if (op == "Step") return x > 0 ? 1 : truncated(type, p[0]);

@@ -80,6 +80,22 @@ TEST(a_typed_name, takes_symbols) {
   static_assert(std::is_same_v<decltype(kg::exp(kg::symbol{})), kg::symbol>);
 }
 
+TEST(a_name_of_numpy, is_that_of_the_function_that_tensorflow_js_names_otherwise) {
+  const tensor a({6.f, -3.f}), b({4.f, 2.f}), x({1.f, NAN, INFINITY}), m{{1, 2}, {3, 4}};
+  const auto same = [](const tensor& p, const tensor& q) { return to_string(p) == to_string(q); };
+  EXPECT_TRUE(same(kg::subtract(a, b), a - b) && same(kg::multiply(a, b), a * b) && same(kg::divide(a, b), a / b));
+  EXPECT_TRUE(same(kg::floor_divide(a, b), kg::floor_div(a, b)) && same(kg::negative(a), -a));
+  EXPECT_TRUE(same(kg::multiply(a, 2), a * 2) && same(kg::subtract(1, a), 1 - a));
+  EXPECT_TRUE(same(kg::isnan(x), kg::is_nan(x)) && same(kg::isinf(x), kg::is_inf(x)));
+  EXPECT_TRUE(same(kg::isfinite(x), kg::is_finite(x)) && same(kg::isclose(a, b, 0, 2), kg::is_close(a, b, {0, 2})));
+  EXPECT_TRUE(same(kg::flip(m), kg::reverse(m)) && same(kg::flip(m, 1), kg::reverse(m, 1)));
+  EXPECT_TRUE(same(kg::take(m, tensor({1}), 0), kg::gather(m, tensor({1}), 0)));
+  EXPECT_EQ(kg::take(m, tensor({3, 0})).to_doubles(), (std::vector<double>{4, 1}));
+  const tensor sorted({1, 2, 2, 5});
+  EXPECT_TRUE(same(kg::searchsorted(sorted, tensor({2})), kg::lower_bound(sorted, tensor({2}))));
+  EXPECT_TRUE(same(kg::searchsorted(sorted, tensor({2}), "right"), kg::upper_bound(sorted, tensor({2}))));
+}
+
 TEST(an_op, is_an_object_that_is_called_as_its_name) {
   const tensor x({0.25, -1.0}), y({2.0, 3.0});
   EXPECT_EQ(kg::function_of<"Tanh">(x).to_doubles(), kg::tanh(x).to_doubles());

@@ -89,32 +89,42 @@ TEST(weights, stay_in_the_file_where_they_lie_as_tensors_do) {
   EXPECT_TRUE(kgtest::same(tensor(loaded({})), wanted));
 }
 
-TEST(weights, that_are_halves_are_widened_by_the_first_call) {
-  const std::int64_t count = 1 << 18;
+// A model that is one weight, whose file has these elements: they stay there until somebody reads them, once for all.
+void expect_widened_by_the_first_call(const json& quantization, const tensor& stored, const tensor& wanted) {
+  const std::int64_t count = stored.size();
   const kgtest::folder here;
   const json m{
       {"modelTopology", {{"node", {{{"name", "w"}, {"op", "Const"}}}}}},
       {"weightsManifest",
        {{{"paths", {"w.bin"}},
-         {"weights",
-          {{{"name", "w"}, {"dtype", "float32"}, {"shape", {count}}, {"quantization", {{"dtype", "float16"}}}}}}}}}};
+         {"weights", {{{"name", "w"}, {"dtype", "float32"}, {"shape", {count}}, {"quantization", quantization}}}}}}}};
   write(here / "m.json", m.dump());
-  const tensor halves = kg::cast(kgtest::hashed({count}, 5), kg::dtype::float16);
-  write(here / "w.bin", {static_cast<const char*>(halves.address()), std::size_t{2} * count});
+  write(here / "w.bin",
+        {static_cast<const char*>(stored.address()), static_cast<std::size_t>(kg::size_of(stored.type()) * count)});
   const std::int64_t before = kg::memory().live_bytes;
   const kg::graph::model loaded = kg::graph::load(here / "m.json");
-  EXPECT_LT(kg::memory().live_bytes - before, count);
-  const tensor wanted = kg::cast(halves, kg::dtype::float32);
+  EXPECT_LT(kg::memory().live_bytes - before, count / 2);
   const std::int64_t unused = kg::memory().live_bytes;
   EXPECT_TRUE(kgtest::same(tensor(loaded({})), wanted));
   EXPECT_TRUE(kgtest::same(tensor(loaded({})), wanted));
-  EXPECT_LE(kg::memory().live_bytes - unused, 4 * count + 4096);  // once, for all calls
-  // What a file has as halves is float32 to everybody else.
+  EXPECT_LE(kg::memory().live_bytes - unused, 4 * count + 4096);
+  // To everybody else it is what it stands for.
   ASSERT_EQ(loaded.variables().size(), 1u);
   EXPECT_TRUE(kgtest::same(loaded.variables()[0].value(), wanted));
   kg::graph::save(here / "again.json", loaded);
-  EXPECT_EQ(std::filesystem::file_size(here / "again-1of1.bin"), std::uintmax_t{4} * count);
+  EXPECT_EQ(std::filesystem::file_size(here / "again-1of1.bin"), static_cast<std::uintmax_t>(4 * count));
   EXPECT_TRUE(kgtest::same(tensor(kg::graph::load(here / "again.json")({})), wanted));
+}
+
+TEST(weights, that_are_halves_are_widened_by_the_first_call) {
+  const tensor halves = kg::cast(kgtest::hashed({1 << 18}, 5), kg::dtype::float16);
+  expect_widened_by_the_first_call({{"dtype", "float16"}}, halves, kg::cast(halves, kg::dtype::float32));
+}
+
+TEST(weights, that_are_bytes_are_widened_by_the_first_call) {
+  const tensor bytes = kg::cast(kg::arange(1 << 18, kg::dtype::int32), kg::dtype::uint8);
+  expect_widened_by_the_first_call({{"dtype", "uint8"}, {"scale", 0.5}, {"min", -3}}, bytes,
+                                   kg::cast(bytes, kg::dtype::float32) * 0.5f - 3.f);
 }
 
 TEST(signatures, may_be_old_or_absent) {

@@ -419,31 +419,6 @@ TEST(complex_numbers, of_cpp_stand_beside_tensors) {
   EXPECT_EQ((std::complex<double>(1, 1) * x).type(), dtype::complex64) << "the complex dtype that has arithmetic";
 }
 
-// ------------------------------------------------------------------------------------------ whole numbers
-
-TEST(filling, with_an_int64_that_no_double_is_keeps_all_of_it) {
-  constexpr std::int64_t odd = (std::int64_t{1} << 53) + 1, least = std::numeric_limits<std::int64_t>::min();
-  EXPECT_EQ(kg::full({2}, odd, dtype::int64).item<std::int64_t>(1), odd);
-  EXPECT_EQ(kg::full({2}, -odd, dtype::int64).item<std::int64_t>(1), -odd);
-  EXPECT_EQ(kg::full({}, least, dtype::int64).item<std::int64_t>(), least);
-  EXPECT_EQ(kg::full({}, std::uint64_t{odd}, dtype::int64).item<std::int64_t>(), odd);
-  EXPECT_EQ(kg::full_like(tensor({std::int64_t{1}}), odd).item<std::int64_t>(), odd);
-  EXPECT_EQ(kg::full({2}, odd).type(), dtype::float32);
-  EXPECT_EQ(kg::full({}, ~std::uint64_t{0}, dtype::int64).item<std::int64_t>(), -(least + 1)) << "the nearest";
-}
-
-TEST(functions_along_an_axis, without_one_are_of_all_elements_in_their_order) {
-  const tensor x{{1, 5, 2}, {4, 0, 3}};
-  EXPECT_EQ(kg::argmax(x).item(), 1);
-  EXPECT_EQ(kg::argmin(x).item(), 4);
-  EXPECT_EQ(kg::argmax(x).rank(), 0);
-  EXPECT_EQ(kg::cumsum(x).to_doubles(), (doubles{1, 6, 8, 12, 12, 15}));
-  EXPECT_EQ(kg::cumprod(x).to_doubles(), (doubles{1, 5, 10, 40, 0, 0}));
-  EXPECT_EQ(kg::cummax(x).to_doubles(), (doubles{1, 5, 5, 5, 5, 5}));
-  EXPECT_EQ(kg::cummin(x).to_doubles(), (doubles{1, 1, 1, 1, 0, 0}));
-  EXPECT_EQ(kg::cumsum(x).dims(), kg::shape{6});
-}
-
 // ------------------------------------------------------------------------------------------ conventions at kinks
 
 tensor slope(const std::function<tensor(const tensor&)>& f, const doubles& at) { return kg::grad(f)(tensor(at)); }

@@ -147,6 +147,16 @@ KG_TWO_OPERANDS(less, "Less")
 KG_TWO_OPERANDS(less_equal, "LessEqual")
 KG_TWO_OPERANDS(complex, "Complex")
 
+// NumPy's names of some of them.
+KG_ONE_OPERAND(negative, "Neg")
+KG_ONE_OPERAND(isnan, "IsNan")
+KG_ONE_OPERAND(isinf, "IsInf")
+KG_ONE_OPERAND(isfinite, "IsFinite")
+KG_TWO_OPERANDS(subtract, "Sub")
+KG_TWO_OPERANDS(multiply, "Multiply")
+KG_TWO_OPERANDS(divide, "RealDiv")
+KG_TWO_OPERANDS(floor_divide, "FloorDiv")
+
 /// |x|, of complex numbers their magnitude in float32.
 inline tensor abs(const tensor& x) { return x.type() == dtype::complex64 ? complex_abs(x) : function_of<"Abs">(x); }
 inline tensor abs(tensor&& x) {
@@ -202,8 +212,21 @@ inline tensor cast(const tensor& x, dtype to) { return x.type() == to ? x : call
 /// The complex conjugate; x itself when it is real.
 inline tensor conj(const tensor& x) { return x.type() == dtype::complex64 ? complex(real(x), neg(imag(x))) : x; }
 
+}  // namespace kerngrad
+
+namespace kerngrad::detail {
+
+// A truth value beside an integer is the integer 0 or 1.
+inline tensor bits_beside(const tensor& x, const tensor& other) {
+  return x.type() == dtype::boolean ? cast(x, other.type()) : x;
+}
+
+}  // namespace kerngrad::detail
+
+export namespace kerngrad {
+
 /// The operators of C++ are the functions above: % is mod, the others what they are for integers. Of booleans & | ^ ~
-/// are logical_and, logical_or, logical_xor and logical_not.
+/// are logical_and, logical_or, logical_xor and logical_not; beside an integer a boolean is 0 or 1.
 inline tensor operator-(const tensor& x) { return neg(x); }
 inline tensor operator-(tensor&& x) { return neg(std::move(x)); }
 inline tensor operator+(const tensor& a, const tensor& b) { return add(a, b); }
@@ -280,13 +303,16 @@ template <number T> tensor operator<<(T a, const tensor& b) { return left_shift(
 template <number T> tensor operator>>(const tensor& a, T b) { return right_shift(a, b); }
 template <number T> tensor operator>>(T a, const tensor& b) { return right_shift(a, b); }
 inline tensor operator&(const tensor& a, const tensor& b) {
-  return detail::both_boolean(a, b) ? logical_and(a, b) : bitwise_and(a, b);
+  if (detail::both_boolean(a, b)) return logical_and(a, b);
+  return bitwise_and(detail::bits_beside(a, b), detail::bits_beside(b, a));
 }
 inline tensor operator|(const tensor& a, const tensor& b) {
-  return detail::both_boolean(a, b) ? logical_or(a, b) : bitwise_or(a, b);
+  if (detail::both_boolean(a, b)) return logical_or(a, b);
+  return bitwise_or(detail::bits_beside(a, b), detail::bits_beside(b, a));
 }
 inline tensor operator^(const tensor& a, const tensor& b) {
-  return detail::both_boolean(a, b) ? logical_xor(a, b) : bitwise_xor(a, b);
+  if (detail::both_boolean(a, b)) return logical_xor(a, b);
+  return bitwise_xor(detail::bits_beside(a, b), detail::bits_beside(b, a));
 }
 template <number T> tensor operator&(const tensor& a, T b) { return a & detail::bits_like(b, a); }
 template <number T> tensor operator&(T a, const tensor& b) { return detail::bits_like(a, b) & b; }

@@ -17,9 +17,10 @@ inline constexpr operand ab_arithmetic[] = {{"a", arithmetic}, {"b", arithmetic}
 inline constexpr operand ab_equal[] = {{"a", arithmetic | text_only}, {"b", arithmetic | text_only}};
 inline constexpr operand ab_ordered[] = {{"a", real_or_bool | text_only}, {"b", real_or_bool | text_only}};
 inline constexpr operand ab_real[] = {{"a", real_or_bool}, {"b", real_or_bool}};
-inline constexpr operand x_integral[] = {{"x", only(dtype::int32) | only(dtype::int64)}};
-inline constexpr operand ab_integral[] = {{"a", only(dtype::int32) | only(dtype::int64)},
-                                          {"b", only(dtype::int32) | only(dtype::int64)}};
+inline constexpr operand x_integral[] = {{"x", integral}};
+inline constexpr operand ab_integral[] = {{"a", integral}, {"b", integral}};
+inline constexpr dtype_set shifted = only(dtype::int32) | only(dtype::int64);
+inline constexpr operand ab_shifted[] = {{"a", shifted}, {"b", shifted}};
 inline constexpr operand ab_boolean[] = {{"a", boolean_only}, {"b", boolean_only}};
 inline constexpr operand x_alpha[] = {{"x", real_or_bool}, {"alpha", real_or_bool}};
 inline constexpr operand dy_y[] = {{"dy", floating}, {"y", floating}};
@@ -138,7 +139,8 @@ inline constexpr op_row elementwise_rows[] = {
     number_row("Floor", "The largest integer not above x; integers stay. Gradient: 0."),
     number_row("Round", "The nearest integer, halves to even; integers stay. Gradient: 0."),
     number_row("Trunc", "The nearest integer towards 0; integers stay. Gradient: 0."),
-    without_gradient(integral_row("BitwiseNot", "Every bit the other way: -1 - x."), "integers have no gradient"),
+    without_gradient(integral_row("BitwiseNot", "Every bit the other way: -1 - x, 255 - x of uint8."),
+                     "integers have no gradient"),
     on_numbers(number_row("Relu", "max(x, 0); NaN stays NaN. Gradient: 0 at 0."),
                [](auto a) { return a > 0 || a != a ? a : 0; }),
     number_row("Relu6", "min(max(x, 0), 6); NaN stays NaN. Gradient: 0 at 0, dy at 6."),
@@ -208,12 +210,12 @@ inline constexpr op_row elementwise_rows[] = {
     without_gradient(binary_row("BitwiseXor", "The bits set in exactly one.", ab_integral, unchanged),
                      "integers have no gradient"),
     without_gradient(
-        binary_row("LeftShift", "a * 2^b, cut to the dtype; 0 where b is negative or all bits are shifted.",
-                   ab_integral, unchanged),
+        binary_row("LeftShift", "a * 2^b, cut to the dtype; 0 where b is negative or all bits are shifted.", ab_shifted,
+                   unchanged),
         "integers have no gradient"),
     without_gradient(binary_row("RightShift",
                                 "floor(a / 2^b); -1 or 0, as the sign is, where b is negative or all bits are shifted.",
-                                ab_integral, unchanged),
+                                ab_shifted, unchanged),
                      "integers have no gradient"),
     on_numbers(without_gradient(binary_row("LogicalAnd", "Whether both are true.", ab_boolean, unchanged),
                                 "the result is boolean"),

@@ -125,6 +125,9 @@ inline tensor broadcast_to(const tensor& x, const shape& dims) { return call<"Br
 inline tensor gather(const tensor& x, const tensor& indices, axis_index axis = 0, int batch_dims = 0) {
   return call<"GatherV2">(x, indices, attr<"axis">(axis.value()), attr<"batchDims">(batch_dims));
 }
+/// The same by NumPy's name: along an axis, or without one of all elements in their order.
+inline tensor take(const tensor& x, const tensor& indices, axis_index axis) { return gather(x, indices, axis); }
+inline tensor take(const tensor& x, const tensor& indices) { return gather(detail::in_a_row(x), indices, 0); }
 /// Rows added up by segment; ids outside [0, segments) are dropped.
 inline tensor segment_sum(const tensor& x, const tensor& ids, std::int64_t segments) {
   return call<"UnsortedSegmentSum">(x, ids, attr<"numSegments">(segments));
@@ -156,6 +159,8 @@ inline tensor one_hot(const tensor& indices, std::int64_t depth, double on = 1, 
 inline tensor reverse(const tensor& x, const axes& over = all_axes) {
   return call<"Reverse">(x, attr<"dims">(over.value()));
 }
+/// The same: NumPy's name for it.
+inline tensor flip(const tensor& x, const axes& over = all_axes) { return reverse(x, over); }
 
 /// Bits for the indices of `strided_slice`, the first index being bit 0.
 struct slice_masks {

@@ -57,5 +57,9 @@ inline tensor upper_bound(const tensor& sequences, const tensor& values) {
 inline tensor search_sorted(const tensor& sequences, const tensor& values, bool right = false) {
   return call<"SearchSorted">(sequences, values, attr<"side">(right ? "right" : "left"));
 }
+/// The same with the arguments of NumPy's function: `side` is "left" or "right".
+inline tensor searchsorted(const tensor& sequences, const tensor& values, std::string_view side = "left") {
+  return call<"SearchSorted">(sequences, values, attr<"side">(side));
+}
 
 }  // namespace kerngrad
