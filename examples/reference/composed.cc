@@ -298,6 +298,7 @@ const example for_twice_what_has_no_exponential{"kg::log_add_exp", twice_what_ha
 void how_close_numbers_are() {
   const kg::tensor a({1000.0, 1.0, std::nan("")}), b({1000.001, 1.001, std::nan("")});
   std::cout << kg::is_close(a, b) << "\n"
+            << kg::isclose(a, b, 1e-2) << "\n"
             << kg::all_close(a, b, {.rtol = 0.01}) << " " << kg::all_close(a, b, {.rtol = 0.01, .equal_nan = true})
             << "\n";
 }

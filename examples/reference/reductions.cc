@@ -120,7 +120,9 @@ const example for_places_in_order{"kg::argsort", places_in_order};
 
 void before_or_after_equal_ones() {
   const kg::tensor sorted({1, 2, 2, 5}), values({0, 2, 9});
-  std::cout << kg::lower_bound(sorted, values) << "\n" << kg::search_sorted(sorted, values, /*right=*/true) << "\n";
+  std::cout << kg::lower_bound(sorted, values) << "\n"
+            << kg::search_sorted(sorted, values, /*right=*/true) << "\n"
+            << kg::searchsorted(sorted, values, "right") << "\n";
 }
 const example for_before_or_after_equal_ones{"kg::lower_bound kg::search_sorted kg::searchsorted",
                                              before_or_after_equal_ones};

@@ -2,6 +2,7 @@
 // Composed functions that make arrays and change their shapes.
 module;
 #include "kernels/common/abi.h"
+#include "modules/core/deleted.h"
 export module kerngrad:composed_arrays;
 
 import :std;
@@ -28,14 +29,21 @@ inline tensor ensure_shape(const tensor& x, std::initializer_list<std::int64_t> 
 /// `moveaxis(x, {0, 1}, {-1, -2})`. Any dtype. Throws for another number of places than of axes, and for an axis or
 /// a place that is named twice. Gradient: that of the transposition.
 tensor moveaxis(const tensor& x, const axes& from, const axes& to);
-/// Several new axes of size 1, by their places in the result, without a copy. Any dtype. Gradient: dy under x's shape.
-tensor expand_dims(const tensor& x, std::initializer_list<std::int64_t> places);
+/// Several new axes of size 1, by their places in the result, without a copy. Any dtype. Throws for a place that the
+/// result does not have or that is named twice, and above 8 axes. Gradient: dy under x's shape.
+tensor expand_dims(const tensor& x, std::span<const std::int64_t> places);
+inline tensor expand_dims(const tensor& x, std::initializer_list<std::int64_t> places) {
+  return expand_dims(x, std::span(places.begin(), places.size()));
+}
 
-/// A matrix with 1 on a diagonal and 0 elsewhere, square unless the number of columns is given: on the main diagonal,
-/// or `offset` places above it, below it where that is negative; for each index of `batch`, so that the result is
-/// [batch..., rows, columns]. Throws for sizes below 0.
+/// A matrix with 1 on a diagonal and 0 elsewhere, square unless the number of columns is given. The diagonal is the
+/// main one, or `offset` places above it, below it where that is negative. For each index of `batch` there is one: the
+/// result is [batch..., rows, columns]. Throws for sizes below 0.
 tensor eye(std::int64_t rows, std::optional<std::int64_t> columns = {}, std::int64_t offset = 0,
            dtype type = dtype::float32, const shape& batch = {});
+tensor eye(std::int64_t rows, std::optional<std::int64_t> columns, std::initializer_list<std::int64_t> batch,
+           dtype type = dtype::float32) =
+    KG_DELETED("the batch comes last: eye(rows, columns, 0, kg::dtype::float32, batch)");
 
 /// The order of a grid's axes: `xy` for pictures, where the first vector runs along the columns, `ij` for matrices.
 enum class indexing : std::uint8_t { xy, ij };
@@ -54,7 +62,11 @@ tensor swapaxes(const tensor& x, axis_index a, axis_index b);
 tensor roll(const tensor& x, std::int64_t shift, axis_index axis);
 tensor roll(const tensor& x, std::int64_t shift);
 /// The same along one axis after the other. Throws for another number of shifts than of axes.
-tensor roll(const tensor& x, std::initializer_list<std::int64_t> shifts, std::initializer_list<std::int64_t> over);
+tensor roll(const tensor& x, std::span<const std::int64_t> shifts, std::span<const std::int64_t> over);
+inline tensor roll(const tensor& x, std::initializer_list<std::int64_t> shifts,
+                   std::initializer_list<std::int64_t> over) {
+  return roll(x, std::span(shifts.begin(), shifts.size()), std::span(over.begin(), over.size()));
+}
 /// Each slice along an axis, or without one each element, `count` times, one beside the other. Any dtype. Throws for a
 /// count below 0. Gradient: dy added up over the copies.
 tensor repeat(const tensor& x, std::int64_t count, axis_index axis);

@@ -87,20 +87,26 @@ tensor moveaxis(const tensor& x, const axes& from, const axes& to) {
     while (std::count(sources.begin(), sources.end(), next) > 0) ++next;
     axis = next++;
   }
+  if (std::is_sorted(perm.begin(), perm.end())) return x;  // nothing moves
   return transpose(x, perm);
 }
 
-tensor expand_dims(const tensor& x, std::initializer_list<std::int64_t> places) {
+tensor expand_dims(const tensor& x, std::span<const std::int64_t> places) {
   constexpr composed call{"expand_dims"};
   call.given("x", x);
   const std::size_t rank = static_cast<std::size_t>(x.rank()) + places.size();
   if (rank > static_cast<std::size_t>(max_rank))
     call.refuse(std::to_string(places.size()) + " new axes of " + shaped("x", x), "at most 8 axes in all");
   sizes_of sizes(x.dims().begin(), x.dims().end());
-  std::vector<int> added = axes_in_order(call, std::span(places.begin(), places.size()), static_cast<int>(rank));
+  std::vector<int> added = axes_in_order(call, places, static_cast<int>(rank));
   std::sort(added.begin(), added.end());
   for (const int place : added) sizes.insert(sizes.begin() + place, 1);
   return reshape(x, shape(sizes));
+}
+
+tensor detail::columns_less_rows(std::int64_t rows, std::int64_t columns) {
+  const auto numbers = [](std::int64_t count) { return arange(0, static_cast<double>(count), 1, dtype::int64); };
+  return numbers(columns) - expand_dims(numbers(rows), 1);
 }
 
 tensor eye(std::int64_t rows, std::optional<std::int64_t> columns, std::int64_t offset, dtype type,
@@ -113,10 +119,8 @@ tensor eye(std::int64_t rows, std::optional<std::int64_t> columns, std::int64_t 
   sizes.insert(sizes.end(), {rows, width});
   const shape dims(sizes);
   if (dims.size() == 0) return zeros(dims, type);
-  const auto numbers = [](std::int64_t count) { return arange(0, static_cast<double>(count), 1, dtype::int64); };
-  // Farther away is no diagonal of the matrix; nearer ones cannot overflow.
-  const tensor places = numbers(rows) + std::clamp(offset, -rows, width);
-  return broadcast_to(cast(expand_dims(places, 1) == numbers(width), type), dims);
+  const tensor on_the_diagonal = detail::columns_less_rows(rows, width) == std::clamp(offset, -rows, width);
+  return broadcast_to(cast(on_the_diagonal, type), dims);
 }
 
 tensor_list meshgrid(std::span<const tensor> vectors, indexing order) {
@@ -173,19 +177,28 @@ tensor roll(const tensor& x, std::int64_t shift, axis_index axis) {
   return concat({slices(x, at, first, size - first), slices(x, at, 0, first)}, at);
 }
 
-tensor roll(const tensor& x, std::int64_t shift) { return reshape(roll(flatten(x), shift, 0), x.dims()); }
-
-tensor roll(const tensor& x, std::initializer_list<std::int64_t> shifts, std::initializer_list<std::int64_t> over) {
+tensor roll(const tensor& x, std::int64_t shift) {
   constexpr composed call{"roll"};
+  call.given("x", x);
+  return reshape(roll(flatten(x), shift, 0), x.dims());
+}
+
+tensor roll(const tensor& x, std::span<const std::int64_t> shifts, std::span<const std::int64_t> over) {
+  constexpr composed call{"roll"};
+  call.given("x", x);
   if (shifts.size() != over.size())
     call.refuse(std::to_string(shifts.size()) + " shifts and " + std::to_string(over.size()) + " axes",
                 "a shift for each axis");
   tensor y = x;
-  for (std::size_t i = 0; i < shifts.size(); ++i) y = roll(y, std::data(shifts)[i], std::data(over)[i]);
+  for (std::size_t i = 0; i < shifts.size(); ++i) y = roll(y, shifts[i], over[i]);
   return y;
 }
 
-tensor repeat(const tensor& x, std::int64_t count) { return repeat(flatten(x), count, 0); }
+tensor repeat(const tensor& x, std::int64_t count) {
+  constexpr composed call{"repeat"};
+  call.given("x", x);
+  return repeat(flatten(x), count, 0);
+}
 
 tensor repeat(const tensor& x, std::int64_t count, axis_index axis) {
   constexpr composed call{"repeat"};

@@ -36,6 +36,9 @@ struct composed {
   axis_bits axes_of(const axes& over, int rank) const;
 };
 
+/// For each element of a matrix, int64, how far it lies above the main diagonal.
+tensor columns_less_rows(std::int64_t rows, std::int64_t columns);
+
 /// "operand x of shape [2, 3]".
 std::string shaped(std::string_view operand, const tensor& x);
 

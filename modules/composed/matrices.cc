@@ -55,8 +55,8 @@ tensor norm(const tensor& x, norm_order order = "euclidean", const axes& over = 
 tensor euclidean_norm(const tensor& x, const axes& over = all_axes, bool keep_dims = false);
 
 /// The elements of a diagonal of the matrices on two axes, the main one or that `offset` places above it, below it
-/// where that is negative: x without the two axes, with one of the diagonal's elements last. Any dtype. Throws for axes
-/// that are one. Gradient: dy on the diagonal.
+/// where that is negative: x without the two axes, with one of the diagonal's elements last. Any dtype. Throws below
+/// rank 2 and for one axis twice. Gradient: dy on the diagonal.
 tensor diagonal(const tensor& x, std::int64_t offset = 0, axis_index rows = 0, axis_index columns = 1);
 /// The last two axes' matrices with 0 above a diagonal, as `diagonal` counts it: the lower triangles. Any dtype but
 /// text. Gradient: the same part of dy.

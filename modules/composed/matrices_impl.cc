@@ -81,12 +81,10 @@ tensor last_diagonal(const tensor& x, std::int64_t offset) {
   return strided_slice(flat, {0, first}, {0, end}, {1, columns + 1}, {.ellipsis = first_axis_is_all});
 }
 
-// t where the column of a matrix of x's last two axes less its row is at most `offset`, else e.
+// t where an element of a matrix of x's last two axes lies at most `offset` above the main diagonal, else e.
 tensor up_to_diagonal(const tensor& x, std::int64_t offset, const tensor& t, const tensor& e) {
   const std::int64_t rows = x.dims()[x.rank() - 2], columns = x.dims()[x.rank() - 1];
-  const auto numbers = [](std::int64_t count) { return arange(0, static_cast<double>(count), 1, dtype::int64); };
-  const tensor last = expand_dims(numbers(rows) + std::clamp(offset, -rows, columns), 1);
-  return where(numbers(columns) <= last, t, e);
+  return where(detail::columns_less_rows(rows, columns) <= std::clamp(offset, -rows, columns), t, e);
 }
 
 }  // namespace

@@ -344,7 +344,7 @@ namespace kerngrad::detail {
 
 // The elements on one axis, in their order: what a function along an axis takes where none is named.
 inline tensor in_a_row(const tensor& x) {
-  return x.rank() == 1 ? x : call<"Reshape">(x, attr<"shape">(shape{x.size()}));
+  return !x.defined() || x.rank() == 1 ? x : call<"Reshape">(x, attr<"shape">(shape{x.size()}));
 }
 
 }  // namespace kerngrad::detail

@@ -100,7 +100,7 @@ inline symbol call(std::string_view op, std::initializer_list<fuse_operand> oper
   return call(op, std::span(operands.begin(), operands.size()), std::span(attrs.begin(), attrs.size()));
 }
 
-/// Whether a known op can be a step of a fused expression; false for a name of none.
+/// Whether a known op can be a step of a fused expression; false for a name of no op.
 bool can_be_fused(std::string_view op);
 
 }  // namespace kerngrad

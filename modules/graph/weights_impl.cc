@@ -267,10 +267,7 @@ nodes_by_name named_nodes(graph_def& graph) {
   return all;
 }
 
-void give(graph_def& graph, function_def& f, std::int32_t at, weight w) {
-  w.at = at;
-  if (&f == &graph.main) return graph.weights.push_back(std::move(w));
-  const tensor x = value_of(w);
+void give(function_def& f, std::int32_t at, const tensor& x) {
   std::vector<attribute>& attrs = f.nodes[static_cast<std::size_t>(at)].attrs;
   const auto found = std::ranges::find(attrs, "value", &attribute::name);
   attribute& value = found == attrs.end() ? attrs.emplace_back() : *found;
@@ -302,7 +299,17 @@ void read_group(const origin& file, const json& group, graph_def& graph, nodes_b
   for (const weight_entry& entry : entries) {
     const weight w = read_weight(bytes, entry);
     const auto [first, last] = nodes.equal_range(entry.name);
-    for (auto at = first; at != last; ++at) give(graph, *at->second.of, at->second.at, w);
+    tensor value;  // of nodes of functions, in which constants are tensors
+    for (auto node = first; node != last; ++node) {
+      const auto& [of, at, given] = node->second;
+      if (of == &graph.main) {
+        graph.weights.push_back(w);
+        graph.weights.back().at = at;
+        continue;
+      }
+      if (!value.defined()) value = value_of(w);
+      give(*of, at, value);
+    }
   }
   bytes.done();
 }

@@ -85,7 +85,6 @@ mapped_file::mapped_file(const origin& file) {
   const auto size = static_cast<std::size_t>(status.st_size);
   void* const address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, source.descriptor, 0);
   if (address == MAP_FAILED) file.refuse("cannot be mapped: " + reason_of(errno), "a file that can be read");
-  ::madvise(address, size, MADV_SEQUENTIAL);
   address_ = static_cast<const std::byte*>(address);
   size_ = size;
 }

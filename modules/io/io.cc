@@ -75,7 +75,7 @@ named_tensors decode(std::span<const std::byte> bytes, const std::string& name);
 /// The tensors of a .safetensors as `load` gives them, but with their elements where the file has them: these are read
 /// when they are used, shared by all processes that map the file, and never written. The file stays mapped as long as
 /// one of the tensors or a copy lives, and must not change meanwhile. Booleans are copied, and so are elements that do
-/// not lie where their dtype wants them. Throws as `load`, and for other formats, whose elements are converted.
+/// not lie where their dtype wants them. Throws as `load`, and for other formats.
 named_tensors map(const std::string& path);
 
 /// How a file is written.

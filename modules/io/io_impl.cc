@@ -79,8 +79,7 @@ named_tensors load(const std::string& path) {
 
 named_tensors map(const std::string& path) {
   const origin file{path, "map"};
-  if (detail::format_of(file) != format::safetensors)
-    file.refuse("has elements that are converted", "a .safetensors, which has them as memory does", "use load");
+  if (!ends_alike(path, ".safetensors")) file.refuse("is no .safetensors by its name", "one", "use load");
   const mapped_bytes mapped = map_file(path, "map");
   return detail::read_safetensors(file, mapped.bytes, mapped.owner);
 }

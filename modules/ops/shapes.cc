@@ -171,6 +171,8 @@ export constexpr void arg_reduce(inference& call) {
   }
   const int axis = axis_of(call, wanted, dims.rank());
   if (dims[axis] == 0) call.refuse("axis " + std::to_string(axis) + " of size 0", "an axis with elements");
+  if (dims[axis] > std::numeric_limits<std::int32_t>::max())
+    call.refuse("an axis of size " + std::to_string(dims[axis]), "at most 2^31 - 1 elements to index by int32");
   call.resolved.set_axes(axis_set{1} << axis);
   call.give(without_axes(dims, axis_set{1} << axis, false));
 }

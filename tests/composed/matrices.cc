@@ -82,6 +82,13 @@ TEST(diagonal, is_that_of_any_two_axes_at_any_offset) {
   expect_values(kg::diagonal(stack), {3, 2}, {0, 9, 1, 10, 2, 11});
   expect_values(kg::diagonal(stack, 0, -2, -1), {2, 2}, {0, 4, 6, 10});
   expect_values(kg::diagonal(stack, 0, 2, 0), {2, 2}, {0, 7, 3, 10});
+  EXPECT_EQ(kg::diagonal(kg::zeros({0, 3})).dims(), kg::shape{0});
+  EXPECT_EQ(kg::diagonal(kg::zeros({0, 2, 3}), 0, 1, 2).dims(), (kg::shape{0, 2}));
+  const tensor large = kg::ones({300, 300});
+  kg::reset_peak_memory();
+  const std::int64_t before = kg::memory().peak_bytes;
+  EXPECT_EQ(kg::sum(kg::diagonal(large)).item(), 300);
+  EXPECT_LT(kg::memory().peak_bytes - before, 300 * 300) << "the matrix was copied";
   expect_refused("diagonal", [&] { return kg::diagonal(x, 0, 1, -1); }, {"axis 1 for rows and columns"});
   expect_refused("diagonal", [] { return kg::diagonal(kg::zeros({3})); }, {"operand x", "rank 2 or more"});
 }
@@ -104,6 +111,11 @@ TEST(triangles, keep_what_lies_on_their_side_of_a_diagonal) {
   const double nan = std::nan("");
   expect_values(kg::triu(tensor{{1.0, 2.0}, {nan, 3.0}}), {2, 2}, {1, 2, 0, 3});
   expect_values(kg::tril(kg::ones({2, 2, 2})), {2, 2, 2}, {1, 0, 1, 1, 1, 0, 1, 1});
+  for (const kg::dtype type : {kg::dtype::uint8, kg::dtype::float16, kg::dtype::complex64, kg::dtype::complex128}) {
+    EXPECT_EQ(kg::triu(kg::cast(x, type)).type(), type);
+    expect_values(kg::cast(kg::triu(kg::cast(x, type)), kg::dtype::float64), {2, 3}, {1, 2, 3, 0, 5, 6});
+  }
+  EXPECT_EQ(kg::tril(kg::zeros({0, 3})).dims(), (kg::shape{0, 3}));
   expect_refused("tril", [] { return kg::tril(kg::zeros({3})); }, {"operand x", "rank 2 or more"});
   expect_refused("triu", [] { return kg::triu(tensor{{"a"}}); }, {"operand x"});
 }

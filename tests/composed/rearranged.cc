@@ -75,6 +75,8 @@ TEST(count_nonzero, counts_nan_and_every_dtype) {
 TEST(rearranged, are_differentiable) {
   const std::vector<tensor> in = {uniform({3, 4}, 1)};
   check_gradients("roll", [](std::span<const tensor> x) { return kg::sin(kg::roll(x[0], 1, 1)); }, in);
+  check_gradients("roll of two axes", [](auto x) { return kg::sin(kg::roll(x[0], {1, 2}, {0, 1})); }, in);
+  check_gradients("repeat of all", [](auto x) { return kg::sin(kg::repeat(x[0], 2)); }, in);
   check_gradients("roll of all", [](std::span<const tensor> x) { return kg::sin(kg::roll(x[0], 5)); }, in);
   check_gradients("repeat", [](std::span<const tensor> x) { return kg::sin(kg::repeat(x[0], 2, 1)); }, in);
   check_gradients("diff", [](std::span<const tensor> x) { return kg::sin(kg::diff(x[0], 2, 0)); }, in);

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""reference.py KERNGRAD PROGRAMS: the reference has every exported name with a docstring, every function that programs
-call with an example, and no link of any page is dead. PROGRAMS is the folder of the examples' programs.
+"""reference.py KERNGRAD PROGRAMS [--examples]: the reference has every exported name, with a docstring, and no link of
+any page is dead. PROGRAMS is the folder of the examples' programs; --examples wants one of every function that programs
+call, which may be a call in its docstring where a function alone cannot show it.
 
 The pages are made in a scratch folder beside those of docs/. What a reader of C++ in Python makes of declarations is
 tried on a unit of our own first, which also has the exports without docstring that have to be named.
@@ -96,8 +97,6 @@ def missing(reference, written, exported):
     """What is exported and has no docstring, or is on no page."""
     for name, unit in reference.undocumented():
         yield f'{unit} exports {name} without a docstring: say what it computes, shapes, dtypes, what it throws'
-    for name, page in reference.without_example():
-        yield f'{name} of the page {page} has no example: add one to examples/reference'
     shown = set(re.findall(r'`([^`]*)`', '\n'.join(re.findall(r'^##+ (.*)$', written, re.MULTILINE))))
     namespaces = {name.rpartition('::')[0] for name in exported}
     for name in exported - shown - namespaces:
@@ -108,8 +107,10 @@ def missing(reference, written, exported):
             yield f'{functions} says nothing of its op'
 
 
-def left_out(programs):
-    """Files of examples that no program is made of."""
+def not_shown(reference, programs):
+    """Files of examples that no program is made of, and functions without example."""
+    for name, page in reference.without_example():
+        yield f'{name} of the page {page} has no example: add one to examples/reference'
     for path in sorted((ROOT / 'examples' / 'reference').glob('*.cc')):
         if path.stem != 'main' and not (programs / f'reference_{path.stem}').exists():
             yield f'{path.name} is no program: name it in examples/meson.build'
@@ -132,7 +133,8 @@ def main():
         made = folder / 'docs' / 'reference'
         reference = pages.write(pages.rows_of(sys.argv[1]), programs, made)
         written = '\n'.join(path.read_text() for path in made.glob('*.md'))
-        found = [*misread(), *left_out(programs), *missing(reference, written, exported), *dead(folder)]
+        shown = not_shown(reference, programs) if '--examples' in sys.argv else []
+        found = [*misread(), *shown, *missing(reference, written, exported), *dead(folder)]
         count = len(list(made.glob('*.md')))
     print(*found, f'{len(reference.declarations)} declarations on {count} pages', sep='\n')
     sys.exit(1 if found else 0)

@@ -299,6 +299,7 @@ TEST(safetensors, that_are_mapped_are_the_same_and_take_no_memory) {
   named_tensors all;
   for (const dtype type : kgtest::all_dtypes())
     if (type != dtype::complex128) all.set(std::string(kg::name_of(type)), kgtest::any_bits(type, {3, 64}, 1));
+  all.set("empty", kg::zeros({0, 3}));
   kg::io::save(here / "a.safetensors", all);
   const std::string before = kgtest::contents(here / "a.safetensors");
   const std::int64_t live = kg::memory().live_bytes;
@@ -331,10 +332,11 @@ TEST(safetensors, that_are_mapped_are_copied_where_they_do_not_lie_as_their_dtyp
   }
 }
 
-TEST(mapping, refuses_formats_whose_elements_are_converted) {
+TEST(mapping, refuses_all_names_but_those_of_safetensors) {
   const kgtest::folder here;
   kg::io::save(here / "a.npy", tensor(1.f));
   EXPECT_TRUE(says(refusal([&] { return kg::io::map(here / "a.npy"); }), {"[map]", "a.npy", ".safetensors", "load"}));
+  EXPECT_TRUE(says(refusal([&] { return kg::io::map(here / "a.bin"); }), {"[map]", "a.bin", ".safetensors", "load"}));
   EXPECT_TRUE(says(refusal([&] { return kg::io::map(here / "b.safetensors"); }), {"[map]", "b.safetensors"}));
 }
 

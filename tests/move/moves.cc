@@ -159,6 +159,9 @@ TEST(pad, takes_every_mode_and_refuses_what_has_nothing_to_repeat) {
   };
   EXPECT_TRUE(same(kg::pad(x, pairs, kg::pad_mode::constant), kg::pad(x, pairs)));
   EXPECT_TRUE(same(kg::pad(x, {{1, 2}, {0, 1}}, 5), kg::pad(x, pairs, 5)));
+  EXPECT_TRUE(same(kg::pad(kg::tensor(1.f), {}), kg::tensor(1.f)));
+  EXPECT_TRUE(same(kg::pad(kg::tensor(1.f), {}, kg::pad_mode::edge), kg::tensor(1.f)));
+  EXPECT_TRUE(same(kg::pad(kg::tensor({"a"}), {{1, 0}}, "b"), kg::tensor({"b", "a"})));
   EXPECT_TRUE(same(kg::pad(x, {{1, 2}, {0, 1}}, kg::pad_mode::edge), kg::pad(x, pairs, kg::pad_mode::edge)));
   EXPECT_TRUE(same(kg::pad(x, pairs, kg::pad_mode::reflect), kg::mirror_pad(x, pairs, kg::mirror::reflect)));
   EXPECT_TRUE(same(kg::pad(x, pairs, kg::pad_mode::symmetric), kg::mirror_pad(x, pairs, kg::mirror::symmetric)));

@@ -27,6 +27,8 @@ TEST(sorted, are_rows_or_columns_in_both_directions) {
   EXPECT_EQ(kg::sort(matrix, {.descending = true}).to_doubles(), (list{3, 2, 1, 5, 4, 0}));
   EXPECT_EQ(kg::sort(matrix, {.axis = 0}).to_doubles(), (list{0, 1, 2, 3, 5, 4}));
   EXPECT_EQ(kg::sort(matrix, 0).to_doubles(), (list{0, 1, 2, 3, 5, 4}));
+  EXPECT_EQ(kg::sort(matrix, {0}).to_doubles(), (list{0, 1, 2, 3, 5, 4}));
+  EXPECT_EQ(kg::sort(matrix, {}).to_doubles(), (list{1, 2, 3, 0, 4, 5}));
   EXPECT_EQ(kg::argsort(matrix, 0).to_doubles(), kg::argsort(matrix, {.axis = 0}).to_doubles());
   EXPECT_EQ(kg::argsort(matrix).to_doubles(), (list{1, 2, 0, 0, 2, 1}));
   EXPECT_EQ(kg::argsort(matrix, {.axis = 0, .descending = true}).to_doubles(), (list{0, 1, 1, 1, 0, 0}));

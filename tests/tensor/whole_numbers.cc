@@ -6,12 +6,16 @@
 #include <limits>
 #include <vector>
 
+#include "tests/support/refusal.h"
+
 import kerngrad;
 
 namespace {
 
 using kg::dtype;
 using kg::tensor;
+using kgtest::refusal;
+using kgtest::says;
 using doubles = std::vector<double>;
 
 TEST(bits, of_bytes_are_those_of_bytes) {
@@ -32,6 +36,7 @@ TEST(bits, of_truth_values_beside_integers_are_0_and_1) {
   EXPECT_EQ((x ^ mask).to_doubles(), (doubles{7, 7, 4}));
   EXPECT_EQ((mask & x).type(), dtype::int32);
   EXPECT_EQ((mask & mask).type(), dtype::boolean);
+  EXPECT_TRUE(says(refusal([&] { return mask & tensor({1.f, 2.f, 3.f}); }), {"[BitwiseAnd]", "bool"}));
 }
 
 TEST(filling, with_an_int64_that_no_double_is_keeps_all_of_it) {
@@ -55,6 +60,15 @@ TEST(functions_along_an_axis, without_one_are_of_all_elements_in_their_order) {
   EXPECT_EQ(kg::cummax(x).to_doubles(), (doubles{1, 5, 5, 5, 5, 5}));
   EXPECT_EQ(kg::cummin(x).to_doubles(), (doubles{1, 1, 1, 1, 0, 0}));
   EXPECT_EQ(kg::cumsum(x).dims(), kg::shape{6});
+  EXPECT_TRUE(says(refusal([] { return kg::argmax(tensor{}); }), {"[ArgMax]", "no operand x"}));
+}
+
+TEST(places, of_more_elements_than_int32_can_number_are_refused) {
+  const std::uint8_t nothing = 0;  // that is read: sizes are looked at first
+  const std::uint8_t* const first = &nothing;
+  const tensor x = kg::borrow(first, {2, std::int64_t{1} << 30});
+  EXPECT_TRUE(says(refusal([&] { return kg::argmax(x); }), {"[ArgMax]", "2147483648", "2^31 - 1"}));
+  EXPECT_TRUE(says(refusal([&] { return kg::argmin(x); }), {"[ArgMin]", "2147483648", "2^31 - 1"}));
 }
 
 }  // namespace

@@ -214,8 +214,8 @@ std::vector<found_name> near(std::string_view wanted) {
     if (std::ranges::count(ours.name, ':') > 2 && !ours.is_member) continue;
     const kg::op_row* row = row_of(ours.name);
     const double likeness = nearness(wanted, ours.name, row && ours.doc.empty() ? row->doc : ours.doc);
-    const double rank = ours.is_member ? likeness - below_functions : likeness;
-    if (rank >= least_likeness) ranked.emplace_back(-rank, ours.name);
+    if (likeness < least_likeness) continue;
+    ranked.emplace_back(ours.is_member ? below_functions - likeness : -likeness, ours.name);
   }
   std::ranges::sort(ranked);
   ranked.resize(std::min(ranked.size(), most_near));

@@ -121,6 +121,9 @@ class Reference:
             for name in names:
                 if name in shortest:
                     raise ValueError(f'examples/reference shows {name} twice')
+                last = name.rpartition('::')[2]
+                if not last.startswith('operator') and not re.search(rf'\b{last}\b', code):
+                    raise ValueError(f'an example of {name} in examples/reference does not call it')
                 shortest[name] = ((code + output).count('\n'), code, output, None)
         for path in sorted(path for room in ('cookbook', 'tutorial') for path in (ROOT / 'docs' / room).glob('*.md')):
             for code, output in EXAMPLE.findall(path.read_text()):
@@ -248,8 +251,8 @@ class Reference:
 def index(written):
     """The first page, of the texts of the others by (group, page)."""
     lines = ['# Reference', 'Every exported function and type, made of the interfaces, their docstrings and the rows '
-             'of ops. What is said of an op holds for each of the doors to it; [dtypes.md](../dtypes.md) says how '
-             'dtypes mix, [ops.md](../ops.md) has all ops in tables.']
+             'of ops. What is said of an op holds for each of the doors to it, but for what its typed name says of '
+             'itself; [dtypes.md](../dtypes.md) says how dtypes mix, [ops.md](../ops.md) has all ops in tables.']
     for group in GROUPS:
         names = [name for of, name in written if of == group]
         table = ['| page | names |', '| --- | --- |']

@@ -38,9 +38,9 @@ inline tensor dense_bincount(const tensor& x, std::int64_t size, const dense_bin
 
 /// The distinct slices of x along an axis, or without one its distinct elements, in the order in which they come first,
 /// and for each slice of x, in int32, which of them it is: `auto [values, indices] = unique(x, axis)`, with which
-/// `gather(values, indices, axis)` is x. Any real or boolean dtype or text, rank 1 or more, at most 2^31 - 1 slices.
-/// Slices are equal when all of their elements are; NaN equals NaN, and -0 equals 0. Expected time is linear, n log n
-/// for elements chosen to collide.
+/// `gather(values, indices, axis)` is x. Any real or boolean dtype or text, rank 1 or more with an axis, at most 2^31 -
+/// 1 slices. Slices are equal when all of their elements are; NaN equals NaN, and -0 equals 0. Expected time is linear,
+/// n log n for elements chosen to collide.
 ///
 /// Gradient: that of a value goes to the slice that came first, the others have 0.
 inline auto unique(const tensor& x, axis_index axis) { return call<"Unique">(x, attr<"axis">(axis.value())); }

@@ -16,7 +16,7 @@ namespace kerngrad::detail {
 
 template <class T>
 concept integer = std::is_integral_v<T> && !std::is_same_v<T, bool>;
-// An integer that int64 holds, and not every double of its size is.
+// Integers of this size are in int64, and not all of them doubles.
 template <integer T>
 constexpr bool is_beyond_doubles(T value) {
   constexpr std::int64_t most = std::int64_t{1} << 53;
@@ -34,7 +34,7 @@ export namespace kerngrad {
 inline tensor full(const shape& dims, double value, dtype type = dtype::float32) {
   return call<"Fill">(attr<"shape">(dims), attr<"value">(value), attr<"dtype">(type));
 }
-/// Integers in int64 are whole, those too that no double is.
+/// int64 keeps every integer, those too that a double rounds.
 template <detail::integer T>
 tensor full(const shape& dims, T value, dtype type = dtype::float32) {
   if (type != dtype::int64 || !detail::is_beyond_doubles(value)) return full(dims, static_cast<double>(value), type);

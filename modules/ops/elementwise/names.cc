@@ -17,6 +17,7 @@ import :function;
 
 namespace kerngrad::detail {
 
+inline bool is_complex(const tensor& x) { return x.defined() && x.type() == dtype::complex64; }
 // Whether an operator on bits is one on truth values.
 inline bool both_boolean(const tensor& a, const tensor& b) {
   return a.type() == dtype::boolean && b.type() == dtype::boolean;
@@ -60,7 +61,7 @@ export namespace kerngrad {
     return function_of<Op>(a, b);                                                                      \
   }
 
-// One name per op, in the order of the rows; docs/ops.md says what each computes.
+// The names in the order of the rows; docs/ops.md says what each computes.
 KG_ONE_OPERAND(neg, "Neg")
 KG_ONE_OPERAND(sign, "Sign")
 KG_ONE_OPERAND(square, "Square")
@@ -147,7 +148,7 @@ KG_TWO_OPERANDS(less, "Less")
 KG_TWO_OPERANDS(less_equal, "LessEqual")
 KG_TWO_OPERANDS(complex, "Complex")
 
-// NumPy's names of some of them.
+// NumPy's names where they differ.
 KG_ONE_OPERAND(negative, "Neg")
 KG_ONE_OPERAND(isnan, "IsNan")
 KG_ONE_OPERAND(isinf, "IsInf")
@@ -157,11 +158,10 @@ KG_TWO_OPERANDS(multiply, "Multiply")
 KG_TWO_OPERANDS(divide, "RealDiv")
 KG_TWO_OPERANDS(floor_divide, "FloorDiv")
 
-/// |x|, of complex numbers their magnitude in float32.
-inline tensor abs(const tensor& x) { return x.type() == dtype::complex64 ? complex_abs(x) : function_of<"Abs">(x); }
-inline tensor abs(tensor&& x) {
-  return x.type() == dtype::complex64 ? complex_abs(x) : function_of<"Abs">(std::move(x));
-}
+/// |x| in x's dtype, uint8 and bool in int32 as `neg`; of complex64 the magnitude, in float32. Gradient: dy * sign(x),
+/// of complex numbers dy * x / |x|, 0 at 0.
+inline tensor abs(const tensor& x) { return detail::is_complex(x) ? complex_abs(x) : function_of<"Abs">(x); }
+inline tensor abs(tensor&& x) { return detail::is_complex(x) ? complex_abs(x) : function_of<"Abs">(std::move(x)); }
 template <symbolic X>
 constexpr symbol abs(X x) {
   return function_of<"Abs">(x);
@@ -218,7 +218,7 @@ namespace kerngrad::detail {
 
 // A truth value beside an integer is the integer 0 or 1.
 inline tensor bits_beside(const tensor& x, const tensor& other) {
-  return x.type() == dtype::boolean ? cast(x, other.type()) : x;
+  return x.type() == dtype::boolean && integral.has(other.type()) ? cast(x, other.type()) : x;
 }
 
 }  // namespace kerngrad::detail
@@ -281,7 +281,8 @@ template <number T> tensor operator==(T a, const tensor& b) { return equal(a, b)
 template <number T> tensor operator!=(const tensor& a, T b) { return not_equal(a, b); }
 template <number T> tensor operator!=(T a, const tensor& b) { return not_equal(a, b); }
 
-/// Arithmetic with std::complex<float> and std::complex<double>, which count as complex64.
+/// Arithmetic with std::complex<float> and std::complex<double>, which count as complex64: so does the result, beside
+/// float64 too.
 template <detail::complex_class C> tensor operator+(const tensor& a, C b) { return add(a, detail::single(b)); }
 template <detail::complex_class C> tensor operator+(C a, const tensor& b) { return add(detail::single(a), b); }
 template <detail::complex_class C> tensor operator-(const tensor& a, C b) { return sub(a, detail::single(b)); }

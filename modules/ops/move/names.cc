@@ -15,7 +15,9 @@ import :axes;
 
 namespace kerngrad::detail {
 
-inline std::vector<std::int64_t> in_one_list(std::initializer_list<std::pair<std::int64_t, std::int64_t>> pairs) {
+// Before and after an axis. What takes lists of these is a template, so that `{}` is a list of numbers without any.
+using border = std::pair<std::int64_t, std::int64_t>;
+inline std::vector<std::int64_t> in_one_list(std::initializer_list<border> pairs) {
   std::vector<std::int64_t> all;
   for (const auto& [before, after] : pairs) all.push_back(before), all.push_back(after);
   return all;
@@ -111,9 +113,13 @@ inline tensor pad(const tensor& x, std::initializer_list<std::int64_t> pairs, st
   return call<"PadV2">(x, attr<"paddings">(attr_value(pairs)), attr<"constantValue">(value));
 }
 /// The same with a pair for each axis: `pad(x, {{1, 1}, {0, 2}})`.
-inline tensor pad(const tensor& x, std::initializer_list<std::pair<std::int64_t, std::int64_t>> pairs,
-                  double value = 0) {
+template <std::same_as<detail::border> Pair = detail::border>
+tensor pad(const tensor& x, std::initializer_list<Pair> pairs, double value = 0) {
   return pad(x, detail::in_one_list(pairs), value);
+}
+template <std::same_as<detail::border> Pair = detail::border>
+tensor pad(const tensor& x, std::initializer_list<Pair> pairs, std::string_view value) {
+  return call<"PadV2">(x, attr<"paddings">(attr_value(detail::in_one_list(pairs))), attr<"constantValue">(value));
 }
 /// x repeated along each of its axes.
 inline tensor tile(const tensor& x, std::initializer_list<std::int64_t> reps) {
@@ -121,11 +127,12 @@ inline tensor tile(const tensor& x, std::initializer_list<std::int64_t> reps) {
 }
 /// x repeated to a shape that it broadcasts to by NumPy's rules.
 inline tensor broadcast_to(const tensor& x, const shape& dims) { return call<"BroadcastTo">(x, attr<"shape">(dims)); }
-/// The slices of x along an axis at int32 indices.
+/// The slices of x along an axis at int32 or int64 indices, from 0 on.
 inline tensor gather(const tensor& x, const tensor& indices, axis_index axis = 0, int batch_dims = 0) {
   return call<"GatherV2">(x, indices, attr<"axis">(axis.value()), attr<"batchDims">(batch_dims));
 }
-/// The same by NumPy's name: along an axis, or without one of all elements in their order.
+/// The same by NumPy's name: along an axis, or without one of all elements in their order. Indices count from 0 on;
+/// `x(indices)` takes those that count from the back, too.
 inline tensor take(const tensor& x, const tensor& indices, axis_index axis) { return gather(x, indices, axis); }
 inline tensor take(const tensor& x, const tensor& indices) { return gather(detail::in_a_row(x), indices, 0); }
 /// Rows added up by segment; ids outside [0, segments) are dropped.
@@ -218,7 +225,8 @@ inline tensor pad(const tensor& x, std::span<const std::int64_t> pairs, pad_mode
 inline tensor pad(const tensor& x, std::initializer_list<std::int64_t> pairs, pad_mode mode) {
   return pad(x, std::span(pairs.begin(), pairs.size()), mode);
 }
-inline tensor pad(const tensor& x, std::initializer_list<std::pair<std::int64_t, std::int64_t>> pairs, pad_mode mode) {
+template <std::same_as<detail::border> Pair = detail::border>
+tensor pad(const tensor& x, std::initializer_list<Pair> pairs, pad_mode mode) {
   return pad(x, detail::in_one_list(pairs), mode);
 }
 /// Cuts the axes after the first one, padded with zeros by (before, after) each, into blocks; the places in a block are

@@ -56,12 +56,13 @@ inline tensor argmax(const tensor& x) { return argmax(detail::in_a_row(x), 0); }
 /// The index of the first smallest element along an axis, int32; without an axis, of all elements in their order.
 inline tensor argmin(const tensor& x, axis_index axis) { return call<"ArgMin">(x, attr<"axis">(axis.value())); }
 inline tensor argmin(const tensor& x) { return argmin(detail::in_a_row(x), 0); }
-/// The running sum along an axis; without one, of all elements in their order, on one axis.
+/// The running sum along an axis; without one, of all elements in their order, on one axis, and neither exclusive nor
+/// in reverse.
 inline tensor cumsum(const tensor& x, axis_index axis, bool exclusive = false, bool reverse = false) {
   return call<"Cumsum">(x, attr<"axis">(axis.value()), attr<"exclusive">(exclusive), attr<"reverse">(reverse));
 }
 inline tensor cumsum(const tensor& x) { return cumsum(detail::in_a_row(x), 0); }
-/// The running product along an axis; without one, of all elements in their order, on one axis.
+/// The running product along an axis; without one, as `cumsum`.
 inline tensor cumprod(const tensor& x, axis_index axis, bool exclusive = false, bool reverse = false) {
   return call<"Cumprod">(x, attr<"axis">(axis.value()), attr<"exclusive">(exclusive), attr<"reverse">(reverse));
 }
@@ -70,7 +71,7 @@ inline tensor cumprod(const tensor& x) { return cumprod(detail::in_a_row(x), 0);
 /// of equal elements, whose sign a zero has, and NaN from the first NaN on. `reverse` walks from the end; `exclusive`
 /// leaves the element itself out, so that the walk starts with -infinity, or the least integer of the dtype.
 /// Differentiable to any order: dy goes to the element that each result is, the first one on the walk of equal ones or
-/// of NaNs, and that of the start to none. Without an axis, of all elements in their order, on one axis.
+/// of NaNs, and that of the start to none. Without an axis, as `cumsum`.
 inline tensor cummax(const tensor& x, axis_index axis, bool exclusive = false, bool reverse = false) {
   return call<"CumMax">(x, attr<"axis">(axis.value()), attr<"exclusive">(exclusive), attr<"reverse">(reverse));
 }

@@ -26,14 +26,22 @@ struct sort_options {
 inline tensor sort(const tensor& x, const sort_options& options = {}) {
   return call<"Sort">(x, attr<"axis">(options.axis.value()), attr<"descending">(options.descending));
 }
-inline tensor sort(const tensor& x, axis_index axis) { return sort(x, {.axis = axis}); }
+template <class Axis>
+  requires std::is_arithmetic_v<Axis>
+tensor sort(const tensor& x, Axis axis) {
+  return sort(x, {.axis = axis});
+}
 /// The places of the elements along an axis in order, int32, of x's shape. The order is stable in both directions:
 /// equal elements, -0 and 0, and all NaN keep theirs. Throws for an axis that x does not have, or one of more than
 /// 2^31 - 1 elements.
 inline tensor argsort(const tensor& x, const sort_options& options = {}) {
   return call<"ArgSort">(x, attr<"axis">(options.axis.value()), attr<"descending">(options.descending));
 }
-inline tensor argsort(const tensor& x, axis_index axis) { return argsort(x, {.axis = axis}); }
+template <class Axis>
+  requires std::is_arithmetic_v<Axis>
+tensor argsort(const tensor& x, Axis axis) {
+  return argsort(x, {.axis = axis});
+}
 
 /// The `k` largest elements along the last axis, in descending order, and their places, int32:
 /// `auto [values, indices] = top_k(x, 3)`. Of equal elements the first ones are taken, and come first; NaN is the
