@@ -37,7 +37,7 @@ int main() {
   }
   const kg::tensor slopes = kg::jacobian(residuals)(p);
   const kg::tensor covariance = inverse(kg::matmul(slopes, slopes, true)) * (noise * noise);
-  const kg::tensor deviation = kg::sqrt(kg::sum(covariance * kg::eye(3, 3, 0, kg::dtype::float64), 0));
+  const kg::tensor deviation = kg::sqrt(kg::diagonal(covariance));
   std::cout << (kg::all(kg::abs(p - truth) < deviation * 3).item() != 0 ? "within" : "not within")
             << " three standard deviations of the truth\n";
 

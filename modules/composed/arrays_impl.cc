@@ -36,7 +36,7 @@ tensor squeeze(const tensor& x, const axes& over) {
 tensor flatten(const tensor& x) {
   constexpr composed call{"flatten"};
   call.given("x", x);
-  return reshape(x, shape{x.size()});
+  return detail::in_a_row(x);
 }
 
 tensor ensure_shape(const tensor& x, std::span<const std::int64_t> sizes) {

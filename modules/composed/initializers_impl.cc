@@ -76,9 +76,8 @@ tensor orthogonal(generator& rng, const shape& dims, double gain, dtype type) {
   const std::int64_t columns = dims[dims.rank() - 1], rows = dims.size() / columns;
   const std::int64_t longer = std::max(rows, columns), shorter = std::min(rows, columns);
   const auto [q, r] = qr(rng.normal({longer, shorter}, 0, 1, dtype::float64));
-  const tensor diagonal = sum(r * eye(shorter, {}, 0, dtype::float64), 0);
   const tensor sign =
-      where(diagonal < 0, full({shorter}, -gain, dtype::float64), full({shorter}, gain, dtype::float64));
+      where(diagonal(r) < 0, full({shorter}, -gain, dtype::float64), full({shorter}, gain, dtype::float64));
   const tensor wide = q * sign;
   return cast(reshape(rows < columns ? transpose(wide) : wide, dims), type);
 }

@@ -227,9 +227,9 @@ weight_entry entry_in(const origin& file, const json& entry, std::int64_t& bytes
   w.type = known->type, w.stored = known->stored;
   if (const json* how = member(entry, "quantization")) read_quantization(file, *how, what, w);
   if (!member(entry, "shape")) file.refuse("has " + what + " without a shape", "a list of sizes");
+  const std::string shape_of = "the shape of " + what;
   std::vector<std::int64_t> dims;
-  for (const json& size : list_in(file, entry, "shape", what))
-    dims.push_back(integer_in(file, size, "the shape of " + what));
+  for (const json& size : list_in(file, entry, "shape", what)) dims.push_back(integer_in(file, size, shape_of));
   w.dims = allowed_shape(file, dims, w.type, what, bytes_left);
   return w;
 }

@@ -20,7 +20,7 @@ HEAD = """\
 | system | compiler, standard library, Highway | command | has been run |
 | --- | --- | --- | --- |
 | Debian 12, x86-64 | Clang 19, libstdc++ 12, 1.0.3 | `./dev test` | with every change: all tests on \
-SSSE3, AVX2 and AVX3; tensors, files and graph models with ASan and UBSan, but for kernels, threads with TSan; \
+SSSE3, AVX2 and AVX3; tensors, files and graph models with ASan and UBSan, threads with TSan; \
 installed: pkg-config, make, Meson, CMake 3.31 |
 """
 COMMENT = """\
