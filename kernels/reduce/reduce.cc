@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reductions of the middle axis of [outer, count, inner]; the loops and their tree are in reduce-inl.h, the same by
-// several threads in reduce-split-inl.h.
+// several threads in reduce-split-inl.h, the sums of bytes in reduce-bytes-inl.h.
 //
-// Sum, Prod: integers wrap. Mean: the sum in the operand's type, divided in double and rounded once.
-// Max, Min: a NaN gives NaN; the sign of a zero result is not specified when zeros of both signs occur.
+// Sum, Prod: integers wrap; bytes are added up in int64. Mean: the sum in the operand's type, divided in double and
+// rounded once. Max, Min: a NaN gives NaN; the sign of a zero result is not specified when zeros of both signs occur.
 // ArgMax, ArgMin: the first among equals; NaN is passed over unless it is the first element, then the answer is 0.
 // Reference: kernels/reduce/reference_reduce.cc.
 #undef HWY_TARGET_INCLUDE
@@ -17,6 +17,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "kernels/reduce/reduce-bytes-inl.h"
 #include "kernels/reduce/reduce-inl.h"
 #include "kernels/reduce/reduce-split-inl.h"
 #include "kernels/reduce/reduce.h"
@@ -138,6 +139,16 @@ struct Fold {
     constexpr std::size_t parts = parts_of<storage_t<K>>::count;  // complex numbers, which only sums take, have two
     const std::size_t count = static_cast<std::size_t>(g.count), inner = static_cast<std::size_t>(g.inner) * parts;
     split_fold<Op>(x, y, g.outer, count, inner, identity);
+  }
+};
+
+// The sum: of bytes in 64 bits.
+struct Total {
+  template <dtype K>
+  static void run(const void* const* in, void* const* out, const reduce_geometry& g) {
+    if constexpr (K == dtype::uint8)
+      return sum_bytes(static_cast<const std::uint8_t*>(in[0]), static_cast<std::uint64_t*>(out[0]), g);
+    else return Fold<Plus>::run<K>(in, out, g);
   }
 };
 

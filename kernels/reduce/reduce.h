@@ -15,7 +15,8 @@ struct reduce_geometry {
 #include "kernels/reduce/reduce.inc"
 #undef KG_REDUCE
 
-/// Every kernel of reduce.inc with its dtypes. ArgMax and ArgMin write int32, the others the dtype of the operand.
+/// Every kernel of reduce.inc with its dtypes. ArgMax and ArgMin write int32, the sum of uint8 is int64, the others
+/// write the dtype of the operand.
 inline constexpr entry reduce_simd[] = {
 #define KG_REDUCE(Name, types, shape) types(KG_ENTRY_REDUCE, Name)
 #define KG_ENTRY_REDUCE(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},

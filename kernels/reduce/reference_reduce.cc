@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the definitions, one element after the other: float32 in double, float64 in long double, rounded once;
-// integers modulo their width.
+// integers modulo their width, sums of bytes modulo 2^64.
 #include "kernels/reduce/reference_reduce.h"
 
 #include <cstdint>
@@ -12,6 +12,9 @@ namespace {
 
 template <class T, bool Float = std::is_floating_point_v<T>> struct wide {
   using type = std::make_unsigned_t<T>;
+};
+template <> struct wide<std::uint8_t, false> {
+  using type = std::uint64_t;
 };
 template <> struct wide<float, true> {
   using type = double;
@@ -35,7 +38,9 @@ template <class T> wide_t<T> total(const column<T>& c) {
 }
 
 struct Sum {
-  template <dtype, class T> static T of(const column<T>& c) { return static_cast<T>(total(c)); }
+  template <dtype K, class T> static auto of(const column<T>& c) {
+    return static_cast<std::conditional_t<K == dtype::uint8, std::int64_t, T>>(total(c));
+  }
 };
 struct Mean {
   template <dtype, class T> static T of(const column<T>& c) {

@@ -180,6 +180,7 @@ enum class lift : std::uint8_t {
   none,       ///< computed as it is
   integers,   ///< bool becomes int32
   signs,      ///< bool and uint8 become int32
+  totals,     ///< bool becomes int32, uint8 int64
   floats,     ///< bool and integers become float32
   quotients,  ///< bool and uint8 become float32, int32 and int64 float64: the float that holds them
 };
@@ -192,6 +193,7 @@ enum class result : std::uint8_t {
   int64,
   float32,
   complex64,
+  total,  ///< int64 of uint8, of others the same
   attribute,
   ruled,  ///< of each result what the shape rule says
 };
@@ -454,8 +456,10 @@ constexpr attr_value default_of(const attr_spec& spec) {
 
 /// The dtype that a kernel computes in, from the promoted dtype of its value operands.
 constexpr dtype lifted(dtype type, lift before) {
-  if ((before == lift::integers || before == lift::signs) && type == dtype::boolean) return dtype::int32;
+  if ((before == lift::integers || before == lift::signs || before == lift::totals) && type == dtype::boolean)
+    return dtype::int32;
   if (before == lift::signs && type == dtype::uint8) return dtype::int32;
+  if (before == lift::totals && type == dtype::uint8) return dtype::int64;
   if (before == lift::quotients && (type == dtype::int32 || type == dtype::int64)) return dtype::float64;
   if ((before == lift::floats || before == lift::quotients) && (integral | boolean_only).has(type))
     return dtype::float32;
@@ -475,6 +479,7 @@ constexpr dtype result_of(dtype compute, result after) {
     case result::int64: return dtype::int64;
     case result::float32: return dtype::float32;
     case result::complex64: return dtype::complex64;
+    case result::total: return compute == dtype::uint8 ? dtype::int64 : compute;
     default: return compute;
   }
 }

@@ -20,12 +20,13 @@ inline constexpr operand x_arithmetic[] = {{"x", arithmetic}};
 inline constexpr operand x_boolean[] = {{"x", boolean_only}};
 
 // The ways in which dtypes go through: they stay, integers become float32, or the float that holds them, bool becomes
-// int32, bool and uint8 do, or the result is boolean.
+// int32, bool and uint8 do, bool becomes int32 and uint8 int64, or the result is boolean.
 inline constexpr type_rule unchanged{};
 inline constexpr type_rule floats{.before = lift::floats};
 inline constexpr type_rule quotients{.before = lift::quotients};
 inline constexpr type_rule numbers{.before = lift::integers};
 inline constexpr type_rule signed_numbers{.before = lift::signs};
+inline constexpr type_rule totals{.before = lift::totals};
 inline constexpr type_rule booleans{.after = result::boolean};
 inline constexpr type_rule booleans_of_floats{.before = lift::floats, .after = result::boolean};
 

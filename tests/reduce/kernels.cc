@@ -144,6 +144,8 @@ void check_entry(run_fn run, const std::string& op, dtype type) {
       const std::size_t shift = side == edge::begin ? 1 : 0;
       if (op.substr(0, 3) == "Arg") {
         check<T, std::int32_t>(run, op, type, g, side, shift, nan_share);
+      } else if (op == "Sum" && type == dtype::uint8) {
+        check<T, std::int64_t>(run, op, type, g, side, shift);
       } else {
         check<T, T>(run, op, type, g, side, shift, nan_share);
       }
@@ -191,6 +193,20 @@ TEST(kernels_reduce, every_reference_matches_the_definition) {
   }
 }
 
+// What 16 and 32 bits would not hold, by one row and by columns that are narrow, wide and more than a strip.
+TEST(kernels_reduce, a_sum_of_bytes_loses_nothing) {
+  kgtest::on_every_target([](const char*) {
+    for (const reduce_geometry g : {reduce_geometry{1, 17000000, 1}, {1, 9000000, 2}, {1, 1000, 40}, {1, 70000, 700}}) {
+      std::vector<std::uint8_t> x(static_cast<std::size_t>(g.count * g.inner), 255);
+      std::vector<std::int64_t> y(static_cast<std::size_t>(g.inner));
+      const void* in[] = {x.data()};
+      void* out[] = {y.data()};
+      Sum_uint8(in, out, &g);
+      for (const std::int64_t sum : y) ASSERT_EQ(sum, 255 * g.count);
+    }
+  });
+}
+
 TEST(kernels_reduce, a_complex_sum_adds_real_and_imaginary_parts) {
   kgtest::on_every_target([](const char*) {
     const run_fn kernels[] = {&Sum_complex64, &reference::Sum_complex64};
@@ -233,7 +249,9 @@ void same_at_every_offset(const entry& e, const reduce_geometry& g) {
 template <class T>
 void same_at_every_offset(const entry& e) {
   for (const reduce_geometry g : {reduce_geometry{1, 9001, 1}, {3, 901, 1}, {1, 901, 3}, {2, 200, 37}}) {
-    if (std::string_view(e.op).starts_with("Arg")) same_at_every_offset<T, std::int32_t>(e, g);
+    const std::string_view op = e.op;
+    if (op.starts_with("Arg")) same_at_every_offset<T, std::int32_t>(e, g);
+    else if (op == "Sum" && e.type == dtype::uint8) same_at_every_offset<T, std::int64_t>(e, g);
     else same_at_every_offset<T, T>(e, g);
   }
 }

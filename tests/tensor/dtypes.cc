@@ -142,6 +142,19 @@ TEST(promotion, keeps_integers_where_results_have_none) {
     EXPECT_EQ(y.type(), dtype::int32);
 }
 
+// The pixels of a white picture: neither 32 bits nor float32 hold what they add up to.
+TEST(totals, of_uint8_lose_nothing) {
+  const tensor white = kg::full({3000, 3000}, 255, dtype::uint8);
+  EXPECT_EQ(kg::sum(white).item<std::int64_t>(), 2295000000);
+  EXPECT_EQ(kg::sum(white, 0).item<std::int64_t>(1), 765000);
+  EXPECT_EQ(kg::run_kernel("Sum", {{"x", white}}).item<std::int64_t>(), 2295000000);
+  EXPECT_EQ(kg::sum(white, {0, 1}, true).dims(), kg::shape({1, 1}));
+  EXPECT_EQ(kg::sum(kg::zeros({0, 2}, dtype::uint8), 0).to_doubles(), (std::vector<double>{0, 0}));
+  EXPECT_EQ(kg::cumsum(kg::reshape(white, {-1})).item<std::int64_t>(-1), 2295000000);
+  EXPECT_EQ(kg::prod(kg::full({4}, 255, dtype::uint8)).item<std::int64_t>(), 4228250625);
+  EXPECT_EQ(kg::cumprod(white.at(0, 0).set(2)(0, kg::range(0, 5))).item<std::int64_t>(-1), 8456501250);
+}
+
 TEST(reductions, of_booleans_count_as_int32) {
   const tensor x({true, true, false});
   EXPECT_EQ(kg::sum(x).type(), dtype::int32);
@@ -154,9 +167,10 @@ TEST(reductions, of_booleans_count_as_int32) {
 
 TEST(integers_without_a_sign, count_as_int32_where_an_op_may_leave_them) {
   const tensor x({std::uint8_t{200}, std::uint8_t{100}});
-  for (const tensor& y : {kg::sum(x), kg::prod(x), kg::cumsum(x), kg::cumprod(x), -x, kg::abs(x), kg::sign(x),
-                          kg::step(x), kg::pow(x, x), kg::matmul(kg::reshape(x, {1, 2}), kg::reshape(x, {2, 1}))})
+  for (const tensor& y : {-x, kg::abs(x), kg::sign(x), kg::step(x), kg::pow(x, x),
+                          kg::matmul(kg::reshape(x, {1, 2}), kg::reshape(x, {2, 1}))})
     EXPECT_EQ(y.type(), dtype::int32);
+  for (const tensor& y : {kg::sum(x), kg::prod(x), kg::cumsum(x), kg::cumprod(x)}) EXPECT_EQ(y.type(), dtype::int64);
   EXPECT_EQ(kg::sum(x).item(), 300);
   EXPECT_EQ((-x).to_doubles(), (doubles{-200, -100}));
   EXPECT_EQ(kg::matmul(kg::reshape(x, {1, 2}), kg::reshape(x, {2, 1})).item(), 50000);

@@ -43,12 +43,14 @@ std::string result_text(const kg::op_row& row, kg::result type) {
     case kg::result::float32: return "float32";
     case kg::result::complex64: return "complex64";
     case kg::result::attribute: return "`dtype`";
+    case kg::result::total: return "promoted; bool as int32, uint8 as int64";
     case kg::result::ruled: return "of each result its own";
     case kg::result::same: break;
   }
   switch (row.types.before) {
     case kg::lift::integers: return "promoted; bool as int32";
     case kg::lift::signs: return "promoted; bool and uint8 as int32";
+    case kg::lift::totals: return "promoted; bool as int32, uint8 as int64";
     case kg::lift::floats: return "promoted; integers as float32";
     case kg::lift::quotients: return "promoted; int32 and int64 as float64, uint8 and bool as float32";
     default: return "promoted";

@@ -16,7 +16,7 @@ import :indexing;
 
 export namespace kerngrad {
 
-/// The sum over axes; all by default.
+/// The sum over axes; all by default. bool counts as int32, uint8 as int64; int32 and int64 wrap.
 inline tensor sum(const tensor& x, const axes& over = all_axes, bool keep_dims = false) {
   return call<"Sum">(x, attr<"axis">(over.value()), attr<"keepDims">(keep_dims));
 }
@@ -24,7 +24,7 @@ inline tensor sum(const tensor& x, const axes& over = all_axes, bool keep_dims =
 inline tensor mean(const tensor& x, const axes& over = all_axes, bool keep_dims = false) {
   return call<"Mean">(x, attr<"axis">(over.value()), attr<"keepDims">(keep_dims));
 }
-/// The product over axes.
+/// The product over axes. bool counts as int32, uint8 as int64; integers wrap.
 inline tensor prod(const tensor& x, const axes& over = all_axes, bool keep_dims = false) {
   return call<"Prod">(x, attr<"axis">(over.value()), attr<"keepDims">(keep_dims));
 }
@@ -57,7 +57,7 @@ inline tensor argmax(const tensor& x) { return argmax(detail::in_a_row(x), 0); }
 inline tensor argmin(const tensor& x, axis_index axis) { return call<"ArgMin">(x, attr<"axis">(axis.value())); }
 inline tensor argmin(const tensor& x) { return argmin(detail::in_a_row(x), 0); }
 /// The running sum along an axis; without one, of all elements in their order, on one axis, and neither exclusive nor
-/// in reverse.
+/// in reverse. bool counts as int32, uint8 as int64; integers wrap.
 inline tensor cumsum(const tensor& x, axis_index axis, bool exclusive = false, bool reverse = false) {
   return call<"Cumsum">(x, attr<"axis">(axis.value()), attr<"exclusive">(exclusive), attr<"reverse">(reverse));
 }

@@ -32,7 +32,7 @@ consteval op_row arg_row(std::string_view name, std::string_view doc) {
   return row;
 }
 
-consteval op_row scan_row(std::string_view name, std::string_view doc, type_rule types = signed_numbers) {
+consteval op_row scan_row(std::string_view name, std::string_view doc, type_rule types = totals) {
   op_row row = reduce_row(name, doc, types, x_real, attributes::scan);
   row.infer = shapes::along_axis;
   row.convention = convention::scan;
@@ -40,9 +40,10 @@ consteval op_row scan_row(std::string_view name, std::string_view doc, type_rule
 }
 
 inline constexpr op_row reduce_rows[] = {
-    reduce_row("Sum", "The sum over axes; 0 of nothing; bool and uint8 count as int32.", signed_numbers, x_arithmetic),
+    reduce_row("Sum", "The sum over axes; 0 of nothing; bool counts as int32, uint8 as int64.",
+               {lift::integers, result::total}, x_arithmetic),
     reduce_row("Mean", "The mean over axes, in a float that holds the integers; NaN of nothing.", quotients),
-    reduce_row("Prod", "The product over axes; 1 of nothing.", signed_numbers),
+    reduce_row("Prod", "The product over axes; 1 of nothing.", totals),
     reduce_row("Max", "The largest element; NaN when there is one. Gradient: dy to every largest element.", unchanged,
                x_real, attributes::reduce_max),
     reduce_row("Min", "The smallest element; NaN when there is one. Gradient: dy to every smallest element.", unchanged,
