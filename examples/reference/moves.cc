@@ -236,7 +236,7 @@ const example for_in_reverse_order{"kg::flip", in_reverse_order};
 
 void taken_by_number() {
   const kg::tensor x{{1, 2, 3}, {4, 5, 6}};
-  std::cout << kg::take(x, kg::tensor({2, 0}), 1) << "\n" << kg::take(x, kg::tensor({5, 0})) << "\n";
+  std::cout << kg::take(x, kg::tensor({2, 0}), 1) << "\n" << kg::take(x, kg::tensor({-1, 0})) << "\n";
 }
 const example for_taken_by_number{"kg::take", taken_by_number};
 

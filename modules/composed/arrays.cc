@@ -71,6 +71,10 @@ inline tensor roll(const tensor& x, std::initializer_list<std::int64_t> shifts,
 /// count below 0. Gradient: dy added up over the copies.
 tensor repeat(const tensor& x, std::int64_t count, axis_index axis);
 tensor repeat(const tensor& x, std::int64_t count);
+/// The slices of x along an axis, or without one its elements in their order, at int32 or int64 indices, of which
+/// negative ones count from the back. Any dtype. Throws for indices outside. Gradient: dy added up at its places.
+tensor take(const tensor& x, const tensor& indices, axis_index axis);
+tensor take(const tensor& x, const tensor& indices);
 /// Each element less the one before it along an axis, `order` times: the axis has as many elements less. Booleans are
 /// subtracted as int32. Throws for an order below 0 or above the axis' size. Differentiable.
 tensor diff(const tensor& x, std::int64_t order = 1, axis_index axis = -1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 module;
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -211,6 +212,23 @@ tensor repeat(const tensor& x, std::int64_t count, axis_index axis) {
   if (__builtin_mul_overflow(result[grown], count, &result[grown]))
     call.refuse("count " + std::to_string(count) + " of " + shaped("x", x), "a size that fits into 64 bits");
   return reshape(broadcast_to(expand_dims(x, at + 1), shape(copies)), shape(result));
+}
+
+tensor take(const tensor& x, const tensor& indices, axis_index axis) {
+  constexpr composed call{"take"};
+  call.given("x", x);
+  call.given("indices", indices);
+  const std::int64_t size = x.dims()[call.axis(axis.value(), x.rank())];
+  if (indices.type() != dtype::int32 && indices.type() != dtype::int64)
+    return gather(x, indices, axis);  // refused there, which names what it was given
+  const bool fits = size <= std::numeric_limits<std::int32_t>::max();
+  const tensor given = fits ? indices : cast(indices, dtype::int64);
+  return gather(x, where(given < 0, given + size, given), axis);
+}
+tensor take(const tensor& x, const tensor& indices) {
+  constexpr composed call{"take"};
+  call.given("x", x);
+  return take(flatten(x), indices, 0);
 }
 
 tensor diff(const tensor& x, std::int64_t order, axis_index axis) {

@@ -91,6 +91,10 @@ TEST(a_name_of_numpy, is_that_of_the_function_that_tensorflow_js_names_otherwise
   EXPECT_TRUE(same(kg::flip(m), kg::reverse(m)) && same(kg::flip(m, 1), kg::reverse(m, 1)));
   EXPECT_TRUE(same(kg::take(m, tensor({1}), 0), kg::gather(m, tensor({1}), 0)));
   EXPECT_EQ(kg::take(m, tensor({3, 0})).to_doubles(), (std::vector<double>{4, 1}));
+  EXPECT_EQ(kg::take(m, tensor({-1, 0, -4})).to_doubles(), (std::vector<double>{4, 1, 1}));
+  EXPECT_EQ(kg::take(m, tensor({-1}), -1).to_doubles(), (std::vector<double>{2, 4}));
+  EXPECT_THROW(kg::take(m, tensor({-5})), kg::error);
+  EXPECT_THROW(kg::take(m, tensor({0.5}), 0), kg::error);
   const tensor sorted({1, 2, 2, 5});
   EXPECT_TRUE(same(kg::searchsorted(sorted, tensor({2})), kg::lower_bound(sorted, tensor({2}))));
   EXPECT_TRUE(same(kg::searchsorted(sorted, tensor({2}), "right"), kg::upper_bound(sorted, tensor({2}))));

@@ -459,4 +459,22 @@ TEST(arange, counts_as_numpy_does) {
   EXPECT_NE(refusal([] { return kg::arange(0, 3, 0); }), accepted);
 }
 
+// Doubles hold the even numbers there.
+TEST(arange, of_int64_rounds_no_bound_and_no_step) {
+  constexpr std::int64_t far = (std::int64_t{1} << 53) + 1;
+  const auto elements = [](const tensor& x) {
+    const auto all = x.data<std::int64_t>();
+    return std::vector(all.begin(), all.end());
+  };
+  using numbers = std::vector<std::int64_t>;
+  EXPECT_EQ(elements(kg::arange(far, far + 3, 1, dtype::int64)), (numbers{far, far + 1, far + 2}));
+  EXPECT_EQ(elements(kg::arange(far, far - 3, -2, dtype::int64)), (numbers{far, far - 2}));
+  EXPECT_EQ(elements(kg::arange(least, most, most, dtype::int64)), (numbers{least, -1, most - 1}));
+  EXPECT_EQ(elements(kg::arange(0u, static_cast<std::uint64_t>(far), far - 1, dtype::int64)), (numbers{0, far - 1}));
+  EXPECT_EQ(elements(kg::arange(far, far, 1, dtype::int64)), numbers{});
+  EXPECT_EQ(elements(kg::arange(far, 0, 1, dtype::int64)), numbers{});
+  EXPECT_NE(refusal([] { return kg::arange(far, far + 2, 0, dtype::int64); }), accepted);
+  EXPECT_EQ(kg::arange(far, far + 4).type(), dtype::float32);
+}
+
 }  // namespace

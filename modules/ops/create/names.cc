@@ -16,15 +16,21 @@ namespace kerngrad::detail {
 
 template <class T>
 concept integer = std::is_integral_v<T> && !std::is_same_v<T, bool>;
+template <integer T>
+constexpr bool is_in_int64(T value) {
+  return value < 0 || static_cast<std::uint64_t>(value) < std::uint64_t{1} << 63;
+}
 // Integers of this size are in int64, and not all of them doubles.
 template <integer T>
 constexpr bool is_beyond_doubles(T value) {
   constexpr std::int64_t most = std::int64_t{1} << 53;
-  if constexpr (std::is_unsigned_v<T>)
-    return value > static_cast<std::uint64_t>(most) &&
-           value <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-  else return value > most || value < -most;
+  const auto same = static_cast<std::int64_t>(value);
+  return is_in_int64(value) && (same > most || same < -most);
 }
+
+inline tensor int64_number(std::int64_t value) { return tensor(std::vector{value}, shape{}); }
+// `arange` of int64, of which a double would round something.
+tensor whole_numbers(std::int64_t start, std::int64_t stop, std::int64_t step);
 
 }  // namespace kerngrad::detail
 
@@ -38,8 +44,7 @@ inline tensor full(const shape& dims, double value, dtype type = dtype::float32)
 template <detail::integer T>
 tensor full(const shape& dims, T value, dtype type = dtype::float32) {
   if (type != dtype::int64 || !detail::is_beyond_doubles(value)) return full(dims, static_cast<double>(value), type);
-  const tensor one(std::vector{static_cast<std::int64_t>(value)}, shape{});
-  return call<"BroadcastTo">(one, attr<"shape">(dims));
+  return call<"BroadcastTo">(detail::int64_number(static_cast<std::int64_t>(value)), attr<"shape">(dims));
 }
 /// 0 everywhere.
 inline tensor zeros(const shape& dims, dtype type = dtype::float32) { return full(dims, 0.0, type); }
@@ -56,6 +61,17 @@ tensor full_like(const tensor& x, T value, std::optional<dtype> type = {}) {
 inline tensor arange(double start, double stop, double step = 1, dtype type = dtype::float32) {
   const double end = step == 1 && stop < start ? start : stop;  // by itself the op would count down
   return call<"Range">(attr<"start">(start), attr<"stop">(end), attr<"step">(step), attr<"dtype">(type));
+}
+/// int64 keeps whole bounds and steps, those too that a double rounds.
+template <detail::integer A, detail::integer B, detail::integer C = int>
+tensor arange(A start, B stop, C step = 1, dtype type = dtype::float32) {
+  const bool rounded =
+      detail::is_beyond_doubles(start) || detail::is_beyond_doubles(stop) || detail::is_beyond_doubles(step);
+  const bool kept = detail::is_in_int64(start) && detail::is_in_int64(stop) && detail::is_in_int64(step);
+  if (type == dtype::int64 && rounded && kept)
+    return detail::whole_numbers(static_cast<std::int64_t>(start), static_cast<std::int64_t>(stop),
+                                 static_cast<std::int64_t>(step));
+  return arange(static_cast<double>(start), static_cast<double>(stop), static_cast<double>(step), type);
 }
 /// 0, 1, ... before stop.
 inline tensor arange(double stop, dtype type = dtype::float32) { return arange(0, stop, 1, type); }

@@ -131,10 +131,6 @@ inline tensor broadcast_to(const tensor& x, const shape& dims) { return call<"Br
 inline tensor gather(const tensor& x, const tensor& indices, axis_index axis = 0, int batch_dims = 0) {
   return call<"GatherV2">(x, indices, attr<"axis">(axis.value()), attr<"batchDims">(batch_dims));
 }
-/// The same by NumPy's name: along an axis, or without one of all elements in their order. Indices count from 0 on;
-/// `x(indices)` takes those that count from the back, too.
-inline tensor take(const tensor& x, const tensor& indices, axis_index axis) { return gather(x, indices, axis); }
-inline tensor take(const tensor& x, const tensor& indices) { return gather(detail::in_a_row(x), indices, 0); }
 /// Rows added up by segment; ids outside [0, segments) are dropped.
 inline tensor segment_sum(const tensor& x, const tensor& ids, std::int64_t segments) {
   return call<"UnsortedSegmentSum">(x, ids, attr<"numSegments">(segments));
