@@ -20,6 +20,9 @@ struct origin {
 
 // The text as JSON. Refuses what is deeper than any graph, and keys that occur twice.
 json parsed(const origin& file, std::string_view text);
+// Ends a value. nlohmann's destructor first moves all that a value holds into one list; from the inside out there is
+// never anything to move, which takes half the time.
+void take_apart(json& value);
 
 // Members of an object. `what` is the object: "node \"a\"".
 const json* member(const json& object, const char* key);  // null: not there, or JSON's null

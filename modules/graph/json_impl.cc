@@ -99,6 +99,16 @@ json parsed(const origin& file, std::string_view text) {
   return std::move(made.root);
 }
 
+void take_apart(json& value) {
+  const auto empty = [](auto& all, auto value_of) {
+    for (auto& held : all)
+      if (json& inner = value_of(held); inner.is_structured()) take_apart(inner);
+    all.clear();
+  };
+  if (value.is_object()) empty(value.get_ref<json::object_t&>(), [](auto& held) -> json& { return held.second; });
+  else if (value.is_array()) empty(value.get_ref<json::array_t&>(), [](json& held) -> json& { return held; });
+}
+
 const json* member(const json& object, const char* key) {
   if (!object.is_object()) return nullptr;
   const auto found = object.find(key);

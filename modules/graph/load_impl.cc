@@ -39,7 +39,7 @@ model load(const std::string& path, const load_options& how) {
   const origin file{path};
   auto graph = std::make_shared<graph_def>();
   const io::mapped_bytes text = io::map_file(path, "load");
-  const json document = parsed(file, {reinterpret_cast<const char*>(text.bytes.data()), text.bytes.size()});
+  json document = parsed(file, {reinterpret_cast<const char*>(text.bytes.data()), text.bytes.size()});
   check_format(file, document);
   const json* topology = member(document, "modelTopology");
   if (!topology) file.refuse("has no \"modelTopology\"", "a graph model's JSON");
@@ -47,6 +47,7 @@ model load(const std::string& path, const load_options& how) {
   *graph = topology_in(file, *topology, how, bytes_left);
   read_ports(file, document, graph->main);
   read_weights(file, document, *graph, bytes_left);
+  take_apart(document);
   return make_model(std::move(graph));
 }
 
