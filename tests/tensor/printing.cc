@@ -128,7 +128,7 @@ TEST(a_format, is_that_of_each_element) {
   const tensor x({{1.0 / 3, -20.0}});
   EXPECT_EQ(std::format("{}", x), to_string(x));
   EXPECT_EQ(elements(std::format("{:.2f}", x)), "[[  0.33, -20.00]]");
-  EXPECT_EQ(elements(std::format("{:+9.3g}", x)), "[[   +0.333,  -20    ]]");
+  EXPECT_EQ(elements(std::format("{:+9.3g}", x)), "[[   +0.333,   -20    ]]");
   EXPECT_EQ(elements(std::format("{:<#6x}|", tensor({255}))), "[0xff  ]|");
   EXPECT_THROW(static_cast<void>(std::vformat("{:q}", std::make_format_args(x))), std::format_error);
 }
