@@ -2,6 +2,7 @@
 // Gradients, whole matrices of derivatives, rules of one's own, learning rates, trees of parameters.
 #include <array>
 #include <cstdint>
+#include <iomanip>
 #include <iostream>
 #include <map>
 #include <span>
@@ -214,5 +215,58 @@ void a_step_of_all_parameters() {
   for (const auto& [name, value] : kg::tree_map(step, parameters, slopes)) std::cout << name << " " << value << "\n";
 }
 const example for_a_step_of_all_parameters{"kg::tree_map", a_step_of_all_parameters};
+
+// ------------------------------------------------------------------------------------------ what is given back
+
+void a_value_and_a_gradient_by_their_names() {
+  const auto f = [](const kg::tensor& x) { return kg::sum(x * x); };
+  const kg::value_and_gradient found = kg::value_and_grad(f)(kg::tensor({1.f, 3.f}));
+  std::cout << found.value.item() << "\n" << found.grad << "\n";
+}
+const example for_a_value_and_a_gradient_by_their_names{"kg::value_and_gradient",
+                                                        a_value_and_a_gradient_by_their_names};
+
+void the_gradient_of_a_tree_is_one() {
+  using parameters = std::map<std::string, kg::tensor>;
+  const auto f = [](const parameters& p) { return p.at("weight") * 3 + p.at("bias"); };
+  const kg::value_and_tree<parameters> found =
+      kg::value_and_grad(f)(parameters{{"bias", kg::tensor(1.f)}, {"weight", kg::tensor(2.f)}});
+  std::cout << found.value.item() << ": " << found.grad.at("bias").item() << " " << found.grad.at("weight").item()
+            << "\n";
+}
+const example for_the_gradient_of_a_tree_is_one{"kg::value_and_tree", the_gradient_of_a_tree_is_one};
+
+void what_turns_gradients_back() {
+  const auto f = [](const kg::tensor& x) { return x * x; };
+  const kg::value_and_pullback<1> found = kg::vjp(f)(kg::tensor({1.f, 3.f}));
+  const kg::pullback<1> back = found.back;  // keeps what it needs, and f does not run again
+  std::cout << back(kg::tensor({1.f, 0.f}))[0] << "\n" << back(kg::tensor({0.f, 1.f}))[0] << "\n";
+}
+const example for_what_turns_gradients_back{"kg::pullback kg::value_and_pullback", what_turns_gradients_back};
+
+void a_part_that_is_not_recorded() {
+  const auto f = [](const kg::tensor& x) {
+    const auto largest = [&] {
+      const kg::no_grad here;
+      return kg::max(x);
+    };
+    return kg::sum(x / largest());  // as if it were a number
+  };
+  std::cout << kg::grad(f)(kg::tensor({1.f, 4.f})) << "\n";
+}
+const example for_a_part_that_is_not_recorded{"kg::no_grad", a_part_that_is_not_recorded};
+
+void optimizers_beside_each_other() {
+  const auto left = [](kg::optimizer&& by) {
+    const kg::variable w(kg::tensor(1.f), "w");
+    for (int i = 0; i < 20; ++i) by.minimize([&] { return kg::square(w.value()); });
+    return w.value().item();
+  };
+  std::cout << std::fixed << std::setprecision(3) << left(kg::momentum(0.02, 0.9)) << " " << left(kg::adam_w(0.1))
+            << " " << left(kg::adagrad(0.1)) << " " << left(kg::adadelta(1)) << " " << left(kg::adamax(0.1)) << " "
+            << left(kg::rms_prop(0.1)) << "\n";
+}
+const example for_optimizers_beside_each_other{
+    "kg::momentum kg::adam_w kg::adagrad kg::adadelta kg::adamax kg::rms_prop", optimizers_beside_each_other};
 
 }  // namespace

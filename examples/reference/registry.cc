@@ -39,6 +39,15 @@ void the_backend_that_calls_run_on() {
 }
 const example for_the_backend_that_calls_run_on{"kg::set_backend kg::active_backend", the_backend_that_calls_run_on};
 
+void calls_of_one_thread_on_another_backend() {
+  {
+    const kg::backend_scope here("reference");
+    std::cout << kg::active_backend() << "\n";
+  }
+  std::cout << kg::active_backend() << "\n";
+}
+const example for_calls_of_one_thread_on_another_backend{"kg::backend_scope", calls_of_one_thread_on_another_backend};
+
 void the_highest_priority_wins() {
   kg::register_backend("mine", nullptr, 5);  // simd has priority 1
   std::cout << kg::set_best_backend() << "\n";

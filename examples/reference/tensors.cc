@@ -245,4 +245,30 @@ void a_pool_of_the_program_runs_the_tasks() {
 }
 const example for_a_pool_of_the_program_runs_the_tasks{"kg::set_thread_pool", a_pool_of_the_program_runs_the_tasks};
 
+// ------------------------------------------------------------------------------------------ elements
+
+void elements_that_C_has_no_types_for() {
+  std::cout << kg::tensor({kg::float16(0.1)}) << "\n"
+            << kg::tensor({kg::bfloat16(0.1)}) << "\n"
+            << kg::tensor({kg::complex64{1, -2}}) << "\n"
+            << kg::tensor({kg::complex128{0, 1}}) << "\n";
+}
+const example for_elements_that_C_has_no_types_for{"kg::float16 kg::bfloat16 kg::complex64 kg::complex128",
+                                                   elements_that_C_has_no_types_for};
+
+void a_dtype_becomes_a_type() {
+  const auto bytes = []<kg::dtype Type>(kg::dtype_constant<Type> is) { return sizeof(typename decltype(is)::element); };
+  for (const kg::dtype type : {kg::dtype::uint8, kg::dtype::float64})
+    std::cout << kg::visit_number(type, bytes) << "\n";
+}
+const example for_a_dtype_becomes_a_type{"kg::dtype_constant kg::visit_number", a_dtype_becomes_a_type};
+
+void sizes_of_all_elements() {
+  for (int i = 0; i < kg::dtype_count; ++i)
+    std::cout << kg::visit(static_cast<kg::dtype>(i), [](auto is) { return sizeof(typename decltype(is)::element); })
+              << " ";
+  std::cout << "\n" << "at most " << kg::max_rank << " axes\n";
+}
+const example for_sizes_of_all_elements{"kg::visit kg::dtype_count kg::max_rank", sizes_of_all_elements};
+
 }  // namespace

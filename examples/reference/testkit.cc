@@ -101,4 +101,11 @@ void elements_as_doubles() {
 }
 const example for_elements_as_doubles{"kg::testkit::doubles_of", elements_as_doubles};
 
+void numbers_that_are_the_same_everywhere() {
+  kg::testkit::stream numbers(7);
+  for (int i = 0; i < 3; ++i) std::cout << numbers.below(100) << " ";
+  std::cout << "\n";
+}
+const example for_numbers_that_are_the_same_everywhere{"kg::testkit::stream", numbers_that_are_the_same_everywhere};
+
 }  // namespace

@@ -11,7 +11,7 @@ import :tensor;
 export namespace kerngrad {
 
 /// Shows the members of a struct of the program's own, as references in a tuple, so that it is a tree:
-///   template <> struct kg::tree_members<dense> { static auto of(auto& d) { return std::tie(d.weight, d.bias); } };
+/// `template <> struct kg::tree_members<dense> { static auto of(auto& d) { return std::tie(d.weight, d.bias); } };`
 template <class T>
 struct tree_members;
 

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """reference.py KERNGRAD PROGRAMS [--examples]: the reference has every exported name, with a docstring, and no link of
 any page is dead. PROGRAMS is the folder of the examples' programs; --examples wants one of every function that programs
-call, which may be a call in its docstring where a function alone cannot show it.
+call, which may be a call in its docstring where a function alone cannot show it, and of every type, which may be that
+of what uses it.
 
 The pages are made in a scratch folder beside those of docs/. What a reader of C++ in Python makes of declarations is
 tried on a unit of our own first, which also has the exports without docstring that have to be named.
@@ -108,7 +109,7 @@ def missing(reference, written, exported):
 
 
 def not_shown(reference, programs):
-    """Files of examples that no program is made of, and functions without example."""
+    """Files of examples that no program is made of, and functions and types without example."""
     for name, page in reference.without_example():
         yield f'{name} of the page {page} has no example: add one to examples/reference'
     for path in sorted((ROOT / 'examples' / 'reference').glob('*.cc')):

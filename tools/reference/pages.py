@@ -36,8 +36,10 @@ GROUPS = {'Tensors and calls': ['core', 'tensor', 'engine', 'threads'], 'Ops': [
           'Ops, kernels and backends of your own': ['registry', 'packs', 'ops', 'shapes']}
 EXAMPLE = re.compile(r'^```cpp\n(.*?)^```\n(?:\n?<!-- .*? -->\n)?\n?```text\n(.*?)^```\n', re.MULTILINE | re.DOTALL)
 LONGEST_EXAMPLE = 24
+MOST_USERS = 8  # that the entry of a type names
+TYPES = ('type', 'alias', 'promise')  # and not concepts, variables, functions
 # A function of examples/reference, and the line below it that names what it shows.
-SHOWN = re.compile(r'^void \w+\(\) \{\s(.*?)\s\}\nconst example \w+\{"([^"]*)",\s+\w+\};$', re.MULTILINE | re.DOTALL)
+SHOWN = re.compile(r'^void \w+\(\) \{\s(.*?)\s\}\nconst example \w+\{\s*"([^"]*)",\s+\w+\};$', re.MULTILINE | re.DOTALL)
 
 
 def place_of(source):
@@ -96,6 +98,7 @@ class Reference:
                 self.foreign[name] += [theirs for theirs in names if theirs not in self.foreign[name]]
                 self.expressions.setdefault(name, ours)
         self.examples = self.shortest_examples(programs)
+        self.users = self.users_of_types()
 
     @staticmethod
     def examples_by_name(programs):
@@ -116,22 +119,39 @@ class Reference:
     def shortest_examples(self, programs):
         """name -> (lines, code, output, page) of the shortest block with it whose output is shown; of no page where it
         is of examples/reference."""
-        shortest = {}
+        shortest, mentioned = {}, {}
         for names, code, output in self.examples_by_name(programs):
+            shown = ((code + output).count('\n'), code, output, None)
+            for name in names_in(code):
+                mentioned[name] = min(mentioned.get(name, shown), shown)
             for name in names:
                 if name in shortest:
                     raise ValueError(f'examples/reference shows {name} twice')
                 last = name.rpartition('::')[2]
                 if not last.startswith('operator') and not re.search(rf'\b{last}\b', code):
                     raise ValueError(f'an example of {name} in examples/reference does not call it')
-                shortest[name] = ((code + output).count('\n'), code, output, None)
+                shortest[name] = shown
         for path in sorted(path for room in ('cookbook', 'tutorial') for path in (ROOT / 'docs' / room).glob('*.md')):
             for code, output in EXAMPLE.findall(path.read_text()):
                 lines = (code + output).count('\n')
-                for name in set(re.findall(r'\bkg::\w+(?:::\w+)*', code)):
+                for name in names_in(code):
                     if lines <= LONGEST_EXAMPLE and lines < shortest.get(name, (LONGEST_EXAMPLE + 1,))[0]:
                         shortest[name] = (lines, code, output, path.relative_to(ROOT / 'docs'))
-        return shortest
+        return mentioned | shortest
+
+    def users_of_types(self):
+        """name of a type -> {(page, names)} of the entries that take, return or hold it, by their signatures."""
+        entries = [(page, names, declared) for (_, page), found in self.pages().items()
+                   for names, declared in entries_of(found)]
+        users = collections.defaultdict(list)
+        for name in {name for _, names, declared in entries if declared[0].kind in TYPES for name in names}:
+            namespace, _, last = name.rpartition('::')
+            near, far = type_in(last), type_in(name)
+            for page, names, declared in entries:
+                used = near if names[0].rpartition('::')[0].startswith(namespace) else far
+                if name not in names and any(used.search(code_of(each.signature)) for each in declared):
+                    users[name].append((page, names))
+        return users
 
     def pages(self):
         """(group, page) -> the declarations on it, in the order of the groups and of the families."""
@@ -155,17 +175,21 @@ class Reference:
         return [doc for doc in docs if doc] or [row['doc'] for row in rows[:1]]
 
     def without_example(self):
-        """(name, page) of functions that nothing shows, their docstrings neither. Tables and shape rules are left out:
-        rows are their examples."""
-        for (_, page), found in self.pages().items():
-            if page in ('ops', 'shapes'):
-                continue
-            for names, declared in entries_of(found):
-                called = any(each.kind == 'function' or self.signature(each) != each.signature for each in declared)
-                if called and not any('kg::' + name in self.examples or
-                                      any(re.search(rf'`[^`]*\b{name}[(<{{]', each.doc) for each in declared)
-                                      for name in names):
-                    yield names[0], page
+        """(name, page) of functions and types that nothing shows: no example, no call in a docstring and, of a type, no
+        entry that uses it and is shown itself. Tables and shape rules are left out: rows are their examples."""
+        entries = [(page, names, declared) for (_, page), found in self.pages().items()
+                   if page not in ('ops', 'shapes') for names, declared in entries_of(found)]
+        wanted = {names[0]: page for page, names, declared in entries
+                  if any(each.kind in ('function', *TYPES) or self.signature(each) != each.signature
+                         for each in declared)}
+        shown = {names[0] for _, names, declared in entries
+                 if names[0] not in wanted or
+                 any('kg::' + name in self.examples or
+                     any(re.search(rf'`[^`]*\b{name}[(<{{]', each.doc) for each in declared) for name in names)}
+        for _ in range(3):  # a type that a type holds that a function returns
+            shown |= {names[0] for _, names, _ in entries
+                      if any(user[0] in shown for name in names for _, user in self.users[name])}
+        return [(name, page) for name, page in wanted.items() if name not in shown]
 
     def undocumented(self):
         """(name, unit) of what has neither docstring nor row."""
@@ -224,6 +248,10 @@ class Reference:
             yield f'```cpp\n{code}```\n```text\n{output}```'
         elif name in self.expressions and self.expressions[name] != '-':
             yield f'**Example** `{self.expressions[name]}`'
+        users = [f'[`{names[0]}`]({page}.md#{anchor(", ".join(names))})'
+                 for page, names in self.users.get(name.removeprefix('kg::'), [])]
+        if users:
+            yield '**Used by** ' + ', '.join(users[:MOST_USERS]) + ', ...' * (len(users) > MOST_USERS)
         if self.foreign.get(name):
             yield '**Elsewhere** ' + ', '.join(f'`{theirs}`' for theirs in self.foreign[name])
 
@@ -263,6 +291,20 @@ def index(written):
             table.append(f'| [{text.partition(chr(10))[0][2:]}]({name}.md) | {links} |')
         lines += [f'## {group}', '\n'.join(table), '```{toctree}\n:hidden:\n' + '\n'.join(names) + '\n```']
     return '\n\n'.join(lines) + '\n'
+
+
+def names_in(code):
+    return set(re.findall(r'\bkg::\w+(?:::\w+)*', code))
+
+
+def type_in(name):
+    """What a type's name in a signature matches, and a parameter's does not."""
+    return re.compile(rf'(?<![\w.]){name}(?:\s*[&*<>]|::|\s+\w)|[(,] ?{name}[,)]')
+
+
+def code_of(signature):
+    """Without comments."""
+    return re.sub(r'//.*', '', signature)
 
 
 def unit_name(source):
