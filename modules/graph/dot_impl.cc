@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans as they are seen: counted and drawn.
 module;
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>

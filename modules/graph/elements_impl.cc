@@ -4,7 +4,9 @@
 // the ops, whose walks are made for them.
 module;
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
+#include <memory>
 #include <queue>
 #include <optional>
 #include <span>

@@ -3,6 +3,7 @@
 // and from shapes becomes a constant, and calls are bound to the shapes that they met.
 module;
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <limits>
 #include <memory>

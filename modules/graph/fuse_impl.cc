@@ -4,8 +4,10 @@
 // read by one step each where that is done; nothing else would see what is left out.
 module;
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>

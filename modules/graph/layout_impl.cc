@@ -4,7 +4,9 @@
 // follows a convolution becomes a part of it.
 module;
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>

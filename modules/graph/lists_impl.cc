@@ -3,6 +3,7 @@
 // others still hold works on a copy.
 module;
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <iterator>
 #include <memory>

@@ -66,7 +66,7 @@ tensor run_step(const node& fused, std::string_view op, std::vector<tensor> in) 
   if (m == nullptr || m->how != runs_by::row)
     fail(fused.op, "\"" + std::string(op) + "\" in fused_ops", "BiasAdd, FusedBatchNorm or an activation");
   if (how_of(*m, step) == runs_by::function) return run_function(*m, step, in)[0];
-  bound_call bound = bind(*m, step, in);
+  bound_call bound = detail::bind(*m, step, in);  // and not std::bind, which a vector would find
   if (op == "LeakyRelu") bound.attrs.push_back({"alpha", number_of(fused, "leakyrelu_alpha", 0.2)});
   return run_bound(bound, in)[0];
 }

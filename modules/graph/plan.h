@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the units that plan and run graphs share. Included in the purview of kerngrad.graph, after its module line.
+// What the units that plan and run graphs share. Included in the purview of kerngrad.graph, after its module line,
+// <atomic> and <memory>.
 #ifndef KERNGRAD_MODULES_GRAPH_PLAN_H_
 #define KERNGRAD_MODULES_GRAPH_PLAN_H_
 
@@ -130,13 +131,56 @@ struct plan_key {
   bool operator==(const plan_key&) const = default;
 };
 
+// A pointer that any thread reads and replaces.
+#ifdef __cpp_lib_atomic_shared_ptr
+template <class T>
+using shared_slot = std::atomic<std::shared_ptr<T>>;
+#else
+template <class T>
+class shared_slot {  // what that is elsewhere: a pointer and a bit that is set while it is copied
+ public:
+  inline std::shared_ptr<T> load() const {
+    enter();
+    std::shared_ptr<T> found = held_;
+    leave();
+    return found;
+  }
+  inline void store(std::shared_ptr<T> wanted) {
+    enter();
+    held_.swap(wanted);  // what was there ends with the argument
+    leave();
+  }
+  inline bool compare_exchange_strong(std::shared_ptr<T>& expected, std::shared_ptr<T> wanted) {
+    enter();
+    std::shared_ptr<T> found = held_;
+    const bool same = found == expected;
+    if (same) held_.swap(wanted);
+    leave();
+    if (!same) expected = std::move(found);
+    return same;
+  }
+
+ private:
+  inline void enter() const {
+    while (busy_.test_and_set(std::memory_order_acquire)) busy_.wait(true, std::memory_order_relaxed);
+  }
+  inline void leave() const {
+    busy_.clear(std::memory_order_release);
+    busy_.notify_one();
+  }
+
+  mutable std::atomic_flag busy_;
+  std::shared_ptr<T> held_;
+};
+#endif
+
 struct plan_state {
   plan_key key;
   sequence steps;
   std::vector<variable> variables;  // arguments that follow those that are fed
   std::shared_ptr<const graph_def> graph;
   bool guarded = false;
-  mutable std::atomic<std::shared_ptr<const plan_state>> without_guards;
+  mutable shared_slot<const plan_state> without_guards;
   mutable std::atomic<run_frame*> spare = nullptr;
   inline ~plan_state() { delete spare.load(); }
 };
@@ -153,10 +197,10 @@ struct weight_variables {
 
 struct model_state {
   std::shared_ptr<const graph_def> graph;
-  std::vector<std::int32_t> by_name;                                        // nodes of the main graph, by their names
-  mutable std::atomic<std::shared_ptr<const std::vector<tensor>>> weights;  // by node, once somebody has asked
-  mutable std::atomic<std::shared_ptr<const plan_list>> plans;
-  mutable std::atomic<std::shared_ptr<const weight_variables>> variables;
+  std::vector<std::int32_t> by_name;                       // nodes of the main graph, by their names
+  mutable shared_slot<const std::vector<tensor>> weights;  // by node, once somebody has asked
+  mutable shared_slot<const plan_list> plans;
+  mutable shared_slot<const weight_variables> variables;
 };
 
 // The values of the weights by node, which are widened when somebody first asks.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Something saved that is no tensor.
 // clang: no matching function for call to 'saved'
-// clang: same_as<double, kerngrad::tensor>
+// clang: same_as<double
 import kerngrad;
 
 #ifdef TWIN

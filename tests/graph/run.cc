@@ -299,13 +299,12 @@ TEST(models, give_the_same_bits_to_many_threads) {
     expected.push_back(conv_block()({{"x", inputs.back()}}));
   }
   std::vector<int> right(inputs.size(), 0);
-  {
-    std::vector<std::jthread> threads;
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-      threads.emplace_back([&, i] {
-        for (int turn = 0; turn < 25; ++turn) right[i] += same(m({{"x", inputs[i]}}), expected[i]);
-      });
-  }
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    threads.emplace_back([&, i] {
+      for (int turn = 0; turn < 25; ++turn) right[i] += same(m({{"x", inputs[i]}}), expected[i]);
+    });
+  for (std::thread& t : threads) t.join();
   EXPECT_EQ(right, std::vector<int>(inputs.size(), 25));
 }
 

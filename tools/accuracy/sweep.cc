@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <future>
 #include <mutex>
-#include <thread>
 #include <tuple>
 
 namespace kgaccuracy {
@@ -38,9 +38,10 @@ void in_threads(std::uint64_t blocks, const options& how, Work work) {
       if (how.progress) how.progress(static_cast<double>(finished) / static_cast<double>(blocks));
     }
   };
-  std::vector<std::jthread> threads;
-  for (int i = 1; i < how.threads; ++i) threads.emplace_back(run);
+  std::vector<std::future<void>> others;
+  for (int i = 1; i < how.threads; ++i) others.push_back(std::async(std::launch::async, run));
   run();
+  for (std::future<void>& other : others) other.get();
 }
 
 // Of equal errors that of the first operands, positive ones before negative: whichever thread comes first.

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
+#include <cstdlib>
 
 #include "tools/kerngrad/tool.h"
 
@@ -17,11 +19,19 @@ std::pair<std::string, std::string> split(const std::string& text) {
   return {text.substr(0, at), text.substr(at + 1)};
 }
 
-template <class T>
-std::optional<T> number(std::string_view text) {
-  T value{};
+std::optional<std::int64_t> whole_number(std::string_view text) {
+  std::int64_t value = 0;
   const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (fault != std::errc() || end != text.data() + text.size()) return {};
+  return value;
+}
+
+// By the C library: not every C++ library reads floats.
+std::optional<double> real_number(const std::string& text) {
+  if (text.empty() || std::isspace(static_cast<unsigned char>(text[0]))) return {};
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  if (end != text.c_str() + text.size()) return {};
   return value;
 }
 
@@ -35,7 +45,7 @@ std::optional<std::vector<std::int64_t>> integers(std::string_view text) {
   std::string_view rest = std::string_view(packed).substr(1, packed.size() - 2);
   while (!rest.empty()) {
     const std::size_t comma = rest.find(',');
-    const std::optional<std::int64_t> item = number<std::int64_t>(rest.substr(0, comma));
+    const std::optional<std::int64_t> item = whole_number(rest.substr(0, comma));
     if (!item || comma + 1 == rest.size()) return {};
     list.push_back(*item);
     rest.remove_prefix(comma == std::string_view::npos ? rest.size() : comma + 1);
@@ -60,8 +70,8 @@ kg::attr_value value_of(const kg::op_row* row, const std::string& name, const st
   if (kind == kg::attr_kind::dtype)
     if (const auto type = kg::dtype_named(text)) return *type;
   if (text == "true" || text == "false") return text == "true";
-  if (const auto whole = number<std::int64_t>(text)) return *whole;
-  if (const auto real = number<double>(text)) return *real;
+  if (const auto whole = whole_number(text)) return *whole;
+  if (const auto real = real_number(text)) return *real;
   if (const auto list = integers(text)) return *list;
   const bool quoted = text.size() >= 2 && text.front() == '"' && text.back() == '"';
   return std::string_view(text).substr(quoted, text.size() - 2 * quoted);
