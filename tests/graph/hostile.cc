@@ -3,6 +3,8 @@
 // refused in one sentence, within the limits, and leaves nothing behind.
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
 
@@ -12,7 +14,11 @@ namespace {
 
 using nlohmann::json;
 
-void write(const std::string& path, std::string_view bytes) { std::ofstream(path, std::ios::binary) << bytes; }
+// A new file each time: a file system may put what replaces the contents of an old one on the disk at once.
+void write(const std::string& path, std::string_view bytes) {
+  std::filesystem::remove(path);
+  std::ofstream(path, std::ios::binary) << bytes;
+}
 
 // A valid model with a weight of two elements, changed and loaded.
 std::string said_of(const std::function<void(json&)>& change,
