@@ -16,6 +16,7 @@
 
 #include "hwy/highway.h"
 #include "kernels/window/depthwise_plan.h"
+#include "kernels/common/each_thread.h"
 #include "kernels/common/scratch.h"
 #include "kernels/common/target-inl.h"
 #include "kernels/common/vectors-inl.h"
@@ -93,7 +94,10 @@ HWY_INLINE void whole_pixels(D d, const pixel_row<T>& r, std::ptrdiff_t ox, std:
 template <class T>
 class packed_filter {
  public:
-  packed_filter(const window_geometry& g, const T* w) : taps_(g.filter_h * g.filter_w) {
+  /// Packs it, unless it has been.
+  void pack(const window_geometry& g, const T* w) {
+    if (taps_ != 0) return;
+    taps_ = g.filter_h * g.filter_w;
     T* to = room_.reach(product_of(taps_, g.in_c));
     for_channels<T>(g.in_c, [&](auto d, std::ptrdiff_t c) HWY_ATTR {
       for (std::ptrdiff_t tap = 0; tap < taps_; ++tap, to += hn::Lanes(d)) {
@@ -104,7 +108,7 @@ class packed_filter {
   const T* at(std::ptrdiff_t c) { return room_.data() + taps_ * c; }
 
  private:
-  std::ptrdiff_t taps_;
+  std::ptrdiff_t taps_ = 0;
   scratch<T> room_;
 };
 
@@ -289,9 +293,11 @@ std::ptrdiff_t strip_pixels(const window_geometry& g) {
   return std::max<std::ptrdiff_t>(1, half_of_cache / bytes / block) * block;
 }
 
-/// Rows [low, high) of the output, counted through all images, for multiplier 1: g.in_c channels in and out.
+/// Rows [low, high) of the output, counted through all images, for multiplier 1: g.in_c channels in and out. `packed`
+/// is this thread's.
 template <class T>
-void forward_rows(const window_geometry& g, const T* x, const T* w, T* y, std::ptrdiff_t low, std::ptrdiff_t high) {
+void forward_rows(const window_geometry& g, const T* x, const T* w, T* y, std::ptrdiff_t low, std::ptrdiff_t high,
+                  packed_filter<T>& packed) {
   const interior whole(g.out_w, g.in_w, g.filter_w, g.stride_w, g.dilation_w, g.pad_left);
   const std::ptrdiff_t image_in = g.in_h * g.in_w * g.in_c, image_out = g.out_h * g.out_w * g.in_c;
   const two_rows_fn<T> two_rows = two_rows_way<T>(g);
@@ -302,7 +308,7 @@ void forward_rows(const window_geometry& g, const T* x, const T* w, T* y, std::p
     });
     return;
   }
-  packed_filter<T> packed(g, w);
+  packed.pack(g, w);
   const std::ptrdiff_t strip = strip_pixels<T>(g);
   for (std::ptrdiff_t begin = 0; begin < g.out_w; begin += strip) {
     const std::ptrdiff_t end = std::min(g.out_w, begin + strip);
@@ -322,8 +328,9 @@ void depthwise_forward(const window_geometry& g, const T* x, const T* w, T* y) {
     return;
   }
   const pixel_row_chunks chunks(g.batch * g.out_h, saturated_product(g.out_w, g.in_c, g.filter_h, g.filter_w));
+  of_each_thread<packed_filter<T>> packed;
   run_in_chunks(chunks.count, chunks.products,
-                [&](std::ptrdiff_t i) { forward_rows(g, x, w, y, chunks.low(i), chunks.high(i)); });
+                [&](std::ptrdiff_t i) { forward_rows(g, x, w, y, chunks.low(i), chunks.high(i), packed.mine()); });
 }
 
 }  // namespace

@@ -34,7 +34,8 @@ void forward_repeated(const window_geometry& g, const T* x, const T* w, T* y) {
     for (std::ptrdiff_t row = chunks.low(chunk); row < chunks.high(chunk); ++row) {
       const repeated_rows<T> r(g, x + row / g.out_h * g.in_h * g.in_w * g.in_c, row % g.out_h, room);
       T* to = y + row * g.out_w * g.out_c;
-      if (r.g.in_h > 0) forward_rows(r.g, r.x, w + r.weights, to, 0, 1);
+      packed_filter<T> packed;
+      if (r.g.in_h > 0) forward_rows(r.g, r.x, w + r.weights, to, 0, 1, packed);
       else std::fill_n(to, g.out_w * g.out_c, T{0});
     }
   });
