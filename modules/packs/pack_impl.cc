@@ -4,6 +4,7 @@ module;
 #include <dlfcn.h>
 #include <algorithm>
 #include <cstdlib>
+#include <exception>
 #include <memory>
 #include <string>
 #include <vector>

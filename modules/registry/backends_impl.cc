@@ -4,6 +4,7 @@
 module;
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <memory>
 #include <new>
 #include <string>

@@ -2,6 +2,7 @@
 // The registry as its users see it: registering, listing, and what kernels and gradients are given.
 module;
 #include <algorithm>
+#include <exception>
 #include <memory>
 #include <string>
 #include <vector>

@@ -3,6 +3,7 @@
 module;
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <functional>
 #include <iterator>
 #include <memory>
