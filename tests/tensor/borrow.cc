@@ -10,7 +10,12 @@
 #include <numeric>
 #include <span>
 #include <thread>
+#include <type_traits>
 #include <vector>
+#include <version>
+#ifdef __cpp_lib_mdspan
+#include <mdspan>
+#endif
 
 #include "tests/support/arena.h"
 #include "tests/support/refusal.h"
@@ -392,6 +397,10 @@ TEST(an_mdspan, whose_layout_has_no_strides_or_impossible_ones_is_refused) {
   EXPECT_TRUE(
       says(refusal([&] { return kg::borrow(far{{v, {{4}}, {1}}}); }), {"stride 4611686018427387904", "axis 0"}));
 }
+
+#ifdef __cpp_lib_mdspan
+static_assert(std::is_same_v<kg::mdspan_of<float, 2>, std::mdspan<const float, std::dextents<std::int64_t, 2>>>);
+#endif
 
 TEST(an_mdspan, of_a_tensor_shows_its_elements_with_their_indices) {
   const tensor x(counted<double>(24), {2, 3, 4});
