@@ -105,16 +105,19 @@ void reader::read(const json& list, function_def& f, std::string_view of) {
   const std::size_t first = f.nodes.size();
   f.nodes.reserve(first + list.size());  // names are looked up where they lie
   for (std::size_t i = 0; i < first; ++i) name(f.nodes[i], i);
+  const std::string some_node = "a node of " + std::string(of);
   for (const json& entry : list) {
     node n;
-    n.name = text_in(file_, entry, "name", "a node of " + std::string(of));
-    n.op = text_in(file_, entry, "op", name_of(n));
+    n.name = text_in(file_, entry, "name", some_node);
+    const std::string what = name_of(n);  // once: errors want it, and all that follows could have one
+    n.op = text_in(file_, entry, "op", what);
     if (n.name.empty() || n.op.empty() || n.name.find_first_of(":^") != std::string::npos)
-      file_.refuse("has " + name_of(n) + " of op " + in_quotes(n.op), "names that are not empty and have no : or ^");
+      file_.refuse("has " + what + " of op " + in_quotes(n.op), "names that are not empty and have no : or ^");
     if (const json* attrs = member(entry, "attr")) {
-      if (!attrs->is_object()) file_.refuse("has " + name_of(n) + " with attributes that are no object", "an object");
-      for (const auto& [key, value] : attrs->items())
-        if (!key.starts_with('_')) n.attrs.push_back(attribute_in(file_, key, value, name_of(n), bytes_left_));
+      if (!attrs->is_object()) file_.refuse("has " + what + " with attributes that are no object", "an object");
+      n.attrs.reserve(attrs->size());
+      for (const auto& [key, value] : attrs->get_ref<const json::object_t&>())
+        if (!key.starts_with('_')) n.attrs.push_back(attribute_in(file_, key, value, what, bytes_left_));
     }
     f.nodes.push_back(std::move(n));
     name(f.nodes.back(), f.nodes.size() - 1);
@@ -134,9 +137,10 @@ endpoint reader::endpoint_of(const function_def& f, std::string_view text, std::
 
 void reader::connect(const json& entry, function_def& f, std::size_t i) {
   node& n = f.nodes[i];
-  const std::string who = name_of(n) + " with an input";
-  for (const json& item : list_in(file_, entry, "input", name_of(n))) {
-    if (!item.is_string()) file_.refuse("has " + name_of(n) + " with an input that is no text", "names of nodes");
+  if (!member(entry, "input")) return;
+  const std::string what = name_of(n), who = what + " with an input";
+  for (const json& item : list_in(file_, entry, "input", what)) {
+    if (!item.is_string()) file_.refuse("has " + what + " with an input that is no text", "names of nodes");
     const std::string_view text = item.get_ref<const std::string&>();
     if (text.starts_with('^')) n.controls.push_back(endpoint_of(f, text.substr(1), who).node);
     else n.inputs.push_back(endpoint_of(f, text, who));
