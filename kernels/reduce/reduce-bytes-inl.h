@@ -90,7 +90,10 @@ inline void split_bytes_of_strip(std::uint64_t* y, const std::uint8_t* x, std::s
     for (std::size_t j = 0; j < width; ++j) y[j] += part[i][j];
 }
 
+// Several threads share out strips, or the rows of each: whatever there is more of.
 inline void bytes_of_columns(std::uint64_t* y, const std::uint8_t* x, std::size_t count, std::size_t width) {
+  const auto strip = [&](std::size_t j, std::size_t now) { bytes_of_strip(y + j, x + j, count, width, now); };
+  if (has_chunks(count * width) && width >= 8 * bytes_strip) return each_strip_split(count, width, bytes_strip, strip);
   for (std::size_t j = 0; j < width; j += bytes_strip)
     split_bytes_of_strip(y + j, x + j, count, width, std::min(bytes_strip, width - j));
 }

@@ -64,6 +64,9 @@ struct large_work {
 // One piece of work for each way in which launchers split, on sizes that no chunk divides.
 std::vector<large_work> all_large_work() {
   const auto normal = [](const kg::shape& dims, int seed) { return kg::random_normal(dims, 0, 1, seed); };
+  const auto bytes = [](const kg::shape& dims) {
+    return kg::cast(kg::random_uniform(dims, 0, 256, 37), kg::dtype::uint8);
+  };
   const tensor flat = normal({300007}, 1), other = normal({300007}, 2);
   const tensor matrix = normal({613, 517}, 3), row = normal({517}, 4), column = normal({613, 1}, 5);
   const tensor cube = normal({7, 301, 203}, 6), wide = normal({3, 150001}, 7);
@@ -150,6 +153,10 @@ std::vector<large_work> all_large_work() {
       {"argmax of columns", [=] { return kg::argmax(matrix, 0); }},
       {"argmin of narrow columns", [=] { return kg::argmin(tall, 0); }},
       {"argmax of many columns", [=] { return kg::argmax(many_columns, 0); }},
+      {"sum of bytes", [x = bytes({1000003})] { return kg::sum(x); }},
+      {"sum of columns of bytes", [x = bytes({5003, 67})] { return kg::sum(x, 0); }},
+      {"sum of narrow columns of bytes", [x = bytes({60001, 7})] { return kg::sum(x, 0); }},
+      {"sum of many columns of bytes", [x = bytes({5, 61103})] { return kg::sum(x, 0); }},
       {"sum of the middle", [=] { return kg::sum(cube, 1); }},
       {"sum of first and last", [=] { return kg::sum(cube, {0, 2}); }},
       {"argmax", [=] { return kg::argmax(matrix, 1); }},
