@@ -223,7 +223,8 @@ tensor take(const tensor& x, const tensor& indices, axis_index axis) {
     return gather(x, indices, axis);  // refused there, which names what it was given
   const bool fits = size <= std::numeric_limits<std::int32_t>::max();
   const tensor given = fits ? indices : cast(indices, dtype::int64);
-  return gather(x, where(given < 0, given + size, given), axis);
+  const tensor from_back = (given < 0) & (given >= -size);  // what is outside is refused as it was given
+  return gather(x, where(from_back, given + size, given), axis);
 }
 tensor take(const tensor& x, const tensor& indices) {
   constexpr composed call{"take"};

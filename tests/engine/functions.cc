@@ -93,7 +93,18 @@ TEST(a_name_of_numpy, is_that_of_the_function_that_tensorflow_js_names_otherwise
   EXPECT_EQ(kg::take(m, tensor({3, 0})).to_doubles(), (std::vector<double>{4, 1}));
   EXPECT_EQ(kg::take(m, tensor({-1, 0, -4})).to_doubles(), (std::vector<double>{4, 1, 1}));
   EXPECT_EQ(kg::take(m, tensor({-1}), -1).to_doubles(), (std::vector<double>{2, 4}));
-  EXPECT_THROW(kg::take(m, tensor({-5})), kg::error);
+  EXPECT_EQ(kg::grad([](const tensor& x) { return kg::sum(kg::take(x, tensor({-1, 0, -1}))); })(
+                kg::cast(m, kg::dtype::float32))
+                .to_doubles(),
+            (std::vector<double>{1, 0, 0, 2}));
+  for (const int outside : {-5, 4}) {
+    try {
+      kg::take(m, tensor({0, outside}));
+      ADD_FAILURE() << outside;
+    } catch (const kg::error& e) {
+      EXPECT_NE(e.got().find("index " + std::to_string(outside)), std::string::npos) << e.what();
+    }
+  }
   EXPECT_THROW(kg::take(m, tensor({0.5}), 0), kg::error);
   const tensor sorted({1, 2, 2, 5});
   EXPECT_TRUE(same(kg::searchsorted(sorted, tensor({2})), kg::lower_bound(sorted, tensor({2}))));
