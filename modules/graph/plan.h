@@ -135,6 +135,8 @@ struct plan_key {
 #ifdef __cpp_lib_atomic_shared_ptr
 template <class T>
 using shared_slot = std::atomic<std::shared_ptr<T>>;
+#elif defined(__GLIBCXX__)
+#error "include <memory> before: units would disagree on what a model is"
 #else
 template <class T>
 class shared_slot {  // what that is elsewhere: a pointer and a bit that is set while it is copied
