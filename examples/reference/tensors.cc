@@ -104,8 +104,10 @@ const example for_a_column_major_array_of_another_library{"kg::from_dlpack", a_c
 void another_library_gets_a_tensor() {
   const kg::tensor x = kg::tensor{{1.f, 2.f, 3.f}};
   const auto given = kg::to_dlpack(x);  // given.release() hands it over
-  std::cout << given->dl_tensor.shape[0] << " x " << given->dl_tensor.shape[1] << ", " << +given->dl_tensor.dtype.bits
-            << " bits, the same memory: " << (given->dl_tensor.data == x.address()) << "\n";
+  const kg::dlpack::managed_tensor_versioned& whole = *given;
+  const kg::dlpack::array& elements = whole.dl_tensor;
+  std::cout << elements.shape[0] << " x " << elements.shape[1] << ", " << +elements.dtype.bits
+            << " bits, the same memory: " << (elements.data == x.address()) << "\n";
 }
 const example for_another_library_gets_a_tensor{"kg::to_dlpack", another_library_gets_a_tensor};
 
@@ -245,6 +247,12 @@ void a_pool_of_the_program_runs_the_tasks() {
 }
 const example for_a_pool_of_the_program_runs_the_tasks{"kg::set_thread_pool", a_pool_of_the_program_runs_the_tasks};
 
+void axes_that_are_not_named() {
+  const kg::tensor x = kg::reshape(kg::arange(24), {2, 3, 4});
+  std::cout << x(kg::ellipsis, 0).dims() << " " << x(kg::newaxis, 1).dims() << "\n";
+}
+const example for_axes_that_are_not_named{"kg::ellipsis kg::newaxis", axes_that_are_not_named};
+
 // ------------------------------------------------------------------------------------------ elements
 
 void elements_that_C_has_no_types_for() {
@@ -255,6 +263,11 @@ void elements_that_C_has_no_types_for() {
 }
 const example for_elements_that_C_has_no_types_for{"kg::float16 kg::bfloat16 kg::complex64 kg::complex128",
                                                    elements_that_C_has_no_types_for};
+
+void the_dtype_of_a_C_type() {
+  std::cout << kg::name_of(kg::dtype_of<float>) << " " << kg::name_of(kg::dtype_of_type<long long>::value) << "\n";
+}
+const example for_the_dtype_of_a_C_type{"kg::dtype_of kg::dtype_of_type", the_dtype_of_a_C_type};
 
 void a_dtype_becomes_a_type() {
   const auto bytes = []<kg::dtype Type>(kg::dtype_constant<Type> is) { return sizeof(typename decltype(is)::element); };

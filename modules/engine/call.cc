@@ -221,7 +221,8 @@ struct known {
   static constexpr const op_row& row = row_of<op_id<Name>>;
 };
 
-/// What the compiler shows beside a mistake in the attributes of a call: those that the op's row has.
+/// What the compiler shows beside a mistake in the attributes of a call, those that the op's row has:
+/// `the_attributes_are<fixed_string<14>{"alpha: number"}>`.
 template <fixed_string>
 struct the_attributes_are {
   static constexpr bool as_given = false;

@@ -54,6 +54,8 @@ inline constexpr auto three = [] { return 3; }();
 inline constexpr auto four = 4;
 using kerngrad::five;  ///< from a header
 enum class kind { one, two };
+/// With an attribute.
+struct [[gnu::may_alias]] packed { box held; };
 namespace keep {
 /// Two of them.
 inline constexpr box first{1}, second{2};
@@ -72,7 +74,8 @@ SIGNATURES = {
            '};'}
 MEMBERS = {'value': [['int value() const;'], ''], 'a': [['int a = 1;'], 'a member']}
 DOCS = {'f': 'A function.', 'bare': '', 'box': 'A class.', 'g': 'Made by a macro, or so it looks.', 'three': 'A set.',
-        'four': '', 'five': 'from a header', 'kind': '', 'keep::first': 'Two of them.', 'keep::second': 'Two of them.',
+        'four': '', 'five': 'from a header', 'kind': '', 'packed': 'With an attribute.',
+        'keep::first': 'Two of them.', 'keep::second': 'Two of them.',
         'operator+': 'An operator, and the others.', 'operator-': 'An operator, and the others.'}
 
 
@@ -89,6 +92,11 @@ def misread():
         read = next(each.signature for each in found if each.name == name)
         if read != signature:
             yield f'the signature of {name} is read as\n{read}'
+    uses = {each.name for each in found if pages.type_in('box').search(pages.code_of(each.signature))}
+    if uses != {'packed', 'keep::first', 'keep::second', 'operator+', 'operator-'}:
+        yield f'box is found in the signatures of {sorted(uses)}'
+    if pages.type_in('box').search('void h(int box, kind other);') or not pages.type_in('box').search('void h(box);'):
+        yield 'a parameter is taken for a type, or a type for a parameter'
     members = next(each.members for each in found if each.name == 'box')
     if members != MEMBERS:
         yield f'the members of box are read as {members}'

@@ -11,7 +11,7 @@ import re
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 UNIT = re.compile(r'^export module ([\w.]+(?::\w+)?);', re.MULTILINE)
-TYPE = re.compile(r'(?:class|struct|union|enum class|enum) (\w+)')
+TYPE = re.compile(r'(?:class|struct|union|enum class|enum) (?:\[\[.*?\]\] )?(\w+)')
 # Before the name of what is declared: what a template asks for, and words that are no part of a signature.
 TEMPLATE = re.compile(r'\s*template <')
 MACRO = re.compile(r'[A-Z_]+\(\w*\)\n')

@@ -182,13 +182,14 @@ class Reference:
         wanted = {names[0]: page for page, names, declared in entries
                   if any(each.kind in ('function', *TYPES) or self.signature(each) != each.signature
                          for each in declared)}
-        shown = {names[0] for _, names, declared in entries
-                 if names[0] not in wanted or
-                 any('kg::' + name in self.examples or
-                     any(re.search(rf'`[^`]*\b{name}[(<{{]', each.doc) for each in declared) for name in names)}
-        for _ in range(3):  # a type that a type holds that a function returns
-            shown |= {names[0] for _, names, _ in entries
-                      if any(user[0] in shown for name in names for _, user in self.users[name])}
+        shown, more = set(), {names[0] for _, names, declared in entries
+                              if any('kg::' + name in self.examples or
+                                     any(re.search(rf'`[^`]*\b{name}[(<{{]', each.doc) for each in declared)
+                                     for name in names)}
+        while more - shown:  # a type that a type holds that a function returns
+            shown |= more
+            more = {names[0] for _, names, _ in entries
+                    if any(user[0] in shown for name in names for _, user in self.users[name])}
         return [(name, page) for name, page in wanted.items() if name not in shown]
 
     def undocumented(self):
