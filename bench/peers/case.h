@@ -7,12 +7,14 @@
 #include <benchmark/benchmark.h>
 #include <sys/mman.h>
 
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <initializer_list>
 #include <map>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -78,13 +80,16 @@ inline std::int32_t* indices(std::size_t n, std::uint32_t below) {
   });
 }
 
+/// How many times each body runs after the first, where something else than time is measured; 0: as long as it takes.
+inline benchmark::IterationCount iterations = 0;
+
 /// Registers a case. `make` prepares it, untimed, and gives the callable that is timed.
 template <class Size, class Make>
 void add(const std::string& name, const Size& size, Make make) {
   std::string text;
   if constexpr (std::is_convertible_v<Size, std::string>) text = size;
   else text = size_of(size);
-  benchmark::RegisterBenchmark((name + "/n:" + text).c_str(), [make](benchmark::State& state) {
+  auto* added = benchmark::RegisterBenchmark((name + "/n:" + text).c_str(), [make](benchmark::State& state) {
     auto body = make();
     body();  // pages, plans and caches are warm
     for (auto _ : state) {
@@ -92,11 +97,18 @@ void add(const std::string& name, const Size& size, Make make) {
       benchmark::ClobberMemory();
     }
   });
+  if (iterations > 0) added->Iterations(iterations);
 }
 
-/// The main of every program: Google Benchmark's options, and nothing else.
+/// The main of every program: Google Benchmark's options, and `--iterations=N`, the last.
 inline int run(int argc, char** argv, void (*add_cases)()) {
   benchmark::Initialize(&argc, argv);
+  constexpr std::string_view option = "--iterations=";
+  if (const std::string_view last = argv[argc - 1]; argc > 1 && last.starts_with(option)) {
+    const char* end = last.data() + last.size();
+    const auto [read, wrong] = std::from_chars(last.data() + option.size(), end, iterations);
+    if (wrong == std::errc() && read == end && iterations > 0) --argc;
+  }
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
   add_cases();
   benchmark::RunSpecifiedBenchmarks();

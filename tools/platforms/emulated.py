@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tomllib
 
+import instructions
 import record
 import sysroot
 
@@ -74,6 +75,7 @@ class Build:
     def __init__(self, platform, data, build, root, qemu):
         self.folder = sysroot.CACHE / 'builds' / (f'{platform}-{build["name"]}' + str(CHECKOUT).replace('/', '-'))
         self.data, self.build_data, self.root, self.qemu = data, build, root, qemu
+        self.counted = data.get('counted', [])
 
     def cross_file(self):
         """The compilers that ./dev uses, for another machine."""
@@ -95,8 +97,9 @@ class Build:
             self.folder.mkdir(parents=True, exist_ok=True)
             cross = self.folder / 'cross.ini'
             cross.write_text(self.cross_file())
+            benchmarks = 'enabled' if self.counted else 'disabled'
             if subprocess.run(['meson', 'setup', self.folder, CHECKOUT, '--cross-file', cross,
-                               '-Dbenchmarks=disabled']).returncode != 0:
+                               f'-Dbenchmarks={benchmarks}']).returncode != 0:
                 return False
         described = json.loads(subprocess.run(['meson', 'introspect', '--tests', self.folder], check=True,
                                               stdout=subprocess.PIPE).stdout)
@@ -108,6 +111,8 @@ class Build:
         outputs = {file for word in needed for file in files.get(word, [word]) if str(self.folder) in file}
         say(f'building {self.folder}')
         names = [os.path.relpath(file, self.folder) for file in sorted(outputs)]
+        if self.counted:
+            names += ['bench/peers/cases', *{f'bench/peers/peer_{each["peer"]}' for each in self.counted}]
         return subprocess.run(['ninja', '-C', self.folder, *names, *TOOLS]).returncode == 0
 
     def run(self, cpu):
@@ -130,6 +135,17 @@ class Build:
             done = subprocess.run([*self.qemu, self.folder / TOOLS[1], '--model', 'cnn', '--limit', '256',
                                    '--epochs', '1'], env=env, stdin=subprocess.DEVNULL)
             yield (1, 0) if done.returncode == 0 else (0, 1)
+        if self.counted:
+            yield self.count(cpu, env)
+
+    def count(self, cpu, env):
+        """(passed, failed) of the comparisons of instructions, which it prints."""
+        say(f'instructions executed on {cpu}')
+        results = []
+        for line, good in instructions.compare(self.counted, self.qemu, env, self.folder):
+            print(line if good in (None, True) else f'{line} too many', flush=True)
+            results.append(good)
+        return results.count(True), results.count(False)
 
 
 def counted(command, env=None):

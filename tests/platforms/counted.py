@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""counted.py ROOT: the instructions that tools/platforms/instructions.py reads from qemu's log are those that ran: of a
+loop each time, of a block that was translated anew its new ones, of one that never ran none; and each comparison is
+held to its bound, by programs that stand in for qemu and what it runs."""
+import os
+import pathlib
+import sys
+import tempfile
+
+ROOT = pathlib.Path(sys.argv[1])
+sys.path.insert(0, str(ROOT / 'tools' / 'platforms'))
+import instructions  # noqa: E402
+
+# A block of three that runs twice, one of two that does not, and the first again, cut to one: 2 * 3 + 1.
+LOG = '''\
+----------------
+IN: main
+0x5502854e40:  d503201f  nop
+0x5502854e44:  d280001d  movz     x29, #0
+0x5502854e48:  97ffee80  bl       #0x5502850850
+
+Trace 0: 0x7f6a54000100 [0000000001009331/0000005502854e40/00000001/00000200] main
+Trace 0: 0x7f6a54000100 [0000000001009331/0000005502854e40/00000001/00000200] main
+----------------
+IN:
+0x5502850850:  a9b27bfd  stp      x29, x30, [sp, #-0xe0]!
+0x5502850854:  b0000144  adrp     x4, #0x5502879000
+
+----------------
+IN: main
+0x5502854e40:  d503201f  nop
+
+Trace 0: 0x7f6a54000900 [0000000001009331/0000005502854e40/00000001/00000200] main
+'''
+
+# A program that writes where qemu would: a block of COST instructions for each iteration, after ten of its start.
+QEMU = '''\
+#!/bin/sh
+while [ $# -gt 0 ]; do
+  case $1 in
+    -D) log=$2; shift ;;
+    */cases) cost=6 ;;
+    */peer_*) cost=4 ;;
+    --iterations=*) times=${1#*=} ;;
+  esac
+  shift
+done
+{
+  i=0; while [ $i -lt $cost ]; do echo "0x10:  nop"; i=$((i + 1)); done; echo
+  i=0; while [ $i -lt $((times + 10)) ]; do echo "Trace 0: 0x1 [0/10/0/0]"; i=$((i + 1)); done
+} >"$log"
+'''
+
+
+def main():
+    count = instructions.executed(LOG.splitlines(keepends=True))
+    if count != 7:
+        sys.exit(f'{count} instructions in place of 7')
+    with tempfile.TemporaryDirectory() as folder:
+        qemu = pathlib.Path(folder, 'qemu')
+        qemu.write_text(QEMU)
+        qemu.chmod(0o755)
+        case = {'case': 'add/n:2', 'peer': 'other', 'peer_case': 'add/n:2', 'unit': 'element', 'count': 2}
+        counted = [case | {'most': 1.6}, case | {'most': 1.4}]
+        *head, good, bad = instructions.compare(counted, [str(qemu)], os.environ, folder)
+    if [known for _, known in head] != [None, None] or (good[1], bad[1]) != (True, False):
+        sys.exit(f'the bounds 1.6 and 1.4 of a ratio of 1.5 give {good} and {bad}')
+    if good[0] != '| add/n:2 | element | 3.000 | other | 2.000 | 1.50 | 1.6 |':
+        sys.exit(f'the line of 6 and 4 instructions for two elements is {good[0]}')
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What programs of bench/peers execute under qemu-user, in instructions of the emulated CPU.
+
+Emulated time says nothing of a CPU. Instructions show at least whether a kernel's loops use its vectors, and what they
+spend beside the arithmetic. qemu writes each block of instructions when it translates it, and a line whenever one runs.
+"""
+import collections
+import os
+import re
+import subprocess
+import sys
+
+BLOCK = re.compile(r'0x([0-9a-f]+):')
+RUN = re.compile(r'Trace \d+: 0x[0-9a-f]+ \[[0-9a-f]+/0*([0-9a-f]+)/')
+MORE = 3  # runs of a body, to see what one executes: of what a program does around them, counts differ a little
+
+
+def executed(lines):
+    """The instructions of a log of qemu's (`-d in_asm,exec,nochain`)."""
+    length, first, of_line = {}, None, {}
+    times = collections.Counter()
+    for line in lines:
+        if line.startswith('Trace'):
+            if line not in of_line:  # a block that was translated anew has another line, and may have another length
+                of_line[line] = length[RUN.match(line)[1]]
+            times[line] += 1
+        elif line.startswith('0x'):
+            if first is None:
+                first = BLOCK.match(line)[1]
+                length[first] = 0
+            length[first] += 1
+        else:
+            first = None
+    return sum(of_line[line] * count for line, count in times.items())
+
+
+def executed_by(command, env):
+    """The instructions that a program executes under qemu: (qemu's own words, the program, its arguments)."""
+    qemu, *program = command
+    read, write = os.pipe()
+    running = subprocess.Popen([*qemu, '-d', 'in_asm,exec,nochain', '-D', f'/dev/fd/{write}', *program], env=env,
+                               pass_fds=[write], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+    os.close(write)
+    with open(read, errors='replace') as log:
+        count = executed(log)
+    if running.wait() != 0 or not count:
+        sys.exit(f'{" ".join(program)} exits with {running.returncode} under qemu')
+    return count
+
+
+def of_case(qemu, env, program, case):
+    """The instructions that one run of a case executes."""
+    once, more = (executed_by([qemu, program, f'--benchmark_filter=^{case}/', f'--iterations={times}'], env)
+                  for times in (1, 1 + MORE))
+    return (more - once) / MORE
+
+
+def compare(counted, qemu, env, folder):
+    """The lines of a table, and whether each comparison of emulated.toml is within its bound; None of its head."""
+    yield '| case | for one | kerngrad executes | peer | executes | ratio | at most |', None
+    yield '|' + ' --- |' * 7, None
+    for each in counted:
+        ours, theirs = (of_case(qemu, env, os.path.join(folder, 'bench', 'peers', program), case) / each['count']
+                        for program, case in (('cases', each['case']), (f'peer_{each["peer"]}', each['peer_case'])))
+        cells = [each['case'], each['unit'], f'{ours:.3f}', each['peer'], f'{theirs:.3f}', f'{ours / theirs:.2f}',
+                 str(each['most'])]
+        yield f'| {" | ".join(cells)} |', 0 < ours <= each['most'] * theirs
