@@ -1,21 +1,37 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""syntax.py ROOT INCLUDES SOURCES... -- COMPILER ARGUMENTS...: compiles kernels for another CPU family, without code.
+"""syntax.py ROOT INCLUDES SINCE SOURCES... -- COMPILER ARGUMENTS...: compiles kernels for another CPU family, without
+code.
 
-INCLUDES is the folder that Highway's headers lie in. They are seen through a link of their own: what lies beside them
-may be this machine's C library. Prints what the compiler says, and exits 1 when a source does not compile.
+INCLUDES is the folder that Highway's headers lie in; where they are older than SINCE, HIGHWAY in the environment names
+newer ones, and without it nothing is compiled. They are seen through a link of their own: what lies beside them may be
+this machine's C library. Prints what the compiler says, and exits 1 when a source does not compile.
 """
 import concurrent.futures
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 
+SKIPPED = 77  # as Meson has it
+
+
+def version(includes):
+    """Highway's, which one of its headers says, and another one later."""
+    text = ''.join(pathlib.Path(includes, 'hwy', name).read_text() for name in ('highway.h', 'base.h'))
+    return tuple(int(number) for number in re.findall(r'^#define HWY_M(?:AJOR|INOR) (\d+)$', text, re.MULTILINE))
+
 
 def main():
     split = sys.argv.index('--')
-    root, includes, *sources = sys.argv[1:split]
+    root, includes, since, *sources = sys.argv[1:split]
+    if version(includes) < tuple(map(int, since.split('.'))):
+        includes = os.environ.get('HIGHWAY')
+        if not includes:
+            print(f'needs Highway {since}: HIGHWAY=$(python3 tools/platforms/highway.py)')
+            sys.exit(SKIPPED)
     with tempfile.TemporaryDirectory() as folder:
         os.symlink(pathlib.Path(includes, 'hwy'), pathlib.Path(folder, 'hwy'))
         command = [*sys.argv[split + 1:], '-fsyntax-only', f'-I{root}', '-isystem', folder]
