@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The text of the error that a call is refused with.
 #pragma once
-#include <algorithm>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -25,7 +24,9 @@ std::string refusal(F call) {
 
 /// Whether a text has all the parts.
 inline bool says(std::string_view text, std::initializer_list<std::string_view> parts) {
-  return std::ranges::all_of(parts, [&](std::string_view part) { return text.find(part) != text.npos; });
+  for (std::string_view part : parts)
+    if (text.find(part) == text.npos) return false;
+  return true;
 }
 
 }  // namespace kgtest
