@@ -236,6 +236,23 @@ def check_shared_names(names):
                 yield name, number, f'{space}::{shared} is defined in {first} too'
 
 
+def check_imports(names):
+    """What a header imports comes after all headers of libraries: GCC 16 takes what these define for second definitions
+    where a module has it."""
+    texts = {name: (ROOT / name).read_text() for name in names if name.endswith(CODE)}
+    included = {name: [other for word in re.findall(r'^#include "(.*)"', text, re.MULTILINE)
+                       for other in (word, f'{name.rpartition("/")[0]}/{word}') if other in texts]
+                for name, text in texts.items()}
+    imports = {name for name, text in texts.items() if re.search(r'^import ', text, re.MULTILINE)}
+    while more := {name for name in texts if imports.intersection(included[name])} - imports:
+        imports |= more
+    for name, text in texts.items():
+        first = min((text.index(f'#include "{word}"') for word in re.findall(r'^#include "(.*)"', text, re.MULTILINE)
+                     if {word, f'{name.rpartition("/")[0]}/{word}'} & imports), default=len(text))
+        for found in re.compile('^#include <', re.MULTILINE).finditer(text, first):
+            yield name, text.count('\n', 0, found.start()) + 1, 'a header of a library after one that imports a module'
+
+
 def check_rooms(names):
     """A folder is taken in at a glance."""
     sources = collections.Counter(name.rpartition('/')[0] for name in names if name.endswith(CODE))
@@ -276,6 +293,7 @@ def check_format(names):
 def main():
     names = tracked_files()
     findings = [*check_mirrors(names), *check_rooms(names), *check_build_files(names), *check_shared_names(names)]
+    findings += check_imports(names)
     for name in names:
         data = (ROOT / name).read_bytes()
         if b'\0' in data or name.startswith(('subprojects/packagefiles/',)) or name == 'LICENSE':

@@ -17,16 +17,16 @@
 #include <mdspan>
 #endif
 
-#include "tests/support/arena.h"
-#include "tests/support/refusal.h"
-#include "tests/support/sealed.h"
-
 #if __has_include(<eigen3/Eigen/Core>)
 #include <eigen3/Eigen/Core>
 #define KG_EIGEN 1
 #else
 #define KG_EIGEN 0
 #endif
+
+#include "tests/support/arena.h"
+#include "tests/support/refusal.h"
+#include "tests/support/sealed.h"
 
 namespace {
 

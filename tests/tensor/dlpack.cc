@@ -12,15 +12,15 @@
 #include <type_traits>
 #include <vector>
 
-#include "tests/support/refusal.h"
-#include "tests/support/sealed.h"
-
 #if __has_include(<dlpack/dlpack.h>)
 #include <dlpack/dlpack.h>
 #define KG_DLPACK_HEADER 1
 #else
 #define KG_DLPACK_HEADER 0
 #endif
+
+#include "tests/support/refusal.h"
+#include "tests/support/sealed.h"
 
 namespace {
 
