@@ -289,7 +289,7 @@ struct variable_gradient {
   variable of;
   tensor grad;
 };
-/// What variable_grads gives: the value, and the gradients in the order in which the variables were read.
+/// What variable_grads gives: the value, and the gradients in the order in which their variables were made.
 struct variable_gradients {
   tensor value;
   std::vector<variable_gradient> grads;
@@ -324,6 +324,7 @@ namespace kerngrad {
 struct variable_access {
   static tensor take(const variable& v);
   static void put(const variable& v, tensor value);
+  static std::uint64_t number(const variable& v);
 };
 
 }  // namespace kerngrad

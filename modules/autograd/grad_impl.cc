@@ -2,6 +2,7 @@
 // What stands on the walk: gradients of functions, variables, custom rules.
 module;
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -78,9 +79,10 @@ void refuse_inside_checkpoint(const variable_state& state) {
 // ------------------------------------------------------------------------------------------ variables
 
 variable::variable(tensor initial, std::string name, bool trainable) {
+  static std::atomic<std::uint64_t> made{0};
   if (!initial.defined()) fail("variable", "an empty handle", "an initial value");
   state_ = std::make_shared<detail::variable_state>(
-      detail::variable_state{std::move(name), trainable, stop_gradient(initial)});
+      detail::variable_state{std::move(name), trainable, stop_gradient(initial), made++});
 }
 
 const std::string& variable::name() const { return state_->name; }
@@ -106,6 +108,7 @@ tensor variable_access::take(const variable& v) {
   return std::move(v.state_->value);
 }
 void variable_access::put(const variable& v, tensor value) { v.state_->value = std::move(value); }
+std::uint64_t variable_access::number(const variable& v) { return v.state_->number; }
 
 tensor stop_gradient(const tensor& x) {
   tensor y = x;
@@ -147,6 +150,8 @@ variable_gradients variable_grads(const std::function<tensor()>& f, std::span<co
     fail("variable_grads", "a result of shape " + to_string(y.dims()), "a scalar", "take its sum or mean");
   if (!only.empty())
     std::erase_if(seen.read, [&](const auto& r) { return std::find(only.begin(), only.end(), r.first) == only.end(); });
+  // The order of reading is each compiler's own where an expression reads several.
+  std::ranges::sort(seen.read, {}, [](const auto& r) { return variable_access::number(r.first); });
   walk back(t, range_of(scope), t.depth == 0);
   for (const auto& [of, at] : seen.read) back.want(tensor_access::place(at).value);
   back.mark();

@@ -140,6 +140,7 @@ struct variable_state {
   std::string name;
   bool trainable;
   tensor value;
+  std::uint64_t number;  ///< how many variables were made before it
 };
 
 /// Who is told when a variable is read on this thread. The innermost one answers, and asks the outer ones.

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -96,6 +97,17 @@ TEST(variable_grads, names_every_trainable_variable_that_was_read) {
   EXPECT_EQ(gradient_of(result, w).to_doubles(), (doubles{2, 2}));
   EXPECT_EQ(gradient_of(result, b).item(), 2);
   EXPECT_FALSE(gradient_of(result, unread).defined());
+}
+
+TEST(variable_grads, come_in_the_order_in_which_the_variables_were_made) {
+  const variable first(tensor(2.0), "first"), second(tensor(3.0), "second"), third(tensor(5.0), "third");
+  const auto result = kg::variable_grads([&] {
+    const tensor early = second.value(), late = first.value();
+    return early * late * third.value();
+  });
+  std::string names;
+  for (const auto& [of, grad] : result.grads) names += of.name() + " ";
+  EXPECT_EQ(names, "first second third ");
 }
 
 TEST(variable_grads, adds_up_all_readings_of_a_variable) {
