@@ -76,11 +76,14 @@ inline own_model attention_model() {
   return {"attention",
           hashed({2, 5, 4}, 15),
           [=](const kg::tensor& x) {
+            // One call after the other: which operand of a call is computed first is the compiler's choice.
             const auto by = [&](const kg::variable& w) {
-              return kg::reshape(kg::matmul(kg::reshape(x, {-1, 4}), w), {-1, 5, 4});
+              const kg::tensor rows = kg::reshape(x, {-1, 4});
+              return kg::reshape(kg::matmul(rows, w), {-1, 5, 4});
             };
-            const kg::tensor scores = kg::matmul(by(q), kg::transpose(by(k), {0, 2, 1})) * 0.5;
-            return kg::matmul(kg::softmax(scores), by(v));
+            const kg::tensor queries = by(q), keys = by(k);
+            const kg::tensor shares = kg::softmax(kg::matmul(queries, kg::transpose(keys, {0, 2, 1})) * 0.5);
+            return kg::matmul(shares, by(v));
           },
           {q, k, v}};
 }
