@@ -30,7 +30,8 @@ void SparseReshape(const void* const* in, void* const* out, const void* geometry
 template <class T>
 void RaggedRange(const void* const* in, void* const* out, const void* geometry) {
   const auto& g = *static_cast<const ragged_range_geometry*>(geometry);
-  using W = std::conditional_t<is_float<T>, long double, __int128>;
+  __extension__ using whole = __int128;
+  using W = std::conditional_t<is_float<T>, long double, whole>;
   for (std::int64_t r = 0; r < g.rows; ++r)
     for (std::int32_t j = 0; g.splits[r] + j < g.splits[r + 1]; ++j) {
       const W start = static_cast<const T*>(in[0])[r * g.start_step],

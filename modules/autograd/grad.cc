@@ -40,7 +40,7 @@ tensor gradients(std::string_view name, borrowed f, std::span<const tensor> xs, 
                  std::span<tensor> grads);
 
 template <class F, std::size_t... I>
-tensor spread(F& f, std::span<const tensor> xs, std::index_sequence<I...>) {
+tensor spread(F& f, [[maybe_unused]] std::span<const tensor> xs, std::index_sequence<I...>) {
   return f(xs[I]...);
 }
 template <std::size_t Count, class F>
