@@ -92,11 +92,13 @@ class Build:
 
     def build(self):
         """Whether there are tests and tools now. Their names are those of the tests that are to be run."""
+        cross, wanted = self.folder / 'cross.ini', self.cross_file()
+        if cross.exists() and cross.read_text() != wanted:  # other packages, or another emulator
+            shutil.rmtree(self.folder)
         if not (self.folder / 'build.ninja').exists():
             say(f'configuring {self.folder}')
             self.folder.mkdir(parents=True, exist_ok=True)
-            cross = self.folder / 'cross.ini'
-            cross.write_text(self.cross_file())
+            cross.write_text(wanted)
             benchmarks = 'enabled' if self.counted else 'disabled'
             if subprocess.run(['meson', 'setup', self.folder, CHECKOUT, '--cross-file', cross,
                                f'-Dbenchmarks={benchmarks}']).returncode != 0:
