@@ -24,6 +24,15 @@ KG_TARGETS_OF(name_of_target);
 constinit std::atomic<std::uint32_t> target_place{0};
 
 namespace {
+// What the CPU has or, after a pin, what the pin says.
+std::int64_t targets_of_cpu() {
+#ifdef HWY_COMPILE_ONLY_STATIC  // all of the program needs the one target, and Highway's library may not know of it
+  return HWY_STATIC_TARGET;
+#else
+  return hwy::SupportedTargets();
+#endif
+}
+
 // Better targets have lower bits in Highway.
 int list(std::int64_t set, target* out, int capacity) {
   int count = 0;
@@ -45,14 +54,14 @@ std::uint32_t place_of(std::int64_t set) {
 int supported_targets(target* out, int capacity) {
   // Asked of the CPU, not of a pin that may be in force.
   static constinit std::atomic<std::int64_t> set{0};
-  if (set == 0) set = hwy::SupportedTargets() & HWY_TARGETS;
+  if (set == 0) set = targets_of_cpu() & HWY_TARGETS;
   return list(set, out, capacity);
 }
 
 int compiled_targets(target* out, int capacity) { return list(HWY_TARGETS, out, capacity); }
 
 std::uint32_t choose_target() {
-  const std::uint32_t best = place_of(hwy::SupportedTargets());
+  const std::uint32_t best = place_of(targets_of_cpu());
   if (best == 0) refuse_cpu();
   std::uint32_t none = 0;  // a pin that came meanwhile stays
   return target_place.compare_exchange_strong(none, best, std::memory_order_relaxed) ? best : none;
