@@ -12,7 +12,6 @@ module;
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 #include "kernels/common/abi.h"
@@ -248,23 +247,29 @@ std::string path_in(const origin& file, const json& value) {
   return (slash == std::string::npos ? "" : file.name.substr(0, slash + 1)) + path;
 }
 
-// The nodes that a weight's name means: one of the graph, and those of functions.
+// The nodes that a weight's name means: one of the graph, and those of functions. In the order of their names, because
+// Clang 21 refuses the maps by hash of libstdc++ 16 where a module has a using-declaration of std::operator==.
 struct meant_node {
+  std::string_view name;
   function_def* of;
   std::int32_t at;
   bool given = false;  // of the first of a name: whether a weight had it
 };
-using nodes_by_name = std::unordered_multimap<std::string_view, meant_node>;
+using nodes_by_name = std::vector<meant_node>;
 
 nodes_by_name named_nodes(graph_def& graph) {
   nodes_by_name all;
   const auto add = [&](function_def& f) {
-    for (std::size_t i = 0; i < f.nodes.size(); ++i)
-      all.emplace(f.nodes[i].name, meant_node{&f, static_cast<std::int32_t>(i)});
+    for (std::size_t i = 0; i < f.nodes.size(); ++i) all.push_back({f.nodes[i].name, &f, static_cast<std::int32_t>(i)});
   };
   add(graph.main);
   for (function_def& f : graph.library) add(f);
+  std::ranges::stable_sort(all, {}, &meant_node::name);
   return all;
+}
+
+std::span<meant_node> nodes_named(nodes_by_name& nodes, std::string_view name) {
+  return std::ranges::equal_range(nodes, name, {}, &meant_node::name);
 }
 
 void give(function_def& f, std::int32_t at, const tensor& x) {
@@ -285,10 +290,9 @@ void read_group(const origin& file, const json& group, graph_def& graph, nodes_b
     entries.push_back(entry_in(file, entry, bytes_left));
     const weight_entry& w = entries.back();
     needed = kernels::saturated_sum(needed, kernels::saturated_product(w.dims.size(), stored_size(w)));
-    const auto found = nodes.find(w.name);
-    if (found == nodes.end())
-      file.refuse("has weight " + in_quotes(w.name) + " of no node", "weights of nodes that it has");
-    if (std::exchange(found->second.given, true))
+    const std::span<meant_node> meant = nodes_named(nodes, w.name);
+    if (meant.empty()) file.refuse("has weight " + in_quotes(w.name) + " of no node", "weights of nodes that it has");
+    if (std::exchange(meant.front().given, true))
       file.refuse("has weight " + in_quotes(w.name) + " twice", "weights once");
   }
   shard_bytes bytes(file, what);
@@ -298,17 +302,15 @@ void read_group(const origin& file, const json& group, graph_def& graph, nodes_b
                 std::to_string(needed) + " or more for the weights that it lists", "a file may have been cut short");
   for (const weight_entry& entry : entries) {
     const weight w = read_weight(bytes, entry);
-    const auto [first, last] = nodes.equal_range(entry.name);
     tensor value;  // of nodes of functions, in which constants are tensors
-    for (auto node = first; node != last; ++node) {
-      const auto& [of, at, given] = node->second;
-      if (of == &graph.main) {
+    for (const meant_node& node : nodes_named(nodes, entry.name)) {
+      if (node.of == &graph.main) {
         graph.weights.push_back(w);
-        graph.weights.back().at = at;
+        graph.weights.back().at = node.at;
         continue;
       }
       if (!value.defined()) value = value_of(w);
-      give(*of, at, value);
+      give(*node.of, node.at, value);
     }
   }
   bytes.done();
