@@ -240,15 +240,19 @@ def check_imports(names):
     """What a header imports comes after all headers of libraries: GCC 16 takes what these define for second definitions
     where a module has it."""
     texts = {name: (ROOT / name).read_text() for name in names if name.endswith(CODE)}
-    included = {name: [other for word in re.findall(r'^#include "(.*)"', text, re.MULTILINE)
-                       for other in (word, f'{name.rpartition("/")[0]}/{word}') if other in texts]
-                for name, text in texts.items()}
+
+    def includes(name):
+        """Where a file includes another of the project, and which."""
+        for found in re.finditer(r'^#include "(.*)"', texts[name], re.MULTILINE):
+            for other in (found[1], f'{name.rpartition("/")[0]}/{found[1]}'):
+                if other in texts:
+                    yield found.start(), other
+
     imports = {name for name, text in texts.items() if re.search(r'^import ', text, re.MULTILINE)}
-    while more := {name for name in texts if imports.intersection(included[name])} - imports:
+    while more := {name for name in texts if any(other in imports for _, other in includes(name))} - imports:
         imports |= more
     for name, text in texts.items():
-        first = min((text.index(f'#include "{word}"') for word in re.findall(r'^#include "(.*)"', text, re.MULTILINE)
-                     if {word, f'{name.rpartition("/")[0]}/{word}'} & imports), default=len(text))
+        first = min((at for at, other in includes(name) if other in imports), default=len(text))
         for found in re.compile('^#include <', re.MULTILINE).finditer(text, first):
             yield name, text.count('\n', 0, found.start()) + 1, 'a header of a library after one that imports a module'
 

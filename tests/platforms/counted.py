@@ -41,7 +41,8 @@ while [ $# -gt 0 ]; do
   case $1 in
     -D) log=$2; shift ;;
     */cases) cost=6 ;;
-    */peer_*) cost=4 ;;
+    */peer_other) cost=4 ;;
+    */peer_far) cost=3 ;;
     --iterations=*) times=${1#*=} ;;
   esac
   shift
@@ -61,12 +62,11 @@ def main():
         qemu = pathlib.Path(folder, 'qemu')
         qemu.write_text(QEMU)
         qemu.chmod(0o755)
-        case = {'case': 'add/n:2', 'peer': 'other', 'peer_case': 'add/n:2', 'unit': 'element', 'count': 2}
-        counted = [case | {'most': 1.6}, case | {'most': 1.4}]
-        *head, good, bad = instructions.compare(counted, [str(qemu)], os.environ, folder)
+        compared = {'add/n:2': {'peer': 'other', 'of': [2]}, 'mul/n:2': {'peer': 'far', 'peer_case': 'one', 'of': [2]}}
+        *head, good, bad = instructions.compare(compared, [str(qemu)], os.environ, folder)
     if [known for _, known in head] != [None, None] or (good[1], bad[1]) != (True, False):
-        sys.exit(f'the bounds 1.6 and 1.4 of a ratio of 1.5 give {good} and {bad}')
-    if good[0] != '| add/n:2 | element | 3.000 | other | 2.000 | 1.50 | 1.6 |':
+        sys.exit(f'ratios of 1.5 and 2 are judged {good} and {bad}')
+    if good[0] != '| add/n:2 | 3.000 | other | 2.000 | 1.50 |':
         sys.exit(f'the line of 6 and 4 instructions for two elements is {good[0]}')
 
 

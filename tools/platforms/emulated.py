@@ -75,7 +75,7 @@ class Build:
     def __init__(self, platform, data, build, root, qemu):
         self.folder = sysroot.CACHE / 'builds' / (f'{platform}-{build["name"]}' + str(CHECKOUT).replace('/', '-'))
         self.data, self.build_data, self.root, self.qemu = data, build, root, qemu
-        self.counted = data.get('counted', [])
+        self.compared = data.get('compared', {})
 
     def cross_file(self):
         """The compilers that ./dev uses, for another machine."""
@@ -99,7 +99,7 @@ class Build:
             say(f'configuring {self.folder}')
             self.folder.mkdir(parents=True, exist_ok=True)
             cross.write_text(wanted)
-            benchmarks = 'enabled' if self.counted else 'disabled'
+            benchmarks = 'enabled' if self.compared else 'disabled'
             if subprocess.run(['meson', 'setup', self.folder, CHECKOUT, '--cross-file', cross,
                                f'-Dbenchmarks={benchmarks}']).returncode != 0:
                 return False
@@ -113,8 +113,8 @@ class Build:
         outputs = {file for word in needed for file in files.get(word, [word]) if str(self.folder) in file}
         say(f'building {self.folder}')
         names = [os.path.relpath(file, self.folder) for file in sorted(outputs)]
-        if self.counted:
-            names += ['bench/peers/cases', *{f'bench/peers/peer_{each["peer"]}' for each in self.counted}]
+        if self.compared:
+            names += ['bench/peers/cases', *{f'bench/peers/peer_{beside["peer"]}' for beside in self.compared.values()}]
         return subprocess.run(['ninja', '-C', self.folder, *names, *TOOLS]).returncode == 0
 
     def run(self, cpu):
@@ -137,15 +137,15 @@ class Build:
             done = subprocess.run([*self.qemu, self.folder / TOOLS[1], '--model', 'cnn', '--limit', '256',
                                    '--epochs', '1'], env=env, stdin=subprocess.DEVNULL)
             yield (1, 0) if done.returncode == 0 else (0, 1)
-        if self.counted:
-            yield self.count(cpu, env)
+        if self.compared:
+            yield self.compare(cpu, env)
 
-    def count(self, cpu, env):
+    def compare(self, cpu, env):
         """(passed, failed) of the comparisons of instructions, which it prints."""
-        say(f'instructions executed on {cpu}')
+        say(f'instructions executed on {cpu}, for each element or multiply-add')
         results = []
-        for line, good in instructions.compare(self.counted, self.qemu, env, self.folder):
-            print(line if good in (None, True) else f'{line} too many', flush=True)
+        for line, good in instructions.compare(self.compared, self.qemu, env, self.folder):
+            print(line if good in (None, True) else f'{line} more than {instructions.MOST}', flush=True)
             results.append(good)
         return results.count(True), results.count(False)
 
