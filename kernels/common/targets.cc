@@ -26,8 +26,8 @@ constinit std::atomic<std::uint32_t> target_place{0};
 namespace {
 // What the CPU has or, after a pin, what the pin says.
 std::int64_t targets_of_cpu() {
-#ifdef HWY_COMPILE_ONLY_STATIC  // all of the program needs the one target, and Highway's library may not know of it
-  return HWY_STATIC_TARGET;
+#if defined(HWY_COMPILE_ONLY_STATIC) && defined(__riscv)
+  return HWY_STATIC_TARGET;  // all of the program needs it, and Highway's library of Debian 13 does not know of it
 #else
   return hwy::SupportedTargets();
 #endif

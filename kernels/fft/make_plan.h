@@ -280,7 +280,7 @@ std::shared_ptr<const fft_plan<T>> plan_for(std::int64_t length, std::size_t lan
   all.insert(all.begin(), {lanes, real, plan});
   std::size_t bytes = 0, count = 0;
   while (count < all.size() && count < most_plans && (bytes += all[count].plan->bytes) <= most_bytes) ++count;
-  all.resize(count);
+  all.erase(all.begin() + static_cast<std::ptrdiff_t>(count), all.end());
   return plan;
 }
 

@@ -37,8 +37,8 @@ void repeat_before(std::byte* end, std::size_t period, std::size_t bytes) {
 
 struct bordered_axes {
   const repeat_geometry& g;
-  std::size_t x_step[max_rank], y_step[max_rank];  // bytes from an index to the next one
-  int last;                                        // the innermost axis that has a border, or axis 0
+  std::size_t x_step[max_rank]{}, y_step[max_rank]{};  // bytes from an index to the next one
+  int last;                                            // the innermost axis that has a border, or axis 0
 
   bordered_axes(const repeat_geometry& geometry, std::size_t size) : g(geometry), last(0) {
     std::size_t in = size, out = size;

@@ -85,8 +85,8 @@ inline void split_bytes_of_strip(std::uint64_t* y, const std::uint8_t* x, std::s
   parallel_chunks(chunks, [&](std::size_t i) {
     bytes_of_strip(part[i], x + i * chunk * stride, std::min(chunk, rows - i * chunk), stride, width);
   });
-  std::copy_n(part[0], width, y);
-  for (std::size_t i = 1; i < chunks; ++i)
+  std::fill_n(y, width, 0);
+  for (std::size_t i = 0; i < chunks; ++i)
     for (std::size_t j = 0; j < width; ++j) y[j] += part[i][j];
 }
 

@@ -52,8 +52,8 @@ tensor frame(const tensor& signal, std::int64_t length, std::int64_t step, const
   tensor whole = signal;
   const std::int64_t end = count ? kernels::sum_of((count - 1) * step, length) : 0;
   if (end > size) {
-    std::vector<std::int64_t> sides(kernels::extent(signal.rank(), 2));
-    sides.back() = end - size;
+    std::vector<std::int64_t> sides(kernels::extent(signal.rank(), 2) - 1);
+    sides.push_back(end - size);
     whole = pad(signal, sides, options.pad_value);
   }
   const tensor first = arange(0, static_cast<double>(count), 1, dtype::int64) * step;

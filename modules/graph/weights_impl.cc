@@ -247,8 +247,8 @@ std::string path_in(const origin& file, const json& value) {
   return (slash == std::string::npos ? "" : file.name.substr(0, slash + 1)) + path;
 }
 
-// The nodes that a weight's name means: one of the graph, and those of functions. In the order of their names, because
-// Clang 21 refuses the maps by hash of libstdc++ 16 where a module has a using-declaration of std::operator==.
+// The nodes that a weight's name means: one of the graph, and those of functions. In the order of their names: Clang 21
+// refuses libstdc++ 16's maps by hash here, where it sees another module's using-declaration of std::operator==.
 struct meant_node {
   std::string_view name;
   function_def* of;
