@@ -88,7 +88,7 @@ class PkgConfig:
     def check(self, kind):
         self.program('import_only', [CONSUMER / 'import_only.cc'])
         for options in [['-fno-plt', '-flto', '-fuse-ld=lld'], ['-march=native', '-O3'], ['-g', '-O0'],
-                        ['-fsanitize=address,undefined']]:
+                        ['-fsanitize=address,undefined'], ['-O2', '-D_FORTIFY_SOURCE=2']]:
             self.program('with_options', [CONSUMER / 'import_only.cc'], options=options)
         self.bmi(CONSUMER / 'model.cc', 'model')
         self.bmi(CONSUMER / 'training.cc', 'training')
@@ -160,12 +160,15 @@ def check_cmake(cmake, prefix, kind, options, programs):
 
 
 def check_modules(prefix):
-    """`kerngrad modules` for a program in C++23, twice, and with compilers that will not do."""
+    """`kerngrad modules` for a program with other flags, twice, and with compilers that will not do."""
     tool, into = prefix / 'bin' / 'kerngrad', fresh('modules')
-    asked = [tool, 'modules', '--compiler', shlex.join(CXX), '--', '-std=c++23']
+    asked = [tool, 'modules', '--compiler', shlex.join(CXX), '--', '-std=c++23', '-O2', '-D_FORTIFY_SOURCE=2']
     env = {'XDG_CACHE_HOME': str(fresh(CACHES))}
     flags = run(asked, env=env)
-    report('kerngrad modules compiles the interfaces for C++23')
+    libs = run(['pkg-config', '--libs', 'kerngrad'], env={'PKG_CONFIG_PATH': str(prefix / LIBDIR / 'pkgconfig')})
+    run([*CXX, *shlex.split(flags), CONSUMER / 'import_only.cc', *shlex.split(libs), '-o', into / 'program'])
+    run([into / 'program'], env={'LD_LIBRARY_PATH': ''})
+    report('kerngrad modules compiles the interfaces for C++23 with _FORTIFY_SOURCE')
     if run(asked, env=env) != flags:
         sys.exit('kerngrad modules says something else the second time')
     report('and has them from then on')
