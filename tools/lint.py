@@ -10,10 +10,15 @@ import re
 import subprocess
 import sys
 
+from llvm_version import llvm_version
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MAX_LINES, MAX_COLUMNS = 500, 120
-# The version of Clang's tools.
-LLVM = re.search(r'^llvm=(\d+)$', (ROOT / 'dev').read_text(), re.MULTILINE).group(1)
+LLVM = llvm_version()
+# Who names Clang's version: the one place that has it, and pages and data, where others are named too.
+CLANG_VERSION = re.compile(r'\b(?:clang|llvm|lld)[a-z+-]*-?\d\d')
+CLANG_VERSION_ALLOWED = re.compile(
+    r'tools/clang\.ini|tools/platforms/platforms\.toml|examples/installed/Makefile|.*\.md')
 CODE = ('.cc', '.h', '.inc')
 LICENSED = CODE + ('.py', '.build', '.ini')
 # Names that may not occur in the library: it reports by throwing, and prints nothing.
@@ -28,12 +33,20 @@ ALGORITHM = re.compile(
     r'replace(?:_if)?|reverse|rotate|search|shuffle|(?:stable_)?sort|transform|unique)\s*[(<{]')
 # A new version of Highway brings new targets: kernels/common/target-inl.h says for each what it can do.
 TARGET_BY_NAME = re.compile(r'\bHWY_TARGET\s*[=!<>]')
-# The vectors of SVE and RISC-V have no size that a compiler knows: no array holds them, no lambda a copy. MaxLanes, how
-# many lanes they may have, is the size of an array of lanes or a question to a type; how many they have is Lanes.
-VECTOR = r'\b(?:VU?|hn::(?:Vec|Mask)<(?:[^;=(){}]|\([^()]*\))*>)'
-SIZED_VECTORS = re.compile(VECTOR + r'\s+(?:\(&\s*\w+\)|\w+)\[|(?<!operator)\[=[\],]')
+# The vectors of SVE and RISC-V have no size that a compiler knows: no array or container holds them, no member, no
+# static variable, no lambda a copy. MaxLanes, how many lanes they may have, is the size of an array of lanes or a question
+# to a type; how many they have is Lanes.
+ARGUMENTS = r'<(?:[^<>;{}]|<(?:[^<>;{}]|<[^<>;{}]*>)*>)*>'  # of a template
+HIGHWAYS_VECTOR = rf'(?:typename )?hn::(?:(?:Vec|Mask|VFromD|MFromD){ARGUMENTS}|Vec\d+{ARGUMENTS})'
+VECTOR_ALIAS = re.compile(rf'\busing (\w+) = (?:{HIGHWAYS_VECTOR}|(?:hn::)?decltype\(hn::\w+\()')
+VECTOR_VARIABLE = r'(?:{0}|const auto|auto)&? (\w+)(?= = hn::|[,)])|(?:{0}) (\w+)(?= =|;)'
+CONTAINER = r'\bstd::(?:array|vector|pair|tuple|optional|variant|span|deque|list|initializer_list)<\s*(?:const )?'
+CAPTURES = re.compile(r'(?<![\w\])])\[([^\[\]]*)\](?=\s*(?:\(|\{|<|HWY_ATTR))')
+STRUCT = re.compile(r'\b(?:struct|class|union)(?: \w+)?(?: final)?(?: : [^{;()]*)? \{')
 MOST_LANES = re.compile(r'\bMaxLanes\(')
-MOST_LANES_ALLOWED = re.compile(r'\[[^\[\]]*\bMaxLanes\([^\[\]]*\]|\b(?:if constexpr|constexpr bool)\b.*')
+ARRAY_BY_MOST_LANES = re.compile(r'(?:^|[;{(]|\bHWY_ALIGN)\s*(?!return\b|case\b|else\b)[\w:]+(?:<[^<>]*>)? \w+\[[^\[\]]*\]'
+                                 r'(?:(?: = \{[^{}]*\})?, \w+\[[^\[\]]*\])*')
+MOST_LANES_ASKED = re.compile(r'\b(?:if constexpr|constexpr bool)\b.*')
 SIZED_FILES = {'kernels/math/tables-inl.h'}  # for AVX-512 alone
 # GCC 16 does not survive the import of a defaulted comparison that is a friend.
 DEFAULTED_FRIEND = re.compile(r'\bfriend\b.*\boperator(==|<=>)\(.*\)\s*=\s*default')
@@ -103,6 +116,8 @@ def check_text(name, text):
             yield number, 'a tab'
         if name != 'tools/lint.py' and re.search(r'\b(TODO|FIXME|XXX|HACK)\b', line):
             yield number, 'unfinished work belongs into an issue, not into a comment'
+        if CLANG_VERSION.search(line) and not CLANG_VERSION_ALLOWED.fullmatch(name):
+            yield number, "Clang's version stands in tools/clang.ini alone: tools/llvm_version.py reads it"
 
 
 def check_code(name, text):
@@ -124,9 +139,7 @@ def check_code(name, text):
             needs_algorithm = False
         if TARGET_BY_NAME.search(code) and name != 'kernels/common/target-inl.h':
             yield number, 'a CPU target by its name: ask kernels/common/target-inl.h for what it can do'
-        if folder == 'kernels' and name not in SIZED_FILES and SIZED_VECTORS.search(code):
-            yield number, 'an array or a copy of vectors: kernels/common/vectors-inl.h'
-        if folder == 'kernels' and MOST_LANES.search(MOST_LANES_ALLOWED.sub('', code)):
+        if folder == 'kernels' and MOST_LANES.search(ARRAY_BY_MOST_LANES.sub('', MOST_LANES_ASKED.sub('', code))):
             yield number, 'MaxLanes is the size of an array or a question to a type: Lanes is how many there are'
         if folder in ('modules', 'grads') and DEFAULTED_FRIEND.search(code):
             yield number, 'a defaulted comparison in a module is a member: compilers fail on friends'
@@ -135,6 +148,42 @@ def check_code(name, text):
             yield number, 'range/v3/all.hpp: include the narrow header'
         if found and (folder in ('kernels', 'grads') or name.startswith('modules/') and not name.endswith('_impl.cc')):
             yield number, 'range-v3 belongs into implementation units and tests'
+
+
+def line_of(code, place):
+    return code.count('\n', 0, place) + 1
+
+
+def members_of(code, begin):
+    """What the body of a struct that is opened before `begin` says itself: without what stands in brackets there."""
+    body = inside_brackets(code, begin)
+    while (plain := re.sub(r'\{[^{}]*\}|\([^()]*\)', lambda found: '~' + '\n' * found[0].count('\n'), body)) != body:
+        body = plain
+    return body
+
+
+def check_vectors(name, text):
+    """Vectors where they would have to have a size."""
+    if not name.startswith('kernels/') or name in SIZED_FILES or 'HWY_NAMESPACE' not in text:
+        return
+    state = {'comment': False}
+    code = '\n'.join(code_of(line, state) for line in text.splitlines())
+    aliases = {found[1] for found in VECTOR_ALIAS.finditer(code)}
+    vector = '|'.join([HIGHWAYS_VECTOR, r'\bV[A-Z]?(?:\d+)?\b', *(rf'\b{alias}\b' for alias in sorted(aliases))])
+    array = rf'(?:{vector})\s*(?:\([&*]\s*\w*\)|(?:\w+,\s*)*\w*)\s*\['
+    for found in re.finditer(rf'{array}|{CONTAINER}(?:{vector})\s*[,>]', code):
+        yield line_of(code, found.start()), 'an array or a container of vectors: kernels/common/vectors-inl.h'
+    for found in re.finditer(rf'\b(?:static|thread_local) (?:const )?(?:{vector}) \w+\s*(?:=|\{{|;)', code):
+        yield line_of(code, found.start()), 'a static vector: it has no size'
+    for found in STRUCT.finditer(code):
+        for member in re.finditer(rf'(?<=[;{{}}:~])\s*(?:const )?(?:{vector}) [\w, ]+(?:=|;|~)', ';' + members_of(code, found.end())):
+            yield line_of(code, found.end()) + member[0].count('\n'), 'a vector as a member'
+    names = {one or other for one, other in re.findall(VECTOR_VARIABLE.format(vector), code)}
+    for found in CAPTURES.finditer(code):
+        for captured in found[1].split(','):
+            copied = captured.strip().split(' = ')[-1]
+            if copied == '=' or copied in names or (' = ' in captured and copied.startswith('hn::')):
+                yield line_of(code, found.start()), 'a copy of vectors in a lambda: capture them by reference'
 
 
 def inside_brackets(code, begin):
@@ -306,6 +355,7 @@ def main():
         findings += [(name, *found) for found in check_text(name, text)]
         if name.endswith(CODE):
             findings += [(name, *found) for found in check_code(name, text)]
+            findings += [(name, *found) for found in check_vectors(name, text)]
             findings += [(name, *found) for found in check_sizes(name, text)]
     if '--no-format' not in sys.argv[1:]:
         findings += check_format(names)

@@ -125,7 +125,7 @@ def check_page(prefix, cmake):
             continue
         folder = fresh('page') / 'example'
         shutil.copytree(ROOT / example, folder)
-        run(['sh', '-ec', commands.replace('clang++-19', shlex.join(CXX))], cwd=folder, env=env)
+        run(['sh', '-ec', re.sub(r'clang\+\+-\d+', lambda _: shlex.join(CXX), commands)], cwd=folder, env=env)
         made = next(path for path in (folder / 'installed', folder / 'build' / 'installed') if path.exists())
         run([made], env={'LD_LIBRARY_PATH': ''})
         report(f'docs/install.md: {commands.strip()}')

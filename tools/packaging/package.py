@@ -19,9 +19,10 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 OUT = ROOT / 'build-packages'
-sys.path.insert(0, str(ROOT / 'tools' / 'platforms'))
+sys.path[:0] = [str(ROOT / 'tools'), str(ROOT / 'tools' / 'platforms')]
 import chroot  # noqa: E402
 import sysroot  # noqa: E402
+from llvm_version import llvm_version  # noqa: E402
 
 SUITE = 'bookworm'
 NEEDED = ['debhelper', 'dpkg-dev', 'fakeroot', 'lintian']
@@ -50,7 +51,7 @@ def values():
     version = re.search(r"version: '([0-9.]+)'", (ROOT / 'meson.build').read_text())[1]
     major, minor, _ = version.split('.')
     return {'VERSION': version, 'SOVERSION': f'0.{minor}' if major == '0' else major,
-            'LLVM': re.search(r'^llvm=(\d+)', (ROOT / 'dev').read_text(), re.MULTILINE)[1],
+            'LLVM': llvm_version(),
             'MAINTAINER': said('git', 'log', '-1', '--format=%an <%ae>'),
             'DATE': said('git', 'log', '-1', '--format=%aD')}
 
@@ -120,7 +121,7 @@ def check_wrap(archive):
     (project / 'subprojects' / 'packagefiles').mkdir(parents=True)
     shutil.copy(archive, project / 'subprojects' / 'packagefiles')
     shutil.copy(archive.parent / 'kerngrad.wrap', project / 'subprojects')
-    run(['meson', 'setup', 'build', '--force-fallback-for=kerngrad', '--native-file', ROOT / 'tools' / 'clang19.ini'],
+    run(['meson', 'setup', 'build', '--force-fallback-for=kerngrad', '--native-file', ROOT / 'tools' / 'clang.ini'],
         cwd=project)
     shutil.rmtree(project)
 

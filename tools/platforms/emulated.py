@@ -8,7 +8,6 @@ the checkout, and the demo where the data is, on each CPU that the file names. W
 table (record.py); the last line sums up.
 """
 import argparse
-import configparser
 import json
 import os
 import pathlib
@@ -28,14 +27,13 @@ CORPUS = CHECKOUT.parent / 'shared' / 'conformance'
 IMAGES = pathlib.Path('/usr/share/datasets/fashion-mnist')
 TESTS = re.compile(r'kernels_\w+|math|every_op|gradients|packs')
 TOOLS = ['tools/conformance/kerngrad-conformance', 'tools/demo/kerngrad-demo']
+# After clang.ini, whose compilers and constants it goes on with.
 CROSS = """
 [binaries]
-cpp = {cpp}
-c = {c}
+cpp = [cpp] + {where}
+c = [c] + {where}
 cpp_ld = 'lld'
 c_ld = 'lld'
-ar = {ar}
-strip = {strip}
 pkgconfig = 'pkg-config'
 cmake = 'cmake'
 exe_wrapper = {qemu}
@@ -79,13 +77,9 @@ class Build:
 
     def cross_file(self):
         """The compilers that ./dev uses, for another machine."""
-        native = configparser.ConfigParser()
-        native.read(CHECKOUT / 'tools' / 'clang19.ini')
-        tool = {name: value.strip("'") for name, value in native['binaries'].items()}
         where = [f'--target={self.data["triple"]}', f'--sysroot={self.root}']
         libraries = self.root / 'usr' / 'lib' / self.data['triple'] / 'pkgconfig'
-        values = {'cpp': [tool['cpp'], *where], 'c': [tool['c'], *where], 'ar': tool['ar'], 'strip': tool['strip'],
-                  'qemu': self.qemu, 'compile': self.build_data['compile'], 'root': self.root,
+        values = {'where': where, 'qemu': self.qemu, 'compile': self.build_data['compile'], 'root': self.root,
                   'pkgconfig': [libraries, self.root / 'usr' / 'share' / 'pkgconfig'], 'prefix': self.root / 'usr',
                   'family': self.data['family']}
         return CROSS.format(**{name: quoted(value) for name, value in values.items()})
@@ -100,7 +94,8 @@ class Build:
             self.folder.mkdir(parents=True, exist_ok=True)
             cross.write_text(wanted)
             benchmarks = 'enabled' if self.compared else 'disabled'
-            if subprocess.run(['meson', 'setup', self.folder, CHECKOUT, '--cross-file', cross,
+            files = '--cross-file', CHECKOUT / 'tools' / 'clang.ini', '--cross-file', cross
+            if subprocess.run(['meson', 'setup', self.folder, CHECKOUT, *files,
                                f'-Dbenchmarks={benchmarks}']).returncode != 0:
                 return False
         described = json.loads(subprocess.run(['meson', 'introspect', '--tests', self.folder], check=True,
