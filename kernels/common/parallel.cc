@@ -23,6 +23,7 @@
 #include <utility>
 
 #include "kernels/common/targets.h"
+#include "kernels/common/tls_model.h"
 
 namespace kerngrad::kernels {
 namespace {
@@ -38,7 +39,7 @@ constexpr auto idle_time = std::chrono::microseconds(500);
 constexpr auto wake_time = std::chrono::microseconds(100);
 
 // Whether this thread runs a chunk: jobs of its own are then within another.
-[[gnu::tls_model("initial-exec")]] constinit thread_local bool in_chunk = false;
+KG_INITIAL_EXEC constinit thread_local bool in_chunk = false;
 
 void pause() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
@@ -282,10 +283,13 @@ namespace {
 void allow_threads(std::size_t count) { detail::allowed_threads.store(count, std::memory_order_relaxed); }
 
 std::size_t cpus_available() {
+#if defined(__linux__)
   cpu_set_t set;
   CPU_ZERO(&set);
   if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
     return std::min(static_cast<std::size_t>(CPU_COUNT(&set)), most_threads);
+#endif
+  // Elsewhere than on Linux: all that the machine has, whichever this process is allowed.
   return std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, most_threads);
 }
 

@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // What each thread has its own of; plain C++, no Highway. Objects live on the heap and only their addresses in
 // thread-local storage: a library that is loaded while the program runs gets some of the 1664 bytes that glibc keeps
-// for all such libraries together, and cannot be loaded when it wants more.
+// for all such libraries together, and cannot be loaded when it wants more. Where object files are not ELF, and the C++
+// ABI may not know a library by its handle, an object of the thread's keeps what is to be called.
 #pragma once
+#if defined(__ELF__)
 #include <cxxabi.h>
+#else
+#include <vector>
+#endif
 
 #include <memory>
 #include <new>
 #include <utility>
 
+#include "kernels/common/tls_model.h"
+
 namespace kerngrad::kernels {
 
+#if defined(__ELF__)
 /// What the C++ ABI knows this library by. Under a name of its own: GCC declares it too, as it pleases.
 extern void* this_library [[gnu::visibility("hidden")]] __asm__("__dso_handle");
 
@@ -20,6 +28,25 @@ extern void* this_library [[gnu::visibility("hidden")]] __asm__("__dso_handle");
 inline void at_thread_end(void (*end)(void*)) {
   if (abi::__cxa_thread_atexit(end, nullptr, &this_library) != 0) throw std::bad_alloc{};
 }
+#else
+/// The same; what is said after the thread's last call, by a destructor that comes later still, is not called.
+inline void at_thread_end(void (*end)(void*)) {
+  static constinit thread_local bool over = false;
+  struct calls_at_end {
+    std::vector<void (*)(void*)> calls{};
+    ~calls_at_end() {
+      while (!calls.empty()) {  // what one of them says is called, too
+        void (*const last)(void*) = calls.back();
+        calls.pop_back();
+        last(nullptr);
+      }
+      over = true;
+    }
+  };
+  static thread_local calls_at_end mine;
+  if (!over) mine.calls.push_back(end);
+}
+#endif
 
 /// A T of each thread: made at its first use, deleted when the thread ends; a use after that makes another one.
 template <class T>
@@ -37,7 +64,7 @@ class thread_object {
     return *(mine_ = object.release());
   }
   // Initial-exec: one load instead of a call, on the path of every allocation.
-  [[gnu::tls_model("initial-exec")]] static inline constinit thread_local T* mine_ = nullptr;
+  KG_INITIAL_EXEC static inline constinit thread_local T* mine_ = nullptr;
 };
 
 }  // namespace kerngrad::kernels

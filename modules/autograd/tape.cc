@@ -3,6 +3,7 @@
 // thread; nested gradients share it, so that the ops of an inner backward pass are recorded for the outer one.
 module;
 #include "kernels/common/abi.h"
+#include "kernels/common/tls_model.h"
 module kerngrad:tape;
 
 import :std;
@@ -149,7 +150,7 @@ struct tape : tape_lists {
   void reset();
 };
 // The thread's tape, null before its first gradient: a call that records nothing pays one load for knowing it.
-extern constinit thread_local tape* current_tape [[gnu::tls_model("initial-exec")]];
+KG_INITIAL_EXEC extern constinit thread_local tape* current_tape;
 tape& first_tape();
 inline tape& this_tape() { return current_tape ? *current_tape : first_tape(); }
 inline bool walking_back() { return current_tape && current_tape->walks > 0; }

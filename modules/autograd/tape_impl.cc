@@ -3,6 +3,7 @@ module;
 #include <atomic>
 #include "kernels/common/abi.h"
 #include "kernels/common/per_thread.h"
+#include "kernels/common/tls_model.h"
 module kerngrad;
 
 import :run;
@@ -20,7 +21,7 @@ struct rule_override {
 };
 thread_local scope_list<rule_override> overrides;
 // Whether there are any: what a thread without a scope asks. It may say so for a scope that ended on another thread.
-constinit thread_local bool overridden [[gnu::tls_model("initial-exec")]] = false;
+KG_INITIAL_EXEC constinit thread_local bool overridden = false;
 
 }  // namespace
 
@@ -41,7 +42,7 @@ const op_gradient* rule_of_scope(const op_entry& op) {
   return nullptr;
 }
 
-constinit thread_local tape* current_tape [[gnu::tls_model("initial-exec")]] = nullptr;
+KG_INITIAL_EXEC constinit thread_local tape* current_tape = nullptr;
 
 tape& first_tape() {
   std::unique_ptr<tape> made = std::make_unique<tape>();

@@ -3,6 +3,7 @@ module;
 #include <pthread.h>
 #include <mutex>
 #include "kernels/common/abi.h"
+#include "kernels/common/tls_model.h"
 module kerngrad;
 
 import :locks;
@@ -18,7 +19,7 @@ struct alignas(64) one_lock {
   std::mutex mutex;
 };
 constinit one_lock locks[lock_count];
-[[gnu::tls_model("initial-exec")]] constinit thread_local std::uint32_t taken[lock_count] = {};
+KG_INITIAL_EXEC constinit thread_local std::uint32_t taken[lock_count] = {};
 
 // Before a fork the forking thread waits for its turn with each lock: whatever they protect is whole in both processes.
 void take_all() {

@@ -14,6 +14,7 @@ module;
 #include <vector>
 #include "kernels/common/abi.h"
 #include "kernels/common/per_thread.h"
+#include "kernels/common/tls_model.h"
 module kerngrad;
 
 import :live;
@@ -75,7 +76,7 @@ struct hazard {
 
 // Never freed: a writer may walk the list at any time. A thread that ends leaves its hazard to the next one.
 std::atomic<hazard*> hazards{nullptr};
-[[gnu::tls_model("initial-exec")]] constinit thread_local hazard* mine = nullptr;
+KG_INITIAL_EXEC constinit thread_local hazard* mine = nullptr;
 
 hazard* take_hazard() {
   for (hazard* h = hazards.load(std::memory_order_acquire); h; h = h->next) {

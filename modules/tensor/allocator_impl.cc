@@ -11,6 +11,7 @@ module;
 #include <new>
 #include "kernels/common/abi.h"
 #include "kernels/common/per_thread.h"
+#include "kernels/common/tls_model.h"
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define KG_NO_CACHE 1  // a reused block would hide an overflow or a use after free from the sanitizer
@@ -65,7 +66,7 @@ struct shared_state {
 constinit shared_state shared;
 
 // What this thread's caches had counted when they went, and what was counted without one.
-[[gnu::tls_model("initial-exec")]] constinit thread_local net_counts counted_before;
+KG_INITIAL_EXEC constinit thread_local net_counts counted_before;
 
 // Under the lock.
 void retire(const net_counts& counts) noexcept {
@@ -294,7 +295,7 @@ buffer* bare_header(thread_cache& cache, dtype type, const shape& dims) {
 
 }  // namespace
 
-constinit thread_local thread_cache* cache_of_thread [[gnu::tls_model("initial-exec")]] = nullptr;
+KG_INITIAL_EXEC constinit thread_local thread_cache* cache_of_thread = nullptr;
 
 thread_cache::thread_cache() noexcept {
   for (int index = 0; index <= no_class; ++index) kept[index].room.store(most_kept(index), std::memory_order_relaxed);

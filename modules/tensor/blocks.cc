@@ -4,6 +4,7 @@
 // library only.
 module;
 #include "kernels/common/abi.h"
+#include "kernels/common/tls_model.h"
 module kerngrad:blocks;
 
 import :std;
@@ -199,7 +200,7 @@ struct thread_cache {
 
 /// The thread's cache, null while it has none. It goes when the thread ends, and comes again for a thread_local object
 /// that outlives it.
-extern constinit thread_local thread_cache* cache_of_thread [[gnu::tls_model("initial-exec")]];
+KG_INITIAL_EXEC extern constinit thread_local thread_cache* cache_of_thread;
 
 /// A buffer of the form of another, its elements not initialised, on the direct path: null where that is to be left.
 inline buffer* buffer_like(const buffer* b) noexcept {

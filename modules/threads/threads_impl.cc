@@ -8,6 +8,7 @@ module;
 #include <vector>
 #include "kernels/common/abi.h"
 #include "kernels/common/parallel.h"
+#include "kernels/common/tls_model.h"
 module kerngrad;
 
 import :geometry;
@@ -28,7 +29,7 @@ constinit callers_pool callers;
 
 // Whether this thread runs a task of a caller's pool. Not every pool takes jobs of its own tasks, which would wait for
 // each other.
-[[gnu::tls_model("initial-exec")]] constinit thread_local bool in_task = false;
+KG_INITIAL_EXEC constinit thread_local bool in_task = false;
 
 void run_on_callers(std::size_t count, kernels::chunk_fn run, void* job) {
   std::shared_ptr<const thread_pool> pool;
