@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file of a pack before it is mapped: whether it is a whole ELF shared library (the dynamic linker maps a truncated
-// one, and the program dies when it touches what is missing), and whether its header fits this library.
+// The file of a pack, mapped after it was read: whether it is a whole ELF shared library (the dynamic linker maps a
+// truncated one, and the program dies when it touches what is missing), and whether its header fits this library. Where
+// shared libraries are not ELF they cannot be read, so that all packs are refused, in one sentence.
 module;
+#if defined(__ELF__)
+#include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#endif
 #include <cerrno>
 #include <cstring>
 #include <string>
@@ -37,6 +41,8 @@ void check_pack_header(const pack_header& header) {
     fail("load_pack", "a pack with a host table of " + std::to_string(header.host_size) + " bytes",
          "the size of a kerngrad_host");
 }
+
+#if defined(__ELF__)
 
 namespace {
 
@@ -147,5 +153,36 @@ file_identity check_pack_file(const std::string& path) {
   check_pack_header(file.read<pack_header>(offset_of(address, sizeof(pack_header), segments), 1)[0]);
   return file.identity();
 }
+
+pack_library::pack_library(std::string path, const file_identity& file) : path_(std::move(path)), file_(file) {
+  dlerror();
+  handle_ = dlopen(path_.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle_) return;
+  const char* why = dlerror();
+  fail("load_pack", why ? why : "a library that cannot be loaded", "one that the dynamic linker loads");
+}
+
+pack_library::~pack_library() { dlclose(handle_); }
+
+const kerngrad_pack_info& pack_library::info() const {
+  const void* found = dlsym(handle_, "kerngrad_pack_v1");
+  if (!found) fail("load_pack", "no symbol kerngrad_pack_v1", "a pack");
+  const auto& info = *static_cast<const kerngrad_pack_info*>(found);
+  check_pack_header({info.struct_size, info.abi_version, info.magic, info.host_size, info.reserved});
+  return info;
+}
+
+#else
+
+file_identity check_pack_file(const std::string&) {
+  fail("load_pack", "a system whose shared libraries are not ELF, so that none is read before it is mapped", "ELF",
+       "compile the kernels into the program, and register them there");
+}
+
+pack_library::pack_library(std::string path, const file_identity& file) : path_(std::move(path)), file_(file) {}
+pack_library::~pack_library() = default;
+const kerngrad_pack_info& pack_library::info() const { fail("load_pack", "a library that is not mapped", "a pack"); }
+
+#endif
 
 }  // namespace kerngrad::detail

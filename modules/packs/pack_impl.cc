@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loading and unloading packs.
 module;
-#include <dlfcn.h>
 #include <algorithm>
 #include <cstdlib>
 #include <exception>
@@ -23,24 +22,6 @@ static_assert(static_cast<int>(dtype::complex64) == KERNGRAD_COMPLEX64 &&
               static_cast<int>(dtype::complex128) == KERNGRAD_COMPLEX128);
 static_assert(static_cast<int>(attr_kind::boolean) == KERNGRAD_BOOLEAN_ATTR);
 static_assert(static_cast<int>(attr_kind::list) == KERNGRAD_LIST_ATTR && attr_kind_count == KERNGRAD_NUMBERS_ATTR + 1);
-
-pack_library::pack_library(std::string path, const file_identity& file) : path_(std::move(path)), file_(file) {
-  dlerror();
-  handle_ = dlopen(path_.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle_) return;
-  const char* why = dlerror();
-  fail("load_pack", why ? why : "a library that cannot be loaded", "one that the dynamic linker loads");
-}
-
-pack_library::~pack_library() { dlclose(handle_); }
-
-const kerngrad_pack_info& pack_library::info() const {
-  const void* found = dlsym(handle_, "kerngrad_pack_v1");
-  if (!found) fail("load_pack", "no symbol kerngrad_pack_v1", "a pack");
-  const auto& info = *static_cast<const kerngrad_pack_info*>(found);
-  check_pack_header({info.struct_size, info.abi_version, info.magic, info.host_size, info.reserved});
-  return info;
-}
 
 namespace {
 
