@@ -19,6 +19,7 @@
 #include <system_error>
 #include <thread>
 
+#include "tools/kerngrad/system.h"
 #include "tools/kerngrad/tool.h"
 
 namespace tool {
@@ -39,7 +40,7 @@ std::string contents(const fs::path& file) {
 }
 
 /// The list that this tool is installed with, beside the library.
-fs::path installed_list() { return fs::canonical("/proc/self/exe").parent_path() / KERNGRAD_MODULES_LIST; }
+fs::path installed_list() { return own_file().parent_path() / KERNGRAD_MODULES_LIST; }
 
 fs::path caches() {
   const auto variable = [](const char* name) { return std::string(std::getenv(name) ? std::getenv(name) : ""); };

@@ -4,10 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <fstream>
+#include <optional>
 #include <set>
 #include <sstream>
 
+#include "tools/kerngrad/system.h"
 #include "tools/kerngrad/tool.h"
 
 namespace tool {
@@ -35,30 +36,15 @@ constexpr requirement requirements[] = {
     {"RVV", "v"},
 };
 
-/// What the kernel says of the CPU, in words: its vendor, its flags or features, the letters of RISC-V's extensions.
-std::set<std::string> words_of_cpu() {
-  std::ifstream file("/proc/cpuinfo");
-  std::set<std::string> found;
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream values(line.substr(std::min(line.size(), line.find(':') + 1)));
-    const bool riscv = line.starts_with("isa");
-    for (std::string word; values >> word;) {
-      found.insert(word);
-      if (riscv)
-        for (const char letter : word.substr(0, word.find('_'))) found.insert(std::string(1, letter));
-    }
-  }
-  return found;
-}
-
-std::vector<std::string> lacking(const std::string& target) {
+/// Nothing where it is not known what the CPU has.
+std::optional<std::vector<std::string>> lacking(const std::string& target) {
   const auto* needs = std::ranges::find(requirements, target, &requirement::target);
-  if (needs == std::end(requirements)) return {};
-  const std::set<std::string> there = words_of_cpu();
+  const std::optional<std::set<std::string>> there = words_of_cpu();
+  if (needs == std::end(requirements) || !there) return std::nullopt;
   std::vector<std::string> missing;
   std::istringstream flags(needs->flags);
   for (std::string flag; flags >> flag;)
-    if (!there.contains(flag)) missing.push_back(flag);
+    if (!there->contains(flag)) missing.push_back(flag);
   return missing;
 }
 
@@ -68,11 +54,15 @@ std::string targets_page(bool as_json) {
   json list = json::array();
   std::string text;
   for (const kg::compiled_target& t : kg::compiled_simd_targets()) {
-    const std::vector<std::string> missing = t.supported ? std::vector<std::string>() : lacking(t.name);
-    list.push_back({{"name", t.name}, {"supported", t.supported}, {"active", t.active}, {"missing", missing}});
+    const std::optional<std::vector<std::string>> missing = t.supported ? std::vector<std::string>() : lacking(t.name);
+    list.push_back({{"name", t.name}, {"supported", t.supported}, {"active", t.active}, {"missing", nullptr}});
+    std::string why = ": what it has is not known";
+    if (missing) {
+      list.back()["missing"] = *missing;
+      why = missing->empty() ? "" : fmt::format(": no {}", fmt::join(*missing, ", "));
+    }
     text += fmt::format("{}: compiled, {}{}{}\n", t.name, t.supported ? "supported" : "not supported by this CPU",
-                        t.active ? ", active" : "",
-                        missing.empty() ? "" : fmt::format(": no {}", fmt::join(missing, ", ")));
+                        t.active ? ", active" : "", why);
   }
   return as_json ? list.dump(2) + "\n" : text;
 }

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the system says of the program and of the CPU.
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string>
+
+namespace tool {
+
+/// The file of the program that runs. Throws a `usage_error` where the system does not say.
+std::filesystem::path own_file();
+
+/// What the kernel says of the CPU, in words: its vendor, its flags or features, the letters of RISC-V's extensions.
+/// Nothing where it does not.
+std::optional<std::set<std::string>> words_of_cpu();
+
+}  // namespace tool
