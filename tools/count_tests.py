@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""count_tests.py LOGBASE...: sums up runs of `meson test` and prints the closing line `N passed, N failed`.
+"""count_tests.py LOGBASE...: sums up runs of `meson test` and prints the closing line `N passed, N failed`, with
+`, N skipped` where some were.
 
 A test is a case where Meson knows them (GoogleTest), a test elsewhere. It counts once however often it ran: NAME_full
 is NAME with whole sweeps, NAME_tsan and the tests of a sanitizer's folder are NAME again; it has failed when one of its
@@ -76,9 +77,8 @@ def main():
     count = {verdict: list(worst.values()).count(verdict) for verdict in order}
     if runs > len(worst):
         print(f'{len(worst)} tests in {runs} runs of one test')
-    if count[SKIPPED]:
-        print(f'{count[SKIPPED]} skipped')
-    print(f'{count[PASSED]} passed, {count[FAILED]} failed')
+    skipped = f', {count[SKIPPED]} skipped' if count[SKIPPED] else ''
+    print(f'{count[PASSED]} passed, {count[FAILED]} failed{skipped}')
     sys.exit(1 if count[FAILED] else 0)
 
 

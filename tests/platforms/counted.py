@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """counted.py ROOT: the instructions that tools/platforms/instructions.py reads from qemu's log are those that ran: of a
 loop each time, of a block that was translated anew its new ones, of one that never ran none; and each comparison is
-held to its bound, by programs that stand in for qemu and what it runs."""
+held to its bound, by programs that stand in for qemu and what it runs, of which one that breaks off fails it."""
 import os
 import pathlib
 import sys
@@ -43,6 +43,7 @@ while [ $# -gt 0 ]; do
     */cases) cost=6 ;;
     */peer_other) cost=4 ;;
     */peer_far) cost=3 ;;
+    */peer_broken) exit 3 ;;
     --iterations=*) times=${1#*=} ;;
   esac
   shift
@@ -62,10 +63,13 @@ def main():
         qemu = pathlib.Path(folder, 'qemu')
         qemu.write_text(QEMU)
         qemu.chmod(0o755)
-        compared = {'add/n:2': {'peer': 'other', 'of': [2]}, 'mul/n:2': {'peer': 'far', 'peer_case': 'one', 'of': [2]}}
-        *head, good, bad = instructions.compare(compared, [str(qemu)], os.environ, folder)
-    if [known for _, known in head] != [None, None] or (good[1], bad[1]) != (True, False):
-        sys.exit(f'ratios of 1.5 and 2 are judged {good} and {bad}')
+        compared = {'add/n:2': {'peer': 'other', 'of': [2]}, 'mul/n:2': {'peer': 'far', 'peer_case': 'one', 'of': [2]},
+                    'exp/n:2': {'peer': 'broken', 'of': [2]}}
+        *head, good, bad, broken = instructions.compare(compared, [str(qemu)], os.environ, folder)
+    if [known for _, known in head] != [None, None] or (good[1], bad[1], broken[1]) != (True, False, False):
+        sys.exit(f'ratios of 1.5 and 2, and a program that breaks off, are judged {good}, {bad} and {broken}')
+    if not bad[0].endswith('more than 1.5') or 'peer_broken' not in broken[0] or 'exits with 3' not in broken[0]:
+        sys.exit(f'what is wrong is told by {bad[0]} and {broken[0]}')
     if good[0] != '| add/n:2 | 3.000 | other | 2.000 | 1.50 |':
         sys.exit(f'the line of 6 and 4 instructions for two elements is {good[0]}')
 

@@ -5,28 +5,28 @@
 The system is made by debootstrap once, as root or through sudo, and stays in the user's cache with its builds in it:
 $XDG_CACHE_HOME/kerngrad, or ~/.cache/kerngrad. The checkout is mounted there, read-only and at its own place; all
 mounts are of a namespace that ends with the command. Runs the suite `fast`, those tests of `full` that the platform
-names, and the conformance corpus where it lies beside the checkout. What they gave is taken down for README's table
-(record.py); the last line sums up.
+names, with all that they try, and the conformance corpus where it lies beside the checkout. What they gave is taken
+down for README's table (record.py); the last line sums up.
 """
 import argparse
 import fcntl
 import os
 import pathlib
 import platform
-import re
 import shutil
 import subprocess
 import sys
-import tomllib
 
 import record
+import results
 import sysroot
+from results import say
 
 HERE = pathlib.Path(__file__).resolve().parent
 CHECKOUT = HERE.parent.parent
 CORPUS = CHECKOUT.parent / 'shared' / 'conformance'
-# Few, because kernels take long to compile: one whose tails are masked, one whose tails are not, and the worst.
-TARGETS = {'x86_64': ['-Dtargets=AVX3,AVX2,SSE2']}
+COUNT = CHECKOUT / 'tools' / 'count_tests.py'
+SYSTEM_PATH = ':/usr/sbin:/sbin'  # where Debian has what makes systems, and a user's PATH may not
 # A copy of the unstable branch on a mirror may be older than its index says that it is good for.
 APT = ['apt-get', '-qq', '-o', 'Acquire::Check-Valid-Until=false']
 ENTER = """
@@ -42,18 +42,15 @@ exec chroot "$root" "$@"
 """
 
 
-def say(text):
-    print(f'== {text}', flush=True)
-
-
-def become_root(cache):
+def become_root():
     """Goes on as root; the cache stays that of the user who called."""
+    os.environ['PATH'] += SYSTEM_PATH
     if os.geteuid() != 0:
         if not shutil.which('sudo'):
             sys.exit('A chroot takes root, and there is no sudo: call this as root.')
-        os.execvp('sudo', ['sudo', sys.executable, *sys.argv, '--cache', str(cache)])
+        os.execvp('sudo', ['sudo', 'env', f'XDG_CACHE_HOME={sysroot.CACHE.parent}', sys.executable, *sys.argv])
     for program in 'debootstrap', 'unshare', 'chroot':
-        if not shutil.which(program, path=os.environ.get('PATH', '') + ':/usr/sbin:/sbin'):
+        if not shutil.which(program):
             sys.exit(f'{program} is missing: apt-get install debootstrap util-linux coreutils')
     if subprocess.run(['unshare', '--mount', 'true'], stderr=subprocess.DEVNULL).returncode != 0:
         sys.exit('Nothing may be mounted here (unshare --mount fails): call this on a machine or in a container '
@@ -110,74 +107,72 @@ class Build:
         self.chroot, self.data = chroot, data
         self.inside = pathlib.Path('/build', name + str(CHECKOUT).replace('/', '-'))
         self.outside = chroot.root / self.inside.relative_to('/')
-        self.logs = [self.outside / 'meson-logs' / 'testlog']
+
+    def configure(self):
+        """Whether there is a build folder with the platform's options. One with others is made anew."""
+        options = list(self.data['setup'])
+        if platform.machine() == 'x86_64':
+            options.append(f'-Dtargets={",".join(self.data["targets"])}')
+        chosen, wanted = self.outside / 'options.txt', '\n'.join(options + [f'{self.data["env"]}'])
+        if chosen.exists() and chosen.read_text() == wanted:
+            return True
+        shutil.rmtree(self.outside, ignore_errors=True)
+        say(f'configuring {self.outside}')
+        if not self.chroot.run(['meson', 'setup', self.inside, CHECKOUT, *options], self.data['env']):
+            return False
+        chosen.write_text(wanted)
+        return True
 
     def build(self):
-        if not (self.outside / 'build.ninja').exists():
-            say(f'configuring {self.outside}')
-            options = TARGETS.get(platform.machine(), []) + ['-Dbenchmarks=disabled', *self.data['setup']]
-            if not self.chroot.run(['meson', 'setup', self.inside, CHECKOUT, *options], self.data['env']):
-                return False
+        if not self.configure():
+            return False
         say(f'building {self.outside}')
         return self.chroot.run(['ninja', '-k', '0', '-C', self.inside], self.data['env'])
 
-    def test(self, log, *which):
+    def test(self, name, which, env):
+        """What the tests gave that `which` chooses, counted by a log of that name."""
+        log = self.outside / 'meson-logs' / f'testlog-{name}'
+        for old in log.parent.glob(f'{log.name}.*'):
+            old.unlink()
         say(f'testing {self.outside}: {" ".join(which)}')
         command = ['meson', 'test', '-C', self.inside, '--no-rebuild', '--print-errorlogs', '--logbase', log.name]
-        if not self.chroot.run([*command, *which], self.data['env']):
+        if not self.chroot.run([*command, *which], self.data['env'] | env):
             log.with_suffix('.not-ok').touch()
+        return results.counted([sys.executable, COUNT, log])
 
-    def test_all(self):
-        for old in self.logs[0].parent.glob('testlog*'):
-            old.unlink()
+    def run(self):
+        """{what was run: its Counts}."""
         if not self.build():
-            return
-        self.test(self.logs[0], '--suite=fast')
-        if self.data['full']:
-            self.logs.append(self.logs[0].with_name('testlog-full'))
-            self.test(self.logs[-1], '--suite=full', *self.data['full'])
-
-    def results(self):
-        """{what was run: (passed, failed)}, by the closing lines of the tests and the corpus."""
-        found = {'tests': counted([sys.executable, CHECKOUT / 'tools' / 'count_tests.py', *self.logs])}
+            return {'tests': results.BROKEN}
+        found = {'tests': self.test('tests', ['--suite=fast'], {})}
+        for name in self.data['full']:
+            found[name] = self.test(name, ['--suite=full', name], {'KERNGRAD_FULL': '1'})
         if CORPUS.is_dir():
             say(f'the corpus {CORPUS}')
             runner = self.inside / 'tools' / 'conformance' / 'kerngrad-conformance'
-            found['corpus'] = counted(self.chroot.inside([runner, CORPUS]))
+            found['corpus'] = results.counted(self.chroot.inside([runner, CORPUS]))
+        else:
+            say(f'no corpus: there is no {CORPUS}')
         return found
 
 
-def counted(command):
-    """(passed, failed) of a command's closing line; one that has none has failed."""
-    done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
-    print(done.stdout, end='', flush=True)
-    found = re.findall(r'^(\d+) passed, (\d+) failed', done.stdout, re.MULTILINE)
-    return tuple(map(int, found[-1])) if found else (0, 1)
-
-
 def main():
-    platforms = tomllib.loads((HERE / 'platforms.toml').read_text())
-    packages = platforms.pop('packages')['always']
+    platforms, others = record.platforms_of('platforms.toml')
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('platform', choices=platforms)
-    parser.add_argument('--cache', type=pathlib.Path, default=sysroot.CACHE, help='where the systems are kept')
     given = parser.parse_args()
     data = platforms[given.platform]
-    become_root(given.cache)
-    chroot = Chroot(given.cache / data['root'])
-    given.cache.mkdir(parents=True, exist_ok=True)
-    with (given.cache / f'{data["root"]}.lock').open('w') as lock:  # platforms share a system
+    become_root()
+    chroot = Chroot(sysroot.CACHE / data['root'])
+    sysroot.CACHE.mkdir(parents=True, exist_ok=True)
+    with (sysroot.CACHE / f'{data["root"]}.lock').open('w') as lock:  # platforms share a system
         fcntl.flock(lock, fcntl.LOCK_EX)
         chroot.make(data['suite'])
-        chroot.install(packages + data['packages'])
-    build = Build(chroot, given.platform, data)
-    tested = record.commit()
-    build.test_all()
-    results = build.results()
-    record.record(given.platform, results, tested)
-    passed, failed = map(sum, zip(*results.values()))
-    print(f'{passed} passed, {failed} failed')
-    sys.exit(1 if failed or not passed else 0)
+        chroot.install(others['packages']['always'] + data['packages'])
+    started_at = record.commit()
+    found = Build(chroot, given.platform, data).run()
+    record.record(given.platform, found, started_at)
+    results.close(found.values())
 
 
 if __name__ == '__main__':

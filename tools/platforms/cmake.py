@@ -18,8 +18,7 @@ def main():
         if tuple(map(int, re.search(r'(\d+)\.(\d+)', said).groups())) >= WANTED:
             print(own)
             return
-    machine = subprocess.run(['dpkg', '--print-architecture'], check=True, stdout=subprocess.PIPE, text=True).stdout
-    root = sysroot.unpacked('bookworm-backports', machine.strip(), ['cmake', 'cmake-data'], depends=False)
+    root = sysroot.unpacked('bookworm-backports', sysroot.architecture(), ['cmake', 'cmake-data'], depends=False)
     print(root / 'usr' / 'bin' / 'cmake')
 
 

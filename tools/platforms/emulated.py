@@ -15,17 +15,18 @@ import re
 import shutil
 import subprocess
 import sys
-import tomllib
 
 import instructions
 import record
+import results
 import sysroot
+from results import Counts, say
 
 HERE = pathlib.Path(__file__).resolve().parent
 CHECKOUT = HERE.parent.parent
 CORPUS = CHECKOUT.parent / 'shared' / 'conformance'
 IMAGES = pathlib.Path('/usr/share/datasets/fashion-mnist')
-TESTS = re.compile(r'kernels_\w+|math|every_op|gradients|packs')
+TESTS = re.compile(r'kernels_\w+|math|every_op|exact_bits|gradients|packs')
 TOOLS = ['tools/conformance/kerngrad-conformance', 'tools/demo/kerngrad-demo']
 # After clang.ini, whose compilers and constants it goes on with.
 CROSS = """
@@ -56,10 +57,6 @@ cpu_family = {family}
 cpu = {family}
 endian = 'little'
 """
-
-
-def say(text):
-    print(f'== {text}', flush=True)
 
 
 def quoted(value):
@@ -113,7 +110,7 @@ class Build:
         return subprocess.run(['ninja', '-C', self.folder, *names, *TOOLS]).returncode == 0
 
     def run(self, cpu):
-        """(passed, failed) of tests, corpus and demo, each in turn."""
+        """The Counts of tests, corpus, demo and comparisons, each in turn."""
         env = os.environ | {'QEMU_CPU': cpu}
         log = self.folder / 'meson-logs' / f'testlog-{re.sub("[^a-z0-9]+", "-", cpu)}'
         for old in log.parent.glob(f'{log.name}.*'):
@@ -123,65 +120,58 @@ class Build:
                                '--logbase', log.name, '--timeout-multiplier', '20', *self.tests], env=env)
         if done.returncode != 0:
             log.with_suffix('.not-ok').touch()
-        yield counted([sys.executable, CHECKOUT / 'tools' / 'count_tests.py', log])
+        yield results.counted([sys.executable, CHECKOUT / 'tools' / 'count_tests.py', log])
         if CORPUS.is_dir():
             say(f'the corpus {CORPUS} on {cpu}')
-            yield counted([*self.qemu, self.folder / TOOLS[0], CORPUS], env)
+            yield results.counted([*self.qemu, self.folder / TOOLS[0], CORPUS], env)
+        else:
+            say(f'no corpus: there is no {CORPUS}')
         if IMAGES.is_dir():
             say(f'the demo on {cpu}')
             done = subprocess.run([*self.qemu, self.folder / TOOLS[1], '--model', 'cnn', '--limit', '256',
                                    '--epochs', '1'], env=env, stdin=subprocess.DEVNULL)
-            yield (1, 0) if done.returncode == 0 else (0, 1)
+            yield Counts(passed=1) if done.returncode == 0 else results.BROKEN
+        else:
+            say(f'no demo: there is no {IMAGES}')
         if self.compared:
             yield self.compare(cpu, env)
 
     def compare(self, cpu, env):
-        """(passed, failed) of the comparisons of instructions, which it prints."""
+        """The Counts of the comparisons of instructions, which it prints."""
         say(f'instructions executed on {cpu}, for each element or multiply-add')
-        results = []
+        found = []
         for line, good in instructions.compare(self.compared, self.qemu, env, self.folder):
-            print(line if good in (None, True) else f'{line} more than {instructions.MOST}', flush=True)
-            results.append(good)
-        return results.count(True), results.count(False)
-
-
-def counted(command, env=None):
-    """(passed, failed) of a command's closing line; one that has none has failed."""
-    done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
-                          env=env)
-    print(done.stdout, end='', flush=True)
-    found = re.findall(r'^(\d+) passed, (\d+) failed', done.stdout, re.MULTILINE)
-    return tuple(map(int, found[-1])) if found else (0, 1)
+            print(line, flush=True)
+            found.append(good)
+        return Counts(found.count(True), found.count(False))
 
 
 def main():
-    platforms = tomllib.loads((HERE / 'emulated.toml').read_text())
-    packages = platforms.pop('packages')['always']
+    platforms, others = record.platforms_of('emulated.toml')
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('platform', choices=platforms)
     parser.add_argument('--build', help='only the build of that name')
     given = parser.parse_args()
     data = platforms[given.platform]
+    builds = [build for build in data['builds'] if given.build in (None, build['name'])]
+    if not builds:
+        sys.exit(f'The platform {given.platform} has no build {given.build}: '
+                 f'--build takes {" or ".join(build["name"] for build in data["builds"])}.')
     if not shutil.which('ld.lld'):
         sys.exit('A linker for other machines is missing: apt-get install lld')
-    machine = subprocess.run(['dpkg', '--print-architecture'], stdout=subprocess.PIPE, text=True).stdout.strip()
-    root = sysroot.unpacked(data['suite'], data['architecture'], packages + data['packages'])
     emulator = data['emulator']
-    unpacked = sysroot.unpacked(emulator['suite'], machine, [emulator['package']], depends=False)
+    unpacked = sysroot.unpacked(emulator['suite'], sysroot.architecture(), [emulator['package']], depends=False)
+    root = sysroot.unpacked(data['suite'], data['architecture'], others['packages']['always'] + data['packages'])
     qemu = [str(unpacked / 'usr' / 'bin' / emulator['program']), '-L', str(root)]
-    results = {}
-    tested = record.commit()
-    for build in data['builds']:
-        if given.build not in (None, build['name']):
-            continue
+    found = {}
+    started_at = record.commit()
+    for build in builds:
         one = Build(given.platform, data, build, root, qemu)
         built = one.build()
         for name, cpu in build['cpus'].items():
-            results[name] = tuple(map(sum, zip(*one.run(cpu)))) if built else (0, 1)
-    record.record(given.platform, results, tested)
-    passed, failed = map(sum, zip(*results.values()))
-    print(f'{passed} passed, {failed} failed')
-    sys.exit(1 if failed or not passed else 0)
+            found[name] = results.total(one.run(cpu)) if built else results.BROKEN
+    record.record(given.platform, found, started_at, whole=not given.build)
+    results.close(found.values())
 
 
 if __name__ == '__main__':

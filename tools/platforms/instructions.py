@@ -9,7 +9,6 @@ import math
 import os
 import re
 import subprocess
-import sys
 
 BLOCK = re.compile(r'0x([0-9a-f]+):')
 RUN = re.compile(r'Trace \d+: 0x[0-9a-f]+ \[[0-9a-f]+/0*([0-9a-f]+)/')
@@ -47,7 +46,8 @@ def executed_by(command, env):
     with open(read, errors='replace') as log:
         count = executed(log)
     if running.wait() != 0 or not count:
-        sys.exit(f'{" ".join(program)} exits with {running.returncode} under qemu')
+        raise RuntimeError(f'{" ".join(program)} exits with {running.returncode} under qemu, after {count} '
+                           'instructions')
     return count
 
 
@@ -64,7 +64,12 @@ def compare(compared, qemu, env, folder):
     yield '|' + ' --- |' * 5, None
     for case, beside in compared.items():
         of_peer = f'peer_{beside["peer"]}', beside.get('peer_case', case)
-        ours, theirs = (of_case(qemu, env, os.path.join(folder, 'bench', 'peers', program), name)
-                        / math.prod(beside['of']) for program, name in (('cases', case), of_peer))
+        try:
+            ours, theirs = (of_case(qemu, env, os.path.join(folder, 'bench', 'peers', program), name)
+                            / math.prod(beside['of']) for program, name in (('cases', case), of_peer))
+        except RuntimeError as broken:
+            yield str(broken), False
+            continue
+        good = 0 < ours <= MOST * theirs
         cells = [case, f'{ours:.3f}', beside['peer'], f'{theirs:.3f}', f'{ours / theirs:.2f}']
-        yield f'| {" | ".join(cells)} |', 0 < ours <= MOST * theirs
+        yield f'| {" | ".join(cells)} |' + ('' if good else f' more than {MOST}'), good

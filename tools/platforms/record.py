@@ -6,37 +6,44 @@ The table is made of the platforms' own files and of recorded.toml, into which t
 what they ran, of which commit and with what result: `record`. What is not there nobody has run.
 """
 import difflib
-import os
+import fcntl
 import pathlib
 import subprocess
 import sys
 import tomllib
 
+from results import Counts
+
 HERE = pathlib.Path(__file__).resolve().parent
 CHECKOUT = HERE.parent.parent
-README = CHECKOUT / 'README.md'
-RECORDED = HERE / 'recorded.toml'
+sys.path.insert(0, str(HERE.parent))
+from llvm_version import llvm_version  # noqa: E402
+
+README, RECORDED = 'README.md', 'tools/platforms/recorded.toml'
 HEAD = """\
 | system | compiler, standard library, Highway | command | has been run |
 | --- | --- | --- | --- |
-| Debian 12, x86-64 | Clang 19, libstdc++ 12, 1.0.3 | `./dev test` | with every change: all tests on \
-SSSE3, AVX2 and AVX3; tensors, files and graph models with ASan and UBSan, threads with TSan; \
-installed: pkg-config, make, Meson, CMake 3.31 |
 """
 COMMENT = """\
 # SPDX-License-Identifier: Apache-2.0
-# What was last run of each platform, of which commit, and how many tests passed and failed where it counts them. The
-# commands that test platforms write it (record.py), and README's table is made of it: ./dev docs.
+# What was last run of each platform, of which commit, and how many tests passed and failed. The commands that test
+# platforms write it (record.py), and README's table is made of it: ./dev docs.
 """
+
+
+def platforms_of(name):
+    """The platforms of one of the two files beside this one, and what else it holds."""
+    data = tomllib.loads((HERE / name).read_text())
+    return {key: data.pop(key) for key in list(data) if 'suite' in data[key]}, data
 
 
 def commit(checkout=CHECKOUT):
     """The commit that is checked out, or none where there are changes that are in none."""
-    def git(*words):
-        done = subprocess.run(['git', '-C', checkout, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                              text=True)
+    def git(*words):  # which reads another's repository for root by sudo, and writes nothing there
+        done = subprocess.run(['git', '--no-optional-locks', '-C', checkout, *words], stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, text=True)
         return done.stdout.strip() if done.returncode == 0 else None
-    own = [f':!{file.relative_to(CHECKOUT)}' for file in (README, RECORDED)]
+    own = [f':!{name}' for name in (README, RECORDED)]
     changed = git('status', '--porcelain', '--untracked-files=no', '--', '.', *own)
     return git('rev-parse', '--short=7', 'HEAD') if changed == '' else None
 
@@ -53,42 +60,51 @@ def written(data):
     return text
 
 
-def record(platform, results, of=None, file=RECORDED):
-    """Takes down results, {what was run: (passed, failed)}, as those of the commit `of`. Other things that were run of
-    the platform stay; so does what is in the file while there are changes that no commit has."""
-    of = of or commit()
-    if not of:
-        print('not recorded for README: what was tested is no commit')
+def record(platform, results, started_at, whole=True, checkout=CHECKOUT):
+    """Takes down results, {what was run: its Counts}, in place of all that was run of the platform before or, of a part
+    of it, in place of the same part. `started_at` is commit() from before: the checkout is what was tested, and what
+    changed meanwhile is not recorded."""
+    now = commit(checkout)
+    if not now or now != started_at:
+        print('not recorded for README: what was tested is no commit, or was changed meanwhile')
         return
-    data = tomllib.loads(file.read_text()) if file.exists() else {}
-    for what, (passed, failed) in results.items():
-        data.setdefault(platform, {})[what] = {'commit': of, 'passed': passed, 'failed': failed}
-    fresh = file.with_suffix('.new')
-    fresh.write_text(written(data))
-    os.replace(fresh, file)
-    print(f'recorded in {file.name}; ./dev docs writes README\'s table')
+    runs = {}
+    for what, counts in results.items():
+        kinds = {kind: count for kind, count in counts._asdict().items() if kind != 'skipped' or count}
+        runs[what] = {'commit': now, **kinds}
+    with (checkout / RECORDED).open('r+') as file:  # in its place, so that it stays its owner's where root writes
+        fcntl.flock(file, fcntl.LOCK_EX)
+        data = tomllib.loads(file.read())
+        data[platform] = runs if whole else data.get(platform, {}) | runs
+        file.seek(0)
+        file.truncate()
+        file.write(written(data))
+    print(f'recorded in {RECORDED}; ./dev docs writes README\'s table')
 
 
-def cell(runs):
-    """What was run, in the order of the file, with each commit named once."""
+def cell(runs, always='', words={}):
+    """What is checked with every change, and what was run, in the order of the file, with each commit named once."""
     by_commit = {}
     for what, run in runs.items():
-        counts = f': {run["passed"]} passed, {run["failed"]} failed' if 'passed' in run else ''
-        by_commit.setdefault(run.get('commit', ''), []).append(what + counts)
-    return '; '.join('; '.join(texts) + (f' (at {of})' if of else '') for of, texts in by_commit.items()) or 'nothing'
+        counts = Counts(**{key: value for key, value in run.items() if key != 'commit'})
+        by_commit.setdefault(run['commit'], []).append(f'{words.get(what, what)}: {counts}')
+    texts = [f'with every change: {always}'] if always else []
+    texts += [f'{"; ".join(parts)} (at {of})' for of, parts in by_commit.items()]
+    return '; '.join(texts) or 'nothing'
 
 
 def table(recorded):
-    platforms = {}
-    for file in 'platforms.toml', 'emulated.toml':
-        platforms |= tomllib.loads((HERE / file).read_text())
-    del platforms['packages']
+    platforms, others = platforms_of('platforms.toml')
+    platforms |= platforms_of('emulated.toml')[0]
     unknown = recorded.keys() - platforms.keys()
     if unknown:
         sys.exit(f'{RECORDED}: no such platforms: {", ".join(sorted(unknown))}')
-    rows = ((data['system'], data['tools'], f'`./dev test {name}`', cell(recorded.get(name, {})))
-            for name, data in platforms.items())
-    return HEAD + ''.join(f'| {" | ".join(row)} |\n' for row in rows)
+    base = others['base']
+    lines = [[base['system'], base['tools'], '`./dev test`', cell({}, base['always'])]]
+    lines += [[data['system'], data['tools'], f'`./dev test {name}`',
+               cell(recorded.get(name, {}), data.get('always', ''), others['words'])]
+              for name, data in platforms.items()]
+    return HEAD + ''.join(f'| {" | ".join(line)} |\n' for line in lines).replace('{llvm}', llvm_version())
 
 
 def with_table(page, fresh):
@@ -98,13 +114,14 @@ def with_table(page, fresh):
 
 
 def main():
-    page = README.read_text()
-    fresh = with_table(page, table(tomllib.loads(RECORDED.read_text())))
+    readme = CHECKOUT / README
+    page = readme.read_text()
+    fresh = with_table(page, table(tomllib.loads((CHECKOUT / RECORDED).read_text())))
     if sys.argv[1:] == ['--check']:
         lines = difflib.unified_diff(page.splitlines(True), fresh.splitlines(True), 'README.md', 'as recorded')
         sys.stdout.writelines(lines)
         sys.exit(0 if fresh == page else 'README.md: its table of platforms differs from what is recorded: ./dev docs')
-    README.write_text(fresh)
+    readme.write_text(fresh)
 
 
 if __name__ == '__main__':

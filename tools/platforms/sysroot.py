@@ -13,6 +13,19 @@ KEYS = '/usr/share/keyrings/debian-archive-keyring.gpg'
 CACHE = pathlib.Path(os.environ.get('XDG_CACHE_HOME') or pathlib.Path.home() / '.cache') / 'kerngrad'
 
 
+def architecture():
+    """What Debian calls this machine's."""
+    require_dpkg()
+    said = subprocess.run(['dpkg', '--print-architecture'], check=True, stdout=subprocess.PIPE, text=True).stdout
+    return said.strip()
+
+
+def require_dpkg():
+    for program in 'apt-get', 'dpkg':
+        if not shutil.which(program):
+            sys.exit(f'{program} is missing: packages of Debian are unpacked by it')
+
+
 def mirror():
     """Where this system's own packages come from; packages of other suites are there as well."""
     listed = subprocess.run(['apt-get', 'indextargets', '--format', '$(REPO_URI)', 'Origin: Debian', 'Label: Debian'],
@@ -38,9 +51,7 @@ def apt(root, suite, architecture, *command):
 def unpacked(suite, architecture, packages, depends=True):
     """The folder with these packages and all that they depend on, made at the first call. Another list of packages is
     another folder; one that was interrupted is made anew."""
-    for program in 'apt-get', 'dpkg':
-        if not shutil.which(program):
-            sys.exit(f'{program} is missing: packages of Debian are unpacked by it')
+    require_dpkg()
     if not pathlib.Path(KEYS).exists():
         sys.exit(f'{KEYS} is missing: apt-get install debian-archive-keyring')
     words = ' '.join([suite, architecture, *sorted(packages)])
