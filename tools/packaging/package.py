@@ -25,12 +25,15 @@ import sysroot  # noqa: E402
 from llvm_version import llvm_version  # noqa: E402
 
 SUITE = 'bookworm'
-NEEDED = ['debhelper', 'dpkg-dev', 'fakeroot', 'lintian']
 
 
 def run(command, cwd=ROOT):
     words = [str(word) for word in command]
-    if subprocess.run(words, cwd=cwd, stdin=subprocess.DEVNULL).returncode != 0:
+    try:
+        done = subprocess.run(words, cwd=cwd, stdin=subprocess.DEVNULL)
+    except FileNotFoundError:
+        sys.exit(f'package.py: {words[0]} is missing: ./dev package {sys.argv[1]} installs what it takes')
+    if done.returncode != 0:
         sys.exit(f'package.py: {" ".join(words[:8])} failed')
 
 
@@ -96,11 +99,7 @@ def check_in_clean_system(packages):
 
 
 def deb():
-    if os.geteuid() != 0:
-        sys.exit('package.py: the packages are tried in a chroot, which takes root: sudo ./dev package deb')
-    missing = [name for name in NEEDED if subprocess.run(['dpkg-query', '-W', name], capture_output=True).returncode]
-    if missing:
-        sys.exit(f'package.py: apt-get install {" ".join(missing)}')
+    chroot.become_root()
     source = fresh(OUT / 'deb') / 'kerngrad'
     unpack(source)
     run(['dpkg-buildpackage', '--unsigned-source', '--unsigned-changes', '--build=binary'], cwd=source)
