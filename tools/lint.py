@@ -34,8 +34,8 @@ ALGORITHM = re.compile(
 # A new version of Highway brings new targets: kernels/common/target-inl.h says for each what it can do.
 TARGET_BY_NAME = re.compile(r'\bHWY_TARGET\s*[=!<>]')
 # The vectors of SVE and RISC-V have no size that a compiler knows: no array or container holds them, no member, no
-# static variable, no lambda a copy. MaxLanes, how many lanes they may have, is the size of an array of lanes or a question
-# to a type; how many they have is Lanes.
+# static variable, no lambda a copy; those of AVX-512 have one. MaxLanes, how many lanes they may have, is the size of
+# an array of lanes or a question to a type; how many they have is Lanes.
 ARGUMENTS = r'<(?:[^<>;{}]|<(?:[^<>;{}]|<[^<>;{}]*>)*>)*>'  # of a template
 HIGHWAYS_VECTOR = rf'(?:typename )?hn::(?:(?:Vec|Mask|VFromD|MFromD){ARGUMENTS}|Vec\d+{ARGUMENTS})'
 VECTOR_ALIAS = re.compile(rf'\busing (\w+) = (?:{HIGHWAYS_VECTOR}|(?:hn::)?decltype\(hn::\w+\()')
@@ -44,10 +44,15 @@ CONTAINER = r'\bstd::(?:array|vector|pair|tuple|optional|variant|span|deque|list
 CAPTURES = re.compile(r'(?<![\w\])])\[([^\[\]]*)\](?=\s*(?:\(|\{|<|HWY_ATTR))')
 STRUCT = re.compile(r'\b(?:struct|class|union)(?: \w+)?(?: final)?(?: : [^{;()]*)? \{')
 MOST_LANES = re.compile(r'\bMaxLanes\(')
-ARRAY_BY_MOST_LANES = re.compile(r'(?:^|[;{(]|\bHWY_ALIGN)\s*(?!return\b|case\b|else\b)[\w:]+(?:<[^<>]*>)? \w+\[[^\[\]]*\]'
-                                 r'(?:(?: = \{[^{}]*\})?, \w+\[[^\[\]]*\])*')
+ARRAY_BY_MOST_LANES = re.compile(r'(?:^|[;{(]|\bHWY_ALIGN)\s*(?!return\b|case\b|else\b)[\w:]+(?:<[^<>]*>)? '
+                                 r'\w+\[[^\[\]]*\](?:(?: = \{[^{}]*\})?, \w+\[[^\[\]]*\])*')
 MOST_LANES_ASKED = re.compile(r'\b(?:if constexpr|constexpr bool)\b.*')
-SIZED_FILES = {'kernels/math/tables-inl.h'}  # for AVX-512 alone
+# What systems other than Linux may lack, in what is installed; the page says in which files, and what is elsewhere.
+LINUX = re.compile(r'\b(?:sched_[gs]etaffinity|CPU_COUNT|madvise|mremap|ElfW|dl(?:open|sym|close|error)|tls_model)\('
+                   r'|\b(?:cpu_set_t|MADV_\w+|__dso_handle|__linux__|__ELF__)\b|"/(?:proc|sys)/'
+                   r'|<(?:elf|link|dlfcn|sys/(?:auxv|prctl|syscall))\.h>|-Wl,(?:--version-script|-z,nodelete)')
+LINUX_FOLDERS = ('modules/', 'kernels/', 'grads/', 'tools/kerngrad/')
+LINUX_PAGE = 'docs/architecture.md'
 # GCC 16 does not survive the import of a defaulted comparison that is a friend.
 DEFAULTED_FRIEND = re.compile(r'\bfriend\b.*\boperator(==|<=>)\(.*\)\s*=\s*default')
 # Where memory is asked for; what follows, up to the closing bracket, says how much.
@@ -155,29 +160,46 @@ def line_of(code, place):
 
 
 def members_of(code, begin):
-    """What the body of a struct that is opened before `begin` says itself: without what stands in brackets there."""
-    body = inside_brackets(code, begin)
-    while (plain := re.sub(r'\{[^{}]*\}|\([^()]*\)', lambda found: '~' + '\n' * found[0].count('\n'), body)) != body:
-        body = plain
+    """What the body of a struct that is opened before `begin` says itself, with ~ for what stands in braces there
+    and @ for what stands in parentheses."""
+    body, before = inside_brackets(code, begin), ''
+    while body != before:
+        before = body
+        for brackets, mark in (r'\{[^{}]*\}', '~'), (r'\([^()]*\)', '@'):
+            body = re.sub(brackets, lambda found: mark + '\n' * found[0].count('\n'), body)
     return body
+
+
+def without_avx512(code):
+    """The code with empty lines for those that are compiled for AVX-512 alone."""
+    depth = 0  # of conditions, the one that asks for AVX-512 included
+    for line in code.splitlines():
+        if depth:
+            depth += line.startswith('#if') - line.startswith('#endif')
+            depth = 0 if depth == 1 and line.startswith('#el') else depth
+        else:
+            depth = int(line == '#if KG_AVX512')
+        yield '' if depth else line
 
 
 def check_vectors(name, text):
     """Vectors where they would have to have a size."""
-    if not name.startswith('kernels/') or name in SIZED_FILES or 'HWY_NAMESPACE' not in text:
+    if not name.startswith('kernels/') or 'HWY_NAMESPACE' not in text:
         return
     state = {'comment': False}
-    code = '\n'.join(code_of(line, state) for line in text.splitlines())
+    code = '\n'.join(without_avx512('\n'.join(code_of(line, state) for line in text.splitlines())))
     aliases = {found[1] for found in VECTOR_ALIAS.finditer(code)}
     vector = '|'.join([HIGHWAYS_VECTOR, r'\bV[A-Z]?(?:\d+)?\b', *(rf'\b{alias}\b' for alias in sorted(aliases))])
-    array = rf'(?:{vector})\s*(?:\([&*]\s*\w*\)|(?:\w+,\s*)*\w*)\s*\['
+    array = rf'(?:{vector})\s*(?:\([&*]\s*\w*\)|(?:\w+,\s*)*\w*)\s*\[(?!\[)'
     for found in re.finditer(rf'{array}|{CONTAINER}(?:{vector})\s*[,>]', code):
         yield line_of(code, found.start()), 'an array or a container of vectors: kernels/common/vectors-inl.h'
     for found in re.finditer(rf'\b(?:static|thread_local) (?:const )?(?:{vector}) \w+\s*(?:=|\{{|;)', code):
         yield line_of(code, found.start()), 'a static vector: it has no size'
+    member = re.compile(rf'(?<=[;:~])\s*(?:const )?(?:{vector}) [\w, ]+(?=[=;~])')
     for found in STRUCT.finditer(code):
-        for member in re.finditer(rf'(?<=[;{{}}:~])\s*(?:const )?(?:{vector}) [\w, ]+(?:=|;|~)', ';' + members_of(code, found.end())):
-            yield line_of(code, found.end()) + member[0].count('\n'), 'a vector as a member'
+        body = ';' + members_of(code, found.end())
+        for place in member.finditer(body):
+            yield line_of(code, found.end()) + body.count('\n', 0, place.end()), 'a vector as a member: it has no size'
     names = {one or other for one, other in re.findall(VECTOR_VARIABLE.format(vector), code)}
     for found in CAPTURES.finditer(code):
         for captured in found[1].split(','):
@@ -306,6 +328,29 @@ def check_imports(names):
             yield name, text.count('\n', 0, found.start()) + 1, 'a header of a library after one that imports a module'
 
 
+def linux_files():
+    """The files that LINUX_PAGE names: those that have a fall-back there."""
+    section = (ROOT / LINUX_PAGE).read_text().partition("## What is Linux's\n")[2].partition('\n## ')[0]
+    return re.findall(r'^\| (\w\S*/\S+) \| [^|]+ \| [^|]+ \|$', section, re.MULTILINE)
+
+
+def check_linux(names):
+    """What is Linux's alone stands in the files that the page names, and these have it."""
+    known, having = linux_files(), set()
+    for name in names:
+        if not name.startswith(LINUX_FOLDERS) or not name.endswith((*CODE, 'meson.build')):
+            continue
+        comment = '#' if name.endswith('meson.build') else '//'
+        for number, line in enumerate((ROOT / name).read_text().splitlines(), 1):
+            if found := LINUX.search(line.split(comment)[0]):
+                having.add(name)
+                if name not in known:
+                    yield name, number, f'`{found[0]}` is Linux\'s: {LINUX_PAGE} says which files have that'
+    for name in known:
+        if name not in having:
+            yield LINUX_PAGE, 1, f'{name} has nothing of Linux\'s'
+
+
 def check_rooms(names):
     """A folder is taken in at a glance."""
     sources = collections.Counter(name.rpartition('/')[0] for name in names if name.endswith(CODE))
@@ -343,10 +388,10 @@ def check_format(names):
             yield name, line, 'not as clang-format writes it: ./dev format'
 
 
-def main():
-    names = tracked_files()
+def all_findings(names):
+    """Those of all rules but the formatter's: file, line, what is wrong."""
     findings = [*check_mirrors(names), *check_rooms(names), *check_build_files(names), *check_shared_names(names)]
-    findings += check_imports(names)
+    findings += [*check_imports(names), *check_linux(names)]
     for name in names:
         data = (ROOT / name).read_bytes()
         if b'\0' in data or name.startswith(('subprojects/packagefiles/',)) or name == 'LICENSE':
@@ -357,6 +402,12 @@ def main():
             findings += [(name, *found) for found in check_code(name, text)]
             findings += [(name, *found) for found in check_vectors(name, text)]
             findings += [(name, *found) for found in check_sizes(name, text)]
+    return findings
+
+
+def main():
+    names = tracked_files()
+    findings = all_findings(names)
     if '--no-format' not in sys.argv[1:]:
         findings += check_format(names)
     for name, line, what in sorted(set(findings)):
