@@ -22,7 +22,7 @@ OUT = ROOT / 'build-packages'
 sys.path[:0] = [str(ROOT / 'tools'), str(ROOT / 'tools' / 'platforms')]
 import chroot  # noqa: E402
 import sysroot  # noqa: E402
-from llvm_version import llvm_version  # noqa: E402
+from llvm_version import CLANG_INI, llvm_version  # noqa: E402
 
 SUITE = 'bookworm'
 
@@ -52,11 +52,18 @@ def fresh(folder):
 def values():
     """What the packages' files leave open: it stands elsewhere in the project."""
     version = re.search(r"version: '([0-9.]+)'", (ROOT / 'meson.build').read_text())[1]
-    major, minor, _ = version.split('.')
-    return {'VERSION': version, 'SOVERSION': f'0.{minor}' if major == '0' else major,
-            'LLVM': llvm_version(),
-            'MAINTAINER': said('git', 'log', '-1', '--format=%an <%ae>'),
+    return {'VERSION': version, 'LLVM': llvm_version(), 'MAINTAINER': said('git', 'log', '-1', '--format=%an <%ae>'),
             'DATE': said('git', 'log', '-1', '--format=%aD')}
+
+
+def soversion(source):
+    """The version in the shared library's soname, as a build of the source would link it."""
+    build = source.with_suffix('.configured')
+    parts = [f'-D{name}=disabled' for name in ('tests', 'tools', 'benchmarks')]
+    run(['meson', 'setup', fresh(build), source, '--native-file', CLANG_INI, *parts])
+    found = re.search(r'-soname,libkerngrad\.so\.([0-9.]+)', (build / 'build.ninja').read_text())[1]
+    shutil.rmtree(build)
+    return found
 
 
 def filled_in(template, known):
@@ -69,7 +76,7 @@ def unpack(folder):
     run(['git', 'archive', '-o', archive, 'HEAD'])
     run(['tar', '-xf', archive, '-C', fresh(folder)])
     archive.unlink()
-    known = values()
+    known = {**values(), 'SOVERSION': soversion(folder)}
     for template in (folder / 'tools' / 'packaging' / 'debian').rglob('*'):
         if not template.is_file():
             continue
@@ -113,15 +120,22 @@ def deb():
 
 # ---------------------------------------------------------------------------------------------------- tar
 
-def check_wrap(archive):
-    """examples/installed finds the library by the wrap; what it is then compiled to, other tests try."""
-    project = archive.parent / 'project'
-    shutil.copytree(ROOT / 'examples' / 'installed', project)
+ASKS = """project('asks', 'cpp', default_options: ['cpp_std=c++20'])
+dependency('{name}')
+"""
+
+
+def check_wrap(archive, provided):
+    """Whichever part of the library a project asks for first, the wrap finds it; what it is then compiled to, other
+    tests try."""
+    project = fresh(archive.parent / 'project')
     (project / 'subprojects' / 'packagefiles').mkdir(parents=True)
     shutil.copy(archive, project / 'subprojects' / 'packagefiles')
     shutil.copy(archive.parent / 'kerngrad.wrap', project / 'subprojects')
-    run(['meson', 'setup', 'build', '--force-fallback-for=kerngrad', '--native-file', ROOT / 'tools' / 'clang.ini'],
-        cwd=project)
+    for name in provided:
+        (project / 'meson.build').write_text(ASKS.format(name=name))
+        run(['meson', 'setup', f'build-{name}', '--force-fallback-for=kerngrad', '-Dkerngrad:regex=enabled',
+             '--native-file', CLANG_INI], cwd=project)
     shutil.rmtree(project)
 
 
@@ -133,11 +147,11 @@ def tar():
     name = f'kerngrad-{values()["VERSION"]}'
     archive = fresh(OUT / 'tar') / f'{name}.tar.xz'
     shutil.copy(build / 'meson-dist' / archive.name, archive)
-    provided = re.findall(r"override_dependency\('([\w-]+)'", (ROOT / 'meson.build').read_text())
+    provided = sorted(path.stem for path in (build / 'meson-private').glob('kerngrad*.pc'))
     wrap = filled_in((HERE / 'kerngrad.wrap.in').read_text(), {
         **values(), 'HASH': hashlib.sha256(archive.read_bytes()).hexdigest(), 'DEPENDENCIES': ', '.join(provided)})
     (archive.parent / 'kerngrad.wrap').write_text(wrap)
-    check_wrap(archive)
+    check_wrap(archive, provided)
     run(['tar', '-xf', archive, '-C', archive.parent])
     run(['./dev', 'test', 'fast'], cwd=archive.parent / name)
     print(f'{archive.stat().st_size / 1e6:8.2f} MB  {archive.relative_to(ROOT)}')
