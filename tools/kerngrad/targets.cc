@@ -19,6 +19,7 @@ struct requirement {
   const char *target, *flags;
 };
 constexpr requirement requirements[] = {
+    {"SSE2", "sse sse2"},
     {"SSSE3", "ssse3"},
     {"SSE4", "sse4_1 sse4_2 pclmulqdq aes"},
     {"AVX2", "avx avx2 abm bmi1 bmi2 fma f16c"},
@@ -27,6 +28,7 @@ constexpr requirement requirements[] = {
     {"AVX3_ZEN4", "AuthenticAMD avx512_vnni vpclmulqdq avx512vbmi avx512_vbmi2 vaes avx512_bitalg gfni avx512_bf16"},
     {"AVX3_SPR", "avx512_vnni vpclmulqdq avx512vbmi avx512_vbmi2 vaes avx512_bitalg gfni avx512_bf16 avx512_fp16"},
     {"AVX10_2", "avx10"},
+    {"NEON_WITHOUT_AES", "asimd"},
     {"NEON", "asimd aes"},
     {"NEON_BF16", "asimdhp asimddp bf16"},
     {"SVE", "sve"},
@@ -59,7 +61,8 @@ std::string targets_page(bool as_json) {
     std::string why = ": what it has is not known";
     if (missing) {
       list.back()["missing"] = *missing;
-      why = missing->empty() ? "" : fmt::format(": no {}", fmt::join(*missing, ", "));
+      if (!missing->empty()) why = fmt::format(": no {}", fmt::join(*missing, ", "));
+      else why = t.supported ? "" : ": Highway does not choose it here, as for vectors of another length";
     }
     text += fmt::format("{}: compiled, {}{}{}\n", t.name, t.supported ? "supported" : "not supported by this CPU",
                         t.active ? ", active" : "", why);
