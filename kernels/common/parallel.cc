@@ -283,13 +283,13 @@ namespace {
 void allow_threads(std::size_t count) { detail::allowed_threads.store(count, std::memory_order_relaxed); }
 
 std::size_t cpus_available() {
-#if defined(__linux__)
+#if defined(CPU_COUNT)
   cpu_set_t set;
   CPU_ZERO(&set);
   if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
     return std::min(static_cast<std::size_t>(CPU_COUNT(&set)), most_threads);
 #endif
-  // Elsewhere than on Linux: all that the machine has, whichever this process is allowed.
+  // Where <sched.h> has no sets of CPUs: all that the machine has, whichever this process may use.
   return std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, most_threads);
 }
 
