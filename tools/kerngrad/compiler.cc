@@ -64,15 +64,16 @@ class temporary_file {
   fs::path path_;
 };
 
-/// The macros that a compiler defines before it reads anything.
-std::map<std::string, std::string> macros_of(const words& command) {
-  words asking = command;
-  for (const char* word : {"-dM", "-E", "-x", "c++", "/dev/null"}) asking.emplace_back(word);
+/// The macros that are defined after a compiler has read a source; none where it does not read it.
+std::map<std::string, std::string> macros_after(words command, const fs::path& source) {
+  for (const char* word : {"-dM", "-E", "-x", "c++"}) command.emplace_back(word);
+  command.push_back(source.string());
   const temporary_file output;
   bool succeeded = false;
-  if (start(asking, output.path()) < 0)
+  if (start(command, output.path()) < 0)
     throw refusal(fmt::format("there is no program {}: name a C++ compiler with --compiler", command.front()));
   wait_for_one(succeeded);
+  if (!succeeded) return {};
   std::ifstream in(output.path());
   std::map<std::string, std::string> macros;
   for (std::string line; std::getline(in, line);) {
@@ -82,10 +83,15 @@ std::map<std::string, std::string> macros_of(const words& command) {
     std::getline(text, value);
     if (define == "#define") macros[name] = value;
   }
-  if (!succeeded || macros.empty())
-    throw refusal(fmt::format("{} does not say what it is (-dM -E): it is no C++ compiler", fmt::join(command, " ")));
   return macros;
 }
+
+// The standard library that this tool, and so the library, was built with.
+#ifdef _LIBCPP_VERSION
+constexpr const char* own_standard_library = "libc++";
+#else
+constexpr const char* own_standard_library = "libstdc++";
+#endif
 
 }  // namespace
 
@@ -128,7 +134,8 @@ words filled_in(words text, const std::map<std::string, std::string>& values) {
 compiler_facts facts_of(const std::string& command, const fs::path& folder) {
   compiler_facts facts{.command = split(command), .name = "", .version = "", .build = "", .needs = {}};
   if (facts.command.empty()) throw usage_error("--compiler wants the name of a C++ compiler");
-  std::map<std::string, std::string> macros = macros_of(facts.command);
+  std::map<std::string, std::string> macros = macros_after(facts.command, "/dev/null");
+  if (macros.empty()) throw refusal(fmt::format("{} does not say what it is (-dM -E): it is no C++ compiler", command));
   const bool clang = macros.contains("__clang__");
   facts.name = clang ? "clang" : macros.contains("__GNUC__") ? "gcc" : "";
   const fs::path file = folder / (facts.name + ".conf");
@@ -145,6 +152,27 @@ compiler_facts facts_of(const std::string& command, const fs::path& folder) {
     throw refusal(fmt::format("{} is {} {}, and the interfaces need {} {} or newer: use {}-{}", command, facts.name,
                               facts.version, facts.name, wanted, facts.needs["command"].at(0), wanted));
   return facts;
+}
+
+void expect_standard_library(const words& command, const words& flags) {
+  words all = command;
+  all.insert(all.end(), flags.begin(), flags.end());
+  const temporary_file source;
+  std::ofstream(source.path()) << "#include <version>\n";
+  const std::map<std::string, std::string> macros = macros_after(all, source.path());
+  if (macros.empty())
+    throw refusal(
+        fmt::format("{} finds no standard library, or does not take these flags: try it with a program that "
+                    "includes <version>",
+                    fmt::join(all, " ")));
+  const std::string found = macros.contains("_LIBCPP_VERSION") ? "libc++"
+                            : macros.contains("__GLIBCXX__")   ? "libstdc++"
+                                                               : "a standard library of another kind";
+  if (found != own_standard_library)
+    throw refusal(
+        fmt::format("{} takes {}, and the installed library was built with {}: give it the flags for that "
+                    "one, such as -stdlib={} of Clang, or build the library with {}",
+                    fmt::join(all, " "), found, own_standard_library, own_standard_library, found));
 }
 
 }  // namespace tool

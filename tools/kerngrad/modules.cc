@@ -199,8 +199,9 @@ words module_flags(const modules_request& wanted) {
   std::error_code error;
   fs::create_directories(into, error);
   const fs::path folder = into / cache_name(compiler, flags, units);
-  const folder_lock lock(folder.string() + ".lock");
   const fs::path finished = folder / "finished";
+  if (!fs::exists(finished)) expect_standard_library(compiler.command, flags);
+  const folder_lock lock(folder.string() + ".lock");
   if (!fs::exists(finished)) {
     fs::create_directories(folder);
     write_map(compiler, units, folder);

@@ -33,6 +33,9 @@ struct compiler_facts {
 /// Asks the command what it is, and reads its file among those in `folder`.
 compiler_facts facts_of(const std::string& command, const std::filesystem::path& folder);
 
+/// Refuses a compiler that, with these flags, takes another standard library than the installed one was built with.
+void expect_standard_library(const words& command, const words& flags);
+
 /// Replaces every @KEY@ of the words by its value.
 words filled_in(words text, const std::map<std::string, std::string>& values);
 
