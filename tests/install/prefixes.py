@@ -1,11 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Installing a build into a folder and uninstalling it, for the tests of what is installed."""
+"""What the tests of what is installed share: running commands, installing a build into a folder and uninstalling it."""
 import contextlib
 import os
 import shlex
 import shutil
 import subprocess
 import sys
+import time
+
+started = time.monotonic()
+
+
+def report(text, result='ok'):
+    """A line with the seconds since the last one."""
+    global started
+    now = time.monotonic()
+    print(f'{result}: {text} ({now - started:.1f} s)', flush=True)
+    started = now
 
 
 def run(command, cwd=None, env=None, code=0):
@@ -17,21 +28,33 @@ def run(command, cwd=None, env=None, code=0):
     return done.stdout
 
 
+def started_alone(program, *arguments):
+    """Runs a program without LD_LIBRARY_PATH: it finds the library that it was linked to."""
+    return run([program, *arguments], env={'LD_LIBRARY_PATH': ''})
+
+
 def fresh(folder):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     return folder
 
 
+def needs_of(includes, compiler):
+    """What a compiler takes for modules, {key: words}, by the file that lies beside the interfaces."""
+    lines = (includes / 'modules' / 'compilers' / f'{compiler}.conf').read_text().splitlines()
+    pairs = [line.split('=', 1) for line in lines if '=' in line and not line.startswith('#')]
+    return {key.strip(): words.split() for key, words in pairs}
+
+
 @contextlib.contextmanager
-def installed(build, target):
+def installed(build, target, command=None):
     """The prefix in the folder `target` until the end of the block, where it is uninstalled. The build remembers what
     was installed of it before."""
     log = build / 'meson-logs' / 'install-log.txt'
     before = log.read_bytes() if log.exists() else None
+    meson = shlex.split(os.environ.get('MESON', 'meson'))
     try:
-        meson = shlex.split(os.environ.get('MESON', 'meson'))
-        run([*meson, 'install', '-C', build, '--no-rebuild', '--quiet', '--destdir', target])
+        run(command or [*meson, 'install', '-C', build, '--no-rebuild', '--quiet'], env={'DESTDIR': str(target)})
         yield next(target.rglob('include/kerngrad')).parent.parent
         run([os.environ.get('NINJA', 'ninja'), '-C', build, 'uninstall'])
     finally:
