@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""run.py SOURCE_ROOT SCRATCH TARGETS SPEED DEBUG_SPEED: builds and runs the programs of tests/consumer/project and the
-examples, which use the library as a Meson subproject, in configurations other than the library's own.
+"""run.py SOURCE_ROOT SCRATCH COMPILER TARGETS SPEED DEBUG_SPEED: builds and runs the programs of
+tests/consumer/project, those of tests/install/variants.py and the examples, which use the library as a Meson
+subproject, in configurations other than the library's own.
 
-TARGETS, SPEED and DEBUG_SPEED are programs of the library's own build: a consumer compiled with -march= must find the
-same SIMD targets, and one that is compiled without optimisation, as DEBUG_SPEED is, the same speed: its library is
-compiled with the flags of the own build, whatever the consumer's are, and static and shared libraries have one set of
-objects.
+COMPILER is what Meson calls it. TARGETS, SPEED and DEBUG_SPEED are programs of the library's own build: a consumer
+compiled with -march= must find the same SIMD targets, and one that is compiled without optimisation, as DEBUG_SPEED is,
+the same speed: its library is compiled with the flags of the own build, whatever the consumer's are, and static and
+shared libraries have one set of objects.
 """
 import csv
 import json
@@ -19,6 +20,7 @@ import time
 
 TESTS = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(TESTS / 'build'), str(TESTS / 'engine')]
+import by_subproject  # noqa: E402
 import dispatch_check as dispatch  # noqa: E402
 import scratch  # noqa: E402
 
@@ -113,14 +115,17 @@ def check_rest(project):
 
 
 def main():
+    compiler = sys.argv.pop(3)
     root, folder, targets, *speeds = (pathlib.Path(argument).resolve() for argument in sys.argv[1:6])
     project = scratch.Superproject(root, folder)
     started = time.monotonic()
+    by_subproject.write(project, compiler)
     project.prepare('shared')
     report(f'configured and built in {time.monotonic() - started:.0f} s')
     check_rest(project)
     check_programs(project, 'shared')
     check_examples(project, 'shared')
+    by_subproject.check(project, 'shared', compiler)
     again = project.prepare('static')  # which the other tests of the scratch library go on with
     libraries = list(project.build.glob('subprojects/kerngrad/modules/libkerngrad.a'))
     if re.search(r'libkerngrad-(kernels|bodies)\.a\.p/', again) or not libraries:
@@ -128,6 +133,7 @@ def main():
     check_rest(project)
     check_programs(project, 'static')
     check_examples(project, 'static')
+    by_subproject.check(project, 'static', compiler)
     check_curves(project)
     check_targets(project, scratch.run([targets]).split())
     check_flags(project)
