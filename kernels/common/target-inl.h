@@ -51,6 +51,22 @@
 #define KG_MANY_REGISTERS 0
 #endif
 
+// SVE in any of its lengths, whose vectors are types of the compiler's own.
+#undef KG_SVE
+#if HWY_TARGET == HWY_SVE || HWY_TARGET == HWY_SVE2 || HWY_TARGET == HWY_SVE_256 || HWY_TARGET == HWY_SVE2_128
+#define KG_SVE 1
+#else
+#define KG_SVE 0
+#endif
+
+// Multiply-adds take one lane of a vector as their factor: 64-bit ARM, with NEON and with SVE.
+#undef KG_MULTIPLIES_BY_LANES
+#if HWY_ARCH_ARM_A64 && !KG_EMULATED
+#define KG_MULTIPLIES_BY_LANES 1
+#else
+#define KG_MULTIPLIES_BY_LANES 0
+#endif
+
 // Max(a, b) and Min(a, b) are b where either is NaN or both are zeros: the instructions of x86.
 #undef KG_MAX_GIVES_SECOND
 #if HWY_ARCH_X86 && !KG_EMULATED

@@ -47,15 +47,19 @@ struct tile_args {
 #include "hwy/highway.h"
 #include "kernels/common/target-inl.h"
 #include "kernels/common/vectors-inl.h"
+#include "kernels/matmul/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kerngrad::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // Tile heights: rows * 2 accumulators, two vectors of B and one broadcast of A must fit into the registers: 31 of the
-// 32 that many targets have, 15 of the 16 of older x86.
+// 32 that many targets have, 15 of the 16 of older x86. Where lanes are factors, two more vectors of B, and rows come
+// in fours.
 #if KG_EMULATED
 inline constexpr int tile_rows = 4;
+#elif KG_MULTIPLIES_BY_LANES
+inline constexpr int tile_rows = 12;
 #elif KG_MANY_REGISTERS
 inline constexpr int tile_rows = 14;
 #else
@@ -63,7 +67,7 @@ inline constexpr int tile_rows = 6;
 #endif
 inline constexpr int tile_vectors = 2;
 // A tile of one vector may be higher: 16 rows are a common size.
-inline constexpr int single_tile_rows = tile_rows == 14 ? 16 : tile_rows;
+inline constexpr int single_tile_rows = KG_MANY_REGISTERS ? 16 : tile_rows;
 inline constexpr int most_tile_rows(int vectors) { return vectors == 1 ? single_tile_rows : tile_rows; }
 
 template <class T>
@@ -196,6 +200,56 @@ HWY_INLINE void clear_columns(T* panel, std::ptrdiff_t rows, std::ptrdiff_t from
   }
 }
 
+/// Loads what one row of B has of the tile's columns.
+template <bool kNarrow, int kVectors, class D, class V>
+HWY_INLINE void load_right(D d, const hn::TFromD<D>* HWY_RESTRICT b, std::ptrdiff_t last,
+                           const vectors<V, kVectors>& right) {
+  const std::ptrdiff_t L = lanes<hn::TFromD<D>>();
+  for (int j = 0; j + kNarrow < kVectors; ++j) right[j] = hn::LoadU(d, b + j * L);
+  if constexpr (kNarrow) right[kVectors - 1] = load_part(d, b + (kVectors - 1) * L, last);
+}
+
+/// Adds one step of the depth: the products of a column of A and a row of B.
+template <int kRows, bool kStrided, int kVectors, class D, class V, int kCount>
+HWY_INLINE void add_step(D d, const hn::TFromD<D>* HWY_RESTRICT a, [[maybe_unused]] std::ptrdiff_t step,
+                         const vectors<V, kVectors>& right, const vectors<V, kCount>& all) {
+  constexpr int factors = kStrided ? 1 : lane_factors<hn::TFromD<D>>;
+  constexpr int whole = factors > 1 ? kRows / factors * factors : 0;
+  if constexpr (whole > 0) {
+#pragma clang loop unroll(full)
+    for (int i = 0; i < whole; i += factors)
+      add_rows(d, a + i, right, all, i, std::make_integer_sequence<int, factors>());
+  }
+#pragma clang loop unroll(full)
+  for (int i = whole; i < kRows; ++i) {
+    const auto sum = all.template row<kVectors>(i);
+    const auto left = hn::Set(d, a[kStrided ? i * step : i]);
+    for (int j = 0; j < kVectors; ++j) sum[j] = multiply_accumulate(d, left, right[j], sum[j]);
+  }
+}
+
+/// Adds as many steps of the depth as a load of a row of A has factors, two of them at a time: more rows of B at once
+/// would not fit into the registers. A is strided.
+template <int kRows, bool kNarrow, int kVectors, class D, class V, int kCount, int... kPair>
+HWY_INLINE void add_steps(D d, const hn::TFromD<D>* HWY_RESTRICT a, std::ptrdiff_t step,
+                          const hn::TFromD<D>* HWY_RESTRICT b, std::ptrdiff_t ldb, std::ptrdiff_t last,
+                          const vectors<V, kCount>& all, std::integer_sequence<int, kPair...>) {
+  const auto right = all.template row<kVectors>(kRows), next = all.template row<kVectors>(kRows + 1);
+  const auto add_pair = [&]<int kFirst>(std::integral_constant<int, kFirst>) KG_INLINED {
+    load_right<kNarrow>(d, b + kFirst * ldb, last, right);
+    load_right<kNarrow>(d, b + (kFirst + 1) * ldb, last, next);
+    asm("" : "+r"(a));  // or the compiler would load each row of A once, and keep what does not fit in memory
+#pragma clang loop unroll(full)
+    for (int i = 0; i < kRows; ++i) {
+      const auto sum = all.template row<kVectors>(i);
+      const auto left = hn::LoadDup128(d, a + i * step);
+      add_products<kFirst>(left, right, sum);
+      add_products<kFirst + 1>(left, next, sum);
+    }
+  };
+  (add_pair(std::integral_constant<int, 2 * kPair>()), ...);
+}
+
 /// The tile: all sums stay in registers; each starts at zero, and C is added at the end, so that long sums are split.
 template <class T, int kRows, int kVectors, bool kStrided, bool kNarrow>
 HWY_NOINLINE void Tile(const tile_args<T>& g) {
@@ -208,23 +262,22 @@ HWY_NOINLINE void Tile(const tile_args<T>& g) {
       for (int j = 0; j < kVectors; ++j) hwy::Prefetch(g.c + i * ldc + j * L);
     }
   }
-  // The sums, and behind them what is loaded of B.
-  with_vectors<(kRows + 1) * kVectors>(d, [&](auto all) KG_INLINED {
+  constexpr int steps = kStrided ? lane_factors<T> : 1;  // of the depth, for which one load of a row of A has factors
+  // The sums, and behind them what is loaded of B, at most two rows of it.
+  with_vectors<(kRows + (steps > 1 ? 2 : 1)) * kVectors>(d, [&](auto all) KG_INLINED {
     const auto right = all.template row<kVectors>(kRows);
     const T* HWY_RESTRICT b = g.b;
     for (std::ptrdiff_t run = 0; run < g.runs; ++run) {
       const T* HWY_RESTRICT a = g.a + g.run_offsets[run];
-      for (std::ptrdiff_t p = 0; p < run_length; ++p) {
-        for (int j = 0; j + kNarrow < kVectors; ++j) right[j] = hn::LoadU(d, b + j * L);
-        if constexpr (kNarrow) right[kVectors - 1] = load_part(d, b + (kVectors - 1) * L, last);
-#pragma clang loop unroll(full)
-        for (int i = 0; i < kRows; ++i) {
-          const auto sum = all.template row<kVectors>(i);
-          const auto left = hn::Set(d, a[kStrided ? i * step : i]);
-          for (int j = 0; j < kVectors; ++j) sum[j] = multiply_accumulate(d, left, right[j], sum[j]);
-        }
-        a += kStrided ? 1 : step;
-        b += ldb;
+      std::ptrdiff_t p = 0;
+      if constexpr (steps > 1) {
+        for (; p + steps <= run_length; p += steps, a += steps, b += steps * ldb)
+          add_steps<kRows, kNarrow, kVectors>(d, a, step, b, ldb, last, all,
+                                              std::make_integer_sequence<int, steps / 2>());
+      }
+      for (; p < run_length; ++p, a += kStrided ? 1 : step, b += ldb) {
+        load_right<kNarrow>(d, b, last, right);
+        add_step<kRows, kStrided>(d, a, step, right, all);
       }
     }
     T* HWY_RESTRICT c = g.c;
