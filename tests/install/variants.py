@@ -69,11 +69,11 @@ VARIANTS = [
 
 
 def main():
-    root, programs = pathlib.Path(sys.argv[1]), sys.argv[2:]
+    root, *programs = (pathlib.Path(argument).resolve() for argument in sys.argv[1:])
     named = {root / source for each in VARIANTS
              for source in [*each.sources, *(source for _, source in each.modules), *filter(None, [each.pack])]}
     wrong = [f'{path} is not there' for path in sorted(named) if not path.is_file()]
-    wrong += [f'{path} is in no variant' for path in programs if pathlib.Path(path) not in named]
+    wrong += [f'{path} is in no variant' for path in programs if path not in named]
     wrong += [f'{each.name}: {way} is no way' for each in VARIANTS for way, _ in each.not_there if way not in WAYS]
     names = [each.name for each in VARIANTS]
     wrong += [f'{name} is there twice' for name in names if names.count(name) > 1]
