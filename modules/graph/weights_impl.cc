@@ -253,6 +253,7 @@ struct meant_node {
   std::string_view name;
   function_def* of;
   std::int32_t at;
+  std::size_t number;  // in the order of reading
   bool given = false;  // of the first of a name: whether a weight had it
 };
 using nodes_by_name = std::vector<meant_node>;
@@ -260,11 +261,15 @@ using nodes_by_name = std::vector<meant_node>;
 nodes_by_name named_nodes(graph_def& graph) {
   nodes_by_name all;
   const auto add = [&](function_def& f) {
-    for (std::size_t i = 0; i < f.nodes.size(); ++i) all.push_back({f.nodes[i].name, &f, static_cast<std::int32_t>(i)});
+    for (std::size_t i = 0; i < f.nodes.size(); ++i)
+      all.push_back({f.nodes[i].name, &f, static_cast<std::int32_t>(i), all.size()});
   };
   add(graph.main);
   for (function_def& f : graph.library) add(f);
-  std::ranges::stable_sort(all, {}, &meant_node::name);
+  // std::ranges::stable_sort takes its buffer by a function that libstdc++ 12 warns of.
+  std::ranges::sort(all, [](const meant_node& a, const meant_node& b) {
+    return a.name != b.name ? a.name < b.name : a.number < b.number;
+  });
   return all;
 }
 
