@@ -10,11 +10,11 @@ OTHER_LIBRARY = {'libstdc++': '_LIBCPP_VERSION', 'libc++': '__GLIBCXX__'}  # wha
 
 
 def words_of_help(tool, *command):
-    """Subcommands and long options, by --help."""
+    """Subcommands and long options, by --help, which each version of CLI11 sets in a way of its own."""
     said = run([tool, *command, '--help'])
-    listed = re.search(r'^Subcommands:\n((?:  .*\n)+)', said, re.MULTILINE)
+    listed = re.search(r'^Subcommands:\n((?:  .*\n)+)', said, re.MULTILINE | re.IGNORECASE)
     commands = re.findall(r'^  (\w+)', listed[1] if listed else '', re.MULTILINE)
-    return commands, re.findall(r'^  (?:-\w,)?(--[\w-]+)', said, re.MULTILINE)
+    return commands, re.findall(r'^  +(?:-\w, *)?(--[\w-]+)', said, re.MULTILINE)
 
 
 def completed(prefix, *before):

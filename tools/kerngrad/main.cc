@@ -117,9 +117,17 @@ void add_graph(CLI::App& app, graph_request& wanted) {
   run->add_option("--dot", wanted.dot, "the steps of the plan in Graphviz's language")->type_name("FILE");
 }
 
+/// The lines of the footer stay lines: CLI11 2.5 and newer would make paragraphs of them.
+template <class App>
+void set_footer(App& app, std::string text) {
+  app.footer(std::move(text));
+  if constexpr (requires { app.get_formatter()->enable_footer_formatting(false); })
+    app.get_formatter()->enable_footer_formatting(false);
+}
+
 void add_commands(CLI::App& app, arguments& given) {
   app.set_version_flag("--version", "kerngrad " KERNGRAD_VERSION);
-  app.footer(examples);
+  set_footer(app, examples);
   app.require_subcommand(1);
   add_list(app, given);
   CLI::App* explain = app.add_subcommand("explain", "What a call by name would do, without doing it");
