@@ -26,6 +26,8 @@ STUBS = {
 # The words after ./dev; what is installed, or nothing; whether the tests are configured.
 CASES = [
     (['test', 'fast'], '', True),
+    (['test', 'full'], '', False),
+    (['test', 'targets'], '', False),
     (['test', 'install'], '', False),
     (['test'], '', False),
     (['package', 'deb'], 'lintian debootstrap', False),
