@@ -14,6 +14,7 @@ import sys
 
 import by_cmake
 import command
+import other_dialect
 import page
 import prefixes
 from by_pkg_config import PkgConfig
@@ -154,6 +155,7 @@ def main():
         kinds['static'] = static_only(at, at.prefix)
     for kind, prefix in kinds.items():
         check_cells(at, 'pkg-config', kind, PkgConfig(at, prefix, kind, at.scratch / f'pkgconfig_{kind}'), VARIANTS)
+    other_dialect.check_dialects(at, at.prefix)
     command.check_modules(at, at.prefix, caches, at.scratch / 'modules')
     cmake = by_cmake.cmake_command()
     page.check_page(at, at.prefix, cmake, caches, at.scratch / 'page')

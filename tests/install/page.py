@@ -12,7 +12,16 @@ from prefixes import fresh, report, run, started_alone
 # Commands, and in a copy of which folder they are run, or which function here runs them otherwise.
 SNIPPET = re.compile(r'^```sh\n(.*?)^```\n(?:<!-- run (in|by) (\S+) -->)?', re.MULTILINE | re.DOTALL)
 MOST_LINES = 10
+WAY = re.compile(r'^## (.*)\n((?:(?!## ).*\n)*)', re.MULTILINE)
 COMPILER = re.compile(r'clang\+\+-\d+')  # the one that the page names
+
+
+def check_ways(at):
+    """Each way to build a program takes no more lines of the page, blank ones and comments aside."""
+    for title, text in WAY.findall((at.root / 'docs' / 'install.md').read_text()):
+        lines = [line for line in text.splitlines() if line and not line.startswith('<!--')]
+        if '<!-- run in ' in text and len(lines) > MOST_LINES:
+            sys.exit(f'docs/install.md tells "{title}" in {len(lines)} lines, and not in {MOST_LINES}')
 
 
 def snippets(at, compiler=None):
@@ -56,6 +65,7 @@ def install_command(at):
 
 def check_page(at, prefix, cmake, caches, folder):
     """The commands that are run in an example, each in a copy of it, and the program that they make."""
+    check_ways(at)
     path = [prefix / 'bin', *([pathlib.Path(shutil.which(cmake)).parent] if cmake else []), os.environ['PATH']]
     env = {'PKG_CONFIG_PATH': str(prefix / at.libdir / 'pkgconfig'), 'CMAKE_PREFIX_PATH': str(prefix),
            'XDG_CACHE_HOME': str(caches), 'LD_LIBRARY_PATH': '', 'PATH': ':'.join(map(str, path))}

@@ -39,8 +39,8 @@ def main():
                                as_installed, '--into', made, '--', *flags], stdout=subprocess.DEVNULL)
         if done.returncode != 0:
             sys.exit(done.returncode)
-        for bmi in made.glob('*/*.?cm'):
-            shutil.copy(bmi, out)
+        for made_once in [*made.glob('*/*.?cm'), *made.glob('*/same.h')]:
+            shutil.copy(made_once, out)
         for by_name in made.glob('*/modules.map'):
             installed = pathlib.Path(prefix) / libdir / 'kerngrad'
             text = by_name.read_text().replace(str(by_name.parent), str(installed))

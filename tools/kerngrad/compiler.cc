@@ -64,8 +64,10 @@ class temporary_file {
   fs::path path_;
 };
 
+using macros = std::map<std::string, std::string>;
+
 /// The macros that are defined after a compiler has read a source; none where it does not read it.
-std::map<std::string, std::string> macros_after(words command, const fs::path& source) {
+macros macros_after(words command, const fs::path& source) {
   for (const char* word : {"-dM", "-E", "-x", "c++"}) command.emplace_back(word);
   command.push_back(source.string());
   const temporary_file output;
@@ -75,15 +77,22 @@ std::map<std::string, std::string> macros_after(words command, const fs::path& s
   wait_for_one(succeeded);
   if (!succeeded) return {};
   std::ifstream in(output.path());
-  std::map<std::string, std::string> macros;
+  macros found;
   for (std::string line; std::getline(in, line);) {
     std::istringstream text(line);
     std::string define, name, value;
     text >> define >> name >> std::ws;
     std::getline(text, value);
-    if (define == "#define") macros[name] = value;
+    if (define == "#define") found[name] = value;
   }
-  return macros;
+  return found;
+}
+
+/// Of the compiler with these flags.
+macros macros_with(const words& command, const words& flags, const fs::path& source) {
+  words all = command;
+  all.insert(all.end(), flags.begin(), flags.end());
+  return macros_after(all, source);
 }
 
 // The standard library that this tool, and so the library, was built with.
@@ -134,18 +143,17 @@ words filled_in(words text, const std::map<std::string, std::string>& values) {
 compiler_facts facts_of(const std::string& command, const fs::path& folder) {
   compiler_facts facts{.command = split(command), .name = "", .version = "", .build = "", .needs = {}};
   if (facts.command.empty()) throw usage_error("--compiler wants the name of a C++ compiler");
-  std::map<std::string, std::string> macros = macros_after(facts.command, "/dev/null");
-  if (macros.empty()) throw refusal(fmt::format("{} does not say what it is (-dM -E): it is no C++ compiler", command));
-  const bool clang = macros.contains("__clang__");
-  facts.name = clang ? "clang" : macros.contains("__GNUC__") ? "gcc" : "";
+  macros said = macros_after(facts.command, "/dev/null");
+  if (said.empty()) throw refusal(fmt::format("{} does not say what it is (-dM -E): it is no C++ compiler", command));
+  const bool clang = said.contains("__clang__");
+  facts.name = clang ? "clang" : said.contains("__GNUC__") ? "gcc" : "";
   const fs::path file = folder / (facts.name + ".conf");
   if (facts.name.empty() || !fs::exists(file))
     throw refusal(fmt::format("{} is neither clang nor gcc: what it needs for modules is not known", command));
   facts.version =
-      clang ? fmt::format("{}.{}.{}", macros["__clang_major__"], macros["__clang_minor__"],
-                          macros["__clang_patchlevel__"])
-            : fmt::format("{}.{}.{}", macros["__GNUC__"], macros["__GNUC_MINOR__"], macros["__GNUC_PATCHLEVEL__"]);
-  facts.build = macros["__VERSION__"];
+      clang ? fmt::format("{}.{}.{}", said["__clang_major__"], said["__clang_minor__"], said["__clang_patchlevel__"])
+            : fmt::format("{}.{}.{}", said["__GNUC__"], said["__GNUC_MINOR__"], said["__GNUC_PATCHLEVEL__"]);
+  facts.build = said["__VERSION__"];
   facts.needs = read_needs(file);
   const std::string wanted = facts.needs["minimum"].at(0);
   if (std::stoi(facts.version) < std::stoi(wanted))
@@ -155,24 +163,42 @@ compiler_facts facts_of(const std::string& command, const fs::path& folder) {
 }
 
 void expect_standard_library(const words& command, const words& flags) {
-  words all = command;
-  all.insert(all.end(), flags.begin(), flags.end());
   const temporary_file source;
   std::ofstream(source.path()) << "#include <version>\n";
-  const std::map<std::string, std::string> macros = macros_after(all, source.path());
-  if (macros.empty())
+  const macros said = macros_with(command, flags, source.path());
+  const std::string asked = fmt::format("{} {}", fmt::join(command, " "), fmt::join(flags, " "));
+  if (said.empty())
     throw refusal(
         fmt::format("{} finds no standard library, or does not take these flags: try it with a program that "
                     "includes <version>",
-                    fmt::join(all, " ")));
-  const std::string found = macros.contains("_LIBCPP_VERSION") ? "libc++"
-                            : macros.contains("__GLIBCXX__")   ? "libstdc++"
-                                                               : "a standard library of another kind";
+                    asked));
+  const std::string found = said.contains("_LIBCPP_VERSION") ? "libc++"
+                            : said.contains("__GLIBCXX__")   ? "libstdc++"
+                                                             : "a standard library of another kind";
   if (found != own_standard_library)
     throw refusal(
         fmt::format("{} takes {}, and the installed library was built with {}: give it the flags for that "
                     "one, such as -stdlib={} of Clang, or build the library with {}",
-                    fmt::join(all, " "), found, own_standard_library, own_standard_library, found));
+                    asked, found, own_standard_library, own_standard_library, found));
+}
+
+std::string same_compiler_header(const compiler_facts& compiler, const words& flags) {
+  const macros said = macros_with(compiler.command, flags, "/dev/null");
+  std::string text = "// Written by `kerngrad modules`.\n";
+  const char* directive = "#if";
+  for (const char* key : {"same_compiler", "same_dialect"}) {
+    for (const std::string& name : compiler.needs.at(key)) {
+      const auto macro = said.find(name);
+      const std::string differs =
+          macro == said.end() ? fmt::format("defined {}", name) : fmt::format("{} != {}", name, macro->second);
+      text += fmt::format(
+          "{} {}\n#error kerngrad: these BMIs are of {} {} with {}; this compilation differs ({}): "
+          "`kerngrad modules --compiler COMPILER -- FLAGS` prints the flags for yours\n",
+          directive, differs, compiler.name, compiler.version, fmt::join(flags, " "), differs);
+      directive = "#elif";
+    }
+  }
+  return text + "#endif\n";
 }
 
 }  // namespace tool

@@ -206,10 +206,13 @@ words module_flags(const modules_request& wanted) {
     fs::create_directories(folder);
     write_map(compiler, units, folder);
     interfaces(compiler, flags, units, folder).compile();
+    std::ofstream(folder / "same.h") << same_compiler_header(compiler, flags);
     std::ofstream(finished) << fmt::format("{}\n", fmt::join(flags, " "));
   }
-  const words lookup = filled_in(compiler.needs.at("lookup"), {{"DIR", folder.string()}});
-  flags.insert(flags.end(), lookup.begin(), lookup.end());
+  for (const char* key : {"same", "lookup"}) {
+    const words more = filled_in(compiler.needs.at(key), {{"DIR", folder.string()}});
+    flags.insert(flags.end(), more.begin(), more.end());
+  }
   return flags;
 }
 

@@ -36,6 +36,10 @@ compiler_facts facts_of(const std::string& command, const std::filesystem::path&
 /// Refuses a compiler that, with these flags, takes another standard library than the installed one was built with.
 void expect_standard_library(const words& command, const words& flags);
 
+/// A header that is an error, of one sentence, for another compiler or dialect than these: where macros that the
+/// compiler's file names have other values.
+std::string same_compiler_header(const compiler_facts& compiler, const words& flags);
+
 /// Replaces every @KEY@ of the words by its value.
 words filled_in(words text, const std::map<std::string, std::string>& values);
 
