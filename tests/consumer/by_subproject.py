@@ -47,7 +47,8 @@ def why_not(project, variant, compiler):
     if f'{FOLDER}/{variant.name}:' not in project.make('-t', 'targets', 'all'):
         return f'the build has no {variant.packages[-1]}'
     there, wanted = (project.make('-t', 'inputs', name).splitlines() for name in ('all', f'{FOLDER}/{variant.name}'))
-    missing = [pathlib.Path(name).name for name in wanted if name.endswith('.a') and name not in there]
+    missing = [pathlib.Path(name).name for name in wanted
+               if name.endswith('.a') and not name.startswith(f'{FOLDER}/') and name not in there]
     return f'it takes {" and ".join(missing)}, which nothing else here does' if missing else None
 
 

@@ -13,6 +13,7 @@ import shutil
 import sys
 
 import by_cmake
+import by_meson
 import command
 import other_dialect
 import page
@@ -157,6 +158,7 @@ def main():
         check_cells(at, 'pkg-config', kind, PkgConfig(at, prefix, kind, at.scratch / f'pkgconfig_{kind}'), VARIANTS)
     other_dialect.check_dialects(at, at.prefix)
     command.check_modules(at, at.prefix, caches, at.scratch / 'modules')
+    by_meson.check_own_module(at, at.prefix, at.scratch / 'meson')
     cmake = by_cmake.cmake_command()
     page.check_page(at, at.prefix, cmake, caches, at.scratch / 'page')
     check_cmake(at, cmake, kinds)

@@ -13,7 +13,7 @@ import sys
 CONSUMER = 'tests/consumer/project'
 WAYS = ('subproject', 'pkg-config', 'CMake')
 KINDS = ('shared', 'static')
-OWN_MODULES = 'kerngrad_module, the call of Meson for modules of a program, takes Clang'
+OWN_MODULES = 'what Meson makes modules of a program with takes Clang'
 
 
 @dataclasses.dataclass(frozen=True)
