@@ -214,13 +214,13 @@ static_assert(std::is_same_v<kerngrad_place, kerngrad::kernels::outside_of_kerne
   })
 #endif  // the macros that are the same in every pass
 
-// What belongs to the author's namespace itself is emitted by the last pass, outside of the target's namespace.
+// What belongs to the author's namespace itself is emitted by the last pass, outside of the target's namespace. It
+// stays below the pragma of that target, which every CPU has: below one of its own before KERNGRAD_END there would be
+// nothing, and Clang warns of that.
 #if HWY_ONCE
 #define KERNGRAD_PRIVATE_ENTRY_POINTS(...) \
   }                                        \
-  HWY_AFTER_NAMESPACE();                   \
   __VA_ARGS__                              \
-  HWY_BEFORE_NAMESPACE();                  \
   namespace HWY_NAMESPACE {
 #else
 #define KERNGRAD_PRIVATE_ENTRY_POINTS(...)
