@@ -44,9 +44,9 @@ class Folder:
         return not set(self.fails) & set(words)
 
 
-def results_of(build):
+def results_of(build, *parts):
     with contextlib.redirect_stdout(io.StringIO()) as said:
-        return build.run(), said.getvalue()
+        return build.run(parts or build.parts()), said.getvalue()
 
 
 def check_platform(folder, name, data):
@@ -68,6 +68,8 @@ def check_platform(folder, name, data):
         require(found == wanted, f'{name} with {setup} gives {found} after a run that broke off')
         configured = [words for words, _ in again.ran if words[:2] == ['meson', 'setup']]
         require(len(configured) == times, f'{name} with {setup} is configured {len(configured)} times')
+    found, _ = results_of(chroot.Build(Folder(inside.root), name, data), 'another')
+    require(found == {'another': Counts(1)}, f'{name} gives {found} of one part')
     require(results_of(chroot.Build(Folder(inside.root, ['ninja']), name, data))[0] == {'tests': BROKEN},
             f'{name} gives results though it does not build')
 

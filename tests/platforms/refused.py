@@ -20,6 +20,7 @@ def without(*names):
 # The command and its arguments, who calls it, the programs that there are and what each returns; what is said.
 CASES = [
     ([CHROOT, 'trixie'], USER_ID, without('sudo'), 'there is no sudo: call this as root'),
+    ([CHROOT, 'trixie', '--only', 'none'], USER_ID, ALL, 'has no part none: --only takes tests, install, corpus.'),
     ([CHROOT, 'trixie'], ROOT_ID, without('debootstrap'), 'debootstrap is missing: apt-get install debootstrap'),
     ([CHROOT, 'trixie'], ROOT_ID, without('unshare'), 'unshare is missing: apt-get install debootstrap util-linux'),
     ([CHROOT, 'trixie'], ROOT_ID, ALL | {'unshare': 1}, 'Nothing may be mounted here'),

@@ -140,19 +140,26 @@ class Build:
             log.with_suffix('.not-ok').touch()
         return results.counted([sys.executable, COUNT, log])
 
-    def run(self):
-        """{what was run: its Counts}."""
+    def parts(self):
+        """What is run, in this order."""
+        return ['tests', *self.data['full'], 'corpus']
+
+    def run(self, parts):
+        """{what was run: its Counts}, of these parts."""
         if not self.build():
-            return {'tests': results.BROKEN}
-        found = {'tests': self.test('tests', ['--suite=fast'], {})}
-        for name in self.data['full']:
-            found[name] = self.test(name, ['--suite=full', name], {'KERNGRAD_FULL': '1'})
-        if CORPUS.is_dir():
-            say(f'the corpus {CORPUS}')
-            runner = self.inside / 'tools' / 'conformance' / 'kerngrad-conformance'
-            found['corpus'] = results.counted(self.chroot.inside([runner, CORPUS]))
-        else:
-            say(f'no corpus: there is no {CORPUS}')
+            return {parts[0]: results.BROKEN}
+        found = {}
+        for part in parts:
+            if part == 'tests':
+                found[part] = self.test(part, ['--suite=fast'], {})
+            elif part != 'corpus':
+                found[part] = self.test(part, ['--suite=full', part], {'KERNGRAD_FULL': '1'})
+            elif CORPUS.is_dir():
+                say(f'the corpus {CORPUS}')
+                runner = self.inside / 'tools' / 'conformance' / 'kerngrad-conformance'
+                found[part] = results.counted(self.chroot.inside([runner, CORPUS]))
+            else:
+                say(f'no corpus: there is no {CORPUS}')
         return found
 
 
@@ -160,18 +167,23 @@ def main():
     platforms, others = record.platforms_of('platforms.toml')
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('platform', choices=platforms)
+    parser.add_argument('--only', metavar='PART', help='one part of it: tests, corpus, or a test of `full`')
     given = parser.parse_args()
     data = platforms[given.platform]
-    become_root()
     chroot = Chroot(sysroot.CACHE / data['root'])
+    build = Build(chroot, given.platform, data)
+    parts = build.parts()
+    if given.only not in (None, *parts):
+        sys.exit(f'The platform {given.platform} has no part {given.only}: --only takes {", ".join(parts)}.')
+    become_root()
     sysroot.CACHE.mkdir(parents=True, exist_ok=True)
     with (sysroot.CACHE / f'{data["root"]}.lock').open('w') as lock:  # platforms share a system
         fcntl.flock(lock, fcntl.LOCK_EX)
         chroot.make(data['suite'])
         chroot.install(others['packages']['always'] + data['packages'])
     started_at = record.commit()
-    found = Build(chroot, given.platform, data).run()
-    record.record(given.platform, found, started_at)
+    found = build.run([given.only] if given.only else parts)
+    record.record(given.platform, found, started_at, whole=not given.only)
     results.close(found.values())
 
 
