@@ -13,6 +13,27 @@ from prefixes import fresh, report, run, started_alone
 NEW_BODY = '\nnamespace my {\nexport int added() { return 1; }\n}  // namespace my\n'
 
 
+OTHER_DIALECT = """project('other_dialect', 'cpp', default_options: ['cpp_std=none'])
+executable('program', 'import_only.cc', cpp_args: get_option('flags'),
+  dependencies: dependency('kerngrad').partial_dependency(link_args: true))
+"""
+
+
+def check_other_dialect(at, prefix, flags, folder):
+    """A program by the flags of `kerngrad modules`, which take the place of the dependency's own."""
+    source, build = fresh(folder) / 'source', folder / 'build'
+    source.mkdir()
+    shutil.copy(at.root / 'tests' / 'consumer' / 'project' / 'import_only.cc', source)
+    (source / 'meson.build').write_text(OTHER_DIALECT)
+    (source / 'meson_options.txt').write_text("option('flags', type: 'array')\n")
+    env = {'PKG_CONFIG_PATH': str(prefix / at.libdir / 'pkgconfig'), 'CXX': shlex.join(at.cxx)}
+    meson = shlex.split(os.environ.get('MESON', 'meson'))
+    run([*meson, 'setup', build, source, f'-Dflags={",".join(flags)}'], env=env)
+    run([os.environ.get('NINJA', 'ninja'), '-C', build])
+    started_alone(build / 'program')
+    report('Meson, installed: a program by the flags of kerngrad modules')
+
+
 def check_own_module(at, prefix, folder):
     """It builds and runs; when its module or an installed BMI changes, what imports them is compiled again."""
     if at.compiler != 'clang':

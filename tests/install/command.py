@@ -4,6 +4,8 @@ import re
 import shlex
 import sys
 
+import by_meson
+from other_dialect import expect_sentence
 from prefixes import fresh, report, run, started_alone
 
 OTHER_LIBRARY = {'libstdc++': '_LIBCPP_VERSION', 'libc++': '__GLIBCXX__'}  # what tells that another one is there
@@ -96,9 +98,14 @@ def check_modules(at, prefix, caches, folder):
     program = at.root / 'tests' / 'consumer' / 'project' / 'import_only.cc'
     run([*at.cxx, *shlex.split(flags), program, *shlex.split(libs), '-o', into / 'program'])
     started_alone(into / 'program')
+    words = shlex.split(flags)
+    if len([word for word in words if word.startswith('-std=')]) != 1 or words.count('-pthread') != 1:
+        sys.exit(f'kerngrad modules prints defaults beside what was asked for: {flags}')
+    expect_sentence(at, [*at.cxx, *words, '-fno-exceptions'], 'kerngrad modules, -fno-exceptions')
     before = made()
     report(f'kerngrad modules compiles {len(before)} interfaces for C++23 with _FORTIFY_SOURCE')
     if run(asked, env=env) != flags or not before or made() != before:
         sys.exit('kerngrad modules says something else the second time, or compiles again')
     report('and has them from then on')
+    by_meson.check_other_dialect(at, prefix, words, folder / 'meson')
     check_refusals(at, tool, into)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""bmis.py SOURCES LIST OUT PREFIX LIBDIR INCLUDES KERNGRAD FLAGS... -- COMPILER...: the BMIs that are installed.
+"""bmis.py SOURCES LIST OUT PREFIX LIBDIR INCLUDES KERNGRAD FLAGS... -- COMPILER...: the BMIs that are installed,
+and same.h, which says of what compiler they are.
 
 `KERNGRAD modules` makes them of copies that lie as the installed files will below PREFIX: those that SOURCES names
 (included.py) in INCLUDES, and LIST, which is libkerngrad.modules.json, in LIBDIR.

@@ -186,14 +186,14 @@ std::string same_compiler_header(const compiler_facts& compiler, const words& fl
   const macros said = macros_with(compiler.command, flags, "/dev/null");
   std::string text = "// Written by `kerngrad modules`.\n";
   const char* directive = "#if";
-  for (const char* key : {"same_compiler", "same_dialect"}) {
+  for (const char* key : {"same_compiler", "same_language", "same_code"}) {
     for (const std::string& name : compiler.needs.at(key)) {
       const auto macro = said.find(name);
       const std::string differs =
           macro == said.end() ? fmt::format("defined {}", name) : fmt::format("{} != {}", name, macro->second);
       text += fmt::format(
-          "{} {}\n#error kerngrad: these BMIs are of {} {} with {}; this compilation differs ({}): "
-          "`kerngrad modules --compiler COMPILER -- FLAGS` prints the flags for yours\n",
+          "{} {}\n#error kerngrad: these BMIs are of {} {} with {}; this compilation differs ({}): take the flags that "
+          "`kerngrad modules --compiler COMPILER -- FLAGS` prints for yours in place of those of pkg-config --cflags\n",
           directive, differs, compiler.name, compiler.version, fmt::join(flags, " "), differs);
       directive = "#elif";
     }

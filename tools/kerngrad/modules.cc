@@ -185,6 +185,14 @@ void write_map(const compiler_facts& compiler, const std::vector<unit>& units, c
                        fmt::join(filled_in(line, {{"NAME", u.name}, {"STEM", u.stem}, {"DIR", folder.string()}}), " "));
 }
 
+/// What the library is compiled with, unless the flags say otherwise, before them.
+words with_defaults(words flags) {
+  const bool standard = std::ranges::any_of(flags, [](const std::string& flag) { return flag.starts_with("-std="); });
+  if (std::ranges::find(flags, "-pthread") == flags.end()) flags.insert(flags.begin(), "-pthread");
+  if (!standard) flags.insert(flags.begin(), "-std=c++20");
+  return flags;
+}
+
 }  // namespace
 
 words module_flags(const modules_request& wanted) {
@@ -193,8 +201,7 @@ words module_flags(const modules_request& wanted) {
   const fs::path sources = units.front().includes.at(0).substr(2);
   const compiler_facts compiler = facts_of(wanted.compiler, sources / "modules" / "compilers");
 
-  words flags = {"-std=c++20", "-pthread"};
-  flags.insert(flags.end(), wanted.flags.begin(), wanted.flags.end());
+  const words flags = with_defaults(wanted.flags);
   const fs::path into = fs::absolute(wanted.into.empty() ? caches() : wanted.into);
   std::error_code error;
   fs::create_directories(into, error);
@@ -206,14 +213,17 @@ words module_flags(const modules_request& wanted) {
     fs::create_directories(folder);
     write_map(compiler, units, folder);
     interfaces(compiler, flags, units, folder).compile();
-    std::ofstream(folder / "same.h") << same_compiler_header(compiler, flags);
+    std::ofstream same(folder / "same.h");
+    same << same_compiler_header(compiler, flags) << std::flush;
+    if (!same) throw refusal(fmt::format("cannot write {}: is there room?", (folder / "same.h").string()));
     std::ofstream(finished) << fmt::format("{}\n", fmt::join(flags, " "));
   }
+  words printed = flags;
   for (const char* key : {"same", "lookup"}) {
     const words more = filled_in(compiler.needs.at(key), {{"DIR", folder.string()}});
-    flags.insert(flags.end(), more.begin(), more.end());
+    printed.insert(printed.end(), more.begin(), more.end());
   }
-  return flags;
+  return printed;
 }
 
 }  // namespace tool

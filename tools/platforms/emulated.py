@@ -146,6 +146,13 @@ class Build:
         return Counts(found.count(True), found.count(False))
 
 
+def chosen(data, text):
+    """The builds of a platform with those of their CPUs whose name has the text; none without a CPU."""
+    builds = [build | {'cpus': {name: cpu for name, cpu in build['cpus'].items() if text in name}}
+              for build in data['builds']]
+    return [build for build in builds if build['cpus']]
+
+
 def main():
     platforms, others = record.platforms_of('emulated.toml')
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -153,10 +160,10 @@ def main():
     parser.add_argument('--cpu', default='', metavar='TEXT', help='only the CPUs whose name in README\'s table has it')
     given = parser.parse_args()
     data = platforms[given.platform]
-    cpus = [cpu for build in data['builds'] for cpu in build['cpus']]
-    wanted = [cpu for cpu in cpus if given.cpu in cpu]
-    if not wanted:
-        sys.exit(f'The platform {given.platform} has no CPU {given.cpu}: --cpu takes a part of {", ".join(cpus)}.')
+    builds = chosen(data, given.cpu)
+    if not builds:
+        sys.exit(f'The platform {given.platform} has no CPU {given.cpu}: --cpu takes a part of '
+                 f'{", ".join(cpu for build in data["builds"] for cpu in build["cpus"])}.')
     if not shutil.which('ld.lld'):
         sys.exit('A linker for other machines is missing: apt-get install lld')
     emulator = data['emulator']
@@ -165,14 +172,11 @@ def main():
     qemu = [str(unpacked / 'usr' / 'bin' / emulator['program']), '-L', str(root)]
     found = {}
     started_at = record.commit()
-    for build in data['builds']:
-        of_build = [cpu for cpu in build['cpus'] if cpu in wanted]
-        if not of_build:
-            continue
+    for build in builds:
         one = Build(given.platform, data, build, root, qemu)
         built = one.build()
-        for cpu in of_build:
-            found[cpu] = results.total(one.run(build['cpus'][cpu])) if built else results.BROKEN
+        for name, cpu in build['cpus'].items():
+            found[name] = results.total(one.run(cpu)) if built else results.BROKEN
     record.record(given.platform, found, started_at, whole=not given.cpu)
     results.close(found.values())
 
