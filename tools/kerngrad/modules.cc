@@ -148,6 +148,7 @@ class interfaces {
     add(flags_);
     add(u.includes);
     add(compiler_.needs.at("only_bmi"));
+    add(compiler_.needs.at("only_reduced"));
     add(compiler_.needs.at("lookup"));
     command = filled_in(command, {{"DIR", folder_.string()}});
     add({u.source.string(), "-o", (folder_ / u.stem).string() + "." + compiler_.needs.at("suffix").at(0)});
