@@ -10,9 +10,7 @@ import sys
 
 from prefixes import fresh, report, run, started_alone
 
-NEW_BODY = '\nnamespace my {\nexport int added() { return 1; }\n}  // namespace my\n'
-
-
+ADDED = '\nnamespace my {\nexport int added() { return 1; }\n}  // namespace my\n'
 OTHER_DIALECT = """project('other_dialect', 'cpp', default_options: ['cpp_std=none'])
 executable('program', 'import_only.cc', cpp_args: get_option('flags'),
   dependencies: dependency('kerngrad').partial_dependency(link_args: true))
@@ -53,10 +51,9 @@ def check_own_module(at, prefix, folder):
     if compiled() != {'ops.cc.o', 'main.cc.o', 'snake.cc.o'} or compiled():
         sys.exit('Meson, own_module: not every source was compiled, or some again without a change')
     started_alone(build / 'own_module')
-    with (source / 'ops.cc').open('a') as file:
-        file.write(NEW_BODY)
-    bmi = prefix / at.libdir / 'kerngrad' / 'kerngrad.pcm'
-    for what, change in ('its module', lambda: None), ('an installed BMI', lambda: os.utime(bmi)):
+    unit, bmi = source / 'ops.cc', prefix / at.libdir / 'kerngrad' / 'kerngrad.pcm'
+    for what, change in [('its module', lambda: unit.write_text(unit.read_text() + ADDED)),
+                         ('an installed BMI', lambda: os.utime(bmi))]:
         change()
         found = compiled()
         if not {'ops.cc.o', 'main.cc.o'} <= found or 'snake.cc.o' in found:
