@@ -11,7 +11,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
 
 
 def main():
-    folders = [ROOT, ROOT / 'kernels' / 'include', pathlib.Path(sys.argv[1])]
+    folders = [folder / part for folder in (ROOT, pathlib.Path(sys.argv[1])) for part in ('', 'kernels/include')]
     found, waiting = {}, sys.argv[2:]
     while waiting:
         name = waiting.pop()

@@ -29,6 +29,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include <kerngrad/targets.h>
 #include "kernels/common/abi.h"
 
 namespace kerngrad::kernels {
