@@ -4,6 +4,7 @@ module;
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <span>
 #include <string>
@@ -12,6 +13,7 @@ module;
 #include <vector>
 #include "kernels/common/abi.h"
 #include "kernels/common/sizes.h"
+#include "kernels/text/utf8.h"
 module kerngrad.io;
 
 namespace kerngrad::io {
@@ -100,26 +102,10 @@ named_tensors collected(const origin& file, std::vector<named_tensor> list) {
   return named_tensors(std::move(list));
 }
 
-// Lengths and first continuation bytes as in table 3-7 of the Unicode standard.
+// A name without zero bytes: C would take one for the end.
 bool is_name(std::string_view text) {
-  const auto continues = [&](std::size_t at, int low, int high) {
-    const int byte = at < text.size() ? static_cast<unsigned char>(text[at]) : 0;
-    return byte >= low && byte <= high;
-  };
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const int first = static_cast<unsigned char>(text[i]);
-    if (first == 0) return false;  // C would take it for the end
-    if (first < 0x80) continue;
-    if (first < 0xc2 || first > 0xf4) return false;
-    const int more = first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3;
-    const int low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
-    const int high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
-    if (!continues(i + 1, low, high)) return false;
-    for (int k = 2; k <= more; ++k)
-      if (!continues(i + static_cast<std::size_t>(k), 0x80, 0xbf)) return false;
-    i += static_cast<std::size_t>(more);
-  }
-  return !text.empty();
+  return !text.empty() && text.find('\0') == text.npos &&
+         kernels::utf8_prefix(text) == static_cast<std::int64_t>(text.size());
 }
 
 shape checked_shape(const origin& file, std::string_view what, std::span<const std::int64_t> sizes) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // safetensors: eight bytes of header length, a JSON header, the elements one tensor after the other.
 module;
-#include <nlohmann/json.hpp>
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,14 +14,12 @@ module;
 #include <vector>
 #include "kernels/common/abi.h"
 #include "kernels/common/sizes.h"
-#include "tools/strict_json.h"
+#include "modules/io/json.h"
 module kerngrad.io;
 
 namespace kerngrad::io::detail {
 
 namespace {
-
-using json = nlohmann::json;
 
 constexpr std::size_t length_bytes = 8;
 constexpr std::uint64_t longest_header = 100'000'000;  // the format's own limit
@@ -38,49 +36,50 @@ constexpr safetensors_dtype safetensors_dtypes[] = {
     {"I64", dtype::int64},    {"F16", dtype::float16}, {"BF16", dtype::bfloat16},
     {"F32", dtype::float32},  {"F64", dtype::float64}, {"C64", dtype::complex64}};
 
-json parsed_header(const origin& file, std::span<const std::byte> bytes) {
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+// Reads the values of a header, which stay in the document.
+json_document parsed_header(const origin& file, std::span<const std::byte> bytes) {
   try {
-    json header = kgtools::parse_strictly(text.begin(), text.end(), header_depth);
-    if (header.is_object()) return header;
-  } catch (const kgtools::malformed_json& e) {
-    file.refuse("has a header that is " + std::string(e.what()), whole_file);
+    return json_document({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, header_depth);
+  } catch (const json_refusal& e) {
+    file.refuse("has a header that " + e.got, e.wanted.empty() ? whole_file : e.wanted, e.advice);
   }
-  file.refuse("has a header that is no JSON object", whole_file);
 }
 
 // A list of integers of 0 or more.
-std::vector<std::int64_t> integers_in(const origin& file, std::string_view name, const json& entry, const char* field) {
+std::vector<std::int64_t> integers_in(const origin& file, std::string_view name, const json_value& entry,
+                                      const char* field) {
   const std::string what = "has " + in_quotes(name) + " with ";
-  const auto list = entry.find(field);
-  if (list == entry.end() || !list->is_array()) file.refuse(what + "no list \"" + field + "\"", whole_file);
+  const json_value* const list = entry.find(field);
+  if (!list || !list->is_list()) file.refuse(what + "no list \"" + field + "\"", whole_file);
   std::vector<std::int64_t> values;
-  for (const json& item : *list) {
-    if (!item.is_number_unsigned() || item.get<std::uint64_t>() > static_cast<std::uint64_t>(kernels::most_size))
-      file.refuse(what + in_quotes(item.dump()) + " in \"" + field + "\"", "integers of 0 or more");
-    values.push_back(item.get<std::int64_t>());
+  values.reserve(list->size());
+  for (const json_value& item : *list) {
+    const std::optional<std::int64_t> value = item.integer();
+    if (!value || *value < 0)
+      file.refuse(what + in_quotes(item.shown()) + " in \"" + field + "\"", "integers of 0 or more");
+    values.push_back(*value);
   }
   return values;
 }
 
-dtype dtype_in(const origin& file, std::string_view name, const json& entry) {
-  const auto found = entry.find("dtype");
-  const std::string code = found != entry.end() && found->is_string() ? found->get<std::string>() : "";
+dtype dtype_in(const origin& file, std::string_view name, const json_value& entry) {
+  const json_value* const found = entry.find("dtype");
+  const std::string_view code = found && found->is_string() ? found->text() : "";
   for (const safetensors_dtype& known : safetensors_dtypes)
     if (known.code == code) return known.type;
   file.refuse("has " + in_quotes(name) + " of dtype " + in_quotes(code),
               "BOOL, U8, I32, I64, F16, BF16, F32, F64 or C64", "convert it before saving it");
 }
 
-// A tensor that the header describes, and where its elements are.
+// A tensor that the header describes, and where its elements are. The name is in the header.
 struct described {
-  std::string name;
+  std::string_view name;
   shape dims;
   dtype type{};
   std::int64_t begin = 0, end = 0;
 };
 
-described described_by(const origin& file, const std::string& name, const json& entry) {
+described described_by(const origin& file, std::string_view name, const json_value& entry) {
   if (!entry.is_object()) file.refuse("describes " + in_quotes(name) + " by no JSON object", whole_file);
   described found;
   found.name = name;
@@ -134,6 +133,34 @@ std::string_view code_of(const origin& file, const named_tensor& one) {
               "a dtype that safetensors has", "save a .npz");
 }
 
+std::string header_text(const origin& file, std::span<const named_tensor* const> order) {
+  const auto write = [&](json_writer& to) {
+    std::int64_t offset = 0;
+    to.begin_object();
+    for (const named_tensor* one : order) {
+      to.key(one->name);
+      to.begin_object();
+      to.member("dtype", code_of(file, *one));
+      to.key("shape");
+      to.begin_list();
+      for (const std::int64_t size : one->value.dims().dims()) to.integer(size);
+      to.end_list();
+      to.key("data_offsets");
+      to.begin_list();
+      to.integer(offset);
+      to.integer(offset += std::ssize(elements_of(one->value)));
+      to.end_list();
+      to.end_object();
+    }
+    to.end_object();
+  };
+  try {
+    return json_text(write);
+  } catch (const json_refusal& e) {
+    file.refuse("would have " + e.got, e.wanted, e.advice);
+  }
+}
+
 }  // namespace
 
 named_tensors read_safetensors(const origin& file, std::span<const std::byte> bytes,
@@ -145,16 +172,20 @@ named_tensors read_safetensors(const origin& file, std::span<const std::byte> by
     file.refuse("says that its header has " + bytes_text(length) + " of the " +
                     std::to_string(bytes.size() - length_bytes) + " that are left",
                 "at most " + std::to_string(longest_header) + ", all of them there");
-  const json header = parsed_header(file, bytes.subspan(length_bytes, length));
+  const json_document document = parsed_header(file, bytes.subspan(length_bytes, length));
+  const json_value& header = document.root();
+  if (!header.is_object()) file.refuse("has a header that is no JSON object", whole_file);
   const std::span<const std::byte> data = bytes.subspan(length_bytes + length);
   std::vector<described> all;
-  for (const auto& [name, entry] : header.items())
-    if (name != metadata) all.push_back(described_by(file, name, entry));
+  all.reserve(header.size());
+  for (const json_member member : header.members())
+    if (member.name != metadata) all.push_back(described_by(file, member.name, member.value));
   check_layout(file, all, data.size());
   std::vector<named_tensor> list;
+  list.reserve(all.size());
   for (const described& one : all) {
     const auto begin = static_cast<std::size_t>(one.begin), count = static_cast<std::size_t>(one.end - one.begin);
-    list.push_back({one.name, elements_at(file, one, data.subspan(begin, count), owner)});
+    list.push_back({std::string(one.name), elements_at(file, one, data.subspan(begin, count), owner)});
   }
   return collected(file, std::move(list));
 }
@@ -170,24 +201,15 @@ void write_safetensors(const origin& file, const named_tensors& all) {
     return std::pair(size_of(b->value.type()), std::string_view(a->name)) <
            std::pair(size_of(a->value.type()), std::string_view(b->name));
   });
-  nlohmann::ordered_json header = nlohmann::ordered_json::object();
-  std::uint64_t offset = 0;
-  for (const named_tensor* one : order) {
-    const std::span<const std::int64_t> dims = one->value.dims().dims();
-    const std::uint64_t end = offset + elements_of(one->value).size();
-    header[one->name] = {{"dtype", code_of(file, *one)},
-                         {"shape", std::vector<std::int64_t>(dims.begin(), dims.end())},
-                         {"data_offsets", {offset, end}}};
-    offset = end;
-  }
-  std::string text = header.dump();
-  text.append((length_bytes - text.size() % length_bytes) % length_bytes, ' ');
-  if (text.size() > longest_header)
-    file.refuse("would have a header of " + bytes_text(text.size()), "at most " + std::to_string(longest_header));
-  const std::uint64_t length = text.size();
+  const std::string text = header_text(file, order);
+  const std::string blanks((length_bytes - text.size() % length_bytes) % length_bytes, ' ');
+  const std::uint64_t length = text.size() + blanks.size();
+  if (length > longest_header)
+    file.refuse("would have a header of " + bytes_text(length), "at most " + std::to_string(longest_header));
   new_file to(file);
   to.write(std::as_bytes(std::span(&length, 1)));
   to.write(text);
+  to.write(blanks);
   for (const named_tensor* one : order) to.write(elements_of(one->value));
   to.keep();
 }
