@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attributes of nodes as protobuf writes them into JSON, read and written.
 module;
-#include <nlohmann/json.hpp>
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -17,6 +16,7 @@ module;
 #include <vector>
 #include "kernels/common/abi.h"
 #include "kernels/common/sizes.h"
+#include "modules/io/json.h"
 module kerngrad.graph;
 
 #include "modules/graph/files.h"
@@ -28,7 +28,7 @@ namespace {
 using kind = attribute::kind;
 
 double number_in(const origin& file, const json& value, std::string_view what) {
-  if (value.is_number()) return value.get<double>();
+  if (value.is_number()) return value.number();
   if (value == "NaN") return std::numeric_limits<double>::quiet_NaN();
   if (value == "Infinity") return std::numeric_limits<double>::infinity();
   if (value == "-Infinity") return -std::numeric_limits<double>::infinity();
@@ -37,12 +37,12 @@ double number_in(const origin& file, const json& value, std::string_view what) {
 
 bool flag_in(const origin& file, const json& value, std::string_view what) {
   if (!value.is_boolean()) file.refuse("has no truth value in " + std::string(what), "true or false");
-  return value.get<bool>();
+  return value.flag();
 }
 
 std::string bytes_in(const origin& file, const json& value, std::string_view what) {
   std::optional<std::string> bytes;
-  if (value.is_string()) bytes = from_base64(value.get_ref<const std::string&>());
+  if (value.is_string()) bytes = from_base64(value.text());
   if (!bytes) file.refuse("has a text in " + std::string(what) + " that is not in base64", "base64");
   return std::move(*bytes);
 }
@@ -56,9 +56,9 @@ tensor filled(const origin& file, const shape& dims, const json& list, std::stri
     file.refuse("has " + std::to_string(list.size()) + " elements in " + std::string(what),
                 "at most " + std::to_string(dims.size()) + " for shape " + to_string(dims));
   return tensor::build<T>(dims, [&](std::span<T> elements) {
-    std::size_t i = 0;
+    auto next = list.begin();
     T last{};
-    for (T& x : elements) x = last = i < list.size() ? static_cast<T>(value_of(list[i++])) : last;
+    for (T& x : elements) x = last = next != list.end() ? static_cast<T>(value_of(*next++)) : last;
   });
 }
 
@@ -100,6 +100,7 @@ tensor texts_in(const origin& file, const shape& dims, const json& list, std::st
     file.refuse("has " + std::to_string(list.size()) + " texts in " + std::string(what),
                 std::to_string(dims.size()) + " for shape " + to_string(dims));
   std::vector<std::string> texts;
+  texts.reserve(list.size());
   for (const json& item : list) texts.push_back(bytes_in(file, item, what));
   return tensor(texts, dims);
 }
@@ -117,7 +118,7 @@ tensor elements_in(const origin& file, const json& value, const attribute& a, st
   const bool none = std::ranges::find(a.dims.dims, 0) != a.dims.dims.end();
   if (!content && !list && !none) return {};
   const shape dims = allowed_shape(file, a.dims.dims, a.type, what, bytes_left);
-  static const json nothing = json::array();
+  static constexpr json nothing{json::constant::empty_list};
   if (content) return of_content(file, dims, a.text, bytes_in(file, *content, what), what);
   if (!list) list = &nothing;
   switch (a.type) {
@@ -170,7 +171,13 @@ void read_tensor(const origin& file, const json& value, std::string_view what, a
 
 }  // namespace
 
-attribute attribute_in(const origin& file, const std::string& name, const json& value, std::string_view of,
+attribute type_attribute(std::string_view name, const graph_dtype& type) {
+  attribute a;
+  a.name = name, a.holds = kind::type, a.type = type.type, a.text = type.name;
+  return a;
+}
+
+attribute attribute_in(const origin& file, std::string_view name, const json& value, std::string_view of,
                        std::int64_t& bytes_left) {
   const std::string what = "attribute " + in_quotes(name) + " of " + std::string(of);
   attribute a;
@@ -184,8 +191,7 @@ attribute attribute_in(const origin& file, const std::string& name, const json& 
   } else if (const json* b = member(value, "b")) {
     a.holds = kind::boolean, a.flag = flag_in(file, *b, what);
   } else if (const json* type = member(value, "type")) {
-    const graph_dtype named = graph_dtype_in(file, *type, what);
-    a.holds = kind::type, a.type = named.type, a.text = named.name;
+    return type_attribute(name, graph_dtype_in(file, *type, what));
   } else if (const json* dims = member(value, "shape")) {
     a.holds = kind::shape, a.dims = shape_in(file, *dims, what);
   } else if (const json* x = member(value, "tensor")) {
@@ -204,43 +210,69 @@ attribute attribute_in(const origin& file, const std::string& name, const json& 
 
 namespace {
 
-json json_of(double value) {
-  if (std::isnan(value)) return "NaN";
-  if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
-  return value;
+void write(json_writer& to, double value) {
+  if (std::isnan(value)) to.string("NaN");
+  else if (std::isinf(value)) to.string(value > 0 ? "Infinity" : "-Infinity");
+  else to.number(value);
+}
+
+// An object with one member, whose value `write_value` writes.
+template <class F>
+void write_member(json_writer& to, std::string_view key, F write_value) {
+  to.begin_object();
+  to.key(key);
+  write_value();
+  to.end_object();
 }
 
 template <class Items, class F>
-json listed(const char* key, const Items& items, F json_of_item) {
-  json list = json::array();
-  for (const auto& item : items) list.push_back(json_of_item(item));
-  return {{"list", list.empty() ? json::object() : json{{key, std::move(list)}}}};
+void write_list(json_writer& to, std::string_view key, const Items& items, F write_item) {
+  write_member(to, "list", [&] {
+    to.begin_object();
+    if (!items.empty()) {
+      to.key(key);
+      to.begin_list();
+      for (const auto& item : items) write_item(item);
+      to.end_list();
+    }
+    to.end_object();
+  });
 }
 
 }  // namespace
 
-json json_of(const attribute& a) {
-  const auto named = [&](dtype type) { return a.text.empty() ? std::string(graph_name_of(type)) : a.text; };
+void write(json_writer& to, const attribute& a) {
+  const auto named = [&](dtype type) { return a.text.empty() ? graph_name_of(type) : std::string_view(a.text); };
+  const auto alone = [&](std::string_view key, auto write_value) { write_member(to, key, write_value); };
   switch (a.holds) {
-    case kind::boolean: return {{"b", a.flag}};
-    case kind::integer: return {{"i", std::to_string(a.integer)}};
-    case kind::number: return {{"f", json_of(a.number)}};
-    case kind::text: return {{"s", to_base64(a.text)}};
-    case kind::type: return {{"type", named(a.type)}};
-    case kind::shape: return {{"shape", json_of(a.dims)}};
-    case kind::tensor: return {{"tensor", {{"dtype", named(a.type)}, {"tensorShape", json_of(a.dims)}}}};
-    case kind::function: return {{"func", {{"name", a.text}}}};
-    case kind::booleans: return listed("b", a.integers, [](std::int64_t item) { return json(item != 0); });
-    case kind::integers: return listed("i", a.integers, [](std::int64_t item) { return json(std::to_string(item)); });
-    case kind::numbers: return listed("f", a.numbers, [](double item) { return json_of(item); });
-    case kind::texts: return listed("s", a.texts, [](const std::string& item) { return json(to_base64(item)); });
+    case kind::boolean: return alone("b", [&] { to.flag(a.flag); });
+    case kind::integer: return alone("i", [&] { to.string(std::to_string(a.integer)); });
+    case kind::number: return alone("f", [&] { write(to, a.number); });
+    case kind::text: return alone("s", [&] { to.string(to_base64(a.text)); });
+    case kind::type: return alone("type", [&] { to.string(named(a.type)); });
+    case kind::shape: return alone("shape", [&] { write(to, a.dims); });
+    case kind::tensor:
+      return alone("tensor", [&] {
+        to.begin_object();
+        to.member("dtype", named(a.type));
+        to.key("tensorShape");
+        write(to, a.dims);
+        to.end_object();
+      });
+    case kind::function: return alone("func", [&] { write_member(to, "name", [&] { to.string(a.text); }); });
+    case kind::booleans: return write_list(to, "b", a.integers, [&](std::int64_t item) { to.flag(item != 0); });
+    case kind::integers:
+      return write_list(to, "i", a.integers, [&](std::int64_t item) { to.string(std::to_string(item)); });
+    case kind::numbers: return write_list(to, "f", a.numbers, [&](double item) { write(to, item); });
+    case kind::texts: return write_list(to, "s", a.texts, [&](const std::string& item) { to.string(to_base64(item)); });
     case kind::types:
-      return listed("type", a.integers,
-                    [](std::int64_t item) { return json(std::string(graph_name_of(static_cast<dtype>(item)))); });
-    case kind::shapes: return listed("shape", a.shapes, [](const partial_shape& item) { return json_of(item); });
+      return write_list(to, "type", a.integers,
+                        [&](std::int64_t item) { to.string(graph_name_of(static_cast<dtype>(item))); });
+    case kind::shapes: return write_list(to, "shape", a.shapes, [&](const partial_shape& item) { write(to, item); });
     case kind::nothing: break;
   }
-  return json::object();
+  to.begin_object();
+  to.end_object();
 }
 
 }  // namespace kerngrad::graph::detail

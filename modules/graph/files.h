@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the units that read and write graph models share. Included in the purview of kerngrad.graph, after its module
-// line and nlohmann/json.hpp.
+// line, where modules/io/json.h is included before that line.
 #ifndef KERNGRAD_MODULES_GRAPH_FILES_H_
 #define KERNGRAD_MODULES_GRAPH_FILES_H_
 
 namespace kerngrad::graph::detail {
 
-using json = nlohmann::json;
+using json = io::detail::json_value;
+using io::detail::json_document, io::detail::json_member, io::detail::json_refusal, io::detail::json_writer;
 
 // A text of a file as errors quote it.
 std::string in_quotes(std::string_view text);
@@ -19,13 +20,10 @@ struct origin {
 };
 
 // The text as JSON. Refuses what is deeper than any graph, and keys that occur twice.
-json parsed(const origin& file, std::string_view text);
-// Ends a value. nlohmann's destructor first moves all that a value holds into one list; from the inside out there is
-// never anything to move, which takes half the time.
-void take_apart(json& value);
+json_document parsed(const origin& file, std::string_view text);
 
 // Members of an object. `what` is the object: "node \"a\"".
-const json* member(const json& object, const char* key);  // null: not there, or JSON's null
+const json* member(const json& object, std::string_view key);  // null: not there, or JSON's null
 std::string text_in(const origin& file, const json& object, const char* key, std::string_view what);
 // A whole number, which may be written as a text.
 std::int64_t integer_in(const origin& file, const json& value, std::string_view what);
@@ -43,13 +41,15 @@ graph_dtype graph_dtype_in(const origin& file, const json& value, std::string_vi
 std::string_view graph_name_of(dtype type);
 
 partial_shape shape_in(const origin& file, const json& value, std::string_view what);
-json json_of(const partial_shape& dims);
+void write(json_writer& to, const partial_shape& dims);
 
 // An attribute, {"i": "1"}. A tensor whose elements are not there, as the converter writes it, has an empty handle.
 // `bytes_left` is what may still be asked for elements.
-attribute attribute_in(const origin& file, const std::string& name, const json& value, std::string_view what,
+attribute attribute_in(const origin& file, std::string_view name, const json& value, std::string_view what,
                        std::int64_t& bytes_left);
-json json_of(const attribute& a);
+// A dtype as an attribute.
+attribute type_attribute(std::string_view name, const graph_dtype& type);
+void write(json_writer& to, const attribute& a);
 
 std::optional<std::string> from_base64(std::string_view text);
 std::string to_base64(std::string_view bytes);
@@ -68,6 +68,16 @@ std::optional<place> place_in(std::string_view text);
 void read_ports(const origin& file, const json& document, function_def& f);
 // Gives the graph the weights of "weightsManifest".
 void read_weights(const origin& file, const json& document, graph_def& graph, std::int64_t& bytes_left);
+// A weight that save lists in the manifest.
+struct manifest_entry {
+  std::string_view name, type;
+  std::span<const std::int64_t> dims;
+  bool half = false;  // float32, stored as float16
+};
+// The text of the file that save writes, for weights in these files. Throws what save throws: for names that are no
+// UTF-8, keys that occur twice, and for more text than the memory limit allows.
+std::string model_text(const graph_def& graph, std::span<const manifest_entry> weights,
+                       std::span<const std::string> paths);
 // Takes the memory of elements from what is left; refuses what passes it, or makes no shape.
 shape allowed_shape(const origin& file, std::span<const std::int64_t> dims, dtype type, std::string_view what,
                     std::int64_t& bytes_left);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // JSON of unknown origin, and what protobuf writes into it: dtypes, shapes, attributes.
 module;
-#include <nlohmann/json.hpp>
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstddef>
@@ -14,6 +14,8 @@ module;
 #include <utility>
 #include <vector>
 #include "kernels/common/abi.h"
+#include "kernels/common/sizes.h"
+#include "modules/io/json.h"
 module kerngrad.graph;
 
 #include "modules/graph/files.h"
@@ -37,111 +39,48 @@ void origin::refuse(std::string_view got, std::string_view wanted, std::string_v
 
 namespace {
 
-constexpr std::size_t deepest = 32;  // a function's node's attribute's tensor has 12
-constexpr std::size_t longest_text = std::size_t{1} << 29;
+constexpr int deepest = 32;  // a function's node's attribute's tensor has 12
 constexpr std::string_view legal = "a graph model's JSON";
-
-// Builds the values as nlohmann's own builder does, but with limits.
-class builder : public nlohmann::json_sax<json> {
- public:
-  explicit builder(const origin& file) : file_(file) {}
-  json root;
-
-  bool null() override { return add(nullptr); }
-  bool boolean(bool value) override { return add(value); }
-  bool number_integer(std::int64_t value) override { return add(value); }
-  bool number_unsigned(std::uint64_t value) override { return add(value); }
-  bool number_float(double value, const std::string&) override { return add(value); }
-  bool string(std::string& value) override { return add(std::move(value)); }
-  bool binary(json::binary_t&) override { return false; }
-  bool start_object(std::size_t) override { return open(json::object()); }
-  bool start_array(std::size_t) override { return open(json::array()); }
-  bool end_object() override { return close(); }
-  bool end_array() override { return close(); }
-  bool key(std::string& name) override {
-    const auto [at, fresh] = open_.back()->get_ref<json::object_t&>().emplace(std::move(name), nullptr);
-    if (!fresh) file_.refuse("has an object with the key " + in_quotes(at->first) + " twice", legal);
-    member_ = &at->second;
-    return true;
-  }
-  bool parse_error(std::size_t at, const std::string&, const nlohmann::detail::exception& e) override {
-    if (dynamic_cast<const json::out_of_range*>(&e)) file_.refuse("has a number that no double holds", legal);
-    file_.refuse("is not JSON (at byte " + std::to_string(at) + ")", legal);
-  }
-
- private:
-  json* put(json value) {
-    if (open_.empty()) return &(root = std::move(value));
-    if (!open_.back()->is_array()) return &(*member_ = std::move(value));
-    json::array_t& list = open_.back()->get_ref<json::array_t&>();
-    return &list.emplace_back(std::move(value));
-  }
-  bool add(json value) { return put(std::move(value)), true; }
-  bool open(json value) {
-    if (open_.size() == deepest) file_.refuse("nests more than " + std::to_string(deepest) + " deep", legal);
-    open_.push_back(put(std::move(value)));
-    return true;
-  }
-  bool close() { return open_.pop_back(), true; }
-
-  const origin& file_;
-  std::vector<json*> open_;
-  json* member_ = nullptr;
-};
+constexpr json empty_list{json::constant::empty_list};
 
 }  // namespace
 
-json parsed(const origin& file, std::string_view text) {
-  if (text.size() > longest_text)
-    file.refuse("has " + std::to_string(text.size()) + " bytes", "at most " + std::to_string(longest_text));
-  builder made(file);
-  json::sax_parse(text.begin(), text.end(), &made);
-  return std::move(made.root);
+json_document parsed(const origin& file, std::string_view text) {
+  try {
+    return json_document(text, deepest);
+  } catch (const json_refusal& e) {
+    file.refuse(e.got, e.wanted.empty() ? legal : e.wanted, e.advice);
+  }
 }
 
-void take_apart(json& value) {
-  const auto empty = [](auto& all, auto value_of) {
-    for (auto& held : all)
-      if (json& inner = value_of(held); inner.is_structured()) take_apart(inner);
-    all.clear();
-  };
-  if (value.is_object()) empty(value.get_ref<json::object_t&>(), [](auto& held) -> json& { return held.second; });
-  else if (value.is_array()) empty(value.get_ref<json::array_t&>(), [](json& held) -> json& { return held; });
-}
-
-const json* member(const json& object, const char* key) {
-  if (!object.is_object()) return nullptr;
-  const auto found = object.find(key);
-  return found == object.end() || found->is_null() ? nullptr : &*found;
+const json* member(const json& object, std::string_view key) {
+  const json* found = object.find(key);
+  return found && !found->is_null() ? found : nullptr;
 }
 
 std::string text_in(const origin& file, const json& object, const char* key, std::string_view what) {
   const json* value = member(object, key);
   if (!value || !value->is_string()) file.refuse("has " + std::string(what) + " without a text \"" + key + "\"", legal);
-  return value->get<std::string>();
+  return std::string(value->text());
 }
 
 std::int64_t integer_in(const origin& file, const json& value, std::string_view what) {
-  if (value.is_number_integer() && (!value.is_number_unsigned() || value.get<std::uint64_t>() <= INT64_MAX))
-    return value.get<std::int64_t>();
-  if (value.is_number_float() && value.get<double>() == std::floor(value.get<double>()) &&
-      std::fabs(value.get<double>()) <= 0x1p53)
-    return static_cast<std::int64_t>(value.get<double>());
+  if (const std::optional<std::int64_t> whole = value.integer()) return *whole;
+  if (value.is_number() && value.number() == std::floor(value.number()) && std::fabs(value.number()) <= 0x1p53)
+    return static_cast<std::int64_t>(value.number());
   if (value.is_string()) {
-    const std::string& text = value.get_ref<const std::string&>();
+    const std::string_view text = value.text();
     std::int64_t number = 0;
     const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (code == std::errc() && end == text.data() + text.size()) return number;
   }
-  file.refuse("has " + in_quotes(value.dump(-1, ' ', true).substr(0, 40)) + " in " + std::string(what),
-              "a whole number of 64 bits");
+  file.refuse("has " + in_quotes(value.shown()) + " in " + std::string(what), "a whole number of 64 bits");
 }
 
 const json& list_in(const origin& file, const json& object, const char* key, std::string_view what) {
-  static const json none = json::array();
   const json* value = member(object, key);
-  if (!value) return none;
-  if (!value->is_array()) file.refuse("has " + std::string(what) + " with a \"" + key + "\" that is no list", legal);
+  if (!value) return empty_list;
+  if (!value->is_list()) file.refuse("has " + std::string(what) + " with a \"" + key + "\" that is no list", legal);
   return *value;
 }
 
@@ -166,7 +105,7 @@ constexpr std::int64_t first_reference = 100;  // DT_FLOAT_REF is 101
 
 graph_dtype graph_dtype_in(const origin& file, const json& value, std::string_view what) {
   if (value.is_string()) {
-    std::string_view name = value.get_ref<const std::string&>();
+    std::string_view name = value.text();
     if (name.ends_with("_REF")) name.remove_suffix(4);
     for (const graph_dtype& known : graph_dtypes)
       if (known.name == name) return known;
@@ -202,7 +141,7 @@ partial_shape shape_in(const origin& file, const json& value, std::string_view w
   if (!value.is_object()) file.refuse("has a shape that is no object in " + std::string(what), legal);
   const json* unknown = member(value, "unknownRank");
   if (!unknown) unknown = member(value, "unknown_rank");
-  if (unknown && unknown->is_boolean() && unknown->get<bool>()) return {};
+  if (unknown && unknown->is_boolean() && unknown->flag()) return {};
   partial_shape found;
   found.known_rank = true;
   for (const json& axis : list_in(file, value, "dim", what)) {
@@ -215,29 +154,54 @@ partial_shape shape_in(const origin& file, const json& value, std::string_view w
   return found;
 }
 
-json json_of(const partial_shape& dims) {
-  if (!dims.known_rank) return {{"unknownRank", true}};
-  json list = json::array();
-  for (const std::int64_t size : dims.dims) list.push_back({{"size", std::to_string(size)}});
-  return list.empty() ? json::object() : json{{"dim", std::move(list)}};
+void write(json_writer& to, const partial_shape& dims) {
+  to.begin_object();
+  if (!dims.known_rank) {
+    to.key("unknownRank");
+    to.flag(true);
+  } else if (!dims.dims.empty()) {
+    to.key("dim");
+    to.begin_list();
+    for (const std::int64_t size : dims.dims) {
+      to.begin_object();
+      to.member("size", std::to_string(size));
+      to.end_object();
+    }
+    to.end_list();
+  }
+  to.end_object();
 }
 
 // ------------------------------------------------------------------------------------------ base64 (RFC 4648)
 
 namespace {
+
 constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-}
+constexpr std::uint8_t no_digit = 64;
+
+// The values of digits, in either of the RFC's alphabets.
+constexpr std::array<std::uint8_t, 256> digit_values = [] {
+  std::array<std::uint8_t, 256> values{};
+  values.fill(no_digit);
+  for (std::size_t i = 0; i < digits.size(); ++i)
+    values[static_cast<unsigned char>(digits[i])] = static_cast<std::uint8_t>(i);
+  values['-'] = values['+'], values['_'] = values['/'];
+  return values;
+}();
+
+}  // namespace
 
 std::optional<std::string> from_base64(std::string_view text) {
   while (text.ends_with('=')) text.remove_suffix(1);
   if (text.size() % 4 == 1) return {};
   std::string bytes;
+  bytes.reserve(kernels::extent(text.size() / 4 + 1, 3));
   std::uint32_t bits = 0;
   int count = 0;
   for (const char c : text) {
-    const std::size_t digit = digits.find(c == '-' ? '+' : c == '_' ? '/' : c);
-    if (digit == std::string_view::npos) return {};
-    bits = bits << 6 | static_cast<std::uint32_t>(digit);
+    const std::uint8_t digit = digit_values[static_cast<unsigned char>(c)];
+    if (digit == no_digit) return {};
+    bits = bits << 6 | digit;
     count += 6;
     if (count >= 8) bytes += static_cast<char>(bits >> (count -= 8) & 255);
   }
@@ -246,6 +210,7 @@ std::optional<std::string> from_base64(std::string_view text) {
 
 std::string to_base64(std::string_view bytes) {
   std::string text;
+  text.reserve(kernels::extent((bytes.size() + 2) / 3, 4));
   for (std::size_t i = 0; i < bytes.size(); i += 3) {
     const auto at = [&](std::size_t k) {
       return i + k < bytes.size() ? static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[i + k])) : 0;

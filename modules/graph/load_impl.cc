@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Graph models from files.
 module;
-#include <nlohmann/json.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -12,6 +11,7 @@ module;
 #include <utility>
 #include <vector>
 #include "kernels/common/abi.h"
+#include "modules/io/json.h"
 module kerngrad.graph;
 
 import kerngrad.io;
@@ -27,10 +27,9 @@ namespace {
 void check_format(const origin& file, const json& document) {
   const json* format = member(document, "format");
   if (!format || *format == "graph-model") return;
-  file.refuse(
-      "is of format " + in_quotes(format->is_string() ? format->get<std::string>() : format->dump(-1, ' ', true)),
-      "\"graph-model\"",
-      *format == "layers-model" ? "tensorflowjs_converter --output_format=tfjs_graph_model makes one" : "");
+  file.refuse("is of format " + in_quotes(format->is_string() ? std::string(format->text()) : format->shown()),
+              "\"graph-model\"",
+              *format == "layers-model" ? "tensorflowjs_converter --output_format=tfjs_graph_model makes one" : "");
 }
 
 }  // namespace
@@ -39,7 +38,8 @@ model load(const std::string& path, const load_options& how) {
   const origin file{path};
   auto graph = std::make_shared<graph_def>();
   const io::mapped_bytes text = io::map_file(path, "load");
-  json document = parsed(file, {reinterpret_cast<const char*>(text.bytes.data()), text.bytes.size()});
+  const json_document read = parsed(file, {reinterpret_cast<const char*>(text.bytes.data()), text.bytes.size()});
+  const json& document = read.root();
   check_format(file, document);
   const json* topology = member(document, "modelTopology");
   if (!topology) file.refuse("has no \"modelTopology\"", "a graph model's JSON");
@@ -47,7 +47,6 @@ model load(const std::string& path, const load_options& how) {
   *graph = topology_in(file, *topology, how, bytes_left);
   read_ports(file, document, graph->main);
   read_weights(file, document, *graph, bytes_left);
-  take_apart(document);
   return make_model(std::move(graph));
 }
 

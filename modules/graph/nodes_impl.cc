@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The nodes of a graph and of its functions: names become indices, and what would not run is refused.
 module;
-#include <nlohmann/json.hpp>
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
@@ -14,6 +13,7 @@ module;
 #include <utility>
 #include <vector>
 #include "kernels/common/abi.h"
+#include "modules/io/json.h"
 module kerngrad.graph;
 
 #include "modules/graph/files.h"
@@ -116,13 +116,15 @@ void reader::read(const json& list, function_def& f, std::string_view of) {
     if (const json* attrs = member(entry, "attr")) {
       if (!attrs->is_object()) file_.refuse("has " + what + " with attributes that are no object", "an object");
       n.attrs.reserve(attrs->size());
-      for (const auto& [key, value] : attrs->get_ref<const json::object_t&>())
-        if (!key.starts_with('_')) n.attrs.push_back(attribute_in(file_, key, value, what, bytes_left_));
+      for (const json_member attr : attrs->members())
+        if (!attr.name.starts_with('_'))
+          n.attrs.push_back(attribute_in(file_, attr.name, attr.value, what, bytes_left_));
     }
     f.nodes.push_back(std::move(n));
     name(f.nodes.back(), f.nodes.size() - 1);
   }
-  for (std::size_t i = 0; i < list.size(); ++i) connect(list[i], f, first + i);
+  std::size_t next = first;
+  for (const json& entry : list) connect(entry, f, next++);
 }
 
 endpoint reader::endpoint_of(const function_def& f, std::string_view text, std::string_view who) const {
@@ -141,7 +143,7 @@ void reader::connect(const json& entry, function_def& f, std::size_t i) {
   const std::string what = name_of(n), who = what + " with an input";
   for (const json& item : list_in(file_, entry, "input", what)) {
     if (!item.is_string()) file_.refuse("has " + what + " with an input that is no text", "names of nodes");
-    const std::string_view text = item.get_ref<const std::string&>();
+    const std::string_view text = item.text();
     if (text.starts_with('^')) n.controls.push_back(endpoint_of(f, text.substr(1), who).node);
     else n.inputs.push_back(endpoint_of(f, text, who));
   }
@@ -171,13 +173,13 @@ void refuse_cycles(const origin& file, const function_def& f) {
       file.refuse("has " + name_of(f.nodes[i]) + " on a cycle or behind one", "cycles through NextIteration only");
 }
 
-void add_argument(const origin& file, const json& argument, function_def& f, std::int64_t& bytes_left) {
+void add_argument(const origin& file, const json& argument, function_def& f) {
   node n;
   n.name = text_in(file, argument, "name", "an argument of function " + in_quotes(f.name));
   n.op = "Placeholder";
   port p{.key = n.name, .node = n.name};
   if (const json* type = member(argument, "type")) {
-    n.attrs.push_back(attribute_in(file, "dtype", {{"type", *type}}, name_of(n), bytes_left));
+    n.attrs.push_back(type_attribute("dtype", graph_dtype_in(file, *type, "attribute \"dtype\" of " + name_of(n))));
     p.type = n.attrs.back().type;
   }
   f.inputs.push_back(std::move(p));
@@ -192,18 +194,23 @@ function_def function_in(const origin& file, const json& entry, const load_optio
   function_def f;
   f.name = text_in(file, *signature, "name", "a function");
   const std::string what = "function " + in_quotes(f.name);
-  for (const json& argument : list_in(file, *signature, "inputArg", what)) add_argument(file, argument, f, bytes_left);
+  for (const json& argument : list_in(file, *signature, "inputArg", what)) add_argument(file, argument, f);
   reader all(file, how, nodes, bytes_left);
   all.read(list_in(file, entry, "nodeDef", what), f, what);
   const json* results = member(entry, "ret");
   for (const json& result : list_in(file, *signature, "outputArg", what)) {
     const std::string key = text_in(file, result, "name", "a result of " + what);
-    const json* text = results ? member(*results, key.c_str()) : nullptr;
+    const json* text = results ? member(*results, key) : nullptr;
     if (!text || !text->is_string())
       file.refuse("has no \"ret\" of result " + in_quotes(key) + " of " + what, "a node");
-    f.results.push_back(all.endpoint_of(f, text->get_ref<const std::string&>(), "a result"));
-    f.outputs.push_back({.key = key, .node = text->get<std::string>()});
+    f.results.push_back(all.endpoint_of(f, text->text(), "a result"));
+    f.outputs.push_back({.key = key, .node = std::string(text->text())});
   }
+  std::vector<std::string_view> keys;
+  for (const port& p : f.outputs) keys.push_back(p.key);
+  std::ranges::sort(keys);
+  if (const auto twice = std::ranges::adjacent_find(keys); twice != keys.end())
+    file.refuse("has the result " + in_quotes(*twice) + " of " + what + " twice", "names that occur once");
   refuse_cycles(file, f);
   return f;
 }
@@ -216,7 +223,7 @@ graph_def topology_in(const origin& file, const json& topology, const load_optio
   if (const json* versions = member(topology, "versions"))
     if (const json* consumer = member(*versions, "minConsumer");
         consumer && integer_in(file, *consumer, "\"minConsumer\"") > known_version)
-      file.refuse("is for readers of graphs of version " + consumer->dump(),
+      file.refuse("is for readers of graphs of version " + consumer->shown(),
                   "at most " + std::to_string(known_version));
   std::int64_t nodes = 0;
   const json& list = list_in(file, topology, "node", "a graph");

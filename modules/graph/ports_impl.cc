@@ -2,7 +2,6 @@
 // What a model takes and gives: by its signature, or, where it has none, by its Placeholders and the nodes that nobody
 // reads.
 module;
-#include <nlohmann/json.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -13,6 +12,7 @@ module;
 #include <utility>
 #include <vector>
 #include "kernels/common/abi.h"
+#include "modules/io/json.h"
 module kerngrad.graph;
 
 #include "modules/graph/files.h"
@@ -40,13 +40,13 @@ class port_reader {
   // "inputs" or "outputs" of a signature.
   void read(const json& entries, std::vector<port>& ports, std::vector<endpoint>& at) const {
     if (!entries.is_object()) file_.refuse("has a signature whose inputs or outputs are no object", "ports by keys");
-    for (const auto& [key, entry] : entries.items()) add(key, entry, ports, at);
+    for (const json_member entry : entries.members()) add(entry.name, entry.value, ports, at);
   }
 
  private:
-  void add(const std::string& key, const json& entry, std::vector<port>& ports, std::vector<endpoint>& at) const {
+  void add(std::string_view key, const json& entry, std::vector<port>& ports, std::vector<endpoint>& at) const {
     const std::string what = "port " + in_quotes(key);
-    port p{.key = key, .node = text_in(file_, entry, "name", what)};
+    port p{.key = std::string(key), .node = text_in(file_, entry, "name", what)};
     const std::optional<place> where = place_in(p.node);
     const auto found = where ? by_name_.find(where->name) : by_name_.end();
     if (found == by_name_.end())

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Graph models to files, as TensorFlow.js's converter lays them out.
 module;
-#include <nlohmann/json.hpp>
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +13,7 @@ module;
 #include <utility>
 #include <vector>
 #include "kernels/common/abi.h"
+#include "modules/io/json.h"
 module kerngrad.graph;
 
 import kerngrad.io;
@@ -25,59 +25,6 @@ namespace kerngrad::graph {
 using namespace detail;
 
 namespace {
-
-constexpr int producer = 1882;  // of graphs: TensorFlow 2.17
-
-// ------------------------------------------------------------------------------------------ the graph
-
-std::string text_of(const function_def& f, endpoint e, bool in_function) {
-  const node& from = f.nodes[static_cast<std::size_t>(e.node)];
-  if (e.output == 0 && (!in_function || from.op == "Placeholder")) return from.name;
-  return from.name + (in_function ? ":output:" : ":") + std::to_string(e.output);
-}
-
-json json_of(const function_def& f, const node& n, bool in_function) {
-  json entry{{"name", n.name}, {"op", n.op}};
-  json inputs = json::array();
-  for (const endpoint& e : n.inputs) inputs.push_back(text_of(f, e, in_function));
-  for (const std::int32_t from : n.controls) inputs.push_back("^" + f.nodes[static_cast<std::size_t>(from)].name);
-  if (!inputs.empty()) entry["input"] = std::move(inputs);
-  json attrs = json::object();
-  for (const attribute& a : n.attrs) attrs[a.name] = detail::json_of(a);
-  if (!attrs.empty()) entry["attr"] = std::move(attrs);
-  return entry;
-}
-
-json json_of(const function_def& f) {
-  json signature{{"name", f.name}}, nodes = json::array(), returned = json::object();
-  for (const port& p : f.inputs)
-    signature["inputArg"].push_back({{"name", p.key}, {"type", std::string(graph_name_of(p.type))}});
-  for (std::size_t i = 0; i < f.outputs.size(); ++i) {
-    signature["outputArg"].push_back(
-        {{"name", f.outputs[i].key}, {"type", std::string(graph_name_of(f.outputs[i].type))}});
-    returned[f.outputs[i].key] = text_of(f, f.results[i], true);
-  }
-  for (std::size_t i = f.arguments.size(); i < f.nodes.size(); ++i) nodes.push_back(json_of(f, f.nodes[i], true));
-  return {{"signature", std::move(signature)}, {"nodeDef", std::move(nodes)}, {"ret", std::move(returned)}};
-}
-
-json signature_of(std::span<const port> ports) {
-  json all = json::object();
-  for (const port& p : ports)
-    all[p.key] = {{"name", p.node},
-                  {"dtype", std::string(graph_name_of(p.type))},
-                  {"tensorShape", detail::json_of(partial_shape{p.known_rank, p.dims})}};
-  return all;
-}
-
-json topology_of(const graph_def& graph) {
-  json nodes = json::array(), functions = json::array();
-  for (const node& n : graph.main.nodes) nodes.push_back(json_of(graph.main, n, false));
-  for (const function_def& f : graph.library) functions.push_back(json_of(f));
-  json library = json::object();
-  if (!functions.empty()) library["function"] = std::move(functions);
-  return {{"node", std::move(nodes)}, {"library", std::move(library)}, {"versions", {{"producer", producer}}}};
-}
 
 // ------------------------------------------------------------------------------------------ weights
 
@@ -127,11 +74,8 @@ std::string_view manifest_name(const named_weight& w) {
   }
 }
 
-json entry_of(const named_weight& w, const save_options& how) {
-  json entry{{"name", w.name}, {"shape", json::array()}, {"dtype", std::string(manifest_name(w))}};
-  for (const std::int64_t size : w.x.dims()) entry["shape"].push_back(size);
-  if (how.half_weights && w.x.type() == dtype::float32) entry["quantization"] = {{"dtype", "float16"}};
-  return entry;
+manifest_entry entry_of(const named_weight& w, const save_options& how) {
+  return {w.name, manifest_name(w), w.x.dims().dims(), how.half_weights && w.x.type() == dtype::float32};
 }
 
 std::string bytes_of(const named_weight& w, const save_options& how) {
@@ -187,19 +131,16 @@ std::uint64_t stored_bytes(const named_weight& w, const save_options& how) {
   return bytes;
 }
 
-json manifest_of(const std::string& path, const graph_def& graph, const save_options& how) {
-  const std::vector<named_weight> all = weights_of(graph);
-  json entries = json::array();
+// Writes the elements, and gives the names of the files.
+std::vector<std::string> write_weights(const std::string& path, std::span<const named_weight> all,
+                                       const save_options& how) {
   std::uint64_t total = 0;
-  for (const named_weight& w : all) {
-    entries.push_back(entry_of(w, how));
-    total += stored_bytes(w, how);
-  }
+  for (const named_weight& w : all) total += stored_bytes(w, how);
   const std::string stem = path.ends_with(".json") ? path.substr(0, path.size() - 5) : path;
   shards files(stem, how.shard_bytes, total);
   for (const named_weight& w : all) files.add(bytes_of(w, how));
   files.flush();
-  return json::array({{{"paths", files.paths()}, {"weights", std::move(entries)}}});
+  return files.paths();
 }
 
 }  // namespace
@@ -207,17 +148,12 @@ json manifest_of(const std::string& path, const graph_def& graph, const save_opt
 void save(const std::string& path, const model& m, const save_options& how) {
   if (how.shard_bytes < 1) fail("save", "shard_bytes " + std::to_string(how.shard_bytes), "1 or more");
   const graph_def graph = graph_of(m);
-  json document{{"format", "graph-model"}, {"generatedBy", "kerngrad"}, {"convertedBy", "kerngrad"}};
-  document["signature"] = {{"inputs", signature_of(graph.main.inputs)}, {"outputs", signature_of(graph.main.outputs)}};
-  document["modelTopology"] = topology_of(graph);
-  try {
-    const std::string topology = document.dump();  // before anything is written
-    document["weightsManifest"] = manifest_of(path, graph, how);
-    const std::string text = document.dump() + "\n";
-    io::save_bytes(path, std::as_bytes(std::span(text)), "save");
-  } catch (const json::type_error&) {
-    fail("save", "a model with a name that is no UTF-8", "names in UTF-8", "name inputs, outputs and variables anew");
-  }
+  const std::vector<named_weight> all = weights_of(graph);
+  std::vector<manifest_entry> entries;
+  for (const named_weight& w : all) entries.push_back(entry_of(w, how));
+  model_text(graph, entries, {});  // throws before anything is written
+  const std::string text = model_text(graph, entries, write_weights(path, all, how)) + "\n";
+  io::save_bytes(path, std::as_bytes(std::span(text)), "save");
 }
 
 }  // namespace kerngrad::graph

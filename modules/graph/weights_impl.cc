@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Weights: groups of files whose bytes are one sequence, cut into tensors in the order of the manifest.
 module;
-#include <nlohmann/json.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -16,6 +15,7 @@ module;
 #include <vector>
 #include "kernels/common/abi.h"
 #include "kernels/common/sizes.h"
+#include "modules/io/json.h"
 module kerngrad.graph;
 
 import kerngrad.io;
@@ -196,9 +196,9 @@ std::int64_t stored_size(const weight_entry& w) {
 
 double finite_in(const origin& file, const json& object, const char* key, std::string_view what) {
   const json* value = member(object, key);
-  if (!value || !value->is_number() || !std::isfinite(value->get<double>()))
+  if (!value || !value->is_number() || !std::isfinite(value->number()))
     file.refuse("has " + std::string(what) + " quantised without a number \"" + key + "\"", "\"scale\" and \"min\"");
-  return value->get<double>();
+  return value->number();
 }
 
 void read_quantization(const origin& file, const json& how, std::string_view what, weight_entry& w) {
@@ -235,7 +235,7 @@ weight_entry entry_in(const origin& file, const json& entry, std::int64_t& bytes
 
 std::string path_in(const origin& file, const json& value) {
   if (!value.is_string()) file.refuse("has a path of a weight file that is no text", "names of files");
-  const std::string& path = value.get_ref<const std::string&>();
+  const std::string path(value.text());
   bool leaves = path.empty() || path.starts_with('/') || path.find('\0') != std::string::npos;
   for (std::size_t begin = 0; begin <= path.size();) {
     const std::size_t end = std::min(path.find('/', begin), path.size());
