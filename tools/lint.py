@@ -25,6 +25,10 @@ LICENSED = CODE + ('.py', '.build', '.ini')
 FORBIDDEN_CALLS = re.compile(r'\b(?:std::)?(abort|exit|_Exit|quick_exit|terminate|printf|fprintf|puts|fputs)\s*\('
                              r'|\bstd::(cout|cerr|clog)\b')
 SIMD_INCLUDE = re.compile(r'#\s*include\s*["<](hwy/|immintrin|[a-z]mmintrin|arm_neon|arm_sve)')
+# Tools stand on the library, not the other way.
+TOOLS_INCLUDE = re.compile(r'#\s*include\s*["<]tools/')
+# nlohmann's values take 30 times their text, and their destructor allocates.
+JSON_INCLUDE, JSON_FILE = re.compile(r'#\s*include\s*["<]nlohmann/'), 'modules/io/json_impl.cc'
 # What other headers of one standard library bring along, and those of another do not.
 ALGORITHM = re.compile(
     r'\bstd::(?:ranges::)?(?:adjacent_find|(?:all|any|none)_of|clamp|copy(?:_n|_if|_backward)?|count(?:_if)?|equal|'
@@ -135,6 +139,10 @@ def check_code(name, text):
             found = FORBIDDEN_CALLS.search(code)
             if found:
                 yield number, f'`{found.group(0).strip()}` in the library: it reports by throwing'
+        if folder in ('modules', 'kernels', 'grads') and TOOLS_INCLUDE.match(line):
+            yield number, 'a header of tools/ in the library'
+        if folder in ('modules', 'kernels', 'grads') and name != JSON_FILE and JSON_INCLUDE.match(line):
+            yield number, 'JSON is read and written by modules/io/json.h'
         if folder in ('modules', 'kernels') and name not in LOCK_FILES and LOCK.search(code):
             yield number, 'a mutex of its own: lock_of in modules/core/locks.cc, so that it is free in a forked process'
         if folder != 'kernels' and folder != 'tests' and SIMD_INCLUDE.search(line):
