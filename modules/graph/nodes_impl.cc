@@ -90,6 +90,8 @@ class reader {
   std::unordered_map<std::string_view, std::int32_t> by_name_;
 };
 
+constexpr std::size_t most_attributes = 1000;  // TensorFlow's ops have fewer than 50
+
 std::string name_of(const node& n) { return "node " + in_quotes(n.name); }
 
 void reader::name(const node& n, std::size_t i) {
@@ -115,6 +117,9 @@ void reader::read(const json& list, function_def& f, std::string_view of) {
       file_.refuse("has " + what + " of op " + in_quotes(n.op), "names that are not empty and have no : or ^");
     if (const json* attrs = member(entry, "attr")) {
       if (!attrs->is_object()) file_.refuse("has " + what + " with attributes that are no object", "an object");
+      if (attrs->size() > most_attributes)  // each look-up of one goes through them all
+        file_.refuse("has " + what + " with " + std::to_string(attrs->size()) + " attributes",
+                     "at most " + std::to_string(most_attributes));
       n.attrs.reserve(attrs->size());
       for (const json_member attr : attrs->members())
         if (!attr.name.starts_with('_'))

@@ -154,7 +154,7 @@ struct json_member {
 };
 inline json_member json_value::members_of::iterator::operator*() const { return {at_[0].text(), at_[1]}; }
 
-/// A text as values. They take at most four times its bytes, those of a model's file less than once. While they are
+/// A text as values. They take at most four times its bytes, those of a model's file less than twice. While they are
 /// read the parser has copies of parts of the text: up to three times all of it, where that has no strings and numbers,
 /// and five times where it is one string. The memory limit is asked for both before anything is allocated. The end of a
 /// document allocates nothing.

@@ -59,6 +59,19 @@ TEST(mistakes_in_models, are_said_in_one_sentence) {
       {"a dtype's number", [](json& m) { node_of(m, 0)["attr"]["dtype"]["type"] = 77; }, {"77"}},
       {"a text that is no base64", [](json& m) { node_of(m, 0)["attr"]["a"]["s"] = "*"; }, {"base64"}},
       {"a size", [](json& m) { node_of(m, 0)["attr"]["a"]["shape"]["dim"][0]["size"] = "-7"; }, {"-7"}},
+      {"a thousand and one attributes",
+       [](json& m) {
+         for (int i = 0; i <= 1000; ++i) node_of(m, 2)["attr"]["a" + std::to_string(i)] = json::object();
+       },
+       {"\"y\"", "1001 attributes"}},
+      {"two results of one name",
+       [](json& m) {
+         m["modelTopology"]["library"]["function"] = {
+             {{"signature", {{"name", "f"}, {"outputArg", {{{"name", "r"}}, {{"name", "r"}}}}}},
+              {"nodeDef", {{{"name", "n"}, {"op", "NoOp"}}}},
+              {"ret", {{"r", "n"}}}}};
+       },
+       {"\"f\"", "\"r\"", "twice"}},
       {"a weight's dtype", [](json& m) { weight_of(m)["dtype"] = "float8"; }, {"\"w\"", "float8"}},
       {"a weight's shape", [](json& m) { weight_of(m)["shape"] = {-2}; }, {"\"w\"", "-2"}},
       {"a huge weight", [](json& m) { weight_of(m)["shape"] = {1 << 30, 1 << 20}; }, {"\"w\"", "limits"}},

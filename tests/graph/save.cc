@@ -59,4 +59,18 @@ TEST(saved_models, leave_nothing_where_they_are_refused) {
   EXPECT_TRUE(here.names().empty());
 }
 
+TEST(saved_models, keep_the_order_of_outputs_and_refuse_two_of_one_key) {
+  const auto f = [](std::span<const tensor> x) { return std::vector{x[0] + 1, x[0] + 2}; };
+  const kg::named_operand example("x", tensor({1.f}));
+  const kgtest::folder here;
+  kg::graph::save(here / "m.json", kg::graph::record(f, {&example, 1}, {.outputs = {"second", "first"}}));
+  const kg::graph::model m = kg::graph::load(here / "m.json");
+  EXPECT_EQ(m.outputs()[0].key, "second");
+  EXPECT_EQ(m({{"x", tensor({1.f})}})[0].item(), 2);
+  const kg::graph::model twice = kg::graph::record(f, {&example, 1}, {.outputs = {"y", "y"}});
+  EXPECT_TRUE(kgtest::says(kgtest::refusal([&] { return kg::graph::save(here / "n.json", twice), 0; }),
+                           {"[save] got two outputs of the key \"y\""}));
+  EXPECT_FALSE(std::filesystem::exists(here / "n.json"));
+}
+
 }  // namespace
