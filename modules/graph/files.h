@@ -74,10 +74,13 @@ struct manifest_entry {
   std::span<const std::int64_t> dims;
   bool half = false;  // float32, stored as float16
 };
-// The text of the file that save writes, for weights in these files. Throws what save throws: for names that are no
-// UTF-8, keys that occur twice, and for more text than the memory limit allows.
-std::string model_text(const graph_def& graph, std::span<const manifest_entry> weights,
-                       std::span<const std::string> paths);
+// The text of the file at `path` that save writes, for weights in these files. Throws what save throws: for names that
+// are no UTF-8, keys that occur twice, and for more text than the memory limit allows.
+std::string model_text(const std::string& path, const graph_def& graph, std::span<const manifest_entry> weights,
+                       std::span<const std::string> parts);
+// Gives nodes of functions other names where one name would mean different weights, or a weight and another node: a
+// file's weights are found by name in the graph and in all functions.
+void separate_names(graph_def& graph);
 // Takes the memory of elements from what is left; refuses what passes it, or makes no shape.
 shape allowed_shape(const origin& file, std::span<const std::int64_t> dims, dtype type, std::string_view what,
                     std::int64_t& bytes_left);

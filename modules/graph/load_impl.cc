@@ -32,12 +32,8 @@ void check_format(const origin& file, const json& document) {
               *format == "layers-model" ? "tensorflowjs_converter --output_format=tfjs_graph_model makes one" : "");
 }
 
-}  // namespace
-
-model load(const std::string& path, const load_options& how) {
-  const origin file{path};
+model model_in(const origin& file, const io::mapped_bytes& text, const load_options& how) {
   auto graph = std::make_shared<graph_def>();
-  const io::mapped_bytes text = io::map_file(path, "load");
   const json_document read = parsed(file, {reinterpret_cast<const char*>(text.bytes.data()), text.bytes.size()});
   const json& document = read.root();
   check_format(file, document);
@@ -48,6 +44,30 @@ model load(const std::string& path, const load_options& how) {
   read_ports(file, document, graph->main);
   read_weights(file, document, *graph, bytes_left);
   return make_model(std::move(graph));
+}
+
+bool was_replaced(const std::string& path, const io::mapped_bytes& text) {
+  try {
+    return io::map_file(path, "load").id != text.id;
+  } catch (const error&) {
+    return false;  // the first error says more
+  }
+}
+
+}  // namespace
+
+model load(const std::string& path, const load_options& how) {
+  constexpr int most_attempts = 100;  // another process may save in a loop
+  const origin file{path};
+  for (int attempt = 1;; ++attempt) {
+    const io::mapped_bytes text = io::map_file(path, "load");
+    try {
+      return model_in(file, text, how);
+    } catch (const error&) {
+      // A save that came in between removes the weight files of the model that it replaces.
+      if (attempt == most_attempts || !was_replaced(path, text)) throw;
+    }
+  }
 }
 
 namespace detail {

@@ -55,7 +55,7 @@ class port_reader {
     if (is_placeholder(n)) read_placeholder(n, p);
     if (const json* type = member(entry, "dtype")) p.type = graph_dtype_in(file_, *type, what).type;
     // Runs hold their inputs to what the Placeholder says; older files' signatures know less.
-    if (const json* dims = member(entry, "tensorShape"); dims && !n.attr("shape")) {
+    if (const json* dims = member(entry, "tensorShape"); dims && !(is_placeholder(n) && n.attr("shape"))) {
       partial_shape shape = shape_in(file_, *dims, what);
       p.known_rank = shape.known_rank;
       p.dims = std::move(shape.dims);

@@ -193,9 +193,11 @@ void recording::add_result(std::size_t i, const tensor& y) {
   const std::string key = i < how_.outputs.size() ? how_.outputs[i] : number;
   if (!y.defined() || !known(y))
     fail("record", "a result " + key + " that f did not compute", "tensors that calls gave");
+  function_def& f = graph_->main;
+  if (std::ranges::find(f.outputs, key, &port::key) != f.outputs.end())
+    fail("record", "the key " + key + " of two results", "each key once", "change record_options::outputs");
   node n = node_of(key, "Identity", {place_of(y, key)});
   n.attrs.push_back(type_of("T", y.type()));
-  function_def& f = graph_->main;
   const std::int32_t at = add_node(std::move(n));
   f.outputs.push_back({key, f.nodes[static_cast<std::size_t>(at)].name + ":0", y.type(), true, shape_of(y).dims});
   f.results.push_back({at, 0});

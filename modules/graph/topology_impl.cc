@@ -91,12 +91,13 @@ void write(json_writer& to, const function_def& f) {
   to.end_object();
 }
 
-void check_keys(std::span<const port> ports, std::string_view what) {
+void check_keys(const std::string& path, std::span<const port> ports, std::string_view what) {
   std::vector<std::string_view> keys;
   for (const port& p : ports) keys.push_back(p.key);
   std::ranges::sort(keys);
   if (const auto twice = std::ranges::adjacent_find(keys); twice != keys.end())
-    fail("save", "two " + std::string(what) + " of the key " + in_quotes(*twice), "keys that occur once");
+    fail("save", in_quotes(path) + ", which would have two " + std::string(what) + " of the key " + in_quotes(*twice),
+         "keys that occur once");
 }
 
 void write_ports(json_writer& to, std::string_view key, std::span<const port> ports) {
@@ -172,10 +173,10 @@ void write_manifest(json_writer& to, std::span<const manifest_entry> weights, st
 
 }  // namespace
 
-std::string model_text(const graph_def& graph, std::span<const manifest_entry> weights,
-                       std::span<const std::string> paths) {
-  check_keys(graph.main.inputs, "inputs");
-  check_keys(graph.main.outputs, "outputs");
+std::string model_text(const std::string& path, const graph_def& graph, std::span<const manifest_entry> weights,
+                       std::span<const std::string> parts) {
+  check_keys(path, graph.main.inputs, "inputs");
+  check_keys(path, graph.main.outputs, "outputs");
   try {
     return io::detail::json_text([&](json_writer& to) {
       to.begin_object();
@@ -190,11 +191,11 @@ std::string model_text(const graph_def& graph, std::span<const manifest_entry> w
       write_ports(to, "outputs", graph.main.outputs);
       to.end_object();
       to.key("weightsManifest");
-      write_manifest(to, weights, paths);
+      write_manifest(to, weights, parts);
       to.end_object();
     });
   } catch (const json_refusal& e) {
-    fail("save", "a model with " + e.got, e.wanted,
+    fail("save", in_quotes(path) + ", which would have " + e.got, e.wanted,
          e.advice.empty() ? "name inputs, outputs and variables anew" : e.advice);
   }
 }

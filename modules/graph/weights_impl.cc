@@ -6,11 +6,13 @@ module;
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 #include "kernels/common/abi.h"
@@ -233,6 +235,17 @@ weight_entry entry_in(const origin& file, const json& entry, std::int64_t& bytes
   return w;
 }
 
+// The path of a file beside the model. Where the model's name is a link, the file may be beside what it leads to, where
+// save writes it.
+std::string beside(const origin& file, const std::string& name) {
+  const std::size_t slash = file.name.rfind('/');
+  const std::string here = (slash == std::string::npos ? "" : file.name.substr(0, slash + 1)) + name;
+  std::error_code failed;
+  if (!std::filesystem::is_symlink(file.name, failed) || std::filesystem::exists(here, failed)) return here;
+  const std::filesystem::path real = std::filesystem::canonical(file.name, failed);
+  return failed ? here : (real.parent_path() / name).string();
+}
+
 std::string path_in(const origin& file, const json& value) {
   if (!value.is_string()) file.refuse("has a path of a weight file that is no text", "names of files");
   const std::string path(value.text());
@@ -243,8 +256,7 @@ std::string path_in(const origin& file, const json& value) {
     begin = end + 1;
   }
   if (leaves) file.refuse("names the weight file " + in_quotes(path), "one in the model's folder");
-  const std::size_t slash = file.name.rfind('/');
-  return (slash == std::string::npos ? "" : file.name.substr(0, slash + 1)) + path;
+  return beside(file, path);
 }
 
 // The nodes that a weight's name means: one of the graph, and those of functions. In the order of their names: Clang 21

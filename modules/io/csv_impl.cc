@@ -180,11 +180,11 @@ std::optional<T> value_in(std::string_view field) {
 
 // ------------------------------------------------------------------------------------------ tables
 
-// What a text has, before anything is converted.
+// Size of a table, before anything is converted or kept.
 struct extent_of_table {
   bool header = false;
-  std::vector<std::string> columns;
   std::int64_t rows = 0, fields = 0;  // a row's
+  std::int64_t name_bytes = 0;        // of the first row
 };
 
 extent_of_table measured(const origin& file, std::string_view text, const csv_options& how) {
@@ -197,7 +197,7 @@ extent_of_table measured(const origin& file, std::string_view text, const csv_op
     for (; reader.next_field(field); ++count) {
       if (!first) continue;
       names = names || !(value_in<double>(field) || value_in<bool>(field));
-      found.columns.emplace_back(field);
+      found.name_bytes += std::ssize(field);
     }
     if (first) found.header = how.header.value_or(names), found.fields = count;
     if (count != found.fields)
@@ -205,8 +205,24 @@ extent_of_table measured(const origin& file, std::string_view text, const csv_op
                     std::to_string(found.fields) + ", as the first row has");
     if (!first || !found.header) ++found.rows;
   }
-  if (!found.header) found.columns.clear();
   return found;
+}
+
+// Skips the first row, and gives its fields.
+std::vector<std::string> header_of(const origin& file, field_reader& reader, const extent_of_table& found,
+                                   bool wanted) {
+  std::vector<std::string> columns;
+  constexpr auto each = static_cast<std::int64_t>(sizeof(std::string));
+  if (wanted) {
+    check_memory(file, "the names of columns",
+                 kernels::saturated_sum(kernels::saturated_product(found.fields, each), found.name_bytes));
+    columns.reserve(static_cast<std::size_t>(found.fields));
+  }
+  std::string_view field;
+  reader.next_row();
+  while (reader.next_field(field))
+    if (wanted) columns.emplace_back(field);
+  return columns;
 }
 
 template <class T>
@@ -227,12 +243,12 @@ void fill_table(field_reader& reader, std::span<T> values, dtype type) {
 
 }  // namespace
 
-table read_csv(const origin& file, std::span<const std::byte> bytes, const csv_options& how) {
+table read_csv(const origin& file, std::span<const std::byte> bytes, const csv_options& how, bool with_names) {
   check_delimiter(file, how.delimiter);
   if (!is_dtype(how.type) || kind_of(how.type) >= dtype_kind::complex)
     file.refuse("would have elements of " + std::string(name_of(how.type)), "real numbers or bool");
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  extent_of_table found = measured(file, text, how);
+  const extent_of_table found = measured(file, text, how);
   const shape dims{found.rows, found.fields};
   check_memory(file, "the table", dims, how.type);
   return visit_number(how.type, [&]<dtype Type>(dtype_constant<Type>) -> table {
@@ -240,14 +256,11 @@ table read_csv(const origin& file, std::span<const std::byte> bytes, const csv_o
     if constexpr (kind_of(Type) == dtype_kind::complex) {
       __builtin_unreachable();
     } else {
-      tensor values = tensor::build<number>(dims, [&](std::span<number> elements) {
-        field_reader reader(file, text, how.delimiter);
-        std::string_view field;
-        if (found.header && reader.next_row())
-          while (reader.next_field(field)) continue;
-        fill_table(reader, elements, Type);
-      });
-      return {std::move(found.columns), std::move(values)};
+      table all;
+      field_reader reader(file, text, how.delimiter);
+      if (found.header) all.columns = header_of(file, reader, found, with_names);
+      all.values = tensor::build<number>(dims, [&](std::span<number> elements) { fill_table(reader, elements, Type); });
+      return all;
     }
   });
 }
@@ -308,6 +321,9 @@ void write_csv(const origin& file, const table& all, char delimiter) {
   if (dims.rank() != 1 && dims.rank() != 2) file.refuse("would have " + what, "rank 1 or 2", "reshape it");
   const std::int64_t rows = dims[0], columns = dims.rank() == 2 ? dims[1] : 1;
   if (rows > 0 && columns == 0) file.refuse("would have " + what, "at least one column");
+  if (rows == 0 && columns > 0 && all.columns.empty())
+    file.refuse("would have " + what + ", of which nothing could be written", "a row, or names of the columns",
+                "give the names to save_csv");
   if (!all.columns.empty() && static_cast<std::int64_t>(all.columns.size()) != columns)
     file.refuse("would have " + std::to_string(all.columns.size()) + " names of columns",
                 std::to_string(columns) + ", as the values have");

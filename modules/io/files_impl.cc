@@ -12,6 +12,7 @@ module;
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,11 +31,6 @@ std::string kind_of_file(const struct stat& status) {
   return S_ISDIR(status.st_mode) ? "is a folder" : "is no regular file";
 }
 
-std::string folder_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "." : path.substr(0, slash + 1);
-}
-
 // A descriptor that is closed whatever happens.
 struct opened {
   int descriptor;
@@ -45,6 +41,12 @@ struct opened {
     if (descriptor >= 0) ::close(descriptor);
   }
 };
+
+// Rejects names that the system would cut off.
+void check_path(const origin& file) {
+  if (file.name.find('\0') != std::string::npos)
+    file.refuse("has a name with a NUL byte", "a name without one", "the system would open another file");
+}
 
 }  // namespace
 
@@ -75,12 +77,14 @@ void memory_source::read(std::span<std::byte> to) {
 }
 
 mapped_file::mapped_file(const origin& file) {
-  // A pipe without a writer must not hold the program up.
-  const opened source(::open(file.name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  check_path(file);
+  // A pipe without a writer must not hold the program up, and a terminal must not become the program's.
+  const opened source(::open(file.name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (source.descriptor < 0) file.refuse("cannot be opened: " + reason_of(errno), "a file that can be read");
   struct stat status;
   if (::fstat(source.descriptor, &status) != 0) file.refuse("cannot be read: " + reason_of(errno), "a regular file");
   if (!S_ISREG(status.st_mode)) file.refuse(kind_of_file(status), "a regular file");
+  id_ = status.st_ino;
   if (status.st_size == 0) return;  // nothing that could be mapped
   const auto size = static_cast<std::size_t>(status.st_size);
   void* const address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, source.descriptor, 0);
@@ -95,59 +99,91 @@ mapped_file::~mapped_file() {
 
 // ------------------------------------------------------------------------------------------ writing
 
-new_file::new_file(const origin& file) : file_(file), target_(file.name) {
-  struct stat old;
-  const bool replaces = ::stat(target_.c_str(), &old) == 0;
-  if (replaces) {
-    if (!S_ISREG(old.st_mode)) file_.refuse(kind_of_file(old), "a regular file, or none yet");
-    // Where the name is a link, what it leads to is replaced.
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "./" : path.substr(0, slash + 1);
+}
+
+void sync_folder(const std::string& folder) {
+  // File systems that know no such request need none.
+  const opened held(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (held.descriptor >= 0) ::fsync(held.descriptor);
+}
+
+// Follows links by hand: the system follows none that leads to a file which is not there yet.
+write_target target_of(const origin& file) {
+  check_path(file);
+  if (file.name.empty() || file.name.ends_with('/')) file.refuse("names no file", "the name of a file");
+  constexpr int most_links = 40;  // as many as Linux follows
+  write_target found{file.name, {}};
+  for (int links = 0; links <= most_links; ++links) {
+    struct stat status;
+    if (::lstat(found.path.c_str(), &status) != 0) {
+      if (errno == ENOENT) return found;
+      file.refuse("cannot be written: " + reason_of(errno), "a name that a folder takes");
+    }
+    if (S_ISREG(status.st_mode)) {
+      found.mode = status.st_mode & 07777;
+      return found;
+    }
+    if (!S_ISLNK(status.st_mode)) file.refuse(kind_of_file(status), "a regular file, or none yet");
     std::error_code failed;
-    const std::filesystem::path real = std::filesystem::canonical(target_, failed);
-    if (!failed) target_ = real.string();
+    const std::string next = std::filesystem::read_symlink(found.path, failed).string();
+    if (failed) file.refuse("is a link that cannot be read: " + failed.message(), "a link to a file");
+    found.path = next.starts_with('/') ? next : folder_of(found.path) + next;
   }
+  file.refuse("is a link to links without an end", "a link to a file");
+}
+
+unfinished_file::unfinished_file(const origin& file, const write_target& target) : file_(file) {
   static constinit std::atomic<unsigned> made{0};
-  const std::string prefix = folder_of(target_) + (target_.find('/') == std::string::npos ? "/" : "");
+  const std::string prefix = folder_of(target.path) + ".kerngrad-" + std::to_string(::getpid()) + "-";
+  constexpr mode_t usual = 0666;  // before the umask
   do {
-    unfinished_ = prefix + ".kerngrad-" + std::to_string(::getpid()) + "-" + std::to_string(made++) + ".part";
-    descriptor_ = ::open(unfinished_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    path_ = prefix + std::to_string(made++) + ".part";
+    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, target.mode.value_or(usual) & usual);
   } while (descriptor_ < 0 && errno == EEXIST);  // of a process that ended before it was done
   if (descriptor_ < 0) file_.refuse("cannot be written: " + reason_of(errno), "a folder that takes new files");
-  if (replaces) ::fchmod(descriptor_, old.st_mode & 07777);
+  if (target.mode) ::fchmod(descriptor_, *target.mode);
 }
 
-new_file::~new_file() {
+unfinished_file::~unfinished_file() {
   if (descriptor_ >= 0) ::close(descriptor_);
-  if (!unfinished_.empty()) ::unlink(unfinished_.c_str());
+  if (!placed_) ::unlink(path_.c_str());
 }
 
-void new_file::fail_by(int code, std::string_view doing) const {
+void unfinished_file::fail_by(int code, std::string_view doing) const {
   file_.refuse("cannot be " + std::string(doing) + ": " + reason_of(code),
                "a disk that takes the file; it is as it was");
 }
 
-void new_file::write(std::span<const std::byte> bytes) {
+void unfinished_file::write(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail_by(errno, "written");
+    if (written <= 0) fail_by(written < 0 ? errno : ENOSPC, "written");
     bytes = bytes.subspan(static_cast<std::size_t>(written));
   }
+}
+
+void unfinished_file::finish() {
+  if (::close(std::exchange(descriptor_, -1)) != 0) fail_by(errno, "written");
+  // By its name: a library may have put another file in its place.
+  const opened complete(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
+  if (complete.descriptor < 0 || ::fsync(complete.descriptor) != 0) fail_by(errno, "written");
+}
+
+void unfinished_file::place(const std::string& path) {
+  if (::rename(path_.c_str(), path.c_str()) != 0) fail_by(errno, "replaced");
+  placed_ = true;
 }
 
 void new_file::write(std::string_view text) { write(std::as_bytes(std::span(text.data(), text.size()))); }
 
 void new_file::keep() {
-  if (::close(std::exchange(descriptor_, -1)) != 0) fail_by(errno, "written");
-  {
-    // By its name: a library may have put another file in its place.
-    const opened complete(::open(unfinished_.c_str(), O_RDONLY | O_CLOEXEC));
-    if (complete.descriptor < 0 || ::fsync(complete.descriptor) != 0) fail_by(errno, "written");
-  }
-  if (::rename(unfinished_.c_str(), target_.c_str()) != 0) fail_by(errno, "replaced");
-  unfinished_.clear();
-  // The name, too, should outlast a loss of power; file systems that know no such request need none.
-  const opened folder(::open(folder_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (folder.descriptor >= 0) ::fsync(folder.descriptor);
+  file_.finish();
+  file_.place(target_.path);
+  sync_folder(folder_of(target_.path));  // the name, too, should outlast a loss of power
 }
 
 }  // namespace kerngrad::io::detail
@@ -156,7 +192,7 @@ namespace kerngrad::io {
 
 mapped_bytes map_file(const std::string& path, std::string_view function) {
   auto file = std::make_shared<const detail::mapped_file>(detail::origin{path, function});
-  return {file->bytes(), file};
+  return {file->bytes(), file, file->id()};
 }
 
 void save_bytes(const std::string& path, std::span<const std::byte> bytes, std::string_view function) {

@@ -157,12 +157,43 @@ inline void restore(const named_tensors& state, std::initializer_list<variable> 
 struct mapped_bytes {
   std::span<const std::byte> bytes;
   std::shared_ptr<const void> owner;
+  std::uint64_t id = 0;  ///< no other file of the file system has it while this one is mapped
 };
 /// Maps a regular file to be read. Another process must not cut it short meanwhile. Throws `error`, which names
 /// `function` as the one that refused, for what cannot be opened.
 mapped_bytes map_file(const std::string& path, std::string_view function = "map_file");
 /// Writes a file that appears as a whole or not at all, as `save` does.
 void save_bytes(const std::string& path, std::span<const std::byte> bytes, std::string_view function = "save_bytes");
+
+/// A file and its parts, which are files in the same folder that it names: a model and its weights. They replace the
+/// file and the parts that are there all together. Whatever fails, and whenever the program ends, the old ones are
+/// whole; a program that ends in between may leave parts that nothing names. Another process that reads them gets the
+/// old ones or the new ones, or finds a part of the old ones gone and reads anew.
+///
+/// A part is named after the file, its number and its contents, `model-1of2-0123456789abcdef.bin`, so that no part is
+/// ever changed. Of those that the replaced file names, `keep` removes the ones which the new file does not name. Any
+/// number of threads and processes may write to one path: one of them is the last.
+class file_group {
+ public:
+  /// Throws `error`, which names `function` as the one that refused, for a path that cannot be written.
+  explicit file_group(const std::string& path, std::string_view function = "file_group");
+  file_group(const file_group&) = delete;
+  file_group& operator=(const file_group&) = delete;
+  /// Removes all that was not kept.
+  ~file_group();
+
+  /// Adds bytes to a part. The first bytes, and the first after `end_part`, begin one.
+  void write(std::span<const std::byte> bytes);
+  void end_part();
+  /// Replaces the files. `text` gives the contents of the file at `path` from the names of its parts, `named` the names
+  /// that are in such contents; where it throws `error` there are none. Called once, at the end.
+  void keep(const std::function<std::string(std::span<const std::string> names)>& text,
+            const std::function<std::vector<std::string>(std::span<const std::byte> replaced)>& named);
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
 
 }  // namespace kerngrad::io
 
@@ -214,36 +245,69 @@ class mapped_file {
   mapped_file& operator=(const mapped_file&) = delete;
   ~mapped_file();
   std::span<const std::byte> bytes() const { return {address_, size_}; }
+  std::uint64_t id() const { return id_; }
 
  private:
   const std::byte* address_ = nullptr;
   std::size_t size_ = 0;
+  std::uint64_t id_ = 0;
+};
+
+// The file that a name leads to through links, and the mode of the one that is there.
+struct write_target {
+  std::string path;
+  std::optional<std::uint32_t> mode;
+};
+// Rejects names that no file can have, and what is there but no regular file.
+write_target target_of(const origin& file);
+// Up to the last slash, "./" without one.
+std::string folder_of(const std::string& path);
+// Forces the names in a folder to the disk, where the file system can.
+void sync_folder(const std::string& folder);
+
+// A file under a name of its own in the target's folder, removed at the end unless it was placed.
+class unfinished_file {
+ public:
+  unfinished_file(const origin& file, const write_target& target);
+  unfinished_file(const unfinished_file&) = delete;
+  unfinished_file& operator=(const unfinished_file&) = delete;
+  ~unfinished_file();
+  void write(std::span<const std::byte> bytes);
+  const std::string& path() const { return path_; }
+  // Forces the file to the disk. Nothing is written after this.
+  void finish();
+  // Gives the finished file its name, in the place of a file that has it.
+  void place(const std::string& path);
+
+ private:
+  [[noreturn]] void fail_by(int code, std::string_view doing) const;
+  origin file_;
+  std::string path_;
+  int descriptor_ = -1;
+  bool placed_ = false;
 };
 
 // A file that takes the place of another when it is complete.
 class new_file {
  public:
-  explicit new_file(const origin& file);
-  new_file(const new_file&) = delete;
-  new_file& operator=(const new_file&) = delete;
-  ~new_file();
-  void write(std::span<const std::byte> bytes);
+  explicit new_file(const origin& file) : target_(target_of(file)), file_(file, target_) {}
+  void write(std::span<const std::byte> bytes) { file_.write(bytes); }
   void write(std::string_view text);
   // Where it is until it is kept, for libraries that write files by their names.
-  const std::string& unfinished() const { return unfinished_; }
+  const std::string& unfinished() const { return file_.path(); }
   // Nothing is written after this.
   void keep();
 
  private:
-  [[noreturn]] void fail_by(int code, std::string_view doing) const;
-  origin file_;
-  std::string target_, unfinished_;
-  int descriptor_ = -1;
+  write_target target_;
+  unfinished_file file_;
 };
 
 // Refuses sizes that make no shape, and shapes whose elements the memory limit does not allow. `what` is the tensor.
 shape checked_shape(const origin& file, std::string_view what, std::span<const std::int64_t> sizes);
 void check_memory(const origin& file, std::string_view what, const shape& dims, dtype type);
+// The same of bytes that are no tensor's.
+void check_memory(const origin& file, std::string_view what, std::int64_t wanted);
 // A tensor of elements that lie in the source as they lie in memory, but for bool, whose bytes may have any value.
 tensor read_elements(const origin& file, std::string_view what, byte_source& from, const shape& dims, dtype type,
                      bool swapped = false);
@@ -264,7 +328,8 @@ void write_npz(const origin& file, const named_tensors& all, bool compressed);
 named_tensors read_safetensors(const origin& file, std::span<const std::byte> bytes,
                                const std::shared_ptr<const void>& owner = {});
 void write_safetensors(const origin& file, const named_tensors& all);
-table read_csv(const origin& file, std::span<const std::byte> bytes, const csv_options& how);
+// The names of columns take more than a file of short ones: they are read where they are wanted.
+table read_csv(const origin& file, std::span<const std::byte> bytes, const csv_options& how, bool with_names);
 void write_csv(const origin& file, const table& all, char delimiter);
 // uint8 of [height, width] or [height, width, channels].
 struct picture {

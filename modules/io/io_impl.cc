@@ -46,7 +46,7 @@ named_tensors read(const origin& file, std::span<const std::byte> bytes) {
     }
     case format::npz: return detail::read_npz(file, bytes);
     case format::safetensors: return detail::read_safetensors(file, bytes);
-    case format::csv: return unnamed(detail::read_csv(file, bytes, {}).values);
+    case format::csv: return unnamed(detail::read_csv(file, bytes, {}, false).values);
     case format::png: return unnamed(detail::read_png(file, bytes));
     case format::netpbm: return unnamed(detail::read_netpbm(file, bytes));
   }
@@ -118,11 +118,11 @@ void save(const std::string& path, const named_tensors& all, const save_options&
 table load_csv(const std::string& path, const csv_options& how) {
   const origin file{path, "load_csv"};
   const detail::mapped_file mapped(file);
-  return detail::read_csv(file, mapped.bytes(), how);
+  return detail::read_csv(file, mapped.bytes(), how, true);
 }
 
 table decode_csv(std::span<const std::byte> bytes, const std::string& name, const csv_options& how) {
-  return detail::read_csv({name, "decode_csv"}, bytes, how);
+  return detail::read_csv({name, "decode_csv"}, bytes, how, true);
 }
 
 void save_csv(const std::string& path, const table& all, char delimiter) {

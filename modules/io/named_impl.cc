@@ -116,15 +116,18 @@ shape checked_shape(const origin& file, std::string_view what, std::span<const s
   }
 }
 
-void check_memory(const origin& file, std::string_view what, const shape& dims, dtype type) {
+void check_memory(const origin& file, std::string_view what, std::int64_t wanted) {
   const std::int64_t limit = memory_limit();
   if (limit == unlimited) return;
-  const std::int64_t wanted = kernels::saturated_product(dims.size(), size_of(type));
   const std::int64_t left = std::max<std::int64_t>(limit - memory().live_bytes, 0);
   if (wanted > left)
     file.refuse("needs " + bytes_text(static_cast<std::uint64_t>(wanted)) + " for " + std::string(what),
                 "at most the " + std::to_string(left) + " that the memory limit leaves",
                 "raise it with set_memory_limit");
+}
+
+void check_memory(const origin& file, std::string_view what, const shape& dims, dtype type) {
+  check_memory(file, what, kernels::saturated_product(dims.size(), size_of(type)));
 }
 
 namespace {

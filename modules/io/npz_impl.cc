@@ -2,6 +2,7 @@
 // NumPy's .npz: a zip archive of .npy files, by libzip.
 module;
 #include <zip.h>
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -134,7 +135,24 @@ named_tensors read_npz(const origin& file, std::span<const std::byte> bytes) {
 
 // ------------------------------------------------------------------------------------------ writing
 
+namespace {
+
+// Rejects what libzip cannot write, or would cut off.
+void check_member_name(const origin& file, const std::string& name) {
+  constexpr std::size_t longest_member = 65535;  // zip keeps the length in 16 bits
+  const std::string what = "would have a tensor named " + in_quotes(name);
+  if (name.size() > longest_member - member_ending.size())
+    file.refuse(what + " in " + bytes_text(name.size()),
+                "names of at most " + std::to_string(longest_member - member_ending.size()), "save a .safetensors");
+  const auto is_control = [](char c) { return c >= 0 && c < ' ' && c != '\t' && c != '\n' && c != '\r'; };
+  if (std::any_of(name.begin(), name.end(), is_control))
+    file.refuse(what, "names without control characters", "save a .safetensors");
+}
+
+}  // namespace
+
 void write_npz(const origin& file, const named_tensors& all, bool compressed) {
+  for (const named_tensor& one : all) check_member_name(file, one.name);
   std::vector<std::string> headers;  // libzip reads them, and the elements, when the archive is closed
   for (const named_tensor& one : all) headers.push_back(npy_header(file, in_quotes(one.name), one.value));
   new_file to(file);
