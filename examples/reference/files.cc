@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "example.h"
 
@@ -44,6 +45,23 @@ void bytes_of_a_file() {
 }
 const example for_bytes_of_a_file{"kg::io::save_bytes kg::io::map_file", bytes_of_a_file};
 
+void a_list_and_what_it_lists() {
+  std::filesystem::create_directory("songs");
+  const auto lines = [](std::span<const std::byte> file) {
+    std::vector<std::string> all(1);
+    for (const std::byte b : file) b == std::byte{'\n'} ? all.emplace_back() : all.back() += static_cast<char>(b);
+    return all;
+  };
+  for (const std::string_view song : {"la la la", "do re mi"}) {  // the second replaces the first
+    kg::io::file_group files("songs/list.txt");
+    files.write(std::as_bytes(std::span(song)));
+    files.keep([](std::span<const std::string> names) { return names[0] + "\n"; }, lines);
+  }
+  for (const auto& file : std::filesystem::directory_iterator("songs")) std::cout << file.file_size() << " bytes\n";
+  std::filesystem::remove_all("songs");
+}
+const example for_a_list_and_what_it_lists{"kg::io::file_group", a_list_and_what_it_lists};
+
 void what_runs_an_op_of_a_graph() {
   for (const kg::graph::needed_op& op : kg::graph::known_ops())
     if (op.name == "Relu6" || op.name == "While" || op.name == "HashTable")
@@ -62,10 +80,11 @@ const example for_a_function_as_a_graph{"kg::graph::record", a_function_as_a_gra
 void a_model_is_saved_and_loaded() {
   const kg::variable w(kg::tensor({2.f, 3.f}), "w");
   const auto f = [&](const kg::tensor& x) { return x * w; };
-  kg::graph::save("model.json", kg::graph::record(f, kg::tensor({0.f, 0.f}), {.named = {w}}));
-  const kg::graph::model m = kg::graph::load("model.json");
+  std::filesystem::create_directory("doubled");
+  kg::graph::save("doubled/model.json", kg::graph::record(f, kg::tensor({0.f, 0.f}), {.named = {w}}));
+  const kg::graph::model m = kg::graph::load("doubled/model.json");
   std::cout << m.variables()[0].name() << " " << kg::tensor(m({{"input", kg::tensor({1.f, 10.f})}})) << "\n";
-  for (const std::string file : {"model.json", "group1-shard1of1.bin"}) std::filesystem::remove(file);
+  std::filesystem::remove_all("doubled");  // the model and its weight file
 }
 const example for_a_model_is_saved_and_loaded{"kg::graph::save kg::graph::load", a_model_is_saved_and_loaded};
 

@@ -102,6 +102,8 @@ void write_chrome_trace(const profile_result& result, std::ostream& out) {
 }
 
 void write_chrome_trace(const profile_result& result, const std::string& path) {
+  if (path.find('\0') != std::string::npos)
+    fail("write_chrome_trace", "a file's name with a NUL byte", "a name without one");
   std::ofstream file(path, std::ios::binary);
   if (!file) fail("write_chrome_trace", "the file " + path + ", which cannot be opened", "one that can be written");
   write_chrome_trace(result, file);

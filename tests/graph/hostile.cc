@@ -114,7 +114,7 @@ TEST(mistakes_in_models, are_held_to_the_limits) {
 // ------------------------------------------------------------------------------------------ mutations
 
 struct sample {
-  std::string text, weights;
+  std::string text, weights, part;  // the last is the name of the weights' file
 };
 
 std::vector<sample> valid_models() {
@@ -122,7 +122,8 @@ std::vector<sample> valid_models() {
   std::vector<sample> all;
   for (const kgtest::own_model& own : kgtest::own_models()) {
     kg::graph::save(here / "m.json", own.recorded(), {.half_weights = own.name == "dense"});
-    all.push_back({kgtest::contents(here / "m.json"), kgtest::contents(here / "m-1of1.bin")});
+    const std::string part = kgtest::parts_of(here / "m.json")[0];
+    all.push_back({kgtest::contents(here / "m.json"), kgtest::contents(here / part), part});
   }
   return all;
 }
@@ -209,7 +210,7 @@ TEST(mutations_of_models, are_loaded_or_refused_in_one_sentence) {
   for (std::int64_t i = 0; i < count; ++i) {
     const sample made = next.next();
     write(here / "m.json", made.text);
-    write(here / "m-1of1.bin", made.weights);
+    write(here / made.part, made.weights);
     const std::string complaint = complaint_of(here / "m.json");
     if (complaint.empty()) continue;
     ADD_FAILURE() << "mutation " << i << ": " << complaint;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <vector>
@@ -86,6 +87,11 @@ inline own_model attention_model() {
             return kg::matmul(shares, by(v));
           },
           {q, k, v}};
+}
+
+/// The names of a saved model's weight files.
+inline std::vector<std::string> parts_of(const std::string& path) {
+  return nlohmann::json::parse(contents(path))["weightsManifest"][0]["paths"].get<std::vector<std::string>>();
 }
 
 inline std::vector<own_model> own_models() {

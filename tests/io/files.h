@@ -41,6 +41,10 @@ class folder {
     std::filesystem::remove_all(path_, ignored);
   }
   std::string operator/(std::string_view name) const { return (path_ / name).string(); }
+  /// A folder with the files of another one.
+  explicit folder(const folder* other) : folder() {
+    std::filesystem::copy(other->path_, path_, std::filesystem::copy_options::recursive);
+  }
   /// The names in it.
   std::vector<std::string> names() const {
     std::vector<std::string> found;

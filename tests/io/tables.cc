@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables as text: fields, quotes, missing values, and numbers that come back with all their bits.
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -167,11 +171,54 @@ TEST(csv, refuses_what_is_no_table) {
   EXPECT_TRUE(says(refused({{}, tensor(1.0)}), {"[save_csv]", "float64 []", "rank 1 or 2"}));
   EXPECT_TRUE(says(refused({{}, kg::zeros({1, 1, 1})}), {"rank 1 or 2"}));
   EXPECT_TRUE(says(refused({{}, kg::zeros({2, 0})}), {"[2, 0]", "one column"}));
+  EXPECT_TRUE(says(refused({{}, kg::zeros({0, 2})}), {"x.csv", "[0, 2]", "names of the columns"}));
+  EXPECT_TRUE(says(refused({{}, kg::zeros({0})}), {"[0]", "names of the columns"}));
   EXPECT_TRUE(says(refused({{}, tensor(kg::complex64{})}), {"complex64"}));
   EXPECT_TRUE(says(refused({{}, tensor("text")}), {"text"}));
   EXPECT_TRUE(says(refused({{"a"}, kg::zeros({2, 2})}), {"1 names", "2"}));
   EXPECT_TRUE(says(refused({{}, kg::zeros({2, 2})}, '1'), {"delimiter"}));
   EXPECT_TRUE(says(refused({}), {"empty handle"}));
+}
+
+// Bytes that a process takes beyond what it had, in a process of its own.
+template <class F>
+std::int64_t taken_by(F call) {
+  const auto most = [] {
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    return std::int64_t{usage.ru_maxrss} * 1024;
+  };
+  int ends[2];
+  if (::pipe(ends) != 0) return -1;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const std::int64_t before = most();
+    call();
+    const std::int64_t taken = most() - before;
+    ::_exit(::write(ends[1], &taken, sizeof(taken)) == sizeof(taken) ? 0 : 1);
+  }
+  std::int64_t taken = -1;
+  ::close(ends[1]);
+  if (::read(ends[0], &taken, sizeof(taken)) != sizeof(taken)) taken = -1;
+  ::close(ends[0]);
+  ::waitpid(child, nullptr, 0);
+  return taken;
+}
+
+TEST(csv, takes_no_memory_for_a_cell_but_its_number) {
+  constexpr std::int64_t count = 4'000'000;
+  const std::string commas(static_cast<std::size_t>(count), ',');
+  const std::int64_t taken = taken_by([&] { decoded_csv(commas, {.type = dtype::float16}); });
+  EXPECT_GE(taken, 0);
+  EXPECT_LT(taken, count * 6);  // two bytes a number, and what the text's pages take
+  // Names take more than their text: by the limit, and only where they are asked for.
+  std::string header = "a";
+  for (std::int64_t i = 1; i < count; ++i) header += ",a";
+  EXPECT_LT(taken_by([&] { kg::io::decode(kgtest::bytes_of(header), "t.csv"); }), count * 4);
+  kg::set_memory_limit(kg::memory().live_bytes + count * 16);
+  EXPECT_TRUE(says(refusal([&] { return decoded_csv(header); }), {"t.csv", "names of columns", "memory limit"}));
+  kg::set_memory_limit(kg::unlimited);
+  EXPECT_EQ(decoded_csv("a,b\n1,2\n", {.header = true}).columns, (names{"a", "b"}));
 }
 
 }  // namespace
