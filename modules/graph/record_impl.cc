@@ -225,7 +225,12 @@ class recording_backend {
   }
   recording_backend(const recording_backend&) = delete;
   recording_backend& operator=(const recording_backend&) = delete;
-  ~recording_backend() { end(); }
+  ~recording_backend() {
+    try {
+      end();
+    } catch (...) {  // f removed the backend itself
+    }
+  }
   const std::string& name() const { return name_; }
 
  private:

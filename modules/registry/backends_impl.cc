@@ -25,6 +25,12 @@ namespace detail {
 
 using live_ptr = std::shared_ptr<const live_backend>;
 
+// How far the removal of a backend is: shared by all states that know the backend, so that setting it needs no memory.
+struct removal {
+  std::atomic<bool> begun{false};  // look-ups wait for its end
+  std::atomic<bool> done{false};   // look-ups pass the backend by, and the next change takes its record out
+};
+
 // A backend as calls see it. A thread may look at an old directory for as long as it sleeps: it keeps nothing alive.
 struct listed_backend {
   std::string name;
@@ -33,20 +39,24 @@ struct listed_backend {
   bool own_storage = false;
   std::weak_ptr<const live_backend> live;
   std::shared_ptr<const kernel_table> table;  // that it was registered with
+  std::shared_ptr<const removal> leaving;
 };
 
 struct backend_directory {
   std::vector<listed_backend> all;  // the highest priority first
   std::weak_ptr<const live_backend> active;
+  mutable std::atomic<bool> active_is_removed{false};  // there was no memory for another directory
   fallback on_missing = fallback::refuse;
 
   const listed_backend* named(std::string_view name) const {
-    const auto at = std::find_if(all.begin(), all.end(), [&](const listed_backend& b) { return b.name == name; });
+    const auto at = std::find_if(all.begin(), all.end(),
+                                 [&](const listed_backend& b) { return b.name == name && !b.leaving->done; });
     return at == all.end() ? nullptr : &*at;
   }
   std::string names() const {
     std::string text;
-    for (const listed_backend& b : all) text += (text.empty() ? "" : ", ") + b.name;
+    for (const listed_backend& b : all)
+      if (!b.leaving->done) text += (text.empty() ? "" : ", ") + b.name;
     return text;
   }
 };
@@ -68,6 +78,7 @@ struct backend_record {
   live_ptr live{};
   bool making = false;  // its factory runs
   bool ready = false;
+  std::shared_ptr<removal> leaving = std::make_shared<removal>();
 };
 
 // What only its writers see, under their lock.
@@ -78,7 +89,7 @@ struct backend_set {
 
   backend_record* named(std::string_view name) {
     for (backend_record& b : all)
-      if (b.name == name) return &b;
+      if (b.name == name && !b.leaving->done) return &b;
     return nullptr;
   }
 };
@@ -130,11 +141,19 @@ std::shared_ptr<const backend_directory> directory_of(const backend_set& set) {
                           .ready = b.ready,
                           .own_storage = b.live && b.live->memory != nullptr,
                           .live = b.live,
-                          .table = b.table});
+                          .table = b.table,
+
+                          .leaving = b.leaving});
   }
   made->active = set.active;
   made->on_missing = set.on_missing;
   return made;
+}
+
+// Sends calls the way of another active backend.
+void take_path(const live_backend& from, const live_backend& to) {
+  fast_path_table.fetch_add(to.table - from.table);
+  direct_path_table.fetch_add(to.table - from.table);
 }
 
 // Changes the backends, under the writers' lock: `edit` is called with a copy, which then is published. What it
@@ -143,11 +162,11 @@ template <class F>
 void change(F edit) {
   backend_set& now = backends_now();
   backend_set next = now;
+  std::erase_if(next.all, [](const backend_record& b) { return b.leaving->done.load(); });
   edit(next);
   publish_backends(directory_of(next));
   // After the directory: a call that is sent the slow path finds there whom it was sent to.
-  fast_path_table.fetch_add(next.active->table - now.active->table);
-  direct_path_table.fetch_add(next.active->table - now.active->table);
+  take_path(*now.active, *next.active);
   std::swap(now, next);
 }
 
@@ -219,7 +238,7 @@ live_ptr alive(std::string_view name) {
     const std::shared_ptr<const backend_directory> now = directory();
     const listed_backend* b = now->named(name);
     if (!b) refuse_unknown("set_backend", name);
-    if (live_ptr live = b->ready ? b->live.lock() : nullptr) return live;
+    if (live_ptr live = b->ready && !b->leaving->begun ? b->live.lock() : nullptr) return live;
   }
   const changes_lock changing;
   return made(name);
@@ -250,7 +269,10 @@ live_ptr backend_here() {
   if (scopes) return scopes->what;
   for (;;) {
     const pinned now;
-    if (live_ptr active = now->backends()->active.lock()) return active;
+    const backend_directory& all = *now->backends();
+    const bool is_removed = all.active_is_removed;
+    if (live_ptr active = is_removed ? all.named(name_of(backend::simd))->live.lock() : all.active.lock())
+      return active;
     // It was removed since the directory was read: there is another one by now.
   }
 }
@@ -324,25 +346,33 @@ void remove_backend(std::string_view name) {
   const backend_record* b = backends_now().named(name);
   if (!b) refuse_unknown("remove_backend", name);
   if (b->live && b->live->table >= 0) fail("remove_backend", "the built-in backend " + b->name, "a registered one");
-  const bool was_alive = b->live != nullptr, was_active = was_alive && backends_now().active == b->live;
+  const live_ptr live = b->live;
+  const std::shared_ptr<removal> leaving = b->leaving;
+  leaving->begun = true;
   std::exception_ptr thrown;
-  if (was_alive) {
-    set_ready(name, false);  // a look-up from now on waits, and then finds it gone
-    try {
-      dispose_kernels(name);
-    } catch (...) {
-      thrown = std::current_exception();
-    }
-  }
-  change([&](backend_set& set) {
-    std::erase_if(set.all, [&](const backend_record& each) { return each.name == name; });
-    if (was_active) set.active = set.all.front().live;
-  });
-  // The fast path stays closed if it had a storage: tensors may still live there.
   try {
+    if (live) dispose_kernels(name);
+  } catch (...) {
+    thrown = std::current_exception();
+  }
+  for (backend_record& each : backends_now().all)
+    if (each.leaving == leaving) each.live = nullptr, each.factory = nullptr;
+  leaving->done = true;
+  const bool was_active = live && backends_now().active == live;
+  try {
+    change([&](backend_set& set) {
+      if (was_active) set.active = set.all.front().live;
+    });
+    // The fast path stays closed if it had a storage: tensors may still live there.
     if (was_active) set_best_backend();
   } catch (const std::bad_alloc&) {
-    // Without memory for the choice the built-in one stays, which is active already: the backend has been removed.
+    // Without memory the first built-in backend is the active one.
+    if (was_active && backends_now().active == live) {
+      live_ptr& active = backends_now().active;
+      active = backends_now().all.front().live;
+      present_snapshot().backends()->active_is_removed = true;
+      take_path(*live, *active);
+    }
   }
   if (thrown) std::rethrow_exception(thrown);
 }
@@ -374,6 +404,7 @@ std::vector<backend_info> backends() {
   std::vector<backend_info> all;
   const std::shared_ptr<const backend_directory> now = directory();
   for (const listed_backend& b : now->all) {
+    if (b.leaving->done) continue;
     const bool alive = !b.live.expired();
     all.push_back({b.name, b.priority, alive, alive && b.own_storage});
   }

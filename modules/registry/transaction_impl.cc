@@ -323,11 +323,13 @@ void set_up_kernels(std::string_view backend) {
 }
 
 void dispose_kernels(std::string_view backend) {
-  const changes_lock lock;
+  const changes_lock lock;  // keeps the present state in memory, should a hook change the registry
   std::exception_ptr thrown;
-  for (const kernel_ptr& k : kernels_on(backend)) {
+  for (const auto& record : present_snapshot().records()) {
+    const kernel_ptr* on_it = record->kernel_on(backend);
+    if (!on_it) continue;
     try {
-      dispose(*k);
+      dispose(**on_it);
     } catch (...) {
       if (!thrown) thrown = std::current_exception();
     }
