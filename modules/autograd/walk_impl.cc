@@ -47,7 +47,9 @@ rollback::~rollback() {
   for (std::uint32_t i = first_node_; i < t_.nodes.size(); ++i) {
     const node& n = t_.nodes[i];
     if (belongs_outside(n)) continue;
-    for (std::uint32_t s = n.first_slot; s < n.first_slot + n.slots; ++s) t_.slots[s] = {};
+    // A node that ran out of memory lacks slots.
+    const std::uint32_t end = std::min(n.first_slot + n.slots, t_.slots.size());
+    for (std::uint32_t s = n.first_slot; s < end; ++s) t_.slots[s] = {};
   }
   for (std::uint32_t i = first_result_; i < t_.results.size(); ++i) t_.results[i] = {};
   for (std::uint32_t i = first_free_; i < t_.free.size(); ++i) t_.free[i] = {};
