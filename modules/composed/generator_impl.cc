@@ -122,22 +122,31 @@ tensor drawn_once(const std::vector<double>& weights, std::span<const double> fr
   });
 }
 
+// Draws from a copy, which takes the generator's place at the end: a draw that throws does not count.
+template <class F>
+auto drawn(generator& from, const F& draw) {
+  generator next = from;
+  auto y = draw(next);
+  from = next;
+  return y;
+}
+
 }  // namespace
 
 tensor generator::uniform(const shape& dims, double low, double high, dtype type) {
-  return random_uniform(dims, low, high, seed(), type);
+  return drawn(*this, [&](generator& g) { return random_uniform(dims, low, high, g.seed(), type); });
 }
 
 tensor generator::normal(const shape& dims, double mean, double stddev, dtype type) {
-  return random_normal(dims, mean, stddev, seed(), type);
+  return drawn(*this, [&](generator& g) { return random_normal(dims, mean, stddev, g.seed(), type); });
 }
 
 tensor generator::truncated_normal(const shape& dims, double mean, double stddev, dtype type) {
-  return kerngrad::truncated_normal(dims, mean, stddev, seed(), type);
+  return drawn(*this, [&](generator& g) { return kerngrad::truncated_normal(dims, mean, stddev, g.seed(), type); });
 }
 
 tensor generator::gamma(const shape& dims, double alpha, double beta, dtype type) {
-  return random_gamma(dims, alpha, beta, seed(), type);
+  return drawn(*this, [&](generator& g) { return random_gamma(dims, alpha, beta, g.seed(), type); });
 }
 
 tensor generator::integers(const shape& dims, std::int64_t low, std::int64_t high, dtype type) {
@@ -147,23 +156,27 @@ tensor generator::integers(const shape& dims, std::int64_t low, std::int64_t hig
     call.refuse("low " + std::to_string(low) + " and high " + std::to_string(high),
                 std::string(name_of(type)) + " numbers, low below high");
   const std::uint64_t width = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
-  const std::uint64_t from = static_cast<std::uint64_t>(seed());
-  if (type == dtype::int64) return whole_numbers<std::int64_t>(dims, from, low, width);
-  if (type == dtype::uint8) return whole_numbers<std::uint8_t>(dims, from, low, width);
-  return whole_numbers<std::int32_t>(dims, from, low, width);
+  return drawn(*this, [&](generator& g) {
+    const std::uint64_t from = static_cast<std::uint64_t>(g.seed());
+    if (type == dtype::int64) return whole_numbers<std::int64_t>(dims, from, low, width);
+    if (type == dtype::uint8) return whole_numbers<std::uint8_t>(dims, from, low, width);
+    return whole_numbers<std::int32_t>(dims, from, low, width);
+  });
 }
 
 tensor generator::bernoulli(const shape& dims, double probability, dtype type) {
-  return kerngrad::bernoulli(dims, probability, seed(), type);
+  return drawn(*this, [&](generator& g) { return kerngrad::bernoulli(dims, probability, g.seed(), type); });
 }
 
-tensor generator::permutation(std::int64_t count) { return kerngrad::permutation(count, seed()); }
+tensor generator::permutation(std::int64_t count) {
+  return drawn(*this, [&](generator& g) { return kerngrad::permutation(count, g.seed()); });
+}
 
 tensor generator::permutation(const tensor& x, int axis) {
   constexpr composed call{"permutation"};
   call.rank("x", x, 1);
   const int along = call.axis(axis, x.rank());
-  return gather(x, permutation(x.dims()[along]), along);
+  return drawn(*this, [&](generator& g) { return gather(x, g.permutation(x.dims()[along]), along); });
 }
 
 tensor generator::choice(std::int64_t count, const shape& dims, const choice_options& options) {
@@ -172,25 +185,27 @@ tensor generator::choice(std::int64_t count, const shape& dims, const choice_opt
   if (count < 1 || count > most) call.refuse(std::to_string(count) + " to choose from", "1 to 2^31 - 1");
   const bool weighted = options.weights.defined();
   const checked_weights weights = weighted ? weights_of(call, options.weights, count) : checked_weights{};
-  if (options.replace) {
-    if (!weighted) return integers(dims, 0, count);
-    if (count == 1) return zeros(dims, dtype::int32);
-    // A seed of 53 bits, which a double holds.
-    const double from = static_cast<double>(static_cast<std::uint64_t>(seed()) >> 11);
-    return reshape(multinomial(tensor(weights.each), dims.size(), from, true), dims);
-  }
   const std::int64_t there_are = weighted ? weights.positive : count;
-  if (dims.size() > there_are)
+  if (!options.replace && dims.size() > there_are)
     call.refuse(std::to_string(dims.size()) + " without replacement", std::to_string(there_are) + " at most");
-  if (!weighted) return reshape(slice(permutation(count), {0}, {dims.size()}), dims);
-  const tensor fractions = random_uniform({dims.size()}, 0, 1, seed(), dtype::float64);
-  return reshape(drawn_once(weights.each, fractions.data<double>()), dims);
+  if (options.replace && !weighted) return integers(dims, 0, count);
+  if (options.replace && count == 1) return zeros(dims, dtype::int32);
+  return drawn(*this, [&](generator& g) {
+    if (!weighted) return reshape(slice(g.permutation(count), {0}, {dims.size()}), dims);
+    if (options.replace) {
+      // A seed of 53 bits, which a double holds.
+      const double from = static_cast<double>(static_cast<std::uint64_t>(g.seed()) >> 11);
+      return reshape(multinomial(tensor(weights.each), dims.size(), from, true), dims);
+    }
+    const tensor fractions = random_uniform({dims.size()}, 0, 1, g.seed(), dtype::float64);
+    return reshape(drawn_once(weights.each, fractions.data<double>()), dims);
+  });
 }
 
 tensor generator::choice(const tensor& x, const shape& dims, const choice_options& options) {
   constexpr composed call{"choice"};
   call.rank("x", x, 1);
-  return gather(x, choice(x.dims()[0], dims, options));
+  return drawn(*this, [&](generator& g) { return gather(x, g.choice(x.dims()[0], dims, options)); });
 }
 
 std::int64_t generator::seed() { return static_cast<std::int64_t>(philox_of(key_, count_++, of_draws).low); }
@@ -199,9 +214,11 @@ generator generator::split() { return generator(static_cast<std::int64_t>(philox
 
 std::vector<generator> generator::split(std::int64_t count) {
   if (count < 0) fail("split", "a count of " + std::to_string(count), "0 or more");
-  std::vector<generator> all;
-  for (std::int64_t i = 0; i < count; ++i) all.push_back(split());
-  return all;
+  return drawn(*this, [&](generator& g) {
+    std::vector<generator> all;
+    for (std::int64_t i = 0; i < count; ++i) all.push_back(g.split());
+    return all;
+  });
 }
 
 generator generator::fold_in(std::int64_t number) const {
