@@ -181,9 +181,10 @@ void unfinished_file::place(const std::string& path) {
 void new_file::write(std::string_view text) { write(std::as_bytes(std::span(text.data(), text.size()))); }
 
 void new_file::keep() {
+  const std::string folder = folder_of(target_.path);  // may throw: before the file is there
   file_.finish();
   file_.place(target_.path);
-  sync_folder(folder_of(target_.path));  // the name, too, should outlast a loss of power
+  sync_folder(folder);  // the name, too, should outlast a loss of power
 }
 
 }  // namespace kerngrad::io::detail

@@ -174,6 +174,7 @@ void write_npz(const origin& file, const named_tensors& all, bool compressed) {
   archive_handle archive(opened);
   std::size_t next = 0;
   for (const named_tensor& one : all) {
+    const std::string name = one.name + std::string(member_ending);  // may throw: before there is a source
     std::string& header = headers[next++];
     const std::span<const std::byte> elements = elements_of(one.value);
     // libzip only reads them, and takes pointers to what it might free.
@@ -182,7 +183,6 @@ void write_npz(const origin& file, const named_tensors& all, bool compressed) {
          {reinterpret_cast<zip_uint8_t*>(const_cast<std::byte*>(elements.data())), elements.size()}}};
     zip_source_t* const source = zip_source_buffer_fragment(opened, parts.data(), parts.size(), 0);
     if (!source) failed(opened);
-    const std::string name = one.name + std::string(member_ending);
     const std::int64_t index = zip_file_add(opened, name.c_str(), source, ZIP_FL_ENC_UTF_8);
     if (index < 0) {
       zip_source_free(source);
