@@ -1,70 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Running out of memory. Each piece of work below is done again and again while its n-th allocation fails, once alone
-// and once with all after it, for every n that it reaches: the work is done, or everything is as it was before. What is
-// allocated is counted here, so that nothing is lost on the way.
+// Calls, the registry, hooks, backends and packs that run out of memory.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <atomic>
-#include <cstdint>
-#include <cstdlib>
 #include <functional>
 #include <memory>
-#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "tests/packs/packs.h"
+#include "tests/support/failing_memory.h"
 #include "tests/support/refusal.h"
-#include "tests/support/under_asan.h"
-
-namespace {
-
-// Which allocations of a thread fail.
-struct failing {
-  std::int64_t nth = 0;  // counted from 1; 0: none
-  bool all_after = false;
-  std::int64_t asked = 0;
-};
-constinit thread_local failing* watched = nullptr;
-constinit std::atomic<std::int64_t> live{0};  // objects on the heap
-
-bool is_refused() {
-  if (!watched) return false;
-  const std::int64_t at = ++watched->asked;
-  return watched->nth != 0 && (watched->all_after ? at >= watched->nth : at == watched->nth);
-}
-
-void* taken(std::size_t bytes, std::size_t alignment) {
-  void* block = nullptr;
-  if (is_refused() || posix_memalign(&block, std::max(alignment, sizeof(void*)), std::max<std::size_t>(bytes, 1)) != 0)
-    throw std::bad_alloc();
-  ++live;
-  return block;
-}
-void given_back(void* block) {
-  if (block) --live;
-  std::free(block);
-}
-
-}  // namespace
-
-void* operator new(std::size_t bytes) { return taken(bytes, alignof(std::max_align_t)); }
-void* operator new(std::size_t bytes, std::align_val_t at) { return taken(bytes, static_cast<std::size_t>(at)); }
-void operator delete(void* block) noexcept { given_back(block); }
-void operator delete(void* block, std::size_t) noexcept { given_back(block); }
-void operator delete(void* block, std::align_val_t) noexcept { given_back(block); }
-void operator delete(void* block, std::size_t, std::align_val_t) noexcept { given_back(block); }
-
-#if !KG_UNDER_ASAN
-// What the library takes blocks of tensors with.
-extern "C" void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
-  void* block = nullptr;
-  return is_refused() || posix_memalign(&block, alignment, bytes) != 0 ? nullptr : block;
-}
-#endif
 
 namespace my {
 
@@ -88,9 +35,13 @@ namespace {
 
 using kg::existing;
 using kg::tensor;
-using kg::variable;
+using kgtest::failing;
+using kgtest::for_each_allocation;
 using kgtest::refusal;
+using kgtest::registered;
+using kgtest::sweep;
 using kgtest::test_pack;
+using kgtest::watched;
 
 kg::kernel_config plus(std::string name, double by) {
   return {.name = std::move(name),
@@ -99,92 +50,6 @@ kg::kernel_config plus(std::string name, double by) {
 kg::gradient_config times(std::string name, double by) {
   return {.name = std::move(name),
           .run = [by](const kg::gradient_call& c) { return std::vector<kg::named_operand>{{"x", c.dy() * by}}; }};
-}
-
-// What is held when nothing is going on.
-struct holdings {
-  std::int64_t objects, blocks, tensors, bytes;
-  friend bool operator==(const holdings&, const holdings&) = default;
-  friend void PrintTo(const holdings& h, std::ostream* out) {
-    *out << h.objects << " objects, " << h.blocks << " blocks, " << h.tensors << " tensors, " << h.bytes << " bytes";
-  }
-};
-holdings held() {
-  // A change of the registry frees the states before it that no thread looks at: after two there is one old state.
-  kg::has_gradient("Add");
-  kg::register_kernel(plus("Marker", 0));
-  kg::has_gradient("Add");
-  kg::unregister_kernel("Marker");
-  kg::has_gradient("Add");
-  kg::release_cached_memory();
-  const kg::memory_info now = kg::memory();
-  return {live, kg::allocations().system_blocks, now.live_tensors, now.live_bytes};
-}
-
-std::string registered() {
-  std::string text = std::to_string(kg::loaded_packs().size()) + " packs, " + kg::active_backend();
-  for (const std::string& name : kg::op_names()) text += " " + name + (kg::has_gradient(name) ? "'" : "");
-  for (const kg::backend_info& b : kg::backends()) {
-    text += "\n" + b.name + ":";
-    for (const kg::kernel_info& k : kg::kernels_for_backend(b.name)) text += " " + k.name + k.where;
-  }
-  return text;
-}
-
-struct work {
-  std::string name;
-  std::function<void()> run;
-  std::function<void()> prepare = [] {}, undo = [] {};  // memory never fails in these
-  std::function<std::string()> state = registered;
-};
-
-// Does it once while allocations fail; gives how many there were, 0 where something is wrong.
-std::int64_t attempt(const work& w, failing now) {
-  w.prepare();
-  const std::string before = w.state();
-  bool done = false;
-  watched = &now;
-  try {
-    w.run();
-    done = true;
-  } catch (const std::bad_alloc&) {
-  } catch (const kg::error&) {
-  }
-  watched = nullptr;
-  const bool kept = done || w.state() == before;
-  EXPECT_TRUE(kept) << w.name << " failed at allocation " << now.nth << " and left\n"
-                    << w.state() << "\nin place of\n"
-                    << before;
-  EXPECT_TRUE(done || now.asked >= now.nth) << w.name << " failed without a reason";
-  w.undo();
-  return kept ? now.asked : 0;
-}
-
-// Calls attempt(n), which gives how many allocations there were, for every n that is reached, and once more.
-template <class F>
-void for_each_allocation(F attempt) {
-  for (std::int64_t n = 1; attempt(n) >= n; ++n) {
-  }
-}
-
-void sweep(const work& w) {
-  for (int i = 0; i < 2; ++i) w.prepare(), w.run(), w.undo();  // what is kept from call to call is there now
-  const holdings at_rest = held();
-  for (const bool all_after : {false, true}) {
-    std::int64_t most = 0;
-    for_each_allocation([&](std::int64_t n) {
-      const std::int64_t asked = attempt(w, {n, all_after});
-      const holdings now = held();  // nothing of this program's own is held here
-      EXPECT_EQ(now, at_rest) << w.name << " while allocation " << n << (all_after ? " and all after it" : "")
-                              << " fails";
-      most = std::max(most, asked);
-      return now == at_rest ? asked : 0;
-    });
-    EXPECT_GE(most, KG_UNDER_ASAN ? 0 : 1) << w.name << " allocates nothing";
-  }
-}
-void sweep(const std::vector<work>& all) {
-  for (const work& w : all) sweep(w);
 }
 
 // ------------------------------------------------------------------------------------------ calls and gradients
@@ -238,73 +103,6 @@ TEST(out_of_memory, inside_of_a_recording_leaves_the_rest_of_it_right) {
     EXPECT_EQ(slope.to_doubles(), (std::vector<double>{2, 4})) << "allocation " << n;
     return now.asked;
   });
-}
-
-// ------------------------------------------------------------------------------------------ optimizers
-
-template <class Optimizer, class... Args>
-void check_steps(const std::string& name, Args... args) {
-  const tensor ones = kg::ones({5}), slope({1.f, 2.f, 3.f, 4.f, 5.f});
-  const std::vector<variable> all = {variable(ones), variable(ones), variable(ones)};
-  const std::vector<kg::variable_gradient> grads = {{all[0], slope}, {all[1], slope}, {all[2], slope}, {all[0], slope}};
-  std::unique_ptr<Optimizer> optimizer;
-  tensor elsewhere;
-  sweep({name, [&] { optimizer->apply(grads); },
-         [&] {  // one variable is known to the optimizer, and the value of one is held elsewhere, too
-           for (const variable& v : all) v.assign(ones * 1);
-           elsewhere = all[1].value();
-           optimizer = std::make_unique<Optimizer>(args...);
-           optimizer->apply(std::vector{kg::variable_gradient{all[2], slope}});
-         },
-         [&] { optimizer.reset(), elsewhere = tensor(); },
-         [&] {
-           std::string text;
-           for (const variable& v : all) text += to_string(v.value()) + "\n";
-           return text + std::to_string(kg::memory().live_bytes);
-         }});
-}
-
-TEST(out_of_memory, ends_a_step_of_an_optimizer_before_any_variable_has_changed) {
-  check_steps<kg::sgd>("sgd", 0.5);
-  check_steps<kg::momentum>("momentum", 0.5, 0.9);
-  check_steps<kg::adam>("adam", 0.5);
-  check_steps<kg::adagrad>("adagrad", 0.5);
-  check_steps<kg::rms_prop>("centered rms_prop", 0.5, 0.9, 0.5, 1e-7, true);
-}
-
-// Steps that failed leave no trace in what the optimizer remembers either.
-TEST(out_of_memory, again_and_again_in_a_training_leaves_it_where_an_untroubled_one_ends) {
-  struct model {
-    variable w{kg::random_normal({3, 4}, 0, 1, 1)}, b{kg::zeros({4})};
-    kg::adam optimizer{0.1};
-    const tensor x = kg::random_normal({8, 3}, 0, 1, 2);
-    void step() {
-      optimizer.minimize([&] { return kg::mean(kg::square(kg::tanh(kg::matmul(x, w) + b) - 0.5)); });
-    }
-    std::vector<double> values() const {
-      std::vector<double> all = w.value().to_doubles();
-      for (double v : b.value().to_doubles()) all.push_back(v);
-      return all;
-    }
-  } troubled, untroubled;
-  int refused = 0;
-  for_each_allocation([&](std::int64_t n) {
-    kg::release_cached_memory();
-    failing now{n};
-    bool done = false;
-    watched = &now;
-    try {
-      troubled.step();
-      done = true;
-    } catch (const std::exception&) {
-    }
-    watched = nullptr;
-    if (done) untroubled.step();
-    else ++refused;
-    EXPECT_EQ(troubled.values(), untroubled.values()) << "allocation " << n;
-    return now.asked;
-  });
-  EXPECT_GT(refused, 0);
 }
 
 // ------------------------------------------------------------------------------------------ registry
@@ -423,6 +221,31 @@ TEST(out_of_memory, leaves_hooks_backends_and_pools_as_they_were) {
        },
        [] {}, [] { kg::set_thread_pool({}); }, watching},
   });
+}
+
+TEST(a_backend, is_removed_without_memory) {
+  const std::string before = registered();
+  for (const bool is_active : {false, true}) {
+    int disposed = 0;
+    kg::register_backend("mine", [] { return std::shared_ptr<kg::storage>(); });
+    kg::kernel_config mine = plus("Mine", 1);
+    mine.backend = "mine";
+    mine.dispose = [&] { ++disposed; };
+    const kg::registration kernel = kg::scoped_kernel(mine);
+    kg::set_backend("mine");
+    if (!is_active) kg::set_backend("simd");
+    failing now{1, true};
+    EXPECT_TRUE(kgtest::is_done_despite(now, [] { kg::remove_backend("mine"); }));
+    EXPECT_EQ(disposed, 1);
+    EXPECT_EQ(kg::active_backend(), "simd");
+    EXPECT_EQ((tensor(1.f) + tensor(2.f)).item(), 3);
+    EXPECT_EQ(kg::run_kernel("Square", {{"x", tensor(3.f)}}).item(), 9);
+    EXPECT_NE(refusal([] { return kg::set_backend("mine"), 0; }), kgtest::accepted);
+    for (const kg::backend_info& b : kg::backends()) EXPECT_NE(b.name, "mine");
+    kg::register_backend("mine", [] { return std::shared_ptr<kg::storage>(); });
+    kg::remove_backend("mine");
+  }
+  EXPECT_EQ(registered(), before);
 }
 
 TEST(hooks, are_taken_out_without_memory) {
