@@ -20,7 +20,8 @@ struct rule_override {
   const op_gradient* rule;
 };
 thread_local scope_list<rule_override> overrides;
-// Whether there are any: what a thread without a scope asks. It may say so for a scope that ended on another thread.
+// Whether there are any: what a thread without a scope asks. A scope that ended on another thread is dropped by the
+// next look.
 KG_INITIAL_EXEC constinit thread_local bool overridden = false;
 
 }  // namespace
@@ -37,6 +38,8 @@ void end_override(const std::shared_ptr<void>& scope) noexcept {
 
 const op_gradient* rule_of_scope(const op_entry& op) {
   if (!overridden) return nullptr;
+  drop_ended(overrides);
+  overridden = overrides != nullptr;
   for (const scope_link<rule_override>* scope = overrides.get(); scope; scope = scope->outer.get())
     if (!scope->ended && scope->what.op->row == op.row) return scope->what.rule;
   return nullptr;

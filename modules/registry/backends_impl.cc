@@ -70,6 +70,9 @@ namespace {
 constexpr int per_reason = 8;
 static_assert(backend_count < per_reason);
 
+// Buffers whose elements are in a storage only.
+std::atomic<std::int64_t> buffers_away{0};
+
 struct backend_record {
   std::string name;
   int priority = 0;
@@ -220,8 +223,6 @@ live_ptr made(std::string_view name) {
     throw;
   }
   try {
-    // Before anything can live there; for good, since it may stay.
-    if (made->memory) leave_fast_path();
     set_up_kernels(name);
     set_ready(name, true);
   } catch (...) {
@@ -260,6 +261,14 @@ void leave_fast_path() noexcept {
 void return_to_fast_path() noexcept {
   fast_path_table.fetch_add(per_reason);
   return_to_direct_path();
+}
+// Leaves first and returns if others had left already: no buffer is counted before calls have left.
+void note_away() noexcept {
+  leave_fast_path();
+  if (buffers_away.fetch_add(1) > 0) return_to_fast_path();
+}
+void note_home() noexcept {
+  if (buffers_away.fetch_sub(1) == 1) return_to_fast_path();
 }
 void leave_direct_path() noexcept { direct_path_table.fetch_sub(per_reason); }
 void return_to_direct_path() noexcept { direct_path_table.fetch_add(per_reason); }
@@ -363,7 +372,6 @@ void remove_backend(std::string_view name) {
     change([&](backend_set& set) {
       if (was_active) set.active = set.all.front().live;
     });
-    // The fast path stays closed if it had a storage: tensors may still live there.
     if (was_active) set_best_backend();
   } catch (const std::bad_alloc&) {
     // Without memory the first built-in backend is the active one.

@@ -36,13 +36,14 @@ struct live_backend {
 };
 
 /// The built-in table that calls run on when nothing but that matters: no thread has a scope of its own, no
-/// hook is in force, no element is outside the host's memory. Below 0 otherwise: the slow path checks for each.
+/// hook is installed, every buffer has an address on the host. Below 0 otherwise: the slow path checks for each.
 extern std::atomic<int> fast_path_table;
 inline int fast_table() { return fast_path_table.load(); }
 /// The same for the direct path of small calls, which takes a block from the thread's cache itself: below 0 also while
 /// there is a memory limit or an allocator of the caller's.
 extern std::atomic<int> direct_path_table [[gnu::visibility("hidden")]];
-inline int direct_table() { return direct_path_table.load(std::memory_order_relaxed); }
+/// Reading it acquires the addresses of buffers that other threads have fetched: note_home() released them.
+inline int direct_table() { return direct_path_table.load(); }
 /// Whether the fast path leads to the SIMD kernels.
 inline bool on_simd() { return fast_table() == 0; }
 
@@ -65,10 +66,15 @@ struct changes_lock {
   changes_lock& operator=(const changes_lock&) = delete;
 };
 
-/// While anything else than the active backend matters to calls: a scope, a hook, memory that is not the
-/// host's. Each leaving is ended by one return.
+/// While anything else than the active backend matters to calls: a scope, a hook, elements that are away. Each leaving
+/// is ended by one return.
 void leave_fast_path() noexcept;
 void return_to_fast_path() noexcept;
+/// Counts buffers whose elements are in a storage only: while there are any, calls leave the fast path. A backend
+/// with a storage is no reason by itself. Note a buffer as away before another thread can see it.
+void note_away() noexcept;
+/// Each note_away() is ended by one call: when the elements have been fetched, or the buffer is released.
+void note_home() noexcept;
 /// While allocations have to look further than the caches.
 void leave_direct_path() noexcept;
 void return_to_direct_path() noexcept;

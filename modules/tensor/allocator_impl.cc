@@ -264,6 +264,7 @@ buffer* bare_header(thread_cache& cache, dtype type, const shape& dims) {
   const std::int64_t bytes = last->bytes;
   mirror* const copies = last->mirrors.load(std::memory_order_acquire);
   const bool view = base || is_lent(copies);  // what is lent is somebody else's, and counts as a view does
+  if (!last->data) note_home();
   drop_mirrors(copies);
   thread_cache* cache = cache_of_thread ? cache_of_thread : first_of_thread();
   if (!view && cache) {
@@ -372,6 +373,7 @@ void cut_to(tensor& y, const shape& dims) {
 buffer* allocate_header(dtype type, const shape& dims) {
   buffer* b = bare_header(cache_here(), type, dims);
   b->data = nullptr;
+  note_away();
   count_taken(cache_here(), b->bytes, b->bytes);
   return b;
 }
@@ -392,6 +394,8 @@ buffer* share(buffer* source, const shape& dims) {
     describe(b, source->type, dims, form_of(source->type, dims, class_in(source->form)), source->bytes);
   else describe_anew(b, source->type, dims);
   b->data = __atomic_load_n(&source->data, __ATOMIC_ACQUIRE);
+  if (!b->data) [[unlikely]]
+    note_away();
   b->base = root;
   hold(root);
   thread_cache::add(cache.views, 1);

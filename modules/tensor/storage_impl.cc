@@ -7,6 +7,7 @@ module;
 #include "kernels/common/abi.h"
 module kerngrad;
 
+import :live;
 import :locks;
 import :mirrors;
 
@@ -43,7 +44,12 @@ void add_mirror(buffer* root, std::shared_ptr<storage> where, void* block) {
   root->mirrors.store(m, std::memory_order_release);
 }
 
-void set_data(buffer* b, std::byte* data) { __atomic_store_n(&b->data, data, __ATOMIC_RELEASE); }
+// Gives a buffer whose elements were away their address on the host; under the lock `moving`.
+void set_data(buffer* b, std::byte* data) {
+  if (b->data) return;
+  __atomic_store_n(&b->data, data, __ATOMIC_RELEASE);
+  note_home();
+}
 
 }  // namespace
 
@@ -88,7 +94,7 @@ std::byte* fetch(const buffer* b) {
     }
     set_data(root, copy->data);
   }
-  if (b != root) set_data(const_cast<buffer*>(b), root->data);
+  set_data(const_cast<buffer*>(b), root->data);
   return root->data;
 }
 
