@@ -170,6 +170,10 @@ void walk::step(const node& n, std::span<tensor> dys) {
   if (!n.op) return step_free(n, dys);
   const op_row& row = *n.op->row;
   if (!n.rule) fail(row.name, "a gradient through it", "an op with a gradient rule", std::string(row.no_gradient));
+  // Gradients are linear in dy: where no dy has elements they are zeros. Those of an operand without elements are
+  // nothing. Rules need not be asked, which may walk the other axes of such shapes: these may be of any size.
+  const bool nothing =
+      std::all_of(dys.begin(), dys.end(), [](const tensor& dy) { return !dy.defined() || !dy.size(); });
   frame at{t_, n, dys};
   for (std::uint32_t s = 0; s < n.slots; ++s) {
     const slot& target = t_.slots[n.first_slot + s];
@@ -177,6 +181,10 @@ void walk::step(const node& n, std::span<tensor> dys) {
     const std::uint32_t part = n.rule->place_of(s);
     const rule_fn run = n.rule->of[part].run;
     if (!run) continue;
+    if (nothing || at.dims(static_cast<int>(s)).size() == 0) [[unlikely]] {
+      accumulate(grad(target.value), frame_zeros(at, static_cast<int>(s)), recorded_);
+      continue;
+    }
     at.operand = static_cast<int>(s - part);
     accumulate(grad(target.value), run(at), recorded_);
   }

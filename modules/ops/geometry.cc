@@ -56,6 +56,9 @@ struct element_of {
 };
 /// Fills with a number.
 void fill_with(const launch_call& c, void* out, dtype type, std::int64_t count, double value);
+/// For ops whose results add up products of all operands: zeros where an operand has no elements. True if that was so.
+/// The other axes of such an operand may be of any size, and neither launcher nor kernel goes along them.
+bool filled_without_products(const launch_call& c);
 
 /// Runs `launch` on the same call with operand `at`, int64 indices, as the int32 that kernels take. What int32 does not
 /// hold becomes -1, which is outside of every range as well.

@@ -194,7 +194,9 @@ void fused_conv(const launch_call& c) {
   const bool channels_first = shapes::is_channels_first(c.call);
   const finish after(c, shapes::conv_finish, channels_first);
   const kernels::window_geometry& g = detail::resolved(c, resolved_geometry::kind::window).window;
-  const bool by_part = !channels_first && after.is_by_column() && !after.changes_nothing();
+  const bool empty =
+      std::any_of(product.in.begin(), product.in.end(), [](const view& x) { return x.dims.size() == 0; });
+  const bool by_part = !channels_first && after.is_by_column() && !after.changes_nothing() && !empty;
   // Several threads finish: the kernel has to be the library's own, too.
   if (const kernels::run_fn finished = by_part && c.built_in ? finished_by(product.kernel.run) : nullptr) {
     const auto part = [](const void* of, void* y, const kernels::pixel_part& pixels) {

@@ -61,6 +61,7 @@ class channels_last {
 
 // A convolution, in one piece: its kernel splits the work.
 void run_volume(const launch_call& c, std::array<bool, 2> volumes, bool result) {
+  if (detail::filled_without_products(c)) return;
   const channels_last moved(c, volumes, result);
   void* out[] = {moved.out()};
   c.kernel.run(moved.in(), out, &volume_of(c));

@@ -31,6 +31,7 @@ struct window_images {
 };
 // A convolution, in one piece: its kernel splits the work. NCHW images go through NHWC.
 void run_window(const launch_call& c, window_images is_image) {
+  if (detail::filled_without_products(c)) return;
   const kernels::window_geometry& g = window_of(c);
   if (!shapes::is_channels_first(c.call)) {
     const void* in[] = {c.in[0].data, c.in[1].data};
@@ -110,10 +111,13 @@ void dilation(const launch_call& c) {
 }
 // Images in slices; operands without a batch, which are shaped like the filter, are whole.
 void dilation_of_images(const launch_call& c) {
+  if (detail::filled_without_products(c)) return;
   unsigned whole = 0;
   for (std::size_t i = 0; i < c.in.size(); ++i) whole |= c.in[i].dims.rank() == 3 ? 1U << i : 0;
   run_images(c, whole);
 }
-void dilation_backprop_filter(const launch_call& c) { detail::run_kernel_of(c, window_of(c)); }
+void dilation_backprop_filter(const launch_call& c) {
+  if (!detail::filled_without_products(c)) detail::run_kernel_of(c, window_of(c));
+}
 
 }  // namespace kerngrad::launch
