@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <mutex>
 #include <new>
 #include <thread>
@@ -260,6 +261,25 @@ void run_on_pool(std::size_t count, chunk_fn run, void* context) {
 
 std::atomic<pool_fn> other_pool{nullptr};
 
+// A job whose chunks may throw. The pool sees chunks that do not: an exception must not end a thread, nor leave a
+// caller's stack while others work on a job that is there.
+struct guarded_job {
+  chunk_fn run;
+  void* context;
+  std::atomic<bool> failed{false};
+  std::exception_ptr failure{};
+
+  static void run_chunk(void* job, std::size_t i) noexcept {
+    guarded_job& g = *static_cast<guarded_job*>(job);
+    if (g.failed.load(std::memory_order_relaxed)) return;
+    try {
+      g.run(g.context, i);
+    } catch (...) {
+      if (!g.failed.exchange(true)) g.failure = std::current_exception();
+    }
+  }
+};
+
 // A number from 0, which stands for all CPUs, to most_threads; what is no such number is as if it were not there.
 std::size_t threads_at_start() {
   const char* text = std::getenv("KERNGRAD_NUM_THREADS");
@@ -297,8 +317,10 @@ void use_pool(pool_fn pool) { other_pool.store(pool, std::memory_order_release);
 
 void run_chunks(std::size_t count, chunk_fn run, void* job) {
   require_target();
-  if (const pool_fn other = other_pool.load(std::memory_order_acquire)) return other(count, run, job);
-  run_on_pool(count, run, job);
+  guarded_job guarded{run, job};
+  const pool_fn other = other_pool.load(std::memory_order_acquire);
+  (other ? other : run_on_pool)(count, guarded_job::run_chunk, &guarded);
+  if (guarded.failure) std::rethrow_exception(guarded.failure);
 }
 
 }  // namespace kerngrad::kernels

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 #include <range/v3/view/cartesian_product.hpp>
@@ -269,5 +270,29 @@ TEST_P(empty_and_huge, calls_and_their_gradients_end_soon_with_a_result_or_an_er
 
 INSTANTIATE_TEST_SUITE_P(known_ops, empty_and_huge, ::testing::ValuesIn(kg::op_names()),
                          [](const auto& info) { return info.param; });
+
+TEST(a_sum_without_products, is_zero_whatever_the_other_axes_are) {
+  constexpr std::int64_t huge = std::int64_t{1} << 40;
+  const tensor x = kg::zeros({1, 2, 2, 0}), filter = kg::zeros({huge, 1, 0, 3}), bias({1.f, -2.f, 3.f});
+  const std::vector<double> none(12, 0.0), finished = {1, 0, 3, 1, 0, 3, 1, 0, 3, 1, 0, 3};
+  EXPECT_EQ(kg::conv2d(x, filter, {.pad = kg::same}).to_doubles(), none);
+  EXPECT_EQ(
+      kg::fused_conv2d(x, filter, {.bias = bias, .activation = kg::activation::relu, .pad = kg::same}).to_doubles(),
+      finished);
+  const auto slopes = kg::value_and_grads_of(
+      [](std::span<const tensor> xs) { return kg::sum(kg::conv2d(xs[0], xs[1], {.pad = kg::same})); },
+      std::vector{x, filter});
+  EXPECT_EQ(slopes.grads[0].dims(), x.dims());
+  EXPECT_EQ(slopes.grads[1].dims(), filter.dims());
+  const tensor signal = kg::zeros({0, std::int64_t{1} << 33});
+  EXPECT_EQ(kg::grad([](const tensor& t) { return kg::sum(kg::real(kg::rfft(t))); })(signal).dims(), signal.dims());
+  // The filter is not empty, and dy is.
+  const kg::shape images{std::int64_t{1} << 31, 9, 0, 37};
+  const tensor ones = kg::ones({9, 1, 37});
+  const auto dilated = [&](const tensor& w) {
+    return kg::sum(kg::dilation2d(kg::zeros(images), w, {.pad = kg::same}));
+  };
+  EXPECT_EQ(kg::sum(kg::grad(dilated)(ones)).item(), 0);
+}
 
 }  // namespace

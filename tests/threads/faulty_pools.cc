@@ -262,4 +262,26 @@ TEST_F(faulty_pool, is_used_by_many_threads_at_once_while_it_is_replaced_and_fai
   EXPECT_LT(failed, calls);
 }
 
+// ------------------------------------------------------------------------------------------ chunks that throw
+
+TEST_F(faulty_pool, and_the_librarys_own_pass_on_what_a_chunk_throws_when_all_that_began_have_ended) {
+  const kg::thread_pool one_by_one = [](std::size_t count, const task_fn& task) { run_all(0, count, task); };
+  for (const kg::thread_pool& pool : {kg::thread_pool(), one_by_one})
+    for (const std::size_t bad : {std::size_t{0}, std::size_t{17}, std::size_t{39}}) {
+      kg::set_thread_pool(pool);
+      std::atomic<int> running{0};
+      const std::string said = outcome_of([&] {
+        kerngrad::kernels::parallel_chunks(40, [&](std::size_t i) {
+          ++running;
+          std::this_thread::sleep_for(std::chrono::microseconds(50));
+          --running;
+          if (i == bad) throw std::runtime_error("no memory");
+        });
+        return 0;
+      });
+      EXPECT_EQ(said, "no memory");
+      EXPECT_EQ(running, 0);
+    }
+}
+
 }  // namespace
