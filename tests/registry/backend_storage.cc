@@ -152,6 +152,20 @@ TEST_F(device, threads_that_want_the_same_elements_move_them_once) {
   EXPECT_EQ(memory->written, written);
 }
 
+TEST_F(device, elements_that_one_thread_fetched_are_seen_by_calls_of_others) {
+  for (int i = 0; i < 50; ++i) {
+    std::optional<kg::backend_scope> here("device");
+    const tensor y = kg::neg(tensor({1.f, 2.f})), view = kg::reshape(y, {2, 1});
+    here.reset();
+    std::vector<std::thread> readers;
+    for (const tensor* x : {&y, &view, &y, &view})
+      readers.emplace_back([x] {
+        for (int k = 0; k < 10; ++k) EXPECT_EQ(kg::add(*x, *x).to_doubles(), (doubles{-2, -4}));
+      });
+    for (std::thread& t : readers) t.join();
+  }
+}
+
 TEST_F(device, an_optimizer_does_not_write_under_a_copy_that_a_storage_has) {
   const kg::variable w(tensor({1.f, 2.f}));
   {
