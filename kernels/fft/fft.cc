@@ -101,7 +101,7 @@ void TransformRows(const void* const* in, void* const* out, const void* geometry
   if (g.rows == 0) return;
   const T* x = static_cast<const T*>(in[0]);
   T* y = static_cast<T*>(out[0]);
-  const std::shared_ptr<const fft_plan<T>> plan = plan_of_complex<T>(g.length, PlanLanes<T>());
+  const auto plan = plan_of_complex<T>(g.length, PlanLanes<T>());
   const fft_rows rows(g.rows, g.length);
   run_in_chunks(rows.count(), rows.products, [&](std::ptrdiff_t chunk) {
     scratch<T> work(work_of(*plan));

@@ -10,7 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/common/in_use.h"
 #include "kernels/common/per_thread.h"
+#include "kernels/common/scratch.h"
 #include "kernels/common/sizes.h"
 #include "kernels/fft/plan.h"
 
@@ -46,19 +48,21 @@ class roots {
  public:
   roots(std::int64_t order, bool in_double) : order_(order) {
     if (in_double || order < 4096) return;
-    fine_.reserve(step_);
-    for (std::int64_t k = 0; k < step_; ++k) fine_.push_back(root_of_one(k, order));
-    for (std::int64_t k = 0; k < order; k += step_) coarse_.push_back(root_of_one(k, order));
+    fine_ = room_.reach(sum_of(step_, order / step_ + 1));
+    coarse_ = fine_ + step_;
+    for (std::int64_t k = 0; k < step_; ++k) fine_[k] = root_of_one(k, order);
+    for (std::int64_t k = 0; k * step_ < order; ++k) coarse_[k] = root_of_one(k * step_, order);
   }
   number at(std::int64_t k) const {
-    if (fine_.empty()) return root_of_one(k, order_);
-    return times(coarse_[static_cast<std::size_t>(k / step_)], fine_[static_cast<std::size_t>(k % step_)]);
+    if (!fine_) return root_of_one(k, order_);
+    return times(coarse_[k / step_], fine_[k % step_]);
   }
 
  private:
   static constexpr std::int64_t step_ = 512;
   std::int64_t order_;
-  std::vector<number> fine_, coarse_;
+  scratch<number> room_;
+  number *fine_ = nullptr, *coarse_ = nullptr;
 };
 
 inline bool has_large_factor(std::int64_t n) {
@@ -162,8 +166,10 @@ void make_passes(fft_plan<T>& plan, std::size_t lanes) {
   const roots w(plan.length, sizeof(T) == 8);
   factor_writer<T> counted(nullptr);
   write_passes(plan, radices, w, wide, counted);
-  plan.memory = std::make_unique<aligned_numbers<T>>(extent(counted.count() + 64));
-  plan.bytes = static_cast<std::size_t>(counted.count()) * sizeof(T);
+  const std::size_t numbers = extent(sum_of(counted.count(), 64));
+  plan.bytes = extent(static_cast<std::int64_t>(numbers), sizeof(T));
+  const bytes_in_use making(plan.bytes);
+  plan.memory = std::make_unique<aligned_numbers<T>>(numbers);
   factor_writer<T> filled(plan.memory->data());
   write_passes(plan, radices, w, wide, filled);
 }
@@ -171,17 +177,17 @@ void make_passes(fft_plan<T>& plan, std::size_t lanes) {
 // ------------------------------------------------------------------------------------------ Bluestein
 
 // A transform of a power of two in place, in double precision (Cooley and Tukey 1965).
-inline void transform_in_place(std::vector<number>& x) {
-  const std::size_t n = x.size();
+inline void transform_in_place(number* x, std::size_t n) {
   for (std::size_t i = 1, j = 0; i < n; ++i) {
     std::size_t bit = n >> 1;
     for (; j & bit; bit >>= 1) j ^= bit;
     j ^= bit;
     if (i < j) std::swap(x[i], x[j]);
   }
-  std::vector<number> w;
+  scratch<number> room;
+  number* const w = room.reach(static_cast<std::int64_t>(n / 2));
   for (std::size_t k = 0; k < n / 2; ++k)
-    w.push_back(root_of_one(static_cast<std::int64_t>(k), static_cast<std::int64_t>(n)));
+    w[k] = root_of_one(static_cast<std::int64_t>(k), static_cast<std::int64_t>(n));
   for (std::size_t half = 1; half < n; half *= 2)
     for (std::size_t from = 0; from < n; from += 2 * half)
       for (std::size_t k = 0; k < half; ++k) {
@@ -196,23 +202,27 @@ void make_chirp(fft_plan<T>& plan, std::size_t lanes) {
   const std::int64_t n = plan.length;
   std::int64_t padded = 1;
   while (padded < 2 * n - 1) padded *= 2;
-  plan.inner = plan_of_complex<T>(padded, lanes);
-  const std::size_t numbers = extent(2, sum_of(n, padded));
+  const plan_in_use<T> inner = plan_of_complex<T>(padded, lanes);
+  plan.inner = inner.plan;
+  const std::size_t numbers = extent(2, sum_of(n, padded)), own = extent(2, sum_of(n, padded), sizeof(T));
+  const bytes_in_use making(own);
   plan.memory = std::make_unique<aligned_numbers<T>>(numbers);
-  plan.bytes = numbers * sizeof(T) + plan.inner->bytes;
+  plan.bytes = own + inner->bytes;
   T *chirp = plan.memory->data(), *spectrum = chirp + 2 * n;
-  std::vector<number> b(static_cast<std::size_t>(padded));
+  scratch<number> room;
+  number* const b = room.reach(padded);
+  std::fill_n(b, padded, number{});
   std::int64_t square = 0;  // t^2 modulo 2 n, from the square before
   for (std::int64_t t = 0; t < n; ++t) {
     const number c = root_of_one(square, 2 * n);
     chirp[2 * t] = static_cast<T>(c.real());
     chirp[2 * t + 1] = static_cast<T>(c.imag());
-    b[static_cast<std::size_t>(t)] = b[static_cast<std::size_t>((padded - t) % padded)] = std::conj(c);
+    b[t] = b[(padded - t) % padded] = std::conj(c);
     square = (square + 2 * t + 1) % (2 * n);
   }
-  transform_in_place(b);
+  transform_in_place(b, static_cast<std::size_t>(padded));
   for (std::int64_t k = 0; k < padded; ++k) {
-    const number s = b[static_cast<std::size_t>(k)] / static_cast<double>(padded);
+    const number s = b[k] / static_cast<double>(padded);
     spectrum[2 * k] = static_cast<T>(s.real());
     spectrum[2 * k + 1] = static_cast<T>(s.imag());
   }
@@ -238,11 +248,13 @@ template <class T>
 std::shared_ptr<const fft_plan<T>> made_real(std::int64_t length, std::size_t lanes) {
   const auto plan = std::make_shared<fft_plan<T>>();
   plan->length = length;
-  plan->inner = plan_of_complex<T>(length / 2, lanes);
+  const plan_in_use<T> inner = plan_of_complex<T>(length / 2, lanes);
+  plan->inner = inner.plan;
   plan->turn_count = length / 4 + 1;
-  const std::size_t numbers = extent(2, plan->turn_count);
+  const std::size_t numbers = extent(2, plan->turn_count), own = extent(2, plan->turn_count, sizeof(T));
+  const bytes_in_use making(own);
   plan->memory = std::make_unique<aligned_numbers<T>>(numbers);
-  plan->bytes = numbers * sizeof(T) + plan->inner->bytes;
+  plan->bytes = own + inner->bytes;
   T* turns = plan->memory->data();
   const roots w(length, sizeof(T) == 8);
   for (std::int64_t k = 0; k < plan->turn_count; ++k) {
@@ -287,12 +299,12 @@ std::shared_ptr<const fft_plan<T>> plan_for(std::int64_t length, std::size_t lan
 }  // namespace fft_plans
 
 template <class T>
-std::shared_ptr<const fft_plan<T>> plan_of_complex(std::int64_t length, std::size_t lanes) {
-  return fft_plans::plan_for<T>(length, lanes, false);
+plan_in_use<T> plan_of_complex(std::int64_t length, std::size_t lanes) {
+  return plan_in_use<T>(fft_plans::plan_for<T>(length, lanes, false));
 }
 template <class T>
-std::shared_ptr<const fft_plan<T>> plan_of_real(std::int64_t length, std::size_t lanes) {
-  return fft_plans::plan_for<T>(length, lanes, true);
+plan_in_use<T> plan_of_real(std::int64_t length, std::size_t lanes) {
+  return plan_in_use<T>(fft_plans::plan_for<T>(length, lanes, true));
 }
 
 }  // namespace kerngrad::kernels

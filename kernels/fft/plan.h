@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <utility>
 
+#include "kernels/common/in_use.h"
 #include "kernels/common/sizes.h"
 
 namespace kerngrad::kernels {
@@ -77,11 +79,23 @@ std::int64_t work_of_passes(const fft_plan<T>& plan) {
   return product_of(4, parts_apart<T>(plan.length));
 }
 
+/// A plan while a call uses it: its tables count under the memory limit.
+template <class T>
+struct plan_in_use {
+  explicit plan_in_use(std::shared_ptr<const fft_plan<T>> used) : plan(std::move(used)), counted(plan->bytes) {}
+  const fft_plan<T>& operator*() const { return *plan; }
+  const fft_plan<T>* operator->() const { return plan.get(); }
+
+  std::shared_ptr<const fft_plan<T>> plan;
+  bytes_in_use counted;
+};
+
 /// The plan of complex transforms of that many points with vectors of `lanes` elements, and that of real ones of an
-/// even number. A thread keeps the ones that it used last. May throw std::bad_alloc, or kg::error for a size.
+/// even number. A thread keeps the ones that it used last, of at most 32 MiB together. May throw std::bad_alloc, or
+/// kg::error for a size or where the memory limit leaves too little.
 template <class T>
-std::shared_ptr<const fft_plan<T>> plan_of_complex(std::int64_t length, std::size_t lanes);
+plan_in_use<T> plan_of_complex(std::int64_t length, std::size_t lanes);
 template <class T>
-std::shared_ptr<const fft_plan<T>> plan_of_real(std::int64_t length, std::size_t lanes);
+plan_in_use<T> plan_of_real(std::int64_t length, std::size_t lanes);
 
 }  // namespace kerngrad::kernels

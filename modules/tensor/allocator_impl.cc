@@ -355,6 +355,24 @@ void release(buffer* last) noexcept {
   thread_cache::add(cache->bytes, -bytes);
 }
 
+void count_bytes(std::int64_t bytes) {
+  thread_cache& cache = cache_here();
+  const bool special = allocation_specials.load(std::memory_order_relaxed) != 0;
+  if (special) reserve(cache, bytes);
+  if (thread_cache::add(cache.bytes, special ? 0 : bytes) > cache.limit.load(std::memory_order_relaxed)) pass_limit();
+  if (allocation_watchers.load(std::memory_order_relaxed)) watch_allocation(bytes);
+}
+
+void uncount_bytes(std::int64_t bytes) noexcept {
+  if (thread_cache* cache = cache_of_thread ? cache_of_thread : first_of_thread()) {
+    thread_cache::add(cache->bytes, -bytes);
+  } else {
+    const library_lock lock(lock_of::blocks);
+    retire({0, 0, -bytes});
+  }
+  if (allocation_watchers.load(std::memory_order_relaxed)) watch_allocation(-bytes);
+}
+
 void cut_to(tensor& y, const shape& dims) {
   buffer* b = const_cast<buffer*>(tensor_access::buffer(y));
   if (b->dims == dims) return;

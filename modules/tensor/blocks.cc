@@ -30,6 +30,10 @@ void* hooked_take(std::size_t bytes);
 /// Takes back a block of hooked_take.
 void hooked_give(void* block) noexcept;
 
+/// Adds to the bytes in use what is no tensor's, or throws where the limit does not allow it; and takes that back.
+void count_bytes(std::int64_t bytes);
+void uncount_bytes(std::int64_t bytes) noexcept;
+
 /// Counts what was returned to the system unasked.
 void count_trimmed(std::size_t bytes) noexcept;
 

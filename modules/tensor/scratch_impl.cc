@@ -9,10 +9,12 @@ module;
 #include <range/v3/view/take.hpp>
 #include <range/v3/view/transform.hpp>
 #include "kernels/common/abi.h"
+#include "kernels/common/in_use.h"
 #include "kernels/common/scratch.h"
 #include "kernels/common/targets.h"
 module kerngrad;
 
+import :blocks;
 import :tensor;
 
 namespace kerngrad::detail {
@@ -44,6 +46,8 @@ void refuse_cpu() {
 }
 scratch_block take_scratch(std::size_t bytes) { return kerngrad::detail::scratch_from_tensors(bytes); }
 void give_scratch(void* owner) noexcept { kerngrad::detail::scratch_to_tensors(owner); }
+void count_in_use(std::int64_t bytes) { kerngrad::detail::count_bytes(bytes); }
+void uncount_in_use(std::int64_t bytes) noexcept { kerngrad::detail::uncount_bytes(bytes); }
 
 }  // namespace kerngrad::kernels
 }  // extern "C++"

@@ -91,4 +91,31 @@ TEST(what_has_no_fourier_transform, is_refused) {
   EXPECT_NE(refusal([] { return kg::fft(kg::zeros({4})); }), kgtest::accepted);
 }
 
+TEST(tables_of_fourier_transforms, count_under_the_memory_limit_while_a_call_uses_them) {
+  // Result and scratch memory are 16 MiB, the tables 8.5 MiB more. They are kept, and count again at the next call.
+  constexpr std::int64_t mib = std::int64_t{1} << 20;
+  const tensor x = kg::ones({mib});
+  const std::int64_t live = kg::memory().live_bytes;
+  const auto said = [&](std::int64_t limit) {
+    kg::set_memory_limit(live + limit);
+    const std::string text = refusal([&] { return kg::rfft(x); });
+    kg::set_memory_limit(kg::unlimited);
+    return text;
+  };
+  EXPECT_TRUE(says(said(20 * mib), {"allocate", "the limit of"}));
+  EXPECT_EQ(said(28 * mib), kgtest::accepted);
+  EXPECT_TRUE(says(said(20 * mib), {"allocate", "the limit of"}));
+  EXPECT_EQ(kg::memory().live_bytes, live);
+}
+
+TEST(tables_of_fourier_transforms, are_refused_before_they_are_made) {
+  // Seven elements, of which a transform of a prime length has tables of gigabytes.
+  const tensor x = kg::ones({7});
+  const std::int64_t live = kg::memory().live_bytes;
+  kg::set_memory_limit(live + (std::int64_t{1} << 30));
+  EXPECT_TRUE(says(refusal([&] { return kg::rfft(x, 100000007); }), {"allocate", "the limit of"}));
+  kg::set_memory_limit(kg::unlimited);
+  EXPECT_EQ(kg::memory().live_bytes, live);
+}
+
 }  // namespace
