@@ -52,6 +52,11 @@ def filters_keep_what_fits(rows, targets):
     assert read('list', '--no-gradient') == [r for r in rows if not r['gradient']]
     assert {r['op'] for r in read('list', '--op', 'max*')} == {r['op'] for r in rows if r['op'].startswith('Max')}
     assert {r['op'] for r in read('list', '--op', '?xp')} == {'Exp'}
+    assert {r['op'] for r in read('list', '--op', '*a*x*gr*')} == {r['op'] for r in rows
+                                                                 if re.fullmatch('.*a.*x.*gr.*', r['op'], re.I)}
+    assert {r['op'] for r in read('list', '--op', '*' * 70 + 'E?p**')} == {r['op'] for r in rows
+                                                                         if re.fullmatch('.*e.p.*', r['op'], re.I)}
+    run('list', '--op', '*' * 70 + 'b!', code=REFUSED)
     assert read('list', '--family', 'softmax', '--dtype', 'bool') == []
 
 

@@ -12,12 +12,24 @@ namespace {
 
 char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
 
-// Whether a name fits a pattern: * is any text, ? any letter.
+// True if a name fits a pattern: * is any text, ? any letter. Only the last star takes more when a letter does not fit,
+// so that the time is at most the product of the lengths.
 bool fits(std::string_view pattern, std::string_view name) {
-  if (pattern.empty()) return name.empty();
-  if (pattern[0] == '*') return fits(pattern.substr(1), name) || (!name.empty() && fits(pattern, name.substr(1)));
-  return !name.empty() && (pattern[0] == '?' || lower(pattern[0]) == lower(name[0])) &&
-         fits(pattern.substr(1), name.substr(1));
+  std::size_t p = 0, n = 0, after_star = pattern.npos, taken = 0;
+  while (n < name.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      after_star = ++p;
+      taken = n;
+    } else if (p < pattern.size() && (pattern[p] == '?' || lower(pattern[p]) == lower(name[n]))) {
+      ++p, ++n;
+    } else if (after_star != pattern.npos) {
+      p = after_star;
+      n = ++taken;
+    } else {
+      return false;
+    }
+  }
+  return pattern.find_first_not_of('*', p) == pattern.npos;
 }
 
 // Why no gradient flows through the op in this dtype; empty: one does.
@@ -86,7 +98,7 @@ std::string json_page(const std::vector<coverage_row>& rows) {
                     {"gradient", r.gradient},
                     {"reason", r.reason},
                     {"accuracy", r.accuracy ? json(*r.accuracy) : json()}});
-  return list.dump(2) + "\n";
+  return text_of(list);
 }
 
 // What the rows say of one op, a line.
