@@ -12,6 +12,7 @@ module;
 #include <range/v3/view/transform.hpp>
 #include <string>
 #include "kernels/common/abi.h"
+#include "kernels/common/shown.h"
 #include "kernels/common/sizes.h"
 module kerngrad;
 
@@ -34,8 +35,13 @@ std::string sentence(std::string_view op, std::string_view got, std::string_view
 }
 }  // namespace
 
+// Names and values of files, models, packs and callers reach errors, and errors reach terminals and logs.
 error::error(std::string_view op, std::string_view got, std::string_view wanted, std::string_view advice)
-    : std::runtime_error(sentence(op, got, wanted, advice)), op_(op), got_(got), wanted_(wanted), advice_(advice) {}
+    : std::runtime_error(kernels::shown(sentence(op, got, wanted, advice))),
+      op_(kernels::shown(op)),
+      got_(kernels::shown(got)),
+      wanted_(kernels::shown(wanted)),
+      advice_(kernels::shown(advice)) {}
 
 void fail(std::string_view op, std::string_view got, std::string_view wanted, std::string_view advice) {
   throw error(op, got, wanted, advice);
@@ -104,7 +110,7 @@ std::string to_string(const attr_value& value) {
       return std::string(digits, std::to_chars(digits, digits + sizeof digits, value.as_number()).ptr);
     }
     case attr_kind::dtype: return std::string(name_of(value.as_dtype()));
-    case attr_kind::text: return "\"" + std::string(value.as_text()) + "\"";
+    case attr_kind::text: return "\"" + kernels::shown(value.as_text()) + "\"";
     case attr_kind::list:
     case attr_kind::numbers: break;
   }

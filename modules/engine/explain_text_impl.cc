@@ -9,6 +9,7 @@ module;
 #include <string>
 #include <vector>
 #include "kernels/common/abi.h"
+#include "kernels/common/shown.h"
 module kerngrad;
 
 namespace kerngrad {
@@ -45,7 +46,7 @@ std::string dtypes_text(dtype_set set) {
 std::string at_text(const std::string& where) { return where.empty() ? "" : " at " + where; }
 
 std::string heading_text(const explanation& told) {
-  std::string text = told.op;
+  std::string text = kernels::shown(told.op);
   if (told.group)
     text += " (" + std::string(told.known ? "known op" : "user-defined op") + ", family " +
             std::string(name_of(*told.group)) + ")";

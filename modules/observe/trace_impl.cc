@@ -7,30 +7,18 @@ module;
 #include <string>
 #include <unistd.h>
 #include "kernels/common/abi.h"
+#include "kernels/common/shown.h"
 module kerngrad;
 
 namespace kerngrad {
 namespace {
-
-// How many bytes the UTF-8 sequence at the front has (RFC 3629); 0 when it is none.
-std::size_t sequence_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned first = byte(0);
-  const std::size_t length = first < 0x80 ? 1 : first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
-  if (first > 0xF4 || length > text.size()) return 0;
-  for (std::size_t i = 1; i < length; ++i)
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  const bool overlong = length > 1 && ((first == 0xE0 && byte(1) < 0xA0) || (first == 0xF0 && byte(1) < 0x90));
-  const bool outside = length > 1 && ((first == 0xED && byte(1) > 0x9F) || (first == 0xF4 && byte(1) > 0x8F));
-  return overlong || outside ? 0 : length;
-}
 
 // A JSON string. Names come from users: what is no UTF-8 becomes the replacement character.
 std::string json_string(std::string_view text) {
   constexpr char hex[] = "0123456789abcdef";
   std::string out = "\"";
   while (!text.empty()) {
-    const std::size_t length = sequence_length(text);
+    const std::size_t length = kernels::utf8_sequence(text);
     const unsigned char c = static_cast<unsigned char>(text[0]);
     if (length == 0) out += "\\ufffd";
     else if (c == '"' || c == '\\') out += {'\\', text[0]};

@@ -8,6 +8,7 @@ module;
 #include <string>
 #include <vector>
 #include "kernels/common/abi.h"
+#include "kernels/common/shown.h"
 #include "kernels/include/kerngrad/pack.h"
 module kerngrad;
 
@@ -64,28 +65,6 @@ void check_pack_count(std::int32_t count, std::int32_t most, const void* items, 
   if (count > 0 && !items) fail(what, std::to_string(count) + " items at NULL", "an array of them");
 }
 
-namespace {
-
-// The length of the UTF-8 sequence at the start (Unicode 15, table 3-7); 0 where there is none.
-std::size_t sequence_length(std::string_view text) {
-  const auto at = [&](std::size_t i) -> unsigned { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0; };
-  const auto tail = [&](std::size_t i) { return (at(i) & 0xc0) == 0x80; };
-  const unsigned a = at(0), b = at(1);
-  if (a < 0x80) return 1;
-  if (a >= 0xc2 && a <= 0xdf) return tail(1) ? 2 : 0;
-  if (a >= 0xe0 && a <= 0xef) {
-    const bool overlong = a == 0xe0 && b < 0xa0, surrogate = a == 0xed && b >= 0xa0;
-    return tail(1) && tail(2) && !overlong && !surrogate ? 3 : 0;
-  }
-  if (a >= 0xf0 && a <= 0xf4) {
-    const bool overlong = a == 0xf0 && b < 0x90, beyond = a == 0xf4 && b >= 0x90;
-    return tail(1) && tail(2) && tail(3) && !overlong && !beyond ? 4 : 0;
-  }
-  return 0;
-}
-
-}  // namespace
-
 std::string pack_text(const char* text, std::string_view what, std::size_t least, std::size_t most) {
   if (!text && least == 0) return {};
   const std::string wanted = "UTF-8 of " + std::to_string(least) + " to " + std::to_string(most) + " bytes";
@@ -94,10 +73,12 @@ std::string pack_text(const char* text, std::string_view what, std::size_t least
   if (all.size() < least) fail("pack", std::string(what) + " that is empty", wanted);
   if (all.size() > most) fail("pack", std::string(what) + " of more than " + std::to_string(most) + " bytes", wanted);
   for (std::string_view rest = all; !rest.empty();) {
-    const std::size_t length = sequence_length(rest);
-    const unsigned char first = static_cast<unsigned char>(rest[0]);
-    if (length == 0 || first < 0x20 || first == 0x7f)
-      fail("pack", std::string(what) + " with a byte " + std::to_string(first) + " that is no text", wanted);
+    const std::size_t length = kernels::utf8_sequence(rest);
+    if (length == 0 || kernels::is_control(rest.substr(0, length)))
+      fail("pack",
+           std::string(what) + " with a byte " + std::to_string(static_cast<unsigned char>(rest[0])) +
+               " that is no text",
+           wanted);
     rest.remove_prefix(length);
   }
   return std::string(all);

@@ -13,6 +13,7 @@ module;
 #include <string_view>
 #include <vector>
 #include "kernels/common/abi.h"
+#include "kernels/common/shown.h"
 module kerngrad;
 
 namespace kerngrad {
@@ -39,19 +40,8 @@ std::int64_t edge_of(const shape& dims) {
   return edge;
 }
 
-// In quotes, with what would not be seen or would be misread in escapes.
-std::string quoted(std::string_view bytes) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string text = "\"";
-  for (const char c : bytes) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') text += {'\\', c};
-    else if (c == '\n') text += "\\n";
-    else if (byte < 0x20 || byte == 0x7f) text += {'\\', 'x', digits[byte >> 4], digits[byte & 15]};
-    else text += c;
-  }
-  return text + "\"";
-}
+// In quotes, with escapes for quotes, backslashes and control sequences.
+std::string quoted(std::string_view bytes) { return "\"" + kernels::shown(bytes, "\"\\") + "\""; }
 
 // An element as it is written.
 struct cell {

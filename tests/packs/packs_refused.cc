@@ -96,6 +96,10 @@ TEST(a_pack_without_a_proper_name, is_refused) {
   const std::string bytes = bytes_of(test_pack("malformed")), old = "malformed"s + std::string(20, '\0');
   expect_refused(folder.write("empty.so", with_text(bytes, old, "\0"s)), "the name of a pack that is empty");
   expect_refused(folder.write("latin.so", with_text(bytes, old, "\xe9t\xe9"s)), "a byte 233");
+  expect_refused(folder.write("colour.so", with_text(bytes, old,
+                                                     "\xc2\x9b"
+                                                     "31m"s)),
+                 "a byte 194");
   expect_refused(folder.write("long.so", with_text(bytes, old, std::string(128, 'x'))), "more than 127 bytes");
 }
 

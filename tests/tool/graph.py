@@ -123,13 +123,34 @@ def what_is_wrong_is_said_in_a_sentence(folder):
     run(code=USAGE)
 
 
+def names_of_a_model_are_shown_without_control_sequences(folder):
+    """Names and ops of a model, its results, its errors: none of it reaches a terminal as a command."""
+    model, evil = folder / 'model.json', 'a\x1b]0;title\x07\x1b[2J\n\x7f\u009b31m\u202e\u00e9'
+    kind = {'dtype': {'type': 'DT_FLOAT'}, 'shape': {'shape': {'dim': [{'size': '2'}]}}}
+    for op in ('Neg', 'No' + evil):
+        nodes = [{'name': 'x' + evil, 'op': 'Placeholder', 'attr': kind},
+                 {'name': 'y' + evil, 'op': op, 'input': ['x' + evil]}]
+        model.write_text(json.dumps({'format': 'graph-model', 'modelTopology': {'node': nodes}, 'weightsManifest': []}))
+        for arguments in (['check', model], ['check', model, '--json'], ['run', model, '--fill', '--profile'],
+                          ['run', model], ['run', model, '--fill', '--output', f'y{evil}={folder}/no.folder/y.npy']):
+            made = subprocess.run([TOOL, 'graph', *map(str, arguments)], capture_output=True)
+            said = (made.stdout + made.stderr).decode()
+            assert not [c for c in said if c != '\n' and (not c.isprintable() or c == '\u202e')], (arguments, said)
+            assert made.returncode in (DONE, REFUSED, USAGE) and said, (arguments, said)
+            assert all('title' in line for line in said.splitlines() if '31m' in line), said
+        assert '\\x1b[2J\\n\\x7f' in run('check', model, code=DONE if op == 'Neg' else REFUSED).stdout
+        told = json.loads(run('check', model, '--json', code=DONE if op == 'Neg' else REFUSED).stdout)
+        assert told['inputs'][0]['name'] == 'x' + evil, told
+
+
 def main():
     if len(sys.argv) < 3:
         assert '-Dgraph=enabled' in run('ops', code=REFUSED).stderr
         return
     assert run('ops').stdout in pathlib.Path(sys.argv[2]).read_text(), f'{sys.argv[2]} lacks what `graph ops` writes'
     for case in (check_says_what_runs_and_what_is_missing, a_run_reads_and_writes_files, a_profile_names_ops_and_nodes,
-                 a_profile_and_a_trace_are_of_the_plan, what_is_wrong_is_said_in_a_sentence):
+                 a_profile_and_a_trace_are_of_the_plan, what_is_wrong_is_said_in_a_sentence,
+                 names_of_a_model_are_shown_without_control_sequences):
         with tempfile.TemporaryDirectory() as folder:
             case(pathlib.Path(folder))
 

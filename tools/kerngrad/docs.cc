@@ -145,7 +145,7 @@ std::string accuracy_section() {
 std::string rows_page() {
   json list = json::array();
   for (const kg::op_row& row : kg::op_table) list.push_back(row_json(row));
-  return list.dump(2) + "\n";
+  return text_of(list);
 }
 
 std::string docs_page() {

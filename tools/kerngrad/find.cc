@@ -274,12 +274,11 @@ answer found(const std::string& wanted) {
 }
 
 std::string find_page(const answer& a, bool as_json) {
-  if (as_json)
-    return json({{"wanted", a.wanted}, {"found", list_of(a.names)}, {"near", list_of(a.near)}}).dump(2) + "\n";
+  if (as_json) return text_of(json({{"wanted", a.wanted}, {"found", list_of(a.names)}, {"near", list_of(a.near)}}));
   std::string text;
   for (const found_name& f : a.names) text += (text.empty() ? "" : "\n") + text_of(f);
   if (!a.names.empty()) return text;
-  text = fmt::format("nothing is called \"{}\"{}\n", a.wanted, a.near.empty() ? "" : "; near are");
+  text = fmt::format("nothing is called \"{}\"{}\n", shown(a.wanted), a.near.empty() ? "" : "; near are");
   for (const found_name& f : a.near)
     text +=
         fmt::format("  {:<28} {}\n", f.name, f.doc.empty() ? f.signatures.substr(0, f.signatures.find('\n')) : f.doc);

@@ -26,7 +26,7 @@ using kg::graph::port;
 std::string text_of(const port& p) {
   std::string sizes = p.known_rank ? "" : "any shape";
   for (const std::int64_t size : p.dims) sizes += (sizes.empty() ? "" : ", ") + (size < 0 ? "?" : std::to_string(size));
-  return fmt::format("{}: {} {}", p.key, kg::name_of(p.type), p.known_rank ? "[" + sizes + "]" : sizes);
+  return fmt::format("{}: {} {}", shown(p.key), kg::name_of(p.type), p.known_rank ? "[" + sizes + "]" : sizes);
 }
 
 json json_of(std::span<const port> ports) {
@@ -84,7 +84,7 @@ std::vector<kg::named_operand> operands_of(const model& m, const graph_request& 
 // ------------------------------------------------------------------------------------------ what came out
 
 std::string line_of(const std::string& name, const kg::tensor& y) {
-  std::string line = fmt::format("{}: {} {}", name, kg::name_of(y.type()), kg::to_string(y.dims()));
+  std::string line = fmt::format("{}: {} {}", shown(name), kg::name_of(y.type()), kg::to_string(y.dims()));
   if (y.size() == 0 || !kg::real_or_bool.has(y.type())) return line;
   const std::vector<double> all = y.to_doubles();
   const auto [least, most] = std::minmax_element(all.begin(), all.end());
@@ -129,7 +129,7 @@ int graph_check(const graph_request& wanted) {
     json ops = json::array();
     for (const auto& op : needs)
       ops.push_back({{"op", op.name}, {"nodes", op.nodes}, {"by", op.by}, {"reason", op.reason}});
-    write_out(json{{"inputs", json_of(m.inputs())}, {"outputs", json_of(m.outputs())}, {"ops", ops}}.dump(2) + "\n");
+    write_out(text_of(json{{"inputs", json_of(m.inputs())}, {"outputs", json_of(m.outputs())}, {"ops", ops}}));
     return missing == 0 ? done : refused;
   }
   std::string page;
@@ -137,7 +137,8 @@ int graph_check(const graph_request& wanted) {
   for (const port& p : m.outputs()) page += "output  " + text_of(p) + "\n";
   page += fmt::format("\n{:<32} {:>6}  {}\n", "op", "nodes", "run by");
   for (const auto& op : needs)
-    page += fmt::format("{:<32} {:>6}  {}\n", op.name, op.nodes, op.by.empty() ? "missing: " + op.reason : op.by);
+    page += fmt::format("{:<32} {:>6}  {}\n", shown(op.name), op.nodes,
+                        op.by.empty() ? "missing: " + shown(op.reason) : op.by);
   write_out(page + fmt::format("\n{} ops, {} missing\n", needs.size(), missing));
   return missing == 0 ? done : refused;
 }

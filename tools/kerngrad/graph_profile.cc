@@ -14,6 +14,7 @@
 
 #include "kernels/common/roofline.h"
 #include "kernels/common/targets.h"
+#include "tools/kerngrad/tool.h"
 
 import kerngrad;
 import kerngrad.graph;
@@ -171,8 +172,8 @@ std::string profile_page(const std::vector<node_time>& times, int threads) {
   std::string page = fmt::format("\n{:<32} {:>6} {:>10} {:>6} {:>7}\n", "op", "nodes", "us", "%", "% roof");
   ops.emplace_back("all", all);
   for (const auto& [op, sum] : ops)
-    page += fmt::format("{:<32} {:>6} {:>10.1f} {:>6.1f} {:>7}\n", op, sum.nodes, 1e6 * sum.seconds, share(sum.seconds),
-                        sum.roof());
+    page += fmt::format("{:<32} {:>6} {:>10.1f} {:>6.1f} {:>7}\n", shown(op), sum.nodes, 1e6 * sum.seconds,
+                        share(sum.seconds), sum.roof());
   std::sort(lines.begin(), lines.end(), [](const line& a, const line& b) {
     return a.of->seconds != b.of->seconds ? a.of->seconds > b.of->seconds : a.of->node < b.of->node;
   });
@@ -182,7 +183,7 @@ std::string profile_page(const std::vector<node_time>& times, int threads) {
     total one;
     one.add(*t, least);
     page += fmt::format("{:>10.1f} {:>6.1f} {:>7} {:>8}  {}, {} {}\n", 1e6 * t->seconds, share(t->seconds), one.roof(),
-                        least ? least->limit : "-", t->node, shown_op(*t), sizes_of(*t));
+                        least ? least->limit : "-", shown(t->node), shown(shown_op(*t)), sizes_of(*t));
   }
   return page;
 }

@@ -174,7 +174,7 @@ int list(const arguments& given) {
 int explain(const arguments& given) {
   const kg::explanation told = explained(given.call);
   if (!told.found && !given.as_json) throw refusal(told.refusal);
-  write_out(given.as_json ? json_of(told).dump(2) + "\n" : to_string(told));
+  write_out(given.as_json ? text_of(json_of(told)) : to_string(told));
   return told.refusal.empty() ? done : refused;
 }
 
@@ -229,7 +229,7 @@ int run(const CLI::App& app, const arguments& given) {
 }
 
 int fault(int code, const char* text) {
-  fmt::print(stderr, "kerngrad: {}\n", text);
+  fmt::print(stderr, "kerngrad: {}\n", shown(text));
   return code;
 }
 

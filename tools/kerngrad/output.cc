@@ -3,9 +3,14 @@
 #include <cstdio>
 #include <system_error>
 
+#include "kernels/common/shown.h"
 #include "tools/kerngrad/tool.h"
 
 namespace tool {
+
+std::string shown(std::string_view text) { return kerngrad::kernels::shown(text); }
+
+std::string text_of(const json& value) { return value.dump(2, ' ', true, json::error_handler_t::replace) + "\n"; }
 
 void write_out(const std::string& text) {
   errno = 0;

@@ -67,7 +67,7 @@ std::string targets_page(bool as_json) {
     text += fmt::format("{}: compiled, {}{}{}\n", t.name, t.supported ? "supported" : "not supported by this CPU",
                         t.active ? ", active" : "", why);
   }
-  return as_json ? list.dump(2) + "\n" : text;
+  return as_json ? text_of(list) : text;
 }
 
 }  // namespace tool

@@ -6,6 +6,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 import kerngrad;
@@ -100,6 +101,11 @@ std::string find_page(const answer& a, bool as_json);
 
 // ------------------------------------------------------------------------------------------ output
 
+/// The text with escapes in place of control sequences and of bytes that are not UTF-8: for names that a model or a
+/// command line gives.
+std::string shown(std::string_view text);
+/// JSON in ASCII: escapes stand for characters that a terminal might obey.
+std::string text_of(const json& value);
 /// Writes to the standard output. A reader that has gone away is no error; a full disk is one.
 void write_out(const std::string& text);
 
