@@ -63,6 +63,13 @@ struct running {
   std::span<view> views;
 };
 
+// Kernels cut, join and rewrite bytes.
+void check_made(std::string_view op, const tensor& y) {
+  const std::span<const text> made = y.data<text>();
+  for (std::size_t i = 0; i < made.size(); ++i)
+    check_utf8(op, "a result with text", i, made[i], "cut and join texts at whole characters");
+}
+
 // Allocates the results and runs a kernel of a table. Nothing is written before everything was checked. Kernels of
 // other ops a launcher takes from the built-in backend `from`.
 tensor_list launched_on(const op_entry& op, const kernel_slot& slot, backend from, bool built_in, const running& run) {
@@ -90,8 +97,11 @@ tensor_list launched_on(const op_entry& op, const kernel_slot& slot, backend fro
     slot.direct ? slot.direct(all) : op.launch(all);
     if (call.row.bounded)
       for (int k = 0; k < out.size(); ++k) cut_to(out[k], results[static_cast<std::size_t>(k)].dims);
-    for (tensor& y : out)
-      if (y.type() == dtype::text) own_texts(y);
+    for (tensor& y : out) {
+      if (y.type() != dtype::text) continue;
+      if (texts.kept() > 0) check_made(call.row.name, y);
+      own_texts(y);
+    }
   }
   return out;
 }

@@ -9,6 +9,7 @@ module;
 #include <range/v3/view/enumerate.hpp>
 #include <range/v3/view/take.hpp>
 #include "kernels/common/abi.h"
+#include "kernels/text/utf8.h"
 module kerngrad;
 
 import :live;
@@ -43,6 +44,12 @@ bool is_choice(std::string_view choices, std::string_view text) {
   return false;
 }
 
+// Choices are ASCII.
+bool is_legal_text(const attr_spec& spec, std::string_view text) {
+  return spec.choices.empty() ? kernels::utf8_prefix(text) == static_cast<std::int64_t>(text.size())
+                              : is_choice(spec.choices, text);
+}
+
 }  // namespace
 
 void check_operands(const op_row& row, std::span<const tensor* const> in) {
@@ -75,8 +82,7 @@ bool attrs_as_declared(const op_row& row, std::span<const attr_value> given) {
       continue;  // the default of a list is none
     }
     const auto within = [&](double number) { return number >= spec.least && number <= spec.most; };
-    if (value.kind() == attr_kind::text && !spec.choices.empty() && !is_choice(spec.choices, value.as_text()))
-      return false;
+    if (value.kind() == attr_kind::text && !is_legal_text(spec, value.as_text())) return false;
     if ((value.kind() == attr_kind::integer || value.kind() == attr_kind::number) && !within(value.as_number()))
       return false;
     for (std::int64_t item : value.as_list())
@@ -90,8 +96,8 @@ bool attrs_as_declared(const op_row& row, std::span<const attr_value> given) {
 attr_value check_attr(const op_row& row, const attr_spec& spec, const attr_value& value) {
   const auto said = [&] { return "attribute " + std::string(spec.name) + " = " + to_string(value); };
   if (!attr_fits(spec, value)) fail(row.name, said(), std::string(name_of(spec.kind)) + ": " + std::string(spec.doc));
-  if (value.kind() == attr_kind::text && !spec.choices.empty() && !is_choice(spec.choices, value.as_text()))
-    fail(row.name, said(), "one of " + std::string(spec.choices));
+  if (value.kind() == attr_kind::text && !is_legal_text(spec, value.as_text()))
+    fail(row.name, said(), spec.choices.empty() ? "text in UTF-8" : "one of " + std::string(spec.choices));
   const bool bounded =
       spec.least > std::numeric_limits<double>::lowest() || spec.most < std::numeric_limits<double>::max();
   const auto within = [&](double number) {

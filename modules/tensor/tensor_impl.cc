@@ -32,7 +32,12 @@ double tensor::item() const {
 tensor tensor::raw(const void* values, std::size_t count, dtype type, const shape& dims) {
   if (static_cast<std::int64_t>(count) != dims.size())
     fail("tensor", std::to_string(count) + " values", std::to_string(dims.size()) + " for shape " + to_string(dims));
-  if (type == dtype::text) return tensor(detail::copies_of_texts({static_cast<const text*>(values), count}, dims));
+  if (type == dtype::text) {
+    const std::span<const text> all(static_cast<const text*>(values), count);
+    for (std::size_t i = 0; i < count; ++i)
+      detail::check_utf8("tensor", "text", i, all[i], "give bytes as a tensor of uint8");
+    return tensor(detail::copies_of_texts(all, dims));
+  }
   detail::buffer* b = detail::allocate(type, dims);
   if (count) std::memcpy(b->data, values, count * size_of(type));
   return tensor(b);

@@ -15,5 +15,8 @@ namespace kerngrad::detail {
 buffer* copies_of_texts(std::span<const text> texts, const shape& dims);
 /// A result of a kernel, whose texts may be those of operands, with copies of them in place of these.
 void own_texts(tensor& y);
+/// Throws in the name of the function unless the bytes, text i of what is named, are UTF-8.
+void check_utf8(std::string_view function, std::string_view what, std::size_t i, std::string_view bytes,
+                std::string_view advice);
 
 }  // namespace kerngrad::detail

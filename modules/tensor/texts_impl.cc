@@ -60,6 +60,15 @@ buffer* copies_of_texts(std::span<const text> texts, const shape& dims) {
 
 void own_texts(tensor& y) { y = tensor_access::adopt(copies_of_texts(y.data<text>(), y.dims())); }
 
+void check_utf8(std::string_view function, std::string_view what, std::size_t i, std::string_view bytes,
+                std::string_view advice) {
+  const std::int64_t good = kernels::utf8_prefix(bytes);
+  if (good == static_cast<std::int64_t>(bytes.size())) return;
+  fail(function,
+       std::string(what) + " " + std::to_string(i) + ", which is no UTF-8 from byte " + std::to_string(good) + " on",
+       "texts in UTF-8", advice);
+}
+
 }  // namespace detail
 
 tensor tensor::from_texts(std::span<const std::string_view> values, const shape& dims) {
@@ -67,9 +76,7 @@ tensor tensor::from_texts(std::span<const std::string_view> values, const shape&
     fail("tensor", std::to_string(values.size()) + " values",
          std::to_string(dims.size()) + " for shape " + to_string(dims));
   for (std::size_t i = 0; i < values.size(); ++i)
-    if (const std::int64_t good = kernels::utf8_prefix(values[i]); good < static_cast<std::int64_t>(values[i].size()))
-      fail("tensor", "text " + std::to_string(i) + ", which is no UTF-8 from byte " + std::to_string(good) + " on",
-           "texts in UTF-8", "give bytes as a tensor of uint8");
+    detail::check_utf8("tensor", "text", i, values[i], "give bytes as a tensor of uint8");
   return tensor(detail::with_copies(values.size(), dims, [&](std::size_t i) { return values[i]; }));
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tests/support/refusal.h"
@@ -73,6 +74,26 @@ TEST(static_regex_replace, is_found_by_name_once_it_is_registered) {
   EXPECT_TRUE(says(refusal(by_name), {"StaticRegexReplace"}));
   const kg::registration here = kg::scoped_op<kg::StaticRegexReplace>();
   EXPECT_EQ(by_name().to_texts(), (texts{"result result"}));
+}
+
+TEST(static_regex_replace, makes_utf8_or_throws) {
+  struct call {
+    const char *pattern, *rewrite;
+    std::vector<std::string_view> words;
+  };
+  const call all[] = {
+      {"a", "\xff", {"rewrite", "\\xff", "UTF-8"}},
+      {"a", "\xc3", {"rewrite", "UTF-8"}},
+      {"\xa9", "", {"pattern", "\\xa9"}},
+      {"\\C", "", {"a result with text 0", "UTF-8 from byte 0"}},  // any byte: half of the first character
+      {"\\C$", "", {"a result with text 0", "UTF-8"}},
+  };
+  const tensor x({"\u00e9", "b\u00e9"});
+  for (const call& one : all) {
+    const std::string said = refusal([&] { return static_regex_replace(x, one.pattern, one.rewrite, false); });
+    EXPECT_TRUE(said.starts_with("[StaticRegexReplace]")) << one.pattern << ": " << said;
+    for (const std::string_view word : one.words) EXPECT_TRUE(says(said, {word})) << one.pattern << ": " << said;
+  }
 }
 
 }  // namespace

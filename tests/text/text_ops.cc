@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tests/support/refusal.h"
@@ -109,6 +110,65 @@ TEST(string_to_hash_bucket_fast, refuses_numbers_of_buckets_that_int32_does_not_
   for (const std::int64_t buckets : {std::int64_t{-1}, std::int64_t{0}, (std::int64_t{1} << 31) + 1})
     EXPECT_TRUE(says(refusal([&] { return kg::string_to_hash_bucket_fast(x, buckets); }),
                      {"StringToHashBucketFast", "numBuckets"}));
+}
+
+TEST(texts_that_ops_make, are_utf8_or_an_error) {
+  // Two bytes of UTF-8 each, of which the first is the same.
+  const std::string e_acute = "\xc3\xa9", c_cedilla = "\xc3\xa7";
+  const tensor words({"a", "b"}), rows({0, 2});
+  const auto ngrams_with = [&](const kg::ngrams_options& how) {
+    return refusal([&] { return kg::string_ngrams(words, rows, {2}, how); });
+  };
+  const auto by_name = [&](std::string_view value) {
+    return refusal(
+        [&] { return kg::run_kernel("Fill", {}, {{"shape", {2}}, {"value", value}, {"dtype", dtype::text}}); });
+  };
+  const auto split = [](const std::string& text, const std::string& delimiters) {
+    return refusal([&] { return kg::string_split(tensor({text}), tensor(delimiters)); });
+  };
+  struct call {
+    std::string what, said;
+    std::vector<std::string_view> words;
+  };
+  const call all[] = {
+      {"Fill with one byte", by_name("\xff"), {"[Fill]", "value", "\\xff", "UTF-8"}},
+      {"Fill with half a character", by_name("a\xc3"), {"[Fill]", "a\\xc3", "UTF-8"}},
+      {"PadV2", refusal([&] { return kg::pad(words, {1, 0}, "\xa9"); }), {"[PadV2]", "constantValue", "UTF-8"}},
+      {"a separator", ngrams_with({.separator = "\xc3"}), {"[StringNGrams]", "separator", "UTF-8"}},
+      {"a left pad", ngrams_with({.left_pad = "\x80", .pad_width = 1}), {"[StringNGrams]", "leftPad", "UTF-8"}},
+      {"a right pad", ngrams_with({.right_pad = "\xed\xa0\x80", .pad_width = 1}), {"rightPad", "UTF-8"}},
+      {"a split into bytes", split(e_acute, ""), {"[StringSplit]", "text 0", "UTF-8"}},
+      {"a split at a byte", split("a" + e_acute, c_cedilla), {"[StringSplit]", "text 1", "UTF-8"}},
+  };
+  for (const call& one : all) {
+    EXPECT_TRUE(one.said.starts_with("[")) << one.what << ": " << one.said;
+    for (const std::string_view word : one.words) EXPECT_TRUE(says(one.said, {word})) << one.what << ": " << one.said;
+  }
+  EXPECT_EQ(split("abc", e_acute), kgtest::accepted);
+  EXPECT_EQ(split(e_acute + c_cedilla, " "), kgtest::accepted);
+  EXPECT_EQ(by_name(e_acute), kgtest::accepted);
+}
+
+TEST(an_error, is_one_line_that_a_terminal_shows) {
+  const std::string op =
+      "a\x1b[31m\n\x7f\xff\xc2\x9b"
+      "2J\xe2\x80\xae"
+      "\xc3\xa9\\";
+  const std::string shown =
+      "a\\x1b[31m\\n\\x7f\\xff\\xc2\\x9b"
+      "2J\\xe2\\x80\\xae"
+      "\xc3\xa9\\";
+  const kg::error e(op, op, op, op);
+  EXPECT_EQ(e.op(), shown);
+  EXPECT_EQ(e.got(), shown);
+  EXPECT_EQ(e.wanted(), shown);
+  EXPECT_EQ(e.advice(), shown);
+  EXPECT_EQ(std::string(e.what()), "[" + shown + "] got " + shown + "; wanted " + shown + "; " + shown);
+  const kg::error again(e.op(), e.got(), e.wanted(), e.advice());
+  EXPECT_EQ(std::string(again.what()), e.what());
+  EXPECT_TRUE(says(refusal([&] { return kg::run_kernel(op, {}); }), {"a\\x1b[31m"}));
+  EXPECT_EQ(kg::to_string(kg::attr_value(std::string_view("\x1b\"\xc2\x80"))), "\"\\x1b\"\\xc2\\x80\"");
+  EXPECT_EQ(kg::to_string(kg::explain(op)).find('\x1b'), std::string::npos);
 }
 
 }  // namespace
