@@ -31,7 +31,7 @@ tensor converted(const std::vector<double>& values, const shape& dims) {
   std::vector<T> all;
   for (double v : values) {
     if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
-      all.push_back(static_cast<T>(static_cast<std::int64_t>(v)));
+      all.push_back(static_cast<T>(attr_value(v).as_integer()));  // defined for NaN and large numbers, too
     else all.push_back(static_cast<T>(v));
   }
   return tensor(all, dims);
