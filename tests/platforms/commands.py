@@ -32,6 +32,8 @@ CASES = [
     (['test'], '', False),
     (['package', 'deb'], 'lintian debootstrap', False),
     (['package', 'tar'], '', False),
+    (['fuzz'], '', True),
+    (['fuzz', '--list'], '', False),
     (['docs'], 'furo', True),
     (['docs', '--test'], 'furo chromium', True),
 ] + [(['test', name], 'debootstrap', False) for name in record.platforms_of('platforms.toml')[0]]
