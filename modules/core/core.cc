@@ -34,7 +34,8 @@ struct fixed_string {
 
 // ---------------------------------------------------------------------------------------------------- error
 
-/// The one exception type of the library. The text reads `[op] what was got; what is wanted; what to do`.
+/// The one exception type of the library. The text reads `[op] what was got; what is wanted; what to do`. It is one
+/// line of UTF-8 that is safe to print: control sequences and other bytes are escaped, such as \n and \x1b.
 class error : public std::runtime_error {
  public:
   error(std::string_view op, std::string_view got, std::string_view wanted, std::string_view advice = {});

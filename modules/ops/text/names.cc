@@ -19,7 +19,7 @@ export namespace kerngrad {
 /// `delimiter`; where that is empty, each byte is a piece. Pieces without bytes are left out unless `skip_empty` is
 /// false; an empty text has none in either case. `indices` [pieces, 2] is int32: the number of each piece's text, and
 /// its own among those of the text; `values` [pieces] is text; `dims` [2] is int32. Throws for more than 2^31 - 1
-/// pieces. No gradient.
+/// pieces, and if a piece is not UTF-8. No gradient.
 inline auto string_split(const tensor& input, const tensor& delimiter, bool skip_empty = true) {
   return call<"StringSplit">(input, delimiter, attr<"skipEmpty">(skip_empty));
 }

@@ -37,7 +37,8 @@ inline constexpr result_spec ngrams_in_rows[] = {
 inline constexpr op_row text_rows[] = {
     {.name = "StringSplit",
      .doc = "The pieces of texts between bytes that are one of the delimiter's, or all bytes where that is empty: a "
-            "sparse tensor. An empty text has no piece; pieces without bytes are left out unless skipEmpty is false.",
+            "sparse tensor. An empty text has no piece; pieces without bytes are left out unless skipEmpty is false. "
+            "Throws if a piece is not UTF-8.",
      .group = family::text,
      .operands = texts_split,
      .attrs = attributes::string_split,
