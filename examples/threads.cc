@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The examples of docs/threads.md: several threads for one call, the library's own or the program's.
+// The examples of docs/threads.md: several threads for one call, the library's own or the program's, and a long call
+// that is stopped.
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -42,6 +44,15 @@ int main() {
   const kg::tensor on_mine = kg::softmax(kg::exp(x));
   kg::set_thread_pool({});
   if (!same_bits(alone, on_mine)) return EXIT_FAILURE;
+
+  const auto f = [](const kg::tensor& v) { return kg::sin(kg::exp(v)); };
+  try {
+    const kg::stop_scope stop(std::chrono::milliseconds(50));
+    kg::jacobian(f)(kg::ones({30'000}));  // would take minutes
+    return EXIT_FAILURE;
+  } catch (const kg::stopped& e) {
+    std::puts(e.what());
+  }
 
   std::puts("the same bits from 1 thread, 4 threads and a pool of the program's");
 }

@@ -43,6 +43,7 @@ export import :custom;
 export import :schedule;
 export import :optimizer;
 export import :clipping;
+export import :stop;
 export import :threads;
 export import :memory;
 export import :borrow;

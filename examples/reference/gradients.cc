@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradients, whole matrices of derivatives, rules of one's own, learning rates, trees of parameters.
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <iomanip>
 #include <iostream>
@@ -255,6 +256,33 @@ void a_part_that_is_not_recorded() {
   std::cout << kg::grad(f)(kg::tensor({1.f, 4.f})) << "\n";
 }
 const example for_a_part_that_is_not_recorded{"kg::no_grad", a_part_that_is_not_recorded};
+
+void a_long_call_ends_early() {
+  std::atomic<bool> cancel(false);  // another thread may set it
+  const kg::stop_scope stop(cancel);
+  const auto f = [](const kg::tensor& x) { return kg::sum(x * x); };
+  std::cout << kg::grad(f)(kg::tensor({1.f, 2.f})) << "\n";
+  cancel = true;
+  try {
+    kg::grad(f)(kg::tensor({1.f, 2.f}));
+  } catch (const kg::stopped& e) {
+    std::cout << e.what() << "\n";
+  }
+}
+const example for_a_long_call_ends_early{"kg::stop_scope kg::stopped", a_long_call_ends_early};
+
+void loops_that_can_be_stopped() {
+  int turns = 0;
+  const kg::stop_scope stop([&] { return turns == 3; });
+  while (!kg::stop_requested()) ++turns;  // returns what it has
+  std::cout << turns << " turns\n";
+  try {
+    kg::check_stop("my_solver");  // throws
+  } catch (const kg::stopped& e) {
+    std::cout << e.what() << "\n";
+  }
+}
+const example for_loops_that_can_be_stopped{"kg::stop_requested kg::check_stop", loops_that_can_be_stopped};
 
 void optimizers_beside_each_other() {
   const auto left = [](kg::optimizer&& by) {

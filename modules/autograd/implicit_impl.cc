@@ -9,6 +9,7 @@ module;
 #include "kernels/common/abi.h"
 module kerngrad;
 
+import :scopes;
 import :tape;
 
 namespace kerngrad::detail {
@@ -96,7 +97,10 @@ template <class Product>
 tensor solved_linear(const Product& product, const tensor& b, const implicit_options& options) {
   constexpr std::size_t most_dimensions = 60;  // of a space, which is kept whole
   const double tolerance = options.tolerance > 0 ? options.tolerance : b.type() == dtype::float64 ? 1e-10 : 1e-5;
-  const auto apply = [&](const vector64& u) { return product(tensor_of(u, b.signature())).to_doubles(); };
+  const auto apply = [&](const vector64& u) {
+    poll_stop("implicit");
+    return product(tensor_of(u, b.signature())).to_doubles();
+  };
   const vector64 right = b.to_doubles();
   const double wanted = tolerance * length_of(right);
   vector64 u(right.size()), residual = right;

@@ -8,6 +8,7 @@ module;
 #include "kernels/common/abi.h"
 module kerngrad;
 
+import :scopes;
 import :tape;
 import :walk;
 
@@ -89,6 +90,7 @@ void write_rows(std::string_view name, const recorded_function& f, std::span<con
     std::vector<std::vector<tensor>> rows(operands);
     std::vector<tensor> dys(f.results.size());
     for (std::int64_t i = 0; i < y.size(); ++i) {
+      poll_stop(name);
       dys[k] = unit_vector(y.dims(), y.type(), i);
       std::vector<tensor> grads = f.pulled(dys);
       for (std::size_t j = 0; j < operands; ++j) rows[j].push_back(flat_or_zeros(std::move(grads[j]), xs[j]));
@@ -106,6 +108,7 @@ void write_columns(std::string_view name, const recorded_function& back, std::sp
     std::vector<std::vector<tensor>> columns(ys.size());
     std::vector<tensor> directions(xs.size());
     for (std::int64_t i = 0; i < xs[j].size(); ++i) {
+      poll_stop(name);
       directions[j] = unit_vector(xs[j].dims(), xs[j].type(), i);
       std::vector<tensor> tangents = back.pulled(directions);
       for (std::size_t k = 0; k < ys.size(); ++k) {

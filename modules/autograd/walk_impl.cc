@@ -8,6 +8,7 @@ module;
 module kerngrad;
 
 import :live;
+import :scopes;
 import :tape;
 import :walk;
 
@@ -157,6 +158,7 @@ void walk::run() {
     ~under_way() { --t.walks; }
   } counted;
   for (std::uint32_t i = end_node_; i-- > first_node_;) {
+    poll_stop("gradient");
     node& n = t_.nodes[i];
     if (!n.whole() || (!all_ && relevant_[n.first_value - base_] != on)) continue;
     std::span<tensor> dys(&grads_[n.first_value - base_], n.results);

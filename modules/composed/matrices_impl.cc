@@ -268,6 +268,7 @@ qr_parts qr(const tensor& x, bool full_matrices) {
   const shape batch(x.dims().dims().first(static_cast<std::size_t>(x.rank() - 2)));
   tensor q = eye(m, m, 0, x.type(), batch), r = x;
   for (std::int64_t j = 0; j < steps; ++j) {
+    check_stop("qr");
     const auto [tau, w] = reflection_of(block(r, j, j, m - j, 1), m - j);
     // r from row j on, and q from column j on.
     const tensor below = block(r, j, 0, m - j, n), right = block(q, 0, j, m, m - j), scaled = tau * w;

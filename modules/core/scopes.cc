@@ -2,9 +2,11 @@
 // Scopes of one thread, which may end in any order and on any thread. Known inside the library only.
 module;
 #include "kernels/common/abi.h"
+#include "kernels/common/tls_model.h"
 module kerngrad:scopes;
 
 import :std;
+import :stop;
 
 namespace kerngrad::detail {
 
@@ -37,6 +39,14 @@ template <class T>
 void end_scope(scope_list<T>& list, const std::shared_ptr<void>& scope) noexcept {
   static_cast<scope_link<T>*>(scope.get())->ended = true;
   drop_ended(list);
+}
+
+/// True while the thread has a stop_scope. It may still be true after one that another thread ended.
+KG_INITIAL_EXEC extern constinit thread_local bool may_stop;
+/// check_stop in loops of the library: one load where there is no scope.
+inline void poll_stop(std::string_view function) {
+  if (may_stop) [[unlikely]]
+    check_stop(function);
 }
 
 }  // namespace kerngrad::detail
