@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The examples of docs/memory.md: limits, what is held, an allocator of the program's.
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
@@ -30,6 +31,16 @@ int main() {
     std::cout << e.what() << "\n";
   }
   kg::set_memory_limit(kg::unlimited);
+
+  {
+    const kg::memory_budget budget(std::int64_t{1} << 20);
+    try {
+      kg::ones({1 << 20});
+    } catch (const kg::error& e) {
+      std::cout << e.what() << "\n";
+    }
+  }
+  const kg::counted_memory cache(1000);  // of a cache of the program's
 
   static my_heap heap;  // outlives the tensors
   kg::set_allocator({take, give, &heap});

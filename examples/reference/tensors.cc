@@ -133,6 +133,17 @@ void a_limit_refuses_what_would_pass_it() {
 }
 const example for_a_limit_refuses_what_would_pass_it{"kg::memory_limit", a_limit_refuses_what_would_pass_it};
 
+void a_budget_bounds_one_thread() {
+  const kg::memory_budget budget(4000);
+  const kg::counted_memory cache(1000);  // of a cache of the program's
+  try {
+    kg::zeros({1000});
+  } catch (const kg::error& e) {
+    std::cout << e.what() << "\n";
+  }
+}
+const example for_a_budget_bounds_one_thread{"kg::memory_budget kg::counted_memory", a_budget_bounds_one_thread};
+
 void freed_blocks_wait_for_reuse() {
   const std::int64_t usual = kg::cache_limit(), four_megabytes = 1 << 22;
   kg::zeros({1 << 20});  // freed at once

@@ -176,10 +176,16 @@ void reserve(thread_cache& cache, std::int64_t bytes) {
   if (trim) release_cached_memory();
 }
 
-// A block while there is a limit or an allocator of the caller's. Adds to the bytes in use.
+// Adds to the bytes in use what neither the limit nor this thread's budgets refuse.
+void reserve_specially(thread_cache& cache, std::int64_t bytes) {
+  spend_budgets(counted_before.bytes + cache.bytes.load(std::memory_order_relaxed), bytes);
+  reserve(cache, bytes);
+}
+
+// A block while there is a limit, a budget or an allocator of the caller's. Adds to the bytes in use.
 [[gnu::noinline, gnu::cold]] void* take_specially(thread_cache& cache, int& index, std::int64_t bytes,
                                                   std::size_t exact) {
-  reserve(cache, bytes);
+  reserve_specially(cache, bytes);
   try {
     if (void* block = hooked_take(exact)) {
       index = no_class;
@@ -433,6 +439,35 @@ memory_growth held_by_thread() {
 }
 
 }  // namespace detail
+
+memory_budget::memory_budget(std::int64_t bytes, std::string_view advice) {
+  if (bytes < 0) fail("memory_budget", std::to_string(bytes) + " bytes", "0 or more");
+  here_ = detail::enter_budget(detail::held_by_thread().bytes, bytes, advice);
+}
+memory_budget::~memory_budget() { detail::leave_budget(here_); }
+
+void counted_memory::resize(std::int64_t bytes) {
+  using namespace detail;
+  if (bytes < 0) fail("counted_memory", std::to_string(bytes) + " bytes", "0 or more");
+  const std::int64_t more = bytes - bytes_;
+  thread_cache& cache = cache_here();
+  if (more > 0 && allocation_specials.load(std::memory_order_relaxed) != 0) reserve_specially(cache, more);
+  else thread_cache::add(cache.bytes, more);
+  bytes_ = bytes;
+  if (cache.bytes.load(std::memory_order_relaxed) > cache.limit.load(std::memory_order_relaxed)) pass_limit();
+  if (allocation_watchers.load(std::memory_order_relaxed)) watch_allocation(more);
+}
+counted_memory::~counted_memory() {
+  using namespace detail;
+  if (bytes_ == 0) return;
+  if (thread_cache* cache = cache_of_thread ? cache_of_thread : first_of_thread()) {
+    thread_cache::add(cache->bytes, -bytes_);
+  } else {
+    const library_lock lock(lock_of::blocks);
+    retire({0, 0, -bytes_});
+  }
+  if (allocation_watchers.load(std::memory_order_relaxed)) watch_allocation(-bytes_);
+}
 
 memory_info memory() {
   using namespace detail;

@@ -14,7 +14,8 @@ import :memory;
 
 namespace kerngrad::detail {
 
-/// Not zero while an allocation has to look further than the caches: there is a limit or an allocator of the caller's.
+/// Not zero while an allocation has to look further than the caches: there is a limit, a budget or an
+/// allocator of the caller's.
 inline std::atomic<int> allocation_specials{0};
 
 /// A block of the system's, 64-byte aligned; from huge_least bytes on in pages of 2 MiB where the system has them. Null
@@ -36,6 +37,12 @@ void uncount_bytes(std::int64_t bytes) noexcept;
 
 /// Counts what was returned to the system unasked.
 void count_trimmed(std::size_t bytes) noexcept;
+
+/// Budgets of threads: refuses bytes that pass one of this thread's, which holds so many. Entered and left by
+/// memory_budget.
+void spend_budgets(std::int64_t held, std::int64_t bytes);
+std::shared_ptr<void> enter_budget(std::int64_t held, std::int64_t bytes, std::string_view advice);
+void leave_budget(const std::shared_ptr<void>& scope) noexcept;
 
 /// The limit on elements in use, and the one on blocks kept for reuse.
 std::int64_t live_limit() noexcept;

@@ -9,6 +9,7 @@ module;
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define KG_NO_MAPPING 1  // the sanitizer watches the ends of blocks of the C library only
@@ -22,6 +23,7 @@ module kerngrad;
 import :blocks;
 import :live;
 import :locks;
+import :scopes;
 
 namespace kerngrad::detail {
 namespace {
@@ -77,7 +79,21 @@ void set_special(int bit, bool on) {
   if (on && !was) leave_direct_path();
   if (!on && was) return_to_direct_path();
 }
-constexpr int special_limit = 1, special_hook = 2;
+constexpr int special_limit = 1, special_hook = 2, special_budget = 4;
+
+// What a thread may hold while the budget lives.
+struct budget {
+  std::int64_t most_held, bytes;
+  std::string advice;
+};
+thread_local scope_list<budget> budgets;
+int budgets_now = 0;  // of all threads, under the lock `limits`
+
+void count_budgets(int more) {
+  const library_lock lock(lock_of::limits);
+  budgets_now += more;
+  set_special(special_budget, budgets_now > 0);
+}
 
 }  // namespace
 
@@ -129,6 +145,28 @@ void hooked_give(void* block) noexcept {
 
 void count_trimmed(std::size_t bytes) noexcept {
   counted.trimmed_bytes.fetch_add(static_cast<std::int64_t>(bytes), std::memory_order_relaxed);
+}
+
+void spend_budgets(std::int64_t held, std::int64_t bytes) {
+  for (const scope_link<budget>* scope = budgets.get(); scope; scope = scope->outer.get()) {
+    const std::int64_t left = std::max<std::int64_t>(scope->what.most_held - held, 0);
+    if (bytes > left && !scope->ended)
+      fail("allocate", std::to_string(bytes) + " bytes",
+           "at most " + std::to_string(left) + " bytes, what a budget of " + std::to_string(scope->what.bytes) +
+               " bytes leaves",
+           scope->what.advice);
+  }
+}
+std::shared_ptr<void> enter_budget(std::int64_t held, std::int64_t bytes, std::string_view advice) {
+  const std::int64_t most_held = held > 0 && bytes > unlimited - held ? unlimited : held + bytes;
+  const std::string_view text = advice.empty() ? "let go of tensors, or allow the memory_budget more" : advice;
+  std::shared_ptr<void> scope = enter_scope(budgets, {most_held, bytes, std::string(text)});
+  count_budgets(1);
+  return scope;
+}
+void leave_budget(const std::shared_ptr<void>& scope) noexcept {
+  end_scope(budgets, scope);
+  count_budgets(-1);
 }
 
 std::int64_t live_limit() noexcept { return live_most.load(std::memory_order_relaxed); }

@@ -22,6 +22,42 @@ void set_memory_limit(std::int64_t bytes);
 /// The limit in force, `unlimited` at the start.
 std::int64_t memory_limit();
 
+/// A limit on one thread's own elements while it lives: what this thread takes may pass what it held before by `bytes`
+/// at most. What would pass that is refused as by set_memory_limit, which holds as well; the error ends with `advice`.
+/// Budgets nest, and an inner one cannot allow more than an outer one. What other threads take does not count. While
+/// there is a budget, allocations of all threads take a lock. Throws for a negative number.
+class memory_budget {
+ public:
+  explicit memory_budget(std::int64_t bytes, std::string_view advice = {});
+  ~memory_budget();
+  memory_budget(const memory_budget&) = delete;
+  memory_budget& operator=(const memory_budget&) = delete;
+
+ private:
+  std::shared_ptr<void> here_;
+};
+
+/// Counts memory that a program takes elsewhere, such as a cache of its own, as if it were elements: under
+/// set_memory_limit and the thread's memory_budget, and in memory(), as long as the object lives.
+class counted_memory {
+ public:
+  counted_memory() = default;
+  /// Throws an `error` where so many bytes would pass a limit, and for a negative number.
+  explicit counted_memory(std::int64_t bytes) { resize(bytes); }
+  ~counted_memory();
+  counted_memory(counted_memory&& other) noexcept : bytes_(std::exchange(other.bytes_, 0)) {}
+  counted_memory& operator=(counted_memory&& other) noexcept {
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  std::int64_t bytes() const { return bytes_; }
+  /// Counts another number of bytes from now on. Where that throws, the number stays.
+  void resize(std::int64_t bytes);
+
+ private:
+  std::int64_t bytes_ = 0;
+};
+
 /// The most bytes that freed blocks above 64 KiB may take while they wait for reuse; what is above is returned to the
 /// system. Smaller ones are kept by each thread, at most 64 of a size. Throws for a negative number. The default is a
 /// quarter of the machine's memory, at most 2 GiB.
