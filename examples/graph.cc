@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A network recorded as a graph model, saved, loaded, run and differentiated: docs/graph.md.
+#include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <iostream>
 import kerngrad;
@@ -31,5 +33,12 @@ int main(int, char** argv) {
   kg::graph::save("tuned.json", m);
   std::cout << weights.size() << " weights, step " << by.steps() << "\n";
   const kg::tensor tuned = kg::graph::load("tuned.json")({{"input", x}});
+
+  // A model that somebody else made: limits for its file, its time and its memory.
+  const kg::graph::load_options limits{.most_bytes = 64 << 20, .most_iterations = 100'000};
+  const kg::stop_scope stop(std::chrono::seconds(5));
+  const kg::memory_budget budget(std::int64_t{256} << 20);
+  const kg::tensor checked = kg::graph::load("tuned.json", limits)({{"input", x}});
+  std::cout << kg::all_close(checked, tuned) << "\n";
   return kg::all_close(tuned, m({{"input", x}})) && kg::all_close(y, net(x)) ? 0 : 1;
 }

@@ -135,7 +135,7 @@ tensor elements_in(const origin& file, const json& value, const attribute& a, st
 
 // ------------------------------------------------------------------------------------------ lists
 
-void read_list(const origin& file, const json& value, std::string_view what, attribute& a) {
+void read_list(const origin& file, const json& value, std::string_view what, attribute& a, std::int64_t& bytes_left) {
   constexpr std::pair<const char*, kind> keys[] = {{"s", kind::texts},    {"i", kind::integers},
                                                    {"f", kind::numbers},  {"b", kind::booleans},
                                                    {"type", kind::types}, {"shape", kind::shapes}};
@@ -143,6 +143,7 @@ void read_list(const origin& file, const json& value, std::string_view what, att
   for (const auto& [key, holds] : keys) {
     const json& list = list_in(file, value, key, what);
     if (list.empty()) continue;
+    take_bytes(file, static_cast<std::int64_t>(list.size() * sizeof(partial_shape)), what, bytes_left);
     a.holds = holds;
     for (const json& item : list) {
       switch (holds) {
@@ -199,7 +200,7 @@ attribute attribute_in(const origin& file, std::string_view name, const json& va
   } else if (const json* function = member(value, "func")) {
     a.holds = kind::function, a.text = text_in(file, *function, "name", what);
   } else if (const json* list = member(value, "list")) {
-    read_list(file, *list, what, a);
+    read_list(file, *list, what, a, bytes_left);
   } else if (!value.is_object()) {
     file.refuse("has " + what + " that is no object", "one such as {\"i\": \"1\"}");
   }

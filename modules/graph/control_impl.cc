@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps that choose and repeat. A loop of the old control flow (Enter, Merge, LoopCond, Switch, NextIteration, Exit) is
-// found as a whole and becomes what a While of the new one is: a condition and a body over loop variables.
+// Steps that choose and repeat. A loop of the old control flow (loops_impl.cc) becomes a While of the new one: a
+// condition and a body over loop variables.
 module;
 #include <algorithm>
 #include <atomic>
@@ -39,9 +39,10 @@ std::vector<run_value> inputs_of(const step& s, const sequence& of, const run_fr
 }
 
 void give_all(const step& s, run_frame& with, std::vector<run_value> results) {
-  if (results.size() < s.out.size())
-    fail_at(*s.at, std::to_string(results.size()) + " results of its function", std::to_string(s.out.size()));
-  for (std::size_t i = 0; i < s.out.size(); ++i) put(s, with, i, std::move(results[i]));
+  const std::size_t wanted = results_wanted(s);
+  if (results.size() < wanted)
+    fail_at(*s.at, std::to_string(results.size()) + " results of its function", std::to_string(wanted));
+  for (std::size_t i = 0; i < wanted; ++i) put(s, with, i, std::move(results[i]));
 }
 
 // Loop variables come first among the values; the others stay what they are.
@@ -51,13 +52,17 @@ void run_loop(const step& s, const sequence& of, run_frame& with) {
   if (turned > values.size() || s.first->results.size() != 1)
     fail_at(*s.at, std::to_string(turned) + " results of the loop's body", std::to_string(values.size()));
   run_frame condition, body;
-  condition.times = body.times = with.times;
+  condition.run = body.run = with.run;
   std::vector<run_value> arguments, next(turned);
   run_value holds;
   for (;;) {
     arguments = values;
     run_sequence(*s.first, arguments, {&holds, 1}, condition);
     if (!truth(*s.at, holds)) break;
+    check_stop("model");
+    if (--with.run->left.iterations < 0)
+      fail_at(*s.at, "more iterations of loops than a run may have", "a loop that ends",
+              "raise load_options::most_iterations");
     arguments.assign(values.begin(), values.end());
     for (std::size_t i = 0; i < turned; ++i) values[i] = {};  // so that lists have no other owner
     run_sequence(*s.second, arguments, next, body);
@@ -89,7 +94,7 @@ void run_control(const step& s, const sequence& of, run_frame& with) {
     case step_kind::loop: return run_loop(s, of, with);
     case step_kind::branch: {
       const bool holds = truth(*s.at, value_at(of, with, s.in[0]));
-      return give_all(s, with, run_sequence(holds ? *s.first : *s.second, inputs_of(s, of, with, 1), with.times));
+      return give_all(s, with, run_sequence(holds ? *s.first : *s.second, inputs_of(s, of, with, 1), *with.run));
     }
     case step_kind::guard: {
       const run_value& v = value_at(of, with, s.in[0]);
@@ -98,77 +103,6 @@ void run_control(const step& s, const sequence& of, run_frame& with) {
     }
     default: fail_at(*s.at, "a step of no kind", "one that is known");
   }
-}
-
-// ------------------------------------------------------------------------------------------ loops of nodes
-
-namespace {
-
-[[noreturn]] void refuse_loop(const node& at, std::string_view why) {
-  fail_at(at, "a loop in which " + std::string(why),
-          "Enter, Merge, LoopCond, Switch, NextIteration and Exit as TensorFlow's while_loop makes them");
-}
-
-std::string frame_of(const node& enter) {
-  const attribute* name = enter.attr("frame_name");
-  return name ? name->text : std::string();
-}
-
-const node& node_at(const function_def& f, std::int32_t i) { return f.nodes[static_cast<std::size_t>(i)]; }
-
-bool reads(const node& at, std::size_t input, std::int32_t from) {
-  return input < at.inputs.size() && at.inputs[input].node == from;
-}
-
-// The Enter that an Exit's Merge begins with.
-std::int32_t enter_of(const function_def& f, std::int32_t exit) {
-  const node& end = node_at(f, exit);
-  if (end.inputs.empty()) refuse_loop(end, "Exit has no input");
-  const node& chosen = node_at(f, end.inputs[0].node);
-  if (chosen.op != "Switch" || chosen.inputs.size() != 2) refuse_loop(end, "Exit does not follow a Switch");
-  const node& merged = node_at(f, chosen.inputs[0].node);
-  for (const endpoint& input : merged.inputs)
-    if (merged.op == "Merge" && node_at(f, input.node).op == "Enter") return input.node;
-  refuse_loop(end, "no Merge of an Enter begins the variable");
-}
-
-}  // namespace
-
-loop_nodes loop_of(const function_def& f, std::int32_t exit) {
-  const std::string frame = frame_of(node_at(f, enter_of(f, exit)));
-  loop_nodes loop;
-  std::vector<std::int32_t> enters;
-  for (std::int32_t i = 0; i < static_cast<std::int32_t>(f.nodes.size()); ++i)
-    if (node_at(f, i).op == "Enter" && frame_of(node_at(f, i)) == frame) enters.push_back(i);
-  for (std::int32_t i = 0; i < static_cast<std::int32_t>(f.nodes.size()); ++i) {
-    const node& at = node_at(f, i);
-    if (at.op != "Merge" || at.inputs.size() != 2) continue;
-    for (std::size_t k = 0; k < 2; ++k)
-      if (std::ranges::binary_search(enters, at.inputs[k].node) &&
-          node_at(f, at.inputs[1 - k].node).op == "NextIteration")
-        loop.variables.push_back({at.inputs[k].node, i, at.inputs[1 - k].node, -1, {}});
-  }
-  for (std::int32_t i = 0; i < static_cast<std::int32_t>(f.nodes.size()); ++i) {
-    const node& at = node_at(f, i);
-    for (loop_nodes::turned& v : loop.variables) {
-      if (at.op == "Switch" && at.inputs.size() == 2 && reads(at, 0, v.merge) &&
-          node_at(f, at.inputs[1].node).op == "LoopCond") {
-        v.switches.push_back(i);
-        loop.condition = at.inputs[1];
-      }
-    }
-  }
-  for (std::int32_t i = 0; i < static_cast<std::int32_t>(f.nodes.size()); ++i)
-    for (loop_nodes::turned& v : loop.variables)
-      if (node_at(f, i).op == "Exit" &&
-          std::ranges::any_of(v.switches, [&](std::int32_t chosen) { return reads(node_at(f, i), 0, chosen); }))
-        v.exit = i;
-  for (const std::int32_t i : enters)
-    if (std::ranges::none_of(loop.variables, [&](const loop_nodes::turned& v) { return v.enter == i; }))
-      loop.invariants.push_back(i);
-  if (loop.condition.node < 0 || node_at(f, loop.condition.node).inputs.empty())
-    refuse_loop(node_at(f, exit), "no LoopCond ends it");
-  return loop;
 }
 
 // ------------------------------------------------------------------------------------------ planning them
@@ -219,10 +153,11 @@ void planner::emit_loop(std::int32_t exit) {
     values.push_back(v < 0 ? seen(v) : run_value{});
   };
   for (const std::int32_t enter : loop.invariants) pass({enter, 0}, slot(at(enter).inputs[0]));
-  for (const endpoint& root : roots_) expect(slot(root), 1), pass(root, slot(root));
   const node& condition = at(loop.condition.node);
-  s.first = part(f_, params, {condition.inputs.data(), 1}, values, roots_.size());
-  s.second = part(f_, params, next, values, roots_.size());
+  std::vector<endpoint> read;
+  s.first = part(f_, params, {condition.inputs.data(), 1}, values, &read);
+  s.second = part(f_, params, next, values, &read);
+  for (const endpoint& e : read) s.in.push_back(root(e)), expect(s.in.back(), 1);
   add(std::move(s), results, false);
   for (const endpoint& e : results)
     if (e.node >= 0) guard(e);
@@ -279,14 +214,13 @@ void planner::emit_functions(std::int32_t i) {
     std::vector<std::vector<endpoint>> params;
     for (const endpoint& e : f.arguments) params.push_back({e});
     check_arguments(n, f, n.inputs.size() - (is_branch_op(n.op) ? 1 : 0));
-    return part(f, params, f.results, {}, 0);
+    return part(f, params, f.results, {}, nullptr);
   };
   step s = step_for(i, is_branch_op(n.op) ? step_kind::branch : step_kind::loop);
   s.first = body(s.kind == step_kind::branch ? "then_branch" : "cond");
   s.second = body(s.kind == step_kind::branch ? "else_branch" : "body");
-  const std::vector<endpoint> results = results_of(i);
-  add(std::move(s), results, false);
-  for (const endpoint& e : results) guard(e);
+  add_node(std::move(s), i, false);
+  for (const endpoint& e : results_of(i)) guard(e);
 }
 
 }  // namespace kerngrad::graph::detail

@@ -28,7 +28,8 @@ constexpr std::size_t most_steps = 24, most_operands = 8;
 
 class element_fuser {
  public:
-  explicit element_fuser(sequence& s) : s_(s), reads_(reads_of(s)), maker_(static_cast<std::size_t>(s.values), -1) {
+  explicit element_fuser(sequence& s)
+      : s_(s), reads_(reads_of(s)), read_(reads_.size(), 0), maker_(static_cast<std::size_t>(s.values), -1) {
     for (std::size_t i = 0; i < s_.steps.size(); ++i)
       for (const std::int32_t v : s_.steps[i].out)
         if (v >= 0) maker_[static_cast<std::size_t>(v)] = static_cast<std::int32_t>(i);
@@ -70,6 +71,7 @@ class element_fuser {
 
   sequence& s_;
   const std::vector<int> reads_;
+  std::vector<int> read_;  // how often members of an expression read each value; zeros between two expressions
   std::vector<std::int32_t> maker_;
 };
 
@@ -105,14 +107,14 @@ bool element_fuser::is_elementwise(std::size_t i) {
 // The steps of an expression that ends with one, from it backwards. A step joins once all who read it are there.
 std::vector<std::size_t> element_fuser::members_behind(std::size_t last, const std::vector<bool>& taken) {
   std::vector<std::size_t> members;
-  std::vector<int> read(static_cast<std::size_t>(s_.values), 0);
+  std::vector<std::int32_t> counted;
   std::priority_queue<std::size_t> next;
   next.push(last);
   while (!next.empty() && members.size() < most_steps) {
     const std::size_t i = next.top();
     while (!next.empty() && next.top() == i) next.pop();
     const auto out = static_cast<std::size_t>(at(i).out[0]);
-    if (i != last && read[out] != reads_[out]) continue;
+    if (i != last && read_[out] != reads_[out]) continue;
     members.push_back(i);
     if (operands_of(members).size() > most_operands) {
       members.pop_back();
@@ -120,12 +122,14 @@ std::vector<std::size_t> element_fuser::members_behind(std::size_t last, const s
     }
     for (const std::int32_t v : at(i).in) {
       if (v < 0) continue;
-      ++read[static_cast<std::size_t>(v)];
+      ++read_[static_cast<std::size_t>(v)];
+      counted.push_back(v);
       if (maker_[static_cast<std::size_t>(v)] < 0) continue;
       const auto from = static_cast<std::size_t>(maker_[static_cast<std::size_t>(v)]);
       if (!taken[from] && is_elementwise(from)) next.push(from);
     }
   }
+  for (const std::int32_t v : counted) read_[static_cast<std::size_t>(v)] = 0;
   return members;
 }
 

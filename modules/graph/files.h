@@ -81,6 +81,8 @@ std::string model_text(const std::string& path, const graph_def& graph, std::spa
 // Gives nodes of functions other names where one name would mean different weights, or a weight and another node: a
 // file's weights are found by name in the graph and in all functions.
 void separate_names(graph_def& graph);
+// Takes bytes that `what` needs in memory from what is left; refuses what passes it.
+void take_bytes(const origin& file, std::int64_t bytes, std::string_view what, std::int64_t& bytes_left);
 // Takes the memory of elements from what is left; refuses what passes it, or makes no shape.
 shape allowed_shape(const origin& file, std::span<const std::int64_t> dims, dtype type, std::string_view what,
                     std::int64_t& bytes_left);

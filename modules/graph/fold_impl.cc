@@ -53,13 +53,6 @@ const tensor* planner::weight(std::int32_t i) const {
   return x.defined() ? &x : nullptr;
 }
 
-const loop_nodes& planner::loop_ended_by(std::int32_t exit) {
-  for (const std::unique_ptr<const loop_nodes>& loop : loops_)
-    if (std::ranges::any_of(loop->variables, [&](const loop_nodes::turned& v) { return v.exit == exit; })) return *loop;
-  loops_.push_back(std::make_unique<const loop_nodes>(loop_of(f_, exit)));
-  return *loops_.back();
-}
-
 std::vector<endpoint> planner::needs_of(std::int32_t i) {
   const node& n = at(i);
   if (n.op == "NextIteration" || (n.op == "Merge" && std::ranges::any_of(n.inputs, [&](const endpoint& e) {
@@ -79,21 +72,23 @@ std::vector<endpoint> planner::needs_of(std::int32_t i) {
 // Depth first, without recursion: graphs may be a million nodes deep.
 std::vector<std::int32_t> planner::in_order(std::span<const endpoint> wanted) {
   struct visit {
-    std::int32_t node;
+    std::int32_t node, key;
     std::vector<endpoint> needs;
     std::size_t next = 0;
   };
-  std::vector<char> state(f_.nodes.size(), 0);  // 1: being visited, 2: done
+  endpoint_table state(0);  // 1: being visited, 2: done; of a loop's first Merge for all of its Exits
   std::vector<std::int32_t> order;
   std::vector<visit> open;
   const auto ask = [&](endpoint e) {
     ++readers_[e];
+    if (!slots_.has(e) && roots_ && roots_->has(e)) root(e);
     if (slots_.has(e)) return;
-    char& s = state[static_cast<std::size_t>(e.node)];
+    const std::int32_t key = at(e.node).op == "Exit" ? loop_ended_by(e.node).variables[0].merge : e.node;
+    std::int32_t& s = state[{key, 0}];
     if (s == 1) fail_at(at(e.node), "a cycle of nodes", "an order in which they can run");
     if (s != 0) return;
     s = 1;
-    open.push_back({e.node, needs_of(e.node)});
+    open.push_back({e.node, key, needs_of(e.node)});
   };
   for (const endpoint& e : wanted) {
     ask(e);
@@ -103,7 +98,7 @@ std::vector<std::int32_t> planner::in_order(std::span<const endpoint> wanted) {
         ask(top.needs[top.next++]);
         continue;
       }
-      state[static_cast<std::size_t>(top.node)] = 2;
+      state[{top.key, 0}] = 2;
       order.push_back(top.node);
       open.pop_back();
     }
@@ -119,6 +114,15 @@ void planner::name(endpoint e, std::int32_t v) {
 std::int32_t planner::slot(endpoint e) const {
   if (!slots_.has(e)) fail_at(at(e.node), "result " + std::to_string(e.output), "one that the node has");
   return slots_.at(e);
+}
+
+std::int32_t planner::root(endpoint e) {
+  if (slots_.has(e)) return slots_.at(e);
+  const std::int32_t v = value(true);
+  to_.made.params.push_back(v);
+  to_.frame.values.resize(to_.fixed.size());
+  roots_read_.push_back(e);
+  return slots_[e] = v;
 }
 
 step planner::step_for(std::int32_t i, step_kind kind) const {
@@ -204,13 +208,20 @@ void planner::emit_work(std::int32_t i) {
     make_registered(s, by == runs_by::nothing ? m : nullptr);
   }
   const bool fixed = gives_fixed(s);
-  add(std::move(s), results_of(i), fixed);
+  add_node(std::move(s), i, fixed);
 }
 
 std::vector<endpoint> planner::results_of(std::int32_t i) const {
-  std::vector<endpoint> all{{i, 0}};
-  for (std::size_t k = 1; k < readers_.outputs(i); ++k) all.push_back({i, static_cast<std::int32_t>(k)});
+  std::vector<endpoint> all;
+  for (const std::int32_t output : readers_.outputs(i)) all.push_back({i, output});
   return all;
+}
+
+void planner::add_node(step s, std::int32_t i, bool fixed) {
+  const std::vector<endpoint> results = results_of(i);
+  if (static_cast<std::size_t>(results.back().output) + 1 != results.size())
+    for (const endpoint& e : results) s.outputs.push_back(e.output);
+  add(std::move(s), results, fixed);
 }
 
 void planner::note(std::int32_t v) {
@@ -219,17 +230,39 @@ void planner::note(std::int32_t v) {
   to_.made.seen.push_back(x.defined() ? std::optional(x.signature()) : std::nullopt);
 }
 
+namespace {
+
+// The memory of a step that stays in a plan.
+std::int64_t bytes_of(const step& s) {
+  constexpr std::size_t of_attribute = sizeof(named_attribute) + sizeof(attribute_ref);
+  constexpr std::size_t of_operand = sizeof(step::operand) + sizeof(operand_ref);
+  return static_cast<std::int64_t>(sizeof(step) + s.attrs.size() * of_attribute + s.operands.size() * of_operand +
+                                   (s.in.size() + s.out.size()) * 2 * sizeof(std::int32_t));
+}
+
+}  // namespace
+
+// The results of folded steps stay with the plan.
+void planner::run_while_planning(const step& s, bool folded) {
+  std::optional<memory_budget> limit;
+  if (folded && how_.graph->limits.bytes != unlimited)
+    limit.emplace(how_.shared->left, "raise load_options::most_bytes");
+  if (traced_ || folded) run_step(s, to_.made, to_.frame);
+}
+
 void planner::add(step s, std::span<const endpoint> results, bool fixed) {
   const bool folded = folds(s);
   for (std::size_t k = 0; k < results.size(); ++k) s.out.push_back(value(fixed));
   to_.frame.values.resize(to_.fixed.size());
   s.given.assign(s.attrs.begin(), s.attrs.end());
-  if (traced_ || folded) run_step(s, to_.made, to_.frame);
+  how_.shared->take_for_steps(bytes_of(s));
+  run_while_planning(s, folded);
   for (std::size_t k = 0; k < results.size(); ++k) note(s.out[k]);
   for (std::size_t k = 0; k < results.size(); ++k) {
     const bool given = results[k].node < 0 || (slots_.has(results[k]) && s.kind != step_kind::guard);
     if (given) continue;  // there is no such node, or its value is an input
     run_value& v = to_.frame.values[static_cast<std::size_t>(s.out[k])];
+    if (folded && v.x.defined()) how_.shared->take(v.x.size() * static_cast<std::int64_t>(size_of(v.x.type())));
     name(results[k], folded ? constant(std::exchange(v, {})) : s.out[k]);
   }
   for (const std::int32_t v : s.in) let_go(v);
@@ -263,6 +296,7 @@ void planner::emit_constant(std::int32_t i) {
 }
 
 void planner::emit(std::int32_t i) {
+  check_stop("model");
   const node& n = at(i);
   if (slots_.has({i, 0}) || n.op == "NoOp") return;
   if (is_constant_op(n.op)) return emit_constant(i);
@@ -281,7 +315,7 @@ void planner::emit(std::int32_t i) {
   }
   if (n.op == "StopGradient") {
     const std::int32_t v = slot(n.inputs.at(0));
-    return v < 0 ? alias(i, 0) : add(step_for(i, step_kind::stop), results_of(i), is_fixed(v));
+    return v < 0 ? alias(i, 0) : add_node(step_for(i, step_kind::stop), i, is_fixed(v));
   }
   if (is_call_op(n.op) || is_branch_op(n.op) || is_while_op(n.op)) return emit_functions(i);
   emit_work(i);
@@ -293,19 +327,21 @@ plan_request planner::inside(const function_def& f) const {
   if (++how.depth > deepest)
     fail("graph", "functions and loops in each other " + std::to_string(how.depth) + " deep in " + f.name,
          "at most " + std::to_string(deepest), "write a recursion as a loop");
-  if (++*how.bodies > most_bodies)
+  if (++how.shared->bodies > most_bodies)
     fail("graph", "more than " + std::to_string(most_bodies) + " calls of functions, one of them " + f.name,
          "a graph that is planned by fewer", "call a function in a loop");
   return how;
 }
 
-std::shared_ptr<const sequence> planner::part(const function_def& f, std::span<const std::vector<endpoint>> params,
+std::shared_ptr<const sequence> planner::part(const function_def& f, std::vector<std::vector<endpoint>>& params,
                                               std::span<const endpoint> wanted, std::span<const run_value> constants,
-                                              std::size_t roots) const {
+                                              std::vector<endpoint>* read) const {
   const plan_request how = inside(f);
-  growing to;
-  planner(how, false, to).make(params, wanted, constants, roots);
+  growing to(how.shared->run);
+  planner made(how, false, to);
+  made.make(params, wanted, constants, read ? roots_ : nullptr);
   seal(to.made);
+  for (const endpoint& e : made.roots_read_) params.push_back({e}), read->push_back(e);
   return std::make_shared<sequence>(std::move(to.made));
 }
 
@@ -321,7 +357,8 @@ std::vector<std::int32_t> planner::add_function(std::span<const std::int32_t> ar
 }
 
 void planner::make(std::span<const std::vector<endpoint>> params, std::span<const endpoint> wanted,
-                   std::span<const run_value> values, std::size_t roots) {
+                   std::span<const run_value> values, const endpoint_table* roots) {
+  roots_ = roots;
   for (std::size_t k = 0; k < params.size(); ++k) {
     const bool is_constant = !traced_ && k < values.size() && values[k].there();
     const std::int32_t v = is_constant ? constant(values[k]) : value(true);
@@ -332,12 +369,12 @@ void planner::make(std::span<const std::vector<endpoint>> params, std::span<cons
       note(v);
     }
     for (const endpoint& e : params[k]) slots_[e] = v;
-    if (k + roots >= params.size()) roots_.push_back(params[k][0]);
   }
   const std::vector<std::int32_t> order = in_order(wanted);
   // Parameters stay until the end: loops read them besides.
   for (const std::vector<endpoint>& param : params)
     for (const endpoint& e : param) expect(slots_.at(e), readers_.at(e) + 1);
+  for (const endpoint& e : roots_read_) expect(slots_.at(e), readers_.at(e) + 1);
   for (const std::int32_t i : order) emit(i);
   for (const endpoint& e : wanted) to_.made.results.push_back(slot(e));
 }
@@ -345,12 +382,10 @@ void planner::make(std::span<const std::vector<endpoint>> params, std::span<cons
 sequence make_sequence(const plan_request& how, std::span<const endpoint> params, std::span<const endpoint> wanted,
                        std::span<const run_value> values) {
   std::vector<std::vector<endpoint>> given;
-  for (const endpoint& e : params) given.push_back({e});
-  int bodies = 0;
-  plan_request counted = how;
-  counted.bodies = &bodies;
-  growing to;
-  planner(counted, true, to).make(given, wanted, values, given.size());
+  endpoint_table roots(0);
+  for (const endpoint& e : params) given.push_back({e}), roots[e] = 1;
+  growing to(how.shared->run);
+  planner(how, true, to).make(given, wanted, values, &roots);
   return std::move(to.made);
 }
 

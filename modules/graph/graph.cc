@@ -113,7 +113,7 @@ class model {
   /// given, and stands then for itself. What was planned for the inputs' shapes and dtypes is kept for the next call.
   /// Differentiates with respect to the inputs and, by `variable_grads`, to `variables`. Throws for a missing input,
   /// one of another dtype or of a shape that the port does not allow, an op that nothing runs, and for whatever an op
-  /// refuses; then the text names the node.
+  /// refuses; then the text names the node. A stop_scope ends a run between two nodes or iterations of a loop.
   results operator()(std::span<const named_operand> inputs) const;
   results operator()(std::initializer_list<named_operand> inputs) const;
   /// The results of nodes, in that order: "node", "node:1", or a key of the signature.
@@ -139,17 +139,24 @@ class model {
 
 // ------------------------------------------------------------------------------------------ files
 
-/// Limits of what a file may claim.
+/// Limits of what a file may claim, and of what its graph may take.
 struct load_options {
   std::int64_t most_nodes = 1'000'000;
-  std::int64_t most_bytes = std::int64_t{1} << 34;  ///< of weights, as elements in memory
+  /// Bytes that the model may take in memory: its nodes and attributes, its constants, and its weights as elements,
+  /// mapped ones included. A model with more than 1 GiB of weights needs a larger number. Each plan may take as much
+  /// again for its steps and for the constants that it computes, and the lists of each run as much, at 256 bytes for
+  /// each item; elements in a run are limited by set_memory_limit or a memory_budget.
+  std::int64_t most_bytes = std::int64_t{1} << 30;
+  /// Iterations of all loops of one run together. Loops count in int32, so the default is more than a loop that counts
+  /// can have: it ends only those that would run for ever. A stop_scope limits the time.
+  std::int64_t most_iterations = std::numeric_limits<std::int32_t>::max();
 };
 
 /// Reads a graph model, `model.json` and the weight files that it names in the same folder. Weights are float32,
 /// float16, int32, uint8, bool, complex64 or text; float32 may be quantised to float16, uint8 or uint16. Plain ones are
 /// not copied: their files stay mapped, and must not be written in place meanwhile. Ops are looked up when the model is
 /// run or `needs` asks. Throws `error`, in one sentence with the file's name, for what does not follow the format,
-/// passes a limit, or names a file outside of the folder.
+/// passes a limit, or names a file outside of the folder; `stopped` where a stop_scope asks for it.
 model load(const std::string& path, const load_options& how = {});
 
 /// How a model is written.
@@ -268,10 +275,18 @@ struct weight {
 // As calls read it.
 tensor value_of(const weight& w);
 
+// What plans and runs of a graph from a file may take; that of a program's own graph is not limited.
+struct graph_limits {
+  std::int64_t bytes = unlimited;
+  std::int64_t iterations = unlimited;
+};
+
 struct graph_def {
   function_def main;
   std::vector<function_def> library;
+  std::vector<std::int32_t> by_name{};  // functions of the library, by their names
   std::vector<weight> weights;
+  graph_limits limits{};
   const function_def* function_named(std::string_view name) const;
 };
 

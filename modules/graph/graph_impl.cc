@@ -65,6 +65,9 @@ std::optional<endpoint> place_named(const model_state& m, std::string_view text)
   return e;
 }
 
+// A number by which endpoints are sorted.
+std::int64_t in_order_of_places(endpoint e) { return std::int64_t{e.node} << 32 | e.output; }
+
 std::string keys_of(std::span<const port> ports) {
   return listed(ports, [](const port& p) { return p.key; });
 }
@@ -91,6 +94,24 @@ void check_input(const port& p, const tensor& x) {
   if (!fits) fail("model", "input " + p.key + " of shape " + to_string(x.dims()), "shape " + text_of(p));
 }
 
+// The numbers of `count` things in the order of what they are sorted by, then of the numbers.
+template <class Key>
+std::vector<std::int32_t> sorted_by(std::size_t count, Key key_of) {
+  std::vector<std::int32_t> all(count);
+  for (std::size_t i = 0; i < count; ++i) all[i] = static_cast<std::int32_t>(i);
+  std::ranges::sort(all, {}, [&](std::int32_t i) { return std::pair(key_of(static_cast<std::size_t>(i)), i); });
+  return all;
+}
+
+// The last of the ports that have that key.
+std::optional<endpoint> port_named(std::span<const port> ports, std::span<const endpoint> at,
+                                   std::span<const std::int32_t> by_key, std::string_view key) {
+  const auto key_of = [&](std::int32_t i) { return std::string_view(ports[static_cast<std::size_t>(i)].key); };
+  const auto behind = std::ranges::upper_bound(by_key, key, {}, key_of);
+  if (behind == by_key.begin() || key_of(behind[-1]) != key) return {};
+  return at[static_cast<std::size_t>(behind[-1])];
+}
+
 struct given_inputs {
   plan_key key;
   std::vector<tensor> values;  // of key.fed
@@ -100,27 +121,36 @@ void take_input(const model_state& m, const named_operand& input, given_inputs& 
   const function_def& f = m.graph->main;
   if (input.tensors.size() != 1 || !input.tensors[0].defined())
     fail("model", std::to_string(input.tensors.size()) + " tensors as input " + input.name, "one tensor");
-  std::optional<endpoint> at;
-  for (std::size_t i = 0; i < f.inputs.size(); ++i)
-    if (f.inputs[i].key == input.name || (input.name.empty() && f.inputs.size() == 1)) at = f.arguments[i];
+  std::optional<endpoint> at = input.name.empty() && f.inputs.size() == 1
+                                   ? f.arguments[0]
+                                   : port_named(f.inputs, f.arguments, m.inputs_by_key, input.name);
   if (!at) at = place_named(m, input.name);
   if (!at) fail("model", "input \"" + input.name + "\"", "one of " + keys_of(f.inputs) + ", or a node of the graph");
-  for (std::size_t i = 0; i < f.inputs.size(); ++i)
-    if (f.arguments[i] == *at) check_input(f.inputs[i], input.tensors[0]);
-  if (std::ranges::any_of(to.key.fed, [&](const fed_input& fed) { return fed.at == *at; }))
-    fail("model", "input " + input.name + " twice", "every input once");
+  const auto place_of = [&](std::int32_t i) { return in_order_of_places(f.arguments[static_cast<std::size_t>(i)]); };
+  for (const std::int32_t i : std::ranges::equal_range(m.inputs_by_place, in_order_of_places(*at), {}, place_of))
+    check_input(f.inputs[static_cast<std::size_t>(i)], input.tensors[0]);
   to.key.fed.push_back({*at, input.tensors[0].signature()});
   to.values.push_back(input.tensors[0]);
+}
+
+void refuse_twice(std::span<const named_operand> inputs, const given_inputs& all) {
+  if (inputs.size() < 2) return;
+  const auto place_of = [&](std::size_t i) { return in_order_of_places(all.key.fed[i].at); };
+  const std::vector<std::int32_t> order = sorted_by(inputs.size(), place_of);
+  const auto same = [&](std::int32_t a, std::int32_t b) {
+    return place_of(static_cast<std::size_t>(a)) == place_of(static_cast<std::size_t>(b));
+  };
+  if (const auto twice = std::ranges::adjacent_find(order, same); twice != order.end())
+    fail("model", "input " + inputs[static_cast<std::size_t>(twice[1])].name + " twice", "every input once");
 }
 
 given_inputs resolve(const model_state& m, std::span<const named_operand> inputs, std::span<const std::string> wanted) {
   given_inputs all;
   for (const named_operand& input : inputs) take_input(m, input, all);
+  refuse_twice(inputs, all);
   const function_def& f = m.graph->main;
   for (const std::string& text : wanted) {
-    std::optional<endpoint> at;
-    for (std::size_t i = 0; i < f.outputs.size(); ++i)
-      if (f.outputs[i].key == text) at = f.results[i];
+    std::optional<endpoint> at = port_named(f.outputs, f.results, m.outputs_by_key, text);
     if (!at) at = place_named(m, text);
     if (!at) fail("model", "output \"" + text + "\"", "one of " + keys_of(f.outputs) + ", or a node of the graph");
     all.key.wanted.push_back(*at);
@@ -195,18 +225,19 @@ std::vector<std::string> model::nodes() const {
 }
 
 std::vector<needed_op> model::needs() const {
-  std::vector<needed_op> all;
-  const auto count = [&](const function_def& f) {
-    for (const node& n : f.nodes) {
-      const auto found = std::ranges::find(all, n.op, &needed_op::name);
-      if (found != all.end()) ++found->nodes;
-      else all.push_back(need_of(n.op)), all.back().nodes = 1;
-    }
+  std::vector<std::string_view> ops;
+  const auto collect = [&](const function_def& f) {
+    for (const node& n : f.nodes) ops.push_back(n.op);
   };
   const graph_def& graph = *checked(state_).graph;
-  count(graph.main);
-  for (const function_def& f : graph.library) count(f);
-  std::ranges::sort(all, {}, &needed_op::name);
+  collect(graph.main);
+  for (const function_def& f : graph.library) collect(f);
+  std::ranges::sort(ops);
+  std::vector<needed_op> all;
+  for (const std::string_view op : ops) {
+    if (all.empty() || all.back().name != op) all.push_back(need_of(op));
+    ++all.back().nodes;
+  }
   return all;
 }
 
@@ -244,10 +275,13 @@ std::span<const tensor> weights_of(const model_state& m) {
 
 model make_model(std::shared_ptr<const graph_def> graph) {
   auto state = std::make_shared<model_state>();
-  const std::vector<node>& nodes = graph->main.nodes;
-  for (std::size_t i = 0; i < nodes.size(); ++i) state->by_name.push_back(static_cast<std::int32_t>(i));
-  std::ranges::sort(state->by_name, {},
-                    [&](std::int32_t i) { return std::string_view(nodes[static_cast<std::size_t>(i)].name); });
+  const function_def& f = graph->main;
+  state->by_name = sorted_by(f.nodes.size(), [&](std::size_t i) { return std::string_view(f.nodes[i].name); });
+  state->inputs_by_key = sorted_by(f.inputs.size(), [&](std::size_t i) { return std::string_view(f.inputs[i].key); });
+  state->inputs_by_place =
+      sorted_by(f.inputs.size(), [&](std::size_t i) { return in_order_of_places(f.arguments[i]); });
+  state->outputs_by_key =
+      sorted_by(f.outputs.size(), [&](std::size_t i) { return std::string_view(f.outputs[i].key); });
   state->graph = std::move(graph);
   return model_access::make(std::move(state));
 }

@@ -141,11 +141,15 @@ const turner::turn* turner::shared_turn(const step& s) const {
   const op_row* row = s.kind == step_kind::call && s.out.size() == 1 ? row_named(s.kernel) : nullptr;
   if (!row || (!row->is_unary() && !row->is_binary() && s.kernel != "PadV2" && s.kernel != "Concat")) return nullptr;
   const turn* shared = nullptr;
+  std::vector<std::int32_t> read = s.in;
+  if (!eager_) std::ranges::sort(read);
   for (const step::operand& operand : s.operands)
     for (const std::int32_t v : operand.in) {
       if (v < 0) continue;
       const turn* mine = turn_of(v);
-      if (!mine || (!eager_ && reads_[static_cast<std::size_t>(v)] != std::ranges::count(s.in, v))) return nullptr;
+      if (!mine) return nullptr;
+      if (!eager_ && reads_[static_cast<std::size_t>(v)] != std::ssize(std::ranges::equal_range(read, v)))
+        return nullptr;
       if (shared && shared->order != mine->order) return nullptr;
       shared = mine;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Graph models from files.
 module;
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -41,6 +42,7 @@ model model_in(const origin& file, const io::mapped_bytes& text, const load_opti
   if (!topology) file.refuse("has no \"modelTopology\"", "a graph model's JSON");
   std::int64_t bytes_left = how.most_bytes;
   *graph = topology_in(file, *topology, how, bytes_left);
+  graph->limits = {how.most_bytes, how.most_iterations};
   read_ports(file, document, graph->main);
   read_weights(file, document, *graph, bytes_left);
   return make_model(std::move(graph));
@@ -79,9 +81,10 @@ const attribute* node::attr(std::string_view wanted) const {
 }
 
 const function_def* graph_def::function_named(std::string_view name) const {
-  for (const function_def& f : library)
-    if (f.name == name) return &f;
-  return nullptr;
+  const auto name_of = [&](std::int32_t i) { return std::string_view(library[static_cast<std::size_t>(i)].name); };
+  const auto found = std::ranges::lower_bound(by_name, name, {}, name_of);
+  if (found == by_name.end() || name_of(*found) != name) return nullptr;
+  return &library[static_cast<std::size_t>(*found)];
 }
 
 }  // namespace detail

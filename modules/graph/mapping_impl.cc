@@ -82,6 +82,9 @@ std::span<const std::string> texts_of(const node& at, std::string_view name) {
 }
 
 std::vector<std::int64_t> elements_of(const tensor& x) {
+  constexpr std::int64_t most = 1 << 20;  // what they become are sizes, axes and the like, in lists of their own
+  if (x.size() > most)
+    fail("graph", std::to_string(x.size()) + " elements that say what to do", "at most " + std::to_string(most));
   if (x.type() == dtype::int32) {
     const std::span<const std::int32_t> all = x.data<std::int32_t>();
     return {all.begin(), all.end()};

@@ -109,17 +109,20 @@ void reader::read(const json& list, function_def& f, std::string_view of) {
   for (std::size_t i = 0; i < first; ++i) name(f.nodes[i], i);
   const std::string some_node = "a node of " + std::string(of);
   for (const json& entry : list) {
+    check_stop("load");
     node n;
     n.name = text_in(file_, entry, "name", some_node);
     const std::string what = name_of(n);  // once: errors want it, and all that follows could have one
     n.op = text_in(file_, entry, "op", what);
     if (n.name.empty() || n.op.empty() || n.name.find_first_of(":^") != std::string::npos)
       file_.refuse("has " + what + " of op " + in_quotes(n.op), "names that are not empty and have no : or ^");
+    take_bytes(file_, static_cast<std::int64_t>(sizeof(node) + n.name.size() + n.op.size()), what, bytes_left_);
     if (const json* attrs = member(entry, "attr")) {
       if (!attrs->is_object()) file_.refuse("has " + what + " with attributes that are no object", "an object");
       if (attrs->size() > most_attributes)  // each look-up of one goes through them all
         file_.refuse("has " + what + " with " + std::to_string(attrs->size()) + " attributes",
                      "at most " + std::to_string(most_attributes));
+      take_bytes(file_, static_cast<std::int64_t>(attrs->size() * sizeof(attribute)), what, bytes_left_);
       n.attrs.reserve(attrs->size());
       for (const json_member attr : attrs->members())
         if (!attr.name.starts_with('_'))
@@ -239,11 +242,13 @@ graph_def topology_in(const origin& file, const json& topology, const load_optio
   if (const json* library = member(topology, "library"))
     for (const json& entry : list_in(file, *library, "function", "the library"))
       graph.library.push_back(function_in(file, entry, how, nodes, bytes_left));
-  std::vector<std::string_view> names;
-  for (const function_def& f : graph.library) names.push_back(f.name);
-  std::ranges::sort(names);
-  if (const auto twice = std::ranges::adjacent_find(names); twice != names.end())
-    file.refuse("has the function " + in_quotes(*twice) + " twice", "names that occur once");
+  const auto name_of = [&](std::int32_t i) {
+    return std::string_view(graph.library[static_cast<std::size_t>(i)].name);
+  };
+  for (std::size_t i = 0; i < graph.library.size(); ++i) graph.by_name.push_back(static_cast<std::int32_t>(i));
+  std::ranges::sort(graph.by_name, {}, name_of);
+  if (const auto twice = std::ranges::adjacent_find(graph.by_name, {}, name_of); twice != graph.by_name.end())
+    file.refuse("has the function " + in_quotes(name_of(*twice)) + " twice", "names that occur once");
   return graph;
 }
 

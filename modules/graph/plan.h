@@ -8,13 +8,37 @@ namespace kerngrad::graph::detail {
 
 // ------------------------------------------------------------------------------------------ values and steps
 
+// Bytes that the lists of a run may still take.
+struct item_budget {
+  std::int64_t left = 0;
+};
+
 // What a tensor array or a list holds; an item that nobody has written is an empty handle. Arrays are written in place,
-// in the order of their flow; a list that others hold is copied first.
-struct item_list {
+// in the order of their flow; a list that others hold is copied first. Items count under the memory limit and under the
+// budget of the run that made the list.
+class item_list {
+ public:
+  inline explicit item_list(std::shared_ptr<item_budget> budget) : budget_(std::move(budget)) {}
+  item_list(const item_list& other);
+  item_list& operator=(const item_list&) = delete;
+  inline ~item_list() { budget_->left += counted_.bytes(); }
+
+  inline std::int64_t size() const { return static_cast<std::int64_t>(at_.size()); }
+  inline const tensor& operator[](std::int64_t i) const { return at_[static_cast<std::size_t>(i)]; }
+  inline tensor& operator[](std::int64_t i) { return at_[static_cast<std::size_t>(i)]; }
+  inline std::span<const tensor> all() const { return at_; }
+  void resize(std::int64_t count);
+
   dtype type = dtype::float32;
   partial_shape item;
-  std::vector<tensor> at;
   bool grows = false;
+
+ private:
+  void count(std::int64_t items);
+
+  std::vector<tensor> at_;
+  counted_memory counted_;
+  std::shared_ptr<item_budget> budget_;
 };
 
 // What a node gives: a tensor, or a list. Nothing at all on the way that a Switch did not take.
@@ -47,6 +71,7 @@ struct step {
   const node* at = nullptr;
   const op_mapping* mapping = nullptr;
   std::vector<std::int32_t> in, out;  // out: negative where nobody wants it
+  std::vector<std::int32_t> outputs;  // of the node, in ascending order, where `out` is not all from the first on
   std::vector<std::int32_t> last;     // values that no later step reads
   std::string kernel;
   struct operand {
@@ -80,15 +105,22 @@ struct late_binding {
   step bound;
 };
 
+// What the sequences of one run, or of one plan, share.
+struct run_state {
+  std::vector<node_time>* times = nullptr;  // of steps, where somebody asks
+  graph_limits left{};
+  std::shared_ptr<item_budget> items{};  // of the bytes that are left, once there is a list
+};
+
 // What a run needs besides: kept between runs, so that they need not ask for memory.
 struct run_frame {
+  run_state* run = nullptr;
   std::vector<run_value> values;
   std::vector<operand_ref> operands;
   std::vector<tensor> list, inputs;
   std::vector<const tensor*> together;
   std::vector<run_value> arguments;
-  std::vector<late_binding> bound;          // by `late` + 1; the first is of those that are bound anew each time
-  std::vector<node_time>* times = nullptr;  // of steps, where somebody asks
+  std::vector<late_binding> bound;  // by `late` + 1; the first is of those that are bound anew each time
 };
 
 // A guard did not hold.
@@ -96,7 +128,7 @@ struct other_shapes {};
 
 // Runs a sequence. `arguments` are taken; results are in its order.
 void run_sequence(const sequence& s, std::span<run_value> arguments, std::span<run_value> results, run_frame& with);
-std::vector<run_value> run_sequence(const sequence& s, std::vector<run_value> arguments, std::vector<node_time>* times);
+std::vector<run_value> run_sequence(const sequence& s, std::vector<run_value> arguments, run_state& run);
 void run_step(const step& s, const sequence& of, run_frame& with);
 // A value of a step, and the tensor that it has to be.
 const run_value& value_at(const sequence& s, const run_frame& with, std::int32_t at);
@@ -104,6 +136,8 @@ const tensor& tensor_at(const step& s, const sequence& of, const run_frame& with
 // The one element of an input.
 std::int64_t integer_at(const step& s, const sequence& of, const run_frame& with, std::size_t input);
 void put(const step& s, run_frame& with, std::size_t output, run_value value);
+// How many results a step has to have.
+std::size_t results_wanted(const step& s);
 // A late call as a call, for inputs of which it may depend on what `read_inputs` says.
 step bound_step(const step& s, std::span<const tensor> in);
 // Steps of several steps, and of lists.
@@ -182,6 +216,7 @@ struct plan_state {
   std::vector<variable> variables;  // arguments that follow those that are fed
   std::shared_ptr<const graph_def> graph;
   bool guarded = false;
+  counted_memory counted;  // of its steps
   mutable shared_slot<const plan_state> without_guards;
   mutable std::atomic<run_frame*> spare = nullptr;
   inline ~plan_state() { delete spare.load(); }
@@ -199,7 +234,8 @@ struct weight_variables {
 
 struct model_state {
   std::shared_ptr<const graph_def> graph;
-  std::vector<std::int32_t> by_name;                       // nodes of the main graph, by their names
+  std::vector<std::int32_t> by_name;  // nodes of the main graph, by their names
+  std::vector<std::int32_t> inputs_by_key, inputs_by_place, outputs_by_key;
   mutable shared_slot<const std::vector<tensor>> weights;  // by node, once somebody has asked
   mutable shared_slot<const plan_list> plans;
   mutable shared_slot<const weight_variables> variables;
@@ -244,17 +280,16 @@ struct loop_nodes {
   std::vector<std::int32_t> invariants;  // Enter nodes
   endpoint condition;
 };
-// The loop that an Exit ends.
-loop_nodes loop_of(const function_def& f, std::int32_t exit);
 
+struct planning;  // planner.h
 // The sequence that gives wanted values of a graph; it is run on `values` of the parameters while it is made.
 struct plan_request {
   const model_state* model = nullptr;
   const graph_def* graph = nullptr;
   const function_def* function = nullptr;
   bool guards = false;
-  int depth = 0;          // of functions in each other
-  int* bodies = nullptr;  // how many functions and loops were planned so far
+  planning* shared = nullptr;
+  int depth = 0;  // of functions in each other
 };
 sequence make_sequence(const plan_request& how, std::span<const endpoint> params, std::span<const endpoint> wanted,
                        std::span<const run_value> values);

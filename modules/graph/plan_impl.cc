@@ -4,6 +4,7 @@ module;
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -15,6 +16,7 @@ module;
 module kerngrad.graph;
 
 #include "modules/graph/plan.h"
+#include "modules/graph/planner.h"
 
 namespace kerngrad::graph::detail {
 
@@ -94,7 +96,9 @@ std::shared_ptr<const plan_state> make_plan(const model_state& m, plan_key key, 
   auto made = std::make_shared<plan_state>();
   std::vector<endpoint> params;
   std::vector<run_value> given;
+  endpoint_table is_fed(0);
   for (std::size_t i = 0; i < key.fed.size(); ++i) {
+    is_fed[key.fed[i].at] = 1;
     params.push_back(key.fed[i].at);
     given.push_back({stop_gradient(values[i]), {}});
   }
@@ -102,14 +106,16 @@ std::shared_ptr<const plan_state> make_plan(const model_state& m, plan_key key, 
     const std::shared_ptr<const weight_variables> all = m.variables.load();
     for (std::size_t i = 0; i < all->nodes.size(); ++i) {
       const endpoint at{all->nodes[i], 0};
-      if (std::ranges::find(params, at) != params.end()) continue;  // given as an input
+      if (is_fed.has(at)) continue;
       params.push_back(at);
       given.push_back({stop_gradient(all->variables[i].value()), {}});
       made->variables.push_back(all->variables[i]);
     }
   }
-  const plan_request how{&m, m.graph.get(), &m.graph->main, guards};
-  made->steps = make_sequence(how, params, key.wanted, given);
+  run_state run{nullptr, m.graph->limits};
+  planning shared(*m.graph, run);
+  made->steps = make_sequence({&m, m.graph.get(), &m.graph->main, guards, &shared}, params, key.wanted, given);
+  made->counted = std::move(shared.counted);
   made->key = std::move(key);
   made->graph = m.graph;
   cancel_transposes(made->steps);
@@ -121,6 +127,38 @@ std::shared_ptr<const plan_state> make_plan(const model_state& m, plan_key key, 
 }
 
 }  // namespace
+
+std::vector<std::int32_t> endpoint_table::outputs(std::int32_t node) const {
+  std::vector<std::int32_t> all{0};
+  std::int32_t next = places_[place_of({node, -1})];
+  if (next >= 0) next = entries_[static_cast<std::size_t>(next)].chained;
+  for (; next >= 0; next = entries_[static_cast<std::size_t>(next)].chained)
+    all.push_back(entries_[static_cast<std::size_t>(next)].at.output);
+  std::ranges::sort(all);
+  return all;
+}
+
+void planning::take(std::int64_t bytes) {
+  if (bytes > left)
+    fail("graph", "a plan whose steps and constants take more than load_options::most_bytes", "a smaller graph",
+         "raise load_options::most_bytes");
+  left -= bytes;
+}
+
+void planning::take_for_steps(std::int64_t bytes) {
+  constexpr std::int64_t at_once = 1 << 16;
+  take(bytes);
+  taken_ += bytes;
+  if (taken_ - counted.bytes() >= at_once) counted.resize(taken_);
+}
+
+const loop_table& planning::loops_of(const graph_def& graph, const function_def& f) {
+  const bool is_main = &f == &graph.main;
+  std::unique_ptr<const loop_table>& found =
+      loops[is_main ? 0 : static_cast<std::size_t>(&f - graph.library.data()) + 1];
+  if (!found) found = std::make_unique<const loop_table>(f);
+  return *found;
+}
 
 void seal(sequence& s) {
   drop_dead(s);
@@ -164,7 +202,8 @@ void run_plan(const model_state& m, const plan_state& p, std::span<const tensor>
               std::vector<node_time>* times) {
   std::unique_ptr<run_frame> frame(p.spare.exchange(nullptr));
   if (!frame) frame = std::make_unique<run_frame>();
-  frame->times = times;
+  run_state run{times, m.graph->limits};
+  frame->run = &run;
   frame->arguments.clear();
   for (const tensor& x : values) frame->arguments.push_back({x, {}});
   for (const variable& v : p.variables) frame->arguments.push_back({v.value(), {}});

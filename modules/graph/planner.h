@@ -5,28 +5,64 @@
 
 namespace kerngrad::graph::detail {
 
-// A number for each endpoint of a graph.
+// Numbers of endpoints. It takes memory for those that were named alone, however large a graph is and whatever outputs
+// it names: a plan has a table for each function that it plans.
 class endpoint_table {
  public:
-  inline endpoint_table(std::size_t nodes, std::int32_t unset) : of_(nodes), unset_(unset) {}
+  inline explicit endpoint_table(std::int32_t unset) : places_(16, -1), unset_(unset) {}
   inline std::int32_t at(endpoint e) const {
-    const std::vector<std::int32_t>& all = of_[static_cast<std::size_t>(e.node)];
-    return static_cast<std::size_t>(e.output) < all.size() ? all[static_cast<std::size_t>(e.output)] : unset_;
+    const std::int32_t found = places_[place_of(e)];
+    return found < 0 ? unset_ : entries_[static_cast<std::size_t>(found)].number;
   }
   inline bool has(endpoint e) const { return at(e) != unset_; }
   inline std::int32_t& operator[](endpoint e) {
-    std::vector<std::int32_t>& all = of_[static_cast<std::size_t>(e.node)];
-    if (all.size() <= static_cast<std::size_t>(e.output)) all.resize(static_cast<std::size_t>(e.output) + 1, unset_);
-    return all[static_cast<std::size_t>(e.output)];
+    const std::int32_t found = places_[place_of(e)];
+    return entries_[static_cast<std::size_t>(found < 0 ? add(e) : found)].number;
   }
-  // How many outputs of a node have been named.
-  inline std::size_t outputs(std::int32_t node) const { return of_[static_cast<std::size_t>(node)].size(); }
+  // The outputs of a node that have been named, and the first one, in ascending order.
+  std::vector<std::int32_t> outputs(std::int32_t node) const;
 
  private:
-  std::vector<std::vector<std::int32_t>> of_;
+  // Output -1 of a node is where the chain of its outputs behind the first begins.
+  struct entry {
+    endpoint at;
+    std::int32_t number, chained;
+  };
+  inline std::size_t place_of(endpoint e) const {
+    std::uint64_t key =
+        static_cast<std::uint64_t>(static_cast<std::uint32_t>(e.node)) << 32 | static_cast<std::uint32_t>(e.output);
+    key = (key ^ key >> 31) * 0x9e3779b97f4a7c15u;
+    key = (key ^ key >> 29) * 0xbf58476d1ce4e5b9u;
+    std::size_t i = (key ^ key >> 32) & (places_.size() - 1);
+    while (places_[i] >= 0 && !(entries_[static_cast<std::size_t>(places_[i])].at == e))
+      i = (i + 1) & (places_.size() - 1);
+    return i;
+  }
+  inline void grow() {
+    places_.assign(2 * places_.size(), -1);
+    for (std::size_t i = 0; i < entries_.size(); ++i) places_[place_of(entries_[i].at)] = static_cast<std::int32_t>(i);
+  }
+  inline std::int32_t add(endpoint e) {
+    std::int32_t head = -1;
+    if (e.output > 0) {
+      head = places_[place_of({e.node, -1})];
+      if (head < 0) head = add({e.node, -1});
+    }
+    if (2 * (entries_.size() + 1) > places_.size()) grow();
+    const auto made = static_cast<std::int32_t>(entries_.size());
+    places_[place_of(e)] = made;
+    entries_.push_back({e, unset_, -1});
+    if (head >= 0) entries_.back().chained = std::exchange(entries_[static_cast<std::size_t>(head)].chained, made);
+    return made;
+  }
+
+  std::vector<std::int32_t> places_;  // of entries; a power of two of them, at most half of them taken
+  std::vector<entry> entries_;
   std::int32_t unset_;
 };
 
+// A value of a plan: its handle and its shape while planning.
+inline constexpr std::int64_t value_bytes = sizeof(run_value) + sizeof(std::optional<signature>);
 inline constexpr std::int32_t no_value = std::numeric_limits<std::int32_t>::min();
 
 inline bool is_one_of(std::string_view op, std::initializer_list<std::string_view> names) {
@@ -45,8 +81,41 @@ inline bool is_call_op(std::string_view op) { return is_one_of(op, {"Partitioned
 inline bool is_branch_op(std::string_view op) { return is_one_of(op, {"If", "StatelessIf"}); }
 inline bool is_while_op(std::string_view op) { return is_one_of(op, {"While", "StatelessWhile"}); }
 
+// The loops of a function: found once, and looked up by the Enters' frames.
+class loop_table {
+ public:
+  explicit loop_table(const function_def& f);
+  // The loop that a node ends. Throws for an Exit that no loop has.
+  const loop_nodes& ended_by(std::int32_t exit) const;
+
+ private:
+  const function_def& f_;
+  std::vector<loop_nodes> loops_;
+  std::vector<std::pair<std::string_view, std::int32_t>> by_frame_;  // sorted
+};
+
+// What the functions of one plan share.
+struct planning {
+  inline planning(const graph_def& graph, run_state& run)
+      : loops(graph.library.size() + 1), run(run), left(graph.limits.bytes) {}
+  // Takes bytes of what the plan may have: for constants that it computes, and for its steps and values.
+  void take(std::int64_t bytes);
+  void take_for_steps(std::int64_t bytes);
+  const loop_table& loops_of(const graph_def& graph, const function_def& f);
+
+  std::vector<std::unique_ptr<const loop_table>> loops;  // of the main function, then of those of the library
+  run_state& run;
+  int bodies = 0;
+  std::int64_t left;
+  counted_memory counted;  // of steps and values
+
+ private:
+  std::int64_t taken_ = 0;
+};
+
 // A sequence that grows: of a graph, and of the functions that it calls in place.
 struct growing {
+  inline explicit growing(run_state& run) { frame.run = &run; }
   sequence made;
   run_frame frame;           // values of the run while planning
   std::vector<bool> fixed;   // whether the shape of a value follows from those of the inputs
@@ -56,33 +125,32 @@ struct growing {
 class planner {
  public:
   inline planner(const plan_request& how, bool traced, growing& to)
-      : how_(how),
-        f_(*how.function),
-        traced_(traced),
-        to_(to),
-        slots_(f_.nodes.size(), no_value),
-        readers_(f_.nodes.size(), 0) {}
-  // Makes all of the sequence. The last `roots` of the parameters are values of the graph's own that loops may read,
-  // too.
+      : how_(how), f_(*how.function), traced_(traced), to_(to), slots_(no_value), readers_(0) {}
+  // Makes all of the sequence. `roots` are values of the graph's own that loops may read, too: those that this one
+  // reads become parameters, behind `params`.
   void make(std::span<const std::vector<endpoint>> params, std::span<const endpoint> wanted,
-            std::span<const run_value> values, std::size_t roots);
+            std::span<const run_value> values, const endpoint_table* roots);
   // Adds a function's steps to it. `arguments` are values, the results those of `wanted`.
   std::vector<std::int32_t> add_function(std::span<const std::int32_t> arguments, std::span<const endpoint> wanted);
 
  private:
   inline const node& at(std::int32_t i) const { return f_.nodes[static_cast<std::size_t>(i)]; }
   const tensor* weight(std::int32_t i) const;
-  const loop_nodes& loop_ended_by(std::int32_t exit);
+  inline const loop_nodes& loop_ended_by(std::int32_t exit) const {
+    return how_.shared->loops_of(*how_.graph, f_).ended_by(exit);
+  }
   const function_def& function_of(const node& who, std::string_view attr) const;
   std::vector<endpoint> needs_of(std::int32_t i);
   std::vector<std::int32_t> in_order(std::span<const endpoint> wanted);
 
   // Values of the sequence and what the graph calls them.
   inline std::int32_t constant(run_value v) {
+    how_.shared->take_for_steps(sizeof(run_value));
     to_.made.constants.push_back(std::move(v));
     return ~static_cast<std::int32_t>(to_.made.constants.size() - 1);
   }
   inline std::int32_t value(bool fixed) {
+    how_.shared->take_for_steps(value_bytes);
     to_.fixed.push_back(fixed), to_.waiting.push_back(0);
     return to_.made.values++;
   }
@@ -100,6 +168,8 @@ class planner {
   void note(std::int32_t v);
   void name(endpoint e, std::int32_t v);
   std::int32_t slot(endpoint e) const;
+  // The value of one of the graph's roots, which becomes a parameter where it is none yet.
+  std::int32_t root(endpoint e);
   std::vector<endpoint> results_of(std::int32_t i) const;
   void alias(std::int32_t i, std::size_t input);
 
@@ -112,9 +182,10 @@ class planner {
   void emit_in_place(std::int32_t i, std::string_view attr, std::size_t first);
   void emit_work(std::int32_t i);
   plan_request inside(const function_def& f) const;
-  std::shared_ptr<const sequence> part(const function_def& f, std::span<const std::vector<endpoint>> params,
+  // A sequence of its own. `read` are roots among its last parameters; those that it reads besides are added to both.
+  std::shared_ptr<const sequence> part(const function_def& f, std::vector<std::vector<endpoint>>& params,
                                        std::span<const endpoint> wanted, std::span<const run_value> constants,
-                                       std::size_t roots) const;
+                                       std::vector<endpoint>* read) const;
 
   step step_for(std::int32_t i, step_kind kind) const;
   void make_registered(step& s, const op_mapping* m) const;
@@ -122,16 +193,19 @@ class planner {
   bool folds(const step& s) const;
   bool gives_fixed(const step& s) const;
   void add(step s, std::span<const endpoint> results, bool fixed);
+  // The step of a node, whose results are those that are read.
+  void add_node(step s, std::int32_t i, bool fixed);
+  void run_while_planning(const step& s, bool folded);
   void guard(endpoint e);
 
   const plan_request& how_;
   const function_def& f_;
   const bool traced_;
   growing& to_;
-  std::vector<endpoint> roots_;
+  const endpoint_table* roots_ = nullptr;  // not unset: one of them
+  std::vector<endpoint> roots_read_;
   endpoint_table slots_;    // the value of an endpoint
   endpoint_table readers_;  // how many read it
-  std::vector<std::unique_ptr<const loop_nodes>> loops_;
 };
 
 }  // namespace kerngrad::graph::detail

@@ -24,6 +24,7 @@ void fail_at(const node& at, std::string_view got, std::string_view wanted, std:
 }
 
 void fail_again_at(const node& at, const error& e) {
+  if (dynamic_cast<const stopped*>(&e)) throw;
   const std::string named = "node " + at.name;
   if (e.got().find(named) != std::string::npos) throw;
   throw error(e.op(), e.got() + " at " + named, e.wanted(), e.advice());
@@ -49,8 +50,17 @@ std::int64_t integer_at(const step& s, const sequence& of, const run_frame& with
 }
 
 void put(const step& s, run_frame& with, std::size_t output, run_value value) {
-  if (output < s.out.size() && s.out[output] >= 0)
-    with.values[static_cast<std::size_t>(s.out[output])] = std::move(value);
+  std::size_t k = output;
+  if (!s.outputs.empty()) {
+    const auto found = std::ranges::lower_bound(s.outputs, static_cast<std::int32_t>(output));
+    if (found == s.outputs.end() || *found != static_cast<std::int32_t>(output)) return;
+    k = static_cast<std::size_t>(found - s.outputs.begin());
+  }
+  if (k < s.out.size() && s.out[k] >= 0) with.values[static_cast<std::size_t>(s.out[k])] = std::move(value);
+}
+
+std::size_t results_wanted(const step& s) {
+  return s.outputs.empty() ? s.out.size() : static_cast<std::size_t>(s.outputs.back()) + 1;
 }
 
 namespace {
@@ -60,10 +70,11 @@ bool all_there(const step& s, const sequence& of, const run_frame& with) {
 }
 
 void put_all(const step& s, run_frame& with, tensor_list results) {
-  if (static_cast<std::size_t>(results.size()) < s.out.size())
-    fail_at(*s.at, std::to_string(results.size()) + " results", std::to_string(s.out.size()),
+  const std::size_t wanted = results_wanted(s);
+  if (static_cast<std::size_t>(results.size()) < wanted)
+    fail_at(*s.at, std::to_string(results.size()) + " results", std::to_string(wanted),
             "the graph reads more of them than there are");
-  for (std::size_t i = 0; i < s.out.size(); ++i) put(s, with, i, {std::move(results[static_cast<int>(i)]), {}});
+  for (std::size_t i = 0; i < wanted; ++i) put(s, with, i, {std::move(results[static_cast<int>(i)]), {}});
 }
 
 // Operands of a call as references; lists are copied to lie together.
@@ -197,7 +208,7 @@ void run_timed(const step& s, const sequence& of, run_frame& with) {
   for (const std::int32_t v : s.out)
     if (v >= 0 && with.values[static_cast<std::size_t>(v)].x.defined())
       time.results.push_back(with.values[static_cast<std::size_t>(v)].x.signature());
-  with.times->push_back(std::move(time));
+  with.run->times->push_back(std::move(time));
 }
 
 }  // namespace
@@ -207,7 +218,8 @@ void run_sequence(const sequence& s, std::span<run_value> arguments, std::span<r
   for (std::size_t i = 0; i < s.params.size(); ++i)
     if (s.params[i] >= 0) with.values[static_cast<std::size_t>(s.params[i])] = std::move(arguments[i]);
   for (const step& next : s.steps) {
-    with.times ? run_timed(next, s, with) : run_step(next, s, with);
+    check_stop("model");
+    with.run->times ? run_timed(next, s, with) : run_step(next, s, with);
     for (const std::int32_t done : next.last) with.values[static_cast<std::size_t>(done)] = {};
   }
   for (std::size_t i = 0; i < s.results.size(); ++i) results[i] = value_at(s, with, s.results[i]);
@@ -215,10 +227,9 @@ void run_sequence(const sequence& s, std::span<run_value> arguments, std::span<r
   for (run_value& v : with.values) v = {};
 }
 
-std::vector<run_value> run_sequence(const sequence& s, std::vector<run_value> arguments,
-                                    std::vector<node_time>* times) {
+std::vector<run_value> run_sequence(const sequence& s, std::vector<run_value> arguments, run_state& run) {
   run_frame frame;
-  frame.times = times;
+  frame.run = &run;
   std::vector<run_value> results(s.results.size());
   run_sequence(s, arguments, results, frame);
   return results;

@@ -362,7 +362,12 @@ shape allowed_shape(const origin& file, std::span<const std::int64_t> dims, dtyp
   } catch (const error& e) {
     file.refuse("says that " + std::string(what) + " has " + e.got(), e.wanted());
   }
-  const std::int64_t bytes = kernels::saturated_product(made->size(), static_cast<std::int64_t>(size_of(type)));
+  take_bytes(file, kernels::saturated_product(made->size(), static_cast<std::int64_t>(size_of(type))), what,
+             bytes_left);
+  return *made;
+}
+
+void take_bytes(const origin& file, std::int64_t bytes, std::string_view what, std::int64_t& bytes_left) {
   std::int64_t allowed = bytes_left;
   if (memory_limit() != unlimited)
     allowed = std::min(allowed, std::max<std::int64_t>(memory_limit() - memory().live_bytes, 0));
@@ -371,7 +376,6 @@ shape allowed_shape(const origin& file, std::span<const std::int64_t> dims, dtyp
                 "at most the " + std::to_string(allowed) + " that the limits leave",
                 "raise load_options::most_bytes or the memory limit");
   bytes_left -= bytes;
-  return *made;
 }
 
 void read_weights(const origin& file, const json& document, graph_def& graph, std::int64_t& bytes_left) {

@@ -103,7 +103,10 @@ TEST(mistakes_in_models, are_said_in_one_sentence) {
 
 TEST(mistakes_in_models, are_held_to_the_limits) {
   EXPECT_TRUE(kgtest::says(said_of([](json&) {}, std::string(8, '\0'), {.most_nodes = 2}), {"3 nodes", "most_nodes"}));
-  EXPECT_TRUE(kgtest::says(said_of([](json&) {}, std::string(8, '\0'), {.most_bytes = 7}), {"8 bytes", "most_bytes"}));
+  EXPECT_TRUE(kgtest::says(said_of([](json&) {}, std::string(8, '\0'), {.most_bytes = 7}), {"\"x\"", "most_bytes"}));
+  const auto large = [](json& m) { weight_of(m)["shape"] = {1 << 20}; };
+  EXPECT_TRUE(kgtest::says(said_of(large, std::string(1 << 22, '\0'), {.most_bytes = 1 << 22}),
+                           {"4194304 bytes", "\"w\"", "most_bytes"}));
   const kgtest::folder here;
   write(here / "deep.json", std::string(100'000, '['));
   EXPECT_TRUE(kgtest::says(kgtest::refusal([&] { return kg::graph::load(here / "deep.json"); }), {"nests"}));

@@ -120,7 +120,7 @@ std::string graph_ops_page() {
 }
 
 int graph_check(const graph_request& wanted) {
-  const model m = kg::graph::load(wanted.model);
+  const model m = kg::graph::load(wanted.model, {.most_bytes = wanted.most_bytes});
   std::vector<kg::graph::needed_op> needs = m.needs();
   std::sort(needs.begin(), needs.end(),
             [](const auto& a, const auto& b) { return a.nodes != b.nodes ? a.nodes > b.nodes : a.name < b.name; });
@@ -145,7 +145,7 @@ int graph_check(const graph_request& wanted) {
 
 int graph_run(const graph_request& wanted) {
   kg::set_num_threads(wanted.threads);
-  const model m = kg::graph::load(wanted.model);
+  const model m = kg::graph::load(wanted.model, {.most_bytes = wanted.most_bytes});
   const std::vector<kg::named_operand> in = operands_of(m, wanted);
   kg::graph::results ys = m(in);
   using clock = std::chrono::steady_clock;

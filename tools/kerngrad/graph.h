@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The commands of graph models: `kerngrad graph ops`, `check` and `run`.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,8 @@ struct graph_request {
   int threads = 1;
   int repeat = 1;
   bool profiles = false, as_json = false;
-  std::string trace, dot;  ///< files to write
+  std::string trace, dot;                           ///< files to write
+  std::int64_t most_bytes = std::int64_t{1} << 30;  ///< of load_options
 };
 
 /// The known graph ops as a table of Markdown: that of docs/graph.md.

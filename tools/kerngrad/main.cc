@@ -115,6 +115,10 @@ void add_graph(CLI::App& app, graph_request& wanted) {
   run->add_flag("--profile", wanted.profiles, "times by op and by node");
   run->add_option("--trace", wanted.trace, "a trace for chrome://tracing or Perfetto")->type_name("FILE");
   run->add_option("--dot", wanted.dot, "the steps of the plan in Graphviz's language")->type_name("FILE");
+  for (CLI::App* loads : {check, run})
+    loads->add_option("--most-bytes", wanted.most_bytes, "the memory that the model's weights and constants may take")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
 }
 
 /// The lines of the footer stay lines: CLI11 2.5 and newer would make paragraphs of them.

@@ -192,6 +192,7 @@ export constexpr void split(inference& call) {
   if (open > 1 || (open == 0 && known != dims[axis]) || known > dims[axis])
     call.refuse("parts of " + std::to_string(known) + " in all on an axis of size " + std::to_string(dims[axis]),
                 "sizes that add up to the axis, -1 at most once");
+  check_results(call, static_cast<std::int64_t>(sizes.size()));
   for (std::int64_t size : sizes) call.give(with_axis(dims, axis, size == -1 ? dims[axis] - known : size));
 }
 
