@@ -52,7 +52,7 @@ class element_fuser {
   // beside each other has moved alike.
   const shape* shape_of(std::int32_t v) const {
     if (v < 0) {
-      const tensor& x = s_.constants[static_cast<std::size_t>(~v)].x;
+      const tensor& x = s_.constants[v].x;
       return x.defined() && x.type() == dtype::float32 ? &x.dims() : nullptr;
     }
     const auto place = static_cast<std::size_t>(v);
@@ -61,7 +61,7 @@ class element_fuser {
   }
   bool is_number(std::int32_t v) const {
     if (v >= 0) return false;
-    const tensor& x = s_.constants[static_cast<std::size_t>(~v)].x;
+    const tensor& x = s_.constants[v].x;
     return x.defined() && x.size() == 1 && x.type() == dtype::float32;
   }
   bool is_elementwise(std::size_t i);
@@ -85,9 +85,9 @@ std::vector<std::int32_t> operands_in_order(const step& s) {
   if (row_of(s) != s.kernel) return s.in;
   std::vector<std::int32_t> all;
   for (const operand& wanted : row_named(s.kernel)->operands) {
-    const step::operand* found = operand_of(s, wanted.name);
+    const std::optional<std::int32_t> found = operand_of(s, wanted.name);
     if (!found) return {};
-    all.push_back(found->in[0]);
+    all.push_back(*found);
   }
   return all;
 }
@@ -156,7 +156,7 @@ void element_fuser::join(std::span<const std::size_t> members) {
       const step& s = at(*m);
       std::vector<fuse_operand> in;
       for (const std::int32_t v : operands_in_order(s)) {
-        if (is_number(v)) in.emplace_back(s_.constants[static_cast<std::size_t>(~v)].x.item());
+        if (is_number(v)) in.emplace_back(s_.constants[v].x.item());
         else in.emplace_back(std::ranges::find(known, v, &std::pair<std::int32_t, symbol>::first)->second);
       }
       const std::vector<attribute_ref> attrs(s.attrs.begin(), s.attrs.end());

@@ -159,9 +159,9 @@ bool planner::gives_fixed(const step& s) const {
 void planner::bind_now(step& s) {
   std::vector<tensor> in;
   for (const std::int32_t v : s.in) {
-    const run_value& x = seen(v);
-    if (!x.x.defined() || !is_fixed(v)) return;
-    in.push_back(x.x);
+    tensor x = seen(v).x;
+    if (!x.defined() || !is_fixed(v)) return;
+    in.push_back(std::move(x));
   }
   if (s.by_shapes) s = bound_step(s, in);
 }

@@ -23,10 +23,11 @@ namespace kerngrad::graph::detail {
 
 namespace {
 
-const attr_value* attr_of(const step& s, std::string_view name) {
+// Constants and attributes are taken by value here: setting an attribute or adding a constant makes room for more.
+attr_value attr_of(const step& s, std::string_view name) {
   for (const named_attribute& a : s.attrs)
-    if (a.name == name) return &a.value;
-  return nullptr;
+    if (a.name == name) return a.value;
+  return {};
 }
 void set_attr(step& s, std::string_view name, const attr_value& value) {
   for (named_attribute& a : s.attrs)
@@ -36,10 +37,11 @@ void set_attr(step& s, std::string_view name, const attr_value& value) {
     }
   s.attrs.push_back({std::string(name), value});
 }
-std::string_view text_attr(const step& s, std::string_view name, std::string_view fallback) {
-  const attr_value* a = attr_of(s, name);
-  return a ? a->as_text() : fallback;
+std::string text_attr(const step& s, std::string_view name, std::string_view fallback) {
+  const attr_value a = attr_of(s, name);
+  return std::string(a.given() ? a.as_text() : fallback);
 }
+bool is_finite_everywhere(const tensor& x) { return all(is_finite(x)).item() != 0; }
 
 // What a fused row is made of, and of which.
 struct product {
@@ -61,23 +63,18 @@ class fuser {
   void run();
 
  private:
-  const tensor* constant_at(std::int32_t v) const {
-    return v < 0 && s_.constants[static_cast<std::size_t>(~v)].x.defined()
-               ? &s_.constants[static_cast<std::size_t>(~v)].x
-               : nullptr;
-  }
-  std::int32_t constant(tensor x) {
-    s_.constants.push_back({std::move(x), {}});
-    return ~static_cast<std::int32_t>(s_.constants.size() - 1);
-  }
+  // The tensor that a value always is, or an undefined one.
+  tensor constant_at(std::optional<std::int32_t> v) const { return v && *v < 0 ? s_.constants[*v].x : tensor(); }
+  std::int32_t constant(tensor x) { return s_.constants.add({std::move(x), {}}); }
   void count();
   // The one step that reads the first result of a step, and nothing else does; null: there is none.
   step* only_reader(const step& of);
-  const tensor* constant_beside(const step& s, std::int32_t v, bool left = true) const;
-  std::optional<tensor> per_channel(const step& p, const tensor& c) const;
+  tensor constant_beside(const step& s, std::int32_t v, bool left = true) const;
+  bool keeps_rank(const step& p, const tensor& c) const;
+  tensor per_channel(const step& p, const tensor& c) const;
   std::optional<std::int64_t> channels(const step& p) const;
   void set_operand(step& s, std::string_view name, std::int32_t v);
-  const tensor* bias_of(const step& p, bool& other) const;
+  tensor bias_of(const step& p, bool& other) const;
 
   void take_border(step& p);
   bool take_next(step& p, step& next);
@@ -116,30 +113,35 @@ step* fuser::only_reader(const step& of) {
 }
 
 // The constant that a step of two operands has beside a value.
-const tensor* fuser::constant_beside(const step& s, std::int32_t v, bool left) const {
-  if (s.operands.size() != 2 || s.operands[0].in.size() != 1 || s.operands[1].in.size() != 1) return nullptr;
+tensor fuser::constant_beside(const step& s, std::int32_t v, bool left) const {
+  if (s.operands.size() != 2 || s.operands[0].in.size() != 1 || s.operands[1].in.size() != 1) return {};
   if (s.operands[0].in[0] == v) return constant_at(s.operands[1].in[0]);
-  return left && s.operands[1].in[0] == v ? constant_at(s.operands[0].in[0]) : nullptr;
+  return left && s.operands[1].in[0] == v ? constant_at(s.operands[0].in[0]) : tensor();
 }
 
 std::optional<std::int64_t> fuser::channels(const step& p) const {
   const product& kind = *product_of(p);
-  const step::operand* w = operand_of(p, kind.weights);
-  const tensor* x = w ? constant_at(w->in[0]) : nullptr;
-  if (!x || x->type() != dtype::float32 || text_attr(p, "dataFormat", "NHWC") != "NHWC") return {};
+  const tensor w = constant_at(operand_of(p, kind.weights));
+  if (!w.defined() || w.type() != dtype::float32 || text_attr(p, "dataFormat", "NHWC") != "NHWC") return {};
   if (kind.plain == "BatchMatMul") {
-    const attr_value* turned = attr_of(p, "transposeB");
-    if (x->rank() != 2) return {};
-    return x->dims()[turned && turned->as_bool() ? 0 : 1];
+    if (w.rank() != 2) return {};
+    return w.dims()[attr_of(p, "transposeB").as_bool() ? 0 : 1];
   }
-  if (x->rank() != 4) return {};
-  return kind.plain == "Conv2D" ? x->dims()[3] : x->dims()[2] * x->dims()[3];
+  if (w.rank() != 4) return {};
+  return kind.plain == "Conv2D" ? w.dims()[3] : w.dims()[2] * w.dims()[3];
 }
 
-// A constant as one value for each channel.
-std::optional<tensor> fuser::per_channel(const step& p, const tensor& c) const {
+// The result beside such a constant has no more axes than before. Images have four, products two or more.
+bool fuser::keeps_rank(const step& p, const tensor& c) const {
+  const auto place = static_cast<std::size_t>(p.out[0]);
+  if (place < s_.seen.size() && s_.seen[place]) return c.rank() <= s_.seen[place]->dims.rank();
+  return c.rank() <= (product_of(p)->plain == "BatchMatMul" ? 2 : 4);
+}
+
+// A constant as one value for each channel; an undefined tensor where it is none.
+tensor fuser::per_channel(const step& p, const tensor& c) const {
   const std::optional<std::int64_t> count = channels(p);
-  if (!count || c.type() != dtype::float32 || c.rank() > 4) return {};
+  if (!count || !c.defined() || c.type() != dtype::float32 || !keeps_rank(p, c)) return {};
   if (c.size() == 1) return broadcast_to(reshape(c, {1}), {*count});
   if (c.size() != *count || c.dims()[c.rank() - 1] != *count) return {};
   return reshape(c, {*count});
@@ -153,27 +155,27 @@ void fuser::set_operand(step& s, std::string_view name, std::int32_t v) {
   for (const step::operand& o : s.operands) s.in.insert(s.in.end(), o.in.begin(), o.in.end());
 }
 
-// `other`: there is one that is no constant, or not one for each channel.
-const tensor* fuser::bias_of(const step& p, bool& other) const {
-  const step::operand* bias = operand_of(p, "bias");
-  const tensor* x = bias ? constant_at(bias->in[0]) : nullptr;
-  other = bias && (!x || !per_channel(p, *x));
-  return x;
+// The bias as one value for each channel. `other`: there is one that is no constant, or none for each channel.
+tensor fuser::bias_of(const step& p, bool& other) const {
+  const std::optional<std::int32_t> bias = operand_of(p, "bias");
+  tensor each = per_channel(p, constant_at(bias));
+  other = bias && !each.defined();
+  return each;
 }
 
 // A border of zeros in height and width.
 void fuser::take_border(step& p) {
-  const step::operand* x = operand_of(p, "x");
+  const std::optional<std::int32_t> x = operand_of(p, "x");
   if (!x || product_of(p)->weights != "filter" || text_attr(p, "pad", "") != "valid") return;
-  if (x->in[0] < 0 || reads_[static_cast<std::size_t>(x->in[0])] != 1) return;
+  if (*x < 0 || reads_[static_cast<std::size_t>(*x)] != 1) return;
   if (text_attr(p, "dataFormat", "NHWC") != "NHWC") return;
-  const std::int32_t from = maker_[static_cast<std::size_t>(x->in[0])];
+  const std::int32_t from = maker_[static_cast<std::size_t>(*x)];
   if (from < 0) return;
   const step& border = s_.steps[static_cast<std::size_t>(from)];
   if (border.kind != step_kind::call || border.kernel != "PadV2" || border.operands.size() != 1) return;
-  const attr_value *sizes = attr_of(border, "paddings"), *filled = attr_of(border, "constantValue");
-  if (!sizes || sizes->as_list().size() != 8 || (filled && filled->as_number() != 0)) return;
-  const std::span<const std::int64_t> at = sizes->as_list();
+  const attr_value sizes = attr_of(border, "paddings"), filled = attr_of(border, "constantValue");
+  const std::span<const std::int64_t> at = sizes.as_list();
+  if (at.size() != 8 || (filled.given() && filled.as_number() != 0)) return;
   if (at[0] || at[1] || at[6] || at[7]) return;
   set_attr(p, "pad", {at[2], at[3], at[4], at[5]});
   set_operand(p, "x", border.operands[0].in[0]);
@@ -181,40 +183,39 @@ void fuser::take_border(step& p) {
 
 bool fuser::shift(step& p, const tensor& by) {
   bool other = false;
-  const tensor* bias = bias_of(p, other);
-  const std::optional<tensor> c = per_channel(p, by);
-  if (!c || other) return false;
-  set_operand(p, "bias", constant(bias ? *per_channel(p, *bias) + *c : *c));
+  const tensor bias = bias_of(p, other), c = per_channel(p, by);
+  if (!c.defined() || other) return false;
+  set_operand(p, "bias", constant(bias.defined() ? bias + c : c));
   return true;
 }
 
+// Weights that are beyond float32 times a factor stay as they are: the product with them may not be.
 bool fuser::scale(step& p, const tensor& by) {
   bool other = false;
-  const tensor* bias = bias_of(p, other);
-  const std::optional<tensor> c = per_channel(p, by);
-  if (!c || other) return false;
+  const tensor bias = bias_of(p, other), c = per_channel(p, by);
+  if (!c.defined() || other) return false;
   const product& kind = *product_of(p);
-  const tensor& w = *constant_at(operand_of(p, kind.weights)->in[0]);
-  tensor each = *c;
+  tensor each = c;
+  const tensor w = constant_at(operand_of(p, kind.weights));
   if (kind.plain == "DepthwiseConv2dNative") each = reshape(each, {w.dims()[2], w.dims()[3]});
-  if (kind.plain == "BatchMatMul" && w.dims()[1] != c->size()) each = reshape(each, {c->size(), 1});
-  if (bias) set_operand(p, "bias", constant(*per_channel(p, *bias) * *c));
-  set_operand(p, kind.weights, constant(w * each));
+  if (kind.plain == "BatchMatMul" && attr_of(p, "transposeB").as_bool()) each = reshape(each, {c.size(), 1});
+  const tensor scaled = w * each, moved = bias.defined() ? bias * c : c;
+  if (!is_finite_everywhere(scaled) || !is_finite_everywhere(moved)) return false;
+  if (bias.defined()) set_operand(p, "bias", constant(moved));
+  set_operand(p, kind.weights, constant(scaled));
   return true;
 }
 
 bool fuser::normalize(step& p, const step& next) {
   std::vector<tensor> parts;
   for (const std::string_view name : {"mean", "variance", "offset", "scale"}) {
-    const step::operand* o = operand_of(next, name);
-    const tensor* x = o ? constant_at(o->in[0]) : nullptr;
-    const std::optional<tensor> each = x ? per_channel(p, *x) : std::nullopt;
-    if (o && !each) return false;
-    parts.push_back(each ? *each : tensor());
+    const std::optional<std::int32_t> at = operand_of(next, name);
+    parts.push_back(per_channel(p, constant_at(at)));
+    if (at && !parts.back().defined()) return false;
   }
   if (!parts[0].defined() || !parts[1].defined()) return false;
-  const attr_value* epsilon = attr_of(next, "varianceEpsilon");
-  tensor factor = rsqrt(parts[1] + (epsilon ? epsilon->as_number() : 0.001));
+  const attr_value epsilon = attr_of(next, "varianceEpsilon");
+  tensor factor = rsqrt(parts[1] + (epsilon.given() ? epsilon.as_number() : 0.001));
   if (parts[3].defined()) factor = factor * parts[3];
   tensor offset = -(parts[0] * factor);
   if (parts[2].defined()) offset = offset + parts[2];
@@ -226,16 +227,14 @@ bool fuser::activate(step& p, const step& next) {
       {"Relu", "relu"}, {"Relu6", "relu6"}, {"Elu", "elu"}, {"Sigmoid", "sigmoid"}, {"LeakyRelu", "leakyrelu"}};
   for (const auto& [op, activation] : names)
     if (next.kernel == op) {
-      if (const attr_value* slope = attr_of(next, "alpha"); slope) set_attr(p, "leakyreluAlpha", *slope);
+      if (const attr_value slope = attr_of(next, "alpha"); slope.given()) set_attr(p, "leakyreluAlpha", slope);
       set_attr(p, "activation", activation);
       return true;
     }
-  const step::operand *x = operand_of(next, "x"), *alpha = operand_of(next, "alpha");
-  if (next.kernel != "Prelu" || !x || !alpha || x->in[0] != p.out[0]) return false;
-  const tensor* slopes = constant_at(alpha->in[0]);
-  const std::optional<tensor> each = slopes ? per_channel(p, *slopes) : std::nullopt;
-  if (!each) return false;
-  set_operand(p, "preluActivationWeights", constant(*each));
+  if (next.kernel != "Prelu" || operand_of(next, "x") != p.out[0]) return false;
+  const tensor each = per_channel(p, constant_at(operand_of(next, "alpha")));
+  if (!each.defined()) return false;
+  set_operand(p, "preluActivationWeights", constant(each));
   set_attr(p, "activation", "prelu");
   return true;
 }
@@ -243,12 +242,13 @@ bool fuser::activate(step& p, const step& next) {
 // min(max(x, 0), 6) in either order; max(x, 0).
 bool fuser::clamp(step& p, step& next) {
   const bool least_first = next.kernel == "Maximum";
-  const tensor* first = constant_beside(next, p.out[0]);
-  if (!first || first->size() != 1 || first->item() != (least_first ? 0 : 6)) return false;
+  const auto is_bound = [&](const tensor& c, double bound) {
+    return c.defined() && c.size() == 1 && keeps_rank(p, c) && c.item() == bound;
+  };
+  if (!is_bound(constant_beside(next, p.out[0]), least_first ? 0 : 6)) return false;
   step* second = only_reader(next);
-  const bool is_pair = second && second->kernel == (least_first ? "Minimum" : "Maximum");
-  const tensor* other = is_pair ? constant_beside(*second, next.out[0]) : nullptr;
-  const bool both = other && other->size() == 1 && other->item() == (least_first ? 6 : 0);
+  const bool both = second && second->kernel == (least_first ? "Minimum" : "Maximum") &&
+                    is_bound(constant_beside(*second, next.out[0]), least_first ? 6 : 0);
   if (!both && !least_first) return false;
   set_attr(p, "activation", both ? "relu6" : "relu");
   if (both) replace_result(next, *second);
@@ -258,14 +258,11 @@ bool fuser::clamp(step& p, step& next) {
 bool fuser::take_next(step& p, step& next) {
   if (text_attr(p, "activation", "linear") != "linear") return false;
   if (!channels(p)) return false;
-  if (next.kernel == "Add")
-    if (const tensor* c = constant_beside(next, p.out[0])) return shift(p, *c);
-  if (next.kernel == "Sub")
-    if (const tensor* c = constant_beside(next, p.out[0], false)) return shift(p, -*c);
-  if (next.kernel == "Multiply")
-    if (const tensor* c = constant_beside(next, p.out[0])) return scale(p, *c);
-  if (next.kernel == "RealDiv")
-    if (const tensor* c = constant_beside(next, p.out[0], false)) return scale(p, reciprocal(*c));
+  const tensor any = constant_beside(next, p.out[0]), right = constant_beside(next, p.out[0], false);
+  if (next.kernel == "Add") return any.defined() && shift(p, any);
+  if (next.kernel == "Sub") return right.defined() && shift(p, -right);
+  if (next.kernel == "Multiply") return any.defined() && scale(p, any);
+  if (next.kernel == "RealDiv") return right.defined() && scale(p, reciprocal(right));
   if (next.kernel == "FusedBatchNorm") return normalize(p, next);
   if (next.kernel == "Maximum" || next.kernel == "Minimum") return clamp(p, next);
   return activate(p, next);
@@ -294,10 +291,10 @@ void fuser::run() {
 
 }  // namespace
 
-const step::operand* operand_of(const step& s, std::string_view name) {
+std::optional<std::int32_t> operand_of(const step& s, std::string_view name) {
   for (const step::operand& o : s.operands)
-    if (o.name == name && o.in.size() == 1 && !o.list) return &o;
-  return nullptr;
+    if (o.name == name && o.in.size() == 1 && !o.list) return o.in[0];
+  return {};
 }
 
 void fuse_steps(sequence& s) { fuser(s).run(); }

@@ -159,15 +159,13 @@ const turner::turn* turner::shared_turn(const step& s) const {
 // An operand as it was before its axes were put into that order; a constant is turned back.
 std::optional<std::int32_t> turner::before(std::int32_t v, const axes_order& order) {
   if (v >= 0) return turn_of(v)->of;
-  const tensor& c = s_.constants[static_cast<std::size_t>(~v)].x;
+  const tensor c = s_.constants[v].x;
   if (!c.defined() || c.rank() > static_cast<int>(order.size())) return {};
   if (c.size() == 1) return v;
   std::vector<std::int64_t> dims(order.size() - static_cast<std::size_t>(c.rank()), 1);
   dims.insert(dims.end(), c.dims().begin(), c.dims().end());
   const axes_order back = inverse(order);
-  tensor turned = transpose(reshape(c, shape(dims)), back);
-  s_.constants.push_back({std::move(turned), {}});
-  return ~static_cast<std::int32_t>(s_.constants.size() - 1);
+  return s_.constants.add({transpose(reshape(c, shape(dims)), back), {}});
 }
 
 // Lets a step work on what its operands were before their transpose; false: that is not possible.
@@ -189,7 +187,7 @@ bool turner::turns_back(step& s, const turn& by) {
     axis->value = attr_value(by.order[static_cast<std::size_t>(at < 0 ? at + rank : at)]);
     // A constant is joined as it is, so it needs all of its axes.
     for (const std::int32_t v : s.operands[0].in)
-      if (v < 0 && s_.constants[static_cast<std::size_t>(~v)].x.rank() != static_cast<int>(rank)) return false;
+      if (v < 0 && s_.constants[v].x.rank() != static_cast<int>(rank)) return false;
   }
   made.in.clear();
   for (step::operand& operand : made.operands)

@@ -89,10 +89,24 @@ struct step {
   std::int32_t late = -1;       // which of those of its sequence it is
 };
 
+// The constants of a sequence, which are the values ~0, ~1, ... None moves while others are added: planning adds some
+// while it holds references to others.
+class constant_list {
+ public:
+  inline std::int32_t add(run_value v) {
+    all_.push_back(std::make_shared<const run_value>(std::move(v)));
+    return ~static_cast<std::int32_t>(all_.size() - 1);
+  }
+  inline const run_value& operator[](std::int32_t value) const { return *all_[static_cast<std::size_t>(~value)]; }
+
+ private:
+  std::vector<std::shared_ptr<const run_value>> all_;
+};
+
 // Steps in the order in which they run. `params` are the values that the caller gives, `results` those that it gets.
 struct sequence {
   std::vector<step> steps;
-  std::vector<run_value> constants;
+  constant_list constants;
   std::vector<std::int32_t> params, results;
   std::int32_t values = 0;
   // Shapes and dtypes of the first values, as they were while it was planned; none where they were not known.
@@ -148,8 +162,8 @@ bool is_items_op(std::string_view op);
 [[noreturn]] void fail_at(const node& at, std::string_view got, std::string_view wanted, std::string_view advice = {});
 // In a handler of that error.
 [[noreturn]] void fail_again_at(const node& at, const error& e);
-// The operand of a call by its name in the row, if it is one tensor.
-const step::operand* operand_of(const step& s, std::string_view name);
+// The value that is a call's operand of that name in the row, if it is one tensor.
+std::optional<std::int32_t> operand_of(const step& s, std::string_view name);
 
 // ------------------------------------------------------------------------------------------ models and plans
 

@@ -146,8 +146,7 @@ class planner {
   // Values of the sequence and what the graph calls them.
   inline std::int32_t constant(run_value v) {
     how_.shared->take_for_steps(sizeof(run_value));
-    to_.made.constants.push_back(std::move(v));
-    return ~static_cast<std::int32_t>(to_.made.constants.size() - 1);
+    return to_.made.constants.add(std::move(v));
   }
   inline std::int32_t value(bool fixed) {
     how_.shared->take_for_steps(value_bytes);
@@ -156,7 +155,8 @@ class planner {
   }
   inline bool is_fixed(std::int32_t v) const { return v < 0 || to_.fixed[static_cast<std::size_t>(v)]; }
   bool is_absent(std::int32_t v) const;
-  inline const run_value& seen(std::int32_t v) const { return value_at(to_.made, to_.frame, v); }
+  // By value: values of the run move when the next step gets its own.
+  inline run_value seen(std::int32_t v) const { return value_at(to_.made, to_.frame, v); }
   // Readers of a value are to come; one of them has read it. What was computed while planning is freed after the last.
   inline void expect(std::int32_t v, int readers) {
     if (v >= 0) to_.waiting[static_cast<std::size_t>(v)] += readers;

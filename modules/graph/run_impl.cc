@@ -31,7 +31,7 @@ void fail_again_at(const node& at, const error& e) {
 }
 
 const run_value& value_at(const sequence& s, const run_frame& with, std::int32_t at) {
-  return at < 0 ? s.constants[static_cast<std::size_t>(~at)] : with.values[static_cast<std::size_t>(at)];
+  return at < 0 ? s.constants[at] : with.values[static_cast<std::size_t>(at)];
 }
 
 const tensor& tensor_at(const step& s, const sequence& of, const run_frame& with, std::size_t input) {
