@@ -64,6 +64,8 @@ struct place {
   std::int32_t index = 0;
 };
 std::optional<place> place_in(std::string_view text);
+// Checks each node's inputs and what is read of its results by the arity of its op, in all functions.
+void check_arities(const origin& file, const graph_def& graph);
 // Inputs and outputs, by the signature or by the graph.
 void read_ports(const origin& file, const json& document, function_def& f);
 // Gives the graph the weights of "weightsManifest".

@@ -174,6 +174,8 @@ void planner::make_registered(step& s, const op_mapping* m) const {
     fail(n.op, "node " + n.name + " of an op that nothing runs",
          "an op of docs/graph.md" + (m && !m->reason.empty() ? ": " + std::string(m->reason) : std::string()),
          "register a kernel of that name");
+  if (row && !row->takes_list() && s.in.size() > row->operands.size())
+    fail_at(n, std::to_string(s.in.size()) + " inputs", "at most " + std::to_string(row->operands.size()));
   s.kernel = n.op;
   for (std::size_t k = 0; k < s.in.size(); ++k) {
     if (row && row->operand_at(k).list && !s.operands.empty() && s.operands.back().list) {

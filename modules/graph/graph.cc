@@ -345,6 +345,13 @@ struct mapped_operand {
   int end = one_input;
 };
 
+// How many inputs and results a graph op has.
+struct op_arity {
+  static constexpr int any = -1;        // no most; a number of results that attributes or functions decide
+  static constexpr int as_inputs = -2;  // results: one for each input
+  int least = 0, most = any, results = any;
+};
+
 // What runs a graph op. The table of them (mapping_table_impl.cc) is audited against the rows at compile time.
 struct op_mapping {
   std::string_view op;   // the graph's name
@@ -363,12 +370,18 @@ struct op_mapping {
   bool draws = false;       // each call gives others: no constant
   bool registered = false;  // the row is another module's, which a program registers; `reason` for when it has not
   std::string_view reason{};
+  std::optional<op_arity> arity{};  // what the row, if there is one, does not say
 };
 
 // The mapping of a name; null when the table has none. All of them, by topics.
 const op_mapping* mapping_of(std::string_view graph_op);
 std::span<const op_mapping> all_mappings();
 runs_by how_of(const op_mapping& m, const node& at);
+
+// The arity of a graph op: the mapping's, else that of its row. Ops that are not in the table have any.
+op_arity arity_of(std::string_view graph_op);
+// How many results a node has; nothing where a run decides.
+std::optional<std::int32_t> result_count(const node& at);
 
 // Which inputs' elements become attributes of the call or sizes of its results: they are needed to plan it.
 std::vector<std::int32_t> read_inputs(const op_mapping& m, const node& at);

@@ -61,8 +61,9 @@ std::optional<endpoint> place_named(const model_state& m, std::string_view text)
   endpoint e{node_named(m, text.substr(0, colon)), 0};
   const char* end = text.data() + text.size();
   const auto [stopped, failed] = std::from_chars(text.data() + colon + 1, end, e.output);
-  if (e.node < 0 || failed != std::errc() || stopped != end || e.output < 0 || e.output > 1 << 20) return {};
-  return e;
+  if (e.node < 0 || failed != std::errc() || stopped != end || e.output < 0) return {};
+  const std::optional<std::int32_t> there = result_count(m.graph->main.nodes[static_cast<std::size_t>(e.node)]);
+  return e.output < there.value_or(1 << 20) ? std::optional(e) : std::nullopt;
 }
 
 // A number by which endpoints are sorted.

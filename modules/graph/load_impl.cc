@@ -44,6 +44,7 @@ model model_in(const origin& file, const io::mapped_bytes& text, const load_opti
   *graph = topology_in(file, *topology, how, bytes_left);
   graph->limits = {how.most_bytes, how.most_iterations};
   read_ports(file, document, graph->main);
+  check_arities(file, *graph);
   read_weights(file, document, *graph, bytes_left);
   return make_model(std::move(graph));
 }

@@ -190,6 +190,13 @@ dtype dtype_of_draws(const node& at) {
 
 shape drawn_shape(const node& at, std::span<const tensor> in) { return shape(elements_of(input(at, in, 0))); }
 
+// The first element of an input.
+std::int64_t first_integer(const node& at, std::span<const tensor> in, std::size_t i) {
+  const std::vector<std::int64_t> all = elements_of(input(at, in, i));
+  if (all.empty()) fail(at.op, "input " + std::to_string(i) + " without elements", "an integer");
+  return all[0];
+}
+
 }  // namespace
 
 tensor_list run_uniform(const node& at, std::span<const tensor> in) {
@@ -199,7 +206,7 @@ tensor_list run_uniform(const node& at, std::span<const tensor> in) {
 
 tensor_list run_uniform_int(const node& at, std::span<const tensor> in) {
   const auto bound = [&](std::size_t i, std::string_view name) {
-    return i < in.size() ? elements_of(in[i]).at(0) : integer_of(at, name, 0);
+    return i < in.size() ? first_integer(at, in, i) : integer_of(at, name, 0);
   };
   return {random_uniform_int(drawn_shape(at, in), bound(1, "minval"), bound(2, "maxval"), seed_of(at))};
 }
@@ -214,8 +221,8 @@ tensor_list run_truncated_normal(const node& at, std::span<const tensor> in) {
 }
 
 tensor_list run_multinomial(const node& at, std::span<const tensor> in) {
-  return {call<"Multinomial">(input(at, in, 0), attr<"numSamples">(elements_of(input(at, in, 1)).at(0)),
-                              attr<"seed">(seed_of(at)))};
+  return {
+      call<"Multinomial">(input(at, in, 0), attr<"numSamples">(first_integer(at, in, 1)), attr<"seed">(seed_of(at)))};
 }
 
 }  // namespace kerngrad::graph::detail

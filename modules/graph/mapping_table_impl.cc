@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Graph ops and what runs them: the one table, by the topics of TensorFlow.js's converter, whose ops it has all. Where
-// several graph ops have one row, the first is the one that calls are recorded as. The audit at the end compares names
-// and attributes with the rows.
+// several graph ops have one row, the first is the one that calls are recorded as. The audit at the end compares names,
+// attributes and arities with the rows.
 module;
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include "kernels/common/abi.h"
@@ -31,11 +33,14 @@ void an_operand_that_the_row_requires_is_not_given();
 void an_attribute_that_the_row_requires_is_not_given();
 void a_graph_op_is_there_twice();
 void the_mapping_lacks_its_function_or_its_reason();
+void the_mapping_without_a_row_lacks_its_arity();
+void the_arity_leaves_out_inputs_of_the_row();
 
 namespace {
 
 using enum made_of;
 using attrs = mapped_attribute;
+constexpr int any = op_arity::any, as_inputs = op_arity::as_inputs;
 
 // ------------------------------------------------------------------------------------------ what several ops share
 
@@ -166,16 +171,23 @@ consteval op_mapping same(std::string_view op, std::span<const attrs> given = {}
 consteval op_mapping row(std::string_view op, std::string_view row, std::span<const attrs> given = {}) {
   return {.op = op, .row = row, .attrs = given};
 }
-consteval op_mapping by_graph(std::string_view op) { return {.op = op, .row = {}, .how = runs_by::graph}; }
-consteval op_mapping by_function(std::string_view op, run_fn* run, std::uint32_t reads = 0) {
-  return {.op = op, .row = {}, .how = runs_by::function, .run = run, .reads = reads};
+consteval op_mapping by_graph(std::string_view op, op_arity arity) {
+  return {.op = op, .row = {}, .how = runs_by::graph, .arity = arity};
+}
+consteval op_mapping by_function(std::string_view op, op_arity arity, run_fn* run, std::uint32_t reads = 0) {
+  return {.op = op, .row = {}, .how = runs_by::function, .run = run, .reads = reads, .arity = arity};
+}
+// Inputs of `adjust` or `run`, and results of the graph op that the row does not give.
+consteval op_mapping of_arity(op_arity arity, op_mapping m) {
+  m.arity = arity;
+  return m;
 }
 consteval op_mapping of_shapes(op_mapping m) {
   m.of_shapes = true;
   return m;
 }
-consteval op_mapping drawn(std::string_view op, run_fn* run, std::uint32_t reads) {
-  op_mapping m = by_function(op, run, reads);
+consteval op_mapping drawn(std::string_view op, op_arity arity, run_fn* run, std::uint32_t reads) {
+  op_mapping m = by_function(op, arity, run, reads);
   m.draws = true;
   return m;
 }
@@ -220,6 +232,51 @@ consteval void check_attributes(const op_mapping& m, const op_row& row) {
     if (!given) an_attribute_that_the_row_requires_is_not_given();
   }
 }
+
+// Inputs that a row needs, counted from the front and from the back, and the most that it takes.
+struct counted_inputs {
+  int front = 0, back = 0, most = 0;
+  consteval void take(int input, bool required) {
+    if (required && input >= 0) front = std::max(front, input + 1);
+    if (required && input < 0) back = std::max(back, -input);
+    if (most != any && input >= 0) most = std::max(most, input + 1);
+  }
+};
+consteval op_arity arity_by_row(const op_mapping& m, const op_row& row) {
+  counted_inputs all;
+  int next = 0;
+  for (const operand& item : row.operands) {
+    if (!m.operands.empty() || item.optional) continue;
+    all.take(next++, true);
+    if (item.list) all.most = any;
+  }
+  for (const mapped_operand& item : m.operands) {
+    const operand& of_row = row.operands[static_cast<std::size_t>(row.operand_index(item.to))];
+    all.take(item.input, !of_row.optional);
+    if (item.end != one_input && item.end <= 0) all.most = any, all.back = std::max(all.back, -item.end);
+  }
+  for (const attrs& item : m.attrs) {
+    const bool of_input = item.by == integers || item.by == integer || item.by == number || item.by == value;
+    if (of_input) all.take(item.input, row.attrs[static_cast<std::size_t>(row.attr_index(item.to))].required);
+  }
+  const bool cuts = row.convention == convention::unpack || row.convention == convention::split;
+  const int results = row.results.empty() ? 1 : static_cast<int>(row.results.size());
+  return {all.front + all.back, all.most, cuts ? any : results};
+}
+// The arity of a mapping, audited: one that is stated besides takes all that the row does.
+consteval op_arity audited_arity(const op_mapping& m) {
+  if (m.how == runs_by::nothing) return {};
+  if (m.how != runs_by::row || m.registered) {
+    if (!m.arity) the_mapping_without_a_row_lacks_its_arity();
+    return *m.arity;
+  }
+  const op_arity by_row = arity_by_row(m, op_table[static_cast<std::size_t>(find_op(m.row))]);
+  if (!m.arity) return by_row;
+  const bool fits = m.arity->least >= by_row.least && (m.arity->most == any || m.arity->most >= by_row.most) &&
+                    (m.arity->most == any || by_row.most != any);
+  if (!fits) the_arity_leaves_out_inputs_of_the_row();
+  return *m.arity;
+}
 consteval bool check(const op_mapping& m) {
   if (m.how == runs_by::function && m.run == nullptr) the_mapping_lacks_its_function_or_its_reason();
   if ((m.is_more == nullptr) != (m.run == nullptr) && m.how == runs_by::row)
@@ -249,7 +306,18 @@ constexpr auto by_name = []() consteval {
   return order;
 }();
 
+constexpr auto arities = []() consteval {
+  std::array<op_arity, std::size(mappings)> all{};
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = audited_arity(mappings[i]);
+  return all;
+}();
+
 }  // namespace
+
+op_arity arity_of(std::string_view graph_op) {
+  const op_mapping* m = mapping_of(graph_op);
+  return m ? arities[static_cast<std::size_t>(m - mappings)] : op_arity{};
+}
 
 const op_mapping* mapping_of(std::string_view graph_op) {
   std::size_t low = 0, high = by_name.size();

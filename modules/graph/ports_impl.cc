@@ -88,7 +88,7 @@ void take_unread(function_def& f) {
   }
   for (std::size_t i = 0; i < f.nodes.size(); ++i) {
     const node& n = f.nodes[i];
-    if (read[i] || n.op == "NoOp" || n.op == "NextIteration") continue;
+    if (read[i] || result_count(n) == 0 || n.op == "NextIteration") continue;
     port p{.key = n.name, .node = n.name};
     if (const attribute* type = n.attr("T"); type && type->holds == attribute::kind::type) p.type = type->type;
     f.outputs.push_back(std::move(p));

@@ -74,8 +74,8 @@ TEST(inputs, that_do_not_fit_are_refused_by_name) {
 }
 
 TEST(mistakes_of_a_graph, are_refused_with_the_name_of_the_node) {
-  const model m = model_with({input_of("x"), node_of("lonely", "AddV2", {"x"})});
-  EXPECT_TRUE(says(refusal([&] { m({{"x", two_rows}}); }), {"AddV2", "1 inputs", "node lonely"}));
+  const model m = model_with({input_of("x"), node_of("sum", "AddV2", {"x", "three"})}, {{"three", hashed({3}, 1)}});
+  EXPECT_TRUE(says(refusal([&] { m({{"x", two_rows}}); }), {"[2, 2]", "[3]", "node sum"}));
 }
 
 TEST(inputs, of_other_shapes_are_planned_anew) {
