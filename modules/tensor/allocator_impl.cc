@@ -364,7 +364,7 @@ void release(buffer* last) noexcept {
 void count_bytes(std::int64_t bytes) {
   thread_cache& cache = cache_here();
   const bool special = allocation_specials.load(std::memory_order_relaxed) != 0;
-  if (special) reserve(cache, bytes);
+  if (special) reserve_specially(cache, bytes);
   if (thread_cache::add(cache.bytes, special ? 0 : bytes) > cache.limit.load(std::memory_order_relaxed)) pass_limit();
   if (allocation_watchers.load(std::memory_order_relaxed)) watch_allocation(bytes);
 }
@@ -447,26 +447,13 @@ memory_budget::memory_budget(std::int64_t bytes, std::string_view advice) {
 memory_budget::~memory_budget() { detail::leave_budget(here_); }
 
 void counted_memory::resize(std::int64_t bytes) {
-  using namespace detail;
   if (bytes < 0) fail("counted_memory", std::to_string(bytes) + " bytes", "0 or more");
-  const std::int64_t more = bytes - bytes_;
-  thread_cache& cache = cache_here();
-  if (more > 0 && allocation_specials.load(std::memory_order_relaxed) != 0) reserve_specially(cache, more);
-  else thread_cache::add(cache.bytes, more);
+  if (bytes > bytes_) detail::count_bytes(bytes - bytes_);
+  else if (bytes < bytes_) detail::uncount_bytes(bytes_ - bytes);
   bytes_ = bytes;
-  if (cache.bytes.load(std::memory_order_relaxed) > cache.limit.load(std::memory_order_relaxed)) pass_limit();
-  if (allocation_watchers.load(std::memory_order_relaxed)) watch_allocation(more);
 }
 counted_memory::~counted_memory() {
-  using namespace detail;
-  if (bytes_ == 0) return;
-  if (thread_cache* cache = cache_of_thread ? cache_of_thread : first_of_thread()) {
-    thread_cache::add(cache->bytes, -bytes_);
-  } else {
-    const library_lock lock(lock_of::blocks);
-    retire({0, 0, -bytes_});
-  }
-  if (allocation_watchers.load(std::memory_order_relaxed)) watch_allocation(-bytes_);
+  if (bytes_ > 0) detail::uncount_bytes(bytes_);
 }
 
 memory_info memory() {
