@@ -2,7 +2,6 @@
 // Arities of nodes: how many inputs they have, and which results of theirs are read. What plans and runs a graph reads
 // inputs by their places and counts on this.
 module;
-#include <nlohmann/json.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -11,6 +10,7 @@ module;
 #include <string_view>
 #include <vector>
 #include "kernels/common/abi.h"
+#include "modules/io/json.h"
 module kerngrad.graph;
 
 #include "modules/graph/files.h"

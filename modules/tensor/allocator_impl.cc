@@ -440,22 +440,6 @@ memory_growth held_by_thread() {
 
 }  // namespace detail
 
-memory_budget::memory_budget(std::int64_t bytes, std::string_view advice) {
-  if (bytes < 0) fail("memory_budget", std::to_string(bytes) + " bytes", "0 or more");
-  here_ = detail::enter_budget(detail::held_by_thread().bytes, bytes, advice);
-}
-memory_budget::~memory_budget() { detail::leave_budget(here_); }
-
-void counted_memory::resize(std::int64_t bytes) {
-  if (bytes < 0) fail("counted_memory", std::to_string(bytes) + " bytes", "0 or more");
-  if (bytes > bytes_) detail::count_bytes(bytes - bytes_);
-  else if (bytes < bytes_) detail::uncount_bytes(bytes_ - bytes);
-  bytes_ = bytes;
-}
-counted_memory::~counted_memory() {
-  if (bytes_ > 0) detail::uncount_bytes(bytes_);
-}
-
 memory_info memory() {
   using namespace detail;
   const library_lock lock(lock_of::blocks);
