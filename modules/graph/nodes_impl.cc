@@ -223,6 +223,28 @@ function_def function_in(const origin& file, const json& entry, const load_optio
   return f;
 }
 
+// Refuses a graph whose nodes and attributes would take more than the memory limit leaves. They are not tensors, and
+// take up to thirty times their text.
+void check_memory(const origin& file, const json& topology) {
+  if (memory_limit() == unlimited) return;
+  std::size_t bytes = 0;
+  const auto add = [&](const json& list) {
+    for (const json& entry : list) {
+      const json* attrs = member(entry, "attr");
+      bytes += sizeof(node) + (attrs ? attrs->size() : 0) * sizeof(attribute);
+    }
+  };
+  add(list_in(file, topology, "node", "a graph"));
+  if (const json* library = member(topology, "library"))
+    for (const json& function : list_in(file, *library, "function", "the library"))
+      add(list_in(file, function, "nodeDef", "a function"));
+  const auto left = static_cast<std::size_t>(std::max<std::int64_t>(memory_limit() - memory().live_bytes, 0));
+  if (bytes > left)
+    file.refuse("needs " + std::to_string(bytes) + " bytes for its nodes",
+                "at most the " + std::to_string(left) + " that the memory limit leaves",
+                "raise it with set_memory_limit");
+}
+
 }  // namespace
 
 graph_def topology_in(const origin& file, const json& topology, const load_options& how, std::int64_t& bytes_left) {
@@ -236,6 +258,7 @@ graph_def topology_in(const origin& file, const json& topology, const load_optio
   std::int64_t nodes = 0;
   const json& list = list_in(file, topology, "node", "a graph");
   if (list.empty()) file.refuse("has no nodes", "a graph");
+  check_memory(file, topology);
   reader all(file, how, nodes, bytes_left);
   all.read(list, graph.main, "the graph");
   refuse_cycles(file, graph.main);

@@ -39,7 +39,11 @@ class port_reader {
   }
   // "inputs" or "outputs" of a signature.
   void read(const json& entries, std::vector<port>& ports, std::vector<endpoint>& at) const {
+    constexpr std::size_t most = 1 << 16;  // each has a copy of its node's shape
     if (!entries.is_object()) file_.refuse("has a signature whose inputs or outputs are no object", "ports by keys");
+    if (entries.size() > most)
+      file_.refuse("has a signature with " + std::to_string(entries.size()) + " inputs or outputs",
+                   "at most " + std::to_string(most));
     for (const json_member entry : entries.members()) add(entry.name, entry.value, ports, at);
   }
 

@@ -223,7 +223,7 @@ std::string json_text(const F& write) {
   write(counted);
   check_json_memory(counted.size());
   std::string text;
-  text.reserve(counted.size());
+  text.reserve(counted.size() + 1);  // for the end of a line
   json_writer to(text);
   write(to);
   return text;
