@@ -102,7 +102,7 @@ tensor texts_in(const origin& file, const shape& dims, const json& list, std::st
   std::vector<std::string> texts;
   texts.reserve(list.size());
   for (const json& item : list) texts.push_back(bytes_in(file, item, what));
-  return tensor(texts, dims);
+  return tensor_of(file, texts, dims, what);
 }
 
 tensor elements_in(const origin& file, const json& value, const attribute& a, std::string_view what,

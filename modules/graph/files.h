@@ -85,6 +85,8 @@ std::string model_text(const std::string& path, const graph_def& graph, std::spa
 void separate_names(graph_def& graph);
 // Takes bytes that `what` needs in memory from what is left; refuses what passes it.
 void take_bytes(const origin& file, std::int64_t bytes, std::string_view what, std::int64_t& bytes_left);
+// A tensor of texts. Refuses those that are not UTF-8.
+tensor tensor_of(const origin& file, std::span<const std::string> texts, const shape& dims, std::string_view what);
 // Takes the memory of elements from what is left; refuses what passes it, or makes no shape.
 shape allowed_shape(const origin& file, std::span<const std::int64_t> dims, dtype type, std::string_view what,
                     std::int64_t& bytes_left);

@@ -154,9 +154,10 @@ struct load_options {
 
 /// Reads a graph model, `model.json` and the weight files that it names in the same folder. Weights are float32,
 /// float16, int32, uint8, bool, complex64 or text; float32 may be quantised to float16, uint8 or uint16. Plain ones are
-/// not copied: their files stay mapped, and must not be written in place meanwhile. Ops are looked up when the model is
-/// run or `needs` asks. Throws `error`, in one sentence with the file's name, for what does not follow the format,
-/// passes a limit, or names a file outside of the folder; `stopped` where a stop_scope asks for it.
+/// not copied: their files stay mapped, and must not be written in place meanwhile. A model that `save` replaces while
+/// it is read is read again. Inputs and outputs are in the order of the file. Ops are looked up when the model is run
+/// or `needs` asks. Throws `error`, in one sentence with the file's name, for what does not follow the format, passes a
+/// limit, or names a file outside of the folder; `stopped` where a stop_scope asks for it.
 model load(const std::string& path, const load_options& how = {});
 
 /// How a model is written.
@@ -165,8 +166,13 @@ struct save_options {
   std::int64_t shard_bytes = std::int64_t{4} << 20;  ///< of one weight file at most
 };
 
-/// Writes a graph model that TensorFlow.js loads: `model.json` at `path`, its weight files beside it. Each file appears
-/// as a whole or not at all, `model.json` last. Weights that are variables have their values of now.
+/// Writes a graph model that TensorFlow.js loads: `model.json` at `path`, its weight files beside it. Weights that are
+/// variables have their values of now.
+///
+/// The new model replaces an old one as a whole: its weight files have new names, `model.json` comes last, and then the
+/// weight files go that only the old one names. If a step fails, the old model is unchanged. Processes that load at the
+/// same time get the old model or the new one. Throws `error`, with the file's name, for dtypes other than float32,
+/// int32, bool, complex64 and text, which `load` would read as others, and for names that are not UTF-8.
 void save(const std::string& path, const model& m, const save_options& how = {});
 
 // ------------------------------------------------------------------------------------------ recording

@@ -62,6 +62,7 @@ class shard_bytes {
     shards_.push_back(std::move(shard));
   }
   std::uint64_t left() const { return left_; }
+  const origin& file() const { return file_; }
   // The next bytes where they lie, if one file has them all at an address that suits, and what keeps them there; they
   // are taken. Nothing else: {}.
   io::mapped_bytes lend(std::size_t count, std::size_t alignment) {
@@ -164,7 +165,7 @@ tensor texts_in(shard_bytes& from, const weight_entry& w) {
     text.resize(length);
     from.copy(std::as_writable_bytes(std::span(text)), w.name);
   }
-  return tensor(texts, w.dims);
+  return tensor_of(from.file(), texts, w.dims, "weight " + in_quotes(w.name));
 }
 
 tensor plain_in(shard_bytes& from, const weight_entry& w) {
@@ -352,6 +353,14 @@ tensor value_of(const weight& w) {
   if (!w.read_as) return w.stored;
   if (w.stored.type() == dtype::float16) return cast(w.stored, *w.read_as);
   return *w.read_as == dtype::int32 ? steps_of<std::int32_t>(w) : steps_of<float>(w);
+}
+
+tensor tensor_of(const origin& file, std::span<const std::string> texts, const shape& dims, std::string_view what) {
+  try {
+    return tensor(texts, dims);
+  } catch (const error& e) {
+    file.refuse("has " + e.got() + " in " + std::string(what), e.wanted());
+  }
 }
 
 shape allowed_shape(const origin& file, std::span<const std::int64_t> dims, dtype type, std::string_view what,

@@ -45,6 +45,7 @@ TEST(mistakes_in_models, are_said_in_one_sentence) {
     const char* what;
     std::function<void(json&)> made;
     std::vector<std::string> words;
+    std::string weights = std::string(8, '\0');
   };
   const mistake all[] = {
       {"a layers model", [](json& m) { m["format"] = "layers-model"; }, {"layers-model", "tensorflowjs_converter"}},
@@ -87,6 +88,16 @@ TEST(mistakes_in_models, are_said_in_one_sentence) {
       {"a path upwards", [](json& m) { m["weightsManifest"][0]["paths"][0] = "a/../../w.bin"; }, {"folder"}},
       {"a path to nothing", [](json& m) { m["weightsManifest"][0]["paths"][0] = "v.bin"; }, {"v.bin"}},
       {"a signature of no node", [](json& m) { m["signature"]["inputs"]["x"]["name"] = "z:0"; }, {"\"z:0\""}},
+      {"texts that are no UTF-8",
+       [](json& m) {
+         node_of(m, 1)["attr"]["value"]["tensor"] = {
+             {"dtype", "DT_STRING"}, {"tensorShape", json::object()}, {"stringVal", {"/w=="}}};
+       },
+       {"\"value\"", "\"w\"", "no UTF-8"}},
+      {"weights that are no UTF-8",
+       [](json& m) { weight_of(m)["dtype"] = "string", weight_of(m)["shape"] = {1}; },
+       {"\"w\"", "no UTF-8"},
+       std::string("\1\0\0\0\xff", 5)},
       {"a function without a result",
        [](json& m) {
          m["modelTopology"]["library"]["function"] = {
@@ -95,7 +106,7 @@ TEST(mistakes_in_models, are_said_in_one_sentence) {
        {"\"f\"", "\"y\""}},
   };
   for (const mistake& one : all) {
-    const std::string said = said_of(one.made);
+    const std::string said = said_of(one.made, one.weights);
     EXPECT_TRUE(said.starts_with("[load] got \"")) << one.what << ": " << said;
     for (const std::string& word : one.words) EXPECT_NE(said.find(word), said.npos) << one.what << ": " << said;
   }
