@@ -179,7 +179,7 @@ struct file_group::state {
   std::string folder, stem;
   std::vector<part> parts{};
   std::vector<std::byte> pending{};  // of the last part, when it is open
-  bool open = false;
+  bool open = false, kept = false;
 
   state(const std::string& path, std::string_view function)
       : path(path),
@@ -188,6 +188,9 @@ struct file_group::state {
         folder(detail::folder_of(target.path)),
         stem(part_stem(target.path)) {}
   origin file() const { return {path, function}; }
+  void check_open() const {
+    if (kept) file().refuse("was kept", "one call of keep, after all others");
+  }
   void flush() {
     parts.back().file->write(pending);
     pending.clear();
@@ -233,6 +236,7 @@ file_group::~file_group() = default;
 void file_group::write(std::span<const std::byte> bytes) {
   constexpr std::size_t portion = std::size_t{1} << 18;  // few calls of the system for many small writes
   state& s = *state_;
+  s.check_open();
   if (bytes.empty()) return;
   if (!s.open) s.parts.push_back({std::make_unique<unfinished_file>(s.file(), s.target)});
   s.open = true;
@@ -251,8 +255,9 @@ void file_group::end_part() {
 
 void file_group::keep(const std::function<std::string(std::span<const std::string>)>& text,
                       const std::function<std::vector<std::string>(std::span<const std::byte>)>& named) {
-  end_part();
   state& s = *state_;
+  s.check_open();
+  end_part();
   const folder_lock lock(s.folder);
   const std::vector<std::string> names = s.choose_names(lock.held());
   unfinished_file document(s.file(), s.target);
@@ -276,6 +281,7 @@ void file_group::keep(const std::function<std::string(std::span<const std::strin
   // First the names of the parts reach the disk, then the file that has them, then the old ones go.
   if (!placed.paths.empty()) detail::sync_folder(s.folder);
   document.place(s.target.path);
+  s.kept = true;
   placed.paths.clear();
   detail::sync_folder(s.folder);
   for (const std::string& path : needless) ::unlink(path.c_str());

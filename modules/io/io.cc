@@ -165,14 +165,16 @@ mapped_bytes map_file(const std::string& path, std::string_view function = "map_
 /// Writes a file that appears as a whole or not at all, as `save` does.
 void save_bytes(const std::string& path, std::span<const std::byte> bytes, std::string_view function = "save_bytes");
 
-/// A file and its parts, which are files in the same folder that it names: a model and its weights. They replace the
-/// file and the parts that are there all together. Whatever fails, and whenever the program ends, the old ones are
-/// whole; a program that ends in between may leave parts that nothing names. Another process that reads them gets the
-/// old ones or the new ones, or finds a part of the old ones gone and reads anew.
+/// A file and its parts: a model and its weights. The parts are files in the same folder, which the file names. `keep`
+/// replaces all of them together:
 ///
-/// A part is named after the file, its number and its contents, `model-1of2-0123456789abcdef.bin`, so that no part is
-/// ever changed. Of those that the replaced file names, `keep` removes the ones which the new file does not name. Any
-/// number of threads and processes may write to one path: one of them is the last.
+/// - If a step throws, the old files are as they were, and nothing else is left. If the program is killed, the file and
+///   the parts that it names are the old ones or the new ones. Parts that no file names may stay.
+/// - A process that reads at the same time gets the old files or the new ones. If a part is gone, it reads the file
+///   again.
+/// - A part is named after the file, its number and its contents: `model-1of2-0123456789abcdef.bin`. Parts never
+/// change.
+/// - Any number of threads and processes may write to one path. The last one wins, as a whole.
 class file_group {
  public:
   /// Throws `error`, which names `function` as the one that refused, for a path that cannot be written.
@@ -182,11 +184,13 @@ class file_group {
   /// Removes all that was not kept.
   ~file_group();
 
-  /// Adds bytes to a part. The first bytes, and the first after `end_part`, begin one.
+  /// Adds bytes to a part. The first bytes begin a part, and so do the first after `end_part`.
   void write(std::span<const std::byte> bytes);
+  /// Ends a part.
   void end_part();
-  /// Replaces the files. `text` gives the contents of the file at `path` from the names of its parts, `named` the names
-  /// that are in such contents; where it throws `error` there are none. Called once, at the end.
+  /// Replaces the files, once. `text` makes the contents of the file from the names of the parts. `named` finds the
+  /// names in the contents of the replaced file, whose parts are removed if the new file does not name them. If `named`
+  /// throws `error`, they stay.
   void keep(const std::function<std::string(std::span<const std::string> names)>& text,
             const std::function<std::vector<std::string>(std::span<const std::byte> replaced)>& named);
 

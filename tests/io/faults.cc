@@ -90,4 +90,20 @@ TEST(saving, is_whole_or_not_at_all_whichever_call_of_the_system_fails) {
     }
 }
 
+TEST(file_groups, are_kept_once) {
+  const kgtest::folder here;
+  kg::io::file_group files(here / "a.txt");
+  files.write(kgtest::bytes_of("part"));
+  const auto keep = [&] {
+    files.keep([](std::span<const std::string> names) { return names[0]; },
+               [](std::span<const std::byte>) { return std::vector<std::string>(); });
+    return 0;
+  };
+  EXPECT_EQ(kgtest::refusal(keep), kgtest::accepted);
+  EXPECT_TRUE(kgtest::says(kgtest::refusal(keep), {"[file_group] got \"", "a.txt", "was kept"}));
+  EXPECT_TRUE(kgtest::says(kgtest::refusal([&] { return files.write(kgtest::bytes_of("more")), 0; }), {"was kept"}));
+  EXPECT_EQ(here.names().size(), 2u);
+  EXPECT_EQ(kgtest::contents(here / kgtest::contents(here / "a.txt")), "part");
+}
+
 }  // namespace
