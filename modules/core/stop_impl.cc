@@ -7,6 +7,7 @@ module;
 #include <memory>
 #include <string>
 #include "kernels/common/abi.h"
+#include "kernels/common/per_thread.h"
 #include "kernels/common/tls_model.h"
 module kerngrad;
 
@@ -27,8 +28,18 @@ struct stop_rule {
   steady::time_point deadline;
 };
 
-thread_local scope_list<stop_rule> scopes;
+// Null while the thread has had no scope, and once it ends: a scope may outlive its thread.
+KG_INITIAL_EXEC constinit thread_local scope_list<stop_rule>* scopes = nullptr;
 KG_INITIAL_EXEC constinit thread_local bool asking = false;
+
+scope_list<stop_rule>& first_scopes() {
+  auto made = std::make_unique<scope_list<stop_rule>>();
+  kernels::at_thread_end([](void*) {
+    may_stop = false;
+    delete std::exchange(scopes, nullptr);
+  });
+  return *(scopes = made.release());
+}
 
 steady::time_point after(double seconds) {
   const steady::time_point now = steady::now();
@@ -50,16 +61,16 @@ bool says_stop(const stop_rule& rule) {
 
 // The first scope, from the innermost outwards, that asks to stop. It is held while its condition runs.
 scope_list<stop_rule> scope_that_stops() {
-  if (asking) return {};
-  drop_ended(scopes);
-  may_stop = scopes != nullptr;
-  for (scope_list<stop_rule> scope = scopes; scope; scope = scope_list<stop_rule>(scope->outer))
+  if (asking || !scopes) return {};
+  drop_ended(*scopes);
+  may_stop = *scopes != nullptr;
+  for (scope_list<stop_rule> scope = *scopes; scope; scope = scope_list<stop_rule>(scope->outer))
     if (!scope->ended && says_stop(scope->what)) return scope;
   return {};
 }
 
 std::shared_ptr<void> begin(stop_rule rule) {
-  std::shared_ptr<void> scope = enter_scope(scopes, std::move(rule));
+  std::shared_ptr<void> scope = enter_scope(scopes ? *scopes : first_scopes(), std::move(rule));
   may_stop = true;
   return scope;
 }
@@ -72,8 +83,9 @@ std::shared_ptr<void> begin_stop_scope(std::function<bool()> asked) {
   return begin({std::move(asked), 0, {}});
 }
 void end_stop_scope(const std::shared_ptr<void>& scope) noexcept {
-  end_scope(scopes, scope);
-  may_stop = scopes != nullptr;
+  scope_list<stop_rule> none;
+  end_scope(scopes ? *scopes : none, scope);
+  may_stop = scopes && *scopes;
 }
 
 }  // namespace kerngrad::detail

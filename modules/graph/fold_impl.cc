@@ -244,6 +244,15 @@ std::int64_t bytes_of(const step& s) {
 
 }  // namespace
 
+// The memory of a constant that a step gave; none where it is that of an operand, as of a Reshape.
+std::int64_t planner::bytes_of_constant(const step& s, const tensor& x) const {
+  constexpr std::size_t few = 4;  // ops that give views have no more operands
+  if (!x.defined()) return 0;
+  const auto has_its_elements = [&](std::int32_t v) { return seen(v).x.defined() && x.shares_with(seen(v).x); };
+  if (s.in.size() <= few && std::ranges::any_of(s.in, has_its_elements)) return 0;
+  return x.size() * static_cast<std::int64_t>(size_of(x.type()));
+}
+
 // The results of folded steps stay with the plan.
 void planner::run_while_planning(const step& s, bool folded) {
   std::optional<memory_budget> limit;
@@ -264,7 +273,7 @@ void planner::add(step s, std::span<const endpoint> results, bool fixed) {
     const bool given = results[k].node < 0 || (slots_.has(results[k]) && s.kind != step_kind::guard);
     if (given) continue;  // there is no such node, or its value is an input
     run_value& v = to_.frame.values[static_cast<std::size_t>(s.out[k])];
-    if (folded && v.x.defined()) how_.shared->take(v.x.size() * static_cast<std::int64_t>(size_of(v.x.type())));
+    if (folded) how_.shared->take(bytes_of_constant(s, v.x));
     name(results[k], folded ? constant(std::exchange(v, {})) : s.out[k]);
   }
   for (const std::int32_t v : s.in) let_go(v);

@@ -196,6 +196,7 @@ class planner {
   // The step of a node, whose results are those that are read.
   void add_node(step s, std::int32_t i, bool fixed);
   void run_while_planning(const step& s, bool folded);
+  std::int64_t bytes_of_constant(const step& s, const tensor& x) const;
   void guard(endpoint e);
 
   const plan_request& how_;

@@ -9,7 +9,11 @@ module;
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <string>
+#include <utility>
+#include "kernels/common/per_thread.h"
+#include "kernels/common/tls_model.h"
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define KG_NO_MAPPING 1  // the sanitizer watches the ends of blocks of the C library only
@@ -86,8 +90,15 @@ struct budget {
   std::int64_t most_held, bytes;
   std::string advice;
 };
-thread_local scope_list<budget> budgets;
+// Null while the thread has had no budget, and once it ends: a budget may outlive its thread.
+KG_INITIAL_EXEC constinit thread_local scope_list<budget>* budgets = nullptr;
 int budgets_now = 0;  // of all threads, under the lock `limits`
+
+scope_list<budget>& first_budgets() {
+  auto made = std::make_unique<scope_list<budget>>();
+  kernels::at_thread_end([](void*) { delete std::exchange(budgets, nullptr); });
+  return *(budgets = made.release());
+}
 
 void count_budgets(int more) {
   const library_lock lock(lock_of::limits);
@@ -148,7 +159,7 @@ void count_trimmed(std::size_t bytes) noexcept {
 }
 
 void spend_budgets(std::int64_t held, std::int64_t bytes) {
-  for (const scope_link<budget>* scope = budgets.get(); scope; scope = scope->outer.get()) {
+  for (const scope_link<budget>* scope = budgets ? budgets->get() : nullptr; scope; scope = scope->outer.get()) {
     const std::int64_t left = std::max<std::int64_t>(scope->what.most_held - held, 0);
     if (bytes > left && !scope->ended)
       fail("allocate", std::to_string(bytes) + " bytes",
@@ -160,12 +171,14 @@ void spend_budgets(std::int64_t held, std::int64_t bytes) {
 std::shared_ptr<void> enter_budget(std::int64_t held, std::int64_t bytes, std::string_view advice) {
   const std::int64_t most_held = held > 0 && bytes > unlimited - held ? unlimited : held + bytes;
   const std::string_view text = advice.empty() ? "let go of tensors, or allow the memory_budget more" : advice;
-  std::shared_ptr<void> scope = enter_scope(budgets, {most_held, bytes, std::string(text)});
+  std::shared_ptr<void> scope =
+      enter_scope(budgets ? *budgets : first_budgets(), {most_held, bytes, std::string(text)});
   count_budgets(1);
   return scope;
 }
 void leave_budget(const std::shared_ptr<void>& scope) noexcept {
-  end_scope(budgets, scope);
+  scope_list<budget> none;
+  end_scope(budgets ? *budgets : none, scope);
   count_budgets(-1);
 }
 

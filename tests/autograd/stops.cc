@@ -132,6 +132,15 @@ TEST(stop_scopes, pass_on_what_a_condition_throws_and_let_it_make_long_calls) {
   EXPECT_TRUE(kgtest::says(kgtest::refusal([] { return kg::stop_scope(std::function<bool()>()), 0; }), {"stop_scope"}));
 }
 
+// A scope outlives the thread that it is of.
+TEST(stop_scopes, may_end_after_their_thread) {
+  std::unique_ptr<kg::stop_scope> scope;
+  std::thread([&] { scope = std::make_unique<kg::stop_scope>(0s); }).join();
+  EXPECT_TRUE(is_checked());
+  scope.reset();
+  EXPECT_TRUE(is_checked());
+}
+
 TEST(stopped, is_an_error) { EXPECT_TRUE((std::is_base_of_v<kg::error, kg::stopped>)); }
 
 // ------------------------------------------------------------------------------------------ long calls

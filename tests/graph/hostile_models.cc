@@ -220,6 +220,20 @@ TEST(load_options, bound_constants_plans_lists_and_iterations) {
   }
 }
 
+// Reshapes of a constant take no memory.
+TEST(load_options, do_not_count_views_of_constants) {
+  graph_text text;
+  text.node(
+      "x0", "Const", {},
+      R"("dtype":{"type":"DT_FLOAT"},"value":{"tensor":{"dtype":"DT_FLOAT","tensorShape":{"dim":[{"size":"100000"}]},)"
+      R"("floatVal":[1]}})");
+  text.whole("axis", 0);
+  for (int i = 0; i < 6; ++i) text.node(numbered("x", i + 1), "ExpandDims", {numbered("x", i), "axis"});
+  const folder here;
+  const model m = kg::graph::load(text.write(here), {.most_bytes = 500'000});
+  EXPECT_EQ(kg::tensor(m(std::vector<kg::named_operand>{})).size(), 100'000);
+}
+
 // A list has 256 bytes for each item, under the memory limit while it lives.
 TEST(items_of_lists, count_under_the_memory_limit) {
   const std::int64_t before = kg::memory().live_bytes;

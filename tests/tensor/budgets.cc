@@ -54,6 +54,14 @@ TEST(memory_budgets, nest_end_in_any_order_and_are_of_their_thread) {
   EXPECT_EQ(said_of_floats(1'000'000), kgtest::accepted);
 }
 
+TEST(memory_budgets, may_end_after_their_thread) {
+  std::unique_ptr<kg::memory_budget> budget;
+  std::thread([&] { budget = std::make_unique<kg::memory_budget>(kilobyte); }).join();
+  EXPECT_EQ(said_of_floats(1'000'000), kgtest::accepted);
+  budget.reset();
+  EXPECT_EQ(said_of_floats(1'000'000), kgtest::accepted);
+}
+
 TEST(memory_budgets, hold_together_with_the_limit) {
   kg::set_memory_limit(kg::memory().live_bytes + kilobyte);
   {

@@ -23,7 +23,7 @@ import page as dictionary  # noqa: E402
 
 ROOT = interfaces.ROOT
 # The folders of modules/ and what their pages are called; families and composed functions have pages by themselves.
-ROOMS = {'core': 'Errors, dtypes, shapes, attributes', 'tensor': 'Tensors, indices, memory',
+ROOMS = {'core': 'Errors, dtypes, shapes, attributes, stops', 'tensor': 'Tensors, indices, memory',
          'engine': 'Typed calls, explanations', 'threads': 'Threads', 'autograd': 'Gradients and optimizers',
          'fuse': 'Fused functions', 'observe': 'Hooks, profiles, the first NaN', 'io': 'Files: kerngrad.io',
          'graph': 'Graph models: kerngrad.graph',
