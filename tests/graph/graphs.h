@@ -43,7 +43,8 @@ struct weight {
 
 /// The model of such nodes, weights and functions.
 inline kg::graph::model model_with(std::vector<json> nodes, const std::vector<weight>& weights = {},
-                                   const std::vector<json>& functions = {}, const json& signature = {}) {
+                                   const std::vector<json>& functions = {}, const json& signature = {},
+                                   const kg::graph::load_options& how = {}) {
   const folder there;
   json manifest = json::array();
   std::string bytes;
@@ -63,7 +64,7 @@ inline kg::graph::model model_with(std::vector<json> nodes, const std::vector<we
   if (!weights.empty()) whole["weightsManifest"].push_back({{"paths", files}, {"weights", manifest}});
   const std::string path = there / "model.json";
   std::ofstream(path) << whole.dump();
-  return kg::graph::load(path);
+  return kg::graph::load(path, how);
 }
 
 }  // namespace kgtest

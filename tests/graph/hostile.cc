@@ -196,7 +196,8 @@ class mutator {
 
 std::string complaint_of(const std::string& path) {
   try {
-    return kgtest::complaint_of_runs(kg::graph::load(path, {.most_nodes = 1000, .most_bytes = 1 << 20}));
+    return kgtest::complaint_of_runs(
+        kg::graph::load(path, {.most_nodes = 1000, .most_bytes = 1 << 20, .most_iterations = 1000}));
   } catch (const kg::error& e) {
     const std::string said = e.what();
     if (!said.starts_with("[load] got \"")) return "another sentence: " + said;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mutants of valid graphs: an op, an input, an attribute or a weight is another one. Each is refused when it is loaded
-// or run, in one `error`, or gives results. No loops: a mutant of one may go on for ever.
+// or run, in one `error`, or gives results. Loops end after a number of iterations: a mutant of one may have no end.
 #include <cstdint>
 #include <iostream>
 #include <iterator>
@@ -8,6 +8,7 @@
 
 #include "tests/graph/sweep.h"
 
+#include "tests/graph/loops.h"
 #include "tests/graph/networks.h"
 #include "tests/graph/small_runs.h"
 
@@ -23,7 +24,7 @@ struct graph {
 
 const json typed{{"dtype", type("DT_FLOAT")}}, element{{"element_dtype", type("DT_FLOAT")}};
 
-// Arrays, lists, branches and functions.
+// Arrays, lists, branches, functions and loops.
 std::vector<graph> graphs_by_hand() {
   const std::vector<json> constants{input_of("x"), whole_of("zero", 0), whole_of("two", 2), whole_of("any", -1)};
   const auto with = [&](std::vector<json> more) {
@@ -35,7 +36,16 @@ std::vector<graph> graphs_by_hand() {
   const json itself = function_of("itself", {{"v", "DT_FLOAT"}}, {{"r", "v"}}, {});
   const json outer = function_of("outer", {{"v", "DT_FLOAT"}}, {{"r", "t:output:0"}},
                                  {node_of("t", "PartitionedCall", {"v"}, {{"f", calls("twice")}})});
+  const name_pairs counter{{"i", "DT_INT32"}, {"n", "DT_INT32"}};
+  const json below = function_of("below", counter, {{"r", "t:z:0"}}, {node_of("t", "Less", {"i", "n"})});
+  const json more = function_of("more", counter, {{"a", "t:z:0"}, {"b", "n"}},
+                                {whole_of("one", 1), node_of("t", "AddV2", {"i", "one:output:0"})});
   return {
+      {counting()},
+      {with({input_of("n", "DT_INT32"),
+             node_of("y", "While", {"zero", "n"}, {{"cond", calls("below")}, {"body", calls("more")}})}),
+       {},
+       {below, more}},
       {with({node_of("array", "TensorArrayV3", {"two"}, typed),
              node_of("all", "TensorArrayScatterV3", {"array", "places", "x", "array:1"}),
              node_of("first", "TensorArrayReadV3", {"array", "zero", "all"}),
@@ -166,7 +176,7 @@ class mutator {
 std::string complaint_of(const graph& g, std::uint64_t seed) {
   std::optional<kg::graph::model> m;
   std::string said = complaint_of_run([&] {
-    m = model_with(g.nodes, g.weights, g.functions);
+    m = model_with(g.nodes, g.weights, g.functions, {}, {.most_iterations = 100});
     return 0;
   });
   if (!m) return said;
