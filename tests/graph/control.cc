@@ -58,6 +58,35 @@ TEST(loops_of_nodes, sum_up) {
   EXPECT_TRUE(says(refusal([&] { return m({{"n", tensor(3)}}, {"sum_now"}); }), {"wanted outside of it", "Exit"}));
 }
 
+// Inputs that a condition, a body, and a loop in a body read without an Enter; and one that none of them reads.
+TEST(loops_of_nodes, read_inputs_from_outside) {
+  std::vector<json> nodes{
+      node_of("less", "LessEqual", {"i", "limit"}),        node_of("turns_goes_on", "LoopCond", {"less"}),
+      node_of("inner_less", "Less", {"j", "inner_limit"}), node_of("inner_goes_on", "LoopCond", {"inner_less"}),
+      node_of("j_more", "AddV2", {"j_now", "inner_step"}), node_of("i_more", "AddV2", {"j_exit", "step"}),
+      node_of("y", "AddV2", {"i_exit", "unread"}),         whole_of("zero", 0)};
+  add_variable(nodes, "i", "zero", "i_more");
+  add_variable(nodes, "j", "i_now", "j_more", "inner");
+  for (const char* name : {"unread", "inner_step", "limit", "step", "inner_limit"})
+    nodes.push_back(input_of(name, whole_type));
+  const model m = model_with(nodes);
+  for (const int limit : {20, -1, 5}) {
+    const int inner_limit = 7, inner_step = 2, step = 3;
+    int i = 0;
+    while (i <= limit) {
+      while (i < inner_limit) i += inner_step;
+      i += step;
+    }
+    const tensor y = m({{"step", tensor(step)},
+                        {"limit", tensor(limit)},
+                        {"inner_step", tensor(inner_step)},
+                        {"inner_limit", tensor(inner_limit)},
+                        {"unread", tensor(1000)}},
+                       {"y"});
+    EXPECT_TRUE(same(y, tensor(1000 + i))) << limit;
+  }
+}
+
 // What a loop's variable becomes may have another shape in each turn: what follows is planned for that of one run.
 TEST(loops_of_nodes, give_other_shapes_for_other_values) {
   std::vector<json> nodes = counting();
@@ -251,6 +280,35 @@ TEST(loops_of_functions, collect_a_list) {
     EXPECT_TRUE(same(m({{"n", tensor(2)}}, {"y"}), tensor({0, 1}))) << op;
     EXPECT_TRUE(same(m({{"n", tensor(4)}}, {"loop"}), tensor(4))) << op;
   }
+}
+
+// ------------------------------------------------------------------------------------------ some of the results
+
+TEST(results_of_nodes, are_read_in_part) {
+  const name_pairs arguments{{"a", float_type}, {"b", float_type}, {"c", float_type}};
+  const json turned =
+      function_of("turned", arguments, {{"x", "b"}, {"y", "c"}, {"z", "n:y:0"}}, {node_of("n", "Neg", {"a"})});
+  const json kept = function_of("kept", arguments, {{"x", "a"}, {"y", "b"}, {"z", "c"}}, {});
+  const json ends = function_of("goes_on", arguments, {{"x", "l:z:0"}}, {node_of("l", "Less", {"c", "b"})});
+  const model m = model_with(
+      {input_of("x"), input_of("p", "DT_BOOL"), node_of("a", "Unpack", {"x"}),
+       node_of("call", "PartitionedCall", {"a", "a:1", "a:2"}, {{"f", calls("turned")}}),
+       node_of("if", "If", {"p", "a", "a:1", "a:2"},
+               {{"then_branch", calls("turned")}, {"else_branch", calls("kept")}}),
+       node_of("while", "While", {"a", "a:1", "a:2"}, {{"cond", calls("goes_on")}, {"body", calls("turned")}})},
+      {}, {turned, kept, ends});
+  const tensor x({1.f, 2.f, 3.f, 4.f, 5.f});
+  for (const bool p : {true, false}) {
+    const auto one = [&](const char* wanted) { return tensor(m({{"x", x}, {"p", tensor(p)}}, {wanted})).item(); };
+    EXPECT_EQ(one("a:4"), 5) << p;
+    EXPECT_EQ(one("call:2"), -1) << p;
+    EXPECT_EQ(one("if:2"), p ? -1 : 3) << p;
+    EXPECT_EQ(one("while:2"), 3) << p;
+    const results some = m({{"x", x}, {"p", tensor(p)}}, {"a:3", "if:2", "a:1"});
+    EXPECT_EQ(some[0].item() + 10 * some[1].item() + 100 * some[2].item(), 204 + (p ? -10 : 30)) << p;
+  }
+  EXPECT_TRUE(says(refusal([&] { return m({{"x", x}}, {"a:5"}); }), {"5 results", "node a", "wanted 6"}));
+  EXPECT_TRUE(says(refusal([&] { return m({{"x", x}}, {"call:3"}); }), {"3 results of turned", "4"}));
 }
 
 }  // namespace
