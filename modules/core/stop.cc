@@ -46,11 +46,12 @@ class stopped : public error {
 };
 
 /// Lets long calls of this thread end early, by the exception `stopped`. Scopes nest: a call ends as soon as one of
-/// them says so, so that an inner scope cannot give more time than an outer one. These calls ask: runs and plans of
-/// graph models, at each node and each iteration of a loop; every backward pass, at each op; `jacobian`, `hessian` and
-/// their relatives, at each row or column; the linear solver of `implicit`, at each product; `check_stop` in code of
-/// yours. A single op is never interrupted, and ops that are called one by one do not ask. Other threads are not
-/// concerned. A stopped call leaves nothing behind: variables, optimizers and models are as before it.
+/// them says so, so that an inner scope cannot give more time than an outer one. These calls ask: loading, planning and
+/// running graph models, at each node and each iteration of a loop; every backward pass, at each op; `jacobian`,
+/// `hessian` and their relatives, at each row or column; the linear solver of `implicit`, at each product; `qr`, at
+/// each column; `check_stop` in code of yours. A single op is never interrupted, and ops that are called one by one do
+/// not ask. Other threads are not concerned. A stopped call leaves nothing behind: variables, optimizers and models are
+/// as before it.
 class stop_scope {
  public:
   /// Stops once so much time has passed: `stop_scope stop(std::chrono::seconds(5));`. None or less stops at once.
