@@ -66,6 +66,17 @@ struct place {
 std::optional<place> place_in(std::string_view text);
 // Checks each node's inputs and what is read of its results by the arity of its op, in all functions.
 void check_arities(const origin& file, const graph_def& graph);
+// Nodes by their names. Sorted: a file can have names that all fall into one place of a hash table.
+class node_names {
+ public:
+  // The nodes stay where they are as long as this lives. Refuses a name that occurs twice.
+  node_names(const origin& file, std::span<const node> nodes);
+  // The index of the node of that name; -1: there is none.
+  std::int32_t find(std::string_view name) const;
+
+ private:
+  std::vector<std::pair<std::string_view, std::int32_t>> sorted_;
+};
 // Inputs and outputs, by the signature or by the graph.
 void read_ports(const origin& file, const json& document, function_def& f);
 // Gives the graph the weights of "weightsManifest".

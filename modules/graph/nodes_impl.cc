@@ -9,7 +9,6 @@ module;
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 #include "kernels/common/abi.h"
@@ -32,6 +31,21 @@ std::optional<place> place_in(std::string_view text) {
   const auto [stopped, code] = std::from_chars(text.data() + last + 1, end, at.index);
   if (code != std::errc() || stopped != end || at.index < 0 || at.index >= most_outputs) return {};
   return at;
+}
+
+node_names::node_names(const origin& file, std::span<const node> nodes) {
+  sorted_.reserve(nodes.size());
+  for (const node& n : nodes) sorted_.emplace_back(n.name, static_cast<std::int32_t>(sorted_.size()));
+  std::ranges::sort(sorted_);
+  const auto name = [](const auto& entry) { return entry.first; };
+  if (const auto twice = std::ranges::adjacent_find(sorted_, {}, name); twice != sorted_.end())
+    file.refuse("has node " + in_quotes(twice->first) + " twice", "names that occur once");
+}
+
+std::int32_t node_names::find(std::string_view name) const {
+  const auto at = std::lower_bound(sorted_.begin(), sorted_.end(), name,
+                                   [](const auto& entry, std::string_view wanted) { return entry.first < wanted; });
+  return at != sorted_.end() && at->first == name ? at->second : -1;
 }
 
 namespace {
@@ -80,24 +94,18 @@ class reader {
   endpoint endpoint_of(const function_def& f, std::string_view text, std::string_view who) const;
 
  private:
-  void name(const node& n, std::size_t i);
   void connect(const json& entry, function_def& f, std::size_t i);
 
   const origin& file_;
   const load_options& how_;
   std::int64_t& count_;
   std::int64_t& bytes_left_;
-  std::unordered_map<std::string_view, std::int32_t> by_name_;
+  std::optional<node_names> names_;
 };
 
 constexpr std::size_t most_attributes = 1000;  // TensorFlow's ops have fewer than 50
 
 std::string name_of(const node& n) { return "node " + in_quotes(n.name); }
-
-void reader::name(const node& n, std::size_t i) {
-  if (!by_name_.emplace(n.name, static_cast<std::int32_t>(i)).second)
-    file_.refuse("has " + name_of(n) + " twice", "names that occur once");
-}
 
 void reader::read(const json& list, function_def& f, std::string_view of) {
   count_ += static_cast<std::int64_t>(list.size() + f.nodes.size());
@@ -106,7 +114,6 @@ void reader::read(const json& list, function_def& f, std::string_view of) {
                  "raise load_options::most_nodes");
   const std::size_t first = f.nodes.size();
   f.nodes.reserve(first + list.size());  // names are looked up where they lie
-  for (std::size_t i = 0; i < first; ++i) name(f.nodes[i], i);
   const std::string some_node = "a node of " + std::string(of);
   for (const json& entry : list) {
     check_stop("load");
@@ -129,8 +136,8 @@ void reader::read(const json& list, function_def& f, std::string_view of) {
           n.attrs.push_back(attribute_in(file_, attr.name, attr.value, what, bytes_left_));
     }
     f.nodes.push_back(std::move(n));
-    name(f.nodes.back(), f.nodes.size() - 1);
   }
+  names_.emplace(file_, f.nodes);
   std::size_t next = first;
   for (const json& entry : list) connect(entry, f, next++);
 }
@@ -138,11 +145,11 @@ void reader::read(const json& list, function_def& f, std::string_view of) {
 endpoint reader::endpoint_of(const function_def& f, std::string_view text, std::string_view who) const {
   const std::optional<place> at = place_in(text);
   if (!at) file_.refuse("has " + std::string(who) + " of " + in_quotes(text), "\"name\", \"name:1\" or \"^name\"");
-  const auto found = by_name_.find(at->name);
-  if (found == by_name_.end())
+  const std::int32_t found = names_->find(at->name);
+  if (found < 0)
     file_.refuse("has " + std::string(who) + " of " + in_quotes(text) + ", which is no node", "a node of the graph");
-  const node& from = f.nodes[static_cast<std::size_t>(found->second)];
-  return {found->second, at->output.empty() ? at->index : index_of(from, *at)};
+  const node& from = f.nodes[static_cast<std::size_t>(found)];
+  return {found, at->output.empty() ? at->index : index_of(from, *at)};
 }
 
 void reader::connect(const json& entry, function_def& f, std::size_t i) {

@@ -8,7 +8,6 @@ module;
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 #include "kernels/common/abi.h"
@@ -34,9 +33,7 @@ void read_placeholder(const node& n, port& p) {
 
 class port_reader {
  public:
-  port_reader(const origin& file, const function_def& f) : file_(file), f_(f) {
-    for (std::size_t i = 0; i < f.nodes.size(); ++i) by_name_.emplace(f.nodes[i].name, static_cast<std::int32_t>(i));
-  }
+  port_reader(const origin& file, const function_def& f) : file_(file), f_(f), names_(file, f.nodes) {}
   // "inputs" or "outputs" of a signature.
   void read(const json& entries, std::vector<port>& ports, std::vector<endpoint>& at) const {
     constexpr std::size_t most = 1 << 16;  // each has a copy of its node's shape
@@ -52,10 +49,10 @@ class port_reader {
     const std::string what = "port " + in_quotes(key);
     port p{.key = std::string(key), .node = text_in(file_, entry, "name", what)};
     const std::optional<place> where = place_in(p.node);
-    const auto found = where ? by_name_.find(where->name) : by_name_.end();
-    if (found == by_name_.end())
+    const std::int32_t found = where ? names_.find(where->name) : -1;
+    if (found < 0)
       file_.refuse("has " + what + " at " + in_quotes(p.node) + ", which is no node", "a node of the graph");
-    const node& n = f_.nodes[static_cast<std::size_t>(found->second)];
+    const node& n = f_.nodes[static_cast<std::size_t>(found)];
     if (is_placeholder(n)) read_placeholder(n, p);
     if (const json* type = member(entry, "dtype")) p.type = graph_dtype_in(file_, *type, what).type;
     // Runs hold their inputs to what the Placeholder says; older files' signatures know less.
@@ -65,12 +62,12 @@ class port_reader {
       p.dims = std::move(shape.dims);
     }
     ports.push_back(std::move(p));
-    at.push_back({found->second, where->index});
+    at.push_back({found, where->index});
   }
 
   const origin& file_;
   const function_def& f_;
-  std::unordered_map<std::string_view, std::int32_t> by_name_;
+  node_names names_;
 };
 
 void take_placeholders(function_def& f) {
@@ -110,8 +107,8 @@ const json* signature_in(const json& document) {
 }  // namespace
 
 void read_ports(const origin& file, const json& document, function_def& f) {
-  const port_reader ports(file, f);
   if (const json* signature = signature_in(document)) {
+    const port_reader ports(file, f);
     if (const json* inputs = member(*signature, "inputs")) ports.read(*inputs, f.inputs, f.arguments);
     if (const json* outputs = member(*signature, "outputs")) ports.read(*outputs, f.outputs, f.results);
   }
