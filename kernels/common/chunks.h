@@ -2,10 +2,8 @@
 // Work of a kernel in chunks that may run on several threads, and cutting it into even parts. Private to kernels/.
 #pragma once
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 
 #include "kernels/common/parallel.h"
 
@@ -14,24 +12,14 @@ namespace kerngrad::kernels {
 /// Products (a multiplication and an addition each) from which on work is worth more than one thread.
 inline constexpr std::int64_t products_worth_threads = 1 << 20;
 
-/// Calls body(i) for each i < count, for `products` products in all. The body may throw, for want of memory: the first
-/// of its exceptions is thrown here, after all of its calls have returned.
+/// Calls body(i) for each i < count, for `products` products in all. The body may throw, for want of memory.
 template <class Body>
 void run_in_chunks(std::ptrdiff_t count, std::int64_t products, const Body& body) {
   if (count <= 1 || products < products_worth_threads || threads_allowed() == 1) {
     for (std::ptrdiff_t i = 0; i < count; ++i) body(i);
     return;
   }
-  std::atomic<bool> failed = false;
-  std::exception_ptr failure;
-  parallel_chunks(static_cast<std::size_t>(count), [&](std::size_t i) {
-    try {
-      body(static_cast<std::ptrdiff_t>(i));
-    } catch (...) {
-      if (!failed.exchange(true)) failure = std::current_exception();
-    }
-  });
-  if (failure) std::rethrow_exception(failure);
+  parallel_chunks(static_cast<std::size_t>(count), [&](std::size_t i) { body(static_cast<std::ptrdiff_t>(i)); });
 }
 
 /// Cuts `total` into the fewest parts of at most `most`, as even as possible.

@@ -12,7 +12,8 @@ namespace kerngrad::kernels {
 
 /// One chunk of a job: `job` is what was handed to run_chunks.
 using chunk_fn = void (*)(void* job, std::size_t chunk);
-/// What runs the chunks of a job in place of the library's pool: each once, and all have returned when it does.
+/// What runs the chunks of a job in place of the library's pool: each once, and all have returned when it does. The
+/// chunks that it gets throw nothing.
 using pool_fn = void (*)(std::size_t count, chunk_fn run, void* job);
 
 /// The most threads that may be allowed.
@@ -27,11 +28,12 @@ std::size_t cpus_available();
 /// Hands jobs to another pool than the library's; null returns to that.
 void use_pool(pool_fn pool);
 
-/// Runs chunks 0 to count - 1 on the pool's threads and this one.
+/// Runs chunks 0 to count - 1 on the pool's threads and this one. Throws the first exception of a chunk when all chunks
+/// that had begun have ended; then others may not have been run.
 void run_chunks(std::size_t count, chunk_fn run, void* job);
 
 /// Calls run_chunk(i) once for each i in [0, count): on this thread in order when one thread is allowed or there is one
-/// chunk, else by several threads, which claim chunks one by one. Chunks throw nothing; they may call this again.
+/// chunk, else by several threads, which claim chunks one by one. Chunks may call this again, and may throw.
 template <class F>
 void parallel_chunks(std::size_t count, F&& run_chunk) {
   if (count <= 1 || threads_allowed() == 1) {

@@ -17,12 +17,14 @@ void set_num_threads(int count);
 int num_threads();
 
 /// Runs task(0), ..., task(count - 1), each once, on threads of its choice, in any order and at the same time, and
-/// returns when all have returned. It may be called from several threads at once, and by a task. Tasks throw nothing.
+/// returns when all have returned. It may be called from several threads at once. Tasks throw nothing. Large work that
+/// the function or a task runs itself is run in order by its thread.
 using thread_pool = std::function<void(std::size_t count, const std::function<void(std::size_t)>& task)>;
 /// Uses a pool of the caller's in place of the library's own, while num_threads() is more than 1; an empty function
 /// returns to the library's. Calls that run now finish on the pool that they began with, which is kept until then.
-/// What a pool throws reaches the caller of the op; one that left tasks out, ran one twice or asked for one that there
-/// is not is refused with an `error`.
+/// An exception of the pool reaches the caller of the op when the tasks that have begun have ended. Throws `error` from
+/// the op if the pool skips a task, runs one twice, or requests an invalid index. A task that begins after its call has
+/// ended does nothing.
 void set_thread_pool(thread_pool run);
 
 }  // namespace kerngrad
