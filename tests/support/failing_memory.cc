@@ -166,10 +166,10 @@ void sweep(const work& w) {
   }
 }
 
-void sweep_first_use(const std::string& name, const std::function<void()>& run) {
+void sweep_first_use(const std::string& name, const std::function<void()>& run, std::int64_t stride) {
   constexpr int was_reached = 10, was_not = 11;
   for (const bool all_after : {false, true})
-    for (std::int64_t n = 1, code = was_reached; code == was_reached; ++n) {
+    for (std::int64_t n = 1, code = was_reached; code == was_reached; n += stride) {
       const pid_t child = fork();
       ASSERT_GE(child, 0);
       if (child == 0) {

@@ -65,6 +65,6 @@ void sweep(const std::vector<work>& all);
 /// The same of what a process does for the first time: each attempt is a forked process, in which the work must be done
 /// the second time. Only C++ allocations fail, because glibc ends a process that has no memory for the destructor of a
 /// thread-local object. Checks nothing but that; call it before other tests have filled caches.
-void sweep_first_use(const std::string& name, const std::function<void()>& run);
+void sweep_first_use(const std::string& name, const std::function<void()>& run, std::int64_t stride = 1);
 
 }  // namespace kgtest
