@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tests/fuzz/files.h"
+#include "tests/fuzz/words.h"
 
 import kerngrad.graph;
 
@@ -14,14 +15,8 @@ using kg::graph::model;
 using kg::graph::port;
 
 // Loops end soon.
-template <class Options>
-Options limited() {
-  Options how;
-  how.most_nodes = 10'000;
-  how.most_bytes = fuzz::most_memory;
-  if constexpr (requires { how.most_iterations; }) how.most_iterations = 1'000;
-  return how;
-}
+constexpr kg::graph::load_options limits{
+    .most_nodes = 10'000, .most_bytes = fuzz::most_memory, .most_iterations = 1'000};
 
 // Elements around 0, the same each time; 2 for sizes that the port leaves open.
 kg::tensor filled(const port& p) {
@@ -61,13 +56,12 @@ void check_model(const std::string& text, const std::string& weights) {
   std::filesystem::create_directory(folder);
   write(folder + "/m.json", text);
   write(folder + "/w.bin", weights);
-  const auto how = limited<kg::graph::load_options>();
   model m, again;
-  if (!fuzz::accepted([&] { m = kg::graph::load(folder + "/m.json", how); })) return;
+  if (!fuzz::accepted([&] { m = kg::graph::load(folder + "/m.json", limits); })) return;
   fuzz::accepted([&] { fuzz::require(m.nodes().size() < text.size(), "more nodes than bytes"); });
   const std::vector<kg::tensor> before = run_of(m);
   if (!fuzz::accepted([&] { kg::graph::save(folder + "/saved.json", m); })) return;
-  const std::string said = fuzz::refusal([&] { again = kg::graph::load(folder + "/saved.json", how); });
+  const std::string said = fuzz::refusal([&] { again = kg::graph::load(folder + "/saved.json", limits); });
   fuzz::require(said.empty(), "a model that was saved does not load: " + said);
   const std::vector<kg::tensor> after = run_of(again);
   if (is_random(m)) return;
@@ -85,4 +79,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     check_model(std::string(all.substr(0, end)), std::string(all.substr(std::min(end + 1, all.size()))));
     std::filesystem::remove_all(fuzz::folder() + "/graph");
   });
+}
+
+std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t most, unsigned seed) {
+  return fuzz::changed_words(data, size, most, seed);
 }

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/fuzz/files.h"
+#include "tests/fuzz/words.h"
 
 import kerngrad.graph;
 
@@ -27,4 +28,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (reads_header || reads_model) fuzz::require(nlohmann::json::accept(text), "text is accepted that is no JSON");
     std::filesystem::remove(path);
   });
+}
+
+std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t most, unsigned seed) {
+  return fuzz::changed_words(data, size, most, seed);
 }

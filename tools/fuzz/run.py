@@ -15,7 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SOURCES = ROOT / 'tests' / 'fuzz'
 SECONDS = 60
 # Targets set a memory limit of 16 MiB (tests/fuzz/support.h): one block of 256 MiB is memory that it does not count.
-LIMITS = ['-timeout=5', '-rss_limit_mb=2048', '-malloc_limit_mb=256', '-max_len=4096', '-print_final_stats=1']
+LIMITS = ['-timeout=20', '-rss_limit_mb=2048', '-malloc_limit_mb=256', '-max_len=4096', '-print_final_stats=1']
 
 
 def target_names():
