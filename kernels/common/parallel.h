@@ -12,8 +12,8 @@ namespace kerngrad::kernels {
 
 /// One chunk of a job: `job` is what was handed to run_chunks.
 using chunk_fn = void (*)(void* job, std::size_t chunk);
-/// What runs the chunks of a job in place of the library's pool: each once, and all have returned when it does. The
-/// chunks that it gets throw nothing.
+/// Runs the chunks of a job in place of the library's pool: each once. All have returned when it returns. The chunks
+/// that it gets throw nothing.
 using pool_fn = void (*)(std::size_t count, chunk_fn run, void* job);
 
 /// The most threads that may be allowed.

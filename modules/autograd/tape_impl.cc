@@ -20,8 +20,8 @@ struct rule_override {
   const op_gradient* rule;
 };
 thread_local scope_list<rule_override> overrides;
-// Whether there are any: what a thread without a scope asks. A scope that ended on another thread is dropped by the
-// next look.
+// True while there are any, so that a thread without a scope asks one word. The next look drops scopes that ended on
+// another thread.
 KG_INITIAL_EXEC constinit thread_local bool overridden = false;
 
 }  // namespace

@@ -80,7 +80,7 @@ class stop_scope {
   std::shared_ptr<void> here_;
 };
 
-/// Whether a stop_scope of this thread asks to stop: for loops that return what they have so far.
+/// Returns true if a stop_scope of this thread asks to stop: for loops that return the results so far.
 bool stop_requested();
 /// Throws `stopped`, in the name of `function`, if a stop_scope of this thread asks to stop: for each iteration of a
 /// long loop. Without a scope it costs a function call.

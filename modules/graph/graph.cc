@@ -281,7 +281,7 @@ struct weight {
 // As calls read it.
 tensor value_of(const weight& w);
 
-// What plans and runs of a graph from a file may take; that of a program's own graph is not limited.
+// Limits of plans and runs of a graph from a file. The graph that a program recorded has none.
 struct graph_limits {
   std::int64_t bytes = unlimited;
   std::int64_t iterations = unlimited;

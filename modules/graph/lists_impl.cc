@@ -115,7 +115,8 @@ partial_shape item_shape(const items_call& c, const item_list& list, std::size_t
   return item;
 }
 
-// What items are that nobody has written: zeros like others, or if their shape is known. All have the same elements.
+// Items for reading. One that nobody has written is zeros, if its shape is known or follows from others. All of these
+// share their elements.
 class read_items {
  public:
   read_items(const items_call& c, const item_list& list, const partial_shape& item) : c_(c), list_(list), item_(item) {}

@@ -119,7 +119,7 @@ struct late_binding {
   step bound;
 };
 
-// What the sequences of one run, or of one plan, share.
+// State that all sequences of one run, or of one plan, share.
 struct run_state {
   std::vector<node_time>* times = nullptr;  // of steps, where somebody asks
   graph_limits left{};

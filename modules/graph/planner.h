@@ -94,7 +94,7 @@ class loop_table {
   std::vector<std::pair<std::string_view, std::int32_t>> by_frame_;  // sorted
 };
 
-// What the functions of one plan share.
+// State that the functions of one plan share.
 struct planning {
   inline planning(const graph_def& graph, run_state& run)
       : loops(graph.library.size() + 1), run(run), left(graph.limits.bytes) {}

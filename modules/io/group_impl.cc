@@ -76,7 +76,7 @@ class content_hash {
 constexpr std::size_t hash_digits = 16;
 constexpr std::string_view part_ending = ".bin";
 
-// What the names of a file's parts begin with: no two files of a folder have the same.
+// Beginning of the names of a file's parts. No two files of a folder have the same.
 std::string part_stem(const std::string& path) {
   const std::string name = path.substr(path.rfind('/') + 1);
   constexpr std::string_view ending = ".json";

@@ -147,7 +147,7 @@ json_refusal too_large(std::size_t bytes, std::int64_t left) {
 
 }  // namespace kerngrad::io::detail
 
-// What the header declares belongs to no module.
+// Declarations of the header belong to no module.
 extern "C++" {
 namespace kerngrad::io::detail {
 

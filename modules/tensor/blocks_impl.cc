@@ -85,7 +85,7 @@ void set_special(int bit, bool on) {
 }
 constexpr int special_limit = 1, special_hook = 2, special_budget = 4;
 
-// What a thread may hold while the budget lives.
+// Bytes that a thread may hold while the budget lives.
 struct budget {
   std::int64_t most_held, bytes;
   std::string advice;

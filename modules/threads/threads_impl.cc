@@ -22,7 +22,7 @@ namespace {
 
 using detail::library_lock, detail::lock_of;
 
-// Whether this thread runs a caller's pool, or a task of one. Large work within either is run in order by this thread:
+// True while this thread runs a caller's pool, or a task of one. The thread runs large work within either in order:
 // not every pool takes jobs of its own tasks, and one that runs ops itself would call itself without end.
 KG_INITIAL_EXEC constinit thread_local bool within_pool = false;
 

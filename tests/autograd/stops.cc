@@ -20,7 +20,7 @@ namespace {
 using namespace std::chrono_literals;
 using kg::tensor;
 
-/// What a call that is stopped says; `accepted` when it is not.
+/// Text of the error of a call that is stopped; `accepted` if it is not.
 template <class F>
 std::string stop_of(F call) {
   try {

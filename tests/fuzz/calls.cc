@@ -157,7 +157,7 @@ void change(choices& from, const kg::op_row& row, named_call& made) {
 std::vector<kg::operand_ref> refs_of(const named_call& made) { return {made.operands.begin(), made.operands.end()}; }
 std::vector<kg::attribute_ref> attrs_of(const named_call& made) { return {made.attrs.begin(), made.attrs.end()}; }
 
-// What is refused from shapes and dtypes is refused, and results are as they were explained.
+// Requires of a call the refusal or the results that `explain` told from shapes and dtypes.
 void check_explained(const kg::explanation& told, const std::optional<std::vector<tensor>>& results) {
   if (!told.refusal.empty())
     return fuzz::require(!results, "a call runs that was explained as refused: " + told.refusal);

@@ -30,7 +30,7 @@ class graph_text {
   void call(std::string_view name, std::string_view function, const std::string& input) {
     node(name, "PartitionedCall", {input}, R"("f":{"func":{"name":")" + std::string(function) + R"("}})");
   }
-  /// Of whole numbers, of rank 0.
+  /// Adds a constant of one whole number, of rank 0.
   void whole(std::string_view name, int value) {
     node(name, "Const", {},
          R"("dtype":{"type":"DT_INT32"},"value":{"tensor":{"dtype":"DT_INT32","tensorShape":{},"intVal":[)" +

@@ -66,7 +66,7 @@ struct trial {
   std::vector<std::size_t> places;  // where they are among the names
 };
 
-// Whether gradients reach the weights, or the input.
+// Returns true if gradients reach the weights, or the input.
 bool trial::depends_on(bool weights) const {
   std::vector<bool> reached;
   bool any = false;

@@ -40,7 +40,7 @@ inline std::optional<std::vector<kg::named_operand>> small_inputs(const kg::grap
   return inputs;
 }
 
-/// What is wrong with a run: an exception that is no `error`. A run may well give results.
+/// Complaint about a run: an exception that is no `error`. Empty if it threw an `error` or gave results.
 template <class F>
 std::string complaint_of_run(F run) {
   try {

@@ -49,7 +49,7 @@ class calls_apart {
   const std::string& problem() const { return problem_; }
 
  private:
-  // What both processes see.
+  // Memory that both processes see.
   struct shared {
     std::atomic<std::size_t> at{0};
     char problem[400] = {};

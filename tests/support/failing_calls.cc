@@ -73,7 +73,7 @@ KG_FAILING(int, fflush, -1, (void* file), (file))
 KG_FAILING(int, mkstemp, -1, (char* path), (path))
 KG_FAILING(int, mkstemp64, -1, (char* path), (path))
 
-// What fails to be closed is closed all the same.
+// A file whose close fails is closed all the same.
 #define KG_FAILING_CLOSE(NAME, Handle)                                  \
   extern "C" int failing_##NAME(Handle file) __asm__(#NAME);            \
   extern "C" int failing_##NAME(Handle file) {                          \

@@ -26,7 +26,7 @@ using kg::tensor;
 using kgtest::accepted;
 using task_fn = std::function<void(std::size_t)>;
 
-// What the call threw, the pool's exceptions among it; `accepted` if nothing.
+// Text of the exception that the call threw, a pool's among them; `accepted` if none.
 template <class F>
 std::string outcome_of(F call) {
   try {
@@ -51,7 +51,7 @@ struct watched_work {
   std::atomic<int> runs{0}, late{0};
   std::atomic<bool> ended{false};
 
-  // What the pool throws, or what the library says of it; `accepted` if neither.
+  // Text of the pool's exception, or of the library's error; `accepted` if neither.
   std::string run() {
     ended = false;
     const std::string said = outcome_of([this] {
@@ -74,7 +74,7 @@ void run_all(std::size_t from, std::size_t count, const task_fn& task) {
   for (std::size_t i = from; i < count; ++i) task(i);
 }
 
-// Where a pool throws: after so many of its tasks have begun, on other threads.
+// The pool throws after so many of its tasks have begun, on other threads.
 TEST_F(faulty_pool, that_throws_is_waited_for_and_its_exception_reaches_the_caller) {
   for (const std::size_t begun : {std::size_t{0}, watched_work::count / 2, watched_work::count}) {
     SCOPED_TRACE(begun);
