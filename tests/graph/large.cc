@@ -32,7 +32,7 @@ void write_model(const std::string& path, int nodes) {
        << R"(,{"name":"y)" << n << R"(","op":"AddV2","input":[")" << (i > 0 ? "y" + std::to_string(i - 1) : "x")
        << R"(","w)" << n << R"("],"attr":{"T":{"type":"DT_FLOAT"}}})";
     weights += comma + R"({"name":"w)" + n + R"(","shape":[0],"dtype":"float32"})";
-    inner += comma + R"({"name":"i)" + n + R"(","op":"NoOp"})";
+    inner += comma + R"({"name":"i)" + n + R"(","op":"Placeholder"})";
     results += comma + R"({"name":"r)" + n + R"(","type":1})";
     returned += comma + R"("r)" + n + R"(":"i)" + n + R"(:output:0")";
   }
