@@ -194,7 +194,7 @@ std::string complaint_of(const graph& g, std::uint64_t seed) {
 }
 
 TEST(mutants_of_graphs, are_refused_or_give_results) {
-  const auto [first, count] = wanted_sweep("KERNGRAD_MUTATIONS", 1500, 50'000);
+  const auto [first, count] = wanted_sweep("KERNGRAD_MUTATIONS", 1500, 10'000);
   const memory_limit_scope limit(std::int64_t{64} << 20);
   mutator next(graphs_by_hand());
   const std::int64_t before = kg::memory().live_tensors;

@@ -138,7 +138,7 @@ void trial::check_gradients() const {
 }
 
 TEST(random_networks, give_what_their_functions_give_joined_or_not) {
-  const auto [first, count] = wanted_sweep("KERNGRAD_NETWORKS", 300, 10'000);
+  const auto [first, count] = wanted_sweep("KERNGRAD_NETWORKS", 300, 2'000);
   for (std::int64_t i = 0; i < count && !testing::Test::HasFailure(); ++i) {
     const std::uint64_t seed = first + static_cast<std::uint64_t>(i);
     SCOPED_TRACE("KERNGRAD_SEED=" + std::to_string(seed) + " KERNGRAD_NETWORKS=1");
