@@ -29,6 +29,8 @@ constexpr int patience_ms = 60'000 * (KG_UNDER_ASAN ? 5 : 1);
 // Loops that never end are ended by a stop_scope, and tensors that grow in one by a budget; nothing else may need them.
 constexpr std::chrono::milliseconds before_stop(300);
 constexpr std::int64_t budget_bytes = std::int64_t{256} << 20;
+// In place of RLIMIT_AS, which the sanitizer's own memory passes.
+constexpr std::int64_t asan_bytes = std::int64_t{1} << 30;
 
 bool is_endless(std::string_view name) { return name.starts_with("endless_"); }
 bool is_unbounded(std::string_view name) { return name.starts_with("unbounded_"); }
@@ -49,6 +51,7 @@ std::string outcome_of(const std::string& path, std::string_view name, const kg:
     std::optional<kg::memory_budget> budget;
     if (is_endless(name)) stop.emplace(before_stop);
     if (is_unbounded(name)) budget.emplace(budget_bytes);
+    else if (KG_UNDER_ASAN) budget.emplace(asan_bytes);
     static_cast<void>(m(inputs));
   } catch (const kg::stopped& e) {
     return std::string("stopped: ") + e.what();
