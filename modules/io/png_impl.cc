@@ -61,8 +61,11 @@ class png_reader {
 
   tensor read() {
     const std::size_t file_bytes = rest_.size();
-    check(guarded(png_, [this] {
+    check_chunks();
+    constexpr std::size_t more = std::size_t{1} << 20;  // for texts that are inflated
+    check(guarded(png_, [&] {
       png_set_user_limits(png_, longest_side, longest_side);
+      png_set_chunk_malloc_max(png_, file_bytes + more);
       png_set_read_fn(png_, this, give);
       png_read_info(png_, info_);
     }));
@@ -93,6 +96,20 @@ class png_reader {
     if (count > rest.size()) png_error(png, "it ends too early");
     std::memcpy(to, rest.data(), count);
     rest = rest.subspan(count);
+  }
+  // libpng allocates the length that a chunk claims before it reads the chunk.
+  void check_chunks() const {
+    constexpr std::size_t signature = 8, frame = 12;  // of a chunk: length, type and check
+    if (rest_.size() < signature || png_sig_cmp(reinterpret_cast<png_const_bytep>(rest_.data()), 0, signature)) return;
+    for (std::span<const std::byte> at = rest_.subspan(signature); at.size() >= frame;) {
+      const std::size_t length = png_get_uint_32(reinterpret_cast<png_const_bytep>(at.data()));
+      if (std::memcmp(at.data() + 4, "IEND", 4) == 0) return;  // what follows is no part of the picture
+      if (length > at.size() - frame)
+        file_.refuse(
+            "has a chunk of " + bytes_text(length) + " where " + std::to_string(at.size() - frame) + " are left",
+            whole_png);
+      at = at.subspan(frame + length);
+    }
   }
   void check(bool done) const {
     if (!done) file_.refuse("is no PNG that can be read: " + std::string(complaint_.text), whole_png);

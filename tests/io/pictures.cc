@@ -86,9 +86,10 @@ TEST(png, that_is_damaged_is_refused_in_one_sentence) {
   const std::vector<std::pair<std::string, std::string_view>> cases = {
       {"", "too early"},
       {"GIF89a..", "Not a PNG"},
-      {file.substr(0, 40), "too early"},
+      {file.substr(0, 46), "chunk of 17"},
       {file.substr(0, file.size() - 12), "too early"},
       {broken, "data check"},
+      {file.substr(0, 33) + big(std::uint32_t{1} << 30) + "zTXtABCD", "chunk of 1073741824"},
       {png{2, 3, 8, 0, good.rows}.file(), "image data"},
       {png{500000, 500000, 8, 6, good.rows}.file(), "500000 x 500000"},
       {png{2000000, 2, 8, 0, good.rows}.file(), "IHDR"},
