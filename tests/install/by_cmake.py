@@ -3,6 +3,8 @@
 import os
 import re
 import shutil
+import subprocess
+import sys
 
 from prefixes import fresh, run, started_alone
 
@@ -26,7 +28,7 @@ def in_cmake(root, variant, compiler):
              'INCLUDE': [root / variant.include] if variant.include else [],
              'PACK': [root / variant.pack] if variant.pack else []}
     given = [f'{key} ' + ' '.join(f'"{word}"' for word in of_key) for key, of_key in words.items() if of_key]
-    return f'variant({" ".join(given)})\n'
+    return f'variant({" ".join(["THROUGH"] * variant.through + given)})\n'
 
 
 class CMake:
@@ -35,12 +37,23 @@ class CMake:
         self.cmake, self.kind, self.folder = cmake, kind, fresh(folder)
         listed = self.folder / 'variants.cmake'
         listed.write_text(''.join(in_cmake(at.root, variant, at.compiler) for variant in variants))
-        run([cmake, '-S', at.root / 'tests' / 'install', '-B', self.folder, '-G', 'Ninja', f'-DVARIANTS={listed}',
-             f'-DVERSION={at.version}', f'-DCMAKE_PREFIX_PATH={prefix}', f'-DCMAKE_CXX_COMPILER={at.cxx[-1]}',
-             f'-Dkerngrad_USE_STATIC_LIBS={"ON" if kind == "static" else "OFF"}', *options])
+        self.configuring = [
+            cmake, '-S', at.root / 'tests' / 'install', '-G', 'Ninja', f'-DVARIANTS={listed}',
+            f'-DVERSION={at.version}', f'-DCMAKE_PREFIX_PATH={prefix}', f'-DCMAKE_CXX_COMPILER={at.cxx[-1]}',
+            f'-Dkerngrad_USE_STATIC_LIBS={"ON" if kind == "static" else "OFF"}', *options]
+        run([*self.configuring, '-B', self.folder])
 
     def program(self, variant):
         """Builds and runs one. The first one has all interfaces compiled."""
         run([self.cmake, '--build', self.folder, '--target', variant.name])
         started_alone(self.folder / variant.name)
         return self.folder / variant.name
+
+    def check_other_standard(self, name):
+        """A program of another standard than the interfaces' is an error before anything is compiled."""
+        command = [*self.configuring, '-B', fresh(self.folder.with_name('cmake_other')), '-DFEATURE=cxx_std_26']
+        done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True)
+        wanted = f'The target {name} is compiled as C++26'
+        if done.returncode == 0 or wanted not in ' '.join(done.stdout.split()):
+            sys.exit(f'configuring returned {done.returncode}, and is to say "{wanted}":\n{done.stdout[-3000:]}')

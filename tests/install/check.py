@@ -138,6 +138,8 @@ def check_cmake(at, cmake, kinds):
         there = [each for each in variants if not why_not(at, 'CMake', each)]
         programs = by_cmake.CMake(cmake, at, at.prefix, kind, at.scratch / 'cmake', options, there)
         report(f'CMake, {kind}: configured with {shlex.join(options)}')
+        programs.check_other_standard(there[0].name)
+        report(f'CMake, {kind}: another standard is refused when configured')
         check_cells(at, 'CMake', kind, programs, variants)
 
 

@@ -26,6 +26,7 @@ class Variant:
     clang: tuple[str, ...] = ()                # further ones that Clang takes for the same
     modules: tuple[tuple[str, str], ...] = ()  # (name, source) of the program's own, after those that they import
     include: str = ''                          # a folder where its sources find headers
+    through: bool = False                      # in CMake a library of the project's brings the packages
     pack: str = ''                             # a kernel pack in C, whose path is SOFTSHRINK_PACK in the sources
     not_there: dict[tuple[str, str], str] = dataclasses.field(default_factory=dict)  # (way, compiler): why it cannot be
 
@@ -57,7 +58,7 @@ VARIANTS = [
     import_only('lto', '-fno-plt', '-flto', clang=('-fuse-ld=lld',)),
     import_only('native', '-march=native', '-O3'),
     import_only('sanitizers', '-fsanitize=address,undefined'),
-    import_only('debug', '-g', '-O0'),
+    import_only('debug', '-g', '-O0', through=True),
     import_only('fortified', '-O2', '-D_FORTIFY_SOURCE=2'),
     Variant('kernel', ('examples/own_module/main.cc', 'examples/own_module/snake.cc'), ('kerngrad', 'kerngrad-kernel'),
             modules=(('my.ops', 'examples/own_module/ops.cc'),), include='examples/own_module',
