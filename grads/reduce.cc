@@ -13,14 +13,17 @@ import :ops;
 
 namespace kerngrad::rules {
 
-/// `dims` with the reduced axes kept as 1. The axes are legal: the forward pass has checked them.
+/// `dims` with the reduced axes kept as 1. The forward pass has checked the axes. `dims` of a scalar lacks its one
+/// axis.
 constexpr shape kept_dims(const shape& dims, const attr_value& reduced) {
   shapes::axis_set axes = 0;
-  const auto add = [&](std::int64_t axis) { axes |= shapes::axis_set{1} << (axis < 0 ? axis + dims.rank() : axis); };
+  const auto add = [&](std::int64_t axis) {
+    axes |= shapes::axis_set{1} << *detail::axis_from_front(axis, dims.rank());
+  };
   if (!reduced.given()) axes = (shapes::axis_set{1} << dims.rank()) - 1;
   else if (reduced.kind() == attr_kind::list) {
     for (std::int64_t axis : reduced.as_list()) add(axis);
-  } else if (dims.rank() > 0) {
+  } else {
     add(reduced.as_integer());
   }
   return shapes::without_axes(dims, axes, true);

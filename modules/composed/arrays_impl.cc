@@ -80,6 +80,7 @@ tensor moveaxis(const tensor& x, const axes& from, const axes& to) {
   if (sources.size() != places.size())
     call.refuse(std::to_string(sources.size()) + " axes and " + std::to_string(places.size()) + " places",
                 "a place for each axis");
+  if (x.rank() == 0) return x;
   sizes_of perm(static_cast<std::size_t>(x.rank()), -1);
   for (std::size_t i = 0; i < sources.size(); ++i) perm[static_cast<std::size_t>(places[i])] = sources[i];
   int next = 0;
@@ -149,10 +150,11 @@ tensor_list meshgrid(std::span<const tensor> vectors, indexing order) {
 tensor swapaxes(const tensor& x, axis_index a, axis_index b) {
   constexpr composed call{"swapaxes"};
   call.given("x", x);
+  const int first = call.axis(a.value(), x.rank()), second = call.axis(b.value(), x.rank());
+  if (x.rank() == 0) return x;
   sizes_of perm(static_cast<std::size_t>(x.rank()));
   std::iota(perm.begin(), perm.end(), 0);
-  std::swap(perm[static_cast<std::size_t>(call.axis(a.value(), x.rank()))],
-            perm[static_cast<std::size_t>(call.axis(b.value(), x.rank()))]);
+  std::swap(perm[static_cast<std::size_t>(first)], perm[static_cast<std::size_t>(second)]);
   return transpose(x, perm);
 }
 
@@ -172,6 +174,7 @@ tensor roll(const tensor& x, std::int64_t shift, axis_index axis) {
   constexpr composed call{"roll"};
   call.given("x", x);
   const int at = call.axis(axis.value(), x.rank());
+  if (x.rank() == 0) return x;
   const std::int64_t size = x.dims()[at];
   if (size == 0 || shift % size == 0) return x;
   const std::int64_t first = shift % size < 0 ? -(shift % size) : size - shift % size;
@@ -203,8 +206,9 @@ tensor repeat(const tensor& x, std::int64_t count) {
 
 tensor repeat(const tensor& x, std::int64_t count, axis_index axis) {
   constexpr composed call{"repeat"};
-  call.rank("x", x, 1, max_rank - 1);
+  call.rank("x", x, 0, max_rank - 1);
   const int at = call.axis(axis.value(), x.rank());
+  if (x.rank() == 0) return repeat(flatten(x), count, 0);
   if (count < 0) call.refuse("count " + std::to_string(count), "0 or more");
   sizes_of copies(x.dims().begin(), x.dims().end()), result(copies);
   copies.insert(copies.begin() + at + 1, count);
@@ -218,7 +222,9 @@ tensor take(const tensor& x, const tensor& indices, axis_index axis) {
   constexpr composed call{"take"};
   call.given("x", x);
   call.given("indices", indices);
-  const std::int64_t size = x.dims()[call.axis(axis.value(), x.rank())];
+  const int at = call.axis(axis.value(), x.rank());
+  if (x.rank() == 0) return take(flatten(x), indices, 0);
+  const std::int64_t size = x.dims()[at];
   if (indices.type() != dtype::int32 && indices.type() != dtype::int64)
     return gather(x, indices, axis);  // refused there, which names what it was given
   const bool fits = size <= std::numeric_limits<std::int32_t>::max();

@@ -30,9 +30,9 @@ struct composed {
   void one_shape(std::string_view a_name, const tensor& a, std::string_view b_name, const tensor& b) const;
   /// b broadcasts to a's shape.
   void broadcasts_to(std::string_view b_name, const tensor& b, std::string_view a_name, const tensor& a) const;
-  /// An axis counted from the front.
+  /// An axis counted from the front; 0 for the axis 0 or -1 of a scalar, which `dims` lacks.
   int axis(std::int64_t axis, int rank) const;
-  /// Distinct axes; all of them where none were given.
+  /// Distinct axes; all of them where none were given. None of a scalar, whose one axis may be named.
   axis_bits axes_of(const axes& over, int rank) const;
 };
 

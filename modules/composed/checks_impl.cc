@@ -58,23 +58,26 @@ void composed::broadcasts_to(std::string_view b_name, const tensor& b, std::stri
 }
 
 int composed::axis(std::int64_t axis, int rank) const {
-  if (axis < -rank || axis >= rank)
+  const std::optional<int> counted = axis_from_front(axis, rank);
+  const int count = rank == 0 ? 1 : rank;
+  if (!counted)
     refuse("axis " + std::to_string(axis) + " of an operand of rank " + std::to_string(rank),
-           rank ? "an axis from " + std::to_string(-rank) + " to " + std::to_string(rank - 1) : "no axis");
-  return static_cast<int>(axis < 0 ? axis + rank : axis);
+           "an axis from " + std::to_string(-count) + " to " + std::to_string(count - 1));
+  return *counted;
 }
 
 axis_bits composed::axes_of(const axes& over, int rank) const {
   const attr_value& value = over.value();
-  if (!value.given()) return (axis_bits{1} << rank) - 1;
-  if (value.kind() == attr_kind::integer) return axis_bits{1} << axis(value.as_integer(), rank);
+  const axis_bits all = (axis_bits{1} << rank) - 1;
+  if (!value.given()) return all;
+  if (value.kind() == attr_kind::integer) return all & (axis_bits{1} << axis(value.as_integer(), rank));
   axis_bits bits = 0;
   for (std::int64_t item : value.as_list()) {
     const axis_bits bit = axis_bits{1} << axis(item, rank);
     if (bits & bit) refuse("axis " + std::to_string(item) + " twice", "distinct axes");
     bits |= bit;
   }
-  return bits;
+  return all & bits;
 }
 
 }  // namespace kerngrad::detail

@@ -157,8 +157,8 @@ tensor norm_of(const composed& call, const tensor& x, const norm_order& order, c
   call.given("x", x);
   const attr_value& value = over.value();
   if (x.rank() == 0 && !value.given()) return abs(x);
-  const axis_bits reduced = call.axes_of(over, x.rank());
-  const int count = std::popcount(reduced);
+  call.axes_of(over, x.rank());  // distinct
+  const std::size_t count = value.kind() == attr_kind::list ? value.as_list().size() : 1;
   const bool as_vector = !value.given() || count == 1;
   if (!as_vector && count != 2)
     call.refuse(std::to_string(count) + " axes", "one for vectors, two for matrices, or none for all elements");

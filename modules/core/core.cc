@@ -315,6 +315,14 @@ constexpr std::string_view name_of(attr_kind kind) {
 }  // namespace kerngrad
 
 namespace kerngrad::detail {
+/// Counts an axis from the front, or returns nothing if an operand of that rank lacks it. A negative axis counts from
+/// the back. A scalar has one axis, 0 or -1, so that functions along an axis take it for its one element.
+constexpr std::optional<int> axis_from_front(std::int64_t axis, int rank) {
+  const int count = rank == 0 ? 1 : rank;
+  if (axis < -count || axis >= count) return std::nullopt;
+  return static_cast<int>(axis < 0 ? axis + count : axis);
+}
+
 // The items of a long list, eight bytes each, which copies of an attribute value share.
 struct shared_items;
 shared_items* share_items(const void* items, std::size_t count);

@@ -15,12 +15,15 @@ namespace kerngrad::shapes {
 /// A set of axes, one bit each.
 using axis_set = std::uint32_t;
 
-/// `axis` counted from the front, or a refusal. Negative axes count from the back.
+/// Counts an axis from the front, or throws. A scalar has one axis, 0 or -1: detail::axis_from_front.
 constexpr int normalized_axis(const inference& call, std::string_view name, std::int64_t axis, int rank) {
-  if (axis < -rank || axis >= rank)
-    call.refuse(std::string(name) + " " + std::to_string(axis),
-                "an axis from " + std::to_string(-rank) + " to " + std::to_string(rank - 1));
-  return static_cast<int>(axis < 0 ? axis + rank : axis);
+  const std::optional<int> counted = detail::axis_from_front(axis, rank);
+  if (!counted) {
+    const int count = rank == 0 ? 1 : rank;
+    call.refuse(std::string(name) + " " + std::to_string(axis) + (rank == 0 ? " of a scalar" : ""),
+                "an axis from " + std::to_string(-count) + " to " + std::to_string(count - 1));
+  }
+  return *counted;
 }
 
 /// The axis that an attribute names, counted from the front.
@@ -28,23 +31,28 @@ constexpr int axis_of(const inference& call, attr_place at, int rank) {
   return normalized_axis(call, at.name, call.attr(at).as_integer(), rank);
 }
 
-/// The axes of a reduction or reversal, the first attribute: an integer, a list, or nothing for all of them.
+/// The same for an op that joins, cuts or indexes the axis, which a scalar lacks.
+constexpr int axis_of_parts(const inference& call, attr_place at, int rank) {
+  if (rank == 0) call.refuse("a scalar", "rank 1 or more: an axis with elements", "reshape it to [1]");
+  return axis_of(call, at, rank);
+}
+
+/// The axes of a reduction or reversal, the first attribute: an integer, a list, or nothing for all of them. None of a
+/// scalar, whose one axis may be named.
 constexpr axis_set reduced_axes(const inference& call, int rank) {
   const std::string_view name = call.row.attrs[0].name;
   const attr_value& value = call.attrs[0];
-  if (!value.given()) return (axis_set{1} << rank) - 1;
+  const axis_set all = (axis_set{1} << rank) - 1;
+  if (!value.given()) return all;
+  if (value.kind() == attr_kind::integer)
+    return all & (axis_set{1} << normalized_axis(call, name, value.as_integer(), rank));
   axis_set axes = 0;
-  if (value.kind() == attr_kind::integer) {
-    // An axis of 0 or -1 on a scalar is tolerated, as NumPy-like libraries do: there is nothing to reduce.
-    if (rank == 0 && (value.as_integer() == 0 || value.as_integer() == -1)) return 0;
-    return axis_set{1} << normalized_axis(call, name, value.as_integer(), rank);
-  }
   for (std::int64_t axis : value.as_list()) {
     const axis_set bit = axis_set{1} << normalized_axis(call, name, axis, rank);
     if (axes & bit) call.refuse(std::string(name) + " names axis " + std::to_string(axis) + " twice", "distinct axes");
     axes |= bit;
   }
-  return axes;
+  return all & axes;
 }
 
 /// `dims` without the axes in the set, or with size 1 there.
@@ -164,12 +172,11 @@ export constexpr void reduce(inference& call) {
 export constexpr void arg_reduce(inference& call) {
   constexpr attr_place wanted = place_in(attributes::arg_reduce, "axis");
   const shape& dims = call.in[0].dims;
-  const std::int64_t given = call.attr(wanted).as_integer();
-  if (dims.rank() == 0 && (given == 0 || given == -1)) {
+  const int axis = axis_of(call, wanted, dims.rank());
+  if (dims.rank() == 0) {
     call.resolved.set_axes(0);
     return call.give(dims);
   }
-  const int axis = axis_of(call, wanted, dims.rank());
   if (dims[axis] == 0) call.refuse("axis " + std::to_string(axis) + " of size 0", "an axis with elements");
   if (dims[axis] > std::numeric_limits<std::int32_t>::max())
     call.refuse("an axis of size " + std::to_string(dims[axis]), "at most 2^31 - 1 elements to index by int32");
@@ -177,12 +184,11 @@ export constexpr void arg_reduce(inference& call) {
   call.give(without_axes(dims, axis_set{1} << axis, false));
 }
 
-/// The axis along which softmax and related ops work, the first attribute. A scalar is its own axis: then there is
-/// none,
-/// -1.
+/// The axis along which softmax, scans and sorts work, the first attribute; -1 for a scalar, which is one element.
 constexpr int resolve_axis_along(inference& call) {
   const int rank = call.in[0].dims.rank();
-  const int axis = rank == 0 ? -1 : normalized_axis(call, call.row.attrs[0].name, call.attrs[0].as_integer(), rank);
+  const int named = normalized_axis(call, call.row.attrs[0].name, call.attrs[0].as_integer(), rank);
+  const int axis = rank == 0 ? -1 : named;
   call.resolved.set_axis(axis);
   return axis;
 }

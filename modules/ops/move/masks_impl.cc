@@ -9,13 +9,13 @@ namespace kerngrad {
 
 tensor boolean_mask(const tensor& x, const tensor& mask, axis_index axis) {
   const shape &dims = x.dims(), &masked = mask.dims();
-  const std::int64_t first = axis.value() < 0 ? axis.value() + dims.rank() : axis.value();
+  const int first = detail::axis_from_front(axis.value(), dims.rank()).value_or(dims.rank());
   const auto refuse = [&](const std::string& wanted) {
     fail("boolean_mask",
          "x " + to_string(dims) + ", mask " + to_string(masked) + " and axis " + std::to_string(axis.value()), wanted);
   };
   if (masked.rank() == 0) refuse("a mask of rank 1 or more");
-  if (first < 0 || first + masked.rank() > dims.rank()) refuse("an axis of x from which on it has those of the mask");
+  if (first + masked.rank() > dims.rank()) refuse("an axis of x from which on it has those of the mask");
   std::vector<std::int64_t> joined(dims.begin(), dims.begin() + first);
   joined.push_back(masked.size());
   for (int i = 0; i < dims.rank(); ++i) {

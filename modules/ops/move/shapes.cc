@@ -124,7 +124,7 @@ export constexpr void slice(inference& call) {
 
 /// The axis along which tensors are joined or cut.
 constexpr int resolve_axis(inference& call, attr_place at, int rank) {
-  const int axis = axis_of(call, at, rank);
+  const int axis = axis_of_parts(call, at, rank);
   call.resolved.set_axis(axis);
   return axis;
 }
@@ -249,7 +249,7 @@ export constexpr void broadcast_to(inference& call) {
 /// GatherV2: indices replace the axis. The first `batchDims` axes of both are walked together.
 export constexpr void gather(inference& call) {
   const shape &x = call.in[0].dims, &indices = call.in[1].dims;
-  const int axis = axis_of(call, place_in(attributes::gather, "axis"), x.rank());
+  const int axis = axis_of_parts(call, place_in(attributes::gather, "axis"), x.rank());
   const std::int64_t given = call.attr(place_in(attributes::gather, "batchDims")).as_integer();
   const std::int64_t batch = given < 0 ? given + indices.rank() : given;
   if (batch < 0 || batch > indices.rank() || batch > axis)
