@@ -122,8 +122,11 @@ tensor pad(const tensor& x, std::initializer_list<Pair> pairs, std::string_view 
   return call<"PadV2">(x, attr<"paddings">(attr_value(detail::in_one_list(pairs))), attr<"constantValue">(value));
 }
 /// x repeated along each of its axes.
-inline tensor tile(const tensor& x, std::initializer_list<std::int64_t> reps) {
+inline tensor tile(const tensor& x, std::span<const std::int64_t> reps) {
   return call<"Tile">(x, attr<"reps">(attr_value(reps)));
+}
+inline tensor tile(const tensor& x, std::initializer_list<std::int64_t> reps) {
+  return tile(x, std::span(reps.begin(), reps.size()));
 }
 /// x repeated to a shape that it broadcasts to by NumPy's rules.
 inline tensor broadcast_to(const tensor& x, const shape& dims) { return call<"BroadcastTo">(x, attr<"shape">(dims)); }
@@ -227,14 +230,22 @@ tensor pad(const tensor& x, std::initializer_list<Pair> pairs, pad_mode mode) {
 }
 /// Cuts the axes after the first one, padded with zeros by (before, after) each, into blocks; the places in a block are
 /// the outer part of the result's batch. Gradient: `batch_to_space` of dy.
-inline tensor space_to_batch(const tensor& x, std::initializer_list<std::int64_t> block,
-                             std::initializer_list<std::int64_t> paddings) {
+inline tensor space_to_batch(const tensor& x, std::span<const std::int64_t> block,
+                             std::span<const std::int64_t> paddings) {
   return call<"SpaceToBatchND">(x, attr<"blockShape">(attr_value(block)), attr<"paddings">(attr_value(paddings)));
 }
+inline tensor space_to_batch(const tensor& x, std::initializer_list<std::int64_t> block,
+                             std::initializer_list<std::int64_t> paddings) {
+  return space_to_batch(x, std::span(block.begin(), block.size()), std::span(paddings.begin(), paddings.size()));
+}
 /// The inverse of `space_to_batch`: what was padding is cropped. Gradient: `space_to_batch` of dy.
+inline tensor batch_to_space(const tensor& x, std::span<const std::int64_t> block,
+                             std::span<const std::int64_t> crops) {
+  return call<"BatchToSpaceND">(x, attr<"blockShape">(attr_value(block)), attr<"crops">(attr_value(crops)));
+}
 inline tensor batch_to_space(const tensor& x, std::initializer_list<std::int64_t> block,
                              std::initializer_list<std::int64_t> crops) {
-  return call<"BatchToSpaceND">(x, attr<"blockShape">(attr_value(block)), attr<"crops">(attr_value(crops)));
+  return batch_to_space(x, std::span(block.begin(), block.size()), std::span(crops.begin(), crops.size()));
 }
 /// Images [batch, height, width, channels] whose channels become blocks of height and width: [batch, height * block,
 /// width * block, channels / block^2]. Gradient: the blocks of dy become channels again.
