@@ -294,6 +294,27 @@ template <symbolic C, symbolic T, symbolic E>
 constexpr symbol where(C condition, T t, E e) {
   return call<"Select">(condition, t, e);
 }
+template <symbolic C, symbolic T, class E>
+  requires std::is_arithmetic_v<E>
+constexpr symbol where(C condition, T t, E e) {
+  return where(condition, t, detail::literal_step(e, detail::as_step(t)));
+}
+template <symbolic C, class T, symbolic E>
+  requires std::is_arithmetic_v<T>
+constexpr symbol where(C condition, T t, E e) {
+  return where(condition, detail::literal_step(t, detail::as_step(e)), e);
+}
+// Two numbers are bool, int32 or float32, as those beside a tensor.
+template <symbolic C, class T, class E>
+  requires(std::is_arithmetic_v<T> && std::is_arithmetic_v<E>)
+constexpr symbol where(C condition, T t, E e) {
+  constexpr bool truths = std::is_same_v<T, bool> && std::is_same_v<E, bool>;
+  constexpr bool whole = std::is_integral_v<T> && std::is_integral_v<E>;
+  const symbol like = call<"Cast">(condition, attr<"dtype">(truths  ? dtype::boolean
+                                                            : whole ? dtype::int32
+                                                                    : dtype::float32));
+  return where(condition, detail::literal_step(t, like), detail::literal_step(e, like));
+}
 template <symbolic X>
 constexpr symbol cast(X x, dtype to) {
   return call<"Cast">(x, attr<"dtype">(to));

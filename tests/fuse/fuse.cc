@@ -77,6 +77,41 @@ TEST(a_fused_function, converts_compares_and_chooses) {
   expect_same(expression, normal({1500}, 1));
 }
 
+TEST(a_fused_function, takes_numbers_as_branches_of_a_choice) {
+  const auto second = [](auto c, auto x) { return kg::where(c > 0, x, 0); };
+  const auto first = [](auto c, auto x) { return kg::where(c > 0, 2, x * x) + 1; };
+  const auto fraction = [](auto c, auto x) { return kg::where(c > 0, x, 0.25); };
+  for (const dtype type : kgtest::real_dtypes)
+    for (const shape& dims : {shape{}, shape{40}, shape{3, 40}}) {
+      const tensor c = normal(dims, 1), x = kgtest::values_of(type, dims, 2);
+      expect_same(second, c, x);
+      expect_same(first, c, x);
+      expect_same(fraction, c, x);
+      expect_same(second, normal({40}, 1), x);
+    }
+  const tensor x = normal({2000}, 1);
+  expect_same([](auto a) { return kg::where(a > 0, 1, 0); }, x);
+  expect_same([](auto a) { return kg::where(a > 0, 1.5, 0) * a; }, x);
+  expect_same([](auto a) { return kg::where(a > 0, true, false); }, x);
+  expect_same([](auto a) { return kg::sum(kg::where(a > 0, a, 0)); }, x);
+  EXPECT_TRUE(same_bits(kg::fuse(fraction)(x, kg::cast(x, dtype::int32)), fraction(x, kg::cast(x, dtype::int32))));
+  EXPECT_NE(
+      refusal([&] { return kg::fuse([](auto a) { return kg::where(a > 0, a, 300); })(kg::cast(x, dtype::uint8)); }),
+      kgtest::accepted)
+      << "a number that the dtype does not hold";
+}
+
+TEST(a_fused_gradient, of_a_choice_beside_a_number_reaches_the_other_branch) {
+  const tensor x = normal({300}, 1, dtype::float64);
+  constexpr auto bent = kg::fuse([](auto a) { return kg::where(a > 0, a * a, 3) - kg::where(a > 1, 0, a); });
+  const auto by_ops = [](const tensor& a) { return kg::where(a > 0, a * a, 3) - kg::where(a > 1, 0, a); };
+  const tensor wanted = kg::grad(by_ops)(x);
+  EXPECT_TRUE(same_bits(kg::grad([&](const tensor& a) { return bent(a); })(x), wanted));
+  EXPECT_TRUE(same_bits(bent.value_and_grads(x).grads[0], wanted));
+  EXPECT_EQ(bent(2.0), 4.0);
+  EXPECT_EQ(bent(-2.0), 5.0);
+}
+
 TEST(a_fused_function, that_only_passes_on_gives_what_the_expression_gives) {
   const tensor x = normal({30}, 1);
   expect_same([](auto a) { return a; }, x);
