@@ -125,8 +125,11 @@ class model {
   plan planned(std::initializer_list<named_operand> inputs) const;
 
   /// One call with a clock around each step, in the order in which they run; nodes of a loop are there once for each
-  /// time that they run. What was done when the call was planned is not there.
-  std::vector<node_time> profile(std::span<const named_operand> inputs) const;
+  /// time that they run. What was done when the call was planned is not there. `wanted` is that of the call: steps that
+  /// only other nodes need do not run.
+  std::vector<node_time> profile(std::span<const named_operand> inputs, std::span<const std::string> wanted = {}) const;
+  std::vector<node_time> profile(std::initializer_list<named_operand> inputs,
+                                 std::initializer_list<std::string> wanted = {}) const;
 
   /// The floating weights by their nodes' names, as variables that the model reads from then on. The same variables
   /// each time.

@@ -209,13 +209,18 @@ plan model::planned(std::initializer_list<named_operand> inputs) const {
   return planned(std::span(inputs.begin(), inputs.size()));
 }
 
-std::vector<node_time> model::profile(std::span<const named_operand> inputs) const {
+std::vector<node_time> model::profile(std::span<const named_operand> inputs,
+                                      std::span<const std::string> wanted) const {
   const model_state& m = checked(state_);
-  const given_inputs given = resolve(m, inputs, {});
+  const given_inputs given = resolve(m, inputs, wanted);
   std::vector<run_value> values(given.key.wanted.size());
   std::vector<node_time> times;
   run_plan(m, *plan_for(m, given.key, given.values), given.values, values, &times);
   return times;
+}
+std::vector<node_time> model::profile(std::initializer_list<named_operand> inputs,
+                                      std::initializer_list<std::string> wanted) const {
+  return profile(std::span(inputs.begin(), inputs.size()), std::span(wanted.begin(), wanted.size()));
 }
 
 std::vector<std::string> model::nodes() const {

@@ -270,6 +270,23 @@ TEST(profiles, have_each_step_once) {
   EXPECT_EQ(times[0].results.at(0), (kg::signature{{1, 4, 4, 4}, kg::dtype::float32}));
 }
 
+TEST(profiles, have_the_steps_of_the_wanted_nodes_alone) {
+  const model m = model_with({input_of("x"), node_of("up", "Exp", {"x"}), node_of("product", "MatMul", {"up", "w"}),
+                              node_of("y", "Softmax", {"product"})},
+                             {{"w", hashed({2, 3}, 1)}});
+  const kg::named_operand x{"x", two_rows};
+  const auto nodes = [](const std::vector<kg::graph::node_time>& times) {
+    std::vector<std::string> names;
+    for (const kg::graph::node_time& time : times) names.push_back(time.node);
+    return names;
+  };
+  EXPECT_EQ(nodes(m.profile({x})), (std::vector<std::string>{"up", "product", "y"}));
+  EXPECT_EQ(nodes(m.profile({x}, {"product"})), (std::vector<std::string>{"up", "product"}));
+  const std::vector<std::string> wanted{"up"};
+  EXPECT_EQ(nodes(m.profile({&x, 1}, wanted)), (std::vector<std::string>{"up"}));
+  EXPECT_TRUE(says(refusal([&] { return m.profile({x}, {"z"}); }), {"output \"z\""}));
+}
+
 // ------------------------------------------------------------------------------------------ the registry
 
 TEST(ops_that_nothing_runs, run_when_a_kernel_has_their_name) {
@@ -287,6 +304,24 @@ TEST(ops_that_nothing_runs, run_when_a_kernel_has_their_name) {
     EXPECT_TRUE(same(run(), tensor({3.f, 6.f})));
   }
   EXPECT_TRUE(says(refusal(run), {"GraphTestTimes"}));
+}
+
+TEST(kernels_of_the_registry, read_the_inputs_of_a_node_by_their_positions) {
+  const kg::registration own =
+      kg::scoped_kernel({.name = "MyScaledSum", .run = [](const kg::kernel_call& call) -> kg::tensor_list {
+                           return {(call.input("0") + call.input("1")) * call.attr("by").as_number()};
+                         }});
+  const kg::registration of_one =
+      kg::scoped_kernel({.name = "GraphTestOne", .run = [](const kg::kernel_call& call) -> kg::tensor_list {
+                           EXPECT_EQ(call.operands().size(), 1u);
+                           EXPECT_FALSE(call.has_attr("T")) << "a dtype";
+                           EXPECT_FALSE(call.has_attr("_hidden"));
+                           return {-call.input("")};
+                         }});
+  const model m =
+      model_with({input_of("x"), node_of("sum", "MyScaledSum", {"x", "x"}, {{"by", number(3)}}),
+                  node_of("y", "GraphTestOne", {"sum", "^x"}, {{"T", type("DT_FLOAT")}, {"_hidden", number(1)}})});
+  EXPECT_TRUE(same(m({{"x", tensor({1.f, 2.f})}}), tensor({-6.f, -12.f})));
 }
 
 // ------------------------------------------------------------------------------------------ threads
