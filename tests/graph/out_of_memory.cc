@@ -2,7 +2,6 @@
 // Graph models that run out of memory while they are loaded, planned, run, differentiated, recorded and saved.
 #include <stdlib.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -29,15 +28,6 @@ std::string nothing() { return {}; }
 std::string text_of(const results& all) {
   std::string text;
   for (const tensor& y : all) text += to_string(y) + "\n";
-  return text;
-}
-
-// Every file of a folder by its name.
-std::string files_in(const folder& here) {
-  std::vector<std::string> names = here.names();
-  std::ranges::sort(names);
-  std::string text;
-  for (const std::string& name : names) text += name + "\n" + contents(here / name) + "\n";
   return text;
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -61,6 +62,15 @@ inline std::string contents(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+/// Every file of a folder by its name.
+inline std::string files_in(const folder& here) {
+  std::vector<std::string> names = here.names();
+  std::sort(names.begin(), names.end());
+  std::string text;
+  for (const std::string& name : names) text += name + "\n" + contents(here / name) + "\n";
+  return text;
+}
+
 inline std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));
 }
@@ -68,6 +78,11 @@ inline std::span<const std::byte> bytes_of(std::string_view text) {
 /// What kg::io reads from the bytes of a file of that name.
 inline kg::io::named_tensors decoded(std::string_view text, const std::string& name) {
   return kg::io::decode(bytes_of(text), name);
+}
+/// The same of some of its tensors.
+inline kg::io::named_tensors decoded(std::string_view text, const std::string& name,
+                                     const std::vector<std::string>& wanted) {
+  return kg::io::decode(bytes_of(text), name, wanted);
 }
 
 /// The bytes of a number, the lowest first.

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -21,21 +20,13 @@ using kg::tensor;
 using kg::variable;
 using kg::io::named_tensors;
 using kgtest::contents;
+using kgtest::files_in;
 using kgtest::folder;
 using kgtest::sweep;
 
 // Forcing files to the disk takes no time where there is none.
 [[maybe_unused]] const bool in_memory =
     std::filesystem::is_directory("/dev/shm") && ::setenv("TMPDIR", "/dev/shm", 1) == 0;
-
-// Every file of a folder by its name.
-std::string files_in(const folder& here) {
-  std::vector<std::string> names = here.names();
-  std::ranges::sort(names);
-  std::string text;
-  for (const std::string& name : names) text += name + "\n" + contents(here / name) + "\n";
-  return text;
-}
 
 // Writes over an old file, and reads it.
 template <class Old, class New>
