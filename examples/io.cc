@@ -22,6 +22,10 @@ void arrays() {
   const kg::io::named_tensors both = kg::io::load("both.npz");
   for (const auto& [name, value] : both) std::cout << name << ": " << value << "\n";
   std::cout << kg::sum(both.at("x") - same).item() << "\n";
+
+  const kg::tensor only_y = kg::io::load("both.safetensors", {"y"});
+  for (const kg::io::skipped_entry& entry : both.skipped()) std::cout << entry.name << " " << entry.reason << "\n";
+  std::cout << only_y << "\n";
 }
 
 void tables() {

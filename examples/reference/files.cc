@@ -96,4 +96,20 @@ void elements_where_the_file_has_them() {
 }
 const example for_elements_where_the_file_has_them{"kg::io::map", elements_where_the_file_has_them};
 
+void some_tensors_of_a_file() {
+  kg::io::save("a.npz", {{"bias", kg::tensor({1.f, 2.f})}, {"weight", kg::zeros({1000, 1000})}});
+  const kg::tensor bias = kg::io::load("a.npz", {"bias"});  // no element of the weight is read
+  std::cout << bias << "\n";
+  std::filesystem::remove("a.npz");
+}
+const example for_some_tensors_of_a_file{"kg::io::load", some_tensors_of_a_file};
+
+void tensors_of_other_dtypes() {
+  const std::string_view header = R"({"x":{"dtype":"I8","shape":[2],"data_offsets":[0,2]}})";
+  const std::string file = static_cast<char>(header.size()) + std::string(7, '\0') + std::string(header) + "\1\2";
+  const kg::io::named_tensors all = kg::io::decode(std::as_bytes(std::span(file)), "small.safetensors");
+  for (const kg::io::skipped_entry& entry : all.skipped()) std::cout << entry.name << " " << entry.reason << "\n";
+}
+const example for_tensors_of_other_dtypes{"kg::io::skipped_entry", tensors_of_other_dtypes};
+
 }  // namespace

@@ -19,6 +19,12 @@ struct named_tensor {
   tensor value;
 };
 
+/// An entry that `load` left out, because kerngrad has no tensors of its kind.
+struct skipped_entry {
+  std::string name;
+  std::string reason;  ///< "has dtype "F8_E5M2""
+};
+
 /// Tensors by name, in the order of the names. A file of one tensor that has no name (.npy, .csv, a picture) holds it
 /// under the empty name, and is that tensor: `const kg::tensor x = kg::io::load("x.npy");`.
 class named_tensors {
@@ -32,9 +38,9 @@ class named_tensors {
   ~named_tensors();
   /// Throws for an empty handle and for a name that occurs twice.
   named_tensors(std::initializer_list<named_tensor> list);
-  explicit named_tensors(std::vector<named_tensor> list);
+  explicit named_tensors(std::vector<named_tensor> list, std::vector<skipped_entry> skipped = {});
 
-  /// The tensor of that name. Throws, and says which names there are, when there is none.
+  /// The tensor of that name. Throws when there is none, and says which names there are, or why `load` left it out.
   tensor at(std::string_view name) const;
   bool contains(std::string_view name) const;
   /// Adds a tensor, in the place of one that has the name. Throws for an empty handle.
@@ -46,9 +52,12 @@ class named_tensors {
   bool empty() const { return list_.empty(); }
   std::vector<named_tensor>::const_iterator begin() const { return list_.begin(); }
   std::vector<named_tensor>::const_iterator end() const { return list_.end(); }
+  /// What the file has besides, in its order. `save` does not write these.
+  std::span<const skipped_entry> skipped() const { return skipped_; }
 
  private:
   std::vector<named_tensor> list_;  // sorted by name
+  std::vector<skipped_entry> skipped_;
 };
 
 // ------------------------------------------------------------------------------------------ any format, by the name
@@ -56,8 +65,9 @@ class named_tensors {
 /// Reads a file whose name ends in .npy, .npz, .safetensors, .csv, .png, .ppm or .pgm, in letters of either case.
 ///
 /// - .npy, .npz (stored or deflated): bool, uint8, int32, int64, float16, float32, float64, complex64 and complex128 of
-///   either byte order, in C's or Fortran's order. Structured dtypes, objects and pickles are refused.
-/// - .safetensors: BOOL, U8, I32, I64, F16, BF16, F32, F64 and C64.
+///   either byte order, in C's or Fortran's order. Structured dtypes, objects and pickles are refused. Members of a
+///   .npz that are no .npy files, such as folders, are in `skipped`.
+/// - .safetensors: BOOL, U8, I32, I64, F16, BF16, F32, F64 and C64. Tensors of other dtypes are in `skipped`.
 /// - .csv: float64 [rows, columns], as `load_csv` reads it by default.
 /// - .png: uint8 [height, width, channels] with 1 (gray), 2 (gray and alpha), 3 (RGB) or 4 (RGBA) channels. Palettes
 /// are
@@ -68,15 +78,32 @@ class named_tensors {
 /// before memory is asked for it. The file is mapped while it is read; another process must not cut it short meanwhile.
 /// Throws `error`, in one sentence with the file's name, for what cannot be opened or does not follow the format.
 named_tensors load(const std::string& path);
+/// The tensors of these names alone, of a .npz or a .safetensors: `load("model.safetensors", {"weight"})`. The elements
+/// of others are not read, and they may be of any kind. Throws for a name that the file lacks, and for a tensor that
+/// `load` would skip.
+named_tensors load(const std::string& path, std::span<const std::string> names);
+inline named_tensors load(const std::string& path, std::initializer_list<std::string> names) {
+  return load(path, std::span(names.begin(), names.size()));
+}
 
 /// The same of bytes in memory: the ending of `name` says which format they have, and errors quote it.
 named_tensors decode(std::span<const std::byte> bytes, const std::string& name);
+named_tensors decode(std::span<const std::byte> bytes, const std::string& name, std::span<const std::string> names);
+inline named_tensors decode(std::span<const std::byte> bytes, const std::string& name,
+                            std::initializer_list<std::string> names) {
+  return decode(bytes, name, std::span(names.begin(), names.size()));
+}
 
 /// The tensors of a .safetensors as `load` gives them, but with their elements where the file has them: these are read
 /// when they are used, shared by all processes that map the file, and never written. The file stays mapped as long as
 /// one of the tensors or a copy lives, and must not change meanwhile. Booleans are copied, and so are elements that do
 /// not lie where their dtype wants them. Throws as `load`, and for other formats.
 named_tensors map(const std::string& path);
+/// The tensors of these names alone.
+named_tensors map(const std::string& path, std::span<const std::string> names);
+inline named_tensors map(const std::string& path, std::initializer_list<std::string> names) {
+  return map(path, std::span(names.begin(), names.size()));
+}
 
 /// How a file is written.
 struct save_options {
@@ -320,16 +347,34 @@ std::span<const std::byte> elements_of(const tensor& x);
 
 // Whether a text is UTF-8 and not empty, as a name has to be.
 bool is_name(std::string_view text);
-// The list, sorted by name; names that occur twice are refused.
-named_tensors collected(const origin& file, std::vector<named_tensor> list);
+// The names of the tensors that a caller asks for; without a list all of them.
+class asked_names {
+ public:
+  asked_names() = default;
+  explicit asked_names(std::span<const std::string> names);
+  bool is_list() const { return is_list_; }
+  bool has(std::string_view name) const;
+  // The first name that the list lacks; empty if there is none.
+  std::optional<std::string_view> missing_in(const named_tensors& found) const;
+
+ private:
+  std::vector<std::string_view> sorted_;
+  bool is_list_ = false;
+};
+
+// The list, sorted by name. Rejects names that occur twice.
+named_tensors collected(const origin& file, std::vector<named_tensor> list, std::vector<skipped_entry> skipped = {});
+// Rejects a name that was asked for and not found; `names` gives those in the file.
+void check_found(const origin& file, const asked_names& asked, const named_tensors& found,
+                 const std::function<std::vector<std::string>()>& names);
 
 // The formats. What is written was checked before the file is made.
 tensor read_npy(const origin& file, byte_source& from, std::string_view what);
 std::string npy_header(const origin& file, std::string_view what, const tensor& x);
-named_tensors read_npz(const origin& file, std::span<const std::byte> bytes);
+named_tensors read_npz(const origin& file, std::span<const std::byte> bytes, const asked_names& asked);
 void write_npz(const origin& file, const named_tensors& all, bool compressed);
 // With an owner of the bytes tensors use the elements where they lie, as long as they can.
-named_tensors read_safetensors(const origin& file, std::span<const std::byte> bytes,
+named_tensors read_safetensors(const origin& file, std::span<const std::byte> bytes, const asked_names& asked,
                                const std::shared_ptr<const void>& owner = {});
 void write_safetensors(const origin& file, const named_tensors& all);
 // The names of columns take more than a file of short ones: they are read where they are wanted.

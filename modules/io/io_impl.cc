@@ -13,6 +13,7 @@ module kerngrad.io;
 
 namespace kerngrad::io {
 
+using detail::asked_names;
 using detail::format;
 using detail::origin;
 
@@ -38,14 +39,17 @@ bool ends_alike(std::string_view name, std::string_view text) {
 
 named_tensors unnamed(tensor x) { return {{"", std::move(x)}}; }
 
-named_tensors read(const origin& file, std::span<const std::byte> bytes) {
-  switch (detail::format_of(file)) {
+named_tensors read(const origin& file, std::span<const std::byte> bytes, const asked_names& asked = {}) {
+  const format of = detail::format_of(file);
+  if (asked.is_list() && of != format::npz && of != format::safetensors)
+    file.refuse("holds one tensor that has no name", "a .npz or a .safetensors", "load it without names");
+  switch (of) {
     case format::npy: {
       detail::memory_source from(file, bytes);
       return unnamed(detail::read_npy(file, from, "the array"));
     }
-    case format::npz: return detail::read_npz(file, bytes);
-    case format::safetensors: return detail::read_safetensors(file, bytes);
+    case format::npz: return detail::read_npz(file, bytes, asked);
+    case format::safetensors: return detail::read_safetensors(file, bytes, asked);
     case format::csv: return unnamed(detail::read_csv(file, bytes, {}, false).values);
     case format::png: return unnamed(detail::read_png(file, bytes));
     case format::netpbm: return unnamed(detail::read_netpbm(file, bytes));
@@ -70,22 +74,39 @@ format detail::format_of(const origin& file) {
   file.refuse("has a name that tells no format", "one that ends in .npy, .npz, .safetensors, .csv, .png, .ppm or .pgm");
 }
 
-named_tensors load(const std::string& path) {
+namespace {
+
+named_tensors load_file(const std::string& path, const asked_names& asked) {
   const origin file{path, "load"};
   detail::format_of(file);
   const detail::mapped_file mapped(file);
-  return read(file, mapped.bytes());
+  return read(file, mapped.bytes(), asked);
 }
 
-named_tensors map(const std::string& path) {
+named_tensors map_tensors(const std::string& path, const asked_names& asked) {
   const origin file{path, "map"};
   if (!ends_alike(path, ".safetensors")) file.refuse("is no .safetensors by its name", "one", "use load");
   const mapped_bytes mapped = map_file(path, "map");
-  return detail::read_safetensors(file, mapped.bytes, mapped.owner);
+  return detail::read_safetensors(file, mapped.bytes, asked, mapped.owner);
+}
+
+}  // namespace
+
+named_tensors load(const std::string& path) { return load_file(path, {}); }
+named_tensors load(const std::string& path, std::span<const std::string> names) {
+  return load_file(path, asked_names(names));
+}
+
+named_tensors map(const std::string& path) { return map_tensors(path, {}); }
+named_tensors map(const std::string& path, std::span<const std::string> names) {
+  return map_tensors(path, asked_names(names));
 }
 
 named_tensors decode(std::span<const std::byte> bytes, const std::string& name) {
   return read({name, "decode"}, bytes);
+}
+named_tensors decode(std::span<const std::byte> bytes, const std::string& name, std::span<const std::string> names) {
+  return read({name, "decode"}, bytes, asked_names(names));
 }
 
 void save(const std::string& path, const tensor& x, const save_options&) {

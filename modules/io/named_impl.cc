@@ -6,6 +6,8 @@ module;
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,12 +31,16 @@ auto place_of(const std::vector<named_tensor>& list, std::string_view name) {
                           [](const named_tensor& one, std::string_view wanted) { return one.name < wanted; });
 }
 
+std::string_view name_in(const named_tensor& one) { return one.name; }
+std::string_view name_in(const std::string& name) { return name; }
+
 // The names, for an error: the first of many.
-std::string names_in(const std::vector<named_tensor>& list) {
+template <class Named>
+std::string names_in(const std::vector<Named>& list) {
   constexpr std::size_t most = 8;
   std::string text;
   for (std::size_t i = 0; i < std::min(list.size(), most); ++i)
-    text += (i ? ", " : "one of ") + detail::in_quotes(list[i].name);
+    text += (i ? ", " : "one of ") + detail::in_quotes(name_in(list[i]));
   return list.empty() ? "a file that holds tensors" : text + (list.size() > most ? ", ..." : "");
 }
 
@@ -62,7 +68,8 @@ named_tensors::~named_tensors() = default;
 named_tensors::named_tensors(std::initializer_list<named_tensor> list)
     : named_tensors(std::vector<named_tensor>(list)) {}
 
-named_tensors::named_tensors(std::vector<named_tensor> list) : list_(std::move(list)) {
+named_tensors::named_tensors(std::vector<named_tensor> list, std::vector<skipped_entry> skipped)
+    : list_(std::move(list)), skipped_(std::move(skipped)) {
   for (const named_tensor& one : list_) check_defined(one.name, one.value);
   const auto twice = sort_by_name(list_);
   if (twice != list_.end()) fail("named_tensors", detail::in_quotes(twice->name) + " twice", "each name once");
@@ -70,9 +77,11 @@ named_tensors::named_tensors(std::vector<named_tensor> list) : list_(std::move(l
 
 tensor named_tensors::at(std::string_view name) const {
   const auto found = place_of(list_, name);
-  if (found == list_.end() || found->name != name)
-    fail("at", "no tensor named " + detail::in_quotes(name), names_in(list_));
-  return found->value;
+  if (found != list_.end() && found->name == name) return found->value;
+  const auto left_out = std::ranges::find(skipped_, name, &skipped_entry::name);
+  if (left_out != skipped_.end())
+    fail("at", detail::in_quotes(name) + ", which was left out because it " + left_out->reason, names_in(list_));
+  fail("at", "no tensor named " + detail::in_quotes(name), names_in(list_));
 }
 
 bool named_tensors::contains(std::string_view name) const {
@@ -96,10 +105,27 @@ named_tensors::operator tensor() const {
 
 namespace detail {
 
-named_tensors collected(const origin& file, std::vector<named_tensor> list) {
+named_tensors collected(const origin& file, std::vector<named_tensor> list, std::vector<skipped_entry> skipped) {
   const auto twice = sort_by_name(list);
   if (twice != list.end()) file.refuse("has " + in_quotes(twice->name) + " twice", "each name once");
-  return named_tensors(std::move(list));
+  return named_tensors(std::move(list), std::move(skipped));
+}
+
+asked_names::asked_names(std::span<const std::string> names) : sorted_(names.begin(), names.end()), is_list_(true) {
+  std::ranges::sort(sorted_);
+}
+
+bool asked_names::has(std::string_view name) const { return !is_list_ || std::ranges::binary_search(sorted_, name); }
+
+std::optional<std::string_view> asked_names::missing_in(const named_tensors& found) const {
+  const auto missing = std::ranges::find_if(sorted_, [&](std::string_view name) { return !found.contains(name); });
+  return missing == sorted_.end() ? std::nullopt : std::optional(*missing);
+}
+
+void check_found(const origin& file, const asked_names& asked, const named_tensors& found,
+                 const std::function<std::vector<std::string>()>& names) {
+  if (const std::optional<std::string_view> missing = asked.missing_in(found))
+    file.refuse("has no tensor named " + in_quotes(*missing), names_in(names()));
 }
 
 // A name without zero bytes: C would take one for the end.

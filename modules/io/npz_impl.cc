@@ -10,6 +10,7 @@ module;
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 #include "kernels/common/abi.h"
 #include "kernels/common/sizes.h"
@@ -86,8 +87,23 @@ archive_handle open_archive(const origin& file, std::span<const std::byte> bytes
   file.refuse("is no zip archive that can be read: " + failure.text(), whole_archive);
 }
 
+// The name of a member, with its ending.
+std::string name_at(const origin& file, zip_t* archive, std::uint64_t index) {
+  const char* const name = zip_get_name(archive, index, 0);
+  if (!name) file.refuse("has a member without a name", whole_archive);
+  return name;
+}
+
+std::vector<std::string> names_of_arrays(const origin& file, zip_t* archive) {
+  std::vector<std::string> names;
+  for (std::int64_t i = 0; i < zip_get_num_entries(archive, 0); ++i) {
+    const std::string name = name_at(file, archive, static_cast<std::uint64_t>(i));
+    if (name.ends_with(member_ending)) names.push_back(name.substr(0, name.size() - member_ending.size()));
+  }
+  return names;
+}
+
 struct member {
-  std::string name;
   std::uint64_t size = 0, stored = 0;
 };
 
@@ -98,13 +114,11 @@ member member_at(const origin& file, zip_t* archive, std::uint64_t index, std::s
       ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD | ZIP_STAT_ENCRYPTION_METHOD;
   if (zip_stat_index(archive, index, 0, &status) != 0 || (status.valid & needed) != needed)
     file.refuse("has a member without a name or a size", whole_archive);
-  member found{status.name, status.size, status.comp_size};
-  const std::string what = "has the member " + in_quotes(found.name);
+  const member found{status.size, status.comp_size};
+  const std::string what = "has the member " + in_quotes(status.name);
   if (status.encryption_method != ZIP_EM_NONE) file.refuse(what + ", which is encrypted", "plain members");
   if (status.comp_method != ZIP_CM_STORE && status.comp_method != ZIP_CM_DEFLATE)
     file.refuse(what + ", compressed by method " + std::to_string(status.comp_method), "stored or deflated members");
-  if (!found.name.ends_with(member_ending)) file.refuse(what, "members that are .npy files");
-  found.name.resize(found.name.size() - member_ending.size());
   const auto most = status.comp_method == ZIP_CM_STORE
                         ? static_cast<std::int64_t>(found.stored)
                         : kernels::saturated_product(kernels::saturated_sum(found.stored, 1), most_inflated);
@@ -115,22 +129,32 @@ member member_at(const origin& file, zip_t* archive, std::uint64_t index, std::s
 
 }  // namespace
 
-named_tensors read_npz(const origin& file, std::span<const std::byte> bytes) {
+named_tensors read_npz(const origin& file, std::span<const std::byte> bytes, const asked_names& asked) {
   const archive_handle archive = open_archive(file, bytes);
   const std::int64_t count = zip_get_num_entries(archive.get(), 0);
   std::vector<named_tensor> list;
+  std::vector<skipped_entry> skipped;
   std::uint64_t left = bytes.size();
   for (std::int64_t i = 0; i < count; ++i) {
     const auto index = static_cast<std::uint64_t>(i);
+    std::string name = name_at(file, archive.get(), index);
+    if (!name.ends_with(member_ending)) {
+      if (!asked.is_list()) skipped.push_back({std::move(name), "is no .npy file"});
+      continue;
+    }
+    name.resize(name.size() - member_ending.size());
+    if (!asked.has(name)) continue;
     const member found = member_at(file, archive.get(), index, bytes.size());
     // Members that share their bytes would make much out of little.
     if (found.stored > left) file.refuse("has members that overlap", whole_archive);
     left -= found.stored;
     member_source from(file, archive.get(), index, found.size);
-    list.push_back({found.name, read_npy(file, from, in_quotes(found.name))});
+    list.push_back({name, read_npy(file, from, in_quotes(name))});
     from.finish();
   }
-  return collected(file, std::move(list));
+  named_tensors all = collected(file, std::move(list), std::move(skipped));
+  check_found(file, asked, all, [&] { return names_of_arrays(file, archive.get()); });
+  return all;
 }
 
 // ------------------------------------------------------------------------------------------ writing

@@ -62,38 +62,45 @@ std::vector<std::int64_t> integers_in(const origin& file, std::string_view name,
   return values;
 }
 
-dtype dtype_in(const origin& file, std::string_view name, const json_value& entry) {
-  const json_value* const found = entry.find("dtype");
-  const std::string_view code = found && found->is_string() ? found->text() : "";
-  for (const safetensors_dtype& known : safetensors_dtypes)
-    if (known.code == code) return known.type;
-  file.refuse("has " + in_quotes(name) + " of dtype " + in_quotes(code),
-              "BOOL, U8, I32, I64, F16, BF16, F32, F64 or C64", "convert it before saving it");
-}
-
-// A tensor that the header describes, and where its elements are. The name is in the header.
+// A tensor that the header describes, and where its elements are. The header has the strings.
 struct described {
-  std::string_view name;
-  shape dims;
-  dtype type{};
+  std::string_view name, code;
+  const json_value* entry = nullptr;
+  std::optional<dtype> type{};  // nothing: kerngrad has none of that code
   std::int64_t begin = 0, end = 0;
 };
 
 described described_by(const origin& file, std::string_view name, const json_value& entry) {
   if (!entry.is_object()) file.refuse("describes " + in_quotes(name) + " by no JSON object", whole_file);
-  described found;
-  found.name = name;
-  found.type = dtype_in(file, name, entry);
-  found.dims = checked_shape(file, in_quotes(name), integers_in(file, name, entry, "shape"));
+  const json_value* const code = entry.find("dtype");
+  if (!code || !code->is_string()) file.refuse("has " + in_quotes(name) + " without a \"dtype\"", whole_file);
+  described found{name, code->text(), &entry};
+  for (const safetensors_dtype& known : safetensors_dtypes)
+    if (known.code == found.code) found.type = known.type;
   const std::vector<std::int64_t> offsets = integers_in(file, name, entry, "data_offsets");
   if (offsets.size() != 2 || offsets[0] > offsets[1])
     file.refuse("has " + in_quotes(name) + " with no legal \"data_offsets\"", "a begin and an end");
   found.begin = offsets[0], found.end = offsets[1];
-  const std::int64_t bytes = kernels::saturated_product(found.dims.size(), size_of(found.type));
-  if (found.end - found.begin != bytes)
-    file.refuse("has " + bytes_text(static_cast<std::uint64_t>(found.end - found.begin)) + " for " + in_quotes(name),
-                std::to_string(bytes) + " for " + std::string(name_of(found.type)) + " " + to_string(found.dims));
   return found;
+}
+
+// The shape of a tensor that is read, for which its bytes must be as many as its elements take.
+shape shape_of(const origin& file, const described& one) {
+  const shape dims = checked_shape(file, in_quotes(one.name), integers_in(file, one.name, *one.entry, "shape"));
+  const std::int64_t bytes = kernels::saturated_product(dims.size(), size_of(*one.type));
+  if (one.end - one.begin != bytes)
+    file.refuse("has " + bytes_text(static_cast<std::uint64_t>(one.end - one.begin)) + " for " + in_quotes(one.name),
+                std::to_string(bytes) + " for " + std::string(name_of(*one.type)) + " " + to_string(dims));
+  return dims;
+}
+
+// The format's own reader rejects metadata that are no strings.
+void check_metadata(const origin& file, const json_value& all) {
+  if (!all.is_object()) file.refuse("has a \"__metadata__\" that is no JSON object", "an object of strings");
+  for (const json_member member : all.members())
+    if (!member.value.is_string())
+      file.refuse("has " + in_quotes(member.value.shown()) + " for " + in_quotes(member.name) + " in \"__metadata__\"",
+                  "strings there");
 }
 
 // The elements lie one after the other, without gaps, overlaps or anything behind them.
@@ -115,15 +122,16 @@ void check_layout(const origin& file, std::vector<described>& all, std::size_t d
 // The elements, where they lie if their owner is known and they can be used there, else a copy.
 tensor elements_at(const origin& file, const described& one, std::span<const std::byte> bytes,
                    const std::shared_ptr<const void>& owner) {
-  const tensor lent = visit_number(one.type, [&]<dtype Type>(dtype_constant<Type>) {
+  const shape dims = shape_of(file, one);
+  const tensor lent = visit_number(*one.type, [&]<dtype Type>(dtype_constant<Type>) {
     using element = typename dtype_constant<Type>::element;
     const bool aligned = reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(element) == 0;
     if (Type == dtype::boolean || !owner || !aligned) return tensor{};
-    return borrow(reinterpret_cast<const element*>(bytes.data()), one.dims, owner);
+    return borrow(reinterpret_cast<const element*>(bytes.data()), dims, owner);
   });
   if (lent.defined()) return lent;
   memory_source from(file, bytes);
-  return read_elements(file, in_quotes(one.name), from, one.dims, one.type);
+  return read_elements(file, in_quotes(one.name), from, dims, *one.type);
 }
 
 std::string_view code_of(const origin& file, const named_tensor& one) {
@@ -161,9 +169,29 @@ std::string header_text(const origin& file, std::span<const named_tensor* const>
   }
 }
 
+named_tensors tensors_of(const origin& file, std::span<const described> all, std::span<const std::byte> data,
+                         const asked_names& asked, const std::shared_ptr<const void>& owner) {
+  std::vector<named_tensor> list;
+  std::vector<skipped_entry> skipped;
+  list.reserve(asked.is_list() ? 0 : all.size());
+  for (const described& one : all) {
+    if (!asked.has(one.name)) continue;
+    if (!one.type && asked.is_list())
+      file.refuse("has " + in_quotes(one.name) + " of dtype " + in_quotes(one.code),
+                  "BOOL, U8, I32, I64, F16, BF16, F32, F64 or C64", "convert it before saving it");
+    if (!one.type) {
+      skipped.push_back({std::string(one.name), "has dtype " + in_quotes(one.code)});
+      continue;
+    }
+    const auto begin = static_cast<std::size_t>(one.begin), count = static_cast<std::size_t>(one.end - one.begin);
+    list.push_back({std::string(one.name), elements_at(file, one, data.subspan(begin, count), owner)});
+  }
+  return collected(file, std::move(list), std::move(skipped));
+}
+
 }  // namespace
 
-named_tensors read_safetensors(const origin& file, std::span<const std::byte> bytes,
+named_tensors read_safetensors(const origin& file, std::span<const std::byte> bytes, const asked_names& asked,
                                const std::shared_ptr<const void>& owner) {
   if (bytes.size() < length_bytes) file.refuse("is too short for a safetensors file", whole_file);
   std::uint64_t length = 0;
@@ -179,15 +207,16 @@ named_tensors read_safetensors(const origin& file, std::span<const std::byte> by
   std::vector<described> all;
   all.reserve(header.size());
   for (const json_member member : header.members())
-    if (member.name != metadata) all.push_back(described_by(file, member.name, member.value));
+    if (member.name == metadata) check_metadata(file, member.value);
+    else all.push_back(described_by(file, member.name, member.value));
   check_layout(file, all, data.size());
-  std::vector<named_tensor> list;
-  list.reserve(all.size());
-  for (const described& one : all) {
-    const auto begin = static_cast<std::size_t>(one.begin), count = static_cast<std::size_t>(one.end - one.begin);
-    list.push_back({std::string(one.name), elements_at(file, one, data.subspan(begin, count), owner)});
-  }
-  return collected(file, std::move(list));
+  named_tensors found = tensors_of(file, all, data, asked, owner);
+  check_found(file, asked, found, [&] {
+    std::vector<std::string> names;
+    for (const described& one : all) names.emplace_back(one.name);
+    return names;
+  });
+  return found;
 }
 
 void write_safetensors(const origin& file, const named_tensors& all) {
