@@ -158,6 +158,20 @@ void check_derivatives(session& s) {
 
 namespace {
 
+// Reports attributes that all calls leave at their defaults: a fault for other values would not show.
+void report_unset(session& s) {
+  const std::vector<attr_value> defaults = completed_attrs(s.row, {});
+  for (std::size_t i = 0; i < s.row.attrs.size(); ++i) {
+    const auto sets = [&](const sample& call) {
+      return std::ranges::any_of(call.attrs, [&](const named_attribute& a) {
+        return a.name == s.row.attrs[i].name && to_string(a.value) != to_string(defaults[i]);
+      });
+    };
+    if (std::ranges::none_of(s.samples, sets) && std::ranges::none_of(s.long_samples, sets))
+      s.found.unset(s.row.attrs[i].name);
+  }
+}
+
 void refuse_senseless(const options& how) {
   for (const exclusion& e : how.without)
     if (e.reason.empty())
@@ -210,6 +224,7 @@ report check_op(std::string_view name, const options& how) {
   if (s.samples.empty())
     s.found.add(check::samples, "the row", "no legal call that follows from its family and attributes",
                 "some in the option samples");
+  detail::report_unset(s);
   // Without a scope, calls take the engine's fast path, as those of a program do.
   std::optional<backend_scope> on;
   if (how.backend != active_backend()) on.emplace(how.backend);

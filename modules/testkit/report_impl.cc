@@ -58,6 +58,8 @@ std::string to_string(const report& all) {
             std::to_string(all.count(static_cast<check>(c)));
   for (const exclusion& e : all.excluded())
     text += "\n[" + all.op() + "] without " + std::string(name_of(e.which)) + ": " + e.reason;
+  for (const std::string& attribute : all.unset_attributes())
+    text += "\n[" + all.op() + "] no call sets " + attribute + ": give some that do in the option samples";
   return text;
 }
 

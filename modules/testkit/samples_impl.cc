@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Samples of the families whose rows say enough: elementwise, reductions, scans, softmax, products.
 module;
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <initializer_list>
@@ -130,8 +131,31 @@ attr_value integer_for(const attr_spec& spec, double avoided) {
   return attr_value(static_cast<std::int64_t>(spec.fallback));
 }
 
+bool is_within(const attr_spec& spec, const attr_value& value) {
+  const auto fits = [&](double v) { return v >= spec.least && v <= spec.most; };
+  if (value.kind() == attr_kind::list) return std::ranges::all_of(value.as_list(), fits);
+  if (value.kind() == attr_kind::numbers) return std::ranges::all_of(value.as_numbers(), fits);
+  return fits(value.as_number());
+}
+
+// Lists for an optional attribute: axes from either end, alone and together, or a few numbers.
+std::vector<attr_value> lists_for(const attr_spec& spec) {
+  std::vector<attr_value> all;
+  if (spec.kind == attr_kind::numbers)
+    all = {attr_value(std::vector<double>{0.25}), attr_value(std::vector<double>{0.25, 0.75})};
+  else
+    all = {attr_value(integers{0}), attr_value(integers{1}),     attr_value(integers{-1}),
+           attr_value(integers{2}), attr_value(integers{0, -1}), attr_value(integers{1, 2})};
+  if (spec.scalar_or_list)
+    for (const int axis : {0, 1, -1}) all.emplace_back(axis);
+  std::erase_if(all, [&](const attr_value& value) { return !is_within(spec, value); });
+  return all;
+}
+
 std::vector<attr_value> values_for(const attr_spec& spec) {
   switch (spec.kind) {
+    case attr_kind::list:
+    case attr_kind::numbers: return spec.required ? std::vector<attr_value>() : lists_for(spec);
     case attr_kind::boolean: return {attr_value(spec.required || spec.fallback == 0)};
     case attr_kind::integer: return {integer_for(spec, spec.required ? std::nan("") : spec.fallback)};
     case attr_kind::number: return {number_for(spec, spec.required ? std::nan("") : spec.fallback)};

@@ -116,19 +116,24 @@ class report {
   std::int64_t count(check by) const { return counts_[static_cast<std::size_t>(by)]; }
   /// The checks that were skipped because the options say so.
   const std::vector<exclusion>& excluded() const { return excluded_; }
+  /// Attributes to which no call gave another value than the default. No check says anything of their other values.
+  const std::vector<std::string>& unset_attributes() const { return unset_; }
 
   // For the checks.
   void add(check by, std::string call, std::string got, std::string wanted);
   void counted(check by, std::int64_t calls = 1) { counts_[static_cast<std::size_t>(by)] += calls; }
   void exclude(exclusion what) { excluded_.push_back(std::move(what)); }
+  void unset(std::string_view attribute) { unset_.emplace_back(attribute); }
 
  private:
   std::string op_;
   std::vector<failure> failures_;
   std::array<std::int64_t, check_count> failed_{}, counts_{};
   std::vector<exclusion> excluded_;
+  std::vector<std::string> unset_;
 };
-/// Failures as sentences, one a line, then how much each check looked at and what was skipped.
+/// Failures as sentences, one a line, then how much each check looked at, what was skipped, and which attributes no
+/// call set.
 std::string to_string(const report& all);
 /// Writes them.
 std::ostream& operator<<(std::ostream& out, const report& all);
@@ -253,7 +258,8 @@ std::vector<sample> sort_samples(const op_row& row, bool long_ones);
 std::vector<sample> fft_samples(const op_row& row, bool long_ones);
 std::vector<sample> text_samples(const op_row& row, bool long_ones);
 /// Values that a legal call of an op that the kit does not know may give to its attributes: the defaults, and one
-/// change at a time. Empty when an attribute without a default is of a kind that nothing can be said of.
+/// change at a time. An optional list becomes axes, of which the row's rule takes those that it knows. Empty when an
+/// attribute without a default is of a kind that nothing can be said of.
 std::vector<attributes> attribute_choices(const op_row& row);
 
 // Values.
