@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 module;
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <string>

@@ -19,7 +19,8 @@ inline constexpr bool is_axis = axis_number<T>;
 
 export namespace kerngrad {
 
-/// One axis; a negative one counts from the back.
+/// One axis; a negative one counts from the back. A scalar has one, 0 or -1, for what works along an axis; what joins,
+/// cuts or indexes an axis wants rank 1 or more.
 class axis_index {
  public:
   template <detail::axis_number T>
@@ -35,7 +36,7 @@ class axis_index {
 };
 
 /// Axes of a reduction: one, or a list of them. `{}` is none: then nothing is reduced. All of them are meant where no
-/// axes are given, and by `all_axes`.
+/// axes are given, and by `all_axes`. A scalar has one, 0 or -1: `sum(x, {0})` of a scalar is x.
 class axes {
  public:
   constexpr axes() : value_(std::span<const std::int64_t>()) {}
