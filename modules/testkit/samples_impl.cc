@@ -63,7 +63,8 @@ std::vector<sample> reductions(const op_row& row, bool long_ones) {
   std::vector<sample> all;
   if (one_axis) {
     all = {make_sample(row, {{5}}), make_sample(row, {{2, 3, 4}}, {{axis, 1}}),
-           make_sample(row, {{2, 3, 4}}, {{axis, -1}}), make_sample(row, {{3, 0}})};
+           make_sample(row, {{2, 3, 4}}, {{axis, -1}}), make_sample(row, {{3, 0}}),
+           make_sample(row, {{}}, {{axis, -1}})};
     if (long_ones) all.push_back(make_sample(row, {{3, 67}}, {{axis, -1}}));
     return all;
   }
@@ -74,6 +75,8 @@ std::vector<sample> reductions(const op_row& row, bool long_ones) {
          make_sample(row, {{2, 3, 4}}, {{axis, integers{0, 1, 2}}, {"keepDims", true}}),
          make_sample(row, {{2, 3}}, {{axis, integers{}}}),
          make_sample(row, {{}}),
+         make_sample(row, {{}}, {{axis, -1}}),
+         make_sample(row, {{}}, {{axis, integers{0}}, {"keepDims", true}}),
          make_sample(row, {{0, 3}}, {{axis, 1}}),
          make_sample(row, {{2, 1, 3, 1}}, {{axis, integers{1, 3}}})};
   if (long_ones)
@@ -93,6 +96,7 @@ std::vector<sample> scans(const op_row& row, bool long_ones) {
   }
   all.push_back(make_sample(row, {{2, 3, 2}}, {{"axis", 1}}));
   all.push_back(make_sample(row, {{}}));
+  all.push_back(make_sample(row, {{}}, {{"axis", -1}}));
   all.push_back(make_sample(row, {{0, 2}}));
   if (long_ones) all.push_back(make_sample(row, {{3, 67}}, {{"axis", 1}}));
   return all;
@@ -112,6 +116,7 @@ std::vector<sample> softmaxes(const op_row& row, bool long_ones) {
                              make_sample(row, {{2, 3, 2}}, {{axis, -3}}),
                              make_sample(row, {{5}}),
                              make_sample(row, {{}}),
+                             make_sample(row, {{}}, {{axis, 0}}),
                              make_sample(row, {{0, 3}})};
   if (long_ones) all.push_back(make_sample(row, {{3, 67}}));
   return all;

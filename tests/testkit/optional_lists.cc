@@ -68,7 +68,7 @@ struct total {
     const bool off = Wrong != wrong_axis::none && over.given() && axis < dims.rank() && names(over, axis, dims.rank());
     for (std::size_t i = 0; i < y.size(); ++i) y[i] = right[i] + (off ? 1 : 0);
   }
-  static constexpr auto kernels = kg::kernel_list(kg::on_call<double>(run));
+  static constexpr auto kernels = kg::kernel_list(kg::on_call<double>([](const kg::launch_call& c) { run(c); }));
 };
 
 // The op from its definition.
@@ -139,7 +139,7 @@ struct plus_all {
     const std::span<const double> x = kg::elements_in<double>(c, 0);
     for (std::size_t i = 0; i < x.size(); ++i) kg::elements_out<double>(c)[i] = x[i] + more;
   }
-  static constexpr auto kernels = kg::kernel_list(kg::on_call<double>(run));
+  static constexpr auto kernels = kg::kernel_list(kg::on_call<double>([](const kg::launch_call& c) { run(c); }));
 };
 
 TEST(an_optional_list, has_items_inside_of_their_bounds) {
