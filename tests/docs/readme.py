@@ -1,21 +1,96 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""readme.py ROOT SOURCE=PROGRAM...: the first SOURCE is README's first example, and each prints what it says."""
+"""readme.py ROOT: README is short, its quick start is the program that the tests run, and its numbers and its figure
+are those that are recorded. `./dev test readme` runs what it cuts from the quick start. `./dev docs --check` finds each
+number and figure that is stale."""
+import contextlib
+import io
 import pathlib
-import re
-import subprocess
+import shutil
 import sys
+import tempfile
 
-root = pathlib.Path(sys.argv[1])
-programs = dict(argument.split('=', 1) for argument in sys.argv[2:])
-sources = {name: (root / name).read_text().split('\n', 1)[1] for name in programs}  # without the licence's line
-shown = re.search(r'```cpp\n(.*?)```', (root / 'README.md').read_text(), re.DOTALL).group(1)
-first = next(iter(sources))
-if shown != sources[first]:
-    sys.exit(f'the first example of README.md is not {first}')
-for name, program in programs.items():
-    promised = re.findall(r'// (\[.*\])', sources[name])
-    output = subprocess.run([program], check=True, capture_output=True, text=True).stdout
-    printed = [line for line in output.splitlines() if line.startswith('[')]
-    if not promised or promised != printed:
-        sys.exit(f'{name} promises {promised} and prints {printed}')
+ROOT = pathlib.Path(sys.argv[1])
+sys.path[:0] = [str(ROOT / 'tools' / 'platforms'), str(ROOT / 'tools' / 'bench')]
+sys.dont_write_bytecode = True
+import front_page  # noqa: E402
+import readme  # noqa: E402
+import results  # noqa: E402
+
+MOST_LINES = 150
+PAGE = (ROOT / 'README.md').read_text()
+
+
+def require(condition, what):
+    if not condition:
+        sys.exit(what)
+
+
+def check_page():
+    require(PAGE.count('\n') <= MOST_LINES, f'README has {PAGE.count(chr(10))} lines, at most {MOST_LINES}')
+    files, commands, _ = readme.cut(PAGE)
+    source = (ROOT / 'examples/readme/start.cc').read_text().split('\n', 1)[1]  # without the licence's line
+    require(files['start.cc'] == source, 'the quick start of README is not examples/readme/start.cc')
+    require(commands[0].startswith('sudo apt-get install ') and 'build/start' in commands[-1], f'it has {commands}')
+    for figure in front_page.FIGURES.values():
+        require(figure in PAGE, f'README does not show {figure}')
+    stale = dict(front_page.check(ROOT))
+    require(not stale, f'{"".join(stale.values())}./dev docs writes what is recorded')
+
+
+def copied(folder):
+    """The pages and the data, in a folder where they may change."""
+    for name in [front_page.README, front_page.DATA, *front_page.FIGURES.values(), 'tests/engine/exact_bits.txt']:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    shutil.copytree(ROOT / 'tests/fail', folder / 'tests/fail')
+
+
+def check_stale(folder):
+    """Data that changed make stale what is made of them, and nothing else."""
+    copied(folder)
+    figures = set(front_page.FIGURES.values())
+    cases = [('tests/engine/exact_bits.txt', 'Abs bfloat16', 'Abs more 00000000 bfloat16', {'README.md'}),
+             ('docs/performance.md', '| 0.164 |', '| 0.5 |', {'README.md', *figures}),
+             ('docs/performance.md', '| age | 0.192 | 1.66 | 0.115 |', '| age | 0.192 | 1.66 | 9 |', {'README.md'}),
+             ('docs/performance.md', 'Measured on AMD EPYC', 'Measured on another', figures),
+             ('README.md', '<!-- models.count -->', '1<!-- models.count -->', {'README.md'}),
+             ('docs/pictures/speed-dark.svg', '0.43x', '2x', {'docs/pictures/speed-dark.svg'})]
+    for name, before, after, wanted in cases:
+        text = (folder / name).read_text()
+        require(before in text, f'{name} has no {before}: the test needs another change')
+        (folder / name).write_text(text.replace(before, after))
+        stale = {file for file, _ in front_page.check(folder)}
+        require(stale == wanted, f'{after} in {name} makes {stale} stale, and not {wanted}')
+        (folder / name).write_text(text)
+    (folder / 'README.md').write_text(PAGE + '1<!-- no.number -->\n')
+    with contextlib.suppress(SystemExit):
+        front_page.fresh(folder)
+        sys.exit('a number of README that nothing records is accepted')
+
+
+def check_commands(folder):
+    """Commands run in their order; the first that fails ends the run, and so does another output."""
+    files, commands, output = readme.cut(PAGE)
+    readme.lay_out(folder, files, ROOT)
+    require((folder / 'start/subprojects/kerngrad/meson.build').is_file(), 'the library is no subproject')
+    require((folder / 'start/meson.build').read_text() == files['meson.build'], 'the project has no meson.build')
+    good, every = results.Counts(1), len(commands)
+    cases = [(output, 0, good, every), ('building\n' + output, 0, good, every), ('other', 0, results.BROKEN, every),
+             (output, 1, results.BROKEN, 1)]
+    for printed, code, wanted, ran in cases:
+        with contextlib.redirect_stdout(io.StringIO()):
+            counts, seconds = readme.run(lambda _: ['sh', '-c', 'printf %s "$1"; exit $2', 'sh', printed, str(code)],
+                                         commands, output)
+        require((counts, len(seconds)) == (wanted, ran), f'{printed!r} with {code} gives {counts} after {len(seconds)}')
+
+
+def main():
+    check_page()
+    with tempfile.TemporaryDirectory() as scratch:
+        check_stale(pathlib.Path(scratch) / 'data')
+        check_commands(pathlib.Path(scratch) / 'system')
+
+
+if __name__ == '__main__':
+    main()

@@ -36,6 +36,8 @@ CASES = [
     (['fuzz', '--list'], '', False),
     (['docs'], 'furo', True),
     (['docs', '--test'], 'furo chromium', True),
+    (['docs', '--check'], '', True),
+    (['test', 'readme'], 'debootstrap', False),
 ] + [(['test', name], 'debootstrap', False) for name in record.platforms_of('platforms.toml')[0]]
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""recorded.py ROOT: README's table of platforms says what tools/platforms/recorded.toml holds, and what a run writes
+"""recorded.py ROOT: the table of docs/platforms.md says what tools/platforms/recorded.toml holds, and what a run writes
 there is read back, each thing that was run by itself, of one commit."""
 import contextlib
 import io
@@ -36,7 +36,8 @@ def made_checkout(folder):
     """A repository of one commit, with nothing recorded."""
     (folder / record.RECORDED).parent.mkdir(parents=True)
     (folder / record.RECORDED).touch()
-    (folder / record.README).write_text('page')
+    (folder / record.PAGE).parent.mkdir()
+    (folder / record.PAGE).write_text('page')
     (folder / 'source').write_text('1')
     git(folder, 'init', '-q')
     next_commit(folder)
@@ -52,7 +53,7 @@ def check_commit(folder):
     """What is changed and in no commit is not recorded as one."""
     require(len(record.commit(folder) or '') >= 7, 'a clean checkout has no commit')
     (folder / 'unknown').write_text('not yet added')
-    (folder / record.README).write_text('its table')
+    (folder / record.PAGE).write_text('its table')
     require(record.commit(folder), 'a new file, or the table, is taken for a change')
     (folder / 'source').write_text('2')
     require(record.commit(folder) is None, 'a changed checkout is taken for its commit')

@@ -5,8 +5,8 @@
 The system is made by debootstrap once, as root or through sudo, and stays in the user's cache with its builds in it:
 $XDG_CACHE_HOME/kerngrad, or ~/.cache/kerngrad. The checkout is mounted there, read-only and at its own place; all
 mounts are of a namespace that ends with the command. Runs the suite `fast`, those tests of `full` that the platform
-names, with all that they try, and the conformance corpus where it lies beside the checkout. What they gave is taken
-down for README's table (record.py); the last line sums up.
+names, with all that they try, and the conformance corpus where it lies beside the checkout. The results
+go into the table of docs/platforms.md (record.py); the last line sums up.
 """
 import argparse
 import fcntl

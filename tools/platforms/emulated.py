@@ -4,8 +4,8 @@
 
 What is built against and the emulator are unpacked once into the user's cache (sysroot.py), where the builds are as
 well. Runs the kernels' tests, those of every op, of gradients and of packs, the conformance corpus where it lies beside
-the checkout, and the demo where the data is, on each CPU that the file names. What they gave is taken down for README's
-table (record.py); the last line sums up.
+the checkout, and the demo where the data is, on each CPU that the file names. The results go into the table of
+docs/platforms.md (record.py); the last line sums up.
 """
 import argparse
 import json
@@ -157,7 +157,7 @@ def main():
     platforms, others = record.platforms_of('emulated.toml')
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('platform', choices=platforms)
-    parser.add_argument('--cpu', default='', metavar='TEXT', help='only the CPUs whose name in README\'s table has it')
+    parser.add_argument('--cpu', default='', metavar='TEXT', help='only CPUs whose name in docs/platforms.md has it')
     given = parser.parse_args()
     data = platforms[given.platform]
     builds = chosen(data, given.cpu)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""record.py: writes README's table of platforms anew; with --check it says whether that is to be done, and exits 1.
+"""record.py: writes the table of docs/platforms.md anew; with --check it says whether that is to be done, and exits 1.
 
 The table is made of the platforms' own files and of recorded.toml, into which the commands that test a platform write
 what they ran, of which commit and with what result: `record`. What is not there nobody has run.
@@ -19,7 +19,7 @@ CHECKOUT = HERE.parent.parent
 sys.path.insert(0, str(HERE.parent))
 from llvm_version import llvm_version  # noqa: E402
 
-README, RECORDED = 'README.md', 'tools/platforms/recorded.toml'
+PAGE, RECORDED = 'docs/platforms.md', 'tools/platforms/recorded.toml'
 HEAD = """\
 | system | compiler, standard library, Highway | command | has been run |
 | --- | --- | --- | --- |
@@ -27,7 +27,7 @@ HEAD = """\
 COMMENT = """\
 # SPDX-License-Identifier: Apache-2.0
 # What was last run of each platform, of which commit, and how many tests passed and failed. The commands that test
-# platforms write it (record.py), and README's table is made of it: ./dev docs.
+# platforms write it (record.py), and the table of docs/platforms.md is made of it: ./dev docs.
 """
 
 
@@ -43,7 +43,7 @@ def commit(checkout=CHECKOUT):
         done = subprocess.run(['git', '--no-optional-locks', '-C', checkout, *words], stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, text=True)
         return done.stdout.strip() if done.returncode == 0 else None
-    own = [f':!{name}' for name in (README, RECORDED)]
+    own = [f':!{name}' for name in (PAGE, RECORDED)]
     changed = git('status', '--porcelain', '--untracked-files=no', '--', '.', *own)
     return git('rev-parse', '--short=7', 'HEAD') if changed == '' else None
 
@@ -66,7 +66,7 @@ def record(platform, results, started_at, whole=True, checkout=CHECKOUT):
     changed meanwhile is not recorded."""
     now = commit(checkout)
     if not now or now != started_at:
-        print('not recorded for README: what was tested is no commit, or was changed meanwhile')
+        print('not recorded: what was tested is no commit, or was changed meanwhile')
         return
     runs = {}
     for what, counts in results.items():
@@ -79,7 +79,7 @@ def record(platform, results, started_at, whole=True, checkout=CHECKOUT):
         file.seek(0)
         file.truncate()
         file.write(written(data))
-    print(f'recorded in {RECORDED}; ./dev docs writes README\'s table')
+    print(f'recorded in {RECORDED}; ./dev docs writes the table of {PAGE}')
 
 
 def cell(runs, always='', words={}):
@@ -114,14 +114,14 @@ def with_table(page, fresh):
 
 
 def main():
-    readme = CHECKOUT / README
-    page = readme.read_text()
+    path = CHECKOUT / PAGE
+    page = path.read_text()
     fresh = with_table(page, table(tomllib.loads((CHECKOUT / RECORDED).read_text())))
     if sys.argv[1:] == ['--check']:
-        lines = difflib.unified_diff(page.splitlines(True), fresh.splitlines(True), 'README.md', 'as recorded')
+        lines = difflib.unified_diff(page.splitlines(True), fresh.splitlines(True), PAGE, 'as recorded')
         sys.stdout.writelines(lines)
-        sys.exit(0 if fresh == page else 'README.md: its table of platforms differs from what is recorded: ./dev docs')
-    readme.write_text(fresh)
+        sys.exit(0 if fresh == page else f'{PAGE}: its table differs from what is recorded: ./dev docs')
+    path.write_text(fresh)
 
 
 if __name__ == '__main__':

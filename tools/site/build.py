@@ -24,8 +24,8 @@ SECTIONS = {'Learn': ['docs/tutorial/index', 'docs/cookbook/index', 'docs/galler
                       'docs/from_tensorflow_js'],
             'Guides': ['docs/install', 'docs/indexing', 'docs/dtypes', 'docs/training', 'docs/custom-ops'],
             'Reference': ['docs/reference/index', 'docs/ops'],
-            'Project': ['docs/architecture', 'docs/performance', 'docs/benchmarks', 'docs/SECURITY', 'CONTRIBUTING',
-                        'CHANGELOG']}
+            'Project': ['docs/architecture', 'docs/platforms', 'docs/performance', 'docs/benchmarks',
+                        'docs/SECURITY', 'CONTRIBUTING', 'CHANGELOG']}
 
 
 def toctree(names, caption=''):
@@ -46,6 +46,16 @@ def with_title(page, text, to):
     return f'[{pages.title_of(page.parent / to)}]({to})' if named else f'[{text}]({to})'
 
 
+def with_figures(text):
+    """Each <picture> as the two images by which Furo shows it on light and on dark pages."""
+    def shown(picture):
+        dark, light = re.search(r'srcset="([^"]*)"', picture[0])[1], re.search(r' src="([^"]*)"', picture[0])[1]
+        width, words = re.search(r'width="(\d+)"', picture[0])[1], re.search(r'alt="([^"]*)"', picture[0])[1]
+        return '\n'.join(f'```{{image}} {file}\n:class: only-{theme}\n:width: {width}px\n:alt: {words}\n```'
+                         for theme, file in (('light', light), ('dark', dark)))
+    return re.sub(r'<picture>.*?</picture>', shown, text, flags=re.DOTALL)
+
+
 def lay_out(source, tool, programs):
     """The pages as Sphinx reads them."""
     shutil.copytree(ROOT / 'docs', source / 'docs')
@@ -56,7 +66,7 @@ def lay_out(source, tool, programs):
         rest = sorted(page.stem for page in index.parent.glob('*.md') if page != index)
         if '{toctree}' not in index.read_text():
             index.write_text(index.read_text() + toctree(rest))
-    first = (ROOT / 'README.md').read_text()
+    first = with_figures((ROOT / 'README.md').read_text())
     (source / 'index.md').write_text(first + ''.join(toctree(names, caption)
                                                      for caption, names in sections(source).items()))
     for page in source.rglob('*.md'):

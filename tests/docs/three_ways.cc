@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// README's example of the three doors: its code block is lines of this file.
+// The three ways to call an op: typed, on spans, by name. Also a gradient, a fused function and indices.
 #include <gtest/gtest.h>
 
 #include <span>
@@ -9,7 +9,7 @@ import kerngrad;
 
 namespace {
 
-TEST(the_three_doors, of_the_readme_give_what_they_say) {
+TEST(three_ways_to_call, give_the_results_of_the_definition) {
   const kg::tensor x = kg::ones({1, 4, 4, 2}), w = kg::ones({3, 3, 2, 1});
   const std::vector<float> a{1, 2}, b{10, 20};
   std::vector<float> sum(2);
