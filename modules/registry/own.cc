@@ -137,6 +137,22 @@ consteval bool fit_launcher(const std::array<own_kernel, N>& kernels, const op_r
 }
 
 template <std::size_t N>
+consteval bool take_calls(const std::array<own_kernel, N>& kernels) {
+  for (const own_kernel& k : kernels)
+    if (!k.slot.direct) return false;
+  return true;
+}
+// True if the row has no convention and no launcher, and every kernel takes the call as it is.
+template <class Op>
+consteval bool needs_no_launcher() {
+  bool all = Op::row.convention == convention::custom && Op::row.launch == nullptr;
+  if constexpr (requires { take_calls(Op::kernels); }) all = all && take_calls(Op::kernels);
+  else all = false;
+  if constexpr (requires { take_calls(Op::reference); }) all = all && take_calls(Op::reference);
+  return all;
+}
+
+template <std::size_t N>
 consteval std::array<kernel_slot, dtype_count> slots_by_dtype(const std::array<own_kernel, N>& kernels) {
   std::array<kernel_slot, dtype_count> slots{};
   for (const own_kernel& k : kernels) slots[static_cast<std::size_t>(k.type)] = k.slot;
@@ -240,10 +256,11 @@ std::span<T> elements_out(const launch_call& c, int k = 0) {
 /// It has a row.
 template <class Op>
 concept has_own_row = requires { requires std::same_as<std::remove_cvref_t<decltype(Op::row)>, op_row>; };
-/// Its row has a name, a line of documentation, a shape rule and a launcher.
+/// Its row has a name, a line of documentation, a shape rule and a launcher. Without a launcher all kernels are
+/// on_call.
 template <class Op>
-concept row_is_whole =
-    !Op::row.name.empty() && !Op::row.doc.empty() && Op::row.infer != nullptr && Op::row.has_launcher();
+concept row_is_whole = !Op::row.name.empty() && !Op::row.doc.empty() && Op::row.infer != nullptr &&
+                       (Op::row.has_launcher() || detail::needs_no_launcher<Op>());
 /// Its attributes are such that calls can give them.
 template <class Op>
 concept attributes_are_sound = attrs_are_sound(Op::row.attrs);
@@ -283,7 +300,10 @@ template <class Op>
 consteval bool check_own_op() {
   static_assert(has_own_row<Op>, "a user-defined op needs a member `static constexpr kg::op_row row`");
   if constexpr (has_own_row<Op>) {
-    static_assert(row_is_whole<Op>, "an op's row needs a name, a line of documentation, a shape rule and a launcher");
+    static_assert(
+        row_is_whole<Op>,
+        "an op's row needs a name, a line of documentation, a shape rule and a launcher; kernels that are all "
+        "on_call need no launcher");
     static_assert(
         attributes_are_sound<Op>,
         "an attribute of the op's row has no name or another one's, an empty range, or a default that no call "

@@ -91,13 +91,11 @@ struct Moments {
       }
     }
   };
-  static void unused(const kg::launch_call&) { throw std::logic_error("kernels on a call need no launcher"); }
   static constexpr kg::op_row row{.name = "Moments",
                                   .doc = "The sum of the operands and the sum of their squares.",
                                   .group = kg::family::reduce,
                                   .operands = operands,
-                                  .infer = infer,
-                                  .launch = unused};
+                                  .infer = infer};
   static constexpr auto kernels = kg::kernel_list(kg::on_call<float>(code<float>), kg::on_call<double>(code<double>));
   static constexpr auto gradient = kg::gradient_of(kg::wrt(kg::keep::all_in, [](const auto& c) {
     const std::vector<kg::tensor> dy = c.all_dy();
@@ -116,7 +114,6 @@ struct Pick {
                                   .group = kg::family::move,
                                   .operands = operands,
                                   .infer = infer,
-                                  .launch = Moments::unused,
                                   .no_gradient = "the tests need an op without one"};
   template <class T>
   static constexpr auto code = [](const kg::launch_call& c) {
