@@ -23,7 +23,7 @@ import pages  # noqa: E402
 SECTIONS = {'Learn': ['docs/tutorial/index', 'docs/cookbook/index', 'docs/gallery/index', 'docs/dictionary',
                       'docs/from_tensorflow_js'],
             'Guides': ['docs/install', 'docs/modules', 'docs/indexing', 'docs/dtypes', 'docs/training',
-                       'docs/custom-ops', 'docs/custom-reductions'],
+                       'docs/custom-ops', 'docs/custom-reductions', 'docs/benchmark-a-kernel'],
             'Reference': ['docs/reference/index', 'docs/ops'],
             'Project': ['docs/architecture', 'docs/platforms', 'docs/performance', 'docs/benchmarks',
                         'docs/SECURITY', 'CONTRIBUTING', 'CHANGELOG']}
