@@ -21,9 +21,9 @@ import pages  # noqa: E402
 
 # What the navigation shows, in this order. Pages of docs/ that stand nowhere are guides.
 SECTIONS = {'Learn': ['docs/tutorial/index', 'docs/cookbook/index', 'docs/gallery/index', 'docs/dictionary',
-                      'docs/from_tensorflow_js'],
+                      'docs/from-numpy', 'docs/from_tensorflow_js'],
             'Guides': ['docs/install', 'docs/modules', 'docs/indexing', 'docs/dtypes', 'docs/training',
-                       'docs/custom-ops', 'docs/custom-reductions', 'docs/benchmark-a-kernel'],
+                       'docs/custom-ops', 'docs/custom-reductions', 'docs/benchmark-a-kernel', 'docs/backends'],
             'Reference': ['docs/reference/index', 'docs/ops'],
             'Project': ['docs/architecture', 'docs/platforms', 'docs/performance', 'docs/benchmarks',
                         'docs/SECURITY', 'CONTRIBUTING', 'CHANGELOG']}
