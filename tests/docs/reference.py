@@ -54,6 +54,19 @@ inline constexpr auto three = [] { return 3; }();
 inline constexpr auto four = 4;
 using kerngrad::five;  ///< from a header
 enum class kind { one, two };
+/// Its values have docstrings.
+enum class level : int {
+  low = 1,  ///< the least
+  /// More.
+  high,
+};
+/// Holds others.
+struct holder {
+  box first_one, second_one{1};  ///< two of them
+  std::function<void(int)> call{}, back{};
+  std::array<int, 2> numbers{};
+  holder(const holder&) = delete;
+};
 /// With an attribute.
 struct [[gnu::may_alias]] packed { box held; };
 namespace keep {
@@ -72,9 +85,18 @@ SIGNATURES = {
          'constexpr auto g(T x) -> decltype(x + 1);',
     'box': 'class box {\n  /// Makes one.\n  explicit box(int a);\n  int value() const;\n  int a = 1;  ///< a member\n'
            '};'}
-MEMBERS = {'value': [['int value() const;'], ''], 'a': [['int a = 1;'], 'a member']}
+MEMBERS = {'box': {'box': [['explicit box(int a);'], 'Makes one.'], 'value': [['int value() const;'], ''],
+                   'a': [['int a = 1;'], 'a member']},
+           'kind': {'one': [['kind::one'], ''], 'two': [['kind::two'], '']},
+           'level': {'low': [['level::low'], 'the least'], 'high': [['level::high'], 'More.']},
+           'holder': {'first_one': [['box first_one, second_one{1};'], 'two of them'],
+                      'second_one': [['box first_one, second_one{1};'], 'two of them'],
+                      'call': [['std::function<void(int)> call{}, back{};'], ''],
+                      'back': [['std::function<void(int)> call{}, back{};'], ''],
+                      'numbers': [['std::array<int, 2> numbers{};'], '']}}
 DOCS = {'f': 'A function.', 'bare': '', 'box': 'A class.', 'g': 'Made by a macro, or so it looks.', 'three': 'A set.',
-        'four': '', 'five': 'from a header', 'kind': '', 'packed': 'With an attribute.',
+        'four': '', 'five': 'from a header', 'kind': '', 'level': 'Its values have docstrings.',
+        'holder': 'Holds others.', 'packed': 'With an attribute.',
         'keep::first': 'Two of them.', 'keep::second': 'Two of them.',
         'operator+': 'An operator, and the others.', 'operator-': 'An operator, and the others.'}
 
@@ -93,13 +115,17 @@ def misread():
         if read != signature:
             yield f'the signature of {name} is read as\n{read}'
     uses = {each.name for each in found if pages.type_in('box').search(pages.code_of(each.signature))}
-    if uses != {'packed', 'keep::first', 'keep::second', 'operator+', 'operator-'}:
+    if uses != {'holder', 'packed', 'keep::first', 'keep::second', 'operator+', 'operator-'}:
         yield f'box is found in the signatures of {sorted(uses)}'
     if pages.type_in('box').search('void h(int box, kind other);') or not pages.type_in('box').search('void h(box);'):
         yield 'a parameter is taken for a type, or a type for a parameter'
-    members = next(each.members for each in found if each.name == 'box')
-    if members != MEMBERS:
-        yield f'the members of box are read as {members}'
+    for name, wanted in MEMBERS.items():
+        members = next(each.members for each in found if each.name == name)
+        if members != wanted:
+            yield f'the members of {name} are read as {members}'
+    if interfaces.dtypes('#define KG_DTYPES(X) \\\n  X(int32, std::int32_t, "int32", integer, false, 2)\n') != {
+            'int32': [['dtype::int32'], 'elements of type std::int32_t']}:
+        yield 'the dtypes of a header are not read'
 
 
 def missing(reference, written, exported):

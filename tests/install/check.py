@@ -81,7 +81,8 @@ def dynamic(file, tag):
 
 
 def check_files(at, prefix):
-    for path in ['share/doc/kerngrad/README.md', f'{at.libdir}/libkerngrad.modules.json']:
+    for path in ['share/doc/kerngrad/README.md', 'share/doc/kerngrad/docs/reference/tensor.md',
+                 f'{at.libdir}/libkerngrad.modules.json']:
         if not (prefix / path).is_file():
             sys.exit(f'{path} is not installed')
     started_alone(prefix / 'bin' / 'kerngrad', 'list', '--targets')

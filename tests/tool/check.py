@@ -135,8 +135,22 @@ def names_are_found_in_our_words_and_in_others():
                          ('io.named_tensors.contains', 'kg::io::named_tensors::contains')]:
         assert name in [f['name'] for f in read('find', wanted)['found']], wanted
     item = read('find', 'tensor.item')['found'][0]
-    assert 'double item() const;' in item['signatures'].split('\n') and item['page'] == 'reference/tensor.html'
-    assert item['doc'].startswith('The only element') and 'reference/tensor.html' in run('find', 'item').stdout
+    assert 'double item() const;' in item['signatures'].split('\n') and item['page'] == 'docs/reference/tensor.md'
+    assert item['doc'].startswith('The only element') and 'docs/reference/tensor.md' in run('find', 'item').stdout
+    for wanted, members in [('stft_options', {'fft_length': 'std::optional<std::int64_t> fft_length{};',
+                                              'window': 'tensor window{};'}),
+                            ('moments_parts', {'mean': 'tensor mean, variance;', 'variance': 'tensor mean, variance;'}),
+                            ('kernel_config', {'dispose': 'std::function<void()> setup{}, dispose{};'}),
+                            ('dtype', {'boolean': 'dtype::boolean'}),
+                            ('generator', {'generator': 'explicit generator(std::int64_t seed = 0);'}),
+                            ('keep', {'all_in': 'constexpr kept all_in{0xff};'})]:
+        found = read('find', wanted)['found'][0]
+        named = {member['name'].rpartition('::')[2]: member['signatures'] for member in found['members']}
+        assert found['name'] == 'kg::' + wanted and members.items() <= named.items(), (wanted, named)
+        assert all(signature in run('find', wanted).stdout for signature in members.values()), wanted
+    assert run('find', 'moments_parts').stdout.count('tensor mean, variance;') == 1
+    boolean = read('find', 'kg::dtype::boolean')['found'][0]
+    assert boolean['name'] == 'kg::dtype::boolean' and boolean['doc'] == 'elements of type bool'
     exp = read('find', 'exp')['found'][0]
     assert exp['doc'] == 'e to the power x.' and exp['op'] == 'Exp'
     assert read('find', 'torch.Tensor.dim')['found'][0]['example'] == 'x.rank()'

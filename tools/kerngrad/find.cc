@@ -87,6 +87,9 @@ std::string typed_name_of(std::string_view op) {
   return {};
 }
 
+/// The last part of a name: top_k of kg::top_k.
+std::string_view last_of(std::string_view name) { return name.substr(name.rfind(':') + 1); }
+
 /// What is said of one of our names: its op's row where its own unit leaves it to that.
 found_name described(const std::string& name) {
   found_name made{.name = name};
@@ -136,6 +139,28 @@ void add_members_of_results(std::vector<found_name>& found, std::string_view wan
   }
 }
 
+/// The members of a type or of a namespace: constructors, then the others in the order of their names.
+std::vector<found_name> members_of(const std::string& name) {
+  const std::string head = name + "::";
+  std::vector<found_name> members;
+  for (const known_name& ours : known_names)
+    if (ours.name.starts_with(head) && ours.name.find("::", head.size()) == std::string_view::npos)
+      members.push_back(described(std::string(ours.name)));
+  std::ranges::sort(members, {},
+                    [&](const found_name& m) { return std::pair(last_of(m.name) != last_of(name), m.name); });
+  return members;
+}
+
+/// Namespaces are no exports themselves; kg::keep is there because kg::keep::in0 is.
+void add_namespaces(std::vector<found_name>& found, const std::string& key) {
+  for (const known_name& ours : known_names) {
+    const std::size_t end = ours.name.rfind("::");
+    const std::string_view outer = ours.name.substr(0, end);
+    if (outer != "kg" && !ours.is_member && is_called(outer, key))
+      add_once(found, {.name = std::string(outer), .doc = "A namespace."});
+  }
+}
+
 void add_ours(std::vector<found_name>& found, const std::string& key) {
   for (const known_name& ours : known_names)
     if (is_called(ours.name, key)) add_once(found, described(std::string(ours.name)));
@@ -147,6 +172,7 @@ void add_ours(std::vector<found_name>& found, const std::string& key) {
     if (one.doc.empty()) one.doc = row.doc;
     add_once(found, std::move(one));
   }
+  add_namespaces(found, key);
   // kg::top_k is meant, and not the shape rule of that name.
   const auto depth = [](const found_name& f) { return std::ranges::count(f.name, ':'); };
   std::ranges::sort(found, {}, [&](const found_name& f) { return std::pair(depth(f), f.name); });
@@ -212,6 +238,7 @@ std::vector<found_name> near(std::string_view wanted) {
   std::vector<std::pair<double, std::string>> ranked;
   for (const known_name& ours : known_names) {
     if (std::ranges::count(ours.name, ':') > 2 && !ours.is_member) continue;
+    if (ours.is_member && ours.name.ends_with(fmt::format("{0}::{0}", last_of(ours.name)))) continue;  // constructors
     const kg::op_row* row = row_of(ours.name);
     const double likeness = nearness(wanted, ours.name, row && ours.doc.empty() ? row->doc : ours.doc);
     if (likeness < least_likeness) continue;
@@ -227,9 +254,12 @@ std::vector<found_name> near(std::string_view wanted) {
 // ------------------------------------------------------------------------------------------ pages
 
 json json_of(const found_name& f) {
-  return {{"name", f.name},       {"doc", f.doc},   {"signatures", f.signatures}, {"op", f.op},
-          {"example", f.example}, {"note", f.note}, {"elsewhere", f.elsewhere},   {"offered", f.offered},
-          {"page", f.page}};
+  json made = {{"name", f.name},       {"doc", f.doc},   {"signatures", f.signatures}, {"op", f.op},
+               {"example", f.example}, {"note", f.note}, {"elsewhere", f.elsewhere},   {"offered", f.offered},
+               {"page", f.page}};
+  for (const found_name& member : f.members)
+    made["members"].push_back({{"name", member.name}, {"doc", member.doc}, {"signatures", member.signatures}});
+  return made;
 }
 
 json list_of(const std::vector<found_name>& names) {
@@ -238,16 +268,30 @@ json list_of(const std::vector<found_name>& names) {
   return list;
 }
 
+std::string indented(std::string_view lines, std::string_view by) {
+  std::string text;
+  for (std::size_t at = 0; at < lines.size();) {
+    const std::size_t end = std::min(lines.find('\n', at), lines.size());
+    text += fmt::format("{}{}\n", by, lines.substr(at, end - at));
+    at = end + 1;
+  }
+  return text;
+}
+
 std::string text_of(const found_name& f) {
   std::string text = (!f.offered ? "not offered" : f.name.empty() ? f.example : f.name) + "\n";
   const auto add = [&](std::string_view head, std::string_view value) {
     if (!value.empty()) text += fmt::format("  {:<11}{}\n", head, value);
   };
   if (!f.doc.empty()) text += fmt::format("  {}\n", f.doc);
-  for (std::size_t at = 0; at < f.signatures.size();) {
-    const std::size_t end = std::min(f.signatures.find('\n', at), f.signatures.size());
-    text += fmt::format("  {}\n", f.signatures.substr(at, end - at));
-    at = end + 1;
+  text += indented(f.signatures, "  ");
+  if (!f.members.empty()) text += "  members\n";
+  std::string_view before;
+  for (const found_name& member : f.members) {
+    if (before == member.signatures) continue;  // of one declaration: `tensor mean, variance;`
+    before = member.signatures;
+    text += indented(member.signatures, "    ");
+    if (!member.doc.empty()) text += fmt::format("      {}\n", member.doc);
   }
   add("example", f.name.empty() ? "" : f.example);
   add("note", f.note);
@@ -268,6 +312,8 @@ answer found(const std::string& wanted) {
   add_ours(made.names, key);
   add_members_of_results(made.names, wanted);
   add_foreign(made.names, key);
+  for (found_name& f : made.names)
+    if (!f.name.empty()) f.members = members_of(f.name);
   made.is_offered = std::ranges::any_of(made.names, &found_name::offered);
   if (made.names.empty()) made.near = near(as_written(wanted));
   return made;

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""known_names.py OUTPUT DEPFILE REFERENCE DICTIONARY INTERFACES...: what `kerngrad find` searches, as tables in C++.
+"""known_names.py OUTPUT DEPFILE REFERENCE DICTIONARY DTYPES INTERFACES...: what `kerngrad find` searches, as tables in
+C++.
 
-What the interface units export, and the members of types, with signatures, the first sentence of each docstring and
-the page of the reference, and what other libraries call it. REFERENCE and DICTIONARY are the folders of tools/ that
-read these.
+The exports of the interface units, and the members of types, with signatures, the first sentence of each docstring and
+the page of the reference, and their names in other libraries. REFERENCE and DICTIONARY are the folders of tools/ that
+read these. DTYPES is the header that has the lines of KG_DTYPES.
 """
 import json
 import pathlib
@@ -18,8 +19,8 @@ HEAD = '''// Made by known_names.py.
 
 namespace tool {
 
-/// What a unit exports, `kg::top_k`, or a member of such a type, `kg::tensor::item`. Signatures are lines; `page` is
-/// that of the reference.
+/// An export of a unit, `kg::top_k`, or a member of such a type: `kg::tensor::item`, the constructors
+/// `kg::tensor::tensor`, the enumerator `kg::dtype::boolean`. Signatures are lines; `page` is that of the reference.
 struct known_name {
   std::string_view name, signatures, doc, page;
   bool is_member;
@@ -43,7 +44,7 @@ def first_sentence(doc):
     return doc[:found.end()] if found else doc
 
 
-def known(units, pages):
+def known(units, dtypes, pages):
     """name -> [signatures, docstring, page, whether it is a member] of what all units export but for operators;
     overloads are one."""
     names = {}
@@ -55,10 +56,11 @@ def known(units, pages):
 
     for unit in units:
         for found in pages.interfaces.declarations(pathlib.Path(unit).resolve()):
-            page = f'reference/{pages.place_of(found.source)[1]}.html'
+            page = f'docs/reference/{pages.place_of(found.source)[1]}.md'
             if not found.name.startswith('operator'):
                 add(found.name, [found.signature], found.doc, page, False)
-            for member, (signatures, doc) in found.members.items():
+            members = pages.interfaces.dtypes(dtypes) if found.name == 'dtype' else found.members
+            for member, (signatures, doc) in members.items():
                 add(f'{found.name}::{member}', signatures, doc, page, True)
     return names
 
@@ -75,13 +77,14 @@ def table(kind, name, rows):
 
 
 def main():
-    output, depfile, *folders = sys.argv[1:5]
+    output, depfile, *folders, header = sys.argv[1:6]
     sys.path[:0] = folders
     import page
     import pages
-    read = [pages.interfaces.__file__, pages.__file__, page.__file__, *pathlib.Path(page.__file__).parent.glob('*.txt')]
+    entries = pathlib.Path(page.__file__).parent.glob('*.txt')
+    read = [header, pages.interfaces.__file__, pages.__file__, page.__file__, *entries]
     pathlib.Path(depfile).write_text(f'{output}: {" ".join(map(str, read))}\n')
-    names = known(sys.argv[5:], pages)
+    names = known(sys.argv[6:], pathlib.Path(header).read_text(), pages)
     pathlib.Path(output).write_text('\n'.join([
         HEAD, table('known_name', 'known_names', [(name, '\n'.join(signatures), *more)
                                                   for name, (signatures, *more) in sorted(names.items())]),

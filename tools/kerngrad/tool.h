@@ -79,12 +79,13 @@ std::string dtypes_page(const std::string& page);
 struct found_name {
   std::string name{};  ///< kg::top_k, kg::tensor::item; empty where an expression stands for it, x.dims()
   std::string doc{}, signatures{};
-  std::string page{};                    ///< of the reference, in the site
+  std::string page{};                    ///< of the reference
   std::string op{};                      ///< that it calls
   std::string example{};                 ///< an expression of C++
   std::string note{};                    ///< what differs from what was looked for
   std::vector<std::string> elsewhere{};  ///< what other libraries call it
   bool offered = true;                   ///< false: the note says what to do instead
+  std::vector<found_name> members{};     ///< of a type or a namespace: constructors, enumerators, functions, data
 };
 
 struct answer {

@@ -130,7 +130,25 @@ def is_value(head):
         depth += (letter in '([') - (letter in ')]')
         if letter == '=' and depth == 0 and '=' not in plain[at + 1:at + 2] and plain[at - 1] not in '=<>!':
             return True
-    return '(' not in plain or plain.startswith('concept ')
+    return '(' not in without_arguments(plain) or plain.startswith('concept ')
+
+
+def without_arguments(head):
+    """A declaration without what its types have in angle brackets, where the brackets of `std::function<void()>` would
+    look like those of a function."""
+    before = ''
+    while 'operator' not in head and head != before:
+        before, head = head, re.sub(r'(?<=\w)<[^<>;{}=]*>', '', head)
+    return head
+
+
+def declarators(head):
+    """The names that a declaration of variables brings: `tensor mean, variance;`, `std::function<void()> a{}, b{};`."""
+    plain, before = without_arguments(head).partition(';')[0], ''
+    while plain != before:
+        before, plain = plain, re.sub(r'\{[^{}]*\}|\([^()]*\)|\[[^\[\]]*\]', '', plain)
+    found = [re.search(r'(\w+)\s*$', part.partition('=')[0]) for part in plain.split(',')]
+    return [name[1] for name in found if name]
 
 
 def name_of(head):
@@ -146,6 +164,7 @@ def name_of(head):
     if found:
         rest = head[found.end():].lstrip()
         return ('', '') if rest.startswith('<') else (found.group(1), 'promise' if rest.startswith(';') else 'type')
+    head = without_arguments(head)
     found = re.search(r'(operator(?:\(\)|\[\]|"" ?\w+|[^\w\s(]+| [\w:]+)|\b\w+)\s*\(', head)
     if found and not re.search(r'[={]', re.sub(r'[=!<>]=', '', head[:found.start()])):
         # Explicit specialisations and members that are defined outside of their class are their declaration's.
@@ -180,42 +199,70 @@ def is_enumeration(head):
 
 
 def public_pieces(text, body):
-    """(text, name, whether it begins a line) of what a type shows: docstrings, which have no name, and members."""
+    """(text, names, whether it begins a line) of what a type shows: docstrings, which have no name, and members."""
     head, inside = text[:body], text[body + 1:closing(text, body) - 1]
     public = not re.match(r'class', without_template(QUIET.sub('', head)))
     for kind, piece, line_begin in pieces(inside):
         if kind == 'label':
             public = piece == 'public'
         elif public and kind == 'comment' and piece.startswith('///'):
-            yield piece, '', line_begin
+            yield piece, [], line_begin
         elif public and kind == 'declaration':
             if re.match(r'friend|static_assert', without_template(piece)):
                 continue
             _, begin = end_of_declaration(piece + ' ', 0)
             bare = without_template(QUIET.sub('', piece))
             name, what = name_of(bare)
-            yield signature_of(piece, begin, what, bare), name, line_begin
+            names = declarators(bare) if what == 'variable' else [name]
+            yield signature_of(piece, begin, what, bare), names, line_begin
 
 
 def members_of(text, body, own_name):
-    """name -> [signatures, docstring] of a type's public members but its constructors and operators."""
-    members, comments, last, doc = {}, [], '', ''
+    """name -> [signatures, docstring] of a type's public members: its enumerators, or its constructors, by the name of
+    the type, and all others but operators and the destructor."""
+    members, comments, last, doc = {}, [], [], ''
     if body is None or is_enumeration(text[:body]):
-        return members
-    for piece, name, line_begin in public_pieces(text, body):
+        return members if body is None else enumerators(text[body + 1:closing(text, body) - 1], own_name)
+    for piece, names, line_begin in public_pieces(text, body):
         if piece.startswith('///<') and not line_begin:
-            if last in members and not members[last][1]:
-                members[last][1] = piece[4:].strip()
+            for name in last:
+                if name in members and not members[name][1]:
+                    members[name][1] = piece[4:].strip()
         elif piece.startswith('///'):
             comments.append(piece.lstrip('/<').strip())
         else:
-            doc = ' '.join(comments).strip() or (doc if name == last else '')
-            last, comments = name, []
-            if name and name != own_name and not name.startswith('operator') and f'~{own_name}(' not in piece:
-                entry = members.setdefault(name, [[], ''])
-                entry[0].append(piece)
-                entry[1] = entry[1] or doc
+            doc = ' '.join(comments).strip() or (doc if names == last else '')
+            last, comments = names, []
+            for name in names:
+                if name and not re.search(rf'\boperator|~{own_name}\(|= (?:delete|KG_DELETED)', piece):
+                    entry = members.setdefault(name, [[], ''])
+                    entry[0].append(piece)
+                    entry[1] = entry[1] or doc
     return members
+
+
+def enumerators(inside, own_name):
+    """name -> [signatures, docstring] of what stands between the braces of an enumeration."""
+    members, comments = {}, []
+    for line in inside.split('\n'):
+        code, _, said = line.partition('//')
+        names = re.findall(r'(\w+)(?:\s*=[^,]*)?\s*(?:,|$)', code)
+        if not names and said.startswith('/'):
+            comments.append(said.lstrip('/ '))
+        for name in names:
+            members[name] = [[f'{own_name}::{name}'], ' '.join(comments)]
+        if names:
+            comments = []
+            if said.startswith('/<'):
+                members[names[-1]][1] = said[2:].strip()
+    return members
+
+
+def dtypes(header):
+    """The enumerators of `dtype`, which kernels/common/abi.h makes of the lines of KG_DTYPES."""
+    lines = re.search(r'#define KG_DTYPES\(X\)((?:.*\\\n)+.*)', header)[1]
+    return {name: [[f'dtype::{name}'], f'elements of type {element.replace("::kerngrad::", "kg::")}']
+            for name, element in re.findall(r'X\((\w+), ([\w:]+), ', lines)}
 
 
 def public_text(text, body):
@@ -306,7 +353,7 @@ def declarations_in(text, inherited, exported, namespaces, title=''):
             more = re.findall(r'\b(\w+) =', bare[bare.index('{'):])
         for each in [name, *more]:
             whole = '::'.join([*namespaces[1:], each])
-            members = members_of(piece, body, name) if what == 'type' else {}
+            members = members_of(piece, body, name) if what == 'type' and each == name else {}
             found.append(Declaration(whole, what, signature, doc, title=title, members=members, **inherited))
     return found
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""pages.py KERNGRAD PROGRAMS INTO: the reference, a folder of Markdown: every exported name with its signatures, its
-docstring and an example.
+"""pages.py KERNGRAD PROGRAMS INTO [DEPFILE]: the reference, a folder of Markdown: every exported name with its
+signatures, its docstring and an example. DEPFILE gets the names of the files that it is made of, as make reads them.
 
 KERNGRAD is the tool, which says what the rows have; the interface units are read, the dictionary, and for examples the
 tutorial, the cookbook and examples/reference, what the programs reference_FILE in the folder PROGRAMS print. A page is
@@ -11,6 +11,7 @@ import collections
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -350,9 +351,20 @@ def write(rows, programs, into):
     return reference
 
 
+def sources():
+    """The files that the pages are made of, and those that make them."""
+    for pattern in ('modules/**/*.cc', 'tools/reference/*.py', 'tools/dictionary/*', 'examples/reference/*.cc',
+                    'docs/tutorial/*.md', 'docs/cookbook/*.md'):
+        yield from sorted(path for path in ROOT.glob(pattern) if path.is_file())
+
+
 def rows_of(tool):
     return json.loads(subprocess.run([tool, 'docs', '--json'], check=True, stdout=subprocess.PIPE).stdout)
 
 
 if __name__ == '__main__':
-    write(rows_of(sys.argv[1]), *map(pathlib.Path, sys.argv[2:4]))
+    tool, programs, into, *depfile = sys.argv[1:]
+    shutil.rmtree(into, ignore_errors=True)
+    write(rows_of(tool), pathlib.Path(programs), pathlib.Path(into))
+    for name in depfile:
+        pathlib.Path(name).write_text(f'{into}: {" ".join(map(str, sources()))}\n')
