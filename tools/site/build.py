@@ -52,7 +52,7 @@ def with_figures(text):
     def shown(picture):
         dark, light = re.search(r'srcset="([^"]*)"', picture[0])[1], re.search(r' src="([^"]*)"', picture[0])[1]
         width, words = re.search(r'width="(\d+)"', picture[0])[1], re.search(r'alt="([^"]*)"', picture[0])[1]
-        return '\n'.join(f'```{{image}} {file}\n:class: only-{theme}\n:width: {width}px\n:alt: {words}\n```'
+        return '\n'.join(f'```{{image}} {file}\n:class: only-{theme}\n:width: {width}px\n:alt: "{words}"\n```'
                          for theme, file in (('light', light), ('dark', dark)))
     return re.sub(r'<picture>.*?</picture>', shown, text, flags=re.DOTALL)
 
