@@ -352,9 +352,11 @@ def write(rows, programs, into):
 
 
 def sources():
-    """The files that the pages are made of, and those that make them."""
-    for pattern in ('modules/**/*.cc', 'tools/reference/*.py', 'tools/dictionary/*', 'examples/reference/*.cc',
-                    'docs/tutorial/*.md', 'docs/cookbook/*.md'):
+    """The files that the pages are made of, and those that make them. Bodies are none of them: a change of one does not
+    make the pages again."""
+    yield from (path for path in sorted(ROOT.glob('modules/**/*.cc')) if interfaces.UNIT.search(path.read_text()))
+    for pattern in ('tools/reference/*.py', 'tools/dictionary/*', 'examples/reference/*.cc', 'docs/tutorial/*.md',
+                    'docs/cookbook/*.md'):
         yield from sorted(path for path in ROOT.glob(pattern) if path.is_file())
 
 
