@@ -71,7 +71,14 @@ __extension__ using wide = __int128;  // holds what overflows in int64
 template <class T>
 T FloorDiv(T a, T b) {
   if constexpr (is_float<T>) {
-    return std::floor(a / b);
+    // Of the exact quotient: what is left after the remainder is a multiple of b, and the quotient of the two is whole.
+    // From 2^digits on the rounded quotient is whole, and taken as it is.
+    const T rounded = std::floor(a / b), rest = std::fmod(a, b);
+    if (std::isinf(a) && b != 0) return std::numeric_limits<T>::quiet_NaN();
+    if (!(std::fabs(rounded) <= std::ldexp(T{1}, std::numeric_limits<T>::digits))) return rounded;
+    const wide_t<T> multiple = wide_t<T>{a} - rest, cut = std::nearbyint(multiple / b);
+    if (rest != 0 && std::signbit(rest) != std::signbit(b)) return static_cast<T>(cut - 1);
+    return cut == 0 ? std::copysign(T{0}, rounded) : static_cast<T>(cut);
   } else {
     if (b == 0) return 0;
     const wide p = a, q = b;

@@ -151,7 +151,10 @@ T Step(T x, const double* p) {
 template <class T>
 T ClipByValue(T x, const double* p) {
   const long double value = static_cast<long double>(x);
-  if constexpr (is_float<T>) return value < p[0] ? rounded<T>(p[0]) : value > p[1] ? rounded<T>(p[1]) : x;
+  if constexpr (is_float<T>) {
+    if (p[0] != p[0] || p[1] != p[1]) return std::numeric_limits<T>::quiet_NaN();
+    return value < p[0] ? rounded<T>(p[0]) : value > p[1] ? rounded<T>(p[1]) : x;
+  }
   return value < p[0] ? rounded<T>(std::ceil(p[0])) : value > p[1] ? rounded<T>(std::floor(p[1])) : x;
 }
 

@@ -80,7 +80,7 @@ struct step : short_map {
   }
 };
 
-// A bound in the dtype; a NaN bound excludes nothing.
+// A bound in the dtype; a NaN bound, which makes all results NaN, excludes nothing itself.
 template <class T>
 T bound(double value, T none) {
   return std::isnan(value) ? none : parameter<T>(value);
@@ -92,18 +92,22 @@ constexpr T greatest = hwy::IsFloat<T>() ? std::numeric_limits<T>::infinity() : 
 
 // x < min ? min : x > max ? max : x, where the comparisons are those of double precision and the result is the bound in
 // the dtype. Comparing with the bound in the dtype gives the same: its rounding is monotone, so that an x between the
-// two can only be the rounded bound itself. For integers the bounds are the integers within them. NaN passes.
+// two can only be the rounded bound itself. For integers the bounds are the integers within them. NaN passes. Where a
+// bound is NaN, its bits are set in every result.
 template <class T>
 struct clip : short_map {
-  T min, max;
+  T min, max, none;
   explicit clip(const double* params)
       : min(bound(inner(params[0], std::ceil(params[0])), least<T>)),
-        max(bound(inner(params[1], std::floor(params[1])), greatest<T>)) {}
+        max(bound(inner(params[1], std::floor(params[1])), greatest<T>)),
+        none(std::isnan(params[0]) || std::isnan(params[1]) ? std::numeric_limits<T>::quiet_NaN() : T{0}) {}
   static double inner(double value, double whole) { return hwy::IsFloat<T>() ? value : whole; }
   template <class D, class V>
   HWY_INLINE V operator()(D d, V x) const {
     const V y = hn::IfThenElse(hn::Gt(x, hn::Set(d, max)), hn::Set(d, max), x);
-    return hn::IfThenElse(hn::Lt(x, hn::Set(d, min)), hn::Set(d, min), y);
+    const V clipped = hn::IfThenElse(hn::Lt(x, hn::Set(d, min)), hn::Set(d, min), y);
+    if constexpr (hwy::IsFloat<T>()) return hn::Or(clipped, hn::Set(d, none));
+    else return clipped;
   }
 };
 

@@ -29,6 +29,12 @@ bool is_channels_first(const node& at) { return text_of(at, "data_format", "").s
 
 bool has_other_axis(const node& at) { return integer_of(at, "axis", -1) != -1; }
 
+// Unless the node says that it has integers.
+bool may_have_floats(const node& at) {
+  const attribute* said = at.attr("T");
+  return said == nullptr || said->holds != attribute::kind::type || !integral.has(said->type);
+}
+
 // ------------------------------------------------------------------------------------------ changes of one call
 
 // TensorFlow.js divides two tensors of integers as FloorDiv does.
@@ -142,6 +148,12 @@ tensor_list run_ensure_shape(const node& at, std::span<const tensor> in) {
 }
 
 // ------------------------------------------------------------------------------------------ composed functions
+
+// TensorFlow floors the rounded quotient of floats; the row floors the exact one.
+tensor_list run_floor_div(const node& at, std::span<const tensor> in) {
+  const tensor &a = input(at, in, 0), &b = input(at, in, 1);
+  return {floating.has(promote(a.type(), b.type())) ? floor(a / b) : floor_div(a, b)};
+}
 
 tensor_list run_div_no_nan(const node& at, std::span<const tensor> in) {
   return {div_no_nan(input(at, in, 0), input(at, in, 1))};

@@ -20,10 +20,10 @@ using adjust_fn = void(bound_call&, const node&, std::span<const tensor>);
 using run_fn = tensor_list(const node&, std::span<const tensor>);
 using is_more_fn = bool(const node&);
 adjust_fn divide_integers, squeeze_shape, reverse_flags, omit_empty_weights, refuse_channels_first, take_fused;
-run_fn run_bias_first, run_norm_first, run_shape, run_shapes, run_size, run_rank, run_div_no_nan, run_norm, run_conv1d,
-    run_ensure_shape, run_list_diff, run_one_hot, run_uniform, run_uniform_int, run_normal, run_truncated_normal,
-    run_multinomial, run_fused_conv, run_fused_depthwise, run_fused_matmul;
-is_more_fn is_channels_first, has_other_axis, has_more_than_one_call;
+run_fn run_bias_first, run_norm_first, run_shape, run_shapes, run_size, run_rank, run_floor_div, run_div_no_nan,
+    run_norm, run_conv1d, run_ensure_shape, run_list_diff, run_one_hot, run_uniform, run_uniform_int, run_normal,
+    run_truncated_normal, run_multinomial, run_fused_conv, run_fused_depthwise, run_fused_matmul;
+is_more_fn is_channels_first, has_other_axis, may_have_floats, has_more_than_one_call;
 
 // No constant expression calls them: their names are what the compiler says of the mistake.
 void the_mapping_names_no_row();

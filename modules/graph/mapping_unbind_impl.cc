@@ -352,11 +352,15 @@ std::optional<graph_call> reversed(reversal r) {
   return graph_call{.op = r.m.op, .inputs = std::move(*inputs), .attrs = std::move(r.made)};
 }
 
-// Which the graph's op floors.
-bool divides_integers(std::string_view kernel, std::span<const operand_ref> operands) {
-  return kernel == "RealDiv" && std::all_of(operands.begin(), operands.end(), [](const operand_ref& item) {
-           return !item.tensors.empty() && item.tensors[0].type() == dtype::int32;
-         });
+bool all_are(std::span<const operand_ref> operands, dtype_set types) {
+  return std::all_of(operands.begin(), operands.end(), [types](const operand_ref& item) {
+    return !item.tensors.empty() && types.has(item.tensors[0].type());
+  });
+}
+// Quotients that the graph's op has otherwise: it floors those of integers, and of floats it floors the rounded one.
+bool divides_otherwise(std::string_view kernel, std::span<const operand_ref> operands) {
+  return (kernel == "RealDiv" && all_are(operands, only(dtype::int32))) ||
+         (kernel == "FloorDiv" && all_are(operands, floating));
 }
 
 }  // namespace
@@ -365,12 +369,13 @@ graph_call unbind(std::string_view kernel, std::span<const operand_ref> operands
                   std::span<const attribute_ref> attrs) {
   const op_row* row = row_named(kernel);
   for (const op_mapping& m : all_mappings()) {
-    if (row == nullptr || m.row != kernel || divides_integers(kernel, operands)) continue;
+    if (row == nullptr || m.row != kernel || divides_otherwise(kernel, operands)) continue;
     if (std::optional<graph_call> call = reversed({.m = m, .row = *row, .operands = operands, .attrs = attrs}))
       return std::move(*call);
   }
   fail("record", "a call of " + std::string(kernel) + " with these operands and attributes",
-       "calls that an op of TensorFlow.js's graphs makes");
+       "calls that an op of TensorFlow.js's graphs makes",
+       kernel == "FloorDiv" ? "write floor(a / b), which floors the rounded quotient" : "");
 }
 
 }  // namespace kerngrad::graph::detail

@@ -66,6 +66,97 @@ TEST(kernels_quotients, of_int64_beside_whole_multiples_are_those_of_integers_on
   });
 }
 
+// floor(a / b) of the exact quotient, which the remainder says: what it leaves of a is a multiple of b. In long double.
+template <class T>
+T floor_of_quotient(T a, T b) {
+  const T rest = std::fmod(a, b);
+  const bool below = rest != 0 && std::signbit(rest) != std::signbit(b);
+  if (std::isinf(b) && std::isfinite(a)) return below ? -1 : std::copysign(T{0}, a / b);
+  const long double multiple = static_cast<long double>(a) - static_cast<long double>(rest);
+  const long double quotient = std::nearbyint(multiple / static_cast<long double>(b)) - (below ? 1 : 0);
+  return quotient == 0 ? std::copysign(T{0}, a / b) : static_cast<T>(quotient);
+}
+
+// Neighbours of whole multiples of divisors, with quotients up to 2^digits: where a rounded quotient is one too large.
+template <class T>
+void quotients_are_floored_once(void (*divide)(const void*, const void*, void*, std::size_t),
+                                void (*mod)(const void*, const void*, void*, std::size_t),
+                                const std::vector<T>& divisors) {
+  constexpr T infinity = std::numeric_limits<T>::infinity(), tiny = std::numeric_limits<T>::denorm_min();
+  std::vector<T> a, b;
+  for (const T divisor : divisors)
+    for (int power = 0; power < std::numeric_limits<T>::digits; ++power) {
+      const T multiple = std::nearbyint(std::ldexp(T{1} / T{0.7}, power)) * divisor;
+      for (const T x : {multiple, std::nextafter(multiple, T{0}), std::nextafter(multiple, infinity)})
+        for (const T sign : {T{1}, T{-1}}) {
+          if (!std::isfinite(x)) continue;
+          a.insert(a.end(), {sign * x, sign * x});
+          b.insert(b.end(), {divisor, -divisor});
+        }
+    }
+  const std::size_t ordinary = a.size();
+  for (const T x : {T{0}, tiny, T{1}, std::numeric_limits<T>::max()})
+    for (const T y : {tiny, T{3}, infinity, std::numeric_limits<T>::max()})
+      if (!(std::fabs(x / y) > 4)) {
+        a.insert(a.end(), {x, -x, x, -x});
+        b.insert(b.end(), {y, y, -y, -y});
+      }
+  std::vector<T> got(a.size()), rest(a.size());
+  kgtest::on_every_target([&](const char*) {
+    divide(a.data(), b.data(), got.data(), ordinary);
+    divide(a.data() + ordinary, b.data() + ordinary, got.data() + ordinary, a.size() - ordinary);
+    mod(a.data(), b.data(), rest.data(), a.size());
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      const T wanted = floor_of_quotient(a[i], b[i]);
+      ASSERT_EQ(got[i], wanted) << a[i] << " / " << b[i];
+      ASSERT_EQ(std::signbit(got[i]), std::signbit(wanted)) << a[i] << " / " << b[i];
+      if (std::isinf(b[i])) continue;
+      const long double sum = static_cast<long double>(got[i]) * b[i] + rest[i];
+      ASSERT_LE(std::fabs(sum - a[i]), std::fabs(a[i]) * 0x1p-60L + std::fabs(b[i]) * 0x1p-20L)
+          << a[i] << " / " << b[i];
+    }
+  });
+}
+
+TEST(kernels_quotients, of_floats_are_floored_once_on_every_target) {
+  quotients_are_floored_once<float>(FloorDiv_float32, Mod_float32, {1.f, 3.f, 0.1f, 0x1.fffffep-3f, 7e-42f, 1e30f});
+  quotients_are_floored_once<double>(FloorDiv_float64, Mod_float64,
+                                     {1.0, 3.0, 0.1, 0x1.fffffffffffffp-3, 7e-310, 0x1.8p980, 1e-200, 1e200});
+}
+
+TEST(kernels_quotients, of_floats_without_a_floor_are_those_of_other_libraries) {
+  constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  const struct {
+    double a, b, wanted;
+  } cases[] = {{1, 0.1, 9},
+               {-1, 0.1, -10},
+               {1, -0.1, -10},
+               {0.3, 0.1, 2},
+               {1, 0, inf},
+               {-1, 0, -inf},
+               {0, 0, nan},
+               {inf, 2, nan},
+               {-inf, -2, nan},
+               {inf, 0, inf},
+               {2, inf, 0},
+               {-2, inf, -1},
+               {2, -inf, -1},
+               {inf, inf, nan},
+               {nan, 1, nan},
+               {1, nan, nan},
+               {1e300, 1e-8, 1e300 / 1e-8},
+               {-1e-300, 1e300, -1},
+               {1e-300, 1e300, 0}};
+  kgtest::on_every_target([&](const char*) {
+    for (const auto& [a, b, wanted] : cases) {
+      double got = 0;
+      FloorDiv_float64(&a, &b, &got, 1);
+      if (std::isnan(wanted)) EXPECT_TRUE(std::isnan(got)) << a << " / " << b;
+      else EXPECT_EQ(got, wanted) << a << " / " << b;
+    }
+  });
+}
+
 // C's remainder with the sign of the divisor, where fmod is exact and the sum is rounded once.
 template <class T>
 T remainder_of(T a, T b) {

@@ -133,6 +133,17 @@ TEST(GraphOps, GiveWhatTheirDefinitionsSay) {
   }
 }
 
+// TensorFlow floors the rounded quotient, where kg::floor_div floors the exact one; integers have no other.
+TEST(GraphOps, FloorDivFloorsTheRoundedQuotient) {
+  const tensor a({1.f, 1.f, -1.f, 7.f}), b({0.1f, -0.1f, 0.1f, 2.f});
+  for (const json& attrs : {none, json{{"T", {{"type", "DT_FLOAT"}}}}})
+    EXPECT_EQ(run_op("FloorDiv", attrs, {a, b}, 1)[0].to_doubles(), (std::vector<double>{10, -10, -10, 3}));
+  EXPECT_EQ(kg::floor_div(a, b).to_doubles(), (std::vector<double>{9, -10, -10, 3}));
+  for (const json& attrs : {none, json{{"T", {{"type", "DT_INT32"}}}}})
+    EXPECT_EQ(run_op("FloorDiv", attrs, {ints({7, -7}), ints({2, 2})}, 1)[0].to_doubles(),
+              (std::vector<double>{3, -4}));
+}
+
 // Whether `record` takes the case: not what has its results from shapes alone, what sorts, or texts.
 bool is_recorded(const op_case& item) {
   constexpr std::string_view others[] = {"ListDiff", "Rank", "Shape", "ShapeN", "Size"};

@@ -93,6 +93,9 @@ TEST(recordings, refuse_what_no_graph_says) {
       {.name = "Twofold", .run = [](const kg::kernel_call& call) -> kg::tensor_list { return {call.input("x") * 2}; }});
   EXPECT_TRUE(kgtest::says(said([](const tensor& x) { return kg::run_kernel("Twofold", {{"x", x}}); }),
                            {"[record]", "Twofold"}));
+  // The graph's op floors another quotient of floats.
+  EXPECT_TRUE(kgtest::says(said([](const tensor& x) { return kg::floor_div(x, x + 1); }),
+                           {"[record]", "FloorDiv", "floor(a / b)"}));
 }
 
 }  // namespace

@@ -153,8 +153,8 @@ inline constexpr op_row elementwise_rows[] = {
     unary_row("Softplus", "log(1 + exp(x)), accurate in both tails.", 24),
     signed_row("Step", "1 above 0, else alpha; NaN stays NaN. Gradient: 0.", attributes::step),
     clip_row("ClipByValue",
-             "x limited to the two bounds, for integers to those between them; NaN stays NaN. Gradient: dy on the "
-             "bounds, 0 outside."),
+             "x limited to the two bounds, for integers to those between them; NaN stays NaN, and a bound that is NaN "
+             "gives NaN. Gradient: dy on the bounds, 0 outside."),
     on_numbers(boolean_row("IsNan", "Whether x is not a number.", x_real, booleans_of_floats),
                [](auto a) { return __builtin_isnan(a); }),
     on_numbers(boolean_row("IsInf", "Whether x is an infinity.", x_real, booleans_of_floats),
@@ -171,8 +171,11 @@ inline constexpr op_row elementwise_rows[] = {
     on_numbers(
         binary_row("RealDiv", "a / b; integers are divided in a float that holds them.", ab_arithmetic, quotients, 4),
         [](auto a, auto b) { return a / b; }),
-    binary_row("FloorDiv", "floor(a / b); an integer divided by 0 gives 0, the smallest by -1 wraps. Gradient: 0.",
-               ab_real, numbers, 6),
+    binary_row("FloorDiv",
+               "floor(a / b) of the exact quotient, so that it and Mod give a: a = floor(a / b) * b + mod; beyond 2^24 "
+               "of float32 and 2^53 of float64 the rounded quotient. An integer divided by 0 gives 0, the smallest by "
+               "-1 wraps. Gradient: 0.",
+               ab_real, numbers, 8),
     binary_row("Mod", "a - b * floor(a / b), exact, with the sign of b; an integer modulo 0 gives 0.", ab_real, numbers,
                8),
     binary_row("Fmod", "a - b * trunc(a / b), exact, with the sign of a; an integer by 0 gives 0.", ab_real, numbers,
