@@ -251,25 +251,33 @@ HWY_INLINE std::size_t count_of(const void* geometry) {
   return static_cast<std::size_t>(static_cast<const convert_geometry*>(geometry)->count);
 }
 
-template <std::size_t part>
-HWY_INLINE void take_part(const void* z, void* y, std::size_t n) {
-  float parts[2][part_block];
+template <dtype Type, std::size_t part>
+HWY_INLINE void take_part(const void* const* in, void* const* out, const void* geometry) {
+  using P = part_t<Type>;
+  const auto* z = static_cast<const storage_t<Type>*>(in[0]);
+  P* y = static_cast<P*>(out[0]);
+  const std::size_t n = count_of(geometry);
+  P parts[2][part_block];
   for (std::size_t start = 0; start < n; start += part_block) {
     const std::size_t count = n - start < part_block ? n - start : part_block;
-    take_apart(static_cast<const complex64*>(z) + start, count, parts[0], parts[1]);
-    std::memcpy(static_cast<float*>(y) + start, parts[part], count * sizeof(float));
+    take_apart(z + start, count, parts[0], parts[1]);
+    std::memcpy(y + start, parts[part], count * sizeof(P));
   }
 }
-void Real_complex64_run(const void* const* in, void* const* out, const void* geometry) {
-  take_part<0>(in[0], out[0], count_of(geometry));
-}
-void Imag_complex64_run(const void* const* in, void* const* out, const void* geometry) {
-  take_part<1>(in[0], out[0], count_of(geometry));
-}
+#define KG_DEFINE_PART(Name, type)                                                          \
+  void Name##_##type##_run(const void* const* in, void* const* out, const void* geometry) { \
+    take_part<dtype::type, part_##Name>(in, out, geometry);                                 \
+  }
+constexpr std::size_t part_Real = 0, part_Imag = 1;
+KG_PAIRS(KG_DEFINE_PART, Real)
+KG_PAIRS(KG_DEFINE_PART, Imag)
 
-void Complex_float32_run(const void* const* in, void* const* out, const void* geometry) {
-  put_together(static_cast<const float*>(in[0]), static_cast<const float*>(in[1]), out[0], count_of(geometry));
-}
+#define KG_DEFINE_COMPLEX(Name, type)                                                                     \
+  void Name##_##type##_run(const void* const* in, void* const* out, const void* geometry) {               \
+    using P = storage_t<dtype::type>;                                                                     \
+    put_together(static_cast<const P*>(in[0]), static_cast<const P*>(in[1]), out[0], count_of(geometry)); \
+  }
+KG_FLOATS(KG_DEFINE_COMPLEX, Complex)
 
 // sqrt(re^2 + im^2) in double precision, where squares of floats neither over- nor underflow; the error is half a unit
 // in the last place and a little. An infinite part gives infinity, whatever the other one is. The roots become floats
@@ -299,6 +307,40 @@ void ComplexAbs_complex64_run(const void* const* in, void* const* out, const voi
   std::memcpy(last, z + 2 * i, (n - i) * 2 * sizeof(float));
   put_magnitudes(d, floats, last, magnitudes);
   std::memcpy(y + i, magnitudes, (n - i) * sizeof(float));
+}
+
+// In double: from 2^500 on the squares would overflow, below 2^-400 their digits would get lost, so that both parts are
+// scaled by a power of two. Each step is rounded by itself: every target gives the same bits.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V magnitudes_of(D d, V re, V im) {
+  const V p = hn::Abs(re), q = hn::Abs(im), one = hn::Set(d, 1.0);
+  const V most = hn::IfThenElse(hn::Lt(p, q), q, p);
+  const V up = hn::Set(d, 0x1p600), down = hn::Set(d, 0x1p-600);
+  const auto big = hn::Gt(most, hn::Set(d, 0x1p500)), small = hn::Lt(most, hn::Set(d, 0x1p-400));
+  const V scale = hn::IfThenElse(big, down, hn::IfThenElse(small, up, one));
+  const V back = hn::IfThenElse(big, up, hn::IfThenElse(small, down, one));
+  const V u = hn::Mul(p, scale), v = hn::Mul(q, scale);
+  const V y = hn::Mul(hn::Sqrt(hn::Add(hn::Mul(u, u), hn::Mul(v, v))), back);
+  const V infinity = hn::Set(d, std::numeric_limits<double>::infinity());
+  return hn::IfThenElse(hn::Or(hn::Eq(p, infinity), hn::Eq(q, infinity)), infinity, y);
+}
+void ComplexAbs_complex128_run(const void* const* in, void* const* out, const void* geometry) {
+  const hn::ScalableTag<double> d;
+  const double* z = static_cast<const double*>(in[0]);
+  double* y = static_cast<double*>(out[0]);
+  const std::size_t n = count_of(geometry), lanes = hn::Lanes(d);
+  hn::Vec<decltype(d)> re, im;
+  std::size_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    hn::LoadInterleaved2(d, z + 2 * i, re, im);
+    hn::StoreU(magnitudes_of(d, re, im), d, y + i);
+  }
+  if (i == n) return;
+  double last[2 * hn::MaxLanes(d)] = {}, magnitudes[hn::MaxLanes(d)];
+  std::memcpy(last, z + 2 * i, (n - i) * 2 * sizeof(double));
+  hn::LoadInterleaved2(d, last, re, im);
+  hn::StoreU(magnitudes_of(d, re, im), d, magnitudes);
+  std::memcpy(y + i, magnitudes, (n - i) * sizeof(double));
 }
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE

@@ -20,7 +20,7 @@ struct convert_geometry {
   std::int64_t count;  ///< elements, complex numbers counting as one
 };
 
-#define KG_FLOAT32(X, Name) X(Name, float32)
+#define KG_PAIRS(X, Name) X(Name, complex64) X(Name, complex128)
 #define KG_CONVERT(Name, types) types(KG_DECLARE, Name)
 #define KG_DECLARE(Name, type) void Name##_##type##_run(const void* const* in, void* const* out, const void* geometry);
 #include "kernels/convert/convert.inc"

@@ -94,26 +94,36 @@ std::int64_t count_of(const void* geometry) { return static_cast<const convert_g
   }
 KG_ALL(KG_DEFINE_CAST, Cast)
 
-void Real_complex64_run(const void* const* in, void* const* out, const void* geometry) {
-  for (std::int64_t i = 0; i < count_of(geometry); ++i) put(out[0], i, get<float>(in[0], 2 * i));
+// Part `at` of each number.
+template <class P>
+void take_part(const void* const* in, void* const* out, const void* geometry, std::int64_t at) {
+  for (std::int64_t i = 0; i < count_of(geometry); ++i) put(out[0], i, get<P>(in[0], 2 * i + at));
 }
-
-void Imag_complex64_run(const void* const* in, void* const* out, const void* geometry) {
-  for (std::int64_t i = 0; i < count_of(geometry); ++i) put(out[0], i, get<float>(in[0], 2 * i + 1));
-}
-
-void ComplexAbs_complex64_run(const void* const* in, void* const* out, const void* geometry) {
+// In the next wider type.
+template <class P>
+void magnitudes(const void* const* in, void* const* out, const void* geometry) {
   for (std::int64_t i = 0; i < count_of(geometry); ++i) {
-    const double re = get<float>(in[0], 2 * i), im = get<float>(in[0], 2 * i + 1);
-    put(out[0], i, static_cast<float>(std::hypot(re, im)));
+    const wide_t<P> re = get<P>(in[0], 2 * i), im = get<P>(in[0], 2 * i + 1);
+    put(out[0], i, static_cast<P>(std::hypot(re, im)));
+  }
+}
+template <class P>
+void put_together(const void* const* in, void* const* out, const void* geometry) {
+  for (std::int64_t i = 0; i < count_of(geometry); ++i) {
+    put(out[0], 2 * i, get<P>(in[0], i));
+    put(out[0], 2 * i + 1, get<P>(in[1], i));
   }
 }
 
-void Complex_float32_run(const void* const* in, void* const* out, const void* geometry) {
-  for (std::int64_t i = 0; i < count_of(geometry); ++i) {
-    put(out[0], 2 * i, get<float>(in[0], i));
-    put(out[0], 2 * i + 1, get<float>(in[1], i));
-  }
-}
+#define KG_DEFINE(Name, type, body) \
+  void Name##_##type##_run(const void* const* in, void* const* out, const void* geometry) { body; }
+#define KG_DEFINE_REAL(Name, type) KG_DEFINE(Name, type, take_part<part_t<dtype::type>>(in, out, geometry, 0))
+#define KG_DEFINE_IMAG(Name, type) KG_DEFINE(Name, type, take_part<part_t<dtype::type>>(in, out, geometry, 1))
+#define KG_DEFINE_ABS(Name, type) KG_DEFINE(Name, type, magnitudes<part_t<dtype::type>>(in, out, geometry))
+#define KG_DEFINE_COMPLEX(Name, type) KG_DEFINE(Name, type, put_together<storage_t<dtype::type>>(in, out, geometry))
+KG_PAIRS(KG_DEFINE_REAL, Real)
+KG_PAIRS(KG_DEFINE_IMAG, Imag)
+KG_PAIRS(KG_DEFINE_ABS, ComplexAbs)
+KG_FLOATS(KG_DEFINE_COMPLEX, Complex)
 
 }  // namespace kerngrad::kernels::reference

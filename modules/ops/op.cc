@@ -193,6 +193,8 @@ enum class result : std::uint8_t {
   int64,
   float32,
   complex64,
+  part,   ///< of complex numbers the dtype of their parts: float32 or float64
+  pair,   ///< of floats the complex numbers with such parts
   total,  ///< int64 of uint8, of others the same
   attribute,
   ruled,  ///< of each result what the shape rule says
@@ -479,6 +481,8 @@ constexpr dtype result_of(dtype compute, result after) {
     case result::int64: return dtype::int64;
     case result::float32: return dtype::float32;
     case result::complex64: return dtype::complex64;
+    case result::part: return compute == dtype::complex128 ? dtype::float64 : dtype::float32;
+    case result::pair: return compute == dtype::float64 ? dtype::complex128 : dtype::complex64;
     case result::total: return compute == dtype::uint8 ? dtype::int64 : compute;
     default: return compute;
   }

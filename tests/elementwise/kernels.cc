@@ -317,9 +317,12 @@ void check_complex_parts(const entry& e, bool every_target) {
   if (op == "Complex") p.in.push_back(e.type), p.data.push_back(random_column(e.type, 14));
   if (op == "ComplexAbs") {
     // Any two floats: magnitudes that would overflow or vanish when squared, infinities and NaN.
+    const dtype part = kgtest::result_of(op, e.type);
+    const std::size_t bytes = kerngrad::trait_of(part).size;
+    const column re = random_column(part, 15), im = random_column(part, 16);
     for (std::size_t i = 0; i < column_size; ++i) {
-      std::memcpy(p.data[0].data() + 8 * i, random_column(dtype::float32, 15).data() + 4 * i, 4);
-      std::memcpy(p.data[0].data() + 8 * i + 4, random_column(dtype::float32, 16).data() + 4 * i, 4);
+      std::memcpy(p.data[0].data() + 2 * bytes * i, re.data() + bytes * i, bytes);
+      std::memcpy(p.data[0].data() + 2 * bytes * i + bytes, im.data() + bytes * i, bytes);
     }
   }
   for (std::size_t i = 0; i < column_size; ++i) {

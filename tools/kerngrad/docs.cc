@@ -42,6 +42,8 @@ std::string result_text(const kg::op_row& row, kg::result type) {
     case kg::result::int64: return "int64";
     case kg::result::float32: return "float32";
     case kg::result::complex64: return "complex64";
+    case kg::result::part: return "float32; of complex128 float64";
+    case kg::result::pair: return "complex64; of float64 complex128";
     case kg::result::attribute: return "`dtype`";
     case kg::result::total: return "promoted; bool as int32, uint8 as int64";
     case kg::result::ruled: return "of each result its own";

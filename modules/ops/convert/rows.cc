@@ -13,9 +13,10 @@ import :rows;
 
 namespace kerngrad::rows {
 
-inline constexpr operand real_imag[] = {{"real", only(dtype::float32)}, {"imag", only(dtype::float32)}};
-inline constexpr operand input_complex[] = {{"input", complex_only}};
-inline constexpr operand x_complex[] = {{"x", complex_only}};
+inline constexpr dtype_set any_complex = complex_only | only(dtype::complex128);
+inline constexpr operand real_imag[] = {{"real", wide_floats}, {"imag", wide_floats}};
+inline constexpr operand input_complex[] = {{"input", any_complex}};
+inline constexpr operand x_complex[] = {{"x", any_complex}};
 
 consteval op_row convert_row(std::string_view name, std::string_view doc, std::span<const operand> operands,
                              result after) {
@@ -38,11 +39,11 @@ inline constexpr op_row convert_rows[] = {
      .types = {lift::none, result::attribute},
      .infer = shapes::cast,
      .convention = convention::cast},
-    convert_row("Complex", "Complex numbers from real and imaginary parts.", real_imag, result::complex64),
-    convert_row("Real", "The real parts.", input_complex, result::float32),
-    convert_row("Imag", "The imaginary parts.", input_complex, result::float32),
+    convert_row("Complex", "Complex numbers from real and imaginary parts.", real_imag, result::pair),
+    convert_row("Real", "The real parts.", input_complex, result::part),
+    convert_row("Imag", "The imaginary parts.", input_complex, result::part),
     convert_row("ComplexAbs", "The absolute value, without overflow on the way. Gradient at 0: 0.", x_complex,
-                result::float32),
+                result::part),
 };
 
 }  // namespace kerngrad::rows

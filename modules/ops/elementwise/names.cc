@@ -17,7 +17,7 @@ import :function;
 
 namespace kerngrad::detail {
 
-inline bool is_complex(const tensor& x) { return x.defined() && x.type() == dtype::complex64; }
+inline bool is_complex(const tensor& x) { return x.defined() && kind_of(x.type()) == dtype_kind::complex; }
 // Whether an operator on bits is one on truth values.
 inline bool both_boolean(const tensor& a, const tensor& b) {
   return a.type() == dtype::boolean && b.type() == dtype::boolean;
@@ -158,8 +158,8 @@ KG_TWO_OPERANDS(multiply, "Multiply")
 KG_TWO_OPERANDS(divide, "RealDiv")
 KG_TWO_OPERANDS(floor_divide, "FloorDiv")
 
-/// |x| in x's dtype, uint8 and bool in int32 as `neg`; of complex64 the magnitude, in float32. Gradient: dy * sign(x),
-/// of complex numbers dy * x / |x|, 0 at 0.
+/// |x| in x's dtype, uint8 and bool in int32 as `neg`; of complex numbers the magnitude, in the dtype of their parts.
+/// Gradient: dy * sign(x), of complex numbers dy * x / |x|, 0 at 0.
 inline tensor abs(const tensor& x) { return detail::is_complex(x) ? complex_abs(x) : function_of<"Abs">(x); }
 inline tensor abs(tensor&& x) { return detail::is_complex(x) ? complex_abs(x) : function_of<"Abs">(std::move(x)); }
 template <symbolic X>
@@ -210,7 +210,7 @@ tensor where(const tensor& condition, T t, E e) {
 /// The same values in another dtype; x itself when it has that dtype.
 inline tensor cast(const tensor& x, dtype to) { return x.type() == to ? x : call<"Cast">(x, attr<"dtype">(to)); }
 /// The complex conjugate; x itself when it is real.
-inline tensor conj(const tensor& x) { return x.type() == dtype::complex64 ? complex(real(x), neg(imag(x))) : x; }
+inline tensor conj(const tensor& x) { return detail::is_complex(x) ? complex(real(x), neg(imag(x))) : x; }
 
 }  // namespace kerngrad
 
