@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows combined at their indices, a row of the result at a time in the order of the indices: every target gives the
-// same bits. Rows of one element are combined without vectors.
+// same bits. Sums and means of float32 are carried in double. Rows of one element are combined without vectors.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/move/combine.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
@@ -12,6 +12,7 @@
 
 #include "kernels/elementwise/elementwise-inl.h"
 #include "kernels/move/combine.h"
+#include "kernels/move/sums-inl.h"
 #include "kernels/reduce/scan-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -85,14 +86,19 @@ void combine_all(const void* const* in, void* const* out, const combine_geometry
   else each_row([&](const T* row, std::int64_t place) HWY_ATTR { combine_row<Op>(row, y + place * g.inner, g.inner); });
 }
 
-/// Divides each row of y by how many of the indices name it.
-template <class T>
-void divide_by_counts(const std::int32_t* indices, T* y, const combine_geometry& g) {
+/// How many of the indices name each place.
+inline void count_rows(const std::int32_t* indices, const combine_geometry& g) {
   std::fill_n(g.counts, g.places, std::int64_t{0});
   for (std::int64_t r = 0; r < g.rows; ++r) {
     const std::int64_t place = indices[r] - g.first;
     if (place >= 0 && place < g.places) ++g.counts[place];
   }
+}
+
+/// Divides each row of y by that number.
+template <class T>
+void divide_by_counts(const std::int32_t* indices, T* y, const combine_geometry& g) {
+  count_rows(indices, g);
   using Count = std::conditional_t<std::is_floating_point_v<T>, T, std::int64_t>;  // of integers towards 0
   for (std::int64_t place = 0; place < g.places; ++place, y += g.inner) {
     const auto count = static_cast<Count>(g.counts[place]);
@@ -100,9 +106,20 @@ void divide_by_counts(const std::int32_t* indices, T* y, const combine_geometry&
   }
 }
 
+/// Sums and means of float32 are carried in double.
+void carry(const void* const* in, void* const* out, const combine_geometry& g) {
+  const auto* indices = static_cast<const std::int32_t*>(in[1]);
+  const bool divides = g.how == combination::mean;
+  if (divides) count_rows(indices, g);
+  carried_sums().add({static_cast<const float*>(in[0]), indices, g.rows, g.inner, g.step, g.first, g.places},
+                     static_cast<float*>(out[0]), g.fresh, divides ? g.counts : nullptr);
+}
+
 template <class T>
 void combine(const void* const* in, void* const* out, const combine_geometry& g) {
   using W = typename wrapping<T>::type;
+  if constexpr (std::is_same_v<T, float>)
+    if (g.how == combination::add || g.how == combination::mean) return carry(in, out, g);
   switch (g.how) {
     case combination::add: return combine_all<added_rows<W>>(in, out, g);
     case combination::mul: return combine_all<multiplied_rows<W>>(in, out, g);

@@ -3,7 +3,8 @@
 // the geometries.
 //
 // Elements are moved as bytes of their size, so NaN payloads and the sign of zero survive. Sums of GatherGrad and
-// UnsortedSegmentSum are added in the order of the indices, one rounding each; integers wrap. Cumsum and Cumprod
+// UnsortedSegmentSum are added in the order of the indices: float32 in double and rounded once, float64 with one
+// rounding each; integers wrap. Cumsum and Cumprod
 // carry doubles and round every result once, in the order of scan-inl.h; integers wrap. CumMax and CumMin give the
 // first of equal elements, and the first NaN from there on. The results are the same on every target. Reference:
 // kernels/move/reference_move.cc.
@@ -20,6 +21,7 @@
 
 #include "kernels/move/copy-inl.h"
 #include "kernels/move/move.h"
+#include "kernels/move/sums-inl.h"
 #include "kernels/reduce/scan-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -120,6 +122,13 @@ void GatherGrad(const void* const* in, void* const* out, const void* geometry) {
   const T* dy = static_cast<const T*>(in[0]);
   const std::int32_t* indices = static_cast<const std::int32_t*>(in[1]);
   T* dx = static_cast<T*>(out[0]);
+  if constexpr (K == dtype::float32) {
+    carried_sums sums;
+    for (std::int64_t b = 0; b < g.batch; ++b, indices += g.count)
+      for (std::int64_t o = 0; o < g.outer; ++o, dx += g.axis * g.inner, dy += g.count * g.inner)
+        sums.add({dy, indices, g.count, g.inner, g.inner, 0, g.axis}, dx, true, nullptr);
+    return;
+  }
   std::fill_n(dx, g.batch * g.outer * g.axis * g.inner, T{0});
   for (std::int64_t b = 0; b < g.batch; ++b, indices += g.count) {
     for (std::int64_t o = 0; o < g.outer; ++o, dx += g.axis * g.inner) {
@@ -135,6 +144,10 @@ void UnsortedSegmentSum(const void* const* in, void* const* out, const void* geo
   const T* x = static_cast<const T*>(in[0]);
   const std::int32_t* ids = static_cast<const std::int32_t*>(in[1]);
   T* y = static_cast<T*>(out[0]);
+  if constexpr (K == dtype::float32) {
+    carried_sums().add({x, ids, g.rows, g.inner, g.inner, 0, g.segments}, y, true, nullptr);
+    return;
+  }
   std::fill_n(y, g.segments * g.inner, T{0});
   for (std::int64_t r = 0; r < g.rows; ++r) {
     if (ids[r] >= 0 && ids[r] < g.segments) add_row(x + r * g.inner, y + ids[r] * g.inner, g.inner);

@@ -3,10 +3,12 @@
 // double, those of float64 in their own type in the order of the elements, integers modulo their width.
 #include "kernels/move/reference_move.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <type_traits>
+#include <vector>
 
 namespace kerngrad::kernels::reference {
 namespace {
@@ -79,13 +81,17 @@ template <dtype K> void GatherV2(const void* const* in, void* const* out, const 
                 [&](std::int64_t from, std::int64_t to) { move_one<K>(in[0], from, out[0], to); });
 }
 
+// What sums at indices are carried in, until they are rounded once.
+template <class T> using sum_of = std::conditional_t<std::is_same_v<T, float>, double, T>;
+
 template <dtype K> void GatherGrad(const void* const* in, void* const* out, const void* geometry) {
   using T = storage_t<K>;
   const auto& g = *static_cast<const gather_geometry*>(geometry);
   const T* dy = static_cast<const T*>(in[0]);
-  T* dx = static_cast<T*>(out[0]);
-  for (std::int64_t i = 0; i < g.batch * g.outer * g.axis * g.inner; ++i) dx[i] = 0;
-  each_gathered(g, static_cast<const std::int32_t*>(in[1]), [&](std::int64_t x, std::int64_t y) { dx[x] += dy[y]; });
+  std::vector<sum_of<T>> sums(static_cast<std::size_t>(g.batch * g.outer * g.axis * g.inner));
+  each_gathered(g, static_cast<const std::int32_t*>(in[1]),
+                [&](std::int64_t x, std::int64_t y) { sums[static_cast<std::size_t>(x)] += dy[y]; });
+  std::transform(sums.begin(), sums.end(), static_cast<T*>(out[0]), [](auto sum) { return static_cast<T>(sum); });
 }
 
 template <dtype K> void UnsortedSegmentSum(const void* const* in, void* const* out, const void* geometry) {
@@ -96,9 +102,10 @@ template <dtype K> void UnsortedSegmentSum(const void* const* in, void* const* o
   T* y = static_cast<T*>(out[0]);
   for (std::int64_t s = 0; s < g.segments; ++s) {
     for (std::int64_t i = 0; i < g.inner; ++i) {
-      T sum = 0;
-      for (std::int64_t r = 0; r < g.rows; ++r) sum = ids[r] == s ? plus(sum, x[r * g.inner + i]) : sum;
-      y[s * g.inner + i] = sum;
+      sum_of<T> sum = 0;
+      for (std::int64_t r = 0; r < g.rows; ++r)
+        sum = ids[r] == s ? plus(sum, static_cast<sum_of<T>>(x[r * g.inner + i])) : sum;
+      y[s * g.inner + i] = static_cast<T>(sum);
     }
   }
 }

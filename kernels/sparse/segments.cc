@@ -2,7 +2,8 @@
 // Sums, means and extremes of rows by segments. The rows of a segment stand beside each other in the list of indices:
 // their sums stay in registers, some vectors of columns at a time, and are written once.
 //
-// Rows are added in the order of the indices, one rounding each, so that every target gives the same bits.
+// Rows are added in the order of the indices, so that every target gives the same bits: those of float32 in double and
+// rounded once, those of float64 with one rounding each.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/sparse/segments.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
@@ -42,8 +43,8 @@ class segment_rows {
 
   /// y: what the rows give together, of all columns.
   HWY_INLINE void add(T* HWY_RESTRICT y) const {
-    const hn::ScalableTag<T> whole;
-    const hn::CappedTag<T, 16 / sizeof(T)> part;
+    const hn::ScalableTag<carried> whole;
+    const hn::CappedTag<carried, 16 / sizeof(carried)> part;
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(whole)), few = static_cast<std::int64_t>(hn::Lanes(part));
     std::int64_t c = 0;
     for (; c + 4 * lanes <= inner_; c += 4 * lanes) add_vectors<4>(whole, c, y);
@@ -60,18 +61,22 @@ class segment_rows {
   }
 
  private:
+  /// What sums are carried in; extremes are elements.
+  static constexpr bool widens = std::is_same_v<T, float> && Kind != of_rows::max;
+  using carried = std::conditional_t<widens, double, T>;
+
   template <int kVectors, class D>
   HWY_INLINE void add_vectors(D d, std::int64_t c, T* HWY_RESTRICT y) const {
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
     with_vectors<kVectors>(d, [&](auto sums) KG_INLINED {
       if constexpr (Kind == of_rows::max)
-        for (int v = 0; v < kVectors; ++v) sums[v] = hn::LoadU(d, row(0, c) + v * lanes);
+        for (int v = 0; v < kVectors; ++v) sums[v] = Elements(d, row(0, c) + v * lanes);
       for (std::int64_t r = first; r < rows_; ++r)
-        for (int v = 0; v < kVectors; ++v) sums[v] = Joined(d, sums[v], hn::LoadU(d, row(r, c) + v * lanes), r);
+        for (int v = 0; v < kVectors; ++v) sums[v] = Joined(d, sums[v], Elements(d, row(r, c) + v * lanes), r);
       for (int v = 0; v < kVectors; ++v) {
         if constexpr (Kind == of_rows::mean && std::is_floating_point_v<T>)
-          sums[v] = hn::Div(sums[v], hn::Set(d, static_cast<T>(rows_)));
-        hn::StoreU(sums[v], d, y + c + v * lanes);
+          sums[v] = hn::Div(sums[v], hn::Set(d, static_cast<carried>(rows_)));
+        Put(d, sums[v], y + c + v * lanes);
       }
     });
     if constexpr (Kind == of_rows::mean && !std::is_floating_point_v<T>)
@@ -79,24 +84,44 @@ class segment_rows {
   }
   template <int kColumns>
   HWY_INLINE void add_columns(std::int64_t c, T* HWY_RESTRICT y) const {
-    T sums[kColumns] = {};
+    carried sums[kColumns] = {};
     if constexpr (Kind == of_rows::max) std::copy_n(row(0, c), kColumns, sums);
     for (std::int64_t r = first; r < rows_; ++r)
-      for (int k = 0; k < kColumns; ++k) sums[k] = joined(sums[k], row(r, c)[k], r);
-    for (int k = 0; k < kColumns; ++k) y[c + k] = Kind == of_rows::mean ? mean_of(sums[k], rows_) : sums[k];
+      for (int k = 0; k < kColumns; ++k) sums[k] = joined(sums[k], static_cast<carried>(row(r, c)[k]), r);
+    for (int k = 0; k < kColumns; ++k)
+      y[c + k] = static_cast<T>(Kind == of_rows::mean ? mean_of(sums[k], rows_) : sums[k]);
   }
 
-  /// What the sum so far and an element of row r give. A product is rounded before it is added.
-  HWY_INLINE T joined(T sum, T element, std::int64_t r) const {
+  template <class D>
+  static HWY_INLINE hn::Vec<D> Elements(D d, const T* x) {
+    if constexpr (widens) return hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, D>(), x));
+    else return hn::LoadU(d, x);
+  }
+  /// Rounds one by one: where Highway emulates DemoteTo, what is too large for a float becomes its largest.
+  template <class D, class V>
+  static HWY_INLINE void Put(D d, V sums, T* y) {
+    if constexpr (widens) {
+      HWY_ALIGN double numbers[hn::MaxLanes(D{})];
+      hn::Store(sums, d, numbers);
+      for (std::size_t i = 0; i < hn::Lanes(d); ++i) y[i] = static_cast<float>(numbers[i]);
+    } else {
+      hn::StoreU(sums, d, y);
+    }
+  }
+
+  /// What the sum so far and an element of row r give. A product is rounded before it is added; in double that of two
+  /// floats is exact.
+  HWY_INLINE carried joined(carried sum, carried element, std::int64_t r) const {
     if constexpr (Kind == of_rows::max) return element > sum || element != element ? element : sum;
-    else if constexpr (Kind == of_rows::weighted_sum) return sum + weights_[r] * element;
+    else if constexpr (Kind == of_rows::weighted_sum) return sum + static_cast<carried>(weights_[r]) * element;
     else return sum + element;
   }
   template <class D, class V>
   HWY_INLINE V Joined(D d, V sum, V elements, std::int64_t r) const {
     if constexpr (Kind == of_rows::max)  // hn::Max does not promise to keep NaN
       return hn::IfThenElse(hn::Or(hn::Gt(elements, sum), hn::IsNaN(elements)), elements, sum);
-    else if constexpr (Kind == of_rows::weighted_sum) return hn::Add(sum, hn::Mul(hn::Set(d, weights_[r]), elements));
+    else if constexpr (Kind == of_rows::weighted_sum)
+      return hn::Add(sum, hn::Mul(hn::Set(d, static_cast<carried>(weights_[r])), elements));
     else return hn::Add(sum, elements);
   }
   HWY_INLINE const T* row(std::int64_t r, std::int64_t c) const { return x_ + indices_[r] * inner_ + c; }

@@ -146,11 +146,12 @@ tensor combined_in_turn(const tensor& flat, const tensor& rows, part_update how,
   return cast(gather(all, rows), flat.type());
 }
 
-// The rows plus all that is added to each, likewise.
+// The rows plus all that is added to each, likewise. Halves are added up in float32.
 tensor summed(const tensor& flat, const update_places& p, const tensor& values) {
   const auto sums_of = [&](const tensor& parts) { return gather(segment_sum(parts, p.rows, p.slices), p.rows); };
   const tensor sums = flat.type() == dtype::complex64 ? complex(sums_of(real(values)), sums_of(imag(values)))
                       : flat.type() == dtype::uint8   ? sums_of(cast(values, dtype::int32))
+                      : halves.has(flat.type())       ? sums_of(cast(values, dtype::float32))
                                                       : sums_of(values);
   return cast(gather(flat, p.rows) + sums, flat.type());
 }

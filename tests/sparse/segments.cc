@@ -55,10 +55,14 @@ struct guarded_list : guarded<T> {
 
 // ------------------------------------------------------------------------------------------ segments
 
-// Row by row in the order of the list: for floats the bits of a sum of one rounding each.
+// Row by row in the order of the list: the bits of one rounding each, of float32 those of a sum in double.
 template <class T>
 std::vector<T> sums_of(const sparse_segment_geometry& g, const std::vector<T>& x,
                        const std::vector<std::int32_t>& indices, const std::vector<std::int32_t>& ids, bool mean) {
+  if constexpr (std::is_same_v<T, float>) {
+    const std::vector<double> sums = sums_of<double>(g, {x.begin(), x.end()}, indices, ids, mean);
+    return {sums.begin(), sums.end()};
+  }
   using U = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>::type;
   std::vector<T> y(static_cast<std::size_t>(g.segments * g.inner));
   std::vector<std::int64_t> rows(static_cast<std::size_t>(g.segments));
@@ -146,10 +150,15 @@ TEST(kernels_sparse_segments, round_means_of_integers_towards_zero) {
 
 using combined = bag_geometry::combined;
 
-// Bag by bag, row by row: the bits of one rounding each.
+// Bag by bag, row by row: the bits of one rounding each, of float32 those of a sum in double.
 template <class T>
 std::vector<T> bags_of(const bag_geometry& g, const std::vector<T>& x, const std::vector<std::int32_t>& indices,
                        const std::vector<std::int32_t>& offsets, const std::vector<T>& weights) {
+  if constexpr (std::is_same_v<T, float>) {
+    const std::vector<double> all =
+        bags_of<double>(g, {x.begin(), x.end()}, indices, offsets, {weights.begin(), weights.end()});
+    return {all.begin(), all.end()};
+  }
   std::vector<T> y;
   for (std::size_t bag = 0; bag < offsets.size(); ++bag) {
     const std::size_t begin = static_cast<std::size_t>(offsets[bag]),
