@@ -88,11 +88,28 @@ constexpr shape with_inserted(const shape& dims, int axis, std::int64_t size) {
   return shape(std::span<const std::int64_t>(sizes, static_cast<std::size_t>(dims.rank()) + 1));
 }
 
+/// Whether a number without its fraction is one of an integer dtype. Other dtypes take every number. The end of int64
+/// is the double that is nearest to its largest integer.
+constexpr bool has_integer(dtype type, double value) {
+  if (!integral.has(type)) return true;
+  if (type == dtype::int64) return value >= -0x1p63 && value <= 0x1p63;
+  const double least = type == dtype::uint8 ? 0 : -0x1p31, end = type == dtype::uint8 ? 256 : 0x1p31;
+  return value > least - 1 && value < end;
+}
+/// Refuses a number that an integer dtype does not hold.
+constexpr void expect_integer(const inference& call, std::string_view name, double value, dtype type) {
+  if (has_integer(type, value)) return;
+  call.refuse(std::string(name) + " = " + to_string(attr_value(value)) + " for dtype " + std::string(name_of(type)),
+              "a number that " + std::string(name_of(type)) + " holds", "choose a dtype that holds it");
+}
 /// Refuses an attribute that cannot be an element of a dtype: texts are made of a text, which for 0 is the empty one,
-/// numbers of a number.
+/// numbers of a number, which an integer dtype has to hold.
 constexpr void expect_element(const inference& call, attr_place at, dtype type) {
   const attr_value& value = call.attr(at);
-  if (value.kind() == attr_kind::text ? type == dtype::text : type != dtype::text || value.as_number() == 0) return;
+  if (value.kind() == attr_kind::text ? type == dtype::text : type != dtype::text || value.as_number() == 0) {
+    if (value.kind() != attr_kind::text) expect_integer(call, at.name, value.as_number(), type);
+    return;
+  }
   call.refuse(std::string(at.name) + " = " + to_string(value) + " for dtype " + std::string(name_of(type)),
               "a text or 0 for text, a number for other dtypes");
 }
@@ -131,8 +148,8 @@ export constexpr void all_equal(inference& call) {
   call.give(call.in[0].dims);
 }
 
-/// ClipByValue: the bounds are in order, and a value of the dtype lies between them. They may lie outside of the dtype,
-/// or be NaN, which excludes nothing.
+/// ClipByValue: the bounds are in order, and a value of the dtype lies between them. They may lie outside of the dtype.
+/// A bound that is NaN makes floats NaN, which no integer is.
 export constexpr void clip(inference& call) {
   constexpr attr_place lower = place_in(attributes::clip, "clipValueMin");
   constexpr attr_place upper = place_in(attributes::clip, "clipValueMax");
@@ -143,6 +160,7 @@ export constexpr void clip(inference& call) {
   };
   if (least > most) refuse("clipValueMin <= clipValueMax");
   if (integral.has(call.compute)) {
+    if (least != least || most != most) refuse("numbers as bounds of " + std::string(name_of(call.compute)));
     const double end = call.compute == dtype::uint8 ? 256 : call.compute == dtype::int32 ? 0x1p31 : 0x1p63;
     const double first = __builtin_ceil(least), last = __builtin_floor(most);
     if (first > last || first >= end || last < (call.compute == dtype::uint8 ? 0 : -end))

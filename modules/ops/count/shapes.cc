@@ -22,9 +22,19 @@ constexpr void check_weights(const inference& call) {
                 "the shape of x, " + to_string(x) + ", or [0] for none");
 }
 
+/// Refuses rows of more elements than a count can have. Sums of weights wrap, which their dtype says.
+constexpr void check_counts(const inference& call, std::int64_t elements) {
+  if (has_weights(call) || call.in[0].dims.size() == 0 || call.compute == dtype::int64 || floating.has(call.compute))
+    return;
+  if (elements > std::numeric_limits<std::int32_t>::max())
+    call.refuse(std::to_string(elements) + " elements to count", "at most 2^31 - 1, which int32 counts",
+                "cast them to int64, or count parts of them");
+}
+
 /// Bincount: the bins of all elements.
 export constexpr void bincount(inference& call) {
   check_weights(call);
+  check_counts(call, call.in[0].dims.size());
   call.give({call.attr(place_in(attributes::bincount, "size")).as_integer()});
 }
 
@@ -33,6 +43,7 @@ export constexpr void dense_bincount(inference& call) {
   const shape& x = call.in[0].dims;
   if (x.rank() == 0) call.refuse("x of rank 0", "rank 1 or more: the elements along the last axis are counted");
   check_weights(call);
+  if (!call.attr(place_in(attributes::dense_bincount, "binaryOutput")).as_bool()) check_counts(call, x[x.rank() - 1]);
   call.give(with_axis(x, x.rank() - 1, call.attr(place_in(attributes::dense_bincount, "size")).as_integer()));
 }
 

@@ -36,7 +36,7 @@ tensor whole_numbers(std::int64_t start, std::int64_t stop, std::int64_t step);
 
 export namespace kerngrad {
 
-/// One value everywhere.
+/// One value everywhere. An integer dtype cuts off a fraction, and throws for a number that it does not hold.
 inline tensor full(const shape& dims, double value, dtype type = dtype::float32) {
   return call<"Fill">(attr<"shape">(dims), attr<"value">(value), attr<"dtype">(type));
 }

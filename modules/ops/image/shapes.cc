@@ -157,6 +157,7 @@ export constexpr void rotate(inference& call) {
   if (!fits)
     call.refuse("fillValue of " + std::to_string(count) + " numbers",
                 "one, or one for each of the " + std::to_string(channels) + " channels");
+  for (const double value : call.attr(fill).as_numbers()) expect_integer(call, fill.name, value, call.in[0].type);
   call.give(call.in[0].dims);
 }
 

@@ -101,7 +101,7 @@ std::array<tensor, Parts> unstack(const tensor& x, axis_index axis = 0) {
   for (std::size_t i = 0; i < Parts; ++i) parts[i] = std::move(list[static_cast<int>(i)]);
   return parts;
 }
-/// A constant border: (before, after) for each axis.
+/// A constant border: (before, after) for each axis. Throws for a number that an integer dtype does not hold.
 inline tensor pad(const tensor& x, std::span<const std::int64_t> pairs, double value = 0) {
   return call<"PadV2">(x, attr<"paddings">(attr_value(pairs)), attr<"constantValue">(value));
 }
