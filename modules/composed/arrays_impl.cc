@@ -244,12 +244,12 @@ tensor diff(const tensor& x, std::int64_t order, axis_index axis) {
   const int at = call.axis(axis.value(), x.rank());
   if (order < 0 || order > x.dims()[at])
     call.refuse("order " + std::to_string(order) + " of " + shaped("x", x), "0 to the size of the axis");
-  tensor y = x;
+  tensor y = order > 1 ? detail::widened(x) : x;
   for (; order > 0; --order) {
     const std::int64_t left = y.dims()[at] - 1;
     y = slices(y, at, 1, left) - slices(y, at, 0, left);
   }
-  return y;
+  return detail::narrowed(y, x.type());
 }
 
 }  // namespace kerngrad

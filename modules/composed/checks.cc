@@ -25,6 +25,8 @@ struct composed {
   void rank(std::string_view operand, const tensor& x, int least, int most = max_rank) const;
   /// Of any dtype but text.
   void numbers(std::string_view operand, const tensor& x) const;
+  /// Of a real dtype or bool: complex numbers have no order.
+  void real(std::string_view operand, const tensor& x) const;
   /// Of a dtype that a gradient could flow through, complex numbers aside.
   void floating(std::string_view operand, const tensor& x) const;
   void one_shape(std::string_view a_name, const tensor& a, std::string_view b_name, const tensor& b) const;
@@ -34,7 +36,25 @@ struct composed {
   int axis(std::int64_t axis, int rank) const;
   /// Distinct axes; all of them where none were given. None of a scalar, whose one axis may be named.
   axis_bits axes_of(const axes& over, int rank) const;
+  /// Number of elements that a reduction over axes brings together.
+  std::int64_t elements_of(axis_bits reduced, const shape& dims) const;
 };
+
+// Composed functions of halves compute in float32 and round each result once: they take `widened` operands and give
+// what they compute to `narrowed`.
+
+/// Halves as float32; other dtypes and undefined tensors as they are.
+tensor widened(const tensor& x);
+/// The common dtype of operands. Undefined ones have no say.
+dtype promoted(std::initializer_list<const tensor*> xs);
+/// y rounded to `type` if that is a half; y itself otherwise.
+tensor narrowed(const tensor& y, dtype type);
+
+/// The square root, with the gradient 0 at 0, as of a length that cannot get shorter.
+tensor root_of(const tensor& squares);
+
+/// Whether the elements have two parts.
+bool is_complex_dtype(dtype type);
 
 /// For each element of a matrix, int64, how far it lies above the main diagonal.
 tensor columns_less_rows(std::int64_t rows, std::int64_t columns);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 module;
+#include <initializer_list>
+#include <optional>
 #include <string>
 #include "kernels/common/abi.h"
 module kerngrad;
@@ -11,6 +13,25 @@ namespace kerngrad::detail {
 std::string shaped(std::string_view operand, const tensor& x) {
   return "operand " + std::string(operand) + " of shape " + to_string(x.dims());
 }
+
+tensor widened(const tensor& x) { return x.defined() && halves.has(x.type()) ? cast(x, dtype::float32) : x; }
+
+dtype promoted(std::initializer_list<const tensor*> xs) {
+  std::optional<dtype> type;
+  for (const tensor* x : xs)
+    if (x->defined()) type = type ? promote(*type, x->type()) : x->type();
+  return type.value_or(dtype::float32);
+}
+
+tensor narrowed(const tensor& y, dtype type) { return halves.has(type) ? cast(y, type) : y; }
+
+// The root is taken of 1 where there is nothing, so that no infinite slope is multiplied by 0.
+tensor root_of(const tensor& squares) {
+  const tensor nothing = squares == 0;
+  return where(nothing, zeros_like(squares), sqrt(where(nothing, ones_like(squares), squares)));
+}
+
+bool is_complex_dtype(dtype type) { return kind_of(type) == dtype_kind::complex; }
 
 void composed::refuse(std::string_view got, std::string_view wanted, std::string_view advice) const {
   fail(name, got, wanted, advice);
@@ -34,6 +55,12 @@ void composed::numbers(std::string_view operand, const tensor& x) const {
   given(operand, x);
   if (!any_dtype.has(x.type()))
     refuse("operand " + std::string(operand) + " of dtype " + std::string(name_of(x.type())), to_string(any_dtype));
+}
+
+void composed::real(std::string_view operand, const tensor& x) const {
+  given(operand, x);
+  if (!real_or_bool.has(x.type()))
+    refuse("operand " + std::string(operand) + " of dtype " + std::string(name_of(x.type())), to_string(real_or_bool));
 }
 
 void composed::floating(std::string_view operand, const tensor& x) const {
@@ -78,6 +105,13 @@ axis_bits composed::axes_of(const axes& over, int rank) const {
     bits |= bit;
   }
   return all & bits;
+}
+
+std::int64_t composed::elements_of(axis_bits reduced, const shape& dims) const {
+  std::int64_t count = 1;
+  for (int i = 0; i < dims.rank(); ++i)
+    if ((reduced >> i) & 1) count *= dims[i];
+  return count;
 }
 
 }  // namespace kerngrad::detail

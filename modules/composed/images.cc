@@ -14,8 +14,8 @@ export namespace kerngrad {
 /// added up over the channels.
 tensor grayscale_to_rgb(const tensor& image);
 /// 0.2989 red + 0.587 green + 0.114 blue (Rec. ITU-R BT.601), in the dtype of the image. The weights add up to
-/// 0.9999, and integers are cut off: white, 255, becomes 254. Rank 2 or more; throws where the last axis is not of
-/// size 3. Differentiable.
+/// 0.9999, and integers are cut off: white, 255, becomes 254. Rank 2 or more; throws for complex numbers and where the
+/// last axis is not of size 3. Differentiable.
 tensor rgb_to_grayscale(const tensor& image);
 
 /// Options of threshold: `value` is a part of 255, `otsu` finds one in its place. `inverted` sets the pixels that are

@@ -23,7 +23,7 @@ void check_channels(const composed& call, const tensor& image, std::int64_t want
 }
 
 tensor grayscale_of(const tensor& image) {
-  const dtype type = floating.has(image.type()) ? image.type() : dtype::float32;
+  const dtype type = wide_floats.has(image.type()) ? image.type() : dtype::float32;
   const tensor weights = cast(tensor({0.2989, 0.587, 0.114}), type);
   return sum(cast(image, type) * weights, -1, true);
 }
@@ -64,6 +64,7 @@ tensor grayscale_to_rgb(const tensor& image) {
 tensor rgb_to_grayscale(const tensor& image) {
   constexpr composed call{"rgb_to_grayscale"};
   check_channels(call, image, 3);
+  call.real("image", image);
   return cast(grayscale_of(image), image.type());
 }
 

@@ -69,8 +69,10 @@ tensor separable_conv2d(const tensor& x, const tensor& depthwise_filter, const t
   if (pointwise[0] != 1 || pointwise[1] != 1 || pointwise[2] != channels)
     call.refuse(shaped("pointwise_filter", pointwise_filter),
                 "a filter of 1 x 1 pixels with " + std::to_string(channels) + " channels in");
-  const tensor y = depthwise_conv2d(with_batch(x, 4), depthwise_filter, options);
-  return without_batch(conv2d(y, pointwise_filter, {.channels_first = options.channels_first}), x, 4);
+  const tensor between =
+      depthwise_conv2d(detail::widened(with_batch(x, 4)), detail::widened(depthwise_filter), options);
+  const tensor y = conv2d(between, pointwise_filter, {.channels_first = options.channels_first});
+  return without_batch(detail::narrowed(y, detail::promoted({&x, &depthwise_filter, &pointwise_filter})), x, 4);
 }
 
 // ------------------------------------------------------------------------------------------ pooling
@@ -152,7 +154,8 @@ tensor dropout(const tensor& x, double rate, std::int64_t seed, const std::optio
                 "a shape that broadcasts to that of x");
   if (rate == 0) return x;
   const tensor stays = random_uniform(drawn, 0, 1, seed) >= rate;
-  return x * (cast(stays, x.type()) / (1 - rate));
+  const tensor wide = detail::widened(x);
+  return detail::narrowed(wide * (cast(stays, wide.type()) / (1 - rate)), x.type());
 }
 
 // ------------------------------------------------------------------------------------------ recurrent cells
@@ -173,9 +176,12 @@ lstm_state basic_lstm_cell(double forget_bias, const tensor& kernel, const tenso
     call.refuse(shaped("kernel", kernel) + " and " + shaped("bias", bias),
                 "[" + std::to_string(data.dims()[1] + units) + ", " + std::to_string(parts) + "] and [" +
                     std::to_string(parts) + "]");
-  const auto [input, fresh, forget, output] = split<4>(matmul(concat({data, h}, 1), kernel) + bias, 1);
+  // Halves are computed in float32; each part of the state is rounded once.
+  const tensor inputs = concat({detail::widened(data), detail::widened(h)}, 1);
+  const auto [input, fresh, forget, output] = split<4>(matmul(inputs, detail::widened(kernel)) + bias, 1);
   const tensor memory = sigmoid(input) * tanh(fresh) + c * sigmoid(forget + forget_bias);
-  return {memory, tanh(memory) * sigmoid(output)};
+  const dtype type = detail::promoted({&kernel, &bias, &data, &c, &h});
+  return {detail::narrowed(memory, type), detail::narrowed(tanh(memory) * sigmoid(output), type)};
 }
 
 rnn_states multi_rnn_cell(std::span<const rnn_cell> cells, const tensor& data, std::span<const tensor> c,

@@ -25,7 +25,7 @@ struct loss_options {
 };
 // The functions below throw for operands of different shapes and for weights that do not broadcast to the losses, take
 // every real dtype, integers as float32, and are differentiable in labels, predictions and weights, by the rules of the
-// ops that they name.
+// ops that they name. Halves are computed in float32, and each result is rounded once.
 
 /// Losses of any kind, weighted and reduced.
 tensor compute_weighted_loss(const tensor& losses, const loss_options& options = {});
@@ -64,7 +64,8 @@ struct cross_entropy_options {
   loss_reduction reduction = loss_reduction::sum_by_nonzero_weights;
 };
 /// -labels * log(sigmoid(logits)) - (1 - labels) * log(1 - sigmoid(logits)), without overflow, for classes that do not
-/// exclude each other. Smoothed labels are drawn to 1/2.
+/// exclude each other. Infinite logits give 0 where they are right and infinity elsewhere. Smoothed labels are drawn to
+/// 1/2.
 tensor sigmoid_cross_entropy(const tensor& labels, const tensor& logits, const cross_entropy_options& options = {});
 /// The loss of each row, -sum(labels * log_softmax(logits)) along the last axis, weighted and reduced: what
 /// `softmax_cross_entropy` gives unreduced. Smoothed labels are drawn to 1 / classes. The weights belong to the rows.

@@ -12,10 +12,12 @@ using detail::composed;
 
 namespace {
 
-// Losses are floats: small integers would wrap on the way.
-tensor in_floats(const tensor& x) { return (integral | boolean_only).has(x.type()) ? cast(x, dtype::float32) : x; }
+// Losses are computed in float32 or float64: small integers would wrap on the way, and halves would be rounded there.
+tensor in_floats(const tensor& x) { return wide_floats.has(x.type()) ? x : cast(x, dtype::float32); }
+// The dtype of losses of operands of a dtype: integers give float32.
+dtype losses_of(dtype type) { return floating.has(type) ? type : dtype::float32; }
 
-tensor reduced(const composed& call, const tensor& losses, const tensor& weights, loss_reduction reduction) {
+tensor reduced_in_floats(const composed& call, const tensor& losses, const tensor& weights, loss_reduction reduction) {
   if (weights.defined()) call.broadcasts_to("weights", weights, "losses", losses);
   const tensor weighted = weights.defined() ? losses * weights : losses;
   if (reduction == loss_reduction::none) return weighted;
@@ -28,13 +30,24 @@ tensor reduced(const composed& call, const tensor& losses, const tensor& weights
   return total / (cast(sum(counted), total.type()) * copies);
 }
 
-// Labels and what was predicted, as floats.
+// Losses that stand for ones of a dtype, weighted, reduced, and rounded to a half where that is one.
+tensor reduced(const composed& call, const tensor& losses, dtype type, const tensor& weights,
+               loss_reduction reduction) {
+  if (weights.defined()) call.real("weights", weights);
+  const dtype result = weights.defined() ? promote(type, weights.type()) : type;
+  return detail::narrowed(reduced_in_floats(call, losses, detail::widened(weights), reduction), result);
+}
+
+// Labels and what was predicted, as floats, and the dtype of their losses.
 struct compared {
   tensor labels, predictions;
+  dtype type;
 };
 compared checked(const composed& call, const tensor& labels, std::string_view name, const tensor& predictions) {
   call.one_shape("labels", labels, name, predictions);
-  return {in_floats(labels), in_floats(predictions)};
+  call.real("labels", labels);
+  call.real(name, predictions);
+  return {in_floats(labels), in_floats(predictions), promote(losses_of(labels.type()), losses_of(predictions.type()))};
 }
 
 void check_smoothing(const composed& call, double smoothing) {
@@ -69,76 +82,79 @@ tensor losses_of_classes(const composed& call, const tensor& labels, const tenso
 
 tensor compute_weighted_loss(const tensor& losses, const loss_options& options) {
   constexpr composed call{"compute_weighted_loss"};
-  call.given("losses", losses);
-  return reduced(call, in_floats(losses), options.weights, options.reduction);
+  call.real("losses", losses);
+  return reduced(call, in_floats(losses), losses_of(losses.type()), options.weights, options.reduction);
 }
 
 tensor absolute_difference(const tensor& labels, const tensor& predictions, const loss_options& options) {
   constexpr composed call{"absolute_difference"};
-  const auto [y, p] = checked(call, labels, "predictions", predictions);
-  return reduced(call, abs(y - p), options.weights, options.reduction);
+  const auto [y, p, type] = checked(call, labels, "predictions", predictions);
+  return reduced(call, abs(y - p), type, options.weights, options.reduction);
 }
 
 tensor mean_squared_error(const tensor& labels, const tensor& predictions, const loss_options& options) {
   constexpr composed call{"mean_squared_error"};
-  const auto [y, p] = checked(call, labels, "predictions", predictions);
-  return reduced(call, squared_difference(y, p), options.weights, options.reduction);
+  const auto [y, p, type] = checked(call, labels, "predictions", predictions);
+  return reduced(call, squared_difference(y, p), type, options.weights, options.reduction);
 }
 
 tensor cosine_distance(const tensor& labels, const tensor& predictions, axis_index axis, const loss_options& options) {
   constexpr composed call{"cosine_distance"};
-  const auto [y, p] = checked(call, labels, "predictions", predictions);
+  const auto [y, p, type] = checked(call, labels, "predictions", predictions);
   const int along = call.axis(axis.value(), y.rank());
-  return reduced(call, 1 - sum(y * p, along, true), options.weights, options.reduction);
+  return reduced(call, 1 - sum(y * p, along, true), type, options.weights, options.reduction);
 }
 
 tensor hinge_loss(const tensor& labels, const tensor& predictions, const loss_options& options) {
   constexpr composed call{"hinge_loss"};
-  const auto [y, p] = checked(call, labels, "predictions", predictions);
+  const auto [y, p, type] = checked(call, labels, "predictions", predictions);
   const tensor sign = y * 2 - 1;
-  return reduced(call, relu(1 - sign * p), options.weights, options.reduction);
+  return reduced(call, relu(1 - sign * p), type, options.weights, options.reduction);
 }
 
 tensor huber_loss(const tensor& labels, const tensor& predictions, const huber_loss_options& options) {
   constexpr composed call{"huber_loss"};
-  const auto [y, p] = checked(call, labels, "predictions", predictions);
+  const auto [y, p, type] = checked(call, labels, "predictions", predictions);
   if (!(options.delta > 0)) call.refuse("delta " + to_string(attr_value(options.delta)), "a number above 0");
   const tensor error = abs(p - y), quadratic = minimum(error, options.delta);
   const tensor losses = square(quadratic) * 0.5 + (error - quadratic) * options.delta;
-  return reduced(call, losses, options.weights, options.reduction);
+  return reduced(call, losses, type, options.weights, options.reduction);
 }
 
 tensor log_loss(const tensor& labels, const tensor& predictions, const log_loss_options& options) {
   constexpr composed call{"log_loss"};
-  const auto [y, p] = checked(call, labels, "predictions", predictions);
+  const auto [y, p, type] = checked(call, labels, "predictions", predictions);
   const tensor here = y * log(p + options.epsilon);
   const tensor elsewhere = (1 - y) * log(1 - p + options.epsilon);
-  return reduced(call, neg(here) - elsewhere, options.weights, options.reduction);
+  return reduced(call, neg(here) - elsewhere, type, options.weights, options.reduction);
 }
 
 tensor sigmoid_cross_entropy(const tensor& labels, const tensor& logits, const cross_entropy_options& options) {
   constexpr composed call{"sigmoid_cross_entropy"};
-  const auto [y, x] = checked(call, labels, "logits", logits);
+  const auto [y, x, type] = checked(call, labels, "logits", logits);
   const tensor wanted = smoothed(call, y, options.label_smoothing, 0.5);
-  // The part that is large apart from log(1 + exp(-abs(x))), which is accurate in both tails.
-  const tensor losses = (relu(x) - x * wanted) + log1p(exp(neg(abs(x))));
-  return reduced(call, losses, options.weights, options.reduction);
+  // The part that is large apart from log(1 + exp(-|x|)), which is accurate in both tails. Of an infinite logit that is
+  // right it is 0. The magnitude is a choice of two branches, each of which has the derivatives of the loss at 0.
+  const tensor above = x > 0, apart = cast(above, x.type()) - wanted;
+  const tensor far = where(logical_and(is_inf(x), apart == 0), zeros_like(x), x);
+  const tensor losses = far * apart + softplus(where(above, neg(x), x));
+  return reduced(call, losses, type, options.weights, options.reduction);
 }
 
 tensor softmax_cross_entropy_loss(const tensor& labels, const tensor& logits, const cross_entropy_options& options) {
   constexpr composed call{"softmax_cross_entropy_loss"};
-  call.given("labels", labels);
-  call.given("logits", logits);
+  call.real("labels", labels);
+  call.real("logits", logits);
   if (integral.has(labels.type()) && labels.rank() + 1 == logits.rank()) {
     check_smoothing(call, options.label_smoothing);
     const tensor losses = losses_of_classes(call, labels, logits, options.label_smoothing);
-    return reduced(call, losses, options.weights, options.reduction);
+    return reduced(call, losses, losses_of(logits.type()), options.weights, options.reduction);
   }
   call.rank("labels", labels, 1);
-  const auto [y, x] = checked(call, labels, "logits", logits);
+  const auto [y, x, type] = checked(call, labels, "logits", logits);
   const double classes = static_cast<double>(labels.dims()[labels.rank() - 1]);
   const tensor wanted = smoothed(call, y, options.label_smoothing, 1 / classes);
-  return reduced(call, softmax_cross_entropy(x, wanted), options.weights, options.reduction);
+  return reduced(call, softmax_cross_entropy(x, wanted), type, options.weights, options.reduction);
 }
 
 }  // namespace kerngrad

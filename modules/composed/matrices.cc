@@ -48,8 +48,9 @@ class norm_order {
 /// | infinity | max(abs(x)) | the largest sum(abs(x)) of a row |
 /// | -infinity | min(abs(x)) | the smallest sum(abs(x)) of a row |
 ///
-/// Integers give float32 under the root. Throws for other orders and for more than two axes that are named. The
-/// gradient of a root at 0 is NaN.
+/// Of complex numbers the magnitudes count. Integers give float32 under the root and float64 elsewhere. Throws for
+/// other orders, for more than two axes that are named, and for the greatest or least of no elements. The gradient of a
+/// root at 0 is 0.
 tensor norm(const tensor& x, norm_order order = "euclidean", const axes& over = all_axes, bool keep_dims = false);
 /// The same with the order "euclidean".
 tensor euclidean_norm(const tensor& x, const axes& over = all_axes, bool keep_dims = false);
@@ -66,7 +67,7 @@ tensor triu(const tensor& x, std::int64_t offset = 0);
 
 /// How often each class, the row, was predicted to be each, the column: int32 [classes, classes]. Labels and
 /// predictions are lists of numbers of classes of one length, floats cut off; a pair with a number outside of [0,
-/// classes) is left out. No gradient.
+/// classes) is left out. Throws for NaN and for complex numbers. No gradient.
 tensor confusion_matrix(const tensor& labels, const tensor& predictions, std::int64_t classes);
 
 /// An orthonormal basis of the vectors' span, by the Gram-Schmidt process in the order in which they are given: of the

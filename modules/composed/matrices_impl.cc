@@ -4,6 +4,7 @@ module;
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 #include "kernels/common/abi.h"
 #include "kernels/common/sizes.h"
@@ -123,9 +124,16 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
+// The root of the sum of squares. Integers are computed in float32; of complex numbers the magnitudes count.
 tensor root_of_squares(const tensor& x, const axes& over) {
-  const tensor floats = differentiable.has(x.type()) ? x : cast(x, dtype::float32);
-  return sqrt(sum(square(floats.type() == dtype::complex64 ? complex_abs(floats) : floats), over, true));
+  const tensor floats = (integral | boolean_only).has(x.type()) ? cast(x, dtype::float32) : x;
+  return detail::root_of(sum(square(detail::is_complex_dtype(x.type()) ? complex_abs(floats) : floats), over, true));
+}
+
+// Magnitudes that are added up and compared: of integers in float64, which has the magnitude of the least one, and
+// whose sums do not wrap.
+tensor magnitudes(const tensor& x) {
+  return abs((integral | boolean_only).has(x.type()) ? cast(x, dtype::float64) : x);
 }
 
 [[noreturn]] void refuse_order(const composed& call, const norm_order& order, std::string_view of,
@@ -134,40 +142,52 @@ tensor root_of_squares(const tensor& x, const axes& over) {
   call.refuse("order " + to_string(value) + " for " + std::string(of), wanted);
 }
 
-tensor vector_norm(const composed& call, const tensor& x, const norm_order& order, const axes& over) {
+// The greatest or the least value over axes, `reduced` as bits. Throws where there is none.
+tensor extreme(const composed& call, const tensor& values, bool greatest, const axes& over, axis_bits reduced) {
+  const tensor kept = greatest ? max(values, over, true) : min(values, over, true);
+  if (kept.size() > 0 && call.elements_of(reduced, values.dims()) == 0)
+    call.refuse(greatest ? "the greatest of no elements" : "the least of no elements", "an axis of size 1 or more",
+                "test the size first");
+  return kept;
+}
+
+tensor vector_norm(const composed& call, const tensor& x, const norm_order& order, const axes& over,
+                   axis_bits reduced) {
   const double p = order.number();
   if (order.name() == "euclidean" || (order.name().empty() && p == 2)) return root_of_squares(x, over);
-  if (order.name().empty() && p == 1) return sum(abs(x), over, true);
-  if (order.name().empty() && p == infinite) return max(abs(x), over, true);
-  if (order.name().empty() && p == -infinite) return min(abs(x), over, true);
+  if (order.name().empty() && p == 1) return sum(magnitudes(x), over, true);
+  if (order.name().empty() && (p == infinite || p == -infinite))
+    return extreme(call, magnitudes(x), p > 0, over, reduced);
   refuse_order(call, order, "vectors", "\"euclidean\", 1, 2, infinity or -infinity");
 }
 
 tensor matrix_norm(const composed& call, const tensor& x, const norm_order& order, int rows, int columns) {
   const double p = order.number();
   if (order.name() == "euclidean" || order.name() == "fro") return root_of_squares(x, {rows, columns});
-  if (order.name().empty() && p == 1) return max(sum(abs(x), rows, true), columns, true);
-  if (order.name().empty() && p == infinite) return max(sum(abs(x), columns, true), rows, true);
-  if (order.name().empty() && p == -infinite) return min(sum(abs(x), columns, true), rows, true);
-  refuse_order(call, order, "matrices", "\"euclidean\", \"fro\", 1, infinity or -infinity");
+  if (!order.name().empty() || (p != 1 && p != infinite && p != -infinite))
+    refuse_order(call, order, "matrices", "\"euclidean\", \"fro\", 1, infinity or -infinity");
+  const int added = p == 1 ? rows : columns, compared = p == 1 ? columns : rows;
+  return extreme(call, sum(magnitudes(x), added, true), p > 0, compared, axis_bits{1} << compared);
 }
 
-tensor norm_of(const composed& call, const tensor& x, const norm_order& order, const axes& over, bool keep_dims) {
-  call.given("x", x);
+// Halves are computed in float32 and rounded once.
+tensor norm_of(const composed& call, const tensor& operand, const norm_order& order, const axes& over, bool keep_dims) {
+  call.numbers("x", operand);
+  const tensor x = detail::widened(operand);
   const attr_value& value = over.value();
-  if (x.rank() == 0 && !value.given()) return abs(x);
-  call.axes_of(over, x.rank());  // distinct
+  if (x.rank() == 0 && !value.given()) return detail::narrowed(magnitudes(x), operand.type());
+  const axis_bits reduced = call.axes_of(over, x.rank());  // distinct
   const std::size_t count = value.kind() == attr_kind::list ? value.as_list().size() : 1;
   const bool as_vector = !value.given() || count == 1;
   if (!as_vector && count != 2)
     call.refuse(std::to_string(count) + " axes", "one for vectors, two for matrices, or none for all elements");
   tensor y;
-  if (as_vector) y = vector_norm(call, x, order, over);
+  if (as_vector) y = vector_norm(call, x, order, over, reduced);
   else {
     const std::span<const std::int64_t> named = value.as_list();
     y = matrix_norm(call, x, order, call.axis(named[0], x.rank()), call.axis(named[1], x.rank()));
   }
-  return keep_dims ? y : squeeze(y, over);
+  return detail::narrowed(keep_dims ? y : squeeze(y, over), operand.type());
 }
 
 }  // namespace
@@ -186,8 +206,15 @@ tensor confusion_matrix(const tensor& labels, const tensor& predictions, std::in
   call.rank("labels", labels, 1, 1);
   call.rank("predictions", predictions, 1, 1);
   call.one_shape("labels", labels, "predictions", predictions);
+  call.real("labels", labels);
+  call.real("predictions", predictions);
   constexpr std::int64_t most = 46340;  // the square is an int32
   if (classes < 1 || classes > most) call.refuse(std::to_string(classes) + " classes", "1 to 46340");
+  if (labels.size() > std::numeric_limits<std::int32_t>::max())
+    call.refuse(std::to_string(labels.size()) + " labels, counted in int32", "at most 2^31 - 1", "count parts of them");
+  for (const auto& [name, numbers] : {std::pair("labels", &labels), std::pair("predictions", &predictions)})
+    if (floating.has(numbers->type()) && any(is_nan(*numbers)).item() != 0)
+      call.refuse("NaN among " + std::string(name), "numbers of classes", "leave such elements out");
   const tensor row = cast(labels, dtype::int64), column = cast(predictions, dtype::int64);
   const auto counted = [&](const tensor& number) { return logical_and(number >= 0, number < classes); };
   const tensor place = where(logical_and(counted(row), counted(column)), row * classes + column,
@@ -212,11 +239,15 @@ tensor_list gram_schmidt(std::span<const tensor> xs) {
     call.refuse(std::to_string(xs.size()) + " vectors of " + std::to_string(xs[0].size()) + " elements",
                 "at most as many vectors as elements");
   tensor_list basis;
-  for (tensor x : xs) {
+  for (const tensor& vector : xs) {
+    tensor x = detail::widened(vector);
     for (const tensor& y : basis) x = x - sum(y * x) * y;
     basis.push_back(x / root_of_squares(x, all_axes));
   }
-  return basis;
+  tensor_list results;
+  for (int i = 0; i < basis.size(); ++i)
+    results.push_back(detail::narrowed(basis[i], xs[static_cast<std::size_t>(i)].type()));
+  return results;
 }
 
 tensor gram_schmidt(const tensor& xs) {
@@ -263,6 +294,10 @@ qr_parts qr(const tensor& x, bool full_matrices) {
   constexpr composed call{"qr"};
   call.rank("x", x, 2);
   call.floating("x", x);
+  if (halves.has(x.type())) {
+    const auto [q, r] = qr(detail::widened(x), full_matrices);
+    return {detail::narrowed(q, x.type()), detail::narrowed(r, x.type())};
+  }
   const std::int64_t m = x.dims()[x.rank() - 2], n = x.dims()[x.rank() - 1], steps = std::min(m, n);
   const shape batch(x.dims().dims().first(static_cast<std::size_t>(x.rank() - 2)));
   tensor q = eye(m, m, 0, x.type(), batch), r = x;

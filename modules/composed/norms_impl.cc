@@ -11,7 +11,10 @@ import :composed_checks;
 namespace kerngrad {
 
 using detail::composed;
+using detail::narrowed;
+using detail::promoted;
 using detail::shaped;
+using detail::widened;
 
 namespace {
 
@@ -24,10 +27,12 @@ void check_epsilon(const composed& call, double epsilon) {
   if (!(epsilon >= 0)) call.refuse("epsilon " + to_string(attr_value(epsilon)), "0 or more");
 }
 
-// y * scale + offset, as far as they are given.
-tensor scaled(const tensor& y, const moment_norm_options& options) {
+// y * scale + offset, as far as they are given. Halves among them are computed in float32, the result is what x would
+// promote to with them.
+tensor scaled(const tensor& y, const tensor& x, const moment_norm_options& options) {
   const tensor product = options.scale.defined() ? y * options.scale : y;
-  return options.offset.defined() ? product + options.offset : product;
+  const tensor moved = options.offset.defined() ? product + options.offset : product;
+  return narrowed(moved, promoted({&x, &options.scale, &options.offset}));
 }
 
 // x [batch, ..., channels] normalized over the axes between and the channels of each group.
@@ -36,11 +41,11 @@ tensor group_norm_of(const composed& call, const tensor& x, std::int64_t groups,
   check_channels(call, "scale", options.scale, channels);
   check_channels(call, "offset", options.offset, channels);
   check_epsilon(call, options.epsilon);
-  if (x.size() == 0) return scaled(x, options);
-  const tensor grouped = reshape(x, {batch, x.size() / batch / channels, groups, channels / groups});
+  if (x.size() == 0) return scaled(widened(x), x, options);
+  const tensor grouped = reshape(widened(x), {batch, x.size() / batch / channels, groups, channels / groups});
   const moments_parts of_groups = moments(grouped, {1, 3}, true);
   const tensor y = (grouped - of_groups.mean) * rsqrt(of_groups.variance + options.epsilon);
-  return scaled(reshape(y, x.dims()), options);
+  return scaled(reshape(y, x.dims()), x, options);
 }
 
 }  // namespace
@@ -51,8 +56,8 @@ tensor rms_norm(const tensor& x, const rms_norm_options& options) {
   call.rank("x", x, 1);
   check_channels(call, "scale", options.scale, x.dims()[x.rank() - 1]);
   check_epsilon(call, options.epsilon);
-  const tensor y = x * rsqrt(mean(square(x), -1, true) + options.epsilon);
-  return options.scale.defined() ? y * options.scale : y;
+  const tensor wide = widened(x), y = wide * rsqrt(mean(square(wide), -1, true) + options.epsilon);
+  return narrowed(options.scale.defined() ? y * options.scale : y, promoted({&x, &options.scale}));
 }
 
 tensor group_norm(const tensor& x, std::int64_t groups, const moment_norm_options& options) {
@@ -83,9 +88,12 @@ batch_norm_parts batch_norm_training(const tensor& x, const moment_norm_options&
   check_epsilon(call, options.epsilon);
   std::vector<std::int64_t> others(static_cast<std::size_t>(x.rank() - 1));
   std::iota(others.begin(), others.end(), 0);
-  const moments_parts of_batch = moments(x, others);
+  const tensor wide = widened(x);
+  const moments_parts of_batch = moments(wide, others);
   const batch_norm_options known{.offset = options.offset, .scale = options.scale, .epsilon = options.epsilon};
-  return {batch_norm(x, of_batch.mean, of_batch.variance, known), of_batch.mean, of_batch.variance};
+  const tensor y = batch_norm(wide, of_batch.mean, of_batch.variance, known);
+  return {narrowed(y, promoted({&x, &options.scale, &options.offset})), narrowed(of_batch.mean, x.type()),
+          narrowed(of_batch.variance, x.type())};
 }
 
 }  // namespace kerngrad

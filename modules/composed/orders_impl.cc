@@ -12,6 +12,7 @@ import :composed_checks;
 namespace kerngrad {
 
 using detail::composed;
+using detail::narrowed;
 using detail::shaped;
 
 namespace {
@@ -45,23 +46,31 @@ tensor element_of_rows(const tensor& rows, std::int64_t at) {
   return squeeze(slice(rows, begin, size), -1);
 }
 
+// The number a share of the way from a to b, a <= b: never beyond the two and never falling as the share rises, as
+// std::lerp. A step from a keeps that for numbers of one sign, where the difference does not overflow; a weighted sum
+// for two signs, and where the difference of infinities is NaN.
+tensor interpolated(const tensor& a, const tensor& b, double share) {
+  const tensor stepped = a + (b - a) * share, weighted = a * (1 - share) + b * share;
+  const tensor apart = logical_or(logical_and(a < 0, b > 0), is_inf(a));
+  return where(apart, weighted, where(stepped > b, b, stepped));
+}
+
 tensor quantile_of(const composed& call, const tensor& x, double q, const axes& over, bool keep_dims) {
-  call.given("x", x);
+  call.real("x", x);
   if (!(q >= 0 && q <= 1)) call.refuse("q " + to_string(attr_value(q)), "a number from 0 to 1");
-  const tensor floats = floating.has(x.type()) ? x : cast(x, dtype::float32);
+  const tensor floats = wide_floats.has(x.type()) ? x : cast(x, dtype::float32);
   const reduced_last rows = with_reduced_last(floats, call.axes_of(over, x.rank()));
   const shape result(keep_dims ? rows.all : rows.kept);
   const std::int64_t count = rows.elements.dims()[rows.elements.rank() - 1];
-  if (count == 0) return full(result, std::numeric_limits<double>::quiet_NaN(), floats.type());
+  if (count == 0) return narrowed(full(result, std::numeric_limits<double>::quiet_NaN(), floats.type()), x.type());
   const tensor sorted = sort(rows.elements);
   const double place = q * static_cast<double>(count - 1), below = std::floor(place);
   const auto at = static_cast<std::int64_t>(below);
   const tensor low = element_of_rows(sorted, at);
   // Without the other element where there is nothing to interpolate: an infinite one would make NaN.
-  const tensor between =
-      place == below ? low : low * (1 - (place - below)) + element_of_rows(sorted, at + 1) * (place - below);
+  const tensor between = place == below ? low : interpolated(low, element_of_rows(sorted, at + 1), place - below);
   const tensor last = element_of_rows(sorted, count - 1);
-  return reshape(where(is_nan(last), last, between), result);
+  return narrowed(reshape(where(is_nan(last), last, between), result), x.type());
 }
 
 }  // namespace

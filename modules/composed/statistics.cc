@@ -16,12 +16,14 @@ struct moments_parts {
   tensor mean, variance;
 };
 /// Mean and variance over axes; all by default. The variance is that of the elements themselves: the mean of the
-/// squared distances from the mean. Integers give what `mean` gives. NaN of nothing. Differentiable.
+/// squared distances from the mean; of complex numbers the distance is a magnitude, so that the variance is real.
+/// Integers give what `mean` gives; halves are computed in float32 and rounded once. NaN of nothing. Differentiable.
 moments_parts moments(const tensor& x, const axes& over = all_axes, bool keep_dims = false);
 /// The squared distances from the mean, added up over axes and divided by their number less `ddof`: 0 for the variance
-/// of the elements, 1 for an estimate from a sample. NaN or infinity where the divisor is 0 or less. Differentiable.
+/// of the elements, 1 for an estimate from a sample. NaN or infinity where the divisor is 0 or less. Dtypes are those
+/// of `moments`. Differentiable.
 tensor variance(const tensor& x, const axes& over = all_axes, bool keep_dims = false, std::int64_t ddof = 0);
-/// The square root of `variance`, whose gradient at 0 is NaN.
+/// The square root of `variance`. Its gradient at 0 is 0.
 tensor standard_deviation(const tensor& x, const axes& over = all_axes, bool keep_dims = false, std::int64_t ddof = 0);
 
 /// Options of moving_average. `step` counts the updates from 1; it is needed unless `zero_debias` is off.
@@ -31,7 +33,7 @@ struct moving_average_options {
 };
 /// The next value of a moving average: v + (x - v) * (1 - decay), where the change is divided by 1 - decay^step, so
 /// that an average that began with zeros is not drawn to them. v and x have one shape and one floating dtype; decay is
-/// a number from 0 to 1.
+/// a number from 0 to 1, below 1 with `zero_debias`.
 tensor moving_average(const tensor& v, const tensor& x, double decay, const moving_average_options& options = {});
 
 /// Whether fewer than k predictions of a row are above that of its target: bool of the targets' shape. The rows are the
@@ -40,7 +42,8 @@ tensor moving_average(const tensor& v, const tensor& x, double decay, const movi
 /// outside of it. No gradient.
 tensor in_top_k(const tensor& predictions, const tensor& targets, std::int64_t k = 1);
 
-/// How many elements are not 0, over axes; all by default. int32. NaN is not 0. Any dtype. No gradient.
+/// How many elements are not 0, over axes; all by default. int32: throws for more than 2^31 - 1 elements. NaN is not 0.
+/// Any dtype but text. No gradient.
 tensor count_nonzero(const tensor& x, const axes& over = all_axes, bool keep_dims = false);
 
 }  // namespace kerngrad

@@ -2,6 +2,7 @@
 module;
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include "kernels/common/abi.h"
 module kerngrad;
@@ -11,29 +12,33 @@ import :composed_checks;
 namespace kerngrad {
 
 using detail::composed;
+using detail::narrowed;
 using detail::shaped;
 
 namespace {
 
-// The squared distances from the mean, which keeps its axes.
+// The squared distances from the mean, which keeps its axes. Halves are computed in float32; of complex numbers the
+// distance is a magnitude.
 struct distances {
   tensor mean, squares;
 };
 distances distances_of(const tensor& x, const axes& over) {
-  const dtype type = real_or_bool.has(x.type()) ? lifted(x.type(), lift::quotients) : dtype::float32;
-  const tensor floats = cast(x, type);
+  if (detail::is_complex_dtype(x.type())) {
+    const distances re = distances_of(real(x), over), im = distances_of(imag(x), over);
+    return {complex(re.mean, im.mean), re.squares + im.squares};
+  }
+  const tensor floats = cast(x, lifted(computed_in(x.type(), wide_floats), lift::quotients));
   const tensor middle = mean(floats, over, true);
   return {middle, square(floats - middle)};
 }
 
+// Of halves in float32.
 tensor variance_of(const composed& call, const tensor& x, const axes& over, bool keep_dims, std::int64_t ddof) {
-  call.given("x", x);
+  call.numbers("x", x);
   const detail::axis_bits reduced = call.axes_of(over, x.rank());
   const tensor squares = distances_of(x, over).squares;
   if (ddof == 0) return mean(squares, over, keep_dims);
-  double count = 1;
-  for (int i = 0; i < x.rank(); ++i)
-    if ((reduced >> i) & 1) count *= static_cast<double>(x.dims()[i]);
+  const double count = static_cast<double>(call.elements_of(reduced, x.dims()));
   return sum(squares, over, keep_dims) / std::fmax(count - static_cast<double>(ddof), 0);
 }
 
@@ -41,17 +46,18 @@ tensor variance_of(const composed& call, const tensor& x, const axes& over, bool
 
 moments_parts moments(const tensor& x, const axes& over, bool keep_dims) {
   constexpr composed call{"moments"};
-  call.given("x", x);
+  call.numbers("x", x);
   call.axes_of(over, x.rank());
   const distances all = distances_of(x, over);
-  return {keep_dims ? all.mean : squeeze(all.mean, over), mean(all.squares, over, keep_dims)};
+  return {narrowed(keep_dims ? all.mean : squeeze(all.mean, over), x.type()),
+          narrowed(mean(all.squares, over, keep_dims), x.type())};
 }
 
 tensor variance(const tensor& x, const axes& over, bool keep_dims, std::int64_t ddof) {
-  return variance_of(composed{"variance"}, x, over, keep_dims, ddof);
+  return narrowed(variance_of(composed{"variance"}, x, over, keep_dims, ddof), x.type());
 }
 tensor standard_deviation(const tensor& x, const axes& over, bool keep_dims, std::int64_t ddof) {
-  return sqrt(variance_of(composed{"standard_deviation"}, x, over, keep_dims, ddof));
+  return narrowed(detail::root_of(variance_of(composed{"standard_deviation"}, x, over, keep_dims, ddof)), x.type());
 }
 
 tensor moving_average(const tensor& v, const tensor& x, double decay, const moving_average_options& options) {
@@ -66,9 +72,13 @@ tensor moving_average(const tensor& v, const tensor& x, double decay, const movi
   if (options.step && !(*options.step >= 1)) call.refuse("step " + to_string(attr_value(*options.step)), "1 or more");
   if (options.zero_debias && !options.step)
     call.refuse("no step", "the number of the update, from 1", "pass it, or zero_debias = false");
+  if (options.zero_debias && decay == 1)
+    call.refuse("decay 1 with zero_debias", "a decay below 1: an average that never changes has no share to correct",
+                "pass zero_debias = false");
   double share = 1 - decay;
   if (options.zero_debias) share /= 1 - std::pow(decay, *options.step);
-  return v + (x - v) * share;
+  const tensor before = detail::widened(v), next = detail::widened(x);
+  return narrowed(before + (next - before) * share, v.type());
 }
 
 tensor in_top_k(const tensor& predictions, const tensor& targets, std::int64_t k) {
@@ -97,8 +107,10 @@ tensor in_top_k(const tensor& predictions, const tensor& targets, std::int64_t k
 
 tensor count_nonzero(const tensor& x, const axes& over, bool keep_dims) {
   constexpr composed call{"count_nonzero"};
-  call.given("x", x);
-  call.axes_of(over, x.rank());
+  call.numbers("x", x);
+  const std::int64_t counted = call.elements_of(call.axes_of(over, x.rank()), x.dims());
+  if (counted > std::numeric_limits<std::int32_t>::max())
+    call.refuse(std::to_string(counted) + " elements, counted in int32", "at most 2^31 - 1", "count parts of them");
   return sum(cast(cast(x, dtype::boolean), dtype::int32), over, keep_dims);
 }
 
