@@ -10,10 +10,16 @@ import :shapes;
 import :rule;
 import :call;
 import :ops;
+import :grads_reduce;
 
 namespace kerngrad::rules {
 
 inline constexpr auto unchanged_shape = [](const auto& c) { return reshape(c.dy(), c.dims(0)); };
+
+/// f of dy, or of both its parts: what f calls has kernels of real numbers alone.
+inline constexpr auto on_parts = [](const auto& dy, const auto& f) {
+  return kind_of(dy.type()) == dtype_kind::complex ? complex(f(real(dy)), f(imag(dy))) : f(dy);
+};
 
 /// Where the part of operand `i` starts along the joined axis.
 template <class C>
@@ -101,17 +107,7 @@ inline shape slices_of(const shape& dims, std::int64_t count, std::int64_t from)
 }
 
 /// The slices of dy at rows of indices [count, depth] into it, with 0 for those that a later row wrote again.
-template <class T, class I>
-auto slices_that_stayed(const T& dy, const I& rows) {
-  const std::int64_t count = rows.dims()[0], depth = rows.dims()[1];
-  const shape leading(std::span<const std::int64_t>(dy.dims().begin(), static_cast<std::size_t>(depth)));
-  const auto order = arange(0, static_cast<double>(count), 1, dtype::int64);
-  const auto last = call<"TensorScatterUpdate">(zeros(leading, dtype::int64), rows, order);
-  const auto stayed = call<"GatherNd">(last, rows) == order;
-  std::vector<std::int64_t> ones(static_cast<std::size_t>(dy.dims().rank() - depth + 1), 1);
-  ones[0] = count;
-  return call<"GatherNd">(dy, rows) * cast(reshape(stayed, shape(ones)), dy.type());
-}
+tensor slices_that_stayed(const tensor& dy, const tensor& rows);
 
 // ------------------------------------------------------------------------------------------ segments
 
@@ -155,80 +151,98 @@ tensor segments_back(const C& c) {
     const tensor others = reshape(products_of_others(flat, reshape(c.in(1), shape{rows})), c.dims(0));
     return where(inside, rows_at_ids(c, dy) * others, zero);
   }
-  return where(logical_and(inside, c.in(0) == rows_at_ids(c, c.out())), rows_at_ids(c, dy), zero);
+  const tensor extreme = logical_and(inside, c.in(0) == rows_at_ids(c, c.out()));
+  const tensor counts = segment_sum(cast(extreme, dtype::int32), c.in(1), dy.dims()[0]);
+  return where(extreme, rows_at_ids(c, shared_among(dy, counts)), zero);
 }
 
 // ------------------------------------------------------------------------------------------ combined updates
 
-/// What x, operand 0, gets of updates that were combined with its elements: scattered(x, updates) is the same call.
-template <class C, class F>
-tensor combined_back(const C& c, const F& scattered) {
-  const std::string_view reduction = c.template attr<"reduction">().as_text();
-  if (reduction == "add") return c.dy();
-  if (reduction == "mul") return c.dy() * scattered(ones(c.dims(0), c.dy().type()), c.in(2));
-  return where(c.in(0) == c.out(), c.dy(), c.zeros(0));
-}
-
-/// What updates, operand 2, get: taken(v) are the elements of v that they went to, others() the products of the other
-/// updates of the same element.
-template <class C, class F, class G>
-tensor updates_back(const C& c, const F& taken, const G& others) {
-  const std::string_view reduction = c.template attr<"reduction">().as_text();
-  if (reduction == "add") return taken(c.dy());
-  if (reduction == "mul") return taken(c.dy() * c.in(0)) * others();
-  return where(c.in(2) == taken(c.out()), taken(c.dy()), c.zeros(2));
-}
-
 /// The numbers 0, 1, ... as elements of a shape.
 tensor numbered(const shape& dims);
 
-/// What TensorScatterReduce calls the updates' places, [count, depth].
-template <class C>
-tensor rows_of_updates(const C& c) {
-  const int rank = c.dims(1).rank();
-  return index_rows(c, 1, rank == 1 ? 1 : c.dims(1)[rank - 1]);
+/// The places of TensorScatterReduce: rows of indices, [count, depth].
+struct row_places {
+  template <class C>
+  static tensor rows(const C& c) {
+    const int rank = c.dims(1).rank();
+    return index_rows(c, 1, rank == 1 ? 1 : c.dims(1)[rank - 1]);
+  }
+  /// The elements of x that the updates went to.
+  template <class C>
+  static tensor taken(const C& c, const tensor& x) {
+    return reshape(gather_nd(x, rows(c)), c.dims(2));
+  }
+  /// x with updates at the same places.
+  template <class C>
+  static tensor combined(const C& c, const tensor& x, const tensor& updates, std::string_view how) {
+    return call<"TensorScatterReduce">(x, c.in(1), updates, attr<"reduction">(how));
+  }
+  /// For each update the product of the others of its element.
+  template <class C>
+  static tensor others(const C& c) {
+    if (c.dims(2).size() == 0) return c.in(2);
+    const tensor at = rows(c);
+    const std::int64_t count = at.dims()[0], depth = at.dims()[1];
+    const shape leading(c.dims(0).dims().first(static_cast<std::size_t>(depth)));
+    const tensor flat = reshape(c.in(2), shape{count, c.dims(2).size() / count});
+    return reshape(products_of_others(flat, gather_nd(numbered(leading), at)), c.dims(2));
+  }
+};
+
+/// The places of ScatterAlongAxis, to whose shape updates broadcast.
+struct axis_places {
+  template <class C>
+  static tensor taken(const C& c, const tensor& x) {
+    return call<"TakeAlongAxis">(x, c.in(1), attr<"axis">(c.template attr<"axis">()));
+  }
+  template <class C>
+  static tensor combined(const C& c, const tensor& x, const tensor& updates, std::string_view how) {
+    return call<"ScatterAlongAxis">(x, c.in(1), updates, attr<"axis">(c.template attr<"axis">()),
+                                    attr<"reduction">(how));
+  }
+  template <class C>
+  static tensor others(const C& c) {
+    const tensor places = taken(c, numbered(c.dims(0)));
+    const tensor flat = reshape(broadcast_to(c.in(2), places.dims()), shape{places.size(), 1});
+    return reshape(products_of_others(flat, reshape(places, shape{places.size()})), places.dims());
+  }
+};
+
+/// dy of extremes, divided among the element of x and the updates that equal the result.
+template <class Places, class C>
+tensor shares_of_extremes(const C& c) {
+  return c.template once<0>([&] {
+    const tensor own = cast(c.in(0) == c.out(), dtype::int32);
+    const tensor updates = cast(c.in(2) == Places::taken(c, c.out()), dtype::int32);
+    return shared_among(c.dy(), Places::combined(c, own, updates, "add"));
+  });
 }
-template <class C>
-tensor row_updates_back(const C& c) {
-  const tensor rows = rows_of_updates(c);
-  const std::int64_t count = rows.dims()[0], depth = rows.dims()[1];
-  return updates_back(
-      c, [&](const tensor& v) { return reshape(gather_nd(v, rows), c.dims(2)); },
-      [&] {
-        if (c.dims(2).size() == 0) return c.in(2);
-        const shape leading(c.dims(0).dims().first(static_cast<std::size_t>(depth)));
-        const tensor flat = reshape(c.in(2), shape{count, c.dims(2).size() / count});
-        return reshape(products_of_others(flat, gather_nd(numbered(leading), rows)), c.dims(2));
-      });
+/// The gradient of x, operand 0, whose elements were combined with updates.
+template <class Places, class C>
+tensor combined_back(const C& c) {
+  const std::string_view reduction = c.template attr<"reduction">().as_text();
+  if (reduction == "add") return c.dy();
+  if (reduction == "mul") return c.dy() * Places::combined(c, ones(c.dims(0), c.dy().type()), c.in(2), "mul");
+  return where(c.in(0) == c.out(), shares_of_extremes<Places>(c), c.zeros(0));
+}
+/// The gradient of the updates, operand 2.
+template <class Places, class C>
+tensor updates_back(const C& c) {
+  const std::string_view reduction = c.template attr<"reduction">().as_text();
+  if (reduction == "add") return c.reduced(2, Places::taken(c, c.dy()));
+  if (reduction == "mul") return c.reduced(2, Places::taken(c, c.dy() * c.in(0)) * Places::others(c));
+  const tensor shares = Places::taken(c, shares_of_extremes<Places>(c));
+  return c.reduced(2, where(c.in(2) == Places::taken(c, c.out()), shares, c.zeros(2)));
 }
 
-template <class C>
-tensor taken_along(const C& c, const tensor& x) {
-  return call<"TakeAlongAxis">(x, c.in(1), attr<"axis">(c.template attr<"axis">()));
-}
-template <class C>
-tensor added_along(const C& c, const tensor& dy) {
-  return call<"ScatterAlongAxis">(zeros(c.dims(0), dy.type()), c.in(1), dy, attr<"axis">(c.template attr<"axis">()),
-                                  attr<"reduction">("add"));
-}
-template <class C>
-tensor along_updates_back(const C& c) {
-  const tensor g = updates_back(
-      c, [&](const tensor& v) { return taken_along(c, v); },
-      [&] {
-        const tensor places = taken_along(c, numbered(c.dims(0)));
-        const tensor flat = reshape(broadcast_to(c.in(2), places.dims()), shape{places.size(), 1});
-        return reshape(products_of_others(flat, reshape(places, shape{places.size()})), places.dims());
-      });
-  return c.reduced(2, g);
-}
 /// Of the elements that were put the last one of each place.
 template <class C>
 tensor put_back(const C& c) {
-  const tensor dy = taken_along(c, c.dy()), order = numbered(dy.dims());
+  const tensor dy = axis_places::taken(c, c.dy()), order = numbered(dy.dims());
   const tensor last =
       call<"PutAlongAxis">(zeros(c.dims(0), dtype::int64), c.in(1), order, attr<"axis">(c.template attr<"axis">()));
-  return c.reduced(2, where(taken_along(c, last) == order, dy, zeros({}, dy.type())));
+  return c.reduced(2, where(axis_places::taken(c, last) == order, dy, zeros({}, dy.type())));
 }
 
 inline constexpr auto move_rules =
@@ -312,13 +326,11 @@ inline constexpr auto move_rules =
             rule<"BroadcastTo">(wrt(keep::nothing, [](const auto& c) { return c.reduced(0, c.dy()); })),
             rule<"GatherV2">(wrt(keep::in1,
                                  [](const auto& c) {
-                                   const auto added = [&](const auto& dy) {
+                                   return on_parts(c.dy(), [&](const auto& dy) {
                                      return call<"GatherGrad">(dy, c.in(1), attr<"axis">(c.template attr<"axis">()),
                                                                attr<"batchDims">(c.template attr<"batchDims">()),
                                                                attr<"inputShape">(c.dims(0)));
-                                   };
-                                   if (c.type(0) != dtype::complex64) return added(c.dy());
-                                   return complex(added(real(c.dy())), added(imag(c.dy())));
+                                   });
                                  }),
                              constant_operand()),
             rule<"GatherGrad">(wrt(keep::in1,
@@ -340,8 +352,9 @@ inline constexpr auto move_rules =
                 constant_operand()),
             rule<"TakeAlongAxis">(wrt(keep::in1,
                                       [](const auto& c) {
-                                        if (kind_of(c.type(0)) != dtype_kind::complex) return added_along(c, c.dy());
-                                        return complex(added_along(c, real(c.dy())), added_along(c, imag(c.dy())));
+                                        return on_parts(c.dy(), [&](const auto& dy) {
+                                          return axis_places::combined(c, zeros(c.dims(0), dy.type()), dy, "add");
+                                        });
                                       }),
                                   constant_operand()),
             rule<"PutAlongAxis">(wrt(keep::in1,
@@ -351,22 +364,13 @@ inline constexpr auto move_rules =
                                      }),
                                  constant_operand(), wrt(keep::in1, [](const auto& c) { return put_back(c); })),
             rule<"ScatterAlongAxis">(
-                wrt(keep::all_in | keep::out0,
-                    [](const auto& c) {
-                      return combined_back(c, [&](const tensor& x, const tensor& updates) {
-                        return call<"ScatterAlongAxis">(x, c.in(1), updates, attr<"axis">(c.template attr<"axis">()),
-                                                        attr<"reduction">("mul"));
-                      });
-                    }),
+                wrt(keep::all_in | keep::out0, [](const auto& c) { return combined_back<axis_places>(c); }),
                 constant_operand(),
-                wrt(keep::all_in | keep::out0, [](const auto& c) { return along_updates_back(c); })),
+                wrt(keep::all_in | keep::out0, [](const auto& c) { return updates_back<axis_places>(c); })),
             rule<"TensorScatterReduce">(
-                wrt(keep::all_in | keep::out0,
-                    [](const auto& c) {
-                      return combined_back(
-                          c, [&](const tensor& x, const tensor& updates) { return scatter_mul(x, c.in(1), updates); });
-                    }),
-                constant_operand(), wrt(keep::all_in | keep::out0, [](const auto& c) { return row_updates_back(c); })),
+                wrt(keep::all_in | keep::out0, [](const auto& c) { return combined_back<row_places>(c); }),
+                constant_operand(),
+                wrt(keep::all_in | keep::out0, [](const auto& c) { return updates_back<row_places>(c); })),
             rule<"Reverse">(
                 wrt(keep::nothing,
                     [](const auto& c) { return call<"Reverse">(c.dy(), attr<"dims">(c.template attr<"dims">())); })),
@@ -452,13 +456,10 @@ inline constexpr auto move_rules =
                                  [](const auto& c) {
                                    const std::int64_t depth = c.dims(1)[c.dims(1).rank() - 1];
                                    const auto rows = index_rows(c, 1, depth);
-                                   const auto added = [&](const auto& dy) {
-                                     return call<"ScatterNd">(rows,
-                                                              reshape(dy, slices_of(c.dims(0), rows.dims()[0], depth)),
-                                                              attr<"shape">(c.dims(0)));
-                                   };
-                                   if (kind_of(c.type(0)) != dtype_kind::complex) return added(c.dy());
-                                   return complex(added(real(c.dy())), added(imag(c.dy())));
+                                   const shape slices = slices_of(c.dims(0), rows.dims()[0], depth);
+                                   return on_parts(c.dy(), [&](const auto& dy) {
+                                     return call<"ScatterNd">(rows, reshape(dy, slices), attr<"shape">(c.dims(0)));
+                                   });
                                  }),
                              constant_operand()),
             rule<"ScatterNd">(constant_operand(),

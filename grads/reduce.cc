@@ -34,8 +34,20 @@ inline constexpr auto spread = [](const auto& c, const auto& g, const attr_value
   return broadcast_to(reshape(g, kept_dims(c.dims(0), reduced)), c.dims(0));
 };
 
+/// dy divided among equal elements, which are counted; where there are none the count may be 0. Halves count in
+/// float32.
+template <class T>
+T shared_among(const T& dy, const T& counts) {
+  const dtype wide = promote(dy.type(), dtype::float32);
+  return cast(cast(dy, wide) / cast(maximum(counts, ones_like(counts)), wide), dy.type());
+}
+
+/// dy to the extremes of each group, in equal shares.
 inline constexpr auto to_extremes = [](const auto& c, const attr_value& reduced) {
-  return where(c.in(0) == spread(c, c.out(), reduced), spread(c, c.dy(), reduced), c.zeros(0));
+  const shape kept = kept_dims(c.dims(0), reduced);
+  const auto extreme = c.in(0) == reshape(c.out(), kept);
+  const auto counts = call<"Sum">(extreme, attr<"axis">(reduced), attr<"keepDims">(true));
+  return where(extreme, shared_among(reshape(c.dy(), kept), counts), zeros(shape{}, c.dy().type()));
 };
 
 /// Some axes of a tensor brought to the end and merged into one: [rows, count], and the way back.

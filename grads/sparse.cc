@@ -10,6 +10,7 @@ import :core;
 import :rule;
 import :call;
 import :ops;
+import :grads_reduce;
 
 namespace kerngrad::rules {
 
@@ -53,8 +54,12 @@ tensor bag_rows_back(const C& c) {
   const std::string_view mode = c.template attr<"mode">().as_text();
   const tensor bags = bags_of_indices(c.in(2), c.dims(1).size());
   if (mode == "mean") return gather(c.dy() / rows_of_segments_counted(bags, c.dy()), bags);
+  if (mode == "max") {
+    const tensor extreme = gather(c.in(0), c.in(1)) == gather(c.out(), bags);
+    const tensor counts = segment_sum(cast(extreme, dtype::int32), bags, c.dy().dims()[0]);
+    return where(extreme, gather(shared_among(c.dy(), counts), bags), zeros({}, c.dy().type()));
+  }
   const tensor rows = gather(c.dy(), bags);
-  if (mode == "max") return where(gather(c.in(0), c.in(1)) == gather(c.out(), bags), rows, zeros({}, rows.type()));
   if (!c.in(3).defined()) return rows;
   std::vector<std::int64_t> sizes(static_cast<std::size_t>(rows.rank()), 1);
   sizes[0] = rows.dims()[0];

@@ -148,7 +148,7 @@ inline tensor segment_prod(const tensor& x, const tensor& ids, std::int64_t segm
   return call<"UnsortedSegmentReduce">(x, ids, attr<"numSegments">(segments), attr<"reduction">("prod"));
 }
 /// The greatest elements of the rows of each segment, NaN where one is NaN; of none -inf as `max` of nothing, or the
-/// least integer. Gradient: dy to every element that equals the result.
+/// least integer. Gradient: the elements that equal the result share dy equally.
 inline tensor segment_max(const tensor& x, const tensor& ids, std::int64_t segments) {
   return call<"UnsortedSegmentReduce">(x, ids, attr<"numSegments">(segments), attr<"reduction">("max"));
 }
@@ -285,8 +285,8 @@ inline tensor scatter_add(const tensor& x, const tensor& indices, const tensor& 
 inline tensor scatter_mul(const tensor& x, const tensor& indices, const tensor& updates) {
   return call<"TensorScatterReduce">(x, indices, updates, attr<"reduction">("mul"));
 }
-/// The same with the greater of both; NaN where one is NaN. Gradient: dy to x and to every update that equals the
-/// result.
+/// The same with the greater of both; NaN where one is NaN. Gradient: x and the updates that equal the result share dy
+/// equally.
 inline tensor scatter_max(const tensor& x, const tensor& indices, const tensor& updates) {
   return call<"TensorScatterReduce">(x, indices, updates, attr<"reduction">("max"));
 }

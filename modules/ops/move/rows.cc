@@ -159,14 +159,15 @@ inline constexpr op_row move_rows[] = {
         tensor_indices_updates, {}, shapes::tensor_scatter_update, launch::tensor_scatter_update),
     own_row("TensorScatterReduce",
             "A tensor whose slices at the rows of indices are combined with the updates, one after the other; an "
-            "extreme is NaN where one is NaN. Gradient: that of an extreme goes to every element that equals it.",
+            "extreme is NaN where one is NaN. Gradient: the element and the updates that equal an extreme share its "
+            "gradient equally.",
             tensor_indices_combined, attributes::scatter_reduce, shapes::tensor_scatter_reduce,
             launch::tensor_scatter_reduce),
     own_row(
         "UnsortedSegmentReduce",
         "Mean, product, greatest or least elements of the rows of a segment; ids outside are dropped. Of no rows 0, "
         "1, and what is beyond every element: infinite, or the least or greatest integer. Means of integers are "
-        "rounded towards 0. Gradient: that of an extreme goes to every element that equals it.",
+        "rounded towards 0. Gradient: the elements that equal an extreme share its gradient equally.",
         x_segments, attributes::segment_reduce, shapes::segment_sum, launch::segment_reduce),
     own_row("TakeAlongAxis",
             "The elements of x at the indices along an axis, beside which the two broadcast; negative indices count "

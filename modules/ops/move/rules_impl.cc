@@ -40,6 +40,17 @@ std::vector<std::int64_t> inverted(const attr_value& perm, int rank) {
   return inverse;
 }
 
+tensor slices_that_stayed(const tensor& dy, const tensor& rows) {
+  const std::int64_t count = rows.dims()[0], depth = rows.dims()[1];
+  const shape leading(dy.dims().dims().first(static_cast<std::size_t>(depth)));
+  const tensor order = arange(0, static_cast<double>(count), 1, dtype::int64);
+  const tensor last = tensor_scatter_update(zeros(leading, dtype::int64), rows, order);
+  const tensor stayed = gather_nd(last, rows) == order;
+  std::vector<std::int64_t> sizes(static_cast<std::size_t>(dy.rank() - depth + 1), 1);
+  sizes[0] = count;
+  return where(reshape(stayed, shape(sizes)), gather_nd(dy, rows), zeros({}, dy.type()));
+}
+
 tensor products_of_others(const tensor& x, const tensor& places) {
   if (x.size() == 0) return x;
   const tensor order = argsort(places), sorted = gather(places, order), rows = gather(x, order);

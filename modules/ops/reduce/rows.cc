@@ -44,10 +44,14 @@ inline constexpr op_row reduce_rows[] = {
                {lift::integers, result::total}, x_arithmetic),
     reduce_row("Mean", "The mean over axes, in a float that holds the integers; NaN of nothing.", quotients),
     reduce_row("Prod", "The product over axes; 1 of nothing.", totals),
-    reduce_row("Max", "The largest element; NaN when there is one. Gradient: dy to every largest element.", unchanged,
-               x_real, attributes::reduce_max),
-    reduce_row("Min", "The smallest element; NaN when there is one. Gradient: dy to every smallest element.", unchanged,
-               x_real),
+    reduce_row(
+        "Max",
+        "The largest element; NaN when there is one. Gradient: equal largest elements share dy equally; NaN gets 0.",
+        unchanged, x_real, attributes::reduce_max),
+    reduce_row(
+        "Min",
+        "The smallest element; NaN when there is one. Gradient: equal smallest elements share dy equally; NaN gets 0.",
+        unchanged, x_real),
     without_gradient(reduce_row("All", "Whether all are true; true of nothing.", unchanged, x_boolean),
                      "the result is boolean"),
     without_gradient(reduce_row("Any", "Whether one is true; false of nothing.", unchanged, x_boolean),

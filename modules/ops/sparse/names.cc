@@ -55,7 +55,7 @@ struct embedding_bag_options {
 /// `offsets` are int32 or int64. Of no rows 0, whatever the mode; a greatest element is NaN where one is NaN. Rows are
 /// added in their order, so that the bits depend on no number of threads. Throws for indices of no row, offsets that do
 /// not begin with 0, decrease or lie beyond the indices, and for weights with another mode than sum. The gradient
-/// reaches params and weights; that of an extreme goes to every element that equals it.
+/// reaches params and weights; the elements that equal an extreme share its gradient equally.
 inline tensor embedding_bag(const tensor& params, const tensor& indices, const tensor& offsets,
                             const embedding_bag_options& options = {}) {
   constexpr std::string_view modes[] = {"mean", "sum", "max"};

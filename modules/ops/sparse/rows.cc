@@ -115,7 +115,7 @@ inline constexpr op_row sparse_rows[] = {
         sparse_row("EmbeddingBag",
                    "Mean, sum or greatest elements of the rows of params that indices name, in bags that begin "
                    "at the offsets; 0 of no rows, NaN where one is NaN. In a sum each row is multiplied by its "
-                   "weight. Gradient: that of an extreme goes to every element that equals it.",
+                   "weight. Gradient: the elements that equal an extreme share its gradient equally.",
                    rows_of_bags, shapes::embedding_bag, launch::embedding_bag, 1),
         attributes::embedding_bag),
     of_sparse_results(
