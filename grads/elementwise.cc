@@ -30,8 +30,7 @@ inline constexpr auto flat_a = [](const auto& c) { return c.zeros(0); };
 inline constexpr auto flat_b = [](const auto& c) { return c.zeros(1); };
 
 inline constexpr auto elementwise_rules = family_rules(std::tuple{
-    // Step with alpha = -1 is the sign with -1 at 0, where the convention asks for -dy.
-    rule<"Abs">(wrt(keep::in0, [](const auto& c) { return c.dy() * step(c.in(0), -1); })),
+    rule<"Abs">(wrt(keep::in0, [](const auto& c) { return c.dy() * sign(c.in(0)); })),
     rule<"Neg">(wrt(keep::nothing, [](const auto& c) { return -c.dy(); })),
     rule<"Sign">(wrt(keep::nothing, flat)),
     rule<"Square">(wrt(keep::in0, [](const auto& c) { return c.dy() * (conj(c.in(0)) * 2); })),

@@ -102,7 +102,7 @@ consteval op_row comparison_row(std::string_view name, std::string_view doc, std
 }
 
 inline constexpr op_row elementwise_rows[] = {
-    on_numbers(signed_row("Abs", "|x|; the smallest integer wraps to itself. Gradient: dy * sign(x), -dy at 0."),
+    on_numbers(signed_row("Abs", "|x|; the smallest integer wraps to itself. Gradient: dy * sign(x), 0 at 0."),
                [](auto a) { return libm::fabs(a); }),
     on_numbers(complex_row("Neg", "-x; integers wrap.", signed_numbers), [](auto a) { return -a; }),
     signed_row("Sign", "-1, 0 or 1; 0 for NaN. Gradient: 0."),
