@@ -33,7 +33,7 @@ struct skip_case {
 
 enum class verdict { passed, failed, skipped };
 
-/// What became of a case. `why` is the difference, the reason for skipping, or what a passed case left uncompared.
+/// The result of a case. `why` is the difference, the reason for skipping, or a remark on a passed case.
 struct outcome {
   verdict is = verdict::passed;
   std::string why{};
@@ -97,6 +97,10 @@ std::string text_of(const kg::tensor& x);
 
 // ------------------------------------------------------------------------------------------ cases
 
+/// The gradient that a recorded gradient case has here, of its operand x, where the convention at a kink is another
+/// one.
+std::optional<kg::tensor> departing_gradient(const json& line);
+
 outcome run_forward(const json& line);
 outcome run_gradient(const json& line);
 outcome run_optimizer(const json& line);
@@ -151,7 +155,7 @@ class report {
   std::int64_t passed_ = 0, failed_ = 0, skipped_ = 0;
   std::map<std::string, group> groups_;    // by section and subject
   std::map<std::string, counts> skips_;    // by reason
-  std::map<std::string, counts> remarks_;  // what passed cases left uncompared
+  std::map<std::string, counts> remarks_;  // on passed cases
 };
 
 }  // namespace conformance

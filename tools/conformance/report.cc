@@ -73,7 +73,7 @@ void report::print() const {
       fmt::print("  {}: {}\n", item.failures[i].id, shortened(item.failures[i].why));
     if (count < item.failures.size()) fmt::print("  and {} more\n", item.failures.size() - count);
   }
-  if (!remarks_.empty()) fmt::print("passed, in part uncompared:\n");
+  if (!remarks_.empty()) fmt::print("passed, with remarks:\n");
   print_reasons(remarks_, verbose_);
   if (!skips_.empty()) fmt::print("skipped:\n");
   print_reasons(skips_, verbose_);

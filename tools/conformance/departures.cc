@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recorded gradients at kinks whose convention is another one here.
+#include <algorithm>
+#include <iterator>
+
+#include "tools/conformance/conformance.h"
+
+namespace conformance {
+
+namespace {
+
+// A case by its id and its spec: ids of other corpora may be the same.
+struct departure {
+  std::string_view id, spec;
+  std::vector<float> gradient;  ///< of the one operand, in the order of its elements
+};
+
+// Equal extremes share the gradient here, as in PyTorch's amax and JAX: the corpus gives all of it to each. The
+// gradient of Abs at 0 is 0, as in PyTorch, JAX and TensorFlow: the corpus has -dy.
+constexpr float third = 1.0f / 3;
+const departure departures[] = {
+    {"Max-2", "max max gradient: 1D, ties", {0, 0, -0.5f, -0.5f}},
+    {"Max-8",
+     "max max gradient: ties, 3D, axes=[1, 2], keepDims=false",
+     {0, -third, -third, -third, -0.5f, 0, -0.5f, 0}},
+    {"Max-10",
+     "max max gradient: ties, 4D, axes=[2, 3], keepDims=true",
+     {0, -third, -third, -third, -1, 0, -1, 0, -3, 0, 0, 0, 0, -2, 0, -2}},
+    {"Min-3", "min min gradient: ties, 2D, axes=-1, keepDims=false", {0, -0.5f, -0.5f, -0.5f, 0, -0.5f}},
+    {"Min-9",
+     "min min gradient: ties, 4D, axes=[2, 3], keepDims=true",
+     {0, -third, -third, -third, -1, 0, -1, 0, -3, 0, 0, 0, 0, -2, 0, -2}},
+    {"Abs-7", "layers: LayersModel.fit() with classWeight Two outputs, classWeight as array", {0, 0, 0, 0, 0, 0}},
+    {"Abs-10", "layers: LayersModel.fit() with classWeight Two outputs, classWeight as map", {0, 0, 0, 0, 0, 0}},
+    {"Abs-11",
+     "layers: LayersModel.fitDataset() with classWeight One output, binary crossentropy, acc metric",
+     {0, 0, 0, 0, 0, 0, 0, 0}},
+    {"Abs-14",
+     "layers: LayersModel.fitDataset() with classWeight Two outputs, binary crossentropy, acc metric",
+     {0, 0, 0, 0, 0, 0, 0, 0}},
+};
+
+}  // namespace
+
+std::optional<kg::tensor> departing_gradient(const json& line) {
+  const std::string id = line.at("id"), spec = line.value("spec", "");
+  const auto* found = std::find_if(std::begin(departures), std::end(departures),
+                                   [&](const departure& item) { return item.id == id && item.spec == spec; });
+  if (found == std::end(departures)) return {};
+  const auto dims = line.at("inputs").at("x").at("shape").get<std::vector<std::int64_t>>();
+  return kg::tensor(found->gradient, kg::shape(dims));
+}
+
+}  // namespace conformance
