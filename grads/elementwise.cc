@@ -24,6 +24,16 @@ inline constexpr double one_over_sqrt_two = 0.70710678118654752440;
 inline constexpr double one_over_sqrt_two_pi = 0.39894228040143267794;
 inline constexpr double selu_scale = 1.0507009873554804934;
 inline constexpr double selu_scale_alpha = 1.7580993408473768599;  // scale * alpha
+/// 1 - x^2 without the cancellation near 1. The difference of squares is taken there alone: its derivative would cancel
+/// near 0.
+inline constexpr auto one_less_square = [](const auto& x) {
+  return where(abs(x) < 0.5, 1 - square(x), (1 - x) * (1 + x));
+};
+/// The gradient of a remainder for the divisor: the quotient that it was made with. The rounded quotient of the
+/// operands may be the next whole number.
+inline constexpr auto by_whole_quotient = [](const auto& c) {
+  return c.reduced(1, -c.dy() * round(c.in(0) / c.in(1) - c.out() / c.in(1)));
+};
 /// x with 1 in place of zeros.
 inline constexpr auto not_zero = [](const auto& x) { return where(x == 0, ones_like(x), x); };
 inline constexpr auto flat_a = [](const auto& c) { return c.zeros(0); };
@@ -102,12 +112,10 @@ inline constexpr auto elementwise_rules = family_rules(std::tuple{
         wrt(keep::in1, [](const auto& c) { return c.reduced(0, c.dy() / conj(c.in(1))); }),
         wrt(keep::in1 | keep::out0, [](const auto& c) { return c.reduced(1, -c.dy() * conj(c.out() / c.in(1))); })),
     rule<"FloorDiv">(wrt(keep::nothing, flat_a), wrt(keep::nothing, flat_b)),
-    rule<"Mod">(
-        wrt(keep::nothing, [](const auto& c) { return c.reduced(0, c.dy()); }),
-        wrt(keep::in0 | keep::in1, [](const auto& c) { return c.reduced(1, -c.dy() * floor_div(c.in(0), c.in(1))); })),
-    rule<"Fmod">(
-        wrt(keep::nothing, [](const auto& c) { return c.reduced(0, c.dy()); }),
-        wrt(keep::in0 | keep::in1, [](const auto& c) { return c.reduced(1, -c.dy() * trunc(c.in(0) / c.in(1))); })),
+    rule<"Mod">(wrt(keep::nothing, [](const auto& c) { return c.reduced(0, c.dy()); }),
+                wrt(keep::in0 | keep::in1 | keep::out0, by_whole_quotient)),
+    rule<"Fmod">(wrt(keep::nothing, [](const auto& c) { return c.reduced(0, c.dy()); }),
+                 wrt(keep::in0 | keep::in1 | keep::out0, by_whole_quotient)),
     rule<"Copysign">(wrt(keep::in0 | keep::in1,
                          [](const auto& c) {
                            const auto side = copysign(ones_like(c.in(1)), c.in(1));
