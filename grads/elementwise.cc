@@ -138,8 +138,10 @@ inline constexpr auto elementwise_rules = family_rules(std::tuple{
     // b * a^(b-1), and 0 where b is 0, which keeps 0^0 from making a NaN.
     rule<"Pow">(wrt(keep::in0 | keep::in1,
                     [](const auto& c) {
-                      const auto slope = c.in(1) * pow(c.in(0), c.in(1) - 1);
-                      return c.reduced(0, c.dy() * where(c.in(1) == 0, zeros_like(slope), slope));
+                      const auto outside = logical_and(c.in(1) == 0, logical_not(is_finite(1 / c.in(0))));
+                      const auto base = where(outside, ones_like(c.in(0)), c.in(0));
+                      const auto slope = c.in(1) * pow(base, c.in(1) - 1);
+                      return c.reduced(0, c.dy() * where(outside, zeros_like(slope), slope));
                     }),
                 // log(1) = 0 stands in where a <= 0, so that neither value nor second order sees log of 0.
                 wrt(keep::in0 | keep::out0,
