@@ -301,18 +301,58 @@ variable_gradients variable_grads(const std::function<tensor()>& f, std::span<co
 
 // ------------------------------------------------------------------------------------------ custom rules
 
-/// What a function with its own rule returns: values, and how gradients of the values become gradients of the
-/// operands, one each; an empty tensor says that an operand has none. The rule may capture whatever it needs.
+}  // namespace kerngrad
+
+namespace kerngrad::detail {
+
+using values_rule = std::function<std::vector<tensor>(std::span<const tensor> dy, std::span<const tensor> values)>;
+
+/// A rule of custom_grad: made of a function of the gradients of the values, or of those and the values.
+class custom_rule {
+ public:
+  custom_rule() = default;
+  template <class F>
+    requires std::is_invocable_r_v<std::vector<tensor>, F&, std::span<const tensor>>
+  custom_rule(F rule)
+      : run_([rule = std::move(rule)](std::span<const tensor> dy, std::span<const tensor>) mutable {
+          return rule(dy);
+        }) {}
+  template <class F>
+    requires std::is_invocable_r_v<std::vector<tensor>, F&, std::span<const tensor>, std::span<const tensor>>
+  custom_rule(F rule) : run_(std::move(rule)), takes_values_(true) {}
+
+  explicit operator bool() const { return static_cast<bool>(run_); }
+  bool takes_values() const { return takes_values_; }
+  std::vector<tensor> operator()(std::span<const tensor> dy, std::span<const tensor> values) const {
+    return run_(dy, values);
+  }
+
+ private:
+  values_rule run_;
+  bool takes_values_ = false;
+};
+
+}  // namespace kerngrad::detail
+
+export namespace kerngrad {
+
+/// The result of a function with its own rule: values, and a rule that turns gradients of the values into one gradient
+/// per operand. An undefined tensor says that an operand has none. The rule takes the gradients of the values, `dy`, or
+/// `dy` and the values. It may capture operands, and whatever else it needs. A rule that needs a value must take it as
+/// an argument: the captured one has the history of the ops inside, or none, and higher orders would be wrong.
 struct custom_result {
   tensor_list values;
-  std::function<std::vector<tensor>(std::span<const tensor> dy)> gradient;
+  detail::custom_rule gradient;
 };
-/// The usual case of one value.
+/// The usual case of one value. The rule takes dy.
 custom_result with_gradient(tensor value, std::function<std::vector<tensor>(const tensor& dy)> gradient);
+/// The same for a rule that takes dy and the value, whose gradient is the rule itself: every order is right.
+custom_result with_gradient(tensor value,
+                            std::function<std::vector<tensor>(const tensor& dy, const tensor& value)> gradient);
 
 /// Runs f on the operands, as one step of the tape that takes its gradient from the rule that f returns, whatever f
-/// did inside. What the rule computes is itself differentiated at higher orders, through values captured inside f.
-/// A rule that returns the wrong number, shape or dtype of gradients throws when it is used.
+/// did inside. Higher orders differentiate the ops of the rule, through the operands that it captured and the values
+/// that it was given. A rule that returns the wrong number, shape or dtype of gradients throws when it is used.
 tensor_list custom_grad(const std::function<custom_result(std::span<const tensor>)>& f, std::span<const tensor> xs,
                         std::string_view name = "custom_grad");
 

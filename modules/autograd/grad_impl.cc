@@ -174,8 +174,30 @@ variable_gradients variable_grads(const std::function<tensor()>& f, std::span<co
 // ------------------------------------------------------------------------------------------ custom rules
 
 custom_result with_gradient(tensor value, std::function<std::vector<tensor>(const tensor& dy)> gradient) {
+  if (!gradient) return {{std::move(value)}, {}};
   return {{std::move(value)}, [gradient = std::move(gradient)](std::span<const tensor> dy) { return gradient(dy[0]); }};
 }
+custom_result with_gradient(tensor value,
+                            std::function<std::vector<tensor>(const tensor& dy, const tensor& value)> gradient) {
+  if (!gradient) return {{std::move(value)}, {}};
+  return {{std::move(value)},
+          [gradient = std::move(gradient)](std::span<const tensor> dy, std::span<const tensor> values) {
+            return gradient(dy[0], values[0]);
+          }};
+}
+
+namespace {
+
+// What the tape keeps of a custom_grad. The values are handles of the recorded step, so that their gradient is its.
+struct rule_with_values {
+  detail::custom_rule rule;
+  std::vector<tensor> values;
+  std::vector<tensor> operator()(std::span<const tensor> dy, const std::vector<bool>&) const {
+    return rule(dy, values);
+  }
+};
+
+}  // namespace
 
 tensor_list custom_grad(const std::function<custom_result(std::span<const tensor>)>& f, std::span<const tensor> xs,
                         std::string_view name) {
@@ -196,9 +218,12 @@ tensor_list custom_grad(const std::function<custom_result(std::span<const tensor
     if (!result.values[k].defined()) fail(name, "an empty handle as value " + std::to_string(k), "a tensor");
     out.push_back(result.values[k]);
   }
-  record_free(name, in, out, [rule = std::move(result.gradient)](std::span<const tensor> dy, const std::vector<bool>&) {
-    return rule(dy);
-  });
+  tape& t = this_tape();
+  const std::uint32_t before = t.nodes.size();
+  const bool takes_values = result.gradient.takes_values();
+  record_free(name, in, out, rule_with_values{std::move(result.gradient), {}});
+  if (takes_values && t.nodes.size() != before)
+    t.free[t.nodes[before].free].run.target<rule_with_values>()->values.assign(out.begin(), out.end());
   tensor_list values;
   for (tensor& y : out) values.push_back(std::move(y));
   return values;

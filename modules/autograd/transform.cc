@@ -199,7 +199,7 @@ auto checkpoint(F f) {
 template <std::size_t N>
 struct custom_results {
   std::array<tensor, N> values;
-  std::function<std::vector<tensor>(std::span<const tensor> dy)> gradient;
+  detail::custom_rule gradient;
 };
 
 }  // namespace kerngrad
@@ -237,10 +237,10 @@ custom_result as_result(custom_results<N> result) {
 
 export namespace kerngrad {
 
-/// Several values and their rule: it gets a dy for each, zeros for the values that were not used.
+/// Several values and their rule. The rule takes a dy for each value, zeros for those that were not used, and the
+/// values too where it has a second parameter.
 template <std::size_t N>
-custom_results<N> with_gradients(std::array<tensor, N> values,
-                                 std::function<std::vector<tensor>(std::span<const tensor> dy)> gradient) {
+custom_results<N> with_gradients(std::array<tensor, N> values, detail::custom_rule gradient) {
   return {std::move(values), std::move(gradient)};
 }
 

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
+#include <span>
 #include <tuple>
 #include <vector>
 
@@ -27,6 +29,51 @@ TEST(custom_grad, takes_a_function_of_several_tensors) {
   const auto g = kg::grads([&](const tensor& p, const tensor& q) { return scaled(p, q); })(a, b);
   EXPECT_EQ(g[0].to_doubles(), (doubles{50, 70}));
   EXPECT_EQ(g[1].to_doubles(), (doubles{200, 300}));
+}
+
+// The exponentials without an op that could be differentiated.
+tensor computed_elsewhere(const tensor& x) {
+  doubles values = x.to_doubles();
+  for (double& v : values) v = std::exp(v);
+  return tensor(values, x.dims());
+}
+
+TEST(custom_grad, of_every_order_is_right_when_the_rule_takes_the_value) {
+  const auto power = kg::custom_grad([](const tensor& x) {
+    return kg::with_gradient(computed_elsewhere(x),
+                             [](const tensor& dy, const tensor& y) { return std::vector{dy * y}; });
+  });
+  const auto f = [&](const tensor& x) { return power(x); };
+  const tensor x({0.5, -1.0});
+  const doubles wanted = computed_elsewhere(x).to_doubles();
+  EXPECT_EQ(f(x).to_doubles(), wanted);
+  EXPECT_EQ(kg::grad(f)(x).to_doubles(), wanted);
+  EXPECT_EQ(kg::grad(kg::grad(f))(x).to_doubles(), wanted);
+  EXPECT_EQ(kg::grad(kg::grad(kg::grad(f)))(x).to_doubles(), wanted);
+  EXPECT_EQ(kg::jvp(kg::grad(f))(x, tensor({2.0, 3.0})).tangent.to_doubles(), (doubles{2 * wanted[0], 3 * wanted[1]}));
+}
+
+TEST(custom_grad, gives_the_value_the_rule_itself_as_its_gradient) {
+  const auto steep = kg::custom_grad([](const tensor& x) {
+    return kg::with_gradient(kg::exp(x), [](const tensor& dy, const tensor& y) { return std::vector{dy * y * 3}; });
+  });
+  const auto f = [&](const tensor& x) { return steep(x); };
+  EXPECT_EQ(kg::grad(f)(tensor(0.0)).item(), 3);
+  EXPECT_EQ(kg::grad(kg::grad(f))(tensor(0.0)).item(), 9);
+}
+
+TEST(custom_grad, hands_several_values_to_a_rule_of_two_parameters) {
+  const auto both = kg::custom_grad([](const tensor& x) {
+    return kg::with_gradients(
+        std::array{computed_elsewhere(x), computed_elsewhere(-x)},
+        [](std::span<const tensor> dy, std::span<const tensor> y) { return std::vector{dy[0] * y[0] - dy[1] * y[1]}; });
+  });
+  const auto cosh = [&](const tensor& x) {
+    const auto parts = both(x);
+    return (parts[0] + parts[1]) * 0.5;
+  };
+  EXPECT_DOUBLE_EQ(kg::grad(cosh)(tensor(1.0)).item(), std::sinh(1.0));
+  EXPECT_DOUBLE_EQ(kg::grad(kg::grad(cosh))(tensor(1.0)).item(), std::cosh(1.0));
 }
 
 TEST(custom_grad, gives_an_array_for_several_values_and_takes_null_gradients) {

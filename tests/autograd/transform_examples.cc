@@ -2,6 +2,7 @@
 // The examples of the page on transforms: its code blocks are lines of this file.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <tuple>
 #include <vector>
 
@@ -56,6 +57,22 @@ TEST(example, of_custom_grad) {
   });
   const auto f = [&](const tensor& x) { return kg::sum(clipped(x, tensor(1.0)) * 5); };
   EXPECT_EQ(kg::grad(f)(tensor({2.0, 3.0})).to_doubles(), (doubles{1, 1}));
+}
+
+// exp(x) by a library that kerngrad knows nothing of.
+tensor computed_elsewhere(const tensor& x) {
+  doubles values = x.to_doubles();
+  for (double& v : values) v = std::exp(v);
+  return tensor(values, x.dims());
+}
+
+TEST(example, of_custom_grad_with_the_value) {
+  const auto power = kg::custom_grad([](const tensor& x) {
+    return kg::with_gradient(computed_elsewhere(x),
+                             [](const tensor& dy, const tensor& y) { return std::vector{dy * y}; });
+  });
+  const auto f = [&](const tensor& x) { return kg::sum(power(x)); };
+  EXPECT_EQ(kg::grad(kg::grad(f))(tensor({0.0, 1.0})).to_doubles(), (doubles{1, std::exp(1.0)}));
 }
 
 TEST(example, of_custom_gradient) {
