@@ -48,25 +48,28 @@ inline constexpr auto elementwise_rules = family_rules(std::tuple{
     rule<"Rsqrt">(wrt(keep::out0, [](const auto& c) { return c.dy() * -0.5 * (square(c.out()) * c.out()); })),
     rule<"Reciprocal">(wrt(keep::out0, [](const auto& c) { return -c.dy() * square(c.out()); })),
     rule<"Exp">(wrt(keep::out0, [](const auto& c) { return c.dy() * c.out(); })),
-    rule<"Exp2">(wrt(keep::out0, [](const auto& c) { return c.dy() * (c.out() * ln_2); })),
-    rule<"Expm1">(wrt(keep::out0, [](const auto& c) { return c.dy() * (c.out() + 1); })),
+    // Half of the power is finite where the gradient is.
+    rule<"Exp2">(wrt(keep::in0, [](const auto& c) { return c.dy() * (exp2(c.in(0) - 1) * (2 * ln_2)); })),
+    // The result plus 1 has lost the digits of a small power.
+    rule<"Expm1">(wrt(keep::in0, [](const auto& c) { return c.dy() * exp(c.in(0)); })),
     rule<"Log">(wrt(keep::in0, [](const auto& c) { return c.dy() / c.in(0); })),
-    rule<"Log2">(wrt(keep::in0, [](const auto& c) { return c.dy() / c.in(0) * one_over_ln_2; })),
-    rule<"Log10">(wrt(keep::in0, [](const auto& c) { return c.dy() / c.in(0) * one_over_ln_10; })),
+    rule<"Log2">(wrt(keep::in0, [](const auto& c) { return c.dy() * one_over_ln_2 / c.in(0); })),
+    rule<"Log10">(wrt(keep::in0, [](const auto& c) { return c.dy() * one_over_ln_10 / c.in(0); })),
     rule<"Log1p">(wrt(keep::in0, [](const auto& c) { return c.dy() / (c.in(0) + 1); })),
     rule<"Cbrt">(wrt(keep::out0, [](const auto& c) { return c.dy() / (square(c.out()) * 3); })),
     rule<"Sin">(wrt(keep::in0, [](const auto& c) { return c.dy() * cos(c.in(0)); })),
     rule<"Cos">(wrt(keep::in0, [](const auto& c) { return -c.dy() * sin(c.in(0)); })),
     rule<"Tan">(wrt(keep::out0, [](const auto& c) { return c.dy() * (square(c.out()) + 1); })),
-    rule<"Asin">(wrt(keep::in0, [](const auto& c) { return c.dy() * rsqrt(1 - square(c.in(0))); })),
-    rule<"Acos">(wrt(keep::in0, [](const auto& c) { return -c.dy() * rsqrt(1 - square(c.in(0))); })),
+    rule<"Asin">(wrt(keep::in0, [](const auto& c) { return c.dy() * rsqrt(one_less_square(c.in(0))); })),
+    rule<"Acos">(wrt(keep::in0, [](const auto& c) { return -c.dy() * rsqrt(one_less_square(c.in(0))); })),
     rule<"Atan">(wrt(keep::in0, [](const auto& c) { return c.dy() / (square(c.in(0)) + 1); })),
     rule<"Sinh">(wrt(keep::in0, [](const auto& c) { return c.dy() * cosh(c.in(0)); })),
     rule<"Cosh">(wrt(keep::in0, [](const auto& c) { return c.dy() * sinh(c.in(0)); })),
     rule<"Tanh">(wrt(keep::out0, [](const auto& c) { return c.dy() * (1 - square(c.out())); })),
-    rule<"Asinh">(wrt(keep::in0, [](const auto& c) { return c.dy() * rsqrt(square(c.in(0)) + 1); })),
-    rule<"Acosh">(wrt(keep::in0, [](const auto& c) { return c.dy() * rsqrt(square(c.in(0)) - 1); })),
-    rule<"Atanh">(wrt(keep::in0, [](const auto& c) { return c.dy() / (1 - square(c.in(0))); })),
+    rule<"Asinh">(wrt(keep::in0, [](const auto& c) { return c.dy() / hypot(c.in(0), 1); })),
+    // Two roots: the product under one would overflow, and the square less 1 cancel near 1.
+    rule<"Acosh">(wrt(keep::in0, [](const auto& c) { return c.dy() * (rsqrt(c.in(0) - 1) * rsqrt(c.in(0) + 1)); })),
+    rule<"Atanh">(wrt(keep::in0, [](const auto& c) { return c.dy() / one_less_square(c.in(0)); })),
     rule<"Erf">(wrt(keep::in0, [](const auto& c) { return c.dy() * (exp(-square(c.in(0))) * two_over_sqrt_pi); })),
     rule<"Erfc">(wrt(keep::in0, [](const auto& c) { return c.dy() * (exp(-square(c.in(0))) * -two_over_sqrt_pi); })),
     rule<"Ceil">(wrt(keep::nothing, flat)),
@@ -80,15 +83,19 @@ inline constexpr auto elementwise_rules = family_rules(std::tuple{
     rule<"LeakyRelu">(
         wrt(keep::in0,
             [](const auto& c) { return where(c.in(0) > 0, c.dy(), c.dy() * c.template attr<"alpha">().as_number()); })),
-    rule<"Elu">(wrt(keep::out0, [](const auto& c) { return elu_grad(c.dy(), c.out()); })),
-    rule<"Selu">(wrt(keep::out0,
+    rule<"Elu">(wrt(keep::in0, [](const auto& c) { return c.dy() * exp(minimum(0, c.in(0))); })),
+    rule<"Selu">(wrt(keep::in0,
                      [](const auto& c) {
-                       return c.dy() * where(c.out() > 0, ones_like(c.out()) * selu_scale, c.out() + selu_scale_alpha);
+                       const auto below = exp(minimum(0, c.in(0))) * selu_scale_alpha;
+                       return c.dy() * where(c.in(0) > 0, ones_like(below) * selu_scale, below);
                      })),
-    rule<"Gelu">(wrt(keep::in0,
+    rule<"Gelu">(wrt(keep::in0 | keep::out0,
                      [](const auto& c) {
                        const auto x = c.in(0);
-                       const auto below = (erf(x * one_over_sqrt_two) + 1) * 0.5;  // the normal distribution function
+                       // The normal distribution function. Far below 0, where 1 + erf cancels, the result has its
+                       // digits.
+                       const auto by_erf = (erf(x * one_over_sqrt_two) + 1) * 0.5;
+                       const auto below = where(x < -1, c.out() / minimum(x, -1), by_erf);
                        return c.dy() * (below + x * (exp(square(x) * -0.5) * one_over_sqrt_two_pi));
                      })),
     rule<"Silu">(wrt(keep::in0,
@@ -135,7 +142,8 @@ inline constexpr auto elementwise_rules = family_rules(std::tuple{
     rule<"SquaredDifference">(
         wrt(keep::in0 | keep::in1, [](const auto& c) { return c.reduced(0, c.dy() * ((c.in(0) - c.in(1)) * 2)); }),
         wrt(keep::in0 | keep::in1, [](const auto& c) { return c.reduced(1, c.dy() * ((c.in(1) - c.in(0)) * 2)); })),
-    // b * a^(b-1), and 0 where b is 0, which keeps 0^0 from making a NaN.
+    // b * a^(b-1), and 0 for 0^0 and its like, where 0 would meet an infinite 1 / a. Wherever 1 / a is finite the
+    // product stays: its derivative for b is not 0 at b = 0.
     rule<"Pow">(wrt(keep::in0 | keep::in1,
                     [](const auto& c) {
                       const auto outside = logical_and(c.in(1) == 0, logical_not(is_finite(1 / c.in(0))));
@@ -150,11 +158,17 @@ inline constexpr auto elementwise_rules = family_rules(std::tuple{
                       const auto slope = c.out() * log(positive);
                       return c.reduced(1, c.dy() * where(c.in(0) > 0, slope, zeros_like(slope)));
                     })),
-    rule<"Atan2">(
-        wrt(keep::in0 | keep::in1,
-            [](const auto& c) { return c.reduced(0, c.dy() * (c.in(1) / (square(c.in(0)) + square(c.in(1))))); }),
-        wrt(keep::in0 | keep::in1,
-            [](const auto& c) { return c.reduced(1, -c.dy() * (c.in(0) / (square(c.in(0)) + square(c.in(1))))); })),
+    // Divided twice by the length: its square leaves the range.
+    rule<"Atan2">(wrt(keep::in0 | keep::in1,
+                      [](const auto& c) {
+                        const auto length = hypot(c.in(0), c.in(1));
+                        return c.reduced(0, c.dy() * (c.in(1) / length / length));
+                      }),
+                  wrt(keep::in0 | keep::in1,
+                      [](const auto& c) {
+                        const auto length = hypot(c.in(0), c.in(1));
+                        return c.reduced(1, -c.dy() * (c.in(0) / length / length));
+                      })),
     // Where the result is 0, both operands are: dividing by 1 gives 0.
     rule<"Hypot">(
         wrt(keep::in0 | keep::out0, [](const auto& c) { return c.reduced(0, c.dy() * (c.in(0) / not_zero(c.out()))); }),

@@ -25,10 +25,12 @@ inline constexpr auto softmax_rules = family_rules(std::tuple{
                              if (c.dims(0).rank() == 0) return zeros_like(c.dy());
                              return c.dy() - exp(c.out()) * sum(c.dy(), axis, true);
                            })),
-    rule<"LogSumExp">(wrt(keep::in0 | keep::out0,
+    // The softmax. exp(x - out) is not: the result may be off by a unit in its last place, which can be more than 1.
+    rule<"LogSumExp">(wrt(keep::in0,
                           [](const auto& c) {
                             const attr_value& axis = c.template attr<"axis">();
-                            return spread(c, c.dy(), axis) * exp(c.in(0) - spread(c, c.out(), axis));
+                            const auto weights = call<"Softmax">(c.in(0), attr<"dim">(axis));
+                            return weights * reshape(c.dy(), kept_dims(c.dims(0), axis));
                           })),
     // Labels need not add up to one: the softmax is weighted by their sum.
     rule<"SoftmaxCrossEntropy">(
