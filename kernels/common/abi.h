@@ -34,17 +34,17 @@ enum class dtype_kind : std::uint8_t { boolean, integer, half, real, complex, te
 //   X(dtype, C++ type of an element, name, kind, a gradient flows through it, place in the order of promotion)
 // The place of a line is the dtype's number, which programs and packs were compiled with: a new one goes to the end,
 // and into include/kerngrad/pack.h.
-#define KG_DTYPES(X)                                                     \
-  X(float32, float, "float32", real, true, 5)                            \
-  X(float64, double, "float64", real, true, 6)                           \
-  X(int32, std::int32_t, "int32", integer, false, 2)                     \
-  X(int64, std::int64_t, "int64", integer, false, 3)                     \
-  X(uint8, std::uint8_t, "uint8", integer, false, 1)                     \
-  X(boolean, bool, "bool", boolean, false, 0)                            \
-  X(complex64, ::kerngrad::complex64, "complex64", complex, true, 7)     \
-  X(float16, ::kerngrad::float16, "float16", half, true, 4)              \
-  X(bfloat16, ::kerngrad::bfloat16, "bfloat16", half, true, 4)           \
-  X(complex128, ::kerngrad::complex128, "complex128", complex, false, 8) \
+#define KG_DTYPES(X)                                                    \
+  X(float32, float, "float32", real, true, 5)                           \
+  X(float64, double, "float64", real, true, 6)                          \
+  X(int32, std::int32_t, "int32", integer, false, 2)                    \
+  X(int64, std::int64_t, "int64", integer, false, 3)                    \
+  X(uint8, std::uint8_t, "uint8", integer, false, 1)                    \
+  X(boolean, bool, "bool", boolean, false, 0)                           \
+  X(complex64, ::kerngrad::complex64, "complex64", complex, true, 7)    \
+  X(float16, ::kerngrad::float16, "float16", half, true, 4)             \
+  X(bfloat16, ::kerngrad::bfloat16, "bfloat16", half, true, 4)          \
+  X(complex128, ::kerngrad::complex128, "complex128", complex, true, 8) \
   X(text, ::kerngrad::text, "text", text, false, 9)
 
 /// Element type of a tensor. `boolean` is stored as one byte, 0 or 1.

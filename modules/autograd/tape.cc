@@ -199,6 +199,7 @@ struct frame {
   const node& at;
   std::span<tensor> dys;
   int operand = 0;                         // of a list: which of its tensors
+  bool of_parts = false;                   // dys are parts of complex128 numbers, which the operands pass for as well
   mutable std::array<tensor, 2> shared{};  // what the rule computes once for several operands
 
   inline const slot& operand_slot(int i) const { return on.slots[at.first_slot + static_cast<std::uint32_t>(i)]; }

@@ -238,7 +238,9 @@ tensor summed_to(const shape& dims, const tensor& g) {
   std::vector<std::int64_t> over;
   for (int i = 0; i < g.rank(); ++i)
     if (i < extra || (dims[i - extra] == 1 && g.dims()[i] != 1)) over.push_back(i);
-  return reshape(sum(g, over), dims);
+  // Sums have no kernel of complex128.
+  const tensor total = g.type() == dtype::complex128 ? complex(sum(real(g), over), sum(imag(g), over)) : sum(g, over);
+  return reshape(total, dims);
 }
 
 const tensor& frame_dy(const frame& at, int k) { return completed(at, k); }
@@ -257,7 +259,10 @@ const tensor& frame_result(const frame& at, int k) {
   return at.on.results[place];
 }
 const shape& frame_dims(const frame& at, int i) { return at.dims(i); }
-dtype frame_type(const frame& at, int i) { return at.operand_slot(i).type; }
+dtype frame_type(const frame& at, int i) {
+  const dtype type = at.operand_slot(i).type;
+  return at.of_parts && type == dtype::complex128 ? dtype::float64 : type;
+}
 const attr_value& frame_attr(const frame& at, int index) {
   return at.on.attrs[at.at.attrs + static_cast<std::uint32_t>(index)];
 }

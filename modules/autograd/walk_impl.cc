@@ -114,7 +114,8 @@ void add_to(tensor& a, const tensor& g, bool recorded) {
     slot.flat2(host_data(p), host_data(q), host_data(p), static_cast<std::size_t>(a.size()));
     return;
   }
-  a = add(a, g);
+  // complex128 has no kernel: its parts are added.
+  a = a.type() == dtype::complex128 ? complex(real(a) + real(g), imag(a) + imag(g)) : add(a, g);
 }
 
 // ------------------------------------------------------------------------------------------ the walk
@@ -168,6 +169,31 @@ void walk::run() {
   }
 }
 
+namespace {
+
+// Ops that take complex128 and only move elements, which is linear: rules do the same to both parts of a number.
+bool moves_elements(const op_row& row) {
+  constexpr family moving[] = {family::move, family::image, family::sparse, family::count};
+  return row.convention == convention::select || std::ranges::find(moving, row.group) != std::end(moving);
+}
+
+// A rule on the real and on the imaginary parts, as if the complex128 operands were float64: sums have no kernels of
+// complex128.
+tensor run_by_parts(rule_fn run, const frame& at) {
+  const auto on_part = [&](auto part) {
+    std::vector<tensor> dys = frame_all_dy(at);
+    for (tensor& dy : dys)
+      if (dy.type() == dtype::complex128) dy = part(dy);
+    frame one{at.on, at.at, dys};
+    one.operand = at.operand;
+    one.of_parts = true;
+    return run(one);
+  };
+  return complex(on_part([](const tensor& z) { return real(z); }), on_part([](const tensor& z) { return imag(z); }));
+}
+
+}  // namespace
+
 void walk::step(const node& n, std::span<tensor> dys) {
   if (!n.op) return step_free(n, dys);
   const op_row& row = *n.op->row;
@@ -188,7 +214,8 @@ void walk::step(const node& n, std::span<tensor> dys) {
       continue;
     }
     at.operand = static_cast<int>(s - part);
-    accumulate(grad(target.value), run(at), recorded_);
+    const bool by_parts = target.type == dtype::complex128 && moves_elements(row);
+    accumulate(grad(target.value), by_parts ? run_by_parts(run, at) : run(at), recorded_);
   }
 }
 

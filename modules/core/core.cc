@@ -178,7 +178,7 @@ inline constexpr dtype_set any_dtype = real_or_bool | detail::all_of(dtype_kind:
 inline constexpr dtype_set text_only = detail::all_of(dtype_kind::text);
 /// All there are: of ops that move elements.
 inline constexpr dtype_set any_element = any_dtype | text_only;
-/// Dtypes that a gradient flows through. Integers, booleans and indices have none, and complex128 has no sums yet.
+/// Dtypes that a gradient flows through: floats and complex numbers.
 inline constexpr dtype_set differentiable = detail::all_differentiable();
 
 /// "float32, float64": for error messages and documents.

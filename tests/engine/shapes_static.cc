@@ -60,7 +60,8 @@ static_assert(kg::size_of(dtype::complex64) == 8 && kg::size_of(dtype::boolean) 
 static_assert(kg::floating.has(dtype::float64) && !kg::floating.has(dtype::complex64) &&
               kg::differentiable.has(dtype::complex64));
 static_assert(kg::floating.has(dtype::float16) && kg::differentiable.has(dtype::bfloat16) &&
-              kg::any_dtype.has(dtype::complex128) && !kg::differentiable.has(dtype::complex128));
+              kg::any_dtype.has(dtype::complex128) && kg::differentiable.has(dtype::complex128) &&
+              !kg::differentiable.has(dtype::int32) && !kg::differentiable.has(dtype::text));
 static_assert(kg::computed_in(dtype::float16, kg::wide_floats) == dtype::float32 &&
               kg::computed_in(dtype::float16, kg::halves) == dtype::float16 &&
               kg::computed_in(dtype::float64, kg::halves) == dtype::float64);

@@ -32,7 +32,7 @@ export namespace kerngrad {
 /// n: passes of Stockham's over the prime factors 2, 3 and 5, Bluestein's convolution where there are others. x is
 /// complex64 or complex128 and has rank 1 or more, or it throws; rows without elements stay as they are. The error is
 /// about log2(n) units in the last place of the root of the sum of squares of a row. Gradient: the inverse transform of
-/// dy, undivided; complex128 has none.
+/// dy, undivided.
 inline tensor fft(const tensor& x, fft_norm norm = fft_norm::backward) {
   return call<"FFT">(x, attr<"norm">(detail::fft_norm_text(norm)));
 }
