@@ -158,7 +158,8 @@ std::string docs_page() {
       "in\n"
       "the last place, float32 / float64; where none stands, the result is the exact one rounded once, or the "
       "family's\n"
-      "summation bound holds. The typed name is a function of C++; helpers of gradients have none.\n";
+      "summation bound holds. The typed name is a function of C++; helpers of gradients have none. An op that has a\n"
+      "kink, a jump, a pole or ties states its gradient there.\n";
   for (int group = 0; group < static_cast<int>(std::size(kg::family_names)); ++group) {
     text += fmt::format(
         "\n## {}\n\n| op | typed name | what it computes | operands | attributes | result | kernels for | gradient | "
