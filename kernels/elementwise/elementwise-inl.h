@@ -401,35 +401,38 @@ HWY_INLINE void for_rows(const broadcast_geometry& g, Row row) {
   }
 }
 
-// The two-operand row functor: a row is an array or one value on either side.
-template <class T, class Map>
-struct binary_row {
-  using out = typename Map::result::template type<hn::ScalableTag<T>>;
-  const T* a;
-  const T* b;
-  out* y;
-  std::size_t n;
-  bool a_moves, b_moves;
-  spread<T>& a_value;
-  spread<T>& b_value;
+// A map of two operands on one row.
+template <class T, class Out>
+using row_fn = void (*)(Out* y, std::size_t n, operand<T> a, operand<T> b);
+template <class T, class Map, class Out>
+void map_row(Out* y, std::size_t n, operand<T> a, operand<T> b) {
+  map_array<T>(Map{}, y, n, a, b);
+}
 
-  HWY_INLINE void operator()(const std::int64_t* offsets, std::int64_t start) const {
+// Calls a map's function for every row of the geometry. A row is an array or one value on either side. All maps of a
+// lane type share this code: it is larger than most of them.
+template <class T, class Out>
+HWY_NOINLINE void broadcast_rows(row_fn<T, Out> map, const void* const* in, void* const* out, const void* geometry) {
+  const auto& g = *static_cast<const broadcast_geometry*>(geometry);
+  const int last = g.rank - 1;
+  const T* const a = static_cast<const T*>(in[0]);
+  const T* const b = static_cast<const T*>(in[1]);
+  Out* const y = static_cast<Out*>(out[0]);
+  const std::size_t n = static_cast<std::size_t>(g.dims[last]);
+  const bool a_moves = g.strides[0][last] != 0, b_moves = g.strides[1][last] != 0;
+  spread<T> a_value, b_value;
+  for_rows<2>(g, [&](const std::int64_t* offsets, std::int64_t start) HWY_ATTR {
     const operand<T> left = a_value.row(a + offsets[0], a_moves);
     const operand<T> right = b_value.row(b + offsets[1], b_moves);
     // One value against one value fills the row, too: the operands' four vectors serve any length.
-    map_array<T>(Map{}, y + start, n, left, right);
-  }
-};
+    map(y + start, n, left, right);
+  });
+}
 
 template <class T, class Map>
 HWY_INLINE void broadcast2(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const broadcast_geometry*>(geometry);
-  const int last = g.rank - 1;
-  spread<T> a_value, b_value;
-  for_rows<2>(g, binary_row<T, Map>{static_cast<const T*>(in[0]), static_cast<const T*>(in[1]),
-                                    static_cast<typename binary_row<T, Map>::out*>(out[0]),
-                                    static_cast<std::size_t>(g.dims[last]), g.strides[0][last] != 0,
-                                    g.strides[1][last] != 0, a_value, b_value});
+  using out_t = typename Map::result::template type<hn::ScalableTag<T>>;
+  broadcast_rows<T, out_t>(map_row<T, Map, out_t>, in, out, geometry);
 }
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
