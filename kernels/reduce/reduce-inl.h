@@ -158,64 +158,55 @@ HWY_INLINE hn::Vec<D> join_rows(D d, hn::Vec<D> so_far, const T* x, std::size_t 
   return Op::join(d, so_far, Op::join(d, Op::join(d, a, b), Op::join(d, c, e)));
 }
 
-// Where a pass over rows begins: with what acc holds, or with the identity.
-struct from_memory {
-  template <class D, class T>
-  HWY_INLINE hn::Vec<D> operator()(D d, const T* acc) const {
-    return hn::LoadU(d, acc);
-  }
-};
-template <class T>
-struct from_identity {
-  T identity;
-  template <class D>
-  HWY_INLINE hn::Vec<D> operator()(D d, const T*) const {
-    return hn::Set(d, identity);
-  }
-};
-
-// acc[j] = start joined with up to eight rows of x. width >= Lanes(d): the last vector overlaps its neighbour and is
-// computed from the old values before these are overwritten.
-template <class Op, class Read, class D, class Start, class T = hn::TFromD<D>>
-HWY_INLINE void fold_pass(D d, T* acc, const T* x, std::size_t rows, std::size_t stride, std::size_t width,
-                          Start start) {
+// acc[j] = first[j & keep] joined with x[r * stride + j] for all r < rows, eight rows a pass. width >= Lanes(d): the
+// last vector overlaps its neighbour and is computed from the old values before these are overwritten.
+template <class Op, class Read, class D, class T = hn::TFromD<D>>
+HWY_INLINE void fold_passes(D d, const T* first, std::size_t keep, T* acc, const T* x, std::size_t rows,
+                            std::size_t stride, std::size_t width) {
   const std::size_t L = hn::Lanes(d), last = width - L;
-  const auto end = join_rows<Op, Read>(d, start(d, acc + last), x + last, rows, stride);
-  for (std::size_t j = 0; j < last; j += L) {
-    hn::StoreU(join_rows<Op, Read>(d, start(d, acc + j), x + j, rows, stride), d, acc + j);
-  }
-  hn::StoreU(end, d, acc + last);
+  do {
+    const std::size_t now = std::min<std::size_t>(8, rows);
+    const auto end = join_rows<Op, Read>(d, hn::LoadU(d, first + (last & keep)), x + last, now, stride);
+    for (std::size_t j = 0; j < last; j += L) {
+      hn::StoreU(join_rows<Op, Read>(d, hn::LoadU(d, first + (j & keep)), x + j, now, stride), d, acc + j);
+    }
+    hn::StoreU(end, d, acc + last);
+    first = acc;
+    keep = ~std::size_t{0};
+    rows -= now;
+    x += now * stride;
+  } while (rows != 0);
 }
 
-template <class Op, class Read, class Start, class T>
-HWY_INLINE void fold_some(T* acc, const T* x, std::size_t rows, std::size_t stride, std::size_t width, Start start) {
+// The same for any width. All folds of rows share this code: inlined, it was half of a reduction's code.
+template <class Op, class Read, class T>
+HWY_NOINLINE void fold_rows_from(const T* first, std::size_t keep, T* acc, const T* x, std::size_t rows,
+                                 std::size_t stride, std::size_t width) {
   const hn::ScalableTag<T> wide;
   const hn::CappedTag<T, 16 / sizeof(T)> half;
   const single<T> narrow;
   if (width >= hn::Lanes(wide)) {
-    fold_pass<Op, Read>(wide, acc, x, rows, stride, width, start);
+    fold_passes<Op, Read>(wide, first, keep, acc, x, rows, stride, width);
   } else if (width >= hn::Lanes(half)) {
-    fold_pass<Op, Read>(half, acc, x, rows, stride, width, start);
-  } else {
-    fold_pass<Op, Read>(narrow, acc, x, rows, stride, width, start);
+    fold_passes<Op, Read>(half, first, keep, acc, x, rows, stride, width);
+  } else if (width != 0) {
+    fold_passes<Op, Read>(narrow, first, keep, acc, x, rows, stride, width);
   }
 }
 
 // acc[j] = acc[j] joined with x[r * stride + j] for all r < rows.
 template <class Op, class Read, class T>
-void fold_rows(T* acc, const T* x, std::size_t rows, std::size_t stride, std::size_t width) {
-  if (width == 0) return;
-  for (std::size_t r = 0; r < rows; r += 8, x += 8 * stride) {
-    fold_some<Op, Read>(acc, x, std::min<std::size_t>(8, rows - r), stride, width, from_memory{});
-  }
+HWY_INLINE void fold_rows(T* acc, const T* x, std::size_t rows, std::size_t stride, std::size_t width) {
+  fold_rows_from<Op, Read>(acc, ~std::size_t{0}, acc, x, rows, stride, width);
 }
 
-// y[j] = the identity joined with x[r * stride + j] for all r < rows; width is not 0.
+// y[j] = the identity joined with x[r * stride + j] for all r < rows.
 template <class Op, class Read, class T>
 HWY_INLINE void fold_first_rows(T* y, const T* x, std::size_t rows, std::size_t stride, std::size_t width, T identity) {
-  const std::size_t first = std::min<std::size_t>(8, rows);
-  fold_some<Op, Read>(y, x, first, stride, width, from_identity<T>{identity});
-  fold_rows<Op, Read>(y, x + first * stride, rows - first, stride, width);
+  const hn::ScalableTag<T> d;
+  HWY_ALIGN T first[hn::MaxLanes(d)];  // the same vector for every column
+  hn::Store(hn::Set(d, identity), d, first);
+  fold_rows_from<Op, Read>(first, 0, y, x, rows, stride, width);
 }
 
 // The columns that are folded side by side.
@@ -250,7 +241,7 @@ class pending_rows {
 
 // y[j] = all rows of x[r * stride + j] for the columns of a strip; blocks of rows.
 template <class Op, class T>
-void fold_strip(T* y, const T* x, std::size_t count, std::size_t stride, std::size_t width, T identity) {
+HWY_NOINLINE void fold_strip(T* y, const T* x, std::size_t count, std::size_t stride, std::size_t width, T identity) {
   using Read = typename Op::reader;
   if (count <= column_block) return fold_first_rows<Op, Read>(y, x, count, stride, width, identity);
   pending_rows<Op, T> blocks(width);
@@ -271,7 +262,7 @@ void fold_columns(T* y, const T* x, std::size_t count, std::size_t width, T iden
 
 // inner < 16: `k` rows side by side are one row of up to 128 elements, which `columns` folds.
 template <class Op, class T, class Columns>
-void fold_narrow(T* y, const T* x, std::size_t count, std::size_t inner, T identity, Columns columns) {
+HWY_NOINLINE void fold_narrow(T* y, const T* x, std::size_t count, std::size_t inner, T identity, Columns columns) {
   std::size_t k = 128 / inner;
   if (count < 2 * k) return fold_columns<Op>(y, x, count, inner, identity);
   T wide[128];

@@ -30,7 +30,7 @@ inline bool has_chunks(std::size_t elements) { return elements >= 4 * chunk_leas
 constexpr std::size_t quotient_up(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
 template <class Op, class T>
-T split_row(const T* x, std::size_t n, T identity) {
+HWY_NOINLINE T split_row(const T* x, std::size_t n, T identity) {
   constexpr std::size_t chunk = 16 * row_block;
   T part[most_chunks];
   pending_results<Op, T> chunks;
@@ -47,8 +47,8 @@ T split_row(const T* x, std::size_t n, T identity) {
 
 // fold_strip with chunks of `rows` rows, 2^k blocks.
 template <class Op, class T>
-void split_strip(T* y, const T* x, std::size_t count, std::size_t stride, std::size_t width, std::size_t rows,
-                 T identity) {
+HWY_NOINLINE void split_strip(T* y, const T* x, std::size_t count, std::size_t stride, std::size_t width,
+                              std::size_t rows, T identity) {
   HWY_ALIGN T part[most_row_chunks][column_strip<T>];
   pending_rows<Op, T> chunks(width);
   for (std::size_t start = 0; start < count; start += most_row_chunks * rows) {
@@ -77,7 +77,7 @@ void each_strip_split(std::size_t count, std::size_t width, std::size_t strip_wi
 
 // fold_columns, cut into strips or each strip into rows: whatever there is more of.
 template <class Op, class T>
-void split_columns(T* y, const T* x, std::size_t count, std::size_t width, T identity) {
+HWY_NOINLINE void split_columns(T* y, const T* x, std::size_t count, std::size_t width, T identity) {
   std::size_t rows = column_block;
   while (rows * std::min(width, column_strip<T>) < chunk_least) rows *= 2;
   if (quotient_up(width, column_strip<T>) > quotient_up(count, rows)) {

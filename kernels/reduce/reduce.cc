@@ -256,8 +256,8 @@ constexpr std::size_t position_strip = 256;  // columns whose best values are lo
 // The best of the rows from begin to end of a strip, of which the first row counts as if it were before them. The best
 // values so far are in an array of this function alone, and the compiler vectorises the inner loop.
 template <class Order, class T>
-void position_in_strip(std::int32_t* HWY_RESTRICT y, const T* x, std::size_t begin, std::size_t end, std::size_t stride,
-                       std::size_t width, T* values = nullptr) {
+HWY_NOINLINE void position_in_strip(std::int32_t* HWY_RESTRICT y, const T* x, std::size_t begin, std::size_t end,
+                                    std::size_t stride, std::size_t width, T* values = nullptr) {
   HWY_ALIGN T best[position_strip];
   std::fill_n(y, width, 0);
   std::copy_n(x, width, best);
