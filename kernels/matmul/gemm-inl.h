@@ -329,6 +329,9 @@ template <class T>
 HWY_INLINE tile_fn<T> tile_of_kind(int rows, int vectors, [[maybe_unused]] tile_kind kind) {
   if constexpr (always_packed<T>) {
     return tile_of<T, false, false>(rows, vectors);
+  } else if constexpr (KG_AVX512) {
+    // A load of some lanes takes no longer than one of all: one half of the tiles serves both kinds of rows.
+    return kind.strided ? tile_of<T, true, true>(rows, vectors) : tile_of<T, false, true>(rows, vectors);
   } else {
     if constexpr (loads_parts) {
       if (kind.narrow)
