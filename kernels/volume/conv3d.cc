@@ -8,10 +8,10 @@
 #include <algorithm>
 #include <vector>
 
+#include "kernels/matmul/gemm-inl.h"
 #include "kernels/volume/conv3d.h"
-#include "kernels/window/conv-filter-inl.h"
-#include "kernels/window/conv-inl.h"
 #include "kernels/window/conv_plan.h"
+#include "kernels/window/convolve-inl.h"
 
 #ifndef KERNGRAD_KERNELS_CONV3D_COMMON
 #define KERNGRAD_KERNELS_CONV3D_COMMON
@@ -142,7 +142,7 @@ void Conv3D(const void* const* in, void* const* out, const void* geometry) {
                     .keep_flat = pixels <= 5 * tile_rows && (loads_parts || g.out_c % lanes<T>() == 0),
                     .covered = true};
     job.lattices.push_back({axes.down, axes.right, 0, g.width.out * g.out_c, g.out_c});
-    run_conv(job);
+    convolve_images(job);
   }
 }
 
@@ -196,7 +196,7 @@ void Conv3DBackpropInputV2(const void* const* in, void* const* out, const void* 
                                   g.height.stride * g.width.in * g.in_c, g.width.stride * g.in_c});
         }
       }
-      run_conv(job);
+      convolve_images(job);
     }
   }
 }
@@ -218,12 +218,12 @@ void Conv3DBackpropFilterV2(const void* const* in, void* const* out, const void*
   for (std::ptrdiff_t i = 0; i < deep.taps(); ++i) {
     const clipped_axis met = deep.pixels_inside(deep.at(i));
     const window_geometry window = window_of_slices(g, g.batch * met.count());
-    filter_gradient<T>({.g = window,
-                        .x = x.first(met.low * g.depth.stride + deep.at(i)),
-                        .x_at = x.each(met.count(), g.depth.stride),
-                        .dy = dy.first(met.low),
-                        .dy_at = dy.each(met.count(), 1)},
-                       dw + deep.element_of(i) * g.filter_slice());
+    const filter_gradient_job<T> job{.g = window,
+                                     .x = x.first(met.low * g.depth.stride + deep.at(i)),
+                                     .x_at = x.each(met.count(), g.depth.stride),
+                                     .dy = dy.first(met.low),
+                                     .dy_at = dy.each(met.count(), 1)};
+    sum_filter_gradient(job, dw + deep.element_of(i) * g.filter_slice());
   }
 }
 

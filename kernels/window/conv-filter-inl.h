@@ -115,24 +115,14 @@ void cut_filter_gradient_rows(const window_geometry& g, const window_axes& axes,
   }
 }
 
-/// Images and the gradients of their results, of both g.batch.
 template <class T>
-struct filter_gradient_job {
-  const window_geometry& g;
-  const T* x;
-  image_stack x_at;
-  const T* dy;
-  image_stack dy_at;
-
-  std::ptrdiff_t weights() const { return g.filter_h * g.filter_w * g.group_in() * g.out_c; }
-  bool has_finite_gradients() const {
-    const std::ptrdiff_t size = g.out_h * g.out_w * g.out_c;
-    for (std::ptrdiff_t i = 0; i < g.batch; ++i) {
-      if (!all_finite(dy + dy_at.at(i), size)) return false;
-    }
-    return true;
+bool has_finite_gradients(const filter_gradient_job<T>& job) {
+  const std::ptrdiff_t size = job.g.out_h * job.g.out_w * job.g.out_c;
+  for (std::ptrdiff_t i = 0; i < job.g.batch; ++i) {
+    if (!all_finite(job.dy + job.dy_at.at(i), size)) return false;
   }
-};
+  return true;
+}
 
 /// Adds a chunk's share of the gradient of one group's filter to sums; with `cut` by the pixels that each tap reaches.
 template <class T>
@@ -166,7 +156,7 @@ void sum_group_gradient(const filter_gradient_job<T>& job, const window_axes& ax
 /// The filter's gradient in chunks, each with sums of its own that are added up in their order; with `cut` by the
 /// pixels that each tap reaches.
 template <class T>
-void sum_filter_gradient(const filter_gradient_job<T>& job, const window_axes& axes, bool cut, T* dw) {
+void sum_in_chunks(const filter_gradient_job<T>& job, const window_axes& axes, bool cut, T* dw) {
   const window_geometry& g = job.g;
   const std::ptrdiff_t total = job.weights();
   const bool every_tap = axes.down.taps() == g.filter_h && axes.right.taps() == g.filter_w;
@@ -202,11 +192,11 @@ void filter_gradient(const filter_gradient_job<T>& job, T* dw) {
   const bool pads = !all.inside(g.in_h, g.in_w);
   const bool ask_first = pads && saturated_product(g.batch, g.out_h, g.out_w, g.out_c) < total;
   const bool cut = pads && (!all.is_worth_copying(g.in_h * g.in_w, g.filter_h * g.filter_w) ||
-                            (ask_first && !job.has_finite_gradients()));
-  sum_filter_gradient(job, axes, cut, dw);
+                            (ask_first && !has_finite_gradients(job)));
+  sum_in_chunks(job, axes, cut, dw);
   // A product of an infinite gradient with a padding's zero makes dw NaN.
   const bool asks_now = pads && !cut && !ask_first;
-  if (asks_now && !all_finite(dw, total) && !job.has_finite_gradients()) sum_filter_gradient(job, axes, true, dw);
+  if (asks_now && !all_finite(dw, total) && !has_finite_gradients(job)) sum_in_chunks(job, axes, true, dw);
 }
 
 }  // namespace

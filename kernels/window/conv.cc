@@ -14,10 +14,17 @@
 #include "kernels/window/conv-inl.h"
 #include "kernels/window/conv.h"
 #include "kernels/window/conv_plan.h"
+#include "kernels/window/convolve-inl.h"
 #include "kernels/window/depthwise.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kerngrad::kernels::HWY_NAMESPACE {
+
+bool convolve_images(const conv_job<float>& job) { return run_conv(job); }
+bool convolve_images(const conv_job<double>& job) { return run_conv(job); }
+void sum_filter_gradient(const filter_gradient_job<float>& job, float* dw) { filter_gradient(job, dw); }
+void sum_filter_gradient(const filter_gradient_job<double>& job, double* dw) { filter_gradient(job, dw); }
+
 namespace {
 
 /// The geometry of an unpadded 1x1 convolution with stride 1 as that of one tall image.
@@ -81,7 +88,7 @@ bool convolve(const void* const* in, void* const* out, const window_geometry& ge
                     .covered = true,
                     .after = g.groups == 1 ? after : nullptr};
     job.lattices.push_back({axes.down, axes.right, 0, g.out_w * g.out_c, g.out_c});
-    finished = run_conv(job);
+    finished = convolve_images(job);
   }
   return finished && g.groups == 1;
 }
@@ -246,7 +253,7 @@ void Conv2DBackpropInput(const void* const* in, void* const* out, const void* ge
                                 g.stride_h * g.in_w * g.in_c, g.stride_w * g.in_c});
       }
     }
-    run_conv(job);
+    convolve_images(job);
   }
 }
 
@@ -266,12 +273,12 @@ void Conv2DBackpropFilter(const void* const* in, void* const* out, const void* g
   T* dw = static_cast<T*>(out[0]);
   if (g.filter_h * g.filter_w * g.group_in() * g.out_c == 0) return;
   const std::ptrdiff_t images = std::max<std::ptrdiff_t>(g.batch, 1);
-  filter_gradient<T>({.g = g,
-                      .x = x,
-                      .x_at = image_stack::dense(images, g.in_h * g.in_w * g.in_c),
-                      .dy = dy,
-                      .dy_at = image_stack::dense(images, g.out_h * g.out_w * g.out_c)},
-                     dw);
+  const filter_gradient_job<T> job{.g = g,
+                                   .x = x,
+                                   .x_at = image_stack::dense(images, g.in_h * g.in_w * g.in_c),
+                                   .dy = dy,
+                                   .dy_at = image_stack::dense(images, g.out_h * g.out_w * g.out_c)};
+  sum_filter_gradient(job, dw);
 }
 
 }  // namespace

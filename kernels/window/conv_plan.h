@@ -372,4 +372,16 @@ class image_chunks {
 };
 inline constexpr std::ptrdiff_t any_number = 1 << 30;
 
+/// Images and the gradients of their results, of both g.batch.
+template <class T>
+struct filter_gradient_job {
+  const window_geometry& g;
+  const T* x;
+  image_stack x_at;
+  const T* dy;
+  image_stack dy_at;
+
+  std::ptrdiff_t weights() const { return g.filter_h * g.filter_w * g.group_in() * g.out_c; }
+};
+
 }  // namespace kerngrad::kernels
