@@ -83,15 +83,17 @@ void transpose_plane(const T* in, std::ptrdiff_t in_stride, T* out, std::ptrdiff
   constexpr std::ptrdiff_t side = (wide ? 32 : 16) / sizeof(T);
   constexpr std::ptrdiff_t tile_rows = sizeof(T) == 8 ? 32 : 256;  // measured
   constexpr std::ptrdiff_t tile_columns = std::max<std::ptrdiff_t>(side, 64 / sizeof(T));
-  if (rows * columns * static_cast<std::ptrdiff_t>(sizeof(T)) <= 2048) {
-    return transpose_tile<T, wide>(in, in_stride, out, out_stride, rows, columns);
-  }
+  const bool is_small = rows * columns * static_cast<std::ptrdiff_t>(sizeof(T)) <= 2048;
+  const std::ptrdiff_t most_rows = is_small ? rows : tile_rows, most_columns = is_small ? columns : tile_columns;
   HWY_ALIGN T buffer[tile_columns * tile_rows];
-  for (std::ptrdiff_t r0 = 0; r0 < rows; r0 += tile_rows) {
-    const std::ptrdiff_t height = std::min(rows - r0, tile_rows);
-    for (std::ptrdiff_t c0 = 0; c0 < columns; c0 += tile_columns) {
-      const std::ptrdiff_t width = std::min(columns - c0, tile_columns);
-      transpose_tile<T, wide>(in + r0 * in_stride + c0, in_stride, buffer, tile_rows, height, width);
+  T* const to = is_small ? out : buffer;
+  const std::ptrdiff_t to_stride = is_small ? out_stride : tile_rows;
+  for (std::ptrdiff_t r0 = 0; r0 < rows; r0 += most_rows) {
+    const std::ptrdiff_t height = std::min(rows - r0, most_rows);
+    for (std::ptrdiff_t c0 = 0; c0 < columns; c0 += most_columns) {
+      const std::ptrdiff_t width = std::min(columns - c0, most_columns);
+      transpose_tile<T, wide>(in + r0 * in_stride + c0, in_stride, to, to_stride, height, width);
+      if (is_small) continue;
       copy_rows(buffer, tile_rows, out + c0 * out_stride + r0, out_stride, width, static_cast<std::size_t>(height));
     }
   }
@@ -199,7 +201,7 @@ void copy_planes(const T* in, T* out, const axis* axes, int rank, const axis& ou
 }
 
 template <class T>
-void copy_axes(const T* in, T* out, axis* axes, int rank) {
+HWY_NOINLINE void copy_axes(const T* in, T* out, axis* axes, int rank) {
   if (rank == 0) return;
   const axis inner = axes[--rank];
   const run way = way_of(inner, axes, rank);

@@ -144,39 +144,40 @@ HWY_INLINE void copy_pieces(const char* in, std::ptrdiff_t in_step, char* out, s
   }
 }
 
-// `rows` runs of n elements.
-template <class T>
-void copy_rows(const T* in, std::ptrdiff_t in_stride, T* out, std::ptrdiff_t out_stride, std::ptrdiff_t rows,
-               std::size_t n) {
+// `rows` runs of `bytes` bytes, whose starts are in_step and out_step bytes apart: one function for elements of all
+// sizes.
+HWY_NOINLINE inline void copy_rows_of_bytes(const char* in, std::ptrdiff_t in_step, char* out, std::ptrdiff_t out_step,
+                                            std::ptrdiff_t rows, std::size_t bytes) {
   struct bytes16 {
     char data[16];
   };
   struct bytes32 {
     char data[32];
   };
-  constexpr std::ptrdiff_t size = sizeof(T);
-  const std::size_t bytes = n * sizeof(T);
-  const char* from = reinterpret_cast<const char*>(in);
-  char* to = reinterpret_cast<char*>(out);
-  const auto pieces = [&](auto piece) HWY_ATTR {
-    copy_pieces<decltype(piece)>(from, in_stride * size, to, out_stride * size, rows, bytes);
-  };
   if (bytes > 64) {
-    for (std::ptrdiff_t r = 0; r < rows; ++r)
-      std::memcpy(to + r * out_stride * size, from + r * in_stride * size, bytes);
+    for (std::ptrdiff_t r = 0; r < rows; ++r) std::memcpy(out + r * out_step, in + r * in_step, bytes);
   } else if (bytes >= 32) {
-    pieces(bytes32{});
+    copy_pieces<bytes32>(in, in_step, out, out_step, rows, bytes);
   } else if (bytes >= 16) {
-    pieces(bytes16{});
+    copy_pieces<bytes16>(in, in_step, out, out_step, rows, bytes);
   } else if (bytes >= 8) {
-    pieces(std::uint64_t{});
+    copy_pieces<std::uint64_t>(in, in_step, out, out_step, rows, bytes);
   } else if (bytes >= 4) {
-    pieces(std::uint32_t{});
+    copy_pieces<std::uint32_t>(in, in_step, out, out_step, rows, bytes);
   } else if (bytes >= 2) {
-    pieces(std::uint16_t{});
+    copy_pieces<std::uint16_t>(in, in_step, out, out_step, rows, bytes);
   } else {
-    for (std::ptrdiff_t r = 0; r < rows; ++r) to[r * out_stride] = from[r * in_stride];
+    for (std::ptrdiff_t r = 0; r < rows; ++r) out[r * out_step] = in[r * in_step];
   }
+}
+
+// `rows` runs of n elements.
+template <class T>
+HWY_INLINE void copy_rows(const T* in, std::ptrdiff_t in_stride, T* out, std::ptrdiff_t out_stride, std::ptrdiff_t rows,
+                          std::size_t n) {
+  constexpr std::ptrdiff_t size = sizeof(T);
+  copy_rows_of_bytes(reinterpret_cast<const char*>(in), in_stride * size, reinterpret_cast<char*>(out),
+                     out_stride * size, rows, n * sizeof(T));
 }
 
 // The same n elements `rows` times, one after the other: what stands there already is copied, up to 4 KiB at once.
