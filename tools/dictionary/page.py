@@ -6,7 +6,15 @@ The check also wants every name of ours to stand in the file NAMES, what a progr
 Each file is a topic. `OURS = NAMES` is an entry, lines `    = NAMES` go on with it, other indented lines say what
 differs; OURS is `-` where nothing is offered, and the lines say what to do. {np,jnp}.exp stands for np.exp and jnp.exp;
 F. is torch.nn.functional, nn. torch.nn, jnp. jax.numpy.
+
+Four marks are for the test tests/dictionary, which evaluates both sides; the page does not show them:
+    < CODE          C++ to evaluate in place of OURS
+    > CODE          Python with the same result, for the names in it; or `NAMES: CODE`, where `_` in CODE is the name
+    ~ CODE          Python whose result has the same shape and kind of dtype, but other values
+    ! NAMES: WHY    these names are not evaluated; without NAMES the entry is not
+Names of NumPy and PyTorch without a mark are called with the arguments of OURS.
 """
+import dataclasses
 import pathlib
 import re
 import sys
@@ -15,6 +23,8 @@ TOPICS = ('making', 'shapes', 'elements', 'elementwise', 'logic', 'reductions', 
           'networks', 'gradients', 'training', 'random', 'running', 'text')
 LIBRARIES = {'NumPy': ('np.',), 'PyTorch': ('torch.', 'torchvision.', 'F.', 'nn.'), 'JAX': ('jnp.', 'jax.', 'optax.'),
              'Eigen': ('Eigen::',), 'xtensor': ('xt::',), 'TensorFlow.js': ('tf.',)}
+ALL_PREFIXES = sum(LIBRARIES.values(), ())
+COMPARED = LIBRARIES['NumPy'] + LIBRARIES['PyTorch']  # what the test evaluates
 ABBREVIATIONS = {'F.': 'torch.nn.functional.', 'nn.': 'torch.nn.', 'jnp.': 'jax.numpy.', 'np.': 'numpy.',
                  'tf.': 'tensorflow.'}
 MODULES_ON_TOP = ('kg::io::', 'kg::graph::', 'kg::static_regex_replace')  # apart from `import kerngrad;`
@@ -27,17 +37,61 @@ def spread(names):
         yield from ([head + braces.group(2) for head in braces.group(1).split(',')] if braces else [name])
 
 
+@dataclasses.dataclass
+class Entry:
+    ours: str
+    names: list
+    note: str = ''
+    marks: list = dataclasses.field(default_factory=list)  # (mark, text), in their order
+
+    @property
+    def code(self):
+        """What is evaluated: OURS, or what the marks `<` say, line after line."""
+        return ' '.join(text for mark, text in self.marks if mark == '<') or self.ours
+
+    @property
+    def reason(self):
+        """Why the entry is not evaluated, or nothing."""
+        return next((why for names, why in self.left_out() if not names), '')
+
+    @property
+    def evaluated(self):
+        """Whether a name of NumPy or PyTorch is compared."""
+        left_out = {name for names, _ in self.left_out() for name in names}
+        return not (self.ours == '-' or self.ours.startswith(MODULES_ON_TOP) or self.reason) and any(
+            name.startswith(COMPARED) and name not in left_out for name in self.names)
+
+    def left_out(self):
+        """(names, reason) of each mark `!`."""
+        for text in (text for mark, text in self.marks if mark == '!'):
+            head, colon, why = text.partition(': ')
+            names = list(spread(head))
+            yield (names, why) if colon and set(names) <= set(self.names) else ([], text)
+
+    def __iter__(self):
+        return iter((self.ours, self.names, self.note))
+
+    def add(self, line):
+        """An indented line of the source."""
+        mark, _, text = line.strip().partition(' ')
+        if mark == '=':
+            self.names += spread(text)
+        elif mark in ('<', '>', '~', '!'):
+            self.marks.append((mark, text))
+        else:
+            self.note = f'{self.note} {line.strip()}'.strip()
+
+
 def entries(text):
-    """[ours, names, note] of each, and the topic's title."""
+    """The topic's title, and its entries."""
     title, found = re.search(r'^\[(.*)\]$', text, re.MULTILINE).group(1), []
     for line in text.split('\n')[2:]:
-        if line.startswith('    = '):
-            found[-1][1] += spread(line[6:])
-        elif line.startswith('    '):
-            found[-1][2] = f'{found[-1][2]} {line.strip()}'.strip()
+        if line.startswith('    '):
+            found[-1].add(line)
         elif line:
             ours, _, names = line.rpartition(' = ')
-            found.append([ours, list(spread(names)), ''])
+            is_whole = all(name.startswith(ALL_PREFIXES) for name in spread(names))  # or else an option's value
+            found.append(Entry(ours, list(spread(names))) if ours and is_whole else Entry(line, []))
     return title, found
 
 
@@ -46,15 +100,33 @@ def topics():
     return [entries((room / f'{name}.txt').read_text()) for name in TOPICS]
 
 
+def all_entries():
+    return [entry for _, found in topics() for entry in found]
+
+
 def of_library(names, prefixes):
     return ', '.join(f'`{name}`' for name in names if name.startswith(prefixes))
 
 
+INTRODUCTION = '''# Dictionary
+
+Names of NumPy, PyTorch, JAX, Eigen, xtensor and TensorFlow.js, and what to write in kerngrad.
+`./dev docs` makes this page of tools/dictionary. The test `dictionary_numpy` evaluates entries and compares them with
+NumPy, and `dictionary_torch` compares them with PyTorch.
+
+`F.` is torch.nn.functional, `nn.` torch.nn, `jnp.` jax.numpy. Single letters and short words such as `edges` stand for
+tensors, f and g for functions of one, rng for a `kg::generator`. Shapes in an entry are those of its operands.
+
+Four differences are general, so the entries do not repeat them:
+
+- Indices and counts are int32. They are int64 in NumPy and PyTorch, and PyTorch wants int64 where it takes indices.
+- Functions with fractions as results take integers as float32, as PyTorch does. NumPy takes them as float64.
+- Rounding functions return integers as they are. NumPy 1 makes float64 of them.
+- An axis, or several in braces, follows the operand. A `true` after the axes keeps them with size 1.'''
+
+
 def page():
-    lines = ['# Dictionary', '', 'What NumPy, PyTorch, JAX, Eigen, xtensor and TensorFlow.js call things, and what '
-             'they are here. Made of tools/dictionary by `./dev docs`; a test compares.', '',
-             '`F.` is torch.nn.functional, `nn.` torch.nn, `jnp.` jax.numpy. x, a and b stand for tensors, f and g for '
-             'functions of one, rng for a `kg::generator`.']
+    lines = [INTRODUCTION]
     for title, found in topics():
         heads = ['kerngrad', *LIBRARIES, 'what differs, or what to do']
         lines += ['', f'## {title}', '', '| ' + ' | '.join(heads) + ' |', '|' + ' --- |' * len(heads)]
@@ -67,10 +139,15 @@ def page():
 
 def faults(exported):
     total = 0
-    for ours, names, note in (entry for _, found in topics() for entry in found):
+    for entry in all_entries():
+        ours, names, note = entry
         total += len(names)
+        if not names:
+            yield f'{ours}: no name of a known library follows ` = `'
+        if ours.startswith(MODULES_ON_TOP) and not entry.reason and any(name.startswith(COMPARED) for name in names):
+            yield f'{ours}: is not evaluated, so a mark `!` must say why'
         for name in names:
-            if not name.startswith(sum(LIBRARIES.values(), ())):
+            if not name.startswith(ALL_PREFIXES):
                 yield f'{name}: of no library'
         if ours == '-' and not note:
             yield f'{names[0]}: not offered, and nothing says what to do'
