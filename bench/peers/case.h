@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the measured programs share, the library's and its peers': names of cases, their sizes, their operands.
+// What the measured programs share, the library's and its peers': names of cases, their sizes, their operands. It is
+// compiled in the dialect of each peer, and PyTorch's headers are C++17.
 //
 // A case is named `name/n:size`. One that a program measures in another way, beside the plain one, is
 // `name@way/n:size`. tools/bench/peers.py compares equal names of different programs.
@@ -104,7 +105,7 @@ void add(const std::string& name, const Size& size, Make make) {
 inline int run(int argc, char** argv, void (*add_cases)()) {
   benchmark::Initialize(&argc, argv);
   constexpr std::string_view option = "--iterations=";
-  if (const std::string_view last = argv[argc - 1]; argc > 1 && last.starts_with(option)) {
+  if (const std::string_view last = argv[argc - 1]; argc > 1 && last.substr(0, option.size()) == option) {
     const char* end = last.data() + last.size();
     const auto [read, wrong] = std::from_chars(last.data() + option.size(), end, iterations);
     if (wrong == std::errc() && read == end && iterations > 0) --argc;

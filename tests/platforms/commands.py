@@ -29,6 +29,7 @@ CASES = [
     (['test', 'full'], '', False),
     (['test', 'targets'], '', False),
     (['test', 'install'], '', False),
+    (['test', 'peers'], '', True),
     (['test'], '', False),
     (['package', 'deb'], 'lintian debootstrap', False),
     (['package', 'tar'], '', False),

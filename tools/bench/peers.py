@@ -176,7 +176,7 @@ def measure_all(ours, sides, table, options):
 
 def machine(table):
     cpu = re.search(r'model name\s*:\s*(.*)', pathlib.Path('/proc/cpuinfo').read_text())
-    packages = sorted({package for side in table['sides'].values() for package in side.get('packages', [])})
+    packages = packages_of(table)
     versions = {}
     if shutil.which('dpkg-query'):
         for package in packages:
@@ -185,6 +185,11 @@ def machine(table):
             if done.returncode == 0 and done.stdout:
                 versions[package] = done.stdout
     return {'cpu': cpu.group(1) if cpu else 'unknown', 'cores': os.cpu_count(), 'packages': versions}
+
+
+def packages_of(table):
+    """The Debian packages of all peers."""
+    return sorted({package for side in table['sides'].values() for package in side.get('packages', [])})
 
 
 def install(missing):
@@ -205,6 +210,7 @@ def parse():
     parser.add_argument('--from', dest='source', type=pathlib.Path, help='measure nothing: the figures of this file')
     parser.add_argument('--docs', action='store_true', help='write the table into docs/performance.md')
     parser.add_argument('--install', action='store_true', help='install the Debian packages of missing peers first')
+    parser.add_argument('--packages', action='store_true', help='only print the Debian packages of all peers')
     options = parser.parse_args()
     if options.docs and (options.filter or options.quick):
         parser.error('--docs wants all rows, measured in full: omit --filter and --quick')
@@ -235,6 +241,9 @@ def measured(options, table):
 def main():
     options = parse()
     table = tomllib.loads((ROOT / 'tools' / 'bench' / 'targets.toml').read_text())
+    if options.packages:
+        print('\n'.join(packages_of(table)))
+        return
     result = json.loads(options.source.read_text()) if options.source else measured(options, table)
     if not result['cases']:
         raise SystemExit(f'no row fits --filter {options.filter}: labels are id/case/n:size, like B4/exp/n:64000')
