@@ -254,7 +254,7 @@ inline constexpr std::array<std::string_view, 1> suspect = [] {
 /// Every kernel of a table belongs to a row: a kernel of no row could never run.
 template <fixed_string Kernel, const auto& Rows>
 consteval bool check_kernel() {
-  static_assert(op_has_row<Kernel, Rows>, "[audit] a kernel without a row: add the op's row to modules/rows_*.cc");
+  static_assert(op_has_row<Kernel, Rows>, "[audit] a kernel without a row: add the op's row to modules/ops/*/rows.cc");
   return true;
 }
 /// The same of all kernels of a table; the compiler names the first one without a row.

@@ -20,8 +20,8 @@ using backend_factory = std::function<std::shared_ptr<storage>()>;
 /// set_best_backend() and the fall-back of kernels; simd has 1, reference 0.
 void register_backend(std::string_view name, backend_factory factory, int priority = 2);
 /// Adds a backend whose kernels are a table: plain functions with the geometry structs of the op's family
-/// (kernels/*.h), written with <kerngrad/kernel.h> or on another library. They work on host memory. Throws, too, for a
-/// kernel of an op that the library does not know.
+/// (kernels/*/*.h), written with <kerngrad/kernel.h> or on another library. They work on host memory. Throws, too, for
+/// a kernel of an op that the library does not know.
 void register_kernel_table(std::string_view name, std::span<const kernels::entry> kernels, int priority = 2);
 /// Ends a backend: runs `dispose` of its kernels, which stay registered and are set up anew should a backend of that
 /// name come back, and lets go of its storage. Tensors that live there keep it alive and stay readable. If it was the

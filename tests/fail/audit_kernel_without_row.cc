@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A kernel whose name no row has, which could never run: mostly a misspelt name.
-// error: [audit] a kernel without a row: add the op's row to modules/rows_*.cc
+// error: [audit] a kernel without a row: add the op's row to modules/ops/*/rows.cc
 // clang: op_has_row<fixed_string<5>{"Lost"}, own_rows>
 import kerngrad;
 #include "own_op.h"
