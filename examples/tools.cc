@@ -22,7 +22,7 @@ int main() {
     std::cout << e.op() << ": " << e.got().substr(0, 31) << "\n";
     std::cout << e.advice() << "\n";
   }
-  // prints: Log: an infinity at [1] of result 0,
+  // prints: kg::log: an infinity at [1] of result 0,
   // prints: operand x: float32 [3], from 0 to 0.75, 0 NaN, 0 infinite
 
   // What a piece of a program leaves behind, and how much it took at most.

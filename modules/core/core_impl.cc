@@ -14,6 +14,7 @@ module;
 #include "kernels/common/abi.h"
 #include "kernels/common/shown.h"
 #include "kernels/common/sizes.h"
+#include "modules/typed_names.h"
 module kerngrad;
 
 namespace kerngrad {
@@ -43,8 +44,9 @@ error::error(std::string_view op, std::string_view got, std::string_view wanted,
       wanted_(kernels::shown(wanted)),
       advice_(kernels::shown(advice)) {}
 
+// Names a built-in op by its function. Calls by name restore the op's name (modules/registry/names_impl.cc).
 void fail(std::string_view op, std::string_view got, std::string_view wanted, std::string_view advice) {
-  throw error(op, got, wanted, advice);
+  throw error(detail::spelled(op), got, wanted, advice);
 }
 
 void detail::fail_with(std::string_view op, std::string_view got, std::initializer_list<std::int64_t> numbers,

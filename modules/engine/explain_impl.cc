@@ -206,7 +206,7 @@ class explainer {
         if (record_.op) check_with_row(operands, attrs);
         else check_without_row(operands, attrs);
       } catch (const error& refusal) {
-        told_.refusal = refusal.what();
+        told_.refusal = as_spelled_by_name(refusal, told_.op).what();
       }
     }
     choose();
@@ -338,7 +338,7 @@ class explainer {
     told_.shares_elements = row_ && row_->convention == convention::copy && !registered_here;
     explained_kernel* chosen = told_.shares_elements ? nullptr : chosen_of(told_.candidates, wanted);
     if (!chosen && !told_.shares_elements && told_.refusal.empty() && told_.of_call && record_.op)
-      told_.refusal = missing_kernel(*record_.op, *on_, *told_.compute).what();
+      told_.refusal = as_spelled_by_name(missing_kernel(*record_.op, *on_, *told_.compute), told_.op).what();
     for (explained_kernel& k : told_.candidates) {
       k.runs = &k == chosen && told_.refusal.empty();
       if (k.runs || !k.why_not.empty()) continue;

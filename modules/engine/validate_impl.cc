@@ -10,6 +10,7 @@ module;
 #include <range/v3/view/take.hpp>
 #include "kernels/common/abi.h"
 #include "kernels/text/utf8.h"
+#include "modules/typed_names.h"
 module kerngrad;
 
 import :live;
@@ -204,7 +205,7 @@ dtype computed_here(const op_entry& op, dtype common, const registered_kernel* i
 }
 
 error missing_kernel(const op_entry& op, const live_backend& on, dtype type) {
-  const std::string_view name = op.row->name;
+  const std::string_view name = spelled(op.row->name);
   const std::string others = backends_with(op);
   dtype_set types{};
   for (int t = 0; t < dtype_count; ++t)

@@ -140,7 +140,8 @@ bool can_be_fused(std::string_view op) {
   return id >= 0 && detail::can_be_step(*detail::known_entries[static_cast<std::size_t>(id)]->row);
 }
 
-symbol call(std::string_view op, std::span<const fuse_operand> operands, std::span<const attribute_ref> attrs) {
+namespace {
+symbol step_by_name(std::string_view op, std::span<const fuse_operand> operands, std::span<const attribute_ref> attrs) {
   const detail::op_entry& entry = detail::entry_named(op);
   const op_row& row = *entry.row;
   if (!detail::can_be_step(row))
@@ -152,6 +153,11 @@ symbol call(std::string_view op, std::span<const fuse_operand> operands, std::sp
   detail::fused_step step;
   detail::set_attributes(row, attrs, step);
   return detail::op_step(&entry, row, nullptr, in, step.numbers, step.to);
+}
+}  // namespace
+
+symbol call(std::string_view op, std::span<const fuse_operand> operands, std::span<const attribute_ref> attrs) {
+  return detail::run_spelled(op, [&] { return step_by_name(op, operands, attrs); });
 }
 
 }  // namespace kerngrad

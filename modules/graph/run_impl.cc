@@ -20,14 +20,15 @@ module kerngrad.graph;
 namespace kerngrad::graph::detail {
 
 void fail_at(const node& at, std::string_view got, std::string_view wanted, std::string_view advice) {
-  fail(at.op, std::string(got) + " at node " + at.name, wanted, advice);
+  throw error(at.op, std::string(got) + " at node " + at.name, wanted, advice);
 }
 
 void fail_again_at(const node& at, const error& e) {
   if (dynamic_cast<const stopped*>(&e)) throw;
   const std::string named = "node " + at.name;
   if (e.got().find(named) != std::string::npos) throw;
-  throw error(e.op(), e.got() + " at " + named, e.wanted(), e.advice());
+  const bool is_function = e.op().starts_with("kg::");  // one that the op is made of
+  throw error(is_function ? std::string_view(at.op) : e.op(), e.got() + " at " + named, e.wanted(), e.advice());
 }
 
 const run_value& value_at(const sequence& s, const run_frame& with, std::int32_t at) {

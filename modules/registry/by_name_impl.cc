@@ -3,9 +3,6 @@
 module;
 #include <algorithm>
 #include <memory>
-#include <range/v3/range/conversion.hpp>
-#include <range/v3/view/iota.hpp>
-#include <range/v3/view/join.hpp>
 #include <range/v3/view/zip.hpp>
 #include <string>
 #include <vector>
@@ -33,39 +30,6 @@ struct found_kernel {
 
   const op_row* row() const { return op ? op->row : kernel->checked() ? &kernel->row : nullptr; }
 };
-
-namespace {
-
-// The number of letters to insert, delete or exchange between two names (Levenshtein 1966).
-std::size_t edits_between(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> line = ranges::views::iota(std::size_t{0}, b.size() + 1) | ranges::to<std::vector>();
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t corner = line[0]++;
-    for (std::size_t j = 0; j < b.size(); ++j)
-      corner = std::exchange(line[j + 1], std::min({line[j + 1] + 1, line[j] + 1, corner + (a[i] != b[j])}));
-  }
-  return line.back();
-}
-
-}  // namespace
-
-std::vector<std::string> similar_names(std::string_view wanted) {
-  std::vector<std::string> names = op_names();
-  std::erase_if(names, [&](const std::string& name) { return edits_between(wanted, name) > 2; });
-  return names;
-}
-
-error missing_name(std::string_view name, const live_backend& on) {
-  const std::string others = backends_with(name);
-  const std::vector<std::string> names = similar_names(name);
-  const auto similar = names | ranges::views::join(std::string_view(", ")) | ranges::to<std::string>();
-  return error("run_kernel", "kernel \"" + std::string(name) + "\" on backend " + on.name,
-               others.empty()
-                   ? similar.empty() ? "a known or registered name" : "a known or registered name, such as " + similar
-                   : "a backend that has it: " + others,
-               others.empty() ? "register it with register_kernel"
-                              : "register it with register_kernel, or allow set_fallback(fallback::by_priority)");
-}
 
 namespace {
 
@@ -340,7 +304,7 @@ tensor_list run_registered(const registered_kernel& kernel, const live_backend& 
   if (!results.empty() && out.size() != static_cast<int>(results.size()))
     fail(k.name, std::to_string(out.size()) + " results of the kernel on " + on.name, std::to_string(results.size()));
   for (int i = 0; i < out.size(); ++i) {
-    if (!out[i].defined()) fail(k.name, "an empty handle as result " + std::to_string(i), "tensors");
+    if (!out[i].defined()) fail(k.name, "an undefined tensor as result " + std::to_string(i), "tensors");
     if (!results.empty() && !is_as_expected(out[i], results[static_cast<std::size_t>(i)], expected.bounded)) {
       const signature& wanted = results[static_cast<std::size_t>(i)];
       fail(k.name,
@@ -380,8 +344,9 @@ bool record_replaced(const op_entry& op, std::span<const tensor* const> in, std:
 
 using namespace detail;
 
-tensor_list run_kernel_list(std::string_view name, std::span<const operand_ref> operands,
-                            std::span<const attribute_ref> attrs) {
+namespace {
+tensor_list run_by_name(std::string_view name, std::span<const operand_ref> operands,
+                        std::span<const attribute_ref> attrs) {
   const int table = fast_table();
   std::shared_ptr<const live_backend> on = table >= 0 ? nullptr : backend_here();
   meaning found;
@@ -399,6 +364,12 @@ tensor_list run_kernel_list(std::string_view name, std::span<const operand_ref> 
   }
   throw missing_name(name, *on);
 }
+}  // namespace
+
+tensor_list run_kernel_list(std::string_view name, std::span<const operand_ref> operands,
+                            std::span<const attribute_ref> attrs) {
+  return run_spelled(name, [&] { return run_by_name(name, operands, attrs); });
+}
 
 tensor_list run_kernel_list(std::string_view name, std::span<const named_operand> operands,
                             std::span<const named_attribute> attrs) {
@@ -409,7 +380,7 @@ tensor_list run_kernel_list(std::string_view name, std::span<const named_operand
 
 namespace {
 tensor only_result(std::string_view name, tensor_list out, std::string_view advice) {
-  if (out.size() != 1) fail(name, std::to_string(out.size()) + " results", "one", advice);
+  if (out.size() != 1) throw error(name, std::to_string(out.size()) + " results", "one", advice);
   return std::move(out.front());
 }
 }  // namespace
@@ -424,12 +395,12 @@ tensor run_kernel(std::string_view name, std::initializer_list<operand_ref> oper
 // ------------------------------------------------------------------------------------------ handles
 
 const std::string& kernel_handle::name() const {
-  if (!found_) fail("kernel_handle", "an empty handle", "one that find_kernel gave");
+  if (!found_) fail("kernel_handle", "a handle without a kernel", "one that find_kernel gave");
   return found_->name;
 }
 
 tensor_list kernel_handle::list(std::span<const operand_ref> operands, std::span<const attribute_ref> attrs) const {
-  if (!found_) fail("kernel_handle", "an empty handle", "one that find_kernel gave");
+  if (!found_) fail("kernel_handle", "a handle without a kernel", "one that find_kernel gave");
   std::vector<attribute_ref> all;
   if (!found_->attrs.empty()) {
     all.assign(attrs.begin(), attrs.end());
@@ -437,8 +408,10 @@ tensor_list kernel_handle::list(std::span<const operand_ref> operands, std::span
       if (std::ranges::none_of(attrs, [&](const attribute_ref& a) { return a.name == kept.name; })) all.push_back(kept);
     attrs = all;
   }
-  if (found_->op) return run_row(*found_->op, operands, attrs, found_->kernel.get());
-  return run_free(*found_->kernel, *found_->on, operands, attrs);
+  return run_spelled(found_->name, [&] {
+    return found_->op ? run_row(*found_->op, operands, attrs, found_->kernel.get())
+                      : run_free(*found_->kernel, *found_->on, operands, attrs);
+  });
 }
 
 tensor kernel_handle::operator()(std::initializer_list<operand_ref> operands,
@@ -449,13 +422,13 @@ tensor kernel_handle::operator()(std::initializer_list<operand_ref> operands,
 }
 
 void kernel_handle::refuse(int operands, dtype type, std::size_t a, std::size_t b, std::size_t y) const {
-  if (!found_) fail("kernel_handle", "an empty handle", "one that find_kernel gave");
+  if (!found_) fail("kernel_handle", "a handle without a kernel", "one that find_kernel gave");
   if (a != y || b != y)
-    fail(found_->name, "spans of " + std::to_string(a) + ", " + std::to_string(b) + " and " + std::to_string(y),
-         "spans of one size");
-  fail(found_->name,
-       "a call on " + std::to_string(operands) + " span(s) of " + std::string(name_of(type)) + " and a result",
-       "an elementwise kernel of a built-in backend for this dtype", "call it on tensors");
+    throw error(found_->name, "spans of " + std::to_string(a) + ", " + std::to_string(b) + " and " + std::to_string(y),
+                "spans of one size");
+  throw error(found_->name,
+              "a call on " + std::to_string(operands) + " span(s) of " + std::string(name_of(type)) + " and a result",
+              "an elementwise kernel of a built-in backend for this dtype", "call it on tensors");
 }
 
 kernel_handle find_kernel(std::string_view name, std::initializer_list<attribute_ref> attrs) {
@@ -468,18 +441,19 @@ kernel_handle find_kernel(std::string_view name, std::initializer_list<attribute
   found->kernel = m.kernel;
   const op_row* named = found->row();
   attr_list ordered(named ? named->attrs.size() : 0);
-  if (named) {
+  run_spelled(name, [&] {
+    if (!named) return;
     order_attrs(*named, {attrs.begin(), attrs.size()}, ordered);
     for (const auto& [spec, value] : ranges::views::zip(named->attrs, ordered.all()))
       if (value.given()) static_cast<void>(check_attr(*named, spec, value));
-  }
+  });
   for (const attribute_ref& a : attrs) found->attrs.push_back({std::string(a.name), a.value});
   kernel_handle handle;
   const bool elementwise = m.op && (m.op->row->is_unary() || m.op->row->is_binary());
   if (elementwise && !m.kernel && found->on->table >= 0) {
     const op_row& row = *m.op->row;
     attr_list normal(row.attrs.size());
-    check_attrs(row, ordered.all(), normal.all());
+    run_spelled(name, [&] { check_attrs(row, ordered.all(), normal.all()); });
     for (int t = 0; t < dtype_count; ++t) {
       const kernel_slot& slot = m.op->kernel(found->on->table, static_cast<dtype>(t));
       flat_kernel& flat = handle.flat_[static_cast<std::size_t>(t)];

@@ -120,13 +120,13 @@ TEST(the_counts, have_the_same_bits_on_several_threads) {
 TEST(the_counts, refuse_what_does_not_fit_and_say_why) {
   const tensor two({0.5f, 0.5f}, {2});
   EXPECT_TRUE(says(refusal([] { return kg::bincount(tensor({2, 0, -3}, {3}), 4); }),
-                   {"[Bincount]", "-3", "at 2", "0 or more"}));
+                   {"[kg::bincount]", "-3", "at 2", "0 or more"}));
   EXPECT_TRUE(says(refusal([&] { return kg::bincount(elements, 4, two); }), {"weights of shape [2]", "[5]"}));
   EXPECT_TRUE(says(refusal([] { return kg::bincount(elements, -1); }), {"size", "-1"}));
-  EXPECT_TRUE(says(refusal([&] { return kg::bincount(two, 4); }), {"[Bincount]", "float32", "int32"}));
+  EXPECT_TRUE(says(refusal([&] { return kg::bincount(two, 4); }), {"[kg::bincount]", "float32", "int32"}));
   EXPECT_TRUE(says(refusal([] { return kg::dense_bincount(kg::zeros({}, dtype::int32), 4); }), {"rank 1 or more"}));
-  EXPECT_TRUE(says(refusal([] { return kg::unique(kg::zeros({}), 0); }), {"[Unique]", "rank 1 or more"}));
-  EXPECT_TRUE(says(refusal([] { return kg::unique(kg::zeros({2}), 1); }), {"[Unique]", "axis 1"}));
+  EXPECT_TRUE(says(refusal([] { return kg::unique(kg::zeros({}), 0); }), {"[kg::unique]", "rank 1 or more"}));
+  EXPECT_TRUE(says(refusal([] { return kg::unique(kg::zeros({2}), 1); }), {"[kg::unique]", "axis 1"}));
 }
 
 }  // namespace

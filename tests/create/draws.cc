@@ -48,7 +48,7 @@ TEST(what_is_no_distribution, is_refused) {
   const auto drawn = [](const tensor& logits, bool normalized = false) {
     return refusal([&] { return kg::multinomial(logits, 2, 1, normalized); });
   };
-  EXPECT_TRUE(says(drawn(tensor({1.f})), {"Multinomial", "[1, 1]", "from 2"}));
+  EXPECT_TRUE(says(drawn(tensor({1.f})), {"kg::multinomial", "[1, 1]", "from 2"}));
   EXPECT_TRUE(says(drawn(kg::zeros({1, 2, 2})), {"[1, 2, 2]", "rank 2"}));
   EXPECT_TRUE(says(drawn(tensor({0.f, 1.f, 0.f, infinite - infinite}, {2, 2})), {"nan", "row 1"}));
   EXPECT_TRUE(says(drawn(tensor({0.f, infinite})), {"logit inf"}));

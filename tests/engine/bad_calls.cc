@@ -57,18 +57,43 @@ INSTANTIATE_TEST_SUITE_P(rows, bad_calls, ::testing::ValuesIn(kg::op_names()),
 TEST(errors, name_the_op_what_was_got_what_is_wanted_and_what_to_do) {
   const kg::tensor a = kg::zeros({2, 3}), b = kg::zeros({4, 5});
   const std::string text = refusal([&] { return kg::matmul(a, b); });
-  for (const char* part : {"[BatchMatMul]", "[2, 3]", "[4, 5]", "wanted"})
+  for (const char* part : {"[kg::matmul]", "[2, 3]", "[4, 5]", "wanted"})
     EXPECT_NE(text.find(part), std::string::npos) << text;
   const std::string shapes = refusal([&] { return a + b; });
-  for (const char* part : {"[Add]", "[2, 3]", "[4, 5]", "broadcast", "reshape"})
+  for (const char* part : {"[kg::add]", "[2, 3]", "[4, 5]", "broadcast", "reshape"})
     EXPECT_NE(shapes.find(part), std::string::npos) << shapes;
 }
 
 TEST(errors, name_the_operand_and_the_dtypes_that_it_takes) {
   const std::string text =
       refusal([] { return kg::conv2d(kg::zeros({1, 4, 4, 1}, kg::dtype::int32), kg::zeros({2, 2, 1, 1})); });
-  for (const char* part : {"[Conv2D]", "operand x", "int32", "float32, float64"})
+  for (const char* part : {"[kg::conv2d]", "operand x", "int32", "float32, float64"})
     EXPECT_NE(text.find(part), std::string::npos) << text;
+}
+
+// Where the name of the function differs from that of the op, or several functions call one op.
+TEST(errors, name_the_function_or_the_op_as_the_caller_did) {
+  const kg::tensor x({1.f, 2.f}), y({1.f, 2.f, 3.f});
+  const kg::kernel_handle product = kg::find_kernel("BatchMatMul");
+  struct wrong_call {
+    const char* named;
+    std::string text;
+  };
+  const wrong_call calls[] = {
+      {"[kg::add] ", refusal([&] { return x + y; })},
+      {"[kg::mul] ", refusal([&] { return kg::multiply(x, y); })},
+      {"[kg::div] ", refusal([&] { return kg::call<"RealDiv">(x, y); })},
+      {"[kg::matmul] ", refusal([&] { return kg::matmul(kg::ones({2, 3}), kg::ones({2, 3})); })},
+      {"[kg::pad] ", refusal([&] { return kg::pad(x, {1}); })},
+      {"[kg::broadcast_to] ", refusal([&] { return kg::broadcast_to(x, {3}); })},
+      {"[kg::segment_mean|prod|max|min] ", refusal([&] { return kg::segment_max(x, x, 2); })},
+      {"[Add] ", refusal([&] { return kg::run_kernel("Add", {{"a", x}, {"b", y}}); })},
+      {"[Add] ", refusal([&] { return kg::run_kernel("Add", {{"a", x}, {"c", y}}); })},
+      {"[Add] ", kg::explain("Add", {{"a", x}, {"b", y}}).refusal},
+      {"[BatchMatMul] ", refusal([&] { return product({{"a", kg::ones({2, 3})}, {"b", kg::ones({2, 3})}}); })},
+      {"[LeakyRelu] ", refusal([&] { return kg::find_kernel("LeakyRelu", {{"alpha", "steep"}}); })},
+  };
+  for (const wrong_call& call : calls) EXPECT_TRUE(call.text.starts_with(call.named)) << call.named << call.text;
 }
 
 TEST(errors, name_the_attribute_and_its_legal_values) {
@@ -83,6 +108,18 @@ TEST(errors, name_the_attribute_and_its_legal_values) {
 TEST(errors, of_an_unknown_kernel_name_what_sounds_alike) {
   const std::string text = refusal([] { return kg::run_kernel("Conv2d", {{"x", kg::tensor(1.f)}}); });
   for (const char* part : {"Conv2d", "Conv2D", "simd"}) EXPECT_NE(text.find(part), std::string::npos) << text;
+}
+
+TEST(errors, of_an_unknown_kernel_name_begin_with_the_nearest_name) {
+  constexpr std::pair<const char*, const char*> unknown[] = {{"Ad", "Add"}, {"Conv2d", "Conv2D"}, {"Exp3", "Exp"},
+                                                             {"Lo", "Log"}, {"Tran", "Tan"},      {"SumX", "Sum"}};
+  for (const auto& [name, nearest] : unknown) {
+    const std::vector<std::string> similar = kg::explain(name).similar;
+    ASSERT_FALSE(similar.empty()) << name;
+    EXPECT_EQ(similar.front(), nearest) << name;
+    EXPECT_NE(refusal([&] { return kg::run_kernel(name, {}); }).find(std::string("such as ") + nearest),
+              std::string::npos);
+  }
 }
 
 TEST(errors, refuse_an_operand_or_attribute_that_is_given_twice) {
@@ -104,7 +141,7 @@ TEST(sizes, are_added_and_multiplied_without_overflow) {
   parts.push_back(-1);
   const kg::tensor five = kg::zeros({5});
   EXPECT_EQ(refusal([&] { return kg::concat(std::vector<kg::tensor>(64, wide), 1); }),
-            "[Concat] got sizes that add up to more than 2^58; wanted at most 2^58");
+            "[kg::concat] got sizes that add up to more than 2^58; wanted at most 2^58");
   EXPECT_EQ(by_name("SplitV", five, {{"numOrSizeSplits", parts}}),
             "[SplitV] got sizes that add up to more than 2^58; wanted at most 2^58");
   EXPECT_NE(refusal([&] { return kg::stack(std::vector<kg::tensor>(3, wide)); }), accepted);

@@ -417,7 +417,7 @@ TEST(an_explanation, refuses_a_cast_that_the_backend_has_no_kernel_for) {
   const kg::registration add = kg::scoped_kernel(doubled("Add", "explained"));
   const on_backend active("explained");
   const std::vector<kg::named_operand> mixed = {{"a", tensor({1.f})}, {"b", tensor({1})}};
-  EXPECT_TRUE(contains(explained("Add", mixed, {}).refusal, "[Cast]"));
+  EXPECT_TRUE(contains(explained("Add", mixed, {}).refusal, "[kg::cast]"));
   expect_told("Add", mixed, {});
 }
 

@@ -178,9 +178,10 @@ TEST(arithmetic_with_numbers, takes_what_the_dtype_holds_or_a_fraction) {
   const tensor x({std::uint8_t{0}, std::uint8_t{100}, std::uint8_t{255}});
   EXPECT_EQ((x - 1).to_doubles(), (doubles{255, 99, 254})) << "arithmetic of integers wraps";
   EXPECT_EQ((x / 300).to_doubles()[2], static_cast<double>(255.f / 300.f));
-  EXPECT_EQ(refusal([&] { return x - 300; }),
-            "[Sub] got the number 300 beside a tensor of uint8; wanted a number from 0 to 255; cast the tensor to a "
-            "dtype that holds it");
+  EXPECT_EQ(
+      refusal([&] { return x - 300; }),
+      "[kg::sub] got the number 300 beside a tensor of uint8; wanted a number from 0 to 255; cast the tensor to a "
+      "dtype that holds it");
   EXPECT_EQ(refusal([&] { return kg::fuse([](auto a) { return a - 300; })(x); }), refusal([&] { return x - 300; }));
   EXPECT_EQ((tensor({true}) + 300).type(), dtype::int32);
   EXPECT_NE(refusal([] { return tensor({true}) + (std::int64_t{1} << 40); }), accepted);
@@ -217,11 +218,11 @@ TEST(bounds, out_of_order_are_refused_through_every_door) {
   constexpr auto clipped = [](auto x) { return kg::clip(x, 2, 1); };
   const tensor x({1.f, 2.f, 3.f});
   const std::string text = refusal([&] { return clipped(x); });
-  EXPECT_EQ(text, "[ClipByValue] got clipValueMin 2 and clipValueMax 1; wanted clipValueMin <= clipValueMax");
+  EXPECT_EQ(text, "[kg::clip] got clipValueMin 2 and clipValueMax 1; wanted clipValueMin <= clipValueMax");
   EXPECT_EQ(refusal([&] {
               return kg::run_kernel("ClipByValue", {{"x", x}}, {{"clipValueMin", 2.0}, {"clipValueMax", 1.0}});
             }),
-            text);
+            "[ClipByValue]" + text.substr(text.find(']') + 1));
   EXPECT_EQ(refusal([&] { return kg::fuse(clipped)(x); }), text);
   EXPECT_EQ(refusal([&] { return kg::fuse(clipped)(2.f); }), text);
   EXPECT_EQ(refusal([&] { return kg::fuse(clipped).value_and_grads(2.0).value; }), text);

@@ -84,7 +84,8 @@ TEST(the_gradient_of_a_fourier_transform, is_the_transform_the_other_way) {
 }
 
 TEST(what_has_no_fourier_transform, is_refused) {
-  EXPECT_TRUE(says(refusal([] { return kg::fft(kg::zeros({}, kg::dtype::complex64)); }), {"FFT", "rank 1 or more"}));
+  EXPECT_TRUE(
+      says(refusal([] { return kg::fft(kg::zeros({}, kg::dtype::complex64)); }), {"kg::fft", "rank 1 or more"}));
   EXPECT_TRUE(says(refusal([] { return kg::rfft(kg::zeros({2, 0})); }), {"[2, 0]", "fftLength"}));
   EXPECT_TRUE(says(refusal([] { return kg::irfft(kg::zeros({0}, kg::dtype::complex64)); }), {"[0]", "fftLength"}));
   EXPECT_NE(refusal([] { return kg::rfft(kg::zeros({4}), -1); }), kgtest::accepted);

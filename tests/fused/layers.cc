@@ -262,7 +262,7 @@ TEST(a_fused_layer, refuses_what_does_not_fit_and_says_why) {
     for (const char* part : all) EXPECT_NE(text.find(part), std::string::npos) << text;
   };
   expect(kgtest::refusal([&] { return kg::fused_matmul(a, b, {.bias = five}); }),
-         {"[_FusedMatMul]", "bias", "[5]", "broadcasts", "[2, 4]"});
+         {"[kg::fused_matmul]", "bias", "[5]", "broadcasts", "[2, 4]"});
   expect(kgtest::refusal([&] { return kg::fused_matmul(a, b, {.bias = kg::zeros({2, 2, 4})}); }),
          {"bias", "[2, 2, 4]"});
   expect(kgtest::refusal([&] { return kg::fused_matmul(a, b, {.activation = activation::prelu}); }),
@@ -277,7 +277,7 @@ TEST(a_fused_layer, refuses_what_does_not_fit_and_says_why) {
            return kg::fused_conv2d(kg::zeros({1, 2, 4, 4}), kg::zeros({1, 1, 2, 3}),
                                    {.bias = four, .channels_first = true});
          }),
-         {"[FusedConv2D]", "bias", "[4]", "[1, 3, 4, 4]"});
+         {"[kg::fused_conv2d]", "bias", "[4]", "[1, 3, 4, 4]"});
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ TEST(boxes_are_refused, of_other_shapes_and_with_thresholds_outside_of_their_ran
   const auto refused = [](const tensor& b, const tensor& s, std::int64_t most, double over) {
     return refusal([&] { return kg::non_max_suppression(b, s, most, {.iou_threshold = over}); });
   };
-  EXPECT_TRUE(says(refused(scores, scores, 1, 0.5), {"NonMaxSuppressionV3", "boxes of shape [6]"}));
+  EXPECT_TRUE(says(refused(scores, scores, 1, 0.5), {"kg::non_max_suppression", "boxes of shape [6]"}));
   EXPECT_TRUE(says(refused(boxes, kg::zeros({5}), 1, 0.5), {"scores of shape [5]", "6 boxes"}));
   EXPECT_TRUE(says(refused(boxes, scores, 1, 1.2), {"iouThreshold", "1.2"}));
   EXPECT_TRUE(says(refused(boxes, scores, -1, 0.5), {"maxOutputSize", "-1"}));
@@ -72,7 +72,7 @@ TEST(boxes_are_refused, of_other_shapes_and_with_thresholds_outside_of_their_ran
                        return kg::sum(kg::non_max_suppression_with_score(boxes, s, 3)[1]);
                      })(scores);
                    }),
-                   {"NonMaxSuppressionV5"}));
+                   {"kg::non_max_suppression_with_score"}));
 }
 
 const tensor four({1.f, 2.f, 3.f, 4.f}, {1, 2, 2, 1});
@@ -120,7 +120,7 @@ TEST(images_are_not_turned, by_what_is_no_angle_or_with_other_fillings) {
   const auto refused = [](double radians, const kg::rotation_options& options) {
     return refusal([&] { return kg::rotate_with_offset(kg::ones({1, 2, 2, 4}), radians, options); });
   };
-  EXPECT_TRUE(says(refused(std::numeric_limits<double>::quiet_NaN(), {}), {"RotateWithOffset", "radians"}));
+  EXPECT_TRUE(says(refused(std::numeric_limits<double>::quiet_NaN(), {}), {"kg::rotate_with_offset", "radians"}));
   EXPECT_TRUE(says(refused(1, {.center_x = std::numeric_limits<double>::infinity()}), {"center"}));
   EXPECT_TRUE(says(refused(1, {.fill = {1, 2}}), {"fillValue of 2 numbers", "4 channels"}));
   EXPECT_TRUE(says(refusal([] { return kg::rotate_with_offset(kg::ones({2, 2, 1}), 1); }), {"rank 4"}));

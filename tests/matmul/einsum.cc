@@ -235,7 +235,7 @@ TEST(einsum, refuses_what_it_cannot_read_and_says_where) {
   const tensor a = kg::ones({2, 3}), b = kg::ones({3, 4});
   const auto expect = [&](std::string_view equation, std::initializer_list<std::string_view> parts) {
     const std::string text = refusal([&] { return kg::einsum(equation, a, b); });
-    EXPECT_TRUE(says(text, {"[Einsum]"}) && says(text, parts)) << equation << ": " << text;
+    EXPECT_TRUE(says(text, {"[kg::einsum]"}) && says(text, parts)) << equation << ": " << text;
   };
   expect("ij,jk>ik", {"'>' at 5 of \"ij,jk>ik\"", "letters"});
   expect("ij,j1->i", {"'1' at 4"});
@@ -260,7 +260,7 @@ TEST(einsum, refuses_what_it_cannot_read_and_says_where) {
            {"a result of 10 axes", "at most 8"}));
   EXPECT_TRUE(says(
       refusal([] { return kg::einsum("i,i->", std::vector<tensor>{kg::ones({2}), kg::zeros({2}, dtype::complex64)}); }),
-      {"[Einsum]", "complex64"}));
+      {"[kg::einsum]", "complex64"}));
 }
 
 }  // namespace

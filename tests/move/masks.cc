@@ -49,7 +49,7 @@ TEST(a_mask_of_another_shape, is_refused) {
   EXPECT_TRUE(says(refusal([] { return kg::boolean_mask(six, tensor({true, false, true})); }), {"[2, 3]", "[3]"}));
   EXPECT_TRUE(says(refusal([] { return kg::boolean_mask(six, six > 1, 1); }), {"axis 1"}));
   EXPECT_TRUE(says(refusal([] { return kg::boolean_mask(six, tensor({true, false}), -3); }), {"axis -3"}));
-  EXPECT_TRUE(says(refusal([] { return kg::nonzero(tensor(1.f)); }), {"NonZero", "rank 1 or more"}));
+  EXPECT_TRUE(says(refusal([] { return kg::nonzero(tensor(1.f)); }), {"kg::nonzero", "rank 1 or more"}));
 }
 
 }  // namespace

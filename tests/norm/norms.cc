@@ -102,14 +102,15 @@ TEST(the_normalizations, refuse_what_does_not_fit_and_say_why) {
   };
   const kg::tensor x = kg::zeros({2, 3, 4}), four = kg::zeros({4}), three = kg::zeros({3});
   expect(kgtest::refusal([&] { kg::batch_norm(x, four, three); }),
-         {"[FusedBatchNorm]", "variance of shape [3]", "the shape of mean, [4]"});
+         {"[kg::batch_norm]", "variance of shape [3]", "the shape of mean, [4]"});
   expect(kgtest::refusal([&] { kg::batch_norm(x, three, three); }), {"mean of shape [3]", "broadcasts", "[2, 3, 4]"});
   expect(kgtest::refusal([&] { kg::batch_norm(four, x, x); }), {"mean of shape [2, 3, 4]", "[4]"});
   expect(kgtest::refusal([&] { kg::batch_norm(x, four, four, {.epsilon = -1}); }), {"varianceEpsilon", "-1"});
   expect(kgtest::refusal([&] { kg::layer_norm(x, {.scale = three}); }),
-         {"[LayerNorm]", "scale of shape [3]", "the last axis", "[4]"});
-  expect(kgtest::refusal([&] { kg::layer_norm(kg::zeros({})); }), {"[LayerNorm]", "rank 1 or more"});
-  expect(kgtest::refusal([&] { kg::local_response_normalization(four); }), {"[LRN]", "[4]", "rank 3 or 4"});
+         {"[kg::layer_norm]", "scale of shape [3]", "the last axis", "[4]"});
+  expect(kgtest::refusal([&] { kg::layer_norm(kg::zeros({})); }), {"[kg::layer_norm]", "rank 1 or more"});
+  expect(kgtest::refusal([&] { kg::local_response_normalization(four); }),
+         {"[kg::local_response_normalization]", "[4]", "rank 3 or 4"});
   expect(kgtest::refusal([&] { kg::local_response_normalization(x, {.depth_radius = -1}); }), {"depthRadius", "-1"});
 }
 

@@ -107,9 +107,9 @@ TEST(searched, are_sequences_for_all_values_or_for_their_rows) {
 }
 
 TEST(what_has_no_order, is_refused) {
-  EXPECT_TRUE(says(refusal([] { return kg::sort(matrix, {.axis = 2}); }), {"Sort", "axis 2", "from -2 to 1"}));
-  EXPECT_TRUE(says(refusal([] { return kg::top_k(matrix, 4); }), {"TopK", "k 4", "last axis, 3"}));
-  EXPECT_TRUE(says(refusal([] { return kg::top_k(matrix, -1); }), {"TopK", "-1"}));
+  EXPECT_TRUE(says(refusal([] { return kg::sort(matrix, {.axis = 2}); }), {"kg::sort", "axis 2", "from -2 to 1"}));
+  EXPECT_TRUE(says(refusal([] { return kg::top_k(matrix, 4); }), {"kg::top_k", "k 4", "last axis, 3"}));
+  EXPECT_TRUE(says(refusal([] { return kg::top_k(matrix, -1); }), {"kg::top_k", "-1"}));
   EXPECT_TRUE(says(refusal([] { return kg::top_k(kg::zeros({}), 1); }), {"x of shape []", "rank 1"}));
   EXPECT_TRUE(says(refusal([] { return kg::lower_bound(matrix, kg::zeros({3, 2})); }), {"[2, 3]", "[3, 2]"}));
   EXPECT_TRUE(says(refusal([] { return kg::lower_bound(kg::zeros({}), matrix); }), {"sortedSequence of shape []"}));

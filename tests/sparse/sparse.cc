@@ -126,7 +126,7 @@ TEST(embedding_bags, are_refused_where_offsets_or_indices_are_none) {
   const auto bag = [](const tensor& at, const tensor& from, const kg::embedding_bag_options& options = {}) {
     return refusal([&] { return kg::embedding_bag(rows, at, from, options); });
   };
-  EXPECT_TRUE(says(bag(tensor({0, 3}), tensor({0})), {"EmbeddingBag", "indices with 3 at 1", "from 0 to 2"}));
+  EXPECT_TRUE(says(bag(tensor({0, 3}), tensor({0})), {"kg::embedding_bag", "indices with 3 at 1", "from 0 to 2"}));
   EXPECT_TRUE(says(bag(named, tensor({1, 2})), {"offsets with 1 at 0", "begin with 0"}));
   EXPECT_TRUE(says(bag(named, tensor({0, 3, 2})), {"offsets with 2 at 2", "never decrease"}));
   EXPECT_TRUE(says(bag(named, tensor({0, 5})), {"offsets with 5 at 1", "the 4 indices"}));
@@ -230,38 +230,39 @@ TEST(wrong_elements, are_refused_by_their_operand_and_place) {
   const tensor one(1.f), three({0, 1, 2});
   const wrong all[] = {
       {refusal([&] { return kg::sparse_segment_sum(rows, tensor({0, 3}), tensor({0, 0})); }),
-       {"SparseSegmentSum", "indices with 3 at 1", "0 to 2"}},
+       {"kg::sparse_segment_sum", "indices with 3 at 1", "0 to 2"}},
       {refusal([&] { return kg::sparse_segment_sum(rows, tensor({-1}), tensor({0})); }), {"indices with -1 at 0"}},
       {refusal([&] { return kg::sparse_segment_mean(rows, three, tensor({0, 2, 1})); }),
-       {"SparseSegmentMean", "segmentIds with 1 at 2"}},
+       {"kg::sparse_segment_mean", "segmentIds with 1 at 2"}},
       {refusal([&] { return kg::sparse_segment_mean(rows, three, tensor({-1, 0, 0})); }), {"segmentIds with -1 at 0"}},
       {refusal([&] { return kg::sparse_segment_sum(rows, three, tensor({0})); }), {"segmentIds of shape [1]"}},
       {refusal([&] { return kg::sparse_segment_sum(one, three, three); }), {"data of rank 0"}},
       {refusal([&] { return kg::sparse_fill_empty_rows(places, rows, tensor({4, 4}), one)[0]; }),
-       {"SparseFillEmptyRows", "values of shape [3, 2]"}},
+       {"kg::sparse_fill_empty_rows", "values of shape [3, 2]"}},
       {refusal([&] { return kg::sparse_fill_empty_rows(places, kg::zeros({3}), tensor({2, 4}), one)[0]; }),
        {"index 2 in row 0", "axis 0"}},
       {refusal([&] { return kg::sparse_fill_empty_rows(places, kg::zeros({3}), tensor({0, 4}), one)[0]; }), {"0 rows"}},
       {refusal([&] { return kg::sparse_reshape(places, tensor({3, 4}), tensor({5, -1}))[0]; }),
-       {"SparseReshape", "5", "12 elements"}},
+       {"kg::sparse_reshape", "5", "12 elements"}},
       {refusal([&] { return kg::sparse_reshape(places, tensor({3, 4}), tensor({4, 4}))[0]; }),
        {"newShape of 16 elements"}},
       {refusal([&] { return kg::sparse_reshape(places, tensor({3, 4}), tensor({-1, -1}))[0]; }), {"the size -1"}},
       {refusal([&] { return kg::sparse_reshape(places, tensor({3, 3}), tensor({9}))[0]; }),
        {"index 3 in row 1", "axis 1"}},
-      {refusal([&] { return kg::ragged_range(one, one, tensor(0.f))[1]; }), {"RaggedRange", "deltas other than 0"}},
+      {refusal([&] { return kg::ragged_range(one, one, tensor(0.f))[1]; }),
+       {"kg::ragged_range", "deltas other than 0"}},
       {refusal([&] { return kg::ragged_range(one, kg::log(tensor(-1.f)), one)[1]; }), {"finite numbers"}},
       {refusal([&] { return kg::ragged_range(one, tensor(2), one)[1]; }), {"limits of dtype int32", "float32"}},
       {refusal([&] { return kg::ragged_range(tensor(0.f), tensor(1e20f), one)[1]; }), {"at most 2^31 - 1 elements"}},
       {refusal([&] { return kg::ragged_range(kg::zeros({2}), kg::zeros({3}), one)[1]; }), {"limits of shape [3]"}},
       {refusal([&] { return kg::ragged_gather(splits, values, tensor({4}))[0]; }),
-       {"RaggedGather", "indices with 4 at 0"}},
+       {"kg::ragged_gather", "indices with 4 at 0"}},
       {refusal([&] { return kg::ragged_gather(tensors{tensor({0, 5, 4, 9})}, values, three)[0]; }),
        {"paramsNestedSplits[0] with 4 at 2"}},
       {refusal([&] { return kg::ragged_gather(tensors{tensor({0, 5, 10})}, values, three)[0]; }),
        {"with 10 at 2", "0 to 9"}},
       {refusal([&] { return kg::ragged_tensor_to_tensor(tensor({4}), values, one, splits, "ROW_SPLITS"); }),
-       {"RaggedTensorToTensor", "shape of 1 sizes"}},
+       {"kg::ragged_tensor_to_tensor", "shape of 1 sizes"}},
       {refusal([&] { return kg::ragged_tensor_to_tensor(tensor(-1), values, one, splits, "ROWS"); }),
        {"rowPartitionTypes ROWS"}},
       {refusal([&] { return kg::ragged_tensor_to_tensor(tensor(-1), values, one, splits, "ROW_SPLITS|ROW_SPLITS"); }),

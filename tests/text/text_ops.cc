@@ -47,9 +47,9 @@ TEST(string_split, gives_pieces_that_outlive_the_texts) {
 
 TEST(string_split, refuses_what_is_no_list_of_texts_with_one_delimiter) {
   const tensor x({"a b"}), blank(" ");
-  EXPECT_TRUE(says(refusal([&] { return kg::string_split(blank, blank); }), {"StringSplit", "input", "rank 1"}));
-  EXPECT_TRUE(says(refusal([&] { return kg::string_split(x, x); }), {"StringSplit", "delimiter", "rank 0"}));
-  EXPECT_TRUE(says(refusal([&] { return kg::string_split(tensor({1.f}), blank); }), {"StringSplit", "float32"}));
+  EXPECT_TRUE(says(refusal([&] { return kg::string_split(blank, blank); }), {"kg::string_split", "input", "rank 1"}));
+  EXPECT_TRUE(says(refusal([&] { return kg::string_split(x, x); }), {"kg::string_split", "delimiter", "rank 0"}));
+  EXPECT_TRUE(says(refusal([&] { return kg::string_split(tensor({1.f}), blank); }), {"kg::string_split", "float32"}));
 }
 
 TEST(string_ngrams, joins_neighbours_in_each_row) {
@@ -77,15 +77,15 @@ TEST(string_ngrams, refuses_splits_and_widths_that_make_no_rows) {
   const auto refused = [&](const tensor& splits) {
     return refusal([&] { return kg::string_ngrams(one, splits, {3}); });
   };
-  EXPECT_TRUE(says(refused(tensor({0, 2, 1})), {"StringNGrams", "dataSplits with 2 at 1", "from 0 to 1"}));
-  EXPECT_TRUE(says(refused(tensor({0, 0})), {"StringNGrams", "dataSplits with 0 at 1"}));
-  EXPECT_TRUE(says(refused(tensor({1, 1})), {"StringNGrams", "dataSplits with 1 at 0"}));
-  EXPECT_TRUE(says(refused(kg::zeros({0}, dtype::int32)), {"StringNGrams", "without elements"}));
-  EXPECT_TRUE(says(refusal([&] { return kg::string_ngrams(one, whole, {0}); }), {"StringNGrams", "nGramWidths"}));
+  EXPECT_TRUE(says(refused(tensor({0, 2, 1})), {"kg::string_ngrams", "dataSplits with 2 at 1", "from 0 to 1"}));
+  EXPECT_TRUE(says(refused(tensor({0, 0})), {"kg::string_ngrams", "dataSplits with 0 at 1"}));
+  EXPECT_TRUE(says(refused(tensor({1, 1})), {"kg::string_ngrams", "dataSplits with 1 at 0"}));
+  EXPECT_TRUE(says(refused(kg::zeros({0}, dtype::int32)), {"kg::string_ngrams", "without elements"}));
+  EXPECT_TRUE(says(refusal([&] { return kg::string_ngrams(one, whole, {0}); }), {"kg::string_ngrams", "nGramWidths"}));
   EXPECT_TRUE(says(refusal([&] { return kg::string_ngrams(one, whole, std::vector<std::int64_t>{}); }),
-                   {"StringNGrams", "nGramWidths"}));
+                   {"kg::string_ngrams", "nGramWidths"}));
   EXPECT_TRUE(says(refusal([&] { return kg::string_ngrams(one, whole, {2}, {.pad_width = -2}); }),
-                   {"StringNGrams", "padWidth"}));
+                   {"kg::string_ngrams", "padWidth"}));
 }
 
 TEST(string_to_hash_bucket_fast, puts_texts_into_the_buckets_that_tensorflow_puts_them_into) {
@@ -109,7 +109,7 @@ TEST(string_to_hash_bucket_fast, refuses_numbers_of_buckets_that_int32_does_not_
   const tensor x({"a"});
   for (const std::int64_t buckets : {std::int64_t{-1}, std::int64_t{0}, (std::int64_t{1} << 31) + 1})
     EXPECT_TRUE(says(refusal([&] { return kg::string_to_hash_bucket_fast(x, buckets); }),
-                     {"StringToHashBucketFast", "numBuckets"}));
+                     {"kg::string_to_hash_bucket_fast", "numBuckets"}));
 }
 
 TEST(texts_that_ops_make, are_utf8_or_an_error) {
@@ -133,12 +133,12 @@ TEST(texts_that_ops_make, are_utf8_or_an_error) {
   const call all[] = {
       {"Fill with one byte", by_name("\xff"), {"[Fill]", "value", "\\xff", "UTF-8"}},
       {"Fill with half a character", by_name("a\xc3"), {"[Fill]", "a\\xc3", "UTF-8"}},
-      {"PadV2", refusal([&] { return kg::pad(words, {1, 0}, "\xa9"); }), {"[PadV2]", "constantValue", "UTF-8"}},
-      {"a separator", ngrams_with({.separator = "\xc3"}), {"[StringNGrams]", "separator", "UTF-8"}},
-      {"a left pad", ngrams_with({.left_pad = "\x80", .pad_width = 1}), {"[StringNGrams]", "leftPad", "UTF-8"}},
+      {"PadV2", refusal([&] { return kg::pad(words, {1, 0}, "\xa9"); }), {"[kg::pad]", "constantValue", "UTF-8"}},
+      {"a separator", ngrams_with({.separator = "\xc3"}), {"[kg::string_ngrams]", "separator", "UTF-8"}},
+      {"a left pad", ngrams_with({.left_pad = "\x80", .pad_width = 1}), {"[kg::string_ngrams]", "leftPad", "UTF-8"}},
       {"a right pad", ngrams_with({.right_pad = "\xed\xa0\x80", .pad_width = 1}), {"rightPad", "UTF-8"}},
-      {"a split into bytes", split(e_acute, ""), {"[StringSplit]", "text 0", "UTF-8"}},
-      {"a split at a byte", split("a" + e_acute, c_cedilla), {"[StringSplit]", "text 1", "UTF-8"}},
+      {"a split into bytes", split(e_acute, ""), {"[kg::string_split]", "text 0", "UTF-8"}},
+      {"a split at a byte", split("a" + e_acute, c_cedilla), {"[kg::string_split]", "text 1", "UTF-8"}},
   };
   for (const call& one : all) {
     EXPECT_TRUE(one.said.starts_with("[")) << one.what << ": " << one.said;

@@ -102,13 +102,13 @@ TEST(volumes, have_the_same_bits_on_several_threads) {
 
 TEST(volumes, refuse_what_does_not_fit_and_say_why) {
   const tensor x = kg::zeros({1, 4, 4, 4, 2}), filter = kg::zeros({2, 2, 2, 2, 3});
-  EXPECT_TRUE(says(refusal([&] { kg::conv3d(kg::zeros({4, 4, 4, 2}), filter); }), {"[Conv3D]", "rank 5"}));
+  EXPECT_TRUE(says(refusal([&] { kg::conv3d(kg::zeros({4, 4, 4, 2}), filter); }), {"[kg::conv3d]", "rank 5"}));
   EXPECT_TRUE(says(refusal([&] { kg::conv3d(x, kg::zeros({2, 2, 2, 3})); }), {"filter of shape", "rank 5"}));
   EXPECT_TRUE(says(refusal([&] { kg::conv3d(x, kg::zeros({2, 2, 2, 3, 3})); }), {"2 channels", "filter for 3"}));
   EXPECT_TRUE(says(refusal([&] { kg::conv3d(x, kg::zeros({5, 1, 1, 2, 3})); }), {"a window of 5", "axis of 4"}));
   EXPECT_TRUE(
       says(refusal([&] { kg::conv3d_transpose(x, filter, {1, 5, 5, 5, 2}); }), {"dy of shape", "[1, 4, 4, 4, 3]"}));
-  EXPECT_TRUE(says(refusal([&] { kg::max_pool3d(kg::zeros({4}), 2); }), {"[MaxPool3D]", "[4]", "rank 5"}));
+  EXPECT_TRUE(says(refusal([&] { kg::max_pool3d(kg::zeros({4}), 2); }), {"[kg::max_pool3d]", "[4]", "rank 5"}));
   EXPECT_TRUE(says(refusal([&] { kg::call<"AvgPool3D">(x, kg::attr<"filterSize">({2, 2}), kg::attr<"pad">("valid")); }),
                    {"filterSize of 2 values", "3 values"}));
   EXPECT_TRUE(says(refusal([&] { kg::call<"AvgPool3D">(x, kg::attr<"filterSize">(2), kg::attr<"pad">({0, 0, 1, 1})); }),

@@ -2,11 +2,14 @@
 // docs/ops.md, made from the rows; and the rows themselves, for the pages of the reference.
 #include <fmt/format.h>
 
+#include "modules/typed_names.h"
 #include "tools/kerngrad/tool.h"
-#include "typed_names.h"
 
 namespace tool {
 namespace {
+
+using kerngrad::detail::typed_name;
+using kerngrad::detail::typed_names;
 
 std::string dtypes_text(kg::dtype_set set) {
   return set == kg::any_element ? "any" : set == kg::any_dtype ? "any but text" : kg::to_string(set);

@@ -9,11 +9,14 @@
 #include <utility>
 
 #include "known_names.h"
+#include "modules/typed_names.h"
 #include "tools/kerngrad/tool.h"
-#include "typed_names.h"
 
 namespace tool {
 namespace {
+
+using kerngrad::detail::typed_name;
+using kerngrad::detail::typed_names;
 
 constexpr std::size_t most_near = 8;
 constexpr double least_likeness = 0.6;
