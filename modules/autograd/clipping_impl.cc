@@ -14,7 +14,7 @@ namespace {
 
 // The sum of squares of a tensor that is to be clipped. In float64, where squares of floats do not overflow.
 double squares_of(std::string_view name, const tensor& x) {
-  if (!x.defined()) fail(name, "an empty handle", "tensors");
+  if (!x.defined()) fail(name, "an undefined tensor", "tensors", "check it with defined()");
   if (!floating.has(x.type()))
     fail(name, "a tensor of dtype " + std::string(name_of(x.type())), to_string(floating), "leave it out");
   const detail::unrecorded pause;
@@ -48,7 +48,7 @@ void clip_value_of_all(std::span<T> all, double low, double high, Part part) {
     fail(name, "low " + to_string(attr_value(low)) + " and high " + to_string(attr_value(high)), "low at most high");
   std::vector<tensor> clipped;
   for (T& item : all) {
-    if (!part(item).defined()) fail(name, "an empty handle", "tensors");
+    if (!part(item).defined()) fail(name, "an undefined tensor", "tensors", "check it with defined()");
     clipped.push_back(clip(part(item), low, high));
   }
   for (std::size_t i = 0; i < clipped.size(); ++i) part(all[i]) = std::move(clipped[i]);

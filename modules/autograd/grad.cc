@@ -268,7 +268,7 @@ class no_grad {
 /// that was read before: readers and tapes keep theirs.
 class variable {
  public:
-  /// Throws when the initial value is an empty handle.
+  /// Throws when the initial value is an undefined tensor.
   explicit variable(tensor initial, std::string name = {}, bool trainable = true);
   const std::string& name() const;
   bool trainable() const;

@@ -18,7 +18,7 @@ namespace detail {
 tensor gradients(std::string_view name, borrowed f, std::span<const tensor> xs, const tensor* dy,
                  std::span<tensor> grads) {
   for (const tensor& x : xs)
-    if (!x.defined()) fail(name, "an empty handle", "tensors");
+    if (!x.defined()) fail(name, "an undefined tensor", "tensors", "check it with defined()");
   recording scope;
   tape& t = scope.on();
   work_array<std::uint32_t, 8> values(xs.size());
@@ -80,7 +80,7 @@ void refuse_inside_checkpoint(const variable_state& state) {
 
 variable::variable(tensor initial, std::string name, bool trainable) {
   static std::atomic<std::uint64_t> made{0};
-  if (!initial.defined()) fail("variable", "an empty handle", "an initial value");
+  if (!initial.defined()) fail("variable", "an undefined tensor", "an initial value", "check it with defined()");
   state_ = std::make_shared<detail::variable_state>(
       detail::variable_state{std::move(name), trainable, stop_gradient(initial), made++});
 }
@@ -96,7 +96,7 @@ tensor variable::value() const {
 void variable::assign(const tensor& value) const {
   detail::refuse_inside_checkpoint(*state_);
   const tensor& old = state_->value;
-  if (!value.defined()) fail("assign", "an empty handle", "a tensor");
+  if (!value.defined()) fail("assign", "an undefined tensor", "a tensor", "check it with defined()");
   if (!(value.dims() == old.dims()) || value.type() != old.type())
     fail("assign", std::string(name_of(value.type())) + " " + to_string(value.dims()),
          std::string(name_of(old.type())) + " " + to_string(old.dims()) + " as variable " + state_->name + " has");
@@ -215,7 +215,7 @@ tensor_list custom_grad(const std::function<custom_result(std::span<const tensor
   for (const tensor& x : xs) in.push_back(&x);
   std::vector<tensor> out;
   for (int k = 0; k < result.values.size(); ++k) {
-    if (!result.values[k].defined()) fail(name, "an empty handle as value " + std::to_string(k), "a tensor");
+    if (!result.values[k].defined()) fail(name, "an undefined tensor as value " + std::to_string(k), "a tensor");
     out.push_back(result.values[k]);
   }
   tape& t = this_tape();

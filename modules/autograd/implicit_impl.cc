@@ -172,7 +172,7 @@ struct implicit_rule {
 tensor run_implicit(const list_function& residual, const list_function& solve, std::span<const tensor> parameters,
                     const implicit_options& options) {
   for (const tensor& p : parameters)
-    if (!p.defined()) fail("implicit", "an empty handle", "tensors");
+    if (!p.defined()) fail("implicit", "an undefined tensor", "tensors", "check it with defined()");
   const auto f = [&](std::span<const tensor> ps) -> custom_result {
     const unrecorded pause;
     std::vector<tensor> constants;
@@ -180,7 +180,7 @@ tensor run_implicit(const list_function& residual, const list_function& solve, s
     tensor x = stop_gradient(solve(constants));
     if (!x.defined() || !floating.has(x.type()))
       fail("implicit",
-           x.defined() ? "a solution of dtype " + std::string(name_of(x.type())) : "an empty handle as solution",
+           x.defined() ? "a solution of dtype " + std::string(name_of(x.type())) : "an undefined tensor as solution",
            "a tensor of one of " + to_string(floating));
     return {{x}, implicit_rule{residual, options, {ps.begin(), ps.end()}, x}};
   };

@@ -18,7 +18,7 @@ namespace {
 
 void check_jacobian_operands(std::string_view name, std::span<const tensor> xs) {
   for (const tensor& x : xs) {
-    if (!x.defined()) fail(name, "an empty handle", "tensors");
+    if (!x.defined()) fail(name, "an undefined tensor", "tensors", "check it with defined()");
     if (!floating.has(x.type()))
       fail(name, "an operand of dtype " + std::string(name_of(x.type())), "one of " + to_string(floating),
            "cast it, or let the function capture it");

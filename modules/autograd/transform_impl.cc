@@ -32,7 +32,7 @@ namespace {
 
 void check_operands(std::string_view name, std::span<const tensor> xs) {
   for (const tensor& x : xs)
-    if (!x.defined()) fail(name, "an empty handle", "tensors");
+    if (!x.defined()) fail(name, "an undefined tensor", "tensors", "check it with defined()");
 }
 
 // Runs f on leaves and ends the recording.
@@ -253,7 +253,7 @@ tensor run_checkpointed(const list_function& f, std::span<const tensor> xs) {
     std::vector<tensor> constants;
     for (const tensor& x : xs) constants.push_back(stop_gradient(x));
     y = f(constants);
-    if (!y.defined()) fail("checkpoint", "a function that returned an empty handle", "a tensor");
+    if (!y.defined()) fail("checkpoint", "a function that returned an undefined tensor", "a tensor");
     refuse_lost("checkpoint", y);
     state->captures = captures_below(t, base, y);
   }
@@ -330,7 +330,7 @@ tensor run_custom(const custom_parts& parts, std::span<const tensor* const> xs, 
     const unrecorded pause;
     y = parts.forward(xs.data(), kept.data());
   }
-  if (!y.defined()) fail(name, "an empty handle as value", "a tensor");
+  if (!y.defined()) fail(name, "an undefined tensor as value", "a tensor");
   const bool own_value = std::none_of(xs.begin(), xs.end(), [&](const tensor* x) { return same_handle(*x, y); });
   const tensor made = y;
   const std::uint32_t before = t.nodes.size();

@@ -36,7 +36,7 @@ concept optional_tree = requires(T& x) {
 template <class T>
 concept tuple_tree = requires { std::tuple_size<std::remove_cvref_t<T>>::value; };
 
-// Calls visit with each tensor of a tree, in the order of its members, items or keys; empty handles and what is no
+// Calls visit with each tensor of a tree, in the order of its members, items or keys; undefined tensors and what is no
 // tensor, such as numbers and texts, are passed by.
 template <class T, class Visit>
 void each_tensor(T& tree, Visit& visit) {
@@ -79,7 +79,7 @@ template <class T>
 concept tree = !std::is_convertible_v<const T&, tensor> &&
                (detail::struct_tree<T> || detail::range_tree<T> || detail::optional_tree<T> || detail::tuple_tree<T>);
 
-/// The tensors of a tree in the order of its members, items and keys, without empty handles.
+/// The tensors of a tree in the order of its members, items and keys, without undefined tensors.
 template <tree T>
 std::vector<tensor> tree_leaves(const T& from) {
   std::vector<tensor> leaves;

@@ -251,7 +251,7 @@ void walk::forget(node& n) {
 }
 
 tensor seed_for(std::string_view name, const tensor& value, const tensor* dy) {
-  if (!value.defined()) fail(name, "a function that returned an empty handle", "a tensor");
+  if (!value.defined()) fail(name, "a function that returned an undefined tensor", "a tensor");
   if (!differentiable.has(value.type()))
     fail(name, "a result of dtype " + std::string(name_of(value.type())), "one of " + to_string(differentiable),
          "cast it, or differentiate another result");

@@ -33,8 +33,8 @@ std::string active_simd_target();
 // What the typed door compiles to. `attrs` are in the order of the row, absent where they were not given.
 namespace kerngrad::detail {
 
-// Ops without attributes of one and two operands. `y`, an empty handle, becomes the result: so what they call last, the
-// kernel too, is reached by a jump.
+// Ops without attributes of one and two operands. The result goes into `y`, an undefined tensor, so that the last call,
+// the kernel's too, is a tail call.
 void run_into(tensor& y, const op_entry& op, const tensor& x);
 void run_into(tensor& y, const op_entry& op, const tensor& a, const tensor& b);
 inline tensor run_unary(const op_entry& op, const tensor& x) {
@@ -88,7 +88,7 @@ std::optional<dtype> dtype_beside(const op_row& row, const plain_number& n, dtyp
 // when neither holds it.
 tensor number_like(std::string_view who, const plain_number& n, const tensor& like);
 
-// A small floating tensor and a number, without a tensor for the number; an empty handle when more is to be done.
+// A small floating tensor and a number, without a tensor for the number; an undefined tensor when more is to be done.
 enum class number_is { right, left };
 tensor run_with_number(const op_entry& op, const tensor& x, double value, number_is side, unsigned donated);
 // Any tensor and a number.

@@ -294,7 +294,7 @@ inline bool are_numbers(const op_row& row, std::span<const attr_value> attrs, do
   return true;
 }
 
-// An op whose attributes are numbers; an empty handle when more is to be done.
+// An op whose attributes are numbers; an undefined tensor when more is to be done.
 inline tensor run_with_numbers(const op_entry& op, const tensor& x, std::span<const attr_value> attrs) {
   static_assert(std::extent_v<decltype(kernels::unary_geometry::params)> == most_numbers);
   const int table = direct_table();

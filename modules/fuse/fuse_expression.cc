@@ -32,7 +32,7 @@ export namespace kerngrad {
 /// are the same function; any number of threads may call it at the same time.
 class fused_expression {
  public:
-  /// An empty handle; calls refuse it.
+  /// An empty function; calls throw.
   fused_expression() = default;
   explicit fused_expression(std::shared_ptr<const detail::stored_expression> program) : program_(std::move(program)) {}
 

@@ -102,7 +102,7 @@ class fused_plan {
   bool make();
   /// All value operands of all steps have one floating dtype, and so have the results.
   bool has_one_floating_dtype() const { return one_floating_; }
-  /// Computes the results that are wanted; the others stay empty handles.
+  /// Computes the results that are wanted; the others stay undefined.
   void run(std::span<tensor> out);
 
  private:

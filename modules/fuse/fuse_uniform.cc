@@ -96,7 +96,7 @@ void place_others(const fused_program& program, std::span<const tensor* const> i
                   const std::function<tensor()>& seed);
 
 /// A program on operands of one shape and one floating dtype, which needs no plan. Results that are not wanted stay
-/// empty handles. False: nothing was done, the operands are not like that.
+/// undefined tensors. False: nothing was done, the operands are not like that.
 bool run_uniform(const fused_program& program, std::span<const tensor* const> in, std::span<const bool> wanted,
                  std::span<tensor> out);
 

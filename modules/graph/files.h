@@ -43,7 +43,7 @@ std::string_view graph_name_of(dtype type);
 partial_shape shape_in(const origin& file, const json& value, std::string_view what);
 void write(json_writer& to, const partial_shape& dims);
 
-// An attribute, {"i": "1"}. A tensor whose elements are not there, as the converter writes it, has an empty handle.
+// An attribute, {"i": "1"}. A tensor whose elements are not there, as the converter writes it, has an undefined tensor.
 // `bytes_left` is what may still be asked for elements.
 attribute attribute_in(const origin& file, std::string_view name, const json& value, std::string_view what,
                        std::int64_t& bytes_left);

@@ -18,7 +18,7 @@ namespace kerngrad::graph {
 using namespace detail;
 
 std::vector<variable> model::variables() const {
-  if (!state_) fail("model", "an empty handle", "a model that was loaded or recorded");
+  if (!state_) fail("model", "an empty model", "a model that was loaded or recorded");
   std::shared_ptr<const weight_variables> now = state_->variables.load();
   if (!now) {
     auto made = std::make_shared<weight_variables>();
@@ -39,7 +39,7 @@ namespace detail {
 
 graph_def graph_of(const model& m) {
   const std::shared_ptr<model_state>& state = model_access::state(m);
-  if (!state) fail("model", "an empty handle", "a model that was loaded or recorded");
+  if (!state) fail("model", "an empty model", "a model that was loaded or recorded");
   graph_def now = *state->graph;
   for (weight& w : now.weights) w = {w.at, weights_of(*state)[static_cast<std::size_t>(w.at)]};
   const std::shared_ptr<const weight_variables> all = state->variables.load();

@@ -99,7 +99,7 @@ struct node_time {
 /// same time.
 class model {
  public:
-  /// An empty handle; calls refuse it.
+  /// An empty model; calls throw.
   model() = default;
 
   std::span<const port> inputs() const;

@@ -74,7 +74,7 @@ std::string keys_of(std::span<const port> ports) {
 }
 
 const model_state& checked(const std::shared_ptr<model_state>& state) {
-  if (!state) fail("model", "an empty handle", "a model that was loaded or recorded");
+  if (!state) fail("model", "an empty model", "a model that was loaded or recorded");
   return *state;
 }
 

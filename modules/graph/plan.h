@@ -13,9 +13,9 @@ struct item_budget {
   std::int64_t left = 0;
 };
 
-// What a tensor array or a list holds; an item that nobody has written is an empty handle. Arrays are written in place,
-// in the order of their flow; a list that others hold is copied first. Items count under the memory limit and under the
-// budget of the run that made the list.
+// Items of a tensor array or a list; an item that nobody has written is an undefined tensor. Arrays are written in
+// place, in the order of their flow; a list that others hold is copied first. Items count under the memory limit and
+// under the budget of the run that made the list.
 class item_list {
  public:
   inline explicit item_list(std::shared_ptr<item_budget> budget) : budget_(std::move(budget)) {}
@@ -261,7 +261,7 @@ std::span<const tensor> weights_of(const model_state& m);
 std::int32_t node_named(const model_state& m, std::string_view name);
 // All nodes, each after what it reads but for NextIteration.
 std::vector<std::int32_t> order_of(const function_def& f);
-// The value of a Const, or an empty handle.
+// The value of a Const, or an undefined tensor.
 tensor constant_of(const node& at);
 // The plan for such inputs, the kept one if there is.
 std::shared_ptr<const plan_state> plan_for(const model_state& m, const plan_key& key, std::span<const tensor> values);

@@ -93,7 +93,7 @@ partial_shape recording::shape_of(const tensor& x) const {
 }
 
 void recording::add_input(const std::string& name, const tensor& x) {
-  if (!x.defined()) fail("record", "an empty handle as example " + name, "a tensor");
+  if (!x.defined()) fail("record", "an undefined tensor as example " + name, "a tensor", "check it with defined()");
   if (known(x)) fail("record", "example " + name + ", whose elements another one has, too", "tensors of their own");
   node n = node_of(name, "Placeholder");
   n.attrs.push_back(type_of("dtype", x.type()));

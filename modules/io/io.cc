@@ -36,14 +36,14 @@ class named_tensors {
   named_tensors& operator=(const named_tensors& other);
   named_tensors& operator=(named_tensors&& other) noexcept;
   ~named_tensors();
-  /// Throws for an empty handle and for a name that occurs twice.
+  /// Throws for an undefined tensor and for a name that occurs twice.
   named_tensors(std::initializer_list<named_tensor> list);
   explicit named_tensors(std::vector<named_tensor> list, std::vector<skipped_entry> skipped = {});
 
   /// The tensor of that name. Throws when there is none, and says which names there are, or why `load` left it out.
   tensor at(std::string_view name) const;
   bool contains(std::string_view name) const;
-  /// Adds a tensor, in the place of one that has the name. Throws for an empty handle.
+  /// Adds a tensor, in the place of one that has the name. Throws for an undefined tensor.
   void set(std::string_view name, tensor value);
   /// The one tensor. Throws when there is none, and when there are several.
   operator tensor() const;

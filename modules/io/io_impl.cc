@@ -112,7 +112,7 @@ named_tensors decode(std::span<const std::byte> bytes, const std::string& name, 
 void save(const std::string& path, const tensor& x, const save_options&) {
   const origin file{path, "save"};
   const format wanted = detail::format_of(file);
-  if (!x.defined()) file.refuse("would be an empty handle", "a tensor", "give it a value before saving it");
+  if (!x.defined()) file.refuse("would be an undefined tensor", "a tensor", "give it a value before saving it");
   switch (wanted) {
     case format::npy: return write_npy(file, x);
     case format::csv: return detail::write_csv(file, {{}, x}, ',');
@@ -148,7 +148,8 @@ table decode_csv(std::span<const std::byte> bytes, const std::string& name, cons
 
 void save_csv(const std::string& path, const table& all, char delimiter) {
   const origin file{path, "save_csv"};
-  if (!all.values.defined()) file.refuse("would be an empty handle", "a tensor", "give it a value before saving it");
+  if (!all.values.defined())
+    file.refuse("would be an undefined tensor", "a tensor", "give it a value before saving it");
   detail::write_csv(file, all, delimiter);
 }
 

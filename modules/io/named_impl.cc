@@ -53,7 +53,7 @@ auto sort_by_name(std::vector<named_tensor>& list) {
 
 void check_defined(std::string_view name, const tensor& value) {
   if (!value.defined())
-    fail("named_tensors", "an empty handle named " + detail::in_quotes(name), "a tensor", "give it a value first");
+    fail("named_tensors", "an undefined tensor named " + detail::in_quotes(name), "a tensor", "give it a value first");
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ struct kernel_event {
   std::string_view backend;               ///< where it runs
   std::string_view target;                ///< the SIMD target, on the backend simd; else empty
   dtype compute = dtype::float32;         ///< the dtype that the kernel was chosen by
-  std::span<const tensor* const> in;      ///< operands after promotion; optional ones may be empty handles
+  std::span<const tensor* const> in;      ///< operands after promotion; optional ones may be undefined
   std::span<const tensor> out;            ///< results; none yet at `begin`
   bool backward = false;                  ///< it is part of a walk back over a tape
   std::int64_t begin_ns = 0, end_ns = 0;  ///< of the steady clock; the second at `end` only

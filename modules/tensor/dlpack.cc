@@ -139,8 +139,8 @@ tensor from_dlpack(dlpack::owner<Managed> given) {
 /// The struct by which another library gets a tensor without a copy, versioned unless another one is asked for:
 /// `to_dlpack(x).release()`, `to_dlpack<DLManagedTensor>(x).release()`. It holds the elements until its deleter is
 /// called, from any thread. They are marked as read-only; the struct without a version has no way to say so, and who
-/// takes it must not write all the same, because tensors never change. Throws `kg::error` for an empty handle and for
-/// text.
+/// takes it must not write all the same, because tensors never change. Throws `kg::error` for an undefined tensor and
+/// for text.
 template <dlpack::managed_struct Managed = dlpack::managed_tensor_versioned>
 dlpack::owner<Managed> to_dlpack(const tensor& x) {
   detail::own_struct<Managed>* made = nullptr;

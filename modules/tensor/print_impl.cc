@@ -149,7 +149,7 @@ void write_axis(std::string& to, const shape& dims, std::int64_t edge, int axis,
 
 // As the stream writes numbers; its width is the least of each element.
 std::string printed(const tensor& x, std::ostringstream& in) {
-  if (!x.defined()) return "tensor (empty handle)";
+  if (!x.defined()) return "tensor (undefined)";
   const shape& dims = x.dims();
   const std::int64_t edge = edge_of(dims);
   const auto least = static_cast<std::size_t>(std::max<std::streamsize>(in.width(0), 0));

@@ -142,7 +142,7 @@ inline constexpr std::int64_t printed_most = 1000;
 /// A multi-dimensional array. Copying shares the elements; there is no way to change them through a tensor.
 class tensor {
  public:
-  /// An empty handle: no shape, no elements. Ops refuse it, optional operands are omitted with it.
+  /// An undefined tensor, without shape or elements. Ops throw for it, but it may stand for an optional operand.
   // `inline` is said where it matters: in a module, members defined in their class are not inline by themselves.
   tensor() noexcept = default;
   /// A scalar.
@@ -205,7 +205,7 @@ class tensor {
     if (buffer_ && detail::let_go(buffer_)) detail::release(buffer_);
   }
 
-  /// False for the empty handle only. There is no conversion to bool: `if (a == b)` would ask this, not that.
+  /// False for an undefined tensor only. There is no conversion to bool: `if (a == b)` would ask this, not that.
   inline bool defined() const noexcept { return buffer_ != nullptr; }
   inline const shape& dims() const { return checked()->dims; }
   inline int rank() const { return dims().rank(); }
@@ -307,7 +307,7 @@ class tensor {
     }
   }
   inline const detail::buffer* checked() const {
-    if (!buffer_) fail("tensor", "an empty handle", "a tensor", "give it a value before reading it");
+    if (!buffer_) fail("tensor", "an undefined tensor", "a tensor", "give it a value first, or ask defined()");
     return buffer_;
   }
 
@@ -416,7 +416,7 @@ namespace kerngrad {
 // The engine's way into a tensor.
 struct tensor_access {
   static inline tensor adopt(detail::buffer* b) noexcept { return tensor(b); }
-  // Of an empty handle on no tape.
+  // Of an undefined tensor on no tape.
   static inline void fill(tensor& x, detail::buffer* b) noexcept { x.buffer_ = b; }
   static inline detail::buffer* buffer(const tensor& x) noexcept { return x.buffer_; }
   static inline detail::place& place(tensor& x) noexcept { return x.place_; }

@@ -144,7 +144,7 @@ std::vector<mutation> operand_mutations(const op_row& row, const std::vector<nam
                        if (expected == verdict::refused) c.expected = expected;
                      }});
     };
-    change("an empty handle", spec.optional ? verdict::either : verdict::refused,
+    change("an undefined tensor", spec.optional ? verdict::either : verdict::refused,
            [](auto& list) { list.assign(1, tensor()); });
     change("an empty list", verdict::refused, [](auto& list) { list.clear(); });
     if (!spec.list)

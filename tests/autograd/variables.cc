@@ -19,7 +19,7 @@ using kgtest::accepted;
 using kgtest::refusal;
 using doubles = std::vector<double>;
 
-// The gradient of a variable in a list, or an empty handle.
+// The gradient of a variable in a list, or an undefined tensor.
 tensor gradient_of(const kg::variable_gradients& all, const variable& v) {
   for (const kg::variable_gradient& g : all.grads)
     if (g.of == v) return g.grad;

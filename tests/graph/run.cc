@@ -70,7 +70,7 @@ TEST(inputs, that_do_not_fit_are_refused_by_name) {
     EXPECT_TRUE(says(text, item.parts)) << text;
     EXPECT_EQ(text.find('\n'), text.npos) << text;
   }
-  EXPECT_TRUE(says(refusal([] { return model()({}); }), {"an empty handle"}));
+  EXPECT_TRUE(says(refusal([] { return model()({}); }), {"an empty model"}));
 }
 
 TEST(mistakes_of_a_graph, are_refused_with_the_name_of_the_node) {

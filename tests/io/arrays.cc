@@ -400,7 +400,7 @@ TEST(named_tensors_, are_sorted_unique_and_found) {
   EXPECT_TRUE(says(refusal([&] { return tensor(all); }), {"3 tensors", ".at("}));
   EXPECT_TRUE(says(refusal([&] { return tensor(named_tensors()); }), {"0 tensors"}));
   EXPECT_TRUE(says(refusal([&] { return named_tensors{{"a", tensor(1)}, {"a", tensor(2)}}; }), {"\"a\" twice"}));
-  EXPECT_TRUE(says(refusal([&] { return named_tensors{{"a", tensor()}}; }), {"empty handle", "\"a\""}));
+  EXPECT_TRUE(says(refusal([&] { return named_tensors{{"a", tensor()}}; }), {"undefined tensor", "\"a\""}));
   EXPECT_NE(refusal([&] {
               all.set("a", {});
               return 0;

@@ -107,7 +107,7 @@ TEST(files, that_cannot_be_read_or_written_are_refused_in_one_sentence) {
   EXPECT_TRUE(says(refused_save(here / "none/x.npy", x), {"cannot be written", "No such file"}));
   EXPECT_TRUE(says(refused_save(here / "folder.npy", x), {"is a folder"}));
   EXPECT_TRUE(says(refused_save(here / "pipe.npy", x), {"no regular file"}));
-  EXPECT_TRUE(says(refused_save(here / "x.npy", tensor()), {"empty handle"}));
+  EXPECT_TRUE(says(refused_save(here / "x.npy", tensor()), {"undefined tensor"}));
   EXPECT_TRUE(says(refused_save(here / "x.npz", x), {"by name", "save(path, {{\"x\", x}})"}));
   EXPECT_TRUE(says(refused_save(here / "x.npy", kg::io::named_tensors{{"x", x}}), {"no name", ".npz"}));
   for (const std::string bad : {"", "\xff", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "cut\xe2\x82"})

@@ -177,7 +177,7 @@ TEST(csv, refuses_what_is_no_table) {
   EXPECT_TRUE(says(refused({{}, tensor("text")}), {"text"}));
   EXPECT_TRUE(says(refused({{"a"}, kg::zeros({2, 2})}), {"1 names", "2"}));
   EXPECT_TRUE(says(refused({{}, kg::zeros({2, 2})}, '1'), {"delimiter"}));
-  EXPECT_TRUE(says(refused({}), {"empty handle"}));
+  EXPECT_TRUE(says(refused({}), {"undefined tensor"}));
 }
 
 // Bytes that a process takes beyond what it had, in a process of its own.

@@ -256,7 +256,7 @@ TEST(an_own_op, takes_a_list_and_gives_two_results) {
 TEST(an_own_op, may_have_optional_operands_and_others_of_their_own_dtype) {
   const tensor x({10.0, 20.0, 30.0}), index({2, 0});
   EXPECT_EQ(kg::call<my::Pick>(x, index).to_doubles(), (doubles{30, 10}));
-  EXPECT_EQ(kg::call<my::Pick>(x, index, tensor()).to_doubles(), (doubles{30, 10})) << "an empty handle is none";
+  EXPECT_EQ(kg::call<my::Pick>(x, index, tensor()).to_doubles(), (doubles{30, 10})) << "an undefined tensor is none";
   EXPECT_EQ(kg::call<my::Pick>(x, index, tensor(0.5f)).to_doubles(), (doubles{30.5, 10.5}));
 }
 

@@ -38,7 +38,7 @@ TEST(printing, shows_dtype_shape_and_rows) {
   EXPECT_EQ(to_string(tensor({HUGE_VAL, -HUGE_VAL, std::nan("")})), "tensor float64 [3]\n[inf, -inf, nan]");
   EXPECT_EQ(to_string(tensor(-std::nan(""))), "tensor float64 []\nnan") << "a NaN has no sign to speak of";
   EXPECT_EQ(to_string(kg::zeros({0, 2})), "tensor float32 [0, 2]\n[]");
-  EXPECT_EQ(to_string(tensor()), "tensor (empty handle)");
+  EXPECT_EQ(to_string(tensor()), "tensor (undefined)");
   EXPECT_EQ(to_string(kg::reshape(kg::arange(0, 8, 1, dtype::int32), {2, 2, 2})),
             "tensor int32 [2, 2, 2]\n[[[0, 1],\n  [2, 3]],\n [[4, 5],\n  [6, 7]]]");
 }

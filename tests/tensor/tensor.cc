@@ -108,7 +108,7 @@ TEST(a_tensor, is_refused_when_values_and_shape_disagree) {
 TEST(an_empty_handle, is_false_and_refused_by_ops_and_readers) {
   const tensor nothing;
   EXPECT_FALSE(nothing.defined());
-  EXPECT_EQ(to_string(nothing), "tensor (empty handle)");
+  EXPECT_EQ(to_string(nothing), "tensor (undefined)");
   for (const std::string& text :
        {refusal([&] { return nothing.dims(); }), refusal([&] { return nothing.data<float>(); }),
         refusal([&] { return nothing.item(); }), refusal([&] { return kg::exp(nothing); }),

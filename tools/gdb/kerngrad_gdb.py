@@ -72,7 +72,7 @@ class Tensor:
 
     def to_string(self):
         if not int(self.value['buffer_']):
-            return 'tensor (empty handle)'
+            return 'tensor (undefined)'
         memory = gdb.selected_inferior()
         _, dtype, _, _, _, *sizes, _, rank, address = BUFFER.unpack(
             memory.read_memory(int(self.value['buffer_']), BUFFER.size))
