@@ -135,7 +135,7 @@ std::vector<sample> transform_samples(const op_row& row, bool long_ones) {
   return all;
 }
 
-// No pixel of a result lies near the middle of two of the image.
+// No pixel of a result lies near the middle of two of the image. The numbers to fill with are ones of every dtype.
 std::vector<sample> rotation_samples(const op_row& row, bool long_ones) {
   struct turning {
     shape x;
@@ -145,10 +145,10 @@ std::vector<sample> rotation_samples(const op_row& row, bool long_ones) {
   std::vector<turning> cases = {{{1, 3, 4, 1}, 0.7, {}, {}},
                                 {{2, 4, 3, 3}, -1.3, {1.5}, {0.3}},
                                 {{1, 5, 4, 4}, 2.1, {1, 2, 3}, {}},
-                                {{1, 4, 4, 2}, 3.3, {1, -2}, {0.2, 0.9}},
+                                {{1, 4, 4, 2}, 3.3, {1, 2}, {0.2, 0.9}},
                                 {{1, 3, 3, 5}, 9.1, {0.5}, {1.3, 0.1}},
                                 {{0, 3, 4, 2}, 0.4, {}, {}}};
-  if (long_ones) cases.push_back({{2, 5, 41, 37}, 0.6, {-1}, {0.4, 0.6}});
+  if (long_ones) cases.push_back({{2, 5, 41, 37}, 0.6, {1}, {0.4, 0.6}});
   std::vector<sample> all;
   for (const turning& t : cases) {
     attributes attrs = {{"radians", t.radians}};

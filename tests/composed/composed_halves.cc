@@ -96,7 +96,7 @@ const half_case losses[] = {
     KG_LOSS(sigmoid_cross_entropy),
     loss_case("softmax_cross_entropy_loss",
               [](const tensor& y, const tensor& p, const tensor& w, kg::loss_reduction how) {
-                return kg::softmax_cross_entropy_loss(y, p * 9, {.weights = kg::squeeze(w, 1), .reduction = how});
+                return kg::softmax_cross_entropy_loss(y, p, {.weights = kg::squeeze(w, 1), .reduction = how});
               }),
     loss_case("compute_weighted_loss",
               [](const tensor& y, const tensor&, const tensor& w, kg::loss_reduction how) {

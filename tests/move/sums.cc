@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/full.h"
+
 import kerngrad;
 
 namespace {
@@ -62,7 +64,8 @@ const sum_case cases[] = {
      mean},
     {"embedding_bag",
      [](const rows_at_one_place& r) {
-       return kg::embedding_bag(r.x, r.at, kg::tensor({0}), {.weights = kg::ones({rows})})(0);
+       return kg::embedding_bag(r.x, r.at, kg::tensor({0}),
+                                {.mode = kg::bag_mode::sum, .weights = kg::ones({rows})})(0);
      },
      total},
 };
@@ -93,7 +96,7 @@ TEST(sums_at_indices, count_33554432_ones) {
   constexpr std::int64_t count = std::int64_t{1} << 25;
   const tensor ones = kg::ones({count}), at = kg::zeros({count}, dtype::int32);
   EXPECT_EQ(kg::segment_sum(ones, at, 1).item(), count);
-  EXPECT_EQ(kg::zeros({1}).at(at).add(ones).item(), count);
+  if (kgtest::full()) EXPECT_EQ(kg::zeros({1}).at(at).add(ones).item(), count);  // takes seconds
 }
 
 // A place of two rows is not carried, and gives the same bits: sums whose last digits are lost, and infinite ones.
