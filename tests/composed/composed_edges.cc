@@ -15,6 +15,13 @@ using kgtest::expect_refused;
 using kgtest::expect_values;
 using kgtest::uniform;
 
+// Refused, with all the words, by an op under whichever of its names the error has.
+template <class F>
+void expect_refused_by_op(F call, std::initializer_list<std::string_view> words) {
+  const std::string text = kgtest::refusal(call);
+  EXPECT_TRUE(text.starts_with("[") && kgtest::says(text, words)) << text;
+}
+
 constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
 
 // ------------------------------------------------------------------------------------------ sums of exponentials
@@ -217,11 +224,9 @@ TEST(constants, that_an_integer_dtype_does_not_hold_are_refused) {
   EXPECT_EQ(kg::full({1}, 255.5, dtype::uint8).item(), 255);
   EXPECT_EQ(kg::full({1}, -2.75, dtype::int32).item(), -2);
   const tensor frames = kg::cast(tensor({1, 2, 3}), dtype::uint8);
-  expect_refused("PadV2", [&] { return kg::frame(frames, 2, 2, {.pad_end = true, .pad_value = 300}); },
-                 {"300", "uint8"});
+  expect_refused_by_op([&] { return kg::frame(frames, 2, 2, {.pad_end = true, .pad_value = 300}); }, {"300", "uint8"});
   const tensor image = kg::zeros({1, 2, 2, 1}, dtype::uint8);
-  expect_refused("RotateWithOffset", [&] { return kg::rotate_with_offset(image, 0.5, {.fill = {300}}); },
-                 {"300", "uint8"});
+  expect_refused_by_op([&] { return kg::rotate_with_offset(image, 0.5, {.fill = {300}}); }, {"300", "uint8"});
 }
 
 TEST(clip, with_a_bound_that_is_nan_gives_nan) {
@@ -235,7 +240,7 @@ TEST(clip, with_a_bound_that_is_nan_gives_nan) {
   for (const double v : fused(uniform({9}, 2)).to_doubles()) EXPECT_TRUE(std::isnan(v));
   EXPECT_TRUE(std::isnan(fused(0.5)));
   expect_values(kg::grad([](const tensor& v) { return kg::sum(kg::clip(v, nan, 1)); })(tensor({0.5, 2.})), {2}, {0, 0});
-  expect_refused("ClipByValue", [] { return kg::clip(tensor({1, 2}), nan, 3); }, {"clipValueMin", "numbers", "int32"});
+  expect_refused_by_op([] { return kg::clip(tensor({1, 2}), nan, 3); }, {"clipValueMin", "numbers", "int32"});
 }
 
 TEST(moving_average, with_a_decay_of_1_has_nothing_to_correct) {
@@ -258,9 +263,8 @@ TEST(counts, of_more_elements_than_int32_counts_are_refused) {
   const std::uint8_t nothing = 0;  // that is read: sizes are looked at first
   const tensor x = kg::borrow(&nothing, {2, std::int64_t{1} << 30});
   const std::int64_t all = std::int64_t{1} << 31;
-  expect_refused("Bincount", [&] { return kg::bincount(x, 2); }, {"2147483648", "2^31 - 1"});
-  expect_refused("DenseBincount", [&] { return kg::dense_bincount(kg::reshape(x, {1, all}), 2); },
-                 {"2147483648", "2^31 - 1"});
+  expect_refused_by_op([&] { return kg::bincount(x, 2); }, {"2147483648", "2^31 - 1"});
+  expect_refused_by_op([&] { return kg::dense_bincount(kg::reshape(x, {1, all}), 2); }, {"2147483648", "2^31 - 1"});
   expect_refused("count_nonzero", [&] { return kg::count_nonzero(x); }, {"2147483648", "2^31 - 1"});
   const tensor list = kg::reshape(x, {all});
   expect_refused("confusion_matrix", [&] { return kg::confusion_matrix(list, list, 2); }, {"2147483648", "2^31 - 1"});

@@ -47,7 +47,7 @@ TEST(filling, with_an_int64_that_no_double_is_keeps_all_of_it) {
   EXPECT_EQ(kg::full({}, std::uint64_t{odd}, dtype::int64).item<std::int64_t>(), odd);
   EXPECT_EQ(kg::full_like(tensor({std::int64_t{1}}), odd).item<std::int64_t>(), odd);
   EXPECT_EQ(kg::full({2}, odd).type(), dtype::float32);
-  EXPECT_TRUE(says(refusal([] { return kg::full({}, ~std::uint64_t{0}, dtype::int64); }), {"[Fill]", "int64 holds"}));
+  EXPECT_TRUE(says(refusal([] { return kg::full({}, ~std::uint64_t{0}, dtype::int64); }), {"int64 holds"}));
 }
 
 TEST(functions_along_an_axis, without_one_are_of_all_elements_in_their_order) {
