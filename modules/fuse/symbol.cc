@@ -304,16 +304,18 @@ template <symbolic C, class T, symbolic E>
 constexpr symbol where(C condition, T t, E e) {
   return where(condition, detail::literal_step(t, detail::as_step(e)), e);
 }
-// Two numbers are bool, int32 or float32, as those beside a tensor.
+// Two numbers are bool, int32 or float32, as those beside a tensor. A truth value as a literal would count as int32.
 template <symbolic C, class T, class E>
   requires(std::is_arithmetic_v<T> && std::is_arithmetic_v<E>)
 constexpr symbol where(C condition, T t, E e) {
-  constexpr bool truths = std::is_same_v<T, bool> && std::is_same_v<E, bool>;
   constexpr bool whole = std::is_integral_v<T> && std::is_integral_v<E>;
-  const symbol like = call<"Cast">(condition, attr<"dtype">(truths  ? dtype::boolean
-                                                            : whole ? dtype::int32
-                                                                    : dtype::float32));
-  return where(condition, detail::literal_step(t, like), detail::literal_step(e, like));
+  if constexpr (std::is_same_v<T, bool> && std::is_same_v<E, bool>) {
+    const symbol like = call<"Cast">(condition, attr<"dtype">(dtype::boolean));
+    return where(condition, detail::constant_step(t, like), detail::constant_step(e, like));
+  } else {
+    const symbol like = call<"Cast">(condition, attr<"dtype">(whole ? dtype::int32 : dtype::float32));
+    return where(condition, detail::literal_step(t, like), detail::literal_step(e, like));
+  }
 }
 template <symbolic X>
 constexpr symbol cast(X x, dtype to) {

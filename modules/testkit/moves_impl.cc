@@ -278,7 +278,21 @@ std::vector<sample> move_samples(const op_row& row, bool long_ones) {
          {{"begin", integers{-1, 0}},
           {"end", integers{-9, 3}},
           {"strides", integers{-2, 1}},
-          {"inputShape", integers{5, 4}}}}}},
+          {"inputShape", integers{5, 4}}}},
+        {{3, 4, 1},
+         {{"begin", integers{0, 1}}, {"end", integers{0, 2}}, {"ellipsisMask", 1}, {"inputShape", integers{3, 4, 2}}}},
+        {{1, 2},
+         {{"begin", integers{0, 2, 1}},
+          {"end", integers{0, 0, 3}},
+          {"newAxisMask", 1},
+          {"shrinkAxisMask", 2},
+          {"inputShape", integers{3, 4}}}},
+        {{1, 2},
+         {{"begin", integers{3, 1}},
+          {"end", integers{1, 0}},
+          {"beginMask", 1},
+          {"endMask", 2},
+          {"inputShape", integers{4, 3}}}}}},
       {"MirrorPad",
        {{{4}, {{"paddings", integers{2, 3}}, {"mode", "reflect"}}},
         {{4}, {{"paddings", integers{3, 4}}, {"mode", "symmetric"}}},
@@ -385,7 +399,7 @@ std::vector<sample> create_samples(const op_row& row) {
         {{"shape", integers{2, 3}}, {"low", -1.0}, {"high", 4.0}, {"dtype", dtype::float64}}}},
       {"RandomNormal",
        {{{"shape", integers{67}}, {"seed", 3}},
-        {{"shape", integers{2, 3}}, {"stddev", 0.5}, {"dtype", dtype::float64}}}}};
+        {{"shape", integers{2, 3}}, {"mean", 1.5}, {"stddev", 0.5}, {"dtype", dtype::float64}}}}};
   std::vector<sample> all;
   if (row.name == "OneHot")
     return {with_fixed(make_sample(row, {{3}}, {{"depth", 4}}), 0, indices({1, 3, 0}, {3})),

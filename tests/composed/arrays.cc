@@ -30,7 +30,7 @@ TEST(squeeze, refuses_axes_of_other_sizes_that_are_not_there_or_named_twice) {
   expect_refused("squeeze", [&] { return kg::squeeze(x, {0, 3}); }, {"axis 3", "an axis from -3 to 2"});
   expect_refused("squeeze", [&] { return kg::squeeze(x, -4); }, {"axis -4"});
   expect_refused("squeeze", [&] { return kg::squeeze(x, {0, -3}); }, {"twice"});
-  expect_refused("squeeze", [&] { return kg::squeeze(tensor(1.0), 0); }, {"axis 0", "rank 0"});
+  expect_refused("squeeze", [&] { return kg::squeeze(tensor(1.0), 1); }, {"axis 1", "rank 0", "from -1 to 0"});
   expect_refused("squeeze", [] { return kg::squeeze(tensor()); }, {"operand x"});
 }
 

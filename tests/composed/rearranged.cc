@@ -42,7 +42,7 @@ TEST(repeat, sets_copies_beside_each_other) {
   expect_values(kg::repeat(tensor{{1, 2}, {3, 4}}, 3, -1), {2, 6}, {1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4});
   EXPECT_EQ(kg::repeat(tensor({1, 2}), 0).dims(), kg::shape{0});
   expect_refused("repeat", [] { return kg::repeat(tensor({1, 2}), -1); }, {"count -1"});
-  expect_refused("repeat", [] { return kg::repeat(tensor(1), 2, 0); }, {"operand x"});
+  expect_refused("repeat", [] { return kg::repeat(tensor(1), 2, 1); }, {"axis 1", "rank 0"});
 }
 
 TEST(repeat, without_an_axis_is_of_all_elements_in_their_order) {

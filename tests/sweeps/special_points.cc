@@ -53,7 +53,7 @@ const point points[] = {
     {"2^x", [](const tensor& x) { return kg::pow(2.0, x); }, -infinity, 0, 0},
     {"0^x", [](const tensor& x) { return kg::pow(0.0, x); }, 2, 0, 0},
     {"x log x", [](const tensor& x) { return kg::xlogy(x, x); }, 0, 0},
-    {"0 log x", [](const tensor& x) { return kg::xlogy(0.0, x); }, 0, 0, 0},
+    {"0 log x", [](const tensor& x) { return kg::xlogy(0.0, x); }, 0, 0},
     {"div_no_nan(1, x)", [](const tensor& x) { return kg::div_no_nan(tensor(1.0), x); }, 0, 0, 0},
     {"div_no_nan(x, 0)", [](const tensor& x) { return kg::div_no_nan(x, tensor(0.0)); }, 3, 0, 0},
     {"square", [](const tensor& x) { return kg::square(x); }, 1e200, infinity, 2e200},

@@ -158,4 +158,21 @@ TEST(an_optional_list, has_items_inside_of_their_bounds) {
   EXPECT_EQ(found.unset_attributes(), strings{"made"}) << "nothing is known of a dtype";
 }
 
+// What check_op reports of each op, without its checks.
+TEST(the_samples_of_the_librarys_ops, set_every_attribute) {
+  strings unset;
+  for (const kg::op_row& row : kg::op_table) {
+    const std::vector<kg::testkit::sample> samples = kg::testkit::samples_of(row, true);
+    for (const kg::attr_spec& spec : row.attrs) {
+      const auto sets = [&](const kg::testkit::sample& call) {
+        return std::any_of(call.attrs.begin(), call.attrs.end(),
+                           [&](const kg::named_attribute& a) { return a.name == spec.name; });
+      };
+      if (std::none_of(samples.begin(), samples.end(), sets))
+        unset.push_back(std::string(row.name) + " " + std::string(spec.name));
+    }
+  }
+  EXPECT_EQ(unset, strings());
+}
+
 }  // namespace
