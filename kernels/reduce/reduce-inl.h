@@ -145,12 +145,9 @@ T fold_row(const T* x, std::size_t n, T identity) {
   return blocks.finish();
 }
 
+// so_far joined with eight rows.
 template <class Op, class Read, class D, class T = hn::TFromD<D>>
-HWY_INLINE hn::Vec<D> join_rows(D d, hn::Vec<D> so_far, const T* x, std::size_t rows, std::size_t stride) {
-  if (rows != 8) {
-    for (std::size_t r = 0; r < rows; ++r) so_far = Op::join(d, so_far, Read::load(d, x + r * stride));
-    return so_far;
-  }
+HWY_INLINE hn::Vec<D> join_eight_rows(D d, hn::Vec<D> so_far, const T* x, std::size_t stride) {
   const auto a = Op::join(d, Read::load(d, x), Read::load(d, x + stride));
   const auto b = Op::join(d, Read::load(d, x + 2 * stride), Read::load(d, x + 3 * stride));
   const auto c = Op::join(d, Read::load(d, x + 4 * stride), Read::load(d, x + 5 * stride));
@@ -158,24 +155,30 @@ HWY_INLINE hn::Vec<D> join_rows(D d, hn::Vec<D> so_far, const T* x, std::size_t 
   return Op::join(d, so_far, Op::join(d, Op::join(d, a, b), Op::join(d, c, e)));
 }
 
-// acc[j] = first[j & keep] joined with x[r * stride + j] for all r < rows, eight rows a pass. width >= Lanes(d): the
-// last vector overlaps its neighbour and is computed from the old values before these are overwritten.
+// acc[j] = joined(first[j & keep], j). width >= Lanes(d): the last vector overlaps its neighbour and is computed from
+// the old values before these are overwritten.
+template <class D, class T, class Joined>
+HWY_INLINE void fold_pass(D d, const T* first, std::size_t keep, T* acc, std::size_t width, Joined joined) {
+  const std::size_t L = hn::Lanes(d), last = width - L;
+  const auto end = joined(hn::LoadU(d, first + (last & keep)), last);
+  for (std::size_t j = 0; j < last; j += L) hn::StoreU(joined(hn::LoadU(d, first + (j & keep)), j), d, acc + j);
+  hn::StoreU(end, d, acc + last);
+}
+
+// acc[j] = first[j & keep] joined with x[r * stride + j] for all r < rows: eight rows a pass, then one. Passes of a few
+// rows would wait for each join.
 template <class Op, class Read, class D, class T = hn::TFromD<D>>
 HWY_INLINE void fold_passes(D d, const T* first, std::size_t keep, T* acc, const T* x, std::size_t rows,
                             std::size_t stride, std::size_t width) {
-  const std::size_t L = hn::Lanes(d), last = width - L;
-  do {
-    const std::size_t now = std::min<std::size_t>(8, rows);
-    const auto end = join_rows<Op, Read>(d, hn::LoadU(d, first + (last & keep)), x + last, now, stride);
-    for (std::size_t j = 0; j < last; j += L) {
-      hn::StoreU(join_rows<Op, Read>(d, hn::LoadU(d, first + (j & keep)), x + j, now, stride), d, acc + j);
-    }
-    hn::StoreU(end, d, acc + last);
-    first = acc;
-    keep = ~std::size_t{0};
-    rows -= now;
-    x += now * stride;
-  } while (rows != 0);
+  if (rows == 0) fold_pass(d, first, keep, acc, width, [](auto so_far, std::size_t) HWY_ATTR { return so_far; });
+  for (; rows >= 8; rows -= 8, x += 8 * stride, first = acc, keep = ~std::size_t{0}) {
+    fold_pass(d, first, keep, acc, width,
+              [&](auto so_far, std::size_t j) HWY_ATTR { return join_eight_rows<Op, Read>(d, so_far, x + j, stride); });
+  }
+  for (; rows != 0; --rows, x += stride, first = acc, keep = ~std::size_t{0}) {
+    fold_pass(d, first, keep, acc, width,
+              [&](auto so_far, std::size_t j) HWY_ATTR { return Op::join(d, so_far, Read::load(d, x + j)); });
+  }
 }
 
 // The same for any width. All folds of rows share this code: inlined, it was half of a reduction's code.
