@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Standard headers that most implementation units include, parsed once for all of them: alone they take a unit a second.
+// Standard headers that most implementation units include, parsed once for all of them. They take a unit a second.
 #pragma once
 #include <algorithm>
 #include <array>
