@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the definitions, index by index. Elements are copied as bytes; sums and products of float32 are carried in
 // double, those of float64 in their own type in the order of the elements, integers modulo their width.
-#include "kernels/common/sizes.h"
 #include "kernels/move/reference_move.h"
 
 #include <algorithm>
@@ -10,6 +9,8 @@
 #include <limits>
 #include <type_traits>
 #include <vector>
+
+#include "kernels/common/sizes.h"
 
 namespace kerngrad::kernels::reference {
 namespace {
@@ -89,7 +90,7 @@ template <dtype K> void GatherGrad(const void* const* in, void* const* out, cons
   using T = storage_t<K>;
   const auto& g = *static_cast<const gather_geometry*>(geometry);
   const T* dy = static_cast<const T*>(in[0]);
-  std::vector<sum_of<T>> sums(static_cast<std::size_t>(product_of(g.batch, g.outer, g.axis, g.inner)));
+  std::vector<sum_of<T>> sums(extent(g.batch, g.outer, g.axis, g.inner));
   each_gathered(g, static_cast<const std::int32_t*>(in[1]),
                 [&](std::int64_t x, std::int64_t y) { sums[static_cast<std::size_t>(x)] += dy[y]; });
   std::transform(sums.begin(), sums.end(), static_cast<T*>(out[0]), [](auto sum) { return static_cast<T>(sum); });

@@ -145,41 +145,56 @@ T fold_row(const T* x, std::size_t n, T identity) {
   return blocks.finish();
 }
 
-// so_far joined with eight rows.
-template <class Op, class Read, class D, class T = hn::TFromD<D>>
-HWY_INLINE hn::Vec<D> join_eight_rows(D d, hn::Vec<D> so_far, const T* x, std::size_t stride) {
-  const auto a = Op::join(d, Read::load(d, x), Read::load(d, x + stride));
-  const auto b = Op::join(d, Read::load(d, x + 2 * stride), Read::load(d, x + 3 * stride));
-  const auto c = Op::join(d, Read::load(d, x + 4 * stride), Read::load(d, x + 5 * stride));
-  const auto e = Op::join(d, Read::load(d, x + 6 * stride), Read::load(d, x + 7 * stride));
-  return Op::join(d, so_far, Op::join(d, Op::join(d, a, b), Op::join(d, c, e)));
-}
-
-// acc[j] = joined(first[j & keep], j). width >= Lanes(d): the last vector overlaps its neighbour and is computed from
-// the old values before these are overwritten.
-template <class D, class T, class Joined>
-HWY_INLINE void fold_pass(D d, const T* first, std::size_t keep, T* acc, std::size_t width, Joined joined) {
-  const std::size_t L = hn::Lanes(d), last = width - L;
-  const auto end = joined(hn::LoadU(d, first + (last & keep)), last);
-  for (std::size_t j = 0; j < last; j += L) hn::StoreU(joined(hn::LoadU(d, first + (j & keep)), j), d, acc + j);
-  hn::StoreU(end, d, acc + last);
-}
-
-// acc[j] = first[j & keep] joined with x[r * stride + j] for all r < rows: eight rows a pass, then one. Passes of a few
-// rows would wait for each join.
-template <class Op, class Read, class D, class T = hn::TFromD<D>>
-HWY_INLINE void fold_passes(D d, const T* first, std::size_t keep, T* acc, const T* x, std::size_t rows,
-                            std::size_t stride, std::size_t width) {
-  if (rows == 0) fold_pass(d, first, keep, acc, width, [](auto so_far, std::size_t) HWY_ATTR { return so_far; });
-  for (; rows >= 8; rows -= 8, x += 8 * stride, first = acc, keep = ~std::size_t{0}) {
-    fold_pass(d, first, keep, acc, width,
-              [&](auto so_far, std::size_t j) HWY_ATTR { return join_eight_rows<Op, Read>(d, so_far, x + j, stride); });
-  }
-  for (; rows != 0; --rows, x += stride, first = acc, keep = ~std::size_t{0}) {
-    fold_pass(d, first, keep, acc, width,
-              [&](auto so_far, std::size_t j) HWY_ATTR { return Op::join(d, so_far, Read::load(d, x + j)); });
+// so_far joined with kRows rows: with a tree of eight, one after the other of fewer.
+template <class Op, class Read, int kRows, class D, class T = hn::TFromD<D>>
+HWY_INLINE hn::Vec<D> join_rows(D d, hn::Vec<D> so_far, const T* x, std::size_t stride) {
+  if constexpr (kRows == 8) {
+    const auto a = Op::join(d, Read::load(d, x), Read::load(d, x + stride));
+    const auto b = Op::join(d, Read::load(d, x + 2 * stride), Read::load(d, x + 3 * stride));
+    const auto c = Op::join(d, Read::load(d, x + 4 * stride), Read::load(d, x + 5 * stride));
+    const auto e = Op::join(d, Read::load(d, x + 6 * stride), Read::load(d, x + 7 * stride));
+    return Op::join(d, so_far, Op::join(d, Op::join(d, a, b), Op::join(d, c, e)));
+  } else {
+#pragma clang loop unroll(full)
+    for (std::size_t r = 0; r < kRows; ++r) so_far = Op::join(d, so_far, Read::load(d, x + r * stride));
+    return so_far;
   }
 }
+
+// A fold of rows under way: its next pass begins with first[j & keep].
+template <class T>
+struct rows_to_fold {
+  const T* first;
+  std::size_t keep;
+  T* acc;
+  const T* x;
+  std::size_t rows, stride, width;
+
+  // acc[j] = first[j & keep] joined with the next kRows rows. width >= Lanes(d): the last vector overlaps its neighbour
+  // and is computed from the old values before these are overwritten.
+  template <class Op, class Read, int kRows, class D>
+  HWY_INLINE void pass(D d) {
+    const std::size_t L = hn::Lanes(d), last = width - L;
+    const auto end = join_rows<Op, Read, kRows>(d, hn::LoadU(d, first + (last & keep)), x + last, stride);
+    for (std::size_t j = 0; j < last; j += L) {
+      hn::StoreU(join_rows<Op, Read, kRows>(d, hn::LoadU(d, first + (j & keep)), x + j, stride), d, acc + j);
+    }
+    hn::StoreU(end, d, acc + last);
+    first = acc;
+    keep = ~std::size_t{0};
+    rows -= kRows;
+    x += kRows * stride;
+  }
+
+  template <class Op, class Read, class D>
+  HWY_INLINE void passes(D d) {
+    if (rows == 0) return pass<Op, Read, 0>(d);
+    while (rows >= 8) pass<Op, Read, 8>(d);
+    if (rows >= 4) pass<Op, Read, 4>(d);
+    if (rows >= 2) pass<Op, Read, 2>(d);
+    if (rows != 0) pass<Op, Read, 1>(d);
+  }
+};
 
 // The same for any width. All folds of rows share this code: inlined, it was half of a reduction's code.
 template <class Op, class Read, class T>
@@ -188,12 +203,13 @@ HWY_NOINLINE void fold_rows_from(const T* first, std::size_t keep, T* acc, const
   const hn::ScalableTag<T> wide;
   const hn::CappedTag<T, 16 / sizeof(T)> half;
   const single<T> narrow;
+  rows_to_fold<T> fold{first, keep, acc, x, rows, stride, width};
   if (width >= hn::Lanes(wide)) {
-    fold_passes<Op, Read>(wide, first, keep, acc, x, rows, stride, width);
+    fold.template passes<Op, Read>(wide);
   } else if (width >= hn::Lanes(half)) {
-    fold_passes<Op, Read>(half, first, keep, acc, x, rows, stride, width);
+    fold.template passes<Op, Read>(half);
   } else if (width != 0) {
-    fold_passes<Op, Read>(narrow, first, keep, acc, x, rows, stride, width);
+    fold.template passes<Op, Read>(narrow);
   }
 }
 
