@@ -132,15 +132,15 @@ inline constexpr auto image_rules =
         rule<"ResizeBilinearGrad">(
             wrt(keep::nothing, [](const auto& c) { return resized_like<"ResizeBilinear">(c, c.dy()); }),
             wrt(keep::nothing, no_slope_1)),
-        rule<"ResizeNearestNeighbor">(wrt(keep::in0,
-                                          [](const auto& c) {
-                                            const auto added = [&](const auto& dy, const auto& images) {
-                                              return resized_like<"ResizeNearestNeighborGrad">(c, dy, images);
-                                            };
-                                            if (c.type(0) != dtype::complex64) return added(c.dy(), c.in(0));
-                                            const auto like = real(c.in(0));
-                                            return complex(added(real(c.dy()), like), added(imag(c.dy()), like));
-                                          })),
+        // Of complex128 dy is one part already, and the images are whole.
+        rule<"ResizeNearestNeighbor">(wrt(
+            keep::in0,
+            [](const auto& c) {
+              const auto is_complex = [](const auto& x) { return kind_of(x.type()) == dtype_kind::complex; };
+              const auto like = is_complex(c.in(0)) ? real(c.in(0)) : c.in(0);
+              const auto added = [&](const auto& dy) { return resized_like<"ResizeNearestNeighborGrad">(c, dy, like); };
+              return is_complex(c.dy()) ? complex(added(real(c.dy())), added(imag(c.dy()))) : added(c.dy());
+            })),
         rule<"ResizeNearestNeighborGrad">(
             wrt(keep::nothing, [](const auto& c) { return resized_like<"ResizeNearestNeighbor">(c, c.dy()); }),
             wrt(keep::nothing, no_slope_1)),
