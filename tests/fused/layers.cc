@@ -166,8 +166,12 @@ TEST(a_fused_layer, has_the_gradients_of_its_parts_in_all_operands_bit_by_bit) {
       return kg::value_and_grads_of([&](std::span<const kg::tensor> xs) { return f(l, after, xs); }, in, dy).grads;
     };
     const std::vector<kg::tensor> got = of(fused), wanted = of(parts);
+    // The gradient of elu is made from its operand, which a fused layer does not keep: there it is made of the result.
+    const auto equal = [&](const kg::tensor& a, const kg::tensor& b) {
+      return after == activation::elu ? kg::all_close(a, b, {.rtol = 1e-3, .atol = 1e-5}) : same_bits(a, b);
+    };
     for (std::size_t i = 0; i < in.size(); ++i)
-      EXPECT_TRUE(same_bits(got[i], wanted[i])) << label(l, after, kg::dtype::float32) << " operand " << i;
+      EXPECT_TRUE(equal(got[i], wanted[i])) << label(l, after, kg::dtype::float32) << " operand " << i;
   }
 }
 

@@ -30,7 +30,7 @@ const function_of_matrix functions[] = {
     {"absolute_difference", [](const tensor& x) { return kg::absolute_difference(chosen(x), x); }},
     {"huber_loss", [](const tensor& x) { return kg::huber_loss(chosen(x), x); }},
     {"hinge_loss", [](const tensor& x) { return kg::hinge_loss(chosen(x), x); }},
-    {"log_loss", [](const tensor& x) { return kg::log_loss(chosen(x), kg::sigmoid(x)); }},
+    {"log_loss", [](const tensor& x) { return kg::log_loss(chosen(x), kg::clip(x, 0, 1)); }},
     {"cosine_distance", [](const tensor& x) { return kg::cosine_distance(chosen(x), x, 1); }},
     {"sigmoid_cross_entropy", [](const tensor& x) { return kg::sigmoid_cross_entropy(chosen(x), x); }},
     {"softmax_cross_entropy_loss",

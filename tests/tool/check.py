@@ -37,7 +37,7 @@ def rows_are_what_the_explanations_say(rows, targets):
         assert {(r['backend'], r['dtype'], r['target']) for r in found} == wanted, op
         assert len(found) == len(wanted), op
         for row in found:
-            differentiable = row['dtype'] in ('float16', 'bfloat16', 'float32', 'float64', 'complex64')
+            differentiable = row['dtype'] in ('float16', 'bfloat16', 'float32', 'float64', 'complex64', 'complex128')
             assert row['gradient'] == (differentiable and told['gradient']['origin'] != 'none'), row
             assert row['gradient'] == (not row['reason']) and row['family'] == told['family'], row
 

@@ -5,6 +5,7 @@ module;
 #include <algorithm>
 #include <array>
 #include "kernels/common/abi.h"
+#include "kernels/common/scratch.h"
 #include "kernels/move/combine.h"
 #include "kernels/move/move.h"
 module kerngrad;
@@ -105,14 +106,19 @@ void in_blocks(const places_along& places, std::int64_t chunk, std::int64_t resu
   });
 }
 
-// How many places a chunk of a scatter has: those of whole slices before the axis, which write to slices of their own,
-// or all where x broadcasts there.
-std::int64_t scattered_chunk(const launch_call& c, const shapes::rows_of_axis& all) {
+// Slices before the axis, which write to slices of their own. One where x broadcasts there.
+std::int64_t slices_of(const launch_call& c, const shapes::rows_of_axis& all) {
   std::int64_t slices = 1;
   for (int i = 0; i < all.axis; ++i) {
-    if (c.in[0].dims[i] != all.dims[i]) return all.rows;
+    if (c.in[0].dims[i] != all.dims[i]) return 1;
     slices *= all.dims[i];
   }
+  return slices;
+}
+
+// How many places a chunk of a scatter has: those of whole slices.
+std::int64_t scattered_chunk(const launch_call& c, const shapes::rows_of_axis& all) {
+  const std::int64_t slices = slices_of(c, all);
   if (all.rows == 0 || slices < 2 || !worth_splitting(c, all.rows * all.inner, 2)) return all.rows;
   const std::int64_t slice = all.rows / slices;
   return slice * std::max(std::int64_t{1}, chunk_elements(2) / (slice * all.inner));
@@ -141,7 +147,7 @@ updating_rows updates_of(const launch_call& c, const shapes::rows_of_axis& all) 
   return {to.data, one ? 0 : all.inner, std::move(own)};
 }
 
-// x with its rows at the places changed: make(rows, step) gives the geometry for some of them.
+// x with its rows at the places changed: make(rows, inner, step) gives the geometry for some of them.
 template <class Make>
 void change_rows(const launch_call& c, const Make& make) {
   const places_along places(c);
@@ -155,6 +161,33 @@ void change_rows(const launch_call& c, const Make& make) {
               const void* in[] = {advanced(updates.data, begin * row_bytes), rows};
               c.kernel.run(in, &c.out[0].data, &g);
             });
+}
+
+// Sums of float32 are carried in double and rounded at the end of each call of the kernel. So a chunk is one call, and
+// has the places of its slices to itself.
+void add_chunks(const launch_call& c) {
+  const places_along places(c);
+  const shapes::rows_of_axis& all = places.all;
+  const updating_rows updates = updates_of(c, all);
+  const std::int64_t elements = c.out[0].dims.size(), size = static_cast<std::int64_t>(sizeof(float));
+  copy_strided(c, c.in[0].data, c.out[0].data, c.out[0].type, {{elements, 1, 1}});
+  if (all.inner == 0 || all.rows == 0) return;
+  const std::int64_t slices = slices_of(c, all), slice = all.rows / slices, places_each = elements / all.inner / slices;
+  in_chunks(all.rows, scattered_chunk(c, all), 0, [&](std::int64_t begin, std::int64_t count) {
+    kernels::scratch<std::int32_t> rows(count);
+    places.write(begin, count, rows.data());
+    const std::int64_t first = begin / slice * places_each;
+    const kernels::combine_geometry g{.rows = count,
+                                      .inner = all.inner,
+                                      .step = updates.step,
+                                      .first = first,
+                                      .places = count / slice * places_each,
+                                      .how = kernels::combination::add,
+                                      .fresh = false};
+    const void* in[] = {advanced(updates.data, begin * updates.step * size), rows.data()};
+    void* out[] = {advanced(c.out[0].data, first * all.inner * size)};
+    c.kernel.run(in, out, &g);
+  });
 }
 
 }  // namespace
@@ -184,6 +217,7 @@ void put_along_axis(const launch_call& c) {
 
 void scatter_along_axis(const launch_call& c) {
   const kernels::combination how = reduction_of(c);
+  if (how == kernels::combination::add && c.out[0].type == dtype::float32) return add_chunks(c);
   const std::int64_t elements = c.out[0].dims.size();
   change_rows(c, [&](std::int64_t rows, std::int64_t inner, std::int64_t step) {
     return kernels::combine_geometry{
