@@ -132,7 +132,7 @@ inline constexpr auto image_rules =
         rule<"ResizeBilinearGrad">(
             wrt(keep::nothing, [](const auto& c) { return resized_like<"ResizeBilinear">(c, c.dy()); }),
             wrt(keep::nothing, no_slope_1)),
-        // Of complex128 dy is one part already, and the images are whole.
+        // For complex128 the walk passes one part of dy at a time, and the whole images.
         rule<"ResizeNearestNeighbor">(wrt(
             keep::in0,
             [](const auto& c) {

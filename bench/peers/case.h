@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the measured programs share, the library's and its peers': names of cases, their sizes, their operands. It is
-// compiled in the dialect of each peer, and PyTorch's headers are C++17.
+// Names, sizes and operands of the cases, for the measured programs of the library and of its peers. This header
+// compiles in the dialect of each peer. PyTorch's headers are C++17.
 //
 // A case is named `name/n:size`. One that a program measures in another way, beside the plain one, is
 // `name@way/n:size`. tools/bench/peers.py compares equal names of different programs.

@@ -91,7 +91,7 @@ HWY_INLINE V half_quotient_of_bytes(H half, V a, V b) {
                      quarter_quotient(quarter, hn::LowerHalf(quarter, a), hn::LowerHalf(quarter, b)));
 }
 
-// Whether int64 are divided in double lanes: in vectors of two, emulated conversions take longer than two divisions.
+// True if int64 are divided in double lanes. In vectors of two, emulated conversions take longer than two divisions.
 template <class D> constexpr bool divides_in_doubles = hn::MaxLanes(D{}) >= 4;
 
 // floor(a / b) and the remainder of int64, b != 0, in double lanes, and whether they are right: below 2^52 a quotient

@@ -71,8 +71,8 @@ __extension__ using wide = __int128;  // holds what overflows in int64
 template <class T>
 T FloorDiv(T a, T b) {
   if constexpr (is_float<T>) {
-    // Of the exact quotient: what is left after the remainder is a multiple of b, and the quotient of the two is whole.
-    // From 2^digits on the rounded quotient is whole, and taken as it is.
+    // Floors the exact quotient: a less its remainder is a multiple of b, and their quotient is whole. From 2^digits on
+    // the rounded quotient is whole and serves as it is.
     const T rounded = std::floor(a / b), rest = std::fmod(a, b);
     if (std::isinf(a) && b != 0) return std::numeric_limits<T>::quiet_NaN();
     if (!(std::fabs(rounded) <= std::ldexp(T{1}, std::numeric_limits<T>::digits))) return rounded;

@@ -4,10 +4,9 @@
 //
 // Elements are moved as bytes of their size, so NaN payloads and the sign of zero survive. Sums of GatherGrad and
 // UnsortedSegmentSum are added in the order of the indices: float32 in double and rounded once, float64 with one
-// rounding each; integers wrap. Cumsum and Cumprod
-// carry doubles and round every result once, in the order of scan-inl.h; integers wrap. CumMax and CumMin give the
-// first of equal elements, and the first NaN from there on. The results are the same on every target. Reference:
-// kernels/move/reference_move.cc.
+// rounding each; integers wrap. Cumsum and Cumprod carry doubles and round every result once, in the order of
+// scan-inl.h; integers wrap. CumMax and CumMin give the first of equal elements, and the first NaN from there on. The
+// results are the same on every target. Reference: kernels/move/reference_move.cc.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/move/move.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
@@ -127,12 +126,12 @@ void GatherGrad(const void* const* in, void* const* out, const void* geometry) {
     for (std::int64_t b = 0; b < g.batch; ++b, indices += g.count)
       for (std::int64_t o = 0; o < g.outer; ++o, dx += g.axis * g.inner, dy += g.count * g.inner)
         sums.add({dy, indices, g.count, g.inner, g.inner, 0, g.axis}, dx, true, nullptr);
-    return;
-  }
-  std::fill_n(dx, g.batch * g.outer * g.axis * g.inner, T{0});
-  for (std::int64_t b = 0; b < g.batch; ++b, indices += g.count) {
-    for (std::int64_t o = 0; o < g.outer; ++o, dx += g.axis * g.inner) {
-      for (std::int64_t j = 0; j < g.count; ++j, dy += g.inner) add_row(dy, dx + indices[j] * g.inner, g.inner);
+  } else {
+    std::fill_n(dx, g.batch * g.outer * g.axis * g.inner, T{0});
+    for (std::int64_t b = 0; b < g.batch; ++b, indices += g.count) {
+      for (std::int64_t o = 0; o < g.outer; ++o, dx += g.axis * g.inner) {
+        for (std::int64_t j = 0; j < g.count; ++j, dy += g.inner) add_row(dy, dx + indices[j] * g.inner, g.inner);
+      }
     }
   }
 }
@@ -146,11 +145,11 @@ void UnsortedSegmentSum(const void* const* in, void* const* out, const void* geo
   T* y = static_cast<T*>(out[0]);
   if constexpr (K == dtype::float32) {
     carried_sums().add({x, ids, g.rows, g.inner, g.inner, 0, g.segments}, y, true, nullptr);
-    return;
-  }
-  std::fill_n(y, g.segments * g.inner, T{0});
-  for (std::int64_t r = 0; r < g.rows; ++r) {
-    if (ids[r] >= 0 && ids[r] < g.segments) add_row(x + r * g.inner, y + ids[r] * g.inner, g.inner);
+  } else {
+    std::fill_n(y, g.segments * g.inner, T{0});
+    for (std::int64_t r = 0; r < g.rows; ++r) {
+      if (ids[r] >= 0 && ids[r] < g.segments) add_row(x + r * g.inner, y + ids[r] * g.inner, g.inner);
+    }
   }
 }
 

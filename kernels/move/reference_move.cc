@@ -83,7 +83,7 @@ template <dtype K> void GatherV2(const void* const* in, void* const* out, const 
                 [&](std::int64_t from, std::int64_t to) { move_one<K>(in[0], from, out[0], to); });
 }
 
-// What sums at indices are carried in, until they are rounded once.
+// The accumulator of sums at indices, which are rounded once.
 template <class T> using sum_of = std::conditional_t<std::is_same_v<T, float>, double, T>;
 
 template <dtype K> void GatherGrad(const void* const* in, void* const* out, const void* geometry) {

@@ -61,7 +61,7 @@ class segment_rows {
   }
 
  private:
-  /// What sums are carried in; extremes are elements.
+  /// The accumulator of sums. Extremes are elements.
   static constexpr bool widens = std::is_same_v<T, float> && Kind != of_rows::max;
   using carried = std::conditional_t<widens, double, T>;
 
@@ -109,8 +109,8 @@ class segment_rows {
     }
   }
 
-  /// What the sum so far and an element of row r give. A product is rounded before it is added; in double that of two
-  /// floats is exact.
+  /// Adds an element of row r to the sum so far, or keeps the greater one. A product is rounded before it is added; in
+  /// double the product of two floats is exact.
   HWY_INLINE carried joined(carried sum, carried element, std::int64_t r) const {
     if constexpr (Kind == of_rows::max) return element > sum || element != element ? element : sum;
     else if constexpr (Kind == of_rows::weighted_sum) return sum + static_cast<carried>(weights_[r]) * element;

@@ -188,7 +188,8 @@ custom_result with_gradient(tensor value,
 
 namespace {
 
-// What the tape keeps of a custom_grad. The values are handles of the recorded step, so that their gradient is its.
+// The rule that the tape keeps for a custom_grad. The values are handles of the recorded step, so that they have its
+// gradient.
 struct rule_with_values {
   detail::custom_rule rule;
   std::vector<tensor> values;

@@ -25,7 +25,7 @@ struct composed {
   void rank(std::string_view operand, const tensor& x, int least, int most = max_rank) const;
   /// Of any dtype but text.
   void numbers(std::string_view operand, const tensor& x) const;
-  /// Of a real dtype or bool: complex numbers have no order.
+  /// Throws for complex numbers, which have no order, and for text.
   void real(std::string_view operand, const tensor& x) const;
   /// Of a dtype that a gradient could flow through, complex numbers aside.
   void floating(std::string_view operand, const tensor& x) const;
@@ -52,9 +52,6 @@ tensor narrowed(const tensor& y, dtype type);
 
 /// The square root, with the gradient 0 at 0, as of a length that cannot get shorter.
 tensor root_of(const tensor& squares);
-
-/// Whether the elements have two parts.
-bool is_complex_dtype(dtype type);
 
 /// For each element of a matrix, int64, how far it lies above the main diagonal.
 tensor columns_less_rows(std::int64_t rows, std::int64_t columns);

@@ -31,8 +31,6 @@ tensor root_of(const tensor& squares) {
   return where(nothing, zeros_like(squares), sqrt(where(nothing, ones_like(squares), squares)));
 }
 
-bool is_complex_dtype(dtype type) { return kind_of(type) == dtype_kind::complex; }
-
 void composed::refuse(std::string_view got, std::string_view wanted, std::string_view advice) const {
   fail(name, got, wanted, advice);
 }

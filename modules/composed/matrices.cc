@@ -48,7 +48,7 @@ class norm_order {
 /// | infinity | max(abs(x)) | the largest sum(abs(x)) of a row |
 /// | -infinity | min(abs(x)) | the smallest sum(abs(x)) of a row |
 ///
-/// Of complex numbers the magnitudes count. Integers give float32 under the root and float64 elsewhere. Throws for
+/// Complex numbers count by their magnitudes. Integers give float32 under the root and float64 elsewhere. Throws for
 /// other orders, for more than two axes that are named, and for the greatest or least of no elements. The gradient of a
 /// root at 0 is 0.
 tensor norm(const tensor& x, norm_order order = "euclidean", const axes& over = all_axes, bool keep_dims = false);

@@ -127,7 +127,7 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 // The root of the sum of squares. Integers are computed in float32; of complex numbers the magnitudes count.
 tensor root_of_squares(const tensor& x, const axes& over) {
   const tensor floats = (integral | boolean_only).has(x.type()) ? cast(x, dtype::float32) : x;
-  return detail::root_of(sum(square(detail::is_complex_dtype(x.type()) ? complex_abs(floats) : floats), over, true));
+  return detail::root_of(sum(square(detail::is_complex(x) ? complex_abs(floats) : floats), over, true));
 }
 
 // Magnitudes that are added up and compared: of integers in float64, which has the magnitude of the least one, and

@@ -82,7 +82,7 @@ tensor is_close(const tensor& a, const tensor& b, const close_options& options) 
     if (!(tolerance >= 0)) call.refuse("tolerance " + to_string(attr_value(tolerance)), "0 or more");
   constexpr dtype_set narrow = halves | only(dtype::float32) | only(dtype::complex64);
   const bool in_single = narrow.has(a.type()) && narrow.has(b.type());
-  const bool is_complex = detail::is_complex_dtype(a.type()) || detail::is_complex_dtype(b.type());
+  const bool is_complex = detail::is_complex(a) || detail::is_complex(b);
   const compared of = is_complex ? compared_complex(a, b, in_single ? dtype::complex64 : dtype::complex128)
                                  : compared_reals(a, b, in_single ? dtype::float32 : dtype::float64);
   const tensor near = of.distance <= of.size_of_b * options.rtol + options.atol;

@@ -23,7 +23,7 @@ struct distances {
   tensor mean, squares;
 };
 distances distances_of(const tensor& x, const axes& over) {
-  if (detail::is_complex_dtype(x.type())) {
+  if (detail::is_complex(x)) {
     const distances re = distances_of(real(x), over), im = distances_of(imag(x), over);
     return {complex(re.mean, im.mean), re.squares + im.squares};
   }
@@ -32,7 +32,7 @@ distances distances_of(const tensor& x, const axes& over) {
   return {middle, square(floats - middle)};
 }
 
-// Of halves in float32.
+// Returns float32 for halves.
 tensor variance_of(const composed& call, const tensor& x, const axes& over, bool keep_dims, std::int64_t ddof) {
   call.numbers("x", x);
   const detail::axis_bits reduced = call.axes_of(over, x.rank());

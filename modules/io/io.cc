@@ -52,7 +52,7 @@ class named_tensors {
   bool empty() const { return list_.empty(); }
   std::vector<named_tensor>::const_iterator begin() const { return list_.begin(); }
   std::vector<named_tensor>::const_iterator end() const { return list_.end(); }
-  /// What the file has besides, in its order. `save` does not write these.
+  /// The other entries of the file, in its order. `save` does not write these.
   std::span<const skipped_entry> skipped() const { return skipped_; }
 
  private:

@@ -88,8 +88,8 @@ constexpr shape with_inserted(const shape& dims, int axis, std::int64_t size) {
   return shape(std::span<const std::int64_t>(sizes, static_cast<std::size_t>(dims.rank()) + 1));
 }
 
-/// Whether a number without its fraction is one of an integer dtype. Other dtypes take every number. The end of int64
-/// is the double that is nearest to its largest integer.
+/// True if an integer dtype holds the number without its fraction, and for every number of another dtype. The end of
+/// int64 is the double that is nearest to its largest integer.
 constexpr bool has_integer(dtype type, double value) {
   if (!integral.has(type)) return true;
   if (type == dtype::int64) return value >= -0x1p63 && value <= 0x1p63;

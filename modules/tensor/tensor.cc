@@ -416,7 +416,7 @@ namespace kerngrad {
 // The engine's way into a tensor.
 struct tensor_access {
   static inline tensor adopt(detail::buffer* b) noexcept { return tensor(b); }
-  // Of an undefined tensor on no tape.
+  // Gives elements to an undefined tensor that is on no tape.
   static inline void fill(tensor& x, detail::buffer* b) noexcept { x.buffer_ = b; }
   static inline detail::buffer* buffer(const tensor& x) noexcept { return x.buffer_; }
   static inline detail::place& place(tensor& x) noexcept { return x.place_; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the program that program.py writes needs besides the operands: functions, lists and generators that entries of
-// the dictionary name, and printing of whatever an entry gives.
+// Support for the program that program.py writes: functions, lists and generators that entries of the dictionary name,
+// and printing of every kind of result.
 #pragma once
 #include <array>
 #include <cmath>

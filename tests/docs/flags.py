@@ -11,7 +11,7 @@ ROOT = pathlib.Path(sys.argv[1])
 SPLIT = sys.argv.index('--')
 COMPILER, FLAGS = sys.argv[2:SPLIT], sys.argv[SPLIT + 1:]
 PROGRAM = ROOT / 'examples/readme/start.cc'
-# What Clang reports of a module that it does not load.
+# Clang's words for a module that it does not load.
 MISMATCH = 'configuration mismatch'
 # -O0 to -O3 is a range; the rest of a name that is shown without its value.
 MEANT = {'-march=': '-march=native', '-D_FORTIFY_SOURCE=2': '-D_FORTIFY_SOURCE=2 -O2'}

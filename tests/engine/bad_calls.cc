@@ -71,7 +71,7 @@ TEST(errors, name_the_operand_and_the_dtypes_that_it_takes) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
 }
 
-// Where the name of the function differs from that of the op, or several functions call one op.
+// Covers functions whose name differs from that of the op, and ops that several functions call.
 TEST(errors, name_the_function_or_the_op_as_the_caller_did) {
   const kg::tensor x({1.f, 2.f}), y({1.f, 2.f, 3.f});
   const kg::kernel_handle product = kg::find_kernel("BatchMatMul");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the random sweeps share: draws that are the same everywhere, results by their indices, and comparisons.
+// Shared parts of the random sweeps: draws that are the same everywhere, results by their indices, and comparisons.
 #pragma once
 #include <gtest/gtest.h>
 

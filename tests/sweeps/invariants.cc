@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds whatever the values: round trips, symmetries, orders, scales, and the transpose of a derivative.
+// Invariants that hold for all values: round trips, symmetries, orders, scales, and the transpose of a derivative.
 #include <algorithm>
 #include <limits>
 

@@ -29,7 +29,7 @@ dtype drawn_dtype(dice& d) {
   return d.one_of(types);
 }
 
-// Whether a comes before b in ascending order; equal numbers and NaNs are alike.
+// Tells if a comes before b in ascending order. NaNs are alike and come last.
 bool before(double a, double b) { return std::isnan(b) ? !std::isnan(a) : a < b; }
 
 // The positions of a row in order, ties by their positions.

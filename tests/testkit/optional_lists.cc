@@ -21,7 +21,7 @@ constexpr kg::attr_spec over_axes[] = {
     {.name = "axis", .kind = kg::attr_kind::list, .doc = "axes, all when omitted", .scalar_or_list = true},
     {.name = "keepDims", .kind = kg::attr_kind::boolean, .doc = "keep them with size 1"}};
 
-// Whether the value of an attribute names the axis.
+// Tells if the value of an attribute names the axis.
 bool names(const kg::attr_value& value, int axis, int rank) {
   if (!value.given()) return true;
   const auto is_it = [&](std::int64_t named) { return (named < 0 ? named + rank : named) == axis; };
@@ -158,7 +158,7 @@ TEST(an_optional_list, has_items_inside_of_their_bounds) {
   EXPECT_EQ(found.unset_attributes(), strings{"made"}) << "nothing is known of a dtype";
 }
 
-// What check_op reports of each op, without its checks.
+// Reports as check_op does, without running its checks.
 TEST(the_samples_of_the_librarys_ops, set_every_attribute) {
   strings unset;
   for (const kg::op_row& row : kg::op_table) {
