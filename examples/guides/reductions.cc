@@ -22,6 +22,7 @@ constexpr kg::attr_spec reduction_attributes[] = {
 kg::shape kept_shape(const kg::shape& dims, const kg::attr_value& axis) {
   std::vector<std::int64_t> kept(dims.begin(), dims.end());
   const auto reduce = [&](std::int64_t at) { kept[static_cast<std::size_t>(at < 0 ? at + dims.rank() : at)] = 1; };
+  if (dims.rank() == 0) return dims;  // calls may name the one axis of a scalar, which has no size
   if (!axis.given()) kept.assign(kept.size(), 1);
   else if (axis.kind() == kg::attr_kind::integer) reduce(axis.as_integer());
   else

@@ -57,14 +57,20 @@ void drop_unread_transposes(sequence& s) {
   s.steps = std::move(kept);
 }
 
-// The order of the axes that a step gives; empty: it is no transpose, or its order is not known.
+bool is_permutation(axes_order order) {
+  std::ranges::sort(order);
+  return is_unchanged(order);
+}
+
+// The order of the axes that a step gives. Empty if the step is no transpose, or if the order is unknown or no
+// permutation: such a transpose throws when it runs.
 axes_order order_of_axes(step& s) {
   if (!is_transpose(s) || s.operands[0].in[0] < 0) return {};
   const named_attribute* perm = attr_of(s, "perm");
   if (!perm) return {};
   axes_order order(perm->value.as_list().begin(), perm->value.as_list().end());
   for (std::int64_t& axis : order) axis += axis < 0 ? static_cast<std::int64_t>(order.size()) : 0;
-  return order;
+  return is_permutation(order) ? order : axes_order();
 }
 
 class turner {
@@ -185,6 +191,7 @@ bool turner::turns_back(step& s, const turn& by) {
     named_attribute* axis = attr_of(made, "axis");
     if (!axis) return false;
     const std::int64_t at = axis->value.as_integer(), rank = static_cast<std::int64_t>(by.order.size());
+    if (at < -rank || at >= rank) return false;
     axis->value = attr_value(by.order[static_cast<std::size_t>(at < 0 ? at + rank : at)]);
     // A constant is joined as it is, so it needs all of its axes.
     for (const std::int32_t v : s.operands[0].in)
