@@ -58,7 +58,7 @@ tensor interpolated(const tensor& a, const tensor& b, double share) {
 tensor quantile_of(const composed& call, const tensor& x, double q, const axes& over, bool keep_dims) {
   call.real("x", x);
   if (!(q >= 0 && q <= 1)) call.refuse("q " + to_string(attr_value(q)), "a number from 0 to 1");
-  const tensor floats = wide_floats.has(x.type()) ? x : cast(x, dtype::float32);
+  const tensor floats = cast(x, lifted(computed_in(x.type(), wide_floats), lift::quotients));
   const reduced_last rows = with_reduced_last(floats, call.axes_of(over, x.rank()));
   const shape result(keep_dims ? rows.all : rows.kept);
   const std::int64_t count = rows.elements.dims()[rows.elements.rank() - 1];
