@@ -8,7 +8,8 @@ import sys
 import tempfile
 
 NINJA_LOG = '\n'.join(['# ninja log v5', '0\t9000\t1\tkernels/a.o\tx', '0\t1500\t1\tkernels/a.o\tx',
-                       '500\t3000\t1\tkernels/sub/b.o\tx', '0\t700\t1\tmodules/c.o\tx', '0\t100\t1\tall.txt\tx'])
+                       '500\t3000\t1\tkernels/sub/b.o\ty', '0\t700\t1\tmodules/c.o\tz', '0\t700\t1\tmodules/d.h\tz',
+                       '0\t100\t1\tall.txt\tw'])
 
 with tempfile.TemporaryDirectory() as name:
     logs = pathlib.Path(name) / 'meson-logs'

@@ -15,16 +15,17 @@ SLOWEST = 10
 
 
 def build_seconds(build):
-    """Seconds of each folder of a build folder: kernels, modules, tests and so on."""
+    """Seconds of each folder of a build folder: kernels, modules, tests and so on. A step with several results has a
+    line for each of them, with the same times and hash of its command."""
     log = build / '.ninja_log'
     last = {}
     for line in log.read_text().splitlines()[1:] if log.exists() else []:
-        start, end, _, output, _ = line.split('\t')
-        last[output] = (int(end) - int(start)) / 1000
+        start, end, _, output, command = line.split('\t')
+        last[output] = (int(start), int(end), command)
     folders = collections.Counter()
-    for output, seconds in last.items():
+    for (start, end, _), output in {step: output for output, step in last.items()}.items():
         folder, _, rest = output.partition('/')
-        folders[folder if rest else 'the rest'] += seconds
+        folders[folder if rest else 'the rest'] += (end - start) / 1000
     return folders
 
 
