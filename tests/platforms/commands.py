@@ -13,18 +13,19 @@ ROOT = pathlib.Path(sys.argv[1])
 sys.path.insert(0, str(ROOT / 'tools' / 'platforms'))
 import record  # noqa: E402
 
-# Each says its name and arguments. No package is installed but those that ./dev always takes.
+# Each says its name and arguments. Not installed: valgrind of the packages for tests, and those that few commands take.
 STUBS = {
     'apt-get': '',
     'meson': 'exit 1',
     'ninja': 'exit 1',
     'sudo': '"$@"',
     'env': 'shift; "$@"',
-    'dpkg-query': 'case $3 in lintian | debootstrap | furo | chromium) ;; *) echo installed ;; esac',
+    'dpkg-query': 'case $3 in valgrind | lintian | debootstrap | furo | chromium) ;; *) echo installed ;; esac',
     'python3': 'case $1 in */cmake.py) echo no mirror >&2; exit 1 ;; *.py) echo /a/path ;; esac',
 }
-# The words after ./dev; what is installed, or nothing; whether the tests are configured.
+# The words after ./dev; what is installed, besides valgrind for all but the demo; whether a folder is configured.
 CASES = [
+    (['demo'], '', True),
     (['test', 'fast'], '', True),
     (['test', 'full'], '', False),
     (['test', 'targets'], '', False),
@@ -64,10 +65,19 @@ def main():
             (folder / 'bin' / name).chmod(0o755)
         for words, installed, configured in CASES:
             said = called(folder, words)
+            installed = ' '.join(['valgrind'] * (words != ['demo']) + installed.split())
             asked = [line for line in said.splitlines() if line.startswith('== installing ')]
             wanted = [f'== installing {installed}'] if installed else []
             if asked != wanted or ('meson: setup' in said) != configured:
                 print(f'./dev {" ".join(words)}: wanted {wanted}, configured: {configured}; it says\n{said}')
+                wrong += 1
+        # A folder that is there is configured anew for what was installed, and only then.
+        (folder / 'build').mkdir(exist_ok=True)
+        (folder / 'build' / 'build.ninja').touch()
+        for words, anew in [(['demo'], False), (['test', 'fast'], True)]:
+            said = called(folder, words)
+            if ('meson: configure --clearcache build' in said) != anew:
+                print(f'./dev {" ".join(words)} in a folder that is there: configured: {not anew}; it says\n{said}')
                 wrong += 1
     print(f'{len(CASES)} cases, {wrong} wrong')
     sys.exit(1 if wrong else 0)
