@@ -15,6 +15,7 @@ HWY_AFTER_NAMESPACE();
 #include <atomic>
 #include <bit>
 
+#include "kernels/common/cpu.h"
 #include "kernels/common/dispatch.h"
 
 namespace kerngrad::kernels {
@@ -24,14 +25,8 @@ KG_TARGETS_OF(name_of_target);
 constinit std::atomic<std::uint32_t> target_place{0};
 
 namespace {
-// What the CPU has or, after a pin, what the pin says.
-std::int64_t targets_of_cpu() {
-#if defined(HWY_COMPILE_ONLY_STATIC) && defined(__riscv)
-  return HWY_STATIC_TARGET;  // all of the program needs it, and Highway's library of Debian 13 does not know of it
-#else
-  return hwy::SupportedTargets();
-#endif
-}
+// 0: none is in force.
+constinit std::atomic<std::int64_t> pinned{0};
 
 // Better targets have lower bits in Highway.
 int list(std::int64_t set, target* out, int capacity) {
@@ -51,17 +46,12 @@ std::uint32_t place_of(std::int64_t set) {
 }
 }  // namespace
 
-int supported_targets(target* out, int capacity) {
-  // Asked of the CPU, not of a pin that may be in force.
-  static constinit std::atomic<std::int64_t> set{0};
-  if (set == 0) set = targets_of_cpu() & HWY_TARGETS;
-  return list(set, out, capacity);
-}
-
+int supported_targets(target* out, int capacity) { return list(targets_of_cpu() & HWY_TARGETS, out, capacity); }
 int compiled_targets(target* out, int capacity) { return list(HWY_TARGETS, out, capacity); }
 
 std::uint32_t choose_target() {
-  const std::uint32_t best = place_of(targets_of_cpu());
+  const std::int64_t pin = pinned.load(std::memory_order_relaxed);
+  const std::uint32_t best = place_of(pin != 0 ? pin : targets_of_cpu());
   if (best == 0) refuse_cpu();
   std::uint32_t none = 0;  // a pin that came meanwhile stays
   return target_place.compare_exchange_strong(none, best, std::memory_order_relaxed) ? best : none;
@@ -71,16 +61,15 @@ void require_target() {
   if (target_place.load(std::memory_order_relaxed) == 0) choose_target();
 }
 
-// Highway is told as well: kernels of authors ask it.
 void pin_target(std::int64_t bits) {
-  target all[64];
-  supported_targets(all, 64);  // remembers the CPU's own set before the first pin hides it
-  hwy::SetSupportedTargetsForTest(bits);
+  pin_highway(bits);
+  pinned.store(bits, std::memory_order_relaxed);
   target_place.store(place_of(bits), std::memory_order_relaxed);
 }
 
 void unpin_target() {
-  hwy::SetSupportedTargetsForTest(0);
+  pin_highway(0);
+  pinned.store(0, std::memory_order_relaxed);
   target_place.store(0, std::memory_order_relaxed);
 }
 

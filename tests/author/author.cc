@@ -13,6 +13,7 @@
 #include <vector>
 #include <range/v3/view/cartesian_product.hpp>
 
+#include "hwy/targets.h"
 #include "kernels/elementwise/binary.h"
 #include "kernels/reduce/reduce.h"
 #include "kernels/elementwise/unary.h"
@@ -298,6 +299,14 @@ TEST(AuthorKernels, ReductionsEqualTheirDefinitionsOnEveryTargetAndWhateverTheAl
       });
     }
   });
+}
+
+TEST(AuthorKernels, HighwayFindsTheTargetsThatTheLibraryFinds) {
+  target compiled[64], supported[64];
+  std::int64_t wanted = 0, found = 0;
+  for (int i = compiled_targets(compiled, 64); i-- > 0;) wanted |= compiled[i].bits;
+  for (int i = supported_targets(supported, 64); i-- > 0;) found |= supported[i].bits;
+  EXPECT_EQ(found, hwy::SupportedTargets() & wanted);
 }
 
 TEST(AuthorKernels, ABodyRunsAsCompiledForThePinnedTarget) {

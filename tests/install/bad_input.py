@@ -81,7 +81,8 @@ def check_cmake(at, folder):
     package.mkdir(parents=True)
     (libraries / 'libkerngrad.a').touch()
     for name in 'kerngradConfig.cmake', 'kerngradConfigVersion.cmake':
-        shutil.copy(at.build / 'tools' / 'install' / name, package)
+        text = (at.build / 'tools' / 'install' / name).read_text()
+        (package / name).write_text(text.replace('if(OFF AND NOT KERNGRAD_HIGHWAY)', 'if(ON AND NOT KERNGRAD_HIGHWAY)'))
     old = '' if by_cmake.version_of(cmake) < (3, 28) else 'set(CMAKE_VERSION 3.25.1)'
     new = 'set(CMAKE_VERSION 3.28.0)\n'
     here = '.'.join(at.version.split('.')[:2])
