@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "kernels/common/half.h"
+#include "kernels/common/simd_dtypes.h"
 #include "kernels/common/text.h"
 
 namespace kerngrad {
@@ -163,7 +164,46 @@ template <dtype T> using part_t = typename parts_of<storage_t<T>>::type;
 }  // namespace kernels
 }  // namespace kerngrad
 
-// Sets of dtypes for the kernel lists (*.inc): each applies X(Name, dtype) to its members. Private to kernels/.
+// Which dtypes have SIMD kernels: KG_SIMD_dtype of simd_dtypes.h is 1 for these, and 0 for the others, whose kernels
+// are the reference's. Private to kernels/, as all below.
+#define KG_CHOSEN_1(...) __VA_ARGS__
+#define KG_CHOSEN_0(...)
+#define KG_OTHER_1(...)
+#define KG_OTHER_0(...) __VA_ARGS__
+#define KG_PASTED(a, b) a##b
+#define KG_EVALUATED_PASTED(a, b) KG_PASTED(a, b)
+// What follows the dtype where it has SIMD kernels, else nothing; and the other way round.
+#define KG_IF_SIMD(type, ...) KG_EVALUATED_PASTED(KG_CHOSEN_, KG_SIMD_##type)(__VA_ARGS__)
+#define KG_UNLESS_SIMD(type, ...) KG_EVALUATED_PASTED(KG_OTHER_, KG_SIMD_##type)(__VA_ARGS__)
+
+namespace kerngrad::kernels {
+/// Whether the build has SIMD kernels of a dtype.
+constexpr bool has_simd_kernels(dtype type) {
+#define KG_HAS_SIMD(type, ...) KG_SIMD_##type != 0,
+  constexpr bool has[] = {KG_DTYPES(KG_HAS_SIMD)};
+#undef KG_HAS_SIMD
+  return has[static_cast<int>(type)];
+}
+}  // namespace kerngrad::kernels
+
+// How SIMD kernels are declared and defined. Without SIMD kernels of the dtype the name is that of the reference
+// kernel, so that tables, launchers and kernels that call this one run the reference.
+#define KG_DECLARE_FUNCTION(type, name, parameters) \
+  KG_IF_SIMD(type, void name parameters;)           \
+  KG_UNLESS_SIMD(type, namespace reference { void name parameters; } using reference::name;)
+#define KG_DEFINE_FUNCTION(type, name, parameters, ...) KG_IF_SIMD(type, void name parameters { __VA_ARGS__; })
+// The same with the general entry, a run_fn.
+#define KG_RUN_PARAMETERS ([[maybe_unused]] const void* const* in, void* const* out, const void* geometry)
+#define KG_DECLARE_ENTRY(type, name) KG_DECLARE_FUNCTION(type, name, KG_RUN_PARAMETERS)
+#define KG_DEFINE_ENTRY(type, name, ...) KG_DEFINE_FUNCTION(type, name, KG_RUN_PARAMETERS, __VA_ARGS__)
+// For the sets of dtypes: kernels that compute, and those that move bytes, which are SIMD kernels for every dtype.
+#define KG_DECLARE_KERNEL(Name, type) KG_DECLARE_ENTRY(type, Name##_##type)
+#define KG_DEFINE_KERNEL(Name, type, ...) KG_DEFINE_ENTRY(type, Name##_##type, __VA_ARGS__)
+#define KG_DECLARE_BYTES(Name, type) void Name##_##type KG_RUN_PARAMETERS;
+#define KG_DEFINE_BYTES(Name, type, ...) \
+  void Name##_##type KG_RUN_PARAMETERS { __VA_ARGS__; }
+
+// Sets of dtypes for the kernel lists (*.inc): each applies X(Name, dtype) to its members.
 #define KG_FLOATS(X, Name) X(Name, float32) X(Name, float64)
 #define KG_INTS(X, Name) X(Name, int32) X(Name, int64)
 #define KG_BITS(X, Name) KG_INTS(X, Name) X(Name, uint8)

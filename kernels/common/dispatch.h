@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "hwy/highway.h"
+#include "kernels/common/abi.h"
 
 namespace kerngrad::kernels {
 
@@ -68,3 +69,15 @@ consteval target_table<F> table_of(F first, const F (&targets)[N]) {
           {HWY_CHOOSE_TARGET_LIST(name), KG_LAST_TARGET(name)})
 /// The function of the kernel that runs here: KG_ON_TARGET(Exp_float32)(x, y, n).
 #define KG_ON_TARGET(name) (name##_on_targets.at[target_place.load(std::memory_order_relaxed)])
+
+/// The entry point of a function with SIMD kernels: its table, and the call of one of them.
+#define KG_DISPATCH_ALWAYS(name, parameters, arguments) \
+  KG_TARGETS_OF(name);                                  \
+  void name parameters { KG_ON_TARGET(name) arguments; }
+/// Nothing where abi.h declares that the name is the reference's.
+#define KG_DISPATCH_FUNCTION(type, name, parameters, arguments) \
+  KG_IF_SIMD(type, KG_DISPATCH_ALWAYS(name, parameters, arguments))
+#define KG_DISPATCH_ENTRY(type, name) KG_DISPATCH_FUNCTION(type, name, KG_RUN_PARAMETERS, (in, out, geometry))
+/// For the sets of dtypes: an entry point with SIMD kernels where the dtype has them, and one for every dtype.
+#define KG_DISPATCH_KERNEL(Name, type) KG_DISPATCH_ENTRY(type, Name##_##type)
+#define KG_DISPATCH_BYTES(Name, type) KG_DISPATCH_ALWAYS(Name##_##type, KG_RUN_PARAMETERS, (in, out, geometry))

@@ -241,10 +241,7 @@ HWY_INLINE void cast(const void* const* in, void* const* out, const void* geomet
   visit_number(g.to, [&](auto to) HWY_ATTR { cast_array<From, decltype(to)::value>(in[0], out[0], n); });
 }
 
-#define KG_DEFINE_CAST(Name, type)                                                          \
-  void Name##_##type##_run(const void* const* in, void* const* out, const void* geometry) { \
-    cast<dtype::type>(in, out, geometry);                                                   \
-  }
+#define KG_DEFINE_CAST(Name, type) KG_DEFINE_ENTRY(type, Name##_##type##_run, cast<dtype::type>(in, out, geometry))
 KG_ALL(KG_DEFINE_CAST, Cast)
 
 HWY_INLINE std::size_t count_of(const void* geometry) {
@@ -264,19 +261,16 @@ HWY_INLINE void take_part(const void* const* in, void* const* out, const void* g
     std::memcpy(y + start, parts[part], count * sizeof(P));
   }
 }
-#define KG_DEFINE_PART(Name, type)                                                          \
-  void Name##_##type##_run(const void* const* in, void* const* out, const void* geometry) { \
-    take_part<dtype::type, part_##Name>(in, out, geometry);                                 \
-  }
+#define KG_DEFINE_PART(Name, type) \
+  KG_DEFINE_ENTRY(type, Name##_##type##_run, take_part<dtype::type, part_##Name>(in, out, geometry))
 constexpr std::size_t part_Real = 0, part_Imag = 1;
 KG_PAIRS(KG_DEFINE_PART, Real)
 KG_PAIRS(KG_DEFINE_PART, Imag)
 
-#define KG_DEFINE_COMPLEX(Name, type)                                                                     \
-  void Name##_##type##_run(const void* const* in, void* const* out, const void* geometry) {               \
-    using P = storage_t<dtype::type>;                                                                     \
-    put_together(static_cast<const P*>(in[0]), static_cast<const P*>(in[1]), out[0], count_of(geometry)); \
-  }
+#define KG_DEFINE_COMPLEX(Name, type)                                             \
+  KG_DEFINE_ENTRY(type, Name##_##type##_run,                                      \
+                  put_together(static_cast<const storage_t<dtype::type>*>(in[0]), \
+                               static_cast<const storage_t<dtype::type>*>(in[1]), out[0], count_of(geometry)))
 KG_FLOATS(KG_DEFINE_COMPLEX, Complex)
 
 // sqrt(re^2 + im^2) in double precision, where squares of floats neither over- nor underflow; the error is half a unit
@@ -294,6 +288,7 @@ HWY_INLINE void put_magnitudes(D d, F floats, const float* z, float* y) {
   hn::Store(hn::Sqrt(hn::IfThenElse(is_infinite, infinity, square)), d, roots);
   for (std::size_t i = 0; i < hn::Lanes(d); ++i) y[i] = static_cast<float>(roots[i]);
 }
+#if KG_SIMD_complex64
 void ComplexAbs_complex64_run(const void* const* in, void* const* out, const void* geometry) {
   const hn::ScalableTag<double> d;
   const hn::Rebind<float, decltype(d)> floats;
@@ -308,6 +303,7 @@ void ComplexAbs_complex64_run(const void* const* in, void* const* out, const voi
   put_magnitudes(d, floats, last, magnitudes);
   std::memcpy(y + i, magnitudes, (n - i) * sizeof(float));
 }
+#endif
 
 // In double: from 2^500 on the squares would overflow, below 2^-400 their digits would get lost, so that both parts are
 // scaled by a power of two. Each step is rounded by itself: every target gives the same bits.
@@ -324,6 +320,7 @@ HWY_INLINE V magnitudes_of(D d, V re, V im) {
   const V infinity = hn::Set(d, std::numeric_limits<double>::infinity());
   return hn::IfThenElse(hn::Or(hn::Eq(p, infinity), hn::Eq(q, infinity)), infinity, y);
 }
+#if KG_SIMD_complex128
 void ComplexAbs_complex128_run(const void* const* in, void* const* out, const void* geometry) {
   const hn::ScalableTag<double> d;
   const double* z = static_cast<const double*>(in[0]);
@@ -342,6 +339,7 @@ void ComplexAbs_complex128_run(const void* const* in, void* const* out, const vo
   hn::StoreU(magnitudes_of(d, re, im), d, magnitudes);
   std::memcpy(y + i, magnitudes, (n - i) * sizeof(double));
 }
+#endif
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -352,11 +350,7 @@ HWY_AFTER_NAMESPACE();
 namespace kerngrad::kernels {
 
 #define KG_CONVERT(Name, types) types(KG_DISPATCH, Name)
-#define KG_DISPATCH(Name, type)                                                             \
-  KG_TARGETS_OF(Name##_##type##_run);                                                       \
-  void Name##_##type##_run(const void* const* in, void* const* out, const void* geometry) { \
-    KG_ON_TARGET(Name##_##type##_run)(in, out, geometry);                                   \
-  }
+#define KG_DISPATCH(Name, type) KG_DISPATCH_ENTRY(type, Name##_##type##_run)
 #include "kernels/convert/convert.inc"
 
 }  // namespace kerngrad::kernels

@@ -22,7 +22,7 @@ struct convert_geometry {
 
 #define KG_PAIRS(X, Name) X(Name, complex64) X(Name, complex128)
 #define KG_CONVERT(Name, types) types(KG_DECLARE, Name)
-#define KG_DECLARE(Name, type) void Name##_##type##_run(const void* const* in, void* const* out, const void* geometry);
+#define KG_DECLARE(Name, type) KG_DECLARE_ENTRY(type, Name##_##type##_run)
 #include "kernels/convert/convert.inc"
 #undef KG_DECLARE
 

@@ -129,14 +129,14 @@ struct LinSpace {
 };
 }  // namespace
 
-#define KG_CREATE(Name, types) types(KG_BODY, Name)
-#define KG_BODY(Name, type)                                                        \
-  void Name##_##type(const void* const*, void* const* out, const void* geometry) { \
-    Name::run<dtype::type>(out, geometry);                                         \
-  }
+#define KG_CREATE(Name, types) types(KG_DEFINE, Name)
+#define KG_CREATE_BYTES(Name, types) types(KG_DEFINE_SIZE, Name)
+#define KG_DEFINE(Name, type) KG_DEFINE_KERNEL(Name, type, Name::run<dtype::type>(out, geometry))
+#define KG_DEFINE_SIZE(Name, type) KG_DEFINE_BYTES(Name, type, Name::run<dtype::type>(out, geometry))
 #include "kernels/create/create.inc"
 #undef KG_CREATE
-#undef KG_BODY
+#undef KG_DEFINE
+#undef KG_DEFINE_SIZE
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -146,15 +146,10 @@ HWY_AFTER_NAMESPACE();
 
 namespace kerngrad::kernels {
 
-#define KG_CREATE(Name, types) types(KG_DISPATCH, Name)
-#define KG_DISPATCH(Name, type)                                                       \
-  KG_TARGETS_OF(Name##_##type);                                                       \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
-  }
+#define KG_CREATE(Name, types) types(KG_DISPATCH_KERNEL, Name)
+#define KG_CREATE_BYTES(Name, types) types(KG_DISPATCH_BYTES, Name)
 #include "kernels/create/create.inc"
 #undef KG_CREATE
-#undef KG_DISPATCH
 
 }  // namespace kerngrad::kernels
 #endif

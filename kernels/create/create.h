@@ -29,11 +29,10 @@ struct linspace_geometry {
 /// As for range_geometry.
 inline bool is_wide(const linspace_geometry& g) { return std::isinf(g.stop - g.start); }
 
-#define KG_CREATE(Name, types) types(KG_DECLARE_CREATE, Name)
-#define KG_DECLARE_CREATE(Name, type) void Name##_##type(const void* const* in, void* const* out, const void* geometry);
+#define KG_CREATE(Name, types) types(KG_DECLARE_KERNEL, Name)
+#define KG_CREATE_BYTES(Name, types) types(KG_DECLARE_BYTES, Name)
 #include "kernels/create/create.inc"
 #undef KG_CREATE
-#undef KG_DECLARE_CREATE
 
 /// The kernels of create.inc under their own names.
 inline constexpr entry create_kernels[] = {

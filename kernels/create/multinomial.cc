@@ -98,10 +98,7 @@ void Multinomial(const void* const* in, void* const* out, const void* geometry) 
 
 }  // namespace
 
-#define KG_DEFINE_MULTINOMIAL(Name, type)                                             \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    Name<dtype::type>(in, out, geometry);                                             \
-  }
+#define KG_DEFINE_MULTINOMIAL(Name, type) KG_DEFINE_KERNEL(Name, type, Name<dtype::type>(in, out, geometry))
 KG_FLOATS(KG_DEFINE_MULTINOMIAL, Multinomial)
 #undef KG_DEFINE_MULTINOMIAL
 
@@ -112,12 +109,6 @@ HWY_AFTER_NAMESPACE();
 #include "kernels/common/dispatch.h"
 
 namespace kerngrad::kernels {
-#define KG_DISPATCH_MULTINOMIAL(Name, type)                                           \
-  KG_TARGETS_OF(Name##_##type);                                                       \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
-  }
-KG_FLOATS(KG_DISPATCH_MULTINOMIAL, Multinomial)
-#undef KG_DISPATCH_MULTINOMIAL
+KG_FLOATS(KG_DISPATCH_KERNEL, Multinomial)
 }  // namespace kerngrad::kernels
 #endif

@@ -17,10 +17,7 @@ struct multinomial_geometry {
 // in = {logits [rows, outcomes]}, out = {int32 [rows, samples]}. Element i, counted over all rows, takes the upper 53
 // bits of element i of an 8-byte dtype (kernels/create/random.h) as a fraction u, and is the first outcome whose
 // weights up to its own add up, in double precision and in order, to more than u times the sum of all.
-#define KG_DECLARE_MULTINOMIAL(Name, type) \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry);
-KG_FLOATS(KG_DECLARE_MULTINOMIAL, Multinomial)
-#undef KG_DECLARE_MULTINOMIAL
+KG_FLOATS(KG_DECLARE_KERNEL, Multinomial)
 
 inline constexpr entry multinomial_simd[] = {
 #define KG_ENTRY_MULTINOMIAL(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},

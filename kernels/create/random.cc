@@ -265,10 +265,10 @@ struct RandomNormal {
 }  // namespace
 
 #define KG_RANDOM(Name, types) types(KG_BODY, Name)
-#define KG_BODY(Name, type)                                                                                  \
-  void Name##_##type(const void* const*, void* const* out, const void* geometry) {                           \
-    Name::run(static_cast<storage_t<dtype::type>*>(out[0]), *static_cast<const random_geometry*>(geometry)); \
-  }
+#define KG_BODY(Name, type) \
+  KG_DEFINE_KERNEL(         \
+      Name, type,           \
+      Name::run(static_cast<storage_t<dtype::type>*>(out[0]), *static_cast<const random_geometry*>(geometry)))
 #include "kernels/create/random.inc"
 #undef KG_RANDOM
 #undef KG_BODY
@@ -281,15 +281,9 @@ HWY_AFTER_NAMESPACE();
 
 namespace kerngrad::kernels {
 
-#define KG_RANDOM(Name, types) types(KG_DISPATCH, Name)
-#define KG_DISPATCH(Name, type)                                                       \
-  KG_TARGETS_OF(Name##_##type);                                                       \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
-  }
+#define KG_RANDOM(Name, types) types(KG_DISPATCH_KERNEL, Name)
 #include "kernels/create/random.inc"
 #undef KG_RANDOM
-#undef KG_DISPATCH
 
 }  // namespace kerngrad::kernels
 #endif

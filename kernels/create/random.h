@@ -19,8 +19,7 @@ struct random_geometry {
   double low, high;
 };
 
-#define KG_RANDOM(Name, types) types(KG_DECLARE_RANDOM, Name)
-#define KG_DECLARE_RANDOM(Name, type) void Name##_##type(const void* const* in, void* const* out, const void* geometry);
+#define KG_RANDOM(Name, types) types(KG_DECLARE_KERNEL, Name)
 #include "kernels/create/random.inc"
 #undef KG_RANDOM
 
@@ -31,7 +30,6 @@ inline constexpr entry random_simd[] = {
 #include "kernels/create/random.inc"
 };
 #undef KG_RANDOM
-#undef KG_DECLARE_RANDOM
 #undef KG_ENTRY_RANDOM
 
 }  // namespace kerngrad::kernels

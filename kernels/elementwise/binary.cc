@@ -182,12 +182,9 @@ HWY_INLINE void flat_of_any_length(Map map, const void* a, const void* b, void* 
 #define KG_DEFINE(Name, type) KG_DEFINE_MAP(Name, type, Name##_map)
 #define KG_DEFINE_COMPLEX(Name, type) KG_DEFINE_MAP(Name, type, Name##_complex_map)
 #define KG_DEFINE_MAP(Name, type, map)                                                            \
-  void Name##_##type(const void* a, const void* b, void* y, std::size_t n) {                      \
-    flat_of_any_length<lane_t<dtype::type>>(map{}, a, b, y, n);                                   \
-  }                                                                                               \
-  void Name##_##type##_broadcast(const void* const* in, void* const* out, const void* geometry) { \
-    broadcast2<lane_t<dtype::type>, map>(in, out, geometry);                                      \
-  }
+  KG_DEFINE_FUNCTION(type, Name##_##type, (const void* a, const void* b, void* y, std::size_t n), \
+                     flat_of_any_length<lane_t<dtype::type>>(map{}, a, b, y, n))                  \
+  KG_DEFINE_ENTRY(type, Name##_##type##_broadcast, broadcast2<lane_t<dtype::type>, map>(in, out, geometry))
 #include "kernels/elementwise/binary.inc"
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
@@ -199,15 +196,9 @@ HWY_AFTER_NAMESPACE();
 namespace kerngrad::kernels {
 
 #define KG_BINARY(Name, types, expression) types(KG_DISPATCH, Name)
-#define KG_DISPATCH(Name, type)                                                                   \
-  KG_TARGETS_OF(Name##_##type);                                                                   \
-  KG_TARGETS_OF(Name##_##type##_broadcast);                                                       \
-  void Name##_##type(const void* a, const void* b, void* y, std::size_t n) {                      \
-    KG_ON_TARGET(Name##_##type)(a, b, y, n);                                                      \
-  }                                                                                               \
-  void Name##_##type##_broadcast(const void* const* in, void* const* out, const void* geometry) { \
-    KG_ON_TARGET(Name##_##type##_broadcast)(in, out, geometry);                                   \
-  }
+#define KG_DISPATCH(Name, type)                                                                                   \
+  KG_DISPATCH_FUNCTION(type, Name##_##type, (const void* a, const void* b, void* y, std::size_t n), (a, b, y, n)) \
+  KG_DISPATCH_ENTRY(type, Name##_##type##_broadcast)
 #include "kernels/elementwise/binary.inc"
 
 }  // namespace kerngrad::kernels

@@ -14,9 +14,9 @@ struct broadcast_geometry {
 };
 
 #define KG_BINARY(Name, types, expression) types(KG_DECLARE, Name)
-#define KG_DECLARE(Name, type)                                              \
-  void Name##_##type(const void* a, const void* b, void* y, std::size_t n); \
-  void Name##_##type##_broadcast(const void* const* in, void* const* out, const void* geometry);
+#define KG_DECLARE(Name, type)                                                                     \
+  KG_DECLARE_FUNCTION(type, Name##_##type, (const void* a, const void* b, void* y, std::size_t n)) \
+  KG_DECLARE_ENTRY(type, Name##_##type##_broadcast)
 #include "kernels/elementwise/binary.inc"
 #undef KG_DECLARE
 

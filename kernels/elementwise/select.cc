@@ -138,12 +138,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace kerngrad::kernels {
 
-#define KG_DISPATCH(Name, type)                                                       \
-  KG_TARGETS_OF(Name##_##type);                                                       \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
-  }
-KG_SIZES(KG_DISPATCH, Select)
+KG_SIZES(KG_DISPATCH_BYTES, Select)
 
 }  // namespace kerngrad::kernels
 #endif

@@ -8,9 +8,7 @@ namespace kerngrad::kernels {
 
 // in = {condition (one byte per element), t, e}, out[0] = condition ? t : e; a broadcast_geometry with all three
 // strides. A condition byte other than 0 is true. y may be exactly t or e.
-#define KG_DECLARE_SELECT(Name, type) void Name##_##type(const void* const* in, void* const* out, const void* geometry);
-KG_SIZES(KG_DECLARE_SELECT, Select)
-#undef KG_DECLARE_SELECT
+KG_SIZES(KG_DECLARE_BYTES, Select)
 
 /// The kernels, for one dtype of each size.
 inline constexpr entry select_kernels[] = {

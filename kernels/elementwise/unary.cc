@@ -111,6 +111,13 @@ struct clip : short_map {
   }
 };
 
+HWY_INLINE const double* params_of(const void* geometry) {
+  return static_cast<const unary_geometry*>(geometry)->params;
+}
+HWY_INLINE std::size_t count_of(const void* geometry) {
+  return static_cast<std::size_t>(static_cast<const unary_geometry*>(geometry)->count);
+}
+
 // One map per line of the list.
 #define KG_MAP(Map, base, expression)                             \
   struct Map : base {                                             \
@@ -152,23 +159,20 @@ struct clip : short_map {
 // One entry per line and dtype.
 #define KG_UNARY(Name, types, expression) types(KG_DEFINE, Name)
 #define KG_UNARY_COMPLEX(Name, types, expression) types(KG_DEFINE_COMPLEX, Name)
-#define KG_DEFINE(Name, type) \
-  void Name##_##type(const void* x, void* y, std::size_t n) { flat1<lane_t<dtype::type>>(Name##_map{}, x, y, n); }
-#define KG_DEFINE_COMPLEX(Name, type)                          \
-  void Name##_##type(const void* x, void* y, std::size_t n) {  \
-    flat1<lane_t<dtype::type>>(Name##_complex_map{}, x, y, n); \
-  }
+#define KG_DEFINE(Name, type) KG_DEFINE_MAP(Name, type, Name##_map)
+#define KG_DEFINE_COMPLEX(Name, type) KG_DEFINE_MAP(Name, type, Name##_complex_map)
+#define KG_DEFINE_MAP(Name, type, map)                                             \
+  KG_DEFINE_FUNCTION(type, Name##_##type, (const void* x, void* y, std::size_t n), \
+                     flat1<lane_t<dtype::type>>(map{}, x, y, n))
 #define KG_PARAMETRIC(Name, types, map) KG_PARAMETRIC_##types(Name, map)
 #define KG_PARAMETRIC_KG_FLOATS(Name, map) KG_DEFINE_RUN(Name, float32, map) KG_DEFINE_RUN(Name, float64, map)
 #define KG_PARAMETRIC_KG_SIGNED(Name, map) \
   KG_PARAMETRIC_KG_FLOATS(Name, map) KG_DEFINE_RUN(Name, int32, map) KG_DEFINE_RUN(Name, int64, map)
 #define KG_PARAMETRIC_KG_NUMERIC(Name, map) KG_PARAMETRIC_KG_SIGNED(Name, map) KG_DEFINE_RUN(Name, uint8, map)
-#define KG_DEFINE_RUN(Name, type, map)                                                      \
-  void Name##_##type##_run(const void* const* in, void* const* out, const void* geometry) { \
-    using lane = lane_t<dtype::type>;                                                       \
-    const auto& g = *static_cast<const unary_geometry*>(geometry);                          \
-    flat1<lane>(map<lane>(g.params), in[0], out[0], static_cast<std::size_t>(g.count));     \
-  }
+#define KG_DEFINE_RUN(Name, type, map) \
+  KG_DEFINE_ENTRY(                     \
+      type, Name##_##type##_run,       \
+      flat1<lane_t<dtype::type>>(map<lane_t<dtype::type>>(params_of(geometry)), in[0], out[0], count_of(geometry)))
 #include "kernels/elementwise/unary.inc"
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
@@ -181,18 +185,12 @@ namespace kerngrad::kernels {
 
 #define KG_UNARY(Name, types, expression) types(KG_DISPATCH, Name)
 #define KG_PARAMETRIC(Name, types, map) types(KG_DISPATCH_RUN, Name)
-#define KG_DISPATCH(Name, type)                                                                       \
-  KG_TARGETS_OF(Name##_##type);                                                                       \
-  void Name##_##type(const void* x, void* y, std::size_t n) { KG_ON_TARGET(Name##_##type)(x, y, n); } \
-  void Name##_##type##_run(const void* const* in, void* const* out, const void* geometry) {           \
-    const auto& g = *static_cast<const unary_geometry*>(geometry);                                    \
-    Name##_##type(in[0], out[0], static_cast<std::size_t>(g.count));                                  \
-  }
-#define KG_DISPATCH_RUN(Name, type)                                                         \
-  KG_TARGETS_OF(Name##_##type##_run);                                                       \
-  void Name##_##type##_run(const void* const* in, void* const* out, const void* geometry) { \
-    KG_ON_TARGET(Name##_##type##_run)(in, out, geometry);                                   \
-  }
+#define KG_DISPATCH(Name, type)                                                                 \
+  KG_DISPATCH_FUNCTION(type, Name##_##type, (const void* x, void* y, std::size_t n), (x, y, n)) \
+  KG_DEFINE_ENTRY(                                                                              \
+      type, Name##_##type##_run,                                                                \
+      Name##_##type(in[0], out[0], static_cast<std::size_t>(static_cast<const unary_geometry*>(geometry)->count)))
+#define KG_DISPATCH_RUN(Name, type) KG_DISPATCH_ENTRY(type, Name##_##type##_run)
 #include "kernels/elementwise/unary.inc"
 
 }  // namespace kerngrad::kernels

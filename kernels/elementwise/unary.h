@@ -14,10 +14,9 @@ struct unary_geometry {
 
 #define KG_UNARY(Name, types, expression) types(KG_DECLARE, Name)
 #define KG_PARAMETRIC(Name, types, map) types(KG_DECLARE_RUN, Name)
-#define KG_DECLARE_RUN(Name, type) \
-  void Name##_##type##_run(const void* const* in, void* const* out, const void* geometry);
-#define KG_DECLARE(Name, type)                               \
-  void Name##_##type(const void* x, void* y, std::size_t n); \
+#define KG_DECLARE_RUN(Name, type) KG_DECLARE_ENTRY(type, Name##_##type##_run)
+#define KG_DECLARE(Name, type)                                                      \
+  KG_DECLARE_FUNCTION(type, Name##_##type, (const void* x, void* y, std::size_t n)) \
   KG_DECLARE_RUN(Name, type)
 #include "kernels/elementwise/unary.inc"
 #undef KG_DECLARE

@@ -281,22 +281,12 @@ void BinRows(const void* const* in, void* const* out, const void* geometry) {
 
 }  // namespace
 
-void FFT_complex64(const void* const* in, void* const* out, const void* geometry) {
-  TransformRows<float, false>(in, out, geometry);
-}
-void FFT_complex128(const void* const* in, void* const* out, const void* geometry) {
-  TransformRows<double, false>(in, out, geometry);
-}
-void IFFT_complex64(const void* const* in, void* const* out, const void* geometry) {
-  TransformRows<float, true>(in, out, geometry);
-}
-void IFFT_complex128(const void* const* in, void* const* out, const void* geometry) {
-  TransformRows<double, true>(in, out, geometry);
-}
-void RFFT_float32(const void* const* in, void* const* out, const void* geometry) { RealRows<float>(in, out, geometry); }
-void IRFFT_complex64(const void* const* in, void* const* out, const void* geometry) {
-  BinRows<float>(in, out, geometry);
-}
+KG_DEFINE_KERNEL(FFT, complex64, TransformRows<float, false>(in, out, geometry))
+KG_DEFINE_KERNEL(FFT, complex128, TransformRows<double, false>(in, out, geometry))
+KG_DEFINE_KERNEL(IFFT, complex64, TransformRows<float, true>(in, out, geometry))
+KG_DEFINE_KERNEL(IFFT, complex128, TransformRows<double, true>(in, out, geometry))
+KG_DEFINE_KERNEL(RFFT, float32, RealRows<float>(in, out, geometry))
+KG_DEFINE_KERNEL(IRFFT, complex64, BinRows<float>(in, out, geometry))
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -306,12 +296,6 @@ HWY_AFTER_NAMESPACE();
 #include "kernels/fft/make_plan.h"
 
 namespace kerngrad::kernels {
-#define KG_DISPATCH_FFT(Name, type)                                                   \
-  KG_TARGETS_OF(Name##_##type);                                                       \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
-  }
-KG_FFT_OPS(KG_DISPATCH_FFT)
-#undef KG_DISPATCH_FFT
+KG_FFT_OPS(KG_DISPATCH_KERNEL)
 }  // namespace kerngrad::kernels
 #endif

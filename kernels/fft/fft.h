@@ -24,9 +24,7 @@ struct fft_geometry {
 #define KG_FFT_OPS(X) \
   X(FFT, complex64) X(FFT, complex128) X(IFFT, complex64) X(IFFT, complex128) X(RFFT, float32) X(IRFFT, complex64)
 
-#define KG_DECLARE_FFT(Name, type) void Name##_##type(const void* const* in, void* const* out, const void* geometry);
-KG_FFT_OPS(KG_DECLARE_FFT)
-#undef KG_DECLARE_FFT
+KG_FFT_OPS(KG_DECLARE_KERNEL)
 
 inline constexpr entry fft_simd[] = {
 #define KG_ENTRY_FFT(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},

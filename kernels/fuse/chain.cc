@@ -162,12 +162,11 @@ HWY_INLINE void run_listed(const void* const* in, void* const* out, const void* 
   else run_chain<T, Head, First, Second, Third>(in, out, geometry);
 }
 
-#define KG_DEFINE(head, first, second, third, type)                                                                 \
-  void KG_CHAIN_NAME(head, first, second, third, type)(const void* const* in, void* const* out,                     \
-                                                       const void* geometry) {                                      \
-    run_listed<storage_t<dtype::type>, chain_head::head, chain_step::first, chain_step::second, chain_step::third>( \
-        in, out, geometry);                                                                                         \
-  }
+#define KG_DEFINE(head, first, second, third, type)                                                                   \
+  KG_DEFINE_ENTRY(                                                                                                    \
+      type, KG_CHAIN_NAME(head, first, second, third, type),                                                          \
+      run_listed<storage_t<dtype::type>, chain_head::head, chain_step::first, chain_step::second, chain_step::third>( \
+          in, out, geometry))
 #define KG_CHAIN(head, first, second, third) KG_CHAIN_TYPES(KG_DEFINE, head, first, second, third)
 #include "kernels/fuse/chain.inc"
 
@@ -179,14 +178,8 @@ HWY_AFTER_NAMESPACE();
 
 namespace kerngrad::kernels {
 
-#define KG_TARGETS_OF_NAME(name) KG_TARGETS_OF(name)
-#define KG_ON_TARGET_NAME(name) KG_ON_TARGET(name)
-#define KG_DISPATCH(head, first, second, third, type)                                           \
-  KG_TARGETS_OF_NAME(KG_CHAIN_NAME(head, first, second, third, type));                          \
-  void KG_CHAIN_NAME(head, first, second, third, type)(const void* const* in, void* const* out, \
-                                                       const void* geometry) {                  \
-    KG_ON_TARGET_NAME(KG_CHAIN_NAME(head, first, second, third, type))(in, out, geometry);      \
-  }
+#define KG_DISPATCH(head, first, second, third, type) \
+  KG_DISPATCH_ENTRY(type, KG_CHAIN_NAME(head, first, second, third, type))
 #define KG_CHAIN(head, first, second, third) KG_CHAIN_TYPES(KG_DISPATCH, head, first, second, third)
 #include "kernels/fuse/chain.inc"
 

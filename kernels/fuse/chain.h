@@ -68,7 +68,7 @@ struct chain_geometry {
 #define KG_CHAIN_NAME(head, first, second, third, type) Chain_##head##_##first##_##second##_##third##_##type
 
 #define KG_DECLARE(head, first, second, third, type) \
-  void KG_CHAIN_NAME(head, first, second, third, type)(const void* const* in, void* const* out, const void* geometry);
+  KG_DECLARE_ENTRY(type, KG_CHAIN_NAME(head, first, second, third, type))
 #define KG_CHAIN(head, first, second, third) KG_CHAIN_TYPES(KG_DECLARE, head, first, second, third)
 #include "kernels/fuse/chain.inc"
 #undef KG_DECLARE

@@ -94,11 +94,8 @@ void FinishLayer(const void* const* in, void* const* out, const void* geometry) 
 
 }  // namespace
 
-#define KG_DEFINE_FUSED(type)                                                              \
-  void FinishLayer_##type(const void* const* in, void* const* out, const void* geometry) { \
-    FinishLayer<storage_t<dtype::type>>(in, out, geometry);                                \
-  }
-KG_FUSED_TYPES(KG_DEFINE_FUSED)
+#define KG_DEFINE_FUSED(Name, type) KG_DEFINE_KERNEL(Name, type, Name<storage_t<dtype::type>>(in, out, geometry))
+KG_FUSED_KERNELS(KG_DEFINE_FUSED)
 #undef KG_DEFINE_FUSED
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
@@ -109,12 +106,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace kerngrad::kernels {
 
-#define KG_DISPATCH_FUSED(type)                                                            \
-  KG_TARGETS_OF(FinishLayer_##type);                                                       \
-  void FinishLayer_##type(const void* const* in, void* const* out, const void* geometry) { \
-    KG_ON_TARGET(FinishLayer_##type)(in, out, geometry);                                   \
-  }
-KG_FUSED_TYPES(KG_DISPATCH_FUSED)
+KG_FUSED_KERNELS(KG_DISPATCH_KERNEL)
 
 }  // namespace kerngrad::kernels
 #endif

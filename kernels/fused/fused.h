@@ -40,17 +40,15 @@ struct fused_geometry {
 
 // in = {bias, weights}, either of which may be null, out = {y}. The geometry is a fused_geometry. One kernel serves
 // all.
-#define KG_FUSED_TYPES(X) X(float32) X(float64)
+#define KG_FUSED_KERNELS(X) KG_FLOATS(X, FinishLayer)
 #define KG_FUSED_OPS(X, type) X("_FusedMatMul", type) X("FusedConv2D", type) X("FusedDepthwiseConv2D", type)
 
-#define KG_DECLARE_FUSED(type) void FinishLayer_##type(const void* const* in, void* const* out, const void* geometry);
-KG_FUSED_TYPES(KG_DECLARE_FUSED)
-#undef KG_DECLARE_FUSED
+KG_FUSED_KERNELS(KG_DECLARE_KERNEL)
 
 inline constexpr entry fused_simd[] = {
 #define KG_ENTRY_FUSED(op, type) {op, dtype::type, FinishLayer_##type, nullptr, nullptr},
-#define KG_ENTRIES_FUSED(type) KG_FUSED_OPS(KG_ENTRY_FUSED, type)
-    KG_FUSED_TYPES(KG_ENTRIES_FUSED)
+#define KG_ENTRIES_FUSED(Name, type) KG_FUSED_OPS(KG_ENTRY_FUSED, type)
+    KG_FUSED_KERNELS(KG_ENTRIES_FUSED)
 #undef KG_ENTRIES_FUSED
 #undef KG_ENTRY_FUSED
 };

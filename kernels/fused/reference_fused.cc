@@ -47,11 +47,11 @@ void FinishLayer(const void* const* in, void* const* out, const void* geometry) 
 
 }  // namespace
 
-#define KG_DEFINE_FUSED(type)                                                              \
-  void FinishLayer_##type(const void* const* in, void* const* out, const void* geometry) { \
-    FinishLayer<storage_t<dtype::type>>(in, out, geometry);                                \
+#define KG_DEFINE_FUSED(Name, type)                                                   \
+  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
+    Name<storage_t<dtype::type>>(in, out, geometry);                                  \
   }
-KG_FUSED_TYPES(KG_DEFINE_FUSED)
+KG_FUSED_KERNELS(KG_DEFINE_FUSED)
 #undef KG_DEFINE_FUSED
 
 }  // namespace kerngrad::kernels::reference

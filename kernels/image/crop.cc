@@ -179,10 +179,7 @@ void CropAndResizeGrad(const void* const* in, void* const* out, const void* geom
 
 }  // namespace
 
-#define KG_DEFINE_CROP(Name, type)                                                    \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    Name<storage_t<dtype::type>>(in, out, geometry);                                  \
-  }
+#define KG_DEFINE_CROP(Name, type) KG_DEFINE_KERNEL(Name, type, Name<storage_t<dtype::type>>(in, out, geometry))
 KG_CROP_KERNELS(KG_DEFINE_CROP)
 #undef KG_DEFINE_CROP
 
@@ -193,12 +190,6 @@ HWY_AFTER_NAMESPACE();
 #include "kernels/common/dispatch.h"
 
 namespace kerngrad::kernels {
-#define KG_DISPATCH_CROP(Name, type)                                                  \
-  KG_TARGETS_OF(Name##_##type);                                                       \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
-  }
-KG_CROP_KERNELS(KG_DISPATCH_CROP)
-#undef KG_DISPATCH_CROP
+KG_CROP_KERNELS(KG_DISPATCH_KERNEL)
 }  // namespace kerngrad::kernels
 #endif

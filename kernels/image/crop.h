@@ -33,9 +33,7 @@ inline double crop_position(double from, double to, std::int64_t pixels, std::in
 // pixel has no slope, and nor has the nearest pixel.
 #define KG_CROP_KERNELS(X) KG_FLOATS(X, CropAndResize) KG_FLOATS(X, CropAndResizeGrad)
 
-#define KG_DECLARE_CROP(Name, type) void Name##_##type(const void* const* in, void* const* out, const void* geometry);
-KG_CROP_KERNELS(KG_DECLARE_CROP)
-#undef KG_DECLARE_CROP
+KG_CROP_KERNELS(KG_DECLARE_KERNEL)
 
 inline constexpr entry crop_simd[] = {
 #define KG_ENTRY_CROP(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},

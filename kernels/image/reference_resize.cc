@@ -120,7 +120,7 @@ void ResizeNearestNeighborGrad(const void* const* in, void* const* out, const vo
   void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
     Name<storage_t<dtype::type>>(in, out, geometry);                                  \
   }
-KG_RESIZE_KERNELS(KG_DEFINE_RESIZE)
+KG_RESIZE_KERNELS(KG_DEFINE_RESIZE, KG_DEFINE_RESIZE)
 #undef KG_DEFINE_RESIZE
 
 }  // namespace kerngrad::kernels::reference

@@ -6,12 +6,12 @@
 namespace kerngrad::kernels::reference {
 
 #define KG_DECLARE_RESIZE(Name, type) void Name##_##type(const void* const* in, void* const* out, const void* geometry);
-KG_RESIZE_KERNELS(KG_DECLARE_RESIZE)
+KG_RESIZE_KERNELS(KG_DECLARE_RESIZE, KG_DECLARE_RESIZE)
 #undef KG_DECLARE_RESIZE
 
 inline constexpr entry resize_kernels[] = {
 #define KG_KERNEL_RESIZE(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
-    KG_RESIZE_KERNELS(KG_KERNEL_RESIZE)
+    KG_RESIZE_KERNELS(KG_KERNEL_RESIZE, KG_KERNEL_RESIZE)
 #undef KG_KERNEL_RESIZE
 };
 

@@ -204,12 +204,11 @@ void ResizeNearestNeighborGrad(const void* const* in, void* const* out, const vo
 
 }  // namespace
 
-#define KG_DEFINE_RESIZE(Name, type)                                                  \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    Name<dtype::type>(in, out, geometry);                                             \
-  }
-KG_RESIZE_KERNELS(KG_DEFINE_RESIZE)
+#define KG_DEFINE_RESIZE(Name, type) KG_DEFINE_KERNEL(Name, type, Name<dtype::type>(in, out, geometry))
+#define KG_DEFINE_SIZE(Name, type) KG_DEFINE_BYTES(Name, type, Name<dtype::type>(in, out, geometry))
+KG_RESIZE_KERNELS(KG_DEFINE_RESIZE, KG_DEFINE_SIZE)
 #undef KG_DEFINE_RESIZE
+#undef KG_DEFINE_SIZE
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -218,12 +217,6 @@ HWY_AFTER_NAMESPACE();
 #include "kernels/common/dispatch.h"
 
 namespace kerngrad::kernels {
-#define KG_DISPATCH_RESIZE(Name, type)                                                \
-  KG_TARGETS_OF(Name##_##type);                                                       \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
-  }
-KG_RESIZE_KERNELS(KG_DISPATCH_RESIZE)
-#undef KG_DISPATCH_RESIZE
+KG_RESIZE_KERNELS(KG_DISPATCH_KERNEL, KG_DISPATCH_BYTES)
 }  // namespace kerngrad::kernels
 #endif

@@ -24,21 +24,20 @@ struct resize_geometry {
 //                                                        one that (i + 1/2) * in / out lies in; else rounded down
 //   ResizeBilinearGrad         in = {dy, x}  out = {dx}  the adjoints: each element of dy given back in the shares in
 //   ResizeNearestNeighborGrad  in = {dy, x}  out = {dx}  which it was taken. x is not read
-#define KG_RESIZE_KERNELS(X)   \
-  KG_FLOATS(X, ResizeBilinear) \
-  KG_SIZES(X, ResizeNearestNeighbor) KG_FLOATS(X, ResizeBilinearGrad) KG_FLOATS(X, ResizeNearestNeighborGrad)
+// X of the kernels that compute, Bytes of the one that moves bytes.
+#define KG_RESIZE_KERNELS(X, Bytes) \
+  KG_FLOATS(X, ResizeBilinear)      \
+  KG_SIZES(Bytes, ResizeNearestNeighbor) KG_FLOATS(X, ResizeBilinearGrad) KG_FLOATS(X, ResizeNearestNeighborGrad)
 // Every op with its dtypes.
 #define KG_RESIZE_OPS(X)       \
   KG_FLOATS(X, ResizeBilinear) \
   KG_ALL(X, ResizeNearestNeighbor) KG_FLOATS(X, ResizeBilinearGrad) KG_FLOATS(X, ResizeNearestNeighborGrad)
 
-#define KG_DECLARE_RESIZE(Name, type) void Name##_##type(const void* const* in, void* const* out, const void* geometry);
-KG_RESIZE_KERNELS(KG_DECLARE_RESIZE)
-#undef KG_DECLARE_RESIZE
+KG_RESIZE_KERNELS(KG_DECLARE_KERNEL, KG_DECLARE_BYTES)
 
 inline constexpr entry resize_kernels[] = {
 #define KG_KERNEL_RESIZE(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
-    KG_RESIZE_KERNELS(KG_KERNEL_RESIZE)
+    KG_RESIZE_KERNELS(KG_KERNEL_RESIZE, KG_KERNEL_RESIZE)
 #undef KG_KERNEL_RESIZE
 };
 

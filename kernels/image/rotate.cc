@@ -139,12 +139,12 @@ void RotateWithOffsetGrad(const void* const* in, void* const* out, const void* g
 
 }  // namespace
 
-#define KG_DEFINE_ROTATE(Name, type)                                                  \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    Name<dtype::type>(in, out, geometry);                                             \
-  }
-KG_ROTATE_KERNELS(KG_DEFINE_ROTATE)
-#undef KG_DEFINE_ROTATE
+#define KG_DEFINE_MOVE(Name, type) KG_DEFINE_BYTES(Name, type, Name<dtype::type>(in, out, geometry))
+KG_ROTATE_MOVES(KG_DEFINE_MOVE)
+#undef KG_DEFINE_MOVE
+#define KG_DEFINE_SUM(Name, type) KG_DEFINE_KERNEL(Name, type, Name<dtype::type>(in, out, geometry))
+KG_ROTATE_SUMS(KG_DEFINE_SUM)
+#undef KG_DEFINE_SUM
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -153,12 +153,7 @@ HWY_AFTER_NAMESPACE();
 #include "kernels/common/dispatch.h"
 
 namespace kerngrad::kernels {
-#define KG_DISPATCH_ROTATE(Name, type)                                                \
-  KG_TARGETS_OF(Name##_##type);                                                       \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
-  }
-KG_ROTATE_KERNELS(KG_DISPATCH_ROTATE)
-#undef KG_DISPATCH_ROTATE
+KG_ROTATE_MOVES(KG_DISPATCH_BYTES)
+KG_ROTATE_SUMS(KG_DISPATCH_KERNEL)
 }  // namespace kerngrad::kernels
 #endif

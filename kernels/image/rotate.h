@@ -24,9 +24,8 @@ struct rotate_geometry {
 #define KG_ROTATE_SUMS(X) KG_FLOATS(X, RotateWithOffsetGrad)
 #define KG_ROTATE_KERNELS(X) KG_ROTATE_MOVES(X) KG_ROTATE_SUMS(X)
 
-#define KG_DECLARE_ROTATE(Name, type) void Name##_##type(const void* const* in, void* const* out, const void* geometry);
-KG_ROTATE_KERNELS(KG_DECLARE_ROTATE)
-#undef KG_DECLARE_ROTATE
+KG_ROTATE_MOVES(KG_DECLARE_BYTES)
+KG_ROTATE_SUMS(KG_DECLARE_KERNEL)
 
 /// The kernels, those that move pixels for one dtype of each size.
 inline constexpr entry rotate_kernels[] = {

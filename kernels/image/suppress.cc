@@ -148,10 +148,7 @@ void NonMaxSuppression(const void* const* in, void* const* out, const void* geom
 
 }  // namespace
 
-#define KG_DEFINE_SUPPRESS(Name, type)                                                \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    Name<storage_t<dtype::type>>(in, out, geometry);                                  \
-  }
+#define KG_DEFINE_SUPPRESS(Name, type) KG_DEFINE_KERNEL(Name, type, Name<storage_t<dtype::type>>(in, out, geometry))
 KG_SUPPRESS_KERNELS(KG_DEFINE_SUPPRESS)
 #undef KG_DEFINE_SUPPRESS
 
@@ -162,12 +159,6 @@ HWY_AFTER_NAMESPACE();
 #include "kernels/common/dispatch.h"
 
 namespace kerngrad::kernels {
-#define KG_DISPATCH_SUPPRESS(Name, type)                                              \
-  KG_TARGETS_OF(Name##_##type);                                                       \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
-  }
-KG_SUPPRESS_KERNELS(KG_DISPATCH_SUPPRESS)
-#undef KG_DISPATCH_SUPPRESS
+KG_SUPPRESS_KERNELS(KG_DISPATCH_KERNEL)
 }  // namespace kerngrad::kernels
 #endif

@@ -58,10 +58,7 @@ struct box_area {
 #define KG_SUPPRESS_OPS(X) \
   KG_FLOATS(X, NonMaxSuppressionV3) KG_FLOATS(X, NonMaxSuppressionV4) KG_FLOATS(X, NonMaxSuppressionV5)
 
-#define KG_DECLARE_SUPPRESS(Name, type) \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry);
-KG_SUPPRESS_KERNELS(KG_DECLARE_SUPPRESS)
-#undef KG_DECLARE_SUPPRESS
+KG_SUPPRESS_KERNELS(KG_DECLARE_KERNEL)
 
 inline constexpr entry suppress_simd[] = {
 #define KG_ENTRY_SUPPRESS(Name, type) {#Name, dtype::type, NonMaxSuppression_##type, nullptr, nullptr},

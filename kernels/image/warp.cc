@@ -176,10 +176,7 @@ void TransformGrad(const void* const* in, void* const* out, const void* geometry
 
 }  // namespace
 
-#define KG_DEFINE_WARP(Name, type)                                                    \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    Name<storage_t<dtype::type>>(in, out, geometry);                                  \
-  }
+#define KG_DEFINE_WARP(Name, type) KG_DEFINE_KERNEL(Name, type, Name<storage_t<dtype::type>>(in, out, geometry))
 KG_WARP_KERNELS(KG_DEFINE_WARP)
 #undef KG_DEFINE_WARP
 
@@ -190,12 +187,6 @@ HWY_AFTER_NAMESPACE();
 #include "kernels/common/dispatch.h"
 
 namespace kerngrad::kernels {
-#define KG_DISPATCH_WARP(Name, type)                                                  \
-  KG_TARGETS_OF(Name##_##type);                                                       \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
-  }
-KG_WARP_KERNELS(KG_DISPATCH_WARP)
-#undef KG_DISPATCH_WARP
+KG_WARP_KERNELS(KG_DISPATCH_KERNEL)
 }  // namespace kerngrad::kernels
 #endif

@@ -61,9 +61,7 @@ inline mapped_position mapped(double at, std::int64_t pixels, fill_mode mode) {
 //                                            which it was taken, in the order of the elements
 #define KG_WARP_KERNELS(X) KG_FLOATS(X, Transform) KG_FLOATS(X, TransformGrad)
 
-#define KG_DECLARE_WARP(Name, type) void Name##_##type(const void* const* in, void* const* out, const void* geometry);
-KG_WARP_KERNELS(KG_DECLARE_WARP)
-#undef KG_DECLARE_WARP
+KG_WARP_KERNELS(KG_DECLARE_KERNEL)
 
 inline constexpr entry warp_simd[] = {
 #define KG_ENTRY_WARP(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},

@@ -295,18 +295,11 @@ void BatchMatMul(const void* const* in, void* const* out, const void* geometry) 
 
 }  // namespace
 
-void BatchMatMul_float32(const void* const* in, void* const* out, const void* geometry) {
-  BatchMatMul<float>(in, out, geometry);
-}
-void BatchMatMul_float64(const void* const* in, void* const* out, const void* geometry) {
-  BatchMatMul<double>(in, out, geometry);
-}
-void BatchMatMul_int32(const void* const* in, void* const* out, const void* geometry) {
-  BatchMatMul<std::uint32_t>(in, out, geometry);  // unsigned, because there overflow is defined
-}
-void BatchMatMul_int64(const void* const* in, void* const* out, const void* geometry) {
-  BatchMatMul<std::uint64_t>(in, out, geometry);
-}
+KG_DEFINE_KERNEL(BatchMatMul, float32, BatchMatMul<float>(in, out, geometry))
+KG_DEFINE_KERNEL(BatchMatMul, float64, BatchMatMul<double>(in, out, geometry))
+// Unsigned, because there overflow is defined.
+KG_DEFINE_KERNEL(BatchMatMul, int32, BatchMatMul<std::uint32_t>(in, out, geometry))
+KG_DEFINE_KERNEL(BatchMatMul, int64, BatchMatMul<std::uint64_t>(in, out, geometry))
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -315,12 +308,6 @@ HWY_AFTER_NAMESPACE();
 #include "kernels/common/dispatch.h"
 
 namespace kerngrad::kernels {
-#define KG_DISPATCH_MATMUL(Name, type)                                                \
-  KG_TARGETS_OF(Name##_##type);                                                       \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
-  }
-KG_MATMUL_KERNELS(KG_DISPATCH_MATMUL)
-#undef KG_DISPATCH_MATMUL
+KG_MATMUL_KERNELS(KG_DISPATCH_KERNEL)
 }  // namespace kerngrad::kernels
 #endif

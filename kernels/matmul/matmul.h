@@ -18,9 +18,7 @@ struct matmul_geometry {
 // in = {a, b}, out = {c}. The geometry is a matmul_geometry.
 #define KG_MATMUL_KERNELS(X) KG_FLOATS(X, BatchMatMul) X(BatchMatMul, int32) X(BatchMatMul, int64)
 
-#define KG_DECLARE_MATMUL(Name, type) void Name##_##type(const void* const* in, void* const* out, const void* geometry);
-KG_MATMUL_KERNELS(KG_DECLARE_MATMUL)
-#undef KG_DECLARE_MATMUL
+KG_MATMUL_KERNELS(KG_DECLARE_KERNEL)
 
 inline constexpr entry matmul_simd[] = {
 #define KG_ENTRY_MATMUL(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},

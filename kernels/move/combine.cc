@@ -133,10 +133,9 @@ void combine(const void* const* in, void* const* out, const combine_geometry& g)
 
 }  // namespace
 
-#define KG_DEFINE_COMBINE(Name, type)                                                          \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) {          \
-    combine<storage_t<dtype::type>>(in, out, *static_cast<const combine_geometry*>(geometry)); \
-  }
+#define KG_DEFINE_COMBINE(Name, type) \
+  KG_DEFINE_KERNEL(Name, type,        \
+                   combine<storage_t<dtype::type>>(in, out, *static_cast<const combine_geometry*>(geometry)))
 KG_COMBINE_KERNELS(KG_DEFINE_COMBINE)
 #undef KG_DEFINE_COMBINE
 
@@ -147,12 +146,6 @@ HWY_AFTER_NAMESPACE();
 #include "kernels/common/dispatch.h"
 
 namespace kerngrad::kernels {
-#define KG_DISPATCH_COMBINE(Name, type)                                               \
-  KG_TARGETS_OF(Name##_##type);                                                       \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
-  }
-KG_COMBINE_KERNELS(KG_DISPATCH_COMBINE)
-#undef KG_DISPATCH_COMBINE
+KG_COMBINE_KERNELS(KG_DISPATCH_KERNEL)
 }  // namespace kerngrad::kernels
 #endif

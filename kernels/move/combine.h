@@ -29,10 +29,7 @@ struct combine_geometry {
 #define KG_NAMES_OF_COMBINED(Op, Name) \
   served_op { #Op, #Name }
 
-#define KG_DECLARE_COMBINE(Name, type) \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry);
-KG_COMBINE_KERNELS(KG_DECLARE_COMBINE)
-#undef KG_DECLARE_COMBINE
+KG_COMBINE_KERNELS(KG_DECLARE_KERNEL)
 
 inline constexpr entry combine_kernels[] = {
 #define KG_KERNEL_COMBINE(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},

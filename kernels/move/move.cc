@@ -223,14 +223,14 @@ void CumMin(const void* const* in, void* const* out, const void* geometry) {
 }
 }  // namespace
 
-#define KG_MOVE(Name, types) types(KG_BODY, Name)
-#define KG_BODY(Name, type)                                                           \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    Name<dtype::type>(in, out, geometry);                                             \
-  }
+#define KG_MOVE(Name, types) types(KG_DEFINE, Name)
+#define KG_MOVE_BYTES(Name, types) types(KG_DEFINE_SIZE, Name)
+#define KG_DEFINE(Name, type) KG_DEFINE_KERNEL(Name, type, Name<dtype::type>(in, out, geometry))
+#define KG_DEFINE_SIZE(Name, type) KG_DEFINE_BYTES(Name, type, Name<dtype::type>(in, out, geometry))
 #include "kernels/move/move.inc"
 #undef KG_MOVE
-#undef KG_BODY
+#undef KG_DEFINE
+#undef KG_DEFINE_SIZE
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -240,15 +240,10 @@ HWY_AFTER_NAMESPACE();
 
 namespace kerngrad::kernels {
 
-#define KG_MOVE(Name, types) types(KG_DISPATCH, Name)
-#define KG_DISPATCH(Name, type)                                                       \
-  KG_TARGETS_OF(Name##_##type);                                                       \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
-  }
+#define KG_MOVE(Name, types) types(KG_DISPATCH_KERNEL, Name)
+#define KG_MOVE_BYTES(Name, types) types(KG_DISPATCH_BYTES, Name)
 #include "kernels/move/move.inc"
 #undef KG_MOVE
-#undef KG_DISPATCH
 
 }  // namespace kerngrad::kernels
 #endif

@@ -62,11 +62,10 @@ struct scan_geometry {
   bool exclusive, reverse;
 };
 
-#define KG_MOVE(Name, types) types(KG_DECLARE_MOVE, Name)
-#define KG_DECLARE_MOVE(Name, type) void Name##_##type(const void* const* in, void* const* out, const void* geometry);
+#define KG_MOVE(Name, types) types(KG_DECLARE_KERNEL, Name)
+#define KG_MOVE_BYTES(Name, types) types(KG_DECLARE_BYTES, Name)
 #include "kernels/move/move.inc"
 #undef KG_MOVE
-#undef KG_DECLARE_MOVE
 
 /// The kernels of move.inc under their own names.
 inline constexpr entry move_kernels[] = {

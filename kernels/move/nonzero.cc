@@ -129,10 +129,7 @@ void NonZero(const void* const* in, void* const* out, const void* geometry) {
 
 }  // namespace
 
-#define KG_DEFINE_NONZERO(Name, type)                                                 \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    Name<dtype::type>(in, out, geometry);                                             \
-  }
+#define KG_DEFINE_NONZERO(Name, type) KG_DEFINE_KERNEL(Name, type, Name<dtype::type>(in, out, geometry))
 KG_ORDERED(KG_DEFINE_NONZERO, NonZero)
 #undef KG_DEFINE_NONZERO
 
@@ -143,12 +140,6 @@ HWY_AFTER_NAMESPACE();
 #include "kernels/common/dispatch.h"
 
 namespace kerngrad::kernels {
-#define KG_DISPATCH_NONZERO(Name, type)                                               \
-  KG_TARGETS_OF(Name##_##type);                                                       \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
-  }
-KG_ORDERED(KG_DISPATCH_NONZERO, NonZero)
-#undef KG_DISPATCH_NONZERO
+KG_ORDERED(KG_DISPATCH_KERNEL, NonZero)
 }  // namespace kerngrad::kernels
 #endif

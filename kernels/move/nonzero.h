@@ -14,10 +14,7 @@ struct nonzero_geometry {
   std::int64_t* count;
 };
 
-#define KG_DECLARE_NONZERO(Name, type) \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry);
-KG_ORDERED(KG_DECLARE_NONZERO, NonZero)
-#undef KG_DECLARE_NONZERO
+KG_ORDERED(KG_DECLARE_KERNEL, NonZero)
 
 inline constexpr entry nonzero_simd[] = {
 #define KG_ENTRY_NONZERO(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},

@@ -133,10 +133,7 @@ void FusedBatchNorm(const void* const* in, void* const* out, const void* geometr
 
 }  // namespace
 
-#define KG_DEFINE_BATCH(Name, type)                                                   \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    Name<storage_t<dtype::type>>(in, out, geometry);                                  \
-  }
+#define KG_DEFINE_BATCH(Name, type) KG_DEFINE_KERNEL(Name, type, Name<storage_t<dtype::type>>(in, out, geometry))
 KG_FLOATS(KG_DEFINE_BATCH, FusedBatchNorm)
 #undef KG_DEFINE_BATCH
 
@@ -148,12 +145,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace kerngrad::kernels {
 
-#define KG_DISPATCH_BATCH(Name, type)                                                 \
-  KG_TARGETS_OF(Name##_##type);                                                       \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
-  }
-KG_FLOATS(KG_DISPATCH_BATCH, FusedBatchNorm)
+KG_FLOATS(KG_DISPATCH_KERNEL, FusedBatchNorm)
 
 }  // namespace kerngrad::kernels
 #endif

@@ -14,9 +14,7 @@ struct batch_norm_geometry {
 
 // y = (x - mean) * (scale / sqrt(variance + epsilon)) + offset, where y may be x.
 // in = {x, mean, variance, offset, scale}; the last two may be null: no offset, a scale of 1. out = {y}.
-#define KG_DECLARE_BATCH(Name, type) void Name##_##type(const void* const* in, void* const* out, const void* geometry);
-KG_FLOATS(KG_DECLARE_BATCH, FusedBatchNorm)
-#undef KG_DECLARE_BATCH
+KG_FLOATS(KG_DECLARE_KERNEL, FusedBatchNorm)
 
 inline constexpr entry batch_simd[] = {
 #define KG_ENTRY_BATCH(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},

@@ -154,10 +154,7 @@ void LayerNorm(const void* const* in, void* const* out, const void* geometry) {
 
 }  // namespace
 
-#define KG_DEFINE_LAYER(Name, type)                                                   \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    Name<storage_t<dtype::type>>(in, out, geometry);                                  \
-  }
+#define KG_DEFINE_LAYER(Name, type) KG_DEFINE_KERNEL(Name, type, Name<storage_t<dtype::type>>(in, out, geometry))
 KG_FLOATS(KG_DEFINE_LAYER, LayerNorm)
 #undef KG_DEFINE_LAYER
 
@@ -169,12 +166,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace kerngrad::kernels {
 
-#define KG_DISPATCH_LAYER(Name, type)                                                 \
-  KG_TARGETS_OF(Name##_##type);                                                       \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
-  }
-KG_FLOATS(KG_DISPATCH_LAYER, LayerNorm)
+KG_FLOATS(KG_DISPATCH_KERNEL, LayerNorm)
 
 }  // namespace kerngrad::kernels
 #endif

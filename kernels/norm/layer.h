@@ -13,9 +13,7 @@ struct layer_norm_geometry {
 
 // y = (x - mean) / sqrt(variance + epsilon) * scale + offset, the moments those of the row; y may be x.
 // in = {x, scale, offset}; scale and offset are of one row, or null: a scale of 1, no offset. out = {y}.
-#define KG_DECLARE_LAYER(Name, type) void Name##_##type(const void* const* in, void* const* out, const void* geometry);
-KG_FLOATS(KG_DECLARE_LAYER, LayerNorm)
-#undef KG_DECLARE_LAYER
+KG_FLOATS(KG_DECLARE_KERNEL, LayerNorm)
 
 inline constexpr entry layer_simd[] = {
 #define KG_ENTRY_LAYER(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},

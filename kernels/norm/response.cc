@@ -249,10 +249,8 @@ void LRNGrad(const void* const* in, void* const* out, const response_geometry& g
 
 }  // namespace
 
-#define KG_DEFINE_RESPONSE(Name, type)                                                       \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) {        \
-    Name<storage_t<dtype::type>>(in, out, *static_cast<const response_geometry*>(geometry)); \
-  }
+#define KG_DEFINE_RESPONSE(Name, type) \
+  KG_DEFINE_KERNEL(Name, type, Name<storage_t<dtype::type>>(in, out, *static_cast<const response_geometry*>(geometry)))
 KG_RESPONSES(KG_DEFINE_RESPONSE)
 #undef KG_DEFINE_RESPONSE
 
@@ -264,12 +262,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace kerngrad::kernels {
 
-#define KG_DISPATCH_RESPONSE(Name, type)                                              \
-  KG_TARGETS_OF(Name##_##type);                                                       \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
-  }
-KG_RESPONSES(KG_DISPATCH_RESPONSE)
+KG_RESPONSES(KG_DISPATCH_KERNEL)
 
 }  // namespace kerngrad::kernels
 #endif

@@ -17,10 +17,7 @@ struct response_geometry {
 // LRNGrad: in = {x, y, dy}, out = {dx}: dy * n^-beta - 2 alpha beta x * (the sum of dy * y / n over the same channels).
 #define KG_RESPONSES(X) KG_FLOATS(X, LRN) KG_FLOATS(X, LRNGrad)
 
-#define KG_DECLARE_RESPONSE(Name, type) \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry);
-KG_RESPONSES(KG_DECLARE_RESPONSE)
-#undef KG_DECLARE_RESPONSE
+KG_RESPONSES(KG_DECLARE_KERNEL)
 
 inline constexpr entry response_simd[] = {
 #define KG_ENTRY_RESPONSE(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},

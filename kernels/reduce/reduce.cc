@@ -345,10 +345,9 @@ namespace shape_of {
 }  // namespace
 
 #define KG_REDUCE(Name, types, shape) types(KG_BODY, Name)
-#define KG_BODY(Name, type)                                                                    \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) {          \
-    shape_of::Name::run<dtype::type>(in, out, *static_cast<const reduce_geometry*>(geometry)); \
-  }
+#define KG_BODY(Name, type)    \
+  KG_DEFINE_KERNEL(Name, type, \
+                   shape_of::Name::run<dtype::type>(in, out, *static_cast<const reduce_geometry*>(geometry)))
 #include "kernels/reduce/reduce.inc"
 #undef KG_REDUCE
 #undef KG_BODY
@@ -361,15 +360,9 @@ HWY_AFTER_NAMESPACE();
 
 namespace kerngrad::kernels {
 
-#define KG_REDUCE(Name, types, shape) types(KG_DISPATCH, Name)
-#define KG_DISPATCH(Name, type)                                                       \
-  KG_TARGETS_OF(Name##_##type);                                                       \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
-  }
+#define KG_REDUCE(Name, types, shape) types(KG_DISPATCH_KERNEL, Name)
 #include "kernels/reduce/reduce.inc"
 #undef KG_REDUCE
-#undef KG_DISPATCH
 
 }  // namespace kerngrad::kernels
 #endif

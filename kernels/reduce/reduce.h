@@ -10,8 +10,7 @@ struct reduce_geometry {
   std::int64_t outer, count, inner;
 };
 
-#define KG_REDUCE(Name, types, shape) types(KG_DECLARE_REDUCE, Name)
-#define KG_DECLARE_REDUCE(Name, type) void Name##_##type(const void* const* in, void* const* out, const void* geometry);
+#define KG_REDUCE(Name, types, shape) types(KG_DECLARE_KERNEL, Name)
 #include "kernels/reduce/reduce.inc"
 #undef KG_REDUCE
 
@@ -23,7 +22,6 @@ inline constexpr entry reduce_simd[] = {
 #include "kernels/reduce/reduce.inc"
 };
 #undef KG_REDUCE
-#undef KG_DECLARE_REDUCE
 #undef KG_ENTRY_REDUCE
 
 }  // namespace kerngrad::kernels

@@ -352,10 +352,8 @@ void SoftmaxCrossEntropy(const void* const* in, void* const* out, const reduce_g
 }  // namespace
 
 #define KG_SOFTMAX(Name, types) types(KG_BODY, Name)
-#define KG_BODY(Name, type)                                                                \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) {      \
-    Name<storage_t<dtype::type>>(in, out, *static_cast<const reduce_geometry*>(geometry)); \
-  }
+#define KG_BODY(Name, type) \
+  KG_DEFINE_KERNEL(Name, type, Name<storage_t<dtype::type>>(in, out, *static_cast<const reduce_geometry*>(geometry)))
 #include "kernels/softmax/softmax.inc"
 #undef KG_SOFTMAX
 #undef KG_BODY
@@ -368,15 +366,9 @@ HWY_AFTER_NAMESPACE();
 
 namespace kerngrad::kernels {
 
-#define KG_SOFTMAX(Name, types) types(KG_DISPATCH, Name)
-#define KG_DISPATCH(Name, type)                                                       \
-  KG_TARGETS_OF(Name##_##type);                                                       \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
-  }
+#define KG_SOFTMAX(Name, types) types(KG_DISPATCH_KERNEL, Name)
 #include "kernels/softmax/softmax.inc"
 #undef KG_SOFTMAX
-#undef KG_DISPATCH
 
 }  // namespace kerngrad::kernels
 #endif

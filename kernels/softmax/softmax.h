@@ -11,9 +11,7 @@
 
 namespace kerngrad::kernels {
 
-#define KG_SOFTMAX(Name, types) types(KG_DECLARE_SOFTMAX, Name)
-#define KG_DECLARE_SOFTMAX(Name, type) \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry);
+#define KG_SOFTMAX(Name, types) types(KG_DECLARE_KERNEL, Name)
 #include "kernels/softmax/softmax.inc"
 #undef KG_SOFTMAX
 
@@ -24,7 +22,6 @@ inline constexpr entry softmax_simd[] = {
 #include "kernels/softmax/softmax.inc"
 };
 #undef KG_SOFTMAX
-#undef KG_DECLARE_SOFTMAX
 #undef KG_ENTRY_SOFTMAX
 
 }  // namespace kerngrad::kernels

@@ -97,10 +97,7 @@ HWY_INLINE void SearchSorted(const void* const* in, void* const* out, const void
 
 }  // namespace
 
-#define KG_DEFINE_SEARCH(Name, type)                                                  \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    Name<dtype::type>(in, out, geometry);                                             \
-  }
+#define KG_DEFINE_SEARCH(Name, type) KG_DEFINE_KERNEL(Name, type, Name<dtype::type>(in, out, geometry))
 KG_SEARCH_KERNELS(KG_DEFINE_SEARCH)
 #undef KG_DEFINE_SEARCH
 
@@ -112,12 +109,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace kerngrad::kernels {
 
-#define KG_DISPATCH_SEARCH(Name, type)                                                \
-  KG_TARGETS_OF(Name##_##type);                                                       \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
-  }
-KG_SEARCH_KERNELS(KG_DISPATCH_SEARCH)
+KG_SEARCH_KERNELS(KG_DISPATCH_KERNEL)
 
 }  // namespace kerngrad::kernels
 #endif

@@ -16,9 +16,7 @@ struct search_geometry {
 // some number from 0 to count. count < 2^31.
 #define KG_SEARCH_KERNELS(X) KG_NUMERIC(X, SearchSorted)
 
-#define KG_DECLARE_SEARCH(Name, type) void Name##_##type(const void* const* in, void* const* out, const void* geometry);
-KG_SEARCH_KERNELS(KG_DECLARE_SEARCH)
-#undef KG_DECLARE_SEARCH
+KG_SEARCH_KERNELS(KG_DECLARE_KERNEL)
 
 inline constexpr entry search_simd[] = {
 #define KG_ENTRY_SEARCH(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},

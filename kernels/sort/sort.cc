@@ -100,10 +100,7 @@ HWY_INLINE void ArgSort(const void* const* in, void* const* out, const void* geo
 
 }  // namespace
 
-#define KG_DEFINE_SORT(Name, type)                                                    \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    Name<dtype::type>(in, out, geometry);                                             \
-  }
+#define KG_DEFINE_SORT(Name, type) KG_DEFINE_KERNEL(Name, type, Name<dtype::type>(in, out, geometry))
 KG_SORT_KERNELS(KG_DEFINE_SORT)
 #undef KG_DEFINE_SORT
 
@@ -115,12 +112,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace kerngrad::kernels {
 
-#define KG_DISPATCH_SORT(Name, type)                                                  \
-  KG_TARGETS_OF(Name##_##type);                                                       \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
-  }
-KG_SORT_KERNELS(KG_DISPATCH_SORT)
+KG_SORT_KERNELS(KG_DISPATCH_KERNEL)
 
 }  // namespace kerngrad::kernels
 #endif

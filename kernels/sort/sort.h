@@ -15,9 +15,7 @@ struct sort_geometry {
 // ArgSort: x -> their places, int32; equal elements, -0 and 0, and all NaN keep their order. count < 2^31.
 #define KG_SORT_KERNELS(X) KG_ORDERED(X, Sort) KG_ORDERED(X, ArgSort)
 
-#define KG_DECLARE_SORT(Name, type) void Name##_##type(const void* const* in, void* const* out, const void* geometry);
-KG_SORT_KERNELS(KG_DECLARE_SORT)
-#undef KG_DECLARE_SORT
+KG_SORT_KERNELS(KG_DECLARE_KERNEL)
 
 inline constexpr entry sort_simd[] = {
 #define KG_ENTRY_SORT(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},

@@ -122,10 +122,7 @@ HWY_INLINE void TopK(const void* const* in, void* const* out, const void* geomet
 
 }  // namespace
 
-#define KG_DEFINE_TOP(Name, type)                                                     \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    Name<dtype::type>(in, out, geometry);                                             \
-  }
+#define KG_DEFINE_TOP(Name, type) KG_DEFINE_KERNEL(Name, type, Name<dtype::type>(in, out, geometry))
 KG_TOP_KERNELS(KG_DEFINE_TOP)
 #undef KG_DEFINE_TOP
 
@@ -137,12 +134,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace kerngrad::kernels {
 
-#define KG_DISPATCH_TOP(Name, type)                                                   \
-  KG_TARGETS_OF(Name##_##type);                                                       \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
-  }
-KG_TOP_KERNELS(KG_DISPATCH_TOP)
+KG_TOP_KERNELS(KG_DISPATCH_KERNEL)
 
 }  // namespace kerngrad::kernels
 #endif

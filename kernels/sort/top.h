@@ -14,9 +14,7 @@ struct top_geometry {
 // their order, and the first of them are taken. count < 2^31.
 #define KG_TOP_KERNELS(X) KG_ORDERED(X, TopK)
 
-#define KG_DECLARE_TOP(Name, type) void Name##_##type(const void* const* in, void* const* out, const void* geometry);
-KG_TOP_KERNELS(KG_DECLARE_TOP)
-#undef KG_DECLARE_TOP
+KG_TOP_KERNELS(KG_DECLARE_KERNEL)
 
 inline constexpr entry top_simd[] = {
 #define KG_ENTRY_TOP(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},

@@ -88,10 +88,7 @@ void RaggedRange(const void* const* in, void* const* out, const void* geometry) 
 
 }  // namespace
 
-#define KG_DEFINE_INDICES(Name, type)                                                 \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    Name<storage_t<dtype::type>>(in, out, geometry);                                  \
-  }
+#define KG_DEFINE_INDICES(Name, type) KG_DEFINE_KERNEL(Name, type, Name<storage_t<dtype::type>>(in, out, geometry))
 KG_SPARSE_INDICES_KERNELS(KG_DEFINE_INDICES)
 #undef KG_DEFINE_INDICES
 
@@ -102,12 +99,6 @@ HWY_AFTER_NAMESPACE();
 #include "kernels/common/dispatch.h"
 
 namespace kerngrad::kernels {
-#define KG_DISPATCH_INDICES(Name, type)                                               \
-  KG_TARGETS_OF(Name##_##type);                                                       \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
-  }
-KG_SPARSE_INDICES_KERNELS(KG_DISPATCH_INDICES)
-#undef KG_DISPATCH_INDICES
+KG_SPARSE_INDICES_KERNELS(KG_DISPATCH_KERNEL)
 }  // namespace kerngrad::kernels
 #endif

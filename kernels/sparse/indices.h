@@ -25,10 +25,7 @@ struct ragged_range_geometry {
 //   RaggedRange    in = {starts, -, deltas}  out = {-, y}
 #define KG_SPARSE_INDICES_KERNELS(X) KG_INTS(X, SparseReshape) KG_SIGNED(X, RaggedRange)
 
-#define KG_DECLARE_INDICES(Name, type) \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry);
-KG_SPARSE_INDICES_KERNELS(KG_DECLARE_INDICES)
-#undef KG_DECLARE_INDICES
+KG_SPARSE_INDICES_KERNELS(KG_DECLARE_KERNEL)
 
 inline constexpr entry sparse_indices_simd[] = {
 #define KG_ENTRY_INDICES(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},

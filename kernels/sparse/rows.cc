@@ -103,10 +103,7 @@ void CopyRuns(const void* const* in, void* const* out, const void* geometry) {
 
 }  // namespace
 
-#define KG_DEFINE_ROWS(Name, type)                                                    \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    Name<dtype::type>(in, out, geometry);                                             \
-  }
+#define KG_DEFINE_ROWS(Name, type) KG_DEFINE_BYTES(Name, type, Name<dtype::type>(in, out, geometry))
 KG_SPARSE_ROWS_KERNELS(KG_DEFINE_ROWS)
 #undef KG_DEFINE_ROWS
 
@@ -117,12 +114,6 @@ HWY_AFTER_NAMESPACE();
 #include "kernels/common/dispatch.h"
 
 namespace kerngrad::kernels {
-#define KG_DISPATCH_ROWS(Name, type)                                                  \
-  KG_TARGETS_OF(Name##_##type);                                                       \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
-  }
-KG_SPARSE_ROWS_KERNELS(KG_DISPATCH_ROWS)
-#undef KG_DISPATCH_ROWS
+KG_SPARSE_ROWS_KERNELS(KG_DISPATCH_BYTES)
 }  // namespace kerngrad::kernels
 #endif

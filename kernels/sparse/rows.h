@@ -36,9 +36,7 @@ struct row_runs_geometry {
 #define KG_NAMES_OF_ROWS(Op, Name) \
   served_op { #Op, #Name }
 
-#define KG_DECLARE_ROWS(Name, type) void Name##_##type(const void* const* in, void* const* out, const void* geometry);
-KG_SPARSE_ROWS_KERNELS(KG_DECLARE_ROWS)
-#undef KG_DECLARE_ROWS
+KG_SPARSE_ROWS_KERNELS(KG_DECLARE_BYTES)
 
 /// The kernels, for one dtype of each size.
 inline constexpr entry sparse_rows_kernels[] = {

@@ -198,22 +198,17 @@ template <dtype K> using wrapping_t = typename wrapping<storage_t<K>>::type;
 
 }  // namespace
 
-#define KG_DEFINE_SUM(Name, type)                                                     \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    add_segments<wrapping_t<dtype::type>, of_rows::sum>(in, out, geometry);           \
-  }
+#define KG_DEFINE_SUM(Name, type) \
+  KG_DEFINE_KERNEL(Name, type, add_segments<wrapping_t<dtype::type>, of_rows::sum>(in, out, geometry))
 KG_SIGNED(KG_DEFINE_SUM, SparseSegmentSum)
 #undef KG_DEFINE_SUM
-#define KG_DEFINE_MEAN(Name, type)                                                    \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    add_segments<wrapping_t<dtype::type>, of_rows::mean>(in, out, geometry);          \
-  }
+#define KG_DEFINE_MEAN(Name, type) \
+  KG_DEFINE_KERNEL(Name, type, add_segments<wrapping_t<dtype::type>, of_rows::mean>(in, out, geometry))
 KG_SIGNED(KG_DEFINE_MEAN, SparseSegmentMean)
 #undef KG_DEFINE_MEAN
-#define KG_DEFINE_BAG(Name, type)                                                                \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) {            \
-    fill_all_bags<storage_t<dtype::type>>(in, out, *static_cast<const bag_geometry*>(geometry)); \
-  }
+#define KG_DEFINE_BAG(Name, type) \
+  KG_DEFINE_KERNEL(Name, type,    \
+                   fill_all_bags<storage_t<dtype::type>>(in, out, *static_cast<const bag_geometry*>(geometry)))
 KG_EMBEDDING_KERNELS(KG_DEFINE_BAG)
 #undef KG_DEFINE_BAG
 
@@ -224,13 +219,7 @@ HWY_AFTER_NAMESPACE();
 #include "kernels/common/dispatch.h"
 
 namespace kerngrad::kernels {
-#define KG_DISPATCH_SEGMENTS(Name, type)                                              \
-  KG_TARGETS_OF(Name##_##type);                                                       \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
-  }
-KG_SPARSE_SEGMENT_KERNELS(KG_DISPATCH_SEGMENTS)
-KG_EMBEDDING_KERNELS(KG_DISPATCH_SEGMENTS)
-#undef KG_DISPATCH_SEGMENTS
+KG_SPARSE_SEGMENT_KERNELS(KG_DISPATCH_KERNEL)
+KG_EMBEDDING_KERNELS(KG_DISPATCH_KERNEL)
 }  // namespace kerngrad::kernels
 #endif

@@ -28,11 +28,8 @@ struct bag_geometry {
 //                 greatest elements, where a NaN gives NaN; 0 of none
 #define KG_EMBEDDING_KERNELS(X) KG_FLOATS(X, EmbeddingBag)
 
-#define KG_DECLARE_SEGMENTS(Name, type) \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry);
-KG_SPARSE_SEGMENT_KERNELS(KG_DECLARE_SEGMENTS)
-KG_EMBEDDING_KERNELS(KG_DECLARE_SEGMENTS)
-#undef KG_DECLARE_SEGMENTS
+KG_SPARSE_SEGMENT_KERNELS(KG_DECLARE_KERNEL)
+KG_EMBEDDING_KERNELS(KG_DECLARE_KERNEL)
 
 inline constexpr entry sparse_segments_simd[] = {
 #define KG_ENTRY_SEGMENTS(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},

@@ -229,10 +229,7 @@ void Conv3DBackpropFilterV2(const void* const* in, void* const* out, const void*
 
 }  // namespace
 
-#define KG_DEFINE_CONV3D(Name, type)                                                  \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    Name<storage_t<dtype::type>>(in, out, geometry);                                  \
-  }
+#define KG_DEFINE_CONV3D(Name, type) KG_DEFINE_KERNEL(Name, type, Name<storage_t<dtype::type>>(in, out, geometry))
 KG_CONV3D_KERNELS(KG_DEFINE_CONV3D)
 #undef KG_DEFINE_CONV3D
 
@@ -243,12 +240,6 @@ HWY_AFTER_NAMESPACE();
 #include "kernels/common/dispatch.h"
 
 namespace kerngrad::kernels {
-#define KG_DISPATCH_CONV3D(Name, type)                                                \
-  KG_TARGETS_OF(Name##_##type);                                                       \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
-  }
-KG_CONV3D_KERNELS(KG_DISPATCH_CONV3D)
-#undef KG_DISPATCH_CONV3D
+KG_CONV3D_KERNELS(KG_DISPATCH_KERNEL)
 }  // namespace kerngrad::kernels
 #endif

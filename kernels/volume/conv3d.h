@@ -13,9 +13,7 @@ namespace kerngrad::kernels {
 #define KG_CONV3D_KERNELS(X) \
   KG_FLOATS(X, Conv3D) KG_FLOATS(X, Conv3DBackpropInputV2) KG_FLOATS(X, Conv3DBackpropFilterV2)
 
-#define KG_DECLARE_CONV3D(Name, type) void Name##_##type(const void* const* in, void* const* out, const void* geometry);
-KG_CONV3D_KERNELS(KG_DECLARE_CONV3D)
-#undef KG_DECLARE_CONV3D
+KG_CONV3D_KERNELS(KG_DECLARE_KERNEL)
 
 inline constexpr entry conv3d_simd[] = {
 #define KG_ENTRY_CONV3D(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},

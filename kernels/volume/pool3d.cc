@@ -197,10 +197,7 @@ void AvgPool3DGrad(const void* const* in, void* const* out, const void* geometry
 
 }  // namespace
 
-#define KG_DEFINE_POOL3D(Name, type)                                                  \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    Name<storage_t<dtype::type>>(in, out, geometry);                                  \
-  }
+#define KG_DEFINE_POOL3D(Name, type) KG_DEFINE_KERNEL(Name, type, Name<storage_t<dtype::type>>(in, out, geometry))
 KG_POOL3D_KERNELS(KG_DEFINE_POOL3D)
 #undef KG_DEFINE_POOL3D
 
@@ -211,12 +208,6 @@ HWY_AFTER_NAMESPACE();
 #include "kernels/common/dispatch.h"
 
 namespace kerngrad::kernels {
-#define KG_DISPATCH_POOL3D(Name, type)                                                \
-  KG_TARGETS_OF(Name##_##type);                                                       \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
-  }
-KG_POOL3D_KERNELS(KG_DISPATCH_POOL3D)
-#undef KG_DISPATCH_POOL3D
+KG_POOL3D_KERNELS(KG_DISPATCH_KERNEL)
 }  // namespace kerngrad::kernels
 #endif

@@ -19,9 +19,7 @@ namespace kerngrad::kernels {
   X(MaxPool3D, int32)        \
   KG_FLOATS(X, MaxPool3DGrad) KG_FLOATS(X, MaxPool3DGather) KG_FLOATS(X, AvgPool3D) KG_FLOATS(X, AvgPool3DGrad)
 
-#define KG_DECLARE_POOL3D(Name, type) void Name##_##type(const void* const* in, void* const* out, const void* geometry);
-KG_POOL3D_KERNELS(KG_DECLARE_POOL3D)
-#undef KG_DECLARE_POOL3D
+KG_POOL3D_KERNELS(KG_DECLARE_KERNEL)
 
 inline constexpr entry pool3d_simd[] = {
 #define KG_ENTRY_POOL3D(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},

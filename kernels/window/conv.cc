@@ -283,10 +283,7 @@ void Conv2DBackpropFilter(const void* const* in, void* const* out, const void* g
 
 }  // namespace
 
-#define KG_DEFINE_CONV(Name, type)                                                    \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    Name<storage_t<dtype::type>>(in, out, geometry);                                  \
-  }
+#define KG_DEFINE_CONV(Name, type) KG_DEFINE_KERNEL(Name, type, Name<storage_t<dtype::type>>(in, out, geometry))
 KG_CONV_KERNELS(KG_DEFINE_CONV)
 KG_FINISHED_CONV_KERNELS(KG_DEFINE_CONV)
 #undef KG_DEFINE_CONV
@@ -298,13 +295,7 @@ HWY_AFTER_NAMESPACE();
 #include "kernels/common/dispatch.h"
 
 namespace kerngrad::kernels {
-#define KG_DISPATCH_CONV(Name, type)                                                  \
-  KG_TARGETS_OF(Name##_##type);                                                       \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
-  }
-KG_CONV_KERNELS(KG_DISPATCH_CONV)
-KG_FINISHED_CONV_KERNELS(KG_DISPATCH_CONV)
-#undef KG_DISPATCH_CONV
+KG_CONV_KERNELS(KG_DISPATCH_KERNEL)
+KG_FINISHED_CONV_KERNELS(KG_DISPATCH_KERNEL)
 }  // namespace kerngrad::kernels
 #endif

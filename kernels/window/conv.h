@@ -12,9 +12,7 @@ namespace kerngrad::kernels {
 //   Conv2DBackpropFilter  in = {x, dy}   out = {dw}
 #define KG_CONV_KERNELS(X) KG_FLOATS(X, Conv2D) KG_FLOATS(X, Conv2DBackpropInput) KG_FLOATS(X, Conv2DBackpropFilter)
 
-#define KG_DECLARE_CONV(Name, type) void Name##_##type(const void* const* in, void* const* out, const void* geometry);
-KG_CONV_KERNELS(KG_DECLARE_CONV)
-#undef KG_DECLARE_CONV
+KG_CONV_KERNELS(KG_DECLARE_KERNEL)
 
 inline constexpr entry conv_simd[] = {
 #define KG_ENTRY_CONV(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},

@@ -23,10 +23,13 @@ struct finished_geometry {
   conv_finish after;
 };
 
-// Operands and result as those of Conv2D; the geometry is a finished_geometry.
+// Operands and result as those of Conv2D; the geometry is a finished_geometry. There is no reference of it: without
+// SIMD kernels of the dtype it is null.
 #define KG_FINISHED_CONV_KERNELS(X) KG_FLOATS(X, FinishedConv2D)
-#define KG_DECLARE_CONV(Name, type) void Name##_##type(const void* const* in, void* const* out, const void* geometry);
-KG_FINISHED_CONV_KERNELS(KG_DECLARE_CONV)
-#undef KG_DECLARE_CONV
+#define KG_DECLARE_FINISHED(Name, type)                                                                \
+  KG_IF_SIMD(type, void Name##_##type(const void* const* in, void* const* out, const void* geometry);) \
+  KG_UNLESS_SIMD(type, inline constexpr run_fn Name##_##type = nullptr;)
+KG_FINISHED_CONV_KERNELS(KG_DECLARE_FINISHED)
+#undef KG_DECLARE_FINISHED
 
 }  // namespace kerngrad::kernels

@@ -192,10 +192,7 @@ void DepthwiseConv2dNativeBackpropFilter(const void* const* in, void* const* out
 
 }  // namespace
 
-#define KG_DEFINE_DEPTHWISE(Name, type)                                               \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    Name<storage_t<dtype::type>>(in, out, geometry);                                  \
-  }
+#define KG_DEFINE_DEPTHWISE(Name, type) KG_DEFINE_KERNEL(Name, type, Name<storage_t<dtype::type>>(in, out, geometry))
 KG_DEPTHWISE_KERNELS(KG_DEFINE_DEPTHWISE)
 #undef KG_DEFINE_DEPTHWISE
 
@@ -206,12 +203,6 @@ HWY_AFTER_NAMESPACE();
 #include "kernels/common/dispatch.h"
 
 namespace kerngrad::kernels {
-#define KG_DISPATCH_DEPTHWISE(Name, type)                                             \
-  KG_TARGETS_OF(Name##_##type);                                                       \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
-  }
-KG_DEPTHWISE_KERNELS(KG_DISPATCH_DEPTHWISE)
-#undef KG_DISPATCH_DEPTHWISE
+KG_DEPTHWISE_KERNELS(KG_DISPATCH_KERNEL)
 }  // namespace kerngrad::kernels
 #endif

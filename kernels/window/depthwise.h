@@ -14,10 +14,7 @@ namespace kerngrad::kernels {
   KG_FLOATS(X, DepthwiseConv2dNative) \
   KG_FLOATS(X, DepthwiseConv2dNativeBackpropInput) KG_FLOATS(X, DepthwiseConv2dNativeBackpropFilter)
 
-#define KG_DECLARE_DEPTHWISE(Name, type) \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry);
-KG_DEPTHWISE_KERNELS(KG_DECLARE_DEPTHWISE)
-#undef KG_DECLARE_DEPTHWISE
+KG_DEPTHWISE_KERNELS(KG_DECLARE_KERNEL)
 
 inline constexpr entry depthwise_simd[] = {
 #define KG_ENTRY_DEPTHWISE(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},

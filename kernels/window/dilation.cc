@@ -209,10 +209,7 @@ void Dilation2DGatherFilter(const void* const* in, void* const* out, const void*
 
 }  // namespace
 
-#define KG_DEFINE_DILATION(Name, type)                                                \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    Name<storage_t<dtype::type>>(in, out, geometry);                                  \
-  }
+#define KG_DEFINE_DILATION(Name, type) KG_DEFINE_KERNEL(Name, type, Name<storage_t<dtype::type>>(in, out, geometry))
 KG_DILATION_KERNELS(KG_DEFINE_DILATION)
 #undef KG_DEFINE_DILATION
 
@@ -223,12 +220,6 @@ HWY_AFTER_NAMESPACE();
 #include "kernels/common/dispatch.h"
 
 namespace kerngrad::kernels {
-#define KG_DISPATCH_DILATION(Name, type)                                              \
-  KG_TARGETS_OF(Name##_##type);                                                       \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
-  }
-KG_DILATION_KERNELS(KG_DISPATCH_DILATION)
-#undef KG_DISPATCH_DILATION
+KG_DILATION_KERNELS(KG_DISPATCH_KERNEL)
 }  // namespace kerngrad::kernels
 #endif

@@ -22,10 +22,7 @@ namespace kerngrad::kernels {
   KG_FLOATS(X, Dilation2DBackpropInput) \
   KG_FLOATS(X, Dilation2DBackpropFilter) KG_FLOATS(X, Dilation2DGatherInput) KG_FLOATS(X, Dilation2DGatherFilter)
 
-#define KG_DECLARE_DILATION(Name, type) \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry);
-KG_DILATION_KERNELS(KG_DECLARE_DILATION)
-#undef KG_DECLARE_DILATION
+KG_DILATION_KERNELS(KG_DECLARE_KERNEL)
 
 inline constexpr entry dilation_simd[] = {
 #define KG_ENTRY_DILATION(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},

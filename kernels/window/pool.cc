@@ -250,10 +250,7 @@ void AvgPoolGrad(const void* const* in, void* const* out, const void* geometry) 
 
 }  // namespace
 
-#define KG_DEFINE_POOL(Name, type)                                                    \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    Name<storage_t<dtype::type>>(in, out, geometry);                                  \
-  }
+#define KG_DEFINE_POOL(Name, type) KG_DEFINE_KERNEL(Name, type, Name<storage_t<dtype::type>>(in, out, geometry))
 KG_POOL_KERNELS(KG_DEFINE_POOL)
 #undef KG_DEFINE_POOL
 
@@ -264,12 +261,6 @@ HWY_AFTER_NAMESPACE();
 #include "kernels/common/dispatch.h"
 
 namespace kerngrad::kernels {
-#define KG_DISPATCH_POOL(Name, type)                                                  \
-  KG_TARGETS_OF(Name##_##type);                                                       \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
-  }
-KG_POOL_KERNELS(KG_DISPATCH_POOL)
-#undef KG_DISPATCH_POOL
+KG_POOL_KERNELS(KG_DISPATCH_KERNEL)
 }  // namespace kerngrad::kernels
 #endif

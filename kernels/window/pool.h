@@ -30,9 +30,7 @@ struct argmax_geometry {
   X(MaxPoolWithArgmax, int32)     \
   KG_FLOATS(X, MaxPoolGrad) KG_FLOATS(X, MaxPoolGather) KG_FLOATS(X, AvgPool) KG_FLOATS(X, AvgPoolGrad)
 
-#define KG_DECLARE_POOL(Name, type) void Name##_##type(const void* const* in, void* const* out, const void* geometry);
-KG_POOL_KERNELS(KG_DECLARE_POOL)
-#undef KG_DECLARE_POOL
+KG_POOL_KERNELS(KG_DECLARE_KERNEL)
 
 inline constexpr entry pool_simd[] = {
 #define KG_ENTRY_POOL(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},

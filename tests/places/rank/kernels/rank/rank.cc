@@ -49,10 +49,7 @@ HWY_INLINE void sort_pairs(const void* const* in, void* const* out, const void* 
   }
 }
 
-#define KG_DEFINE(Name, type)                                                         \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    sort_pairs<storage_t<dtype::type>>(in, out, geometry);                            \
-  }
+#define KG_DEFINE(Name, type) KG_DEFINE_KERNEL(Name, type, sort_pairs<storage_t<dtype::type>>(in, out, geometry))
 KG_FLOATS(KG_DEFINE, SortPairs)
 #undef KG_DEFINE
 
@@ -64,12 +61,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace kerngrad::kernels {
 
-#define KG_DISPATCH(Name, type)                                                       \
-  KG_TARGETS_OF(Name##_##type);                                                       \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    KG_ON_TARGET(Name##_##type)(in, out, geometry);                                   \
-  }
-KG_FLOATS(KG_DISPATCH, SortPairs)
+KG_FLOATS(KG_DISPATCH_KERNEL, SortPairs)
 
 }  // namespace kerngrad::kernels
 #endif

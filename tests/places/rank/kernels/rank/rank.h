@@ -11,9 +11,7 @@ struct rank_geometry {
 };
 
 // in = {keys, values}, out = {keys in ascending order, their values}; equal keys keep their order, NaN comes last.
-#define KG_DECLARE_RANK(Name, type) void Name##_##type(const void* const* in, void* const* out, const void* geometry);
-KG_FLOATS(KG_DECLARE_RANK, SortPairs)
-#undef KG_DECLARE_RANK
+KG_FLOATS(KG_DECLARE_KERNEL, SortPairs)
 
 inline constexpr entry rank_simd[] = {
 #define KG_ENTRY_RANK(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},

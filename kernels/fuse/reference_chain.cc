@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The chains of dtypes without SIMD kernels, element by element. Heads are the reference kernels of their ops, so that
+// the bits are those of the ops one by one here, too.
+#include "kernels/common/reference_scalar.h"
+#include "kernels/elementwise/reference_unary.h"
+#include "kernels/fuse/chain.h"
+
+namespace kerngrad::kernels::reference {
+namespace {
+
+// One element by the kernel of its dtype.
+template <class T>
+T by_kernel(flat1_fn narrow, flat1_fn wide, T x) {
+  T y;
+  (sizeof(T) == sizeof(float) ? narrow : wide)(&x, &y, 1);
+  return y;
+}
+
+template <class T>
+T sigmoid_grad(T dy, T s) {
+  return dy * (s * (1 - s));
+}
+
+// The head's result for its operands x[0], x[1], ...
+template <class T>
+T opened(chain_head head, const T* x) {
+  switch (head) {
+    case chain_head::none: return x[0];
+    case chain_head::Sigmoid: return by_kernel(Sigmoid_float32, Sigmoid_float64, x[0]);
+    case chain_head::Tanh: return by_kernel(Tanh_float32, Tanh_float64, x[0]);
+    case chain_head::Exp: return by_kernel(Exp_float32, Exp_float64, x[0]);
+    case chain_head::SigmoidGrad: return sigmoid_grad(x[0], x[1]);
+    case chain_head::TanhGrad: return x[0] * (1 - x[1] * x[1]);
+    case chain_head::SwishGrad: return x[0] * x[1] + sigmoid_grad(x[0] * x[2], x[1]);
+  }
+  __builtin_unreachable();
+}
+
+template <class T>
+T next_value(chain_step step, T value, T x) {
+  switch (step) {
+    case chain_step::none: return value;
+    case chain_step::plus: return value + x;
+    case chain_step::minus: return value - x;
+    case chain_step::times: return value * x;
+    case chain_step::from: return x - value;
+  }
+  __builtin_unreachable();
+}
+
+template <class T>
+void run_chain(const chain_shape& shape, const void* const* in, void* const* out, const void* geometry) {
+  const auto& g = *static_cast<const chain_geometry*>(geometry);
+  const std::size_t operands = operands_of(shape);
+  for (std::size_t i = 0; i < g.n; ++i) {
+    T x[most_chain_operands] = {};
+    for (std::size_t k = 0; k < operands; ++k) x[k] = get<T>(in[k], static_cast<std::int64_t>(g.moves[k] ? i : 0));
+    T value = opened(shape.head, x);
+    for (std::size_t k = 0, next = operands_of(shape.head); next < operands; ++k, ++next) {
+      if (g.kept[k]) put(g.kept[k], static_cast<std::int64_t>(i), value);
+      value = next_value(shape.steps[k], value, x[next]);
+    }
+    put(out[0], static_cast<std::int64_t>(i), value);
+  }
+}
+
+}  // namespace
+
+#define KG_DEFINE(head, first, second, third, type)                                                                \
+  KG_UNLESS_SIMD(                                                                                                  \
+      type, void KG_CHAIN_NAME(head, first, second, third, type) KG_RUN_PARAMETERS {                               \
+        constexpr chain_shape shape{chain_head::head, {chain_step::first, chain_step::second, chain_step::third}}; \
+        run_chain<storage_t<dtype::type>>(shape, in, out, geometry);                                               \
+      })
+#define KG_CHAIN(head, first, second, third) KG_CHAIN_TYPES(KG_DEFINE, head, first, second, third)
+#include "kernels/fuse/chain.inc"
+
+}  // namespace kerngrad::kernels::reference
