@@ -83,7 +83,8 @@ struct explained_kernel {
   bool active = false, alive = false;
   kernel_origin origin = kernel_origin::none;
   dtype_set dtypes{};
-  std::string where{};  ///< file and line of the registration; empty for built-in kernels
+  dtype_set reference{};  ///< of `dtypes`: the build has no SIMD kernel, and the backend runs the reference kernel
+  std::string where{};    ///< file and line of the registration; empty for built-in kernels
   bool runs = false;
   std::string why_not{};
 };
@@ -91,7 +92,9 @@ struct explained_kernel {
 struct explained_run {
   std::string backend, kernel;
   kernel_origin origin = kernel_origin::none;
-  std::string code;  ///< the SIMD target, `plain C++ (baseline)`, or `registered function`
+  /// The SIMD target, `plain C++ (baseline)`, or `registered function`. For a dtype of explained_kernel::reference:
+  /// `reference kernel, plain C++ (baseline)` and the reason.
+  std::string code;
 };
 /// Where the gradient comes from.
 struct explained_gradient {

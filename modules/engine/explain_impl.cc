@@ -64,6 +64,21 @@ dtype_set table_dtypes(const op_entry& op, const live_backend& there) {
   return types;
 }
 
+// The option simd_dtypes names the dtypes with SIMD kernels. For the others both tables have the reference kernel.
+bool runs_reference(const op_entry& op, dtype type) {
+  const kernel_slot& simd = op.kernel(static_cast<int>(backend::simd), type);
+  return simd.exists() && simd.run == op.kernel(static_cast<int>(backend::reference), type).run;
+}
+
+// The dtypes for which a table other than the reference's has the reference kernel.
+dtype_set reference_dtypes(const op_entry& op, const live_backend& there) {
+  dtype_set types{};
+  if (op.id < 0 || there.table != static_cast<int>(backend::simd)) return types;
+  for (int t = 0; t < dtype_count; ++t)
+    if (runs_reference(op, static_cast<dtype>(t))) types = types | only(static_cast<dtype>(t));
+  return types;
+}
+
 // Everything that there is, in the order in which a call asks: the backends by priority, registered kernels first.
 std::vector<explained_kernel> candidates_of(const name_record& record, const live_backend& on) {
   std::vector<backend_info> all = backends();
@@ -81,12 +96,13 @@ std::vector<explained_kernel> candidates_of(const name_record& record, const liv
       list.back().dtypes = (*k)->config.dtypes;
       list.back().where = (*k)->where;
     }
-    const dtype_set types =
-        record.op ? table_dtypes(*record.op, b.name == on.name ? on : tables_of(b.name)) : dtype_set{};
+    const live_backend there = b.name == on.name ? on : tables_of(b.name);
+    const dtype_set types = record.op ? table_dtypes(*record.op, there) : dtype_set{};
     if (types.bits) {
       list.push_back(blank);
       list.back().origin = record.op->id >= 0 ? kernel_origin::built_in : kernel_origin::user_defined;
       list.back().dtypes = types;
+      list.back().reference = reference_dtypes(*record.op, there);
       list.back().where = record.op_where();
     }
     if (list.size() == before) list.push_back(blank);
@@ -165,7 +181,10 @@ explained_run run_of(const explained_kernel& k, const name_record& record, std::
   }
   dtype type = compute.value_or(dtype::float32);
   for (int t = 0; !k.dtypes.has(type) && t < dtype_count; ++t) type = static_cast<dtype>(t);
-  run.code = is_plain_cpp(*record.op, table, type) ? std::string(plain_cpp) : active_simd_target();
+  if (k.reference.has(type))
+    run.code = "reference kernel, " + std::string(plain_cpp) + ": this build has no SIMD kernel of " + record.name +
+               " for " + std::string(name_of(type)) + " (option simd_dtypes)";
+  else run.code = is_plain_cpp(*record.op, table, type) ? std::string(plain_cpp) : active_simd_target();
   return run;
 }
 

@@ -100,7 +100,8 @@ std::string candidate_text(const explained_kernel& k) {
   text += k.backend + " (priority " + std::to_string(k.priority) + (k.active ? ", active" : "") +
           (k.alive ? "" : ", not alive") + "): ";
   if (k.origin != kernel_origin::none)
-    text += std::string(name_of(k.origin)) + at_text(k.where) + ", " + dtypes_text(k.dtypes) + "; ";
+    text += std::string(name_of(k.origin)) + at_text(k.where) + ", " + dtypes_text(k.dtypes) +
+            (k.reference.bits ? " (" + to_string(k.reference) + " by the reference kernel)" : "") + "; ";
   if (!k.runs) return text + (k.origin == kernel_origin::none ? "" : "does not run: ") + k.why_not + "\n";
   return text + (k.alive ? "runs\n" : "runs, once its first use has made the backend\n");
 }

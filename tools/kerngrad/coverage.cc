@@ -63,11 +63,19 @@ bool keeps(const selection& wanted, const coverage_row& row) {
          (!wanted.gradient || row.gradient == *wanted.gradient);
 }
 
-// The rows of one kernel in all its dtypes: kernels of the library's SIMD table exist for every target.
+// The dtypes for which the backend runs the reference kernel, which no target has.
+kg::dtype_set reference_dtypes(const kg::kernel_info& kernel) {
+  for (const kg::explained_kernel& k : kg::explain(kernel.name).candidates)
+    if (k.backend == kernel.backend && k.origin == kg::kernel_origin::built_in) return k.reference;
+  return {};
+}
+
+// The rows of one kernel in all its dtypes: SIMD kernels of the library exist for every target.
 void add_rows(const kg::kernel_info& kernel, const selection& wanted, std::vector<coverage_row>& rows) {
   static const std::vector<kg::compiled_target> targets = kg::compiled_simd_targets();
   const kg::op_row* row = kg::row_named(kernel.name);
-  const bool by_target = kernel.known && kernel.backend == kg::name_of(kg::backend::simd);
+  const bool in_simd_table = kernel.known && kernel.backend == kg::name_of(kg::backend::simd);
+  const kg::dtype_set reference = in_simd_table ? reference_dtypes(kernel) : kg::dtype_set{};
   for (int t = 0; t < kg::dtype_count; ++t) {
     const kg::dtype type = static_cast<kg::dtype>(t);
     if (!kernel.dtypes.has(type)) continue;
@@ -76,6 +84,7 @@ void add_rows(const kg::kernel_info& kernel, const selection& wanted, std::vecto
     one.reason = why_none(kernel.name, row, type);
     one.gradient = one.reason.empty();
     one.accuracy = accuracy(kernel.name, type);
+    const bool by_target = in_simd_table && !reference.has(type);
     for (std::size_t i = 0; i < (by_target ? targets.size() : 1); ++i) {
       if (by_target) one.target = targets[i].name, one.supported = targets[i].supported;
       if (keeps(wanted, one)) rows.push_back(one);

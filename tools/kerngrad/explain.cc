@@ -127,6 +127,7 @@ json json_of(const kg::explained_kernel& k) {
           {"alive", k.alive},
           {"origin", kg::name_of(k.origin)},
           {"dtypes", json_of(k.dtypes)},
+          {"reference_dtypes", json_of(k.reference)},
           {"where", k.where},
           {"runs", k.runs},
           {"reason", k.why_not}};

@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "kernels/common/abi.h"
 #include "tools/kerngrad/system.h"
 #include "tools/kerngrad/tool.h"
 
@@ -50,6 +51,20 @@ std::optional<std::vector<std::string>> lacking(const std::string& target) {
   return missing;
 }
 
+/// A line on the dtypes without SIMD kernels, where the option simd_dtypes left some out.
+std::string dtypes_text() {
+  kg::dtype_set simd{}, reference{};
+  for (int t = 0; t < kg::dtype_count; ++t) {
+    const kg::dtype type = static_cast<kg::dtype>(t);
+    if (!kg::any_dtype.has(type)) continue;  // kernels of text are the same for all targets
+    kg::dtype_set& set = kerngrad::kernels::has_simd_kernels(type) ? simd : reference;
+    set = set | kg::only(type);
+  }
+  if (!reference.bits) return {};
+  return fmt::format("SIMD kernels: {}; reference kernels: {} (option simd_dtypes)\n", kg::to_string(simd),
+                     kg::to_string(reference));
+}
+
 }  // namespace
 
 std::string targets_page(bool as_json) {
@@ -67,7 +82,7 @@ std::string targets_page(bool as_json) {
     text += fmt::format("{}: compiled, {}{}{}\n", t.name, t.supported ? "supported" : "not supported by this CPU",
                         t.active ? ", active" : "", why);
   }
-  return as_json ? text_of(list) : text;
+  return as_json ? text_of(list) : text + dtypes_text();
 }
 
 }  // namespace tool
