@@ -19,7 +19,9 @@ import more_ops  # noqa: E402
 # warn.
 OPTIONS = ['-Dwerror=true', '-Dcpp_args=-march=x86-64-v3', '--wrap-mode=nodownload']
 # What the tests build: all of it without optimisation, the library too: kernels take minutes otherwise.
-BUILT = ['-Dbuildtype=debug', '-Ddebug=false', '-Dkerngrad:debug_build=true']
+# Kernels of the dtypes that the programs and examples need for their speed: consumer/project/few_dtypes.cc checks the
+# other dtypes, which the reference kernels compute.
+BUILT = ['-Dbuildtype=debug', '-Ddebug=false', '-Dkerngrad:debug_build=true', '-Dkerngrad:simd_dtypes=float32,int32']
 # The targets of the kernels, as the option `targets` wants them; compilers are CXX and CC, which Meson reads itself.
 TARGETS = os.environ.get('KERNGRAD_TARGETS', '')
 

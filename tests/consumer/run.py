@@ -24,7 +24,7 @@ import by_subproject  # noqa: E402
 import dispatch_check as dispatch  # noqa: E402
 import scratch  # noqa: E402
 
-PROGRAMS = ['includes_before', 'includes_after', 'import_only', 'unit_test', 'own_module', 'raw_door']
+PROGRAMS = ['includes_before', 'includes_after', 'import_only', 'unit_test', 'own_module', 'raw_door', 'few_dtypes']
 # How many times the instructions of a program of the release build a consumer's call may execute; and how many more the
 # inline part of a typed call has, which is compiled with the consumer's flags.
 SLOWER = 1.2
