@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""worked_example.py ROOT COMPILER...: the example of CONTRIBUTING.md omits no place and compiles as it is written.
+"""worked_example.py ROOT BUILD COMPILER...: the example of CONTRIBUTING.md omits no place and compiles as written.
 
-Every file that names all ops of its kind, unary ones with an error bound, has to be one that the example names. Its
-blocks are put into copies of the files that the text names before them, and what needs no module is compiled.
+BUILD is the build folder, for headers that the build writes. Every file that names all ops of its kind, unary ones with
+an error bound, has to be one that the example names. Its blocks are put into copies of the files that the text names
+before them, and what needs no module is compiled.
 """
 import pathlib
 import re
@@ -12,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-ROOT, COMPILER = pathlib.Path(sys.argv[1]), sys.argv[2:]
+ROOT, BUILD, COMPILER = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3:]
 FOLDERS = ('kernels', 'modules', 'grads', 'tests', 'tools', 'bench', 'docs')
 OP = 'LogSigmoid'
 UNITS = ('kernels/elementwise/unary.cc', 'kernels/elementwise/reference_unary.cc', 'tools/accuracy/oracle.cc',
@@ -73,6 +74,7 @@ with tempfile.TemporaryDirectory() as name:
     written = {'docs/ops.md', 'docs/dtypes.md', 'kernels/common/accuracy_worst.h'}
     assert set(wanted) - set(filled) == written, 'all but what programs write'
     for unit in UNITS:
-        made = subprocess.run([*COMPILER, '-fsyntax-only', '-DHWY_COMPILE_ONLY_STATIC', '-I', name, str(copy / unit)],
+        made = subprocess.run([*COMPILER, '-fsyntax-only', '-DHWY_COMPILE_ONLY_STATIC', '-I', name, '-I', BUILD,
+                               str(copy / unit)],
                               capture_output=True, text=True)
         assert made.returncode == 0, made.stderr

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""syntax.py ROOT INCLUDES SINCE SOURCES... -- COMPILER ARGUMENTS...: compiles kernels for another CPU family, without
-code.
+"""syntax.py ROOT BUILD INCLUDES SINCE SOURCES... -- COMPILER ARGUMENTS...: compiles kernels for another CPU family,
+without code.
 
-INCLUDES is the folder that Highway's headers lie in; where they are older than SINCE, HIGHWAY in the environment names
-newer ones, and without it nothing is compiled. They are seen through a link of their own: what lies beside them may be
-this machine's C library. Prints what the compiler says, and exits 1 when a source does not compile.
+BUILD is the build folder, for headers that the build writes. INCLUDES is the folder that Highway's headers lie in;
+where they are older than SINCE, HIGHWAY in the environment names newer ones, and without it nothing is compiled. They
+are seen through a link of their own: what lies beside them may be this machine's C library. Prints what the compiler
+says, and exits 1 when a source does not compile.
 """
 import concurrent.futures
 import os
@@ -26,7 +27,7 @@ def version(includes):
 
 def main():
     split = sys.argv.index('--')
-    root, includes, since, *sources = sys.argv[1:split]
+    root, build, includes, since, *sources = sys.argv[1:split]
     if version(includes) < tuple(map(int, since.split('.'))):
         includes = os.environ.get('HIGHWAY')
         if not includes:
@@ -34,7 +35,7 @@ def main():
             sys.exit(SKIPPED)
     with tempfile.TemporaryDirectory() as folder:
         os.symlink(pathlib.Path(includes, 'hwy'), pathlib.Path(folder, 'hwy'))
-        command = [*sys.argv[split + 1:], '-fsyntax-only', f'-I{root}', '-isystem', folder]
+        command = [*sys.argv[split + 1:], '-fsyntax-only', f'-I{root}', f'-I{build}', '-isystem', folder]
 
         def compiles(source):
             done = subprocess.run([*command, source], stderr=subprocess.PIPE, text=True)
