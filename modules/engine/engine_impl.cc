@@ -130,7 +130,8 @@ bool launched_there(const live_backend& on, const registered_kernel* instead, co
   }
   const kernel_slot* slot = on.slot(op, call.compute);
   if (!slot) return false;
-  watch_run watched(op.row->name, on, call.compute, run.in);
+  const bool plain_cpp = on.table >= 0 && op.plain_cpp[static_cast<std::size_t>(on.table)].has(call.compute);
+  watch_run watched(op.row->name, on, call.compute, run.in, plain_cpp);
   if (on.table >= 0) out = launched_on(op, *slot, static_cast<backend>(on.table), op.built_in, run);
   else out = launched_on(op, *slot, backend::simd, false, run);
   watched.done(out);

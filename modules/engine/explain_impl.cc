@@ -64,19 +64,10 @@ dtype_set table_dtypes(const op_entry& op, const live_backend& there) {
   return types;
 }
 
-// The option simd_dtypes names the dtypes with SIMD kernels. For the others both tables have the reference kernel.
-bool runs_reference(const op_entry& op, dtype type) {
-  const kernel_slot& simd = op.kernel(static_cast<int>(backend::simd), type);
-  return simd.exists() && simd.run == op.kernel(static_cast<int>(backend::reference), type).run;
-}
-
-// The dtypes for which a table other than the reference's has the reference kernel.
+// The dtypes that the option simd_dtypes leaves to the reference kernel.
 dtype_set reference_dtypes(const op_entry& op, const live_backend& there) {
-  dtype_set types{};
-  if (op.id < 0 || there.table != static_cast<int>(backend::simd)) return types;
-  for (int t = 0; t < dtype_count; ++t)
-    if (runs_reference(op, static_cast<dtype>(t))) types = types | only(static_cast<dtype>(t));
-  return types;
+  constexpr int simd = static_cast<int>(backend::simd);
+  return op.id >= 0 && there.table == simd ? op.plain_cpp[simd] : dtype_set{};
 }
 
 // Everything that there is, in the order in which a call asks: the backends by priority, registered kernels first.
@@ -165,11 +156,6 @@ std::string why_not(const explained_kernel& k, const explained_kernel* chosen, c
   return chosen ? "kernels of " + chosen->backend + " go first" : "no kernel";
 }
 
-bool is_plain_cpp(const op_entry& op, int table, dtype type) {
-  if (op.id >= 0) return table != static_cast<int>(backend::simd);
-  return op.plain_cpp[static_cast<std::size_t>(table)].has(type);
-}
-
 explained_run run_of(const explained_kernel& k, const name_record& record, std::optional<dtype> compute) {
   explained_run run{k.backend, record.name, k.origin, "registered function"};
   if (k.origin == kernel_origin::registered) return run;
@@ -181,10 +167,11 @@ explained_run run_of(const explained_kernel& k, const name_record& record, std::
   }
   dtype type = compute.value_or(dtype::float32);
   for (int t = 0; !k.dtypes.has(type) && t < dtype_count; ++t) type = static_cast<dtype>(t);
+  const bool is_plain = record.op->plain_cpp[static_cast<std::size_t>(table)].has(type);
+  run.code = is_plain ? std::string(plain_cpp) : active_simd_target();
   if (k.reference.has(type))
-    run.code = "reference kernel, " + std::string(plain_cpp) + ": this build has no SIMD kernel of " + record.name +
-               " for " + std::string(name_of(type)) + " (option simd_dtypes)";
-  else run.code = is_plain_cpp(*record.op, table, type) ? std::string(plain_cpp) : active_simd_target();
+    run.code = "reference kernel, " + run.code + ": this build has no SIMD kernel of " + record.name + " for " +
+               std::string(name_of(type)) + " (option simd_dtypes)";
   return run;
 }
 

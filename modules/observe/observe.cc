@@ -15,7 +15,7 @@ export namespace kerngrad {
 struct kernel_event {
   std::string_view op;                    ///< its name
   std::string_view backend;               ///< where it runs
-  std::string_view target;                ///< the SIMD target, on the backend simd; else empty
+  std::string_view target;                ///< the SIMD target, on the backend simd; empty for plain C++
   dtype compute = dtype::float32;         ///< the dtype that the kernel was chosen by
   std::span<const tensor* const> in;      ///< operands after promotion; optional ones may be undefined
   std::span<const tensor> out;            ///< results; none yet at `begin`

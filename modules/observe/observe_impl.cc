@@ -115,10 +115,11 @@ std::int64_t now_ns() {
 
 bool watched_here() { return inside == 0 && !no_hooks_in_force(); }
 
-watch_run::watch_run(std::string_view op, const live_backend& on, dtype compute, std::span<const tensor* const> in)
+watch_run::watch_run(std::string_view op, const live_backend& on, dtype compute, std::span<const tensor* const> in,
+                     bool plain_cpp)
     : on_(watched_here()) {
   if (!on_) return;
-  if (on.table == static_cast<int>(backend::simd)) target_ = active_simd_target();
+  if (on.table == static_cast<int>(backend::simd) && !plain_cpp) target_ = active_simd_target();
   event_.op = op;
   event_.backend = on.name;
   event_.target = target_;

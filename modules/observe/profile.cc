@@ -16,7 +16,7 @@ export namespace kerngrad {
 
 /// One run of a kernel under a profile.
 struct kernel_run {
-  std::string op, backend, target;  ///< the SIMD target on the backend simd; else empty
+  std::string op, backend, target;  ///< the SIMD target on the backend simd; empty for plain C++
   dtype compute = dtype::float32;   ///< the dtype that the kernel was chosen by
   std::vector<signature> in, out;   ///< operands that were given, after promotion; results
   std::int64_t bytes = 0;           ///< of operands and results, as if each was read or written once

@@ -15,10 +15,12 @@ namespace kerngrad::detail {
 
 bool watched_here();
 std::int64_t now_ns();  // of the steady clock
-/// Watches one run of a kernel: `begin` at construction, `end` on success only.
+/// Watches one run of a kernel: `begin` at construction, `end` on success only. `plain_cpp`: the kernel is no SIMD
+/// code.
 class watch_run {
  public:
-  watch_run(std::string_view op, const live_backend& on, dtype compute, std::span<const tensor* const> in);
+  watch_run(std::string_view op, const live_backend& on, dtype compute, std::span<const tensor* const> in,
+            bool plain_cpp = false);
   watch_run(const watch_run&) = delete;
   watch_run& operator=(const watch_run&) = delete;
   void done(const tensor_list& out);

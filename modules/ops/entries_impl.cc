@@ -6,11 +6,27 @@ module kerngrad;
 
 namespace kerngrad::detail {
 
+// The dtypes whose kernel is no SIMD code: all of the reference's table, and of the SIMD table those that have the same
+// kernel, because the option simd_dtypes leaves them out.
+template <int Id>
+consteval std::array<dtype_set, backend_count> plain_dtypes_of() {
+  constexpr std::size_t simd = static_cast<std::size_t>(backend::simd);
+  constexpr std::size_t reference = static_cast<std::size_t>(backend::reference);
+  std::array<dtype_set, backend_count> plain{};
+  for (std::size_t t = 0; t < dtype_count; ++t) {
+    const kernel_slot &one = kernels_of_op<Id>[simd][t], &other = kernels_of_op<Id>[reference][t];
+    const dtype_set type = only(static_cast<dtype>(t));
+    if (other.exists()) plain[reference] = plain[reference] | type;
+    if (other.exists() && one.run == other.run) plain[simd] = plain[simd] | type;
+  }
+  return plain;
+}
+
 template <int Id>
 consteval op_entry made_entry() {
   if constexpr (Id < op_count) {
     const auto& kernels = kernels_of_op<Id>;
-    op_entry entry = make_entry(row_of<Id>, Id, {kernels[0].data(), kernels[1].data()}, nullptr);
+    op_entry entry = make_entry(row_of<Id>, Id, {kernels[0].data(), kernels[1].data()}, nullptr, plain_dtypes_of<Id>());
     entry.built_in = true;
     return entry;
   } else {

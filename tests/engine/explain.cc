@@ -140,7 +140,9 @@ void expect_told(const std::string& name, const std::vector<kg::named_operand>& 
   if (told.shares_elements || !told.runs) return;
   EXPECT_EQ(told.compute, seen.compute);
   EXPECT_EQ(told.runs->backend, seen.backend);
-  EXPECT_EQ(told.runs->code, seen.target.empty() ? "plain C++ (baseline)" : seen.target);
+  // A build with the option simd_dtypes says more of a reference kernel.
+  if (seen.target.empty()) EXPECT_TRUE(told.runs->code.find("plain C++ (baseline)") != std::string::npos);
+  else EXPECT_EQ(told.runs->code, seen.target);
 }
 
 struct on_backend {
