@@ -4,7 +4,8 @@
 // others in a cache.
 //
 // Error: the sums' terms are added up in blocks of 4096 in eight vectors of the operand's type, the blocks in double;
-// the rest is a few roundings, relative to the largest distance from the mean.
+// the rest is a few roundings, relative to the largest distance from the mean. Two kinds of rows take the passes of
+// far_row: those whose squares leave the type's range, and those whose mean is so far from 0 that its rounding counts.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/norm/layer.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
@@ -14,6 +15,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "kernels/common/vectors-inl.h"
 #include "kernels/elementwise/elementwise-inl.h"
@@ -75,6 +77,58 @@ HWY_NOINLINE double row_sum(const T* x, std::size_t n, Term term) {
   return sum;
 }
 
+// A square below `least_square` may have lost digits. A mean of less than `far` deviations is exact enough: its error,
+// a few units in its last place, is then a part of 2^-13 of the deviation at most.
+template <class T> inline constexpr T least_square = sizeof(T) == 4 ? T{0x1p-100} : static_cast<T>(0x1p-960);
+constexpr double far = 32;
+
+// Numbers y = ((x * lower - mean) - rest) * unit^-1: `lower` and `unit` are powers of two, so the products are exact.
+template <class T>
+struct centred {
+  T lower = 1, mean = 0, rest = 0, per_unit = 1;
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V x) const {
+    const V distance = hn::Sub(hn::Sub(hn::Mul(x, hn::Set(d, lower)), hn::Set(d, mean)), hn::Set(d, rest));
+    return hn::Mul(distance, hn::Set(d, per_unit));
+  }
+};
+template <class T>
+struct sum_of : centred<T> {
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V x, V sum) const {
+    return hn::Add(sum, centred<T>::operator()(d, x));
+  }
+};
+template <class T>
+struct sum_of_squares : centred<T> {
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V x, V sum) const {
+    const V y = centred<T>::operator()(d, x);
+    return hn::MulAdd(y, y, sum);
+  }
+};
+
+// The largest magnitude of the numbers; any value if one of them is NaN.
+template <class T>
+HWY_NOINLINE double largest(const T* x, std::size_t n, const centred<T>& of) {
+  const hn::ScalableTag<T> d;
+  const std::size_t lanes = hn::Lanes(d);
+  auto most = hn::Zero(d);
+  std::size_t i = 0;
+  for (; i + lanes <= n; i += lanes) most = hn::Max(most, hn::Abs(of(d, hn::LoadU(d, x + i))));
+  if (i < n)
+    most = hn::Max(most, hn::IfThenElseZero(hn::FirstN(d, n - i), hn::Abs(of(d, load_first(d, x + i, n - i)))));
+  return static_cast<double>(hn::GetLane(hn::MaxOfLanes(d, most)));
+}
+
+// 2^-k for the k with 2^k <= value < 2^(k + 1), as far as it is a normal number of T; 1 if there is no such k.
+template <class T>
+T power_below(double value) {
+  constexpr int most = std::numeric_limits<T>::max_exponent - 2;
+  if (!(value > 0) || value > std::numeric_limits<double>::max()) return 1;
+  return static_cast<T>(std::ldexp(1.0, -std::clamp(std::ilogb(value), -most, most)));
+}
+
 template <class T>
 struct normalize_row : short_map {
   T mean, factor;
@@ -92,19 +146,55 @@ struct finish {
 };
 
 template <class T>
+struct normalize_centred : short_map {
+  centred<T> of;
+  T factor;
+  normalize_centred(const centred<T>& c, T f) : of(c), factor(f) {}
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V x, V scale, V offset) const {
+    return hn::MulAdd(hn::Mul(of(d, x), hn::Set(d, factor)), scale, offset);
+  }
+};
+
+// Rows of any size: `lower` keeps the sum and the distances in range, the distances are centred a second time, and
+// their squares are taken in units of the largest of them or, where that is larger, the root of epsilon.
+template <class T>
+HWY_NOINLINE void far_row(const T* x, T* y, std::size_t n, double epsilon, const finish<T>& last) {
+  const double count = static_cast<double>(n);
+  sum_of<T> from_mean;
+  const double room = 4 * count;
+  if (largest(x, n, from_mean) > static_cast<double>(std::numeric_limits<T>::max()) / room)
+    from_mean.lower = power_below<T>(2 * room);
+  from_mean.mean = static_cast<T>(row_sum(x, n, from_mean) / count);
+  from_mean.rest = static_cast<T>(row_sum(x, n, from_mean) / count);
+  double added = std::sqrt(epsilon) * static_cast<double>(from_mean.lower);
+  sum_of_squares<T> in_units{from_mean};
+  in_units.per_unit = power_below<T>(std::max(largest(x, n, from_mean), added));
+  added *= static_cast<double>(in_units.per_unit);
+  const double variance = row_sum(x, n, in_units) / count;
+  const T factor = static_cast<T>(1 / std::sqrt(variance + added * added));
+  map_array<T>(normalize_centred<T>(in_units, factor), y, n, array(x), last.scale, last.offset);
+}
+
+template <class T>
 void long_row(const T* x, T* y, std::size_t n, double epsilon, const finish<T>& last) {
   const double count = static_cast<double>(n);
   const T mean = static_cast<T>(row_sum(x, n, itself{}) / count);
   const double variance = row_sum(x, n, squared_distance<T>{mean}) / count;
-  const T factor = static_cast<T>(1 / std::sqrt(variance + epsilon));
+  const double square = variance + epsilon, part = static_cast<double>(mean) / far;
+  if (!(square >= std::max(part * part, static_cast<double>(least_square<T>)) &&
+        square <= std::numeric_limits<double>::max()))
+    return far_row(x, y, n, epsilon, last);
+  const T factor = static_cast<T>(1 / std::sqrt(square));
   map_array<T>(normalize_row<T>(mean, factor), y, n, array(x), last.scale, last.offset);
 }
 
-// Up to eight vectors, the last of them maybe in part.
+// Up to eight vectors, the last of them maybe in part. False, and nothing written, where it takes far_row.
 template <class T>
-void short_row(const T* x, T* y, std::size_t n, double epsilon, const finish<T>& last) {
+bool short_row(const T* x, T* y, std::size_t n, double epsilon, const finish<T>& last) {
   const hn::ScalableTag<T> d;
   const std::size_t lanes = hn::Lanes(d), whole = n / lanes, left = n % lanes;
+  bool near = true;
   with_vectors<8>(d, [&](auto v) KG_INLINED {
     for (std::size_t k = 0; k < 8; ++k) {
       if (k < whole) v[static_cast<int>(k)] = hn::LoadU(d, x + k * lanes);
@@ -120,8 +210,12 @@ void short_row(const T* x, T* y, std::size_t n, double epsilon, const finish<T>&
       (k % 2 == 0 ? squares : more) = hn::MulAdd(distance, distance, k % 2 == 0 ? squares : more);
     }
     const auto variance = hn::Div(hn::SumOfLanes(d, hn::Add(squares, more)), count);
-    const auto deviation = hn::Sqrt(hn::Add(variance, hn::Set(d, static_cast<T>(epsilon))));
-    const auto factor = hn::Div(hn::Set(d, T{1}), deviation);
+    const auto square = hn::Add(variance, hn::Set(d, static_cast<T>(epsilon)));
+    const auto part = hn::Mul(mean, hn::Set(d, static_cast<T>(1 / far)));
+    const auto least = hn::Max(hn::Mul(part, part), hn::Set(d, least_square<T>));
+    near = hn::AllTrue(d, hn::And(hn::Ge(square, least), hn::Le(square, hn::Set(d, std::numeric_limits<T>::max()))));
+    if (!near) return;
+    const auto factor = hn::Div(hn::Set(d, T{1}), hn::Sqrt(square));
     for (std::size_t k = 0; k < 8; ++k) {
       const std::size_t at = k * lanes;
       const auto normal = hn::Mul(v[static_cast<int>(k)], factor);
@@ -130,6 +224,7 @@ void short_row(const T* x, T* y, std::size_t n, double epsilon, const finish<T>&
         store_first(d, hn::MulAdd(normal, last.scale.first(d, at, left), last.offset.first(d, at, left)), y + at, left);
     }
   });
+  return near;
 }
 
 template <class T>
@@ -147,8 +242,8 @@ void LayerNorm(const void* const* in, void* const* out, const void* geometry) {
   for (std::int64_t row = 0; row < g.rows; ++row) {
     const T* const x = static_cast<const T*>(in[0]) + row * g.count;
     T* const y = static_cast<T*>(out[0]) + row * g.count;
-    if (is_short) short_row(x, y, n, g.epsilon, last);
-    else long_row(x, y, n, g.epsilon, last);
+    if (!is_short) long_row(x, y, n, g.epsilon, last);
+    else if (!short_row(x, y, n, g.epsilon, last)) far_row(x, y, n, g.epsilon, last);
   }
 }
 
