@@ -3,7 +3,8 @@
 // several threads in reduce-split-inl.h, the sums of bytes in reduce-bytes-inl.h.
 //
 // Sum, Prod: integers wrap; bytes are added up in int64. Mean: the sum in the operand's type, divided in double and
-// rounded once. Max, Min: a NaN gives NaN; the sign of a zero result is not specified when zeros of both signs occur.
+// rounded once; where that sum leaves the range, it is computed again in double. Max, Min: a NaN gives NaN; the sign of
+// a zero result is not specified when zeros of both signs occur.
 // ArgMax, ArgMin: the first among equals; NaN is passed over unless it is the first element, then the answer is 0.
 // Reference: kernels/reduce/reference_reduce.cc.
 #undef HWY_TARGET_INCLUDE
@@ -12,6 +13,7 @@
 #include "hwy/highway.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -152,14 +154,34 @@ struct Total {
   }
 };
 
+// The mean of numbers whose sum leaves the range of T, in units of 2^64, with the roundings added up apart (Neumaier
+// 1974).
+template <class T>
+HWY_NOINLINE T mean_in_range(const T* x, std::int64_t count, std::int64_t step) {
+  constexpr double unit = 0x1p64;
+  double sum = 0, lost = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const double v = static_cast<double>(x[i * step]) / unit, next = sum + v;
+    lost += std::fabs(sum) >= std::fabs(v) ? (sum - next) + v : (v - next) + sum;
+    sum = next;
+  }
+  return static_cast<T>((sum + lost) / static_cast<double>(count) * unit);
+}
+
 struct Average {
   template <dtype K>
   static void run(const void* const* in, void* const* out, const reduce_geometry& g) {
     Fold<Plus>::run<K>(in, out, g);
     using T = part_t<K>;
+    const T* x = static_cast<const T*>(in[0]);
     T* y = static_cast<T*>(out[0]);
     const double count = static_cast<double>(g.count);  // float would not hold every count
-    for (std::int64_t i = 0; i < g.outer * g.inner; ++i) y[i] = static_cast<T>(static_cast<double>(y[i]) / count);
+    for (std::int64_t i = 0; i < g.outer * g.inner; ++i) {
+      y[i] = static_cast<T>(static_cast<double>(y[i]) / count);
+      if (std::isfinite(y[i]) || g.count == 0) continue;
+      const T again = mean_in_range(x + i / g.inner * g.count * g.inner + i % g.inner, g.count, g.inner);
+      if (std::isfinite(again)) y[i] = again;
+    }
   }
 };
 
