@@ -11,6 +11,13 @@ import :rule;
 import :call;
 import :ops;
 
+namespace kerngrad::detail {
+
+/// y / sqrt(variance + epsilon) with the variance of the rows of x, of any size: modules/composed/scaling_impl.cc.
+tensor over_deviation(const tensor& y, const tensor& x, double epsilon);
+
+}  // namespace kerngrad::detail
+
 namespace kerngrad::rules {
 
 // ------------------------------------------------------------------------------------------ batch normalization
@@ -32,17 +39,19 @@ inline constexpr auto standardized = [](const auto& c) {
 
 // ------------------------------------------------------------------------------------------ layer normalization
 
-// With h the normalized x, s its deviation and g = dy * scale: dx = (g - mean(g) - h mean(g h)) / s.
+// With h the normalized x, s its deviation and g = dy * scale: dx = (g - mean(g) - h mean(g h)) / s. Of halves it is
+// computed in float32, as the result is.
 inline constexpr auto normalized_rows = [](const auto& c) {
   return c.template once<0>([&] { return call<"LayerNorm">(c.in(0), attr<"epsilon">(c.template attr<"epsilon">())); });
 };
 inline constexpr auto layer_to_x = [](const auto& c) {
-  const double epsilon = c.template attr<"epsilon">().as_number();
-  const auto centred = c.in(0) - mean(c.in(0), -1, true);
-  const auto slope = rsqrt(mean(square(centred), -1, true) + epsilon);
-  const auto h = normalized_rows(c);
-  const auto g = c.in(1).defined() ? c.dy() * c.in(1) : c.dy();
-  return (g - mean(g, -1, true) - h * mean(g * h, -1, true)) * slope;
+  const dtype type = c.in(0).type(), wide = promote(type, dtype::float32);
+  const auto x = cast(c.in(0), wide), dy = cast(c.dy(), wide);
+  const auto h =
+      wide == type ? normalized_rows(c) : call<"LayerNorm">(x, attr<"epsilon">(c.template attr<"epsilon">()));
+  const auto g = c.in(1).defined() ? dy * c.in(1) : dy;
+  const auto across = g - mean(g, -1, true) - h * mean(g * h, -1, true);
+  return cast(detail::over_deviation(across, x, c.template attr<"epsilon">().as_number()), type);
 };
 
 // ------------------------------------------------------------------------------------------ local response

@@ -11,6 +11,7 @@ module;
 module kerngrad;
 
 import :composed_checks;
+import :composed_scaling;
 
 namespace kerngrad {
 
@@ -127,7 +128,7 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 // The root of the sum of squares. Integers are computed in float32; of complex numbers the magnitudes count.
 tensor root_of_squares(const tensor& x, const axes& over) {
   const tensor floats = (integral | boolean_only).has(x.type()) ? cast(x, dtype::float32) : x;
-  return detail::root_of(sum(square(detail::is_complex(x) ? complex_abs(floats) : floats), over, true));
+  return root_of(squares_of(detail::is_complex(x) ? complex_abs(floats) : floats, over, detail::sum_of_squares));
 }
 
 // Magnitudes that are added up and compared: of integers in float64, which has the magnitude of the least one, and
@@ -240,7 +241,7 @@ tensor_list gram_schmidt(std::span<const tensor> xs) {
                 "at most as many vectors as elements");
   tensor_list basis;
   for (const tensor& vector : xs) {
-    tensor x = detail::widened(vector);
+    tensor x = detail::in_square_units(detail::widened(vector), all_axes).x;  // which span the same
     for (const tensor& y : basis) x = x - sum(y * x) * y;
     basis.push_back(x / root_of_squares(x, all_axes));
   }
@@ -276,8 +277,10 @@ struct reflection {
   tensor tau, w;
 };
 
-// The sign is that of the sum which does not cancel. A column of zeros stays: tau is 0.
-reflection reflection_of(const tensor& column, std::int64_t count) {
+// The sign is that of the sum which does not cancel. A column of zeros stays: tau is 0. The reflection of a multiple of
+// a column is that of the column.
+reflection reflection_of(const tensor& numbers, std::int64_t count) {
+  const tensor column = detail::in_square_units(numbers, -2).x;
   const tensor squares = sum(square(column), -2, true), one = ones_like(squares);
   const tensor nothing = squares == 0;
   const tensor length = sqrt(where(nothing, one, squares)), first = block(column, 0, 0, 1, 1);
@@ -300,18 +303,20 @@ qr_parts qr(const tensor& x, bool full_matrices) {
   }
   const std::int64_t m = x.dims()[x.rank() - 2], n = x.dims()[x.rank() - 1], steps = std::min(m, n);
   const shape batch(x.dims().dims().first(static_cast<std::size_t>(x.rank() - 2)));
-  tensor q = eye(m, m, 0, x.type(), batch), r = x;
+  const auto [scaled, unit] = detail::in_square_units(x, {-2, -1});
+  tensor q = eye(m, m, 0, x.type(), batch), r = scaled;
   for (std::int64_t j = 0; j < steps; ++j) {
     check_stop("qr");
     const auto [tau, w] = reflection_of(block(r, j, j, m - j, 1), m - j);
     // r from row j on, and q from column j on.
-    const tensor below = block(r, j, 0, m - j, n), right = block(q, 0, j, m, m - j), scaled = tau * w;
-    const tensor turned = below - matmul(scaled, matmul(w, below, true));
-    const tensor collected = right - matmul(matmul(right, w), scaled, false, true);
+    const tensor below = block(r, j, 0, m - j, n), right = block(q, 0, j, m, m - j), taken = tau * w;
+    const tensor turned = below - matmul(taken, matmul(w, below, true));
+    const tensor collected = right - matmul(matmul(right, w), taken, false, true);
     r = j == 0 ? turned : concat({block(r, 0, 0, j, n), turned}, -2);
     q = j == 0 ? collected : concat({block(q, 0, 0, m, j), collected}, -1);
   }
-  r = band_part(r, 0, -1);  // what the reflections leave below the diagonal is rounding
+  // What the reflections leave below the diagonal is rounding.
+  r = detail::times_unit(band_part(r, 0, -1), unit);
   if (full_matrices || m <= n) return {q, r};
   return {block(q, 0, 0, m, n), block(r, 0, 0, n, n)};
 }

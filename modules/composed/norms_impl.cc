@@ -7,10 +7,14 @@ module;
 module kerngrad;
 
 import :composed_checks;
+import :composed_scaling;
 
 namespace kerngrad {
 
 using detail::composed;
+using detail::distances;
+using detail::distances_of;
+using detail::folded_squares;
 using detail::narrowed;
 using detail::promoted;
 using detail::shaped;
@@ -35,6 +39,13 @@ tensor scaled(const tensor& y, const tensor& x, const moment_norm_options& optio
   return narrowed(moved, promoted({&x, &options.scale, &options.offset}));
 }
 
+// (x - mean) / sqrt(variance + epsilon) with the moments of groups.
+tensor standardized(const tensor& x, const distances& from, const axes& over, double epsilon) {
+  folded_squares squares = squares_of(x, from, over, {}, epsilon);
+  if (!squares.x.defined()) squares.x = x - from.mean;
+  return over_root(squares, epsilon);
+}
+
 // x [batch, ..., channels] normalized over the axes between and the channels of each group.
 tensor group_norm_of(const composed& call, const tensor& x, std::int64_t groups, const moment_norm_options& options) {
   const std::int64_t channels = x.dims()[x.rank() - 1], batch = x.dims()[0];
@@ -43,8 +54,8 @@ tensor group_norm_of(const composed& call, const tensor& x, std::int64_t groups,
   check_epsilon(call, options.epsilon);
   if (x.size() == 0) return scaled(widened(x), x, options);
   const tensor grouped = reshape(widened(x), {batch, x.size() / batch / channels, groups, channels / groups});
-  const moments_parts of_groups = moments(grouped, {1, 3}, true);
-  const tensor y = (grouped - of_groups.mean) * rsqrt(of_groups.variance + options.epsilon);
+  const axes over{1, 3};
+  const tensor y = standardized(grouped, distances_of(grouped, over), over, options.epsilon);
   return scaled(reshape(y, x.dims()), x, options);
 }
 
@@ -56,7 +67,7 @@ tensor rms_norm(const tensor& x, const rms_norm_options& options) {
   call.rank("x", x, 1);
   check_channels(call, "scale", options.scale, x.dims()[x.rank() - 1]);
   check_epsilon(call, options.epsilon);
-  const tensor wide = widened(x), y = wide * rsqrt(mean(square(wide), -1, true) + options.epsilon);
+  const tensor y = over_root(detail::squares_of(widened(x), -1, {}, options.epsilon), options.epsilon);
   return narrowed(options.scale.defined() ? y * options.scale : y, promoted({&x, &options.scale}));
 }
 
@@ -89,11 +100,16 @@ batch_norm_parts batch_norm_training(const tensor& x, const moment_norm_options&
   std::vector<std::int64_t> others(static_cast<std::size_t>(x.rank() - 1));
   std::iota(others.begin(), others.end(), 0);
   const tensor wide = widened(x);
-  const moments_parts of_batch = moments(wide, others);
-  const batch_norm_options known{.offset = options.offset, .scale = options.scale, .epsilon = options.epsilon};
-  const tensor y = batch_norm(wide, of_batch.mean, of_batch.variance, known);
-  return {narrowed(y, promoted({&x, &options.scale, &options.offset})), narrowed(of_batch.mean, x.type()),
-          narrowed(of_batch.variance, x.type())};
+  const distances from = distances_of(wide, others);
+  const tensor mean = squeeze(from.mean, others), variance = squeeze(fold_of(from), others);
+  const auto result = [&] {
+    if (!from.plain() || !detail::square_in_range(variance, options.epsilon))
+      return scaled(standardized(wide, from, others, options.epsilon), x, options);
+    const tensor y = batch_norm(wide, mean, variance,
+                                {.offset = options.offset, .scale = options.scale, .epsilon = options.epsilon});
+    return narrowed(y, promoted({&x, &options.scale, &options.offset}));
+  };
+  return {result(), narrowed(mean, x.type()), narrowed(variance, x.type())};
 }
 
 }  // namespace kerngrad

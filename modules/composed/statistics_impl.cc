@@ -8,56 +8,68 @@ module;
 module kerngrad;
 
 import :composed_checks;
+import :composed_scaling;
 
 namespace kerngrad {
 
 using detail::composed;
+using detail::distances;
+using detail::distances_of;
 using detail::narrowed;
 using detail::shaped;
+using detail::square_fold;
 
 namespace {
 
-// The squared distances from the mean, which keeps its axes. Halves are computed in float32; of complex numbers the
-// distance is a magnitude.
-struct distances {
-  tensor mean, squares;
-};
-distances distances_of(const tensor& x, const axes& over) {
-  if (detail::is_complex(x)) {
-    const distances re = distances_of(real(x), over), im = distances_of(imag(x), over);
-    return {complex(re.mean, im.mean), re.squares + im.squares};
-  }
-  const tensor floats = cast(x, lifted(computed_in(x.type(), wide_floats), lift::quotients));
-  const tensor middle = mean(floats, over, true);
-  return {middle, square(floats - middle)};
+// Numbers whose moments are taken, as floats; halves as float32.
+tensor in_floats(const tensor& x) { return cast(x, lifted(computed_in(x.type(), wide_floats), lift::quotients)); }
+
+// What the squared distances are folded to: their mean, or their sum over the number of elements less `ddof`.
+square_fold fold_for(const composed& call, const tensor& x, const axes& over, std::int64_t ddof) {
+  const std::int64_t count = call.elements_of(call.axes_of(over, x.rank()), x.dims());
+  if (ddof == 0) return {};
+  return {std::fmax(static_cast<double>(count) - static_cast<double>(ddof), 0)};
 }
 
-// Returns float32 for halves.
-tensor variance_of(const composed& call, const tensor& x, const axes& over, bool keep_dims, std::int64_t ddof) {
-  call.numbers("x", x);
-  const detail::axis_bits reduced = call.axes_of(over, x.rank());
-  const tensor squares = distances_of(x, over).squares;
-  if (ddof == 0) return mean(squares, over, keep_dims);
-  const double count = static_cast<double>(call.elements_of(reduced, x.dims()));
-  return sum(squares, over, keep_dims) / std::fmax(count - static_cast<double>(ddof), 0);
+// Results keep the axes; of halves they are float32. The distance of complex numbers is a magnitude.
+distances moments_of(const tensor& x, const axes& over, const square_fold& fold) {
+  if (!detail::is_complex(x)) return distances_of(in_floats(x), over, fold);
+  const distances re = moments_of(real(x), over, fold), im = moments_of(imag(x), over, fold);
+  return {complex(re.mean, im.mean), {}, fold_of(re) + fold_of(im), {}};
 }
+tensor deviation_of(const tensor& x, const axes& over, const square_fold& fold) {
+  const distances from = moments_of(x, over, fold);
+  if (!detail::is_complex(x)) {
+    const tensor floats = in_floats(x);
+    return root_of(squares_of(floats, from, over, fold));
+  }
+  if (detail::square_in_range(from.folded)) return detail::root_of(from.folded);
+  return hypot(deviation_of(real(x), over, fold), deviation_of(imag(x), over, fold));
+}
+
+tensor without(const tensor& y, const axes& over, bool keep_dims) { return keep_dims ? y : squeeze(y, over); }
 
 }  // namespace
 
 moments_parts moments(const tensor& x, const axes& over, bool keep_dims) {
   constexpr composed call{"moments"};
   call.numbers("x", x);
-  call.axes_of(over, x.rank());
-  const distances all = distances_of(x, over);
-  return {narrowed(keep_dims ? all.mean : squeeze(all.mean, over), x.type()),
-          narrowed(mean(all.squares, over, keep_dims), x.type())};
+  const distances from = moments_of(x, over, fold_for(call, x, over, 0));
+  return {narrowed(without(from.mean, over, keep_dims), x.type()),
+          narrowed(without(fold_of(from), over, keep_dims), x.type())};
 }
 
 tensor variance(const tensor& x, const axes& over, bool keep_dims, std::int64_t ddof) {
-  return narrowed(variance_of(composed{"variance"}, x, over, keep_dims, ddof), x.type());
+  constexpr composed call{"variance"};
+  call.numbers("x", x);
+  const distances from = moments_of(x, over, fold_for(call, x, over, ddof));
+  return narrowed(without(fold_of(from), over, keep_dims), x.type());
 }
 tensor standard_deviation(const tensor& x, const axes& over, bool keep_dims, std::int64_t ddof) {
-  return narrowed(detail::root_of(variance_of(composed{"standard_deviation"}, x, over, keep_dims, ddof)), x.type());
+  constexpr composed call{"standard_deviation"};
+  call.numbers("x", x);
+  const tensor y = deviation_of(x, over, fold_for(call, x, over, ddof));
+  return narrowed(without(y, over, keep_dims), x.type());
 }
 
 tensor moving_average(const tensor& v, const tensor& x, double decay, const moving_average_options& options) {
