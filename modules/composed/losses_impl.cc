@@ -5,6 +5,7 @@ module;
 module kerngrad;
 
 import :composed_checks;
+import :composed_scaling;
 
 namespace kerngrad {
 
@@ -17,17 +18,35 @@ tensor in_floats(const tensor& x) { return wide_floats.has(x.type()) ? x : cast(
 // The dtype of losses of operands of a dtype: integers give float32.
 dtype losses_of(dtype type) { return floating.has(type) ? type : dtype::float32; }
 
-tensor reduced_in_floats(const composed& call, const tensor& losses, const tensor& weights, loss_reduction reduction) {
-  if (weights.defined()) call.broadcasts_to("weights", weights, "losses", losses);
-  const tensor weighted = weights.defined() ? losses * weights : losses;
-  if (reduction == loss_reduction::none) return weighted;
-  const tensor total = sum(weighted);
+// Losses added up over what the reduction divides by.
+tensor over_count(const tensor& total, const tensor& losses, const tensor& weights, loss_reduction reduction) {
   if (reduction == loss_reduction::sum) return total;
   if (!weights.defined()) return total / static_cast<double>(losses.size());
   // Each weight stands for as many losses as it is broadcast to.
   const double copies = weights.size() ? static_cast<double>(losses.size()) / static_cast<double>(weights.size()) : 1;
   const tensor counted = reduction == loss_reduction::mean ? weights : cast(weights != 0, dtype::float32);
   return total / (cast(sum(counted), total.type()) * copies);
+}
+
+// All numbers in one unit, a scalar.
+detail::in_units in_one_unit(const tensor& x) {
+  if (!x.defined()) return {};
+  const auto [y, unit] = detail::in_square_units(x, all_axes);
+  return {y, unit.defined() ? reshape(unit, shape{}) : unit};
+}
+
+tensor reduced_in_floats(const composed& call, const tensor& losses, const tensor& weights, loss_reduction reduction) {
+  if (weights.defined()) call.broadcasts_to("weights", weights, "losses", losses);
+  const tensor weighted = weights.defined() ? losses * weights : losses;
+  if (reduction == loss_reduction::none) return weighted;
+  const tensor total = sum(weighted);
+  if (detail::all_finite(total)) return over_count(total, losses, weights, reduction);
+  // The sum leaves the range before the mean does.
+  const bool is_mean = reduction == loss_reduction::mean;
+  const auto [x, unit] = in_one_unit(losses);
+  const auto [w, weight_unit] = in_one_unit(weights);
+  const tensor y = over_count(sum(w.defined() ? x * w : x), losses, is_mean ? w : weights, reduction);
+  return detail::times_unit(is_mean ? y : detail::times_unit(y, weight_unit), unit);
 }
 
 // Losses that stand for ones of a dtype, weighted, reduced, and rounded to a half where that is one.
@@ -117,7 +136,7 @@ tensor huber_loss(const tensor& labels, const tensor& predictions, const huber_l
   const auto [y, p, type] = checked(call, labels, "predictions", predictions);
   if (!(options.delta > 0)) call.refuse("delta " + to_string(attr_value(options.delta)), "a number above 0");
   const tensor error = abs(p - y), quadratic = minimum(error, options.delta);
-  const tensor losses = square(quadratic) * 0.5 + (error - quadratic) * options.delta;
+  const tensor losses = (quadratic * 0.5) * quadratic + (error - quadratic) * options.delta;
   return reduced(call, losses, type, options.weights, options.reduction);
 }
 
