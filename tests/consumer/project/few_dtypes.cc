@@ -140,6 +140,14 @@ void explain_says_which_kernel_runs() {
   expect(text.find("(float64 by the reference kernel)") != std::string::npos, text);
 }
 
+void profiles_name_the_target_of_simd_kernels() {
+  const kg::tensor x = kg::ones({4}), y = kg::ones({4}, f64);
+  const std::vector<kg::kernel_run> runs = kg::profile([&] { kg::exp(x), kg::exp(y), kg::transpose(y); }).runs;
+  expect(runs.size() == 3 && runs[0].target == kg::active_simd_target() && runs[1].target.empty() &&
+             runs[2].target == kg::active_simd_target(),
+         "the targets of a profile");
+}
+
 }  // namespace
 
 int main() {
@@ -150,5 +158,6 @@ int main() {
   steps_of_optimizers();
   no_op_and_no_dtype_is_missing();
   explain_says_which_kernel_runs();
+  profiles_name_the_target_of_simd_kernels();
   return all_right ? 0 : 1;
 }
