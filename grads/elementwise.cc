@@ -45,11 +45,16 @@ inline constexpr auto elementwise_rules = family_rules(std::tuple{
     rule<"Sign">(wrt(keep::nothing, flat)),
     rule<"Square">(wrt(keep::in0, [](const auto& c) { return c.dy() * (conj(c.in(0)) * 2); })),
     rule<"Sqrt">(wrt(keep::out0, [](const auto& c) { return c.dy() * 0.5 / c.out(); })),
-    rule<"Rsqrt">(wrt(keep::out0, [](const auto& c) { return c.dy() * -0.5 * (square(c.out()) * c.out()); })),
+    // Half of the cube is finite where the gradient is.
+    rule<"Rsqrt">(wrt(keep::out0, [](const auto& c) { return c.dy() * (square(c.out()) * (c.out() * -0.5)); })),
     rule<"Reciprocal">(wrt(keep::out0, [](const auto& c) { return -c.dy() * square(c.out()); })),
     rule<"Exp">(wrt(keep::out0, [](const auto& c) { return c.dy() * c.out(); })),
-    // Half of the power is finite where the gradient is.
-    rule<"Exp2">(wrt(keep::in0, [](const auto& c) { return c.dy() * (exp2(c.in(0) - 1) * (2 * ln_2)); })),
+    // The root of the power is finite where the gradient is, and half of x is exact.
+    rule<"Exp2">(wrt(keep::in0,
+                     [](const auto& c) {
+                       const auto root = exp2(c.in(0) * 0.5);
+                       return c.dy() * (root * ln_2 * root);
+                     })),
     // The result plus 1 has lost the digits of a small power.
     rule<"Expm1">(wrt(keep::in0, [](const auto& c) { return c.dy() * exp(c.in(0)); })),
     rule<"Log">(wrt(keep::in0, [](const auto& c) { return c.dy() / c.in(0); })),
@@ -65,7 +70,8 @@ inline constexpr auto elementwise_rules = family_rules(std::tuple{
     rule<"Atan">(wrt(keep::in0, [](const auto& c) { return c.dy() / (square(c.in(0)) + 1); })),
     rule<"Sinh">(wrt(keep::in0, [](const auto& c) { return c.dy() * cosh(c.in(0)); })),
     rule<"Cosh">(wrt(keep::in0, [](const auto& c) { return c.dy() * sinh(c.in(0)); })),
-    rule<"Tanh">(wrt(keep::out0, [](const auto& c) { return c.dy() * (1 - square(c.out())); })),
+    // The results have no digits of the derivatives where they are near 1.
+    rule<"Tanh">(wrt(keep::in0, [](const auto& c) { return tanh_grad(c.dy(), c.in(0)); })),
     rule<"Asinh">(wrt(keep::in0, [](const auto& c) { return c.dy() / hypot(c.in(0), 1); })),
     // Two roots: the product under one would overflow, and the square less 1 cancel near 1.
     rule<"Acosh">(wrt(keep::in0, [](const auto& c) { return c.dy() * (rsqrt(c.in(0) - 1) * rsqrt(c.in(0) + 1)); })),
@@ -101,9 +107,9 @@ inline constexpr auto elementwise_rules = family_rules(std::tuple{
     rule<"Silu">(wrt(keep::in0,
                      [](const auto& c) {
                        const auto s = sigmoid(c.in(0));
-                       return c.dy() * (s * (c.in(0) * (1 - s) + 1));
+                       return c.dy() * s + sigmoid_grad(c.dy() * c.in(0), c.in(0));
                      })),
-    rule<"Sigmoid">(wrt(keep::out0, [](const auto& c) { return c.dy() * (c.out() * (1 - c.out())); })),
+    rule<"Sigmoid">(wrt(keep::in0, [](const auto& c) { return sigmoid_grad(c.dy(), c.in(0)); })),
     rule<"Softplus">(wrt(keep::in0, [](const auto& c) { return c.dy() * sigmoid(c.in(0)); })),
     rule<"Step">(wrt(keep::nothing, flat)),
     // Inside the bounds and on them the result is the operand itself; NaN gets none.
@@ -192,6 +198,16 @@ inline constexpr auto elementwise_rules = family_rules(std::tuple{
         wrt(keep::in1, [](const auto& c) { return c.reduced(0, elu_grad(c.dy(), c.in(1))); }),
         wrt(keep::in0 | keep::in1,
             [](const auto& c) { return c.reduced(1, where(c.in(1) >= 0, zeros_like(c.dy()), c.dy() * c.in(0))); })),
+    // The logarithmic derivative of s (1 - s) is 1 - 2 s = -tanh(x / 2), that of 1 - tanh(x)^2 is -2 tanh(x).
+    rule<"SigmoidGrad">(wrt(keep::in1, [](const auto& c) { return c.reduced(0, sigmoid_grad(c.dy(), c.in(1))); }),
+                        wrt(keep::in0 | keep::in1,
+                            [](const auto& c) {
+                              return c.reduced(1, -sigmoid_grad(c.dy() * c.in(0), c.in(1)) * tanh(c.in(1) * 0.5));
+                            })),
+    rule<"TanhGrad">(
+        wrt(keep::in1, [](const auto& c) { return c.reduced(0, tanh_grad(c.dy(), c.in(1))); }),
+        wrt(keep::in0 | keep::in1,
+            [](const auto& c) { return c.reduced(1, tanh_grad(c.dy() * c.in(0), c.in(1)) * (tanh(c.in(1)) * -2)); })),
     rule<"AddN">(wrt(keep::nothing, [](const auto& c) { return c.dy(); })),
     rule<"Select">(
         constant_operand(),

@@ -110,6 +110,12 @@ void slopes_from_results() {
 }
 const example for_slopes_from_results{"kg::relu_grad kg::elu_grad", slopes_from_results};
 
+void slopes_in_the_tails() {
+  const kg::tensor x({0.f, 40.f}), dy({1.f, 1.f});
+  std::cout << kg::sigmoid_grad(dy, x) << "\n" << kg::tanh_grad(dy, x) << "\n";
+}
+const example for_slopes_in_the_tails{"kg::sigmoid_grad kg::tanh_grad", slopes_in_the_tails};
+
 void a_step_at_zero() {
   const kg::tensor x({-3.f, 0.f, 2.f});
   std::cout << kg::step(x) << "\n" << kg::step(x, 0.5) << "\n";

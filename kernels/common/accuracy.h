@@ -20,7 +20,8 @@ inline constexpr accuracy_bound accuracy[] = {
     {"Acosh", 1.0, 2.0},    {"Atanh", 1.0, 2.0}, {"Erf", 1.5, 1.5},   {"Erfc", 1.0, 4.0},  {"Sigmoid", 2.5, 2.5},
     {"Softplus", 2.5, 1.5}, {"Gelu", 3.0, 3.5},  {"Silu", 2.5, 2.5},  {"Elu", 1.0, 1.5},   {"Selu", 2.0, 3.0},
     {"Rsqrt", 1.0, 1.5},    {"Pow", 1.0, 1.5},   {"Round", 0.0, 0.0}, {"Exp2", 1.5, 1.5},  {"Log2", 1.0, 1.0},
-    {"Log10", 1.0, 1.0},    {"Cbrt", 1.0, 1.0},  {"Hypot", 1.0, 1.5}, {"Xlogy", 2.0, 2.0},
+    {"Log10", 1.0, 1.0},    {"Cbrt", 1.0, 1.0},  {"Hypot", 1.0, 1.5}, {"Xlogy", 2.0, 2.0}, {"SigmoidGrad", 4.5, 4.5},
+    {"TanhGrad", 4.5, 4.5},
 };
 
 /// The worst that ./dev accuracy found of a kernel on one target.

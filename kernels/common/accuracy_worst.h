@@ -76,6 +76,10 @@ inline constexpr accuracy_worst accuracy_measured[] = {
     {"Hypot", dtype::float64, 1.0811, -0x1.2bbd2bb0f7078p+327, -0x1.6fb528886697ep+331, "AVX2", false},
     {"Xlogy", dtype::float32, 1.4370, -0x1.88p+6, 0x1.617994p+0, "AVX2", false},
     {"Xlogy", dtype::float64, 1.4575, -0x1.b34p+10, 0x1.50d2cd94851e5p+0, "AVX2", false},
+    {"SigmoidGrad", dtype::float32, 3.1895, -0x1.9cfc42p-4, -0x1.81c9bp+2, "AVX3", false},
+    {"SigmoidGrad", dtype::float64, 3.1440, -0x1.bd4b8e298f123p-6, -0x1.5d82fd75e2193p+2, "AVX3", false},
+    {"TanhGrad", dtype::float32, 2.9379, -0x1.88670ap-2, -0x1.db25dp+1, "AVX3", false},
+    {"TanhGrad", dtype::float64, 3.2563, -0x1.88ca2a1b72218p-2, -0x1.e4d7f0ed3d9bbp+2, "AVX3", false},
 };
 // clang-format on
 

@@ -189,6 +189,22 @@ template <class T>
 T EluGrad(T dy, T y) {
   return y >= 0 ? dy : dy * (y + 1);
 }
+// A slope that rounds to 0 is 0, for an infinite dy too.
+template <class T>
+T times_slope(T dy, wide_t<T> slope) {
+  return static_cast<T>(dy * (static_cast<T>(slope) == 0 ? 0 : slope));
+}
+// e^-x / (1 + e^-x)^2 as 1 / (4 cosh(x / 2)^2).
+template <class T>
+T SigmoidGrad(T dy, T x) {
+  const wide_t<T> cosh = std::cosh(wide_t<T>{x} / 2);
+  return times_slope(dy, 1 / (4 * cosh * cosh));
+}
+template <class T>
+T TanhGrad(T dy, T x) {
+  const wide_t<T> cosh = std::cosh(wide_t<T>{x});
+  return times_slope(dy, 1 / (cosh * cosh));
+}
 
 template <class T>
 std::uint8_t Equal(T a, T b) {

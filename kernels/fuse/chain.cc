@@ -21,57 +21,60 @@ HWY_INLINE V next_value(V value, V x) {
 
 // What the head gives of its operands, which are the first ones, and the steps of that and the others.
 template <chain_head Head, chain_step... Steps>
-struct chain_map : std::conditional_t<keeps_values(Head), long_map, short_map> {
+struct chain_map : std::conditional_t<keeps_values(Head) || Head == chain_head::SigmoidTail, long_map, short_map> {
   static constexpr bool keeps = keeps_values(Head) && sizeof...(Steps) != 0;
+  static constexpr bool has_tail = Head == chain_head::Sigmoid || Head == chain_head::SigmoidTail;
   template <class V, class... In>
   static HWY_INLINE V after(V value, In... in) {
     ((value = next_value<Steps>(value, in)), ...);
     return value;
   }
+  // What the head makes of x: a sigmoid its tail, which `value` takes to the sigmoid.
+  template <class D, class V>
+  static HWY_INLINE V value([[maybe_unused]] D d, V opened, [[maybe_unused]] V x) {
+    if constexpr (Head == chain_head::Sigmoid) return SigmoidOfTail(d, opened, x);
+    else return opened;
+  }
   template <class D, class V>
   static HWY_INLINE V opened([[maybe_unused]] D d, V x) {
-    if constexpr (Head == chain_head::Sigmoid) return Sigmoid(d, x);
+    if constexpr (has_tail) return SigmoidTail(d, x);
     else if constexpr (Head == chain_head::Tanh) return Tanh(d, x);
     else if constexpr (Head == chain_head::Exp) return Exp(d, x);
     else return x;
   }
-  template <class D, class V>
-  static HWY_INLINE V sigmoid_grad(D d, V dy, V s) {
-    return hn::Mul(dy, hn::Mul(s, hn::Sub(hn::Set(d, 1), s)));
+  template <class D, class V, class... In>
+  static HWY_INLINE V after_pair(D d, V dy, V tail, In... in) {
+    return after(hn::Mul(dy, SigmoidSlope(d, tail)), in...);
   }
   template <class D, class V, class... In>
-  static HWY_INLINE V after_pair([[maybe_unused]] D d, V dy, V of, In... in) {
-    if constexpr (Head == chain_head::SigmoidGrad) return after(sigmoid_grad(d, dy, of), in...);
-    else return after(hn::Mul(dy, hn::Sub(hn::Set(d, 1), hn::Mul(of, of))), in...);
-  }
-  template <class D, class V, class... In>
-  static HWY_INLINE V after_three(D d, V dy, V s, V x, In... in) {
-    return after(hn::Add(hn::Mul(dy, s), sigmoid_grad(d, hn::Mul(dy, x), s)), in...);
+  static HWY_INLINE V after_three(D d, V dy, V tail, V x, In... in) {
+    const V slope = SigmoidSlope(d, tail);
+    return after(hn::Add(hn::Mul(dy, SigmoidOfTail(d, tail, x)), hn::Mul(hn::Mul(dy, x), slope)), in...);
   }
   template <class D, class V, class... In>
   HWY_INLINE V operator()([[maybe_unused]] D d, V x, In... in) const {
     if constexpr (operands_of(Head) == 3) return after_three(d, x, in...);
     else if constexpr (operands_of(Head) == 2) return after_pair(d, x, in...);
-    else return after(opened(d, x), in...);
+    else return after(value(d, opened(d, x), x), in...);
   }
-  // As after, with keep(k, value) of what the head and the steps but the last give.
+  // As after, with keep(k, value) of what the head and the steps but the last give; `head` is kept of the head.
   template <class Keep, class V, class... In>
-  static HWY_INLINE V after_keeping(const Keep& keep, V value, In... in) {
+  static HWY_INLINE V after_keeping(const Keep& keep, V head, V value, In... in) {
     std::size_t k = 0;
-    ((keep(k++, value), value = next_value<Steps>(value, in)), ...);
+    ((keep(k, k == 0 ? head : value), ++k, value = next_value<Steps>(value, in)), ...);
     return value;
   }
   // Whether the head does each of its steps for four vectors, which is faster than one vector after the other.
   template <class D>
-  static constexpr bool takes_four = has_tables<D> && (Head == chain_head::Sigmoid || Head == chain_head::Exp);
+  static constexpr bool takes_four = has_tables<D> && (has_tail || Head == chain_head::Exp);
   template <class D, class V>
   static HWY_INLINE void open_four(D d, vectors<V, 4> v) {
-    if constexpr (Head == chain_head::Sigmoid) SigmoidOfAll(d, v);
+    if constexpr (has_tail) SigmoidTailOfAll(d, v);
     else ExpOfAll(d, v);
   }
 };
 
-// put(at, opened, others...) for each vector of all groups of four. Returns where the rest begins.
+// put(at, opened, x, others...) for each vector of all groups of four. Returns where the rest begins.
 template <class T, class Map, class Put, class First, class... Rest>
 HWY_INLINE std::size_t run_fours(std::size_t n, const Put& put, First first, Rest... rest) {
   const hn::ScalableTag<T> d;
@@ -81,10 +84,10 @@ HWY_INLINE std::size_t run_fours(std::size_t n, const Put& put, First first, Res
     auto v0 = first.all(d, i, 0), v1 = first.all(d, i, lanes);
     auto v2 = first.all(d, i, 2 * lanes), v3 = first.all(d, i, 3 * lanes);
     Map::open_four(d, vectors<hn::Vec<decltype(d)>, 4>{{&v0, &v1, &v2, &v3}});
-    put(i, v0, rest.all(d, i, 0)...);
-    put(i + lanes, v1, rest.all(d, i, lanes)...);
-    put(i + 2 * lanes, v2, rest.all(d, i, 2 * lanes)...);
-    put(i + 3 * lanes, v3, rest.all(d, i, 3 * lanes)...);
+    put(i, v0, first.all(d, i, 0), rest.all(d, i, 0)...);
+    put(i + lanes, v1, first.all(d, i, lanes), rest.all(d, i, lanes)...);
+    put(i + 2 * lanes, v2, first.all(d, i, 2 * lanes), rest.all(d, i, 2 * lanes)...);
+    put(i + 3 * lanes, v3, first.all(d, i, 3 * lanes), rest.all(d, i, 3 * lanes)...);
   }
   return i;
 }
@@ -92,8 +95,8 @@ HWY_INLINE std::size_t run_fours(std::size_t n, const Put& put, First first, Res
 template <class T, class Map, class... In>
 HWY_NOINLINE void fours_loop(T* y, std::size_t n, In... in) {
   const hn::ScalableTag<T> d;
-  const auto put = [&](std::size_t at, auto opened, auto... others)
-                       HWY_ATTR { hn::StoreU(Map::after(opened, others...), d, y + at); };
+  const auto put = [&](std::size_t at, auto opened, auto x, auto... others)
+                       HWY_ATTR { hn::StoreU(Map::after(Map::value(d, opened, x), others...), d, y + at); };
   const std::size_t start = run_fours<T, Map>(n, put, in...);
   if (start != n) long_loop(Map{}, d, y, start, n, false, in...);
 }
@@ -103,21 +106,26 @@ HWY_NOINLINE void keeping_loop(const chain_geometry& g, T* y, First first, Rest.
   const hn::ScalableTag<T> d;
   const std::size_t lanes = hn::Lanes(d), n = g.n;
   T* const kept[] = {static_cast<T*>(g.kept[0]), static_cast<T*>(g.kept[1]), static_cast<T*>(g.kept[2])};
-  const auto put = [&](std::size_t at, auto opened, auto... others) HWY_ATTR {
+  const auto put = [&](std::size_t at, auto opened, auto x, auto... others) HWY_ATTR {
     const auto keep = [&](std::size_t k, auto v) HWY_ATTR {
       if (kept[k]) hn::StoreU(v, d, kept[k] + at);
     };
-    hn::StoreU(Map::after_keeping(keep, opened, others...), d, y + at);
+    const auto value = Map::value(d, opened, x);
+    hn::StoreU(Map::after_keeping(keep, g.keeps_tail ? opened : value, value, others...), d, y + at);
   };
   std::size_t i = 0;
   if constexpr (Map::template takes_four<decltype(d)>) i = run_fours<T, Map>(n, put, first, rest...);
-  for (; i + lanes <= n; i += lanes) put(i, Map::opened(d, first.all(d, i, 0)), rest.all(d, i, 0)...);
+  for (; i + lanes <= n; i += lanes) {
+    const auto x = first.all(d, i, 0);
+    put(i, Map::opened(d, x), x, rest.all(d, i, 0)...);
+  }
   if (i == n) return;
   const auto keep_first = [&](std::size_t k, auto v) HWY_ATTR {
     if (kept[k]) store_first(d, v, kept[k] + i, n - i);
   };
-  const auto opened = Map::opened(d, first.first(d, i, n - i));
-  store_first(d, Map::after_keeping(keep_first, opened, rest.first(d, i, n - i)...), y + i, n - i);
+  const auto x = first.first(d, i, n - i), opened = Map::opened(d, x), value = Map::value(d, opened, x);
+  const auto head = g.keeps_tail ? opened : value;
+  store_first(d, Map::after_keeping(keep_first, head, value, rest.first(d, i, n - i)...), y + i, n - i);
 }
 
 template <class T, class Map, class... In>
@@ -148,8 +156,9 @@ HWY_INLINE void run_chain(const void* const* in, void* const* out, const void* g
   T* const y = static_cast<T*>(out[0]);
   using map = chain_map<Head, Steps...>;
   constexpr std::size_t operands = operands_of(Head) + sizeof...(Steps);
-  static_assert(operands >= 2 && operands <= most_chain_operands);
-  if constexpr (operands == 2) run_map<T, map>(g, y, x(0), x(1));
+  static_assert(operands <= most_chain_operands);
+  if constexpr (operands == 1) run_map<T, map>(g, y, x(0));
+  else if constexpr (operands == 2) run_map<T, map>(g, y, x(0), x(1));
   else if constexpr (operands == 3) run_map<T, map>(g, y, x(0), x(1), x(2));
   else run_map<T, map>(g, y, x(0), x(1), x(2), x(3));
 }

@@ -7,19 +7,20 @@
 
 namespace kerngrad::kernels {
 
-/// What the first operands go through: an op by its name, or what the derivative of one is made of.
+/// What the first operands go through: an op by its name, or what the derivative of one is made of. Tails
+/// t = sigmoid(-|x|) give s = sigmoid(x) and its derivative t * (1 - t), where s has lost the digits of the latter.
 enum class chain_head : std::uint8_t {
   none,
   Sigmoid,
   Tanh,
   Exp,
-  SigmoidGrad,  // dy * (s * (1 - s)) of dy and s, the sigmoid of x
-  TanhGrad,     // dy * (1 - t * t) of dy and t, the tanh of x
-  SwishGrad,    // dy * s + (dy * x) * (s * (1 - s)) of dy, s and x, for x * sigmoid(x)
+  SigmoidTail,  // t
+  SigmoidGrad,  // dy * (t * (1 - t)) of dy and t
+  SwishGrad,    // dy * s + (dy * x) * (t * (1 - t)) of dy, t and x, for x * sigmoid(x)
 };
 /// How many operands a head takes; each step takes one more.
 constexpr std::size_t operands_of(chain_head head) {
-  return head == chain_head::SwishGrad ? 3 : head == chain_head::SigmoidGrad || head == chain_head::TanhGrad ? 2 : 1;
+  return head == chain_head::SwishGrad ? 3 : head == chain_head::SigmoidGrad ? 2 : 1;
 }
 /// Whether chains with this head can keep what lies between their steps: the function is the work, not the stores.
 constexpr bool keeps_values(chain_head head) {
@@ -59,6 +60,7 @@ struct chain_geometry {
   /// Where what the head gives is stored as well, and what each step but the last gives; null: nowhere. None of the
   /// operands, and only for heads that keep values.
   void* kept[most_kept_values];
+  bool keeps_tail = false;  ///< Sigmoid gives kept[0] the tail in place of its value
 };
 
 // in = the operands, out[0] = the result, which may be exactly one of them. The geometry is a chain_geometry. Every

@@ -125,18 +125,42 @@ HWY_INLINE V Expm1(D d, V x) {
   return hn::CopySign(Scale(d, hn::Add(sum, hn::Add(rest, t)), k), x);
 }
 
-/// 1 / (1 + e^-x), through e^-|x| so that the left tail does not underflow early, and as 1 - e^-x / (1 + e^-x) on the
-/// right, where 1 - sigmoid(x) is small and gradients read it.
+/// sigmoid(-|x|) = e^-|x| / (1 + e^-|x|), the smaller one of sigmoid(x) and 1 - sigmoid(x), with all its digits.
 template <class D, class V = hn::Vec<D>>
-HWY_INLINE V Sigmoid(D d, V x) {
+HWY_INLINE V SigmoidTail(D d, V x) {
   if constexpr (has_tables<D>) {
-    SigmoidOfAll(d, vectors<V, 1>{{&x}});
+    SigmoidTailOfAll(d, vectors<V, 1>{{&x}});
     return x;
   }
-  const V one = Constant(d, 1.0);
   const V e = Exp(d, hn::Or(x, hn::SignBit(d)));
-  const V tail = hn::Div(e, hn::Add(one, e));
-  return hn::IfThenElse(hn::Ge(x, hn::Zero(d)), hn::Sub(one, tail), tail);
+  return hn::Div(e, hn::Add(Constant(d, 1.0), e));
+}
+/// sigmoid(x) of its tail.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V SigmoidOfTail(D d, V tail, V x) {
+  return hn::IfThenElse(hn::Ge(x, hn::Zero(d)), hn::Sub(Constant(d, 1.0), tail), tail);
+}
+/// 1 / (1 + e^-x), through e^-|x| so that the left tail does not underflow early.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V Sigmoid(D d, V x) {
+  return SigmoidOfTail(d, SigmoidTail(d, x), x);
+}
+
+/// The derivative of the sigmoid from its tail t: s (1 - s) = t (1 - t), without the cancellation where s is near 1.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V SigmoidSlope(D d, V tail) {
+  return hn::Mul(tail, hn::Sub(Constant(d, 1.0), tail));
+}
+/// dy times the derivative of the sigmoid at x.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V SigmoidGrad(D d, V dy, V x) {
+  return hn::Mul(dy, SigmoidSlope(d, SigmoidTail(d, x)));
+}
+/// dy times the derivative of the hyperbolic tangent at x: 1 - tanh(x)^2 = 4 s (1 - s), s = sigmoid(2 x).
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V TanhGrad(D d, V dy, V x) {
+  const V slope = SigmoidSlope(d, SigmoidTail(d, hn::Add(x, x)));
+  return hn::Mul(dy, hn::Mul(Constant(d, 4.0), slope));
 }
 
 /// x / (1 + e^-x); at -infinity the limit -0. Far to the left both sides of the fraction are scaled down, so that the

@@ -57,18 +57,15 @@ struct sigmoid_table {
   static constexpr float scale = 1.6943655f * 0x1p64f;
 };
 
-/// v[i] = 1 / (1 + e^-v[i]): with z = -|v| it is e^z / (1 + e^z) on the left, and 1 less that on the right. Below -105
-/// the result is 0; e^z is carried 2^64 times as large, so that it is a normal number above. Step by step as in
-/// ExpOfAll.
+/// v[i] = e^z / (1 + e^z) with z = -|v[i]|. Below -105 the result is 0. e^z is carried 2^64 times as large, so that it
+/// is a normal number above. Step by step as in ExpOfAll.
 template <class D, class V, int N>
-HWY_INLINE void SigmoidOfAll(D d, vectors<V, N> v) {
+HWY_INLINE void SigmoidTailOfAll(D d, vectors<V, N> v) {
   const hn::RebindToUnsigned<D> du;
   using VU = hn::Vec<decltype(du)>;
   const V magic = Constant(d, 393280.0);  // 1.5 * 2^18, whose last place is 1 / 32, and 64 for the exponent
   V z[N], k[N], r[N], t[N], p[N], e[N];
   VU steps[N];
-  hn::Mask<D> right[N];  // compared first: four vectors take all registers, and so v needs none
-  for (size_t i = 0; i < N; ++i) right[i] = hn::Ge(v[i], hn::Zero(d));
   // Maximum gives its second operand where one is NaN.
   for (size_t i = 0; i < N; ++i) z[i] = hn::Max(Constant(d, -105.0), hn::Or(v[i], hn::SignBit(d)));
   for (size_t i = 0; i < N; ++i) {
@@ -87,10 +84,16 @@ HWY_INLINE void SigmoidOfAll(D d, vectors<V, N> v) {
   for (size_t i = 0; i < N; ++i) p[i] = hn::MulAdd(p[i], r[i], hn::Set(d, sigmoid_table::p[0]));
   for (size_t i = 0; i < N; ++i) e[i] = hn::MulAdd(e[i], p[i], t[i]);
   for (size_t i = 0; i < N; ++i) t[i] = hn::Add(e[i], hn::Set(d, sigmoid_table::scale));
-  for (size_t i = 0; i < N; ++i) e[i] = hn::Div(e[i], t[i]);
-  for (size_t i = 0; i < N; ++i) {
-    v[i] = hn::IfThenElse(right[i], hn::Sub(Constant(d, 1.0), e[i]), e[i]);
-  }
+  for (size_t i = 0; i < N; ++i) v[i] = hn::Div(e[i], t[i]);
+}
+
+/// v[i] = 1 / (1 + e^-v[i]): the tail on the left, and 1 less the tail on the right.
+template <class D, class V, int N>
+HWY_INLINE void SigmoidOfAll(D d, vectors<V, N> v) {
+  hn::Mask<D> right[N];  // compared first: four vectors take all registers, and so v needs none
+  for (size_t i = 0; i < N; ++i) right[i] = hn::Ge(v[i], hn::Zero(d));
+  SigmoidTailOfAll(d, v);
+  for (size_t i = 0; i < N; ++i) v[i] = hn::IfThenElse(right[i], hn::Sub(Constant(d, 1.0), v[i]), v[i]);
 }
 
 // For the pieces of [0.75, 1.5) that the top bits of m tell apart: r = m reciprocal - 1 in [-2^-6, 2^-5], 0 exactly at

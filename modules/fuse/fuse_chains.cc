@@ -21,6 +21,7 @@ struct step_chain {
   std::int8_t kernel = -1;   // its place in chain_shapes; -1: the step is computed alone
   bool read_again = false;   // another step reads what this one gives
   std::int16_t within = -1;  // a later step, whose chain computes this one as well
+  std::int16_t tail = -1;    // a Sigmoid whose tail stands in place of its value, which the chain writes or reads
   std::array<std::int16_t, kernels::most_kept_values> kept{-1, -1, -1};       // the steps in it that others read, too
   std::array<std::int16_t, kernels::most_chain_operands> in{-1, -1, -1, -1};  // the steps that the chain reads
 };
@@ -34,6 +35,11 @@ constexpr std::vector<int> uses_of(const std::vector<fused_step>& steps, const s
   for (int r : results)
     if (r >= 0) ++uses[static_cast<std::size_t>(r)];
   return uses;
+}
+
+template <fixed_string Op>
+constexpr bool is_step(const fused_step& step) {
+  return step.kind == step_kind::op && step.row == &row_of<op_id<Op>>;
 }
 
 /// The step of a chain that a step of the program can be, when the value so far is operand `place`; none for others.
@@ -58,18 +64,20 @@ constexpr int chain_kernel_of(kernels::chain_head head, const chain_steps& steps
   return -1;
 }
 
-/// The head of a chain that ends with a step: its operands, and how many steps it is made of. 0: there is none.
+/// The head of a chain that ends with a step: its operands, and how many steps it saves. 0: there is none.
 struct found_head {
   kernels::chain_head head = kernels::chain_head::none;
   std::array<std::int16_t, 3> in{-1, -1, -1};
   int length = 0;
 };
 
-/// Recognises heads. What lies inside one is read by no other step.
+/// Recognises heads. What lies inside one is read by no other step. `may_be_tail` marks the Sigmoid steps that may have
+/// their tail in place of their value.
 class head_finder {
  public:
-  constexpr head_finder(const std::vector<fused_step>& steps, const std::vector<int>& uses)
-      : steps_(steps), uses_(uses) {}
+  constexpr head_finder(const std::vector<fused_step>& steps, const std::vector<int>& uses,
+                        const step_marks& may_be_tail)
+      : steps_(steps), uses_(uses), may_be_tail_(may_be_tail) {}
 
   constexpr found_head at(std::int16_t i) const {
     using kernels::chain_head;
@@ -78,61 +86,40 @@ class head_finder {
     if (is<"Tanh">(i)) return {chain_head::Tanh, {x, -1, -1}, 1};
     if (is<"Exp">(i)) return {chain_head::Exp, {x, -1, -1}, 1};
     if (is<"Add">(i)) return swish_grad(i);
-    const found_head sigmoid = sigmoid_grad(i);
-    return sigmoid.length ? sigmoid : tanh_grad(i);
+    if (is<"SigmoidGrad">(i)) return sigmoid_grad(i);
+    return {};
   }
 
  private:
   constexpr const fused_step& step(std::int16_t i) const { return steps_[static_cast<std::size_t>(i)]; }
   template <fixed_string Op>
   constexpr bool is(std::int16_t i) const {
-    return step(i).kind == step_kind::op && step(i).row == &row_of<op_id<Op>>;
+    return is_step<Op>(step(i));
   }
   template <fixed_string Op>
   constexpr bool is_inside(std::int16_t i) const {
     return is<Op>(i) && uses_[static_cast<std::size_t>(i)] == 1;
   }
-  // 1 - x
-  constexpr bool is_rest_of(std::int16_t i, std::int16_t x) const {
-    return is_inside<"Sub">(i) && step(i).in[1] == x && step(step(i).in[0]).kind == step_kind::literal &&
-           step(step(i).in[0]).numbers[0] == 1;
-  }
+  // SigmoidGrad(dy, x) with s = Sigmoid(x)
   constexpr found_head sigmoid_grad(std::int16_t i) const {
-    if (!is<"Multiply">(i)) return {};
-    for (std::size_t k = 0; k < 2; ++k) {
-      const std::int16_t dy = step(i).in[1 - k], slope = step(i).in[k];
-      if (!is_inside<"Multiply">(slope)) continue;
-      for (std::size_t j = 0; j < 2; ++j) {
-        const std::int16_t s = step(slope).in[j];
-        if (is_rest_of(step(slope).in[1 - j], s)) return {kernels::chain_head::SigmoidGrad, {dy, s, -1}, 3};
-      }
-    }
+    for (std::int16_t s = 0; s < i; ++s)
+      if (is<"Sigmoid">(s) && step(s).in[0] == step(i).in[1] && may_be_tail_[static_cast<std::size_t>(s)])
+        return {kernels::chain_head::SigmoidGrad, {step(i).in[0], s, -1}, 2};
     return {};
   }
-  constexpr found_head tanh_grad(std::int16_t i) const {
-    if (!is<"Multiply">(i)) return {};
-    for (std::size_t k = 0; k < 2; ++k) {
-      const std::int16_t dy = step(i).in[1 - k], slope = step(i).in[k];
-      if (!is_inside<"Sub">(slope)) continue;
-      const std::int16_t square = step(slope).in[1];
-      if (is_inside<"Square">(square) && is_rest_of(slope, square))
-        return {kernels::chain_head::TanhGrad, {dy, step(square).in[0], -1}, 3};
-    }
-    return {};
-  }
+  // dy * s + SigmoidGrad(dy * x, x) with s = Sigmoid(x)
   constexpr found_head swish_grad(std::int16_t i) const {
     for (std::size_t k = 0; k < 2; ++k) {
       const std::int16_t direct = step(i).in[k], through = step(i).in[1 - k];
-      if (!is_inside<"Multiply">(direct) || !is_inside<"Multiply">(through)) continue;
-      const found_head inner = sigmoid_grad(through);
-      if (!inner.length || !is_inside<"Multiply">(inner.in[0])) continue;
-      const std::int16_t s = inner.in[1];
-      const auto& weighed = step(inner.in[0]).in;
+      if (!is_inside<"Multiply">(direct) || !is_inside<"SigmoidGrad">(through)) continue;
+      const std::int16_t weighed = step(through).in[0], x = step(through).in[1];
+      if (!is_inside<"Multiply">(weighed)) continue;
       for (std::size_t j = 0; j < 2; ++j) {
-        const std::int16_t dy = weighed[j], x = weighed[1 - j];
-        const auto& plain = step(direct).in;
-        if ((plain[0] == dy && plain[1] == s) || (plain[0] == s && plain[1] == dy))
-          return {kernels::chain_head::SwishGrad, {dy, s, x}, 6};
+        const std::int16_t s = step(direct).in[j], dy = step(direct).in[1 - j];
+        if (!is<"Sigmoid">(s) || step(s).in[0] != x || dy == s || !may_be_tail_[static_cast<std::size_t>(s)]) continue;
+        const auto& factors = step(weighed).in;
+        if ((factors[0] == dy && factors[1] == x) || (factors[0] == x && factors[1] == dy))
+          return {kernels::chain_head::SwishGrad, {dy, s, x}, 4};
       }
     }
     return {};
@@ -140,13 +127,15 @@ class head_finder {
 
   const std::vector<fused_step>& steps_;
   const std::vector<int>& uses_;
+  const step_marks& may_be_tail_;
 };
 
 /// Finds the longest chain that ends with step `at`; the one of its first operand where there are two.
 class chain_finder {
  public:
-  constexpr chain_finder(const std::vector<fused_step>& steps, const std::vector<int>& uses)
-      : steps_(steps), uses_(uses), heads_(steps, uses) {}
+  constexpr chain_finder(const std::vector<fused_step>& steps, const std::vector<int>& uses,
+                         const step_marks& may_be_tail)
+      : steps_(steps), uses_(uses), heads_(steps, uses, may_be_tail) {}
 
   constexpr step_chain longest(int at) {
     best_ = {};
@@ -235,6 +224,8 @@ class chain_finder {
     best_.kernel = static_cast<std::int8_t>(kernel);
     best_.in = in;
     best_.kept = kept;
+    const bool reads = head == kernels::chain_head::SwishGrad || head == kernels::chain_head::SigmoidGrad;
+    best_.tail = reads ? in[1] : std::int16_t{-1};
     length_ = length;
   }
 
@@ -245,11 +236,17 @@ class chain_finder {
   int length_ = 1, end_ = 0;
 };
 
-/// The chains of a program, by the step that ends them.
-constexpr std::vector<step_chain> find_chains(const std::vector<fused_step>& steps, const std::vector<int>& results) {
-  const std::vector<int> uses = uses_of(steps, results);
+/// The chains of a program, by the step that ends them, where `may_be_tail` says which Sigmoid steps heads may take for
+/// tails.
+constexpr std::vector<step_chain> chains_with_tails(const std::vector<fused_step>& steps, std::vector<int> uses,
+                                                    const step_marks& may_be_tail) {
+  for (const fused_step& step : steps)
+    for (std::size_t s = 0; s < steps.size(); ++s)
+      if (is_step<"SigmoidGrad">(step) && is_step<"Sigmoid">(steps[s]) && steps[s].in[0] == step.in[1] &&
+          may_be_tail[s])
+        ++uses[s];
   std::vector<step_chain> chains = repeated(steps.size(), step_chain());
-  chain_finder finder(steps, uses);
+  chain_finder finder(steps, uses, may_be_tail);
   const auto is_read = [](const step_chain& chain, std::int16_t step) {
     bool found = false;
     for (std::int16_t k : chain.in) found = found || k == step;
@@ -260,16 +257,69 @@ constexpr std::vector<step_chain> find_chains(const std::vector<fused_step>& ste
     chains[i] = finder.longest(static_cast<int>(i));
     chains[i].read_again = uses[i] > 1;
     if (chains[i].kernel < 0) continue;
-    // What lies inside: the operands of its steps that it does not read.
+    // What lies inside: the operands of its steps that it does not read, or of which it reads the tail instead.
+    const std::int16_t x = chains[i].tail < 0 ? chains[i].tail : steps[static_cast<std::size_t>(chains[i].tail)].in[0];
     std::vector<std::int16_t> inside{static_cast<std::int16_t>(i)};
     for (std::size_t next = 0; next < inside.size(); ++next)
       for (std::int16_t k : steps[static_cast<std::size_t>(inside[next])].in)
-        if (k >= 0 && !is_read(chains[i], k) && steps[static_cast<std::size_t>(k)].kind == step_kind::op) {
+        if (k >= 0 && k != x && !is_read(chains[i], k) && steps[static_cast<std::size_t>(k)].kind == step_kind::op) {
           chains[static_cast<std::size_t>(k)].within = static_cast<std::int16_t>(i);
           inside.push_back(k);
         }
   }
   return chains;
+}
+
+/// The step that ends the chain which computes a Sigmoid.
+constexpr std::size_t writer_of_tail(std::span<const step_chain> chains, std::int16_t s) {
+  const std::int16_t end = chains[static_cast<std::size_t>(s)].within;
+  return static_cast<std::size_t>(end >= 0 ? end : s);
+}
+
+/// Whether a Sigmoid that some chain reads as a tail can be one: the chain that computes it can write the tail, and no
+/// one reads its value. Then that chain is marked.
+constexpr bool make_tail(const std::vector<fused_step>& steps, const std::vector<int>& results,
+                         std::vector<step_chain>& chains, std::int16_t s) {
+  for (int r : results)
+    if (r == s) return false;
+  const std::int16_t end = chains[static_cast<std::size_t>(s)].within;
+  const auto reads_tail = [&](const step_chain& chain) {
+    return chain.tail == s && chain.in[0] != s && chain.in[2] != s && chain.in[3] != s;
+  };
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (chains[i].tail == s && (!reads_tail(chains[i]) || static_cast<std::int16_t>(i) < end)) return false;
+    for (std::int16_t k : steps[i].in) {
+      if (k != s || steps[i].kind != step_kind::op) continue;
+      const std::int16_t last = chains[i].within >= 0 ? chains[i].within : static_cast<std::int16_t>(i);
+      if (last != end && !reads_tail(chains[static_cast<std::size_t>(last)])) return false;
+    }
+  }
+  step_chain& writer = chains[writer_of_tail(chains, s)];
+  if (end < 0) {  // computed alone
+    writer.kernel = static_cast<std::int8_t>(chain_kernel_of(kernels::chain_head::SigmoidTail, {}));
+    writer.in[0] = steps[static_cast<std::size_t>(s)].in[0];
+  } else if (writer.kept[0] != s || writer.tail >= 0) {
+    return false;
+  }
+  writer.tail = s;
+  return true;
+}
+
+/// The chains of a program, by the step that ends them.
+constexpr std::vector<step_chain> find_chains(const std::vector<fused_step>& steps, const std::vector<int>& results) {
+  const std::vector<int> uses = uses_of(steps, results);
+  step_marks may_be_tail = repeated<char>(steps.size(), 1);
+  for (;;) {
+    std::vector<step_chain> chains = chains_with_tails(steps, uses, may_be_tail);
+    bool whole = true;
+    for (std::size_t i = 0; i < steps.size() && whole; ++i) {
+      const std::int16_t s = chains[i].tail;
+      if (s < 0 || chains[writer_of_tail(chains, s)].tail == s) continue;
+      whole = make_tail(steps, results, chains, s);
+      if (!whole) may_be_tail[static_cast<std::size_t>(s)] = 0;
+    }
+    if (whole) return chains;
+  }
 }
 
 }  // namespace kerngrad::detail

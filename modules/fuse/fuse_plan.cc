@@ -53,6 +53,7 @@ struct block_step {
   kernels::run_fn run;
   std::array<block_place, kernels::most_kept_values> kept;
   std::uint8_t keeps;  // bit k: there is kept[k]
+  bool keeps_tail;
   bool past_caches;
 };
 
@@ -124,6 +125,7 @@ class fused_plan {
   tensor whole_value(std::size_t i) const;
   const tensor* tensor_at(std::size_t i) const;
   void plan_op(std::size_t i);
+  bool can_take_chain(std::size_t i) const;
   bool takes_chain(std::size_t i) const;
   void plan_chain(std::size_t i);
   block_place place_of_result(std::size_t i) const;

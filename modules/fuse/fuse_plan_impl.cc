@@ -295,8 +295,9 @@ block_place fused_plan::place_of_result(std::size_t i) const {
   return p;
 }
 
-// Whether a kernel does a chain at once here: its steps have as many elements as the results, and rows are worth calls.
-bool fused_plan::takes_chain(std::size_t i) const {
+// Whether a kernel can do a chain at once here: its steps have as many elements as the results, and rows are worth
+// calls.
+bool fused_plan::can_take_chain(std::size_t i) const {
   constexpr std::int64_t least_row = 64;
   const step_chain& chain = program_.chains[i];
   if (chain.kernel < 0 || !one_floating_ || full_->rank() == 0 || (*full_)[full_->rank() - 1] < least_row) return false;
@@ -304,6 +305,17 @@ bool fused_plan::takes_chain(std::size_t i) const {
     if ((k == i || program_.chains[k].within == static_cast<std::int16_t>(i)) &&
         (!values_[k].used || !values_[k].dense))
       return false;
+  return true;
+}
+
+// Whether a kernel does a chain at once. Where a tail stands in place of a value, all chains that write or read it are
+// taken, or none.
+bool fused_plan::takes_chain(std::size_t i) const {
+  const std::int16_t tail = program_.chains[i].tail;
+  if (!can_take_chain(i) || tail < 0) return can_take_chain(i);
+  const std::size_t writer = writer_of_tail(program_.chains, tail);
+  for (std::size_t k = 0; k < values_.size(); ++k)
+    if (program_.chains[k].tail == tail && (values_[k].used || k == writer) && !can_take_chain(k)) return false;
   return true;
 }
 
@@ -321,6 +333,7 @@ void fused_plan::plan_chain(std::size_t i) {
     all.kept[k] = place_of_result(static_cast<std::size_t>(chain.kept[k]));
     all.keeps |= static_cast<std::uint8_t>(1u << k);
   }
+  all.keeps_tail = chain.tail >= 0;
   const kernels::chain_kernels& kernel = kernels::chain_simd[chain.kernel];
   all.run = type == dtype::float32 ? kernel.float32 : kernel.float64;
   all.out = place_of_result(i);

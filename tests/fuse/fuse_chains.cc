@@ -33,14 +33,13 @@ constexpr auto product(const auto& a, const auto& b) {
   else return a * b;
 }
 template <chain_head Head, bool Swapped>
-constexpr auto head_of(const auto& x, [[maybe_unused]] const auto& y, [[maybe_unused]] const auto& z) {
+constexpr auto head_of(const auto& x, [[maybe_unused]] const auto& y) {
   if constexpr (Head == chain_head::Sigmoid) return kg::sigmoid(x);
   else if constexpr (Head == chain_head::Tanh) return kg::tanh(x);
   else if constexpr (Head == chain_head::Exp) return kg::exp(x);
-  else if constexpr (Head == chain_head::TanhGrad) return product<Swapped>(x, 1 - kg::square(y));
-  else if constexpr (Head == chain_head::SigmoidGrad) return product<Swapped>(x, product<Swapped>(y, 1 - y));
-  else if constexpr (Head == chain_head::SwishGrad)
-    return product<Swapped>(x, y) + product<!Swapped>(product<Swapped>(x, z), product<Swapped>(y, 1 - y));
+  else if constexpr (Head == chain_head::SigmoidGrad) return kg::sigmoid_grad(x, y);
+  else if constexpr (Head == chain_head::SwishGrad || Head == chain_head::SigmoidTail)
+    return product<Swapped>(x, kg::sigmoid(y)) + kg::sigmoid_grad(product<!Swapped>(x, y), y);
   else return x;
 }
 template <chain_step Step, bool Swapped>
@@ -65,11 +64,12 @@ struct chained {
   static constexpr chain_shape shape = chain_shapes[Which];
   constexpr auto operator()(const auto& a, const auto& b, const auto& c, const auto& d) const {
     constexpr std::size_t taken = operands_of(shape.head);
-    const auto head = head_of<shape.head, Swapped>(a, b, c);
+    [[maybe_unused]] const auto gate = kg::sigmoid(b) * d;  // whose tail a head of two operands takes
+    const auto head = head_of<shape.head, Swapped>(a, b);
     if constexpr (taken == 3) {
       return after<shape.steps[0], Swapped>(head, d);
     } else if constexpr (taken == 2) {
-      return after<shape.steps[1], Swapped>(after<shape.steps[0], Swapped>(head, c), d);
+      return after<shape.steps[0], Swapped>(head, c) - gate;
     } else {
       const auto first = after<shape.steps[0], Swapped>(head, b);
       return after<shape.steps[2], Swapped>(after<shape.steps[1], Swapped>(first, c), d);
@@ -81,7 +81,7 @@ template <std::size_t Which, bool Swapped>
 struct chained_with_numbers {
   static constexpr chain_shape shape = chain_shapes[Which];
   constexpr auto operator()(const auto& a, const auto& b, const auto& c, const auto& d) const {
-    const auto first = after<shape.steps[0], Swapped>(head_of<shape.head, Swapped>(kg::abs(a), c, d), 1.5);
+    const auto first = after<shape.steps[0], Swapped>(head_of<shape.head, Swapped>(kg::abs(a), c), 1.5);
     const auto second = after<shape.steps[1], Swapped>(first, c);
     return kg::sqrt(kg::abs(after<shape.steps[2], Swapped>(second, 3))) / (b - d);
   }
@@ -183,6 +183,32 @@ TEST(a_value_inside_of_a_chain, is_kept_for_those_who_read_it_later) {
     return product * kg::sqrt(kg::abs(e)) + kg::square(product) * y;
   });
   check([](const auto& x, const auto& y) { return kg::sigmoid(x) * kg::sigmoid(x) * y + kg::sigmoid(x); });
+}
+
+// The gradient of a sigmoid reads its tail, which stands in place of the sigmoid unless something else reads that.
+TEST(a_tail_in_place_of_a_sigmoid, gives_the_bits_of_the_ops_called_one_by_one) {
+  const auto check = [](auto expression) {
+    constexpr auto fused = kg::fuse(decltype(expression){});
+    for (const kg::simd_target& target : kg::simd_targets()) {
+      kg::set_simd_target(target.name);
+      for (dtype type : {dtype::float32, dtype::float64})
+        for (const kg::shape& second : {kg::shape{25, 100}, kg::shape{100}, kg::shape{25, 1}}) {
+          const tensor x = normal({25, 100}, 1, type) * 30, y = normal(second, 2, type);
+          const auto got = fused.value_and_grads(x, y), expected = kg::value_and_grads(expression)(x, y);
+          EXPECT_TRUE(same_bits(got.value, expected.value)) << target.name;
+          EXPECT_TRUE(same_bits(got.grads[0], expected.grads[0])) << target.name << to_string(second);
+          const auto of_x = [&](const auto& f) { return kg::grad([&](const tensor& t) { return f(t, y); })(x); };
+          EXPECT_TRUE(same_bits(of_x(fused), of_x(expression))) << target.name << to_string(second);
+        }
+    }
+    kg::set_simd_target("");
+  };
+  check([](const auto& x, const auto& y) { return kg::sigmoid(x) * y; });
+  check([](const auto& x, const auto& y) { return kg::sigmoid(x) * y + y; });
+  check([](const auto& x, const auto& y) { return kg::sigmoid(x) - y; });
+  check([](const auto& x, const auto& y) { return kg::silu(x) * y; });
+  check([](const auto& x, const auto& y) { return kg::exp(kg::sigmoid(x)) * y; });
+  check([](const auto& x, const auto& y) { return kg::tanh(kg::sigmoid(-x)) * y; });
 }
 
 TEST(a_large_result_of_a_fused_function, has_the_same_bits_past_the_caches) {

@@ -3,6 +3,7 @@
 // numbers, results over an operand and past the caches, nothing beside the arrays.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 #include <deque>
 #include <random>
@@ -32,16 +33,18 @@ void apply_op(chain_head head, T* y, std::size_t n) {
     case chain_head::Sigmoid: return narrow ? Sigmoid_float32(y, y, n) : Sigmoid_float64(y, y, n);
     case chain_head::Tanh: return narrow ? Tanh_float32(y, y, n) : Tanh_float64(y, y, n);
     case chain_head::Exp: return narrow ? Exp_float32(y, y, n) : Exp_float64(y, y, n);
+    case chain_head::SigmoidTail:
+      for (std::size_t i = 0; i < n; ++i) y[i] = -std::fabs(y[i]);
+      return apply_op(chain_head::Sigmoid, y, n);
     default: return;
   }
 }
 template <class T>
 T head_value(chain_head head, T a, T b, T c) {
-  const T slope = b * (1 - b), turned = a * c;
+  const T slope = b * (1 - b), turned = a * c, sigmoid = c >= 0 ? 1 - b : b;
   switch (head) {
     case chain_head::SigmoidGrad: return a * slope;
-    case chain_head::TanhGrad: return a * (1 - b * b);
-    case chain_head::SwishGrad: return a * b + turned * slope;
+    case chain_head::SwishGrad: return a * sigmoid + turned * slope;
     default: return a;
   }
 }
@@ -79,7 +82,7 @@ void check(std::size_t which, const setting& s) {
   std::vector<T> want(s.n);
   const std::size_t first = operands_of(shape.head);
   for (std::size_t i = 0; i < s.n; ++i)
-    want[i] = head_value(shape.head, at(0, i), at(1, i), first > 2 ? at(2, i) : T{});
+    want[i] = head_value(shape.head, at(0, i), first > 1 ? at(1, i) : T{}, first > 2 ? at(2, i) : T{});
   apply_op<T>(shape.head, want.data(), s.n);
   for (std::size_t i = 0; i < s.n; ++i)
     for (std::size_t k = first; k < count; ++k) want[i] = after(shape.steps[k - first], want[i], at(k, i));
@@ -113,7 +116,7 @@ TEST(a_chain, gives_the_bits_of_its_steps_for_every_length) {
 
 // What lies between the steps, for chains that keep it; the steps before `kept` are those of the whole.
 template <class T>
-void check_kept(std::size_t which, std::size_t n, int kept, edge side) {
+void check_kept(std::size_t which, std::size_t n, int kept, edge side, bool tail = false) {
   const chain_shape& shape = chain_shapes[which];
   const std::size_t count = operands_of(shape);
   std::deque<guarded<T>> x, between;
@@ -122,7 +125,7 @@ void check_kept(std::size_t which, std::size_t n, int kept, edge side) {
     x.emplace_back(n, side);
     for (T& v : x.back()) v = static_cast<T>(std::uniform_real_distribution<double>(-9, 9)(random));
   }
-  chain_geometry g{n, {true, true, true, true}, false, {}};
+  chain_geometry g{n, {true, true, true, true}, false, {}, tail};
   for (std::size_t k = 0; k + 1 < count; ++k) {
     between.emplace_back(n, side);
     if ((kept >> k) & 1) g.kept[k] = between.back().data();
@@ -132,10 +135,15 @@ void check_kept(std::size_t which, std::size_t n, int kept, edge side) {
   guarded<T> y(n, side);
   void* out[] = {y.data()};
   (std::is_same_v<T, float> ? chain_simd[which].float32 : chain_simd[which].float64)(in, out, &g);
-  std::vector<T> want(x[0].data(), x[0].data() + n);
+  std::vector<T> want(x[0].data(), x[0].data() + n), tails = want;
   apply_op<T>(shape.head, want.data(), n);
+  apply_op<T>(chain_head::SigmoidTail, tails.data(), n);
   for (std::size_t k = 0; k < count; ++k) {
-    const T* const got = k + 1 == count ? y.data() : ((kept >> k) & 1) ? between[k].data() : want.data();
+    const T* got = k + 1 == count ? y.data() : ((kept >> k) & 1) ? between[k].data() : want.data();
+    if (k == 0 && tail && (kept & 1)) {
+      EXPECT_TRUE(n == 0 || std::memcmp(got, tails.data(), n * sizeof(T)) == 0) << which << ", tail, n " << n;
+      got = want.data();
+    }
     EXPECT_TRUE(n == 0 || std::memcmp(got, want.data(), n * sizeof(T)) == 0) << which << ", value " << k << ", n " << n;
     for (std::size_t i = 0; i < n && k + 1 < count; ++i) want[i] = after(shape.steps[k], want[i], x[k + 1].data()[i]);
   }
@@ -151,6 +159,10 @@ TEST(a_chain, keeps_what_lies_between_its_steps) {
       for (const auto& [n, kept] : views::cartesian_product(sizes, kept_ones)) {
         check_kept<float>(which, n, kept, edge::end);
         check_kept<double>(which, n, kept, edge::begin);
+        if (chain_shapes[which].head == chain_head::Sigmoid) {
+          check_kept<float>(which, n, kept, edge::end, true);
+          check_kept<double>(which, n, kept, edge::begin, true);
+        }
         ++checked;
       }
     }

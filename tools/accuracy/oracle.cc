@@ -118,8 +118,19 @@ int xlogy(mpfr_ptr y, mpfr_srcptr a, mpfr_srcptr b, mpfr_rnd_t rounding) {
   mpfr_log(y, b, rounding);
   return mpfr_mul(y, y, a, rounding);
 }
-constexpr binary_oracle pairs_table[] = {
-    {"Pow", mpfr_pow}, {"Atan2", mpfr_atan2}, {"Hypot", mpfr_hypot}, {"Xlogy", xlogy}};
+// dy / cosh(x)^2, and dy / (4 cosh(x / 2)^2).
+int tanh_grad(mpfr_ptr y, mpfr_srcptr dy, mpfr_srcptr x, mpfr_rnd_t rounding) {
+  mpfr_cosh(y, x, rounding);
+  mpfr_sqr(y, y, rounding);
+  return mpfr_div(y, dy, y, rounding);
+}
+int sigmoid_grad(mpfr_ptr y, mpfr_srcptr dy, mpfr_srcptr x, mpfr_rnd_t rounding) {
+  mpfr_div_2ui(y, x, 1, rounding);
+  tanh_grad(y, dy, y, rounding);
+  return mpfr_div_2ui(y, y, 2, rounding);
+}
+constexpr binary_oracle pairs_table[] = {{"Pow", mpfr_pow}, {"Atan2", mpfr_atan2},         {"Hypot", mpfr_hypot},
+                                         {"Xlogy", xlogy},  {"SigmoidGrad", sigmoid_grad}, {"TanhGrad", tanh_grad}};
 
 }  // namespace
 

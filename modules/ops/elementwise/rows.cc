@@ -24,6 +24,7 @@ inline constexpr operand ab_shifted[] = {{"a", shifted}, {"b", shifted}};
 inline constexpr operand ab_boolean[] = {{"a", boolean_only}, {"b", boolean_only}};
 inline constexpr operand x_alpha[] = {{"x", real_or_bool}, {"alpha", real_or_bool}};
 inline constexpr operand dy_y[] = {{"dy", floating}, {"y", floating}};
+inline constexpr operand dy_x[] = {{"dy", floating}, {"x", floating}};
 inline constexpr operand list_arithmetic[] = {{.name = "tensors", .types = arithmetic, .list = true}};
 inline constexpr operand condition_t_e[] = {
     {"condition", boolean_only, role::own}, {"t", any_element}, {"e", any_element}};
@@ -130,7 +131,7 @@ inline constexpr op_row elementwise_rows[] = {
     unary_row("Atan", "The arc tangent.", 16),
     unary_row("Sinh", "The hyperbolic sine.", 16),
     unary_row("Cosh", "The hyperbolic cosine.", 16),
-    on_numbers(unary_row("Tanh", "The hyperbolic tangent. Gradient: dy * (1 - y^2), 0 where y rounds to -1 or 1.", 14),
+    on_numbers(unary_row("Tanh", "The hyperbolic tangent. Gradient: TanhGrad of x, which is kept in place of y.", 14),
                [](auto a) { return libm::tanh(a); }),
     unary_row("Asinh", "The inverse hyperbolic sine.", 20),
     unary_row("Acosh", "The inverse hyperbolic cosine; NaN below 1. Gradient: infinity at 1.", 20),
@@ -154,7 +155,7 @@ inline constexpr op_row elementwise_rows[] = {
               16),
     unary_row("Gelu", "x * (1 + erf(x / sqrt 2)) / 2 (Hendrycks and Gimpel 2016).", 20),
     unary_row("Silu", "x * sigmoid(x).", 16),
-    on_numbers(unary_row("Sigmoid", "1 / (1 + exp(-x)). Gradient: dy * y * (1 - y), 0 where y rounds to 1.", 14),
+    on_numbers(unary_row("Sigmoid", "1 / (1 + exp(-x)). Gradient: SigmoidGrad of x, which is kept in place of y.", 14),
                [](auto a) { return 1 / (1 + libm::exp(-a)); }),
     unary_row("Softplus", "log(1 + exp(x)), accurate in both tails.", 24),
     signed_row("Step", "1 above 0, else alpha; NaN stays NaN. Gradient: 0.", attributes::step),
@@ -219,6 +220,22 @@ inline constexpr op_row elementwise_rows[] = {
     on_numbers(binary_row("ReluGrad", "dy where y > 0, else 0: the gradient of Relu from its result.", dy_y, unchanged),
                [](auto a, auto b) { return b > 0 ? a : 0; }),
     binary_row("EluGrad", "dy, or dy * (y + 1) below 0: the gradient of Elu from its result.", dy_y, unchanged, 2),
+    on_numbers(binary_row("SigmoidGrad",
+                          "dy * s * (1 - s) with s = sigmoid(x): the gradient of Sigmoid from its operand, accurate "
+                          "where s rounds to 1.",
+                          dy_x, unchanged, 16),
+               [](auto a, auto b) {
+                 const auto e = libm::exp(-libm::fabs(b));
+                 return a * (e / ((1 + e) * (1 + e)));
+               }),
+    on_numbers(binary_row("TanhGrad",
+                          "dy * (1 - tanh(x)^2): the gradient of Tanh from its operand, accurate where tanh(x) rounds "
+                          "to 1.",
+                          dy_x, unchanged, 16),
+               [](auto a, auto b) {
+                 const auto e = libm::exp(-2 * libm::fabs(b));
+                 return a * (4 * e / ((1 + e) * (1 + e)));
+               }),
     without_gradient(binary_row("BitwiseAnd", "The bits set in both.", ab_integral, unchanged),
                      "integers have no gradient"),
     without_gradient(binary_row("BitwiseOr", "The bits set in one or both.", ab_integral, unchanged),

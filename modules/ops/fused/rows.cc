@@ -47,16 +47,19 @@ consteval op_row fused_row(std::string_view name, std::string_view doc, const op
 }
 
 inline constexpr op_row fused_rows[] = {
-    fused_row("_FusedMatMul",
-              "BatchMatMul, plus a bias, then an activation; bias and prelu's weights broadcast to the result.",
-              matmul_rows[0], ab_fused, attributes::fused_matmul, shapes::fused_matmul, convention::fused_matmul),
+    fused_row(
+        "_FusedMatMul",
+        "BatchMatMul, plus a bias, then an activation; bias and prelu's weights broadcast to the result. Gradient: "
+        "that of elu and sigmoid is made of the result, and loses digits where that is near -1 or 1.",
+        matmul_rows[0], ab_fused, attributes::fused_matmul, shapes::fused_matmul, convention::fused_matmul),
     fused_row(
         "FusedConv2D",
         "Conv2D, plus a bias, then an activation; bias and prelu's weights broadcast to the result, one value per "
-        "channel in either layout.",
+        "channel in either layout. Gradient: as that of _FusedMatMul.",
         window_rows[0], x_filter_fused, attributes::fused_conv, shapes::fused_conv, convention::fused_conv),
     fused_row("FusedDepthwiseConv2D",
-              "DepthwiseConv2dNative, plus a bias, then an activation; bias and prelu's weights as in FusedConv2D.",
+              "DepthwiseConv2dNative, plus a bias, then an activation; bias and prelu's weights as in FusedConv2D. "
+              "Gradient: as that of _FusedMatMul.",
               window_rows[3], x_filter_fused, attributes::fused_conv, shapes::fused_conv, convention::fused_conv),
 };
 
