@@ -150,6 +150,14 @@ struct op_accuracy {
 /// The accuracy of an op in float32 or float64; nothing where the result is exact or bounded by its family's summation.
 std::optional<op_accuracy> accuracy_of(std::string_view name, dtype type);
 
+/// How exact the gradient of an op for one operand is, for a dy of 1: as `op_accuracy`, with a domain.
+struct gradient_accuracy {
+  op_accuracy errors;
+  std::string domain;  ///< the finite operands for which the bound holds, as "x^2 is finite"; empty: all
+};
+/// The accuracy of the gradient for operand `operand` in float32 or float64; nothing where it was not measured.
+std::optional<gradient_accuracy> gradient_accuracy_of(std::string_view name, int operand, dtype type);
+
 /// A backend with a table of kernels.
 template <backend Which>
 concept known_backend = static_cast<int>(Which) < backend_count;

@@ -17,7 +17,7 @@ ROOT, BUILD, COMPILER = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3:]
 FOLDERS = ('kernels', 'modules', 'grads', 'tests', 'tools', 'bench', 'docs')
 OP = 'LogSigmoid'
 UNITS = ('kernels/elementwise/unary.cc', 'kernels/elementwise/reference_unary.cc', 'tools/accuracy/oracle.cc',
-         'tests/elementwise/math.cc', 'tests/elementwise/oracle.cc')
+         'tools/accuracy/derivatives.cc', 'tests/elementwise/math.cc', 'tests/elementwise/oracle.cc')
 
 
 def example():
@@ -27,7 +27,8 @@ def example():
 
 def kin():
     """Unary ops with a bound of their errors."""
-    bounds = set(re.findall(r'\{"(\w+)",', (ROOT / 'kernels/common/accuracy.h').read_text()))
+    table = (ROOT / 'kernels/common/accuracy.h').read_text().split('accuracy_bound accuracy[]')[1].split('};')[0]
+    bounds = set(re.findall(r'\{"(\w+)",', table))
     return bounds & set(re.findall(r'unary_row\("(\w+)"', (ROOT / 'modules/ops/elementwise/rows.cc').read_text()))
 
 
@@ -71,7 +72,8 @@ with tempfile.TemporaryDirectory() as name:
     for folder in FOLDERS:
         shutil.copytree(ROOT / folder, copy / folder)
     filled = [path for path, code in blocks(text) if not insert(copy / path, code)]
-    written = {'docs/ops.md', 'docs/dtypes.md', 'kernels/common/accuracy_worst.h'}
+    written = {'docs/ops.md', 'docs/dtypes.md', 'kernels/common/accuracy_worst.h',
+               'kernels/common/accuracy_gradients.h'}
     assert set(wanted) - set(filled) == written, 'all but what programs write'
     for unit in UNITS:
         made = subprocess.run([*COMPILER, '-fsyntax-only', '-DHWY_COMPILE_ONLY_STATIC', '-I', name, '-I', BUILD,

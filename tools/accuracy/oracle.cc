@@ -4,6 +4,8 @@
 #include <cmath>
 #include <string_view>
 
+#include "tools/accuracy/number.h"
+
 namespace kgaccuracy {
 namespace {
 
@@ -90,23 +92,6 @@ constexpr unary_oracle table[] = {
 };
 #undef PLAIN
 
-// MPFR keeps constants a thread, which it gives back when asked only.
-struct thread_caches {
-  ~thread_caches() { mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE); }
-};
-
-// 160 bits: no composition above cancels, so the 64 bits of a long double come out right.
-struct variable {
-  mpfr_t v;
-  variable() {
-    thread_local const thread_caches caches;
-    mpfr_init2(v, 160);
-  }
-  ~variable() { mpfr_clear(v); }
-  variable(const variable&) = delete;
-  variable& operator=(const variable&) = delete;
-};
-
 }  // namespace
 
 const std::span<const unary_oracle> unary_oracles = table;
@@ -140,18 +125,16 @@ long double exact_value(const unary_oracle& oracle, double x) {
   // The limits, where the composition has inf / inf or 0 inf.
   const std::string_view op = oracle.op;
   if ((op == "Silu" || op == "Gelu") && std::isinf(x) && x < 0) return -0.0L;
-  variable in, out, scratch;
-  mpfr_set_d(in.v, x, MPFR_RNDN);
-  oracle.exact(out.v, in.v, scratch.v);
-  return mpfr_get_ld(out.v, MPFR_RNDN);
+  number in(x), out, scratch;
+  oracle.exact(out.get(), in.get(), scratch.get());
+  return out.rounded();
 }
 
 long double exact_value(const binary_oracle& oracle, double a, double b) {
-  variable left, right, out;
-  mpfr_set_d(left.v, a, MPFR_RNDN);
-  mpfr_set_d(right.v, b, MPFR_RNDN);
-  oracle.exact(out.v, left.v, right.v, MPFR_RNDN);
-  return mpfr_get_ld(out.v, MPFR_RNDN);
+  const number left(a), right(b);
+  number out;
+  oracle.exact(out.get(), left.get(), right.get(), MPFR_RNDN);
+  return out.rounded();
 }
 
 }  // namespace kgaccuracy

@@ -11,9 +11,6 @@
 namespace kgaccuracy {
 namespace {
 
-using kerngrad::dtype;
-using kerngrad::kernels::entry;
-
 // |got - value| in units in the last place of float, as `distance`, in double precision.
 double estimated_distance(float got, double value) {
   constexpr double top = 0x1p128;
@@ -77,12 +74,12 @@ bool is_candidate(float got, double estimate, double threshold) {
 }
 
 // The worst element of one block of float operands.
-finding worst_of_block(const std::vector<float>& x, const std::vector<float>& y, const unary_oracle& oracle,
+finding worst_of_block(const std::vector<float>& x, const std::vector<float>& y, const wanted_of_one& wanted,
                        double threshold) {
   finding worst;
   for (std::size_t i = 0; i < x.size(); ++i) {
-    if (!is_candidate(y[i], oracle.estimate(x[i]), std::max(threshold, worst.error))) continue;
-    const long double exact = exact_value(oracle, x[i]);
+    if (!is_candidate(y[i], wanted.estimate(x[i]), std::max(threshold, worst.error))) continue;
+    const long double exact = wanted.exact(x[i]);
     const finding one{distance(y[i], exact), x[i], 0, y[i], exact};
     if (is_worse(one, worst)) worst = one;
   }
@@ -108,43 +105,64 @@ finding compare(const std::vector<T>& y, const options& how, Exact exact) {
   return worst.get();
 }
 
-template <class T>
-finding sample_pairs_of(const entry& kernel, const binary_oracle& oracle, const options& how) {
-  const pairs<T> at = points_of<T>(oracle, how.samples);
-  std::vector<T> y(at.a.size());
-  kernel.flat2(at.a.data(), at.b.data(), y.data(), y.size());
-  return compare(y, how,
-                 [&](std::size_t i) { return finding{0, at.a[i], at.b[i], 0, exact_value(oracle, at.a[i], at.b[i])}; });
-}
-
 }  // namespace
 
-finding sweep_floats(const entry& kernel, const unary_oracle& oracle, bool exact, const options& how) {
+finding sweep_floats(const on_elements<float>& f, const wanted_of_one& wanted, bool exact, const options& how) {
   constexpr std::uint64_t all = std::uint64_t{1} << 32, block_size = std::uint64_t{1} << 20;
   const double floor = exact ? 0 : 0.5;
   worst_finding worst;
   in_threads(all / block_size, how, [&](std::uint64_t block) {
     std::vector<float> x;
     const std::uint64_t begin = block * block_size, end = begin + block_size;
-    for (std::uint64_t bits = (begin + how.stride - 1) / how.stride * how.stride; bits < end; bits += how.stride)
-      x.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+    for (std::uint64_t bits = (begin + how.stride - 1) / how.stride * how.stride; bits < end; bits += how.stride) {
+      const float value = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+      if (!wanted.covers || wanted.covers(value)) x.push_back(value);
+    }
+    if (x.empty()) return;
     std::vector<float> y(x.size());
-    kernel.flat1(x.data(), y.data(), x.size());
-    worst.add(worst_of_block(x, y, oracle, std::max(floor, worst.get().error)));
+    f(x.data(), y.data(), x.size());
+    worst.add(worst_of_block(x, y, wanted, std::max(floor, worst.get().error)));
   });
   return worst.get();
 }
 
-finding sample_doubles(const entry& kernel, const unary_oracle& oracle, const options& how) {
-  const std::vector<double> x = points<double>(how.samples);
-  std::vector<double> y(x.size());
-  kernel.flat1(x.data(), y.data(), x.size());
-  return compare(y, how, [&](std::size_t i) { return finding{0, x[i], 0, 0, exact_value(oracle, x[i])}; });
+std::vector<std::pair<double, double>> error_curve(const on_elements<float>& f, const wanted_of_one& wanted, double low,
+                                                   double high) {
+  constexpr std::size_t parts = 400, in_each = 500;
+  words next;
+  std::vector<std::pair<double, double>> curve;
+  for (std::size_t part = 0; part < parts; ++part) {
+    const double width = (high - low) / parts, begin = low + width * static_cast<double>(part);
+    std::vector<float> x(in_each), y(in_each);
+    for (float& value : x) value = static_cast<float>(begin + width * next.unit());
+    f(x.data(), y.data(), in_each);
+    double worst = 0;
+    for (std::size_t i = 0; i < in_each; ++i) worst = std::max(worst, distance(y[i], wanted.exact(x[i])));
+    curve.emplace_back(begin + width / 2, worst);
+  }
+  return curve;
 }
 
-finding sample_pairs(const entry& kernel, const binary_oracle& oracle, const options& how) {
-  return kernel.type == dtype::float32 ? sample_pairs_of<float>(kernel, oracle, how)
-                                       : sample_pairs_of<double>(kernel, oracle, how);
+finding sample_doubles(const on_elements<double>& f, const wanted_of_one& wanted, const options& how) {
+  std::vector<double> x = points<double>(how.samples);
+  if (wanted.covers) std::erase_if(x, [&](double value) { return !wanted.covers(value); });
+  std::vector<double> y(x.size());
+  f(x.data(), y.data(), x.size());
+  return compare(y, how, [&](std::size_t i) { return finding{0, x[i], 0, 0, wanted.exact(x[i])}; });
 }
+
+template <class T>
+finding sample_pairs(const on_pairs<T>& f, const pairs<T>& at, const wanted_of_two& wanted, bool where_defined,
+                     const options& how) {
+  std::vector<T> y(at.a.size());
+  f(at.a.data(), at.b.data(), y.data(), y.size());
+  return compare(y, how, [&](std::size_t i) {
+    const long double exact = wanted(at.a[i], at.b[i]);
+    return finding{0, at.a[i], at.b[i], 0, std::isnan(exact) && where_defined ? static_cast<long double>(y[i]) : exact};
+  });
+}
+template finding sample_pairs(const on_pairs<float>&, const pairs<float>&, const wanted_of_two&, bool, const options&);
+template finding sample_pairs(const on_pairs<double>&, const pairs<double>&, const wanted_of_two&, bool,
+                              const options&);
 
 }  // namespace kgaccuracy

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <utility>
+#include <vector>
 
 #include "kernels/common/abi.h"
 #include "tools/accuracy/oracle.h"
@@ -26,13 +28,32 @@ struct options {
   std::function<void(double part)> progress{};
 };
 
-/// All floats through a float32 kernel. The C library's double precision finds the candidates; MPFR is asked where the
-/// error may be the largest so far, within `estimate_margin`. `exact` says that half a unit is too much (Round).
-finding sweep_floats(const kerngrad::kernels::entry& kernel, const unary_oracle& oracle, bool exact,
+/// A function of one or two operands, on arrays of `n` elements.
+template <class T>
+using on_elements = std::function<void(const T* x, T* y, std::size_t n)>;
+template <class T>
+using on_pairs = std::function<void(const T* a, const T* b, T* y, std::size_t n)>;
+/// What it has to give: an estimate in double precision, right to `estimate_margin`, and the value rounded to 64 bits.
+/// Operands that `covers` leaves out are not measured.
+struct wanted_of_one {
+  std::function<double(double x)> estimate;
+  std::function<long double(double x)> exact;
+  std::function<bool(double x)> covers{};
+};
+using wanted_of_two = std::function<long double(double a, double b)>;
+
+/// All floats through a function. The estimate finds the candidates; MPFR is asked where the error may be the largest
+/// so far, within `estimate_margin`. `exact` says that half a unit is too much (Round).
+finding sweep_floats(const on_elements<float>& f, const wanted_of_one& wanted, bool exact, const options& how);
+/// The largest errors of 500 floats in each of 400 equal parts of [low, high], each against MPFR: (middle, error).
+std::vector<std::pair<double, double>> error_curve(const on_elements<float>& f, const wanted_of_one& wanted, double low,
+                                                   double high);
+/// Sampled and hard points through a function of doubles, each against MPFR.
+finding sample_doubles(const on_elements<double>& f, const wanted_of_one& wanted, const options& how);
+/// Pairs through a function of two operands, each against MPFR. Where the exact value is NaN, nothing is wanted if
+/// `where_defined` says so.
+template <class T>
+finding sample_pairs(const on_pairs<T>& f, const pairs<T>& at, const wanted_of_two& wanted, bool where_defined,
                      const options& how);
-/// Sampled and hard points through a float64 kernel, each against MPFR.
-finding sample_doubles(const kerngrad::kernels::entry& kernel, const unary_oracle& oracle, const options& how);
-/// Sampled pairs through a kernel of two operands, each against MPFR.
-finding sample_pairs(const kerngrad::kernels::entry& kernel, const binary_oracle& oracle, const options& how);
 
 }  // namespace kgaccuracy

@@ -2,6 +2,8 @@
 // docs/ops.md, made from the rows; and the rows themselves, for the pages of the reference.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "modules/typed_names.h"
 #include "tools/kerngrad/tool.h"
 
@@ -121,14 +123,72 @@ std::string bounds_text(std::string_view op) {
   return narrow && wide ? fmt::format("{} / {}", narrow->bound, wide->bound) : "";
 }
 
-// A line of the table of errors. Nine and seventeen digits tell all values of their types apart.
-std::string accuracy_line(const kg::op_row& row, kg::dtype type, const kg::op_accuracy& known) {
+// The bounds of an op's gradients, with the operands' names where there are two. A star refers to the domain in the
+// table of gradients.
+std::string gradient_bounds_text(const kg::op_row& row) {
+  std::string text;
+  for (std::size_t k = 0; k < row.operands.size(); ++k) {
+    const auto narrow = kg::gradient_accuracy_of(row.name, static_cast<int>(k), kg::dtype::float32);
+    const auto wide = kg::gradient_accuracy_of(row.name, static_cast<int>(k), kg::dtype::float64);
+    if (!narrow || !wide) continue;
+    if (row.operands.size() > 1) text += fmt::format("{}`{}`: ", text.empty() ? "" : "<br>", row.operands[k].name);
+    text += fmt::format("{} / {}{}", narrow->errors.bound, wide->errors.bound, narrow->domain.empty() ? "" : "*");
+  }
+  return text;
+}
+
+// A row's documentation in parts: what it says of the gradient stands at its end.
+std::string_view value_part(std::string_view doc) { return doc.substr(0, doc.find(" Gradient")); }
+std::string gradient_part(const kg::op_row& row) {
+  if (!row.no_gradient.empty()) return fmt::format("none: {}", row.no_gradient);
+  const std::size_t at = row.doc.find(" Gradient");
+  if (at == row.doc.npos) return "rule";
+  const std::string_view text = row.doc.substr(at + 1);
+  return std::string(text.starts_with("Gradient: ") ? text.substr(10) : text.substr(9));
+}
+// The clauses about NaN.
+std::string nan_part(std::string_view doc) {
+  std::string text;
+  for (std::size_t at = 0; at < doc.size();) {
+    const std::size_t end = std::min({doc.find("; ", at), doc.find(". ", at), doc.size()});
+    const std::string_view clause = doc.substr(at, end - at);
+    if (clause.find("NaN") != clause.npos) text += fmt::format("{}{}", text.empty() ? "" : "; ", clause);
+    at = end + 2;
+  }
+  if (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
+// Nine and seventeen digits tell all values of their types apart.
+std::string operands_at(const kg::op_row& row, kg::dtype type, const kg::op_accuracy& known) {
   const int digits = type == kg::dtype::float32 ? 9 : 17;
-  std::string at = fmt::format("{:.{}g}", known.at[0], digits);
-  if (row.operands.size() == 2) at += fmt::format(", {:.{}g}", known.at[1], digits);
-  return fmt::format("| {} | {} | {} | {} | {} | {}, {} |\n", row.name, kg::name_of(type), known.bound,
-                     known.worst > 0 ? fmt::format("{:.4f}", known.worst) : "none", known.worst > 0 ? at : "",
+  if (!(known.worst > 0)) return "";
+  const std::string at = fmt::format("{:.{}g}", known.at[0], digits);
+  return row.operands.size() == 2 ? fmt::format("{}, {:.{}g}", at, known.at[1], digits) : at;
+}
+
+// A line of the tables of errors.
+std::string accuracy_line(const kg::op_row& row, std::string_view name, kg::dtype type, const kg::op_accuracy& known) {
+  return fmt::format("| {} | {} | {} | {} | {} | {}, {} |", name, kg::name_of(type), known.bound,
+                     known.worst > 0 ? fmt::format("{:.4f}", known.worst) : "none", operands_at(row, type, known),
                      known.all ? "all" : "samples", known.target);
+}
+
+std::string gradients_section() {
+  std::string text =
+      "\n## Accuracy of the gradients\n\n"
+      "The same of first derivatives, for a `dy` of 1, as `./dev accuracy --gradients` measures them. The bound holds "
+      "for\n"
+      "finite operands in the domain, and everywhere where none is stated. [Accuracy](accuracy.md) explains both.\n\n"
+      "| gradient | dtype | bound | largest error | at | of | domain |\n| --- | --- | --- | --- | --- | --- | --- |\n";
+  for (const kg::op_row& row : kg::op_table)
+    for (std::size_t k = 0; k < row.operands.size(); ++k)
+      for (kg::dtype type : {kg::dtype::float32, kg::dtype::float64})
+        if (const auto known = kg::gradient_accuracy_of(row.name, static_cast<int>(k), type)) {
+          const std::string name = fmt::format("{} for `{}`", row.name, row.operands[k].name);
+          text += fmt::format("{} {} |\n", accuracy_line(row, name, type, known->errors), cell(known->domain));
+        }
+  return text;
 }
 
 std::string accuracy_section() {
@@ -141,7 +201,7 @@ std::string accuracy_section() {
       "| function | dtype | bound | largest error | at | of |\n| --- | --- | --- | --- | --- | --- |\n";
   for (const kg::op_row& row : kg::op_table)
     for (kg::dtype type : {kg::dtype::float32, kg::dtype::float64})
-      if (const auto known = kg::accuracy_of(row.name, type)) text += accuracy_line(row, type, *known);
+      if (const auto known = kg::accuracy_of(row.name, type)) text += accuracy_line(row, row.name, type, *known) + "\n";
   return text;
 }
 
@@ -162,24 +222,28 @@ std::string docs_page() {
       "the last place, float32 / float64; where none stands, the result is the exact one rounded once, or the "
       "family's\n"
       "summation bound holds. The typed name is a function of C++; helpers of gradients have none. An op that has a\n"
-      "kink, a jump, a pole or ties states its gradient there.\n";
+      "kink, a jump, a pole or ties states its gradient there, and one that treats NaN in a way of its own says so. "
+      "The\n"
+      "bounds of gradients hold for a `dy` of 1; a star refers to the domain below. [Accuracy](accuracy.md) explains "
+      "how\n"
+      "both are measured.\n";
   for (int group = 0; group < static_cast<int>(std::size(kg::family_names)); ++group) {
     text += fmt::format(
-        "\n## {}\n\n| op | typed name | what it computes | operands | attributes | result | kernels for | gradient | "
-        "ulp |\n"
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
+        "\n## {}\n\n| op | typed name | what it computes | operands | attributes | result | kernels for | ulp | "
+        "gradient | ulp of gradient | at NaN |\n"
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
         kg::family_names[group]);
     for (int id = 0; id < kg::op_count; ++id) {
       const kg::op_row& row = kg::op_table[static_cast<std::size_t>(id)];
       if (static_cast<int>(row.group) != group) continue;
-      text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", row.name, functions_text(row.name),
-                          cell(row.doc), operands_text(row), cell(attributes_text(row)), results_text(row),
-                          dtypes_text(kg::kernel_dtypes(kg::backend::simd, id)),
-                          row.no_gradient.empty() ? "rule" : fmt::format("none: {}", row.no_gradient),
-                          bounds_text(row.name));
+      text +=
+          fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", row.name, functions_text(row.name),
+                      cell(value_part(row.doc)), operands_text(row), cell(attributes_text(row)), results_text(row),
+                      dtypes_text(kg::kernel_dtypes(kg::backend::simd, id)), bounds_text(row.name),
+                      cell(gradient_part(row)), gradient_bounds_text(row), cell(nan_part(value_part(row.doc))));
     }
   }
-  return text + accuracy_section();
+  return text + accuracy_section() + gradients_section();
 }
 
 }  // namespace tool

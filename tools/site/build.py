@@ -24,7 +24,7 @@ SECTIONS = {'Learn': ['docs/tutorial/index', 'docs/cookbook/index', 'docs/galler
                       'docs/from-numpy', 'docs/from_tensorflow_js'],
             'Guides': ['docs/install', 'docs/modules', 'docs/indexing', 'docs/dtypes', 'docs/training',
                        'docs/custom-ops', 'docs/custom-reductions', 'docs/benchmark-a-kernel', 'docs/backends'],
-            'Reference': ['docs/reference/index', 'docs/ops'],
+            'Reference': ['docs/reference/index', 'docs/ops', 'docs/accuracy'],
             'Project': ['docs/architecture', 'docs/platforms', 'docs/performance', 'docs/benchmarks',
                         'docs/SECURITY', 'CONTRIBUTING', 'CHANGELOG']}
 
