@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The derivatives of the elementwise ops from their definitions, and where they are asked: shared by
-// `./dev accuracy --gradients`, tests/elementwise/gradients.cc and tests/autograd/second_derivatives.cc.
+// `./dev accuracy --gradients` and tests/elementwise/gradients.cc.
 #pragma once
 #include <cmath>
 #include <limits>
