@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The chains of dtypes without SIMD kernels, element by element. Heads are the reference kernels of their ops, so that
 // the bits are those of the ops one by one here, too.
+#include <cmath>
+
 #include "kernels/common/reference_scalar.h"
 #include "kernels/elementwise/reference_unary.h"
 #include "kernels/fuse/chain.h"
@@ -16,9 +18,15 @@ T by_kernel(flat1_fn narrow, flat1_fn wide, T x) {
   return y;
 }
 
+// sigmoid(-|x|).
 template <class T>
-T sigmoid_grad(T dy, T s) {
-  return dy * (s * (1 - s));
+T sigmoid_tail(T x) {
+  return by_kernel(Sigmoid_float32, Sigmoid_float64, -std::fabs(x));
+}
+
+template <class T>
+T sigmoid_slope(T tail) {
+  return tail * (1 - tail);
 }
 
 // The head's result for its operands x[0], x[1], ...
@@ -29,9 +37,9 @@ T opened(chain_head head, const T* x) {
     case chain_head::Sigmoid: return by_kernel(Sigmoid_float32, Sigmoid_float64, x[0]);
     case chain_head::Tanh: return by_kernel(Tanh_float32, Tanh_float64, x[0]);
     case chain_head::Exp: return by_kernel(Exp_float32, Exp_float64, x[0]);
-    case chain_head::SigmoidGrad: return sigmoid_grad(x[0], x[1]);
-    case chain_head::TanhGrad: return x[0] * (1 - x[1] * x[1]);
-    case chain_head::SwishGrad: return x[0] * x[1] + sigmoid_grad(x[0] * x[2], x[1]);
+    case chain_head::SigmoidTail: return sigmoid_tail(x[0]);
+    case chain_head::SigmoidGrad: return x[0] * sigmoid_slope(x[1]);
+    case chain_head::SwishGrad: return x[0] * (x[2] >= 0 ? 1 - x[1] : x[1]) + x[0] * x[2] * sigmoid_slope(x[1]);
   }
   __builtin_unreachable();
 }
@@ -57,7 +65,8 @@ void run_chain(const chain_shape& shape, const void* const* in, void* const* out
     for (std::size_t k = 0; k < operands; ++k) x[k] = get<T>(in[k], static_cast<std::int64_t>(g.moves[k] ? i : 0));
     T value = opened(shape.head, x);
     for (std::size_t k = 0, next = operands_of(shape.head); next < operands; ++k, ++next) {
-      if (g.kept[k]) put(g.kept[k], static_cast<std::int64_t>(i), value);
+      const bool tail = k == 0 && g.keeps_tail;
+      if (g.kept[k]) put(g.kept[k], static_cast<std::int64_t>(i), tail ? sigmoid_tail(x[0]) : value);
       value = next_value(shape.steps[k], value, x[next]);
     }
     put(out[0], static_cast<std::int64_t>(i), value);
