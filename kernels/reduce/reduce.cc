@@ -173,12 +173,19 @@ struct Average {
   static void run(const void* const* in, void* const* out, const reduce_geometry& g) {
     Fold<Plus>::run<K>(in, out, g);
     using T = part_t<K>;
-    const T* x = static_cast<const T*>(in[0]);
     T* y = static_cast<T*>(out[0]);
     const double count = static_cast<double>(g.count);  // float would not hold every count
+    bool finite = true;                                 // loops without branches, for vectors
+    for (std::int64_t i = 0; i < g.outer * g.inner; ++i) y[i] = static_cast<T>(static_cast<double>(y[i]) / count);
+    for (std::int64_t i = 0; i < g.outer * g.inner; ++i) finite &= std::fabs(y[i]) <= std::numeric_limits<T>::max();
+    if (!finite && g.count > 0) bring_into_range(static_cast<const T*>(in[0]), y, g);
+  }
+
+ private:
+  template <class T>
+  static HWY_NOINLINE void bring_into_range(const T* x, T* y, const reduce_geometry& g) {
     for (std::int64_t i = 0; i < g.outer * g.inner; ++i) {
-      y[i] = static_cast<T>(static_cast<double>(y[i]) / count);
-      if (std::isfinite(y[i]) || g.count == 0) continue;
+      if (std::isfinite(y[i])) continue;
       const T again = mean_in_range(x + i / g.inner * g.count * g.inner + i % g.inner, g.count, g.inner);
       if (std::isfinite(again)) y[i] = again;
     }
