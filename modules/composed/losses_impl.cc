@@ -31,7 +31,7 @@ tensor over_count(const tensor& total, const tensor& losses, const tensor& weigh
 // All numbers in one unit, a scalar.
 detail::in_units in_one_unit(const tensor& x) {
   if (!x.defined()) return {};
-  const auto [y, unit] = detail::in_square_units(x, all_axes);
+  const auto [y, unit] = detail::in_square_units(in_floats(x), all_axes);
   return {y, unit.defined() ? reshape(unit, shape{}) : unit};
 }
 

@@ -303,7 +303,7 @@ qr_parts qr(const tensor& x, bool full_matrices) {
   }
   const std::int64_t m = x.dims()[x.rank() - 2], n = x.dims()[x.rank() - 1], steps = std::min(m, n);
   const shape batch(x.dims().dims().first(static_cast<std::size_t>(x.rank() - 2)));
-  const auto [scaled, unit] = detail::in_square_units(x, {-2, -1});
+  const auto [scaled, unit] = detail::in_product_units(x, {-2, -1});
   tensor q = eye(m, m, 0, x.type(), batch), r = scaled;
   for (std::int64_t j = 0; j < steps; ++j) {
     check_stop("qr");

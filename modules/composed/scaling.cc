@@ -24,6 +24,8 @@ struct in_units {
 /// x in units in which squares are in range. Groups that are in range have the unit 1, so that no group changes the
 /// bits of another.
 in_units in_square_units(const tensor& x, const axes& over);
+/// The same for sums of products with numbers up to 1: far fewer groups leave the unit 1.
+in_units in_product_units(const tensor& x, const axes& over);
 /// Whether squares, or folds of them, are in range, with epsilon added.
 bool square_in_range(const tensor& square, double epsilon = 0);
 /// y * unit.
@@ -54,6 +56,7 @@ tensor over_root(const folded_squares& squares, double epsilon);
 /// they are x - mean.
 struct distances {
   tensor mean, from_mean, folded, unit;
+  tensor first_fold{};  ///< that of x - mean, whose gradient is right where the fold is infinite
   /// Whether x - mean and the fold are good as they are.
   bool plain() const { return !from_mean.defined(); }
 };

@@ -52,12 +52,12 @@ bool all_of_elements(const tensor& x, F holds) {
   });
 }
 
-// The unit nearest to 1 in which a number is near; 1 for 0, infinity and NaN.
+// The unit nearest to 1 in which a number lies from 2^-reach to 2^(reach + 1); 1 for 0, infinity and NaN.
 template <class T>
-double square_unit(double number) {
+double unit_within(double number, int reach) {
   if (!(number > 0) || number > std::numeric_limits<double>::max()) return 1;
   const int exponent = std::ilogb(number);
-  return std::ldexp(1.0, std::max(exponent - std::clamp(exponent, -near<T>, near<T>), least_unit<T>));
+  return std::ldexp(1.0, std::max(exponent - std::clamp(exponent, -reach, reach), least_unit<T>));
 }
 
 // The largest magnitudes of groups, of which no gradient is wanted.
@@ -66,8 +66,9 @@ tensor largest(const tensor& x, const axes& over) {
   return max(abs(x), over, true);
 }
 
-// Units for the largest of a group and, in numbers of 1 * so_far, `least`.
-tensor square_units(const tensor& x, const axes& over, double least, const tensor& so_far) {
+// Units in which the largest of a group or, where that is larger, `least` is near, or `times` as near. The unit of x is
+// `so_far`, that of `least` 1.
+tensor units_near(const tensor& x, const axes& over, int times, double least = 0, const tensor& so_far = {}) {
   const tensor most = largest(x, over);
   return with_type(x, [&](auto zero) {
     using T = decltype(zero);
@@ -76,9 +77,15 @@ tensor square_units(const tensor& x, const axes& over, double least, const tenso
     return units(most, [&](std::size_t i) {
       const double floor = units_so_far ? least / static_cast<double>(units_so_far[i]) : least;
       const double number = static_cast<double>(numbers[i]);
-      return square_unit<T>(number < floor ? floor : number);
+      return unit_within<T>(number < floor ? floor : number, times * near<T>);
     });
   });
+}
+
+in_units scaled(const tensor& x, const axes& over, int times) {
+  if (x.size() == 0) return {x, {}};
+  const tensor unit = units_near(x, over, times);
+  return {unit.defined() ? x / unit : x, unit};
 }
 
 // Units in which sums of numbers, and sums of their squares whose mean is in range, are in range.
@@ -101,7 +108,7 @@ bool in_range(const folded_squares& squares, double epsilon) {
 }
 
 folded_squares rescaled(const folded_squares& squares, const axes& over, const square_fold& fold, double epsilon) {
-  const tensor unit = square_units(squares.x, over, std::sqrt(epsilon), squares.unit);
+  const tensor unit = units_near(squares.x, over, 1, std::sqrt(epsilon), squares.unit);
   if (!unit.defined()) return squares;
   const tensor x = squares.x / unit;
   return {x, fold(square(x), over), times_unit(unit, squares.unit)};
@@ -127,15 +134,12 @@ tensor square_fold::operator()(const tensor& squares, const axes& over) const {
   return *divisor == 1 ? total : total / *divisor;
 }
 
-in_units in_square_units(const tensor& x, const axes& over) {
-  if (x.size() == 0) return {x, {}};
-  const tensor unit = square_units(x, over, 0, {});
-  return {unit.defined() ? x / unit : x, unit};
-}
+in_units in_square_units(const tensor& x, const axes& over) { return scaled(x, over, 1); }
+in_units in_product_units(const tensor& x, const axes& over) { return scaled(x, over, 5); }
 
 bool square_in_range(const tensor& square, double epsilon) {
-  const int bits = with_type(square, [](auto zero) { return 2 * near<decltype(zero)>; });
-  const double least = std::ldexp(1.0, -bits), most = std::ldexp(1.0, bits);
+  const int bits = with_type(square, [](auto zero) { return near<decltype(zero)>; });
+  const double least = std::ldexp(1.0, -2 * bits), most = std::ldexp(1.0, 3 * bits);  // sums of 2^near squares
   return all_of_elements(square, [=](double value, std::size_t) { return value + epsilon >= least && value <= most; });
 }
 
@@ -164,10 +168,15 @@ distances distances_of(const tensor& x, const axes& over, const square_fold& fol
   const tensor unit = sum_units(x, over), y = unit.defined() ? x / unit : x;
   // The first mean is a constant: any point near the mean would do, the second one makes up for its error.
   const tensor shifted = y - stop_gradient(mean(y, over, true)), apart = shifted - mean(shifted, over, true);
-  return {unit.defined() ? times_unit(mean(y, over, true), unit) : middle, apart, fold(square(apart), over), unit};
+  const tensor means = unit.defined() ? times_unit(mean(y, over, true), unit) : middle;
+  return {means, apart, fold(square(apart), over), unit, folded};
 }
 
-tensor fold_of(const distances& from) { return times_unit(times_unit(from.folded, from.unit), from.unit); }
+tensor fold_of(const distances& from) {
+  if (!from.unit.defined()) return from.folded;
+  const tensor y = from.folded * from.unit * from.unit;
+  return all_finite(y) ? y : where(is_finite(y), y, from.first_fold);
+}
 
 folded_squares squares_of(const tensor& x, const distances& from, const axes& over, const square_fold& fold,
                           double epsilon) {
@@ -179,8 +188,8 @@ folded_squares squares_of(const tensor& x, const distances& from, const axes& ov
 
 tensor over_deviation(const tensor& y, const tensor& x, double epsilon) {
   const folded_squares squares = squares_of(x, distances_of(x, -1), -1, {}, epsilon);
-  const tensor scaled = over_root({y, squares.folded, squares.unit}, epsilon);
-  return squares.unit.defined() ? scaled / squares.unit : scaled;
+  const tensor quotient = over_root({y, squares.folded, squares.unit}, epsilon);
+  return squares.unit.defined() ? quotient / squares.unit : quotient;
 }
 
 }  // namespace kerngrad::detail
