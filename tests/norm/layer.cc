@@ -91,6 +91,76 @@ void check_all(bool reference) {
   ASSERT_NO_FATAL_FAILURE(check<T>({0, 5, 1e-3}, 0, true, true, edge::end, reference));
 }
 
+// Rows of numbers up to 2^power in magnitude, with a mean of some deviations.
+template <class T>
+void check_row(std::int64_t n, int power, double mean, double epsilon, bool reference) {
+  const layer_norm_geometry g{1, n, epsilon};
+  std::vector<T> x(static_cast<std::size_t>(n)), y(x.size());
+  std::mt19937 random(static_cast<unsigned>(n));
+  for (T& v : x) {
+    const double unit = std::uniform_real_distribution<double>(-1, 1)(random);
+    v = static_cast<T>(std::ldexp((mean + unit) / (std::fabs(mean) + 1), power));
+  }
+  const void* in[] = {x.data(), nullptr, nullptr};
+  void* out[] = {y.data()};
+  kernel<T>(reference)(in, out, &g);
+  const defined wanted = normalized(x.data(), n, epsilon);
+  for (std::size_t i = 0; i < x.size(); ++i)
+    ASSERT_LE(std::fabs(wanted.values[i] - static_cast<long double>(y[i])), wanted.error)
+        << i << " of " << n << " at 2^" << power << ", mean " << mean << ", epsilon " << epsilon;
+}
+
+template <class T>
+void check_sizes(bool reference) {
+  using limits = std::numeric_limits<T>;
+  std::vector<int> powers;
+  for (int power = limits::min_exponent + 20; power < limits::max_exponent; power += sizeof(T) == 4 ? 9 : 61)
+    powers.push_back(power);
+  powers.push_back(limits::max_exponent - 1);
+  constexpr std::int64_t counts[] = {2, 3, 16, 19, 64, 100, 5000};
+  constexpr double means[] = {0, 40}, added[] = {0, 1e-12, 1e-3};
+  for (const auto& [n, power, mean, epsilon] : views::cartesian_product(counts, powers, means, added))
+    ASSERT_NO_FATAL_FAILURE(check_row<T>(n, power, mean, epsilon, reference));
+}
+
+TEST(layer_norm, is_the_definition_for_numbers_of_every_size) {
+  kgtest::on_every_target([](const char*) {
+    check_sizes<float>(false);
+    check_sizes<double>(false);
+  });
+  check_sizes<float>(true);
+  check_sizes<double>(true);
+}
+
+// The mean is no number of the type.
+TEST(layer_norm, of_neighbours_is_exact) {
+  kgtest::on_every_target([](const char*) {
+    for (const std::int64_t n : {2, 64, 300}) {
+      std::vector<float> x(static_cast<std::size_t>(n)), y(x.size());
+      for (std::size_t i = 0; i < x.size(); ++i) x[i] = i % 2 == 0 ? 16777216.0f : 16777218.0f;
+      const layer_norm_geometry g{1, n, 0};
+      const void* in[] = {x.data(), nullptr, nullptr};
+      void* out[] = {y.data()};
+      LayerNorm_float32(in, out, &g);
+      for (std::size_t i = 0; i < y.size(); ++i) ASSERT_EQ(y[i], i % 2 == 0 ? -1.0f : 1.0f) << i << " of " << n;
+    }
+  });
+}
+
+TEST(layer_norm, of_a_constant_row_of_any_size_is_0) {
+  kgtest::on_every_target([](const char*) {
+    for (const float value : {1e-45f, 1e-30f, 1.0f, 1e30f, std::numeric_limits<float>::max()})
+      for (const std::int64_t n : {3, 200}) {
+        std::vector<float> x(static_cast<std::size_t>(n), value), y(x.size());
+        const layer_norm_geometry g{1, n, 1e-5};
+        const void* in[] = {x.data(), nullptr, nullptr};
+        void* out[] = {y.data()};
+        LayerNorm_float32(in, out, &g);
+        for (const float v : y) ASSERT_NEAR(v, 0, 1e-30) << value << ", " << n;
+      }
+  });
+}
+
 TEST(layer_norm, is_the_definition_on_every_target) {
   kgtest::on_every_target([](const char*) {
     check_all<float>(false);
