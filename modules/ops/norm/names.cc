@@ -39,7 +39,8 @@ struct layer_norm_options {
 };
 /// (x - mean) / sqrt(variance + epsilon) * scale + offset with the moments of x along its last axis, in one op (Ba,
 /// Kiros and Hinton 2016). The variance divides by the number of elements; it is taken of the distances from the mean,
-/// so that a large mean does not cancel it. x has rank 1 or more and a floating dtype. Differentiable in all operands.
+/// so that a large mean does not cancel it. x has rank 1 or more, a floating dtype and numbers of any size.
+/// Differentiable in all operands.
 inline tensor layer_norm(const tensor& x, const layer_norm_options& options = {}) {
   return call<"LayerNorm">(x, options.scale, options.offset, attr<"epsilon">(options.epsilon));
 }
