@@ -163,7 +163,9 @@ tensor over_root(const folded_squares& squares, double epsilon) {
 }
 
 distances distances_of(const tensor& x, const axes& over, const square_fold& fold) {
-  const tensor middle = mean(x, over, true), folded = fold(squared_difference(x, middle), over);
+  const tensor middle = mean(x, over, true);
+  // One pass for the result, or one difference for both gradients.
+  const tensor folded = fold(concerns_a_tape(x) ? square(x - middle) : squared_difference(x, middle), over);
   if (x.size() == 0 || centred(middle, folded)) return {middle, {}, folded, {}};
   const tensor unit = sum_units(x, over), y = unit.defined() ? x / unit : x;
   // The first mean is a constant: any point near the mean would do, the second one makes up for its error.
