@@ -136,6 +136,7 @@ results instance_norm(in s) {
 results response_norm(in s) {
   const auto size = s.whole("size", 1);
   if (size % 2 == 0) throw skip{"an even number of channels around each"};
+  if (s.x().rank() < 3 || s.x().size() == 0) throw skip{"images without pixels"};
   const kg::tensor x = s.x(),
                    images = kg::reshape(x, {x.dims()[0], x.dims()[1], x.size() / (x.dims()[0] * x.dims()[1]), 1});
   const kg::local_response_options how{.depth_radius = static_cast<int>(size / 2),
