@@ -172,12 +172,12 @@ template <dtype T> using part_t = typename parts_of<storage_t<T>>::type;
 #define KG_OTHER_0(...) __VA_ARGS__
 #define KG_PASTED(a, b) a##b
 #define KG_EVALUATED_PASTED(a, b) KG_PASTED(a, b)
-// What follows the dtype where it has SIMD kernels, else nothing; and the other way round.
+// The arguments after a dtype where it has SIMD kernels, else nothing; and the other way round.
 #define KG_IF_SIMD(type, ...) KG_EVALUATED_PASTED(KG_CHOSEN_, KG_SIMD_##type)(__VA_ARGS__)
 #define KG_UNLESS_SIMD(type, ...) KG_EVALUATED_PASTED(KG_OTHER_, KG_SIMD_##type)(__VA_ARGS__)
 
 namespace kerngrad::kernels {
-/// Whether the build has SIMD kernels of a dtype.
+/// True if the build has SIMD kernels of a dtype.
 constexpr bool has_simd_kernels(dtype type) {
 #define KG_HAS_SIMD(type, ...) KG_SIMD_##type != 0,
   constexpr bool has[] = {KG_DTYPES(KG_HAS_SIMD)};

@@ -29,7 +29,7 @@ struct chain_map : std::conditional_t<keeps_values(Head) || Head == chain_head::
     ((value = next_value<Steps>(value, in)), ...);
     return value;
   }
-  // What the head makes of x: a sigmoid its tail, which `value` takes to the sigmoid.
+  // Opens x by the head: a sigmoid by its tail, which `value` takes to the sigmoid.
   template <class D, class V>
   static HWY_INLINE V value([[maybe_unused]] D d, V opened, [[maybe_unused]] V x) {
     if constexpr (Head == chain_head::Sigmoid) return SigmoidOfTail(d, opened, x);

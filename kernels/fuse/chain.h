@@ -7,7 +7,7 @@
 
 namespace kerngrad::kernels {
 
-/// What the first operands go through: an op by its name, or what the derivative of one is made of. Tails
+/// The function of the first operands: an op by its name, or a part of the derivative of one. Tails
 /// t = sigmoid(-|x|) give s = sigmoid(x) and its derivative t * (1 - t), where s has lost the digits of the latter.
 enum class chain_head : std::uint8_t {
   none,

@@ -315,7 +315,7 @@ qr_parts qr(const tensor& x, bool full_matrices) {
     r = j == 0 ? turned : concat({block(r, 0, 0, j, n), turned}, -2);
     q = j == 0 ? collected : concat({block(q, 0, 0, m, j), collected}, -1);
   }
-  // What the reflections leave below the diagonal is rounding.
+  // Below the diagonal the reflections leave rounding.
   r = detail::times_unit(band_part(r, 0, -1), unit);
   if (full_matrices || m <= n) return {q, r};
   return {block(q, 0, 0, m, n), block(r, 0, 0, n, n)};

@@ -26,11 +26,11 @@ struct in_units {
 in_units in_square_units(const tensor& x, const axes& over);
 /// The same for sums of products with numbers up to 1: far fewer groups leave the unit 1.
 in_units in_product_units(const tensor& x, const axes& over);
-/// Whether squares, or folds of them, are in range, with epsilon added.
+/// True if squares, or folds of them, are in range, with epsilon added.
 bool square_in_range(const tensor& square, double epsilon = 0);
 /// y * unit.
 tensor times_unit(const tensor& y, const tensor& unit);
-/// Whether no element is infinite or NaN.
+/// True if no element is infinite or NaN.
 bool all_finite(const tensor& x);
 
 /// Makes one number of the squares of a group: their sum over a divisor, or without one their mean.
@@ -57,7 +57,7 @@ tensor over_root(const folded_squares& squares, double epsilon);
 struct distances {
   tensor mean, from_mean, folded, unit;
   tensor first_fold{};  ///< that of x - mean, whose gradient is right where the fold is infinite
-  /// Whether x - mean and the fold are good as they are.
+  /// True if x - mean and the fold are good as they are.
   bool plain() const { return !from_mean.defined(); }
 };
 distances distances_of(const tensor& x, const axes& over, const square_fold& fold = {});

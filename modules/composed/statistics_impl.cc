@@ -24,7 +24,7 @@ namespace {
 // Numbers whose moments are taken, as floats; halves as float32.
 tensor in_floats(const tensor& x) { return cast(x, lifted(computed_in(x.type(), wide_floats), lift::quotients)); }
 
-// What the squared distances are folded to: their mean, or their sum over the number of elements less `ddof`.
+// The fold of the squared distances: their mean, or their sum over the number of elements less `ddof`.
 square_fold fold_for(const composed& call, const tensor& x, const axes& over, std::int64_t ddof) {
   const std::int64_t count = call.elements_of(call.axes_of(over, x.rank()), x.dims());
   if (ddof == 0) return {};

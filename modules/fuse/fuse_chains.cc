@@ -257,7 +257,7 @@ constexpr std::vector<step_chain> chains_with_tails(const std::vector<fused_step
     chains[i] = finder.longest(static_cast<int>(i));
     chains[i].read_again = uses[i] > 1;
     if (chains[i].kernel < 0) continue;
-    // What lies inside: the operands of its steps that it does not read, or of which it reads the tail instead.
+    // Values inside it: the operands of its steps that it does not read, or of which it reads the tail instead.
     const std::int16_t x = chains[i].tail < 0 ? chains[i].tail : steps[static_cast<std::size_t>(chains[i].tail)].in[0];
     std::vector<std::int16_t> inside{static_cast<std::int16_t>(i)};
     for (std::size_t next = 0; next < inside.size(); ++next)
@@ -276,7 +276,7 @@ constexpr std::size_t writer_of_tail(std::span<const step_chain> chains, std::in
   return static_cast<std::size_t>(end >= 0 ? end : s);
 }
 
-/// Whether a Sigmoid that some chain reads as a tail can be one: the chain that computes it can write the tail, and no
+/// True if a Sigmoid that some chain reads as a tail can be one: the chain that computes it can write the tail, and no
 /// one reads its value. Then that chain is marked.
 constexpr bool make_tail(const std::vector<fused_step>& steps, const std::vector<int>& results,
                          std::vector<step_chain>& chains, std::int16_t s) {

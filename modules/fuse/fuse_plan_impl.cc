@@ -295,7 +295,7 @@ block_place fused_plan::place_of_result(std::size_t i) const {
   return p;
 }
 
-// Whether a kernel can do a chain at once here: its steps have as many elements as the results, and rows are worth
+// True if a kernel can do a chain at once here: its steps have as many elements as the results, and rows are worth
 // calls.
 bool fused_plan::can_take_chain(std::size_t i) const {
   constexpr std::int64_t least_row = 64;
@@ -308,7 +308,7 @@ bool fused_plan::can_take_chain(std::size_t i) const {
   return true;
 }
 
-// Whether a kernel does a chain at once. Where a tail stands in place of a value, all chains that write or read it are
+// True if a kernel does a chain at once. If a tail stands in place of a value, all chains that write or read it are
 // taken, or none.
 bool fused_plan::takes_chain(std::size_t i) const {
   const std::int16_t tail = program_.chains[i].tail;

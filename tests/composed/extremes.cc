@@ -38,7 +38,7 @@ wide mean_of(const wides& x) {
   for (const wide v : x) sum += v;
   return sum / static_cast<wide>(x.size());
 }
-// Of the distances from `middle`.
+// Applied to the distances from `middle`.
 wide mean_square(const wides& x, wide middle) {
   wide sum = 0;
   for (const wide v : x) sum += (v - middle) * (v - middle);
@@ -58,7 +58,7 @@ wides over_root_mean_square(const wides& x, wide epsilon) {
   return y;
 }
 
-// What `of` gives of each row, one after the other.
+// The results of `of` for each row, one after the other.
 template <class F>
 wides by_rows(const wides& x, int length, F of) {
   wides all;

@@ -94,7 +94,7 @@ tensor gradient_of(const homogeneous& of, const tensor& x) {
   })(x);
 }
 
-// Whether values at power 0 are in range at another one, zeros aside.
+// True if values at power 0 are in range at another one, zeros aside.
 bool fits(const doubles& values, int power, const range& within) {
   return std::ranges::all_of(values, [&](double v) {
     if (v == 0) return true;

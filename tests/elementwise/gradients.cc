@@ -273,7 +273,7 @@ TEST(second_derivatives, of_atan2_are_within_64_units_in_the_last_place_apart_fr
 
 // ------------------------------------------------------------------------------------------ saturated results
 
-// Where results round to 1, the derivatives are those of the tails: through the op, in a fused function with and
+// If results round to 1, the derivatives are those of the tails: through the op, in a fused function with and
 // without its value, and through rules that call them.
 TEST(the_gradients_of_saturated_functions, are_those_of_their_tails) {
   const tensor far = tensor({37.4f, 60.f, 87.f}), near = tensor({9.f, 20.f, 43.f});

@@ -16,7 +16,7 @@ namespace {
 // Units in the last place. A value comes of one op or a few, each with at most 4 units by its documentation; a gradient
 // of two to four times as many, and the gradient of that again.
 constexpr double units_of[] = {8, 32, 128};
-// Where no condition was recorded it is at most this many times the element's size.
+// A condition that was not recorded is at most this many times the element's size.
 constexpr double plain_condition = 4;
 
 struct precision {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a case is equal here, and counts of that. Include it last.
+// Verdicts on cases, and their counts. Include it last.
 #pragma once
 #include <string>
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace opinfo {
 
-/// What is compared of a case.
+/// The part of a case that is compared.
 enum class part : std::uint8_t { value, gradient, second_order, error };
 inline constexpr std::string_view part_names[] = {"value", "gradient", "second order", "error"};
 
@@ -31,7 +31,7 @@ std::vector<finding> judged(const json& line, const call_line& call);
 class departures {
  public:
   explicit departures(const std::string& file);
-  /// Whether a difference is known.
+  /// True if a difference is known.
   bool has(const json& line, part of);
   /// The lines that no case needed.
   std::vector<std::string> unused() const;

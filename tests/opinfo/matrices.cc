@@ -123,7 +123,7 @@ kg::norm_order order_of(in s, const char* name, int place) {
 
 kg::tensor in_dtype(in s) { return s.typed(s.x()); }
 
-// Of vectors, for any order: the library has those of the table of kg::norm, others are sums of powers.
+// Norms of vectors for any order: the library has those of the table of kg::norm, others are sums of powers.
 kg::tensor vector_norm(const kg::tensor& x, double p, const kg::axes& over, bool keep) {
   if (p == 2) return kg::euclidean_norm(x, over, keep);
   const kg::tensor size = kg::abs(x);

@@ -131,7 +131,7 @@ struct call_line {
   results (*run)(const sample&);
 };
 
-/// Those that follow from the dictionary, and those that are written out, by topics of the dictionary.
+/// Calls that follow from the dictionary, and calls that are written out, by topics of the dictionary.
 std::span<const call_line> derived_calls();
 std::span<const call_line> making_calls();
 std::span<const call_line> shapes_calls();

@@ -32,7 +32,7 @@ struct derivative_of_two {
 extern const std::span<const derivative_of_one> derivatives_of_one;
 extern const std::span<const derivative_of_two> derivatives_of_two;
 
-/// Whether the bound of a gradient holds for an operand.
+/// True if the bound of a gradient holds for an operand.
 template <class T>
 bool is_in_domain(const kerngrad::kernels::gradient_domain& domain, T x) {
   if (!std::isfinite(x) || (domain.squares && !std::isfinite(x * x))) return false;

@@ -50,7 +50,7 @@ std::vector<target> targets_named(const std::string& name) {
   throw std::invalid_argument(fmt::format("no target {} here; there are:{} and all", name, known));
 }
 
-// What is measured: the values of an op, or its gradient for an operand, in one dtype.
+// A measurement: the values of an op, or its gradient for an operand, in one dtype.
 struct subject {
   const char* op;
   int operand;  // -1: the values

@@ -33,7 +33,7 @@ template <class T>
 using on_elements = std::function<void(const T* x, T* y, std::size_t n)>;
 template <class T>
 using on_pairs = std::function<void(const T* a, const T* b, T* y, std::size_t n)>;
-/// What it has to give: an estimate in double precision, right to `estimate_margin`, and the value rounded to 64 bits.
+/// Expected values: an estimate in double precision, right to `estimate_margin`, and the value rounded to 64 bits.
 /// Operands that `covers` leaves out are not measured.
 struct wanted_of_one {
   std::function<double(double x)> estimate;
