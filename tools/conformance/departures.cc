@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recorded gradients at kinks whose convention is another one here.
+// Recorded gradients that are others here: at kinks by convention, and of sigmoid and tanh near 1 by their digits.
 #include <algorithm>
 #include <iterator>
 
@@ -16,7 +16,8 @@ struct departure {
 };
 
 // Equal extremes share the gradient here, as in PyTorch's amax and JAX: the corpus gives all of it to each. The
-// gradient of Abs at 0 is 0, as in PyTorch, JAX and TensorFlow: the corpus has -dy.
+// gradient of Abs at 0 is 0, as in PyTorch, JAX and TensorFlow: the corpus has -dy. The corpus computes the gradients
+// of sigmoid and tanh from results in float32 and has three digits of them; here they have all digits.
 constexpr float third = 1.0f / 3;
 const departure departures[] = {
     {"Max-2", "max max gradient: 1D, ties", {0, 0, -0.5f, -0.5f}},
@@ -38,6 +39,18 @@ const departure departures[] = {
     {"Abs-14",
      "layers: LayersModel.fitDataset() with classWeight Two outputs, binary crossentropy, acc metric",
      {0, 0, 0, 0, 0, 0, 0, 0}},
+    {"Sigmoid-4",
+     "layers: LayersModel.fit() with classWeight Two outputs, classWeight as array",
+     {0, 0.0165249091f, 0.0166693479f, 0, 0, 0}},
+    {"Sigmoid-5",
+     "layers: LayersModel.fit() with classWeight Two outputs, classWeight as array",
+     {0, 0, 0.0165127628f, 0, 0.0166685358f, 0}},
+    {"Sigmoid-6",
+     "layers: LayersModel.fit() with classWeight Two outputs, classWeight as map",
+     {0.0166685358f, 0, 0, 0.0165127628f, 0, 0}},
+    {"Tanh-13",
+     "layers: SimpleRNN Tensor BPTT",
+     {0.00598929031f, 0.00598929031f, 0.00598929031f, 0.00598929031f, 0.00598929031f}},
 };
 
 }  // namespace
