@@ -66,7 +66,7 @@ inline constexpr gradient_bound gradient_accuracy[] = {
     {"Sinh", 0, 1.5, 1.5},
     {"Cosh", 0, 2.0, 2.0},
     {"Tanh", 0, 3.5, 3.0},
-    {"Asinh", 0, 2.0, 2.0},
+    {"Asinh", 0, 2.0, 2.5},
     {"Acosh", 0, 2.5, 3.5},
     {"Atanh", 0, 2.5, 2.5},
     {"Erf", 0, 68.0, 531.0},

@@ -57,7 +57,7 @@ inline constexpr accuracy_worst gradients_measured[] = {
     {"Tanh", dtype::float32, 3.1771, 0x1.09230ep+1, 0, "AVX3", true, 0},
     {"Tanh", dtype::float64, 2.7246, 0x1.5875bf108f264p+0, 0, "AVX3", false, 0},
     {"Asinh", dtype::float32, 1.4989, -0x1.90ca0cp-6, 0, "AVX3", false, 0},
-    {"Asinh", dtype::float64, 1.9243, 0x1.55d16a3213baap-5, 0, "AVX3", false, 0},
+    {"Asinh", dtype::float64, 2.1245, 0x1.bd566cf41ac9ap+0, 0, "SSSE3", false, 0},
     {"Acosh", dtype::float32, 2.1854, 0x1.70d116p+0, 0, "AVX3", false, 0},
     {"Acosh", dtype::float64, 2.0259, 0x1.77bc7f77ab395p+0, 0, "AVX3", false, 0},
     {"Atanh", dtype::float32, 2.0433, -0x1.699016p-1, 0, "AVX3", false, 0},
