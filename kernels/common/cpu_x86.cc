@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The targets of an x86 CPU by CPUID, without Highway's library: that of Highway 1.0.3 measures the resolution of the
-// timer when it is loaded, for 4 ms in every process. Bits: Intel 64 and IA-32 Architectures Software Developer's
-// Manual, volume 2A, CPUID; volume 1, 13.3, XCR0. Needs of each target: the groups of hwy/targets.cc.
+// timer when it is loaded. Bits: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2A, CPUID; volume
+// 1, 13.3, XCR0. Needs of each target: the groups of hwy/targets.cc.
 #include <cpuid.h>
 
 #include <cstddef>
