@@ -100,6 +100,7 @@ class Superproject:
         write_files(files, self.source)
         options = [*BUILT, f'-Dkerngrad:default_library={library}']
         if (self.build / 'build.ninja').exists():
+            self.make('build.ninja')  # or Meson knows no options that the library has had since then
             self.configure(*options)
         else:
             run([self.meson, 'setup', self.build, self.source, f'-Dkerngrad:targets={TARGETS}', *OPTIONS, *options])
