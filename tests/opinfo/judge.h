@@ -27,7 +27,7 @@ struct finding {
 std::vector<finding> judged(const json& line, const call_line& call);
 
 /// Known departures from the recorded results, from a file of lines `OP PART DTYPE [NUMBERS]: reason`. `*` stands for
-/// every part or dtype; the numbers are those of samples, all where there are none.
+/// every part or dtype; the numbers are those of samples, all where there are none. No file: no departures.
 class departures {
  public:
   explicit departures(const std::string& file);

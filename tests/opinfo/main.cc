@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// opinfo_cases DEPARTURES FILES...: compares recorded cases, lines of JSON, with this library. Exit code 0 when all are
-// equal or known to depart, 1 when one differs or a departure is known that no case has, 2 when a file is at fault.
+// opinfo_cases DEPARTURES FILES..., opinfo_cases --recorded FILES...: compares recorded cases, lines of JSON, with this
+// library. Exit code 0 when all are equal or known to depart, 1 when one differs or a departure is known that no case
+// has, 2 when a file is at fault.
 //   --list            prints family and name of each op that has a line, and nothing else
 //   --verdicts FILE   also writes a word for each case
 //   --partial         the files need not have all known departures
+//   --recorded        all cases have to be equal: no departures, and none that the library rejects or that is skipped
 //   --verbose         all failures, and the ops of each reason
 #include <algorithm>
 #include <fstream>
@@ -21,7 +23,7 @@ constexpr int deepest = 32;
 struct options {
   std::string departures, verdicts;
   std::vector<std::string> files;
-  bool verbose = false, partial = false;
+  bool verbose = false, partial = false, recorded = false;
 };
 
 options read_options(int argc, char** argv) {
@@ -30,8 +32,9 @@ options read_options(int argc, char** argv) {
     const std::string word = argv[i];
     if (word == "--verbose") given.verbose = true;
     else if (word == "--partial") given.partial = true;
+    else if (word == "--recorded") given.recorded = true;
     else if (word == "--verdicts" && i + 1 < argc) given.verdicts = argv[++i];
-    else if (given.departures.empty()) given.departures = word;
+    else if (given.departures.empty() && !given.recorded) given.departures = word;
     else given.files.push_back(word);
   }
   if (given.files.empty()) throw std::runtime_error("no file of cases");
@@ -40,15 +43,17 @@ options read_options(int argc, char** argv) {
 
 class runner {
  public:
-  explicit runner(const options& given) : known_(given.departures) {
+  explicit runner(const options& given) : known_(given.departures), all_equal_(given.recorded) {
     if (!given.verdicts.empty()) verdicts_.open(given.verdicts);
   }
 
   void run(const std::string& file) {
     std::ifstream in(file);
     if (!in) throw std::runtime_error(file + ": cannot be read");
-    for (std::string text; std::getline(in, text);)
+    bool has_case = false;
+    for (std::string text; std::getline(in, text); has_case = true)
       if (!text.empty()) one(kgtools::parse_strictly(text.begin(), text.end(), deepest));
+    if (!has_case) throw std::runtime_error(file + ": no case");
   }
 
   const report& counts() const { return report_; }
@@ -60,6 +65,7 @@ class runner {
     if (!call) throw std::runtime_error("no line for " + line.at("op").get<std::string>());
     bool all_equal = true, compared = false;
     for (finding found : judged(line, *call)) {
+      if (all_equal_ && found.is != verdict::equal) found.is = verdict::failed;
       if (found.is == verdict::failed && known_.has(line, found.of)) found.is = verdict::departs;
       all_equal = all_equal && found.is == verdict::equal;
       if (found.of == part::value) compared = found.is == verdict::equal || found.is == verdict::departs;
@@ -69,6 +75,7 @@ class runner {
   }
 
   departures known_;
+  bool all_equal_;
   report report_;
   std::ofstream verdicts_;
 };

@@ -13,6 +13,7 @@ namespace opinfo {
 // ------------------------------------------------------------------------------------------ departures
 
 departures::departures(const std::string& file) {
+  if (file.empty()) return;
   std::ifstream in(file);
   if (!in) throw std::runtime_error(file + ": cannot be read");
   for (std::string text; std::getline(in, text);) {
