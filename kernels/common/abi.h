@@ -199,9 +199,7 @@ constexpr bool has_simd_kernels(dtype type) {
 // For the sets of dtypes: kernels that compute, and those that move bytes, which are SIMD kernels for every dtype.
 #define KG_DECLARE_KERNEL(Name, type) KG_DECLARE_ENTRY(type, Name##_##type)
 #define KG_DEFINE_KERNEL(Name, type, ...) KG_DEFINE_ENTRY(type, Name##_##type, __VA_ARGS__)
-#define KG_DECLARE_BYTES(Name, type) void Name##_##type KG_RUN_PARAMETERS;
-#define KG_DEFINE_BYTES(Name, type, ...) \
-  void Name##_##type KG_RUN_PARAMETERS { __VA_ARGS__; }
+#define KG_DECLARE_KERNEL_BYTES(Name, type) void Name##_##type KG_RUN_PARAMETERS;
 
 // Sets of dtypes for the kernel lists (*.inc): each applies X(Name, dtype) to its members.
 #define KG_FLOATS(X, Name) X(Name, float32) X(Name, float64)
@@ -216,4 +214,6 @@ constexpr bool has_simd_kernels(dtype type) {
 #define KG_ALL(X, Name) KG_ORDERED(X, Name) KG_COMPLEX(X, Name) KG_HALVES(X, Name) X(Name, complex128)
 #define KG_MOVED(X, Name) KG_ALL(X, Name) X(Name, text)
 // One dtype of each size, for kernels that move bytes: `serving` finds it for the others.
-#define KG_SIZES(X, Name) X(Name, uint8) X(Name, float16) X(Name, float32) X(Name, float64) X(Name, complex128)
+#define KG_SIZES(X, Name)                                                                           \
+  X##_BYTES(Name, uint8) X##_BYTES(Name, float16) X##_BYTES(Name, float32) X##_BYTES(Name, float64) \
+      X##_BYTES(Name, complex128)

@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "hwy/highway.h"
+#include "kernels/elementwise/binary.h"
 #include "kernels/elementwise/elementwise-inl.h"
 #include "kernels/reduce/reduce-inl.h"
 #include "kernels/reduce/reduce.h"
@@ -52,6 +53,14 @@ HWY_INLINE void run_unary(const void* const* in, void* const* out, const void* g
   using T = storage_t<K>;
   const auto& g = *static_cast<const unary_geometry*>(geometry);
   flat1<T>(Map<T>(g.params), in[0], out[0], static_cast<std::size_t>(g.count));
+}
+
+template <template <class> class Map, dtype K>
+HWY_INLINE void run_binary(const void* const* in, void* const* out, const void* geometry) {
+  using T = storage_t<K>;
+  using Out = typename Map<T>::result::template type<hn::ScalableTag<T>>;
+  broadcast2<Map<T>>(*static_cast<const broadcast_geometry*>(geometry), static_cast<const T*>(in[0]),
+                     static_cast<const T*>(in[1]), static_cast<Out*>(out[0]));
 }
 
 // ------------------------------------------------------------------------------------------ reductions

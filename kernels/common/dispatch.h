@@ -80,4 +80,6 @@ consteval target_table<F> table_of(F first, const F (&targets)[N]) {
 #define KG_DISPATCH_ENTRY(type, name) KG_DISPATCH_FUNCTION(type, name, KG_RUN_PARAMETERS, (in, out, geometry))
 /// For the sets of dtypes: an entry point with SIMD kernels where the dtype has them, and one for every dtype.
 #define KG_DISPATCH_KERNEL(Name, type) KG_DISPATCH_ENTRY(type, Name##_##type)
-#define KG_DISPATCH_BYTES(Name, type) KG_DISPATCH_ALWAYS(Name##_##type, KG_RUN_PARAMETERS, (in, out, geometry))
+#define KG_DISPATCH_KERNEL_BYTES(Name, type) KG_DISPATCH_ALWAYS(Name##_##type, KG_RUN_PARAMETERS, (in, out, geometry))
+/// Defines the entry points of a list, which jump to the kernels of the CPU's target.
+#define KG_DISPATCH_KERNELS(LIST) LIST(KG_DISPATCH_KERNEL)

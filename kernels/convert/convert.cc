@@ -235,25 +235,13 @@ void cast_array(const void* x, void* y, std::size_t n) {
 }
 
 template <dtype From>
-HWY_INLINE void cast(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const cast_geometry*>(geometry);
+HWY_INLINE void Cast(const cast_geometry& g, const void* x, void* y) {
   const std::size_t n = static_cast<std::size_t>(g.count);
-  visit_number(g.to, [&](auto to) HWY_ATTR { cast_array<From, decltype(to)::value>(in[0], out[0], n); });
+  visit_number(g.to, [&](auto to) HWY_ATTR { cast_array<From, decltype(to)::value>(x, y, n); });
 }
 
-#define KG_DEFINE_CAST(Name, type) KG_DEFINE_ENTRY(type, Name##_##type##_run, cast<dtype::type>(in, out, geometry))
-KG_ALL(KG_DEFINE_CAST, Cast)
-
-HWY_INLINE std::size_t count_of(const void* geometry) {
-  return static_cast<std::size_t>(static_cast<const convert_geometry*>(geometry)->count);
-}
-
-template <dtype Type, std::size_t part>
-HWY_INLINE void take_part(const void* const* in, void* const* out, const void* geometry) {
-  using P = part_t<Type>;
-  const auto* z = static_cast<const storage_t<Type>*>(in[0]);
-  P* y = static_cast<P*>(out[0]);
-  const std::size_t n = count_of(geometry);
+template <std::size_t part, class T, class P>
+HWY_INLINE void take_part(const T* z, P* y, std::size_t n) {
   P parts[2][part_block];
   for (std::size_t start = 0; start < n; start += part_block) {
     const std::size_t count = n - start < part_block ? n - start : part_block;
@@ -261,17 +249,19 @@ HWY_INLINE void take_part(const void* const* in, void* const* out, const void* g
     std::memcpy(y + start, parts[part], count * sizeof(P));
   }
 }
-#define KG_DEFINE_PART(Name, type) \
-  KG_DEFINE_ENTRY(type, Name##_##type##_run, take_part<dtype::type, part_##Name>(in, out, geometry))
-constexpr std::size_t part_Real = 0, part_Imag = 1;
-KG_PAIRS(KG_DEFINE_PART, Real)
-KG_PAIRS(KG_DEFINE_PART, Imag)
+template <dtype Type>
+HWY_INLINE void Real(const convert_geometry& g, const storage_t<Type>* z, part_t<Type>* y) {
+  take_part<0>(z, y, static_cast<std::size_t>(g.count));
+}
+template <dtype Type>
+HWY_INLINE void Imag(const convert_geometry& g, const storage_t<Type>* z, part_t<Type>* y) {
+  take_part<1>(z, y, static_cast<std::size_t>(g.count));
+}
 
-#define KG_DEFINE_COMPLEX(Name, type)                                             \
-  KG_DEFINE_ENTRY(type, Name##_##type##_run,                                      \
-                  put_together(static_cast<const storage_t<dtype::type>*>(in[0]), \
-                               static_cast<const storage_t<dtype::type>*>(in[1]), out[0], count_of(geometry)))
-KG_FLOATS(KG_DEFINE_COMPLEX, Complex)
+template <dtype Type, class P = storage_t<Type>>
+HWY_INLINE void Complex(const convert_geometry& g, const P* re, const P* im, void* z) {
+  put_together(re, im, z, static_cast<std::size_t>(g.count));
+}
 
 // sqrt(re^2 + im^2) in double precision, where squares of floats neither over- nor underflow; the error is half a unit
 // in the last place and a little. An infinite part gives infinity, whatever the other one is. The roots become floats
@@ -288,13 +278,10 @@ HWY_INLINE void put_magnitudes(D d, F floats, const float* z, float* y) {
   hn::Store(hn::Sqrt(hn::IfThenElse(is_infinite, infinity, square)), d, roots);
   for (std::size_t i = 0; i < hn::Lanes(d); ++i) y[i] = static_cast<float>(roots[i]);
 }
-#if KG_SIMD_complex64
-void ComplexAbs_complex64_run(const void* const* in, void* const* out, const void* geometry) {
+HWY_INLINE void put_all_magnitudes(const float* z, float* y, std::size_t n) {
   const hn::ScalableTag<double> d;
   const hn::Rebind<float, decltype(d)> floats;
-  const float* z = static_cast<const float*>(in[0]);
-  float* y = static_cast<float*>(out[0]);
-  const std::size_t n = count_of(geometry), lanes = hn::Lanes(d);
+  const std::size_t lanes = hn::Lanes(d);
   std::size_t i = 0;
   for (; i + lanes <= n; i += lanes) put_magnitudes(d, floats, z + 2 * i, y + i);
   if (i == n) return;
@@ -303,7 +290,6 @@ void ComplexAbs_complex64_run(const void* const* in, void* const* out, const voi
   put_magnitudes(d, floats, last, magnitudes);
   std::memcpy(y + i, magnitudes, (n - i) * sizeof(float));
 }
-#endif
 
 // In double: from 2^500 on the squares would overflow, below 2^-400 their digits would get lost, so that both parts are
 // scaled by a power of two. Each step is rounded by itself: every target gives the same bits.
@@ -320,12 +306,9 @@ HWY_INLINE V magnitudes_of(D d, V re, V im) {
   const V infinity = hn::Set(d, std::numeric_limits<double>::infinity());
   return hn::IfThenElse(hn::Or(hn::Eq(p, infinity), hn::Eq(q, infinity)), infinity, y);
 }
-#if KG_SIMD_complex128
-void ComplexAbs_complex128_run(const void* const* in, void* const* out, const void* geometry) {
+HWY_INLINE void put_all_magnitudes(const double* z, double* y, std::size_t n) {
   const hn::ScalableTag<double> d;
-  const double* z = static_cast<const double*>(in[0]);
-  double* y = static_cast<double*>(out[0]);
-  const std::size_t n = count_of(geometry), lanes = hn::Lanes(d);
+  const std::size_t lanes = hn::Lanes(d);
   hn::Vec<decltype(d)> re, im;
   std::size_t i = 0;
   for (; i + lanes <= n; i += lanes) {
@@ -339,7 +322,13 @@ void ComplexAbs_complex128_run(const void* const* in, void* const* out, const vo
   hn::StoreU(magnitudes_of(d, re, im), d, magnitudes);
   std::memcpy(y + i, magnitudes, (n - i) * sizeof(double));
 }
-#endif
+
+template <dtype Type, class P = part_t<Type>>
+HWY_INLINE void ComplexAbs(const convert_geometry& g, const P* z, P* y) {
+  put_all_magnitudes(z, y, static_cast<std::size_t>(g.count));
+}
+
+KG_DEFINE_KERNELS(KG_CONVERT_KERNELS)
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -349,9 +338,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace kerngrad::kernels {
 
-#define KG_CONVERT(Name, types) types(KG_DISPATCH, Name)
-#define KG_DISPATCH(Name, type) KG_DISPATCH_ENTRY(type, Name##_##type##_run)
-#include "kernels/convert/convert.inc"
+KG_DISPATCH_KERNELS(KG_CONVERT_KERNELS)
 
 }  // namespace kerngrad::kernels
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Entry points of the kernels that change the dtype; declarations and table are derived from convert.inc.
+// Entry points of the kernels that change the dtype.
 #pragma once
-#include "kernels/common/abi.h"
+#include "kernels/common/lists.h"
 
 namespace kerngrad::kernels {
 
@@ -21,17 +21,10 @@ struct convert_geometry {
 };
 
 #define KG_PAIRS(X, Name) X(Name, complex64) X(Name, complex128)
-#define KG_CONVERT(Name, types) types(KG_DECLARE, Name)
-#define KG_DECLARE(Name, type) KG_DECLARE_ENTRY(type, Name##_##type##_run)
-#include "kernels/convert/convert.inc"
-#undef KG_DECLARE
+// Kernels by the dtype of their operands.
+#define KG_CONVERT_KERNELS(X) \
+  KG_ALL(X, Cast) KG_PAIRS(X, Real) KG_PAIRS(X, Imag) KG_PAIRS(X, ComplexAbs) KG_FLOATS(X, Complex)
 
-/// Every kernel of convert.inc by the dtype of its operands.
-inline constexpr entry convert_simd[] = {
-#define KG_CONVERT(Name, types) types(KG_ENTRY, Name)
-#define KG_ENTRY(Name, type) {#Name, dtype::type, Name##_##type##_run, nullptr, nullptr},
-#include "kernels/convert/convert.inc"
-};
-#undef KG_ENTRY
+KG_DECLARE_KERNELS(convert, KG_CONVERT_KERNELS)
 
 }  // namespace kerngrad::kernels

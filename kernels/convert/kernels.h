@@ -3,7 +3,6 @@
 #pragma once
 #include "kernels/common/list_of.h"
 #include "kernels/convert/convert.h"
-#include "kernels/convert/reference_convert.h"
 
 namespace kerngrad::kernels {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/convert/reference_convert.h"
+#include "kernels/convert/convert.h"
 #include "kernels/common/reference_scalar.h"
 
 #include <algorithm>
@@ -79,51 +79,35 @@ void write(void* p, dtype type, std::int64_t i, const number& x) {
   });
 }
 
-void cast(const void* const* in, void* const* out, const void* geometry, dtype from) {
-  const auto& g = *static_cast<const cast_geometry*>(geometry);
-  for (std::int64_t i = 0; i < g.count; ++i) write(out[0], g.to, i, read(in[0], from, i));
+template <dtype From>
+void Cast(const cast_geometry& g, const void* x, void* y) {
+  for (std::int64_t i = 0; i < g.count; ++i) write(y, g.to, i, read(x, From, i));
 }
 
-std::int64_t count_of(const void* geometry) { return static_cast<const convert_geometry*>(geometry)->count; }
+template <dtype Type, class P = part_t<Type>>
+void Real(const convert_geometry& g, const P* z, P* y) {
+  for (std::int64_t i = 0; i < g.count; ++i) y[i] = z[2 * i];
+}
+template <dtype Type, class P = part_t<Type>>
+void Imag(const convert_geometry& g, const P* z, P* y) {
+  for (std::int64_t i = 0; i < g.count; ++i) y[i] = z[2 * i + 1];
+}
+// In the next wider type.
+template <dtype Type, class P = part_t<Type>>
+void ComplexAbs(const convert_geometry& g, const P* z, P* y) {
+  for (std::int64_t i = 0; i < g.count; ++i)
+    y[i] = static_cast<P>(std::hypot(wide_t<P>{z[2 * i]}, wide_t<P>{z[2 * i + 1]}));
+}
+template <dtype Type, class P = storage_t<Type>>
+void Complex(const convert_geometry& g, const P* re, const P* im, P* z) {
+  for (std::int64_t i = 0; i < g.count; ++i) {
+    z[2 * i] = re[i];
+    z[2 * i + 1] = im[i];
+  }
+}
 
 }  // namespace
 
-#define KG_DEFINE_CAST(Name, type)                                                          \
-  void Name##_##type##_run(const void* const* in, void* const* out, const void* geometry) { \
-    cast(in, out, geometry, dtype::type);                                                   \
-  }
-KG_ALL(KG_DEFINE_CAST, Cast)
-
-// Part `at` of each number.
-template <class P>
-void take_part(const void* const* in, void* const* out, const void* geometry, std::int64_t at) {
-  for (std::int64_t i = 0; i < count_of(geometry); ++i) put(out[0], i, get<P>(in[0], 2 * i + at));
-}
-// In the next wider type.
-template <class P>
-void magnitudes(const void* const* in, void* const* out, const void* geometry) {
-  for (std::int64_t i = 0; i < count_of(geometry); ++i) {
-    const wide_t<P> re = get<P>(in[0], 2 * i), im = get<P>(in[0], 2 * i + 1);
-    put(out[0], i, static_cast<P>(std::hypot(re, im)));
-  }
-}
-template <class P>
-void put_together(const void* const* in, void* const* out, const void* geometry) {
-  for (std::int64_t i = 0; i < count_of(geometry); ++i) {
-    put(out[0], 2 * i, get<P>(in[0], i));
-    put(out[0], 2 * i + 1, get<P>(in[1], i));
-  }
-}
-
-#define KG_DEFINE(Name, type, body) \
-  void Name##_##type##_run(const void* const* in, void* const* out, const void* geometry) { body; }
-#define KG_DEFINE_REAL(Name, type) KG_DEFINE(Name, type, take_part<part_t<dtype::type>>(in, out, geometry, 0))
-#define KG_DEFINE_IMAG(Name, type) KG_DEFINE(Name, type, take_part<part_t<dtype::type>>(in, out, geometry, 1))
-#define KG_DEFINE_ABS(Name, type) KG_DEFINE(Name, type, magnitudes<part_t<dtype::type>>(in, out, geometry))
-#define KG_DEFINE_COMPLEX(Name, type) KG_DEFINE(Name, type, put_together<storage_t<dtype::type>>(in, out, geometry))
-KG_PAIRS(KG_DEFINE_REAL, Real)
-KG_PAIRS(KG_DEFINE_IMAG, Imag)
-KG_PAIRS(KG_DEFINE_ABS, ComplexAbs)
-KG_FLOATS(KG_DEFINE_COMPLEX, Complex)
+KG_DEFINE_PLAIN_KERNELS(KG_CONVERT_KERNELS)
 
 }  // namespace kerngrad::kernels::reference

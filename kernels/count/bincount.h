@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Entry points of the counts of small integers.
 #pragma once
-#include "kernels/common/abi.h"
+#include "kernels/common/lists.h"
 
 namespace kerngrad::kernels {
 
@@ -18,15 +18,6 @@ struct bincount_geometry {
 // bincount_geometry.
 #define KG_BINCOUNT_KERNELS(X) KG_SIGNED(X, DenseBincount)
 
-#define KG_DECLARE_BINCOUNT(Name, type) \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry);
-KG_BINCOUNT_KERNELS(KG_DECLARE_BINCOUNT)
-#undef KG_DECLARE_BINCOUNT
-
-inline constexpr entry bincount_simd[] = {
-#define KG_ENTRY_BINCOUNT(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
-    KG_BINCOUNT_KERNELS(KG_ENTRY_BINCOUNT)
-#undef KG_ENTRY_BINCOUNT
-};
+KG_DECLARE_PLAIN_KERNELS(bincount, KG_BINCOUNT_KERNELS)
 
 }  // namespace kerngrad::kernels

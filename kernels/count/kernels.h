@@ -3,8 +3,6 @@
 #pragma once
 #include "kernels/common/list_of.h"
 #include "kernels/count/bincount.h"
-#include "kernels/count/reference_bincount.h"
-#include "kernels/count/reference_unique.h"
 #include "kernels/count/unique.h"
 
 namespace kerngrad::kernels {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A row's places are sorted by their elements; what lies together then is one bin. Sums in long double, of integers in
 // 128 bits.
-#include "kernels/count/reference_bincount.h"
+#include "kernels/count/bincount.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -46,24 +46,18 @@ void count_elements(const E* x, const T* weights, T* y, const bincount_geometry&
   }
 }
 
-template <class T>
-void DenseBincount(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const bincount_geometry*>(geometry);
-  const T* weights = g.weighted ? static_cast<const T*>(in[1]) : nullptr;
-  T* y = static_cast<T*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void DenseBincount(const bincount_geometry& g, const void* x, const T* given, T* y) {
+  const T* weights = g.weighted ? given : nullptr;
   switch (g.elements) {
-    case dtype::int32: return count_elements(static_cast<const std::int32_t*>(in[0]), weights, y, g);
-    case dtype::int64: return count_elements(static_cast<const std::int64_t*>(in[0]), weights, y, g);
-    default: return count_elements(static_cast<const std::uint8_t*>(in[0]), weights, y, g);
+    case dtype::int32: return count_elements(static_cast<const std::int32_t*>(x), weights, y, g);
+    case dtype::int64: return count_elements(static_cast<const std::int64_t*>(x), weights, y, g);
+    default: return count_elements(static_cast<const std::uint8_t*>(x), weights, y, g);
   }
 }
 
 }  // namespace
 
-#define KG_DEFINE(Name, type)                                                         \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    Name<storage_t<dtype::type>>(in, out, geometry);                                  \
-  }
-KG_BINCOUNT_KERNELS(KG_DEFINE)
+KG_DEFINE_PLAIN_KERNELS(KG_BINCOUNT_KERNELS)
 
 }  // namespace kerngrad::kernels::reference

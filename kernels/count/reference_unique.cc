@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Places are sorted by their rows, in an order that calls equal what the definition does; the first place of each group
 // stands for it, and groups are numbered by those places.
-#include "kernels/count/reference_unique.h"
+#include "kernels/count/unique.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -22,15 +22,11 @@ int compared(T a, T b) {
   else return (a > b) - (a < b);
 }
 
-template <class T, bool kBoolean>
-void unique_rows(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const unique_geometry*>(geometry);
-  const T* x = static_cast<const T*>(in[0]);
-  auto* numbers = static_cast<std::int32_t*>(out[0]);
-  auto* firsts = static_cast<std::int32_t*>(out[1]);
+template <dtype Type, class T = storage_t<Type>>
+void Unique(const unique_geometry& g, const T* x, std::int32_t* numbers, std::int32_t* firsts, std::int64_t* distinct) {
   const auto order = [&](std::int32_t a, std::int32_t b) {
     for (std::int64_t i = 0; i < g.width; ++i)
-      if (const int c = compared<T, kBoolean>(x[a * g.width + i], x[b * g.width + i])) return c;
+      if (const int c = compared < T, Type == dtype::boolean > (x[a * g.width + i], x[b * g.width + i])) return c;
     return 0;
   };
   std::vector<std::int32_t> places(static_cast<std::size_t>(g.count));
@@ -50,15 +46,11 @@ void unique_rows(const void* const* in, void* const* out, const void* geometry) 
     if (numbers[i] == i) firsts[found] = i, numbers[i] = found++;
     else numbers[i] = numbers[numbers[i]];  // of an earlier place, which has its number
   }
-  *static_cast<std::int64_t*>(out[2]) = found;
+  *distinct = found;
 }
 
 }  // namespace
 
-#define KG_DEFINE(Name, type)                                                              \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) {      \
-    unique_rows<storage_t<dtype::type>, dtype::type == dtype::boolean>(in, out, geometry); \
-  }
-KG_UNIQUE_KERNELS(KG_DEFINE)
+KG_DEFINE_PLAIN_KERNELS(KG_UNIQUE_KERNELS)
 
 }  // namespace kerngrad::kernels::reference

@@ -224,25 +224,20 @@ void number_bytes(const T* x, std::int64_t count, found_rows& found) {
 }
 
 /// Unique. Exact. Reference: kernels/count/reference_unique.cc.
-template <class T, bool kBoolean>
-void unique_rows(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const unique_geometry*>(geometry);
-  const T* x = static_cast<const T*>(in[0]);
-  found_rows found{static_cast<std::int32_t*>(out[0]), static_cast<std::int32_t*>(out[1])};
+template <dtype Type, class T = storage_t<Type>>
+void Unique(const unique_geometry& g, const T* x, std::int32_t* numbers, std::int32_t* firsts, std::int64_t* distinct) {
+  constexpr bool kBoolean = Type == dtype::boolean;
+  found_rows found{numbers, firsts};
   if (g.count > 0) {
     if (g.width != 1 || std::is_same_v<T, text>) number_rows(wide_rows<T, kBoolean>{x, g.width}, g.count, found);
     else if constexpr (sizeof(T) == 1) number_bytes<T, kBoolean>(x, g.count, found);
     else if constexpr (std::is_arithmetic_v<T>) number_rows(single_rows<T, kBoolean>{x}, g.count, found);
   }
-  *static_cast<std::int64_t*>(out[2]) = found.count;
+  *distinct = found.count;
 }
 
 }  // namespace
 
-#define KG_DEFINE(Name, type)                                                              \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) {      \
-    unique_rows<storage_t<dtype::type>, dtype::type == dtype::boolean>(in, out, geometry); \
-  }
-KG_UNIQUE_KERNELS(KG_DEFINE)
+KG_DEFINE_PLAIN_KERNELS(KG_UNIQUE_KERNELS)
 
 }  // namespace kerngrad::kernels

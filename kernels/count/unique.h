@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Entry points of the search for distinct rows.
 #pragma once
-#include "kernels/common/abi.h"
+#include "kernels/common/lists.h"
 
 namespace kerngrad::kernels {
 
@@ -16,14 +16,6 @@ struct unique_geometry {
 // unique_geometry.
 #define KG_UNIQUE_KERNELS(X) KG_ORDERED(X, Unique) X(Unique, text)
 
-#define KG_DECLARE_UNIQUE(Name, type) void Name##_##type(const void* const* in, void* const* out, const void* geometry);
-KG_UNIQUE_KERNELS(KG_DECLARE_UNIQUE)
-#undef KG_DECLARE_UNIQUE
-
-inline constexpr entry unique_simd[] = {
-#define KG_ENTRY_UNIQUE(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
-    KG_UNIQUE_KERNELS(KG_ENTRY_UNIQUE)
-#undef KG_ENTRY_UNIQUE
-};
+KG_DECLARE_PLAIN_KERNELS(unique, KG_UNIQUE_KERNELS)
 
 }  // namespace kerngrad::kernels

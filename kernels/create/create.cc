@@ -32,33 +32,30 @@ HWY_INLINE std::size_t stream_fill(D d, hn::Vec<D> v, T* y, std::size_t n) {
   return i;
 }
 
-struct Fill {
-  template <dtype K>
-  static void run(void* const* out, const void* geometry) {
-    const fill_geometry& g = *static_cast<const fill_geometry*>(geometry);
-    auto* const y = static_cast<cell_t<K>*>(out[0]);
-    fill(get(static_cast<const cell_t<K>*>(g.value)), y, static_cast<std::size_t>(g.count));
+template <class T>
+void fill(T value, T* y, std::size_t n) {
+  const hn::ScalableTag<T> d;
+  const std::size_t L = hn::Lanes(d);
+  if (n < L) return fill_run(value, y, n);
+  const auto v = hn::Set(d, value);
+  std::size_t i = 0;
+  if (n >= stream_question && is_streamed(n * sizeof(T)) && reinterpret_cast<std::uintptr_t>(y) % sizeof(T) == 0)
+    i = stream_fill(d, v, y, n);
+  for (; i + 4 * L <= n; i += 4 * L) {
+    hn::StoreU(v, d, y + i);
+    hn::StoreU(v, d, y + i + L);
+    hn::StoreU(v, d, y + i + 2 * L);
+    hn::StoreU(v, d, y + i + 3 * L);
   }
+  for (; i + L <= n; i += L) hn::StoreU(v, d, y + i);
+  hn::StoreU(v, d, y + n - L);
+}
+inline void fill(cell_pair value, cell_pair* y, std::size_t n) { fill_run(value, y, n); }
 
-  template <class T> static void fill(T value, T* y, std::size_t n) {
-    const hn::ScalableTag<T> d;
-    const std::size_t L = hn::Lanes(d);
-    if (n < L) return fill_run(value, y, n);
-    const auto v = hn::Set(d, value);
-    std::size_t i = 0;
-    if (n >= stream_question && is_streamed(n * sizeof(T)) && reinterpret_cast<std::uintptr_t>(y) % sizeof(T) == 0)
-      i = stream_fill(d, v, y, n);
-    for (; i + 4 * L <= n; i += 4 * L) {
-      hn::StoreU(v, d, y + i);
-      hn::StoreU(v, d, y + i + L);
-      hn::StoreU(v, d, y + i + 2 * L);
-      hn::StoreU(v, d, y + i + 3 * L);
-    }
-    for (; i + L <= n; i += L) hn::StoreU(v, d, y + i);
-    hn::StoreU(v, d, y + n - L);
-  }
-  static void fill(cell_pair value, cell_pair* y, std::size_t n) { fill_run(value, y, n); }
-};
+template <dtype Type, class T = cell_t<Type>>
+void Fill(const fill_geometry& g, T* y) {
+  fill(get(static_cast<const T*>(g.value)), y, static_cast<std::size_t>(g.count));
+}
 
 // y[i] = start + i * step. Indices are doubles, exact up to 2^53. Wide: start and step are halves, and y is doubled.
 template <bool Wide, class T>
@@ -94,49 +91,32 @@ void line(T* y, std::size_t n, double start, double step) {
   for (; i < n; ++i) y[i] = static_cast<T>((start + static_cast<double>(i) * step) * (Wide ? 2 : 1));
 }
 
-struct Range {
-  template <dtype K>
-  static void run(void* const* out, const void* geometry) {
-    using T = storage_t<K>;
-    const range_geometry& g = *static_cast<const range_geometry*>(geometry);
-    const std::size_t n = static_cast<std::size_t>(g.count);
-    if constexpr (std::is_floating_point_v<T>) {
-      T* const y = static_cast<T*>(out[0]);
-      if (is_wide(g)) line<true>(y, n, g.start / 2, g.step / 2);
-      else line<false>(y, n, g.start, g.step);
-    } else {
-      using U = std::make_unsigned_t<T>;
-      U* y = static_cast<U*>(out[0]);
-      U value = static_cast<U>(static_cast<std::int64_t>(g.start));
-      const U step = static_cast<U>(static_cast<std::int64_t>(g.step));
-      for (std::size_t i = 0; i < n; ++i, value += step) y[i] = value;
-    }
+template <dtype Type, class T = storage_t<Type>>
+void Range(const range_geometry& g, T* y) {
+  const std::size_t n = static_cast<std::size_t>(g.count);
+  if constexpr (std::is_floating_point_v<T>) {
+    if (is_wide(g)) line<true>(y, n, g.start / 2, g.step / 2);
+    else line<false>(y, n, g.start, g.step);
+  } else {
+    using U = std::make_unsigned_t<T>;
+    U value = static_cast<U>(static_cast<std::int64_t>(g.start));
+    const U step = static_cast<U>(static_cast<std::int64_t>(g.step));
+    for (std::size_t i = 0; i < n; ++i, value += step) y[i] = static_cast<T>(value);
   }
-};
+}
 
-struct LinSpace {
-  template <dtype K>
-  static void run(void* const* out, const void* geometry) {
-    using T = storage_t<K>;
-    const linspace_geometry& g = *static_cast<const linspace_geometry*>(geometry);
-    T* y = static_cast<T*>(out[0]);
-    const std::size_t n = static_cast<std::size_t>(g.count);
-    const double steps = static_cast<double>(g.count > 1 ? g.count - 1 : 1);
-    if (is_wide(g)) line<true>(y, n, g.start / 2, (g.stop / 2 - g.start / 2) / steps);
-    else line<false>(y, n, g.start, (g.stop - g.start) / steps);
-    if (g.count > 1) y[g.count - 1] = static_cast<T>(g.stop);
-  }
-};
+template <dtype Type, class T = storage_t<Type>>
+void LinSpace(const linspace_geometry& g, T* y) {
+  const std::size_t n = static_cast<std::size_t>(g.count);
+  const double steps = static_cast<double>(g.count > 1 ? g.count - 1 : 1);
+  if (is_wide(g)) line<true>(y, n, g.start / 2, (g.stop / 2 - g.start / 2) / steps);
+  else line<false>(y, n, g.start, (g.stop - g.start) / steps);
+  if (g.count > 1) y[g.count - 1] = static_cast<T>(g.stop);
+}
+
 }  // namespace
 
-#define KG_CREATE(Name, types) types(KG_DEFINE, Name)
-#define KG_CREATE_BYTES(Name, types) types(KG_DEFINE_SIZE, Name)
-#define KG_DEFINE(Name, type) KG_DEFINE_KERNEL(Name, type, Name::run<dtype::type>(out, geometry))
-#define KG_DEFINE_SIZE(Name, type) KG_DEFINE_BYTES(Name, type, Name::run<dtype::type>(out, geometry))
-#include "kernels/create/create.inc"
-#undef KG_CREATE
-#undef KG_DEFINE
-#undef KG_DEFINE_SIZE
+KG_DEFINE_KERNELS(KG_CREATE_KERNELS)
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -146,10 +126,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace kerngrad::kernels {
 
-#define KG_CREATE(Name, types) types(KG_DISPATCH_KERNEL, Name)
-#define KG_CREATE_BYTES(Name, types) types(KG_DISPATCH_BYTES, Name)
-#include "kernels/create/create.inc"
-#undef KG_CREATE
+KG_DISPATCH_KERNELS(KG_CREATE_KERNELS)
 
 }  // namespace kerngrad::kernels
 #endif

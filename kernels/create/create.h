@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Entry points of the kernels that create elements; declarations and table are derived from create.inc.
+// Entry points of the kernels that create elements.
 #pragma once
 #include <cmath>
 
-#include "kernels/common/abi.h"
+#include "kernels/common/lists.h"
 
 namespace kerngrad::kernels {
 
@@ -29,27 +29,13 @@ struct linspace_geometry {
 /// As for range_geometry.
 inline bool is_wide(const linspace_geometry& g) { return std::isinf(g.stop - g.start); }
 
-#define KG_CREATE(Name, types) types(KG_DECLARE_KERNEL, Name)
-#define KG_CREATE_BYTES(Name, types) types(KG_DECLARE_BYTES, Name)
-#include "kernels/create/create.inc"
-#undef KG_CREATE
+// No kernel has operands. Fill writes bytes.
+#define KG_CREATE_KERNELS(X) KG_SIZES(X, Fill) KG_SIGNED(X, Range) KG_FLOATS(X, LinSpace)
+#define KG_CREATE_OPS(X)       \
+  KG_MOVED(X, (Fill, Fill))    \
+  KG_ALL(X, (ZerosLike, Fill)) \
+  KG_ALL(X, (OnesLike, Fill)) KG_SIGNED(X, (Range, Range)) KG_FLOATS(X, (LinSpace, LinSpace))
 
-/// The kernels of create.inc under their own names.
-inline constexpr entry create_kernels[] = {
-#define KG_CREATE(Name, types) types(KG_KERNEL_CREATE, Name)
-#define KG_KERNEL_CREATE(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
-#include "kernels/create/create.inc"
-};
-#undef KG_CREATE
-#undef KG_KERNEL_CREATE
-
-/// Every op of create.inc with its dtypes. No entry reads `in`.
-inline constexpr entry create_simd[] = {
-#define KG_CREATE_OP(Op, Name, types) types(KG_ENTRY_CREATE, (#Op, #Name))
-#define KG_ENTRY_CREATE(names, type) serving(create_kernels, served_op names, dtype::type),
-#include "kernels/create/create.inc"
-};
-#undef KG_CREATE_OP
-#undef KG_ENTRY_CREATE
+KG_DECLARE_SHARED_KERNELS(create, KG_CREATE_KERNELS, KG_CREATE_OPS)
 
 }  // namespace kerngrad::kernels

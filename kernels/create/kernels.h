@@ -5,9 +5,6 @@
 #include "kernels/create/create.h"
 #include "kernels/create/multinomial.h"
 #include "kernels/create/random.h"
-#include "kernels/create/reference_create.h"
-#include "kernels/create/reference_multinomial.h"
-#include "kernels/create/reference_random.h"
 
 namespace kerngrad::kernels {
 

@@ -68,12 +68,8 @@ HWY_BEFORE_NAMESPACE();
 namespace kerngrad::kernels::HWY_NAMESPACE {
 namespace {
 
-template <dtype K>
-void Multinomial(const void* const* in, void* const* out, const void* geometry) {
-  using T = storage_t<K>;
-  const auto& g = *static_cast<const multinomial_geometry*>(geometry);
-  const T* logits = static_cast<const T*>(in[0]);
-  std::int32_t* y = static_cast<std::int32_t*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void Multinomial(const multinomial_geometry& g, const T* logits, std::int32_t* y) {
   const std::int64_t count = product_of(g.rows, g.samples);
   if (count == 0) return;
   scratch<double> sums(product_of(g.rows, g.outcomes));
@@ -98,9 +94,7 @@ void Multinomial(const void* const* in, void* const* out, const void* geometry) 
 
 }  // namespace
 
-#define KG_DEFINE_MULTINOMIAL(Name, type) KG_DEFINE_KERNEL(Name, type, Name<dtype::type>(in, out, geometry))
-KG_FLOATS(KG_DEFINE_MULTINOMIAL, Multinomial)
-#undef KG_DEFINE_MULTINOMIAL
+KG_DEFINE_KERNELS(KG_MULTINOMIAL_KERNELS)
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -109,6 +103,6 @@ HWY_AFTER_NAMESPACE();
 #include "kernels/common/dispatch.h"
 
 namespace kerngrad::kernels {
-KG_FLOATS(KG_DISPATCH_KERNEL, Multinomial)
+KG_DISPATCH_KERNELS(KG_MULTINOMIAL_KERNELS)
 }  // namespace kerngrad::kernels
 #endif

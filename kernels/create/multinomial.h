@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Entry points of draws from discrete distributions.
 #pragma once
-#include "kernels/common/abi.h"
+#include "kernels/common/lists.h"
 
 namespace kerngrad::kernels {
 
@@ -17,12 +17,8 @@ struct multinomial_geometry {
 // in = {logits [rows, outcomes]}, out = {int32 [rows, samples]}. Element i, counted over all rows, takes the upper 53
 // bits of element i of an 8-byte dtype (kernels/create/random.h) as a fraction u, and is the first outcome whose
 // weights up to its own add up, in double precision and in order, to more than u times the sum of all.
-KG_FLOATS(KG_DECLARE_KERNEL, Multinomial)
+#define KG_MULTINOMIAL_KERNELS(X) KG_FLOATS(X, Multinomial)
 
-inline constexpr entry multinomial_simd[] = {
-#define KG_ENTRY_MULTINOMIAL(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
-    KG_FLOATS(KG_ENTRY_MULTINOMIAL, Multinomial)
-#undef KG_ENTRY_MULTINOMIAL
-};
+KG_DECLARE_KERNELS(multinomial, KG_MULTINOMIAL_KERNELS)
 
 }  // namespace kerngrad::kernels

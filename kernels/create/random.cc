@@ -249,29 +249,19 @@ void draw(T* y, const random_geometry& g, Convert convert) {
   }
 }
 
-struct RandomUniform {
-  template <class T>
-  static void run(T* y, const random_geometry& g) {
-    draw(y, g, [&g](const auto* words, T* to, std::size_t n) { uniform(words, to, n, g); });
-  }
-};
+template <dtype Type, class T = storage_t<Type>>
+void RandomUniform(const random_geometry& g, T* y) {
+  draw(y, g, [&g](const auto* words, T* to, std::size_t n) { uniform(words, to, n, g); });
+}
 
-struct RandomNormal {
-  template <class T>
-  static void run(T* y, const random_geometry& g) {
-    draw(y, g, [&g](const auto* words, T* to, std::size_t n) { normal(words, to, n, g); });
-  }
-};
+template <dtype Type, class T = storage_t<Type>>
+void RandomNormal(const random_geometry& g, T* y) {
+  draw(y, g, [&g](const auto* words, T* to, std::size_t n) { normal(words, to, n, g); });
+}
+
 }  // namespace
 
-#define KG_RANDOM(Name, types) types(KG_BODY, Name)
-#define KG_BODY(Name, type) \
-  KG_DEFINE_KERNEL(         \
-      Name, type,           \
-      Name::run(static_cast<storage_t<dtype::type>*>(out[0]), *static_cast<const random_geometry*>(geometry)))
-#include "kernels/create/random.inc"
-#undef KG_RANDOM
-#undef KG_BODY
+KG_DEFINE_KERNELS(KG_RANDOM_KERNELS)
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -281,9 +271,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace kerngrad::kernels {
 
-#define KG_RANDOM(Name, types) types(KG_DISPATCH_KERNEL, Name)
-#include "kernels/create/random.inc"
-#undef KG_RANDOM
+KG_DISPATCH_KERNELS(KG_RANDOM_KERNELS)
 
 }  // namespace kerngrad::kernels
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Entry points of the random numbers; declarations and table are derived from random.inc.
+// Entry points of the random numbers.
 //
 // Philox4x32-10 (Salmon and others, "Parallel random numbers: as easy as 1, 2, 3", 2011): block b of a stream is the
 // function of the counter (low b, high b, 0, 0) and the key (low seed, high seed). Element e = offset + i of a 4-byte
@@ -7,7 +7,7 @@
 // of the two being the lower half. Normal elements 2k and 2k + 1 share the words of both. So a range can be drawn in
 // any pieces, and all arithmetic is of the kind that gives the same bits on every target.
 #pragma once
-#include "kernels/common/abi.h"
+#include "kernels/common/lists.h"
 
 namespace kerngrad::kernels {
 
@@ -19,17 +19,9 @@ struct random_geometry {
   double low, high;
 };
 
-#define KG_RANDOM(Name, types) types(KG_DECLARE_KERNEL, Name)
-#include "kernels/create/random.inc"
-#undef KG_RANDOM
+// No kernel has operands.
+#define KG_RANDOM_KERNELS(X) KG_FLOATS(X, RandomUniform) X(RandomUniform, int32) KG_FLOATS(X, RandomNormal)
 
-/// Every op of random.inc with its dtypes. No entry reads `in`.
-inline constexpr entry random_simd[] = {
-#define KG_RANDOM(Name, types) types(KG_ENTRY_RANDOM, Name)
-#define KG_ENTRY_RANDOM(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
-#include "kernels/create/random.inc"
-};
-#undef KG_RANDOM
-#undef KG_ENTRY_RANDOM
+KG_DECLARE_KERNELS(random, KG_RANDOM_KERNELS)
 
 }  // namespace kerngrad::kernels

@@ -2,7 +2,7 @@
 // Draws from discrete distributions as they are defined: for each element a walk over the weights of its row. Weights
 // are computed in long double, so that an element differs from that of the vector kernels only where the drawn fraction
 // is within rounding of a bound between two outcomes: in about one of 10^14 draws.
-#include "kernels/create/reference_multinomial.h"
+#include "kernels/create/multinomial.h"
 
 #include <algorithm>
 #include <cmath>
@@ -28,12 +28,10 @@ std::uint64_t upper_bits(std::uint64_t seed, std::uint64_t e) {
   return (half[0] | std::uint64_t{half[1]} << 32) >> 11;
 }
 
-template <class T>
-void multinomial(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const multinomial_geometry*>(geometry);
-  std::int32_t* y = static_cast<std::int32_t*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void Multinomial(const multinomial_geometry& g, const T* x, std::int32_t* y) {
   for (std::int64_t i = 0; i < g.rows * g.samples; ++i) {
-    const T* row = static_cast<const T*>(in[0]) + i / g.samples * g.outcomes;
+    const T* row = x + i / g.samples * g.outcomes;
     const long double largest = *std::max_element(row, row + g.outcomes);
     const auto weight = [&](std::int64_t e) -> long double {
       return g.normalized ? row[e] : std::exp(row[e] - largest);
@@ -51,11 +49,6 @@ void multinomial(const void* const* in, void* const* out, const void* geometry) 
 
 }  // namespace
 
-#define KG_DEFINE_MULTINOMIAL(Name, type)                                             \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    multinomial<storage_t<dtype::type>>(in, out, geometry);                           \
-  }
-KG_FLOATS(KG_DEFINE_MULTINOMIAL, Multinomial)
-#undef KG_DEFINE_MULTINOMIAL
+KG_DEFINE_PLAIN_KERNELS(KG_MULTINOMIAL_KERNELS)
 
 }  // namespace kerngrad::kernels::reference

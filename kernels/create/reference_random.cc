@@ -2,7 +2,7 @@
 // Random numbers one element at a time; the operations and their order are part of the definition in
 // kernels/create/random.h, so that the bits agree with the vector kernels. Must be compiled without contraction of a *
 // b + c.
-#include "kernels/create/reference_random.h"
+#include "kernels/create/random.h"
 
 #include <cmath>
 #include <cstdint>
@@ -139,27 +139,18 @@ template <class T> T uniform(const random_geometry& g, std::uint64_t element) {
   }
 }
 
-struct RandomUniform {
-  template <class T> static T of(const random_geometry& g, std::uint64_t element) { return uniform<T>(g, element); }
-};
-struct RandomNormal {
-  template <class T> static T of(const random_geometry& g, std::uint64_t element) { return normal<T>(g, element); }
-};
+template <dtype Type, class T = storage_t<Type>>
+void RandomUniform(const random_geometry& g, T* y) {
+  for (std::int64_t i = 0; i < g.count; ++i) y[i] = uniform<T>(g, g.offset + static_cast<std::uint64_t>(i));
+}
+
+template <dtype Type, class T = storage_t<Type>>
+void RandomNormal(const random_geometry& g, T* y) {
+  for (std::int64_t i = 0; i < g.count; ++i) y[i] = normal<T>(g, g.offset + static_cast<std::uint64_t>(i));
+}
 
 }  // namespace
 
-#define KG_RANDOM(Name, types) types(KG_BODY, Name)
-#define KG_BODY(Name, type)                                                        \
-  void Name##_##type(const void* const*, void* const* out, const void* geometry) { \
-    using T = storage_t<dtype::type>;                                              \
-    const auto& g = *static_cast<const random_geometry*>(geometry);                \
-    T* y = static_cast<T*>(out[0]);                                                \
-    for (std::int64_t i = 0; i < g.count; ++i) {                                   \
-      y[i] = Name::of<T>(g, g.offset + static_cast<std::uint64_t>(i));             \
-    }                                                                              \
-  }
-#include "kernels/create/random.inc"
-#undef KG_RANDOM
-#undef KG_BODY
+KG_DEFINE_PLAIN_KERNELS(KG_RANDOM_KERNELS)
 
 }  // namespace kerngrad::kernels::reference

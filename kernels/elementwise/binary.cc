@@ -149,19 +149,27 @@ HWY_INLINE void flat_of_any_length(Map map, const void* a, const void* b, void* 
   flat2<T>(map, a, b, y, n);
 }
 
-// One map per line of the list.
-#define KG_MAP(Map, base, expression)                                  \
+// A map for each item of the list.
+#define KG_MAP(kind, Name, types, ...) KG_MAP_##kind(Name, (__VA_ARGS__))
+#define KG_MAP_OF(Map, base, expression)                               \
   struct Map : base {                                                  \
     template <class D, class V>                                        \
     HWY_INLINE auto operator()([[maybe_unused]] D d, V a, V b) const { \
       return expression;                                               \
     }                                                                  \
   };
-#define KG_BINARY(Name, types, expression) KG_MAP(Name##_map, short_map, expression)
-#define KG_BINARY_LONG(Name, types, expression) KG_MAP(Name##_map, long_map, expression)
-#define KG_COMPARE(Name, types, expression) KG_MAP(Name##_map, short_test, expression)
-#define KG_COMPARE_COMPLEX(Name, types, expression) KG_MAP(Name##_complex_map, short_test, expression)
-#define KG_BINARY_COMPLEX(Name, types, expression)                                     \
+#define KG_MAP_SHORT(Name, expression) KG_MAP_OF(Name##_map, short_map, expression)
+#define KG_MAP_LONG(Name, expression) KG_MAP_OF(Name##_map, long_map, expression)
+#define KG_MAP_TEST(Name, expression) KG_MAP_OF(Name##_map, short_test, expression)
+#define KG_MAP_COMPLEX_TEST(Name, expression)           \
+  KG_MAP_OF(Name##_complex_map, short_test, expression) \
+  KG_MAP_FOR_COMPLEX(Name)
+#define KG_MAP_FOR_COMPLEX(Name)                 \
+  template <>                                    \
+  struct map_for<Name##_map, dtype::complex64> { \
+    using type = Name##_complex_map;             \
+  };
+#define KG_MAP_COMPLEX(Name, expression)                                               \
   struct Name##_complex_map : short_map {                                              \
     template <class W, class V>                                                        \
     HWY_INLINE V operator()(W wide, V left, V right) const {                           \
@@ -172,20 +180,19 @@ HWY_INLINE void flat_of_any_length(Map map, const void* a, const void* b, void* 
     static HWY_INLINE V value([[maybe_unused]] D d, V a, V b) {                        \
       return expression;                                                               \
     }                                                                                  \
-  };
-#include "kernels/elementwise/binary.inc"
+  };                                                                                   \
+  KG_MAP_FOR_COMPLEX(Name)
+KG_BINARY_KERNELS(KG_MAP)
 
-// One pair of entries per line and dtype.
-#define KG_BINARY(Name, types, expression) types(KG_DEFINE, Name)
-#define KG_BINARY_COMPLEX(Name, types, expression) types(KG_DEFINE_COMPLEX, Name)
-#define KG_COMPARE_COMPLEX KG_BINARY_COMPLEX
-#define KG_DEFINE(Name, type) KG_DEFINE_MAP(Name, type, Name##_map)
-#define KG_DEFINE_COMPLEX(Name, type) KG_DEFINE_MAP(Name, type, Name##_complex_map)
-#define KG_DEFINE_MAP(Name, type, map)                                                            \
-  KG_DEFINE_FUNCTION(type, Name##_##type, (const void* a, const void* b, void* y, std::size_t n), \
-                     flat_of_any_length<lane_t<dtype::type>>(map{}, a, b, y, n))                  \
-  KG_DEFINE_ENTRY(type, Name##_##type##_broadcast, broadcast2<lane_t<dtype::type>, map>(in, out, geometry))
-#include "kernels/elementwise/binary.inc"
+#define KG_DEFINE_BINARY(kind, Name, types, ...) types(KG_DEFINE_FLAT2, Name)
+#define KG_DEFINE_FLAT2(Name, type)                                                                             \
+  KG_DEFINE_FUNCTION(type, Name##_##type, KG_FLAT2_PARAMETERS,                                                  \
+                     flat_of_any_length<lane_t<dtype::type>>(typed_map<Name##_map, dtype::type>(), a, b, y, n)) \
+  KG_DEFINE_ENTRY(                                                                                              \
+      type, Name##_##type##_run,                                                                                \
+      typed_call<&broadcast2<typed_map<Name##_map, dtype::type>, lane_t<dtype::type>>>::run(in, out, geometry))
+KG_TYPED_CALL
+KG_BINARY_KERNELS(KG_DEFINE_BINARY)
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -195,11 +202,11 @@ HWY_AFTER_NAMESPACE();
 
 namespace kerngrad::kernels {
 
-#define KG_BINARY(Name, types, expression) types(KG_DISPATCH, Name)
-#define KG_DISPATCH(Name, type)                                                                                   \
-  KG_DISPATCH_FUNCTION(type, Name##_##type, (const void* a, const void* b, void* y, std::size_t n), (a, b, y, n)) \
-  KG_DISPATCH_ENTRY(type, Name##_##type##_broadcast)
-#include "kernels/elementwise/binary.inc"
+#define KG_DISPATCH_BINARY(kind, Name, types, ...) types(KG_DISPATCH_FLAT2, Name)
+#define KG_DISPATCH_FLAT2(Name, type)                                          \
+  KG_DISPATCH_FUNCTION(type, Name##_##type, KG_FLAT2_PARAMETERS, (a, b, y, n)) \
+  KG_DISPATCH_ENTRY(type, Name##_##type##_run)
+KG_BINARY_KERNELS(KG_DISPATCH_BINARY)
 
 }  // namespace kerngrad::kernels
 #endif

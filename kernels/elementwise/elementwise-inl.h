@@ -381,6 +381,14 @@ struct spread {
   }
 };
 
+/// The map of a kernel for a dtype: that of complex numbers has another expression.
+template <class Map, dtype Type>
+struct map_for {
+  using type = Map;
+};
+template <class Map, dtype Type>
+using typed_map = typename map_for<Map, Type>::type;
+
 // Calls row(offsets, index of the first output element) for every row of the geometry. `count` operands.
 template <int count, class Row>
 HWY_INLINE void for_rows(const broadcast_geometry& g, Row row) {
@@ -412,12 +420,8 @@ void map_row(Out* y, std::size_t n, operand<T> a, operand<T> b) {
 // Calls a map's function for every row of the geometry. A row is an array or one value on either side. All maps of a
 // lane type share this code: it is larger than most of them.
 template <class T, class Out>
-HWY_NOINLINE void broadcast_rows(row_fn<T, Out> map, const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const broadcast_geometry*>(geometry);
+HWY_NOINLINE void broadcast_rows(row_fn<T, Out> map, const broadcast_geometry& g, const T* a, const T* b, Out* y) {
   const int last = g.rank - 1;
-  const T* const a = static_cast<const T*>(in[0]);
-  const T* const b = static_cast<const T*>(in[1]);
-  Out* const y = static_cast<Out*>(out[0]);
   const std::size_t n = static_cast<std::size_t>(g.dims[last]);
   const bool a_moves = g.strides[0][last] != 0, b_moves = g.strides[1][last] != 0;
   spread<T> a_value, b_value;
@@ -429,10 +433,9 @@ HWY_NOINLINE void broadcast_rows(row_fn<T, Out> map, const void* const* in, void
   });
 }
 
-template <class T, class Map>
-HWY_INLINE void broadcast2(const void* const* in, void* const* out, const void* geometry) {
-  using out_t = typename Map::result::template type<hn::ScalableTag<T>>;
-  broadcast_rows<T, out_t>(map_row<T, Map, out_t>, in, out, geometry);
+template <class Map, class T, class Out = typename Map::result::template type<hn::ScalableTag<T>>>
+HWY_INLINE void broadcast2(const broadcast_geometry& g, const T* a, const T* b, Out* y) {
+  broadcast_rows<T, Out>(map_row<T, Map, Out>, g, a, b, y);
 }
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE

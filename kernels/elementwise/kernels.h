@@ -3,19 +3,17 @@
 #pragma once
 #include "kernels/common/list_of.h"
 #include "kernels/elementwise/binary.h"
-#include "kernels/elementwise/reference_binary.h"
-#include "kernels/elementwise/reference_select.h"
-#include "kernels/elementwise/reference_unary.h"
 #include "kernels/elementwise/select.h"
 #include "kernels/elementwise/texts.h"
 #include "kernels/elementwise/unary.h"
 
 namespace kerngrad::kernels {
 
-inline constexpr auto elementwise_kernel_list = list_of(unary_simd, binary_simd, select_simd, texts_simd);
+inline constexpr auto elementwise_kernel_list =
+    list_of(unary_simd, parametric_simd, binary_simd, select_simd, texts_simd);
 namespace reference {
 inline constexpr auto elementwise_kernel_list =
-    list_of(unary_reference, binary_reference, select_reference, texts_reference);
+    list_of(unary_reference, parametric_reference, binary_reference, select_reference, texts_reference);
 }
 
 }  // namespace kerngrad::kernels

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Integers are computed modulo 2^64 and cut to their type; transcendental functions in the next wider type.
-#include "kernels/elementwise/reference_binary.h"
+#include "kernels/elementwise/binary.h"
 #include "kernels/common/reference_scalar.h"
 
 #include <cmath>
@@ -16,8 +16,7 @@ void flat(const void* a, const void* b, void* y, std::size_t n, F f) {
 }
 // Walks every output index by division; the strides may be anything.
 template <class T, class F>
-void walk(const void* const* in, void* const* out, const void* geometry, F f) {
-  const auto& g = *static_cast<const broadcast_geometry*>(geometry);
+void walk(const void* const* in, void* const* out, const broadcast_geometry& g, F f) {
   std::int64_t total = 1;
   for (int axis = 0; axis < g.rank; ++axis) total *= g.dims[axis];
   for (std::int64_t index = 0; index < total; ++index) {
@@ -235,14 +234,15 @@ std::uint8_t LessEqual(T a, T b) {
 
 }  // namespace
 
-#define KG_BINARY(Name, types, expression) types(KG_DEFINE, Name)
-#define KG_DEFINE(Name, type)                                                                     \
-  void Name##_##type(const void* a, const void* b, void* y, std::size_t n) {                      \
-    flat<storage_t<dtype::type>>(a, b, y, n, [](auto p, auto q) { return Name(p, q); });          \
-  }                                                                                               \
-  void Name##_##type##_broadcast(const void* const* in, void* const* out, const void* geometry) { \
-    walk<storage_t<dtype::type>>(in, out, geometry, [](auto p, auto q) { return Name(p, q); });   \
+#define KG_DEFINE_BINARY(kind, Name, types, ...) types(KG_DEFINE_FLAT2, Name)
+#define KG_DEFINE_FLAT2(Name, type)                                                          \
+  void Name##_##type KG_FLAT2_PARAMETERS {                                                   \
+    flat<storage_t<dtype::type>>(a, b, y, n, [](auto p, auto q) { return Name(p, q); });     \
+  }                                                                                          \
+  void Name##_##type##_run KG_RUN_PARAMETERS {                                               \
+    walk<storage_t<dtype::type>>(in, out, *static_cast<const broadcast_geometry*>(geometry), \
+                                 [](auto p, auto q) { return Name(p, q); });                 \
   }
-#include "kernels/elementwise/binary.inc"
+KG_BINARY_KERNELS(KG_DEFINE_BINARY)
 
 }  // namespace kerngrad::kernels::reference

@@ -18,8 +18,7 @@ bool is_greater(text a, text b) { return comes_before(b, a); }
 bool is_equal(text a, text b) { return !comes_before(a, b) && !comes_before(b, a); }
 
 template <class Holds>
-void walk_texts(const void* const* in, void* const* out, const void* geometry, Holds holds) {
-  const auto& g = *static_cast<const broadcast_geometry*>(geometry);
+void walk_texts(const broadcast_geometry& g, const void* a, const void* b, void* y, Holds holds) {
   std::int64_t total = 1;
   for (int axis = 0; axis < g.rank; ++axis) total *= g.dims[axis];
   for (std::int64_t index = 0; index < total; ++index) {
@@ -30,21 +29,22 @@ void walk_texts(const void* const* in, void* const* out, const void* geometry, H
       i += at * g.strides[0][axis];
       j += at * g.strides[1][axis];
     }
-    put(out[0], index, static_cast<bool>(holds(get<text>(in[0], i), get<text>(in[1], j))));
+    put(y, index, static_cast<bool>(holds(get<text>(a, i), get<text>(b, j))));
   }
 }
 
 }  // namespace
 
-#define KG_DEFINE_TEXTS(Name, condition)                                                      \
-  void Name##_text(const void* a, const void* b, void* y, std::size_t n) {                    \
-    for (std::int64_t i = 0; i < static_cast<std::int64_t>(n); ++i) {                         \
-      const text l = get<text>(a, i), r = get<text>(b, i);                                    \
-      put(y, i, static_cast<bool>(condition));                                                \
-    }                                                                                         \
-  }                                                                                           \
-  void Name##_text_broadcast(const void* const* in, void* const* out, const void* geometry) { \
-    walk_texts(in, out, geometry, [](text l, text r) { return condition; });                  \
+#define KG_DEFINE_TEXTS(Name, condition)                                                \
+  void Name##_text KG_FLAT2_PARAMETERS {                                                \
+    for (std::int64_t i = 0; i < static_cast<std::int64_t>(n); ++i) {                   \
+      const text l = get<text>(a, i), r = get<text>(b, i);                              \
+      put(y, i, static_cast<bool>(condition));                                          \
+    }                                                                                   \
+  }                                                                                     \
+  void Name##_text_run KG_RUN_PARAMETERS {                                              \
+    walk_texts(*static_cast<const broadcast_geometry*>(geometry), in[0], in[1], out[0], \
+               [](text l, text r) { return condition; });                               \
   }
 KG_DEFINE_TEXTS(Equal, is_equal(l, r))
 KG_DEFINE_TEXTS(NotEqual, !is_equal(l, r))

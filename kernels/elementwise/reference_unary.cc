@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transcendental functions are computed in the next wider type by the C library and rounded once.
-#include "kernels/elementwise/reference_unary.h"
+#include "kernels/elementwise/unary.h"
 #include "kernels/common/reference_scalar.h"
 
 #include <cmath>
@@ -139,17 +139,17 @@ T rounded(double value) {
   }
 }
 template <class T>
-T LeakyRelu(T x, const double* p) {
+T leaky_relu(T x, const double* p) {
   return x < 0 ? rounded<T>(p[0]) * x : x;
 }
 template <class T>
-T Step(T x, const double* p) {
+T step(T x, const double* p) {
   if (x != x) return x;
   return x > 0 ? T{1} : rounded<T>(p[0]);
 }
 // Compared in long double, which holds both sides exactly on x86; the bounds of int64 elsewhere are those of double.
 template <class T>
-T ClipByValue(T x, const double* p) {
+T clip(T x, const double* p) {
   const long double value = static_cast<long double>(x);
   if constexpr (is_float<T>) {
     if (p[0] != p[0] || p[1] != p[1]) return std::numeric_limits<T>::quiet_NaN();
@@ -172,26 +172,35 @@ std::uint8_t IsFinite(T x) {
 }
 std::uint8_t LogicalNot(std::uint8_t x) { return x == 0; }
 
-std::size_t count_of(const void* geometry) {
-  return static_cast<std::size_t>(static_cast<const unary_geometry*>(geometry)->count);
+template <class T, class Map>
+void map_all(const unary_geometry& g, const T* x, T* y, Map map) {
+  for (std::int64_t i = 0; i < g.count; ++i) y[i] = map(x[i], g.params);
+}
+template <dtype Type, class T = storage_t<Type>>
+void LeakyRelu(const unary_geometry& g, const T* x, T* y) {
+  map_all(g, x, y, leaky_relu<T>);
+}
+template <dtype Type, class T = storage_t<Type>>
+void Step(const unary_geometry& g, const T* x, T* y) {
+  map_all(g, x, y, step<T>);
+}
+template <dtype Type, class T = storage_t<Type>>
+void ClipByValue(const unary_geometry& g, const T* x, T* y) {
+  map_all(g, x, y, clip<T>);
 }
 
 }  // namespace
 
-#define KG_UNARY(Name, types, expression) types(KG_DEFINE, Name)
-#define KG_PARAMETRIC(Name, types, map) types(KG_DEFINE_RUN, Name)
-#define KG_DEFINE(Name, type)                                                               \
-  void Name##_##type(const void* x, void* y, std::size_t n) {                               \
-    each<storage_t<dtype::type>>(x, y, n, [](auto value) { return Name(value); });          \
-  }                                                                                         \
-  void Name##_##type##_run(const void* const* in, void* const* out, const void* geometry) { \
-    Name##_##type(in[0], out[0], count_of(geometry));                                       \
+#define KG_DEFINE_UNARY(kind, Name, types, ...) types(KG_DEFINE_FLAT1, Name)
+#define KG_DEFINE_FLAT1(Name, type)                                                \
+  void Name##_##type KG_FLAT1_PARAMETERS {                                         \
+    each<storage_t<dtype::type>>(x, y, n, [](auto value) { return Name(value); }); \
+  }                                                                                \
+  void Name##_##type##_run KG_RUN_PARAMETERS {                                     \
+    const auto count = static_cast<const unary_geometry*>(geometry)->count;        \
+    Name##_##type(in[0], out[0], static_cast<std::size_t>(count));                 \
   }
-#define KG_DEFINE_RUN(Name, type)                                                                                \
-  void Name##_##type##_run(const void* const* in, void* const* out, const void* geometry) {                      \
-    const double* p = static_cast<const unary_geometry*>(geometry)->params;                                      \
-    each<storage_t<dtype::type>>(in[0], out[0], count_of(geometry), [p](auto value) { return Name(value, p); }); \
-  }
-#include "kernels/elementwise/unary.inc"
+KG_UNARY_KERNELS(KG_DEFINE_UNARY)
+KG_DEFINE_PLAIN_KERNELS(KG_PARAMETRIC_KERNELS)
 
 }  // namespace kerngrad::kernels::reference

@@ -75,15 +75,12 @@ struct select_row {
 };
 
 template <class T>
-HWY_INLINE void select(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const broadcast_geometry*>(geometry);
+HWY_INLINE void select(const broadcast_geometry& g, const std::uint8_t* flags, const T* t, const T* e, T* y) {
   const int last = g.rank - 1;
   spread<std::uint8_t> flag_value;
   spread<T> t_value, e_value;
-  for_rows<3>(g, select_row<T>{static_cast<const std::uint8_t*>(in[0]), static_cast<const T*>(in[1]),
-                               static_cast<const T*>(in[2]), static_cast<T*>(out[0]),
-                               static_cast<std::size_t>(g.dims[last]), g.strides[0][last] != 0, g.strides[1][last] != 0,
-                               g.strides[2][last] != 0, flag_value, t_value, e_value});
+  for_rows<3>(g, select_row<T>{flags, t, e, y, static_cast<std::size_t>(g.dims[last]), g.strides[0][last] != 0,
+                               g.strides[1][last] != 0, g.strides[2][last] != 0, flag_value, t_value, e_value});
 }
 
 // Elements of 16 bytes are no lanes.
@@ -109,26 +106,29 @@ struct wide_row {
     }
   }
 };
-HWY_INLINE void select_wide(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const broadcast_geometry*>(geometry);
-  for_rows<3>(g, wide_row{static_cast<const std::uint8_t*>(in[0]), static_cast<const wide_element*>(in[1]),
-                          static_cast<const wide_element*>(in[2]), static_cast<wide_element*>(out[0]), g});
+HWY_INLINE void select(const broadcast_geometry& g, const std::uint8_t* flags, const wide_element* t,
+                       const wide_element* e, wide_element* y) {
+  for_rows<3>(g, wide_row{flags, t, e, y, g});
 }
 
-// The lane that moves the bytes of an element.
+// Elements are moved as a lane of their size.
 template <std::size_t Size>
-using lane_of_size = std::conditional_t<
+using moved_as = std::conditional_t<
     Size == 1, std::uint8_t,
-    std::conditional_t<Size == 2, std::int16_t, std::conditional_t<Size == 4, std::int32_t, std::int64_t>>>;
+    std::conditional_t<
+        Size == 2, std::int16_t,
+        std::conditional_t<Size == 4, std::int32_t, std::conditional_t<Size == 8, std::int64_t, wide_element>>>>;
 
-#define KG_DEFINE(Name, type)                                                         \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    constexpr std::size_t size = sizeof(storage_t<dtype::type>);                      \
-    if constexpr (size == 16) select_wide(in, out, geometry);                         \
-    else select<lane_of_size<size>>(in, out, geometry);                               \
-  }
-KG_SIZES(KG_DEFINE, Select)
-#undef KG_DEFINE
+namespace {
+
+template <dtype Type, class T = moved_as<sizeof(storage_t<Type>)>>
+void Select(const broadcast_geometry& g, const std::uint8_t* flags, const T* t, const T* e, T* y) {
+  select(g, flags, t, e, y);
+}
+
+}  // namespace
+
+KG_DEFINE_KERNELS(KG_SELECT_KERNELS)
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -138,7 +138,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace kerngrad::kernels {
 
-KG_SIZES(KG_DISPATCH_BYTES, Select)
+KG_DISPATCH_KERNELS(KG_SELECT_KERNELS)
 
 }  // namespace kerngrad::kernels
 #endif

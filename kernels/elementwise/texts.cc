@@ -14,11 +14,8 @@ void compare_flat(const void* a, const void* b, void* y, std::size_t n, Holds ho
 
 // Runs along the innermost axis, whose strides are 0 or 1; the axes around it are counted as an odometer is.
 template <class Holds>
-void compare_broadcast(const void* const* in, void* const* out, const void* geometry, Holds holds) {
-  const auto& g = *static_cast<const broadcast_geometry*>(geometry);
+void compare_broadcast(const broadcast_geometry& g, const text* a, const text* b, bool* y, Holds holds) {
   const int last = g.rank - 1;
-  const auto *a = static_cast<const text*>(in[0]), *b = static_cast<const text*>(in[1]);
-  auto* y = static_cast<bool*>(out[0]);
   for (int axis = 0; axis < g.rank; ++axis)
     if (g.dims[axis] == 0) return;
   std::int64_t at[max_rank] = {};
@@ -37,18 +34,15 @@ void compare_broadcast(const void* const* in, void* const* out, const void* geom
 
 }  // namespace
 
-#define KG_DEFINE_TEXTS(Name, condition)                                                      \
-  void Name##_text(const void* a, const void* b, void* y, std::size_t n) {                    \
-    compare_flat(a, b, y, n, [](text l, text r) { return condition; });                       \
-  }                                                                                           \
-  void Name##_text_broadcast(const void* const* in, void* const* out, const void* geometry) { \
-    compare_broadcast(in, out, geometry, [](text l, text r) { return condition; });           \
+#define KG_DEFINE_TEXTS(kind, Name, types, condition)                                                     \
+  void Name##_text KG_FLAT2_PARAMETERS {                                                                  \
+    compare_flat(a, b, y, n, [](text l, text r) { return condition; });                                   \
+  }                                                                                                       \
+  void Name##_text_run KG_RUN_PARAMETERS {                                                                \
+    compare_broadcast(*static_cast<const broadcast_geometry*>(geometry), static_cast<const text*>(in[0]), \
+                      static_cast<const text*>(in[1]), static_cast<bool*>(out[0]),                        \
+                      [](text l, text r) { return condition; });                                          \
   }
-KG_DEFINE_TEXTS(Equal, l == r)
-KG_DEFINE_TEXTS(NotEqual, !(l == r))
-KG_DEFINE_TEXTS(Greater, compare(l, r) > 0)
-KG_DEFINE_TEXTS(GreaterEqual, compare(l, r) >= 0)
-KG_DEFINE_TEXTS(Less, compare(l, r) < 0)
-KG_DEFINE_TEXTS(LessEqual, compare(l, r) <= 0)
+KG_TEXT_COMPARISONS(KG_DEFINE_TEXTS)
 
 }  // namespace kerngrad::kernels

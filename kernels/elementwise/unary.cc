@@ -111,38 +111,52 @@ struct clip : short_map {
   }
 };
 
-HWY_INLINE const double* params_of(const void* geometry) {
-  return static_cast<const unary_geometry*>(geometry)->params;
+namespace {
+
+template <class Map, class T>
+HWY_INLINE void map_all(const unary_geometry& g, const T* x, T* y) {
+  flat1<T>(Map(g.params), x, y, static_cast<std::size_t>(g.count));
 }
-HWY_INLINE std::size_t count_of(const void* geometry) {
-  return static_cast<std::size_t>(static_cast<const unary_geometry*>(geometry)->count);
+template <dtype Type, class T = lane_t<Type>>
+void LeakyRelu(const unary_geometry& g, const T* x, T* y) {
+  map_all<leaky_relu<T>>(g, x, y);
+}
+template <dtype Type, class T = lane_t<Type>>
+void Step(const unary_geometry& g, const T* x, T* y) {
+  map_all<step<T>>(g, x, y);
+}
+template <dtype Type, class T = lane_t<Type>>
+void ClipByValue(const unary_geometry& g, const T* x, T* y) {
+  map_all<clip<T>>(g, x, y);
 }
 
-// One map per line of the list.
-#define KG_MAP(Map, base, expression)                             \
+}  // namespace
+
+// A map for each item of the list.
+#define KG_MAP(kind, Name, types, ...) KG_MAP_##kind(Name, (__VA_ARGS__))
+#define KG_MAP_OF(Map, base, expression)                          \
   struct Map : base {                                             \
     template <class D, class V>                                   \
     HWY_INLINE auto operator()([[maybe_unused]] D d, V x) const { \
       return expression;                                          \
     }                                                             \
   };
-#define KG_UNARY(Name, types, expression) KG_MAP(Name##_map, short_map, expression)
-#define KG_UNARY_LONG(Name, types, expression) KG_MAP(Name##_map, long_map, expression)
-#define KG_UNARY_FOUR(Name, types, function)           \
+#define KG_MAP_SHORT(Name, expression) KG_MAP_OF(Name##_map, short_map, expression)
+#define KG_MAP_LONG(Name, expression) KG_MAP_OF(Name##_map, long_map, expression)
+#define KG_MAP_TEST(Name, expression) KG_MAP_OF(Name##_map, short_test, expression)
+#define KG_MAP_FOUR(Name, expression)                  \
   struct Name##_map : long_map {                       \
     template <class D, class V>                        \
     HWY_INLINE V operator()(D d, V x) const {          \
-      return function(d, x);                           \
+      return Name(d, x);                               \
     }                                                  \
     template <class D, class V>                        \
       requires has_tables<D>                           \
     HWY_INLINE void four(D d, vectors<V, 4> v) const { \
-      function##OfAll(d, v);                           \
+      Name##OfAll(d, v);                               \
     }                                                  \
   };
-#define KG_PREDICATE(Name, types, expression) KG_MAP(Name##_map, short_test, expression)
-#define KG_PARAMETRIC(Name, types, map)
-#define KG_UNARY_COMPLEX(Name, types, expression)                \
+#define KG_MAP_COMPLEX(Name, expression)                         \
   struct Name##_complex_map : short_map {                        \
     template <class W, class V>                                  \
     HWY_INLINE V operator()(W wide, V pairs) const {             \
@@ -153,27 +167,19 @@ HWY_INLINE std::size_t count_of(const void* geometry) {
     static HWY_INLINE V value([[maybe_unused]] D d, V x) {       \
       return expression;                                         \
     }                                                            \
+  };                                                             \
+  template <>                                                    \
+  struct map_for<Name##_map, dtype::complex64> {                 \
+    using type = Name##_complex_map;                             \
   };
-#include "kernels/elementwise/unary.inc"
+KG_UNARY_KERNELS(KG_MAP)
 
-// One entry per line and dtype.
-#define KG_UNARY(Name, types, expression) types(KG_DEFINE, Name)
-#define KG_UNARY_COMPLEX(Name, types, expression) types(KG_DEFINE_COMPLEX, Name)
-#define KG_DEFINE(Name, type) KG_DEFINE_MAP(Name, type, Name##_map)
-#define KG_DEFINE_COMPLEX(Name, type) KG_DEFINE_MAP(Name, type, Name##_complex_map)
-#define KG_DEFINE_MAP(Name, type, map)                                             \
-  KG_DEFINE_FUNCTION(type, Name##_##type, (const void* x, void* y, std::size_t n), \
-                     flat1<lane_t<dtype::type>>(map{}, x, y, n))
-#define KG_PARAMETRIC(Name, types, map) KG_PARAMETRIC_##types(Name, map)
-#define KG_PARAMETRIC_KG_FLOATS(Name, map) KG_DEFINE_RUN(Name, float32, map) KG_DEFINE_RUN(Name, float64, map)
-#define KG_PARAMETRIC_KG_SIGNED(Name, map) \
-  KG_PARAMETRIC_KG_FLOATS(Name, map) KG_DEFINE_RUN(Name, int32, map) KG_DEFINE_RUN(Name, int64, map)
-#define KG_PARAMETRIC_KG_NUMERIC(Name, map) KG_PARAMETRIC_KG_SIGNED(Name, map) KG_DEFINE_RUN(Name, uint8, map)
-#define KG_DEFINE_RUN(Name, type, map) \
-  KG_DEFINE_ENTRY(                     \
-      type, Name##_##type##_run,       \
-      flat1<lane_t<dtype::type>>(map<lane_t<dtype::type>>(params_of(geometry)), in[0], out[0], count_of(geometry)))
-#include "kernels/elementwise/unary.inc"
+#define KG_DEFINE_UNARY(kind, Name, types, ...) types(KG_DEFINE_FLAT1, Name)
+#define KG_DEFINE_FLAT1(Name, type)                            \
+  KG_DEFINE_FUNCTION(type, Name##_##type, KG_FLAT1_PARAMETERS, \
+                     flat1<lane_t<dtype::type>>(typed_map<Name##_map, dtype::type>(), x, y, n))
+KG_UNARY_KERNELS(KG_DEFINE_UNARY)
+KG_DEFINE_KERNELS(KG_PARAMETRIC_KERNELS)
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -183,15 +189,14 @@ HWY_AFTER_NAMESPACE();
 
 namespace kerngrad::kernels {
 
-#define KG_UNARY(Name, types, expression) types(KG_DISPATCH, Name)
-#define KG_PARAMETRIC(Name, types, map) types(KG_DISPATCH_RUN, Name)
-#define KG_DISPATCH(Name, type)                                                                 \
-  KG_DISPATCH_FUNCTION(type, Name##_##type, (const void* x, void* y, std::size_t n), (x, y, n)) \
-  KG_DEFINE_ENTRY(                                                                              \
-      type, Name##_##type##_run,                                                                \
+#define KG_DISPATCH_UNARY(kind, Name, types, ...) types(KG_DISPATCH_FLAT1, Name)
+#define KG_DISPATCH_FLAT1(Name, type)                                       \
+  KG_DISPATCH_FUNCTION(type, Name##_##type, KG_FLAT1_PARAMETERS, (x, y, n)) \
+  KG_DEFINE_ENTRY(                                                          \
+      type, Name##_##type##_run,                                            \
       Name##_##type(in[0], out[0], static_cast<std::size_t>(static_cast<const unary_geometry*>(geometry)->count)))
-#define KG_DISPATCH_RUN(Name, type) KG_DISPATCH_ENTRY(type, Name##_##type##_run)
-#include "kernels/elementwise/unary.inc"
+KG_UNARY_KERNELS(KG_DISPATCH_UNARY)
+KG_DISPATCH_KERNELS(KG_PARAMETRIC_KERNELS)
 
 }  // namespace kerngrad::kernels
 #endif

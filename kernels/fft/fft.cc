@@ -95,12 +95,9 @@ void TransformRow(const fft_plan<T>& plan, T scale, const T* x, T* y, T* work) {
   TurnPairs<false, kInverse>(a, plan.chirp, n, scale, y);
 }
 
-template <class T, bool kInverse>
-void TransformRows(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const fft_geometry*>(geometry);
+template <bool kInverse, class T>
+void TransformRows(const fft_geometry& g, const T* x, T* y) {
   if (g.rows == 0) return;
-  const T* x = static_cast<const T*>(in[0]);
-  T* y = static_cast<T*>(out[0]);
   const auto plan = plan_of_complex<T>(g.length, PlanLanes<T>());
   const fft_rows rows(g.rows, g.length);
   run_in_chunks(rows.count(), rows.products, [&](std::ptrdiff_t chunk) {
@@ -110,6 +107,17 @@ void TransformRows(const void* const* in, void* const* out, const void* geometry
                              work.data());
     });
   });
+}
+
+// Complex numbers are pairs of T.
+template <dtype Type, class T = part_t<Type>>
+void FFT(const fft_geometry& g, const T* x, T* y) {
+  TransformRows<false>(g, x, y);
+}
+
+template <dtype Type, class T = part_t<Type>>
+void IFFT(const fft_geometry& g, const T* x, T* y) {
+  TransformRows<true>(g, x, y);
 }
 
 // ------------------------------------------------------------------------------------------ real rows
@@ -201,12 +209,9 @@ void RealRowsOfOddLength(const fft_geometry& g, const T* x, T* y) {
   });
 }
 
-template <class T>
-void RealRows(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const fft_geometry*>(geometry);
+template <dtype Type, class T = storage_t<Type>>
+void RFFT(const fft_geometry& g, const T* x, T* y) {
   if (g.rows == 0) return;
-  const T* x = static_cast<const T*>(in[0]);
-  T* y = static_cast<T*>(out[0]);
   const std::int64_t n = g.length, bins = n / 2 + 1;
   if (n % 2 != 0) return RealRowsOfOddLength(g, x, y);
   const auto plan = plan_of_real<T>(n, PlanLanes<T>());
@@ -254,12 +259,9 @@ void BinRowsOfOddLength(const fft_geometry& g, const T* y, T* x) {
   });
 }
 
-template <class T>
-void BinRows(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const fft_geometry*>(geometry);
+template <dtype Type, class T = part_t<Type>>
+void IRFFT(const fft_geometry& g, const T* y, T* x) {
   if (g.rows == 0) return;
-  const T* y = static_cast<const T*>(in[0]);
-  T* x = static_cast<T*>(out[0]);
   const std::int64_t n = g.length;
   if (n % 2 != 0) return BinRowsOfOddLength(g, y, x);
   const auto plan = plan_of_real<T>(n, PlanLanes<T>());
@@ -281,12 +283,7 @@ void BinRows(const void* const* in, void* const* out, const void* geometry) {
 
 }  // namespace
 
-KG_DEFINE_KERNEL(FFT, complex64, TransformRows<float, false>(in, out, geometry))
-KG_DEFINE_KERNEL(FFT, complex128, TransformRows<double, false>(in, out, geometry))
-KG_DEFINE_KERNEL(IFFT, complex64, TransformRows<float, true>(in, out, geometry))
-KG_DEFINE_KERNEL(IFFT, complex128, TransformRows<double, true>(in, out, geometry))
-KG_DEFINE_KERNEL(RFFT, float32, RealRows<float>(in, out, geometry))
-KG_DEFINE_KERNEL(IRFFT, complex64, BinRows<float>(in, out, geometry))
+KG_DEFINE_KERNELS(KG_FFT_KERNELS)
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -296,6 +293,6 @@ HWY_AFTER_NAMESPACE();
 #include "kernels/fft/make_plan.h"
 
 namespace kerngrad::kernels {
-KG_FFT_OPS(KG_DISPATCH_KERNEL)
+KG_DISPATCH_KERNELS(KG_FFT_KERNELS)
 }  // namespace kerngrad::kernels
 #endif

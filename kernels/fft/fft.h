@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Entry points of the discrete Fourier transforms.
 #pragma once
-#include "kernels/common/abi.h"
+#include "kernels/common/lists.h"
 
 namespace kerngrad::kernels {
 
@@ -21,15 +21,9 @@ struct fft_geometry {
 //                                bin 0, and of bin length / 2 of an even length, do not count
 // |error| <= about eps * log2(length) * the root of the sum of |x|^2, scaled. A NaN or an infinity reaches all elements
 // of its row. Reference: kernels/fft/reference_fft.cc.
-#define KG_FFT_OPS(X) \
+#define KG_FFT_KERNELS(X) \
   X(FFT, complex64) X(FFT, complex128) X(IFFT, complex64) X(IFFT, complex128) X(RFFT, float32) X(IRFFT, complex64)
 
-KG_FFT_OPS(KG_DECLARE_KERNEL)
-
-inline constexpr entry fft_simd[] = {
-#define KG_ENTRY_FFT(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
-    KG_FFT_OPS(KG_ENTRY_FFT)
-#undef KG_ENTRY_FFT
-};
+KG_DECLARE_KERNELS(fft, KG_FFT_KERNELS)
 
 }  // namespace kerngrad::kernels

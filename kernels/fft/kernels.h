@@ -3,7 +3,6 @@
 #pragma once
 #include "kernels/common/list_of.h"
 #include "kernels/fft/fft.h"
-#include "kernels/fft/reference_fft.h"
 
 namespace kerngrad::kernels {
 

@@ -2,7 +2,7 @@
 // Fourier transforms from the definition, in the next wider type. A sum over t of the points of a composite length n =
 // p * m is p sums over the points with the same remainder of t by p, which are transforms of length m (Cooley and Tukey
 // 1965); a prime length is summed up as it is written.
-#include "kernels/fft/reference_fft.h"
+#include "kernels/fft/fft.h"
 
 #include <cmath>
 #include <complex>
@@ -85,12 +85,9 @@ void for_rows(const fft_geometry& g, double sign, const Load& load, const Store&
 }
 
 template <class E>
-void complex_rows(const void* const* in, void* const* out, const void* geometry, double sign) {
+void complex_rows(const fft_geometry& g, const E* x, E* y, double sign) {
   using T = typename arithmetic<E>::part;
   using W = typename arithmetic<E>::wide;
-  const auto& g = *static_cast<const fft_geometry*>(geometry);
-  const E* x = static_cast<const E*>(in[0]);
-  E* y = static_cast<E*>(out[0]);
   for_rows<W>(
       g, sign,
       [&](std::int64_t row, std::int64_t t) {
@@ -102,23 +99,18 @@ void complex_rows(const void* const* in, void* const* out, const void* geometry,
       });
 }
 
-}  // namespace
+template <dtype Type, class T = storage_t<Type>>
+void FFT(const fft_geometry& g, const T* x, T* y) {
+  complex_rows(g, x, y, -1);
+}
 
-#define KG_DEFINE_COMPLEX(type)                                                     \
-  void FFT_##type(const void* const* in, void* const* out, const void* geometry) {  \
-    complex_rows<storage_t<dtype::type>>(in, out, geometry, -1);                    \
-  }                                                                                 \
-  void IFFT_##type(const void* const* in, void* const* out, const void* geometry) { \
-    complex_rows<storage_t<dtype::type>>(in, out, geometry, 1);                     \
-  }
-KG_DEFINE_COMPLEX(complex64)
-KG_DEFINE_COMPLEX(complex128)
-#undef KG_DEFINE_COMPLEX
+template <dtype Type, class T = storage_t<Type>>
+void IFFT(const fft_geometry& g, const T* x, T* y) {
+  complex_rows(g, x, y, 1);
+}
 
-void RFFT_float32(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const fft_geometry*>(geometry);
-  const float* x = static_cast<const float*>(in[0]);
-  complex64* y = static_cast<complex64*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void RFFT(const fft_geometry& g, const T* x, complex64* y) {
   const std::int64_t bins = g.length / 2 + 1;
   for_rows<double>(
       g, -1, [&](std::int64_t row, std::int64_t t) { return number<double>(t < g.given ? x[row * g.given + t] : 0); },
@@ -127,17 +119,15 @@ void RFFT_float32(const void* const* in, void* const* out, const void* geometry)
       });
 }
 
-void IRFFT_complex64(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const fft_geometry*>(geometry);
-  const complex64* y = static_cast<const complex64*>(in[0]);
-  float* x = static_cast<float*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void IRFFT(const fft_geometry& g, const T* y, float* x) {
   for_rows<double>(
       g, 1,
       [&](std::int64_t row, std::int64_t k) {
         const bool upper = 2 * k > g.length;
         const std::int64_t bin = upper ? g.length - k : k;
         if (bin >= g.given) return number<double>(0);
-        const complex64& e = y[row * g.given + bin];
+        const T& e = y[row * g.given + bin];
         const bool own_conjugate = 2 * bin == g.length || bin == 0;
         return number<double>(e.real, own_conjugate ? 0 : upper ? -e.imag : e.imag);
       },
@@ -145,5 +135,9 @@ void IRFFT_complex64(const void* const* in, void* const* out, const void* geomet
         x[row * g.length + k] = static_cast<float>(v.real());
       });
 }
+
+}  // namespace
+
+KG_DEFINE_PLAIN_KERNELS(KG_FFT_KERNELS)
 
 }  // namespace kerngrad::kernels::reference

@@ -7,6 +7,7 @@
 #include "hwy/highway.h"
 #include "kernels/elementwise/elementwise-inl.h"
 #include "kernels/math/math-inl.h"
+#include "kernels/common/lists.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kerngrad::kernels::HWY_NAMESPACE {
@@ -19,9 +20,11 @@ HWY_INLINE V next_value(V value, V x) {
   else return hn::Sub(x, value);
 }
 
-// What the head gives of its operands, which are the first ones, and the steps of that and the others.
+// Applies Head to the first operands, then each step to the value and the next operand.
 template <chain_head Head, chain_step... Steps>
 struct chain_map : std::conditional_t<keeps_values(Head) || Head == chain_head::SigmoidTail, long_map, short_map> {
+  static constexpr std::size_t operands = operands_of(Head) + sizeof...(Steps);
+  static_assert(operands <= most_chain_operands);
   static constexpr bool keeps = keeps_values(Head) && sizeof...(Steps) != 0;
   static constexpr bool has_tail = Head == chain_head::Sigmoid || Head == chain_head::SigmoidTail;
   template <class V, class... In>
@@ -57,14 +60,14 @@ struct chain_map : std::conditional_t<keeps_values(Head) || Head == chain_head::
     else if constexpr (operands_of(Head) == 2) return after_pair(d, x, in...);
     else return after(value(d, opened(d, x), x), in...);
   }
-  // As after, with keep(k, value) of what the head and the steps but the last give; `head` is kept of the head.
+  // Does the same as after, and calls keep(k, value) for the head, as which `head` is kept, and each step but the last.
   template <class Keep, class V, class... In>
   static HWY_INLINE V after_keeping(const Keep& keep, V head, V value, In... in) {
     std::size_t k = 0;
     ((keep(k, k == 0 ? head : value), ++k, value = next_value<Steps>(value, in)), ...);
     return value;
   }
-  // Whether the head does each of its steps for four vectors, which is faster than one vector after the other.
+  // Says if the head computes four vectors at once, which is faster than one vector after the other.
   template <class D>
   static constexpr bool takes_four = has_tables<D> && (has_tail || Head == chain_head::Exp);
   template <class D, class V>
@@ -148,36 +151,39 @@ HWY_INLINE void run_map(const chain_geometry& g, T* y, In... in) {
   map_array<T>(Map{}, y, g.n, in...);
 }
 
-template <class T, chain_head Head, chain_step... Steps>
-HWY_INLINE void run_chain(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const chain_geometry*>(geometry);
-  spread<T> single[most_chain_operands];
-  const auto x = [&](std::size_t k) HWY_ATTR { return single[k].row(static_cast<const T*>(in[k]), g.moves[k]); };
-  T* const y = static_cast<T*>(out[0]);
-  using map = chain_map<Head, Steps...>;
-  constexpr std::size_t operands = operands_of(Head) + sizeof...(Steps);
-  static_assert(operands <= most_chain_operands);
-  if constexpr (operands == 1) run_map<T, map>(g, y, x(0));
-  else if constexpr (operands == 2) run_map<T, map>(g, y, x(0), x(1));
-  else if constexpr (operands == 3) run_map<T, map>(g, y, x(0), x(1), x(2));
-  else run_map<T, map>(g, y, x(0), x(1), x(2), x(3));
-}
-// The steps up to the first that is none.
-template <class T, chain_head Head, chain_step First, chain_step Second, chain_step Third>
-HWY_INLINE void run_listed(const void* const* in, void* const* out, const void* geometry) {
-  if constexpr (First == chain_step::none) run_chain<T, Head>(in, out, geometry);
-  else if constexpr (Second == chain_step::none) run_chain<T, Head, First>(in, out, geometry);
-  else if constexpr (Third == chain_step::none) run_chain<T, Head, First, Second>(in, out, geometry);
-  else run_chain<T, Head, First, Second, Third>(in, out, geometry);
-}
+// Kernel of a chain, with a parameter for each operand.
+template <class T, class Map, class = std::make_index_sequence<Map::operands>>
+struct chain_kernel;
+template <class T, class Map, std::size_t... K>
+struct chain_kernel<T, Map, std::index_sequence<K...>> {
+  template <std::size_t>
+  using operand_pointer = const T*;
+  static HWY_INLINE void run(const chain_geometry& g, operand_pointer<K>... x, T* y) {
+    spread<T> single[most_chain_operands];
+    run_map<T, Map>(g, y, single[K].row(x, g.moves[K])...);
+  }
+};
 
-#define KG_DEFINE(head, first, second, third, type)                                                                   \
-  KG_DEFINE_ENTRY(                                                                                                    \
-      type, KG_CHAIN_NAME(head, first, second, third, type),                                                          \
-      run_listed<storage_t<dtype::type>, chain_head::head, chain_step::first, chain_step::second, chain_step::third>( \
-          in, out, geometry))
-#define KG_CHAIN(head, first, second, third) KG_CHAIN_TYPES(KG_DEFINE, head, first, second, third)
-#include "kernels/fuse/chain.inc"
+// Returns the map with the steps up to the first that is none.
+template <chain_head Head, chain_step First, chain_step Second, chain_step Third>
+constexpr auto listed_map() {
+  if constexpr (First == chain_step::none) return chain_map<Head>{};
+  else if constexpr (Second == chain_step::none) return chain_map<Head, First>{};
+  else if constexpr (Third == chain_step::none) return chain_map<Head, First, Second>{};
+  else return chain_map<Head, First, Second, Third>{};
+}
+template <class T, chain_head Head, chain_step... Steps>
+using listed_kernel = chain_kernel<T, decltype(listed_map<Head, Steps...>())>;
+
+KG_TYPED_CALL
+
+#define KG_DEFINE_CHAIN(head, first, second, third, type)                                                \
+  KG_DEFINE_ENTRY(type, KG_CHAIN_NAME(head, first, second, third, type),                                 \
+                  typed_call<&listed_kernel<storage_t<dtype::type>, chain_head::head, chain_step::first, \
+                                            chain_step::second, chain_step::third>::run>::run(in, out, geometry))
+KG_CHAINS(KG_DEFINE_CHAIN, float32)
+KG_CHAINS(KG_DEFINE_CHAIN, float64)
+#undef KG_DEFINE_CHAIN
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -187,10 +193,11 @@ HWY_AFTER_NAMESPACE();
 
 namespace kerngrad::kernels {
 
-#define KG_DISPATCH(head, first, second, third, type) \
+#define KG_DISPATCH_CHAIN(head, first, second, third, type) \
   KG_DISPATCH_ENTRY(type, KG_CHAIN_NAME(head, first, second, third, type))
-#define KG_CHAIN(head, first, second, third) KG_CHAIN_TYPES(KG_DISPATCH, head, first, second, third)
-#include "kernels/fuse/chain.inc"
+KG_CHAINS(KG_DISPATCH_CHAIN, float32)
+KG_CHAINS(KG_DISPATCH_CHAIN, float64)
+#undef KG_DISPATCH_CHAIN
 
 }  // namespace kerngrad::kernels
 #endif

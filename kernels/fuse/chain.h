@@ -22,7 +22,7 @@ enum class chain_head : std::uint8_t {
 constexpr std::size_t operands_of(chain_head head) {
   return head == chain_head::SwishGrad ? 3 : head == chain_head::SigmoidGrad ? 2 : 1;
 }
-/// Whether chains with this head can keep what lies between their steps: the function is the work, not the stores.
+/// Says if chains with this head can store the values between their steps. Their function takes longer than the stores.
 constexpr bool keeps_values(chain_head head) {
   return head == chain_head::Sigmoid || head == chain_head::Tanh || head == chain_head::Exp;
 }
@@ -44,11 +44,56 @@ constexpr std::size_t operands_of(const chain_shape& shape) {
   for (chain_step step : shape.steps) count += step != chain_step::none;
   return count;
 }
-/// Every chain that there is a kernel of.
+
+// Chains with a kernel. X(head, first, second, third, dtype) computes
+// ((head(x0) first x1) second x2) third x3 of the operands x0, x1, ..., where some heads take more operands than one.
+// All pairs of steps are listed, and the threes that make up products of several factors, their gradients, scaled and
+// shifted values, the weighing of activations and its derivatives. Each takes about a kilobyte of code for a target and
+// a dtype.
+#define KG_CHAINS(X, type)                \
+  X(none, plus, plus, none, type)         \
+  X(none, plus, minus, none, type)        \
+  X(none, plus, from, none, type)         \
+  X(none, plus, times, none, type)        \
+  X(none, minus, plus, none, type)        \
+  X(none, minus, minus, none, type)       \
+  X(none, minus, from, none, type)        \
+  X(none, minus, times, none, type)       \
+  X(none, times, plus, none, type)        \
+  X(none, times, minus, none, type)       \
+  X(none, times, from, none, type)        \
+  X(none, times, times, none, type)       \
+  X(none, minus, times, plus, type)       \
+  X(none, minus, times, times, type)      \
+  X(none, times, times, plus, type)       \
+  X(none, times, times, minus, type)      \
+  X(none, times, times, from, type)       \
+  X(none, times, times, times, type)      \
+  X(Sigmoid, times, none, none, type)     \
+  X(Sigmoid, times, plus, none, type)     \
+  X(Sigmoid, times, times, none, type)    \
+  X(Sigmoid, times, times, plus, type)    \
+  X(Tanh, times, none, none, type)        \
+  X(Tanh, times, plus, none, type)        \
+  X(Tanh, times, times, none, type)       \
+  X(Tanh, times, times, plus, type)       \
+  X(Exp, times, none, none, type)         \
+  X(Exp, times, plus, none, type)         \
+  X(Exp, times, times, none, type)        \
+  X(Exp, times, times, plus, type)        \
+  X(SigmoidTail, none, none, none, type)  \
+  X(SigmoidGrad, none, none, none, type)  \
+  X(SigmoidGrad, plus, none, none, type)  \
+  X(SigmoidGrad, times, none, none, type) \
+  X(SwishGrad, none, none, none, type)    \
+  X(SwishGrad, times, none, none, type)
+
+/// Shapes of the chains, in the order of the list.
 inline constexpr chain_shape chain_shapes[] = {
-#define KG_CHAIN(head, first, second, third) \
+#define KG_CHAIN_SHAPE(head, first, second, third, type) \
   {chain_head::head, {chain_step::first, chain_step::second, chain_step::third}},
-#include "kernels/fuse/chain.inc"
+    KG_CHAINS(KG_CHAIN_SHAPE, float32)
+#undef KG_CHAIN_SHAPE
 };
 inline constexpr std::size_t most_chain_operands = 4, most_kept_values = 3;
 
@@ -57,33 +102,31 @@ struct chain_geometry {
   std::size_t n;
   bool moves[most_chain_operands];  ///< whether the operand is an array
   bool past_caches;                 ///< the result is written past the caches (kernels/common/stream.h)
-  /// Where what the head gives is stored as well, and what each step but the last gives; null: nowhere. None of the
-  /// operands, and only for heads that keep values.
+  /// Arrays for the results of the head and of each step but the last, or null. They are none of the operands. Only
+  /// heads that keep values take them.
   void* kept[most_kept_values];
   bool keeps_tail = false;  ///< Sigmoid gives kept[0] the tail in place of its value
 };
 
 // in = the operands, out[0] = the result, which may be exactly one of them. The geometry is a chain_geometry. Every
-// product and sum is rounded on its own: the bits are those of the ops one by one.
-#define KG_CHAIN_TYPES(X, head, first, second, third) \
-  X(head, first, second, third, float32) X(head, first, second, third, float64)
+// product and sum is rounded on its own, so the result is bitwise identical to that of the ops.
 #define KG_CHAIN_NAME(head, first, second, third, type) Chain_##head##_##first##_##second##_##third##_##type
-
-#define KG_DECLARE(head, first, second, third, type) \
+#define KG_DECLARE_CHAIN(head, first, second, third, type) \
   KG_DECLARE_ENTRY(type, KG_CHAIN_NAME(head, first, second, third, type))
-#define KG_CHAIN(head, first, second, third) KG_CHAIN_TYPES(KG_DECLARE, head, first, second, third)
-#include "kernels/fuse/chain.inc"
-#undef KG_DECLARE
+KG_CHAINS(KG_DECLARE_CHAIN, float32)
+KG_CHAINS(KG_DECLARE_CHAIN, float64)
+#undef KG_DECLARE_CHAIN
 
 /// The kernels of a chain.
 struct chain_kernels {
   run_fn float32, float64;
 };
-/// By the chain's place in chain_shapes.
+/// Kernels in the order of chain_shapes.
 inline constexpr chain_kernels chain_simd[] = {
-#define KG_CHAIN(head, first, second, third) \
+#define KG_CHAIN_KERNELS(head, first, second, third, type) \
   {KG_CHAIN_NAME(head, first, second, third, float32), KG_CHAIN_NAME(head, first, second, third, float64)},
-#include "kernels/fuse/chain.inc"
+    KG_CHAINS(KG_CHAIN_KERNELS, float32)
+#undef KG_CHAIN_KERNELS
 };
 
 }  // namespace kerngrad::kernels

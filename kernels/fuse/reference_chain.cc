@@ -2,9 +2,12 @@
 // The chains of dtypes without SIMD kernels, element by element. Heads are the reference kernels of their ops, so that
 // the bits are those of the ops one by one here, too.
 #include <cmath>
+#include <cstddef>
+#include <utility>
 
+#include "kernels/common/lists.h"
 #include "kernels/common/reference_scalar.h"
-#include "kernels/elementwise/reference_unary.h"
+#include "kernels/elementwise/unary.h"
 #include "kernels/fuse/chain.h"
 
 namespace kerngrad::kernels::reference {
@@ -57,31 +60,46 @@ T next_value(chain_step step, T value, T x) {
 }
 
 template <class T>
-void run_chain(const chain_shape& shape, const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const chain_geometry*>(geometry);
-  const std::size_t operands = operands_of(shape);
+void run_chain(const chain_shape& shape, const chain_geometry& g, const T* const* operands, T* y) {
+  const std::size_t count = operands_of(shape);
   for (std::size_t i = 0; i < g.n; ++i) {
     T x[most_chain_operands] = {};
-    for (std::size_t k = 0; k < operands; ++k) x[k] = get<T>(in[k], static_cast<std::int64_t>(g.moves[k] ? i : 0));
+    for (std::size_t k = 0; k < count; ++k) x[k] = get<T>(operands[k], static_cast<std::int64_t>(g.moves[k] ? i : 0));
     T value = opened(shape.head, x);
-    for (std::size_t k = 0, next = operands_of(shape.head); next < operands; ++k, ++next) {
+    for (std::size_t k = 0, next = operands_of(shape.head); next < count; ++k, ++next) {
       const bool tail = k == 0 && g.keeps_tail;
       if (g.kept[k]) put(g.kept[k], static_cast<std::int64_t>(i), tail ? sigmoid_tail(x[0]) : value);
       value = next_value(shape.steps[k], value, x[next]);
     }
-    put(out[0], static_cast<std::int64_t>(i), value);
+    put(y, static_cast<std::int64_t>(i), value);
   }
 }
 
+// Kernel of a chain, with a parameter for each operand.
+template <class T, chain_shape Shape, class = std::make_index_sequence<operands_of(Shape)>>
+struct chain_kernel;
+template <class T, chain_shape Shape, std::size_t... K>
+struct chain_kernel<T, Shape, std::index_sequence<K...>> {
+  template <std::size_t>
+  using operand_pointer = const T*;
+  static void run(const chain_geometry& g, operand_pointer<K>... x, T* y) {
+    const T* const operands[] = {x...};
+    run_chain(Shape, g, operands, y);
+  }
+};
+
 }  // namespace
 
-#define KG_DEFINE(head, first, second, third, type)                                                                \
+KG_TYPED_CALL
+
+#define KG_DEFINE_CHAIN(head, first, second, third, type)                                                          \
   KG_UNLESS_SIMD(                                                                                                  \
       type, void KG_CHAIN_NAME(head, first, second, third, type) KG_RUN_PARAMETERS {                               \
         constexpr chain_shape shape{chain_head::head, {chain_step::first, chain_step::second, chain_step::third}}; \
-        run_chain<storage_t<dtype::type>>(shape, in, out, geometry);                                               \
+        typed_call<&chain_kernel<storage_t<dtype::type>, shape>::run>::run(in, out, geometry);                     \
       })
-#define KG_CHAIN(head, first, second, third) KG_CHAIN_TYPES(KG_DEFINE, head, first, second, third)
-#include "kernels/fuse/chain.inc"
+KG_CHAINS(KG_DEFINE_CHAIN, float32)
+KG_CHAINS(KG_DEFINE_CHAIN, float64)
+#undef KG_DEFINE_CHAIN
 
 }  // namespace kerngrad::kernels::reference

@@ -6,6 +6,7 @@
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
 #include <algorithm>
+#include <type_traits>
 
 #include "kernels/elementwise/activation-inl.h"
 #include "kernels/elementwise/elementwise-inl.h"
@@ -16,19 +17,27 @@ HWY_BEFORE_NAMESPACE();
 namespace kerngrad::kernels::HWY_NAMESPACE {
 namespace {
 
-// One map per activation. Where an activation reads no weights, the compiler drops their loads.
-#define KG_ACTIVATION(name, op, base, expression)                                                        \
-  template <class T>                                                                                     \
-  struct name##_map : base {                                                                             \
-    T alpha;                                                                                             \
-    explicit name##_map(T slope) : alpha(slope) {}                                                       \
-    template <class D, class V>                                                                          \
-    HWY_INLINE V operator()([[maybe_unused]] D d, V product, V bias, [[maybe_unused]] V weights) const { \
-      const V x = hn::Add(product, bias);                                                                \
-      return expression;                                                                                 \
-    }                                                                                                    \
-  };
-#include "kernels/fused/fused.inc"
+// One map per activation. The compiler drops the loads of weights that the activation does not read.
+template <activation After, class T>
+struct activation_map
+    : std::conditional_t<After == activation::elu || After == activation::sigmoid, long_map, short_map> {
+  T alpha;
+  explicit activation_map(T slope) : alpha(slope) {}
+  template <class D, class V>
+  HWY_INLINE V operator()([[maybe_unused]] D d, V product, V bias, [[maybe_unused]] V weights) const {
+    const V x = hn::Add(product, bias);
+    if constexpr (After == activation::relu) return Relu(d, x);
+    else if constexpr (After == activation::relu6) return Relu6(d, x);
+    else if constexpr (After == activation::elu) return Elu(d, x);
+    else if constexpr (After == activation::sigmoid) return Sigmoid(d, x);
+    else if constexpr (After == activation::leakyrelu) return Prelu(d, x, hn::Set(d, alpha));
+    else if constexpr (After == activation::prelu) return Prelu(d, x, weights);
+    else {
+      static_assert(After == activation::linear);
+      return x;
+    }
+  }
+};
 
 // Short rows cost more to begin than to run, so those with one bias and one set of weights for all are taken several at
 // once, with the operands laid out as often.
@@ -76,27 +85,24 @@ void finish_with(Map map, const broadcast_geometry& g, const T* bias, const T* w
   });
 }
 
-template <class T>
-void FinishLayer(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const fused_geometry*>(geometry);
-  // Adding -0 changes nothing, not even a zero's sign. An operand that is not there has strides of 0.
+template <dtype Type, class T = storage_t<Type>>
+void FinishLayer(const fused_geometry& g, const T* bias, const T* weights, T* y) {
+  // Adding -0 changes nothing, not even a zero's sign. An absent operand has strides of 0.
   static constexpr T nothing = T{-0.0};
-  const T* const bias = in[0] ? static_cast<const T*>(in[0]) : &nothing;
-  const T* const weights = in[1] ? static_cast<const T*>(in[1]) : &nothing;
-  T* const y = static_cast<T*>(out[0]);
+  if (!bias) bias = &nothing;
+  if (!weights) weights = &nothing;
   const T alpha = static_cast<T>(g.alpha);
   switch (g.after) {
-#define KG_ACTIVATION(name, op, base, expression) \
-  case activation::name: return finish_with(name##_map<T>(alpha), g.walk, bias, weights, y);
-#include "kernels/fused/fused.inc"
+#define KG_FINISH(name, op) \
+  case activation::name: return finish_with(activation_map<activation::name, T>(alpha), g.walk, bias, weights, y);
+    KG_ACTIVATIONS(KG_FINISH)
+#undef KG_FINISH
   }
 }
 
 }  // namespace
 
-#define KG_DEFINE_FUSED(Name, type) KG_DEFINE_KERNEL(Name, type, Name<storage_t<dtype::type>>(in, out, geometry))
-KG_FUSED_KERNELS(KG_DEFINE_FUSED)
-#undef KG_DEFINE_FUSED
+KG_DEFINE_KERNELS(KG_FUSED_KERNELS)
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -106,7 +112,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace kerngrad::kernels {
 
-KG_FUSED_KERNELS(KG_DISPATCH_KERNEL)
+KG_DISPATCH_KERNELS(KG_FUSED_KERNELS)
 
 }  // namespace kerngrad::kernels
 #endif

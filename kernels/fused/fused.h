@@ -3,32 +3,41 @@
 // place. Launchers run the kernel of the product, then this one while the result is in a cache.
 #pragma once
 #include "kernels/elementwise/binary.h"
+#include "kernels/common/lists.h"
 
 namespace kerngrad {
 
-/// What a fused layer does with the sum of its product and its bias; the meaning is that of the op in
-/// kernels/fused/fused.inc.
+// Activations of the fused layers: the text of their attribute, and the op that computes the same.
+#define KG_ACTIVATIONS(X) \
+  X(linear, Identity)     \
+  X(relu, Relu)           \
+  X(relu6, Relu6)         \
+  X(elu, Elu)             \
+  X(sigmoid, Sigmoid)     \
+  X(leakyrelu, LeakyRelu) \
+  X(prelu, Prelu)
+
+/// Function that a fused layer applies to the sum of its product and its bias.
 enum class activation : std::uint8_t {
-#define KG_ACTIVATION(name, op, base, expression) name,
-#include "kernels/fused/fused.inc"
+#define KG_ACTIVATION_NAME(name, op) name,
+  KG_ACTIVATIONS(KG_ACTIVATION_NAME)
+#undef KG_ACTIVATION_NAME
 };
 
 namespace kernels {
 
-/// An activation's text in an attribute and the op that does the same, by the activation.
+/// An activation's text in an attribute and the op that computes the same.
 struct activation_entry {
   const char* name;
   const char* op;
 };
-inline constexpr activation_entry activations[] = {
-#define KG_ACTIVATION(name, op, base, expression) {#name, #op},
-#include "kernels/fused/fused.inc"
-};
+#define KG_ACTIVATION_ENTRY(name, op) {#name, #op},
+#define KG_ACTIVATION_TEXT(name, op) "|" #name
+inline constexpr activation_entry activations[] = {KG_ACTIVATIONS(KG_ACTIVATION_ENTRY)};
 /// The texts, each with a `|` before it.
-inline constexpr char activation_texts[] =
-#define KG_ACTIVATION(name, op, base, expression) "|" #name
-#include "kernels/fused/fused.inc"
-    ;
+inline constexpr char activation_texts[] = KG_ACTIVATIONS(KG_ACTIVATION_TEXT);
+#undef KG_ACTIVATION_ENTRY
+#undef KG_ACTIVATION_TEXT
 
 /// y = activation(y + bias), where bias and the weights of prelu broadcast to y. The strides are those of y, the bias
 /// and the weights, in this order; `alpha` is the slope of leakyrelu.
@@ -39,19 +48,13 @@ struct fused_geometry {
 };
 
 // in = {bias, weights}, either of which may be null, out = {y}. The geometry is a fused_geometry. One kernel serves
-// all.
+// all ops.
 #define KG_FUSED_KERNELS(X) KG_FLOATS(X, FinishLayer)
-#define KG_FUSED_OPS(X, type) X("_FusedMatMul", type) X("FusedConv2D", type) X("FusedDepthwiseConv2D", type)
+#define KG_FUSED_OPS(X)                     \
+  KG_FLOATS(X, (_FusedMatMul, FinishLayer)) \
+  KG_FLOATS(X, (FusedConv2D, FinishLayer)) KG_FLOATS(X, (FusedDepthwiseConv2D, FinishLayer))
 
-KG_FUSED_KERNELS(KG_DECLARE_KERNEL)
-
-inline constexpr entry fused_simd[] = {
-#define KG_ENTRY_FUSED(op, type) {op, dtype::type, FinishLayer_##type, nullptr, nullptr},
-#define KG_ENTRIES_FUSED(Name, type) KG_FUSED_OPS(KG_ENTRY_FUSED, type)
-    KG_FUSED_KERNELS(KG_ENTRIES_FUSED)
-#undef KG_ENTRIES_FUSED
-#undef KG_ENTRY_FUSED
-};
+KG_DECLARE_SHARED_KERNELS(fused, KG_FUSED_KERNELS, KG_FUSED_OPS)
 
 }  // namespace kernels
 }  // namespace kerngrad

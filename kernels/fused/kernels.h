@@ -3,7 +3,6 @@
 #pragma once
 #include "kernels/common/list_of.h"
 #include "kernels/fused/fused.h"
-#include "kernels/fused/reference_fused.h"
 
 namespace kerngrad::kernels {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/fused/reference_fused.h"
+#include "kernels/fused/fused.h"
 #include "kernels/common/reference_scalar.h"
 
 #include <cmath>
@@ -23,13 +23,9 @@ W activated(activation which, W x, W weight, W alpha) {
   return x;
 }
 
-template <class T>
-void FinishLayer(const void* const* in, void* const* out, const void* geometry) {
+template <dtype Type, class T = storage_t<Type>>
+void FinishLayer(const fused_geometry& g, const T* bias, const T* weights, T* y) {
   using wide = wide_t<T>;
-  const auto& g = *static_cast<const fused_geometry*>(geometry);
-  const T* bias = static_cast<const T*>(in[0]);
-  const T* weights = static_cast<const T*>(in[1]);
-  T* y = static_cast<T*>(out[0]);
   std::int64_t count = 1;
   for (int axis = 0; axis < g.walk.rank; ++axis) count *= g.walk.dims[axis];
   for (std::int64_t i = 0; i < count; ++i) {
@@ -47,11 +43,6 @@ void FinishLayer(const void* const* in, void* const* out, const void* geometry) 
 
 }  // namespace
 
-#define KG_DEFINE_FUSED(Name, type)                                                   \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    Name<storage_t<dtype::type>>(in, out, geometry);                                  \
-  }
-KG_FUSED_KERNELS(KG_DEFINE_FUSED)
-#undef KG_DEFINE_FUSED
+KG_DEFINE_PLAIN_KERNELS(KG_FUSED_KERNELS)
 
 }  // namespace kerngrad::kernels::reference

@@ -104,11 +104,8 @@ HWY_INLINE void blend_and_stretch(const T* top, const T* bottom, T share, crop_t
 
 /// CropAndResize: |error| <= 6 * eps * the largest of the four elements. Infinite elements make NaN where they are
 /// interpolated. Reference: kernels/image/reference_crop.cc.
-template <class T>
-void CropAndResize(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const crop_geometry*>(geometry);
-  const T* x = static_cast<const T*>(in[0]);
-  T* y = static_cast<T*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void CropAndResize(const crop_geometry& g, const T* x, T* y) {
   const T outside = g.slope_down || g.slope_across ? T{0} : static_cast<T>(g.outside);
   const std::int64_t in_row = g.in_w * g.channels, out_row = g.out_w * g.channels;
   const row_chunks chunks(g.crops * g.out_h, out_row);
@@ -160,11 +157,8 @@ HWY_INLINE void give_crop_back(const T* dy, const crop_geometry& g, std::int64_t
 
 /// CropAndResizeGrad: sums in the type itself, in the order of the crops and of their rows; |error| <= (k + 4) * eps *
 /// the sum of |share * dy|, with k the number of terms. Reference: kernels/image/reference_crop.cc.
-template <class T>
-void CropAndResizeGrad(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const crop_geometry*>(geometry);
-  const T* dy = static_cast<const T*>(in[0]);
-  T* dx = static_cast<T*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void CropAndResizeGrad(const crop_geometry& g, const T* dy, T* dx) {
   const std::int64_t image = g.in_h * g.in_w * g.channels, out_row = g.out_w * g.channels;
   const std::int64_t products = saturated_product(g.crops, g.out_h, out_row, products_of_blend);
   run_in_chunks(g.batch, products, [&](std::ptrdiff_t b) HWY_ATTR {
@@ -179,9 +173,7 @@ void CropAndResizeGrad(const void* const* in, void* const* out, const void* geom
 
 }  // namespace
 
-#define KG_DEFINE_CROP(Name, type) KG_DEFINE_KERNEL(Name, type, Name<storage_t<dtype::type>>(in, out, geometry))
-KG_CROP_KERNELS(KG_DEFINE_CROP)
-#undef KG_DEFINE_CROP
+KG_DEFINE_KERNELS(KG_CROP_KERNELS)
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -190,6 +182,6 @@ HWY_AFTER_NAMESPACE();
 #include "kernels/common/dispatch.h"
 
 namespace kerngrad::kernels {
-KG_CROP_KERNELS(KG_DISPATCH_KERNEL)
+KG_DISPATCH_KERNELS(KG_CROP_KERNELS)
 }  // namespace kerngrad::kernels
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Entry points of crops: boxes of images, each resized to one size, and their adjoint.
 #pragma once
-#include "kernels/common/abi.h"
+#include "kernels/common/lists.h"
 
 namespace kerngrad::kernels {
 
@@ -33,12 +33,6 @@ inline double crop_position(double from, double to, std::int64_t pixels, std::in
 // pixel has no slope, and nor has the nearest pixel.
 #define KG_CROP_KERNELS(X) KG_FLOATS(X, CropAndResize) KG_FLOATS(X, CropAndResizeGrad)
 
-KG_CROP_KERNELS(KG_DECLARE_KERNEL)
-
-inline constexpr entry crop_simd[] = {
-#define KG_ENTRY_CROP(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
-    KG_CROP_KERNELS(KG_ENTRY_CROP)
-#undef KG_ENTRY_CROP
-};
+KG_DECLARE_KERNELS(crop, KG_CROP_KERNELS)
 
 }  // namespace kerngrad::kernels

@@ -3,11 +3,6 @@
 #pragma once
 #include "kernels/common/list_of.h"
 #include "kernels/image/crop.h"
-#include "kernels/image/reference_crop.h"
-#include "kernels/image/reference_resize.h"
-#include "kernels/image/reference_rotate.h"
-#include "kernels/image/reference_suppress.h"
-#include "kernels/image/reference_warp.h"
 #include "kernels/image/resize.h"
 #include "kernels/image/rotate.h"
 #include "kernels/image/suppress.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/image/reference_crop.h"
+#include "kernels/image/crop.h"
 
 #include <algorithm>
 #include <cmath>
@@ -51,12 +51,9 @@ void for_each_share(const crop_geometry& g, Body body) {
         }
 }
 
-template <class T>
-void CropAndResize(const void* const* in, void* const* out, const void* geometry) {
+template <dtype Type, class T = storage_t<Type>>
+void CropAndResize(const crop_geometry& g, const T* x, T* y) {
   using W = wide_t<T>;
-  const auto& g = *static_cast<const crop_geometry*>(geometry);
-  const T* x = static_cast<const T*>(in[0]);
-  T* y = static_cast<T*>(out[0]);
   const bool slope = g.slope_down || g.slope_across;
   std::fill_n(y, g.crops * g.out_h * g.out_w * g.channels, slope ? T{0} : static_cast<T>(g.outside));
   std::int64_t started = -1;
@@ -68,12 +65,9 @@ void CropAndResize(const void* const* in, void* const* out, const void* geometry
   });
 }
 
-template <class T>
-void CropAndResizeGrad(const void* const* in, void* const* out, const void* geometry) {
+template <dtype Type, class T = storage_t<Type>>
+void CropAndResizeGrad(const crop_geometry& g, const T* dy, T* dx) {
   using W = wide_t<T>;
-  const auto& g = *static_cast<const crop_geometry*>(geometry);
-  const T* dy = static_cast<const T*>(in[0]);
-  T* dx = static_cast<T*>(out[0]);
   std::fill_n(dx, g.batch * g.in_h * g.in_w * g.channels, T{0});
   for_each_share<W>(g, [&](std::int64_t index, std::int64_t to, W weight) {
     dx[to] = static_cast<T>(W(dx[to]) + weight * W(dy[index]));
@@ -82,11 +76,6 @@ void CropAndResizeGrad(const void* const* in, void* const* out, const void* geom
 
 }  // namespace
 
-#define KG_DEFINE_CROP(Name, type)                                                    \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    Name<storage_t<dtype::type>>(in, out, geometry);                                  \
-  }
-KG_CROP_KERNELS(KG_DEFINE_CROP)
-#undef KG_DEFINE_CROP
+KG_DEFINE_PLAIN_KERNELS(KG_CROP_KERNELS)
 
 }  // namespace kerngrad::kernels::reference

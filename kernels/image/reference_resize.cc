@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/image/reference_resize.h"
+#include "kernels/image/resize.h"
 
 #include <algorithm>
 
@@ -54,12 +54,9 @@ std::int64_t place_in_x(const resize_geometry& g, std::int64_t b, std::int64_t y
   return ((b * g.in_h + y) * g.in_w + x) * g.channels + c;
 }
 
-template <class T>
-void ResizeBilinear(const void* const* in, void* const* out, const void* geometry) {
+template <dtype Type, class T = storage_t<Type>>
+void ResizeBilinear(const resize_geometry& g, const T* x, T* y) {
   using W = wide_t<T>;
-  const auto& g = *static_cast<const resize_geometry*>(geometry);
-  const T* x = static_cast<const T*>(in[0]);
-  T* y = static_cast<T*>(out[0]);
   for_each_result(g, [&](std::int64_t index, std::int64_t b, std::int64_t oy, std::int64_t ox, std::int64_t c) {
     const auto down = linear_shares<W>(g, g.in_h, g.out_h, oy);
     const auto across = linear_shares<W>(g, g.in_w, g.out_w, ox);
@@ -71,21 +68,17 @@ void ResizeBilinear(const void* const* in, void* const* out, const void* geometr
   });
 }
 
-template <class T>
-void ResizeNearestNeighbor(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const resize_geometry*>(geometry);
+template <dtype Type, class T = storage_t<Type>>
+void ResizeNearestNeighbor(const resize_geometry& g, const T* x, T* y) {
   for_each_result(g, [&](std::int64_t index, std::int64_t b, std::int64_t oy, std::int64_t ox, std::int64_t c) {
     const std::int64_t row = nearest_pixel(g, g.in_h, g.out_h, oy), column = nearest_pixel(g, g.in_w, g.out_w, ox);
-    put(out[0], index, get<T>(in[0], place_in_x(g, b, row, column, c)));
+    y[index] = x[place_in_x(g, b, row, column, c)];
   });
 }
 
-template <class T>
-void ResizeBilinearGrad(const void* const* in, void* const* out, const void* geometry) {
+template <dtype Type, class T = storage_t<Type>>
+void ResizeBilinearGrad(const resize_geometry& g, const T* dy, T* dx) {
   using W = wide_t<T>;
-  const auto& g = *static_cast<const resize_geometry*>(geometry);
-  const T* dy = static_cast<const T*>(in[0]);
-  T* dx = static_cast<T*>(out[0]);
   std::fill_n(dx, g.batch * g.in_h * g.in_w * g.channels, T{0});
   for_each_result(g, [&](std::int64_t index, std::int64_t b, std::int64_t oy, std::int64_t ox, std::int64_t c) {
     const auto down = linear_shares<W>(g, g.in_h, g.out_h, oy);
@@ -102,11 +95,8 @@ void ResizeBilinearGrad(const void* const* in, void* const* out, const void* geo
   });
 }
 
-template <class T>
-void ResizeNearestNeighborGrad(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const resize_geometry*>(geometry);
-  const T* dy = static_cast<const T*>(in[0]);
-  T* dx = static_cast<T*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void ResizeNearestNeighborGrad(const resize_geometry& g, const T* dy, T* dx) {
   std::fill_n(dx, g.batch * g.in_h * g.in_w * g.channels, T{0});
   for_each_result(g, [&](std::int64_t index, std::int64_t b, std::int64_t oy, std::int64_t ox, std::int64_t c) {
     const std::int64_t row = nearest_pixel(g, g.in_h, g.out_h, oy), column = nearest_pixel(g, g.in_w, g.out_w, ox);
@@ -116,11 +106,6 @@ void ResizeNearestNeighborGrad(const void* const* in, void* const* out, const vo
 
 }  // namespace
 
-#define KG_DEFINE_RESIZE(Name, type)                                                  \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    Name<storage_t<dtype::type>>(in, out, geometry);                                  \
-  }
-KG_RESIZE_KERNELS(KG_DEFINE_RESIZE, KG_DEFINE_RESIZE)
-#undef KG_DEFINE_RESIZE
+KG_DEFINE_PLAIN_KERNELS(KG_RESIZE_KERNELS)
 
 }  // namespace kerngrad::kernels::reference

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/image/reference_rotate.h"
+#include "kernels/image/rotate.h"
 
 #include <algorithm>
 #include <cmath>
@@ -32,39 +32,30 @@ void for_each_pixel(const rotate_geometry& g, Body body) {
       }
 }
 
-template <dtype K>
-void RotateWithOffset(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const rotate_geometry*>(geometry);
-  const std::size_t bytes = sizeof(storage_t<K>) * static_cast<std::size_t>(g.channels);
+template <dtype Type>
+void RotateWithOffset(const rotate_geometry& g, const char* x, char* y) {
+  const std::size_t bytes = sizeof(storage_t<Type>) * static_cast<std::size_t>(g.channels);
   const auto pixel = [&](std::int64_t at) { return static_cast<std::size_t>(at) * bytes; };
   for_each_pixel(g, [&](std::int64_t to, std::int64_t from) {
-    const auto* x = static_cast<const char*>(in[0]);
-    std::memcpy(static_cast<char*>(out[0]) + pixel(to), from < 0 ? g.fill : x + pixel(from), bytes);
+    std::memcpy(y + pixel(to), from < 0 ? g.fill : x + pixel(from), bytes);
   });
 }
 
-template <dtype K>
-void RotateWithOffsetGrad(const void* const* in, void* const* out, const void* geometry) {
-  using T = storage_t<K>;
+template <dtype Type, class T = storage_t<Type>>
+void RotateWithOffsetGrad(const rotate_geometry& g, const T* dy, T* dx) {
   using W = wide_t<T>;
-  const auto& g = *static_cast<const rotate_geometry*>(geometry);
   const std::int64_t count = product_of(g.batch, g.height, g.width, g.channels);
   scratch<W> sums(count);
   std::fill_n(sums.data(), count, W{0});
   for_each_pixel(g, [&](std::int64_t from, std::int64_t to) {
     for (std::int64_t c = 0; c < g.channels && to >= 0; ++c)
-      sums.data()[to * g.channels + c] += static_cast<const T*>(in[0])[from * g.channels + c];
+      sums.data()[to * g.channels + c] += dy[from * g.channels + c];
   });
-  for (std::int64_t i = 0; i < count; ++i) static_cast<T*>(out[0])[i] = static_cast<T>(sums.data()[i]);
+  for (std::int64_t i = 0; i < count; ++i) dx[i] = static_cast<T>(sums.data()[i]);
 }
 
 }  // namespace
 
-#define KG_DEFINE_ROTATE(Name, type)                                                  \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    Name<dtype::type>(in, out, geometry);                                             \
-  }
-KG_ROTATE_KERNELS(KG_DEFINE_ROTATE)
-#undef KG_DEFINE_ROTATE
+KG_DEFINE_PLAIN_KERNELS(KG_ROTATE_KERNELS)
 
 }  // namespace kerngrad::kernels::reference

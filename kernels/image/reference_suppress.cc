@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The best candidate is looked for anew each time, and compared with the boxes taken before it one by one.
-#include "kernels/image/reference_suppress.h"
+#include "kernels/image/suppress.h"
 
 #include <algorithm>
 #include <cmath>
@@ -27,13 +27,9 @@ double overlap(const T* a, const T* b) {
   return ratio > 0 ? ratio : 0;  // of infinite areas it is no number
 }
 
-template <class T>
-void NonMaxSuppression(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const suppress_geometry*>(geometry);
-  const T* boxes = static_cast<const T*>(in[0]);
-  const T* scores = static_cast<const T*>(in[1]);
-  auto* numbers = static_cast<std::int32_t*>(out[0]);
-  T* taken_scores = static_cast<T*>(out[1]);
+template <dtype Type, class T = storage_t<Type>>
+void NonMaxSuppression(const suppress_geometry& g, const T* boxes, const T* scores, std::int32_t* numbers,
+                       T* taken_scores) {
   scratch<double> left(g.boxes);  // the scores as they are lowered; minus infinity: taken or dropped
   scratch<std::int64_t> compared(g.boxes);
   constexpr double gone = -std::numeric_limits<double>::infinity();
@@ -68,11 +64,6 @@ void NonMaxSuppression(const void* const* in, void* const* out, const void* geom
 
 }  // namespace
 
-#define KG_DEFINE_SUPPRESS(Name, type)                                                \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    Name<storage_t<dtype::type>>(in, out, geometry);                                  \
-  }
-KG_SUPPRESS_KERNELS(KG_DEFINE_SUPPRESS)
-#undef KG_DEFINE_SUPPRESS
+KG_DEFINE_PLAIN_KERNELS(KG_SUPPRESS_KERNELS)
 
 }  // namespace kerngrad::kernels::reference

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/image/reference_warp.h"
+#include "kernels/image/warp.h"
 
 #include <algorithm>
 #include <cmath>
@@ -51,12 +51,9 @@ void for_each_share(const warp_geometry& g, Body body) {
         }
 }
 
-template <class T>
-void Transform(const void* const* in, void* const* out, const void* geometry) {
+template <dtype Type, class T = storage_t<Type>>
+void Transform(const warp_geometry& g, const T* x, T* y) {
   using W = wide_t<T>;
-  const auto& g = *static_cast<const warp_geometry*>(geometry);
-  const T* x = static_cast<const T*>(in[0]);
-  T* y = static_cast<T*>(out[0]);
   std::fill_n(y, g.batch * g.out_h * g.out_w * g.channels, T{0});
   std::int64_t started = -1;
   W sum = 0;
@@ -67,12 +64,9 @@ void Transform(const void* const* in, void* const* out, const void* geometry) {
   });
 }
 
-template <class T>
-void TransformGrad(const void* const* in, void* const* out, const void* geometry) {
+template <dtype Type, class T = storage_t<Type>>
+void TransformGrad(const warp_geometry& g, const T* dy, T* dx) {
   using W = wide_t<T>;
-  const auto& g = *static_cast<const warp_geometry*>(geometry);
-  const T* dy = static_cast<const T*>(in[0]);
-  T* dx = static_cast<T*>(out[0]);
   std::fill_n(dx, g.batch * g.in_h * g.in_w * g.channels, T{0});
   for_each_share<W>(g, [&](std::int64_t index, std::int64_t to, W weight) {
     if (to >= 0) dx[to] = static_cast<T>(W(dx[to]) + weight * W(dy[index]));
@@ -81,11 +75,6 @@ void TransformGrad(const void* const* in, void* const* out, const void* geometry
 
 }  // namespace
 
-#define KG_DEFINE_WARP(Name, type)                                                    \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    Name<storage_t<dtype::type>>(in, out, geometry);                                  \
-  }
-KG_WARP_KERNELS(KG_DEFINE_WARP)
-#undef KG_DEFINE_WARP
+KG_DEFINE_PLAIN_KERNELS(KG_WARP_KERNELS)
 
 }  // namespace kerngrad::kernels::reference

@@ -27,12 +27,8 @@ namespace {
 
 /// ResizeBilinear: |error| <= 6 * eps * the largest of the four elements. Infinite elements make NaN where they are
 /// mixed with others. Reference: kernels/image/reference_resize.cc.
-template <dtype K>
-void ResizeBilinear(const void* const* in, void* const* out, const void* geometry) {
-  using T = storage_t<K>;
-  const auto& g = *static_cast<const resize_geometry*>(geometry);
-  const T* x = static_cast<const T*>(in[0]);
-  T* y = static_cast<T*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void ResizeBilinear(const resize_geometry& g, const T* x, T* y) {
   taps<T> down_taps(g.in_h, g.out_h, linear_positions(g, g.in_h, g.out_h));
   taps<T> across_taps(g.in_w, g.out_w, linear_positions(g, g.in_w, g.out_w));
   const tap_list<T> down = down_taps.list(), across = across_taps.list();
@@ -86,12 +82,8 @@ HWY_INLINE void pick(const T* row, std::int64_t channels, const tap_list<float>&
 }
 
 /// ResizeNearestNeighbor, exact. A row that is taken twice is copied. Reference: kernels/image/reference_resize.cc.
-template <dtype K>
-void ResizeNearestNeighbor(const void* const* in, void* const* out, const void* geometry) {
-  using T = cell_t<K>;
-  const auto& g = *static_cast<const resize_geometry*>(geometry);
-  const T* x = static_cast<const T*>(in[0]);
-  T* y = static_cast<T*>(out[0]);
+template <dtype Type, class T = cell_t<Type>>
+void ResizeNearestNeighbor(const resize_geometry& g, const T* x, T* y) {
   taps<float> down_taps(g.in_h, g.out_h, nearest_positions(g, g.in_h, g.out_h));
   taps<float> across_taps(g.in_w, g.out_w, nearest_positions(g, g.in_w, g.out_w));
   const tap_list<float> down = down_taps.list(), across = across_taps.list();
@@ -183,32 +175,24 @@ void give_gradient(const T* dy, const resize_geometry& g, const tap_list<T>& dow
 
 /// ResizeBilinearGrad: sums in the type itself, |error| <= (k + 4) * eps * the sum of |share * dy|, with k the number
 /// of terms. Reference: kernels/image/reference_resize.cc.
-template <dtype K>
-void ResizeBilinearGrad(const void* const* in, void* const* out, const void* geometry) {
-  using T = storage_t<K>;
-  const auto& g = *static_cast<const resize_geometry*>(geometry);
+template <dtype Type, class T = storage_t<Type>>
+void ResizeBilinearGrad(const resize_geometry& g, const T* dy, T* dx) {
   taps<T> down(g.in_h, g.out_h, linear_positions(g, g.in_h, g.out_h));
   taps<T> across(g.in_w, g.out_w, linear_positions(g, g.in_w, g.out_w));
-  give_gradient(static_cast<const T*>(in[0]), g, down.list(), across.list(), static_cast<T*>(out[0]));
+  give_gradient(dy, g, down.list(), across.list(), dx);
 }
 
 /// ResizeNearestNeighborGrad: sums in the type itself, by rows first. Reference: kernels/image/reference_resize.cc.
-template <dtype K>
-void ResizeNearestNeighborGrad(const void* const* in, void* const* out, const void* geometry) {
-  using T = storage_t<K>;
-  const auto& g = *static_cast<const resize_geometry*>(geometry);
+template <dtype Type, class T = storage_t<Type>>
+void ResizeNearestNeighborGrad(const resize_geometry& g, const T* dy, T* dx) {
   taps<T> down(g.in_h, g.out_h, nearest_positions(g, g.in_h, g.out_h));
   taps<T> across(g.in_w, g.out_w, nearest_positions(g, g.in_w, g.out_w));
-  give_gradient(static_cast<const T*>(in[0]), g, down.list(), across.list(), static_cast<T*>(out[0]));
+  give_gradient(dy, g, down.list(), across.list(), dx);
 }
 
 }  // namespace
 
-#define KG_DEFINE_RESIZE(Name, type) KG_DEFINE_KERNEL(Name, type, Name<dtype::type>(in, out, geometry))
-#define KG_DEFINE_SIZE(Name, type) KG_DEFINE_BYTES(Name, type, Name<dtype::type>(in, out, geometry))
-KG_RESIZE_KERNELS(KG_DEFINE_RESIZE, KG_DEFINE_SIZE)
-#undef KG_DEFINE_RESIZE
-#undef KG_DEFINE_SIZE
+KG_DEFINE_KERNELS(KG_RESIZE_KERNELS)
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -217,6 +201,6 @@ HWY_AFTER_NAMESPACE();
 #include "kernels/common/dispatch.h"
 
 namespace kerngrad::kernels {
-KG_RESIZE_KERNELS(KG_DISPATCH_KERNEL, KG_DISPATCH_BYTES)
+KG_DISPATCH_KERNELS(KG_RESIZE_KERNELS)
 }  // namespace kerngrad::kernels
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Entry points of the kernels that resize images, and of their adjoints.
 #pragma once
-#include "kernels/common/abi.h"
+#include "kernels/common/lists.h"
 
 namespace kerngrad::kernels {
 
@@ -24,27 +24,15 @@ struct resize_geometry {
 //                                                        one that (i + 1/2) * in / out lies in; else rounded down
 //   ResizeBilinearGrad         in = {dy, x}  out = {dx}  the adjoints: each element of dy given back in the shares in
 //   ResizeNearestNeighborGrad  in = {dy, x}  out = {dx}  which it was taken. x is not read
-// X of the kernels that compute, Bytes of the one that moves bytes.
-#define KG_RESIZE_KERNELS(X, Bytes) \
-  KG_FLOATS(X, ResizeBilinear)      \
-  KG_SIZES(Bytes, ResizeNearestNeighbor) KG_FLOATS(X, ResizeBilinearGrad) KG_FLOATS(X, ResizeNearestNeighborGrad)
-// Every op with its dtypes.
-#define KG_RESIZE_OPS(X)       \
+#define KG_RESIZE_KERNELS(X)   \
   KG_FLOATS(X, ResizeBilinear) \
-  KG_ALL(X, ResizeNearestNeighbor) KG_FLOATS(X, ResizeBilinearGrad) KG_FLOATS(X, ResizeNearestNeighborGrad)
+  KG_SIZES(X, ResizeNearestNeighbor) KG_FLOATS(X, ResizeBilinearGrad) KG_FLOATS(X, ResizeNearestNeighborGrad)
+#define KG_RESIZE_OPS(X)                                    \
+  KG_FLOATS(X, (ResizeBilinear, ResizeBilinear))            \
+  KG_ALL(X, (ResizeNearestNeighbor, ResizeNearestNeighbor)) \
+  KG_FLOATS(X, (ResizeBilinearGrad, ResizeBilinearGrad))    \
+  KG_FLOATS(X, (ResizeNearestNeighborGrad, ResizeNearestNeighborGrad))
 
-KG_RESIZE_KERNELS(KG_DECLARE_KERNEL, KG_DECLARE_BYTES)
-
-inline constexpr entry resize_kernels[] = {
-#define KG_KERNEL_RESIZE(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
-    KG_RESIZE_KERNELS(KG_KERNEL_RESIZE, KG_KERNEL_RESIZE)
-#undef KG_KERNEL_RESIZE
-};
-
-inline constexpr entry resize_simd[] = {
-#define KG_ENTRY_RESIZE(Name, type) serving(resize_kernels, served_op{#Name, #Name}, dtype::type),
-    KG_RESIZE_OPS(KG_ENTRY_RESIZE)
-#undef KG_ENTRY_RESIZE
-};
+KG_DECLARE_SHARED_KERNELS(resize, KG_RESIZE_KERNELS, KG_RESIZE_OPS)
 
 }  // namespace kerngrad::kernels

@@ -81,10 +81,8 @@ HWY_INLINE void take_row(const rotate_geometry& g, const T* image, const double*
   }
 }
 
-template <dtype K>
-void RotateWithOffset(const void* const* in, void* const* out, const void* geometry) {
-  using T = cell_t<K>;
-  const auto& g = *static_cast<const rotate_geometry*>(geometry);
+template <dtype Type, class T = cell_t<Type>>
+void RotateWithOffset(const rotate_geometry& g, const T* x, T* y) {
   const column_shares columns(g);
   const std::int64_t row = g.width * g.channels, image = g.height * row;
   const row_chunks chunks(g.batch * g.height, row);
@@ -92,15 +90,15 @@ void RotateWithOffset(const void* const* in, void* const* out, const void* geome
   run_in_chunks(chunks.count(), products, [&](std::ptrdiff_t chunk) HWY_ATTR {
     scratch<double> pixels(g.width);
     for (std::int64_t r = chunks.begin(chunk); r < chunks.end(chunk); ++r) {
-      const T* x = static_cast<const T*>(in[0]) + r / g.height * image;
-      T* y = static_cast<T*>(out[0]) + r * row;
+      const T* from = x + r / g.height * image;
+      T* to = y + r * row;
       pixels_of_row(g, columns, r % g.height, pixels.data());
       switch (g.channels) {
-        case 1: take_row<1>(g, x, pixels.data(), y); break;
-        case 2: take_row<2>(g, x, pixels.data(), y); break;
-        case 3: take_row<3>(g, x, pixels.data(), y); break;
-        case 4: take_row<4>(g, x, pixels.data(), y); break;
-        default: take_row<0>(g, x, pixels.data(), y);
+        case 1: take_row<1>(g, from, pixels.data(), to); break;
+        case 2: take_row<2>(g, from, pixels.data(), to); break;
+        case 3: take_row<3>(g, from, pixels.data(), to); break;
+        case 4: take_row<4>(g, from, pixels.data(), to); break;
+        default: take_row<0>(g, from, pixels.data(), to);
       }
     }
   });
@@ -108,29 +106,27 @@ void RotateWithOffset(const void* const* in, void* const* out, const void* geome
 
 /// RotateWithOffsetGrad: sums in the type itself, in the order of the pixels of dy; |error| <= k eps * the sum of |dy|,
 /// with k the number of terms. Reference: kernels/image/reference_rotate.cc.
-template <dtype K>
-void RotateWithOffsetGrad(const void* const* in, void* const* out, const void* geometry) {
-  using T = storage_t<K>;
-  const auto& g = *static_cast<const rotate_geometry*>(geometry);
+template <dtype Type, class T = storage_t<Type>>
+void RotateWithOffsetGrad(const rotate_geometry& g, const T* dy, T* dx) {
   const column_shares columns(g);
   const std::int64_t row = g.width * g.channels, image = g.height * row;
   const std::int64_t products = saturated_product(g.batch, image, products_of_blend);
   run_in_chunks(g.batch, products, [&](std::ptrdiff_t b) HWY_ATTR {
     scratch<double> pixels(g.width);
-    const T* dy = static_cast<const T*>(in[0]) + b * image;
-    T* dx = static_cast<T*>(out[0]) + b * image;
-    std::fill_n(dx, image, T{0});
+    const T* from = dy + b * image;
+    T* const image_dx = dx + b * image;
+    std::fill_n(image_dx, image, T{0});
     for (std::int64_t i = 0; i < g.height; ++i) {
       pixels_of_row(g, columns, i, pixels.data());
-      for (std::int64_t j = 0; j < g.width; ++j, dy += g.channels) {
+      for (std::int64_t j = 0; j < g.width; ++j, from += g.channels) {
         if (pixels.data()[j] < 0) continue;
-        T* to = dx + static_cast<std::int64_t>(pixels.data()[j]) * g.channels;
+        T* to = image_dx + static_cast<std::int64_t>(pixels.data()[j]) * g.channels;
         if (g.channels <= 4) {
-          for (std::int64_t c = 0; c < g.channels; ++c) to[c] += dy[c];
+          for (std::int64_t c = 0; c < g.channels; ++c) to[c] += from[c];
           continue;
         }
         each_channels<T, false>(g.channels, [&](auto d, auto a, std::ptrdiff_t c) HWY_ATTR {
-          a.store(d, hn::Add(a.load(d, to + c), a.load(d, dy + c)), to + c);
+          a.store(d, hn::Add(a.load(d, to + c), a.load(d, from + c)), to + c);
         });
       }
     }
@@ -139,12 +135,7 @@ void RotateWithOffsetGrad(const void* const* in, void* const* out, const void* g
 
 }  // namespace
 
-#define KG_DEFINE_MOVE(Name, type) KG_DEFINE_BYTES(Name, type, Name<dtype::type>(in, out, geometry))
-KG_ROTATE_MOVES(KG_DEFINE_MOVE)
-#undef KG_DEFINE_MOVE
-#define KG_DEFINE_SUM(Name, type) KG_DEFINE_KERNEL(Name, type, Name<dtype::type>(in, out, geometry))
-KG_ROTATE_SUMS(KG_DEFINE_SUM)
-#undef KG_DEFINE_SUM
+KG_DEFINE_KERNELS(KG_ROTATE_KERNELS)
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -153,7 +144,6 @@ HWY_AFTER_NAMESPACE();
 #include "kernels/common/dispatch.h"
 
 namespace kerngrad::kernels {
-KG_ROTATE_MOVES(KG_DISPATCH_BYTES)
-KG_ROTATE_SUMS(KG_DISPATCH_KERNEL)
+KG_DISPATCH_KERNELS(KG_ROTATE_KERNELS)
 }  // namespace kerngrad::kernels
 #endif

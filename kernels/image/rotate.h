@@ -3,7 +3,7 @@
 #pragma once
 #include <cmath>
 
-#include "kernels/common/abi.h"
+#include "kernels/common/lists.h"
 
 namespace kerngrad::kernels {
 
@@ -20,23 +20,11 @@ struct rotate_geometry {
 //   RotateWithOffset      in = {x}   out = {y}
 //   RotateWithOffsetGrad  in = {dy}  out = {dx}  the adjoint without `fill`: each pixel of dy added where it was taken
 //                                                from, in the order of the pixels
-#define KG_ROTATE_MOVES(X) KG_SIZES(X, RotateWithOffset)
-#define KG_ROTATE_SUMS(X) KG_FLOATS(X, RotateWithOffsetGrad)
-#define KG_ROTATE_KERNELS(X) KG_ROTATE_MOVES(X) KG_ROTATE_SUMS(X)
+#define KG_ROTATE_KERNELS(X) KG_SIZES(X, RotateWithOffset) KG_FLOATS(X, RotateWithOffsetGrad)
+#define KG_ROTATE_OPS(X)                          \
+  KG_ALL(X, (RotateWithOffset, RotateWithOffset)) \
+  KG_FLOATS(X, (RotateWithOffsetGrad, RotateWithOffsetGrad))
 
-KG_ROTATE_MOVES(KG_DECLARE_BYTES)
-KG_ROTATE_SUMS(KG_DECLARE_KERNEL)
-
-/// The kernels, those that move pixels for one dtype of each size.
-inline constexpr entry rotate_kernels[] = {
-#define KG_KERNEL_ROTATE(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
-    KG_ROTATE_KERNELS(KG_KERNEL_ROTATE)
-#undef KG_KERNEL_ROTATE
-};
-inline constexpr entry rotate_simd[] = {
-#define KG_ENTRY_ROTATE(Name, type) serving(rotate_kernels, served_op{#Name, #Name}, dtype::type),
-    KG_ALL(KG_ENTRY_ROTATE, RotateWithOffset) KG_FLOATS(KG_ENTRY_ROTATE, RotateWithOffsetGrad)
-#undef KG_ENTRY_ROTATE
-};
+KG_DECLARE_SHARED_KERNELS(rotate, KG_ROTATE_KERNELS, KG_ROTATE_OPS)
 
 }  // namespace kerngrad::kernels

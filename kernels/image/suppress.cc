@@ -102,13 +102,9 @@ class taken_boxes {
 
 /// NonMaxSuppression: the boxes are those of the definition; scores to 4 eps. Reference:
 /// kernels/image/reference_suppress.cc.
-template <class T>
-void NonMaxSuppression(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const suppress_geometry*>(geometry);
-  const T* boxes = static_cast<const T*>(in[0]);
-  const T* scores = static_cast<const T*>(in[1]);
-  auto* numbers = static_cast<std::int32_t*>(out[0]);
-  T* taken_scores = static_cast<T*>(out[1]);
+template <dtype Type, class T = storage_t<Type>>
+void NonMaxSuppression(const suppress_geometry& g, const T* boxes, const T* scores, std::int32_t* numbers,
+                       T* taken_scores) {
   scratch<box_candidate> heap(g.boxes);
   box_candidate* const first = heap.data();
   box_candidate* last = first;
@@ -148,9 +144,7 @@ void NonMaxSuppression(const void* const* in, void* const* out, const void* geom
 
 }  // namespace
 
-#define KG_DEFINE_SUPPRESS(Name, type) KG_DEFINE_KERNEL(Name, type, Name<storage_t<dtype::type>>(in, out, geometry))
-KG_SUPPRESS_KERNELS(KG_DEFINE_SUPPRESS)
-#undef KG_DEFINE_SUPPRESS
+KG_DEFINE_KERNELS(KG_SUPPRESS_KERNELS)
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -159,6 +153,6 @@ HWY_AFTER_NAMESPACE();
 #include "kernels/common/dispatch.h"
 
 namespace kerngrad::kernels {
-KG_SUPPRESS_KERNELS(KG_DISPATCH_KERNEL)
+KG_DISPATCH_KERNELS(KG_SUPPRESS_KERNELS)
 }  // namespace kerngrad::kernels
 #endif

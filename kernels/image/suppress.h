@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "kernels/common/abi.h"
+#include "kernels/common/lists.h"
 
 namespace kerngrad::kernels {
 
@@ -55,15 +55,11 @@ struct box_area {
 
 //   NonMaxSuppressionV3, V4, V5   in = {boxes, scores}   out = {numbers int32, scores of the boxes taken or null}
 #define KG_SUPPRESS_KERNELS(X) KG_FLOATS(X, NonMaxSuppression)
-#define KG_SUPPRESS_OPS(X) \
-  KG_FLOATS(X, NonMaxSuppressionV3) KG_FLOATS(X, NonMaxSuppressionV4) KG_FLOATS(X, NonMaxSuppressionV5)
+#define KG_SUPPRESS_OPS(X)                               \
+  KG_FLOATS(X, (NonMaxSuppressionV3, NonMaxSuppression)) \
+  KG_FLOATS(X, (NonMaxSuppressionV4, NonMaxSuppression)) \
+  KG_FLOATS(X, (NonMaxSuppressionV5, NonMaxSuppression))
 
-KG_SUPPRESS_KERNELS(KG_DECLARE_KERNEL)
-
-inline constexpr entry suppress_simd[] = {
-#define KG_ENTRY_SUPPRESS(Name, type) {#Name, dtype::type, NonMaxSuppression_##type, nullptr, nullptr},
-    KG_SUPPRESS_OPS(KG_ENTRY_SUPPRESS)
-#undef KG_ENTRY_SUPPRESS
-};
+KG_DECLARE_SHARED_KERNELS(suppress, KG_SUPPRESS_KERNELS, KG_SUPPRESS_OPS)
 
 }  // namespace kerngrad::kernels

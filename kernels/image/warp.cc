@@ -111,11 +111,8 @@ HWY_INLINE void add_pixels(const pixel_mean<T>& from, std::int64_t channels, T* 
 }
 
 /// Transform: |error| <= 8 * eps * the largest of the four elements. Reference: kernels/image/reference_warp.cc.
-template <class T>
-void Transform(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const warp_geometry*>(geometry);
-  const T* x = static_cast<const T*>(in[0]);
-  T* y = static_cast<T*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void Transform(const warp_geometry& g, const T* x, T* y) {
   const bool slope = g.slope_down || g.slope_across;
   const T fill = static_cast<T>(g.fill);
   const std::int64_t out_row = g.out_w * g.channels;
@@ -147,11 +144,8 @@ void Transform(const void* const* in, void* const* out, const void* geometry) {
 
 /// TransformGrad: sums in the type itself, in the order of the elements of dy; |error| <= (k + 4) * eps * the sum of
 /// |share * dy|, with k the number of terms. Reference: kernels/image/reference_warp.cc.
-template <class T>
-void TransformGrad(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const warp_geometry*>(geometry);
-  const T* dy = static_cast<const T*>(in[0]);
-  T* dx = static_cast<T*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void TransformGrad(const warp_geometry& g, const T* dy, T* dx) {
   const std::int64_t image = g.in_h * g.in_w * g.channels, result = g.out_h * g.out_w * g.channels;
   const std::int64_t products = saturated_product(g.batch, result, products_of_blend);
   run_in_chunks(g.batch, products, [&](std::ptrdiff_t b) HWY_ATTR {
@@ -176,9 +170,7 @@ void TransformGrad(const void* const* in, void* const* out, const void* geometry
 
 }  // namespace
 
-#define KG_DEFINE_WARP(Name, type) KG_DEFINE_KERNEL(Name, type, Name<storage_t<dtype::type>>(in, out, geometry))
-KG_WARP_KERNELS(KG_DEFINE_WARP)
-#undef KG_DEFINE_WARP
+KG_DEFINE_KERNELS(KG_WARP_KERNELS)
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -187,6 +179,6 @@ HWY_AFTER_NAMESPACE();
 #include "kernels/common/dispatch.h"
 
 namespace kerngrad::kernels {
-KG_WARP_KERNELS(KG_DISPATCH_KERNEL)
+KG_DISPATCH_KERNELS(KG_WARP_KERNELS)
 }  // namespace kerngrad::kernels
 #endif

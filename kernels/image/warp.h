@@ -3,7 +3,7 @@
 #pragma once
 #include <cmath>
 
-#include "kernels/common/abi.h"
+#include "kernels/common/lists.h"
 
 namespace kerngrad::kernels {
 
@@ -61,12 +61,6 @@ inline mapped_position mapped(double at, std::int64_t pixels, fill_mode mode) {
 //                                            which it was taken, in the order of the elements
 #define KG_WARP_KERNELS(X) KG_FLOATS(X, Transform) KG_FLOATS(X, TransformGrad)
 
-KG_WARP_KERNELS(KG_DECLARE_KERNEL)
-
-inline constexpr entry warp_simd[] = {
-#define KG_ENTRY_WARP(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
-    KG_WARP_KERNELS(KG_ENTRY_WARP)
-#undef KG_ENTRY_WARP
-};
+KG_DECLARE_KERNELS(warp, KG_WARP_KERNELS)
 
 }  // namespace kerngrad::kernels

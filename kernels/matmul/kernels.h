@@ -3,7 +3,6 @@
 #pragma once
 #include "kernels/common/list_of.h"
 #include "kernels/matmul/matmul.h"
-#include "kernels/matmul/reference_matmul.h"
 
 namespace kerngrad::kernels {
 

@@ -6,6 +6,7 @@
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
 #include <algorithm>
+#include <type_traits>
 
 #include "kernels/common/chunks.h"
 #include "kernels/matmul/gemm-inl.h"
@@ -28,6 +29,10 @@ namespace {
 inline constexpr std::ptrdiff_t most_depth = 256;
 inline constexpr std::ptrdiff_t most_rows = 6 * tile_rows;
 inline constexpr std::ptrdiff_t most_columns = 1024;
+
+// Integers are summed up as unsigned ones, whose overflow is defined.
+template <class T>
+using summed_t = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>::type;
 
 template <class T>
 struct product {
@@ -255,12 +260,8 @@ void matrix_product(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, const 
 /// BatchMatMul. Floats: sums in the type itself by fused multiply-add where the target has it, in an order given by
 /// the shape and the target alone; |error| <= k * eps * sum |a * b|. int32 and int64: modulo 2^32 and 2^64.
 /// Reference: kernels/matmul/reference_matmul.cc.
-template <class T>
-void BatchMatMul(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const matmul_geometry*>(geometry);
-  const T* a = static_cast<const T*>(in[0]);
-  const T* b = static_cast<const T*>(in[1]);
-  T* c = static_cast<T*>(out[0]);
+template <dtype Type, class T = summed_t<storage_t<Type>>>
+void BatchMatMul(const matmul_geometry& g, const T* a, const T* b, T* c) {
   std::int64_t batch = 1, m = g.m;
   bool one_product = !g.transpose_a;  // A stacked without gaps times one B
   for (int axis = g.batch_rank - 1; axis >= 0; --axis) {
@@ -295,11 +296,7 @@ void BatchMatMul(const void* const* in, void* const* out, const void* geometry) 
 
 }  // namespace
 
-KG_DEFINE_KERNEL(BatchMatMul, float32, BatchMatMul<float>(in, out, geometry))
-KG_DEFINE_KERNEL(BatchMatMul, float64, BatchMatMul<double>(in, out, geometry))
-// Unsigned, because there overflow is defined.
-KG_DEFINE_KERNEL(BatchMatMul, int32, BatchMatMul<std::uint32_t>(in, out, geometry))
-KG_DEFINE_KERNEL(BatchMatMul, int64, BatchMatMul<std::uint64_t>(in, out, geometry))
+KG_DEFINE_KERNELS(KG_MATMUL_KERNELS)
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -308,6 +305,6 @@ HWY_AFTER_NAMESPACE();
 #include "kernels/common/dispatch.h"
 
 namespace kerngrad::kernels {
-KG_MATMUL_KERNELS(KG_DISPATCH_KERNEL)
+KG_DISPATCH_KERNELS(KG_MATMUL_KERNELS)
 }  // namespace kerngrad::kernels
 #endif

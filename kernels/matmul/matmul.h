@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Entry points of the batched matrix product.
 #pragma once
-#include "kernels/common/abi.h"
+#include "kernels/common/lists.h"
 
 namespace kerngrad::kernels {
 
@@ -18,12 +18,6 @@ struct matmul_geometry {
 // in = {a, b}, out = {c}. The geometry is a matmul_geometry.
 #define KG_MATMUL_KERNELS(X) KG_FLOATS(X, BatchMatMul) X(BatchMatMul, int32) X(BatchMatMul, int64)
 
-KG_MATMUL_KERNELS(KG_DECLARE_KERNEL)
-
-inline constexpr entry matmul_simd[] = {
-#define KG_ENTRY_MATMUL(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
-    KG_MATMUL_KERNELS(KG_ENTRY_MATMUL)
-#undef KG_ENTRY_MATMUL
-};
+KG_DECLARE_KERNELS(matmul, KG_MATMUL_KERNELS)
 
 }  // namespace kerngrad::kernels

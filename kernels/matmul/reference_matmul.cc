@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/matmul/reference_matmul.h"
+#include "kernels/matmul/matmul.h"
 
 #include <cstddef>
 
@@ -26,11 +26,9 @@ template <> struct sums<std::int64_t> {
   using type = std::uint64_t;
 };
 
-template <class T>
-void BatchMatMul(const void* const* in, void* const* out, const void* geometry) {
-  using element = typename sums<T>::element;
-  using wide = typename sums<T>::type;
-  const auto& g = *static_cast<const matmul_geometry*>(geometry);
+template <dtype Type, class T = typename sums<storage_t<Type>>::element>
+void BatchMatMul(const matmul_geometry& g, const T* a, const T* b, T* c) {
+  using wide = typename sums<storage_t<Type>>::type;
   std::int64_t batch = 1;
   for (int axis = 0; axis < g.batch_rank; ++axis) batch *= g.batch_dims[axis];
   for (std::int64_t index = 0; index < batch; ++index) {
@@ -40,29 +38,24 @@ void BatchMatMul(const void* const* in, void* const* out, const void* geometry) 
       at_b += rest % g.batch_dims[axis] * g.stride_b[axis];
       rest /= g.batch_dims[axis];
     }
-    const element* a = static_cast<const element*>(in[0]) + at_a * g.m * g.k;
-    const element* b = static_cast<const element*>(in[1]) + at_b * g.k * g.n;
-    element* c = static_cast<element*>(out[0]) + index * g.m * g.n;
+    const T* one_a = a + at_a * g.m * g.k;
+    const T* one_b = b + at_b * g.k * g.n;
+    T* one_c = c + index * g.m * g.n;
     for (std::int64_t i = 0; i < g.m; ++i)
       for (std::int64_t j = 0; j < g.n; ++j) {
         wide sum = 0;
         for (std::int64_t p = 0; p < g.k; ++p) {
-          const wide left = a[g.transpose_a ? p * g.m + i : i * g.k + p];
-          const wide right = b[g.transpose_b ? j * g.k + p : p * g.n + j];
+          const wide left = one_a[g.transpose_a ? p * g.m + i : i * g.k + p];
+          const wide right = one_b[g.transpose_b ? j * g.k + p : p * g.n + j];
           sum += left * right;
         }
-        c[i * g.n + j] = static_cast<element>(sum);
+        one_c[i * g.n + j] = static_cast<T>(sum);
       }
   }
 }
 
 }  // namespace
 
-#define KG_DEFINE_MATMUL(Name, type)                                                  \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    Name<storage_t<dtype::type>>(in, out, geometry);                                  \
-  }
-KG_MATMUL_KERNELS(KG_DEFINE_MATMUL)
-#undef KG_DEFINE_MATMUL
+KG_DEFINE_PLAIN_KERNELS(KG_MATMUL_KERNELS)
 
 }  // namespace kerngrad::kernels::reference

@@ -64,18 +64,13 @@ struct bordered_axes {
 };
 
 /// RepeatPad. Exact. Reference: kernels/move/reference_borders.cc.
-void repeat_pad(const void* const* in, void* const* out, const void* geometry, std::size_t size) {
-  const bordered_axes axes(*static_cast<const repeat_geometry*>(geometry), size);
-  axes.fill(0, static_cast<const std::byte*>(in[0]), static_cast<std::byte*>(out[0]));
+template <dtype Type>
+void RepeatPad(const repeat_geometry& g, const std::byte* x, std::byte* y) {
+  bordered_axes(g, sizeof(storage_t<Type>)).fill(0, x, y);
 }
 
 }  // namespace
 
-#define KG_DEFINE_BORDER(Name, type)                                                  \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    repeat_pad(in, out, geometry, sizeof(storage_t<dtype::type>));                    \
-  }
-KG_BORDER_KERNELS(KG_DEFINE_BORDER)
-#undef KG_DEFINE_BORDER
+KG_DEFINE_PLAIN_KERNELS(KG_BORDER_KERNELS)
 
 }  // namespace kerngrad::kernels

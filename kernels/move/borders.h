@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Entry points of borders that repeat elements.
 #pragma once
-#include "kernels/common/abi.h"
+#include "kernels/common/lists.h"
 
 namespace kerngrad::kernels {
 
@@ -17,14 +17,6 @@ struct repeat_geometry {
 // in = {x}, out = {y}. The geometry is a repeat_geometry.
 #define KG_BORDER_KERNELS(X) KG_MOVED(X, RepeatPad)
 
-#define KG_DECLARE_BORDER(Name, type) void Name##_##type(const void* const* in, void* const* out, const void* geometry);
-KG_BORDER_KERNELS(KG_DECLARE_BORDER)
-#undef KG_DECLARE_BORDER
-
-inline constexpr entry border_simd[] = {
-#define KG_ENTRY_BORDER(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
-    KG_BORDER_KERNELS(KG_ENTRY_BORDER)
-#undef KG_ENTRY_BORDER
-};
+KG_DECLARE_PLAIN_KERNELS(border, KG_BORDER_KERNELS)
 
 }  // namespace kerngrad::kernels

@@ -68,12 +68,8 @@ HWY_INLINE void combine_row(const T* HWY_RESTRICT x, T* HWY_RESTRICT y, std::int
   for (; i < n; ++i) y[i] = Op::join(y[i], x[i]);
 }
 
-template <class Op>
-void combine_all(const void* const* in, void* const* out, const combine_geometry& g) {
-  using T = typename Op::element;
-  const T* x = static_cast<const T*>(in[0]);
-  const auto* indices = static_cast<const std::int32_t*>(in[1]);
-  T* y = static_cast<T*>(out[0]);
+template <class Op, class T = typename Op::element>
+void combine_all(const combine_geometry& g, const T* x, const std::int32_t* indices, T* y) {
   if (g.fresh) std::fill_n(y, g.places * g.inner, Op::start);
   const auto first = static_cast<std::uint64_t>(g.first), places = static_cast<std::uint64_t>(g.places);
   const auto each_row = [&](const auto& combine) HWY_ATTR {
@@ -107,37 +103,34 @@ void divide_by_counts(const std::int32_t* indices, T* y, const combine_geometry&
 }
 
 /// Sums and means of float32 are carried in double.
-void carry(const void* const* in, void* const* out, const combine_geometry& g) {
-  const auto* indices = static_cast<const std::int32_t*>(in[1]);
+void carry(const combine_geometry& g, const float* x, const std::int32_t* indices, float* y) {
   const bool divides = g.how == combination::mean;
   if (divides) count_rows(indices, g);
-  carried_sums().add({static_cast<const float*>(in[0]), indices, g.rows, g.inner, g.step, g.first, g.places},
-                     static_cast<float*>(out[0]), g.fresh, divides ? g.counts : nullptr);
+  carried_sums().add({x, indices, g.rows, g.inner, g.step, g.first, g.places}, y, g.fresh,
+                     divides ? g.counts : nullptr);
 }
 
-template <class T>
-void combine(const void* const* in, void* const* out, const combine_geometry& g) {
-  using W = typename wrapping<T>::type;
+/// CombineRows. Reference: kernels/move/reference_combine.cc.
+template <dtype Type, class T = storage_t<Type>>
+void CombineRows(const combine_geometry& g, const T* x, const std::int32_t* indices, T* y) {
+  using W = wrapping_t<T>;
+  const auto wrapping = [&](auto op) HWY_ATTR {
+    combine_all<decltype(op)>(g, reinterpret_cast<const W*>(x), indices, reinterpret_cast<W*>(y));
+  };
   if constexpr (std::is_same_v<T, float>)
-    if (g.how == combination::add || g.how == combination::mean) return carry(in, out, g);
+    if (g.how == combination::add || g.how == combination::mean) return carry(g, x, indices, y);
   switch (g.how) {
-    case combination::add: return combine_all<added_rows<W>>(in, out, g);
-    case combination::mul: return combine_all<multiplied_rows<W>>(in, out, g);
-    case combination::max: return combine_all<extreme_rows<T, true>>(in, out, g);
-    case combination::min: return combine_all<extreme_rows<T, false>>(in, out, g);
-    case combination::mean:
-      combine_all<added_rows<W>>(in, out, g);
-      return divide_by_counts(static_cast<const std::int32_t*>(in[1]), static_cast<T*>(out[0]), g);
+    case combination::add: return wrapping(added_rows<W>{});
+    case combination::mul: return wrapping(multiplied_rows<W>{});
+    case combination::max: return combine_all<extreme_rows<T, true>>(g, x, indices, y);
+    case combination::min: return combine_all<extreme_rows<T, false>>(g, x, indices, y);
+    case combination::mean: wrapping(added_rows<W>{}); return divide_by_counts(indices, y, g);
   }
 }
 
 }  // namespace
 
-#define KG_DEFINE_COMBINE(Name, type) \
-  KG_DEFINE_KERNEL(Name, type,        \
-                   combine<storage_t<dtype::type>>(in, out, *static_cast<const combine_geometry*>(geometry)))
-KG_COMBINE_KERNELS(KG_DEFINE_COMBINE)
-#undef KG_DEFINE_COMBINE
+KG_DEFINE_KERNELS(KG_COMBINE_KERNELS)
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -146,6 +139,6 @@ HWY_AFTER_NAMESPACE();
 #include "kernels/common/dispatch.h"
 
 namespace kerngrad::kernels {
-KG_COMBINE_KERNELS(KG_DISPATCH_KERNEL)
+KG_DISPATCH_KERNELS(KG_COMBINE_KERNELS)
 }  // namespace kerngrad::kernels
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Entry points of the kernel that combines rows at their indices: sums, products, extremes and means.
 #pragma once
-#include "kernels/common/abi.h"
+#include "kernels/common/lists.h"
 
 namespace kerngrad::kernels {
 
@@ -26,20 +26,7 @@ struct combine_geometry {
 #define KG_COMBINE_OPS(X)                            \
   KG_SIGNED(X, (UnsortedSegmentReduce, CombineRows)) \
   KG_SIGNED(X, (TensorScatterReduce, CombineRows)) KG_SIGNED(X, (ScatterAlongAxis, CombineRows))
-#define KG_NAMES_OF_COMBINED(Op, Name) \
-  served_op { #Op, #Name }
 
-KG_COMBINE_KERNELS(KG_DECLARE_KERNEL)
-
-inline constexpr entry combine_kernels[] = {
-#define KG_KERNEL_COMBINE(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
-    KG_COMBINE_KERNELS(KG_KERNEL_COMBINE)
-#undef KG_KERNEL_COMBINE
-};
-inline constexpr entry combine_simd[] = {
-#define KG_ENTRY_COMBINE(names, type) serving(combine_kernels, KG_NAMES_OF_COMBINED names, dtype::type),
-    KG_COMBINE_OPS(KG_ENTRY_COMBINE)
-#undef KG_ENTRY_COMBINE
-};
+KG_DECLARE_SHARED_KERNELS(combine, KG_COMBINE_KERNELS, KG_COMBINE_OPS)
 
 }  // namespace kerngrad::kernels

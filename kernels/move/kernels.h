@@ -6,10 +6,6 @@
 #include "kernels/move/combine.h"
 #include "kernels/move/move.h"
 #include "kernels/move/nonzero.h"
-#include "kernels/move/reference_borders.h"
-#include "kernels/move/reference_combine.h"
-#include "kernels/move/reference_move.h"
-#include "kernels/move/reference_nonzero.h"
 
 namespace kerngrad::kernels {
 

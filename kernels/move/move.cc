@@ -28,10 +28,9 @@ namespace kerngrad::kernels::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-template <dtype K>
-void StridedCopy(const void* const* in, void* const* out, const void* geometry) {
-  using T = cell_t<K>;
-  strided_copy(static_cast<const T*>(in[0]), static_cast<T*>(out[0]), *static_cast<const copy_geometry*>(geometry));
+template <dtype Type, class T = cell_t<Type>>
+void StridedCopy(const copy_geometry& g, const T* x, T* y) {
+  strided_copy(x, y, g);
 }
 
 // Rows of n elements, one behind the other in x, with `gap` elements of the border between them in y. Returns the ends.
@@ -48,12 +47,8 @@ HWY_INLINE T* spread_rows(const T*& x, T* y, std::int64_t rows, std::size_t n, s
 }
 
 // In the order of the result, each element once: what lies between two rows of x is one run of the border.
-template <dtype K>
-void PadV2(const void* const* in, void* const* out, const void* geometry) {
-  using T = cell_t<K>;
-  const pad_geometry& g = *static_cast<const pad_geometry*>(geometry);
-  const T* x = static_cast<const T*>(in[0]);
-  T* y = static_cast<T*>(out[0]);
+template <dtype Type, class T = cell_t<Type>>
+void PadV2(const pad_geometry& g, const T* x, T* y) {
   const T value = get(static_cast<const T*>(g.value));
   std::size_t gap[max_rank];  // the border between two rows when the index of that axis counts up
   std::size_t lead = 0, border = 0, step = 1, count = 1;
@@ -81,13 +76,8 @@ void PadV2(const void* const* in, void* const* out, const void* geometry) {
   fill_run(value, y, border - lead);
 }
 
-template <dtype K>
-void GatherV2(const void* const* in, void* const* out, const void* geometry) {
-  using T = cell_t<K>;
-  const gather_geometry& g = *static_cast<const gather_geometry*>(geometry);
-  const T* x = static_cast<const T*>(in[0]);
-  const std::int32_t* indices = static_cast<const std::int32_t*>(in[1]);
-  T* y = static_cast<T*>(out[0]);
+template <dtype Type, class T = cell_t<Type>>
+void GatherV2(const gather_geometry& g, const T* x, const std::int32_t* indices, T* y) {
   if (g.inner == 0) return;
   for (std::int64_t b = 0; b < g.batch; ++b, indices += g.count) {
     for (std::int64_t o = 0; o < g.outer; ++o, x += g.axis * g.inner) {
@@ -102,8 +92,6 @@ void GatherV2(const void* const* in, void* const* out, const void* geometry) {
   }
 }
 
-template <dtype K> using wrapping_t = typename wrapping<storage_t<K>>::type;
-
 // y[i] += x[i]
 template <class T>
 HWY_INLINE void add_row(const T* HWY_RESTRICT x, T* HWY_RESTRICT y, std::int64_t n) {
@@ -114,14 +102,9 @@ HWY_INLINE void add_row(const T* HWY_RESTRICT x, T* HWY_RESTRICT y, std::int64_t
   for (; i < n; ++i) y[i] += x[i];
 }
 
-template <dtype K>
-void GatherGrad(const void* const* in, void* const* out, const void* geometry) {
-  using T = storage_t<K>;
-  const gather_geometry& g = *static_cast<const gather_geometry*>(geometry);
-  const T* dy = static_cast<const T*>(in[0]);
-  const std::int32_t* indices = static_cast<const std::int32_t*>(in[1]);
-  T* dx = static_cast<T*>(out[0]);
-  if constexpr (K == dtype::float32) {
+template <dtype Type, class T = storage_t<Type>>
+void GatherGrad(const gather_geometry& g, const T* dy, const std::int32_t* indices, T* dx) {
+  if constexpr (Type == dtype::float32) {
     carried_sums sums;
     for (std::int64_t b = 0; b < g.batch; ++b, indices += g.count)
       for (std::int64_t o = 0; o < g.outer; ++o, dx += g.axis * g.inner, dy += g.count * g.inner)
@@ -136,14 +119,9 @@ void GatherGrad(const void* const* in, void* const* out, const void* geometry) {
   }
 }
 
-template <dtype K>
-void UnsortedSegmentSum(const void* const* in, void* const* out, const void* geometry) {
-  using T = wrapping_t<K>;
-  const segment_geometry& g = *static_cast<const segment_geometry*>(geometry);
-  const T* x = static_cast<const T*>(in[0]);
-  const std::int32_t* ids = static_cast<const std::int32_t*>(in[1]);
-  T* y = static_cast<T*>(out[0]);
-  if constexpr (K == dtype::float32) {
+template <dtype Type, class T = wrapping_t<storage_t<Type>>>
+void UnsortedSegmentSum(const segment_geometry& g, const T* x, const std::int32_t* ids, T* y) {
+  if constexpr (Type == dtype::float32) {
     carried_sums().add({x, ids, g.rows, g.inner, g.inner, 0, g.segments}, y, true, nullptr);
   } else {
     std::fill_n(y, g.segments * g.inner, T{0});
@@ -153,13 +131,8 @@ void UnsortedSegmentSum(const void* const* in, void* const* out, const void* geo
   }
 }
 
-template <dtype K>
-void ScatterRows(const void* const* in, void* const* out, const void* geometry) {
-  using T = cell_t<K>;
-  const scatter_geometry& g = *static_cast<const scatter_geometry*>(geometry);
-  const T* x = static_cast<const T*>(in[0]);
-  const std::int32_t* indices = static_cast<const std::int32_t*>(in[1]);
-  T* y = static_cast<T*>(out[0]);
+template <dtype Type, class T = cell_t<Type>>
+void ScatterRows(const scatter_geometry& g, const T* x, const std::int32_t* indices, T* y) {
   if (g.inner == 1) {
     for (std::int64_t r = 0; r < g.rows; ++r, x += g.step) put(get(x), y + indices[r]);
     return;
@@ -168,12 +141,8 @@ void ScatterRows(const void* const* in, void* const* out, const void* geometry) 
     copy_run(x, y + indices[r] * g.inner, static_cast<std::size_t>(g.inner));
 }
 
-template <dtype K>
-void BandPart(const void* const* in, void* const* out, const void* geometry) {
-  using T = cell_t<K>;
-  const band_geometry& g = *static_cast<const band_geometry*>(geometry);
-  const T* x = static_cast<const T*>(in[0]);
-  T* y = static_cast<T*>(out[0]);
+template <dtype Type, class T = cell_t<Type>>
+void BandPart(const band_geometry& g, const T* x, T* y) {
   alignas(16) constexpr std::uint8_t zero[16] = {};
   const T value = get(reinterpret_cast<const T*>(zero));
   std::int64_t row = g.first % g.rows;
@@ -187,12 +156,8 @@ void BandPart(const void* const* in, void* const* out, const void* geometry) {
   }
 }
 
-template <dtype K>
-void OneHot(const void* const* in, void* const* out, const void* geometry) {
-  using T = storage_t<K>;
-  const one_hot_geometry& g = *static_cast<const one_hot_geometry*>(geometry);
-  const std::int32_t* indices = static_cast<const std::int32_t*>(in[0]);
-  T* y = static_cast<T*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void OneHot(const one_hot_geometry& g, const std::int32_t* indices, T* y) {
   const T on = static_cast<T>(g.on), off = static_cast<T>(g.off);
   std::fill_n(y, g.outer * g.depth * g.inner, off);
   for (std::int64_t o = 0; o < g.outer; ++o, y += g.depth * g.inner, indices += g.inner) {
@@ -202,35 +167,32 @@ void OneHot(const void* const* in, void* const* out, const void* geometry) {
   }
 }
 
-template <dtype K>
-void Cumsum(const void* const* in, void* const* out, const void* geometry) {
-  run_scan<running_sum, storage_t<K>>(in, out, geometry);
+// Elements as a scan sees them: of sums and products unsigned integers, which wrap.
+template <class Op, dtype Type> using scanned_t = typename Op::template lane<storage_t<Type>>;
+
+template <dtype Type, class T = scanned_t<running_sum, Type>>
+void Cumsum(const scan_geometry& g, const T* x, T* y) {
+  run_scan<running_sum>(g, x, y);
 }
 
-template <dtype K>
-void Cumprod(const void* const* in, void* const* out, const void* geometry) {
-  run_scan<running_product, storage_t<K>>(in, out, geometry);
+template <dtype Type, class T = scanned_t<running_product, Type>>
+void Cumprod(const scan_geometry& g, const T* x, T* y) {
+  run_scan<running_product>(g, x, y);
 }
 
-template <dtype K>
-void CumMax(const void* const* in, void* const* out, const void* geometry) {
-  run_scan<running_extreme<true>, storage_t<K>>(in, out, geometry);
+template <dtype Type, class T = scanned_t<running_extreme<true>, Type>>
+void CumMax(const scan_geometry& g, const T* x, T* y) {
+  run_scan<running_extreme<true>>(g, x, y);
 }
 
-template <dtype K>
-void CumMin(const void* const* in, void* const* out, const void* geometry) {
-  run_scan<running_extreme<false>, storage_t<K>>(in, out, geometry);
+template <dtype Type, class T = scanned_t<running_extreme<false>, Type>>
+void CumMin(const scan_geometry& g, const T* x, T* y) {
+  run_scan<running_extreme<false>>(g, x, y);
 }
+
 }  // namespace
 
-#define KG_MOVE(Name, types) types(KG_DEFINE, Name)
-#define KG_MOVE_BYTES(Name, types) types(KG_DEFINE_SIZE, Name)
-#define KG_DEFINE(Name, type) KG_DEFINE_KERNEL(Name, type, Name<dtype::type>(in, out, geometry))
-#define KG_DEFINE_SIZE(Name, type) KG_DEFINE_BYTES(Name, type, Name<dtype::type>(in, out, geometry))
-#include "kernels/move/move.inc"
-#undef KG_MOVE
-#undef KG_DEFINE
-#undef KG_DEFINE_SIZE
+KG_DEFINE_KERNELS(KG_MOVE_KERNELS)
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -240,10 +202,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace kerngrad::kernels {
 
-#define KG_MOVE(Name, types) types(KG_DISPATCH_KERNEL, Name)
-#define KG_MOVE_BYTES(Name, types) types(KG_DISPATCH_BYTES, Name)
-#include "kernels/move/move.inc"
-#undef KG_MOVE
+KG_DISPATCH_KERNELS(KG_MOVE_KERNELS)
 
 }  // namespace kerngrad::kernels
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Entry points of the kernels that move, look up, scatter and scan elements; derived from move.inc.
+// Entry points of the kernels that move, look up, scatter and scan elements.
 #pragma once
-#include "kernels/common/abi.h"
+#include "kernels/common/lists.h"
 
 namespace kerngrad::kernels {
 
@@ -62,27 +62,59 @@ struct scan_geometry {
   bool exclusive, reverse;
 };
 
-#define KG_MOVE(Name, types) types(KG_DECLARE_KERNEL, Name)
-#define KG_MOVE_BYTES(Name, types) types(KG_DECLARE_BYTES, Name)
-#include "kernels/move/move.inc"
-#undef KG_MOVE
+// Kernels with their dtypes; those of KG_SIZES move bytes.
+#define KG_MOVE_KERNELS(X)         \
+  KG_SIZES(X, StridedCopy)         \
+  KG_SIZES(X, PadV2)               \
+  KG_SIZES(X, GatherV2)            \
+  KG_FLOATS(X, GatherGrad)         \
+  KG_SIGNED(X, UnsortedSegmentSum) \
+  KG_ORDERED(X, OneHot)            \
+  KG_SIZES(X, ScatterRows)         \
+  KG_SIZES(X, BandPart)            \
+  KG_SIGNED(X, Cumsum)             \
+  KG_SIGNED(X, Cumprod)            \
+  KG_NUMERIC(X, CumMax)            \
+  KG_NUMERIC(X, CumMin)
+// Ops, the kernel that serves each, and its dtypes.
+#define KG_MOVE_OPS(X)                                   \
+  KG_MOVED(X, (Transpose, StridedCopy))                  \
+  KG_MOVED(X, (Slice, StridedCopy))                      \
+  KG_MOVED(X, (Reverse, StridedCopy))                    \
+  KG_MOVED(X, (StridedSlice, StridedCopy))               \
+  KG_ALL(X, (StridedSliceGrad, StridedCopy))             \
+  KG_MOVED(X, (MirrorPad, StridedCopy))                  \
+  KG_MOVED(X, (SpaceToBatchND, StridedCopy))             \
+  KG_MOVED(X, (BatchToSpaceND, StridedCopy))             \
+  KG_MOVED(X, (DepthToSpace, StridedCopy))               \
+  KG_MOVED(X, (Diag, StridedCopy))                       \
+  KG_MOVED(X, (MatrixBandPart, BandPart))                \
+  KG_MOVED(X, (Tile, StridedCopy))                       \
+  KG_MOVED(X, (BroadcastTo, StridedCopy))                \
+  KG_MOVED(X, (Concat, StridedCopy))                     \
+  KG_MOVED(X, (Pack, StridedCopy))                       \
+  KG_MOVED(X, (Unpack, StridedCopy))                     \
+  KG_MOVED(X, (SplitV, StridedCopy))                     \
+  KG_MOVED(X, (PadV2, PadV2))                            \
+  KG_MOVED(X, (Identity, StridedCopy))                   \
+  KG_MOVED(X, (Reshape, StridedCopy))                    \
+  KG_MOVED(X, (ExpandDims, StridedCopy))                 \
+  KG_MOVED(X, (GatherV2, GatherV2))                      \
+  KG_FLOATS(X, (GatherGrad, GatherGrad))                 \
+  KG_SIGNED(X, (UnsortedSegmentSum, UnsortedSegmentSum)) \
+  KG_MOVED(X, (GatherNd, GatherV2))                      \
+  KG_SIGNED(X, (ScatterNd, UnsortedSegmentSum))          \
+  KG_MOVED(X, (TensorScatterUpdate, ScatterRows))        \
+  KG_MOVED(X, (SparseToDense, ScatterRows))              \
+  KG_MOVED(X, (TakeAlongAxis, GatherV2))                 \
+  KG_MOVED(X, (PutAlongAxis, ScatterRows))               \
+  KG_INTS(X, (BroadcastArgs, StridedCopy))               \
+  KG_ORDERED(X, (OneHot, OneHot))                        \
+  KG_SIGNED(X, (Cumsum, Cumsum))                         \
+  KG_SIGNED(X, (Cumprod, Cumprod))                       \
+  KG_NUMERIC(X, (CumMax, CumMax))                        \
+  KG_NUMERIC(X, (CumMin, CumMin))
 
-/// The kernels of move.inc under their own names.
-inline constexpr entry move_kernels[] = {
-#define KG_MOVE(Name, types) types(KG_KERNEL_MOVE, Name)
-#define KG_KERNEL_MOVE(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
-#include "kernels/move/move.inc"
-};
-#undef KG_MOVE
-#undef KG_KERNEL_MOVE
-
-/// Every op of move.inc with its dtypes.
-inline constexpr entry move_simd[] = {
-#define KG_MOVE_OP(Op, Name, types) types(KG_ENTRY_MOVE, (#Op, #Name))
-#define KG_ENTRY_MOVE(names, type) serving(move_kernels, served_op names, dtype::type),
-#include "kernels/move/move.inc"
-};
-#undef KG_MOVE_OP
-#undef KG_ENTRY_MOVE
+KG_DECLARE_SHARED_KERNELS(move, KG_MOVE_KERNELS, KG_MOVE_OPS)
 
 }  // namespace kerngrad::kernels

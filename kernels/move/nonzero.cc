@@ -101,12 +101,8 @@ HWY_INLINE void WriteRows(const std::int32_t* HWY_RESTRICT places, std::int64_t 
 }
 
 /// Exact. Reference: kernels/move/reference_nonzero.cc.
-template <dtype K>
-void NonZero(const void* const* in, void* const* out, const void* geometry) {
-  using T = storage_t<K>;
-  const auto& g = *static_cast<const nonzero_geometry*>(geometry);
-  const T* x = static_cast<const T*>(in[0]);
-  std::int32_t* y = static_cast<std::int32_t*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void NonZero(const nonzero_geometry& g, const T* x, std::int32_t* y) {
   const std::int64_t columns = g.dims[g.rank - 1];
   if (g.rank == 1) {
     *g.count = Places(x, columns, 0, y);
@@ -129,9 +125,7 @@ void NonZero(const void* const* in, void* const* out, const void* geometry) {
 
 }  // namespace
 
-#define KG_DEFINE_NONZERO(Name, type) KG_DEFINE_KERNEL(Name, type, Name<dtype::type>(in, out, geometry))
-KG_ORDERED(KG_DEFINE_NONZERO, NonZero)
-#undef KG_DEFINE_NONZERO
+KG_DEFINE_KERNELS(KG_NONZERO_KERNELS)
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -140,6 +134,6 @@ HWY_AFTER_NAMESPACE();
 #include "kernels/common/dispatch.h"
 
 namespace kerngrad::kernels {
-KG_ORDERED(KG_DISPATCH_KERNEL, NonZero)
+KG_DISPATCH_KERNELS(KG_NONZERO_KERNELS)
 }  // namespace kerngrad::kernels
 #endif

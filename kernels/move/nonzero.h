@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Entry points of the search for elements that are not zero.
 #pragma once
-#include "kernels/common/abi.h"
+#include "kernels/common/lists.h"
 
 namespace kerngrad::kernels {
 
@@ -14,12 +14,8 @@ struct nonzero_geometry {
   std::int64_t* count;
 };
 
-KG_ORDERED(KG_DECLARE_KERNEL, NonZero)
+#define KG_NONZERO_KERNELS(X) KG_ORDERED(X, NonZero)
 
-inline constexpr entry nonzero_simd[] = {
-#define KG_ENTRY_NONZERO(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
-    KG_ORDERED(KG_ENTRY_NONZERO, NonZero)
-#undef KG_ENTRY_NONZERO
-};
+KG_DECLARE_KERNELS(nonzero, KG_NONZERO_KERNELS)
 
 }  // namespace kerngrad::kernels

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Borders that repeat elements, from the definition: the index in x of each element of y.
-#include "kernels/move/reference_borders.h"
+#include "kernels/move/borders.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -8,11 +8,8 @@
 namespace kerngrad::kernels::reference {
 namespace {
 
-template <class T>
-void repeat_pad(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const repeat_geometry*>(geometry);
-  const T* x = static_cast<const T*>(in[0]);
-  T* y = static_cast<T*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void RepeatPad(const repeat_geometry& g, const T* x, T* y) {
   std::int64_t count = 1;
   for (int axis = 0; axis < g.rank; ++axis) count *= g.before[axis] + g.dims[axis] + g.after[axis];
   for (std::int64_t n = 0; n < count; ++n) {
@@ -32,11 +29,6 @@ void repeat_pad(const void* const* in, void* const* out, const void* geometry) {
 
 }  // namespace
 
-#define KG_DEFINE_BORDER(Name, type)                                                  \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    repeat_pad<storage_t<dtype::type>>(in, out, geometry);                            \
-  }
-KG_BORDER_KERNELS(KG_DEFINE_BORDER)
-#undef KG_DEFINE_BORDER
+KG_DEFINE_PLAIN_KERNELS(KG_BORDER_KERNELS)
 
 }  // namespace kerngrad::kernels::reference

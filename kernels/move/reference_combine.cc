@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the definition: every element of the result looks at all indices. Floats are carried in the next wider type and
 // rounded once, integers modulo 2^64, of which the lower bits are those of narrower ones.
-#include "kernels/move/reference_combine.h"
+#include "kernels/move/combine.h"
 
 #include <cstdint>
 #include <limits>
@@ -24,13 +24,9 @@ T started(combination how) {
   }
 }
 
-template <class T>
-void CombineRows(const void* const* in, void* const* out, const void* geometry) {
+template <dtype Type, class T = storage_t<Type>>
+void CombineRows(const combine_geometry& g, const T* x, const std::int32_t* indices, T* y) {
   using A = std::conditional_t<is_float<T>, wide_t<T>, std::uint64_t>;
-  const auto& g = *static_cast<const combine_geometry*>(geometry);
-  const T* x = static_cast<const T*>(in[0]);
-  const auto* indices = static_cast<const std::int32_t*>(in[1]);
-  T* y = static_cast<T*>(out[0]);
   for (std::int64_t n = 0; n < g.places * g.inner; ++n) {
     T extreme = g.fresh ? started<T>(g.how) : y[n];
     A total = static_cast<A>(extreme);
@@ -52,11 +48,6 @@ void CombineRows(const void* const* in, void* const* out, const void* geometry) 
 
 }  // namespace
 
-#define KG_DEFINE_COMBINE(Name, type)                                                 \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    Name<storage_t<dtype::type>>(in, out, geometry);                                  \
-  }
-KG_COMBINE_KERNELS(KG_DEFINE_COMBINE)
-#undef KG_DEFINE_COMBINE
+KG_DEFINE_PLAIN_KERNELS(KG_COMBINE_KERNELS)
 
 }  // namespace kerngrad::kernels::reference

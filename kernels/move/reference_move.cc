@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the definitions, index by index. Elements are copied as bytes; sums and products of float32 are carried in
 // double, those of float64 in their own type in the order of the elements, integers modulo their width.
-#include "kernels/move/reference_move.h"
+#include "kernels/move/move.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -16,9 +16,9 @@ namespace kerngrad::kernels::reference {
 namespace {
 
 // Copies the element `from` of x to the element `to` of y.
-template <dtype K> void move_one(const void* x, std::int64_t from, void* y, std::int64_t to) {
-  constexpr std::int64_t size = sizeof(storage_t<K>);
-  std::memcpy(static_cast<char*>(y) + to * size, static_cast<const char*>(x) + from * size, sizeof(storage_t<K>));
+template <dtype Type> void move_one(const void* x, std::int64_t from, void* y, std::int64_t to) {
+  constexpr std::int64_t size = sizeof(storage_t<Type>);
+  std::memcpy(static_cast<char*>(y) + to * size, static_cast<const char*>(x) + from * size, sizeof(storage_t<Type>));
 }
 
 // The sum in the type's own arithmetic; integers wrap.
@@ -31,8 +31,8 @@ template <class T> T plus(T a, T b) {
   }
 }
 
-template <dtype K> void StridedCopy(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const copy_geometry*>(geometry);
+template <dtype Type>
+void StridedCopy(const copy_geometry& g, const void* x, void* y) {
   std::int64_t count = 1;
   for (int a = 0; a < g.rank; ++a) count *= g.dims[a];
   for (std::int64_t n = 0; n < count; ++n) {
@@ -42,12 +42,12 @@ template <dtype K> void StridedCopy(const void* const* in, void* const* out, con
       to += rest % g.dims[a] * g.out_strides[a];
       rest /= g.dims[a];
     }
-    move_one<K>(in[0], from, out[0], to);
+    move_one<Type>(x, from, y, to);
   }
 }
 
-template <dtype K> void PadV2(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const pad_geometry*>(geometry);
+template <dtype Type>
+void PadV2(const pad_geometry& g, const void* x, void* y) {
   std::int64_t count = 1;
   for (int a = 0; a < g.rank; ++a) count *= g.before[a] + g.dims[a] + g.after[a];
   for (std::int64_t n = 0; n < count; ++n) {
@@ -60,7 +60,7 @@ template <dtype K> void PadV2(const void* const* in, void* const* out, const voi
       step *= g.dims[a];
       rest /= size;
     }
-    move_one<K>(inside ? in[0] : g.value, inside ? from : 0, out[0], n);
+    move_one<Type>(inside ? x : g.value, inside ? from : 0, y, n);
   }
 }
 
@@ -78,30 +78,23 @@ template <class F> void each_gathered(const gather_geometry& g, const std::int32
   }
 }
 
-template <dtype K> void GatherV2(const void* const* in, void* const* out, const void* geometry) {
-  each_gathered(*static_cast<const gather_geometry*>(geometry), static_cast<const std::int32_t*>(in[1]),
-                [&](std::int64_t from, std::int64_t to) { move_one<K>(in[0], from, out[0], to); });
+template <dtype Type>
+void GatherV2(const gather_geometry& g, const void* x, const std::int32_t* indices, void* y) {
+  each_gathered(g, indices, [&](std::int64_t from, std::int64_t to) { move_one<Type>(x, from, y, to); });
 }
 
 // The accumulator of sums at indices, which are rounded once.
 template <class T> using sum_of = std::conditional_t<std::is_same_v<T, float>, double, T>;
 
-template <dtype K> void GatherGrad(const void* const* in, void* const* out, const void* geometry) {
-  using T = storage_t<K>;
-  const auto& g = *static_cast<const gather_geometry*>(geometry);
-  const T* dy = static_cast<const T*>(in[0]);
+template <dtype Type, class T = storage_t<Type>>
+void GatherGrad(const gather_geometry& g, const T* dy, const std::int32_t* indices, T* dx) {
   std::vector<sum_of<T>> sums(extent(g.batch, g.outer, g.axis, g.inner));
-  each_gathered(g, static_cast<const std::int32_t*>(in[1]),
-                [&](std::int64_t x, std::int64_t y) { sums[static_cast<std::size_t>(x)] += dy[y]; });
-  std::transform(sums.begin(), sums.end(), static_cast<T*>(out[0]), [](auto sum) { return static_cast<T>(sum); });
+  each_gathered(g, indices, [&](std::int64_t x, std::int64_t y) { sums[static_cast<std::size_t>(x)] += dy[y]; });
+  std::transform(sums.begin(), sums.end(), dx, [](auto sum) { return static_cast<T>(sum); });
 }
 
-template <dtype K> void UnsortedSegmentSum(const void* const* in, void* const* out, const void* geometry) {
-  using T = storage_t<K>;
-  const auto& g = *static_cast<const segment_geometry*>(geometry);
-  const T* x = static_cast<const T*>(in[0]);
-  const std::int32_t* ids = static_cast<const std::int32_t*>(in[1]);
-  T* y = static_cast<T*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void UnsortedSegmentSum(const segment_geometry& g, const T* x, const std::int32_t* ids, T* y) {
   for (std::int64_t s = 0; s < g.segments; ++s) {
     for (std::int64_t i = 0; i < g.inner; ++i) {
       sum_of<T> sum = 0;
@@ -112,28 +105,24 @@ template <dtype K> void UnsortedSegmentSum(const void* const* in, void* const* o
   }
 }
 
-template <dtype K> void ScatterRows(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const scatter_geometry*>(geometry);
-  const std::int32_t* indices = static_cast<const std::int32_t*>(in[1]);
+template <dtype Type>
+void ScatterRows(const scatter_geometry& g, const void* x, const std::int32_t* indices, void* y) {
   for (std::int64_t r = 0; r < g.rows; ++r)
-    for (std::int64_t i = 0; i < g.inner; ++i) move_one<K>(in[0], r * g.step + i, out[0], indices[r] * g.inner + i);
+    for (std::int64_t i = 0; i < g.inner; ++i) move_one<Type>(x, r * g.step + i, y, indices[r] * g.inner + i);
 }
 
-template <dtype K> void BandPart(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const band_geometry*>(geometry);
-  const storage_t<K> zero{};
+template <dtype Type>
+void BandPart(const band_geometry& g, const void* x, void* y) {
+  const storage_t<Type> zero{};
   for (std::int64_t n = 0; n < g.count * g.columns; ++n) {
     const std::int64_t row = (g.first + n / g.columns) % g.rows, column = n % g.columns;
     const bool inside = row - column <= g.lower && column - row <= g.upper;
-    move_one<K>(inside ? in[0] : &zero, inside ? n : 0, out[0], n);
+    move_one<Type>(inside ? x : &zero, inside ? n : 0, y, n);
   }
 }
 
-template <dtype K> void OneHot(const void* const* in, void* const* out, const void* geometry) {
-  using T = storage_t<K>;
-  const auto& g = *static_cast<const one_hot_geometry*>(geometry);
-  const std::int32_t* indices = static_cast<const std::int32_t*>(in[0]);
-  T* y = static_cast<T*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void OneHot(const one_hot_geometry& g, const std::int32_t* indices, T* y) {
   for (std::int64_t o = 0; o < g.outer; ++o) {
     for (std::int64_t c = 0; c < g.depth; ++c) {
       for (std::int64_t i = 0; i < g.inner; ++i) {
@@ -164,18 +153,16 @@ template <class T> struct carried<T, true> {
   using type = double;
 };
 
-template <dtype K> void Cumsum(const void* const* in, void* const* out, const void* geometry) {
-  using T = storage_t<K>;
+template <dtype Type, class T = storage_t<Type>>
+void Cumsum(const scan_geometry& g, const T* x, T* y) {
   using A = typename carried<T>::type;
-  scan(static_cast<const T*>(in[0]), static_cast<T*>(out[0]), *static_cast<const scan_geometry*>(geometry), A{0},
-       [](A a, A b) { return a + b; });
+  scan(x, y, g, A{0}, [](A a, A b) { return a + b; });
 }
 
-template <dtype K> void Cumprod(const void* const* in, void* const* out, const void* geometry) {
-  using T = storage_t<K>;
+template <dtype Type, class T = storage_t<Type>>
+void Cumprod(const scan_geometry& g, const T* x, T* y) {
   using A = typename carried<T>::type;
-  scan(static_cast<const T*>(in[0]), static_cast<T*>(out[0]), *static_cast<const scan_geometry*>(geometry), A{1},
-       [](A a, A b) { return a * b; });
+  scan(x, y, g, A{1}, [](A a, A b) { return a * b; });
 }
 
 // From the definition: of the elements up to each place the first that none goes before, a NaN going before all others.
@@ -198,27 +185,18 @@ template <bool Greatest, class T> void running_extreme(const T* x, T* y, const s
   }
 }
 
-template <dtype K> void CumMax(const void* const* in, void* const* out, const void* geometry) {
-  using T = storage_t<K>;
-  running_extreme<true>(static_cast<const T*>(in[0]), static_cast<T*>(out[0]),
-                        *static_cast<const scan_geometry*>(geometry));
+template <dtype Type, class T = storage_t<Type>>
+void CumMax(const scan_geometry& g, const T* x, T* y) {
+  running_extreme<true>(x, y, g);
 }
 
-template <dtype K> void CumMin(const void* const* in, void* const* out, const void* geometry) {
-  using T = storage_t<K>;
-  running_extreme<false>(static_cast<const T*>(in[0]), static_cast<T*>(out[0]),
-                         *static_cast<const scan_geometry*>(geometry));
+template <dtype Type, class T = storage_t<Type>>
+void CumMin(const scan_geometry& g, const T* x, T* y) {
+  running_extreme<false>(x, y, g);
 }
 
 }  // namespace
 
-#define KG_MOVE(Name, types) types(KG_BODY, Name)
-#define KG_BODY(Name, type)                                                           \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    Name<dtype::type>(in, out, geometry);                                             \
-  }
-#include "kernels/move/move.inc"
-#undef KG_MOVE
-#undef KG_BODY
+KG_DEFINE_PLAIN_KERNELS(KG_MOVE_KERNELS)
 
 }  // namespace kerngrad::kernels::reference

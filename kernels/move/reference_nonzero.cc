@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The elements that are not zero, one by one: the place of each is taken apart into indices.
-#include "kernels/move/reference_nonzero.h"
+#include "kernels/move/nonzero.h"
 
 #include <cstdint>
 
 namespace kerngrad::kernels::reference {
 namespace {
 
-template <class T>
-void nonzero(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const nonzero_geometry*>(geometry);
-  const T* x = static_cast<const T*>(in[0]);
-  std::int32_t* y = static_cast<std::int32_t*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void NonZero(const nonzero_geometry& g, const T* x, std::int32_t* y) {
   std::int64_t size = 1, count = 0;
   for (int axis = 0; axis < g.rank; ++axis) size *= g.dims[axis];
   for (std::int64_t i = 0; i < size; ++i) {
@@ -26,11 +23,6 @@ void nonzero(const void* const* in, void* const* out, const void* geometry) {
 
 }  // namespace
 
-#define KG_DEFINE_NONZERO(Name, type)                                                 \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    nonzero<storage_t<dtype::type>>(in, out, geometry);                               \
-  }
-KG_ORDERED(KG_DEFINE_NONZERO, NonZero)
-#undef KG_DEFINE_NONZERO
+KG_DEFINE_PLAIN_KERNELS(KG_NONZERO_KERNELS)
 
 }  // namespace kerngrad::kernels::reference

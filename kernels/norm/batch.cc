@@ -105,14 +105,11 @@ class strips {
   spread<T> mean_value_, factor_value_, offset_value_;
 };
 
-template <class T>
-void FusedBatchNorm(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const batch_norm_geometry*>(geometry);
-  const T* const x = static_cast<const T*>(in[0]);
-  T* const y = static_cast<T*>(out[0]);
-  const moments<T> all{static_cast<const T*>(in[1]), static_cast<const T*>(in[2]), static_cast<const T*>(in[3]),
-                       static_cast<const T*>(in[4])};
-  // What is walked: rows, or, where rows have the same moments, all of those.
+template <dtype Type, class T = storage_t<Type>>
+void FusedBatchNorm(const batch_norm_geometry& g, const T* x, const T* mean, const T* variance, const T* offset,
+                    const T* scale, T* y) {
+  const moments<T> all{mean, variance, offset, scale};
+  // Rows that have the same moments become one.
   broadcast_geometry walk = g.walk;
   const int last = walk.rank - 1;
   const std::int64_t n = walk.dims[last];
@@ -133,9 +130,7 @@ void FusedBatchNorm(const void* const* in, void* const* out, const void* geometr
 
 }  // namespace
 
-#define KG_DEFINE_BATCH(Name, type) KG_DEFINE_KERNEL(Name, type, Name<storage_t<dtype::type>>(in, out, geometry))
-KG_FLOATS(KG_DEFINE_BATCH, FusedBatchNorm)
-#undef KG_DEFINE_BATCH
+KG_DEFINE_KERNELS(KG_BATCH_KERNELS)
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -145,7 +140,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace kerngrad::kernels {
 
-KG_FLOATS(KG_DISPATCH_KERNEL, FusedBatchNorm)
+KG_DISPATCH_KERNELS(KG_BATCH_KERNELS)
 
 }  // namespace kerngrad::kernels
 #endif

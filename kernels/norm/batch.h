@@ -2,6 +2,7 @@
 // Entry points of the batch normalization with given moments.
 #pragma once
 #include "kernels/elementwise/binary.h"
+#include "kernels/common/lists.h"
 
 namespace kerngrad::kernels {
 
@@ -14,11 +15,8 @@ struct batch_norm_geometry {
 
 // y = (x - mean) * (scale / sqrt(variance + epsilon)) + offset, where y may be x.
 // in = {x, mean, variance, offset, scale}; the last two may be null: no offset, a scale of 1. out = {y}.
-KG_FLOATS(KG_DECLARE_KERNEL, FusedBatchNorm)
+#define KG_BATCH_KERNELS(X) KG_FLOATS(X, FusedBatchNorm)
 
-inline constexpr entry batch_simd[] = {
-#define KG_ENTRY_BATCH(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
-    KG_FLOATS(KG_ENTRY_BATCH, FusedBatchNorm)};
-#undef KG_ENTRY_BATCH
+KG_DECLARE_KERNELS(batch, KG_BATCH_KERNELS)
 
 }  // namespace kerngrad::kernels

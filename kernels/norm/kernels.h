@@ -4,9 +4,6 @@
 #include "kernels/common/list_of.h"
 #include "kernels/norm/batch.h"
 #include "kernels/norm/layer.h"
-#include "kernels/norm/reference_batch.h"
-#include "kernels/norm/reference_layer.h"
-#include "kernels/norm/reference_response.h"
 #include "kernels/norm/response.h"
 
 namespace kerngrad::kernels {

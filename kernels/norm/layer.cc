@@ -227,31 +227,28 @@ bool short_row(const T* x, T* y, std::size_t n, double epsilon, const finish<T>&
   return near;
 }
 
-template <class T>
-void LayerNorm(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const layer_norm_geometry*>(geometry);
+template <dtype Type, class T = storage_t<Type>>
+void LayerNorm(const layer_norm_geometry& g, const T* x, const T* scale, const T* offset, T* y) {
   const std::size_t n = static_cast<std::size_t>(g.count);
   if (n == 0) return;
   // A product with 1 and a sum with -0 change nothing, not even a zero's sign.
   static constexpr T no_scale = T{1}, no_offset = T{-0.0};
   spread<T> scale_value, offset_value;
-  const auto row_of = [](const void* p, const T& omitted, spread<T>& value)
-                          HWY_ATTR { return p ? array(static_cast<const T*>(p)) : value.row(&omitted, false); };
-  const finish<T> last{row_of(in[1], no_scale, scale_value), row_of(in[2], no_offset, offset_value)};
+  const auto row_of = [](const T* p, const T& omitted, spread<T>& value)
+                          HWY_ATTR { return p ? array(p) : value.row(&omitted, false); };
+  const finish<T> last{row_of(scale, no_scale, scale_value), row_of(offset, no_offset, offset_value)};
   const bool is_short = n <= 8 * hn::Lanes(hn::ScalableTag<T>());
   for (std::int64_t row = 0; row < g.rows; ++row) {
-    const T* const x = static_cast<const T*>(in[0]) + row * g.count;
-    T* const y = static_cast<T*>(out[0]) + row * g.count;
-    if (!is_short) long_row(x, y, n, g.epsilon, last);
-    else if (!short_row(x, y, n, g.epsilon, last)) far_row(x, y, n, g.epsilon, last);
+    const T* const row_x = x + row * g.count;
+    T* const row_y = y + row * g.count;
+    if (!is_short) long_row(row_x, row_y, n, g.epsilon, last);
+    else if (!short_row(row_x, row_y, n, g.epsilon, last)) far_row(row_x, row_y, n, g.epsilon, last);
   }
 }
 
 }  // namespace
 
-#define KG_DEFINE_LAYER(Name, type) KG_DEFINE_KERNEL(Name, type, Name<storage_t<dtype::type>>(in, out, geometry))
-KG_FLOATS(KG_DEFINE_LAYER, LayerNorm)
-#undef KG_DEFINE_LAYER
+KG_DEFINE_KERNELS(KG_LAYER_KERNELS)
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -261,7 +258,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace kerngrad::kernels {
 
-KG_FLOATS(KG_DISPATCH_KERNEL, LayerNorm)
+KG_DISPATCH_KERNELS(KG_LAYER_KERNELS)
 
 }  // namespace kerngrad::kernels
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Entry points of the normalization of rows by their own moments.
 #pragma once
-#include "kernels/common/abi.h"
+#include "kernels/common/lists.h"
 
 namespace kerngrad::kernels {
 
@@ -13,11 +13,8 @@ struct layer_norm_geometry {
 
 // y = (x - mean) / sqrt(variance + epsilon) * scale + offset, the moments those of the row; y may be x.
 // in = {x, scale, offset}; scale and offset are of one row, or null: a scale of 1, no offset. out = {y}.
-KG_FLOATS(KG_DECLARE_KERNEL, LayerNorm)
+#define KG_LAYER_KERNELS(X) KG_FLOATS(X, LayerNorm)
 
-inline constexpr entry layer_simd[] = {
-#define KG_ENTRY_LAYER(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
-    KG_FLOATS(KG_ENTRY_LAYER, LayerNorm)};
-#undef KG_ENTRY_LAYER
+KG_DECLARE_KERNELS(layer, KG_LAYER_KERNELS)
 
 }  // namespace kerngrad::kernels

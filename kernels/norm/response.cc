@@ -198,10 +198,8 @@ HWY_INLINE void with_power(const response_geometry& g, const F& f) {
 
 // ------------------------------------------------------------------------------------------ kernels
 
-template <class T>
-void LRN(const void* const* in, void* const* out, const response_geometry& g) {
-  const T* const x = static_cast<const T*>(in[0]);
-  T* const y = static_cast<T*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void LRN(const response_geometry& g, const T* x, T* y) {
   const std::size_t channels = static_cast<std::size_t>(g.channels);
   with_power<T>(g, [&](const auto& power) HWY_ATTR {
     for_pixels<T>(g, [&](window_sums<T>& windows, std::int64_t first, std::int64_t pixels) HWY_ATTR {
@@ -217,12 +215,8 @@ void LRN(const void* const* in, void* const* out, const response_geometry& g) {
   });
 }
 
-template <class T>
-void LRNGrad(const void* const* in, void* const* out, const response_geometry& g) {
-  const T* const x = static_cast<const T*>(in[0]);
-  const T* const y = static_cast<const T*>(in[1]);
-  const T* const dy = static_cast<const T*>(in[2]);
-  T* const dx = static_cast<T*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void LRNGrad(const response_geometry& g, const T* x, const T* y, const T* dy, T* dx) {
   const std::size_t channels = static_cast<std::size_t>(g.channels);
   const norm_of<T> norm(g);
   const gradient_of<T> gradient(g);
@@ -249,10 +243,7 @@ void LRNGrad(const void* const* in, void* const* out, const response_geometry& g
 
 }  // namespace
 
-#define KG_DEFINE_RESPONSE(Name, type) \
-  KG_DEFINE_KERNEL(Name, type, Name<storage_t<dtype::type>>(in, out, *static_cast<const response_geometry*>(geometry)))
-KG_RESPONSES(KG_DEFINE_RESPONSE)
-#undef KG_DEFINE_RESPONSE
+KG_DEFINE_KERNELS(KG_RESPONSE_KERNELS)
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -262,7 +253,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace kerngrad::kernels {
 
-KG_RESPONSES(KG_DISPATCH_KERNEL)
+KG_DISPATCH_KERNELS(KG_RESPONSE_KERNELS)
 
 }  // namespace kerngrad::kernels
 #endif

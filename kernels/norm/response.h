@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Entry points of the local response normalization and its gradient.
 #pragma once
-#include "kernels/common/abi.h"
+#include "kernels/common/lists.h"
 
 namespace kerngrad::kernels {
 
@@ -15,13 +15,8 @@ struct response_geometry {
 
 // LRN:     in = {x}, out = {y}.
 // LRNGrad: in = {x, y, dy}, out = {dx}: dy * n^-beta - 2 alpha beta x * (the sum of dy * y / n over the same channels).
-#define KG_RESPONSES(X) KG_FLOATS(X, LRN) KG_FLOATS(X, LRNGrad)
+#define KG_RESPONSE_KERNELS(X) KG_FLOATS(X, LRN) KG_FLOATS(X, LRNGrad)
 
-KG_RESPONSES(KG_DECLARE_KERNEL)
-
-inline constexpr entry response_simd[] = {
-#define KG_ENTRY_RESPONSE(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
-    KG_RESPONSES(KG_ENTRY_RESPONSE)};
-#undef KG_ENTRY_RESPONSE
+KG_DECLARE_KERNELS(response, KG_RESPONSE_KERNELS)
 
 }  // namespace kerngrad::kernels

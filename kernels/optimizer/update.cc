@@ -15,7 +15,7 @@ HWY_BEFORE_NAMESPACE();
 namespace kerngrad::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Where the arrays of one state stand: null for a state that the optimizer has not.
+// Arrays of the state. An array that the optimizer does not use is null.
 template <class T>
 struct states {
   T *first = nullptr, *second = nullptr, *third = nullptr;
@@ -173,58 +173,48 @@ struct RmsProp {
   }
 };
 
-void sgd_f32(float* p, const float* g, std::size_t n, double rate) { update<float>(p, {}, g, n, Sgd{rate}); }
-void sgd_f64(double* p, const double* g, std::size_t n, double rate) { update<double>(p, {}, g, n, Sgd{rate}); }
-void momentum_f32(float* p, float* m, const float* g, std::size_t n, double rate, double friction, bool nesterov) {
-  update<float>(p, {m}, g, n, Momentum{rate, friction, nesterov});
+template <class T>
+HWY_INLINE void sgd(T* p, const T* g, std::size_t n, double rate) {
+  update<T>(p, {}, g, n, Sgd{rate});
 }
-void momentum_f64(double* p, double* m, const double* g, std::size_t n, double rate, double friction, bool nesterov) {
-  update<double>(p, {m}, g, n, Momentum{rate, friction, nesterov});
+template <class T>
+HWY_INLINE void momentum(T* p, T* m, const T* g, std::size_t n, double rate, double friction, bool nesterov) {
+  update<T>(p, {m}, g, n, Momentum{rate, friction, nesterov});
 }
-void adam_f32(float* p, float* m, float* v, const float* g, std::size_t n, const adam_step& step) {
-  update<float>(p, {m, v}, g, n, Adam<false>{step});
+template <class T>
+HWY_INLINE void adam(T* p, T* m, T* v, const T* g, std::size_t n, const adam_step& step) {
+  update<T>(p, {m, v}, g, n, Adam<false>{step});
 }
-void adam_f64(double* p, double* m, double* v, const double* g, std::size_t n, const adam_step& step) {
-  update<double>(p, {m, v}, g, n, Adam<false>{step});
+template <class T>
+HWY_INLINE void adam_w(T* p, T* m, T* v, const T* g, std::size_t n, const adam_step& step, double decay) {
+  update<T>(p, {m, v}, g, n, Adam<true>{step, decay});
 }
-void adam_w_f32(float* p, float* m, float* v, const float* g, std::size_t n, const adam_step& step, double decay) {
-  update<float>(p, {m, v}, g, n, Adam<true>{step, decay});
+template <class T>
+HWY_INLINE void adagrad(T* p, T* a, const T* g, std::size_t n, const adagrad_step& step) {
+  update<T>(p, {a}, g, n, Adagrad{step});
 }
-void adam_w_f64(double* p, double* m, double* v, const double* g, std::size_t n, const adam_step& step, double decay) {
-  update<double>(p, {m, v}, g, n, Adam<true>{step, decay});
+template <class T>
+HWY_INLINE void adadelta(T* p, T* a, T* u, const T* g, std::size_t n, const adadelta_step& step) {
+  update<T>(p, {a, u}, g, n, Adadelta{step});
 }
-void adagrad_f32(float* p, float* a, const float* g, std::size_t n, const adagrad_step& step) {
-  update<float>(p, {a}, g, n, Adagrad{step});
+template <class T>
+HWY_INLINE void adamax(T* p, T* m, T* u, const T* g, std::size_t n, const adamax_step& step) {
+  update<T>(p, {m, u}, g, n, Adamax{step});
 }
-void adagrad_f64(double* p, double* a, const double* g, std::size_t n, const adagrad_step& step) {
-  update<double>(p, {a}, g, n, Adagrad{step});
+template <class T>
+HWY_INLINE void rms_prop(T* p, T* a, T* q, const T* g, std::size_t n, const rms_prop_step& step) {
+  update<T>(p, {a, q}, g, n, RmsProp<false>{step});
 }
-void adadelta_f32(float* p, float* a, float* u, const float* g, std::size_t n, const adadelta_step& step) {
-  update<float>(p, {a, u}, g, n, Adadelta{step});
+template <class T>
+HWY_INLINE void centered_rms_prop(T* p, T* a, T* q, T* c, const T* g, std::size_t n, const rms_prop_step& step) {
+  update<T>(p, {a, q, c}, g, n, RmsProp<true>{step});
 }
-void adadelta_f64(double* p, double* a, double* u, const double* g, std::size_t n, const adadelta_step& step) {
-  update<double>(p, {a, u}, g, n, Adadelta{step});
-}
-void adamax_f32(float* p, float* m, float* u, const float* g, std::size_t n, const adamax_step& step) {
-  update<float>(p, {m, u}, g, n, Adamax{step});
-}
-void adamax_f64(double* p, double* m, double* u, const double* g, std::size_t n, const adamax_step& step) {
-  update<double>(p, {m, u}, g, n, Adamax{step});
-}
-void rms_prop_f32(float* p, float* a, float* q, const float* g, std::size_t n, const rms_prop_step& step) {
-  update<float>(p, {a, q}, g, n, RmsProp<false>{step});
-}
-void rms_prop_f64(double* p, double* a, double* q, const double* g, std::size_t n, const rms_prop_step& step) {
-  update<double>(p, {a, q}, g, n, RmsProp<false>{step});
-}
-void centered_rms_prop_f32(float* p, float* a, float* q, float* c, const float* g, std::size_t n,
-                           const rms_prop_step& step) {
-  update<float>(p, {a, q, c}, g, n, RmsProp<true>{step});
-}
-void centered_rms_prop_f64(double* p, double* a, double* q, double* c, const double* g, std::size_t n,
-                           const rms_prop_step& step) {
-  update<double>(p, {a, q, c}, g, n, RmsProp<true>{step});
-}
+
+#define KG_DEFINE_UPDATE(name, type, parameters, arguments) \
+  void name##_##type parameters { name arguments; }
+KG_UPDATES(KG_DEFINE_UPDATE, float32, float)
+KG_UPDATES(KG_DEFINE_UPDATE, float64, double)
+#undef KG_DEFINE_UPDATE
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -234,79 +224,10 @@ HWY_AFTER_NAMESPACE();
 
 namespace kerngrad::kernels {
 
-KG_TARGETS_OF(sgd_f32);
-KG_TARGETS_OF(sgd_f64);
-KG_TARGETS_OF(momentum_f32);
-KG_TARGETS_OF(momentum_f64);
-KG_TARGETS_OF(adam_f32);
-KG_TARGETS_OF(adam_f64);
-KG_TARGETS_OF(adam_w_f32);
-KG_TARGETS_OF(adam_w_f64);
-KG_TARGETS_OF(adagrad_f32);
-KG_TARGETS_OF(adagrad_f64);
-KG_TARGETS_OF(adadelta_f32);
-KG_TARGETS_OF(adadelta_f64);
-KG_TARGETS_OF(adamax_f32);
-KG_TARGETS_OF(adamax_f64);
-KG_TARGETS_OF(rms_prop_f32);
-KG_TARGETS_OF(rms_prop_f64);
-KG_TARGETS_OF(centered_rms_prop_f32);
-KG_TARGETS_OF(centered_rms_prop_f64);
-
-void sgd_float32(float* p, const float* g, std::size_t n, double rate) { KG_ON_TARGET(sgd_f32)(p, g, n, rate); }
-void sgd_float64(double* p, const double* g, std::size_t n, double rate) { KG_ON_TARGET(sgd_f64)(p, g, n, rate); }
-void momentum_float32(float* p, float* m, const float* g, std::size_t n, double rate, double friction, bool nesterov) {
-  KG_ON_TARGET(momentum_f32)(p, m, g, n, rate, friction, nesterov);
-}
-void momentum_float64(double* p, double* m, const double* g, std::size_t n, double rate, double friction,
-                      bool nesterov) {
-  KG_ON_TARGET(momentum_f64)(p, m, g, n, rate, friction, nesterov);
-}
-void adam_float32(float* p, float* m, float* v, const float* g, std::size_t n, const adam_step& step) {
-  KG_ON_TARGET(adam_f32)(p, m, v, g, n, step);
-}
-void adam_float64(double* p, double* m, double* v, const double* g, std::size_t n, const adam_step& step) {
-  KG_ON_TARGET(adam_f64)(p, m, v, g, n, step);
-}
-void adam_w_float32(float* p, float* m, float* v, const float* g, std::size_t n, const adam_step& step, double decay) {
-  KG_ON_TARGET(adam_w_f32)(p, m, v, g, n, step, decay);
-}
-void adam_w_float64(double* p, double* m, double* v, const double* g, std::size_t n, const adam_step& step,
-                    double decay) {
-  KG_ON_TARGET(adam_w_f64)(p, m, v, g, n, step, decay);
-}
-void adagrad_float32(float* p, float* a, const float* g, std::size_t n, const adagrad_step& step) {
-  KG_ON_TARGET(adagrad_f32)(p, a, g, n, step);
-}
-void adagrad_float64(double* p, double* a, const double* g, std::size_t n, const adagrad_step& step) {
-  KG_ON_TARGET(adagrad_f64)(p, a, g, n, step);
-}
-void adadelta_float32(float* p, float* a, float* u, const float* g, std::size_t n, const adadelta_step& step) {
-  KG_ON_TARGET(adadelta_f32)(p, a, u, g, n, step);
-}
-void adadelta_float64(double* p, double* a, double* u, const double* g, std::size_t n, const adadelta_step& step) {
-  KG_ON_TARGET(adadelta_f64)(p, a, u, g, n, step);
-}
-void adamax_float32(float* p, float* m, float* u, const float* g, std::size_t n, const adamax_step& step) {
-  KG_ON_TARGET(adamax_f32)(p, m, u, g, n, step);
-}
-void adamax_float64(double* p, double* m, double* u, const double* g, std::size_t n, const adamax_step& step) {
-  KG_ON_TARGET(adamax_f64)(p, m, u, g, n, step);
-}
-void rms_prop_float32(float* p, float* a, float* q, const float* g, std::size_t n, const rms_prop_step& step) {
-  KG_ON_TARGET(rms_prop_f32)(p, a, q, g, n, step);
-}
-void rms_prop_float64(double* p, double* a, double* q, const double* g, std::size_t n, const rms_prop_step& step) {
-  KG_ON_TARGET(rms_prop_f64)(p, a, q, g, n, step);
-}
-void centered_rms_prop_float32(float* p, float* a, float* q, float* c, const float* g, std::size_t n,
-                               const rms_prop_step& step) {
-  KG_ON_TARGET(centered_rms_prop_f32)(p, a, q, c, g, n, step);
-}
-void centered_rms_prop_float64(double* p, double* a, double* q, double* c, const double* g, std::size_t n,
-                               const rms_prop_step& step) {
-  KG_ON_TARGET(centered_rms_prop_f64)(p, a, q, c, g, n, step);
-}
+#define KG_DISPATCH_UPDATE(name, type, parameters, arguments) KG_DISPATCH_ALWAYS(name##_##type, parameters, arguments)
+KG_UPDATES(KG_DISPATCH_UPDATE, float32, float)
+KG_UPDATES(KG_DISPATCH_UPDATE, float64, double)
+#undef KG_DISPATCH_UPDATE
 
 }  // namespace kerngrad::kernels
 #endif

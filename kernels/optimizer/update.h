@@ -5,62 +5,62 @@
 
 namespace kerngrad::kernels {
 
-/// p -= rate * g
-void sgd_float32(float* p, const float* g, std::size_t n, double rate);
-void sgd_float64(double* p, const double* g, std::size_t n, double rate);
-
-/// m = friction * m + g; p -= rate * m, or with Nesterov's look-ahead p -= rate * (g + friction * m)
-void momentum_float32(float* p, float* m, const float* g, std::size_t n, double rate, double friction, bool nesterov);
-void momentum_float64(double* p, double* m, const double* g, std::size_t n, double rate, double friction,
-                      bool nesterov);
-
-/// What a step of Adam is made of; the corrections are 1 / (1 - beta^t).
+/// Numbers of a step of Adam. The corrections are 1 / (1 - beta^t).
 struct adam_step {
   double rate, beta1, beta2, epsilon, correction1, correction2;
 };
-/// m = beta1 m + (1 - beta1) g; v = beta2 v + (1 - beta2) g^2; p -= rate m c1 / (sqrt(v c2) + epsilon)
-/// (Kingma and Ba 2015, algorithm 1)
-void adam_float32(float* p, float* m, float* v, const float* g, std::size_t n, const adam_step& step);
-void adam_float64(double* p, double* m, double* v, const double* g, std::size_t n, const adam_step& step);
-/// The same after p -= rate * decay * p: the decay does not go through the moments (Loshchilov and Hutter 2019,
-/// algorithm 2).
-void adam_w_float32(float* p, float* m, float* v, const float* g, std::size_t n, const adam_step& step, double decay);
-void adam_w_float64(double* p, double* m, double* v, const double* g, std::size_t n, const adam_step& step,
-                    double decay);
-
 struct adagrad_step {
   double rate, epsilon;
 };
-/// a += g^2; p -= rate g / sqrt(a + epsilon) (Duchi, Hazan and Singer 2011)
-void adagrad_float32(float* p, float* a, const float* g, std::size_t n, const adagrad_step& step);
-void adagrad_float64(double* p, double* a, const double* g, std::size_t n, const adagrad_step& step);
-
 struct adadelta_step {
   double rate, rho, epsilon;
 };
-/// w = g sqrt(u + epsilon) / sqrt(a + epsilon); a = rho a + (1 - rho) g^2; u = rho u + (1 - rho) w^2; p -= rate w.
-/// Zeiler 2012 divides by the mean with this step's square in it; TensorFlow.js, whose steps these are, by the old one.
-void adadelta_float32(float* p, float* a, float* u, const float* g, std::size_t n, const adadelta_step& step);
-void adadelta_float64(double* p, double* a, double* u, const double* g, std::size_t n, const adadelta_step& step);
-
-/// `rate` has the correction 1 / (1 - beta1^t) in it.
+/// `rate` includes the correction 1 / (1 - beta1^t).
 struct adamax_step {
   double rate, beta1, beta2, epsilon;
 };
-/// m = beta1 m + (1 - beta1) g; u = max(beta2 u, |g|); p -= rate m / (u + epsilon) (Kingma and Ba 2015, algorithm 2)
-void adamax_float32(float* p, float* m, float* u, const float* g, std::size_t n, const adamax_step& step);
-void adamax_float64(double* p, double* m, double* u, const double* g, std::size_t n, const adamax_step& step);
-
 struct rms_prop_step {
   double rate, decay, friction, epsilon;
 };
-/// a = decay a + (1 - decay) g^2; q = friction q + rate g / sqrt(a + epsilon); p -= q (Tieleman and Hinton 2012)
-void rms_prop_float32(float* p, float* a, float* q, const float* g, std::size_t n, const rms_prop_step& step);
-void rms_prop_float64(double* p, double* a, double* q, const double* g, std::size_t n, const rms_prop_step& step);
-/// c = decay c + (1 - decay) g, and a - (c^2 + epsilon) stands under the root; epsilon alone where that is not above 0.
-void centered_rms_prop_float32(float* p, float* a, float* q, float* c, const float* g, std::size_t n,
-                               const rms_prop_step& step);
-void centered_rms_prop_float64(double* p, double* a, double* q, double* c, const double* g, std::size_t n,
-                               const rms_prop_step& step);
+
+// Every kernel: X(name, dtype, parameters, arguments), where T is the dtype's type. Of n elements p are the parameters,
+// g the gradient, and the others the state.
+//   sgd                p -= rate * g
+//   momentum           m = friction * m + g; p -= rate * m, or with Nesterov's look-ahead p -= rate * (g + friction *
+//   m) adam               m = beta1 m + (1 - beta1) g; v = beta2 v + (1 - beta2) g^2; p -= rate m c1 / (sqrt(v c2) +
+//   epsilon)
+//                      (Kingma and Ba 2015, algorithm 1)
+//   adam_w             adam after p -= rate * decay * p: the decay does not go through the moments (Loshchilov and
+//                      Hutter 2019, algorithm 2)
+//   adagrad            a += g^2; p -= rate g / sqrt(a + epsilon) (Duchi, Hazan and Singer 2011)
+//   adadelta           w = g sqrt(u + epsilon) / sqrt(a + epsilon); a = rho a + (1 - rho) g^2;
+//                      u = rho u + (1 - rho) w^2; p -= rate w. Zeiler 2012 divides by the mean that includes this
+//                      step's square. TensorFlow.js divides by the old one, as here.
+//   adamax             m = beta1 m + (1 - beta1) g; u = max(beta2 u, |g|); p -= rate m / (u + epsilon)
+//                      (Kingma and Ba 2015, algorithm 2)
+//   rms_prop           a = decay a + (1 - decay) g^2; q = friction q + rate g / sqrt(a + epsilon); p -= q
+//                      (Tieleman and Hinton 2012)
+//   centered_rms_prop  c = decay c + (1 - decay) g, and the root is that of a - (c^2 + epsilon), or of epsilon where
+//                      the difference is not above 0
+#define KG_UPDATES(X, type, T)                                                                                      \
+  X(sgd, type, (T * p, const T* g, std::size_t n, double rate), (p, g, n, rate))                                    \
+  X(momentum, type, (T * p, T * m, const T* g, std::size_t n, double rate, double friction, bool nesterov),         \
+    (p, m, g, n, rate, friction, nesterov))                                                                         \
+  X(adam, type, (T * p, T * m, T * v, const T* g, std::size_t n, const adam_step& step), (p, m, v, g, n, step))     \
+  X(adam_w, type, (T * p, T * m, T * v, const T* g, std::size_t n, const adam_step& step, double decay),            \
+    (p, m, v, g, n, step, decay))                                                                                   \
+  X(adagrad, type, (T * p, T * a, const T* g, std::size_t n, const adagrad_step& step), (p, a, g, n, step))         \
+  X(adadelta, type, (T * p, T * a, T * u, const T* g, std::size_t n, const adadelta_step& step),                    \
+    (p, a, u, g, n, step))                                                                                          \
+  X(adamax, type, (T * p, T * m, T * u, const T* g, std::size_t n, const adamax_step& step), (p, m, u, g, n, step)) \
+  X(rms_prop, type, (T * p, T * a, T * q, const T* g, std::size_t n, const rms_prop_step& step),                    \
+    (p, a, q, g, n, step))                                                                                          \
+  X(centered_rms_prop, type, (T * p, T * a, T * q, T * c, const T* g, std::size_t n, const rms_prop_step& step),    \
+    (p, a, q, c, g, n, step))
+
+#define KG_DECLARE_UPDATE(name, type, parameters, arguments) void name##_##type parameters;
+KG_UPDATES(KG_DECLARE_UPDATE, float32, float)
+KG_UPDATES(KG_DECLARE_UPDATE, float64, double)
+#undef KG_DECLARE_UPDATE
 
 }  // namespace kerngrad::kernels

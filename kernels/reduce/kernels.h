@@ -3,7 +3,6 @@
 #pragma once
 #include "kernels/common/list_of.h"
 #include "kernels/reduce/reduce.h"
-#include "kernels/reduce/reference_reduce.h"
 
 namespace kerngrad::kernels {
 

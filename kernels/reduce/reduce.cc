@@ -32,19 +32,13 @@ namespace {
 constexpr std::size_t search_block = 2048;  // elements between two looks at the best value of ArgMax
 
 // Wrapping arithmetic needs unsigned lanes.
-template <class T> struct wrapping {
-  using type = std::make_unsigned_t<T>;
-};
-template <> struct wrapping<float> {
-  using type = float;
-};
-template <> struct wrapping<double> {
-  using type = double;
-};
+template <class T>
+using wrapping_t =
+    typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>::type;
 
 struct Plus {
   using reader = as_is;
-  template <class T> using lane = typename wrapping<T>::type;
+  template <class T> using lane = wrapping_t<T>;
   template <dtype K> static constexpr lane<part_t<K>> identity() { return 0; }
   template <class D, class V> static HWY_INLINE V join(D, V a, V b) { return hn::Add(a, b); }
   template <class D, class V> static HWY_INLINE hn::TFromD<D> lanes(D d, V v) {
@@ -54,7 +48,7 @@ struct Plus {
 
 struct Times {
   using reader = as_is;
-  template <class T> using lane = typename wrapping<T>::type;
+  template <class T> using lane = wrapping_t<T>;
   template <dtype K> static constexpr lane<part_t<K>> identity() { return 1; }
   template <class D, class V> static HWY_INLINE V join(D d, V a, V b) {
     if constexpr (std::is_same_v<hn::TFromD<D>, std::uint64_t>) {
@@ -130,29 +124,50 @@ struct Smaller {
   }
 };
 
-template <class Op>
-struct Fold {
-  template <dtype K>
-  static void run(const void* const* in, void* const* out, const reduce_geometry& g) {
-    using T = typename Op::template lane<part_t<K>>;
-    const T* x = static_cast<const T*>(in[0]);
-    T* y = static_cast<T*>(out[0]);
-    const T identity = Op::template identity<K>();
-    constexpr std::size_t parts = parts_of<storage_t<K>>::count;  // complex numbers, which only sums take, have two
-    const std::size_t count = static_cast<std::size_t>(g.count), inner = static_cast<std::size_t>(g.inner) * parts;
-    split_fold<Op>(x, y, g.outer, count, inner, identity);
-  }
-};
+// Type of the elements that an operation sees: parts of complex numbers, and unsigned integers where they wrap.
+template <class Op, dtype Type>
+using lane_of = typename Op::template lane<part_t<Type>>;
 
-// The sum: of bytes in 64 bits.
-struct Total {
-  template <dtype K>
-  static void run(const void* const* in, void* const* out, const reduce_geometry& g) {
-    if constexpr (K == dtype::uint8)
-      return sum_bytes(static_cast<const std::uint8_t*>(in[0]), static_cast<std::uint64_t*>(out[0]), g);
-    else return Fold<Plus>::run<K>(in, out, g);
-  }
-};
+template <class Op, dtype Type, class T = lane_of<Op, Type>>
+void fold_axis(const reduce_geometry& g, const T* x, T* y) {
+  const T identity = Op::template identity<Type>();
+  constexpr std::size_t parts = parts_of<storage_t<Type>>::count;  // complex numbers, which only sums take, have two
+  const std::size_t count = static_cast<std::size_t>(g.count), inner = static_cast<std::size_t>(g.inner) * parts;
+  split_fold<Op>(x, y, g.outer, count, inner, identity);
+}
+
+// Bytes are added up in 64 bits.
+template <dtype Type, class T = lane_of<Plus, Type>,
+          class Total = std::conditional_t<Type == dtype::uint8, std::uint64_t, T>>
+void Sum(const reduce_geometry& g, const T* x, Total* y) {
+  if constexpr (Type == dtype::uint8) sum_bytes(x, y, g);
+  else fold_axis<Plus, Type>(g, x, y);
+}
+
+template <dtype Type, class T = lane_of<Times, Type>>
+void Prod(const reduce_geometry& g, const T* x, T* y) {
+  fold_axis<Times, Type>(g, x, y);
+}
+
+template <dtype Type, class T = storage_t<Type>>
+void Max(const reduce_geometry& g, const T* x, T* y) {
+  fold_axis<Larger, Type>(g, x, y);
+}
+
+template <dtype Type, class T = storage_t<Type>>
+void Min(const reduce_geometry& g, const T* x, T* y) {
+  fold_axis<Smaller, Type>(g, x, y);
+}
+
+template <dtype Type, class T = storage_t<Type>>
+void All(const reduce_geometry& g, const T* x, T* y) {
+  fold_axis<Smaller, Type>(g, x, y);
+}
+
+template <dtype Type, class T = storage_t<Type>>
+void Any(const reduce_geometry& g, const T* x, T* y) {
+  fold_axis<Larger, Type>(g, x, y);
+}
 
 // The mean of numbers whose sum leaves the range of T, in units of 2^64, with the roundings added up apart (Neumaier
 // 1974).
@@ -168,29 +183,24 @@ HWY_NOINLINE T mean_in_range(const T* x, std::int64_t count, std::int64_t step) 
   return static_cast<T>((sum + lost) / static_cast<double>(count) * unit);
 }
 
-struct Average {
-  template <dtype K>
-  static void run(const void* const* in, void* const* out, const reduce_geometry& g) {
-    Fold<Plus>::run<K>(in, out, g);
-    using T = part_t<K>;
-    T* y = static_cast<T*>(out[0]);
-    const double count = static_cast<double>(g.count);  // float would not hold every count
-    bool finite = true;                                 // loops without branches, for vectors
-    for (std::int64_t i = 0; i < g.outer * g.inner; ++i) y[i] = static_cast<T>(static_cast<double>(y[i]) / count);
-    for (std::int64_t i = 0; i < g.outer * g.inner; ++i) finite &= std::fabs(y[i]) <= std::numeric_limits<T>::max();
-    if (!finite && g.count > 0) bring_into_range(static_cast<const T*>(in[0]), y, g);
+template <class T>
+HWY_NOINLINE void bring_into_range(const T* x, T* y, const reduce_geometry& g) {
+  for (std::int64_t i = 0; i < g.outer * g.inner; ++i) {
+    if (std::isfinite(y[i])) continue;
+    const T again = mean_in_range(x + i / g.inner * g.count * g.inner + i % g.inner, g.count, g.inner);
+    if (std::isfinite(again)) y[i] = again;
   }
+}
 
- private:
-  template <class T>
-  static HWY_NOINLINE void bring_into_range(const T* x, T* y, const reduce_geometry& g) {
-    for (std::int64_t i = 0; i < g.outer * g.inner; ++i) {
-      if (std::isfinite(y[i])) continue;
-      const T again = mean_in_range(x + i / g.inner * g.count * g.inner + i % g.inner, g.count, g.inner);
-      if (std::isfinite(again)) y[i] = again;
-    }
-  }
-};
+template <dtype Type, class T = storage_t<Type>>
+void Mean(const reduce_geometry& g, const T* x, T* y) {
+  fold_axis<Plus, Type>(g, x, y);
+  const double count = static_cast<double>(g.count);  // float would not hold every count
+  bool finite = true;                                 // loops without branches, for vectors
+  for (std::int64_t i = 0; i < g.outer * g.inner; ++i) y[i] = static_cast<T>(static_cast<double>(y[i]) / count);
+  for (std::int64_t i = 0; i < g.outer * g.inner; ++i) finite &= std::fabs(y[i]) <= std::numeric_limits<T>::max();
+  if (!finite && g.count > 0) bring_into_range(x, y, g);
+}
 
 // The best of `start` (not NaN) and the n elements at x, NaN passed over. Eight vectors: one that waits for itself
 // takes the time of two loads and more.
@@ -347,39 +357,31 @@ void position_in_columns(std::int32_t* y, const T* x, std::size_t count, std::si
   }
 }
 
-template <class Order>
-struct Position {
-  template <dtype K>
-  static void run(const void* const* in, void* const* out, const reduce_geometry& g) {
-    using T = part_t<K>;
-    const T* x = static_cast<const T*>(in[0]);
-    std::int32_t* y = static_cast<std::int32_t*>(out[0]);
-    const std::size_t count = static_cast<std::size_t>(g.count), inner = static_cast<std::size_t>(g.inner);
-    for (std::int64_t o = 0; o < g.outer; ++o, x += count * inner, y += inner) {
-      if (inner == 1) {
-        *y = static_cast<std::int32_t>(position_in_row<Order>(x, count));
-      } else {
-        position_in_columns<Order>(y, x, count, inner);
-      }
+template <class Order, class T>
+void position_on_axis(const reduce_geometry& g, const T* x, std::int32_t* y) {
+  const std::size_t count = static_cast<std::size_t>(g.count), inner = static_cast<std::size_t>(g.inner);
+  for (std::int64_t o = 0; o < g.outer; ++o, x += count * inner, y += inner) {
+    if (inner == 1) {
+      *y = static_cast<std::int32_t>(position_in_row<Order>(x, count));
+    } else {
+      position_in_columns<Order>(y, x, count, inner);
     }
   }
-};
+}
 
-// Which shape a name stands for; a name that is listed twice is declared twice alike.
-namespace shape_of {
-#define KG_REDUCE(Name, types, shape) using Name = shape;
-#include "kernels/reduce/reduce.inc"
-#undef KG_REDUCE
-}  // namespace shape_of
+template <dtype Type, class T = storage_t<Type>>
+void ArgMax(const reduce_geometry& g, const T* x, std::int32_t* y) {
+  position_on_axis<Larger>(g, x, y);
+}
+
+template <dtype Type, class T = storage_t<Type>>
+void ArgMin(const reduce_geometry& g, const T* x, std::int32_t* y) {
+  position_on_axis<Smaller>(g, x, y);
+}
+
 }  // namespace
 
-#define KG_REDUCE(Name, types, shape) types(KG_BODY, Name)
-#define KG_BODY(Name, type)    \
-  KG_DEFINE_KERNEL(Name, type, \
-                   shape_of::Name::run<dtype::type>(in, out, *static_cast<const reduce_geometry*>(geometry)))
-#include "kernels/reduce/reduce.inc"
-#undef KG_REDUCE
-#undef KG_BODY
+KG_DEFINE_KERNELS(KG_REDUCE_KERNELS)
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -389,9 +391,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace kerngrad::kernels {
 
-#define KG_REDUCE(Name, types, shape) types(KG_DISPATCH_KERNEL, Name)
-#include "kernels/reduce/reduce.inc"
-#undef KG_REDUCE
+KG_DISPATCH_KERNELS(KG_REDUCE_KERNELS)
 
 }  // namespace kerngrad::kernels
 #endif

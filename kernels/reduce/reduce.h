@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Entry points of the reductions over one axis; declarations and table are derived from reduce.inc.
+// Entry points of the reductions over one axis.
 #pragma once
-#include "kernels/common/abi.h"
+#include "kernels/common/lists.h"
 
 namespace kerngrad::kernels {
 
@@ -10,18 +10,19 @@ struct reduce_geometry {
   std::int64_t outer, count, inner;
 };
 
-#define KG_REDUCE(Name, types, shape) types(KG_DECLARE_KERNEL, Name)
-#include "kernels/reduce/reduce.inc"
-#undef KG_REDUCE
+// ArgMax and ArgMin write int32, the sum of uint8 is int64, the others write the dtype of the operand.
+#define KG_REDUCE_KERNELS(X) \
+  KG_NUMERIC(X, Sum)         \
+  KG_COMPLEX(X, Sum)         \
+  KG_FLOATS(X, Mean)         \
+  KG_SIGNED(X, Prod)         \
+  KG_ORDERED(X, Max)         \
+  KG_ORDERED(X, Min)         \
+  KG_BOOLEAN(X, All)         \
+  KG_BOOLEAN(X, Any)         \
+  KG_ORDERED(X, ArgMax)      \
+  KG_ORDERED(X, ArgMin)
 
-/// Every kernel of reduce.inc with its dtypes. ArgMax and ArgMin write int32, the sum of uint8 is int64, the others
-/// write the dtype of the operand.
-inline constexpr entry reduce_simd[] = {
-#define KG_REDUCE(Name, types, shape) types(KG_ENTRY_REDUCE, Name)
-#define KG_ENTRY_REDUCE(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
-#include "kernels/reduce/reduce.inc"
-};
-#undef KG_REDUCE
-#undef KG_ENTRY_REDUCE
+KG_DECLARE_KERNELS(reduce, KG_REDUCE_KERNELS)
 
 }  // namespace kerngrad::kernels

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the definitions, one element after the other: float32 in double, float64 in long double, rounded once;
 // integers modulo their width, sums of bytes modulo 2^64.
-#include "kernels/reduce/reference_reduce.h"
+#include "kernels/reduce/reduce.h"
 
 #include <cstdint>
 #include <limits>
@@ -37,98 +37,100 @@ template <class T> wide_t<T> total(const column<T>& c) {
   return sum;
 }
 
-struct Sum {
-  template <dtype K, class T> static auto of(const column<T>& c) {
-    return static_cast<std::conditional_t<K == dtype::uint8, std::int64_t, T>>(total(c));
+// y[i] = of(column) for each column of the middle axis. Parts of complex numbers are columns of their own.
+template <dtype Type, class T, class Y, class F>
+void each_column(const reduce_geometry& g, const T* x, Y* y, F of) {
+  constexpr std::int64_t parts = parts_of<storage_t<Type>>::count;
+  for (std::int64_t i = 0; i < g.outer * g.inner; ++i) {
+    const T* first = x + parts * (i / g.inner * g.count * g.inner + i % g.inner);
+    for (std::int64_t part = 0; part < parts; ++part)
+      y[parts * i + part] = of(column<T>{first + part, g.count, parts * g.inner});
   }
-};
-struct Mean {
-  template <dtype, class T> static T of(const column<T>& c) {
-    return static_cast<T>(total(c) / static_cast<wide_t<T>>(c.count));
-  }
-};
-struct Prod {
-  template <dtype, class T> static T of(const column<T>& c) {
+}
+
+template <dtype Type, class T = part_t<Type>, class Total = std::conditional_t<Type == dtype::uint8, std::int64_t, T>>
+void Sum(const reduce_geometry& g, const T* x, Total* y) {
+  each_column<Type>(g, x, y, [](const column<T>& c) { return static_cast<Total>(total(c)); });
+}
+
+template <dtype Type, class T = storage_t<Type>>
+void Mean(const reduce_geometry& g, const T* x, T* y) {
+  each_column<Type>(g, x, y,
+                    [](const column<T>& c) { return static_cast<T>(total(c) / static_cast<wide_t<T>>(c.count)); });
+}
+
+template <dtype Type, class T = storage_t<Type>>
+void Prod(const reduce_geometry& g, const T* x, T* y) {
+  each_column<Type>(g, x, y, [](const column<T>& c) {
     wide_t<T> product = 1;
     for (std::int64_t i = 0; i < c.count; ++i) product *= static_cast<wide_t<T>>(c[i]);
     return static_cast<T>(product);
-  }
-};
+  });
+}
 
-template <bool Greatest>
-struct Extreme {
-  template <dtype K, class T> static T of(const column<T>& c) {
-    using limits = std::numeric_limits<T>;
-    T best = Greatest ? limits::lowest() : K == dtype::boolean ? T{1} : limits::max();
-    if (limits::has_infinity) best = Greatest ? -limits::infinity() : limits::infinity();
-    for (std::int64_t i = 0; i < c.count; ++i) {
-      if (c[i] != c[i]) return c[i];
-      if (Greatest ? c[i] > best : c[i] < best) best = c[i];
-    }
-    return best;
+// Returns the greatest or the least element, or the first NaN.
+template <bool Greatest, dtype Type, class T>
+T extreme(const column<T>& c) {
+  using limits = std::numeric_limits<T>;
+  T best = Greatest ? limits::lowest() : Type == dtype::boolean ? T{1} : limits::max();
+  if (limits::has_infinity) best = Greatest ? -limits::infinity() : limits::infinity();
+  for (std::int64_t i = 0; i < c.count; ++i) {
+    if (c[i] != c[i]) return c[i];
+    if (Greatest ? c[i] > best : c[i] < best) best = c[i];
   }
-};
-using Max = Extreme<true>;
-using Min = Extreme<false>;
+  return best;
+}
 
-struct All {
-  template <dtype, class T> static T of(const column<T>& c) {
-    for (std::int64_t i = 0; i < c.count; ++i)
-      if (c[i] == 0) return 0;
-    return 1;
-  }
-};
-struct Any {
-  template <dtype, class T> static T of(const column<T>& c) {
-    for (std::int64_t i = 0; i < c.count; ++i)
-      if (c[i] != 0) return 1;
-    return 0;
-  }
-};
+template <dtype Type, class T = storage_t<Type>>
+void Max(const reduce_geometry& g, const T* x, T* y) {
+  each_column<Type>(g, x, y, extreme<true, Type, T>);
+}
 
-template <bool Greatest>
-struct Place {
-  template <dtype, class T> static std::int32_t of(const column<T>& c) {
-    std::int64_t best = 0;
-    for (std::int64_t i = 1; i < c.count; ++i) {
-      if (Greatest ? c[i] > c[best] : c[i] < c[best]) best = i;
-    }
-    return static_cast<std::int32_t>(best);
-  }
-};
-using ArgMax = Place<true>;
-using ArgMin = Place<false>;
+template <dtype Type, class T = storage_t<Type>>
+void Min(const reduce_geometry& g, const T* x, T* y) {
+  each_column<Type>(g, x, y, extreme<false, Type, T>);
+}
 
-template <class Op, dtype K>
-void reduce(const void* const* in, void* const* out, const reduce_geometry& g) {
-  using P = part_t<K>;
-  if constexpr (parts_of<storage_t<K>>::count == 2) {
-    const P* x = static_cast<const P*>(in[0]);
-    P* y = static_cast<P*>(out[0]);
-    for (std::int64_t i = 0; i < g.outer * g.inner; ++i) {
-      const P* first = x + 2 * (i / g.inner * g.count * g.inner + i % g.inner);
-      for (int part = 0; part < 2; ++part) {
-        y[2 * i + part] = Op::template of<K>(column<P>{first + part, g.count, 2 * g.inner});
-      }
-    }
-  } else {
-    const P* x = static_cast<const P*>(in[0]);
-    auto* y = static_cast<decltype(Op::template of<K>(column<P>{}))*>(out[0]);
-    for (std::int64_t i = 0; i < g.outer * g.inner; ++i) {
-      y[i] = Op::template of<K>(column<P>{x + i / g.inner * g.count * g.inner + i % g.inner, g.count, g.inner});
-    }
+// Says if an element is zero, or with Zero = false, if one is not.
+template <bool Zero, class T>
+bool has(const column<T>& c) {
+  for (std::int64_t i = 0; i < c.count; ++i)
+    if ((c[i] == 0) == Zero) return true;
+  return false;
+}
+
+template <dtype Type, class T = storage_t<Type>>
+void All(const reduce_geometry& g, const T* x, T* y) {
+  each_column<Type>(g, x, y, [](const column<T>& c) { return has<true>(c) ? T{0} : T{1}; });
+}
+
+template <dtype Type, class T = storage_t<Type>>
+void Any(const reduce_geometry& g, const T* x, T* y) {
+  each_column<Type>(g, x, y, [](const column<T>& c) { return has<false>(c) ? T{1} : T{0}; });
+}
+
+// Returns the index of the first greatest or least element. NaN is passed over unless it is the first element.
+template <bool Greatest, class T>
+std::int32_t index_of_extreme(const column<T>& c) {
+  std::int64_t best = 0;
+  for (std::int64_t i = 1; i < c.count; ++i) {
+    if (Greatest ? c[i] > c[best] : c[i] < c[best]) best = i;
   }
+  return static_cast<std::int32_t>(best);
+}
+
+template <dtype Type, class T = storage_t<Type>>
+void ArgMax(const reduce_geometry& g, const T* x, std::int32_t* y) {
+  each_column<Type>(g, x, y, index_of_extreme<true, T>);
+}
+
+template <dtype Type, class T = storage_t<Type>>
+void ArgMin(const reduce_geometry& g, const T* x, std::int32_t* y) {
+  each_column<Type>(g, x, y, index_of_extreme<false, T>);
 }
 
 }  // namespace
 
-#define KG_REDUCE(Name, types, shape) types(KG_BODY, Name)
-#define KG_BODY(Name, type)                                                             \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) {   \
-    reduce<Name, dtype::type>(in, out, *static_cast<const reduce_geometry*>(geometry)); \
-  }
-#include "kernels/reduce/reduce.inc"
-#undef KG_REDUCE
-#undef KG_BODY
+KG_DEFINE_PLAIN_KERNELS(KG_REDUCE_KERNELS)
 
 }  // namespace kerngrad::kernels::reference

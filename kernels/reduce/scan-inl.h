@@ -33,20 +33,14 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // Wrapping arithmetic needs unsigned lanes.
-template <class T> struct wrapping {
-  using type = std::make_unsigned_t<T>;
-};
-template <> struct wrapping<float> {
-  using type = float;
-};
-template <> struct wrapping<double> {
-  using type = double;
-};
+template <class T>
+using wrapping_t =
+    typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>::type;
 
 // A scan joins what came before, the first operand, with an element. `lane` is the type that it sees elements as,
 // `carried` what it carries, `start` what stands before the first element.
 struct running_sum {
-  template <class T> using lane = typename wrapping<T>::type;
+  template <class T> using lane = wrapping_t<T>;
   template <class T> using carried = std::conditional_t<std::is_same_v<T, float>, double, T>;
   template <class T> static constexpr bool in_sequence = false;
   template <class A> static constexpr A start() { return 0; }
@@ -54,7 +48,7 @@ struct running_sum {
   template <class D, class V> static HWY_INLINE V join(D, V a, V b) { return hn::Add(a, b); }
 };
 struct running_product {
-  template <class T> using lane = typename wrapping<T>::type;
+  template <class T> using lane = wrapping_t<T>;
   template <class T> using carried = std::conditional_t<std::is_same_v<T, float>, double, T>;
   // Float products may not be reordered; for 64-bit integers there is no vector product that would pay.
   template <class T> static constexpr bool in_sequence = std::is_floating_point_v<T> || sizeof(T) == 8;
@@ -282,12 +276,9 @@ void scan(const T* x, T* y, const scan_geometry& g) {
   }
 }
 
+/// Scans the middle axis. T is the operation's lane type for the elements.
 template <class Op, class T>
-void run_scan(const void* const* in, void* const* out, const void* geometry) {
-  using U = typename Op::template lane<T>;
-  const scan_geometry& g = *static_cast<const scan_geometry*>(geometry);
-  const U* x = static_cast<const U*>(in[0]);
-  U* y = static_cast<U*>(out[0]);
+void run_scan(const scan_geometry& g, const T* x, T* y) {
   g.exclusive ? scan<Op, true>(x, y, g) : scan<Op, false>(x, y, g);
 }
 

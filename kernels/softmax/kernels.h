@@ -2,7 +2,6 @@
 // All kernels of the family: for every CPU target, and of the backend `reference`.
 #pragma once
 #include "kernels/common/list_of.h"
-#include "kernels/softmax/reference_softmax.h"
 #include "kernels/softmax/softmax.h"
 
 namespace kerngrad::kernels {

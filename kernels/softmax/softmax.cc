@@ -291,9 +291,7 @@ void log_sum_exp_rows(const T* x, T* y, std::size_t rows, std::size_t count) {
 }
 
 template <wanted What, class T>
-void run_axis(const void* const* in, void* const* out, const reduce_geometry& g) {
-  const T* x = static_cast<const T*>(in[0]);
-  T* y = static_cast<T*>(out[0]);
+void run_axis(const reduce_geometry& g, const T* x, T* y) {
   const std::size_t count = static_cast<std::size_t>(g.count), inner = static_cast<std::size_t>(g.inner);
   constexpr std::size_t strip = strip_bytes / sizeof(T);
   if (count == 0 && What != wanted::log_sum_exp) return;
@@ -312,24 +310,21 @@ void run_axis(const void* const* in, void* const* out, const reduce_geometry& g)
   }
 }
 
-template <class T>
-void Softmax(const void* const* in, void* const* out, const reduce_geometry& g) {
-  run_axis<wanted::softmax, T>(in, out, g);
+template <dtype Type, class T = storage_t<Type>>
+void Softmax(const reduce_geometry& g, const T* x, T* y) {
+  run_axis<wanted::softmax>(g, x, y);
 }
-template <class T>
-void LogSoftmax(const void* const* in, void* const* out, const reduce_geometry& g) {
-  run_axis<wanted::log_softmax, T>(in, out, g);
+template <dtype Type, class T = storage_t<Type>>
+void LogSoftmax(const reduce_geometry& g, const T* x, T* y) {
+  run_axis<wanted::log_softmax>(g, x, y);
 }
-template <class T>
-void LogSumExp(const void* const* in, void* const* out, const reduce_geometry& g) {
-  run_axis<wanted::log_sum_exp, T>(in, out, g);
+template <dtype Type, class T = storage_t<Type>>
+void LogSumExp(const reduce_geometry& g, const T* x, T* y) {
+  run_axis<wanted::log_sum_exp>(g, x, y);
 }
 
-template <class T>
-void SoftmaxCrossEntropy(const void* const* in, void* const* out, const reduce_geometry& g) {
-  const T* x = static_cast<const T*>(in[0]);
-  const T* labels = static_cast<const T*>(in[1]);
-  T* y = static_cast<T*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void SoftmaxCrossEntropy(const reduce_geometry& g, const T* x, const T* labels, T* y) {
   const std::size_t n = static_cast<std::size_t>(g.count), rows = static_cast<std::size_t>(g.outer);
   HWY_ALIGN T shifts[row_group], sums[row_group], logs[row_group];
   std::fill_n(sums, row_group, T{1});
@@ -351,12 +346,7 @@ void SoftmaxCrossEntropy(const void* const* in, void* const* out, const reduce_g
 }
 }  // namespace
 
-#define KG_SOFTMAX(Name, types) types(KG_BODY, Name)
-#define KG_BODY(Name, type) \
-  KG_DEFINE_KERNEL(Name, type, Name<storage_t<dtype::type>>(in, out, *static_cast<const reduce_geometry*>(geometry)))
-#include "kernels/softmax/softmax.inc"
-#undef KG_SOFTMAX
-#undef KG_BODY
+KG_DEFINE_KERNELS(KG_SOFTMAX_KERNELS)
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -366,9 +356,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace kerngrad::kernels {
 
-#define KG_SOFTMAX(Name, types) types(KG_DISPATCH_KERNEL, Name)
-#include "kernels/softmax/softmax.inc"
-#undef KG_SOFTMAX
+KG_DISPATCH_KERNELS(KG_SOFTMAX_KERNELS)
 
 }  // namespace kerngrad::kernels
 #endif

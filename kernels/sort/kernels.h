@@ -2,9 +2,6 @@
 // All kernels of the family: for every CPU target, and of the backend `reference`.
 #pragma once
 #include "kernels/common/list_of.h"
-#include "kernels/sort/reference_search.h"
-#include "kernels/sort/reference_sort.h"
-#include "kernels/sort/reference_top.h"
 #include "kernels/sort/search.h"
 #include "kernels/sort/sort.h"
 #include "kernels/sort/top.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // By comparing the elements themselves, NaN after all numbers.
-#include "kernels/sort/reference_sort.h"
+#include "kernels/sort/sort.h"
 
 #include <algorithm>
 #include <cmath>
@@ -21,35 +21,24 @@ bool negative_first(T a, T b) {
   return comes_before(a, b);
 }
 
-template <dtype Type>
-void Sort(const void* const* in, void* const* out, const void* geometry) {
-  using T = storage_t<Type>;
-  const auto& g = *static_cast<const sort_geometry*>(geometry);
-  for (std::int64_t row = 0; row < g.rows; ++row) {
-    const T* x = static_cast<const T*>(in[0]) + row * g.count;
-    T* y = static_cast<T*>(out[0]) + row * g.count;
+template <dtype Type, class T = storage_t<Type>>
+void Sort(const sort_geometry& g, const T* x, T* y) {
+  for (std::int64_t row = 0; row < g.rows; ++row, x += g.count, y += g.count) {
     std::transform(x, x + g.count, y, plain<Type, T>);
     std::sort(y, y + g.count, [&](T a, T b) { return g.descending ? negative_first(b, a) : negative_first(a, b); });
   }
 }
 
-template <dtype Type>
-void ArgSort(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const sort_geometry*>(geometry);
-  for (std::int64_t row = 0; row < g.rows; ++row) {
-    std::int32_t* y = static_cast<std::int32_t*>(out[0]) + row * g.count;
+template <dtype Type, class T = storage_t<Type>>
+void ArgSort(const sort_geometry& g, const T* x, std::int32_t* y) {
+  for (std::int64_t row = 0; row < g.rows; ++row, x += g.count, y += g.count) {
     count_up(y, g.count);
-    const auto* x = static_cast<const storage_t<Type>*>(in[0]) + row * g.count;
     std::sort(y, y + g.count, by_element<Type>(x, g.descending));
   }
 }
 
 }  // namespace
 
-#define KG_DEFINE(Name, type)                                                         \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    Name<dtype::type>(in, out, geometry);                                             \
-  }
-KG_SORT_KERNELS(KG_DEFINE)
+KG_DEFINE_PLAIN_KERNELS(KG_SORT_KERNELS)
 
 }  // namespace kerngrad::kernels::reference

@@ -71,10 +71,8 @@ HWY_INLINE void search_row(const T* sequence, std::size_t count, const T* values
 constexpr std::int64_t values_of_chunk = 1 << 14, products_of_search = 16;
 
 /// SearchSorted. Exact. Reference: kernels/sort/reference_search.cc.
-template <dtype Type>
-HWY_INLINE void SearchSorted(const void* const* in, void* const* out, const void* geometry) {
-  using T = storage_t<Type>;
-  const auto& g = *static_cast<const search_geometry*>(geometry);
+template <dtype Type, class T = storage_t<Type>>
+HWY_INLINE void SearchSorted(const search_geometry& g, const T* sequences, const T* values, std::int32_t* y) {
   // Pieces of a row's values, or several rows.
   const std::int64_t pieces = std::max(std::int64_t{1}, (g.values + values_of_chunk - 1) / values_of_chunk);
   const std::int64_t rows = std::max(std::int64_t{1}, values_of_chunk / std::max(std::int64_t{1}, g.values));
@@ -85,21 +83,18 @@ HWY_INLINE void SearchSorted(const void* const* in, void* const* out, const void
                   const std::int64_t begin = static_cast<std::int64_t>(chunk) % pieces * values_of_chunk;
                   const auto wanted = static_cast<std::size_t>(std::min(values_of_chunk, g.values - begin));
                   for (std::int64_t row = first; row < std::min(first + rows, g.rows); ++row) {
-                    const T* sequence = static_cast<const T*>(in[0]) + row * g.count;
-                    const T* values = static_cast<const T*>(in[1]) + row * g.values + begin;
-                    std::int32_t* y = static_cast<std::int32_t*>(out[0]) + row * g.values + begin;
+                    const T* sequence = sequences + row * g.count;
+                    const std::int64_t at = row * g.values + begin;
                     const auto count = static_cast<std::size_t>(g.count);
-                    if (g.right) search_row<true>(sequence, count, values, wanted, y);
-                    else search_row<false>(sequence, count, values, wanted, y);
+                    if (g.right) search_row<true>(sequence, count, values + at, wanted, y + at);
+                    else search_row<false>(sequence, count, values + at, wanted, y + at);
                   }
                 });
 }
 
 }  // namespace
 
-#define KG_DEFINE_SEARCH(Name, type) KG_DEFINE_KERNEL(Name, type, Name<dtype::type>(in, out, geometry))
-KG_SEARCH_KERNELS(KG_DEFINE_SEARCH)
-#undef KG_DEFINE_SEARCH
+KG_DEFINE_KERNELS(KG_SEARCH_KERNELS)
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -109,7 +104,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace kerngrad::kernels {
 
-KG_SEARCH_KERNELS(KG_DISPATCH_KERNEL)
+KG_DISPATCH_KERNELS(KG_SEARCH_KERNELS)
 
 }  // namespace kerngrad::kernels
 #endif

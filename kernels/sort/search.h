@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SearchSorted: where values belong in sorted sequences.
 #pragma once
-#include "kernels/common/abi.h"
+#include "kernels/common/lists.h"
 
 namespace kerngrad::kernels {
 
@@ -16,11 +16,6 @@ struct search_geometry {
 // some number from 0 to count. count < 2^31.
 #define KG_SEARCH_KERNELS(X) KG_NUMERIC(X, SearchSorted)
 
-KG_SEARCH_KERNELS(KG_DECLARE_KERNEL)
-
-inline constexpr entry search_simd[] = {
-#define KG_ENTRY_SEARCH(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
-    KG_SEARCH_KERNELS(KG_ENTRY_SEARCH)};
-#undef KG_ENTRY_SEARCH
+KG_DECLARE_KERNELS(search, KG_SEARCH_KERNELS)
 
 }  // namespace kerngrad::kernels

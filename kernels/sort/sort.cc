@@ -55,54 +55,47 @@ HWY_INLINE void sort_row(const T* x, T* y, Key* keys, std::size_t count, Key tur
 }
 
 /// Sort. Exact. Reference: kernels/sort/reference_sort.cc.
-template <dtype Type>
-HWY_INLINE void Sort(const void* const* in, void* const* out, const void* geometry) {
-  using T = storage_t<Type>;
+template <dtype Type, class T = storage_t<Type>>
+HWY_INLINE void Sort(const sort_geometry& g, const T* x, T* y) {
   using Key = typename key_order<Type>::key;
-  const auto& g = *static_cast<const sort_geometry*>(geometry);
   const auto count = static_cast<std::size_t>(g.count);
   const Key turn = turned<Key>(g.descending);
   in_chunks_of_rows(g.rows, g.count, [&](std::int64_t begin, std::int64_t end) HWY_ATTR {
     [[maybe_unused]] scratch<Key> room;
     for (std::int64_t row = begin; row < end; ++row) {
-      const T* x = static_cast<const T*>(in[0]) + row * g.count;
-      T* y = static_cast<T*>(out[0]) + row * g.count;
-      if constexpr (sizeof(T) == 1) sort_bytes<Type>(x, y, count, g.descending);
+      const std::int64_t at = row * g.count;
+      if constexpr (sizeof(T) == 1) sort_bytes<Type>(x + at, y + at, count, g.descending);
       else if constexpr (KG_STORES_WHOLE_VECTORS)
-        sort_row<Type>(x, y, room.reach(with_room_behind<Key>(g.count)), count, turn);
-      else sort_row<Type>(x, y, reinterpret_cast<Key*>(y), count, turn);
+        sort_row<Type>(x + at, y + at, room.reach(with_room_behind<Key>(g.count)), count, turn);
+      else sort_row<Type>(x + at, y + at, reinterpret_cast<Key*>(y + at), count, turn);
     }
   });
 }
 
 /// ArgSort. Exact. Reference: kernels/sort/reference_sort.cc.
-template <dtype Type>
-HWY_INLINE void ArgSort(const void* const* in, void* const* out, const void* geometry) {
-  using T = storage_t<Type>;
+template <dtype Type, class T = storage_t<Type>>
+HWY_INLINE void ArgSort(const sort_geometry& g, const T* x, std::int32_t* y) {
   using order = key_order<Type>;
   using Key = typename order::key;
   using Place = place_of_key<Key>;
-  const auto& g = *static_cast<const sort_geometry*>(geometry);
   const auto count = static_cast<std::size_t>(g.count);
   const Key turn = turned<Key>(g.descending);
   in_chunks_of_rows(g.rows, g.count, [&](std::int64_t begin, std::int64_t end) HWY_ATTR {
     scratch<Place> room(with_room_behind<Place>(g.count)), spare(g.count);
     for (std::int64_t row = begin; row < end; ++row) {
-      const T* x = static_cast<const T*>(in[0]) + row * g.count;
-      std::int32_t* y = static_cast<std::int32_t*>(out[0]) + row * g.count;
+      const T* row_x = x + row * g.count;
+      std::int32_t* row_y = y + row * g.count;
       Place* places = room.data();
-      for (std::size_t i = 0; i < count; ++i) places[i] = placed(order::template of<zeros::equal>(x[i]) ^ turn, i);
+      for (std::size_t i = 0; i < count; ++i) places[i] = placed(order::template of<zeros::equal>(row_x[i]) ^ turn, i);
       const Place* sorted = sort_places(places, spare.data(), count);
-      for (std::size_t i = 0; i < count; ++i) y[i] = static_cast<std::int32_t>(index_of(sorted[i]));
+      for (std::size_t i = 0; i < count; ++i) row_y[i] = static_cast<std::int32_t>(index_of(sorted[i]));
     }
   });
 }
 
 }  // namespace
 
-#define KG_DEFINE_SORT(Name, type) KG_DEFINE_KERNEL(Name, type, Name<dtype::type>(in, out, geometry))
-KG_SORT_KERNELS(KG_DEFINE_SORT)
-#undef KG_DEFINE_SORT
+KG_DEFINE_KERNELS(KG_SORT_KERNELS)
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -112,7 +105,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace kerngrad::kernels {
 
-KG_SORT_KERNELS(KG_DISPATCH_KERNEL)
+KG_DISPATCH_KERNELS(KG_SORT_KERNELS)
 
 }  // namespace kerngrad::kernels
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sort and ArgSort over rows. NaN is the greatest element.
 #pragma once
-#include "kernels/common/abi.h"
+#include "kernels/common/lists.h"
 
 namespace kerngrad::kernels {
 
@@ -15,11 +15,6 @@ struct sort_geometry {
 // ArgSort: x -> their places, int32; equal elements, -0 and 0, and all NaN keep their order. count < 2^31.
 #define KG_SORT_KERNELS(X) KG_ORDERED(X, Sort) KG_ORDERED(X, ArgSort)
 
-KG_SORT_KERNELS(KG_DECLARE_KERNEL)
-
-inline constexpr entry sort_simd[] = {
-#define KG_ENTRY_SORT(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
-    KG_SORT_KERNELS(KG_ENTRY_SORT)};
-#undef KG_ENTRY_SORT
+KG_DECLARE_KERNELS(sort, KG_SORT_KERNELS)
 
 }  // namespace kerngrad::kernels

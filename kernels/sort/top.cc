@@ -107,24 +107,19 @@ HWY_INLINE void top_of_row(const storage_t<Type>* x, std::int64_t count, std::in
 }
 
 /// TopK. Exact. Reference: kernels/sort/reference_top.cc.
-template <dtype Type>
-HWY_INLINE void TopK(const void* const* in, void* const* out, const void* geometry) {
-  using T = storage_t<Type>;
-  const auto& g = *static_cast<const top_geometry*>(geometry);
+template <dtype Type, class T = storage_t<Type>>
+HWY_INLINE void TopK(const top_geometry& g, const T* x, T* values, std::int32_t* indices) {
   if (g.k == 0) return;
   in_chunks_of_rows(g.rows, g.count, [&](std::int64_t begin, std::int64_t end) HWY_ATTR {
     top_room<typename key_order<Type>::key> room;
     for (std::int64_t row = begin; row < end; ++row)
-      top_of_row<Type>(static_cast<const T*>(in[0]) + row * g.count, g.count, g.k, static_cast<T*>(out[0]) + row * g.k,
-                       static_cast<std::int32_t*>(out[1]) + row * g.k, room);
+      top_of_row<Type>(x + row * g.count, g.count, g.k, values + row * g.k, indices + row * g.k, room);
   });
 }
 
 }  // namespace
 
-#define KG_DEFINE_TOP(Name, type) KG_DEFINE_KERNEL(Name, type, Name<dtype::type>(in, out, geometry))
-KG_TOP_KERNELS(KG_DEFINE_TOP)
-#undef KG_DEFINE_TOP
+KG_DEFINE_KERNELS(KG_TOP_KERNELS)
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -134,7 +129,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace kerngrad::kernels {
 
-KG_TOP_KERNELS(KG_DISPATCH_KERNEL)
+KG_DISPATCH_KERNELS(KG_TOP_KERNELS)
 
 }  // namespace kerngrad::kernels
 #endif

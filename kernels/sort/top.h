@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // TopK over rows. NaN is the greatest element.
 #pragma once
-#include "kernels/common/abi.h"
+#include "kernels/common/lists.h"
 
 namespace kerngrad::kernels {
 
@@ -14,11 +14,6 @@ struct top_geometry {
 // their order, and the first of them are taken. count < 2^31.
 #define KG_TOP_KERNELS(X) KG_ORDERED(X, TopK)
 
-KG_TOP_KERNELS(KG_DECLARE_KERNEL)
-
-inline constexpr entry top_simd[] = {
-#define KG_ENTRY_TOP(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
-    KG_TOP_KERNELS(KG_ENTRY_TOP)};
-#undef KG_ENTRY_TOP
+KG_DECLARE_KERNELS(top, KG_TOP_KERNELS)
 
 }  // namespace kerngrad::kernels

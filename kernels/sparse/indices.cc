@@ -33,11 +33,8 @@ HWY_INLINE void reshape_indices(const sparse_reshape_geometry& g, const T* x, T*
   }
 }
 
-template <class T>
-void SparseReshape(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const sparse_reshape_geometry*>(geometry);
-  const T* x = static_cast<const T*>(in[0]);
-  T* y = static_cast<T*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void SparseReshape(const sparse_reshape_geometry& g, const T* x, T* y) {
   if (std::equal(g.in_dims, g.in_dims + g.in_rank, g.out_dims, g.out_dims + g.out_rank)) {
     std::copy_n(x, g.count * g.in_rank, y);
     return;
@@ -76,21 +73,16 @@ HWY_INLINE void range_run(T start, T delta, T* y, std::int64_t n) {
 }
 
 /// RaggedRange: one rounding more than the definition has. Reference: kernels/sparse/reference_indices.cc.
-template <class T>
-void RaggedRange(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const ragged_range_geometry*>(geometry);
-  const T* starts = static_cast<const T*>(in[0]);
-  const T* deltas = static_cast<const T*>(in[2]);
+template <dtype Type, class T = storage_t<Type>>
+void RaggedRange(const ragged_range_geometry& g, const T* starts, const void*, const T* deltas, void*, T* y) {
   for (std::int64_t r = 0; r < g.rows; ++r)
-    range_run(starts[r * g.start_step], deltas[r * g.delta_step], static_cast<T*>(out[1]) + g.splits[r],
+    range_run(starts[r * g.start_step], deltas[r * g.delta_step], y + g.splits[r],
               std::int64_t{g.splits[r + 1]} - g.splits[r]);
 }
 
 }  // namespace
 
-#define KG_DEFINE_INDICES(Name, type) KG_DEFINE_KERNEL(Name, type, Name<storage_t<dtype::type>>(in, out, geometry))
-KG_SPARSE_INDICES_KERNELS(KG_DEFINE_INDICES)
-#undef KG_DEFINE_INDICES
+KG_DEFINE_KERNELS(KG_SPARSE_INDICES_KERNELS)
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -99,6 +91,6 @@ HWY_AFTER_NAMESPACE();
 #include "kernels/common/dispatch.h"
 
 namespace kerngrad::kernels {
-KG_SPARSE_INDICES_KERNELS(KG_DISPATCH_KERNEL)
+KG_DISPATCH_KERNELS(KG_SPARSE_INDICES_KERNELS)
 }  // namespace kerngrad::kernels
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Entry points of the kernels that compute the indices of sparse and the elements of ragged tensors.
 #pragma once
-#include "kernels/common/abi.h"
+#include "kernels/common/lists.h"
 
 namespace kerngrad::kernels {
 
@@ -25,12 +25,6 @@ struct ragged_range_geometry {
 //   RaggedRange    in = {starts, -, deltas}  out = {-, y}
 #define KG_SPARSE_INDICES_KERNELS(X) KG_INTS(X, SparseReshape) KG_SIGNED(X, RaggedRange)
 
-KG_SPARSE_INDICES_KERNELS(KG_DECLARE_KERNEL)
-
-inline constexpr entry sparse_indices_simd[] = {
-#define KG_ENTRY_INDICES(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
-    KG_SPARSE_INDICES_KERNELS(KG_ENTRY_INDICES)
-#undef KG_ENTRY_INDICES
-};
+KG_DECLARE_KERNELS(sparse_indices, KG_SPARSE_INDICES_KERNELS)
 
 }  // namespace kerngrad::kernels

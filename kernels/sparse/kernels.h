@@ -3,9 +3,6 @@
 #pragma once
 #include "kernels/common/list_of.h"
 #include "kernels/sparse/indices.h"
-#include "kernels/sparse/reference_indices.h"
-#include "kernels/sparse/reference_rows.h"
-#include "kernels/sparse/reference_segments.h"
 #include "kernels/sparse/rows.h"
 #include "kernels/sparse/segments.h"
 

@@ -22,14 +22,9 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 /// Counting sort by rows: how many indices each row has, where each row begins, then each index to its place.
 template <class T, class Index>
-void fill_empty_rows(const void* const* in, void* const* out, const fill_rows_geometry& g) {
-  const Index* indices = static_cast<const Index*>(in[0]);
-  const T* values = static_cast<const T*>(in[1]);
-  const T missing = get(static_cast<const T*>(in[3]));
-  Index* to_indices = static_cast<Index*>(out[0]);
-  T* to_values = static_cast<T*>(out[1]);
-  auto* was_empty = static_cast<std::uint8_t*>(out[2]);
-  Index* places = static_cast<Index*>(out[3]);
+void fill_empty_rows(const fill_rows_geometry& g, const Index* indices, const T* values, const T* of_empty,
+                     Index* to_indices, T* to_values, std::uint8_t* was_empty, Index* places) {
+  const T missing = get(of_empty);
   scratch<std::int64_t> next(g.rows);  // where the next index of a row goes
   std::fill_n(next.data(), g.rows, std::int64_t{0});
   for (std::int64_t i = 0; i < g.count; ++i) ++next.data()[indices[i * g.rank]];
@@ -56,11 +51,15 @@ void fill_empty_rows(const void* const* in, void* const* out, const fill_rows_ge
   *g.made = made;
 }
 
-template <dtype K>
-void SparseFillEmptyRows(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const fill_rows_geometry*>(geometry);
-  if (g.wide) fill_empty_rows<cell_t<K>, std::int64_t>(in, out, g);
-  else fill_empty_rows<cell_t<K>, std::int32_t>(in, out, g);
+template <dtype Type, class T = cell_t<Type>>
+void SparseFillEmptyRows(const fill_rows_geometry& g, const void* indices, const T* values, const void*,
+                         const T* missing, void* to_indices, T* to_values, std::uint8_t* was_empty, void* places) {
+  const auto fill = [&]<class Index>(Index) {
+    fill_empty_rows(g, static_cast<const Index*>(indices), values, missing, static_cast<Index*>(to_indices), to_values,
+                    was_empty, static_cast<Index*>(places));
+  };
+  if (g.wide) fill(std::int64_t{});
+  else fill(std::int32_t{});
 }
 
 template <class T>
@@ -73,12 +72,8 @@ HWY_INLINE void fill_gap(const row_runs_geometry& g, T* y, std::int64_t begin, s
 
 /// Chunks of runs, each with the gaps before its runs; the last one has the gap behind them all, too. A short run takes
 /// what is behind it along, as long as that is no more than the next runs and gaps of the chunk will write.
-template <dtype K>
-void CopyRuns(const void* const* in, void* const* out, const void* geometry) {
-  using T = cell_t<K>;
-  const auto& g = *static_cast<const row_runs_geometry*>(geometry);
-  const T* x = static_cast<const T*>(in[0]);
-  T* y = static_cast<T*>(out[0]);
+template <dtype Type, class T = cell_t<Type>>
+void CopyRuns(const row_runs_geometry& g, const T* x, T* y) {
   constexpr std::int64_t elements = 1 << 14;  // of a chunk, roughly
   constexpr std::int64_t piece = 32 / sizeof(T);
   const std::int64_t all = saturated_product(g.rows, g.inner);
@@ -103,9 +98,7 @@ void CopyRuns(const void* const* in, void* const* out, const void* geometry) {
 
 }  // namespace
 
-#define KG_DEFINE_ROWS(Name, type) KG_DEFINE_BYTES(Name, type, Name<dtype::type>(in, out, geometry))
-KG_SPARSE_ROWS_KERNELS(KG_DEFINE_ROWS)
-#undef KG_DEFINE_ROWS
+KG_DEFINE_KERNELS(KG_SPARSE_ROWS_KERNELS)
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -114,6 +107,6 @@ HWY_AFTER_NAMESPACE();
 #include "kernels/common/dispatch.h"
 
 namespace kerngrad::kernels {
-KG_SPARSE_ROWS_KERNELS(KG_DISPATCH_BYTES)
+KG_DISPATCH_KERNELS(KG_SPARSE_ROWS_KERNELS)
 }  // namespace kerngrad::kernels
 #endif

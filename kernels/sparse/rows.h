@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Entry points of the kernels that move rows of sparse and ragged tensors. Elements are moved as bytes.
 #pragma once
-#include "kernels/common/abi.h"
+#include "kernels/common/lists.h"
 
 namespace kerngrad::kernels {
 
@@ -33,21 +33,7 @@ struct row_runs_geometry {
 #define KG_SPARSE_ROWS_OPS(X)                           \
   KG_ALL(X, (SparseFillEmptyRows, SparseFillEmptyRows)) \
   KG_ALL(X, (RaggedGather, CopyRuns)) KG_ALL(X, (RaggedTensorToTensor, CopyRuns))
-#define KG_NAMES_OF_ROWS(Op, Name) \
-  served_op { #Op, #Name }
 
-KG_SPARSE_ROWS_KERNELS(KG_DECLARE_BYTES)
-
-/// The kernels, for one dtype of each size.
-inline constexpr entry sparse_rows_kernels[] = {
-#define KG_KERNEL_ROWS(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
-    KG_SPARSE_ROWS_KERNELS(KG_KERNEL_ROWS)
-#undef KG_KERNEL_ROWS
-};
-inline constexpr entry sparse_rows_simd[] = {
-#define KG_ENTRY_ROWS(names, type) serving(sparse_rows_kernels, KG_NAMES_OF_ROWS names, dtype::type),
-    KG_SPARSE_ROWS_OPS(KG_ENTRY_ROWS)
-#undef KG_ENTRY_ROWS
-};
+KG_DECLARE_SHARED_KERNELS(sparse_rows, KG_SPARSE_ROWS_KERNELS, KG_SPARSE_ROWS_OPS)
 
 }  // namespace kerngrad::kernels

@@ -140,13 +140,9 @@ inline std::int64_t segments_of_chunk(std::int64_t count, std::int64_t inner, st
   return std::clamp<std::int64_t>(segments / std::max<std::int64_t>(1, all / elements), 1, segments);
 }
 
-template <class T, of_rows Kind>
-void add_segments(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const sparse_segment_geometry*>(geometry);
-  const T* x = static_cast<const T*>(in[0]);
-  const auto* indices = static_cast<const std::int32_t*>(in[1]);
-  const auto* ids = static_cast<const std::int32_t*>(in[2]);
-  T* y = static_cast<T*>(out[0]);
+template <of_rows Kind, class T>
+void add_segments(const sparse_segment_geometry& g, const T* x, const std::int32_t* indices, const std::int32_t* ids,
+                  T* y) {
   const std::int64_t each = segments_of_chunk(g.count, g.inner, g.segments);
   const auto chunks = static_cast<std::ptrdiff_t>((g.segments + each - 1) / each);
   run_in_chunks(chunks, saturated_product(g.count, g.inner), [&](std::ptrdiff_t chunk) HWY_ATTR {
@@ -166,12 +162,9 @@ void add_segments(const void* const* in, void* const* out, const void* geometry)
   });
 }
 
-template <class T, of_rows Kind>
-void fill_bags(const void* const* in, void* const* out, const bag_geometry& g) {
-  const T *x = static_cast<const T*>(in[0]), *weights = static_cast<const T*>(in[3]);
-  const auto* indices = static_cast<const std::int32_t*>(in[1]);
-  const auto* offsets = static_cast<const std::int32_t*>(in[2]);
-  T* y = static_cast<T*>(out[0]);
+template <of_rows Kind, class T>
+void fill_bags(const bag_geometry& g, const T* x, const std::int32_t* indices, const std::int32_t* offsets,
+               const T* weights, T* y) {
   const std::int64_t each = segments_of_chunk(g.count, g.inner, g.bags);
   const auto chunks = static_cast<std::ptrdiff_t>((g.bags + each - 1) / each);
   run_in_chunks(chunks, saturated_product(g.count, g.inner), [&](std::ptrdiff_t chunk) HWY_ATTR {
@@ -184,33 +177,31 @@ void fill_bags(const void* const* in, void* const* out, const bag_geometry& g) {
   });
 }
 
-template <class T>
-void fill_all_bags(const void* const* in, void* const* out, const bag_geometry& g) {
-  if (in[3]) return fill_bags<T, of_rows::weighted_sum>(in, out, g);
+/// SparseSegmentSum, SparseSegmentMean and EmbeddingBag. Reference: kernels/sparse/reference_segments.cc.
+template <dtype Type, class T = wrapping_t<storage_t<Type>>>
+void SparseSegmentSum(const sparse_segment_geometry& g, const T* x, const std::int32_t* indices,
+                      const std::int32_t* ids, T* y) {
+  add_segments<of_rows::sum>(g, x, indices, ids, y);
+}
+template <dtype Type, class T = wrapping_t<storage_t<Type>>>
+void SparseSegmentMean(const sparse_segment_geometry& g, const T* x, const std::int32_t* indices,
+                       const std::int32_t* ids, T* y) {
+  add_segments<of_rows::mean>(g, x, indices, ids, y);
+}
+template <dtype Type, class T = storage_t<Type>>
+void EmbeddingBag(const bag_geometry& g, const T* x, const std::int32_t* indices, const std::int32_t* offsets,
+                  const T* weights, T* y) {
+  if (weights) return fill_bags<of_rows::weighted_sum>(g, x, indices, offsets, weights, y);
   switch (g.how) {
-    case bag_geometry::combined::sum: return fill_bags<T, of_rows::sum>(in, out, g);
-    case bag_geometry::combined::mean: return fill_bags<T, of_rows::mean>(in, out, g);
-    case bag_geometry::combined::max: return fill_bags<T, of_rows::max>(in, out, g);
+    case bag_geometry::combined::sum: return fill_bags<of_rows::sum>(g, x, indices, offsets, weights, y);
+    case bag_geometry::combined::mean: return fill_bags<of_rows::mean>(g, x, indices, offsets, weights, y);
+    case bag_geometry::combined::max: return fill_bags<of_rows::max>(g, x, indices, offsets, weights, y);
   }
 }
 
-template <dtype K> using wrapping_t = typename wrapping<storage_t<K>>::type;
-
 }  // namespace
 
-#define KG_DEFINE_SUM(Name, type) \
-  KG_DEFINE_KERNEL(Name, type, add_segments<wrapping_t<dtype::type>, of_rows::sum>(in, out, geometry))
-KG_SIGNED(KG_DEFINE_SUM, SparseSegmentSum)
-#undef KG_DEFINE_SUM
-#define KG_DEFINE_MEAN(Name, type) \
-  KG_DEFINE_KERNEL(Name, type, add_segments<wrapping_t<dtype::type>, of_rows::mean>(in, out, geometry))
-KG_SIGNED(KG_DEFINE_MEAN, SparseSegmentMean)
-#undef KG_DEFINE_MEAN
-#define KG_DEFINE_BAG(Name, type) \
-  KG_DEFINE_KERNEL(Name, type,    \
-                   fill_all_bags<storage_t<dtype::type>>(in, out, *static_cast<const bag_geometry*>(geometry)))
-KG_EMBEDDING_KERNELS(KG_DEFINE_BAG)
-#undef KG_DEFINE_BAG
+KG_DEFINE_KERNELS(KG_SPARSE_SEGMENT_KERNELS)
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -219,7 +210,6 @@ HWY_AFTER_NAMESPACE();
 #include "kernels/common/dispatch.h"
 
 namespace kerngrad::kernels {
-KG_SPARSE_SEGMENT_KERNELS(KG_DISPATCH_KERNEL)
-KG_EMBEDDING_KERNELS(KG_DISPATCH_KERNEL)
+KG_DISPATCH_KERNELS(KG_SPARSE_SEGMENT_KERNELS)
 }  // namespace kerngrad::kernels
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Entry points of sums, means and extremes of rows that indices name, by segments and bags.
 #pragma once
-#include "kernels/common/abi.h"
+#include "kernels/common/lists.h"
 
 namespace kerngrad::kernels {
 
@@ -14,7 +14,6 @@ struct sparse_segment_geometry {
 //   SparseSegmentSum   in = {x, indices int32, ids int32}  out = {y}  the sum of the rows of a segment, in their order;
 //                                                                     0 of none; integers wrap
 //   SparseSegmentMean  the same, divided by the number of rows; integers are rounded towards 0
-#define KG_SPARSE_SEGMENT_KERNELS(X) KG_SIGNED(X, SparseSegmentSum) KG_SIGNED(X, SparseSegmentMean)
 
 /// Rows x [.., inner] are named by indices [count]; those of bag b by indices[offsets[b]] to before the next offset,
 /// the last bag's to the end. y is [bags, inner]. Offsets never decrease from 0 on; the caller has checked all.
@@ -26,15 +25,9 @@ struct bag_geometry {
 //   EmbeddingBag  in = {x, indices int32, offsets int32, weights [count] or null}  out = {y}  the sum of the rows of a
 //                 bag in their order, each times its weight where there are weights (sums only), their mean, or their
 //                 greatest elements, where a NaN gives NaN; 0 of none
-#define KG_EMBEDDING_KERNELS(X) KG_FLOATS(X, EmbeddingBag)
+#define KG_SPARSE_SEGMENT_KERNELS(X) \
+  KG_SIGNED(X, SparseSegmentSum) KG_SIGNED(X, SparseSegmentMean) KG_FLOATS(X, EmbeddingBag)
 
-KG_SPARSE_SEGMENT_KERNELS(KG_DECLARE_KERNEL)
-KG_EMBEDDING_KERNELS(KG_DECLARE_KERNEL)
-
-inline constexpr entry sparse_segments_simd[] = {
-#define KG_ENTRY_SEGMENTS(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
-    KG_SPARSE_SEGMENT_KERNELS(KG_ENTRY_SEGMENTS) KG_EMBEDDING_KERNELS(KG_ENTRY_SEGMENTS)
-#undef KG_ENTRY_SEGMENTS
-};
+KG_DECLARE_KERNELS(sparse_segments, KG_SPARSE_SEGMENT_KERNELS)
 
 }  // namespace kerngrad::kernels

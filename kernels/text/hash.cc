@@ -134,13 +134,17 @@ std::uint64_t fingerprint64(std::string_view bytes) {
   return hash.end(s + size - 64, size - before);
 }
 
+namespace {
+
 /// StringToHashBucketFast. Exact. Reference: kernels/text/reference_hash.cc.
-void StringToHashBucketFast_text(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const hash_bucket_geometry*>(geometry);
-  const auto* x = static_cast<const text*>(in[0]);
-  auto* y = static_cast<std::int32_t*>(out[0]);
+template <dtype>
+void StringToHashBucketFast(const hash_bucket_geometry& g, const text* x, std::int32_t* y) {
   const auto buckets = static_cast<std::uint64_t>(g.buckets);
   for (std::int64_t i = 0; i < g.count; ++i) y[i] = static_cast<std::int32_t>(fingerprint64(x[i]) % buckets);
 }
+
+}  // namespace
+
+KG_DEFINE_PLAIN_KERNELS(KG_TEXT_HASH_KERNELS)
 
 }  // namespace kerngrad::kernels

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Entry points of the hash of texts.
 #pragma once
-#include "kernels/common/abi.h"
+#include "kernels/common/lists.h"
 #include "kernels/text/text.h"
 
 namespace kerngrad::kernels {
@@ -18,15 +18,6 @@ struct hash_bucket_geometry {
 // in = {texts}, out = {int32: fingerprint64 of each modulo the buckets}. The geometry is a hash_bucket_geometry.
 #define KG_TEXT_HASH_KERNELS(X) X(StringToHashBucketFast, text)
 
-#define KG_DECLARE_TEXT_HASH(Name, type) \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry);
-KG_TEXT_HASH_KERNELS(KG_DECLARE_TEXT_HASH)
-#undef KG_DECLARE_TEXT_HASH
-
-inline constexpr entry text_hash_simd[] = {
-#define KG_ENTRY_TEXT_HASH(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
-    KG_TEXT_HASH_KERNELS(KG_ENTRY_TEXT_HASH)
-#undef KG_ENTRY_TEXT_HASH
-};
+KG_DECLARE_PLAIN_KERNELS(text_hash, KG_TEXT_HASH_KERNELS)
 
 }  // namespace kerngrad::kernels

@@ -4,9 +4,6 @@
 #include "kernels/common/list_of.h"
 #include "kernels/text/hash.h"
 #include "kernels/text/ngrams.h"
-#include "kernels/text/reference_hash.h"
-#include "kernels/text/reference_ngrams.h"
-#include "kernels/text/reference_split.h"
 #include "kernels/text/split.h"
 
 namespace kerngrad::kernels {

@@ -108,13 +108,17 @@ std::int64_t count_ngrams(std::int64_t length, const ngrams_rule& rule) {
   return kept_whole(length, all, rule) ? 1 : all;
 }
 
+namespace {
+
 /// StringNGrams. Exact. Reference: kernels/text/reference_ngrams.cc.
-void StringNGrams_text(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const ngrams_geometry*>(geometry);
-  const auto* x = static_cast<const text*>(in[0]);
-  auto* y = static_cast<text*>(out[0]);
-  if (g.wide) fill_rows(x, static_cast<const std::int64_t*>(in[1]), y, static_cast<std::int64_t*>(out[1]), g);
-  else fill_rows(x, static_cast<const std::int32_t*>(in[1]), y, static_cast<std::int32_t*>(out[1]), g);
+template <dtype>
+void StringNGrams(const ngrams_geometry& g, const text* x, const void* splits, text* y, void* to) {
+  if (g.wide) fill_rows(x, static_cast<const std::int64_t*>(splits), y, static_cast<std::int64_t*>(to), g);
+  else fill_rows(x, static_cast<const std::int32_t*>(splits), y, static_cast<std::int32_t*>(to), g);
 }
+
+}  // namespace
+
+KG_DEFINE_PLAIN_KERNELS(KG_TEXT_NGRAMS_KERNELS)
 
 }  // namespace kerngrad::kernels

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Entry points of the n-grams of rows of texts.
 #pragma once
-#include "kernels/common/abi.h"
+#include "kernels/common/lists.h"
 #include "kernels/text/text.h"
 
 namespace kerngrad::kernels {
@@ -30,15 +30,6 @@ struct ngrams_geometry {
 // geometry is an ngrams_geometry.
 #define KG_TEXT_NGRAMS_KERNELS(X) X(StringNGrams, text)
 
-#define KG_DECLARE_TEXT_NGRAMS(Name, type) \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry);
-KG_TEXT_NGRAMS_KERNELS(KG_DECLARE_TEXT_NGRAMS)
-#undef KG_DECLARE_TEXT_NGRAMS
-
-inline constexpr entry text_ngrams_simd[] = {
-#define KG_ENTRY_TEXT_NGRAMS(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
-    KG_TEXT_NGRAMS_KERNELS(KG_ENTRY_TEXT_NGRAMS)
-#undef KG_ENTRY_TEXT_NGRAMS
-};
+KG_DECLARE_PLAIN_KERNELS(text_ngrams, KG_TEXT_NGRAMS_KERNELS)
 
 }  // namespace kerngrad::kernels

@@ -2,7 +2,7 @@
 // Fingerprint64 from its description in https://github.com/google/farmhash (farmhashna), whose licence is in
 // kernels/text/hash.cc: on a list of bytes, with words that are put together of them, products of 128 bits and
 // rotations as sums.
-#include "kernels/text/reference_hash.h"
+#include "kernels/text/hash.h"
 
 #include <array>
 #include <cstdint>
@@ -94,14 +94,14 @@ word fingerprint(std::string_view from) {
   return from.size() <= 16 ? of_short(s) : from.size() <= 64 ? of_middle(s) : of_long(s);
 }
 
-}  // namespace
-
-void StringToHashBucketFast_text(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const hash_bucket_geometry*>(geometry);
-  const auto* x = static_cast<const text*>(in[0]);
-  auto* y = static_cast<std::int32_t*>(out[0]);
+template <dtype>
+void StringToHashBucketFast(const hash_bucket_geometry& g, const text* x, std::int32_t* y) {
   for (std::int64_t i = 0; i < g.count; ++i)
     y[i] = static_cast<std::int32_t>(fingerprint(x[i]) % static_cast<word>(g.buckets));
 }
+
+}  // namespace
+
+KG_DEFINE_PLAIN_KERNELS(KG_TEXT_HASH_KERNELS)
 
 }  // namespace kerngrad::kernels::reference

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each n-gram by itself, of the texts that a row has at its places; what lies outside of the row is a pad.
-#include "kernels/text/reference_ngrams.h"
+#include "kernels/text/ngrams.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -48,14 +48,14 @@ void ngrams_of_rows(const text* x, const Split* splits, text* y, Split* y_splits
   }
 }
 
+template <dtype>
+void StringNGrams(const ngrams_geometry& g, const text* x, const void* splits, text* y, void* to) {
+  if (g.wide) ngrams_of_rows(x, static_cast<const std::int64_t*>(splits), y, static_cast<std::int64_t*>(to), g);
+  else ngrams_of_rows(x, static_cast<const std::int32_t*>(splits), y, static_cast<std::int32_t*>(to), g);
+}
+
 }  // namespace
 
-void StringNGrams_text(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const ngrams_geometry*>(geometry);
-  const auto* x = static_cast<const text*>(in[0]);
-  auto* y = static_cast<text*>(out[0]);
-  if (g.wide) ngrams_of_rows(x, static_cast<const std::int64_t*>(in[1]), y, static_cast<std::int64_t*>(out[1]), g);
-  else ngrams_of_rows(x, static_cast<const std::int32_t*>(in[1]), y, static_cast<std::int32_t*>(out[1]), g);
-}
+KG_DEFINE_PLAIN_KERNELS(KG_TEXT_NGRAMS_KERNELS)
 
 }  // namespace kerngrad::kernels::reference

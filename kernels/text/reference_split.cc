@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // All pieces of a text as a list, to which one byte after the other is added; those that are skipped are then taken out
 // of it.
-#include "kernels/text/reference_split.h"
+#include "kernels/text/split.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -27,14 +27,8 @@ std::vector<std::string> pieces_of(std::string_view from, const split_rule& rule
   return pieces;
 }
 
-}  // namespace
-
-void StringSplit_text(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const split_geometry*>(geometry);
-  const auto* x = static_cast<const text*>(in[0]);
-  auto* indices = static_cast<std::int32_t*>(out[0]);
-  auto* values = static_cast<text*>(out[1]);
-  auto* dims = static_cast<std::int32_t*>(out[2]);
+template <dtype>
+void StringSplit(const split_geometry& g, const text* x, std::int32_t* indices, text* values, std::int32_t* dims) {
   std::size_t at = 0, most = 0;
   for (std::int64_t i = 0; i < g.count; ++i) {
     const std::vector<std::string> pieces = pieces_of(x[i], g.rule);
@@ -48,5 +42,9 @@ void StringSplit_text(const void* const* in, void* const* out, const void* geome
   dims[0] = static_cast<std::int32_t>(g.count);
   dims[1] = static_cast<std::int32_t>(most);
 }
+
+}  // namespace
+
+KG_DEFINE_PLAIN_KERNELS(KG_TEXT_SPLIT_KERNELS)
 
 }  // namespace kerngrad::kernels::reference

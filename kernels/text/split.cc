@@ -69,15 +69,14 @@ piece_counts count_pieces(const text* x, std::int64_t count, const split_rule& r
   return found;
 }
 
+namespace {
+
 /// StringSplit. Exact. Reference: kernels/text/reference_split.cc.
-void StringSplit_text(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const split_geometry*>(geometry);
-  auto* indices = static_cast<std::int32_t*>(out[0]);
-  auto* values = static_cast<text*>(out[1]);
-  auto* dims = static_cast<std::int32_t*>(out[2]);
+template <dtype>
+void StringSplit(const split_geometry& g, const text* x, std::int32_t* indices, text* values, std::int32_t* dims) {
   std::int64_t most = 0;
   for_each_piece(
-      static_cast<const text*>(in[0]), g.count, g.rule,
+      x, g.count, g.rule,
       [&](std::int64_t i, std::int64_t k, std::string_view piece) {
         *indices++ = static_cast<std::int32_t>(i);
         *indices++ = static_cast<std::int32_t>(k);
@@ -87,5 +86,9 @@ void StringSplit_text(const void* const* in, void* const* out, const void* geome
   dims[0] = static_cast<std::int32_t>(g.count);
   dims[1] = static_cast<std::int32_t>(most);
 }
+
+}  // namespace
+
+KG_DEFINE_PLAIN_KERNELS(KG_TEXT_SPLIT_KERNELS)
 
 }  // namespace kerngrad::kernels

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Entry points of the search for the pieces of texts.
 #pragma once
-#include "kernels/common/abi.h"
+#include "kernels/common/lists.h"
 #include "kernels/text/text.h"
 
 namespace kerngrad::kernels {
@@ -30,15 +30,6 @@ struct split_geometry {
 // [pieces]; int32 [2]: the number of texts, and the most pieces that one has}. The geometry is a split_geometry.
 #define KG_TEXT_SPLIT_KERNELS(X) X(StringSplit, text)
 
-#define KG_DECLARE_TEXT_SPLIT(Name, type) \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry);
-KG_TEXT_SPLIT_KERNELS(KG_DECLARE_TEXT_SPLIT)
-#undef KG_DECLARE_TEXT_SPLIT
-
-inline constexpr entry text_split_simd[] = {
-#define KG_ENTRY_TEXT_SPLIT(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
-    KG_TEXT_SPLIT_KERNELS(KG_ENTRY_TEXT_SPLIT)
-#undef KG_ENTRY_TEXT_SPLIT
-};
+KG_DECLARE_PLAIN_KERNELS(text_split, KG_TEXT_SPLIT_KERNELS)
 
 }  // namespace kerngrad::kernels

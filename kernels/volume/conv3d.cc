@@ -103,12 +103,11 @@ std::vector<const T*> weights_of(const tap_run& r, const tap_axis& axis, const T
 /// Conv3D. Sums in the type itself by fused multiply-add where the target has it, over the taps slice by slice and row
 /// by row, in an order given by shape and target alone; |error| <= k * eps * sum |x * w| with k = the filter's taps *
 /// in_c. Padding takes no part, whatever the weights that it meets. Reference: kernels/volume/reference_conv3d.cc.
-template <class T>
-void Conv3D(const void* const* in, void* const* out, const void* geometry) {
-  const volume_geometry g = flattened(*static_cast<const volume_geometry*>(geometry));
-  const T* w = static_cast<const T*>(in[1]);
-  const volume_side<const T> x{static_cast<const T*>(in[0]), g.depth.in, g.in_slice()};
-  const volume_side<T> y{static_cast<T*>(out[0]), g.depth.out, g.out_slice()};
+template <dtype Type, class T = storage_t<Type>>
+void Conv3D(const volume_geometry& geometry, const T* x_data, const T* w, T* y_data) {
+  const volume_geometry g = flattened(geometry);
+  const volume_side<const T> x{x_data, g.depth.in, g.in_slice()};
+  const volume_side<T> y{y_data, g.depth.out, g.out_slice()};
   if (g.batch * g.depth.out * g.out_slice() == 0) return;
   const window_axes axes(window_of_slices(g, 1));
   const auto deep =
@@ -149,12 +148,11 @@ void Conv3D(const void* const* in, void* const* out, const void* geometry) {
 /// Conv3DBackpropInputV2. The input's elements of equal remainders modulo the strides are a convolution of dy with
 /// stride 1 and the filter reversed, whatever strides and dilations. Numerics as for Conv3D with k = the filter's taps
 /// * out_c. Reference: kernels/volume/reference_conv3d.cc.
-template <class T>
-void Conv3DBackpropInputV2(const void* const* in, void* const* out, const void* geometry) {
-  const volume_geometry g = flattened(*static_cast<const volume_geometry*>(geometry));
-  const T* w = static_cast<const T*>(in[1]);
-  const volume_side<const T> dy{static_cast<const T*>(in[0]), g.depth.out, g.out_slice()};
-  const volume_side<T> dx{static_cast<T*>(out[0]), g.depth.in, g.in_slice()};
+template <dtype Type, class T = storage_t<Type>>
+void Conv3DBackpropInputV2(const volume_geometry& geometry, const T* dy_data, const T* w, T* dx_data) {
+  const volume_geometry g = flattened(geometry);
+  const volume_side<const T> dy{dy_data, g.depth.out, g.out_slice()};
+  const volume_side<T> dx{dx_data, g.depth.in, g.in_slice()};
   if (g.batch * g.depth.in * g.in_slice() == 0) return;
   const auto phases = [](const volume_axis& a) {
     return phase_axes(a.in, a.out, a.filter, a.stride, a.dilation, a.pad);
@@ -204,12 +202,10 @@ void Conv3DBackpropInputV2(const void* const* in, void* const* out, const void* 
 /// Conv3DBackpropFilterV2: for each slice of the filter the gradient of a filter of images, over all slices that it
 /// meets. |error| <= k * eps * sum |x * dy| with k = batch * the result's pixels. Padding takes no part, whatever the
 /// gradients that it meets. Reference: kernels/volume/reference_conv3d.cc.
-template <class T>
-void Conv3DBackpropFilterV2(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const volume_geometry*>(geometry);
-  const volume_side<const T> x{static_cast<const T*>(in[0]), g.depth.in, g.in_slice()};
-  const volume_side<const T> dy{static_cast<const T*>(in[1]), g.depth.out, g.out_slice()};
-  T* dw = static_cast<T*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void Conv3DBackpropFilterV2(const volume_geometry& g, const T* x_data, const T* dy_data, T* dw) {
+  const volume_side<const T> x{x_data, g.depth.in, g.in_slice()};
+  const volume_side<const T> dy{dy_data, g.depth.out, g.out_slice()};
   const std::ptrdiff_t total = g.depth.filter * g.filter_slice();
   if (total == 0) return;
   const auto deep =
@@ -229,9 +225,7 @@ void Conv3DBackpropFilterV2(const void* const* in, void* const* out, const void*
 
 }  // namespace
 
-#define KG_DEFINE_CONV3D(Name, type) KG_DEFINE_KERNEL(Name, type, Name<storage_t<dtype::type>>(in, out, geometry))
-KG_CONV3D_KERNELS(KG_DEFINE_CONV3D)
-#undef KG_DEFINE_CONV3D
+KG_DEFINE_KERNELS(KG_CONV3D_KERNELS)
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -240,6 +234,6 @@ HWY_AFTER_NAMESPACE();
 #include "kernels/common/dispatch.h"
 
 namespace kerngrad::kernels {
-KG_CONV3D_KERNELS(KG_DISPATCH_KERNEL)
+KG_DISPATCH_KERNELS(KG_CONV3D_KERNELS)
 }  // namespace kerngrad::kernels
 #endif

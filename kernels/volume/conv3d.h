@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Entry points of the three-dimensional convolution and its gradients.
 #pragma once
+#include "kernels/common/lists.h"
 #include "kernels/volume/volume.h"
 
 namespace kerngrad::kernels {
@@ -13,12 +14,6 @@ namespace kerngrad::kernels {
 #define KG_CONV3D_KERNELS(X) \
   KG_FLOATS(X, Conv3D) KG_FLOATS(X, Conv3DBackpropInputV2) KG_FLOATS(X, Conv3DBackpropFilterV2)
 
-KG_CONV3D_KERNELS(KG_DECLARE_KERNEL)
-
-inline constexpr entry conv3d_simd[] = {
-#define KG_ENTRY_CONV3D(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
-    KG_CONV3D_KERNELS(KG_ENTRY_CONV3D)
-#undef KG_ENTRY_CONV3D
-};
+KG_DECLARE_KERNELS(conv3d, KG_CONV3D_KERNELS)
 
 }  // namespace kerngrad::kernels

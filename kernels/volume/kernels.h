@@ -4,8 +4,6 @@
 #include "kernels/common/list_of.h"
 #include "kernels/volume/conv3d.h"
 #include "kernels/volume/pool3d.h"
-#include "kernels/volume/reference_conv3d.h"
-#include "kernels/volume/reference_pool3d.h"
 
 namespace kerngrad::kernels {
 

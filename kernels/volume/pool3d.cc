@@ -96,11 +96,8 @@ HWY_INLINE void each_first_maximum(D d, Access a, const clipped_box& box, const 
 }
 
 /// MaxPool3D, exact. NaN, empty windows and zeros as said in pool3d.h. Reference: kernels/volume/reference_pool3d.cc.
-template <class T>
-void MaxPool3D(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const volume_geometry*>(geometry);
-  const T* x = static_cast<const T*>(in[0]);
-  T* y = static_cast<T*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void MaxPool3D(const volume_geometry& g, const T* x, T* y) {
   for_each_box(g, [&](const clipped_box& box, std::ptrdiff_t at) HWY_ATTR {
     if (box.count() == 0) {
       std::fill_n(y + at, g.in_c, lowest<T>());
@@ -113,12 +110,8 @@ void MaxPool3D(const void* const* in, void* const* out, const void* geometry) {
 
 /// MaxPool3DGrad: sums over windows in the order of the windows, in the type itself. Reference:
 /// kernels/volume/reference_pool3d.cc.
-template <class T>
-void MaxPool3DGrad(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const volume_geometry*>(geometry);
-  const T* dy = static_cast<const T*>(in[0]);
-  const T* x = static_cast<const T*>(in[1]);
-  T* dx = static_cast<T*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void MaxPool3DGrad(const volume_geometry& g, const T* dy, const T* x, const T* /*y*/, T* dx) {
   std::fill_n(dx, g.batch * g.depth.in * g.in_slice(), T{0});
   for_each_box(g, [&](const clipped_box& box, std::ptrdiff_t at) HWY_ATTR {
     if (box.count() == 0) return;
@@ -134,12 +127,8 @@ void MaxPool3DGrad(const void* const* in, void* const* out, const void* geometry
 
 /// MaxPool3DGather, exact: the gradient of MaxPool3DGrad with respect to dy. Reference:
 /// kernels/volume/reference_pool3d.cc.
-template <class T>
-void MaxPool3DGather(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const volume_geometry*>(geometry);
-  const T* source = static_cast<const T*>(in[0]);
-  const T* x = static_cast<const T*>(in[1]);
-  T* z = static_cast<T*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void MaxPool3DGather(const volume_geometry& g, const T* source, const T* x, T* z) {
   for_each_box(g, [&](const clipped_box& box, std::ptrdiff_t at) HWY_ATTR {
     if (box.count() == 0) {
       std::fill_n(z + at, g.in_c, T{0});
@@ -158,11 +147,8 @@ void MaxPool3DGather(const void* const* in, void* const* out, const void* geomet
 
 /// AvgPool3D: sums slice by slice and row by row in the type itself, divided by the count; |error| <= (count + 1) * eps
 /// * sum |x| / count. NaN propagates; an empty window is 0. Reference: kernels/volume/reference_pool3d.cc.
-template <class T>
-void AvgPool3D(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const volume_geometry*>(geometry);
-  const T* x = static_cast<const T*>(in[0]);
-  T* y = static_cast<T*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void AvgPool3D(const volume_geometry& g, const T* x, T* y) {
   for_each_box(g, [&](const clipped_box& box, std::ptrdiff_t at) HWY_ATTR {
     if (box.count() == 0) {
       std::fill_n(y + at, g.in_c, T{0});
@@ -179,11 +165,8 @@ void AvgPool3D(const void* const* in, void* const* out, const void* geometry) {
 
 /// AvgPool3DGrad: sums over windows in the order of the windows, in the type itself. Reference:
 /// kernels/volume/reference_pool3d.cc.
-template <class T>
-void AvgPool3DGrad(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const volume_geometry*>(geometry);
-  const T* dy = static_cast<const T*>(in[0]);
-  T* dx = static_cast<T*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void AvgPool3DGrad(const volume_geometry& g, const T* dy, const T* /*x*/, T* dx) {
   std::fill_n(dx, g.batch * g.depth.in * g.in_slice(), T{0});
   for_each_box(g, [&](const clipped_box& box, std::ptrdiff_t at) HWY_ATTR {
     if (box.count() == 0) return;
@@ -197,9 +180,7 @@ void AvgPool3DGrad(const void* const* in, void* const* out, const void* geometry
 
 }  // namespace
 
-#define KG_DEFINE_POOL3D(Name, type) KG_DEFINE_KERNEL(Name, type, Name<storage_t<dtype::type>>(in, out, geometry))
-KG_POOL3D_KERNELS(KG_DEFINE_POOL3D)
-#undef KG_DEFINE_POOL3D
+KG_DEFINE_KERNELS(KG_POOL3D_KERNELS)
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -208,6 +189,6 @@ HWY_AFTER_NAMESPACE();
 #include "kernels/common/dispatch.h"
 
 namespace kerngrad::kernels {
-KG_POOL3D_KERNELS(KG_DISPATCH_KERNEL)
+KG_DISPATCH_KERNELS(KG_POOL3D_KERNELS)
 }  // namespace kerngrad::kernels
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Entry points of three-dimensional pooling and its gradients.
 #pragma once
+#include "kernels/common/lists.h"
 #include "kernels/volume/volume.h"
 
 namespace kerngrad::kernels {
@@ -19,12 +20,6 @@ namespace kerngrad::kernels {
   X(MaxPool3D, int32)        \
   KG_FLOATS(X, MaxPool3DGrad) KG_FLOATS(X, MaxPool3DGather) KG_FLOATS(X, AvgPool3D) KG_FLOATS(X, AvgPool3DGrad)
 
-KG_POOL3D_KERNELS(KG_DECLARE_KERNEL)
-
-inline constexpr entry pool3d_simd[] = {
-#define KG_ENTRY_POOL3D(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
-    KG_POOL3D_KERNELS(KG_ENTRY_POOL3D)
-#undef KG_ENTRY_POOL3D
-};
+KG_DECLARE_KERNELS(pool3d, KG_POOL3D_KERNELS)
 
 }  // namespace kerngrad::kernels

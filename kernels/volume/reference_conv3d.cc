@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/volume/reference_conv3d.h"
+#include "kernels/volume/conv3d.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -11,12 +11,8 @@
 namespace kerngrad::kernels::reference {
 namespace {
 
-template <class T>
-void Conv3D(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const volume_geometry*>(geometry);
-  const T* x = static_cast<const T*>(in[0]);
-  const T* w = static_cast<const T*>(in[1]);
-  T* y = static_cast<T*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void Conv3D(const volume_geometry& g, const T* x, const T* w, T* y) {
   for_each_output(g, [&](const volume_position& at) {
     for (std::int64_t co = 0; co < g.out_c; ++co) {
       wide_t<T> sum = 0;
@@ -39,33 +35,27 @@ void sum_up(std::int64_t count, T* to, Add add) {
   for (std::int64_t i = 0; i < count; ++i) to[i] = static_cast<T>(sums[i]);
 }
 
-template <class T>
-void Conv3DBackpropInputV2(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const volume_geometry*>(geometry);
-  const T* dy = static_cast<const T*>(in[0]);
-  const T* w = static_cast<const T*>(in[1]);
-  sum_up(g.batch * g.depth.in * g.in_slice(), static_cast<T*>(out[0]), [&](wide_t<T>* dx) {
+template <dtype Type, class T = storage_t<Type>>
+void Conv3DBackpropInputV2(const volume_geometry& g, const T* dy, const T* w, T* dx) {
+  sum_up(g.batch * g.depth.in * g.in_slice(), dx, [&](wide_t<T>* sums) {
     for_each_output(g, [&](const volume_position& at) {
       for_each_inside(g, at, [&](const volume_position& p) {
         for (std::int64_t ci = 0; ci < g.in_c; ++ci)
           for (std::int64_t co = 0; co < g.out_c; ++co)
-            dx[p.input(g) + ci] += wide_t<T>{dy[p.output(g) + co]} * w[(p.tap(g) * g.in_c + ci) * g.out_c + co];
+            sums[p.input(g) + ci] += wide_t<T>{dy[p.output(g) + co]} * w[(p.tap(g) * g.in_c + ci) * g.out_c + co];
       });
     });
   });
 }
 
-template <class T>
-void Conv3DBackpropFilterV2(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const volume_geometry*>(geometry);
-  const T* x = static_cast<const T*>(in[0]);
-  const T* dy = static_cast<const T*>(in[1]);
-  sum_up(g.depth.filter * g.filter_slice(), static_cast<T*>(out[0]), [&](wide_t<T>* dw) {
+template <dtype Type, class T = storage_t<Type>>
+void Conv3DBackpropFilterV2(const volume_geometry& g, const T* x, const T* dy, T* dw) {
+  sum_up(g.depth.filter * g.filter_slice(), dw, [&](wide_t<T>* sums) {
     for_each_output(g, [&](const volume_position& at) {
       for_each_inside(g, at, [&](const volume_position& p) {
         for (std::int64_t ci = 0; ci < g.in_c; ++ci)
           for (std::int64_t co = 0; co < g.out_c; ++co)
-            dw[(p.tap(g) * g.in_c + ci) * g.out_c + co] += wide_t<T>{x[p.input(g) + ci]} * dy[p.output(g) + co];
+            sums[(p.tap(g) * g.in_c + ci) * g.out_c + co] += wide_t<T>{x[p.input(g) + ci]} * dy[p.output(g) + co];
       });
     });
   });
@@ -73,11 +63,6 @@ void Conv3DBackpropFilterV2(const void* const* in, void* const* out, const void*
 
 }  // namespace
 
-#define KG_DEFINE_CONV3D(Name, type)                                                  \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    Name<storage_t<dtype::type>>(in, out, geometry);                                  \
-  }
-KG_CONV3D_KERNELS(KG_DEFINE_CONV3D)
-#undef KG_DEFINE_CONV3D
+KG_DEFINE_PLAIN_KERNELS(KG_CONV3D_KERNELS)
 
 }  // namespace kerngrad::kernels::reference

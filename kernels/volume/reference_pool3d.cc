@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/volume/reference_pool3d.h"
+#include "kernels/volume/pool3d.h"
 
 #include <cmath>
 #include <cstddef>
@@ -31,11 +31,8 @@ std::int64_t first_maximum(const volume_geometry& g, const T* x, const volume_po
   return best;
 }
 
-template <class T>
-void MaxPool3D(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const volume_geometry*>(geometry);
-  const T* x = static_cast<const T*>(in[0]);
-  T* y = static_cast<T*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void MaxPool3D(const volume_geometry& g, const T* x, T* y) {
   const T nothing = std::numeric_limits<T>::has_infinity ? static_cast<T>(-HUGE_VAL) : std::numeric_limits<T>::lowest();
   for_each_element(g, [&](std::int64_t index, const volume_position& at, std::int64_t c) {
     const std::int64_t best = first_maximum(g, x, at, c);
@@ -43,12 +40,8 @@ void MaxPool3D(const void* const* in, void* const* out, const void* geometry) {
   });
 }
 
-template <class T>
-void MaxPool3DGrad(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const volume_geometry*>(geometry);
-  const T* dy = static_cast<const T*>(in[0]);
-  const T* x = static_cast<const T*>(in[1]);
-  T* dx = static_cast<T*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void MaxPool3DGrad(const volume_geometry& g, const T* dy, const T* x, const T* /*y*/, T* dx) {
   for (std::int64_t i = 0; i < input_count(g); ++i) dx[i] = 0;
   for_each_element(g, [&](std::int64_t index, const volume_position& at, std::int64_t c) {
     const std::int64_t best = first_maximum(g, x, at, c);
@@ -56,23 +49,16 @@ void MaxPool3DGrad(const void* const* in, void* const* out, const void* geometry
   });
 }
 
-template <class T>
-void MaxPool3DGather(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const volume_geometry*>(geometry);
-  const T* source = static_cast<const T*>(in[0]);
-  const T* x = static_cast<const T*>(in[1]);
-  T* z = static_cast<T*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void MaxPool3DGather(const volume_geometry& g, const T* source, const T* x, T* z) {
   for_each_element(g, [&](std::int64_t index, const volume_position& at, std::int64_t c) {
     const std::int64_t best = first_maximum(g, x, at, c);
     z[index] = best < 0 ? T{0} : source[best];
   });
 }
 
-template <class T>
-void AvgPool3D(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const volume_geometry*>(geometry);
-  const T* x = static_cast<const T*>(in[0]);
-  T* y = static_cast<T*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void AvgPool3D(const volume_geometry& g, const T* x, T* y) {
   for_each_element(g, [&](std::int64_t index, const volume_position& at, std::int64_t c) {
     long double sum = 0;
     std::int64_t count = 0;
@@ -81,11 +67,8 @@ void AvgPool3D(const void* const* in, void* const* out, const void* geometry) {
   });
 }
 
-template <class T>
-void AvgPool3DGrad(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const volume_geometry*>(geometry);
-  const T* dy = static_cast<const T*>(in[0]);
-  T* dx = static_cast<T*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void AvgPool3DGrad(const volume_geometry& g, const T* dy, const T* /*x*/, T* dx) {
   for (std::int64_t i = 0; i < input_count(g); ++i) dx[i] = 0;
   for_each_element(g, [&](std::int64_t index, const volume_position& at, std::int64_t c) {
     std::int64_t count = 0;
@@ -96,11 +79,6 @@ void AvgPool3DGrad(const void* const* in, void* const* out, const void* geometry
 
 }  // namespace
 
-#define KG_DEFINE_POOL3D(Name, type)                                                  \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    Name<storage_t<dtype::type>>(in, out, geometry);                                  \
-  }
-KG_POOL3D_KERNELS(KG_DEFINE_POOL3D)
-#undef KG_DEFINE_POOL3D
+KG_DEFINE_PLAIN_KERNELS(KG_POOL3D_KERNELS)
 
 }  // namespace kerngrad::kernels::reference

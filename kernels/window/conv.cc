@@ -41,19 +41,24 @@ window_geometry flattened(window_geometry g) {
 /// Groups of one channel: the depthwise convolution, whose filter lies as theirs does.
 bool is_depthwise(const window_geometry& g) { return g.groups > 1 && g.group_in() == 1; }
 
-/// The convolution, and what finishes it if anything; whether that was done.
+/// Calls an entry point of depthwise.h with two operands.
 template <class T>
-bool convolve(const void* const* in, void* const* out, const window_geometry& geometry, const conv_finish* after) {
+void run_depthwise(run_fn kernel, const window_geometry& g, const T* a, const T* b, T* y) {
+  const void* const in[] = {a, b};
+  void* const out[] = {y};
+  kernel(in, out, &g);
+}
+
+/// Computes the convolution and applies `after`, unless it is null. Returns false if `after` is left to the caller.
+template <class T>
+bool convolve(const window_geometry& geometry, const T* x, const T* w, T* y, const conv_finish* after) {
   if (is_depthwise(geometry)) {
     constexpr run_fn depthwise =
         std::is_same_v<T, float> ? kernels::DepthwiseConv2dNative_float32 : kernels::DepthwiseConv2dNative_float64;
-    depthwise(in, out, &geometry);
+    run_depthwise(depthwise, geometry, x, w, y);
     return false;
   }
   const window_geometry g = flattened(geometry);
-  const T* x = static_cast<const T*>(in[0]);
-  const T* w = static_cast<const T*>(in[1]);
-  T* y = static_cast<T*>(out[0]);
   const std::ptrdiff_t pixels = g.batch * g.out_h * g.out_w, total = pixels * g.out_c;
   if (total == 0) return true;
   const window_axes axes(g);
@@ -96,17 +101,16 @@ bool convolve(const void* const* in, void* const* out, const window_geometry& ge
 /// Conv2D. Sums in the type itself by fused multiply-add where the target has it, over the taps row by row, in an order
 /// given by shape and target alone; |error| <= k * eps * sum |x * w| with k = filter_h * filter_w * in_c / groups.
 /// Padding takes no part, whatever the weights that it meets. Reference: kernels/window/reference_conv.cc.
-template <class T>
-void Conv2D(const void* const* in, void* const* out, const void* geometry) {
-  convolve<T>(in, out, *static_cast<const window_geometry*>(geometry), nullptr);
+template <dtype Type, class T = storage_t<Type>>
+void Conv2D(const window_geometry& g, const T* x, const T* w, T* y) {
+  convolve<T>(g, x, w, y, nullptr);
 }
 
 /// Conv2D of a fused layer: the same sums, finished part by part.
-template <class T>
-void FinishedConv2D(const void* const* in, void* const* out, const void* geometry) {
-  const auto& [g, after] = *static_cast<const finished_geometry*>(geometry);
-  if (!convolve<T>(in, out, g, &after))
-    finish_all(after, static_cast<T*>(out[0]), g.batch * g.out_h * g.out_w, g.out_c);
+template <dtype Type, class T = storage_t<Type>>
+void FinishedConv2D(const finished_geometry& finished, const T* x, const T* w, T* y) {
+  const auto& [g, after] = finished;
+  if (!convolve<T>(g, x, w, y, &after)) finish_all(after, y, g.batch * g.out_h * g.out_w, g.out_c);
 }
 
 /// to[i * step] += from[i]
@@ -193,17 +197,14 @@ void scatter_input_gradient(const window_geometry& g, const T* dy, const T* w, T
 /// and the filter reversed, so that every sum is formed in registers, whatever strides and dilations; gradients
 /// of few channels are scattered instead. Numerics as for Conv2D with k = filter_h * filter_w * out_c / groups.
 /// Reference: kernels/window/reference_conv.cc.
-template <class T>
-void Conv2DBackpropInput(const void* const* in, void* const* out, const void* geometry) {
-  if (is_depthwise(*static_cast<const window_geometry*>(geometry))) {
+template <dtype Type, class T = storage_t<Type>>
+void Conv2DBackpropInput(const window_geometry& geometry, const T* dy, const T* w, T* dx) {
+  if (is_depthwise(geometry)) {
     constexpr run_fn depthwise = std::is_same_v<T, float> ? kernels::DepthwiseConv2dNativeBackpropInput_float32
                                                           : kernels::DepthwiseConv2dNativeBackpropInput_float64;
-    return depthwise(in, out, geometry);
+    return run_depthwise(depthwise, geometry, dy, w, dx);
   }
-  const window_geometry g = flattened(*static_cast<const window_geometry*>(geometry));
-  const T* dy = static_cast<const T*>(in[0]);
-  const T* w = static_cast<const T*>(in[1]);
-  T* dx = static_cast<T*>(out[0]);
+  const window_geometry g = flattened(geometry);
   const std::ptrdiff_t total = g.batch * g.in_h * g.in_w * g.in_c;
   if (total == 0) return;
   const phase_axes rows(g.in_h, g.out_h, g.filter_h, g.stride_h, g.dilation_h, g.pad_top);
@@ -260,17 +261,13 @@ void Conv2DBackpropInput(const void* const* in, void* const* out, const void* ge
 /// Conv2DBackpropFilter: a product of the transposed windows and dy, summed over blocks of about 256 pixels in
 /// registers and over the blocks in dw. |error| <= k * eps * sum |x * dy| with k = batch * out_h * out_w. Padding takes
 /// no part, whatever the gradients that it meets. Reference: kernels/window/reference_conv.cc.
-template <class T>
-void Conv2DBackpropFilter(const void* const* in, void* const* out, const void* geometry) {
-  if (is_depthwise(*static_cast<const window_geometry*>(geometry))) {
+template <dtype Type, class T = storage_t<Type>>
+void Conv2DBackpropFilter(const window_geometry& g, const T* x, const T* dy, T* dw) {
+  if (is_depthwise(g)) {
     constexpr run_fn depthwise = std::is_same_v<T, float> ? kernels::DepthwiseConv2dNativeBackpropFilter_float32
                                                           : kernels::DepthwiseConv2dNativeBackpropFilter_float64;
-    return depthwise(in, out, geometry);
+    return run_depthwise(depthwise, g, x, dy, dw);
   }
-  const auto& g = *static_cast<const window_geometry*>(geometry);
-  const T* x = static_cast<const T*>(in[0]);
-  const T* dy = static_cast<const T*>(in[1]);
-  T* dw = static_cast<T*>(out[0]);
   if (g.filter_h * g.filter_w * g.group_in() * g.out_c == 0) return;
   const std::ptrdiff_t images = std::max<std::ptrdiff_t>(g.batch, 1);
   const filter_gradient_job<T> job{.g = g,
@@ -283,10 +280,8 @@ void Conv2DBackpropFilter(const void* const* in, void* const* out, const void* g
 
 }  // namespace
 
-#define KG_DEFINE_CONV(Name, type) KG_DEFINE_KERNEL(Name, type, Name<storage_t<dtype::type>>(in, out, geometry))
-KG_CONV_KERNELS(KG_DEFINE_CONV)
-KG_FINISHED_CONV_KERNELS(KG_DEFINE_CONV)
-#undef KG_DEFINE_CONV
+KG_DEFINE_KERNELS(KG_CONV_KERNELS)
+KG_FINISHED_CONV_KERNELS(KG_DEFINE_TYPED)
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -295,7 +290,7 @@ HWY_AFTER_NAMESPACE();
 #include "kernels/common/dispatch.h"
 
 namespace kerngrad::kernels {
-KG_CONV_KERNELS(KG_DISPATCH_KERNEL)
-KG_FINISHED_CONV_KERNELS(KG_DISPATCH_KERNEL)
+KG_DISPATCH_KERNELS(KG_CONV_KERNELS)
+KG_DISPATCH_KERNELS(KG_FINISHED_CONV_KERNELS)
 }  // namespace kerngrad::kernels
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Entry points of the two-dimensional convolution and its gradients.
 #pragma once
+#include "kernels/common/lists.h"
 #include "kernels/window/window.h"
 
 namespace kerngrad::kernels {
@@ -12,12 +13,6 @@ namespace kerngrad::kernels {
 //   Conv2DBackpropFilter  in = {x, dy}   out = {dw}
 #define KG_CONV_KERNELS(X) KG_FLOATS(X, Conv2D) KG_FLOATS(X, Conv2DBackpropInput) KG_FLOATS(X, Conv2DBackpropFilter)
 
-KG_CONV_KERNELS(KG_DECLARE_KERNEL)
-
-inline constexpr entry conv_simd[] = {
-#define KG_ENTRY_CONV(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
-    KG_CONV_KERNELS(KG_ENTRY_CONV)
-#undef KG_ENTRY_CONV
-};
+KG_DECLARE_KERNELS(conv, KG_CONV_KERNELS)
 
 }  // namespace kerngrad::kernels

@@ -2,6 +2,7 @@
 // The convolution of a fused layer: each part of the result is finished where it was computed, while it is in a cache
 // of that thread.
 #pragma once
+#include "kernels/common/abi.h"
 #include "kernels/window/window.h"
 
 namespace kerngrad::kernels {
@@ -23,11 +24,11 @@ struct finished_geometry {
   conv_finish after;
 };
 
-// Operands and result as those of Conv2D; the geometry is a finished_geometry. There is no reference of it: without
-// SIMD kernels of the dtype it is null.
+// Operands and result are those of Conv2D. The geometry is a finished_geometry. There is no reference: without SIMD
+// kernels of the dtype, the entry point is null.
 #define KG_FINISHED_CONV_KERNELS(X) KG_FLOATS(X, FinishedConv2D)
-#define KG_DECLARE_FINISHED(Name, type)                                                                \
-  KG_IF_SIMD(type, void Name##_##type(const void* const* in, void* const* out, const void* geometry);) \
+#define KG_DECLARE_FINISHED(Name, type)                   \
+  KG_IF_SIMD(type, void Name##_##type KG_RUN_PARAMETERS;) \
   KG_UNLESS_SIMD(type, inline constexpr run_fn Name##_##type = nullptr;)
 KG_FINISHED_CONV_KERNELS(KG_DECLARE_FINISHED)
 #undef KG_DECLARE_FINISHED

@@ -144,12 +144,8 @@ void filter_gradient(const window_geometry& g, const T* x, const T* dy, T* dw) {
 /// DepthwiseConv2dNative. Sums in the type itself by fused multiply-add where the target has it, taps row by row,
 /// skipping padding; |error| <= k * eps * sum |x * w| with k = filter_h * filter_w.
 /// Reference: kernels/window/reference_depthwise.cc.
-template <class T>
-void DepthwiseConv2dNative(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const window_geometry*>(geometry);
-  const T* x = static_cast<const T*>(in[0]);
-  const T* w = static_cast<const T*>(in[1]);
-  T* y = static_cast<T*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void DepthwiseConv2dNative(const window_geometry& g, const T* x, const T* w, T* y) {
   if (g.in_c == g.out_c) {
     depthwise_forward(g, x, w, y);
   } else if (g.out_c > 0) {
@@ -159,12 +155,8 @@ void DepthwiseConv2dNative(const void* const* in, void* const* out, const void* 
 
 /// DepthwiseConv2dNativeBackpropInput. Numerics as for the convolution with k = filter_h * filter_w * multiplier.
 /// Reference: kernels/window/reference_depthwise.cc.
-template <class T>
-void DepthwiseConv2dNativeBackpropInput(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const window_geometry*>(geometry);
-  const T* dy = static_cast<const T*>(in[0]);
-  const T* w = static_cast<const T*>(in[1]);
-  T* dx = static_cast<T*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void DepthwiseConv2dNativeBackpropInput(const window_geometry& g, const T* dy, const T* w, T* dx) {
   if (g.out_c == 0 || g.in_c == 0) {
     std::fill_n(dx, input_count(g), T{0});
   } else if (g.stride_h != 1 || g.stride_w != 1) {
@@ -181,20 +173,14 @@ void DepthwiseConv2dNativeBackpropInput(const void* const* in, void* const* out,
 
 /// DepthwiseConv2dNativeBackpropFilter: sums of a row of pixels, added up row after row.
 /// |error| <= k * eps * sum |x * dy| with k = batch * out_h * out_w. Reference: kernels/window/reference_depthwise.cc.
-template <class T>
-void DepthwiseConv2dNativeBackpropFilter(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const window_geometry*>(geometry);
-  const T* x = static_cast<const T*>(in[0]);
-  const T* dy = static_cast<const T*>(in[1]);
-  T* dw = static_cast<T*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void DepthwiseConv2dNativeBackpropFilter(const window_geometry& g, const T* x, const T* dy, T* dw) {
   if (g.out_c > 0) filter_gradient(g, x, dy, dw);
 }
 
 }  // namespace
 
-#define KG_DEFINE_DEPTHWISE(Name, type) KG_DEFINE_KERNEL(Name, type, Name<storage_t<dtype::type>>(in, out, geometry))
-KG_DEPTHWISE_KERNELS(KG_DEFINE_DEPTHWISE)
-#undef KG_DEFINE_DEPTHWISE
+KG_DEFINE_KERNELS(KG_DEPTHWISE_KERNELS)
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -203,6 +189,6 @@ HWY_AFTER_NAMESPACE();
 #include "kernels/common/dispatch.h"
 
 namespace kerngrad::kernels {
-KG_DEPTHWISE_KERNELS(KG_DISPATCH_KERNEL)
+KG_DISPATCH_KERNELS(KG_DEPTHWISE_KERNELS)
 }  // namespace kerngrad::kernels
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Entry points of the depthwise convolution and its gradients.
 #pragma once
+#include "kernels/common/lists.h"
 #include "kernels/window/window.h"
 
 namespace kerngrad::kernels {
@@ -14,12 +15,6 @@ namespace kerngrad::kernels {
   KG_FLOATS(X, DepthwiseConv2dNative) \
   KG_FLOATS(X, DepthwiseConv2dNativeBackpropInput) KG_FLOATS(X, DepthwiseConv2dNativeBackpropFilter)
 
-KG_DEPTHWISE_KERNELS(KG_DECLARE_KERNEL)
-
-inline constexpr entry depthwise_simd[] = {
-#define KG_ENTRY_DEPTHWISE(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
-    KG_DEPTHWISE_KERNELS(KG_ENTRY_DEPTHWISE)
-#undef KG_ENTRY_DEPTHWISE
-};
+KG_DECLARE_KERNELS(depthwise, KG_DEPTHWISE_KERNELS)
 
 }  // namespace kerngrad::kernels

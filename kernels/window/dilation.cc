@@ -71,12 +71,8 @@ HWY_INLINE void each_winner(D d, Access a, const met_taps& taps, const T* x, con
 
 /// Dilation2D, exact. NaN and windows that meet no tap as said in dilation.h. Reference:
 /// kernels/window/reference_dilation.cc.
-template <class T>
-void Dilation2D(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const window_geometry*>(geometry);
-  const T* x = static_cast<const T*>(in[0]);
-  const T* filter = static_cast<const T*>(in[1]);
-  T* y = static_cast<T*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void Dilation2D(const window_geometry& g, const T* x, const T* filter, T* y) {
   for_each_window(g, [&](const clipped_window& w, std::ptrdiff_t at) HWY_ATTR {
     if (w.count() == 0) {
       std::fill_n(y + at, g.in_c, lowest<T>());
@@ -92,13 +88,8 @@ void Dilation2D(const void* const* in, void* const* out, const void* geometry) {
 
 /// Dilation2DBackpropInput: sums over windows in the order of the windows, in the type itself. Reference:
 /// kernels/window/reference_dilation.cc.
-template <class T>
-void Dilation2DBackpropInput(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const window_geometry*>(geometry);
-  const T* x = static_cast<const T*>(in[0]);
-  const T* filter = static_cast<const T*>(in[1]);
-  const T* dy = static_cast<const T*>(in[2]);
-  T* dx = static_cast<T*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void Dilation2DBackpropInput(const window_geometry& g, const T* x, const T* filter, const T* dy, T* dx) {
   std::fill_n(dx, g.batch * g.in_h * g.in_w * g.in_c, T{0});
   for_each_window(g, [&](const clipped_window& w, std::ptrdiff_t at) HWY_ATTR {
     if (w.count() == 0) return;
@@ -136,14 +127,9 @@ void add_filter_gradient(const window_geometry& g, const T* x, const T* filter, 
 /// Dilation2DBackpropFilter: in chunks of rows that follow from the shape, each with sums of its own, in the order of
 /// the windows and in the type itself; those are added up in their order. Reference:
 /// kernels/window/reference_dilation.cc.
-template <class T>
-void Dilation2DBackpropFilter(const void* const* in, void* const* out, const void* geometry) {
+template <dtype Type, class T = storage_t<Type>>
+void Dilation2DBackpropFilter(const window_geometry& g, const T* x, const T* filter, const T* dy, T* dw) {
   constexpr std::ptrdiff_t most_chunks = 8;
-  const auto& g = *static_cast<const window_geometry*>(geometry);
-  const T* x = static_cast<const T*>(in[0]);
-  const T* filter = static_cast<const T*>(in[1]);
-  const T* dy = static_cast<const T*>(in[2]);
-  T* dw = static_cast<T*>(out[0]);
   const std::ptrdiff_t total = g.filter_h * g.filter_w * g.in_c, dy_row = g.out_w * g.in_c;
   std::fill_n(dw, total, T{0});
   if (g.batch == 0 || g.out_h == 0) return;
@@ -167,14 +153,10 @@ void Dilation2DBackpropFilter(const void* const* in, void* const* out, const voi
   }
 }
 
-/// What a window gives back of a source that is shaped like x, or like the filter.
+/// Copies to each window the source's element at its winner: the pixel of a source like x, the tap of one like the
+/// filter.
 template <class T, bool OfInput>
-void gather_winners(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const window_geometry*>(geometry);
-  const T* source = static_cast<const T*>(in[0]);
-  const T* x = static_cast<const T*>(in[1]);
-  const T* filter = static_cast<const T*>(in[2]);
-  T* z = static_cast<T*>(out[0]);
+void gather_winners(const window_geometry& g, const T* source, const T* x, const T* filter, T* z) {
   for_each_window(g, [&](const clipped_window& w, std::ptrdiff_t at) HWY_ATTR {
     if (w.count() == 0) {
       std::fill_n(z + at, g.in_c, T{0});
@@ -195,23 +177,21 @@ void gather_winners(const void* const* in, void* const* out, const void* geometr
 
 /// Dilation2DGatherInput, exact: the gradient of Dilation2DBackpropInput with respect to dy. Reference:
 /// kernels/window/reference_dilation.cc.
-template <class T>
-void Dilation2DGatherInput(const void* const* in, void* const* out, const void* geometry) {
-  gather_winners<T, true>(in, out, geometry);
+template <dtype Type, class T = storage_t<Type>>
+void Dilation2DGatherInput(const window_geometry& g, const T* source, const T* x, const T* filter, T* z) {
+  gather_winners<T, true>(g, source, x, filter, z);
 }
 
 /// Dilation2DGatherFilter, exact: the gradient of Dilation2DBackpropFilter with respect to dy. Reference:
 /// kernels/window/reference_dilation.cc.
-template <class T>
-void Dilation2DGatherFilter(const void* const* in, void* const* out, const void* geometry) {
-  gather_winners<T, false>(in, out, geometry);
+template <dtype Type, class T = storage_t<Type>>
+void Dilation2DGatherFilter(const window_geometry& g, const T* source, const T* x, const T* filter, T* z) {
+  gather_winners<T, false>(g, source, x, filter, z);
 }
 
 }  // namespace
 
-#define KG_DEFINE_DILATION(Name, type) KG_DEFINE_KERNEL(Name, type, Name<storage_t<dtype::type>>(in, out, geometry))
-KG_DILATION_KERNELS(KG_DEFINE_DILATION)
-#undef KG_DEFINE_DILATION
+KG_DEFINE_KERNELS(KG_DILATION_KERNELS)
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -220,6 +200,6 @@ HWY_AFTER_NAMESPACE();
 #include "kernels/common/dispatch.h"
 
 namespace kerngrad::kernels {
-KG_DILATION_KERNELS(KG_DISPATCH_KERNEL)
+KG_DISPATCH_KERNELS(KG_DILATION_KERNELS)
 }  // namespace kerngrad::kernels
 #endif

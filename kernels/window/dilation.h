@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Entry points of two-dimensional greyscale dilation and its gradients.
 #pragma once
+#include "kernels/common/lists.h"
 #include "kernels/window/window.h"
 
 namespace kerngrad::kernels {
@@ -22,12 +23,6 @@ namespace kerngrad::kernels {
   KG_FLOATS(X, Dilation2DBackpropInput) \
   KG_FLOATS(X, Dilation2DBackpropFilter) KG_FLOATS(X, Dilation2DGatherInput) KG_FLOATS(X, Dilation2DGatherFilter)
 
-KG_DILATION_KERNELS(KG_DECLARE_KERNEL)
-
-inline constexpr entry dilation_simd[] = {
-#define KG_ENTRY_DILATION(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
-    KG_DILATION_KERNELS(KG_ENTRY_DILATION)
-#undef KG_ENTRY_DILATION
-};
+KG_DECLARE_KERNELS(dilation, KG_DILATION_KERNELS)
 
 }  // namespace kerngrad::kernels

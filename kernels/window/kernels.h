@@ -6,10 +6,6 @@
 #include "kernels/window/depthwise.h"
 #include "kernels/window/dilation.h"
 #include "kernels/window/pool.h"
-#include "kernels/window/reference_conv.h"
-#include "kernels/window/reference_depthwise.h"
-#include "kernels/window/reference_dilation.h"
-#include "kernels/window/reference_pool.h"
 
 namespace kerngrad::kernels {
 

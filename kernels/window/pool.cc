@@ -58,11 +58,8 @@ HWY_INLINE hn::Vec<D> window_max(D d, Access a, const clipped_window& w, const T
 }
 
 /// MaxPool, exact. NaN, empty windows and zeros as said in pool.h. Reference: kernels/window/reference_pool.cc.
-template <class T>
-void MaxPool(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const window_geometry*>(geometry);
-  const T* x = static_cast<const T*>(in[0]);
-  T* y = static_cast<T*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void MaxPool(const window_geometry& g, const T* x, T* y) {
   for_each_run(g, [&](const clipped_window& w, std::ptrdiff_t at, std::ptrdiff_t pixels) HWY_ATTR {
     if (w.count() == 0) {
       std::fill_n(y + at, pixels * g.in_c, lowest<T>());
@@ -102,13 +99,9 @@ HWY_INLINE void store_positions(D d, Access a, const clipped_window& w, const T*
 }
 
 /// MaxPoolWithArgmax, exact. Rules as said in pool.h. Reference: kernels/window/reference_pool.cc.
-template <class T>
-void MaxPoolWithArgmax(const void* const* in, void* const* out, const void* geometry) {
-  const auto& numbering = *static_cast<const argmax_geometry*>(geometry);
+template <dtype Type, class T = storage_t<Type>>
+void MaxPoolWithArgmax(const argmax_geometry& numbering, const T* x, T* y, std::int32_t* positions) {
   const window_geometry& g = numbering.window;
-  const T* x = static_cast<const T*>(in[0]);
-  T* y = static_cast<T*>(out[0]);
-  auto* positions = static_cast<std::int32_t*>(out[1]);
   const std::ptrdiff_t image = g.in_h * g.in_w * g.in_c, result = g.out_h * g.out_w * g.in_c;
   for_each_run(g, [&](const clipped_window& w, std::ptrdiff_t at, std::ptrdiff_t pixels) HWY_ATTR {
     if (w.count() == 0) {
@@ -155,10 +148,7 @@ HWY_INLINE void scatter_to_max(D d, Access a, const clipped_window& w, const T* 
 }
 
 template <class T, bool Store>
-void scatter_windows(const void* const* in, void* const* out, const window_geometry& g) {
-  const T* dy = static_cast<const T*>(in[0]);
-  const T* x = static_cast<const T*>(in[1]);
-  T* dx = static_cast<T*>(out[0]);
+void scatter_windows(const window_geometry& g, const T* dy, const T* x, T* dx) {
   if (!windows_tile_image(g)) std::fill_n(dx, g.batch * g.in_h * g.in_w * g.in_c, T{0});
   for_each_window(g, [&](const clipped_window& w, std::ptrdiff_t at) HWY_ATTR {
     if (w.count() == 0) return;
@@ -170,19 +160,14 @@ void scatter_windows(const void* const* in, void* const* out, const window_geome
 
 /// MaxPoolGrad: sums over windows in the order of the windows, in the type itself.
 /// Reference: kernels/window/reference_pool.cc.
-template <class T>
-void MaxPoolGrad(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const window_geometry*>(geometry);
-  disjoint(g) ? scatter_windows<T, true>(in, out, g) : scatter_windows<T, false>(in, out, g);
+template <dtype Type, class T = storage_t<Type>>
+void MaxPoolGrad(const window_geometry& g, const T* dy, const T* x, const T* /*y*/, T* dx) {
+  disjoint(g) ? scatter_windows<T, true>(g, dy, x, dx) : scatter_windows<T, false>(g, dy, x, dx);
 }
 
 /// MaxPoolGather, exact: the gradient of MaxPoolGrad with respect to dy. Reference: kernels/window/reference_pool.cc.
-template <class T>
-void MaxPoolGather(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const window_geometry*>(geometry);
-  const T* source = static_cast<const T*>(in[0]);
-  const T* x = static_cast<const T*>(in[1]);
-  T* z = static_cast<T*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void MaxPoolGather(const window_geometry& g, const T* source, const T* x, T* z) {
   for_each_window(g, [&](const clipped_window& w, std::ptrdiff_t at) HWY_ATTR {
     if (w.count() == 0) {
       std::fill_n(z + at, g.in_c, T{0});
@@ -205,11 +190,8 @@ void MaxPoolGather(const void* const* in, void* const* out, const void* geometry
 
 /// AvgPool: sums row by row in the type itself, divided by the count; |error| <= (count + 1) * eps * sum |x| / count.
 /// NaN propagates; an empty window is NaN. Reference: kernels/window/reference_pool.cc.
-template <class T>
-void AvgPool(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const window_geometry*>(geometry);
-  const T* x = static_cast<const T*>(in[0]);
-  T* y = static_cast<T*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void AvgPool(const window_geometry& g, const T* x, T* y) {
   for_each_window(g, [&](const clipped_window& w, std::ptrdiff_t at) HWY_ATTR {
     if (w.count() == 0) {
       std::fill_n(y + at, g.in_c, std::numeric_limits<T>::quiet_NaN());
@@ -225,9 +207,7 @@ void AvgPool(const void* const* in, void* const* out, const void* geometry) {
 }
 
 template <class T, bool Store>
-void share_windows(const void* const* in, void* const* out, const window_geometry& g) {
-  const T* dy = static_cast<const T*>(in[0]);
-  T* dx = static_cast<T*>(out[0]);
+void share_windows(const window_geometry& g, const T* dy, T* dx) {
   if (!windows_tile_image(g)) std::fill_n(dx, g.batch * g.in_h * g.in_w * g.in_c, T{0});
   for_each_window(g, [&](const clipped_window& w, std::ptrdiff_t at) HWY_ATTR {
     if (w.count() == 0) return;
@@ -242,17 +222,14 @@ void share_windows(const void* const* in, void* const* out, const window_geometr
 
 /// AvgPoolGrad: sums over windows in the order of the windows, in the type itself.
 /// Reference: kernels/window/reference_pool.cc.
-template <class T>
-void AvgPoolGrad(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const window_geometry*>(geometry);
-  disjoint(g) ? share_windows<T, true>(in, out, g) : share_windows<T, false>(in, out, g);
+template <dtype Type, class T = storage_t<Type>>
+void AvgPoolGrad(const window_geometry& g, const T* dy, const T* /*x*/, T* dx) {
+  disjoint(g) ? share_windows<T, true>(g, dy, dx) : share_windows<T, false>(g, dy, dx);
 }
 
 }  // namespace
 
-#define KG_DEFINE_POOL(Name, type) KG_DEFINE_KERNEL(Name, type, Name<storage_t<dtype::type>>(in, out, geometry))
-KG_POOL_KERNELS(KG_DEFINE_POOL)
-#undef KG_DEFINE_POOL
+KG_DEFINE_KERNELS(KG_POOL_KERNELS)
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -261,6 +238,6 @@ HWY_AFTER_NAMESPACE();
 #include "kernels/common/dispatch.h"
 
 namespace kerngrad::kernels {
-KG_POOL_KERNELS(KG_DISPATCH_KERNEL)
+KG_DISPATCH_KERNELS(KG_POOL_KERNELS)
 }  // namespace kerngrad::kernels
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Entry points of two-dimensional pooling and its gradients.
 #pragma once
+#include "kernels/common/lists.h"
 #include "kernels/window/window.h"
 
 namespace kerngrad::kernels {
@@ -30,12 +31,6 @@ struct argmax_geometry {
   X(MaxPoolWithArgmax, int32)     \
   KG_FLOATS(X, MaxPoolGrad) KG_FLOATS(X, MaxPoolGather) KG_FLOATS(X, AvgPool) KG_FLOATS(X, AvgPoolGrad)
 
-KG_POOL_KERNELS(KG_DECLARE_KERNEL)
-
-inline constexpr entry pool_simd[] = {
-#define KG_ENTRY_POOL(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
-    KG_POOL_KERNELS(KG_ENTRY_POOL)
-#undef KG_ENTRY_POOL
-};
+KG_DECLARE_KERNELS(pool, KG_POOL_KERNELS)
 
 }  // namespace kerngrad::kernels

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/window/reference_conv.h"
+#include "kernels/window/conv.h"
 #include "kernels/common/reference_position.h"
 #include "kernels/common/reference_scalar.h"
 
@@ -8,12 +8,8 @@
 namespace kerngrad::kernels::reference {
 namespace {
 
-template <class T>
-void Conv2D(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const window_geometry*>(geometry);
-  const T* x = static_cast<const T*>(in[0]);
-  const T* w = static_cast<const T*>(in[1]);
-  T* y = static_cast<T*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void Conv2D(const window_geometry& g, const T* x, const T* w, T* y) {
   position p{};
   for (p.batch = 0; p.batch < g.batch; ++p.batch)
     for (p.oy = 0; p.oy < g.out_h; ++p.oy)
@@ -31,12 +27,8 @@ void Conv2D(const void* const* in, void* const* out, const void* geometry) {
         }
 }
 
-template <class T>
-void Conv2DBackpropInput(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const window_geometry*>(geometry);
-  const T* dy = static_cast<const T*>(in[0]);
-  const T* w = static_cast<const T*>(in[1]);
-  T* dx = static_cast<T*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void Conv2DBackpropInput(const window_geometry& g, const T* dy, const T* w, T* dx) {
   position p{};
   for (p.batch = 0; p.batch < g.batch; ++p.batch)
     for (std::int64_t iy = 0; iy < g.in_h; ++iy)
@@ -60,12 +52,8 @@ void Conv2DBackpropInput(const void* const* in, void* const* out, const void* ge
         }
 }
 
-template <class T>
-void Conv2DBackpropFilter(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const window_geometry*>(geometry);
-  const T* x = static_cast<const T*>(in[0]);
-  const T* dy = static_cast<const T*>(in[1]);
-  T* dw = static_cast<T*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void Conv2DBackpropFilter(const window_geometry& g, const T* x, const T* dy, T* dw) {
   position p{};
   for (p.ky = 0; p.ky < g.filter_h; ++p.ky)
     for (p.kx = 0; p.kx < g.filter_w; ++p.kx)
@@ -84,11 +72,6 @@ void Conv2DBackpropFilter(const void* const* in, void* const* out, const void* g
 
 }  // namespace
 
-#define KG_DEFINE_CONV(Name, type)                                                    \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    Name<storage_t<dtype::type>>(in, out, geometry);                                  \
-  }
-KG_CONV_KERNELS(KG_DEFINE_CONV)
-#undef KG_DEFINE_CONV
+KG_DEFINE_PLAIN_KERNELS(KG_CONV_KERNELS)
 
 }  // namespace kerngrad::kernels::reference

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/window/reference_depthwise.h"
+#include "kernels/window/depthwise.h"
 #include "kernels/common/reference_position.h"
 #include "kernels/common/reference_scalar.h"
 
@@ -10,12 +10,8 @@ namespace {
 
 std::int64_t multiplier(const window_geometry& g) { return g.out_c / g.in_c; }
 
-template <class T>
-void DepthwiseConv2dNative(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const window_geometry*>(geometry);
-  const T* x = static_cast<const T*>(in[0]);
-  const T* w = static_cast<const T*>(in[1]);
-  T* y = static_cast<T*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void DepthwiseConv2dNative(const window_geometry& g, const T* x, const T* w, T* y) {
   position p{};
   for (p.batch = 0; p.batch < g.batch; ++p.batch)
     for (p.oy = 0; p.oy < g.out_h; ++p.oy)
@@ -31,12 +27,8 @@ void DepthwiseConv2dNative(const void* const* in, void* const* out, const void* 
         }
 }
 
-template <class T>
-void DepthwiseConv2dNativeBackpropInput(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const window_geometry*>(geometry);
-  const T* dy = static_cast<const T*>(in[0]);
-  const T* w = static_cast<const T*>(in[1]);
-  T* dx = static_cast<T*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void DepthwiseConv2dNativeBackpropInput(const window_geometry& g, const T* dy, const T* w, T* dx) {
   position p{};
   for (p.batch = 0; p.batch < g.batch; ++p.batch)
     for (std::int64_t iy = 0; iy < g.in_h; ++iy)
@@ -60,12 +52,8 @@ void DepthwiseConv2dNativeBackpropInput(const void* const* in, void* const* out,
         }
 }
 
-template <class T>
-void DepthwiseConv2dNativeBackpropFilter(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const window_geometry*>(geometry);
-  const T* x = static_cast<const T*>(in[0]);
-  const T* dy = static_cast<const T*>(in[1]);
-  T* dw = static_cast<T*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void DepthwiseConv2dNativeBackpropFilter(const window_geometry& g, const T* x, const T* dy, T* dw) {
   position p{};
   for (p.ky = 0; p.ky < g.filter_h; ++p.ky)
     for (p.kx = 0; p.kx < g.filter_w; ++p.kx)
@@ -83,11 +71,6 @@ void DepthwiseConv2dNativeBackpropFilter(const void* const* in, void* const* out
 
 }  // namespace
 
-#define KG_DEFINE_DEPTHWISE(Name, type)                                               \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    Name<storage_t<dtype::type>>(in, out, geometry);                                  \
-  }
-KG_DEPTHWISE_KERNELS(KG_DEFINE_DEPTHWISE)
-#undef KG_DEFINE_DEPTHWISE
+KG_DEFINE_PLAIN_KERNELS(KG_DEPTHWISE_KERNELS)
 
 }  // namespace kerngrad::kernels::reference

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/window/reference_dilation.h"
+#include "kernels/window/dilation.h"
 
 #include <cmath>
 #include <cstddef>
@@ -51,64 +51,42 @@ void for_each_winner(const window_geometry& g, const T* x, const T* w, Visit vis
         }
 }
 
-template <class T>
-void Dilation2D(const void* const* in, void* const* out, const void* geometry) {
-  T* y = static_cast<T*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void Dilation2D(const window_geometry& g, const T* x, const T* w, T* y) {
   const T nothing = std::numeric_limits<T>::has_infinity ? static_cast<T>(-HUGE_VAL) : std::numeric_limits<T>::lowest();
-  for_each_winner(*static_cast<const window_geometry*>(geometry), static_cast<const T*>(in[0]),
-                  static_cast<const T*>(in[1]),
-                  [&](std::int64_t at, const winner<T>& best) { y[at] = best.exists ? best.sum : nothing; });
+  for_each_winner(g, x, w, [&](std::int64_t at, const winner<T>& best) { y[at] = best.exists ? best.sum : nothing; });
 }
 
-template <class T>
-void Dilation2DBackpropInput(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const window_geometry*>(geometry);
-  const T* dy = static_cast<const T*>(in[2]);
-  T* dx = static_cast<T*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void Dilation2DBackpropInput(const window_geometry& g, const T* x, const T* w, const T* dy, T* dx) {
   for (std::int64_t i = 0; i < g.batch * g.in_h * g.in_w * g.in_c; ++i) dx[i] = 0;
-  for_each_winner(g, static_cast<const T*>(in[0]), static_cast<const T*>(in[1]),
-                  [&](std::int64_t at, const winner<T>& best) {
-                    if (best.exists) dx[best.input] += dy[at];
-                  });
+  for_each_winner(g, x, w, [&](std::int64_t at, const winner<T>& best) {
+    if (best.exists) dx[best.input] += dy[at];
+  });
 }
 
-template <class T>
-void Dilation2DBackpropFilter(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const window_geometry*>(geometry);
-  const T* dy = static_cast<const T*>(in[2]);
-  T* dw = static_cast<T*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void Dilation2DBackpropFilter(const window_geometry& g, const T* x, const T* w, const T* dy, T* dw) {
   for (std::int64_t i = 0; i < g.filter_h * g.filter_w * g.in_c; ++i) dw[i] = 0;
-  for_each_winner(g, static_cast<const T*>(in[0]), static_cast<const T*>(in[1]),
-                  [&](std::int64_t at, const winner<T>& best) {
-                    if (best.exists) dw[best.tap] += dy[at];
-                  });
+  for_each_winner(g, x, w, [&](std::int64_t at, const winner<T>& best) {
+    if (best.exists) dw[best.tap] += dy[at];
+  });
 }
 
-template <class T>
-void Dilation2DGatherInput(const void* const* in, void* const* out, const void* geometry) {
-  const T* source = static_cast<const T*>(in[0]);
-  T* z = static_cast<T*>(out[0]);
-  for_each_winner(*static_cast<const window_geometry*>(geometry), static_cast<const T*>(in[1]),
-                  static_cast<const T*>(in[2]),
+template <dtype Type, class T = storage_t<Type>>
+void Dilation2DGatherInput(const window_geometry& g, const T* source, const T* x, const T* w, T* z) {
+  for_each_winner(g, x, w,
                   [&](std::int64_t at, const winner<T>& best) { z[at] = best.exists ? source[best.input] : T{0}; });
 }
 
-template <class T>
-void Dilation2DGatherFilter(const void* const* in, void* const* out, const void* geometry) {
-  const T* source = static_cast<const T*>(in[0]);
-  T* z = static_cast<T*>(out[0]);
-  for_each_winner(*static_cast<const window_geometry*>(geometry), static_cast<const T*>(in[1]),
-                  static_cast<const T*>(in[2]),
+template <dtype Type, class T = storage_t<Type>>
+void Dilation2DGatherFilter(const window_geometry& g, const T* source, const T* x, const T* w, T* z) {
+  for_each_winner(g, x, w,
                   [&](std::int64_t at, const winner<T>& best) { z[at] = best.exists ? source[best.tap] : T{0}; });
 }
 
 }  // namespace
 
-#define KG_DEFINE_DILATION(Name, type)                                                \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    Name<storage_t<dtype::type>>(in, out, geometry);                                  \
-  }
-KG_DILATION_KERNELS(KG_DEFINE_DILATION)
-#undef KG_DEFINE_DILATION
+KG_DEFINE_PLAIN_KERNELS(KG_DILATION_KERNELS)
 
 }  // namespace kerngrad::kernels::reference

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/window/reference_pool.h"
+#include "kernels/window/pool.h"
 
 #include <algorithm>
 #include <cmath>
@@ -50,11 +50,8 @@ std::int64_t first_maximum(const window_geometry& g, const T* x, std::int64_t b,
   return best;
 }
 
-template <class T>
-void MaxPool(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const window_geometry*>(geometry);
-  const T* x = static_cast<const T*>(in[0]);
-  T* y = static_cast<T*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void MaxPool(const window_geometry& g, const T* x, T* y) {
   const T nothing = std::numeric_limits<T>::has_infinity ? static_cast<T>(-HUGE_VAL) : std::numeric_limits<T>::lowest();
   for_each_output(g, [&](std::int64_t index, auto... where) {
     const std::int64_t best = first_maximum(g, x, where...);
@@ -62,13 +59,10 @@ void MaxPool(const void* const* in, void* const* out, const void* geometry) {
   });
 }
 
-template <class T>
-void MaxPoolWithArgmax(const void* const* in, void* const* out, const void* geometry) {
-  const auto& numbering = *static_cast<const argmax_geometry*>(geometry);
+template <dtype Type, class T = storage_t<Type>>
+void MaxPoolWithArgmax(const argmax_geometry& numbering, const T* x, T* y, std::int32_t* positions) {
   const window_geometry& g = numbering.window;
-  MaxPool<T>(in, out, &g);
-  const T* x = static_cast<const T*>(in[0]);
-  auto* positions = static_cast<std::int32_t*>(out[1]);
+  MaxPool<Type>(g, x, y);
   for_each_output(g, [&](std::int64_t index, std::int64_t b, auto... where) {
     const std::int64_t best = first_maximum(g, x, b, where...);
     const std::int64_t before = numbering.each_image ? -b * g.in_h * g.in_w * g.in_c : numbering.first;
@@ -76,12 +70,8 @@ void MaxPoolWithArgmax(const void* const* in, void* const* out, const void* geom
   });
 }
 
-template <class T>
-void MaxPoolGrad(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const window_geometry*>(geometry);
-  const T* dy = static_cast<const T*>(in[0]);
-  const T* x = static_cast<const T*>(in[1]);
-  T* dx = static_cast<T*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void MaxPoolGrad(const window_geometry& g, const T* dy, const T* x, const T* /*y*/, T* dx) {
   for (std::int64_t i = 0; i < input_count(g); ++i) dx[i] = 0;
   for_each_output(g, [&](std::int64_t index, auto... where) {
     const std::int64_t best = first_maximum(g, x, where...);
@@ -89,23 +79,16 @@ void MaxPoolGrad(const void* const* in, void* const* out, const void* geometry) 
   });
 }
 
-template <class T>
-void MaxPoolGather(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const window_geometry*>(geometry);
-  const T* source = static_cast<const T*>(in[0]);
-  const T* x = static_cast<const T*>(in[1]);
-  T* z = static_cast<T*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void MaxPoolGather(const window_geometry& g, const T* source, const T* x, T* z) {
   for_each_output(g, [&](std::int64_t index, auto... where) {
     const std::int64_t best = first_maximum(g, x, where...);
     z[index] = best < 0 ? T{0} : source[best];
   });
 }
 
-template <class T>
-void AvgPool(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const window_geometry*>(geometry);
-  const T* x = static_cast<const T*>(in[0]);
-  T* y = static_cast<T*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void AvgPool(const window_geometry& g, const T* x, T* y) {
   for_each_output(g, [&](std::int64_t index, auto... where) {
     long double sum = 0;
     std::int64_t count = 0;
@@ -114,11 +97,8 @@ void AvgPool(const void* const* in, void* const* out, const void* geometry) {
   });
 }
 
-template <class T>
-void AvgPoolGrad(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const window_geometry*>(geometry);
-  const T* dy = static_cast<const T*>(in[0]);
-  T* dx = static_cast<T*>(out[0]);
+template <dtype Type, class T = storage_t<Type>>
+void AvgPoolGrad(const window_geometry& g, const T* dy, const T* /*x*/, T* dx) {
   for (std::int64_t i = 0; i < input_count(g); ++i) dx[i] = 0;
   for_each_output(g, [&](std::int64_t index, auto... where) {
     std::int64_t count = 0;
@@ -129,11 +109,6 @@ void AvgPoolGrad(const void* const* in, void* const* out, const void* geometry) 
 
 }  // namespace
 
-#define KG_DEFINE_POOL(Name, type)                                                    \
-  void Name##_##type(const void* const* in, void* const* out, const void* geometry) { \
-    Name<storage_t<dtype::type>>(in, out, geometry);                                  \
-  }
-KG_POOL_KERNELS(KG_DEFINE_POOL)
-#undef KG_DEFINE_POOL
+KG_DEFINE_PLAIN_KERNELS(KG_POOL_KERNELS)
 
 }  // namespace kerngrad::kernels::reference

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps that one kernel does together: runs of sums, differences and products, behind an activation or the derivative
-// of one perhaps. What lies between is read by the next step only, or kept for others. kernels/fuse/chain.inc has those
-// for which there is a kernel.
+// of one perhaps. What lies between is read by the next step only, or kept for others. kernels/fuse/chain.h lists
+// those for which there is a kernel.
 module;
 #include "kernels/common/abi.h"
 #include "kernels/fuse/chain.h"

@@ -71,7 +71,7 @@ kernels::combination reduction_of(const launch_call& c);
 /// Runs the kernel of a call on its operands and results.
 template <class Geometry>
 void run_kernel_of(const launch_call& c, const Geometry& g) {
-  const void* in[8];  // as many operands as a row may have
+  const void* in[8] = {};  // as many operands as a row may have; optional ones may be missing
   void* out[max_results];
   for (std::size_t i = 0; i < c.in.size(); ++i) in[i] = c.in[i].data;
   for (std::size_t k = 0; k < c.out.size(); ++k) out[k] = c.out[k].data;
@@ -170,7 +170,7 @@ void run_slices(const launch_call& c, std::int64_t slices, std::int64_t elements
     return x.dims.size() / slices * static_cast<std::int64_t>(size_of(x.type));
   };
   in_chunks(slices, chunk, slices * slice_bytes(c.out[0]), [&](std::int64_t begin, std::int64_t count) {
-    const void* in[8];  // as many operands as a row may have
+    const void* in[8] = {};  // as many operands as a row may have; optional ones may be missing
     for (std::size_t i = 0; i < c.in.size(); ++i)
       in[i] = (whole >> i) & 1 ? c.in[i].data : advanced(c.in[i].data, begin * slice_bytes(c.in[i]));
     void* out[max_results];

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "kernels/count/bincount.h"
-#include "kernels/count/reference_bincount.h"
 #include "tests/support/kernels.h"
 
 namespace {

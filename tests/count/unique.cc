@@ -12,7 +12,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "kernels/count/reference_unique.h"
 #include "kernels/count/unique.h"
 #include "tests/support/kernels.h"
 

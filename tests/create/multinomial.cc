@@ -13,7 +13,6 @@
 #include "kernels/common/parallel.h"
 #include "kernels/create/multinomial.h"
 #include "kernels/create/random.h"
-#include "kernels/create/reference_multinomial.h"
 #include "tests/support/kernels.h"
 
 namespace {

@@ -14,8 +14,6 @@
 
 #include "kernels/create/create.h"
 #include "kernels/create/random.h"
-#include "kernels/create/reference_create.h"
-#include "kernels/create/reference_random.h"
 #include "tests/support/kernels.h"
 
 namespace {

@@ -14,10 +14,6 @@
 
 #include "kernels/elementwise/binary.h"
 #include "kernels/convert/convert.h"
-#include "kernels/elementwise/reference_binary.h"
-#include "kernels/convert/reference_convert.h"
-#include "kernels/elementwise/reference_select.h"
-#include "kernels/elementwise/reference_unary.h"
 #include "kernels/elementwise/select.h"
 #include "kernels/elementwise/unary.h"
 #include "tests/elementwise/oracle.h"
@@ -84,17 +80,24 @@ call binary_in_place(const entry& e, int which) {
 
 const double parameters[][2] = {{0.3, 2.7}, {-2.5, 6.0}, {std::nan(""), 1e300}, {-1e300, std::nan("")}, {-0.75, 3e9}};
 
+// Kernels of one operand, then those that have parameters too.
+template <std::size_t N, std::size_t M>
+std::vector<entry> joined(const entry (&list)[N], const entry (&with_parameters)[M]) {
+  std::vector<entry> all(std::begin(list), std::end(list));
+  all.insert(all.end(), std::begin(with_parameters), std::end(with_parameters));
+  return all;
+}
+const std::vector<entry> one_operand = joined(unary_simd, parametric_simd);
+
 TEST(kernels_elementwise, every_unary_kernel_matches_the_definition_on_every_target) {
   for (const entry& e : unary_simd) {
-    if (e.flat1 == nullptr) continue;
     const probe p = unary_probe(e, parameters[0]);
     kgtest::on_every_target([&](const char*) { EXPECT_TRUE(sweep(p, unary_flat(e))); });
   }
 }
 
 TEST(kernels_elementwise, kernels_with_parameters_match_the_definition_on_every_target) {
-  for (const entry& e : unary_simd) {
-    if (e.flat1 != nullptr) continue;
+  for (const entry& e : parametric_simd) {
     for (const auto& params : parameters) {
       if (std::string_view(e.op) != "ClipByValue" && std::isnan(params[0])) continue;
       const probe p = unary_probe(e, params);
@@ -111,7 +114,7 @@ TEST(kernels_elementwise, every_binary_kernel_matches_the_definition_on_every_ta
 }
 
 TEST(kernels_elementwise, the_reference_kernels_match_the_definition) {
-  for (const entry& e : reference::unary_reference) {
+  for (const entry& e : joined(reference::unary_reference, reference::parametric_reference)) {
     probe p = unary_probe(e, parameters[0]);
     p.ulps = std::min(p.ulps, 1.0);
     EXPECT_TRUE(sweep(p, unary_run(e, parameters[0][0], parameters[0][1])));
@@ -124,7 +127,7 @@ TEST(kernels_elementwise, the_reference_kernels_match_the_definition) {
 }
 
 TEST(kernels_elementwise, the_output_may_be_an_input) {
-  for (const entry& e : unary_simd) {
+  for (const entry& e : one_operand) {
     const probe p = unary_probe(e, parameters[0]);
     if (p.out != e.type) continue;
     const call in_place = [&e](const void* const* in, void* out, std::size_t n) {
@@ -143,7 +146,7 @@ TEST(kernels_elementwise, the_output_may_be_an_input) {
 }
 
 TEST(kernels_elementwise, every_unary_kernel_can_be_called_through_run) {
-  for (const entry& e : unary_simd) {
+  for (const entry& e : one_operand) {
     ASSERT_NE(e.run, nullptr) << e.op;
     const probe p = unary_probe(e, parameters[0]);
     guarded_run run(p);
@@ -357,8 +360,8 @@ TEST(kernels_elementwise, a_long_complex_array_is_cast_element_by_element) {
     const void *ints[] = {x.data()}, *pairs[] = {z.data()};
     void *to_pairs[] = {z.data()}, *to_ints[] = {y.data()};
     const cast_geometry there{1300, dtype::complex64}, back{1300, dtype::int32};
-    Cast_int32_run(ints, to_pairs, &there);
-    Cast_complex64_run(pairs, to_ints, &back);
+    Cast_int32(ints, to_pairs, &there);
+    Cast_complex64(pairs, to_ints, &back);
     EXPECT_EQ(x, y);
   });
 }
@@ -383,6 +386,7 @@ void expect_same_rows(const entry (&simd)[n], const entry (&reference)[m]) {
 
 TEST(kernels_elementwise, every_kernel_has_a_reference_of_the_same_op_and_dtype_and_the_reverse) {
   expect_same_rows(unary_simd, reference::unary_reference);
+  expect_same_rows(parametric_simd, reference::parametric_reference);
   expect_same_rows(binary_simd, reference::binary_reference);
   expect_same_rows(select_simd, reference::select_reference);
   expect_same_rows(convert_simd, reference::convert_reference);

@@ -15,7 +15,6 @@
 
 #include "kernels/common/parallel.h"
 #include "kernels/fft/fft.h"
-#include "kernels/fft/reference_fft.h"
 #include "tests/support/full.h"
 #include "tests/support/kernels.h"
 #include "tests/support/wide.h"

@@ -16,7 +16,6 @@
 
 #include "kernels/elementwise/binary.h"
 #include "kernels/fused/fused.h"
-#include "kernels/fused/reference_fused.h"
 #include "kernels/elementwise/unary.h"
 #include "tests/support/kernels.h"
 #include "tests/support/wide.h"
@@ -169,6 +168,7 @@ const entry& kernel_of(const char* op) {
     return nullptr;
   };
   if (const entry* found = in(unary_simd)) return *found;
+  if (const entry* found = in(parametric_simd)) return *found;
   return *in(binary_simd);
 }
 

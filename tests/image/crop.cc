@@ -13,7 +13,6 @@
 #include <range/v3/view/cartesian_product.hpp>
 
 #include "kernels/image/crop.h"
-#include "kernels/image/reference_crop.h"
 #include "tests/support/kernels.h"
 
 namespace {

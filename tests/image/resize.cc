@@ -13,7 +13,6 @@
 #include <range/v3/view/cartesian_product.hpp>
 
 #include "kernels/common/parallel.h"
-#include "kernels/image/reference_resize.h"
 #include "kernels/image/resize.h"
 #include "tests/support/kernels.h"
 

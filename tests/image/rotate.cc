@@ -11,7 +11,6 @@
 #include <vector>
 #include <range/v3/view/cartesian_product.hpp>
 
-#include "kernels/image/reference_rotate.h"
 #include "kernels/image/rotate.h"
 #include "tests/support/kernels.h"
 

@@ -14,7 +14,6 @@
 #include <vector>
 #include <range/v3/view/cartesian_product.hpp>
 
-#include "kernels/image/reference_warp.h"
 #include "kernels/image/warp.h"
 #include "tests/support/kernels.h"
 

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "kernels/matmul/matmul.h"
-#include "kernels/matmul/reference_matmul.h"
 #include "tests/support/kernels.h"
 
 namespace {

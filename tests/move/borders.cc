@@ -10,7 +10,6 @@
 #include <range/v3/view/cartesian_product.hpp>
 
 #include "kernels/move/borders.h"
-#include "kernels/move/reference_borders.h"
 #include "tests/support/kernels.h"
 
 namespace {

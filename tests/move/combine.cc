@@ -12,7 +12,6 @@
 #include <range/v3/view/cartesian_product.hpp>
 
 #include "kernels/move/combine.h"
-#include "kernels/move/reference_combine.h"
 #include "tests/support/kernels.h"
 
 namespace {
@@ -39,8 +38,8 @@ void each_combiner(F f) {
       });
     }
   };
-  kgtest::on_every_target([&](const char*) { table(combine_kernels, true); });
-  table(reference::combine_kernels, false);
+  kgtest::on_every_target([&](const char*) { table(combine_ops::kernels_of_list, true); });
+  table(reference::combine_ops::kernels_of_list, false);
 }
 
 template <class T>

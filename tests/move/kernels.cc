@@ -15,7 +15,6 @@
 #include <range/v3/view/cartesian_product.hpp>
 
 #include "kernels/move/move.h"
-#include "kernels/move/reference_move.h"
 #include "tests/support/kernels.h"
 
 namespace {

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "kernels/move/nonzero.h"
-#include "kernels/move/reference_nonzero.h"
 #include "tests/support/kernels.h"
 
 namespace {

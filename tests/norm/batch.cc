@@ -12,7 +12,6 @@
 #include <range/v3/view/cartesian_product.hpp>
 
 #include "kernels/norm/batch.h"
-#include "kernels/norm/reference_batch.h"
 #include "tests/support/kernels.h"
 
 namespace {

@@ -13,7 +13,6 @@
 #include <range/v3/view/cartesian_product.hpp>
 
 #include "kernels/norm/layer.h"
-#include "kernels/norm/reference_layer.h"
 #include "tests/support/kernels.h"
 
 namespace {

@@ -13,7 +13,6 @@
 #include <vector>
 #include <range/v3/view/cartesian_product.hpp>
 
-#include "kernels/norm/reference_response.h"
 #include "kernels/norm/response.h"
 #include "tests/support/kernels.h"
 

@@ -18,9 +18,8 @@
 
 #include "kernels/window/conv.h"
 #include "kernels/onednn/onednn.h"
-#include "kernels/window/reference_conv.h"
-#include "kernels/matmul/reference_matmul.h"
-#include "kernels/softmax/reference_softmax.h"
+#include "kernels/matmul/matmul.h"
+#include "kernels/softmax/softmax.h"
 #include "tests/support/kernels.h"
 
 namespace {

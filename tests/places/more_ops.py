@@ -12,8 +12,8 @@ import sys
 MISH = {
     'modules/ops/elementwise/rows.cc':
         ('    unary_row("Silu",', '    unary_row("Mish", "x * tanh(softplus(x)) (Misra 2019).", 40),'),
-    'kernels/elementwise/unary.inc':
-        ('KG_UNARY_LONG(Silu,', 'KG_UNARY_LONG(Mish, KG_FLOATS, hn::Mul(x, Tanh(d, Softplus(d, x))))'),
+    'kernels/elementwise/unary.h':
+        ('  X(LONG, Silu,', '  X(LONG, Mish, KG_FLOATS, hn::Mul(x, Tanh(d, Softplus(d, x)))) \\'),
     'kernels/elementwise/reference_unary.cc':
         ('KG_WIDE(Silu,',
          'KG_WIDE(Mish, x * std::tanh(std::fmax(x, wide_t<T>{0}) + std::log1p(std::exp(-std::fabs(x)))))'),

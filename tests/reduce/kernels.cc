@@ -16,7 +16,6 @@
 #include <range/v3/view/cartesian_product.hpp>
 
 #include "kernels/reduce/reduce.h"
-#include "kernels/reduce/reference_reduce.h"
 #include "tests/support/kernels.h"
 
 namespace {

@@ -11,7 +11,6 @@
 #include <vector>
 #include <range/v3/view/cartesian_product.hpp>
 
-#include "kernels/softmax/reference_softmax.h"
 #include "kernels/softmax/softmax.h"
 #include "tests/support/kernels.h"
 

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "kernels/common/parallel.h"
-#include "kernels/sort/reference_search.h"
 #include "tests/sort/rows.h"
 #include "tests/support/kernels.h"
 

@@ -18,7 +18,6 @@
 
 #include "kernels/common/keys.h"
 #include "kernels/common/parallel.h"
-#include "kernels/sort/reference_sort.h"
 #include "tests/sort/rows.h"
 #include "tests/support/kernels.h"
 

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "kernels/common/parallel.h"
-#include "kernels/sort/reference_top.h"
 #include "tests/sort/rows.h"
 #include "tests/support/kernels.h"
 

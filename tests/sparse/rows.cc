@@ -10,7 +10,6 @@
 #include <vector>
 #include <range/v3/view/cartesian_product.hpp>
 
-#include "kernels/sparse/reference_rows.h"
 #include "kernels/sparse/rows.h"
 #include "tests/support/kernels.h"
 

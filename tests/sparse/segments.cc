@@ -14,8 +14,6 @@
 #include <range/v3/view/cartesian_product.hpp>
 
 #include "kernels/sparse/indices.h"
-#include "kernels/sparse/reference_indices.h"
-#include "kernels/sparse/reference_segments.h"
 #include "kernels/sparse/segments.h"
 #include "tests/support/kernels.h"
 

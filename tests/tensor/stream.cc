@@ -75,7 +75,6 @@ TEST(streamed_results, have_the_same_bits_for_each_kernel_of_one_operand) {
   const threshold_restored restored;
   kgtest::on_every_target([](const char*) {
     for (const entry& kernel : unary_simd) {
-      if (!kernel.flat1) continue;
       const std::vector<std::byte> x = operand_of(kernel.type, 1);
       sweep(kernel.type, [&](std::size_t n, std::size_t shift) {
         expect_same(kernel.op, n, size_of(kernel.type), shift,

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "kernels/text/reference_hash.h"
 #include "tests/text/placed.h"
 
 namespace {

@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "kernels/text/reference_ngrams.h"
 #include "tests/text/placed.h"
 
 namespace {

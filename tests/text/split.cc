@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "kernels/text/reference_split.h"
 #include "tests/text/placed.h"
 
 namespace {

@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "kernels/count/reference_unique.h"
 #include "kernels/text/hash.h"
 #include "tests/text/placed.h"
 

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "kernels/volume/conv3d.h"
-#include "kernels/volume/reference_conv3d.h"
 #include "tests/support/kernels.h"
 
 namespace {

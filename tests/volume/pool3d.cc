@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "kernels/volume/pool3d.h"
-#include "kernels/volume/reference_pool3d.h"
 #include "tests/support/kernels.h"
 
 namespace {

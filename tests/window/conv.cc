@@ -16,8 +16,6 @@
 
 #include "kernels/window/conv.h"
 #include "kernels/window/depthwise.h"
-#include "kernels/window/reference_conv.h"
-#include "kernels/window/reference_depthwise.h"
 #include "tests/support/kernels.h"
 
 namespace {

@@ -15,7 +15,6 @@
 #include <range/v3/view/cartesian_product.hpp>
 
 #include "kernels/window/dilation.h"
-#include "kernels/window/reference_dilation.h"
 #include "tests/support/kernels.h"
 
 namespace {

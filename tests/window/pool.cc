@@ -14,7 +14,6 @@
 #include <range/v3/view/cartesian_product.hpp>
 
 #include "kernels/window/pool.h"
-#include "kernels/window/reference_pool.h"
 #include "tests/support/kernels.h"
 
 namespace {

@@ -144,9 +144,7 @@ static_assert(std::is_same_v<kerngrad_place, kerngrad::kernels::outside_of_kerne
                                 void Name##_##type(const void* a, const void* b, void* y, std::size_t n) {      \
                                   HWY_DYNAMIC_DISPATCH(Name##_##type)(a, b, y, n);                              \
                                 })                                                                              \
-  KERNGRAD_PRIVATE_RUN(Name, type,                                                                              \
-                       (math::broadcast2<::kerngrad::kernels::storage_t<::kerngrad::dtype::type>,               \
-                                         Name##_map<::kerngrad::kernels::storage_t<::kerngrad::dtype::type>>>))
+  KERNGRAD_PRIVATE_RUN(Name, type, (math::run_binary<Name##_map, ::kerngrad::dtype::type>))
 /// The entry `Name_type_run` (run_fn, reduce_geometry) of a struct Name with static members on vectors:
 ///   template <class T> static T identity();                                  what combine leaves alone
 ///   template <class D, class V> static V combine(D d, V a, V b);             associative up to rounding

@@ -2,7 +2,6 @@
 // All kernels of the family: for every CPU target, and of the backend `reference`.
 #pragma once
 #include "kernels/common/list_of.h"
-#include "kernels/rank/reference_rank.h"
 #include "kernels/rank/rank.h"
 
 namespace kerngrad::kernels {

@@ -2,13 +2,18 @@
 // Each pair goes to the place that the number of keys before it says: quadratic, without branches on keys.
 #include "kernels/rank/rank.h"
 
+// Highway includes this file again for each CPU target. Each pass sees other vectors and another HWY_NAMESPACE, such as
+// N_AVX2. The macros below must stand before highway.h.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/rank/rank.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
 
+// From here to HWY_AFTER_NAMESPACE the compiler may use the instructions of the target. Only functions in between can
+// inline vector code.
 HWY_BEFORE_NAMESPACE();
 namespace kerngrad::kernels::HWY_NAMESPACE {
+namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -30,38 +35,39 @@ HWY_INLINE std::size_t keys_before(const T* keys, std::size_t count, T key, bool
   return found;
 }
 
-template <class T>
-HWY_INLINE void sort_pairs(const void* const* in, void* const* out, const void* geometry) {
-  const auto& g = *static_cast<const rank_geometry*>(geometry);
+// The kernel of the list's name, for any of its dtypes: geometry, operands, results.
+template <dtype Type, class T = storage_t<Type>>
+HWY_INLINE void SortPairs(const rank_geometry& g, const T* keys, const T* values, T* sorted_keys, T* sorted_values) {
   const auto count = static_cast<std::size_t>(g.count);
-  for (std::int64_t row = 0; row < g.outer; ++row) {
-    const T* keys = static_cast<const T*>(in[0]) + row * g.count;
-    const T* values = static_cast<const T*>(in[1]) + row * g.count;
+  for (std::int64_t row = 0; row < g.outer; ++row, keys += g.count, values += g.count) {
     for (std::size_t i = 0; i < count; ++i) {
       std::size_t nans = 0;
       if (keys[i] != keys[i])
         for (std::size_t j = 0; j < i; ++j) nans += keys[j] != keys[j] ? 1 : 0;
       const std::size_t to = static_cast<std::size_t>(row * g.count) + nans + keys_before(keys, i, keys[i], true) +
                              keys_before(keys + i + 1, count - i - 1, keys[i], false);
-      static_cast<T*>(out[0])[to] = keys[i];
-      static_cast<T*>(out[1])[to] = values[i];
+      sorted_keys[to] = keys[i];
+      sorted_values[to] = values[i];
     }
   }
 }
 
-#define KG_DEFINE(Name, type) KG_DEFINE_KERNEL(Name, type, sort_pairs<storage_t<dtype::type>>(in, out, geometry))
-KG_FLOATS(KG_DEFINE, SortPairs)
-#undef KG_DEFINE
+}  // namespace
+
+// Defines the entry points of this target, functions with the signature run_fn that call the kernel.
+KG_DEFINE_KERNELS(KG_RANK_KERNELS)
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
+// The last pass has seen all targets.
 #if HWY_ONCE
 #include "kernels/common/dispatch.h"
 
 namespace kerngrad::kernels {
 
-KG_FLOATS(KG_DISPATCH_KERNEL, SortPairs)
+// Defines the entry points that the header declares. They jump to those of the CPU's best target.
+KG_DISPATCH_KERNELS(KG_RANK_KERNELS)
 
 }  // namespace kerngrad::kernels
 #endif
