@@ -75,6 +75,12 @@ FAMILIES = set(re.findall(r"'(\w+)'", re.search(r'^families = \[(.*?)\]', (ROOT 
 # Where each family's part has its place; rooms that hold no family stand beside them.
 MIRROR = {'kernels': {'common', 'math', 'fuse', 'optimizer', 'onednn', 'include'}, 'modules/ops': set()}
 REQUIRED = ('kernels/{}/kernels.h', 'kernels/{}/meson.build', 'modules/ops/{}/rows.cc', 'modules/ops/{}/meson.build')
+# Kernels are typed functions. These folders hand untyped arguments on: entry points, authors' macros, another library.
+UNTYPED = re.compile(r'\bconst void\* geometry\b')
+UNTYPED_FOLDERS = ('kernels/common/', 'kernels/include/', 'kernels/onednn/')
+# Macros in kernels/, without Highway's lines, include guards and the lists of kernels.
+MACRO = re.compile(r'^#\s*define (?!HWY_TARGET_INCLUDE|\w+_H_$|\w+_COMMON$|\w+_(?:KERNELS|OPS)\()', re.MULTILINE)
+MOST_MACROS = 200
 # What a unit says of itself, its namespaces, and variables that other units of its module see.
 MODULE = re.compile(r'^(?:export )?module ([\w.]+)(?::\w+)?;', re.MULTILINE)
 NAMESPACE = re.compile(r'(?:export )?(?:inline )?namespace (?:([\w:]+) )?\{$')
@@ -150,6 +156,8 @@ def check_code(name, text):
         if needs_algorithm and ALGORITHM.search(code):
             yield number, 'an algorithm of the standard library without #include <algorithm>'
             needs_algorithm = False
+        if folder == 'kernels' and not name.startswith(UNTYPED_FOLDERS) and UNTYPED.search(code):
+            yield number, 'an untyped kernel: KG_DEFINE_KERNELS calls typed ones (kernels/common/lists.h)'
         if TARGET_BY_NAME.search(code) and name != 'kernels/common/target-inl.h':
             yield number, 'a CPU target by its name: ask kernels/common/target-inl.h for what it can do'
         if folder == 'kernels' and MOST_LANES.search(ARRAY_BY_MOST_LANES.sub('', MOST_LANES_ASKED.sub('', code))):
@@ -367,6 +375,18 @@ def check_rooms(names):
             yield folder, 1, f'{count} sources, at most {MOST_SOURCES}: give what belongs together a folder'
 
 
+def macros_of(names):
+    """Number of macros in kernels/."""
+    return sum(len(MACRO.findall((ROOT / name).read_text())) for name in names
+               if name.startswith('kernels/') and name.endswith(CODE))
+
+
+def check_macros(names):
+    """Macros of one file repeat what kernels/common/lists.h does for all."""
+    if macros_of(names) > MOST_MACROS:
+        yield 'kernels/common/lists.h', 1, f'more than {MOST_MACROS} macros in kernels/'
+
+
 def check_build_files(names):
     """Every source is named in the meson.build of its folder, or of one above: a file that is never compiled rots."""
     for name in names:
@@ -399,7 +419,7 @@ def check_format(names):
 def all_findings(names):
     """Those of all rules but the formatter's: file, line, what is wrong."""
     findings = [*check_mirrors(names), *check_rooms(names), *check_build_files(names), *check_shared_names(names)]
-    findings += [*check_imports(names), *check_linux(names)]
+    findings += [*check_imports(names), *check_linux(names), *check_macros(names)]
     for name in names:
         data = (ROOT / name).read_bytes()
         if b'\0' in data or name.startswith(('subprojects/packagefiles/', 'tests/fuzz/seeds/')) or name == 'LICENSE':
@@ -420,7 +440,7 @@ def main():
         findings += check_format(names)
     for name, line, what in sorted(set(findings)):
         print(f'{name}:{line}: {what}')
-    print(f'{len(names)} files, {len(set(findings))} findings')
+    print(f'{len(names)} files, {macros_of(names)} macros in kernels/, {len(set(findings))} findings')
     sys.exit(1 if findings else 0)
 
 

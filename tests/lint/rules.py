@@ -137,6 +137,8 @@ TEXT = [
     Rule('white space at the end', IMPL, right=['int x;'], wrong=['int x; ']),
     Rule('a tab', IMPL, right=['  int x;'], wrong=['\tint x;']),
     Rule('unfinished work', IMPL, right=['// A list of TO_DO.'], wrong=['// TO' + 'DO: more', '// FIX' + 'ME']),
+    Rule('an untyped kernel', 'kernels/math/x.h', right=['void f(const step_geometry& g, const float* x, float* y);'],
+         wrong=['void f(const void* const* in, void* const* out, const void* geometry);']),
     Rule("Clang's version", 'tests/x.py', right=['compiler = "clang++"'], wrong=[f'compiler = "clang++-{lint.LLVM}"']),
 ]
 
@@ -165,6 +167,10 @@ TREES = [
     Rule('give what belongs together', '',
          right=[{f'kernels/math/a{i}.h': LICENCE for i in range(lint.MOST_SOURCES)}],
          wrong=[{f'kernels/math/a{i}.h': LICENCE for i in range(lint.MOST_SOURCES + 1)}]),
+    Rule('macros in kernels/', '',
+         right=[{'kernels/math/a.h': LICENCE + '#define A\n' * lint.MOST_MACROS + '#define KG_EXP_KERNELS(X)\n'}],
+         wrong=[{'kernels/math/a.h': LICENCE + '#define A\n' * (lint.MOST_MACROS + 1),
+                 'kernels/common/lists.h': LICENCE}]),
     Rule('no meson.build names it', '', right=[{'modules/core/known.cc': LICENCE}],
          wrong=[{'modules/core/unknown.cc': LICENCE}]),
 ]
