@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/window/depthwise.h"
-#include "kernels/common/reference_position.h"
+#include "kernels/window/reference_position.h"
 #include "kernels/common/reference_scalar.h"
 
 #include <cstddef>

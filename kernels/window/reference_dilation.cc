@@ -6,7 +6,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "kernels/common/reference_position.h"
+#include "kernels/window/reference_position.h"
 
 namespace kerngrad::kernels::reference {
 namespace {
