@@ -8,7 +8,7 @@ namespace {
 
 using in = const sample&;
 
-bool is_complex(const kg::tensor& x) { return kg::complex_only.has(x.type()); }
+bool is_complex(const kg::tensor& x) { return kg::name_of(x.type()).starts_with("complex"); }
 
 kg::tensor truths(const kg::tensor& x) { return x.type() == kg::dtype::boolean ? x : x != 0; }
 
@@ -85,6 +85,21 @@ kg::tensor entropy(const kg::tensor& x) {
 // The normal distribution's probability below x.
 kg::tensor normal_below(const kg::tensor& x) { return kg::erfc(x * -std::numbers::sqrt2 / 2) * 0.5; }
 
+// Its logarithm: near 1 by the other tail, and of halves in float32, where the tail is no subnormal number.
+kg::tensor logarithm_of_normal(const kg::tensor& operand) {
+  const bool half = operand.type() == kg::dtype::float16;
+  const kg::tensor x = half || !kg::floating.has(operand.type()) ? kg::cast(operand, kg::dtype::float32) : operand;
+  const kg::tensor lower = kg::log(normal_below(kg::minimum(x, 0)));
+  const kg::tensor upper = kg::log1p(-normal_below(-kg::maximum(x, 0)));
+  const kg::tensor y = kg::where(x < 0, lower, upper);
+  return half ? kg::cast(y, operand.type()) : y;
+}
+
+// 0 where x is, whatever y is but NaN.
+kg::tensor product_with_log1p(const kg::tensor& x, const kg::tensor& y) {
+  return kg::where((x == 0) & !kg::isnan(y), x * kg::ones_like(y), x * kg::log1p(y));
+}
+
 kg::tensor logit(in s) {
   kg::tensor x = s.x();
   if (s.has("eps", 1)) x = kg::clip(x, s.number("eps", 1), 1 - s.number("eps", 1));
@@ -118,7 +133,8 @@ constexpr call_line lines[] = {
     {"elementwise", "__rmul__", [](in s) { return list_of(second(s) * s.x()); }},
     {"elementwise", "__rdiv__", [](in s) { return list_of(second(s) / s.x()); }},
     {"elementwise", "__rmod__", [](in s) { return list_of(second(s) % s.x()); }},
-    {"elementwise", "__rpow__", [](in s) { return list_of(kg::pow(second(s), s.x())); }},
+    // PyTorch copies the base, which has no gradient thereby.
+    {"elementwise", "__rpow__", [](in s) { return list_of(kg::pow(kg::stop_gradient(second(s)), s.x())); }},
     {"elementwise", "div", divided},
     {"elementwise", "clamp", [](in s) { return clamped(s.x(), limit(s, "min", 1), limit(s, "max", 2)); }},
     {"elementwise", "clamp_min", [](in s) { return clamped(s.x(), limit(s, "min", 1), {}); }},
@@ -133,7 +149,9 @@ constexpr call_line lines[] = {
     {"elementwise", "ldexp", [](in s) { return list_of(s.x() * kg::exp2(second(s))); }},
     {"elementwise", "float_power",
      [](in s) {
-       return list_of(kg::pow(kg::cast(s.x(), kg::dtype::float64), kg::cast(second(s), kg::dtype::float64)));
+       const kg::tensor x = s.x(), y = second(s);
+       const kg::dtype wide = is_complex(x) || is_complex(y) ? kg::dtype::complex128 : kg::dtype::float64;
+       return list_of(kg::pow(kg::cast(x, wide), kg::cast(y, wide)));
      }},
     {"elementwise", "positive", [](in s) { return list_of(kg::identity(s.x())); }},
     {"elementwise", "conj_physical", [](in s) { return list_of(kg::conj(s.x())); }},
@@ -149,10 +167,10 @@ constexpr call_line lines[] = {
        const kg::tensor x = s.x();
        return list_of(kg::floating.has(x.type()) ? kg::copysign(kg::ones_like(x), x) < 0 : x < 0);
      }},
-    {"elementwise", "special.xlog1py", [](in s) { return list_of(kg::xlogy(second(s) * 0 + s.x(), 1 + second(s))); }},
+    {"elementwise", "special.xlog1py", [](in s) { return list_of(product_with_log1p(s.x(), second(s))); }},
     {"elementwise", "special.entr", [](in s) { return list_of(entropy(s.x())); }},
     {"elementwise", "special.ndtr", [](in s) { return list_of(normal_below(s.x())); }},
-    {"elementwise", "special.log_ndtr", [](in s) { return list_of(kg::log(normal_below(s.x()))); }},
+    {"elementwise", "special.log_ndtr", [](in s) { return list_of(logarithm_of_normal(s.x())); }},
     {"elementwise", "nn.functional.tanhshrink", [](in s) { return list_of(s.x() - kg::tanh(s.x())); }},
     {"logic", "isposinf", [](in s) { return list_of(is_infinite(s.x(), 1)); }},
     {"logic", "isneginf", [](in s) { return list_of(is_infinite(s.x(), -1)); }},

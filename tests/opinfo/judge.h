@@ -26,21 +26,22 @@ struct finding {
 /// Runs a case: its value, and its gradients where they were recorded; of a case with an error whether it throws.
 std::vector<finding> judged(const json& line, const call_line& call);
 
-/// Known departures from the recorded results, from a file of lines `OP PART DTYPE [NUMBERS]: reason`. `*` stands for
-/// every part or dtype; the numbers are those of samples, all where there are none. No file: no departures.
+/// Known departures from the recorded results, from a file of lines `OPS PARTS DTYPES [NUMBERS]: reason`. The
+/// first three are lists with commas. `*` stands for every part or dtype; the numbers are those of samples, all where
+/// there are none. No file: no departures.
 class departures {
  public:
   explicit departures(const std::string& file);
   /// True if a difference is known.
   bool has(const json& line, part of);
-  /// The lines that no case needed.
+  /// What no case needed, an op, a part and a dtype each.
   std::vector<std::string> unused() const;
 
  private:
   struct entry {
     std::string op, part, dtype;
     std::vector<int> numbers;
-    std::string text;
+    std::string reason;
     bool used = false;
   };
   std::vector<entry> entries_;

@@ -74,16 +74,25 @@ results divergence(in s) {
 // max(0, margin - x), 0 where x is far enough.
 kg::tensor hinge(const kg::tensor& x, double margin) { return kg::relu(margin - x); }
 
+// A sign that is neither 1 nor -1 counts as both in PyTorch.
 results hinge_embedding(in s) {
   const kg::tensor x = s.x(), sign = s.x(1);
   const double margin = s.number("margin", 2, 1);
   const kg::tensor zero = kg::zeros_like(x);
-  return reduced(s, kg::where(sign == 1, x, zero) + kg::where(sign == -1, hinge(x, margin), zero));
+  return reduced(s, kg::where(sign == -1, zero, x) + kg::where(sign == 1, zero, hinge(x, margin)));
 }
 
-results ranking(in s) { return reduced(s, kg::relu(-s.x(2) * (s.x() - s.x(1)) + s.number("margin", 3, 0))); }
+// The margin, a float, makes PyTorch's losses of integers float32.
+results ranking(in s) {
+  const kg::tensor x = -s.x(2) * (s.x() - s.x(1));
+  return reduced(
+      s, kg::relu((kg::integral.has(x.type()) ? kg::cast(x, kg::dtype::float32) : x) + s.number("margin", 3, 0)));
+}
 
-kg::tensor cosine(const kg::tensor& a, const kg::tensor& b, std::int64_t axis, double epsilon) {
+kg::tensor cosine(const kg::tensor& x, const kg::tensor& y, std::int64_t axis, double epsilon) {
+  const auto both = kg::broadcast(x.dims(), y.dims());
+  if (!both) throw skip{"shapes that do not broadcast"};
+  const kg::tensor a = kg::broadcast_to(x, *both), b = kg::broadcast_to(y, *both);
   const kg::tensor lengths =
       kg::maximum(kg::euclidean_norm(a, axis), epsilon) * kg::maximum(kg::euclidean_norm(b, axis), epsilon);
   return kg::sum(a * b, axis) / lengths;
@@ -91,7 +100,7 @@ kg::tensor cosine(const kg::tensor& a, const kg::tensor& b, std::int64_t axis, d
 
 results cosine_embedding(in s) {
   const kg::tensor a = s.x(), b = s.x(1), sign = s.x(2);
-  const double margin = s.number("margin", 3, 0), epsilon = 1.19209290e-7;
+  const double margin = s.number("margin", 3, 0), epsilon = 1e-12;
   const auto axis = a.rank() - 1;
   const kg::tensor lengths = kg::sqrt((kg::sum(a * a, axis) + epsilon) * (kg::sum(b * b, axis) + epsilon));
   const kg::tensor y = kg::sum(a * b, axis) / lengths;
@@ -103,7 +112,7 @@ kg::tensor pair_distance(const kg::tensor& a, const kg::tensor& b, double p, dou
   if (p == 2) return kg::euclidean_norm(d, -1, keep);
   if (p == 1) return kg::sum(kg::abs(d), -1, keep);
   if (std::isinf(p)) return kg::max(kg::abs(d), -1, keep);
-  return kg::pow(kg::sum(kg::pow(kg::abs(d), p), -1, keep), 1 / p);
+  return norm_of_order(d, p, -1, keep);
 }
 
 results triplets(in s) {

@@ -25,6 +25,7 @@ kg::tensor evenly(in s) {
 results diagonal_matrix(in s) {
   const kg::tensor x = s.x();
   const std::int64_t offset = s.whole("diagonal", 1, 0);
+  if (x.rank() == 0 || x.rank() > 2) throw skip{"the diagonal of other than a vector or a matrix"};
   if (x.rank() == 2) return list_of(kg::diagonal(x, offset));
   if (offset != 0) throw skip{"a matrix of another diagonal than the main one"};
   return list_of(kg::diag(x));
@@ -76,7 +77,7 @@ constexpr call_line lines[] = {
        const kg::tensor x = s.x();
        if (x.rank() == 0) throw skip{"a matrix of a scalar"};
        const kg::tensor zero = kg::zeros_like(kg::expand_dims(x, -1));
-       return list_of(kg::where(kg::eye(x.dims()[-1]) != 0, kg::expand_dims(x, -1), zero));
+       return list_of(kg::where(kg::eye(x.dims()[x.rank() - 1]) != 0, kg::expand_dims(x, -1), zero));
      }},
     {"making", "tril_indices", [](in s) { return list_of(grid_of_indices(s, true)); }},
     {"making", "triu_indices", [](in s) { return list_of(grid_of_indices(s, false)); }},
@@ -91,7 +92,7 @@ constexpr call_line lines[] = {
      [](in s) {
        const kg::tensor x = s.x();
        if (x.rank() == 0) throw skip{"powers of a scalar"};
-       const std::int64_t powers = s.whole("N", 1, x.dims()[-1]);
+       const std::int64_t powers = s.whole("N", 1, x.dims()[x.rank() - 1]);
        return list_of(kg::pow(kg::expand_dims(x, -1), kg::cast(kg::arange(powers), x.type())));
      }},
     {"making", "nn.functional.one_hot",

@@ -82,6 +82,10 @@ kg::tensor kronecker(kg::tensor a, kg::tensor b) {
 }
 
 kg::tensor crossed(const kg::tensor& a, const kg::tensor& b, std::int64_t axis) {
+  const auto has_three = [&](const kg::tensor& x) {
+    return axis < x.rank() && axis >= -x.rank() && x.dims()[static_cast<int>(axis < 0 ? axis + x.rank() : axis)] == 3;
+  };
+  if (a.rank() != b.rank() || !has_three(a) || !has_three(b)) throw skip{"vectors of other than three elements"};
   return kg::roll(a, -1, axis) * kg::roll(b, 1, axis) - kg::roll(a, 1, axis) * kg::roll(b, -1, axis);
 }
 
@@ -123,7 +127,7 @@ kg::norm_order order_of(in s, const char* name, int place) {
 
 kg::tensor in_dtype(in s) { return s.typed(s.x()); }
 
-// Norms of vectors for any order: the library has those of the table of kg::norm, others are sums of powers.
+// Norms of vectors for any order: the library has those of the table of kg::norm.
 kg::tensor vector_norm(const kg::tensor& x, double p, const kg::axes& over, bool keep) {
   if (p == 2) return kg::euclidean_norm(x, over, keep);
   const kg::tensor size = kg::abs(x);
@@ -131,7 +135,7 @@ kg::tensor vector_norm(const kg::tensor& x, double p, const kg::axes& over, bool
   if (p == infinity) return kg::max(size, over, keep);
   if (p == -infinity) return kg::min(size, over, keep);
   if (p == 0) return kg::cast(kg::sum(size != 0, over, keep), size.type());
-  return kg::pow(kg::sum(kg::pow(size, p), over, keep), 1 / p);
+  return norm_of_order(x, p, over, keep);
 }
 
 // Axes alone say whether an order is that of vectors: with one, or without any and an operand of rank 1.
@@ -216,6 +220,18 @@ constexpr call_line lines[] = {
 };
 
 }  // namespace
+
+// The sum of powers of sizes that are divided by their largest, or least for a negative order: no power overflows.
+kg::tensor norm_of_order(const kg::tensor& x, double p, const kg::axes& over, bool keep) {
+  const kg::tensor size = kg::abs(x);
+  const kg::tensor end = kg::stop_gradient(p > 0 ? kg::max(size, over, true) : kg::min(size, over, true));
+  const kg::tensor unit = kg::where(end == 0, kg::ones_like(end), end);
+  // An element 0 is a constant term: the derivative of its power would be infinite times the sign 0.
+  const kg::tensor positive = kg::where(size == 0, kg::ones_like(size), size / unit);
+  const kg::tensor terms = kg::where(size == 0, p > 0 ? 0 : infinity, kg::pow(positive, p));
+  const kg::tensor y = kg::pow(kg::sum(terms, over, true), 1 / p) * unit;
+  return keep ? y : kg::reshape(y, kg::sum(size, over).dims());
+}
 
 std::span<const call_line> matrices_calls() { return lines; }
 

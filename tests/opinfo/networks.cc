@@ -14,11 +14,11 @@ using in = const sample&;
 
 // `axis` of the positional arguments; the dtype is a keyword, or follows the axis.
 results over_axis(in s, kg::tensor (*f)(const kg::tensor&, kg::axis_index), double sign) {
-  const kg::tensor x = s.typed(s.x());
+  const kg::tensor x = s.typed(sign < 0 ? -s.x() : s.x());
   const auto axis = s.whole("dim", 1);
   s.whole("_stacklevel", -1, 3);
-  if (x.rank() == 0) return list_of(kg::reshape(f(kg::reshape(sign < 0 ? -x : x, {1}), axis), {}));
-  return list_of(f(sign < 0 ? -x : x, axis));
+  if (x.rank() == 0) return list_of(kg::reshape(f(kg::reshape(x, {1}), axis), {}));
+  return list_of(f(x, axis));
 }
 
 kg::tensor softmax(const kg::tensor& x, kg::axis_index axis) { return kg::softmax(x, axis); }
@@ -101,7 +101,7 @@ results layer_norm(in s, bool with_moments) {
   if (!with_moments) return list_of(kg::reshape(y, x.dims()));
   dims = {x.dims().begin(), x.dims().end()};
   std::fill(dims.end() - count, dims.end(), 1);
-  const auto [mean, variance] = kg::moments(rows, -1);
+  const auto [mean, variance] = kg::moments(kg::stop_gradient(rows), -1);  // without a gradient in PyTorch
   return {kg::reshape(y, x.dims()), kg::reshape(mean, kg::shape(dims)),
           kg::reshape(kg::rsqrt(variance + epsilon), kg::shape(dims))};
 }
@@ -181,7 +181,7 @@ results bags(in s) {
 results attention(in s) {
   const kg::tensor q = s.x(), k = s.x(1), value = s.x(2);
   if (s.number("dropout_p", 4, 0) != 0 || s.truth("is_causal", 6)) throw skip{"attention by chance or of the past"};
-  const bool weights = s.truth("need_attn_weights", 5);
+  s.truth("need_attn_weights", 5);  // PyTorch's reference gives them in any case
   kg::tensor scores = kg::matmul(q, k, false, true) / std::sqrt(static_cast<double>(q.dims()[q.rank() - 1]));
   if (s.has("attn_mask", 3)) {
     const kg::tensor mask = s.tensor("attn_mask", 3);
@@ -190,8 +190,7 @@ results attention(in s) {
                  : scores + mask;
   }
   const kg::tensor shares = kg::softmax(scores);
-  if (weights) return {kg::matmul(shares, value), shares};
-  return list_of(kg::matmul(shares, value));
+  return {kg::matmul(shares, value), shares};
 }
 
 constexpr call_line lines[] = {
@@ -217,6 +216,7 @@ constexpr call_line lines[] = {
     {"networks", "nn.functional.softshrink",
      [](in s) {
        const double by = s.number("lambd", 1, 0.5);
+       if (by < 0) throw skip{"a threshold below 0"};
        return list_of(kg::where(s.x() > by, s.x() - by, kg::where(s.x() < -by, s.x() + by, 0)));
      }},
     {"networks", "nn.functional.threshold",

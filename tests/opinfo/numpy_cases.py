@@ -78,10 +78,14 @@ def grey_dilation(image, structure):
     """The dilation with the structure as it lies, at the positions where all of it is inside."""
     rows, columns = structure.shape
     turned = structure[::-1, ::-1]  # SciPy's definition reflects it
-    y = scipy.ndimage.grey_dilation(image, structure=turned, mode='constant', cval=-1e300,
-                                    origin=(-((rows - 1) % 2), -((columns - 1) % 2)))
+    y = scipy.ndimage.grey_dilation(image, structure=turned, mode='constant', cval=-1e300)
     top, left = (rows - 1) // 2, (columns - 1) // 2
     return y[top:top + image.shape[0] - rows + 1, left:left + image.shape[1] - columns + 1]
+
+
+def affine_transform(image, matrix, offset):
+    """With zeros around the image, which positions next to it interpolate with."""
+    return scipy.ndimage.affine_transform(image, matrix, offset, order=1, mode='grid-constant')
 
 
 FLOATS, ALL = (np.float32, np.float64), (np.float32, np.float64, np.int64)
@@ -102,8 +106,7 @@ FUNCTIONS = {
     'scipy.special.logsumexp': (scipy.special.logsumexp, along_an_axis, FLOATS, 1),
     'scipy.signal.correlate2d': (lambda x, y: scipy.signal.correlate2d(x, y, 'valid'), images, FLOATS, 2),
     'scipy.ndimage.grey_dilation': (grey_dilation, images, FLOATS, 2),
-    'scipy.ndimage.affine_transform': (lambda x, a, b: scipy.ndimage.affine_transform(x, a, b, order=1), affine,
-                                       FLOATS, 1),
+    'scipy.ndimage.affine_transform': (affine_transform, affine, FLOATS, 1),
     'scipy.ndimage.sum_labels': (lambda x, ids, n: scipy.ndimage.sum_labels(x, ids, range(n)), segments, FLOATS, 1),
     'scipy.ndimage.mean': (lambda x, ids, n: scipy.ndimage.mean(x, ids, range(n)), segments, FLOATS, 1),
     'scipy.ndimage.maximum': (lambda x, ids, n: scipy.ndimage.maximum(x, ids, range(n)), segments, FLOATS, 1),
@@ -160,7 +163,8 @@ def case_of(name, dtype, at, random):
         leaves = [item for item in sample[0] if isinstance(item, torch.Tensor) and item.requires_grad]
         runs.append(evaluated(function, sample, leaves))
     types = [NAMES[item.dtype] if dtype == np.int64 or not item.is_floating_point() else kind for item in runs[0][0]]
-    return {**head_of(name, at, kind, [tensors, kwargs]), **encoded_results(runs, types, kind)}
+    own_types = types, [kind] * with_gradient
+    return {**head_of(name, at, kind, [tensors, kwargs]), **encoded_results(runs, own_types, kind)}
 
 
 def all_cases(known):

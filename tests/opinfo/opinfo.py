@@ -23,11 +23,14 @@ from torch.testing._internal.common_methods_invocations import op_db  # noqa: E4
 
 DTYPES = (torch.float32, torch.float64, torch.complex64, torch.int64, torch.uint8, torch.bool, torch.float16)
 WIDE = {torch.float16: torch.float64, torch.float32: torch.float64, torch.complex64: torch.complex128}
+NARROW = {torch.float64: torch.float32, torch.complex128: torch.complex64, torch.float16: torch.float32}
 MOST_SAMPLES, MOST_ELEMENTS = 24, 600  # of an op in a dtype; of a case
 STEP, DRAWS = 1e-6, 4  # relative changes of operands, by which the condition is measured
+ROUNDING = 2.0**-23  # of single precision, in which PyTorch's own error is measured
 OF_STORAGE = {'device', 'layout', 'pin_memory', 'requires_grad'}  # arguments that say nothing of values
 JUMP = 1e4  # a larger change is that of a function that is not continuous there
 CANCELLED = 1e-12  # a result below this part of the largest one is what sums leave that cancel
+NOTHING_LEFT = 1e-15  # so are all elements of a derivative whose largest one is below this part of the operands
 
 
 def key_of(op):
@@ -75,7 +78,16 @@ def widened(value):
     return value.detach().to(WIDE.get(value.dtype, value.dtype)).clone().requires_grad_(value.requires_grad)
 
 
-def perturbed(generator):
+def narrowed(value):
+    """The same in single precision."""
+    if isinstance(value, torch.dtype):
+        return NARROW.get(value, value)
+    return value.detach().to(NARROW.get(value.dtype, value.dtype)).clone().requires_grad_(value.requires_grad)
+
+
+def perturbed(seed, draw):
+    generator = torch.Generator().manual_seed(seed * DRAWS + draw)
+
     def change(value):
         if isinstance(value, torch.dtype) or not (value.is_floating_point() or value.is_complex()):
             return value
@@ -137,41 +149,72 @@ def parts_of(tensor):
 
 def largest_of(tensors):
     """The size of the largest finite element of all."""
-    sizes = [parts_of(tensor).abs() for tensor in tensors if tensor.is_floating_point() or tensor.is_complex()]
+    sizes = [parts_of(tensor).double().abs() for tensor in tensors]
     return max((size[size.isfinite()].max().item() for size in sizes if size.isfinite().any()), default=0.0)
 
 
-def part(wanted, others, type_of_case, own_type, largest):
+def largest_change(pairs, unit, most):
+    """The largest difference of each element in units of `unit`, 0 where it is a jump or no number."""
+    change = torch.stack([(parts_of(a).double() - parts_of(b).double()).abs() for a, b in pairs]).amax(0) / unit
+    change[(change > most) | ~change.isfinite()] = 0
+    return change
+
+
+def is_float(tensor):
+    return tensor.is_floating_point() or tensor.is_complex()
+
+
+def part(wanted, others, roundings, type_of_case, own_type, largest, scale, least):
     """The elements of a result, and the condition: how much it changes, in units of the relative change.
 
-    An element far below the largest one is what sums leave that cancel, so that their terms count.
+    `roundings` are pairs of the same result in single and in double precision. Their difference counts too, because
+    no change of the operands shows the terms of a sum that is always 0. An element far below the largest one is what
+    sums leave that cancel, so that their terms count. No condition is below `least`.
     """
-    digits = 17 if own_type == 'float64' else 9
+    digits = 17 if own_type in ('float64', 'complex128') else 9
     coded = {'s': list(wanted.shape), 'v': numbers(wanted, digits)}
     if own_type != type_of_case:
         coded['t'] = own_type
-    if not (wanted.is_floating_point() or wanted.is_complex()) or wanted.numel() == 0:
+    if not is_float(wanted) or wanted.numel() == 0:
         return coded
     size = parts_of(wanted).abs()
-    change = torch.stack([(parts_of(item) - parts_of(wanted)).abs() for item in others]).amax(0) / STEP
-    change[(change > JUMP * (size + largest)) | ~change.isfinite()] = 0
-    change[size <= CANCELLED * largest] = largest
+    change = largest_change([(item, wanted) for item in others], STEP, JUMP * (size + largest))
+    if roundings:
+        change = torch.maximum(change, largest_change(roundings, ROUNDING, JUMP * (size + scale)))
+    cancelled = size <= CANCELLED * largest
+    change[cancelled] = torch.clamp(change[cancelled], min=largest)
+    change = torch.clamp(change, min=least)
     if (change > 4 * size).any():
         coded['c'] = [number(value, 2) for value in change.tolist()]
     return coded
 
 
-def encoded_results(all_runs, own_types, type_of_case):
-    """The keys y, g and h of a case."""
+def least_condition(name, tensors, largest, scale, of_transform):
+    """A bound of the conditions of one kind of results from below.
+
+    Derivatives without a digit are zero, up to the rounding of terms as large as the operands. The error of a Fourier
+    transform is bounded for its norm alone: Higham, Accuracy and Stability of Numerical Algorithms, section 24.1.
+    """
+    if name != 'y' and largest <= NOTHING_LEFT * scale:
+        return scale
+    if not of_transform:
+        return 0.0
+    return max((parts_of(item).square().mean().sqrt().item() for item in tensors if is_float(item)), default=0.0)
+
+
+def encoded_results(all_runs, own_types, type_of_case, narrow_runs=(), scale=0.0, of_transform=False):
+    """The keys y, g and h of a case. `own_types` are those of results and of leaves."""
     coded = {}
     for at, name in enumerate('ygh'):
         first, *others = [run[at] for run in all_runs]
         if first is None:
             continue
-        types = own_types if name == 'y' else [NAMES.get(item.dtype) for item in first]
-        largest = largest_of(first)
-        coded[name] = [part(item, [other[i] for other in others], type_of_case,
-                            narrow_name(types[i], type_of_case), largest) for i, item in enumerate(first)]
+        largest = largest_of([item for item in first if is_float(item)])
+        least = least_condition(name, first, largest, scale, of_transform)
+        scale = max(scale, largest)
+        pairs = [(narrow[at], wide[at]) for narrow, wide in zip(narrow_runs, all_runs) if narrow and narrow[at]]
+        coded[name] = [part(item, [other[i] for other in others], [(a[i], b[i]) for a, b in pairs], type_of_case,
+                            own_types[name != 'y'][i], largest, scale, least) for i, item in enumerate(first)]
     return coded
 
 
@@ -182,13 +225,20 @@ def narrow_name(name, type_of_case):
     return {'complex128': 'complex64'}.get(name, name) if type_of_case != 'float64' else name
 
 
-def own_types(run, arguments, wide_results):
-    """The dtypes of the results, from a run in the case's own precision where PyTorch has one."""
+def own_types(run, sample, wide_results, type_of_case):
+    """The dtypes of the results, from a run in the case's own precision where PyTorch has one, and those of leaves."""
+    leaves = [NAMES[item.dtype] for item in tensors_of(sample) if item.requires_grad]
+    plain = mapped(sample, lambda item: item if isinstance(item, torch.dtype) else item.detach())
     try:
         with torch.no_grad():
-            return [NAMES[item.dtype] for item in results_of(run(arguments))]
+            return [NAMES[item.dtype] for item in results_of(run(plain))], leaves
     except Exception:  # float16 has few kernels on CPUs
-        return [NAMES[item.dtype] for item in wide_results]
+        return [narrow_name(NAMES[item.dtype], type_of_case) for item in wide_results], leaves
+
+
+def weights_of(seed, draw):
+    """The change of the weights of a draw, the same in each run."""
+    return (lambda values: values) if draw is None else perturbed(seed + 1, draw)
 
 
 class double_default:
@@ -201,21 +251,29 @@ class double_default:
         torch.set_default_dtype(torch.float32)
 
 
-def evaluate(run, sample, type_of_case, second_order, seed):
+def in_single_precision(run, sample, second_order, weights, wide_run):
+    """The run with operands of single precision, or nothing where PyTorch has none of the same shapes."""
+    try:
+        found = evaluated(run, mapped(sample, narrowed), second_order, weights)
+    except Exception:
+        return None
+    shapes = [[[item.shape for item in part or ()] for part in each] for each in (found, wide_run)]
+    return found if shapes[0] == shapes[1] else None
+
+
+def evaluate(run, sample, type_of_case, second_order, seed, of_transform):
     """The keys of a case that hold its results. `run` takes what `sample` is, (args, kwargs)."""
-    types = None
-    generator = torch.Generator().manual_seed(seed)
+    wide = mapped(sample, widened)
+    draws = [(wide, None)] + [(mapped(wide, perturbed(seed, draw)), draw) for draw in range(DRAWS)]
     with double_default():
-        wide = mapped(sample, widened)
-        runs = [evaluated(run, wide, second_order)]
-        change = perturbed(generator)
-        runs += [evaluated(run, mapped(wide, change), second_order, change) for _ in range(DRAWS)]
-    types = own_types(run, mapped(sample, lambda item: item if isinstance(item, torch.dtype) else item.detach()),
-                      runs[0][0])
+        runs = [evaluated(run, item, second_order, weights_of(seed, draw)) for item, draw in draws]
     shapes = [[item.shape for item in found[0]] for found in runs]
     if any(other != shapes[0] for other in shapes):
         raise NotData('a result whose shape depends on the last bits')
-    return encoded_results(runs, types, type_of_case)
+    narrow = [in_single_precision(run, item, second_order, weights_of(seed, draw), found)
+              for (item, draw), found in zip(draws, runs)]
+    types = own_types(run, sample, runs[0][0], type_of_case)
+    return encoded_results(runs, types, type_of_case, narrow, largest_of(tensors_of(wide)), of_transform)
 
 
 # ---- OpInfo
@@ -279,6 +337,8 @@ def cases_of(op, report):
 def head_of(key, at, kind, sample):
     """The keys of a case that hold its arguments."""
     args, kwargs = sample
+    if key == '__getitem__' and isinstance(args[1], list) and all(isinstance(index, int) for index in args[1]):
+        args = [args[0], torch.tensor(args[1])]  # the list is one index, a tuple would have one for each axis
     return {'op': key, 'n': at, 't': kind, 'args': encode(args, kind),
             'kwargs': {name: encode(value, kind) for name, value in kwargs.items() if name not in OF_STORAGE}}
 
@@ -289,7 +349,7 @@ def case_of(op, dtype, sample, at, seed, report):
         if sum(tensor.numel() for tensor in tensors_of(short)) > MOST_ELEMENTS:
             return report(op, 'large operands')
         second = op.supports_gradgrad and (dtype.is_floating_point or dtype.is_complex)
-        results = evaluate(run_of(op), short, NAMES[dtype], second, seed + at)
+        results = evaluate(run_of(op), short, NAMES[dtype], second, seed + at, op.name.startswith('fft.'))
         head = head_of(key_of(op), at, NAMES[dtype], short)
     except NotData as e:
         return report(op, f'not data: {e}')

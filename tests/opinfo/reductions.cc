@@ -130,6 +130,7 @@ kg::tensor halves_of_neighbours(in s, std::int64_t axis) {
 
 kg::tensor differences(in s) {
   const auto axis = s.whole("dim", 2, -1);
+  if (s.whole("n", 1, 1) == 0) return s.has("prepend", 3), s.has("append", 4), s.x();
   std::vector<kg::tensor> parts;
   if (s.has("prepend", 3)) parts.push_back(s.tensor("prepend", 3));
   parts.push_back(s.x());
@@ -137,16 +138,29 @@ kg::tensor differences(in s) {
   return kg::diff(parts.size() > 1 ? kg::concat(parts, axis) : s.x(), s.whole("n", 1, 1), axis);
 }
 
+// A matrix of one variable is a scalar in PyTorch.
 kg::tensor covariance(const kg::tensor& rows, std::int64_t lost) {
+  if (rows.rank() > 2) throw skip{"the covariance of other than a matrix"};
   const kg::tensor x = rows.rank() < 2 ? kg::reshape(rows, {1, -1}) : rows, c = x - kg::mean(x, 1, true);
   const kg::tensor y = kg::matmul(c, c, false, true) / static_cast<double>(x.dims()[1] - lost);
-  return rows.rank() < 2 ? kg::reshape(y, {}) : y;
+  return y.size() == 1 ? kg::reshape(y, {}) : y;
 }
 
 kg::tensor correlation(const kg::tensor& x) {
   if (x.rank() < 2) throw skip{"the correlation of one variable"};
   const kg::tensor c = x - kg::mean(x, 1, true), r = c / kg::euclidean_norm(c, 1, true);
-  return kg::matmul(r, r, false, true);
+  const kg::tensor y = kg::matmul(r, r, false, true);
+  return y.size() == 1 ? kg::reshape(y, {}) : y;
+}
+
+// The logarithm of running sums of exponentials: of each sum by itself, since a later element may be far larger.
+kg::tensor running_logarithm(const kg::tensor& x, std::int64_t axis) {
+  if (x.rank() == 0) return kg::identity(x);
+  const kg::tensor rows = kg::moveaxis(x, axis, -1);
+  const std::int64_t size = rows.dims()[rows.rank() - 1];
+  if (size == 0) return kg::identity(x);
+  const kg::tensor terms = kg::where(kg::tril(kg::ones({size, size})) != 0, kg::expand_dims(rows, -2), -infinity);
+  return kg::moveaxis(kg::logsumexp(terms), -1, axis);
 }
 
 // ---- with masks
@@ -182,13 +196,17 @@ kg::tensor masked_variance(in s) {
   return kg::sum(squares, over, keeps(s, 3)) / kg::maximum(counted(s, over, keeps(s, 3)) - lost, 0);
 }
 
+// PyTorch gives the indices the operand's dtype.
 template <bool Greatest>
 results masked_index(in s) {
   const kg::tensor x = masked(s, Greatest ? -infinity : infinity);
-  if (!s.has("dim", 1)) return list_of(Greatest ? kg::argmax(x) : kg::argmin(x));
+  const auto of_type = [&](const kg::tensor& index) { return list_of(kg::cast(index, s.x().type())); };
+  if (!s.has("dim", 1)) return of_type(Greatest ? kg::argmax(x) : kg::argmin(x));
   const auto axis = s.whole("dim", 1);
-  const kg::tensor index = Greatest ? kg::argmax(x, axis) : kg::argmin(x, axis);
-  return list_of(keeps(s, 2) ? kg::expand_dims(index, axis) : index);
+  const kg::tensor index = x.rank() == 0 ? kg::zeros({}, kg::dtype::int32)
+                           : Greatest    ? kg::argmax(x, axis)
+                                         : kg::argmin(x, axis);
+  return of_type(keeps(s, 2) && x.rank() > 0 ? kg::expand_dims(index, axis) : index);
 }
 
 constexpr call_line lines[] = {
@@ -199,8 +217,10 @@ constexpr call_line lines[] = {
     {"reductions", "amin", [](in s) { return list_of(kg::min(s.x(), s.axes("dim", 1), keeps(s, 2))); }},
     {"reductions", "aminmax",
      [](in s) -> results {
+       // A scalar with an axis that is kept has that axis.
+       const kg::tensor x = s.x().rank() == 0 && keeps(s, -1) ? kg::reshape(s.x(), {1}) : s.x();
        const kg::axes over = s.axes("dim", -1);
-       return {kg::min(s.x(), over, keeps(s, -1)), kg::max(s.x(), over, keeps(s, -1))};
+       return {kg::min(x, over, keeps(s, -1)), kg::max(x, over, keeps(s, -1))};
      }},
     {"reductions", "max", extreme<true>},
     {"reductions", "min", extreme<false>},
@@ -222,16 +242,13 @@ constexpr call_line lines[] = {
     {"reductions", "cumprod", [](in s) { return list_of(kg::cumprod(s.typed(s.x()), s.whole("dim", 1))); }},
     {"reductions", "cummax", running_extreme<true>},
     {"reductions", "cummin", running_extreme<false>},
-    {"reductions", "logcumsumexp",
-     [](in s) {
-       const kg::tensor most = kg::stop_gradient(kg::max(s.x(), s.whole("dim", 1), true));
-       return list_of(kg::log(kg::cumsum(kg::exp(s.x() - most), s.whole("dim", 1))) + most);
-     }},
+    {"reductions", "logcumsumexp", [](in s) { return list_of(running_logarithm(s.x(), s.whole("dim", 1))); }},
     {"reductions", "logsumexp",
      [](in s) {
        const kg::axes over = s.axes("dim", 1);
-       const kg::tensor most = kg::stop_gradient(kg::max(s.x(), over, true));
-       const kg::tensor y = kg::log(kg::sum(kg::exp(s.x() - most), over, true)) + most;
+       const kg::tensor x = kg::floating.has(s.x().type()) ? s.x() : kg::cast(s.x(), kg::dtype::float32);
+       const kg::tensor most = kg::stop_gradient(kg::max(x, over, true));
+       const kg::tensor y = kg::log(kg::sum(kg::exp(x - most), over, true)) + most;
        return list_of(keeps(s, 2) ? y : kg::sum(y, over));
      }},
     {"reductions", "trapezoid",

@@ -12,6 +12,17 @@ namespace opinfo {
 
 // ------------------------------------------------------------------------------------------ departures
 
+namespace {
+
+std::vector<std::string> listed(const std::string& text) {
+  std::vector<std::string> all;
+  std::istringstream words(text);
+  for (std::string word; std::getline(words, word, ',');) all.push_back(word);
+  return all;
+}
+
+}  // namespace
+
 departures::departures(const std::string& file) {
   if (file.empty()) return;
   std::ifstream in(file);
@@ -22,10 +33,16 @@ departures::departures(const std::string& file) {
     if (colon == std::string::npos) throw std::runtime_error(file + ": no reason in `" + text + "`");
     std::istringstream words(text.substr(0, colon));
     entry one;
-    words >> one.op >> one.part >> one.dtype;
+    std::string ops, parts, dtypes;
+    words >> ops >> parts >> dtypes;
     for (int number = 0; words >> number;) one.numbers.push_back(number);
-    one.text = text;
-    entries_.push_back(one);
+    one.reason = text.substr(colon + 2);
+    for (const std::string& op : listed(ops))
+      for (const std::string& part : listed(parts))
+        for (const std::string& dtype : listed(dtypes)) {
+          one.op = op, one.part = part, one.dtype = dtype;
+          entries_.push_back(one);
+        }
   }
 }
 
@@ -46,7 +63,7 @@ bool departures::has(const json& line, part of) {
 std::vector<std::string> departures::unused() const {
   std::vector<std::string> all;
   for (const entry& one : entries_)
-    if (!one.used) all.push_back(one.text);
+    if (!one.used) all.push_back(one.op + " " + one.part + " " + one.dtype + ": " + one.reason);
   return all;
 }
 

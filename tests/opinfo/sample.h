@@ -151,6 +151,8 @@ const call_line* line_of(std::string_view op);
 /// All of them, each op once.
 std::vector<const call_line*> all_lines();
 
+/// (sum of |x|^p)^(1/p) over axes, for any order but 0 and the infinities.
+kg::tensor norm_of_order(const kg::tensor& x, double p, const kg::axes& over, bool keep);
 /// A tensor of JSON, whose dtype is `type` where it names none.
 kg::tensor tensor_of(const json& value, kg::dtype type);
 /// The dtype of a name. Throws skip for one that the library lacks.

@@ -35,6 +35,7 @@ kg::tensor to_shape(const kg::tensor& x, const sizes& wanted) {
   const std::span<const std::int64_t> all(wanted);
   if (std::ranges::count(wanted, -1) == 0) return kg::reshape(x, kg::shape(wanted));
   if (std::ranges::count(wanted, -1) > 1) throw skip{"several sizes that are not given"};
+  if (x.size() == 0 && std::ranges::count(wanted, 0) > 0) throw skip{"a size that follows from no elements"};
   sizes dims(all.begin(), all.end());
   std::int64_t rest = x.size();
   for (const std::int64_t size : dims)
@@ -144,7 +145,7 @@ results repeated(in s) {
 results joined(in s, int axis, int rank) {
   std::vector<kg::tensor> parts;
   for (const kg::tensor& x : s.tensors()) parts.push_back(at_least(x, rank));
-  return list_of(kg::concat(parts, parts.at(0).rank() == 1 ? 0 : axis));
+  return list_of(kg::concat(parts, !parts.empty() && parts[0].rank() == 1 ? 0 : axis));
 }
 
 results columns(in s) {
@@ -257,7 +258,7 @@ constexpr call_line lines[] = {
      [](in s) {
        const kg::tensor x = s.x();
        if (!s.has("dim", 1)) return list_of(kg::squeeze(x));
-       const auto axis = s.whole("dim", 1);
+       const auto axis = from_front(s.whole("dim", 1), x.rank());
        return list_of(x.rank() == 0 || x.dims()[static_cast<int>(axis)] != 1 ? x : kg::squeeze(x, axis));
      }},
     {"shapes", "unsqueeze", [](in s) { return list_of(kg::expand_dims(s.x(), s.whole("dim", 1))); }},
