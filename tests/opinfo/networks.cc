@@ -77,7 +77,10 @@ kg::tensor prelu(in s) {
 
 // ---- normalizations: channels are axis 1 in PyTorch, and the last one here
 
-kg::tensor channels_last(const kg::tensor& x) { return kg::moveaxis(x, 1, -1); }
+kg::tensor channels_last(const kg::tensor& x) {
+  if (x.rank() < 2) throw skip{"an operand without channels"};
+  return kg::moveaxis(x, 1, -1);
+}
 kg::tensor channels_second(const kg::tensor& x) { return kg::moveaxis(x, -1, 1); }
 
 // Along the last axis, which stands for all that are normalized.

@@ -172,6 +172,16 @@ kg::tensor masked(in s, double otherwise) {
   return kg::where(kg::broadcast_to(s.tensor("mask"), x.dims()), x, kg::full_like(x, otherwise));
 }
 
+// x with the least or the greatest number of its dtype where the mask is false.
+kg::tensor masked_by_end(in s, bool least) {
+  const kg::tensor x = s.x();
+  if (!s.has("mask")) return x;
+  if (!kg::integral.has(x.type())) return masked(s, least ? -infinity : infinity);
+  using whole = std::numeric_limits<std::int64_t>;
+  const std::int64_t end = x.type() == kg::dtype::uint8 ? (least ? 0 : 255) : least ? whole::min() : whole::max();
+  return kg::where(kg::broadcast_to(s.tensor("mask"), x.dims()), x, kg::cast(kg::tensor(end), x.type()));
+}
+
 // How many elements count.
 kg::tensor counted(in s, const kg::axes& over, bool keep) {
   const kg::tensor x = s.x();
@@ -199,7 +209,7 @@ kg::tensor masked_variance(in s) {
 // PyTorch gives the indices the operand's dtype.
 template <bool Greatest>
 results masked_index(in s) {
-  const kg::tensor x = masked(s, Greatest ? -infinity : infinity);
+  const kg::tensor x = masked_by_end(s, Greatest);
   const auto of_type = [&](const kg::tensor& index) { return list_of(kg::cast(index, s.x().type())); };
   if (!s.has("dim", 1)) return of_type(Greatest ? kg::argmax(x) : kg::argmin(x));
   const auto axis = s.whole("dim", 1);
@@ -264,19 +274,21 @@ constexpr call_line lines[] = {
     {"reductions", "corrcoef", [](in s) { return list_of(correlation(s.x())); }},
     {"reductions", "bincount",
      [](in s) {
-       const double largest = s.x().size() == 0 ? -1 : kg::max(s.x()).item<double>();
+       const double largest = s.x().size() == 0 ? -1 : kg::max(s.x()).item();
        const auto size = std::max(static_cast<std::int64_t>(largest) + 1, s.whole("minlength", 2, 0));
-       return list_of(s.has("weights", 1) ? kg::bincount(s.x(), size, s.tensor("weights", 1))
-                                          : kg::bincount(s.x(), size));
+       if (!s.has("weights", 1)) return list_of(kg::bincount(s.x(), size));
+       const kg::tensor weights = s.tensor("weights", 1);  // PyTorch adds up integers in float64
+       return list_of(kg::bincount(s.x(), size,
+                                   kg::integral.has(weights.type()) ? kg::cast(weights, kg::dtype::float64) : weights));
      }},
     {"reductions", "masked.sum",
      [](in s) { return list_of(kg::sum(s.typed(masked(s, 0)), s.axes("dim", 1), keeps(s, 2))); }},
     {"reductions", "masked.prod",
      [](in s) { return list_of(kg::prod(s.typed(masked(s, 1)), s.axes("dim", 1), keeps(s, 2))); }},
     {"reductions", "masked.amax",
-     [](in s) { return list_of(kg::max(masked(s, -infinity), s.axes("dim", 1), keeps(s, 2))); }},
+     [](in s) { return list_of(kg::max(masked_by_end(s, true), s.axes("dim", 1), keeps(s, 2))); }},
     {"reductions", "masked.amin",
-     [](in s) { return list_of(kg::min(masked(s, infinity), s.axes("dim", 1), keeps(s, 2))); }},
+     [](in s) { return list_of(kg::min(masked_by_end(s, false), s.axes("dim", 1), keeps(s, 2))); }},
     {"reductions", "masked.argmax", masked_index<true>},
     {"reductions", "masked.argmin", masked_index<false>},
     {"reductions", "masked.mean", masked_mean},
