@@ -118,6 +118,8 @@ using index = std::variant<std::int64_t, kg::range, kg::new_axis, kg::other_axes
 index index_of(in s, const json& part) {
   if (part.is_number_integer()) return part.get<std::int64_t>();
   if (part.is_null()) return kg::newaxis;
+  if (part.is_array() && std::ranges::all_of(part, [](const json& at) { return at.is_number_integer(); }))
+    return kg::tensor(part.get<std::vector<std::int64_t>>());
   if (part.contains("ellipsis")) return kg::ellipsis;
   if (part.contains("tensor")) return s.at(part);
   if (!part.contains("slice")) throw skip{"an index of another kind"};
