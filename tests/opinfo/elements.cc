@@ -213,8 +213,8 @@ constexpr call_line lines[] = {
      }},
     {"elements", "nonzero",
      [](in s) {
-       if (s.truth("as_tuple", 1)) throw skip{"a list of indices for each axis"};
-       return list_of(kg::nonzero(s.x()));
+       const kg::tensor places = kg::nonzero(s.x());
+       return s.truth("as_tuple", 1) ? list_of(kg::unstack(places, 1)) : list_of(places);
      }},
 };
 

@@ -59,9 +59,10 @@ results extreme_index(in s) {
                        : index);
   }
   const auto axis = s.whole("dim", 1);
+  const bool keep = keeps(s, 2);
   if (x.rank() == 0) return list_of(Greatest ? kg::argmax(x) : kg::argmin(x));
   const kg::tensor index = Greatest ? kg::argmax(x, axis) : kg::argmin(x, axis);
-  return list_of(keeps(s, 2) ? kg::expand_dims(index, axis) : index);
+  return list_of(keep ? kg::expand_dims(index, axis) : index);
 }
 
 // The least index at which the running extreme is: of the last of equal elements, as PyTorch's.
