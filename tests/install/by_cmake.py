@@ -32,15 +32,19 @@ def in_cmake(root, variant, compiler):
 
 
 class CMake:
-    def __init__(self, cmake, at, prefix, kind, folder, options, variants):
+    def __init__(self, cmake, at, prefix, folder, options, variants):
         """`at` says where the sources and the compiler are: check.py."""
-        self.cmake, self.kind, self.folder = cmake, kind, fresh(folder)
+        self.cmake, self.folder = cmake, fresh(folder)
         listed = self.folder / 'variants.cmake'
         listed.write_text(''.join(in_cmake(at.root, variant, at.compiler) for variant in variants))
-        self.configuring = [
+        self.options = [
             cmake, '-S', at.root / 'tests' / 'install', '-G', 'Ninja', f'-DVARIANTS={listed}',
             f'-DVERSION={at.version}', f'-DCMAKE_PREFIX_PATH={prefix}', f'-DCMAKE_CXX_COMPILER={at.cxx[-1]}',
-            f'-Dkerngrad_USE_STATIC_LIBS={"ON" if kind == "static" else "OFF"}', *options]
+            *options]
+
+    def configure(self, kind):
+        """For the shared or the static library. The interfaces that are compiled serve both."""
+        self.configuring = [*self.options, f'-Dkerngrad_USE_STATIC_LIBS={"ON" if kind == "static" else "OFF"}']
         run([*self.configuring, '-B', self.folder])
 
     def program(self, variant):

@@ -116,11 +116,13 @@ def why_not(at, way, variant):
 
 
 FORTIFIED = '-DCMAKE_CXX_FLAGS=-O2 -D_FORTIFY_SOURCE=2'
-# Kind of the library, options, and whether they take long for what they find. Each compiles all interfaces anew.
+# Options, and the kinds of the library that are tried with them one after the other: they share the interfaces, which
+# take the longest to compile. The first ones are tried with every change, the others by `./dev test install`.
 CMAKE_BUILDS = [
-    ('shared', ['-DCMAKE_BUILD_TYPE=Release', '-DCMAKE_CXX_EXTENSIONS=OFF', '-DTHREADS_FOR_ALL=ON', FORTIFIED], False),
-    ('static', ['-DCMAKE_BUILD_TYPE=Debug', '-DCMAKE_CXX_STANDARD=23'], False),
-    ('shared', ['-DCMAKE_BUILD_TYPE=Debug', '-DCMAKE_CXX_STANDARD=23', '-DCMAKE_CXX_EXTENSIONS=OFF'], True),
+    (['-DCMAKE_BUILD_TYPE=Release', '-DCMAKE_CXX_EXTENSIONS=OFF', '-DTHREADS_FOR_ALL=ON', FORTIFIED],
+     ['shared', 'static']),
+    (['-DCMAKE_BUILD_TYPE=Debug', '-DCMAKE_CXX_STANDARD=23'], ['static']),
+    (['-DCMAKE_BUILD_TYPE=Debug', '-DCMAKE_CXX_STANDARD=23', '-DCMAKE_CXX_EXTENSIONS=OFF'], ['shared']),
 ]
 
 
@@ -132,16 +134,17 @@ def check_cmake(at, cmake, kinds):
                      '`python3 tools/platforms/cmake.py` has one.')
         report('CMake: there is none of 3.28 or newer', 'not run')
         return
-    for kind, options, long in CMAKE_BUILDS:
-        if kind not in kinds or long and not full:
-            continue
-        variants = [each for each in (VARIANTS[:1] if long else VARIANTS)]
-        there = [each for each in variants if not why_not(at, 'CMake', each)]
-        programs = by_cmake.CMake(cmake, at, at.prefix, kind, at.scratch / 'cmake', options, there)
-        report(f'CMake, {kind}: configured with {shlex.join(options)}')
-        programs.check_other_standard(there[0].name)
-        report(f'CMake, {kind}: another standard is refused when configured')
-        check_cells(at, 'CMake', kind, programs, variants)
+    there = [each for each in VARIANTS if not why_not(at, 'CMake', each)]
+    for options, wanted in CMAKE_BUILDS if full else CMAKE_BUILDS[:1]:
+        programs = by_cmake.CMake(cmake, at, at.prefix, at.scratch / 'cmake', options, there)
+        for kind in wanted:
+            if kind not in kinds:
+                continue
+            programs.configure(kind)
+            report(f'CMake, {kind}: configured with {shlex.join(options)}')
+            programs.check_other_standard(there[0].name)
+            report(f'CMake, {kind}: another standard is refused when configured')
+            check_cells(at, 'CMake', kind, programs, VARIANTS)
 
 
 def main():
