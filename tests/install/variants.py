@@ -66,6 +66,7 @@ VARIANTS = [
     on_top('regex'),
     on_top('io'),
     on_top('graph'),
+    on_top('linalg'),
 ]
 
 

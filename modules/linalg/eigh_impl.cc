@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// Eigenvalues and eigenvectors of symmetric matrices.
+module;
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+#include "kernels/common/abi.h"
+#include "modules/linalg/lapack.h"
+module kerngrad.linalg;
+
+#include "modules/linalg/parts.h"
+
+namespace kerngrad::linalg {
+
+using detail::function;
+
+// ------------------------------------------------------------------------------------------ differences of values
+
+namespace {
+// The largest absolute element of each matrix, or of each vector.
+tensor largest_of(const tensor& x, const axes& over) { return max(abs(stop_gradient(x)), over, true); }
+double rounding(const tensor& x) {
+  const double unit = x.type() == dtype::float32 ? 0x1p-23 : 0x1p-52;
+  return 64 * unit * static_cast<double>(detail::columns_of(x.dims()));
+}
+}  // namespace
+
+tensor detail::pairs_apart(const tensor& values) { return expand_dims(values, -2) - expand_dims(values, -1); }
+
+tensor detail::quotient_of_pairs(const tensor& numerators, const tensor& denominators, const tensor& scale,
+                                 const tensor& largest_part, const tensor& slopes) {
+  const tensor n = stop_gradient(numerators), largest = max(stop_gradient(largest_part), axes{-2, -1}, true);
+  const tensor equal = abs(stop_gradient(denominators)) <= expand_dims(largest_of(scale, -1), -1) * rounding(scale);
+  const tensor unknown =
+      logical_and(abs(pairs_apart(stop_gradient(slopes))) > expand_dims(largest_of(slopes, -1), -1) * rounding(slopes),
+                  stop_gradient(largest_part) > largest * rounding(scale));
+  const tensor not_differentiable = logical_or(abs(n) > largest * rounding(scale), unknown);
+  const tensor off_diagonal = eye(columns_of(n.dims()), columns_of(n.dims())) == 0;
+  const tensor at_equal = where(logical_and(off_diagonal, not_differentiable),
+                                full_like(n, std::numeric_limits<double>::quiet_NaN()), zeros_like(n));
+  return where(equal, at_equal, numerators / where(equal, ones_like(denominators), denominators));
+}
+
+namespace {
+
+// ------------------------------------------------------------------------------------------ ops
+
+constexpr operand symmetric[] = {{"a", wide_floats}};
+constexpr result_spec eigh_results[] = {{"eigenvalues", "ascending"},
+                                        {"eigenvectors", "in columns"},
+                                        {"info", "0, or not 0 where it did not converge", result::int32}};
+constexpr result_spec eigvalsh_results[] = {{"eigenvalues", "ascending"},
+                                            {"info", "0, or not 0 where it did not converge", result::int32}};
+
+void infer_eigvalsh(inference& call) {
+  call.give(detail::batch_of(call.in[0].dims, 1));
+  call.give(detail::batch_of(call.in[0].dims));
+}
+void infer_eigh(inference& call) {
+  call.give(detail::batch_of(call.in[0].dims, 1));
+  call.give(call.in[0].dims);
+  call.give(detail::batch_of(call.in[0].dims));
+}
+
+// Eigenvalues, and with `vectors` the eigenvectors in the place of the matrix, in its rows. Elements that are not
+// finite, for which LAPACK may not end, give NaN.
+template <class T>
+lapack::integer eigen(std::span<T> matrix, std::span<T> values, bool vectors, lapack::workspace<T>& work) {
+  const auto n = static_cast<lapack::integer>(values.size());
+  if (!std::ranges::all_of(matrix, [](T each) { return std::isfinite(each); })) {
+    detail::fill_with_nan(matrix), detail::fill_with_nan(values);
+    return 0;
+  }
+  const lapack::integer info = lapack::syevd(vectors ? 'V' : 'N', 'U', n, matrix.data(), values.data(), work);
+  if (info != 0) detail::fill_with_nan(matrix), detail::fill_with_nan(values);
+  return info;
+}
+
+template <class T>
+void transpose_square(T* x, std::int64_t n) {
+  constexpr std::int64_t block = 32;
+  for (std::int64_t i = 0; i < n; i += block)
+    for (std::int64_t j = i; j < n; j += block)
+      for (std::int64_t r = i; r < std::min(i + block, n); ++r)
+        for (std::int64_t c = std::max(j, r + 1); c < std::min(j + block, n); ++c)
+          std::swap(x[r * n + c], x[c * n + r]);
+}
+
+struct Eigh {
+  static constexpr op_row row{.name = "LinalgEigh",
+                              .doc = "Eigenvalues and eigenvectors of symmetric matrices. Gradient: symmetric.",
+                              .group = family::matmul,
+                              .operands = symmetric,
+                              .infer = infer_eigh,
+                              .cost = 512,
+                              .results = eigh_results};
+  template <class T>
+  static void run(const launch_call& c) {
+    const std::span<const T> a = elements_in<T>(c, 0);
+    const std::span<T> values = elements_out<T>(c, 0), vectors = elements_out<T>(c, 1);
+    const std::span<std::int32_t> info = elements_out<std::int32_t>(c, 2);
+    const auto n = static_cast<std::size_t>(detail::rows_of(c.in[0].dims));
+    lapack::workspace<T> work;
+    std::ranges::copy(a, vectors.begin());
+    for (std::size_t i = 0; i < info.size(); ++i) {
+      info[i] = 0;
+      if (n == 0) continue;
+      const std::span<T> matrix = vectors.subspan(i * n * n, n * n);
+      info[i] = static_cast<std::int32_t>(eigen(matrix, values.subspan(i * n, n), true, work));
+      transpose_square(matrix.data(), static_cast<std::int64_t>(n));
+    }
+  }
+  static constexpr auto kernels = detail::kernels_for_floats<Eigh>;
+
+  // Giles 2008, section 3.1, of which the symmetric part: v (diag(dw) + (m - m^T) / (2 (wj - wi))) v^T with m = v^T dv.
+  static constexpr auto gradient = gradient_of(wrt(keep::out0 | keep::out1, [](const auto& c) {
+    const tensor &w = c.out(0), &v = c.out(1);
+    const tensor m = matmul(v, c.dy(1), true), turned = detail::transposed(m);
+    const tensor inner =
+        detail::quotient_of_pairs((m - turned) * 0.5, detail::pairs_apart(w), w, maximum(abs(m), abs(turned)), c.dy(0));
+    const tensor middle = inner + detail::identities(v) * expand_dims(c.dy(0), -1);
+    const tensor g = matmul(matmul(v, middle), v, false, true);
+    return (g + detail::transposed(g)) * 0.5;
+  }));
+};
+
+struct Eigvalsh {
+  static constexpr op_row row{.name = "LinalgEigvalsh",
+                              .doc = "Eigenvalues of symmetric matrices. Gradient: symmetric.",
+                              .group = family::matmul,
+                              .operands = symmetric,
+                              .infer = infer_eigvalsh,
+                              .cost = 512,
+                              .results = eigvalsh_results};
+  template <class T>
+  static void run(const launch_call& c) {
+    const std::span<const T> a = elements_in<T>(c, 0);
+    const std::span<T> values = elements_out<T>(c, 0);
+    const std::span<std::int32_t> info = elements_out<std::int32_t>(c, 1);
+    const auto n = static_cast<std::size_t>(detail::rows_of(c.in[0].dims));
+    lapack::workspace<T> work;
+    std::vector<T> matrix;
+    for (std::size_t i = 0; i < info.size(); ++i) {
+      info[i] = 0;
+      if (n == 0) continue;
+      matrix.assign(a.begin() + static_cast<std::ptrdiff_t>(i * n * n),
+                    a.begin() + static_cast<std::ptrdiff_t>((i + 1) * n * n));
+      info[i] = static_cast<std::int32_t>(eigen(std::span<T>(matrix), values.subspan(i * n, n), false, work));
+    }
+  }
+  static constexpr auto kernels = detail::kernels_for_floats<Eigvalsh>;
+  // Without the vectors the forward pass takes a third of the time, so the rule computes them.
+  static constexpr auto gradient = gradient_of(wrt(keep::in0, [](const auto& c) {
+    const tensor v = call<Eigh>(c.in(0))[1];
+    return matmul(v * expand_dims(c.dy(0), -2), v, false, true);
+  }));
+};
+
+void expect_converged(const function& self, const tensor& info) {
+  self.passed(info, "a matrix whose eigenvalues did not converge", "is not found", "a matrix that LAPACK can reduce",
+              "scale it, or pass {.check = false} for NaN");
+}
+
+tensor symmetric_operand(const function& self, const tensor& x) {
+  const tensor a = self.floats("x", x);
+  self.square("x", a);
+  return a;
+}
+
+}  // namespace
+
+eigh_parts eigh(const tensor& x, const check_options& options) {
+  constexpr function self{"eigh"};
+  const auto [values, vectors, info] = call<Eigh>(symmetric_operand(self, x));
+  if (options.check) expect_converged(self, info);
+  return {values, vectors};
+}
+
+tensor eigvalsh(const tensor& x, const check_options& options) {
+  constexpr function self{"eigvalsh"};
+  const auto [values, info] = call<Eigvalsh>(symmetric_operand(self, x));
+  if (options.check) expect_converged(self, info);
+  return values;
+}
+
+}  // namespace kerngrad::linalg

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// Linear algebra on stacks of matrices, by LAPACK, with gradients of every order. A module of its own on top of
+// kerngrad's public interface: programs that do not import it link no LAPACK.
+module;
+#include <cstddef>
+#include "kernels/common/abi.h"
+export module kerngrad.linalg;
+
+import kerngrad;
+
+export namespace kerngrad::linalg {
+
+// Operands are float32 or float64; integers and booleans are converted to float64. The last two axes are a matrix, the
+// axes before them are batch axes and broadcast. Each size of a matrix is below 2^31. Errors name the function, the
+// batch index and the pivot, both counted from 0.
+
+// ------------------------------------------------------------------------------------------ factors
+
+/// Options of functions that reject some matrices, such as singular ones.
+struct check_options {
+  /// Throws for these matrices. If false, their results are NaN and the results of the other matrices are right.
+  bool check = true;
+};
+
+/// Options of cholesky.
+struct cholesky_options {
+  bool upper = false;  ///< gives the upper factor, the transpose of the lower one
+  bool check = true;   ///< throws for matrices that are not positive definite; if false, their factor is NaN
+};
+/// The lower triangular L with x = L L^T of each symmetric positive definite matrix, by LAPACK's potrf. Reads the lower
+/// triangle alone and takes the other one as its mirror image. Throws for a matrix that is not positive definite.
+/// Gradient: symmetric (Giles 2008, Murray 2016).
+tensor cholesky(const tensor& x, const cholesky_options& options = {});
+
+/// The factors of `lu_factor`.
+struct lu_factors {
+  tensor lu;      ///< U in the upper triangle, L below it without its diagonal of ones
+  tensor pivots;  ///< int32: step k exchanged row k with row pivots[k]
+};
+/// LU factors of each matrix with partial pivoting, as SciPy's lu_factor gives them (LAPACK's getrf). Takes matrices of
+/// any shape; a singular one has a zero pivot. Gradient: where the leading square part is not singular.
+lu_factors lu_factor(const tensor& x);
+
+/// The parts of `lu`.
+struct lu_parts {
+  tensor p;  ///< a permutation of rows
+  tensor l;  ///< a lower triangle with ones on the diagonal
+  tensor u;  ///< an upper triangle
+};
+/// Each matrix [m, n] as p l u, with k = min(m, n): p is [m, m], l [m, k] and u [k, n]. Gradient: as of `lu_factor`; of
+/// p none.
+lu_parts lu(const tensor& x);
+
+/// Which factors `qr` gives.
+enum class qr_mode : std::uint8_t {
+  reduced,   ///< q is [m, k] and r [k, n], with k = min(m, n)
+  complete,  ///< q is [m, m] and r [m, n]
+  r,         ///< r of the reduced factors; q is undefined
+};
+/// Each matrix [m, n] as q r with orthonormal columns in q and zeros below the diagonal of r, by LAPACK's Householder
+/// reflections. Signs are those of NumPy. Gradient: where the first min(m, n) columns are independent; the complete
+/// factors of a tall matrix have none, and say so (Walter and Lehmann 2018).
+qr_parts qr(const tensor& x, qr_mode mode = qr_mode::reduced);
+
+/// The parts of `eigh`.
+struct eigh_parts {
+  tensor eigenvalues;   ///< ascending
+  tensor eigenvectors;  ///< in columns, of length 1
+};
+/// Eigenvalues and eigenvectors of each symmetric matrix, by LAPACK's syevd. Reads the lower triangle alone. Elements
+/// that are not finite give NaN. Throws where it does not converge. Gradient: symmetric (Giles 2008). Where eigenvalues
+/// are equal to rounding, it is finite for functions that do not depend on the choice of vectors, such as sums of the
+/// equal eigenvalues and projectors onto their whole space. Other functions get NaN: their gradient does not exist or
+/// needs more than the derivatives by values and vectors.
+eigh_parts eigh(const tensor& x, const check_options& options = {});
+/// The eigenvalues alone, in a third of the time. Gradient: finite everywhere, of equal eigenvalues one of several.
+tensor eigvalsh(const tensor& x, const check_options& options = {});
+
+/// Options of svd.
+struct svd_options {
+  bool full_matrices = false;  ///< u is [m, m] and vh [n, n]
+  bool check = true;           ///< throws where it does not converge; if false, the parts are NaN
+};
+/// The parts of `svd`.
+struct svd_parts {
+  tensor u;   ///< orthonormal columns
+  tensor s;   ///< singular values, descending
+  tensor vh;  ///< orthonormal rows
+};
+/// Each matrix [m, n] as u diag(s) vh, by LAPACK's gesdd. With k = min(m, n) u is [m, k] and vh [k, n]. Elements that
+/// are not finite give NaN. Gradient: as of `eigh` for singular values that are equal or zero (Seeger et al. 2017);
+/// full matrices that are not square have none, and say so.
+svd_parts svd(const tensor& x, const svd_options& options = {});
+/// The singular values alone, descending. Gradient: finite everywhere, of equal values one of several.
+tensor svdvals(const tensor& x, const check_options& options = {});
+
+// ------------------------------------------------------------------------------------------ equations
+
+/// The X with a X = b, by LU factors with partial pivoting (LAPACK's getrf). b is a vector if it has rank 1, else a
+/// stack of matrices with the solutions in their columns. Throws for a singular matrix. Gradient: in a and b, by the
+/// same factors.
+tensor solve(const tensor& a, const tensor& b, const check_options& options = {});
+
+/// Options of solve_triangular.
+struct triangular_options {
+  bool lower = false;          ///< reads the lower triangle; otherwise the upper one
+  bool transpose = false;      ///< solves a^T X = b
+  bool unit_diagonal = false;  ///< takes the diagonal as ones and does not read it
+  bool check = true;           ///< throws for a zero on the diagonal; if false, the solution is not finite
+};
+/// The X with a X = b for a triangular a, by BLAS's trsm. Reads one triangle of a. b is as in `solve`. Throws for a
+/// zero on the diagonal. Gradient: in b and in the triangle of a that is read.
+tensor solve_triangular(const tensor& a, const tensor& b, const triangular_options& options = {});
+
+/// Options of cho_solve.
+struct cho_options {
+  bool upper = false;  ///< the factor is the upper one
+  bool check = true;   ///< throws for a zero on the diagonal
+};
+/// The X with a X = b for the a that `factor` is the Cholesky factor of. Gradient: in both.
+tensor cho_solve(const tensor& factor, const tensor& b, const cho_options& options = {});
+
+/// Options of lu_solve.
+struct lu_solve_options {
+  bool transpose = false;  ///< solves a^T X = b
+};
+/// The X with a X = b for the a that `lu_factor` gave the factors of; not finite where that is singular. Throws for
+/// pivots that are no rows. Gradient: in factors.lu and b.
+tensor lu_solve(const lu_factors& factors, const tensor& b, const lu_solve_options& options = {});
+
+/// Options of functions that count small singular values as zero.
+struct rank_options {
+  double rtol = -1;   ///< those up to rtol times the largest; below 0: the larger size times the rounding error
+  bool check = true;  ///< throws where singular values do not converge; if false, the result is NaN
+};
+/// The parts of `lstsq`.
+struct lstsq_parts {
+  tensor x;                ///< the solution of least length
+  tensor residuals;        ///< the sum of squares of b - a x for each column of b
+  tensor rank;             ///< int64, of each matrix
+  tensor singular_values;  ///< of each matrix, descending
+};
+/// The x that makes the length of a x - b least, of several the shortest, for matrices of any shape and rank, by
+/// singular values. b is as in `solve`. Gradient: of x and residuals in a and b, while the rank stays the same (Golub
+/// and Pereyra 1973); of singular values in a.
+lstsq_parts lstsq(const tensor& a, const tensor& b, const rank_options& options = {});
+
+/// The Moore-Penrose inverse of each matrix, by singular values. Gradient: while the rank stays the same.
+tensor pinv(const tensor& x, const rank_options& options = {});
+
+/// The inverse of each matrix, by its LU factors. `solve` is faster and more accurate than a product with an inverse.
+/// Throws for a singular matrix. Gradient: by the same factors.
+tensor inv(const tensor& x, const check_options& options = {});
+
+// ------------------------------------------------------------------------------------------ numbers
+
+/// The determinant of each square matrix, by its LU factors; 1 for a matrix of 0 x 0. Gradient: the determinant times
+/// the inverse transposed.
+tensor det(const tensor& x);
+
+/// The parts of `slogdet`.
+struct slogdet_parts {
+  tensor sign;       ///< -1, 0 or 1
+  tensor logabsdet;  ///< the logarithm of the determinant's absolute value; -infinity for a singular matrix
+};
+/// The determinant of each square matrix as a sign and a logarithm, which neither overflow nor underflow. Gradient: of
+/// the logarithm the inverse transposed, NaN for a singular matrix; of the sign zero.
+slogdet_parts slogdet(const tensor& x);
+
+/// How many singular values are not small, int64. No gradient.
+tensor matrix_rank(const tensor& x, const rank_options& options = {});
+
+/// Options of vector_norm.
+struct vector_norm_options {
+  axes over = all_axes;    ///< the axes whose elements make a vector
+  bool keep_dims = false;  ///< keeps these axes with size 1
+  norm_order order = 2;    ///< a number: 0 counts elements that are not 0; infinity; -infinity
+};
+/// The norm of all elements or of those along axes: (sum of abs(x)^p)^(1/p), for infinity the largest absolute element
+/// and for -infinity the least. Powers stay in range, whatever the size of the elements. Gradient: of the order 2 at 0
+/// it is 0.
+tensor vector_norm(const tensor& x, const vector_norm_options& options = {});
+
+/// The norm of each matrix: "fro" sqrt(sum(x^2)); "nuc" the sum of the singular values; 2 and -2 the largest and the
+/// least of them; 1 and -1 the largest and the least sum(abs(x)) of a column; infinity and -infinity of a row.
+tensor matrix_norm(const tensor& x, norm_order order = "fro", bool keep_dims = false);
+
+/// The norm of each matrix times that of its inverse. The orders 2 and -2 take matrices of any shape. Infinity for a
+/// singular matrix. Throws for matrices without elements.
+tensor cond(const tensor& x, norm_order order = 2);
+
+// ------------------------------------------------------------------------------------------ functions of matrices
+
+/// The n-th power of each square matrix, by squares; below 0 of its inverse, for 0 the identity. Throws for a singular
+/// matrix and n below 0.
+tensor matrix_power(const tensor& x, std::int64_t n, const check_options& options = {});
+
+/// The exponential of each square matrix, by a Pade approximant of a matrix of small norm and squares (Higham 2005).
+/// Gradient: that of these steps.
+tensor expm(const tensor& x);
+
+// ------------------------------------------------------------------------------------------ products
+
+// They take all dtypes of numbers, and keep integers.
+
+/// The matrices of the last two axes transposed.
+tensor matrix_transpose(const tensor& x);
+/// The elements of a diagonal of each matrix, `offset` places above the main one.
+tensor diagonal(const tensor& x, std::int64_t offset = 0);
+/// The sum of these.
+tensor trace(const tensor& x, std::int64_t offset = 0);
+/// The products of all pairs of elements of two vectors: [n, m].
+tensor outer(const tensor& a, const tensor& b);
+/// The sums of products along an axis of both, counted from the back; the others broadcast.
+tensor vecdot(const tensor& a, const tensor& b, std::int64_t axis = -1);
+/// The vector product along an axis of 3 elements, counted from the back; the others broadcast.
+tensor cross(const tensor& a, const tensor& b, std::int64_t axis = -1);
+/// The Kronecker product: each element of a times b, of any ranks up to 4. Axes of size 1 go in front of the lower
+/// rank.
+tensor kron(const tensor& a, const tensor& b);
+/// The sum of products over the last `count` axes of a and the first ones of b.
+tensor tensordot(const tensor& a, const tensor& b, std::int64_t count = 2);
+/// The same over pairs of axes.
+tensor tensordot(const tensor& a, const tensor& b, std::span<const std::int64_t> a_axes,
+                 std::span<const std::int64_t> b_axes);
+inline tensor tensordot(const tensor& a, const tensor& b, std::initializer_list<std::int64_t> a_axes,
+                        std::initializer_list<std::int64_t> b_axes) {
+  return tensordot(a, b, std::span(a_axes.begin(), a_axes.size()), std::span(b_axes.begin(), b_axes.size()));
+}
+/// The product of two matrices or more in the order that takes the fewest operations. The first may be a row vector and
+/// the last a column vector, whose axis then goes from the result.
+tensor multi_dot(std::span<const tensor> factors);
+inline tensor multi_dot(std::initializer_list<tensor> factors) {
+  return multi_dot(std::span(factors.begin(), factors.size()));
+}
+
+}  // namespace kerngrad::linalg

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks, loops over stacks and ops that the units of kerngrad.linalg share. Included in the purview of the module,
+// after its module line, <cstdint>, <limits>, <span>, <string> and <vector>.
+#ifndef KERNGRAD_MODULES_LINALG_PARTS_H_
+#define KERNGRAD_MODULES_LINALG_PARTS_H_
+
+namespace kerngrad::linalg::detail {
+
+// ------------------------------------------------------------------------------------------ checks
+
+// A function by the name that its errors bear. Checks give the operand in a dtype that LAPACK has.
+struct function {
+  std::string_view name;
+
+  [[noreturn]] void refuse(std::string_view got, std::string_view wanted, std::string_view advice = {}) const;
+  // x as float32 or float64: integers and booleans become float64.
+  tensor floats(std::string_view operand, const tensor& x) const;
+  // The same of two operands in their common dtype.
+  void floats(tensor& a, std::string_view a_name, tensor& b, std::string_view b_name) const;
+  // Throws below rank 2 and for sizes that LAPACK cannot count.
+  void matrices(std::string_view operand, const tensor& x) const;
+  void square(std::string_view operand, const tensor& x) const;
+  // Throws unless b, a vector or matrices, has as many rows as `rows` and its batch axes broadcast with those of a.
+  void right_side(const tensor& a, std::int64_t rows, const tensor& b) const;
+  // Throws for the first matrix of a stack whose entry in `info`, int32, is not 0: "got THE_MATRIX at batch index [3]:
+  // pivot 2 PIVOT_IS".
+  void passed(const tensor& info, std::string_view the_matrix, std::string_view pivot_is, std::string_view wanted,
+              std::string_view advice) const;
+};
+
+// "operand x of shape [2, 3]".
+std::string shaped(std::string_view operand, const tensor& x);
+
+// ------------------------------------------------------------------------------------------ stacks
+
+inline std::int64_t rows_of(const shape& dims) { return dims[dims.rank() - 2]; }
+inline std::int64_t columns_of(const shape& dims) { return dims[dims.rank() - 1]; }
+// The batch axes.
+inline shape batch_of(const shape& dims, int matrix_axes = 2) {
+  return shape(dims.dims().first(static_cast<std::size_t>(dims.rank() - matrix_axes)));
+}
+// Batch axes and further ones.
+shape with_axes(const shape& batch, std::initializer_list<std::int64_t> more);
+// Which matrix of an operand's stack takes part in the i-th of the results' stack, whose batch axes it broadcasts to.
+std::int64_t matrix_at(const shape& operand_batch, const shape& batch, std::int64_t i);
+// The batch axes of a call with two stacks.
+shape common_batch(const inference& call, const shape& a, const shape& b);
+
+template <class T>
+void fill_with_nan(std::span<T> x) {
+  for (T& each : x) each = std::numeric_limits<T>::quiet_NaN();
+}
+
+// A kernel for each dtype.
+template <class Op>
+constexpr auto kernels_for_floats =
+    kernel_list(on_call<float>([](const launch_call& c) { Op::template run<float>(c); }),
+                on_call<double>([](const launch_call& c) { Op::template run<double>(c); }));
+
+// ------------------------------------------------------------------------------------------ ops
+
+inline tensor transposed(const tensor& x) { return swapaxes(x, -1, -2); }
+// b as a column where it is a vector, and back.
+inline tensor as_columns(const tensor& b) { return b.rank() == 1 ? expand_dims(b, 1) : b; }
+tensor like_right_side(const tensor& x, const tensor& b);
+// The identity matrices for a stack.
+tensor identities(const tensor& like);
+
+// op(a) X = b for a triangular a.
+tensor triangular_solution(const tensor& a, const tensor& b, bool lower, bool transpose, bool unit_diagonal = false);
+
+// The factors of a matrix for solutions: of a^T, because a row-major a is that for LAPACK. They have no gradient.
+struct column_factors {
+  tensor lu, pivots, info;
+};
+column_factors factored(const tensor& a);
+// op(a) X = b by the factors of a. The gradient flows to a and b; the factors are constants that stand for a.
+tensor factored_solution(const tensor& a, const column_factors& by, const tensor& b, bool transpose = false);
+
+// Values of each vector, element (i, j) being the j-th less the i-th.
+tensor pairs_apart(const tensor& values);
+// numerators / denominators for pairs (i, j) of eigenvalues or singular values. Where a denominator is 0 to rounding,
+// relative to `scale`: 0 where the numerator is 0 to rounding, relative to `largest_part`, of which it is a difference;
+// NaN elsewhere. It is NaN too where the gradients of both values, in `slopes`, differ and `largest_part` is not 0: the
+// function then is not one of the whole eigenspace, or its gradient needs more than the rule sees.
+tensor quotient_of_pairs(const tensor& numerators, const tensor& denominators, const tensor& scale,
+                         const tensor& largest_part, const tensor& slopes);
+
+// Factors of a for its pseudoinverse; `inverses` are those of singular values, 0 for those that count as 0.
+struct pseudo_factors {
+  tensor u, s, inverses, vh;
+};
+// By singular values above `rtol` times the largest; below 0 it is the larger size times the rounding error.
+pseudo_factors pseudo_factored(const function& self, const tensor& a, double rtol, bool check);
+// The pseudoinverse of op(a) times b. The gradient flows to a and b; the factors are constants that stand for a.
+tensor pseudo_solution(const tensor& a, const pseudo_factors& by, const tensor& b, bool transpose = false);
+
+}  // namespace kerngrad::linalg::detail
+
+#endif  // KERNGRAD_MODULES_LINALG_PARTS_H_

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks of operands and the axes of stacks.
+module;
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+#include "kernels/common/abi.h"
+module kerngrad.linalg;
+
+#include "modules/linalg/parts.h"
+
+namespace kerngrad::linalg::detail {
+
+void function::refuse(std::string_view got, std::string_view wanted, std::string_view advice) const {
+  fail(name, got, wanted, advice);
+}
+
+std::string shaped(std::string_view operand, const tensor& x) {
+  return "operand " + std::string(operand) + " of shape " + to_string(x.dims());
+}
+
+tensor function::floats(std::string_view operand, const tensor& x) const {
+  if (!x.defined()) refuse("operand " + std::string(operand) + ", an undefined tensor", "a tensor");
+  if ((integral | boolean_only).has(x.type())) return cast(x, dtype::float64);
+  if (!wide_floats.has(x.type()))
+    refuse("operand " + std::string(operand) + " of dtype " + std::string(name_of(x.type())),
+           "float32, float64, an integer dtype or bool", "cast it");
+  return x;
+}
+
+void function::floats(tensor& a, std::string_view a_name, tensor& b, std::string_view b_name) const {
+  a = floats(a_name, a), b = floats(b_name, b);
+  if (a.type() == b.type()) return;
+  a = cast(a, dtype::float64), b = cast(b, dtype::float64);
+}
+
+void function::matrices(std::string_view operand, const tensor& x) const {
+  if (x.rank() < 2) refuse(shaped(operand, x), "rank 2 or more: matrices in the last two axes");
+  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  if (rows_of(x.dims()) > most || columns_of(x.dims()) > most)
+    refuse(shaped(operand, x), "matrices with at most 2^31 - 1 rows and columns, which LAPACK can count");
+}
+
+void function::square(std::string_view operand, const tensor& x) const {
+  matrices(operand, x);
+  if (rows_of(x.dims()) != columns_of(x.dims())) refuse(shaped(operand, x), "square matrices");
+}
+
+void function::right_side(const tensor& a, std::int64_t rows, const tensor& b) const {
+  if (b.rank() == 0) refuse(shaped("b", b), "a vector or matrices");
+  if (b.rank() > 1) matrices("b", b);
+  const bool vector = b.rank() == 1;
+  if ((vector ? b.dims()[0] : rows_of(b.dims())) != rows)
+    refuse(shaped("a", a) + " and " + shaped("b", b), "as many rows in b as a has equations, " + std::to_string(rows));
+  if (!vector && !broadcast(batch_of(a.dims()), batch_of(b.dims())))
+    refuse(shaped("a", a) + " and " + shaped("b", b), "batch axes that broadcast");
+}
+
+void function::passed(const tensor& info, std::string_view the_matrix, std::string_view pivot_is,
+                      std::string_view wanted, std::string_view advice) const {
+  const std::span<const std::int32_t> all = info.data<std::int32_t>();
+  const auto first = std::ranges::find_if(all, [](std::int32_t at) { return at != 0; });
+  if (first == all.end()) return;
+  std::string where;
+  if (std::int64_t flat = first - all.begin(); info.rank() > 0) {
+    std::vector<std::int64_t> index(info.dims().begin(), info.dims().end());
+    for (std::size_t axis = index.size(); axis-- > 0;) {
+      const std::int64_t size = index[axis];
+      index[axis] = flat % size, flat /= size;
+    }
+    where = " at batch index " + to_string(shape(index));
+  }
+  refuse(std::string(the_matrix) + where + ": pivot " + std::to_string(*first - 1) + " " + std::string(pivot_is),
+         wanted, advice);
+}
+
+shape with_axes(const shape& batch, std::initializer_list<std::int64_t> more) {
+  std::vector<std::int64_t> sizes(batch.begin(), batch.end());
+  sizes.insert(sizes.end(), more.begin(), more.end());
+  return shape(sizes);
+}
+
+std::int64_t matrix_at(const shape& operand_batch, const shape& batch, std::int64_t i) {
+  std::int64_t at = 0, stride = 1;
+  for (int axis = batch.rank() - 1, own = operand_batch.rank() - 1; own >= 0; --axis, --own) {
+    const std::int64_t index = i % batch[axis];
+    i /= batch[axis];
+    if (operand_batch[own] != 1) at += index * stride;
+    stride *= operand_batch[own];
+  }
+  return at;
+}
+
+shape common_batch(const inference& call, const shape& a, const shape& b) {
+  const std::optional<shape> both = broadcast(batch_of(a), batch_of(b));
+  if (!both) call.refuse("shapes " + to_string(a) + " and " + to_string(b), "batch axes that broadcast");
+  return *both;
+}
+
+tensor like_right_side(const tensor& x, const tensor& b) { return b.rank() == 1 ? squeeze(x, {-1}) : x; }
+
+tensor identities(const tensor& like) {
+  const std::int64_t n = columns_of(like.dims());
+  return broadcast_to(eye(n, n, 0, like.type()), like.dims());
+}
+
+}  // namespace kerngrad::linalg::detail
