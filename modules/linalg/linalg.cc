@@ -154,8 +154,8 @@ tensor inv(const tensor& x, const check_options& options = {});
 
 // ------------------------------------------------------------------------------------------ numbers
 
-/// The determinant of each square matrix, by its LU factors; 1 for a matrix of 0 x 0. Gradient: the determinant times
-/// the inverse transposed.
+/// The determinant of each square matrix, by its LU factors; 1 for a matrix of 0 x 0. Gradient: the cofactors,
+/// by the same factors; for a singular matrix by singular values, and the second derivative may be NaN there.
 tensor det(const tensor& x);
 
 /// The parts of `slogdet`.

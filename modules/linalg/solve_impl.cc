@@ -191,6 +191,14 @@ tensor inverse_transposed(const C& c) {
 }
 inline tensor on_matrices(const tensor& of_stack) { return expand_dims(expand_dims(of_stack, -1), -1); }
 
+// The cofactors of matrices without an inverse: u and vh times the products of all other singular values.
+tensor cofactors(const tensor& a) {
+  const auto [u, s, vh] = svd(a, {.check = false});
+  const tensor others = cumprod(s, -1, true) * cumprod(s, -1, true, true);
+  const tensor sign = slogdet(stop_gradient(u)).sign * slogdet(stop_gradient(vh)).sign;
+  return matmul(u * expand_dims(others * expand_dims(sign, -1), -2), vh);
+}
+
 struct LogDeterminant {
   static constexpr op_row row{.name = "LinalgLogDeterminant",
                               .doc = "Signs and logarithms of determinants by LU factors.",
@@ -237,7 +245,12 @@ struct Determinant {
   static constexpr auto kernels = detail::kernels_for_floats<Determinant>;
   static constexpr auto gradient =
       gradient_of(wrt(keep::in0 | keep::in1 | keep::in2 | keep::out0,
-                      [](const auto& c) { return on_matrices(c.dy() * c.out()) * inverse_transposed(c); }),
+                      [](const auto& c) {
+                        const tensor by_factors = on_matrices(c.dy() * c.out()) * inverse_transposed(c);
+                        const tensor singular = stop_gradient(c.out()) == 0;
+                        if (singular.size() == 0 || !any(singular).template item<bool>()) return by_factors;
+                        return where(on_matrices(singular), on_matrices(c.dy()) * cofactors(c.in(0)), by_factors);
+                      }),
                   constant_operand(), constant_operand());
 };
 

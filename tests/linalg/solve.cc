@@ -173,6 +173,25 @@ TEST(determinants, have_gradients_of_both_orders) {
                   {regular({2, 3, 3})});
 }
 
+TEST(det, of_a_singular_matrix_has_its_cofactors_for_gradient) {
+  const tensor rank_2({1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 5.0, 7.0, 9.0}, {3, 3}), regular_one = regular({3, 3});
+  for (const tensor& a :
+       {rank_2, kg::zeros({3, 3}, kg::dtype::float64), kg::diag(tensor({2.0, 0.0, 3.0})), regular_one}) {
+    const tensor g = kg::grad([](const tensor& x) { return kg::sum(la::det(kg::stack({x, x * 2}))); })(a);
+    doubles wanted;
+    for (std::size_t i = 0; i < 3; ++i)
+      for (std::size_t j = 0; j < 3; ++j) {
+        oracle::dense minor{2, 2, {}};
+        for (std::size_t r = 0; r < 3; ++r)
+          for (std::size_t c = 0; c < 3; ++c)
+            if (r != i && c != j) minor.at.push_back(oracle::from(a)(r, c));
+        const oracle::wide cofactor = (i + j) % 2 ? -oracle::determinant(minor) : oracle::determinant(minor);
+        wanted.push_back(static_cast<double>(cofactor) * 9);
+      }
+    expect_values(g, wanted, 1e-12);
+  }
+}
+
 // ------------------------------------------------------------------------------------------ threads
 
 TEST(solutions, are_bitwise_the_same_for_one_thread_of_kerngrad_and_for_two) {
