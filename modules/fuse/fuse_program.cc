@@ -265,6 +265,8 @@ constexpr std::vector<std::uint16_t> kernel_order(const program_builder& p) {
     if (!needed[i] || p.steps[i].kind != step_kind::op) continue;
     for (std::int16_t k : p.steps[i].in)
       if (k >= 0) needed[static_cast<std::size_t>(k)] = true;
+    // No step reads the Sigmoid whose tail a chain reads.
+    if (p.chains[i].tail >= 0) needed[static_cast<std::size_t>(p.chains[i].tail)] = true;
     // A value that is kept inside a chain needs all of that.
     const std::int16_t end = p.chains[i].within;
     if (end < 0 || needed[static_cast<std::size_t>(end)]) continue;

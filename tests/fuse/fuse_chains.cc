@@ -209,6 +209,10 @@ TEST(a_tail_in_place_of_a_sigmoid, gives_the_bits_of_the_ops_called_one_by_one) 
   check([](const auto& x, const auto& y) { return kg::silu(x) * y; });
   check([](const auto& x, const auto& y) { return kg::exp(kg::sigmoid(x)) * y; });
   check([](const auto& x, const auto& y) { return kg::tanh(kg::sigmoid(-x)) * y; });
+  // The number takes its dtype from the sigmoid, and no step of the gradient reads the sigmoid's value.
+  check([](const auto& x, const auto& y) { return kg::sigmoid(x) * 0.09 + y; });
+  check([](const auto& x, const auto& y) { return 2 * kg::sigmoid(x) - y; });
+  check([](const auto& x, const auto& y) { return kg::sigmoid(kg::sigmoid(x) * 3) * 0.5 - y; });
 }
 
 TEST(a_large_result_of_a_fused_function, has_the_same_bits_past_the_caches) {
