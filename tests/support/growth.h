@@ -16,12 +16,12 @@ inline double thread_seconds() {
 }
 
 /// The time of `work(2 * size)` over that of `work(size)`, each the best of several. Other processes take caches away
-/// and so only add time: while the ratio is above `most`, the best are looked for again, up to 20 times.
+/// and so only add time: while the ratio is above `most`, the best are looked for again, up to 60 times.
 template <class F>
 double growth(F work, int size, double most) {
   double best[2] = {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
   double ratio = 0;
-  for (int turn = 0; turn < 20; ++turn) {
+  for (int turn = 0; turn < 60; ++turn) {
     for (int i = 0; i < 2; ++i) {
       const double begin = thread_seconds();
       work(size << i);
