@@ -52,7 +52,7 @@ void register_pinball() {
   kg::register_gradient({.name = "Pinball", .saves_inputs = {"target", "prediction"}, .run = pinball_gradient});
 }
 
-// What programs call: an op is a function, whatever is behind it.
+// The functions that programs call. An op is one of them, whatever computes it.
 tensor pinball_loss(const tensor& target, const tensor& prediction, double quantile) {
   return kg::run_kernel("Pinball", {{"target", target}, {"prediction", prediction}}, {{"quantile", quantile}});
 }

@@ -47,7 +47,7 @@ tensor factored_solution(const tensor& a, const tensor& factor, const tensor& b)
   return kg::call<FactoredSolve>(a, factor, b);
 }
 
-// What programs call.
+// The function that programs call.
 tensor solve(const tensor& a, const tensor& b) {
   const tensor factor = 1.0 / kg::stop_gradient(a);
   return factored_solution(a, factor, b);

@@ -48,7 +48,7 @@ struct TriangularSolve {
     const shape batch = detail::batch_of(c.out[0].dims), batch_a = detail::batch_of(c.in[0].dims),
                 batch_b = detail::batch_of(c.in[1].dims);
     const std::int64_t n = detail::rows_of(c.out[0].dims), k = detail::columns_of(c.out[0].dims);
-    // Of a row-major matrix LAPACK sees the transpose, whose lower triangle is the upper one.
+    // LAPACK reads a row-major matrix as its transpose, so its lower triangle is the upper one there.
     const char uplo = c.call.attrs[0].as_bool() ? 'U' : 'L', diag = c.call.attrs[2].as_bool() ? 'U' : 'N';
     const bool transpose = c.call.attrs[1].as_bool();
     const auto size = static_cast<lapack::integer>(n), columns = static_cast<lapack::integer>(k);

@@ -73,7 +73,7 @@ struct eigh_parts {
 /// equal eigenvalues and projectors onto their whole space. Other functions get NaN: their gradient does not exist or
 /// needs more than the derivatives by values and vectors.
 eigh_parts eigh(const tensor& x, const check_options& options = {});
-/// The eigenvalues alone, in a third of the time. Gradient: finite everywhere, of equal eigenvalues one of several.
+/// The eigenvalues alone, in less time. Gradient: finite everywhere, of equal eigenvalues one of several.
 tensor eigvalsh(const tensor& x, const check_options& options = {});
 
 /// Options of svd.

@@ -34,7 +34,7 @@ class departures {
   explicit departures(const std::string& file);
   /// True if a difference is known.
   bool has(const json& line, part of);
-  /// What no case needed, an op, a part and a dtype each.
+  /// Departures that no case needed: an op, a part and a dtype each.
   std::vector<std::string> unused() const;
 
  private:
