@@ -8,6 +8,8 @@
 #define KERNGRAD_KERNELS_VECTORS_INL_H_
 #endif
 
+#include <utility>
+
 #include "hwy/highway.h"
 #include "kernels/common/target-inl.h"
 
@@ -39,15 +41,20 @@ struct vectors {
   }
 };
 
-/// Calls f with kCount vectors of zeros, which live as long as the call.
-template <int kCount, class D, class F, class... V>
-HWY_INLINE void with_vectors(D d, const F& f, V&... made) {
-  if constexpr (sizeof...(V) == kCount) {
-    f(vectors<hn::Vec<D>, kCount>{{&made...}});
-  } else {
-    auto next = hn::Zero(d);
-    with_vectors<kCount>(d, f, made..., next);
-  }
+/// Calls f with the addresses of its copies of these vectors.
+template <class F, class V, class... Same>
+HWY_INLINE void with_copies(const F& f, V first, Same... others) {
+  f(vectors<V, 1 + static_cast<int>(sizeof...(others))>{{&first, &others...}});
+}
+
+/// Calls f with kCount vectors of zeros, which live as long as the call. No vector is made by a call of its own: each
+/// call that is inlined costs the compiler another copy of f.
+template <int kCount, class D, class F>
+HWY_INLINE void with_vectors(D d, const F& f) {
+  const auto made = [&]<int... kAt>(std::integer_sequence<int, kAt...>) KG_INLINED {
+    with_copies(f, (static_cast<void>(kAt), hn::Zero(d))...);
+  };
+  made(std::make_integer_sequence<int, kCount>());
 }
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
