@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sorting keys by Highway's vectorized quicksort, and places by a stable radix sort, which is faster than it for keys
-// with indices. The quicksort is in this unit alone: it takes long to compile.
+// Sorts keys by a vectorized quicksort, and places by a stable radix sort, which is faster than it for keys with
+// indices. The quicksort is in this unit alone: it takes long to compile.
 #include "kernels/common/keys.h"
 
 #include <algorithm>
@@ -13,54 +13,24 @@
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
 #include "kernels/common/target-inl.h"
-
-// The functions of Highway that sort unsigned numbers without a random seed from the system, for which one would have
-// to link its library: those below its interface in 1.0.3, an interface of their own from 1.1 on. Emulated vectors are
-// slower than std::sort.
-#undef KG_VQSORT
-#if KG_EMULATED
-#define KG_VQSORT 0
-#elif HWY_MAJOR > 1 || HWY_MINOR >= 1
-#define KG_VQSORT 2
-#elif HWY_PATCH <= 3
-#define KG_VQSORT 1
-#else
-#define KG_VQSORT 0
-#endif
-#if KG_VQSORT
-#define VQSORT_ONLY_STATIC 1  // read from 1.1 on: no seed from the system here either
-#include "hwy/contrib/sort/traits-inl.h"
-#include "hwy/contrib/sort/vqsort-inl.h"
+#if !KG_EMULATED
+#include "kernels/common/quicksort-inl.h"
 #endif
 
 HWY_BEFORE_NAMESPACE();
 namespace kerngrad::kernels::HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
-
 template <class Key>
 HWY_INLINE void sort_in_place(Key* keys, std::size_t count) {
-  if (count < 2) return;
-#if KG_VQSORT == 2 && VQSORT_ENABLED
-  hn::VQSortStatic(keys, count, hwy::SortAscending());
-#elif KG_VQSORT == 1 && VQSORT_ENABLED
-  using order = hn::detail::SharedTraits<hn::detail::TraitsLane<hn::detail::OrderAscending<Key>>>;
-  // Its sorting networks are for vectors of 64 bytes at most.
-  constexpr std::size_t most_lanes = 64 / sizeof(Key);
-  const hn::CappedTag<Key, most_lanes> d;
-  alignas(64) Key room[hwy::SortConstants::BufNum<Key>(most_lanes)];
-  if (hn::detail::HandleSpecialCases(d, order(), keys, count)) return;
-  // The seed chooses pivots and nothing else: keys that are equal are the same.
-  hn::detail::Generator pivots(count);
-  const std::size_t levels = 2 * hwy::CeilLog2(count) + 4;  // as hwy's Sort has it
-  hn::detail::Recurse(d, order(), keys, keys + count, count, room, pivots, levels);
-#else
+#if KG_EMULATED  // whose vectors are slower than single keys
   std::sort(keys, keys + count);
+#else
+  QuickSort(keys, count);
 #endif
 }
 
-void sort_uint32(std::uint32_t* keys, std::size_t count) { sort_in_place(keys, count); }
-void sort_uint64(std::uint64_t* keys, std::size_t count) { sort_in_place(keys, count); }
+void sort_int32(std::int32_t* keys, std::size_t count) { sort_in_place(keys, count); }
+void sort_int64(std::int64_t* keys, std::size_t count) { sort_in_place(keys, count); }
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -97,14 +67,20 @@ Place* sort_by_digits(Place* from, Place* to, std::size_t count) {
 
 }  // namespace
 
-KG_TARGETS_OF(sort_uint32);
-KG_TARGETS_OF(sort_uint64);
-void sort_keys(std::uint32_t* keys, std::size_t count) { KG_ON_TARGET(sort_uint32)(keys, count); }
-void sort_keys(std::uint64_t* keys, std::size_t count) { KG_ON_TARGET(sort_uint64)(keys, count); }
+KG_TARGETS_OF(sort_int32);
+KG_TARGETS_OF(sort_int64);
+void sort_keys(std::int32_t* keys, std::size_t count) { KG_ON_TARGET(sort_int32)(keys, count); }
+void sort_keys(std::int64_t* keys, std::size_t count) { KG_ON_TARGET(sort_int64)(keys, count); }
 
 std::uint64_t* sort_places(std::uint64_t* places, std::uint64_t* spare, std::size_t count) {
   if (count > few_packed) return sort_by_digits<4>(places, spare, count);
-  sort_keys(places, count);  // no two are equal
+  // No two are equal. As signed numbers they are in order with their sign bits inverted.
+  const auto invert_signs = [&] {
+    for (std::size_t i = 0; i < count; ++i) places[i] ^= std::uint64_t{1} << 63;
+  };
+  invert_signs();
+  sort_keys(reinterpret_cast<std::int64_t*>(places), count);
+  invert_signs();
   return places;
 }
 

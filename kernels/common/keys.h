@@ -8,7 +8,6 @@
 #include <type_traits>
 
 #include "kernels/common/abi.h"
-#include "kernels/common/sizes.h"
 
 namespace kerngrad::kernels {
 
@@ -68,18 +67,13 @@ constexpr wide_place placed(std::uint64_t key, std::size_t index) { return {key,
 constexpr std::uint32_t index_of(std::uint64_t place) { return static_cast<std::uint32_t>(place); }
 constexpr std::uint32_t index_of(const wide_place& place) { return static_cast<std::uint32_t>(place.index); }
 
-/// The room that `count` keys or places are sorted in: some targets store a whole vector of up to 64 bytes behind them.
-template <class Key>
-constexpr std::int64_t with_room_behind(std::int64_t count) {
-  return sum_of(count, 64 / static_cast<std::int64_t>(sizeof(Key)));
-}
+/// Sorts `count` signed numbers in ascending order and writes nothing outside of them. They are unsigned keys whose
+/// sign bits were inverted: x86 compares signed numbers in one instruction, unsigned ones only from AVX-512 on.
+void sort_keys(std::int32_t* keys, std::size_t count);
+void sort_keys(std::int64_t* keys, std::size_t count);
 
-/// Sorts `count` keys in ascending order, where they are: in memory with room behind them.
-void sort_keys(std::uint32_t* keys, std::size_t count);
-void sort_keys(std::uint64_t* keys, std::size_t count);
-
-/// Sorts places by keys, equal keys by index; they come in the order of their indices. There is room behind `places`,
-/// and as much as they take at `spare`. Gives the one of both that the sorted places are in.
+/// Sorts places by keys, equal keys by index; they come in the order of their indices. There is as much room as they
+/// take at `spare`. Gives the one of both that the sorted places are in.
 std::uint64_t* sort_places(std::uint64_t* places, std::uint64_t* spare, std::size_t count);
 wide_place* sort_places(wide_place* places, wide_place* spare, std::size_t count);
 

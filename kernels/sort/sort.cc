@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "kernels/common/scratch.h"
 #include "kernels/common/keys.h"
@@ -15,7 +16,6 @@
 #define HWY_TARGET_INCLUDE "kernels/sort/sort.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
-#include "kernels/common/target-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace kerngrad::kernels::HWY_NAMESPACE {
@@ -38,18 +38,19 @@ HWY_INLINE void sort_bytes(const T* x, T* y, std::size_t count, bool descending)
   }
 }
 
-// Sorts the keys of a row, which may stand where the elements will.
+// Sorts the keys of a row in place of its elements. `turn` inverts their signs, as sort_keys wants it.
 template <dtype Type, class T, class Key>
-HWY_INLINE void sort_row(const T* x, T* y, Key* keys, std::size_t count, Key turn) {
+HWY_INLINE void sort_row(const T* x, T* y, std::size_t count, Key turn) {
   using order = key_order<Type>;
+  static_assert(sizeof(T) == sizeof(Key));
   for (std::size_t i = 0; i < count; ++i) {
     const Key key = order::template of<zeros::apart>(x[i]) ^ turn;
-    std::memcpy(keys + i, &key, sizeof key);
+    std::memcpy(y + i, &key, sizeof key);
   }
-  sort_keys(keys, count);
+  sort_keys(reinterpret_cast<std::make_signed_t<Key>*>(y), count);
   for (std::size_t i = 0; i < count; ++i) {
     Key key;
-    std::memcpy(&key, keys + i, sizeof key);
+    std::memcpy(&key, y + i, sizeof key);
     y[i] = order::to(key ^ turn);
   }
 }
@@ -59,15 +60,12 @@ template <dtype Type, class T = storage_t<Type>>
 HWY_INLINE void Sort(const sort_geometry& g, const T* x, T* y) {
   using Key = typename key_order<Type>::key;
   const auto count = static_cast<std::size_t>(g.count);
-  const Key turn = turned<Key>(g.descending);
+  [[maybe_unused]] const Key turn = turned<Key>(g.descending) ^ key_order<Type>::sign;
   in_chunks_of_rows(g.rows, g.count, [&](std::int64_t begin, std::int64_t end) HWY_ATTR {
-    [[maybe_unused]] scratch<Key> room;
     for (std::int64_t row = begin; row < end; ++row) {
       const std::int64_t at = row * g.count;
       if constexpr (sizeof(T) == 1) sort_bytes<Type>(x + at, y + at, count, g.descending);
-      else if constexpr (KG_STORES_WHOLE_VECTORS)
-        sort_row<Type>(x + at, y + at, room.reach(with_room_behind<Key>(g.count)), count, turn);
-      else sort_row<Type>(x + at, y + at, reinterpret_cast<Key*>(y + at), count, turn);
+      else sort_row<Type>(x + at, y + at, count, turn);
     }
   });
 }
@@ -81,7 +79,7 @@ HWY_INLINE void ArgSort(const sort_geometry& g, const T* x, std::int32_t* y) {
   const auto count = static_cast<std::size_t>(g.count);
   const Key turn = turned<Key>(g.descending);
   in_chunks_of_rows(g.rows, g.count, [&](std::int64_t begin, std::int64_t end) HWY_ATTR {
-    scratch<Place> room(with_room_behind<Place>(g.count)), spare(g.count);
+    scratch<Place> room(g.count), spare(g.count);
     for (std::int64_t row = begin; row < end; ++row) {
       const T* row_x = x + row * g.count;
       std::int32_t* row_y = y + row * g.count;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/common/scratch.h"
 #include "kernels/common/keys.h"
@@ -24,16 +25,18 @@ namespace hn = hwy::HWY_NAMESPACE;
 // What the rows of a chunk need while they are worked on.
 template <class Key>
 struct top_room {
-  scratch<Key> keys, least;
+  scratch<Key> keys;
+  scratch<std::make_signed_t<Key>> least;
   scratch<place_of_key<Key>> places, spare;
 };
 
-// The least keys of groups that every strip of `groups` keys has one member of each; groups are a multiple of four
-// vectors.
+// The minimum of each group, with its sign inverted, as sort_keys wants it. Key i belongs to group i mod `groups`,
+// which is a multiple of four vectors.
 template <class Key>
 HWY_INLINE void least_of_groups(const Key* HWY_RESTRICT keys, std::size_t count, std::size_t groups,
-                                Key* HWY_RESTRICT least) {
+                                std::make_signed_t<Key>* HWY_RESTRICT least) {
   const hn::ScalableTag<Key> d;
+  const hn::RebindToSigned<decltype(d)> numbers;
   const std::size_t lanes = hn::Lanes(d);
   for (std::size_t g = 0; g < groups; g += 4 * lanes) {
     const Key* from = keys + g;
@@ -45,10 +48,13 @@ HWY_INLINE void least_of_groups(const Key* HWY_RESTRICT keys, std::size_t count,
       c = hn::Min(c, hn::LoadU(d, from + i + 2 * lanes));
       e = hn::Min(e, hn::LoadU(d, from + i + 3 * lanes));
     }
-    hn::StoreU(a, d, least + g);
-    hn::StoreU(b, d, least + g + lanes);
-    hn::StoreU(c, d, least + g + 2 * lanes);
-    hn::StoreU(e, d, least + g + 3 * lanes);
+    const auto store = [&](hn::Vec<decltype(d)> v, std::size_t at) HWY_ATTR {
+      hn::StoreU(hn::BitCast(numbers, hn::Xor(v, hn::SignBit(d))), numbers, least + at);
+    };
+    store(a, g);
+    store(b, g + lanes);
+    store(c, g + 2 * lanes);
+    store(e, g + 3 * lanes);
   }
 }
 
@@ -90,12 +96,12 @@ HWY_INLINE void top_of_row(const storage_t<Type>* x, std::int64_t count, std::in
   const std::int64_t groups = k < count / 12 ? (3 * k + strip - 1) / strip * strip : count;
   Key bound = static_cast<Key>(~Key{0});
   if (groups <= count / 4) {
-    Key* least = room.least.reach(with_room_behind<Key>(groups));
+    auto* least = room.least.reach(groups);
     least_of_groups(keys, size, static_cast<std::size_t>(groups), least);
     sort_keys(least, static_cast<std::size_t>(groups));
-    bound = least[k - 1];
+    bound = static_cast<Key>(least[k - 1]) ^ order::sign;
   }
-  Place* places = room.places.reach(with_room_behind<Place>(count));
+  Place* places = room.places.reach(count);
   const std::size_t found = places_within(keys, size, bound, places);
   const Place* sorted = sort_places(places, room.spare.reach(static_cast<std::int64_t>(found)), found);
   for (std::int64_t i = 0; i < k; ++i) {

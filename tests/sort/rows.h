@@ -2,6 +2,7 @@
 // Rows for tests of ops that order elements, and the order by its definition: what a number is greater than, NaN after
 // all of them.
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -30,11 +31,17 @@ void visit_ordered(kerngrad::dtype type, const F& f) {
 /// What a row is made of.
 struct row_of {
   const char* name;
-  enum { any, few_values, special, rising, falling, equal } what;
+  enum { any, few_values, special, rising, falling, equal, organ_pipe, saw, nearly_rising } what;
 };
-inline constexpr row_of rows[] = {{"any numbers", row_of::any},        {"three numbers", row_of::few_values},
-                                  {"special values", row_of::special}, {"rising", row_of::rising},
-                                  {"falling", row_of::falling},        {"equals", row_of::equal}};
+inline constexpr row_of rows[] = {{"any numbers", row_of::any},
+                                  {"three numbers", row_of::few_values},
+                                  {"special values", row_of::special},
+                                  {"rising", row_of::rising},
+                                  {"falling", row_of::falling},
+                                  {"equals", row_of::equal},
+                                  {"rising and falling", row_of::organ_pipe},
+                                  {"rising again and again", row_of::saw},
+                                  {"rising but for the last", row_of::nearly_rising}};
 
 template <class T>
 T special_value(std::uint64_t i) {
@@ -78,6 +85,9 @@ std::vector<kerngrad::kernels::storage_t<Type>> make_row(const row_of& of, std::
       case row_of::rising: row[i] = static_cast<T>(static_cast<std::int64_t>(step)); break;
       case row_of::falling: row[i] = static_cast<T>(-static_cast<std::int64_t>(step)); break;
       case row_of::equal: row[i] = T{1}; break;
+      case row_of::organ_pipe: row[i] = static_cast<T>(std::min(i, n - i)); break;
+      case row_of::saw: row[i] = static_cast<T>(i % 17); break;
+      case row_of::nearly_rising: row[i] = static_cast<T>(i + 1 < n ? i + 1 : 0); break;
     }
   }
   return row;
