@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """check.py ROOT [BUILD]: the tools of ./dev bench on results that are made up here; with BUILD, on its programs too."""
 import contextlib
+import fnmatch
 import html.parser
 import io
 import json
@@ -16,6 +17,7 @@ BUILD = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else None
 RUN = ROOT / 'tools' / 'bench' / 'run.py'
 sys.path.insert(0, str(ROOT / 'tools' / 'bench'))
 import compare  # noqa: E402
+import compare_targets  # noqa: E402
 import report  # noqa: E402
 import results  # noqa: E402
 
@@ -164,6 +166,64 @@ def times_are_brought_to_one_unit_and_failures_left_out():
     assert [(r.name, r.time) for r in rows] == [('a/n:1', 2000.0)]
 
 
+def rounds_of(*times):
+    """Rounds of Sort<f32> at one size; each has its times on AVX3, AVX2 and SSE4."""
+    return [{'context': {'simd_targets': 'AVX3 AVX2 SSE4'},
+             'benchmarks': [record(f'Sort<f32>/whole/target:{target}/n:16384', ns)
+                            for target, ns in zip(('AVX3', 'AVX2', 'SSE4'), of_round) if ns]} for of_round in times]
+
+
+def slower_of(*times):
+    rounds = rounds_of(*times)
+    return [(one.wide, one.narrow, round(one.ratio, 2)) for one in compare_targets.slower_targets(
+        compare_targets.least_times(rounds), compare_targets.targets_of(rounds[0]))]
+
+
+def a_target_is_slower_when_its_fastest_round_is_slower_than_that_of_a_narrower_one():
+    assert slower_of((126, 100, 200)) == [('AVX3', 'AVX2', 1.26)]
+    assert slower_of((124, 100, 200)) == [] and slower_of((50, 100, 200)) == []
+    assert slower_of((200, 300, 100)) == [('AVX2', 'SSE4', 3.0), ('AVX3', 'SSE4', 2.0)], 'the worst first'
+    assert slower_of((300, 100, 200), (120, 900, 200), (400, 110, 500)) == [], 'one round was disturbed'
+    assert slower_of((126, 900, 900), (900, 100, 900)) == [('AVX3', 'AVX2', 1.26)], 'its rounds alternate'
+    assert slower_of((200, None, 100)) == [('AVX3', 'SSE4', 2.0)], 'a target that was not measured'
+
+
+def a_slower_target_is_accepted_by_name_target_and_ratio():
+    rounds = rounds_of((150, 100, 200))
+    least, order = compare_targets.least_times(rounds), compare_targets.targets_of(rounds[0])
+    entry = {'name': 'Sort<f*>/whole', 'target': 'AVX3*', 'most': 1.6, 'reason': 'why'}
+    text, code = compare_targets.report(least, order, [])
+    assert code == 1 and 'slower: Sort<f32>/whole, n = 16384: AVX3 150 ns, AVX2 100 ns, ratio 1.50' in text, text
+    text, code = compare_targets.report(least, order, [entry])
+    assert code == 0 and 'as slower_targets.toml says: Sort<f32>/whole' in text, text
+    for other in ({'name': 'Sort<f32>'}, {'target': 'AVX2'}, {'most': 1.4}):
+        text, code = compare_targets.report(least, order, [entry | other])
+        assert code == 1 and 'is not slower here' in text, text
+
+
+def every_entry_of_the_list_of_slower_targets_has_a_reason():
+    assert all(1.25 < entry['most'] < 10 for entry in compare_targets.accepted_list())
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / 'list.toml'
+        for text in ('[[kernel]]\nname = "A"\ntarget = "B"\nmost = 2\n',
+                     '[[kernel]]\nname = "A"\ntarget = "B"\nmost = 2\nreason = ""\n'):
+            path.write_text(text)
+            try:
+                compare_targets.accepted_list(path)
+            except results.Unusable as error:
+                assert 'reason are wanted' in str(error), error
+            else:
+                raise AssertionError(text)
+
+
+def a_regular_expression_has_the_kernels_that_it_is_made_of_and_no_others():
+    names = ['Sort<f32>/whole', 'Cast<c64>/to:f32', 'A.B<u8>']
+    found = compare_targets.exact(names)
+    assert all(re.search(found, f'{name}/target:AVX2/n:16') for name in names)
+    for other in ('Sort<f32>', 'ArgSort<f32>/whole', 'AxB<u8>'):
+        assert not re.search(found, f'{other}/target:AVX2/n:16'), other
+
+
 def command(*arguments):
     return subprocess.run([sys.executable, str(RUN), *map(str, arguments)], capture_output=True, text=True, check=False)
 
@@ -195,6 +255,7 @@ def options_that_make_no_sense_are_refused_with_2():
     refused(command('--fail-above', '1.1'), '--compare')
     refused(command('--from', 'x.json', '--target', 'AVX2'), '--from')
     refused(command('--build', '/nowhere'), '/nowhere')
+    refused(command('--compare-targets', '--quick'), '--compare-targets', '--filter')
 
 
 def a_report_is_made_of_an_earlier_run():
@@ -261,6 +322,23 @@ def one_file_holds_the_results_of_all_programs_and_their_roofs():
         assert 'Add<f32>' in (pathlib.Path(folder) / 'report.md').read_text()
 
 
+def targets_are_compared_in_alternating_rounds():
+    with tempfile.TemporaryDirectory() as folder:
+        out = pathlib.Path(folder) / 'all.json'
+        done = command('--build', BUILD, '--no-build', '--compare-targets', '--filter', '^Neg<f32>', '--json', out)
+        assert done.returncode in (0, 1), done.stderr  # the machine may have other work to do
+        rows = results.rows_of(results.load(out))
+        assert rows and all(row.op == 'Neg' and len(row.times) % compare_targets.ROUNDS == 0 for row in rows)
+        assert f'round {compare_targets.ROUNDS} of' in done.stdout, done.stdout
+
+
+def every_entry_of_the_list_of_slower_targets_names_a_kernel():
+    listed = [line.split('/target:')[0]
+              for line in command('--build', BUILD, '--no-build', '--benchmark_list_tests').stdout.splitlines()]
+    for entry in compare_targets.accepted_list():
+        assert fnmatch.filter(listed, entry['name']), entry['name']
+
+
 def every_kernel_of_the_ops_page_and_every_optimizer_step_is_measured():
     done = command('--build', BUILD, '--no-build', '--benchmark_list_tests')
     assert done.returncode == 0, done.stderr
@@ -288,9 +366,13 @@ TOOLS = [the_page_is_valid_and_needs_nothing_else, the_page_holds_every_kernel_o
          a_comparison_says_what_is_in_one_run_only_and_that_the_machine_is_another,
          times_are_brought_to_one_unit_and_failures_left_out,
          compare_exits_with_1_only_when_told_to_and_something_is_slower,
+         a_target_is_slower_when_its_fastest_round_is_slower_than_that_of_a_narrower_one,
+         a_slower_target_is_accepted_by_name_target_and_ratio, every_entry_of_the_list_of_slower_targets_has_a_reason,
+         a_regular_expression_has_the_kernels_that_it_is_made_of_and_no_others,
          options_that_make_no_sense_are_refused_with_2, a_report_is_made_of_an_earlier_run]
 PROGRAMS = [unknown_targets_filters_and_sizes_say_what_there_is,
-            one_file_holds_the_results_of_all_programs_and_their_roofs,
+            one_file_holds_the_results_of_all_programs_and_their_roofs, targets_are_compared_in_alternating_rounds,
+            every_entry_of_the_list_of_slower_targets_names_a_kernel,
             every_kernel_of_the_ops_page_and_every_optimizer_step_is_measured]
 
 for check in PROGRAMS if BUILD else TOOLS:

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command behind ./dev bench: runs the benchmark programs, merges what they say, reports and compares it.
 
-Exit codes: 0; 1 when a benchmark failed or a comparison is worse than --fail-above; 2 for options that make no sense.
+Exit codes: 0; 1 when a benchmark failed, a comparison is worse than --fail-above or a target is slower than a narrower
+one; 2 for options that make no sense.
 """
 import argparse
 import difflib
@@ -14,6 +15,7 @@ import sys
 import tempfile
 
 import compare
+import compare_targets
 import report
 import results
 
@@ -44,6 +46,10 @@ def options():
     parser.add_argument('--compare', nargs=2, metavar=('OLD', 'NEW'), help='compare two files of --json')
     parser.add_argument('--fail-above', type=float, metavar='RATIO',
                         help='with --compare: exit code 1 when something is slower by more than that')
+    parser.add_argument('--compare-targets', action='store_true',
+                        help='every kernel on every target, in alternating rounds; exit code 1 when a target takes '
+                        f'more than {compare_targets.MOST} of the time of a narrower one and '
+                        f'tools/bench/{compare_targets.LIST.name} does not say why')
     parser.add_argument('--build', default='build-targets', metavar='DIR', help=argparse.SUPPRESS)
     parser.add_argument('--no-build', action='store_true', help=argparse.SUPPRESS)
     chosen, others = parser.parse_known_args()
@@ -54,6 +60,9 @@ def options():
             re.compile(chosen.filter)
         except re.error as error:
             raise Refused(f'--filter {chosen.filter} is no regular expression: {error}') from error
+    other_ways = (chosen.compare, chosen.source, chosen.peers, chosen.report, chosen.quick)
+    if chosen.compare_targets and any(other_ways):
+        raise Refused('--compare-targets measures in its own way: with it go --filter, --target, --sizes and --json')
     if chosen.source and (others or chosen.target or chosen.sizes):
         raise Refused('--from takes the results of an earlier run: leave out what says how to measure the kernels')
     return chosen, others
@@ -71,6 +80,8 @@ def program_options(chosen, others):
     given = [USUAL_TIME]
     if chosen.quick:
         given = list(QUICK)
+    if chosen.compare_targets:
+        given = list(compare_targets.OPTIONS)
     if chosen.sizes:
         given = [g for g in given if not g.startswith('--sizes')] + [f'--sizes={chosen.sizes}']
     if chosen.target:
@@ -97,13 +108,30 @@ def nothing_matches(chosen, programs):
                    + (f'; there are {", ".join(close)}' if close else '') + '. --benchmark_list_tests lists all.')
 
 
-def measured(chosen, others):
+def built_programs(chosen, wanted=lambda name: True):
+    """Name and path of each benchmark program that is wanted, built anew."""
     build = pathlib.Path(chosen.build).resolve()
-    programs = programs_of(build)
+    programs = [(name, program) for name, program in programs_of(build) if wanted(name)]
     if not chosen.no_build:
         targets = [str(program.relative_to(build)) for _, program in programs]
         if subprocess.run(['ninja', '-C', str(build), *targets], check=False).returncode != 0:
             raise SystemExit(1)
+    return programs
+
+
+def targets_compared(chosen, others):
+    programs = built_programs(chosen, lambda name: name == 'kernels')
+    given = program_options(chosen, others)
+    if not names_in(programs[0][1], given):
+        raise nothing_matches(chosen, programs)
+    code, found = compare_targets.run(programs[0][1], given)
+    if chosen.json:
+        pathlib.Path(chosen.json).write_text(json.dumps(found, indent=1) + '\n')
+    return code
+
+
+def measured(chosen, others):
+    programs = built_programs(chosen)
     given = program_options(chosen, others)
     names = {name: names_in(program, given) for name, program in programs}
     if not any(names.values()):
@@ -143,6 +171,8 @@ def main():
     chosen, others = options()
     if chosen.compare:
         return compare.run(*chosen.compare, chosen.fail_above)
+    if chosen.compare_targets:
+        return targets_compared(chosen, others)
     if chosen.source:
         found = results.load(chosen.source)
     elif chosen.peers and not chosen.report:
