@@ -65,9 +65,9 @@ struct pivot_numbers {
   }
 };
 
-/// The median of 16 keys, of 64 where there are many: of random runs of four.
+/// The median of 16 keys, of 64 where there are many: of random runs of four. `alike` says that all these are equal.
 template <class Key>
-HWY_INLINE Key Pivot(const Key* keys, std::size_t count, pivot_numbers& random) {
+HWY_INLINE Key Pivot(const Key* keys, std::size_t count, pivot_numbers& random, bool& alike) {
   constexpr std::size_t run = 4, columns = 4, rows = network_rows;
   const bool many = count >= 64 * rows && hn::Lanes(KeyTag<Key>()) >= columns;
   const std::size_t size = many ? rows * columns : rows;
@@ -75,7 +75,19 @@ HWY_INLINE Key Pivot(const Key* keys, std::size_t count, pivot_numbers& random) 
   for (std::size_t i = 0; i < size; i += run) std::copy_n(keys + random.below(count - run), run, samples + i);
   if (many) SortNetwork<columns>(samples);
   else SortNetwork<1>(samples);
+  alike = samples[0] == samples[size - 1];
   return samples[size / 2];
+}
+
+/// There is no other key. Reading all costs a fraction of dividing them; other keys end it soon.
+template <class Key>
+HWY_NOINLINE bool AllEqual(const Key* keys, std::size_t count, Key key) {
+  const KeyTag<Key> d;
+  const std::size_t lanes = hn::Lanes(d);
+  const auto wanted = hn::Set(d, key);
+  for (std::size_t i = 0; i < count; i += lanes)
+    if (!hn::AllTrue(d, hn::Eq(hn::LoadU(d, keys + std::min(i, count - lanes)), wanted))) return false;
+  return true;
 }
 
 /// The keys between `left` and `right` are free to be written, or read already.
@@ -160,7 +172,9 @@ void SortPart(Key* keys, std::size_t count, std::size_t room, pivot_numbers& ran
       std::sort_heap(keys, keys + count);
       return;
     }
-    const Key pivot = Pivot(keys, count, random);
+    bool alike = false;
+    const Key pivot = Pivot(keys, count, random, alike);
+    if (alike && AllEqual(keys, count, pivot)) return;
     const std::size_t left = Partition(keys, count, pivot);
     if (left < count) {
       SortPart(keys + left, count - left, room - left, random, levels);

@@ -20,7 +20,7 @@ ROUNDS = 7
 # Time of a wider target over that of the fastest narrower one.
 MOST = 1.25
 # The program's options: elements of a kernel, seconds for each benchmark of a round.
-OPTIONS = ['--sizes=16384', '--benchmark_min_time=0.0005']
+OPTIONS = ['--sizes=1000,65536', '--benchmark_min_time=0.001']
 # Names of kernels in one regular expression.
 NAMES_AT_ONCE = 50
 
