@@ -112,9 +112,9 @@ def run_round(program, options):
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / 'round.json'
         done = subprocess.run([program, *options, f'--benchmark_out={out}', '--benchmark_out_format=json'],
-                              stdout=subprocess.DEVNULL, check=False)
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
         if done.returncode != 0:
-            print(f'{program} failed', file=sys.stderr)
+            print(f'{done.stderr}{program} failed', file=sys.stderr)
             raise SystemExit(1)
         return results.load(out)
 
