@@ -27,30 +27,17 @@ HWY_INLINE bool belongs_before(T element, T value) {
   return kRight ? element <= value : element < value;
 }
 
-// An element that is loaded by itself. The compiler would gather those of several searches, which takes up to 2.6 times
-// as long on Zen 4.
-template <class T>
-HWY_INLINE T loaded(const T* at) {
-  T element = *at;
-#if HWY_ARCH_X86
-  if constexpr (std::is_floating_point_v<T>) asm("" : "+x"(element));
-  else asm("" : "+r"(element));
-#endif
-  return element;
-}
-
 // The places of kCount values in a sequence that is not empty. Where a search stands is one of `length` elements.
 template <bool kRight, int kCount, class T>
 HWY_INLINE void search_several(const T* sequence, std::size_t count, const T* values, std::int32_t* y) {
   std::size_t at[kCount] = {};
   for (std::size_t length = count; length > 1;) {
     const std::size_t half = length / 2;
-    for (int i = 0; i < kCount; ++i)
-      at[i] += belongs_before<kRight>(loaded(sequence + at[i] + half - 1), values[i]) ? half : 0;
+    for (int i = 0; i < kCount; ++i) at[i] += belongs_before<kRight>(sequence[at[i] + half - 1], values[i]) ? half : 0;
     length -= half;
   }
   for (int i = 0; i < kCount; ++i)
-    y[i] = static_cast<std::int32_t>(at[i] + (belongs_before<kRight>(loaded(sequence + at[i]), values[i]) ? 1 : 0));
+    y[i] = static_cast<std::int32_t>(at[i] + (belongs_before<kRight>(sequence[at[i]], values[i]) ? 1 : 0));
 }
 
 // The number of elements before the first NaN: those before infinity and those equal to it.
