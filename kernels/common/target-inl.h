@@ -35,14 +35,6 @@
 #define KG_MASKED_WORDS 0
 #endif
 
-// A blended store reads and writes the whole vector, that is memory outside the mask, too.
-#undef KG_STORES_WHOLE_VECTORS
-#if KG_AVX512 || KG_MASKED_WORDS || KG_EMULATED || HWY_HAVE_SCALABLE
-#define KG_STORES_WHOLE_VECTORS 0
-#else
-#define KG_STORES_WHOLE_VECTORS 1
-#endif
-
 // 32 vector registers: AVX-512, 64-bit ARM and RISC-V; 16 elsewhere.
 #undef KG_MANY_REGISTERS
 #if KG_AVX512 || HWY_ARCH_ARM_A64 || HWY_ARCH_RVV
