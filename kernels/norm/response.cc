@@ -7,15 +7,19 @@
 // cancels, as it would in differences of running sums.
 //
 // Error: sums within log2(2 radius + 1) + 1 roundings, the power as given for Pow in accuracy.h, or four roundings for
-// the exponents 1/2, 3/4 and 1. Where n is 0 or below, the result is what C's pow gives: infinite, or NaN.
+// the exponents 1/2, 3/4 and 1. Where n is 0 or below, the result is what C's pow gives: infinite, or NaN. Elements
+// whose n is so large or small that squares or powers leave the range of T are computed in the next wider type.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/norm/response.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <type_traits>
 #include <utility>
 
 #include "kernels/common/chunks.h"
@@ -196,21 +200,107 @@ HWY_INLINE void with_power(const response_geometry& g, const F& f) {
   f(power_of<T, any_power>(g));
 }
 
+// ------------------------------------------------------------------------------------------ numbers of any size
+
+/// The interval of n in which its powers, and x * n^(-beta - 1), are normal numbers of T.
+template <class T>
+class normal_range {
+ public:
+  explicit normal_range(const response_geometry& g) : norm_(g) {
+    // x is at most (n / alpha)^(1/2).
+    const double bits = std::numeric_limits<T>::max_exponent - std::numeric_limits<T>::digits;
+    most_ = static_cast<T>(std::exp2(std::floor(bits / std::max(1.0, std::fabs(g.beta) + 0.5))));
+    least_ = 1 / most_;
+  }
+  bool has(T sum) const {
+    const T n = norm_.bias + norm_.alpha * sum;
+    return (n >= least_) & (n <= most_);  // without a jump, so that loops over sums are vectors
+  }
+  HWY_INLINE bool has_all(const T* sums, std::size_t count) const {
+    bool all = true;
+    for (std::size_t i = 0; i < count; ++i) all &= has(sums[i]);
+    return all;
+  }
+
+ private:
+  const norm_of<T> norm_;
+  T least_, most_;
+};
+
+/// The channels of one pixel, in a type whose range has the squares of T.
+template <class T>
+class wide_pixel {
+ public:
+  using wide = std::conditional_t<std::is_same_v<T, float>, double, long double>;
+  wide_pixel(const response_geometry& g, const T* x) : g_(g), x_(x) {}
+  wide result(std::int64_t c) const { return x_[c] * power(c); }
+  wide gradient(std::int64_t c, const T* y, const T* dy) const {
+    const wide sum = sum_around(c, [&](std::int64_t k) { return wide{dy[k]} * y[k] / norm(k); });
+    return dy[c] * power(c) - static_cast<wide>(2 * g_.alpha * g_.beta) * x_[c] * sum;
+  }
+
+ private:
+  template <class Term>
+  wide sum_around(std::int64_t c, const Term& term) const {
+    wide sum = 0;
+    const std::int64_t end = std::min(c + g_.radius + 1, g_.channels);
+    for (std::int64_t k = std::max<std::int64_t>(c - g_.radius, 0); k < end; ++k) sum += term(k);
+    return sum;
+  }
+  wide norm(std::int64_t c) const {
+    const wide sum = sum_around(c, [&](std::int64_t k) { return wide{x_[k]} * x_[k]; });
+    return static_cast<wide>(g_.bias) + static_cast<wide>(g_.alpha) * sum;
+  }
+
+  wide power(std::int64_t c) const { return std::pow(norm(c), static_cast<wide>(-g_.beta)); }
+
+  const response_geometry& g_;
+  const T* const x_;
+};
+
+/// Fills the sums of squares of `pixels` pixels.
+template <class T>
+HWY_INLINE void add_squares(window_sums<T>& windows, const response_geometry& g, const T* x, std::int64_t first,
+                            std::int64_t pixels) {
+  windows.add_up(pixels, [&](T* to, std::int64_t i) HWY_ATTR {
+    map_array<T>(square_of{}, to, static_cast<std::size_t>(g.channels), array(x + (first + i) * g.channels));
+  });
+}
+
+/// Replaces elements of y by element(pixel, channel) where a sum up to `reach` channels away is out of `range`.
+template <class T, class Element>
+void replace_extremes(window_sums<T>& windows, const response_geometry& g, const normal_range<T>& range, const T* x,
+                      std::int64_t first, std::int64_t pixels, std::int64_t reach, T* y, const Element& element) {
+  add_squares(windows, g, x, first, pixels);
+  for (std::int64_t i = 0; i < pixels; ++i) {
+    const wide_pixel<T> pixel(g, x + (first + i) * g.channels);
+    const T* const sums = windows.sums() + windows.at(i);
+    for (std::int64_t c = 0; c < g.channels; ++c) {
+      const std::int64_t begin = std::max<std::int64_t>(c - reach, 0), end = std::min(c + reach + 1, g.channels);
+      if (!range.has_all(sums + begin, static_cast<std::size_t>(end - begin)))
+        y[(first + i) * g.channels + c] = static_cast<T>(element(pixel, first + i, c));
+    }
+  }
+}
+
 // ------------------------------------------------------------------------------------------ kernels
 
 template <dtype Type, class T = storage_t<Type>>
 void LRN(const response_geometry& g, const T* x, T* y) {
   const std::size_t channels = static_cast<std::size_t>(g.channels);
+  const normal_range<T> range(g);
   with_power<T>(g, [&](const auto& power) HWY_ATTR {
     for_pixels<T>(g, [&](window_sums<T>& windows, std::int64_t first, std::int64_t pixels) HWY_ATTR {
-      windows.add_up(pixels, [&](T* to, std::int64_t i) HWY_ATTR {
-        map_array<T>(square_of{}, to, channels, array(x + (first + i) * g.channels));
-      });
+      add_squares(windows, g, x, first, pixels);
+      const bool normal = range.has_all(windows.sums(), windows.count(pixels));
       map_array<T>(power, windows.sums(), windows.count(pixels), array<T>(windows.sums()));
       for (std::int64_t i = 0; i < pixels; ++i) {
         const std::int64_t at = (first + i) * g.channels;
         map_array<T>(product_of_two{}, y + at, channels, array(x + at), array<T>(windows.sums() + windows.at(i)));
       }
+      if (!normal)
+        replace_extremes(windows, g, range, x, first, pixels, 0, y,
+                         [](const auto& pixel, std::int64_t, std::int64_t c) { return pixel.result(c); });
     });
   });
 }
@@ -220,11 +310,11 @@ void LRNGrad(const response_geometry& g, const T* x, const T* y, const T* dy, T*
   const std::size_t channels = static_cast<std::size_t>(g.channels);
   const norm_of<T> norm(g);
   const gradient_of<T> gradient(g);
+  const normal_range<T> range(g);
   with_power<T>(g, [&](const auto& power) HWY_ATTR {
     for_pixels<T>(g, [&](window_sums<T>& windows, std::int64_t first, std::int64_t pixels) HWY_ATTR {
-      windows.add_up(pixels, [&](T* to, std::int64_t i) HWY_ATTR {
-        map_array<T>(square_of{}, to, channels, array(x + (first + i) * g.channels));
-      });
+      add_squares(windows, g, x, first, pixels);
+      const bool normal = range.has_all(windows.sums(), windows.count(pixels));
       map_array<T>(power, windows.powers(), windows.count(pixels), array<T>(windows.sums()));
       map_array<T>(norm, windows.sums(), windows.count(pixels), array<T>(windows.sums()));
       windows.add_up(pixels, [&](T* to, std::int64_t i) HWY_ATTR {
@@ -237,6 +327,11 @@ void LRNGrad(const response_geometry& g, const T* x, const T* y, const T* dy, T*
         map_array<T>(gradient, dx + at, channels, array(dy + at), array<T>(windows.powers() + windows.at(i)),
                      array(x + at), array<T>(windows.sums() + windows.at(i)));
       }
+      if (!normal)
+        replace_extremes(windows, g, range, x, first, pixels, g.radius, dx,
+                         [&](const auto& pixel, std::int64_t row, std::int64_t c) {
+                           return pixel.gradient(c, y + row * g.channels, dy + row * g.channels);
+                         });
     });
   });
 }

@@ -128,6 +128,58 @@ TEST(response_norm, is_the_definition_on_every_target) {
 
 TEST(response_norm, is_the_definition_in_the_reference) { check_table(reference::response_reference); }
 
+// Numbers of several sizes in one pixel: squares of some leave the range, and without a bias powers of them, too.
+template <class T>
+void check_extremes(const entry& kernel, const response_geometry& g, int exponent) {
+  const std::size_t count = static_cast<std::size_t>(g.rows * g.channels);
+  std::vector<T> x(count), y(count), dy(count), result(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const int part = i / 4 % 3 == 0 ? 0 : i / 4 % 3 == 1 ? exponent / 2 : exponent;
+    x[i] = std::ldexp(static_cast<T>((i * 7 + 3) % 11 + 1), part);
+    dy[i] = static_cast<T>((i * 5 + 2) % 13) - 6;
+  }
+  const std::vector<long double> values = normalized(g, x.data());
+  for (std::size_t i = 0; i < count; ++i) y[i] = static_cast<T>(values[i]);
+  const bool value = std::string(kernel.op) == "LRN";
+  const std::vector<long double> want = value ? values : gradient(g, x.data(), y.data(), dy.data());
+  const void* in[] = {x.data(), y.data(), dy.data()};
+  void* out[] = {result.data()};
+  kernel.run(in, out, &g);
+  for (std::size_t i = 0; i < count; ++i) {
+    long double size = std::fabs(want[i]);
+    if (size > std::numeric_limits<T>::max()) continue;
+    if (!value) {  // terms cancel: they are up to dy times n^-beta of a channel in the window
+      const std::int64_t c = static_cast<std::int64_t>(i) % g.channels;
+      const std::size_t first = i - static_cast<std::size_t>(c);
+      for (std::int64_t k = window(g, c).begin; k < window(g, c).end; ++k) {
+        const std::size_t at = first + static_cast<std::size_t>(k);
+        size = std::max(size, 6 * 5 * std::fabs(values[at] / x[at]));
+      }
+    }
+    const long double error = std::fabs(want[i] - static_cast<long double>(result[i]));
+    ASSERT_LE(error, 40 * std::numeric_limits<T>::epsilon() * size + std::numeric_limits<T>::min())
+        << kernel.op << " at 2^" << exponent << ", beta " << g.beta << ", bias " << g.bias << ", element " << i;
+  }
+}
+
+template <std::size_t N>
+void check_extremes_of(const entry (&table)[N]) {
+  for (const entry& kernel : table)
+    for (const double beta : {0.3, 0.5, 0.75, 1.0})
+      for (const double bias : {0.0, 1.0})
+        for (const int part : {-90, -60, -30, 30, 60, 90}) {
+          const response_geometry g{3, 24, 2, bias, 0.25, beta};
+          if (kernel.type == dtype::float32) check_extremes<float>(kernel, g, part);
+          else check_extremes<double>(kernel, g, part * 9);
+          if (::testing::Test::HasFatalFailure()) return;
+        }
+}
+
+TEST(response_norm, takes_numbers_whose_squares_leave_the_range) {
+  kgtest::on_every_target([](const char*) { check_extremes_of(response_simd); });
+  check_extremes_of(reference::response_reference);
+}
+
 TEST(response_norm, keeps_what_is_not_finite_within_the_windows_of_its_pixel) {
   kgtest::on_every_target([](const char*) {
     const response_geometry g{3, 7, 2, 1, 1, 0.75};
