@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 module;
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 #include "kernels/common/abi.h"
@@ -12,21 +14,37 @@ namespace kerngrad {
 
 namespace {
 
-// The sum of squares of a tensor that is to be clipped. In float64, where squares of floats do not overflow.
-double squares_of(std::string_view name, const tensor& x) {
+// A tensor that is to be clipped, in float64, where squares of floats do not overflow.
+tensor wide(std::string_view name, const tensor& x) {
   if (!x.defined()) fail(name, "an undefined tensor", "tensors", "check it with defined()");
   if (!floating.has(x.type()))
     fail(name, "a tensor of dtype " + std::string(name_of(x.type())), to_string(floating), "leave it out");
-  const detail::unrecorded pause;
-  return sum(square(cast(x, dtype::float64))).item();
+  return cast(x, dtype::float64);
 }
 
-// Gradients by their places, whatever they stand in.
+// The norm of all gradients, which part() finds in the items. Squares that leave the range of float64 are those of
+// numbers over a power of two near the largest one.
 template <class T, class Part>
 double norm_of_all(std::string_view name, std::span<T> all, Part part) {
-  double total = 0;
-  for (T& item : all) total += squares_of(name, part(item));
-  return std::sqrt(total);
+  const detail::unrecorded pause;
+  double total = 0, most = 0;
+  for (T& item : all) total += sum(square(wide(name, part(item)))).item();
+  if (total > 0x1p-900 && total < std::numeric_limits<double>::infinity()) return std::sqrt(total);
+  for (T& item : all)
+    if (part(item).size() != 0) most = std::max(most, max(abs(wide(name, part(item)))).item());
+  if (std::isnan(total) || most == 0 || std::isinf(most)) return std::sqrt(total);
+  total = 0;
+  const double unit = std::ldexp(1.0, std::ilogb(most));
+  for (T& item : all) total += sum(square(wide(name, part(item)) / unit)).item();
+  return std::sqrt(total) * unit;
+}
+
+// x * factor for a factor from 0 to 1, which may be below the normal numbers of x.
+tensor scaled(const tensor& x, double factor) {
+  if (factor >= 0x1p-14) return x * factor;  // normal in every dtype
+  int exponent = 0;
+  const double digits = std::frexp(factor, &exponent);
+  return x * digits * std::ldexp(1.0, exponent);
 }
 
 template <class T, class Part>
@@ -35,9 +53,9 @@ double clip_norm_of_all(std::span<T> all, double most, Part part) {
   if (!(most > 0)) fail(name, "a largest norm " + to_string(attr_value(most)), "a number above 0");
   const double norm = norm_of_all(name, all, part);
   if (!(norm > most) || !std::isfinite(norm)) return norm;
-  std::vector<tensor> scaled;
-  for (T& item : all) scaled.push_back(part(item) * (most / norm));
-  for (std::size_t i = 0; i < scaled.size(); ++i) part(all[i]) = std::move(scaled[i]);
+  std::vector<tensor> clipped;
+  for (T& item : all) clipped.push_back(scaled(part(item), most / norm));
+  for (std::size_t i = 0; i < clipped.size(); ++i) part(all[i]) = std::move(clipped[i]);
   return norm;
 }
 

@@ -150,6 +150,25 @@ TEST(clip_by_global_norm, scales_all_gradients_by_one_factor) {
   EXPECT_TRUE(says(refusal([&] { return kg::clip_by_global_norm(integers, 1); }), {"int32"}));
 }
 
+TEST(clip_by_global_norm, takes_numbers_whose_squares_leave_the_range_of_float64) {
+  for (const double unit : {1e-300, 1e-200, 1e200, 1e306}) {
+    std::vector<tensor> grads{tensor({3 * unit, 0.0}), tensor(-4 * unit), tensor(doubles{}, {0})};
+    EXPECT_NEAR(kg::global_norm(grads) / unit, 5, 1e-14) << unit;
+    EXPECT_NEAR(kg::clip_by_global_norm(grads, 2.5 * unit) / unit, 5, 1e-14) << unit;
+    EXPECT_NEAR(grads[0].to_doubles()[0] / unit, 1.5, 1e-14) << unit;
+    EXPECT_NEAR(grads[1].item() / unit, -2, 1e-14) << unit;
+  }
+}
+
+TEST(clip_by_global_norm, keeps_the_digits_where_the_factor_is_below_the_normal_numbers) {
+  for (const auto type : {kg::dtype::float16, kg::dtype::bfloat16, kg::dtype::float32, kg::dtype::float64}) {
+    const double most = type == kg::dtype::float16 ? 0x1p15 : type == kg::dtype::float64 ? 0x1p1023 : 0x1p127;
+    std::vector<tensor> grads{kg::cast(tensor(most), type)};
+    EXPECT_EQ(kg::clip_by_global_norm(grads, 0.75), most) << kg::name_of(type);
+    EXPECT_EQ(grads[0].item(), 0.75) << kg::name_of(type);
+  }
+}
+
 TEST(clip_by_value, bounds_each_element) {
   std::vector<tensor> grads{tensor({3.0, -0.5, -9.0}), tensor(std::nanf(""))};
   kg::clip_by_value(grads, -1, 2);
