@@ -32,7 +32,7 @@ int main() {
   try {
     kg::zeros({100, 1000, 1000});
   } catch (const kg::error& e) {
-    std::cout << e.op() << " was refused\n";
+    std::cout << e.op() << " threw an error\n";
   }
   kg::set_memory_limit(kg::unlimited);
 
