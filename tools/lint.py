@@ -346,7 +346,7 @@ def check_imports(names):
 
 def linux_files():
     """The files that LINUX_PAGE names: those that have a fall-back there."""
-    section = (ROOT / LINUX_PAGE).read_text().partition("## What is Linux's\n")[2].partition('\n## ')[0]
+    section = (ROOT / LINUX_PAGE).read_text().partition('## Linux and other systems\n')[2].partition('\n## ')[0]
     return re.findall(r'^\| (\w\S*/\S+) \| [^|]+ \| [^|]+ \|$', section, re.MULTILINE)
 
 

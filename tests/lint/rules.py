@@ -18,7 +18,7 @@ TREE = {
     'modules/ops/exp/rows.cc': LICENCE,
     'modules/ops/exp/meson.build': "# SPDX-License-Identifier: Apache-2.0\nrows = 'rows.cc'\n",
     'kernels/common/parallel.cc': LICENCE + 'int n = sched_getaffinity(0, 0, nullptr);\n',
-    'docs/architecture.md': "## What is Linux's\n| kernels/common/parallel.cc | CPUs | all of them |\n",
+    'docs/architecture.md': "## Linux and other systems\n| kernels/common/parallel.cc | CPUs | all of them |\n",
 }
 NOT_BUILT = {'modules/core/unknown.cc'}
 
