@@ -212,17 +212,25 @@ class normal_range {
     most_ = static_cast<T>(std::exp2(std::floor(bits / std::max(1.0, std::fabs(g.beta) + 0.5))));
     least_ = 1 / most_;
   }
-  bool has(T sum) const {
-    const T n = norm_.bias + norm_.alpha * sum;
-    return (n >= least_) & (n <= most_);  // without a jump, so that loops over sums are vectors
-  }
   HWY_INLINE bool has_all(const T* sums, std::size_t count) const {
+    const hn::ScalableTag<T> d;
+    const std::size_t lanes = hn::Lanes(d);
     bool all = true;
-    for (std::size_t i = 0; i < count; ++i) all &= has(sums[i]);
-    return all;
+    if (count < lanes) {
+      for (std::size_t i = 0; i < count; ++i) all &= has(norm_.bias + norm_.alpha * sums[i]);
+      return all;
+    }
+    auto in_range = hn::FirstN(d, lanes);
+    for (std::size_t i = 0; i < count; i += lanes) {  // the last vector overlaps the one before
+      const auto n = norm_(d, hn::LoadU(d, sums + std::min(i, count - lanes)));
+      in_range = hn::And(in_range, hn::And(hn::Ge(n, hn::Set(d, least_)), hn::Le(n, hn::Set(d, most_))));
+    }
+    return hn::AllTrue(d, in_range);
   }
 
  private:
+  bool has(T n) const { return n >= least_ && n <= most_; }
+
   const norm_of<T> norm_;
   T least_, most_;
 };
