@@ -29,9 +29,9 @@ struct loss_options {
 
 /// Losses of any kind, weighted and reduced.
 tensor compute_weighted_loss(const tensor& losses, const loss_options& options = {});
-/// abs(labels - predictions).
+/// abs(labels - predictions). Homogeneous of degree 1.
 tensor absolute_difference(const tensor& labels, const tensor& predictions, const loss_options& options = {});
-/// (labels - predictions)^2.
+/// (labels - predictions)^2. Homogeneous of degree 2.
 tensor mean_squared_error(const tensor& labels, const tensor& predictions, const loss_options& options = {});
 /// 1 - sum(labels * predictions) along an axis, which stays with size 1. Both are taken to be of length 1.
 tensor cosine_distance(const tensor& labels, const tensor& predictions, axis_index axis,

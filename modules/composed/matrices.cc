@@ -50,9 +50,9 @@ class norm_order {
 ///
 /// Squares stay in range, whatever the size of the numbers. Complex numbers count by their magnitudes. Integers give
 /// float32 under the root and float64 elsewhere. Throws for other orders, for more than two axes that are named, and
-/// for the greatest or least of no elements. The gradient of a root at 0 is 0.
+/// for the greatest or least of no elements. The gradient of a root at 0 is 0. Homogeneous of degree 1.
 tensor norm(const tensor& x, norm_order order = "euclidean", const axes& over = all_axes, bool keep_dims = false);
-/// The same with the order "euclidean".
+/// The same with the order "euclidean". Homogeneous of degree 1.
 tensor euclidean_norm(const tensor& x, const axes& over = all_axes, bool keep_dims = false);
 
 /// The elements of a diagonal of the matrices on two axes, the main one or that `offset` places above it, below it
@@ -72,7 +72,8 @@ tensor confusion_matrix(const tensor& labels, const tensor& predictions, std::in
 
 /// An orthonormal basis of the vectors' span, by the Gram-Schmidt process in the order in which they are given: of the
 /// rows of a matrix a matrix, of a list of vectors a list. Throws for vectors of different lengths, and for more of
-/// them than they have elements. Floats of any size. Vectors that depend on each other give NaN or noise.
+/// them than they have elements. Floats of any size. Vectors that depend on each other give NaN or noise. Homogeneous
+/// of degree 0.
 tensor gram_schmidt(const tensor& xs);
 tensor_list gram_schmidt(std::span<const tensor> xs);
 inline tensor_list gram_schmidt(std::initializer_list<tensor> xs) {
@@ -86,7 +87,8 @@ struct qr_parts {
 /// Each matrix of the last two axes, [m, n], as q * r with orthonormal columns in q and 0 below the diagonal of r, by
 /// Householder reflections (Golub and Van Loan 2013, section 5.2). With k = min(m, n) q is [m, k] and r [k, n], or with
 /// `full_matrices` [m, m] and [m, n]. The elements of r's diagonal have the sign that makes the reflections stable: not
-/// always positive. Floats of any size; rank 2 or more. Differentiable where the columns are independent.
+/// always positive. Floats of any size; rank 2 or more. Differentiable where the columns are independent. Homogeneous:
+/// q of degree 0, r of degree 1. Its gradient is right while products of dy with x stay in range.
 qr_parts qr(const tensor& x, bool full_matrices = false);
 
 }  // namespace kerngrad

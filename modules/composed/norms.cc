@@ -20,7 +20,8 @@ struct rms_norm_options {
   tensor scale{};
   double epsilon = 1e-6;
 };
-/// x / sqrt(mean(x^2) + epsilon) * scale along the last axis (Zhang and Sennrich 2019). Rank 1 or more.
+/// x / sqrt(mean(x^2) + epsilon) * scale along the last axis (Zhang and Sennrich 2019). Rank 1 or more. Homogeneous of
+/// degree 0 in x if epsilon is 0.
 tensor rms_norm(const tensor& x, const rms_norm_options& options = {});
 
 /// Options of group_norm, instance_norm and batch_norm_training.
@@ -31,18 +32,20 @@ struct moment_norm_options {
 };
 /// (x - mean) / sqrt(variance + epsilon) * scale + offset with the moments of each sample [batch, ..., channels] over
 /// all axes between and the channels of a group, of which there are `groups`, equal ones (Wu and He 2018). The variance
-/// divides by the number of elements. Throws where the groups do not divide the channels.
+/// divides by the number of elements. Throws if the groups do not divide the channels. Homogeneous of degree 0 in x if
+/// epsilon is 0 and there is no offset.
 tensor group_norm(const tensor& x, std::int64_t groups, const moment_norm_options& options = {});
-/// The same with a group for each channel (Ulyanov, Vedaldi and Lempitsky 2016). Rank 3 or more.
+/// The same with a group for each channel (Ulyanov, Vedaldi and Lempitsky 2016). Rank 3 or more. Homogeneous of degree
+/// 0 in x if epsilon is 0 and there is no offset.
 tensor instance_norm(const tensor& x, const moment_norm_options& options = {});
 
-/// What batch_norm_training gives: the result, and the moments of the batch, from which those for `batch_norm` are
-/// averaged.
+/// The result of batch_norm_training, and the moments of the batch, from which those for `batch_norm` are averaged.
 struct batch_norm_parts {
   tensor result, mean, variance;
 };
 /// (x - mean) / sqrt(variance + epsilon) * scale + offset with the moments of each channel over all other axes (Ioffe
-/// and Szegedy 2015), through which gradients flow. Rank 2 or more.
+/// and Szegedy 2015), through which gradients flow. Rank 2 or more. Homogeneous in x if epsilon is 0 and there is no
+/// offset: result of degree 0, mean of degree 1, variance of degree 2.
 batch_norm_parts batch_norm_training(const tensor& x, const moment_norm_options& options = {});
 
 }  // namespace kerngrad

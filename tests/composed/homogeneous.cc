@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Homogeneous functions: f(2^k x) = 2^(degree * k) f(x). Each is called with its operands at every power of two that
 // keeps operands and results in the range of the dtype, and its gradient likewise, whose degree is one less. The oracle
-// is the function at k = 0, which its own tests hold to a definition.
+// is the function at k = 0, which its own tests hold to a definition. Docstrings declare the degrees, and every
+// function that declares one is tested.
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <limits>
+#include <map>
+#include <regex>
+#include <set>
 
 #include "tests/support/full.h"
 
@@ -16,12 +22,44 @@ using kg::tensor;
 using kgtest::doubles;
 
 struct homogeneous {
-  const char* name;
-  int degree;
+  const char* name;  // of the function, or of a part of its result
+  const char* form;  // that of its arguments
   kg::shape dims;
   std::function<tensor(const tensor&)> f;
   bool bitwise = false;  // no operation rounds otherwise at another power
 };
+
+// Adds the degrees that docstrings of an interface declare: "Homogeneous of degree 1." of a function, and
+// "Homogeneous: q of degree 0, r of degree 1." of parts, whose names are qr.q and qr.r.
+void read_degrees(const std::filesystem::path& interface, std::map<std::string, int>& degrees) {
+  const std::regex degree(R"((\w+) of degree (-?\d+))"), call(R"((\w+)\()");
+  std::ifstream file(interface);
+  std::string line, docstring;
+  while (std::getline(file, line)) {
+    if (line.starts_with("///")) {
+      docstring += line.substr(3);
+      continue;
+    }
+    std::smatch function;
+    if (docstring.find("Homogeneous") != docstring.npos && std::regex_search(line, function, call))
+      for (std::sregex_iterator at(docstring.begin(), docstring.end(), degree), end; at != end; ++at) {
+        const std::string part = at->str(1);
+        degrees[part == "Homogeneous" ? function.str(1) : function.str(1) + "." + part] = std::stoi(at->str(2));
+      }
+    docstring.clear();
+  }
+}
+
+// MODULES is the folder of the interfaces.
+const std::map<std::string, int>& declared_degrees() {
+  static const std::map<std::string, int> degrees = [] {
+    std::map<std::string, int> found;
+    for (const auto& item : std::filesystem::recursive_directory_iterator(MODULES))
+      if (item.path().extension() == ".cc") read_degrees(item.path(), found);
+    return found;
+  }();
+  return degrees;
+}
 
 constexpr double inf = std::numeric_limits<double>::infinity();
 
@@ -43,32 +81,35 @@ tensor plain_batch_norm(const tensor& x) {
   return kg::batch_norm_training(x, {.scale = tensor({2.f, -1.f}), .epsilon = 0}).result;
 }
 
+tensor response_norm(const tensor& x) { return kg::local_response_normalization(x, {.depth_radius = 1, .bias = 0}); }
+
 const homogeneous functions[] = {
-    {"mean", 1, {3, 5}, [](const tensor& x) { return kg::mean(x, 1); }},
-    {"moments.mean", 1, {3, 5}, [](const tensor& x) { return kg::moments(x, 1).mean; }},
-    {"moments.variance", 2, {3, 5}, [](const tensor& x) { return kg::moments(x, 0).variance; }},
-    {"variance", 2, {3, 5}, [](const tensor& x) { return kg::variance(x); }},
-    {"variance of a sample", 2, {3, 5}, [](const tensor& x) { return kg::variance(x, 1, false, 1); }},
-    {"standard_deviation", 1, {3, 5}, [](const tensor& x) { return kg::standard_deviation(x, 1); }},
-    {"standard_deviation of a sample", 1, {15}, [](const tensor& x) { return kg::standard_deviation(x, 0, false, 1); }},
-    {"norm", 1, {3, 5}, [](const tensor& x) { return kg::norm(x, 2, 1); }},
-    {"norm of order 1", 1, {3, 5}, [](const tensor& x) { return kg::norm(x, 1, 0); }, true},
-    {"norm of order infinity", 1, {3, 5}, [](const tensor& x) { return kg::norm(x, inf, {0, 1}); }, true},
-    {"norm of Frobenius", 1, {3, 5}, [](const tensor& x) { return kg::norm(x, "fro", {0, 1}); }},
-    {"euclidean_norm", 1, {3, 5}, [](const tensor& x) { return kg::euclidean_norm(x); }},
-    {"layer_norm", 0, {3, 5}, [](const tensor& x) { return kg::layer_norm(x, {.epsilon = 0}); }},
-    {"layer_norm of long rows", 0, {2, 150}, [](const tensor& x) { return kg::layer_norm(x, {.epsilon = 0}); }},
-    {"rms_norm", 0, {3, 5}, [](const tensor& x) { return kg::rms_norm(x, {.epsilon = 0}); }},
-    {"group_norm", 0, {2, 3, 4}, [](const tensor& x) { return kg::group_norm(x, 2, {.epsilon = 0}); }},
-    {"instance_norm", 0, {2, 5, 2}, [](const tensor& x) { return kg::instance_norm(x, {.epsilon = 0}); }},
-    {"batch_norm_training", 0, {7, 2}, plain_batch_norm},
-    {"batch_norm_training.mean", 1, {7, 2}, [](const tensor& x) { return kg::batch_norm_training(x).mean; }},
-    {"batch_norm_training.variance", 2, {7, 2}, [](const tensor& x) { return kg::batch_norm_training(x).variance; }},
-    {"gram_schmidt", 0, {3, 5}, [](const tensor& x) { return kg::gram_schmidt(x); }},
-    {"qr.q", 0, {2, 4, 3}, [](const tensor& x) { return kg::qr(x).q; }},
-    {"qr.r", 1, {2, 4, 3}, [](const tensor& x) { return kg::qr(x).r; }},
-    {"absolute_difference", 1, {3, 5}, [](const tensor& x) { return kg::absolute_difference(x, kg::zeros_like(x)); }},
-    {"mean_squared_error", 2, {3, 5}, [](const tensor& x) { return kg::mean_squared_error(x, kg::zeros_like(x)); }},
+    {"mean", "", {3, 5}, [](const tensor& x) { return kg::mean(x, 1); }},
+    {"moments.mean", "", {3, 5}, [](const tensor& x) { return kg::moments(x, 1).mean; }},
+    {"moments.variance", "", {3, 5}, [](const tensor& x) { return kg::moments(x, 0).variance; }},
+    {"variance", "", {3, 5}, [](const tensor& x) { return kg::variance(x); }},
+    {"variance", "of a sample", {3, 5}, [](const tensor& x) { return kg::variance(x, 1, false, 1); }},
+    {"standard_deviation", "", {3, 5}, [](const tensor& x) { return kg::standard_deviation(x, 1); }},
+    {"standard_deviation", "of a sample", {15}, [](const tensor& x) { return kg::standard_deviation(x, 0, false, 1); }},
+    {"norm", "", {3, 5}, [](const tensor& x) { return kg::norm(x, 2, 1); }},
+    {"norm", "of order 1", {3, 5}, [](const tensor& x) { return kg::norm(x, 1, 0); }, true},
+    {"norm", "of order infinity", {3, 5}, [](const tensor& x) { return kg::norm(x, inf, {0, 1}); }, true},
+    {"norm", "of Frobenius", {3, 5}, [](const tensor& x) { return kg::norm(x, "fro", {0, 1}); }},
+    {"euclidean_norm", "", {3, 5}, [](const tensor& x) { return kg::euclidean_norm(x); }},
+    {"layer_norm", "", {3, 5}, [](const tensor& x) { return kg::layer_norm(x, {.epsilon = 0}); }},
+    {"layer_norm", "of long rows", {2, 150}, [](const tensor& x) { return kg::layer_norm(x, {.epsilon = 0}); }},
+    {"rms_norm", "", {3, 5}, [](const tensor& x) { return kg::rms_norm(x, {.epsilon = 0}); }},
+    {"group_norm", "", {2, 3, 4}, [](const tensor& x) { return kg::group_norm(x, 2, {.epsilon = 0}); }},
+    {"instance_norm", "", {2, 5, 2}, [](const tensor& x) { return kg::instance_norm(x, {.epsilon = 0}); }},
+    {"batch_norm_training.result", "", {7, 2}, plain_batch_norm},
+    {"batch_norm_training.mean", "", {7, 2}, [](const tensor& x) { return kg::batch_norm_training(x).mean; }},
+    {"batch_norm_training.variance", "", {7, 2}, [](const tensor& x) { return kg::batch_norm_training(x).variance; }},
+    {"local_response_normalization", "", {1, 4, 5}, response_norm},
+    {"gram_schmidt", "", {3, 5}, [](const tensor& x) { return kg::gram_schmidt(x); }},
+    {"qr.q", "", {2, 4, 3}, [](const tensor& x) { return kg::qr(x).q; }},
+    {"qr.r", "", {2, 4, 3}, [](const tensor& x) { return kg::qr(x).r; }},
+    {"absolute_difference", "", {3, 5}, [](const tensor& x) { return kg::absolute_difference(x, kg::zeros_like(x)); }},
+    {"mean_squared_error", "", {3, 5}, [](const tensor& x) { return kg::mean_squared_error(x, kg::zeros_like(x)); }},
 };
 
 // Exponents of the least normal and the largest number, and the digits.
@@ -121,23 +162,25 @@ void expect_scaled(const doubles& got, const doubles& base, int power, double wi
 
 void check(const homogeneous& of, dtype type, int step) {
   const range within = range_of(type);
+  const int degree = declared_degrees().at(of.name);
   const tensor at_1 = kg::cast(numbers(of.dims), type);
   const doubles operands = values_of(at_1), values = values_of(of.f(at_1)), slopes = values_of(gradient_of(of, at_1));
   int checked = 0;
   // The numbers are below 2^4.
   for (int k = within.least; k <= within.most - 3; k += step) {
-    SCOPED_TRACE(std::string(of.name) + " of " + std::string(name_of(type)) + " at 2^" + std::to_string(k));
+    SCOPED_TRACE(of.name + (" " + std::string(of.form)) + " of " + std::string(name_of(type)) + " at 2^" +
+                 std::to_string(k));
     const tensor x = kg::cast(numbers(of.dims) * std::ldexp(1.0, k), type);
     // Values that round to 0 at power 0 are results of cancellation.
-    if (fits({largest(values)}, of.degree * k, within)) {
+    if (fits({largest(values)}, degree * k, within)) {
       ASSERT_NO_FATAL_FAILURE(
-          expect_scaled(values_of(of.f(x)), values, of.degree * k, of.bitwise ? 0 : 8 * within.epsilon));
+          expect_scaled(values_of(of.f(x)), values, degree * k, of.bitwise ? 0 : 8 * within.epsilon));
       ++checked;
     }
-    // Gradients of qr multiply numbers by gradients on the way.
-    if (k <= within.most - 12 && fits({largest(slopes)}, (of.degree - 1) * k, within))
+    // Gradients of qr multiply numbers by gradients on the way: its docstring says so.
+    if (k <= within.most - 12 && fits({largest(slopes)}, (degree - 1) * k, within))
       ASSERT_NO_FATAL_FAILURE(
-          expect_scaled(values_of(gradient_of(of, x)), slopes, (of.degree - 1) * k, 16 * within.epsilon))
+          expect_scaled(values_of(gradient_of(of, x)), slopes, (degree - 1) * k, 16 * within.epsilon))
           << "of the gradient";
   }
   EXPECT_GT(checked, 0) << of.name;
@@ -145,6 +188,13 @@ void check(const homogeneous& of, dtype type, int step) {
 
 void check_all(dtype type, int step) {
   for (const homogeneous& of : functions) ASSERT_NO_FATAL_FAILURE(check(of, type, kgtest::full() ? 1 : step));
+}
+
+TEST(homogeneous, functions_are_those_whose_docstrings_declare_a_degree) {
+  std::set<std::string> declared, tested;
+  for (const auto& [name, degree] : declared_degrees()) declared.insert(name);
+  for (const homogeneous& of : functions) tested.insert(of.name);
+  EXPECT_EQ(tested, declared);
 }
 
 TEST(homogeneous, functions_scale_with_their_operands_in_float32) { check_all(dtype::float32, 3); }

@@ -40,7 +40,7 @@ struct layer_norm_options {
 /// (x - mean) / sqrt(variance + epsilon) * scale + offset with the moments of x along its last axis, in one op (Ba,
 /// Kiros and Hinton 2016). The variance divides by the number of elements; it is taken of the distances from the mean,
 /// so that a large mean does not cancel it. x has rank 1 or more, a floating dtype and numbers of any size.
-/// Differentiable in all operands.
+/// Differentiable in all operands. Homogeneous of degree 0 in x if epsilon is 0 and there is no offset.
 inline tensor layer_norm(const tensor& x, const layer_norm_options& options = {}) {
   return call<"LayerNorm">(x, options.scale, options.offset, attr<"epsilon">(options.epsilon));
 }
@@ -54,7 +54,8 @@ struct local_response_options {
 };
 /// x / (bias + alpha * s)^beta, where s is the sum of squares of the pixel's channels up to `depth_radius` away on
 /// either side (Krizhevsky, Sutskever and Hinton 2012, section 3.3). x is [height, width, channels] or
-/// [batch, height, width, channels], of a floating dtype. Differentiable.
+/// [batch, height, width, channels], of a floating dtype, with numbers of any size. Differentiable. Homogeneous of
+/// degree 0 in x if bias is 0 and beta is 0.5.
 inline tensor local_response_normalization(const tensor& x, const local_response_options& options = {}) {
   return call<"LRN">(x, attr<"depthRadius">(options.depth_radius), attr<"bias">(options.bias),
                      attr<"alpha">(options.alpha), attr<"beta">(options.beta));

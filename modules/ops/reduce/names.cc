@@ -20,7 +20,7 @@ export namespace kerngrad {
 inline tensor sum(const tensor& x, const axes& over = all_axes, bool keep_dims = false) {
   return call<"Sum">(x, attr<"axis">(over.value()), attr<"keepDims">(keep_dims));
 }
-/// The mean over axes.
+/// The mean over axes. Homogeneous of degree 1.
 inline tensor mean(const tensor& x, const axes& over = all_axes, bool keep_dims = false) {
   return call<"Mean">(x, attr<"axis">(over.value()), attr<"keepDims">(keep_dims));
 }
