@@ -73,13 +73,13 @@ LOCK_FILES = {'modules/core/locks_impl.cc', 'kernels/common/parallel.cc'}
 FAMILIES = set(re.findall(r"'(\w+)'", re.search(r'^families = \[(.*?)\]', (ROOT / 'meson.build').read_text(),
                                                re.MULTILINE | re.DOTALL).group(1)))
 # Where each family's part has its place; rooms that hold no family stand beside them.
-MIRROR = {'kernels': {'common', 'math', 'fuse', 'optimizer', 'onednn', 'include'}, 'modules/ops': set()}
+MIRROR = {'kernels': {'common', 'math', 'fuse', 'optimizer', 'onednn', 'include', 'linalg'}, 'modules/ops': set()}
 REQUIRED = ('kernels/{}/kernels.h', 'kernels/{}/meson.build', 'modules/ops/{}/rows.cc', 'modules/ops/{}/meson.build')
 # Kernels are typed functions. These folders hand untyped arguments on: entry points, authors' macros, another library.
 UNTYPED = re.compile(r'\bconst void\* geometry\b')
 UNTYPED_FOLDERS = ('kernels/common/', 'kernels/include/', 'kernels/onednn/')
 # Macros in kernels/, without Highway's lines, include guards and the lists of kernels.
-MACRO = re.compile(r'^#\s*define (?!HWY_TARGET_INCLUDE|\w+_H_$|\w+_COMMON$|\w+_(?:KERNELS|OPS)\()', re.MULTILINE)
+MACRO = re.compile(r'^#\s*define (?!HWY_TARGET_INCLUDE|KERNGRAD_FILE|\w+_H_$|\w+_COMMON$|\w+_(?:KERNELS|OPS)\()', re.MULTILINE)
 MOST_MACROS = 200
 # What a unit says of itself, its namespaces, and variables that other units of its module see.
 MODULE = re.compile(r'^(?:export )?module ([\w.]+)(?::\w+)?;', re.MULTILINE)

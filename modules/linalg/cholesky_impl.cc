@@ -4,6 +4,7 @@ module;
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <span>
 #include <string>
@@ -120,7 +121,8 @@ struct Cholesky {
     const std::span<const T> a = elements_in<T>(c, 0);
     const std::span<T> factor = elements_out<T>(c, 0);
     const std::span<std::int32_t> info = elements_out<std::int32_t>(c, 1);
-    const std::int64_t n = detail::rows_of(c.in[0].dims);
+    const std::int64_t n = detail::rows_of(c.in[0].dims), count = std::ssize(info);
+    if (detail::is_small(count, n)) return lanes::cholesky(a.data(), factor.data(), info.data(), {count, n});
     for (std::size_t i = 0; i < info.size(); ++i) {
       info[i] = 0;
       if (n == 0) continue;

@@ -4,6 +4,7 @@ module;
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <span>
 #include <string>
@@ -70,7 +71,7 @@ void infer_eigh(inference& call) {
 // Eigenvalues, and with `vectors` the eigenvectors in the place of the matrix, in its rows. Elements that are not
 // finite, for which LAPACK may not end, give NaN.
 template <class T>
-lapack::integer eigen(std::span<T> matrix, std::span<T> values, bool vectors, lapack::workspace<T>& work) {
+lapack::integer eigen(std::span<T> matrix, std::span<T> values, bool vectors, detail::workspace<T>& work) {
   const auto n = static_cast<lapack::integer>(values.size());
   if (!std::ranges::all_of(matrix, [](T each) { return std::isfinite(each); })) {
     detail::fill_with_nan(matrix), detail::fill_with_nan(values);
@@ -105,7 +106,10 @@ struct Eigh {
     const std::span<T> values = elements_out<T>(c, 0), vectors = elements_out<T>(c, 1);
     const std::span<std::int32_t> info = elements_out<std::int32_t>(c, 2);
     const auto n = static_cast<std::size_t>(detail::rows_of(c.in[0].dims));
-    lapack::workspace<T> work;
+    const lanes::stack stack{std::ssize(info), detail::rows_of(c.in[0].dims)};
+    if (detail::is_small(stack.count, stack.size))
+      return lanes::eigh(a.data(), values.data(), vectors.data(), info.data(), stack);
+    detail::workspace<T> work;
     std::ranges::copy(a, vectors.begin());
     for (std::size_t i = 0; i < info.size(); ++i) {
       info[i] = 0;
@@ -143,14 +147,16 @@ struct Eigvalsh {
     const std::span<T> values = elements_out<T>(c, 0);
     const std::span<std::int32_t> info = elements_out<std::int32_t>(c, 1);
     const auto n = static_cast<std::size_t>(detail::rows_of(c.in[0].dims));
-    lapack::workspace<T> work;
-    std::vector<T> matrix;
+    const lanes::stack stack{std::ssize(info), detail::rows_of(c.in[0].dims)};
+    if (detail::is_small(stack.count, stack.size))
+      return lanes::eigh(a.data(), values.data(), static_cast<T*>(nullptr), info.data(), stack);
+    detail::workspace<T> work;
+    detail::work_array<T> matrix(kernels::product_of(stack.size, stack.size));
     for (std::size_t i = 0; i < info.size(); ++i) {
       info[i] = 0;
       if (n == 0) continue;
-      matrix.assign(a.begin() + static_cast<std::ptrdiff_t>(i * n * n),
-                    a.begin() + static_cast<std::ptrdiff_t>((i + 1) * n * n));
-      info[i] = static_cast<std::int32_t>(eigen(std::span<T>(matrix), values.subspan(i * n, n), false, work));
+      std::ranges::copy(a.subspan(i * n * n, n * n), matrix.data());
+      info[i] = static_cast<std::int32_t>(eigen(matrix.span(), values.subspan(i * n, n), false, work));
     }
   }
   static constexpr auto kernels = detail::kernels_for_floats<Eigvalsh>;

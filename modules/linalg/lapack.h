@@ -8,8 +8,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 #include <vector>
+
+#include "kernels/common/sizes.h"
+#include "kernels/linalg/small.h"
 
 // BLAS's Fortran interface, which LAPACK stands on, has no header. Lengths of the strings come last.
 extern "C" {
@@ -80,23 +84,28 @@ inline void gemm(char trans_a, char trans_b, integer m, integer n, integer k, co
 template <class T>
 inline constexpr bool is_float = std::is_same_v<T, float>;
 
-// Memory that calls share.
-template <class T>
+// Memory that calls share. `Counted` has a resize that throws where so many bytes would pass a limit.
+template <class T, class Counted>
 struct workspace {
+  Counted counted;
   std::vector<T> numbers;
   std::vector<integer> integers;
   // As many numbers as a routine answered to a question; a float rounds a large count.
   void provide(T answered, std::size_t integers_needed = 0) {
-    const auto count = static_cast<std::size_t>(is_float<T> ? answered * T(1.000001) + 1 : answered);
-    numbers.resize(std::max({count, numbers.size(), std::size_t{1}}));
-    integers.resize(std::max(integers_needed, integers.size()));
+    const auto wanted = static_cast<std::size_t>(is_float<T> ? answered * T(1.000001) + 1 : answered);
+    const std::size_t count = std::max({wanted, numbers.size(), std::size_t{1}}),
+                      whole = std::max(integers_needed, integers.size());
+    counted.resize(static_cast<std::int64_t>(
+        kernels::sum_of(kernels::product_of(count, sizeof(T)), kernels::product_of(whole, sizeof(integer)))));
+    numbers.resize(count);
+    integers.resize(whole);
   }
   integer size() const { return static_cast<integer>(numbers.size()); }
 };
 
 // A = L Q with L in the lower triangle, and the reflectors of Q in the rest and in `tau`.
-template <class T>
-void gelqf(integer m, integer n, T* a, T* tau, workspace<T>& work) {
+template <class T, class Work>
+void gelqf(integer m, integer n, T* a, T* tau, Work& work) {
   constexpr auto routine = [] {
     if constexpr (is_float<T>) return LAPACKE_sgelqf_work;
     else return LAPACKE_dgelqf_work;
@@ -108,8 +117,8 @@ void gelqf(integer m, integer n, T* a, T* tau, workspace<T>& work) {
 }
 
 // The first m rows of Q, of k reflectors in the rows of q.
-template <class T>
-void orglq(integer m, integer n, integer k, T* q, const T* tau, workspace<T>& work) {
+template <class T, class Work>
+void orglq(integer m, integer n, integer k, T* q, const T* tau, Work& work) {
   constexpr auto routine = [] {
     if constexpr (is_float<T>) return LAPACKE_sorglq_work;
     else return LAPACKE_dorglq_work;
@@ -121,8 +130,8 @@ void orglq(integer m, integer n, integer k, T* q, const T* tau, workspace<T>& wo
 }
 
 // Eigenvalues, ascending, and for 'V' eigenvectors in the columns of a. Gives 0 where it converged.
-template <class T>
-integer syevd(char job, char uplo, integer n, T* a, T* values, workspace<T>& work) {
+template <class T, class Work>
+integer syevd(char job, char uplo, integer n, T* a, T* values, Work& work) {
   constexpr auto routine = [] {
     if constexpr (is_float<T>) return LAPACKE_ssyevd_work;
     else return LAPACKE_dsyevd_work;
@@ -137,8 +146,8 @@ integer syevd(char job, char uplo, integer n, T* a, T* values, workspace<T>& wor
 
 // Singular values, descending, and for 'S' and 'A' vectors: in the columns of u and the rows of vt. Destroys a. Gives 0
 // where it converged.
-template <class T>
-integer gesdd(char job, integer m, integer n, T* a, T* s, T* u, T* vt, integer ldvt, workspace<T>& work) {
+template <class T, class Work>
+integer gesdd(char job, integer m, integer n, T* a, T* s, T* u, T* vt, integer ldvt, Work& work) {
   constexpr auto routine = [] {
     if constexpr (is_float<T>) return LAPACKE_sgesdd_work;
     else return LAPACKE_dgesdd_work;

@@ -155,7 +155,7 @@ tensor inv(const tensor& x, const check_options& options = {});
 // ------------------------------------------------------------------------------------------ numbers
 
 /// The determinant of each square matrix, by its LU factors; 1 for a matrix of 0 x 0. Gradient: the cofactors,
-/// by the same factors; for a singular matrix by singular values, and the second derivative may be NaN there.
+/// by the same factors; for a singular matrix by singular values. There the third derivative throws.
 tensor det(const tensor& x);
 
 /// The parts of `slogdet`.

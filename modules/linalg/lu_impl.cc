@@ -110,15 +110,14 @@ struct RowFactors {
     const std::span<std::int32_t> pivots = elements_out<std::int32_t>(c, 1);
     const std::int64_t m = detail::rows_of(c.in[0].dims), n = detail::columns_of(c.in[0].dims), k = std::min(m, n);
     if (k == 0) return;
-    std::vector<T> columns(static_cast<std::size_t>(kernels::product_of(m, n)));
-    std::vector<lapack::integer> exchanged(static_cast<std::size_t>(k));
+    detail::work_array<T> columns(kernels::product_of(m, n));
+    detail::work_array<lapack::integer> exchanged(k);
     for (std::int64_t i = 0; i < detail::batch_of(c.in[0].dims).size(); ++i) {
       transpose_into(a.data() + i * m * n, m, n, columns.data());
       lapack::getrf(static_cast<lapack::integer>(m), static_cast<lapack::integer>(n), columns.data(), exchanged.data());
       transpose_into(columns.data(), n, m, lu.data() + i * m * n);
       for (std::int64_t j = 0; j < k; ++j)
-        pivots[static_cast<std::size_t>(i * k + j)] =
-            static_cast<std::int32_t>(exchanged[static_cast<std::size_t>(j)]) - 1;
+        pivots[static_cast<std::size_t>(i * k + j)] = static_cast<std::int32_t>(exchanged[j]) - 1;
     }
   }
   static constexpr auto kernels = detail::kernels_for_floats<RowFactors>;

@@ -8,6 +8,7 @@ module;
 #include <string>
 #include <vector>
 #include "kernels/common/abi.h"
+#include "modules/linalg/lapack.h"
 module kerngrad.linalg;
 
 #include "modules/linalg/parts.h"

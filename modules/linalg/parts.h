@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks, loops over stacks and ops that the units of kerngrad.linalg share. Included in the purview of the module,
-// after its module line, <cstdint>, <limits>, <span>, <string> and <vector>.
+// after its module line, with the headers of the standard library and LAPACK that it needs before that line.
 #ifndef KERNGRAD_MODULES_LINALG_PARTS_H_
 #define KERNGRAD_MODULES_LINALG_PARTS_H_
 
@@ -45,6 +45,24 @@ shape with_axes(const shape& batch, std::initializer_list<std::int64_t> more);
 std::int64_t matrix_at(const shape& operand_batch, const shape& batch, std::int64_t i);
 // The batch axes of a call with two stacks.
 shape common_batch(const inference& call, const shape& a, const shape& b);
+
+// Work arrays, which count under the memory limits as elements do.
+template <class T>
+using workspace = lapack::workspace<T, counted_memory>;
+template <class T>
+struct work_array {
+  counted_memory counted;
+  std::vector<T> all;
+  explicit work_array(std::int64_t count)
+      : counted(kernels::product_of(count, static_cast<std::int64_t>(sizeof(T)))),
+        all(static_cast<std::size_t>(count)) {}
+  T* data() { return all.data(); }
+  T& operator[](std::int64_t i) { return all[static_cast<std::size_t>(i)]; }
+  std::span<T> span() { return all; }
+};
+
+// A stack that the kernels of kernels/linalg take: some matrices of few rows. One alone is faster by LAPACK.
+inline bool is_small(std::int64_t count, std::int64_t n) { return count >= 8 && n >= 1 && n <= lanes::largest; }
 
 template <class T>
 void fill_with_nan(std::span<T> x) {

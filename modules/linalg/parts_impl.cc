@@ -10,6 +10,7 @@ module;
 #include <string_view>
 #include <vector>
 #include "kernels/common/abi.h"
+#include "modules/linalg/lapack.h"
 module kerngrad.linalg;
 
 #include "modules/linalg/parts.h"

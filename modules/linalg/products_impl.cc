@@ -11,6 +11,7 @@ module;
 #include <vector>
 #include "kernels/common/abi.h"
 #include "kernels/common/sizes.h"
+#include "modules/linalg/lapack.h"
 module kerngrad.linalg;
 
 #include "modules/linalg/parts.h"

@@ -62,19 +62,17 @@ struct Qr {
     const std::int64_t m = detail::rows_of(c.in[0].dims), n = detail::columns_of(c.in[0].dims), k = std::min(m, n);
     const std::int64_t inner = detail::columns_of(c.out[0].dims);
     if (m == 0) return;
-    std::vector<T> reflectors(static_cast<std::size_t>(kernels::product_of(m, n))), tau(static_cast<std::size_t>(k));
-    lapack::workspace<T> work;
+    detail::work_array<T> reflectors(kernels::product_of(m, n)), tau(k);
+    detail::workspace<T> work;
     const auto rows = static_cast<lapack::integer>(n), columns = static_cast<lapack::integer>(m);
     for (std::int64_t i = 0; i < detail::batch_of(c.in[0].dims).size(); ++i) {
-      std::copy_n(a.data() + i * m * n, m * n, reflectors.begin());
+      std::copy_n(a.data() + i * m * n, m * n, reflectors.data());
       if (k > 0) lapack::gelqf(rows, columns, reflectors.data(), tau.data(), work);
       T *const to_q = q.data() + i * m * inner, *const to_r = r.data() + i * inner * n;
       for (std::int64_t j = 0; j < inner; ++j)
-        for (std::int64_t l = 0; l < n; ++l)
-          to_r[j * n + l] = j <= l && j < k ? reflectors[static_cast<std::size_t>(j * n + l)] : T(0);
+        for (std::int64_t l = 0; l < n; ++l) to_r[j * n + l] = j <= l && j < k ? reflectors[j * n + l] : T(0);
       for (std::int64_t j = 0; j < m; ++j)
-        for (std::int64_t l = 0; l < inner; ++l)
-          to_q[j * inner + l] = l < k ? reflectors[static_cast<std::size_t>(j * n + l)] : T(0);
+        for (std::int64_t l = 0; l < inner; ++l) to_q[j * inner + l] = l < k ? reflectors[j * n + l] : T(0);
       if (inner > 0)
         lapack::orglq(static_cast<lapack::integer>(inner), columns, static_cast<lapack::integer>(k), to_q, tau.data(),
                       work);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Solutions, inverses and determinants by LU factors with partial pivoting.
+// Solutions and inverses by LU factors with partial pivoting.
 module;
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <span>
 #include <string>
@@ -51,13 +52,15 @@ struct ColumnFactors {
     const std::span<T> lu = elements_out<T>(c, 0);
     const std::span<std::int32_t> pivots = elements_out<std::int32_t>(c, 1), info = elements_out<std::int32_t>(c, 2);
     const std::int64_t n = detail::rows_of(c.in[0].dims);
-    std::vector<lapack::integer> exchanged(static_cast<std::size_t>(n));
+    const lanes::stack stack{std::ssize(info), n};
+    if (detail::is_small(stack.count, n)) return lanes::lu(a.data(), lu.data(), pivots.data(), info.data(), stack);
+    detail::work_array<lapack::integer> exchanged(n);
     std::ranges::copy(a, lu.begin());
     for (std::int64_t i = 0; i < static_cast<std::int64_t>(info.size()); ++i) {
       const auto size = static_cast<lapack::integer>(n);
       info[static_cast<std::size_t>(i)] =
           n == 0 ? 0 : static_cast<std::int32_t>(lapack::getrf(size, size, lu.data() + i * n * n, exchanged.data()));
-      std::ranges::transform(exchanged, pivots.begin() + i * n,
+      std::ranges::transform(exchanged.all, pivots.begin() + i * n,
                              [](lapack::integer at) { return static_cast<std::int32_t>(at); });
     }
   }
@@ -120,7 +123,14 @@ struct FactoredSolve {
     const shape batch = detail::batch_of(c.out[0].dims), batch_a = detail::batch_of(c.in[0].dims),
                 batch_b = detail::batch_of(c.in[3].dims);
     const std::int64_t n = detail::rows_of(c.out[0].dims), k = detail::columns_of(c.out[0].dims);
-    std::vector<lapack::integer> exchanged(static_cast<std::size_t>(n));
+    const std::int64_t count = batch.size(), ones_a = batch_a.size(), ones_b = batch_b.size();
+    if (detail::is_small(count, n) && k >= 1 && k <= lanes::largest && (ones_a == count || ones_a == 1) &&
+        (ones_b == count || ones_b == 1)) {
+      const lanes::right_sides by{k, ones_a == 1 ? 0 : n * n, ones_a == 1 ? 0 : n, ones_b == 1 ? 0 : n * k,
+                                  c.call.attrs[0].as_bool()};
+      return lanes::solve(lu.data(), pivots.data(), b.data(), x.data(), {count, n}, by);
+    }
+    detail::work_array<lapack::integer> exchanged(n);
     for (std::int64_t i = 0; i < batch.size(); ++i) {
       const std::int64_t at = detail::matrix_at(batch_a, batch, i);
       T* const to = x.data() + i * n * k;
@@ -129,8 +139,8 @@ struct FactoredSolve {
         continue;
       }
       std::copy_n(b.data() + detail::matrix_at(batch_b, batch, i) * n * k, n * k, to);
-      std::copy_n(pivots.data() + at * n, n, exchanged.begin());
-      solve_in_place(lu.data() + at * n * n, exchanged, to, k, c.call.attrs[0].as_bool());
+      std::copy_n(pivots.data() + at * n, n, exchanged.data());
+      solve_in_place<T>(lu.data() + at * n * n, exchanged.span(), to, k, c.call.attrs[0].as_bool());
     }
   }
   static constexpr auto kernels = detail::kernels_for_floats<FactoredSolve>;
@@ -154,108 +164,39 @@ struct FactoredSolve {
       wrt(keep::in0 | keep::in1 | keep::in2, [](const auto& c) { return c.reduced(3, of_b(c)); }));
 };
 
-// ------------------------------------------------------------------------------------------ determinants
+// ------------------------------------------------------------------------------------------ inverses
 
-constexpr operand factored_matrix[] = {
-    {"a", wide_floats}, {"lu", wide_floats}, {"pivots", only(dtype::int32), role::own}};
-constexpr result_spec slogdet_results[] = {{"sign", "-1, 0 or 1"}, {"logabsdet", "log(abs(det))"}};
+constexpr result_spec inverse_results[] = {{"inverse", "of each matrix; NaN for a singular one"},
+                                           {"info", "0, or the number of the first zero pivot", result::int32}};
 
-void infer_determinant(inference& call) { call.give(detail::batch_of(call.in[0].dims)); }
-void infer_slogdet(inference& call) {
-  infer_determinant(call);
-  infer_determinant(call);
+void infer_inverse(inference& call) {
+  call.give(call.in[0].dims);
+  call.give(detail::batch_of(call.in[0].dims));
 }
 
-// The sign of the exchanges of the i-th matrix.
-inline double sign_of(std::span<const std::int32_t> pivots) {
-  double sign = 1;
-  for (std::size_t i = 0; i < pivots.size(); ++i)
-    if (pivots[i] != static_cast<std::int32_t>(i) + 1) sign = -sign;
-  return sign;
-}
-
-// Calls f with the number of each matrix, its factors and the sign of its exchanges.
-template <class T, class F>
-void each_factored(const launch_call& c, F f) {
-  const std::span<const T> lu = elements_in<T>(c, 1);
-  const std::span<const std::int32_t> pivots = elements_in<std::int32_t>(c, 2);
-  const auto n = static_cast<std::size_t>(detail::rows_of(c.in[0].dims));
-  for (std::size_t i = 0; i < elements_out<T>(c).size(); ++i)
-    f(i, lu.data() + i * n * n, sign_of(n == 0 ? pivots.first(0) : pivots.subspan(i * n, n)), n);
-}
-
-// dy on the transposed inverses, by the factors.
-template <class C>
-tensor inverse_transposed(const C& c) {
-  return detail::factored_solution(c.in(0), {c.in(1), c.in(2), {}}, detail::identities(c.in(0)), true);
-}
-inline tensor on_matrices(const tensor& of_stack) { return expand_dims(expand_dims(of_stack, -1), -1); }
-
-// The cofactors of matrices without an inverse: u and vh times the products of all other singular values.
-tensor cofactors(const tensor& a) {
-  const auto [u, s, vh] = svd(a, {.check = false});
-  const tensor others = cumprod(s, -1, true) * cumprod(s, -1, true, true);
-  const tensor sign = slogdet(stop_gradient(u)).sign * slogdet(stop_gradient(vh)).sign;
-  return matmul(u * expand_dims(others * expand_dims(sign, -1), -2), vh);
-}
-
-struct LogDeterminant {
-  static constexpr op_row row{.name = "LinalgLogDeterminant",
-                              .doc = "Signs and logarithms of determinants by LU factors.",
+// Stacks of small matrices alone; others take their factors.
+struct SmallInverse {
+  static constexpr op_row row{.name = "LinalgSmallInverse",
+                              .doc = "Inverses of small matrices by elimination.",
                               .group = family::matmul,
-                              .operands = factored_matrix,
-                              .infer = infer_slogdet,
+                              .operands = matrix,
+                              .infer = infer_inverse,
                               .cost = 512,
-                              .results = slogdet_results};
+                              .results = inverse_results};
   template <class T>
   static void run(const launch_call& c) {
-    const std::span<T> sign = elements_out<T>(c, 0), logarithm = elements_out<T>(c, 1);
-    each_factored<T>(c, [&](std::size_t i, const T* lu, double exchanges, std::size_t n) {
-      double sum = 0;
-      for (std::size_t k = 0; k < n; ++k) {
-        const double pivot = static_cast<double>(lu[k * n + k]);
-        sum += std::log(std::fabs(pivot));
-        exchanges *= pivot > 0 ? 1 : pivot < 0 ? -1 : pivot;  // 0 and NaN as they are
-      }
-      sign[i] = static_cast<T>(exchanges), logarithm[i] = static_cast<T>(sum);
-    });
+    const std::span<std::int32_t> info = elements_out<std::int32_t>(c, 1);
+    lanes::inverse(elements_in<T>(c, 0).data(), elements_out<T>(c, 0).data(), info.data(),
+                   {std::ssize(info), detail::rows_of(c.in[0].dims)});
   }
-  static constexpr auto kernels = detail::kernels_for_floats<LogDeterminant>;
-  static constexpr auto gradient =
-      gradient_of(wrt(keep::in0 | keep::in1 | keep::in2,
-                      [](const auto& c) { return on_matrices(c.dy(1)) * inverse_transposed(c); }),
-                  constant_operand(), constant_operand());
+  static constexpr auto kernels = detail::kernels_for_floats<SmallInverse>;
+  // Giles 2008, section 2.2.3.
+  static constexpr auto gradient = gradient_of(
+      wrt(keep::out0, [](const auto& c) { return -matmul(matmul(c.out(0), c.dy(0), true), c.out(0), false, true); }));
 };
 
-struct Determinant {
-  static constexpr op_row row{.name = "LinalgDeterminant",
-                              .doc = "Determinants by LU factors.",
-                              .group = family::matmul,
-                              .operands = factored_matrix,
-                              .infer = infer_determinant,
-                              .cost = 512};
-  template <class T>
-  static void run(const launch_call& c) {
-    const std::span<T> y = elements_out<T>(c);
-    each_factored<T>(c, [&](std::size_t i, const T* lu, double product, std::size_t n) {
-      for (std::size_t k = 0; k < n; ++k) product *= static_cast<double>(lu[k * n + k]);
-      y[i] = static_cast<T>(product);
-    });
-  }
-  static constexpr auto kernels = detail::kernels_for_floats<Determinant>;
-  static constexpr auto gradient =
-      gradient_of(wrt(keep::in0 | keep::in1 | keep::in2 | keep::out0,
-                      [](const auto& c) {
-                        const tensor by_factors = on_matrices(c.dy() * c.out()) * inverse_transposed(c);
-                        const tensor singular = stop_gradient(c.out()) == 0;
-                        if (singular.size() == 0 || !any(singular).template item<bool>()) return by_factors;
-                        return where(on_matrices(singular), on_matrices(c.dy()) * cofactors(c.in(0)), by_factors);
-                      }),
-                  constant_operand(), constant_operand());
-};
-
-void expect_regular(const function& self, const column_factors& by) {
-  self.passed(by.info, "a singular matrix", "is zero", "a matrix with an inverse",
+void expect_regular(const function& self, const tensor& info) {
+  self.passed(info, "a singular matrix", "is zero", "a matrix with an inverse",
               "use `lstsq` or `pinv`, or pass {.check = false} for NaN");
 }
 
@@ -277,7 +218,7 @@ tensor solve(const tensor& a, const tensor& b, const check_options& options) {
   self.square("a", matrices);
   self.right_side(matrices, detail::rows_of(matrices.dims()), right);
   const column_factors by = detail::factored(matrices);
-  if (options.check) expect_regular(self, by);
+  if (options.check) expect_regular(self, by.info);
   return detail::like_right_side(detail::factored_solution(matrices, by, detail::as_columns(right)), right);
 }
 
@@ -285,26 +226,14 @@ tensor inv(const tensor& x, const check_options& options) {
   constexpr function self{"inv"};
   const tensor a = self.floats("x", x);
   self.square("x", a);
+  if (detail::is_small(detail::batch_of(a.dims()).size(), detail::rows_of(a.dims()))) {
+    const auto [inverse, info] = call<SmallInverse>(a);
+    if (options.check) expect_regular(self, info);
+    return inverse;
+  }
   const column_factors by = detail::factored(a);
-  if (options.check) expect_regular(self, by);
+  if (options.check) expect_regular(self, by.info);
   return detail::factored_solution(a, by, detail::identities(a));
-}
-
-tensor det(const tensor& x) {
-  constexpr function self{"det"};
-  const tensor a = self.floats("x", x);
-  self.square("x", a);
-  const column_factors by = detail::factored(a);
-  return call<Determinant>(a, by.lu, by.pivots);
-}
-
-slogdet_parts slogdet(const tensor& x) {
-  constexpr function self{"slogdet"};
-  const tensor a = self.floats("x", x);
-  self.square("x", a);
-  const column_factors by = detail::factored(a);
-  const auto [sign, logabsdet] = call<LogDeterminant>(a, by.lu, by.pivots);
-  return {sign, logabsdet};
 }
 
 }  // namespace kerngrad::linalg

@@ -53,11 +53,11 @@ void infer_svd(inference& call) {
 // One matrix [m, n]. Elements that are not finite, for which LAPACK may not end, give NaN.
 template <class T>
 lapack::integer decompose(char job, std::span<const T> a, std::int64_t m, std::int64_t n, std::span<T> s,
-                          std::span<T> u, std::span<T> vh, std::vector<T>& copy, lapack::workspace<T>& work) {
+                          std::span<T> u, std::span<T> vh, std::span<T> copy, detail::workspace<T>& work) {
   const bool finite = std::ranges::all_of(a, [](T each) { return std::isfinite(each); });
   lapack::integer info = 0;
   if (finite) {
-    copy.assign(a.begin(), a.end());
+    std::ranges::copy(a, copy.begin());
     const auto rows = static_cast<lapack::integer>(n), columns = static_cast<lapack::integer>(m);
     const lapack::integer ldvt = job == 'N' ? 1 : job == 'A' ? columns : std::min(rows, columns);
     info = lapack::gesdd(job, rows, columns, copy.data(), s.data(), vh.data(), u.data(), ldvt, work);
@@ -101,16 +101,17 @@ struct Svd {
     const std::span<std::int32_t> info = elements_out<std::int32_t>(c, 3);
     const std::int64_t m = detail::rows_of(c.in[0].dims), n = detail::columns_of(c.in[0].dims), k = std::min(m, n);
     const std::int64_t of_u = m * detail::columns_of(c.out[0].dims), of_vh = n * detail::rows_of(c.out[2].dims);
-    std::vector<T> copy;
-    lapack::workspace<T> work;
+    detail::work_array<T> copy(kernels::product_of(m, n));
+    detail::workspace<T> work;
     for (std::size_t i = 0; i < info.size(); ++i) {
       info[i] = 0;
       if (k == 0) {
         unit_vectors(part(u, i, of_u), m), unit_vectors(part(vh, i, of_vh), n);
         continue;
       }
-      info[i] = static_cast<std::int32_t>(decompose(c.call.attrs[0].as_bool() ? 'A' : 'S', part(a, i, m * n), m, n,
-                                                    part(s, i, k), part(u, i, of_u), part(vh, i, of_vh), copy, work));
+      info[i] =
+          static_cast<std::int32_t>(decompose(c.call.attrs[0].as_bool() ? 'A' : 'S', part(a, i, m * n), m, n,
+                                              part(s, i, k), part(u, i, of_u), part(vh, i, of_vh), copy.span(), work));
     }
   }
   static constexpr auto kernels = detail::kernels_for_floats<Svd>;
@@ -152,12 +153,12 @@ struct Svdvals {
     const std::span<T> s = elements_out<T>(c, 0);
     const std::span<std::int32_t> info = elements_out<std::int32_t>(c, 1);
     const std::int64_t m = detail::rows_of(c.in[0].dims), n = detail::columns_of(c.in[0].dims), k = std::min(m, n);
-    std::vector<T> copy;
-    lapack::workspace<T> work;
+    detail::work_array<T> copy(kernels::product_of(m, n));
+    detail::workspace<T> work;
     for (std::size_t i = 0; i < info.size(); ++i)
       info[i] = k == 0 ? 0
                        : static_cast<std::int32_t>(decompose('N', part(a, i, m * n), m, n, part(s, i, k),
-                                                             std::span<T>(), std::span<T>(), copy, work));
+                                                             std::span<T>(), std::span<T>(), copy.span(), work));
   }
   static constexpr auto kernels = detail::kernels_for_floats<Svdvals>;
   // Without the vectors the forward pass takes a fraction of the time, so the rule computes them.
@@ -199,7 +200,7 @@ struct PseudoSolve {
                        columns = detail::columns_of(c.out[0].dims);
     const auto rows = static_cast<lapack::integer>(m), others = static_cast<lapack::integer>(n),
                inner = static_cast<lapack::integer>(k), count = static_cast<lapack::integer>(columns);
-    std::vector<T> middle(static_cast<std::size_t>(kernels::product_of(k, columns)));
+    detail::work_array<T> middle(kernels::product_of(k, columns));
     for (std::int64_t i = 0; i < batch.size(); ++i) {
       const std::int64_t at = detail::matrix_at(batch_a, batch, i), at_b = detail::matrix_at(batch_b, batch, i);
       const T *const left = u.data() + at * m * k, *const right = vh.data() + at * k * n;
@@ -218,7 +219,7 @@ struct PseudoSolve {
       }
       for (std::int64_t j = 0; j < k; ++j)
         for (std::int64_t l = 0; l < columns; ++l)
-          middle[static_cast<std::size_t>(j * columns + l)] *= inverses[static_cast<std::size_t>(at * k + j)];
+          middle[j * columns + l] *= inverses[static_cast<std::size_t>(at * k + j)];
       if (transpose) lapack::gemm('N', 'N', count, rows, inner, middle.data(), count, left, inner, to, count);
       else lapack::gemm('N', 'T', count, others, inner, middle.data(), count, right, others, to, count);
     }

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// Eigenvalues and eigenvectors of symmetric matrices with one matrix per lane, by cyclic Jacobi rotations (Golub and
+// Van Loan 2013, section 8.5). A rotation leaves lanes alone whose element is zero to rounding, so a matrix's result
+// does not depend on those beside it.
+#define KERNGRAD_FILE "kernels/linalg/spectra.cc"
+#include <kerngrad/kernel.h>
+
+#include <limits>
+
+#include "kernels/linalg/lanes-inl.h"
+#include "kernels/linalg/small.h"
+
+KERNGRAD_BEGIN(kerngrad::linalg::lanes)
+
+template <class T, int N>
+struct Eigh {
+  // Convergence is quadratic: 6 to 8 sweeps do. More show that it never comes.
+  static constexpr int most_sweeps = 40;
+
+  // The powers of two at or below the largest element, 1 for zeros, so that squares stay in range.
+  static HWY_INLINE vec<T> scale_of(matrices<T, N> m) {
+    const tag<T> d;
+    vec<T> most = hn::Zero(d);
+    for (std::int64_t r = 0; r < m.n(); ++r)
+      for (std::int64_t c = 0; c <= r; ++c) most = hn::Max(most, hn::Abs(m.get(c, r)));
+    const vec<T> power = hn::And(most, hn::Set(d, std::numeric_limits<T>::infinity()));
+    return hn::IfThenElse(hn::Eq(power, hn::Zero(d)), hn::Set(d, T(1)), power);
+  }
+  static HWY_INLINE auto not_finite(matrices<T, N> m) {
+    const tag<T> d;
+    auto found = hn::Ne(hn::Zero(d), hn::Zero(d));
+    for (std::int64_t r = 0; r < m.n(); ++r)
+      for (std::int64_t c = 0; c < m.n(); ++c) found = hn::Or(found, hn::Not(hn::IsFinite(m.get(c, r))));
+    return found;
+  }
+
+  // (x, y) turned by the angle with cosine c and sine s.
+  static HWY_INLINE void turn(T* x, T* y, vec<T> c, vec<T> s) {
+    const tag<T> d;
+    const vec<T> a = hn::Load(d, x), b = hn::Load(d, y);
+    hn::Store(hn::NegMulAdd(s, b, hn::Mul(c, a)), d, x), hn::Store(hn::MulAdd(s, a, hn::Mul(c, b)), d, y);
+  }
+  // Makes element (q, p) of the lower triangle zero, p < q. Gives the lanes that are rotated.
+  template <bool Vectors>
+  static HWY_INLINE auto rotate(matrices<T, N> m, matrices<T, N> vectors, std::int64_t p, std::int64_t q) {
+    const tag<T> d;
+    const vec<T> off = m.get(p, q), low = m.get(p, p), high = m.get(q, q), one = hn::Set(d, T(1));
+    const auto active = hn::Gt(hn::Abs(off), hn::Set(d, std::numeric_limits<T>::epsilon() / 4));
+    const vec<T> twice = hn::Add(off, off), apart = hn::Sub(high, low);
+    const vec<T> root = hn::Sqrt(hn::MulAdd(apart, apart, hn::Mul(twice, twice)));
+    const vec<T> sum = hn::Add(apart, hn::CopySign(root, apart));
+    const vec<T> t = hn::IfThenElseZero(active, hn::Div(twice, hn::IfThenElse(active, sum, one)));
+    const vec<T> c = hn::Div(one, hn::Sqrt(hn::MulAdd(t, t, one))), s = hn::Mul(t, c);
+    m.set(p, p, hn::NegMulAdd(t, off, low)), m.set(q, q, hn::MulAdd(t, off, high));
+    m.set(p, q, hn::IfThenZeroElse(active, off));
+    for (std::int64_t r = 0; r < p; ++r) turn(m.place(r, p), m.place(r, q), c, s);
+    for (std::int64_t r = p + 1; r < q; ++r) turn(m.place(p, r), m.place(r, q), c, s);
+    for (std::int64_t r = q + 1; r < m.n(); ++r) turn(m.place(p, r), m.place(q, r), c, s);
+    if constexpr (Vectors)
+      for (std::int64_t r = 0; r < m.n(); ++r) turn(vectors.place(p, r), vectors.place(q, r), c, s);
+    return active;
+  }
+  // Bubbles the eigenvalues of the diagonal into order, and the vectors with them.
+  template <bool Vectors>
+  static HWY_INLINE void sort(matrices<T, N> m, matrices<T, N> vectors) {
+    for (std::int64_t last = m.n() - 1; last > 0; --last)
+      for (std::int64_t k = 0; k < last; ++k) {
+        const vec<T> x = m.get(k, k), y = m.get(k + 1, k + 1);
+        m.set(k, k, hn::Min(x, y)), m.set(k + 1, k + 1, hn::Max(x, y));
+        if constexpr (Vectors) {
+          const auto turned = hn::Gt(x, y);
+          for (std::int64_t r = 0; r < m.n(); ++r) {
+            const vec<T> u = vectors.get(k, r), v = vectors.get(k + 1, r);
+            vectors.set(k, r, hn::IfThenElse(turned, v, u)), vectors.set(k + 1, r, hn::IfThenElse(turned, u, v));
+          }
+        }
+      }
+  }
+  template <bool Vectors>
+  static HWY_INLINE vec<T> diagonalize(matrices<T, N> m, matrices<T, N> vectors) {
+    const tag<T> d;
+    for (int sweep = 0; sweep < most_sweeps; ++sweep) {
+      auto active = hn::Ne(hn::Zero(d), hn::Zero(d));
+      for (std::int64_t p = 0; p < m.n(); ++p)
+        for (std::int64_t q = p + 1; q < m.n(); ++q) active = hn::Or(active, rotate<Vectors>(m, vectors, p, q));
+      if (hn::AllFalse(d, active)) return hn::Zero(d);
+    }
+    vec<T> left = hn::Zero(d);
+    for (std::int64_t p = 0; p < m.n(); ++p)
+      for (std::int64_t q = p + 1; q < m.n(); ++q) left = hn::Max(left, hn::Abs(m.get(p, q)));
+    const auto far = hn::Gt(left, hn::Set(d, std::numeric_limits<T>::epsilon()));
+    return hn::IfThenElseZero(far, hn::Set(d, T(1)));
+  }
+
+  template <bool Vectors>
+  static HWY_INLINE void all(const T* a, T* values, T* vectors, std::int32_t* info, stack s) {
+    const std::int64_t n = N ? N : s.size, elements = n * n;
+    const tag<T> d;
+    EachVector<T>(s, [&](std::int64_t i, std::int64_t valid) {
+      constexpr std::int64_t most = (N ? N * N : largest * largest) * most_lanes<T>;
+      HWY_ALIGN T work[most], turned[Vectors ? most : 1], diagonal[(N ? N : largest) * most_lanes<T>];
+      const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+      const matrices<T, N> m{work, n}, v{turned, n};
+      Read(a + i * elements, elements, elements, valid, work);
+      const auto wrong = not_finite(m);
+      const vec<T> scale = scale_of(m), inverse = hn::Div(hn::Set(d, T(1)), scale);
+      for (std::int64_t r = 0; r < n; ++r)
+        for (std::int64_t c = 0; c <= r; ++c) m.set(c, r, hn::IfThenZeroElse(wrong, hn::Mul(m.get(c, r), inverse)));
+      if constexpr (Vectors)
+        for (std::int64_t r = 0; r < n; ++r)
+          for (std::int64_t c = 0; c < n; ++c) v.set(r, c, hn::Set(d, r == c ? T(1) : T(0)));
+      const vec<T> failed = diagonalize<Vectors>(m, v);
+      sort<Vectors>(m, v);
+      const auto nan = hn::Or(wrong, hn::Ne(failed, hn::Zero(d)));
+      const vec<T> not_a_number = hn::Set(d, std::numeric_limits<T>::quiet_NaN());
+      for (std::int64_t k = 0; k < n; ++k)
+        hn::Store(hn::IfThenElse(nan, not_a_number, hn::Mul(m.get(k, k), scale)), d, diagonal + k * lanes);
+      Write(diagonal, n, valid, values + i * n);
+      WriteIntegers<T>(failed, valid, info + i);
+      if constexpr (Vectors) {
+        // Row r of `work` gets element r of each vector.
+        for (std::int64_t r = 0; r < n; ++r)
+          for (std::int64_t k = 0; k < n; ++k) m.set(k, r, hn::IfThenElse(nan, not_a_number, v.get(k, r)));
+        Write(work, elements, valid, vectors + i * elements);
+      }
+    });
+  }
+  static void run(const T* a, T* values, T* vectors, std::int32_t* info, stack s) {
+    if (vectors) all<true>(a, values, vectors, info, s);
+    else all<false>(a, values, vectors, info, s);
+  }
+};
+
+void Eigh_float32(const float* a, float* values, float* vectors, std::int32_t* info, stack s) {
+  BySize<Eigh, float>(s.size, a, values, vectors, info, s);
+}
+void Eigh_float64(const double* a, double* values, double* vectors, std::int32_t* info, stack s) {
+  BySize<Eigh, double>(s.size, a, values, vectors, info, s);
+}
+KERNGRAD_END
+
+#if HWY_ONCE
+namespace kerngrad::linalg::lanes {
+
+HWY_EXPORT(Eigh_float32);
+HWY_EXPORT(Eigh_float64);
+void eigh(const float* a, float* values, float* vectors, std::int32_t* info, stack s) {
+  HWY_DYNAMIC_DISPATCH(Eigh_float32)(a, values, vectors, info, s);
+}
+void eigh(const double* a, double* values, double* vectors, std::int32_t* info, stack s) {
+  HWY_DYNAMIC_DISPATCH(Eigh_float64)(a, values, vectors, info, s);
+}
+
+}  // namespace kerngrad::linalg::lanes
+#endif  // HWY_ONCE
