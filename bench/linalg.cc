@@ -57,6 +57,34 @@ void solve(benchmark::State& state, const problem& p) {
       [&] { benchmark::DoNotOptimize(la::solve(p.general, p.right)); });
 }
 
+void lu(benchmark::State& state, const problem& p) {
+  kgbench::paired(
+      state,
+      [&] {
+        doubles a = copied(p.general);
+        std::vector<lapack_int> pivots(static_cast<std::size_t>(p.n));
+        LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, p.size, p.size, a.data(), p.size, pivots.data());
+        benchmark::DoNotOptimize(a.data());
+      },
+      [&] { benchmark::DoNotOptimize(la::lu_factor(p.general)); });
+}
+
+void qr(benchmark::State& state, const problem& p) {
+  kgbench::paired(
+      state,
+      [&] {
+        doubles a = copied(p.general), r(a.size()), tau(static_cast<std::size_t>(p.n)), work(64 * tau.size());
+        const auto count = static_cast<lapack_int>(work.size());
+        LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, p.size, p.size, a.data(), p.size, tau.data(), work.data(), count);
+        for (std::size_t j = 0; j < tau.size(); ++j)
+          std::copy_n(a.data() + j * tau.size(), j + 1, r.data() + j * tau.size());
+        LAPACKE_dorgqr_work(LAPACK_COL_MAJOR, p.size, p.size, p.size, a.data(), p.size, tau.data(), work.data(), count);
+        benchmark::DoNotOptimize(a.data());
+        benchmark::DoNotOptimize(r.data());
+      },
+      [&] { benchmark::DoNotOptimize(la::qr(p.general)); });
+}
+
 void eigh(benchmark::State& state, const problem& p) {
   const auto run = [&](doubles& a, doubles& w, doubles& work, std::vector<lapack_int>& whole, lapack_int count,
                        lapack_int integers) {
@@ -107,7 +135,10 @@ void add(const char* name, std::int64_t n, void (*run)(benchmark::State&, const 
 int main(int argc, char** argv) {
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
-  for (const std::int64_t n : {8, 512}) add("cholesky", n, cholesky), add("solve", n, solve);
+  for (const std::int64_t n : {8, 512}) {
+    add("cholesky", n, cholesky), add("solve", n, solve);
+    add("lu", n, lu), add("qr", n, qr);
+  }
   for (const std::int64_t n : {8, 256}) add("eigh", n, eigh), add("svd", n, svd);
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();

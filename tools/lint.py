@@ -79,7 +79,8 @@ REQUIRED = ('kernels/{}/kernels.h', 'kernels/{}/meson.build', 'modules/ops/{}/ro
 UNTYPED = re.compile(r'\bconst void\* geometry\b')
 UNTYPED_FOLDERS = ('kernels/common/', 'kernels/include/', 'kernels/onednn/')
 # Macros in kernels/, without Highway's lines, include guards and the lists of kernels.
-MACRO = re.compile(r'^#\s*define (?!HWY_TARGET_INCLUDE|KERNGRAD_FILE|\w+_H_$|\w+_COMMON$|\w+_(?:KERNELS|OPS)\()', re.MULTILINE)
+MACRO = re.compile(r'^#\s*define (?!HWY_TARGET_INCLUDE|KERNGRAD_FILE|\w+_H_$|\w+_COMMON$|\w+_(?:KERNELS|OPS)\()',
+                   re.MULTILINE)
 MOST_MACROS = 200
 # What a unit says of itself, its namespaces, and variables that other units of its module see.
 MODULE = re.compile(r'^(?:export )?module ([\w.]+)(?::\w+)?;', re.MULTILINE)

@@ -40,17 +40,28 @@ struct Eigh {
     const vec<T> a = hn::Load(d, x), b = hn::Load(d, y);
     hn::Store(hn::NegMulAdd(s, b, hn::Mul(c, a)), d, x), hn::Store(hn::MulAdd(s, a, hn::Mul(c, b)), d, y);
   }
-  // Makes element (q, p) of the lower triangle zero, p < q. Gives the lanes that are rotated.
+  // Elements off the diagonal that are not zero to rounding.
+  static HWY_INLINE auto large(vec<T> off) {
+    return hn::Gt(hn::Abs(off), hn::Set(tag<T>(), std::numeric_limits<T>::epsilon() / 4));
+  }
+  static HWY_INLINE auto any_large(matrices<T, N> m) {
+    auto found = hn::Ne(hn::Zero(tag<T>()), hn::Zero(tag<T>()));
+    for (std::int64_t q = 1; q < m.n(); ++q)
+      for (std::int64_t p = 0; p < q; ++p) found = hn::Or(found, large(m.get(p, q)));
+    return found;
+  }
+  // Makes element (q, p) of the lower triangle zero, p < q. The cosine comes from the root and not from the tangent, so
+  // that both quotients are computed at the same time.
   template <bool Vectors>
-  static HWY_INLINE auto rotate(matrices<T, N> m, matrices<T, N> vectors, std::int64_t p, std::int64_t q) {
+  static HWY_INLINE void rotate(matrices<T, N> m, matrices<T, N> vectors, std::int64_t p, std::int64_t q) {
     const tag<T> d;
     const vec<T> off = m.get(p, q), low = m.get(p, p), high = m.get(q, q), one = hn::Set(d, T(1));
-    const auto active = hn::Gt(hn::Abs(off), hn::Set(d, std::numeric_limits<T>::epsilon() / 4));
-    const vec<T> twice = hn::Add(off, off), apart = hn::Sub(high, low);
-    const vec<T> root = hn::Sqrt(hn::MulAdd(apart, apart, hn::Mul(twice, twice)));
-    const vec<T> sum = hn::Add(apart, hn::CopySign(root, apart));
-    const vec<T> t = hn::IfThenElseZero(active, hn::Div(twice, hn::IfThenElse(active, sum, one)));
-    const vec<T> c = hn::Div(one, hn::Sqrt(hn::MulAdd(t, t, one))), s = hn::Mul(t, c);
+    const auto active = large(off);
+    const vec<T> twice = hn::Add(off, off), apart = hn::Sub(high, low), distance = hn::Abs(apart);
+    const vec<T> root = hn::IfThenElse(active, hn::Sqrt(hn::MulAdd(apart, apart, hn::Mul(twice, twice))), one);
+    const vec<T> sum = hn::Add(distance, root);
+    const vec<T> t = hn::IfThenElseZero(active, hn::Div(twice, hn::CopySign(sum, apart)));
+    const vec<T> c = hn::IfThenElse(active, hn::Sqrt(hn::Div(sum, hn::Add(root, root))), one), s = hn::Mul(t, c);
     m.set(p, p, hn::NegMulAdd(t, off, low)), m.set(q, q, hn::MulAdd(t, off, high));
     m.set(p, q, hn::IfThenZeroElse(active, off));
     for (std::int64_t r = 0; r < p; ++r) turn(m.place(r, p), m.place(r, q), c, s);
@@ -58,7 +69,6 @@ struct Eigh {
     for (std::int64_t r = q + 1; r < m.n(); ++r) turn(m.place(p, r), m.place(q, r), c, s);
     if constexpr (Vectors)
       for (std::int64_t r = 0; r < m.n(); ++r) turn(vectors.place(p, r), vectors.place(q, r), c, s);
-    return active;
   }
   // Bubbles the eigenvalues of the diagonal into order, and the vectors with them.
   template <bool Vectors>
@@ -76,20 +86,14 @@ struct Eigh {
         }
       }
   }
+  // Gives 1 where it did not converge.
   template <bool Vectors>
   static HWY_INLINE vec<T> diagonalize(matrices<T, N> m, matrices<T, N> vectors) {
     const tag<T> d;
-    for (int sweep = 0; sweep < most_sweeps; ++sweep) {
-      auto active = hn::Ne(hn::Zero(d), hn::Zero(d));
+    for (int sweep = 0; sweep < most_sweeps && !hn::AllFalse(d, any_large(m)); ++sweep)
       for (std::int64_t p = 0; p < m.n(); ++p)
-        for (std::int64_t q = p + 1; q < m.n(); ++q) active = hn::Or(active, rotate<Vectors>(m, vectors, p, q));
-      if (hn::AllFalse(d, active)) return hn::Zero(d);
-    }
-    vec<T> left = hn::Zero(d);
-    for (std::int64_t p = 0; p < m.n(); ++p)
-      for (std::int64_t q = p + 1; q < m.n(); ++q) left = hn::Max(left, hn::Abs(m.get(p, q)));
-    const auto far = hn::Gt(left, hn::Set(d, std::numeric_limits<T>::epsilon()));
-    return hn::IfThenElseZero(far, hn::Set(d, T(1)));
+        for (std::int64_t q = p + 1; q < m.n(); ++q) rotate<Vectors>(m, vectors, p, q);
+    return hn::IfThenElseZero(any_large(m), hn::Set(d, T(1)));
   }
 
   template <bool Vectors>

@@ -67,6 +67,27 @@ inline void getrs(char trans, integer n, integer columns, const double* lu, cons
   LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, trans, n, columns, lu, n, pivots, b, n);
 }
 
+// Rows and columns, and diagonals below and above the main one. A matrix with room for fill-in has its diagonals in
+// rows from `lower` on.
+struct band {
+  integer n, lower, upper;
+  integer rows() const { return 2 * lower + upper + 1; }
+};
+// A = L U with exchanges of rows. Gives k > 0 where U's k-th pivot is zero.
+inline integer gbtrf(band of, float* a, integer* pivots) {
+  return LAPACKE_sgbtrf_work(LAPACK_COL_MAJOR, of.n, of.n, of.lower, of.upper, a, of.rows(), pivots);
+}
+inline integer gbtrf(band of, double* a, integer* pivots) {
+  return LAPACKE_dgbtrf_work(LAPACK_COL_MAJOR, of.n, of.n, of.lower, of.upper, a, of.rows(), pivots);
+}
+// Solves by the factors of gbtrf.
+inline void gbtrs(char trans, band of, integer columns, const float* lu, const integer* pivots, float* b) {
+  LAPACKE_sgbtrs_work(LAPACK_COL_MAJOR, trans, of.n, of.lower, of.upper, columns, lu, of.rows(), pivots, b, of.n);
+}
+inline void gbtrs(char trans, band of, integer columns, const double* lu, const integer* pivots, double* b) {
+  LAPACKE_dgbtrs_work(LAPACK_COL_MAJOR, trans, of.n, of.lower, of.upper, columns, lu, of.rows(), pivots, b, of.n);
+}
+
 // op(A) op(B), of m x k by k x n.
 inline void gemm(char trans_a, char trans_b, integer m, integer n, integer k, const float* a, integer lda,
                  const float* b, integer ldb, float* c, integer ldc) {

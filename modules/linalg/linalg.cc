@@ -128,6 +128,16 @@ struct lu_solve_options {
 /// pivots that are no rows. Gradient: in factors.lu and b.
 tensor lu_solve(const lu_factors& factors, const tensor& b, const lu_solve_options& options = {});
 
+/// Numbers of diagonals of a banded matrix.
+struct bandwidths {
+  std::int64_t lower = 1;  ///< below the main diagonal
+  std::int64_t upper = 1;  ///< above it
+};
+/// The X with a X = b for banded square matrices a, as SciPy's solve_banded (LAPACK's gbtrf). `bands` has a row for
+/// each diagonal, from the highest to the lowest: bands[upper + i - j, j] is a[i, j]. Elements outside of a are not
+/// read. b is as in `solve`. Throws for a singular matrix. Gradient: in bands and b.
+tensor solve_banded(const bandwidths& widths, const tensor& bands, const tensor& b, const check_options& options = {});
+
 /// Options of functions that count small singular values as zero.
 struct rank_options {
   double rtol = -1;   ///< those up to rtol times the largest; below 0: the larger size times the rounding error
@@ -199,10 +209,31 @@ tensor matrix_power(const tensor& x, std::int64_t n, const check_options& option
 /// Gradient: that of these steps.
 tensor expm(const tensor& x);
 
+/// The principal square root of each square matrix, by the iteration of Denman and Beavers in product form (Higham
+/// 2008, section 6.3). Throws for a matrix with an eigenvalue at or below zero. Gradient: that of these steps.
+tensor sqrtm(const tensor& x, const check_options& options = {});
+
+/// The logarithm of each square matrix, by square roots and a Pade approximant (Kenney and Laub 1989; Dieci, Morini and
+/// Papini 1996). Takes and rejects the matrices of `sqrtm`. Gradient: that of these steps.
+tensor logm(const tensor& x, const check_options& options = {});
+
+/// The parts of `polar`.
+struct polar_parts {
+  tensor u;  ///< orthonormal columns, or rows of a wide matrix
+  tensor p;  ///< symmetric and without negative eigenvalues
+};
+/// Each matrix as u p, by singular values. Gradient: as of `svd`.
+polar_parts polar(const tensor& x);
+
+/// The first n columns of the product of reflectors I - tau[i] v v^T, where v is column i of `reflectors` [m, n] below
+/// its diagonal, with 1 on it: the q of LAPACK's geqrf. tau [k] has at most n elements. Gradient: in both.
+tensor householder_product(const tensor& reflectors, const tensor& tau);
+
 // ------------------------------------------------------------------------------------------ products
 
 // They take all dtypes of numbers, and keep integers.
 
+using kerngrad::matmul;
 /// The matrices of the last two axes transposed.
 tensor matrix_transpose(const tensor& x);
 /// The elements of a diagonal of each matrix, `offset` places above the main one.
