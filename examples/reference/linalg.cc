@@ -140,6 +140,30 @@ void a_quarter_turn() {
 }
 const example for_a_quarter_turn{"kg::linalg::expm", a_quarter_turn};
 
+void second_differences() {
+  const tensor bands({0.0, -1.0, -1.0, 2.0, 2.0, 2.0, -1.0, -1.0, 0.0}, {3, 3});
+  std::cout << kg::linalg::solve_banded({.lower = 1, .upper = 1}, bands, tensor({1.0, 0.0, 1.0})) << "\n";
+}
+const example for_second_differences{"kg::linalg::solve_banded", second_differences};
+
+void half_of_a_quarter_turn() {
+  const tensor turn{{0.0, -1.0}, {1.0, 0.0}}, half = kg::linalg::sqrtm(turn);
+  std::cout << half << "\n" << kg::linalg::logm(kg::eye(2) * 2) << "\n";
+}
+const example for_half_of_a_quarter_turn{"kg::linalg::sqrtm kg::linalg::logm", half_of_a_quarter_turn};
+
+void a_turn_and_a_stretch() {
+  const auto [u, p] = kg::linalg::polar(tensor{{0.0, -2.0}, {3.0, 0.0}});
+  std::cout << u << "\n" << p << "\n";
+}
+const example for_a_turn_and_a_stretch{"kg::linalg::polar", a_turn_and_a_stretch};
+
+void one_reflection() {
+  const tensor reflectors({0.0, 1.0}, {2, 1}), tau({1.0});
+  std::cout << kg::linalg::householder_product(reflectors, tau) << "\n";
+}
+const example for_one_reflection{"kg::linalg::householder_product", one_reflection};
+
 void parts_of_a_matrix() {
   const tensor x({1, 2, 3, 4, 5, 6}, {2, 3});
   std::cout << kg::linalg::matrix_transpose(x) << "\n"

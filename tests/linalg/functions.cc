@@ -77,6 +77,13 @@ TEST(functions_of_matrices, have_gradients_of_both_orders) {
                   {uniform({3, 2}, 1), uniform({2}, 2)});
 }
 
+TEST(work_arrays, count_under_a_memory_budget) {
+  const tensor a = uniform({64, 64});
+  const kg::memory_budget results_alone(5 * 64 * 64 * 8 / 2);
+  expect_refused([&] { return la::svd(a).u; }, {"memory_budget"});
+  EXPECT_EQ(la::cholesky(kg::eye(64)).dims(), (kg::shape{64, 64}));
+}
+
 TEST(matmul, is_that_of_the_core) { expect_near(la::matmul(kg::eye(2), kg::ones({2, 2})), kg::ones({2, 2}), 0); }
 
 }  // namespace
