@@ -54,6 +54,7 @@ export import :fuse_program;
 export import :fuse_scalar;
 export import :fuse;
 export import :fuse_expression;
+export import :stencil;
 export import :composed;
 
 /// The short name of the namespace.

@@ -17,6 +17,14 @@ void a_box_that_reaches_to_the_end() {
 }
 const example for_a_box_that_reaches_to_the_end{"kg::slice", a_box_that_reaches_to_the_end};
 
+void each_element_beside_the_one_before_it() {
+  const kg::tensor x({1, 2, 3});
+  std::cout << kg::shift(x, {-1}) << "\n"
+            << kg::shift(x, {-1}, kg::boundary::zero) << "\n"
+            << kg::shift(x, {2}, kg::boundary::reflect) << "\n";
+}
+const example for_each_element_beside_the_one_before_it{"kg::shift", each_element_beside_the_one_before_it};
+
 void rows_in_a_list_and_columns_by_name() {
   const kg::tensor points{{1, 10}, {2, 20}, {3, 30}};
   const auto [x, y] = kg::unstack<2>(points, 1);

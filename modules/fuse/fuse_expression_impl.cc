@@ -13,40 +13,12 @@ module kerngrad;
 
 import :by_name;
 import :fuse_plan;
+import :fuse_stored;
 import :run;
 
 namespace kerngrad::detail {
 
 namespace {
-
-constexpr int most_operands = 100;
-
-/// What `program_of` has in the memory of the program.
-struct stored_program {
-  explicit stored_program(program_builder from, std::size_t operands)
-      : builder(std::move(from)), uniform(uniform_steps(builder)), order(kernel_order(builder)) {
-    for (const int r : builder.results) results.push_back(static_cast<std::int16_t>(r));
-    program = {.steps = builder.steps,
-               .results = results,
-               .operands = static_cast<int>(operands),
-               .frame = builder.frame,
-               .buffers = builder.buffers,
-               .singles = builder.singles,
-               .tail = builder.tail,
-               .uniform = uniform,
-               .chains = builder.chains,
-               .order = order,
-               .has_others = has_other_results(builder)};
-  }
-  stored_program(const stored_program&) = delete;
-  stored_program& operator=(const stored_program&) = delete;
-
-  program_builder builder;
-  std::vector<std::int16_t> results;
-  std::vector<uniform_step> uniform;
-  std::vector<std::uint16_t> order;
-  fused_program program;
-};
 
 // The attributes of a step: numbers in the order of the row, or a Cast's dtype.
 void set_attributes(const op_row& row, std::span<const attribute_ref> attrs, fused_step& step) {

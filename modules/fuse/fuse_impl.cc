@@ -17,6 +17,13 @@ import :tape;
 
 namespace kerngrad::detail {
 
+bool tracked(std::span<const tensor* const> in) {
+  if (!recording_now()) return false;
+  for (const tensor* x : in)
+    if (this_tape().tracks(*x) && differentiable.has(x->type())) return true;
+  return false;
+}
+
 namespace {
 
 // The steps as calls of their ops, which check, watch, record and refuse as they do.
@@ -66,13 +73,6 @@ std::vector<tensor> run_steps(const fused_program& p, std::span<const tensor* co
   for (std::size_t k = 0; k < results.size(); ++k)
     if (p.results[k] >= 0) results[k] = steps.value(p.results[k]);
   return results;
-}
-
-bool tracked(std::span<const tensor* const> in) {
-  if (!recording_now()) return false;
-  for (const tensor* x : in)
-    if (this_tape().tracks(*x) && differentiable.has(x->type())) return true;
-  return false;
 }
 
 // Whether an op has another rule now than the one that it was compiled with.

@@ -23,6 +23,9 @@ namespace kerngrad::detail {
 /// follows the rules of now, step by step where one of them is another than the function was made with.
 tensor run_following_rules(const fused_parts& parts, std::span<const tensor* const> in);
 
+/// True if a recording is open and follows one of the operands.
+bool tracked(std::span<const tensor* const> in);
+
 /// Where an operand or a result of a step is while a block is computed.
 struct block_place {
   enum class kind : std::uint8_t {

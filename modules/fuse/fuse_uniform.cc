@@ -58,6 +58,7 @@ struct uniform_run {
   const dtype type;
   std::size_t result_bytes = 0;
   int folded = -1;  // the step whose value a reduction reads while it is in the cache
+  std::int64_t block = block_elements;
   const std::size_t stream_least = kernels::stream_least.load(std::memory_order_relaxed);
   work_array<lane, usual_steps> lanes{program.steps.size()};
   std::span<const std::uint16_t> order{};  // which kernels run
@@ -80,7 +81,8 @@ struct uniform_run {
   /// Every one of `results` that a step computes gets its tensor.
   void place_results(const shape& dims, std::span<const std::int16_t> results, std::span<const bool> wanted,
                      std::span<tensor> out);
-  void run_all(std::int64_t size) const;
+  /// Runs the elements from `begin` to `end`, on several threads where that is worth it.
+  void run_all(std::int64_t begin, std::int64_t end) const;
   void run_blocks(std::int64_t first, std::int64_t end) const;
   void run_block(const block_part& block) const;
   void run_step(std::size_t i, const block_part& block) const;

@@ -86,7 +86,7 @@ bool may_split(const fused_program& program) {
 }
 
 void uniform_run::place_operands(std::span<const tensor* const> in) {
-  const std::size_t size = size_of(type), buffer = block_elements * size;
+  const std::size_t size = size_of(type), buffer = static_cast<std::size_t>(block) * size;
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
     const fused_step& s = step(i);
     const std::size_t place = static_cast<std::size_t>(s.place);
@@ -165,14 +165,14 @@ void uniform_run::run_chain(std::size_t i, const block_part& block) const {
 }
 
 // Blocks do not depend on one another: any split of them gives the same bits.
-void uniform_run::run_all(std::int64_t size) const {
+void uniform_run::run_all(std::int64_t begin, std::int64_t end) const {
   constexpr std::int64_t part = chunk_elements_of_program;
-  const std::int64_t chunks = (size + part - 1) / part;
-  if (chunks < least_chunks || !may_split(program)) return run_blocks(0, size);
+  const std::int64_t chunks = (end - begin + part - 1) / part;
+  if (chunks < least_chunks || !may_split(program)) return run_blocks(begin, end);
   kernels::parallel_chunks(static_cast<std::size_t>(chunks), [&](std::size_t chunk) {
-    const std::int64_t first = static_cast<std::int64_t>(chunk) * part;
+    const std::int64_t first = begin + static_cast<std::int64_t>(chunk) * part;
     const kernels::part_of_result whole(result_bytes);
-    run_blocks(first, std::min(size, first + part));
+    run_blocks(first, std::min(end, first + part));
   });
 }
 
@@ -182,8 +182,7 @@ void uniform_run::run_blocks(std::int64_t first, std::int64_t end) const {
   const bool keeps_nothing = order.size() == 1 && chosen.empty() && lanes[order[0]].base;
   if (keeps_nothing) return run_block({first, end - first, 0, nullptr});
   alignas(64) std::byte scratch[scratch_bytes];
-  for (std::int64_t at = first; at < end; at += block_elements)
-    run_block({at, std::min(block_elements, end - at), 0, scratch});
+  for (std::int64_t at = first; at < end; at += block) run_block({at, std::min(block, end - at), 0, scratch});
 }
 
 void uniform_run::run_block(const block_part& block) const {
@@ -228,7 +227,7 @@ bool run_uniform(const fused_program& program, std::span<const tensor* const> in
   if (!run.choose_steps(wanted)) return false;
   run.place_operands(in);
   run.place_results(in[0]->dims(), program.results, wanted, out);
-  run.run_all(in[0]->size());
+  run.run_all(0, in[0]->size());
   if (program.has_others) place_others(program, in, program.results, wanted, out, {});
   return true;
 }

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stencils: fused functions that read their operands at constant offsets, with a boundary for each axis.
+module;
+#include "kernels/common/abi.h"
+export module kerngrad:stencil;
+
+import :std;
+import :core;
+import :tensor;
+import :symbol;
+import :fuse_expression;
+
+namespace kerngrad::detail {
+
+/// One read of an operand: its offsets along the last `axes` axes. The last axis has the last offset of the array.
+struct stencil_read {
+  std::size_t operand = 0;
+  int axes = 0;
+  std::array<std::int64_t, max_rank> offsets{};
+  bool operator==(const stencil_read&) const = default;
+};
+/// The steps of a stencil and its reads. Each read is an operand of the steps.
+struct stencil_steps {
+  step_list list;
+  std::vector<stencil_read> reads;
+};
+/// The step that reads an operand. Throws for offsets that no axis can have, and for the 101st read.
+symbol read_step(stencil_steps& steps, std::size_t operand, std::span<const std::int64_t> offsets);
+
+}  // namespace kerngrad::detail
+
+export namespace kerngrad {
+
+/// Values that a stencil reads outside of an axis. Outside of [1 2 3] it reads, three to the left and to the right,
+/// with `periodic` the other end, [1 2 3] and [1 2 3]; with `zero` [0 0 0] and [0 0 0]; with `edge` the outermost
+/// element, [1 1 1] and [3 3 3]; with `reflect` the mirrored elements without the outermost, [2 3 2] and [2 1 2].
+enum class boundary : std::uint8_t { periodic, zero, edge, reflect };
+
+/// The elements of x at constant offsets: element i of the result is element i + offset of x. Offsets belong to the
+/// last axes of x, and so do boundaries; a single boundary is that of all axes. Any dtype that `roll`, `pad` and
+/// `gather` take. Throws for more offsets than axes, offsets beyond a billion, and too few boundaries. Gradient, of any
+/// order: dy is added to the elements that were read.
+tensor shift(const tensor& x, std::span<const std::int64_t> offsets, std::span<const boundary> edges);
+inline tensor shift(const tensor& x, std::initializer_list<std::int64_t> offsets,
+                    std::initializer_list<boundary> edges) {
+  return shift(x, std::span(offsets.begin(), offsets.size()), std::span(edges.begin(), edges.size()));
+}
+inline tensor shift(const tensor& x, std::initializer_list<std::int64_t> offsets, boundary edge = boundary::periodic) {
+  return shift(x, std::span(offsets.begin(), offsets.size()), std::span(&edge, 1));
+}
+
+/// An operand of a stencil that is being put together. `u(0, -1)` is the element before on the last axis.
+class field {
+ public:
+  field(detail::stencil_steps& steps, std::size_t operand) : steps_(&steps), operand_(operand) {}
+
+  /// The operand at offsets along its last axes; without offsets, the element itself.
+  template <class... I>
+    requires(std::is_integral_v<I> && ...)
+  symbol operator()(I... offsets) const {
+    const std::array<std::int64_t, sizeof...(I)> all{static_cast<std::int64_t>(offsets)...};
+    return detail::read_step(*steps_, operand_, all);
+  }
+  /// The same for offsets in an array.
+  symbol operator()(std::span<const std::int64_t> offsets) const {
+    return detail::read_step(*steps_, operand_, offsets);
+  }
+
+ private:
+  detail::stencil_steps* steps_;
+  std::size_t operand_;
+};
+
+}  // namespace kerngrad
+
+namespace kerngrad::detail {
+
+/// The programs of a stencil.
+struct stored_stencil;
+
+std::vector<field> fields_of(stencil_steps& steps, int operands);
+std::shared_ptr<const stored_stencil> stored(int operands, std::span<const boundary> edges, stencil_steps steps,
+                                             std::span<const symbol> results);
+void run_stored(const stored_stencil* program, std::span<const tensor* const> in, std::span<tensor> out);
+
+/// How many results a stencil has, by the type that its function returns; 0: another type.
+template <class T>
+inline constexpr std::size_t stencil_results = 0;
+template <>
+inline constexpr std::size_t stencil_results<symbol> = 1;
+template <std::size_t N>
+inline constexpr std::size_t stencil_results<std::array<symbol, N>> = N;
+
+}  // namespace kerngrad::detail
+
+export namespace kerngrad {
+
+/// A stencil with a number of results: what `fuse(operands, boundary, f)` makes. Copies are the same function; any
+/// number of threads may call it at the same time.
+template <std::size_t Results>
+class fused_stencil {
+ public:
+  /// An empty function; calls throw.
+  fused_stencil() = default;
+  explicit fused_stencil(std::shared_ptr<const detail::stored_stencil> program) : program_(std::move(program)) {}
+
+  /// The result, or an array of all results. Bits, shapes and dtypes are those of the expression on shifted tensors,
+  /// `kg::shift`, op by op. Throws for another number of operands, for an operand with fewer axes than offsets, and for
+  /// operands that one of the ops refuses.
+  template <std::same_as<tensor>... T>
+    requires(sizeof...(T) > 0)
+  auto operator()(const T&... xs) const {
+    const tensor* const in[] = {&xs...};
+    return (*this)(std::span<const tensor* const>(in));
+  }
+  /// The same for operands in an array.
+  auto operator()(std::span<const tensor* const> xs) const {
+    std::array<tensor, Results> out;
+    detail::run_stored(program_.get(), xs, out);
+    if constexpr (Results == 1) return std::move(out[0]);
+    else return out;
+  }
+
+ private:
+  std::shared_ptr<const detail::stored_stencil> program_;
+};
+
+/// Fuses an expression that reads its operands at constant offsets. `f` is called once with a `field` for each of
+/// `operands`, 1 to 100, and gives a symbol or a `std::array` of symbols, the results of one pass:
+///   const auto step = kg::fuse(2, kg::boundary::periodic, [&](std::span<const kg::field> x) {
+///     const kg::field h = x[0], u = x[1];
+///     return std::array{h() - c * (u(0, 1) - u(0, -1)), u() - c * (h(0, 1) - h(0, -1))};
+///   });
+///   auto [h2, u2] = step(h, u);
+/// Offsets belong to the last axes, and so do boundaries; one boundary is that of all axes. Throws for an expression as
+/// long as `fuse(operands, f)` refuses it, and for more than 100 different reads. Gradient: of any order, by that of
+/// `shift` and of the fused expression.
+template <class F>
+  requires std::is_invocable_v<F&, std::span<const field>>
+auto fuse(int operands, std::span<const boundary> edges, F&& f) {
+  constexpr std::size_t count = detail::stencil_results<std::invoke_result_t<F&, std::span<const field>>>;
+  static_assert(count > 0, "[fuse] a stencil must return a symbol, or a std::array of them");
+  detail::stencil_steps steps;
+  const std::vector<field> xs = detail::fields_of(steps, operands);
+  const auto result = f(std::span<const field>(xs));
+  if constexpr (count == 1 && std::is_same_v<decltype(result), const symbol>)
+    return fused_stencil<1>(detail::stored(operands, edges, std::move(steps), std::span(&result, 1)));
+  else return fused_stencil<count>(detail::stored(operands, edges, std::move(steps), result));
+}
+template <class F>
+  requires std::is_invocable_v<F&, std::span<const field>>
+auto fuse(int operands, boundary edge, F&& f) {
+  return fuse(operands, std::span<const boundary>(&edge, 1), std::forward<F>(f));
+}
+template <class F>
+  requires std::is_invocable_v<F&, std::span<const field>>
+auto fuse(int operands, std::initializer_list<boundary> edges, F&& f) {
+  return fuse(operands, std::span<const boundary>(edges.begin(), edges.size()), std::forward<F>(f));
+}
+
+}  // namespace kerngrad
