@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fused functions beside the same expression op by op, and beside code by hand. bench/peers has them beside Eigen.
+#include <array>
 #include <cmath>
+#include <cstdint>
+#include <span>
 #include <string>
+#include <vector>
 
+#include "bench/stencils.h"
 #include "bench/support.h"
 import kerngrad;
 
@@ -100,6 +105,59 @@ void scalar_by_hand(benchmark::State& state, std::int64_t) {
   }
 }
 
+// Stencils on a square of n cells, beside loops by hand (bench/stencils.cc).
+using fields = std::span<const kg::field>;
+
+void jacobi_fused(benchmark::State& state, std::int64_t n) {
+  const auto side = static_cast<std::int64_t>(std::sqrt(static_cast<double>(n)));
+  const kg::tensor u = kg::random_normal({side, side}, 0, 1, 1);
+  const auto f = kg::fuse(1, kg::boundary::periodic, [](fields x) {
+    const kg::field& at = x[0];
+    return (at(-1, 0) + at(1, 0) + at(0, -1) + at(0, 1)) * 0.25;
+  });
+  for (auto _ : state) benchmark::DoNotOptimize(f(u).address());
+}
+
+void jacobi_by_hand(benchmark::State& state, std::int64_t n) {
+  const auto side = static_cast<std::int64_t>(std::sqrt(static_cast<double>(n)));
+  const kg::tensor u = kg::random_normal({side, side}, 0, 1, 1);
+  std::vector<float> to(static_cast<std::size_t>(n));
+  for (auto _ : state) {
+    kgbench::jacobi_by_hand(u.data<float>().data(), to.data(), side, side);
+    benchmark::DoNotOptimize(to.data());
+    benchmark::ClobberMemory();
+  }
+}
+
+void shallow_water_fused(benchmark::State& state, std::int64_t n) {
+  const auto side = static_cast<std::int64_t>(std::sqrt(static_cast<double>(n)));
+  const auto step = kg::fuse(3, kg::boundary::periodic, [c = 1e-3](fields x) {
+    const kg::field &h = x[0], &u = x[1], &v = x[2];
+    const kg::symbol here_u = u(), here_v = v();
+    const kg::symbol flow = h(0, 1) * u(0, 1) - h(0, -1) * u(0, -1) + h(1, 0) * v(1, 0) - h(-1, 0) * v(-1, 0);
+    const auto moved = [&](const kg::field& w, kg::symbol slope) {
+      return w() - (here_u * (w(0, 1) - w(0, -1)) + here_v * (w(1, 0) - w(-1, 0)) + slope * 9.81) * c;
+    };
+    return std::array{h() - flow * c, moved(u, h(0, 1) - h(0, -1)), moved(v, h(1, 0) - h(-1, 0))};
+  });
+  const kg::tensor h = kg::random_normal({side, side}, 10, 1, 1), u = kg::random_normal({side, side}, 0, 1, 2),
+                   v = kg::random_normal({side, side}, 0, 1, 3);
+  for (auto _ : state) benchmark::DoNotOptimize(step(h, u, v)[0].address());
+}
+
+void shallow_water_by_hand(benchmark::State& state, std::int64_t n) {
+  const auto side = static_cast<std::int64_t>(std::sqrt(static_cast<double>(n)));
+  const kg::tensor h = kg::random_normal({side, side}, 10, 1, 1), u = kg::random_normal({side, side}, 0, 1, 2),
+                   v = kg::random_normal({side, side}, 0, 1, 3);
+  std::vector<float> to(static_cast<std::size_t>(3 * n));
+  for (auto _ : state) {
+    kgbench::shallow_water_by_hand({h.data<float>().data(), u.data<float>().data(), v.data<float>().data()},
+                                   {to.data(), to.data() + n, to.data() + 2 * n}, side, side, 1e-3f);
+    benchmark::DoNotOptimize(to.data());
+    benchmark::ClobberMemory();
+  }
+}
+
 void register_case(const char* name, const kerngrad::kernels::target& target, std::int64_t n,
                    void (*body)(benchmark::State&, std::int64_t)) {
   const std::string full = std::string("fuse/") + name + "/target:" + target.name + "/n:" + std::to_string(n);
@@ -125,6 +183,10 @@ void register_all(const kgbench::selection& chosen) {
       register_case("swish_of_row/fused", target, n, fused_of_row);
       register_case("swish_of_row/op_by_op", target, n, op_by_op_of_row);
     }
+    register_case("jacobi/fused", target, 1024 * 1024, jacobi_fused);
+    register_case("jacobi/by_hand", target, 1024 * 1024, jacobi_by_hand);
+    register_case("shallow_water/fused", target, 256 * 256, shallow_water_fused);
+    register_case("shallow_water/by_hand", target, 256 * 256, shallow_water_by_hand);
     register_case("wave_grad/scalar", target, 1, scalar_value_and_grads);
     register_case("wave_grad/by_hand", target, 1, scalar_by_hand);
   }
