@@ -172,8 +172,10 @@ void border_cells<T>::run_box(int axis, std::int64_t begin, std::int64_t end) {
 template <class T>
 void border_cells<T>::add(const axis_array& index, std::size_t along, std::int64_t begin, std::int64_t end) {
   axis_array at = index;
+  // A column has a cache line for each cell, and often all in a few sets: all reads of a short piece find it there.
+  const std::int64_t most = grid_.strides[along] == 1 ? block_elements : 64;
   for (std::int64_t from = begin; from < end;) {
-    const std::int64_t n = std::min(end - from, block_elements - filled_);
+    const std::int64_t n = std::min({end - from, block_elements - filled_, most});
     at[along] = from;
     border_run run{0, grid_.strides[along], n};
     for (std::size_t a = 0; a < static_cast<std::size_t>(grid_.rank); ++a) run.first += at[a] * grid_.strides[a];
