@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ops that move elements, and those on sparse and ragged tensors and on texts.
 #include <iostream>
+#include <span>
 #include <vector>
 
 #include "example.h"
@@ -24,6 +25,13 @@ void each_element_beside_the_one_before_it() {
             << kg::shift(x, {2}, kg::boundary::reflect) << "\n";
 }
 const example for_each_element_beside_the_one_before_it{"kg::shift", each_element_beside_the_one_before_it};
+
+void means_of_neighbours_on_a_ring() {
+  const kg::fused_stencil<1> mean =
+      kg::fuse(1, kg::boundary::periodic, [](std::span<const kg::field> x) { return (x[0](-1) + x[0](1)) * 0.5; });
+  std::cout << mean(kg::tensor({0.f, 4.f, 0.f, 0.f, 2.f})) << "\n";
+}
+const example for_means_of_neighbours_on_a_ring{"kg::fused_stencil", means_of_neighbours_on_a_ring};
 
 void rows_in_a_list_and_columns_by_name() {
   const kg::tensor points{{1, 10}, {2, 20}, {3, 30}};
