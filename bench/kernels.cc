@@ -168,7 +168,7 @@ static_assert(std::all_of(kg::op_table.begin(), kg::op_table.end(),
               "[bench] an op whose calling convention `conventions` does not know, or with a launcher of its own that "
               "`own_launchers` does not know: say there what to measure it with");
 
-// What a kernel asks of the divider for each element, where that is most of its work.
+// Work of the divider for each element, for kernels that are bound by it.
 struct division {
   std::string_view op;
   double quotients, roots;

@@ -12,7 +12,7 @@
 
 namespace kgbench {
 
-/// What is to be measured.
+/// The kernels and sizes to measure.
 struct selection {
   std::vector<kerngrad::kernels::target> targets;  ///< all that are compiled in and supported, or the ones asked for
   std::vector<std::int64_t> sizes;                 ///< elements that a kernel works on, roughly

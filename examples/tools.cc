@@ -25,7 +25,7 @@ int main() {
   // prints: kg::log: an infinity at [1] of result 0,
   // prints: operand x: float32 [3], from 0 to 0.75, 0 NaN, 0 infinite
 
-  // What a piece of a program leaves behind, and how much it took at most.
+  // Measures how much memory a part of a program keeps, and its peak.
   const kg::memory_scope scope;
   kg::reset_peak_memory();
   const std::int64_t before = kg::memory().peak_bytes;

@@ -13,7 +13,7 @@ import :ops;
 
 namespace kerngrad::rules {
 
-// Where a function is flat or steps, its gradient is zero rather than absent.
+// A function that is flat or steps has a gradient of zero, rather than none.
 inline constexpr auto flat = [](const auto& c) { return zeros_like(c.dy()); };
 
 inline constexpr double ln_2 = 0.69314718055994530942;
@@ -175,7 +175,7 @@ inline constexpr auto elementwise_rules = family_rules(std::tuple{
                         const auto length = hypot(c.in(0), c.in(1));
                         return c.reduced(1, -c.dy() * (c.in(0) / length / length));
                       })),
-    // Where the result is 0, both operands are: dividing by 1 gives 0.
+    // Both operands are 0 if the result is: dividing by 1 gives 0.
     rule<"Hypot">(
         wrt(keep::in0 | keep::out0, [](const auto& c) { return c.reduced(0, c.dy() * (c.in(0) / not_zero(c.out()))); }),
         wrt(keep::in1 | keep::out0,

@@ -28,13 +28,13 @@ consteval std::size_t place_of(const std::tuple<Rules...>&) {
   return found ? at : throw "a fused layer of an op without a rule in this family";
 }
 
-/// What the rule of `Op` says of operand I, in a context that stands for the part's own.
+/// The gradient of operand I by the rule of `Op`, in a context that stands for the part's own.
 template <const auto& Family, fixed_string Op, std::size_t I, class Context>
 auto part_rule(const Context& c) {
   return std::get<I>(std::get<place_of<Op>(Family)>(Family).parts.of).gradient(c);
 }
 
-/// Whether a layer's result has its channels in front.
+/// True if a layer's result has its channels in front.
 template <fixed_string Op, class C>
 bool has_channels_first(const C& c) {
   if constexpr (Op.view() == "_FusedMatMul") return false;
@@ -54,7 +54,7 @@ auto to_finish_operand(const C& c, int i, const V& g) {
   return c.reduced(i, g);
 }
 
-/// What the activation got, computed once more: the layer without activation.
+/// The operand of the activation, computed once more: the layer without activation.
 template <fixed_string Op, class C>
 auto sum_again(const C& c) {
   return c.template once<1>([&] {

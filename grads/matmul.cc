@@ -32,7 +32,7 @@ inline tensor on_diagonal(const tensor& x, int axis, int times) {
   return reshape(placed, shape(sizes));
 }
 
-/// Where a list has an index; its size where it has none.
+/// Position of an index in a list; the list's size if it has none.
 inline std::size_t place_of_index(const std::vector<int>& list, int index) {
   std::size_t i = 0;
   while (i < list.size() && list[i] != index) ++i;

@@ -21,7 +21,7 @@ inline constexpr auto on_parts = [](const auto& dy, const auto& f) {
   return kind_of(dy.type()) == dtype_kind::complex ? complex(f(real(dy)), f(imag(dy))) : f(dy);
 };
 
-/// Where the part of operand `i` starts along the joined axis.
+/// Start of the part of operand `i` along the joined axis.
 template <class C>
 std::int64_t start_of(const C& c, int i, int axis) {
   std::int64_t at = 0;
@@ -61,13 +61,13 @@ T placed_on_axis(const T& x, int axis, std::int64_t at, std::int64_t size) {
   return pad(x, pairs);
 }
 
-/// What a mirrored border of `count` elements from `first` on adds to the `size` elements of an axis, from `at` on.
+/// Adds a mirrored border of `count` elements from `first` on to the `size` elements of an axis, from `at` on.
 template <class T>
 T folded_back(const T& dy, int axis, std::int64_t first, std::int64_t count, std::int64_t at, std::int64_t size) {
   return placed_on_axis(call<"Reverse">(part_of_axis(dy, axis, first, count), attr<"dims">(axis)), axis, at, size);
 }
 
-/// What `before` elements in front of the `size` elements of an axis and those behind them add to the outermost ones.
+/// Adds the `before` elements in front of the `size` elements of an axis, and those after them, to the outermost ones.
 template <class T>
 T added_to_ends(const T& dy, int axis, std::int64_t before, std::int64_t size) {
   const std::int64_t after = dy.dims()[axis] - before - size;
@@ -236,7 +236,7 @@ tensor updates_back(const C& c) {
   return c.reduced(2, where(c.in(2) == Places::taken(c, c.out()), shares, c.zeros(2)));
 }
 
-/// Of the elements that were put the last one of each place.
+/// The last of the elements that were put into each position.
 template <class C>
 tensor put_back(const C& c) {
   const tensor dy = axis_places::taken(c, c.dy()), order = numbered(dy.dims());

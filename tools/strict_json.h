@@ -10,7 +10,7 @@
 
 namespace kgtools {
 
-/// What is wrong with a text, as the end of a sentence: "not JSON (at byte 7)".
+/// Fault of a text, as the end of a sentence: "not JSON (at byte 7)".
 struct malformed_json : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

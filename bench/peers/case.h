@@ -72,7 +72,7 @@ inline float* floats(int slot, std::size_t n, float low = -2, float high = 2) {
 }
 /// Positive operands, for logarithms and variances.
 inline float* positive(std::size_t n) { return floats(20, n, 0.1f, 4.f); }
-/// Where results go that are not fresh.
+/// Memory for results that are not fresh.
 inline float* result(std::size_t n) { return floats(30, n); }
 /// n indices in [0, below).
 inline std::int32_t* indices(std::size_t n, std::uint32_t below) {

@@ -59,7 +59,7 @@ void add_fused() {
   });
 }
 
-// What a compiler makes of the value and the gradient written out.
+// Value and gradient written by hand, as the compiler vectorizes them.
 void add_scalar_by_hand() {
   cases::add("scalar_value_grad@by_hand", 1, [] {
     return [x = 0.7f]() mutable {

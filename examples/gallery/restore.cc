@@ -42,7 +42,7 @@ int main() {
 
   const kg::tensor photo = kg::cast(kg::tensor(kg::io::load("photo.png")), kg::dtype::float32) / 255;
   const kg::variable restored(photo(kg::newaxis));
-  // Of all pictures the one that looks like the photo when it is blurred, and has no more jumps than it needs.
+  // Finds the image that looks like the photo when it is blurred, and has no more jumps than it needs.
   const auto misfit = [&] { return kg::mean(kg::square(blurred(restored) - photo)); };
   const auto jumps = [&](int axis) {  // next to nothing for even areas, little for an edge, much for noise
     const kg::tensor step = kg::diff(restored.value(), 1, axis);

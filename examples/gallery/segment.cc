@@ -14,7 +14,7 @@ namespace {
 
 constexpr int size = 256;  // of the model's pictures
 
-// Where `./dev models` keeps what it has fetched.
+// Path at which `./dev models` keeps the model.
 std::string cached_model() {
   const char *cache = std::getenv("XDG_CACHE_HOME"), *home = std::getenv("HOME");
   const std::filesystem::path root(cache ? std::string(cache) : std::string(home ? home : "") + "/.cache");

@@ -40,7 +40,7 @@ export struct Snake {
   }));
 };
 
-/// What programs call.
+/// The function that programs call.
 export kg::tensor snake(const kg::tensor& x, double frequency = 1) {
   return kg::call<Snake>(x, kg::attr<"frequency">(frequency));
 }

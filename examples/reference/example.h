@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-// Of one name or several with blanks between them: kg::min kg::prod.
+// An example of one name, or of several with blanks between them: kg::min kg::prod.
 struct example {
   example(std::string_view names, void (*run)());
 };

@@ -24,7 +24,7 @@ namespace kerngrad::kernels::HWY_NAMESPACE {
 
 // ------------------------------------------------------------------------------------------ elementwise
 
-// What an author's map takes beside the tag.
+// Operands that an author's map takes next to the tag.
 enum class map_form { one_operand, one_operand_and_params, two_operands };
 
 void a_kernel_has_the_parameters_0_and_1_only();  // is called at compile time, and only where that is an error
@@ -65,7 +65,7 @@ HWY_INLINE void run_binary(const void* const* in, void* const* out, const void* 
 
 // ------------------------------------------------------------------------------------------ reductions
 
-// Whether a class has a member of this name, whatever it is: taking its address is ambiguous then.
+// True if a class has a member of this name, whatever it is: taking its address is ambiguous then.
 struct has_map_and_finish {
   void map();
   void finish();

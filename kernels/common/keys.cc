@@ -41,7 +41,7 @@ HWY_AFTER_NAMESPACE();
 namespace kerngrad::kernels {
 namespace {
 
-// Where sorting by digits overtakes other ways; they cost the same for half or twice as many.
+// Counts from which sorting by digits is faster; the ways cost the same for half or twice as many.
 constexpr std::size_t few_packed = 512, few_wide = 32;
 
 std::uint64_t key_of(std::uint64_t place) { return place >> 32; }

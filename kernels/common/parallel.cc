@@ -39,7 +39,7 @@ constexpr auto idle_time = std::chrono::microseconds(500);
 // A sleeping thread comes within this on a machine that has a CPU for it.
 constexpr auto wake_time = std::chrono::microseconds(100);
 
-// Whether this thread runs a chunk: jobs of its own are then within another.
+// True if this thread runs a chunk: jobs of its own are then within another.
 KG_INITIAL_EXEC constinit thread_local bool in_chunk = false;
 
 void pause() noexcept {
@@ -309,7 +309,7 @@ std::size_t cpus_available() {
   if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
     return std::min(static_cast<std::size_t>(CPU_COUNT(&set)), most_threads);
 #endif
-  // Where <sched.h> has no sets of CPUs: all that the machine has, whichever this process may use.
+  // Without sets of CPUs in <sched.h>, all CPUs of the machine, whichever this process may use.
   return std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, most_threads);
 }
 

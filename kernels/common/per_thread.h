@@ -19,7 +19,7 @@
 namespace kerngrad::kernels {
 
 #if defined(__ELF__)
-/// What the C++ ABI knows this library by. Under a name of its own: GCC declares it too, as it pleases.
+/// The handle of this library in the C++ ABI. It has a name of its own, because GCC declares it too.
 extern void* this_library [[gnu::visibility("hidden")]] __asm__("__dso_handle");
 
 /// Calls end(nullptr) when this thread ends, in the order of destructors: the last first. Also what is said while the

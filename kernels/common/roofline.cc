@@ -202,7 +202,7 @@ floor_time floor_of(const duty& what, const roofs& at) {
   const double computing = what.operations / operations;
   const double dividing = what.quotients / (what.divides_doubles ? at.quotients64 : at.quotients32) +
                           what.roots / (what.divides_doubles ? at.roots64 : at.roots32);
-  // What is read and written in pairs goes at the rate of a copy, the rest at that of reading or writing alone.
+  // Bytes read and written in pairs go at the rate of a copy, the rest at that of reading or writing alone.
   const double pairs = std::min(what.read, what.written);
   const auto moving_at = [&](level where) {
     const auto i = static_cast<std::size_t>(where);

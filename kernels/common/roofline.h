@@ -10,7 +10,7 @@
 
 namespace kerngrad::kernels {
 
-/// Where a working set lies.
+/// Level of the memory that holds a working set.
 enum class level { l1, l2, l3, dram };
 inline constexpr int level_count = 4;
 /// "L1", "L2", "L3", "DRAM".
@@ -20,7 +20,7 @@ level level_of(double bytes);
 /// Bytes of it that one core can fill.
 double capacity(level where);
 
-/// What one core can do on one target, at best.
+/// Upper bounds of one core on one target.
 struct roofs {
   double flops32 = 0, flops64 = 0;                          ///< fused multiply-adds in registers, two operations each
   double quotients32 = 0, quotients64 = 0;                  ///< divisions in registers
@@ -30,7 +30,7 @@ struct roofs {
 /// The roofs of a target, measured at the first call and remembered. Pins the target.
 const roofs& roofs_of(const target& target);
 
-/// What a kernel has to do at least, however it is written.
+/// The least work of a kernel, however it is written.
 struct duty {
   double items;          ///< elements, for the rate
   double operations;     ///< arithmetic operations

@@ -31,7 +31,7 @@ class part_of_result {
 /// Smaller arrays are not asked about: the question would take as long as the work. Chunks for threads are larger.
 inline constexpr std::size_t stream_question = 8192;  // elements
 
-/// Whether `bytes` bytes of a result go past the caches.
+/// True if `bytes` bytes of a result go past the caches.
 inline bool is_streamed(std::size_t bytes) {
   const std::size_t whole = whole_result_bytes;
   return (bytes > whole ? bytes : whole) >= stream_least.load(std::memory_order_relaxed);

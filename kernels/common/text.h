@@ -10,7 +10,7 @@ namespace kerngrad {
 /// One element of a text tensor: any bytes, UTF-8 where they come from a program. It refers to them: those of a tensor
 /// live as long as a tensor that holds them. Zeros are the empty text.
 struct text {
-  /// Where its length is, a std::uint64_t that is not aligned, with the bytes behind it; null for the empty text.
+  /// Address of its length, an unaligned std::uint64_t, with the bytes after it; null for the empty text.
   alignas(8) const std::byte* place = nullptr;
 
   std::size_t size() const {
@@ -41,7 +41,7 @@ struct text {
 static_assert(sizeof(text) == 8);
 
 namespace kernels {
-/// Where a kernel puts the texts that it makes: kernels/text/text.h.
+/// Takes the texts that a kernel makes: kernels/text/text.h.
 class text_writer;
 }  // namespace kernels
 

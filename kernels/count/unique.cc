@@ -155,7 +155,7 @@ class row_table {
         found.firsts[found.count++] = static_cast<std::int32_t>(begin + i);
         if (static_cast<std::uint64_t>(found.count) * 2 > mask_ && mask_ + 1 < most_) grow(found);
       }
-      // Of even hashes rows take two probes and less on average.
+      // Rows take two probes or less on average if their hashes are even.
       if (probes_ > 16 * (begin + 4096)) return false;
     }
     return true;
@@ -183,7 +183,7 @@ class row_table {
     while (slots_[at].number >= 0 && !rows_.same(slots_[at], key, hash, firsts)) at = (at + 1) & mask_, ++probes_;
     return slots_[at];
   }
-  // What has many distinct rows will have more: then there is one step to the largest table.
+  // Many distinct rows promise more of them: then there is one step to the largest table.
   [[gnu::noinline]] void grow(const found_rows& found) {
     make(mask_ + 1 >= many_slots ? most_ : std::min(most_, 4 * (mask_ + 1)));
     std::uint64_t hashes[block];

@@ -132,7 +132,7 @@ template <class T> T uniform(const random_geometry& g, std::uint64_t element) {
     const T low = static_cast<T>(g.low), high = static_cast<T>(g.high);
     if (!(low < high)) return low;
     const T u = sizeof(T) == 4 ? static_cast<T>(w >> 8) * T(0x1p-24) : static_cast<T>(w >> 11) * T(0x1p-53);
-    // Where the width overflows: the halves of both bounds, which are exact there.
+    // A width that overflows comes from the halves of both bounds, which are exact there.
     const T width = static_cast<T>(g.high - g.low);
     const T y = std::isinf(width) ? (low / 2 + u * (high / 2 - low / 2)) * 2 : low + u * width;
     return y < high ? y : std::nextafter(high, -std::numeric_limits<T>::infinity());

@@ -24,7 +24,7 @@ HWY_INLINE V Xlogy(D d, V a, V b) {
   return hn::IfThenZeroElse(vanishes, hn::Mul(a, Log(d, b)));
 }
 
-// Whether an integer can be shifted by b bits.
+// True if an integer can be shifted by b bits.
 template <class D, class V>
 HWY_INLINE auto IsShift(D d, V b) {
   constexpr hn::TFromD<D> bits = sizeof(hn::TFromD<D>) * 8;

@@ -32,7 +32,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 template <dtype T>
 using lane_t = std::conditional_t<trait_of(T).kind == dtype_kind::complex, std::int64_t, storage_t<T>>;
 
-// Whether MaskedLoad and BlendedStore leave memory beyond the mask alone. Highway 1.0.3 blends whole vectors
+// True if MaskedLoad and BlendedStore leave memory beyond the mask alone. Highway 1.0.3 blends whole vectors
 // elsewhere, and on AVX2 for lanes below four bytes.
 template <class T>
 constexpr bool masked_memory() {
@@ -90,7 +90,7 @@ HWY_INLINE hn::Vec<hn::Rebind<std::uint8_t, D>> bytes_of_mask([[maybe_unused]] D
 #endif
 }
 
-// What a map yields, and how it reaches memory.
+// Results of a map, and how they reach memory.
 struct vector_result {
   template <class D> using type = hn::TFromD<D>;
   template <class D, class V>
@@ -181,7 +181,7 @@ HWY_INLINE void short_loop(Map map, D d, Out* y, std::size_t n, In... in) {
   }
 }
 
-// Whether a map's results can be written past the caches: bytes and masks are a quarter of what is read.
+// True if a map's results can be written past the caches: bytes and masks are a quarter of what is read.
 template <class Map, class T>
 constexpr bool can_stream = std::is_same_v<typename Map::result, vector_result> && sizeof(T) >= 4 && !KG_EMULATED;
 

@@ -22,7 +22,7 @@
 namespace kerngrad::kernels {
 namespace {
 
-/// Where a sample of a crop is read along one side; not `inside` where that is no pixel of the image.
+/// Position of a sample of a crop along one side; not `inside` if that is no pixel of the image.
 template <class T>
 struct crop_tap {
   bool inside;

@@ -17,7 +17,7 @@ struct crop_geometry {
   bool slope_down, slope_across;  ///< not the value along this side but the next pixel's less this one's
 };
 
-/// Where sample i of `samples` lies on a side of `pixels` pixels between the ends of a box.
+/// Position of sample i of `samples` on a side of `pixels` pixels between the ends of a box.
 inline double crop_position(double from, double to, std::int64_t pixels, std::int64_t samples, std::int64_t i) {
   const double last = static_cast<double>(pixels - 1);
   if (samples == 1) return 0.5 * (from + to) * last;

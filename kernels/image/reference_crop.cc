@@ -9,7 +9,7 @@
 namespace kerngrad::kernels::reference {
 namespace {
 
-/// What a sample takes of two pixels along one side; nothing outside of the image.
+/// Weights of two pixels along one side in a sample; nothing outside of the image.
 template <class W>
 struct weights {
   std::int64_t low = 0, high = 0;

@@ -13,7 +13,7 @@ std::int64_t rounded_down(std::int64_t numerator, std::int64_t denominator) {
   return numerator / denominator - (numerator % denominator < 0 ? 1 : 0);
 }
 
-/// What pixel i of an axis is made of: two pixels of x and the share of the second.
+/// Parts of pixel i of an axis: two pixels of x and the share of the second.
 template <class W>
 struct shares {
   std::int64_t low, high;

@@ -9,7 +9,7 @@
 namespace kerngrad::kernels::reference {
 namespace {
 
-/// What a pixel of y, or its slope, takes of pixel p at a position on one side.
+/// Weight of pixel p in a pixel of y, or in its derivative, at a position on one side.
 template <class W>
 W weight_of(const warp_geometry& g, mapped_position at, double p, bool slope) {
   if (g.nearest) return W(!slope && std::floor(at.at + 0.5) == p ? 1 : 0);

@@ -23,7 +23,7 @@ namespace kerngrad::kernels::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// What all rows share: how far a column moves a pixel to the right and down.
+/// Shared by all rows: how far a column moves a pixel to the right and down.
 struct column_shares {
   explicit column_shares(const rotate_geometry& g) : cosines_(g.width), sines_(g.width) {
     for (std::int64_t j = 0; j < g.width; ++j) {

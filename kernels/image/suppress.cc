@@ -45,7 +45,7 @@ class taken_boxes {
   }
   std::int64_t count() const { return count_; }
 
-  /// Whether the box overlaps one of them by `threshold`, which is above 0, or more. The comparison without a quotient
+  /// True if the box overlaps one of them by `threshold`, which is above 0, or more. The comparison without a quotient
   /// takes all that the one with it does: a product with a slightly lower threshold is rounded once.
   bool any_over(const box_area& box, double threshold) {
     if (!box.extends()) return false;

@@ -49,7 +49,7 @@ struct box_area {
     for (int i = 0; i < 4; ++i)
       if (corners[i] != corners[i]) area = 0;
   }
-  /// Whether it can overlap anything.
+  /// True if it can overlap anything.
   bool extends() const { return area > 0; }
 };
 

@@ -106,7 +106,7 @@ struct row_chunks {
   std::int64_t end(std::ptrdiff_t chunk) const { return std::min(rows, (chunk + 1) * each); }
 };
 
-/// What reading and blending an element costs, in products.
+/// Cost of reading and blending an element, in products.
 inline constexpr std::int64_t products_of_blend = 4;
 
 }  // namespace kerngrad::kernels

@@ -23,7 +23,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // Positions are worked out here, once per target, because most have an instruction that rounds.
 
-/// What a position takes of the two pixels beside it on one side, `low` and the next one; they may be no pixels.
+/// Weights of the two pixels next to a position on one side, `low` and the next one; they may be no pixels.
 struct warp_tap {
   std::int64_t low;
   double of_low, of_high;

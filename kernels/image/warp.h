@@ -7,7 +7,7 @@
 
 namespace kerngrad::kernels {
 
-/// What lies outside of an image: one value, the image mirrored at its edges, the image again, or its edge.
+/// Pixels outside of an image: one value, the image mirrored at its edges, the image again, or its edge.
 enum class fill_mode : std::uint8_t { constant, reflect, wrap, nearest };
 
 /// Images x [batch, in_h, in_w, channels] and results y [batch, out_h, out_w, channels]; no size is 0, heights and

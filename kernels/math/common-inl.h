@@ -19,10 +19,10 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 template <class D>
 inline constexpr bool is_float32 = sizeof(hn::TFromD<D>) == 4;
-/// Whether the lanes of D are looked up in the tables of math-tables-inl.h.
+/// True if the lanes of D are looked up in the tables of math-tables-inl.h.
 template <class D>
 inline constexpr bool has_tables = KG_AVX512 && is_float32<D>;
-/// Whether D has float lanes and fused multiply-adds, with which rounding errors of float lanes cost little.
+/// True if D has float lanes and fused multiply-adds, with which rounding errors of float lanes cost little.
 template <class D>
 inline constexpr bool fused_floats = HWY_NATIVE_FMA && is_float32<D>;
 
@@ -178,7 +178,7 @@ HWY_INLINE hn::Vec<DF> Narrow(DF df, DD dd, V x) {
 #endif
 }
 
-// Whether the double lanes for all lanes of a float vector need two vectors.
+// True if the double lanes for all lanes of a float vector need two vectors.
 template <class D>
 inline constexpr bool needs_two = hn::MaxLanes(D()) * sizeof(double) > HWY_MAX_BYTES;
 

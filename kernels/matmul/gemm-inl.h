@@ -85,10 +85,10 @@ HWY_INLINE std::ptrdiff_t whole_vectors(std::ptrdiff_t columns) {
   return (columns + lanes<T>() - 1) / lanes<T>() * lanes<T>();
 }
 
-/// Whether the last columns of a row of B can be loaded where they lie. Where not, such a B is packed.
+/// True if the last columns of a row of B can be loaded where they lie. Where not, such a B is packed.
 inline constexpr bool loads_parts = HWY_MEM_OPS_MIGHT_FAULT == 0;
 
-/// What the tiles of one product share: A lies strided or not, rows of B are narrow or whole vectors.
+/// Shared by the tiles of one product: A is strided or not, rows of B are narrow or whole vectors.
 struct tile_kind {
   bool strided, narrow;
 };

@@ -45,7 +45,7 @@ HWY_INLINE std::int64_t KeepPlaces(D d, const T* x, hn::Vec<D> place, std::int32
   }
 }
 
-/// Whether kCount vectors of bytes at x are 0.
+/// True if kCount vectors of bytes at x are 0.
 template <int kCount, class D>
 HWY_INLINE bool AreZeros(D d, const std::uint8_t* x) {
   auto any = hn::LoadU(d, x);

@@ -12,7 +12,7 @@
 namespace kerngrad::kernels::reference {
 namespace {
 
-/// What a fresh element starts as.
+/// First value of a fresh element.
 template <class T>
 T started(combination how) {
   using limits = std::numeric_limits<T>;

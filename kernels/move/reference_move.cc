@@ -145,7 +145,7 @@ template <class T, class A, class F> void scan(const T* x, T* y, const scan_geom
   }
 }
 
-// What a scan carries: double for both float types, the unsigned type of integers.
+// Type that a scan carries: double for both float types, the unsigned type of integers.
 template <class T, bool Float = std::is_floating_point_v<T>> struct carried {
   using type = std::make_unsigned_t<T>;
 };

@@ -35,7 +35,7 @@ struct factor_of : long_map {
   }
 };
 
-// What is done with one element of x, or with each of a row. Adding -0 changes nothing, not even a zero's sign.
+// Maps one element of x, or each of a row. Adding -0 changes nothing, not even a zero's sign.
 template <class T>
 struct moments {
   const T *mean, *variance, *offset, *scale;  // null: no offset, a scale of 1

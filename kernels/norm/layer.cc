@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::size_t block = 4096;
 
-// What is added to a sum: the elements, or their squared distances from the mean.
+// Terms of a sum: the elements, or their squared distances from the mean.
 struct itself {
   template <class D, class V>
   HWY_INLINE V operator()(D, V x, V sum) const {

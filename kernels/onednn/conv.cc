@@ -78,7 +78,7 @@ plan build(plan_kind kind, const void* geometry) {
   return kind == output_plan ? output_of(c) : kind == input_plan ? input_of(c) : filter_of(c);
 }
 
-// Whether there is one group, no array is empty and each can be counted in int, as oneDNN's generated code does.
+// True if there is one group, no array is empty and each can be counted in int, as oneDNN's generated code does.
 bool is_in_range(const window_geometry& g) {
   if (g.groups != 1) return false;
   constexpr double most = std::numeric_limits<std::int32_t>::max();

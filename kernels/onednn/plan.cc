@@ -30,7 +30,7 @@ struct aligned_release {
   void operator()(std::byte* p) const { ::operator delete(p, alignment); }
 };
 
-// What a thread keeps from call to call.
+// State that a thread keeps from call to call.
 struct kept_by_thread {
   std::unique_ptr<std::byte, aligned_release> buffer;
   std::size_t buffer_size = 0;

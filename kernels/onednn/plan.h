@@ -57,7 +57,7 @@ const dnnl::engine& engine();
 /// float32 throughout, whatever the environment says about narrower types.
 const dnnl::primitive_attr& attributes();
 
-/// What oneDNN would run for the arguments of a primitive's description. Throws dnnl::error when it has nothing.
+/// Primitive that oneDNN runs for the arguments of a description. Throws dnnl::error if it has none.
 template <class Primitive, class... Arguments>
 typename Primitive::primitive_desc described(const Arguments&... arguments) {
 #if DNNL_VERSION_MAJOR >= 3
@@ -92,7 +92,7 @@ plan_operand plain_operand(int argument, const dnnl::memory::desc& layout);
 plan_operand reordered_operand(int argument, const dnnl::memory::desc& plain, const dnnl::memory::desc& wanted,
                                bool is_input);
 
-/// Whether a description would run oneDNN's own reference code, which is there for completeness and slow.
+/// True if a description would run oneDNN's own reference code, which is there for completeness and slow.
 bool is_reference(const dnnl::primitive_desc_base& description);
 
 }  // namespace kerngrad::kernels::onednn

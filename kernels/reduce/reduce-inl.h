@@ -115,7 +115,7 @@ T fold_block(const T* HWY_RESTRICT x, std::size_t n, T identity) {
   return Op::lanes(d, Op::join(d, v0, v1));
 }
 
-// What blocks gave, joined like the carries of a binary counter: a pairwise tree with one pending result per level.
+// Results of blocks, joined like the carries of a binary counter: a pairwise tree with one pending result per level.
 template <class Op, class T>
 class pending_results {
  public:
@@ -231,12 +231,12 @@ HWY_INLINE void fold_first_rows(T* y, const T* x, std::size_t rows, std::size_t 
 // The columns that are folded side by side.
 template <class T> inline constexpr std::size_t column_strip = column_bytes / sizeof(T);
 
-// What blocks of rows gave, joined as in fold_row: one pending row of `width` results per level.
+// Results of blocks of rows, joined as in fold_row: one pending row of `width` results per level.
 template <class Op, class T>
 class pending_rows {
  public:
   explicit pending_rows(std::size_t width) : width_(width) {}
-  // Where the next block's results are to be written, before `carry`.
+  // Memory for the next block's results, before `carry`.
   T* next() { return row_[top_++]; }
   void carry() {
     for (std::uint64_t carries = done_++; (carries & 1) != 0; carries >>= 1) join_last();

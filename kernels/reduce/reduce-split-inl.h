@@ -24,7 +24,7 @@ constexpr std::size_t chunk_least = 32768;   // elements in a chunk: about two m
 constexpr std::size_t most_chunks = 64;      // of a row at the same time: their results are on the stack
 constexpr std::size_t most_row_chunks = 32;  // the same of chunks of rows, which have a strip of results each
 
-// Whether there are chunks for several threads.
+// True if there are chunks for several threads.
 inline bool has_chunks(std::size_t elements) { return elements >= 4 * chunk_least && threads_allowed() > 1; }
 
 constexpr std::size_t quotient_up(std::size_t a, std::size_t b) { return (a + b - 1) / b; }

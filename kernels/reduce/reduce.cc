@@ -72,7 +72,7 @@ struct Larger {
     using limits = std::numeric_limits<part_t<K>>;
     return limits::has_infinity ? -limits::infinity() : limits::lowest();
   }
-  /// Whether x goes before the best so far, which is no NaN: not if x is NaN.
+  /// True if x goes before the best so far, which is no NaN: not if x is NaN.
   template <class T> static bool better_scalar(T x, T best) { return x > best; }
   /// The one of both that goes first, `best` if neither does.
   template <class D, class V> static HWY_INLINE V better(D, V x, V best) {
@@ -311,7 +311,7 @@ HWY_NOINLINE void position_in_strip(std::int32_t* HWY_RESTRICT y, const T* x, st
   if (values != nullptr) std::copy_n(best, width, values);
 }
 
-// What a chunk of rows found in a strip.
+// Findings of a chunk of rows in a strip.
 template <class T> struct found_in_strip {
   T best[position_strip];
   std::int32_t place[position_strip];

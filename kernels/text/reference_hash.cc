@@ -57,7 +57,7 @@ word of_middle(const byte_list& s) {
   return of_two(turned(e + f, 43) + turned(g, 30) + h, e + turned(f + a, 18) + g, by);
 }
 
-// What a long text is hashed into: x, y, z and the pairs v and w.
+// State of the hash of a long text: x, y, z and the pairs v and w.
 struct hash_state {
   word x, y, z, v[2] = {}, w[2] = {};
 };

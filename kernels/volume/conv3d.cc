@@ -52,7 +52,7 @@ struct slice_group {
   std::ptrdiff_t count, src_first, src_step, dst_first, dst_step;
   std::ptrdiff_t tap_step;  // slices of the source from tap to tap: those that one slice meets are evenly spaced
 
-  /// Of the pixels of an axis that `step` slices of the result lie between, the first of them slice `phase`.
+  /// The pixels of an axis between which `step` slices of the result are, the first of them slice `phase`.
   slice_group(const tap_axis& axis, const tap_run& r, std::ptrdiff_t phase, std::ptrdiff_t step)
       : count(r.count),
         src_first(r.first * axis.stride + axis.at(r.low)),

@@ -20,7 +20,7 @@ void for_each_element(const volume_geometry& g, Visit visit) {
   });
 }
 
-/// Where the first maximum of the window is, -1 when no element inside is a number.
+/// Index of the first maximum of the window, -1 if no element inside is a number.
 template <class T>
 std::int64_t first_maximum(const volume_geometry& g, const T* x, const volume_position& at, std::int64_t c) {
   std::int64_t best = -1;

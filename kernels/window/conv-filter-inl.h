@@ -61,7 +61,7 @@ void filter_gradient_rows(const window_geometry& g, const window_axes& axes, ima
                           std::ptrdiff_t count, bool accumulate, T* dw) {
   const tap_axis &down = axes.down, &right = axes.right;
   const std::ptrdiff_t channels = g.group_in();
-  // Whether the elements of a filter row follow each other in the image.
+  // True if the elements of a filter row follow each other in the image.
   const bool joined = right.joins(0, right.taps()) && src.pixel == channels;
   const std::ptrdiff_t steps = joined ? 1 : right.taps(), height = joined ? right.taps() * channels : channels;
   std::vector<std::ptrdiff_t> offsets;

@@ -164,7 +164,7 @@ void direct_conv(const direct_plan<T>& plan, const T* panels, channel_range chan
   run_tiles(plan, panels, channels, tile, at);
 }
 
-/// Whether no element is infinite or NaN.
+/// True if no element is infinite or NaN.
 template <class T>
 bool all_finite(const T* p, std::ptrdiff_t count) {
   const hn::ScalableTag<T> d;
@@ -234,7 +234,7 @@ void run_cut(const conv_job<T>& job) {
   }
 }
 
-/// Whether those channels of all pixels of some rows of a lattice are finite whose windows the image cuts.
+/// True if those channels of all pixels of some rows of a lattice are finite whose windows the image cuts.
 template <class T>
 bool cut_pixels_are_finite(const pixel_lattice& l, std::ptrdiff_t first, std::ptrdiff_t rows, channel_range channels,
                            const T* dst) {
@@ -318,7 +318,7 @@ bool run_framed(const conv_job<T>& job, const frame_of_rows& frames, bool look) 
   return finite.load(std::memory_order_relaxed);
 }
 
-/// Whether no weight is infinite or NaN.
+/// True if no weight is infinite or NaN.
 template <class T>
 bool has_finite_weights(const conv_job<T>& job) {
   const std::ptrdiff_t length = job.swap ? job.src_channels : job.dst_channels;

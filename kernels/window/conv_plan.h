@@ -121,7 +121,7 @@ struct image_view {
   std::ptrdiff_t pitch, slice, pixel;
 };
 
-/// Where the images of a batch are: `each` of them `step` elements apart, and the first ones of such groups `group`.
+/// Layout of the images of a batch: `each` of them `step` elements apart, and the first ones of such groups `group`.
 struct image_stack {
   std::ptrdiff_t each, step, group;
   std::ptrdiff_t at(std::ptrdiff_t image) const { return image / each * group + image % each * step; }
@@ -136,7 +136,7 @@ struct frame {
   bool inside(std::ptrdiff_t image_rows, std::ptrdiff_t image_columns) const {
     return top <= 0 && left <= 0 && rows - top <= image_rows && columns - left <= image_columns;
   }
-  /// Whether a copy takes no more than a few times what image and filter take. Where it would, or where padding must
+  /// True if a copy takes no more than a few times what image and filter take. Where it would, or where padding must
   /// not be multiplied, pixels are computed by the taps that they reach.
   bool is_worth_copying(std::ptrdiff_t image_pixels, std::ptrdiff_t taps) const {
     return saturated_product(rows, columns) <= saturated_product(4, saturated_sum(image_pixels, taps));

@@ -247,7 +247,7 @@ HWY_INLINE void block_of_two_rows(const image_job<T>& of, std::ptrdiff_t oy, boo
   hide(channels);
   const auto run = [&](auto cut) HWY_ATTR {
     for_channels<T>(channels, [&](auto d, std::ptrdiff_t c) HWY_ATTR {
-      // What is left of the channels is not worth code for either case.
+      // The remaining channels are not worth code for either case.
       constexpr bool is_rest = hn::MaxLanes(decltype(d)()) < hn::MaxLanes(hn::ScalableTag<T>());
       pixels_of_two_rows<cut() || is_rest, kPixels, kSize, kStride>(d, b, channels, of.packed.at(c), c);
     });

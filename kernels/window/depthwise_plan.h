@@ -72,7 +72,7 @@ inline window_geometry widened(window_geometry g) {
   return g;
 }
 
-/// Whether the input with repeated channels is small enough to be written down: with strides most of it may lie under
+/// True if the input with repeated channels is small enough to be written down: with strides most of it may lie under
 /// no window.
 inline bool repeats_all(const window_geometry& g) {
   return saturated_product(g.batch, g.in_h, g.in_w, g.out_c) <=

@@ -31,7 +31,7 @@ struct met_taps {
         column_step(w.column_step),
         filter_row_step(g.filter_w * g.in_c),
         filter_step(g.in_c) {}
-  /// Where the first of them is in the filter.
+  /// Index of the first of them in the filter.
   static std::ptrdiff_t first(const window_geometry& g, const clipped_window& w) {
     return (w.top * g.filter_w + w.left) * g.in_c;
   }

@@ -122,12 +122,12 @@ void MaxPoolWithArgmax(const argmax_geometry& numbering, const T* x, T* y, std::
   });
 }
 
-/// Whether each input element lies in at most one window, so that gradients can be stored instead of added.
+/// True if each input element lies in at most one window, so that gradients can be stored instead of added.
 bool disjoint(const window_geometry& g) {
   return g.stride_h >= (g.filter_h - 1) * g.dilation_h + 1 && g.stride_w >= (g.filter_w - 1) * g.dilation_w + 1;
 }
 
-/// Whether every input element lies in exactly one window, so that nothing need be cleared before.
+/// True if every input element lies in exactly one window, so that nothing need be cleared before.
 bool windows_tile_image(const window_geometry& g) {
   const bool whole = g.stride_h == g.filter_h && g.stride_w == g.filter_w && g.dilation_h == 1 && g.dilation_w == 1;
   return whole && g.pad_top >= 0 && g.pad_left >= 0 && g.out_h * g.stride_h - g.pad_top >= g.in_h &&

@@ -38,7 +38,7 @@ void for_each_inside(const window_geometry& g, std::int64_t b, std::int64_t oy, 
 
 std::int64_t input_count(const window_geometry& g) { return g.batch * g.in_h * g.in_w * g.in_c; }
 
-/// Where the first maximum of the window is, -1 when no element inside is a number.
+/// Index of the first maximum of the window, -1 if no element inside is a number.
 template <class T>
 std::int64_t first_maximum(const window_geometry& g, const T* x, std::int64_t b, std::int64_t oy, std::int64_t ox,
                            std::int64_t c) {

@@ -14,7 +14,7 @@ namespace kerngrad::kernels {
 struct window_geometry {
   std::int64_t batch, in_h, in_w, in_c, out_h, out_w, out_c;
   std::int64_t filter_h, filter_w, stride_h, stride_w, dilation_h, dilation_w, pad_top, pad_left;
-  /// Of a convolution: group i of the output's channels sees group i of the input's alone. It divides both numbers.
+  /// Groups of a convolution: group i of the output's channels sees only group i of the input's. Divides both numbers.
   std::int64_t groups = 1;
 
   std::int64_t group_in() const { return in_c / groups; }

@@ -17,7 +17,7 @@ struct saved_value {
   tensor value;
   std::array<tensor, N> kept;
 };
-/// What the forward part of a custom_gradient returns when its gradient needs more than dy: `saved(y, x, y)`.
+/// Result of the forward part of a custom_gradient whose gradient needs more than dy: `saved(y, x, y)`.
 template <std::same_as<tensor>... T>
 saved_value<sizeof...(T)> saved(tensor value, const T&... kept) {
   return {std::move(value), {kept...}};
@@ -150,7 +150,7 @@ struct custom_on {
   static constexpr custom_parts parts{run, run_gradient};
 };
 
-// Where the signature of the forward part says how many operands there are, a mistake is found without a call.
+// A mistake is found without a call if the signature of the forward part has the number of operands.
 template <auto Forward, auto Gradient>
 consteval bool fits_as_declared() {
   constexpr int count = operands_of<std::remove_cvref_t<decltype(Forward)>>;

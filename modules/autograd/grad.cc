@@ -58,7 +58,7 @@ struct operand_of {
 };
 template <class T>
 using as_tensor = typename operand_of<T>::type;
-// What a transform gives may be called where it is const if its function may.
+// A const result of a transform may be called if its function may.
 template <class F, class... T>
 concept callable_as_const = std::is_invocable_v<const F&, as_tensor<T>...>;
 
@@ -112,7 +112,7 @@ concept function_of_tree = tree<T> && std::is_invocable_r_v<tensor, F&, const T&
 template <class T>
 concept closed_struct = std::is_class_v<T> && !tree<T> && !std::is_convertible_v<const T&, tensor>;
 
-/// What grad gives.
+/// The result of grad.
 template <class F>
 class gradient_function {
  public:
@@ -123,7 +123,7 @@ class gradient_function {
   {
     return of(f_, x, dy);
   }
-  /// Of a function of a tree.
+  /// The same for a function of a tree.
   template <class T>
     requires function_of_tree<F, T>
   T operator()(const T& x) {
@@ -147,7 +147,7 @@ class gradient_function {
   F f_;
 };
 
-/// What value_and_grad gives.
+/// The result of value_and_grad.
 template <class F>
 class value_gradient_function {
  public:
@@ -158,7 +158,7 @@ class value_gradient_function {
   {
     return of(f_, x, dy);
   }
-  /// Of a function of a tree.
+  /// The same for a function of a tree.
   template <class T>
     requires function_of_tree<F, T>
   value_and_tree<T> operator()(const T& x) {
@@ -182,7 +182,7 @@ class value_gradient_function {
   F f_;
 };
 
-/// What grads and value_and_grads give.
+/// The result of grads and value_and_grads.
 template <class F, bool WithValue>
 class gradients_function {
  public:
@@ -289,7 +289,7 @@ struct variable_gradient {
   variable of;
   tensor grad;
 };
-/// What variable_grads gives: the value, and the gradients in the order in which their variables were made.
+/// The result of variable_grads: the value, and the gradients in the order in which their variables were made.
 struct variable_gradients {
   tensor value;
   std::vector<variable_gradient> grads;

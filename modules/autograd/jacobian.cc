@@ -31,7 +31,7 @@ struct borrowed_results {
 void jacobian_blocks(std::string_view name, borrowed_results f, std::span<const tensor> xs, jacobian_by by,
                      std::span<tensor> blocks);
 void hessian_blocks(std::string_view name, borrowed f, std::span<const tensor> xs, std::span<tensor> blocks);
-// Of one operand each.
+// For one operand each.
 void hessian_products(borrowed f, std::span<const tensor> xs, std::span<const tensor> vs, std::span<tensor> products);
 
 // How many results a function returns: 1 for a tensor, whose place in what is returned is then no array.
@@ -63,7 +63,7 @@ borrowed_results borrow_results(F& f) {
           }};
 }
 
-/// What jacobian gives.
+/// The result of jacobian.
 template <class F>
 class jacobian_function {
  public:
@@ -88,7 +88,7 @@ class jacobian_function {
   jacobian_by by_;
 };
 
-/// What jacobians gives.
+/// The result of jacobians.
 template <class F>
 class jacobians_function {
  public:
@@ -123,7 +123,7 @@ class jacobians_function {
   jacobian_by by_;
 };
 
-/// What hessian gives.
+/// The result of hessian.
 template <class F>
 class hessian_function {
  public:
@@ -145,7 +145,7 @@ class hessian_function {
   F f_;
 };
 
-/// What hessians gives.
+/// The result of hessians.
 template <class F>
 class hessians_function {
  public:
@@ -172,19 +172,19 @@ class hessians_function {
   F f_;
 };
 
-/// What hvp gives.
+/// The result of hvp.
 template <class F>
 class hessian_product {
  public:
   explicit hessian_product(F f) : f_(std::move(f)) {}
-  /// Of a function of one tensor: at x, with the vector v.
+  /// For a function of one tensor: at x, with the vector v.
   tensor operator()(const tensor& x, const tensor& v) { return of(f_, x, v); }
   tensor operator()(const tensor& x, const tensor& v) const
     requires callable_as_const<F, tensor>
   {
     return of(f_, x, v);
   }
-  /// Of several: `hvp(f)({a, b}, {va, vb})`. An empty tensor is a vector of zeros.
+  /// For several: `hvp(f)({a, b}, {va, vb})`. An undefined tensor is a vector of zeros.
   template <std::size_t N>
   std::array<tensor, N> operator()(const tensor (&xs)[N], const tensor (&vs)[N]) {
     return of(f_, xs, vs);

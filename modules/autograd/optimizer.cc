@@ -15,7 +15,7 @@ export namespace kerngrad {
 /// Tensors by names: what is saved of an optimizer, and read again.
 using named_tensors = std::vector<std::pair<std::string, tensor>>;
 
-/// What a group of variables has of its own; without it they have what the optimizer has.
+/// Settings of a group of variables, in place of those of the optimizer.
 struct group_options {
   std::optional<schedule> learning_rate{};
   std::optional<double> weight_decay{};
@@ -85,7 +85,7 @@ class optimizer {
   /// For `update`: the rate and the weight decay of the variable.
   double rate() const { return now_.rate; }
   double decay() const { return now_.decay; }
-  /// Whether `update` takes the weight decay into its own pass over the elements.
+  /// True if `update` takes the weight decay into its own pass over the elements.
   virtual bool decays_in_update() const { return false; }
 
  private:

@@ -92,7 +92,7 @@ constexpr auto kernel_for(F32* float32, F64* float64) {
   else return float64;
 }
 
-// What a step of Adam is made of, the number of the step, from 1, included.
+// Parameters of a step of Adam, with the number of the step, from 1.
 kernels::adam_step adam_step_of(double rate, double beta1, double beta2, double epsilon, std::int64_t steps) {
   const double number = static_cast<double>(steps);
   return {.rate = rate,

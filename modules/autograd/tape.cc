@@ -121,7 +121,7 @@ struct free_gradient {
   free_rule run;
 };
 
-/// What was recorded.
+/// The recorded calls.
 struct tape_lists {
   chunked<node> nodes;
   chunked<slot> slots;
@@ -156,7 +156,7 @@ inline tape& this_tape() { return current_tape ? *current_tape : first_tape(); }
 inline bool walking_back() { return current_tape && current_tape->walks > 0; }
 inline bool recording_now() { return current_tape && current_tape->records(); }
 
-/// Whether a tape may have to know what was computed from x: this thread's, which records, or another one's. Nearly
+/// True if a tape may have to know what was computed from x: this thread's, which records, or another one's. Nearly
 /// always its place, which is on no tape, says no.
 inline bool concerns_a_tape(const tensor& x) {
   const std::uint64_t id = tensor_access::place(x).tape;

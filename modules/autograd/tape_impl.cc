@@ -145,7 +145,7 @@ inline void record_op(const op_entry& op, const Operands& in, std::span<const at
   tape& t = *current_tape;
   const op_gradient* scoped = overridden ? rule_of_scope(op) : nullptr;
   const op_gradient* rule = scoped ? scoped : gradient_of(op, *t.rules);
-  // What to keep follows from the operands whose gradient will be wanted.
+  // The operands whose gradient is wanted decide what to keep.
   kept keeps{};
   bool tracked = false;
   for (std::size_t i = 0; i < in.size(); ++i) {

@@ -59,7 +59,7 @@ class pullback {
   std::shared_ptr<const detail::pullback_state> state_;
 };
 
-/// What vjp gives: `auto [value, back] = vjp(f)(x);`
+/// The result of vjp: `auto [value, back] = vjp(f)(x);`
 template <std::size_t N>
 struct value_and_pullback {
   tensor value;
@@ -70,7 +70,7 @@ struct value_and_pullback {
 
 namespace kerngrad::detail {
 
-/// What vjp gives.
+/// The function that vjp returns.
 template <class F>
 class pullback_function {
  public:
@@ -106,7 +106,7 @@ detail::pullback_function<F> vjp(F f) {
   return detail::pullback_function<F>(std::move(f));
 }
 
-/// What vjp_of gives.
+/// The result of vjp_of.
 struct value_and_pullback_list {
   tensor value;
   std::function<std::vector<tensor>(const tensor& dy)> back;
@@ -120,12 +120,12 @@ struct value_and_tangent {
   tensor tangent;
 };
 
-/// What jvp gives.
+/// The result of jvp.
 template <class F>
 class jacobian_product {
  public:
   explicit jacobian_product(F f) : f_(std::move(f)) {}
-  /// Of a function of one tensor: at x, in the direction v.
+  /// For a function of one tensor: at x, in the direction v.
   value_and_tangent operator()(const tensor& x, const tensor& v)
     requires detail::tensor_function<F, tensor>
   {
@@ -136,7 +136,7 @@ class jacobian_product {
   {
     return along<1>(f_, {&x, 1}, {&v, 1});
   }
-  /// Of several: `jvp(f)({a, b}, {va, vb})`. An empty tensor is a direction of zeros.
+  /// For several: `jvp(f)({a, b}, {va, vb})`. An undefined tensor is a direction of zeros.
   template <std::size_t N>
   value_and_tangent operator()(const tensor (&xs)[N], const tensor (&vs)[N]) {
     return along<N>(f_, xs, vs);
@@ -206,7 +206,7 @@ struct custom_results {
 
 namespace kerngrad::detail {
 
-// What a function given to custom_grad returns for its caller: one tensor, an array of them, or neither.
+// Result for the caller of a function given to custom_grad: one tensor, an array of them, or neither.
 template <class T>
 struct values_of {
   static constexpr bool known = std::is_convertible_v<T, custom_result>;

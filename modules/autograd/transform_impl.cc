@@ -216,7 +216,7 @@ std::vector<tensor> replay(const checkpoint_state& state, const tensor& dy, cons
   if (!y.defined() || !(y.signature() == dy.signature()))
     fail("checkpoint", "another shape or dtype when the function ran again", "what it returned first",
          "a function that does the same whenever it runs");
-  // What the function captured is reached through its leaf from here on.
+  // From here on, captured tensors are reached through their leaves.
   const auto through_leaf = [&](std::uint32_t& value) {
     for (std::size_t i = 0; i < state.captures.size() && at_home; ++i)
       if (value == state.captures[i].value) value = tensor_access::place(leaves[first_capture + i]).value;

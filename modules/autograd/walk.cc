@@ -57,7 +57,7 @@ class recording {
   /// The forward pass is over: what follows is recorded for outer gradients only.
   void end_forward();
   inline tape& on() { return t_; }
-  /// Whether nothing but this gradient was followed: whatever was recorded depends on one of its operands.
+  /// True if nothing but this gradient was followed: whatever was recorded depends on one of its operands.
   inline bool alone() const { return t_.depth == 0 && !t_.nested && !aside_; }
   inline std::uint32_t first_node() const { return first_node_; }
   inline std::uint32_t first_value() const { return first_value_; }
@@ -112,7 +112,7 @@ class walk {
   /// has depends on one of them, and none of them is a result.
   inline void mark_all() { all_ = true; }
   inline bool reaches(std::uint32_t value) const { return knows(value) && (all_ || relevant_[value - base_]); }
-  /// Whether a gradient of x flows anywhere.
+  /// True if a gradient of x flows anywhere.
   bool reaches(const tensor& x) const;
   void run();
 
@@ -131,7 +131,7 @@ class walk {
   work_array<std::uint8_t, 32> relevant_;
 };
 
-/// What the walk starts from: dy as given, or ones.
+/// Start of the backward pass: dy as given, or ones.
 tensor seed_for(std::string_view name, const tensor& value, const tensor* dy);
 
 // ------------------------------------------------------------------------------------------ variables
@@ -156,7 +156,7 @@ struct watch {
   watch* outer = nullptr;
   std::vector<std::pair<variable, tensor>> read;
 
-  /// What a reading of v gives, whose value without history is `now`.
+  /// Result of reading v, whose value without history is `now`.
   tensor value_of(const variable& v, const tensor& now);
 
  private:

@@ -35,7 +35,7 @@ tensor batch_part(const tensor& x, const batch_plan& plan, std::int64_t batch);
 
 export namespace kerngrad {
 
-/// What batches gives: a list of arrays of N tensors, each made when it is asked for.
+/// The result of batches: a list of arrays of N tensors, each made when it is asked for.
 template <std::size_t N>
 class batch_list {
  public:

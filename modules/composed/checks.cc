@@ -23,11 +23,11 @@ struct composed {
   void given(std::string_view operand, const tensor& x) const;
   /// At least `least` axes and, unless it is below, at most `most`.
   void rank(std::string_view operand, const tensor& x, int least, int most = max_rank) const;
-  /// Of any dtype but text.
+  /// Checks that the dtype is any but text.
   void numbers(std::string_view operand, const tensor& x) const;
   /// Throws for complex numbers, which have no order, and for text.
   void real(std::string_view operand, const tensor& x) const;
-  /// Of a dtype that a gradient could flow through, complex numbers aside.
+  /// Checks that a gradient can flow through the dtype, complex numbers aside.
   void floating(std::string_view operand, const tensor& x) const;
   void one_shape(std::string_view a_name, const tensor& a, std::string_view b_name, const tensor& b) const;
   /// b broadcasts to a's shape.

@@ -61,7 +61,7 @@ tensor random_uniform_int(const shape& dims, std::int64_t low, std::int64_t high
                          most = std::numeric_limits<std::int32_t>::max();
   if (low >= high || low < least || high - 1 > most)
     call.refuse("low " + std::to_string(low) + " and high " + std::to_string(high), "int32 numbers, low below high");
-  // Of 2^53 numbers in [0, 1), more than enough for 2^32 whole ones.
+  // The 2^53 numbers in [0, 1) are more than enough for 2^32 whole ones.
   const tensor part = random_uniform(dims, 0, 1, seed, dtype::float64);
   return cast(floor(part * static_cast<double>(high - low)) + static_cast<double>(low), dtype::int32);
 }
@@ -107,7 +107,7 @@ tensor permutation(std::int64_t count, std::int64_t seed) {
   constexpr composed call{"permutation"};
   if (count < 0 || count > std::numeric_limits<std::int32_t>::max())
     call.refuse("count " + std::to_string(count), "0 to 2^31 - 1");
-  // Of 53 random bits two are hardly ever equal, and then their order is kept.
+  // Two numbers of 53 random bits are hardly ever equal; their order is kept then.
   return argsort(random_uniform({count}, 0, 1, seed, dtype::float64));
 }
 

@@ -109,7 +109,7 @@ tensor drawn_once(const std::vector<double>& weights, std::span<const double> fr
     std::size_t at = 1;
     while (at < leaves) {
       at *= 2;
-      // What rounding left beyond the last weight is the last weight's.
+      // The rest that rounding leaves after the last weight counts for the last weight.
       if (sums[at] > left || !(sums[at + 1] > 0)) continue;
       left -= sums[at++];
     }

@@ -28,7 +28,7 @@ tensor conv1d(const tensor& x, const tensor& filter, const conv1d_options& optio
 tensor separable_conv2d(const tensor& x, const tensor& depthwise_filter, const tensor& pointwise_filter,
                         const conv_options& options = {});
 
-/// What a pooling takes of a window.
+/// Reduction of a window by a pooling.
 enum class pooling : std::uint8_t { max, avg };
 /// Options of pool. Where elements of a window are further apart than 1, by `dilations`, the strides are 1.
 struct dilated_pool_options {
@@ -60,7 +60,7 @@ lstm_state basic_lstm_cell(double forget_bias, const tensor& kernel, const tenso
 
 /// A cell of `multi_rnn_cell`: its step.
 using rnn_cell = std::function<lstm_state(const tensor& data, const tensor& c, const tensor& h)>;
-/// What the cells carry, one element for each.
+/// State of the cells, one element for each.
 struct rnn_states {
   tensor_list c, h;
 };

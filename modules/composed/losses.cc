@@ -11,7 +11,7 @@ import :axes;
 
 export namespace kerngrad {
 
-/// What becomes of the losses, each multiplied with its weight.
+/// Reduction of the losses, each multiplied with its weight.
 enum class loss_reduction : std::uint8_t {
   none,                    ///< they are the result
   mean,                    ///< their sum over the sum of the weights

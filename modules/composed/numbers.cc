@@ -26,7 +26,7 @@ struct close_options {
   double atol = 1e-8;
   bool equal_nan = false;
 };
-/// Whether abs(a - b) <= atol + rtol * abs(b), or a equals b, which infinities do; b is the one that is right. Operands
+/// True if abs(a - b) <= atol + rtol * abs(b), or a equals b, which infinities do; b is the one that is right. Operands
 /// broadcast and are compared in float64 unless both are narrower. Of complex numbers abs is the magnitude. Throws for
 /// tolerances below 0.
 tensor is_close(const tensor& a, const tensor& b, const close_options& options = {});
@@ -35,7 +35,7 @@ inline tensor isclose(const tensor& a, const tensor& b, double rtol = 1e-5, doub
                       bool equal_nan = false) {
   return is_close(a, b, {rtol, atol, equal_nan});
 }
-/// Whether all elements are.
+/// True if all elements are.
 bool all_close(const tensor& a, const tensor& b, const close_options& options = {});
 /// The same, with the arguments of NumPy's function.
 inline bool allclose(const tensor& a, const tensor& b, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false) {

@@ -20,7 +20,7 @@ tensor quantile(const tensor& x, double q, const axes& over = all_axes, bool kee
 /// The quantile of 1/2.
 tensor median(const tensor& x, const axes& over = all_axes, bool keep_dims = false);
 
-/// What is left of a list, and the places where it was, int32.
+/// The remaining elements of a list, and their indices in it, int32.
 struct difference_parts {
   tensor values, indices;
 };

@@ -92,7 +92,7 @@ difference_parts list_difference(const tensor& x, const tensor& y) {
         "one dtype", "cast one of them");
   tensor stays = ones(x.dims(), dtype::boolean);
   if (x.size() > 0 && y.size() > 0) {
-    // What is in y has elements between its two bounds. Adding 0 makes -0, which has a place of its own, equal to 0.
+    // A number that is in y has elements between its two bounds. Adding 0 makes -0, which sorts apart, equal to 0.
     const auto plain = [](const tensor& t) { return floating.has(t.type()) ? t + 0 : t; };
     const tensor sorted = sort(plain(y)), wanted = plain(x);
     stays = lower_bound(sorted, wanted) == upper_bound(sorted, wanted);

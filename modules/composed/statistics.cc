@@ -39,7 +39,7 @@ struct moving_average_options {
 /// a number from 0 to 1, below 1 with `zero_debias`.
 tensor moving_average(const tensor& v, const tensor& x, double decay, const moving_average_options& options = {});
 
-/// Whether fewer than k predictions of a row are above that of its target: bool of the targets' shape. The rows are the
+/// True if fewer than k predictions of a row are above that of its target: bool of the targets' shape. The rows are the
 /// last axis of `predictions`, the targets, int32 or int64, are places in them. Equal predictions do not push each
 /// other out; false where the target's prediction is NaN. Throws for k outside of 1 to the row's length and for targets
 /// outside of it. No gradient.

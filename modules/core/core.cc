@@ -55,7 +55,7 @@ class error : public std::runtime_error {
 
 // ---------------------------------------------------------------------------------------------------- dtype
 
-/// Whether it is one of the dtypes: the enumeration holds other numbers as well.
+/// True if it is one of the dtypes: the enumeration holds other numbers as well.
 constexpr bool is_dtype(dtype type) { return static_cast<int>(type) < dtype_count; }
 
 /// "float32", "bool", ...: the names of the by-name door.
@@ -70,7 +70,7 @@ constexpr std::optional<dtype> dtype_named(std::string_view name) {
 
 /// Bytes of one element.
 constexpr std::size_t size_of(dtype type) { return trait_of(type).size; }
-/// What its elements are.
+/// Kind of its elements.
 constexpr dtype_kind kind_of(dtype type) { return trait_of(type).kind; }
 /// The numbers that an element consists of: 2 for complex numbers, 1 for others.
 constexpr int parts_of(dtype type) { return kind_of(type) == dtype_kind::complex ? 2 : 1; }
@@ -283,7 +283,7 @@ constexpr std::optional<shape> broadcast(const shape& a, const shape& b) {
   return shape(std::span<const std::int64_t>(dims, static_cast<std::size_t>(rank)));
 }
 
-/// Whether a shape has the bound's rank and no axis that is larger.
+/// True if a shape has the bound's rank and no axis that is larger.
 constexpr bool is_within(const shape& dims, const shape& bound) {
   if (dims.rank() != bound.rank()) return false;
   for (int i = 0; i < dims.rank(); ++i)
@@ -291,7 +291,7 @@ constexpr bool is_within(const shape& dims, const shape& bound) {
   return true;
 }
 
-/// What is known of a tensor without its elements.
+/// Properties of a tensor without its elements.
 struct signature {
   shape dims;
   dtype type = dtype::float32;

@@ -9,7 +9,7 @@ import :std;
 
 namespace kerngrad::detail {
 
-/// What is locked, in the order in which a thread may take several.
+/// Objects of locks, in the order in which a thread may take several.
 enum class lock_of : std::uint8_t {
   changes,   ///< backends, registry and packs while they change; held while hooks and factories run
   moving,    ///< copies of elements in storages; held while a storage reads and writes

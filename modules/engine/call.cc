@@ -73,7 +73,7 @@ concept list_argument = !operand_argument<T> && std::is_convertible_v<const T&, 
 
 enum class attr_mistake : std::uint8_t { none, unknown, kind, missing };
 
-// What an argument says of itself: an operand has no name.
+// Description of an argument: an operand has no name.
 struct given_attr {
   std::string_view name{};
   attr_kind kind = attr_kind::absent;

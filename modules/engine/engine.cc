@@ -30,7 +30,7 @@ std::string active_simd_target();
 
 }  // namespace kerngrad
 
-// What the typed door compiles to. `attrs` are in the order of the row, absent where they were not given.
+// Target of the typed API. `attrs` are in the order of the row, absent if they were not given.
 namespace kerngrad::detail {
 
 // Ops without attributes of one and two operands. The result goes into `y`, an undefined tensor, so that the last call,

@@ -229,7 +229,7 @@ tensor_list run_promoted(const op_entry& op, std::span<const tensor* const> in, 
                            : run_rounded(op, operands.all(), attrs, common, absent, instead);
 }
 
-// Whether the operands are all there and of one dtype that the op computes in: nothing to check, nothing to promote.
+// True if the operands are all there and of one dtype that the op computes in: nothing to check, nothing to promote.
 bool are_plain(const op_entry& op, std::span<const tensor* const> in) {
   const std::size_t stated = op.row->operands.size();
   if (in.empty() || (in.size() != stated && (in.size() < stated || !op.row->takes_list()))) return false;
@@ -336,7 +336,7 @@ tensor run_reshape(const op_entry& op, const tensor& x, std::span<const std::int
 
 namespace {
 
-// Whether the result of an elementwise op may be written over x: its elements are of the result's dtype and have
+// True if the result of an elementwise op may be written over x: its elements are of the result's dtype and have
 // no other owner. User-defined kernels are not asked to support that.
 bool may_overwrite(const op_entry& op, const tensor& x, dtype made) {
   return op.built_in && tensor_access::buffer(x)->type == made && tensor_access::unique(x);

@@ -39,7 +39,7 @@ inline constexpr kept all_in{0xff};
 
 namespace kerngrad::detail {
 
-/// What a rule sees while the walk is at its node; only the library looks inside.
+/// State of a rule while the backward pass is at its node; only the library looks inside.
 struct frame;
 using rule_fn = tensor (*)(const frame&);
 
@@ -56,7 +56,7 @@ struct op_gradient {
   constexpr std::uint32_t place_of(std::size_t i) const { return i < last ? static_cast<std::uint32_t>(i) : last; }
 };
 
-/// What a row's shape rule does with operands of one shape.
+/// Effect of a row's shape rule on operands of one shape.
 enum class shape_effect : std::uint8_t {
   other,
   none,    // it gives that shape, and refuses nothing

@@ -19,7 +19,7 @@ struct operand_signature {
   std::vector<signature> tensors;
 };
 
-/// Where a kernel comes from.
+/// Origin of a kernel.
 enum class kernel_origin : std::uint8_t {
   none,          ///< there is no kernel
   built_in,      ///< a table of the library's, or the one that the backend was registered with
@@ -29,7 +29,7 @@ enum class kernel_origin : std::uint8_t {
 /// "none", "built-in", "user-defined", "registered".
 std::string_view name_of(kernel_origin origin);
 
-/// Where a gradient comes from.
+/// Origin of a gradient.
 enum class gradient_origin : std::uint8_t {
   none,
   rule,          ///< the known op's rule in grads/
@@ -76,7 +76,7 @@ struct explained_result {
   std::optional<dtype> cast_from{};  ///< the dtype that the kernel gives it in, where it is then rounded to a half
   keeping kept = keeping::nothing;
 };
-/// What a backend has for the op, and whether it would run.
+/// Kernel of a backend for the op, and whether it would run.
 struct explained_kernel {
   std::string backend;
   int priority = 0;
@@ -88,7 +88,7 @@ struct explained_kernel {
   bool runs = false;
   std::string why_not{};
 };
-/// What would run.
+/// The kernel that would run.
 struct explained_run {
   std::string backend, kernel;
   kernel_origin origin = kernel_origin::none;
@@ -96,7 +96,7 @@ struct explained_run {
   /// `reference kernel, plain C++ (baseline)` and the reason.
   std::string code;
 };
-/// Where the gradient comes from.
+/// Origin of the gradient.
 struct explained_gradient {
   gradient_origin origin = gradient_origin::none;
   std::string where{};  ///< file and line of a registration
@@ -143,7 +143,7 @@ explanation explain(std::string_view op, std::initializer_list<operand_ref> oper
 /// The same from shapes and dtypes alone.
 explanation explain(std::string_view op, std::span<const operand_signature> operands,
                     std::span<const attribute_ref> attrs = {});
-/// What can be said without arguments.
+/// Explains the op without arguments.
 explanation explain(std::string_view op);
 
 /// The explanation as a page of text.

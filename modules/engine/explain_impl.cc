@@ -35,7 +35,7 @@ constexpr std::string_view refused = "the call is refused";
 
 std::string place_text(const std::string& where) { return where.empty() ? "" : " at " + where; }
 
-// What a name means now, held after the snapshot has been let go of.
+// Current meaning of a name, held after the snapshot is released.
 std::optional<name_record> record_of(std::string_view name) {
   const pinned now;
   const name_record* record = find_name(*now, name);
@@ -175,7 +175,7 @@ explained_run run_of(const explained_kernel& k, const name_record& record, std::
   return run;
 }
 
-// Whether the cast that an operand needs would run; it is a call of its own, through the typed door.
+// True if the cast that an operand needs would run; it is a call of its own, through the typed door.
 void check_cast(const live_backend& on, dtype from) {
   const std::optional<name_record> cast = record_of("Cast");
   std::vector<explained_kernel> list = candidates_of(*cast, on);
@@ -184,7 +184,7 @@ void check_cast(const live_backend& on, dtype from) {
 
 // ------------------------------------------------------------------------------------------ the call
 
-// What a call is explained from.
+// Source of the explanation of a call.
 enum class arguments { none, signatures, tensors };
 
 class explainer {
@@ -272,7 +272,7 @@ class explainer {
     const kernel_ptr* const instead = record_.kernel_on(on_->name);
     told_.compute = computed_here(*record_.op, common, instead ? instead->get() : nullptr);
     const std::vector<view> seen = promoted(in);
-    // Of a half that is computed in float32: results are what the row says of the half.
+    // A half that is computed in float32 has the row's results for the half.
     inference call{*row_, seen, normal.all(), common, result_of(common, row_->types.after)};
     for (const auto& [i, x] : views::enumerate(in))
       if (!x->defined()) call.absent |= std::uint32_t{1} << i;
@@ -403,7 +403,7 @@ class explainer {
       return "the result's dtype is " + to_string(types);
     return {};
   }
-  // Of those that the call gives, or as the row says.
+  // Dtypes of the results that the call gives, or those of the row.
   dtype_set result_dtypes() const {
     dtype_set types{};
     for (const explained_result& y : told_.results) types = types | only(y.made.type);

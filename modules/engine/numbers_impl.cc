@@ -17,7 +17,7 @@ namespace {
 struct integer_range {
   std::int64_t least, most;
 };
-// Of an integer dtype; whatever else there is counts as int32, as bool does.
+// Range of an integer dtype; other dtypes count as int32, as bool does.
 integer_range range_of(dtype type) {
   return visit(type, []<dtype Type>(dtype_constant<Type> is) -> integer_range {
     using T = std::conditional_t<integral.has(Type), typename decltype(is)::element, std::int32_t>;
@@ -26,7 +26,7 @@ integer_range range_of(dtype type) {
 }
 
 bool is_whole_dtype(dtype type) { return (integral | boolean_only).has(type); }
-// What integers beside a tensor are: bool counts as int32.
+// Dtype of integers next to a tensor: bool counts as int32.
 dtype integers_beside(dtype like) { return like == dtype::boolean ? dtype::int32 : like; }
 
 bool holds(dtype type, const plain_number& n) {
@@ -59,7 +59,7 @@ tensor scalar_of(std::int64_t value, dtype type) { return scalar_of(number_of(va
        "cast the tensor to a dtype that holds it");
 }
 
-// Where a number that an integer dtype does not hold lies.
+// Position of a number that an integer dtype does not hold.
 struct place_among_integers {
   bool below = false;    // of the least, which is then `floor`
   std::int64_t floor{};  // else the largest integer of the dtype that is less

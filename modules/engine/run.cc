@@ -26,12 +26,12 @@ tensor_list run_list(const op_entry& op, std::span<const tensor* const> in, std:
 void check_attrs(const op_row& row, std::span<const attr_value> given, std::span<attr_value> out);
 /// One attribute of a call, given, as its kernel sees it.
 attr_value check_attr(const op_row& row, const attr_spec& spec, const attr_value& value);
-/// Whether they are that already: all given, of the row's kinds, in range.
+/// True if they are that already: all given, of the row's kinds, in range.
 bool attrs_as_declared(const op_row& row, std::span<const attr_value> given);
 void check_operands(const op_row& row, std::span<const tensor* const> in);
 /// Refuses a declaration that no call could satisfy, or that would get past the checks of calls.
 void check_schema(const kernel_schema& schema);
-/// What results of a registered kernel are held to: nothing, the signatures of a row, or those as upper bounds.
+/// Requirements for results of a registered kernel: none, the signatures of a row, or those as upper bounds.
 struct expected_results {
   std::span<const signature> signatures{};
   bool bounded = false;

@@ -23,7 +23,7 @@ namespace kerngrad::graph::detail {
 
 namespace {
 
-// What a condition means: a tensor of one element; numbers are true unless they are 0.
+// Value of a condition, a tensor of one element: numbers are true unless they are 0.
 bool truth(const node& at, const run_value& v) {
   if (!v.x.defined() || v.x.size() != 1)
     fail_at(at, v.x.defined() ? "a condition of shape " + to_string(v.x.dims()) : std::string("no condition"),

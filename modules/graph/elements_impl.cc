@@ -23,7 +23,7 @@ namespace kerngrad::graph::detail {
 
 namespace {
 
-// Of one expression. Each operand takes room in every block, and each step a pass over it.
+// Limits of one expression. Each operand takes room in every block, and each step a pass over it.
 constexpr std::size_t most_steps = 24, most_operands = 8;
 
 class element_fuser {
@@ -133,7 +133,7 @@ std::vector<std::size_t> element_fuser::members_behind(std::size_t last, const s
   return members;
 }
 
-// What the members read and none of them gives, numbers aside.
+// Values that the members read and none of them computes, numbers aside.
 std::vector<std::int32_t> element_fuser::operands_of(std::span<const std::size_t> members) const {
   std::vector<std::int32_t> all;
   for (const std::size_t m : members)

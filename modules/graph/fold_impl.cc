@@ -280,7 +280,7 @@ void planner::add(step s, std::span<const endpoint> results, bool fixed) {
   if (!folded) to_.made.steps.push_back(std::move(s));
 }
 
-// What shapes behind it are planned for.
+// Records the shape that later steps assume.
 void planner::guard(endpoint e) {
   const std::int32_t v = slot(e);
   if (!traced_ || !how_.guards || v < 0 || !seen(v).x.defined()) return;

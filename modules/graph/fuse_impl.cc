@@ -43,7 +43,7 @@ std::string text_attr(const step& s, std::string_view name, std::string_view fal
 }
 bool is_finite_everywhere(const tensor& x) { return all(is_finite(x)).item() != 0; }
 
-// What a fused row is made of, and of which.
+// Parts of a fused row.
 struct product {
   std::string_view plain, fused, weights;
 };

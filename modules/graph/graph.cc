@@ -68,7 +68,7 @@ struct plan_state;
 
 export namespace kerngrad::graph {
 
-/// What a model does for operands of some shapes: its steps in order.
+/// Steps of a model for operands of some shapes, in order.
 class plan {
  public:
   /// How many calls it makes; those whose operands are all constants were made when it was planned.
@@ -81,7 +81,7 @@ class plan {
   std::shared_ptr<const detail::plan_state> state_;
 };
 
-/// What one node of a run took. A node of a function has the name that it has there.
+/// Time of one node of a run. A node of a function has the name that it has there.
 struct node_time {
   /// A tensor that it read, by the name of the row's operand; without a name where no row runs it.
   struct operand {
@@ -120,7 +120,7 @@ class model {
   results operator()(std::span<const named_operand> inputs, std::span<const std::string> wanted) const;
   results operator()(std::initializer_list<named_operand> inputs, std::initializer_list<std::string> wanted) const;
 
-  /// What a call with such inputs does.
+  /// Plan of a call with such inputs.
   plan planned(std::span<const named_operand> inputs, std::span<const std::string> wanted = {}) const;
   plan planned(std::initializer_list<named_operand> inputs) const;
 
@@ -201,7 +201,7 @@ model record(const std::function<tensor(const tensor&)>& f, const tensor& exampl
 
 }  // namespace kerngrad::graph
 
-// What the parts share. Not visible outside the module.
+// Shared by the parts. Not visible outside the module.
 namespace kerngrad::graph::detail {
 
 // ------------------------------------------------------------------------------------------ the graph as the file has
@@ -361,7 +361,7 @@ struct op_arity {
   int least = 0, most = any, results = any;
 };
 
-// What runs a graph op. The table of them (mapping_table_impl.cc) is audited against the rows at compile time.
+// Maps a graph op to an op. The table (mapping_table_impl.cc) is audited against the rows at compile time.
 struct op_mapping {
   std::string_view op;   // the graph's name
   std::string_view row;  // empty: there is none
@@ -371,7 +371,7 @@ struct op_mapping {
   std::span<const mapped_attribute> attrs{};
   // Changes of the call that the table cannot say.
   void (*adjust)(bound_call& call, const node& at, std::span<const tensor> in) = nullptr;
-  // Whether this node takes `run` although the op has a row; null: none does.
+  // True if this node takes `run` although the op has a row; null: none does.
   bool (*is_more)(const node& at) = nullptr;
   tensor_list (*run)(const node& at, std::span<const tensor> in) = nullptr;
   std::uint32_t reads = 0;  // bits of inputs whose elements `run` reads on the host
@@ -412,7 +412,7 @@ std::span<const std::string> texts_of(const node& at, std::string_view name);
 // The elements of a tensor of integers (floats are cut off).
 std::vector<std::int64_t> elements_of(const tensor& x);
 
-// What is known of a graph op's name; nodes = 0.
+// Support of a graph op's name; nodes = 0.
 needed_op need_of(std::string_view graph_op);
 
 // The reverse, for recording: a node that makes such a call. An input is one of the call's tensors, counted through

@@ -15,7 +15,7 @@ module kerngrad.graph;
 
 namespace kerngrad::graph::detail {
 
-// What the table cannot say: mapping_functions_impl.cc and mapping_fused_impl.cc.
+// Adjusts a call where the table is not enough: mapping_functions_impl.cc and mapping_fused_impl.cc.
 using adjust_fn = void(bound_call&, const node&, std::span<const tensor>);
 using run_fn = tensor_list(const node&, std::span<const tensor>);
 using is_more_fn = bool(const node&);

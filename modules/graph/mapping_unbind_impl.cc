@@ -150,7 +150,7 @@ std::vector<std::int64_t> counted(int from, int step, int count) {
   return all;
 }
 
-// What an omitted list of the row means for its operand; nothing where a graph op has no word for it.
+// Value of an omitted list of the row for its operand; nothing if a graph op cannot express it.
 std::optional<std::vector<std::int64_t>> meant_by_omission(const reversal& r, std::string_view name) {
   const tensor* x = r.first();
   if (x == nullptr) return {};
@@ -211,7 +211,7 @@ bool elements_from(reversal& r, const mapped_attribute& item) {
   return true;
 }
 
-// Whether the mapping can say what the call's attribute says; then it has.
+// True if the mapping can say what the call's attribute says; then it has.
 bool attribute_from(reversal& r, const mapped_attribute& item) {
   const attr_value value = r.attr(item.to);
   switch (item.by) {
@@ -253,7 +253,7 @@ bool all_are_said(const reversal& r) {
 
 // ------------------------------------------------------------------------------------------ operands
 
-// Where operand `name` goes: the first of its inputs.
+// Index of the first input of operand `name`.
 std::optional<int> place_of_operand(const op_mapping& m, const op_row& row, std::string_view name) {
   for (const mapped_operand& item : m.operands)
     if (item.to == name) return item.input;
@@ -267,7 +267,7 @@ std::optional<int> place_of_operand(const op_mapping& m, const op_row& row, std:
   return {};
 }
 
-// What the graph op always has: offset and scale, 0 and 1 of the moments' shape; weights, without elements for none.
+// Adds inputs that the graph op always has: offset and scale, 0 and 1 of the moments' shape; weights, empty for none.
 void add_required(reversal& r) {
   const auto has = [&](int place) {
     return std::any_of(r.inputs.begin(), r.inputs.end(), [&](const auto& item) { return item.first == place; });

@@ -41,7 +41,7 @@ class item_list {
   std::shared_ptr<item_budget> budget_;
 };
 
-// What a node gives: a tensor, or a list. Nothing at all on the way that a Switch did not take.
+// Result of a node: a tensor, a list, or nothing on the branch that a Switch did not take.
 struct run_value {
   tensor x;
   std::shared_ptr<item_list> items;
@@ -126,7 +126,7 @@ struct run_state {
   std::shared_ptr<item_budget> items{};  // of the bytes that are left, once there is a list
 };
 
-// What a run needs besides: kept between runs, so that they need not ask for memory.
+// Memory of a run, kept between runs, so that they need not allocate.
 struct run_frame {
   run_state* run = nullptr;
   std::vector<run_value> values;

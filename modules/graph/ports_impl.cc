@@ -22,7 +22,7 @@ namespace {
 
 bool is_placeholder(const node& n) { return n.op == "Placeholder" || n.op == "PlaceholderWithDefault"; }
 
-// What a Placeholder says of itself.
+// Reads dtype and shape of a Placeholder.
 void read_placeholder(const node& n, port& p) {
   if (const attribute* type = n.attr("dtype"); type && type->holds == attribute::kind::type) p.type = type->type;
   const attribute* dims = n.attr("shape");

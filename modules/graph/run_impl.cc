@@ -184,7 +184,7 @@ std::string_view runner_of(const step& s) {
   }
 }
 
-// What a step reads, by the operands of its call.
+// Operands that a step reads, by those of its call.
 std::vector<node_time::operand> operands_read(const step& s, const sequence& of, run_frame& with) {
   std::vector<node_time::operand> all;
   const auto note = [&](std::string_view name, std::int32_t v) {

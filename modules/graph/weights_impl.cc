@@ -129,7 +129,7 @@ T step_at(double stored, double scale, double min) {
   else return static_cast<T>(std::clamp(std::floor(value + 0.5), double{INT32_MIN}, double{INT32_MAX}));
 }
 
-// Of bytes, by a table of all that there are.
+// Decodes bytes by a table of all values.
 template <class T>
 tensor steps_of(const weight& w) {
   T values[256];
@@ -139,7 +139,7 @@ tensor steps_of(const weight& w) {
   });
 }
 
-// Of two bytes each, for which there is no dtype.
+// Decodes numbers of two bytes, for which there is no dtype.
 template <class T>
 tensor words_in(shard_bytes& from, const weight_entry& w) {
   constexpr std::size_t block = 4096;  // in the cache

@@ -29,7 +29,7 @@ struct skipped_entry {
 /// under the empty name, and is that tensor: `const kg::tensor x = kg::io::load("x.npy");`.
 class named_tensors {
  public:
-  // What the compiler would write is in the library: each file with such a list would take twice as long to compile.
+  // The library defines these members: otherwise each file with such a list takes twice as long to compile.
   named_tensors() noexcept;
   named_tensors(const named_tensors& other);
   named_tensors(named_tensors&& other) noexcept;
@@ -127,7 +127,7 @@ void save(const std::string& path, const named_tensors& all, const save_options&
 /// How a .csv is read.
 struct csv_options {
   char delimiter = ',';  ///< any character but quotes, line ends, digits, letters, '+', '-' and '.'
-  /// Whether the first row has the names of the columns. Where nothing is said it has them when one of its fields is
+  /// True if the first row has the names of the columns. Where nothing is said it has them when one of its fields is
   /// neither a number nor a truth value nor empty.
   std::optional<bool> header{};
   dtype type = dtype::float64;  ///< of the elements; any but the complex ones
@@ -228,7 +228,7 @@ class file_group {
 
 }  // namespace kerngrad::io
 
-// What the formats share. Not visible outside the module.
+// Shared by the formats. Not visible outside the module.
 namespace kerngrad::io::detail {
 
 // A name or a value of a file as errors quote it: the beginning of a long one, with what is not printable as '?'.
@@ -244,7 +244,7 @@ struct origin {
   [[noreturn]] void refuse(std::string_view got, std::string_view wanted, std::string_view advice = {}) const;
 };
 
-// What a name ends in.
+// Extension of a name.
 enum class format : std::uint8_t { npy, npz, safetensors, csv, png, netpbm };
 format format_of(const origin& file);
 
@@ -324,7 +324,7 @@ class new_file {
   explicit new_file(const origin& file) : target_(target_of(file)), file_(file, target_) {}
   void write(std::span<const std::byte> bytes) { file_.write(bytes); }
   void write(std::string_view text);
-  // Where it is until it is kept, for libraries that write files by their names.
+  // Name of the file until it is kept, for libraries that write files by name.
   const std::string& unfinished() const { return file_.path(); }
   // Nothing is written after this.
   void keep();
@@ -345,7 +345,7 @@ tensor read_elements(const origin& file, std::string_view what, byte_source& fro
 // The bytes of the elements; they live as long as the tensor.
 std::span<const std::byte> elements_of(const tensor& x);
 
-// Whether a text is UTF-8 and not empty, as a name has to be.
+// True if a text is UTF-8 and not empty, as a name has to be.
 bool is_name(std::string_view text);
 // The names of the tensors that a caller asks for; without a list all of them.
 class asked_names {

@@ -19,7 +19,7 @@ using detail::origin;
 
 namespace {
 
-// What the names of the formats end in.
+// Extensions of the formats.
 struct ending {
   std::string_view text;
   format of;

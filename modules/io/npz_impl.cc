@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::string_view member_ending = ".npy";
 
-// What libzip takes and gives, freed whatever happens; an archive that was not closed is left as it was.
+// Frees objects of libzip on every path; an archive that was not closed is left as it was.
 struct zip_discarder {
   void operator()(zip_t* archive) const { zip_discard(archive); }
 };
@@ -60,7 +60,7 @@ class member_source : public byte_source {
       left_ -= static_cast<std::uint64_t>(count);
     }
   }
-  // That nothing follows; libzip compares the checksum when it comes to the end.
+  // Checks that nothing follows; libzip compares the checksum at the end.
   void finish() {
     std::byte more;
     if (zip_fread(member_.get(), &more, 1) != 0) damaged(zip_file_get_error(member_.get()));
@@ -107,7 +107,7 @@ struct member {
   std::uint64_t size = 0, stored = 0;
 };
 
-// What the archive says of a member, as far as it may be believed.
+// Entry of a member in the archive, checked.
 member member_at(const origin& file, zip_t* archive, std::uint64_t index, std::size_t archive_bytes) {
   zip_stat_t status;
   constexpr std::uint64_t needed =

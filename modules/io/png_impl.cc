@@ -23,7 +23,7 @@ namespace {
 constexpr std::string_view whole_png = "a PNG that is whole";
 constexpr std::uint32_t longest_side = 1'000'000;  // libpng's own limit
 
-// What libpng said when it gave up.
+// Error message of libpng.
 struct png_complaint {
   char text[128] = "";
 };
@@ -166,7 +166,7 @@ class png_writer {
   }
 
  private:
-  // What writing throws goes around libpng's functions, which are C.
+  // Exceptions of writing bypass libpng's functions, which are C.
   static void take(png_structp png, png_bytep bytes, std::size_t count) {
     auto* const writer = static_cast<png_writer*>(png_get_io_ptr(png));
     try {

@@ -24,7 +24,7 @@ std::atomic<int> allocation_watchers{0};
 
 namespace {
 
-// What identifies a thread while it lives: the address of something that each has its own of.
+// Identifies a running thread by the address of a thread-local object.
 const void* this_thread_mark() {
   thread_local char mark;
   return &mark;
@@ -86,7 +86,7 @@ class round {
   std::uint64_t last_;
 };
 
-// What a hook runs is not watched, or it would watch itself.
+// Calls by a hook are not observed, or the hook would observe itself.
 constinit thread_local int inside = 0;
 struct inside_hook {
   inside_hook() { ++inside; }

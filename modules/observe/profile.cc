@@ -44,7 +44,7 @@ struct kernel_total {
   /// Bytes a nanosecond, which are gigabytes a second; 0 when the clock saw no time pass.
   double gigabytes_per_second() const;
 };
-/// What one thread did while a function ran.
+/// Calls of one thread while a function ran.
 struct profile_result {
   std::vector<kernel_run> runs;  ///< in the order in which they began; reshapes share memory and are no kernels
   std::vector<fallback_run> fallbacks;
@@ -104,7 +104,7 @@ class memory_scope {
   /// Counts the tensors of all threads, or what this thread takes less what it gives back, whichever thread built it.
   enum class of : std::uint8_t { process, thread };
   explicit memory_scope(of counted = of::process);
-  /// What is live now beyond what was live then. Throws for another thread than the one counted.
+  /// Growth of live memory since then. Throws for another thread than the one counted.
   memory_growth leaked() const;
 
  private:

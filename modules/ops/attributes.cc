@@ -94,7 +94,7 @@ inline constexpr attr_spec einsum[] = {
 
 // ------------------------------------------------------------------------------------------ windows
 
-// What every window op takes; written once, in the order in which the options structs give them.
+// Attributes of every window op, in the order of the options structs.
 inline constexpr attr_spec strides = pixels_attr("strides", "steps of the window in pixels, height and width");
 inline constexpr attr_spec pad_pixels{.name = "pad",
                                       .kind = attr_kind::list,
@@ -150,7 +150,7 @@ static_assert(begins_with(conv_input, conv) && begins_with(conv_filter, conv) &&
 
 // ------------------------------------------------------------------------------------------ normalization
 
-/// What keeps a variance of 0 from being divided by.
+/// Keeps a variance of 0 from being divided by.
 consteval attr_spec epsilon_attr(std::string_view name) {
   return {.name = name,
           .kind = attr_kind::number,
@@ -332,7 +332,7 @@ inline constexpr attr_spec fft_norm =
     choice_attr("norm", "what is divided by the length: the inverse, both by its root, or the forward transform",
                 "backward|ortho|forward");
 inline constexpr attr_spec fft[] = {fft_norm};
-/// Of real transforms.
+/// Length of real transforms.
 consteval attr_spec fft_length_attr(std::string_view doc) {
   return {.name = "fftLength", .kind = attr_kind::integer, .doc = doc, .least = 0, .most = 1e9};
 }

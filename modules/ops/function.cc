@@ -24,7 +24,7 @@ concept number = std::is_arithmetic_v<T>;
 // A tensor that is given up, a temporary or one that was moved, may donate its memory to the result: so a chain of
 // calls needs one block however long it is.
 
-/// What `function_of` is: a known op, called with operands and attributes as `call`.
+/// Type of `function_of`: a built-in op, called with operands and attributes as `call`.
 template <fixed_string Op>
   requires known_op<Op>
 struct op_function {
@@ -39,7 +39,7 @@ struct op_function {
   }
 };
 
-/// Of an elementwise op of one operand without attributes.
+/// The same for an elementwise op of one operand without attributes.
 template <fixed_string Op>
   requires known_op<Op> && (detail::bare_count<known<Op>> == 1)
 struct op_function<Op> {
@@ -51,7 +51,7 @@ struct op_function<Op> {
   }
 };
 
-/// Of an elementwise op of two operands without attributes. One of them may be a number.
+/// The same for an elementwise op of two operands without attributes. One of them may be a number.
 template <fixed_string Op>
   requires known_op<Op> && (detail::bare_count<known<Op>> == 2)
 struct op_function<Op> {

@@ -65,7 +65,7 @@ bool filled_without_products(const launch_call& c);
 void on_int32(const launch_call& c, std::size_t at, launch_fn launch);
 inline bool has_wide_indices(const launch_call& c, std::size_t at) { return c.in[at].type == dtype::int64; }
 
-/// What the attribute `reduction` of a call asks for.
+/// Combination that the attribute `reduction` of a call selects.
 kernels::combination reduction_of(const launch_call& c);
 
 /// Runs the kernel of a call on its operands and results.
@@ -88,14 +88,14 @@ inline constexpr std::int64_t split_least = 1 << 14;
 std::int64_t chunk_elements(double cost);
 /// The cost of work that is not to be split: user-defined kernels may throw, or have threads themselves.
 inline constexpr double never_split = -1;
-/// Whether work is to be split: several threads are allowed, and there are chunks for them.
+/// True if work is to be split: several threads are allowed, and there are chunks for them.
 bool worth_splitting(std::int64_t elements, double cost);
 /// The same for the kernel of a call, where that is one of the library's own.
 bool worth_splitting(const launch_call& c, std::int64_t elements, double cost);
 /// The cost of the call's row, or never_split.
 double split_cost(const launch_call& c);
 
-/// Whether jobs go to a pool of the program's, which may throw before all of a job is done.
+/// True if jobs go to a pool of the program's, which may throw before all of a job is done.
 bool uses_callers_pool();
 
 /// Calls part(begin, size) for each chunk of the `all` items; the result has `result_bytes` bytes.
@@ -114,7 +114,7 @@ void split_flat1(const kernel_slot& slot, double cost, const void* x, std::size_
                  std::size_t count);
 void split_flat2(const kernel_slot& slot, double cost, const void* a, const void* b, std::size_t in_size, void* y,
                  std::size_t y_size, std::size_t count);
-/// What the engine calls for flat kernels: one branch more than the kernel where the work is small.
+/// Launches flat kernels: one branch more than the kernel if the work is small.
 inline void run_flat1(const kernel_slot& slot, double cost, const void* x, dtype from, void* y, dtype to,
                       std::int64_t count) {
   if (count >= split_least && worth_splitting(count, cost)) [[unlikely]]
@@ -144,12 +144,12 @@ struct box_cut {
   std::size_t chunks() const { return kernels::extent(outer, pieces); }
   /// How much of the axis a chunk has.
   std::int64_t count(std::size_t chunk) const { return std::min(piece, size - begin(chunk)); }
-  /// Where a chunk begins on the axis, and counted over all axes up to it.
+  /// Begin of a chunk on the axis, and counted over all axes up to it.
   std::int64_t begin(std::size_t chunk) const { return static_cast<std::int64_t>(chunk) % pieces * piece; }
   std::int64_t first(std::size_t chunk) const {
     return static_cast<std::int64_t>(chunk) / pieces * size + begin(chunk);
   }
-  /// Where a chunk begins in an array with these strides.
+  /// Begin of a chunk in an array with these strides.
   std::int64_t offset(std::size_t chunk, std::span<const std::int64_t> dims, const std::int64_t* strides) const {
     std::int64_t index = static_cast<std::int64_t>(chunk) / pieces, sum = begin(chunk) * strides[axis];
     for (int i = axis - 1; i >= 0; index /= dims[static_cast<std::size_t>(i)], --i)

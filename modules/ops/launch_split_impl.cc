@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Work for several threads: a kernel's geometry is cut into geometries of the same kind, once per calling convention.
-// Where the cuts are depends on the op and the sizes only.
+// The cuts depend on the op and the sizes only.
 module;
 #include <algorithm>
 #include <bit>

@@ -90,7 +90,7 @@ struct attr_spec {
   bool or_text = false;         ///< a number that may be a text as well
 };
 
-/// Whether a value of a kind may be given for an attribute, as far as the kind tells: a number for an integer must be
+/// True if a value of a kind may be given for an attribute, as far as the kind tells: a number for an integer must be
 /// whole.
 constexpr bool takes_kind(const attr_spec& spec, attr_kind given) {
   const bool number = given == attr_kind::integer || given == attr_kind::number;
@@ -106,7 +106,7 @@ constexpr bool takes_kind(const attr_spec& spec, attr_kind given) {
   }
 }
 
-/// What may be wrong with the declaration of an attribute.
+/// Faults of the declaration of an attribute.
 enum class attr_fault : std::uint8_t {
   none,
   name,      ///< it has none
@@ -142,7 +142,7 @@ constexpr attr_fault fault_of(const attr_spec& spec) {
   }
   return sound ? attr_fault::none : attr_fault::fallback;
 }
-/// Whether none of them has a fault, and no two have one name.
+/// True if none of them has a fault, and no two have one name.
 constexpr bool attrs_are_sound(std::span<const attr_spec> all) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (fault_of(all[i]) != attr_fault::none) return false;
@@ -152,7 +152,7 @@ constexpr bool attrs_are_sound(std::span<const attr_spec> all) {
   return true;
 }
 
-/// Where an attribute stands in its row: rules and launchers read it there when they run, without a search.
+/// Position of an attribute in its row: rules and launchers read it there when they run, without a search.
 struct attr_place {
   std::size_t index;
   std::string_view name;
@@ -175,7 +175,7 @@ consteval attr_place place_in(std::span<const attr_spec> list, std::string_view 
   return {};
 }
 
-/// What happens to the operands' common dtype before the kernel sees it.
+/// Conversion of the operands' common dtype before the kernel sees it.
 enum class lift : std::uint8_t {
   none,       ///< computed as it is
   integers,   ///< bool becomes int32
@@ -239,7 +239,7 @@ struct view {
   dtype type = dtype::float32;
 };
 
-/// What a shape rule worked out on the way and the launcher of its calling convention needs too: at most one of these.
+/// Results of a shape rule that the launcher of its calling convention needs too: at most one of these.
 struct resolved_geometry {
   enum class kind : std::uint8_t { none, window, volume, axes, axis, begin, permutation };
   /// An axis, counted from the front; the leading axes that both operands of a look-up have in common.
@@ -266,7 +266,7 @@ struct resolved_geometry {
 };
 
 struct op_row;
-/// What a row's shape rule gets and fills in. `in` is as the kernel will see it, after promotion.
+/// Operands and results of a row's shape rule. `in` is as the kernel will see it, after promotion.
 struct inference {
   const op_row& row;
   std::span<const view> in;

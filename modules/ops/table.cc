@@ -116,7 +116,7 @@ consteval int nearest_op_to(std::string_view wanted) {
 
 export namespace kerngrad {
 
-/// What the compiler shows for a name that no op has: the nearest one.
+/// Message of the compiler for a name that no op has: the nearest one.
 template <fixed_string Name>
 struct did_you_mean {
   static constexpr bool same_name = false;
@@ -228,7 +228,7 @@ concept has_kernel = known_op<Name> && known_backend<Which> && slot_of(Which, fi
 
 namespace kerngrad::detail {
 
-// What every raw door ends in: the kernel's own function, once the sizes are known to match.
+// Last step of the span API: the kernel's own function, once the sizes are known to match.
 template <class T>
 inline void run_flat(const kernel_slot& slot, [[maybe_unused]] std::string_view op, std::span<const T> x,
                      std::span<T> y) {

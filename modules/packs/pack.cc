@@ -16,20 +16,20 @@ export namespace kerngrad {
 class pack {
  public:
   const std::string& name() const;
-  /// What the pack says of itself; may be empty.
+  /// Version of the pack by its own account; may be empty.
   const std::string& version() const;
   /// Its file, without symbolic links.
   const std::string& path() const;
-  /// Whether its names are in the registry.
+  /// True if its names are in the registry.
   bool loaded() const;
 
   /// Takes all kernels and gradients of the pack out of the registry, copies for other backends too; what has replaced
   /// them is left alone. Throws when that was done before. The library is unmapped when nothing holds its code any
   /// more: recorded graphs with a call of it, handles of find_kernel, calls that run on other threads, and the last
   /// state of the registry that another thread saw, which lasts until that thread's next call by name or its end.
-  /// What other threads have let go of meanwhile is found at the next change of the registry, or by mapped().
+  /// The next change of the registry, or mapped(), finds references that other threads have released meanwhile.
   void unload();
-  /// Whether the library is still in the process: true while it is loaded. Only when this is false may its file be
+  /// True if the library is still in the process: true while it is loaded. Only when this is false may its file be
   /// loaded again in another version.
   bool mapped() const;
 

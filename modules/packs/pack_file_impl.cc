@@ -115,7 +115,7 @@ elf_header header_of(const pack_file& file) {
   return header;
 }
 
-// Where the bytes at an address of the mapped library are in the file.
+// Offset in the file of the bytes at an address of the mapped library.
 std::uint64_t offset_of(std::uint64_t address, std::uint64_t bytes, const std::vector<segment>& segments) {
   for (const segment& s : segments)
     if (s.p_type == PT_LOAD && address >= s.p_vaddr && address - s.p_vaddr <= s.p_filesz &&

@@ -58,7 +58,7 @@ struct pack_header {
   std::uint32_t host_size, reserved;
 };
 void check_pack_header(const pack_header& header);
-/// Whether the file is a whole shared library with a header that fits; throws what is wrong.
+/// True if the file is a whole shared library with a header that fits; throws what is wrong.
 file_identity check_pack_file(const std::string& path);
 
 /// A name or a text that a pack gave: throws unless it is UTF-8 without control characters, within the lengths.

@@ -62,14 +62,14 @@ class backend_scope {
   std::shared_ptr<void> here_;
 };
 
-/// What happens when the active backend has no kernel for a call.
+/// Behaviour if the active backend has no kernel for a call.
 enum class fallback : std::uint8_t {
   refuse,       ///< an error that names what there is
   by_priority,  ///< the kernel of the next backend by priority that has one runs; hooks see it
 };
 /// For all threads; `refuse` until this is called.
 void set_fallback(fallback choice);
-/// What was chosen last.
+/// The last choice.
 fallback active_fallback();
 
 }  // namespace kerngrad

@@ -84,7 +84,7 @@ struct backend_record {
   std::shared_ptr<removal> leaving = std::make_shared<removal>();
 };
 
-// What only its writers see, under their lock.
+// State that only its writers see, under their lock.
 struct backend_set {
   std::vector<backend_record> all;  // in the order of their registration
   live_ptr active;
@@ -319,7 +319,7 @@ using namespace detail;
 
 namespace {
 
-// What a launcher may call of a kernel is there.
+// Checks that the kernel has every function that a launcher may call.
 void check_entry(const kernels::entry& item) {
   const int id = find_op(item.op);
   if (id < 0) fail("register_kernel_table", "a kernel of " + std::string(item.op), "kernels of known ops");

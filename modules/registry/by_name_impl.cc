@@ -35,7 +35,7 @@ namespace {
 
 // ------------------------------------------------------------------------------------------ gradients on the tape
 
-// What a registered gradient keeps of a call until the walk comes by: only what it said it needs.
+// Tensors that a registered gradient keeps of a call until the backward pass: only those that it declared.
 struct saved_call {
   gradient_ptr gradient;
   std::shared_ptr<const void> keeper;
@@ -206,7 +206,7 @@ tensor_list run_row(const op_entry& op, std::span<const operand_ref> operands, s
 
 // ------------------------------------------------------------------------------------------ kernels without a row
 
-// What hooks are told of a kernel that is chosen by its name alone: the dtype of its first operand.
+// Dtype that hooks get for a kernel that is chosen by its name alone: that of its first operand.
 dtype first_dtype(std::span<const operand_ref> operands) {
   for (const operand_ref& operand : operands)
     for (const tensor& x : operand.tensors)
@@ -238,7 +238,7 @@ tensor_list run_free(const registered_kernel& k, const live_backend& on, std::sp
   return out;
 }
 
-// What a name means for a call on a backend.
+// Meaning of a name for a call on a backend.
 struct meaning {
   const op_entry* op = nullptr;
   kernel_ptr kernel;

@@ -44,7 +44,7 @@ inline int fast_table() { return fast_path_table.load(); }
 extern std::atomic<int> direct_path_table [[gnu::visibility("hidden")]];
 /// Reading it acquires the addresses of buffers that other threads have fetched: note_home() released them.
 inline int direct_table() { return direct_path_table.load(); }
-/// Whether the fast path leads to the SIMD kernels.
+/// True if the fast path leads to the SIMD kernels.
 inline bool on_simd() { return fast_table() == 0; }
 
 /// The backend that this thread's calls run on.

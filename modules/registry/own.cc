@@ -121,7 +121,7 @@ consteval bool one_a_dtype(const std::array<own_kernel, N>& kernels) {
   return true;
 }
 
-// Whether a kernel is written for what the row's launcher hands over, as far as the kernel's forms tell.
+// True if a kernel is written for what the row's launcher hands over, as far as the kernel's forms tell.
 consteval bool fits_launcher(const kernel_slot& slot, bool plain_cpp, const op_row& row) {
   if (slot.direct) return true;
   const bool unary = row.convention == convention::unary, binary = row.convention == convention::binary;
@@ -354,13 +354,13 @@ inline constexpr op_gradient own_gradient = [] {
   else return op_gradient{};
 }();
 
-/// What the engine is given: one object a program.
+/// The object that the engine takes: one for each program.
 template <class Op>
   requires(check_own_op<Op>())
 inline constexpr op_entry own_entry = make_entry(Op::row, -1, {own_slots<Op>.data(), own_reference_slots<Op>.data()},
                                                  has_own_gradient<Op> ? &own_gradient<Op> : nullptr, own_plain_cpp<Op>);
 
-// What a typed call asks for, for known ops and others alike.
+// Record of an op for typed calls, for built-in ops and custom ops alike.
 template <class Op>
 struct entry_of {
   static constexpr const op_entry& get() { return own_entry<Op>; }

@@ -62,7 +62,7 @@ class kernel_call {
       : kernel_(kernel), backend_(backend), operands_(operands), attrs_(attrs), results_(results), memory_(memory) {}
   std::string_view kernel() const { return kernel_; }
   std::string_view backend() const { return backend_; }
-  /// Whether the operand was given.
+  /// True if the operand was given.
   bool has(std::string_view operand) const;
   /// Throws when the operand was not given or is a list of several.
   const tensor& input(std::string_view operand) const;
@@ -84,7 +84,7 @@ class kernel_call {
     void* elements;
   };
   writable make(dtype type, const shape& dims) const;
-  /// Where a tensor's elements are for this kernel: the host, or a block in the storage of its backend.
+  /// Address of a tensor's elements for this kernel: on the host, or a block in the storage of its backend.
   const void* elements(const tensor& x) const;
 
  private:
@@ -119,7 +119,7 @@ struct kernel_config {
 
 // ------------------------------------------------------------------------------------------ gradients
 
-/// What a gradient of the registry gets.
+/// Argument of a gradient of the registry.
 class gradient_call {
  public:
   gradient_call(const kernel_call& forward, std::span<const signature> signatures, std::span<const tensor> dy,
@@ -141,7 +141,7 @@ class gradient_call {
   const tensor& output(int k = 0) const;
   const attr_value& attr(std::string_view name) const { return forward_.attr(name); }
   attr_value attr(std::string_view name, const attr_value& fallback) const { return forward_.attr(name, fallback); }
-  /// Whether the gradient of that operand will be used.
+  /// True if the gradient of that operand will be used.
   bool wants(std::string_view operand) const;
 
  private:
@@ -169,7 +169,7 @@ struct gradient_config {
   std::vector<operand_gradient> of{};
 };
 
-/// What to do when the name is taken.
+/// Behaviour if the name is taken.
 enum class existing : std::uint8_t { refuse, replace };
 
 // ------------------------------------------------------------------------------------------ registering
@@ -253,7 +253,7 @@ struct gradient_info {
 };
 /// The registered gradient of a name, or nothing.
 std::optional<gradient_info> get_gradient(std::string_view name);
-/// Whether a call by name would be differentiable.
+/// True if a call by name would be differentiable.
 bool has_gradient(std::string_view name);
 /// All kernels of a backend, known and registered, by name.
 std::vector<kernel_info> kernels_for_backend(std::string_view backend);

@@ -56,7 +56,7 @@ struct name_record {
       if (k->config.backend == backend && !k->withdrawn.load(std::memory_order_relaxed)) return &k;
     return nullptr;
   }
-  /// Whether the name has an op or a kernel on any backend.
+  /// True if the name has an op or a kernel on any backend.
   bool runs() const {
     for (const kernel_ptr& k : kernels)
       if (!k->withdrawn.load(std::memory_order_relaxed)) return true;

@@ -69,7 +69,7 @@ void drop_withdrawn(record_list& records, std::vector<kernel_ptr>& removed) {
 
 std::string place_of(const std::string& where) { return where.empty() ? "" : " at " + where; }
 
-// Whether a built-in table has a kernel of the op.
+// True if a built-in table has a kernel of the op.
 bool has_own_kernel(const op_entry* op, std::string_view on) {
   if (!op) return false;
   for (int b = 0; b < backend_count; ++b) {

@@ -65,7 +65,7 @@ struct shared_state {
 };
 constinit shared_state shared;
 
-// What this thread's caches had counted when they went, and what was counted without one.
+// Counts of this thread's caches before they were destroyed, and counts without a cache.
 KG_INITIAL_EXEC constinit thread_local net_counts counted_before;
 
 // Under the lock.

@@ -71,14 +71,14 @@ static_assert(class_of(256) == 0 && class_of(257) == 1 && class_bytes(1) == 320 
 /// No class: the block is of an allocator of the caller's, or larger than any. Nothing is ever kept of it.
 inline constexpr int no_class = class_count;
 
-/// What of a buffer's description is in one word: two of one form and as many bytes have one size, too.
+/// Part of a buffer's description in one word: two of one form and as many bytes have one size, too.
 constexpr std::uint32_t form_of(dtype type, const shape& dims, int size_class) {
   return static_cast<std::uint32_t>(type) | static_cast<std::uint32_t>(dims.rank()) << 8 |
          static_cast<std::uint32_t>(size_class) << 16;
 }
 constexpr dtype type_in(std::uint32_t form) { return static_cast<dtype>(form & 0xff); }
 constexpr int class_in(std::uint32_t form) { return static_cast<int>(form >> 16); }
-/// Whether two buffers have one dtype and one shape. Up to rank 1 the size says it; sizes beyond the rank are 0.
+/// True if two buffers have one dtype and one shape. Up to rank 1 the size says it; sizes beyond the rank are 0.
 inline bool of_one_form(const buffer* a, const buffer* b) {
   constexpr std::uint32_t more_axes = 0xfe00;
   if (a->form != b->form || a->bytes != b->bytes) return false;
@@ -149,7 +149,7 @@ struct kept_list {
   std::atomic<std::int64_t> room{0};  // for how many more
 };
 
-/// What tensors are and take: net counts, which may be negative in a thread that lets go of others' tensors.
+/// Net counts of tensors and bytes, which may be negative in a thread that releases others' tensors.
 struct net_counts {
   std::int64_t buffers = 0, views = 0, bytes = 0;
   void add(const net_counts& other) noexcept {

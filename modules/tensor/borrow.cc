@@ -59,7 +59,7 @@ concept lendable_array = !matrix_like<std::remove_cvref_t<R>> && requires(R& ele
   requires lendable<std::remove_pointer_t<decltype(std::data(elements))>>;
   { std::size(elements) } -> std::convertible_to<std::size_t>;
 };
-// What is given as an rvalue and owns its elements, which end with it: any but a span.
+// An rvalue that owns its elements, which end with it: any but a span.
 template <class R> inline constexpr bool is_span = false;
 template <class T, std::size_t N> inline constexpr bool is_span<std::span<T, N>> = true;
 template <class R>
@@ -67,7 +67,7 @@ concept dying_array = lendable_array<R> && !std::is_lvalue_reference_v<R> && !is
 template <class R>
 concept living_array = lendable_array<R> && !dying_array<R>;
 
-/// What holds the elements for as long as a tensor has them.
+/// Owner of the elements for as long as a tensor has them.
 using keeper = std::shared_ptr<const void>;
 /// Elements somewhere in memory: the first one, sizes, and distances in elements.
 struct lent_grid {

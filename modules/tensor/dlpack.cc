@@ -28,7 +28,7 @@ struct device {
   std::int32_t device_id;
 };
 
-/// What `data_type::code` says of the bits of an element.
+/// Values of `data_type::code`.
 enum type_code : std::uint8_t { as_int = 0, as_uint = 1, as_float = 2, as_bfloat = 4, as_complex = 5, as_bool = 6 };
 /// DLDataType: what an element is; with more lanes than one it is a vector of that many.
 struct data_type {

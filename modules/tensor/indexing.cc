@@ -21,12 +21,12 @@ inline constexpr bool is_range_of_indices = false;
 template <class...>
 inline constexpr bool is_index = false;
 
-// Whether a T is taken as the other: by a call, because the traits of the standard library make the compiler read all
+// True if a T is taken as the other: by a call, because the traits of the standard library make the compiler read all
 // that the modules know of them, for every file that uses indices.
 template <class T, class Other>
 concept passes_for = requires(T given, void (*take)(Other)) { take(given); };
 
-// What unsigned numbers have more of is outside of every axis.
+// Unsigned numbers that do not fit are outside of every axis.
 template <axis_number T>
 constexpr std::int64_t as_index(T at) {
   constexpr std::uint64_t most = ~std::uint64_t{} >> 1;
@@ -38,17 +38,17 @@ constexpr std::int64_t as_index(T at) {
 
 export namespace kerngrad {
 
-/// Where an axis ends, in the direction of a range's step: `range(2, end)`.
+/// End of an axis, in the direction of a range's step: `range(2, end)`.
 struct axis_end {};
-/// What is written for it: `x(kg::range(2, kg::end))`.
+/// Its value: `x(kg::range(2, kg::end))`.
 inline constexpr axis_end end;
 /// As an index, an axis of size 1 that x does not have.
 struct new_axis {};
-/// What is written for it: `x(kg::newaxis)`.
+/// Its value: `x(kg::newaxis)`.
 inline constexpr new_axis newaxis;
 /// As an index, as many whole axes as no other index stands for: at most once.
 struct other_axes {};
-/// What is written for it: `x(kg::ellipsis, 0)`.
+/// Its value: `x(kg::ellipsis, 0)`.
 inline constexpr other_axes ellipsis;
 
 /// A range of indices: start, start + step, ... before stop, as Python's start:stop:step. Negative bounds count from
@@ -132,7 +132,7 @@ tensor elements_at(const tensor& x, std::initializer_list<index_item> indices);
 /// The place of an element in row-major order.
 std::int64_t place_of_element(const shape& dims, std::initializer_list<std::int64_t> at);
 
-/// What becomes of an element and the value that is given for it.
+/// Combination of an element with the value that is given for it.
 enum class part_update : std::uint8_t { set, add, multiply, max, min };
 /// x.at(indices...).set(values), ...
 tensor updated_at(tensor x, const index_items& indices, part_update how, const tensor& values);

@@ -81,7 +81,7 @@ struct allocator_hooks {
 /// its last tensor. Blocks of the caller's are not kept for reuse. Throws when one of the functions is missing.
 void set_allocator(const allocator_hooks& hooks);
 
-/// What the library's own allocator has done and holds, over all threads.
+/// Counts of the library's own allocator, over all threads.
 struct allocator_info {
   std::int64_t system_bytes = 0;   ///< held from the system: in use, kept for reuse, and rounding
   std::int64_t huge_bytes = 0;     ///< the part of it in blocks that ask for huge pages

@@ -19,7 +19,7 @@ bool is_lent(const mirror* copies) noexcept;
 /// A tensor of elements that are somebody else's. They are never written: nobody but the lender owns them, which the
 /// engine asks before it writes over anything. `keep_alive` goes with the last tensor that has them.
 tensor lent(const void* elements, dtype type, const shape& dims, std::shared_ptr<const void> keep_alive);
-/// Where a tensor's elements are in a storage; copies them there first if they are not.
+/// Address of a tensor's elements in a storage; copies them there first if necessary.
 const void* block_in(const tensor& x, const std::shared_ptr<storage>& where);
 /// Leaves a tensor with no other owner its first elements, as many as this shape has; in a smaller block where less
 /// than half of its own would be used.

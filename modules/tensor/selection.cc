@@ -12,7 +12,7 @@ import :indexing;
 
 namespace kerngrad::detail {
 
-/// What becomes of an axis of a tensor, or of those that a mask spans.
+/// Selection on an axis of a tensor, or on those that a mask spans.
 struct selected_axis {
   enum class kind : std::uint8_t {
     single,  ///< the index `first`; the axis goes

@@ -49,7 +49,7 @@ struct slice_attrs {
   }
 };
 
-// Whether elements lie together in memory: single indices, then one range of step 1, then whole axes.
+// True if elements lie together in memory: single indices, then one range of step 1, then whole axes.
 bool lies_together(std::span<const selected_axis> axes) {
   bool more = false;  // an axis with several indices came before
   for (const selected_axis& a : axes) {
@@ -114,7 +114,7 @@ struct chosen_axis {
   int axis;  // of what integers and ranges have left
 };
 
-// What a selection by tensors is made of.
+// Parts of a selection by tensors.
 struct parted_selection {
   selection slices;  // with the axes that tensors choose from whole
   std::vector<chosen_axis> chosen;

@@ -73,7 +73,7 @@ tensor lent(const void* elements, dtype type, const shape& dims, std::shared_ptr
   auto from = std::make_unique<mirror>();
   from->lender = std::move(keep_alive);
   buffer* b = allocate_lent(type, dims);
-  // Where there are no elements, their address may be none: a null one would say that they are in a storage.
+  // Without elements the address may be null, which would say that they are in a storage.
   if (dims.size() > 0) b->data = const_cast<std::byte*>(static_cast<const std::byte*>(elements));
   b->mirrors.store(from.release(), std::memory_order_release);
   return tensor_access::adopt(b);

@@ -55,9 +55,9 @@ inline std::byte* host_data(const buffer* b) {
   return data ? data : fetch(b);
 }
 
-// Whether it is a view of a part of its base's elements; such a one has its address from the start.
+// True if it is a view of a part of its base's elements; such a one has its address from the start.
 inline bool is_part(const buffer* b) { return b->base && b->bytes != b->base->bytes; }
-// Whether two buffers have memory in common.
+// True if two buffers have memory in common.
 bool share_elements(const buffer* a, const buffer* b) noexcept;
 
 // The counts need atomic instructions only while the process has a second thread. glibc knows; elsewhere they are
@@ -75,7 +75,7 @@ inline bool let_go(buffer* b) noexcept {
   return false;
 }
 
-/// What is made into texts of a tensor.
+/// Ranges that convert to texts of a tensor.
 template <class T>
 concept gives_text = std::convertible_to<const T&, std::string_view>;
 
@@ -122,7 +122,7 @@ struct place {
 
 export namespace kerngrad {
 
-/// What a text may be given as: a string, a view of one, a literal.
+/// Types that a text may have: a string, a view of one, a literal.
 template <class T>
 concept text_like = !element<T> && detail::gives_text<T>;
 
@@ -252,7 +252,7 @@ class tensor {
 
   /// The elements' address, for kernels and hooks; 64-byte aligned unless it is a view.
   inline const void* address() const { return detail::host_data(checked()); }
-  /// Whether two tensors have elements in common: copies and reshapes have them all, a slice those that it takes.
+  /// True if two tensors have elements in common: copies and reshapes have them all, a slice those that it takes.
   inline bool shares_with(const tensor& other) const {
     return buffer_ && other.buffer_ && detail::share_elements(buffer_, other.buffer_);
   }
@@ -324,7 +324,7 @@ std::ostream& operator<<(std::ostream& out, const shape& dims);
 /// "float32".
 std::ostream& operator<<(std::ostream& out, dtype type);
 
-/// What the library holds in memory, over all threads.
+/// Memory of the library, over all threads.
 struct memory_info {
   std::int64_t live_buffers = 0;  ///< blocks in use by tensors
   std::int64_t live_bytes = 0;    ///< their elements
@@ -375,7 +375,7 @@ std::string formatted(const tensor& x, const element_format& how);
 }  // namespace kerngrad::detail
 
 #ifdef __cpp_lib_format
-/// What to_string gives, with the format of texts: `std::format("{:>8}", x.dims())`.
+/// The result of to_string, with the format of texts: `std::format("{:>8}", x.dims())`.
 template <>
 struct std::formatter<kerngrad::shape> : std::formatter<std::string> {
   template <class Context>

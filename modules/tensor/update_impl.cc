@@ -16,7 +16,7 @@ import :tape;
 namespace kerngrad::detail {
 namespace {
 
-// Where a selection is in x, as x is seen by the update: [slices, inner].
+// Position of a selection in x, as x is seen by the update: [slices, inner].
 struct update_places {
   std::int64_t slices = 1, inner = 1;
   shape dims;   // of x(indices...)
@@ -156,7 +156,7 @@ tensor summed(const tensor& flat, const update_places& p, const tensor& values) 
   return cast(gather(flat, p.rows) + sums, flat.type());
 }
 
-// What is written to the rows of x, seen as [slices, inner].
+// Values for the rows of x, seen as [slices, inner].
 tensor combined(const tensor& flat, const update_places& p, part_update how, const tensor& values) {
   if (how == part_update::set) return values;
   const tensor& rows = p.rows;

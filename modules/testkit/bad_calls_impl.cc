@@ -147,7 +147,7 @@ bool is_too_large(const session& s, const bad_call& call) {
   return result_bytes(s.row, call.operands, call.attrs).value_or(0) > s.how.largest_result;
 }
 
-// What was wrong with the answer to a wrong call, or nothing.
+// Fault of the answer to a wrong call, or nothing.
 struct answer {
   bool refused = false;
   std::string complaint, wanted;

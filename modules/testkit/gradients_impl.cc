@@ -203,7 +203,7 @@ void judge_half_gradient(report& found, const derivative_call& half, const resul
   std::vector<tensor> singles;
   for (const tensor& x : half.xs) singles.push_back(cast(x, dtype::float32));
   const std::vector<tensor> wide = analytic(in_float32, singles);
-  // Of the weights, of dy and of the gradient itself, one rounding each; sums of them lose as much as their terms.
+  // One rounding each of the weights, of dy and of the gradient; sums of them lose as much as their terms.
   std::vector<std::vector<double>> expected;
   double largest = 1;
   for (const tensor& g : wide) {

@@ -102,7 +102,7 @@ bool is_foreign_kind(const attr_spec& spec, const attr_value& value) {
   }
 }
 bool is_out_of_range(const attr_spec& spec, const attr_value& value) {
-  // Where there is no bound on a side, infinity is inside.
+  // Infinity is inside on a side without a bound.
   const auto outside = [&](double v) {
     return (v < spec.least && (spec.least > -1e308 || std::isfinite(v))) ||
            (v > spec.most && (spec.most < 1e308 || std::isfinite(v)));

@@ -104,7 +104,7 @@ bool is_hole(const session& s, const prepared& call, const error& e) {
   return may_lack && e.got().starts_with("no kernel for") && !e.wanted().empty();
 }
 
-// Whether the call can be made. Where it should be and cannot, one check says so.
+// True if the call can be made. Where it should be and cannot, one check says so.
 bool has_kernel(session& s, const prepared& call, bool report_it = false) {
   const auto refused = [&](const std::string& what) {
     if (report_it) s.found.add(check::results, call.label, what, "results");
@@ -122,7 +122,7 @@ bool has_kernel(session& s, const prepared& call, bool report_it = false) {
 
 // ------------------------------------------------------------------------------------------ results
 
-// What the row says of result k.
+// Dtype of result k by the row.
 std::optional<dtype> expected_dtype(const op_row& row, std::size_t k, const prepared& call) {
   const result after = k < row.results.size() ? row.results[k].type : row.types.after;
   if (after == result::attribute || after == result::ruled || call.operands.empty()) return {};

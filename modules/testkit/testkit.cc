@@ -101,7 +101,7 @@ struct failure {
 /// "[Softshrink] gradient: float64 x [7]: got slope 0.5 for element 3 of x; wanted 1, within 1e-06".
 std::string to_string(const failure& what);
 
-/// What check_op found. True when nothing is wrong.
+/// Findings of check_op. True if nothing is wrong.
 class report {
  public:
   explicit report(std::string_view op) : op_(op) {}
@@ -206,7 +206,7 @@ std::vector<wrong_call> wrong_calls_of(const op_row& row, std::size_t stride = 1
 
 }  // namespace kerngrad::testkit
 
-// What the checks share. Not visible outside the kit.
+// Shared by the checks. Not visible outside the kit.
 namespace kerngrad::testkit::detail {
 
 /// One call that is ready to be made.

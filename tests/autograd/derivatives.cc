@@ -135,7 +135,7 @@ TEST(jacobian, nests_with_itself_grad_jvp_and_checkpoint) {
     expect_near(kg::grad(total)(x), {2}, {12, 18}, 1e-12);
     expect_near(kg::jvp(total)(x, tensor({1.0, 10.0})).tangent, {}, {192}, 1e-12);
     expect_near(kg::jacobian(kg::checkpoint(cube), by)(x), {2, 2}, {12, 0, 0, 27}, 1e-12);
-    // What is followed outside and captured inside.
+    // A tensor that is recorded outside and captured inside.
     const auto captured = [&](const tensor& a) {
       return kg::sum(kg::jacobian([&](const tensor& t) { return t * t * a; }, by)(x));
     };

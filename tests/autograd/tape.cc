@@ -320,7 +320,7 @@ TEST(threads, take_gradients_side_by_side) {
   EXPECT_EQ(kg::memory().live_buffers, before.live_buffers + 1);
 }
 
-// What f gives on another thread.
+// Result of f on another thread.
 template <class F>
 auto elsewhere(F f) {
   return std::async(std::launch::async, f).get();

@@ -226,7 +226,7 @@ TEST(transforms, leave_no_buffers_behind) {
 
 // ------------------------------------------------------------------------------------------ exceptions
 
-// What is alive now; a second reading says whether something was kept.
+// Number of live buffers; a second reading shows whether something was kept.
 std::int64_t live() { return kg::memory().live_buffers; }
 
 tensor thrown() { throw std::runtime_error("no"); }

@@ -17,7 +17,7 @@ using kgtest::uniform;
 constexpr loss_reduction every_reduction[] = {loss_reduction::none, loss_reduction::mean, loss_reduction::sum,
                                               loss_reduction::sum_by_nonzero_weights};
 
-// What the losses become, by the definition; `weights` has one for each.
+// Reduction of the losses by the definition; `weights` has one for each.
 double reduced(const doubles& losses, const doubles& weights, loss_reduction how) {
   double total = 0, weight = 0, count = 0;
   for (std::size_t i = 0; i < losses.size(); ++i)

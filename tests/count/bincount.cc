@@ -37,7 +37,7 @@ constexpr dtype type_of() {
 
 __extension__ using wide = __int128;
 
-// What a bin of a row is, and how far a result may be from it.
+// Value of a bin of a row, and the largest error of a result.
 template <class T, class E>
 void expect_bin(T got, const E* x, const T* weights, const bincount_geometry& g, std::int64_t bin) {
   std::int64_t times = 0;

@@ -24,7 +24,7 @@ TEST(three_ways_to_call, give_the_results_of_the_definition) {
   auto s = kg::fuse([](auto a, auto b) { return kg::exp(-a) * b + 1; })(x, x);  // one pass over memory, differentiable
   auto e = x(0, kg::all, kg::range(3, kg::end, -2), -1);                        // NumPy's indices
 
-  // Of 3x3 windows on 4x4 ones, padded below and to the right: 9, 6, 6 and 4 places, two channels each.
+  // Sums of 3x3 windows on 4x4 ones, padded below and to the right: 9, 6, 6 and 4 places, two channels each.
   EXPECT_EQ(y.to_doubles(), (std::vector<double>{18, 12, 12, 8}));
   EXPECT_EQ(sum, (std::vector<float>{11, 22}));
   EXPECT_EQ(z.to_doubles(), x.to_doubles());

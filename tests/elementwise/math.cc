@@ -66,7 +66,7 @@ using kerngrad::kernels::accuracy_worst;
 // Errors are kept with four places.
 constexpr double rounding = 0.5e-4 + 1e-9;
 
-// What is kept of a kernel, or null.
+// The recorded largest error of a kernel, or null.
 const accuracy_worst* kept(std::string_view op, dtype type) {
   const auto* row =
       std::ranges::find_if(accuracy_measured, [&](const accuracy_worst& r) { return op == r.op && type == r.type; });

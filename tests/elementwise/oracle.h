@@ -37,7 +37,7 @@ scalar cast_oracle(dtype from, dtype to, const scalar& x);
 
 /// The tolerated error in units in the last place: that of kernels/common/accuracy.h, 0 for what is exact.
 double tolerance_of(std::string_view op, dtype type);
-/// Whether element i of got is the expected value within the tolerance. NaN agrees with NaN, and with a tolerance of 0
+/// True if element i of got is the expected value within the tolerance. NaN agrees with NaN, and with a tolerance of 0
 /// zeros must have the same sign.
 bool agrees(const scalar& expected, const void* got, dtype type, std::size_t i, double ulps);
 

@@ -16,7 +16,7 @@
 
 namespace kgtest {
 
-// What to call: a kernel on n elements at plain pointers.
+// A kernel on n elements at plain pointers.
 using elementwise_call = std::function<void(const void* const* in, void* out, std::size_t n)>;
 
 // Data of a kernel and what it must give.
@@ -75,7 +75,7 @@ class guarded_run {
     return side == edge::begin ? begin.begin() + shift * size : end.end() - (n + shift) * size;
   }
 
-  // Where the kernel wrote; null, after a report, when it wrote elsewhere too.
+  // Address to which the kernel wrote; null, after a report, if it wrote elsewhere too.
   const std::byte* result(const elementwise_call& kernel, std::size_t start, std::size_t n, const offsets& at,
                           edge side) {
     const void* in[3] = {};

@@ -71,7 +71,7 @@ static bool other_calls() {
          chain_of_100(one) == 101 && chain_of_200(one) == 201 && fused_calls(one);
 }
 
-// Whether both ran on the same block, so that neither count holds a fresh one.
+// True if both ran on the same block, so that neither count holds a fresh one.
 static bool typed_calls() {
   const kg::tensor a({1.f}), b({2.f});
   const void* warm = kg::add(a, b).address();

@@ -53,7 +53,7 @@ void add_elements(digest& to, const kg::tensor& x) {
   }
 }
 
-/// Whether all that a result of the op depends on is its elements: whole numbers and texts always, floats that are
+/// True if all that a result of the op depends on is its elements: whole numbers and texts always, floats that are
 /// computed by one rounded operation or moved. Sums and functions with a bound depend on the order of operations, and
 /// so do magnitudes of doubles, for which there is no wider type on the way.
 bool is_exact(const kg::op_row& row, kg::dtype result) {
@@ -124,7 +124,7 @@ void add_calls(std::map<std::string, digest>& to, const kg::op_row& row, kg::dty
       }
 }
 
-/// Of all ops, on the target and the backend that are active.
+/// Digests of all ops, on the active target and backend.
 digests computed() {
   std::map<std::string, digest> all;
   for (const std::string& name : kg::op_names()) {

@@ -58,7 +58,7 @@ kg::dtype precise_dtype(const kg::op_row& row) {
   return dtype::float32;
 }
 
-// What the hooks saw of the calls of one name, and of the casts before and after it.
+// Calls of one name that the hooks saw, and the casts before and after it.
 struct seen_runs {
   std::vector<std::string> casts;
   std::string op, backend, target;
@@ -94,7 +94,7 @@ std::size_t casts_of(const kg::explanation& told) {
 }
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-// Whether a refusal is about elements, such as an index out of range or a box with NaN, which only the run sees: with
+// True if a refusal is about elements, such as an index out of range or a box with NaN, which only the run sees: with
 // other elements the call is not refused, or for another reason.
 bool is_about_elements(const std::string& text, const std::string& name, const std::vector<kg::named_operand>& operands,
                        const std::vector<kg::named_attribute>& attrs) {
@@ -241,7 +241,7 @@ tensor copy_of(const tensor& x) { return kg::testkit::from_doubles(kg::testkit::
 
 std::int64_t bytes_of(const kg::signature& s) { return s.dims.size() * static_cast<std::int64_t>(kg::size_of(s.type)); }
 
-// What stays in memory while a pullback through -op(operands) is held and nothing else is; the negation saves nothing.
+// Bytes in memory while only a pullback through -op(operands) is held; the negation saves nothing.
 std::int64_t bytes_held(const std::string& name, std::vector<kg::named_operand> operands,
                         const std::vector<kg::named_attribute>& attrs) {
   std::int64_t before = kg::memory().live_bytes;

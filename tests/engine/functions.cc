@@ -20,7 +20,7 @@ namespace {
 using kg::tensor;
 using doubles = std::vector<double>;
 
-// What generic numerical code does.
+// A function as in generic numerical code.
 template <class T>
 T damped(const T& x) {
   using std::abs, std::cos, std::exp, std::pow, std::sqrt;

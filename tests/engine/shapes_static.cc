@@ -133,7 +133,7 @@ struct called {
   std::vector<shape> operands{};
   std::vector<kg::attr_value> attrs{};
 };
-// Whether the rule runs: while the compiler runs it, an attribute is compared with the row's at its place.
+// True if the rule runs: while the compiler runs it, an attribute is compared with the row's at its place.
 constexpr bool reads_its_attributes(const called& c) {
   const kg::op_row& r = row(c.name);
   std::vector<kg::view> in;

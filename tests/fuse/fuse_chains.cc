@@ -155,7 +155,7 @@ TEST(a_value_that_is_read_twice, is_there_for_both_readers) {
   for (std::size_t i = 0; i < 4; ++i) EXPECT_LT(kgtest::distance(got.grads[i], expected.grads[i]), 1e-5);
 }
 
-// What lies inside a chain is a result itself, is read again, and is read before the chain has ended.
+// A value inside a chain is a result itself, is read again, and is read before the chain has ended.
 TEST(a_value_inside_of_a_chain, is_kept_for_those_who_read_it_later) {
   const auto check = [](auto expression) {
     constexpr auto fused = kg::fuse(decltype(expression){});

@@ -35,7 +35,7 @@ run_fn finish(bool reference) {
   else return reference ? reference::FinishLayer_float64 : FinishLayer_float64;
 }
 
-// What each axis of y is to the bias and to the weights.
+// Relation of an axis of y to the bias and the weights.
 enum class has { both, bias, weights, neither };
 struct axis {
   std::int64_t size;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fused layers against their parts run one by one: the same bits, of values and of gradients, on every target.
-// What holds for every op is checked in every_op.cc.
+// Properties of every op are tested in every_op.cc.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -250,7 +250,7 @@ TEST(a_fused_layer, is_called_by_name_with_the_attributes_of_the_typed_call) {
 // relu6 takes its gradient from the sum, which is computed again, with a bias if there is one.
 TEST(a_fused_layer, called_by_name_without_its_last_operands_has_the_gradient_of_the_typed_call) {
   const kg::tensor a = random({2, 3}, kg::dtype::float32, 1), b = random({3, 4}, kg::dtype::float32, 2);
-  // Of second order, where what the calls after the layer's keep is still there: none of it is the layer's bias.
+  // In second order, with all that calls after the layer keep: none of it is the layer's bias.
   const auto of = [&](auto layer_of) {
     const auto slope = kg::grad([&](const kg::tensor& x) { return kg::sum(kg::square(layer_of(x))); });
     return kg::grad([&](const kg::tensor& x) { return kg::sum(kg::square(slope(x))); })(a);

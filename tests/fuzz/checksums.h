@@ -12,7 +12,7 @@ extern "C" [[gnu::weak]] std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::s
 
 namespace fuzz {
 
-/// Of PNG and zip (ISO 3309).
+/// The checksum of PNG and zip (ISO 3309).
 inline std::uint32_t crc32(std::span<const std::uint8_t> bytes) {
   std::uint32_t crc = ~0u;
   for (const std::uint8_t byte : bytes) {

@@ -87,7 +87,7 @@ TEST(loops_of_nodes, read_inputs_from_outside) {
   }
 }
 
-// What a loop's variable becomes may have another shape in each turn: what follows is planned for that of one run.
+// A loop's variable may have another shape in each turn: later steps are planned for that of one run.
 TEST(loops_of_nodes, give_other_shapes_for_other_values) {
   std::vector<json> nodes = counting();
   nodes.push_back(whole_of("axis", 0));
@@ -103,7 +103,7 @@ TEST(loops_of_nodes, give_other_shapes_for_other_values) {
   }
 }
 
-// Of the same shapes in each turn, and yet another call: its place is an element.
+// The shapes are the same in each turn, and yet the call is another: its place is an element.
 TEST(loops_of_nodes, read_other_places_in_each_turn) {
   std::vector<json> nodes = counting();
   for (const json& node :
@@ -162,7 +162,7 @@ TEST(functions, are_called_with_their_arguments) {
   EXPECT_TRUE(says(refusal([&] { return none({{"a", a}}); }), {"function gone", "node y"}));
 }
 
-// What is known where a function is called is known in it: its steps are the plan's own, and join their neighbours.
+// Constants of the caller are known in a function: its steps are the plan's own, and join their neighbours.
 TEST(functions, are_part_of_the_plan) {
   const json layer = function_of("layer", {{"a", float_type}, {"by", float_type}}, {{"r", "m:product:0"}},
                                  {node_of("m", "MatMul", {"a", "by"})}),

@@ -144,7 +144,7 @@ TEST(GraphOps, FloorDivFloorsTheRoundedQuotient) {
               (std::vector<double>{3, -4}));
 }
 
-// Whether `record` takes the case: not what has its results from shapes alone, what sorts, or texts.
+// True if `record` takes the case: not what has its results from shapes alone, what sorts, or texts.
 bool is_recorded(const op_case& item) {
   constexpr std::string_view others[] = {"ListDiff", "Rank", "Shape", "ShapeN", "Size"};
   const auto is_text = [](const tensor& x) { return x.type() == kg::dtype::text; };
@@ -158,7 +158,7 @@ tensor own(const tensor& x) {
   return x.type() == kg::dtype::float32 ? kg::cast(kg::cast(x, kg::dtype::float64), kg::dtype::float32) : x;
 }
 
-// What a model of the case's calls gives that was recorded, saved and loaded.
+// Result of a model of the case's calls that was recorded, saved and loaded.
 list recorded(const op_case& item) {
   const kg::graph::model once = model_of_op(item.op, item.attrs, item.inputs);
   std::vector<std::string> names, wanted;

@@ -27,7 +27,7 @@ TEST(recorded_models, are_saved_and_loaded_with_the_same_bits) {
   }
 }
 
-// Where the library's exporter changes, the files do: KERNGRAD_WRITE_MODELS=1 writes them anew.
+// KERNGRAD_WRITE_MODELS=1 writes the files again if the library's exporter changes.
 TEST(recorded_models, are_the_files_of_the_tests) {
   const kgtest::folder here;
   const std::string kept = KG_OWN_MODELS;

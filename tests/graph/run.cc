@@ -131,7 +131,7 @@ TEST(plans, make_a_convolution_and_what_follows_one_step) {
   const tensor moved = biased * (hashed({4}, 3) + 1) + hashed({1, 1, 1, 4}, 4);
   EXPECT_EQ(m.planned({{"x", x}}).steps(), 1);
   EXPECT_TRUE(kg::all_close(m({{"x", x}}), kg::relu(moved), {.rtol = 1e-5, .atol = 1e-5}));
-  // What is read itself is not joined.
+  // A value that is read itself is not joined.
   const results both = m({{"x", x}}, {"y", "biased"});
   EXPECT_TRUE(kg::all_close(both.at("biased"), biased, {.rtol = 1e-5, .atol = 1e-5}));
   EXPECT_TRUE(kg::all_close(both.at("y"), kg::relu(moved), {.rtol = 1e-5, .atol = 1e-5}));
@@ -189,7 +189,7 @@ TEST(plans, leave_out_transposes_that_undo_each_other) {
   EXPECT_GT(kg::max(kg::abs(slope("y"))).item(), 0);
 }
 
-// Of one shape, and numbers: a row that is broadcast is left to its op.
+// A chain of one shape, and numbers: a row that is broadcast is left to its op.
 model chain() {
   return model_with({input_of("x"), node_of("tripled", "Mul", {"x", "three"}), node_of("capped", "Relu6", {"tripled"}),
                      node_of("sum", "AddN", {"capped", "x"}), node_of("rest", "Sub", {"three", "sum"}),
@@ -206,7 +206,7 @@ TEST(plans, make_elementwise_steps_of_one_shape_one) {
     std::vector<std::string> wanted;
     int steps;
   };
-  // What is a result itself is stored: an expression ends there.
+  // A result is stored: an expression ends there.
   for (const planned& item : {planned{{"y"}, 3}, planned{{"y", "capped"}, 4}, planned{{"wave"}, 1}})
     EXPECT_EQ(m.planned({&x, 1}, item.wanted).steps(), item.steps) << item.wanted.back();
   const results both = m({&x, 1}, std::vector<std::string>{"y", "capped"});
@@ -220,7 +220,7 @@ TEST(plans, make_elementwise_steps_of_one_shape_one) {
                             slope([](const tensor& t) { return kg::tanh(3.f - (kg::relu6(t * 3.f) + t)); })));
 }
 
-// What is computed while planning stays until its last reader is planned, through nodes that hand it on, too.
+// A value that is computed while planning stays until its last reader is planned, also through nodes that pass it on.
 TEST(plans, join_all_readers_of_a_value) {
   const model m = model_with(
       {input_of("x"), node_of("same", "Identity", {"x"}), node_of("first", "MatMul", {"same", "w"}),

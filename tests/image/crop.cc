@@ -32,7 +32,7 @@ run_fn kernel(const std::string& op, bool simd) {
 
 // ------------------------------------------------------------------------------------------ the definition
 
-// What a sample at a position takes of pixel p: the hat function, its right derivative, or all of the nearest pixel.
+// Weight of pixel p in a sample at a position: the hat function, its right derivative, or all of the nearest pixel.
 long double weight_of(const crop_geometry& g, long double at, std::int64_t pixels, std::int64_t p, bool slope) {
   const long double pixel = static_cast<long double>(p), last = static_cast<long double>(pixels - 1);
   if (at < 0 || at > last) return 0;

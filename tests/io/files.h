@@ -47,7 +47,7 @@ std::string files_in(const folder& here);
 
 std::span<const std::byte> bytes_of(std::string_view text);
 
-/// What kg::io reads from the bytes of a file of that name.
+/// The tensors that kg::io reads from the bytes of a file of that name.
 kg::io::named_tensors decoded(std::string_view text, const std::string& name);
 /// The same of some of its tensors.
 kg::io::named_tensors decoded(std::string_view text, const std::string& name, const std::vector<std::string>& wanted);

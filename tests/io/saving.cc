@@ -15,7 +15,7 @@ using kgtest::accepted;
 using kgtest::refusal;
 using kgtest::says;
 
-// What saving says.
+// Message of saving.
 template <class X>
 std::string refused_save(const std::string& path, const X& x) {
   return refusal([&] {

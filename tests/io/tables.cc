@@ -128,7 +128,7 @@ TEST(csv, that_is_no_table_is_refused_with_its_line) {
   }
 }
 
-// What is written and read back as the dtype that it has.
+// Writes a tensor to a file and reads it back with its dtype.
 table through_file(const tensor& x, const names& columns = {}) {
   const kgtest::folder here;
   kg::io::save_csv(here / "x.csv", {columns, x});

@@ -299,7 +299,7 @@ TEST(scatters, keep_nan_as_greatest_and_as_least) {
   expect_numbers(kg::scatter_min(x, rows, updates), {nan, nan, 3});
 }
 
-// What x and updates get of the sum of the result times 1, 2, 3, ...
+// Gradients of x and updates from the sum of the result times 1, 2, 3, ...
 template <class F>
 std::vector<kg::tensor> slopes(F f, const kg::tensor& x, const kg::tensor& updates) {
   const auto all = kg::grads([&](const kg::tensor& a, const kg::tensor& b) {

@@ -29,7 +29,7 @@ run_fn kernel(bool reference) {
   else return reference ? reference::LayerNorm_float64 : LayerNorm_float64;
 }
 
-// What a row of x becomes without scale and offset, and how far a result in T may be from it.
+// A row of x normalized without scale and offset, and the largest error of a result in T.
 struct defined {
   std::vector<long double> values;
   long double error = 0;

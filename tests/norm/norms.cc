@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The normalizations as programs call them: against the ops that they are made of, over several threads, and refused.
-// What holds for every op is checked in every_op.cc.
+// Properties of every op are tested in every_op.cc.
 #include <gtest/gtest.h>
 
 #include <cmath>

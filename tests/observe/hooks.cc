@@ -179,7 +179,7 @@ TEST(hooks, of_one_thread_see_its_calls_only) {
 
 TEST(hooks, leave_while_other_threads_run) {
   std::atomic<bool> stop = false;
-  // What the hooks write to outlives them: a call that is under way may still tell them once.
+  // The hooks write to an object that outlives them: a running call may still call them once.
   const auto seen = std::make_shared<std::atomic<std::int64_t>>(0);
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i)

@@ -20,7 +20,7 @@ inline const std::filesystem::path build_root =
     std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path();
 inline std::string test_pack(const std::string& name) { return build_root / "tests/packs" / (name + ".so"); }
 
-/// Whether the dynamic linker has it.
+/// True if the dynamic linker has it.
 inline bool is_mapped(const std::string& path) {
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD);
   if (handle) dlclose(handle);

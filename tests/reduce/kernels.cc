@@ -192,7 +192,7 @@ TEST(kernels_reduce, every_reference_matches_the_definition) {
   }
 }
 
-// What 16 and 32 bits would not hold, by one row and by columns that are narrow, wide and more than a strip.
+// Sums that 16 and 32 bits do not hold, by one row and by columns that are narrow, wide and more than a strip.
 TEST(kernels_reduce, a_sum_of_bytes_loses_nothing) {
   kgtest::on_every_target([](const char*) {
     for (const reduce_geometry g : {reduce_geometry{1, 17000000, 1}, {1, 9000000, 2}, {1, 1000, 40}, {1, 70000, 700}}) {

@@ -20,7 +20,7 @@ using kgtest::accepted;
 using kgtest::refusal;
 using doubles = std::vector<double>;
 
-// What is registered by a test leaves with it.
+// Removes at the end of a test the kernel that it registered.
 struct registered_kernel {
   std::string name, backend;
   explicit registered_kernel(kg::kernel_config config, existing taken = existing::refuse)

@@ -43,7 +43,7 @@ using kgtest::refusal;
 
 constexpr int reader_count = 16;
 
-// What a thread found wrong, for the one that runs the tests: expectations are for it alone.
+// Failures of other threads, for the one that runs the tests: expectations are for it alone.
 class complaints {
  public:
   void add(std::string text) {

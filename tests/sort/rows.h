@@ -28,7 +28,7 @@ void visit_ordered(kerngrad::dtype type, const F& f) {
   }
 }
 
-/// What a row is made of.
+/// Elements of a row.
 struct row_of {
   const char* name;
   enum { any, few_values, special, rising, falling, equal, organ_pipe, saw, nearly_rising } what;

@@ -67,7 +67,7 @@ void check_row(run_fn sort, run_fn arg_sort, const std::vector<T>& row, bool des
     ASSERT_FALSE(kgtest::less_in_order<Type>(second, first)) << i;
     if (!kgtest::less_in_order<Type>(first, second)) ASSERT_LT(last, at) << "equals changed their order at " << i;
   }
-  // What is equal and looks different: zeros by their signs, one NaN for all, booleans that are 0 or 1.
+  // Makes equal values look alike: zeros by their signs, one NaN for all, booleans that are 0 or 1.
   if constexpr (std::is_floating_point_v<T>) {
     const T quiet = std::numeric_limits<T>::quiet_NaN();
     std::size_t minus[2] = {}, at_front = 0;

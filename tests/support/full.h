@@ -5,7 +5,7 @@
 
 namespace kgtest {
 
-/// Whether whole sweeps are asked for, not samples of them. tests/meson.build gives each program that includes this
+/// True if whole sweeps are asked for, not samples of them. tests/meson.build gives each program that includes this
 /// file a second entry where that is so.
 inline bool full() { return std::getenv("KERNGRAD_FULL") != nullptr; }
 

@@ -35,7 +35,7 @@ void on_every_target(Check check) {
   EXPECT_EQ(ran, count) << "a target of this build was skipped";
 }
 
-/// Where a guarded buffer touches its guard page.
+/// Side on which a guarded buffer touches its guard page.
 enum class edge { begin, end };
 inline constexpr edge edges[] = {edge::begin, edge::end};
 

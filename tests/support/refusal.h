@@ -11,7 +11,7 @@ namespace kgtest {
 
 inline const std::string accepted = "accepted";
 
-/// What the error says, or `accepted` when there is none. Exceptions of other types go on.
+/// Message of the error, or `accepted` if there is none. Exceptions of other types pass through.
 template <class F>
 std::string refusal(F call) {
   try {
@@ -22,7 +22,7 @@ std::string refusal(F call) {
   return accepted;
 }
 
-/// Whether a text has all the parts.
+/// True if a text has all the parts.
 inline bool says(std::string_view text, std::initializer_list<std::string_view> parts) {
   for (std::string_view part : parts)
     if (text.find(part) == text.npos) return false;

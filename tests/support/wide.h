@@ -5,7 +5,7 @@
 
 namespace kgtest {
 
-/// Whether the machine has no instructions for it, as 64-bit ARM: what an oracle computes in it takes a hundred times
+/// True if the machine has no instructions for it, as 64-bit ARM: what an oracle computes in it takes a hundred times
 /// as long there, and samples are to be smaller.
 inline constexpr bool slow_long_double = std::numeric_limits<long double>::digits > 64;
 

@@ -13,7 +13,7 @@ void* given(const std::string& type, bool transposed, const void** elements);
 /// How many others hold the elements that were given last.
 long others();
 
-/// What torch reads in a struct, which it then lets go of.
+/// Contents of a struct as torch reads them before it releases the struct.
 struct contents {
   std::string type;
   std::array<double, 6> values{};  ///< the real parts

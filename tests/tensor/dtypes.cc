@@ -301,7 +301,7 @@ const std::vector<std::pair<const char*, move>>& moves() {
   return all;
 }
 
-// Whether element i of y is element j of x.
+// True if element i of y is element j of x.
 bool is_moved(const tensor& y, std::size_t i, const tensor& x, std::size_t j) {
   if (y.type() == dtype::text) return y.data<kg::text>()[i] == x.data<kg::text>()[j];
   const std::size_t size = kg::size_of(y.type());

@@ -30,7 +30,7 @@ auto with_indices(const index_row& row, F f) {
   }
 }
 
-/// What is taken: where the elements were, in the order of the result, whose sizes `dims` has.
+/// Indices of the selected elements, in the order of the result, whose sizes `dims` has.
 struct taken {
   places dims, from;
 };

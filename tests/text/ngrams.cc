@@ -89,7 +89,7 @@ ngrams_result defined(const ngrams_case& c) {
   return all;
 }
 
-// Of the cases of TensorFlow.js.
+// Cases of TensorFlow.js.
 TEST(text_ngrams, gives_what_tensorflow_gives) {
   const strings six = {"a", "b", "c", "d", "e", "f"};
   const struct {

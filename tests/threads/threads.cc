@@ -26,7 +26,7 @@ using kg::tensor;
 using kgtest::accepted;
 using kgtest::refusal;
 
-// What a test sets is as it was when it ends.
+// Restores the settings at the end of a test.
 struct threads_restored {
   ~threads_restored() {
     kg::set_thread_pool({});
@@ -302,7 +302,7 @@ TEST(chunks, are_run_once_each_also_within_chunks_and_from_many_threads) {
   for (std::thread& caller : callers) caller.join();
 }
 
-// Whether some job is run by two threads: not every one has to be.
+// True if some job is run by two threads: not every one has to be.
 bool two_threads_run() {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (std::chrono::steady_clock::now() < end) {

@@ -104,7 +104,7 @@ struct operands {
   }
   static std::size_t count(std::int64_t n) { return static_cast<std::size_t>(n); }
 
-  // What the window meets first of what gives its largest sum.
+  // The first of the terms that give the window's largest sum.
   std::optional<met> winner(const std::vector<met>& window) const {
     std::optional<met> best;
     for (const met& here : window) {

@@ -26,7 +26,7 @@ bool same_bits(const tensor& a, const tensor& b) {
          std::memcmp(a.address(), b.address(), static_cast<std::size_t>(a.size()) * kg::size_of(a.type())) == 0;
 }
 
-// What a convolution of groups is: one of each group of channels, joined.
+// A convolution of groups by its definition: one of each group of channels, joined.
 template <class F>
 tensor of_each_group(const tensor& x, const tensor& filter, int groups, int axis, F convolve) {
   const kg::tensor_list xs = kg::split(x, groups, axis), filters = kg::split(filter, groups, filter.rank() - 1);

@@ -41,7 +41,7 @@ void in_threads(std::uint64_t blocks, const options& how, Work work) {
   for (std::future<void>& other : others) other.get();
 }
 
-// Of equal errors that of the first operands, positive ones before negative: whichever thread comes first.
+// Orders equal errors by operands, positive ones before negative, whichever thread comes first.
 bool is_worse(const finding& one, const finding& other) {
   const auto order = [](const finding& f) {
     return std::tuple(-f.error, std::signbit(f.a), std::fabs(f.a), std::signbit(f.b), std::fabs(f.b));
@@ -66,7 +66,7 @@ class worst_finding {
   finding worst_;
 };
 
-// Whether MPFR has to be asked: the estimate does not tell, or the error may be larger than all so far.
+// True if MPFR has to be asked: the estimate does not tell, or the error may be larger than all so far.
 bool is_candidate(float got, double estimate, double threshold) {
   if (std::isnan(got) || std::isnan(estimate)) return std::isnan(got) != std::isnan(estimate);
   if (got == estimate) return false;

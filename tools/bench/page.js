@@ -53,11 +53,11 @@ const breakable = name => name.replace(/([a-z0-9])([A-Z])/g, '$1\u200b$2');
 // Marks of an axis are round numbers: no digits behind the point.
 const tick = unit => v => si(v).replace(/\.0+ /, ' ') + unit;
 const percent = v => Math.round(v * 100) + ' %';
-// What was seen of the noise, and the mark of a value whose repetitions lie far apart.
+// The measured noise, and the mark of a value whose repetitions are far apart.
 const scatters = spread => spread !== null && spread > D.scatters;
 const mark = spread => scatters(spread) ? '~' : '';
 const noise = spread => spread === null ? '' : `, repetitions ${percent(spread)} apart`;
-// Whether a kernel's name has every word of the filter.
+// True if a kernel's name has every word of the filter.
 function passes(kernel) {
   const name = `${kernel.name} ${kernel.family}`.toLowerCase();
   return get('filter').value.toLowerCase().split(/\s+/).every(word => name.includes(word));

@@ -14,7 +14,7 @@ namespace {
 
 outcome failed(std::string why) { return {verdict::failed, std::move(why)}; }
 
-// What holds for every case of a kernel before it runs.
+// Checks requirements of every case of a kernel before it runs.
 void check_applicable(const json& line) {
   require_kernel(line.at("kernel").get_ref<const std::string&>());
   if (line.value("note", "") == "deviates") throw skip_case{"deviates"};
@@ -40,7 +40,7 @@ kg::tensor magnitude(const kg::tensor& x) { return kg::abs(kg::cast(x, kg::dtype
 
 bool has_gradient(const kg::tensor& x) { return kg::differentiable.has(x.type()); }
 
-// Whether the kernel's results and gradients are sums of products of elements, so that magnitudes in place of all
+// True if the kernel's results and gradients are sums of products of elements, so that magnitudes in place of all
 // elements give the sums of the terms' magnitudes. Of a maximum, say, they give something else.
 bool sums_products(const kg::op_row& row) {
   const bool linear = row.name == "Sum" || row.name == "Mean" || row.name == "Cumsum";

@@ -88,7 +88,7 @@ tolerance tolerance_of(std::string_view kernel);
 /// The first difference in a few words; empty when dtype, shape and elements agree.
 std::string difference(const kg::tensor& actual, const kg::tensor& expected, tolerance within);
 
-/// Whether a sum in float32 is as near to the recorded one as float32 can tell: within eps * sum |term| for each
+/// True if a sum in float32 is as near to the recorded one as float32 can tell: within eps * sum |term| for each
 /// element, which `sums` holds. Where terms cancel that is more than a tolerance allows.
 bool cancels(const kg::tensor& actual, const kg::tensor& expected, const kg::tensor& sums);
 
@@ -120,7 +120,7 @@ std::optional<composed_call> composed_call_of(const json& line);
 
 /// The parameter whose dtype a recorded text refuses; empty where it is about something else.
 std::string_view refused_argument(std::string_view recorded);
-/// Whether a refusal names the kernel and what the recorded text is about: the operand that `refused_argument` stands
+/// True if a refusal names the kernel and what the recorded text is about: the operand that `refused_argument` stands
 /// for and its dtype, an attribute, a quantity.
 outcome judge_refusal(const kg::error& refusal, std::string_view kernel, std::string_view operand,
                       std::string_view recorded);

@@ -177,7 +177,7 @@ translation translated(const kg::op_row& row, const json& line) {
 
 // ------------------------------------------------------------------------------------------ verdicts
 
-// Whether the reference refused a dtype: a call that the rows accept all the same is one of their dtype rules.
+// True if the reference refused a dtype: a call that the rows accept all the same is one of their dtype rules.
 bool is_about_dtypes(std::string_view text) {
   const auto has = [&](std::string_view part) { return text.find(part) != std::string_view::npos; };
   return (has(" must be ") && has(" tensor, but got ")) || has("the same dtype") || has("matching dtypes");

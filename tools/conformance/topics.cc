@@ -70,7 +70,7 @@ bool names_one_of(std::string_view text, std::string_view words) {
   }
 }
 
-// What stands between two texts; empty where they do not.
+// The text between two texts; empty if they are missing.
 std::string_view between(std::string_view text, std::string_view before, std::string_view after) {
   const std::size_t at = text.find(before);
   if (at == std::string_view::npos) return {};

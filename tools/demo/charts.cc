@@ -36,7 +36,7 @@ double tick_distance(double most, int parts) {
 
 // ------------------------------------------------------------------------------------------ loss
 
-// Where losses lie in the chart.
+// Position of losses in the chart.
 struct loss_frame {
   static constexpr double left = 40, right = 352, top = 24, bottom = 184;
   double epochs, most;

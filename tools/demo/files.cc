@@ -10,7 +10,7 @@
 namespace demo {
 namespace {
 
-// Where a file is written until it is complete. Devices, pipes and folders are left alone: a rename would replace them.
+// Name of a file until it is complete. Devices, pipes and folders keep theirs: a rename would replace them.
 std::string unfinished_name(const std::string& path) {
   std::error_code error;
   if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error))

@@ -61,7 +61,7 @@ void describe_run(const options& chosen, const network& net, const trainer& trai
   std::fflush(stdout);
 }
 
-// What the run takes long for has a place to go to.
+// Checks before a long run that its outputs can be written.
 void check_outputs(const options& chosen) {
   for (const std::string& path : {chosen.save, chosen.report})
     if (!path.empty()) check_writable(path);

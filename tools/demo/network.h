@@ -32,7 +32,7 @@ class network {
   std::int64_t parameter_count() const;
   std::string describe() const;
   weight_map weights() const;
-  /// What each channel or unit of the first layer multiplies pixels by: [count, side, side].
+  /// Weights by which each channel or unit of the first layer multiplies pixels: [count, side, side].
   kg::tensor filters() const;
   /// Takes the weights of a file. Names and shapes must be this network's; else bad_input, and nothing has changed.
   void take(const weight_map& weights, const std::string& path) const;

@@ -14,7 +14,7 @@ struct epoch_result {
   double loss, accuracy;
 };
 
-/// What the first layer multiplies pixels by: squares, one after the other.
+/// Weights by which the first layer multiplies pixels: squares, one after the other.
 struct filter_set {
   int side;
   std::vector<float> values;

@@ -11,7 +11,7 @@
 
 namespace demo {
 
-/// What a network says of each image.
+/// Predictions of a network for each image.
 struct predictions {
   std::vector<std::uint8_t> classes;  ///< the likeliest one
   std::vector<float> logs;            ///< the logarithms of the probabilities of all classes, image by image

@@ -43,7 +43,7 @@ class trainer {
   std::vector<std::int32_t> order_;
 };
 
-/// What the network says of each image.
+/// Predictions of the network for each image.
 predictions predict(const network& net, const dataset& data);
 
 }  // namespace demo

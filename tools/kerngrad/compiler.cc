@@ -88,7 +88,7 @@ macros macros_after(words command, const fs::path& source) {
   return found;
 }
 
-/// Of the compiler with these flags.
+/// Macros of the compiler with these flags.
 macros macros_with(const words& command, const words& flags, const fs::path& source) {
   words all = command;
   all.insert(all.end(), flags.begin(), flags.end());

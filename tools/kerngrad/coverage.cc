@@ -110,7 +110,7 @@ std::string json_page(const std::vector<coverage_row>& rows) {
   return text_of(list);
 }
 
-// What the rows say of one op, a line.
+// One op by its row, as a line.
 struct op_line {
   std::string op, family, gradient;
   std::vector<std::pair<std::string, kg::dtype_set>> backends;

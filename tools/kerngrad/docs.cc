@@ -80,7 +80,7 @@ std::string functions_text(std::string_view op) {
   return text.empty() ? "none" : text;
 }
 
-// What the rows say of one op, in the words of docs/ops.md where it has words for it.
+// One op by its row, in the words of docs/ops.md.
 json row_json(const kg::op_row& row) {
   json functions = json::array(), operands = json::array(), attributes = json::array(), bounds = json::object();
   for (const typed_name& name : typed_names)

@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view begin = "<!-- begin: written by kerngrad docs --dtypes -->\n";
 constexpr std::string_view end = "<!-- end of the table -->\n";
 
-// Of the operands that decide; those of a dtype of their own do where there are no others.
+// True for a dtype of the deciding operands; those of a dtype of their own decide if there are no others.
 bool takes(const kg::op_row& row, kg::dtype type) {
   bool any = false, all = true;
   for (const kg::operand& operand : row.operands) {
@@ -32,7 +32,7 @@ std::string result_text(kg::dtype compute, kg::result after) {
   return std::string(kg::name_of(kg::result_of(compute, after)));
 }
 
-// What the results are for operands of a dtype; empty where they are refused.
+// Dtype of the results for operands of a dtype; empty if the op rejects them.
 std::string cell(const kg::op_row& row, kg::dtype type) {
   if (!takes(row, type)) return "";
   const kg::dtype compute = kg::lifted(type, row.types.before);

@@ -45,7 +45,7 @@ std::vector<std::string> parts_of(std::string_view name) {
   return parts;
 }
 
-/// Whether a name is what is looked for, whole or without the namespaces before it.
+/// True if a name is what is looked for, whole or without the namespaces before it.
 bool is_called(std::string_view name, const std::string& key) {
   if (key_of(name) == key) return true;
   for (std::size_t i = 0; i < name.size(); ++i)
@@ -93,7 +93,7 @@ std::string typed_name_of(std::string_view op) {
 /// The last part of a name: top_k of kg::top_k.
 std::string_view last_of(std::string_view name) { return name.substr(name.rfind(':') + 1); }
 
-/// What is said of one of our names: its op's row where its own unit leaves it to that.
+/// Description of one of our names: its op's row if its own unit has none.
 found_name described(const std::string& name) {
   found_name made{.name = name};
   if (const known_name* ours = known(name)) {
@@ -119,7 +119,7 @@ void add_once(std::vector<found_name>& found, found_name one) {
   if (!there) found.push_back(std::move(one));
 }
 
-/// What a function gives, by the first of its signatures: `tensor_part` of `tensor_part at(...) const&;`.
+/// Result type of a function, by the first of its signatures: `tensor_part` of `tensor_part at(...) const&;`.
 std::string result_of(const known_name& function) {
   const std::string_view name = function.name.substr(function.name.rfind(':') + 1);
   const std::size_t end = function.signatures.find(fmt::format(" {}(", name));

@@ -7,7 +7,7 @@
 
 namespace tool {
 
-/// What they are asked for.
+/// Arguments of the commands.
 struct graph_request {
   std::string model;                 ///< model.json
   std::vector<std::string> inputs;   ///< "NAME=FILE"
@@ -22,7 +22,7 @@ struct graph_request {
 
 /// The known graph ops as a table of Markdown: that of docs/graph.md.
 std::string graph_ops_page();
-/// What a model needs. Returns an exit code: `refused` when something is missing.
+/// Prints the needs of a model. Returns an exit code: `refused` if something is missing.
 int graph_check(const graph_request& wanted);
 /// Runs a model.
 int graph_run(const graph_request& wanted);

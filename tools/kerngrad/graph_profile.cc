@@ -140,7 +140,7 @@ std::string sizes_of(const node_time& t) {
   return all;
 }
 
-// Of several nodes; the roof is that of those whose rows say what there is to do.
+// Total of several nodes; the roofline bound is that of the ops whose rows give their work.
 struct total {
   int nodes = 0;
   double seconds = 0, floor = 0, under_roof = 0;

@@ -49,7 +49,7 @@ fs::path caches() {
   throw usage_error("there is no home for caches: name a folder with --into");
 }
 
-/// What a unit imports: `import` stands at the start of a line, `:part` is a partition of the unit's own module.
+/// Imports of a unit: `import` is at the start of a line, `:part` is a partition of the unit's own module.
 std::set<std::string> imports_in(const std::string& text, const std::string& module) {
   static const std::regex line(R"(^(?:export )?import ([\w.]*:?\w*);)", std::regex::multiline);
   std::set<std::string> found;
@@ -186,7 +186,7 @@ void write_map(const compiler_facts& compiler, const std::vector<unit>& units, c
                        fmt::join(filled_in(line, {{"NAME", u.name}, {"STEM", u.stem}, {"DIR", folder.string()}}), " "));
 }
 
-/// What the library is compiled with, unless the flags say otherwise, before them.
+/// Puts the flags of the library before the given ones, which override them.
 words with_defaults(words flags) {
   const bool standard = std::ranges::any_of(flags, [](const std::string& flag) { return flag.starts_with("-std="); });
   if (std::ranges::find(flags, "-pthread") == flags.end()) flags.insert(flags.begin(), "-pthread");

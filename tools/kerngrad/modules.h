@@ -10,7 +10,7 @@ namespace tool {
 
 using words = std::vector<std::string>;
 
-/// What is asked of `modules`.
+/// Arguments of `modules`.
 struct modules_request {
   std::string compiler;        ///< a command: a name or a path, and words that precede the arguments
   std::filesystem::path into;  ///< the folder of the caches; empty: that of the user's caches

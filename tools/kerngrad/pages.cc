@@ -49,7 +49,7 @@ std::string sections(const CLI::App& app, const std::string& before) {
   return page;
 }
 
-// What may follow a command: its own commands and their options.
+// Words that may follow a command: its own commands and their options.
 std::string words_after(const CLI::App& command) {
   std::string words = option_words(command);
   for (const CLI::App* inner : command.get_subcommands({}))

@@ -15,7 +15,7 @@
 namespace tool {
 namespace {
 
-/// What Highway asks of a CPU for a target, by the names that Linux has for it (hwy/targets.cc).
+/// Features that Highway needs of a CPU for a target, by their names in Linux (hwy/targets.cc).
 struct requirement {
   const char *target, *flags;
 };

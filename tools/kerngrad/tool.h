@@ -22,7 +22,7 @@ enum : int { done = 0, refused = 1, usage = 2 };
 struct usage_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
-/// What was asked for does not exist, or the call is refused: exit code 1.
+/// The requested name does not exist, or the call throws: exit code 1.
 struct refusal : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -31,7 +31,7 @@ enum class format { text, json, markdown };
 
 // ------------------------------------------------------------------------------------------ list
 
-/// What `list` is restricted to; empty: not at all.
+/// Restriction of `list`; empty: none.
 struct selection {
   std::string op;  ///< a pattern with * and ?, letters of either case
   std::string backend, dtype, target, family;
@@ -68,14 +68,14 @@ json json_of(const kg::explanation& told);
 std::string targets_page(bool as_json);
 /// docs/ops.md.
 std::string docs_page();
-/// What docs/ops.md says, with the ranges of attributes, as a JSON array.
+/// The table of docs/ops.md, with the ranges of attributes, as a JSON array.
 std::string rows_page();
 /// A page, docs/dtypes.md, with its table of the results' dtypes made anew.
 std::string dtypes_page(const std::string& page);
 
 // ------------------------------------------------------------------------------------------ find
 
-/// What there is for a name: one of ours, or an expression of several, or why there is none.
+/// Match of a name: one of ours, or an expression of several, or why there is none.
 struct found_name {
   std::string name{};  ///< kg::top_k, kg::tensor::item; empty where an expression stands for it, x.dims()
   std::string doc{}, signatures{};

@@ -18,7 +18,7 @@
 
 import kerngrad.graph;
 
-// What is asked of the heap, by the library as well: its calls find these first.
+// Counts allocations, those of the library as well: its calls find these functions first.
 namespace {
 std::atomic<std::int64_t> heap_calls{0};
 }  // namespace

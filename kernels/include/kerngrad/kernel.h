@@ -33,7 +33,7 @@
 #include "kernels/common/abi.h"
 
 namespace kerngrad::kernels {
-// Whether two paths end in the same file name.
+// True if two paths end in the same file name.
 constexpr bool same_file(std::string_view a, std::string_view b) {
   constexpr std::string_view separators = "/\\";
   return a.substr(a.find_last_of(separators) + 1) == b.substr(b.find_last_of(separators) + 1);

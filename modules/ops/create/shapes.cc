@@ -20,7 +20,7 @@ export constexpr void fill(inference& call) {
   call.give(shape_attr(call, place_in(attributes::fill, "shape")), type);
 }
 
-/// Where Range and LinSpace have what their first element is and where they end.
+/// Positions of the first element and the end in the rows of Range and LinSpace.
 inline constexpr attr_place range_start = place_in(attributes::range, "start"),
                             range_stop = place_in(attributes::range, "stop");
 
@@ -56,7 +56,7 @@ export constexpr void linspace(inference& call) {
   call.give({count}, type);
 }
 
-/// Where the random draws have what they are told, whatever the names of a distribution's two parameters.
+/// Positions of attributes in the rows of random ops, whatever the names of a distribution's two parameters.
 struct random_places {
   std::size_t shape, first, second, seed, dtype;
   friend constexpr bool operator==(const random_places& a, const random_places& b) {

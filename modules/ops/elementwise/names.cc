@@ -18,7 +18,7 @@ import :function;
 namespace kerngrad::detail {
 
 inline bool is_complex(const tensor& x) { return x.defined() && kind_of(x.type()) == dtype_kind::complex; }
-// Whether an operator on bits is one on truth values.
+// True if an operator on bits is one on truth values.
 inline bool both_boolean(const tensor& a, const tensor& b) {
   return a.type() == dtype::boolean && b.type() == dtype::boolean;
 }

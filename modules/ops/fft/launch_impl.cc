@@ -12,7 +12,7 @@ import :geometry;
 namespace kerngrad::launch {
 namespace {
 
-// What the sums are multiplied by: the transform that `norm` names is the one that is divided.
+// Factor of the sums: the transform that `norm` names is the one that is divided.
 double fft_scale(std::string_view norm, std::int64_t length, bool inverse) {
   const double n = static_cast<double>(length);
   if (norm == "ortho") return 1 / std::sqrt(n);

@@ -16,7 +16,7 @@ import :rows_window;
 
 export namespace kerngrad {
 
-/// What a fused layer does last: linear, relu, relu6, elu, sigmoid, leakyrelu, prelu.
+/// Last step of a fused layer: linear, relu, relu6, elu, sigmoid, leakyrelu, prelu.
 using kerngrad::activation;
 
 /// "linear", "relu", ...

@@ -53,7 +53,7 @@ consteval op_row image_row(std::string_view name, std::string_view doc, std::spa
           .convention = how,
           .cost = cost};
 }
-/// Of integers and floats; integers are computed as float32.
+/// For integers and floats; integers are computed as float32.
 consteval op_row of_floats(op_row row) {
   row.types = floats;
   return row;

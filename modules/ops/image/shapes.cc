@@ -121,7 +121,7 @@ constexpr void check_rotation_numbers(const inference& call, attr_place at, std:
       call.refuse(std::string(at.name) + " with " + std::to_string(number), "finite numbers");
 }
 
-/// Where images are turned about: x and y as parts of the width and the height.
+/// Center of the rotation: x and y as parts of the width and the height.
 constexpr std::array<double, 2> rotation_center(const inference& call, attr_place at) {
   const std::span<const double> given = call.attr(at).as_numbers();
   if (!call.attr(at).given()) return {0.5, 0.5};
@@ -131,7 +131,7 @@ constexpr std::array<double, 2> rotation_center(const inference& call, attr_plac
   return {given.front(), given.back()};
 }
 
-/// What channel `c` of a pixel outside of the image has.
+/// Value of channel `c` of a pixel outside of the image.
 constexpr double rotation_fill(const inference& call, std::int64_t c) {
   const std::span<const double> given = call.attr(place_in(attributes::rotate, "fillValue")).as_numbers();
   if (given.empty()) return 0;

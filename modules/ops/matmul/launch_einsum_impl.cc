@@ -152,7 +152,7 @@ factor einsum_call::room_for(const index_list& order, bool final) const {
   return f;
 }
 
-// Whether the indices in that order are walked as one axis with elements at a distance of `step`.
+// True if the indices in that order are walked as one axis with elements at a distance of `step`.
 bool einsum_call::walks_as_one(const factor& f, const index_list& order, std::int64_t step) const {
   for (int index : order | views::reverse) {
     if (f.stride(index) != step) return false;
@@ -243,7 +243,7 @@ factor einsum_call::as_matrices(const factor& f, const index_list& batch, const 
     transposed = !(walks_as_one(f, inner, 1) && walks_as_one(f, outer, extent(inner)));
     return f;
   }
-  // What is next to each other in memory stays so: copies of runs are the fastest.
+  // Neighbours in memory stay neighbours: copies of runs are the fastest.
   transposed = ranges::contains(outer, f.axes.back().index);
   const index_list &first = transposed ? inner : outer, &second = transposed ? outer : inner;
   return in_order(f, views::concat(batch, first, second) | ranges::to<std::vector>());
@@ -370,7 +370,7 @@ factor einsum_call::best_order(std::vector<factor> factors) const {
   return made(made, all);
 }
 
-// Of more tensors than that is worth for: always the cheapest pair.
+// For more tensors than that is worth for: always the cheapest pair.
 factor einsum_call::greedy_order(std::vector<factor> factors) const {
   constexpr std::size_t few = 8;
   while (factors.size() > few) {

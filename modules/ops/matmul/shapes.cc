@@ -68,7 +68,7 @@ class einsum_reader {
     refuse_("'" + std::string(1, text_[at_]) + "'" + place(at_),
             "letters, commas between the terms, \"...\", one \"->\" before the result, and spaces", "");
   }
-  /// Whether a word stands here, which is then passed.
+  /// True if a word stands here, which is then passed.
   constexpr bool passes(std::string_view word) {
     if (text_.substr(at_, word.size()) != word) return false;
     at_ += word.size();

@@ -47,7 +47,7 @@ class places_along {
     }
   }
 
-  /// Of `count` elements from `begin` on.
+  /// Writes `count` elements from `begin` on.
   void write(std::int64_t begin, std::int64_t count, std::int32_t* to) const {
     if (wide()) write_of(static_cast<const std::int64_t*>(indices_.data), begin, count, to);
     else write_of(static_cast<const std::int32_t*>(indices_.data), begin, count, to);

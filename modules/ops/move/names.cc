@@ -192,7 +192,7 @@ inline tensor strided_slice(const tensor& x, std::initializer_list<std::int64_t>
   const auto all = [](std::initializer_list<std::int64_t> list) { return std::span(list.begin(), list.size()); };
   return strided_slice(x, all(begin), all(end), all(strides), masks);
 }
-/// What the border of `mirror_pad` repeats: [1 2 3] becomes [3 2 1 2 3 2 1] or [2 1 1 2 3 3 2].
+/// Elements that the border of `mirror_pad` repeats: [1 2 3] becomes [3 2 1 2 3 2 1] or [2 1 1 2 3 3 2].
 enum class mirror : std::uint8_t { reflect, symmetric };
 /// A border that mirrors the elements: (before, after) for each axis, at most its size, one less where the outermost
 /// elements are not repeated. Any dtype. Gradient: that of the border folds back.

@@ -82,7 +82,7 @@ export constexpr void transpose(inference& call) {
   call.give(shape(std::span<const std::int64_t>(sizes, static_cast<std::size_t>(dims.rank()))));
 }
 
-/// Where Slice starts on each axis. One integer serves the first axis; missing ones are 0.
+/// Start of Slice on each axis. One integer serves the first axis; missing ones are 0.
 constexpr std::array<std::int64_t, max_rank> slice_begin(const inference& call) {
   const shape& dims = call.in[0].dims;
   const attr_value& value = call.attr(place_in(attributes::slice, "begin"));
@@ -306,7 +306,7 @@ constexpr double end_of() {
   if constexpr (requires { T::digits; }) return end(T::digits, T::max_exponent);
   else return end(std::numeric_limits<T>::digits, std::numeric_limits<T>::max_exponent);
 }
-/// Whether a dtype holds a number: within its range (2^53 for int64, where doubles stop being exact), 0 or 1 for bool,
+/// True if a dtype holds a number: within its range (2^53 for int64, where doubles stop being exact), 0 or 1 for bool,
 /// finite for any, none for text.
 constexpr bool holds_number(dtype type, double value) {
   return visit(type, [&]<dtype Type>(dtype_constant<Type> is) {

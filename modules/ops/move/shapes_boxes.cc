@@ -158,7 +158,7 @@ struct blocks_of_call {
   std::span<const std::int64_t> sizes, around;
   std::int64_t count = 1;  ///< elements of a block
 };
-/// Where SpaceToBatchND and BatchToSpaceND have what lies around the whole.
+/// Position of the paddings around the whole in the rows of SpaceToBatchND and BatchToSpaceND.
 inline constexpr attr_place paddings_of_blocks = place_in(attributes::space_to_batch, "paddings"),
                             crops_of_blocks = place_in(attributes::batch_to_space, "crops");
 /// The blocks of a call, checked against its shape.

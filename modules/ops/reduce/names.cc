@@ -36,7 +36,7 @@ inline tensor max(const tensor& x, const axes& over = all_axes, bool keep_dims =
 inline tensor min(const tensor& x, const axes& over = all_axes, bool keep_dims = false) {
   return call<"Min">(x, attr<"axis">(over.value()), attr<"keepDims">(keep_dims));
 }
-/// What `all` is: a function, and an index.
+/// Type of `all`: a function, and an index.
 template <fixed_string Op>
   requires known_op<Op>
 struct whole_axis_op : detail::whole_axis {
@@ -44,9 +44,9 @@ struct whole_axis_op : detail::whole_axis {
     return call<Op>(x, attr<"axis">(over.value()), attr<"keepDims">(keep_dims));
   }
 };
-/// Whether all are true, `all(x > 0)`; and the index that takes a whole axis, `x(all, 0)`.
+/// True if all are true, `all(x > 0)`; and the index that takes a whole axis, `x(all, 0)`.
 inline constexpr whole_axis_op<"All"> all;
-/// Whether one is true.
+/// True if one is true.
 inline tensor any(const tensor& x, const axes& over = all_axes, bool keep_dims = false) {
   return call<"Any">(x, attr<"axis">(over.value()), attr<"keepDims">(keep_dims));
 }

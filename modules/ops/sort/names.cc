@@ -15,7 +15,7 @@ import :axes;
 
 export namespace kerngrad {
 
-/// What is sorted, and in which order. `axis` counts from the back where it is negative.
+/// Axis and order of a sort. `axis` counts from the back if it is negative.
 struct sort_options {
   axis_index axis = -1;
   bool descending = false;

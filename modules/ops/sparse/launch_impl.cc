@@ -213,7 +213,7 @@ void ragged_gather(const launch_call& c) {
 
 namespace {
 
-// Where the rows of a partition go among the rows of the result, -1 for those cut off: `width` rows for each parent.
+// Indices of a partition's rows among the rows of the result, -1 for those cut off: `width` rows for each parent.
 void place_children(const view& partition, shapes::ragged_partitions::kind is, const std::int64_t* parents,
                     std::int64_t width, std::int64_t* places) {
   const auto place = [&](std::int64_t parent, std::int64_t j) {

@@ -43,7 +43,7 @@ inline tensor sparse_segment_mean(const tensor& data, const tensor& indices, con
   return call<"SparseSegmentMean">(data, indices, segment_ids);
 }
 
-/// What becomes of the rows of a bag.
+/// Reduction of the rows of a bag.
 enum class bag_mode : std::uint8_t { mean, sum, max };
 /// Options of embedding_bag. `weights`, one for each index, are for sums alone.
 struct embedding_bag_options {

@@ -79,7 +79,7 @@ consteval op_row of_sparse_attrs(op_row row, std::span<const attr_spec> attrs) {
   row.attrs = attrs;
   return row;
 }
-/// Of results whose number attributes decide, too.
+/// For results whose number attributes decide, too.
 consteval op_row of_ruled_dtypes(op_row row) {
   row.types.after = result::ruled;
   return row;

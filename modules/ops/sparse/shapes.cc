@@ -28,7 +28,7 @@ void ragged_to_tensor(inference& call);
 
 }  // namespace kerngrad::shapes
 
-// What launchers work out again.
+// Values that launchers compute again.
 namespace kerngrad::shapes {
 
 /// f(elements) with those of an operand of dtype int32 or int64.
@@ -49,7 +49,7 @@ std::vector<std::int64_t> reshaped_sizes(const inference& call);
 /// How many elements row `r` of RaggedRange has.
 std::int64_t ragged_range_size(const inference& call, std::int64_t r);
 
-/// What RaggedTensorToTensor is given: a list of partitions, outermost first, and what each is.
+/// Operands of RaggedTensorToTensor: a list of partitions, outermost first, and what each is.
 struct ragged_partitions {
   enum class kind : std::uint8_t { row_splits, value_rowids };
   std::int64_t rows = 0;      ///< of the outermost axis

@@ -37,7 +37,7 @@ struct ngrams_options {
 /// are 1 or more: `auto [ngrams, splits] = string_ngrams(data, data_splits, widths)`. Row r is data[data_splits[r]] to
 /// before data[data_splits[r + 1]]; the splits, int32 or int64, begin with 0, never decrease and end with the number of
 /// texts, else it throws. Those of the result have their dtype, and n-grams of one row are in the order of the widths.
-/// Where there is no text at all no row has n-grams, pads or not. No gradient.
+/// Without any text no row has n-grams, pads or not. No gradient.
 inline auto string_ngrams(const tensor& data, const tensor& data_splits, std::span<const std::int64_t> widths,
                           const ngrams_options& options = {}) {
   return call<"StringNGrams">(data, data_splits, attr<"separator">(options.separator), attr<"nGramWidths">(widths),

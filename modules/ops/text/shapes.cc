@@ -21,7 +21,7 @@ void string_ngrams(inference& call);
 
 }  // namespace kerngrad::shapes
 
-// What launchers take from attributes and operands again. Texts in it are those of the call.
+// Values that launchers take from attributes and operands again. Texts in it are those of the call.
 namespace kerngrad::shapes {
 
 kernels::split_rule split_rule_of(const inference& call);

@@ -95,7 +95,7 @@ struct argmax_pool_options {
   padding pad = valid;
   bool include_batch_in_index = false;
 };
-/// What max_pool_with_argmax gives: the maxima, and where they were found.
+/// The result of max_pool_with_argmax: the maxima, and their indices.
 struct pooled_maxima {
   tensor result;
   tensor indexes;

@@ -14,7 +14,7 @@ import :shapes;
 
 namespace kerngrad::shapes {
 
-/// Where the rows of convolutions and poolings have the attributes of a window; what poolings lack has no value.
+/// Positions of a window's attributes in the rows of convolutions and poolings; those that poolings lack have no value.
 struct window_places {
   attr_place strides, pad, rounding;
   std::optional<attr_place> dilations{}, format{};
@@ -302,7 +302,7 @@ constexpr bool broadcasts_into(const shape& dims, const shape& y) {
   return more >= 0;
 }
 
-/// Where a fused layer's row has what is done last.
+/// Positions of the last step in the row of a fused layer.
 struct finish_places {
   attr_place activation, leaky_slope;
 };
