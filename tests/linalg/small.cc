@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stacks of small matrices, which have kernels of their own: one matrix per vector lane.
 #include <algorithm>
+#include <vector>
 
 #include "tests/linalg/oracle.h"
 #include "tests/linalg/support.h"
@@ -100,6 +101,20 @@ TEST(small_matrices, name_the_first_singular_one_and_its_pivot) {
     expect_near(la::inv(all, {.check = false})(11), kg::eye(n), 0);
     expect_values(la::det(all), {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1});
   }
+}
+
+TEST(small_matrices, have_the_same_results_on_every_cpu_target_up_to_rounding) {
+  const tensor a = definite({17, 5, 5}, 1), b = uniform({17, 5, 3}, 2);
+  const auto results = [&] {
+    return std::vector{la::cholesky(a), la::solve(a, b), la::inv(a), la::det(a), la::eigvalsh(a)};
+  };
+  const std::vector<tensor> wanted = results();
+  for (const auto& target : kg::simd_targets()) {
+    kg::set_simd_target(target.name);
+    const std::vector<tensor> got = results();
+    for (std::size_t i = 0; i < wanted.size(); ++i) expect_near(got[i], wanted[i], 1e-12);
+  }
+  kg::set_simd_target("");
 }
 
 TEST(small_matrices, with_nan_give_nan_and_leave_their_neighbors_alone) {
