@@ -47,10 +47,13 @@ class norm_order {
 /// | 2 | sqrt(sum(x^2)) | |
 /// | infinity | max(abs(x)) | the largest sum(abs(x)) of a row |
 /// | -infinity | min(abs(x)) | the smallest sum(abs(x)) of a row |
+/// | 0 | the number of elements that are not 0 | |
+/// | p, another number | sum(abs(x)^p)^(1/p) | |
 ///
-/// Squares stay in range, whatever the size of the numbers. Complex numbers count by their magnitudes. Integers give
-/// float32 under the root and float64 elsewhere. Throws for other orders, for more than two axes that are named, and
-/// for the greatest or least of no elements. The gradient of a root at 0 is 0. Homogeneous of degree 1.
+/// Squares and powers stay in range, whatever the size of the numbers. Complex numbers count by their magnitudes.
+/// Integers give float32 under the root of squares and float64 elsewhere. Throws for other orders, for more than two
+/// axes that are named, and for the greatest or least of no elements. The gradient of a root at 0 is 0. Homogeneous of
+/// degree 1, but for the order 0.
 tensor norm(const tensor& x, norm_order order = "euclidean", const axes& over = all_axes, bool keep_dims = false);
 /// The same with the order "euclidean". Homogeneous of degree 1.
 tensor euclidean_norm(const tensor& x, const axes& over = all_axes, bool keep_dims = false);

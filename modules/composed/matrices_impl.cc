@@ -152,6 +152,19 @@ tensor extreme(const composed& call, const tensor& values, bool greatest, const 
   return kept;
 }
 
+// The p-th root of the sum of p-th powers. Powers are taken of shares of the greatest magnitude, so that they stay in
+// range; the norm does not depend on that number, which therefore needs no gradient.
+tensor power_norm(const composed& call, const tensor& x, double p, const axes& over, axis_bits reduced) {
+  const tensor all = magnitudes(x);
+  if (call.elements_of(reduced, x.dims()) == 0) return sum(all, over, true);
+  const tensor greatest = detach(max(all, over, true));
+  const tensor unit = where(logical_and(greatest > 0, is_finite(greatest)), greatest, ones_like(greatest));
+  const tensor total = sum(pow(all / unit, p), over, true);
+  const tensor none = total == 0;
+  const tensor of_none = full_like(total, p > 0 ? 0 : infinite);
+  return where(none, of_none, unit * pow(where(none, ones_like(total), total), 1 / p));
+}
+
 tensor vector_norm(const composed& call, const tensor& x, const norm_order& order, const axes& over,
                    axis_bits reduced) {
   const double p = order.number();
@@ -159,7 +172,9 @@ tensor vector_norm(const composed& call, const tensor& x, const norm_order& orde
   if (order.name().empty() && p == 1) return sum(magnitudes(x), over, true);
   if (order.name().empty() && (p == infinite || p == -infinite))
     return extreme(call, magnitudes(x), p > 0, over, reduced);
-  refuse_order(call, order, "vectors", "\"euclidean\", 1, 2, infinity or -infinity");
+  if (!order.name().empty() || std::isnan(p)) refuse_order(call, order, "vectors", "\"euclidean\" or a number");
+  if (p == 0) return sum(cast(cast(x, dtype::boolean), magnitudes(x).type()), over, true);
+  return power_norm(call, x, p, over, reduced);
 }
 
 tensor matrix_norm(const composed& call, const tensor& x, const norm_order& order, int rows, int columns) {

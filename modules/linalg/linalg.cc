@@ -256,7 +256,7 @@ tensor tensordot(const tensor& a, const tensor& b, std::span<const std::int64_t>
                  std::span<const std::int64_t> b_axes);
 inline tensor tensordot(const tensor& a, const tensor& b, std::initializer_list<std::int64_t> a_axes,
                         std::initializer_list<std::int64_t> b_axes) {
-  return tensordot(a, b, std::span(a_axes.begin(), a_axes.size()), std::span(b_axes.begin(), b_axes.size()));
+  return linalg::tensordot(a, b, std::span(a_axes.begin(), a_axes.size()), std::span(b_axes.begin(), b_axes.size()));
 }
 /// The product of two matrices or more in the order that takes the fewest operations. The first may be a row vector and
 /// the last a column vector, whose axis then goes from the result.

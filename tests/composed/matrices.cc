@@ -127,7 +127,15 @@ TEST(norm, of_vectors_has_every_order) {
   const struct {
     kg::norm_order order;
     double wanted;
-  } cases[] = {{"euclidean", 5}, {2, 5}, {1, 9}, {inf, 4}, {-inf, 1}};
+  } cases[] = {{"euclidean", 5},
+               {2, 5},
+               {1, 9},
+               {inf, 4},
+               {-inf, 1},
+               {0, 4},
+               {3, std::cbrt(1 + 8 + 8 + 64)},
+               {0.5, std::pow(3 + 2 * std::sqrt(2), 2)},
+               {-1, 1 / (1 + 0.5 + 0.5 + 0.25)}};
   for (const auto& [order, wanted] : cases) {
     expect_values(kg::norm(x, order), {}, {wanted});
     expect_values(kg::norm(kg::reshape(x, {2, 2}), order), {}, {wanted});
@@ -136,6 +144,10 @@ TEST(norm, of_vectors_has_every_order) {
     expect_values(kg::norm(kg::reshape(x, {4, 1}), order, {-2}, true), {1, 1}, {wanted});
   }
   expect_values(kg::norm(tensor(-3.0), 1), {}, {3});
+  // Powers that overflow, and the zero vector.
+  expect_values(kg::norm(tensor({3e200, 3e200}), 3) / 1e200, {}, {3 * std::cbrt(2)});
+  expect_values(kg::norm(kg::zeros({2}), 3), {}, {0});
+  check_gradients("norm", [](auto in) { return kg::norm(in[0], 3); }, {x});
   EXPECT_EQ(kg::norm(tensor({3, -4})).item<float>(), 5);
   EXPECT_EQ(kg::norm(tensor({3, -4}), 1).item<double>(), 7);
 }
@@ -166,7 +178,7 @@ TEST(norm, of_complex_numbers_takes_their_absolute_values) {
 
 TEST(norm, refuses_other_orders_and_axes) {
   const tensor x = kg::ones({2, 3, 4});
-  expect_refused("norm", [&] { return kg::norm(x, 3); }, {"order 3", "vectors"});
+  expect_refused("norm", [&] { return kg::norm(x, std::nan("")); }, {"order nan", "vectors"});
   expect_refused("norm", [&] { return kg::norm(x, "fro"); }, {"order \"fro\"", "vectors"});
   expect_refused("norm", [&] { return kg::norm(x, 2, {0, 1}); }, {"order 2", "matrices"});
   expect_refused("norm", [&] { return kg::norm(x, "max", {0, 1}); }, {"order \"max\""});

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions and scans that pass over NaN, by NumPy's names.
+module;
+#include "kernels/common/abi.h"
+export module kerngrad:composed_nan_statistics;
+
+import :std;
+import :core;
+import :tensor;
+import :axes;
+
+export namespace kerngrad {
+
+/// The sum of the elements that are not NaN, over axes; all by default. 0 where there are none: `nansum(tensor({nan,
+/// 1., 2.}))` is 3. Dtypes are those of `sum`; integers and booleans have no NaN. Throws for complex numbers.
+/// Differentiable: the gradient of NaN is 0.
+tensor nansum(const tensor& x, const axes& over = all_axes, bool keep_dims = false);
+/// The product of the elements that are not NaN; 1 where there are none. The rest is as for `nansum`.
+tensor nanprod(const tensor& x, const axes& over = all_axes, bool keep_dims = false);
+/// The mean of the elements that are not NaN; NaN where there are none: `nanmean(tensor({nan, 1., 2.}))` is 1.5. Dtypes
+/// are those of `mean`; halves are computed in float32 and rounded once. Throws for complex numbers. Differentiable:
+/// the gradient of NaN is 0.
+tensor nanmean(const tensor& x, const axes& over = all_axes, bool keep_dims = false);
+/// The greatest of the elements that are not NaN; NaN where there are none: `nanmax(tensor({nan, 1., 2.}))` is 2.
+/// Throws for complex numbers. Differentiable as `max`.
+tensor nanmax(const tensor& x, const axes& over = all_axes, bool keep_dims = false);
+/// The least of the elements that are not NaN. The rest is as for `nanmax`.
+tensor nanmin(const tensor& x, const axes& over = all_axes, bool keep_dims = false);
+/// The squared distances of the elements that are not NaN from their mean, added up and divided by the number of them
+/// less `ddof`. NaN where that divisor is 0 or less: `nanvar(tensor({nan, 1., 3.}))` is 1. Dtypes are those of
+/// `nanmean`. Throws for complex numbers. Differentiable.
+tensor nanvar(const tensor& x, const axes& over = all_axes, bool keep_dims = false, std::int64_t ddof = 0);
+/// The square root of `nanvar`. Its gradient at 0 is 0.
+tensor nanstd(const tensor& x, const axes& over = all_axes, bool keep_dims = false, std::int64_t ddof = 0);
+/// The index of the first greatest element that is not NaN along an axis, int32; without an axis, of all elements in
+/// their order: `nanargmax(tensor({nan, 1., 2.}))` is 2. Throws where all elements are NaN, and for complex numbers.
+tensor nanargmax(const tensor& x, axis_index axis);
+tensor nanargmax(const tensor& x);
+/// The index of the first least element that is not NaN. The rest is as for `nanargmax`.
+tensor nanargmin(const tensor& x, axis_index axis);
+tensor nanargmin(const tensor& x);
+/// The running sum along an axis, to which NaN adds nothing; without an axis, of all elements in their order:
+/// `nancumsum(tensor({1., nan, 2.}))` is [1, 1, 3]. Dtypes are those of `cumsum`. Throws for complex numbers.
+/// Differentiable: the gradient of NaN is 0.
+tensor nancumsum(const tensor& x, axis_index axis);
+tensor nancumsum(const tensor& x);
+/// The running product, which NaN leaves as it is. The rest is as for `nancumsum`.
+tensor nancumprod(const tensor& x, axis_index axis);
+tensor nancumprod(const tensor& x);
+
+}  // namespace kerngrad

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Several quantiles at once, in each of NumPy's definitions, and those that pass over NaN.
+module;
+#include "kernels/common/abi.h"
+export module kerngrad:composed_quantiles;
+
+import :std;
+import :core;
+import :tensor;
+import :axes;
+
+export namespace kerngrad {
+
+/// How a quantile is found between sorted elements. The first nine are the definitions 1 to 9 of Hyndman and Fan 1996,
+/// by NumPy's names. The last four take the position of `linear` and choose a neighbor, or the middle of both.
+enum class quantile_method : std::uint8_t {
+  inverted_cdf,
+  averaged_inverted_cdf,
+  closest_observation,
+  interpolated_inverted_cdf,
+  hazen,
+  weibull,
+  linear,
+  median_unbiased,
+  normal_unbiased,
+  lower,
+  higher,
+  midpoint,
+  nearest,
+};
+
+/// The quantiles of x at each of `qs`, numbers from 0 to 1: a first axis with one index for each, then the shape that
+/// `quantile` of one number has. x is sorted once. Dtypes, NaN and errors are those of `quantile`:
+/// `quantile(tensor({1., 2., 4.}), {0., 0.5})` is [1, 2]. Differentiable.
+tensor quantile(const tensor& x, std::span<const double> qs, const axes& over = all_axes, bool keep_dims = false,
+                quantile_method method = quantile_method::linear);
+inline tensor quantile(const tensor& x, std::initializer_list<double> qs, const axes& over = all_axes,
+                       bool keep_dims = false, quantile_method method = quantile_method::linear) {
+  return quantile(x, std::span(qs.begin(), qs.size()), over, keep_dims, method);
+}
+/// One quantile by another definition than `linear`.
+tensor quantile(const tensor& x, double q, const axes& over, bool keep_dims, quantile_method method);
+
+/// `quantile` with numbers from 0 to 100: `percentile(tensor({1., 2., 4.}), 50)` is 2. Differentiable.
+tensor percentile(const tensor& x, double percent, const axes& over = all_axes, bool keep_dims = false,
+                  quantile_method method = quantile_method::linear);
+tensor percentile(const tensor& x, std::span<const double> percents, const axes& over = all_axes,
+                  bool keep_dims = false, quantile_method method = quantile_method::linear);
+inline tensor percentile(const tensor& x, std::initializer_list<double> percents, const axes& over = all_axes,
+                         bool keep_dims = false, quantile_method method = quantile_method::linear) {
+  return percentile(x, std::span(percents.begin(), percents.size()), over, keep_dims, method);
+}
+
+/// The quantile of the elements that are not NaN; NaN where there are none. The rest is as for `quantile`:
+/// `nanquantile(tensor({nan, 1., 3.}), 0.5)` is 2. Differentiable: the gradient of NaN is 0.
+tensor nanquantile(const tensor& x, double q, const axes& over = all_axes, bool keep_dims = false,
+                   quantile_method method = quantile_method::linear);
+tensor nanquantile(const tensor& x, std::span<const double> qs, const axes& over = all_axes, bool keep_dims = false,
+                   quantile_method method = quantile_method::linear);
+inline tensor nanquantile(const tensor& x, std::initializer_list<double> qs, const axes& over = all_axes,
+                          bool keep_dims = false, quantile_method method = quantile_method::linear) {
+  return nanquantile(x, std::span(qs.begin(), qs.size()), over, keep_dims, method);
+}
+/// `nanquantile` with numbers from 0 to 100.
+tensor nanpercentile(const tensor& x, double percent, const axes& over = all_axes, bool keep_dims = false,
+                     quantile_method method = quantile_method::linear);
+/// The median of the elements that are not NaN: `nanmedian(tensor({nan, 1., 3.}))` is 2. Differentiable.
+tensor nanmedian(const tensor& x, const axes& over = all_axes, bool keep_dims = false);
+
+}  // namespace kerngrad

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+module;
+#include <algorithm>
+#include <string>
+#include <vector>
+#include "kernels/common/abi.h"
+module kerngrad;
+
+import :composed_checks;
+
+namespace kerngrad {
+
+using detail::composed;
+using detail::narrowed;
+using detail::promoted;
+using detail::shaped;
+using sizes_of = std::vector<std::int64_t>;
+
+namespace {
+
+dtype float_of(dtype type) { return lifted(computed_in(type, wide_floats), lift::quotients); }
+tensor in_floats(const tensor& x) { return cast(x, float_of(x.type())); }
+
+// Slices along an axis.
+tensor part(const tensor& x, int axis, std::int64_t first, std::int64_t count) {
+  sizes_of begin(static_cast<std::size_t>(x.rank()), 0), size(begin.size(), -1);
+  begin[static_cast<std::size_t>(axis)] = first;
+  size[static_cast<std::size_t>(axis)] = count;
+  return slice(x, begin, size);
+}
+
+// A list that broadcasts along an axis.
+tensor along(const tensor& list, int axis, int rank) {
+  sizes_of dims(static_cast<std::size_t>(rank), 1);
+  dims[static_cast<std::size_t>(axis)] = list.size();
+  return reshape(list, shape(dims));
+}
+
+// An operand of rank 1 or more, and its axis.
+int sampled_axis(const composed& call, const tensor& y, axis_index axis) {
+  call.rank("y", y, 1);
+  call.real("y", y);
+  return call.axis(axis.value(), y.rank());
+}
+
+}  // namespace
+
+tensor average(const tensor& x, const tensor& weights, const axes& over, bool keep_dims) {
+  constexpr composed call{"average"};
+  call.real("x", x);
+  call.real("weights", weights);
+  const dtype type = promote(x.type(), weights.type()), computed = float_of(type);
+  tensor w = cast(weights, computed);
+  if (!(x.dims() == weights.dims())) {
+    const attr_value& value = over.value();
+    const bool one_axis = value.kind() == attr_kind::integer && x.rank() > 0;
+    const int axis = one_axis ? call.axis(value.as_integer(), x.rank()) : 0;
+    if (!one_axis || weights.rank() != 1 || weights.size() != x.dims()[axis])
+      call.refuse(shaped("weights", weights) + " beside " + shaped("x", x),
+                  "the shape of x or, with one axis, a list of its size");
+    w = broadcast_to(along(w, axis, x.rank()), x.dims());
+  }
+  return narrowed(sum(cast(x, computed) * w, over, keep_dims) / sum(w, over, keep_dims), type);
+}
+
+// ------------------------------------------------------------------------------------------ covariances
+
+namespace {
+
+tensor variables_of(const composed& call, std::string_view name, const tensor& x, bool rowvar) {
+  call.rank(name, x, 0, 2);
+  call.real(name, x);
+  const tensor floats = in_floats(x);
+  if (x.rank() < 2) return reshape(floats, {1, x.size()});
+  return rowvar ? floats : transpose(floats);
+}
+
+tensor observation_weights(const composed& call, std::string_view name, const tensor& weights, const tensor& x) {
+  call.rank(name, weights, 1, 1);
+  call.real(name, weights);
+  if (weights.size() != x.dims()[1])
+    call.refuse(shaped(name, weights) + " for " + std::to_string(x.dims()[1]) + " observations", "one for each");
+  return cast(weights, x.type());
+}
+
+// A matrix also of one variable.
+tensor covariances(const composed& call, const tensor& x, const cov_options& options) {
+  tensor all = variables_of(call, "x", x, options.rowvar);
+  if (options.y.defined()) {
+    const tensor more = variables_of(call, "y", options.y, options.rowvar);
+    if (more.dims()[1] != all.dims()[1])
+      call.refuse(shaped("y", options.y) + " beside " + shaped("x", x), "as many observations");
+    const dtype type = promote(all.type(), more.type());
+    all = concat({cast(all, type), cast(more, type)}, 0);
+  }
+  const auto count = static_cast<double>(all.dims()[1]);
+  const auto ddof = static_cast<double>(options.ddof.value_or(options.bias ? 0 : 1));
+  const bool counted = options.fweights.defined(), valued = options.aweights.defined();
+  if (!counted && !valued) {
+    const tensor from_mean = all - mean(all, 1, true);
+    return matmul(from_mean, transpose(from_mean)) / std::max(count - ddof, 0.0);
+  }
+  const tensor one = ones({all.dims()[1]}, all.type());
+  const tensor often = counted ? observation_weights(call, "fweights", options.fweights, all) : one;
+  const tensor much = valued ? observation_weights(call, "aweights", options.aweights, all) : one;
+  const tensor w = often * much, total = sum(w);
+  const tensor from_mean = all - sum(all * w, 1, true) / total;
+  const tensor lost = valued ? sum(w * much) * ddof / total : full_like(total, ddof);
+  return matmul(from_mean * w, transpose(from_mean)) / maximum(total - lost, 0);
+}
+
+dtype type_of(const tensor& x, const cov_options& options) { return promoted({&x, &options.y}); }
+
+// One variable has a number, not a matrix of it.
+tensor without_axes_of_one(const tensor& y) { return y.size() == 1 ? reshape(y, {}) : y; }
+
+}  // namespace
+
+tensor cov(const tensor& x, const cov_options& options) {
+  return narrowed(without_axes_of_one(covariances(composed{"cov"}, x, options)), type_of(x, options));
+}
+
+tensor corrcoef(const tensor& x, const cov_options& options) {
+  const tensor c = covariances(composed{"corrcoef"}, x, {.y = options.y, .rowvar = options.rowvar});
+  const tensor deviation = sqrt(diagonal(c));
+  const tensor y = clip(c / expand_dims(deviation, 1) / expand_dims(deviation, 0), -1.0, 1.0);
+  return narrowed(without_axes_of_one(y), type_of(x, options));
+}
+
+// ------------------------------------------------------------------------------------------ integrals, derivatives
+
+namespace {
+
+// The areas between neighbors: distances are one number, or the differences of positions.
+tensor areas(const tensor& y, const tensor& dx, int axis) {
+  const std::int64_t count = std::max<std::int64_t>(y.dims()[axis] - 1, 0);
+  const tensor both = part(y, axis, y.dims()[axis] - count, count) + part(y, axis, 0, count);
+  return both * dx * 0.5;
+}
+
+tensor distances_between(const composed& call, const tensor& y, const tensor& x, int axis, dtype computed) {
+  call.real("x", x);
+  const bool is_list = x.rank() == 1 && x.size() == y.dims()[axis];
+  if (!is_list && !(x.dims() == y.dims()))
+    call.refuse(shaped("x", x) + " beside " + shaped("y", y), "the shape of y or a list of the size of the axis");
+  const tensor floats = cast(x, computed), at = is_list ? along(floats, axis, y.rank()) : floats;
+  return at.dims()[axis] > 1 ? diff(at, 1, axis) : part(at, axis, 0, 0);
+}
+
+tensor areas_by(const composed& call, const tensor& y, double dx, axis_index axis) {
+  const int at = sampled_axis(call, y, axis);
+  const tensor floats = in_floats(y);
+  return areas(floats, full({}, dx, floats.type()), at);
+}
+tensor areas_by(const composed& call, const tensor& y, const tensor& x, axis_index axis) {
+  const int at = sampled_axis(call, y, axis);
+  call.given("x", x);
+  const dtype computed = float_of(promote(y.type(), x.type()));
+  return areas(cast(y, computed), distances_between(call, y, x, at, computed), at);
+}
+
+}  // namespace
+
+tensor trapezoid(const tensor& y, double dx, axis_index axis) {
+  return narrowed(sum(areas_by(composed{"trapezoid"}, y, dx, axis), axis), y.type());
+}
+tensor trapezoid(const tensor& y, const tensor& x, axis_index axis) {
+  const tensor sums = sum(areas_by(composed{"trapezoid"}, y, x, axis), axis);
+  return narrowed(sums, promote(y.type(), x.type()));
+}
+tensor cumulative_trapezoid(const tensor& y, double dx, axis_index axis) {
+  return narrowed(cumsum(areas_by(composed{"cumulative_trapezoid"}, y, dx, axis), axis), y.type());
+}
+tensor cumulative_trapezoid(const tensor& y, const tensor& x, axis_index axis) {
+  const tensor sums = cumsum(areas_by(composed{"cumulative_trapezoid"}, y, x, axis), axis);
+  return narrowed(sums, promote(y.type(), x.type()));
+}
+
+namespace {
+
+// The slope at an end from differences of first order: that of the end and its neighbor, at distances a and b. Of
+// second order the line through both slopes is followed to the end.
+tensor end_slope(const tensor& nearest, const tensor& next, const tensor& a, const tensor& b, int order) {
+  return order == 1 ? nearest : nearest + (nearest - next) * (a / (a + b));
+}
+
+tensor derivative(const composed& call, const tensor& y, const tensor& steps, int axis, int edge_order) {
+  if (edge_order != 1 && edge_order != 2) call.refuse("edge_order " + std::to_string(edge_order), "1 or 2");
+  const std::int64_t count = y.dims()[axis];
+  if (count < edge_order + 1)
+    call.refuse(shaped("y", y) + " along axis " + std::to_string(axis),
+                std::to_string(edge_order + 1) + " samples or more");
+  const tensor slopes = diff(y, 1, axis) / steps;
+  const auto slope = [&](std::int64_t at) { return part(slopes, axis, at, 1); };
+  const auto step = [&](std::int64_t at) { return part(steps, axis, at, 1); };
+  const std::int64_t last = count - 2, second = std::min<std::int64_t>(1, last), before = last - second;
+  const tensor first_end = end_slope(slope(0), slope(second), step(0), step(second), edge_order);
+  const tensor last_end = end_slope(slope(last), slope(before), step(last), step(before), edge_order);
+  if (count == 2) return concat({first_end, last_end}, axis);
+  // Between two slopes the nearer one counts more.
+  const tensor left = part(steps, axis, 0, last), right = part(steps, axis, 1, last);
+  const tensor inside = (part(slopes, axis, 0, last) * right + part(slopes, axis, 1, last) * left) / (left + right);
+  return concat({first_end, inside, last_end}, axis);
+}
+
+}  // namespace
+
+tensor gradient(const tensor& y, double spacing, axis_index axis, int edge_order) {
+  constexpr composed call{"gradient"};
+  const int at = sampled_axis(call, y, axis);
+  const tensor floats = in_floats(y);
+  const std::int64_t steps = std::max<std::int64_t>(y.dims()[at] - 1, 0);
+  const tensor even = along(full({steps}, spacing, floats.type()), at, y.rank());
+  return narrowed(derivative(call, floats, even, at, edge_order), y.type());
+}
+tensor gradient(const tensor& y, const tensor& positions, axis_index axis, int edge_order) {
+  constexpr composed call{"gradient"};
+  const int at = sampled_axis(call, y, axis);
+  call.rank("positions", positions, 1, 1);
+  call.real("positions", positions);
+  if (positions.size() != y.dims()[at])
+    call.refuse(shaped("positions", positions) + " beside " + shaped("y", y), "a list of the size of the axis");
+  const dtype type = promote(y.type(), positions.type()), computed = float_of(type);
+  const tensor steps = distances_between(call, y, positions, at, computed);
+  return narrowed(derivative(call, cast(y, computed), steps, at, edge_order), type);
+}
+
+// ------------------------------------------------------------------------------------------ curves
+
+tensor interp(const tensor& x, const tensor& xp, const tensor& fp, const interp_options& options) {
+  constexpr composed call{"interp"};
+  for (const tensor* operand : {&x, &xp, &fp}) call.real(operand == &x ? "x" : operand == &xp ? "xp" : "fp", *operand);
+  call.rank("xp", xp, 1, 1);
+  call.one_shape("xp", xp, "fp", fp);
+  if (xp.size() == 0) call.refuse(shaped("xp", xp), "one point or more");
+  const dtype type = promoted({&x, &xp, &fp}), computed = float_of(type);
+  const tensor at = cast(x, computed), points = cast(xp, computed), values = cast(fp, computed);
+  const auto last = static_cast<double>(xp.size() - 1);
+  const tensor found = cast(upper_bound(points, at), dtype::int64) - 1;
+  const tensor low = minimum(maximum(found, 0), std::max(last - 1, 0.0)), high = minimum(low + 1, last);
+  const tensor x0 = gather(points, low), y0 = gather(values, low), distance = gather(points, high) - x0;
+  const tensor apart = distance != 0;
+  const tensor slope = (gather(values, high) - y0) / where(apart, distance, ones_like(distance));
+  const tensor inside = where(apart, slope * (at - x0) + y0, y0);
+  const auto end = [&](const std::optional<double>& given, std::int64_t index) {
+    return given ? full({}, *given, computed) : reshape(part(values, 0, index, 1), {});
+  };
+  const tensor first_x = reshape(part(points, 0, 0, 1), {}), last_x = reshape(part(points, 0, xp.size() - 1, 1), {});
+  const tensor on_the_last = reshape(part(values, 0, xp.size() - 1, 1), {});
+  const tensor up_to_last = where(at == last_x, on_the_last, inside);
+  const tensor bounded = where(at > last_x, end(options.right, xp.size() - 1), up_to_last);
+  const tensor y = where(at < first_x, end(options.left, 0), bounded);
+  return narrowed(where(is_nan(at), at, y), type);
+}
+
+tensor polyval(const tensor& p, const tensor& x) {
+  constexpr composed call{"polyval"};
+  call.rank("p", p, 1, 1);
+  call.numbers("p", p);
+  call.numbers("x", x);
+  const dtype type = promote(p.type(), x.type());
+  const tensor at = detail::widened(cast(x, type)), coefficients = detail::widened(cast(p, type));
+  tensor y = zeros_like(at);
+  for (std::int64_t i = 0; i < p.size(); ++i) y = y * at + reshape(part(coefficients, 0, i, 1), {});
+  return narrowed(y, type);
+}
+
+namespace {
+
+// The solution of r * x = y with r upper triangular, from the last row on.
+tensor back_substituted(const tensor& r, const tensor& y) {
+  const std::int64_t count = y.size();
+  std::vector<tensor> found(static_cast<std::size_t>(count));
+  for (std::int64_t i = count - 1; i >= 0; --i) {
+    const tensor row = flatten(slice(r, {i, i}, {1, count - i}));
+    tensor rest = part(y, 0, i, 1);
+    if (i + 1 < count) {
+      const std::span<const tensor> known(found.begin() + i + 1, found.end());
+      rest = rest - sum(part(row, 0, 1, count - i - 1) * concat(known, 0), 0, true);
+    }
+    found[static_cast<std::size_t>(i)] = rest / part(row, 0, 0, 1);
+  }
+  return concat(found, 0);
+}
+
+}  // namespace
+
+tensor polyfit(const tensor& x, const tensor& y, std::int64_t degree, const tensor& weights) {
+  constexpr composed call{"polyfit"};
+  call.rank("x", x, 1, 1);
+  call.real("x", x);
+  call.one_shape("x", x, "y", y);
+  call.real("y", y);
+  if (degree < 0 || degree >= x.size())
+    call.refuse("degree " + std::to_string(degree) + " for " + std::to_string(x.size()) + " samples",
+                "0 to the number of samples less 1");
+  const dtype type = promoted({&x, &y, &weights});
+  const tensor at = cast(x, dtype::float64);
+  std::vector<tensor> powers{ones_like(at)};
+  for (std::int64_t i = 0; i < degree; ++i) powers.push_back(powers.back() * at);
+  std::reverse(powers.begin(), powers.end());
+  tensor matrix = stack(powers, 1), right = expand_dims(cast(y, dtype::float64), 1);
+  if (weights.defined()) {
+    call.one_shape("weights", weights, "x", x);
+    call.real("weights", weights);
+    const tensor rows = expand_dims(cast(weights, dtype::float64), 1);
+    matrix = matrix * rows, right = right * rows;
+  }
+  // Columns of length 1, so that powers of large or small positions are as good as others.
+  const tensor lengths = sqrt(sum(square(matrix), 0)), scale = where(lengths == 0, 1, lengths);
+  const qr_parts parts = qr(matrix / scale);
+  const tensor found = back_substituted(parts.r, flatten(matmul(parts.q, right, true))) / scale;
+  return cast(found, lifted(type, lift::quotients));
+}
+
+}  // namespace kerngrad

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions and scans that pass over NaN, against sums over the numbers that are left.
+#include <limits>
+
+#include "tests/composed/support.h"
+
+namespace {
+
+using kg::tensor;
+using kgtest::check_gradients;
+using kgtest::doubles;
+using kgtest::expect_refused;
+using kgtest::expect_values;
+
+constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+const tensor x({nan, 1., 4., 3., nan, nan, nan, nan, -2., 5., nan, -7.}, {3, 4});
+
+using reduction = tensor (*)(const tensor&, const kg::axes&, bool);
+struct reduced {
+  const char* name;
+  reduction of;
+  doubles rows, columns;
+  double all, nothing;
+};
+
+TEST(nan_statistics, pass_over_nan_along_any_axes) {
+  const reduced cases[] = {
+      {"nansum", kg::nansum, {8, 0, -4}, {-2, 6, 4, -4}, 4, 0},
+      {"nanprod", kg::nanprod, {12, 1, 70}, {-2, 5, 4, -21}, 840, 1},
+      {"nanmean", kg::nanmean, {8 / 3., nan, -4 / 3.}, {-2, 3, 4, -2}, 4 / 6., nan},
+      {"nanmax", kg::nanmax, {4, nan, 5}, {-2, 5, 4, 3}, 5, nan},
+      {"nanmin", kg::nanmin, {1, nan, -7}, {-2, 1, 4, -7}, -7, nan},
+  };
+  for (const reduced& c : cases) {
+    SCOPED_TRACE(c.name);
+    expect_values(c.of(x, 1, false), {3}, c.rows);
+    expect_values(c.of(x, -2, true), {1, 4}, c.columns);
+    expect_values(c.of(x, {0, 1}, false), {}, {c.all});
+    expect_values(c.of(kg::full({2}, nan, kg::dtype::float64), 0, false), {}, {c.nothing});
+    EXPECT_EQ(c.of(kg::cast(x, kg::dtype::float16), kg::all_axes, false).type(), kg::dtype::float16);
+    expect_refused(c.name, [&] { return c.of(tensor({kg::complex64(1, 2)}), 0, false); }, {"operand x"});
+  }
+  expect_values(kg::nansum(tensor({2, 3})), {}, {5});
+  EXPECT_EQ(kg::nanmax(tensor({2, 3})).type(), kg::dtype::int32);
+  EXPECT_EQ(kg::nanmean(tensor({2, 3})).type(), kg::dtype::float64);
+  expect_values(kg::nanmax(tensor({nan, -inf})), {}, {-inf});
+}
+
+TEST(nanvar, divides_by_the_number_of_numbers_less_ddof) {
+  // Rows 1, 4, 3 and -2, 5, -7: squared distances from the means add up to 14/3 and 218/3.
+  expect_values(kg::nanvar(x, 1), {3}, {14 / 9., nan, 218 / 9.});
+  expect_values(kg::nanvar(x, 1, true, 1), {3, 1}, {14 / 6., nan, 218 / 6.});
+  expect_values(kg::nanstd(x, 1, false, 1), {3}, {std::sqrt(14 / 6.), nan, std::sqrt(218 / 6.)});
+  expect_values(kg::nanvar(tensor({nan, 5.}), 0, false, 1), {}, {nan});
+  expect_values(kg::nanvar(tensor({1, 3})), {}, {1});
+}
+
+TEST(nanargmax, finds_the_first_extreme_number) {
+  expect_values(kg::nanargmax(tensor({nan, 1., 4., nan, 4., 0.}, {2, 3}), 1), {2}, {2, 1});
+  expect_values(kg::nanargmin(tensor({nan, 1., 4., nan, 4., 0.}, {2, 3}), -1), {2}, {1, 2});
+  expect_values(kg::nanargmax(tensor({nan, -inf})), {}, {1});  // not where infinity stands in for NaN
+  expect_values(kg::nanargmin(tensor({3, 1, 2})), {}, {1});
+  expect_refused("nanargmax", [] { return kg::nanargmax(x, 1); }, {"without numbers"});
+  expect_refused("nanargmin", [] { return kg::nanargmin(x, 2); }, {"axis 2"});
+}
+
+TEST(nancumsum, adds_nothing_for_nan) {
+  expect_values(kg::nancumsum(tensor({nan, 1., nan, 2.})), {4}, {0, 1, 1, 3});
+  expect_values(kg::nancumprod(tensor({nan, 3., nan, 2.}, {2, 2}), 0), {2, 2}, {1, 3, 1, 6});
+}
+
+TEST(nan_statistics, have_gradients_without_those_of_nan) {
+  const auto slope = [](auto f) {
+    return kg::grad([f](const tensor& t) { return kg::sum(f(t)); })(tensor({nan, 1., 3.}));
+  };
+  expect_values(slope([](const tensor& t) { return kg::nansum(t); }), {3}, {0, 1, 1});
+  expect_values(slope([](const tensor& t) { return kg::nanmean(t); }), {3}, {0, 0.5, 0.5});
+  expect_values(slope([](const tensor& t) { return kg::nanmax(t); }), {3}, {0, 0, 1});
+  expect_values(slope([](const tensor& t) { return kg::nanvar(t); }), {3}, {0, -1, 1});
+  expect_values(slope([](const tensor& t) { return kg::nancumsum(t); }), {3}, {0, 2, 1});
+  const tensor numbers = kgtest::uniform({2, 3}, 4);
+  check_gradients("nanstd", [](auto in) { return kg::nanstd(in[0], 1); }, {numbers});
+  check_gradients("nanprod", [](auto in) { return kg::nanprod(in[0], 1); }, {numbers});
+}
+
+}  // namespace
