@@ -12,6 +12,7 @@ import :op;
 import :table;
 import :tensor;
 import :rule;
+import :like;
 import :call;
 import :ops;
 import :grads_elementwise;
@@ -57,12 +58,7 @@ auto to_finish_operand(const C& c, int i, const V& g) {
 /// The operand of the activation, computed once more: the layer without activation.
 template <fixed_string Op, class C>
 auto sum_again(const C& c) {
-  return c.template once<1>([&] {
-    if constexpr (Op.view() == "_FusedMatMul")
-      return call<Op>(c.in(0), c.in(1), c.in(2), attr<"transposeA">(c.template attr<"transposeA">()),
-                      attr<"transposeB">(c.template attr<"transposeB">()));
-    else return convolve<Op>(c, c.in(0), c.in(1), c.in(2));
-  });
+  return c.template once<1>([&] { return call_like<Op>(c, c.in(0), c.in(1), c.in(2), attr<"activation">("linear")); });
 }
 
 /// The context of the activation's rule: that of an elementwise op from the sum (and the weights) to the result.
@@ -124,6 +120,17 @@ struct product_context {
     return c.template attr<Name>();
   }
 };
+
+}  // namespace kerngrad::rules
+
+namespace kerngrad::detail {
+
+template <fixed_string Op, class C>
+struct row_of_context<rules::product_context<Op, C>> : row_of_context<C> {};
+
+}  // namespace kerngrad::detail
+
+namespace kerngrad::rules {
 
 /// The rules of a fused layer of `Product`, an op of `Family`. Everything is kept: most activations take their gradient
 /// from the result, relu6, prelu and leakyrelu with a negative slope from the sum, which is computed again.

@@ -9,19 +9,12 @@ export module kerngrad:grads_image;
 import :std;
 import :core;
 import :rule;
+import :like;
 import :call;
 import :ops;
 import :grads_window;
 
 namespace kerngrad::rules {
-
-/// One of the resizing ops with the attributes of `c`.
-template <fixed_string Op, class C, class... V>
-auto resized_like(const C& c, const V&... operands) {
-  return call<Op>(operands..., attr<"size">(c.template attr<"size">()),
-                  attr<"alignCorners">(c.template attr<"alignCorners">()),
-                  attr<"halfPixelCenters">(c.template attr<"halfPixelCenters">()));
-}
 
 // ------------------------------------------------------------------------------------------ crops
 
@@ -34,9 +27,7 @@ auto crops_of(const C& c, const V& image, const shape& crops, std::string_view s
 /// The image's gradient for that of the crops.
 template <class C, class V>
 auto crops_given_back(const C& c, const V& dy, const shape& image) {
-  return call<"CropAndResizeGrad">(dy, c.in(1), c.in(2), attr<"inputShape">(image),
-                                   attr<"method">(c.template attr<"method">()),
-                                   attr<"slopes">(c.template attr<"slopes">()));
+  return call_like<"CropAndResizeGrad">(c, dy, c.in(1), c.in(2), attr<"inputShape">(image));
 }
 
 /// [samples, 2]: how far the positions of the samples of a side of `pixels` pixels follow both ends of a box.
@@ -77,9 +68,7 @@ tensor transformed(const C& c, const tensor& image, const shape& result, std::st
 /// The image's gradient for that of the result.
 template <class C>
 tensor transformed_back(const C& c, const tensor& dy, const shape& image) {
-  return call<"TransformGrad">(
-      dy, c.in(1), attr<"inputShape">(image), attr<"interpolation">(c.template attr<"interpolation">()),
-      attr<"fillMode">(c.template attr<"fillMode">()), attr<"slopes">(c.template attr<"slopes">()));
+  return call_like<"TransformGrad">(c, dy, c.in(1), attr<"inputShape">(image));
 }
 
 /// [3, height * width]: column, row and 1 of each pixel.
@@ -121,65 +110,56 @@ tensor maps_gradient(const C& c, const tensor& image, const tensor& dy, double f
 /// A gradient of the result brought back to the pixels that it was taken from.
 template <class C, class V>
 auto turned_back(const C& c, const V& dy) {
-  return call<"RotateWithOffsetGrad">(dy, attr<"radians">(c.template attr<"radians">()),
-                                      attr<"center">(c.template attr<"center">()));
+  return call_like<"RotateWithOffsetGrad">(c, dy);
 }
 
-inline constexpr auto image_rules =
-    family_rules(std::tuple{
-        rule<"ResizeBilinear">(
-            wrt(keep::in0, [](const auto& c) { return resized_like<"ResizeBilinearGrad">(c, c.dy(), c.in(0)); })),
-        rule<"ResizeBilinearGrad">(
-            wrt(keep::nothing, [](const auto& c) { return resized_like<"ResizeBilinear">(c, c.dy()); }),
-            wrt(keep::nothing, no_slope_1)),
-        // For complex128 the walk passes one part of dy at a time, and the whole images.
-        rule<"ResizeNearestNeighbor">(wrt(
-            keep::in0,
+inline constexpr auto image_rules = family_rules(std::tuple{
+    rule<"ResizeBilinear">(
+        wrt(keep::in0, [](const auto& c) { return call_like<"ResizeBilinearGrad">(c, c.dy(), c.in(0)); })),
+    rule<"ResizeBilinearGrad">(wrt(keep::nothing, [](const auto& c) { return call_like<"ResizeBilinear">(c, c.dy()); }),
+                               wrt(keep::nothing, no_slope_1)),
+    // For complex128 the walk passes one part of dy at a time, and the whole images.
+    rule<"ResizeNearestNeighbor">(
+        wrt(keep::in0,
             [](const auto& c) {
               const auto is_complex = [](const auto& x) { return kind_of(x.type()) == dtype_kind::complex; };
               const auto like = is_complex(c.in(0)) ? real(c.in(0)) : c.in(0);
-              const auto added = [&](const auto& dy) { return resized_like<"ResizeNearestNeighborGrad">(c, dy, like); };
+              const auto added = [&](const auto& dy) { return call_like<"ResizeNearestNeighborGrad">(c, dy, like); };
               return is_complex(c.dy()) ? complex(added(real(c.dy())), added(imag(c.dy()))) : added(c.dy());
             })),
-        rule<"ResizeNearestNeighborGrad">(
-            wrt(keep::nothing, [](const auto& c) { return resized_like<"ResizeNearestNeighbor">(c, c.dy()); }),
-            wrt(keep::nothing, no_slope_1)),
+    rule<"ResizeNearestNeighborGrad">(
+        wrt(keep::nothing, [](const auto& c) { return call_like<"ResizeNearestNeighbor">(c, c.dy()); }),
+        wrt(keep::nothing, no_slope_1)),
 
-        rule<"FlipLeftRight">(wrt(keep::nothing, [](const auto& c) { return flip_left_right(c.dy()); })),
+    rule<"FlipLeftRight">(wrt(keep::nothing, [](const auto& c) { return flip_left_right(c.dy()); })),
 
-        rule<"CropAndResize">(
-            wrt(keep::in1 | keep::in2, [](const auto& c) { return crops_given_back(c, c.dy(), c.dims(0)); }),
-            wrt(keep::in0 | keep::in1 | keep::in2, [](const auto& c) { return boxes_gradient(c, c.in(0), c.dy()); }),
-            constant_operand()),
-        rule<"CropAndResizeGrad">(
-            wrt(keep::in1 | keep::in2,
-                [](const auto& c) { return crops_of(c, c.dy(), c.dims(0), c.template attr<"slopes">().as_text()); }),
-            wrt(keep::in0 | keep::in1 | keep::in2, [](const auto& c) { return boxes_gradient(c, c.dy(), c.in(0)); }),
-            constant_operand()),
+    rule<"CropAndResize">(
+        wrt(keep::in1 | keep::in2, [](const auto& c) { return crops_given_back(c, c.dy(), c.dims(0)); }),
+        wrt(keep::in0 | keep::in1 | keep::in2, [](const auto& c) { return boxes_gradient(c, c.in(0), c.dy()); }),
+        constant_operand()),
+    rule<"CropAndResizeGrad">(
+        wrt(keep::in1 | keep::in2,
+            [](const auto& c) { return crops_of(c, c.dy(), c.dims(0), c.template attr<"slopes">().as_text()); }),
+        wrt(keep::in0 | keep::in1 | keep::in2, [](const auto& c) { return boxes_gradient(c, c.dy(), c.in(0)); }),
+        constant_operand()),
 
-        rule<"Transform">(wrt(keep::in1, [](const auto& c) { return transformed_back(c, c.dy(), c.dims(0)); }),
-                          wrt(keep::in0 | keep::in1,
-                              [](const auto& c) {
-                                return maps_gradient(c, c.in(0), c.dy(), c.template attr<"fillValue">().as_number());
-                              })),
-        rule<"TransformGrad">(
-            wrt(keep::in1,
-                [](const auto& c) {
-                  return transformed(c, c.dy(), c.dims(0), c.template attr<"slopes">().as_text(), 0);
-                }),
-            wrt(keep::in0 | keep::in1, [](const auto& c) { return maps_gradient(c, c.dy(), c.in(0), 0); })),
+    rule<"Transform">(wrt(keep::in1, [](const auto& c) { return transformed_back(c, c.dy(), c.dims(0)); }),
+                      wrt(keep::in0 | keep::in1,
+                          [](const auto& c) {
+                            return maps_gradient(c, c.in(0), c.dy(), c.template attr<"fillValue">().as_number());
+                          })),
+    rule<"TransformGrad">(
+        wrt(keep::in1,
+            [](const auto& c) { return transformed(c, c.dy(), c.dims(0), c.template attr<"slopes">().as_text(), 0); }),
+        wrt(keep::in0 | keep::in1, [](const auto& c) { return maps_gradient(c, c.dy(), c.in(0), 0); })),
 
-        rule<"RotateWithOffset">(wrt(keep::nothing,
-                                     [](const auto& c) {
-                                       if (c.type(0) != dtype::complex64) return turned_back(c, c.dy());
-                                       return complex(turned_back(c, real(c.dy())), turned_back(c, imag(c.dy())));
-                                     })),
-        rule<"RotateWithOffsetGrad">(wrt(keep::nothing,
-                                         [](const auto& c) {
-                                           return call<"RotateWithOffset">(
-                                               c.dy(), attr<"radians">(c.template attr<"radians">()),
-                                               attr<"center">(c.template attr<"center">()));
-                                         })),
-    });
+    rule<"RotateWithOffset">(wrt(keep::nothing,
+                                 [](const auto& c) {
+                                   if (c.type(0) != dtype::complex64) return turned_back(c, c.dy());
+                                   return complex(turned_back(c, real(c.dy())), turned_back(c, imag(c.dy())));
+                                 })),
+    rule<"RotateWithOffsetGrad">(
+        wrt(keep::nothing, [](const auto& c) { return call_like<"RotateWithOffset">(c, c.dy()); })),
+});
 
 }  // namespace kerngrad::rules

@@ -8,6 +8,7 @@ import :std;
 import :core;
 import :shapes;
 import :rule;
+import :like;
 import :call;
 import :ops;
 import :grads_reduce;
@@ -31,17 +32,6 @@ std::int64_t start_of(const C& c, int i, int axis) {
 
 /// The inverse of a permutation; the reversal is its own.
 std::vector<std::int64_t> inverted(const attr_value& perm, int rank);
-
-/// A call of StridedSlice or of its gradient with the attributes of the call that is differentiated.
-template <fixed_string Op, class C, class... More>
-auto strided(const C& c, const More&... more) {
-  return call<Op>(c.dy(), attr<"begin">(c.template attr<"begin">()), attr<"end">(c.template attr<"end">()),
-                  attr<"strides">(c.template attr<"strides">()), attr<"beginMask">(c.template attr<"beginMask">()),
-                  attr<"endMask">(c.template attr<"endMask">()),
-                  attr<"ellipsisMask">(c.template attr<"ellipsisMask">()),
-                  attr<"newAxisMask">(c.template attr<"newAxisMask">()),
-                  attr<"shrinkAxisMask">(c.template attr<"shrinkAxisMask">()), more...);
-}
 
 /// `count` elements of an axis from `first` on.
 template <class T>
@@ -194,12 +184,11 @@ struct row_places {
 struct axis_places {
   template <class C>
   static tensor taken(const C& c, const tensor& x) {
-    return call<"TakeAlongAxis">(x, c.in(1), attr<"axis">(c.template attr<"axis">()));
+    return call_like<"TakeAlongAxis">(c, x, c.in(1));
   }
   template <class C>
   static tensor combined(const C& c, const tensor& x, const tensor& updates, std::string_view how) {
-    return call<"ScatterAlongAxis">(x, c.in(1), updates, attr<"axis">(c.template attr<"axis">()),
-                                    attr<"reduction">(how));
+    return call_like<"ScatterAlongAxis">(c, x, c.in(1), updates, attr<"reduction">(how));
   }
   template <class C>
   static tensor others(const C& c) {
@@ -240,8 +229,7 @@ tensor updates_back(const C& c) {
 template <class C>
 tensor put_back(const C& c) {
   const tensor dy = axis_places::taken(c, c.dy()), order = numbered(dy.dims());
-  const tensor last =
-      call<"PutAlongAxis">(zeros(c.dims(0), dtype::int64), c.in(1), order, attr<"axis">(c.template attr<"axis">()));
+  const tensor last = call_like<"PutAlongAxis">(c, zeros(c.dims(0), dtype::int64), c.in(1), order);
   return c.reduced(2, where(axis_places::taken(c, last) == order, dy, zeros({}, dy.type())));
 }
 
@@ -327,17 +315,11 @@ inline constexpr auto move_rules =
             rule<"GatherV2">(wrt(keep::in1,
                                  [](const auto& c) {
                                    return on_parts(c.dy(), [&](const auto& dy) {
-                                     return call<"GatherGrad">(dy, c.in(1), attr<"axis">(c.template attr<"axis">()),
-                                                               attr<"batchDims">(c.template attr<"batchDims">()),
-                                                               attr<"inputShape">(c.dims(0)));
+                                     return call_like<"GatherGrad">(c, dy, c.in(1), attr<"inputShape">(c.dims(0)));
                                    });
                                  }),
                              constant_operand()),
-            rule<"GatherGrad">(wrt(keep::in1,
-                                   [](const auto& c) {
-                                     return call<"GatherV2">(c.dy(), c.in(1), attr<"axis">(c.template attr<"axis">()),
-                                                             attr<"batchDims">(c.template attr<"batchDims">()));
-                                   }),
+            rule<"GatherGrad">(wrt(keep::in1, [](const auto& c) { return call_like<"GatherV2">(c, c.dy(), c.in(1)); }),
                                constant_operand()),
             // Ids outside the segments were dropped: they read row 0 and are then set to zero.
             rule<"UnsortedSegmentSum">(wrt(keep::in1,
@@ -359,8 +341,7 @@ inline constexpr auto move_rules =
                                   constant_operand()),
             rule<"PutAlongAxis">(wrt(keep::in1,
                                      [](const auto& c) {
-                                       return call<"PutAlongAxis">(c.dy(), c.in(1), zeros({}, c.dy().type()),
-                                                                   attr<"axis">(c.template attr<"axis">()));
+                                       return call_like<"PutAlongAxis">(c, c.dy(), c.in(1), zeros({}, c.dy().type()));
                                      }),
                                  constant_operand(), wrt(keep::in1, [](const auto& c) { return put_back(c); })),
             rule<"ScatterAlongAxis">(
@@ -371,13 +352,12 @@ inline constexpr auto move_rules =
                 wrt(keep::all_in | keep::out0, [](const auto& c) { return combined_back<row_places>(c); }),
                 constant_operand(),
                 wrt(keep::all_in | keep::out0, [](const auto& c) { return updates_back<row_places>(c); })),
-            rule<"Reverse">(
-                wrt(keep::nothing,
-                    [](const auto& c) { return call<"Reverse">(c.dy(), attr<"dims">(c.template attr<"dims">())); })),
-            rule<"StridedSlice">(
-                wrt(keep::nothing,
-                    [](const auto& c) { return strided<"StridedSliceGrad">(c, attr<"inputShape">(c.dims(0))); })),
-            rule<"StridedSliceGrad">(wrt(keep::nothing, [](const auto& c) { return strided<"StridedSlice">(c); })),
+            rule<"Reverse">(wrt(keep::nothing, [](const auto& c) { return call_like<"Reverse">(c, c.dy()); })),
+            rule<"StridedSlice">(wrt(
+                keep::nothing,
+                [](const auto& c) { return call_like<"StridedSliceGrad">(c, c.dy(), attr<"inputShape">(c.dims(0))); })),
+            rule<"StridedSliceGrad">(
+                wrt(keep::nothing, [](const auto& c) { return call_like<"StridedSlice">(c, c.dy()); })),
             // Axis by axis: the elements themselves, and the two borders mirrored back.
             rule<"MirrorPad">(wrt(keep::nothing,
                                   [](const auto& c) {

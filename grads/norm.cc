@@ -8,6 +8,7 @@ import :std;
 import :core;
 import :tensor;
 import :rule;
+import :like;
 import :call;
 import :ops;
 
@@ -25,8 +26,7 @@ namespace kerngrad::rules {
 /// (x - mean) / sqrt(variance + epsilon) * scale, with the epsilon of `c`; no scale where that tensor is undefined.
 template <class C, class V>
 auto normalized(const C& c, const V& x, const V& mean, const V& scale) {
-  return call<"FusedBatchNorm">(x, mean, c.in(2), tensor(), scale,
-                                attr<"varianceEpsilon">(c.template attr<"varianceEpsilon">()));
+  return call_like<"FusedBatchNorm">(c, x, mean, c.in(2), tensor(), scale);
 }
 /// dy times the slope of every element, scale / sqrt(variance + epsilon): the gradient of x.
 inline constexpr auto to_x = [](const auto& c) {
@@ -42,13 +42,12 @@ inline constexpr auto standardized = [](const auto& c) {
 // With h the normalized x, s its deviation and g = dy * scale: dx = (g - mean(g) - h mean(g h)) / s. Of halves it is
 // computed in float32, as the result is.
 inline constexpr auto normalized_rows = [](const auto& c) {
-  return c.template once<0>([&] { return call<"LayerNorm">(c.in(0), attr<"epsilon">(c.template attr<"epsilon">())); });
+  return c.template once<0>([&] { return call_like<"LayerNorm">(c, c.in(0)); });
 };
 inline constexpr auto layer_to_x = [](const auto& c) {
   const dtype type = c.in(0).type(), wide = promote(type, dtype::float32);
   const auto x = cast(c.in(0), wide), dy = cast(c.dy(), wide);
-  const auto h =
-      wide == type ? normalized_rows(c) : call<"LayerNorm">(x, attr<"epsilon">(c.template attr<"epsilon">()));
+  const auto h = wide == type ? normalized_rows(c) : call_like<"LayerNorm">(c, x);
   const auto g = c.in(1).defined() ? dy * c.in(1) : dy;
   const auto across = g - mean(g, -1, true) - h * mean(g * h, -1, true);
   return cast(detail::over_deviation(across, x, c.template attr<"epsilon">().as_number()), type);
@@ -93,13 +92,6 @@ inline constexpr auto response_pull = [](const auto& c) {
   return c.template once<1>([&] { return channel_sums(c, c.dy() * c.in(0)); });
 };
 
-template <class C, class V>
-auto response_gradient(const C& c, const V& x, const V& y, const V& dy) {
-  return call<"LRNGrad">(x, y, dy, attr<"depthRadius">(c.template attr<"depthRadius">()),
-                         attr<"bias">(c.template attr<"bias">()), attr<"alpha">(c.template attr<"alpha">()),
-                         attr<"beta">(c.template attr<"beta">()));
-}
-
 inline constexpr auto response_to_x = [](const auto& c) {
   const response_numbers of(c);
   const auto n = response_norm_of(c);
@@ -131,7 +123,7 @@ inline constexpr auto norm_rules = family_rules(std::tuple{
                       wrt(keep::in0, [](const auto& c) { return c.reduced(1, c.dy() * normalized_rows(c)); }),
                       wrt(keep::nothing, [](const auto& c) { return c.reduced(2, c.dy()); })),
     rule<"LRN">(
-        wrt(keep::in0 | keep::out0, [](const auto& c) { return response_gradient(c, c.in(0), c.out(), c.dy()); })),
+        wrt(keep::in0 | keep::out0, [](const auto& c) { return call_like<"LRNGrad">(c, c.in(0), c.out(), c.dy()); })),
     rule<"LRNGrad">(wrt(keep::all_in, response_to_x), wrt(keep::all_in, response_to_y),
                     wrt(keep::all_in, response_to_dy)),
 });

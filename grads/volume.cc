@@ -8,58 +8,43 @@ export module kerngrad:grads_volume;
 import :std;
 import :core;
 import :rule;
+import :like;
 import :call;
 import :ops;
 
 namespace kerngrad::rules {
 
-/// One of the convolution ops of volumes on two operands, with the attributes of `c` and maybe a shape.
-template <fixed_string Op, class C, class V, class... More>
-auto convolve_volume(const C& c, const V& a, const V& b, const More&... more) {
-  return call<Op>(a, b, attr<"strides">(c.template attr<"strides">()), attr<"pad">(c.template attr<"pad">()),
-                  attr<"dataFormat">(c.template attr<"dataFormat">()),
-                  attr<"dilations">(c.template attr<"dilations">()),
-                  attr<"dimRoundingMode">(c.template attr<"dimRoundingMode">()), more...);
-}
-template <fixed_string Op, class C, class... V>
-auto pooled_volume(const C& c, const V&... operands) {
-  return call<Op>(operands..., attr<"filterSize">(c.template attr<"filterSize">()),
-                  attr<"strides">(c.template attr<"strides">()), attr<"pad">(c.template attr<"pad">()),
-                  attr<"dataFormat">(c.template attr<"dataFormat">()),
-                  attr<"dimRoundingMode">(c.template attr<"dimRoundingMode">()));
-}
 template <class C, class V>
 auto convolve_to_volume(const C& c, const V& dy, const V& filter) {
-  return convolve_volume<"Conv3DBackpropInputV2">(c, dy, filter, attr<"inputShape">(c.dims(0)));
+  return call_like<"Conv3DBackpropInputV2">(c, dy, filter, attr<"inputShape">(c.dims(0)));
 }
 template <class C, class V>
 auto convolve_to_filter(const C& c, const V& x, const V& dy) {
-  return convolve_volume<"Conv3DBackpropFilterV2">(c, x, dy, attr<"filterShape">(c.dims(1)));
+  return call_like<"Conv3DBackpropFilterV2">(c, x, dy, attr<"filterShape">(c.dims(1)));
 }
 
 inline constexpr auto volume_rules = family_rules(std::tuple{
     rule<"Conv3D">(wrt(keep::in1, [](const auto& c) { return convolve_to_volume(c, c.dy(), c.in(1)); }),
                    wrt(keep::in0, [](const auto& c) { return convolve_to_filter(c, c.in(0), c.dy()); })),
-    rule<"Conv3DBackpropInputV2">(
-        wrt(keep::in1, [](const auto& c) { return convolve_volume<"Conv3D">(c, c.dy(), c.in(1)); }),
-        wrt(keep::in0, [](const auto& c) { return convolve_to_filter(c, c.dy(), c.in(0)); })),
+    rule<"Conv3DBackpropInputV2">(wrt(keep::in1, [](const auto& c) { return call_like<"Conv3D">(c, c.dy(), c.in(1)); }),
+                                  wrt(keep::in0, [](const auto& c) { return convolve_to_filter(c, c.dy(), c.in(0)); })),
     rule<"Conv3DBackpropFilterV2">(
         wrt(keep::in1, [](const auto& c) { return convolve_to_volume(c, c.in(1), c.dy()); }),
-        wrt(keep::in0, [](const auto& c) { return convolve_volume<"Conv3D">(c, c.in(0), c.dy()); })),
+        wrt(keep::in0, [](const auto& c) { return call_like<"Conv3D">(c, c.in(0), c.dy()); })),
 
     rule<"MaxPool3D">(wrt(keep::in0 | keep::out0,
-                          [](const auto& c) { return pooled_volume<"MaxPool3DGrad">(c, c.dy(), c.in(0), c.out()); })),
-    rule<"AvgPool3D">(wrt(keep::in0, [](const auto& c) { return pooled_volume<"AvgPool3DGrad">(c, c.dy(), c.in(0)); })),
+                          [](const auto& c) { return call_like<"MaxPool3DGrad">(c, c.dy(), c.in(0), c.out()); })),
+    rule<"AvgPool3D">(wrt(keep::in0, [](const auto& c) { return call_like<"AvgPool3DGrad">(c, c.dy(), c.in(0)); })),
     rule<"MaxPool3DGrad">(
-        wrt(keep::in1, [](const auto& c) { return pooled_volume<"MaxPool3DGather">(c, c.dy(), c.in(1)); }),
+        wrt(keep::in1, [](const auto& c) { return call_like<"MaxPool3DGather">(c, c.dy(), c.in(1)); }),
         wrt(keep::nothing, [](const auto& c) { return c.zeros(1); }),
         wrt(keep::nothing, [](const auto& c) { return c.zeros(2); })),
-    rule<"AvgPool3DGrad">(wrt(keep::nothing, [](const auto& c) { return pooled_volume<"AvgPool3D">(c, c.dy()); }),
+    rule<"AvgPool3DGrad">(wrt(keep::nothing, [](const auto& c) { return call_like<"AvgPool3D">(c, c.dy()); }),
                           wrt(keep::nothing, [](const auto& c) { return c.zeros(1); })),
     rule<"MaxPool3DGather">(wrt(keep::in1,
                                 [](const auto& c) {
-                                  return pooled_volume<"MaxPool3DGrad">(c, c.dy(), c.in(1),
-                                                                        pooled_volume<"MaxPool3D">(c, c.in(1)));
+                                  return call_like<"MaxPool3DGrad">(c, c.dy(), c.in(1),
+                                                                    call_like<"MaxPool3D">(c, c.in(1)));
                                 }),
                             wrt(keep::nothing, [](const auto& c) { return c.zeros(1); })),
 });

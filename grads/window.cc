@@ -10,32 +10,11 @@ export module kerngrad:grads_window;
 import :std;
 import :core;
 import :rule;
+import :like;
 import :call;
 import :ops;
 
 namespace kerngrad::rules {
-
-/// One of the convolution ops on two operands, with the attributes of `c` and maybe a shape.
-template <fixed_string Op, class C, class V, class... More>
-auto convolve(const C& c, const V& a, const V& b, const More&... more) {
-  return call<Op>(a, b, attr<"strides">(c.template attr<"strides">()), attr<"pad">(c.template attr<"pad">()),
-                  attr<"dataFormat">(c.template attr<"dataFormat">()),
-                  attr<"dilations">(c.template attr<"dilations">()),
-                  attr<"dimRoundingMode">(c.template attr<"dimRoundingMode">()), more...);
-}
-template <fixed_string Op, class C, class... V>
-auto pooled(const C& c, const V&... operands) {
-  return call<Op>(operands..., attr<"filterSize">(c.template attr<"filterSize">()),
-                  attr<"strides">(c.template attr<"strides">()), attr<"pad">(c.template attr<"pad">()),
-                  attr<"dimRoundingMode">(c.template attr<"dimRoundingMode">()));
-}
-
-template <fixed_string Op, class C, class... V>
-auto dilated(const C& c, const V&... operands) {
-  return call<Op>(operands..., attr<"strides">(c.template attr<"strides">()), attr<"pad">(c.template attr<"pad">()),
-                  attr<"dilations">(c.template attr<"dilations">()),
-                  attr<"dimRoundingMode">(c.template attr<"dimRoundingMode">()));
-}
 
 inline constexpr auto no_slope_0 = [](const auto& c) { return c.zeros(0); };
 inline constexpr auto no_slope_1 = [](const auto& c) { return c.zeros(1); };
@@ -44,83 +23,84 @@ inline constexpr auto no_slope_2 = [](const auto& c) { return c.zeros(2); };
 inline constexpr auto window_rules = family_rules(std::tuple{
     rule<"Conv2D">(wrt(keep::in1,
                        [](const auto& c) {
-                         return convolve<"Conv2DBackpropInput">(c, c.dy(), c.in(1), attr<"inputShape">(c.dims(0)));
+                         return call_like<"Conv2DBackpropInput">(c, c.dy(), c.in(1), attr<"inputShape">(c.dims(0)));
                        }),
                    wrt(keep::in0,
                        [](const auto& c) {
-                         return convolve<"Conv2DBackpropFilter">(c, c.in(0), c.dy(), attr<"filterShape">(c.dims(1)));
+                         return call_like<"Conv2DBackpropFilter">(c, c.in(0), c.dy(), attr<"filterShape">(c.dims(1)));
                        })),
-    rule<"Conv2DBackpropInput">(wrt(keep::in1, [](const auto& c) { return convolve<"Conv2D">(c, c.dy(), c.in(1)); }),
+    rule<"Conv2DBackpropInput">(wrt(keep::in1, [](const auto& c) { return call_like<"Conv2D">(c, c.dy(), c.in(1)); }),
                                 wrt(keep::in0,
                                     [](const auto& c) {
-                                      return convolve<"Conv2DBackpropFilter">(c, c.dy(), c.in(0),
-                                                                              attr<"filterShape">(c.dims(1)));
+                                      return call_like<"Conv2DBackpropFilter">(c, c.dy(), c.in(0),
+                                                                               attr<"filterShape">(c.dims(1)));
                                     })),
     rule<"Conv2DBackpropFilter">(wrt(keep::in1,
                                      [](const auto& c) {
-                                       return convolve<"Conv2DBackpropInput">(c, c.in(1), c.dy(),
-                                                                              attr<"inputShape">(c.dims(0)));
+                                       return call_like<"Conv2DBackpropInput">(c, c.in(1), c.dy(),
+                                                                               attr<"inputShape">(c.dims(0)));
                                      }),
-                                 wrt(keep::in0, [](const auto& c) { return convolve<"Conv2D">(c, c.in(0), c.dy()); })),
+                                 wrt(keep::in0, [](const auto& c) { return call_like<"Conv2D">(c, c.in(0), c.dy()); })),
     rule<"DepthwiseConv2dNative">(wrt(keep::in1,
                                       [](const auto& c) {
-                                        return convolve<"DepthwiseConv2dNativeBackpropInput">(
+                                        return call_like<"DepthwiseConv2dNativeBackpropInput">(
                                             c, c.dy(), c.in(1), attr<"inputShape">(c.dims(0)));
                                       }),
                                   wrt(keep::in0,
                                       [](const auto& c) {
-                                        return convolve<"DepthwiseConv2dNativeBackpropFilter">(
+                                        return call_like<"DepthwiseConv2dNativeBackpropFilter">(
                                             c, c.in(0), c.dy(), attr<"filterShape">(c.dims(1)));
                                       })),
     rule<"DepthwiseConv2dNativeBackpropInput">(
-        wrt(keep::in1, [](const auto& c) { return convolve<"DepthwiseConv2dNative">(c, c.dy(), c.in(1)); }),
+        wrt(keep::in1, [](const auto& c) { return call_like<"DepthwiseConv2dNative">(c, c.dy(), c.in(1)); }),
         wrt(keep::in0,
             [](const auto& c) {
-              return convolve<"DepthwiseConv2dNativeBackpropFilter">(c, c.dy(), c.in(0),
-                                                                     attr<"filterShape">(c.dims(1)));
+              return call_like<"DepthwiseConv2dNativeBackpropFilter">(c, c.dy(), c.in(0),
+                                                                      attr<"filterShape">(c.dims(1)));
             })),
     rule<"DepthwiseConv2dNativeBackpropFilter">(
         wrt(keep::in1,
             [](const auto& c) {
-              return convolve<"DepthwiseConv2dNativeBackpropInput">(c, c.in(1), c.dy(), attr<"inputShape">(c.dims(0)));
+              return call_like<"DepthwiseConv2dNativeBackpropInput">(c, c.in(1), c.dy(), attr<"inputShape">(c.dims(0)));
             }),
-        wrt(keep::in0, [](const auto& c) { return convolve<"DepthwiseConv2dNative">(c, c.in(0), c.dy()); })),
+        wrt(keep::in0, [](const auto& c) { return call_like<"DepthwiseConv2dNative">(c, c.in(0), c.dy()); })),
 
-    rule<"MaxPool">(
-        wrt(keep::in0 | keep::out0, [](const auto& c) { return pooled<"MaxPoolGrad">(c, c.dy(), c.in(0), c.out()); })),
-    rule<"AvgPool">(wrt(keep::in0, [](const auto& c) { return pooled<"AvgPoolGrad">(c, c.dy(), c.in(0)); })),
-    rule<"MaxPoolGrad">(wrt(keep::in1, [](const auto& c) { return pooled<"MaxPoolGather">(c, c.dy(), c.in(1)); }),
+    rule<"MaxPool">(wrt(keep::in0 | keep::out0,
+                        [](const auto& c) { return call_like<"MaxPoolGrad">(c, c.dy(), c.in(0), c.out()); })),
+    rule<"AvgPool">(wrt(keep::in0, [](const auto& c) { return call_like<"AvgPoolGrad">(c, c.dy(), c.in(0)); })),
+    rule<"MaxPoolGrad">(wrt(keep::in1, [](const auto& c) { return call_like<"MaxPoolGather">(c, c.dy(), c.in(1)); }),
                         wrt(keep::nothing, no_slope_1), wrt(keep::nothing, no_slope_2)),
-    rule<"AvgPoolGrad">(wrt(keep::nothing, [](const auto& c) { return pooled<"AvgPool">(c, c.dy()); }),
+    rule<"AvgPoolGrad">(wrt(keep::nothing, [](const auto& c) { return call_like<"AvgPool">(c, c.dy()); }),
                         wrt(keep::nothing, no_slope_1)),
-    rule<"MaxPoolGather">(
-        wrt(keep::in1,
-            [](const auto& c) { return pooled<"MaxPoolGrad">(c, c.dy(), c.in(1), pooled<"MaxPool">(c, c.in(1))); }),
-        wrt(keep::nothing, no_slope_1)),
+    rule<"MaxPoolGather">(wrt(keep::in1,
+                              [](const auto& c) {
+                                return call_like<"MaxPoolGrad">(c, c.dy(), c.in(1), call_like<"MaxPool">(c, c.in(1)));
+                              }),
+                          wrt(keep::nothing, no_slope_1)),
     // The positions are those that MaxPoolGrad finds: there is one rule about equal elements.
-    rule<"MaxPoolWithArgmax">(
-        wrt(keep::in0 | keep::out0, [](const auto& c) { return pooled<"MaxPoolGrad">(c, c.dy(), c.in(0), c.out()); })),
+    rule<"MaxPoolWithArgmax">(wrt(keep::in0 | keep::out0,
+                                  [](const auto& c) { return call_like<"MaxPoolGrad">(c, c.dy(), c.in(0), c.out()); })),
 
     rule<"Dilation2D">(
         wrt(keep::in0 | keep::in1,
-            [](const auto& c) { return dilated<"Dilation2DBackpropInput">(c, c.in(0), c.in(1), c.dy()); }),
+            [](const auto& c) { return call_like<"Dilation2DBackpropInput">(c, c.in(0), c.in(1), c.dy()); }),
         wrt(keep::in0 | keep::in1,
-            [](const auto& c) { return dilated<"Dilation2DBackpropFilter">(c, c.in(0), c.in(1), c.dy()); })),
+            [](const auto& c) { return call_like<"Dilation2DBackpropFilter">(c, c.in(0), c.in(1), c.dy()); })),
     rule<"Dilation2DBackpropInput">(
         wrt(keep::nothing, no_slope_0), wrt(keep::nothing, no_slope_1),
         wrt(keep::in0 | keep::in1,
-            [](const auto& c) { return dilated<"Dilation2DGatherInput">(c, c.dy(), c.in(0), c.in(1)); })),
+            [](const auto& c) { return call_like<"Dilation2DGatherInput">(c, c.dy(), c.in(0), c.in(1)); })),
     rule<"Dilation2DBackpropFilter">(
         wrt(keep::nothing, no_slope_0), wrt(keep::nothing, no_slope_1),
         wrt(keep::in0 | keep::in1,
-            [](const auto& c) { return dilated<"Dilation2DGatherFilter">(c, c.dy(), c.in(0), c.in(1)); })),
+            [](const auto& c) { return call_like<"Dilation2DGatherFilter">(c, c.dy(), c.in(0), c.in(1)); })),
     rule<"Dilation2DGatherInput">(
         wrt(keep::in1 | keep::in2,
-            [](const auto& c) { return dilated<"Dilation2DBackpropInput">(c, c.in(1), c.in(2), c.dy()); }),
+            [](const auto& c) { return call_like<"Dilation2DBackpropInput">(c, c.in(1), c.in(2), c.dy()); }),
         wrt(keep::nothing, no_slope_1), wrt(keep::nothing, no_slope_2)),
     rule<"Dilation2DGatherFilter">(
         wrt(keep::in1 | keep::in2,
-            [](const auto& c) { return dilated<"Dilation2DBackpropFilter">(c, c.in(1), c.in(2), c.dy()); }),
+            [](const auto& c) { return call_like<"Dilation2DBackpropFilter">(c, c.in(1), c.in(2), c.dy()); }),
         wrt(keep::nothing, no_slope_1), wrt(keep::nothing, no_slope_2)),
 });
 

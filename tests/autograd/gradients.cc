@@ -47,6 +47,59 @@ TEST(gradients, go_through_a_network_with_a_comparison_and_a_cast_on_the_path) {
   EXPECT_TRUE(found) << found;
 }
 
+TEST(gradients, call_other_ops_with_the_attributes_of_the_op_that_they_differentiate) {
+  kg::testkit::stream draw(7);
+  const auto random = [&](const kg::shape& dims) {
+    std::vector<double> values(static_cast<std::size_t>(dims.size()));
+    for (double& v : values) v = 2 * draw.unit() - 1;
+    return kg::tensor(values, dims);
+  };
+  using integers = std::vector<std::int64_t>;
+  // No attribute has its default, so that a rule that forgets one gives another shape or other numbers.
+  const struct {
+    const char* op;
+    std::vector<const char*> operands;
+    std::vector<kg::shape> dims;
+    std::vector<kg::named_attribute> attrs;
+  } cases[] = {
+      {"Conv2D",
+       {"x", "filter"},
+       {{1, 2, 7, 6}, {3, 2, 2, 3}},
+       {{"strides", integers{2, 1}}, {"pad", 1}, {"dataFormat", "NCHW"}, {"dimRoundingMode", "ceil"}}},
+      {"DepthwiseConv2dNative", {"x", "filter"}, {{1, 7, 6, 2}, {2, 2, 2, 2}}, {{"pad", "same"}, {"dilations", 2}}},
+      {"AvgPool", {"x"}, {{1, 6, 5, 2}}, {{"filterSize", 3}, {"strides", 2}, {"pad", "same"}}},
+      {"LRN", {"x"}, {{1, 2, 2, 5}}, {{"depthRadius", 1}, {"bias", 2.0}, {"alpha", 0.5}, {"beta", 0.75}}},
+      {"StridedSlice",
+       {"x"},
+       {{4, 3, 5}},
+       {{"begin", integers{3, 1, 1}},
+        {"end", integers{0, 3, 4}},
+        {"strides", integers{-2, 1, 2}},
+        {"beginMask", 4},
+        {"endMask", 1},
+        {"shrinkAxisMask", 2}}},
+      {"FusedConv2D",
+       {"x", "filter", "bias"},
+       {{1, 2, 5, 4}, {2, 2, 2, 3}, {3}},
+       {{"strides", 2},
+        {"pad", "same"},
+        {"dataFormat", "NCHW"},
+        {"activation", "leakyrelu"},
+        {"leakyreluAlpha", -0.5}}},
+  };
+  for (const auto& c : cases) {
+    const kg::testkit::results_of call = [&c](std::span<const kg::tensor> xs) {
+      std::vector<kg::named_operand> in;
+      for (std::size_t i = 0; i < xs.size(); ++i) in.push_back({c.operands[i], xs[i]});
+      return kg::run_kernel_list(c.op, in, c.attrs);
+    };
+    std::vector<kg::tensor> xs;
+    for (const kg::shape& dims : c.dims) xs.push_back(random(dims));
+    const kg::testkit::report found = kg::testkit::check_function(c.op, call, xs);
+    EXPECT_TRUE(found) << c.op << ": " << found;
+  }
+}
+
 TEST(gradients, of_third_order_are_right) {
   const kg::testkit::results_of slope = [](std::span<const kg::tensor> xs) {
     return kg::tensor_list{kg::grad([](const kg::tensor& t) { return kg::exp(t) * kg::sin(t) + kg::tanh(t); })(xs[0])};
