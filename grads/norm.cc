@@ -9,15 +9,9 @@ import :core;
 import :tensor;
 import :rule;
 import :like;
+import :deviation;
 import :call;
 import :ops;
-
-namespace kerngrad::detail {
-
-/// y / sqrt(variance + epsilon) with the variance of the rows of x, of any size: modules/composed/scaling_impl.cc.
-tensor over_deviation(const tensor& y, const tensor& x, double epsilon);
-
-}  // namespace kerngrad::detail
 
 namespace kerngrad::rules {
 

@@ -9,6 +9,7 @@ module kerngrad;
 
 import :composed_checks;
 import :composed_scaling;
+import :deviation;
 import :tape;
 
 namespace kerngrad::detail {

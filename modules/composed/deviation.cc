@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// The quotient that gradient rules of normalizations share with composed functions. Internal.
+module;
+#include "kernels/common/abi.h"
+export module kerngrad:deviation;
+
+import :std;
+import :tensor;
+
+namespace kerngrad::detail {
+
+/// y / sqrt(variance + epsilon) with the variance of the rows of x, which may have any size.
+tensor over_deviation(const tensor& y, const tensor& x, double epsilon);
+
+}  // namespace kerngrad::detail
