@@ -11,11 +11,11 @@ import kerngrad.testkit;
 
 namespace kgbench {
 
-geometries transformed_rows(const kg::op_row& row, kg::dtype, std::int64_t n) {
+geometries transformed_rows(const kg::op_row& row, kg::dtype type, std::int64_t n) {
   geometries all;
   for (const std::int64_t points : {1024, 1000, 1021}) {
     const std::int64_t length = std::min(points, n), rows = std::max<std::int64_t>(1, n / length);
-    const bool of_bins = row.name == "IRFFT", of_reals = row.attr_index("fftLength") >= 0;
+    const bool of_reals = row.attr_index("fftLength") >= 0, of_bins = of_reals && type == kg::dtype::complex64;
     std::vector<kg::named_attribute> attrs;
     if (of_reals) attrs.push_back({"fftLength", length});
     // The row states what a butterfly of two points costs.

@@ -62,6 +62,8 @@ geometries contraction(const kg::op_row&, kg::dtype, std::int64_t n);  ///< that
 geometries convolution(const kg::op_row&, kg::dtype, std::int64_t n);  ///< 3x3, "same", up to 64 channels
 geometries pooling(const kg::op_row&, kg::dtype, std::int64_t n);      ///< 2x2, stride 2, up to 64 channels
 geometries dilated(const kg::op_row&, kg::dtype, std::int64_t n);      ///< 3x3, "same", up to 64 channels
+geometries dilated_of_filters(const kg::op_row&, kg::dtype,
+                              std::int64_t n);  ///< the same for sources that are as large as the filter
 
 // bench/sparse.cc
 geometries rows_filled(const kg::op_row&, kg::dtype, std::int64_t n);       ///< every second row is empty

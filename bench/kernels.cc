@@ -120,7 +120,7 @@ constexpr measured_op own_launchers[] = {
     {"Dilation2DBackpropInput", dilated},
     {"Dilation2DBackpropFilter", dilated},
     {"Dilation2DGatherInput", dilated},
-    {"Dilation2DGatherFilter", dilated},
+    {"Dilation2DGatherFilter", dilated_of_filters},
     {"Conv3D", volume_convolution},
     {"Conv3DBackpropInputV2", volume_convolution},
     {"Conv3DBackpropFilterV2", volume_convolution},

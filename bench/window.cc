@@ -21,10 +21,19 @@ kg::shape image_of(std::int64_t n) {
   return {1, std::max<std::int64_t>(side, 4), std::max<std::int64_t>(side, 4), channels};
 }
 
+// A dilation. Its `source`, if there is one, is as large as the image or the filter.
+geometries dilation(const kg::op_row& row, std::int64_t n, bool of_filter) {
+  const kg::shape x = image_of(n), filter = {3, 3, x[3]};
+  std::vector<kg::shape> dims;
+  for (const kg::operand& o : row.operands)
+    dims.push_back(o.name == "filter" || (of_filter && o.name == "source") ? filter : x);  // dy is as large as x
+  return {{"", call_of(row, dims, {{"pad", "same"}}), static_cast<double>(x.size()), {}}};
+}
+
 }  // namespace
 
 geometries convolution(const kg::op_row& row, kg::dtype, std::int64_t n) {
-  const bool depthwise = row.name.find("Depthwise") != row.name.npos;
+  const bool depthwise = row.depthwise;
   const kg::shape x = image_of(n);
   const kg::shape filter = {3, 3, x[3], depthwise ? 1 : x[3]};
   std::vector<kg::named_attribute> attrs = {{"pad", "same"}};
@@ -54,13 +63,7 @@ geometries pooling(const kg::op_row& row, kg::dtype, std::int64_t n) {
   return {{"", call, static_cast<double>(y.size()), unread}};
 }
 
-geometries dilated(const kg::op_row& row, kg::dtype, std::int64_t n) {
-  const kg::shape x = image_of(n), filter = {3, 3, x[3]};
-  const bool of_filter = row.name.ends_with("GatherFilter");
-  std::vector<kg::shape> dims;
-  for (const kg::operand& o : row.operands)
-    dims.push_back(o.name == "filter" || (of_filter && o.name == "source") ? filter : x);  // dy is as large as x
-  return {{"", call_of(row, dims, {{"pad", "same"}}), static_cast<double>(x.size()), {}}};
-}
+geometries dilated(const kg::op_row& row, kg::dtype, std::int64_t n) { return dilation(row, n, false); }
+geometries dilated_of_filters(const kg::op_row& row, kg::dtype, std::int64_t n) { return dilation(row, n, true); }
 
 }  // namespace kgbench

@@ -51,14 +51,14 @@ std::vector<window> convolutions(bool depthwise, bool long_ones) {
 }
 
 std::vector<sample> convolution_samples(const op_row& row, bool long_ones) {
-  const bool depthwise = row.name.find("Depthwise") != std::string_view::npos;
+  const bool depthwise = row.depthwise;
   const std::string forward = depthwise ? "DepthwiseConv2dNative" : "Conv2D";
   std::vector<sample> all;
   for (window& w : convolutions(depthwise, long_ones)) {
     give_padding(w);
     const std::vector<named_operand> operands = {{"x", zeros(w.x)}, {"filter", zeros(w.filter)}};
     const shape dy = run_kernel_list(forward, operands, w.attrs).front().dims();
-    const bool to_input = row.name.ends_with("Input"), to_filter = row.name.ends_with("Filter");
+    const bool to_input = row.attr_index("inputShape") >= 0, to_filter = row.attr_index("filterShape") >= 0;
     if (to_input) w.attrs.push_back({"inputShape", w.x});
     if (to_filter) w.attrs.push_back({"filterShape", w.filter});
     all.push_back(make_sample(row,
