@@ -65,6 +65,8 @@ ASKS_FOR_MEMORY = re.compile(r'\b(?:vector|work_array|scratch)<[^;(){}]*>\s+\w+\
                              r'|\bnew [\w:]+(?:<[^()]*>)?\[')
 # Products that are refused, or stay the largest number, where they overflow (kernels/common/sizes.h).
 CHECKED_PRODUCT = re.compile(r'\b(?:product_of|saturated_product|extent)\(')
+# The standard library has these; range-v3 is for the others, such as `contains`, and for views.
+RANGES_STANDARD = re.compile(r'#\s*include\s*["<]range/v3/algorithm/(?!contains\.)')
 RANGES_INCLUDE = re.compile(r'#\s*include\s*["<]range/v3/(all\.hpp)?')
 # Locks that a fork would not know of; modules/core/locks_impl.cc has those of the library, the pool makes itself anew.
 LOCK = re.compile(r'\bstd::(?:recursive_|shared_|timed_|recursive_timed_|shared_timed_)?mutex\b|\bpthread_mutex_t\b')
@@ -170,6 +172,8 @@ def check_code(name, text):
             yield number, 'MaxLanes is the size of an array or a question to a type: Lanes is how many there are'
         if folder in ('modules', 'grads') and DEFAULTED_FRIEND.search(code):
             yield number, 'a defaulted comparison in a module is a member: compilers fail on friends'
+        if folder in ('modules', 'grads') and RANGES_STANDARD.search(line):
+            yield number, 'an algorithm of range-v3: std::ranges has it'
         found = RANGES_INCLUDE.search(line)
         if found and found.group(1):
             yield number, 'range/v3/all.hpp: include the narrow header'

@@ -2,7 +2,6 @@
 // Strided copies and fills, which launchers of several families need.
 module;
 #include <algorithm>
-#include <range/v3/algorithm/copy.hpp>
 #include <range/v3/numeric/accumulate.hpp>
 #include <range/v3/view/drop.hpp>
 #include <range/v3/view/enumerate.hpp>
@@ -24,8 +23,8 @@ namespace views = ranges::views;
 
 std::vector<std::int64_t> strides_of(const shape& dims) {
   std::vector<std::int64_t> strides(static_cast<std::size_t>(dims.rank()));
-  ranges::copy(dims.dims() | views::reverse | views::exclusive_scan(std::int64_t{1}, std::multiplies{}),
-               strides.rbegin());
+  std::ranges::copy(dims.dims() | views::reverse | views::exclusive_scan(std::int64_t{1}, std::multiplies{}),
+                    strides.rbegin());
   return strides;
 }
 
@@ -108,9 +107,9 @@ void copy_strided(backend from, const void* in, void* out, dtype type, std::vect
   kernels::parallel_chunks(cut.chunks(), [&](std::size_t chunk) {
     kernels::copy_geometry part{};
     part.rank = g.rank - cut.axis;
-    ranges::copy(g.dims | views::drop(cut.axis), part.dims);
-    ranges::copy(g.in_strides | views::drop(cut.axis), part.in_strides);
-    ranges::copy(g.out_strides | views::drop(cut.axis), part.out_strides);
+    std::ranges::copy(g.dims | views::drop(cut.axis), part.dims);
+    std::ranges::copy(g.in_strides | views::drop(cut.axis), part.in_strides);
+    std::ranges::copy(g.out_strides | views::drop(cut.axis), part.out_strides);
     part.dims[0] = cut.count(chunk);
     part.in_offset = in_offset + cut.offset(chunk, dims, g.in_strides);
     part.out_offset = out_offset + cut.offset(chunk, dims, g.out_strides);

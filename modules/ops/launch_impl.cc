@@ -2,8 +2,7 @@
 // What launchers of several families share: how shapes are walked, and what a kernel says it made.
 module;
 #include <algorithm>
-#include <range/v3/algorithm/fill.hpp>
-#include <range/v3/numeric/accumulate.hpp>
+#include <ranges>
 #include <range/v3/view/iota.hpp>
 #include <range/v3/view/reverse.hpp>
 #include <range/v3/view/zip.hpp>
@@ -41,7 +40,7 @@ template <std::size_t N>
 kernels::broadcast_geometry broadcast_walk(const shape& dims, const std::array<shape, N>& operands) {
   kernels::broadcast_geometry g{};
   std::array<std::int64_t, N> step;
-  ranges::fill(step, 1);
+  std::ranges::fill(step, 1);
   // From the innermost axis outwards; the geometry is built in reverse and reversed at the end.
   int rank = 0;
   for (int axis : views::iota(0, dims.rank()) | views::reverse) {
@@ -53,10 +52,9 @@ kernels::broadcast_geometry broadcast_walk(const shape& dims, const std::array<s
       length *= size;
     }
     if (dims[axis] == 1) continue;
-    const bool joins =
-        rank > 0 && ranges::accumulate(views::iota(std::size_t{0}, N), true, [&](bool so_far, std::size_t k) {
-          return so_far && stride[k] == g.strides[k][rank - 1] * g.dims[rank - 1];
-        });
+    const bool joins = rank > 0 && std::ranges::all_of(std::views::iota(std::size_t{0}, N), [&](std::size_t k) {
+                         return stride[k] == g.strides[k][rank - 1] * g.dims[rank - 1];
+                       });
     if (joins) {
       g.dims[rank - 1] *= dims[axis];
       continue;

@@ -4,7 +4,6 @@
 module;
 #include <algorithm>
 #include <bit>
-#include <range/v3/algorithm/copy.hpp>
 #include <range/v3/numeric/accumulate.hpp>
 #include <range/v3/view/drop.hpp>
 #include <range/v3/view/enumerate.hpp>
@@ -83,8 +82,8 @@ void run_broadcast(const launch_call& c, const kernels::broadcast_geometry& g) {
     const kernels::part_of_result whole(result_bytes);
     kernels::broadcast_geometry part{};
     part.rank = g.rank - cut.axis;
-    ranges::copy(g.dims | ranges::views::drop(cut.axis), part.dims);
-    for (int k = 0; k < 3; ++k) ranges::copy(g.strides[k] | ranges::views::drop(cut.axis), part.strides[k]);
+    std::ranges::copy(g.dims | ranges::views::drop(cut.axis), part.dims);
+    for (int k = 0; k < 3; ++k) std::ranges::copy(g.strides[k] | ranges::views::drop(cut.axis), part.strides[k]);
     part.dims[0] = cut.count(chunk);
     const void* in[3];
     for (std::size_t k = 0; k < c.in.size(); ++k)

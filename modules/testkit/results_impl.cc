@@ -11,7 +11,6 @@ module;
 #include <string>
 #include <utility>
 #include <vector>
-#include <range/v3/algorithm/copy.hpp>
 #include <range/v3/view/cartesian_product.hpp>
 #include <range/v3/view/drop.hpp>
 #include <range/v3/view/zip.hpp>
@@ -179,7 +178,7 @@ std::vector<prepared> mixed_calls(const session& s) {
                    to_string(call),
                promote(first, second), operands_for(s.row, call, first, s.how.seed, s.how.ranges), call.attrs};
     const std::vector<named_operand> others = operands_for(s.row, call, second, s.how.seed, s.how.ranges);
-    ranges::copy(others | views::drop(1), p.operands.begin() + 1);
+    std::ranges::copy(others | views::drop(1), p.operands.begin() + 1);
     all.push_back(std::move(p));
   }
   return all;

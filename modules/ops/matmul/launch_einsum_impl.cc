@@ -4,11 +4,9 @@
 // stay (batches), those of both that go (the inner size), those of one (rows and columns). Tensors whose elements do
 // not lie so are copied, in the way that copies the fewest elements.
 module;
+#include <algorithm>
 #include <bit>
-#include <range/v3/algorithm/all_of.hpp>
 #include <range/v3/algorithm/contains.hpp>
-#include <range/v3/algorithm/equal.hpp>
-#include <range/v3/algorithm/sort.hpp>
 #include <range/v3/range/conversion.hpp>
 #include <range/v3/view/concat.hpp>
 #include <range/v3/view/drop.hpp>
@@ -130,7 +128,7 @@ factor einsum_call::operand(std::size_t k) const {
     }
     f.set |= only(index);
   }
-  ranges::sort(f.axes, std::greater{}, &factor::axis::stride);
+  std::ranges::sort(f.axes, std::greater{}, &factor::axis::stride);
   return f;
 }
 
@@ -179,7 +177,7 @@ factor einsum_call::summed(factor f, index_set gone, bool final) const {
   const index_list sums = f.of(gone), kept = f.of(~gone), all = f.of(~index_set{0});
   // The indices that go as one axis between those that stay, or behind them in a copy.
   auto from_sums = all | views::drop_while([&](int index) { return index != sums.front(); });
-  const bool together = ranges::equal(from_sums | views::take(sums.size()), sums) && walks_as_one(f, all, 1);
+  const bool together = std::ranges::equal(from_sums | views::take(sums.size()), sums) && walks_as_one(f, all, 1);
   if (!together) f = in_order(f, views::concat(kept, sums) | ranges::to<std::vector>());
   const std::int64_t inner = together ? extent(from_sums | views::drop(sums.size())) : 1;
   const kernels::reduce_geometry g{extent(kept) / inner, extent(sums), inner};
@@ -211,7 +209,7 @@ double einsum_call::copies(const factor& f, const index_list& batch, const index
   const bool plain = walks_as_one(f, inner, 1) && walks_as_one(f, outer, i);
   const bool transposed = walks_as_one(f, outer, 1) && walks_as_one(f, inner, o);
   const bool batches =
-      batch.size() <= max_rank && ranges::all_of(batch, [&](int index) { return f.stride(index) % (o * i) == 0; });
+      batch.size() <= max_rank && std::ranges::all_of(batch, [&](int index) { return f.stride(index) % (o * i) == 0; });
   return batches && (plain || transposed) ? 0 : products(f.set);
 }
 
@@ -231,7 +229,8 @@ einsum_call::arrangement einsum_call::arranged(const factor& a, const factor& b,
   how.columns = order(right, right.set & ~both, final && !(choice & 4));
   how.inner = (choice & 8 ? right : left).of(both & ~kept);
   how.cost = copies(left, how.batch, how.rows, how.inner) + copies(right, how.batch, how.inner, how.columns);
-  if (final && !ranges::equal(views::concat(how.batch, how.rows, how.columns), wanted_)) how.cost += products(result_);
+  if (final && !std::ranges::equal(views::concat(how.batch, how.rows, how.columns), wanted_))
+    how.cost += products(result_);
   return how;
 }
 

@@ -2,8 +2,6 @@
 // Launchers of the ops that take or place boxes of elements: each is one strided copy, or one for every box.
 module;
 #include <algorithm>
-#include <range/v3/algorithm/any_of.hpp>
-#include <range/v3/algorithm/find_if.hpp>
 #include <range/v3/numeric/inner_product.hpp>
 #include <range/v3/view/zip.hpp>
 #include "kernels/common/abi.h"
@@ -94,7 +92,7 @@ void repeat_pad(const launch_call& c) {
   const shape& dims = c.in[0].dims;
   const std::span<const std::int64_t> pairs = c.call.attr(place_in(attributes::repeat_pad, "paddings")).as_list();
   const int first =
-      static_cast<int>(ranges::find_if(pairs, [](std::int64_t pad) { return pad > 0; }) - pairs.begin()) / 2;
+      static_cast<int>(std::ranges::find_if(pairs, [](std::int64_t pad) { return pad > 0; }) - pairs.begin()) / 2;
   const std::int64_t outer = extent_of(dims, 0, first);
   kernels::repeat_geometry g{};
   g.wrap = c.call.attr(place_in(attributes::repeat_pad, "mode")).as_text() == "wrap";
@@ -163,7 +161,7 @@ class block_places {
 
 void space_to_batch(const launch_call& c) {
   const shapes::blocks_of_call blocks = shapes::blocks_of(c.call, shapes::paddings_of_blocks);
-  if (ranges::any_of(blocks.around, [](std::int64_t value) { return value > 0; })) fill_with_zeros(c);
+  if (std::ranges::any_of(blocks.around, [](std::int64_t value) { return value > 0; })) fill_with_zeros(c);
   block_places(blocks, c.in[0], c.out[0]).each([&](const auto& axes, std::int64_t whole_at, std::int64_t blocked_at) {
     std::vector<copy_axis> from_whole;
     for (const auto& [size, whole, blocked] : axes) from_whole.push_back({size, whole, blocked});

@@ -2,7 +2,6 @@
 // Launchers of the normalizations.
 module;
 #include <algorithm>
-#include <range/v3/algorithm/copy.hpp>
 #include <range/v3/view/drop.hpp>
 #include "kernels/common/abi.h"
 #include "kernels/common/parallel.h"
@@ -43,8 +42,9 @@ void batch_norm(const launch_call& c) {
     const kernels::part_of_result whole(result_bytes);
     kernels::batch_norm_geometry part{{}, epsilon};
     part.walk.rank = all.walk.rank - cut.axis;
-    ranges::copy(all.walk.dims | ranges::views::drop(cut.axis), part.walk.dims);
-    for (int k = 0; k < 2; ++k) ranges::copy(all.walk.strides[k] | ranges::views::drop(cut.axis), part.walk.strides[k]);
+    std::ranges::copy(all.walk.dims | ranges::views::drop(cut.axis), part.walk.dims);
+    for (int k = 0; k < 2; ++k)
+      std::ranges::copy(all.walk.strides[k] | ranges::views::drop(cut.axis), part.walk.strides[k]);
     part.walk.dims[0] = cut.count(chunk);
     normalize_from(c, cut.first(chunk) * cut.inner, cut.offset(chunk, sizes, all.walk.strides[1]), part);
   });

@@ -2,7 +2,6 @@
 // Launchers of the reductions and scans.
 module;
 #include <algorithm>
-#include <range/v3/algorithm/any_of.hpp>
 #include <range/v3/numeric/accumulate.hpp>
 #include <range/v3/range/conversion.hpp>
 #include <range/v3/view/concat.hpp>
@@ -34,7 +33,8 @@ void reduce(const launch_call& c) {
     last = i;
   }
   if (last < 0) return detail::run_outer(c, kernels::reduce_geometry{dims.size(), 1, 1});
-  const bool gap = ranges::any_of(views::iota(first, last + 1), [&](int i) { return !is_reduced(i) && dims[i] != 1; });
+  const bool gap =
+      std::ranges::any_of(views::iota(first, last + 1), [&](int i) { return !is_reduced(i) && dims[i] != 1; });
   if (!gap) {
     const kernels::reduce_geometry g{detail::extent_of(dims, 0, first), detail::extent_of(dims, first, last + 1),
                                      detail::extent_of(dims, last + 1, dims.rank())};
