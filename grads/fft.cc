@@ -22,12 +22,16 @@ std::string_view adjoint_norm(const C& c) {
   return norm == "backward" ? "forward" : norm == "forward" ? "backward" : "ortho";
 }
 
-/// Bins 0 to n / 2 times a weight each: `inner` of those that stand for their conjugates, too.
-inline tensor weighted_bins(const tensor& bins, std::int64_t n, float inner) {
-  std::vector<float> weights(static_cast<std::size_t>(n / 2 + 1), inner);
-  weights.front() = 1;
-  if (n % 2 == 0) weights.back() = 1;
-  return bins * tensor(weights);
+/// Bins 0 to n / 2 times a weight each: `inner` for bins that stand for their conjugates, too. By the parts, which
+/// every complex dtype has.
+inline tensor weighted_bins(const tensor& bins, std::int64_t n, double inner) {
+  const auto fill = [&](std::span<double> weights) {
+    for (double& weight : weights) weight = inner;
+    weights.front() = 1;
+    if (n % 2 == 0) weights.back() = 1;
+  };
+  const tensor re = real(bins), weights = cast(tensor::build<double>({n / 2 + 1}, fill), re.type());
+  return complex(re * weights, imag(bins) * weights);
 }
 
 /// The first elements of the last axis, or zeros behind them: of so many.
@@ -49,7 +53,7 @@ inline constexpr auto fft_rules = family_rules(std::tuple{
                        const std::int64_t given = c.dims(0)[c.dims(0).rank() - 1];
                        const std::int64_t asked = c.template attr<"fftLength">().as_integer();
                        const std::int64_t n = asked > 0 ? asked : given;
-                       const tensor points = call<"IRFFT">(weighted_bins(c.dy(), n, 0.5f), attr<"fftLength">(n),
+                       const tensor points = call<"IRFFT">(weighted_bins(c.dy(), n, 0.5), attr<"fftLength">(n),
                                                            attr<"norm">(adjoint_norm(c)));
                        return with_rows_of(points, given);
                      })),

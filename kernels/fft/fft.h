@@ -22,7 +22,8 @@ struct fft_geometry {
 // |error| <= about eps * log2(length) * the root of the sum of |x|^2, scaled. A NaN or an infinity reaches all elements
 // of its row. Reference: kernels/fft/reference_fft.cc.
 #define KG_FFT_KERNELS(X) \
-  X(FFT, complex64) X(FFT, complex128) X(IFFT, complex64) X(IFFT, complex128) X(RFFT, float32) X(IRFFT, complex64)
+  X(FFT, complex64)       \
+  X(FFT, complex128) X(IFFT, complex64) X(IFFT, complex128) KG_FLOATS(X, RFFT) X(IRFFT, complex64) X(IRFFT, complex128)
 
 KG_DECLARE_KERNELS(fft, KG_FFT_KERNELS)
 

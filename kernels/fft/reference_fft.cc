@@ -109,31 +109,40 @@ void IFFT(const fft_geometry& g, const T* x, T* y) {
   complex_rows(g, x, y, 1);
 }
 
-template <dtype Type, class T = storage_t<Type>>
-void RFFT(const fft_geometry& g, const T* x, complex64* y) {
+// The complex number with parts of a real type.
+template <class T> struct pair_of;
+template <> struct pair_of<float> {
+  using type = complex64;
+};
+template <> struct pair_of<double> {
+  using type = complex128;
+};
+
+template <dtype Type, class T = storage_t<Type>, class E = typename pair_of<T>::type>
+void RFFT(const fft_geometry& g, const T* x, E* y) {
+  using W = typename arithmetic<E>::wide;
   const std::int64_t bins = g.length / 2 + 1;
-  for_rows<double>(
-      g, -1, [&](std::int64_t row, std::int64_t t) { return number<double>(t < g.given ? x[row * g.given + t] : 0); },
-      [&](std::int64_t row, std::int64_t k, number<double> v) {
-        if (k < bins) y[row * bins + k] = {static_cast<float>(v.real()), static_cast<float>(v.imag())};
+  for_rows<W>(
+      g, -1, [&](std::int64_t row, std::int64_t t) { return number<W>(t < g.given ? x[row * g.given + t] : 0); },
+      [&](std::int64_t row, std::int64_t k, number<W> v) {
+        if (k < bins) y[row * bins + k] = {static_cast<T>(v.real()), static_cast<T>(v.imag())};
       });
 }
 
-template <dtype Type, class T = storage_t<Type>>
-void IRFFT(const fft_geometry& g, const T* y, float* x) {
-  for_rows<double>(
+template <dtype Type, class E = storage_t<Type>, class T = typename arithmetic<E>::part>
+void IRFFT(const fft_geometry& g, const E* y, T* x) {
+  using W = typename arithmetic<E>::wide;
+  for_rows<W>(
       g, 1,
       [&](std::int64_t row, std::int64_t k) {
         const bool upper = 2 * k > g.length;
         const std::int64_t bin = upper ? g.length - k : k;
-        if (bin >= g.given) return number<double>(0);
-        const T& e = y[row * g.given + bin];
+        if (bin >= g.given) return number<W>(0);
+        const E& e = y[row * g.given + bin];
         const bool own_conjugate = 2 * bin == g.length || bin == 0;
-        return number<double>(e.real, own_conjugate ? 0 : upper ? -e.imag : e.imag);
+        return number<W>(e.real, own_conjugate ? 0 : upper ? -e.imag : e.imag);
       },
-      [&](std::int64_t row, std::int64_t k, number<double> v) {
-        x[row * g.length + k] = static_cast<float>(v.real());
-      });
+      [&](std::int64_t row, std::int64_t k, number<W> v) { x[row * g.length + k] = static_cast<T>(v.real()); });
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "tests/support/refusal.h"
@@ -55,6 +56,19 @@ TEST(a_fourier_transform, has_double_precision_for_complex128) {
   EXPECT_EQ(kg::ifft(x).type(), kg::dtype::complex128);
 }
 
+TEST(a_fourier_transform, of_float64_rows_has_double_precision) {
+  const tensor x({1.0, 0.25, -3.0});
+  const double r = std::sqrt(0.75);
+  const tensor bins = kg::rfft(x);
+  EXPECT_EQ(bins.type(), kg::dtype::complex128);
+  expect_near(bins, {-1.75, 0, 2.375, -3.25 * r}, 1e-15);
+  EXPECT_EQ(kg::irfft(bins).type(), kg::dtype::float64);
+  expect_near(kg::irfft(bins, 3), {1, 0.25, -3}, 1e-15);
+  const tensor random = kg::random_normal({3, 1000}, 0, 1, 1, kg::dtype::float64);
+  for (const kg::fft_norm norm : {kg::fft_norm::backward, kg::fft_norm::ortho, kg::fft_norm::forward})
+    expect_near(kg::irfft(kg::rfft(random, 0, norm), 0, norm), random.to_doubles(), 1e-14);
+}
+
 TEST(a_fourier_transform, of_real_rows_has_the_bins_to_half_of_the_length) {
   const tensor x({1.f, 2.f, 3.f, 4.f, 5.f});
   expect_near(kg::rfft(x, 4), {10, 0, -2, 2, -2, 0});
@@ -90,6 +104,26 @@ TEST(what_has_no_fourier_transform, is_refused) {
   EXPECT_TRUE(says(refusal([] { return kg::irfft(kg::zeros({0}, kg::dtype::complex64)); }), {"[0]", "fftLength"}));
   EXPECT_NE(refusal([] { return kg::rfft(kg::zeros({4}), -1); }), kgtest::accepted);
   EXPECT_NE(refusal([] { return kg::fft(kg::zeros({4})); }), kgtest::accepted);
+}
+
+// Lengths of both parities, cut and padded rows, and all norms, in both orders.
+TEST(the_gradient_of_a_real_transform, is_that_of_differences_in_float64) {
+  const tensor x = kg::random_uniform({2, 6}, -1, 1, 1, kg::dtype::float64);
+  const tensor parts = kg::random_uniform({2, 4}, -1, 1, 2, kg::dtype::float64);
+  for (const std::int64_t n : {1, 2, 5, 6, 9})
+    for (const kg::fft_norm norm : {kg::fft_norm::backward, kg::fft_norm::ortho, kg::fft_norm::forward}) {
+      const auto there = [=](std::span<const tensor> in) {
+        const tensor bins = kg::rfft(in[0], n, norm);
+        return kg::tensor_list{kg::square(kg::real(bins)) + kg::imag(bins) * kg::real(bins)};
+      };
+      const kg::testkit::report of_points = kg::testkit::check_function("rfft", there, std::vector{x});
+      EXPECT_TRUE(of_points) << of_points;
+      const auto back = [=](std::span<const tensor> in) {
+        return kg::tensor_list{kg::square(kg::irfft(kg::complex(in[0], in[1]), n, norm))};
+      };
+      const kg::testkit::report of_bins = kg::testkit::check_function("irfft", back, std::vector{parts, parts * 2});
+      EXPECT_TRUE(of_bins) << of_bins;
+    }
 }
 
 TEST(tables_of_fourier_transforms, count_under_the_memory_limit_while_a_call_uses_them) {

@@ -110,28 +110,30 @@ void check_complex(const char* op, std::int64_t rows, std::int64_t n, kgtest::ed
   }
 }
 
+template <class T>
 void check_real(std::int64_t rows, std::int64_t given, std::int64_t n, kgtest::edge side, bool simd) {
   const std::int64_t bins = n / 2 + 1;
-  guarded<float> x(static_cast<std::size_t>(rows * given), side), y(static_cast<std::size_t>(2 * rows * bins), side);
+  guarded<T> x(static_cast<std::size_t>(rows * given), side), y(static_cast<std::size_t>(2 * rows * bins), side);
   draw(x);
   const fft_geometry g{rows, given, n, 0.375};
   const void* in[] = {x.data()};
   void* out[] = {y.data()};
-  kernel("RFFT", dtype::float32, simd)(in, out, &g);
+  kernel("RFFT", sizeof(T) == 4 ? dtype::float32 : dtype::float64, simd)(in, out, &g);
   for (std::size_t row = 0; row < static_cast<std::size_t>(rows); ++row) {
     points from = row_of(x, row, static_cast<std::size_t>(given), 1);
     from.resize(static_cast<std::size_t>(n));
-    expect_row(y, row, sums(from, -1, static_cast<std::size_t>(bins)), 2, g.scale, allowed<float>(from, n, g.scale));
+    expect_row(y, row, sums(from, -1, static_cast<std::size_t>(bins)), 2, g.scale, allowed<T>(from, n, g.scale));
   }
 }
 
+template <class T>
 void check_bins(std::int64_t rows, std::int64_t given, std::int64_t n, kgtest::edge side, bool simd) {
-  guarded<float> y(static_cast<std::size_t>(2 * rows * given), side), x(static_cast<std::size_t>(rows * n), side);
+  guarded<T> y(static_cast<std::size_t>(2 * rows * given), side), x(static_cast<std::size_t>(rows * n), side);
   draw(y);
   const fft_geometry g{rows, given, n, 0.375};
   const void* in[] = {y.data()};
   void* out[] = {x.data()};
-  kernel("IRFFT", dtype::complex64, simd)(in, out, &g);
+  kernel("IRFFT", sizeof(T) == 4 ? dtype::complex64 : dtype::complex128, simd)(in, out, &g);
   for (std::size_t row = 0; row < static_cast<std::size_t>(rows); ++row) {
     points bins = row_of(y, row, static_cast<std::size_t>(given), 2), all(static_cast<std::size_t>(n));
     bins.resize(static_cast<std::size_t>(n / 2 + 1));
@@ -141,7 +143,7 @@ void check_bins(std::int64_t rows, std::int64_t given, std::int64_t n, kgtest::e
       all[mirrored] = {bins[k].real, -bins[k].imag};
       if (mirrored == k) all[k].imag = 0;
     }
-    expect_row(x, row, sums(all, 1, all.size()), 1, g.scale, allowed<float>(all, n, g.scale));
+    expect_row(x, row, sums(all, 1, all.size()), 1, g.scale, allowed<T>(all, n, g.scale));
   }
 }
 
@@ -178,8 +180,10 @@ TEST(kernels_fft, add_up_what_the_definition_says_for_every_length) {
 TEST(kernels_fft, of_real_rows_give_half_of_the_bins_and_take_them_back) {
   kgtest::on_every_target([](const char*) {
     for_lengths([](std::int64_t n, kgtest::edge side) {
-      check_real(2, n, n, side, true);
-      check_bins(2, n / 2 + 1, n, side, true);
+      check_real<float>(2, n, n, side, true);
+      check_real<double>(2, n, n, side, true);
+      check_bins<float>(2, n / 2 + 1, n, side, true);
+      check_bins<double>(2, n / 2 + 1, n, side, true);
     });
   });
 }
@@ -188,8 +192,10 @@ TEST(kernels_fft, cut_rows_and_pad_them_with_zeros) {
     for (const std::int64_t n : {1, 2, 7, 8, 30, 97, 128})
       for (const std::int64_t given : {0, 1, 5, 40, 150})
         for (const kgtest::edge side : kgtest::edges) {
-          check_real(2, given, n, side, true);
-          check_bins(2, given, n, side, true);
+          check_real<float>(2, given, n, side, true);
+          check_real<double>(2, given, n, side, true);
+          check_bins<float>(2, given, n, side, true);
+          check_bins<double>(2, given, n, side, true);
         }
   });
 }
@@ -199,10 +205,14 @@ TEST(kernels_fft, of_the_reference_follow_the_same_definition) {
       check_complex<float>(op, 2, n, kgtest::edge::end, false);
       check_complex<double>(op, 2, n, kgtest::edge::end, false);
     }
-    check_real(2, n, n, kgtest::edge::end, false);
-    check_real(2, 5, n, kgtest::edge::end, false);
-    check_bins(2, n / 2 + 1, n, kgtest::edge::end, false);
-    check_bins(2, 5, n, kgtest::edge::end, false);
+    check_real<float>(2, n, n, kgtest::edge::end, false);
+    check_real<double>(2, n, n, kgtest::edge::end, false);
+    check_real<float>(2, 5, n, kgtest::edge::end, false);
+    check_real<double>(2, 5, n, kgtest::edge::end, false);
+    check_bins<float>(2, n / 2 + 1, n, kgtest::edge::end, false);
+    check_bins<double>(2, n / 2 + 1, n, kgtest::edge::end, false);
+    check_bins<float>(2, 5, n, kgtest::edge::end, false);
+    check_bins<double>(2, 5, n, kgtest::edge::end, false);
   }
 }
 

@@ -40,15 +40,15 @@ inline tensor fft(const tensor& x, fft_norm norm = fft_norm::backward) {
 inline tensor ifft(const tensor& x, fft_norm norm = fft_norm::backward) {
   return call<"IFFT">(x, attr<"norm">(detail::fft_norm_text(norm)));
 }
-/// `fft` of float32 rows, of which it gives the bins 0 to length / 2: the others are their conjugates. With a `length`
-/// the rows are cut to it, or padded with zeros; 0 stands for the size of the last axis, which must have elements then.
-/// Differentiable.
+/// `fft` of real rows, float32 or float64. It gives the bins 0 to length / 2, complex64 or complex128: the others are
+/// their conjugates. With a `length` the rows are cut to it, or padded with zeros; 0 stands for the size of the last
+/// axis, which must have elements then. Differentiable.
 inline tensor rfft(const tensor& x, std::int64_t length = 0, fft_norm norm = fft_norm::backward) {
   return call<"RFFT">(x, attr<"fftLength">(length), attr<"norm">(detail::fft_norm_text(norm)));
 }
-/// The inverse of `rfft`: float32 rows of `length` elements, 2 (bins - 1) when it is 0, of complex64 bins. Bins that
-/// are missing are taken as 0. What bin 0, and the last one of an even length, has as imaginary part does not count:
-/// those bins are their own conjugates. Differentiable.
+/// The inverse of `rfft`: real rows of `length` elements, 2 (bins - 1) when it is 0. complex64 bins give float32,
+/// complex128 bins float64. Missing bins count as 0. The imaginary parts of bin 0, and of the last bin of an even
+/// length, do not count: those bins are their own conjugates. Differentiable.
 inline tensor irfft(const tensor& x, std::int64_t length = 0, fft_norm norm = fft_norm::backward) {
   return call<"IRFFT">(x, attr<"fftLength">(length), attr<"norm">(detail::fft_norm_text(norm)));
 }
