@@ -26,3 +26,7 @@ export import :composed_sets;
 export import :composed_samples;
 export import :composed_stacking;
 export import :composed_values;
+export import :composed_spectra;
+export import :composed_windows;
+export import :composed_filters;
+export import :composed_estimates;

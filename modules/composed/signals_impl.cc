@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 module;
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <numbers>
@@ -10,6 +11,7 @@ module;
 module kerngrad;
 
 import :composed_checks;
+import :composed_last_axis;
 
 namespace kerngrad {
 
@@ -61,24 +63,106 @@ tensor frame(const tensor& signal, std::int64_t length, std::int64_t step, const
   return gather(whole, places, -1);
 }
 
+// Frames are cut into parts of `step` elements. Part j of frame i belongs to part i + j of the signal: rows of parts,
+// of which each is one longer than the next one takes, are shifted against each other, and summed.
+tensor overlap_add(const tensor& frames, std::int64_t step) {
+  constexpr composed call{"overlap_add"};
+  call.rank("frames", frames, 2, max_rank - 1);
+  call.numbers("frames", frames);
+  if (step < 1) call.refuse("step " + std::to_string(step), "1 or more");
+  const std::int64_t count = frames.dims()[frames.rank() - 2], length = frames.dims()[frames.rank() - 1];
+  std::vector<std::int64_t> dims(frames.dims().begin(), frames.dims().end() - 2);
+  if (count == 0 || length == 0) {
+    dims.push_back(0);
+    return zeros(shape(dims), frames.type());
+  }
+  const std::int64_t parts = (length - 1) / step + 1,
+                     size = kernels::sum_of(kernels::product_of(count - 1, step), length);
+  const auto shaped_as = [&](const tensor& x, std::initializer_list<std::int64_t> last) {
+    std::vector<std::int64_t> all = dims;
+    all.insert(all.end(), last);
+    return reshape(x, shape(all));
+  };
+  const tensor cut = detail::last_axis_resized(frames, kernels::product_of(parts, step));
+  const tensor by_part = swapaxes(shaped_as(cut, {count, parts, step}), -3, -2);
+  // `parts` zeros after each row, of which the last one is dropped with the end of all rows.
+  const tensor flat = shaped_as(by_part, {parts, count * step});
+  const tensor rows =
+      shaped_as(detail::last_axis_padded(flat, 0, kernels::product_of(parts, step)), {parts * (count + parts) * step});
+  const tensor skewed = detail::last_axis_part(rows, 0, parts * (count + parts - 1) * step);
+  return detail::last_axis_part(sum(shaped_as(skewed, {parts, (count + parts - 1) * step}), -2), 0, size);
+}
+
 std::int64_t enclosing_power_of_two(std::int64_t value) {
   constexpr composed call{"enclosing_power_of_two"};
   if (value < 1 || value > std::int64_t{1} << 62) call.refuse(std::to_string(value), "1 to 2^62");
   return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(value)));
 }
 
+namespace {
+
+// What stft and istft agree on.
+struct stft_plan {
+  std::int64_t points, margin;  // margin: elements in front of a signal with centered frames
+  tensor window;
+};
+stft_plan plan_of(const composed& call, std::int64_t frame_length, std::int64_t frame_step, const stft_options& options,
+                  dtype type) {
+  if (frame_length < 1 || frame_step < 1)
+    call.refuse("frames of " + std::to_string(frame_length) + " every " + std::to_string(frame_step) + " elements",
+                "1 or more");
+  const std::int64_t points = options.fft_length.value_or(enclosing_power_of_two(frame_length));
+  if (points < 1) call.refuse("fft_length " + std::to_string(points), "1 or more");
+  const tensor window = options.window.defined() ? options.window : hann_window(frame_length, type);
+  if (!(window.dims() == shape{frame_length}))
+    call.refuse(shaped("window", window), "a number for each of " + std::to_string(frame_length) + " elements");
+  return {points, options.centered ? frame_length / 2 : 0, cast(window, type)};
+}
+
+}  // namespace
+
 tensor stft(const tensor& signal, std::int64_t frame_length, std::int64_t frame_step, const stft_options& options) {
   constexpr composed call{"stft"};
   call.rank("signal", signal, 1);
-  if (signal.type() != dtype::float32)
-    call.refuse("operand signal of dtype " + std::string(name_of(signal.type())), "float32", "cast it");
-  if (frame_length < 1) call.refuse("frames of " + std::to_string(frame_length), "1 or more elements");
-  const std::int64_t length = options.fft_length.value_or(enclosing_power_of_two(frame_length));
-  if (length < 1) call.refuse("fft_length " + std::to_string(length), "1 or more");
-  const tensor window = options.window.defined() ? options.window : hann_window(frame_length);
-  if (!(window.dims() == shape{frame_length}))
-    call.refuse(shaped("window", window), "a number for each of " + std::to_string(frame_length) + " elements");
-  return rfft(frame(signal, frame_length, frame_step) * window, length);
+  if (!wide_floats.has(signal.type()))
+    call.refuse("operand signal of dtype " + std::string(name_of(signal.type())), to_string(wide_floats), "cast it");
+  const stft_plan plan = plan_of(call, frame_length, frame_step, options, signal.type());
+  tensor x = signal;
+  if (options.centered) {
+    const std::int64_t size = kernels::sum_of(signal.dims()[signal.rank() - 1], 2 * plan.margin);
+    const std::int64_t beyond =
+        size < frame_length ? frame_length - size : (frame_step - (size - frame_length) % frame_step) % frame_step;
+    x = detail::last_axis_padded(signal, plan.margin, plan.margin + beyond);
+  }
+  return rfft(frame(x, frame_length, frame_step) * plan.window, plan.points);
+}
+
+tensor istft(const tensor& spectrum, std::int64_t frame_length, std::int64_t frame_step, const stft_options& options) {
+  constexpr composed call{"istft"};
+  call.rank("spectrum", spectrum, 2, max_rank - 1);
+  if (!detail::is_complex(spectrum))
+    call.refuse("operand spectrum of dtype " + std::string(name_of(spectrum.type())), "complex64 or complex128");
+  const stft_plan plan = plan_of(call, frame_length, frame_step, options, detail::spectral_type(spectrum.type()));
+  if (plan.points < frame_length)
+    call.refuse("fft_length " + std::to_string(plan.points), std::to_string(frame_length) + " or more, as frames have");
+  const std::int64_t count = spectrum.dims()[spectrum.rank() - 2], bins = spectrum.dims()[spectrum.rank() - 1];
+  if (bins != plan.points / 2 + 1)
+    call.refuse(shaped("spectrum", spectrum),
+                std::to_string(plan.points / 2 + 1) + " bins, for fft_length " + std::to_string(plan.points));
+  const std::int64_t most = std::int64_t{1} << 40;
+  if (options.length && (*options.length < 0 || *options.length > most))
+    call.refuse("length " + std::to_string(*options.length), "0 to 2^40");
+  const tensor frames = detail::last_axis_resized(irfft(spectrum, plan.points), frame_length) * plan.window;
+  const tensor weights = broadcast_to(square(plan.window), {count, frame_length});
+  const tensor total = overlap_add(weights, frame_step);
+  const tensor whole = overlap_add(frames, frame_step) / where(total < 1e-10, ones_like(total), total);
+  const std::int64_t size = whole.dims()[whole.rank() - 1];
+  if (options.length) {
+    const std::int64_t there = std::max<std::int64_t>(0, size - plan.margin);
+    const tensor rest = detail::last_axis_part(whole, size - there, there);
+    return detail::last_axis_resized(rest, *options.length);
+  }
+  return detail::last_axis_part(whole, std::min(plan.margin, size), std::max<std::int64_t>(0, size - 2 * plan.margin));
 }
 
 }  // namespace kerngrad

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls of Fourier transforms: along one axis, along several, and of Hermitian operands.
-#include <algorithm>
+#include <optional>
 
 #include "tests/opinfo/sample.h"
 
@@ -16,49 +16,14 @@ kg::fft_norm norm_of(in s, int place) {
   return name == "ortho" ? kg::fft_norm::ortho : name == "forward" ? kg::fft_norm::forward : kg::fft_norm::backward;
 }
 
-kg::fft_norm other(kg::fft_norm norm) {
-  if (norm == kg::fft_norm::ortho) return norm;
-  return norm == kg::fft_norm::backward ? kg::fft_norm::forward : kg::fft_norm::backward;
-}
-
-kg::tensor as_complex(const kg::tensor& x) {
-  if (kg::complex_only.has(x.type())) return x;
-  const kg::tensor real = kg::cast(x, kg::dtype::float32);
-  return kg::complex(real, kg::zeros_like(real));
-}
-
-kg::tensor as_real(const kg::tensor& x) { return kg::floating.has(x.type()) ? x : kg::cast(x, kg::dtype::float32); }
-
-// Rows cut to n, or padded with zeros.
-kg::tensor of_length(const kg::tensor& x, std::int64_t n) {
-  const std::int64_t size = x.dims()[x.rank() - 1];
-  if (n == size) return x;
-  if (n < size) return x(kg::ellipsis, kg::range(0, n));
-  sizes pairs(static_cast<std::size_t>(2 * x.rank()), 0);
-  pairs.back() = n - size;
-  return kg::pad(x, pairs);
-}
-
 // One transform along an axis; n is 0 where it is the axis's size.
-using transform = kg::tensor (*)(const kg::tensor&, std::int64_t n, kg::fft_norm);
+using transform = kg::tensor (*)(const kg::tensor&, const kg::fft_options&);
 
-kg::tensor forward(const kg::tensor& x, std::int64_t n, kg::fft_norm norm) {
-  return kg::fft(n ? of_length(as_complex(x), n) : as_complex(x), norm);
-}
-kg::tensor inverse(const kg::tensor& x, std::int64_t n, kg::fft_norm norm) {
-  return kg::ifft(n ? of_length(as_complex(x), n) : as_complex(x), norm);
-}
-kg::tensor of_real(const kg::tensor& x, std::int64_t n, kg::fft_norm norm) { return kg::rfft(as_real(x), n, norm); }
-kg::tensor to_real(const kg::tensor& x, std::int64_t n, kg::fft_norm norm) { return kg::irfft(as_complex(x), n, norm); }
-kg::tensor of_hermitian(const kg::tensor& x, std::int64_t n, kg::fft_norm norm) {
-  return kg::irfft(kg::conj(as_complex(x)), n, other(norm));
-}
-kg::tensor to_hermitian(const kg::tensor& x, std::int64_t n, kg::fft_norm norm) {
-  return kg::conj(kg::rfft(as_real(x), n, other(norm)));
-}
+constexpr transform forward = kg::fft, inverse = kg::ifft, of_real = kg::rfft, to_real = kg::irfft,
+                    of_hermitian = kg::hfft, to_hermitian = kg::ihfft;
 
 kg::tensor along(const kg::tensor& x, std::int64_t axis, transform f, std::int64_t n, kg::fft_norm norm) {
-  return kg::moveaxis(f(kg::moveaxis(x, axis, -1), n, norm), -1, axis);
+  return f(x, {.n = n ? std::optional(n) : std::nullopt, .axis = axis, .norm = norm});
 }
 
 template <transform F>
@@ -101,16 +66,9 @@ results over_several(in s, int count) {
 }
 
 results shifted(in s, bool back) {
-  const kg::tensor x = s.x();
-  sizes over, shifts;
-  if (s.has("dim", 1)) over = s.list("dim", 1);
-  else
-    for (int i = 0; i < x.rank(); ++i) over.push_back(i);
-  for (const std::int64_t axis : over) {
-    const std::int64_t size = x.dims()[static_cast<int>(axis < 0 ? axis + x.rank() : axis)];
-    shifts.push_back(back ? -(size / 2) : size / 2);
-  }
-  return list_of(kg::roll(x, shifts, over));
+  const sizes named = s.has("dim", 1) ? s.list("dim", 1) : sizes{};
+  const kg::axes over = s.has("dim", 1) ? kg::axes(named) : kg::all_axes;
+  return list_of(back ? kg::ifftshift(s.x(), over) : kg::fftshift(s.x(), over));
 }
 
 constexpr call_line lines[] = {

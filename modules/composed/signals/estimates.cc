@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Power spectra of signals, as scipy.signal estimates them.
+module;
+#include "kernels/common/abi.h"
+export module kerngrad:composed_estimates;
+
+import :std;
+import :core;
+import :axes;
+import :tensor;
+import :composed_windows;
+
+export namespace kerngrad {
+
+/// The unit of a power spectrum: power for each unit of frequency, or the power of a wave at a bin.
+enum class spectrum_scaling : std::uint8_t { density, spectrum };
+
+/// Options of welch and spectrogram. Segments have `segment` elements, or all of a shorter signal, and share `overlap`
+/// elements with the next one: half of them for welch, an eighth for spectrogram. Their mean is subtracted if `detrend`
+/// is set. The window is Hann's for welch, {"tukey", 0.25} for spectrogram. Transforms have n points, at least as many
+/// as a segment. `fs` is the sampling rate.
+struct spectrum_options {
+  double fs = 1;
+  std::optional<window_kind> window{};
+  std::int64_t segment = 256;
+  std::optional<std::int64_t> overlap{};
+  std::optional<std::int64_t> n{};
+  bool detrend = true;
+  spectrum_scaling scaling = spectrum_scaling::density;
+  axis_index axis = -1;
+};
+/// Frequencies, and the power at each of them.
+struct power_spectrum {
+  tensor frequencies, power;
+};
+/// Frequencies, the times of the segments' middles, and the power at each of both.
+struct power_over_time {
+  tensor frequencies, times, power;
+};
+/// The mean of the one-sided power spectra of overlapping segments along an axis (Welch 1967), as scipy.signal.welch.
+/// The axis of the result has the n / 2 + 1 frequencies. float64 gives float64, other real numbers float32. Throws for
+/// complex numbers, a signal without elements, and options that do not fit. The power is differentiable.
+power_spectrum welch(const tensor& x, const spectrum_options& options = {});
+/// The one-sided power spectra of the segments, as scipy.signal.spectrogram: the axis has the frequencies, a further
+/// last axis the times. Dtypes and errors as welch. The power is differentiable.
+power_over_time spectrogram(const tensor& x, const spectrum_options& options = {});
+
+}  // namespace kerngrad

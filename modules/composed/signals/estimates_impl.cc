@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+module;
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include "kernels/common/abi.h"
+module kerngrad;
+
+import :composed_checks;
+import :composed_last_axis;
+
+namespace kerngrad {
+
+using detail::composed;
+using detail::shaped;
+
+namespace {
+
+// Options that were checked, with all defaults.
+struct segments {
+  int axis;
+  std::int64_t length, step, points;
+  tensor window;
+};
+segments segments_of(const composed& call, const tensor& x, const spectrum_options& options, const window_kind& usual,
+                     std::int64_t usual_share) {
+  call.rank("x", x, 1, max_rank - 1);
+  call.real("x", x);
+  const int axis = call.axis(options.axis.value(), x.rank());
+  if (x.dims()[axis] == 0) call.refuse(shaped("x", x), "an axis with elements");
+  if (!(options.fs > 0) || !std::isfinite(options.fs))
+    call.refuse("fs " + to_string(attr_value(options.fs)), "a rate above 0");
+  if (options.segment < 1) call.refuse("segment " + std::to_string(options.segment), "1 or more");
+  const std::int64_t length = std::min(options.segment, x.dims()[axis]);
+  const std::int64_t overlap = options.overlap.value_or(length / usual_share);
+  if (overlap < 0 || overlap >= length)
+    call.refuse("overlap " + std::to_string(overlap) + " of segments of " + std::to_string(length),
+                "0 or more, and fewer elements than a segment");
+  const std::int64_t points = options.n.value_or(length);
+  if (points < length || points > 1'000'000'000)
+    call.refuse("n = " + std::to_string(points),
+                "10^9 at most, and at least the " + std::to_string(length) + " elements of a segment");
+  return {axis, length, length - overlap, points,
+          get_window(options.window.value_or(usual), length, true, dtype::float64)};
+}
+
+// [..., segments, frequencies].
+tensor powers(const tensor& x, const segments& s, const spectrum_options& options) {
+  const tensor rows = detail::axis_last(cast(x, detail::spectral_type(x.type())), s.axis);
+  tensor frames = frame(rows, s.length, s.step);
+  if (options.detrend) frames = frames - mean(frames, -1, true);
+  const tensor bins = rfft(frames * cast(s.window, frames.type()), s.points);
+  const double whole = options.scaling == spectrum_scaling::density ? options.fs * sum(square(s.window)).item()
+                                                                    : std::pow(sum(s.window).item(), 2);
+  // Inner bins stand for their conjugates, too.
+  const tensor weights = detail::numbers_of_indices(
+      s.points / 2 + 1, frames.type(), [&](std::int64_t k) { return (k == 0 || 2 * k == s.points ? 1 : 2) / whole; });
+  return (square(real(bins)) + square(imag(bins))) * weights;
+}
+
+}  // namespace
+
+power_spectrum welch(const tensor& x, const spectrum_options& options) {
+  const segments s = segments_of(composed{"welch"}, x, options, "hann", 2);
+  const tensor power = mean(powers(x, s, options), -2);
+  return {rfftfreq(s.points, 1 / options.fs, power.type()), detail::axis_back(power, s.axis)};
+}
+
+power_over_time spectrogram(const tensor& x, const spectrum_options& options) {
+  const segments s = segments_of(composed{"spectrogram"}, x, options, {"tukey", 0.25}, 8);
+  const tensor power = swapaxes(powers(x, s, options), -1, -2);
+  const tensor times = detail::numbers_of_indices(power.dims()[power.rank() - 1], power.type(), [&](std::int64_t k) {
+    return (static_cast<double>(s.length) / 2 + static_cast<double>(k * s.step)) / options.fs;
+  });
+  return {rfftfreq(s.points, 1 / options.fs, power.type()), times,
+          s.axis == x.rank() - 1 ? power : moveaxis(power, -2, s.axis)};
+}
+
+}  // namespace kerngrad

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fourier, cosine and sine transforms along any axes, as numpy.fft and scipy.fft have them.
+module;
+#include "kernels/common/abi.h"
+export module kerngrad:composed_spectra;
+
+import :std;
+import :core;
+import :axes;
+import :tensor;
+import :ops_fft;
+
+export namespace kerngrad {
+
+// ------------------------------------------------------------------------------------------ Fourier transforms
+
+/// Options of fft, ifft, rfft, irfft, hfft and ihfft. A transform has `n` points: a longer axis is cut, a shorter one
+/// padded with zeros. Without `n` the size of the axis decides.
+struct fft_options {
+  std::optional<std::int64_t> n{};
+  axis_index axis = -1;
+  fft_norm norm = fft_norm::backward;
+};
+/// Options of the transforms along several axes. `sizes` has the number of points for each of `axes`. Without `axes`
+/// they are the last ones that `sizes` counts, and without both all axes; fft2 and its kin take the last two.
+struct fftn_options {
+  std::vector<std::int64_t> sizes{};
+  std::vector<std::int64_t> axes{};
+  fft_norm norm = fft_norm::backward;
+};
+
+/// The discrete Fourier transform along an axis, as numpy.fft.fft. complex128 and float64 give complex128; other
+/// numbers give complex64. Throws for n below 1 and for an axis without elements where n is not given. Differentiable.
+tensor fft(const tensor& x, const fft_options& options);
+/// The inverse of fft along an axis, with the same dtypes. Differentiable.
+tensor ifft(const tensor& x, const fft_options& options);
+/// The bins 0 to n / 2 of fft of real numbers; float64 gives complex128, others complex64. Throws for complex numbers.
+/// Differentiable.
+tensor rfft(const tensor& x, const fft_options& options);
+/// The inverse of rfft: n real points, 2 (bins - 1) unless n is given. Missing bins count as 0. complex128 and float64
+/// give float64, others float32. Differentiable.
+tensor irfft(const tensor& x, const fft_options& options);
+/// fft of a signal whose bins are real: its points 0 to n / 2 are given, the others are their conjugates. The bins are
+/// n real numbers, 2 (points - 1) unless n is given. Dtypes as irfft. Differentiable.
+tensor hfft(const tensor& x, const fft_options& options = {});
+/// The inverse of hfft: the points 0 to n / 2 of a signal with these real bins. Dtypes as rfft. Differentiable.
+tensor ihfft(const tensor& x, const fft_options& options = {});
+
+/// fft along several axes, by default all. Dtypes as fft. Throws for sizes that are not one for each axis.
+/// Differentiable.
+tensor fftn(const tensor& x, const fftn_options& options = {});
+/// The inverse of fftn. Differentiable.
+tensor ifftn(const tensor& x, const fftn_options& options = {});
+/// rfft along the last of the axes, then fft along the others. Differentiable.
+tensor rfftn(const tensor& x, const fftn_options& options = {});
+/// The inverse of rfftn. The last of the axes has 2 (bins - 1) points unless `sizes` says otherwise. Differentiable.
+tensor irfftn(const tensor& x, const fftn_options& options = {});
+/// fftn along the last two axes unless others are given. Differentiable.
+tensor fft2(const tensor& x, const fftn_options& options = {});
+/// ifftn along the last two axes unless others are given. Differentiable.
+tensor ifft2(const tensor& x, const fftn_options& options = {});
+/// rfftn along the last two axes unless others are given. Differentiable.
+tensor rfft2(const tensor& x, const fftn_options& options = {});
+/// irfftn along the last two axes unless others are given. Differentiable.
+tensor irfft2(const tensor& x, const fftn_options& options = {});
+
+/// Rolls each of the axes by half its size, rounded down: bin 0 moves to the middle. Any dtype. Differentiable.
+tensor fftshift(const tensor& x, const axes& over = all_axes);
+/// Undoes fftshift. Any dtype. Differentiable.
+tensor ifftshift(const tensor& x, const axes& over = all_axes);
+
+/// Frequencies of the bins of fft of n points that are `spacing` apart: 0, 1, ..., -2, -1 over n * spacing. Throws for
+/// n below 1, a spacing of 0 and dtypes that are no floats.
+tensor fftfreq(std::int64_t n, double spacing = 1, dtype type = dtype::float32);
+/// Frequencies of the bins of rfft: 0 to n / 2 over n * spacing. Throws as fftfreq.
+tensor rfftfreq(std::int64_t n, double spacing = 1, dtype type = dtype::float32);
+
+// ------------------------------------------------------------------------------------------ cosines and sines
+
+/// Options of dct, idct, dst and idst: the type, 1 to 4, and as fft_options the points, axis and norm.
+struct dct_options {
+  int type = 2;
+  std::optional<std::int64_t> n{};
+  axis_index axis = -1;
+  fft_norm norm = fft_norm::backward;
+};
+/// The discrete cosine transform along an axis, as scipy.fft.dct. With N points and the norm backward, type 2 is
+/// y[k] = 2 sum x[t] cos(pi k (2 t + 1) / (2 N)). Types 1, 3 and 4 have cos(pi k t / (N - 1)), cos(pi (2 k + 1) t /
+/// (2 N)) and cos(pi (2 k + 1) (2 t + 1) / (4 N)); end terms of types 1 and 3 count half. ortho makes the transform
+/// orthogonal. float64 gives float64, other real numbers float32. Throws for complex numbers, other types, and fewer
+/// than two points of type 1. Computed by a Fourier transform of twice the length. Differentiable.
+tensor dct(const tensor& x, const dct_options& options = {});
+/// The inverse of dct of the same type and norm. Differentiable.
+tensor idct(const tensor& x, const dct_options& options = {});
+/// The discrete sine transform along an axis, as scipy.fft.dst. With N points and the norm backward, type 2 is
+/// y[k] = 2 sum x[t] sin(pi (k + 1) (2 t + 1) / (2 N)). Types 1, 3 and 4 have sin(pi (k + 1) (t + 1) / (N + 1)),
+/// sin(pi (2 k + 1) (t + 1) / (2 N)) and sin(pi (2 k + 1) (2 t + 1) / (4 N)); the last term of type 3 counts half.
+/// Norm, dtypes and errors as dct. Differentiable.
+tensor dst(const tensor& x, const dct_options& options = {});
+/// The inverse of dst of the same type and norm. Differentiable.
+tensor idst(const tensor& x, const dct_options& options = {});
+
+}  // namespace kerngrad

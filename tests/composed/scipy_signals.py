@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""scipy_signals.py [--check HEADER]: scipy_signals.h, SciPy's results for tests/composed/filters.cc; or whether SciPy
+still gives what HEADER has."""
+import re
+import sys
+
+import numpy as np
+import scipy.signal as s
+
+T = np.arange(24.)
+NAMES = {'s': s, 'np': np, 'x': np.sin(0.1 * T * T) + 0.05 * T, 'b': [0.2, 0.3, 0.1], 'a': [2, -1, 0.5, 0.2],
+         'sos': s.butter(3, [.2, .6], 'bandpass', output='sos'), 'zi': [0.5, -1, 0.25]}
+WINDOWS = ['boxcar', 'triang', 'bartlett', 'parzen', 'bohman', 'barthann', 'cosine', 'lanczos', 'hann', 'hamming',
+           'blackman', 'nuttall', 'blackmanharris', 'flattop', ('general_hamming', .75), ('kaiser', 8.6),
+           ('gaussian', 1.5), ('general_gaussian', 1.5, 2), ('exponential', None, 3.0), ('tukey', .5), ('tukey', 0),
+           ('tukey', 1)]
+BANDS = [('lowpass', .3), ('highpass', .3), ('bandpass', [.2, .6]), ('bandstop', [.2, .6])]
+EXPRESSIONS = [
+    's.lfilter(b, a, x)', 's.lfilter(b, a, x, zi=zi)[0]', 's.sosfilt(sos, x)',
+    's.sosfilt(sos, x, zi=np.reshape(np.arange(6) * 0.1, (3, 2)))[0]', 's.filtfilt(b, a, x)',
+    's.filtfilt(b, a, x, padlen=2)', 's.sosfiltfilt(s.butter(3, .4, output="sos"), x)',
+    's.sosfiltfilt(sos, x, padlen=5)', 's.resample(x[:9], 6)',
+    *[f's.resample(x, {n})' for n in (15, 16, 30, 35)],
+    *[f's.resample_poly(x, {up}, {down})' for up, down in ((3, 2), (2, 3), (4, 6), (1, 4), (5, 1))],
+    *[f's.upfirdn(b, x, {up}, {down})' for up, down in ((1, 1), (3, 2), (2, 5), (4, 6))],
+    *[f's.firwin(7, {cutoff}, pass_zero="{band}")' for band, cutoff in BANDS],
+    's.firwin(4, .5)', 's.firwin(7, 100, fs=400, window=("kaiser", 5.), scale=False)',
+    *[f's.butter({n}, {cutoff}, "{band}", output="sos")' for n in (1, 2, 3, 4) for band, cutoff in BANDS],
+    's.welch(x, nperseg=8)[1]', 's.welch(x, window="boxcar")[1]',
+    's.welch(x, 10, nperseg=9, noverlap=3, nfft=12, scaling="spectrum", detrend=False)[1]',
+    *[f's.spectrogram(x, 2, nperseg=8)[{i}]' for i in range(3)],
+    *[f's.get_window({w!r}, {n})' for w in WINDOWS for n in ('6', '5, False')]]
+
+
+def values(expression):
+    """What SciPy gives, as one list; rounding errors around 0 as 0."""
+    got = np.ravel(eval(expression, dict(NAMES)))
+    return [0.0 if abs(v) < 1e-15 else float(v) for v in got]
+
+
+def header():
+    lines = ['// SPDX-License-Identifier: Apache-2.0', f'// SciPy {__import__("scipy").__version__}: results of'
+             ' expressions for x, b, a, sos and zi of scipy_signals.py, which writes this.', '#pragma once',
+             '#include <map>', '#include <string>', '#include <vector>', '', 'namespace kgtest {', '',
+             '// clang-format off',
+             'inline const std::map<std::string, std::vector<double>> scipy_signals = {']
+    for expression in EXPRESSIONS:
+        row = [f'{v:.15g}' for v in values(expression)]
+        text = '    {R"py(' + expression + ')py", {'
+        for i, number in enumerate(row):
+            piece = number + (', ' if i + 1 < len(row) else '}},')
+            if len(text) + len(piece.rstrip()) > 118:
+                lines.append(text.rstrip())
+                text = '      '
+            text += piece
+        lines.append(text)
+    return '\n'.join([*lines, '};', '', '}  // namespace kgtest', ''])
+
+
+def main():
+    if sys.argv[1:2] != ['--check']:
+        print(header(), end='')
+        return 0
+    text = open(sys.argv[2], encoding='utf-8').read()
+    found = re.findall(r'R"py\((.*?)\)py", \{([^}]*)\}', text, re.DOTALL)
+    wrong = [expression for expression, numbers in found
+             if not np.allclose([float(v) for v in numbers.split(',')], values(expression), rtol=1e-10, atol=1e-12)]
+    wrong += sorted(set(EXPRESSIONS) - {expression for expression, _ in found})
+    print('\n'.join(f'SciPy gives something else: {expression}' for expression in wrong) or
+          f'{len(found)} results agree')
+    return bool(wrong)
+
+
+if __name__ == '__main__':
+    sys.exit(main())
