@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The examples of docs/io.md: tensors, tables and pictures in files, and a training that is taken up again.
+// The examples of docs/io.md: tensors, tables, pictures and sounds in files, and a training that is taken up again.
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
@@ -41,6 +41,12 @@ void pictures() {
   std::cout << kg::to_string(pixels.dims()) << "\n";
 }
 
+void sounds() {
+  kg::io::save_wav("tone.wav", {kg::sin(kg::arange(8000) * 0.3454), 8000}, kg::io::wav_samples::pcm24);
+  const kg::io::audio tone = kg::io::load_wav("tone.wav");
+  std::cout << tone.samples.dims()[0] / tone.rate << " second\n";
+}
+
 // Five steps, or what is left of them after a break.
 double train(bool from_file) {
   const std::vector<kg::variable> all{kg::variable(kg::tensor({3.f, -2.f}), "w")};
@@ -63,6 +69,7 @@ int main() {
   arrays();
   tables();
   pictures();
+  sounds();
   const bool alike = train(false) == train(true);
   try {
     kg::io::load("no such file.npy");

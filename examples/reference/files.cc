@@ -28,6 +28,23 @@ void a_table_in_memory() {
 }
 const example for_a_table_in_memory{"kg::io::decode_csv", a_table_in_memory};
 
+void a_tone_in_a_file() {
+  const kg::tensor samples({0.f, 0.5f, 0.f, -0.5f});
+  kg::io::save_wav("tone.wav", {samples, 8000}, kg::io::wav_samples::pcm24);
+  const kg::io::audio read = kg::io::load_wav("tone.wav");
+  std::cout << read.rate << " " << kg::squeeze(read.samples) << "\n";
+  std::filesystem::remove("tone.wav");
+}
+const example for_a_tone_in_a_file{"kg::io::save_wav kg::io::load_wav kg::io::audio kg::io::wav_samples",
+                                   a_tone_in_a_file};
+
+void audio_in_memory() {
+  const std::string_view file(
+      "RIFF\x26\0\0\0WAVEfmt \x10\0\0\0\1\0\1\0\x40\x1f\0\0\x80\x3e\0\0\2\0\x10\0data\2\0\0\0\0\x40", 46);
+  std::cout << kg::io::decode_wav(std::as_bytes(std::span(file)), "dot.wav").samples << "\n";
+}
+const example for_audio_in_memory{"kg::io::decode_wav", audio_in_memory};
+
 void variables_get_their_values_back() {
   const kg::variable w(kg::tensor({1.f, 2.f}), "w");
   const kg::io::named_tensors state = kg::io::state_of({w});  // save and load take it, too

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data in files: tensors as .npy, .npz, .safetensors and .csv, pictures as .png, .ppm and .pgm, the state of a
-// training. A module of its own on top of kerngrad's public interface, so that the library needs nothing of what reads
-// these.
+// Data in files: tensors as .npy, .npz, .safetensors and .csv, pictures as .png, .ppm and .pgm, audio as .wav, the
+// state of a training. A module of its own on top of kerngrad's public interface, so that the library needs nothing of
+// what reads these.
 module;
 #include <cstddef>
 #include "kernels/common/abi.h"
@@ -62,7 +62,7 @@ class named_tensors {
 
 // ------------------------------------------------------------------------------------------ any format, by the name
 
-/// Reads a file whose name ends in .npy, .npz, .safetensors, .csv, .png, .ppm or .pgm, in letters of either case.
+/// Reads a file whose name ends in .npy, .npz, .safetensors, .csv, .png, .ppm, .pgm or .wav, in letters of either case.
 ///
 /// - .npy, .npz (stored or deflated): bool, uint8, int32, int64, float16, float32, float64, complex64 and complex128 of
 ///   either byte order, in C's or Fortran's order. Structured dtypes, objects and pickles are refused. Members of a
@@ -73,6 +73,7 @@ class named_tensors {
 /// are
 ///   expanded, fewer and more than 8 bits are scaled to 8; gamma and profiles are not applied.
 /// - .ppm (P6), .pgm (P5): uint8 [height, width, 3] and [height, width, 1], scaled to 255 where their white is another.
+/// - .wav: float32 [frames, channels], as `load_wav` reads it, which also gives the rate.
 ///
 /// No size that a file claims is believed: what the file cannot hold, or the memory limit does not allow, is refused
 /// before memory is asked for it. The file is mapped while it is read; another process must not cut it short meanwhile.
@@ -149,6 +150,27 @@ table decode_csv(std::span<const std::byte> bytes, const std::string& name, cons
 /// Writes a .csv, as `save` does, with the names of the columns in the first row where there are some. The values are
 /// of rank 2, or of rank 1 as one column, and as short as they can be to be read back the same.
 void save_csv(const std::string& path, const table& all, char delimiter = ',');
+
+// ------------------------------------------------------------------------------------------ audio
+
+/// Samples [frames, channels], and frames a second.
+struct audio {
+  tensor samples;
+  std::int64_t rate = 0;
+};
+/// How a .wav stores samples: whole numbers of 16 or 24 bits, or float32.
+enum class wav_samples : std::uint8_t { pcm16, pcm24, float32 };
+
+/// Reads a .wav of one of these kinds as float32. Whole numbers are divided by 2^15 or 2^23: samples are in [-1, 1),
+/// and exact. Other chunks than format and samples are left alone. Throws `error` as `load` does, and for samples of
+/// other kinds.
+audio load_wav(const std::string& path);
+/// The same of bytes in memory; errors quote `name`.
+audio decode_wav(std::span<const std::byte> bytes, const std::string& name);
+/// Writes a .wav, as `save` does. The samples are float32 or float64 [frames] or [frames, channels]. Whole numbers are
+/// rounded to the nearest, ties to even, and clipped to [-1, 1). Throws for NaN as a whole number, for a rate below 1,
+/// and for more than the 2^32 bytes that the format counts.
+void save_wav(const std::string& path, const audio& sound, wav_samples kind = wav_samples::pcm16);
 
 // ------------------------------------------------------------------------------------------ training
 
@@ -245,7 +267,7 @@ struct origin {
 };
 
 // Extension of a name.
-enum class format : std::uint8_t { npy, npz, safetensors, csv, png, netpbm };
+enum class format : std::uint8_t { npy, npz, safetensors, csv, png, netpbm, wav };
 format format_of(const origin& file);
 
 // Bytes that come one after the other.
@@ -389,6 +411,8 @@ tensor read_png(const origin& file, std::span<const std::byte> bytes);
 void write_png(const origin& file, const tensor& x);
 tensor read_netpbm(const origin& file, std::span<const std::byte> bytes);
 void write_netpbm(const origin& file, const tensor& x);
+// The samples of a .wav alone.
+tensor read_wav_samples(const origin& file, std::span<const std::byte> bytes);
 
 // A compressed byte of deflate stands for at most 1032 others (RFC 1951: 258 of them for 2 bits).
 inline constexpr std::int64_t most_inflated = 1032;

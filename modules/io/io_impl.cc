@@ -24,9 +24,9 @@ struct ending {
   std::string_view text;
   format of;
 };
-constexpr ending endings[] = {{".npy", format::npy},   {".npz", format::npz}, {".safetensors", format::safetensors},
-                              {".csv", format::csv},   {".png", format::png}, {".ppm", format::netpbm},
-                              {".pgm", format::netpbm}};
+constexpr ending endings[] = {{".npy", format::npy},    {".npz", format::npz}, {".safetensors", format::safetensors},
+                              {".csv", format::csv},    {".png", format::png}, {".ppm", format::netpbm},
+                              {".pgm", format::netpbm}, {".wav", format::wav}};
 
 constexpr std::string_view for_one = "one of .npy, .csv, .png, .ppm and .pgm for a tensor without a name";
 constexpr std::string_view for_several = "one of .npz and .safetensors for tensors with names";
@@ -53,6 +53,7 @@ named_tensors read(const origin& file, std::span<const std::byte> bytes, const a
     case format::csv: return unnamed(detail::read_csv(file, bytes, {}, false).values);
     case format::png: return unnamed(detail::read_png(file, bytes));
     case format::netpbm: return unnamed(detail::read_netpbm(file, bytes));
+    case format::wav: return unnamed(detail::read_wav_samples(file, bytes));
   }
   __builtin_unreachable();
 }
@@ -71,7 +72,8 @@ void write_npy(const origin& file, const tensor& x) {
 format detail::format_of(const origin& file) {
   for (const ending& e : endings)
     if (ends_alike(file.name, e.text)) return e.of;
-  file.refuse("has a name that tells no format", "one that ends in .npy, .npz, .safetensors, .csv, .png, .ppm or .pgm");
+  file.refuse("has a name that tells no format",
+              "one that ends in .npy, .npz, .safetensors, .csv, .png, .ppm, .pgm or .wav");
 }
 
 namespace {
@@ -118,6 +120,7 @@ void save(const std::string& path, const tensor& x, const save_options&) {
     case format::csv: return detail::write_csv(file, {{}, x}, ',');
     case format::png: return detail::write_png(file, x);
     case format::netpbm: return detail::write_netpbm(file, x);
+    case format::wav: file.refuse("would have no sampling rate", "one", "call save_wav(path, {x, rate})");
     default: file.refuse("holds tensors by name", for_one, "name it: save(path, {{\"x\", x}})");
   }
 }

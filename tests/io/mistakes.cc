@@ -38,7 +38,7 @@ TEST(typical_mistakes, are_each_told_in_one_sentence) {
        "read"},
       {"a file of no known format", [] { return tensor(kg::io::load("x.jpeg")); },
        "[load] got \"x.jpeg\", which has a name that tells no format; wanted one that ends in .npy, .npz, "
-       ".safetensors, .csv, .png, .ppm or .pgm"},
+       ".safetensors, .csv, .png, .ppm, .pgm or .wav"},
   };
   for (const mistake& m : mistakes) EXPECT_EQ(kgtest::refusal(m.line), m.sentence) << m.of;
 }
