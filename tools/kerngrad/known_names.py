@@ -19,6 +19,8 @@ HEAD = '''// Made by known_names.py.
 
 namespace tool {
 
+using std::string_view_literals::operator""sv;
+
 /// An export of a unit, `kg::top_k`, or a member of such a type: `kg::tensor::item`, the constructors
 /// `kg::tensor::tensor`, the enumerator `kg::dtype::boolean`. Signatures are lines; `page` is that of the reference.
 struct known_name {
@@ -71,8 +73,13 @@ def foreign(page):
         yield ' '.join(names), ours, name.group(0) if name else '', note
 
 
+def literal(value):
+    """Texts with their lengths: counted by the compiler, those of all tables take more steps than it allows."""
+    return json.dumps(value) + ('sv' if isinstance(value, str) else '')
+
+
 def table(kind, name, rows):
-    lines = ['    {' + ', '.join(map(json.dumps, row)) + '},' for row in rows]
+    lines = ['    {' + ', '.join(map(literal, row)) + '},' for row in rows]
     return '\n'.join([f'inline constexpr {kind} {name}[] = {{', *lines, '};'])
 
 
