@@ -6,6 +6,7 @@ module;
 #include <string>
 #include <vector>
 #include "kernels/common/abi.h"
+#include "kernels/common/scratch.h"
 #include "kernels/common/sizes.h"
 module kerngrad;
 
@@ -74,14 +75,15 @@ struct LinearFilter {
     const std::int64_t n = dims[dims.rank() - 1], rows = dims.size() / n;
     const std::int64_t given = std::ssize(initial) / rows, used = std::min(given, n), before = std::ssize(a) - 1;
     constexpr std::int64_t block = 512;
-    const std::vector<double> feedback(a.begin(), a.end());
-    std::vector<double> w(static_cast<std::size_t>(before + block));  // results of the block before, and a block
-    double* const here = w.data() + before;
+    kernels::scratch<double> coefficients(before + 1), room(kernels::sum_of(before, block));
+    const std::span<const double> feedback(coefficients.data(), a.size());
+    std::copy(a.begin(), a.end(), coefficients.data());
+    double *const past = room.data(), *const here = past + before;  // results before a block, and the block
     for (std::int64_t row = 0; row < rows; ++row) {
-      std::fill(w.begin(), w.end(), 0.0);
+      std::fill_n(past, before, 0.0);
       for (std::int64_t begin = 0; begin < n; begin += block) {
         const std::int64_t count = std::min(block, n - begin);
-        if (begin > 0) std::copy(w.end() - before, w.end(), w.begin());
+        if (begin > 0) std::copy_n(past + block, before, past);
         std::fill_n(here, block, 0.0);
         for (std::int64_t t = 0; t < std::min(used - begin, count); ++t)
           here[t] = initial[static_cast<std::size_t>(row * given + begin + t)];
