@@ -86,7 +86,7 @@ TEST(wav, claims_no_memory_beyond_the_limit) {
   kg::set_memory_limit(kg::memory().live_bytes + (1 << 20));
   const std::string said = refusal([&] { return decoded(text); });
   kg::set_memory_limit(kg::unlimited);
-  EXPECT_TRUE(says(said, {"the limit"})) << said;
+  EXPECT_TRUE(says(said, {"2097152 bytes", "the memory limit"})) << said;
 }
 
 TEST(wav, comes_back_as_it_was_saved) {
