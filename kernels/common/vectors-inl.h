@@ -51,9 +51,8 @@ HWY_INLINE void with_copies(const F& f, V first, Same... others) {
 /// call that is inlined costs the compiler another copy of f.
 template <int kCount, class D, class F>
 HWY_INLINE void with_vectors(D d, const F& f) {
-  const auto made = [&]<int... kAt>(std::integer_sequence<int, kAt...>) KG_INLINED {
-    with_copies(f, (static_cast<void>(kAt), hn::Zero(d))...);
-  };
+  const auto made = [&]<int... kAt>(std::integer_sequence<int, kAt...>)
+                        KG_INLINED { with_copies(f, (static_cast<void>(kAt), hn::Zero(d))...); };
   made(std::make_integer_sequence<int, kCount>());
 }
 
