@@ -24,6 +24,8 @@ export import :symbol;
 export import :function;
 export import :ops;
 export import :rule;
+export import :deviation;
+export import :like;
 export import :all_rules;
 export import :audit;
 export import :backend;

@@ -99,13 +99,17 @@ void sorted_and_distinct() {
   const kg::tensor x({5, 2, 5, 3});
   const kg::unique_parts all = kg::unique_all(x);
   std::cout << all.values << "\n" << all.indices << "\n" << all.inverse_indices << "\n" << all.counts << "\n";
+}
+const example for_sorted_and_distinct{"kg::unique_all kg::unique_parts", sorted_and_distinct};
+
+void parts_of_sets() {
+  const kg::tensor x({5, 2, 5, 3});
   const auto [values, counts] = kg::unique_counts(x);
   std::cout << kg::unique_values(x) << " " << counts << " " << kg::unique_inverse(x).inverse_indices << "\n";
 }
-const example for_sorted_and_distinct{
-    "kg::unique_all kg::unique_parts kg::unique_values kg::unique_counts "
-    "kg::unique_counts_parts kg::unique_inverse kg::unique_inverse_parts",
-    sorted_and_distinct};
+const example for_parts_of_sets{
+    "kg::unique_values kg::unique_counts kg::unique_counts_parts kg::unique_inverse kg::unique_inverse_parts",
+    parts_of_sets};
 
 void two_sets() {
   const kg::tensor a({3, 1, 3}), b({3, 4});
