@@ -185,8 +185,9 @@ const example for_products_of_vectors{"kg::linalg::vecdot kg::linalg::cross kg::
 void products_of_many() {
   const tensor x = kg::ones({2, 3, 4}), m = kg::ones({4, 5});
   std::cout << kg::to_string(kg::linalg::tensordot(x, m, {2}, {0}).dims()) << "\n"
-            << kg::linalg::multi_dot({kg::ones({3}), kg::ones({3, 4}), m}) << "\n";
+            << kg::linalg::multi_dot({kg::ones({3}), kg::ones({3, 4}), m}) << "\n"
+            << kg::linalg::matmul(kg::ones({3, 4}), m) << "\n";
 }
-const example for_products_of_many{"kg::linalg::tensordot kg::linalg::multi_dot", products_of_many};
+const example for_products_of_many{"kg::linalg::tensordot kg::linalg::multi_dot kg::linalg::matmul", products_of_many};
 
 }  // namespace

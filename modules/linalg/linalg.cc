@@ -233,6 +233,8 @@ tensor householder_product(const tensor& reflectors, const tensor& tau);
 
 // They take all dtypes of numbers, and keep integers.
 
+/// `kg::matmul`: the products of the matrices on the last two axes. The axes before them broadcast. Throws for inner
+/// sizes that differ. Gradient: in both.
 using kerngrad::matmul;
 /// The matrices of the last two axes transposed.
 tensor matrix_transpose(const tensor& x);
