@@ -101,7 +101,7 @@ std::int64_t enclosing_power_of_two(std::int64_t value) {
 
 namespace {
 
-// What stft and istft agree on.
+// The layout that stft and istft share.
 struct stft_plan {
   std::int64_t points, margin;  // margin: elements in front of a signal with centered frames
   tensor window;

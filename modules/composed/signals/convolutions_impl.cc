@@ -47,7 +47,7 @@ void take_operands(const composed& call, tensor& a, tensor& b) {
   a = cast(a, type), b = cast(b, type);
 }
 
-// What of a full convolution along an axis is returned.
+// The part of a full convolution along an axis that is returned.
 struct extent_of_part {
   std::int64_t begin, size;
 };

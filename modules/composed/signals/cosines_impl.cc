@@ -29,7 +29,7 @@ namespace {
 struct cosine_sine {
   tensor cosines, sines;
 };
-// Of the angles pi * numerator(k) / denominator, with numerators below twice the denominator.
+// Turns by the angles pi * numerator(k) / denominator, with numerators below twice the denominator.
 template <class Numerator>
 cosine_sine turns(std::int64_t count, dtype type, std::int64_t denominator, const Numerator& numerator) {
   const auto angle = [&](std::int64_t k) {
