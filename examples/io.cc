@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The examples of docs/io.md: tensors, tables, pictures and sounds in files, and a training that is taken up again.
+// The examples of docs/io.md: tensors, tables, pictures and sounds in files, and a resumed training.
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>

@@ -264,7 +264,7 @@ TEST(the_gradients_of_spectra, are_those_of_differences) {
 
 // ------------------------------------------------------------------------------------------ cosines and sines
 
-// What the sums of dct and dst multiply by, the end terms of the points being counted half.
+// Factors of the sums of dct and dst. The first and the last point count half in some types.
 long double cosine_term(bool sines, int type, std::int64_t n, std::int64_t t, std::int64_t k) {
   const auto angle = [](std::int64_t up, std::int64_t down) {
     return pi * static_cast<long double>(up % (2 * down)) / static_cast<long double>(down);
