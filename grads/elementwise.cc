@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradient rules of the elementwise ops. `c` is described in modules/autograd/rule.cc; c.reduced(i, g) adds up what
 // operand i was broadcast over. Complex operands: for a holomorphic f the gradient is dy * conj(f'(x)), so that
-// stepping against it lowers a real loss.
+// stepping against it lowers a real loss. conj of a real tensor is the tensor.
 module;
 #include "kernels/common/abi.h"
 export module kerngrad:grads_elementwise;
@@ -36,6 +36,16 @@ inline constexpr auto by_whole_quotient = [](const auto& c) {
 };
 /// x with 1 in place of zeros.
 inline constexpr auto not_zero = [](const auto& x) { return where(x == 0, ones_like(x), x); };
+/// True if the first operand is complex. Fused functions have none.
+inline constexpr auto of_complex = [](const auto& c) {
+  if constexpr (std::same_as<std::decay_t<decltype(c.dy())>, tensor>) return kind_of(c.type(0)) == dtype_kind::complex;
+  else return false;
+};
+/// b * a^(b - 1), and 0 for b = 0, at a = 0 too.
+inline constexpr auto complex_slope_of_power = [](const auto& a, const auto& b) {
+  const auto slope = b * pow(where(b == 0, ones_like(a), a), b - 1);
+  return where(b == 0, zeros_like(slope), slope);
+};
 inline constexpr auto flat_a = [](const auto& c) { return c.zeros(0); };
 inline constexpr auto flat_b = [](const auto& c) { return c.zeros(1); };
 
@@ -44,11 +54,11 @@ inline constexpr auto elementwise_rules = family_rules(std::tuple{
     rule<"Neg">(wrt(keep::nothing, [](const auto& c) { return -c.dy(); })),
     rule<"Sign">(wrt(keep::nothing, flat)),
     rule<"Square">(wrt(keep::in0, [](const auto& c) { return c.dy() * (conj(c.in(0)) * 2); })),
-    rule<"Sqrt">(wrt(keep::out0, [](const auto& c) { return c.dy() * 0.5 / c.out(); })),
+    rule<"Sqrt">(wrt(keep::out0, [](const auto& c) { return c.dy() * 0.5 / conj(c.out()); })),
     // Half of the cube is finite where the gradient is.
     rule<"Rsqrt">(wrt(keep::out0, [](const auto& c) { return c.dy() * (square(c.out()) * (c.out() * -0.5)); })),
-    rule<"Reciprocal">(wrt(keep::out0, [](const auto& c) { return -c.dy() * square(c.out()); })),
-    rule<"Exp">(wrt(keep::out0, [](const auto& c) { return c.dy() * c.out(); })),
+    rule<"Reciprocal">(wrt(keep::out0, [](const auto& c) { return -c.dy() * conj(square(c.out())); })),
+    rule<"Exp">(wrt(keep::out0, [](const auto& c) { return c.dy() * conj(c.out()); })),
     // The root of the power is finite where the gradient is, and half of x is exact.
     rule<"Exp2">(wrt(keep::in0,
                      [](const auto& c) {
@@ -57,21 +67,25 @@ inline constexpr auto elementwise_rules = family_rules(std::tuple{
                      })),
     // The result plus 1 has lost the digits of a small power.
     rule<"Expm1">(wrt(keep::in0, [](const auto& c) { return c.dy() * exp(c.in(0)); })),
-    rule<"Log">(wrt(keep::in0, [](const auto& c) { return c.dy() / c.in(0); })),
+    rule<"Log">(wrt(keep::in0, [](const auto& c) { return c.dy() / conj(c.in(0)); })),
     rule<"Log2">(wrt(keep::in0, [](const auto& c) { return c.dy() * one_over_ln_2 / c.in(0); })),
     rule<"Log10">(wrt(keep::in0, [](const auto& c) { return c.dy() * one_over_ln_10 / c.in(0); })),
     rule<"Log1p">(wrt(keep::in0, [](const auto& c) { return c.dy() / (c.in(0) + 1); })),
     rule<"Cbrt">(wrt(keep::out0, [](const auto& c) { return c.dy() / (square(c.out()) * 3); })),
-    rule<"Sin">(wrt(keep::in0, [](const auto& c) { return c.dy() * cos(c.in(0)); })),
-    rule<"Cos">(wrt(keep::in0, [](const auto& c) { return -c.dy() * sin(c.in(0)); })),
-    rule<"Tan">(wrt(keep::out0, [](const auto& c) { return c.dy() * (square(c.out()) + 1); })),
+    rule<"Sin">(wrt(keep::in0, [](const auto& c) { return c.dy() * conj(cos(c.in(0))); })),
+    rule<"Cos">(wrt(keep::in0, [](const auto& c) { return -c.dy() * conj(sin(c.in(0))); })),
+    rule<"Tan">(wrt(keep::out0, [](const auto& c) { return c.dy() * conj(square(c.out()) + 1); })),
     rule<"Asin">(wrt(keep::in0, [](const auto& c) { return c.dy() * rsqrt(one_less_square(c.in(0))); })),
     rule<"Acos">(wrt(keep::in0, [](const auto& c) { return -c.dy() * rsqrt(one_less_square(c.in(0))); })),
     rule<"Atan">(wrt(keep::in0, [](const auto& c) { return c.dy() / (square(c.in(0)) + 1); })),
-    rule<"Sinh">(wrt(keep::in0, [](const auto& c) { return c.dy() * cosh(c.in(0)); })),
-    rule<"Cosh">(wrt(keep::in0, [](const auto& c) { return c.dy() * sinh(c.in(0)); })),
+    rule<"Sinh">(wrt(keep::in0, [](const auto& c) { return c.dy() * conj(cosh(c.in(0))); })),
+    rule<"Cosh">(wrt(keep::in0, [](const auto& c) { return c.dy() * conj(sinh(c.in(0))); })),
     // The results have no digits of the derivatives where they are near 1.
-    rule<"Tanh">(wrt(keep::in0, [](const auto& c) { return tanh_grad(c.dy(), c.in(0)); })),
+    rule<"Tanh">(wrt(keep::in0,
+                     [](const auto& c) {
+                       if (of_complex(c)) return c.dy() * conj(square(reciprocal(cosh(c.in(0)))));
+                       return tanh_grad(c.dy(), c.in(0));
+                     })),
     rule<"Asinh">(wrt(keep::in0, [](const auto& c) { return c.dy() / hypot(c.in(0), 1); })),
     // Two roots: the product under one would overflow, and the square less 1 cancel near 1.
     rule<"Acosh">(wrt(keep::in0, [](const auto& c) { return c.dy() * (rsqrt(c.in(0) - 1) * rsqrt(c.in(0) + 1)); })),
@@ -152,6 +166,7 @@ inline constexpr auto elementwise_rules = family_rules(std::tuple{
     // product stays: its derivative for b is not 0 at b = 0.
     rule<"Pow">(wrt(keep::in0 | keep::in1,
                     [](const auto& c) {
+                      if (of_complex(c)) return c.reduced(0, c.dy() * conj(complex_slope_of_power(c.in(0), c.in(1))));
                       const auto outside = logical_and(c.in(1) == 0, logical_not(is_finite(1 / c.in(0))));
                       const auto base = where(outside, ones_like(c.in(0)), c.in(0));
                       const auto slope = c.in(1) * pow(base, c.in(1) - 1);
@@ -160,6 +175,7 @@ inline constexpr auto elementwise_rules = family_rules(std::tuple{
                 // log(1) = 0 stands in where a <= 0, so that neither value nor second order sees log of 0.
                 wrt(keep::in0 | keep::out0,
                     [](const auto& c) {
+                      if (of_complex(c)) return c.reduced(1, c.dy() * conj(c.out() * log(not_zero(c.in(0)))));
                       const auto positive = where(c.in(0) > 0, c.in(0), ones_like(c.in(0)));
                       const auto slope = c.out() * log(positive);
                       return c.reduced(1, c.dy() * where(c.in(0) > 0, slope, zeros_like(slope)));

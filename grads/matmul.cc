@@ -87,7 +87,7 @@ struct einsum_gradient {
     std::vector<tensor> factors = {factor(c.dy(), equation.result, text)};
     for (std::size_t i = 0; i < equation.operands.size(); ++i)
       if (static_cast<int>(i) != at)
-        text += ',', factors.push_back(factor(c.in(static_cast<int>(i)), equation.operands[i], text));
+        text += ',', factors.push_back(factor(conj(c.in(static_cast<int>(i))), equation.operands[i], text));
     text += "->";
     // Each index of the tensor once; those of it alone broadcast, those that come again lead to a diagonal.
     const shapes::einsum_term& term = equation.operands[static_cast<std::size_t>(at)];
@@ -131,19 +131,22 @@ struct einsum_gradient {
 
 // ------------------------------------------------------------------------------------------ the rules
 
-// With C = A B: dA = dC B^T and dB = A^T dC, each with the transpositions of the call undone.
+// With C = A B: dA = dC B^H and dB = A^H dC, each with the transpositions of the call undone.
 inline constexpr auto matmul_rules = family_rules(std::tuple{
-    rule<"BatchMatMul">(
-        wrt(keep::in1,
-            [](const auto& c) {
-              const bool ta = c.template attr<"transposeA">().as_bool(), tb = c.template attr<"transposeB">().as_bool();
-              return c.reduced(0, ta ? matmul(c.in(1), c.dy(), tb, true) : matmul(c.dy(), c.in(1), false, !tb));
-            }),
-        wrt(keep::in0,
-            [](const auto& c) {
-              const bool ta = c.template attr<"transposeA">().as_bool(), tb = c.template attr<"transposeB">().as_bool();
-              return c.reduced(1, tb ? matmul(c.dy(), c.in(0), true, ta) : matmul(c.in(0), c.dy(), !ta, false));
-            })),
+    rule<"BatchMatMul">(wrt(keep::in1,
+                            [](const auto& c) {
+                              const bool ta = c.template attr<"transposeA">().as_bool(),
+                                         tb = c.template attr<"transposeB">().as_bool();
+                              const auto b = conj(c.in(1));
+                              return c.reduced(0, ta ? matmul(b, c.dy(), tb, true) : matmul(c.dy(), b, false, !tb));
+                            }),
+                        wrt(keep::in0,
+                            [](const auto& c) {
+                              const bool ta = c.template attr<"transposeA">().as_bool(),
+                                         tb = c.template attr<"transposeB">().as_bool();
+                              const auto a = conj(c.in(0));
+                              return c.reduced(1, tb ? matmul(c.dy(), a, true, ta) : matmul(a, c.dy(), !ta, false));
+                            })),
     rule<"Einsum">(wrt(keep::in0, [](const auto& c) { return einsum_gradient<std::decay_t<decltype(c)>>{c}(); })),
 });
 

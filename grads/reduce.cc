@@ -81,12 +81,12 @@ inline constexpr auto squared_rows = [](const auto& flat, const rows_view& view)
   return where(broadcast_to(diagonal, cube), ones_like(square), square);
 };
 
-/// The product of the others, for every element. Quadratic in the number of reduced elements, exact with zeros among
-/// them, and right at every order.
+/// The conjugate product of the others, for every element. Quadratic in the number of reduced elements, exact with
+/// zeros among them, and right at every order.
 inline constexpr auto others = [](const auto& x, const shape& dims, const attr_value& reduced) {
   const rows_view view = rows_of(dims, kept_dims(dims, reduced));
   const auto product = prod(squared_rows(transpose(x, view.perm), view), 2);
-  return transpose(reshape(product, view.moved), view.inverse);
+  return conj(transpose(reshape(product, view.moved), view.inverse));
 };
 
 /// dx_i = sum over k of dy_k times the running product up to k without x_i, for the k that x_i takes part in.
@@ -95,7 +95,7 @@ inline constexpr auto running_others = [](const auto& c) {
   if (dims.rank() == 0) return c.template attr<"exclusive">().as_bool() ? c.zeros(0) : c.dy();
   const bool exclusive = c.template attr<"exclusive">().as_bool(), reverse = c.template attr<"reverse">().as_bool();
   const rows_view view = rows_of(dims, kept_dims(dims, c.template attr<"axis">()));
-  const auto running = cumprod(squared_rows(transpose(c.in(0), view.perm), view), 2, exclusive, reverse);
+  const auto running = conj(cumprod(squared_rows(transpose(c.in(0), view.perm), view), 2, exclusive, reverse));
   const auto at = arange(0, static_cast<double>(view.count), 1, dtype::int32);
   const auto i = reshape(at, shape{1, view.count, 1}), k = reshape(at, shape{1, 1, view.count});
   const auto later = reverse ? (exclusive ? k < i : k <= i) : (exclusive ? k > i : k >= i);

@@ -2,6 +2,7 @@
 // Entry points of the kernels that change the dtype.
 #pragma once
 #include "kernels/common/lists.h"
+#include "kernels/common/pairs.h"
 
 namespace kerngrad::kernels {
 
@@ -20,7 +21,6 @@ struct convert_geometry {
   std::int64_t count;  ///< elements, complex numbers counting as one
 };
 
-#define KG_PAIRS(X, Name) X(Name, complex64) X(Name, complex128)
 // Kernels by the dtype of their operands.
 #define KG_CONVERT_KERNELS(X) \
   KG_ALL(X, Cast) KG_PAIRS(X, Real) KG_PAIRS(X, Imag) KG_PAIRS(X, ComplexAbs) KG_FLOATS(X, Complex)

@@ -3,6 +3,7 @@
 #pragma once
 #include "kernels/common/list_of.h"
 #include "kernels/elementwise/binary.h"
+#include "kernels/elementwise/complex.h"
 #include "kernels/elementwise/select.h"
 #include "kernels/elementwise/texts.h"
 #include "kernels/elementwise/unary.h"
@@ -10,10 +11,11 @@
 namespace kerngrad::kernels {
 
 inline constexpr auto elementwise_kernel_list =
-    list_of(unary_simd, parametric_simd, binary_simd, select_simd, texts_simd);
+    list_of(unary_simd, parametric_simd, binary_simd, complex_unary_simd, complex_binary_simd, select_simd, texts_simd);
 namespace reference {
 inline constexpr auto elementwise_kernel_list =
-    list_of(unary_reference, parametric_reference, binary_reference, select_reference, texts_reference);
+    list_of(unary_reference, parametric_reference, binary_reference, complex_unary_reference, complex_binary_reference,
+            select_reference, texts_reference);
 }
 
 }  // namespace kerngrad::kernels

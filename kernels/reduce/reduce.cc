@@ -192,9 +192,11 @@ HWY_NOINLINE void bring_into_range(const T* x, T* y, const reduce_geometry& g) {
   }
 }
 
-template <dtype Type, class T = storage_t<Type>>
-void Mean(const reduce_geometry& g, const T* x, T* y) {
-  fold_axis<Plus, Type>(g, x, y);
+// Of complex numbers the means of both parts.
+template <dtype Type, class T = part_t<Type>>
+void Mean(const reduce_geometry& numbers, const T* x, T* y) {
+  fold_axis<Plus, Type>(numbers, x, y);
+  const reduce_geometry g{numbers.outer, numbers.count, numbers.inner * parts_of<storage_t<Type>>::count};
   const double count = static_cast<double>(g.count);  // float would not hold every count
   bool finite = true;                                 // loops without branches, for vectors
   for (std::int64_t i = 0; i < g.outer * g.inner; ++i) y[i] = static_cast<T>(static_cast<double>(y[i]) / count);

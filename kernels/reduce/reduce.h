@@ -2,6 +2,7 @@
 // Entry points of the reductions over one axis.
 #pragma once
 #include "kernels/common/lists.h"
+#include "kernels/common/pairs.h"
 
 namespace kerngrad::kernels {
 
@@ -13,8 +14,9 @@ struct reduce_geometry {
 // ArgMax and ArgMin write int32, the sum of uint8 is int64, the others write the dtype of the operand.
 #define KG_REDUCE_KERNELS(X) \
   KG_NUMERIC(X, Sum)         \
-  KG_COMPLEX(X, Sum)         \
+  KG_PAIRS(X, Sum)           \
   KG_FLOATS(X, Mean)         \
+  KG_PAIRS(X, Mean)          \
   KG_SIGNED(X, Prod)         \
   KG_ORDERED(X, Max)         \
   KG_ORDERED(X, Min)         \

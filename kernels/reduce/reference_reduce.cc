@@ -53,7 +53,7 @@ void Sum(const reduce_geometry& g, const T* x, Total* y) {
   each_column<Type>(g, x, y, [](const column<T>& c) { return static_cast<Total>(total(c)); });
 }
 
-template <dtype Type, class T = storage_t<Type>>
+template <dtype Type, class T = part_t<Type>>
 void Mean(const reduce_geometry& g, const T* x, T* y) {
   each_column<Type>(g, x, y,
                     [](const column<T>& c) { return static_cast<T>(total(c) / static_cast<wide_t<T>>(c.count)); });

@@ -238,9 +238,7 @@ tensor summed_to(const shape& dims, const tensor& g) {
   std::vector<std::int64_t> over;
   for (int i = 0; i < g.rank(); ++i)
     if (i < extra || (dims[i - extra] == 1 && g.dims()[i] != 1)) over.push_back(i);
-  // Sums have no kernel of complex128.
-  const tensor total = g.type() == dtype::complex128 ? complex(sum(real(g), over), sum(imag(g), over)) : sum(g, over);
-  return reshape(total, dims);
+  return reshape(sum(g, over), dims);
 }
 
 const tensor& frame_dy(const frame& at, int k) { return completed(at, k); }

@@ -114,8 +114,7 @@ void add_to(tensor& a, const tensor& g, bool recorded) {
     slot.flat2(host_data(p), host_data(q), host_data(p), static_cast<std::size_t>(a.size()));
     return;
   }
-  // complex128 has no kernel: its parts are added.
-  a = a.type() == dtype::complex128 ? complex(real(a) + real(g), imag(a) + imag(g)) : add(a, g);
+  a = add(a, g);
 }
 
 // ------------------------------------------------------------------------------------------ the walk
@@ -177,8 +176,8 @@ bool moves_elements(const op_row& row) {
   return row.convention == convention::select || std::ranges::find(moving, row.group) != std::end(moving);
 }
 
-// A rule on the real and on the imaginary parts, as if the complex128 operands were float64: sums have no kernels of
-// complex128.
+// A rule on the real and on the imaginary parts, as if the complex128 operands were float64: sums at indices have no
+// kernels of complex128.
 tensor run_by_parts(rule_fn run, const frame& at) {
   const auto on_part = [&](auto part) {
     std::vector<tensor> dys = frame_all_dy(at);

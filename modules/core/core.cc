@@ -168,12 +168,12 @@ inline constexpr dtype_set integral = detail::all_of(dtype_kind::integer);
 inline constexpr dtype_set numeric = floating | integral;
 /// bool alone.
 inline constexpr dtype_set boolean_only = detail::all_of(dtype_kind::boolean);
-/// The complex numbers that there is arithmetic for.
-inline constexpr dtype_set complex_only = only(dtype::complex64);
+/// complex64 and complex128.
+inline constexpr dtype_set complex_only = detail::all_of(dtype_kind::complex);
 /// Floats, integers and bool: all but complex numbers and texts.
 inline constexpr dtype_set real_or_bool = numeric | boolean_only;
 /// Whatever consists of numbers.
-inline constexpr dtype_set any_dtype = real_or_bool | detail::all_of(dtype_kind::complex);
+inline constexpr dtype_set any_dtype = real_or_bool | complex_only;
 /// Texts alone.
 inline constexpr dtype_set text_only = detail::all_of(dtype_kind::text);
 /// All there are: of ops that move elements.
@@ -185,12 +185,15 @@ inline constexpr dtype_set differentiable = detail::all_differentiable();
 std::string to_string(dtype_set set);
 
 /// The common dtype of two operands: bool < uint8 < int32 < int64 < float16, bfloat16 < float32 < float64, and complex
-/// numbers absorb all. An integer with a float is that float (int64 with float32 is float32), as users of NumPy-like
-/// libraries with float32 defaults expect; NumPy itself would widen to float64. The two halves meet in float32, which
-/// holds both. There is no common dtype of text and numbers: ops refuse them beside each other.
+/// numbers absorb all. float64 with complex64 is complex128, which holds both. An integer with a float is that float
+/// (int64 with float32 is float32), as users of NumPy-like libraries with float32 defaults expect; NumPy itself would
+/// widen to float64. The two halves meet in float32, which holds both. There is no common dtype of text and numbers:
+/// ops refuse them beside each other.
 constexpr dtype promote(dtype a, dtype b) {
   const int of_a = trait_of(a).order, of_b = trait_of(b).order;
   if (of_a == of_b && a != b) return dtype::float32;
+  if ((a == dtype::float64 && b == dtype::complex64) || (a == dtype::complex64 && b == dtype::float64))
+    return dtype::complex128;
   return of_a >= of_b ? a : b;
 }
 

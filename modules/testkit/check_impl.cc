@@ -68,8 +68,9 @@ differentiated smooth_call(const session& s, const sample& call, dtype type) {
 
 bool is_precise(const differentiated& call, const tensor_list& results) {
   bool precise = true;
-  for (const tensor& x : call.leaves) precise = precise && x.type() == dtype::float64;
-  for (int k = 0; k < results.size(); ++k) precise = precise && results[k].type() == dtype::float64;
+  constexpr dtype_set wide = only(dtype::float64) | only(dtype::complex128);
+  for (const tensor& x : call.leaves) precise = precise && wide.has(x.type());
+  for (int k = 0; k < results.size(); ++k) precise = precise && wide.has(results[k].type());
   return precise;
 }
 
@@ -147,7 +148,11 @@ void check_derivatives(session& s) {
   if (!s.how.dtypes.has(precise)) return;
   std::vector<dtype> types = {precise};
   const dtype_set taken = s.row.operands.empty() ? dtype_set{} : s.row.operands[0].types | s.row.operands.back().types;
-  if (precise != dtype::complex64 && (taken & s.how.dtypes).has(dtype::complex64)) types.push_back(dtype::complex64);
+  for (dtype pairs : {dtype::complex128, dtype::complex64}) {
+    if (precise == pairs || !(taken & s.how.dtypes).has(pairs)) continue;
+    types.push_back(pairs);
+    break;  // the rules of both are one
+  }
   for (const auto& [type, call] : ranges::views::cartesian_product(types, s.samples)) judge_sample(s, call, type);
   const std::vector<dtype> short_types = taken_dtypes(s.row, s.how.dtypes & halves);
   for (const auto& [type, call] : ranges::views::cartesian_product(short_types, s.samples))

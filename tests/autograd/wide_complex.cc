@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients through complex128, which has no arithmetic of its own: by casts, Fourier transforms, parts, and ops that
-// move elements.
+// Gradients through complex128: by casts, Fourier transforms, parts, and ops that move elements.
 #include <gtest/gtest.h>
 
 #include <cmath>

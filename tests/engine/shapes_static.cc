@@ -28,7 +28,7 @@ static_assert(!kg::broadcast(shape{2, 3}, shape{2}) && !kg::broadcast(shape{0}, 
 static_assert(kg::promote(dtype::int32, dtype::float32) == dtype::float32);
 static_assert(kg::promote(dtype::int64, dtype::float32) == dtype::float32);
 static_assert(kg::promote(dtype::uint8, dtype::boolean) == dtype::uint8);
-static_assert(kg::promote(dtype::float64, dtype::complex64) == dtype::complex64);
+static_assert(kg::promote(dtype::float64, dtype::complex64) == dtype::complex128);
 static_assert(kg::promote(dtype::complex64, dtype::complex128) == dtype::complex128);
 static_assert(kg::promote(dtype::int64, dtype::float16) == dtype::float16);
 static_assert(kg::promote(dtype::float16, dtype::bfloat16) == dtype::float32);

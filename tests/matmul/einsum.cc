@@ -258,9 +258,9 @@ TEST(einsum, refuses_what_it_cannot_read_and_says_where) {
   EXPECT_TRUE(
       says(refusal([] { return kg::einsum("abcde,fghij", kg::ones({1, 1, 1, 1, 1}), kg::ones({1, 1, 1, 1, 1})); }),
            {"a result of 10 axes", "at most 8"}));
-  EXPECT_TRUE(says(
-      refusal([] { return kg::einsum("i,i->", std::vector<tensor>{kg::ones({2}), kg::zeros({2}, dtype::complex64)}); }),
-      {"[kg::einsum]", "complex64"}));
+  EXPECT_TRUE(
+      says(refusal([] { return kg::einsum("i,i->", std::vector<tensor>{kg::ones({2}), kg::zeros({2}, dtype::text)}); }),
+           {"[kg::einsum]", "text"}));
 }
 
 }  // namespace

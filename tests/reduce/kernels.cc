@@ -105,8 +105,9 @@ void compare(const std::string& op, dtype type, const T* x, const Y* y, const re
 template <class T>
 T draw(std::minstd_rand& random, const std::string& op, dtype type) {
   if (type == dtype::boolean) return static_cast<T>(random() % 8 != 0);
-  if constexpr (std::is_same_v<T, std::complex<float>>) {
-    return {draw<float>(random, op, type), draw<float>(random, op, type)};
+  if constexpr (!std::is_arithmetic_v<T>) {
+    using part = typename T::value_type;
+    return {draw<part>(random, op, type), draw<part>(random, op, type)};
   } else if constexpr (std::is_floating_point_v<T>) {
     const double near_one = 1.0 + static_cast<double>(random() % 1000) / 4000.0;
     if (op == "Prod") return static_cast<T>(random() % 2 == 0 ? near_one : 1.0 / near_one);
@@ -260,9 +261,12 @@ TEST(kernels_reduce, no_result_depends_on_the_alignment) {
     for (const entry& e : reduce_simd) {
       visit(e.type, [&](auto is) {
         using T = storage_t<decltype(is)::value>;
-        using pair = std::complex<float>;
-        if constexpr (std::is_arithmetic_v<T>) same_at_every_offset<T>(e);
-        else same_at_every_offset<pair, pair>(e, {2, 900, 3});
+        if constexpr (std::is_arithmetic_v<T>) {
+          same_at_every_offset<T>(e);
+        } else {
+          using pair = std::complex<decltype(T::real)>;
+          same_at_every_offset<pair, pair>(e, {2, 900, 3});
+        }
       });
       if (::testing::Test::HasFatalFailure()) return;
     }

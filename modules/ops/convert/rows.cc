@@ -13,10 +13,9 @@ import :rows;
 
 namespace kerngrad::rows {
 
-inline constexpr dtype_set any_complex = complex_only | only(dtype::complex128);
 inline constexpr operand real_imag[] = {{"real", wide_floats}, {"imag", wide_floats}};
-inline constexpr operand input_complex[] = {{"input", any_complex}};
-inline constexpr operand x_complex[] = {{"x", any_complex}};
+inline constexpr operand input_complex[] = {{"input", complex_only}};
+inline constexpr operand x_complex[] = {{"x", complex_only}};
 
 consteval op_row convert_row(std::string_view name, std::string_view doc, std::span<const operand> operands,
                              result after) {

@@ -30,9 +30,11 @@ tensor bits_like(T value, const tensor& like) {
   return number_like("operator on bits", number_of(value), like);
 }
 
-// A complex number in the dtype that has arithmetic.
+// A complex number beside a tensor: as wide as the tensor is.
 template <complex_class C>
-tensor single(C z) {
+tensor number_like(C z, const tensor& like) {
+  if (like.type() == dtype::complex128 || like.type() == dtype::float64)
+    return tensor(complex128{static_cast<double>(z.real()), static_cast<double>(z.imag())});
   return tensor(complex64{static_cast<float>(z.real()), static_cast<float>(z.imag())});
 }
 
@@ -213,6 +215,11 @@ tensor where(const tensor& condition, T t, E e) {
 inline tensor cast(const tensor& x, dtype to) { return x.type() == to ? x : call<"Cast">(x, attr<"dtype">(to)); }
 /// The complex conjugate; x itself when it is real.
 inline tensor conj(const tensor& x) { return detail::is_complex(x) ? complex(real(x), neg(imag(x))) : x; }
+/// The angle of complex numbers in [-pi, pi], in the dtype of their parts; of real ones 0 or pi. The angle of 0 is 0 or
+/// pi by the signs of its parts. Gradient: NaN at 0.
+inline tensor angle(const tensor& x) {
+  return detail::is_complex(x) ? atan2(imag(x), real(x)) : atan2(zeros_like(x), x);
+}
 
 }  // namespace kerngrad
 
@@ -283,16 +290,25 @@ template <number T> tensor operator==(T a, const tensor& b) { return equal(a, b)
 template <number T> tensor operator!=(const tensor& a, T b) { return not_equal(a, b); }
 template <number T> tensor operator!=(T a, const tensor& b) { return not_equal(a, b); }
 
-/// Arithmetic with std::complex<float> and std::complex<double>, which count as complex64: so does the result, beside
-/// float64 too.
-template <detail::complex_class C> tensor operator+(const tensor& a, C b) { return add(a, detail::single(b)); }
-template <detail::complex_class C> tensor operator+(C a, const tensor& b) { return add(detail::single(a), b); }
-template <detail::complex_class C> tensor operator-(const tensor& a, C b) { return sub(a, detail::single(b)); }
-template <detail::complex_class C> tensor operator-(C a, const tensor& b) { return sub(detail::single(a), b); }
-template <detail::complex_class C> tensor operator*(const tensor& a, C b) { return mul(a, detail::single(b)); }
-template <detail::complex_class C> tensor operator*(C a, const tensor& b) { return mul(detail::single(a), b); }
-template <detail::complex_class C> tensor operator/(const tensor& a, C b) { return div(a, detail::single(b)); }
-template <detail::complex_class C> tensor operator/(C a, const tensor& b) { return div(detail::single(a), b); }
+/// Arithmetic with std::complex<float> and std::complex<double>, and equality. The number takes the tensor's precision:
+/// beside float64 and complex128 it is complex128, else complex64.
+template <detail::complex_class C> tensor operator+(const tensor& a, C b) { return add(a, detail::number_like(b, a)); }
+template <detail::complex_class C> tensor operator+(C a, const tensor& b) { return add(detail::number_like(a, b), b); }
+template <detail::complex_class C> tensor operator-(const tensor& a, C b) { return sub(a, detail::number_like(b, a)); }
+template <detail::complex_class C> tensor operator-(C a, const tensor& b) { return sub(detail::number_like(a, b), b); }
+template <detail::complex_class C> tensor operator*(const tensor& a, C b) { return mul(a, detail::number_like(b, a)); }
+template <detail::complex_class C> tensor operator*(C a, const tensor& b) { return mul(detail::number_like(a, b), b); }
+template <detail::complex_class C> tensor operator/(const tensor& a, C b) { return div(a, detail::number_like(b, a)); }
+template <detail::complex_class C> tensor operator/(C a, const tensor& b) { return div(detail::number_like(a, b), b); }
+template <detail::complex_class C> tensor operator==(const tensor& a, C b) {
+  return equal(a, detail::number_like(b, a));
+}
+template <detail::complex_class C> tensor operator!=(const tensor& a, C b) {
+  return not_equal(a, detail::number_like(b, a));
+}
+/// a to the power of a complex number, and the other way round.
+template <detail::complex_class C> tensor pow(const tensor& a, C b) { return pow(a, detail::number_like(b, a)); }
+template <detail::complex_class C> tensor pow(C a, const tensor& b) { return pow(detail::number_like(a, b), b); }
 
 inline tensor operator!(const tensor& x) { return logical_not(x); }
 inline tensor operator~(const tensor& x) { return x.type() == dtype::boolean ? logical_not(x) : bitwise_not(x); }

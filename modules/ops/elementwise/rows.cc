@@ -73,6 +73,12 @@ consteval op_row complex_row(std::string_view name, std::string_view doc, type_r
   row.types = types;
   return row;
 }
+/// For functions of floats and of complex numbers.
+consteval op_row analytic_row(std::string_view name, std::string_view doc, double cost = 1) {
+  op_row row = unary_row(name, doc, cost);
+  row.operands = x_arithmetic;
+  return row;
+}
 consteval op_row boolean_row(std::string_view name, std::string_view doc, std::span<const operand> operands,
                              type_rule types) {
   op_row row = unary_row(name, doc);
@@ -108,31 +114,41 @@ inline constexpr op_row elementwise_rows[] = {
     on_numbers(complex_row("Neg", "-x; integers wrap.", signed_numbers), [](auto a) { return -a; }),
     signed_row("Sign", "-1, 0 or 1; 0 for NaN. Gradient: 0."),
     on_numbers(complex_row("Square", "x * x; integers wrap.", numbers), [](auto a) { return a * a; }),
-    on_numbers(unary_row("Sqrt", "The square root; NaN below 0. Gradient: infinity at 0.", 4),
+    on_numbers(analytic_row("Sqrt",
+                            "The square root; NaN below 0. Of complex numbers the one right of the imaginary axis, cut "
+                            "along the negative "
+                            "numbers. Gradient: infinity at 0.",
+                            4),
                [](auto a) { return libm::sqrt(a); }),
     unary_row("Rsqrt", "1 / sqrt(x); infinity at 0.", 6),
-    on_numbers(unary_row("Reciprocal", "1 / x; infinity at 0.", 4), [](auto a) { return 1 / a; }),
-    on_numbers(unary_row("Exp", "e to the power x.", 10), [](auto a) { return libm::exp(a); }),
+    on_numbers(analytic_row("Reciprocal", "1 / x; infinity at 0.", 4), [](auto a) { return 1 / a; }),
+    on_numbers(analytic_row("Exp", "e to the power x.", 10), [](auto a) { return libm::exp(a); }),
     unary_row("Exp2", "2 to the power x; exact for integers.", 10),
     unary_row("Expm1", "exp(x) - 1, accurate near 0.", 14),
-    on_numbers(unary_row("Log", "The natural logarithm; -infinity at 0, NaN below.", 12),
+    on_numbers(analytic_row("Log",
+                            "The natural logarithm; -infinity at 0, NaN below. Of complex numbers the angle is in "
+                            "[-pi, pi], cut along the "
+                            "negative numbers.",
+                            12),
                [](auto a) { return libm::log(a); }),
     unary_row("Log2", "The logarithm to the base 2, exact for powers of 2; -infinity at 0, NaN below.", 14),
     unary_row("Log10", "The logarithm to the base 10; -infinity at 0, NaN below.", 14),
     unary_row("Log1p", "log(1 + x), accurate near 0.", 14),
     unary_row("Cbrt", "The cube root, with the sign of x. Gradient: infinity at 0.", 20),
-    on_numbers(unary_row("Sin", "The sine of x radians, for every finite x.", 14), [](auto a) { return libm::sin(a); }),
-    on_numbers(unary_row("Cos", "The cosine of x radians, for every finite x.", 14),
+    on_numbers(analytic_row("Sin", "The sine of x radians, for every finite x.", 14),
+               [](auto a) { return libm::sin(a); }),
+    on_numbers(analytic_row("Cos", "The cosine of x radians, for every finite x.", 14),
                [](auto a) { return libm::cos(a); }),
-    on_numbers(unary_row("Tan", "The tangent of x radians, for every finite x.", 18),
+    on_numbers(analytic_row("Tan", "The tangent of x radians, for every finite x.", 18),
                [](auto a) { return libm::tan(a); }),
     unary_row("Asin", "The arc sine; NaN outside [-1, 1]. Gradient: infinity at -1 and 1.", 16),
     unary_row("Acos", "The arc cosine; NaN outside [-1, 1]. Gradient: -infinity at -1 and 1.", 16),
     unary_row("Atan", "The arc tangent.", 16),
-    unary_row("Sinh", "The hyperbolic sine.", 16),
-    unary_row("Cosh", "The hyperbolic cosine.", 16),
-    on_numbers(unary_row("Tanh", "The hyperbolic tangent. Gradient: TanhGrad of x, which is kept in place of y.", 14),
-               [](auto a) { return libm::tanh(a); }),
+    analytic_row("Sinh", "The hyperbolic sine.", 16),
+    analytic_row("Cosh", "The hyperbolic cosine.", 16),
+    on_numbers(
+        analytic_row("Tanh", "The hyperbolic tangent. Gradient: TanhGrad of x, which is kept in place of y.", 14),
+        [](auto a) { return libm::tanh(a); }),
     unary_row("Asinh", "The inverse hyperbolic sine.", 20),
     unary_row("Acosh", "The inverse hyperbolic cosine; NaN below 1. Gradient: infinity at 1.", 20),
     unary_row("Atanh", "The inverse hyperbolic tangent; NaN outside [-1, 1]. Gradient: infinity at -1 and 1.", 20),
@@ -204,9 +220,10 @@ inline constexpr op_row elementwise_rows[] = {
     on_numbers(binary_row("SquaredDifference", "(a - b)^2; integers wrap.", ab_real, numbers, 2),
                [](auto a, auto b) { return (a - b) * (a - b); }),
     on_numbers(binary_row("Pow",
-                          "a to the power b; integer powers wrap, negative ones truncate. Gradient for a: 0 "
-                          "where b is 0 and 1 / a is infinite; for b: 0 where a <= 0.",
-                          ab_real, signed_numbers, 40),
+                          "a to the power b; integer powers wrap, negative ones truncate. Of complex numbers "
+                          "exp(b log a). Gradient for a: 0 where b is 0 and 1 / a is infinite; for b: 0 where a <= 0, "
+                          "of complex numbers where a is 0.",
+                          ab_arithmetic, signed_numbers, 40),
                [](auto a, auto b) { return libm::pow(a, b); }),
     on_numbers(binary_row("Atan2", "The angle of the point (b, a) in (-pi, pi]. Gradient: NaN at (0, 0).", ab_real,
                           floats, 20),

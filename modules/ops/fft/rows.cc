@@ -21,9 +21,9 @@ void irfft(const launch_call&);
 
 namespace kerngrad::rows {
 
-inline constexpr operand points_of_fft[] = {{"input", complex_only | only(dtype::complex128)}};
+inline constexpr operand points_of_fft[] = {{"input", complex_only}};
 inline constexpr operand points_of_rfft[] = {{"input", only(dtype::float32) | only(dtype::float64)}};
-inline constexpr operand bins_of_irfft[] = {{"input", complex_only | only(dtype::complex128)}};
+inline constexpr operand bins_of_irfft[] = {{"input", complex_only}};
 
 consteval op_row fft_row(std::string_view name, std::string_view doc, std::span<const operand> operands,
                          std::span<const attr_spec> attrs, infer_fn infer, launch_fn launch, result after) {

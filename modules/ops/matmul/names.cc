@@ -20,9 +20,10 @@ tensor product_with_vector(const tensor& a, const tensor& b, bool transpose_a, b
 export namespace kerngrad {
 
 /// The matrix product over the last two axes, either operand transposed if asked for. A vector on the left is one row,
-/// on the right one column, and that axis goes from the result: two vectors give a number. Floats, int32 and int64, in
-/// their own dtype; bool and uint8 become int32. Products and sums of integers wrap (modulo 2^32 and 2^64, as NumPy's).
-/// Throws where the inner sizes differ, and for a vector that is to be transposed. Differentiable in floats.
+/// on the right one column, and that axis goes from the result: two vectors give a number. Floats, int32, int64
+/// and complex numbers, in their own dtype; bool and uint8 become int32. Products and sums of integers wrap (modulo
+/// 2^32 and 2^64, as NumPy's). Throws where the inner sizes differ, and for a vector that is to be transposed.
+/// Differentiable in floats and complex numbers.
 inline tensor matmul(const tensor& a, const tensor& b, bool transpose_a = false, bool transpose_b = false) {
   if (a.defined() && b.defined() && (a.rank() == 1 || b.rank() == 1)) [[unlikely]]
     return detail::product_with_vector(a, b, transpose_a, transpose_b);

@@ -19,8 +19,8 @@ void einsum(const launch_call&);
 
 namespace kerngrad::rows {
 
-inline constexpr operand ab_matrices[] = {{"a", real_or_bool}, {"b", real_or_bool}};
-inline constexpr operand list_of_factors[] = {{.name = "tensors", .types = real_or_bool, .list = true}};
+inline constexpr operand ab_matrices[] = {{"a", arithmetic}, {"b", arithmetic}};
+inline constexpr operand list_of_factors[] = {{.name = "tensors", .types = arithmetic, .list = true}};
 
 inline constexpr op_row matmul_rows[] = {
     {.name = "BatchMatMul",

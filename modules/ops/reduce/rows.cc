@@ -32,8 +32,9 @@ consteval op_row arg_row(std::string_view name, std::string_view doc) {
   return row;
 }
 
-consteval op_row scan_row(std::string_view name, std::string_view doc, type_rule types = totals) {
-  op_row row = reduce_row(name, doc, types, x_real, attributes::scan);
+consteval op_row scan_row(std::string_view name, std::string_view doc, type_rule types = totals,
+                          std::span<const operand> operands = x_arithmetic) {
+  op_row row = reduce_row(name, doc, types, operands, attributes::scan);
   row.infer = shapes::along_axis;
   row.convention = convention::scan;
   return row;
@@ -42,8 +43,9 @@ consteval op_row scan_row(std::string_view name, std::string_view doc, type_rule
 inline constexpr op_row reduce_rows[] = {
     reduce_row("Sum", "The sum over axes; 0 of nothing; bool counts as int32, uint8 as int64.",
                {lift::integers, result::total}, x_arithmetic),
-    reduce_row("Mean", "The mean over axes, in a float that holds the integers; NaN of nothing.", quotients),
-    reduce_row("Prod", "The product over axes; 1 of nothing.", totals),
+    reduce_row("Mean", "The mean over axes, in a float that holds the integers; NaN of nothing.", quotients,
+               x_arithmetic),
+    reduce_row("Prod", "The product over axes; 1 of nothing.", totals, x_arithmetic),
     reduce_row(
         "Max",
         "The largest element; NaN when there is one. Gradient: equal largest elements share dy equally; NaN gets 0.",
@@ -63,11 +65,11 @@ inline constexpr op_row reduce_rows[] = {
     scan_row("CumMax",
              "The largest element so far along an axis, NaN from the first one on; before the first element -infinity, "
              "the least integer. Gradient: dy to the first of the largest elements so far.",
-             numbers),
+             numbers, x_real),
     scan_row("CumMin",
              "The smallest element so far along an axis, NaN from the first one on; before the first element infinity, "
              "the greatest integer. Gradient: dy to the first of the smallest elements so far.",
-             numbers),
+             numbers, x_real),
 };
 
 }  // namespace kerngrad::rows
