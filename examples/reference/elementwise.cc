@@ -154,6 +154,11 @@ void complex_numbers() {
 }
 const example for_complex_numbers{"kg::complex kg::real kg::imag kg::conj", complex_numbers};
 
+void angles_of_complex_numbers() {
+  std::cout << kg::angle(kg::complex(kg::tensor({1.f, 0.f, -1.f}), kg::tensor({0.f, 1.f, 0.f}))) << "\n";
+}
+const example for_angles_of_complex_numbers{"kg::angle", angles_of_complex_numbers};
+
 void a_column_and_a_row() {
   const kg::tensor column({{1}, {2}}), row({10, 20, 30});
   std::cout << kg::add(column, row) << "\n" << kg::sub(row, column) << "\n";
