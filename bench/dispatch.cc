@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What it costs to reach a kernel: by hand, through the raw door, with tensors, by name; and through the tape.
+// Cost of reaching a kernel: by hand, through the span API, with tensors, by name; and through the tape.
 #include <functional>
 #include <span>
 #include <string>
@@ -62,7 +62,7 @@ void by_name(benchmark::State& state, std::size_t n) {
   for (auto _ : state) benchmark::DoNotOptimize(kg::run_kernel("Add", {{"a", a}, {"b", b}}).address());
 }
 
-// ---- one operand and one attribute, on tensors: what a name costs beside the typed call
+// ---- one operand and one attribute, on tensors: what a name costs next to the typed call
 
 void typed_with_attribute(benchmark::State& state, std::size_t n) {
   const kg::tensor x = filled(n);
@@ -80,7 +80,7 @@ void handle_with_attribute(benchmark::State& state, std::size_t n) {
   for (auto _ : state) benchmark::DoNotOptimize(leaky({{"x", x}}, {{"alpha", 0.1}}).address());
 }
 
-// ---- on spans: a handle beside other ways to call a function that is known at run time only
+// ---- on spans: a handle next to other ways to call a function that is known at run time only
 
 using binary_fn = void (*)(const void*, const void*, void*, std::size_t);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fused functions beside the same expression op by op, and beside code by hand. bench/peers has them beside Eigen.
+// Fused functions next to the same expression op by op, and next to code by hand. bench/peers has them next to Eigen.
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -71,7 +71,7 @@ void sum_on_tape(benchmark::State& state, std::int64_t n) {
   for (auto _ : state) benchmark::DoNotOptimize(both(in.x, in.y).grads[0].address());
 }
 
-// Rows of 500: a row and a column beside a matrix.
+// Rows of 500: a row and a column next to a matrix.
 void fused_of_row(benchmark::State& state, std::int64_t n) {
   const operands in(n);
   const kg::tensor x = kg::reshape(in.x, {-1, 500}), row = kg::slice(in.y, {0}, {500}),
@@ -105,7 +105,7 @@ void scalar_by_hand(benchmark::State& state, std::int64_t) {
   }
 }
 
-// Stencils on a square of n cells, beside loops by hand (bench/stencils.cc).
+// Stencils on a square of n cells, next to loops by hand (bench/stencils.cc).
 using fields = std::span<const kg::field>;
 
 void jacobi_fused(benchmark::State& state, std::int64_t n) {

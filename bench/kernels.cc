@@ -205,7 +205,7 @@ class prepared {
     for (std::size_t i = 0; i < operands_.size(); ++i)
       for (kg::tensor& x : operands_[i].tensors) {
         const bool is_value = row.operand_at(i).part == kg::role::value;
-        // The table has kernels that the row does not lead to; a number beside texts stays what it is.
+        // The table has kernels that the row does not lead to; a number next to texts stays what it is.
         if (is_value && x.type() != type && type != kg::dtype::text) x = kg::cast(x, type);
         has_value = has_value || is_value;
         if (std::find(what.unread.begin(), what.unread.end(), operands_[i].name) == what.unread.end())

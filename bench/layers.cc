@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fused layers beside their product alone and their parts one by one: what the bias and the activation cost.
+// Fused layers next to their product alone and their parts one by one: what the bias and the activation cost.
 #include <functional>
 #include <string>
 

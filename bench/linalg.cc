@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kerngrad.linalg beside LAPACK called directly on a copy of the same matrix, in turns: after is kerngrad's. The number
-// of threads is that of the BLAS: OPENBLAS_NUM_THREADS=1 for one.
+// kerngrad.linalg next to LAPACK called directly on a copy of the same matrix, in turns: after is kerngrad's. The
+// number of threads is that of the BLAS: OPENBLAS_NUM_THREADS=1 for one.
 #include <lapacke.h>
 
 #include <algorithm>

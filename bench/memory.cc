@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What memory costs, in turns. fresh: a new tensor in steady state against the kernel into a ready array (the same
-// stores). stream: results past the caches against stores through them. faults: a block of 64 MB new from the system
-// against one that is kept for reuse.
+// Costs of memory, measured in turns. fresh: a new tensor in steady state against the kernel into a ready array (the
+// same stores). stream: results past the caches against stores through them. faults: a block of 64 MB new from the
+// system against one that is kept for reuse.
 #include <limits>
 #include <vector>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What watching costs: a typed call while no hook is in force, under hooks that do nothing, and under each of the
+// Cost of watching: a typed call while no hook is active, under hooks that do nothing, and under each of the
 // tools.
 #include <optional>
 
@@ -9,7 +9,7 @@ import kerngrad;
 namespace {
 
 constexpr std::int64_t sizes[] = {1, 1000};
-constexpr int calls = 64;  // a profile keeps every run: it is begun anew after this many
+constexpr int calls = 64;  // a profile keeps every run: it is begun again after this many
 
 kg::tensor filled(std::int64_t n) { return kg::full({n}, 0.5); }
 
@@ -22,7 +22,7 @@ void no_hook(benchmark::State& state, std::int64_t n) {
   for (auto _ : state) add_often(a, b);
 }
 
-// A call that no hook sees, but whose path is that of a watched one: hooks of no kind are in force.
+// A call that no hook sees, but whose path is that of a watched one: hooks of no kind are active.
 void empty_hooks(benchmark::State& state, std::int64_t n) {
   const kg::tensor a = filled(n), b = filled(n);
   const kg::hook_handle added = kg::add_hooks({});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all benchmarks share: a main that knows targets and sizes, and the check that a kernel runs where it should.
+// Parts that all benchmarks share: a main that knows targets and sizes, and the check that a kernel runs where it
+// should.
 #pragma once
 #include <benchmark/benchmark.h>
 

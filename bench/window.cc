@@ -54,7 +54,7 @@ geometries pooling(const kg::op_row& row, kg::dtype, std::int64_t n) {
   const kg::shape x = image_of(n), y = {1, x[1] / 2, x[2] / 2, x[3]};
   std::vector<kg::shape> dims;
   for (const kg::operand& o : row.operands) dims.push_back(o.name == "dy" || o.name == "output" ? y : x);
-  // What kernels/window/pool.h says: the gradient of the maximum finds it again in the image, that of the mean needs
+  // As kernels/window/pool.h says: the gradient of the maximum finds it again in the image, that of the mean needs
   // neither.
   std::vector<std::string> unread;
   if (row.operand_index("output") >= 0) unread = {"output"};

@@ -34,7 +34,7 @@ int main(int, char** argv) {
   std::cout << weights.size() << " weights, step " << by.steps() << "\n";
   const kg::tensor tuned = kg::graph::load("tuned.json")({{"input", x}});
 
-  // A model that somebody else made: limits for its file, its time and its memory.
+  // A model from a stranger: limits for its file, its time and its memory.
   const kg::graph::load_options limits{.most_bytes = 64 << 20, .most_iterations = 100'000};
   const kg::stop_scope stop(std::chrono::seconds(5));
   const kg::memory_budget budget(std::int64_t{256} << 20);

@@ -2,7 +2,7 @@
 #include <iostream>
 import kerngrad;
 
-// An op of one's own is a type that the compiler checks: towards 0 by a half, and its gradient.
+// A custom op is a type that the compiler checks: towards 0 by a half, and its gradient.
 struct softshrink {
   static constexpr kg::operand operands[] = {{"x", kg::only(kg::dtype::float32)}};
   static constexpr kg::op_row row{.name = "Softshrink",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The examples of docs/training.md: a small classifier, trained, interrupted and taken up again.
+// The examples of docs/training.md: a small classifier, trained, interrupted and resumed.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>

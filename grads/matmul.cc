@@ -16,7 +16,7 @@ namespace kerngrad::rules {
 
 // ------------------------------------------------------------------------------------------ Einsum
 
-/// Puts each slice of an axis on the diagonal of `times` axes of its size, with zeros beside it.
+/// Puts each slice of an axis on the diagonal of `times` axes of its size, with zeros next to it.
 inline tensor on_diagonal(const tensor& x, int axis, int times) {
   if (times == 1) return x;
   std::vector<std::int64_t> sizes(x.dims().begin(), x.dims().end());

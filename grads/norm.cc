@@ -33,8 +33,8 @@ inline constexpr auto standardized = [](const auto& c) {
 
 // ------------------------------------------------------------------------------------------ layer normalization
 
-// With h the normalized x, s its deviation and g = dy * scale: dx = (g - mean(g) - h mean(g h)) / s. Of halves it is
-// computed in float32, as the result is.
+// With h the normalized x, s its deviation and g = dy * scale: dx = (g - mean(g) - h mean(g h)) / s. Computed in
+// float32 for half precision, as the result is.
 inline constexpr auto normalized_rows = [](const auto& c) {
   return c.template once<0>([&] { return call_like<"LayerNorm">(c, c.in(0)); });
 };

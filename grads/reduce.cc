@@ -50,7 +50,7 @@ inline constexpr auto to_extremes = [](const auto& c, const attr_value& reduced)
   return where(extreme, shared_among(reshape(c.dy(), kept), counts), zeros(shape{}, c.dy().type()));
 };
 
-/// Some axes of a tensor brought to the end and merged into one: [rows, count], and the way back.
+/// Some axes of a tensor brought to the end and merged into one: [rows, count], and the inverse permutation.
 struct rows_view {
   std::vector<std::int64_t> perm, inverse;
   shape moved;

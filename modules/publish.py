@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""publish.py OBJECT OUT: copies the BMI that the compiler wrote beside OBJECT to OUT, if it says something else.
+"""publish.py OBJECT OUT: copies the BMI that the compiler wrote next to OBJECT to OUT, if it says something else.
 
 Ninja then knows the BMI as an output, and an interface that compiles to the same BMI causes no rebuilds.
 

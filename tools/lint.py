@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""lint.py [--no-format]: the rules of the house that a program can check, over all files that Git knows or would add.
+"""lint.py [--no-format]: the rules of the project that a program can check, over all files that Git knows or would add.
 
 One line per finding, `file:line: what is wrong`; exits 1 when there is one.
 """
@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 
+import lint_prose
 from llvm_version import llvm_version
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -29,7 +30,7 @@ SIMD_INCLUDE = re.compile(r'#\s*include\s*["<](hwy/|immintrin|[a-z]mmintrin|arm_
 TOOLS_INCLUDE = re.compile(r'#\s*include\s*["<]tools/')
 # nlohmann's values take 30 times their text, and their destructor allocates.
 JSON_INCLUDE, JSON_FILE = re.compile(r'#\s*include\s*["<]nlohmann/'), 'modules/io/json_impl.cc'
-# What other headers of one standard library bring along, and those of another do not.
+# Algorithms that other headers of one standard library bring along, and those of another do not.
 ALGORITHM = re.compile(
     r'\bstd::(?:ranges::)?(?:adjacent_find|(?:all|any|none)_of|clamp|copy(?:_n|_if|_backward)?|count(?:_if)?|equal|'
     r'fill(?:_n)?|find(?:_if(?:_not)?|_first_of)?|for_each|generate(?:_n)?|is_sorted|lexicographical_compare|'
@@ -51,7 +52,7 @@ MOST_LANES = re.compile(r'\bMaxLanes\(')
 ARRAY_BY_MOST_LANES = re.compile(r'(?:^|[;{(]|\bHWY_ALIGN)\s*(?!return\b|case\b|else\b)[\w:]+(?:<[^<>]*>)? '
                                  r'\w+\[[^\[\]]*\](?:(?: = \{[^{}]*\})?, \w+\[[^\[\]]*\])*')
 MOST_LANES_ASKED = re.compile(r'\b(?:if constexpr|constexpr bool)\b.*')
-# What systems other than Linux may lack, in what is installed; the page says in which files, and what is elsewhere.
+# Features that systems other than Linux may lack, in installed files; the page names these and the alternatives.
 LINUX = re.compile(r'\b(?:sched_[gs]etaffinity|CPU_COUNT|madvise|mremap|ElfW|dl(?:open|sym|close|error)|tls_model)\('
                    r'|\b(?:cpu_set_t|MADV_\w+|__dso_handle|__linux__|__ELF__)\b|"/(?:proc|sys)/'
                    r'|<(?:elf|link|dlfcn|sys/(?:auxv|prctl|syscall))\.h>|-Wl,(?:--version-script|-z,nodelete)')
@@ -59,22 +60,22 @@ LINUX_FOLDERS = ('modules/', 'kernels/', 'grads/', 'tools/kerngrad/')
 LINUX_PAGE = 'docs/architecture.md'
 # GCC 16 does not survive the import of a defaulted comparison that is a friend.
 DEFAULTED_FRIEND = re.compile(r'\bfriend\b.*\boperator(==|<=>)\(.*\)\s*=\s*default')
-# Where memory is asked for; what follows, up to the closing bracket, says how much.
+# Requests for memory; the text up to the closing bracket is the amount.
 ASKS_FOR_MEMORY = re.compile(r'\b(?:vector|work_array|scratch)<[^;(){}]*>\s+\w+\(|[.>](?:resize|reserve|reach)\('
                              r'|\b(?:AllocateAligned(?:<[^()]*>)?|aligned_alloc|malloc|mmap|take_scratch)\('
                              r'|\bnew [\w:]+(?:<[^()]*>)?\[')
-# Products that are refused, or stay the largest number, where they overflow (kernels/common/sizes.h).
+# Products that are rejected, or stay the largest number, where they overflow (kernels/common/sizes.h).
 CHECKED_PRODUCT = re.compile(r'\b(?:product_of|saturated_product|extent)\(')
 # The standard library has these; range-v3 is for the others, such as `contains`, and for views.
 RANGES_STANDARD = re.compile(r'#\s*include\s*["<]range/v3/algorithm/(?!contains\.)')
 RANGES_INCLUDE = re.compile(r'#\s*include\s*["<]range/v3/(all\.hpp)?')
-# Locks that a fork would not know of; modules/core/locks_impl.cc has those of the library, the pool makes itself anew.
+# Locks that a fork would not know of; modules/core/locks_impl.cc has those of the library, the pool makes itself again.
 LOCK = re.compile(r'\bstd::(?:recursive_|shared_|timed_|recursive_timed_|shared_timed_)?mutex\b|\bpthread_mutex_t\b')
 LOCK_FILES = {'modules/core/locks_impl.cc', 'kernels/common/parallel.cc'}
 # The families of ops: the one list.
 FAMILIES = set(re.findall(r"'(\w+)'", re.search(r'^families = \[(.*?)\]', (ROOT / 'meson.build').read_text(),
                                                re.MULTILINE | re.DOTALL).group(1)))
-# Where each family's part has its place; rooms that hold no family stand beside them.
+# Folders of each family's parts, each with the folders next to them that hold no family.
 MIRROR = {'kernels': {'common', 'math', 'fuse', 'optimizer', 'onednn', 'include', 'linalg'}, 'modules/ops': set()}
 REQUIRED = ('kernels/{}/kernels.h', 'kernels/{}/meson.build', 'modules/ops/{}/rows.cc', 'modules/ops/{}/meson.build')
 # Kernels are typed functions. These folders hand untyped arguments on: entry points, authors' macros, another library.
@@ -87,7 +88,7 @@ ROW_ASKERS = ('bench/', 'modules/ops/')
 MACRO = re.compile(r'^#\s*define (?!HWY_TARGET_INCLUDE|KERNGRAD_FILE|\w+_H_$|\w+_COMMON$|\w+_(?:KERNELS|OPS)\()',
                    re.MULTILINE)
 MOST_MACROS = 200
-# What a unit says of itself, its namespaces, and variables that other units of its module see.
+# A unit's own name, its namespaces, and variables that other units of its module see.
 MODULE = re.compile(r'^(?:export )?module ([\w.]+)(?::\w+)?;', re.MULTILINE)
 NAMESPACE = re.compile(r'(?:export )?(?:inline )?namespace (?:([\w:]+) )?\{$')
 SHARED_VARIABLE = re.compile(
@@ -186,7 +187,7 @@ def line_of(code, place):
 
 
 def members_of(code, begin):
-    """What the body of a struct that is opened before `begin` says itself, with ~ for what stands in braces there
+    """Members in the body of a struct that is opened before `begin` says itself, with ~ for what stands in braces there
     and @ for what stands in parentheses."""
     body, before = inside_brackets(code, begin), ''
     while body != before:
@@ -235,7 +236,7 @@ def check_vectors(name, text):
 
 
 def inside_brackets(code, begin):
-    """What stands between the bracket that was opened before `begin` and the one that closes it."""
+    """The code between the bracket that was opened before `begin` and the one that closes it."""
     depth = 1
     for end in range(begin, len(code)):
         depth += (code[end] in '([{') - (code[end] in ')]}')
@@ -255,7 +256,7 @@ def without_checked_products(code):
 
 
 def check_sizes(name, text):
-    """Sizes are multiplied by kernels/common/sizes.h, which refuses a product that overflows: an amount of memory, and
+    """Sizes are multiplied by kernels/common/sizes.h, which rejects a product that overflows: an amount of memory, and
     how far the window of an attribute's dilation reaches. The formatter writes a product, and no pointer, as ` * `;
     rounding up to a multiple is none."""
     if not name.startswith(('kernels/', 'modules/')) or name == 'kernels/common/sizes.h':
@@ -334,12 +335,12 @@ def check_shared_names(names):
 
 
 def check_imports(names):
-    """What a header imports comes after all headers of libraries: GCC 16 takes what these define for second definitions
+    """Imports of a header come after all headers of libraries: GCC 16 takes their definitions for second ones
     where a module has it."""
     texts = {name: (ROOT / name).read_text() for name in names if name.endswith(CODE)}
 
     def includes(name):
-        """Where a file includes another of the project, and which."""
+        """Positions at which a file includes another of the project, and that file."""
         for found in re.finditer(r'^#include "(.*)"', texts[name], re.MULTILINE):
             for other in (found[1], f'{name.rpartition("/")[0]}/{found[1]}'):
                 if other in texts:
@@ -361,7 +362,7 @@ def linux_files():
 
 
 def check_linux(names):
-    """What is Linux's alone stands in the files that the page names, and these have it."""
+    """Code for Linux alone is in the files that the page names, and these have it."""
     known, having = linux_files(), set()
     for name in names:
         if not name.startswith(LINUX_FOLDERS) or not name.endswith((*CODE, 'meson.build')):
@@ -436,6 +437,7 @@ def all_findings(names):
             continue
         text = data.decode(errors='replace')
         findings += [(name, *found) for found in check_text(name, text)]
+        findings += [(name, *found) for found in lint_prose.findings(name, text)]
         if name.endswith(CODE):
             findings += [(name, *found) for found in check_code(name, text)]
             findings += [(name, *found) for found in check_vectors(name, text)]

@@ -2,7 +2,7 @@
 // Names, sizes and operands of the cases, for the measured programs of the library and of its peers. This header
 // compiles in the dialect of each peer. PyTorch's headers are C++17.
 //
-// A case is named `name/n:size`. One that a program measures in another way, beside the plain one, is
+// A case is named `name/n:size`. One that a program measures in another way, next to the plain one, is
 // `name@way/n:size`. tools/bench/peers.py compares equal names of different programs.
 #pragma once
 #include <benchmark/benchmark.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a consumer pays: a program that calls five ops. tools/bench/footprint.py compiles, links and weighs it.
+// Costs for a consumer: a program that calls five ops. tools/bench/footprint.py compiles, links and weighs it.
 #include <cstdio>
 import kerngrad;
 

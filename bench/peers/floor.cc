@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What memory allows: the bytes that a case has to read and write, and nothing else done. Not a peer but a bound.
+// Limits that memory sets: the bytes that a case has to read and write, and nothing else done. Not a peer but a bound.
 #include <cstring>
 
 #include "bench/peers/case.h"

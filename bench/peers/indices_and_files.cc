@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a consumer pays: a file that uses indices and reads and writes files. tools/bench/footprint.py compiles it.
+// Costs for a consumer: a file that uses indices and reads and writes files. tools/bench/footprint.py compiles it.
 #include <cstdio>
 import kerngrad;
 import kerngrad.io;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program of docs/gallery/segment.md: whoever is in a picture is put before another background, by a model of
+// The program of docs/gallery/segment.md: puts the person of an image before another background, by a model of
 // TensorFlow.js. segment [MODEL.json [PHOTO.png]]
 #include <cstdlib>
 #include <filesystem>
@@ -30,7 +30,7 @@ std::string cached_model() {
 const kg::tensor x = kg::reshape(kg::linspace(-1, 1, size), {1, size, 1}), y = kg::transpose(x, {1, 0, 2});
 
 struct drawing {
-  kg::tensor picture, person;  // colours, and where somebody is: 1 there, else 0
+  kg::tensor picture, person;  // colours, and where the person is: 1 there, else 0
 
   // An ellipse, in the light like a ball.
   void add(double cx, double cy, double rx, double ry, const kg::tensor& color) {
@@ -42,7 +42,7 @@ struct drawing {
   }
 };
 
-// Somebody before a wall.
+// A person before a wall.
 drawing portrait() {
   const kg::tensor hair({0.20f, 0.12f, 0.08f}), skin({0.92f, 0.70f, 0.58f}), white({1.f, 1.f, 0.98f});
   const kg::tensor wall = (0.95 - x * 0.08 - y * 0.08) * kg::tensor({0.62f, 0.68f, 0.70f});
@@ -82,7 +82,7 @@ int main(int argc, char** argv) {
   picture = kg::resize_bilinear(picture(kg::newaxis), {size, size});
 
   const kg::graph::model model = kg::graph::load(file);
-  const kg::tensor mask = kg::tensor(model({{"input_1", picture}}))(0);  // how likely each pixel is somebody's
+  const kg::tensor mask = kg::tensor(model({{"input_1", picture}}))(0);  // how likely each pixel is the person's
 
   const kg::tensor rays = kg::sin(kg::atan2(y + 0.2, x) * 12) * 0.5 + 0.5;
   const kg::tensor behind = rays * kg::tensor({0.98f, 0.80f, 0.25f}) + (1 - rays) * kg::tensor({0.90f, 0.35f, 0.25f});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The four ways to a user-defined op at run time, in the order in which one should try them: a function of ops that
-// exist, a kernel with its gradient, another gradient for a known op, a function with a gradient of its own.
+// exist, a kernel with its gradient, another gradient for a built-in op, a function with a gradient of its own.
 #include <algorithm>
 #include <cmath>
 #include <iostream>
@@ -57,7 +57,7 @@ tensor pinball_loss(const tensor& target, const tensor& prediction, double quant
   return kg::run_kernel("Pinball", {{"target", target}, {"prediction", prediction}}, {{"quantile", quantile}});
 }
 
-// ---------------------------------------------------------------------------- 3. another gradient for a known op
+// ---------------------------------------------------------------------------- 3. another gradient for a built-in op
 
 // Guided backpropagation (Springenberg et al. 2015): Relu lets through positive gradients only.
 kg::gradient_config guided_relu() {

@@ -94,7 +94,7 @@ void at_run_time() {
   check("the result comes back when it is looked at", y.to_doubles() == std::vector<double>{0, 4, 9});
   check("once", y.to_doubles()[2] == 9 && memory->reads() == 1);
 
-  // An op that the backend lacks is refused, unless other backends may help out.
+  // An op that the backend lacks is rejected, unless other backends may help out.
   try {
     kg::sum(y);
     check("Sum is refused", false);
@@ -142,7 +142,7 @@ void at_compile_time() {
   const std::vector<float> p{0.25f, 0.75f}, q{0.5f, 0.5f};
   std::vector<float> sum(2);
   kg::kernel<"Add", saturating>(std::span<const float>(p), std::span<const float>(q), std::span<float>(sum));
-  check("the raw door", sum == std::vector<float>{0.75f, 1});
+  check("the span API", sum == std::vector<float>{0.75f, 1});
   const auto f = [&](const tensor& t) { return kg::call_on<"Add", saturating>(t, b); };
   check("the gradient is that of the op", kg::grad(f)(a).to_doubles() == std::vector<double>{1, 1});
   check("other calls do not know of it", kg::add(a, b).to_doubles() == std::vector<double>{0.75, 1.25});

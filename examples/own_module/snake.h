@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the module sees of the kernel: plain functions, no Highway.
+// The module's view of the kernel: plain functions, no Highway.
 #pragma once
 #include <kerngrad/declare.h>
 

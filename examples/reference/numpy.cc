@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NumPy's functions: statistics beside NaN, histograms, samples, sets, joined tensors and choices.
+// NumPy's functions: statistics next to NaN, histograms, samples, sets, joined tensors and choices.
 #include <iostream>
 #include <limits>
 

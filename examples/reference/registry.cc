@@ -76,7 +76,7 @@ void what_a_backend_lacks() {
 }
 const example for_what_a_backend_lacks{"kg::set_fallback kg::active_fallback", what_a_backend_lacks};
 
-// ------------------------------------------------------------------------------------------ kernels of one's own ops
+// ------------------------------------------------------------------------------------------ kernels of custom ops
 
 void a_kernel_of_one_element_and_a_number() {
   constexpr auto scaled = kg::per_element<float>([](float x, double by) { return x * static_cast<float>(by); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Another gradient for a known op changes what a model learns: a linear regression whose weights are rounded to
+// Another gradient for a built-in op changes what a model learns: a linear regression whose weights are rounded to
 // multiples of 1/8 in the forward pass. Round is flat, so its own gradient is 0 and nothing is learnt; the
 // straight-through estimator (Bengio, Leonard and Courville 2013) hands dy on.
 //   straight_through [--csv FILE]

@@ -27,7 +27,7 @@ struct complex128 {
   constexpr bool operator==(const complex128&) const = default;
 };
 
-/// What the elements of a dtype are. `half`: floats that are stored, and computed in float32 where there is no kernel.
+/// Kinds of elements. `half`: floats that are stored, and computed in float32 where there is no kernel.
 /// `text`: no numbers.
 enum class dtype_kind : std::uint8_t { boolean, integer, half, real, complex, text };
 
@@ -109,7 +109,7 @@ namespace kernels {
 
 /// The general entry of a kernel. `geometry` points to the family's plain struct (see the family's header).
 using run_fn = void (*)(const void* const* in, void* const* out, const void* geometry);
-/// Contiguous elementwise entries, one and two operands: what the raw door calls. n = 0 is allowed.
+/// Contiguous elementwise entries, one and two operands: what the span API calls. n = 0 is allowed.
 using flat1_fn = void (*)(const void* x, void* y, std::size_t n);
 using flat2_fn = void (*)(const void* a, const void* b, void* y, std::size_t n);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The largest error of every math function on any target, in units in the last place of the result: measured against
-// MPFR by ./dev accuracy and rounded up to the next half. tests/elementwise/math.cc holds a sample of it to them. Where
-// each errs most, and by how much, is in accuracy_worst.h.
+// MPFR by ./dev accuracy and rounded up to the next half. tests/elementwise/math.cc holds a sample of it to them.
+// accuracy_worst.h has the largest error of each and its operands.
 #pragma once
 #include "kernels/common/abi.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the macros of <kerngrad/kernel.h> stand on, once per target: from an author's maps and folds to the library's
-// loops, and the checks that speak before a template of the loops does.
+// Parts that the macros of <kerngrad/kernel.h> stand on, once per target: from an author's maps and folds to the
+// library's loops, and the checks that speak before a template of the loops does.
 #if defined(KERNGRAD_KERNELS_AUTHOR_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef KERNGRAD_KERNELS_AUTHOR_INL_H_
 #undef KERNGRAD_KERNELS_AUTHOR_INL_H_

@@ -61,7 +61,7 @@ consteval target_table<F> table_of(F first, const F (&targets)[N]) {
 #define KG_LAST_TARGET(name) nullptr
 #endif
 
-/// Defines the table of a kernel, beside the namespaces of the targets.
+/// Defines the table of a kernel, next to the namespaces of the targets.
 #define KG_TARGETS_OF(name)                                                               \
   static constexpr target_table<decltype(&HWY_STATIC_DISPATCH(name))> name##_on_targets = \
       table_of<decltype(&HWY_STATIC_DISPATCH(name))>(                                     \

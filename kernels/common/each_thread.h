@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each thread that works on a job makes for itself. Private to kernels/; plain C++, no Highway.
+// State of a thread that works on a job. Private to kernels/; plain C++, no Highway.
 #pragma once
 #include <atomic>
 #include <thread>

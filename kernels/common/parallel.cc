@@ -164,7 +164,7 @@ constinit std::atomic<pool*> the_pool{nullptr};
 
 pool& pool_here() {
   if (pool* there = the_pool.load(std::memory_order_acquire)) return *there;
-  static std::once_flag once;  // pthread_once begins anew in a forked process
+  static std::once_flag once;  // pthread_once begins again in a forked process
   std::call_once(once, [] { the_pool.store(new (pool_room) pool, std::memory_order_release); });
   return *the_pool.load(std::memory_order_acquire);
 }
@@ -173,7 +173,7 @@ pool& pool_here() {
 [[maybe_unused]] const int told_system =
     pthread_atfork(nullptr, nullptr, [] { the_pool.store(new (pool_room) pool, std::memory_order_release); });
 
-// With the mutex held. Where the system has no more threads or memory to give, there are fewer helpers.
+// With the mutex held. If the system has no more threads or memory, there are fewer helpers.
 void pool::start_threads(std::size_t wanted) {
   if (threads >= wanted) return;
   // The process's signals are for its own threads.

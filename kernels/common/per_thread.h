@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each thread has its own of; plain C++, no Highway. Objects live on the heap and only their addresses in
+// State of a thread; plain C++, no Highway. Objects live on the heap and only their addresses in
 // thread-local storage: a library that is loaded while the program runs gets some of the 1664 bytes that glibc keeps
-// for all such libraries together, and cannot be loaded when it wants more. Where object files are not ELF, and the C++
-// ABI may not know a library by its handle, an object of the thread's keeps what is to be called.
+// for all such libraries together, and cannot be loaded when it wants more. If object files are not ELF, the C++ ABI
+// may not know a library by its handle, an object of the thread's keeps what is to be called.
 #pragma once
 #if defined(__ELF__)
 #include <cxxabi.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the scalar definitions share: elements that may be unaligned, the next wider type.
+// Parts that the scalar definitions share: elements that may be unaligned, the next wider type.
 #pragma once
 #include <cstring>
 #include <type_traits>

@@ -33,7 +33,7 @@ constexpr bool is_control(std::string_view sequence) {
 }
 
 /// The text with escapes, \n or \x1b, in place of control sequences and of bytes that are not UTF-8, and with a
-/// backslash before each character of `also`. What has been shown once stays as it is if `also` is empty.
+/// backslash before each character of `also`. Text that was shown once stays as it is if `also` is empty.
 inline std::string shown(std::string_view text, std::string_view also = {}) {
   constexpr std::string_view digits = "0123456789abcdef";
   std::string out;

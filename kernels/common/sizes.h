@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes that are multiplied and added up: refused when no std::int64_t holds them. Plain C++, for kernels, launchers
+// Sizes that are multiplied and added up: rejected when no std::int64_t holds them. Plain C++, for kernels, launchers
 // and shape rules; what is asked of memory is always such a product (tools/lint.py looks).
 #pragma once
 #include <cstddef>
@@ -34,7 +34,7 @@ constexpr std::int64_t saturated_sum(Sizes... sizes) {
   return fits ? sum : most_size;
 }
 
-/// The product of sizes; refused where it is more than most_size.
+/// The product of sizes; rejected where it is more than most_size.
 template <class... Sizes>
 constexpr std::int64_t product_of(Sizes... sizes) {
   const std::int64_t all = saturated_product(sizes...);
@@ -42,7 +42,7 @@ constexpr std::int64_t product_of(Sizes... sizes) {
   return all;
 }
 
-/// The sum of sizes; refused where it is more than most_size.
+/// The sum of sizes; rejected where it is more than most_size.
 template <class... Sizes>
 constexpr std::int64_t sum_of(Sizes... sizes) {
   const std::int64_t all = saturated_sum(sizes...);

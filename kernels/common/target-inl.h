@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the CPU target that is being compiled can do. No other file knows a target by its name: each version of Highway
+// Abilities of the CPU target that is being compiled. No other file knows a target by its name: each version of Highway
 // brings new ones (SSE2, AVX3_ZEN4, AVX3_SPR and AVX10_2 came after 1.0.3). On x86 a better target has a smaller value.
 #if defined(KERNGRAD_KERNELS_TARGET_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef KERNGRAD_KERNELS_TARGET_INL_H_
@@ -67,7 +67,7 @@
 #define KG_MAX_GIVES_SECOND 0
 #endif
 
-// There is an instruction for floor and ceil. Where there is none Highway puts them together, without the sign of zero.
+// There is an instruction for floor and ceil. If there is none, Highway puts them together, without the sign of zero.
 #undef KG_ROUNDS_AT_ONCE
 #if (HWY_ARCH_X86 && HWY_TARGET <= HWY_SSE4) || (HWY_ARCH_ARM_A64 && !KG_EMULATED)
 #define KG_ROUNDS_AT_ONCE 1

@@ -25,7 +25,7 @@ KG_TARGETS_OF(name_of_target);
 constinit std::atomic<std::uint32_t> target_place{0};
 
 namespace {
-// 0: none is in force.
+// 0: none is active.
 constinit std::atomic<std::int64_t> pinned{0};
 
 // Better targets have lower bits in Highway.

@@ -26,7 +26,7 @@ HWY_INLINE void store(void* p, std::size_t i, T value) {
   std::memcpy(static_cast<std::uint8_t*>(p) + i * sizeof(T), &value, sizeof(T));
 }
 
-// Truncates towards zero and saturates; NaN gives 0. Where F holds every To, the limits are applied first: three
+// Truncates towards zero and saturates; NaN gives 0. If F holds every To, the limits are applied first: three
 // operations. Else both limits are exact in F, a power of two each.
 template <class To, class F>
 HWY_INLINE To truncated(F x) {
@@ -292,7 +292,7 @@ HWY_INLINE void put_all_magnitudes(const float* z, float* y, std::size_t n) {
 }
 
 // In double: from 2^500 on the squares would overflow, below 2^-400 their digits would get lost, so that both parts are
-// scaled by a power of two. Each step is rounded by itself: every target gives the same bits.
+// scaled by a power of two. Each step is rounded by itself: every target gives bitwise identical results.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V magnitudes_of(D d, V re, V im) {
   const V p = hn::Abs(re), q = hn::Abs(im), one = hn::Set(d, 1.0);

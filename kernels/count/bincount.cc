@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counts of small integers. Each element changes a place in memory that the element names, so that vectors have nothing
-// to do here: one function serves every target. What costs is that equal neighbours wait for each other's store; of few
-// bins there are four copies, which elements take in turn.
+// to do here: one function serves every target. The cost is that equal neighbours wait for each other's store; few bins
+// have four copies, which elements take in turn.
 #include "kernels/count/bincount.h"
 
 #include <algorithm>
@@ -15,12 +15,12 @@
 namespace kerngrad::kernels {
 namespace {
 
-// What a bin is added up in: floats in double, integers modulo 2^64. A number of elements is an integer for every
+// Type that a bin is added up in: floats in double, integers modulo 2^64. A number of elements is an integer for every
 // dtype, and rounded once.
 template <class T>
 using weight_total = std::conditional_t<std::is_floating_point_v<T>, double, std::uint64_t>;
 
-// Copies of the bins; that many fit into the first cache beside the elements.
+// Copies of the bins; that many fit into the first cache next to the elements.
 inline constexpr std::int64_t copies = 4, most_bins_copied = 1024;
 
 // Adds add(i) at the bin of each element.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random numbers from a counter; random.h says which words an element uses.
 //
-// The same bits on every target: integer arithmetic, and single IEEE operations + - * sqrt in a fixed order, never
+// Bitwise identical on every target: integer arithmetic, and single IEEE operations + - * sqrt in a fixed order, never
 // fused. RandomUniform: u = the upper 24 (float32) or 53 (float64) bits as a fraction, y = low + u * (high - low), at
 // most the value before high, where high - low overflows computed on halves and doubled; int32: low + (word * (high -
 // low)) / 2^32, biased by less than (high - low) / 2^32. RandomNormal: Box and Muller, sqrt(-2 log u) times the cosine
@@ -220,7 +220,7 @@ void uniform(const U* HWY_RESTRICT words, T* HWY_RESTRICT y, std::size_t n, cons
   }
 }
 
-// Draws chunk by chunk; a chunk starts at a block. What is not wanted of the first and the last chunk is cut off.
+// Draws chunk by chunk; a chunk starts at a block. Unwanted parts of the first and the last chunk are cut off.
 template <class T, class Convert>
 void draw(T* y, const random_geometry& g, Convert convert) {
   using U = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;

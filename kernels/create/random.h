@@ -5,7 +5,7 @@
 // function of the counter (low b, high b, 0, 0) and the key (low seed, high seed). Element e = offset + i of a 4-byte
 // dtype uses word e % 4 of block e / 4, of an 8-byte dtype words 2 (e % 2) and 2 (e % 2) + 1 of block e / 2, the first
 // of the two being the lower half. Normal elements 2k and 2k + 1 share the words of both. So a range can be drawn in
-// any pieces, and all arithmetic is of the kind that gives the same bits on every target.
+// any pieces, and all arithmetic is of the kind that gives bitwise identical results on every target.
 #pragma once
 #include "kernels/common/lists.h"
 

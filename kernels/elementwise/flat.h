@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists of kernels that map elements by an expression, with two entry points each: one for contiguous arrays, which the
-// raw door calls, and a run_fn.
+// span API calls, and a run_fn.
 //
 // A list applies X(kind, Name, types, expression). KG_DECLARE_MAPS makes the declarations and the tables of it:
 //   table  as in KG_DECLARE_KERNELS

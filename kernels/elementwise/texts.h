@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Entry points of the comparisons of texts: by their bytes, as numbers from 0 to 255, and of a text and a longer one
-// that begins with it the first is less. Of UTF-8 that is the order of the code points.
+// that begins with it the first is less. For UTF-8 this is the order of the code points.
 #pragma once
 #include "kernels/elementwise/binary.h"
 

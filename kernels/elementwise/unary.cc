@@ -92,7 +92,7 @@ constexpr T greatest = hwy::IsFloat<T>() ? std::numeric_limits<T>::infinity() : 
 
 // x < min ? min : x > max ? max : x, where the comparisons are those of double precision and the result is the bound in
 // the dtype. Comparing with the bound in the dtype gives the same: its rounding is monotone, so that an x between the
-// two can only be the rounded bound itself. For integers the bounds are the integers within them. NaN passes. Where a
+// two can only be the rounded bound itself. For integers the bounds are the integers within them. NaN passes. If a
 // bound is NaN, its bits are set in every result.
 template <class T>
 struct clip : short_map {

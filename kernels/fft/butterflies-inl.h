@@ -31,7 +31,7 @@ HWY_INLINE void SumAndDifference(V& a, V& b) {
   a = sum;
 }
 
-/// Of points a, b, c, d in this order; they come out in order.
+/// For points a, b, c, d in this order; they come out in order.
 template <class V>
 HWY_INLINE void Butterfly4(V& ar, V& ai, V& br, V& bi, V& cr, V& ci, V& dr, V& di) {
   SumAndDifference(ar, cr);
@@ -72,7 +72,7 @@ HWY_INLINE void Butterfly(D d, const vectors<V, 2 * kRadix>& v) {
   } else if constexpr (kRadix == 4) {
     Butterfly4(v[0], v[4], v[1], v[5], v[2], v[6], v[3], v[7]);
   } else if constexpr (kRadix == 8) {
-    // Of the even points and of the odd ones, with w = exp(-2 pi i / 8): E[k] + w^k O[k] and E[k] - w^k O[k].
+    // Combines even and odd points, with w = exp(-2 pi i / 8): E[k] + w^k O[k] and E[k] - w^k O[k].
     Butterfly4(v[0], v[8], v[2], v[10], v[4], v[12], v[6], v[14]);
     Butterfly4(v[1], v[9], v[3], v[11], v[5], v[13], v[7], v[15]);
     const V half_root = hn::Set(d, static_cast<T>(0.70710678118654752440));

@@ -42,7 +42,7 @@ struct fft_rows {
   }
 };
 
-/// Numbers that a transform by a plan needs beside operand and result.
+/// Numbers that a transform by a plan needs next to operand and result.
 template <class T>
 std::int64_t work_of(const fft_plan<T>& plan) {
   if (!plan.chirp) return work_of_passes(plan);

@@ -7,7 +7,7 @@ namespace kerngrad::kernels {
 
 /// `rows` transforms of `length` points each, at least 1 where there are rows. A row of the operand has `given`
 /// elements: those of FFT and IFFT are `length`; RFFT and IRFFT take the first ones that the transform has, and zeros
-/// where there are not as many. What comes out is multiplied by `scale`.
+/// where there are not as many. The result is multiplied by `scale`.
 struct fft_geometry {
   std::int64_t rows, given, length;
   double scale;

@@ -265,7 +265,7 @@ std::shared_ptr<const fft_plan<T>> made_real(std::int64_t length, std::size_t la
   return plan;
 }
 
-// What a thread keeps: a few plans, the last used first, of so many bytes together.
+// Plans that a thread keeps: a few, the last used first, of so many bytes together.
 inline constexpr std::size_t most_plans = 16, most_bytes = std::size_t{1} << 25;
 
 template <class T>

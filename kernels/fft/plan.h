@@ -21,8 +21,9 @@ template <class T>
 struct fft_pass {
   int radix = 0;
   std::int64_t groups = 0, before = 0;
-  /// The powers of w. Of a middle pass real and imaginary part for each p and each k from 1 on. Of the first one and of
-  /// a tiled second one for each k from 1 on all real parts, then all imaginary parts, in the order of the points read.
+  /// The powers of w. For a middle pass: real and imaginary part for each p and each k from 1 on. For the first one and
+  /// a tiled second one: for each k from 1 on all real parts, then all imaginary parts, in the order of the points
+  /// read.
   const T* factors = nullptr;
 };
 
@@ -41,7 +42,7 @@ class aligned_numbers {
   std::unique_ptr<T, release> data_;
 };
 
-/// What is worked out of a length once.
+/// Facts of a length, computed once.
 template <class T>
 struct fft_plan {
   std::int64_t length = 0;
@@ -73,7 +74,7 @@ template <class T>
 constexpr std::int64_t parts_apart(std::int64_t n) {
   return sum_of(n, 192 / static_cast<std::int64_t>(sizeof(T)));
 }
-/// Numbers that passes need beside operand and result: points twice, each pass from one place to the other.
+/// Numbers that passes need next to operand and result: points twice, each pass from one place to the other.
 template <class T>
 std::int64_t work_of_passes(const fft_plan<T>& plan) {
   return product_of(4, parts_apart<T>(plan.length));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The best candidate is looked for anew each time, and compared with the boxes taken before it one by one.
+// The best candidate is looked for again each time, and compared with the boxes taken before it one by one.
 #include "kernels/image/suppress.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rotated NHWC images and their adjoint. Where the pixels of a row come from is worked out as vectors of doubles, the
+// Rotated NHWC images and their adjoint. The origins of a row's pixels are computed as vectors of doubles, the
 // same on every target; then pixels are moved one by one.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/image/rotate.cc"

@@ -23,8 +23,7 @@ namespace kerngrad::kernels::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// The boxes that were taken. What is behind them, up to a whole vector, and in the place of those without an area,
-/// overlaps nothing.
+/// The boxes that were taken. Entries after them, up to a whole vector, and those without an area overlap nothing.
 class taken_boxes {
  public:
   explicit taken_boxes(std::int64_t most) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the pixels of a result are read along one axis, worked out once for all rows. Plain C++.
+// Positions at which a result's pixels are read along one axis, computed once for all rows. Plain C++.
 #pragma once
 #include <algorithm>
 #include <cstddef>

@@ -16,7 +16,7 @@ struct stack {
   std::int64_t count, size;
 };
 
-/// Lower Cholesky factors. `info` is 0, or the number of the first pivot that is not positive. Such matrices and those
+/// Lower Cholesky factors. `info` is 0, or the number of the first pivot that is not positive. These matrices and those
 /// with NaN in the lower triangle get NaN.
 void cholesky(const float* a, float* factor, std::int32_t* info, stack s);
 void cholesky(const double* a, double* factor, std::int32_t* info, stack s);

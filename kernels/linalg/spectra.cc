@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Eigenvalues and eigenvectors of symmetric matrices with one matrix per lane, by cyclic Jacobi rotations (Golub and
 // Van Loan 2013, section 8.5). A rotation leaves lanes alone whose element is zero to rounding, so a matrix's result
-// does not depend on those beside it.
+// does not depend on those next to it.
 #define KERNGRAD_FILE "kernels/linalg/spectra.cc"
 #include <kerngrad/kernel.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The vector mathematics. Every function is `V Name(D d, V x)` for float and double lanes of any count; Atan2(d, y, x),
-// Hypot and Pow(d, a, b) take two vectors. The same input gives the same bits whichever lane it stands in.
+// Hypot and Pow(d, a, b) take two vectors. The same input gives bitwise identical results whichever lane it stands in.
 #if defined(KG_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef KG_MATH_INL_H_
 #undef KG_MATH_INL_H_

@@ -14,7 +14,7 @@
 
 namespace kerngrad::kernels {
 
-/// What one tile computes: C[rows, columns] = sum over p of A(row, p) * B(p, column), p running through `runs` runs of
+/// Result of one tile: C[rows, columns] = sum over p of A(row, p) * B(p, column), p running through `runs` runs of
 /// `run_length`. A(row, p) lies at a + run_offsets[run] + row * a_step + p when strided, and at
 /// a + run_offsets[run] + row + p * a_step otherwise; p restarts with each run. B is not restarted: its rows follow
 /// each other at distance ldb. Whole vectors of B are read, so its rows must reach to a multiple of the vector; but of
@@ -54,7 +54,7 @@ namespace kerngrad::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // Tile heights: rows * 2 accumulators, two vectors of B and one broadcast of A must fit into the registers: 31 of the
-// 32 that many targets have, 15 of the 16 of older x86. Where lanes are factors, two more vectors of B, and rows come
+// 32 that many targets have, 15 of the 16 of older x86. If lanes are factors, two more vectors of B, and rows come
 // in fours.
 #if KG_EMULATED
 inline constexpr int tile_rows = 4;
@@ -85,7 +85,7 @@ HWY_INLINE std::ptrdiff_t whole_vectors(std::ptrdiff_t columns) {
   return (columns + lanes<T>() - 1) / lanes<T>() * lanes<T>();
 }
 
-/// True if the last columns of a row of B can be loaded where they lie. Where not, such a B is packed.
+/// True if the last columns of a row of B can be loaded where they lie. Otherwise B is packed.
 inline constexpr bool loads_parts = HWY_MEM_OPS_MIGHT_FAULT == 0;
 
 /// Shared by the tiles of one product: A is strided or not, rows of B are narrow or whole vectors.

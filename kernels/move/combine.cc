@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows combined at their indices, a row of the result at a time in the order of the indices: every target gives the
-// same bits. Sums and means of float32 are carried in double. Rows of one element are combined without vectors.
+// Rows combined at their indices, a row of the result at a time in the order of the indices: the results of all
+// targets are bitwise identical. Sums and means of float32 are carried in double. Rows of one element are combined
+// without vectors.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/move/combine.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep

@@ -11,7 +11,7 @@ enum class combination : std::uint8_t { add, mul, max, min, mean };
 /// in = {x, indices int32 [rows]}, out = {y [places, inner]}: the row of x at r * step is combined with the row
 /// indices[r] - first of y, in the order of r; integers wrap. Sums and means of float32 are carried in double and
 /// rounded once, other floats are rounded at each row. Indices outside of y are passed over.
-/// Where y is fresh it starts as 0, 1 or what is beyond every element: infinite, or the least or greatest integer. A
+/// A fresh y starts as 0, 1 or a value beyond every element: infinite, or the least or greatest integer. A
 /// mean is always fresh, is 0 of no rows, and of integers is rounded towards 0.
 struct combine_geometry {
   std::int64_t rows, inner;

@@ -40,7 +40,7 @@ struct scatter_geometry {
   std::int64_t step;  ///< elements from a row of x to the next one; 0 where all are the same
 };
 
-/// x and y are `count` rows of matrices, the first one being row `first` of all of them. What is more than `lower`
+/// x and y are `count` rows of matrices, the first one being row `first` of all of them. Elements more than `lower`
 /// below the diagonal or more than `upper` above it becomes zero bytes.
 struct band_geometry {
   std::int64_t count, first;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The elements that are not zero. Of each row of the last axis the places are written one after the other: vectors of
-// counted-up indices, of which those that a mask keeps are moved together. Where there are more axes the places of a
-// run of the row are interleaved with the indices of the row.
+// The elements that are not zero. Writes the indices of each row of the last axis in turn: vectors of consecutive
+// indices, compressed by a mask. With more axes, the indices of a run of the row are interleaved with the indices of
+// the row.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/move/nonzero.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep

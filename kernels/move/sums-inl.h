@@ -86,7 +86,7 @@ class carried_sums {
   }
 
   // Most places have no row. Those of several have doubles, by a number below 0 in `slots`; others have how many rows
-  // they have. Of a mean several are two: their sum may be infinite where it is not.
+  // they have. For a mean, two rows count as several: their sum may be infinite although the mean is not.
   void add_to_several(const placed_rows& all, float* y, bool fresh, const std::int64_t* counts) {
     const std::int64_t n = all.inner;
     const std::int32_t few = fresh && !counts ? 2 : 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Batch normalization with given moments. Subtraction, product and sum are rounded one by one, square roots and
-// quotients as IEEE 754 says, so that every target gives the same bits. The difference is taken first: a mean that is
-// large beside the deviation costs no digits, as it would in x * factor + (offset - mean * factor).
+// quotients as IEEE 754 says, so that every target gives bitwise identical results. The difference is taken first: a
+// mean that is large next to the deviation costs no digits, as it would in x * factor + (offset - mean * factor).
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/norm/batch.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep

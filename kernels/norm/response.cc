@@ -7,7 +7,7 @@
 // cancels, as it would in differences of running sums.
 //
 // Error: sums within log2(2 radius + 1) + 1 roundings, the power as given for Pow in accuracy.h, or four roundings for
-// the exponents 1/2, 3/4 and 1. Where n is 0 or below, the result is what C's pow gives: infinite, or NaN. Elements
+// the exponents 1/2, 3/4 and 1. If n is 0 or below, the result is what C's pow gives: infinite, or NaN. Elements
 // whose n is so large or small that squares or powers leave the range of T are computed in the next wider type.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/norm/response.cc"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conv2D and its gradients. Images stay NHWC; oneDNN picks the order of the filter, which is small beside the work, and
-// the filter is reordered from or to HWIO with every call. The direct algorithm alone: Winograd's loses accuracy.
+// Conv2D and its gradients. Images stay NHWC; oneDNN picks the order of the filter, which is small next to the work,
+// and the filter is reordered from or to HWIO with every call. The direct algorithm alone: Winograd's loses accuracy.
 #include "kernels/window/conv.h"
 
 #include <cstddef>

@@ -13,7 +13,7 @@ namespace kerngrad::kernels::onednn {
 namespace {
 
 // The products of one primitive: a stack of matrices, `stride_a` and `stride_b` matrices apart in the operands, of
-// which 0 repeats one. What is left of the batch axes is for the kernel to walk.
+// which 0 repeats one. The kernel loops over the remaining batch axes.
 struct product {
   std::int64_t stack = 1, m, n, k, stride_a = 0, stride_b = 0;
   bool transpose_a, transpose_b;

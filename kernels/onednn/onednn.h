@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels on oneDNN, for the dtype that it computes in: a third table beside the SIMD kernels and the references, with
+// Kernels on oneDNN, for the dtype that it computes in: a third table next to the SIMD kernels and the references, with
 // their ABI and their geometry structs. Built with the option `onednn`; nothing of oneDNN is seen through this header.
 //
-// Where oneDNN has no optimized code for a geometry, or means something else by it, the entry is the SIMD kernel of the
+// If oneDNN has no optimized code for a geometry, or means something else by it, the entry is the SIMD kernel of the
 // same op: empty arrays and empty sums; arrays of 2^31 elements and more; images cropped at the top or left, or at the
 // bottom or right by a stride or more; Softmax along an axis that is not the last, or of anything not finite; and
-// whatever else oneDNN refuses or has reference code for only.
+// whatever else oneDNN rejects or has reference code for only.
 //
 // Errors: std::bad_alloc for want of memory, as from the SIMD kernels, and nothing else; no exception of oneDNN gets
 // out. Numerics: sums in float32, in an order that depends on the geometry, the CPU and the number of OpenMP threads at
@@ -35,7 +35,7 @@ inline constexpr entry onednn_kernels[] = {
 #undef KG_ENTRY_ONEDNN
 };
 
-/// What oneDNN calls the code that the kernel of `op` runs for a geometry, "jit:avx512_core" for one; empty where it is
+/// oneDNN's name of the code that the kernel of `op` runs for a geometry, "jit:avx512_core" for one; empty where it is
 /// the SIMD kernel, and for ops that are not in the table. Valid until the thread's next call of a kernel on oneDNN.
 const char* implementation(const char* op, const void* geometry);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels on oneDNN share: primitives that are ready to run, kept per thread, and how they are run.
+// Parts that the kernels on oneDNN share: primitives that are ready to run, kept per thread, and how they are run.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace kerngrad::kernels::onednn {
 
-/// An array that a primitive reads or writes. Where oneDNN prefers an order of elements of its own, `memory` is in that
+/// An array that a primitive reads or writes. If oneDNN prefers another order of elements, `memory` is in that
 /// order and lives in a buffer of the thread, and `reorder` converts from or to `plain`, which is the kernel's operand.
 struct plan_operand {
   int argument;  ///< DNNL_ARG_...
@@ -24,7 +24,7 @@ struct plan_operand {
 };
 
 /// A primitive for one geometry. Empty (`primitive` is null) where the SIMD kernel takes the geometry. Memory objects
-/// get their addresses anew with every run.
+/// get their addresses again with every run.
 struct plan {
   dnnl::primitive primitive;
   std::string implementation;

@@ -23,8 +23,8 @@ struct rms_prop_step {
   double rate, decay, friction, epsilon;
 };
 
-// Every kernel: X(name, dtype, parameters, arguments), where T is the dtype's type. Of n elements p are the parameters,
-// g the gradient, and the others the state.
+// Every kernel: X(name, dtype, parameters, arguments), where T is the dtype's type. For n elements: p are the
+// parameters, g the gradient, and the others the state.
 //   sgd                p -= rate * g
 //   momentum           m = friction * m + g; p -= rate * m, or with Nesterov's look-ahead p -= rate * (g + friction *
 //   m) adam               m = beta1 m + (1 - beta1) g; v = beta2 v + (1 - beta2) g^2; p -= rate m c1 / (sqrt(v c2) +

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scans along the middle axis of [outer, count, inner], once per target. What sums and products carry is exact for
-// integers (they wrap), a double for floats; every result is rounded once.
+// Scans along the middle axis of [outer, count, inner], once per target. The carried value of sums and products is
+// exact for integers (they wrap), a double for floats; every result is rounded once.
 //
 // The order of a float scan is the same on every target and depends on the geometry only:
 //   Cumsum, inner == 1: blocks of eight elements. In a block s[i] += s[i - 1], then s[i - 2], then s[i - 4]; a result

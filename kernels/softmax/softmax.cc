@@ -44,7 +44,7 @@ HWY_INLINE void store_some(D d, V v, T* p, std::size_t n) {
   }
 }
 
-// The maximum of a row. What it makes of NaN does not matter: the exponentials meet the NaN again.
+// The maximum of a row. Its result for NaN does not matter: the exponentials meet the NaN again.
 template <class T>
 T row_maximum(const T* x, std::size_t n) {
   const hn::ScalableTag<T> d;
@@ -208,7 +208,7 @@ HWY_INLINE void each_vector(std::size_t width, F f) {
 }
 
 // x is [count, inner]; the first `width` <= strip columns of it, row by row. Maxima and sums stay in the first cache;
-// the sum of a column is taken in blocks of 4096 terms. What stands beyond the columns in the arrays does not matter.
+// the sum of a column is taken in blocks of 4096 terms. Array elements beyond the columns do not matter.
 constexpr std::size_t strip_bytes = 2048;
 template <wanted What, class T>
 void columns(const T* x, T* y, std::size_t count, std::size_t inner, std::size_t width) {

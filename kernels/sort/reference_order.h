@@ -20,7 +20,7 @@ bool comes_before(T a, T b) {
   return is_nan(b) ? !is_nan(a) : a < b;
 }
 
-// What is stored of an element: one NaN stands for all, and true is 1.
+// Stored form of an element: one NaN stands for all, and true is 1.
 template <dtype Type, class T>
 T plain(T x) {
   if constexpr (std::is_floating_point_v<T>) return is_nan(x) ? std::numeric_limits<T>::quiet_NaN() : x;

@@ -12,7 +12,7 @@ namespace kerngrad::kernels {
 
 /// Elements in a chunk of rows, about; it depends on no number of threads.
 inline constexpr std::int64_t elements_of_sorted_chunk = 1 << 14;
-/// What sorting an element costs, in products.
+/// Cost of sorting an element, in products.
 inline constexpr std::int64_t products_of_sorting = 16;
 
 /// Calls body(begin, end) for chunks of rows, which may throw for want of memory.

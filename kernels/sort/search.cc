@@ -21,13 +21,13 @@ HWY_BEFORE_NAMESPACE();
 namespace kerngrad::kernels::HWY_NAMESPACE {
 namespace {
 
-// Whether an element belongs before a value that is no NaN; an element that is one does not.
+// True if an element belongs before a value that is no NaN; an element that is one does not.
 template <bool kRight, class T>
 HWY_INLINE bool belongs_before(T element, T value) {
   return kRight ? element <= value : element < value;
 }
 
-// The places of kCount values in a sequence that is not empty. Where a search stands is one of `length` elements.
+// The places of kCount values in a sequence that is not empty. The position of a search is one of `length` elements.
 template <bool kRight, int kCount, class T>
 HWY_INLINE void search_several(const T* sequence, std::size_t count, const T* values, std::int32_t* y) {
   std::size_t at[kCount] = {};

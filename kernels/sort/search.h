@@ -12,8 +12,8 @@ struct search_geometry {
 };
 
 // sequences [rows, count], values [rows, values] -> the number of elements that belong before each value, int32: those
-// less than it, and those equal to it where `right`; NaN is the greatest. Of a sequence that is not in ascending order
-// some number from 0 to count. count < 2^31.
+// less than it, and those equal to it where `right`; NaN is the greatest. For a sequence that is not in ascending
+// order: some number from 0 to count. count < 2^31.
 #define KG_SEARCH_KERNELS(X) KG_NUMERIC(X, SearchSorted)
 
 KG_DECLARE_KERNELS(search, KG_SEARCH_KERNELS)

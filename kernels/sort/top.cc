@@ -22,7 +22,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// What the rows of a chunk need while they are worked on.
+// Scratch memory for the rows of a chunk.
 template <class Key>
 struct top_room {
   scratch<Key> keys;
@@ -80,9 +80,9 @@ HWY_INLINE std::size_t places_within(const Key* HWY_RESTRICT keys, std::size_t c
   return found;
 }
 
-// The k first of a row in descending order. Where k is small beside the row, elements are dealt to groups: k of their
-// leading elements are at least as far in front as the k-th of these leaders, so that what lies behind it is not among
-// the k first. Of random elements little more than k is left when there are three times as many groups.
+// The k first of a row in descending order. If k is small compared with the row, elements are dealt to groups: k of
+// their leading elements are at least as far in front as the k-th of these leaders, so that what lies behind it is not
+// among the k first. For random elements, little more than k is left if there are three times as many groups.
 template <dtype Type>
 HWY_INLINE void top_of_row(const storage_t<Type>* x, std::int64_t count, std::int64_t k, storage_t<Type>* values,
                            std::int32_t* indices, top_room<typename key_order<Type>::key>& room) {

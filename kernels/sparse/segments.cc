@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums, means and extremes of rows by segments. The rows of a segment stand beside each other in the list of indices:
+// Sums, means and extremes of rows by segments. The rows of a segment stand next to each other in the list of indices:
 // their sums stay in registers, some vectors of columns at a time, and are written once.
 //
-// Rows are added in the order of the indices, so that every target gives the same bits: those of float32 in double and
-// rounded once, those of float64 with one rounding each.
+// Rows are added in the order of the indices, so that every target gives bitwise identical results: those of float32 in
+// double and rounded once, those of float64 with one rounding each.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/sparse/segments.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep

@@ -15,7 +15,7 @@ struct ngrams_rule {
   std::string_view separator, left, right;
   bool keeps_short;  ///< a row with texts but without n-grams is one, with its pads
 };
-/// How many n-grams a row of `length` texts has; refused where it is more than most_size.
+/// How many n-grams a row of `length` texts has; rejected where it is more than most_size.
 std::int64_t count_ngrams(std::int64_t length, const ngrams_rule& rule);
 
 struct ngrams_geometry {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where kernels put the texts that they make. Plain C++, for kernels and launchers.
+// Destination of strings that kernels make. Plain C++, for kernels and launchers.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +20,7 @@ constexpr std::int64_t bytes_kept(std::int64_t length) {
   return length == 0 ? 0 : sum_of(length, sizeof(std::uint64_t));
 }
 
-/// Where a kernel puts the texts that it makes; they live until the writer goes. Memory comes in chunks from where
+/// Destination of the strings that a kernel makes; they live until the writer goes. Memory comes in chunks from where
 /// kernels have theirs, each twice as large as the one before up to 16 MiB, or as large as its text; where there is not
 /// enough of it kg::error is thrown. One thread writes at a time.
 class text_writer {

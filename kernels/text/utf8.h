@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether bytes are UTF-8.
+// Checks whether bytes are UTF-8.
 #pragma once
 #include <cstdint>
 #include <string_view>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolution by register tiles that walk an image, framed with zeros or cut to the taps that a pixel reaches. Private
 // to kernels/; included once per target. A pixel's sum runs over its taps row by row on either way, and a padding of
-// zeros adds nothing to it, so both give the same bits wherever no weight is infinite or NaN.
+// zeros adds nothing to it, so both give bitwise identical results wherever no weight is infinite or NaN.
 #if defined(KERNGRAD_KERNELS_CONV_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef KERNGRAD_KERNELS_CONV_INL
 #undef KERNGRAD_KERNELS_CONV_INL
@@ -65,7 +65,7 @@ class packed_filter {
   channel_range packed_{0, 0};
 };
 
-/// The channels of a result in parts of whole panels. Where there are fewer pixels than channels the filter is larger
+/// The channels of a result in parts of whole panels. If there are fewer pixels than channels, the filter is larger
 /// than the images, so threads take channels: else each would read all of the filter. Parts cost nothing besides, so
 /// they may be small.
 template <class T>
@@ -332,8 +332,8 @@ bool has_finite_weights(const conv_job<T>& job) {
   });
 }
 
-/// Computes the job by the way that suits it; whether that finished it, too. What is asked about infinite weights is
-/// what takes less to ask: weights beforehand, or afterwards the pixels that a product of one with a padding's zero
+/// Computes the job by the way that suits it; whether that finished it, too. The cheaper of two questions about
+/// infinite weights is asked: weights beforehand, or afterwards the pixels that a product of one with a padding's zero
 /// would have made NaN.
 template <class T>
 bool run_conv(const conv_job<T>& job) {

@@ -136,8 +136,8 @@ struct frame {
   bool inside(std::ptrdiff_t image_rows, std::ptrdiff_t image_columns) const {
     return top <= 0 && left <= 0 && rows - top <= image_rows && columns - left <= image_columns;
   }
-  /// True if a copy takes no more than a few times what image and filter take. Where it would, or where padding must
-  /// not be multiplied, pixels are computed by the taps that they reach.
+  /// True if a copy takes no more than a few times what image and filter take. If it would, or if padding must not be
+  /// multiplied, pixels are computed by the taps that they reach.
   bool is_worth_copying(std::ptrdiff_t image_pixels, std::ptrdiff_t taps) const {
     return saturated_product(rows, columns) <= saturated_product(4, saturated_sum(image_pixels, taps));
   }
@@ -251,8 +251,8 @@ struct pixel_lattice {
 };
 
 /// A batch of images and what is computed of them: the lattices of the result that have taps. An image of the result is
-/// a sum over images of the source, its slices, `slice` elements apart, each with a filter of its own. Of channels in
-/// groups a job has one group: pixels and rows of weights lie further apart than they are long.
+/// a sum over images of the source, its slices, `slice` elements apart, each with a filter of its own. With channels in
+/// groups, a job has one group: pixels and rows of weights lie further apart than they are long.
 template <class T>
 struct conv_job {
   const T* src;
@@ -332,7 +332,7 @@ struct image_rows {
   std::ptrdiff_t image, first, rows;
 };
 
-/// What a chunk of a convolution computes at least. More than is worth a thread: each sets out anew, and the frames of
+/// Least work of a chunk of a convolution. More than is worth a thread: each sets out again, and the frames of
 /// neighbouring rows overlap.
 inline constexpr std::int64_t products_of_chunk = 2 * products_worth_threads;
 

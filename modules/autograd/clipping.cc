@@ -16,7 +16,7 @@ double global_norm(std::span<const tensor> xs);
 double global_norm(std::span<const variable_gradient> grads);
 
 /// Scales all of them by one factor, so that their global norm is at most `most`, above 0, and gives the norm that it
-/// was. Where that is at most `most` nothing changes, and neither where it is infinite or NaN: the caller sees it, and
+/// was. If that is at most `most` nothing changes, and neither where it is infinite or NaN: the caller sees it, and
 /// leaves out the step. The elements are computed by ops: new tensors, differentiable but for the factor.
 double clip_by_global_norm(std::span<tensor> grads, double most);
 double clip_by_global_norm(std::span<variable_gradient> grads, double most);

@@ -187,7 +187,7 @@ struct custom_gradient_function {
 /// The forward part takes the operands and returns the value, or `saved(value, tensors...)` when the gradient needs
 /// more than dy; the gradient part takes dy and the saved tensors and returns one gradient per operand: a tensor, a
 /// std::array or a std::tuple of tensors; an empty one says that there is none. Counts and types that do not fit are
-/// compile errors. Where nothing is recorded a call is the forward part and nothing else. Saved tensors are values of
+/// compile errors. Without a recording, a call is the forward part alone. Saved tensors are values of
 /// the graph, and a saved result has this gradient itself, so every order is right. At run time the gradients
 /// are checked for shape and dtype.
 template <auto Forward, auto Gradient>

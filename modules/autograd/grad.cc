@@ -215,10 +215,9 @@ export namespace kerngrad {
 /// The gradient of f with respect to its one operand: `grad(f)(x)`, or `grad(f)(x, dy)` to weight a result that is
 /// no scalar (ones by default, so that the gradient is that of the sum). An operand that f does not depend on has a
 /// gradient of zeros. Throws when f's result is not floating or complex, dy has another shape, or f lets another thread
-/// compute with what is followed. Nests to any order. What this and the functions below give is const wherever f may
-/// be.
-/// The operand may be a tree of tensors as well: of a std::map of parameters the gradient is a std::map with the same
-/// keys. Tensors that are neither floating nor complex have gradients of zeros there, too.
+/// compute with what is followed. Nests to any order. The results of this and the functions below are const wherever f
+/// may be. The operand may be a tree of tensors as well: of a std::map of parameters the gradient is a std::map with
+/// the same keys. Tensors that are neither floating nor complex have gradients of zeros there, too.
 template <class F>
 detail::gradient_function<F> grad(F f) {
   return detail::gradient_function<F>(std::move(f));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands on the walk: gradients of functions, variables, custom rules.
+// Parts that use the backward pass: gradients of functions, variables, custom rules.
 module;
 #include <algorithm>
 #include <atomic>
@@ -56,7 +56,7 @@ tensor gradients(std::string_view name, borrowed f, std::span<const tensor> xs, 
 
 namespace {
 
-// The present value of a variable. Where a checkpointed function runs again, that is what its first run saw.
+// The present value of a variable. If a checkpointed function runs again, these are the values that its first run saw.
 const tensor& present(const variable& v, const tensor& held) {
   for (const watch* w = innermost; w; w = w->outer)
     if (w->does == watch::kind::replaying)

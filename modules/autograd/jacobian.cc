@@ -215,8 +215,8 @@ class hessian_product {
 export namespace kerngrad {
 
 /// The Jacobian of f: `jacobian(f)(x)` has the shape [axes of f(x)..., axes of x...] and x's dtype; its element [i...,
-/// j...] is the derivative of element i of the result with respect to element j of x. Of a function that returns a
-/// std::array of tensors it is an array of Jacobians. f runs once; then follows a product for each row or each column,
+/// j...] is the derivative of element i of the result with respect to element j of x. For a function that returns a
+/// std::array of tensors, an array of Jacobians. f runs once; then follows a product for each row or each column,
 /// whichever are fewer (rows where they are as many), at the price of one and of about two gradients. Element i of the
 /// result has derivatives of 0 where it does not depend on x. Throws where x or a result is not of floats, and where
 /// both have more than 8 axes together. Nests with all other transforms, differentiable to any order.

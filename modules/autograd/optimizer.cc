@@ -24,9 +24,9 @@ struct group_options {
 /// Changes variables by their gradients. Values that were read before, also by a tape, keep what they were: a step
 /// works in place only where the value has no other owner. Variables and gradients are float32 or float64.
 ///
-/// `rate` in what follows is the learning rate of the step, `schedule(number of steps before it)`. Where there is a
-/// weight decay, v -= rate * weight_decay * v comes before the step: the decay is no part of the gradient (Loshchilov
-/// and Hutter 2019).
+/// `rate` in what follows is the learning rate of the step, `schedule(number of steps before it)`. With a weight decay,
+/// v -= rate * weight_decay * v comes before the step: the decay is no part of the gradient (Loshchilov and Hutter
+/// 2019).
 class optimizer {
  public:
   virtual ~optimizer() = default;
@@ -53,10 +53,10 @@ class optimizer {
   std::int64_t steps() const { return steps_; }
   /// All that the steps so far have left: `steps`, an int64, and for each variable NAME that was changed as many
   /// tensors NAME.first, NAME.second, NAME.third as the optimizer has. They are snapshots. Training that goes on with
-  /// them and the variables' values, in another process too, has the same bits as without the break; rates, groups and
-  /// constants are the program's to set. Throws for variables without a name, or with one name.
+  /// them and the variables' values, in another process too, is bitwise identical to one without the break; rates,
+  /// groups and constants are the program's to set. Throws for variables without a name, or with one name.
   named_tensors state() const;
-  /// Goes on where `state` was taken, for variables of the same names; those that it has nothing of begin anew. All of
+  /// Goes on where `state` was taken, for variables of the same names; those that it has nothing of begin again. All of
   /// it or nothing: throws where an entry fits none of the variables, or is missing, or has another shape or dtype.
   void set_state(std::span<const std::pair<std::string, tensor>> state, std::span<const variable> variables);
   /// The same from a map of names to tensors, or any range of such pairs.
@@ -80,7 +80,7 @@ class optimizer {
   /// Called once a step, before its updates.
   virtual void begin_step() {}
   /// Writes to value and state, which have no other owner and whose elements are on the host. steps() is the number of
-  /// this step, from 1. What a custom update throws does not undo the updates before it.
+  /// this step, from 1. An exception of a custom update does not undo the updates before it.
   virtual void update(tensor& value, slots& state, const tensor& grad) const = 0;
   /// For `update`: the rate and the weight decay of the variable.
   double rate() const { return now_.rate; }

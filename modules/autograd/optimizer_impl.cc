@@ -67,7 +67,7 @@ void over_elements(const tensor& value, const tensor& grad, const Step& step) {
   else run(grad.data<double>());
 }
 
-// Refuses a gradient that does not fit its variable.
+// Rejects a gradient that does not fit its variable.
 void check_step(const variable_gradient& g) {
   const tensor now = g.of.value();
   if (!wide_floats.has(now.type()) || g.grad.type() != now.type() || !(g.grad.dims() == now.dims()))

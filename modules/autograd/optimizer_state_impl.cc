@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an optimizer is told beside gradients: groups of variables, and the state that an earlier one left.
+// Settings of an optimizer next to gradients: groups of variables, and the state that an earlier one left.
 module;
 #include <algorithm>
 #include <string>

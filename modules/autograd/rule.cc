@@ -50,14 +50,14 @@ struct rule_parts {
   static constexpr std::size_t operands = sizeof...(F);
   std::tuple<operand_rule<F>...> of;
 };
-/// The rules of a known op.
+/// The rules of a built-in op.
 template <fixed_string Op, class... F>
 struct op_rule {
   static constexpr std::string_view name = Op;
   rule_parts<F...> parts;
 };
 
-/// The rules of a known op: one per operand of its row, in their order.
+/// The rules of a built-in op: one per operand of its row, in their order.
 template <fixed_string Op, class... F>
 constexpr op_rule<Op, F...> rule(operand_rule<F>... of) {
   static_assert(known_op<Op>, "a gradient rule for an op that has no row: correct the name or add the row");
@@ -65,7 +65,7 @@ constexpr op_rule<Op, F...> rule(operand_rule<F>... of) {
                 "a gradient rule must have one part per operand of the op's row");
   return {{{of...}}};
 }
-/// The rules of a family of known ops: a file of grads/. Computed where it is written, not by every importer.
+/// The rules of a family of built-in ops: a file of grads/. Computed where it is written, not by every importer.
 template <class... Rules>
 consteval std::tuple<Rules...> family_rules(std::tuple<Rules...> rules) {
   return rules;

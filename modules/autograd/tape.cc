@@ -90,7 +90,7 @@ using free_rule = std::function<std::vector<tensor>(std::span<const tensor> dy, 
 
 inline constexpr std::uint32_t none = 0xffffffff;
 /// The place on a recording of what was computed from its tensors where it does not see that: on another thread. Values
-/// may be read anywhere, but where such a tensor comes back its gradient is missing, and it is refused.
+/// may be read anywhere, but where such a tensor comes back its gradient is missing, and it is rejected.
 inline constexpr std::uint32_t lost = 0xffffffff;
 
 /// An operand of a recorded op.
@@ -169,7 +169,7 @@ inline bool concerns_a_tape(std::span<const tensor* const> in) {
 }
 /// Marks results as lost to the recordings of other threads that operands belong to.
 void lose(std::span<const tensor* const> in, std::span<tensor> out);
-/// Refuses a tensor that is lost to this thread's recording.
+/// Rejects a tensor that is lost to this thread's recording.
 void refuse_lost(std::string_view name, const tensor& x);
 
 /// Keeps what happens in a scope off the tape.

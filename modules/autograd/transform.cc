@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions made of functions, beside grad: products with the Jacobian from both sides, a function that keeps none of
+// Functions made of functions, next to grad: products with the Jacobian from both sides, a function that keeps none of
 // its intermediates, and custom rules for functions of several tensors, at run time and at compile time.
 module;
 #include "kernels/common/abi.h"
@@ -37,7 +37,7 @@ export namespace kerngrad {
 
 // ------------------------------------------------------------------------------------------ Jacobian products
 
-/// What turns a gradient of the result of f into gradients of its N operands, as often as it is called and without
+/// Turns a gradient of the result of f into gradients of its N operands, as often as it is called and without
 /// running f again. It keeps what the rules of f's ops asked for, until its last copy is gone. Gradients of it are
 /// right: with respect to dy everywhere, with respect to the operands inside the recording in which vjp was called. One
 /// that was made inside a recording is of use there only, on the same thread, and says so elsewhere; any other
@@ -177,8 +177,8 @@ value_and_tangent jvp_of(const std::function<tensor(std::span<const tensor>)>& f
 /// f, but a recording keeps its operands and the variables that it reads instead of its intermediates; the backward
 /// pass runs f again for them. f must do the same each time: random ops do, their seeds are attributes. It may read
 /// variables, and gets the values again that it read first; assigning to one inside throws while it is recorded.
-/// Tensors that f captured have their gradients as well. What f captured by reference must live until the gradient has
-/// been taken. Where nothing is recorded it is f.
+/// Tensors that f captured have their gradients as well. Objects that f captured by reference must live until the
+/// gradient has been taken. Without a recording it is f.
 template <class F>
 auto checkpoint(F f) {
   return [f = std::shared_ptr<F>(new F(std::move(f)))]<class... T>(const T&... x) -> tensor

@@ -78,7 +78,7 @@ linearized linearize(borrowed f, std::span<const tensor> xs) {
   recording scope;
   tape& t = scope.on();
   tensor y = run_on_leaves(scope, f, xs, state->leaves);
-  static_cast<void>(seed_for("vjp", y, &y));  // refuses what has no gradient
+  static_cast<void>(seed_for("vjp", y, &y));  // rejects what has no gradient
   state->range = range_of(scope);
   state->id = t.id;
   state->at = tensor_access::place(y);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What gradients and the transforms of functions share, known inside the library only: a recording, the walk back
+// Parts that gradients and transforms of functions share, known inside the library only: a recording, the walk back
 // over what it recorded, and the readings of variables.
 module;
 #include "kernels/common/abi.h"

@@ -67,7 +67,7 @@ inline tensor roll(const tensor& x, std::initializer_list<std::int64_t> shifts,
                    std::initializer_list<std::int64_t> over) {
   return roll(x, std::span(shifts.begin(), shifts.size()), std::span(over.begin(), over.size()));
 }
-/// Each slice along an axis, or without one each element, `count` times, one beside the other. Any dtype. Throws for a
+/// Each slice along an axis, or without one each element, `count` times, one next to the other. Any dtype. Throws for a
 /// count below 0. Gradient: dy added up over the copies.
 tensor repeat(const tensor& x, std::int64_t count, axis_index axis);
 tensor repeat(const tensor& x, std::int64_t count);

@@ -226,10 +226,10 @@ tensor take(const tensor& x, const tensor& indices, axis_index axis) {
   if (x.rank() == 0) return take(flatten(x), indices, 0);
   const std::int64_t size = x.dims()[at];
   if (indices.type() != dtype::int32 && indices.type() != dtype::int64)
-    return gather(x, indices, axis);  // refused there, which names what it was given
+    return gather(x, indices, axis);  // rejected there, which names what it was given
   const bool fits = size <= std::numeric_limits<std::int32_t>::max();
   const tensor given = fits ? indices : cast(indices, dtype::int64);
-  const tensor from_back = (given < 0) & (given >= -size);  // what is outside is refused as it was given
+  const tensor from_back = (given < 0) & (given >= -size);  // what is outside is rejected as it was given
   return gather(x, where(from_back, given + size, given), axis);
 }
 tensor take(const tensor& x, const tensor& indices) {

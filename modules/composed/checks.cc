@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the composed functions ask of their operands before they call any op. Internal: the functions are called by
+// Checks of the composed functions' operands before any op is called. Internal: the functions are called by
 // their own names, so their errors bear these.
 module;
 #include "kernels/common/abi.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The composed functions: what programs expect beside the ops and what needs no kernels of its own. They call ops, so
+// The composed functions: what programs expect next to the ops and what needs no kernels of its own. They call ops, so
 // they run on every backend, and are differentiable by the rules of these.
 module;
 #include "kernels/common/abi.h"

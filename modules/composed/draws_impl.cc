@@ -21,7 +21,7 @@ void check_wide(const composed& call, dtype type) {
 
 bool is_positive(double x) { return x > 0 && x <= std::numeric_limits<double>::max(); }
 
-// The seed of a stream beside that of `seed`: rounds and kinds of draws have streams of their own. The steps are odd,
+// The seed of a stream next to that of `seed`: rounds and kinds of draws have streams of their own. The steps are odd,
 // so that no two of them meet.
 std::int64_t seed_of(std::int64_t seed, std::uint64_t round, std::uint64_t kind = 0) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(seed) + round * 0x9e3779b97f4a7c15u +

@@ -21,7 +21,7 @@ struct choice_options {
 /// from 0, takes as its seed the first two words of the block of Philox 4x32-10 with the counter (low n, high n, 1, 0)
 /// and the key (kernels/create/random.h), a counter that no elements are drawn with. So what is drawn depends on the
 /// key and on how many draws came before, whatever their sizes. Integers, uniform numbers, choices and permutations
-/// have the same bits on every platform, all draws on any number of threads. A draw that throws is not counted. One
+/// are bitwise identical on every platform, all draws on any number of threads. A draw that throws is not counted. One
 /// generator is used by one thread at a time: give each its own, by `split`. Not for cryptography.
 class generator {
  public:

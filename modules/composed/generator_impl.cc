@@ -35,7 +35,7 @@ philox_block philox_of(std::uint64_t key, std::uint64_t count, std::uint32_t pur
   return {c0 | std::uint64_t{c1} << 32, c2 | std::uint64_t{c3} << 32};
 }
 
-// What the third word of a counter says: elements, as the kernels draw them, seeds, generators that are split off, and
+// Meaning of the third word of a counter: elements, as the kernels draw them, seeds, generators that are split off, and
 // generators of numbers.
 enum purpose : std::uint32_t { of_elements, of_draws, of_splits, of_numbers };
 

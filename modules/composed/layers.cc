@@ -30,7 +30,7 @@ tensor separable_conv2d(const tensor& x, const tensor& depthwise_filter, const t
 
 /// Reduction of a window by a pooling.
 enum class pooling : std::uint8_t { max, avg };
-/// Options of pool. Where elements of a window are further apart than 1, by `dilations`, the strides are 1.
+/// Options of pool. If elements of a window are further apart than 1, by `dilations`, the strides are 1.
 struct dilated_pool_options {
   padding pad = valid;
   extent dilations = 1;
@@ -46,8 +46,8 @@ tensor pool(const tensor& x, extent window, pooling type, const dilated_pool_opt
 /// broadcasts to that of x, makes elements share their fate. Floats. Differentiable: dy by the same factors.
 tensor dropout(const tensor& x, double rate, std::int64_t seed, const std::optional<shape>& noise = {});
 
-/// What a cell of long short-term memory carries from one step to the next, [batch, units] each: `c` its memory, `h`
-/// its output.
+/// State that a cell of long short-term memory carries from one step to the next, [batch, units] each: `c` its memory,
+/// `h` its output.
 struct lstm_state {
   tensor c, h;
 };

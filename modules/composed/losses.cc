@@ -70,7 +70,7 @@ tensor sigmoid_cross_entropy(const tensor& labels, const tensor& logits, const c
 /// The loss of each row, -sum(labels * log_softmax(logits)) along the last axis, weighted and reduced: what
 /// `softmax_cross_entropy` gives unreduced. Smoothed labels are drawn to 1 / classes. The weights belong to the rows.
 /// Labels have the shape of the logits, a share of each class, or are integers without the last axis, the number of
-/// each row's class: [n] beside logits [n, classes]. Then the logits alone are differentiable, and a class that is not
+/// each row's class: [n] next to logits [n, classes]. Then the logits alone are differentiable, and a class that is not
 /// there throws; rows that do not count have weights of 0.
 tensor softmax_cross_entropy_loss(const tensor& labels, const tensor& logits,
                                   const cross_entropy_options& options = {});

@@ -79,7 +79,7 @@ tensor smoothed(const composed& call, const tensor& labels, double smoothing, do
   return smoothing > 0 ? labels * (1 - smoothing) + smoothing * share : labels;
 }
 
-// The losses of rows whose labels are numbers of classes: what labels of 0 and 1 would give, without making them.
+// The losses of rows whose labels are class indices: what labels of 0 and 1 would give, without making them.
 tensor losses_of_classes(const composed& call, const tensor& labels, const tensor& logits, double smoothing) {
   const std::int64_t classes = logits.dims()[logits.rank() - 1];
   const std::span<const std::int64_t> rows = logits.dims().dims().first(static_cast<std::size_t>(labels.rank()));
@@ -152,8 +152,8 @@ tensor sigmoid_cross_entropy(const tensor& labels, const tensor& logits, const c
   constexpr composed call{"sigmoid_cross_entropy"};
   const auto [y, x, type] = checked(call, labels, "logits", logits);
   const tensor wanted = smoothed(call, y, options.label_smoothing, 0.5);
-  // The part that is large apart from log(1 + exp(-|x|)), which is accurate in both tails. Of an infinite logit that is
-  // right it is 0. The magnitude is a choice of two branches, each of which has the derivatives of the loss at 0.
+  // The part that is large apart from log(1 + exp(-|x|)), which is accurate in both tails. For an infinite logit that
+  // is right, it is 0. The magnitude is a choice of two branches, each of which has the derivatives of the loss at 0.
   const tensor above = x > 0, apart = cast(above, x.type()) - wanted;
   const tensor far = where(logical_and(is_inf(x), apart == 0), zeros_like(x), x);
   const tensor losses = far * apart + softplus(where(above, neg(x), x));

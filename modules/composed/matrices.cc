@@ -19,8 +19,8 @@ tensor dot(const tensor& t1, const tensor& t2);
 tensor outer_product(const tensor& v1, const tensor& v2);
 /// The same for the elements of tensors of any shapes, in their order.
 tensor outer(const tensor& a, const tensor& b);
-/// The sum of the diagonal of each matrix in the last two axes, which go. Elements beside it are not read. Gradient: dy
-/// on the diagonal.
+/// The sum of the diagonal of each matrix in the last two axes, which go. Elements next to it are not read. Gradient:
+/// dy on the diagonal.
 tensor trace(const tensor& x);
 
 /// Which norm: a number, `infinity`, or a name.
@@ -69,7 +69,7 @@ tensor tril(const tensor& x, std::int64_t offset = 0);
 tensor triu(const tensor& x, std::int64_t offset = 0);
 
 /// How often each class, the row, was predicted to be each, the column: int32 [classes, classes]. Labels and
-/// predictions are lists of numbers of classes of one length, floats cut off; a pair with a number outside of [0,
+/// predictions are lists of class indices of one length, floats cut off; a pair with a number outside of [0,
 /// classes) is left out. Throws for NaN and for complex numbers. No gradient.
 tensor confusion_matrix(const tensor& labels, const tensor& predictions, std::int64_t classes);
 

@@ -15,7 +15,7 @@ export namespace kerngrad {
 tensor div_no_nan(const tensor& a, const tensor& b);
 /// log(sigmoid(x)), computed as -softplus(-x): accurate in both tails. Differentiable.
 tensor log_sigmoid(const tensor& x);
-/// log(exp(a) + exp(b)), without overflow. Operands broadcast and are real; integers are computed in float32. Where the
+/// log(exp(a) + exp(b)), without overflow. Operands broadcast and are real; integers are computed in float32. If the
 /// two exponentials add up to about 1, the error is one of 1, not of the small result. Differentiable to every order,
 /// where a equals b too: both have half of the gradient there.
 tensor log_add_exp(const tensor& a, const tensor& b);
@@ -27,8 +27,8 @@ struct close_options {
   bool equal_nan = false;
 };
 /// True if abs(a - b) <= atol + rtol * abs(b), or a equals b, which infinities do; b is the one that is right. Operands
-/// broadcast and are compared in float64 unless both are narrower. Of complex numbers abs is the magnitude. Throws for
-/// tolerances below 0.
+/// broadcast and are compared in float64 unless both are narrower. For complex numbers, abs is the magnitude. Throws
+/// for tolerances below 0.
 tensor is_close(const tensor& a, const tensor& b, const close_options& options = {});
 /// The same, with the arguments of NumPy's function.
 inline tensor isclose(const tensor& a, const tensor& b, double rtol = 1e-5, double atol = 1e-8,

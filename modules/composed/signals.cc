@@ -49,7 +49,7 @@ struct stft_options {
 /// windows of another size. Differentiable.
 tensor stft(const tensor& signal, std::int64_t frame_length, std::int64_t frame_step, const stft_options& options = {});
 /// The inverse of stft with the same options: windowed frames are added up and divided by the sum of the squared
-/// windows. Where that is below 1e-10 nothing is divided: the signal is lost there. The signal without `length` ends
+/// windows. If that is below 1e-10, nothing is divided: the signal is lost there. The signal without `length` ends
 /// with the last frame. With `centered` it comes back up to rounding where the step is at most half a Hann window.
 /// complex64 gives float32, complex128 float64. Throws for other dtypes, for bins that do not fit fft_length, and for
 /// an fft_length below the frame's. Differentiable.

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t lock_count = static_cast<std::size_t>(lock_of::count);
 
-// Each on a cache line of its own. Plain mutexes with a count beside them: a recursive one knows its owner by a number
+// Each on a cache line of its own. Plain mutexes with a count next to them: a recursive one knows its owner by a number
 // that is another one in a forked process, and could not be given back there.
 struct alignas(64) one_lock {
   std::mutex mutex;

@@ -67,8 +67,8 @@ class stop_scope {
   template <detail::stop_token_like T>
   explicit stop_scope(T token)
       : here_(detail::begin_stop_scope([token = std::move(token)] { return token.stop_requested(); })) {}
-  /// Stops once a function of yours returns true. It is called often, so it should be fast. What it throws ends the
-  /// call as well.
+  /// Stops once a function of yours returns true. It is called often, so it should be fast. Its exception ends the call
+  /// as well.
   template <class F>
     requires std::is_invocable_r_v<bool, F&>
   explicit stop_scope(F asked) : here_(detail::begin_stop_scope(std::function<bool()>(std::move(asked)))) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The typed door: `call<"Name">(operands..., attr<"name">(value)...)`. Op, operands and attributes are checked by the
+// The typed API: `call<"Name">(operands..., attr<"name">(value)...)`. Op, operands and attributes are checked by the
 // compiler; shapes and dtypes by the row's rules when the call runs.
 module;
 #include "kernels/common/abi.h"
@@ -129,7 +129,7 @@ consteval auto attr_text_of() {
   return fixed_string<made.size + 1>(text);
 }
 
-// What a call says of its row is the compiler's answer. A call that names the row when it runs, or a local reference to
+// Facts of a call's row, as the compiler knows them. A call that names the row when it runs, or a local reference to
 // it, would make every importer compile the table of all rows with the shape rules that it refers to.
 template <class Op, class T>
 inline constexpr std::size_t place_in_row = static_cast<std::size_t>(Op::row.attr_index(T::name));
@@ -166,7 +166,7 @@ class call_attrs<Count, Given> {
   const attr_value* value_ = nullptr;
 };
 
-// One tensor, or an array of them. An op without a row is refused elsewhere, in a sentence.
+// One tensor, or an array of them. An op without a row is rejected elsewhere, in a sentence.
 template <class Op>
 struct result_of_call {
   using type = tensor;
@@ -214,14 +214,14 @@ inline constexpr bool list_is_last = [] {
 
 export namespace kerngrad {
 
-/// A known op as a type, beside which a user-defined op is its own type (modules/registry/own.cc).
+/// A built-in op as a type, next to which a user-defined op is its own type (modules/registry/own.cc).
 template <fixed_string Name>
   requires known_op<Name>
 struct known {
   static constexpr const op_row& row = row_of<op_id<Name>>;
 };
 
-/// What the compiler shows beside a mistake in the attributes of a call, those that the op's row has:
+/// Shown by the compiler next to a mistake in the attributes of a call: the attributes that the op has,
 /// `the_attributes_are<fixed_string<14>{"alpha: number"}>`.
 template <fixed_string>
 struct the_attributes_are {
@@ -253,7 +253,7 @@ concept has_these_operands =
                                           detail::operand_count<Args...> == static_cast<int>(Op::row.operands.size()))
          : !detail::any_list<Args...> && detail::operand_count<Args...> <= static_cast<int>(Op::row.operands.size()));
 
-/// What a typed call gives: a tensor, or one for each of the results that the row names, in their order:
+/// Result of a typed call: a tensor, or one for each of the results that the row names, in their order:
 /// `auto [values, indices] = kg::call<"...">(x);`.
 template <class Op>
 using call_result = detail::result_of_call<Op>::type;
@@ -322,17 +322,17 @@ tensor_list invoke_list(const op_entry& op, std::span<const tensor> operands, co
 
 export namespace kerngrad {
 
-/// Runs a known op. Gives its result, an array of them where its row names several, the first of a number that shapes
-/// decide; throws `error` for shapes, dtypes or values that its row refuses. A list operand is given last, as tensors
-/// or as a list of them.
+/// Runs a built-in op. Gives its result, an array of them where its row names several, the first of a number that
+/// shapes decide; throws `error` for shapes, dtypes or values that its row rejects. A list operand is given last, as
+/// tensors or as a list of them.
 template <fixed_string Op, class... Args>
   requires known_op<Op>
 inline call_result<known<Op>> call(const Args&... args) {
   return detail::invoke<known<Op>>(detail::known_entry<op_id<Op>>(), args...);
 }
 
-/// Runs a known op on a list of operands (Concat, Pack, AddN) or for all its results, as many as shapes and attributes
-/// decide (Unpack, SplitV).
+/// Runs a built-in op on a list of operands (Concat, Pack, AddN) or for all its results, as many as shapes and
+/// attributes decide (Unpack, SplitV).
 template <fixed_string Op, class... Attrs>
   requires known_op<Op>
 tensor_list call_list(std::span<const tensor> operands, const Attrs&... given) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine's interface: running a known op on tensors, choosing the SIMD target.
+// The engine's interface: running a built-in op on tensors, choosing the SIMD target.
 module;
 #include "kernels/common/abi.h"
 export module kerngrad:engine;
@@ -58,7 +58,7 @@ tensor_list run_list(const op_entry& op, std::span<const tensor* const> in, std:
 /// All results of an op, as many as its row names.
 void run_several(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs,
                  std::span<tensor> out);
-/// A number beside a tensor, as it was written.
+/// A number next to a tensor, as it was written.
 struct plain_number {
   double value = 0;
   std::int64_t integer = 0;    // the number, if it is an integer that int64 holds
@@ -79,12 +79,13 @@ constexpr plain_number number_of(T value) {
   return n;
 }
 
-// The rules for numbers beside tensors, which docs/dtypes.md states, in modules/engine/numbers_impl.cc. The dtype of a
-// number beside a tensor of a dtype, if that holds it; else float32.
+// The rules for numbers next to tensors, which docs/dtypes.md states, in modules/engine/numbers_impl.cc. The dtype of a
+// number next to a tensor of a dtype, if that holds it; else float32.
 dtype dtype_beside(const plain_number& n, dtype like);
-// The dtype with which an op gives the right result for the number as it is; nothing when it takes more, or is refused.
+// The dtype with which an op gives the right result for the number as it is; nothing when it takes more, or is
+// rejected.
 std::optional<dtype> dtype_beside(const op_row& row, const plain_number& n, dtype like);
-// The number as a scalar of the tensor's dtype, or float32 when it is a fraction beside integers; refused by `who`
+// The number as a scalar of the tensor's dtype, or float32 when it is a fraction next to integers; rejected by `who`
 // when neither holds it.
 tensor number_like(std::string_view who, const plain_number& n, const tensor& like);
 

@@ -138,7 +138,7 @@ bool launched_there(const live_backend& on, const registered_kernel* instead, co
   return true;
 }
 
-// The slow path: a user-defined backend, a hook in force, elements outside the host's memory, no kernel.
+// The slow path: a user-defined backend, a hook active, elements outside the host's memory, no kernel.
 tensor_list launched_on_slow_path(const op_entry& op, const running& run, const registered_kernel* instead) {
   const dtype compute = run.call.compute;
   const std::shared_ptr<const live_backend> on = backend_here();
@@ -192,8 +192,8 @@ tensor_list run_checked(const op_entry& op, std::span<const tensor* const> in, s
   return out;
 }
 
-// A call of halves on operands that were cast to float32. What the row says of halves holds: what it refuses, and which
-// results are rounded to them.
+// A call of halves on operands that were cast to float32. Applies the row's rules for half precision: what it rejects,
+// and which results are rounded to them.
 tensor_list run_rounded(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs,
                         dtype half, std::uint32_t absent, const registered_kernel* instead) {
   const op_row& row = *op.row;
@@ -276,14 +276,14 @@ namespace {
 
 // The direct path: a small elementwise call whose result has the operand's dtype, that no tape has to know of, on the
 // kernels of a built-in table, in a block that the thread keeps. Every call asks for it first; what it does not take
-// goes the usual way, which decides anew.
+// goes the usual way, which decides again.
 inline bool fits_direct_path(const buffer* b, dtype_set takes) {
   return b && takes.has(type_in(b->form)) && b->dims.size() < split_least;
 }
 // No tape has to know: nearly always there is none.
 inline bool off_tape(const tensor& x) { return tensor_access::place(x).tape == 0 || !concerns_a_tape(x); }
 
-// The numbers of a call as its kernel sees them; false where there is something to refuse.
+// The numbers of a call as its kernel sees them; false where there is something to reject.
 inline bool are_numbers(const op_row& row, std::span<const attr_value> attrs, double* params) {
   if (attrs.size() != row.attrs.size()) return false;
   for (std::size_t i = 0; i < attrs.size(); ++i) {
@@ -325,7 +325,7 @@ tensor run_reshape(const op_entry& op, const tensor& x, std::span<const std::int
   const buffer* b = tensor_access::buffer(x);
   if (direct_table() >= 0 && b && off_tape(x) && wanted.size() <= max_rank) {
     std::int64_t size = 1;
-    bool plain = true;  // nothing to work out, nothing to refuse
+    bool plain = true;  // nothing to work out, nothing to reject
     for (const std::int64_t axis : wanted) plain = plain && axis > 0 && !__builtin_mul_overflow(size, axis, &size);
     if (plain && size == b->dims.size()) return tensor_access::adopt(share(const_cast<buffer*>(b), shape(wanted)));
   }

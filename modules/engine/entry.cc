@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The entry: all that the engine needs of one op, built-in or user-defined. Known ops have theirs in a table; an op
+// The entry: all that the engine needs of one op, built-in or user-defined. Built-in ops have theirs in a table; an op
 // from outside the library builds one of its own, of the same parts, and is run, recorded and differentiated like them.
 module;
 #include "kernels/common/abi.h"
@@ -59,8 +59,8 @@ struct op_gradient {
 /// Effect of a row's shape rule on operands of one shape.
 enum class shape_effect : std::uint8_t {
   other,
-  none,    // it gives that shape, and refuses nothing
-  bounds,  // so does that of `clip`, which refuses bounds that are out of order
+  none,    // it gives that shape, and rejects nothing
+  bounds,  // so does that of `clip`, which rejects bounds that are out of order
 };
 /// For the compiler: a program that has a rule of the library inline gives it an address of its own, so that rules are
 /// not told apart by their addresses while it runs. The entry has the answer.
@@ -81,10 +81,10 @@ struct op_entry {
   std::array<dtype_set, backend_count> plain_cpp{};         // of `kernels`: those that are no SIMD code
   std::array<dtype_set, backend_count> flat{};     // of `kernels`: those that take operands as they are, array by array
   std::array<dtype_set, backend_count> alike{};    // of `flat`: those that the result has, too
-  std::array<dtype_set, backend_count> numbers{};  // of `kernels`: those with nothing but numbers beside the operand
+  std::array<dtype_set, backend_count> numbers{};  // of `kernels`: those with nothing but numbers next to the operand
   dtype_set plain{};               // operands that all are of one of these need no check and no promotion
-  std::uint8_t bare_operands = 0;  // of an op that the typed door runs without looking further; else 0
-  bool built_in = false;           // a known op with the library's own kernels
+  std::uint8_t bare_operands = 0;  // of an op that the typed API runs without looking further; else 0
+  bool built_in = false;           // a built-in op with the library's own kernels
   shape_effect effect{};
 
   constexpr const kernel_slot& kernel(int backend, dtype type) const {
@@ -105,7 +105,7 @@ constexpr dtype_set plain_dtypes(const op_row& row) {
   return plain;
 }
 
-// How many operands an op has that the typed door runs without looking further: elementwise, of one result whose size
+// How many operands an op has that the typed API runs without looking further: elementwise, of one result whose size
 // is that of the operands, without attributes. 0 for others.
 constexpr std::uint8_t bare_operands(const op_row& row) {
   if (!row.attrs.empty() || row.takes_list() || row.results.size() > 1 || row.bounded) return 0;
@@ -151,8 +151,8 @@ constexpr op_entry make_entry(const op_row& row, int id, std::array<const kernel
   return entry;
 }
 
-/// The entries of the known ops: an object each, so that a program which calls an op carries the kernels of that op and
-/// of no other.
+/// The entries of the built-in ops: an object each, so that a program which calls an op carries the kernels of that op
+/// and of no other.
 template <int Id>
 extern const op_entry entry_object;
 #ifdef __clang__
@@ -169,8 +169,8 @@ consteval const op_entry& known_entry() {
 
 /// All of them, by id: for look-ups by name, because a program that refers to this table carries every kernel.
 extern const std::array<const op_entry*, static_cast<std::size_t>(op_count)> known_entries;
-/// The rules of the known ops, by id; null: none. They call most ops: only what opens a recording, or tells whether an
-/// op has a rule, refers to them.
+/// The rules of the built-in ops, by id; null: none. They call most ops: only what opens a recording, or tells whether
+/// an op has a rule, refers to them.
 using gradient_table = std::array<const op_gradient*, static_cast<std::size_t>(op_count)>;
 extern const gradient_table known_gradients;
 /// The rule that an op was compiled with, or null.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a call by name would do, told without doing it: dtypes, casts and results, which kernels there are and which of
+// Explains a call by name without doing it: dtypes, casts and results, which kernels there are and which of
 // them would run, where the gradient comes from and what it would save.
 module;
 #include "kernels/common/abi.h"
@@ -32,7 +32,7 @@ std::string_view name_of(kernel_origin origin);
 /// Origin of a gradient.
 enum class gradient_origin : std::uint8_t {
   none,
-  rule,          ///< the known op's rule in grads/
+  rule,          ///< the built-in op's rule in grads/
   user_defined,  ///< the rule of an op registered with register_op
   rule_scope,    ///< a rule_scope of this thread
   registered,    ///< register_gradient
@@ -134,8 +134,8 @@ struct explanation {
 };
 
 /// Explains `run_kernel_list` with these arguments. Runs no kernel and makes no backend alive. A call that would be
-/// refused is explained too: the refusal is part of the answer, nothing is thrown. What depends on elements (an index
-/// out of range), on a registered kernel's own checks or on the memory that is left only the call itself finds out.
+/// rejected is explained too: the refusal is part of the answer, nothing is thrown. Only the call itself finds errors
+/// that depend on elements (an index out of range), on a registered kernel's own checks or on the memory that is left.
 explanation explain(std::string_view op, std::span<const operand_ref> operands,
                     std::span<const attribute_ref> attrs = {});
 explanation explain(std::string_view op, std::initializer_list<operand_ref> operands,

@@ -175,7 +175,7 @@ explained_run run_of(const explained_kernel& k, const name_record& record, std::
   return run;
 }
 
-// True if the cast that an operand needs would run; it is a call of its own, through the typed door.
+// True if the cast that an operand needs would run; it is a call of its own, through the typed API.
 void check_cast(const live_backend& on, dtype from) {
   const std::optional<name_record> cast = record_of("Cast");
   std::vector<explained_kernel> list = candidates_of(*cast, on);

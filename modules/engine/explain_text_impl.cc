@@ -48,7 +48,7 @@ std::string at_text(const std::string& where) { return where.empty() ? "" : " at
 std::string heading_text(const explanation& told) {
   std::string text = kernels::shown(told.op);
   if (told.group)
-    text += " (" + std::string(told.known ? "known op" : "user-defined op") + ", family " +
+    text += " (" + std::string(told.known ? "built-in op" : "user-defined op") + ", family " +
             std::string(name_of(*told.group)) + ")";
   else if (told.found) text += " (registered kernel)";
   else text += ": no op and no kernel has this name";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers beside tensors. Beside floats a number is rounded to their dtype. Beside integers nothing is rounded: a
+// Numbers next to tensors. Next to floats a number is rounded to their dtype. Next to integers nothing is rounded: a
 // comparison is that of the exact values, a bound may lie outside the dtype, and other ops take what the dtype holds,
 // or a fraction, which makes both float32.
 module;

@@ -18,7 +18,7 @@ import :snapshot;
 
 namespace kerngrad::detail {
 
-/// A known op's call, with a registered kernel in place of its own if there is one.
+/// A built-in op's call, with a registered kernel in place of its own if there is one.
 tensor_list run_list(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs,
                      const registered_kernel* instead);
 /// The attributes of a call as its kernel sees them: defaults filled in, kinds and ranges checked, integers where
@@ -29,7 +29,7 @@ attr_value check_attr(const op_row& row, const attr_spec& spec, const attr_value
 /// True if they are that already: all given, of the row's kinds, in range.
 bool attrs_as_declared(const op_row& row, std::span<const attr_value> given);
 void check_operands(const op_row& row, std::span<const tensor* const> in);
-/// Refuses a declaration that no call could satisfy, or that would get past the checks of calls.
+/// Rejects a declaration that no call could satisfy, or that would get past the checks of calls.
 void check_schema(const kernel_schema& schema);
 /// Requirements for results of a registered kernel: none, the signatures of a row, or those as upper bounds.
 struct expected_results {

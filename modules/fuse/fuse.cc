@@ -23,7 +23,7 @@ import :grad;
 
 namespace kerngrad::detail {
 
-/// What a fused function is at run time.
+/// A fused function at run time.
 struct fused_parts {
   const fused_program* value = nullptr;
   const fused_program* gradient = nullptr;  // null: an op in it has no gradient rule
@@ -32,7 +32,7 @@ struct fused_parts {
 /// Runs a fused function on tensors; records it as one step of the tape.
 tensor run_fused(const fused_parts& parts, std::span<const tensor* const> in);
 /// Value and gradients in one pass; `of` says of which operand each is. False: nothing was done, a recording or
-/// hook is in force, or dtypes differ.
+/// hook is active, or dtypes differ.
 bool run_fused_with_gradients(const fused_program& program, std::span<const tensor* const> in,
                               std::span<const std::size_t> of, tensor& value, std::span<tensor> grads);
 
@@ -135,7 +135,7 @@ template <class F>
 class fused {
  public:
   /// The value, for tensors that broadcast, and numbers, which take the dtype of the first tensor. Bits, shape and
-  /// dtype are those of the same ops called one by one; what one of them refuses is refused with its name, before
+  /// dtype are those of the same ops called one by one; what one of them rejects is rejected with its name, before
   /// anything is computed. While a gradient is recorded the call is one step of the tape.
   template <class... T>
     requires(std::same_as<T, tensor> || ...)

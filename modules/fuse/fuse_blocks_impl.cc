@@ -111,7 +111,7 @@ void fused_plan::merge_axes() {
   for (strided_leaf& leaf : leaves_) std::reverse(leaf.strides.begin(), leaf.strides.begin() + rank_);
 }
 
-// Blocks do not depend on one another: any split of them gives the same bits.
+// Blocks do not depend on one another: any split of them gives bitwise identical results.
 void fused_plan::run_all(std::size_t scratch_bytes) const {
   if (scratch_bytes > stack_bytes) {
     const tensor scratch =

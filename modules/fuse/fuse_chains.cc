@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps that one kernel does together: runs of sums, differences and products, behind an activation or the derivative
-// of one perhaps. What lies between is read by the next step only, or kept for others. kernels/fuse/chain.h lists
+// of one perhaps. Intermediate values are read by the next step only, or kept for others. kernels/fuse/chain.h lists
 // those for which there is a kernel.
 module;
 #include "kernels/common/abi.h"
@@ -16,7 +16,7 @@ import :fuse_rules;
 
 namespace kerngrad::detail {
 
-/// What a step is as the end of a chain.
+/// Role of a step as the end of a chain.
 struct step_chain {
   std::int8_t kernel = -1;   // its place in chain_shapes; -1: the step is computed alone
   bool read_again = false;   // another step reads what this one gives
@@ -71,7 +71,7 @@ struct found_head {
   int length = 0;
 };
 
-/// Recognises heads. What lies inside one is read by no other step. `may_be_tail` marks the Sigmoid steps that may have
+/// Recognises heads. No other step reads the values inside of one. `may_be_tail` marks the Sigmoid steps that may have
 /// their tail in place of their value.
 class head_finder {
  public:

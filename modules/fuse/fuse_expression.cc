@@ -37,7 +37,7 @@ class fused_expression {
   explicit fused_expression(std::shared_ptr<const detail::stored_expression> program) : program_(std::move(program)) {}
 
   /// The value, as that of a `fused` function: bits, shape and dtype are those of the same ops called one by one, and a
-  /// call is one step of the tape. Throws for another number of operands, and for what one of the ops refuses.
+  /// call is one step of the tape. Throws for another number of operands, and for what one of the ops rejects.
   template <std::same_as<tensor>... T>
     requires(sizeof...(T) > 0)
   tensor operator()(const T&... xs) const {
@@ -74,7 +74,7 @@ fused_expression fuse(int operands, F&& f) {
   return fused_expression(detail::stored(operands, std::move(list), root, tail));
 }
 
-/// An operand of a step: a symbol, or a number, which takes the dtype of the first symbol beside it.
+/// An operand of a step: a symbol, or a number, which takes the dtype of the first symbol next to it.
 class fuse_operand {
  public:
   fuse_operand(symbol x) : symbol_(x) {}
@@ -91,16 +91,16 @@ class fuse_operand {
   bool is_number_ = false;
 };
 
-/// A known op by name in an expression that is put together while the program runs: `kg::call("Sub", {1, x})`. Throws
-/// for a name that is none, an op that does not work element by element, another number of operands, symbols of two
-/// expressions, and attributes that the op has not.
+/// A built-in op by name in an expression that is put together while the program runs: `kg::call("Sub", {1, x})`.
+/// Throws for a name that is none, an op that does not work element by element, another number of operands, symbols of
+/// two expressions, and attributes that the op has not.
 symbol call(std::string_view op, std::span<const fuse_operand> operands, std::span<const attribute_ref> attrs = {});
 inline symbol call(std::string_view op, std::initializer_list<fuse_operand> operands,
                    std::initializer_list<attribute_ref> attrs = {}) {
   return call(op, std::span(operands.begin(), operands.size()), std::span(attrs.begin(), attrs.size()));
 }
 
-/// Whether a known op can be a step of a fused expression; false for a name of no op.
+/// True if a built-in op can be a step of a fused expression; false for a name of no op.
 bool can_be_fused(std::string_view op);
 
 }  // namespace kerngrad

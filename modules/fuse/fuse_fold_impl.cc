@@ -38,7 +38,7 @@ void fold(const kernel_slot& slot, std::int64_t outer, std::int64_t count, const
 }
 
 // Values joined like the carries of a counter: the tree of kernels/reduce/reduce-inl.h, whose leaves are stretches.
-// What a chunk of 2^k stretches gives is a node of the same tree.
+// The result of a chunk of 2^k stretches is a node of the same tree.
 class joined_values {
  public:
   joined_values(const kernel_slot& slot, std::size_t width) : slot_(slot), width_(width) {}

@@ -26,7 +26,7 @@ bool tracked(std::span<const tensor* const> in) {
 
 namespace {
 
-// The steps as calls of their ops, which check, watch, record and refuse as they do.
+// The steps as calls of their ops, which check, watch, record and reject as they do.
 class single_steps {
  public:
   single_steps(const fused_program& p, std::span<const tensor* const> in) : p_(p), values_(p.steps.size()) {
@@ -38,7 +38,7 @@ class single_steps {
       else if (s.kind == step_kind::op) values_[i] = run(s);
     }
   }
-  /// What a step gives; a number becomes a tensor when it is read as one.
+  /// Result of a step; a number becomes a tensor when it is read as one.
   const tensor& value(std::int16_t i) {
     tensor& x = values_[static_cast<std::size_t>(i)];
     const fused_step& s = p_.steps[static_cast<std::size_t>(i)];
@@ -75,7 +75,7 @@ std::vector<tensor> run_steps(const fused_program& p, std::span<const tensor* co
   return results;
 }
 
-// Whether an op has another rule now than the one that it was compiled with.
+// True if an op has another rule now than the one that it was compiled with.
 bool has_another_rule(const op_entry& op) {
   if (rule_of_scope(op)) return true;
   if (replaced_gradients.load(std::memory_order_relaxed) == 0) return false;

@@ -26,7 +26,7 @@ tensor run_following_rules(const fused_parts& parts, std::span<const tensor* con
 /// True if a recording is open and follows one of the operands.
 bool tracked(std::span<const tensor* const> in);
 
-/// Where an operand or a result of a step is while a block is computed.
+/// Location of an operand or a result of a step while a block is computed.
 struct block_place {
   enum class kind : std::uint8_t {
     array,    // of all elements: a block is a stretch of it
@@ -52,7 +52,7 @@ struct block_step {
   const kernel_slot* kernel;
   block_place in[kernels::most_chain_operands], out;
   std::array<double, 2> numbers;
-  // Of a chain: its kernel, and where the values in between are kept.
+  // A chain's kernel, and the locations of the values in between.
   kernels::run_fn run;
   std::array<block_place, kernels::most_kept_values> kept;
   std::uint8_t keeps;  // bit k: there is kept[k]

@@ -25,9 +25,10 @@ struct fused_tail {
   bool keep_dims = false;
 };
 
-/// Whether there is a reduction. A function, because GCC warns where the address of a known op is compared with none.
+/// True if there is a reduction. A function, because GCC warns where the address of a built-in op is compared with
+/// none.
 constexpr bool is_reduction(const fused_tail& tail) { return tail.op != nullptr; }
-/// Whether the reduction hands every element the same of its gradient, the element's value aside.
+/// True if the reduction hands every element the same of its gradient, the element's value aside.
 constexpr bool is_sum_or_mean(const fused_tail& tail) {
   return tail.op == &known_entry<op_id<"Sum">>() || tail.op == &known_entry<op_id<"Mean">>();
 }
@@ -59,7 +60,7 @@ struct fused_program {
 
 // ------------------------------------------------------------------------------------------ reading
 
-/// What is read off an expression.
+/// Facts of an expression.
 enum class fused_kind { value, gradient, value_and_gradient };
 
 /// A program under construction.

@@ -17,14 +17,14 @@ import :grads_convert;
 
 namespace kerngrad::detail {
 
-/// Where a rule is called: the step that it differentiates, and the gradient of that step's result.
+/// Context of a rule's call: the step that it differentiates, and the gradient of that step's result.
 struct rule_site {
   symbol dy;
   int at = -1;
 };
 
-/// The context `c` of a rule (modules/autograd/rule.cc) on symbols. What an operand was broadcast over is added up
-/// once, at the end of the derivative, by its caller; until then every gradient has the shape of the result.
+/// The context `c` of a rule (modules/autograd/rule.cc) on symbols. The caller of the derivative adds up over broadcast
+/// axes once, at its end; until then every gradient has the shape of the result.
 template <const op_row& Row>
 class symbolic_context {
  public:
@@ -65,7 +65,7 @@ constexpr symbolic_gradient symbolic_rules(const rule_parts<F...>& parts) {
   return rules;
 }
 
-/// The rules of the known ops that can be steps of an expression, by id.
+/// The rules of the built-in ops that can be steps of an expression, by id.
 inline constexpr auto known_symbolic_rules = []() consteval {
   std::array<symbolic_gradient, static_cast<std::size_t>(op_count)> table{};
   const auto place = [&]<fixed_string Op, class... F>(const op_rule<Op, F...>& rule) {
@@ -92,7 +92,7 @@ constexpr std::vector<T> repeated(std::size_t count, T value) {
 /// A boolean per step.
 using step_marks = std::vector<char>;
 
-/// Whether a gradient flows through a step: no boolean, index or integer has one.
+/// True if a gradient flows through a step: no boolean, index or integer has one.
 constexpr step_marks flowing(const std::vector<fused_step>& steps) {
   step_marks flows = repeated<char>(steps.size(), 0);
   for (std::size_t i = 0; i < steps.size(); ++i) {

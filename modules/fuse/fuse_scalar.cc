@@ -45,7 +45,7 @@ inline void run_scalar(std::span<const T> xs, T* values, std::index_sequence<I..
     } else if constexpr (step.kind != step_kind::op) {
       values[At] = static_cast<T>(step.numbers[0]);
     } else {
-      // Bounds out of order are refused in the words of the op's rule.
+      // Bounds out of order are rejected in the words of the op's rule.
       if constexpr (step.row->infer == shapes::clip && step.numbers[0] > step.numbers[1]) {
         const view x{};
         const attr_value attrs[] = {step.numbers[0], step.numbers[1]};
@@ -73,7 +73,7 @@ inline std::array<T, Program::sizes[1]> scalar_results(const std::array<T, N>& x
   return results;
 }
 
-/// Whether an op works on single numbers of a dtype: it has a scalar form, or a kernel that takes such numbers and
+/// True if an op works on single numbers of a dtype: it has a scalar form, or a kernel that takes such numbers and
 /// gives one.
 constexpr bool works_on_numbers(const op_row& row, dtype type) {
   if (row.scalar.exists()) return true;
@@ -83,7 +83,7 @@ constexpr bool works_on_numbers(const op_row& row, dtype type) {
   return row.types.after == result::same;
 }
 
-/// Known ops whose result is a boolean or a choice have a scalar form: no kernel gives that as a number.
+/// Built-in ops whose result is a boolean or a choice have a scalar form: no kernel gives that as a number.
 template <const auto& Rows>
 concept rows_have_scalar_forms = [] {
   for (const op_row& row : Rows) {

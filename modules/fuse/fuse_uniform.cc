@@ -21,13 +21,13 @@ import :fuse;
 
 namespace kerngrad::detail {
 
-/// Elements of a block: a few buffers of it stay in a first-level cache beside the operands, and a kernel's call costs
-/// little beside its work.
+/// Elements of a block: a few buffers of it stay in a first-level cache next to the operands, and a kernel's call costs
+/// little next to its work.
 inline constexpr std::int64_t block_elements = 1024;
 /// Elements of a chunk, for several threads: as many as are worth a thread's while for the cheapest program; and the
 /// least number of chunks that are.
 inline constexpr std::int64_t chunk_elements_of_program = 16 * block_elements, least_chunks = 4;
-/// Whether several threads may run the blocks of a program. User-defined ops are not asked to.
+/// True if several threads may run the blocks of a program. User-defined ops are not asked to.
 bool may_split(const fused_program& program);
 /// Elements that a reduction at the end folds at a time: those that kernels/reduce/reduce-inl.h folds without a tree.
 inline constexpr std::int64_t stretch_elements = 4096;
@@ -36,7 +36,7 @@ inline constexpr std::int64_t stretch_elements = 4096;
 inline constexpr std::size_t block_bytes = 65536;
 inline constexpr std::size_t scratch_bytes = block_bytes + (block_elements + stretch_elements) * sizeof(double);
 
-/// Where the value of a step is: an array, a buffer of one block, or one number.
+/// Location of a step's value: an array, a buffer of one block, or one number.
 struct lane {
   std::byte* base = nullptr;
   std::int64_t moves = 0;   // bytes from one element to the next: 0 for buffers and numbers
@@ -109,7 +109,8 @@ bool run_uniform(const fused_program& program, std::span<const tensor* const> in
 /// or all.
 bool run_folded(const fused_program& program, std::span<const tensor* const> in, tensor& y, std::span<tensor> grads);
 
-/// What a sum or mean hands to each element: `dy`, the gradient of its values, one for each, or a part of that.
+/// Gradient that a sum or mean hands to each element: `dy`, the gradient of its values, one for each, or a part of
+/// that.
 tensor seed_of(const fused_tail& tail, const shape& dims, const tensor& dy);
 /// The seeds repeated over the shape of what was added up.
 tensor spread_seed(const fused_tail& tail, const shape& dims, const tensor& seed);

@@ -164,7 +164,7 @@ void uniform_run::run_chain(std::size_t i, const block_part& block) const {
   (type == dtype::float32 ? kernel.float32 : kernel.float64)(in, out, &g);
 }
 
-// Blocks do not depend on one another: any split of them gives the same bits.
+// Blocks do not depend on one another: any split of them gives bitwise identical results.
 void uniform_run::run_all(std::int64_t begin, std::int64_t end) const {
   constexpr std::int64_t part = chunk_elements_of_program;
   const std::int64_t chunks = (end - begin + part - 1) / part;
@@ -176,7 +176,7 @@ void uniform_run::run_all(std::int64_t begin, std::int64_t end) const {
   });
 }
 
-// One thread's part, from element `first` on. What lies between steps needs blocks; a single step does not, unless it
+// One thread's part, from element `first` on. Values between steps need blocks; a single step does not, unless it
 // ends a chain that gives a result on the way.
 void uniform_run::run_blocks(std::int64_t first, std::int64_t end) const {
   const bool keeps_nothing = order.size() == 1 && chosen.empty() && lanes[order[0]].base;

@@ -106,7 +106,7 @@ class fused_stencil {
 
   /// The result, or an array of all results. Bits, shapes and dtypes are those of the expression on shifted tensors,
   /// `kg::shift`, op by op. Throws for another number of operands, for an operand with fewer axes than offsets, and for
-  /// operands that one of the ops refuses.
+  /// operands that one of the ops rejects.
   template <std::same_as<tensor>... T>
     requires(sizeof...(T) > 0)
   auto operator()(const T&... xs) const {
@@ -133,7 +133,7 @@ class fused_stencil {
 ///   });
 ///   auto [h2, u2] = step(h, u);
 /// Offsets belong to the last axes, and so do boundaries; one boundary is that of all axes. Throws for an expression as
-/// long as `fuse(operands, f)` refuses it, and for more than 100 different reads. Gradient: of any order, by that of
+/// long as `fuse(operands, f)` rejects it, and for more than 100 different reads. Gradient: of any order, by that of
 /// `shift` and of the fused expression.
 template <class F>
   requires std::is_invocable_v<F&, std::span<const field>>

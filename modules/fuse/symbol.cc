@@ -22,7 +22,7 @@ struct symbolic_gradient;
 
 enum class step_kind : std::uint8_t {
   operand,   // operand number `place`
-  literal,   // a number beside in[0], whose dtype it takes
+  literal,   // a number next to in[0], whose dtype it takes
   constant,  // zeros or ones like in[0]
   op,
 };
@@ -36,7 +36,7 @@ struct fused_step {
   std::array<std::int16_t, 3> in{-1, -1, -1};
   const op_entry* op = nullptr;
   const op_row* row = nullptr;               // what op->row points to, readable by the compiler
-  const symbolic_gradient* rules = nullptr;  // of a user-defined op; known ops have theirs in a table
+  const symbolic_gradient* rules = nullptr;  // of a user-defined op; built-in ops have theirs in a table
   std::array<double, 2> numbers{};           // attributes, or the value of a literal or constant
   plain_number number{};                     // a literal as it was written
 };
@@ -128,7 +128,7 @@ constexpr symbol as_step(R x) {
   return x.of;
 }
 
-/// A number beside a symbol.
+/// A number next to a symbol.
 constexpr symbol literal_step(const plain_number& number, symbol like) {
   fused_step step{.kind = step_kind::literal, .number = number};
   step.in[0] = static_cast<std::int16_t>(like.at);
@@ -193,7 +193,7 @@ constexpr symbol symbol_call(const op_entry* op, const symbolic_gradient* rules,
   }
 }
 
-/// A known op of two operands, one of which may be a number.
+/// A built-in op of two operands, one of which may be a number.
 template <fixed_string Op, class A, class B>
 constexpr symbol pair_step(A a, B b) {
   if constexpr (!symbolic<A>) return pair_step<Op>(literal_step(a, as_step(b)), b);
@@ -218,7 +218,7 @@ constexpr reduced_symbol reduced_step(symbol x, const axes& over, bool keep_dims
 
 export namespace kerngrad {
 
-/// A known op in an expression that is being read, as the typed call of the same name.
+/// A built-in op in an expression that is being read, as the typed call of the same name.
 template <fixed_string Op, class... Args>
   requires known_op<Op> && (symbolic<Args> || ...)
 constexpr symbol call(const Args&... args) {
@@ -304,7 +304,7 @@ template <symbolic C, class T, symbolic E>
 constexpr symbol where(C condition, T t, E e) {
   return where(condition, detail::literal_step(t, detail::as_step(e)), e);
 }
-// Two numbers are bool, int32 or float32, as those beside a tensor. A truth value as a literal would count as int32.
+// Two numbers are bool, int32 or float32, as those next to a tensor. A truth value as a literal would count as int32.
 template <symbolic C, class T, class E>
   requires(std::is_arithmetic_v<T> && std::is_arithmetic_v<E>)
 constexpr symbol where(C condition, T t, E e) {

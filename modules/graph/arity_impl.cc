@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arities of nodes: how many inputs they have, and which results of theirs are read. What plans and runs a graph reads
-// inputs by their places and counts on this.
+// Arities of nodes: how many inputs they have, and which results of theirs are read. The planner and the executor read
+// inputs by their indices and rely on this.
 module;
 #include <cstddef>
 #include <cstdint>

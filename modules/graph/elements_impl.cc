@@ -49,7 +49,7 @@ class element_fuser {
  private:
   step& at(std::size_t i) { return s_.steps[i]; }
   // The shape of an array of floats as it was while the graph was planned. Transposes have moved since; what is read
-  // beside each other has moved alike.
+  // next to each other has moved alike.
   const shape* shape_of(std::int32_t v) const {
     if (v < 0) {
       const tensor& x = s_.constants[v].x;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the units that read and write graph models share. Included in the purview of kerngrad.graph, after its module
+// Shared by the units that read and write graph models. Included in the purview of kerngrad.graph, after its module
 // line, where modules/io/json.h is included before that line.
 #ifndef KERNGRAD_MODULES_GRAPH_FILES_H_
 #define KERNGRAD_MODULES_GRAPH_FILES_H_
@@ -19,7 +19,7 @@ struct origin {
   [[noreturn]] void refuse(std::string_view got, std::string_view wanted, std::string_view advice = {}) const;
 };
 
-// The text as JSON. Refuses what is deeper than any graph, and keys that occur twice.
+// The text as JSON. Rejects what is deeper than any graph, and keys that occur twice.
 json_document parsed(const origin& file, std::string_view text);
 
 // Members of an object. `what` is the object: "node \"a\"".
@@ -69,7 +69,7 @@ void check_arities(const origin& file, const graph_def& graph);
 // Nodes by their names. Sorted: a file can have names that all fall into one place of a hash table.
 class node_names {
  public:
-  // The nodes stay where they are as long as this lives. Refuses a name that occurs twice.
+  // The nodes stay where they are as long as this lives. Rejects a name that occurs twice.
   node_names(const origin& file, std::span<const node> nodes);
   // The index of the node of that name; -1: there is none.
   std::int32_t find(std::string_view name) const;
@@ -94,11 +94,11 @@ std::string model_text(const std::string& path, const graph_def& graph, std::spa
 // Gives nodes of functions other names where one name would mean different weights, or a weight and another node: a
 // file's weights are found by name in the graph and in all functions.
 void separate_names(graph_def& graph);
-// Takes bytes that `what` needs in memory from what is left; refuses what passes it.
+// Takes bytes that `what` needs in memory from what is left; rejects what passes it.
 void take_bytes(const origin& file, std::int64_t bytes, std::string_view what, std::int64_t& bytes_left);
-// A tensor of texts. Refuses those that are not UTF-8.
+// A tensor of texts. Rejects those that are not UTF-8.
 tensor tensor_of(const origin& file, std::span<const std::string> texts, const shape& dims, std::string_view what);
-// Takes the memory of elements from what is left; refuses what passes it, or makes no shape.
+// Takes the memory of elements from what is left; rejects what passes it, or makes no shape.
 shape allowed_shape(const origin& file, std::span<const std::int64_t> dims, dtype type, std::string_view what,
                     std::int64_t& bytes_left);
 

@@ -26,7 +26,7 @@ namespace {
 constexpr int deepest = 64;           // functions in each other
 constexpr int most_bodies = 100'000;  // planned: of functions that each call the next one twice there are 2^64
 
-// Ops whose results are of sizes that elements decide, beside the rows that say so.
+// Ops whose results are of sizes that elements decide, next to the rows that say so.
 bool sizes_by_elements(std::string_view op) {
   return op == "Where" || op.starts_with("NonMaxSuppression") || op.starts_with("Unique") || op.starts_with("Sparse") ||
          op.starts_with("Ragged") || op.starts_with("String") || is_one_of(op, {"ListDiff", "DynamicPartition"});

@@ -112,7 +112,7 @@ step* fuser::only_reader(const step& of) {
   return reader.kind == step_kind::call ? &reader : nullptr;
 }
 
-// The constant that a step of two operands has beside a value.
+// The constant that a step of two operands has next to a value.
 tensor fuser::constant_beside(const step& s, std::int32_t v, bool left) const {
   if (s.operands.size() != 2 || s.operands[0].in.size() != 1 || s.operands[1].in.size() != 1) return {};
   if (s.operands[0].in[0] == v) return constant_at(s.operands[1].in[0]);
@@ -131,7 +131,7 @@ std::optional<std::int64_t> fuser::channels(const step& p) const {
   return kind.plain == "Conv2D" ? w.dims()[3] : w.dims()[2] * w.dims()[3];
 }
 
-// The result beside such a constant has no more axes than before. Images have four, products two or more.
+// The result next to such a constant has no more axes than before. Images have four, products two or more.
 bool fuser::keeps_rank(const step& p, const tensor& c) const {
   const auto place = static_cast<std::size_t>(p.out[0]);
   if (place < s_.seen.size() && s_.seen[place]) return c.rank() <= s_.seen[place]->dims.rank();

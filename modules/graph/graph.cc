@@ -49,8 +49,8 @@ class results {
 struct needed_op {
   std::string name;  ///< the graph's: "FusedBatchNormV3"
   int nodes = 0;     ///< how many nodes have it
-  /// What runs it: the name of the row, "composed" for several calls, "graph" for what the executor does itself,
-  /// "registry" for a registered kernel of the graph's name. Empty when nothing does.
+  /// Name of what runs it: the name of the row, "composed" for several calls, "graph" for what the executor does
+  /// itself, "registry" for a registered kernel of the graph's name. Empty when nothing does.
   std::string by{};
   std::string reason{};  ///< why nothing does
 };
@@ -110,10 +110,10 @@ class model {
   std::vector<needed_op> needs() const;
 
   /// Runs the model and gives its outputs. Inputs are named by the signature's keys or by their nodes; any node may be
-  /// given, and stands then for itself. What was planned for the inputs' shapes and dtypes is kept for the next call.
+  /// given, and stands then for itself. The plan for the inputs' shapes and dtypes is kept for the next call.
   /// Differentiates with respect to the inputs and, by `variable_grads`, to `variables`. Throws for a missing input,
   /// one of another dtype or of a shape that the port does not allow, an op that nothing runs, and for whatever an op
-  /// refuses; then the text names the node. A stop_scope ends a run between two nodes or iterations of a loop.
+  /// rejects; then the text names the node. A stop_scope ends a run between two nodes or iterations of a loop.
   results operator()(std::span<const named_operand> inputs) const;
   results operator()(std::initializer_list<named_operand> inputs) const;
   /// The results of nodes, in that order: "node", "node:1", or a key of the signature.
@@ -125,7 +125,7 @@ class model {
   plan planned(std::initializer_list<named_operand> inputs) const;
 
   /// One call with a clock around each step, in the order in which they run; nodes of a loop are there once for each
-  /// time that they run. What was done when the call was planned is not there. `wanted` is that of the call: steps that
+  /// time that they run. Work done while the call was planned is not there. `wanted` is that of the call: steps that
   /// only other nodes need do not run.
   std::vector<node_time> profile(std::span<const named_operand> inputs, std::span<const std::string> wanted = {}) const;
   std::vector<node_time> profile(std::initializer_list<named_operand> inputs,
@@ -169,7 +169,7 @@ struct save_options {
   std::int64_t shard_bytes = std::int64_t{4} << 20;  ///< of one weight file at most
 };
 
-/// Writes a graph model that TensorFlow.js loads: `model.json` at `path`, its weight files beside it. Weights that are
+/// Writes a graph model that TensorFlow.js loads: `model.json` at `path`, its weight files next to it. Weights that are
 /// variables have their values of now.
 ///
 /// The new model replaces an old one as a whole: its weight files have new names, `model.json` comes last, and then the
@@ -190,10 +190,10 @@ struct record_options {
 };
 
 /// Runs `f` once on the examples and keeps what it called as a graph of the same calls: replayed by calling the model,
-/// saved by `save`. Of the examples only names, shapes and dtypes stay. Tensors that f reads and did not compute are
-/// weights, those that variables hold, too. What depends on elements (an `if` on a value, the sizes of `nonzero`) is as
-/// the examples had it. Throws for a call that no graph op stands for, for a part of a tensor that was taken without a
-/// copy, such as `x(0)` (take it with `slice`), and for results that f did not compute.
+/// saved by `save`. Only names, shapes and dtypes of the examples stay. Tensors that f reads and did not compute are
+/// weights, those that variables hold, too. A choice that depends on elements (an `if` on a value, the sizes of
+/// `nonzero`) is as the examples had it. Throws for a call that no graph op stands for, for a part of a tensor that was
+/// taken without a copy, such as `x(0)` (take it with `slice`), and for results that f did not compute.
 model record(const std::function<std::vector<tensor>(std::span<const tensor>)>& f,
              std::span<const named_operand> examples, const record_options& how = {});
 /// The same of one tensor: the input is "input", the result "output".
@@ -301,7 +301,7 @@ struct graph_def {
 
 // ------------------------------------------------------------------------------------------ graph ops and rows
 
-// A node as a call: of a known op or of a registered kernel.
+// A node as a call: of a built-in op or of a registered kernel.
 struct bound_call {
   std::string_view kernel;
   struct operand {

@@ -142,7 +142,7 @@ void turner::take_transpose(step s, axes_order order) {
   made_.push_back(std::move(s));
 }
 
-// The transpose that all operands of a step went through which are no constants. Where others read what they give, too,
+// The transpose that all operands of a step went through which are no constants. If others read their results, too,
 // they may have to run all the same.
 const turner::turn* turner::shared_turn(const step& s) const {
   const op_row* row = s.kind == step_kind::call && s.out.size() == 1 ? row_named(s.kernel) : nullptr;

@@ -68,7 +68,7 @@ struct items_call {
     if (!run.items) run.items = std::make_shared<item_budget>(run.left.bytes);
     return std::make_shared<item_list>(run.items);
   }
-  // A list of one's own: the one that is given up here, or a copy.
+  // A list of one's own: the one that is moved from here, or a copy.
   std::shared_ptr<item_list> own(std::size_t i) const {
     std::shared_ptr<item_list> shared = list(i);
     const bool ends = std::ranges::find(s.last, s.in[i]) != s.last.end();

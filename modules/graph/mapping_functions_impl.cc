@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the table of graph ops cannot say: calls that depend on dtypes and shapes, and ops that take several calls.
+// Rules that the table of graph ops cannot state: calls that depend on dtypes and shapes, and ops that take several
+// calls.
 module;
 #include <atomic>
 #include <cstddef>

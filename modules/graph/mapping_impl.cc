@@ -127,7 +127,7 @@ attr_value as_it_is(const node& at, const attribute& a) {
   }
 }
 
-// Of a list with a value for each axis those of the axes between batch and channels. The two have to be 1: no kernel
+// From a list with a value for each axis, those of the axes between batch and channels. The two have to be 1: no kernel
 // steps or looks beyond them.
 attr_value between_batch_and_channels(const node& at, std::string_view name) {
   const std::span<const std::int64_t> all = integers_of(at, name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graph ops and what runs them: the one table, by the topics of TensorFlow.js's converter, whose ops it has all. Where
+// Graph ops and what runs them: the one table, by the topics of TensorFlow.js's converter, whose ops it has all. If
 // several graph ops have one row, the first is the one that calls are recorded as. The audit at the end compares names,
 // attributes and arities with the rows.
 module;

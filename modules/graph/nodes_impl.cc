@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The nodes of a graph and of its functions: names become indices, and what would not run is refused.
+// The nodes of a graph and of its functions: names become indices, and what would not run is rejected.
 module;
 #include <algorithm>
 #include <charconv>
@@ -230,7 +230,7 @@ function_def function_in(const origin& file, const json& entry, const load_optio
   return f;
 }
 
-// Refuses a graph whose nodes and attributes would take more than the memory limit leaves. They are not tensors, and
+// Rejects a graph whose nodes and attributes would take more than the memory limit leaves. They are not tensors, and
 // take up to thirty times their text.
 void check_memory(const origin& file, const json& topology) {
   if (memory_limit() == unlimited) return;

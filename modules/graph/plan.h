@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the units that plan and run graphs share. Included in the purview of kerngrad.graph, after its module line,
+// Shared by the units that plan and run graphs. Included in the purview of kerngrad.graph, after its module line,
 // <atomic> and <memory>.
 #ifndef KERNGRAD_MODULES_GRAPH_PLAN_H_
 #define KERNGRAD_MODULES_GRAPH_PLAN_H_
@@ -121,7 +121,7 @@ struct late_binding {
 
 // State that all sequences of one run, or of one plan, share.
 struct run_state {
-  std::vector<node_time>* times = nullptr;  // of steps, where somebody asks
+  std::vector<node_time>* times = nullptr;  // of steps, when a caller asks
   graph_limits left{};
   std::shared_ptr<item_budget> items{};  // of the bytes that are left, once there is a list
 };
@@ -134,7 +134,7 @@ struct run_frame {
   std::vector<tensor> list, inputs;
   std::vector<const tensor*> together;
   std::vector<run_value> arguments;
-  std::vector<late_binding> bound;  // by `late` + 1; the first is of those that are bound anew each time
+  std::vector<late_binding> bound;  // by `late` + 1; the first is of those that are bound again each time
 };
 
 // A guard did not hold.
@@ -240,7 +240,7 @@ struct plan_list {
   std::vector<std::shared_ptr<const plan_state>> plans;  // the newest first
 };
 
-// The variables that a model's weights are, once somebody has asked for them; by node, in order.
+// Variables of a model's weights, made at the first request; by node, in order.
 struct weight_variables {
   std::vector<std::int32_t> nodes;
   std::vector<variable> variables;
@@ -250,12 +250,12 @@ struct model_state {
   std::shared_ptr<const graph_def> graph;
   std::vector<std::int32_t> by_name;  // nodes of the main graph, by their names
   std::vector<std::int32_t> inputs_by_key, inputs_by_place, outputs_by_key;
-  mutable shared_slot<const std::vector<tensor>> weights;  // by node, once somebody has asked
+  mutable shared_slot<const std::vector<tensor>> weights;  // by node, after the first request
   mutable shared_slot<const plan_list> plans;
   mutable shared_slot<const weight_variables> variables;
 };
 
-// The values of the weights by node, which are widened when somebody first asks.
+// Values of the weights by node. The first request widens them.
 std::span<const tensor> weights_of(const model_state& m);
 // A node of the main graph by its name, or -1.
 std::int32_t node_named(const model_state& m, std::string_view name);
@@ -267,13 +267,13 @@ tensor constant_of(const node& at);
 std::shared_ptr<const plan_state> plan_for(const model_state& m, const plan_key& key, std::span<const tensor> values);
 std::shared_ptr<const plan_state> plan_without_guards(const model_state& m, const plan_state& of,
                                                       std::span<const tensor> values);
-// Runs it; `values` are those of `key.fed`. Where a guard does not hold, the plan without guards.
+// Runs it; `values` are those of `key.fed`. If a guard does not hold, the plan without guards.
 void run_plan(const model_state& m, const plan_state& p, std::span<const tensor> values, std::span<run_value> results,
               std::vector<node_time>* times = nullptr);
 
 // ------------------------------------------------------------------------------------------ planning
 
-// Drops steps whose results nobody reads, numbers the values anew and says where each is read last.
+// Drops steps whose results nobody reads, numbers the values again and says where each is read last.
 void seal(sequence& s);
 // Moves transposes behind what works in any order of the axes, and leaves out those that undo each other.
 void cancel_transposes(sequence& s);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What makes a sequence of a graph. Included in the purview of kerngrad.graph, after plan.h.
+// Makes a sequence of a graph. Included in the purview of kerngrad.graph, after plan.h.
 #ifndef KERNGRAD_MODULES_GRAPH_PLANNER_H_
 #define KERNGRAD_MODULES_GRAPH_PLANNER_H_
 
@@ -157,7 +157,7 @@ class planner {
   bool is_absent(std::int32_t v) const;
   // By value: values of the run move when the next step gets its own.
   inline run_value seen(std::int32_t v) const { return value_at(to_.made, to_.frame, v); }
-  // Readers of a value are to come; one of them has read it. What was computed while planning is freed after the last.
+  // Readers of a value are to come; one of them has read it. Values computed while planning are freed after the last.
   inline void expect(std::int32_t v, int readers) {
     if (v >= 0) to_.waiting[static_cast<std::size_t>(v)] += readers;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a model takes and gives: by its signature, or, where it has none, by its Placeholders and the nodes that nobody
+// Inputs and outputs of a model: by its signature, or, where it has none, by its Placeholders and the nodes that nobody
 // reads.
 module;
 #include <cstddef>

@@ -196,7 +196,7 @@ std::string model_text(const std::string& path, const graph_def& graph, std::spa
     });
   } catch (const json_refusal& e) {
     fail("save", in_quotes(path) + ", which would have " + e.got, e.wanted,
-         e.advice.empty() ? "name inputs, outputs and variables anew" : e.advice);
+         e.advice.empty() ? "name inputs, outputs and variables again" : e.advice);
   }
 }
 

@@ -178,7 +178,7 @@ tensor plain_in(shard_bytes& from, const weight_entry& w) {
   }
 }
 
-// The one place where bytes of a file become a tensor. Halves and bytes stay what they are until somebody reads them.
+// The one place where bytes of a file become a tensor. The first read widens halves and bytes.
 weight read_weight(shard_bytes& from, const weight_entry& w) {
   switch (w.stored) {
     case form::half: return {.stored = lent<float16>(from, w), .read_as = w.type};
@@ -236,8 +236,8 @@ weight_entry entry_in(const origin& file, const json& entry, std::int64_t& bytes
   return w;
 }
 
-// The path of a file beside the model. Where the model's name is a link, the file may be beside what it leads to, where
-// save writes it.
+// The path of a file next to the model. If the model's name is a link, the file may be next to what it leads to,
+// where save writes it.
 std::string beside(const origin& file, const std::string& name) {
   const std::size_t slash = file.name.rfind('/');
   const std::string here = (slash == std::string::npos ? "" : file.name.substr(0, slash + 1)) + name;
@@ -261,7 +261,7 @@ std::string path_in(const origin& file, const json& value) {
 }
 
 // The nodes that a weight's name means: one of the graph, and those of functions. In the order of their names: Clang 21
-// refuses libstdc++ 16's maps by hash here, where it sees another module's using-declaration of std::operator==.
+// rejects libstdc++ 16's maps by hash here, where it sees another module's using-declaration of std::operator==.
 struct meant_node {
   std::string_view name;
   function_def* of;

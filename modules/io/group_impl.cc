@@ -216,7 +216,7 @@ std::vector<std::string> file_group::state::choose_names(bool alone) {
   return names;
 }
 
-// The parts of the replaced file that may go. Without the lock those stay whose names somebody may use again.
+// The parts of the replaced file that may go. Without the lock those stay whose names another save may use again.
 std::vector<std::string> file_group::state::needless(const std::vector<std::string>& replaced,
                                                      const std::vector<std::string>& names, bool alone) const {
   std::vector<std::string> kept = names, all;
@@ -267,7 +267,7 @@ void file_group::keep(const std::function<std::string(std::span<const std::strin
   std::vector<std::string> replaced;
   try {
     if (exists(s.target.path)) replaced = named(map_file(s.target.path, s.function).bytes);
-  } catch (const error&) {  // it is another file's, and so are the files beside it
+  } catch (const error&) {  // it is another file's, and so are the files next to it
   }
   const std::vector<std::string> needless = s.needless(replaced, names, lock.held());
   placed_files placed;

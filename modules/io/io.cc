@@ -65,7 +65,7 @@ class named_tensors {
 /// Reads a file whose name ends in .npy, .npz, .safetensors, .csv, .png, .ppm, .pgm or .wav, in letters of either case.
 ///
 /// - .npy, .npz (stored or deflated): bool, uint8, int32, int64, float16, float32, float64, complex64 and complex128 of
-///   either byte order, in C's or Fortran's order. Structured dtypes, objects and pickles are refused. Members of a
+///   either byte order, in C's or Fortran's order. Structured dtypes, objects and pickles are rejected. Members of a
 ///   .npz that are no .npy files, such as folders, are in `skipped`.
 /// - .safetensors: BOOL, U8, I32, I64, F16, BF16, F32, F64 and C64. Tensors of other dtypes are in `skipped`.
 /// - .csv: float64 [rows, columns], as `load_csv` reads it by default.
@@ -75,7 +75,7 @@ class named_tensors {
 /// - .ppm (P6), .pgm (P5): uint8 [height, width, 3] and [height, width, 1], scaled to 255 where their white is another.
 /// - .wav: float32 [frames, channels], as `load_wav` reads it, which also gives the rate.
 ///
-/// No size that a file claims is believed: what the file cannot hold, or the memory limit does not allow, is refused
+/// No size that a file claims is believed: what the file cannot hold, or the memory limit does not allow, is rejected
 /// before memory is asked for it. The file is mapped while it is read; another process must not cut it short meanwhile.
 /// Throws `error`, in one sentence with the file's name, for what cannot be opened or does not follow the format.
 named_tensors load(const std::string& path);
@@ -128,7 +128,7 @@ void save(const std::string& path, const named_tensors& all, const save_options&
 /// How a .csv is read.
 struct csv_options {
   char delimiter = ',';  ///< any character but quotes, line ends, digits, letters, '+', '-' and '.'
-  /// True if the first row has the names of the columns. Where nothing is said it has them when one of its fields is
+  /// True if the first row has the names of the columns. By default it has them if one of its fields is
   /// neither a number nor a truth value nor empty.
   std::optional<bool> header{};
   dtype type = dtype::float64;  ///< of the elements; any but the complex ones
@@ -142,7 +142,7 @@ struct table {
 
 /// Reads a .csv: rows of fields, all of one length, which may be in quotes (RFC 4180). Lines end in LF or CRLF; empty
 /// ones count for nothing. A field is the nearest number of the dtype, `nan` or `inf`; an empty one, NA and N/A are
-/// NaN, and refused where the dtype has none. bool takes 0, 1, true and false. An empty file has shape [0, 0].
+/// NaN, and rejected where the dtype has none. bool takes 0, 1, true and false. An empty file has shape [0, 0].
 table load_csv(const std::string& path, const csv_options& how = {});
 /// The same of bytes in memory; errors quote `name`.
 table decode_csv(std::span<const std::byte> bytes, const std::string& name, const csv_options& how = {});
@@ -180,8 +180,8 @@ inline named_tensors state_of(std::initializer_list<variable> variables) {
   return state_of(std::span(variables.begin(), variables.size()));
 }
 /// The same with what an optimizer carries from step to step: the tensors of `optimizer::state`, `optimizer/` before
-/// their names. With `restore` a training goes on with the same bits as without a break; what the program draws and
-/// counts itself it adds with `set`.
+/// their names. With `restore` a training goes on with bitwise identical results as without a break; what the program
+/// draws and counts itself it adds with `set`.
 named_tensors state_of(std::span<const variable> variables, const optimizer& by);
 inline named_tensors state_of(std::initializer_list<variable> variables, const optimizer& by) {
   return state_of(std::span(variables.begin(), variables.size()), by);
@@ -209,7 +209,7 @@ struct mapped_bytes {
   std::uint64_t id = 0;  ///< no other file of the file system has it while this one is mapped
 };
 /// Maps a regular file to be read. Another process must not cut it short meanwhile. Throws `error`, which names
-/// `function` as the one that refused, for what cannot be opened.
+/// `function` as the one that rejected, for what cannot be opened.
 mapped_bytes map_file(const std::string& path, std::string_view function = "map_file");
 /// Writes a file that appears as a whole or not at all, as `save` does.
 void save_bytes(const std::string& path, std::span<const std::byte> bytes, std::string_view function = "save_bytes");
@@ -226,7 +226,7 @@ void save_bytes(const std::string& path, std::span<const std::byte> bytes, std::
 /// - Any number of threads and processes may write to one path. The last one wins, as a whole.
 class file_group {
  public:
-  /// Throws `error`, which names `function` as the one that refused, for a path that cannot be written.
+  /// Throws `error`, which names `function` as the one that rejected, for a path that cannot be written.
   explicit file_group(const std::string& path, std::string_view function = "file_group");
   file_group(const file_group&) = delete;
   file_group& operator=(const file_group&) = delete;
@@ -275,7 +275,7 @@ class byte_source {
  public:
   virtual ~byte_source();
   virtual std::uint64_t left() const = 0;
-  // Refuses when fewer are left.
+  // Rejects when fewer are left.
   virtual void read(std::span<std::byte> to) = 0;
 };
 // Bytes in memory.
@@ -356,7 +356,7 @@ class new_file {
   unfinished_file file_;
 };
 
-// Refuses sizes that make no shape, and shapes whose elements the memory limit does not allow. `what` is the tensor.
+// Rejects sizes that make no shape, and shapes whose elements the memory limit does not allow. `what` is the tensor.
 shape checked_shape(const origin& file, std::string_view what, std::span<const std::int64_t> sizes);
 void check_memory(const origin& file, std::string_view what, const shape& dims, dtype type);
 // The same of bytes that are no tensor's.
@@ -390,7 +390,7 @@ named_tensors collected(const origin& file, std::vector<named_tensor> list, std:
 void check_found(const origin& file, const asked_names& asked, const named_tensors& found,
                  const std::function<std::vector<std::string>()>& names);
 
-// The formats. What is written was checked before the file is made.
+// The formats. The content is checked before the file is made.
 tensor read_npy(const origin& file, byte_source& from, std::string_view what);
 std::string npy_header(const origin& file, std::string_view what, const tensor& x);
 named_tensors read_npz(const origin& file, std::span<const std::byte> bytes, const asked_names& asked);

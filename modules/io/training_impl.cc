@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a training is made of, as tensors by name.
+// State of a training, as tensors by name.
 module;
 #include <cstddef>
 #include <cstdint>

@@ -68,7 +68,7 @@ struct eigh_parts {
   tensor eigenvectors;  ///< in columns, of length 1
 };
 /// Eigenvalues and eigenvectors of each symmetric matrix, by LAPACK's syevd. Reads the lower triangle alone. Elements
-/// that are not finite give NaN. Throws where it does not converge. Gradient: symmetric (Giles 2008). Where eigenvalues
+/// that are not finite give NaN. Throws where it does not converge. Gradient: symmetric (Giles 2008). If eigenvalues
 /// are equal to rounding, it is finite for functions that do not depend on the choice of vectors, such as sums of the
 /// equal eigenvalues and projectors onto their whole space. Other functions get NaN: their gradient does not exist or
 /// needs more than the derivatives by values and vectors.

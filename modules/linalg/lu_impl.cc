@@ -80,7 +80,7 @@ tensor divided_by_lower(const tensor& l, const tensor& x) {
   return detail::triangular_solution(l, x, true, true, true);
 }
 
-// The gradient of p^T a = l u. With the first k columns and rows apart, what is beside or below them depends on a
+// The gradient of p^T a = l u. With the first k columns and rows apart, what is next to or below them depends on a
 // through the triangular factors: u2 = l^-1 a2 and l2 = a2 u^-1.
 tensor gradient_of_factors(const tensor& lu, const tensor& g) {
   const std::int64_t m = detail::rows_of(lu.dims()), n = detail::columns_of(lu.dims()), k = std::min(m, n);

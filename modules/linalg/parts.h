@@ -97,7 +97,7 @@ tensor factored_solution(const tensor& a, const column_factors& by, const tensor
 
 // Values of each vector, element (i, j) being the j-th less the i-th.
 tensor pairs_apart(const tensor& values);
-// numerators / denominators for pairs (i, j) of eigenvalues or singular values. Where a denominator is 0 to rounding,
+// numerators / denominators for pairs (i, j) of eigenvalues or singular values. If a denominator is 0 to rounding,
 // relative to `scale`: 0 where the numerator is 0 to rounding, relative to `largest_part`, of which it is a difference;
 // NaN elsewhere. It is NaN too where the gradients of both values, in `slopes`, differ and `largest_part` is not 0: the
 // function then is not one of the whole eigenspace, or its gradient needs more than the rule sees.

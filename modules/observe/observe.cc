@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Watching kernels run: hooks for profilers, tracers and checkers. While no hook is in force, a call pays nothing for
+// Watching kernels run: hooks for profilers, tracers and checkers. While no hook is active, a call pays nothing for
 // it: the flag shares a word with the choice of the backend, which is read anyway.
 module;
 #include "kernels/common/abi.h"
@@ -11,7 +11,7 @@ import :tensor;
 
 export namespace kerngrad {
 
-/// One run of a kernel. What it refers to lives while the hook runs.
+/// One run of a kernel. Objects that it refers to live while the hook runs.
 struct kernel_event {
   std::string_view op;                    ///< its name
   std::string_view backend;               ///< where it runs
@@ -32,7 +32,7 @@ struct fallback_event {
   dtype compute = dtype::float32;
 };
 
-/// What to call; empty functions are skipped. They run on the thread of the call. `begin` and `end` may throw: the
+/// Functions to call; empty ones are skipped. They run on the thread of the call. `begin` and `end` may throw: the
 /// call then ends with that exception, its result is dropped, and nothing is recorded. Kernels that a hook runs are not
 /// watched. `allocate` must not throw and must not make tensors.
 struct hooks {
@@ -43,7 +43,7 @@ struct hooks {
   bool this_thread_only = false;
 };
 
-/// Hooks that are in force while this lives. Move-only.
+/// Hooks that are active while this lives. Move-only.
 class hook_handle {
  public:
   hook_handle() = default;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hooks that are in force, and calling them.
+// The hooks that are active, and calling them.
 module;
 #include <algorithm>
 #include <atomic>

@@ -58,8 +58,8 @@ struct profile_result {
   std::vector<kernel_total> totals() const;
 };
 
-/// Runs f and notes every kernel that it runs on this thread; what other threads do is not seen. Profiles nest. What f
-/// throws goes on to the caller.
+/// Runs f and notes every kernel that it runs on this thread; what other threads do is not seen. Profiles nest.
+/// Exceptions of f go on to the caller.
 profile_result profile(const std::function<void()>& f);
 /// A table of the kernels, the longest total first.
 std::string to_string(const profile_result& result);
@@ -73,7 +73,7 @@ void write_chrome_trace(const profile_result& result, const std::string& path);
 /// Options of nan_check.
 struct nan_check_options {
   bool infinities = true;  ///< also look for infinities
-  bool operands = false;   ///< also refuse operands that have them, before the kernel runs
+  bool operands = false;   ///< also reject operands that have them, before the kernel runs
 };
 
 /// While it lives, an op of this thread that makes the first NaN or infinity throws, in forward and backward: the error

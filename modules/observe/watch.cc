@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How runs of kernels and allocations are told to the hooks in force. Known inside the library only.
+// How runs of kernels and allocations are told to the hooks active. Known inside the library only.
 module;
 #include "kernels/common/abi.h"
 module kerngrad:watch;
@@ -31,7 +31,7 @@ class watch_run {
   bool on_;
 };
 void watch_fallback(std::string_view op, const live_backend& from, const live_backend& to, dtype compute);
-/// Called by the allocator while a hook is in force.
+/// Called by the allocator while a hook is active.
 extern std::atomic<int> allocation_watchers;
 void watch_allocation(std::int64_t bytes) noexcept;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of the errors of the kernels, beside the rows: measuring anew rebuilds no interface.
+// Errors of the kernels, next to the rows: measuring again rebuilds no interface.
 module;
 #include <algorithm>
 #include "kernels/common/accuracy.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The attributes of the known ops, a list for each kind of row. Shape rules and launchers read them by their places in
-// these lists, which the compiler finds.
+// The attributes of the built-in ops, a list for each kind of row. Shape rules and launchers read them by their places
+// in these lists, which the compiler finds.
 module;
 #include "kernels/common/abi.h"
 #include "kernels/fused/fused.h"

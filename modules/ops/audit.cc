@@ -184,7 +184,7 @@ inline constexpr int gradient_count = [] {
 template <fixed_string Op, const auto& Rows, const auto& Rules>
 concept op_has_gradient = gradient_count<Op, Rows, Rules> != 0;
 
-/// It has one rule, and no reason for having none beside it.
+/// It has one rule, and no reason for having none next to it.
 template <fixed_string Op, const auto& Rows, const auto& Rules>
 concept op_has_one_gradient = gradient_count<Op, Rows, Rules> <= 1;
 
@@ -208,18 +208,20 @@ consteval bool check_op() {
   static_assert(
       row_has_sound_results<Op, Rows>,
       "[audit] more than 8 results, one without a name of its own, or a list before other operands: correct it");
-  static_assert(op_has_kernel<Op, Rows, Kernels>, "[audit] a known op without a SIMD kernel: add its line to kernels/");
+  static_assert(op_has_kernel<Op, Rows, Kernels>,
+                "[audit] a built-in op without a SIMD kernel: add its line to kernels/");
   static_assert(op_has_kernel<Op, Rows, Reference>,
-                "[audit] a known op without a reference kernel: add it to kernels/F/reference_*");
+                "[audit] a built-in op without a reference kernel: add it to kernels/F/reference_*");
   static_assert(
       op_has_every_kernel<Op, Rows, Kernels> && op_has_every_kernel<Op, Rows, Reference>,
       "[audit] a row accepts a dtype that has no kernel: add the kernel, lift the dtype, or do not accept it");
   static_assert(op_reaches_every_kernel<Op, Rows, Kernels> && op_reaches_every_kernel<Op, Rows, Reference>,
                 "[audit] a kernel for a dtype that its row does not accept: accept it, or remove the kernel");
-  static_assert(op_has_gradient<Op, Rows, Rules>,
-                "[audit] a known op without a gradient rule: add one to grads/, or say in the row why there is none");
+  static_assert(
+      op_has_gradient<Op, Rows, Rules>,
+      "[audit] a built-in op without a gradient rule: add one to grads/, or say in the row why there is none");
   static_assert(op_has_one_gradient<Op, Rows, Rules>,
-                "[audit] a known op with a gradient rule and a second one, or a reason for having none: keep one");
+                "[audit] a built-in op with a gradient rule and a second one, or a reason for having none: keep one");
   static_assert(op_has_one_row<Op, Rows>, "[audit] two rows of one name: rename one");
   return true;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The entries of the known ops. The linker drops those that a static program does not name, and their kernels.
+// The entries of the built-in ops. The linker drops those that a static program does not name, and their kernels.
 module;
 #include "kernels/common/abi.h"
 module kerngrad;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Known ops as objects. The typed names are functions, which may be overloaded and so are no values: what is handed to
-// another function, `grad(function_of<"Tanh">)`, or kept in a table, is one of these, and the names call them.
+// Built-in ops as objects. The typed names are functions, which may be overloaded and so are no values: what is handed
+// to another function, `grad(function_of<"Tanh">)`, or kept in a table, is one of these, and the names call them.
 module;
 #include "kernels/common/abi.h"
 export module kerngrad:function;
@@ -16,12 +16,12 @@ import :symbol;
 
 export namespace kerngrad {
 
-/// A number beside a tensor takes the tensor's dtype; a fraction beside an integer tensor makes both float32, or what
+/// A number next to a tensor takes the tensor's dtype; a fraction next to an integer tensor makes both float32, or what
 /// the op computes integers in.
 template <class T>
 concept number = std::is_arithmetic_v<T>;
 
-// A tensor that is given up, a temporary or one that was moved, may donate its memory to the result: so a chain of
+// A tensor that is moved from, a temporary or one that was moved, may donate its memory to the result: so a chain of
 // calls needs one block however long it is.
 
 /// Type of `function_of`: a built-in op, called with operands and attributes as `call`.
@@ -73,9 +73,9 @@ struct op_function<Op> {
   static inline const detail::op_entry& entry() { return detail::known_entry<op_id<Op>>(); }
 };
 
-/// A known op as a value: `function_of<"Exp">(x)` is `exp(x)`, `grad(function_of<"Tanh">)` the gradient of tanh. It is
-/// called as the typed door, with tensors, numbers beside them where the op is elementwise of two operands, attributes
-/// `attr<"axis">(1)`, and with symbols in `fuse`. Throws what the op's row refuses.
+/// A built-in op as a value: `function_of<"Exp">(x)` is `exp(x)`, `grad(function_of<"Tanh">)` the gradient of tanh. It
+/// is called as the typed API, with tensors, numbers next to them where the op is elementwise of two operands,
+/// attributes `attr<"axis">(1)`, and with symbols in `fuse`. Throws what the op's row rejects.
 template <fixed_string Op>
   requires known_op<Op>
 inline constexpr op_function<Op> function_of{};

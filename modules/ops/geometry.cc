@@ -25,8 +25,8 @@ struct copy_axis {
   std::int64_t size, in, out;
 };
 
-/// What the shape rule of a call resolved for the launcher of its calling convention. A user-defined op whose own rule
-/// resolved nothing is refused.
+/// Values that the shape rule of a call resolved for the launcher of its calling convention. A user-defined op whose
+/// own rule resolved nothing is rejected.
 const resolved_geometry& resolved(const launch_call& c, resolved_geometry::kind wanted);
 /// Row-major strides of a shape.
 std::vector<std::int64_t> strides_of(const shape& dims);
@@ -60,8 +60,8 @@ void fill_with(const launch_call& c, void* out, dtype type, std::int64_t count, 
 /// The other axes of such an operand may be of any size, and neither launcher nor kernel goes along them.
 bool filled_without_products(const launch_call& c);
 
-/// Runs `launch` on the same call with operand `at`, int64 indices, as the int32 that kernels take. What int32 does not
-/// hold becomes -1, which is outside of every range as well.
+/// Runs `launch` on the same call with operand `at`, int64 indices, as the int32 that kernels take. Values that int32
+/// does not hold become -1, which is outside of every range as well.
 void on_int32(const launch_call& c, std::size_t at, launch_fn launch);
 inline bool has_wide_indices(const launch_call& c, std::size_t at) { return c.in[at].type == dtype::int64; }
 

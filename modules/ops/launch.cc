@@ -36,7 +36,7 @@ struct launch_call {
   bool built_in;              ///< `kernel` is one of the library's own: several threads may share its work
   std::span<const view> in;
   std::span<view> out;  ///< as the shape rule says; `made` changes shapes
-  /// What keeps texts that the kernel makes until the engine has copied them into the results. A text of an operand may
+  /// Keeps strings that the kernel makes until the engine has copied them into the results. A text of an operand may
   /// stand in a result as it is.
   kernels::text_writer* texts = nullptr;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What launchers of several families share: how shapes are walked, and what a kernel says it made.
+// Shared by launchers of several families: how shapes are walked, and what a kernel says it made.
 module;
 #include <algorithm>
 #include <ranges>

@@ -36,7 +36,7 @@ class small_list {
   constexpr const T* begin() const { return data(); }
   constexpr T* end() { return data() + count_; }
   constexpr const T* end() const { return data() + count_; }
-  /// Element `i`; one that is not there is refused.
+  /// Element `i`; one that is not there is rejected.
   inline constexpr T& operator[](std::int64_t i) { return data()[checked(i)]; }
   inline constexpr const T& operator[](std::int64_t i) const { return data()[checked(i)]; }
   constexpr T& front() { return *data(); }
@@ -231,8 +231,8 @@ constexpr bool lists_are_last(std::span<const operand> all) {
   return true;
 }
 
-/// An operand or a result as shape rules and launchers see it. Of the elements shape rules see those of operands with
-/// role::read only; others may not be there yet.
+/// An operand or a result as shape rules and launchers see it. Shape rules see only elements of operands with
+/// role::read; others may not be there yet.
 struct view {
   void* data = nullptr;
   shape dims;
@@ -394,7 +394,7 @@ struct op_row {
   bool in_place = false;           ///< the result may share the first operand's memory
   double cost = 1;                 ///< arithmetic operations per element of the result, roughly
   int version = 1;
-  /// Of an op with several results, up to 8; empty where there is one, or a number of equal ones that the shape rule
+  /// Results of an op with several, up to 8; empty where there is one, or a number of equal ones that the shape rule
   /// decides.
   std::span<const result_spec> results{};
   bool bounded = false;  ///< the shape rule gives upper bounds of the sizes; the kernel says by `made` what came out

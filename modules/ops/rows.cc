@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rows of several families are made of: operands, the ways in which dtypes go through, changes of a row.
+// Parts of the rows of several families: operands, result dtype rules, changes of a row.
 module;
 #include "kernels/common/abi.h"
 export module kerngrad:rows;

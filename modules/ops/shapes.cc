@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shape rules: constexpr functions that give an op's result shapes or refuse the call. Rows name them; the typed
-// door, the by-name door and static assertions run the same code.
+// The shape rules: constexpr functions that give an op's result shapes or reject the call. Rows name them; the typed
+// API, the by-name API and static assertions run the same code.
 module;
 #include "kernels/common/abi.h"
 export module kerngrad:shapes;
@@ -68,7 +68,7 @@ constexpr shape without_axes(const shape& dims, axis_set axes, bool keep) {
 
 /// The most elements of a shape, and so the largest size of an axis.
 inline constexpr std::int64_t most_elements = std::int64_t{1} << 58;
-/// The sum of two sizes, which cannot overflow; a result that no shape has is refused.
+/// The sum of two sizes, which cannot overflow; a result that no shape has is rejected.
 constexpr std::int64_t sum_of_sizes(const inference& call, std::int64_t a, std::int64_t b) {
   if (a > most_elements || b > most_elements - a) call.refuse("sizes that add up to more than 2^58", "at most 2^58");
   return a + b;
@@ -96,13 +96,13 @@ constexpr bool has_integer(dtype type, double value) {
   const double least = type == dtype::uint8 ? 0 : -0x1p31, end = type == dtype::uint8 ? 256 : 0x1p31;
   return value > least - 1 && value < end;
 }
-/// Refuses a number that an integer dtype does not hold.
+/// Rejects a number that an integer dtype does not hold.
 constexpr void expect_integer(const inference& call, std::string_view name, double value, dtype type) {
   if (has_integer(type, value)) return;
   call.refuse(std::string(name) + " = " + to_string(attr_value(value)) + " for dtype " + std::string(name_of(type)),
               "a number that " + std::string(name_of(type)) + " holds", "choose a dtype that holds it");
 }
-/// Refuses an attribute that cannot be an element of a dtype: texts are made of a text, which for 0 is the empty one,
+/// Rejects an attribute that cannot be an element of a dtype: texts are made of a text, which for 0 is the empty one,
 /// numbers of a number, which an integer dtype has to hold.
 constexpr void expect_element(const inference& call, attr_place at, dtype type) {
   const attr_value& value = call.attr(at);

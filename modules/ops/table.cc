@@ -130,7 +130,7 @@ template <fixed_string Name>
 concept known_op =
     find_op(Name) >= 0 || spelt_like_an_op<did_you_mean<detail::name_of_op<detail::nearest_op_to(Name)>()>>;
 
-/// The id of a known op; an unknown name is a compile error.
+/// The id of a built-in op; an unknown name is a compile error.
 template <fixed_string Name>
   requires known_op<Name>
 inline constexpr int op_id = find_op(Name);
@@ -174,7 +174,7 @@ consteval kernel_table slots_of(const std::array<kernels::entry, N>& list) {
   kernel_table table{};
   for (const kernels::entry& item : list) {
     const int id = find_op(item.op);
-    if (id < 0) continue;  // refused by the audit
+    if (id < 0) continue;  // rejected by the audit
     table[static_cast<std::size_t>(id * dtype_count + static_cast<int>(item.type))] = {item.run, item.flat1, item.flat2,
                                                                                        nullptr};
   }
@@ -250,7 +250,7 @@ inline void run_flat(const kernel_slot& slot, [[maybe_unused]] std::string_view 
 
 export namespace kerngrad {
 
-/// The raw door: runs the kernel of a known op on spans of one size. No allocation, no validation, no hook: the
+/// The span API: runs the kernel of a built-in op on spans of one size. No allocation, no validation, no hook: the
 /// instructions are those of the dispatched kernel called by hand. Sizes must match; kerngrad's debug build asserts it.
 template <fixed_string Name, backend Which = backend::simd, element T>
   requires has_kernel<Name, Which, dtype_of<T>>

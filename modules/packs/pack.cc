@@ -44,7 +44,7 @@ class pack {
 
 /// Loads a pack: all that it registers is in the registry then. Throws when that cannot be, and the registry is as it
 /// was: for files that are no pack, or one for another version of the interface (found out before the library is
-/// mapped); for a pack that refuses; for names that are taken; for a pack that is loaded already. The path must
+/// mapped); for a pack that rejects; for names that are taken; for a pack that is loaded already. The path must
 /// contain a directory: nothing is searched. A pack is code, which can do whatever the program can.
 pack load_pack(std::string_view path);
 /// The same for the file `name`.so in a directory.

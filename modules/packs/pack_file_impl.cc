@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The file of a pack, mapped after it was read: whether it is a whole ELF shared library (the dynamic linker maps a
-// truncated one, and the program dies when it touches what is missing), and whether its header fits this library. Where
-// shared libraries are not ELF they cannot be read, so that all packs are refused, in one sentence.
+// truncated one, and the program dies when it touches what is missing), and whether its header fits this library. If
+// shared libraries are not ELF, they cannot be read, so that all packs are rejected, in one sentence.
 module;
 #if defined(__ELF__)
 #include <dlfcn.h>
@@ -79,7 +79,7 @@ class pack_file {
   bool has(std::uint64_t offset, std::uint64_t bytes) const {
     return offset <= identity_.bytes && bytes <= identity_.bytes - offset;
   }
-  /// An array of plain structs; refuses what is not wholly in the file.
+  /// An array of plain structs; rejects what is not wholly in the file.
   template <class T>
   std::vector<T> read(std::uint64_t offset, std::uint64_t count) const {
     if (count > identity_.bytes / sizeof(T) || !has(offset, count * sizeof(T)))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the units behind load_pack share: the mapped library, the check of its file, the functions that it is given.
+// Shared by the units of load_pack: the mapped library, the check of its file, the functions that it is given.
 module;
 #include <memory>
 #include "kernels/common/abi.h"
@@ -93,7 +93,7 @@ struct pack_function {
   kerngrad_function run;
   void* user;
   std::string where;  // "pack name (path)"
-  int results = 0;    // of the op; of a kernel, 0: as many as the row of the known op says
+  int results = 0;    // of the op; of a kernel, 0: as many as the row of the built-in op says
 };
 std::function<tensor_list(const kernel_call&)> pack_kernel(pack_function code);
 std::function<std::vector<named_operand>(const gradient_call&)> pack_gradient(std::string name, pack_function code);

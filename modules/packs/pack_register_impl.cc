@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a pack's init registers: the C structs are read with suspicion and become entries of a transaction.
+// Registrations of a pack's init: the C structs are read with suspicion and become entries of a transaction.
 module;
 #include <algorithm>
 #include <cstring>
@@ -167,7 +167,7 @@ int register_pack_kernel(kerngrad_pack* pack, const kerngrad_kernel* given) noex
     if (!k.run) fail("pack", "kernel " + config.name + " without a function", "a function that computes its results");
     const bool known = find_op(config.name) >= 0;
     if (known && k.schema)
-      fail("pack", "kernel " + config.name + " of a known op with a schema", "NULL there: the op's row stands in");
+      fail("pack", "kernel " + config.name + " of a built-in op with a schema", "NULL there: the op's row stands in");
     if (!known && !k.schema) fail("pack", "kernel " + config.name + " without a schema", "what the op takes");
     kerngrad_pack::kernel made{config.name, known, 0, {}};
     pack_function code{k.run, k.user, p.where, 0};

@@ -23,7 +23,7 @@ void register_backend(std::string_view name, backend_factory factory, int priori
 /// (kernels/*/*.h), written with <kerngrad/kernel.h> or on another library. They work on host memory. Throws, too, for
 /// a kernel of an op that the library does not know.
 void register_kernel_table(std::string_view name, std::span<const kernels::entry> kernels, int priority = 2);
-/// Ends a backend: runs `dispose` of its kernels, which stay registered and are set up anew should a backend of that
+/// Ends a backend: runs `dispose` of its kernels, which stay registered and are set up again should a backend of that
 /// name come back, and lets go of its storage. Tensors that live there keep it alive and stay readable. If it was the
 /// active one, the best that is left is active. Throws for names that are not registered and for the built-in ones.
 void remove_backend(std::string_view name);

@@ -65,7 +65,7 @@ std::atomic<int> fast_path_table{0}, direct_path_table{0};
 
 namespace {
 
-// What is taken from the two words for each reason against their ways: more than there are built-in tables, so that
+// Amount taken from the two words for each reason to avoid a fast path: more than there are built-in tables, so that
 // one is enough to bring it below 0, and what is left when all are gone is the active backend's again.
 constexpr int per_reason = 8;
 static_assert(backend_count < per_reason);
@@ -97,7 +97,7 @@ struct backend_set {
   }
 };
 
-// By op and dtype; kernels of unknown ops have no place.
+// By op and dtype; kernels of unbuilt-in ops have no place.
 std::shared_ptr<const kernel_table> table_of(std::span<const kernels::entry> kernels) {
   auto table = std::make_shared<kernel_table>();
   for (const kernels::entry& item : kernels) {
@@ -159,8 +159,8 @@ void take_path(const live_backend& from, const live_backend& to) {
   direct_path_table.fetch_add(to.table - from.table);
 }
 
-// Changes the backends, under the writers' lock: `edit` is called with a copy, which then is published. What it
-// throws has changed nothing.
+// Changes the backends, under the writers' lock: `edit` is called with a copy, which then is published. If it throws,
+// nothing has changed.
 template <class F>
 void change(F edit) {
   backend_set& now = backends_now();
@@ -322,7 +322,7 @@ namespace {
 // Checks that the kernel has every function that a launcher may call.
 void check_entry(const kernels::entry& item) {
   const int id = find_op(item.op);
-  if (id < 0) fail("register_kernel_table", "a kernel of " + std::string(item.op), "kernels of known ops");
+  if (id < 0) fail("register_kernel_table", "a kernel of " + std::string(item.op), "kernels of built-in ops");
   const convention how = op_table[static_cast<std::size_t>(id)].convention;
   if (!item.run || (!item.flat2 && (how == convention::binary || how == convention::add_n)))
     fail("register_kernel_table", "a kernel of " + std::string(item.op) + " that lacks run or flat2",

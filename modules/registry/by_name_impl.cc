@@ -194,7 +194,7 @@ inline tensor_list list_of(tensor y) {
 tensor_list run_row(const op_entry& op, std::span<const operand_ref> operands, std::span<const attribute_ref> given,
                     const registered_kernel* instead) {
   const ordered_operands in(*op.row, operands);
-  if (!instead && op.bare_operands && given.empty()) {  // what the typed door takes a short way with
+  if (!instead && op.bare_operands && given.empty()) {  // what the typed API takes a short way with
     const std::span<const tensor* const> xs = in.all();
     if (xs.size() == 1 && op.bare_operands == 1) return list_of(run_unary(op, *xs[0]));
     if (xs.size() == 2 && op.bare_operands == 2) return list_of(run_binary(op, *xs[0], *xs[1]));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // User-defined ops, at compile time: a type with a row, kernels and a gradient rule is called, validated,
-// recorded and tested like a known op.
+// recorded and tested like a built-in op.
 module;
 #include "kernels/common/abi.h"
 #include "kernels/elementwise/binary.h"
@@ -308,7 +308,7 @@ consteval bool check_own_op() {
         attributes_are_sound<Op>,
         "an attribute of the op's row has no name or another one's, an empty range, or a default that no call "
         "could give");
-    static_assert(find_op(Op::row.name) < 0, "a user-defined op has the name of a known op: give it another one");
+    static_assert(find_op(Op::row.name) < 0, "a user-defined op has the name of a built-in op: give it another one");
     static_assert(Op::row.operands.size() <= op_gradient::max_operands && Op::row.attrs.size() <= 16 &&
                       Op::row.results.size() <= max_results,
                   "an op's row may have up to 8 operands, 8 named results and 16 attributes");
@@ -375,7 +375,7 @@ struct entry_of<known<Name>> {
 export namespace kerngrad {
 
 /// Runs a user-defined op: `call<my::Softshrink>(x, kg::attr<"lambda">(0.5))`. As `call<"Name">` of a
-/// known op: checked by the compiler, validated by the row, recorded, at the same cost.
+/// built-in op: checked by the compiler, validated by the row, recorded, at the same cost.
 template <class Op, class... Args>
 inline call_result<Op> call(const Args&... args) {
   return detail::invoke<Op>(detail::entry_of<Op>::get(), args...);
@@ -386,7 +386,7 @@ tensor_list call_list(std::span<const tensor> operands, const Attrs&... given) {
   return detail::invoke_list<Op>(detail::entry_of<Op>::get(), operands, given...);
 }
 
-/// The raw door of a user-defined op: its elementwise kernel on spans of one size, as kernel<"Name">.
+/// The span API of a user-defined op: its elementwise kernel on spans of one size, as kernel<"Name">.
 template <class Op, element T>
 inline void kernel(std::span<const std::type_identity_t<T>> x, std::span<T> y) {
   constexpr kernel_slot slot = detail::own_slots<Op>[static_cast<std::size_t>(dtype_of<T>)];

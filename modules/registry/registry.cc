@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The by-name door: known ops by their names, and kernels and gradients that exist at run time only.
+// The by-name API: built-in ops by their names, and kernels and gradients that exist at run time only.
 module;
 #include "kernels/common/abi.h"
 export module kerngrad:registry;
@@ -52,8 +52,8 @@ struct attribute_ref {
 
 // ------------------------------------------------------------------------------------------ kernels
 
-/// What a kernel of the registry gets. With a schema, or for a known op's name, operands and attributes have been
-/// checked and attributes that were not given have their defaults.
+/// Call that a kernel of the registry gets. With a schema, or for a built-in op's name, operands and attributes have
+/// been checked and attributes that were not given have their defaults.
 class kernel_call {
  public:
   kernel_call(std::string_view kernel, std::string_view backend, std::span<const operand_ref> operands,
@@ -75,7 +75,7 @@ class kernel_call {
   attr_value attr(std::string_view name, const attr_value& fallback) const;
   std::span<const operand_ref> operands() const { return operands_; }
   std::span<const attribute_ref> attrs() const { return attrs_; }
-  /// Shapes and dtypes that the results must have: known ops' only, by their row; empty for others.
+  /// Shapes and dtypes that the results must have: built-in ops' only, by their row; empty for others.
   std::span<const signature> results() const { return results_; }
 
   /// A tensor of the results, and where the kernel writes its elements: the host, or the storage of its backend.
@@ -96,7 +96,7 @@ class kernel_call {
 };
 
 /// Operands and attributes that a kernel takes: with it, calls by name are checked before the kernel sees them. Texts
-/// are copied at registration. For a known op's name the op's row stands in.
+/// are copied at registration. For a built-in op's name the op's row stands in.
 struct kernel_schema {
   std::string doc{};
   std::vector<operand> operands{};
@@ -158,7 +158,7 @@ struct operand_gradient {
   std::function<std::vector<tensor>(const gradient_call&)> run;
 };
 
-/// A gradient that is registered at run time: for a kernel of the registry, or in place of a known op's rule.
+/// A gradient that is registered at run time: for a kernel of the registry, or in place of a built-in op's rule.
 struct gradient_config {
   std::string name;
   std::vector<std::string> saves_inputs{};
@@ -177,18 +177,18 @@ enum class existing : std::uint8_t { refuse, replace };
 class registration;
 
 /// Adds a kernel. Throws when (name, backend) has one already, known or registered, unless it is to be replaced; a
-/// known op's kernel is then replaced for calls by name. The backend need not exist yet.
+/// built-in op's kernel is then replaced for calls by name. The backend need not exist yet.
 void register_kernel(kernel_config config, existing taken = existing::refuse,
                      std::source_location where = std::source_location::current());
-/// Adds a gradient. Throws when the name has one already, unless it is to be replaced. A known op's new gradient
+/// Adds a gradient. Throws when the name has one already, unless it is to be replaced. A built-in op's new gradient
 /// holds for every recording from now on, through whichever door the op is called.
 void register_gradient(gradient_config config, existing taken = existing::refuse,
                        std::source_location where = std::source_location::current());
 /// Throws when there is none that was registered; runs its `dispose`. Recordings that used it keep what they need.
 void unregister_kernel(std::string_view name, std::string_view backend = "simd");
-/// Throws when there is none that was registered. A known op has its own rule again from the next recording on.
+/// Throws when there is none that was registered. A built-in op has its own rule again from the next recording on.
 void unregister_gradient(std::string_view name);
-/// Takes a user-defined op (register_op) out of the by-name door. Typed calls of it go on working.
+/// Takes a user-defined op (register_op) out of the by-name API. Typed calls of it go on working.
 void unregister_op(std::string_view name);
 /// Registers every registered kernel of a backend for another one as well, except those that it has already, built in
 /// or registered; returns how many. Hooks run for the copies too.
@@ -204,7 +204,7 @@ registration scoped_entry(const op_entry& op, std::source_location where);
 
 export namespace kerngrad {
 
-/// A registration that ends with this object. Move-only. What has replaced it meanwhile is left alone.
+/// A registration that ends with this object. Move-only. A registration that has replaced it meanwhile stays.
 class registration {
  public:
   registration() = default;
@@ -248,7 +248,7 @@ struct gradient_info {
   std::string name;
   std::vector<std::string> saves_inputs;
   bool saves_outputs = false;
-  bool replaces = false;  ///< a known op's own rule
+  bool replaces = false;  ///< a built-in op's own rule
   std::string where{};
 };
 /// The registered gradient of a name, or nothing.
@@ -257,7 +257,7 @@ std::optional<gradient_info> get_gradient(std::string_view name);
 bool has_gradient(std::string_view name);
 /// All kernels of a backend, known and registered, by name.
 std::vector<kernel_info> kernels_for_backend(std::string_view backend);
-/// The row of a known op or of one registered with register_op, by name; null when there is none.
+/// The row of a built-in op or of one registered with register_op, by name; null when there is none.
 const op_row* row_named(std::string_view name);
 /// The names of all ops that a call by name may use, known and registered, in order.
 std::vector<std::string> op_names();
@@ -265,7 +265,7 @@ std::vector<std::string> op_names();
 // ------------------------------------------------------------------------------------------ running
 
 /// Runs a kernel by name on the active backend and gives all its results. Throws for unknown names (naming what there
-/// is), operands and attributes, and for whatever the kernel refuses.
+/// is), operands and attributes, and for whatever the kernel rejects.
 tensor_list run_kernel_list(std::string_view name, std::span<const operand_ref> operands,
                             std::span<const attribute_ref> attrs = {});
 tensor_list run_kernel_list(std::string_view name, std::span<const named_operand> operands,

@@ -211,9 +211,9 @@ registration::~registration() {
 }
 
 namespace {
-// What ends a registration. Made before anything is registered, because it takes memory; ending takes none: no
-// look-up finds a kernel or a gradient any more that was withdrawn, whenever it is taken out. What has replaced it
-// stays.
+// Ends a registration. Made before anything is registered, because it takes memory; ending takes none: no
+// look-up finds a kernel or a gradient any more that was withdrawn, whenever it is taken out. A registration that has
+// replaced it stays.
 template <class Entry>
 std::function<void()> ending(std::shared_ptr<Entry> entry) {
   return [entry] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Known ops with other parts, at compile time: kernels for a user-defined backend, and a rule for a scope of code.
+// Built-in ops with other parts, at compile time: kernels for a user-defined backend, and a rule for a scope of code.
 module;
 #include "kernels/common/abi.h"
 export module kerngrad:replaced;
@@ -18,7 +18,7 @@ import :own;
 
 export namespace kerngrad {
 
-/// Kernels that a user-defined backend has for a known op.
+/// Kernels that a user-defined backend has for a built-in op.
 template <fixed_string Name, std::size_t N>
 struct op_kernels {
   static_assert(known_op<Name>, "kernels for an op that has no row: correct the name");
@@ -87,7 +87,7 @@ consteval std::array<kernel_slot, dtype_count> slots_on() {
 template <fixed_string Name, class Backend>
 inline constexpr std::array<kernel_slot, dtype_count> backend_slots = slots_on<Name, Backend>();
 
-// A known op with these kernels, whichever built-in backend is active; its rule and everything else are its own.
+// A built-in op with these kernels, whichever built-in backend is active; its rule and everything else are its own.
 template <fixed_string Name, class Backend>
 const op_entry& entry_on() {
   static const op_entry entry =
@@ -100,7 +100,7 @@ const op_entry& entry_on() {
 
 export namespace kerngrad {
 
-/// The raw door on a user-defined backend: `kernel<"Add", my_backend>(a, b, y)`.
+/// The span API on a user-defined backend: `kernel<"Add", my_backend>(a, b, y)`.
 template <fixed_string Name, class Backend, element T>
   requires known_op<Name>
 inline void kernel(std::span<const std::type_identity_t<T>> x, std::span<T> y) {
@@ -116,14 +116,14 @@ inline void kernel(std::span<const T> a, std::span<const std::type_identity_t<T>
   static_assert(slot.flat2 != nullptr, "this kernel does not take two operands: use the typed call");
   detail::run_flat<T>(slot, Name, a, b, y);
 }
-/// A typed call of a known op on a user-defined backend: `kg::call_on<"Add", my::Backend>(a, b)`.
+/// A typed call of a built-in op on a user-defined backend: `kg::call_on<"Add", my::Backend>(a, b)`.
 template <fixed_string Name, class Backend, class... Args>
   requires known_op<Name>
 inline tensor call_on(const Args&... args) {
   return detail::invoke<known<Name>>(detail::entry_on<Name, Backend>(), args...);
 }
 
-/// While it lives, this thread records a known op with another rule than its own:
+/// While it lives, this thread records a built-in op with another rule than its own:
 /// `kg::rule_scope straight(kg::rule<"Round">(kg::wrt(kg::keep::nothing, [](const auto& c) { return c.dy(); })));`
 /// The rule is checked by the compiler. Scopes nest, the youngest that lives counts; what was recorded in one keeps its
 /// rule after the scope ends.

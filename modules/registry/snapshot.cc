@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is registered, and what a name means, in one immutable snapshot with the backends: a reader takes it with one
+// Registrations and the meaning of names, in one immutable snapshot with the backends: a reader takes it with one
 // load and a hazard pointer, never a lock. Known inside the library only.
 module;
 #include "kernels/common/abi.h"
@@ -46,7 +46,7 @@ using op_ptr = std::shared_ptr<registered_op>;
 /// Everything that a name means.
 struct name_record {
   std::string name;
-  const op_entry* op = nullptr;     // a known op, or one registered with register_op
+  const op_entry* op = nullptr;     // a built-in op, or one registered with register_op
   op_ptr user_op;                   // the latter
   std::vector<kernel_ptr> kernels;  // one a backend
   gradient_ptr gradient;
@@ -99,8 +99,8 @@ class snapshot {
 
 /// The present state; it stays that under the writers' lock, until the next of these.
 const snapshot& present_snapshot();
-/// What a name means, registered or not: a known op's own record where nothing was registered for it. A program in
-/// which this is called carries every known op; typed calls never do.
+/// Meaning of a name, registered or not: a built-in op's own record where nothing was registered for it. A program in
+/// which this is called carries every built-in op; typed calls never do.
 const name_record* find_name(const snapshot& now, std::string_view name);
 /// Every name, in no order.
 std::vector<const name_record*> all_names(const snapshot& now);
@@ -121,7 +121,7 @@ class pinned {
   const snapshot* at_;
 };
 
-/// How many known ops have a gradient in the registry: while it is 0, recording them does not look there.
+/// How many built-in ops have a gradient in the registry: while it is 0, recording them does not look there.
 extern std::atomic<int> replaced_gradients;
 
 /// The registered kernel for a name on a backend, if there is one.

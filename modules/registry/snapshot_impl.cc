@@ -57,8 +57,8 @@ record_list known_records() {
   return all;
 }
 
-// What the names of the known ops mean by themselves: made by the first look-up, kept for good. Without a lock, so that
-// a fork finds it whole or not at all.
+// Meaning of the names of built-in ops without registrations: made by the first look-up, kept for good. Without a lock,
+// so that a fork finds it whole or not at all.
 const snapshot& known_names() {
   static constinit std::atomic<const snapshot*> made{nullptr};
   if (const snapshot* names = made.load(std::memory_order_acquire)) return *names;
@@ -145,7 +145,7 @@ void find_unused() noexcept {
   }
 }
 
-// Under the writers' lock. What it throws has changed nothing.
+// Under the writers' lock. If it throws, nothing has changed.
 void replace_present(record_list records, std::shared_ptr<const backend_directory> backends) {
   registry_state& s = state();
   snapshots next;

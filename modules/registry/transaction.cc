@@ -23,8 +23,8 @@ class transaction {
   bool remove_kernel(std::string_view name, std::string_view backend, const registered_kernel* only = nullptr);
   bool remove_gradient(std::string_view name, const registered_gradient* only = nullptr);
   bool remove_op(std::string_view name);
-  /// Checks all, runs the hooks of kernels whose backend is alive, publishes. What it throws has changed nothing. What
-  /// a `dispose` hook threw after that is given back, or null: the change stands all the same.
+  /// Checks all, runs the hooks of kernels whose backend is alive, publishes. If it throws, nothing has changed.
+  /// Returns the exception that a `dispose` hook threw after that, or null: the change stays all the same.
   [[nodiscard]] std::exception_ptr publish();
   /// The same for a caller that has nothing left to do: throws that, too.
   void commit();
@@ -44,10 +44,10 @@ class transaction {
 
 /// Frees the states of the registry that no thread looks at; this thread lets go of the one that it saw last.
 void release_retired();
-/// Takes out what was withdrawn. Where there is no memory for it, the next change of the registry does.
+/// Takes out what was withdrawn. If there is no memory for it, the next change of the registry does.
 [[nodiscard]] std::exception_ptr sweep_withdrawn() noexcept;
 
-/// Kernels of a backend that comes alive: all set up, or none. Of one that ends: all disposed of, then the first
+/// Kernels of a backend that comes alive: all set up, or none. For one that ends: all are disposed of, then the first
 /// exception goes on.
 void set_up_kernels(std::string_view backend);
 void dispose_kernels(std::string_view backend);

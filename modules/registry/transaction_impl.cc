@@ -262,11 +262,11 @@ std::exception_ptr transaction::publish() {
     return records;
   };
   std::vector<kernel_ptr> removed;
-  applied(removed);  // refuses before any hook has run
+  applied(removed);  // rejects before any hook has run
   try {
     for (const kernel_ptr& k : kernels_) set_up(*k);
     removed.clear();
-    record_list changed = applied(removed);  // anew: a hook may have changed the registry
+    record_list changed = applied(removed);  // again: a hook may have changed the registry
     publish_records(std::move(changed));
   } catch (...) {
     for (const kernel_ptr& k : kernels_) dispose_quietly(*k);

@@ -154,7 +154,7 @@ inline void* take(thread_cache& cache, int index, std::size_t exact) {
   return block ? block : take_elsewhere(index, exact);
 }
 
-// Adds to the bytes in use, or refuses. Under one lock for all requests: together they cannot pass the limit.
+// Adds to the bytes in use, or rejects. Under one lock for all requests: together they cannot pass the limit.
 void reserve(thread_cache& cache, std::int64_t bytes) {
   const std::int64_t limit = live_limit();
   bool trim;
@@ -176,7 +176,7 @@ void reserve(thread_cache& cache, std::int64_t bytes) {
   if (trim) release_cached_memory();
 }
 
-// Adds to the bytes in use what neither the limit nor this thread's budgets refuse.
+// Adds to the bytes in use what neither the limit nor this thread's budgets reject.
 void reserve_specially(thread_cache& cache, std::int64_t bytes) {
   spend_budgets(counted_before.bytes + cache.bytes.load(std::memory_order_relaxed), bytes);
   reserve(cache, bytes);
@@ -269,7 +269,7 @@ buffer* bare_header(thread_cache& cache, dtype type, const shape& dims) {
   buffer* base = last->base;
   const std::int64_t bytes = last->bytes;
   mirror* const copies = last->mirrors.load(std::memory_order_acquire);
-  const bool view = base || is_lent(copies);  // what is lent is somebody else's, and counts as a view does
+  const bool view = base || is_lent(copies);  // borrowed elements count as a view does
   if (!last->data) note_home();
   drop_mirrors(copies);
   thread_cache* cache = cache_of_thread ? cache_of_thread : first_of_thread();

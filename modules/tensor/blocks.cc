@@ -38,7 +38,7 @@ void uncount_bytes(std::int64_t bytes) noexcept;
 /// Counts what was returned to the system unasked.
 void count_trimmed(std::size_t bytes) noexcept;
 
-/// Budgets of threads: refuses bytes that pass one of this thread's, which holds so many. Entered and left by
+/// Budgets of threads: rejects bytes that pass one of this thread's, which holds so many. Entered and left by
 /// memory_budget.
 void spend_budgets(std::int64_t held, std::int64_t bytes);
 std::shared_ptr<void> enter_budget(std::int64_t held, std::int64_t bytes, std::string_view advice);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where blocks come from: the C library for small ones, mappings in huge pages for big ones, or an allocator of the
+// Sources of blocks: the C library for small ones, mappings in huge pages for big ones, or an allocator of the
 // caller's. Touching a fresh block costs a fault for each page: 64 MB in pages of 4 KiB take 23 ms, of 2 MiB 3 ms.
 module;
 #include <sys/mman.h>
@@ -53,7 +53,7 @@ void* map_huge(std::size_t bytes) noexcept {
   if (before) munmap(begin, before);
   munmap(begin + before + size, huge_page - before);
 #ifdef MADV_HUGEPAGE
-  madvise(begin + before, size, MADV_HUGEPAGE);  // refused where there are none: then they are small ones
+  madvise(begin + before, size, MADV_HUGEPAGE);  // rejected where there are none: then they are small ones
 #endif
   return begin + before;
 }

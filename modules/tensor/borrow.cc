@@ -20,12 +20,12 @@ import :tensor;
 
 namespace kerngrad::detail {
 
-// A C++ type whose elements stand for themselves. A text refers to bytes, which would be somebody else's too.
+// A C++ type whose elements stand for themselves. A text refers to bytes, which the caller would have to keep too.
 template <class T>
 concept lendable = element<T> && !std::same_as<std::remove_cv_t<T>, text>;
 
-// What has the interface of std::mdspan. Its accessor does no more than read at an address: whatever computes elements,
-// such as std::linalg::scaled, has another type of reference.
+// A type with the interface of std::mdspan. Its accessor does no more than read at an address: whatever computes
+// elements, such as std::linalg::scaled, has another type of reference.
 template <class M>
 concept mdspan_like = requires(const M& m) {
   requires lendable<typename M::element_type>;
@@ -162,7 +162,7 @@ tensor borrow(M&& elements) = KG_DIES;
 template <detail::dying_matrix M>
 tensor borrow(M&& elements, std::shared_ptr<const void> keep_alive) = KG_DIES;
 
-/// A tensor of the elements of a vector that is given up, `adopt(std::move(v), {2, 3})`: the tensor owns the vector,
+/// A tensor of the elements of a vector that is moved in, `adopt(std::move(v), {2, 3})`: the tensor owns the vector,
 /// and nothing is copied. Throws `kg::error` when the number of elements is not the product of the sizes; the vector is
 /// empty all the same. Gradient: as of any tensor.
 template <detail::lendable T>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is asked of memory that is lent, and the one copy of what lies otherwise than a tensor's elements do.
+// Checks of borrowed memory, and the one copy of elements in another layout than a tensor's.
 module;
 #include <cstdint>
 #include <string>

@@ -63,7 +63,7 @@ struct version_number {
 /// Bits of `flags`: the elements must not be written; they are a copy that the producer made for this exchange.
 inline constexpr std::uint64_t read_only = 1, is_copied = 2;
 
-/// DLManagedTensorVersioned: the same since 1.0. What follows the deleter is as here for the major version 1.
+/// DLManagedTensorVersioned: the same since 1.0. Members after the deleter are as here for the major version 1.
 struct [[gnu::may_alias]] managed_tensor_versioned {
   version_number version;
   void* manager_ctx;
@@ -122,7 +122,7 @@ export namespace kerngrad {
 
 /// The tensor that another library hands over, without a copy where its elements lie in row-major order without gaps,
 /// else with one. The struct is taken over in any case: its deleter is called once, by the thread that lets go of the
-/// last tensor with these elements, or at once after a copy and when the tensor is refused. The elements are never
+/// last tensor with these elements, or at once after a copy and when the tensor is rejected. The elements are never
 /// written, whether they are marked as read-only or not, and must not change. Throws `kg::error` for a null pointer, a
 /// device whose memory the host does not read, another major version than 1, a dtype that the library does not have,
 /// several lanes, more than 8 axes, sizes, strides or an offset that fit no memory, elements that are not aligned for

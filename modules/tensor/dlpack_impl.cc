@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DLPack, both ways. What another library hands over is not trusted further than its addresses have to be.
+// DLPack, both ways. Structs of another library are not trusted further than their addresses have to be.
 module;
 #include <algorithm>
 #include <cstdint>
@@ -81,7 +81,7 @@ lent_grid checked_grid(const array& from) {
   if (from.ndim > 0 && !from.shape) fail("from_dlpack", "no sizes for its axes", "a size for each");
   g.rank = static_cast<std::size_t>(from.ndim);
   std::copy_n(from.shape, g.rank, g.dims);
-  const shape dims(std::span<const std::int64_t>(g.dims, g.rank));  // refuses what sizes cannot be
+  const shape dims(std::span<const std::int64_t>(g.dims, g.rank));  // rejects what sizes cannot be
   if (from.strides) {
     std::copy_n(from.strides, g.rank, g.strides);
   } else {

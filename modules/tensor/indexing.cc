@@ -53,7 +53,7 @@ inline constexpr other_axes ellipsis;
 
 /// A range of indices: start, start + step, ... before stop, as Python's start:stop:step. Negative bounds count from
 /// the back, those outside of the axis are its ends, a negative step walks backwards: `range(-1, end, -1)` is the axis
-/// in reverse. A step of 0 is refused when it is used. Numbers are made by `arange`.
+/// in reverse. A step of 0 is rejected when it is used. Numbers are made by `arange`.
 class range {
  public:
   template <detail::axis_number A, detail::axis_number B, detail::axis_number S = int>
@@ -143,7 +143,7 @@ tensor updated_at(tensor x, const index_items& indices, part_update how, const p
 export namespace kerngrad {
 
 /// Places of a tensor, `x.at(indices...)`: each function gives the tensor with these elements changed. Values broadcast
-/// to the shape of x(indices...), and have a dtype that promotes to x's; a number is refused that x's dtype does not
+/// to the shape of x(indices...), and have a dtype that promotes to x's; a number is rejected that x's dtype does not
 /// hold. A place that index tensors name twice gets the last value by `set`, and all of them by the others: their sum,
 /// their product, the largest or smallest one. Gradient: for x, that of the elements that stayed, or by the rule of the
 /// operation; for the values, that of the places where they went, by `max` and `min` of a place that is named twice to

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the memory of tensors comes from and how much there may be; docs/memory.md. What is in use is counted by
-// memory(), beside the tensor.
+// Sources and limits of the memory of tensors; docs/memory.md. memory(), next to the tensor, counts memory in use.
 module;
 #include "kernels/common/abi.h"
 export module kerngrad:memory;
@@ -14,18 +13,18 @@ export namespace kerngrad {
 /// No limit.
 inline constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
 
-/// The most bytes that the elements of all tensors may take together. What would pass it is refused with an `error`
+/// The most bytes that the elements of all tensors may take together. A request that would pass it throws an `error`
 /// that says what was asked for and what is left; tensors that exist stay. While there is a limit, blocks kept for
-/// reuse count as well, and are returned to the system before anything is refused, and an allocation takes a lock.
+/// reuse count as well, and are returned to the system before anything is rejected, and an allocation takes a lock.
 /// Throws for a negative number.
 void set_memory_limit(std::int64_t bytes);
-/// The limit in force, `unlimited` at the start.
+/// The limit active, `unlimited` at the start.
 std::int64_t memory_limit();
 
 /// A limit on one thread's own elements while it lives: what this thread takes may pass what it held before by `bytes`
-/// at most. What would pass that is refused as by set_memory_limit, which holds as well; the error ends with `advice`.
-/// Budgets nest, and an inner one cannot allow more than an outer one. What other threads take does not count. While
-/// there is a budget, allocations of all threads take a lock. Throws for a negative number.
+/// at most. A request that would pass it throws as by set_memory_limit, which holds as well; the error ends with
+/// `advice`. Budgets nest, and an inner one cannot allow more than an outer one. Memory that other threads take does
+/// not count. While there is a budget, allocations of all threads take a lock. Throws for a negative number.
 class memory_budget {
  public:
   explicit memory_budget(std::int64_t bytes, std::string_view advice = {});
@@ -51,7 +50,7 @@ class counted_memory {
     return *this;
   }
   std::int64_t bytes() const { return bytes_; }
-  /// Counts another number of bytes from now on. Where that throws, the number stays.
+  /// Counts another number of bytes from now on. If that throws, the number stays.
   void resize(std::int64_t bytes);
 
  private:
@@ -62,7 +61,7 @@ class counted_memory {
 /// system. Smaller ones are kept by each thread, at most 64 of a size. Throws for a negative number. The default is a
 /// quarter of the machine's memory, at most 2 GiB.
 void set_cache_limit(std::int64_t bytes);
-/// The limit in force.
+/// The limit active.
 std::int64_t cache_limit();
 
 /// An allocator of the caller's: three plain values, so that any thread can use it without a lock.

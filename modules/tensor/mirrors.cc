@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors whose elements are in a storage, and their copies there; tensors whose elements are lent. Known inside the
-// library only.
+// Tensors whose elements are in a storage, and their copies there; tensors whose elements are borrowed. Known inside
+// the library only.
 module;
 #include "kernels/common/abi.h"
 module kerngrad:mirrors;
@@ -13,11 +13,11 @@ import :tensor;
 namespace kerngrad::detail {
 
 buffer* allocate_header(dtype type, const shape& dims);  // of a tensor whose elements are in a storage
-buffer* allocate_lent(dtype type, const shape& dims);    // of one whose elements are somebody else's: they do not count
+buffer* allocate_lent(dtype type, const shape& dims);    // of borrowed elements, which do not count
 void drop_mirrors(mirror* copies) noexcept;
 bool is_lent(const mirror* copies) noexcept;
-/// A tensor of elements that are somebody else's. They are never written: nobody but the lender owns them, which the
-/// engine asks before it writes over anything. `keep_alive` goes with the last tensor that has them.
+/// A tensor of borrowed elements. They are never written: only the lender owns them, and the engine asks for ownership
+/// before it writes over anything. `keep_alive` goes with the last tensor that has them.
 tensor lent(const void* elements, dtype type, const shape& dims, std::shared_ptr<const void> keep_alive);
 /// Address of a tensor's elements in a storage; copies them there first if necessary.
 const void* block_in(const tensor& x, const std::shared_ptr<storage>& where);

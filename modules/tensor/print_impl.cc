@@ -23,7 +23,7 @@ namespace {
 // How many of an axis are shown, with so many at either end of a long one; 0: all.
 std::int64_t shown_of(std::int64_t size, std::int64_t edge) { return edge && size > 2 * edge ? 2 * edge : size; }
 
-// How many elements are shown. Of rows without elements each counts as one.
+// How many elements are shown. Each row without elements counts as one.
 std::int64_t shown(const shape& dims, std::int64_t edge) {
   std::int64_t count = 1;
   for (const std::int64_t size : dims) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels ask of the library while they run: memory, and the refusal of sizes that overflow and of CPUs that they
-// cannot run on.
+// Requests of kernels to the library while they run: memory, and the refusal of sizes that overflow and of CPUs that
+// they cannot run on.
 module;
 #include <cstddef>
 #include <cstdint>

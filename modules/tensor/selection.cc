@@ -40,7 +40,7 @@ struct selection {
   bool is_by_tensors() const;
 };
 
-/// Works indices out. Refused in the name of `who`: an integer that its axis does not have, more indices than axes, a
+/// Works indices out. Rejected in the name of `who`: an integer that its axis does not have, more indices than axes, a
 /// mask of another shape.
 selection selection_of(std::string_view who, const shape& dims, std::span<const index_item> indices);
 /// An index that its axis does not have.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a backend keeps elements when that is not the host's memory.
+// Storage in which a backend keeps elements outside of the host's memory.
 module;
 #include "kernels/common/abi.h"
 export module kerngrad:storage;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elements that are not in a tensor's own block: in the storages of backends, with where a tensor has copies and moving
-// them, or lent by the program. A copy once made stays as long as the tensor does: elements never change.
+// them, or borrowed by the program. A copy once made stays as long as the tensor does: elements never change.
 module;
 #include <atomic>
 #include <memory>
@@ -18,7 +18,7 @@ storage::~storage() = default;
 namespace detail {
 
 // A copy in a storage; a buffer on the host that holds what was fetched, without `where`; or neither, for elements that
-// are lent: what keeps them alive, which may be nothing.
+// are borrowed: what keeps them alive, which may be nothing.
 struct mirror {
   std::shared_ptr<storage> where;
   void* block = nullptr;
@@ -28,7 +28,7 @@ struct mirror {
 
 namespace {
 
-// Where the copies of its elements are noted. A part of a tensor has copies of its own: those of the whole begin
+// List of the copies of its elements. A part of a tensor has copies of its own: those of the whole begin
 // elsewhere.
 const buffer* root_of(const buffer* b) { return b->base && !is_part(b) ? b->base : b; }
 std::size_t bytes_of(const buffer* b) { return static_cast<std::size_t>(b->dims.size()) * size_of(b->type); }

@@ -97,7 +97,7 @@ class nested_values {
   }
   constexpr nested_values(std::initializer_list<nested_values> rows) : rows_(std::data(rows)), count_(rows.size()) {}
 
-  /// Their tensor. Refuses rows of different shapes or dtypes, and braces without elements.
+  /// Their tensor. Rejects rows of different shapes or dtypes, and braces without elements.
   buffer* make() const;
 
  private:
@@ -130,9 +130,9 @@ class tensor;
 class tensor_part;
 class row_iterator;
 /// "tensor float32 [2, 2]\n[[1, 2],\n [3, 4]]": dtype, shape, and the elements with six significant digits, in columns
-/// from rank 2 on: all have one width, and floats their points below each other. Of more than `printed_whole` elements,
-/// or rows without any, `...` stands for what is between the first and the last three of an axis; of the first and last
-/// two, or one, where these would be more than `printed_most`.
+/// from rank 2 on: all have one width, and floats their points below each other. For more than `printed_whole`
+/// elements, or rows without any, `...` stands for what is between the first and the last three of an axis; of the
+/// first and last two, or one, where these would be more than `printed_most`.
 std::string to_string(const tensor& x);
 /// The most elements that `to_string` shows of a tensor without leaving any out.
 inline constexpr std::int64_t printed_whole = 200;
@@ -164,7 +164,7 @@ class tensor {
   tensor(std::initializer_list<detail::nested_values> rows) : tensor(detail::nested_values(rows).make()) {}
   template <element T>
   explicit tensor(const std::vector<T>& values) : tensor(values, shape{static_cast<std::int64_t>(values.size())}) {}
-  /// Texts, copied; those that are no UTF-8 are refused.
+  /// Texts, copied; those that are no UTF-8 are rejected.
   template <text_like T>
   explicit tensor(const T& value) : tensor(from_texts(texts_of(&value, 1), shape{})) {}
   template <text_like T>
@@ -274,7 +274,7 @@ class tensor {
   /// The places that indices name, for a tensor in which they are changed: `x.at(1).add(100)`. x stays what it is.
   template <class... Index>
   tensor_part at(const Index&... indices) const&;
-  /// The same for a tensor that is given up, `x = std::move(x).at(1).add(100)`: it is changed in place if nobody else
+  /// The same for a tensor that is moved from, `x = std::move(x).at(1).add(100)`: it is changed in place if nobody else
   /// holds its elements and no gradient is being recorded.
   template <class... Index>
   tensor_part at(const Index&... indices) &&;
@@ -315,7 +315,7 @@ class tensor {
   detail::place place_;
 };
 
-/// What to_string gives, with each element written as the stream writes numbers: its precision, std::fixed and the
+/// Writes the text of to_string, with each element as the stream writes numbers: its precision, std::fixed and the
 /// like, std::showpos, std::hex, its locale. A width is the least of every element, and std::left puts them to the
 /// left.
 std::ostream& operator<<(std::ostream& out, const tensor& x);
@@ -329,14 +329,14 @@ struct memory_info {
   std::int64_t live_buffers = 0;  ///< blocks in use by tensors
   std::int64_t live_bytes = 0;    ///< their elements
   std::int64_t cached_bytes = 0;  ///< blocks kept for reuse
-  std::int64_t live_tensors = 0;  ///< buffers, views of them, lent elements; copies of a handle are one tensor
+  std::int64_t live_tensors = 0;  ///< buffers, views of them, borrowed elements; copies of a handle are one tensor
   std::int64_t peak_bytes = 0;    ///< the most that live_bytes has been since the start or reset_peak_memory()
 };
 /// The peak is exact while one thread takes memory; of what several take in the same moment it may miss a part.
 memory_info memory();
 /// "3 tensors, 2 buffers, 64 bytes, peak 128 bytes, cached 0 bytes".
 std::string to_string(const memory_info& info);
-/// peak_bytes counts anew, from what is live now.
+/// peak_bytes counts again, from what is live now.
 void reset_peak_memory();
 /// Returns the calling thread's and the shared cached blocks to the system.
 void release_cached_memory();
@@ -423,7 +423,7 @@ struct tensor_access {
   static inline const detail::place& place(const tensor& x) noexcept { return x.place_; }
   static inline bool unique(const tensor& x) noexcept {
     const detail::buffer* b = x.buffer_;
-    // Elements that a backend's storage has a copy of may not change under it, and lent ones never.
+    // Elements that a backend's storage has a copy of may not change under it, and borrowed ones never.
     return b && b->references.load() == 1 && !b->mirrors.load() &&
            (!b->base || (b->base->references.load() == 1 && !b->base->mirrors.load()));
   }

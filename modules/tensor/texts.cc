@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the bytes of text tensors are: behind the elements, in the tensor's own block, so that a text lives as long as
+// Location of the bytes of text tensors: after the elements, in the tensor's own block, so that a text lives as long as
 // its tensor and goes with it. Known inside the library only.
 module;
 #include "kernels/common/abi.h"

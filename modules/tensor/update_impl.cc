@@ -24,8 +24,8 @@ struct update_places {
   bool may_repeat = false;
 };
 
-// The leading axes up to the last one that is not taken whole: `entries` of the selection name them. What follows
-// belongs to each slice.
+// The leading axes up to the last one that is not taken whole: `entries` of the selection name them. The following
+// parts belong to each slice.
 struct leading_axes {
   int entries = 0, axes = 0;
 };
@@ -133,8 +133,8 @@ tensor products_of_rows(const tensor& rows, const tensor& values) {
   return gather(products, indices_of(found));
 }
 
-// The rows after all updates of each, so that it makes no difference which of equal ones is written last. What has no
-// kernel is computed in int32, whose lower bits are those of uint8.
+// The rows after all updates of each, so that it makes no difference which of equal ones is written last. Updates
+// without a kernel are computed in int32, whose lower bits are those of uint8.
 tensor combined_in_turn(const tensor& flat, const tensor& rows, part_update how, const tensor& values) {
   if (flat.type() == dtype::complex64 && how == part_update::multiply)
     return gather(flat, rows) * products_of_rows(rows, values);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wrong calls, hundreds an op: each is refused with an error that names the op, or is legal after all; nothing else is
+// Wrong calls, hundreds an op: each is rejected with an error that names the op, or is legal after all; nothing else is
 // thrown and nothing stays behind, while a gradient is recorded too.
 module;
 #include <algorithm>
@@ -159,7 +159,7 @@ answer try_call(const session& s, const bad_call& call) {
     run_kernel_list(s.row.name, call.operands, call.attrs);
   } catch (const error& e) {
     a.refused = true;
-    // Shapes and memory are refused by the allocator and the shape rules.
+    // Shapes and memory are rejected by the allocator and the shape rules.
     const bool named = e.op() == s.row.name || e.op() == "shape" || e.op() == "allocate" || e.op() == "attribute";
     if (!named || e.got().empty()) a.complaint = "the error \"" + std::string(e.what()) + "\"", a.wanted = wanted;
   } catch (const std::exception& e) {

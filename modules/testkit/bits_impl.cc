@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What bits and memory say of an op: operands stay as they were, results are the same wherever operands lie, and
+// Checks of bits and memory of an op: operands stay as they were, results are the same wherever operands lie, and
 // nothing stays behind.
 module;
 #include <algorithm>

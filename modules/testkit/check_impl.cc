@@ -184,7 +184,7 @@ void refuse_senseless(const options& how) {
            "a text that says why");
 }
 
-// Runs one group of checks unless all of them are skipped. What it leaves behind is a leak, found once.
+// Runs one group of checks unless all of them are skipped. Objects that it leaves are a leak, found once.
 void run_checks(session& s, std::vector<check> which, void (*run)(session&)) {
   if (std::ranges::none_of(which, [&](check c) { return s.wants(c); })) return;
   const std::int64_t before = memory().live_buffers;

@@ -159,7 +159,7 @@ std::vector<sample> rotation_samples(const op_row& row, bool long_ones) {
   return all;
 }
 
-// Boxes in a row, each of which overlaps those beside it, in an order that is not that of their scores.
+// Boxes in a row, each of which overlaps those next to it, in an order that is not that of their scores.
 std::vector<sample> suppression_samples(const op_row& row, bool long_ones) {
   struct choice {
     std::int64_t boxes, most;

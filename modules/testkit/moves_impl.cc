@@ -94,7 +94,7 @@ std::vector<sample> reduced_segment_samples(const op_row& row, bool long_ones) {
   return all;
 }
 
-// Of every reduction where there is one. The updates of extremes are none of x, and none goes twice to an element,
+// For every reduction where there is one. The updates of extremes are none of x, and none goes twice to an element,
 // where all that equal an extreme would get its gradient.
 std::vector<sample> along_samples(const op_row& row, bool long_ones) {
   struct along {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mistakes that a call can be made with, from a row: in an operand, in an attribute. Each knows whether the call must
-// be refused then, or may be legal in another way.
+// be rejected then, or may be legal in another way.
 module;
 #include <algorithm>
 #include <cmath>

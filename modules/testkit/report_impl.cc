@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the test kit says.
+// Messages of the test kit.
 module;
 #include <algorithm>
 #include <cstdint>

@@ -103,7 +103,7 @@ bool is_hole(const session& s, const prepared& call, const error& e) {
   return may_lack && e.got().starts_with("no kernel for") && !e.wanted().empty();
 }
 
-// True if the call can be made. Where it should be and cannot, one check says so.
+// True if the call can be made. If it should be and cannot, one check says so.
 bool has_kernel(session& s, const prepared& call, bool report_it = false) {
   const auto refused = [&](const std::string& what) {
     if (report_it) s.found.add(check::results, call.label, what, "results");

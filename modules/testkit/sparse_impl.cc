@@ -161,7 +161,7 @@ std::vector<sample> densified(const op_row& row, bool long_ones) {
     std::string_view types;
   };
   const shapes one = {{4}}, by_ids = {{}, {6}}, two = {{4}, {6}};
-  // A shape of four sizes in int64: it could not stand for the four row splits beside it.
+  // A shape of four sizes in int64: it could not stand for the four row splits next to it.
   std::vector<padding> cases = {
       {int32s({3, 2}), {6}, {}, one, int32s({0, 3, 3, 6}), "ROW_SPLITS"},
       {tensor(-1), {6, 2}, {2}, one, int32s({0, 3, 3, 6}), "ROW_SPLITS"},

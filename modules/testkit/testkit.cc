@@ -52,8 +52,8 @@ enum class check : std::uint8_t {
   oracle,          ///< results are those of the oracle, if there is one
   special_values,  ///< the two above, elementwise, for NaN, infinities, zeros of both signs and the ends of the range
   aliasing,        ///< operands stay as they were, may be one tensor, and do not share memory with results
-  determinism,     ///< the same bits at a second run, at other addresses, and from the middle of an array
-  bad_calls,       ///< wrong calls are refused with an error that names the op, and leave nothing behind
+  determinism,     ///< bitwise identical results at a second run, at other addresses, and from the middle of an array
+  bad_calls,       ///< wrong calls are rejected with an error that names the op, and leave nothing behind
   gradient,        ///< first order against central differences, also of one tensor as several operands
   second_order,    ///< the gradient of the gradient against differences of the gradient
   forward,         ///< jvp against differences, and as the transpose of the gradient
@@ -73,7 +73,7 @@ struct exclusion {
 /// How an op is checked.
 struct options {
   std::vector<sample> samples{};  ///< legal calls, in place of those that the row gives
-  std::vector<sample> refused{};  ///< calls that must be refused, beside those that the kit makes of the legal ones
+  std::vector<sample> refused{};  ///< calls that must be rejected, next to those that the kit makes of the legal ones
   /// The op from its definition, best in other arithmetic. Gets operands of the dtype that the call is made in, and all
   /// attributes, those with defaults too; must give results of the op's dtype.
   std::function<tensor_list(const kernel_call&)> oracle{};
@@ -81,7 +81,7 @@ struct options {
   /// where the op adds up); by the op's family when negative. 0 asks for equal values.
   double tolerance = -1;
   dtype_set dtypes = any_element;       ///< calls are made in those of them that the row takes
-  std::vector<operand_range> ranges{};  ///< where operands' values lie, if not in -2 to 2 or the known op's domain
+  std::vector<operand_range> ranges{};  ///< where operands' values lie, if not in -2 to 2 or the built-in op's domain
   std::vector<exclusion> without{};     ///< checks to skip; a reason must be given
   std::uint64_t seed = 1;
   /// "simd" for all its targets, or a registered backend; one of another name may lack kernels.
@@ -138,9 +138,9 @@ std::string to_string(const report& all);
 /// Writes them.
 std::ostream& operator<<(std::ostream& out, const report& all);
 
-/// Checks an op by name: a known one, or one registered with register_op. What depends on the SIMD target is set for
-/// all threads while it runs, and counted memory is that of all threads: let no other thread compute meanwhile. Throws
-/// `error` for a name without a row and for options that make no sense; what the op does wrong is in the report.
+/// Checks an op by name: a known one, or one registered with register_op. The SIMD target is set for all threads while
+/// it runs, and counted memory is that of all threads: let no other thread compute meanwhile. Throws `error` for a name
+/// without a row and for options that make no sense; what the op does wrong is in the report.
 report check_op(std::string_view name, const options& how = {});
 /// Checks a user-defined op, which is registered for the time if it is not yet.
 template <class Op>
@@ -182,8 +182,8 @@ class stream {
   std::uint64_t state_;
 };
 
-/// A tensor of any dtype that has kernels from doubles; complex ones take them in pairs. What an integer dtype cannot
-/// hold wraps.
+/// A tensor of any dtype that has kernels from doubles; complex ones take them in pairs. Values that an integer dtype
+/// cannot hold wrap.
 tensor from_doubles(const std::vector<double>& values, const shape& dims, dtype type);
 /// The elements as doubles; complex ones as pairs.
 std::vector<double> doubles_of(const tensor& x);
@@ -272,7 +272,7 @@ bool same_bits(const tensor_list& a, const tensor_list& b);
 tensor copy_of(const tensor& x);
 std::vector<named_operand> copies_of(std::span<const named_operand> operands);
 std::string text_of(double value);
-/// Of a dtype of floats, or of complex numbers' parts: the distance of 1 from the next number, the smallest normal and
+/// For a dtype of floats, or of complex numbers' parts: the distance of 1 from the next number, the smallest normal and
 /// the largest number.
 struct float_range {
   double epsilon, least, most;
@@ -282,7 +282,7 @@ float_range range_of_floats(dtype type);
 /// shows.
 void poison(const tensor_list& like);
 
-// The bytes of the results by the row's own rule; nothing when it refuses.
+// The bytes of the results by the row's own rule; nothing when it rejects.
 std::optional<std::int64_t> result_bytes(const op_row& row, std::span<const named_operand> operands,
                                          std::span<const named_attribute> attrs);
 // Attributes in the row's order, with defaults.

@@ -81,8 +81,8 @@ struct domain {
   std::string_view op;
   double low, high, second_low, second_high;
 };
-// Where known ops are defined and smooth enough for differences, if that is not -2 to 2: for the first operand and for
-// the others.
+// Intervals where built-in ops are defined and smooth enough for differences, if not -2 to 2: for the first operand and
+// for the others.
 constexpr domain domains[] = {
     {"Sqrt", 0.2, 3, 0.2, 3},
     {"Rsqrt", 0.5, 3, 0.5, 3},
@@ -111,7 +111,7 @@ constexpr domain domains[] = {
     {"EluGrad", -2, 2, -0.5, 1},
     {"Prod", 0.5, 2, 0.5, 2},
     {"Cumprod", 0.5, 2, 0.5, 2},
-    // Products that are small beside the biases of the samples, which lie between the activations' kinks.
+    // Products that are small next to the biases of the samples, which lie between the activations' kinks.
     {"_FusedMatMul", -0.4, 0.4, -0.4, 0.4},
     {"FusedConv2D", -0.4, 0.4, -0.4, 0.4},
     {"FusedDepthwiseConv2D", -0.4, 0.4, -0.4, 0.4},

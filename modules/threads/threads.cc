@@ -10,10 +10,10 @@ import :core;
 export namespace kerngrad {
 
 /// Lets the library use that many threads for one call, the calling one among them, from the next call on and in all
-/// threads; 0 stands for as many as the process may run on. Throws for numbers below 0 or above 1024. Results have the
-/// same bits for any number. The default is 1, or what the environment variable KERNGRAD_NUM_THREADS says.
+/// threads; 0 stands for as many as the process may run on. Throws for numbers below 0 or above 1024. Results are
+/// bitwise identical for any number. The default is 1, or what the environment variable KERNGRAD_NUM_THREADS says.
 void set_num_threads(int count);
-/// The number in force.
+/// The number that calls use now.
 int num_threads();
 
 /// Runs task(0), ..., task(count - 1), each once, on threads of its choice, in any order and at the same time, and

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The number of threads, and jobs on a pool of the caller's. Such a pool may throw, return early, or keep a task and
+// The number of threads, and jobs on a pool of the caller's. A pool may throw, return early, or keep a task and
 // run it much later, by a copy or by the reference that it got. So tasks never refer to a stack: their state is in
 // records that are reused and never freed.
 module;

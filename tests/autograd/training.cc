@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What training is made of beside gradients: rates that change, groups, decay, clipping, state that is taken up again,
-// generators, batches and first weights.
+// Parts of training next to gradients: rates that change, groups, decay, clipping, resumed state,
+// generators, batches and weight initialization.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -238,7 +238,7 @@ TEST(an_optimizers_state, has_names_made_of_those_of_the_variables) {
   EXPECT_EQ(state[0].second.item<std::int64_t>(), 2);
   kg::adam fresh;
   fresh.set_state(kg::named_tensors{{"steps", state[0].second}}, t.all);
-  EXPECT_EQ(fresh.steps(), 2) << "variables without entries begin anew";
+  EXPECT_EQ(fresh.steps(), 2) << "variables without entries start again";
 }
 
 TEST(an_optimizers_state, refuses_wrong_entries_and_names) {
@@ -431,7 +431,7 @@ TEST(batches, are_shuffled_anew_each_time) {
   EXPECT_TRUE(says(refusal([&] { return kg::batches({}, x, tensor({1})).size(); }), {"[batches]", "10 and 1"}));
 }
 
-// ------------------------------------------------------------------------------------------ first weights
+// ------------------------------------------------------------------------------------------ weight initialization
 
 TEST(first_weights, have_the_variance_of_their_fans) {
   generator rng(9);

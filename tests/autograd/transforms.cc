@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transforms of functions beside grad: pullbacks, forward derivatives, checkpoints, custom rules, and what is
+// Transforms of functions next to grad: pullbacks, forward derivatives, checkpoints, custom rules, and what is
 // left of a recording when something throws.
 #include <gtest/gtest.h>
 

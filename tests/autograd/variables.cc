@@ -201,7 +201,7 @@ TEST(variable_grads, of_one_variable_in_many_threads_are_right) {
 
 // ------------------------------------------------------------------------------------------ optimizers
 
-// Steps with a constant gradient, computed by hand beside the library.
+// Steps with a constant gradient, computed by hand next to the library.
 struct by_hand {
   double value = 1, first = 0, second = 0, third = 0;
 };

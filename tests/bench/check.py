@@ -36,7 +36,7 @@ def kernel(name, ns, label='unary L2', **more):
 
 
 def made_up(repetitions=1):
-    """Of several repetitions those of Exp<f32> on AVX2 lie a fifth of their median apart, the others a hundredth."""
+    """The repetitions of Exp<f32> on AVX2 lie a fifth of their median apart, the others a hundredth."""
     context = {'date': '2026-01-02T03:04:05', 'cpu_model': 'A & B </script>', 'simd_targets': 'AVX2 SSE4'}
     for target in ('AVX2', 'SSE4'):
         context |= {f'roof/{target}/{what}/{t}': '1e+11' for what in UNITS for t in ('f32', 'f64')}

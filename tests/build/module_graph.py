@@ -32,7 +32,7 @@ def declared_units(modules):
 
 
 def path_of(source, modules, build_modules):
-    """Where a unit's source is: in `modules`, or made in their build folder."""
+    """Path of a unit's source: in `modules`, or made in their build folder."""
     return os.path.normpath((modules if (modules / source).exists() else build_modules) / source)
 
 
@@ -91,7 +91,7 @@ def main():
     problems = []
 
     in_build = {os.path.normpath(os.path.join(entry['directory'], entry['file'])): entry for entry in commands}
-    # What the build lacks is a folder whose sources are in no target.
+    # The build lacks a folder whose sources are in no target.
     absent = [name for name in optional if path_of(modules[name], root / 'modules', build) not in in_build]
     left_out = [(root / 'modules' / modules.pop(name)).parent for name in absent]
     interfaces = {path_of(source, root / 'modules', build / 'modules'): name for name, (source, _) in units.items()}

@@ -45,7 +45,7 @@ class Rebuilds:
         report(f'{what}: {len(found)} of {len(set(self.source_of.values()))} sources are compiled and no other')
 
     def expect(self, what, wanted):
-        """What one call compiles; the next one has nothing to do."""
+        """Files that one call compiles; the next one has nothing to do."""
         self.expect_sources(what, wanted)
         again = self.project.make()
         if 'no work to do' not in again:

@@ -18,7 +18,7 @@ import more_ops  # noqa: E402
 # A CPU that Debian does not assume, for all of the superproject, library included. No flag that a consumer gets may
 # warn.
 OPTIONS = ['-Dwerror=true', '-Dcpp_args=-march=x86-64-v3', '--wrap-mode=nodownload']
-# What the tests build: all of it without optimisation, the library too: kernels take minutes otherwise.
+# Builds the tests: all of it without optimisation, the library too: kernels take minutes otherwise.
 # Kernels of the dtypes that the programs and examples need for their speed: consumer/project/few_dtypes.cc checks the
 # other dtypes, which the reference kernels compute.
 BUILT = ['-Dbuildtype=debug', '-Ddebug=false', '-Dkerngrad:debug_build=true', '-Dkerngrad:simd_dtypes=float32,int32']
@@ -36,7 +36,7 @@ def run(command, cwd=None, check=True):
 
 
 def source_files(root):
-    """What belongs to the checkout: all that git does not ignore or, in an unpacked archive, all but builds."""
+    """Files of the checkout: all that git does not ignore or, in an unpacked archive, all but builds."""
     if (root / '.git').exists() and shutil.which('git'):
         listed = run(['git', '-c', f'safe.directory={root}', 'ls-files', '-z', '--cached', '--others',
                       '--exclude-standard'], cwd=root)
@@ -54,7 +54,7 @@ def example_names(root):
 
 
 def contents(source, names):
-    """What files hold, by their names."""
+    """Contents of files, by their names."""
     return {name: (source / name).read_bytes() for name in names}
 
 

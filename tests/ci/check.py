@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-# What the step prints, what it returns; whether CI fails, and its last line.
+# Output of the step, and its exit code; whether CI fails, and its last line.
 CASES = [
     ('12 passed, 0 failed', 0, False, '12 passed, 0 failed'),
     ('more\n12 passed, 0 failed, 3 skipped', 0, False, '12 passed, 0 failed, 3 skipped'),

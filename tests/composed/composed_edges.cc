@@ -15,7 +15,7 @@ using kgtest::expect_refused;
 using kgtest::expect_values;
 using kgtest::uniform;
 
-// Refused, with all the words, by an op under whichever of its names the error has.
+// Rejected, with all the words, by an op under whichever of its names the error has.
 template <class F>
 void expect_refused_by_op(F call, std::initializer_list<std::string_view> words) {
   const std::string text = kgtest::refusal(call);

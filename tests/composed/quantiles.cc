@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantiles of several shares, by each definition, and of elements beside NaN.
+// Quantiles of several shares, by each definition, and of elements next to NaN.
 #include <algorithm>
 #include <limits>
 

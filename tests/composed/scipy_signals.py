@@ -34,7 +34,7 @@ EXPRESSIONS = [
 
 
 def values(expression):
-    """What SciPy gives, as one list; rounding errors around 0 as 0."""
+    """SciPy's result, as one list; rounding errors around 0 as 0."""
     got = np.ravel(eval(expression, dict(NAMES)))
     return [0.0 if abs(v) < 1e-15 else float(v) for v in got]
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of the composed functions share: values to compare with, operands, gradients against differences.
+// Shared by the tests of the composed functions: values to compare with, operands, gradients against differences.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -42,7 +42,7 @@ inline void check_gradients(const std::string& name, const std::function<kg::ten
   EXPECT_TRUE(found) << found;
 }
 
-/// The call is refused by the function of that name, with all the words.
+/// The call is rejected by the function of that name, with all the words.
 template <class F>
 void expect_refused(const std::string& name, F call, std::initializer_list<std::string_view> words) {
   const std::string text = refusal(call);

@@ -17,7 +17,7 @@ def names_of(paths):
 
 
 def described(variant, compiler):
-    """What matrix/meson.build reads of one."""
+    """Files of one that matrix/meson.build reads."""
     options = variant.options_for(compiler)
     return {'packages': list(variant.packages), 'link_args': options,
             'cpp_args': [word for word in options if not word.startswith('-fuse-ld=')],  # compilers warn of these

@@ -88,7 +88,7 @@ def check_flags(project):
 
 
 def check_speed(release, debug):
-    """Instructions of a program that is compiled as a debug consumer is, beside those of one that is not."""
+    """Instructions of a program that is compiled as a debug consumer is, next to those of one that is not."""
     for name in CALLS:
         wanted, found = dispatch.executed(release, name), dispatch.executed(debug, name)
         if not 0 < found <= SLOWER * wanted + INLINE_PART:

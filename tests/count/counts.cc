@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts and distinct slices as programs call them: results, gradients, and what is refused.
+// Counts and distinct slices as programs call them: results, gradients, and what is rejected.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check.py DEMO: a short training of both models, twice with the same bits; weights kept; bad input refused."""
+"""check.py DEMO: trains both models twice with bitwise identical results, keeps weights, rejects bad input."""
 import gzip
 import pathlib
 import re
@@ -40,7 +40,7 @@ with tempfile.TemporaryDirectory() as name:
     scratch = pathlib.Path(name)
     accuracy(run('--model', 'cnn', '--limit', 256, '--epochs', 1))
 
-    # An eighth of an epoch learns something, and the same seed gives the same bits.
+    # An eighth of an epoch learns something, and the same seed gives bitwise identical results.
     short = ['--model', 'mlp', '--limit', 8000]
     once, again = (run(*short, '--epochs', 1, '--seed', 3, '--save', scratch / f'{i}.safetensors') for i in range(2))
     assert accuracy(once) > 0.6, once.stdout

@@ -133,7 +133,7 @@ def section(tree, name):
 
 
 def check_numbers(tree, printed):
-    """What the demo printed and what the page shows."""
+    """Compares the demo's output with the page."""
     share = re.search(r'^test accuracy: (\S+)$', printed, re.MULTILINE).group(1)
     assert next(tree.all('p', id='accuracy')).text() == share and next(tree.all('title')).text().endswith(share)
     epochs = re.findall(r'^epoch (\d+)/\d+  loss (\S+)  test accuracy (\S+)  ', printed, re.MULTILINE)

@@ -42,7 +42,7 @@ def operand(dtype, dims, elements):
 
 
 def with_libraries():
-    """What code may name."""
+    """Names that code may use."""
     names = {'np': np, 'math': math}
     if LIBRARY == 'torch':
         import torch
@@ -109,7 +109,7 @@ def differences(ours, theirs, with_values, note):
 
 
 def faults_of_call(ours, mark, code, names, note):
-    """What differs between our results and those of a call."""
+    """Differences between our results and those of a call."""
     if isinstance(ours, str):
         return [f'ours throws {ours}']
     try:

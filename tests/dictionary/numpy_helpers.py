@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What code of the dictionary names besides NumPy and the operands."""
+"""Names of the dictionary's code besides NumPy and the operands."""
 import numpy as np
 
 

@@ -45,7 +45,7 @@ def declaration(name, dtype, dims, elements):
 
 
 def names_varied(code):
-    """Whether it names an operand that is also replaced by one with NaN and infinities: x and a by n, b by gaps."""
+    """True if it names an operand that is also replaced by one with NaN and infinities: x and a by n, b by gaps."""
     return re.search(r'(?<![\w.])[xab]\b', code) is not None
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What code of the dictionary names besides PyTorch and the operands."""
+"""Names of the dictionary's code besides PyTorch and the operands."""
 import numpy as np
 import torch
 import torch.nn.functional as F

@@ -29,7 +29,7 @@ def listed():
 
 
 def said(flag):
-    """What the compiler says with one more flag; nothing where it takes the program."""
+    """Messages of the compiler with one more flag; nothing where it takes the program."""
     done = subprocess.run([*COMPILER, *FLAGS, *MEANT.get(flag, flag).split(), '-fsyntax-only', PROGRAM],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     return done.stdout if done.returncode else ''

@@ -5,7 +5,7 @@ any page is dead. PROGRAMS is the folder of the examples' programs; --examples w
 call, which may be a call in its docstring where a function alone cannot show it, and of every type, which may be that
 of what uses it.
 
-The pages are made in a scratch folder beside those of docs/. What a reader of C++ in Python makes of declarations is
+The pages are made in a scratch folder next to those of docs/. Reading of declarations by a C++ reader in Python is
 tried on a unit of our own first, which also has the exports without docstring that have to be named.
 """
 import pathlib
@@ -129,7 +129,7 @@ def misread():
 
 
 def missing(reference, written, exported):
-    """What is exported and has no docstring, or is on no page."""
+    """Exports that have no docstring, or are on no page."""
     for name, unit in reference.undocumented():
         yield f'{unit} exports {name} without a docstring: say what it computes, shapes, dtypes, what it throws'
     shown = set(re.findall(r'`([^`]*)`', '\n'.join(re.findall(r'^##+ (.*)$', written, re.MULTILINE))))

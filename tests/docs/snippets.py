@@ -11,7 +11,7 @@ output, after those before it on the page. Numbers may differ in what CPUs' roun
 empty PROGRAM was not built, and its output is not looked at; nor is that of one that exits with 77, because what it
 needs is not on this machine. A file with no PROGRAM at all is a mistake.
 
-A picture on a page is one that a PROGRAM of the page writes, and of the same size. What moves in it is hidden from
+A picture on a page is one that a PROGRAM of the page writes, and of the same size. Motion in it is hidden from
 readers who ask for less motion.
 """
 import functools
@@ -49,7 +49,7 @@ def pieces_of(block):
 
 @functools.cache
 def printed_by(program):
-    """What the program prints, in tokens, and the sizes of the pictures that it writes into a folder of its own.
+    """Output of the program, in tokens, and the sizes of the pictures that it writes into a folder of its own.
 
     None if it lacks what it needs.
     """
@@ -70,7 +70,7 @@ def size_of(picture):
 
 
 def is_restless(picture):
-    """Whether something moves in an SVG although the reader prefers less motion."""
+    """True if something moves in an SVG although the reader prefers less motion."""
     if picture.suffix != '.svg':
         return False
     elements = list(xml.etree.ElementTree.fromstring(picture.read_bytes()).iter())

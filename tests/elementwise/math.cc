@@ -167,7 +167,7 @@ TEST(the_kept_worst_errors, hold_the_bound_on_every_target_and_are_what_their_ow
       EXPECT_LE(error, narrow ? bound_of<float>(row.op) : bound_of<double>(row.op)) << row.op << " at " << row.a;
       if (std::string_view(target) != row.target) continue;
       EXPECT_NEAR(error > 0.5 ? error : 0, row.ulp, rounding)
-          << row.op << " at " << row.a << ": measure anew with ./dev accuracy --rows kernels/common/accuracy_worst.h "
+          << row.op << " at " << row.a << ": measure again with ./dev accuracy --rows kernels/common/accuracy_worst.h "
           << row.op;
     }
   });

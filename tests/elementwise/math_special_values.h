@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the functions give for zeros, infinities, the ends of their domains and halves.
+// Results of the functions for zeros, infinities, the ends of their domains and halves.
 #pragma once
 #include <limits>
 

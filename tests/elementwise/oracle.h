@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the elementwise kernels have to compute, from the definitions in long double and 128-bit integers.
+// Definitions of the elementwise kernels, from the definitions in long double and 128-bit integers.
 #pragma once
 #include <cstddef>
 #include <cstdint>

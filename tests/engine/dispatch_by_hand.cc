@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a caller writes with Highway alone: the same loop for every target, and HWY_DYNAMIC_DISPATCH.
+// Dispatch by Highway alone: the same loop for every target, and HWY_DYNAMIC_DISPATCH.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "tests/engine/dispatch_by_hand.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""dispatch_check.py PROBE OBJDUMP: the raw door costs less than the same kernel that a caller dispatches by hand.
+"""dispatch_check.py PROBE OBJDUMP: the span API costs less than the same kernel that a caller dispatches by hand.
 
-1. Machine code: the raw door is the call of the kernel's entry point and nothing else, whatever target runs.
-2. Instructions executed: callgrind counts fewer in the raw door than in the same loop behind the caller's own
+1. Machine code: the span API is the call of the kernel's entry point and nothing else, whatever target runs.
+2. Instructions executed: callgrind counts fewer in the span API than in the same loop behind the caller's own
    HWY_DYNAMIC_DISPATCH, inclusive of the kernel (on AVX2 where the CPU has it: callgrind knows no AVX-512). Symbols are
    bound at start, so that no count holds the linker's work.
 3. A typed call executes as many instructions after a hook was added and removed as before there ever was one.
@@ -46,12 +46,12 @@ def main():
     probe, objdump = sys.argv[1:3]
     entry, raw = (instructions(objdump, probe, name) for name in ('entry_point', 'raw_door'))
     if not entry or entry != raw:
-        sys.exit(f'machine code differs:\nentry point: {entry}\nraw door:    {raw}')
-    print('machine code of the raw door:', '; '.join(raw))
+        sys.exit(f'machine code differs:\nentry point: {entry}\nspan API:    {raw}')
+    print('machine code of the span API:', '; '.join(raw))
     counts = {name: executed(probe, name) for name in ('by_hand', 'raw_door')}
     print('instructions executed for 1, 8 and 64 floats:', counts)
     if not 0 < counts['raw_door'] < counts['by_hand']:
-        sys.exit('the raw door executes as many instructions as the dispatch by hand, or more')
+        sys.exit('the span API executes as many instructions as the dispatch by hand, or more')
     typed = {name: executed(probe, name) for name in ('before_hooks', 'after_hooks')}
     print('instructions executed by a typed sum of one float:', typed)
     if not typed['before_hooks'] or typed['after_hooks'] != typed['before_hooks']:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same call three times: the kernel dispatched by hand (by_hand.cc), its entry point, and the raw door; and a typed
+// The same call three times: the kernel dispatched by hand (by_hand.cc), its entry point, and the span API; and a typed
 // call before a hook was ever added, and after it was removed; the same by name; calls with a number and with a shape;
 // a fused function that the compiler read and one that was put together; and gradients of two chains of products.
 // dispatch_check.py compares them.

@@ -121,7 +121,7 @@ class window_op : public ::testing::TestWithParam<std::string> {
   window_op() { kg::set_memory_limit(kg::memory().live_bytes + (1 << 20)); }
   ~window_op() override { kg::set_memory_limit(kg::unlimited); }
 
-  // The operands of a call on an image, the attributes completed; none where the forward op refuses them. The operand
+  // The operands of a call on an image, the attributes completed; none where the forward op rejects them. The operand
   // number `infinite` has an infinite element.
   std::vector<kg::named_operand> operands(const kg::op_row& row, attributes& attrs, std::size_t infinite) const {
     const bool pools = row.attr_index("filterSize") >= 0, depthwise = row.name.find("Depthwise") != row.name.npos;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results that are exact have the same bits on every CPU target of every CPU family, and those of the backend
+// Results that are exact are bitwise identical on every CPU target of every CPU family, and those of the backend
 // reference. exact_bits.txt has a digest of them for each op and dtype: a line for each says what a build for another
 // CPU family has to give as well. `KERNGRAD_WRITE=FILE test_exact_bits` writes the digests of the reference to a file.
 #include <gtest/gtest.h>

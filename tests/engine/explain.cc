@@ -95,7 +95,7 @@ std::size_t casts_of(const kg::explanation& told) {
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 // True if a refusal is about elements, such as an index out of range or a box with NaN, which only the run sees: with
-// other elements the call is not refused, or for another reason.
+// other elements the call is not rejected, or for another reason.
 bool is_about_elements(const std::string& text, const std::string& name, const std::vector<kg::named_operand>& operands,
                        const std::vector<kg::named_attribute>& attrs) {
   return std::ranges::any_of(std::array{0.0, 1.0}, [&](double value) {
@@ -395,7 +395,7 @@ TEST(an_explanation, finds_the_kernels_of_a_backend_that_was_registered_with_a_t
     const kg::explanation told = kg::explain("Exp", {{"x", tensor({1.f})}});
     EXPECT_EQ(told.runs->backend, "tabled");
     EXPECT_EQ(told.runs->code, "table of the backend");
-    expect_told("Exp", {{"x", tensor({1.0})}}, {});  // refused: it has no kernel for float64
+    expect_told("Exp", {{"x", tensor({1.0})}}, {});  // rejected: it has no kernel for float64
     kg::set_fallback(kg::fallback::by_priority);
     expect_told("Exp", {{"x", tensor({1.0})}}, {});
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Typed names are functions: found beside those of C and C++ without a qualifier, overloaded for temporaries, numbers
+// Typed names are functions: found next to those of C and C++ without a qualifier, overloaded for temporaries, numbers
 // and symbols; and the same ops as objects.
 #include <gtest/gtest.h>
 

@@ -83,7 +83,7 @@ using kgtest::refusal;
 using kgtest::says;
 using doubles = std::vector<double>;
 
-// ------------------------------------------------------------------------------------------ lists beside others
+// ------------------------------------------------------------------------------------------ lists next to others
 
 TEST(a_list_beside_an_operand, is_given_as_tensors_or_as_a_list) {
   const tensor x({1.0}), a({2.0}), b({3.0});

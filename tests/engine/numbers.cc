@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers beside tensors of integers: comparisons are those of the exact values, other ops take what the dtype holds,
+// Numbers next to tensors of integers: comparisons are those of the exact values, other ops take what the dtype holds,
 // bounds may lie outside of it. Operators, functions and fused functions follow one rule.
 #include <gtest/gtest.h>
 

@@ -48,7 +48,7 @@ struct SinCos {
       kg::wrt(kg::keep::out0 | kg::keep::out1, [](const auto& c) { return c.dy(0) * c.out(1) - c.dy(1) * c.out(0); }));
 };
 
-// The first result has no gradient, the second one has, and is kept as a whole beside it.
+// The first result has no gradient, the second one has, and is kept as a whole next to it.
 struct Largest {
   static constexpr kg::operand operands[] = {{.name = "x", .types = kg::floating}};
   static constexpr kg::result_spec results[] = {{"index", "where it is", kg::result::int64}, {"value", "what it is"}};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the compiler knows: shapes, dtypes, rows and look-ups as static assertions. Building is passing; the test below
-// only says so.
+// Facts that the compiler knows: shapes, dtypes, rows and look-ups as static assertions. Building is passing; the test
+// below only says so.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -322,7 +322,7 @@ constexpr bool every_op_has_a_rule_or_a_reason() {
 }
 static_assert(every_op_has_a_rule_or_a_reason());
 
-// ------------------------------------------------------------------------------------------ the typed door
+// ------------------------------------------------------------------------------------------ the typed API
 
 static_assert(kg::has_these_attributes<kg::known<"LeakyRelu">, kg::tensor, kg::named_attr<"alpha">>);
 static_assert(!kg::has_these_attributes<kg::known<"LeakyRelu">, kg::tensor, kg::named_attr<"beta">>);

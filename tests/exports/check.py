@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """check.py LIBRARY NM: the shared library exports no more than importers can name.
 
-What a kernel is made of is its own: the functions for each CPU target, of which its entry point calls one, their
-tables, Highway. Entry points are exported, because the raw door calls them from the importer's code.
+The parts of a kernel are its own: the functions for each CPU target, of which its entry point calls one, their
+tables, Highway. Entry points are exported, because the span API calls them from the importer's code.
 """
 import re
 import subprocess
@@ -22,7 +22,7 @@ def main():
     entries = [name for name in names if ENTRY.search(name)]
     print(f'{len(names)} symbols, {len(entries)} of them entry points of kernels, {len(inner)} hidden from programs')
     if not entries:
-        sys.exit('no entry point of a kernel is exported: the raw door needs them')
+        sys.exit('no entry point of a kernel is exported: the span API needs them')
     if inner:
         sys.exit('exported, and no importer can name it: ' + ', '.join(inner[:5]))
 

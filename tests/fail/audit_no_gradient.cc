@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A known op without a gradient rule, and without a reason for that.
-// error: [audit] a known op without a gradient rule: add one to grads/, or say in the row why there is none
+// A built-in op without a gradient rule, and without a reason for that.
+// error: [audit] a built-in op without a gradient rule: add one to grads/, or say in the row why there is none
 // clang: op_has_gradient<fixed_string<5>{"Lost"}, rows, own_rules>
 import kerngrad;
 #include "own_op.h"

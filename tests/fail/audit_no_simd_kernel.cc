@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A known op without a SIMD kernel.
-// error: [audit] a known op without a SIMD kernel: add its line to kernels/
+// A built-in op without a SIMD kernel.
+// error: [audit] a built-in op without a SIMD kernel: add its line to kernels/
 // clang: op_has_kernel<fixed_string<5>{"Lost"}, rows, own_kernels>
 import kerngrad;
 #include "own_op.h"

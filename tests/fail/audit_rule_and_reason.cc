@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A known op with a gradient rule whose row says why there is none: one of them is wrong.
-// error: [audit] a known op with a gradient rule and a second one, or a reason for having none: keep one
+// A built-in op with a gradient rule whose row says why there is none: one of them is wrong.
+// error: [audit] a built-in op with a gradient rule and a second one, or a reason for having none: keep one
 import kerngrad;
 #include "own_op.h"
 

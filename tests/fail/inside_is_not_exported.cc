@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is behind the doors is not for importers.
+// Functions inside of the APIs are not for importers.
 // clang: no member named 'run_unary' in namespace 'kerngrad::detail' | 'run_unary' must be imported from module
 import kerngrad;
 

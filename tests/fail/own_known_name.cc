@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The name of a known op.
-// error: a user-defined op has the name of a known op: give it another one
+// The name of a built-in op.
+// error: a user-defined op has the name of a built-in op: give it another one
 import kerngrad;
 #include "outside_op.h"
 

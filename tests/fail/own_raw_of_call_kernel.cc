@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The raw door of a kernel that takes whole calls.
+// The span API of a kernel that takes whole calls.
 // error: this kernel does not take one operand without attributes: use the typed call
 import kerngrad;
 #include "outside_op.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The raw door of a dtype that the op has no kernel for.
+// The span API of a dtype that the op has no kernel for.
 // error: this kernel does not take one operand without attributes: use the typed call
 import kerngrad;
 #include "outside_op.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The raw door with two operands for an op of one.
+// The span API with two operands for an op of one.
 // error: this kernel does not take two operands: use the typed call
 import kerngrad;
 #include "outside_op.h"

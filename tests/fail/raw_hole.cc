@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The raw door for a dtype that the backend has no kernel of the op for: integers are lifted to float32 by the typed
-// door, not here.
+// The span API for a dtype that the backend has no kernel of the op for: integers are lifted to float32 by the typed
+// API, not here.
 // clang: has_kernel<fixed_string<4>{"Exp"}
 import kerngrad;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The raw door promotes nothing: operands have the type of the result.
+// The span API promotes nothing: operands have the type of the result.
 // clang: no known conversion from 'span<const int>'
 import kerngrad;
 

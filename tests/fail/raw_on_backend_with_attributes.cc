@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The raw door on a user-defined backend for a kernel that needs attributes.
+// The span API on a user-defined backend for a kernel that needs attributes.
 // error: this kernel does not take one operand without attributes: use the typed call
 import kerngrad;
 #include "outside_op.h"

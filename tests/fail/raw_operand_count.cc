@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The raw door with two operands for a kernel of one.
+// The span API with two operands for a kernel of one.
 // error: this kernel does not take two operands: use the typed call
 // clang: kerngrad::kernel<fixed_string<4>{"Exp"}
 import kerngrad;

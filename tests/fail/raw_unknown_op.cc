@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The raw door for a name that no row has.
+// The span API for a name that no row has.
 // clang: fixed_string<5>{"Relo"} does not satisfy 'known_op'
 import kerngrad;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The raw door for a kernel that needs attributes.
+// The span API for a kernel that needs attributes.
 // error: this kernel does not take one operand without attributes: use the typed call
 // clang: kerngrad::kernel<fixed_string<10>{"LeakyRelu"}
 import kerngrad;

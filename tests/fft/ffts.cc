@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fourier transforms by their typed names: small examples that can be worked out by hand, and what is refused.
+// Fourier transforms by their typed names: small examples that can be worked out by hand, and what is rejected.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -59,7 +59,7 @@ struct inside {
   }
 };
 
-// True if there was something to compare: a call that is refused is refused in the same words.
+// True if there was something to compare: a call that is rejected is rejected in the same words.
 template <std::size_t Operands, class F>
 bool has_same_bits(const std::string& what, F expression, const std::vector<tensor>& x) {
   constexpr auto fused = kg::fuse(F{});

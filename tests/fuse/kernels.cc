@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The chains' kernels against scalar code, on every target: all lengths around the vectors', operands that are single
-// numbers, results over an operand and past the caches, nothing beside the arrays.
+// numbers, results over an operand and past the caches, nothing next to the arrays.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -114,7 +114,7 @@ TEST(a_chain, gives_the_bits_of_its_steps_for_every_length) {
   });
 }
 
-// What lies between the steps, for chains that keep it; the steps before `kept` are those of the whole.
+// Values between the steps, for chains that keep it; the steps before `kept` are those of the whole.
 template <class T>
 void check_kept(std::size_t which, std::size_t n, int kept, edge side, bool tail = false) {
   const chain_shape& shape = chain_shapes[which];

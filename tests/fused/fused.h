@@ -35,7 +35,7 @@ inline bool same_bits(const kg::tensor& a, const kg::tensor& b) {
           std::memcmp(a.address(), b.address(), static_cast<std::size_t>(a.size()) * kg::size_of(a.type())) == 0);
 }
 
-/// The same bits, where a NaN of one is any NaN of the other: of two different ones that meet in a sum or a product
+/// Bitwise identical, where a NaN of one is any NaN of the other: of two different ones that meet in a sum or a product
 /// either may come through.
 inline bool same_bits_but_for_nans(const kg::tensor& a, const kg::tensor& b) {
   if (!(a.dims() == b.dims()) || a.type() != b.type()) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fused layers against their parts run one by one: the same bits, of values and of gradients, on every target.
-// Properties of every op are tested in every_op.cc.
+// The fused layers against their parts run one by one: bitwise identical results, of values and of gradients, on every
+// target. Properties of every op are tested in every_op.cc.
 #include <gtest/gtest.h>
 
 #include <cstring>

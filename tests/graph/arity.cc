@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of inputs and results: a node that has others than its op is refused by `load` in one sentence, and what is
+// Numbers of inputs and results: a node that has others than its op is rejected by `load` in one sentence, and what is
 // loaded gives results or an error.
 #include <limits>
 #include <map>

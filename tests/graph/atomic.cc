@@ -143,7 +143,7 @@ TEST(saved_models, are_never_mixed_for_readers_next_to_writers) {
   EXPECT_EQ(sorted_names(here), files_of(here, "m.json")) << "the last model and nothing else";
 }
 
-// ------------------------------------------------------------------------------------------ files beside a model
+// ------------------------------------------------------------------------------------------ files next to a model
 
 void rename_parts(const kgtest::folder& here, const std::string& name, const std::vector<std::string>& to) {
   json m = json::parse(kgtest::contents(here / name));
@@ -242,7 +242,7 @@ TEST(saved_models, follow_links_with_all_their_files) {
   EXPECT_EQ(value_in(here / "latest.json"), "2");
   EXPECT_EQ(value_in(here / "runs/m.json"), "2");
   EXPECT_EQ(here.names().size(), 2u) << "all else is in the other folder";
-  // Links to each file, as package managers make them: what is beside the link comes first.
+  // Links to each file, as package managers make them: what is next to the link comes first.
   std::filesystem::create_directory(here / "linked");
   std::filesystem::create_symlink("../runs/m.json", here / "linked/m.json");
   for (const std::string& part : kgtest::parts_of(here / "runs/m.json")) {

@@ -22,7 +22,7 @@ json function_of(std::string_view name, const name_pairs& arguments, const name_
                  const std::vector<json>& nodes);
 json calls(std::string_view function);
 
-/// Weights are written beside the graph, one after the other: float32 and int32.
+/// Weights are written next to the graph, one after the other: float32 and int32.
 struct weight {
   std::string name;
   kg::tensor value;

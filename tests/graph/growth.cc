@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Planning takes time in proportion to the graph, whatever it consists of. Twice the graph takes twice the time; where
-// something is looked for anew for each node it takes four times as long.
+// something is looked for again for each node it takes four times as long.
 #include <algorithm>
 #include <cstdlib>
 #include <ctime>

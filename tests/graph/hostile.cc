@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Model files that are not what they seem: one mistake each, and valid ones with bytes changed. Each is loaded and run,
-// or refused in one sentence, within the limits, and leaves nothing behind.
+// or rejected in one sentence, within the limits, and leaves nothing behind.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the format can say, read: dtypes and quantisation of weights, several shards and groups, signatures, functions.
+// Reads all that the format can state: dtypes and quantisation of weights, several shards and groups, signatures,
+// functions.
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -84,12 +85,12 @@ TEST(weights, stay_in_the_file_where_they_lie_as_tensors_do) {
   std::filesystem::remove(here / "w.bin");
   const tensor w = loaded({});
   EXPECT_TRUE(kgtest::same(w, wanted));
-  // Lent elements are never written.
+  // Borrowed elements are never written.
   EXPECT_EQ(w.at(0).set(7.f).item<float>(0), 7.f);
   EXPECT_TRUE(kgtest::same(tensor(loaded({})), wanted));
 }
 
-// A model that is one weight, whose file has these elements: they stay there until somebody reads them, once for all.
+// A model that is one weight, whose file has these elements: they stay there until the first read, which serves all.
 void expect_widened_by_the_first_call(const json& quantization, const tensor& stored, const tensor& wanted) {
   const std::int64_t count = stored.size();
   const kgtest::folder here;

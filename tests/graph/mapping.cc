@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of graph ops beside the list of TensorFlow.js's converter (tests/graph/converter_ops.txt, the names in
+// The table of graph ops next to the list of TensorFlow.js's converter (tests/graph/converter_ops.txt, the names in
 // @tensorflow/tfjs-converter 4.22.0, dist/operations/op_list), and what models are told of their ops.
 #include <algorithm>
 #include <fstream>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mutants of valid graphs: an op, an input, an attribute or a weight is another one. Each is refused when it is loaded
+// Mutants of valid graphs: an op, an input, an attribute or a weight is another one. Each is rejected when it is loaded
 // or run, in one `error`, or gives results. Loops end after a number of iterations: a mutant of one may have no end.
 #include <cstdint>
 #include <iostream>

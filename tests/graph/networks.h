@@ -11,7 +11,7 @@
 
 namespace kgtest {
 
-/// A graph of one input `x`. What it computes is there as functions of tensors, too.
+/// A graph of one input `x`. The same computation exists as functions of tensors, too.
 struct network {
   struct item {
     std::string name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions recorded as graphs, replayed, saved and loaded again: the same bits as the function's own.
+// Functions recorded as graphs, replayed, saved and loaded again: bitwise identical results as the function's own.
 #include <cstdlib>
 #include <filesystem>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models saved and loaded again: the same inputs, outputs in the same order, and the same bits; or an error and no
-// file.
+// Models saved and loaded again: the same inputs, outputs in the same order, and bitwise identical results; or an error
+// and no file.
 #include <algorithm>
 #include <cmath>
 #include <functional>

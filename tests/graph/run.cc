@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a model takes and gives, what its plans leave out and join, and that runs share nothing.
+// Inputs and outputs of a model, nodes that its plans omit and join, and runs that share nothing.
 #include <thread>
 
 #include "tests/graph/graphs.h"
@@ -177,7 +177,7 @@ TEST(plans, leave_out_transposes_that_undo_each_other) {
   const kg::named_operand in{"x", x};
   const std::vector<std::string> wanted{"y"};
   EXPECT_EQ(m.planned({&in, 1}, wanted).steps(), 6);
-  // A result in its own order, beside the one that goes on.
+  // A result in its own order, next to the one that goes on.
   const results both = m({{"x", x}}, {"active", "y"});
   EXPECT_TRUE(kg::all_close(both.at("active"), kg::transpose(active, {0, 3, 1, 2}), {.rtol = 1e-5, .atol = 1e-5}));
   EXPECT_TRUE(kg::all_close(both.at("y"), joined * joined, {.rtol = 1e-5, .atol = 1e-5}));

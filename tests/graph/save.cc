@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models written: several shards, halves, and what was loaded saved again with the same bits.
+// Models written: several shards, halves, and what was loaded saved again with bitwise identical results.
 #include <nlohmann/json.hpp>
 
 #include "own_models.h"

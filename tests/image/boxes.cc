@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Images that are turned and boxes that are taken, by their typed names: examples that can be worked out by hand, and
-// what is refused.
+// what is rejected.
 #include <gtest/gtest.h>
 
 #include <cmath>

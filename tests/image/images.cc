@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ops on images by their typed names: small examples that can be worked out by hand, and what is refused.
+// Ops on images by their typed names: small examples that can be worked out by hand, and what is rejected.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -39,7 +39,7 @@ struct share {
   long double weight;
 };
 
-// What a position on a side takes of pixels, some of which may lie outside. The mirrored image is walked cell by cell;
+// Pixels that a position on a side takes, some of which may lie outside. The mirrored image is walked cell by cell;
 // the repeated one steps by whole images, of which the reference implementation has one for each last pixel's length.
 std::vector<share> shares_at(const warp_geometry& g, long double at, std::int64_t pixels, bool slope) {
   const long double n = static_cast<long double>(pixels), last = n - 1;

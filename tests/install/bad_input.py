@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What configuring the library, installing it, and CMake say of what will not do: a sentence with what to do, a code
+"""Messages about bad input of configuration, installation and CMake: a sentence with what to do, a code
 that is not 0, and nothing half made. Compiles nothing of the library. The arguments are those of check.py.
 """
 import os
@@ -32,7 +32,7 @@ find_package(kerngrad {} CONFIG REQUIRED)
 
 
 def said_by(command, wanted, env=None):
-    """What a command says that fails. It has to say `wanted`, in however many lines."""
+    """Message of a command that fails. It has to say `wanted`, in however many lines."""
     done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, env={**os.environ, **(env or {})})
     if done.returncode == 0 or wanted not in ' '.join(done.stdout.split()):

@@ -43,8 +43,8 @@ def with_flags(at):
 
 
 def moved(at, prefix, target):
-    """The prefix in another place than the one it was installed to. What GCC finds BMIs by has their whole paths: it is
-    moved as docs/install.md says."""
+    """The prefix in another place than the one it was installed to. The file by which GCC finds BMIs has their
+    whole paths: it is moved as docs/install.md says."""
     there = fresh(at.scratch / 'moved') / 'prefix'
     shutil.copytree(prefix, there, symlinks=True)
     by_name = there / at.libdir / 'kerngrad' / 'modules.map'
@@ -76,7 +76,7 @@ def static_only(at, prefix):
 
 
 def dynamic(file, tag):
-    """What the dynamic section of a program or library says under this tag."""
+    """Entries of a program's or library's dynamic section under this tag."""
     return re.findall(rf'\({tag}\).*\[(.*)\]', run(['readelf', '-d', file]))
 
 

@@ -20,7 +20,7 @@ def words_of_help(tool, *command):
 
 
 def completed(prefix, *before):
-    """What the installed completion offers after these words."""
+    """Words that the installed completion offers after these words."""
     words = shlex.join(['kerngrad', *before, ''])
     file = prefix / 'share' / 'bash-completion' / 'completions' / 'kerngrad'
     script = f'. {shlex.quote(str(file))}; COMP_WORDS=({words}); COMP_CWORD={len(before) + 1}; '

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a program is told that is compiled with the flags of pkg-config or of `kerngrad modules`, but by another
+"""Message to a program that is compiled with the flags of pkg-config or of `kerngrad modules`, but by another
 compiler or for another dialect than the BMIs: one sentence, before the compiler says the same in its own words.
 """
 import re
@@ -18,7 +18,7 @@ DIALECTS = {'clang': ['-fno-exceptions', '-fno-rtti', '-ffast-math', '-fno-math-
             'gcc': ['-fno-exceptions', '-fno-rtti']}
 # Another version of the compiler, as far as its macros say.
 VERSIONS = {'clang': ['-U__clang_major__', '-D__clang_major__=99'], 'gcc': ['-U__GNUC__', '-D__GNUC__=99']}
-# What makes no other dialect.
+# Flags that make no other dialect.
 ALLOWED = ['-O2', '-g', '-march=native', '-D_FORTIFY_SOURCE=2']
 
 
@@ -39,7 +39,7 @@ def dialects(at, flags):
 
 
 def refused(command):
-    """What a compilation that fails calls errors."""
+    """Errors of a compilation that fails."""
     done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True)
     return [line for line in done.stdout.splitlines() if 'error: ' in line] if done.returncode else []

@@ -52,7 +52,7 @@ def setup_command(at, build, compiler):
 
 
 def install_command(at):
-    """How the page installs, from this build, which is not built anew."""
+    """How the page installs, from this build, which is not built again."""
     place = shlex.quote(str(at.build))
     commands = only(snippets(at), 'install_command')
     for words, here in [('ninja -C build && ', ''), ('rights.py build', f'rights.py {place}'),

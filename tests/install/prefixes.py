@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of what is installed share: running commands, installing a build into a folder and uninstalling it."""
+"""Shared by the tests of the installed library: running commands, installing a build into a folder, uninstalling it."""
 import contextlib
 import os
 import shlex
@@ -40,7 +40,7 @@ def fresh(folder):
 
 
 def needs_of(includes, compiler):
-    """What a compiler takes for modules, {key: words}, by the file that lies beside the interfaces."""
+    """Flags that a compiler takes for modules, {key: words}, by the file that lies next to the interfaces."""
     lines = (includes / 'modules' / 'compilers' / f'{compiler}.conf').read_text().splitlines()
     pairs = [line.split('=', 1) for line in lines if '=' in line and not line.startswith('#')]
     return {key.strip(): words.split() for key, words in pairs}

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """rights.py TOOL: where a prefix may not be written, tools/install/rights.py says so in one sentence before anything is
-installed. Rights bind no root, so the tool runs as somebody else where the test is root."""
+installed. Rights bind no root, so the tool runs as another user where the test is root."""
 import json
 import os
 import pathlib
@@ -20,7 +20,7 @@ def require(condition, what):
 
 
 def check(tool, build, places, wanted, *options):
-    """What the tool says of these places: a part of one sentence, or nothing."""
+    """The tool's message about these folders: a part of one sentence, or nothing."""
     (build / 'meson-info' / 'intro-installed.json').write_text(json.dumps({str(at): str(at) for at in places}))
     done = subprocess.run([shutil.which('python3', path='/usr/bin:/bin') or sys.executable, tool, build, *options],
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,

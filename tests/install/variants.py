@@ -35,7 +35,7 @@ class Variant:
         return [*self.options, *(self.clang if compiler == 'clang' else ())]
 
     def targets(self):
-        """What CMake calls the packages."""
+        """CMake's names of the packages."""
         return ['kerngrad::' + package.removeprefix('kerngrad-') for package in self.packages]
 
 

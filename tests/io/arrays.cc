@@ -360,7 +360,7 @@ TEST(complex_numbers_of_std, come_back_from_every_format_that_has_them) {
   const auto expect = [](const tensor& back, const auto& values, const shape& dims) {
     using number = typename std::remove_cvref_t<decltype(values)>::value_type;
     EXPECT_EQ(back.dims(), dims);
-    const auto got = back.data<number>();  // of another dtype: refused
+    const auto got = back.data<number>();  // of another dtype: rejected
     EXPECT_EQ(std::memcmp(got.data(), values.data(), values.size() * sizeof(number)), 0);
   };
   kg::io::save(here / "z.npy", z);

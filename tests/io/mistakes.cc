@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What everyone does wrong once: each mistake is one sentence that says what was got and what is wanted. Those
+// Common mistakes: each mistake is one sentence that says what was got and what is wanted. Those
 // that the compiler finds are programs of tests/fail; how many axes a tensor has, and of which sizes, it cannot know.
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files that are not what they seem: valid ones of every format with bytes changed, cut out, repeated and mixed. Each
-// is read, or refused in one sentence, within the memory limit, and leaves nothing behind.
+// is read, or rejected in one sentence, within the memory limit, and leaves nothing behind.
 #include <algorithm>
 
 #include "files.h"
@@ -101,7 +101,7 @@ class mutator {
   kg::testkit::stream random_;
 };
 
-// "" when a file is read, or refused as it should be; else what is wrong.
+// "" when a file is read, or rejected as it should be; else what is wrong.
 std::string complaint_of(const sample_file& file) {
   try {
     for (const kg::io::named_tensor& one : kgtest::decoded(file.bytes, file.name))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A training that is saved, given up and taken up again, with the same bits as without a break.
+// A training that is saved, abandoned and resumed: the results are bitwise identical to those without a break.
 #include <functional>
 #include <memory>
 

@@ -3,8 +3,8 @@
 """check.py: each rule of tools/lint.py finds what it is for, and no more.
 
 A small tree that keeps all rules is linted with one file of each rule of rules.py: with what is right, which has no
-finding, and with each thing that is wrong, whose only finding is the rule's. What lint.py can say is read in its
-source: a rule that nothing here breaks is a failure.
+finding, and with each thing that is wrong, whose only finding is the rule's. The messages of lint.py are read in its
+source and that of lint_prose.py: a rule that nothing here breaks is a failure.
 """
 import ast
 import pathlib
@@ -16,12 +16,14 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent.parent / 'tools')]
 import lint  # noqa: E402
+import lint_prose  # noqa: E402
 import rules  # noqa: E402
 
 
 def sayings():
     """Patterns of all that lint.py can say."""
-    for function in ast.parse(pathlib.Path(lint.__file__).read_text()).body:
+    bodies = [ast.parse(pathlib.Path(module.__file__).read_text()).body for module in (lint, lint_prose)]
+    for function in sum(bodies, []):
         if isinstance(function, ast.FunctionDef) and function.name.startswith('check_'):
             for at in ast.walk(function):
                 text = at.value.elts[-1] if isinstance(at, ast.Yield) and isinstance(at.value, ast.Tuple) else None

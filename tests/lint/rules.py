@@ -6,6 +6,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / 'tools'))
 import lint  # noqa: E402
+import lint_prose  # noqa: E402
 
 LICENCE = '// SPDX-License-Identifier: Apache-2.0\n'
 FAMILY = 'exp'
@@ -180,4 +181,47 @@ TREES = [
          wrong=[{'modules/core/unknown.cc': LICENCE}]),
 ]
 
-RULES = [*VECTORS, *CODE, *TEXT, *TREES]
+PAGE, TOOL = 'docs/x.md', 'tools/x.py'
+LONG = 'Word' + ' word' * (lint_prose.MOST_WORDS - 1)
+CODE_OF_A_PAGE = '```cpp\n' + f'int x;  // {LONG} and more\n' + '```'
+PROSE = [
+    Rule(f'words, at most {lint_prose.MOST_WORDS}', '',
+         right=[{PAGE: f'# X\n\nA word. {version}\n\nA word.\n\nA word.\n'}
+                for version in (f'{LONG}.', f'One {LONG[5:]}. Two {LONG[5:]}.\n\nA.\n\nA b.\n\nA b.\n\nA b.',
+                                f'`{LONG} and code`.', f'[{LONG}](https://a.b/c_d).', f'A word.\n\n{CODE_OF_A_PAGE}',
+                                f'<!-- begin: written by x -->\n{LONG} {LONG}.\n<!-- end of x -->')],
+         wrong=[{PAGE: f'# X\n\nA word. {version}\n\nA word.\n\nA word.\n\nA word.\n'}
+                for version in (f'{LONG} more.', f'\n- {LONG} more.', f'\n| a | {LONG} more |\n')]),
+    Rule('words a sentence in the mean', '', right=[{PAGE: f'{LONG}.\n\nOne two.\n'}, {'docs/ops/x.md': f'{LONG}.\n'}],
+         wrong=[{PAGE: f'{LONG}.\n\n{LONG}.\n\nOne two.\n'}]),
+    Rule('a sentence that opens with a noun clause', '',
+         right=[{PAGE: f'{text}\n'} for text in ('The op stores it.', 'What does it cost?', '# What it costs',
+                                                 '`Where(x)` selects.', 'Whatever follows.', 'Whereas.')],
+         wrong=[{PAGE: f'A word. {text}\n'} for text in
+                ('What it costs is time.', '\n\n- Whether it runs is known.', 'Of these, one runs.',
+                 'Where it runs, it runs.', '\n\n| a | That it runs |', '**Such** ops run.')]),
+    Rule('write ', '', right=[{PAGE: f'{text}\n'} for text in ('Fundamental.', '`refused` is code.', 'A silent one.')]
+         + [{IMPL: LICENCE + 'bool refused = true;  // unlike others\n'}],
+         wrong=[{PAGE: f'{text}\n'} for text in ('A known op.', 'Known ops run.', 'It gives the same bits.',
+                                                 '| lent |')]
+         + [{IMPL: LICENCE + f'{text}\n'}
+            for text in ('// It is refused.', 'int x;  // beside it', '// It is\n// lent.')]
+         + [{TOOL: f'# SPDX-License-Identifier: Apache-2.0\n{text}\n'}
+            for text in ('# It is refused.', '"""It is anew."""', 'x = 1  # whoever it is')]),
+    Rule('a comment that opens with a noun clause', IMPL,
+         right=['// Number of rows.', '// The rows.  // that', 'int x;  // Rows: what they are', '// What is it?',
+                '// Rows of what it\n// Says.', '/// Returns what it found.'],
+         wrong=['// What it costs.', 'int x;  // Whether it runs', '/// Of rows: the first.',
+                '// A row. That it runs.']),
+    Rule('a comment that opens with a noun clause', TOOL, right=[],
+         wrong=['# What it costs.', '"""Where it runs."""', 'x = 1  # Such rows']),
+    Rule('a comment that opens with a noun clause', '', right=[],
+         wrong=[{'modules/meson.build': '# SPDX-License-Identifier: Apache-2.0\n# What is built.\n'}]),
+    Rule('a string that opens with a noun clause', IMPL,
+         right=['f("The rows.");', 'f("What");', 'f("Where?");', 'f("Why does it? What is it?");'],
+         wrong=['f("What it costs.");', 'f("A row. Whether it runs.");']),
+    Rule('a string that opens with a noun clause', '', right=[{'tools/dictionary/x.txt': 'Of all\n    The rows.\n'}],
+         wrong=[{'tools/dictionary/x.txt': 'x\n    Of bool alone.\n'}]),
+]
+
+RULES = [*VECTORS, *CODE, *TEXT, *TREES, *PROSE]

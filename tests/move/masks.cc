@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nonzero and boolean_mask by their typed names, and what is refused.
+// nonzero and boolean_mask by their typed names, and what is rejected.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ops that take, place and look up elements, against walks over their definitions, index by index; and what they
-// refuse. What holds for every op is checked in every_op.cc.
+// reject. every_op.cc checks the rules that hold for every op.
 #include <gtest/gtest.h>
 
 #include <algorithm>

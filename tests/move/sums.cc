@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of float32 at indices, wherever a program gets one: carried in double, rounded once, with the same bits on every
-// target. Beyond 2^24 a float32 that a one is added to stays what it is.
+// Sums of float32 at indices, wherever a program gets one: carried in double, rounded once, with bitwise identical
+// results on every target. Beyond 2^24 a float32 that a one is added to stays what it is.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -99,7 +99,8 @@ TEST(sums_at_indices, count_33554432_ones) {
   if (kgtest::full()) EXPECT_EQ(kg::zeros({1}).at(at).add(ones).item(), count);  // takes seconds
 }
 
-// A place of two rows is not carried, and gives the same bits: sums whose last digits are lost, and infinite ones.
+// A place of two rows is not carried, and gives bitwise identical results: sums whose last digits are lost, and
+// infinite ones.
 TEST(sums_at_indices, of_two_rows_are_rounded_as_all_others) {
   const std::vector<float> a = {0x1.fffffep0f, 1.f, -1.f, 0x1p-149f, 0x1.fffffep127f, -0.f, 0x1.8p-126f};
   const std::vector<float> b = {0x1p-24f, 0x1.000002p-24f, 0x1p-25f, -0x1p-149f, 0x1p103f, 0.f, 0x1.fp-149f};

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """check.py NAMES WRITTEN COMPILER FLAGS...: `import kerngrad;` shows programs the names in the file NAMES, no others.
 
-What is visible is what the compiler proposes to complete `kg::`, and each namespace in it. The list as it is now is
+Names are visible if the compiler proposes to complete `kg::`, and each namespace in it. The list as it is now is
 written to the file WRITTEN: where a change of it is meant, it takes the place of NAMES.
 """
 import itertools
@@ -15,7 +15,7 @@ import textwrap
 
 
 def run(command, lines, *more):
-    """What the compiler says of a program that imports kerngrad."""
+    """Output of the compiler for a program that imports kerngrad."""
     with tempfile.TemporaryDirectory() as scratch:
         source = pathlib.Path(scratch) / 'importer.cc'
         source.write_text('import kerngrad;\n' + '\n'.join(lines) + '\n')

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The normalizations as programs call them: against the ops that they are made of, over several threads, and refused.
+// The normalizations as programs call them: against the ops that they are made of, over several threads, and rejected.
 // Properties of every op are tested in every_op.cc.
 #include <gtest/gtest.h>
 

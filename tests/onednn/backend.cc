@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The backend on oneDNN, through the module: what it has runs there and agrees with the SIMD kernels, gradients
-// included; what it lacks falls back when that is allowed and is refused in words when it is not.
+// included; what it lacks falls back when that is allowed and is rejected in words when it is not.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 """compare.py PROGRAM [--op NAME...] [--record FOLDER] [--keep FILE] [--verbose]: all cases of OpInfo, NumPy and SciPy.
 
 PROGRAM, opinfo_cases, compares them with this library and prints counts by family and by class. Fails where it does,
-and where fewer OpInfos are compared than LEAST_COVERED. --record writes the recorded sample of the daily tests anew:
+and where fewer OpInfos are compared than LEAST_COVERED. --record writes the recorded sample of the daily tests again:
 cases that are equal, chosen by a fixed seed, as many of each op as of others.
 """
 import argparse

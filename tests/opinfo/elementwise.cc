@@ -12,7 +12,7 @@ bool is_complex(const kg::tensor& x) { return kg::name_of(x.type()).starts_with(
 
 kg::tensor truths(const kg::tensor& x) { return x.type() == kg::dtype::boolean ? x : x != 0; }
 
-// A number as a tensor of another one's dtype, a fraction beside integers in float32.
+// A number as a tensor of another one's dtype, a fraction next to integers in float32.
 kg::tensor operand(in s, int place, const kg::tensor& beside) {
   if (!s.is_number(place)) return s.x(place);
   const double value = s.number("", place);

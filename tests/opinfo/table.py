@@ -3,7 +3,7 @@
 """table.py OUTPUT DEPFILE DICTIONARY: the calls of this library that follow from the dictionary, as a table in C++.
 
 An entry whose call in PyTorch has operands and nothing else stands for every sample of that function that has tensors,
-or numbers beside a tensor, and nothing else. So does one for NumPy where PyTorch has no such function. Functions with
+or numbers next to a tensor, and nothing else. So does one for NumPy where PyTorch has no such function. Functions with
 attributes have a line in the files next to this.
 """
 import ast

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernel packs that keep to the rules: they run and differentiate like known ops, and are unmapped when the last of
+// Kernel packs that keep to the rules: they run and differentiate like built-in ops, and are unmapped when the last of
 // what holds their code has gone.
 #include <gtest/gtest.h>
 

@@ -75,7 +75,7 @@ inline std::string with_text(std::string bytes, const std::string& old, const st
   return bytes.replace(at, fresh.size(), fresh);
 }
 
-/// The rest of the process as a refused pack must leave it.
+/// The rest of the process as a rejected pack must leave it.
 struct world {
   std::vector<std::string> ops, kernels;
   std::size_t packs;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packs that break the rules: they are refused with the file and the reason, and the registry, the memory and the tape
+// Packs that break the rules: they are rejected with the file and the reason, and the registry, the memory and the tape
 // are what they were.
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ using kgtest::with_word;
 using namespace std::string_literals;
 using doubles = std::vector<double>;
 
-// Refused with the path and the reason; nothing has changed, and nothing is mapped.
+// Rejected with the path and the reason; nothing has changed, and nothing is mapped.
 void expect_refused(const std::string& path, const std::string& reason) {
   const kgtest::world before = kgtest::world_now();
   const std::string text = refusal([&] { return kg::load_pack(path); });
@@ -118,8 +118,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(std::pair("a text", "[init] no device here"), std::pair("a code", "the error code 42"),
                     std::pair("half done", "half done"), std::pair("a text that is no reason", "first"),
                     std::pair("twice", "kernel Malformed for backend simd at pack malformed"),
-                    std::pair("a known op's kernel", "kernel Exp for backend simd"),
-                    std::pair("a known op with a schema", "kernel Exp of a known op with a schema"),
+                    std::pair("a built-in op's kernel", "kernel Exp for backend simd"),
+                    std::pair("a built-in op with a schema", "kernel Exp of a built-in op with a schema"),
                     std::pair("no schema", "kernel Malformed without a schema"),
                     std::pair("no function", "kernel Malformed without a function"),
                     std::pair("2^31 - 1 operands", "a count of 2147483647"),
@@ -151,7 +151,7 @@ INSTANTIATE_TEST_SUITE_P(
                     std::pair("a null struct", "NULL"), std::pair("a gradient of nothing", "NoSuchOp"),
                     std::pair("a gradient that saves nothing known", "saves z"),
                     std::pair("a gradient without a function", "gradient Malformed without a function"),
-                    std::pair("a known op's gradient", "gradient Exp"), std::pair("-1 saves", "a count of -1"),
+                    std::pair("a built-in op's gradient", "gradient Exp"), std::pair("-1 saves", "a count of -1"),
                     std::pair("a member of tomorrow", "a member that this version")));
 
 // Loads the malformed pack in a case in which nothing is malformed.

@@ -71,7 +71,7 @@ def main():
             if asked != wanted or ('meson: setup' in said) != configured:
                 print(f'./dev {" ".join(words)}: wanted {wanted}, configured: {configured}; it says\n{said}')
                 wrong += 1
-        # A folder that is there is configured anew for what was installed, and only then.
+        # A folder that is there is configured again for what was installed, and only then.
         (folder / 'build').mkdir(exist_ok=True)
         (folder / 'build' / 'build.ninja').touch()
         for words, anew in [(['demo'], False), (['test', 'fast'], True)]:

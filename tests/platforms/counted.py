@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """counted.py ROOT: the instructions that tools/platforms/instructions.py reads from qemu's log are those that ran: of a
-loop each time, of a block that was translated anew its new ones, of one that never ran none; and each comparison is
+loop each time, of a block that was translated again its new ones, of one that never ran none; and each comparison is
 held to its bound, by programs that stand in for qemu and what it runs, of which one that breaks off fails it."""
 import os
 import pathlib

@@ -50,7 +50,7 @@ def next_commit(folder):
 
 
 def check_commit(folder):
-    """What is changed and in no commit is not recorded as one."""
+    """A tree with uncommitted changes is not recorded as a commit."""
     require(len(record.commit(folder) or '') >= 7, 'a clean checkout has no commit')
     (folder / 'unknown').write_text('not yet added')
     (folder / record.PAGE).write_text('its table')

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""refused.py ROOT: where a platform cannot be tested, the command says why in one sentence, and nothing is made. Each
+"""rejected.py ROOT: where a platform cannot be tested, the command says why in one sentence, and nothing is made. Each
 case is a PATH that has few programs, of which none does what its name says."""
 import pathlib
 import subprocess

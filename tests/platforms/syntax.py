@@ -5,7 +5,7 @@ without code.
 
 BUILD is the build folder, for headers that the build writes. INCLUDES is the folder that Highway's headers lie in;
 where they are older than SINCE, HIGHWAY in the environment names newer ones, and without it nothing is compiled. They
-are seen through a link of their own: what lies beside them may be this machine's C library. Prints what the compiler
+are seen through a link of their own: what lies next to them may be this machine's C library. Prints what the compiler
 says, and exits 1 when a source does not compile.
 """
 import concurrent.futures

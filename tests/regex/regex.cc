@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Regular expressions on texts: what is replaced by what, and what is refused.
+// Regular expressions on texts: what is replaced by what, and what is rejected.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Backends and kernels that a program brings along: which one is chosen, when hooks run, what a schema or a known op's
-// row does for a kernel, what duplicates, replacements and removals do.
+// Backends and kernels that a program brings along: which one is chosen, when hooks run, what a schema or a built-in
+// op's row does for a kernel, what duplicates, replacements and removals do.
 #include <gtest/gtest.h>
 
 #include <algorithm>

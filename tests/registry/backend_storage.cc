@@ -22,7 +22,7 @@ using kgtest::arena;
 using kgtest::refusal;
 using doubles = std::vector<double>;
 
-// A backend "device" with kernels for a few known ops and one op of its own, all of float32.
+// A backend "device" with kernels for a few built-in ops and one custom op, all of float32.
 class device : public ::testing::Test {
  protected:
   void SetUp() override {

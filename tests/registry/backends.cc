@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Choosing backends and SIMD targets. That all of them give the same results for every op is in every_op.cc.
+// Choosing backends and SIMD targets. every_op.cc checks that all of them give the same results for every op.
 #include <gtest/gtest.h>
 
 #include <optional>

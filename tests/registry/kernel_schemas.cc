@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a row or a schema does for a kernel of the registry: operands and attributes arrive checked, promoted and with
+// Effect of a row or a schema on a kernel of the registry: operands and attributes arrive checked, promoted and with
 // their defaults, results are held to what was promised. And kernels that were looked up once.
 #include <gtest/gtest.h>
 
@@ -43,7 +43,7 @@ class own_backend : public ::testing::Test {
   std::optional<kg::backend_scope> scope;
 };
 
-// ------------------------------------------------------------------------------------------ known ops
+// ------------------------------------------------------------------------------------------ built-in ops
 
 TEST_F(own_backend, a_kernel_of_a_known_op_gets_promoted_operands_of_any_order_by_name) {
   std::vector<std::pair<std::string, dtype>> seen;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// User-defined ops: a type with a row, kernels and a gradient rule is called, refused, promoted, recorded
-// and differentiated like a known op.
+// User-defined ops: a type with a row, kernels and a gradient rule is called, rejected, promoted, recorded
+// and differentiated like a built-in op.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -413,7 +413,7 @@ TEST(an_own_op_by_name, is_refused_twice_and_removed_once) {
   EXPECT_TRUE(says(refusal([] { return kg::register_op<my::Cube>(); }), {"Cube", "own_ops.cc:", "registered op at "}));
   kg::unregister_op("Cube");
   EXPECT_NE(refusal([] { return kg::unregister_op("Cube"); }), accepted);
-  EXPECT_NE(refusal([] { return kg::unregister_op("Add"); }), accepted) << "a known op stays";
+  EXPECT_NE(refusal([] { return kg::unregister_op("Add"); }), accepted) << "a built-in op stays";
   EXPECT_EQ(kg::call<my::Cube>(tensor(2.f)).item(), 8) << "the typed call does not care";
 }
 
@@ -467,7 +467,7 @@ TEST(an_own_op_that_is_not_registered, has_nothing_to_do_with_a_gradient_of_its_
   EXPECT_EQ(kg::grad(f)(tensor({2.0})).item(), 12) << "whatever else is replaced";
 }
 
-// ------------------------------------------------------------------------------------------ raw door
+// ------------------------------------------------------------------------------------------ span API
 
 TEST(the_raw_door_of_an_own_op, is_its_elementwise_kernel) {
   const std::vector<float> a = {1, 2, 3}, b = {4, 5, 6};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is replaced at compile time for a known op: its kernels on a user-defined backend, and its gradient rule in a
+// Replacements at compile time for a built-in op: its kernels on a user-defined backend, and its gradient rule in a
 // scope.
 #include <gtest/gtest.h>
 

@@ -171,7 +171,7 @@ TEST(the_registry_among_threads, gives_every_reader_one_of_the_legal_answers) {
         if (!std::is_sorted(names.begin(), names.end())) wrong.add("names out of order");
         if (kg::kernels_for_backend("simd").size() < 90) wrong.add("a listing without the known kernels");
       },
-      [&] {  // a known op whose kernel for calls by name is replaced and given back
+      [&] {  // a built-in op whose kernel for calls by name is replaced and given back
         check("Neg", kg::run_kernel("Neg", {{"x", one}}).item(), {-1, 7});
         check("Neg, typed", kg::neg(one).item(), {-1});
       },

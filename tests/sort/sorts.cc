@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ops that order elements by their typed names: small examples, gradients through places, and what is refused. What
-// holds for every op is checked in every_op.cc.
+// The ops that order elements by their typed names: small examples, gradients through places, and what is rejected.
+// every_op.cc checks the rules that hold for every op.
 #include <gtest/gtest.h>
 
 #include <cmath>

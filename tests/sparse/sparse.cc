@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ops on sparse and ragged tensors by their typed names: examples that can be worked out by hand, gradients, and what
-// is refused before anything is written.
+// is rejected before anything is written.
 #include <gtest/gtest.h>
 
 #include <cstdint>

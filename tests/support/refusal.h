@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text of the error that a call is refused with.
+// The text of the error that a call is rejected with.
 #pragma once
 #include <initializer_list>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that ends the program when it is written: elements that are lent, on pages that can only be read.
+// Memory that ends the program when it is written: elements that are borrowed, on pages that can only be read.
 #pragma once
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the oracles' long double costs.
+// Cost of the oracles' long double.
 #pragma once
 #include <limits>
 

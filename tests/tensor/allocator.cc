@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where tensors' memory comes from: limits, trimming, huge pages, an allocator of the caller's.
+// Sources of tensors' memory: limits, trimming, huge pages, an allocator of the caller's.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements that are lent: used where they lie, never written, let go of once, not counted. And those that lie otherwise
-// than a tensor's: copied once.
+// Elements that are borrowed: used where they lie, never written, let go of once, not counted. And those that lie
+// otherwise than a tensor's: copied once.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -170,7 +170,7 @@ TEST(borrowed_elements, are_not_changed_at_a_place) {
 TEST(borrowed_elements, are_not_what_a_walk_adds_gradients_into) {
   const sealed_tensor s;
   tensor lent = kg::borrow(s.memory->data(), {8, 8}, s.memory);
-  // The first gradient of x to arrive is a lent tensor that nobody else has; the second is added to it.
+  // The first gradient of x to arrive is a borrowed tensor that nobody else has; the second is added to it.
   const auto rule = kg::custom_grad([&](const tensor& x) {
     return kg::with_gradient(x * 1, [&](const tensor&) {
       std::vector<tensor> only;
@@ -317,7 +317,7 @@ TEST(borrowed_elements, reach_a_backend_with_a_memory_of_its_own) {
   EXPECT_EQ(memory->live(), 0u);
 }
 
-// ------------------------------------------------------------------------------------------ what is refused
+// ------------------------------------------------------------------------------------------ what is rejected
 
 TEST(memory_that_does_not_fit, is_refused_in_one_sentence) {
   const floats v = counted(6);

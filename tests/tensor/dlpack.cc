@@ -255,7 +255,7 @@ TYPED_TEST(dlpack, never_writes_what_it_takes) {
   EXPECT_EQ(f.deleted, 1);
 }
 
-// ------------------------------------------------------------------------------------------ refused
+// ------------------------------------------------------------------------------------------ rejected
 
 TYPED_TEST(dlpack, refuses_in_one_sentence_what_it_cannot_take_and_deletes_it_once) {
   using changed = foreign<TypeParam>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What dlpack_numpy.py calls through ctypes: structs of DLPack in and out, by address.
+// Functions that dlpack_numpy.py calls through ctypes: structs of DLPack in and out, by address.
 #include <cstddef>
 #include <cstring>
 #include <string>
@@ -23,12 +23,12 @@ int passed_on(Managed* given, void** made, const void** elements, char* refused,
 
 }  // namespace
 
-/// Takes a struct and gives another one of the same tensor; 0 and a text where that is refused.
+/// Takes a struct and gives another one of the same tensor; 0 and a text where that is rejected.
 extern "C" int pass_on(void* given, int versioned, void** made, const void** elements, char* refused,
                        std::size_t size) {
   if (versioned)
     return passed_on(static_cast<kg::dlpack::managed_tensor_versioned*>(given), made, elements, refused, size);
   return passed_on(static_cast<kg::dlpack::managed_tensor*>(given), made, elements, refused, size);
 }
-/// The tensors that somebody has.
+/// Number of tensors in the process.
 extern "C" long long tensors() { return kg::memory().live_tensors; }

@@ -25,7 +25,7 @@ python.PyCapsule_SetName.argtypes = [ctypes.py_object, ctypes.c_char_p]
 
 
 class Given:
-    """What numpy.from_dlpack takes: an object that hands out one struct."""
+    """Operand of numpy.from_dlpack: an object that hands out one struct."""
 
     def __init__(self, address, versioned):
         self.capsule = python.PyCapsule_New(address, NAMES[versioned], None)
@@ -38,7 +38,7 @@ class Given:
 
 
 def passed_on(bridge, array, versioned):
-    """The array by way of the bridge, and where its elements were there; or why that was refused."""
+    """The array by way of the bridge, and where its elements were there; or why that was rejected."""
     capsule = array.__dlpack__(max_version=(1, 0)) if versioned else array.__dlpack__()
     address = python.PyCapsule_GetPointer(capsule, NAMES[versioned])
     python.PyCapsule_SetName(capsule, USED[versioned])  # it has an owner now

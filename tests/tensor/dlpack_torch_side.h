@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests/tensor/dlpack_torch.cc asks of libtorch, whose headers are no C++20: a struct of DLPack goes by its
-// address.
+// Functions that tests/tensor/dlpack_torch.cc needs of libtorch, whose headers are no C++20: a struct of DLPack goes by
+// its address.
 #pragma once
 #include <array>
 #include <string>

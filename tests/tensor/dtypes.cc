@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the dtypes do: promotion, wrap-around, division by zero, casts of what does not fit, NaN, ties at kinks. The
-// rules are those that the rows' documentation states.
+// Behaviour of the dtypes: promotion, wrap-around, division by zero, casts of what does not fit, NaN, ties at kinks.
+// The rules are those that the rows' documentation states.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -118,7 +118,7 @@ TEST(integers, are_added_and_multiplied_in_their_own_width) {
   EXPECT_EQ((a * 3).item<std::int64_t>(0, 0), 3 * odd);
   using list = std::vector<std::int64_t>;
   const auto elements = [](const tensor& x) {
-    const auto data = x.data<std::int64_t>();  // of another dtype: refused
+    const auto data = x.data<std::int64_t>();  // of another dtype: rejected
     return list(data.begin(), data.end());
   };
   const tensor flat = kg::reshape(a, {4}), small({2, 1}, {2, 1});  // int32, which becomes int64

@@ -40,7 +40,7 @@ std::vector<T> every_value() {
 }
 bool is_nan(std::uint16_t bits, const kgtest::half_format& f) { return std::isnan(kgtest::half_value(bits, f)); }
 
-// The same bits, or both NaN.
+// Bitwise identical, or both NaN.
 template <class T>
 void expect_same(T got, T wanted, long double of) {
   const kgtest::half_format format = kgtest::format_of(kg::dtype_of<T>);
@@ -69,7 +69,7 @@ T nearest_of(long double x) {
   return found;
 }
 
-// Numbers at and beside every boundary between two halves, and any others.
+// Numbers at and next to every boundary between two halves, and any others.
 doubles numbers_to_round() {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   doubles all = {0.0, -0.0, infinity, -infinity, std::numeric_limits<double>::quiet_NaN(), 5e-324, -5e-324, 1e308};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What indices take, element by element, from NumPy's definition of each: lists of places instead of strides. And
+// Elements that indices take, one by one, from NumPy's definition of each: lists of places instead of strides. And
 // indices as values, so that tests can draw them.
 #pragma once
 #include <algorithm>
@@ -100,7 +100,7 @@ inline std::vector<term> terms_of(const places& dims, const index_row& row) {
   for (const any_index& index : row) {
     if (const auto* at = std::get_if<std::int64_t>(&index)) {
       const std::int64_t place = *at < 0 ? *at + dims[axis] : *at;
-      // Beside arrays an integer is one of them, of rank 0; by itself it takes its axis away.
+      // Next to arrays an integer is one of them, of rank 0; by itself it takes its axis away.
       terms.push_back({.is = term::chosen, .by = {{}, {place}}});
       ++axis;
     } else if (const auto* r = std::get_if<kg::range>(&index)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Indices: what they take, what they share, what is changed at them, and what they refuse.
+// Indices: what they take, what they share, what is changed at them, and what they reject.
 #include <gtest/gtest.h>
 
 #include <algorithm>

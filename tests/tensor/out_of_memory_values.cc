@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors that are made, indexed, changed, lent, printed and drawn, texts, and fused functions that run out of memory.
+// Tensors that are made, indexed, changed, borrowed, printed and drawn, texts, and fused functions that run out of
+// memory.
 #include <gtest/gtest.h>
 
 #include <cstdint>

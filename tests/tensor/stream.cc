@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results that are written past the caches: the same bits as through them, and nothing beside the result.
+// Results that are written past the caches: bitwise identical results as through them, and nothing next to the result.
 #include <gtest/gtest.h>
 
 #include <cstddef>

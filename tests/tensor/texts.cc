@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text as a dtype: what tensors of it keep, which ops take them, and what is refused.
+// Text as a dtype: what tensors of it keep, which ops take them, and what is rejected.
 #include <gtest/gtest.h>
 
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What x.at(indices...) does with a place that index tensors name several times.
+// Result of x.at(indices...) for an element that index tensors name several times.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ TEST(updates, of_a_place_that_is_named_twice_take_all_values_in_every_dtype) {
 }
 
 std::vector<std::complex<double>> elements(const tensor& x) {
-  const auto data = x.data<z64>();  // of another dtype: refused
+  const auto data = x.data<z64>();  // of another dtype: rejected
   return {data.begin(), data.end()};
 }
 

@@ -288,7 +288,7 @@ TEST(the_test_kit, finds_a_rule_that_is_not_linear_in_dy) {
   EXPECT_GT(kg::testkit::check_op("Tanh").failed(check::forward), 0);
 }
 
-// Zeros in place of the gradient of every known op that has another one.
+// Zeros in place of the gradient of every built-in op that has another one.
 TEST(the_test_kit, finds_a_gradient_that_is_lost_whichever_op_it_is_of) {
   for (const kg::op_row& row : kg::op_table) {
     if (!row.no_gradient.empty() || row.doc.find("Gradient: 0.") != std::string_view::npos) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ops on texts as programs call them: results, dtypes, and what is refused.
+// Ops on texts as programs call them: results, dtypes, and what is rejected.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether bytes are UTF-8: what Unicode says of single sequences, and how many well-formed ones there are.
+// Checks of UTF-8: single sequences by Unicode's rules, and the number of well-formed ones.
 #include "kernels/text/utf8.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several threads for one call: the same bits for any number, small work by the caller alone, pools of the caller's.
+// Several threads for one call: bitwise identical results for any number, small work by the caller alone, pools of the
+// caller's.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>

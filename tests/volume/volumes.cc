@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ops on volumes by their typed names: against ops on images, in both layouts, over several threads, and refused. What
-// holds for every op is checked in every_op.cc.
+// Ops on volumes by their typed names: against ops on images, in both layouts, over several threads, and rejected.
+// every_op.cc checks the rules that hold for every op.
 #include <gtest/gtest.h>
 
 #include <cmath>

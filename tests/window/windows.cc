@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Window ops by their typed names: small examples that can be worked out by hand, their gradients, several threads, and
-// what is refused. What holds for every op is checked in every_op.cc.
+// what is rejected. every_op.cc checks the rules that hold for every op.
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -3,7 +3,7 @@
 """run.py SOURCE_ROOT SCRATCH: each wrap in subprojects/ can stand in for the system's package.
 
 A consumer with a copy of the library in its subprojects/ is configured with all wraps forced, and a program per wrap is
-built and run. Where Git would go to GitHub it goes to a folder here: GoogleTest's sources and range-v3's headers as
+built and run. Git goes to a folder here in place of GitHub: GoogleTest's sources and range-v3's headers as
 Debian ships them; Highway and Google Benchmark with the system's headers and stand-ins for their sources, under the
 names that the release has. No header of the system's packages may get into what is built.
 """
@@ -23,7 +23,7 @@ BENCHMARK = ['benchmark', 'benchmark_api_internal', 'benchmark_main', 'benchmark
              'benchmark_runner', 'check', 'colorprint', 'commandlineflags', 'complexity', 'console_reporter', 'counter',
              'csv_reporter', 'json_reporter', 'perf_counters', 'reporter', 'sleep', 'statistics', 'string_util',
              'sysinfo', 'timers']
-# What the programs call of the stand-ins.
+# Functions of the stand-ins that the programs call.
 DEFINITIONS = {
     'hwy/targets.cc': '#include "hwy/targets.h"\nnamespace hwy {\nint64_t SupportedTargets() { return 1; }\n}\n',
     'src/benchmark.cc': '#include "benchmark/benchmark.h"\nnamespace benchmark {\nvoid Shutdown() {}\n'
@@ -72,7 +72,7 @@ def read_wraps(root):
 
 
 def check_headers(build):
-    """What was compiled saw no header of the system's packages."""
+    """Compilations saw no header of the system's packages."""
     system = tuple(str(INCLUDE / name) + '/' for name in ('hwy', 'gtest', 'benchmark', 'range', 'meta', 'concepts'))
     listed = scratch.run(['ninja', '-C', build, '-t', 'deps']).splitlines()
     if found := sorted({line.strip() for line in listed if line.strip().startswith(system)}):

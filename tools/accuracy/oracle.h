@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the vector mathematics has to compute, where it is asked, and how its errors are measured: shared by
+// Exact values of the vector mathematics, the operands to try, and the measure of errors: shared by
 // `./dev accuracy` and tests/elementwise/math.cc.
 #pragma once
 #include <mpfr.h>

@@ -12,8 +12,8 @@
 
 namespace kgaccuracy {
 
-/// Where a kernel errs most: operands, what it gave, what the exact value is, and their distance in units in the last
-/// place. Up to half a unit is not looked into: 0 stands for "rounded to the nearest".
+/// Largest error of a kernel: operands, its result, the exact value, and their distance in units in the last place. Up
+/// to half a unit is not looked into: 0 stands for "rounded to the nearest".
 struct finding {
   double error = 0;
   double a = 0, b = 0, got = 0;
@@ -50,7 +50,7 @@ std::vector<std::pair<double, double>> error_curve(const on_elements<float>& f, 
                                                    double high);
 /// Sampled and hard points through a function of doubles, each against MPFR.
 finding sample_doubles(const on_elements<double>& f, const wanted_of_one& wanted, const options& how);
-/// Pairs through a function of two operands, each against MPFR. Where the exact value is NaN, nothing is wanted if
+/// Pairs through a function of two operands, each against MPFR. If the exact value is NaN, nothing is wanted if
 /// `where_defined` says so.
 template <class T>
 finding sample_pairs(const on_pairs<T>& f, const pairs<T>& at, const wanted_of_two& wanted, bool where_defined,

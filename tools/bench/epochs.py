@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""epochs.py [--rounds N] [--limit N] [--docs]: an epoch of the demo's networks, beside libtorch.
+"""epochs.py [--rounds N] [--limit N] [--docs]: an epoch of the demo's networks, next to libtorch.
 
 The demo and bench/peers/train_torch.cc train the same networks on the same data with the same steps. They run in turns
 on the same cores, the demo before each run of libtorch as it comes and as it is tuned, with one thread on one core and
@@ -26,7 +26,7 @@ MODELS = {'mlp': 'perceptron 784-128-10', 'cnn': 'two convolutions, two dense la
 
 
 class Run:
-    """What an epoch's line says."""
+    """Numbers of an epoch's line."""
 
     def __init__(self, command, environment, cores):
         done = subprocess.run(list(map(str, command)), env={**os.environ, **environment}, text=True,

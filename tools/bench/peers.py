@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures the library beside its peers and prints what is reached of tools/bench/targets.toml.
+"""Measures the library next to its peers and prints what is reached of tools/bench/targets.toml.
 
 Every program is a process of its own. The library's runs before each peer's, on the same core and the same cases, and
 so on round after round. A run's figure is the least of its repetitions, because what else the machine does only adds;

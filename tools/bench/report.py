@@ -15,7 +15,7 @@ def in_order(values):
 
 
 def page_data(found):
-    """What the page's script draws from."""
+    """Data of the page's script."""
     all_rows = results.rows_of(found)
     rows = [r for r in all_rows if r.floor]
     targets = in_order(r.target for r in rows)

@@ -43,7 +43,7 @@ class Row:
 
     @property
     def scatters(self):
-        """Whether the repetitions contradict each other; one alone says nothing."""
+        """True if the repetitions contradict each other; one alone says nothing."""
         return self.spread is not None and self.spread > SCATTERS
 
     @property
@@ -81,7 +81,7 @@ def rows_of(found):
 
 
 def repetitions_text(rows):
-    """What a reader has to know of the noise: how often things ran, and what the mark ~ says."""
+    """Notes on noise: how often things ran, and what the mark ~ says."""
     least = min((len(row.times) for row in rows), default=0)
     if least < 2:
         return ('Some values stand on one repetition, so how far they scatter is not known: '

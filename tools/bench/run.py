@@ -109,7 +109,7 @@ def nothing_matches(chosen, programs):
 
 
 def built_programs(chosen, wanted=lambda name: True):
-    """Name and path of each benchmark program that is wanted, built anew."""
+    """Name and path of each benchmark program that is wanted, built again."""
     build = pathlib.Path(chosen.build).resolve()
     programs = [(name, program) for name, program in programs_of(build) if wanted(name)]
     if not chosen.no_build:
@@ -155,7 +155,7 @@ def measured(chosen, others):
 
 
 def peers(chosen):
-    """What tools/bench/peers.py measures: our cases and those of other libraries in turn."""
+    """Runs tools/bench/peers.py: our cases and those of other libraries in turn."""
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / 'peers.json'
         tool = ROOT / 'tools' / 'bench' / 'peers.py'

@@ -41,7 +41,7 @@ kg::tensor magnitude(const kg::tensor& x) { return kg::abs(kg::cast(x, kg::dtype
 bool has_gradient(const kg::tensor& x) { return kg::differentiable.has(x.type()); }
 
 // True if the kernel's results and gradients are sums of products of elements, so that magnitudes in place of all
-// elements give the sums of the terms' magnitudes. Of a maximum, say, they give something else.
+// elements give the sums of the terms' magnitudes. For a maximum, say, they give something else.
 bool sums_products(const kg::op_row& row) {
   const bool linear = row.name == "Sum" || row.name == "Mean" || row.name == "Cumsum";
   const bool convolution = row.attr_index("dilations") >= 0 && !row.name.starts_with("Dilation");
@@ -69,7 +69,7 @@ kg::tensor term_sums(const kernel_call& call, int k) {
 namespace {
 
 // The reference's backward convolutions read whatever dy they get. A dy that no forward call gives says nothing about
-// the gradient, and the rows refuse it.
+// the gradient, and the rows reject it.
 void check_dy_fits(const kernel_call& call) {
   const std::size_t at = call.kernel.find("Backprop");
   if (at == std::string::npos || !row_of(call.kernel.substr(0, at))) return;

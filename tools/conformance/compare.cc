@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a result is the recorded one.
+// Compares a result with the recorded one.
 #include <fmt/format.h>
 
 #include <algorithm>

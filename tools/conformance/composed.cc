@@ -9,7 +9,7 @@ namespace conformance {
 
 namespace {
 
-// The arguments of an op by their names. What is not given, or null, has the default.
+// The arguments of an op by their names. An attribute that is missing or null has the default.
 class arguments {
  public:
   explicit arguments(const json& all) : all_(all) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The conformance runner: cases of a corpus as JSON lines, run through the by-name door and judged one by one.
+// The conformance runner: cases of a corpus as JSON lines, run through the by-name API and judged one by one.
 // Include it last: the standard and other headers go before its import.
 #pragma once
 
@@ -89,7 +89,7 @@ tolerance tolerance_of(std::string_view kernel);
 std::string difference(const kg::tensor& actual, const kg::tensor& expected, tolerance within);
 
 /// True if a sum in float32 is as near to the recorded one as float32 can tell: within eps * sum |term| for each
-/// element, which `sums` holds. Where terms cancel that is more than a tolerance allows.
+/// element, which `sums` holds. If terms cancel, that is more than a tolerance allows.
 bool cancels(const kg::tensor& actual, const kg::tensor& expected, const kg::tensor& sums);
 
 /// "float32 [2, 3]".
@@ -118,7 +118,7 @@ struct composed_call {
 /// The call of an error case whose op is a composed function here, or nothing. It refers to the line.
 std::optional<composed_call> composed_call_of(const json& line);
 
-/// The parameter whose dtype a recorded text refuses; empty where it is about something else.
+/// The parameter whose dtype a recorded text rejects; empty where it is about something else.
 std::string_view refused_argument(std::string_view recorded);
 /// True if a refusal names the kernel and what the recorded text is about: the operand that `refused_argument` stands
 /// for and its dtype, an attribute, a quantity.

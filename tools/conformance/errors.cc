@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Error cases: calls that must be refused. Some are recorded as kernel calls; the others are calls of the reference's
+// Error cases: calls that must be rejected. Some are recorded as kernel calls; the others are calls of the reference's
 // ops, which become a call of the composed function of that name, or of the kernel that does the op's work, where their
 // arguments allow it.
 #include <fmt/format.h>
@@ -177,7 +177,7 @@ translation translated(const kg::op_row& row, const json& line) {
 
 // ------------------------------------------------------------------------------------------ verdicts
 
-// True if the reference refused a dtype: a call that the rows accept all the same is one of their dtype rules.
+// True if the reference rejected a dtype: a call that the rows accept all the same is one of their dtype rules.
 bool is_about_dtypes(std::string_view text) {
   const auto has = [&](std::string_view part) { return text.find(part) != std::string_view::npos; };
   return (has(" must be ") && has(" tensor, but got ")) || has("the same dtype") || has("matching dtypes");

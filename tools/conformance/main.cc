@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kerngrad-conformance DIR: runs a conformance corpus through the by-name door. Exit code 0 when nothing failed, 1
+// kerngrad-conformance DIR: runs a conformance corpus through the by-name API. Exit code 0 when nothing failed, 1
 // when a case failed, 2 when the corpus or the command line is at fault.
 #include <fmt/format.h>
 
@@ -108,7 +108,7 @@ void write_summary(const options& given, const report& from) {
 
 int main(int argc, char** argv) {
   options given;
-  CLI::App app("Runs a conformance corpus (forward, gradient, optimizer and error cases) through the by-name door.");
+  CLI::App app("Runs a conformance corpus (forward, gradient, optimizer and error cases) through the by-name API.");
   app.add_option("DIR", given.directory, "directory of the corpus")->required();
   app.add_option("--kernel", given.kernel, "only cases of this kernel or optimizer");
   app.add_option("--backend", given.backend, "backend to run on")->check(CLI::IsMember({"simd", "reference"}));

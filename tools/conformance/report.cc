@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the run prints.
+// Output of a run.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a refusal is about. The reference's texts say it in its own words; an error here names the op and the operand,
+// Topics of errors. The reference's texts say it in its own words; an error here names the op and the operand,
 // attribute or quantity.
 #include <fmt/format.h>
 

@@ -153,7 +153,7 @@ std::string heat_map(const confusion& counts) {
   for (std::size_t t = 0; t < class_count; ++t)
     for (std::size_t p = 0; p < class_count; ++p) {
       const int count = counts[t][p], x = left + static_cast<int>(p) * cell, y = top + static_cast<int>(t) * cell;
-      // The root: a twentieth of the images must be seen beside nine tenths.
+      // The root: a twentieth of the images must be seen next to nine tenths.
       const double shade = count ? std::sqrt(static_cast<double>(count) / images_of(counts, t)) : 0;
       add(svg, "<g><title>{} taken for {}: {}</title>", class_names[t], class_names[p], count);
       add(svg, "<rect class=\"cell\" x=\"{0}\" y=\"{1}\" width=\"{2}\" height=\"{2}\"/>", x, y, cell - 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the demo shows: progress while it trains, tables and pictures at the end.
+// Output of the demo: progress while it trains, tables and pictures at the end.
 #pragma once
 #include <chrono>
 #include <cstdint>

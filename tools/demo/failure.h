@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the demo throws when an input of its user is at fault: a file, an option. main() ends with exit code 2 then.
+// Exception for a faulty input of the user: a file, an option. main() ends with exit code 2 then.
 #pragma once
 #include <stdexcept>
 #include <string>

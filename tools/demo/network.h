@@ -25,8 +25,8 @@ class network {
 
   /// Images [n, 784], from 0 to 1, to the scores of the ten classes [n, 10].
   kg::tensor operator()(const kg::tensor& images) const { return scores(images, activation::own); }
-  /// Writes it as a graph model, model.json and its weights: in ops that every reader of such models knows, of the same
-  /// bits. Throws bad_input in a build without kerngrad.graph.
+  /// Writes it as a graph model, model.json and its weights: in ops that every reader of such models knows. Its results
+  /// are bitwise identical. Throws bad_input in a build without kerngrad.graph.
   void export_to(const std::string& folder) const;
 
   std::int64_t parameter_count() const;

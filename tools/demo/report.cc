@@ -34,7 +34,7 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-// Nothing is fetched and nothing runs: the second line makes browsers refuse it.
+// Nothing is fetched and nothing runs: the second line makes browsers reject it.
 constexpr std::string_view head = R"(<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
@@ -129,7 +129,7 @@ std::string loss_section(const run_record& run) {
 }
 
 std::string confusion_section(const confusion& counts) {
-  std::string html = opened("confusion", "What was taken for what") + heat_map(counts);
+  std::string html = opened("confusion", "Confusion of classes") + heat_map(counts);
   html += opened_table("The same as a table", "Confusion matrix");
   html += "<thead><tr><th scope=\"col\">class</th>";
   for (int p = 0; p < class_count; ++p) add(html, "<th scope=\"col\">{}</th>", p);
@@ -179,7 +179,7 @@ std::string filters_section(const filter_set& filters) {
     if (std::isfinite(value)) largest = std::max(largest, std::fabs(value));
   std::string html = opened("filters", "Filters of the first layer", " class=\"all\"");
   add(html,
-      "<p class=\"quiet\">What pixels are multiplied by: orange above 0, blue below. The strongest colour is "
+      "<p class=\"quiet\">Factors of the pixels: orange above 0, blue below. The strongest colour is "
       "<span id=\"largest\">{:.4f}</span>.</p>\n<div class=\"pictures filters\">\n",
       largest);
   const auto size = static_cast<std::size_t>(filters.side * filters.side);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What predictions are worth: the numbers that the demo prints and its page shows.
+// Scores of predictions: the numbers that the demo prints and its page shows.
 #pragma once
 #include <array>
 #include <cstdint>

@@ -23,7 +23,7 @@ struct dataset {
 /// Called after each step with the number of images seen, its loss and the mean loss so far.
 using step_hook = std::function<void(std::int64_t seen, double loss, double mean)>;
 
-/// Adam on the mean softmax cross entropy of shuffled batches. What is random depends on the seed and the epoch only.
+/// Adam on the mean softmax cross entropy of shuffled batches. Random numbers depend on the seed and the epoch only.
 class trainer {
  public:
   trainer(const network& net, const dataset& data, int batch, std::uint64_t seed);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""page.py [--check PAGE NAMES]: docs/dictionary.md, made of the files beside this; or whether PAGE is that.
+"""page.py [--check PAGE NAMES]: docs/dictionary.md, made of the files next to this; or whether PAGE is that.
 
 The check also wants every name of ours to stand in the file NAMES, what a program sees, and 300 entries at least.
 Each file is a topic. `OURS = NAMES` is an entry, lines `    = NAMES` go on with it, other indented lines say what
@@ -47,7 +47,7 @@ class Entry:
 
     @property
     def code(self):
-        """What is evaluated: OURS, or what the marks `<` say, line after line."""
+        """Code that is evaluated: OURS, or what the marks `<` say, line after line."""
         return ' '.join(text for mark, text in self.marks if mark == '<') or self.ours
 
     @property
@@ -57,7 +57,7 @@ class Entry:
 
     @property
     def evaluated(self):
-        """Whether a name of NumPy or PyTorch is compared."""
+        """True if a name of NumPy or PyTorch is compared."""
         left_out = {name for names, _ in self.left_out() for name in names}
         return not (self.ours == '-' or self.ours.startswith(MODULES_ON_TOP) or self.reason) and any(
             name.startswith(COMPARED) and name not in left_out for name in self.names)
@@ -168,7 +168,7 @@ def main():
     if {path.stem for path in pathlib.Path(__file__).parent.glob('*.txt')} != set(TOPICS):
         found.append('the files of tools/dictionary are not the topics of page.py')
     if pathlib.Path(sys.argv[2]).read_text() != page():
-        found.append(f'{sys.argv[2]} is not what tools/dictionary says: write it anew with `./dev docs`')
+        found.append(f'{sys.argv[2]} is not what tools/dictionary says: write it again with `./dev docs`')
     sys.exit('\n'.join(found) or 0)
 
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """rights.py BUILD [--destdir DIR]: whether all that `meson install` would write may be written by who calls this.
 
-Meson learns of it file by file, stops at the first one that fails, and leaves the others. Where something may not be
-written, this says in a sentence what to do, and exits 1.
+Meson learns of it file by file, stops at the first one that fails, and leaves the others. If a folder may
+not be written, prints a sentence with what to do, and exits 1.
 """
 import argparse
 import json
@@ -13,7 +13,7 @@ import sys
 
 
 def hindrance(folder):
-    """What is in the way of new files in a folder that may not exist yet, if anything."""
+    """The obstacle to new files in a folder that may not exist yet, if any."""
     there = folder
     while not os.path.lexists(there):
         there = there.parent

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kerngrad: what the library has and what a call would do. Exit codes: 0 done, 1 an unknown op or name or a call that
-// would be refused, 2 a command line at fault.
+// kerngrad: what the library has and what a call would do. Exit codes: 0 done, 1 an unbuilt-in op or name or a call
+// that would be rejected, 2 a command line at fault.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -94,7 +94,7 @@ void add_graph(CLI::App& app, graph_request& wanted) {
   CLI::App* graph = app.add_subcommand("graph", "Graph models of TensorFlow.js");
   graph->require_subcommand(1);
   graph->add_subcommand("ops", "The graph ops that are known, and what runs each");
-  CLI::App* check = graph->add_subcommand("check", "What a model takes and gives, its ops, and what is missing");
+  CLI::App* check = graph->add_subcommand("check", "Show inputs, outputs, ops and missing ops of a model");
   check->add_option("MODEL", wanted.model, "model.json")->required();
   check->add_flag("--json", wanted.as_json, "as an object");
   CLI::App* run = graph->add_subcommand("run", "Runs a model on tensors in files");
@@ -134,7 +134,7 @@ void add_commands(CLI::App& app, arguments& given) {
   set_footer(app, examples);
   app.require_subcommand(1);
   add_list(app, given);
-  CLI::App* explain = app.add_subcommand("explain", "What a call by name would do, without doing it");
+  CLI::App* explain = app.add_subcommand("explain", "Explain a call by name without running it");
   explain->add_option("OP", given.call.op, "name of an op")->required();
   explain
       ->add_option("--operand", given.call.operands,
@@ -145,7 +145,7 @@ void add_commands(CLI::App& app, arguments& given) {
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
   explain->add_flag("--json", given.as_json, "as an object");
-  CLI::App* find = app.add_subcommand("find", "What there is for a name of ours or of another library");
+  CLI::App* find = app.add_subcommand("find", "Find the function for a name of kerngrad or another library");
   find->add_option("NAME", given.wanted_name, "a function, a type, an op; torch.topk, np.einsum, tf.conv2d")
       ->required();
   find->add_flag("--json", given.as_json, "as an object");
@@ -202,7 +202,7 @@ int docs(const arguments& given) {
     return done;
   }
   if (text_of(given.checked_file) == wanted) return done;
-  throw refusal(given.checked_file + " is not what the rows say: write it anew with `./dev docs`");
+  throw refusal(given.checked_file + " is not what the rows say: write it again with `./dev docs`");
 }
 
 int modules(const arguments& given) {
@@ -242,7 +242,7 @@ int fault(int code, const char* text) {
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // a reader that goes away ends the output, not the program
   arguments given;
-  CLI::App app("What kerngrad has, and what a call would do.", "kerngrad");
+  CLI::App app("Lists ops and kernels, explains calls, and runs graph models.", "kerngrad");
   add_commands(app, given);
   try {
     app.parse(argc, argv);

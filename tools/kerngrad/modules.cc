@@ -39,7 +39,7 @@ std::string contents(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
-/// The list that this tool is installed with, beside the library.
+/// The list that this tool is installed with, next to the library.
 fs::path installed_list() { return own_file().parent_path() / KERNGRAD_MODULES_LIST; }
 
 fs::path caches() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `kerngrad modules`: the interfaces of an installed library, compiled by the compiler of whoever imports them.
+// `kerngrad modules`: the interfaces of an installed library, compiled by the compiler of the program that imports
+// them.
 #pragma once
 #include <filesystem>
 #include <map>
@@ -33,7 +34,7 @@ struct compiler_facts {
 /// Asks the command what it is, and reads its file among those in `folder`.
 compiler_facts facts_of(const std::string& command, const std::filesystem::path& folder);
 
-/// Refuses a compiler that, with these flags, takes another standard library than the installed one was built with.
+/// Rejects a compiler that, with these flags, takes another standard library than the installed one was built with.
 void expect_standard_library(const words& command, const words& flags);
 
 /// A header that is an error, of one sentence, for another compiler or dialect than these: where macros that the

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is installed with the command line tool, made of its options as they are parsed.
+// Files installed with the command line tool, made of its options as they are parsed.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <string>

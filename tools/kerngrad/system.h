@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the system says of the program and of the CPU.
+// Facts of the system about the program and the CPU.
 #pragma once
 #include <filesystem>
 #include <optional>
@@ -11,8 +11,8 @@ namespace tool {
 /// The file of the program that runs. Throws a `usage_error` where the system does not say.
 std::filesystem::path own_file();
 
-/// What the kernel says of the CPU, in words: its vendor, its flags or features, the letters of RISC-V's extensions.
-/// Nothing where it does not.
+/// The kernel's description of the CPU, in words: its vendor, its flags or features, the letters of RISC-V's
+/// extensions. Nothing where it does not.
 std::optional<std::set<std::string>> words_of_cpu();
 
 }  // namespace tool

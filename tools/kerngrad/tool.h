@@ -70,7 +70,7 @@ std::string targets_page(bool as_json);
 std::string docs_page();
 /// The table of docs/ops.md, with the ranges of attributes, as a JSON array.
 std::string rows_page();
-/// A page, docs/dtypes.md, with its table of the results' dtypes made anew.
+/// A page, docs/dtypes.md, with its table of the results' dtypes made again.
 std::string dtypes_page(const std::string& page);
 
 // ------------------------------------------------------------------------------------------ find

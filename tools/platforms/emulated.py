@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """emulated.py PLATFORM: builds the library for a CPU family of emulated.toml and runs its tests under qemu-user.
 
-What is built against and the emulator are unpacked once into the user's cache (sysroot.py), where the builds are as
-well. Runs the kernels' tests, those of every op, of gradients and of packs, the conformance corpus where it lies beside
+The system to build against and the emulator are unpacked once into the user's cache (sysroot.py), next to the
+builds. Runs the tests of kernels, of every op, of gradients and of packs, the conformance corpus where it lies next to
 the checkout, and the demo where the data is, on each CPU that the file names. The results go into the table of
 docs/platforms.md (record.py); the last line sums up.
 """
@@ -82,7 +82,7 @@ class Build:
         return CROSS.format(**{name: quoted(value) for name, value in values.items()})
 
     def build(self):
-        """Whether there are tests and tools now. Their names are those of the tests that are to be run."""
+        """True if there are tests and tools now. Their names are those of the tests that are to be run."""
         cross, wanted = self.folder / 'cross.ini', self.cross_file()
         if cross.exists() and cross.read_text() != wanted:  # other packages, or another emulator
             shutil.rmtree(self.folder)

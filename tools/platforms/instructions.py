@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What programs of bench/peers execute under qemu-user, in instructions of the emulated CPU.
+"""Counts what programs of bench/peers execute under qemu-user, in instructions of the emulated CPU.
 
 Emulated time says nothing of a CPU. Instructions show at least whether a kernel's loops use its vectors, and what they
-spend beside the arithmetic. qemu writes each block of instructions when it translates it, and a line whenever one runs.
+spend next to the arithmetic. qemu writes each block of instructions when it translates it, and a line when one runs.
 """
 import collections
 import math
@@ -22,7 +22,7 @@ def executed(lines):
     times = collections.Counter()
     for line in lines:
         if line.startswith('Trace'):
-            if line not in of_line:  # a block that was translated anew has another line, and may have another length
+            if line not in of_line:  # a block that was translated again has another line, and may have another length
                 of_line[line] = length[RUN.match(line)[1]]
             times[line] += 1
         elif line.startswith('0x'):

@@ -61,7 +61,7 @@ def let_commands_run(system):
 
 
 def run(inside, commands, output):
-    """What the commands gave, and the seconds of each. `inside` makes of a command the one that runs it there."""
+    """Results of the commands, and the seconds of each. `inside` makes of a command the one that runs it there."""
     printed, seconds = '', {}
     for command in commands:
         say(command)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""record.py: writes the table of docs/platforms.md anew; with --check it says whether that is to be done, and exits 1.
+"""record.py: writes the table of docs/platforms.md again; with --check it says whether that is to be done, and exits 1.
 
 The table is made of the platforms' own files and of recorded.toml, into which the commands that test a platform write
-what they ran, of which commit and with what result: `record`. What is not there nobody has run.
+what they ran, of which commit and with what result: `record`. A missing entry was never run.
 """
 import difflib
 import fcntl
@@ -32,7 +32,7 @@ COMMENT = """\
 
 
 def platforms_of(name):
-    """The platforms of one of the two files beside this one, and what else it holds."""
+    """The platforms of one of the two files next to this one, and what else it holds."""
     data = tomllib.loads((HERE / name).read_text())
     return {key: data.pop(key) for key in list(data) if 'suite' in data[key]}, data
 
@@ -83,7 +83,7 @@ def record(platform, results, started_at, whole=True, checkout=CHECKOUT):
 
 
 def cell(runs, always='', words={}):
-    """What is checked with every change, and what was run, in the order of the file, with each commit named once."""
+    """Entries that CI checks with every change, and others that were run, in the file's order, each commit once."""
     by_commit = {}
     for what, run in runs.items():
         counts = Counts(**{key: value for key, value in run.items() if key != 'commit'})

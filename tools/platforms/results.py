@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What commands gave that test a platform: the counts of their closing lines, and the line that sums them up."""
+"""Results of the commands that test a platform: the counts of their closing lines, and the line that sums them up."""
 import re
 import subprocess
 import sys

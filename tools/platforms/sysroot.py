@@ -14,7 +14,7 @@ CACHE = pathlib.Path(os.environ.get('XDG_CACHE_HOME') or pathlib.Path.home() / '
 
 
 def architecture():
-    """What Debian calls this machine's."""
+    """Debian's name of this machine's."""
     require_dpkg()
     said = subprocess.run(['dpkg', '--print-architecture'], check=True, stdout=subprocess.PIPE, text=True).stdout
     return said.strip()
@@ -27,7 +27,7 @@ def require_dpkg():
 
 
 def mirror():
-    """Where this system's own packages come from; packages of other suites are there as well."""
+    """Sources of this system's packages; packages of other suites are there as well."""
     listed = subprocess.run(['apt-get', 'indextargets', '--format', '$(REPO_URI)', 'Origin: Debian', 'Label: Debian'],
                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True).stdout.split()
     if not listed:
@@ -50,7 +50,7 @@ def apt(root, suite, architecture, *command):
 
 def unpacked(suite, architecture, packages, depends=True):
     """The folder with these packages and all that they depend on, made at the first call. Another list of packages is
-    another folder; one that was interrupted is made anew."""
+    another folder; one that was interrupted is made again."""
     require_dpkg()
     if not pathlib.Path(KEYS).exists():
         sys.exit(f'{KEYS} is missing: apt-get install debian-archive-keyring')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the interface units export, with signatures and docstrings, read from their sources.
+"""Exports of the interface units, with signatures and docstrings, read from their sources.
 
 The sources are formatted by clang-format and hold to the house's conventions, which is what makes this small: `///`
 lines before a declaration are its docstring, a declaration that follows at once belongs to it when it has the same name
@@ -96,7 +96,7 @@ def after_requires(text):
 
 
 def end_of_declaration(text, begin):
-    """Where it ends, and where its body begins, or None: `{` of a function, a class, an enum or a namespace."""
+    """Its end, and the begin of its body or None: `{` of a function, a class, an enum or a namespace."""
     at, body, angle = begin, None, 0
     while at < len(text):
         at_next = skipped(text, at)
@@ -123,7 +123,7 @@ def end_of_declaration(text, begin):
 
 
 def is_value(head):
-    """Whether braces after this are a variable's value and not a function's body."""
+    """True if braces after this are a variable's value and not a function's body."""
     plain = re.sub(r'operator\s*(?:\(\)|[^\w\s(]+)', 'operator', re.sub(r'"[^"\n]*"', '""', head))
     depth = 0
     for at, letter in enumerate(plain):
@@ -347,7 +347,7 @@ def declarations_in(text, inherited, exported, namespaces, title=''):
             continue
         _, body = end_of_declaration(piece + ' ', 0)
         signature = signature_of(piece, body, what, bare)
-        # What one declaration brings besides: further variables, the enumerators of an enumeration without a scope.
+        # Further names of one declaration: further variables, the enumerators of an enumeration without a scope.
         more = re.findall(r', (\w+)(?:\{| = )', bare) if what == 'variable' else []
         if what == 'type' and re.match(r'enum (?!class\b)', bare):
             more = re.findall(r'\b(\w+) =', bare[bare.index('{'):])
@@ -374,7 +374,7 @@ def expanded(text):
 
 
 def declarations(source):
-    """What the unit in a file exports; empty where the file is none or exports nothing."""
+    """Exports of the unit in a file; empty where the file is none or exports nothing."""
     return declarations_of(source.read_text(), source.relative_to(ROOT))
 
 

@@ -53,7 +53,7 @@ def place_of(source):
 
 
 def introduction(source):
-    """What a unit says of itself in its first lines."""
+    """A unit's description in its first lines."""
     lines = (ROOT / source).read_text().split('\n')[1:]
     said = []
     for line in lines:
@@ -78,7 +78,7 @@ def escaped(text):
 
 
 def anchor(heading):
-    """Of a heading, as GitHub and MyST spell it."""
+    """Anchor of a heading, as GitHub and MyST spell it."""
     return re.sub(r'[^\w -]', '', heading).lower().replace(' ', '-')
 
 
@@ -172,7 +172,7 @@ class Reference:
         return (GROUPS[group].index(name), '') if name in GROUPS[group] else (0, name)
 
     def doc_of(self, name, docs):
-        """What is said of a name: its docstring, or the line of the row that it calls."""
+        """Text about a name: its docstring, or the line of the row that it calls."""
         rows = self.rows_of.get('kg::' + name, [])
         return [doc for doc in docs if doc] or [row['doc'] for row in rows[:1]]
 
@@ -301,7 +301,7 @@ def names_in(code):
 
 
 def type_in(name):
-    """What a type's name in a signature matches, and a parameter's does not."""
+    """Pattern that matches a type's name in a signature, and no parameter's."""
     return re.compile(rf'(?<![\w.]){name}(?:\s*[&*<>]|::|\s+\w)|[(,] ?{name}[,)]')
 
 
@@ -315,7 +315,7 @@ def unit_name(source):
 
 
 def range_of(attribute):
-    """Where its values lie, unless all of its kind are taken."""
+    """Range of its values, unless all of its kind are taken."""
     least, most = attribute['least'], attribute['most']
     if attribute['kind'] not in ('integer', 'number', 'list', 'numbers'):
         return ''

@@ -19,7 +19,7 @@ ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE.parent / 'reference'))
 import pages  # noqa: E402
 
-# What the navigation shows, in this order. Pages of docs/ that stand nowhere are guides.
+# Entries of the navigation, in this order. Pages of docs/ that stand nowhere are guides.
 SECTIONS = {'Learn': ['docs/tutorial/index', 'docs/cookbook/index', 'docs/gallery/index', 'docs/dictionary',
                       'docs/from-numpy', 'docs/from_tensorflow_js'],
             'Guides': ['docs/install', 'docs/modules', 'docs/indexing', 'docs/dtypes', 'docs/training',

@@ -20,7 +20,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 ARGUMENTS = ('--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
              '--disable-background-networking', '--disable-component-update', '--disable-sync', '--hide-scrollbars')
 WIDTHS = (390, 1280)
-# What is typed into the search, and a page that has to be among the first results.
+# Words for the search, and a page that has to be among the first results.
 SEARCHES = {
     'top_k': 'reference/ops-sort', 'conv2d': 'reference/ops-window', 'einsum': 'reference/ops-matmul',
     'jacobian': 'reference/autograd', 'adam': 'reference/autograd', 'softmax': 'reference/ops-softmax',
@@ -57,7 +57,7 @@ return e.matches(":focus-visible") && (shows(getComputedStyle(e)) || shows(getCo
 
 
 class Page(html.parser.HTMLParser):
-    """What a page refers to, and its anchors."""
+    """Links and anchors of a page."""
 
     def __init__(self, path):
         super().__init__()
@@ -145,7 +145,7 @@ class Checks:
             yield f'{len(found)} results, and {wanted} is not among the first {FIRST_RESULTS}'
 
     def unreached(self):
-        """What the Tab key has to come by on a page, with something to see where it is."""
+        """Elements that the Tab key must reach on a page, with a visible focus."""
         self.open(self.site / 'docs' / 'tutorial' / '1-tensors.html')
         wanted = {'search': 'input[name=q]', 'navigation': '.sidebar-tree a', 'content': 'article a'}
         body = self.browser.find_element(By.TAG_NAME, 'body')

@@ -10,10 +10,10 @@
 //   KERNGRAD_END
 //
 // Between BEGIN and END, `hn` is Highway and `math` the library's vector functions (math::Exp(d, x), ...: see
-// kernels/math/math-inl.h). In a map D, V and T are the types of the tag, of a vector and of a lane. What stands there
-// is compiled for the target of the pass: functions, templates, members of structs and, by Clang, the bodies of
-// lambdas. <kerngrad/declare.h> declares the entries for their users. The file is compiled with the arguments of the
-// dependency `kerngrad-kernel`.
+// kernels/math/math-inl.h). In a map D, V and T are the types of the tag, of a vector and of a lane. The code there is
+// compiled for the target of the pass: functions, templates, members of structs and, by Clang, the bodies of lambdas.
+// <kerngrad/declare.h> declares the entries for their users. The file is compiled with the arguments of the dependency
+// `kerngrad-kernel`.
 #ifndef KERNGRAD_KERNEL_H_
 #define KERNGRAD_KERNEL_H_
 
@@ -213,7 +213,7 @@ static_assert(std::is_same_v<kerngrad_place, kerngrad::kernels::outside_of_kerne
   })
 #endif  // the macros that are the same in every pass
 
-// What belongs to the author's namespace itself is emitted by the last pass, outside of the target's namespace. It
+// Code of the author's namespace itself is emitted by the last pass, outside of the target's namespace. It
 // stays below the pragma of that target, which every CPU has: below one of its own before KERNGRAD_END there would be
 // nothing, and Clang warns of that.
 #if HWY_ONCE

@@ -118,7 +118,7 @@ typedef struct kerngrad_kernel {
   uint32_t flags; /* 0 */
   const char* name;
   const char* backend;           /* NULL: "simd" */
-  const kerngrad_schema* schema; /* NULL for a known op, whose row stands in, and only for it */
+  const kerngrad_schema* schema; /* NULL for a built-in op, whose row stands in, and only for it */
   kerngrad_function run;
   void* user; /* given to `run` */
 } kerngrad_kernel;

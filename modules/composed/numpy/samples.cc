@@ -21,7 +21,7 @@ inline tensor std(const tensor& x, const axes& over = all_axes, bool keep_dims =
   return standard_deviation(x, over, keep_dims, ddof);
 }
 /// The sum of x times `weights` over axes, all by default, divided by that of the weights. Weights have x's shape or,
-/// beside one axis, that axis alone: `average(tensor({1., 3.}), tensor({3., 1.}))` is 1.5. Integers give floats as
+/// next to one axis, that axis alone: `average(tensor({1., 3.}), tensor({3., 1.}))` is 1.5. Integers give floats as
 /// `mean`. Weights with the sum 0 give NaN or infinity. Throws for complex numbers and other shapes. Differentiable.
 tensor average(const tensor& x, const tensor& weights, const axes& over = all_axes, bool keep_dims = false);
 
@@ -64,8 +64,8 @@ struct interp_options {
   std::optional<double> left{}, right{};
 };
 /// The values at x of the polygon through the points (xp, fp), lists of one length of at least 1; xp ascends, which is
-/// not checked. Of x's shape and the promoted float: `interp(tensor({0.5, 9.}), tensor({0., 1.}), tensor({2., 4.}))` is
-/// [3, 4]. NaN where x is. Throws for complex numbers. Differentiable in x, xp and fp.
+/// not checked. Has x's shape and the promoted float: `interp(tensor({0.5, 9.}), tensor({0., 1.}), tensor({2., 4.}))`
+/// is [3, 4]. NaN where x is. Throws for complex numbers. Differentiable in x, xp and fp.
 tensor interp(const tensor& x, const tensor& xp, const tensor& fp, const interp_options& options = {});
 
 /// The polynomial with coefficients p, a list with that of the highest power first, at x, by Horner's rule: of x's

@@ -178,8 +178,8 @@ tensor cumulative_trapezoid(const tensor& y, const tensor& x, axis_index axis) {
 
 namespace {
 
-// The slope at an end from differences of first order: that of the end and its neighbor, at distances a and b. Of
-// second order the line through both slopes is followed to the end.
+// The slope at an end from differences of first order: that of the end and its neighbor, at distances a and b. At
+// second order, the line through both derivatives continues to the end.
 tensor end_slope(const tensor& nearest, const tensor& next, const tensor& a, const tensor& b, int order) {
   return order == 1 ? nearest : nearest + (nearest - next) * (a / (a + b));
 }

@@ -34,7 +34,7 @@ tensor dstack(std::span<const tensor> tensors);
 inline tensor dstack(std::initializer_list<tensor> tensors) {
   return dstack(std::span(tensors.begin(), tensors.size()));
 }
-/// Lists as the columns of a matrix, beside which matrices are joined as they are: `column_stack({tensor({1, 2}),
+/// Lists as the columns of a matrix, next to which matrices are joined as they are: `column_stack({tensor({1, 2}),
 /// tensor({3, 4})})` is [[1, 3], [2, 4]]. Gradient: dy's parts.
 tensor column_stack(std::span<const tensor> tensors);
 inline tensor column_stack(std::initializer_list<tensor> tensors) {

@@ -16,7 +16,7 @@ import :axes;
 export namespace kerngrad {
 
 /// How often x, integers or booleans of any shape, has each of 0, 1, ..., size - 1: a result of shape [size]. Elements
-/// of `size` and more are dropped, negative ones refused. Counts are int64 where x is, else int32: then more than 2^31
+/// of `size` and more are dropped, negative ones rejected. Counts are int64 where x is, else int32: then more than 2^31
 /// - 1 elements throw.
 inline tensor bincount(const tensor& x, std::int64_t size) { return call<"Bincount">(x, attr<"size">(size)); }
 /// The sum of the weights, of x's shape, at each of them, in the dtype of the weights: floats are added up in double

@@ -22,7 +22,7 @@ constexpr void check_weights(const inference& call) {
                 "the shape of x, " + to_string(x) + ", or [0] for none");
 }
 
-/// Refuses rows of more elements than a count can have. Sums of weights wrap, which their dtype says.
+/// Rejects rows of more elements than a count can have. Sums of weights wrap, which their dtype says.
 constexpr void check_counts(const inference& call, std::int64_t elements) {
   if (has_weights(call) || call.in[0].dims.size() == 0 || call.compute == dtype::int64 || floating.has(call.compute))
     return;

@@ -87,7 +87,7 @@ void check_weights(const launch_call& c, const T* x, bool normalized) {
 
 void multinomial(const launch_call& c) {
   const bool normalized = c.call.attr(place_in(attributes::multinomial, "normalized")).as_bool();
-  // Logits are read on the host and refused before anything is drawn.
+  // Logits are read on the host and rejected before anything is drawn.
   if (c.in[0].type == dtype::float32) check_weights(c, static_cast<const float*>(c.in[0].data), normalized);
   else check_weights(c, static_cast<const double*>(c.in[0].data), normalized);
   const double seed = c.call.attr(place_in(attributes::multinomial, "seed")).as_number();

@@ -79,13 +79,13 @@ inline tensor arange(double stop, dtype type = dtype::float32) { return arange(0
 inline tensor linspace(double start, double stop, std::int64_t count, dtype type = dtype::float32) {
   return call<"LinSpace">(attr<"start">(start), attr<"stop">(stop), attr<"num">(count), attr<"dtype">(type));
 }
-/// Uniform draws in [low, high), low <= high. The same seed gives the same bits on every CPU target.
+/// Uniform draws in [low, high), low <= high. The same seed gives bitwise identical results on every CPU target.
 inline tensor random_uniform(const shape& dims, double low, double high, std::int64_t seed,
                              dtype type = dtype::float32) {
   return call<"RandomUniform">(attr<"shape">(dims), attr<"low">(low), attr<"high">(high), attr<"seed">(seed),
                                attr<"dtype">(type));
 }
-/// Normal draws. The same seed gives the same bits on every CPU target.
+/// Normal draws. The same seed gives bitwise identical results on every CPU target.
 inline tensor random_normal(const shape& dims, double mean, double stddev, std::int64_t seed,
                             dtype type = dtype::float32) {
   return call<"RandomNormal">(attr<"shape">(dims), attr<"mean">(mean), attr<"stddev">(stddev), attr<"seed">(seed),

@@ -15,7 +15,7 @@ import :ops_window;
 
 export namespace kerngrad {
 
-/// Where the pixels of a resized image lie on the old one: at i * in / out, at i * (in - 1) / (out - 1) with
+/// Positions of a resized image's pixels on the old one: at i * in / out, at i * (in - 1) / (out - 1) with
 /// `align_corners`, at (i + 1/2) * in / out - 1/2 with `half_pixel_centers`. Not both.
 struct resize_options {
   bool align_corners = false;
@@ -69,7 +69,7 @@ inline tensor transform(const tensor& image, const tensor& maps, const transform
                            attr<"outputShape">(options.size ? options.size->value() : attr_value()));
 }
 
-/// Where an image is turned about, in widths and heights, and what it has where nothing is turned to: one value, or one
+/// Center of a rotation, in widths and heights, and the values where no pixel is turned to: one value, or one
 /// for each channel.
 struct rotation_options {
   std::vector<double> fill = {0};
@@ -77,9 +77,9 @@ struct rotation_options {
 };
 /// Images [batch, height, width, channels], of any dtype, turned counterclockwise by an angle in radians: each pixel is
 /// the image's next to its position, a half rounded upwards. The center is in widths and heights: 0.5 of an image 3
-/// wide is position 1.5, between its second and its third pixel. Of three numbers to fill four channels with, the
-/// fourth is 255. Throws for angles and centers that are not finite and for another number of values to fill with. The
-/// gradient reaches the image.
+/// wide is position 1.5, between its second and its third pixel. If three numbers fill four channels, the fourth is
+/// 255. Throws for angles and centers that are not finite and for another number of values to fill with. The gradient
+/// reaches the image.
 inline tensor rotate_with_offset(const tensor& image, double radians, const rotation_options& options = {}) {
   return call<"RotateWithOffset">(image, attr<"radians">(radians), attr<"fillValue">(options.fill),
                                   attr<"center">({options.center_x, options.center_y}));

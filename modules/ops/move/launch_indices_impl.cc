@@ -178,7 +178,7 @@ void broadcast_args(const launch_call& c) {
                     "shapes that broadcast: aligned at the last size, each pair equal or one of them 1");
     return a == 1 ? b : a;
   };
-  for (std::int64_t i = 0; i < count; ++i) broadcast_size(i);  // refused before anything is written
+  for (std::int64_t i = 0; i < count; ++i) broadcast_size(i);  // rejected before anything is written
   for (std::int64_t i = 0; i < count; ++i)
     if (c.out[0].type == dtype::int32)
       static_cast<std::int32_t*>(c.out[0].data)[i] = static_cast<std::int32_t>(broadcast_size(i));

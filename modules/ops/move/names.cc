@@ -15,7 +15,8 @@ import :axes;
 
 namespace kerngrad::detail {
 
-// Before and after an axis. What takes lists of these is a template, so that `{}` is a list of numbers without any.
+// Before and after an axis. A function that takes lists of these is a template, so that `{}` is a list of numbers
+// without any.
 using border = std::pair<std::int64_t, std::int64_t>;
 inline std::vector<std::int64_t> in_one_list(std::initializer_list<border> pairs) {
   std::vector<std::int64_t> all;
@@ -203,7 +204,7 @@ inline tensor mirror_pad(const tensor& x, std::span<const std::int64_t> pairs, m
 inline tensor mirror_pad(const tensor& x, std::initializer_list<std::int64_t> pairs, mirror how = mirror::reflect) {
   return mirror_pad(x, std::span(pairs.begin(), pairs.size()), how);
 }
-/// What `pad` puts around the elements [1 2 3], four on either side: [0 0 0 0 1 2 3 0 0 0 0] where it is constant;
+/// Elements that `pad` puts around [1 2 3], four on either side: [0 0 0 0 1 2 3 0 0 0 0] where it is constant;
 /// `reflect` and `symmetric` as `mirror_pad`, of at most the axis; `edge` [1 1 1 1 1 2 3 3 3 3 3] and `wrap`
 /// [3 1 2 3 1 2 3 1 2 3 1] as wide as they are asked for.
 enum class pad_mode : std::uint8_t { constant, reflect, symmetric, edge, wrap };
@@ -296,7 +297,7 @@ inline tensor scatter_min(const tensor& x, const tensor& indices, const tensor& 
 }
 
 /// The elements of x at the indices along an axis, as NumPy's take_along_axis: x and indices, int32 or int64, have the
-/// same rank and broadcast beside the axis, where the result has as many elements as there are indices. Negative
+/// same rank and broadcast next to the axis, where the result has as many elements as there are indices. Negative
 /// indices count from the back; one outside throws `kg::error`. Any dtype. Gradient: dy added up at the indices.
 inline tensor take_along_axis(const tensor& x, const tensor& indices, axis_index axis = -1) {
   return call<"TakeAlongAxis">(x, indices, attr<"axis">(axis.value()));

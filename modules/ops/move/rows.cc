@@ -165,9 +165,9 @@ inline constexpr op_row move_rows[] = {
             launch::tensor_scatter_reduce),
     own_row(
         "UnsortedSegmentReduce",
-        "Mean, product, greatest or least elements of the rows of a segment; ids outside are dropped. Of no rows 0, "
-        "1, and what is beyond every element: infinite, or the least or greatest integer. Means of integers are "
-        "rounded towards 0. Gradient: the elements that equal an extreme share its gradient equally.",
+        "Mean, product, greatest or least elements of the rows of a segment; ids outside are dropped. The result "
+        "for no rows is 0, 1, and a value beyond every element: infinite, or the least or greatest integer. Means "
+        "of integers are rounded towards 0. Gradient: the elements that equal an extreme share its gradient equally.",
         x_segments, attributes::segment_reduce, shapes::segment_sum, launch::segment_reduce),
     own_row("TakeAlongAxis",
             "The elements of x at the indices along an axis, beside which the two broadcast; negative indices count "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the gradient rules of grads/move.cc compute with tensors alone.
+// Parts of the gradient rules of grads/move.cc that need tensors alone.
 module;
 #include <span>
 #include <vector>

@@ -13,8 +13,8 @@ import :shapes_move;
 
 namespace kerngrad::shapes {
 
-/// What StridedSlice takes of each axis of x, and the sizes of its result: without the axes of one index, with new
-/// ones.
+/// Elements that StridedSlice takes from each axis of x, and the sizes of its result: without the axes of one index,
+/// with new ones.
 struct strided_box {
   std::int64_t begin[max_rank]{}, stride[max_rank]{}, size[max_rank]{};
   std::int64_t result[max_rank]{};

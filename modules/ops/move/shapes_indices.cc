@@ -140,7 +140,7 @@ constexpr rows_of_axis rows_along(const inference& call) {
   return along;
 }
 
-/// TakeAlongAxis: an element for each index, and for each of x beside the axis.
+/// TakeAlongAxis: an element for each index, and for each of x next to the axis.
 export constexpr void take_along_axis(inference& call) { call.give(rows_along(call).dims); }
 
 /// PutAlongAxis, ScatterAlongAxis: the shape of x; the updates broadcast to what TakeAlongAxis gives.

@@ -44,7 +44,7 @@ tensor argsort(const tensor& x, Axis axis) {
 }
 
 /// The `k` largest elements along the last axis, in descending order, and their places, int32:
-/// `auto [values, indices] = top_k(x, 3)`. Of equal elements the first ones are taken, and come first; NaN is the
+/// `auto [values, indices] = top_k(x, 3)`. Among equal elements the first ones are taken, and come first; NaN is the
 /// largest. Throws for a scalar, and for k below 0 or above the size of the axis. The values are differentiable to
 /// every order: their gradient goes to their places.
 inline std::array<tensor, 2> top_k(const tensor& x, std::int64_t k = 1) { return call<"TopK">(x, attr<"k">(k)); }

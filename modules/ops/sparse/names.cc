@@ -52,10 +52,10 @@ struct embedding_bag_options {
 };
 /// Mean, sum or greatest elements of rows of `params` [rows, ...], floats, as torch's EmbeddingBag: `indices` [count]
 /// name the rows, those of bag b from offsets[b] to before the next offset, and the result is [bags, ...]. Indices and
-/// `offsets` are int32 or int64. Of no rows 0, whatever the mode; a greatest element is NaN where one is NaN. Rows are
-/// added in their order, so that the bits depend on no number of threads. Throws for indices of no row, offsets that do
-/// not begin with 0, decrease or lie beyond the indices, and for weights with another mode than sum. The gradient
-/// reaches params and weights; the elements that equal an extreme share its gradient equally.
+/// `offsets` are int32 or int64. The result for no rows is 0, whatever the mode; a greatest element is NaN where one is
+/// NaN. Rows are added in their order, so that the bits depend on no number of threads. Throws for indices of no row,
+/// offsets that do not begin with 0, decrease or lie beyond the indices, and for weights with another mode than sum.
+/// The gradient reaches params and weights; the elements that equal an extreme share its gradient equally.
 inline tensor embedding_bag(const tensor& params, const tensor& indices, const tensor& offsets,
                             const embedding_bag_options& options = {}) {
   constexpr std::string_view modes[] = {"mean", "sum", "max"};

@@ -56,7 +56,7 @@ struct ragged_partitions {
   std::size_t first = 0;      ///< the operand that holds the first partition
   std::vector<kind> kinds{};  ///< one for each ragged axis
 };
-/// Reads the attribute; refuses what is no list of partitions, or not as long as the list of operands.
+/// Reads the attribute; rejects what is no list of partitions, or not as long as the list of operands.
 ragged_partitions partitions_of(const inference& call);
 
 }  // namespace kerngrad::shapes

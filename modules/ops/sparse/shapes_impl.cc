@@ -83,7 +83,7 @@ void sparse_fill_empty_rows(inference& call) {
 
 namespace {
 
-// The elements of a shape that is an operand; refuses negative sizes and products that no tensor has.
+// The elements of a shape that is an operand; rejects negative sizes and products that no tensor has.
 std::int64_t elements_of(const inference& call, std::size_t i, std::span<const std::int64_t> sizes) {
   std::int64_t elements = 1;
   for (const std::int64_t size : sizes) {

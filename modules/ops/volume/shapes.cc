@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shape rules of the convolutions and poolings of volumes: those of images with an axis more. What they resolve of the
-// window, the launchers use.
+// Shape rules of the convolutions and poolings of volumes: those of images with an axis more. The launchers use the
+// window that they resolve.
 module;
 #include "kernels/common/abi.h"
 #include "kernels/volume/volume.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shape rules of convolutions, poolings and fused layers. What they resolve of the window, the launchers use.
+// Shape rules of convolutions, poolings and fused layers. The launchers use the window that they resolve.
 module;
 #include "kernels/common/abi.h"
 #include "kernels/common/sizes.h"
@@ -18,7 +18,7 @@ namespace kerngrad::shapes {
 struct window_places {
   attr_place strides, pad, rounding;
   std::optional<attr_place> dilations{}, format{};
-  bool may_be_empty = false;  ///< a window that does not fit gives a result without elements, where others are refused
+  bool may_be_empty = false;  ///< a window that does not fit gives a result without elements, where others are rejected
 };
 inline constexpr window_places conv_places{.strides = place_in(attributes::conv, "strides"),
                                            .pad = place_in(attributes::conv, "pad"),

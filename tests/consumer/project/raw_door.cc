@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The raw door: spans in, spans out. Its precondition is asserted in kerngrad's debug build only, whatever the consumer
+// The span API: spans in, spans out. Its precondition is asserted in kerngrad's debug build only, whatever the consumer
 // is built like: what is said here is whether it was.
 #include <cstdio>
 #include <span>

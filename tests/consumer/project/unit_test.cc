@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GoogleTest and -pthread beside the import.
+// GoogleTest and -pthread next to the import.
 #include <gtest/gtest.h>
 
 #include <thread>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What nearly every test of the module includes, parsed once for all of them: it is half of what compiling one takes.
+// Headers that nearly every test of the module includes, parsed once for all: that is half of a test's compile time.
 #pragma once
 #include <gtest/gtest.h>
 
