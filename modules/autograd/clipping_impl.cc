@@ -49,7 +49,7 @@ tensor scaled(const tensor& x, double factor) {
 
 template <class T, class Part>
 double clip_norm_of_all(std::span<T> all, double most, Part part) {
-  constexpr std::string_view name = "clip_by_global_norm";
+  constexpr std::string_view name = "kg::clip_by_global_norm";
   if (!(most > 0)) fail(name, "a largest norm " + to_string(attr_value(most)), "a number above 0");
   const double norm = norm_of_all(name, all, part);
   if (!(norm > most) || !std::isfinite(norm)) return norm;
@@ -61,7 +61,7 @@ double clip_norm_of_all(std::span<T> all, double most, Part part) {
 
 template <class T, class Part>
 void clip_value_of_all(std::span<T> all, double low, double high, Part part) {
-  constexpr std::string_view name = "clip_by_value";
+  constexpr std::string_view name = "kg::clip_by_value";
   if (!(low <= high))
     fail(name, "low " + to_string(attr_value(low)) + " and high " + to_string(attr_value(high)), "low at most high");
   std::vector<tensor> clipped;
@@ -77,8 +77,10 @@ constexpr auto gradient_in = [](auto& g) -> auto& { return g.grad; };
 
 }  // namespace
 
-double global_norm(std::span<const tensor> xs) { return norm_of_all("global_norm", xs, itself); }
-double global_norm(std::span<const variable_gradient> grads) { return norm_of_all("global_norm", grads, gradient_in); }
+double global_norm(std::span<const tensor> xs) { return norm_of_all("kg::global_norm", xs, itself); }
+double global_norm(std::span<const variable_gradient> grads) {
+  return norm_of_all("kg::global_norm", grads, gradient_in);
+}
 
 double clip_by_global_norm(std::span<tensor> grads, double most) { return clip_norm_of_all(grads, most, itself); }
 double clip_by_global_norm(std::span<variable_gradient> grads, double most) {

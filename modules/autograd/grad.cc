@@ -127,12 +127,12 @@ class gradient_function {
   template <class T>
     requires function_of_tree<F, T>
   T operator()(const T& x) {
-    return tree_gradient("grad", f_, x).grad;
+    return tree_gradient("kg::grad", f_, x).grad;
   }
   template <class T>
     requires function_of_tree<const F, T>
   T operator()(const T& x) const {
-    return tree_gradient("grad", f_, x).grad;
+    return tree_gradient("kg::grad", f_, x).grad;
   }
   template <closed_struct T>
   T operator()(const T&) const = KG_NO_TREE;
@@ -141,7 +141,7 @@ class gradient_function {
   template <class G>
   static tensor of(G& f, const tensor& x, const tensor& dy) {
     tensor g;
-    gradients("grad", borrow<1>(f), {&x, 1}, dy.defined() ? &dy : nullptr, {&g, 1});
+    gradients("kg::grad", borrow<1>(f), {&x, 1}, dy.defined() ? &dy : nullptr, {&g, 1});
     return g;
   }
   F f_;
@@ -162,12 +162,12 @@ class value_gradient_function {
   template <class T>
     requires function_of_tree<F, T>
   value_and_tree<T> operator()(const T& x) {
-    return tree_gradient("value_and_grad", f_, x);
+    return tree_gradient("kg::value_and_grad", f_, x);
   }
   template <class T>
     requires function_of_tree<const F, T>
   value_and_tree<T> operator()(const T& x) const {
-    return tree_gradient("value_and_grad", f_, x);
+    return tree_gradient("kg::value_and_grad", f_, x);
   }
   template <closed_struct T>
   value_and_tree<T> operator()(const T&) const = KG_NO_TREE;
@@ -176,7 +176,7 @@ class value_gradient_function {
   template <class G>
   static value_and_gradient of(G& f, const tensor& x, const tensor& dy) {
     value_and_gradient out;
-    out.value = gradients("value_and_grad", borrow<1>(f), {&x, 1}, dy.defined() ? &dy : nullptr, {&out.grad, 1});
+    out.value = gradients("kg::value_and_grad", borrow<1>(f), {&x, 1}, dy.defined() ? &dy : nullptr, {&out.grad, 1});
     return out;
   }
   F f_;
@@ -201,7 +201,8 @@ class gradients_function {
   template <class G, std::size_t... I>
   static auto of(G& f, const std::array<tensor, sizeof...(I)>& xs, std::index_sequence<I...>) {
     value_and_gradients<sizeof...(I)> out;
-    out.value = gradients(WithValue ? "value_and_grads" : "grads", borrow<sizeof...(I)>(f), xs, nullptr, out.grads);
+    out.value =
+        gradients(WithValue ? "kg::value_and_grads" : "kg::grads", borrow<sizeof...(I)>(f), xs, nullptr, out.grads);
     if constexpr (WithValue) return out;
     else return std::move(out.grads);
   }

@@ -80,7 +80,7 @@ void refuse_inside_checkpoint(const variable_state& state) {
 
 variable::variable(tensor initial, std::string name, bool trainable) {
   static std::atomic<std::uint64_t> made{0};
-  if (!initial.defined()) fail("variable", "an undefined tensor", "an initial value", "check it with defined()");
+  if (!initial.defined()) fail("kg::variable", "an undefined tensor", "an initial value", "check it with defined()");
   state_ = std::make_shared<detail::variable_state>(
       detail::variable_state{std::move(name), trainable, stop_gradient(initial), made++});
 }
@@ -131,7 +131,7 @@ value_and_gradient_list value_and_grads_of(const std::function<tensor(std::span<
       }};
   value_and_gradient_list out;
   out.grads.resize(xs.size());
-  out.value = detail::gradients("value_and_grads_of", call, xs, dy.defined() ? &dy : nullptr, out.grads);
+  out.value = detail::gradients("kg::value_and_grads_of", call, xs, dy.defined() ? &dy : nullptr, out.grads);
   return out;
 }
 
@@ -145,9 +145,9 @@ variable_gradients variable_grads(const std::function<tensor()>& f, std::span<co
     return f();
   }();
   scope.end_forward();
-  const tensor seed = seed_for("variable_grads", y, nullptr);
+  const tensor seed = seed_for("kg::variable_grads", y, nullptr);
   if (y.size() != 1)
-    fail("variable_grads", "a result of shape " + to_string(y.dims()), "a scalar", "take its sum or mean");
+    fail("kg::variable_grads", "a result of shape " + to_string(y.dims()), "a scalar", "take its sum or mean");
   if (!only.empty())
     std::erase_if(seen.read, [&](const auto& r) { return std::find(only.begin(), only.end(), r.first) == only.end(); });
   // The order of reading is each compiler's own where an expression reads several.
@@ -156,7 +156,7 @@ variable_gradients variable_grads(const std::function<tensor()>& f, std::span<co
   for (const auto& [of, at] : seen.read) back.want(tensor_access::place(at).value);
   back.mark();
   if (!back.reaches(y))
-    fail("variable_grads", "a value that depends on no trainable variable",
+    fail("kg::variable_grads", "a value that depends on no trainable variable",
          "a function that reads variables on the way to its result");
   back.grad(tensor_access::place(y).value) = seed;
   back.run();

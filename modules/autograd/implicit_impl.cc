@@ -116,7 +116,7 @@ tensor solved_linear(const Product& product, const tensor& b, const implicit_opt
     const double now = length_of(residual);
     if (now <= wanted) break;
     if (!(now < left * 0.999) || products >= options.products)
-      fail("implicit",
+      fail("kg::implicit",
            "a linear system that is solved to " + to_string(attr_value(now / length_of(right))) + " of its right side",
            "a residual whose derivative with respect to x is not singular",
            "raise implicit_options::tolerance or products, or make the solution more accurate");
@@ -157,7 +157,7 @@ struct implicit_rule {
         point_at(recording_now() ? run_implicit(residual, known, parameters, options) : solution, parameters);
     const value_and_pullback_list at = vjp_of(residual, point);
     if (!(at.value.signature() == solution.signature()))
-      fail("implicit", "a residual " + std::string(name_of(at.value.type())) + " " + to_string(at.value.dims()),
+      fail("kg::implicit", "a residual " + std::string(name_of(at.value.type())) + " " + to_string(at.value.dims()),
            std::string(name_of(solution.type())) + " " + to_string(solution.dims()) + " like the solution");
     std::vector<tensor> grads = at.back(adjoint_of(residual, point, dy[0], options));
     grads.erase(grads.begin());
@@ -172,14 +172,14 @@ struct implicit_rule {
 tensor run_implicit(const list_function& residual, const list_function& solve, std::span<const tensor> parameters,
                     const implicit_options& options) {
   for (const tensor& p : parameters)
-    if (!p.defined()) fail("implicit", "an undefined tensor", "tensors", "check it with defined()");
+    if (!p.defined()) fail("kg::implicit", "an undefined tensor", "tensors", "check it with defined()");
   const auto f = [&](std::span<const tensor> ps) -> custom_result {
     const unrecorded pause;
     std::vector<tensor> constants;
     for (const tensor& p : ps) constants.push_back(stop_gradient(p));
     tensor x = stop_gradient(solve(constants));
     if (!x.defined() || !floating.has(x.type()))
-      fail("implicit",
+      fail("kg::implicit",
            x.defined() ? "a solution of dtype " + std::string(name_of(x.type())) : "an undefined tensor as solution",
            "a tensor of one of " + to_string(floating));
     return {{x}, implicit_rule{residual, options, {ps.begin(), ps.end()}, x}};

@@ -80,7 +80,7 @@ class jacobian_function {
   static auto of(G& f, const tensor& x, jacobian_by by) {
     using results = results_in<std::remove_cvref_t<std::invoke_result_t<G&, const tensor&>>>;
     std::array<tensor, results::count> blocks;
-    jacobian_blocks("jacobian", borrow_results<1>(f), {&x, 1}, by, blocks);
+    jacobian_blocks("kg::jacobian", borrow_results<1>(f), {&x, 1}, by, blocks);
     if constexpr (std::is_same_v<typename results::template of<tensor>, tensor>) return std::move(blocks[0]);
     else return blocks;
   }
@@ -108,7 +108,7 @@ class jacobians_function {
   static auto of(G& f, const std::array<tensor, N>& xs, jacobian_by by) {
     using results = results_in<std::remove_cvref_t<decltype(called(f, xs, std::make_index_sequence<N>{}))>>;
     std::array<tensor, results::count * N> blocks;
-    jacobian_blocks("jacobians", borrow_results<N>(f), xs, by, blocks);
+    jacobian_blocks("kg::jacobians", borrow_results<N>(f), xs, by, blocks);
     if constexpr (std::is_same_v<typename results::template of<tensor>, tensor>) {
       return blocks;
     } else {
@@ -139,7 +139,7 @@ class hessian_function {
   template <class G>
   static tensor of(G& f, const tensor& x) {
     tensor block;
-    hessian_blocks("hessian", borrow<1>(f), {&x, 1}, {&block, 1});
+    hessian_blocks("kg::hessian", borrow<1>(f), {&x, 1}, {&block, 1});
     return block;
   }
   F f_;
@@ -164,7 +164,7 @@ class hessians_function {
   template <class G, std::size_t N>
   static auto of(G& f, const std::array<tensor, N>& xs) {
     std::array<tensor, N * N> blocks;
-    hessian_blocks("hessians", borrow<N>(f), xs, blocks);
+    hessian_blocks("kg::hessians", borrow<N>(f), xs, blocks);
     std::array<std::array<tensor, N>, N> rows;
     for (std::size_t i = 0; i < blocks.size(); ++i) rows[i / N][i % N] = std::move(blocks[i]);
     return rows;

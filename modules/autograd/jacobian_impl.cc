@@ -187,7 +187,7 @@ struct gradient_along {
   static tensor run(void* self, std::span<const tensor> xs) {
     const auto& [f, vs] = *static_cast<const gradient_along*>(self);
     std::vector<tensor> grads(xs.size());
-    gradient_results of{"hvp", f};
+    gradient_results of{"kg::hvp", f};
     gradient_results::run(&of, xs, grads);
     tensor total = zeros({}, dtype::float32);
     for (std::size_t i = 0; i < vs.size(); ++i)
@@ -204,13 +204,13 @@ void hessian_blocks(std::string_view name, borrowed f, std::span<const tensor> x
 }
 
 void hessian_products(borrowed f, std::span<const tensor> xs, std::span<const tensor> vs, std::span<tensor> products) {
-  check_jacobian_operands("hvp", xs);
+  check_jacobian_operands("kg::hvp", xs);
   for (std::size_t i = 0; i < xs.size(); ++i)
     if (vs[i].defined() && !(vs[i].signature() == xs[i].signature()))
-      fail("hvp", "a vector " + std::string(name_of(vs[i].type())) + " " + to_string(vs[i].dims()),
+      fail("kg::hvp", "a vector " + std::string(name_of(vs[i].type())) + " " + to_string(vs[i].dims()),
            std::string(name_of(xs[i].type())) + " " + to_string(xs[i].dims()) + " like the operand");
   gradient_along of{f, vs};
-  gradients("hvp", {&of, gradient_along::run}, xs, nullptr, products);
+  gradients("kg::hvp", {&of, gradient_along::run}, xs, nullptr, products);
 }
 
 }  // namespace kerngrad::detail
@@ -225,7 +225,7 @@ std::vector<tensor> jacobian_of(const std::function<tensor(std::span<const tenso
                                         ys[0] = (*static_cast<const list_of_one*>(function))(values);
                                       }};
   std::vector<tensor> blocks(xs.size());
-  detail::jacobian_blocks("jacobian_of", call, xs, by, blocks);
+  detail::jacobian_blocks("kg::jacobian_of", call, xs, by, blocks);
   return blocks;
 }
 

@@ -24,24 +24,24 @@ double part_passed(std::int64_t step, std::int64_t steps) {
 }  // namespace
 
 schedule step_schedule(double first, std::int64_t every, double factor) {
-  check_schedule_steps("step_schedule", "every", every);
+  check_schedule_steps("kg::step_schedule", "every", every);
   return [=](std::int64_t step) { return first * std::pow(factor, static_cast<double>(step / every)); };
 }
 
 schedule exponential_schedule(double first, std::int64_t every, double factor, double least) {
-  check_schedule_steps("exponential_schedule", "every", every);
+  check_schedule_steps("kg::exponential_schedule", "every", every);
   return [=](std::int64_t step) {
     return std::max(first * std::pow(factor, static_cast<double>(step) / static_cast<double>(every)), least);
   };
 }
 
 schedule linear_schedule(double first, double last, std::int64_t steps) {
-  check_schedule_steps("linear_schedule", "steps", steps);
+  check_schedule_steps("kg::linear_schedule", "steps", steps);
   return [=](std::int64_t step) { return std::lerp(first, last, part_passed(step, steps)); };
 }
 
 schedule cosine_schedule(double first, std::int64_t steps, double last) {
-  check_schedule_steps("cosine_schedule", "steps", steps);
+  check_schedule_steps("kg::cosine_schedule", "steps", steps);
   return [=](std::int64_t step) {
     const double left = (1 + std::cos(std::numbers::pi * part_passed(step, steps))) / 2;
     return std::lerp(last, first, left);
@@ -49,9 +49,9 @@ schedule cosine_schedule(double first, std::int64_t steps, double last) {
 }
 
 schedule chain_schedules(std::span<const schedule_part> parts) {
-  if (parts.empty()) fail("chain_schedules", "no schedule", "at least one");
+  if (parts.empty()) fail("kg::chain_schedules", "no schedule", "at least one");
   for (const schedule_part& part : parts.first(parts.size() - 1))
-    check_schedule_steps("chain_schedules", "steps of a part", part.steps);
+    check_schedule_steps("kg::chain_schedules", "steps of a part", part.steps);
   return [parts = std::vector<schedule_part>(parts.begin(), parts.end())](std::int64_t step) {
     std::size_t at = 0;
     for (; at + 1 < parts.size() && step >= parts[at].steps; ++at) step -= parts[at].steps;
@@ -60,7 +60,7 @@ schedule chain_schedules(std::span<const schedule_part> parts) {
 }
 
 schedule warm_up(std::int64_t steps, schedule then, double first) {
-  check_schedule_steps("warm_up", "steps", steps);
+  check_schedule_steps("kg::warm_up", "steps", steps);
   const double reached = then(0);
   return chain_schedules({{linear_schedule(first, reached, steps), steps}, {std::move(then), 0}});
 }

@@ -51,7 +51,7 @@ tape& tape_for(const pullback_state& back) {
   if (!back.on) return const_cast<tape&>(back.own);  // a walk that is not the last one changes nothing
   if (back.on != current_tape || back.on->id != back.id || lists_in_use() != back.lists ||
       back.on->nodes.size() < back.range.end_node)
-    fail("pullback", "a call outside the recording that it was made in", "a call inside it, on the same thread",
+    fail("kg::pullback", "a call outside the recording that it was made in", "a call inside it, on the same thread",
          "call vjp where the pullback is needed");
   return *back.on;
 }
@@ -73,12 +73,12 @@ std::vector<tensor> walk_back(tape& t, const tape_range& range, const place& at,
 }  // namespace
 
 linearized linearize(borrowed f, std::span<const tensor> xs) {
-  check_operands("vjp", xs);
+  check_operands("kg::vjp", xs);
   auto state = std::make_shared<pullback_state>();
   recording scope;
   tape& t = scope.on();
   tensor y = run_on_leaves(scope, f, xs, state->leaves);
-  static_cast<void>(seed_for("vjp", y, &y));  // rejects what has no gradient
+  static_cast<void>(seed_for("kg::vjp", y, &y));  // rejects what has no gradient
   state->range = range_of(scope);
   state->id = t.id;
   state->at = tensor_access::place(y);
@@ -101,7 +101,7 @@ linearized linearize(borrowed f, std::span<const tensor> xs) {
 std::vector<tensor> pull(const pullback_state& back, const tensor& dy) {
   tape& t = tape_for(back);
   const rollback undo(this_tape());
-  const tensor seed = seed_for("pullback", back.value, dy.defined() ? &dy : nullptr);
+  const tensor seed = seed_for("kg::pullback", back.value, dy.defined() ? &dy : nullptr);
   std::vector<tensor> grads = walk_back(t, back.range, back.at, seed, back.leaves);
   for (std::size_t i = 0; i < grads.size(); ++i) {
     if (!grads[i].defined()) grads[i] = zeros(back.operands[i].dims, back.operands[i].type);
@@ -111,14 +111,14 @@ std::vector<tensor> pull(const pullback_state& back, const tensor& dy) {
 }
 
 tensor tangent_of(borrowed f, std::span<const tensor> xs, std::span<const tensor> vs, tensor& value) {
-  check_operands("jvp", xs);
+  check_operands("kg::jvp", xs);
   for (const auto& [x, v] : ranges::views::zip(xs, vs)) {
     if (!v.defined()) continue;
     if (!differentiable.has(x.type()))
-      fail("jvp", "a direction for an operand of dtype " + std::string(name_of(x.type())), "none",
+      fail("kg::jvp", "a direction for an operand of dtype " + std::string(name_of(x.type())), "none",
            "pass an empty tensor");
     if (!(v.signature() == x.signature()))
-      fail("jvp", "a direction " + std::string(name_of(v.type())) + " " + to_string(v.dims()),
+      fail("kg::jvp", "a direction " + std::string(name_of(v.type())) + " " + to_string(v.dims()),
            std::string(name_of(x.type())) + " " + to_string(x.dims()) + " like the operand");
   }
   recording both;  // keeps what f recorded until its gradient was differentiated, too
@@ -126,7 +126,7 @@ tensor tangent_of(borrowed f, std::span<const tensor> xs, std::span<const tensor
   recording forward;
   std::vector<std::uint32_t> leaves;
   value = run_on_leaves(forward, f, xs, leaves);
-  const tensor start = seed_for("jvp", value, nullptr);
+  const tensor start = seed_for("kg::jvp", value, nullptr);
   const tape_range first = range_of(forward);
   recording backward;
   const tensor dy = leaf(t, start);
@@ -195,7 +195,7 @@ std::vector<tensor> replay(const checkpoint_state& state, const tensor& dy, cons
   const std::size_t first_capture = state.xs.size() + state.read.size();
   for (std::size_t i = first_capture; i < wanted.size() && !at_home; ++i)
     if (wanted[i])
-      fail("checkpoint", "a gradient, outside the recording, of a tensor that the function captured",
+      fail("kg::checkpoint", "a gradient, outside the recording, of a tensor that the function captured",
            "a function that takes it as an operand");
   std::vector<tensor> leaves;
   for (const tensor& x : state.xs) leaves.push_back(leaf(t, x));
@@ -212,9 +212,9 @@ std::vector<tensor> replay(const checkpoint_state& state, const tensor& dy, cons
     y = state.f(std::span<const tensor>(leaves).first(state.xs.size()));
   }
   scope.end_forward();
-  if (y.defined()) refuse_lost("checkpoint", y);
+  if (y.defined()) refuse_lost("kg::checkpoint", y);
   if (!y.defined() || !(y.signature() == dy.signature()))
-    fail("checkpoint", "another shape or dtype when the function ran again", "what it returned first",
+    fail("kg::checkpoint", "another shape or dtype when the function ran again", "what it returned first",
          "a function that does the same whenever it runs");
   // From here on, captured tensors are reached through their leaves.
   const auto through_leaf = [&](std::uint32_t& value) {
@@ -241,7 +241,7 @@ std::vector<tensor> replay(const checkpoint_state& state, const tensor& dy, cons
 
 tensor run_checkpointed(const list_function& f, std::span<const tensor> xs) {
   if (!recording_now()) return f(xs);
-  check_operands("checkpoint", xs);
+  check_operands("kg::checkpoint", xs);
   tape& t = this_tape();
   auto state = std::make_shared<checkpoint_state>(checkpoint_state{f, {xs.begin(), xs.end()}, {}, {}, t.id});
   watch reads(watch::kind::collecting);
@@ -253,8 +253,8 @@ tensor run_checkpointed(const list_function& f, std::span<const tensor> xs) {
     std::vector<tensor> constants;
     for (const tensor& x : xs) constants.push_back(stop_gradient(x));
     y = f(constants);
-    if (!y.defined()) fail("checkpoint", "a function that returned an undefined tensor", "a tensor");
-    refuse_lost("checkpoint", y);
+    if (!y.defined()) fail("kg::checkpoint", "a function that returned an undefined tensor", "a tensor");
+    refuse_lost("kg::checkpoint", y);
     state->captures = captures_below(t, base, y);
   }
   std::vector<tensor> operands = state->xs;
@@ -280,7 +280,7 @@ tensor run_checkpointed(const list_function& f, std::span<const tensor> xs) {
 // ------------------------------------------------------------------------------------------ custom rules
 
 void refuse_values(int got, int wanted) {
-  fail("custom_grad", "a function with " + std::to_string(got) + " values", std::to_string(wanted),
+  fail("kg::custom_grad", "a function with " + std::to_string(got) + " values", std::to_string(wanted),
        "return with_gradients(values, rule) for several");
 }
 
@@ -364,7 +364,7 @@ value_and_pullback_list vjp_of(const std::function<tensor(std::span<const tensor
 value_and_tangent jvp_of(const std::function<tensor(std::span<const tensor>)>& f, std::span<const tensor> xs,
                          std::span<const tensor> vs) {
   if (vs.size() != xs.size())
-    fail("jvp_of", std::to_string(vs.size()) + " directions", std::to_string(xs.size()) + ", one per operand");
+    fail("kg::jvp_of", std::to_string(vs.size()) + " directions", std::to_string(xs.size()) + ", one per operand");
   value_and_tangent result;
   result.tangent = detail::tangent_of(borrow_list(f), xs, vs, result.value);
   return result;

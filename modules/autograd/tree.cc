@@ -96,7 +96,7 @@ T tree_map(F f, const T& first, const Others&... others) {
   const std::vector<tensor> leaves = tree_leaves(first);
   const std::array<std::vector<tensor>, sizeof...(Others)> beside{tree_leaves(others)...};
   for (const std::vector<tensor>& other : beside)
-    if (other.size() != leaves.size()) detail::refuse_other_tree("tree_map", other.size(), leaves.size());
+    if (other.size() != leaves.size()) detail::refuse_other_tree("kg::tree_map", other.size(), leaves.size());
   std::vector<tensor> mapped;
   for (std::size_t i = 0; i < leaves.size(); ++i)
     mapped.push_back([&]<std::size_t... K>(std::index_sequence<K...>) {

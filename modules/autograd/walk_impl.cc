@@ -276,7 +276,7 @@ tensor watch::value_of(const variable& v, const tensor& now) {
   const auto at = std::find_if(read.begin(), read.end(), [&](const auto& r) { return r.first == v; });
   if (at != read.end()) return at->second;
   if (does == kind::replaying)
-    fail("checkpoint", "a variable that the function did not read when it ran first: " + v.name(),
+    fail("kg::checkpoint", "a variable that the function did not read when it ran first: " + v.name(),
          "a function that does the same whenever it runs");
   read.emplace_back(v, now);
   return now;

@@ -32,7 +32,7 @@ tensor root_of(const tensor& squares) {
 }
 
 void composed::refuse(std::string_view got, std::string_view wanted, std::string_view advice) const {
-  fail(name, got, wanted, advice);
+  fail("kg::" + std::string(name), got, wanted, advice);
 }
 
 void composed::given(std::string_view operand, const tensor& x) const {

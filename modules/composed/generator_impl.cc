@@ -150,7 +150,7 @@ tensor generator::gamma(const shape& dims, double alpha, double beta, dtype type
 }
 
 tensor generator::integers(const shape& dims, std::int64_t low, std::int64_t high, dtype type) {
-  constexpr composed call{"integers"};
+  constexpr composed call{"generator::integers"};
   const auto [least, most] = range_of_integers(call, type);
   if (low >= high || low < least || high - 1 > most)
     call.refuse("low " + std::to_string(low) + " and high " + std::to_string(high),
@@ -173,14 +173,14 @@ tensor generator::permutation(std::int64_t count) {
 }
 
 tensor generator::permutation(const tensor& x, int axis) {
-  constexpr composed call{"permutation"};
+  constexpr composed call{"generator::permutation"};
   call.rank("x", x, 1);
   const int along = call.axis(axis, x.rank());
   return drawn(*this, [&](generator& g) { return gather(x, g.permutation(x.dims()[along]), along); });
 }
 
 tensor generator::choice(std::int64_t count, const shape& dims, const choice_options& options) {
-  constexpr composed call{"choice"};
+  constexpr composed call{"generator::choice"};
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
   if (count < 1 || count > most) call.refuse(std::to_string(count) + " to choose from", "1 to 2^31 - 1");
   const bool weighted = options.weights.defined();
@@ -203,7 +203,7 @@ tensor generator::choice(std::int64_t count, const shape& dims, const choice_opt
 }
 
 tensor generator::choice(const tensor& x, const shape& dims, const choice_options& options) {
-  constexpr composed call{"choice"};
+  constexpr composed call{"generator::choice"};
   call.rank("x", x, 1);
   return drawn(*this, [&](generator& g) { return gather(x, g.choice(x.dims()[0], dims, options)); });
 }
@@ -213,7 +213,7 @@ std::int64_t generator::seed() { return static_cast<std::int64_t>(philox_of(key_
 generator generator::split() { return generator(static_cast<std::int64_t>(philox_of(key_, count_++, of_splits).low)); }
 
 std::vector<generator> generator::split(std::int64_t count) {
-  if (count < 0) fail("split", "a count of " + std::to_string(count), "0 or more");
+  if (count < 0) fail("kg::generator::split", "a count of " + std::to_string(count), "0 or more");
   return drawn(*this, [&](generator& g) {
     std::vector<generator> all;
     for (std::int64_t i = 0; i < count; ++i) all.push_back(g.split());
@@ -228,7 +228,7 @@ generator generator::fold_in(std::int64_t number) const {
 tensor generator::state() const { return tensor({static_cast<std::int64_t>(key_), static_cast<std::int64_t>(count_)}); }
 
 void generator::set_state(const tensor& state) {
-  constexpr composed call{"set_state"};
+  constexpr composed call{"generator::set_state"};
   call.given("state", state);
   if (!(state.signature() == kerngrad::signature{{2}, dtype::int64}))
     call.refuse("a state " + std::string(name_of(state.type())) + " " + to_string(state.dims()), "int64 [2]",

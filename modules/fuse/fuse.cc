@@ -106,7 +106,7 @@ const tensor& first_tensor(const T& x, const auto&... rest) {
 template <class T>
 tensor as_operand(const T& x, const tensor& like) {
   if constexpr (std::is_same_v<T, tensor>) return x;
-  else return number_like("fuse", number_of(x), like);
+  else return number_like("kg::fuse", number_of(x), like);
 }
 
 }  // namespace kerngrad::detail

@@ -69,12 +69,12 @@ struct stored_expression {
 
 // In an expression that is read by the compiler its name is the error.
 void a_fused_reduction_is_over_all_axes_or_one() {
-  fail("fuse", "a reduction over several axes, or none", "all axes, or one", "call it outside of the expression");
+  fail("kg::fuse", "a reduction over several axes, or none", "all axes, or one", "call it outside of the expression");
 }
 
 std::vector<symbol> operand_steps(step_list& list, int operands) {
   if (operands < 1 || operands > most_operands)
-    fail("fuse", std::to_string(operands) + " operands", "1 to " + std::to_string(most_operands));
+    fail("kg::fuse", std::to_string(operands) + " operands", "1 to " + std::to_string(most_operands));
   std::vector<symbol> all;
   for (int i = 0; i < operands; ++i)
     all.push_back({&list, list.add({.kind = step_kind::operand, .place = static_cast<std::int8_t>(i)})});
@@ -82,22 +82,22 @@ std::vector<symbol> operand_steps(step_list& list, int operands) {
 }
 
 std::shared_ptr<const stored_expression> stored(int operands, step_list list, symbol root, const fused_tail& tail) {
-  if (root.at < 0) fail("fuse", "an empty symbol as the result", "what the expression computed from its operands");
+  if (root.at < 0) fail("kg::fuse", "an empty symbol as the result", "what the expression computed from its operands");
   if (list.steps.size() >= most_fused_steps)
-    fail("fuse", std::to_string(list.steps.size()) + " steps", "fewer than " + std::to_string(most_fused_steps),
+    fail("kg::fuse", std::to_string(list.steps.size()) + " steps", "fewer than " + std::to_string(most_fused_steps),
          "split the expression");
   const auto made = std::make_shared<const stored_expression>(operands, list, root, tail);
   for (const stored_program* p : {&made->value, &made->gradient})
     if (p->builder.steps.size() >= most_fused_steps || p->builder.buffers >= most_fused_buffers)
-      fail("fuse", "an expression that is too long", "a derivative of less than a thousand steps, and a hundred values",
-           "split the expression");
+      fail("kg::fuse", "an expression that is too long",
+           "a derivative of less than a thousand steps, and a hundred values", "split the expression");
   return made;
 }
 
 tensor run_stored(const stored_expression* program, std::span<const tensor* const> in) {
-  if (!program) fail("fuse", "an empty fused_expression", "one that kg::fuse made");
+  if (!program) fail("kg::fuse", "an empty fused_expression", "one that kg::fuse made");
   if (static_cast<int>(in.size()) != program->value.program.operands)
-    fail("fuse", std::to_string(in.size()) + " operands", std::to_string(program->value.program.operands));
+    fail("kg::fuse", std::to_string(in.size()) + " operands", std::to_string(program->value.program.operands));
   const stored_program& gradient = program->gradient;
   return run_following_rules({&program->value.program, gradient.builder.has_gradient ? &gradient.program : nullptr},
                              in);

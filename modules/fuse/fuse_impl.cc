@@ -42,7 +42,7 @@ class single_steps {
   const tensor& value(std::int16_t i) {
     tensor& x = values_[static_cast<std::size_t>(i)];
     const fused_step& s = p_.steps[static_cast<std::size_t>(i)];
-    if (s.kind == step_kind::literal && !x.defined()) x = number_like("fuse", s.number, value(s.in[0]));
+    if (s.kind == step_kind::literal && !x.defined()) x = number_like("kg::fuse", s.number, value(s.in[0]));
     return x;
   }
 
@@ -95,7 +95,7 @@ void refuse_replaced(const fused_program& p) {
     for (std::int16_t k : s.in)
       if (k >= 0) of_value[static_cast<std::size_t>(k)] = true;
     if (has_another_rule(*s.op))
-      fail("fuse", "a gradient of a fused function while the rule of " + std::string(s.row->name) + " is replaced",
+      fail("kg::fuse", "a gradient of a fused function while the rule of " + std::string(s.row->name) + " is replaced",
            "the rules that the function was compiled with",
            "end the replacement, or call the ops of the expression one by one");
   }

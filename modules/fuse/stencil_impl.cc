@@ -86,7 +86,7 @@ symbol read_step(stencil_steps& steps, std::size_t operand, std::span<const std:
 
 std::vector<field> fields_of(stencil_steps& steps, int operands) {
   if (operands < 1 || operands > most_operands)
-    fail("fuse", std::to_string(operands) + " operands", "1 to " + std::to_string(most_operands));
+    fail("kg::fuse", std::to_string(operands) + " operands", "1 to " + std::to_string(most_operands));
   std::vector<field> all;
   for (std::size_t i = 0; i < static_cast<std::size_t>(operands); ++i) all.emplace_back(steps, i);
   return all;
@@ -114,11 +114,11 @@ struct stored_stencil {
 std::shared_ptr<const stored_stencil> stored(int operands, std::span<const boundary> edges, stencil_steps steps,
                                              std::span<const symbol> results) {
   for (const symbol& r : results)
-    if (r.at < 0) fail("fuse", "an empty symbol as a result", "what the expression computed from its operands");
+    if (r.at < 0) fail("kg::fuse", "an empty symbol as a result", "what the expression computed from its operands");
   auto made = std::make_shared<const stored_stencil>(static_cast<std::size_t>(operands), edges, steps, results);
   check_edges({"fuse"}, edges, static_cast<std::size_t>(made->axes));
   if (made->all.builder.buffers >= most_fused_buffers)
-    fail("fuse", "an expression that is too long", "a hundred values at once", "split the expression");
+    fail("kg::fuse", "an expression that is too long", "a hundred values at once", "split the expression");
   return made;
 }
 

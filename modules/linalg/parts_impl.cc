@@ -18,7 +18,7 @@ module kerngrad.linalg;
 namespace kerngrad::linalg::detail {
 
 void function::refuse(std::string_view got, std::string_view wanted, std::string_view advice) const {
-  fail(name, got, wanted, advice);
+  fail("kg::linalg::" + std::string(name), got, wanted, advice);
 }
 
 std::string shaped(std::string_view operand, const tensor& x) {

@@ -82,8 +82,8 @@ struct Qr {
   static constexpr auto gradient = gradient_of(wrt(keep::in0 | keep::out0 | keep::out1, [](const auto& c) {
     const std::int64_t m = detail::rows_of(c.dims(0)), n = detail::columns_of(c.dims(0));
     if (m > n && c.template attr<"complete">().as_bool())
-      fail("qr", "the gradient of a complete q of a matrix " + to_string(c.dims(0)), "at most as many rows as columns",
-           "its further columns are not determined: use qr_mode::reduced");
+      fail("kg::linalg::qr", "the gradient of a complete q of a matrix " + to_string(c.dims(0)),
+           "at most as many rows as columns", "its further columns are not determined: use qr_mode::reduced");
     if (m >= n) return gradient_of_tall(c.out(0), c.out(1), c.dy(0), c.dy(1));
     // The columns behind the square part are q times theirs in r.
     const tensor beyond = other_columns(c.dy(1), m);

@@ -122,7 +122,7 @@ struct Svd {
     const tensor &u = c.out(0), &s = c.out(1), &vh = c.out(2);
     const std::int64_t m = detail::rows_of(c.dims(0)), n = detail::columns_of(c.dims(0));
     if (m != n && c.template attr<"fullMatrices">().as_bool())
-      fail("svd", "the gradient of full matrices of a matrix " + to_string(c.dims(0)), "a square matrix",
+      fail("kg::linalg::svd", "the gradient of full matrices of a matrix " + to_string(c.dims(0)), "a square matrix",
            "the further vectors are not determined: leave full_matrices out");
     const tensor of_u = matmul(u, c.dy(0), true), of_v = matmul(vh, c.dy(2), false, true);
     const tensor x = of_u - detail::transposed(of_u), y = of_v - detail::transposed(of_v);

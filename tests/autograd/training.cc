@@ -64,11 +64,11 @@ TEST(schedules, are_what_their_formulas_say) {
 }
 
 TEST(schedules, refuse_steps_below_1) {
-  EXPECT_TRUE(says(refusal([] { return kg::step_schedule(1, 0, 0.5)(0); }), {"[step_schedule]", "0", "1 or more"}));
-  EXPECT_TRUE(says(refusal([] { return kg::cosine_schedule(1, -1)(0); }), {"[cosine_schedule]", "-1"}));
-  EXPECT_TRUE(says(refusal([] { return kg::warm_up(0, 1)(0); }), {"[warm_up]"}));
-  EXPECT_TRUE(says(refusal([] { return kg::chain_schedules({{1, 0}, {2, 0}})(0); }), {"[chain_schedules]", "0"}));
-  EXPECT_TRUE(says(refusal([] { return kg::chain_schedules({})(0); }), {"[chain_schedules]"}));
+  EXPECT_TRUE(says(refusal([] { return kg::step_schedule(1, 0, 0.5)(0); }), {"[kg::step_schedule]", "0", "1 or more"}));
+  EXPECT_TRUE(says(refusal([] { return kg::cosine_schedule(1, -1)(0); }), {"[kg::cosine_schedule]", "-1"}));
+  EXPECT_TRUE(says(refusal([] { return kg::warm_up(0, 1)(0); }), {"[kg::warm_up]"}));
+  EXPECT_TRUE(says(refusal([] { return kg::chain_schedules({{1, 0}, {2, 0}})(0); }), {"[kg::chain_schedules]", "0"}));
+  EXPECT_TRUE(says(refusal([] { return kg::chain_schedules({})(0); }), {"[kg::chain_schedules]"}));
 }
 
 // ------------------------------------------------------------------------------------------ rates and groups
@@ -145,7 +145,8 @@ TEST(clip_by_global_norm, scales_all_gradients_by_one_factor) {
   std::vector<tensor> broken{tensor({inf, 1.0})};
   EXPECT_EQ(kg::clip_by_global_norm(broken, 1), inf);
   EXPECT_EQ(broken[0].to_doubles(), (doubles{inf, 1})) << "left for the caller to see";
-  EXPECT_TRUE(says(refusal([&] { return kg::clip_by_global_norm(grads, 0); }), {"[clip_by_global_norm]", "above 0"}));
+  EXPECT_TRUE(
+      says(refusal([&] { return kg::clip_by_global_norm(grads, 0); }), {"[kg::clip_by_global_norm]", "above 0"}));
   std::vector<tensor> integers{tensor({1, 2})};
   EXPECT_TRUE(says(refusal([&] { return kg::clip_by_global_norm(integers, 1); }), {"int32"}));
 }
@@ -174,7 +175,7 @@ TEST(clip_by_value, bounds_each_element) {
   kg::clip_by_value(grads, -1, 2);
   EXPECT_EQ(grads[0].to_doubles(), (doubles{2, -0.5, -1}));
   EXPECT_TRUE(std::isnan(grads[1].item<float>()));
-  EXPECT_TRUE(says(refusal([&] { return kg::clip_by_value(grads, 1, 0), 0; }), {"[clip_by_value]", "low"}));
+  EXPECT_TRUE(says(refusal([&] { return kg::clip_by_value(grads, 1, 0), 0; }), {"[kg::clip_by_value]", "low"}));
 }
 
 // ------------------------------------------------------------------------------------------ state
@@ -282,7 +283,8 @@ TEST(a_generator, draws_what_its_key_and_its_count_say) {
   generator later(0);
   later.set_state(a.state());
   EXPECT_TRUE(same_bits(a.normal({5}), later.normal({5})));
-  EXPECT_TRUE(says(refusal([&] { return later.set_state(tensor({1, 2})), 0; }), {"[set_state]", "int64 [2]"}));
+  EXPECT_TRUE(
+      says(refusal([&] { return later.set_state(tensor({1, 2})), 0; }), {"[kg::generator::set_state]", "int64 [2]"}));
 }
 
 TEST(a_generator, splits_into_generators_of_their_own) {
@@ -296,7 +298,7 @@ TEST(a_generator, splits_into_generators_of_their_own) {
   EXPECT_EQ(seeds.size(), 700u);
   EXPECT_TRUE(number == a.fold_in(3)) << "whatever was drawn";
   EXPECT_TRUE(generator(7).split() == generator(7).split(2)[0]);
-  EXPECT_TRUE(says(refusal([&] { return a.split(-1).size(); }), {"[split]", "-1"}));
+  EXPECT_TRUE(says(refusal([&] { return a.split(-1).size(); }), {"[kg::generator::split]", "-1"}));
 }
 
 // Computed from the documentation by another program. They must never change.
@@ -324,9 +326,11 @@ TEST(integers, are_spread_evenly_over_the_whole_range) {
   EXPECT_EQ(g.integers({1}, most - 1, most, dtype::int64).item<std::int64_t>(), most - 1);
   EXPECT_EQ(g.integers({2}, 0, 256, dtype::uint8).type(), dtype::uint8);
   EXPECT_EQ(g.integers({0}, 0, 1).dims(), (kg::shape{0}));
-  EXPECT_TRUE(says(refusal([&] { return g.integers({1}, 3, 3); }), {"[integers]", "low 3", "high 3"}));
-  EXPECT_TRUE(says(refusal([&] { return g.integers({1}, 0, 257, dtype::uint8); }), {"[integers]", "uint8"}));
-  EXPECT_TRUE(says(refusal([&] { return g.integers({1}, 0, 2, dtype::float32); }), {"[integers]", "float32"}));
+  EXPECT_TRUE(says(refusal([&] { return g.integers({1}, 3, 3); }), {"[kg::generator::integers]", "low 3", "high 3"}));
+  EXPECT_TRUE(
+      says(refusal([&] { return g.integers({1}, 0, 257, dtype::uint8); }), {"[kg::generator::integers]", "uint8"}));
+  EXPECT_TRUE(
+      says(refusal([&] { return g.integers({1}, 0, 2, dtype::float32); }), {"[kg::generator::integers]", "float32"}));
 }
 
 TEST(draws, are_the_same_on_any_number_of_threads) {
@@ -362,7 +366,7 @@ TEST(permutation, orders_numbers_or_slices) {
   const doubles rows = g.permutation(x, 1).to_doubles();
   for (std::size_t j = 0; j < 10; ++j) EXPECT_EQ(rows[10 + j], rows[j] + 10) << "columns stay together";
   EXPECT_EQ(g.permutation(0).dims(), (kg::shape{0}));
-  EXPECT_TRUE(says(refusal([&] { return g.permutation(tensor(1.0)); }), {"[permutation]", "rank 1"}));
+  EXPECT_TRUE(says(refusal([&] { return g.permutation(tensor(1.0)); }), {"[kg::generator::permutation]", "rank 1"}));
 }
 
 TEST(choice, follows_the_weights_and_draws_none_twice_without_replacement) {
@@ -387,10 +391,13 @@ TEST(choice, follows_the_weights_and_draws_none_twice_without_replacement) {
   EXPECT_EQ(g.choice(1, {2}, {.weights = tensor({2.0})}).to_doubles(), (doubles{0, 0}));
   EXPECT_TRUE(
       says(refusal([&] { return g.choice(3, {3}, {.replace = false, .weights = weights}); }), {"3", "2 at most"}));
-  EXPECT_TRUE(says(refusal([&] { return g.choice(2, {1}, {.weights = weights}); }), {"[choice]", "[2]"}));
-  EXPECT_TRUE(says(refusal([&] { return g.choice(1, {1}, {.weights = tensor({-1.0})}); }), {"[choice]", "-1"}));
-  EXPECT_TRUE(says(refusal([&] { return g.choice(1, {1}, {.weights = tensor({0.0})}); }), {"[choice]", "above 0"}));
-  EXPECT_TRUE(says(refusal([&] { return g.choice(0, {1}); }), {"[choice]", "0 to choose from"}));
+  EXPECT_TRUE(
+      says(refusal([&] { return g.choice(2, {1}, {.weights = weights}); }), {"[kg::generator::choice]", "[2]"}));
+  EXPECT_TRUE(
+      says(refusal([&] { return g.choice(1, {1}, {.weights = tensor({-1.0})}); }), {"[kg::generator::choice]", "-1"}));
+  EXPECT_TRUE(says(refusal([&] { return g.choice(1, {1}, {.weights = tensor({0.0})}); }),
+                   {"[kg::generator::choice]", "above 0"}));
+  EXPECT_TRUE(says(refusal([&] { return g.choice(0, {1}); }), {"[kg::generator::choice]", "0 to choose from"}));
 }
 
 // ------------------------------------------------------------------------------------------ batches
@@ -426,9 +433,9 @@ TEST(batches, are_shuffled_anew_each_time) {
   EXPECT_EQ(whole.size(), 2);
   EXPECT_EQ(whole[1][0].to_doubles(), (doubles{8, 9, 10, 11, 12, 13, 14, 15}));
   EXPECT_EQ(kg::batches({}, kg::zeros({0, 2})).size(), 0);
-  EXPECT_TRUE(says(refusal([&] { return whole[2]; }), {"[batches]", "batch 2"}));
-  EXPECT_TRUE(says(refusal([&] { return kg::batches({.size = 0}, x).size(); }), {"[batches]", "0"}));
-  EXPECT_TRUE(says(refusal([&] { return kg::batches({}, x, tensor({1})).size(); }), {"[batches]", "10 and 1"}));
+  EXPECT_TRUE(says(refusal([&] { return whole[2]; }), {"[kg::batches]", "batch 2"}));
+  EXPECT_TRUE(says(refusal([&] { return kg::batches({.size = 0}, x).size(); }), {"[kg::batches]", "0"}));
+  EXPECT_TRUE(says(refusal([&] { return kg::batches({}, x, tensor({1})).size(); }), {"[kg::batches]", "10 and 1"}));
 }
 
 // ------------------------------------------------------------------------------------------ weight initialization
@@ -469,7 +476,7 @@ TEST(orthogonal, gives_orthonormal_columns_or_rows) {
     EXPECT_LT(kg::max(kg::abs(gram)).item(), 1e-12);
   }
   EXPECT_EQ(kg::orthogonal(rng, {0, 3}).dims(), (kg::shape{0, 3}));
-  EXPECT_TRUE(says(refusal([&] { return kg::orthogonal(rng, {3}); }), {"[orthogonal]", "rank 2"}));
+  EXPECT_TRUE(says(refusal([&] { return kg::orthogonal(rng, {3}); }), {"[kg::orthogonal]", "rank 2"}));
 }
 
 }  // namespace

@@ -294,17 +294,18 @@ TEST(a_stencil, has_gradients_through_several_results_and_steps) {
 TEST(a_stencil, is_refused_with_the_reason) {
   const tensor x = normal({4, 5}, 1);
   const auto f = kg::fuse(1, boundary::zero, [](fields u) { return u[0](1, 0) + u[0](0, 1); });
-  EXPECT_TRUE(says(refusal([&] { return f(normal({4}, 1)); }), {"[fuse]", "x[0]"}));
-  EXPECT_TRUE(says(refusal([&] { return f(x, x); }), {"[fuse] got 2 operands"}));
-  EXPECT_TRUE(says(refusal([&] { return kg::fused_stencil<1>()(x); }), {"[fuse] got an empty fused_stencil"}));
-  EXPECT_TRUE(says(refusal([&] { return kg::shift(x, {1, 1, 1}); }), {"[shift]"}));
-  EXPECT_TRUE(says(refusal([&] { return kg::shift(x, {2'000'000'000}); }), {"[shift] got an offset of 2000000000"}));
+  EXPECT_TRUE(says(refusal([&] { return f(normal({4}, 1)); }), {"[kg::fuse]", "x[0]"}));
+  EXPECT_TRUE(says(refusal([&] { return f(x, x); }), {"[kg::fuse] got 2 operands"}));
+  EXPECT_TRUE(says(refusal([&] { return kg::fused_stencil<1>()(x); }), {"[kg::fuse] got an empty fused_stencil"}));
+  EXPECT_TRUE(says(refusal([&] { return kg::shift(x, {1, 1, 1}); }), {"[kg::shift]"}));
+  EXPECT_TRUE(
+      says(refusal([&] { return kg::shift(x, {2'000'000'000}); }), {"[kg::shift] got an offset of 2000000000"}));
   EXPECT_TRUE(says(refusal([&] {
                      return kg::fuse(1, {boundary::zero, boundary::edge}, [](fields u) { return u[0](1, 0, 0) + 1; });
                    }),
-                   {"[fuse] got 2 boundaries for offsets along 3 axes"}));
+                   {"[kg::fuse] got 2 boundaries for offsets along 3 axes"}));
   EXPECT_TRUE(says(refusal([&] { return kg::fuse(0, boundary::zero, [](fields) { return symbol(); }); }),
-                   {"[fuse] got 0 operands"}));
+                   {"[kg::fuse] got 0 operands"}));
   EXPECT_TRUE(says(refusal([&] {
                      return kg::fuse(1, boundary::zero, [](fields u) {
                        symbol y = u[0]();
@@ -312,7 +313,7 @@ TEST(a_stencil, is_refused_with_the_reason) {
                        return y;
                      });
                    }),
-                   {"[fuse] got more than 100 different reads"}));
+                   {"[kg::fuse] got more than 100 different reads"}));
 }
 
 }  // namespace

@@ -48,15 +48,16 @@ TEST(solve_banded, broadcasts_batches_and_takes_vectors) {
 TEST(solve_banded, names_a_singular_matrix_and_rejects_bands_that_do_not_fit) {
   const tensor singular = kg::stack({kg::ones({1, 3}), kg::zeros({1, 3})});
   expect_refused([&] { return la::solve_banded({0, 0}, singular, kg::ones({3})); },
-                 {"[solve_banded] got a singular matrix at batch index [1]: pivot 0 is zero"});
+                 {"[kg::linalg::solve_banded] got a singular matrix at batch index [1]: pivot 0 is zero"});
   const tensor x = la::solve_banded({0, 0}, singular, kg::ones({3}), {.check = false});
   expect_values(x(0), {1, 1, 1});
   expect_values(x(1), doubles(3, not_a_number));
   expect_refused([] { return la::solve_banded({1, 1}, kg::ones({2, 3}), kg::ones({3})); },
-                 {"[solve_banded]", "3 rows"});
-  expect_refused([] { return la::solve_banded({-1, 1}, kg::ones({1, 3}), kg::ones({3})); }, {"[solve_banded]", "-1"});
+                 {"[kg::linalg::solve_banded]", "3 rows"});
+  expect_refused([] { return la::solve_banded({-1, 1}, kg::ones({1, 3}), kg::ones({3})); },
+                 {"[kg::linalg::solve_banded]", "-1"});
   expect_refused([] { return la::solve_banded({1, 1}, kg::ones({3, 3}), kg::ones({4})); },
-                 {"[solve_banded]", "rows in b"});
+                 {"[kg::linalg::solve_banded]", "rows in b"});
 }
 
 TEST(solve_banded, has_gradients_of_both_orders) {

@@ -11,7 +11,7 @@ tensor boolean_mask(const tensor& x, const tensor& mask, axis_index axis) {
   const shape &dims = x.dims(), &masked = mask.dims();
   const int first = detail::axis_from_front(axis.value(), dims.rank()).value_or(dims.rank());
   const auto refuse = [&](const std::string& wanted) {
-    fail("boolean_mask",
+    fail("kg::boolean_mask",
          "x " + to_string(dims) + ", mask " + to_string(masked) + " and axis " + std::to_string(axis.value()), wanted);
   };
   if (masked.rank() == 0) refuse("a mask of rank 1 or more");

@@ -9,11 +9,11 @@ namespace kerngrad {
 
 tensor embedding_bag(const tensor& params, const tensor& indices, const embedding_bag_options& options) {
   const shape& dims = indices.dims();
-  if (dims.rank() != 2) fail("embedding_bag", "indices of shape " + to_string(dims), "[bags, size], or offsets");
+  if (dims.rank() != 2) fail("kg::embedding_bag", "indices of shape " + to_string(dims), "[bags, size], or offsets");
   embedding_bag_options flat = options;
   if (flat.weights.defined()) {
     if (!(flat.weights.dims() == dims))
-      fail("embedding_bag", "weights of shape " + to_string(flat.weights.dims()),
+      fail("kg::embedding_bag", "weights of shape " + to_string(flat.weights.dims()),
            "that of the indices, " + to_string(dims));
     flat.weights = reshape(flat.weights, shape{dims.size()});
   }
