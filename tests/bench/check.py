@@ -346,12 +346,15 @@ def every_kernel_of_the_ops_page_and_every_optimizer_step_is_measured():
     short = {'float32': 'f32', 'float64': 'f64', 'int32': 'i32', 'int64': 'i64', 'uint8': 'u8', 'bool': 'bool',
              'complex64': 'c64'}
     wanted = set()
-    for line in (ROOT / 'docs' / 'ops.md').read_text().splitlines():
-        cells = [cell.strip() for cell in re.split(r'(?<!\\)\|', line)]
-        if len(cells) < 9 or cells[1] in ('op', '---', 'Identity', 'Reshape', 'ExpandDims'):  # these share the elements
-            continue
-        types = short if cells[7] == 'any' else [t for t in re.split(r', ', cells[7]) if t in short]
-        wanted |= {f'{cells[1]}<{short[t]}>' for t in types}
+    for page in (ROOT / 'docs' / 'ops').glob('*.md'):
+        head, _, table = page.read_text().partition('## Kernels and gradients\n')
+        for line in table.splitlines():
+            cells = [cell.strip() for cell in re.split(r'(?<!\\)\|', line)]
+            if len(cells) < 3 or cells[1] in ('op', '---', 'Identity', 'Reshape', 'ExpandDims'):  # these share elements
+                continue
+            stated = cells[2] or re.search(r'^Kernels exist for (.*), unless', head, re.MULTILINE)[1]
+            types = short if stated in ('any', 'any dtype') else [t for t in stated.split(', ') if t in short]
+            wanted |= {f'{cells[1]}<{short[t]}>' for t in types}
     assert len(wanted) > 300, len(wanted)
     updates = (ROOT / 'kernels' / 'optimizer' / 'update.h').read_text()
     for name, dtype in re.findall(r'^void (\w+)_(float\d\d)\(', updates, re.M):

@@ -72,7 +72,8 @@ with tempfile.TemporaryDirectory() as name:
     for folder in FOLDERS:
         shutil.copytree(ROOT / folder, copy / folder)
     filled = [path for path, code in blocks(text) if not insert(copy / path, code)]
-    written = {'docs/ops.md', 'docs/dtypes.md', 'kernels/common/accuracy_worst.h',
+    written = {'docs/ops.md', 'docs/ops/elementwise.md', 'docs/ops/bounds.md', 'docs/dtypes.md',
+               'kernels/common/accuracy_worst.h',
                'kernels/common/accuracy_gradients.h'}
     assert set(wanted) - set(filled) == written, 'all but what programs write'
     for unit in UNITS:

@@ -3,9 +3,11 @@
 """check.py KERNGRAD: the tool: its rows against its explanations, filters, names, exit codes, closed pipes."""
 import json
 import os
+import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 TOOL = sys.argv[1]
 DONE, REFUSED, USAGE = 0, 1, 2
@@ -61,6 +63,12 @@ def filters_keep_what_fits(rows, targets):
     assert read('list', '--family', 'softmax', '--dtype', 'bool') == []
 
 
+def ops_pages():
+    """The first table of each family's page."""
+    families = re.findall(r'^\| \[(\w+)\]\(ops/', run('docs').stdout, re.MULTILINE)
+    return ''.join(run('docs', '--page', family).stdout.partition('\n## ')[0] for family in families)
+
+
 def pages_have_a_line_an_op(rows):
     ops = sorted({r['op'] for r in rows})
     text = run('list').stdout.splitlines()
@@ -68,12 +76,12 @@ def pages_have_a_line_an_op(rows):
     table = run('list', '--markdown').stdout.splitlines()
     assert [line.split('|')[1].strip() for line in table[2:]] == ops
     assert all(line.count('|') == table[0].count('|') for line in table)
-    page = run('docs').stdout
-    assert all(f'| {op} |' in page for op in ops)
+    page = ops_pages()
+    assert all(f'\n| {op} |' in page for op in ops)
 
 
 def every_op_but_the_helpers_of_gradients_has_a_typed_name(rows):
-    names = dict(re.findall(r'^\| (\w+) \| (`kg::\w+`(?:<br>`kg::\w+`)*|none) \|', run('docs').stdout, re.MULTILINE))
+    names = dict(re.findall(r'^\| (\w+) \| (`kg::\w+`(?:<br>`kg::\w+`)*|none) \|', ops_pages(), re.MULTILINE))
     assert names.keys() == {r['op'] for r in rows}
     for op, name in names.items():
         is_helper = op.endswith(('Grad', 'Gather', 'GatherInput', 'GatherFilter')) or 'Backprop' in op
@@ -115,6 +123,23 @@ def what_is_refused_has_its_exit_code():
                       ('explain', 'Exp', '--attr', 'alpha'), ('explain', 'Exp', '--attr', 'a=' + 'x' * 200)]:
         assert run(*arguments, code=USAGE).stderr.strip(), arguments
     run('docs', '--check', os.devnull, code=REFUSED)
+    run('docs', '--page', 'bogus', code=USAGE)
+
+
+def pages_of_ops_are_written_and_checked():
+    with tempfile.TemporaryDirectory() as folder:
+        index, family = pathlib.Path(folder) / 'ops.md', pathlib.Path(folder) / 'ops' / 'softmax.md'
+        run('docs', '--write', folder)
+        run('docs', '--check', index)
+        assert index.read_text() == run('docs').stdout
+        assert family.read_text() == run('docs', '--page', 'softmax').stdout
+        assert '| Softmax |' in family.read_text() and '| Exp | float32 |' in run('docs', '--page', 'bounds').stdout
+        for stale in index, family, family.with_name('gone.md'):
+            kept = stale.read_text() if stale.exists() else None
+            stale.write_text('another')
+            assert stale.name in run('docs', '--check', index, code=REFUSED).stderr
+            stale.unlink() if kept is None else stale.write_text(kept)
+        run('docs', '--check', index)
 
 
 def names_are_found_in_our_words_and_in_others():
@@ -175,7 +200,7 @@ def what_is_not_found_has_near_names_and_an_exit_code():
 
 
 def every_op_and_every_typed_name_is_found(rows):
-    for op, name in re.findall(r'^\| (\w+) \| (?:`kg::(\w+)`|none)', run('docs').stdout, re.MULTILINE):
+    for op, name in re.findall(r'^\| (\w+) \| (?:`kg::(\w+)`|none)', ops_pages(), re.MULTILINE):
         told = read('find', op)['found']
         assert op in [f['op'] for f in told] and all(f['doc'] for f in told if f['name']), op
         assert not name or f'kg::{name}' in [f['name'] for f in read('find', name)['found']], name
@@ -211,6 +236,7 @@ pages_have_a_line_an_op(all_rows)
 every_op_but_the_helpers_of_gradients_has_a_typed_name(all_rows)
 a_call_is_explained()
 what_is_refused_has_its_exit_code()
+pages_of_ops_are_written_and_checked()
 names_are_found_in_our_words_and_in_others()
 what_is_not_found_has_near_names_and_an_exit_code()
 every_op_and_every_typed_name_is_found(all_rows)

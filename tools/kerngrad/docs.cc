@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// docs/ops.md, made from the rows; and the rows themselves, for the pages of the reference.
+// docs/ops.md and docs/ops, made from the rows; and the rows themselves, for the pages of the reference.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,11 +17,14 @@ std::string dtypes_text(kg::dtype_set set) {
   return set == kg::any_element ? "any" : set == kg::any_dtype ? "any but text" : kg::to_string(set);
 }
 
-std::string operands_text(const kg::op_row& row) {
+// Operands with their dtypes, except for dtypes that are the usual ones.
+std::string operands_text(const kg::op_row& row, std::string_view usual) {
   std::string text;
-  for (const kg::operand& operand : row.operands)
-    text += fmt::format("{}`{}`{}{}: {}", text.empty() ? "" : "<br>", operand.name, operand.list ? " (list)" : "",
-                        operand.optional ? " (optional)" : "", dtypes_text(operand.types));
+  for (const kg::operand& operand : row.operands) {
+    const std::string types = dtypes_text(operand.types);
+    text += fmt::format("{}`{}`{}{}{}", text.empty() ? "" : "<br>", operand.name, operand.list ? " (list)" : "",
+                        operand.optional ? " (optional)" : "", types == usual ? "" : ": " + types);
+  }
   return text.empty() ? "none" : text;
 }
 
@@ -80,7 +83,7 @@ std::string functions_text(std::string_view op) {
   return text.empty() ? "none" : text;
 }
 
-// One op by its row, in the words of docs/ops.md.
+// One op by its row, in the words of docs/ops.
 json row_json(const kg::op_row& row) {
   json functions = json::array(), operands = json::array(), attributes = json::array(), bounds = json::object();
   for (const typed_name& name : typed_names)
@@ -174,13 +177,15 @@ std::string accuracy_line(const kg::op_row& row, std::string_view name, kg::dtyp
                      known.all ? "all" : "samples", known.target);
 }
 
+// Errors of kernels and of rules, one line for each function and dtype.
 std::string gradients_section() {
   std::string text =
-      "\n## Accuracy of the gradients\n\n"
-      "The same of first derivatives, for a `dy` of 1, as `./dev accuracy --gradients` measures them. The bound holds "
-      "for\n"
-      "finite operands in the domain, and everywhere where none is stated. [Accuracy](accuracy.md) explains both.\n\n"
-      "| gradient | dtype | bound | largest error | at | of | domain |\n| --- | --- | --- | --- | --- | --- | --- |\n";
+      "\n## Gradients\n\n"
+      "The first derivatives, for a `dy` of 1, as `./dev accuracy --gradients` measures them. A bound holds for "
+      "finite\n"
+      "operands in the domain, or for all finite operands if there is none.\n\n"
+      "| gradient | dtype | bound | largest error | at | operands tried | domain |\n"
+      "| --- | --- | --- | --- | --- | --- | --- |\n";
   for (const kg::op_row& row : kg::op_table)
     for (std::size_t k = 0; k < row.operands.size(); ++k)
       for (kg::dtype type : {kg::dtype::float32, kg::dtype::float64})
@@ -191,18 +196,101 @@ std::string gradients_section() {
   return text;
 }
 
-std::string accuracy_section() {
+std::string functions_section() {
   std::string text =
-      "\n## Accuracy of the mathematics\n\n"
-      "In units in the last place of the result, against MPFR. The bound holds on every CPU target; `./dev accuracy`\n"
-      "looks for the largest error on the best target of a machine, among all 2^32 values of float32 or among "
-      "samples,\n"
-      "and writes it down with its operands. None: no result is further than half a unit from the exact one.\n\n"
-      "| function | dtype | bound | largest error | at | of |\n| --- | --- | --- | --- | --- | --- |\n";
+      "\n## Functions\n\n"
+      "| function | dtype | bound | largest error | at | operands tried |\n| --- | --- | --- | --- | --- | --- |\n";
   for (const kg::op_row& row : kg::op_table)
     for (kg::dtype type : {kg::dtype::float32, kg::dtype::float64})
       if (const auto known = kg::accuracy_of(row.name, type)) text += accuracy_line(row, row.name, type, *known) + "\n";
   return text;
+}
+
+constexpr std::string_view bounds = "bounds";  // name of the page with all error bounds
+
+std::string bounds_page() {
+  return "# Error bounds\n\n"
+         "[All ops](../ops.md). Errors are in units in the last place of the result, measured against MPFR.\n"
+         "A bound holds on every CPU target. `./dev accuracy` looks for the largest error on the best target of a\n"
+         "machine: among all 2^32 values of float32, or among samples. \"None\" means that no result is further than\n"
+         "half a unit from the exact one. [Accuracy](../accuracy.md) explains how the errors are measured.\n" +
+         functions_section() + gradients_section();
+}
+
+std::vector<const kg::op_row*> rows_of(int group) {
+  std::vector<const kg::op_row*> rows;
+  for (const kg::op_row& row : kg::op_table)
+    if (static_cast<int>(row.group) == group) rows.push_back(&row);
+  return rows;
+}
+
+std::string kernels_text(const kg::op_row& row) {
+  return dtypes_text(kg::kernel_dtypes(kg::backend::simd, kg::find_op(row.name)));
+}
+
+// The most frequent text, which tables then omit.
+std::string usual(const std::vector<std::string>& texts) {
+  return texts.empty() ? "" : *std::ranges::max_element(texts, {}, [&](const std::string& text) {
+    return std::ranges::count(texts, text);
+  });
+}
+
+std::string in_prose(std::string_view types) {
+  return types.starts_with("any") ? fmt::format("any dtype{}", types.substr(3)) : std::string(types);
+}
+
+std::string family_page(int group) {
+  std::vector<std::string> operands, kernels;
+  const std::vector<const kg::op_row*> rows = rows_of(group);
+  for (const kg::op_row* row : rows) {
+    for (const kg::operand& operand : row->operands) operands.push_back(dtypes_text(operand.types));
+    kernels.push_back(kernels_text(*row));
+  }
+  const std::string usual_operand = usual(operands), usual_kernels = usual(kernels);
+  std::string text = fmt::format(
+      "# Ops: {}\n\n[All ops](../ops.md) explains the columns. Operands take {}, unless the row states others.\n"
+      "Kernels exist for {}, unless the row states others.\n\n"
+      "| op | typed name | what it computes | operands | attributes | result |\n"
+      "| --- | --- | --- | --- | --- | --- |\n",
+      kg::family_names[group], in_prose(usual_operand), in_prose(usual_kernels));
+  for (const kg::op_row* row : rows)
+    text += fmt::format("| {} | {} | {} | {} | {} | {} |\n", row->name, functions_text(row->name),
+                        cell(value_part(row->doc)), operands_text(*row, usual_operand), cell(attributes_text(*row)),
+                        results_text(*row));
+  text +=
+      "\n## Kernels and gradients\n\n"
+      "| op | kernels for | error bound | gradient | error bound of the gradient | at NaN |\n"
+      "| --- | --- | --- | --- | --- | --- |\n";
+  for (const kg::op_row* row : rows)
+    text += fmt::format("| {} | {} | {} | {} | {} | {} |\n", row->name,
+                        kernels_text(*row) == usual_kernels ? "" : kernels_text(*row), bounds_text(row->name),
+                        cell(gradient_part(*row)), gradient_bounds_text(*row), cell(nan_part(value_part(row->doc))));
+  return text;
+}
+
+std::string index_page() {
+  std::string text =
+      "# Ops\n\n"
+      "`kerngrad docs` writes this page and those of the families from the op table. A test compares them.\n\n"
+      "| family | ops |\n| --- | --- |\n";
+  for (int group = 0; group < static_cast<int>(std::size(kg::family_names)); ++group) {
+    std::string names;
+    for (const kg::op_row* row : rows_of(group)) names += (names.empty() ? "" : ", ") + std::string(row->name);
+    text += fmt::format("| [{0}](ops/{0}.md) | {1} |\n", kg::family_names[group], names);
+  }
+  return text +
+         "\n## How to read the tables\n\n"
+         "- **Typed name**: the functions of C++ that call the op. Helpers of gradients have none.\n"
+         "- **Operands**: names and dtypes. [Dtypes](dtypes.md) has the rules of promotion and of integers.\n"
+         "- **Kernels**: exist for every CPU target of the build, and as scalar reference.\n"
+         "- **Error bound**: in units in the last place, for float32 / float64. Without a bound the result is the\n"
+         "  exact one rounded once, or the bound of the family's sums holds.\n"
+         "- **Gradient**: an op with a kink, a jump, a pole or ties states its gradient there.\n"
+         "- **Error bound of the gradient**: for a `dy` of 1. A star refers to the domain in\n"
+         "  [error bounds](ops/bounds.md).\n"
+         "- **At NaN**: the result, if the op treats NaN in its own way.\n\n"
+         "[Error bounds](ops/bounds.md) has the largest errors and their operands. [Accuracy](accuracy.md) explains\n"
+         "how they are measured.\n";
 }
 
 }  // namespace
@@ -213,37 +301,16 @@ std::string rows_page() {
   return text_of(list);
 }
 
-std::string docs_page() {
-  std::string text =
-      "# Ops\n\n"
-      "Made from the rows by `kerngrad docs`; a test compares. Kernels named here exist for every CPU target of the\n"
-      "build and as scalar reference. Promotion and integer rules: [dtypes.md](dtypes.md). Error bounds are in units "
-      "in\n"
-      "the last place, float32 / float64; where none stands, the result is the exact one rounded once, or the "
-      "family's\n"
-      "summation bound holds. The typed name is a function of C++; helpers of gradients have none. An op that has a\n"
-      "kink, a jump, a pole or ties states its gradient there, and one that treats NaN in a way of its own says so. "
-      "The\n"
-      "bounds of gradients hold for a `dy` of 1; a star refers to the domain below. [Accuracy](accuracy.md) explains "
-      "how\n"
-      "both are measured.\n";
-  for (int group = 0; group < static_cast<int>(std::size(kg::family_names)); ++group) {
-    text += fmt::format(
-        "\n## {}\n\n| op | typed name | what it computes | operands | attributes | result | kernels for | ulp | "
-        "gradient | ulp of gradient | at NaN |\n"
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
-        kg::family_names[group]);
-    for (int id = 0; id < kg::op_count; ++id) {
-      const kg::op_row& row = kg::op_table[static_cast<std::size_t>(id)];
-      if (static_cast<int>(row.group) != group) continue;
-      text +=
-          fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", row.name, functions_text(row.name),
-                      cell(value_part(row.doc)), operands_text(row), cell(attributes_text(row)), results_text(row),
-                      dtypes_text(kg::kernel_dtypes(kg::backend::simd, id)), bounds_text(row.name),
-                      cell(gradient_part(row)), gradient_bounds_text(row), cell(nan_part(value_part(row.doc))));
-    }
-  }
-  return text + accuracy_section() + gradients_section();
+std::vector<std::string> ops_pages() {
+  std::vector<std::string> names(std::begin(kg::family_names), std::end(kg::family_names));
+  names.emplace_back(bounds);
+  return names;
+}
+
+std::string ops_page(std::string_view name) {
+  if (name.empty()) return index_page();
+  const auto* family = std::ranges::find(kg::family_names, name);
+  return name == bounds ? bounds_page() : family_page(static_cast<int>(family - std::begin(kg::family_names)));
 }
 
 }  // namespace tool

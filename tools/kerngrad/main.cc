@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kerngrad: what the library has and what a call would do. Exit codes: 0 done, 1 an unbuilt-in op or name or a call
-// that would be rejected, 2 a command line at fault.
+// kerngrad: lists kernels, explains calls, finds names, runs models. Exit codes: 0 done, 1 an unknown op or name or
+// a call that would throw, 2 a bad command line.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -33,14 +34,14 @@ constexpr const char* examples =
     "  kerngrad graph check model.json\n"
     "  kerngrad graph run model.json --input x=x.npy --output y.npy --threads 2 --profile\n"
     "  clang++ $(kerngrad modules --compiler clang++ -- -std=c++23) main.cc $(pkg-config --libs kerngrad)\n"
-    "Exit codes: 0 done; 1 an unknown op or name, or a call that would be refused; 2 a command line at fault.";
+    "Exit codes: 0 success; 1 unknown op or name, or a call that would throw; 2 bad command line.";
 
 struct arguments {
   selection wanted;
   bool with_gradient = false, without_gradient = false, targets = false, as_json = false, as_markdown = false;
   call_text call;
   std::string wanted_name;
-  std::string checked_file, dtypes_file;
+  std::string page, written_folder, checked_file, dtypes_file;
   modules_request modules{.compiler = KERNGRAD_COMPILER, .into = {}, .list = {}, .flags = {}};
   bool as_man_page = false;
   graph_request graph{};
@@ -64,61 +65,84 @@ std::vector<std::string> target_names() {
 }
 
 void add_list(CLI::App& app, arguments& given) {
-  CLI::App* list = app.add_subcommand("list", "The coverage: op, backend, dtype, SIMD target, gradient");
-  list->add_option("--op", given.wanted.op, "names that fit PATTERN; * is any text, ? any letter")
+  CLI::App* list = app.add_subcommand("list", "List kernels: op, backend, dtype, SIMD target, gradient");
+  list->add_option("--op", given.wanted.op, "Only ops that match PATTERN; * is any text, ? any letter")
       ->type_name("PATTERN");
-  list->add_option("--backend", given.wanted.backend, "of one backend")->check(CLI::IsMember(backend_names()));
-  list->add_option("--dtype", given.wanted.dtype, "for one dtype")->check(CLI::IsMember(dtype_names()));
-  list->add_option("--target", given.wanted.target, "of one SIMD target")->check(CLI::IsMember(target_names()));
-  list->add_option("--family", given.wanted.family, "of one family of ops")->check(CLI::IsMember(family_names()));
-  CLI::Option* with = list->add_flag("--gradient", given.with_gradient, "only what a gradient flows through");
-  list->add_flag("--no-gradient", given.without_gradient, "only what none flows through")->excludes(with);
-  CLI::Option* as_json = list->add_flag("--json", given.as_json, "an array of rows");
-  CLI::Option* as_markdown = list->add_flag("--markdown", given.as_markdown, "a table")->excludes(as_json);
-  list->add_flag("--targets", given.targets, "instead: the SIMD targets, and what this CPU lacks for them")
+  list->add_option("--backend", given.wanted.backend, "Only kernels of this backend")
+      ->check(CLI::IsMember(backend_names()));
+  list->add_option("--dtype", given.wanted.dtype, "Only kernels for this dtype")->check(CLI::IsMember(dtype_names()));
+  list->add_option("--target", given.wanted.target, "Only kernels of this SIMD target")
+      ->check(CLI::IsMember(target_names()));
+  list->add_option("--family", given.wanted.family, "Only ops of this family")->check(CLI::IsMember(family_names()));
+  CLI::Option* with = list->add_flag("--gradient", given.with_gradient, "Only kernels with a gradient");
+  list->add_flag("--no-gradient", given.without_gradient, "Only kernels without a gradient")->excludes(with);
+  CLI::Option* as_json = list->add_flag("--json", given.as_json, "Print a JSON array");
+  CLI::Option* as_markdown =
+      list->add_flag("--markdown", given.as_markdown, "Print a Markdown table")->excludes(as_json);
+  list->add_flag("--targets", given.targets, "List SIMD targets and the features that this CPU lacks for them")
       ->excludes(as_markdown);
 }
 
 void add_modules(CLI::App& app, modules_request& wanted) {
-  CLI::App* modules = app.add_subcommand("modules", "Compiles the interfaces for a compiler and prints the flags");
-  modules->add_option("--compiler", wanted.compiler, "the command of a C++ compiler")
+  CLI::App* modules = app.add_subcommand("modules", "Compile the interfaces for a compiler and print the flags");
+  modules->add_option("--compiler", wanted.compiler, "Command of the C++ compiler")
       ->envname("CXX")
       ->capture_default_str()
       ->type_name("CXX");
-  modules->add_option("--into", wanted.into, "a folder for them, in place of ~/.cache/kerngrad")->type_name("DIR");
-  modules->add_option("--list", wanted.list, "libkerngrad.modules.json of another library")->type_name("FILE");
-  modules->add_option("FLAGS", wanted.flags, "after --: the program's flags of the dialect, such as -std=c++23");
+  modules->add_option("--into", wanted.into, "Folder of the compiled interfaces, in place of ~/.cache/kerngrad")
+      ->type_name("DIR");
+  modules->add_option("--list", wanted.list, "The libkerngrad.modules.json of another library")->type_name("FILE");
+  modules->add_option("FLAGS", wanted.flags, "After --: the program's dialect flags, such as -std=c++23");
 }
 
 void add_graph(CLI::App& app, graph_request& wanted) {
-  CLI::App* graph = app.add_subcommand("graph", "Graph models of TensorFlow.js");
+  CLI::App* graph = app.add_subcommand("graph", "Check and run graph models of TensorFlow.js");
   graph->require_subcommand(1);
-  graph->add_subcommand("ops", "The graph ops that are known, and what runs each");
+  graph->add_subcommand("ops", "List the graph ops and the kernel that runs each");
   CLI::App* check = graph->add_subcommand("check", "Show inputs, outputs, ops and missing ops of a model");
   check->add_option("MODEL", wanted.model, "model.json")->required();
-  check->add_flag("--json", wanted.as_json, "as an object");
-  CLI::App* run = graph->add_subcommand("run", "Runs a model on tensors in files");
+  check->add_flag("--json", wanted.as_json, "Print a JSON object");
+  CLI::App* run = graph->add_subcommand("run", "Run a model on tensors in files");
   run->add_option("MODEL", wanted.model, "model.json")->required();
-  run->add_option("--input", wanted.inputs, "an input and a file of one tensor: .npy, .csv, a picture")
+  run->add_option("--input", wanted.inputs, "An input and a file of one tensor: .npy, .csv, an image")
       ->type_name("NAME=FILE")
       ->allow_extra_args(false);
-  run->add_flag("--fill", wanted.fills, "inputs that are not given have random elements, the same each time");
-  run->add_option("--output", wanted.outputs, "an output and the file that it is written to")
+  run->add_flag("--fill", wanted.fills, "Fill other inputs with random numbers, the same in each run");
+  run->add_option("--output", wanted.outputs, "An output and the file to write it to")
       ->type_name("NAME=FILE")
       ->allow_extra_args(false);
-  run->add_option("--threads", wanted.threads, "threads for each call; 0: one for each CPU")
+  run->add_option("--threads", wanted.threads, "Threads for each call; 0: one for each CPU")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
-  run->add_option("--repeat", wanted.repeat, "runs that are timed")
+  run->add_option("--repeat", wanted.repeat, "Number of timed runs")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
-  run->add_flag("--profile", wanted.profiles, "times by op and by node");
-  run->add_option("--trace", wanted.trace, "a trace for chrome://tracing or Perfetto")->type_name("FILE");
-  run->add_option("--dot", wanted.dot, "the steps of the plan in Graphviz's language")->type_name("FILE");
+  run->add_flag("--profile", wanted.profiles, "Print times by op and by node");
+  run->add_option("--trace", wanted.trace, "Write a trace for chrome://tracing or Perfetto")->type_name("FILE");
+  run->add_option("--dot", wanted.dot, "Write the steps of the plan for Graphviz")->type_name("FILE");
   for (CLI::App* loads : {check, run})
-    loads->add_option("--most-bytes", wanted.most_bytes, "the memory that the model's weights and constants may take")
+    loads->add_option("--most-bytes", wanted.most_bytes, "Memory limit of the model's weights and constants")
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
+}
+
+void add_docs(CLI::App& app, arguments& given) {
+  CLI::App* docs = app.add_subcommand("docs", "Print docs/ops.md, or write all pages of ops, from the op table");
+  CLI::Option* page = docs->add_option("--page", given.page, "Print this page of docs/ops: a family, or bounds")
+                          ->check(CLI::IsMember(ops_pages()));
+  CLI::Option* write = docs->add_option("--write", given.written_folder, "Write DIR/ops.md and all pages of DIR/ops")
+                           ->type_name("DIR")
+                           ->excludes(page);
+  CLI::Option* check = docs->add_option("--check", given.checked_file,
+                                        "Write nothing. Fail if FILE or a page in its folder ops is stale")
+                           ->type_name("FILE")
+                           ->excludes(page)
+                           ->excludes(write);
+  docs->add_flag("--json", given.as_json, "Print the op table as a JSON array")->excludes(check)->excludes(page);
+  docs->add_option("--dtypes", given.dtypes_file, "Print FILE, docs/dtypes.md, with a new table of result dtypes")
+      ->type_name("FILE")
+      ->excludes(page)
+      ->excludes(write);
 }
 
 /// The lines of the footer stay lines: CLI11 2.5 and newer would make paragraphs of them.
@@ -135,33 +159,27 @@ void add_commands(CLI::App& app, arguments& given) {
   app.require_subcommand(1);
   add_list(app, given);
   CLI::App* explain = app.add_subcommand("explain", "Explain a call by name without running it");
-  explain->add_option("OP", given.call.op, "name of an op")->required();
+  explain->add_option("OP", given.call.op, "Name of an op")->required();
   explain
       ->add_option("--operand", given.call.operands,
-                   "an operand, such as x=float32[2,3]; of a list, one for each tensor")
+                   "An operand, such as x=float32[2,3]; for a list, one for each tensor")
       ->type_name("NAME=DTYPE[SIZES]")
       ->allow_extra_args(false);
-  explain->add_option("--attr", given.call.attrs, "an attribute, such as strides=[2,2]")
+  explain->add_option("--attr", given.call.attrs, "An attribute, such as strides=[2,2]")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
-  explain->add_flag("--json", given.as_json, "as an object");
+  explain->add_flag("--json", given.as_json, "Print a JSON object");
   CLI::App* find = app.add_subcommand("find", "Find the function for a name of kerngrad or another library");
-  find->add_option("NAME", given.wanted_name, "a function, a type, an op; torch.topk, np.einsum, tf.conv2d")
+  find->add_option("NAME", given.wanted_name, "A function, type or op; or torch.topk, np.einsum, tf.conv2d")
       ->required();
-  find->add_flag("--json", given.as_json, "as an object");
+  find->add_flag("--json", given.as_json, "Print a JSON object");
   add_modules(app, given.modules);
   add_graph(app, given.graph);
   // For the build, which installs what they write.
-  app.add_subcommand("pages", "This program's man page, or its completion for Bash")
+  app.add_subcommand("pages", "Print the man page, or the completion for Bash")
       ->group("")
-      ->add_flag("--man", given.as_man_page, "the man page");
-  CLI::App* docs = app.add_subcommand("docs", "docs/ops.md, made from the rows");
-  CLI::Option* check =
-      docs->add_option("--check", given.checked_file, "write nothing, and fail when FILE is something else")
-          ->type_name("FILE");
-  docs->add_flag("--json", given.as_json, "the rows as an array")->excludes(check);
-  docs->add_option("--dtypes", given.dtypes_file, "docs/dtypes.md, which is FILE, with its table made from the rows")
-      ->type_name("FILE");
+      ->add_flag("--man", given.as_man_page, "Print the man page");
+  add_docs(app, given);
 }
 
 int list(const arguments& given) {
@@ -193,16 +211,44 @@ std::string text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
+void require_fresh(const std::filesystem::path& file, const std::string& wanted) {
+  if (text_of(file.string()) != wanted) throw refusal(file.string() + " is stale: write it again with `./dev docs`");
+}
+
+// docs/ops.md and the pages in the folder next to it, which has no others.
+int check_ops(const std::filesystem::path& index) {
+  require_fresh(index, ops_page(""));
+  const std::filesystem::path folder = index.parent_path() / "ops";
+  const std::vector<std::string> names = ops_pages();
+  for (const std::string& name : names) require_fresh(folder / (name + ".md"), ops_page(name));
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (std::ranges::find(names, entry.path().stem().string()) == names.end())
+      throw refusal(entry.path().string() + " is the page of no family: remove it");
+  return done;
+}
+
+void write_file(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream file(path);
+  file << text;
+  if (!file.flush()) throw refusal(path.string() + " cannot be written");
+}
+
+int write_ops(const std::filesystem::path& folder) {
+  std::filesystem::create_directories(folder / "ops");
+  write_file(folder / "ops.md", ops_page(""));
+  for (const std::string& name : ops_pages()) write_file(folder / "ops" / (name + ".md"), ops_page(name));
+  return done;
+}
+
 int docs(const arguments& given) {
+  if (!given.written_folder.empty()) return write_ops(given.written_folder);
+  if (!given.checked_file.empty() && given.dtypes_file.empty()) return check_ops(given.checked_file);
   const std::string wanted = given.as_json               ? rows_page()
-                             : given.dtypes_file.empty() ? docs_page()
+                             : given.dtypes_file.empty() ? ops_page(given.page)
                                                          : dtypes_page(text_of(given.dtypes_file));
-  if (given.checked_file.empty()) {
-    write_out(wanted);
-    return done;
-  }
-  if (text_of(given.checked_file) == wanted) return done;
-  throw refusal(given.checked_file + " is not what the rows say: write it again with `./dev docs`");
+  if (given.checked_file.empty()) write_out(wanted);
+  else require_fresh(given.checked_file, wanted);
+  return done;
 }
 
 int modules(const arguments& given) {

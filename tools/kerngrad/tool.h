@@ -66,9 +66,11 @@ kg::explanation explained(const call_text& call);
 json json_of(const kg::explanation& told);
 
 std::string targets_page(bool as_json);
-/// docs/ops.md.
-std::string docs_page();
-/// The table of docs/ops.md, with the ranges of attributes, as a JSON array.
+/// Names of the pages in docs/ops: the families, and `bounds`.
+std::vector<std::string> ops_pages();
+/// A page of docs/ops by its name, or docs/ops.md for an empty name.
+std::string ops_page(std::string_view name);
+/// The tables of docs/ops, with the ranges of attributes, as a JSON array.
 std::string rows_page();
 /// A page, docs/dtypes.md, with its table of the results' dtypes made again.
 std::string dtypes_page(const std::string& page);

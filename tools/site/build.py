@@ -68,6 +68,9 @@ def lay_out(source, tool, programs):
         rest = sorted(page.stem for page in index.parent.glob('*.md') if page != index)
         if '{toctree}' not in index.read_text():
             index.write_text(index.read_text() + toctree(rest))
+    ops = source / 'docs' / 'ops.md'
+    families = sorted(f'ops/{page.stem}' for page in (source / 'docs' / 'ops').glob('*.md'))
+    ops.write_text(ops.read_text() + toctree(families))
     first = with_figures((ROOT / 'README.md').read_text())
     (source / 'index.md').write_text(first + ''.join(toctree(names, caption)
                                                      for caption, names in sections(source).items()))
