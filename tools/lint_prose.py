@@ -24,8 +24,8 @@ UNEDITED = ('CHANGELOG.md', 'CONTRIBUTING.md', 'docs/architecture.md', 'docs/bac
             'docs/build-a-library.md', 'docs/cookbook/index.md', 'docs/custom-ops.md', 'docs/dtypes.md',
             'docs/from_tensorflow_js.md', 'docs/gallery/field.md', 'docs/gallery/index.md',
             'docs/gallery/restore.md', 'docs/gallery/segment.md', 'docs/graph.md', 'docs/indexing.md',
-            'docs/install.md', 'docs/io.md', 'docs/linalg.md', 'docs/packs.md', 'docs/performance.md',
-            'docs/platforms.md', 'docs/testkit.md', 'docs/training.md')
+            'docs/install.md', 'docs/io.md', 'docs/linalg.md', 'docs/packs.md', 'docs/platforms.md',
+            'docs/testkit.md', 'docs/training.md')
 OPENINGS = ('What', 'Whoever', 'That', 'Whether', 'Where', 'Of', 'Such')
 OPENING = re.compile(rf'(?:{"|".join(OPENINGS)})\b(?!\()')
 # One comma or none, and a question mark: a question may open with these words.

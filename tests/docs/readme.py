@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""readme.py ROOT: README is short, its quick start is the program that the tests run, and its numbers and its figure
+"""readme.py ROOT: README is short, its quick start is the program that the tests run, and its numbers and the figures
 are those that are recorded. `./dev test readme` runs what it cuts from the quick start. `./dev docs --check` finds each
 number and figure that is stale."""
 import contextlib
@@ -18,7 +18,12 @@ import readme  # noqa: E402
 import results  # noqa: E402
 
 MOST_LINES = 150
-PAGE = (ROOT / 'README.md').read_text()
+PAGE, SPEED = (ROOT / 'README.md').read_text(), (ROOT / front_page.PAGE).read_text()
+FIGURES = set(front_page.all_figures(ROOT))
+
+
+def figures_of(*names):
+    return {f'docs/pictures/{name}-{theme}.svg' for name in names for theme in ('light', 'dark')}
 
 
 def require(condition, what):
@@ -32,15 +37,16 @@ def check_page():
     source = (ROOT / 'examples/readme/start.cc').read_text().split('\n', 1)[1]  # without the licence's line
     require(files['start.cc'] == source, 'the quick start of README is not examples/readme/start.cc')
     require(commands[0].startswith('sudo apt-get install ') and 'build/start' in commands[-1], f'it has {commands}')
-    for figure in front_page.FIGURES.values():
-        require(figure in PAGE, f'README does not show {figure}')
+    for figure in FIGURES:
+        shown = figure.rpartition('/')[2]
+        require(shown in PAGE + SPEED, f'{figure} is on no page')
     stale = dict(front_page.check(ROOT))
     require(not stale, f'{"".join(stale.values())}./dev docs writes what is recorded')
 
 
 def copied(folder):
     """The pages and the data, in a folder where they may change."""
-    for name in [front_page.README, front_page.DATA, *front_page.FIGURES.values(), 'tests/engine/exact_bits.txt']:
+    for name in [front_page.README, front_page.PAGE, front_page.TARGETS, *FIGURES, 'tests/engine/exact_bits.txt']:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
     shutil.copytree(ROOT / 'tests/fail', folder / 'tests/fail')
@@ -49,11 +55,16 @@ def copied(folder):
 def check_stale(folder):
     """Data that changed make stale what is made of them, and nothing else."""
     copied(folder)
-    figures = set(front_page.FIGURES.values())
+    of_peers = figures_of('speed', 'speed-all', 'speed-sizes', 'calls')
     cases = [('tests/engine/exact_bits.txt', 'Abs bfloat16', 'Abs more 00000000 bfloat16', {'README.md'}),
-             ('docs/performance.md', '| 0.164 |', '| 0.5 |', {'README.md', *figures}),
-             ('docs/performance.md', '| age | 0.192 | 1.66 | 0.115 |', '| age | 0.192 | 1.66 | 9 |', {'README.md'}),
-             ('docs/performance.md', 'Measured on AMD EPYC', 'Measured on another', figures),
+             (front_page.TARGETS, '| 0.164 |', '| 0.5 |',
+              {'README.md', front_page.PAGE, *figures_of('speed', 'speed-all')}),
+             (front_page.TARGETS, 'Measured on AMD EPYC', 'Measured on another', of_peers),
+             (front_page.PAGE, '| age | 0.192 | 1.66 | 0.115 |', '| age | 0.192 | 1.66 | 9 |',
+              {'README.md', front_page.PAGE}),
+             (front_page.PAGE, '| age | 0.192 | 1.66 |', '| age | 0.292 | 1.66 |', figures_of('models')),
+             (front_page.PAGE, '6.00 s, 0.78 s', '6.00 s, 0.79 s', figures_of('training')),
+             (front_page.PAGE, '| 120 MB |', '| 121 MB |', {'README.md', *figures_of('size')}),
              ('README.md', '<!-- models.count -->', '1<!-- models.count -->', {'README.md'}),
              ('docs/pictures/speed-dark.svg', '0.43x', '2x', {'docs/pictures/speed-dark.svg'})]
     for name, before, after, wanted in cases:

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""front_page.py [--check]: writes README's numbers and its figure from recorded data; --check exits 1 if one is stale.
+"""front_page.py [--check]: writes README's numbers, the figures and the table of speed from recorded data.
 
-A number of README is followed by a comment with its name: `0.15<!-- models.mean -->`. The names are those of `numbers`.
-The data are the tables of docs/performance.md, which tools/bench/peers.py, footprint.py and ./dev models fill, and
-files of tests/.
+--check exits 1 if one is stale. A number of a page is followed by a comment with its name, `0.15<!-- models.mean -->`.
+The names are those of `numbers`. The data are the tables of docs/performance-targets.md and docs/performance.md, which
+tools/bench/peers.py, epochs.py, footprint.py and ./dev models fill, and files of tests/.
 """
 import difflib
 import math
@@ -12,40 +12,46 @@ import pathlib
 import re
 import sys
 
-import speed_chart
+import figures
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-README, DATA = 'README.md', 'docs/performance.md'
-FIGURES = {theme: f'docs/pictures/speed-{theme}.svg' for theme in speed_chart.COLOURS}
+README, PAGE, TARGETS = 'README.md', 'docs/performance.md', 'docs/performance-targets.md'
 NAMED = re.compile(r'([^\s>]+)(<!-- (\w+\.\w+) -->)')
-# A ratio above this is slower: what lies between is noise of the measurement (docs/performance.md).
+BEGIN, END = '<!-- begin: written by tools/bench/front_page.py -->', '<!-- end of speed -->'
+# A ratio above this is slower: what lies between is noise of the measurement (docs/performance-targets.md).
 TIE = 1.05
+AREAS = {'A': 'calls', 'B': 'elementwise', 'C': 'reductions', 'D': 'matrix products', 'E': 'images', 'F': 'gradients',
+         'G': 'others'}
 
 
 def rows_below(page, heading):
     """The cells of each line of the first table after a heading."""
     found = re.search(rf'^## {re.escape(heading)}\n(?:.*\n)*?\|[-:| ]+\|\n((?:\|.*\n)+)', page, re.MULTILINE)
     if not found:
-        sys.exit(f'{DATA}: there is no table below "{heading}"')
+        sys.exit(f'there is no table below "{heading}"')
     return [[cell.strip() for cell in line.strip('|\n').split('|')] for line in found[1].splitlines(True)]
 
 
-def peer_cases(page):
-    """{(id, case, size): (comparator, its time, our time, ratio)} of all measured lines that have a peer."""
+def all_cases(targets):
+    """{(id, case, size): (words, our time, side, its time, ratio)} of all lines of the table of targets."""
     found = {}
-    for number, case, size, ours, comparator, theirs, ratio, *_ in rows_below(page, 'Rows'):
-        if comparator.partition(':')[0] in speed_chart.PEERS:
-            found[number, re.search(r'`(.*?)`', case)[1], size] = comparator, theirs, ours, float(ratio)
+    for number, case, size, ours, side, theirs, ratio, *_ in rows_below(targets, 'Rows'):
+        name, words = re.fullmatch(r'`(.*?)` ?(.*)', case).groups()
+        found.setdefault((number, name, size), (words or name, ours, side, theirs, float(ratio)))
     return found
 
 
+def peer_cases(targets):
+    """Those whose other side is another library."""
+    return {key: case for key, case in all_cases(targets).items() if case[2].partition(':')[0] in figures.PEERS}
+
+
 def numbers(root):
-    """name -> text of each number that README may show."""
-    page = (root / DATA).read_text()
-    peers = peer_cases(page)
-    _, theirs, ours, ratio = peers['F4', 'gelu4_value_grad@fused', '64000']
-    models = [float(cells[3]) for cells in rows_below(page, 'Graph models beside TensorFlow.js')]
-    cost = {what: value.partition(' (')[0] for what, value, *_ in rows_below(page, 'Consumer cost')}
+    """name -> text of each number that README and the page may show."""
+    page, peers = (root / PAGE).read_text(), peer_cases((root / TARGETS).read_text())
+    _, ours, _, theirs, ratio = peers['F4', 'gelu4_value_grad@fused', '64000']
+    models = [float(cells[3]) for cells in rows_below(page, 'Graph models and TensorFlow.js')]
+    cost = {what: value.partition(' (')[0] for what, value, *_ in rows_below(page, 'Size and compile time')}
     digests = (root / 'tests/engine/exact_bits.txt').read_text().splitlines()
     mean = math.exp(sum(map(math.log, models)) / len(models))
 
@@ -60,35 +66,55 @@ def numbers(root):
         'fused.ours': ours.replace(' ', '&nbsp;'), 'fused.theirs': theirs.replace(' ', '&nbsp;'),
         'fused.times': f'{1 / ratio:.2g}',
         'models.count': f'{len(models)}', 'models.mean': f'{mean:.2f}', 'models.times': f'{1 / mean:.2g}',
+        'models.most': f'{max(models):.2f}',
         'size.program': cost_of('a program with five ops').replace(' ', '&nbsp;'),
         'size.torch': cost_of('libtorch_cpu.so').replace(' ', '&nbsp;'),
         'size.compile': cost_of("that program's one file").replace(' ', '&nbsp;'),
         'size.headers': cost_of('five standard headers').replace(' ', '&nbsp;')}
 
 
-def filled(page, known):
-    """README with each number as it is recorded."""
-    unknown = {name for _, _, name in NAMED.findall(page)} - known.keys()
+def filled(name, page, known):
+    """A page with each number as it is recorded."""
+    unknown = {number for _, _, number in NAMED.findall(page)} - known.keys()
     if unknown:
-        sys.exit(f'{README}: nothing is recorded as {", ".join(sorted(unknown))}')
+        sys.exit(f'{name}: nothing is recorded as {", ".join(sorted(unknown))}')
     return NAMED.sub(lambda found: known[found[3]] + found[2], page)
 
 
-def figures(root):
-    """file -> text of the figure for each kind of page."""
-    page = (root / DATA).read_text()
-    peers, cases = peer_cases(page), []
-    for number, case, size, label in speed_chart.SHOWN:
-        comparator, _, _, ratio = peers[number, case, size]
-        cases.append((label, 1 / ratio, comparator.partition(':')[0]))
-    machine = re.search(r'^Measured on ([^;]+);', page, re.MULTILINE)[1]
-    return {name: speed_chart.svg(cases, theme, f'Measured on {machine}: docs/performance.md')
-            for theme, name in FIGURES.items()}
+def speed_table(targets):
+    """All cases with another library: times and their ratio."""
+    lines = ['| area | case | size | kerngrad | fastest other | its time | ratio |',
+             '| --- | --- | --- | ---: | --- | ---: | ---: |']
+    for (number, _, size), (words, ours, side, theirs, ratio) in peer_cases(targets).items():
+        lines.append(f'| {AREAS[number[0]]} | {words} | {size} | {ours} | {figures.PEERS[side.partition(":")[0]]} '
+                     f'| {theirs} | {ratio:.2f} |')
+    return '\n'.join(lines)
+
+
+def with_table(page, targets):
+    before, found, rest = page.partition(BEGIN)
+    _, found_end, after = rest.partition(END)
+    if not found or not found_end:
+        sys.exit(f'{PAGE}: the markers {BEGIN} and {END} are missing')
+    return f'{before}{BEGIN}\n\n{speed_table(targets)}\n\n{END}{after}'
+
+
+def all_figures(root):
+    """file -> text of each figure, for light and for dark pages."""
+    page, targets = (root / PAGE).read_text(), (root / TARGETS).read_text()
+    machine = re.search(r'^Measured on ([^;]+);', targets, re.MULTILINE)[1]
+    data = figures.data(all_cases(targets), peer_cases(targets), machine, rows_below(page, 'An epoch of training'),
+                        rows_below(page, 'Graph models and TensorFlow.js'),
+                        rows_below(page, 'Size and compile time'))
+    return {f'docs/pictures/{name}-{theme}.svg': draw(theme) for name, draw in data.items()
+            for theme in ('light', 'dark')}
 
 
 def fresh(root):
     """file -> text of all that is made of recorded data."""
-    return {README: filled((root / README).read_text(), numbers(root)), **figures(root)}
+    known, targets = numbers(root), (root / TARGETS).read_text()
+    return {README: filled(README, (root / README).read_text(), known),
+            PAGE: filled(PAGE, with_table((root / PAGE).read_text(), targets), known), **all_figures(root)}
 
 
 def check(root):

@@ -208,7 +208,7 @@ def parse():
     parser.add_argument('--core', type=int, help='the first core that is used (the last that there is)')
     parser.add_argument('--json', type=pathlib.Path, help='write the figures to this file')
     parser.add_argument('--from', dest='source', type=pathlib.Path, help='measure nothing: the figures of this file')
-    parser.add_argument('--docs', action='store_true', help='write the table into docs/performance.md')
+    parser.add_argument('--docs', action='store_true', help='write the table into docs/performance-targets.md')
     parser.add_argument('--install', action='store_true', help='install the Debian packages of missing peers first')
     parser.add_argument('--packages', action='store_true', help='only print the Debian packages of all peers')
     options = parser.parse_args()
@@ -251,7 +251,7 @@ def main():
         options.json.write_text(json.dumps(result, indent=1) + '\n')
     print(peers_table.markdown(table, result))
     if options.docs:
-        peers_table.write_docs(ROOT / 'docs' / 'performance.md', table, result)
+        peers_table.write_docs(ROOT / 'docs' / 'performance-targets.md', table, result)
 
 
 if __name__ == '__main__':

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From times to the table of docs/performance.md: which side a row is compared with, ratios, verdicts, Markdown."""
+"""From times to the table of docs/performance-targets.md: the side to compare a row with, ratios, verdicts, Markdown."""
 import pathlib
 import re
 import statistics
@@ -133,7 +133,11 @@ def markdown(table, result):
     """The table, a line that counts, and what it was measured on."""
     lines = ['| # | case | size | ours | comparator | its time | ratio | must | stretch | verdict | tfjs-wasm |',
              '| --- | --- | --- | ---: | --- | ---: | ---: | ---: | ---: | --- | ---: |',
-             *(line_of(entry, table) for entry in result['cases'])]
+             *(line_of(entry, table) for entry in result['cases'] if entry.get('ratio') is not None)]
+    missing = [f'{entry["id"]} `{entry["name"]}` {entry["size"]}' + (f' ({entry["note"]})' if 'note' in entry else '')
+               for entry in result['cases'] if entry.get('ratio') is None]
+    if missing:
+        lines += ['', f'Rows without a recorded run: {", ".join(missing)}.']
     verdicts = [verdict(entry) for entry in result['cases'] if entry.get('ratio') is not None]
     met = sum(text != '**not met**' for text in verdicts)
     slower = sum(is_slower(entry) for entry in result['cases'])

@@ -27,7 +27,7 @@ SECTIONS = {'Learn': ['docs/tutorial/index', 'docs/cookbook/index', 'docs/galler
                        'docs/benchmark-a-kernel', 'docs/backends'],
             'Reference': ['docs/reference/index', 'docs/ops', 'docs/accuracy'],
             'Project': ['docs/architecture', 'docs/platforms', 'docs/performance', 'docs/benchmarks',
-                        'docs/SECURITY', 'CONTRIBUTING', 'CHANGELOG']}
+                        'docs/performance-targets', 'docs/SECURITY', 'CONTRIBUTING', 'CHANGELOG']}
 
 
 def toctree(names, caption=''):
@@ -71,11 +71,11 @@ def lay_out(source, tool, programs):
     ops = source / 'docs' / 'ops.md'
     families = sorted(f'ops/{page.stem}' for page in (source / 'docs' / 'ops').glob('*.md'))
     ops.write_text(ops.read_text() + toctree(families))
-    first = with_figures((ROOT / 'README.md').read_text())
+    first = (ROOT / 'README.md').read_text()
     (source / 'index.md').write_text(first + ''.join(toctree(names, caption)
                                                      for caption, names in sections(source).items()))
     for page in source.rglob('*.md'):
-        text = re.sub(r'(\]\((?:\.\./)*)README\.md', r'\1index.md', page.read_text())
+        text = re.sub(r'(\]\((?:\.\./)*)README\.md', r'\1index.md', with_figures(page.read_text()))
         page.write_text(re.sub(r'\[([\w./-]+)\]\(([\w./-]+\.md)\)',
                                lambda link, page=page: with_title(page, *link.groups()), text))
     shutil.copy(HERE / 'conf.py', source)

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Charts as SVG for light and for dark pages: bars that compare, bars on a scale of logarithms, lines against sizes.
+
+A chart is 780 units wide. At 390 pixels a unit is half a pixel, so that text of 21 units can be read on a phone. Each
+chart ends with a digest of its data.
+"""
+import hashlib
+import html
+import math
+
+COLOURS = {
+    'light': {'text': '#1f2328', 'quiet': '#59636e', 'line': '#d1d9e0', 'faster': '#0969da', 'slower': '#bc4c00',
+              'other': '#6e7781'},
+    'dark': {'text': '#f0f6fc', 'quiet': '#9198a1', 'line': '#3d444d', 'faster': '#4493f8', 'slower': '#db6d28',
+             'other': '#8b949e'}}
+WIDTH, TOP, TEXT = 780, 96, 21
+
+
+def digest(data):
+    """Twelve digits that tell other data from this."""
+    return hashlib.sha256(repr(data).encode()).hexdigest()[:12]
+
+
+def text(x, y, words, colour, anchor='start', weight='normal', size=TEXT):
+    return (f'<text x="{x:g}" y="{y:g}" fill="{colour}" font-size="{size}" font-weight="{weight}" '
+            f'text-anchor="{anchor}">{html.escape(words)}</text>')
+
+
+def rect(x, y, width, height, colour):
+    return f'<rect x="{x:.1f}" y="{y:g}" width="{max(width, 1):.1f}" height="{height:g}" fill="{colour}"/>'
+
+
+def line(x1, y1, x2, y2, colour, width=1):
+    return (f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}" '
+            f'stroke-width="{width:g}"/>')
+
+
+def framed(theme, height, words, title, subtitle, source, data, body):
+    """The whole chart: `words` say what it shows to readers who do not see it."""
+    colours = COLOURS[theme]
+    return '\n'.join([
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" '
+        'font-family="system-ui, sans-serif">',
+        f'<title>{html.escape(words)}</title>',
+        text(0, 28, title, colours['text'], weight='bold', size=25),
+        text(0, 60, subtitle, colours['quiet']),
+        *body,
+        text(0, height - 12, source, colours['quiet']),
+        f'<!-- data: {digest(data)} -->', '</svg>', ''])
+
+
+def speed_bars(cases, theme, source, title='Speed compared with the fastest other library', row=40, bar=24,
+               size=TEXT):
+    """`cases` has (label, speed compared with the peer, name of the peer): a bar from 1x to the speed of each."""
+    colours, axis, per_doubling, bottom = COLOURS[theme], 450, 50, TOP + row * len(cases)
+    most = 2 ** ((WIDTH - 130 - axis) / per_doubling)  # longer bars end there: their numbers say how fast
+
+    def place(speed):
+        return axis + per_doubling * math.log2(min(speed, most))
+
+    body = []
+    for tick in (0.5, 1, 2, 4, 8):
+        body.append(text(place(tick), TOP - 8, f'{tick:g}x', colours['quiet'], 'middle'))
+        body.append(line(place(tick), TOP, place(tick), bottom, colours['line'], 3 if tick == 1 else 1))
+    for at, (label, speed, peer) in enumerate(cases):
+        middle, end = TOP + row * at + row / 2, place(speed)
+        body += [text(0, middle + 7, label, colours['text'], size=size),
+                 rect(min(end, axis), middle - bar / 2, abs(end - axis), bar,
+                      colours['faster' if speed >= 1 else 'slower']),
+                 text(max(end, axis) + 8, middle + 7, f'{speed:.2g}x {peer}'.strip(), colours['text'], size=size)]
+    words = f'{title}: ' + ', '.join(f'{label} {speed:.2g}x {peer}'.strip() for label, speed, peer in cases)
+    return framed(theme, bottom + 44, words, title,
+                  'longer is faster; float32, one thread', source, cases, body)
+
+
+def value_bars(groups, theme, title, subtitle, source, shown, least, most, ticks):
+    """`groups` has (label, [(side, value)]): bars on a scale of logarithms from `least` to `most`. kerngrad's is first.
+
+    `shown` makes the text of a value.
+    """
+    colours, axis, bar, body, y = COLOURS[theme], 330, 24, [], TOP
+    height = TOP + sum(30 * len(bars) + 14 for _, bars in groups)
+
+    def place(value):
+        return axis + (WIDTH - 190 - axis) * math.log(value / least) / math.log(most / least)
+
+    for tick in ticks:
+        body.append(text(place(tick), TOP - 8, shown(tick), colours['quiet'], 'middle'))
+        body.append(line(place(tick), TOP, place(tick), height - 8, colours['line']))
+    for label, bars in groups:
+        for at, (side, value) in enumerate(bars):
+            if at == 0:
+                body.append(text(0, y + 20, label, colours['text']))
+            body += [rect(axis, y + 2, place(value) - axis, bar, colours['faster' if side == 'kerngrad' else 'other']),
+                     text(place(value) + 8, y + 21, f'{shown(value)} {side}', colours['text'])]
+            y += 30
+        y += 14
+    words = f'{title}: ' + '; '.join(
+        f'{label} ' + ', '.join(f'{side} {shown(value)}' for side, value in bars) for label, bars in groups)
+    return framed(theme, height + 44, words, title, subtitle, source, groups, body)
+
+
+def panel(name, points, at, theme, shown):
+    """Times against sizes, both as logarithms: two lines, kerngrad's and that of the fastest peer of each size."""
+    colours = COLOURS[theme]
+    left, top, width, height = at
+    sizes = [size for size, *_ in points]
+    times = [time for _, ours, theirs in points for time in (ours, theirs)]
+    low, high = 10 ** math.floor(math.log10(min(times))), 10 ** math.ceil(math.log10(max(times)))
+
+    def x(size):
+        return left + 96 + (width - 120) * math.log(size / sizes[0]) / math.log(sizes[-1] / sizes[0])
+
+    def y(time):
+        return top + height - (height - 40) * math.log(time / low) / math.log(high / low)
+
+    yield text(left + 96, top + 24, name, colours['text'], weight='bold')
+    steps = round(math.log10(high / low))
+    for step in range(0, steps + 1, max(1, steps // 3)):
+        time = low * 10 ** step
+        yield text(left + 88, y(time) + 7, shown(time), colours['quiet'], 'end')
+        yield line(left + 96, y(time), left + width - 14, y(time), colours['line'])
+    for size, anchor in ((sizes[0], 'start'), (sizes[-1], 'end')):
+        yield text(x(size), top + height + 26, f'{size:,}', colours['quiet'], anchor)
+    for which, colour, radius in ((2, 'other', 6), (1, 'faster', 4)):
+        at = ' '.join(f'{x(point[0]):.1f},{y(point[which]):.1f}' for point in points)
+        yield f'<polyline points="{at}" fill="none" stroke="{colours[colour]}" stroke-width="3"/>'
+        for point in points:
+            yield (f'<circle cx="{x(point[0]):.1f}" cy="{y(point[which]):.1f}" r="{radius}" '
+                   f'fill="{colours[colour]}"/>')
+
+
+def size_lines(panels, theme, title, source, shown):
+    """`panels` has (name, [(size, our time, time of the fastest peer)]), two in a row."""
+    colours, width, height = COLOURS[theme], WIDTH / 2, 260
+    body = [rect(0, 76, 24, 8, colours['faster']), text(32, 88, 'kerngrad', colours['text']),
+            rect(150, 76, 24, 8, colours['other']), text(182, 88, 'fastest other library', colours['text'])]
+    for at, (name, points) in enumerate(panels):
+        body += panel(name, points, ((at % 2) * width, TOP + 10 + (at // 2) * (height + 60), width, height), theme,
+                      shown)
+    words = f'{title}: ' + '; '.join(
+        f'{name} ' + ', '.join(f'{size:,}: {shown(ours)} and {shown(theirs)}' for size, ours, theirs in points)
+        for name, points in panels)
+    bottom = TOP + 10 + (len(panels) + 1) // 2 * (height + 60)
+    return framed(theme, round(bottom + 44), words, title, 'both axes are logarithmic; float32, one thread', source,
+                  panels, body)
