@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From times to the table of docs/performance-targets.md: the side to compare a row with, ratios, verdicts, Markdown."""
+"""From times to the table of docs/performance-targets.md: comparators, ratios, verdicts, Markdown."""
 import pathlib
 import re
 import statistics
