@@ -163,6 +163,13 @@ void elements_lost_and_rows_that_share_their_fate() {
 const example for_elements_lost_and_rows_that_share_their_fate{"kg::dropout",
                                                                elements_lost_and_rows_that_share_their_fate};
 
+void two_words_that_look_back() {
+  const kg::tensor words{{8.f, 0.f}, {0.f, 8.f}}, meanings{{1.f, 2.f}, {3.f, 4.f}};
+  std::cout << kg::scaled_dot_product_attention(words, words, meanings) << "\n"
+            << kg::scaled_dot_product_attention(words, kg::zeros({2, 2}), meanings, {.causal = true}) << "\n";
+}
+const example for_two_words_that_look_back{"kg::scaled_dot_product_attention", two_words_that_look_back};
+
 void gates_half_open_and_a_memory_that_is_kept() {
   const kg::tensor kernel = kg::zeros({3, 4}), bias = kg::zeros({4}), data = kg::ones({1, 2});
   const kg::tensor c({4.f}, {1, 1}), h = kg::zeros({1, 1});

@@ -57,7 +57,7 @@ struct number_source {
   }
 };
 
-// What maps do with parts. Their results are numbers, or masks.
+// Maps of parts. Their results are numbers, or masks.
 struct parts_map {
   template <class T> using out = T;
   template <class Map, class T>

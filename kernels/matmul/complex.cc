@@ -58,7 +58,7 @@ void transpose_numbers(const T* x, std::int64_t rows, std::int64_t columns, T* y
         }
 }
 
-/// The matrices of a call one after another. What was made of a matrix serves while the next product has the same one.
+/// The matrices of a call one after another. The parts of a matrix serve while the next product has the same one.
 template <class T>
 class products {
  public:

@@ -192,7 +192,7 @@ HWY_NOINLINE void bring_into_range(const T* x, T* y, const reduce_geometry& g) {
   }
 }
 
-// Of complex numbers the means of both parts.
+// Means of both parts of complex numbers.
 template <dtype Type, class T = part_t<Type>>
 void Mean(const reduce_geometry& numbers, const T* x, T* y) {
   fold_axis<Plus, Type>(numbers, x, y);

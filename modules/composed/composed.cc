@@ -10,6 +10,7 @@ export import :composed_matrices;
 export import :composed_losses;
 export import :composed_statistics;
 export import :composed_layers;
+export import :composed_attention;
 export import :composed_numbers;
 export import :composed_images;
 export import :composed_signals;

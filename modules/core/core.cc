@@ -39,7 +39,7 @@ struct fixed_string {
 class error : public std::runtime_error {
  public:
   error(std::string_view op, std::string_view got, std::string_view wanted, std::string_view advice = {});
-  /// The op (or function) that refused, as the user spelled it.
+  /// The op (or function) that rejected, as the user spelled it.
   const std::string& op() const noexcept { return op_; }
   const std::string& got() const noexcept { return got_; }
   const std::string& wanted() const noexcept { return wanted_; }
@@ -58,7 +58,7 @@ class error : public std::runtime_error {
 /// True if it is one of the dtypes: the enumeration holds other numbers as well.
 constexpr bool is_dtype(dtype type) { return static_cast<int>(type) < dtype_count; }
 
-/// "float32", "bool", ...: the names of the by-name door.
+/// "float32", "bool", ...: the names of the by-name API.
 constexpr std::string_view name_of(dtype type) { return is_dtype(type) ? trait_of(type).name : "no dtype"; }
 
 /// The dtype of that name; nothing when there is none.
@@ -188,7 +188,7 @@ std::string to_string(dtype_set set);
 /// numbers absorb all. float64 with complex64 is complex128, which holds both. An integer with a float is that float
 /// (int64 with float32 is float32), as users of NumPy-like libraries with float32 defaults expect; NumPy itself would
 /// widen to float64. The two halves meet in float32, which holds both. There is no common dtype of text and numbers:
-/// ops refuse them beside each other.
+/// ops reject them next to each other.
 constexpr dtype promote(dtype a, dtype b) {
   const int of_a = trait_of(a).order, of_b = trait_of(b).order;
   if (of_a == of_b && a != b) return dtype::float32;
@@ -213,7 +213,7 @@ export namespace kerngrad {
 // ---------------------------------------------------------------------------------------------------- shape
 
 /// Sizes of the axes of a tensor, outermost first; rank 0 is a scalar. Sizes are not negative, the rank is at most
-/// 8, and the number of elements fits in 62 bits; anything else is refused at construction.
+/// 8, and the number of elements fits in 62 bits; anything else is rejected at construction.
 class shape {
  public:
   constexpr shape() = default;
@@ -224,7 +224,7 @@ class shape {
   constexpr int rank() const { return rank_; }
   /// Number of elements, the product of the sizes.
   constexpr std::int64_t size() const { return size_; }
-  /// The size of an axis, counted from the front; an axis that is not there is refused.
+  /// The size of an axis, counted from the front; an axis that is not there is rejected.
   inline constexpr std::int64_t operator[](std::int64_t axis) const {
     if (static_cast<std::uint64_t>(axis) >= static_cast<std::uint64_t>(rank_))
       detail::refuse_index("shape", axis, rank_);

@@ -27,7 +27,7 @@ struct axis {
   bool exclusive, reverse;
 };
 
-// What the kernel gives at an index: the product or sum of the elements before it, of the whole axis where it reduces.
+// Result of the kernel at an index: the product or sum of the elements before it, of the whole axis where it reduces.
 number expected(std::string_view op, const axis& g, const std::vector<number>& x, std::int64_t index) {
   const bool reduces = op == "Prod", sums = op == "Cumsum";
   const std::int64_t column = reduces ? index : index / (g.count * g.inner) * g.inner + index % g.inner;

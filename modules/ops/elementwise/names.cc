@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Typed names of the elementwise ops, and the operators. What each computes, its dtypes and its gradient at kinks is
-// said once, in its row (rows.cc beside this); docs/ops.md shows them all.
+// Typed names of the elementwise ops, and the operators. Each op's meaning, dtypes and gradient at kinks are stated
+// once, in its row (rows.cc next to this); docs/ops.md shows them all.
 module;
 #include "kernels/common/abi.h"
 export module kerngrad:ops_elementwise;
@@ -22,7 +22,7 @@ inline bool is_complex(const tensor& x) { return x.defined() && kind_of(x.type()
 inline bool both_boolean(const tensor& a, const tensor& b) {
   return a.type() == dtype::boolean && b.type() == dtype::boolean;
 }
-// A number beside bits: true and false are truth values there, too.
+// A number next to bits: true and false are truth values there, too.
 template <class T>
 tensor bits_like(T value, const tensor& like) {
   if constexpr (std::is_same_v<T, bool>)
@@ -30,7 +30,7 @@ tensor bits_like(T value, const tensor& like) {
   return number_like("operator on bits", number_of(value), like);
 }
 
-// A complex number beside a tensor: as wide as the tensor is.
+// A complex number next to a tensor: as wide as the tensor is.
 template <complex_class C>
 tensor number_like(C z, const tensor& like) {
   if (like.type() == dtype::complex128 || like.type() == dtype::float64)
@@ -43,7 +43,7 @@ tensor number_like(C z, const tensor& like) {
 export namespace kerngrad {
 
 // A name of an elementwise op without attributes is a line below: the overloads of a function, so that a call finds it
-// beside those of <cmath>. What they do is said once, in modules/ops/function.cc.
+// next to those of <cmath>. modules/ops/function.cc explains them.
 #define KG_ONE_OPERAND(name, Op)                                           \
   inline tensor name(const tensor& x) { return function_of<Op>(x); }       \
   inline tensor name(tensor&& x) { return function_of<Op>(std::move(x)); } \
@@ -225,7 +225,7 @@ inline tensor angle(const tensor& x) {
 
 namespace kerngrad::detail {
 
-// A truth value beside an integer is the integer 0 or 1.
+// A truth value next to an integer is the integer 0 or 1.
 inline tensor bits_beside(const tensor& x, const tensor& other) {
   return x.type() == dtype::boolean && integral.has(other.type()) ? cast(x, other.type()) : x;
 }
@@ -234,8 +234,8 @@ inline tensor bits_beside(const tensor& x, const tensor& other) {
 
 export namespace kerngrad {
 
-/// The operators of C++ are the functions above: % is mod, the others what they are for integers. Of booleans & | ^ ~
-/// are logical_and, logical_or, logical_xor and logical_not; beside an integer a boolean is 0 or 1.
+/// The operators of C++ are the functions above: % is mod, the others what they are for integers. For booleans, & | ^ ~
+/// are logical_and, logical_or, logical_xor and logical_not; next to an integer a boolean is 0 or 1.
 inline tensor operator-(const tensor& x) { return neg(x); }
 inline tensor operator-(tensor&& x) { return neg(std::move(x)); }
 inline tensor operator+(const tensor& a, const tensor& b) { return add(a, b); }
@@ -291,7 +291,7 @@ template <number T> tensor operator!=(const tensor& a, T b) { return not_equal(a
 template <number T> tensor operator!=(T a, const tensor& b) { return not_equal(a, b); }
 
 /// Arithmetic with std::complex<float> and std::complex<double>, and equality. The number takes the tensor's precision:
-/// beside float64 and complex128 it is complex128, else complex64.
+/// next to float64 and complex128 it is complex128, else complex64.
 template <detail::complex_class C> tensor operator+(const tensor& a, C b) { return add(a, detail::number_like(b, a)); }
 template <detail::complex_class C> tensor operator+(C a, const tensor& b) { return add(detail::number_like(a, b), b); }
 template <detail::complex_class C> tensor operator-(const tensor& a, C b) { return sub(a, detail::number_like(b, a)); }

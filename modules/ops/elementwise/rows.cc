@@ -115,9 +115,8 @@ inline constexpr op_row elementwise_rows[] = {
     signed_row("Sign", "-1, 0 or 1; 0 for NaN. Gradient: 0."),
     on_numbers(complex_row("Square", "x * x; integers wrap.", numbers), [](auto a) { return a * a; }),
     on_numbers(analytic_row("Sqrt",
-                            "The square root; NaN below 0. Of complex numbers the one right of the imaginary axis, cut "
-                            "along the negative "
-                            "numbers. Gradient: infinity at 0.",
+                            "The square root; NaN below 0. A complex root lies right of the imaginary axis, cut along "
+                            "the negative numbers. Gradient: infinity at 0.",
                             4),
                [](auto a) { return libm::sqrt(a); }),
     unary_row("Rsqrt", "1 / sqrt(x); infinity at 0.", 6),
@@ -126,9 +125,8 @@ inline constexpr op_row elementwise_rows[] = {
     unary_row("Exp2", "2 to the power x; exact for integers.", 10),
     unary_row("Expm1", "exp(x) - 1, accurate near 0.", 14),
     on_numbers(analytic_row("Log",
-                            "The natural logarithm; -infinity at 0, NaN below. Of complex numbers the angle is in "
-                            "[-pi, pi], cut along the "
-                            "negative numbers.",
+                            "The natural logarithm; -infinity at 0, NaN below. The angle of complex numbers is in "
+                            "[-pi, pi], cut along the negative numbers.",
                             12),
                [](auto a) { return libm::log(a); }),
     unary_row("Log2", "The logarithm to the base 2, exact for powers of 2; -infinity at 0, NaN below.", 14),
@@ -220,9 +218,9 @@ inline constexpr op_row elementwise_rows[] = {
     on_numbers(binary_row("SquaredDifference", "(a - b)^2; integers wrap.", ab_real, numbers, 2),
                [](auto a, auto b) { return (a - b) * (a - b); }),
     on_numbers(binary_row("Pow",
-                          "a to the power b; integer powers wrap, negative ones truncate. Of complex numbers "
+                          "a to the power b; integer powers wrap, negative ones truncate. Complex powers are "
                           "exp(b log a). Gradient for a: 0 where b is 0 and 1 / a is infinite; for b: 0 where a <= 0, "
-                          "of complex numbers where a is 0.",
+                          "and where a complex a is 0.",
                           ab_arithmetic, signed_numbers, 40),
                [](auto a, auto b) { return libm::pow(a, b); }),
     on_numbers(binary_row("Atan2", "The angle of the point (b, a) in (-pi, pi]. Gradient: NaN at (0, 0).", ab_real,
