@@ -437,6 +437,38 @@ TEST(complex_kernels, broadcast_rows_and_single_numbers) {
   });
 }
 
+// The results may take the memory of an operand.
+template <class T>
+void check_in_place(const entry& e) {
+  std::vector<std::complex<T>> a, b;
+  for (int k = 0; k < 21; ++k) {
+    a.push_back(std::polar(T(0.5) + T(k % 4) / 4, T(k)));
+    b.push_back(std::polar(T(1), T(2 * k + 1)));
+  }
+  const std::vector<std::complex<T>> wanted = results(e, a, e.flat2 ? b : std::vector<std::complex<T>>());
+  std::vector<std::complex<T>> first = a, second = b;
+  if (e.flat1) {
+    e.flat1(first.data(), first.data(), first.size());
+  } else {
+    e.flat2(first.data(), b.data(), first.data(), first.size());
+    e.flat2(a.data(), second.data(), second.data(), second.size());
+    EXPECT_EQ(second, wanted) << e.op;
+  }
+  EXPECT_EQ(first, wanted) << e.op;
+}
+
+TEST(complex_kernels, write_over_an_operand) {
+  kgtest::on_every_target([](const char*) {
+    const auto check = [](const entry& e) {
+      if (std::string_view(e.op).ends_with("Equal")) return;
+      if (e.type == dtype::complex64) check_in_place<float>(e);
+      else check_in_place<double>(e);
+    };
+    std::ranges::for_each(complex_unary_simd, check);
+    std::ranges::for_each(complex_binary_simd, check);
+  });
+}
+
 TEST(complex_kernels, compare_both_parts) {
   using z = std::complex<double>;
   const double quiet = std::numeric_limits<double>::quiet_NaN();
