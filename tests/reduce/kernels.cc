@@ -263,8 +263,8 @@ TEST(kernels_reduce, no_result_depends_on_the_alignment) {
         using T = storage_t<decltype(is)::value>;
         if constexpr (std::is_arithmetic_v<T>) {
           same_at_every_offset<T>(e);
-        } else {
-          using pair = std::complex<decltype(T::real)>;
+        } else if constexpr (parts_of<T>::count == 2) {
+          using pair = std::complex<typename parts_of<T>::type>;
           same_at_every_offset<pair, pair>(e, {2, 900, 3});
         }
       });
