@@ -20,7 +20,7 @@ STRIP = {'panels': ['start', '16 steps', '32 steps', '48 steps', '64 steps', '80
 # Axes of an image: (label, value at its beginning, value at its end). Panels are parts of equal width.
 IMAGES = {
     'wave': {'words': 'Six images of a membrane: a round wave runs outwards and is reflected at the rim', **STRIP},
-    'water': {'words': 'Six images of a water surface: a round wave leaves on one side and enters on the other', **STRIP},
+    'wave': {'words': 'Six images of a membrane: a round wave runs outwards, the rim reflects it', **STRIP},
     'spectrogram': {'words': 'Spectrogram: a line that rises from 200 to 1800 Hz and a level one at 3000 Hz',
                     'x': ('time in s', '0.02', '0.98'), 'y': ('frequency in Hz', '0', '4000')},
     'restore': {'words': 'A blurred and noisy ball on the left, a clear one on the right',
