@@ -104,7 +104,8 @@ HWY_INLINE float for_rounding(T x) {
 
 constexpr bool is_half(dtype type) { return trait_of(type).kind == dtype_kind::half; }
 constexpr bool is_complex(dtype type) { return trait_of(type).kind == dtype_kind::complex; }
-// The dtype of the numbers that elements are converted as: halves are float32 on the way, complex numbers their parts.
+// The dtype of the numbers that elements are converted as: half precision is float32 on the way, complex numbers their
+// parts.
 constexpr dtype on_the_way(dtype type) {
   if (is_half(type) || type == dtype::complex64) return dtype::float32;
   return type == dtype::complex128 ? dtype::float64 : type;
@@ -142,7 +143,7 @@ HWY_NOINLINE void put_together(const P* re, const P* im, void* z, std::size_t n)
   }
 }
 
-// Real numbers to real numbers, neither of them halves.
+// Real numbers to real numbers, neither of them in half precision.
 template <dtype From, dtype To>
 HWY_NOINLINE void cast_block(const void* x, void* y, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) {

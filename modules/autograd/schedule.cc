@@ -49,7 +49,7 @@ schedule chain_schedules(std::span<const schedule_part> parts);
 inline schedule chain_schedules(std::initializer_list<schedule_part> parts) {
   return chain_schedules(std::span(parts.begin(), parts.size()));
 }
-/// A straight line from `first` to where `then` starts, during `steps` steps; then that schedule from its step 0 on.
+/// Rises linearly from `first` to the first rate of `then` during `steps` steps. Then follows `then` from its step 0.
 schedule warm_up(std::int64_t steps, schedule then, double first = 0);
 
 }  // namespace kerngrad

@@ -40,10 +40,10 @@ struct composed {
   std::int64_t elements_of(axis_bits reduced, const shape& dims) const;
 };
 
-// Composed functions of halves compute in float32 and round each result once: they take `widened` operands and give
-// what they compute to `narrowed`.
+// Composed functions of half precision compute in float32 and round each result once: they take `widened` operands and
+// return `narrowed` results.
 
-/// Halves as float32; other dtypes and undefined tensors as they are.
+/// Returns half precision as float32; other dtypes and undefined tensors as they are.
 tensor widened(const tensor& x);
 /// The common dtype of operands. Undefined ones have no say.
 dtype promoted(std::initializer_list<const tensor*> xs);

@@ -11,13 +11,13 @@ import :tensor;
 
 export namespace kerngrad {
 
-/// Normal draws of which none is further than two standard deviations from the mean: those beyond are drawn again.
+/// Returns normal numbers within two standard deviations of the mean. Others are generated again.
 /// float32 or float64. Throws for a standard deviation below 0.
 tensor truncated_normal(const shape& dims, double mean, double stddev, std::int64_t seed, dtype type = dtype::float32);
 /// Whole numbers in [low, high), int32, each as likely as the others. Throws where there is none.
 tensor random_uniform_int(const shape& dims, std::int64_t low, std::int64_t high, std::int64_t seed);
-/// Draws of the gamma distribution with shape `alpha` and rate `beta`, both above 0: mean alpha / beta, variance
-/// alpha / beta^2 (Marsaglia and Tsang 2000). float32 or float64.
+/// Returns numbers of the gamma distribution with shape `alpha` and rate `beta`, both above 0: mean alpha / beta,
+/// variance alpha / beta^2 (Marsaglia and Tsang 2000). float32 or float64.
 tensor random_gamma(const shape& dims, double alpha, double beta, std::int64_t seed, dtype type = dtype::float32);
 /// Elements that a function gives, one call for each in row-major order.
 tensor rand(const shape& dims, const std::function<double()>& draw, dtype type = dtype::float32);

@@ -17,24 +17,24 @@ struct choice_options {
   tensor weights{};
 };
 
-/// Random tensors. A generator is a key of 64 bits and a count of draws; a copy draws the same again. Draw number n,
-/// from 0, takes as its seed the first two words of the block of Philox 4x32-10 with the counter (low n, high n, 1, 0)
-/// and the key (kernels/create/random.h), a counter that no elements are drawn with. So what is drawn depends on the
-/// key and on how many draws came before, whatever their sizes. Integers, uniform numbers, choices and permutations
-/// are bitwise identical on every platform, all draws on any number of threads. A draw that throws is not counted. One
-/// generator is used by one thread at a time: give each its own, by `split`. Not for cryptography.
+/// Generates random tensors. A generator is a key of 64 bits and a count of its calls; a copy gives the same numbers
+/// again. Call n, from 0, takes as its seed the first two words of the block of Philox 4x32-10 with the counter
+/// (low n, high n, 1, 0) and the key (kernels/create/random.h). No elements use that counter. Numbers therefore depend
+/// on the key and on the number of earlier calls, whatever their sizes. Integers, uniform numbers, choices and
+/// permutations are bitwise identical on every platform, and all numbers for any number of threads. A call that throws
+/// is not counted. Use a generator on one thread at a time: `split` makes others. Not for cryptography.
 class generator {
  public:
   /// The key is the seed.
   explicit generator(std::int64_t seed = 0) : key_(static_cast<std::uint64_t>(seed)) {}
 
-  /// Uniform draws in [low, high). float32, float64, halves by way of float32.
+  /// Returns uniform numbers in [low, high). float32, float64, half precision by way of float32.
   tensor uniform(const shape& dims, double low = 0, double high = 1, dtype type = dtype::float32);
-  /// Normal draws. float32, float64, halves by way of float32.
+  /// Returns normal numbers. float32, float64, half precision by way of float32.
   tensor normal(const shape& dims, double mean = 0, double stddev = 1, dtype type = dtype::float32);
-  /// Normal draws within two standard deviations; see `truncated_normal`. float32 or float64.
+  /// Returns normal numbers within two standard deviations; see `truncated_normal`. float32 or float64.
   tensor truncated_normal(const shape& dims, double mean = 0, double stddev = 1, dtype type = dtype::float32);
-  /// Draws of the gamma distribution; see `random_gamma`. float32 or float64.
+  /// Returns numbers of the gamma distribution; see `random_gamma`. float32 or float64.
   tensor gamma(const shape& dims, double alpha, double beta = 1, dtype type = dtype::float32);
   /// Whole numbers in [low, high), each as likely as the others to within 2^-64. int32, int64 or uint8. Throws where
   /// there is none, or one that the dtype does not hold.
@@ -52,14 +52,13 @@ class generator {
   /// Slices of x along its first axis: [dims..., x's other axes...]. Any dtype. Differentiable.
   tensor choice(const tensor& x, const shape& dims, const choice_options& options = {});
 
-  /// The seed of one draw, for the functions that take one: `dropout(x, 0.1, rng.seed())`.
+  /// Returns the seed of one call, for functions that take a seed: `dropout(x, 0.1, rng.seed())`.
   std::int64_t seed();
-  /// A generator whose draws have nothing to do with those of this one.
+  /// Returns a generator that is independent of this one.
   generator split();
   /// Several of them. Throws for a count below 0.
   std::vector<generator> split(std::int64_t count);
-  /// The generator that belongs to a number, such as that of a step or of a thread: always the same one, whatever was
-  /// drawn.
+  /// Returns the generator of a number, such as that of a step or a thread. It does not depend on earlier calls.
   generator fold_in(std::int64_t number) const;
 
   /// Key and count, int64 [2]: to be saved, so that the draws go on where they were.

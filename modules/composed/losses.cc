@@ -64,14 +64,13 @@ struct cross_entropy_options {
   loss_reduction reduction = loss_reduction::sum_by_nonzero_weights;
 };
 /// -labels * log(sigmoid(logits)) - (1 - labels) * log(1 - sigmoid(logits)), without overflow, for classes that do not
-/// exclude each other. Infinite logits give 0 where they are right and infinity elsewhere. Smoothed labels are drawn to
-/// 1/2.
+/// exclude each other. Infinite logits give 0 where they are right and infinity elsewhere. Smoothing moves labels
+/// towards 1/2.
 tensor sigmoid_cross_entropy(const tensor& labels, const tensor& logits, const cross_entropy_options& options = {});
-/// The loss of each row, -sum(labels * log_softmax(logits)) along the last axis, weighted and reduced: what
-/// `softmax_cross_entropy` gives unreduced. Smoothed labels are drawn to 1 / classes. The weights belong to the rows.
-/// Labels have the shape of the logits, a share of each class, or are integers without the last axis, the number of
-/// each row's class: [n] next to logits [n, classes]. Then the logits alone are differentiable, and a class that is not
-/// there throws; rows that do not count have weights of 0.
+/// Returns the loss of each row, -sum(labels * log_softmax(logits)) along the last axis, weighted and reduced. Without
+/// a reduction it is `softmax_cross_entropy`. Smoothing moves labels towards 1 / classes. Weights belong to rows: 0
+/// omits a row. Labels are class probabilities in the shape of the logits, or class indices without the last axis: [n]
+/// for logits [n, classes]. With class indices only the logits are differentiable, and an index outside throws.
 tensor softmax_cross_entropy_loss(const tensor& labels, const tensor& logits,
                                   const cross_entropy_options& options = {});
 

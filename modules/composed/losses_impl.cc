@@ -13,7 +13,8 @@ using detail::composed;
 
 namespace {
 
-// Losses are computed in float32 or float64: small integers would wrap on the way, and halves would be rounded there.
+// Losses are computed in float32 or float64: small integers would wrap on the way, and half precision would be rounded
+// there.
 tensor in_floats(const tensor& x) { return wide_floats.has(x.type()) ? x : cast(x, dtype::float32); }
 // The dtype of losses of operands of a dtype: integers give float32.
 dtype losses_of(dtype type) { return floating.has(type) ? type : dtype::float32; }

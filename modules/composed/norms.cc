@@ -10,10 +10,9 @@ import :tensor;
 
 export namespace kerngrad {
 
-// Operands have a floating dtype; halves are computed in float32 and rounded once. Everything is differentiable. Each
-// epsilon, 0 or more, is added to what a root is taken of. Squares stay in range, whatever the size of the numbers.
-// `scale` and `offset` have a value for each channel, the last axis; without them nothing is multiplied, and nothing
-// added.
+// Operands have a floating dtype. Half precision is computed in float32 and rounded once. Everything is differentiable.
+// Each epsilon, 0 or more, is added to the operand of a root. Squares stay in range, whatever the size of the numbers.
+// `scale` and `offset` have a value for each channel, the last axis; without them nothing is multiplied or added.
 
 /// Options of rms_norm.
 struct rms_norm_options {

@@ -17,8 +17,8 @@ struct moments_parts {
 };
 /// Mean and variance over axes; all by default. The variance is that of the elements themselves: the mean of the
 /// squared distances from the mean; of complex numbers the distance is a magnitude, so that the variance is real.
-/// Integers give what `mean` gives; halves are computed in float32 and rounded once. NaN of nothing. Differentiable.
-/// Homogeneous: mean of degree 1, variance of degree 2.
+/// Integers give what `mean` gives; half precision is computed in float32 and rounded once. NaN for no elements.
+/// Differentiable. Homogeneous: mean of degree 1, variance of degree 2.
 moments_parts moments(const tensor& x, const axes& over = all_axes, bool keep_dims = false);
 /// The squared distances from the mean, added up over axes and divided by their number less `ddof`: 0 for the variance
 /// of the elements, 1 for an estimate from a sample. NaN or infinity where the divisor is 0 or less. Dtypes are those

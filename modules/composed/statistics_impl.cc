@@ -21,7 +21,7 @@ using detail::square_fold;
 
 namespace {
 
-// Numbers whose moments are taken, as floats; halves as float32.
+// Numbers whose moments are taken, as floats; half precision as float32.
 tensor in_floats(const tensor& x) { return cast(x, lifted(computed_in(x.type(), wide_floats), lift::quotients)); }
 
 // The fold of the squared distances: their mean, or their sum over the number of elements less `ddof`.
@@ -31,7 +31,7 @@ square_fold fold_for(const composed& call, const tensor& x, const axes& over, st
   return {std::fmax(static_cast<double>(count) - static_cast<double>(ddof), 0)};
 }
 
-// Results keep the axes; of halves they are float32. The distance of complex numbers is a magnitude.
+// Results keep the axes; they are float32 for half precision. The distance of complex numbers is a magnitude.
 distances moments_of(const tensor& x, const axes& over, const square_fold& fold) {
   if (!detail::is_complex(x)) return distances_of(in_floats(x), over, fold);
   const distances re = moments_of(real(x), over, fold), im = moments_of(imag(x), over, fold);

@@ -185,10 +185,10 @@ inline constexpr dtype_set differentiable = detail::all_differentiable();
 std::string to_string(dtype_set set);
 
 /// The common dtype of two operands: bool < uint8 < int32 < int64 < float16, bfloat16 < float32 < float64, and complex
-/// numbers absorb all. float64 with complex64 is complex128, which holds both. An integer with a float is that float
-/// (int64 with float32 is float32), as users of NumPy-like libraries with float32 defaults expect; NumPy itself would
-/// widen to float64. The two halves meet in float32, which holds both. There is no common dtype of text and numbers:
-/// ops reject them next to each other.
+/// numbers absorb all; complex64 with float64 gives complex128, which holds both. An integer with a float gives that
+/// float: int64 with float32 is float32, as in other libraries with float32 defaults. NumPy itself would widen to
+/// float64. float16 with bfloat16 gives float32, which holds both. Text and numbers have no common dtype: ops reject
+/// them together.
 constexpr dtype promote(dtype a, dtype b) {
   const int of_a = trait_of(a).order, of_b = trait_of(b).order;
   if (of_a == of_b && a != b) return dtype::float32;

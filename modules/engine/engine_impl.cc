@@ -192,8 +192,8 @@ tensor_list run_checked(const op_entry& op, std::span<const tensor* const> in, s
   return out;
 }
 
-// A call of halves on operands that were cast to float32. Applies the row's rules for half precision: what it rejects,
-// and which results are rounded to them.
+// Calls an op of half precision on operands cast to float32. Applies the row's rules for half precision: what it
+// rejects, and which results are rounded to them.
 tensor_list run_rounded(const op_entry& op, std::span<const tensor* const> in, std::span<const attr_value> attrs,
                         dtype half, std::uint32_t absent, const registered_kernel* instead) {
   const op_row& row = *op.row;

@@ -193,7 +193,7 @@ dtype common_dtype(const op_row& row, std::span<const tensor* const> in, std::sp
 }
 
 dtype computed_here(const op_entry& op, dtype common, const registered_kernel* instead) {
-  // Ops that make float32 of halves, or have no kernel, take them as they are.
+  // Ops that make float32 of half precision, or have no kernel, take it as it is.
   const convention called = op.row->convention;
   if (!halves.has(common) || called == convention::cast || called == convention::copy) return common;
   if (instead && instead->config.dtypes.has(common)) return common;

@@ -140,7 +140,7 @@ inline constexpr dtype_set dtypes_of_row = [] {
   return set;
 }();
 
-/// The same with the kernels of the table: halves that they lack are computed in float32.
+/// The same with the kernels of the table: half precision without a kernel is computed in float32.
 template <fixed_string Op, const auto& Rows, const auto& Kernels>
 inline constexpr dtype_set dtypes_of_calls = [] {
   const dtype_set there = dtypes_of_kernels<Op, Rows, Kernels>;

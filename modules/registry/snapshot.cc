@@ -97,14 +97,15 @@ class snapshot {
   std::uint64_t mask_ = 0;
 };
 
-/// The present state; it stays that under the writers' lock, until the next of these.
+/// Returns the current snapshot. Under the writers' lock it stays current until the next of these functions.
 const snapshot& present_snapshot();
 /// Meaning of a name, registered or not: a built-in op's own record where nothing was registered for it. A program in
 /// which this is called carries every built-in op; typed calls never do.
 const name_record* find_name(const snapshot& now, std::string_view name);
 /// Every name, in no order.
 std::vector<const name_record*> all_names(const snapshot& now);
-/// Makes these the registry's records; the backends stay. Under the writers' lock. Throws before anything has changed.
+/// Publishes a snapshot with these records and the current backends. Needs the writers' lock. If it throws, nothing
+/// has changed.
 void publish_records(std::vector<std::shared_ptr<const name_record>> records);
 
 /// Holds the present snapshot for as long as it lives: short, and never across a user's code.

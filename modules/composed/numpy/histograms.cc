@@ -42,10 +42,10 @@ struct histogram_parts {
 };
 /// The number of elements of x in each of `bins` bins of equal width: counts [bins] and edges [bins + 1]. Each bin has
 /// its lower edge and the last one its upper edge, too. Elements outside and NaN do not count. Counts are int32, those
-/// of weights have the dtype of the weights, densities are floats. Edges are floats: float32 of halves, uint8 and bool,
-/// float64 of int32 and int64. A range of equal ends is widened by 0.5 on both sides; of nothing it is 0 to 1. Throws
-/// for fewer than one bin, a range that is not finite, and complex numbers. The counts are differentiable in the
-/// weights: `histogram(tensor({0., 1., 4.}), 2).counts` is [2, 1].
+/// of weights have the dtype of the weights, densities are floats. Edges are floats: float32 for half precision, uint8
+/// and bool, float64 of int32 and int64. A range of equal ends is widened by 0.5 on both sides; of nothing it is 0
+/// to 1. Throws for fewer than one bin, a range that is not finite, and complex numbers. The counts are differentiable
+/// in the weights: `histogram(tensor({0., 1., 4.}), 2).counts` is [2, 1].
 histogram_parts histogram(const tensor& x, std::int64_t bins = 10, const histogram_options& options = {});
 /// The same between given edges, an ascending list of at least two; `range` is not used.
 histogram_parts histogram(const tensor& x, const tensor& edges, const histogram_options& options = {});

@@ -18,8 +18,8 @@ tensor nansum(const tensor& x, const axes& over = all_axes, bool keep_dims = fal
 /// The product of the elements that are not NaN; 1 where there are none. The rest is as for `nansum`.
 tensor nanprod(const tensor& x, const axes& over = all_axes, bool keep_dims = false);
 /// The mean of the elements that are not NaN; NaN where there are none: `nanmean(tensor({nan, 1., 2.}))` is 1.5. Dtypes
-/// are those of `mean`; halves are computed in float32 and rounded once. Throws for complex numbers. Differentiable:
-/// the gradient of NaN is 0.
+/// are those of `mean`; half precision is computed in float32 and rounded once. Throws for complex numbers.
+/// Differentiable: the gradient of NaN is 0.
 tensor nanmean(const tensor& x, const axes& over = all_axes, bool keep_dims = false);
 /// The greatest of the elements that are not NaN; NaN where there are none: `nanmax(tensor({nan, 1., 2.}))` is 2.
 /// Throws for complex numbers. Differentiable as `max`.

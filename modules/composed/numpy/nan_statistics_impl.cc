@@ -22,7 +22,7 @@ tensor with_nan_as(const tensor& x, double value) {
   return floating.has(x.type()) ? where(is_nan(x), full({}, value, x.type()), x) : x;
 }
 
-// Operands as floats whose quotients are taken: halves as float32, integers as `mean` has them.
+// Operands as floats whose quotients are taken: half precision as float32, integers as `mean` has them.
 tensor in_floats(const tensor& x) { return cast(x, lifted(computed_in(x.type(), wide_floats), lift::quotients)); }
 
 // Mean and number of the elements that are not NaN. Both keep the axes.
@@ -36,7 +36,7 @@ nan_moments nan_moments_of(const tensor& floats, const axes& over) {
 
 tensor without(const tensor& y, const axes& over, bool keep_dims) { return keep_dims ? y : squeeze(y, over); }
 
-// The variance keeps the axes; of halves it is float32.
+// The variance keeps the axes; it is float32 for half precision.
 tensor nan_variance(const composed& call, const tensor& x, const axes& over, std::int64_t ddof) {
   call.real("x", x);
   const tensor floats = in_floats(x);

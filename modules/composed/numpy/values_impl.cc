@@ -19,7 +19,7 @@ using detail::shaped;
 
 namespace {
 
-// Operands of elementwise functions: halves and integers as float32.
+// Operands of elementwise functions: half precision and integers as float32.
 tensor in_floats(const tensor& x) { return cast(x, lifted(computed_in(x.type(), wide_floats), lift::floats)); }
 
 // The greatest finite number of a float.

@@ -26,8 +26,8 @@ inline tensor bincount(const tensor& x, std::int64_t size, const tensor& weights
   return call<"Bincount">(x, weights, attr<"size">(size));
 }
 
-/// Options of dense_bincount: weights as those of bincount, and whether the result only says, by 1 and 0, what is
-/// there; weights then do not count, and have the gradient 0.
+/// Options of dense_bincount: weights as those of bincount. With `binary`, a bin is 1 if it has an element and 0 if
+/// not; weights then do not count, and have the gradient 0.
 struct dense_bincount_options {
   tensor weights{};
   bool binary = false;

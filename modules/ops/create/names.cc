@@ -79,23 +79,23 @@ inline tensor arange(double stop, dtype type = dtype::float32) { return arange(0
 inline tensor linspace(double start, double stop, std::int64_t count, dtype type = dtype::float32) {
   return call<"LinSpace">(attr<"start">(start), attr<"stop">(stop), attr<"num">(count), attr<"dtype">(type));
 }
-/// Uniform draws in [low, high), low <= high. The same seed gives bitwise identical results on every CPU target.
+/// Returns uniform numbers in [low, high), low <= high. The same seed gives bitwise identical results on every CPU
+/// target.
 inline tensor random_uniform(const shape& dims, double low, double high, std::int64_t seed,
                              dtype type = dtype::float32) {
   return call<"RandomUniform">(attr<"shape">(dims), attr<"low">(low), attr<"high">(high), attr<"seed">(seed),
                                attr<"dtype">(type));
 }
-/// Normal draws. The same seed gives bitwise identical results on every CPU target.
+/// Returns normal numbers. The same seed gives bitwise identical results on every CPU target.
 inline tensor random_normal(const shape& dims, double mean, double stddev, std::int64_t seed,
                             dtype type = dtype::float32) {
   return call<"RandomNormal">(attr<"shape">(dims), attr<"mean">(mean), attr<"stddev">(stddev), attr<"seed">(seed),
                               attr<"dtype">(type));
 }
-/// `samples` draws of an outcome, int32, from each of the distributions in the rows of `logits`, [rows, outcomes] or
-/// [outcomes] with 2 outcomes or more: by the logarithms of weights, or by the weights themselves where they are
-/// `normalized`, which need not add up to 1. A logit of -infinity is never drawn. The same seed, any number, gives the
-/// same draws on every CPU target. Throws for NaN, a logit of +infinity, a negative weight, and a row without weight.
-/// There is no gradient.
+/// Returns `samples` random outcomes, int32, from each of the distributions in the rows of `logits`, [rows, outcomes]
+/// or [outcomes] with 2 outcomes or more. Rows are logarithms of weights, or weights if `normalized`, which need not
+/// add up to 1. A logit of -infinity never occurs. The same seed, any number, gives the same outcomes on every CPU
+/// target. Throws for NaN, a logit of +infinity, a negative weight, and a row without weight. There is no gradient.
 inline tensor multinomial(const tensor& logits, std::int64_t samples, double seed, bool normalized = false) {
   const bool one_row = logits.dims().rank() == 1;
   const tensor rows = one_row ? call<"ExpandDims">(logits) : logits;

@@ -26,7 +26,7 @@ struct fused_matmul_options {
   bool transpose_a = false;
   bool transpose_b = false;
 };
-/// activation(matmul(a, b) + bias) in one op: the bits are those of the parts, one by one. Floating dtypes only.
+/// activation(matmul(a, b) + bias) in one op, bitwise identical to the separate ops. Floating dtypes only.
 /// Differentiable in all operands, with every activation.
 inline tensor fused_matmul(const tensor& a, const tensor& b, const fused_matmul_options& options = {}) {
   return call<"_FusedMatMul">(a, b, options.bias, options.prelu_weights, attr<"transposeA">(options.transpose_a),
@@ -56,12 +56,12 @@ inline tensor fused_convolution(const tensor& x, const tensor& filter, const fus
                   attr<"dataFormat">(options.channels_first ? "NCHW" : "NHWC"),
                   attr<"activation">(name_of(options.activation)), attr<"leakyreluAlpha">(options.leakyrelu_alpha));
 }
-/// activation(conv2d(x, filter) + bias) in one op: the bits are those of the parts, one by one. Differentiable in all
+/// activation(conv2d(x, filter) + bias) in one op, bitwise identical to the separate ops. Differentiable in all
 /// operands, with every activation.
 inline tensor fused_conv2d(const tensor& x, const tensor& filter, const fused_conv_options& options = {}) {
   return fused_convolution<"FusedConv2D">(x, filter, options);
 }
-/// activation(depthwise_conv2d(x, filter) + bias) in one op: the bits are those of the parts, one by one.
+/// activation(depthwise_conv2d(x, filter) + bias) in one op, bitwise identical to the separate ops.
 /// Differentiable in all operands, with every activation.
 inline tensor fused_depthwise_conv2d(const tensor& x, const tensor& filter, const fused_conv_options& options = {}) {
   return fused_convolution<"FusedDepthwiseConv2D">(x, filter, options);

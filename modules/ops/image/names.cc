@@ -27,8 +27,8 @@ inline tensor resize_bilinear(const tensor& images, extent size, const resize_op
   return call<"ResizeBilinear">(images, attr<"size">(size.value()), attr<"alignCorners">(options.align_corners),
                                 attr<"halfPixelCenters">(options.half_pixel_centers));
 }
-/// The same with the nearest pixel for each position, of any dtype: the position rounded down, with `align_corners`
-/// to the next whole number, a half upwards.
+/// Resizes with the nearest pixel for each position. Any dtype. Positions are rounded down; with `align_corners` they
+/// are rounded to the nearest whole number, a half upwards.
 inline tensor resize_nearest_neighbor(const tensor& images, extent size, const resize_options& options = {}) {
   return call<"ResizeNearestNeighbor">(images, attr<"size">(size.value()), attr<"alignCorners">(options.align_corners),
                                        attr<"halfPixelCenters">(options.half_pixel_centers));

@@ -100,11 +100,11 @@ struct pooled_maxima {
   tensor result;
   tensor indexes;
 };
-/// The largest element of each window over an NHWC image x [batch, height, width, channels] of a floating dtype or
-/// int32, NaN ignored, and as int32 where it was first met: ((image * height + row) * width + column) * channels +
-/// channel, without the image unless the options include it; -infinity (the least int32) and -1 for a window without a
-/// number. Throws when an image has more elements than int32 can number. `result` is differentiable: its gradient goes
-/// to these positions.
+/// Returns the largest element of each window over an NHWC image x [batch, height, width, channels] of a floating dtype
+/// or int32, and the int32 index of its first occurrence. NaN is ignored. The index is ((image * height + row) * width
+/// + column) * channels + channel; the options select if it includes the image. A window without a number gives
+/// -infinity (the least int32) and -1. Throws if an image has more elements than int32 can number. The gradient of
+/// `result` goes to these positions.
 inline pooled_maxima max_pool_with_argmax(const tensor& x, extent window, const argmax_pool_options& options = {}) {
   auto all = call<"MaxPoolWithArgmax">(
       x, attr<"filterSize">(window.value()), attr<"strides">((options.strides ? *options.strides : window).value()),
