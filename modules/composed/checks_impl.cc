@@ -78,7 +78,7 @@ void composed::broadcasts_to(std::string_view b_name, const tensor& b, std::stri
   given(b_name, b);
   const std::optional<shape> both = broadcast(a.dims(), b.dims());
   if (!both || !(*both == a.dims()))
-    refuse(shaped(b_name, b) + " beside " + shaped(a_name, a),
+    refuse(shaped(b_name, b) + " next to " + shaped(a_name, a),
            "a shape that broadcasts to that of " + std::string(a_name));
 }
 

@@ -150,7 +150,7 @@ tensor dropout(const tensor& x, double rate, std::int64_t seed, const std::optio
   const shape drawn = noise.value_or(x.dims());
   const std::optional<shape> both = broadcast(x.dims(), drawn);
   if (!both || !(*both == x.dims()))
-    call.refuse("noise of shape " + to_string(drawn) + " beside " + shaped("x", x),
+    call.refuse("noise of shape " + to_string(drawn) + " next to " + shaped("x", x),
                 "a shape that broadcasts to that of x");
   if (rate == 0) return x;
   const tensor stays = random_uniform(drawn, 0, 1, seed) >= rate;

@@ -100,7 +100,7 @@ tensor in_top_k(const tensor& predictions, const tensor& targets, std::int64_t k
   const std::span<const std::int64_t> rows =
       predictions.dims().dims().first(static_cast<std::size_t>(predictions.rank() - 1));
   if (!(targets.dims() == shape(rows)))
-    call.refuse(shaped("targets", targets) + " beside " + shaped("predictions", predictions),
+    call.refuse(shaped("targets", targets) + " next to " + shaped("predictions", predictions),
                 "one target for each row");
   if (targets.type() != dtype::int32 && targets.type() != dtype::int64)
     call.refuse("operand targets of dtype " + std::string(name_of(targets.type())), "int32 or int64", "cast it");

@@ -91,7 +91,7 @@ std::string results_text(const explanation& told) {
     text += "gives " + (y.name.empty() ? "" : y.name + ", ") + (y.at_most ? "at most " : "") + signature_text(y.made) +
             (y.cast_from ? ", rounded from " + std::string(name_of(*y.cast_from)) : "") + "\n";
   if (!told.decided_by.empty()) text += "gives what the elements of " + told.decided_by + " decide\n";
-  if (!told.refusal.empty()) text += "is refused: " + told.refusal + "\n";
+  if (!told.refusal.empty()) text += "throws: " + told.refusal + "\n";
   return text;
 }
 

@@ -53,7 +53,7 @@ tensor scalar_of(std::int64_t value, dtype type) { return scalar_of(number_of(va
 [[noreturn]] void refuse_number(std::string_view who, const plain_number& n, dtype type) {
   const auto [least, most] = range_of(integers_beside(type));
   fail(who,
-       "the number " + to_string(n.is_integer ? attr_value(n.integer) : attr_value(n.value)) + " beside a tensor of " +
+       "the number " + to_string(n.is_integer ? attr_value(n.integer) : attr_value(n.value)) + " next to a tensor of " +
            std::string(name_of(type)),
        "a number from " + std::to_string(least) + " to " + std::to_string(most),
        "cast the tensor to a dtype that holds it");

@@ -43,7 +43,7 @@ const op_entry& entry_named(std::string_view op) {
 // The operands of a step as symbols of one expression.
 std::vector<symbol> symbols_of(std::string_view op, std::span<const fuse_operand> operands) {
   const auto first = std::ranges::find(operands, false, &fuse_operand::is_number);
-  if (first == operands.end()) fail(op, "numbers alone", "a symbol beside them");
+  if (first == operands.end()) fail(op, "numbers alone", "a symbol next to them");
   const symbol like = first->as_symbol();
   std::vector<symbol> all;
   for (const fuse_operand& x : operands) {

@@ -57,7 +57,7 @@ std::pair<shape, dtype> nested_values::measured() const {
     const auto [other, other_type] = rows_[i].measured();
     if (other == row && other_type == type) continue;
     fail("tensor",
-         "braces of " + std::string(name_of(type)) + " " + to_string(row) + " beside braces of " +
+         "braces of " + std::string(name_of(type)) + " " + to_string(row) + " next to braces of " +
              std::string(name_of(other_type)) + " " + to_string(other),
          "rows of one shape and one dtype", "write values and their shape in parentheses: tensor({...}, {...})");
   }

@@ -157,7 +157,7 @@ std::vector<double> difference_along(const directed& f, const std::vector<tensor
 
 void judge_tangent(report& found, const directed& f, const value_and_tangent& got, const std::vector<tensor>& vs) {
   if (!same_bits(got.value, f(f.call.xs)))
-    return found.add(check::forward, f.call.label, "another value beside the tangent", "that of the call");
+    return found.add(check::forward, f.call.label, "another value next to the tangent", "that of the call");
   if (!(got.tangent.signature() == got.value.signature()))
     return found.add(check::forward, f.call.label, "a tangent of another shape or dtype", "those of the value");
   const std::vector<double> tangent = doubles_of(got.tangent), expected = difference_along(f, vs, f.call.at.step);

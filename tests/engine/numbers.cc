@@ -180,7 +180,7 @@ TEST(arithmetic_with_numbers, takes_what_the_dtype_holds_or_a_fraction) {
   EXPECT_EQ((x / 300).to_doubles()[2], static_cast<double>(255.f / 300.f));
   EXPECT_EQ(
       refusal([&] { return x - 300; }),
-      "[kg::sub] got the number 300 beside a tensor of uint8; wanted a number from 0 to 255; cast the tensor to a "
+      "[kg::sub] got the number 300 next to a tensor of uint8; wanted a number from 0 to 255; cast the tensor to a "
       "dtype that holds it");
   EXPECT_EQ(refusal([&] { return kg::fuse([](auto a) { return a - 300; })(x); }), refusal([&] { return x - 300; }));
   EXPECT_EQ((tensor({true}) + 300).type(), dtype::int32);

@@ -62,7 +62,7 @@ TEST(a_tensor, of_ragged_braces_is_refused) {
         refusal([] { return tensor{{{1}, {2}}, {{3}}}; }), refusal([] { return tensor{{{1}}, {2}}; }),
         refusal([] { return tensor{{1, 2}, {}}; })})
     EXPECT_EQ(text.find("[tensor]"), 0) << text;
-  EXPECT_NE(refusal([] { return tensor{{1, 2}, {3}}; }).find("int32 [2] beside braces of int32 [1]"),
+  EXPECT_NE(refusal([] { return tensor{{1, 2}, {3}}; }).find("int32 [2] next to braces of int32 [1]"),
             std::string::npos);
 }
 

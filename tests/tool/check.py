@@ -109,7 +109,7 @@ def a_call_is_explained():
 def what_is_refused_has_its_exit_code():
     refused = read(*CONV, code=REFUSED)
     assert 'pad' in refused['refusal'] and refused['runs'] is None
-    assert 'is refused' in run(*CONV, code=REFUSED).stdout
+    assert 'throws: ' in run(*CONV, code=REFUSED).stdout
     unknown = read('explain', 'Relo', code=REFUSED)
     assert 'Relu' in unknown['similar'] and not unknown['found']
     for arguments in [('explain', 'Relo'), ('list', '--op', 'Relo')]:

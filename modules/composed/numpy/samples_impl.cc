@@ -56,7 +56,7 @@ tensor average(const tensor& x, const tensor& weights, const axes& over, bool ke
     const bool one_axis = value.kind() == attr_kind::integer && x.rank() > 0;
     const int axis = one_axis ? call.axis(value.as_integer(), x.rank()) : 0;
     if (!one_axis || weights.rank() != 1 || weights.size() != x.dims()[axis])
-      call.refuse(shaped("weights", weights) + " beside " + shaped("x", x),
+      call.refuse(shaped("weights", weights) + " next to " + shaped("x", x),
                   "the shape of x or, with one axis, a list of its size");
     w = broadcast_to(along(w, axis, x.rank()), x.dims());
   }
@@ -89,7 +89,7 @@ tensor covariances(const composed& call, const tensor& x, const cov_options& opt
   if (options.y.defined()) {
     const tensor more = variables_of(call, "y", options.y, options.rowvar);
     if (more.dims()[1] != all.dims()[1])
-      call.refuse(shaped("y", options.y) + " beside " + shaped("x", x), "as many observations");
+      call.refuse(shaped("y", options.y) + " next to " + shaped("x", x), "as many observations");
     const dtype type = promote(all.type(), more.type());
     all = concat({cast(all, type), cast(more, type)}, 0);
   }
@@ -142,7 +142,7 @@ tensor distances_between(const composed& call, const tensor& y, const tensor& x,
   call.real("x", x);
   const bool is_list = x.rank() == 1 && x.size() == y.dims()[axis];
   if (!is_list && !(x.dims() == y.dims()))
-    call.refuse(shaped("x", x) + " beside " + shaped("y", y), "the shape of y or a list of the size of the axis");
+    call.refuse(shaped("x", x) + " next to " + shaped("y", y), "the shape of y or a list of the size of the axis");
   const tensor floats = cast(x, computed), at = is_list ? along(floats, axis, y.rank()) : floats;
   return at.dims()[axis] > 1 ? diff(at, 1, axis) : part(at, axis, 0, 0);
 }
@@ -219,7 +219,7 @@ tensor gradient(const tensor& y, const tensor& positions, axis_index axis, int e
   call.rank("positions", positions, 1, 1);
   call.real("positions", positions);
   if (positions.size() != y.dims()[at])
-    call.refuse(shaped("positions", positions) + " beside " + shaped("y", y), "a list of the size of the axis");
+    call.refuse(shaped("positions", positions) + " next to " + shaped("y", y), "a list of the size of the axis");
   const dtype type = promote(y.type(), positions.type()), computed = float_of(type);
   const tensor steps = distances_between(call, y, positions, at, computed);
   return narrowed(derivative(call, cast(y, computed), steps, at, edge_order), type);

@@ -29,10 +29,10 @@ tensor joined_as(const composed& call, std::span<const tensor> tensors, int axis
     call.given(tensor_at(i), tensors[i]);
     parts.push_back(change(tensors[i]));
     if (parts[i].rank() != parts[0].rank())
-      call.refuse(shaped(tensor_at(i), tensors[i]) + " beside " + shaped(tensor_at(0), tensors[0]), "one rank");
+      call.refuse(shaped(tensor_at(i), tensors[i]) + " next to " + shaped(tensor_at(0), tensors[0]), "one rank");
     for (int at = 0; at < parts[0].rank(); ++at)
       if (at != axis && parts[i].dims()[at] != parts[0].dims()[at])
-        call.refuse(shaped(tensor_at(i), tensors[i]) + " beside " + shaped(tensor_at(0), tensors[0]),
+        call.refuse(shaped(tensor_at(i), tensors[i]) + " next to " + shaped(tensor_at(0), tensors[0]),
                     "the same sizes apart from axis " + std::to_string(axis));
   }
   return concat(parts, axis);

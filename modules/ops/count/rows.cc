@@ -31,7 +31,7 @@ inline constexpr op_row count_rows[] = {
     {.name = "Bincount",
      .doc =
          "How often x has each of 0, 1, ..., size - 1, or the sum of the weights there; larger elements are dropped, "
-         "negative ones refused.",
+         "negative ones throw.",
      .group = family::count,
      .operands = x_weights,
      .attrs = attributes::bincount,

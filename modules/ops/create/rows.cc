@@ -56,8 +56,8 @@ inline constexpr op_row create_rows[] = {
     create_row("RandomNormal", "Normal draws by Philox 4x32-10 and Box-Muller: element i depends on seed and i alone.",
                attributes::normal, shapes::random_normal, convention::random),
     {.name = "Multinomial",
-     .doc = "Draws from the distributions in the rows of logits by Philox 4x32-10: element i depends on its row, seed "
-            "and i alone. NaN and a row without weight are refused.",
+     .doc = "Samples the distributions in the rows of logits by Philox 4x32-10: element i depends on its row, seed "
+            "and i alone. NaN and a row without weight throw.",
      .group = family::create,
      .operands = logits_of_draws,
      .attrs = attributes::multinomial,

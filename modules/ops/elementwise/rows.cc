@@ -227,7 +227,8 @@ inline constexpr op_row elementwise_rows[] = {
                           floats, 20),
                [](auto a, auto b) { return libm::atan2(a, b); }),
     binary_row("Hypot",
-               "sqrt(a^2 + b^2) without overflow on the way; infinite where one is, even beside NaN. Gradient: 0 at 0.",
+               "sqrt(a^2 + b^2) without overflow on the way; infinite where one is, even if the other is NaN. "
+               "Gradient: 0 at 0.",
                ab_real, floats, 8),
     binary_row("Xlogy", "a * log(b), and 0 where a is 0, unless b is NaN. Gradient for a: 0 where a is 0 and b <= 0.",
                ab_real, floats, 14),

@@ -115,7 +115,7 @@ inline constexpr op_row move_rows[] = {
     move_row("Tile", "A tensor repeated along its axes.", x_element, attributes::tile, shapes::tile, convention::tile),
     move_row("BroadcastTo", "A tensor repeated to a shape that it broadcasts to.", x_element,
              attributes::shape_of_result, shapes::broadcast_to, convention::broadcast_to),
-    move_row("GatherV2", "The slices of x at the indices; an index outside is refused.", x_indices, attributes::gather,
+    move_row("GatherV2", "The slices of x at the indices; an index outside throws.", x_indices, attributes::gather,
              shapes::gather, convention::gather),
     move_row("GatherGrad", "The gradient of GatherV2: dy added up at the indices.", dy_indices, attributes::gather_grad,
              shapes::gather_grad, convention::gather_grad),
@@ -149,9 +149,9 @@ inline constexpr op_row move_rows[] = {
             "Matrices, the last two axes, with 0 more than numLower below the diagonal or numUpper above it; negative "
             "numbers keep all.",
             matrices_band, {}, shapes::band_part, launch::band_part),
-    own_row("GatherNd", "The slices of params that the rows of indices name; an index outside is refused.",
-            params_indices, {}, shapes::gather_nd, launch::gather_nd),
-    own_row("ScatterNd", "Zeros of a shape with the updates added at the rows of indices; an index outside is refused.",
+    own_row("GatherNd", "The slices of params that the rows of indices name; an index outside throws.", params_indices,
+            {}, shapes::gather_nd, launch::gather_nd),
+    own_row("ScatterNd", "Zeros of a shape with the updates added at the rows of indices; an index outside throws.",
             indices_updates, attributes::scatter_nd, shapes::scatter_nd, launch::scatter_nd),
     own_row(
         "TensorScatterUpdate",
@@ -170,8 +170,8 @@ inline constexpr op_row move_rows[] = {
         "of integers are rounded towards 0. Gradient: the elements that equal an extreme share its gradient equally.",
         x_segments, attributes::segment_reduce, shapes::segment_sum, launch::segment_reduce),
     own_row("TakeAlongAxis",
-            "The elements of x at the indices along an axis, beside which the two broadcast; negative indices count "
-            "from the back, one outside is refused.",
+            "The elements of x at the indices along an axis; the other axes broadcast. Negative indices count from the "
+            "back, one outside throws.",
             x_indices, attributes::indexed_axis, shapes::take_along_axis, launch::take_along_axis),
     own_row("PutAlongAxis",
             "x with the updates, which broadcast, in place of the elements that TakeAlongAxis takes; of equal indices "

@@ -111,9 +111,9 @@ std::vector<std::int64_t> reshaped_sizes(const inference& call) {
   }
   *open = 1;
   const std::int64_t rest = elements_of(call, 2, sizes);
-  if (rest == 0) call.refuse("newShape with -1 beside a size of 0", "sizes that say what -1 stands for");
+  if (rest == 0) call.refuse("newShape with -1 next to a size of 0", "sizes that determine -1");
   if (elements % rest != 0)
-    call.refuse("newShape with -1 and " + std::to_string(rest) + " elements beside it",
+    call.refuse("newShape with -1 and " + std::to_string(rest) + " elements next to it",
                 "a divisor of the " + std::to_string(elements) + " elements of inputShape");
   *open = elements / rest;
   return sizes;
