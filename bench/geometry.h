@@ -137,6 +137,9 @@ geometries transformed_rows(const kg::op_row&, kg::dtype, std::int64_t n);  ///<
 // bench/volume.cc
 geometries volume_convolution(const kg::op_row&, kg::dtype, std::int64_t n);  ///< 3x3x3, "same", up to 32 channels
 geometries volume_pooling(const kg::op_row&, kg::dtype, std::int64_t n);      ///< 2x2x2, stride 2, up to 32 channels
+// bench/special.cc
+geometries incomplete_betas(const kg::op_row&, kg::dtype, std::int64_t n);
+
 // bench/count.cc
 geometries counted(const kg::op_row&, kg::dtype, std::int64_t n);
 geometries distinct(const kg::op_row&, kg::dtype, std::int64_t n);

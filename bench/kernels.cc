@@ -146,6 +146,7 @@ constexpr measured_op own_launchers[] = {
     {"Bincount", counted},
     {"DenseBincount", counted},
     {"Unique", distinct},
+    {"Betainc", incomplete_betas},
     {"StringSplit", split_texts},
     {"StringNGrams", joined_texts},
     {"StringToHashBucketFast", hashed_texts},
