@@ -31,3 +31,5 @@ export import :composed_spectra;
 export import :composed_windows;
 export import :composed_filters;
 export import :composed_estimates;
+export import :composed_special;
+export import :composed_variates;
