@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bessel functions of orders 0 and 1 on vectors of doubles. Bounds: kernels/special/accuracy.h.
-#if defined(KG_SPECIAL_BESSEL_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef KG_SPECIAL_BESSEL_INL_H_
-#undef KG_SPECIAL_BESSEL_INL_H_
+#if defined(KERNGRAD_KERNELS_SPECIAL_BESSEL_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef KERNGRAD_KERNELS_SPECIAL_BESSEL_INL_H_
+#undef KERNGRAD_KERNELS_SPECIAL_BESSEL_INL_H_
 #else
-#define KG_SPECIAL_BESSEL_INL_H_
+#define KERNGRAD_KERNELS_SPECIAL_BESSEL_INL_H_
 #endif
 #include "hwy/highway.h"
 #include "kernels/math/math-inl.h"
@@ -132,4 +132,4 @@ HWY_INLINE V BesselJ1(D d, V x) {
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
-#endif  // KG_SPECIAL_BESSEL_INL_H_
+#endif  // KERNGRAD_KERNELS_SPECIAL_BESSEL_INL_H_

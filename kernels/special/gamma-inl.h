@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The gamma function's family on vectors of doubles. Bounds: kernels/special/accuracy.h.
-#if defined(KG_SPECIAL_GAMMA_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef KG_SPECIAL_GAMMA_INL_H_
-#undef KG_SPECIAL_GAMMA_INL_H_
+#if defined(KERNGRAD_KERNELS_SPECIAL_GAMMA_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef KERNGRAD_KERNELS_SPECIAL_GAMMA_INL_H_
+#undef KERNGRAD_KERNELS_SPECIAL_GAMMA_INL_H_
 #else
-#define KG_SPECIAL_GAMMA_INL_H_
+#define KERNGRAD_KERNELS_SPECIAL_GAMMA_INL_H_
 #endif
 #include "hwy/highway.h"
 #include "kernels/math/math-inl.h"
@@ -281,4 +281,4 @@ HWY_INLINE V Beta(D d, V a, V b) {
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
-#endif  // KG_SPECIAL_GAMMA_INL_H_
+#endif  // KERNGRAD_KERNELS_SPECIAL_GAMMA_INL_H_

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Incomplete gamma and beta functions on vectors of doubles. Bounds: kernels/special/accuracy.h.
-#if defined(KG_SPECIAL_INCOMPLETE_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef KG_SPECIAL_INCOMPLETE_INL_H_
-#undef KG_SPECIAL_INCOMPLETE_INL_H_
+#if defined(KERNGRAD_KERNELS_SPECIAL_INCOMPLETE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef KERNGRAD_KERNELS_SPECIAL_INCOMPLETE_INL_H_
+#undef KERNGRAD_KERNELS_SPECIAL_INCOMPLETE_INL_H_
 #else
-#define KG_SPECIAL_INCOMPLETE_INL_H_
+#define KERNGRAD_KERNELS_SPECIAL_INCOMPLETE_INL_H_
 #endif
 #include "hwy/highway.h"
 #include "kernels/math/math-inl.h"
@@ -69,7 +69,7 @@ HWY_INLINE V GammaFraction(D d, V a, V x, M wanted, double precision) {
     c = hn::Add(b, hn::Div(numerator, c));
     wanted = hn::And(wanted, hn::Gt(hn::Abs(hn::Sub(hn::Mul(c, e), one)), limit));
   }
-  // What is left out after the last term that counts is a few of such terms: half as many more take it in.
+  // The rest after the last term that counts is a few of such terms: half as many more take it in.
   count = FloorOf(d, hn::MulAdd(count, Constant(d, 1.5), two));
   V f = hn::MulAdd(count, two, first);
   for (int i = most + most / 2 + 2; i > 0; --i) {
@@ -217,7 +217,7 @@ struct betainc_in_double {
     const V factor = BetaFactor(d, a, b, beta_log, beta_low);
     AddPair(hn::Neg(beta_log), hn::Neg(beta_low), log, low);
     const V prefix = hn::Div(ExpOfPair(d, log, low), factor);
-    // The fraction converges fast on one side of the mean. Where the other side's result is most of 1, its complement
+    // The fraction converges fast on one side of the mean. If the other side's result is most of 1, its complement
     // has lost digits: the slow fraction keeps them.
     const V mean = hn::Div(hn::Add(a, one), hn::Add(hn::Add(a, b), Constant(d, 2.0)));
     const auto swapped = hn::And(inside, hn::Gt(x, mean));
@@ -243,4 +243,4 @@ struct betainc_in_double {
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
-#endif  // KG_SPECIAL_INCOMPLETE_INL_H_
+#endif  // KERNGRAD_KERNELS_SPECIAL_INCOMPLETE_INL_H_

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The exponential integral and the inverse of erf on vectors of doubles. Bounds: kernels/special/accuracy.h.
-#if defined(KG_SPECIAL_INTEGRAL_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef KG_SPECIAL_INTEGRAL_INL_H_
-#undef KG_SPECIAL_INTEGRAL_INL_H_
+#if defined(KERNGRAD_KERNELS_SPECIAL_INTEGRAL_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef KERNGRAD_KERNELS_SPECIAL_INTEGRAL_INL_H_
+#undef KERNGRAD_KERNELS_SPECIAL_INTEGRAL_INL_H_
 #else
-#define KG_SPECIAL_INTEGRAL_INL_H_
+#define KERNGRAD_KERNELS_SPECIAL_INTEGRAL_INL_H_
 #endif
 #include "hwy/highway.h"
 #include "kernels/math/math-inl.h"
@@ -103,4 +103,4 @@ HWY_INLINE V Expi(D d, V x) {
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
-#endif  // KG_SPECIAL_INTEGRAL_INL_H_
+#endif  // KERNGRAD_KERNELS_SPECIAL_INTEGRAL_INL_H_

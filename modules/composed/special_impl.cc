@@ -7,12 +7,15 @@ module;
 module kerngrad;
 
 import :composed_checks;
+import :tape;
 
 namespace kerngrad {
 
 using detail::composed;
 
 namespace {
+
+bool is_recorded(const tensor& x) { return detail::this_tape().tracks(x); }
 
 // Sums over the axes that an operand was broadcast on.
 tensor to_shape_of(tensor g, const tensor& x) {
@@ -25,7 +28,7 @@ tensor to_shape_of(tensor g, const tensor& x) {
 
 // Derivative of P(a, x) for x: x^(a - 1) e^-x / gamma(a). xlogy makes it 1 at a = 1 and x = 0.
 tensor gamma_density(const tensor& a, const tensor& x) { return exp(xlogy(a - 1, x) - x - lgamma(a)); }
-// Of I_x(a, b) for x: x^(a - 1) (1 - x)^(b - 1) / B(a, b).
+// Derivative of I_x(a, b) for x: x^(a - 1) (1 - x)^(b - 1) / B(a, b).
 tensor beta_density(const tensor& a, const tensor& b, const tensor& x) {
   return exp(xlogy(a - 1, x) + xlogy(b - 1, 1 - x)) / beta(a, b);
 }
@@ -50,9 +53,16 @@ constexpr auto incomplete_beta =
 
 }  // namespace
 
-tensor gammainc(const tensor& a, const tensor& x) { return lower_gamma(a, x); }
-tensor gammaincc(const tensor& a, const tensor& x) { return upper_gamma(a, x); }
-tensor betainc(const tensor& a, const tensor& b, const tensor& x) { return incomplete_beta(a, b, x); }
+// A recorded order takes the op itself, whose missing rule throws. The function's rule would give 0 without a word.
+tensor gammainc(const tensor& a, const tensor& x) {
+  return is_recorded(a) ? call<"Gammainc">(a, x) : lower_gamma(a, x);
+}
+tensor gammaincc(const tensor& a, const tensor& x) {
+  return is_recorded(a) ? call<"Gammaincc">(a, x) : upper_gamma(a, x);
+}
+tensor betainc(const tensor& a, const tensor& b, const tensor& x) {
+  return is_recorded(a) || is_recorded(b) ? call<"Betainc">(a, b, x) : incomplete_beta(a, b, x);
+}
 
 tensor logit(const tensor& given) {
   constexpr composed call{"logit"};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random elements of the continuous and discrete distributions that NumPy's generators have. The same seed gives the
-// same bits on every CPU target and any number of threads.
+// Random elements of the continuous and discrete distributions that NumPy's generators have. The same seed gives
+// bitwise identical elements on every CPU target and any number of threads.
 module;
 #include "kernels/common/abi.h"
 export module kerngrad:composed_variates;

@@ -6,7 +6,7 @@ module;
 #include <string>
 #include <vector>
 #include "kernels/common/abi.h"
-#include "kernels/common/variates.h"
+#include "kernels/random/variates.h"
 module kerngrad;
 
 import :composed_checks;

@@ -18,7 +18,7 @@ EXPRESSIONS = ['s.gammaln(x)', 's.gammaln(y - 0.1)', 's.digamma(x)', 's.digamma(
 
 
 def values(expression):
-    """What SciPy gives, as one list."""
+    """Results of SciPy, as one list."""
     return [float(v) for v in np.ravel(eval(expression, dict(NAMES)))]
 
 

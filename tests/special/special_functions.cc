@@ -140,6 +140,14 @@ TEST(special, functions_of_several_operands_broadcast) {
   EXPECT_EQ(g.dims(), row.dims());
 }
 
+TEST(special, a_gradient_for_an_order_is_rejected) {
+  for (const auto& f : {std::function<tensor(const tensor&)>([](const tensor& t) { return kg::gammainc(t, b); }),
+                        {[](const tensor& t) { return kg::gammaincc(t, b); }},
+                        {[](const tensor& t) { return kg::betainc(t, b, u); }},
+                        {[](const tensor& t) { return kg::betainc(b, t, u); }}})
+    expect_refused([&] { kg::grad([&](const tensor& t) { return kg::sum(f(t)); })(a); }, {"no closed form"});
+}
+
 TEST(special, complements_add_up_to_1) {
   const tensor p = kg::gammainc(a, b) + kg::gammaincc(a, b);
   expect_near(p, doubles(7, 1.0), 1e-15, "P + Q");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random elements of further distributions: moments, Kolmogorov and Smirnov's test, the same bits everywhere.
+// Random elements of further distributions: moments, Kolmogorov and Smirnov's test, identical bits everywhere.
 #include <gtest/gtest.h>
 
 #include <algorithm>

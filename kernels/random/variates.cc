@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/common/variates.h"
+#include "kernels/random/variates.h"
 
 #include <algorithm>
 #include <cmath>

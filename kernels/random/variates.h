@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random numbers of further distributions, from uniform and normal ones. Additions, products, quotients and roots in a
-// fixed order give the same bits on every CPU: the library compiles this without contraction of a * b + c.
+// fixed order give identical bits on every CPU: the library compiles this without contraction of a * b + c.
 #pragma once
 #include <cstddef>
 #include <cstdint>
