@@ -48,7 +48,7 @@ estimated_step dormand_prince_step(F f, double t, const kg::tensor& y, double h)
   }
   kg::tensor error = k[0] * (h * e[0]);
   for (std::size_t j = 1; j < 7; ++j) error = error + k[j] * (h * e[j]);
-  return {at, error};  // the last stage stands at the result
+  return {at, error};  // the last stage is at the result
 }
 
 // y at the time `end`. The lengths of steps are numbers: gradients take them as they are.

@@ -188,8 +188,8 @@ def line_of(code, place):
 
 
 def members_of(code, begin):
-    """Members in the body of a struct that is opened before `begin` says itself, with ~ for what stands in braces there
-    and @ for what stands in parentheses."""
+    """Members in the body of a struct that is opened before `begin` says itself, with ~ for what is in braces there
+    and @ for what is in parentheses."""
     body, before = inside_brackets(code, begin), ''
     while body != before:
         before = body

@@ -18,7 +18,7 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // Words of `blocks` blocks from `first` on, rounded up to whole vectors. A lane of 64 bits carries one word of a
-// counter in its lower half; what stands in the upper half is never looked at, because the products ignore it.
+// counter in its lower half; what is in the upper half is never looked at, because the products ignore it.
 void philox(std::uint64_t seed, std::uint64_t first, std::size_t blocks, std::uint64_t* HWY_RESTRICT words) {
   const hn::ScalableTag<std::uint64_t> d;
   const hn::Repartition<std::uint32_t, decltype(d)> half;

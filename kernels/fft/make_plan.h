@@ -105,7 +105,7 @@ class factor_writer {
   std::int64_t count_ = 0;
 };
 
-// The p whose points stand at place i of what a tiled first pass has written.
+// The p whose points are at place i of what a tiled first pass has written.
 inline std::int64_t group_in_tile(std::int64_t i, std::int64_t lanes) {
   const std::int64_t tile = i / (4 * lanes), vector = i / lanes % 4, block = i % lanes / 4;
   return tile * lanes + 4 * block + vector;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of floats by tables that stand in one or two registers each: one instruction of AVX-512 looks a whole
+// Functions of floats by tables that are in one or two registers each: one instruction of AVX-512 looks a whole
 // vector up. Other targets would have to gather, so they use the formulas of the other math-*-inl.h files.
 #if defined(KG_MATH_TABLES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef KG_MATH_TABLES_INL_H_

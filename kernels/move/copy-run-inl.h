@@ -180,7 +180,7 @@ HWY_INLINE void copy_rows(const T* in, std::ptrdiff_t in_stride, T* out, std::pt
                      out_stride * size, rows, n * sizeof(T));
 }
 
-// The same n elements `rows` times, one after the other: what stands there already is copied, up to 4 KiB at once.
+// The same n elements `rows` times, one after the other: what is there already is copied, up to 4 KiB at once.
 template <class T>
 void repeat_run(const T* in, T* out, std::ptrdiff_t rows, std::size_t n) {
   const std::size_t total = static_cast<std::size_t>(rows) * n;

@@ -38,7 +38,7 @@ using wrapping_t =
     typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>, std::type_identity<T>>::type;
 
 // A scan joins what came before, the first operand, with an element. `lane` is the type that it sees elements as,
-// `carried` what it carries, `start` what stands before the first element.
+// `carried` what it carries, `start` what is before the first element.
 struct running_sum {
   template <class T> using lane = wrapping_t<T>;
   template <class T> using carried = std::conditional_t<std::is_same_v<T, float>, double, T>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums, means and extremes of rows by segments. The rows of a segment stand next to each other in the list of indices:
+// Sums, means and extremes of rows by segments. The rows of a segment are next to each other in the list of indices:
 // their sums stay in registers, some vectors of columns at a time, and are written once.
 //
 // Rows are added in the order of the indices, so that every target gives bitwise identical results: those of float32 in

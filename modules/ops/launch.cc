@@ -37,7 +37,7 @@ struct launch_call {
   std::span<const view> in;
   std::span<view> out;  ///< as the shape rule says; `made` changes shapes
   /// Keeps strings that the kernel makes until the engine has copied them into the results. A text of an operand may
-  /// stand in a result as it is.
+  /// are in a result as it is.
   kernels::text_writer* texts = nullptr;
 };
 

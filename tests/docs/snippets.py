@@ -6,7 +6,7 @@ Every C++ block, and every other block that says so, is followed by `<!-- from F
 tests/ that has the same lines in one piece, indented alike or all by the same amount more. A line `// ...` in a block
 stands for lines that are omitted: what follows it comes later in the file.
 
-A block followed by `<!-- printed by FILE -->` is what that file's PROGRAM prints there: each stands in one piece in its
+A block followed by `<!-- printed by FILE -->` is what that file's PROGRAM prints there: each is in one piece in its
 output, after those before it on the page. Numbers may differ in what CPUs' rounding leaves open, blanks at will. An
 empty PROGRAM was not built, and its output is not looked at; nor is that of one that exits with 77, because what it
 needs is not on this machine. A file with no PROGRAM at all is a mistake.

@@ -195,7 +195,7 @@ bool same(T a, T b) {
   return std::isnan(a) ? std::isnan(b) : a == b && std::signbit(a) == std::signbit(b);
 }
 
-// The value stands in every lane of some vectors, among ordinary values, and in a tail.
+// The value is in every lane of some vectors, among ordinary values, and in a tail.
 template <class T>
 void check_specials() {
   kgtest::on_every_target([&](const char*) {

@@ -3,7 +3,7 @@
 """footprint.py [--build DIR] [--check] [--docs]: what a consumer of the library pays.
 
 Sizes of the library and of a program with five ops, and how long that program's one file takes to compile, and one that
-uses indices and files, next to a file that includes a few headers of the standard library. libtorch stands next to them
+uses indices and files, next to a file that includes a few headers of the standard library. libtorch is next to them
 where it is installed.
 --check ends with 1 when a bound below is passed; --docs writes the table into docs/performance.md.
 """

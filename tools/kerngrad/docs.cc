@@ -140,7 +140,7 @@ std::string gradient_bounds_text(const kg::op_row& row) {
   return text;
 }
 
-// A row's documentation in parts: what it says of the gradient stands at its end.
+// A row's documentation in parts: what it says of the gradient is at its end.
 std::string_view value_part(std::string_view doc) { return doc.substr(0, doc.find(" Gradient")); }
 std::string gradient_part(const kg::op_row& row) {
   if (!row.no_gradient.empty()) return fmt::format("none: {}", row.no_gradient);

@@ -242,7 +242,7 @@ def members_of(text, body, own_name):
 
 
 def enumerators(inside, own_name):
-    """name -> [signatures, docstring] of what stands between the braces of an enumeration."""
+    """name -> [signatures, docstring] of what is between the braces of an enumeration."""
     members, comments = {}, []
     for line in inside.split('\n'):
         code, _, said = line.partition('//')
@@ -284,7 +284,7 @@ def public_text(text, body):
 
 
 def pieces(text):
-    """(kind, text, whether it begins a line) of what stands at the top of a text: comments, labels, declarations,
+    """(kind, text, whether it begins a line) of what is at the top of a text: comments, labels, declarations,
     lines of the preprocessor, and `gap` for an empty line."""
     at = 0
     while True:

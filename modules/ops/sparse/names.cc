@@ -88,7 +88,7 @@ inline tensor_list ragged_gather(std::span<const tensor> splits, const tensor& v
 /// -1 for all of them: rows are cut off there and filled up with `default_value`, which broadcasts to a row of
 /// `values`. `partitions`, int32 or int64, say which values make a row, outermost first, and `types` what each of them
 /// is, joined by `|`: ROW_SPLITS, or VALUE_ROWIDS, the row of each value, which never decrease. The number of rows is
-/// known from splits; before ids it stands in front, a scalar: "FIRST_DIM_SIZE|VALUE_ROWIDS". Throws for partitions
+/// known from splits; before ids it is in front, a scalar: "FIRST_DIM_SIZE|VALUE_ROWIDS". Throws for partitions
 /// that do not fit each other or the values. The gradient reaches values and default value.
 inline tensor ragged_tensor_to_tensor(const tensor& dims, const tensor& values, const tensor& default_value,
                                       std::span<const tensor> partitions, std::string_view types) {
