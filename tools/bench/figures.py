@@ -20,7 +20,7 @@ SHOWN = [('A4', 'add_fresh', '64', 'add, 64 elements'), ('B2', 'add', '1000000',
 # Cases of calls: kerngrad's time, and that of another library where one has the like.
 CALLS = [('add by the span API', 'A2', 'add_into', '1', True), ('add by handle', 'A5', 'add_by_handle', '1', False),
          ('typed add', 'A4', 'add_fresh', '1', True), ('add by name', 'A5', 'add_by_name', '1', False),
-         ('three typed ops', 'F2', 'scalar_value', '1', True),
+         ('four typed ops', 'F2', 'scalar_value', '1', True),
          ('with gradient', 'F2', 'scalar_value_grad', '1', True),
          ('fused gradient', 'F3', 'scalar_value_grad@fused', '1', False)]
 UNITS = {'ns': 1, 'us': 1e3, 'ms': 1e6, 's': 1e9}
