@@ -193,6 +193,8 @@ def check_strings(name, text):
     else:
         return
     for string in found:
+        if name.endswith('.txt'):
+            yield from check_words(text.count('\n', 0, string.start()) + 1, plain(string[1]))
         for sentence in sentences_of(plain(string[1])):
             if opens_badly(sentence) and ' ' in sentence:
                 line = text.count('\n', 0, string.start()) + 1

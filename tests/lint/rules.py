@@ -222,6 +222,8 @@ PROSE = [
          wrong=['f("What it costs.");', 'f("A row. Whether it runs.");']),
     Rule('a string that opens with a noun clause', '', right=[{'tools/dictionary/x.txt': 'Of all\n    The rows.\n'}],
          wrong=[{'tools/dictionary/x.txt': 'x\n    Of bool alone.\n'}]),
+    Rule('write ', '', right=[{'tools/dictionary/x.txt': 'x = np.lent\n'}],
+         wrong=[{'tools/dictionary/x.txt': 'x\n    The rows are lent.\n'}]),
 ]
 
 RULES = [*VECTORS, *CODE, *TEXT, *TREES, *PROSE]
