@@ -39,6 +39,7 @@ export import :pack;
 export import :tree;
 export import :grad;
 export import :transform;
+export import :scan;
 export import :jacobian;
 export import :implicit;
 export import :custom;

@@ -42,6 +42,14 @@ void Unique(const unique_geometry& g, const T* x, std::int32_t* numbers, std::in
     numbers[places[i]] = first;
   }
   std::int32_t found = 0;
+  if (g.sorted) {
+    std::vector<std::int32_t> number(places.size());
+    for (const std::int32_t place : places)
+      if (numbers[place] == place) firsts[found] = place, number[static_cast<std::size_t>(place)] = found++;
+    for (std::int32_t i = 0; i < g.count; ++i) numbers[i] = number[static_cast<std::size_t>(numbers[i])];
+    *distinct = found;
+    return;
+  }
   for (std::int32_t i = 0; i < g.count; ++i) {
     if (numbers[i] == i) firsts[found] = i, numbers[i] = found++;
     else numbers[i] = numbers[numbers[i]];  // of an earlier place, which has its number

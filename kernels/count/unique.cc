@@ -211,6 +211,30 @@ void number_rows(const Rows& rows, std::int64_t count, found_rows& found) {
   if (!table.number_all(count, found)) sort_rows(rows, count, found);
 }
 
+// Ascending: booleans as 0 and 1, NaN after all numbers, texts by their bytes.
+template <class T, bool kBoolean>
+bool comes_before(T a, T b) {
+  if constexpr (std::is_same_v<T, text>) return compare(a, b) < 0;
+  else if constexpr (kBoolean) return (a != 0) < (b != 0);
+  else return a < b || (b != b && a == a);
+}
+
+// The distinct rows in ascending order, and new numbers for all rows. Distinct elements decide at once, so the order
+// has no equal rows.
+template <class T, bool kBoolean>
+void sort_found(const T* x, std::int64_t width, std::int64_t count, found_rows& found) {
+  scratch<std::int32_t> orders(found.count), numbers(found.count), places(found.count);
+  std::int32_t *const order = orders.data(), *const number = numbers.data(), *const firsts = places.data();
+  std::iota(order, order + found.count, 0);
+  std::sort(order, order + found.count, [&](std::int32_t a, std::int32_t b) {
+    const T *const left = x + found.firsts[a] * width, *const right = x + found.firsts[b] * width;
+    return std::lexicographical_compare(left, left + width, right, right + width, comes_before<T, kBoolean>);
+  });
+  for (std::int32_t k = 0; k < found.count; ++k) number[order[k]] = k, firsts[k] = found.firsts[order[k]];
+  std::copy_n(firsts, found.count, found.firsts);
+  for (std::int64_t i = 0; i < count; ++i) found.numbers[i] = number[found.numbers[i]];
+}
+
 // Elements of a byte have a table of their own.
 template <class T, bool kBoolean>
 void number_bytes(const T* x, std::int64_t count, found_rows& found) {
@@ -233,6 +257,7 @@ void Unique(const unique_geometry& g, const T* x, std::int32_t* numbers, std::in
     else if constexpr (sizeof(T) == 1) number_bytes<T, kBoolean>(x, g.count, found);
     else if constexpr (std::is_arithmetic_v<T>) number_rows(single_rows<T, kBoolean>{x}, g.count, found);
   }
+  if (g.sorted) sort_found<T, kBoolean>(x, g.width, g.count, found);
   *distinct = found.count;
 }
 

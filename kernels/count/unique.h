@@ -9,10 +9,11 @@ namespace kerngrad::kernels {
 struct unique_geometry {
   std::int64_t count;  ///< below 2^31
   std::int64_t width;
+  bool sorted = false;  ///< distinct rows in ascending order, NaN last; else in the order in which they come first
 };
 
-// in = {x}; out = {int32 [count]: the number of each row among the distinct ones, in the order in which they come
-// first; int32 [count]: where each of those comes first; one int64: how many there are}. The geometry is a
+// in = {x}; out = {int32 [count]: the number of each row among the distinct ones, in the order that the geometry says;
+// int32 [count]: where each of those comes first; one int64: how many there are}. The geometry is a
 // unique_geometry.
 #define KG_UNIQUE_KERNELS(X) KG_ORDERED(X, Unique) X(Unique, text)
 

@@ -24,12 +24,54 @@ std::vector<tensor> pull(const pullback_state& back, const tensor& dy);
 tensor tangent_of(borrowed f, std::span<const tensor> xs, std::span<const tensor> vs, tensor& value);
 
 using list_function = std::function<tensor(std::span<const tensor>)>;
-tensor run_checkpointed(const list_function& f, std::span<const tensor> xs);
+using lists_function = std::function<std::vector<tensor>(std::span<const tensor>)>;
+std::vector<tensor> run_checkpointed(const lists_function& f, std::span<const tensor> xs);
 [[noreturn]] void refuse_values(int got, int wanted);
 
 template <class F, class... T>
 concept tensor_function = std::is_invocable_v<F&, as_tensor<T>...> &&
                           std::is_convertible_v<std::invoke_result_t<F&, as_tensor<T>...>, tensor>;
+
+// Tensors and trees of them: what a function of either takes, and its tensors in a row.
+template <class T>
+concept tensor_like = std::is_convertible_v<const T&, const tensor&>;
+template <class T>
+concept tensor_or_tree = tensor_like<T> || tree<T>;
+template <class T>
+using followed = std::conditional_t<tensor_like<T>, tensor, std::remove_cvref_t<T>>;
+
+template <tensor_or_tree T>
+void take_leaves(const T& from, std::vector<tensor>& leaves) {
+  if constexpr (tensor_like<T>) {
+    leaves.push_back(from);
+  } else {
+    for (tensor& leaf : tree_leaves(from)) leaves.push_back(std::move(leaf));
+  }
+}
+// The tensor or tree with the first of `leaves` as its tensors, which are dropped from there.
+template <class T>
+T with_leaves(T tree, std::span<const tensor>& leaves) {
+  std::size_t used = 1;
+  if constexpr (std::same_as<T, tensor>) {
+    tree = leaves.front();
+  } else {
+    used = tree_leaves(tree).size();
+    replace_leaves(tree, leaves);
+  }
+  leaves = leaves.subspan(used);
+  return tree;
+}
+
+template <class F, class... T>
+struct result_on {};
+template <class F, class... T>
+  requires(tensor_or_tree<T> && ...) && std::is_invocable_v<F&, const followed<T>&...>
+struct result_on<F, T...> {
+  using type = followed<std::invoke_result_t<F&, const followed<T>&...>>;
+};
+template <class F, class... T>
+concept function_of_trees =
+    requires { typename result_on<F, T...>::type; } && tensor_or_tree<typename result_on<F, T...>::type>;
 
 }  // namespace kerngrad::detail
 
@@ -175,21 +217,43 @@ value_and_tangent jvp_of(const std::function<tensor(std::span<const tensor>)>& f
 // ------------------------------------------------------------------------------------------ checkpoints
 
 /// f, but a recording keeps its operands and the variables that it reads instead of its intermediates; the backward
-/// pass runs f again for them. f must do the same each time: random ops do, their seeds are attributes. It may read
-/// variables, and gets the values again that it read first; assigning to one inside throws while it is recorded.
-/// Tensors that f captured have their gradients as well. Objects that f captured by reference must live until the
-/// gradient has been taken. Without a recording it is f.
+/// pass runs f again for them. Operands are tensors and trees of tensors, the result is a tensor or a tree. f must do
+/// the same each time: random ops do, their seeds are attributes. It may read variables, and gets the values again that
+/// it read first; assigning to one inside throws while it is recorded. Tensors that f captured have their gradients as
+/// well. Objects that f captured by reference must live until the gradient has been taken. Without a recording it is f.
 template <class F>
 auto checkpoint(F f) {
-  return [f = std::shared_ptr<F>(new F(std::move(f)))]<class... T>(const T&... x) -> tensor
-           requires detail::tensor_function<F, T...>
+  return [f = std::shared_ptr<F>(new F(std::move(f)))]<class... T>(const T&... x) ->
+         typename detail::result_on<F, T...>::type
+           requires detail::function_of_trees<F, T...>
   {
-    constexpr std::size_t count = sizeof...(x);
-    const std::array<tensor, count> xs{x...};
-    const auto again = [f](std::span<const tensor> values) -> tensor {
-      return detail::spread(*f, values, std::make_index_sequence<count>{});
+    using result = typename detail::result_on<F, T...>::type;
+    std::vector<tensor> xs;
+    (detail::take_leaves(x, xs), ...);
+    // The first run's tree goes to the caller; nobody waits for those of later runs.
+    struct first_result {
+      std::optional<result> tree{};
+      bool awaited = true;
     };
-    return detail::run_checkpointed(again, xs);
+    const std::shared_ptr<first_result> first(new first_result);
+    const auto again = [f, trees = std::tuple<detail::followed<T>...>(x...), first](std::span<const tensor> values) {
+      const auto run = [&](const auto&... tree) -> result {
+        [[maybe_unused]] std::span<const tensor> rest = values;
+        // Braces keep the order of the operands.
+        const std::tuple<detail::followed<T>...> at{detail::with_leaves(tree, rest)...};
+        return std::apply(*f, at);
+      };
+      result y = std::apply(run, trees);
+      std::vector<tensor> leaves;
+      detail::take_leaves(y, leaves);
+      if (first->awaited) first->tree = std::move(y);
+      return leaves;
+    };
+    const std::vector<tensor> leaves = detail::run_checkpointed(again, xs);
+    first->awaited = false;
+    result tree = *std::exchange(first->tree, {});
+    std::span<const tensor> rest = leaves;
+    return detail::with_leaves(std::move(tree), rest);
   };
 }
 

@@ -158,7 +158,7 @@ struct capture {
 };
 
 struct checkpoint_state {
-  list_function f;
+  lists_function f;
   std::vector<tensor> xs;
   std::vector<std::pair<variable, tensor>> read;
   std::vector<capture> captures;
@@ -170,12 +170,13 @@ void note(std::vector<capture>& all, std::uint32_t value, dtype type) {
     all.push_back({value, type});
 }
 
-// The values below `base` that ops since then have taken, and the result when it is one itself.
-std::vector<capture> captures_below(const tape& t, std::uint32_t base, const tensor& y) {
+// The values below `base` that ops since then have taken, and the results that are some themselves.
+std::vector<capture> captures_below(const tape& t, std::uint32_t base, std::span<const tensor> ys) {
   std::vector<capture> all;
   for (std::uint32_t s = 0; s < t.slots.size(); ++s)
     if (const slot& used = t.slots[s]; used.value != 0 && used.value < base) note(all, used.value, used.type);
-  if (const place at = tensor_access::place(y); at.tape == t.id && at.value < base) note(all, at.value, y.type());
+  for (const tensor& y : ys)
+    if (const place at = tensor_access::place(y); at.tape == t.id && at.value < base) note(all, at.value, y.type());
   return all;
 }
 
@@ -187,8 +188,21 @@ tensor stand_in(const tape& t, const capture& c) {
   return x;
 }
 
+// Checks what a later run of a checkpointed function returned next to the gradients of the first results.
+void check_same_results(std::span<const tensor> ys, std::span<const tensor> dys) {
+  bool same = ys.size() == dys.size();
+  for (std::size_t k = 0; k < ys.size() && same; ++k) {
+    same = ys[k].defined() && ys[k].signature() == dys[k].signature();
+    if (ys[k].defined()) refuse_lost("kg::checkpoint", ys[k]);
+  }
+  if (!same)
+    fail("kg::checkpoint", "another shape or dtype when the function ran again", "what it returned first",
+         "a function that does the same whenever it runs");
+}
+
 // The second run of a checkpointed function and the walk back over it.
-std::vector<tensor> replay(const checkpoint_state& state, const tensor& dy, const std::vector<bool>& wanted) {
+std::vector<tensor> replay(const checkpoint_state& state, std::span<const tensor> dys,
+                           const std::vector<bool>& wanted) {
   recording scope;
   tape& t = scope.on();
   const bool at_home = t.id == state.id;
@@ -206,31 +220,32 @@ std::vector<tensor> replay(const checkpoint_state& state, const tensor& dy, cons
   }
   for (const capture& c : state.captures) leaves.push_back(leaf(t, at_home ? stand_in(t, c) : zeros({}, c.type)));
   const std::uint32_t first_slot = t.slots.size();
-  tensor y;
+  std::vector<tensor> ys;
   {
     const watching now(again);
-    y = state.f(std::span<const tensor>(leaves).first(state.xs.size()));
+    ys = state.f(std::span<const tensor>(leaves).first(state.xs.size()));
   }
   scope.end_forward();
-  if (y.defined()) refuse_lost("kg::checkpoint", y);
-  if (!y.defined() || !(y.signature() == dy.signature()))
-    fail("kg::checkpoint", "another shape or dtype when the function ran again", "what it returned first",
-         "a function that does the same whenever it runs");
+  check_same_results(ys, dys);
   // From here on, captured tensors are reached through their leaves.
   const auto through_leaf = [&](std::uint32_t& value) {
     for (std::size_t i = 0; i < state.captures.size() && at_home; ++i)
       if (value == state.captures[i].value) value = tensor_access::place(leaves[first_capture + i]).value;
   };
   for (std::uint32_t s = first_slot; s < t.slots.size() && !state.captures.empty(); ++s) through_leaf(t.slots[s].value);
-  place at = tensor_access::place(y);
-  if (at.tape == t.id) through_leaf(at.value);
+  std::vector<place> at;
+  for (const tensor& y : ys) {
+    at.push_back(tensor_access::place(y));
+    if (at.back().tape == t.id) through_leaf(at.back().value);
+  }
   walk back(t, range_of(scope), t.depth == 0);
   for (std::size_t i = 0; i < leaves.size(); ++i)
     if (wanted[i]) back.want(tensor_access::place(leaves[i]).value);
   back.mark();
   std::vector<tensor> grads(leaves.size());
-  if (at.tape != t.id || !back.reaches(at.value)) return grads;
-  back.grad(at.value) = dy;
+  for (const auto& [of, dy] : ranges::views::zip(at, dys))
+    if (of.tape == t.id && back.reaches(of.value) && differentiable.has(dy.type()))
+      accumulate(back.grad(of.value), dy, t.depth > 0);
   back.run();
   for (std::size_t i = 0; i < grads.size(); ++i)
     if (wanted[i]) grads[i] = std::move(back.grad(tensor_access::place(leaves[i]).value));
@@ -239,23 +254,25 @@ std::vector<tensor> replay(const checkpoint_state& state, const tensor& dy, cons
 
 }  // namespace
 
-tensor run_checkpointed(const list_function& f, std::span<const tensor> xs) {
+std::vector<tensor> run_checkpointed(const lists_function& f, std::span<const tensor> xs) {
   if (!recording_now()) return f(xs);
   check_operands("kg::checkpoint", xs);
   tape& t = this_tape();
   auto state = std::make_shared<checkpoint_state>(checkpoint_state{f, {xs.begin(), xs.end()}, {}, {}, t.id});
   watch reads(watch::kind::collecting);
-  tensor y;
+  std::vector<tensor> ys;
   {
     const lists_aside dropped(t);
     const std::uint32_t base = t.next_value;
     const watching now(reads);
     std::vector<tensor> constants;
     for (const tensor& x : xs) constants.push_back(stop_gradient(x));
-    y = f(constants);
-    if (!y.defined()) fail("kg::checkpoint", "a function that returned an undefined tensor", "a tensor");
-    refuse_lost("kg::checkpoint", y);
-    state->captures = captures_below(t, base, y);
+    ys = f(constants);
+    for (const tensor& y : ys) {
+      if (!y.defined()) fail("kg::checkpoint", "a function that returned an undefined tensor", "a tensor");
+      refuse_lost("kg::checkpoint", y);
+    }
+    state->captures = captures_below(t, base, ys);
   }
   std::vector<tensor> operands = state->xs;
   for (const auto& [of, value] : reads.read) {
@@ -266,15 +283,15 @@ tensor run_checkpointed(const list_function& f, std::span<const tensor> xs) {
   std::vector<const tensor*> in;
   for (const tensor& x : operands) in.push_back(&x);
   const std::uint32_t before = t.nodes.size();
-  record_free("checkpoint", in, {&y, 1}, [state](std::span<const tensor> dy, const std::vector<bool>& wanted) {
-    return replay(*state, dy[0], wanted);
+  record_free("checkpoint", in, ys, [state](std::span<const tensor> dys, const std::vector<bool>& wanted) {
+    return replay(*state, dys, wanted);
   });
   if (t.nodes.size() != before) {
     const node& n = t.nodes[before];
     for (std::size_t i = operands.size() - state->captures.size(); i < operands.size(); ++i)
       t.slots[n.first_slot + static_cast<std::uint32_t>(i)].dims = any_dims;
   }
-  return y;
+  return ys;
 }
 
 // ------------------------------------------------------------------------------------------ custom rules

@@ -418,7 +418,9 @@ inline constexpr attr_spec bincount[] = {{.name = "size",
 inline constexpr attr_spec dense_bincount[] = {
     bincount[0], boolean_attr("binaryOutput", "1 where x has the bin's element and 0 elsewhere, whatever the weights")};
 static_assert(begins_with(dense_bincount, bincount));
-inline constexpr attr_spec unique[] = {axis_attr("axis", "axis whose slices are compared")};
+inline constexpr attr_spec unique[] = {
+    axis_attr("axis", "axis whose slices are compared"),
+    boolean_attr("sorted", "in ascending order, else in the order in which they come first")};
 
 // ------------------------------------------------------------------------------------------ texts
 
@@ -468,7 +470,7 @@ inline constexpr attr_spec linspace[] = {required_number("start", "first element
                                           .kind = attr_kind::integer,
                                           .doc = "number of elements",
                                           .required = true,
-                                          .least = 1,
+                                          .least = 0,
                                           .most = 1e15},
                                          dtype_attr()};
 inline constexpr attr_spec seed{.name = "seed", .kind = attr_kind::integer, .doc = "chooses the stream"};

@@ -69,6 +69,10 @@ const std::vector<named_window>& windows() {
       {"('tukey', 0.5)", "tukey"},
       {"('tukey', 0)", {"tukey", 0}},
       {"('tukey', 1)", {"tukey", 1}},
+      {"('chebwin', 60)", {"chebwin", 60}},
+      {"('dpss', 1.5)", {"dpss", 1.5}},
+      {"'taylor'", "taylor"},
+      {"('taylor', 6, 45)", {"taylor", 6, 45}},
   };
   return all;
 }
@@ -86,6 +90,9 @@ TEST(get_window, gives_the_windows_of_scipy) {
   expect_refused("get_window", [] { return kg::get_window({"tukey", 2}, 3); }, {"parameter 2", "0 to 1"});
   expect_refused("get_window", [] { return kg::get_window({"gaussian", 0}, 3); }, {"above 0"});
   expect_refused("get_window", [] { return kg::get_window("hann", -1); }, {"length -1"});
+  expect_refused("get_window", [] { return kg::get_window({"dpss", 3}, 5); }, {"parameter 3", "less than half"});
+  expect_refused("get_window", [] { return kg::get_window({"taylor", 2.5}, 5); }, {"2.5", "side lobes"});
+  expect_refused("get_window", [] { return kg::get_window({"chebwin", 30}, 5); }, {"45 to 300"});
 }
 
 // ------------------------------------------------------------------------------------------ convolutions
@@ -361,6 +368,81 @@ TEST(power_spectra, of_noise_add_up_to_its_variance) {
   expect_refused("welch", [&] { return kg::welch(x, {.segment = 8, .n = 4}).power; }, {"n = 4"});
   expect_refused("spectrogram", [] { return kg::spectrogram(kg::zeros({0})).power; }, {"[0]"});
   expect_refused("spectrogram", [&] { return kg::spectrogram(x, {.fs = -1}).power; }, {"fs -1"});
+}
+
+// ------------------------------------------------------------------------------------------ states and pairs
+
+TEST(lfilter_with_state, goes_on_where_it_stopped_as_scipy) {
+  const tensor x = scipy_x(), b(scipy_b), a(scipy_a), zi({0.5, -1.0, 0.25});
+  const auto whole = kg::lfilter_with_state(b, a, x, {.initial = zi});
+  expect_scipy("s.lfilter(b, a, x, zi=zi)[0]", whole.y);
+  expect_scipy("s.lfilter(b, a, x, zi=zi)[1]", whole.state);
+  const auto first = kg::lfilter_with_state(b, a, kg::slice(x, {0}, {2}), {.initial = zi});
+  expect_scipy("s.lfilter(b, a, x[:2], zi=zi)[1]", first.state);
+  const auto rest = kg::lfilter_with_state(b, a, kg::slice(x, {2}, {22}), {.initial = first.state});
+  expect_values(kg::concat({first.y, rest.y}), {24}, whole.y.to_doubles(), 1e-13);
+  expect_values(rest.state, {3}, whole.state.to_doubles(), 1e-13);
+  expect_scipy("s.lfilter(a, [2], x, zi=zi)[1]", kg::lfilter_with_state(a, tensor({2.0}), x, {.initial = zi}).state);
+  const tensor columns = kg::stack({x, x * 2}, 1);
+  const auto both = kg::lfilter_with_state(b, a, columns, {.axis = 0});
+  EXPECT_EQ(both.state.dims(), (kg::shape{3, 2}));
+  const tensor y = kg::lfilter_with_state(b, a, columns, {.axis = 0, .initial = both.state}).y;
+  expect_values(kg::concat({both.y, y}), {48, 2},
+                kg::lfilter(b, a, kg::concat({columns, columns}), {.axis = 0}).to_doubles(), 1e-13);
+  EXPECT_EQ(kg::lfilter_with_state(tensor({2.0}), tensor({1.0}), x).state.dims(), kg::shape{0});
+}
+
+TEST(sosfilt_with_state, goes_on_where_it_stopped_as_scipy) {
+  const tensor x = scipy_x(), sos = scipy_sos();
+  const tensor zi = kg::reshape(kg::arange(0, 6, 1, dtype::float64) * 0.1, {3, 2});
+  const auto whole = kg::sosfilt_with_state(sos, x, {.initial = zi});
+  expect_scipy("s.sosfilt(sos, x, zi=np.reshape(np.arange(6) * 0.1, (3, 2)))[0]", whole.y);
+  expect_scipy("s.sosfilt(sos, x, zi=np.reshape(np.arange(6) * 0.1, (3, 2)))[1]", whole.state);
+}
+
+TEST(filters_with_states, are_differentiable) {
+  check_gradients("lfilter_with_state",
+                  [](auto in) {
+                    const auto [y, state] = kg::lfilter_with_state(in[0], in[1], in[2], {.initial = in[3]});
+                    return kg::sum(kg::square(y)) + kg::sum(kg::square(state));
+                  },
+                  {uniform({3}, 1), tensor({1.5, 0.3, 0.2}), uniform({2, 4}, 2), uniform({2, 2}, 3)});
+  check_gradients("sosfilt_with_state",
+                  [](auto in) {
+                    const auto [y, state] = kg::sosfilt_with_state(in[0], in[1], {.initial = in[2]});
+                    return kg::sum(kg::square(y)) + kg::sum(kg::square(state));
+                  },
+                  {kg::reshape(tensor({0.2, 0.3, 0.1, 1.2, 0.3, 0.1}), {1, 6}), uniform({4}, 2), uniform({1, 2}, 3)});
+}
+
+TEST(csd_and_coherence, are_those_of_scipy) {
+  const tensor x = scipy_x(), y = kg::reverse(x);
+  const auto [frequencies, cross] = kg::csd(x, y, {.segment = 8});
+  EXPECT_EQ(cross.type(), dtype::complex128);
+  EXPECT_EQ(frequencies.to_doubles(), kg::welch(x, {.segment = 8}).frequencies.to_doubles());
+  expect_scipy("s.csd(x, x[::-1], nperseg=8)[1].real", kg::real(cross));
+  expect_scipy("s.csd(x, x[::-1], nperseg=8)[1].imag", kg::imag(cross));
+  const kg::spectrum_options options{.fs = 10,
+                                     .window = "boxcar",
+                                     .segment = 9,
+                                     .overlap = 3,
+                                     .n = 12,
+                                     .detrend = false,
+                                     .scaling = kg::spectrum_scaling::spectrum};
+  expect_scipy("s.csd(x, x[::-1], 10, \"boxcar\", 9, 3, 12, False, scaling=\"spectrum\")[1].imag",
+               kg::imag(kg::csd(x, y, options).power));
+  expect_scipy("s.coherence(x, x[::-1], nperseg=6)[1]", kg::coherence(x, y, {.segment = 6}).power);
+  check_gradients("csd",
+                  [](auto in) {
+                    const tensor p = kg::csd(in[0], in[1], {.segment = 4}).power;
+                    return kg::real(p) * kg::imag(p);
+                  },
+                  {uniform({8}, 1), uniform({8}, 2)});
+  check_gradients("coherence", [](auto in) { return kg::coherence(in[0], in[1], {.segment = 4}).power; },
+                  {uniform({8}, 3), uniform({8}, 4)});
+  expect_refused("csd", [&] { return kg::csd(x, kg::zeros({2})).power; }, {"operand y"});
+  expect_refused("coherence", [&] { return kg::coherence(x, y, {.segment = 0}).power; }, {"segment 0"});
+  expect_refused("lfilter_with_state", [&] { return kg::lfilter_with_state(scipy_sos(), x, x).y; }, {"operand b"});
 }
 
 }  // namespace

@@ -14,11 +14,13 @@ NAMES = {'s': s, 'np': np, 'x': np.sin(0.1 * T * T) + 0.05 * T, 'b': [0.2, 0.3, 
 WINDOWS = ['boxcar', 'triang', 'bartlett', 'parzen', 'bohman', 'barthann', 'cosine', 'lanczos', 'hann', 'hamming',
            'blackman', 'nuttall', 'blackmanharris', 'flattop', ('general_hamming', .75), ('kaiser', 8.6),
            ('gaussian', 1.5), ('general_gaussian', 1.5, 2), ('exponential', None, 3.0), ('tukey', .5), ('tukey', 0),
-           ('tukey', 1)]
+           ('tukey', 1), ('chebwin', 60), ('dpss', 1.5), 'taylor', ('taylor', 6, 45)]
 BANDS = [('lowpass', .3), ('highpass', .3), ('bandpass', [.2, .6]), ('bandstop', [.2, .6])]
 EXPRESSIONS = [
     's.lfilter(b, a, x)', 's.lfilter(b, a, x, zi=zi)[0]', 's.sosfilt(sos, x)',
-    's.sosfilt(sos, x, zi=np.reshape(np.arange(6) * 0.1, (3, 2)))[0]', 's.filtfilt(b, a, x)',
+    's.sosfilt(sos, x, zi=np.reshape(np.arange(6) * 0.1, (3, 2)))[0]',
+    's.sosfilt(sos, x, zi=np.reshape(np.arange(6) * 0.1, (3, 2)))[1]', 's.lfilter(b, a, x, zi=zi)[1]',
+    's.lfilter(b, a, x[:2], zi=zi)[1]', 's.lfilter(a, [2], x, zi=zi)[1]', 's.filtfilt(b, a, x)',
     's.filtfilt(b, a, x, padlen=2)', 's.sosfiltfilt(s.butter(3, .4, output="sos"), x)',
     's.sosfiltfilt(sos, x, padlen=5)', 's.resample(x[:9], 6)',
     *[f's.resample(x, {n})' for n in (15, 16, 30, 35)],
@@ -30,6 +32,9 @@ EXPRESSIONS = [
     's.welch(x, nperseg=8)[1]', 's.welch(x, window="boxcar")[1]',
     's.welch(x, 10, nperseg=9, noverlap=3, nfft=12, scaling="spectrum", detrend=False)[1]',
     *[f's.spectrogram(x, 2, nperseg=8)[{i}]' for i in range(3)],
+    's.csd(x, x[::-1], nperseg=8)[1].real', 's.csd(x, x[::-1], nperseg=8)[1].imag',
+    's.csd(x, x[::-1], 10, "boxcar", 9, 3, 12, False, scaling="spectrum")[1].imag',
+    's.coherence(x, x[::-1], nperseg=6)[1]',
     *[f's.get_window({w!r}, {n})' for w in WINDOWS for n in ('6', '5, False')]]
 
 

@@ -87,6 +87,20 @@ TEST(unique, without_an_axis_is_of_all_elements) {
   EXPECT_EQ(kg::unique(tensor(5))[0].dims(), kg::shape{1});
 }
 
+TEST(unique, sorts_if_it_is_told) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto [values, numbers] = kg::unique(tensor({3., nan, -1., 3., nan, -2.}, {6}), {.sorted = true});
+  EXPECT_EQ(kg::slice(values, {0}, {3}).to_doubles(), (list{-2, -1, 3}));
+  EXPECT_EQ(values.size(), 4) << "and NaN, the last one";
+  EXPECT_EQ(numbers.to_doubles(), (list{2, 3, 1, 2, 3, 0}));
+  const tensor x({2, 1, 0, 5, 2, 0, 1, 5}, {4, 2});
+  const auto [columns, places] = kg::unique(x, 1, {.sorted = true});
+  EXPECT_EQ(columns.to_doubles(), (list{1, 2, 5, 0, 0, 2, 5, 1})) << "the first row decides";
+  EXPECT_EQ(places.to_doubles(), (list{1, 0}));
+  EXPECT_EQ(kg::unique(tensor({true, false}), {.sorted = true})[0].to_doubles(), (list{0, 1}));
+  EXPECT_EQ(kg::unique(kg::tensor({"b", "ab", "b"}), {.sorted = true})[1].to_doubles(), (list{1, 0, 1}));
+}
+
 TEST(unique, takes_nan_for_equal_to_nan_in_every_float) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const dtype type : {dtype::float32, dtype::float64, dtype::float16, dtype::bfloat16}) {

@@ -64,9 +64,35 @@ distinct_rows made(run_fn run, const std::vector<T>& values, const unique_geomet
   return {{numbers.begin(), numbers.end()}, {firsts.begin(), firsts.begin() + count}};
 }
 
+// True if a row comes before another one in ascending order, NaN last.
+template <class T>
+bool row_before(const T* a, const T* b, std::int64_t width) {
+  for (std::int64_t i = 0; i < width; ++i) {
+    const bool nan = a[i] != a[i], other_nan = b[i] != b[i];
+    if (nan || other_nan ? nan != other_nan : a[i] != b[i]) return nan ? false : other_nan || a[i] < b[i];
+  }
+  return false;
+}
+
+// The same rows by their ranks: how many distinct ones come before each.
+template <class T>
+distinct_rows ranked(const distinct_rows& found, const T* x, const unique_geometry& g) {
+  distinct_rows sorted{{}, std::vector<std::int32_t>(found.firsts.size())};
+  std::vector<std::int32_t> ranks;
+  for (const std::int32_t row : found.firsts) {
+    const auto before = [&](std::int32_t other) { return row_before(x + other * g.width, x + row * g.width, g.width); };
+    ranks.push_back(static_cast<std::int32_t>(std::ranges::count_if(found.firsts, before)));
+    sorted.firsts[static_cast<std::size_t>(ranks.back())] = row;
+  }
+  for (const std::int32_t k : found.numbers) sorted.numbers.push_back(ranks[static_cast<std::size_t>(k)]);
+  return sorted;
+}
+
 template <class T>
 void check(const std::vector<T>& values, const unique_geometry& g) {
-  const distinct_rows wanted = defined(values.data(), g);
+  distinct_rows wanted = defined(values.data(), g);
+  if (g.sorted) wanted = ranked(wanted, values.data(), g);
+  else check(values, {g.count, g.width, true});
   for (const bool reference : {false, true}) {
     const distinct_rows got = made(kernel<T>(reference), values, g);
     EXPECT_EQ(got.numbers, wanted.numbers) << g.count << " x " << g.width << (reference ? " reference" : "");

@@ -166,6 +166,7 @@ TEST(bounds_of_created_tensors, are_in_order_and_held_by_the_dtype) {
     EXPECT_NE(text, accepted);
   EXPECT_EQ(kg::linspace(-1e308, 1e308, 3, kg::dtype::float64).to_doubles(), (std::vector<double>{-1e308, 0, 1e308}));
   EXPECT_EQ(kg::arange(-1e308, 1e308, 1e308, kg::dtype::float64).to_doubles(), (std::vector<double>{-1e308, 0}));
+  EXPECT_EQ(kg::linspace(1, 2, 0).dims(), kg::shape{0}) << "of no numbers";
   EXPECT_EQ(kg::linspace(-3e38, 3e38, 5).to_doubles()[3], static_cast<double>(1.5e38f));
   EXPECT_EQ(kg::random_uniform({2}, 1.5, 1.5, 7).to_doubles(), (std::vector<double>{1.5, 1.5}));
 }

@@ -41,6 +41,14 @@ struct power_over_time {
 /// The axis of the result has the n / 2 + 1 frequencies. float64 gives float64, other real numbers float32. Throws for
 /// complex numbers, a signal without elements, and options that do not fit. The power is differentiable.
 power_spectrum welch(const tensor& x, const spectrum_options& options = {});
+/// The mean cross power spectrum of two signals of one shape, conj(X) Y for their bins X and Y, as scipy.signal.csd.
+/// Options, axis and errors are those of welch. The power is complex64, or complex128 if an operand is float64.
+/// Differentiable in both signals.
+power_spectrum csd(const tensor& x, const tensor& y, const spectrum_options& options = {});
+/// The coherence |csd(x, y)|^2 / (welch(x) welch(y)), 0 to 1, as scipy.signal.coherence; NaN at a frequency where a
+/// signal has no power. The power's place in the result has it. Dtypes and errors are those of welch, gradients those
+/// of csd.
+power_spectrum coherence(const tensor& x, const tensor& y, const spectrum_options& options = {});
 /// The one-sided power spectra of the segments, as scipy.signal.spectrogram: the axis has the frequencies, a further
 /// last axis the times. Dtypes and errors as welch. The power is differentiable.
 power_over_time spectrogram(const tensor& x, const spectrum_options& options = {});

@@ -45,21 +45,60 @@ segments segments_of(const composed& call, const tensor& x, const spectrum_optio
           get_window(options.window.value_or(usual), length, true, dtype::float64)};
 }
 
-// [..., segments, frequencies].
-tensor powers(const tensor& x, const segments& s, const spectrum_options& options) {
-  const tensor rows = detail::axis_last(cast(x, detail::spectral_type(x.type())), s.axis);
+// The bins of all segments, [..., segments, frequencies].
+tensor bins_of(const tensor& x, dtype type, const segments& s, bool detrend) {
+  const tensor rows = detail::axis_last(cast(x, type), s.axis);
   tensor frames = frame(rows, s.length, s.step);
-  if (options.detrend) frames = frames - mean(frames, -1, true);
-  const tensor bins = rfft(frames * cast(s.window, frames.type()), s.points);
+  if (detrend) frames = frames - mean(frames, -1, true);
+  return rfft(frames * cast(s.window, frames.type()), s.points);
+}
+
+// Factors of products of two bins. Inner bins stand for their conjugates, too.
+tensor weights_of(const segments& s, dtype type, const spectrum_options& options) {
   const double whole = options.scaling == spectrum_scaling::density ? options.fs * sum(square(s.window)).item()
                                                                     : std::pow(sum(s.window).item(), 2);
-  // Inner bins stand for their conjugates, too.
-  const tensor weights = detail::numbers_of_indices(
-      s.points / 2 + 1, frames.type(), [&](std::int64_t k) { return (k == 0 || 2 * k == s.points ? 1 : 2) / whole; });
-  return (square(real(bins)) + square(imag(bins))) * weights;
+  return detail::numbers_of_indices(s.points / 2 + 1, type,
+                                    [&](std::int64_t k) { return (k == 0 || 2 * k == s.points ? 1 : 2) / whole; });
+}
+
+// [..., segments, frequencies].
+tensor powers(const tensor& x, const segments& s, const spectrum_options& options) {
+  const dtype type = detail::spectral_type(x.type());
+  const tensor bins = bins_of(x, type, s, options.detrend);
+  return (square(real(bins)) + square(imag(bins))) * weights_of(s, type, options);
+}
+
+// The real and imaginary parts of the mean of conj(X) Y, and the mean powers of both.
+struct cross_powers {
+  tensor re, im, of_x, of_y;
+};
+cross_powers cross_powers_of(const composed& call, const tensor& x, const tensor& y, const segments& s,
+                             const spectrum_options& options) {
+  call.real("y", y);
+  call.one_shape("x", x, "y", y);
+  const dtype type = promote(detail::spectral_type(x.type()), detail::spectral_type(y.type()));
+  const tensor a = bins_of(x, type, s, options.detrend), b = bins_of(y, type, s, options.detrend);
+  const tensor ar = real(a), ai = imag(a), br = real(b), bi = imag(b), weights = weights_of(s, type, options);
+  const auto averaged = [&](const tensor& products) { return detail::axis_back(mean(products * weights, -2), s.axis); };
+  return {averaged(ar * br + ai * bi), averaged(ar * bi - ai * br), averaged(square(ar) + square(ai)),
+          averaged(square(br) + square(bi))};
 }
 
 }  // namespace
+
+power_spectrum csd(const tensor& x, const tensor& y, const spectrum_options& options) {
+  constexpr composed call{"csd"};
+  const segments s = segments_of(call, x, options, "hann", 2);
+  const cross_powers p = cross_powers_of(call, x, y, s, options);
+  return {rfftfreq(s.points, 1 / options.fs, p.re.type()), complex(p.re, p.im)};
+}
+
+power_spectrum coherence(const tensor& x, const tensor& y, const spectrum_options& options) {
+  constexpr composed call{"coherence"};
+  const segments s = segments_of(call, x, options, "hann", 2);
+  const cross_powers p = cross_powers_of(call, x, y, s, options);
+  return {rfftfreq(s.points, 1 / options.fs, p.re.type()), (square(p.re) + square(p.im)) / p.of_x / p.of_y};
+}
 
 power_spectrum welch(const tensor& x, const spectrum_options& options) {
   const segments s = segments_of(composed{"welch"}, x, options, "hann", 2);

@@ -48,6 +48,18 @@ tensor lfilter(const tensor& b, const tensor& a, const tensor& x, const filter_o
 /// respect to all operands.
 tensor sosfilt(const tensor& sos, const tensor& x, const filter_options& options = {});
 
+/// The result of lfilter_with_state and sosfilt_with_state: the filtered signal, and the state after its last element,
+/// which is `initial` of the signal that follows. It has the shape of `initial`.
+struct filtered_signal {
+  tensor y, state;
+};
+/// lfilter of a part of a longer signal, as scipy.signal.lfilter with `zi`, which returns `zf`. Operands, errors and
+/// gradients are those of lfilter; both results are differentiable.
+filtered_signal lfilter_with_state(const tensor& b, const tensor& a, const tensor& x,
+                                   const filter_options& options = {});
+/// The same for sosfilt: the state has an axis of the sections before those of x.
+filtered_signal sosfilt_with_state(const tensor& sos, const tensor& x, const filter_options& options = {});
+
 /// Options of filtfilt and sosfiltfilt: `padding` elements, odd reflections, extend the signal at both ends. Unless
 /// given they are three times as many as coefficients.
 struct filtfilt_options {

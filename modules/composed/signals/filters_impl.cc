@@ -166,8 +166,39 @@ tensor filtered(const tensor& b, const tensor& a, const tensor& rows, const tens
 
 }  // namespace
 
-tensor lfilter(const tensor& b, const tensor& a, const tensor& x, const filter_options& options) {
-  constexpr composed call{"lfilter"};
+namespace {
+
+// [order, order]: element (l, k) is coefficient k + order - l, by which the state's element k gathers element l of the
+// last `order` ones, and 0 where k is above l.
+tensor coefficients_of_state(const tensor& coefficients, std::int64_t order) {
+  std::vector<std::int32_t> places;
+  for (std::int64_t l = 0; l < order; ++l)
+    for (std::int64_t k = 0; k < order; ++k)
+      places.push_back(static_cast<std::int32_t>(k <= l ? k + order - l : order + 1));
+  const tensor padded = detail::last_axis_resized(coefficients, order + 2);
+  return gather(padded, tensor(places, shape{order, order}));
+}
+
+// The state of the direct form II transposed after rows x gave rows y.
+tensor state_after(const tensor& b, const tensor& a, const tensor& x, const tensor& y, const tensor& initial) {
+  const std::int64_t order = std::max(a.size(), b.size()) - 1, n = x.dims()[x.rank() - 1];
+  std::vector<std::int64_t> dims(x.dims().begin(), x.dims().end());
+  dims.back() = order;
+  const auto last = [&](const tensor& rows) {
+    return reshape(detail::last_axis_part(detail::last_axis_padded(rows, order, 0), n, order),
+                   {rows.size() / std::max<std::int64_t>(n, 1), order});
+  };
+  if (order == 0 || x.size() == 0) return initial.defined() ? initial : zeros(shape(dims), x.type());
+  const tensor gathered =
+      matmul(last(x), coefficients_of_state(b, order)) - matmul(last(y), coefficients_of_state(a, order));
+  const tensor state = reshape(gathered, shape(dims));
+  if (!initial.defined() || n >= order) return state;
+  return state + detail::last_axis_padded(detail::last_axis_part(initial, n, order - n), 0, n);
+}
+
+// lfilter by the name of the caller. The state is undefined unless it is wanted.
+filtered_signal filtered_along(const composed& call, const tensor& b, const tensor& a, const tensor& x,
+                               const filter_options& options, bool with_state) {
   check_coefficients(call, "b", b);
   check_coefficients(call, "a", a);
   call.rank("x", x, 1);
@@ -182,8 +213,20 @@ tensor lfilter(const tensor& b, const tensor& a, const tensor& x, const filter_o
     if (initial.dims() != wanted)
       call.refuse(shaped("initial", options.initial), to_string(wanted) + " with the axis as the last one");
   }
-  const tensor head = last_axis_part(cast(a, type), 0, 1);
-  return detail::axis_back(filtered(cast(b, type) / head, cast(a, type) / head, rows, initial), axis);
+  const tensor head = last_axis_part(cast(a, type), 0, 1), taps = cast(b, type) / head, feedback = cast(a, type) / head;
+  const tensor y = filtered(taps, feedback, rows, initial);
+  tensor state;
+  if (with_state) state = detail::axis_back(state_after(taps, feedback, rows, y, initial), axis);
+  return {detail::axis_back(y, axis), state};
+}
+
+}  // namespace
+
+tensor lfilter(const tensor& b, const tensor& a, const tensor& x, const filter_options& options) {
+  return filtered_along({"lfilter"}, b, a, x, options, false).y;
+}
+filtered_signal lfilter_with_state(const tensor& b, const tensor& a, const tensor& x, const filter_options& options) {
+  return filtered_along({"lfilter_with_state"}, b, a, x, options, true);
 }
 
 namespace {
@@ -205,8 +248,11 @@ std::vector<section> sections_of(const composed& call, const tensor& sos, dtype 
 
 }  // namespace
 
-tensor sosfilt(const tensor& sos, const tensor& x, const filter_options& options) {
-  constexpr composed call{"sosfilt"};
+namespace {
+
+// sosfilt by the name of the caller.
+filtered_signal filtered_by_sections(const composed& call, const tensor& sos, const tensor& x,
+                                     const filter_options& options, bool with_state) {
   call.rank("x", x, 1, max_rank - 1);
   const dtype type = filter_type(call, {{"sos", &sos}, {"x", &x}, {"initial", &options.initial}});
   const int axis = call.axis(options.axis.value(), x.rank());
@@ -221,12 +267,25 @@ tensor sosfilt(const tensor& sos, const tensor& x, const filter_options& options
     if (states.dims() != shape(all))
       call.refuse(shaped("initial", options.initial), to_string(shape(all)) + " with the axis as the last one");
   }
+  std::vector<tensor> after;
   for (std::size_t i = 0; i < sections.size(); ++i) {
+    const auto& [b, a] = sections[i];
     tensor state;
     if (states.defined()) state = gather(states, tensor(static_cast<std::int64_t>(i)), 0);
-    rows = filtered(sections[i].b, sections[i].a, rows, state);
+    const tensor y = filtered(b, a, rows, state);
+    if (with_state) after.push_back(detail::axis_back(state_after(b, a, rows, y, state), axis));
+    rows = y;
   }
-  return detail::axis_back(rows, axis);
+  return {detail::axis_back(rows, axis), with_state ? stack(after) : tensor()};
+}
+
+}  // namespace
+
+tensor sosfilt(const tensor& sos, const tensor& x, const filter_options& options) {
+  return filtered_by_sections({"sosfilt"}, sos, x, options, false).y;
+}
+filtered_signal sosfilt_with_state(const tensor& sos, const tensor& x, const filter_options& options) {
+  return filtered_by_sections({"sosfilt_with_state"}, sos, x, options, true);
 }
 
 // ------------------------------------------------------------------------------------------ forward and backward

@@ -22,6 +22,9 @@ export namespace kerngrad {
 /// | general_gaussian | shape p and standard deviation, above 0 |
 /// | exponential | decay tau, above 0, in elements |
 /// | tukey | tapered share, 0 to 1; 0.5 unless given |
+/// | chebwin | attenuation of the side lobes in decibels, 45 to 300 |
+/// | dpss | half of the bandwidth times the length, above 0; at most half the length |
+/// | taylor | side lobes of one level, 1 to 100, and their suppression in decibels; 4 and 30 unless given |
 class window_kind {
  public:
   window_kind(const char* name) : name_(name) {}

@@ -61,7 +61,7 @@ void unique(const launch_call& c) {
   }
   const tensor firsts = room(dtype::int32, count);
   std::int64_t found = 0;
-  const kernels::unique_geometry g{count, outer * inner};
+  const kernels::unique_geometry g{count, outer * inner, c.call.attr(place_in(attributes::unique, "sorted")).as_bool()};
   const void* in[] = {outer > 1 ? data(rows) : x.data};
   void* out[] = {c.out[1].data, data(firsts), &found};
   c.kernel.run(in, out, &g);

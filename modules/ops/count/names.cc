@@ -37,14 +37,23 @@ inline tensor dense_bincount(const tensor& x, std::int64_t size, const dense_bin
   return call<"DenseBincount">(x, options.weights, attr<"size">(size), attr<"binaryOutput">(options.binary));
 }
 
-/// The distinct slices of x along an axis, or without one its distinct elements, in the order in which they come first,
-/// and for each slice of x, in int32, which of them it is: `auto [values, indices] = unique(x, axis)`, with which
-/// `gather(values, indices, axis)` is x. Any real or boolean dtype or text, rank 1 or more with an axis, at most 2^31 -
-/// 1 slices. Slices are equal when all of their elements are; NaN equals NaN, and -0 equals 0. Expected time is linear,
-/// n log n for elements chosen to collide.
+/// Options of unique. Values come in the order of their first appearance, and in ascending order if `sorted` is set.
+struct unique_options {
+  bool sorted = false;
+};
+/// The distinct slices of x along an axis, or without one its distinct elements, and for each slice of x, in int32,
+/// which of them it is: `auto [values, indices] = unique(x, axis)`, with which `gather(values, indices, axis)` is x.
+/// They come in the order of their first appearance by default, in ascending order with `{.sorted = true}` as NumPy's:
+/// slices by their first elements that differ, NaN last. Any real or boolean dtype or text, rank 1 or more with an
+/// axis, at most 2^31 - 1 slices. Slices are equal when all of their elements are; NaN equals NaN, and -0 equals 0.
+/// Expected time is linear, n log n for elements chosen to collide.
 ///
 /// Gradient: that of a value goes to the slice that came first, the others have 0.
-inline auto unique(const tensor& x, axis_index axis) { return call<"Unique">(x, attr<"axis">(axis.value())); }
-inline auto unique(const tensor& x) { return unique(detail::in_a_row(x), 0); }
+inline auto unique(const tensor& x, axis_index axis, const unique_options& options = {}) {
+  return call<"Unique">(x, attr<"axis">(axis.value()), attr<"sorted">(options.sorted));
+}
+inline auto unique(const tensor& x, const unique_options& options = {}) {
+  return unique(detail::in_a_row(x), 0, options);
+}
 
 }  // namespace kerngrad

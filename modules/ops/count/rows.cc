@@ -48,8 +48,9 @@ inline constexpr op_row count_rows[] = {
      .infer = shapes::dense_bincount,
      .launch = launch::bincount},
     {.name = "Unique",
-     .doc = "The distinct slices along an axis in the order in which they come first, and for each slice which of them "
-            "it is. NaN equals NaN, and -0 equals 0. Gradient: to the slice that came first.",
+     .doc = "The distinct slices along an axis in the order in which they come first, or in ascending order, and for "
+            "each slice which of them it is. NaN equals NaN and comes last, and -0 equals 0. Gradient: to the slice "
+            "that came first.",
      .group = family::count,
      .operands = x_distinct,
      .attrs = attributes::unique,

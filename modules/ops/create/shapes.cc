@@ -49,7 +49,7 @@ export constexpr void range(inference& call) {
 /// LinSpace: as many elements as are asked for.
 export constexpr void linspace(inference& call) {
   const std::int64_t count = call.attr(place_in(attributes::linspace, "num")).as_integer();
-  if (count <= 0) call.refuse("num " + std::to_string(count), "at least 1");
+  if (count < 0) call.refuse("num " + std::to_string(count), "0 or more");
   const dtype type = call.attr(place_in(attributes::linspace, "dtype")).as_dtype();
   for (attr_place at : {place_in(attributes::linspace, "start"), place_in(attributes::linspace, "stop")})
     check_fits(call, at, type);

@@ -204,19 +204,27 @@ inline tensor mirror_pad(const tensor& x, std::span<const std::int64_t> pairs, m
 inline tensor mirror_pad(const tensor& x, std::initializer_list<std::int64_t> pairs, mirror how = mirror::reflect) {
   return mirror_pad(x, std::span(pairs.begin(), pairs.size()), how);
 }
+}  // namespace kerngrad
+namespace kerngrad::detail {
+/// mirror_pad that reflects again where a border is wider than the axis.
+tensor mirrored(const tensor& x, std::span<const std::int64_t> pairs, kerngrad::mirror how);
+}  // namespace kerngrad::detail
+export namespace kerngrad {
+
 /// Elements that `pad` puts around [1 2 3], four on either side: [0 0 0 0 1 2 3 0 0 0 0] where it is constant;
-/// `reflect` and `symmetric` as `mirror_pad`, of at most the axis; `edge` [1 1 1 1 1 2 3 3 3 3 3] and `wrap`
-/// [3 1 2 3 1 2 3 1 2 3 1] as wide as they are asked for.
+/// `reflect` [1 2 3 2 1 2 3 2 1 2 3], `symmetric` [3 3 2 1 1 2 3 3 2 1 1], `edge` [1 1 1 1 1 2 3 3 3 3 3] and `wrap`
+/// [3 1 2 3 1 2 3 1 2 3 1]. All are as wide as they are asked for.
 enum class pad_mode : std::uint8_t { constant, reflect, symmetric, edge, wrap };
 /// A border of (before, after) elements for each axis, as numpy.pad makes it: zeros, mirrored elements, the outermost
-/// elements, or the whole axis again and again. Any dtype. Throws `kg::error` for negative paddings, for a border of
-/// other elements around an empty axis, and for mirrored ones that are wider than the axis. Gradient, of any order:
-/// that of the border is added to the elements that it repeats.
+/// elements, or the whole axis again and again. Borders that mirror are reflected again where they are wider than the
+/// axis, and repeat the one element of an axis of size 1. Any dtype. Throws `kg::error` for negative paddings and for a
+/// border of other elements around an empty axis. Gradient, of any order: that of the border is added to the elements
+/// that it repeats.
 inline tensor pad(const tensor& x, std::span<const std::int64_t> pairs, pad_mode mode) {
   switch (mode) {
     case pad_mode::constant: break;
-    case pad_mode::reflect: return mirror_pad(x, pairs, mirror::reflect);
-    case pad_mode::symmetric: return mirror_pad(x, pairs, mirror::symmetric);
+    case pad_mode::reflect: return detail::mirrored(x, pairs, mirror::reflect);
+    case pad_mode::symmetric: return detail::mirrored(x, pairs, mirror::symmetric);
     case pad_mode::edge: return call<"RepeatPad">(x, attr<"paddings">(attr_value(pairs)), attr<"mode">("edge"));
     case pad_mode::wrap: return call<"RepeatPad">(x, attr<"paddings">(attr_value(pairs)), attr<"mode">("wrap"));
   }

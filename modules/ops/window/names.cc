@@ -70,19 +70,35 @@ inline tensor conv2d_transpose(const tensor& dy, const tensor& filter, const sha
                                      attr<"dataFormat">(options.channels_first ? "NCHW" : "NHWC"),
                                      attr<"inputShape">(output));
 }
-/// Options of the poolings; the strides are the window's size unless they are given.
+/// Options of the poolings; the strides are the window's size unless they are given. With `ceil_mode` a last window may
+/// reach beyond the padding, if it starts inside of the image or of the padding before it. With `count_include_pad`
+/// means count the padding as zeros, but not what lies beyond it. Both are as in PyTorch, whose default counts it.
 struct pool_options {
   std::optional<extent> strides{};
   padding pad = valid;
+  bool ceil_mode = false;
+  bool count_include_pad = false;
 };
+
+}  // namespace kerngrad
+namespace kerngrad::detail {
+/// The poolings with options that no attribute of their ops says.
+tensor pooled_beyond(std::string_view name, const tensor& x, extent window, const pool_options& options, bool mean);
+}  // namespace kerngrad::detail
+export namespace kerngrad {
+
 /// The largest element of each window over an NHWC image.
 inline tensor max_pool(const tensor& x, extent window, const pool_options& options = {}) {
+  if (options.ceil_mode) return detail::pooled_beyond("max_pool", x, window, options, false);
   return call<"MaxPool">(x, attr<"filterSize">(window.value()),
                          attr<"strides">((options.strides ? *options.strides : window).value()),
                          attr<"pad">(options.pad.value()));
 }
-/// The mean of each window's elements inside an NHWC image; NaN of a window that has none.
+/// The mean of each window's elements inside an NHWC image, or with `count_include_pad` inside its padding; NaN of a
+/// window that has none.
 inline tensor avg_pool(const tensor& x, extent window, const pool_options& options = {}) {
+  if (options.ceil_mode || options.count_include_pad)
+    return detail::pooled_beyond("avg_pool", x, window, options, true);
   return call<"AvgPool">(x, attr<"filterSize">(window.value()),
                          attr<"strides">((options.strides ? *options.strides : window).value()),
                          attr<"pad">(options.pad.value()));
