@@ -70,19 +70,19 @@ HWY_INLINE void SinCos(D d, V a, V& sine, V& cosine) {
       WithScalarTail(d, a, hn::Xor(hn::IfThenElse(odd, s, c), sign(hn::Add(number, hn::Set(du, TU{1})))), scalar_cos());
 }
 
-// First two positive zeros, each in two parts, and the end of the polynomial that has them.
+// Squares of the first two positive zeros, each in two parts, and the end of the polynomial that has them.
 struct bessel_j0 {
   static constexpr double limit = 6.5;
-  static constexpr double zeros[] = {2.404825557695773, -1.176691651530894e-16, 5.520078110286311,
-                                     8.088597146146722e-17};
+  static constexpr double squares[] = {5.783185962946784, 4.123247343506204e-16, 30.471262343662087,
+                                       -2.366534485750659e-16};
   static constexpr const auto& near = special_constants::j0_near;
   static constexpr const auto& p = special_constants::j0_p;
   static constexpr const auto& q = special_constants::j0_q;
 };
 struct bessel_j1 {
   static constexpr double limit = 7.5;
-  static constexpr double zeros[] = {3.8317059702075125, -1.5269184090088067e-16, 7.015586669815619,
-                                     -9.414165653410389e-17};
+  static constexpr double squares[] = {14.681970642123893, -9.858177825793294e-17, 49.2184563216946,
+                                       5.086354069436341e-16};
   static constexpr const auto& near = special_constants::j1_near;
   static constexpr const auto& p = special_constants::j1_p;
   static constexpr const auto& q = special_constants::j1_q;
@@ -98,13 +98,18 @@ struct bessel_j_in_double {
     constexpr double limit = Order::limit;
     const V a = hn::Abs(x), one = Constant(d, 1.0);
     const auto near = hn::Le(a, Constant(d, limit));
-    const auto root = [&](int i) HWY_ATTR {
-      const V zero = Constant(d, Order::zeros[i]);
-      return hn::Mul(hn::Sub(hn::Sub(a, zero), Constant(d, Order::zeros[i + 1])), hn::Add(a, zero));
+    V square_rest;
+    const V square = TwoProduct(d, a, a, square_rest);
+    // a^2 less the square of a zero, rounded about once.
+    const auto from_zero = [&](int i) HWY_ATTR {
+      const V rest = hn::Sub(square_rest, Constant(d, Order::squares[i + 1]));
+      return hn::Add(hn::Sub(square, Constant(d, Order::squares[i])), rest);
     };
-    const V v = hn::MulAdd(hn::Mul(a, a), Constant(d, 2 / (limit * limit)), hn::Neg(one));
-    V y = hn::Mul(hn::Mul(root(0), root(2)), Polynomial(d, v, Order::near));
+    const V v = hn::MulAdd(square, Constant(d, 2 / (limit * limit)), hn::Neg(one));
+    V y = hn::Mul(hn::Mul(from_zero(0), from_zero(2)), Polynomial(d, v, Order::near));
+    // J0 rounds to 1 where its next term x^2 / 4 is below half of 2^-53.
     if constexpr (first) y = hn::Mul(y, a);
+    else y = hn::IfThenElse(hn::Lt(a, Constant(d, 0x1p-26)), one, y);
     if (!hn::AllTrue(d, near)) {
       const V inverse = hn::Div(one, a);
       const V w = hn::MulAdd(hn::Mul(inverse, inverse), Constant(d, 2 * limit * limit), hn::Neg(one));

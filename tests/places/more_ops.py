@@ -9,22 +9,22 @@ import re
 import sys
 
 # File -> a line of it before which the new one goes, and that.
-MISH = {
+TANH_EXP = {
     'modules/ops/elementwise/rows.cc':
-        ('    unary_row("Silu",', '    unary_row("Mish", "x * tanh(softplus(x)) (Misra 2019).", 40),'),
+        ('    unary_row("Silu",', '    unary_row("TanhExp", "x * tanh(exp(x)) (Liu and Di 2020).", 40),'),
     'kernels/elementwise/unary.h':
-        ('  X(LONG, Silu,', '  X(LONG, Mish, KG_FLOATS, hn::Mul(x, Tanh(d, Softplus(d, x)))) \\'),
+        ('  X(LONG, Silu,', '  X(LONG, TanhExp, KG_FLOATS, hn::Mul(x, Tanh(d, Exp(d, x)))) \\'),
     'kernels/elementwise/reference_unary.cc':
         ('KG_WIDE(Silu,',
-         'KG_WIDE(Mish, x * std::tanh(std::fmax(x, wide_t<T>{0}) + std::log1p(std::exp(-std::fabs(x)))))'),
+         'KG_WIDE(TanhExp, x * std::tanh(std::exp(x)))'),
     'grads/elementwise.cc':
-        ('    rule<"Silu">', '''    rule<"Mish">(wrt(keep::in0,
-                     [](const auto& c) {
-                       const auto gate = tanh(softplus(c.in(0)));
-                       return c.dy() * (gate + c.in(0) * (sigmoid(c.in(0)) * (1 - square(gate))));
-                     })),'''),
+        ('    rule<"Silu">', '''    rule<"TanhExp">(wrt(keep::in0,
+                        [](const auto& c) {
+                          const auto gate = tanh(exp(c.in(0)));
+                          return c.dy() * (gate + c.in(0) * (exp(c.in(0)) * (1 - square(gate))));
+                        })),'''),
     'modules/ops/elementwise/names.cc':
-        ('KG_ONE_OPERAND(silu,', 'KG_ONE_OPERAND(mish, "Mish")'),
+        ('KG_ONE_OPERAND(silu,', 'KG_ONE_OPERAND(tanh_exp, "TanhExp")'),
 }
 FAMILY = 'rank'
 
@@ -37,9 +37,9 @@ def inserted(text, file, before, new):
 
 
 def added_to(library):
-    """The files of the library, name -> bytes, with the ops: Mish in its places, the family's files and its name."""
+    """The files of the library, name -> bytes, with the ops: TanhExp in its places, the family's files and its name."""
     more = dict(library)
-    for file, (before, new) in MISH.items():
+    for file, (before, new) in TANH_EXP.items():
         more[file] = inserted(library[file].decode(), file, before, new).encode()
     family = pathlib.Path(__file__).resolve().parent / FAMILY
     more |= {str(path.relative_to(family)): path.read_bytes() for path in family.rglob('*') if path.is_file()}

@@ -17,7 +17,8 @@ def main():
     project = scratch.Superproject(*(pathlib.Path(argument).resolve() for argument in sys.argv[1:3]))
     project.prepare()
     print(project.program('places'), end='')
-    print(f'ok: Mish takes {len(more_ops.MISH)} places, SortPairs its own files and a word in the list of families')
+    print(f'ok: TanhExp takes {len(more_ops.TANH_EXP)} places, SortPairs its own files and a word in the list of '
+          'families')
 
 
 if __name__ == '__main__':

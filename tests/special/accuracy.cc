@@ -157,14 +157,18 @@ number upper(const number& a, const number& x) { return kgspecial::gammainc(a, x
 TEST(beta, of_float32_is_right_to_1_ulp) { check_pair<float>("Beta", 1e-10, 100, 1, kgspecial::beta); }
 TEST(beta, of_float64_is_right_to_8_ulp) { check_pair<double>("Beta", 1e-10, 1000, 8, kgspecial::beta); }
 TEST(gammainc, of_float32_is_right_to_1_ulp) { check_pair<float>("Gammainc", 1e-3, 100, 1, lower); }
-TEST(gammainc, of_float64_is_right_to_8_ulp) { check_pair<double>("Gammainc", 1e-3, 1000, 8, lower); }
+TEST(gammainc, of_float64_is_right_to_8_ulp_up_to_200) { check_pair<double>("Gammainc", 1e-3, 200, 8, lower); }
+TEST(gammainc, of_float64_is_right_to_16_ulp_up_to_2000) { check_pair<double>("Gammainc", 1e-3, 2000, 16, lower); }
 TEST(gammaincc, of_float32_is_right_to_1_ulp) { check_pair<float>("Gammaincc", 1e-3, 100, 1, upper); }
-TEST(gammaincc, of_float64_is_right_to_8_ulp) { check_pair<double>("Gammaincc", 1e-3, 1000, 8, upper); }
+TEST(gammaincc, of_float64_is_right_to_8_ulp_from_half_to_200) { check_pair<double>("Gammaincc", 0.5, 200, 8, upper); }
+TEST(gammaincc, of_float64_is_right_to_16_ulp_from_0_to_2000) {
+  check_pair<double>("Gammaincc", 1e-3, 2000, 16, upper);
+}
 
 template <class T>
-void check_betainc(double most, double bound) {
+void check_betainc(double least, double most, double bound) {
   std::mt19937_64 draw(4);
-  std::uniform_real_distribution<double> exponent(-3, std::log2(most)), unit(0, 1);
+  std::uniform_real_distribution<double> exponent(std::log2(least), std::log2(most)), unit(0, 1);
   std::vector<T> a, b, x, y;
   std::vector<long double> exact;
   while (a.size() < count_of_points() / 3) {
@@ -187,8 +191,9 @@ void check_betainc(double most, double bound) {
     });
   });
 }
-TEST(betainc, of_float32_is_right_to_1_ulp) { check_betainc<float>(100, 1); }
-TEST(betainc, of_float64_is_right_to_8_ulp) { check_betainc<double>(500, 8); }
+TEST(betainc, of_float32_is_right_to_1_ulp) { check_betainc<float>(0.1, 100, 1); }
+TEST(betainc, of_float64_is_right_to_8_ulp_from_half_to_200) { check_betainc<double>(0.5, 200, 8); }
+TEST(betainc, of_float64_is_right_to_16_ulp_from_a_tenth_to_2000) { check_betainc<double>(0.1, 2000, 16); }
 
 constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
 struct special_value {
