@@ -23,11 +23,11 @@ using kg::tensor;
 using doubles = std::vector<double>;
 
 // x, y, u, a and b of scipy_special.py.
-const tensor x = doubles{0.05, 0.4, 0.75, 1, 1.5, 2, 3.25, 7, 12, 40};
-const tensor y = doubles{-12, -3.5, -0.25, 0.3, 2.5, 6, 9, 20};
-const tensor u = doubles{0.01, 0.2, 0.45, 0.5, 0.7, 0.95, 0.999};
-const tensor a = doubles{0.2, 0.9, 1, 2.5, 4, 10, 60};
-const tensor b = doubles{0.3, 2, 5, 2.2, 11, 3, 50};
+const tensor x(doubles{0.05, 0.4, 0.75, 1, 1.5, 2, 3.25, 7, 12, 40});
+const tensor y(doubles{-12, -3.5, -0.25, 0.3, 2.5, 6, 9, 20});
+const tensor u(doubles{0.01, 0.2, 0.45, 0.5, 0.7, 0.95, 0.999});
+const tensor a(doubles{0.2, 0.9, 1, 2.5, 4, 10, 60});
+const tensor b(doubles{0.3, 2, 5, 2.2, 11, 3, 50});
 
 void expect_near(const tensor& got, const doubles& wanted, double relative, const std::string& what) {
   const doubles values = got.to_doubles();
@@ -81,23 +81,24 @@ struct differentiable {
 // The derivative by differences of order four, which are right to about 1e-9 of the values.
 TEST(special, gradients_of_both_orders_are_the_slopes_of_the_functions) {
   const differentiable cases[] = {
-      {"lgamma", [](const tensor& t) { return kg::lgamma(t); }, doubles{-2.6, -0.4, 0.3, 1.5, 4, 30}},
-      {"digamma", [](const tensor& t) { return kg::digamma(t); }, doubles{-2.6, -0.4, 0.3, 1.5, 4, 30}},
-      {"polygamma", [](const tensor& t) { return kg::polygamma(2, t); }, doubles{-1.3, 0.7, 1.5, 4, 30}},
-      {"erfinv", [](const tensor& t) { return kg::erfinv(t); }, doubles{-0.9, -0.2, 0.0, 0.4, 0.8}},
-      {"i0", [](const tensor& t) { return kg::i0(t); }, doubles{-3, 0.0, 0.5, 5}},
-      {"i1", [](const tensor& t) { return kg::i1(t); }, doubles{-3, 0.25, 0.5, 5}},
-      {"j0", [](const tensor& t) { return kg::j0(t); }, doubles{-3, 0.0, 0.5, 5, 14}},
-      {"j1", [](const tensor& t) { return kg::j1(t); }, doubles{-3, 0.25, 0.5, 5, 14}},
-      {"expi", [](const tensor& t) { return kg::expi(t); }, doubles{-3, -0.5, 0.4, 2, 5}},
-      {"beta", [](const tensor& t) { return kg::beta(t, tensor(2.5)); }, doubles{0.4, 1, 3, 8}},
-      {"beta of two", [](const tensor& t) { return kg::beta(t, t); }, doubles{0.4, 1, 3}},
-      {"gammainc", [](const tensor& t) { return kg::gammainc(tensor(2.5), t); }, doubles{0.4, 1, 3, 8}},
-      {"gammaincc", [](const tensor& t) { return kg::gammaincc(tensor(2.5), t); }, doubles{0.4, 1, 3, 8}},
-      {"betainc", [](const tensor& t) { return kg::betainc(tensor(2.5), tensor(1.5), t); }, doubles{0.2, 0.5, 0.9}},
-      {"logit", [](const tensor& t) { return kg::logit(t); }, doubles{0.1, 0.3, 0.5, 0.9}},
-      {"mish", [](const tensor& t) { return kg::mish(t); }, doubles{-5, -0.5, 0.0, 2, 25}},
-      {"hard_swish", [](const tensor& t) { return kg::hard_swish(t); }, doubles{-5, -2, 0.5, 2, 4}},
+      {"lgamma", [](const tensor& t) { return kg::lgamma(t); }, tensor(doubles{-2.6, -0.4, 0.3, 1.5, 4, 30})},
+      {"digamma", [](const tensor& t) { return kg::digamma(t); }, tensor(doubles{-2.6, -0.4, 0.3, 1.5, 4, 30})},
+      {"polygamma", [](const tensor& t) { return kg::polygamma(2, t); }, tensor(doubles{-1.3, 0.7, 1.5, 4, 30})},
+      {"erfinv", [](const tensor& t) { return kg::erfinv(t); }, tensor(doubles{-0.9, -0.2, 0.0, 0.4, 0.8})},
+      {"i0", [](const tensor& t) { return kg::i0(t); }, tensor(doubles{-3, 0.0, 0.5, 5})},
+      {"i1", [](const tensor& t) { return kg::i1(t); }, tensor(doubles{-3, 0.25, 0.5, 5})},
+      {"j0", [](const tensor& t) { return kg::j0(t); }, tensor(doubles{-3, 0.0, 0.5, 5, 14})},
+      {"j1", [](const tensor& t) { return kg::j1(t); }, tensor(doubles{-3, 0.25, 0.5, 5, 14})},
+      {"expi", [](const tensor& t) { return kg::expi(t); }, tensor(doubles{-3, -0.5, 0.4, 2, 5})},
+      {"beta", [](const tensor& t) { return kg::beta(t, tensor(2.5)); }, tensor(doubles{0.4, 1, 3, 8})},
+      {"beta of two", [](const tensor& t) { return kg::beta(t, t); }, tensor(doubles{0.4, 1, 3})},
+      {"gammainc", [](const tensor& t) { return kg::gammainc(tensor(2.5), t); }, tensor(doubles{0.4, 1, 3, 8})},
+      {"gammaincc", [](const tensor& t) { return kg::gammaincc(tensor(2.5), t); }, tensor(doubles{0.4, 1, 3, 8})},
+      {"betainc", [](const tensor& t) { return kg::betainc(tensor(2.5), tensor(1.5), t); },
+       tensor(doubles{0.2, 0.5, 0.9})},
+      {"logit", [](const tensor& t) { return kg::logit(t); }, tensor(doubles{0.1, 0.3, 0.5, 0.9})},
+      {"mish", [](const tensor& t) { return kg::mish(t); }, tensor(doubles{-5, -0.5, 0.0, 2, 25})},
+      {"hard_swish", [](const tensor& t) { return kg::hard_swish(t); }, tensor(doubles{-5, -2, 0.5, 2, 4})},
   };
   const auto slope = [](const std::function<tensor(const tensor&)>& f, const tensor& at) {
     const double h = 1e-3;
@@ -124,7 +125,7 @@ TEST(special, gradients_at_0_of_bessel_functions_are_the_limits) {
 }
 
 TEST(special, functions_of_several_operands_broadcast) {
-  const tensor column = kg::reshape(tensor(doubles{0.5, 2, 7}), {3, 1}), row = doubles{0.3, 1, 4, 9};
+  const tensor column = kg::reshape(tensor(doubles{0.5, 2, 7}), {3, 1}), row(doubles{0.3, 1, 4, 9});
   for (const auto& f : {std::function<tensor(const tensor&, const tensor&)>(
                             [](const tensor& p, const tensor& q) { return kg::beta(p, q); }),
                         {[](const tensor& p, const tensor& q) { return kg::gammainc(p, q); }},
@@ -169,7 +170,7 @@ TEST(special, integers_are_computed_in_float32_and_halves_rounded_once) {
 }
 
 TEST(special, activations_follow_their_definitions_in_the_tails) {
-  const tensor far = doubles{-1e4, -50, 0.0, 50, 1e4};
+  const tensor far(doubles{-1e4, -50, 0.0, 50, 1e4});
   expect_near(kg::hard_swish(far), {0, 0, 0, 50, 1e4}, 1e-15, "hard_swish");
   expect_near(kg::mish(far), {0, -50 * std::exp(-50.0), 0, 50, 1e4}, 1e-14, "mish");
   const double inf = std::numeric_limits<double>::infinity();

@@ -57,7 +57,7 @@ tensor von_mises_distribution(double mean, double concentration, const tensor& x
     const std::size_t i = static_cast<std::size_t>(place);
     result.push_back((sums[i] + (place - static_cast<double>(i)) * (sums[i + 1] - sums[i])) / sums.back());
   }
-  return result;
+  return tensor(result);
 }
 
 const std::vector<continuous>& continuous_ones() {
@@ -207,7 +207,7 @@ TEST(variates, of_whole_numbers_keep_to_their_ends) {
 }
 
 TEST(variates, of_dirichlet_are_shares_with_the_marginals_of_beta) {
-  const tensor alpha = doubles{0.02, 1, 3.5};
+  const tensor alpha(doubles{0.02, 1, 3.5});
   const tensor rows = kg::random_dirichlet({count}, alpha, 9, dtype::float64);
   EXPECT_EQ(rows.dims(), (kg::shape{count, 3}));
   for (const double total : kg::sum(rows, 1).to_doubles()) EXPECT_NEAR(total, 1, 1e-14);
@@ -228,7 +228,7 @@ std::vector<doubles> all_draws() {
   }
   all.push_back(kg::random_poisson(dims, 7, 3).to_doubles());
   all.push_back(kg::random_binomial(dims, 50, 0.3, 3).to_doubles());
-  all.push_back(kg::random_dirichlet(dims, doubles{0.3, 2}, 3, dtype::float64).to_doubles());
+  all.push_back(kg::random_dirichlet(dims, tensor(doubles{0.3, 2}), 3, dtype::float64).to_doubles());
   return all;
 }
 
@@ -261,7 +261,7 @@ TEST(variates, of_parameters_outside_their_range_are_rejected) {
     expect_refused([&] { kg::random_beta(dims, bad, 1, 1); }, {"random_beta"});
     expect_refused([&] { kg::random_beta(dims, 1, bad, 1); }, {"random_beta"});
     expect_refused([&] { kg::random_student_t(dims, bad, 1); }, {"degrees"});
-    expect_refused([&] { kg::random_dirichlet(dims, doubles{1, bad}, 1); }, {"random_dirichlet"});
+    expect_refused([&] { kg::random_dirichlet(dims, tensor(doubles{1, bad}), 1); }, {"random_dirichlet"});
   }
   expect_refused([&] { kg::random_von_mises(dims, 4, 1, 1); }, {"mean"});
   expect_refused([&] { kg::random_von_mises(dims, 0, -1, 1); }, {"concentration"});
