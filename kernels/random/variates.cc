@@ -60,20 +60,21 @@ inline double portable_exp(double x) {
   return x > -708 ? y : 0;
 }
 
-// cos(pi u) for u in [0, 1], by Taylor polynomials within an eighth of a turn.
+// cos(pi u) for u in [0, 1] as -sin(pi (u - 1/2)), by the Taylor polynomial of degree 21.
 inline double portable_cos_pi(double u) {
-  const double v = u > 0.5 ? 1 - u : u;  // cos(pi (1 - v)) = -cos(pi v)
-  const bool by_sine = v > 0.25;
-  const double a = pi * (by_sine ? 0.5 - v : v), z = a * a;
-  double c = 1.0 / 20922789888000, s = 1.0 / 355687428096000;
-  for (const double k :
-       {-1.0 / 87178291200, 1.0 / 479001600, -1.0 / 3628800, 1.0 / 40320, -1.0 / 720, 1.0 / 24, -0.5, 1.0})
-    c = c * z + k;
-  for (const double k :
-       {-1.0 / 1307674368000, 1.0 / 6227020800, -1.0 / 39916800, 1.0 / 362880, -1.0 / 5040, 1.0 / 120, -1.0 / 6, 1.0})
-    s = s * z + k;
-  const double y = by_sine ? s * a : c;
-  return u > 0.5 ? -y : y;
+  const double a = pi * (0.5 - u), z = a * a;
+  double p = 1.0 / 51090942171709440000.0;
+  p = p * z - 1.0 / 121645100408832000;
+  p = p * z + 1.0 / 355687428096000;
+  p = p * z - 1.0 / 1307674368000;
+  p = p * z + 1.0 / 6227020800;
+  p = p * z - 1.0 / 39916800;
+  p = p * z + 1.0 / 362880;
+  p = p * z - 1.0 / 5040;
+  p = p * z + 1.0 / 120;
+  p = p * z - 1.0 / 6;
+  p = p * z + 1.0;
+  return a * p;
 }
 
 // The arc tangent of t >= 0: halved twice by t / (1 + sqrt(1 + t^2)), then its series.
@@ -82,8 +83,19 @@ inline double portable_atan(double t) {
   double v = beyond ? 1 / t : t;
   for (int i = 0; i < 2; ++i) v = v / (1 + std::sqrt(1 + v * v));
   const double z = v * v;
-  double p = 0;
-  for (int k = 27; k >= 1; k -= 2) p = (k % 4 == 1 ? 1.0 : -1.0) / k + z * p;
+  double p = 1.0 / 25;
+  p = p * z - 1.0 / 23;
+  p = p * z + 1.0 / 21;
+  p = p * z - 1.0 / 19;
+  p = p * z + 1.0 / 17;
+  p = p * z - 1.0 / 15;
+  p = p * z + 1.0 / 13;
+  p = p * z - 1.0 / 11;
+  p = p * z + 1.0 / 9;
+  p = p * z - 1.0 / 7;
+  p = p * z + 1.0 / 5;
+  p = p * z - 1.0 / 3;
+  p = p * z + 1.0;
   const double a = 4 * (v * p);
   return beyond ? pi / 2 - a : a;
 }
@@ -94,10 +106,9 @@ class stream {
  public:
   stream(std::uint64_t seed, std::uint64_t element) : seed_(seed), element_(element) {}
   /// In (0, 1).
-  double unit() {
-    if (left_ == 0) next_block();
-    return (static_cast<double>(words_[--left_] >> 11) + 0.5) * 0x1p-53;
-  }
+  double unit() { return (static_cast<double>(word() >> 11) + 0.5) * 0x1p-53; }
+  /// In [0, 1), with 53 even bits: the half that `unit` adds would round the last one.
+  double fraction() { return static_cast<double>(word() >> 11) * 0x1p-53; }
   /// Normal, by the polar method (Marsaglia 1964).
   double normal() {
     for (;;) {
@@ -107,6 +118,10 @@ class stream {
   }
 
  private:
+  std::uint64_t word() {
+    if (left_ == 0) next_block();
+    return words_[--left_];
+  }
   void next_block() {
     std::uint32_t c[4] = {static_cast<std::uint32_t>(element_), static_cast<std::uint32_t>(element_ >> 32), block_++,
                           1};
@@ -191,20 +206,20 @@ void von_mises_variates(const variates& of, double concentration, const double* 
     for (;;) {
       const double f = (1 + r * z) / (r + z), c = k * (r - f);
       if (c * (2 - c) > limit || portable_log(c / limit) + 1 - c >= 0) {
-        // The cosine, and 4 more for the angles below 0. The last bit of the number that decides is the side.
-        const bool left = (static_cast<std::uint64_t>(limit * 0x1p53) & 1) != 0;
-        y[i] = std::clamp(f, -1.0, 1.0) + (left ? 4 : 0);
+        // The last bit of the number that decides is the side. The last bit of the cosine keeps it.
+        const std::uint64_t side = static_cast<std::uint64_t>(limit * 0x1p53) & 1;
+        y[i] = as<double>((as<std::uint64_t>(std::clamp(f, -1.0, 1.0)) & ~std::uint64_t{1}) | side);
         break;
       }
       z = portable_cos_pi(more.unit());
-      limit = std::floor(more.unit() * 0x1p53) * 0x1p-53;
+      limit = more.fraction();
     }
   }
   for (std::size_t i = 0; i < of.count; ++i) {
-    const bool left = y[i] > 2;
-    const double cosine = left ? y[i] - 4 : y[i];
+    const std::uint64_t side = as<std::uint64_t>(y[i]) & 1;
+    const double cosine = as<double>(as<std::uint64_t>(y[i]) - side);
     const double angle = cosine > -1 ? 2 * portable_atan(std::sqrt((1 - cosine) / (1 + cosine))) : pi;
-    y[i] = left ? -angle : angle;
+    y[i] = side != 0 ? -angle : angle;
   }
 }
 
