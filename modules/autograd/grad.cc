@@ -43,12 +43,21 @@ template <class F, std::size_t... I>
 tensor spread(F& f, [[maybe_unused]] std::span<const tensor> xs, std::index_sequence<I...>) {
   return f(xs[I]...);
 }
+// The lists of operands as a question that is short in a message of the compiler.
+template <class F, std::size_t... I>
+consteval bool gives_tensor(std::index_sequence<I...>) {
+  return std::is_invocable_r_v<tensor, F&, decltype(static_cast<void>(I), std::declval<const tensor&>())...>;
+}
 template <std::size_t Count, class F>
 borrowed borrow(F& f) {
-  return {const_cast<void*>(static_cast<const void*>(&f)),
-          [](void* function, std::span<const tensor> values) -> tensor {
-            return spread(*static_cast<F*>(function), values, std::make_index_sequence<Count>{});
-          }};
+  constexpr bool fits = gives_tensor<F>(std::make_index_sequence<Count>{});
+  static_assert(fits, "[grad] the function must take tensors, as many as it is differentiated at, and return a tensor");
+  if constexpr (!fits) return {};
+  else
+    return {const_cast<void*>(static_cast<const void*>(&f)),
+            [](void* function, std::span<const tensor> values) -> tensor {
+              return spread(*static_cast<F*>(function), values, std::make_index_sequence<Count>{});
+            }};
 }
 
 template <class T>
@@ -108,6 +117,9 @@ value_and_tree<T> tree_gradient(std::string_view name, F& f, const T& at) {
 }
 template <class F, class T>
 concept function_of_tree = tree<T> && std::is_invocable_r_v<tensor, F&, const T&>;
+#define KG_NUMBER_FOLLOWED "[grad] a gradient is that at a tensor: pass kg::tensor(3.), not 3"
+template <class T>
+inline constexpr bool is_operand = std::is_same_v<T, tensor>;
 // A struct whose members nothing shows.
 template <class T>
 concept closed_struct = std::is_class_v<T> && !tree<T> && !std::is_convertible_v<const T&, tensor>;
@@ -136,6 +148,12 @@ class gradient_function {
   }
   template <closed_struct T>
   T operator()(const T&) const = KG_NO_TREE;
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  tensor operator()(T) const {
+    static_assert(is_operand<T>, KG_NUMBER_FOLLOWED);
+    return {};
+  }
 
  private:
   template <class G>
@@ -171,6 +189,12 @@ class value_gradient_function {
   }
   template <closed_struct T>
   value_and_tree<T> operator()(const T&) const = KG_NO_TREE;
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  value_and_gradient operator()(T) const {
+    static_assert(is_operand<T>, KG_NUMBER_FOLLOWED);
+    return {};
+  }
 
  private:
   template <class G>

@@ -2,6 +2,7 @@
 // The words that everything else is said in: dtype, shape, error, attribute value, compile-time name.
 module;
 #include "kernels/common/abi.h"
+#include "modules/core/deleted.h"
 export module kerngrad:core;
 
 import :std;
@@ -218,6 +219,9 @@ class shape {
  public:
   constexpr shape() = default;
   constexpr shape(std::initializer_list<std::int64_t> dims) { assign(dims.begin(), dims.size()); }
+  template <class T>
+    requires std::is_integral_v<T>
+  constexpr shape(T) = KG_DELETED("sizes are a list in braces: zeros({2, 3}), reshape(x, {-1})");
   constexpr explicit shape(std::span<const std::int64_t> dims) { assign(dims.data(), dims.size()); }
   constexpr explicit shape(const std::vector<std::int64_t>& dims) { assign(dims.data(), dims.size()); }
 

@@ -227,22 +227,6 @@ template <fixed_string>
 struct the_attributes_are {
   static constexpr bool as_given = false;
 };
-/// Never true: the compiler prints its argument, which has the attributes of the row.
-template <class Attributes>
-concept found_as_given = Attributes::as_given;
-
-/// Every attribute among the arguments is one of the op's row.
-template <class Op, class... Args>
-concept has_these_attributes = detail::mistake_of<Op, Args...> != detail::attr_mistake::unknown ||
-                               found_as_given<the_attributes_are<detail::attr_text_of<Op>()>>;
-/// Every one has a value of a kind that the row takes.
-template <class Op, class... Args>
-concept takes_these_kinds = detail::mistake_of<Op, Args...> != detail::attr_mistake::kind ||
-                            found_as_given<the_attributes_are<detail::attr_text_of<Op>()>>;
-/// None that the row requires is missing.
-template <class Op, class... Args>
-concept has_all_required = detail::mistake_of<Op, Args...> != detail::attr_mistake::missing ||
-                           found_as_given<the_attributes_are<detail::attr_text_of<Op>()>>;
 /// There are as many operands among the arguments as the op's row asks for. The last operand of an op that takes a list
 /// is one tensor or more, or a list of them.
 template <class Op, class... Args>
@@ -262,16 +246,29 @@ using call_result = detail::result_of_call<Op>::type;
 
 namespace kerngrad::detail {
 
-// The attributes of a call are those of the row, or it does not compile.
-template <class Op, class... Args>
+// The attributes of a call are those of the row, or it does not compile: the compiler prints `Row`, which names them.
+template <class Row, attr_mistake Mistake>
 consteval bool check_attributes() {
-  static_assert(has_these_attributes<Op, Args...>,
-                "an attribute that the op's row does not have: see the row for their names");
-  static_assert(takes_these_kinds<Op, Args...>, "an attribute of another kind than the op's row says");
-  static_assert(has_all_required<Op, Args...>, "an attribute is missing that the op's row requires");
-  return true;
+  if constexpr (Mistake == attr_mistake::unknown)
+    static_assert(Row::as_given, "an attribute that the op's row does not have: see the row for their names");
+  if constexpr (Mistake == attr_mistake::kind)
+    static_assert(Row::as_given, "an attribute of another kind than the op's row says");
+  if constexpr (Mistake == attr_mistake::missing)
+    static_assert(Row::as_given, "an attribute is missing that the op's row requires");
+  return Mistake == attr_mistake::none;
 }
+template <class Op>
+using attributes_shown = the_attributes_are<attr_text_of<Op>()>;
 
+// The name that an unknown one is nearest to, which the compiler prints.
+template <fixed_string Name>
+using nearest_name = did_you_mean<name_of_op<nearest_op_to(Name)>()>;
+template <class Name>
+inline constexpr bool is_op = Name::same_name;
+
+// A constant, of whose value the compiler gives no account in further lines.
+template <class Op, class... Operands>
+inline constexpr bool are_operands_of = has_these_operands<Op, Operands...>;
 template <class Op>
 inline call_result<Op> results_of_call(const op_entry& op, std::span<const tensor* const> in,
                                        std::span<const attr_value> attrs) {
@@ -287,10 +284,12 @@ inline call_result<Op> results_of_call(const op_entry& op, std::span<const tenso
 // A typed call of an op, built-in or user-defined.
 template <class Op, class... Args>
 inline call_result<Op> invoke(const op_entry& op, const Args&... args) {
-  static_assert(check_attributes<Op, Args...>());
-  static_assert(has_these_operands<Op, Args...>, "a wrong number of operands: see the op's row");
+  static_assert(are_operands_of<Op, Args...>, "a wrong number of operands: see the op's row");
+  constexpr bool is_right = check_attributes<attributes_shown<Op>, mistake_of<Op, Args...>>();
   constexpr std::size_t bare = bare_count<Op>;
-  if constexpr (bare == 1) {
+  if constexpr (!is_right || !are_operands_of<Op, Args...>) {
+    return call_result<Op>();  // the compiler has said why
+  } else if constexpr (bare == 1) {
     return run_unary(op, args...);
   } else if constexpr (bare == 2) {
     return run_binary(op, args...);
@@ -310,12 +309,15 @@ inline call_result<Op> invoke(const op_entry& op, const Args&... args) {
 
 template <class Op, class... Attrs>
 tensor_list invoke_list(const op_entry& op, std::span<const tensor> operands, const Attrs&... given) {
-  static_assert(check_attributes<Op, Attrs...>());
-  std::vector<const tensor*> in;
-  for (const tensor& x : operands) in.push_back(&x);
-  attr_value attrs[attr_count<Op> + 1];
-  ((attrs[place_in_row<Op, Attrs>] = given.value), ...);
-  return run_list(op, in, {attrs, attr_count<Op>});
+  if constexpr (check_attributes<attributes_shown<Op>, mistake_of<Op, Attrs...>>()) {
+    std::vector<const tensor*> in;
+    for (const tensor& x : operands) in.push_back(&x);
+    attr_value attrs[attr_count<Op> + 1];
+    ((attrs[place_in_row<Op, Attrs>] = given.value), ...);
+    return run_list(op, in, {attrs, attr_count<Op>});
+  } else {
+    return {};
+  }
 }
 
 }  // namespace kerngrad::detail
@@ -329,6 +331,13 @@ template <fixed_string Op, class... Args>
   requires known_op<Op>
 inline call_result<known<Op>> call(const Args&... args) {
   return detail::invoke<known<Op>>(detail::known_entry<op_id<Op>>(), args...);
+}
+
+template <fixed_string Op, class... Args>
+  requires(find_op(Op) < 0)
+tensor call(const Args&...) {
+  static_assert(detail::is_op<detail::nearest_name<Op>>, "no op has this name: docs/ops.md lists all");
+  return {};
 }
 
 /// Runs a built-in op on a list of operands (Concat, Pack, AddN) or for all its results, as many as shapes and

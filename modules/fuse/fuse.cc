@@ -63,12 +63,12 @@ template <class F, class Operands>
 inline constexpr bool takes_symbols = false;
 template <class F, std::size_t... I>
 inline constexpr bool takes_symbols<F, std::index_sequence<I...>> =
-    std::is_invocable_v<const F&, decltype(static_cast<void>(I), symbol())...>;
+    requires(const F& f) { f((static_cast<void>(I), symbol())...); };
 template <class F, class Operands>
 struct read_as;
 template <class F, std::size_t... I>
 struct read_as<F, std::index_sequence<I...>> {
-  using type = std::invoke_result_t<const F&, decltype(static_cast<void>(I), symbol())...>;
+  using type = decltype(std::declval<const F&>()((static_cast<void>(I), symbol())...));
 };
 
 /// The checks of a fused expression on N operands; the first mistake is the one that is reported.
@@ -81,7 +81,9 @@ consteval bool can_fuse() {
     return false;
   } else {
     using result = typename read_as<F, std::make_index_sequence<N>>::type;
-    static_assert(symbolic<result>, "[fuse] the expression must return what it computed from its operands");
+    // A function of tensors that takes symbols is a mistake that has its message already.
+    static_assert(bool(symbolic<result>) || std::is_same_v<result, tensor>,
+                  "[fuse] the expression must return what it computed from its operands");
     return symbolic<result>;
   }
 }

@@ -168,7 +168,7 @@ constexpr symbol symbol_call(const op_entry* op, const symbolic_gradient* rules,
   static_assert(fusable_op<Op>,
                 "[fuse] this op does not work element by element, so it cannot be fused: call it outside of the "
                 "expression; a reduction is written as kg::sum, mean, prod, max or min, as the last step");
-  static_assert(check_attributes<Op, Args...>());
+  static_assert(check_attributes<attributes_shown<Op>, mistake_of<Op, Args...>>());
   static_assert(((is_attr<Args> || symbolic<Args>) && ...),
                 "[fuse] an operand that is no symbol: tensors are operands "
                 "of the fused function, not of the expression");

@@ -190,7 +190,7 @@ consteval own_kernel per_element(F) {
   constexpr bool one = std::is_invocable_r_v<T, F, T, double>, two = std::is_invocable_r_v<T, F, T, double, double>;
   static_assert(none || one || two,
                 "a kernel per element must take one element and up to two numbers, and give an element");
-  own_kernel k{dtype_of<T>, {}, true, none ? 0 : one ? 1 : 2};
+  own_kernel k{dtype_of<T>, {}, true, none ? 0 : one ? 1 : two ? 2 : -1};
   if constexpr (none) {
     k.slot.flat1 = [](const void* x, void* y, std::size_t n) { detail::each_element<T, F>(x, y, n); };
     k.slot.run = [](const void* const* in, void* const* out, const void* geometry) {
@@ -201,7 +201,8 @@ consteval own_kernel per_element(F) {
     k.slot.run = [](const void* const* in, void* const* out, const void* geometry) {
       const auto& g = *static_cast<const kernels::unary_geometry*>(geometry);
       const std::size_t n = static_cast<std::size_t>(g.count);
-      if constexpr (one) detail::each_element<T, F>(in[0], out[0], n, g.params[0]);
+      if constexpr (!one && !two) return;  // one mistake, one message
+      else if constexpr (one) detail::each_element<T, F>(in[0], out[0], n, g.params[0]);
       else detail::each_element<T, F>(in[0], out[0], n, g.params[0], g.params[1]);
     };
   }
@@ -301,11 +302,11 @@ consteval bool check_own_op() {
   static_assert(has_own_row<Op>, "a user-defined op needs a member `static constexpr kg::op_row row`");
   if constexpr (has_own_row<Op>) {
     static_assert(
-        row_is_whole<Op>,
+        bool(row_is_whole<Op>),
         "an op's row needs a name, a line of documentation, a shape rule and a launcher; kernels that are all "
         "on_call need no launcher");
     static_assert(
-        attributes_are_sound<Op>,
+        bool(attributes_are_sound<Op>),
         "an attribute of the op's row has no name or another one's, an empty range, or a default that no call "
         "could give");
     static_assert(find_op(Op::row.name) < 0, "a user-defined op has the name of a built-in op: give it another one");
@@ -314,23 +315,23 @@ consteval bool check_own_op() {
                   "an op's row may have up to 8 operands, 8 named results and 16 attributes");
     static_assert(results_are_sound(Op::row.results), "a result of the op's row has no name, or another one's");
     static_assert(lists_are_last(Op::row.operands), "a list must be the last operand of an op's row");
-    static_assert(has_own_kernels<Op>,
+    static_assert(bool(has_own_kernels<Op>),
                   "a user-defined op needs a member `static constexpr auto kernels = kg::kernel_list(...)`");
     if constexpr (has_own_kernels<Op>) {
-      static_assert(kernels_cover_row<Op>,
+      static_assert(bool(kernels_cover_row<Op>),
                     "a dtype that the op's row accepts has no kernel: add one, or narrow the operand's dtypes");
-      static_assert(kernels_are_single<Op>, "an op has two kernels for one dtype: keep one");
+      static_assert(bool(kernels_are_single<Op>), "an op has two kernels for one dtype: keep one");
       static_assert(
-          kernels_fit_launcher<Op>,
+          bool(kernels_fit_launcher<Op>),
           "a kernel does not take what its row's calling convention gives: convention::unary is for one operand "
           "and up to two attributes, convention::binary for two operands");
-      static_assert(kernels_take_attributes<Op>,
+      static_assert(bool(kernels_take_attributes<Op>),
                     "a kernel per element must take as many numbers as the op's row has attributes");
     }
-    static_assert(gradient_is_stated<Op>,
+    static_assert(bool(gradient_is_stated<Op>),
                   "a user-defined op needs a member `gradient`, or in its row the reason for having none, not both");
     if constexpr (has_own_gradient<Op>)
-      static_assert(rule_has_all_parts<Op>, "a gradient rule must have one part per operand of the op's row");
+      static_assert(bool(rule_has_all_parts<Op>), "a gradient rule must have one part per operand of the op's row");
   }
   return true;
 }
@@ -378,6 +379,7 @@ export namespace kerngrad {
 /// built-in op: checked by the compiler, validated by the row, recorded, at the same cost.
 template <class Op, class... Args>
 inline call_result<Op> call(const Args&... args) {
+  static_assert(detail::check_own_op<Op>());
   return detail::invoke<Op>(detail::entry_of<Op>::get(), args...);
 }
 /// On a list of operands, or for all results.

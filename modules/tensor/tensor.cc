@@ -79,6 +79,15 @@ inline bool let_go(buffer* b) noexcept {
 template <class T>
 concept gives_text = std::convertible_to<const T&, std::string_view>;
 
+// Any number: elements of different types meet in a list of them, which no tensor takes.
+struct any_number {
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  constexpr any_number(T) {}
+};
+#define KG_MIXED_NUMBERS \
+  KG_DELETED("elements of one C++ type that a dtype has, such as float, double or int: write {-2., 0., 0.5}")
+
 /// Braces inside of braces: the rows of a matrix, the matrices of a stack. It refers to the elements, which live as
 /// long as the expression that writes them.
 class nested_values {
@@ -95,6 +104,9 @@ class nested_values {
       type_ = dtype_of<T>;
     }
   }
+  // A template, so that it is no choice for empty braces.
+  template <int = 0>
+  nested_values(std::initializer_list<any_number> values) = KG_MIXED_NUMBERS;
   constexpr nested_values(std::initializer_list<nested_values> rows) : rows_(std::data(rows)), count_(rows.size()) {}
 
   /// Their tensor. Rejects rows of different shapes or dtypes, and braces without elements.
@@ -164,6 +176,17 @@ class tensor {
   tensor(std::initializer_list<detail::nested_values> rows) : tensor(detail::nested_values(rows).make()) {}
   template <element T>
   explicit tensor(const std::vector<T>& values) : tensor(values, shape{static_cast<std::int64_t>(values.size())}) {}
+  template <int = 0>
+  tensor(std::initializer_list<detail::any_number> values) = KG_MIXED_NUMBERS;
+  template <int = 0>
+  tensor(std::initializer_list<detail::any_number> values, const shape& dims) = KG_MIXED_NUMBERS;
+  template <class T>
+    requires(std::is_arithmetic_v<T> && !element<T>)
+  explicit tensor(T) = KG_DELETED("no dtype stores this C++ type: cast it, to std::int64_t, float or another one");
+  template <class T, class... Shape>
+    requires(!element<T> && !text_like<T>)
+  explicit tensor(const std::vector<T>&, const Shape&...) = KG_DELETED(
+      "no dtype stores this C++ type: copy it into a vector of float, int or another one; kg::stack joins tensors");
   /// Texts, copied; those that are no UTF-8 are rejected.
   template <text_like T>
   explicit tensor(const T& value) : tensor(from_texts(texts_of(&value, 1), shape{})) {}
@@ -195,17 +218,26 @@ class tensor {
     if (buffer_) detail::hold(buffer_);
   }
   inline tensor(tensor&& other) noexcept : buffer_(std::exchange(other.buffer_, nullptr)), place_(other.place_) {}
-  inline tensor& operator=(const tensor& other) noexcept { return *this = tensor(other); }
-  inline tensor& operator=(tensor&& other) noexcept {
+  inline tensor& operator=(const tensor& other) & noexcept { return *this = tensor(other); }
+  inline tensor& operator=(tensor&& other) & noexcept {
     std::swap(buffer_, other.buffer_);
     place_ = other.place_;
     return *this;
   }
+  template <class T>
+  void operator=(const T&) && =
+      KG_DELETED("this is a new tensor, not a part of another: y = x.at(0).set(1) changes one");
   inline ~tensor() {
     if (buffer_ && detail::let_go(buffer_)) detail::release(buffer_);
   }
 
-  /// False for an undefined tensor only. There is no conversion to bool: `if (a == b)` would ask this, not that.
+  /// There is no conversion to bool or to a number: `if (a == b)` has a choice of meanings.
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  explicit(std::is_same_v<T, bool>) operator T() const = KG_DELETED(
+      "a tensor is no number: x.item() reads its only element, kg::all(a == b).item() compares, & and | join masks");
+
+  /// False for an undefined tensor only.
   inline bool defined() const noexcept { return buffer_ != nullptr; }
   inline const shape& dims() const { return checked()->dims; }
   inline int rank() const { return dims().rank(); }
@@ -230,6 +262,18 @@ class tensor {
   T item() const {
     if (size() != 1) fail("item", "a tensor of shape " + to_string(dims()), "exactly one element");
     return data<T>()[0];
+  }
+  template <class T>
+    requires(!element<T>)
+  std::span<const T> data() const {
+    static_assert(element<T>, "[data] no dtype has elements of this C++ type: see kg::dtype, or take to_doubles()");
+    return {};
+  }
+  template <class T>
+    requires(!element<T> && !std::same_as<T, std::string>)
+  T item() const {
+    static_assert(element<T>, "[item] no dtype has elements of this C++ type: item() gives a double");
+    return T();
   }
   /// The only element of a tensor of text of size 1, a copy.
   template <std::same_as<std::string> T>
@@ -270,6 +314,9 @@ class tensor {
   /// The same.
   template <class... Index>
   tensor operator[](const Index&... indices) const;
+#else
+  template <class Index>
+  tensor operator[](const Index&) const = KG_DELETED("write x(0), x(0, 1): C++20 has no operator[] of several indices");
 #endif
   /// The places that indices name, for a tensor in which they are changed: `x.at(1).add(100)`. x stays what it is.
   template <class... Index>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // A list of tensors before another operand: its tensors would be taken for that one.
-// clang: list_is_last<std::
-// clang: vector<kerngrad::tensor>, kerngrad::tensor>' evaluated to false
 // error: a wrong number of operands: see the op's row
 import kerngrad;
 #include "outside_op.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The typed API takes tensors; numbers are for the operators and the named functions, which give them the tensor's
 // dtype.
-// clang: has_these_operands<kerngrad::known<fixed_string<4>{"Add"}>
 // error: a wrong number of operands: see the op's row
 import kerngrad;
 

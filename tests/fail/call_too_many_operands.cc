@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // A typed call with more operands than the op has.
-// clang: has_these_operands<kerngrad::known<fixed_string<4>{"Exp"}>
 // error: a wrong number of operands: see the op's row
 import kerngrad;
 

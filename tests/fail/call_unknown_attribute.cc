@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A typed call with an attribute that the row of the op does not have.
 // error: an attribute that the op's row does not have: see the row for their names
-// clang: has_these_attributes<kerngrad::known<fixed_string<10>{"LeakyRelu"}>
 // clang: the_attributes_are<fixed_string<14>{"alpha: number"}>
 import kerngrad;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A typed call of a name that no row has.
-// clang: fixed_string<5>{"Relo"} does not satisfy 'known_op'
-// clang: did_you_mean<fixed_string<5>{"Relu"}>
+// error: no op has this name: docs/ops.md lists all
+// clang: fixed_string<5>{"Relu"}>
 import kerngrad;
 
 kg::tensor f(const kg::tensor& x) {

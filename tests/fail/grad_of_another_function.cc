@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The gradient of a function that does not take a tensor.
-// clang: no known conversion from
-// clang: to 'int' for 1st argument
+// error: [grad] the function must take tensors, as many as it is differentiated at, and return a tensor
 import kerngrad;
 
 kg::tensor f(const kg::tensor& x) {

@@ -4,8 +4,9 @@
 
 Every `// error: TEXT` line of the case is literal text that has to occur in what the compiler says; `// clang: TEXT` is
 in Clang's words, and holds where Meson calls the compiler so (ID). `A | B` are the words of two versions, which also
-set quotes differently: these do not count. With -DTWIN the case holds the nearest program that is right, so that a case
-cannot pass because of a misspelling of its own.
+set quotes differently: these do not count. `// advice: TEXT` is text that Clang has to say in the first three lines.
+Then it may say fifteen lines in all, or as many as a line `// lines: N` allows. With -DTWIN the case holds the nearest
+program that is right, so that a case cannot pass because of a misspelling of its own.
 """
 import pathlib
 import re
@@ -21,10 +22,23 @@ def compiled(case, command, *more):
     return done.returncode, done.stdout
 
 
+def short(case, text):
+    """What keeps a message from being one that a newcomer reads: late advice, or too many lines."""
+    source = case.read_text()
+    lines = [line for line in text.splitlines() if 'argument unused during compilation' not in line]
+    for advice in re.findall(r'^// advice: (.*)$', source, re.MULTILINE):
+        head = '\n'.join(lines[:3]).replace("'", '')
+        if not any(words in head for words in advice.replace("'", '').split(' | ')):
+            yield f'the first three lines do not say: {advice}\nthe compiler said:\n{text}'
+        most = int((re.findall(r'^// lines: (\d+)$', source, re.MULTILINE) or ['15'])[0])
+        if len(lines) > most:
+            yield f'{len(lines)} lines, more than {most}:\n{text}'
+
+
 def problems(case, compiler, command):
-    lines = re.findall(r'^// (error|clang): (.*)$', case.read_text(), re.MULTILINE)
+    lines = re.findall(r'^// (error|clang|advice): (.*)$', case.read_text(), re.MULTILINE)
     if not lines:
-        yield 'the case has no `// error:` line'
+        yield 'the case has no `// error:` or `// advice:` line'
     expected = [text for of, text in lines if of in ('error', compiler)]
     code, text = compiled(case, command)
     if code == 0:
@@ -34,6 +48,8 @@ def problems(case, compiler, command):
     for line in expected:
         if not any(words in text.replace("'", '') for words in line.replace("'", '').split(' | ')):
             yield f'the compiler did not say: {line}\nit said:\n{text}'
+    if compiler == 'clang':
+        yield from short(case, text)
     code, text = compiled(case, command, '-DTWIN')
     if code != 0:
         yield f'its twin does not compile:\n{text}'

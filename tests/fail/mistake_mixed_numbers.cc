@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elements of different C++ types in braces.
+// advice: elements of one C++ type that a dtype has
+import kerngrad;
+
+#ifdef TWIN
+kg::tensor f() { return kg::tensor({-2., 0., 0.5}); }
+#else
+kg::tensor f() { return kg::tensor({-2, 0, 0.5}); }
+#endif
