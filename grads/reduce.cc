@@ -147,6 +147,10 @@ inline constexpr auto reduce_rules = family_rules(std::tuple{
     rule<"Max">(wrt(keep::in0 | keep::out0,
                     [](const auto& c) { return to_extremes(c, c.template attr<"reductionIndices">()); })),
     rule<"Min">(wrt(keep::in0 | keep::out0, [](const auto& c) { return to_extremes(c, c.template attr<"axis">()); })),
+    rule<"NanMax">(
+        wrt(keep::in0 | keep::out0, [](const auto& c) { return to_extremes(c, c.template attr<"axis">()); })),
+    rule<"NanMin">(
+        wrt(keep::in0 | keep::out0, [](const auto& c) { return to_extremes(c, c.template attr<"axis">()); })),
     rule<"Cumsum">(wrt(keep::nothing,
                        [](const auto& c) {
                          return cumsum(c.dy(), static_cast<int>(c.template attr<"axis">().as_integer()),

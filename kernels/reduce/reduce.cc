@@ -4,8 +4,8 @@
 //
 // Sum, Prod: integers wrap; bytes are added up in int64. Mean: the sum in the operand's type, divided in double and
 // rounded once; where that sum leaves the range, it is computed again in double. Max, Min: a NaN gives NaN; the sign of
-// a zero result is not specified when zeros of both signs occur.
-// ArgMax, ArgMin: the first among equals; NaN is passed over unless it is the first element, then the answer is 0.
+// a zero result is not specified when zeros of both signs occur. NanMax, NanMin: the same of the elements that are not
+// NaN. ArgMax, ArgMin: the first among equals; NaN is passed over unless it is the first element, then the answer is 0.
 // Reference: kernels/reduce/reference_reduce.cc.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/reduce/reduce.cc"
@@ -124,6 +124,32 @@ struct Smaller {
   }
 };
 
+// Reads NaN as the identity of a fold.
+template <class Fold>
+struct without_nan {
+  template <class D, class V>
+  static HWY_INLINE V numbers(D d, V v) {
+    constexpr bool greatest = std::is_same_v<Fold, Larger>;
+    const auto none = greatest ? hn::Neg(hn::Inf(d)) : hn::Inf(d);
+    return hn::IfThenElse(hn::IsNaN(v), none, v);
+  }
+  template <class D, class T>
+  static HWY_INLINE hn::Vec<D> load(D d, const T* p) {
+    return numbers(d, as_is::load(d, p));
+  }
+  template <class D, class T>
+  static HWY_INLINE hn::Vec<D> load_first(D d, const T* p, std::size_t n, T fill) {
+    return numbers(d, as_is::load_first(d, p, n, fill));
+  }
+};
+
+// No NaN comes this far, so one comparison joins two elements.
+template <class Fold>
+struct of_numbers : Fold {
+  using reader = without_nan<Fold>;
+  template <class D, class V> static HWY_INLINE V join(D d, V a, V b) { return Fold::better(d, b, a); }
+};
+
 // Type of the elements that an operation sees: parts of complex numbers, and unsigned integers where they wrap.
 template <class Op, dtype Type>
 using lane_of = typename Op::template lane<part_t<Type>>;
@@ -157,6 +183,16 @@ void Max(const reduce_geometry& g, const T* x, T* y) {
 template <dtype Type, class T = storage_t<Type>>
 void Min(const reduce_geometry& g, const T* x, T* y) {
   fold_axis<Smaller, Type>(g, x, y);
+}
+
+template <dtype Type, class T = storage_t<Type>>
+void NanMax(const reduce_geometry& g, const T* x, T* y) {
+  fold_axis<of_numbers<Larger>, Type>(g, x, y);
+}
+
+template <dtype Type, class T = storage_t<Type>>
+void NanMin(const reduce_geometry& g, const T* x, T* y) {
+  fold_axis<of_numbers<Smaller>, Type>(g, x, y);
 }
 
 template <dtype Type, class T = storage_t<Type>>

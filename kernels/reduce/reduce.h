@@ -20,6 +20,8 @@ struct reduce_geometry {
   KG_SIGNED(X, Prod)         \
   KG_ORDERED(X, Max)         \
   KG_ORDERED(X, Min)         \
+  KG_FLOATS(X, NanMax)       \
+  KG_FLOATS(X, NanMin)       \
   KG_BOOLEAN(X, All)         \
   KG_BOOLEAN(X, Any)         \
   KG_ORDERED(X, ArgMax)      \

@@ -91,6 +91,25 @@ void Min(const reduce_geometry& g, const T* x, T* y) {
   each_column<Type>(g, x, y, extreme<false, Type, T>);
 }
 
+// Returns the greatest or the least element that is not NaN.
+template <bool Greatest, class T>
+T extreme_number(const column<T>& c) {
+  T best = Greatest ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::infinity();
+  for (std::int64_t i = 0; i < c.count; ++i)
+    if (Greatest ? c[i] > best : c[i] < best) best = c[i];
+  return best;
+}
+
+template <dtype Type, class T = storage_t<Type>>
+void NanMax(const reduce_geometry& g, const T* x, T* y) {
+  each_column<Type>(g, x, y, extreme_number<true, T>);
+}
+
+template <dtype Type, class T = storage_t<Type>>
+void NanMin(const reduce_geometry& g, const T* x, T* y) {
+  each_column<Type>(g, x, y, extreme_number<false, T>);
+}
+
 // Says if an element is zero, or with Zero = false, if one is not.
 template <bool Zero, class T>
 bool has(const column<T>& c) {

@@ -233,7 +233,8 @@ bool is_known(const op_row& row) { return find_op(row.name) >= 0; }
 
 bool orders_elements(const op_row& row) {
   return row.attr_index("filterSize") >= 0 || row.group == family::sort || row.name == "Max" || row.name == "Min" ||
-         row.name == "CumMax" || row.name == "CumMin" || row.name == "EmbeddingBag" || row.name.starts_with("Arg");
+         row.name == "NanMax" || row.name == "NanMin" || row.name == "CumMax" || row.name == "CumMin" ||
+         row.name == "EmbeddingBag" || row.name.starts_with("Arg");
 }
 
 std::vector<dtype> taken_dtypes(const op_row& row, dtype_set among) {

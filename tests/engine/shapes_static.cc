@@ -160,6 +160,8 @@ constexpr bool every_rule_reads_the_attributes_of_its_row() {
       {"Prod", {m}},
       {"Max", {m}},
       {"Min", {m}},
+      {"NanMax", {m}},
+      {"NanMin", {m}},
       {"All", {m}},
       {"Any", {m}},
       {"ArgMax", {m}},

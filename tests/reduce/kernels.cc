@@ -44,7 +44,7 @@ template <class T>
 result<T> oracle(const std::string& op, dtype type, const T* x, std::int64_t count, std::int64_t step) {
   using limits = std::numeric_limits<T>;
   const bool arg = op == "ArgMax" || op == "ArgMin";
-  const bool greatest = op == "Max" || op == "ArgMax" || op == "Any";
+  const bool greatest = op == "Max" || op == "NanMax" || op == "ArgMax" || op == "Any";
   long double sum = 0, product = 1, magnitude = 0, best = 0;
   std::uint64_t wrapped_sum = 0, wrapped_product = 1;
   std::int64_t place = 0;
@@ -70,7 +70,7 @@ result<T> oracle(const std::string& op, dtype type, const T* x, std::int64_t cou
   if (op == "Sum") return {sum, wrapped_sum, magnitude};
   if (op == "Mean") return {sum / count, 0, magnitude / count};
   if (op == "Prod") return {product, wrapped_product, std::fabs(product)};
-  if (nan) best = std::nanl("");
+  if (nan && !op.starts_with("Nan")) best = std::nanl("");
   return {best, static_cast<std::uint64_t>(static_cast<std::int64_t>(nan ? 0 : limits::has_infinity ? 0 : best)), 0};
 }
 

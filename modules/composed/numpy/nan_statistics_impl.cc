@@ -2,6 +2,7 @@
 module;
 #include <limits>
 #include <string>
+#include <vector>
 #include "kernels/common/abi.h"
 module kerngrad;
 
@@ -25,13 +26,24 @@ tensor with_nan_as(const tensor& x, double value) {
 // Operands as floats whose quotients are taken: half precision as float32, integers as `mean` has them.
 tensor in_floats(const tensor& x) { return cast(x, lifted(computed_in(x.type(), wide_floats), lift::quotients)); }
 
+// Each is one pass: the steps run on blocks that stay in the cache.
+constexpr auto counted = fuse([](auto x) { return where(is_nan(x), 0, ones_like(x)); });
+constexpr auto square_from = fuse([](auto x, auto center) { return square(where(is_nan(x), 0, x - center)); });
+
 // Mean and number of the elements that are not NaN. Both keep the axes.
 struct nan_moments {
   tensor mean, count;
 };
 nan_moments nan_moments_of(const tensor& floats, const axes& over) {
-  const tensor count = cast(sum(cast(!is_nan(floats), dtype::int64), over, true), floats.type());
+  const tensor count = sum(counted(floats), over, true);
   return {sum(with_nan_as(floats, 0), over, true) / count, count};
+}
+
+tensor slice_of_axis(const tensor& x, int axis, std::int64_t begin, std::int64_t size) {
+  std::vector<std::int64_t> begins(static_cast<std::size_t>(x.rank()), 0), sizes(begins.size(), -1);
+  begins[static_cast<std::size_t>(axis)] = begin;
+  sizes[static_cast<std::size_t>(axis)] = size;
+  return slice(x, begins, sizes);
 }
 
 tensor without(const tensor& y, const axes& over, bool keep_dims) { return keep_dims ? y : squeeze(y, over); }
@@ -41,29 +53,32 @@ tensor nan_variance(const composed& call, const tensor& x, const axes& over, std
   call.real("x", x);
   const tensor floats = in_floats(x);
   const nan_moments of = nan_moments_of(floats, over);
-  const tensor distance = with_nan_as(floats - of.mean, 0);
   const tensor divisor = of.count - static_cast<double>(ddof);
-  const tensor folded = sum(square(where(is_nan(floats), zeros_like(distance), distance)), over, true);
+  const tensor folded = sum(square_from(floats, of.mean), over, true);
   return where(divisor > 0, folded / divisor, not_a_number);
 }
 
-// The greatest or the least of the numbers. Infinity in place of NaN never wins against one.
+// The greatest or the least of the numbers. It is infinite where there is none, or where an element is.
 tensor nan_extreme(const composed& call, const tensor& x, const axes& over, bool keep_dims, bool greatest) {
   call.real("x", x);
-  const tensor numbers = with_nan_as(x, greatest ? -infinite : infinite);
-  const tensor y = greatest ? max(numbers, over, keep_dims) : min(numbers, over, keep_dims);
-  return floating.has(x.type()) ? where(all(is_nan(x), over, keep_dims), not_a_number, y) : y;
+  if (!floating.has(x.type())) return greatest ? max(x, over, keep_dims) : min(x, over, keep_dims);
+  const attr_value& along = over.value();
+  const tensor y = greatest ? kerngrad::call<"NanMax">(x, attr<"axis">(along), attr<"keepDims">(keep_dims))
+                            : kerngrad::call<"NanMin">(x, attr<"axis">(along), attr<"keepDims">(keep_dims));
+  if (any(y == (greatest ? -infinite : infinite)).item() == 0) return y;
+  return where(all(is_nan(x), over, keep_dims), not_a_number, y);
 }
 
 tensor nan_place(const composed& call, const tensor& x, axis_index axis, bool greatest) {
   call.real("x", x);
-  call.axis(axis.value(), x.rank());
-  if (!floating.has(x.type())) return greatest ? argmax(x, axis) : argmin(x, axis);
-  const tensor is_none = is_nan(x);
-  if (any(all(is_none, axis)).item() != 0) call.refuse("a slice without numbers", "a number in each slice");
-  // An infinity in place of NaN may stand before an infinite element: then the first one that is a number is taken.
-  const tensor numbers = with_nan_as(x, greatest ? -infinite : infinite);
-  const tensor extreme = greatest ? max(numbers, axis, true) : min(numbers, axis, true);
+  const int at = call.axis(axis.value(), x.rank());
+  const tensor place = greatest ? argmax(x, axis) : argmin(x, axis);
+  if (!floating.has(x.type()) || x.size() == 0) return place;
+  // argmax passes over NaN but for the first element of a slice: slices that begin with one are looked at again.
+  const tensor first = x.rank() == 0 ? x : slice_of_axis(x, at, 0, 1);
+  if (any(is_nan(first)).item() == 0) return place;
+  const tensor extreme = nan_extreme(call, x, axis, true, greatest);
+  if (any(is_nan(extreme)).item() != 0) call.refuse("a slice without numbers", "a number in each slice");
   return argmax(cast(x == extreme, dtype::int32), axis);
 }
 

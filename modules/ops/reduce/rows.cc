@@ -40,6 +40,8 @@ consteval op_row scan_row(std::string_view name, std::string_view doc, type_rule
   return row;
 }
 
+inline constexpr operand x_floating[] = {{"x", floating}};
+
 inline constexpr op_row reduce_rows[] = {
     reduce_row("Sum", "The sum over axes; 0 of nothing; bool counts as int32, uint8 as int64.",
                {lift::integers, result::total}, x_arithmetic),
@@ -54,6 +56,14 @@ inline constexpr op_row reduce_rows[] = {
         "Min",
         "The smallest element; NaN when there is one. Gradient: equal smallest elements share dy equally; NaN gets 0.",
         unchanged, x_real),
+    reduce_row("NanMax",
+               "The largest element that is not NaN; -infinity where there is none. Gradient: equal largest elements "
+               "share dy equally; NaN gets 0.",
+               unchanged, x_floating),
+    reduce_row("NanMin",
+               "The smallest element that is not NaN; infinity where there is none. Gradient: equal smallest elements "
+               "share dy equally; NaN gets 0.",
+               unchanged, x_floating),
     without_gradient(reduce_row("All", "True if all are true; true for no elements.", unchanged, x_boolean),
                      "the result is boolean"),
     without_gradient(reduce_row("Any", "True if at least one is true; false for no elements.", unchanged, x_boolean),
