@@ -50,11 +50,49 @@ tensor even_edges(const composed& call, const tensor& x, std::int64_t bins,
   return cast(linspace(first, last, bins + 1, dtype::float64), type);
 }
 
+constexpr operand even_operands[] = {{"x", wide_floats}, {"edges", wide_floats}};
+void infer_even(inference& call) { call.give(call.in[0].dims, dtype::int64); }
+
+/// The last of the edges that is not above an element, by its distance from the first one; -1 outside of the edges.
+/// Edges are evenly spaced but for their rounding, so that neighbors of the bin that the quotient gives decide.
+struct EvenBins {
+  static constexpr op_row row{.name = "EvenBins",
+                              .doc = "The bin of each element between edges that are evenly spaced.",
+                              .group = family::sort,
+                              .operands = even_operands,
+                              .infer = infer_even,
+                              .no_gradient = "the result is an index",
+                              .cost = 8};
+
+  template <class T>
+  static void run(const launch_call& c) {
+    const std::span<const T> x = elements_in<T>(c, 0), edges = elements_in<T>(c, 1);
+    const std::span<std::int64_t> y = elements_out<std::int64_t>(c);
+    const std::int64_t bins = std::ssize(edges) - 1;
+    const T first = edges.front(), last = edges.back();
+    const double scale = static_cast<double>(bins) / (static_cast<double>(last) - static_cast<double>(first));
+    const T* const at = edges.data();
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const T value = x[i];
+      const double along = (static_cast<double>(value) - static_cast<double>(first)) * scale;
+      // NaN, also as the quotient of infinite distances, is in the last bin here.
+      std::int64_t bin =
+          along < static_cast<double>(bins) ? static_cast<std::int64_t>(along < 0 ? 0 : along) : bins - 1;
+      while (bin > 0 && value < at[bin]) --bin;
+      while (bin + 1 < bins && value >= at[bin + 1]) ++bin;
+      y[i] = value >= first && value <= last ? bin : -1;
+    }
+  }
+  static constexpr auto kernels = kernel_list(on_call<float>([](const launch_call& c) { run<float>(c); }),
+                                              on_call<double>([](const launch_call& c) { run<double>(c); }));
+};
+
 // The bin of each element, int64, or -1 outside of the edges.
-tensor bins_of(const tensor& x, const tensor& edges) {
+tensor bins_of(const tensor& x, const tensor& edges, bool even) {
   const std::int64_t bins = edges.size() - 1;
   const dtype type = promote(x.type(), edges.type());
   const tensor at = cast(x, type), between = cast(edges, type);
+  if (even) return call<EvenBins>(detach(at), between);
   const tensor found = cast(upper_bound(between, at), dtype::int64) - 1;
   const tensor inside = found < bins, on_the_last = at == last_elements(between, 1);
   return where(inside, found, where(on_the_last, full_like(found, bins - 1), full_like(found, -1)));
@@ -62,7 +100,7 @@ tensor bins_of(const tensor& x, const tensor& edges) {
 
 // Sums of weights, or numbers, of elements in boxes between edges: an axis for each list.
 tensor counts_in_boxes(const composed& call, std::span<const tensor> lists, std::span<const tensor> edges,
-                       const histogram_options& options) {
+                       const histogram_options& options, bool even) {
   sizes_of sizes;
   std::int64_t boxes = 1;
   for (const tensor& of_axis : edges) {
@@ -72,7 +110,7 @@ tensor counts_in_boxes(const composed& call, std::span<const tensor> lists, std:
   }
   tensor box, inside;
   for (std::size_t i = 0; i < lists.size(); ++i) {
-    const tensor bin = bins_of(flatten(lists[i]), edges[i]), is_in = bin >= 0;
+    const tensor bin = bins_of(flatten(lists[i]), edges[i], even), is_in = bin >= 0;
     inside = i == 0 ? is_in : inside & is_in;
     box = i == 0 ? bin : box * sizes[i] + bin;
   }
@@ -97,13 +135,13 @@ tensor densities(const tensor& counts, std::span<const tensor> edges) {
 }
 
 tensor histogram_of(const composed& call, std::span<const tensor> lists, std::span<const tensor> edges,
-                    const histogram_options& options) {
+                    const histogram_options& options, bool even) {
   for (const tensor& list : lists) call.real("x", list);
   if (options.weights.defined()) {
     call.real("weights", options.weights);
     call.one_shape("weights", options.weights, "x", lists[0]);
   }
-  const tensor counts = counts_in_boxes(call, lists, edges, options);
+  const tensor counts = counts_in_boxes(call, lists, edges, options, even);
   return options.density ? densities(counts, edges) : counts;
 }
 
@@ -150,12 +188,12 @@ tensor bincount(const tensor& x, const bincount_options& options) {
 histogram_parts histogram(const tensor& x, std::int64_t bins, const histogram_options& options) {
   constexpr composed call{"histogram"};
   const tensor edges = even_edges(call, x, bins, options.range);
-  return {histogram_of(call, {&x, 1}, {&edges, 1}, options), edges};
+  return {histogram_of(call, {&x, 1}, {&edges, 1}, options, true), edges};
 }
 histogram_parts histogram(const tensor& x, const tensor& edges, const histogram_options& options) {
   constexpr composed call{"histogram"};
   edges_checked(call, edges);
-  return {histogram_of(call, {&x, 1}, {&edges, 1}, options), edges};
+  return {histogram_of(call, {&x, 1}, {&edges, 1}, options, false), edges};
 }
 
 histogram2d_parts histogram2d(const tensor& x, const tensor& y, std::array<std::int64_t, 2> bins,
@@ -172,7 +210,7 @@ histogram2d_parts histogram2d(const tensor& x, const tensor& y, const tensor& x_
   call.rank("x", x, 1, 1);
   call.one_shape("x", x, "y", y);
   const std::array lists{x, y}, edges{edges_checked(call, x_edges), edges_checked(call, y_edges)};
-  return {histogram_of(call, lists, edges, options), x_edges, y_edges};
+  return {histogram_of(call, lists, edges, options, false), x_edges, y_edges};
 }
 
 histogramdd_parts histogramdd(const tensor& samples, std::span<const tensor> edges, const histogram_options& options) {
@@ -180,7 +218,7 @@ histogramdd_parts histogramdd(const tensor& samples, std::span<const tensor> edg
   const tensor_list columns = columns_of(call, samples, edges.size());
   tensor_list all;
   for (const tensor& of_axis : edges) all.push_back(edges_checked(call, of_axis));
-  const tensor counts = histogram_of(call, columns, edges, options);
+  const tensor counts = histogram_of(call, columns, edges, options, false);
   return {counts, all};
 }
 histogramdd_parts histogramdd(const tensor& samples, std::span<const std::int64_t> bins,

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 module;
+#include <algorithm>
+#include <cstdint>
+#include <span>
 #include <string>
+#include <type_traits>
 #include "kernels/common/abi.h"
+#include "kernels/common/scratch.h"
+#include "kernels/common/sizes.h"
 module kerngrad;
 
 import :composed_checks;
@@ -42,10 +48,71 @@ two_lists lists_of(const composed& call, const tensor& a, const tensor& b) {
   return {cast(flatten(a), type), cast(flatten(b), type)};
 }
 
+constexpr dtype_set member_types = wide_floats | only(dtype::int32) | only(dtype::int64);
+constexpr operand member_operands[] = {{"x", member_types}, {"list", member_types}};
+void infer_members(inference& call) { call.give(call.in[0].dims, dtype::boolean); }
+constexpr std::int64_t few_pairs = 4096;  // compared one by one
+
+/// Tells for each element if a list has it: by a table with a byte for each integer from the least to the greatest
+/// element of the list, or by comparing few pairs.
+struct Members {
+  static constexpr op_row row{.name = "Members",
+                              .doc = "Whether each element is in a list.",
+                              .group = family::sort,
+                              .operands = member_operands,
+                              .infer = infer_members,
+                              .no_gradient = "the result is boolean",
+                              .cost = 4};
+
+  template <class T>
+  static void run(const launch_call& c) {
+    const std::span<const T> x = elements_in<T>(c, 0), list = elements_in<T>(c, 1);
+    const std::span<bool> y = elements_out<bool>(c);
+    if constexpr (std::is_integral_v<T>) {
+      if (std::ssize(x) * std::ssize(list) > few_pairs) return look_up(x, list, y);
+    }
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      bool found = false;
+      for (const T value : list) found |= x[i] == value;
+      y[i] = found;
+    }
+  }
+  template <class T>
+  static void look_up(std::span<const T> x, std::span<const T> list, std::span<bool> y) {
+    using bits = std::make_unsigned_t<T>;
+    const auto [least, greatest] = std::minmax_element(list.begin(), list.end());
+    const bits first = static_cast<bits>(*least), range = static_cast<bits>(*greatest) - first;
+    kernels::scratch<std::uint8_t> table(kernels::sum_of(static_cast<std::int64_t>(range), 1));
+    std::fill_n(table.data(), range + 1, std::uint8_t{0});
+    for (const T value : list) table.data()[static_cast<bits>(value) - first] = 1;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const bits at = static_cast<bits>(x[i]) - first;
+      y[i] = at <= range && table.data()[at] != 0;
+    }
+  }
+  static constexpr auto kernels =
+      kernel_list(on_call<float>([](const launch_call& c) { run<float>(c); }),
+                  on_call<double>([](const launch_call& c) { run<double>(c); }),
+                  on_call<std::int32_t>([](const launch_call& c) { run<std::int32_t>(c); }),
+                  on_call<std::int64_t>([](const launch_call& c) { run<std::int64_t>(c); }));
+};
+
+// A table for the range of the list is worth its memory, less than that of the unique elements of both.
+bool fits_table(const tensor& x, const tensor& list) {
+  if (!integral.has(list.type())) return false;
+  const double range = max(list).item() - min(list).item();
+  return range < 8.0 * (static_cast<double>(x.size()) + static_cast<double>(list.size()));
+}
+
 // Tells for each element if a list of the same dtype has it. `unique` numbers distinct elements as they come first, so
 // the numbers of the list's elements are the least ones where the list is in front.
 tensor is_in(const tensor& x, const tensor& list) {
   if (x.size() == 0 || list.size() == 0) return zeros(x.dims(), dtype::boolean);
+  const dtype exact = floating.has(x.type()) ? computed_in(x.type(), wide_floats) : lifted(x.type(), lift::signs);
+  const tensor wide = cast(x, exact), wide_list = cast(list, exact);
+  const bool few = x.size() <= few_pairs && list.size() <= few_pairs / x.size();
+  if (member_types.has(wide.type()) && (few || fits_table(wide, wide_list)))
+    return call<Members>(detach(wide), detach(wide_list));
   const tensor numbers = unique(concat({list, x}))[1];
   const tensor last = max(slice(numbers, {0}, {list.size()}));
   const tensor found = slice(numbers, {list.size()}, {x.size()}) <= last;
