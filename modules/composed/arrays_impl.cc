@@ -178,6 +178,8 @@ tensor roll(const tensor& x, std::int64_t shift, axis_index axis) {
   const std::int64_t size = x.dims()[at];
   if (size == 0 || shift % size == 0) return x;
   const std::int64_t first = shift % size < 0 ? -(shift % size) : size - shift % size;
+  // Parts of the first axis lie together: they share the memory of x.
+  if (at == 0) return concat({x(range(first, size)), x(range(0, first))}, 0);
   return concat({slices(x, at, first, size - first), slices(x, at, 0, first)}, at);
 }
 

@@ -306,6 +306,23 @@ reflection reflection_of(const tensor& numbers, std::int64_t count) {
   return {tau, concat({one, block(column, 1, 0, count - 1, 1) / pivot}, -2)};
 }
 
+// The first columns of the product of reflections. From the last one on each acts on the rows and columns that later
+// ones have changed, and one more; no more than these columns are ever held.
+tensor product_of(std::span<const reflection> reflections, std::int64_t rows, std::int64_t columns, dtype type,
+                  const shape& batch) {
+  std::int64_t j = std::ssize(reflections);
+  tensor q = eye(rows - j, columns - j, 0, type, batch);
+  while (j-- > 0) {
+    check_stop("qr");
+    sizes_of row_before(static_cast<std::size_t>(2 * q.rank()), 0);
+    row_before.end()[-4] = 1;
+    const tensor from = concat({eye(rows - j, 1, 0, type, batch), pad(q, row_before)}, -1);
+    const reflection& next = reflections[static_cast<std::size_t>(j)];
+    q = from - matmul(next.tau * next.w, matmul(next.w, from, true));
+  }
+  return q;
+}
+
 }  // namespace
 
 qr_parts qr(const tensor& x, bool full_matrices) {
@@ -319,21 +336,19 @@ qr_parts qr(const tensor& x, bool full_matrices) {
   const std::int64_t m = x.dims()[x.rank() - 2], n = x.dims()[x.rank() - 1], steps = std::min(m, n);
   const shape batch(x.dims().dims().first(static_cast<std::size_t>(x.rank() - 2)));
   const auto [scaled, unit] = detail::in_product_units(x, {-2, -1});
-  tensor q = eye(m, m, 0, x.type(), batch), r = scaled;
+  tensor r = scaled;
+  std::vector<reflection> reflections;
   for (std::int64_t j = 0; j < steps; ++j) {
     check_stop("qr");
-    const auto [tau, w] = reflection_of(block(r, j, j, m - j, 1), m - j);
-    // r from row j on, and q from column j on.
-    const tensor below = block(r, j, 0, m - j, n), right = block(q, 0, j, m, m - j), taken = tau * w;
-    const tensor turned = below - matmul(taken, matmul(w, below, true));
-    const tensor collected = right - matmul(matmul(right, w), taken, false, true);
+    const auto [tau, w] = reflections.emplace_back(reflection_of(block(r, j, j, m - j, 1), m - j));
+    const tensor below = block(r, j, 0, m - j, n);
+    const tensor turned = below - matmul(tau * w, matmul(w, below, true));
     r = j == 0 ? turned : concat({block(r, 0, 0, j, n), turned}, -2);
-    q = j == 0 ? collected : concat({block(q, 0, 0, m, j), collected}, -1);
   }
   // Below the diagonal the reflections leave rounding.
   r = detail::times_unit(band_part(r, 0, -1), unit);
-  if (full_matrices || m <= n) return {q, r};
-  return {block(q, 0, 0, m, n), block(r, 0, 0, n, n)};
+  const bool whole = full_matrices || m <= n;
+  return {product_of(reflections, m, whole ? m : n, x.type(), batch), whole ? r : block(r, 0, 0, n, n)};
 }
 
 }  // namespace kerngrad

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 module;
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 #include "kernels/common/abi.h"
@@ -21,8 +22,9 @@ namespace {
 dtype float_of(dtype type) { return lifted(computed_in(type, wide_floats), lift::quotients); }
 tensor in_floats(const tensor& x) { return cast(x, float_of(x.type())); }
 
-// Slices along an axis.
+// Slices along an axis. Those along the first one lie together, so that they share the memory of x.
 tensor part(const tensor& x, int axis, std::int64_t first, std::int64_t count) {
+  if (axis == 0) return x(range(first, first + count));
   sizes_of begin(static_cast<std::size_t>(x.rank()), 0), size(begin.size(), -1);
   begin[static_cast<std::size_t>(axis)] = first;
   size[static_cast<std::size_t>(axis)] = count;
@@ -131,12 +133,22 @@ tensor corrcoef(const tensor& x, const cov_options& options) {
 
 namespace {
 
-// The areas between neighbors: distances are one number, or the differences of positions.
-tensor areas(const tensor& y, const tensor& dx, int axis) {
-  const std::int64_t count = std::max<std::int64_t>(y.dims()[axis] - 1, 0);
-  const tensor both = part(y, axis, y.dims()[axis] - count, count) + part(y, axis, 0, count);
-  return both * dx * 0.5;
-}
+// Each is one pass: the steps run on blocks that stay in the cache.
+constexpr auto even_areas = fuse([](auto left, auto right, auto half_step) { return (right + left) * half_step; });
+constexpr auto areas_of_steps = fuse([](auto left, auto right, auto step) { return (right + left) * step * 0.5; });
+constexpr auto areas_of_places =
+    fuse([](auto left, auto right, auto from, auto to) { return sum((right + left) * (to - from) * 0.5); });
+constexpr auto slope_between = fuse([](auto left, auto right, auto width) { return (right - left) / width; });
+constexpr auto scaled_slope = fuse([](auto left, auto right, auto scale) { return (right - left) * scale; });
+
+// All but the last samples, and all but the first ones.
+struct neighbors {
+  tensor left, right;
+  neighbors(const tensor& y, int axis) {
+    const std::int64_t count = std::max<std::int64_t>(y.dims()[axis] - 1, 0);
+    left = part(y, axis, 0, count), right = part(y, axis, y.dims()[axis] - count, count);
+  }
+};
 
 tensor distances_between(const composed& call, const tensor& y, const tensor& x, int axis, dtype computed) {
   call.real("x", x);
@@ -147,26 +159,42 @@ tensor distances_between(const composed& call, const tensor& y, const tensor& x,
   return at.dims()[axis] > 1 ? diff(at, 1, axis) : part(at, axis, 0, 0);
 }
 
+// The areas between neighbors.
 tensor areas_by(const composed& call, const tensor& y, double dx, axis_index axis) {
   const int at = sampled_axis(call, y, axis);
-  const tensor floats = in_floats(y);
-  return areas(floats, full({}, dx, floats.type()), at);
+  const neighbors of(in_floats(y), at);
+  return even_areas(of.left, of.right, dx * 0.5);
 }
 tensor areas_by(const composed& call, const tensor& y, const tensor& x, axis_index axis) {
   const int at = sampled_axis(call, y, axis);
   call.given("x", x);
   const dtype computed = float_of(promote(y.type(), x.type()));
-  return areas(cast(y, computed), distances_between(call, y, x, at, computed), at);
+  const neighbors of(cast(y, computed), at);
+  return areas_of_steps(of.left, of.right, distances_between(call, y, x, at, computed));
 }
 
 }  // namespace
 
+// All samples count once, the ends half as much. Ends are added last, so that no infinite one is subtracted.
 tensor trapezoid(const tensor& y, double dx, axis_index axis) {
-  return narrowed(sum(areas_by(composed{"trapezoid"}, y, dx, axis), axis), y.type());
+  constexpr composed call{"trapezoid"};
+  const int at = sampled_axis(call, y, axis);
+  const tensor floats = in_floats(y);
+  const std::int64_t count = y.dims()[at];
+  if (count < 2) return narrowed(sum(part(floats, at, 0, 0), axis), y.type());
+  const tensor ends = sum(part(floats, at, 0, 1), axis) + sum(part(floats, at, count - 1, 1), axis);
+  return narrowed((sum(part(floats, at, 1, count - 2), axis) + ends * 0.5) * dx, y.type());
 }
 tensor trapezoid(const tensor& y, const tensor& x, axis_index axis) {
-  const tensor sums = sum(areas_by(composed{"trapezoid"}, y, x, axis), axis);
-  return narrowed(sums, promote(y.type(), x.type()));
+  constexpr composed call{"trapezoid"};
+  const dtype type = promote(y.type(), x.type());
+  if (y.rank() == 1 && x.defined() && x.dims() == y.dims() && y.size() > 1) {
+    const int at = sampled_axis(call, y, axis);
+    call.real("x", x);
+    const neighbors of(cast(y, float_of(type)), at), places(cast(x, float_of(type)), at);
+    return narrowed(areas_of_places(of.left, of.right, places.left, places.right), type);
+  }
+  return narrowed(sum(areas_by(call, y, x, axis), axis), type);
 }
 tensor cumulative_trapezoid(const tensor& y, double dx, axis_index axis) {
   return narrowed(cumsum(areas_by(composed{"cumulative_trapezoid"}, y, dx, axis), axis), y.type());
@@ -184,12 +212,35 @@ tensor end_slope(const tensor& nearest, const tensor& next, const tensor& a, con
   return order == 1 ? nearest : nearest + (nearest - next) * (a / (a + b));
 }
 
-tensor derivative(const composed& call, const tensor& y, const tensor& steps, int axis, int edge_order) {
+void check_samples(const composed& call, const tensor& y, int axis, int edge_order) {
   if (edge_order != 1 && edge_order != 2) call.refuse("edge_order " + std::to_string(edge_order), "1 or 2");
-  const std::int64_t count = y.dims()[axis];
-  if (count < edge_order + 1)
+  if (y.dims()[axis] < edge_order + 1)
     call.refuse(shaped("y", y) + " along axis " + std::to_string(axis),
                 std::to_string(edge_order + 1) + " samples or more");
+}
+
+// Of evenly spaced samples the slope is the difference of both neighbors over twice the step.
+tensor even_derivative(const composed& call, const tensor& y, double step, int axis, int edge_order) {
+  check_samples(call, y, axis, edge_order);
+  const std::int64_t count = y.dims()[axis];
+  const auto at = [&](std::int64_t i) { return part(y, axis, i, 1); };
+  // Of second order the line through the slopes between three samples is followed to the end.
+  const auto end = [&](std::int64_t i, std::int64_t next, std::int64_t third) {
+    const tensor slope = (at(next) - at(i)) / step;
+    return edge_order == 1 ? slope : slope * 1.5 - (at(third) - at(next)) / step * 0.5;
+  };
+  const tensor first = end(0, 1, 2), last = neg(end(count - 1, count - 2, count - 3));
+  if (count == 2) return concat({first, last}, axis);
+  const tensor left = part(y, axis, 0, count - 2), right = part(y, axis, 2, count - 2);
+  int exponent = 0;  // the inverse of a power of two is exact, and a product is faster than a quotient
+  const bool exact = std::fabs(std::frexp(step, &exponent)) == 0.5;
+  const tensor inside = exact ? scaled_slope(left, right, 0.5 / step) : slope_between(left, right, 2 * step);
+  return concat({first, inside, last}, axis);
+}
+
+tensor derivative(const composed& call, const tensor& y, const tensor& steps, int axis, int edge_order) {
+  check_samples(call, y, axis, edge_order);
+  const std::int64_t count = y.dims()[axis];
   const tensor slopes = diff(y, 1, axis) / steps;
   const auto slope = [&](std::int64_t at) { return part(slopes, axis, at, 1); };
   const auto step = [&](std::int64_t at) { return part(steps, axis, at, 1); };
@@ -208,10 +259,7 @@ tensor derivative(const composed& call, const tensor& y, const tensor& steps, in
 tensor gradient(const tensor& y, double spacing, axis_index axis, int edge_order) {
   constexpr composed call{"gradient"};
   const int at = sampled_axis(call, y, axis);
-  const tensor floats = in_floats(y);
-  const std::int64_t steps = std::max<std::int64_t>(y.dims()[at] - 1, 0);
-  const tensor even = along(full({steps}, spacing, floats.type()), at, y.rank());
-  return narrowed(derivative(call, floats, even, at, edge_order), y.type());
+  return narrowed(even_derivative(call, in_floats(y), spacing, at, edge_order), y.type());
 }
 tensor gradient(const tensor& y, const tensor& positions, axis_index axis, int edge_order) {
   constexpr composed call{"gradient"};

@@ -10,6 +10,7 @@ module;
 module kerngrad;
 
 import :composed_checks;
+import :tape;
 
 namespace kerngrad {
 
@@ -36,17 +37,29 @@ double greatest_of(dtype type) {
 
 tensor eye(std::int64_t rows, dtype type) { return eye(rows, {}, 0, type); }
 
+namespace {
+
+// Each is one pass: the steps run on blocks that stay in the cache.
+constexpr auto with_numbers = fuse([](auto x, auto nan, auto above, auto below) {
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  return where(is_nan(x), nan, where(x == infinite, above, where(x == -infinite, below, x)));
+});
+constexpr auto round_below_one = fuse([](auto x, auto scale) { return round(x * scale) / scale; });
+constexpr auto round_above_one = fuse([](auto x, auto scale) { return round(x / scale) * scale; });
+// The least distance from 0 that is no 0 keeps the quotient at 1 there.
+constexpr auto sine_quotient = fuse([](auto x) {
+  const auto angle = maximum(abs(x) * std::numbers::pi, 1e-30);
+  return sin(angle) / angle;
+});
+
+}  // namespace
+
 tensor nan_to_num(const tensor& x, const nan_to_num_options& options) {
   constexpr composed call{"nan_to_num"};
   call.real("x", x);
   if (!floating.has(x.type())) return x;
   const double greatest = greatest_of(x.type());
-  const auto constant = [&](double value) { return full({}, value, x.type()); };
-  const tensor below =
-      where(x == -std::numeric_limits<double>::infinity(), constant(options.neginf.value_or(-greatest)), x);
-  const tensor above =
-      where(x == std::numeric_limits<double>::infinity(), constant(options.posinf.value_or(greatest)), below);
-  return where(is_nan(x), constant(options.nan), above);
+  return with_numbers(x, options.nan, options.posinf.value_or(greatest), options.neginf.value_or(-greatest));
 }
 
 tensor round(const tensor& x, int decimals) {
@@ -57,8 +70,7 @@ tensor round(const tensor& x, int decimals) {
   if (decimals == 0) return round(x);
   const tensor wide = whole ? cast(x, dtype::float64) : detail::widened(x);
   const double scale = std::pow(10.0, std::abs(decimals));
-  const tensor y = decimals > 0 ? round(wide * scale) / scale : round(wide / scale) * scale;
-  return cast(y, x.type());
+  return cast(decimals > 0 ? round_below_one(wide, scale) : round_above_one(wide, scale), x.type());
 }
 
 tensor deg2rad(const tensor& x) {
@@ -72,12 +84,17 @@ tensor rad2deg(const tensor& x) {
 
 tensor sinc(const tensor& x) {
   composed{"sinc"}.numbers("x", x);
-  const tensor angle = in_floats(x) * std::numbers::pi;
+  const tensor floats = in_floats(x);
+  const bool has_order = real_or_bool.has(x.type());
+  const tensor value = has_order ? sine_quotient(detach(floats)) : tensor();
+  if (has_order && !detail::recording_now()) return narrowed(value, x.type());
+  const tensor angle = floats * std::numbers::pi;
   // Near 0 the quotient has no accurate derivative. The first term left out is below 3e-18 there.
   const tensor near = abs(angle) < 0.1, square_of = square(where(near, angle, zeros_like(angle)));
   const tensor series = 1 - square_of / 6 * (1 - square_of / 20 * (1 - square_of / 42 * (1 - square_of / 72)));
   const tensor far = where(near, ones_like(angle), angle);
-  return narrowed(where(near, series, sin(far) / far), x.type());
+  const tensor smooth = where(near, series, sin(far) / far);
+  return narrowed(has_order ? value + (smooth - detach(smooth)) : smooth, x.type());
 }
 
 tensor heaviside(const tensor& x, const tensor& middle) {
@@ -93,11 +110,29 @@ tensor heaviside(const tensor& x, const tensor& middle) {
 
 // ------------------------------------------------------------------------------------------ spaced numbers
 
+namespace {
+
+// base to the powers of evenly spaced exponents, float64. Of many, those of each 512th and of the steps between are
+// multiplied.
+tensor powers(double base, double start, double stop, std::int64_t count) {
+  constexpr std::int64_t together = 512;
+  const tensor of = full({}, base, dtype::float64);
+  if (count <= 2 * together) return pow(of, linspace(start, stop, count, dtype::float64));
+  const double step = (stop - start) / static_cast<double>(count - 1);
+  const std::int64_t rows = (count + together - 1) / together;
+  const double last_row = start + step * static_cast<double>((rows - 1) * together);
+  const tensor firsts = pow(of, linspace(start, last_row, rows, dtype::float64));
+  const tensor steps = pow(of, linspace(0, step * static_cast<double>(together - 1), together, dtype::float64));
+  return slice(flatten(expand_dims(firsts, 1) * steps), {0}, {count});
+}
+
+}  // namespace
+
 tensor logspace(double start, double stop, std::int64_t count, double base, dtype type) {
   constexpr composed call{"logspace"};
   if (count < 0) call.refuse("count " + std::to_string(count), "0 or more");
   if (count == 0) return zeros({0}, type);
-  return cast(pow(full({}, base, dtype::float64), linspace(start, stop, count, dtype::float64)), type);
+  return cast(powers(base, start, stop, count), type);
 }
 
 tensor geomspace(double start, double stop, std::int64_t count, dtype type) {
@@ -108,12 +143,11 @@ tensor geomspace(double start, double stop, std::int64_t count, dtype type) {
                 "finite numbers of one sign, not 0");
   if (count == 0) return zeros({0}, type);
   const double sign = start < 0 ? -1 : 1;
-  const tensor logs = linspace(std::log10(std::fabs(start)), std::log10(std::fabs(stop)), count, dtype::float64);
-  const tensor inner = pow(full({}, 10, dtype::float64), logs) * sign;
+  const tensor inner = powers(10, std::log10(std::fabs(start)), std::log10(std::fabs(stop)), count) * sign;
   // The ends are exact.
-  const tensor place = arange(0, static_cast<double>(count), 1, dtype::int64);
-  const tensor last = where(place == count - 1, full({}, stop, dtype::float64), inner);
-  return cast(where(place == 0, full({}, start, dtype::float64), last), type);
+  const tensor first = full({1}, start, dtype::float64), last = full({1}, stop, dtype::float64);
+  if (count == 1) return cast(first, type);
+  return cast(concat({first, slice(inner, {1}, {count - 2}), last}, 0), type);
 }
 
 // ------------------------------------------------------------------------------------------ choices
@@ -195,11 +229,12 @@ tensor_list unravel_index(const tensor& indices, const shape& dims) {
   check_indices(call, indices, dims.size());
   std::vector<tensor> back;
   tensor rest = cast(indices, dtype::int64);
-  for (int axis = dims.rank() - 1; axis >= 0; --axis) {
-    const tensor size = full({}, dims[axis], dtype::int64);
-    back.push_back(cast(mod(rest, size), indices.type()));
-    rest = floor_div(rest, size);
+  for (int axis = dims.rank() - 1; axis > 0; --axis) {
+    const tensor size = full({}, dims[axis], dtype::int64), before = floor_div(rest, size);
+    back.push_back(cast(rest - before * size, indices.type()));
+    rest = before;
   }
+  if (dims.rank() > 0) back.push_back(cast(rest, indices.type()));
   tensor_list all;
   for (std::size_t i = back.size(); i-- > 0;) all.push_back(back[i]);
   return all;

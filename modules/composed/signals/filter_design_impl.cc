@@ -43,8 +43,6 @@ std::vector<double> shares_of(const composed& call, std::span<const double> cuto
   return shares;
 }
 
-double sinc(double x) { return x == 0 ? 1 : std::sin(pi * x) / (pi * x); }
-
 }  // namespace
 
 // ------------------------------------------------------------------------------------------ windowed filters
@@ -60,20 +58,17 @@ tensor firwin(std::int64_t taps, std::span<const double> cutoffs, const firwin_o
   std::vector<double> ends = shares_of(call, cutoffs, options.band, options.fs);
   if (passes_0) ends.insert(ends.begin(), 0);
   if (passes_half) ends.push_back(1);
-  const double middle = static_cast<double>(taps - 1) / 2;
-  const tensor ideal = detail::numbers_of_indices(taps, dtype::float64, [&](std::int64_t k) {
-    const double m = static_cast<double>(k) - middle;
-    double sum = 0;
-    for (std::size_t i = 0; i < ends.size(); i += 2)
-      sum += ends[i + 1] * sinc(ends[i + 1] * m) - ends[i] * sinc(ends[i] * m);
-    return sum;
-  });
+  const tensor from_middle =
+      arange(0, static_cast<double>(taps), 1, dtype::float64) - static_cast<double>(taps - 1) / 2;
+  tensor ideal = zeros({taps}, dtype::float64);
+  for (std::size_t i = 0; i < ends.size(); i += 2) {
+    ideal = ideal + sinc(from_middle * ends[i + 1]) * ends[i + 1];
+    if (ends[i] != 0) ideal = ideal - sinc(from_middle * ends[i]) * ends[i];
+  }
   const tensor h = ideal * get_window(options.window, taps, false, dtype::float64);
   if (!options.scale) return h;
   const double at = ends[0] == 0 ? 0 : ends[1] == 1 ? 1 : (ends[0] + ends[1]) / 2;
-  const tensor wave = detail::numbers_of_indices(
-      taps, dtype::float64, [&](std::int64_t k) { return std::cos(pi * (static_cast<double>(k) - middle) * at); });
-  return h / sum(h * wave);
+  return h / (at == 0 ? sum(h) : sum(h * cos(from_middle * (pi * at))));
 }
 
 // ------------------------------------------------------------------------------------------ Butterworth filters

@@ -249,9 +249,11 @@ tensor frequencies_of(const composed& call, std::int64_t n, double spacing, dtyp
   if (!(spacing != 0)) call.refuse("spacing " + to_string(attr_value(spacing)), "a number other than 0");
   if (!floating.has(type)) call.refuse("dtype " + std::string(name_of(type)), to_string(floating));
   const double unit = 1 / (static_cast<double>(n) * spacing);
-  return detail::numbers_of_indices(half_of_them ? n / 2 + 1 : n, type, [&](std::int64_t k) {
-    return static_cast<double>(half_of_them || 2 * k < n ? k : k - n) * unit;
-  });
+  const auto from_to = [](std::int64_t first, std::int64_t last) {
+    return arange(static_cast<double>(first), static_cast<double>(last), 1, dtype::float64);
+  };
+  const tensor bins = half_of_them ? from_to(0, n / 2 + 1) : concat({from_to(0, (n + 1) / 2), from_to(-(n / 2), 0)}, 0);
+  return cast(bins * unit, type);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@ module;
 #include <numbers>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 #include "kernels/common/abi.h"
 module kerngrad;
@@ -28,12 +29,15 @@ struct point {
 };
 using parameters = std::span<const double>;
 
-// Sum of (-1)^k a[k] cos(2 pi k i / (n - 1)).
+// Sum of (-1)^k a[k] cos(2 pi k i / (n - 1)). The cosines of multiples follow from the first one.
 template <std::size_t N>
 double cosines(const point& at, const double (&a)[N]) {
-  double sum = 0;
-  for (std::size_t k = 0; k < N; ++k)
-    sum += (k % 2 ? -a[k] : a[k]) * std::cos(2 * pi * static_cast<double>(k) * at.i / (at.n - 1));
+  const double first = std::cos(2 * pi * at.i / (at.n - 1));
+  double before = 1, here = first, sum = a[0];
+  for (std::size_t k = 1; k < N; ++k) {
+    sum += (k % 2 ? -a[k] : a[k]) * here;
+    before = std::exchange(here, 2 * first * here - before);
+  }
   return sum;
 }
 
@@ -221,7 +225,7 @@ tensor get_window(const window_kind& kind, std::int64_t length, bool periodic, d
   if (length < 0 || length > 1'000'000'000) call.refuse("length " + std::to_string(length), "0 to 10^9");
   if (!floating.has(type)) call.refuse("dtype " + std::string(name_of(type)), to_string(floating));
   if (length == 1) return ones({1}, type);
-  const std::int64_t symmetric = periodic ? length + 1 : length;
+  const std::int64_t symmetric = periodic ? length + 1 : length, half = std::min(length, (symmetric + 1) / 2);
   const double n = static_cast<double>(symmetric);
   if (of.name == "dpss" && 2 * kind.parameters()[0] >= n)
     call.refuse("parameter " + to_string(attr_value(kind.parameters()[0])) + " of the window dpss",
@@ -231,10 +235,16 @@ tensor get_window(const window_kind& kind, std::int64_t length, bool periodic, d
     all.resize(static_cast<std::size_t>(length));
     return cast(tensor(all, shape{length}), type);
   }
-  return detail::numbers_of_indices(length, type, [&](std::int64_t k) {
-    const double i = static_cast<double>(k), from_middle = i - (n - 1) / 2;
-    return of.at({i, n, from_middle / ((n - 1) / 2), from_middle}, kind.parameters());
-  });
+  const auto fill = [&](std::span<double> all) {
+    for (std::int64_t k = 0; k < half; ++k) {
+      const double i = static_cast<double>(k), from_middle = i - (n - 1) / 2;
+      all[static_cast<std::size_t>(k)] = of.at({i, n, from_middle / ((n - 1) / 2), from_middle}, kind.parameters());
+    }
+    // Windows are symmetric.
+    for (std::int64_t k = half; k < length; ++k)
+      all[static_cast<std::size_t>(k)] = all[static_cast<std::size_t>(symmetric - 1 - k)];
+  };
+  return cast(tensor::build<double>({length}, fill), type);
 }
 
 }  // namespace kerngrad
