@@ -12,6 +12,7 @@ module kerngrad;
 
 import :composed_checks;
 import :composed_last_axis;
+import :tape;
 
 namespace kerngrad {
 
@@ -250,6 +251,99 @@ std::vector<section> sections_of(const composed& call, const tensor& sos, dtype 
 
 namespace {
 
+constexpr operand section_operands[] = {{"sections", wide_floats}, {"x", wide_floats}, {"initial", wide_floats}};
+void infer_sections(inference& call) { call.give(call.in[1].dims); }
+
+/// Second-order sections one after the other: b and a of each, a[0] of which is not read and stands for 1. Each element
+/// passes all sections before the next one, so that they run side by side in the processor.
+struct SectionFilter {
+  static constexpr op_row row{.name = "SectionFilter",
+                              .doc = "Second-order sections, one after the other, along the last axis.",
+                              .group = family::window,
+                              .operands = section_operands,
+                              .infer = infer_sections,
+                              .no_gradient = "a recorded call is a LinearFilter for each section",
+                              .cost = 16};
+
+  struct state {
+    double b0, b1, b2, a1, a2, x1 = 0, x2 = 0, y1 = 0, y2 = 0;
+    // `more` is what the initial state adds to this result.
+    double next(double x0, double more) {
+      const double y = (more + b0 * x0 + b1 * x1 + b2 * x2 - a2 * y2) - a1 * y1;
+      x2 = x1, x1 = x0, y2 = y1, y1 = y;
+      return y;
+    }
+  };
+  // Copies of the states are in registers where their number is known.
+  template <int Count, class T>
+  static void run_block(state* from, const double* initial, std::int64_t begin, std::int64_t count, double* w) {
+    state all[Count];
+    std::copy_n(from, Count, all);
+    std::int64_t t = 0;
+    for (; t < std::min<std::int64_t>(2 - begin, count); ++t)
+      for (int k = 0; k < Count; ++k) w[t] = all[k].next(w[t], initial ? initial[2 * k + begin + t] : 0);
+    for (; t < count; ++t) {
+      double value = w[t];
+      for (int k = 0; k < Count; ++k) value = all[k].next(value, 0);
+      w[t] = value;
+    }
+    std::copy_n(all, Count, from);
+  }
+  template <class T>
+  static void run(const launch_call& c) {
+    const std::span<const T> sections = elements_in<T>(c, 0), x = elements_in<T>(c, 1), initial = elements_in<T>(c, 2);
+    const std::span<T> y = elements_out<T>(c);
+    const shape& dims = c.out[0].dims;
+    if (y.empty()) return;
+    const std::int64_t n = dims[dims.rank() - 1], rows = dims.size() / n, count = std::ssize(sections) / 6;
+    constexpr std::int64_t block = 512, together = 4;
+    kernels::scratch<state> states(count);
+    kernels::scratch<double> room(block), begin_of(kernels::product_of(2, count));
+    for (std::int64_t row = 0; row < rows; ++row) {
+      for (std::int64_t k = 0; k < count; ++k) {
+        const T* s = sections.data() + 6 * k;
+        states.data()[k] = {s[0], s[1], s[2], s[4], s[5]};
+        for (int i = 0; i < 2 && !initial.empty(); ++i)
+          begin_of.data()[2 * k + i] = initial[static_cast<std::size_t>((k * rows + row) * 2 + i)];
+      }
+      for (std::int64_t begin = 0; begin < n; begin += block) {
+        const std::int64_t size = std::min(block, n - begin);
+        std::copy_n(x.data() + row * n + begin, size, room.data());
+        for (std::int64_t k = 0; k < count; k += together) {
+          state* const at = states.data() + k;
+          const double* const more = initial.empty() ? nullptr : begin_of.data() + 2 * k;
+          const std::int64_t left = std::min(count - k, together);
+          const auto run_some = left == 1   ? run_block<1, T>
+                                : left == 2 ? run_block<2, T>
+                                : left == 3 ? run_block<3, T>
+                                            : run_block<4, T>;
+          run_some(at, more, begin, size, room.data());
+        }
+        for (std::int64_t t = 0; t < size; ++t)
+          y[static_cast<std::size_t>(row * n + begin + t)] = static_cast<T>(room.data()[t]);
+      }
+    }
+  }
+  static constexpr auto kernels = kernel_list(on_call<float>([](const launch_call& c) { run<float>(c); }),
+                                              on_call<double>([](const launch_call& c) { run<double>(c); }));
+};
+
+// Rows by all sections; the states may be undefined.
+tensor in_sections(std::span<const section> sections, tensor rows, const tensor& states) {
+  if (!detail::recording_now()) {
+    tensor_list all;
+    for (const section& each : sections) all.push_back(concat({each.b, each.a}, 0));
+    const tensor initial = states.defined() ? states : zeros({0}, rows.type());
+    return call<SectionFilter>(stack(std::span<const tensor>(all.begin(), all.end())), rows, initial);
+  }
+  for (std::size_t i = 0; i < sections.size(); ++i) {
+    tensor state;
+    if (states.defined()) state = gather(states, tensor(static_cast<std::int64_t>(i)), 0);
+    rows = filtered(sections[i].b, sections[i].a, rows, state);
+  }
+  return rows;
+}
+
 // sosfilt by the name of the caller.
 filtered_signal filtered_by_sections(const composed& call, const tensor& sos, const tensor& x,
                                      const filter_options& options, bool with_state) {
@@ -267,16 +361,17 @@ filtered_signal filtered_by_sections(const composed& call, const tensor& sos, co
     if (states.dims() != shape(all))
       call.refuse(shaped("initial", options.initial), to_string(shape(all)) + " with the axis as the last one");
   }
+  if (!with_state) return {detail::axis_back(in_sections(sections, rows, states), axis), {}};
   std::vector<tensor> after;
   for (std::size_t i = 0; i < sections.size(); ++i) {
     const auto& [b, a] = sections[i];
     tensor state;
     if (states.defined()) state = gather(states, tensor(static_cast<std::int64_t>(i)), 0);
     const tensor y = filtered(b, a, rows, state);
-    if (with_state) after.push_back(detail::axis_back(state_after(b, a, rows, y, state), axis));
+    after.push_back(detail::axis_back(state_after(b, a, rows, y, state), axis));
     rows = y;
   }
-  return {detail::axis_back(rows, axis), with_state ? stack(after) : tensor()};
+  return {detail::axis_back(rows, axis), stack(after)};
 }
 
 }  // namespace

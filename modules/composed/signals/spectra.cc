@@ -88,7 +88,7 @@ struct dct_options {
 /// y[k] = 2 sum x[t] cos(pi k (2 t + 1) / (2 N)). Types 1, 3 and 4 have cos(pi k t / (N - 1)), cos(pi (2 k + 1) t /
 /// (2 N)) and cos(pi (2 k + 1) (2 t + 1) / (4 N)); end terms of types 1 and 3 count half. ortho makes the transform
 /// orthogonal. float64 gives float64, other real numbers float32. Throws for complex numbers, other types, and fewer
-/// than two points of type 1. Computed by a Fourier transform of twice the length. Differentiable.
+/// than two points of type 1. Differentiable.
 tensor dct(const tensor& x, const dct_options& options = {});
 /// The inverse of dct of the same type and norm. Differentiable.
 tensor idct(const tensor& x, const dct_options& options = {});
