@@ -78,6 +78,7 @@ class turn_table {
   };
   turn operator[](std::int64_t k) {
     const double *far = far_.data() + k / together * 2, *near = near_.data() + k % together * 2;
+    if (k < together) return {near[0], near[1]};
     return {far[0] * near[0] - far[1] * near[1], far[1] * near[0] + far[0] * near[1]};
   }
 
