@@ -7,6 +7,7 @@ module;
 #include <string>
 #include <vector>
 #include "kernels/common/abi.h"
+#include "modules/autograd/ready.h"
 module kerngrad;
 
 import :tape;
@@ -137,6 +138,7 @@ value_and_gradient_list value_and_grads_of(const std::function<tensor(std::span<
 
 variable_gradients variable_grads(const std::function<tensor()>& f, std::span<const variable> only) {
   using namespace detail;
+  const kernels::gradient_listener* const listener = std::exchange(kernels::next_listener, nullptr);
   recording scope;
   tape& t = scope.on();
   watch seen(watch::kind::gradients);
@@ -159,6 +161,12 @@ variable_gradients variable_grads(const std::function<tensor()>& f, std::span<co
     fail("kg::variable_grads", "a value that depends on no trainable variable",
          "a function that reads variables on the way to its result");
   back.grad(tensor_access::place(y).value) = seed;
+  if (listener)
+    back.when_complete([&](std::uint32_t value) {
+      for (const auto& [of, at] : seen.read)
+        if (tensor_access::place(at).value == value && back.grad(value).defined())
+          listener->ready(listener->self, &of, &back.grad(value));
+    });
   back.run();
   variable_gradients out{y, {}};
   leave(t, out.value);

@@ -114,9 +114,13 @@ class walk {
   inline bool reaches(std::uint32_t value) const { return knows(value) && (all_ || relevant_[value - base_]); }
   /// True if a gradient of x flows anywhere.
   bool reaches(const tensor& x) const;
+  /// Calls f with each wanted value as soon as its gradient is complete, in `run`: after the first op that took it.
+  inline void when_complete(std::function<void(std::uint32_t value)> f) { complete_ = std::move(f); }
   void run();
 
  private:
+  // Wanted values by the first node that takes them, in the order of the nodes.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> first_uses() const;
   static constexpr std::uint8_t on = 1, end = 2;
 
   inline bool wanted(const slot& s) const { return s.value != 0 && reaches(s.value); }
@@ -127,6 +131,7 @@ class walk {
   tape& t_;
   std::uint32_t first_node_, end_node_, base_;
   bool recorded_, last_, all_ = false;
+  std::function<void(std::uint32_t)> complete_;
   work_array<tensor, 32> grads_;
   work_array<std::uint8_t, 32> relevant_;
 };

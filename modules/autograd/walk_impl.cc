@@ -151,13 +151,32 @@ bool walk::reaches(const tensor& x) const {
   return at.tape == t_.id && reaches(at.value);
 }
 
+std::vector<std::pair<std::uint32_t, std::uint32_t>> walk::first_uses() const {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> uses;
+  std::vector<bool> seen(relevant_.size());
+  for (std::uint32_t i = first_node_; i < end_node_; ++i) {
+    const node& n = t_.nodes[i];
+    if (!n.whole()) continue;
+    for (std::uint32_t s = 0; s < n.slots; ++s) {
+      const std::uint32_t value = t_.slots[n.first_slot + s].value;
+      if (!knows(value) || relevant_[value - base_] != end || seen[value - base_]) continue;
+      seen[value - base_] = true;
+      uses.emplace_back(i, value);
+    }
+  }
+  return uses;
+}
+
 void walk::run() {
   struct under_way {
     tape& t = this_tape();
     under_way() { ++t.walks; }
     ~under_way() { --t.walks; }
   } counted;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> uses;
+  if (complete_) uses = first_uses();
   for (std::uint32_t i = end_node_; i-- > first_node_;) {
+    for (; !uses.empty() && uses.back().first > i; uses.pop_back()) complete_(uses.back().second);
     poll_stop("gradient");
     node& n = t_.nodes[i];
     if (!n.whole() || (!all_ && relevant_[n.first_value - base_] != on)) continue;
@@ -166,6 +185,7 @@ void walk::run() {
     for (tensor& dy : dys) dy = tensor();
     if (last_) forget(n);
   }
+  for (; !uses.empty(); uses.pop_back()) complete_(uses.back().second);
 }
 
 namespace {

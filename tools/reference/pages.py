@@ -28,13 +28,13 @@ ROOMS = {'core': 'Errors, dtypes, shapes, attributes, stops', 'tensor': 'Tensors
          'engine': 'Typed calls, explanations', 'threads': 'Threads', 'autograd': 'Gradients and optimizers',
          'fuse': 'Fused functions', 'observe': 'Hooks, profiles, the first NaN', 'io': 'Files: kerngrad.io',
          'graph': 'Graph models: kerngrad.graph',
-         'linalg': 'Linear algebra: kerngrad.linalg',
+         'linalg': 'Linear algebra: kerngrad.linalg', 'mpi': 'Several processes: kerngrad.mpi',
          'regex': 'Regular expressions: kerngrad.regex', 'testkit': 'Tests of ops: kerngrad.testkit',
          'registry': 'Registered kernels, backends, ops of your own', 'packs': 'Kernel packs',
          'ops': 'Rows, tables, audit', 'shapes': 'Shape rules'}
 GROUPS = {'Tensors and calls': ['core', 'tensor', 'engine', 'threads'], 'Ops': [], 'Functions made of ops': [],
           'Gradients and fusion': ['autograd', 'fuse'],
-          'Around programs': ['io', 'graph', 'linalg', 'regex', 'testkit', 'observe'],
+          'Around programs': ['io', 'graph', 'linalg', 'mpi', 'regex', 'testkit', 'observe'],
           'Ops, kernels and backends of your own': ['registry', 'packs', 'ops', 'shapes']}
 EXAMPLE = re.compile(r'^```cpp\n(.*?)^```\n(?:\n?<!-- .*? -->\n)?\n?```text\n(.*?)^```\n', re.MULTILINE | re.DOTALL)
 LONGEST_EXAMPLE = 24

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collective operations by messages between pairs of ranks. MPI's own collectives fix neither the order of a sum nor
+// which rank a wait is for; these do. Sums use the two steps of Rabenseifner (2004): each rank adds up one part, then
+// all ranks exchange their parts, so that no rank sends more than twice its array.
+module;
+#define OMPI_SKIP_MPICXX
+#include <mpi.h>
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+#include "kernels/common/abi.h"
+#include "kernels/common/sizes.h"
+module kerngrad.mpi;
+
+#include "modules/mpi/link.h"
+
+namespace kerngrad::mpi::detail {
+namespace {
+
+// Below this many bytes each rank sends its whole array to all others: one step in place of two.
+constexpr std::int64_t small_sum = 4096;
+// From this many bytes on a broadcast scatters parts, which the ranks then exchange.
+constexpr std::int64_t large_broadcast = 65536;
+
+std::byte* bytes_at(void* p, std::int64_t offset) { return static_cast<std::byte*>(p) + offset; }
+const std::byte* bytes_at(const void* p, std::int64_t offset) { return static_cast<const std::byte*>(p) + offset; }
+
+void copy_bytes(const void* x, void* y, std::int64_t bytes) {
+  if (x != y && bytes > 0) std::memcpy(y, x, static_cast<std::size_t>(bytes));
+}
+
+// Where part r of `count` elements begins, for r up to the number of ranks.
+std::int64_t part_begin(const link& on, std::int64_t count, int r) {
+  return count / on.size * r + std::min<std::int64_t>(count % on.size, r);
+}
+
+// Memory for the arrays of the other ranks. It counts under the memory limits as elements do.
+struct arrivals {
+  counted_memory counted;
+  std::unique_ptr<std::byte[]> all;
+  std::int64_t each;
+  arrivals(int arrays, std::int64_t bytes)
+      : counted(kernels::product_of(arrays, bytes + 64)),
+        all(new std::byte[counted_size(arrays, bytes)]),
+        each(bytes) {}
+  static std::size_t counted_size(int arrays, std::int64_t bytes) {
+    return static_cast<std::size_t>(kernels::product_of(arrays, bytes + 64));
+  }
+  // 64 bytes of room put each array at a multiple of 64.
+  std::byte* operator[](int i) const {
+    const auto at = reinterpret_cast<std::uintptr_t>(all.get() + i * (each + 64));
+    return all.get() + i * (each + 64) + (64 - at % 64) % 64;
+  }
+};
+
+// Receives an array from each other rank, given its part of x, and folds them with the rank's own in rank order.
+// `begin` and `end` say which elements of x rank r adds up.
+template <class Begin>
+void add_parts(const collective& of, reduction how, dtype type, const void* x, void* y, Begin begin, bool only_root,
+               int root) {
+  const link& on = of.on();
+  const auto size = static_cast<std::int64_t>(size_of(type));
+  const auto bytes_of = [&](int r) { return (begin(r, true) - begin(r, false)) * size; };
+  const bool adds = !only_root || on.rank == root;
+  const std::int64_t own = bytes_of(on.rank);
+  const arrivals there(adds ? on.size : 0, own);
+  messages exchange(of);
+  std::vector<const void*> parts(static_cast<std::size_t>(on.size));
+  for (int step = 1; step < on.size; ++step) {
+    // Each rank begins with its neighbor, so that not all ranks send to the same one.
+    const int to = (on.rank + step) % on.size, from = (on.rank - step + on.size) % on.size;
+    if (adds) exchange.receive(from, there[from], own), parts[static_cast<std::size_t>(from)] = there[from];
+    if (!only_root || to == root) exchange.send(to, bytes_at(x, begin(to, false) * size), bytes_of(to));
+  }
+  exchange.finish();
+  if (!adds) return;
+  parts[static_cast<std::size_t>(on.rank)] = bytes_at(x, begin(on.rank, false) * size);
+  fold(how, type, parts, y, begin(on.rank, true) - begin(on.rank, false));
+}
+
+}  // namespace
+
+void all_reduce(const collective& of, reduction how, dtype type, const void* x, void* y, std::int64_t count) {
+  const link& on = of.on();
+  const auto size = static_cast<std::int64_t>(size_of(type));
+  if (on.size == 1) return copy_bytes(x, y, count * size);
+  if (count * size <= small_sum || count < on.size)
+    return add_parts(of, how, type, x, y, [&](int, bool end) { return end ? count : 0; }, false, 0);
+  const auto begin = [&](int r, bool end) { return part_begin(on, count, r + (end ? 1 : 0)); };
+  add_parts(of, how, type, x, bytes_at(y, begin(on.rank, false) * size), begin, false, 0);
+  messages exchange(of);
+  for (int step = 1; step < on.size; ++step) {
+    const int to = (on.rank + step) % on.size, from = (on.rank - step + on.size) % on.size;
+    exchange.receive(from, bytes_at(y, begin(from, false) * size), (begin(from, true) - begin(from, false)) * size);
+    exchange.send(to, bytes_at(y, begin(on.rank, false) * size), (begin(on.rank, true) - begin(on.rank, false)) * size);
+  }
+  exchange.finish();
+}
+
+void reduce_scatter(const collective& of, reduction how, dtype type, const void* x, void* y, std::int64_t count) {
+  add_parts(of, how, type, x, y, [&](int r, bool end) { return count * (r + (end ? 1 : 0)); }, false, 0);
+}
+
+void reduce(const collective& of, int root, dtype type, const void* x, void* y, std::int64_t count) {
+  const link& on = of.on();
+  const auto size = static_cast<std::int64_t>(size_of(type));
+  if (on.rank != root) std::memset(y, 0, static_cast<std::size_t>(count * size));
+  if (count * size <= small_sum || count < on.size || on.size == 2)
+    return add_parts(of, reduction::sum, type, x, y, [&](int, bool end) { return end ? count : 0; }, true, root);
+  const auto begin = [&](int r, bool end) { return part_begin(on, count, r + (end ? 1 : 0)); };
+  const auto bytes_of = [&](int r) { return (begin(r, true) - begin(r, false)) * size; };
+  const arrivals sum(1, bytes_of(on.rank));
+  std::byte* const own = on.rank == root ? bytes_at(y, begin(root, false) * size) : sum[0];
+  add_parts(of, reduction::sum, type, x, own, begin, false, 0);
+  messages exchange(of);
+  if (on.rank != root) exchange.send(root, own, bytes_of(on.rank));
+  for (int r = 0; on.rank == root && r < on.size; ++r)
+    if (r != root) exchange.receive(r, bytes_at(y, begin(r, false) * size), bytes_of(r));
+  exchange.finish();
+}
+
+void broadcast(const collective& of, int root, const void* x, void* y, std::int64_t bytes) {
+  const link& on = of.on();
+  if (on.rank == root) copy_bytes(x, y, bytes);
+  const int place = (on.rank - root + on.size) % on.size;  // of this rank in a tree whose root is 0
+  const auto rank_at = [&](int other) { return (other + root) % on.size; };
+  if (bytes < large_broadcast || on.size == 2) {
+    // A binomial tree: a place gets the array from the place without its lowest bit.
+    if (place != 0) {
+      messages arriving(of);
+      arriving.receive(rank_at(place & (place - 1)), y, bytes);
+      arriving.finish();
+    }
+    messages leaving(of);
+    for (int bit = 1; bit < on.size && (place & bit) == 0; bit <<= 1)
+      if (place + bit < on.size) leaving.send(rank_at(place + bit), y, bytes);
+    return leaving.finish();
+  }
+  const auto begin = [&](int at) { return part_begin(on, bytes, at); };
+  const auto bytes_of = [&](int at) { return begin(at + 1) - begin(at); };
+  messages parts(of);
+  for (int at = 1; place == 0 && at < on.size; ++at) parts.send(rank_at(at), bytes_at(y, begin(at)), bytes_of(at));
+  if (place != 0) parts.receive(root, bytes_at(y, begin(place)), bytes_of(place));
+  parts.finish();
+  messages exchange(of);
+  for (int step = 1; step < on.size; ++step) {
+    const int to = (place + step) % on.size, from = (place - step + on.size) % on.size;
+    if (place != 0) exchange.receive(rank_at(from), bytes_at(y, begin(from)), bytes_of(from));
+    if (to != 0) exchange.send(rank_at(to), bytes_at(y, begin(place)), bytes_of(place));
+  }
+  exchange.finish();
+}
+
+void all_gather(const collective& of, const void* x, void* y, std::int64_t bytes) {
+  const link& on = of.on();
+  messages exchange(of);
+  for (int step = 1; step < on.size; ++step) {
+    const int to = (on.rank + step) % on.size, from = (on.rank - step + on.size) % on.size;
+    exchange.receive(from, bytes_at(y, from * bytes), bytes);
+    exchange.send(to, x, bytes);
+  }
+  copy_bytes(x, bytes_at(y, on.rank * bytes), bytes);
+  exchange.finish();
+}
+
+void all_to_all(const collective& of, const void* x, void* y, std::int64_t bytes) {
+  const link& on = of.on();
+  messages exchange(of);
+  for (int step = 1; step < on.size; ++step) {
+    const int to = (on.rank + step) % on.size, from = (on.rank - step + on.size) % on.size;
+    exchange.receive(from, bytes_at(y, from * bytes), bytes);
+    exchange.send(to, bytes_at(x, to * bytes), bytes);
+  }
+  copy_bytes(bytes_at(x, on.rank * bytes), bytes_at(y, on.rank * bytes), bytes);
+  exchange.finish();
+}
+
+// Messages between all pairs: a time-out then knows which rank is missing.
+void barrier(const collective& of) {
+  const link& on = of.on();
+  messages exchange(of);
+  for (int other = 0; other < on.size; ++other)
+    if (other != on.rank) exchange.receive(other, nullptr, 0), exchange.send(other, nullptr, 0);
+  exchange.finish();
+}
+
+}  // namespace kerngrad::mpi::detail

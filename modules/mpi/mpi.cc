@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collective operations between the processes of an MPI program, as ops with gradients. A module of its own on top of
+// kerngrad's public interface: programs that do not import it link no MPI, and no interface includes mpi.h.
+module;
+#include "kernels/common/abi.h"
+export module kerngrad.mpi;
+
+import kerngrad;
+
+// ------------------------------------------------------------------------------------------ communicators
+
+export namespace kerngrad::mpi {
+
+/// The ranks that take part in a collective operation: a value that names an MPI communicator. Copies name the same
+/// one. It lives as long as the program, because recorded ops refer to it. Ops name it by `number()`.
+class communicator {
+ public:
+  /// All ranks of the program. The first call starts MPI, unless the program has started it before, with
+  /// MPI_THREAD_MULTIPLE. All ranks must make that first call. It throws if a rank has another version of kerngrad.
+  communicator();
+  /// The communicator of that number. Throws if there is none.
+  explicit communicator(std::int64_t number);
+
+  /// The rank of this process, from 0.
+  int rank() const;
+  /// Number of ranks.
+  int size() const;
+  /// The value of the attribute `comm` of an op. 0 is the communicator of all ranks.
+  std::int64_t number() const { return number_; }
+
+  /// A communicator of all ranks that give the same color, in the order of `key` and then of their ranks here. All
+  /// ranks must call it. Colors are not negative.
+  communicator split(int color, int key = 0) const;
+  /// The same ranks, with messages that mix with no others. All ranks must call it.
+  communicator duplicate() const;
+
+  bool operator==(const communicator& other) const { return number_ == other.number_; }
+
+ private:
+  std::int64_t number_ = 0;
+};
+
+/// Turns the checked mode on or off, from the next op on. All ranks must agree. In this mode every op first compares
+/// what the ranks call: another op, shape, dtype or order throws on every rank. It costs a small message between all
+/// pairs of ranks. The environment variable KERNGRAD_MPI_CHECKED=1 turns it on at the start.
+void set_checked(bool on);
+/// True in the checked mode.
+bool checked();
+/// Seconds that an op waits for the other ranks before it throws. The error names the op and the ranks that sent
+/// nothing. The environment variable KERNGRAD_MPI_TIMEOUT sets it at the start; else it is 300. Throws unless it is
+/// above 0.
+void set_timeout(double seconds);
+/// The number of seconds.
+double timeout();
+/// Ends MPI if kerngrad started it. Programs need not call it: their end does. In the checked mode it throws on every
+/// rank if another rank is in an op. All ranks must call it, and no op can follow it.
+void finish();
+
+}  // namespace kerngrad::mpi
+
+// ------------------------------------------------------------------------------------------ ops
+
+namespace kerngrad::mpi::detail {
+
+inline constexpr dtype_set summed = floating | integral | only(dtype::complex64) | only(dtype::complex128);
+inline constexpr operand any_numbers[] = {{"x", any_dtype}};
+inline constexpr operand sums_of[] = {{"x", summed}};
+inline constexpr operand ordered[] = {{"x", numeric}};
+inline constexpr attr_spec comm{
+    .name = "comm", .kind = attr_kind::integer, .doc = "number of the communicator", .least = 0, .most = 4095};
+inline constexpr attr_spec mean{
+    .name = "mean", .kind = attr_kind::boolean, .doc = "divides the sum by the number of ranks"};
+inline constexpr attr_spec root{
+    .name = "root", .kind = attr_kind::integer, .doc = "the rank that sends or receives", .least = 0, .most = 1 << 24};
+inline constexpr attr_spec on_comm[] = {comm};
+inline constexpr attr_spec sum_on_comm[] = {comm, mean};
+inline constexpr attr_spec from_root[] = {comm, root};
+inline constexpr attr_spec partners[] = {
+    comm,
+    {.name = "to", .kind = attr_kind::integer, .doc = "the rank that gets x; -1: none", .fallback = -1, .least = -1},
+    {.name = "from", .kind = attr_kind::integer, .doc = "the rank that sends; -1: none", .fallback = -1, .least = -1}};
+
+void infer_same(inference& call);
+void infer_rooted(inference& call);
+void infer_partners(inference& call);
+void infer_gathered(inference& call);
+void infer_scattered(inference& call);
+void infer_exchanged(inference& call);
+
+void run_all_reduce(const launch_call& c);
+void run_all_reduce_max(const launch_call& c);
+void run_all_reduce_min(const launch_call& c);
+void run_reduce(const launch_call& c);
+void run_broadcast(const launch_call& c);
+void run_all_gather(const launch_call& c);
+void run_reduce_scatter(const launch_call& c);
+void run_all_to_all(const launch_call& c);
+void run_send_recv(const launch_call& c);
+void run_barrier(const launch_call& c);
+
+// A kernel for each dtype: all of them run the same function.
+template <void (*Run)(const launch_call&), class... T>
+consteval auto kernels_of() {
+  return kernel_list(on_call<T>([](const launch_call& c) { Run(c); })...);
+}
+template <void (*Run)(const launch_call&)>
+inline constexpr auto ordered_kernels =
+    kernels_of<Run, float, double, float16, bfloat16, std::int32_t, std::int64_t, std::uint8_t>();
+template <void (*Run)(const launch_call&)>
+inline constexpr auto sum_kernels = kernels_of<Run, float, double, float16, bfloat16, std::int32_t, std::int64_t,
+                                               std::uint8_t, complex64, complex128>();
+template <void (*Run)(const launch_call&)>
+inline constexpr auto all_kernels = kernels_of<Run, float, double, float16, bfloat16, std::int32_t, std::int64_t,
+                                               std::uint8_t, bool, complex64, complex128>();
+
+// The gradients of the ops: they call the ops of the other direction.
+tensor sum_of_all(const tensor& x, const attr_value& comm, const attr_value& mean);
+tensor share_of_extremes(const tensor& x, const tensor& extreme, const tensor& dy, const attr_value& comm);
+tensor sum_at(const tensor& x, const attr_value& comm, const attr_value& root);
+tensor sent_from(const tensor& x, const attr_value& comm, const attr_value& root);
+tensor gathered(const tensor& x, const attr_value& comm, const attr_value& mean, const shape& dims);
+tensor scattered(const tensor& x, const attr_value& comm, const shape& dims);
+tensor exchanged(const tensor& x, const attr_value& comm);
+tensor passed(const tensor& x, const attr_value& comm, const attr_value& to, const attr_value& from);
+tensor after_all(const tensor& x, const attr_value& comm);
+
+}  // namespace kerngrad::mpi::detail
+
+export namespace kerngrad::mpi {
+
+/// The op AllReduce, sums and means: `register_op<mpi::AllReduce>()` makes it callable by name as well.
+struct AllReduce {
+  static constexpr op_row row{.name = "AllReduce",
+                              .doc = "The sum of x over all ranks, on every rank, added in the order of the ranks.",
+                              .group = family::reduce,
+                              .operands = detail::sums_of,
+                              .attrs = detail::sum_on_comm,
+                              .infer = detail::infer_same,
+                              .cost = 64};
+  static constexpr auto kernels = detail::sum_kernels<detail::run_all_reduce>;
+  static constexpr auto gradient = gradient_of(wrt(keep::nothing, [](const auto& c) {
+    return detail::sum_of_all(c.dy(), c.template attr<"comm">(), c.template attr<"mean">());
+  }));
+};
+
+/// The op AllReduceMax.
+struct AllReduceMax {
+  static constexpr op_row row{.name = "AllReduceMax",
+                              .doc =
+                                  "The largest x of all ranks, element by element. Gradient: equal largest elements "
+                                  "share dy equally; NaN gets 0.",
+                              .group = family::reduce,
+                              .operands = detail::ordered,
+                              .attrs = detail::on_comm,
+                              .infer = detail::infer_same,
+                              .cost = 64};
+  static constexpr auto kernels = detail::ordered_kernels<detail::run_all_reduce_max>;
+  static constexpr auto gradient = gradient_of(wrt(keep::in0 | keep::out0, [](const auto& c) {
+    return detail::share_of_extremes(c.in(0), c.out(), c.dy(), c.template attr<"comm">());
+  }));
+};
+
+/// The op AllReduceMin.
+struct AllReduceMin {
+  static constexpr op_row row{.name = "AllReduceMin",
+                              .doc = "The least x of all ranks, element by element. Gradient: as AllReduceMax.",
+                              .group = family::reduce,
+                              .operands = detail::ordered,
+                              .attrs = detail::on_comm,
+                              .infer = detail::infer_same,
+                              .cost = 64};
+  static constexpr auto kernels = detail::ordered_kernels<detail::run_all_reduce_min>;
+  static constexpr auto gradient = gradient_of(wrt(keep::in0 | keep::out0, [](const auto& c) {
+    return detail::share_of_extremes(c.in(0), c.out(), c.dy(), c.template attr<"comm">());
+  }));
+};
+
+/// The op Reduce, the adjoint of Broadcast.
+struct Reduce {
+  static constexpr op_row row{.name = "Reduce",
+                              .doc = "The sum of x over all ranks on the root, zeros on the other ranks.",
+                              .group = family::reduce,
+                              .operands = detail::sums_of,
+                              .attrs = detail::from_root,
+                              .infer = detail::infer_rooted,
+                              .cost = 64};
+  static constexpr auto kernels = detail::sum_kernels<detail::run_reduce>;
+  static constexpr auto gradient = gradient_of(wrt(keep::nothing, [](const auto& c) {
+    return detail::sent_from(c.dy(), c.template attr<"comm">(), c.template attr<"root">());
+  }));
+};
+
+/// The op Broadcast.
+struct Broadcast {
+  static constexpr op_row row{.name = "Broadcast",
+                              .doc = "The root's x on every rank.",
+                              .group = family::reduce,
+                              .operands = detail::any_numbers,
+                              .attrs = detail::from_root,
+                              .infer = detail::infer_rooted,
+                              .cost = 64};
+  static constexpr auto kernels = detail::all_kernels<detail::run_broadcast>;
+  static constexpr auto gradient = gradient_of(wrt(keep::nothing, [](const auto& c) {
+    return detail::sum_at(c.dy(), c.template attr<"comm">(), c.template attr<"root">());
+  }));
+};
+
+/// The op AllGather.
+struct AllGather {
+  static constexpr op_row row{.name = "AllGather",
+                              .doc = "The x of all ranks along axis 0, in the order of the ranks.",
+                              .group = family::reduce,
+                              .operands = detail::any_numbers,
+                              .attrs = detail::on_comm,
+                              .infer = detail::infer_gathered,
+                              .cost = 64};
+  static constexpr auto kernels = detail::all_kernels<detail::run_all_gather>;
+  static constexpr auto gradient = gradient_of(wrt(
+      keep::nothing, [](const auto& c) { return detail::scattered(c.dy(), c.template attr<"comm">(), c.dims(0)); }));
+};
+
+/// The op ReduceScatter.
+struct ReduceScatter {
+  static constexpr op_row row{.name = "ReduceScatter",
+                              .doc = "Part r along axis 0 of the sum of x over all ranks, on rank r.",
+                              .group = family::reduce,
+                              .operands = detail::sums_of,
+                              .attrs = detail::sum_on_comm,
+                              .infer = detail::infer_scattered,
+                              .cost = 64};
+  static constexpr auto kernels = detail::sum_kernels<detail::run_reduce_scatter>;
+  static constexpr auto gradient = gradient_of(wrt(keep::nothing, [](const auto& c) {
+    return detail::gathered(c.dy(), c.template attr<"comm">(), c.template attr<"mean">(), c.dims(0));
+  }));
+};
+
+/// The op AllToAll.
+struct AllToAll {
+  static constexpr op_row row{.name = "AllToAll",
+                              .doc = "Part r along axis 0 goes to rank r; the parts that arrive are joined.",
+                              .group = family::reduce,
+                              .operands = detail::any_numbers,
+                              .attrs = detail::on_comm,
+                              .infer = detail::infer_exchanged,
+                              .cost = 64};
+  static constexpr auto kernels = detail::all_kernels<detail::run_all_to_all>;
+  static constexpr auto gradient = gradient_of(
+      wrt(keep::nothing, [](const auto& c) { return detail::exchanged(c.dy(), c.template attr<"comm">()); }));
+};
+
+/// The op SendRecv.
+struct SendRecv {
+  static constexpr op_row row{.name = "SendRecv",
+                              .doc = "Sends x to one rank and gives that of another rank; zeros where none sends.",
+                              .group = family::reduce,
+                              .operands = detail::any_numbers,
+                              .attrs = detail::partners,
+                              .infer = detail::infer_partners,
+                              .cost = 64};
+  static constexpr auto kernels = detail::all_kernels<detail::run_send_recv>;
+  static constexpr auto gradient = gradient_of(wrt(keep::nothing, [](const auto& c) {
+    return detail::passed(c.dy(), c.template attr<"comm">(), c.template attr<"from">(), c.template attr<"to">());
+  }));
+};
+
+/// The op Barrier.
+struct Barrier {
+  static constexpr op_row row{.name = "Barrier",
+                              .doc = "x, after every rank has reached the call. Its gradient is a barrier, too.",
+                              .group = family::reduce,
+                              .operands = detail::any_numbers,
+                              .attrs = detail::on_comm,
+                              .infer = detail::infer_same,
+                              .cost = 64};
+  static constexpr auto kernels = detail::all_kernels<detail::run_barrier>;
+  static constexpr auto gradient = gradient_of(
+      wrt(keep::nothing, [](const auto& c) { return detail::after_all(c.dy(), c.template attr<"comm">()); }));
+};
+
+/// How values of several ranks become one.
+enum class reduction : std::uint8_t { sum, mean, max, min };
+
+/// The sum, mean, largest or least x of all ranks, element by element, on every rank. Sums are added in the order of
+/// the ranks, whatever their sizes, so that they repeat bitwise; float16 and bfloat16 are added in float32 and rounded
+/// once. The ranks give equal shapes and dtypes. Integers have no mean, complex numbers no largest one: both throw.
+/// Gradient, of a loss that is summed over the ranks: the sum or mean of dy over all ranks; for the largest and the
+/// least it goes to the ranks that have it, in equal shares.
+tensor all_reduce(const tensor& x, reduction how = reduction::sum, const communicator& on = {});
+/// The sum of x over all ranks on the rank `root`, zeros on the others. Gradient: dy of the root, on every rank.
+tensor reduce(const tensor& x, int root = 0, const communicator& on = {});
+/// The x of the rank `root`, on every rank. All ranks give a tensor of its shape and dtype. Gradient: the sum of dy
+/// over all ranks on the root, zeros on the others.
+tensor broadcast(const tensor& x, int root = 0, const communicator& on = {});
+/// The x of all ranks, joined along axis 0 in the order of the ranks. Scalars become a vector. The ranks give equal
+/// shapes. Gradient: the sum over all ranks of the part of dy that belongs to this rank.
+tensor all_gather(const tensor& x, const communicator& on = {});
+/// The sum, or mean, of x over all ranks, of which rank r gets part r along axis 0. Throws unless the axis has a
+/// multiple of the number of ranks. Gradient: dy of all ranks, joined.
+tensor reduce_scatter(const tensor& x, reduction how = reduction::sum, const communicator& on = {});
+/// Cuts x along axis 0 into as many equal parts as there are ranks, sends part r to rank r, and joins the parts that
+/// arrive in the order of the ranks. Throws unless the axis has a multiple of the number of ranks. Gradient: the same
+/// of dy.
+tensor all_to_all(const tensor& x, const communicator& on = {});
+/// Sends x to the rank `to` and gives the tensor that the rank `from` sends, of the same shape and dtype. -1 stands for
+/// no rank: without a sender the result is zeros. All ranks of the communicator call it. Gradient: dy goes the way
+/// back.
+tensor send_recv(const tensor& x, int to, int from, const communicator& on = {});
+/// x, after every rank has reached the call. Gradient: dy, after another barrier.
+tensor barrier(const tensor& x, const communicator& on = {});
+/// Returns after every rank has reached the call.
+void barrier(const communicator& on = {});
+
+/// The share of this rank in a loss that all ranks compute alike: loss / size. Gradients are those of a loss that is
+/// summed over the ranks, and the sum of the shares is the loss. Without it a loss that all ranks have counts once for
+/// each of them. In the checked mode it throws on every rank if the losses differ. Gradient: dy / size.
+tensor replicated_loss(const tensor& loss, const communicator& on = {});
+
+/// Makes all these ops callable by name. Throws if a name is taken.
+void register_ops();
+
+}  // namespace kerngrad::mpi
+
+// ------------------------------------------------------------------------------------------ training
+
+export namespace kerngrad::mpi {
+
+/// Settings of data_parallel. All ranks give the same.
+struct data_parallel_options {
+  std::int64_t first_bucket = std::int64_t{1} << 20;  ///< bytes of gradients that are sent first
+  std::int64_t bucket = std::int64_t{25} << 20;       ///< bytes that are sent together afterwards
+  bool overlap = true;   ///< a thread sends gradients while the backward pass computes others
+  double clip_norm = 0;  ///< the largest global norm of the gradients of all ranks; 0: they are not clipped
+};
+
+/// Trains the same variables on all ranks, each with its own part of a batch. A step applies the gradient of the mean
+/// loss over the examples of all ranks, so it is that of one rank with the whole batch, up to rounding. Gradients are
+/// added in the order of the ranks: a run with as many ranks repeats bitwise, whatever the buckets.
+class data_parallel {
+ public:
+  /// Gives all ranks the values that rank 0 has, and compares their hashes. All ranks give variables of the same names,
+  /// shapes and dtypes in the same order, or all throw. The optimizer must live as long.
+  data_parallel(optimizer& by, const communicator& on, std::span<const variable> variables,
+                const data_parallel_options& options = {});
+  ~data_parallel();
+  data_parallel(const data_parallel&) = delete;
+  data_parallel& operator=(const data_parallel&) = delete;
+
+  /// One step. `loss` gives the mean loss over this rank's examples, of which there are `examples`. Without examples it
+  /// is not called. Returns the mean loss over the examples of all ranks, before the step. Gradients from `accumulate`
+  /// take part.
+  double minimize(const std::function<tensor()>& loss, std::int64_t examples = 1);
+  /// Adds the gradients of a part of the batch to those of this rank, and sends nothing. Ranks may do so any number of
+  /// times.
+  void accumulate(const std::function<tensor()>& loss, std::int64_t examples = 1);
+  /// Throws on every rank if the variables of the ranks differ in any bit.
+  void check_weights() const;
+  /// Number of messages that a step sums: one a bucket.
+  std::int64_t buckets() const;
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+}  // namespace kerngrad::mpi

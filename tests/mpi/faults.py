@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ranks that die, hang, or make other calls: the program ends in time, and a message names the rank."""
+import subprocess
+import sys
+import time
+
+import mpi
+
+MPIRUN, PROGRAM = sys.argv[1:3]
+CHECKED, UNCHECKED = {}, {'KERNGRAD_MPI_CHECKED': '0'}
+SOON = {'KERNGRAD_MPI_TIMEOUT': '2'}
+# What rank 1 does, on how many ranks, the environment, how many ranks report an error, and what the output says.
+FAULTS = [
+    ('none', 3, CHECKED, 0, []),
+    ('foreign', 2, CHECKED, 0, []),
+    ('killed', 3, CHECKED, None, ['rank 1', 'signal 9']),
+    ('killed', 3, UNCHECKED, None, ['rank 1', 'signal 9']),
+    ('throws', 2, CHECKED, None, ['rank 1', 'signal 6']),
+    ('ends', 3, CHECKED, 2, ['[kg::mpi::all_reduce]', 'rank 1', 'ended']),
+    ('ends', 3, UNCHECKED, 2, ['[kg::mpi::all_reduce]', 'rank 1', 'ended']),
+    ('skips', 2, CHECKED, 2, ['all_reduce', 'finish', 'rank 1']),
+    ('hangs', 2, CHECKED | SOON, 2, ['[kg::mpi::all_reduce]', 'rank 1', 'within 2 seconds of call 4']),
+    ('hangs', 2, UNCHECKED | SOON, 2, ['[kg::mpi::all_reduce]', 'rank 1', 'within 2 seconds of call 4']),
+    ('order', 2, CHECKED, 2, ['[kg::mpi::all_reduce]', '[kg::mpi::broadcast]', 'call 4 of rank 1, broadcast']),
+    ('order', 2, UNCHECKED | SOON, 2, ['[kg::mpi::all_reduce]', 'rank 1']),
+    ('shape', 2, CHECKED, 2, ['float32 [3000]', 'float32 [2000]']),
+    ('shape', 2, UNCHECKED | SOON, 2, ['[kg::mpi::all_reduce]', 'rank']),
+    ('network', 2, CHECKED, 2, ['another network', 'rank 1']),
+]
+MOST_SECONDS = 10
+
+
+def outcome(args, environment):
+    began = time.monotonic()
+    ended = subprocess.run(args, env=mpi.environment(**environment), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                           timeout=60, check=False, text=True, errors='replace')
+    return ended.returncode, ended.stdout, time.monotonic() - began
+
+
+def faults_of(name, got, errors, words):
+    code, text, seconds = got
+    found = []
+    if (code == 0) != (errors == 0):
+        found.append(f'exit code {code}')
+    if errors is not None and text.count('caught [') != errors:
+        found.append(f'{text.count("caught [")} ranks with an error; wanted {errors}')
+    if seconds > MOST_SECONDS:
+        found.append(f'{seconds:.1f} s')
+    found += [f'no "{word}"' for word in words if word not in text]
+    return [f'{name}: {", ".join(found)}\n{text}'] if found else []
+
+
+def main():
+    found = []
+    for fault, ranks, environment, errors, words in FAULTS:
+        got = outcome(mpi.command(MPIRUN, ranks, PROGRAM, fault), environment)
+        found += faults_of(f'{fault} {environment}', got, errors, words)
+        print(f'{fault}: {got[2]:.1f} s')
+    # One rank of another version.
+    args = [MPIRUN, '-n', '1', PROGRAM, 'none', ':', '-n', '1', '-x', 'KERNGRAD_MPI_TEST_VERSION=kerngrad 9', PROGRAM,
+            'none']
+    found += faults_of('version', outcome(args, CHECKED), 2, ['rank 1 with kerngrad 9', 'rank 0'])
+    sys.exit('\n'.join(found))
+
+
+if __name__ == '__main__':
+    main()

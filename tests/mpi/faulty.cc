@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program whose rank 1 does what its argument says. faults.py looks at how the program ends.
+#define OMPI_SKIP_MPICXX  // its C++ interface has warnings, and no use here
+#include <mpi.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <string_view>
+#include <vector>
+
+import kerngrad;
+import kerngrad.mpi;
+
+namespace {
+
+namespace mpi = kg::mpi;
+
+void run(std::string_view fault) {
+  const mpi::communicator all;
+  const bool faulty = all.rank() == 1;
+  const auto sum = [](std::int64_t n) { return mpi::all_reduce(kg::ones({n})); };
+  for (int i = 0; i < 3; ++i) sum(4);
+  if (fault == "killed") {
+    if (faulty) std::raise(SIGKILL);
+    for (;;) sum(4);
+  }
+  if (fault == "throws" && faulty) kg::fail("test", "a fault", "none");
+  if (fault == "ends" && faulty) return;
+  if (fault == "skips") {
+    if (!faulty) sum(4);
+    return mpi::finish();
+  }
+  if (fault == "hangs" && faulty) sleep(4);
+  if (fault == "order" && faulty) mpi::broadcast(kg::ones({4}));
+  else sum(fault == "shape" && faulty ? 3000 : 2000);
+  if (fault == "network") {
+    const kg::variable w(kg::ones({3}), "w"), b(kg::ones({all.rank() + 1}), "b");
+    kg::sgd optimizer(0.1);
+    mpi::data_parallel(optimizer, all, std::vector{w, b});
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string_view fault = argc > 1 ? argv[1] : "";
+  // MPI may be the program's own.
+  if (fault == "foreign") MPI_Init(&argc, &argv);
+  int code = 0;
+  try {
+    run(fault);
+  } catch (const kg::error& e) {
+    if (fault == "throws") throw;  // nobody catches it
+    std::fprintf(stderr, "caught %s\n", e.what());
+    code = 3;
+  }
+  if (fault == "foreign") MPI_Finalize();
+  return code;
+}

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Starts a program on several ranks of this machine, with Open MPI's settings for containers and few CPUs."""
+import argparse
+import os
+import pathlib
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def environment(**more):
+    """The environment of mpirun. KERNGRAD_* and sanitizer variables reach the ranks."""
+    return {**os.environ, 'OMPI_ALLOW_RUN_AS_ROOT': '1', 'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1',
+            'OMPI_MCA_rmaps_base_oversubscribe': '1', 'OMPI_MCA_hwloc_base_binding_policy': 'none',
+            'OMPI_MCA_mpi_yield_when_idle': '1', 'OMPI_MCA_btl_vader_single_copy_mechanism': 'none',
+            'OMPI_MCA_btl': 'self,vader', 'KERNGRAD_MPI_CHECKED': '1', 'KERNGRAD_MPI_TIMEOUT': '30',
+            'LSAN_OPTIONS': f'suppressions={HERE / "leaks.supp"}', **more}
+
+
+def command(mpirun, ranks, program, *args):
+    return [mpirun, '-n', str(ranks), str(program), *args]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--mpirun', required=True)
+    parser.add_argument('--ranks', type=int, required=True)
+    parser.add_argument('program')
+    parser.add_argument('rest', nargs=argparse.REMAINDER)
+    given = parser.parse_args()
+    ended = subprocess.run(command(given.mpirun, given.ranks, given.program, *given.rest), env=environment(),
+                           timeout=240, check=False)
+    sys.exit(ended.returncode)
+
+
+if __name__ == '__main__':
+    main()
