@@ -67,6 +67,7 @@ VARIANTS = [
     on_top('io'),
     on_top('graph'),
     on_top('linalg'),
+    on_top('mpi'),
 ]
 
 
