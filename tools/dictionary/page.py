@@ -27,7 +27,7 @@ ALL_PREFIXES = sum(LIBRARIES.values(), ())
 COMPARED = LIBRARIES['NumPy'] + LIBRARIES['PyTorch']  # what the test evaluates
 ABBREVIATIONS = {'F.': 'torch.nn.functional.', 'nn.': 'torch.nn.', 'jnp.': 'jax.numpy.', 'np.': 'numpy.',
                  'tf.': 'tensorflow.'}
-MODULES_ON_TOP = ('kg::io::', 'kg::graph::', 'kg::linalg::',
+MODULES_ON_TOP = ('kg::io::', 'kg::graph::', 'kg::linalg::', 'kg::mpi::',
                   'kg::static_regex_replace')  # apart from `import kerngrad;`
 LEAST = 300
 

@@ -23,7 +23,7 @@ import pages  # noqa: E402
 SECTIONS = {'Learn': ['docs/tutorial/index', 'docs/cookbook/index', 'docs/gallery/index', 'docs/dictionary',
                       'docs/from-numpy', 'docs/from_tensorflow_js'],
             'Guides': ['docs/install', 'docs/modules', 'docs/indexing', 'docs/dtypes', 'docs/training',
-                       'docs/linalg', 'docs/custom-ops', 'docs/custom-reductions', 'docs/build-a-library',
+                       'docs/linalg', 'docs/distributed', 'docs/custom-ops', 'docs/custom-reductions', 'docs/build-a-library',
                        'docs/benchmark-a-kernel', 'docs/backends'],
             'Reference': ['docs/reference/index', 'docs/ops', 'docs/accuracy'],
             'Project': ['docs/architecture', 'docs/platforms', 'docs/performance', 'docs/benchmarks',
