@@ -172,10 +172,10 @@ void messages::finish() {
       continue;
     }
     // Spins at first: most messages are there within microseconds. Then it leaves the CPU to others.
-    if (++idle < 64) continue;
+    if (++idle < 1024) continue;
     const clock::time_point now = clock::now();
-    if (idle == 64) since = looked = now;
-    if (idle < 4096) sched_yield();
+    if (idle == 1024) since = looked = now;
+    if (idle < 8192) sched_yield();
     else std::this_thread::sleep_for(std::chrono::microseconds(50));
     if (now - looked < std::chrono::milliseconds(20)) continue;
     looked = now;

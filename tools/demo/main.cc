@@ -100,21 +100,28 @@ void run(const options& chosen) {
   const network net(chosen.model, chosen.seed);
   if (!chosen.load.empty()) net.take(load_safetensors(chosen.load), chosen.load);
   const dataset train_data(train_set), test_data(test_set);
-  trainer training(net, train_data, chosen.batch, chosen.seed);
+  trainer training(net, train_data, chosen.batch, chosen.seed, chosen.ranks);
+  // Rank 0 alone shows progress, evaluates and writes files.
+  const bool shows = training.rank() == 0;
+  if (!shows && !std::freopen("/dev/null", "w", stdout)) throw std::runtime_error("/dev/null cannot be written");
+  if (!chosen.checkpoint.empty()) training.write_checkpoints(chosen.checkpoint, chosen.every);
+  const int first_epoch = chosen.resume ? training.resume(chosen.checkpoint) : 1;
   describe_run(chosen, net, training, test_data);
 
   run_record record;
-  for (int epoch = 1; epoch <= chosen.epochs; ++epoch) {
+  for (int epoch = first_epoch; epoch <= chosen.epochs; ++epoch) {
     progress shown(epoch, chosen.epochs, training.images_per_epoch());
     const double loss = training.run_epoch(epoch, [&](std::int64_t seen, double last, double mean) {
       record.step_losses.push_back(last);
       shown.step(seen, mean);
     });
     shown.stop();
+    if (!shows) continue;
     record.test = predict(net, test_data);
     record.epochs.push_back({loss, accuracy(test_set, record.test.classes)});
     shown.finish(loss, record.epochs.back().accuracy);
   }
+  if (!shows) return;
   const std::vector<std::uint8_t>& predicted = record.test.classes;
   if (predicted.empty()) record.test = predict(net, test_data);
   if (!chosen.save.empty()) save_safetensors(chosen.save, net.weights());

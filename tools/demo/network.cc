@@ -97,6 +97,12 @@ weight_map network::weights() const {
   return all;
 }
 
+std::vector<kg::variable> network::variables() const {
+  std::vector<kg::variable> all;
+  for (const layer& l : layers_) all.insert(all.end(), {l.weights, l.bias});
+  return all;
+}
+
 kg::tensor network::filters() const {
   const std::int64_t side = kind_ == model::cnn ? 3 : 28;
   const kg::tensor columns = kg::reshape(layers_.front().weights, {side * side, -1});

@@ -32,6 +32,7 @@ class network {
   std::int64_t parameter_count() const;
   std::string describe() const;
   weight_map weights() const;
+  std::vector<kg::variable> variables() const;
   /// Weights by which each channel or unit of the first layer multiplies pixels: [count, side, side].
   kg::tensor filters() const;
   /// Takes the weights of a file. Names and shapes must be this network's; else bad_input, and nothing has changed.

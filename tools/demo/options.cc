@@ -45,6 +45,13 @@ std::optional<options> read_command_line(int argc, const char* const* argv, int&
   app.add_option("--limit", chosen.limit, "use only the first N training images and N test images")
       ->transform(kgtools::whole_number(1, 10'000'000))
       ->type_name("N");
+  app.add_flag("--several-processes", chosen.ranks, "take part in a run of mpirun; ./dev demo --ranks N starts one");
+  CLI::Option* const checkpoint = app.add_option("--checkpoint", chosen.checkpoint,
+                                                 "write the state of the training to a file, every --every steps")
+                                      ->type_name("FILE");
+  app.add_option("--every", chosen.every, "steps between two checkpoints (default: 200)")
+      ->transform(kgtools::whole_number(1, 1'000'000));
+  app.add_flag("--resume", chosen.resume, "continue with the file of --checkpoint")->needs(checkpoint);
   try {
     app.parse(argc, argv);
     chosen.model = kind == "mlp" ? model::mlp : model::cnn;

@@ -19,6 +19,10 @@ struct options {
   std::string data = "/usr/share/datasets/fashion-mnist";
   std::string load, save, report, export_to;  // empty: not asked for
   std::int64_t limit = 0;                     // 0: all images
+  bool ranks = false;                         // one of several processes, started by mpirun
+  std::string checkpoint;                     // empty: none is written
+  int every = 200;                            // steps between two
+  bool resume = false;
 };
 
 /// Reads the command line. Prints help, or what is wrong in one line on stderr; an exit code is then returned through
