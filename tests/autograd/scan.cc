@@ -27,9 +27,9 @@ std::pair<tensor, tensor> discounted(const tensor& sum, const tensor& x) {
 TEST(scan, carries_a_tensor_over_the_first_axis) {
   const tensor x({{1.0, 2.0}, {3.0, 4.0}, {5.0, 6.0}}), start({8.0, 0.0});
   const auto [last, squares] = kg::scan(discounted, start, x);
-  EXPECT_EQ(last.to_doubles(), (doubles{7.5, 8.5}));
+  EXPECT_EQ(last.to_doubles(), (doubles{7.75, 8.5}));
   EXPECT_EQ(squares.dims(), (kg::shape{3, 2}));
-  EXPECT_EQ(squares.to_doubles(), (doubles{25, 4, 30.25, 25, 56.25, 72.25}));
+  EXPECT_EQ(squares.to_doubles(), (doubles{25, 4, 30.25, 25, 60.0625, 72.25}));
   const auto back = kg::scan(discounted, start, kg::reverse(x, 0), {.reverse = true});
   EXPECT_EQ(kg::reverse(back.ys, 0).to_doubles(), squares.to_doubles()) << "results stay where their inputs are";
 }
@@ -66,7 +66,7 @@ TEST(scan, has_the_gradients_of_its_steps_with_and_without_checkpoints) {
   const tensor x({0.3, -0.2, 0.5}), w(0.7);
   const auto loss_of = [](const kg::scan_options& options) {
     return [options](const tensor& inputs, const tensor& weight) {
-      const auto step = [&](const tensor& carry, const tensor& at) {
+      const auto step = [weight](const tensor& carry, const tensor& at) {
         const tensor next = kg::tanh(carry * weight + at);
         return std::pair(next, next * at);
       };
@@ -150,7 +150,8 @@ TEST(a_checkpoint, takes_trees_and_tensors_and_returns_trees) {
            })(p.at("w"))
         .to_doubles();
   };
-  EXPECT_EQ(second(light), second(plain));
+  const doubles wanted_slopes = second(plain), slopes = second(light);
+  for (std::size_t i = 0; i < slopes.size(); ++i) EXPECT_NEAR(slopes[i], wanted_slopes[i], 1e-13);
 }
 
 TEST(a_checkpoint, of_a_tree_keeps_a_result_that_nothing_uses_and_one_of_integers) {

@@ -89,7 +89,7 @@ TEST(affine_grid, is_that_of_torch_and_warps_an_image) {
   expect_values(kg::affine_warp(images, mirrored), images.dims(), kg::flip_left_right(images).to_doubles(), 1e-14);
   EXPECT_EQ(kg::affine_warp(images, mirrored, {}, kg::extent(2, 5)).dims(), (kg::shape{2, 2, 5, 2}));
   check_gradients("affine_warp", [](auto in) { return kg::affine_warp(in[0], in[1]); },
-                  {uniform({2, 3, 3, 1}, 1), uniform({1, 2, 3}, 2, 0.1, 0.4)});
+                  {uniform({2, 3, 3, 1}, 1), tensor({0.31, 0.12, 0.04, -0.13, 0.29, 0.06}, {1, 2, 3})});
   expect_refused("affine_grid", [] { return kg::affine_grid(kg::zeros({2, 3, 3}), 2); }, {"[batch, 2, 3]"});
   expect_refused("affine_warp", [&] { return kg::affine_warp(images, kg::zeros({3, 2, 3})); }, {"[2, 2, 3]"});
 }
@@ -106,10 +106,12 @@ constexpr named_array_border array_borders[] = {
 
 TEST(map_coordinates, has_the_values_of_scipy) {
   const tensor x = wave({5, 4}, 1), at = wave({2, 3, 3}, 2) * 4 + 1.5;
+  // SciPy's first coefficient of a reflected axis reads a sum that it is adding to: an error of pole^(2 n - 1).
   for (int order = 0; order < 4; ++order)
     for (const auto& [name, mode] : array_borders)
       expect_torch("coordinates(" + std::to_string(order) + ", \"" + name + "\")",
-                   {kg::map_coordinates(x, at, {.order = order, .mode = mode, .fill = 0.5})}, 1e-6);
+                   {kg::map_coordinates(x, at, {.order = order, .mode = mode, .fill = 0.5})},
+                   order > 1 && mode == array_border::reflect ? 1e-4 : 1e-10);
 }
 
 TEST(map_coordinates, goes_through_the_elements_and_is_differentiable_twice) {
@@ -126,7 +128,7 @@ TEST(map_coordinates, goes_through_the_elements_and_is_differentiable_twice) {
       check_gradients(
           "map_coordinates",
           [&](auto in) { return kg::square(kg::map_coordinates(in[0], in[1], {.order = order, .mode = mode})); },
-          {uniform({3, 4}, 1), uniform({2, 3}, 2, 0.1, 0.9)});
+          {uniform({3, 4}, 1), uniform({2, 3}, 2, 0.05, 0.45)});
   expect_refused("map_coordinates", [&] { return kg::map_coordinates(x, kg::zeros({2, 3})); }, {"size 3"});
   expect_refused("map_coordinates", [&] { return kg::map_coordinates(x, places, {.order = 4}); }, {"order 4"});
 }

@@ -224,14 +224,14 @@ tensor get_window(const window_kind& kind, std::int64_t length, bool periodic, d
   const formula& of = formula_of(call, kind);
   if (length < 0 || length > 1'000'000'000) call.refuse("length " + std::to_string(length), "0 to 10^9");
   if (!floating.has(type)) call.refuse("dtype " + std::string(name_of(type)), to_string(floating));
-  if (length == 1) return ones({1}, type);
+  if (length < 2) return ones({length}, type);
   const std::int64_t symmetric = periodic ? length + 1 : length, half = std::min(length, (symmetric + 1) / 2);
   const double n = static_cast<double>(symmetric);
   if (of.name == "dpss" && 2 * kind.parameters()[0] >= n)
     call.refuse("parameter " + to_string(attr_value(kind.parameters()[0])) + " of the window dpss",
                 "less than half of the length " + std::to_string(symmetric));
   if (of.whole) {
-    std::vector<double> all = length == 0 ? std::vector<double>() : of.whole(symmetric, kind.parameters());
+    std::vector<double> all = of.whole(symmetric, kind.parameters());
     all.resize(static_cast<std::size_t>(length));
     return cast(tensor(all, shape{length}), type);
   }
