@@ -35,7 +35,7 @@ void copy_bytes(const void* x, void* y, std::int64_t bytes) {
   if (x != y && bytes > 0) std::memcpy(y, x, static_cast<std::size_t>(bytes));
 }
 
-// Where part r of `count` elements begins, for r up to the number of ranks.
+// The first element of part r of `count` elements, for r up to the number of ranks.
 std::int64_t part_begin(const link& on, std::int64_t count, int r) {
   return count / on.size * r + std::min<std::int64_t>(count % on.size, r);
 }

@@ -302,8 +302,8 @@ tensor reduce_scatter(const tensor& x, reduction how = reduction::sum, const com
 /// of dy.
 tensor all_to_all(const tensor& x, const communicator& on = {});
 /// Sends x to the rank `to` and gives the tensor that the rank `from` sends, of the same shape and dtype. -1 stands for
-/// no rank: without a sender the result is zeros. All ranks of the communicator call it. Gradient: dy goes the way
-/// back.
+/// no rank: without a sender the result is zeros. All ranks of the communicator call it. Gradient: dy goes in
+/// the other direction.
 tensor send_recv(const tensor& x, int to, int from, const communicator& on = {});
 /// x, after every rank has reached the call. Gradient: dy, after another barrier.
 tensor barrier(const tensor& x, const communicator& on = {});

@@ -49,7 +49,7 @@ std::atomic<double> seconds_to_wait{300};
 constexpr std::string_view versions = "kerngrad " KG_VERSION;
 
 // Tells the other ranks that this one ends, and waits for theirs to end: they may still be in an op, which then throws.
-// MPI calls it at the start of MPI_Finalize, whoever called that.
+// MPI calls it at the start of MPI_Finalize, by us or by the program.
 int leave(MPI_Comm, int, void*, void*) {
   process& p = here();
   if (p.ended.exchange(true)) return MPI_SUCCESS;

@@ -23,7 +23,7 @@ def compiled(case, command, *more):
 
 
 def short(case, text):
-    """What keeps a message from being one that a newcomer reads: late advice, or too many lines."""
+    """The reasons why a newcomer would not read a message: late advice, or too many lines."""
     source = case.read_text()
     lines = [line for line in text.splitlines() if 'argument unused during compilation' not in line]
     for advice in re.findall(r'^// advice: (.*)$', source, re.MULTILINE):

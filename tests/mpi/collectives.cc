@@ -195,7 +195,7 @@ TEST(checked_mode, makes_calls_that_differ_errors_on_every_rank) {
     const mpi::communicator own = mpi::communicator().duplicate();
     const std::string said = refusal([&] { return last ? other(own) : one(own); });
     for (const std::string& word : words) EXPECT_TRUE(says(said, {word})) << said;
-    // Another op on it is refused as well.
+    // Another op on it throws as well.
     EXPECT_TRUE(says(refusal([&] { return mpi::all_gather(tensor({1.f}), own); }), {"after an op on it failed"}));
   };
   const auto sum = [](kg::shape dims, kg::dtype type) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""demo.py MPIRUN DEMO: two ranks reach the accuracy of one, and a resumed training has the same bits."""
+"""demo.py MPIRUN DEMO: two ranks reach the accuracy of one, and a resumed training is bitwise identical."""
 import pathlib
 import re
 import subprocess

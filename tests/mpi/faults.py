@@ -9,7 +9,7 @@ import mpi
 MPIRUN, PROGRAM = sys.argv[1:3]
 CHECKED, UNCHECKED = {}, {'KERNGRAD_MPI_CHECKED': '0'}
 SOON = {'KERNGRAD_MPI_TIMEOUT': '2'}
-# What rank 1 does, on how many ranks, the environment, how many ranks report an error, and what the output says.
+# The fault of rank 1, on how many ranks, the environment, how many ranks report an error, and what the output says.
 FAULTS = [
     ('none', 3, CHECKED, 0, []),
     ('foreign', 2, CHECKED, 0, []),

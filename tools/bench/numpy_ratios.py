@@ -52,7 +52,7 @@ def functions():
 
 
 def check_table():
-    """What keeps the table from being complete: functions without a row, rows of no function."""
+    """The gaps of the table: functions without a row, rows of no function."""
     names = [name for name, _ in rows('CASE')]
     measured = {name.split('@')[0] for name in names}
     yield from (f'{name} has no row in {CASES.name}' for name in sorted(functions() - measured))

@@ -219,12 +219,12 @@ void check_samples(const composed& call, const tensor& y, int axis, int edge_ord
                 std::to_string(edge_order + 1) + " samples or more");
 }
 
-// Of evenly spaced samples the slope is the difference of both neighbors over twice the step.
+// The slope of evenly spaced samples is the difference of both neighbors over twice the step.
 tensor even_derivative(const composed& call, const tensor& y, double step, int axis, int edge_order) {
   check_samples(call, y, axis, edge_order);
   const std::int64_t count = y.dims()[axis];
   const auto at = [&](std::int64_t i) { return part(y, axis, i, 1); };
-  // Of second order the line through the slopes between three samples is followed to the end.
+  // At second order, the line through the slopes between three samples is followed to the end.
   const auto end = [&](std::int64_t i, std::int64_t next, std::int64_t third) {
     const tensor slope = (at(next) - at(i)) / step;
     return edge_order == 1 ? slope : slope * 1.5 - (at(third) - at(next)) / step * 0.5;

@@ -57,7 +57,7 @@ constexpr std::int64_t few_pairs = 4096;  // compared one by one
 /// element of the list, or by comparing few pairs.
 struct Members {
   static constexpr op_row row{.name = "Members",
-                              .doc = "Whether each element is in a list.",
+                              .doc = "True for each element that is in a list.",
                               .group = family::sort,
                               .operands = member_operands,
                               .infer = infer_members,

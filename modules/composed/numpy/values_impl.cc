@@ -112,8 +112,8 @@ tensor heaviside(const tensor& x, const tensor& middle) {
 
 namespace {
 
-// base to the powers of evenly spaced exponents, float64. Of many, those of each 512th and of the steps between are
-// multiplied.
+// base to the powers of evenly spaced exponents, float64. If there are many, those of each 512th and of the steps
+// between are multiplied.
 tensor powers(double base, double start, double stop, std::int64_t count) {
   constexpr std::int64_t together = 512;
   const tensor of = full({}, base, dtype::float64);

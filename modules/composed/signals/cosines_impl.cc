@@ -57,7 +57,7 @@ tensor element_scaled(const tensor& x, std::int64_t at, double factor) {
 // ------------------------------------------------------------------------------------------ steps in one pass
 
 // A transform that no gradient is recorded of takes its rows through three passes: a turn of the points or their order,
-// the Fourier transform, and a turn of the bins. What is recorded is made of ops below, which have gradients.
+// the Fourier transform, and a turn of the bins. A recorded one is made of ops below, which have gradients.
 
 constexpr operand points_operands[] = {{"x", wide_floats}};
 constexpr operand bins_operands[] = {{"bins", complex_only | only(dtype::complex128)}};
