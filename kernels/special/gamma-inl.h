@@ -26,7 +26,8 @@ HWY_INLINE V StirlingRest(D d, V z) {
 /// lgamma(2 + t) for |t| <= 1, where `next` is t + 1.
 template <class D, class V>
 HWY_INLINE V LgammaNearTwo(D d, V t, V next) {
-  return hn::Mul(hn::Mul(t, next), Polynomial(d, t, special_constants::lgamma_near));
+  // The zero at 1 is +0: t is -1 there.
+  return hn::Add(hn::Mul(hn::Mul(t, next), Polynomial(d, t, special_constants::lgamma_near)), hn::Zero(d));
 }
 
 /// lgamma(z) for z >= 3, where log_z is log z. Both factors of the first product are small near z = e, where their

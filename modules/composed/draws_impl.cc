@@ -19,13 +19,10 @@ void check_wide(const composed& call, dtype type) {
   if (!wide_floats.has(type)) call.refuse("dtype " + std::string(name_of(type)), to_string(wide_floats));
 }
 
-bool is_positive(double x) { return x > 0 && x <= std::numeric_limits<double>::max(); }
-
-// The seed of a stream next to that of `seed`: rounds and kinds of draws have streams of their own. The steps are odd,
-// so that no two of them meet.
-std::int64_t seed_of(std::int64_t seed, std::uint64_t round, std::uint64_t kind = 0) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(seed) + round * 0x9e3779b97f4a7c15u +
-                                   kind * 0xd1342543de82ef95u);
+// The seed of a stream next to that of `seed`: rounds of draws have streams of their own. The step is odd, so that no
+// two of them meet.
+std::int64_t seed_of(std::int64_t seed, std::uint64_t round) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(seed) + round * 0x9e3779b97f4a7c15u);
 }
 
 // Draws until every element has one that was accepted: draw(round) gives the draws and which of them are.
@@ -64,27 +61,6 @@ tensor random_uniform_int(const shape& dims, std::int64_t low, std::int64_t high
   // The 2^53 numbers in [0, 1) are more than enough for 2^32 whole ones.
   const tensor part = random_uniform(dims, 0, 1, seed, dtype::float64);
   return cast(floor(part * static_cast<double>(high - low)) + static_cast<double>(low), dtype::int32);
-}
-
-tensor random_gamma(const shape& dims, double alpha, double beta, std::int64_t seed, dtype type) {
-  constexpr composed call{"random_gamma"};
-  check_wide(call, type);
-  if (!is_positive(alpha) || !is_positive(beta))
-    call.refuse("alpha " + to_string(attr_value(alpha)) + " and beta " + to_string(attr_value(beta)),
-                "finite numbers above 0");
-  // Below 1 the draw is one of alpha + 1 times a power of a uniform one. In float64: the method takes differences.
-  const double d = (alpha < 1 ? alpha + 1 : alpha) - 1.0 / 3, c = 1 / std::sqrt(9 * d);
-  const auto uniform = [&](std::uint64_t round, std::uint64_t kind) {
-    return random_uniform(dims, std::numeric_limits<double>::min(), 1, seed_of(seed, round, kind), dtype::float64);
-  };
-  tensor y = drawn_until_accepted([&](std::uint64_t round) {
-    const tensor x = random_normal(dims, 0, 1, seed_of(seed, round), dtype::float64), base = 1 + x * c;
-    const tensor inside = base > 0, v = pow(where(inside, base, ones_like(base)), 3);
-    const tensor bound = square(x) * 0.5 + (1 - v + log(v)) * d;
-    return candidates{v * d, logical_and(inside, log(uniform(round, 1)) < bound)};
-  });
-  if (alpha < 1) y = y * pow(uniform(0, 2), 1 / alpha);
-  return cast(y / beta, type);
 }
 
 tensor rand(const shape& dims, const std::function<double()>& draw, dtype type) {

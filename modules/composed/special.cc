@@ -11,13 +11,13 @@ import :tensor;
 export namespace kerngrad {
 
 /// The regularized lower incomplete gamma function P(a, x) of a > 0 and x >= 0; NaN below. Operands broadcast. float64
-/// is right to 8 ulp for operands up to 1000. Differentiable in x. A gradient for a throws.
+/// is right to 8 ulp for operands up to 200. Differentiable in x. A gradient for a throws.
 tensor gammainc(const tensor& a, const tensor& x);
 /// The upper function 1 - P(a, x), without its cancellation. Domain and gradient are those of `gammainc`; float64 is
-/// right to 12 ulp.
+/// right to 8 ulp for operands from 0.5 to 200.
 tensor gammaincc(const tensor& a, const tensor& x);
-/// The regularized incomplete beta function of a, b > 0 and x from 0 to 1; NaN outside. Operands broadcast.
-/// Differentiable in x. A gradient for a or b throws.
+/// The regularized incomplete beta function of a, b > 0 and x from 0 to 1; NaN outside. Operands broadcast. float64 is
+/// right to 8 ulp for a and b from 0.5 to 200. Differentiable in x. A gradient for a or b throws.
 tensor betainc(const tensor& a, const tensor& b, const tensor& x);
 
 /// log(x / (1 - x)), accurate near 1/2, where it is 0; infinite at 0 and 1, NaN outside.

@@ -97,6 +97,14 @@ tensor shares(const tensor& logs) {
 
 }  // namespace
 
+tensor random_gamma(const shape& dims, double alpha, double beta, std::int64_t seed, dtype type) {
+  constexpr composed call{"random_gamma"};
+  check_float(call, type);
+  check_positive(call, "alpha", alpha);
+  check_positive(call, "beta", beta);
+  return cast(gammas(kernels::gamma_variates, dims, alpha, seed, 0) / beta, type);
+}
+
 tensor random_exponential(const shape& dims, double rate, std::int64_t seed, dtype type) {
   constexpr composed call{"random_exponential"};
   check_float(call, type);
