@@ -328,14 +328,6 @@ static_assert(every_op_has_a_rule_or_a_reason());
 
 // ------------------------------------------------------------------------------------------ the typed API
 
-static_assert(kg::has_these_attributes<kg::known<"LeakyRelu">, kg::tensor, kg::named_attr<"alpha">>);
-static_assert(!kg::has_these_attributes<kg::known<"LeakyRelu">, kg::tensor, kg::named_attr<"beta">>);
-static_assert(
-    kg::takes_these_kinds<kg::known<"LeakyRelu">, kg::tensor, decltype(kg::attr<"alpha">(1))> &&
-    kg::takes_these_kinds<kg::known<"LeakyRelu">, kg::tensor, decltype(kg::attr<"alpha">(kg::attr_value(1)))> &&
-    !kg::takes_these_kinds<kg::known<"LeakyRelu">, kg::tensor, decltype(kg::attr<"alpha">("1"))>);
-static_assert(kg::has_all_required<kg::known<"Cast">, kg::tensor, kg::named_attr<"dtype">> &&
-              !kg::has_all_required<kg::known<"Cast">, kg::tensor>);
 static_assert(kg::known_op<"Exp"> && !kg::known_op<"Exq">);
 static_assert(kg::has_these_operands<kg::known<"Add">, kg::tensor, kg::tensor> &&
               !kg::has_these_operands<kg::known<"Add">, kg::tensor>);
