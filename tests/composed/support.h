@@ -42,11 +42,11 @@ inline void check_gradients(const std::string& name, const std::function<kg::ten
   EXPECT_TRUE(found) << found;
 }
 
-/// The call is rejected by the function of that name, with all the words.
+/// The call is rejected by the function of that name in kg, with all the words.
 template <class F>
 void expect_refused(const std::string& name, F call, std::initializer_list<std::string_view> words) {
   const std::string text = refusal(call);
-  EXPECT_TRUE(text.starts_with("[" + name + "] got ")) << text;
+  EXPECT_TRUE(text.starts_with("[kg::" + name + "] got ")) << text;
   EXPECT_TRUE(says(text, words)) << text;
 }
 
