@@ -57,6 +57,8 @@ std::vector<sample> count_samples(const op_row& row, bool long_ones) {
                              make_sample(row, {{4, 3}}),
                              make_sample(row, {{3, 4}}, {{"axis", 1}}),
                              make_sample(row, {{2, 5, 2}}, {{"axis", -2}}),
+                             make_sample(row, {{9}}, {{"sorted", true}}),
+                             make_sample(row, {{3, 4}}, {{"axis", 1}, {"sorted", true}}),
                              make_sample(row, {{0, 2}}),
                              make_sample(row, {{3, 0}})};
   if (long_ones) all.insert(all.end(), {make_sample(row, {{131}}), make_sample(row, {{3, 67}}, {{"axis", -1}})});

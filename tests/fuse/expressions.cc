@@ -179,6 +179,7 @@ TEST(every_op_that_can_be_fused, gives_alone_what_a_call_by_name_gives) {
     std::vector<kg::attribute_ref> attrs;
     for (const kg::attr_spec& item : row.attrs) {
       if (item.kind == kg::attr_kind::dtype) attrs.emplace_back(item.name, kg::attr_value(dtype::int32));
+      else if (item.kind == kg::attr_kind::integer) attrs.emplace_back(item.name, kg::attr_value(std::int64_t{2}));
       else attrs.emplace_back(item.name, kg::attr_value(std::clamp(1.5, item.least, item.most)));
     }
     const kg::fused_expression alone = kg::fuse(static_cast<int>(operands.size()), [&](symbols xs) {

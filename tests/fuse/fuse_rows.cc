@@ -33,10 +33,11 @@ inline constexpr auto attr_names = [] {
   return names;
 }();
 
-// A value of an attribute: a dtype, or numbers that grow as bounds have to.
+// A value of an attribute: a dtype, a whole number, or numbers that grow as bounds have to.
 template <int Id, std::size_t I>
 constexpr auto value_of_attr() {
   if constexpr (kg::row_of<Id>.attrs[I].kind == kg::attr_kind::dtype) return dtype::float64;
+  else if constexpr (kg::row_of<Id>.attrs[I].kind == kg::attr_kind::integer) return std::int64_t{2};
   else return -0.25 + static_cast<double>(I);
 }
 
