@@ -24,10 +24,11 @@ const example for_extremes{"kg::mpi::reduction kg::mpi::AllReduceMax kg::mpi::Al
 void moves() {
   const kg::mpi::communicator all;
   std::cout << kg::mpi::broadcast(x, 0, all) << "\n" << kg::mpi::all_gather(x) << "\n";
-  std::cout << kg::mpi::send_recv(x, -1, -1) << "\n" << kg::mpi::barrier(x) << "\n";
 }
-const example for_moves{"kg::mpi::broadcast kg::mpi::all_gather kg::mpi::send_recv kg::mpi::barrier", moves};
-const example for_move_ops{"kg::mpi::Broadcast kg::mpi::AllGather kg::mpi::SendRecv kg::mpi::Barrier", moves};
+const example for_moves{"kg::mpi::broadcast kg::mpi::all_gather kg::mpi::Broadcast kg::mpi::AllGather", moves};
+
+void neighbours() { std::cout << kg::mpi::send_recv(x, -1, -1) << "\n" << kg::mpi::barrier(x) << "\n"; }
+const example for_neighbours{"kg::mpi::send_recv kg::mpi::barrier kg::mpi::SendRecv kg::mpi::Barrier", neighbours};
 
 void parts() { std::cout << kg::mpi::reduce_scatter(x) << "\n" << kg::mpi::all_to_all(x) << "\n"; }
 const example for_parts{"kg::mpi::reduce_scatter kg::mpi::all_to_all kg::mpi::ReduceScatter kg::mpi::AllToAll", parts};

@@ -99,7 +99,7 @@ TEST(scan, refuses_steps_that_do_not_fit) {
   const auto cast = [](const tensor& carry, const tensor& x) { return std::pair(kg::cast(carry, dtype::float32), x); };
   const auto pair = [](const tensor& carry, const std::vector<tensor>& x) { return std::pair(carry, x[0]); };
   const tensor start(1.0);
-  EXPECT_TRUE(kgtest::says(refusal([&] { return kg::scan(keep, start, start).ys; }), {"[scan]", "rank 0"}));
+  EXPECT_TRUE(kgtest::says(refusal([&] { return kg::scan(keep, start, start).ys; }), {"[kg::scan]", "rank 0"}));
   EXPECT_TRUE(kgtest::says(refusal([&] { return kg::scan(keep, start, kg::zeros({0, 2})).ys; }), {"0 steps"}));
   EXPECT_TRUE(kgtest::says(refusal([&] { return kg::scan(cast, start, kg::zeros({2})).ys; }), {"step 0", "float32"}));
   const std::vector<tensor> uneven{kg::zeros({2}), kg::zeros({3})};

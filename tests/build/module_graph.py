@@ -23,11 +23,13 @@ OF_FAMILIES = {'all_shapes': 'shapes_', 'all_rows': 'rows_', 'ops': 'ops_', 'all
 def declared_units(modules):
     """Unit -> (its source, the units it is said to import), from the tables in the meson.build files of `modules`."""
     text = ''.join(path.read_text() for path in sorted(modules.rglob('meson.build')))
-    items = re.findall(r"\['(\w*)', '([^']+\.cc)',\s+(?:(\[[^\]]*\])|family_names\['(\w+)'\])\]", text)
+    items = re.findall(
+        r"\['(\w*)', '([^']+\.cc)',\s+(?:(\[[^\]]*\])|family_names\['(\w+)'\]|(composed_names))\]", text)
+    composed = re.findall(r"^  \['(\w+)'", (modules / 'composed' / 'meson.build').read_text(), re.MULTILINE)
     units = {}
-    for name, source, imports, kind in items:
+    for name, source, imports, kind, is_composed in items:
         of_families = [other for other, *_ in items if kind and other.startswith(OF_FAMILIES[kind])]
-        units[name] = (source, re.findall(r"'(\w*)'", imports) + of_families)
+        units[name] = (source, re.findall(r"'(\w*)'", imports) + of_families + (composed if is_composed else []))
     return units
 
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A checkpointed function that returns no tensor.
 // clang: no matching function for call to object of type
-// error: tensor_function
+// error: function_of_trees
 import kerngrad;
 
 kg::tensor g(const kg::tensor& x) {

@@ -159,8 +159,9 @@ names rows_that(auto holds) {
 }
 bool is_elementwise(const kg::op_row& row) {
   using enum kg::family;
-  return (row.group == elementwise || row.group == convert || row.infer == kg::shapes::same) && !row.takes_list() &&
-         row.convention != kg::convention::custom;
+  return (row.group == elementwise || row.group == convert || row.is_unary() || row.is_binary() ||
+          row.infer == kg::shapes::same) &&
+         !row.takes_list() && row.convention != kg::convention::custom;
 }
 
 TEST(every_op_that_works_by_element, gives_its_own_bits_in_a_fused_function) {

@@ -93,7 +93,7 @@ TEST(small_matrices, name_the_first_singular_one_and_its_pivot) {
     for (const auto& [name, f] :
          {std::pair<std::string, std::function<tensor()>>("solve", [&] { return la::solve(all, kg::ones({n})); }),
           {"inv", [&] { return la::inv(all); }}})
-      expect_refused(f, {"[" + name + "] got a singular matrix at batch index [10]: pivot 2 is zero"});
+      expect_refused(f, {"[kg::linalg::" + name + "] got a singular matrix at batch index [10]: pivot 2 is zero"});
     expect_refused([&] { return la::cholesky(all); }, {"at batch index [10]: pivot 2 is not positive"});
     EXPECT_TRUE(std::isnan(la::inv(all, {.check = false})(10, 0, 0).item()));
     EXPECT_TRUE(std::isnan(la::cholesky(all, {.check = false})(10, 0, 0).item()));

@@ -60,7 +60,7 @@ def main():
     args = [MPIRUN, '-n', '1', PROGRAM, 'none', ':', '-n', '1', '-x', 'KERNGRAD_MPI_TEST_VERSION=kerngrad 9', PROGRAM,
             'none']
     found += faults_of('version', outcome(args, CHECKED), 2, ['rank 1 with kerngrad 9', 'rank 0'])
-    sys.exit('\n'.join(found))
+    sys.exit('\n'.join(found) or 0)
 
 
 if __name__ == '__main__':

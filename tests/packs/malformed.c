@@ -44,8 +44,8 @@ static int init(const kerngrad_host* host, kerngrad_pack* self) {
   }
   CASE("nothing is wrong") both = 1;
   CASE("twice") { host->register_kernel(self, &kernel); }
-  CASE("a known op's kernel") kernel.name = "Exp", kernel.schema = 0;
-  CASE("a known op with a schema") kernel.name = "Exp", kernel.backend = "mine";
+  CASE("a built-in op's kernel") kernel.name = "Exp", kernel.schema = 0;
+  CASE("a built-in op with a schema") kernel.name = "Exp", kernel.backend = "mine";
   CASE("no schema") kernel.schema = 0;
   CASE("no function") kernel.run = 0;
   CASE("2^31 - 1 operands") schema.operand_count = INT_MAX;
@@ -84,7 +84,7 @@ static int init(const kerngrad_host* host, kerngrad_pack* self) {
   CASE("a gradient of nothing") gradient.name = "NoSuchOp", both = 1;
   CASE("a gradient that saves nothing known") gradient.saves = &saved, gradient.save_count = 1, both = 1;
   CASE("a gradient without a function") gradient.run = 0, both = 1;
-  CASE("a known op's gradient") gradient.name = "Exp", both = 1;
+  CASE("a built-in op's gradient") gradient.name = "Exp", both = 1;
   CASE("-1 saves") gradient.save_count = -1, both = 1;
   CASE("a member of tomorrow") {
     memset(&larger, 0, sizeof larger);
