@@ -100,9 +100,9 @@ const example for_exponential_below_zero{"kg::elu kg::selu", exponential_below_z
 
 void smooth_activations() {
   const kg::tensor x({-1.0, 0.0, 1.0});
-  std::cout << kg::gelu(x) << "\n" << kg::silu(x) << "\n";
+  std::cout << kg::gelu(x) << "\n" << kg::silu(x) << "\n" << kg::softplus(x) << "\n";
 }
-const example for_smooth_activations{"kg::gelu kg::silu", smooth_activations};
+const example for_smooth_activations{"kg::gelu kg::silu kg::softplus", smooth_activations};
 
 void slopes_from_results() {
   const kg::tensor x({-1.f, 2.f}), dy({10.f, 10.f});

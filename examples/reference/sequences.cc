@@ -19,21 +19,26 @@ void sums_that_forget() {
   const auto [last, sums] = kg::scan(step, kg::tensor(0.0), kg::tensor({1.0, 1.0, 1.0}));
   std::cout << last.item() << "\n" << sums << "\n";
 }
-const example for_sums_that_forget{"kg::scan kg::scan_result", sums_that_forget};
+const example for_sums_that_forget{"kg::scan", sums_that_forget};
 
 void powers_by_their_number_with_checkpoints() {
   const auto twice = [](const kg::tensor& x, std::int64_t) { return std::pair(x * 2, x); };
-  const auto f = [&](const kg::tensor& x) { return kg::scan(twice, x, 10, {.checkpoint = true}).carry; };
+  const kg::scan_options how{.checkpoint = true};
+  const auto f = [&](const kg::tensor& x) {
+    const kg::scan_result<kg::tensor, kg::tensor> all = kg::scan(twice, x, 10, how);
+    return all.carry;
+  };
   std::cout << kg::grad(f)(kg::tensor(1.0)).item() << "\n";
 }
-const example for_powers_by_their_number_with_checkpoints{"kg::scan_options", powers_by_their_number_with_checkpoints};
+const example for_powers_by_their_number_with_checkpoints{"kg::scan_options kg::scan_result",
+                                                          powers_by_their_number_with_checkpoints};
 
 void a_memory_over_three_steps() {
   const kg::tensor x = kg::ones({3, 1, 2}), kernel = kg::ones({2, 8}), recurrent = kg::zeros({2, 8});
   const auto [y, h, c] = kg::lstm(x, kernel, recurrent, {.bias = kg::ones({8})});
   std::cout << kg::to_string(y.dims()) << " " << kg::to_string(h.dims()) << "\n" << kg::round(c * 100) / 100 << "\n";
 }
-const example for_a_memory_over_three_steps{"kg::lstm kg::lstm_options kg::lstm_result", a_memory_over_three_steps};
+const example for_a_memory_over_three_steps{"kg::lstm", a_memory_over_three_steps};
 
 void both_directions() {
   const kg::tensor x = kg::reshape(kg::arange(6), {1, 3, 2}), kernel = kg::ones({2, 3}), recurrent = kg::ones({1, 3});
@@ -41,7 +46,7 @@ void both_directions() {
   const auto backward = kg::gru(x, kernel, recurrent, {.batch_first = true, .reverse = true});
   std::cout << kg::to_string(kg::concat({forward.y, backward.y}, -1).dims()) << "\n";
 }
-const example for_both_directions{"kg::gru kg::gru_options kg::gru_result", both_directions};
+const example for_both_directions{"kg::gru", both_directions};
 
 // ------------------------------------------------------------------------------------------ images
 
@@ -52,8 +57,7 @@ void an_image_between_its_pixels() {
   };
   std::cout << sample(kg::image_border::zeros) << "\n" << sample(kg::image_border::border) << "\n";
 }
-const example for_an_image_between_its_pixels{"kg::grid_sample kg::grid_sample_options kg::image_border",
-                                              an_image_between_its_pixels};
+const example for_an_image_between_its_pixels{"kg::grid_sample kg::image_border", an_image_between_its_pixels};
 
 void an_image_turned_by_a_map() {
   const kg::tensor image({0.f, 1.f, 2.f, 3.f}, {1, 2, 2, 1}), quarter({0.f, 1.f, 0.f, -1.f, 0.f, 0.f}, {1, 2, 3});
@@ -68,15 +72,13 @@ void an_array_at_coordinates() {
   std::cout << kg::map_coordinates(x, at, {.order = 1}) << "\n"
             << kg::map_coordinates(x, at, {.order = 1, .mode = kg::array_border::nearest}) << "\n";
 }
-const example for_an_array_at_coordinates{"kg::map_coordinates kg::coordinates_options kg::array_border",
-                                          an_array_at_coordinates};
+const example for_an_array_at_coordinates{"kg::map_coordinates kg::array_border", an_array_at_coordinates};
 
 void images_of_other_sizes() {
   const kg::tensor image = kg::reshape(kg::arange(16), {1, 4, 4, 1});
   std::cout << kg::squeeze(kg::resize_area(image, 2)) << "\n" << kg::squeeze(kg::resize_bicubic(image, {2, 1})) << "\n";
 }
-const example for_images_of_other_sizes{"kg::resize_area kg::resize_bicubic kg::bicubic_options",
-                                        images_of_other_sizes};
+const example for_images_of_other_sizes{"kg::resize_area kg::resize_bicubic", images_of_other_sizes};
 
 // ------------------------------------------------------------------------------------------ roots, states, pairs
 
@@ -89,8 +91,7 @@ void a_filter_of_a_signal_in_two_parts() {
   const auto rest = kg::lfilter_with_state(b, a, x, {.initial = first.state});
   std::cout << first.y << "\n" << rest.y << "\n";
 }
-const example for_a_filter_of_a_signal_in_two_parts{"kg::lfilter_with_state kg::filtered_signal",
-                                                    a_filter_of_a_signal_in_two_parts};
+const example for_a_filter_of_a_signal_in_two_parts{"kg::lfilter_with_state", a_filter_of_a_signal_in_two_parts};
 
 void sections_of_a_signal_in_two_parts() {
   const kg::tensor sos = kg::butter(4, {0.2}), x = kg::ones({6}, kg::dtype::float64);

@@ -159,8 +159,8 @@ names rows_that(auto holds) {
 }
 bool is_elementwise(const kg::op_row& row) {
   using enum kg::family;
-  return (row.group == elementwise || row.group == convert || row.is_unary() || row.is_binary() ||
-          row.infer == kg::shapes::same) &&
+  return (row.group == elementwise || row.group == convert || row.convention == kg::convention::unary ||
+          row.convention == kg::convention::binary || row.infer == kg::shapes::same) &&
          !row.takes_list() && row.convention != kg::convention::custom;
 }
 
@@ -174,7 +174,8 @@ TEST(every_op_that_works_by_element, has_the_gradient_of_the_tape_in_a_fused_fun
   const names compared =
       compared_by([]<int Id>(names& seen) { check_gradient<Id>(seen); }, std::make_index_sequence<kg::op_count>{});
   EXPECT_EQ(compared, rows_that([](const kg::op_row& row) {
-              return (row.is_unary() || row.is_binary()) && !row.takes_list() && row.no_gradient.empty();
+              return (row.convention == kg::convention::unary || row.convention == kg::convention::binary) &&
+                     !row.takes_list() && row.no_gradient.empty();
             }));
 }
 

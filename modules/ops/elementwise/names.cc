@@ -310,6 +310,7 @@ template <detail::complex_class C> tensor operator!=(const tensor& a, C b) {
 template <detail::complex_class C> tensor pow(const tensor& a, C b) { return pow(a, detail::number_like(b, a)); }
 template <detail::complex_class C> tensor pow(C a, const tensor& b) { return pow(detail::number_like(a, b), b); }
 
+/// Operators of booleans and of bits, % and shifts, with tensors and numbers.
 inline tensor operator!(const tensor& x) { return logical_not(x); }
 inline tensor operator~(const tensor& x) { return x.type() == dtype::boolean ? logical_not(x) : bitwise_not(x); }
 inline tensor operator%(const tensor& a, const tensor& b) { return mod(a, b); }
