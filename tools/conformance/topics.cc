@@ -98,7 +98,9 @@ outcome judge_refusal(const kg::error& refusal, std::string_view kernel, std::st
     return outcome{verdict::failed, fmt::format("the refusal \"{}\" {}; recorded: {}", text, wanted, recorded)};
   };
   // Shapes and tensors are made before a kernel is called.
-  const bool named = refusal.op() == kernel || refusal.op() == "shape" || refusal.op() == "tensor";
+  std::string_view op = refusal.op();
+  if (op.starts_with("kg::")) op.remove_prefix(4);
+  const bool named = op == kernel || op == "shape" || op == "tensor";
   if (!named || refusal.got().empty()) return wrong(fmt::format("does not say that {} got something wrong", kernel));
   if (const std::string_view type = refused_dtype(recorded); !type.empty()) {
     const std::string about = fmt::format("operand {} of dtype {}", operand, type == "string" ? "text" : type);
