@@ -137,7 +137,7 @@ void explain_says_which_kernel_runs() {
   // One kernel moves the elements of all dtypes of a size.
   expect_code("Transpose", {kg::dtype::float32, f64, i64, kg::dtype::uint8}, false);
   const std::string text = to_string(kg::explain("Exp"));
-  expect(text.find("(float64 by the reference kernel)") != std::string::npos, text);
+  expect(text.find("(float64, complex64, complex128 by the reference kernel)") != std::string::npos, text);
 }
 
 void profiles_name_the_target_of_simd_kernels() {
