@@ -8,6 +8,7 @@ import sys
 import tempfile
 
 COUNT = sys.argv[1]
+OUTPUT = '<system-out>\x1b[1mred\x1b[0m \0 \ufffe</system-out>'  # as colours and crashes leave it
 GOOD, BAD, LEFT_OUT = '', '<failure message="no"/>', '<skipped/>'
 
 
@@ -16,7 +17,7 @@ def long(test):
 
 
 def suite(name, cases):
-    made = ''.join(f'<testcase name="{case}">{verdict}</testcase>' for case, verdict in cases.items())
+    made = ''.join(f'<testcase name="{case}">{verdict}{OUTPUT}</testcase>' for case, verdict in cases.items())
     return f'<testsuite name="{name}">{made}</testsuite>'
 
 
