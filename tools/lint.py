@@ -413,6 +413,17 @@ def check_build_files(names):
             yield name, 1, 'no meson.build names it'
 
 
+def check_order(names):
+    """Tests that run alone come last: Meson starts no other while one of them waits."""
+    for name in names:
+        if not name.endswith('meson.build'):
+            continue
+        text = (ROOT / name).read_text()
+        for call in re.finditer(r'\btest\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)', text):
+            if 'is_parallel: false' in call[0] and not re.search(r'priority: -\d', call[0]):
+                yield name, line_of(text, call.start()), 'a test that runs alone comes last: give it a priority below 0'
+
+
 def check_format(names):
     # Many at once: the formatter takes longer to start than to read some files.
     sources = [name for name in names if name.endswith(('.cc', '.h'))]
@@ -431,7 +442,7 @@ def check_format(names):
 def all_findings(names):
     """Those of all rules but the formatter's: file, line, what is wrong."""
     findings = [*check_mirrors(names), *check_rooms(names), *check_build_files(names), *check_shared_names(names)]
-    findings += [*check_imports(names), *check_linux(names), *check_macros(names)]
+    findings += [*check_imports(names), *check_linux(names), *check_macros(names), *check_order(names)]
     for name in names:
         data = (ROOT / name).read_bytes()
         if b'\0' in data or name.startswith(('subprojects/packagefiles/', 'tests/fuzz/seeds/')) or name == 'LICENSE':

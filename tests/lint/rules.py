@@ -9,6 +9,7 @@ import lint  # noqa: E402
 import lint_prose  # noqa: E402
 
 LICENCE = '// SPDX-License-Identifier: Apache-2.0\n'
+HASH = '# SPDX-License-Identifier: Apache-2.0\n'
 FAMILY = 'exp'
 FORMAT = 'not as clang-format writes it: ./dev format'
 # A tree that keeps all rules. NAMES are those of its sources.
@@ -179,6 +180,9 @@ TREES = [
                  'kernels/common/lists.h': LICENCE}]),
     Rule('no meson.build names it', '', right=[{'modules/core/known.cc': LICENCE}],
          wrong=[{'modules/core/unknown.cc': LICENCE}]),
+    Rule('runs alone comes last', '',
+         right=[{'modules/meson.build': HASH + "test('a', f(x), is_parallel: false, priority: -1)\ntest('b', y)\n"}],
+         wrong=[{'modules/meson.build': HASH + "test('a', f(x), is_parallel: false)\n"}]),
 ]
 
 PAGE, TOOL = 'docs/x.md', 'tools/x.py'
