@@ -149,7 +149,7 @@ class gradient_function {
   template <closed_struct T>
   T operator()(const T&) const = KG_NO_TREE;
   template <class T>
-    requires std::is_arithmetic_v<T>
+    requires number<T>
   tensor operator()(T) const {
     static_assert(is_operand<T>, KG_NUMBER_FOLLOWED);
     return {};
@@ -190,7 +190,7 @@ class value_gradient_function {
   template <closed_struct T>
   value_and_tree<T> operator()(const T&) const = KG_NO_TREE;
   template <class T>
-    requires std::is_arithmetic_v<T>
+    requires number<T>
   value_and_gradient operator()(T) const {
     static_assert(is_operand<T>, KG_NUMBER_FOLLOWED);
     return {};

@@ -14,7 +14,7 @@ export namespace kerngrad {
 class schedule {
  public:
   template <class T>
-    requires std::is_arithmetic_v<T>
+    requires number<T>
   schedule(T constant) : constant_(static_cast<double>(constant)) {}
   template <class F>
     requires(!std::same_as<F, schedule> && std::is_invocable_r_v<double, const F&, std::int64_t>)

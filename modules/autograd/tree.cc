@@ -54,7 +54,7 @@ void each_tensor(T& tree, Visit& visit) {
   } else if constexpr (tuple_tree<T>) {
     std::apply([&](auto&... items) { (each_tensor(items, visit), ...); }, tree);
   } else {
-    static_assert(std::is_arithmetic_v<type> || __is_enum(type) || std::is_convertible_v<const type&, std::string_view>,
+    static_assert(number<type> || __is_enum(type) || std::is_convertible_v<const type&, std::string_view>,
                   "a tree is a tensor, a container, a tuple or an optional of trees, or a struct whose members a "
                   "specialisation of kg::tree_members shows");
   }

@@ -27,7 +27,7 @@ tensor trace(const tensor& x);
 class norm_order {
  public:
   template <class T>
-    requires std::is_arithmetic_v<T>
+    requires number<T>
   constexpr norm_order(T p) : p_(static_cast<double>(p)) {}
   constexpr norm_order(const char* name) : name_(name) {}
   constexpr std::string_view name() const { return name_; }  ///< empty for a number

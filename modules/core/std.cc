@@ -90,7 +90,6 @@ using std::conditional_t;
 using std::decay_t;
 using std::integral_constant;
 using std::invoke_result_t;
-using std::is_arithmetic_v;
 using std::is_convertible_v;
 using std::is_default_constructible_v;
 using std::is_empty_v;

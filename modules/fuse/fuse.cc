@@ -142,7 +142,7 @@ class fused {
   template <class... T>
     requires(std::same_as<T, tensor> || ...)
   tensor operator()(const T&... xs) const {
-    static_assert(((std::same_as<T, tensor> || std::is_arithmetic_v<T>) && ...),
+    static_assert(((std::same_as<T, tensor> || number<T>) && ...),
                   "[fuse] operands of a fused function are tensors and numbers");
     if constexpr (detail::can_fuse<F, sizeof...(T)>()) {
       if constexpr ((std::same_as<T, tensor> && ...)) {

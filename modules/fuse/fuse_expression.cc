@@ -79,7 +79,7 @@ class fuse_operand {
  public:
   fuse_operand(symbol x) : symbol_(x) {}
   template <class T>
-    requires std::is_arithmetic_v<T>
+    requires number<T>
   fuse_operand(T value) : number_(detail::number_of(value)), is_number_(true) {}
   bool is_number() const { return is_number_; }
   symbol as_symbol() const { return symbol_; }

@@ -56,7 +56,7 @@ class field {
 
   /// The operand at offsets along its last axes; without offsets, the element itself.
   template <class... I>
-    requires(std::is_integral_v<I> && ...)
+    requires(detail::integer_type<I> && ...)
   symbol operator()(I... offsets) const {
     const std::array<std::int64_t, sizeof...(I)> all{static_cast<std::int64_t>(offsets)...};
     return detail::read_step(*steps_, operand_, all);

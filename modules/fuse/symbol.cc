@@ -113,8 +113,7 @@ template <class T>
 concept symbolic = std::same_as<T, symbol> || std::same_as<T, reduced_symbol>;
 /// Two operands of which one is a symbol and the other a symbol or a number.
 template <class A, class B>
-concept symbolic_pair =
-    (symbolic<A> && (symbolic<B> || std::is_arithmetic_v<B>)) || (std::is_arithmetic_v<A> && symbolic<B>);
+concept symbolic_pair = (symbolic<A> && (symbolic<B> || number<B>)) || (number<A> && symbolic<B>);
 
 }  // namespace kerngrad
 
@@ -295,18 +294,18 @@ constexpr symbol where(C condition, T t, E e) {
   return call<"Select">(condition, t, e);
 }
 template <symbolic C, symbolic T, class E>
-  requires std::is_arithmetic_v<E>
+  requires number<E>
 constexpr symbol where(C condition, T t, E e) {
   return where(condition, t, detail::literal_step(e, detail::as_step(t)));
 }
 template <symbolic C, class T, symbolic E>
-  requires std::is_arithmetic_v<T>
+  requires number<T>
 constexpr symbol where(C condition, T t, E e) {
   return where(condition, detail::literal_step(t, detail::as_step(e)), e);
 }
 // Two numbers are bool, int32 or float32, as those next to a tensor. A truth value as a literal would count as int32.
 template <symbolic C, class T, class E>
-  requires(std::is_arithmetic_v<T> && std::is_arithmetic_v<E>)
+  requires(number<T> && number<E>)
 constexpr symbol where(C condition, T t, E e) {
   constexpr bool whole = std::is_integral_v<T> && std::is_integral_v<E>;
   if constexpr (std::is_same_v<T, bool> && std::is_same_v<E, bool>) {

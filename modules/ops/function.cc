@@ -16,11 +16,6 @@ import :symbol;
 
 export namespace kerngrad {
 
-/// A number next to a tensor takes the tensor's dtype; a fraction next to an integer tensor makes both float32, or what
-/// the op computes integers in.
-template <class T>
-concept number = std::is_arithmetic_v<T>;
-
 // A tensor that is moved from, a temporary or one that was moved, may donate its memory to the result: so a chain of
 // calls needs one block however long it is.
 

@@ -164,27 +164,27 @@ class tensor_part {
 
   // The same for one number.
   template <class T>
-    requires std::is_arithmetic_v<T>
+    requires number<T>
   tensor set(T value) && {
     return change(detail::part_update::set, detail::number_of(value));
   }
   template <class T>
-    requires std::is_arithmetic_v<T>
+    requires number<T>
   tensor add(T value) && {
     return change(detail::part_update::add, detail::number_of(value));
   }
   template <class T>
-    requires std::is_arithmetic_v<T>
+    requires number<T>
   tensor multiply(T value) && {
     return change(detail::part_update::multiply, detail::number_of(value));
   }
   template <class T>
-    requires std::is_arithmetic_v<T>
+    requires number<T>
   tensor max(T value) && {
     return change(detail::part_update::max, detail::number_of(value));
   }
   template <class T>
-    requires std::is_arithmetic_v<T>
+    requires number<T>
   tensor min(T value) && {
     return change(detail::part_update::min, detail::number_of(value));
   }

@@ -82,7 +82,7 @@ concept gives_text = std::convertible_to<const T&, std::string_view>;
 // Any number: elements of different types meet in a list of them, which no tensor takes.
 struct any_number {
   template <class T>
-    requires std::is_arithmetic_v<T>
+    requires number<T>
   constexpr any_number(T) {}
 };
 #define KG_MIXED_NUMBERS \
@@ -181,7 +181,7 @@ class tensor {
   template <int = 0>
   tensor(std::initializer_list<detail::any_number> values, const shape& dims) = KG_MIXED_NUMBERS;
   template <class T>
-    requires(std::is_arithmetic_v<T> && !element<T>)
+    requires(number<T> && !element<T>)
   explicit tensor(T) = KG_DELETED("no dtype stores this C++ type: cast it, to std::int64_t, float or another one");
   template <class T, class... Shape>
     requires(!element<T> && !text_like<T>)
@@ -233,7 +233,7 @@ class tensor {
 
   /// There is no conversion to bool or to a number: `if (a == b)` has a choice of meanings.
   template <class T>
-    requires std::is_arithmetic_v<T>
+    requires number<T>
   explicit(std::is_same_v<T, bool>) operator T() const = KG_DELETED(
       "a tensor is no number: x.item() reads its only element, kg::all(a == b).item() compares, & and | join masks");
 

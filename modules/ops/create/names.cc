@@ -15,7 +15,7 @@ import :call;
 namespace kerngrad::detail {
 
 template <class T>
-concept integer = std::is_integral_v<T> && !std::is_same_v<T, bool>;
+concept integer = integer_type<T> && !std::is_same_v<T, bool>;
 template <integer T>
 constexpr bool is_in_int64(T value) {
   return value < 0 || static_cast<std::uint64_t>(value) < std::uint64_t{1} << 63;
@@ -52,7 +52,7 @@ inline tensor zeros(const shape& dims, dtype type = dtype::float32) { return ful
 inline tensor ones(const shape& dims, dtype type = dtype::float32) { return full(dims, 1.0, type); }
 /// One value everywhere, with the shape of x, and its dtype unless another one is given.
 template <class T>
-  requires std::is_arithmetic_v<T>
+  requires number<T>
 tensor full_like(const tensor& x, T value, std::optional<dtype> type = {}) {
   return full(x.dims(), value, type ? *type : x.type());
 }

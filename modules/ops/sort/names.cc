@@ -27,7 +27,7 @@ inline tensor sort(const tensor& x, const sort_options& options = {}) {
   return call<"Sort">(x, attr<"axis">(options.axis.value()), attr<"descending">(options.descending));
 }
 template <class Axis>
-  requires std::is_arithmetic_v<Axis>
+  requires number<Axis>
 tensor sort(const tensor& x, Axis axis) {
   return sort(x, {.axis = axis});
 }
@@ -38,7 +38,7 @@ inline tensor argsort(const tensor& x, const sort_options& options = {}) {
   return call<"ArgSort">(x, attr<"axis">(options.axis.value()), attr<"descending">(options.descending));
 }
 template <class Axis>
-  requires std::is_arithmetic_v<Axis>
+  requires number<Axis>
 tensor argsort(const tensor& x, Axis axis) {
   return argsort(x, {.axis = axis});
 }
