@@ -186,22 +186,25 @@ constexpr bool has_simd_kernels(dtype type) {
 }
 }  // namespace kerngrad::kernels
 
-// How SIMD kernels are declared and defined. Without SIMD kernels of the dtype the name is that of the reference
-// kernel, so that tables, launchers and kernels that call this one run the reference.
+// How kernels are declared and defined. Each has a scalar definition in `reference`. Without SIMD kernels of the dtype
+// the name is that of the reference kernel, so that tables, launchers and kernels that call this one run the reference.
 #define KG_DECLARE_FUNCTION(type, name, parameters) \
+  namespace reference {                             \
+  void name parameters;                             \
+  }                                                 \
   KG_IF_SIMD(type, void name parameters;)           \
-  KG_UNLESS_SIMD(type, namespace reference { void name parameters; } using reference::name;)
+  KG_UNLESS_SIMD(type, using reference::name;)
 #define KG_DEFINE_FUNCTION(type, name, parameters, ...) KG_IF_SIMD(type, void name parameters { __VA_ARGS__; })
-// The same with the general entry, a run_fn.
+// Parameters of the general entry, a run_fn.
 #define KG_RUN_PARAMETERS ([[maybe_unused]] const void* const* in, void* const* out, const void* geometry)
-#define KG_DECLARE_ENTRY(type, name) KG_DECLARE_FUNCTION(type, name, KG_RUN_PARAMETERS)
-#define KG_DEFINE_ENTRY(type, name, ...) KG_DEFINE_FUNCTION(type, name, KG_RUN_PARAMETERS, __VA_ARGS__)
-// For the sets of dtypes: kernels that compute, and those that move bytes, which are SIMD kernels for every dtype.
-#define KG_DECLARE_KERNEL(Name, type) KG_DECLARE_ENTRY(type, Name##_##type)
-#define KG_DEFINE_KERNEL(Name, type, ...) KG_DEFINE_ENTRY(type, Name##_##type, __VA_ARGS__)
-#define KG_DECLARE_KERNEL_BYTES(Name, type) void Name##_##type KG_RUN_PARAMETERS;
 
-// Sets of dtypes for the kernel lists (*.inc): each applies X(Name, dtype) to its members.
+// Lists of kernels apply X(Name, dtype), or X(Name, dtype, any) to a kernel that has SIMD code whichever dtypes the
+// build has it for: one that moves bytes. KG_SIMD_FOR gives the dtype that decides, or `any`.
+#define KG_SIMD_any 1
+#define KG_FIRST(first, ...) first
+#define KG_SIMD_FOR(type, ...) KG_FIRST(__VA_ARGS__ __VA_OPT__(, ) type)
+
+// Sets of dtypes for the kernel lists: each applies X(Name, dtype) to its members.
 #define KG_FLOATS(X, Name) X(Name, float32) X(Name, float64)
 #define KG_INTS(X, Name) X(Name, int32) X(Name, int64)
 #define KG_BITS(X, Name) KG_INTS(X, Name) X(Name, uint8)
@@ -210,10 +213,9 @@ constexpr bool has_simd_kernels(dtype type) {
 #define KG_ORDERED(X, Name) KG_NUMERIC(X, Name) X(Name, boolean)
 #define KG_BOOLEAN(X, Name) X(Name, boolean)
 #define KG_COMPLEX(X, Name) X(Name, complex64)
-#define KG_HALVES(X, Name) X(Name, float16) X(Name, bfloat16)
-#define KG_ALL(X, Name) KG_ORDERED(X, Name) KG_COMPLEX(X, Name) KG_HALVES(X, Name) X(Name, complex128)
+#define KG_PAIRS(X, Name) KG_COMPLEX(X, Name) X(Name, complex128)
+#define KG_ALL(X, Name) KG_ORDERED(X, Name) KG_COMPLEX(X, Name) X(Name, float16) X(Name, bfloat16) X(Name, complex128)
 #define KG_MOVED(X, Name) KG_ALL(X, Name) X(Name, text)
 // One dtype of each size, for kernels that move bytes: `serving` finds it for the others.
-#define KG_SIZES(X, Name)                                                                           \
-  X##_BYTES(Name, uint8) X##_BYTES(Name, float16) X##_BYTES(Name, float32) X##_BYTES(Name, float64) \
-      X##_BYTES(Name, complex128)
+#define KG_SIZES(X, Name) \
+  X(Name, uint8, any) X(Name, float16, any) X(Name, float32, any) X(Name, float64, any) X(Name, complex128, any)

@@ -70,16 +70,11 @@ consteval target_table<F> table_of(F first, const F (&targets)[N]) {
 /// The function of the kernel that runs here: KG_ON_TARGET(Exp_float32)(x, y, n).
 #define KG_ON_TARGET(name) (name##_on_targets.at[target_place.load(std::memory_order_relaxed)])
 
-/// The entry point of a function with SIMD kernels: its table, and the call of one of them.
-#define KG_DISPATCH_ALWAYS(name, parameters, arguments) \
-  KG_TARGETS_OF(name);                                  \
-  void name parameters { KG_ON_TARGET(name) arguments; }
-/// Nothing where abi.h declares that the name is the reference's.
+/// The entry point of a function with SIMD kernels: its table, and the call of one of them. Nothing where abi.h
+/// declares that the name is the reference's.
 #define KG_DISPATCH_FUNCTION(type, name, parameters, arguments) \
-  KG_IF_SIMD(type, KG_DISPATCH_ALWAYS(name, parameters, arguments))
-#define KG_DISPATCH_ENTRY(type, name) KG_DISPATCH_FUNCTION(type, name, KG_RUN_PARAMETERS, (in, out, geometry))
-/// For the sets of dtypes: an entry point with SIMD kernels where the dtype has them, and one for every dtype.
-#define KG_DISPATCH_KERNEL(Name, type) KG_DISPATCH_ENTRY(type, Name##_##type)
-#define KG_DISPATCH_KERNEL_BYTES(Name, type) KG_DISPATCH_ALWAYS(Name##_##type, KG_RUN_PARAMETERS, (in, out, geometry))
+  KG_IF_SIMD(type, KG_TARGETS_OF(name); void name parameters { KG_ON_TARGET(name) arguments; })
+#define KG_DISPATCH_KERNEL(Name, type, ...) \
+  KG_DISPATCH_FUNCTION(KG_SIMD_FOR(type, __VA_ARGS__), Name##_##type, KG_RUN_PARAMETERS, (in, out, geometry))
 /// Defines the entry points of a list, which jump to the kernels of the CPU's target.
 #define KG_DISPATCH_KERNELS(LIST) LIST(KG_DISPATCH_KERNEL)

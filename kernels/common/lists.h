@@ -75,32 +75,30 @@ constexpr Parameter argument([[maybe_unused]] const void* const* in, [[maybe_unu
   };                                                                                                             \
   }
 
-// Twins for the kernels of a list: those that compute, and those that move bytes, which are SIMD kernels for every
-// dtype. KG_SIZES appends _BYTES.
-#define KG_ENTRY(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
-#define KG_ENTRY_BYTES KG_ENTRY
-#define KG_DECLARE_PLAIN(Name, type) void Name##_##type KG_RUN_PARAMETERS;
-#define KG_DECLARE_PLAIN_BYTES KG_DECLARE_PLAIN
-#define KG_DEFINE_TYPED(Name, type) KG_DEFINE_KERNEL(Name, type, KG_CALL_TYPED(Name, type))
-#define KG_DEFINE_TYPED_BYTES KG_DEFINE_PLAIN
-#define KG_DEFINE_PLAIN(Name, type) \
-  void Name##_##type KG_RUN_PARAMETERS { KG_CALL_TYPED(Name, type); }
-#define KG_DEFINE_PLAIN_BYTES KG_DEFINE_PLAIN
-#define KG_CALL_TYPED(Name, type) typed_call<&Name<dtype::type>>::run(in, out, geometry)
+// For each kernel of a list: its entry in a table, and its declaration and definition as a SIMD kernel or in plain C++.
+#define KG_ENTRY(Name, type, ...) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
+#define KG_DECLARE_KERNEL(Name, type, ...) \
+  KG_DECLARE_FUNCTION(KG_SIMD_FOR(type, __VA_ARGS__), Name##_##type, KG_RUN_PARAMETERS)
+#define KG_DECLARE_PLAIN(Name, type) KG_DECLARE_FUNCTION(any, Name##_##type, KG_RUN_PARAMETERS)
+#define KG_DEFINE_TYPED(Name, type, ...)                                               \
+  KG_DEFINE_FUNCTION(KG_SIMD_FOR(type, __VA_ARGS__), Name##_##type, KG_RUN_PARAMETERS, \
+                     typed_call<&Name<dtype::type>>::run(in, out, geometry))
+#define KG_DEFINE_PLAIN(Name, type, ...) \
+  void Name##_##type KG_RUN_PARAMETERS { typed_call<&Name<dtype::type>>::run(in, out, geometry); }
 #define KG_NAMES_OF(Op, Name) \
   served_op { #Op, #Name }
-#define KG_SERVED(names, type) serving(kernels_of_list, KG_NAMES_OF names, dtype::type),
+#define KG_SERVED(names, type, ...) serving(kernels_of_list, KG_NAMES_OF names, dtype::type),
 
 /// Declares the entry points of a list and its tables `table_simd` and `reference::table_reference`.
-#define KG_DECLARE_KERNELS(table, LIST) KG_DECLARE_LIST(table, LIST, KG_DECLARE_KERNEL)
+#define KG_DECLARE_KERNELS(table, LIST) KG_DECLARE_LIST(table, LIST, KG_DECLARE_KERNEL, KG_ENTRY)
 /// The same for kernels in plain C++, which serve every CPU target.
-#define KG_DECLARE_PLAIN_KERNELS(table, LIST) KG_DECLARE_LIST(table, LIST, KG_DECLARE_PLAIN)
-#define KG_DECLARE_LIST(table, LIST, DECLARE)                    \
-  LIST(DECLARE)                                                  \
-  inline constexpr entry table##_simd[] = {LIST(KG_ENTRY)};      \
-  namespace reference {                                          \
-  LIST(KG_DECLARE_PLAIN)                                         \
-  inline constexpr entry table##_reference[] = {LIST(KG_ENTRY)}; \
+#define KG_DECLARE_PLAIN_KERNELS(table, LIST) KG_DECLARE_LIST(table, LIST, KG_DECLARE_PLAIN, KG_ENTRY)
+/// The same with the declaration and the entry of each kernel by two macros.
+#define KG_DECLARE_LIST(table, LIST, DECLARE, ENTRY)          \
+  LIST(DECLARE)                                               \
+  inline constexpr entry table##_simd[] = {LIST(ENTRY)};      \
+  namespace reference {                                       \
+  inline constexpr entry table##_reference[] = {LIST(ENTRY)}; \
   }
 
 /// The same where several ops share kernels. OPS applies X((Op, Kernel), dtype) to each op, and the tables have the
@@ -113,7 +111,6 @@ constexpr Parameter argument([[maybe_unused]] const void* const* in, [[maybe_unu
   }                                                              \
   inline constexpr auto& table##_simd = table##_ops::simd;       \
   namespace reference {                                          \
-  LIST(KG_DECLARE_PLAIN)                                         \
   namespace table##_ops {                                        \
     inline constexpr entry kernels_of_list[] = {LIST(KG_ENTRY)}; \
     inline constexpr entry plain[] = {OPS(KG_SERVED)};           \

@@ -2,7 +2,6 @@
 // Entry points of the kernels that change the dtype.
 #pragma once
 #include "kernels/common/lists.h"
-#include "kernels/common/pairs.h"
 
 namespace kerngrad::kernels {
 

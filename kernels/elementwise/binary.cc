@@ -10,7 +10,7 @@
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
 #include "kernels/elementwise/activation-inl.h"
-#include "kernels/elementwise/elementwise-inl.h"
+#include "kernels/elementwise/maps-inl.h"
 #include "kernels/elementwise/quotients-inl.h"
 #include "kernels/math/math-inl.h"
 
@@ -134,65 +134,12 @@ HWY_INLINE auto ComplexEqual(D d, V a, V b) {
   return hn::Eq(hn::BitCast(d, hn::VecFromMask(parts, same)), hn::Set(d, -1));
 }
 
-// Less than a vector of a short map is done at once: the loop for any length saves registers that this does not need.
-template <class T, class Map>
-HWY_INLINE void flat_of_any_length(Map map, const void* a, const void* b, void* y, std::size_t n) {
-  if constexpr (Map::is_short && masked_memory<T>() && !KG_EMULATED) {
-    using result = typename Map::result;
-    const hn::ScalableTag<T> d;
-    if (n < hn::Lanes(d)) {
-      if (n == 0) return;
-      const auto left = load_first(d, static_cast<const T*>(a), n), right = load_first(d, static_cast<const T*>(b), n);
-      return result::put_first(d, map(d, left, right), static_cast<typename result::template type<decltype(d)>*>(y), n);
-    }
-  }
-  flat2<T>(map, a, b, y, n);
-}
-
-// A map for each item of the list.
-#define KG_MAP(kind, Name, types, ...) KG_MAP_##kind(Name, (__VA_ARGS__))
-#define KG_MAP_OF(Map, base, expression)                               \
-  struct Map : base {                                                  \
-    template <class D, class V>                                        \
-    HWY_INLINE auto operator()([[maybe_unused]] D d, V a, V b) const { \
-      return expression;                                               \
-    }                                                                  \
-  };
-#define KG_MAP_SHORT(Name, expression) KG_MAP_OF(Name##_map, short_map, expression)
-#define KG_MAP_LONG(Name, expression) KG_MAP_OF(Name##_map, long_map, expression)
-#define KG_MAP_TEST(Name, expression) KG_MAP_OF(Name##_map, short_test, expression)
-#define KG_MAP_COMPLEX_TEST(Name, expression)           \
-  KG_MAP_OF(Name##_complex_map, short_test, expression) \
-  KG_MAP_FOR_COMPLEX(Name)
-#define KG_MAP_FOR_COMPLEX(Name)                 \
-  template <>                                    \
-  struct map_for<Name##_map, dtype::complex64> { \
-    using type = Name##_complex_map;             \
-  };
-#define KG_MAP_COMPLEX(Name, expression)                                               \
-  struct Name##_complex_map : short_map {                                              \
-    template <class W, class V>                                                        \
-    HWY_INLINE V operator()(W wide, V left, V right) const {                           \
-      const hn::Repartition<float, W> d;                                               \
-      return hn::BitCast(wide, value(d, hn::BitCast(d, left), hn::BitCast(d, right))); \
-    }                                                                                  \
-    template <class D, class V>                                                        \
-    static HWY_INLINE V value([[maybe_unused]] D d, V a, V b) {                        \
-      return expression;                                                               \
-    }                                                                                  \
-  };                                                                                   \
-  KG_MAP_FOR_COMPLEX(Name)
-KG_BINARY_KERNELS(KG_MAP)
-
-#define KG_DEFINE_BINARY(kind, Name, types, ...) types(KG_DEFINE_FLAT2, Name)
-#define KG_DEFINE_FLAT2(Name, type)                                                                             \
-  KG_DEFINE_FUNCTION(type, Name##_##type, KG_FLAT2_PARAMETERS,                                                  \
-                     flat_of_any_length<lane_t<dtype::type>>(typed_map<Name##_map, dtype::type>(), a, b, y, n)) \
-  KG_DEFINE_ENTRY(                                                                                              \
-      type, Name##_##type##_run,                                                                                \
-      typed_call<&broadcast2<typed_map<Name##_map, dtype::type>, lane_t<dtype::type>>>::run(in, out, geometry))
+// Kinds of the list that maps-inl.h lacks.
+#define KG_MAP_COMPLEX_TEST(Name, parameters, expression)           \
+  KG_MAP_OF(Name##_complex_map, short_test, parameters, expression) \
+  KG_MAP_FOR_COMPLEX(Name##_map, Name##_complex_map)
 KG_TYPED_CALL
-KG_BINARY_KERNELS(KG_DEFINE_BINARY)
+KG_BINARY_KERNELS(KG_DEFINE_MAP2)
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -202,11 +149,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace kerngrad::kernels {
 
-#define KG_DISPATCH_BINARY(kind, Name, types, ...) types(KG_DISPATCH_FLAT2, Name)
-#define KG_DISPATCH_FLAT2(Name, type)                                          \
-  KG_DISPATCH_FUNCTION(type, Name##_##type, KG_FLAT2_PARAMETERS, (a, b, y, n)) \
-  KG_DISPATCH_ENTRY(type, Name##_##type##_run)
-KG_BINARY_KERNELS(KG_DISPATCH_BINARY)
+KG_BINARY_KERNELS(KG_DISPATCH_MAP2)
 
 }  // namespace kerngrad::kernels
 #endif

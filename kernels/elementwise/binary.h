@@ -61,6 +61,6 @@ struct broadcast_geometry {
   X(TEST, Less, KG_ORDERED, hn::Lt(a, b))                               \
   X(TEST, LessEqual, KG_ORDERED, NotLess(d, b, a))
 
-KG_DECLARE_MAPS(binary, KG_BINARY_KERNELS, KG_FLAT2)
+KG_DECLARE_LIST(binary, KG_BINARY_KERNELS, KG_DECLARE_MAP2, KG_ENTRY_MAP)
 
 }  // namespace kerngrad::kernels

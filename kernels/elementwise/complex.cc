@@ -46,17 +46,17 @@ HWY_INLINE void flat_numbers(const void* a, const void* b, void* y, std::size_t 
            static_cast<Out*>(y), n);
 }
 
-#define KG_DEFINE_FLAT1(Name, type)                            \
+#define KG_DEFINE_NUMBERS1(Name, type)                         \
   KG_DEFINE_FUNCTION(type, Name##_##type, KG_FLAT1_PARAMETERS, \
                      flat_numbers<Name##_numbers, part_t<dtype::type>>(x, y, n))
-#define KG_DEFINE_FLAT2(Name, type)                                                 \
+#define KG_DEFINE_NUMBERS2(Name, type)                                              \
   KG_DEFINE_FUNCTION(type, Name##_##type, KG_FLAT2_PARAMETERS,                      \
                      flat_numbers<Name##_numbers, part_t<dtype::type>>(a, b, y, n)) \
-  KG_DEFINE_ENTRY(type, Name##_##type##_run,                                        \
-                  typed_call<&broadcast_numbers<Name##_numbers, part_t<dtype::type>>>::run(in, out, geometry))
+  KG_DEFINE_FUNCTION(type, Name##_##type##_run, KG_RUN_PARAMETERS,                  \
+                     typed_call<&broadcast_numbers<Name##_numbers, part_t<dtype::type>>>::run(in, out, geometry))
 KG_TYPED_CALL
-KG_COMPLEX_UNARY_KERNELS(KG_DEFINE_FLAT1)
-KG_COMPLEX_BINARY_KERNELS(KG_DEFINE_FLAT2)
+KG_COMPLEX_UNARY_KERNELS(KG_DEFINE_NUMBERS1)
+KG_COMPLEX_BINARY_KERNELS(KG_DEFINE_NUMBERS2)
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -66,14 +66,6 @@ HWY_AFTER_NAMESPACE();
 
 namespace kerngrad::kernels {
 
-#define KG_DISPATCH_FLAT1(Name, type)                                       \
-  KG_DISPATCH_FUNCTION(type, Name##_##type, KG_FLAT1_PARAMETERS, (x, y, n)) \
-  KG_DEFINE_ENTRY(                                                          \
-      type, Name##_##type##_run,                                            \
-      Name##_##type(in[0], out[0], static_cast<std::size_t>(static_cast<const unary_geometry*>(geometry)->count)))
-#define KG_DISPATCH_FLAT2(Name, type)                                          \
-  KG_DISPATCH_FUNCTION(type, Name##_##type, KG_FLAT2_PARAMETERS, (a, b, y, n)) \
-  KG_DISPATCH_ENTRY(type, Name##_##type##_run)
 KG_COMPLEX_UNARY_KERNELS(KG_DISPATCH_FLAT1)
 KG_COMPLEX_BINARY_KERNELS(KG_DISPATCH_FLAT2)
 

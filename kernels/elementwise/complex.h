@@ -4,15 +4,14 @@
 // Functions follow the tables of C99's Annex G: values at zeros, infinities and NaN, signs of zeros, sides of branch
 // cuts. Products and quotients are those of the formulas: an infinite operand may give NaN.
 #pragma once
-#include "kernels/common/pairs.h"
 #include "kernels/elementwise/binary.h"
 #include "kernels/elementwise/unary.h"
 
 namespace kerngrad::kernels {
 
 #define KG_COMPLEX_UNARY_KERNELS(X) \
-  KG_WIDE_PAIRS(X, Neg)             \
-  KG_WIDE_PAIRS(X, Square)          \
+  X(Neg, complex128)                \
+  X(Square, complex128)             \
   KG_PAIRS(X, Reciprocal)           \
   KG_PAIRS(X, Sqrt)                 \
   KG_PAIRS(X, Exp)                  \
@@ -24,23 +23,15 @@ namespace kerngrad::kernels {
   KG_PAIRS(X, Cosh)                 \
   KG_PAIRS(X, Tanh)
 #define KG_COMPLEX_BINARY_KERNELS(X) \
-  KG_WIDE_PAIRS(X, Add)              \
-  KG_WIDE_PAIRS(X, Sub)              \
-  KG_WIDE_PAIRS(X, Multiply)         \
-  KG_WIDE_PAIRS(X, RealDiv)          \
+  X(Add, complex128)                 \
+  X(Sub, complex128)                 \
+  X(Multiply, complex128)            \
+  X(RealDiv, complex128)             \
   KG_PAIRS(X, Pow)                   \
-  KG_WIDE_PAIRS(X, Equal)            \
-  KG_WIDE_PAIRS(X, NotEqual)
+  X(Equal, complex128)               \
+  X(NotEqual, complex128)
 
-KG_COMPLEX_UNARY_KERNELS(KG_DECLARE_FLAT1)
-KG_COMPLEX_BINARY_KERNELS(KG_DECLARE_FLAT2)
-inline constexpr entry complex_unary_simd[] = {KG_COMPLEX_UNARY_KERNELS(KG_ENTRY_FLAT1)};
-inline constexpr entry complex_binary_simd[] = {KG_COMPLEX_BINARY_KERNELS(KG_ENTRY_FLAT2)};
-namespace reference {
-KG_COMPLEX_UNARY_KERNELS(KG_DECLARE_PLAIN_FLAT1)
-KG_COMPLEX_BINARY_KERNELS(KG_DECLARE_PLAIN_FLAT2)
-inline constexpr entry complex_unary_reference[] = {KG_COMPLEX_UNARY_KERNELS(KG_ENTRY_FLAT1)};
-inline constexpr entry complex_binary_reference[] = {KG_COMPLEX_BINARY_KERNELS(KG_ENTRY_FLAT2)};
-}  // namespace reference
+KG_DECLARE_LIST(complex_unary, KG_COMPLEX_UNARY_KERNELS, KG_DECLARE_FLAT1, KG_ENTRY_FLAT)
+KG_DECLARE_LIST(complex_binary, KG_COMPLEX_BINARY_KERNELS, KG_DECLARE_FLAT2, KG_ENTRY_FLAT)
 
 }  // namespace kerngrad::kernels

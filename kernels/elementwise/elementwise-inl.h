@@ -381,14 +381,6 @@ struct spread {
   }
 };
 
-/// The map of a kernel for a dtype: that of complex numbers has another expression.
-template <class Map, dtype Type>
-struct map_for {
-  using type = Map;
-};
-template <class Map, dtype Type>
-using typed_map = typename map_for<Map, Type>::type;
-
 // Calls row(offsets, index of the first output element) for every row of the geometry. `count` operands.
 template <int count, class Row>
 HWY_INLINE void for_rows(const broadcast_geometry& g, Row row) {

@@ -1,35 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Integers are computed modulo 2^64 and cut to their type; transcendental functions in the next wider type.
-#include "kernels/elementwise/binary.h"
-#include "kernels/common/reference_scalar.h"
+#include "kernels/elementwise/reference_maps.h"
 
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <type_traits>
 
 namespace kerngrad::kernels::reference {
 namespace {
-
-template <class T, class F>
-void flat(const void* a, const void* b, void* y, std::size_t n, F f) {
-  for (std::int64_t i = 0; i < static_cast<std::int64_t>(n); ++i) put(y, i, f(get<T>(a, i), get<T>(b, i)));
-}
-// Walks every output index by division; the strides may be anything.
-template <class T, class F>
-void walk(const void* const* in, void* const* out, const broadcast_geometry& g, F f) {
-  std::int64_t total = 1;
-  for (int axis = 0; axis < g.rank; ++axis) total *= g.dims[axis];
-  for (std::int64_t index = 0; index < total; ++index) {
-    std::int64_t rest = index, i = 0, j = 0;
-    for (int axis = g.rank - 1; axis >= 0; --axis) {
-      const std::int64_t at = rest % g.dims[axis];
-      rest /= g.dims[axis];
-      i += at * g.strides[0][axis];
-      j += at * g.strides[1][axis];
-    }
-    put(out[0], index, f(get<T>(in[0], i), get<T>(in[1], j)));
-  }
-}
 
 template <class T>
 std::uint64_t bits(T x) {
@@ -37,15 +16,14 @@ std::uint64_t bits(T x) {
 }
 
 // Sum, difference and product: the float operation, or modulo 2^64.
-#define KG_RING(Name, op)                           \
-  template <class T>                                \
-  T Name(T a, T b) {                                \
-    if constexpr (is_float<T>) return a op b;       \
-    else return static_cast<T>(bits(a) op bits(b)); \
-  }
-KG_RING(Add, +)
-KG_RING(Sub, -)
-KG_RING(Multiply, *)
+template <class T, class Op>
+T ring(T a, T b, Op op) {
+  if constexpr (is_float<T>) return op(a, b);
+  else return static_cast<T>(op(bits(a), bits(b)));
+}
+template <class T> T Add(T a, T b) { return ring(a, b, std::plus<>()); }
+template <class T> T Sub(T a, T b) { return ring(a, b, std::minus<>()); }
+template <class T> T Multiply(T a, T b) { return ring(a, b, std::multiplies<>()); }
 complex64 Add(complex64 a, complex64 b) { return {a.real + b.real, a.imag + b.imag}; }
 complex64 Sub(complex64 a, complex64 b) { return {a.real - b.real, a.imag - b.imag}; }
 complex64 Multiply(complex64 x, complex64 y) {
@@ -234,15 +212,6 @@ std::uint8_t LessEqual(T a, T b) {
 
 }  // namespace
 
-#define KG_DEFINE_BINARY(kind, Name, types, ...) types(KG_DEFINE_FLAT2, Name)
-#define KG_DEFINE_FLAT2(Name, type)                                                          \
-  void Name##_##type KG_FLAT2_PARAMETERS {                                                   \
-    flat<storage_t<dtype::type>>(a, b, y, n, [](auto p, auto q) { return Name(p, q); });     \
-  }                                                                                          \
-  void Name##_##type##_run KG_RUN_PARAMETERS {                                               \
-    walk<storage_t<dtype::type>>(in, out, *static_cast<const broadcast_geometry*>(geometry), \
-                                 [](auto p, auto q) { return Name(p, q); });                 \
-  }
-KG_BINARY_KERNELS(KG_DEFINE_BINARY)
+KG_BINARY_KERNELS(KG_DEFINE_PLAIN_MAP2)
 
 }  // namespace kerngrad::kernels::reference

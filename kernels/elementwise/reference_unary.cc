@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transcendental functions are computed in the next wider type by the C library and rounded once.
-#include "kernels/elementwise/unary.h"
-#include "kernels/common/reference_scalar.h"
+#include "kernels/elementwise/reference_maps.h"
 
 #include <cmath>
 #include <limits>
@@ -9,12 +8,6 @@
 
 namespace kerngrad::kernels::reference {
 namespace {
-
-// Calls f for every element; the result's type is that of f.
-template <class T, class F>
-void each(const void* x, void* y, std::size_t n, F f) {
-  for (std::size_t i = 0; i < n; ++i) put(y, i, f(get<T>(x, i)));
-}
 
 template <class T>
 T negated(T x) {
@@ -55,12 +48,6 @@ T Reciprocal(T x) {
 }
 
 // Functions of a wide x.
-#define KG_WIDE(Name, expression)      \
-  template <class T>                   \
-  T Name(T narrow) {                   \
-    const wide_t<T> x = narrow;        \
-    return static_cast<T>(expression); \
-  }
 KG_WIDE(Rsqrt, 1 / std::sqrt(x))
 KG_WIDE(Exp, std::exp(x))
 KG_WIDE(Exp2, std::exp2(x))
@@ -191,16 +178,7 @@ void ClipByValue(const unary_geometry& g, const T* x, T* y) {
 
 }  // namespace
 
-#define KG_DEFINE_UNARY(kind, Name, types, ...) types(KG_DEFINE_FLAT1, Name)
-#define KG_DEFINE_FLAT1(Name, type)                                                \
-  void Name##_##type KG_FLAT1_PARAMETERS {                                         \
-    each<storage_t<dtype::type>>(x, y, n, [](auto value) { return Name(value); }); \
-  }                                                                                \
-  void Name##_##type##_run KG_RUN_PARAMETERS {                                     \
-    const auto count = static_cast<const unary_geometry*>(geometry)->count;        \
-    Name##_##type(in[0], out[0], static_cast<std::size_t>(count));                 \
-  }
-KG_UNARY_KERNELS(KG_DEFINE_UNARY)
+KG_UNARY_KERNELS(KG_DEFINE_PLAIN_MAP1)
 KG_DEFINE_PLAIN_KERNELS(KG_PARAMETRIC_KERNELS)
 
 }  // namespace kerngrad::kernels::reference

@@ -43,6 +43,6 @@ void compare_broadcast(const broadcast_geometry& g, const text* a, const text* b
                       static_cast<const text*>(in[1]), static_cast<bool*>(out[0]),                        \
                       [](text l, text r) { return condition; });                                          \
   }
-KG_TEXT_COMPARISONS(KG_DEFINE_TEXTS)
+KG_TEXTS_KERNELS(KG_DEFINE_TEXTS)
 
 }  // namespace kerngrad::kernels

@@ -7,8 +7,8 @@
 namespace kerngrad::kernels {
 
 // X(kind, name, dtypes, condition on texts `l` and `r`)
-#define KG_TEXT(X, Name) X(Name, text)
-#define KG_TEXT_COMPARISONS(X)                       \
+#define KG_TEXT(X, Name) X(Name, text, any)
+#define KG_TEXTS_KERNELS(X)                          \
   X(TEXT, Equal, KG_TEXT, l == r)                    \
   X(TEXT, NotEqual, KG_TEXT, !(l == r))              \
   X(TEXT, Greater, KG_TEXT, compare(l, r) > 0)       \
@@ -16,12 +16,7 @@ namespace kerngrad::kernels {
   X(TEXT, Less, KG_TEXT, compare(l, r) < 0)          \
   X(TEXT, LessEqual, KG_TEXT, compare(l, r) <= 0)
 
-/// As binary_simd, one function for every target.
-KG_TEXT_COMPARISONS(KG_FLAT2_PLAIN)
-inline constexpr entry texts_simd[] = {KG_TEXT_COMPARISONS(KG_FLAT2_ENTRY)};
-namespace reference {
-KG_TEXT_COMPARISONS(KG_FLAT2_PLAIN)
-inline constexpr entry texts_reference[] = {KG_TEXT_COMPARISONS(KG_FLAT2_ENTRY)};
-}  // namespace reference
+// One function serves every CPU target.
+KG_DECLARE_LIST(texts, KG_TEXTS_KERNELS, KG_DECLARE_MAP2, KG_ENTRY_MAP)
 
 }  // namespace kerngrad::kernels

@@ -9,7 +9,7 @@
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
 #include "kernels/elementwise/activation-inl.h"
-#include "kernels/elementwise/elementwise-inl.h"
+#include "kernels/elementwise/maps-inl.h"
 #include "kernels/math/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -132,19 +132,8 @@ void ClipByValue(const unary_geometry& g, const T* x, T* y) {
 
 }  // namespace
 
-// A map for each item of the list.
-#define KG_MAP(kind, Name, types, ...) KG_MAP_##kind(Name, (__VA_ARGS__))
-#define KG_MAP_OF(Map, base, expression)                          \
-  struct Map : base {                                             \
-    template <class D, class V>                                   \
-    HWY_INLINE auto operator()([[maybe_unused]] D d, V x) const { \
-      return expression;                                          \
-    }                                                             \
-  };
-#define KG_MAP_SHORT(Name, expression) KG_MAP_OF(Name##_map, short_map, expression)
-#define KG_MAP_LONG(Name, expression) KG_MAP_OF(Name##_map, long_map, expression)
-#define KG_MAP_TEST(Name, expression) KG_MAP_OF(Name##_map, short_test, expression)
-#define KG_MAP_FOUR(Name, expression)                  \
+// Kinds of the list that maps-inl.h lacks.
+#define KG_MAP_FOUR(Name, parameters, expression)      \
   struct Name##_map : long_map {                       \
     template <class D, class V>                        \
     HWY_INLINE V operator()(D d, V x) const {          \
@@ -156,29 +145,7 @@ void ClipByValue(const unary_geometry& g, const T* x, T* y) {
       Name##OfAll(d, v);                               \
     }                                                  \
   };
-#define KG_MAP_COMPLEX(Name, expression)                         \
-  struct Name##_complex_map : short_map {                        \
-    template <class W, class V>                                  \
-    HWY_INLINE V operator()(W wide, V pairs) const {             \
-      const hn::Repartition<float, W> d;                         \
-      return hn::BitCast(wide, value(d, hn::BitCast(d, pairs))); \
-    }                                                            \
-    template <class D, class V>                                  \
-    static HWY_INLINE V value([[maybe_unused]] D d, V x) {       \
-      return expression;                                         \
-    }                                                            \
-  };                                                             \
-  template <>                                                    \
-  struct map_for<Name##_map, dtype::complex64> {                 \
-    using type = Name##_complex_map;                             \
-  };
-KG_UNARY_KERNELS(KG_MAP)
-
-#define KG_DEFINE_UNARY(kind, Name, types, ...) types(KG_DEFINE_FLAT1, Name)
-#define KG_DEFINE_FLAT1(Name, type)                            \
-  KG_DEFINE_FUNCTION(type, Name##_##type, KG_FLAT1_PARAMETERS, \
-                     flat1<lane_t<dtype::type>>(typed_map<Name##_map, dtype::type>(), x, y, n))
-KG_UNARY_KERNELS(KG_DEFINE_UNARY)
+KG_UNARY_KERNELS(KG_DEFINE_MAP1)
 KG_DEFINE_KERNELS(KG_PARAMETRIC_KERNELS)
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
@@ -189,13 +156,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace kerngrad::kernels {
 
-#define KG_DISPATCH_UNARY(kind, Name, types, ...) types(KG_DISPATCH_FLAT1, Name)
-#define KG_DISPATCH_FLAT1(Name, type)                                       \
-  KG_DISPATCH_FUNCTION(type, Name##_##type, KG_FLAT1_PARAMETERS, (x, y, n)) \
-  KG_DEFINE_ENTRY(                                                          \
-      type, Name##_##type##_run,                                            \
-      Name##_##type(in[0], out[0], static_cast<std::size_t>(static_cast<const unary_geometry*>(geometry)->count)))
-KG_UNARY_KERNELS(KG_DISPATCH_UNARY)
+KG_UNARY_KERNELS(KG_DISPATCH_MAP1)
 KG_DISPATCH_KERNELS(KG_PARAMETRIC_KERNELS)
 
 }  // namespace kerngrad::kernels

@@ -5,13 +5,6 @@
 
 namespace kerngrad::kernels {
 
-/// in[0] to out[0]. The result has the operand's dtype, boolean for the predicates. LeakyRelu and Step take alpha =
-/// params[0], ClipByValue the bounds params[0] <= params[1]; others ignore them.
-struct unary_geometry {
-  std::int64_t count;
-  double params[2];
-};
-
 // X(kind, name, dtypes of the operand, expression on a vector `x` with tag `d`). Kinds:
 //   SHORT    the loop is unrolled
 //   LONG     a function of math-inl.h: one copy of it per kernel
@@ -68,7 +61,7 @@ struct unary_geometry {
   X(TEST, IsFinite, KG_FLOATS, hn::IsFinite(x))              \
   X(TEST, LogicalNot, KG_BOOLEAN, hn::Eq(x, hn::Zero(d)))
 
-KG_DECLARE_MAPS(unary, KG_UNARY_KERNELS, KG_FLAT1)
+KG_DECLARE_LIST(unary, KG_UNARY_KERNELS, KG_DECLARE_MAP1, KG_ENTRY_MAP)
 
 // Kernels with parameters.
 #define KG_PARAMETRIC_KERNELS(X) KG_FLOATS(X, LeakyRelu) KG_SIGNED(X, Step) KG_NUMERIC(X, ClipByValue)

@@ -177,10 +177,10 @@ using listed_kernel = chain_kernel<T, decltype(listed_map<Head, Steps...>())>;
 
 KG_TYPED_CALL
 
-#define KG_DEFINE_CHAIN(head, first, second, third, type)                                                \
-  KG_DEFINE_ENTRY(type, KG_CHAIN_NAME(head, first, second, third, type),                                 \
-                  typed_call<&listed_kernel<storage_t<dtype::type>, chain_head::head, chain_step::first, \
-                                            chain_step::second, chain_step::third>::run>::run(in, out, geometry))
+#define KG_DEFINE_CHAIN(head, first, second, third, type)                                                   \
+  KG_DEFINE_FUNCTION(type, KG_CHAIN_NAME(head, first, second, third, type), KG_RUN_PARAMETERS,              \
+                     typed_call<&listed_kernel<storage_t<dtype::type>, chain_head::head, chain_step::first, \
+                                               chain_step::second, chain_step::third>::run>::run(in, out, geometry))
 KG_CHAINS(KG_DEFINE_CHAIN, float32)
 KG_CHAINS(KG_DEFINE_CHAIN, float64)
 #undef KG_DEFINE_CHAIN
@@ -194,7 +194,7 @@ HWY_AFTER_NAMESPACE();
 namespace kerngrad::kernels {
 
 #define KG_DISPATCH_CHAIN(head, first, second, third, type) \
-  KG_DISPATCH_ENTRY(type, KG_CHAIN_NAME(head, first, second, third, type))
+  KG_DISPATCH_FUNCTION(type, KG_CHAIN_NAME(head, first, second, third, type), KG_RUN_PARAMETERS, (in, out, geometry))
 KG_CHAINS(KG_DISPATCH_CHAIN, float32)
 KG_CHAINS(KG_DISPATCH_CHAIN, float64)
 #undef KG_DISPATCH_CHAIN

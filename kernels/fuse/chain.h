@@ -112,7 +112,7 @@ struct chain_geometry {
 // product and sum is rounded on its own, so the result is bitwise identical to that of the ops.
 #define KG_CHAIN_NAME(head, first, second, third, type) Chain_##head##_##first##_##second##_##third##_##type
 #define KG_DECLARE_CHAIN(head, first, second, third, type) \
-  KG_DECLARE_ENTRY(type, KG_CHAIN_NAME(head, first, second, third, type))
+  KG_DECLARE_FUNCTION(type, KG_CHAIN_NAME(head, first, second, third, type), KG_RUN_PARAMETERS)
 KG_CHAINS(KG_DECLARE_CHAIN, float32)
 KG_CHAINS(KG_DECLARE_CHAIN, float64)
 #undef KG_DECLARE_CHAIN

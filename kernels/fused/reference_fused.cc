@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/fused/fused.h"
-#include "kernels/common/reference_scalar.h"
+#include "kernels/elementwise/reference_maps.h"
 
 #include <cmath>
 #include <cstddef>
@@ -26,19 +26,11 @@ W activated(activation which, W x, W weight, W alpha) {
 template <dtype Type, class T = storage_t<Type>>
 void FinishLayer(const fused_geometry& g, const T* bias, const T* weights, T* y) {
   using wide = wide_t<T>;
-  std::int64_t count = 1;
-  for (int axis = 0; axis < g.walk.rank; ++axis) count *= g.walk.dims[axis];
-  for (std::int64_t i = 0; i < count; ++i) {
-    std::int64_t rest = i, at_bias = 0, at_weight = 0;
-    for (int axis = g.walk.rank - 1; axis >= 0; --axis) {
-      at_bias += rest % g.walk.dims[axis] * g.walk.strides[1][axis];
-      at_weight += rest % g.walk.dims[axis] * g.walk.strides[2][axis];
-      rest /= g.walk.dims[axis];
-    }
-    const wide x = bias ? wide{y[i]} + bias[at_bias] : wide{y[i]};
+  walk<3>(g.walk, [&](const std::int64_t* at, std::int64_t i) {
+    const wide x = bias ? wide{y[i]} + bias[at[1]] : wide{y[i]};
     y[i] = static_cast<T>(
-        activated<wide>(g.after, x, weights ? weights[at_weight] : T{0}, static_cast<wide>(static_cast<T>(g.alpha))));
-  }
+        activated<wide>(g.after, x, weights ? weights[at[2]] : T{0}, static_cast<wide>(static_cast<T>(g.alpha))));
+  });
 }
 
 }  // namespace

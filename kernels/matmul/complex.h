@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of complex matrices.
 #pragma once
-#include "kernels/common/pairs.h"
 #include "kernels/matmul/matmul.h"
 
 namespace kerngrad::kernels {

@@ -36,11 +36,11 @@ struct tile_args {
 }  // namespace kerngrad::kernels
 #endif  // KERNGRAD_KERNELS_GEMM_COMMON
 
-#if defined(KERNGRAD_KERNELS_GEMM_INL) == defined(HWY_TARGET_TOGGLE)
-#ifdef KERNGRAD_KERNELS_GEMM_INL
-#undef KERNGRAD_KERNELS_GEMM_INL
+#if defined(KERNGRAD_KERNELS_GEMM_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef KERNGRAD_KERNELS_GEMM_INL_H_
+#undef KERNGRAD_KERNELS_GEMM_INL_H_
 #else
-#define KERNGRAD_KERNELS_GEMM_INL
+#define KERNGRAD_KERNELS_GEMM_INL_H_
 #endif
 
 #include "hwy/cache_control.h"

@@ -13,7 +13,7 @@
 // Softmax: |error| <= (8 + |x - max| + classes / 2) * eps * y, and all of it is the SIMD kernel's work, in its order,
 // when an element of any row is not finite.
 #pragma once
-#include "kernels/common/abi.h"
+#include "kernels/common/lists.h"
 
 namespace kerngrad::kernels::onednn {
 
@@ -29,11 +29,7 @@ KG_ONEDNN_KERNELS(KG_DECLARE_ONEDNN)
 #undef KG_DECLARE_ONEDNN
 
 /// Every kernel on oneDNN. Ops and dtypes that are not here have SIMD kernels only.
-inline constexpr entry onednn_kernels[] = {
-#define KG_ENTRY_ONEDNN(Name, type) {#Name, dtype::type, Name##_##type, nullptr, nullptr},
-    KG_ONEDNN_KERNELS(KG_ENTRY_ONEDNN)
-#undef KG_ENTRY_ONEDNN
-};
+inline constexpr entry onednn_kernels[] = {KG_ONEDNN_KERNELS(KG_ENTRY)};
 
 /// oneDNN's name of the code that the kernel of `op` runs for a geometry, "jit:avx512_core" for one; empty where it is
 /// the SIMD kernel, and for ops that are not in the table. Valid until the thread's next call of a kernel on oneDNN.

@@ -212,8 +212,8 @@ HWY_INLINE void centered_rms_prop(T* p, T* a, T* q, T* c, const T* g, std::size_
 
 #define KG_DEFINE_UPDATE(name, type, parameters, arguments) \
   void name##_##type parameters { name arguments; }
-KG_UPDATES(KG_DEFINE_UPDATE, float32, float)
-KG_UPDATES(KG_DEFINE_UPDATE, float64, double)
+KG_UPDATE_KERNELS(KG_DEFINE_UPDATE, float32, float)
+KG_UPDATE_KERNELS(KG_DEFINE_UPDATE, float64, double)
 #undef KG_DEFINE_UPDATE
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
@@ -224,9 +224,10 @@ HWY_AFTER_NAMESPACE();
 
 namespace kerngrad::kernels {
 
-#define KG_DISPATCH_UPDATE(name, type, parameters, arguments) KG_DISPATCH_ALWAYS(name##_##type, parameters, arguments)
-KG_UPDATES(KG_DISPATCH_UPDATE, float32, float)
-KG_UPDATES(KG_DISPATCH_UPDATE, float64, double)
+#define KG_DISPATCH_UPDATE(name, type, parameters, arguments) \
+  KG_DISPATCH_FUNCTION(any, name##_##type, parameters, arguments)
+KG_UPDATE_KERNELS(KG_DISPATCH_UPDATE, float32, float)
+KG_UPDATE_KERNELS(KG_DISPATCH_UPDATE, float64, double)
 #undef KG_DISPATCH_UPDATE
 
 }  // namespace kerngrad::kernels

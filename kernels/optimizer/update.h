@@ -42,7 +42,7 @@ struct rms_prop_step {
 //                      (Tieleman and Hinton 2012)
 //   centered_rms_prop  c = decay c + (1 - decay) g, and the root is that of a - (c^2 + epsilon), or of epsilon where
 //                      the difference is not above 0
-#define KG_UPDATES(X, type, T)                                                                                      \
+#define KG_UPDATE_KERNELS(X, type, T)                                                                               \
   X(sgd, type, (T * p, const T* g, std::size_t n, double rate), (p, g, n, rate))                                    \
   X(momentum, type, (T * p, T * m, const T* g, std::size_t n, double rate, double friction, bool nesterov),         \
     (p, m, g, n, rate, friction, nesterov))                                                                         \
@@ -59,8 +59,8 @@ struct rms_prop_step {
     (p, a, q, c, g, n, step))
 
 #define KG_DECLARE_UPDATE(name, type, parameters, arguments) void name##_##type parameters;
-KG_UPDATES(KG_DECLARE_UPDATE, float32, float)
-KG_UPDATES(KG_DECLARE_UPDATE, float64, double)
+KG_UPDATE_KERNELS(KG_DECLARE_UPDATE, float32, float)
+KG_UPDATE_KERNELS(KG_DECLARE_UPDATE, float64, double)
 #undef KG_DECLARE_UPDATE
 
 }  // namespace kerngrad::kernels

@@ -3,7 +3,6 @@
 // waits for the one before it.
 #pragma once
 #include "kernels/common/lists.h"
-#include "kernels/common/pairs.h"
 #include "kernels/move/move.h"
 #include "kernels/reduce/reduce.h"
 

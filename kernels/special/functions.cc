@@ -10,7 +10,7 @@
 #define HWY_TARGET_INCLUDE "kernels/special/functions.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
-#include "kernels/elementwise/elementwise-inl.h"
+#include "kernels/elementwise/maps-inl.h"
 #include "kernels/special/bessel-inl.h"
 #include "kernels/special/gamma-inl.h"
 #include "kernels/special/integral-inl.h"
@@ -46,16 +46,7 @@ void Polygamma(const unary_geometry& g, const T* x, T* y) {
 
 }  // namespace
 
-#define KG_DEFINE_BOTH(kind, Name, types, ...)                                                          \
-  struct Name##_map : long_map {                                                                        \
-    template <class D, class V>                                                                         \
-    HWY_INLINE V operator()(D d, V x) const {                                                           \
-      return __VA_ARGS__;                                                                               \
-    }                                                                                                   \
-  };                                                                                                    \
-  KG_DEFINE_FUNCTION(float32, Name##_float32, KG_FLAT1_PARAMETERS, flat1<float>(Name##_map(), x, y, n)) \
-  KG_DEFINE_FUNCTION(float64, Name##_float64, KG_FLAT1_PARAMETERS, flat1<double>(Name##_map(), x, y, n))
-KG_FUNCTION_KERNELS(KG_DEFINE_BOTH)
+KG_FUNCTION_KERNELS(KG_DEFINE_MAP1)
 KG_DEFINE_KERNELS(KG_ORDER_KERNELS)
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
@@ -66,16 +57,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace kerngrad::kernels {
 
-static std::size_t count_of(const unary_geometry* g) { return static_cast<std::size_t>(g->count); }
-
-#define KG_DISPATCH_BOTH(kind, Name, types, ...)                                                         \
-  KG_DISPATCH_FUNCTION(float32, Name##_float32, KG_FLAT1_PARAMETERS, (x, y, n))                          \
-  KG_DISPATCH_FUNCTION(float64, Name##_float64, KG_FLAT1_PARAMETERS, (x, y, n))                          \
-  KG_DEFINE_ENTRY(float32, Name##_float32_run,                                                           \
-                  Name##_float32(in[0], out[0], count_of(static_cast<const unary_geometry*>(geometry)))) \
-  KG_DEFINE_ENTRY(float64, Name##_float64_run,                                                           \
-                  Name##_float64(in[0], out[0], count_of(static_cast<const unary_geometry*>(geometry))))
-KG_FUNCTION_KERNELS(KG_DISPATCH_BOTH)
+KG_FUNCTION_KERNELS(KG_DISPATCH_MAP1)
 KG_DISPATCH_KERNELS(KG_ORDER_KERNELS)
 
 }  // namespace kerngrad::kernels

@@ -15,7 +15,7 @@ namespace kerngrad::kernels {
   X(LONG, BesselJ0, KG_FLOATS, BesselJ0(d, x)) \
   X(LONG, BesselJ1, KG_FLOATS, BesselJ1(d, x))
 
-KG_DECLARE_MAPS(function, KG_FUNCTION_KERNELS, KG_FLAT1)
+KG_DECLARE_LIST(function, KG_FUNCTION_KERNELS, KG_DECLARE_MAP1, KG_ENTRY_MAP)
 
 /// Largest order of Polygamma: the factorial of a larger one leaves float64.
 inline constexpr int most_polygamma = 100;

@@ -10,7 +10,7 @@
 #define HWY_TARGET_INCLUDE "kernels/special/pairs.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
-#include "kernels/elementwise/elementwise-inl.h"
+#include "kernels/elementwise/maps-inl.h"
 #include "kernels/special/incomplete-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -52,20 +52,8 @@ void Betainc(const broadcast_geometry& g, const T* a, const T* b, const T* x, T*
 
 }  // namespace
 
-// Defines the map of a kernel, and for each dtype the entry on arrays and the one with broadcasting.
-#define KG_DEFINE_BOTH(kind, Name, types, ...)                                                                     \
-  struct Name##_map : long_map {                                                                                   \
-    template <class D, class V>                                                                                    \
-    HWY_INLINE V operator()(D d, V a, V b) const {                                                                 \
-      return __VA_ARGS__;                                                                                          \
-    }                                                                                                              \
-  };                                                                                                               \
-  KG_DEFINE_FUNCTION(float32, Name##_float32, KG_FLAT2_PARAMETERS, flat2<float>(Name##_map(), a, b, y, n))         \
-  KG_DEFINE_FUNCTION(float64, Name##_float64, KG_FLAT2_PARAMETERS, flat2<double>(Name##_map(), a, b, y, n))        \
-  KG_DEFINE_ENTRY(float32, Name##_float32_run, typed_call<&broadcast2<Name##_map, float>>::run(in, out, geometry)) \
-  KG_DEFINE_ENTRY(float64, Name##_float64_run, typed_call<&broadcast2<Name##_map, double>>::run(in, out, geometry))
 KG_DEFINE_KERNELS(KG_TRIPLE_KERNELS)
-KG_PAIR_KERNELS(KG_DEFINE_BOTH)
+KG_PAIR_KERNELS(KG_DEFINE_MAP2)
 
 }  // namespace kerngrad::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -75,12 +63,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace kerngrad::kernels {
 
-#define KG_DISPATCH_BOTH(kind, Name, types, ...)                                   \
-  KG_DISPATCH_FUNCTION(float32, Name##_float32, KG_FLAT2_PARAMETERS, (a, b, y, n)) \
-  KG_DISPATCH_FUNCTION(float64, Name##_float64, KG_FLAT2_PARAMETERS, (a, b, y, n)) \
-  KG_DISPATCH_ENTRY(float32, Name##_float32_run)                                   \
-  KG_DISPATCH_ENTRY(float64, Name##_float64_run)
-KG_PAIR_KERNELS(KG_DISPATCH_BOTH)
+KG_PAIR_KERNELS(KG_DISPATCH_MAP2)
 KG_DISPATCH_KERNELS(KG_TRIPLE_KERNELS)
 
 }  // namespace kerngrad::kernels

@@ -10,7 +10,7 @@ namespace kerngrad::kernels {
   X(LONG, Gammainc, KG_FLOATS, Gammainc(d, a, b)) \
   X(LONG, Gammaincc, KG_FLOATS, Gammaincc(d, a, b))
 
-KG_DECLARE_MAPS(pair, KG_PAIR_KERNELS, KG_FLAT2)
+KG_DECLARE_LIST(pair, KG_PAIR_KERNELS, KG_DECLARE_MAP2, KG_ENTRY_MAP)
 
 // Betainc takes a, b and x with all three strides of broadcast_geometry.
 #define KG_TRIPLE_KERNELS(X) KG_FLOATS(X, Betainc)

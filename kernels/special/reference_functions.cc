@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Special functions from series, integrals and recurrences, in the next wider type, rounded once.
 #include "kernels/special/functions.h"
-#include "kernels/common/reference_scalar.h"
+#include "kernels/elementwise/reference_maps.h"
 
 #include <cmath>
 #include <limits>
@@ -18,11 +18,11 @@ constexpr long double bernoulli[] = {1.0L / 6,       -1.0L / 30,       1.0L / 42
 
 // The recurrence up to 20, then the asymptotic series; below 0 the reflection.
 template <class W>
-W Digamma(W x) {
+W digamma_of(W x) {
   if (x == 0) return std::copysign(std::numeric_limits<W>::infinity(), -x);
   if (x < 0) {
     if (x == std::floor(x)) return std::numeric_limits<W>::quiet_NaN();
-    return Digamma(1 - x) - static_cast<W>(pi) / std::tan(static_cast<W>(pi) * (x - std::nearbyint(x)));
+    return digamma_of(1 - x) - static_cast<W>(pi) / std::tan(static_cast<W>(pi) * (x - std::nearbyint(x)));
   }
   if (std::isinf(x)) return x;
   W sum = 0;
@@ -35,7 +35,7 @@ W Digamma(W x) {
 
 // Newton's steps on erfc, which is convex above 0.
 template <class W>
-W Erfinv(W x) {
+W erfinv_of(W x) {
   if (!(std::fabs(x) < 1))
     return std::fabs(x) == 1 ? x * std::numeric_limits<W>::infinity() : std::numeric_limits<W>::quiet_NaN();
   const W rest = 1 - std::fabs(x);
@@ -51,7 +51,7 @@ W Erfinv(W x) {
 
 // The series; below -2 the continued fraction of E1, above 60 the asymptotic series.
 template <class W>
-W Expi(W x) {
+W expi_of(W x) {
   if (x == 0) return -std::numeric_limits<W>::infinity();
   if (std::isinf(x)) return x > 0 ? x : -W{0};
   if (x < -2) {
@@ -108,31 +108,19 @@ W bessel_j_of(int order, W x) {
   return side * scale * (order == 0 ? p * (c + s) - q * (s - c) : p * (s - c) + q * (s + c));
 }
 
-template <class W>
-W Lgamma(W x) {
-  return std::lgamma(x);
-}
-template <class W>
-W BesselI0(W x) {
-  return bessel_i_of(0, x);
-}
-template <class W>
-W BesselI1(W x) {
-  return bessel_i_of(1, x);
-}
-template <class W>
-W BesselJ0(W x) {
-  return bessel_j_of(0, x);
-}
-template <class W>
-W BesselJ1(W x) {
-  return bessel_j_of(1, x);
-}
+KG_WIDE(Lgamma, std::lgamma(x))
+KG_WIDE(Digamma, digamma_of(x))
+KG_WIDE(Erfinv, erfinv_of(x))
+KG_WIDE(Expi, expi_of(x))
+KG_WIDE(BesselI0, bessel_i_of(0, x))
+KG_WIDE(BesselI1, bessel_i_of(1, x))
+KG_WIDE(BesselJ0, bessel_j_of(0, x))
+KG_WIDE(BesselJ1, bessel_j_of(1, x))
 
 // The recurrence from any x up to n + 25, then Euler and Maclaurin's sum.
 template <class W>
 W polygamma_of(int n, W x) {
-  if (n == 0) return Digamma(x);
+  if (n == 0) return digamma_of(x);
   if (x != x || x == -std::numeric_limits<W>::infinity()) return std::numeric_limits<W>::quiet_NaN();
   const W sign = n % 2 == 1 ? W{1} : W{-1};
   if (x <= 0 && x == std::floor(x))
@@ -151,14 +139,6 @@ W polygamma_of(int n, W x) {
   return sign * std::tgamma(static_cast<W>(n + 1)) * (sum + power * rest);
 }
 
-// Calls f in the next wider type for every element.
-template <class T, class F>
-void each(const void* x, void* y, std::size_t n, F f) {
-  for (std::int64_t i = 0; i < static_cast<std::int64_t>(n); ++i)
-    put(y, i, static_cast<T>(f(static_cast<wide_t<T>>(get<T>(x, i)))));
-}
-std::size_t count_of(const unary_geometry* g) { return static_cast<std::size_t>(g->count); }
-
 template <dtype Type, class T = storage_t<Type>>
 void Polygamma(const unary_geometry& g, const T* x, T* y) {
   for (std::int64_t i = 0; i < g.count; ++i)
@@ -167,16 +147,7 @@ void Polygamma(const unary_geometry& g, const T* x, T* y) {
 
 }  // namespace
 
-#define KG_DEFINE_BOTH(kind, Name, types, ...)                                             \
-  void Name##_float32 KG_FLAT1_PARAMETERS { each<float>(x, y, n, Name<double>); }          \
-  void Name##_float64 KG_FLAT1_PARAMETERS { each<double>(x, y, n, Name<long double>); }    \
-  void Name##_float32_run KG_RUN_PARAMETERS {                                              \
-    Name##_float32(in[0], out[0], count_of(static_cast<const unary_geometry*>(geometry))); \
-  }                                                                                        \
-  void Name##_float64_run KG_RUN_PARAMETERS {                                              \
-    Name##_float64(in[0], out[0], count_of(static_cast<const unary_geometry*>(geometry))); \
-  }
-KG_FUNCTION_KERNELS(KG_DEFINE_BOTH)
+KG_FUNCTION_KERNELS(KG_DEFINE_PLAIN_MAP1)
 KG_DEFINE_PLAIN_KERNELS(KG_ORDER_KERNELS)
 
 }  // namespace kerngrad::kernels::reference

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Special functions of several operands from their series, in the next wider type, rounded once.
 #include "kernels/special/pairs.h"
-#include "kernels/common/reference_scalar.h"
+#include "kernels/elementwise/reference_maps.h"
 
 #include <cmath>
 #include <limits>
@@ -68,32 +68,6 @@ T Gammaincc(T a, T x) {
   return static_cast<T>(gammainc_of<wide_t<T>>(a, x, true));
 }
 
-// Calls f(offsets, index of the result) for each element; the strides may be anything.
-template <int count, class F>
-void walk(const broadcast_geometry& g, F f) {
-  std::int64_t total = 1;
-  for (int axis = 0; axis < g.rank; ++axis) total *= g.dims[axis];
-  for (std::int64_t index = 0; index < total; ++index) {
-    std::int64_t rest = index, at[count] = {};
-    for (int axis = g.rank - 1; axis >= 0; --axis) {
-      for (int k = 0; k < count; ++k) at[k] += rest % g.dims[axis] * g.strides[k][axis];
-      rest /= g.dims[axis];
-    }
-    f(at, index);
-  }
-}
-
-template <class T, class F>
-void flat(const void* a, const void* b, void* y, std::size_t n, F f) {
-  for (std::int64_t i = 0; i < static_cast<std::int64_t>(n); ++i) put(y, i, f(get<T>(a, i), get<T>(b, i)));
-}
-template <class T, class F>
-void broadcast(const void* const* in, void* const* out, const broadcast_geometry* g, F f) {
-  walk<2>(*g, [&](const std::int64_t* at, std::int64_t index) {
-    put(out[0], index, f(get<T>(in[0], at[0]), get<T>(in[1], at[1])));
-  });
-}
-
 template <dtype Type, class T = storage_t<Type>>
 void Betainc(const broadcast_geometry& g, const T* a, const T* b, const T* x, T* y) {
   walk<3>(g, [&](const std::int64_t* at, std::int64_t index) {
@@ -104,16 +78,7 @@ void Betainc(const broadcast_geometry& g, const T* a, const T* b, const T* x, T*
 
 }  // namespace
 
-#define KG_DEFINE_BOTH(kind, Name, types, ...)                                                  \
-  void Name##_float32 KG_FLAT2_PARAMETERS { flat<float>(a, b, y, n, Name<float>); }             \
-  void Name##_float64 KG_FLAT2_PARAMETERS { flat<double>(a, b, y, n, Name<double>); }           \
-  void Name##_float32_run KG_RUN_PARAMETERS {                                                   \
-    broadcast<float>(in, out, static_cast<const broadcast_geometry*>(geometry), Name<float>);   \
-  }                                                                                             \
-  void Name##_float64_run KG_RUN_PARAMETERS {                                                   \
-    broadcast<double>(in, out, static_cast<const broadcast_geometry*>(geometry), Name<double>); \
-  }
-KG_PAIR_KERNELS(KG_DEFINE_BOTH)
+KG_PAIR_KERNELS(KG_DEFINE_PLAIN_MAP2)
 KG_DEFINE_PLAIN_KERNELS(KG_TRIPLE_KERNELS)
 
 }  // namespace kerngrad::kernels::reference

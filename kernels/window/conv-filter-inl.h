@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The gradient of a filter: products of transposed windows and gradients of the result. Private to kernels/; included
 // once per target.
-#if defined(KERNGRAD_KERNELS_CONV_FILTER_INL) == defined(HWY_TARGET_TOGGLE)
-#ifdef KERNGRAD_KERNELS_CONV_FILTER_INL
-#undef KERNGRAD_KERNELS_CONV_FILTER_INL
+#if defined(KERNGRAD_KERNELS_CONV_FILTER_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef KERNGRAD_KERNELS_CONV_FILTER_INL_H_
+#undef KERNGRAD_KERNELS_CONV_FILTER_INL_H_
 #else
-#define KERNGRAD_KERNELS_CONV_FILTER_INL
+#define KERNGRAD_KERNELS_CONV_FILTER_INL_H_
 #endif
 
 #include <algorithm>

@@ -2,11 +2,11 @@
 // Convolution by register tiles that walk an image, framed with zeros or cut to the taps that a pixel reaches. Private
 // to kernels/; included once per target. A pixel's sum runs over its taps row by row on either way, and a padding of
 // zeros adds nothing to it, so both give bitwise identical results wherever no weight is infinite or NaN.
-#if defined(KERNGRAD_KERNELS_CONV_INL) == defined(HWY_TARGET_TOGGLE)
-#ifdef KERNGRAD_KERNELS_CONV_INL
-#undef KERNGRAD_KERNELS_CONV_INL
+#if defined(KERNGRAD_KERNELS_CONV_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef KERNGRAD_KERNELS_CONV_INL_H_
+#undef KERNGRAD_KERNELS_CONV_INL_H_
 #else
-#define KERNGRAD_KERNELS_CONV_INL
+#define KERNGRAD_KERNELS_CONV_INL_H_
 #endif
 
 #include <algorithm>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The convolutions of images that those of volumes consist of. Private to kernels/; included once per target. conv.cc
 // defines them, so that their code is compiled once.
-#if defined(KERNGRAD_KERNELS_CONVOLVE_INL) == defined(HWY_TARGET_TOGGLE)
-#ifdef KERNGRAD_KERNELS_CONVOLVE_INL
-#undef KERNGRAD_KERNELS_CONVOLVE_INL
+#if defined(KERNGRAD_KERNELS_CONVOLVE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef KERNGRAD_KERNELS_CONVOLVE_INL_H_
+#undef KERNGRAD_KERNELS_CONVOLVE_INL_H_
 #else
-#define KERNGRAD_KERNELS_CONVOLVE_INL
+#define KERNGRAD_KERNELS_CONVOLVE_INL_H_
 #endif
 
 #include "hwy/highway.h"

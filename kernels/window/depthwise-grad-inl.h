@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of the depthwise convolution's gradients: input pixels gather from the output pixels that they reached, the
 // taps of a filter add up products. Private to kernels/; included once per target.
-#if defined(KERNGRAD_KERNELS_DEPTHWISE_GRAD_INL) == defined(HWY_TARGET_TOGGLE)
-#ifdef KERNGRAD_KERNELS_DEPTHWISE_GRAD_INL
-#undef KERNGRAD_KERNELS_DEPTHWISE_GRAD_INL
+#if defined(KERNGRAD_KERNELS_DEPTHWISE_GRAD_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef KERNGRAD_KERNELS_DEPTHWISE_GRAD_INL_H_
+#undef KERNGRAD_KERNELS_DEPTHWISE_GRAD_INL_H_
 #else
-#define KERNGRAD_KERNELS_DEPTHWISE_GRAD_INL
+#define KERNGRAD_KERNELS_DEPTHWISE_GRAD_INL_H_
 #endif
 
 #include <algorithm>

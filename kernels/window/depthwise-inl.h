@@ -2,11 +2,11 @@
 // The depthwise convolution for a multiplier of 1, by register blocks of neighbouring pixels for one vector of
 // channels. Private to kernels/; included once per target. However a pixel is reached, its sum runs over the taps row
 // by row, so that blocks may be cut and overlapped freely.
-#if defined(KERNGRAD_KERNELS_DEPTHWISE_INL) == defined(HWY_TARGET_TOGGLE)
-#ifdef KERNGRAD_KERNELS_DEPTHWISE_INL
-#undef KERNGRAD_KERNELS_DEPTHWISE_INL
+#if defined(KERNGRAD_KERNELS_DEPTHWISE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef KERNGRAD_KERNELS_DEPTHWISE_INL_H_
+#undef KERNGRAD_KERNELS_DEPTHWISE_INL_H_
 #else
-#define KERNGRAD_KERNELS_DEPTHWISE_INL
+#define KERNGRAD_KERNELS_DEPTHWISE_INL_H_
 #endif
 
 #include <algorithm>

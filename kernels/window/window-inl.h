@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Walking the channels of an image in vectors. Private to kernels/; included once per target.
-#if defined(KERNGRAD_KERNELS_WINDOW_INL) == defined(HWY_TARGET_TOGGLE)
-#ifdef KERNGRAD_KERNELS_WINDOW_INL
-#undef KERNGRAD_KERNELS_WINDOW_INL
+#if defined(KERNGRAD_KERNELS_WINDOW_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef KERNGRAD_KERNELS_WINDOW_INL_H_
+#undef KERNGRAD_KERNELS_WINDOW_INL_H_
 #else
-#define KERNGRAD_KERNELS_WINDOW_INL
+#define KERNGRAD_KERNELS_WINDOW_INL_H_
 #endif
 
 #include <cstddef>

@@ -24,8 +24,8 @@
  * header is refused when the host's table is smaller than its own, or when it uses a member that the host does not
  * know. What cannot be done so changes KERNGRAD_PACK_ABI, and packs of another number are refused.
  */
-#ifndef KERNGRAD_PACK_H
-#define KERNGRAD_PACK_H
+#ifndef KERNGRAD_PACK_H_
+#define KERNGRAD_PACK_H_
 
 #include <stdint.h>
 
