@@ -46,7 +46,7 @@ process& here() {
 std::atomic<bool> is_checked{false};
 std::atomic<double> seconds_to_wait{300};
 
-constexpr std::string_view versions = "kerngrad " KG_VERSION;
+constexpr std::string_view version = "kerngrad " KG_VERSION;
 
 // Tells the other ranks that this one ends, and waits for theirs to end: they may still be in an op, which then throws.
 // MPI calls it at the start of MPI_Finalize, by us or by the program.
@@ -82,7 +82,8 @@ double number_in(const char* name, double fallback) {
   return value;
 }
 
-// Each rank tells the others its version and its mode. All of them see all, so that all throw, or none.
+// Each rank tells the others its version and its mode. All of them see all, so that all throw, or none. Every version
+// has to understand the greeting, and the message of a rank that ends.
 struct greeting {
   char version[64] = {};
   std::int32_t checked = 0;
@@ -90,9 +91,6 @@ struct greeting {
 void greet(const process& p, int rank, int size) {
   std::vector<greeting> all(static_cast<std::size_t>(size));
   greeting& own = all[static_cast<std::size_t>(rank)];
-  // The variable lets tests be a rank of another version.
-  const char* const other = std::getenv("KERNGRAD_MPI_TEST_VERSION");
-  const std::string_view version = other ? std::string_view(other) : versions;
   std::memcpy(own.version, version.data(), std::min(version.size(), sizeof own.version - 1));
   own.checked = is_checked;
   require(MPI_Allgather(MPI_IN_PLACE, 0, MPI_BYTE, all.data(), sizeof(greeting), MPI_BYTE, p.control),
