@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""typed_names.py OUTPUT NAMES...: which typed functions call which op, as a table in C++, of the units NAMES.
+"""typed_names.py OUTPUT NAMES... --composed BODIES...: which typed functions call which op, as a table in C++.
 
 The table function_of_op has the one function by which errors name an op: what stands for it in a line `KG_...`, else
 the function of its own name, else all of them, written as `kg::segment_mean|prod`.
 
-A unit names an op in three ways: `KG_ONE_OPERAND(exp, "Exp")`, `inline constexpr whole_axis_op<"All"> all;`, and in the
+A unit of NAMES names an op in three ways: `KG_ONE_OPERAND(exp, "Exp")`, `inline constexpr whole_axis_op<"All"> all;`, and in the
 body of a function, which stands for the custom op name, or else for the first one. A function that only calls
-others by their typed names is theirs, and has no line.
+others by their typed names is theirs, and has no line. An op that no unit names has the composed function in BODIES
+that calls it, outside of unnamed namespaces.
 """
 import pathlib
 import re
@@ -18,6 +19,8 @@ VARIABLE = re.compile(r'^inline constexpr \w+<"(\w+)"> (\w+);', re.MULTILINE)
 # A function at namespace scope: its head begins a line, its body ends with the line or with a brace that stands alone.
 FUNCTION = re.compile(r'^(?:inline |template <[^\n]*>\n?(?:  requires [^\n]*\n)?(?:inline )?)[\w:<>, ]+? (\w+)\('
                       r'(?:[^\n]*\}\n|.*?^\}\n)', re.MULTILINE | re.DOTALL)
+UNNAMED = re.compile(r'^namespace \{\n.*?^\}  // namespace\n', re.MULTILINE | re.DOTALL)
+COMPOSED = re.compile(r'^[\w:<>, ]+? (\w+)\([^;{}]*\) \{(?:[^\n]*\}\n|\n.*?^\}\n)', re.MULTILINE | re.DOTALL)
 OP = re.compile(r'\b(?!attr\b)\w+<"(\w+)">')
 
 
@@ -57,6 +60,13 @@ def names_in(text):
             yield found.start(), (alike or ops)[0], function, False
 
 
+def composed_names_in(text):
+    """(op, function) of each composed function that calls an op."""
+    for found in COMPOSED.finditer(UNNAMED.sub('', text)):
+        for op in OP.findall(found.group(0)):
+            yield op, found.group(1)
+
+
 def are_alike(op, function):
     return op.lower() == function.replace('_', '')
 
@@ -79,6 +89,8 @@ def table(name, rows):
 
 def main():
     output, *units = sys.argv[1:]
+    at = units.index('--composed')
+    units, bodies = units[:at], units[at + 1:]
     functions = {}  # op -> (function, whether a line says it)
     rows = []
     for unit in units:
@@ -86,6 +98,12 @@ def main():
             if (op, function) not in rows:
                 rows.append((op, function))
                 functions.setdefault(op, []).append((function, is_line))
+    named = set(functions)
+    for body in bodies:
+        for op, function in composed_names_in(pathlib.Path(body).read_text()):
+            if op not in named and (op, function) not in rows:
+                rows.append((op, function))
+                functions.setdefault(op, []).append((function, False))
     spelled = sorted((op, in_errors(op, found)) for op, found in functions.items())
     pathlib.Path(output).write_text('\n'.join([
         HEAD + table('typed_names', rows), '// By ops, in their order.', table('function_of_op', spelled), SPELLED]))

@@ -58,14 +58,11 @@ tensor nan_variance(const composed& call, const tensor& x, const axes& over, std
   return where(divisor > 0, folded / divisor, not_a_number);
 }
 
-// The greatest or the least of the numbers. It is infinite where there is none, or where an element is.
-tensor nan_extreme(const composed& call, const tensor& x, const axes& over, bool keep_dims, bool greatest) {
-  call.real("x", x);
-  if (!floating.has(x.type())) return greatest ? max(x, over, keep_dims) : min(x, over, keep_dims);
-  const attr_value& along = over.value();
-  const tensor y = greatest ? kerngrad::call<"NanMax">(x, attr<"axis">(along), attr<"keepDims">(keep_dims))
-                            : kerngrad::call<"NanMin">(x, attr<"axis">(along), attr<"keepDims">(keep_dims));
-  if (any(y == (greatest ? -infinite : infinite)).item() == 0) return y;
+// The greatest or the least of the floats by an op, which gives `none` for a slice without numbers.
+template <fixed_string Op>
+tensor nan_extreme(const tensor& x, const axes& over, bool keep_dims, double none) {
+  const tensor y = call<Op>(x, attr<"axis">(over.value()), attr<"keepDims">(keep_dims));
+  if (any(y == none).item() == 0) return y;
   return where(all(is_nan(x), over, keep_dims), not_a_number, y);
 }
 
@@ -77,7 +74,7 @@ tensor nan_place(const composed& call, const tensor& x, axis_index axis, bool gr
   // argmax passes over NaN but for the first element of a slice: slices that begin with one are looked at again.
   const tensor first = x.rank() == 0 ? x : slice_of_axis(x, at, 0, 1);
   if (any(is_nan(first)).item() == 0) return place;
-  const tensor extreme = nan_extreme(call, x, axis, true, greatest);
+  const tensor extreme = greatest ? nanmax(x, axis, true) : nanmin(x, axis, true);
   if (any(is_nan(extreme)).item() != 0) call.refuse("a slice without numbers", "a number in each slice");
   return argmax(cast(x == extreme, dtype::int32), axis);
 }
@@ -97,10 +94,12 @@ tensor nanmean(const tensor& x, const axes& over, bool keep_dims) {
   return narrowed(without(nan_moments_of(in_floats(x), over).mean, over, keep_dims), x.type());
 }
 tensor nanmax(const tensor& x, const axes& over, bool keep_dims) {
-  return nan_extreme(composed{"nanmax"}, x, over, keep_dims, true);
+  composed{"nanmax"}.real("x", x);
+  return floating.has(x.type()) ? nan_extreme<"NanMax">(x, over, keep_dims, -infinite) : max(x, over, keep_dims);
 }
 tensor nanmin(const tensor& x, const axes& over, bool keep_dims) {
-  return nan_extreme(composed{"nanmin"}, x, over, keep_dims, false);
+  composed{"nanmin"}.real("x", x);
+  return floating.has(x.type()) ? nan_extreme<"NanMin">(x, over, keep_dims, infinite) : min(x, over, keep_dims);
 }
 tensor nanvar(const tensor& x, const axes& over, bool keep_dims, std::int64_t ddof) {
   return narrowed(without(nan_variance(composed{"nanvar"}, x, over, ddof), over, keep_dims), x.type());
