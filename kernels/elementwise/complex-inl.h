@@ -198,26 +198,21 @@ struct Tanh_numbers : parts_map {
 };
 
 // sin z = -i sinh(i z), cos z = cosh(i z), tan z = -i tanh(i z).
-struct Sin_numbers : parts_map {
+template <class Hyperbolic>
+struct turned_numbers : parts_map {
   template <class D, class V>
   HWY_INLINE void operator()(D d, V re, V im, part_vectors<V> y) const {
     V turned_re, turned_im;
-    Sinh_numbers()(d, hn::Neg(im), re, part_vectors<V>{turned_re, turned_im});
+    Hyperbolic()(d, hn::Neg(im), re, part_vectors<V>{turned_re, turned_im});
     y.re = turned_im, y.im = hn::Neg(turned_re);
   }
 };
+using Sin_numbers = turned_numbers<Sinh_numbers>;
+using Tan_numbers = turned_numbers<Tanh_numbers>;
 struct Cos_numbers : parts_map {
   template <class D, class V>
   HWY_INLINE void operator()(D d, V re, V im, part_vectors<V> y) const {
     Cosh_numbers()(d, hn::Neg(im), re, y);
-  }
-};
-struct Tan_numbers : parts_map {
-  template <class D, class V>
-  HWY_INLINE void operator()(D d, V re, V im, part_vectors<V> y) const {
-    V turned_re, turned_im;
-    Tanh_numbers()(d, hn::Neg(im), re, part_vectors<V>{turned_re, turned_im});
-    y.re = turned_im, y.im = hn::Neg(turned_re);
   }
 };
 

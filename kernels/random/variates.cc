@@ -19,6 +19,13 @@ To as(From v) {
   return bits;
 }
 
+// The polynomial of x with these coefficients, the highest power's first. Each product and sum is rounded.
+template <class... Coefficients>
+inline double polynomial(double x, double highest, Coefficients... others) {
+  ((highest = highest * x + others), ...);
+  return highest;
+}
+
 // log of a positive normal number, as in kernels/create/random.cc. Straight code, so that loops of it are vectors.
 inline double portable_log(double u) {
   const std::uint64_t bits = as<std::uint64_t>(u) + (0x3ff0000000000000 - 0x3fe6a09e00000000);
@@ -26,13 +33,9 @@ inline double portable_log(double u) {
   const double f = as<double>(as<std::uint64_t>(u) + 0x3ff0000000000000 - (biased << 52)) - 1.0;
   const double k = as<double>(biased | 0x4330000000000000) - (4503599627370496.0 + 1023.0);
   const double s = f / (2.0 + f), z = s * s, half_square = 0.5 * f * f;
-  double r = 1.479819860511658591e-01;
-  r = r * z + 1.531383769920937332e-01;
-  r = r * z + 1.818357216161805012e-01;
-  r = r * z + 2.222219843214978396e-01;
-  r = r * z + 2.857142874366239149e-01;
-  r = r * z + 3.999999999940941908e-01;
-  r = r * z + 6.666666666666735130e-01;
+  const double r = polynomial(z, 1.479819860511658591e-01, 1.531383769920937332e-01, 1.818357216161805012e-01,
+                              2.222219843214978396e-01, 2.857142874366239149e-01, 3.999999999940941908e-01,
+                              6.666666666666735130e-01);
   const double tail = s * (half_square + r * z) + k * ln_2_low;
   return k * ln_2_high - ((half_square - tail) - f);
 }
@@ -42,20 +45,8 @@ inline double portable_exp(double x) {
   constexpr double magic = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer in the low bits
   const double limited = x > -708 ? x : -708, shifted = limited * 1.4426950408889634 + magic, k = shifted - magic;
   const double r = (limited - k * ln_2_high) - k * ln_2_low;
-  double p = 1.0 / 6227020800;
-  p = p * r + 1.0 / 479001600;
-  p = p * r + 1.0 / 39916800;
-  p = p * r + 1.0 / 3628800;
-  p = p * r + 1.0 / 362880;
-  p = p * r + 1.0 / 40320;
-  p = p * r + 1.0 / 5040;
-  p = p * r + 1.0 / 720;
-  p = p * r + 1.0 / 120;
-  p = p * r + 1.0 / 24;
-  p = p * r + 1.0 / 6;
-  p = p * r + 0.5;
-  p = p * r + 1.0;
-  p = p * r + 1.0;
+  const double p = polynomial(r, 1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880,
+                              1.0 / 40320, 1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 0.5, 1.0, 1.0);
   const double y = p * as<double>((as<std::uint64_t>(shifted) + 1023) << 52);
   return x > -708 ? y : 0;
 }
@@ -63,17 +54,9 @@ inline double portable_exp(double x) {
 // cos(pi u) for u in [0, 1] as -sin(pi (u - 1/2)), by the Taylor polynomial of degree 21.
 inline double portable_cos_pi(double u) {
   const double a = pi * (0.5 - u), z = a * a;
-  double p = 1.0 / 51090942171709440000.0;
-  p = p * z - 1.0 / 121645100408832000;
-  p = p * z + 1.0 / 355687428096000;
-  p = p * z - 1.0 / 1307674368000;
-  p = p * z + 1.0 / 6227020800;
-  p = p * z - 1.0 / 39916800;
-  p = p * z + 1.0 / 362880;
-  p = p * z - 1.0 / 5040;
-  p = p * z + 1.0 / 120;
-  p = p * z - 1.0 / 6;
-  p = p * z + 1.0;
+  const double p = polynomial(z, 1.0 / 51090942171709440000.0, -1.0 / 121645100408832000, 1.0 / 355687428096000,
+                              -1.0 / 1307674368000, 1.0 / 6227020800, -1.0 / 39916800, 1.0 / 362880, -1.0 / 5040,
+                              1.0 / 120, -1.0 / 6, 1.0);
   return a * p;
 }
 
@@ -83,19 +66,8 @@ inline double portable_atan(double t) {
   double v = beyond ? 1 / t : t;
   for (int i = 0; i < 2; ++i) v = v / (1 + std::sqrt(1 + v * v));
   const double z = v * v;
-  double p = 1.0 / 25;
-  p = p * z - 1.0 / 23;
-  p = p * z + 1.0 / 21;
-  p = p * z - 1.0 / 19;
-  p = p * z + 1.0 / 17;
-  p = p * z - 1.0 / 15;
-  p = p * z + 1.0 / 13;
-  p = p * z - 1.0 / 11;
-  p = p * z + 1.0 / 9;
-  p = p * z - 1.0 / 7;
-  p = p * z + 1.0 / 5;
-  p = p * z - 1.0 / 3;
-  p = p * z + 1.0;
+  const double p = polynomial(z, 1.0 / 25, -1.0 / 23, 1.0 / 21, -1.0 / 19, 1.0 / 17, -1.0 / 15, 1.0 / 13, -1.0 / 11,
+                              1.0 / 9, -1.0 / 7, 1.0 / 5, -1.0 / 3, 1.0);
   const double a = 4 * (v * p);
   return beyond ? pi / 2 - a : a;
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/window/conv.h"
+#include "kernels/window/depthwise.h"
 #include "kernels/window/reference_position.h"
 #include "kernels/common/reference_scalar.h"
 
+#include <algorithm>
 #include <cstddef>
 
 namespace kerngrad::kernels::reference {
@@ -70,8 +72,27 @@ void Conv2DBackpropFilter(const window_geometry& g, const T* x, const T* dy, T* 
         }
 }
 
+// Depthwise convolutions have a group for each channel of the input.
+window_geometry by_channel(window_geometry g) {
+  g.groups = std::max<std::int64_t>(g.in_c, 1);
+  return g;
+}
+template <dtype Type, class T = storage_t<Type>>
+void DepthwiseConv2dNative(const window_geometry& g, const T* x, const T* w, T* y) {
+  Conv2D<Type>(by_channel(g), x, w, y);
+}
+template <dtype Type, class T = storage_t<Type>>
+void DepthwiseConv2dNativeBackpropInput(const window_geometry& g, const T* dy, const T* w, T* dx) {
+  Conv2DBackpropInput<Type>(by_channel(g), dy, w, dx);
+}
+template <dtype Type, class T = storage_t<Type>>
+void DepthwiseConv2dNativeBackpropFilter(const window_geometry& g, const T* x, const T* dy, T* dw) {
+  Conv2DBackpropFilter<Type>(by_channel(g), x, dy, dw);
+}
+
 }  // namespace
 
 KG_DEFINE_PLAIN_KERNELS(KG_CONV_KERNELS)
+KG_DEPTHWISE_KERNELS(KG_DEFINE_PLAIN)
 
 }  // namespace kerngrad::kernels::reference
