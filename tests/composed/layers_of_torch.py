@@ -2,13 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """layers_of_torch.py [--check HEADER]: layers_of_torch.h, PyTorch's, SciPy's and NumPy's results for
 tests/composed/sequences.cc and warps.cc; or whether they still give what HEADER has."""
-import re
+import pathlib
 import sys
 
 import numpy as np
+import scipy
 import scipy.ndimage as nd
 import torch
 import torch.nn.functional as F
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'support'))
+import recorded_results
 
 
 def wave(shape, k):
@@ -83,39 +87,9 @@ def values(expression):
     return [0.0 if abs(v) < 1e-15 else float(v) for v in flat]
 
 
-def header():
-    versions = f'PyTorch {torch.__version__}, SciPy {__import__("scipy").__version__} and NumPy {np.__version__}'
-    lines = ['// SPDX-License-Identifier: Apache-2.0', f'// Results of expressions by {versions}:',
-             '// layers_of_torch.py writes them.',
-             '#pragma once', '#include <map>', '#include <string>', '#include <vector>', '', 'namespace kgtest {', '',
-             '// clang-format off',
-             'inline const std::map<std::string, std::vector<double>> layers_of_torch = {']
-    for expression in EXPRESSIONS:
-        row = [f'{v:.13g}' for v in values(expression)]
-        text = '    {R"py(' + expression + ')py", {'
-        for i, number in enumerate(row):
-            piece = number + (', ' if i + 1 < len(row) else '}},')
-            if len(text) + len(piece.rstrip()) > 118:
-                lines.append(text.rstrip())
-                text = '      '
-            text += piece
-        lines.append(text)
-    return '\n'.join([*lines, '};', '', '}  // namespace kgtest', ''])
-
-
-def main():
-    if sys.argv[1:2] != ['--check']:
-        print(header(), end='')
-        return 0
-    text = open(sys.argv[2], encoding='utf-8').read()
-    found = re.findall(r'R"py\((.*?)\)py", \{([^}]*)\}', text, re.DOTALL)
-    wrong = [expression for expression, numbers in found
-             if not np.allclose([float(v) for v in numbers.split(',')], values(expression), rtol=1e-9, atol=1e-11)]
-    wrong += sorted(set(EXPRESSIONS) - {expression for expression, _ in found})
-    print('\n'.join(f'the library gives something else: {expression}' for expression in wrong) or
-          f'{len(found)} results agree')
-    return bool(wrong)
-
-
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(recorded_results.main('layers_of_torch',
+                                   [f'Results of expressions by PyTorch {torch.__version__}, SciPy {scipy.__version__}'
+                                    f' and NumPy {np.__version__}:', 'layers_of_torch.py writes them.'],
+                                   {expression: values(expression) for expression in EXPRESSIONS},
+                                   digits=13, rtol=1e-9, atol=1e-11))

@@ -2,11 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """scipy_signals.py [--check HEADER]: scipy_signals.h, SciPy's results for tests/composed/filters.cc; or whether SciPy
 still gives what HEADER has."""
-import re
+import pathlib
 import sys
 
 import numpy as np
+import scipy
 import scipy.signal as s
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'support'))
+import recorded_results
 
 T = np.arange(24.)
 NAMES = {'s': s, 'np': np, 'x': np.sin(0.1 * T * T) + 0.05 * T, 'b': [0.2, 0.3, 0.1], 'a': [2, -1, 0.5, 0.2],
@@ -44,38 +48,9 @@ def values(expression):
     return [0.0 if abs(v) < 1e-15 else float(v) for v in got]
 
 
-def header():
-    lines = ['// SPDX-License-Identifier: Apache-2.0', f'// SciPy {__import__("scipy").__version__}: results of'
-             ' expressions for x, b, a, sos and zi of scipy_signals.py, which writes this.', '#pragma once',
-             '#include <map>', '#include <string>', '#include <vector>', '', 'namespace kgtest {', '',
-             '// clang-format off',
-             'inline const std::map<std::string, std::vector<double>> scipy_signals = {']
-    for expression in EXPRESSIONS:
-        row = [f'{v:.15g}' for v in values(expression)]
-        text = '    {R"py(' + expression + ')py", {'
-        for i, number in enumerate(row):
-            piece = number + (', ' if i + 1 < len(row) else '}},')
-            if len(text) + len(piece.rstrip()) > 118:
-                lines.append(text.rstrip())
-                text = '      '
-            text += piece
-        lines.append(text)
-    return '\n'.join([*lines, '};', '', '}  // namespace kgtest', ''])
-
-
-def main():
-    if sys.argv[1:2] != ['--check']:
-        print(header(), end='')
-        return 0
-    text = open(sys.argv[2], encoding='utf-8').read()
-    found = re.findall(r'R"py\((.*?)\)py", \{([^}]*)\}', text, re.DOTALL)
-    wrong = [expression for expression, numbers in found
-             if not np.allclose([float(v) for v in numbers.split(',')], values(expression), rtol=1e-10, atol=1e-12)]
-    wrong += sorted(set(EXPRESSIONS) - {expression for expression, _ in found})
-    print('\n'.join(f'SciPy gives something else: {expression}' for expression in wrong) or
-          f'{len(found)} results agree')
-    return bool(wrong)
-
-
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(recorded_results.main('scipy_signals',
+                                   [f'SciPy {scipy.__version__}: results of expressions for x, b, a, sos and zi of '
+                                    'scipy_signals.py, which writes this.'],
+                                   {expression: values(expression) for expression in EXPRESSIONS},
+                                   digits=15, rtol=1e-10, atol=1e-12))
