@@ -143,7 +143,7 @@ void filter_gradient(const window_geometry& g, const T* x, const T* dy, T* dw) {
 
 /// DepthwiseConv2dNative. Sums in the type itself by fused multiply-add where the target has it, taps row by row,
 /// skipping padding; |error| <= k * eps * sum |x * w| with k = filter_h * filter_w.
-/// Reference: kernels/window/reference_conv.cc.
+/// Reference: kernels/window/reference_depthwise.cc.
 template <dtype Type, class T = storage_t<Type>>
 void DepthwiseConv2dNative(const window_geometry& g, const T* x, const T* w, T* y) {
   if (g.in_c == g.out_c) {
@@ -154,7 +154,7 @@ void DepthwiseConv2dNative(const window_geometry& g, const T* x, const T* w, T* 
 }
 
 /// DepthwiseConv2dNativeBackpropInput. Numerics as for the convolution with k = filter_h * filter_w * multiplier.
-/// Reference: kernels/window/reference_conv.cc.
+/// Reference: kernels/window/reference_depthwise.cc.
 template <dtype Type, class T = storage_t<Type>>
 void DepthwiseConv2dNativeBackpropInput(const window_geometry& g, const T* dy, const T* w, T* dx) {
   if (g.out_c == 0 || g.in_c == 0) {
@@ -172,7 +172,7 @@ void DepthwiseConv2dNativeBackpropInput(const window_geometry& g, const T* dy, c
 }
 
 /// DepthwiseConv2dNativeBackpropFilter: sums of a row of pixels, added up row after row.
-/// |error| <= k * eps * sum |x * dy| with k = batch * out_h * out_w. Reference: kernels/window/reference_conv.cc.
+/// |error| <= k * eps * sum |x * dy| with k = batch * out_h * out_w. Reference: kernels/window/reference_depthwise.cc.
 template <dtype Type, class T = storage_t<Type>>
 void DepthwiseConv2dNativeBackpropFilter(const window_geometry& g, const T* x, const T* dy, T* dw) {
   if (g.out_c > 0) filter_gradient(g, x, dy, dw);

@@ -5,10 +5,10 @@
 The table function_of_op has the one function by which errors name an op: what stands for it in a line `KG_...`, else
 the function of its own name, else all of them, written as `kg::segment_mean|prod`.
 
-A unit of NAMES names an op in three ways: `KG_ONE_OPERAND(exp, "Exp")`, `inline constexpr whole_axis_op<"All"> all;`, and in the
-body of a function, which stands for the custom op name, or else for the first one. A function that only calls
-others by their typed names is theirs, and has no line. An op that no unit names has the composed function in BODIES
-that calls it, outside of unnamed namespaces.
+A unit of NAMES names an op in three ways: `KG_ONE_OPERAND(exp, "Exp")`, `inline constexpr whole_axis_op<"All"> all;`,
+and in the body of a function, which stands for the custom op name, or else for the first one. A function that only
+calls others by their typed names is theirs, and has no line. An op that no unit names has the composed function in
+BODIES that calls it, outside of unnamed namespaces.
 """
 import pathlib
 import re

@@ -39,7 +39,7 @@ def main(name, comment, results, digits, rtol, atol):
         found = {expression: [float(v) for v in numbers.split(',')]
                  for expression, numbers in RECORDED.findall(file.read())}
     wrong = [expression for expression in sorted(found.keys() | results.keys())
-             if expression not in found or expression not in results or len(found[expression]) != len(results[expression])
+             if len(found.get(expression, [])) != len(results.get(expression, []))
              or not np.allclose(found[expression], results[expression], rtol=rtol, atol=atol)]
     print('\n'.join(f'other results than recorded: {expression}' for expression in wrong) or
           f'{len(found)} results agree')
