@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 
+import layers
 import lint_prose
 from llvm_version import llvm_version
 
@@ -399,6 +400,12 @@ def check_macros(names):
         yield 'kernels/common/lists.h', 1, f'more than {MOST_MACROS} macros in kernels/'
 
 
+def check_layers():
+    """The diagram of the layers is that of the imports."""
+    if (ROOT / layers.PAGE).read_text() != layers.page(ROOT):
+        yield layers.PAGE, 1, 'the layers are others: python3 tools/layers.py'
+
+
 def check_build_files(names):
     """Every source is named in the meson.build of its folder, or of one above: a file that is never compiled rots."""
     for name in names:
@@ -442,7 +449,7 @@ def check_format(names):
 def all_findings(names):
     """Those of all rules but the formatter's: file, line, what is wrong."""
     findings = [*check_mirrors(names), *check_rooms(names), *check_build_files(names), *check_shared_names(names)]
-    findings += [*check_imports(names), *check_linux(names), *check_macros(names), *check_order(names)]
+    findings += [*check_imports(names), *check_linux(names), *check_macros(names), *check_order(names), *check_layers()]
     for name in names:
         data = (ROOT / name).read_bytes()
         if b'\0' in data or name.startswith(('subprojects/packagefiles/', 'tests/fuzz/seeds/')) or name == 'LICENSE':

@@ -151,6 +151,16 @@ TEXT = [
 
 ROWS, KERNEL = 'modules/ops/exp/rows.cc', {'tests/exp/x.cc': LICENCE + '#include "kernels/exp/fast.h"\n'}
 BOTH = {'kernels/exp/fast.cc': LICENCE, 'kernels/exp/reference_fast.cc': LICENCE}
+PAGE_OF_LAYERS = lint.layers.PAGE
+LAYERED = {'modules/core/core.cc': LICENCE + 'export module kerngrad:core;\n',
+           'modules/ops/exp/op.cc': LICENCE + 'export module kerngrad:op;\nimport :core;\n',
+           'modules/ops/exp/op_impl.cc': LICENCE + 'module kerngrad;\nimport :none;\n'}
+
+
+def layers_with(diagram):
+    return lint.layers.BEGIN + diagram + lint.layers.END + TREE[PAGE_OF_LAYERS]
+
+
 TREES = [
     Rule('missing: the family', '', right=[{}], wrong=[{'kernels/exp/kernels.h': None}, {ROWS: None}]),
     Rule('a folder of no family', '', right=[{'kernels/math/a.h': LICENCE}],
@@ -178,6 +188,9 @@ TREES = [
          right=[{'kernels/math/a.h': LICENCE + '#define A\n' * lint.MOST_MACROS + '#define KG_EXP_KERNELS(X)\n'}],
          wrong=[{'kernels/math/a.h': LICENCE + '#define A\n' * (lint.MOST_MACROS + 1),
                  'kernels/common/lists.h': LICENCE}]),
+    Rule('the layers are others', '',
+         right=[LAYERED | {PAGE_OF_LAYERS: layers_with(' 1  core\n 2  op\n')}],
+         wrong=[LAYERED | {PAGE_OF_LAYERS: layers_with(text)} for text in (' 1  core\n', ' 1  op\n 2  core\n')]),
     Rule('no meson.build names it', '', right=[{'modules/core/known.cc': LICENCE}],
          wrong=[{'modules/core/unknown.cc': LICENCE}]),
     Rule('runs alone comes last', '',
