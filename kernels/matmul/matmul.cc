@@ -45,6 +45,7 @@ struct product {
   bool transpose_b;
   T* c;
   bool pack_a, pack_b;
+  bool symmetric;  ///< op(B) is the transpose of op(A), so that tiles below the diagonal of C need not be computed
 
   tile_kind kind() const { return {.strided = !pack_a && !transpose_a, .narrow = !pack_b && n % lanes<T>() != 0}; }
 };
@@ -102,6 +103,7 @@ void multiply_rows(const product<T>& g, std::ptrdiff_t row, std::ptrdiff_t mc, s
     tile.ldb = g.pack_b ? vectors * lanes<T>() : g.ldb;
     tile.b = g.pack_b ? packed_b + j * kc : g.b + depth * g.ldb + column + j;
     for_even_parts(mc, g.pack_a ? tile_rows : most_tile_rows(vectors), [&](std::ptrdiff_t i, std::ptrdiff_t rows) {
+      if (g.symmetric && column + j + tile.columns <= row + i) return;  // below the diagonal
       if (g.pack_a) {
         tile.a = packed_a + i * kc;
         tile.a_step = rows;
@@ -216,7 +218,18 @@ void matrix_times_vector(std::ptrdiff_t rows, std::ptrdiff_t k, const T* a, cons
   });
 }
 
-/// One product, by the way that suits its shape. Each choice depends on the shape only.
+/// Copies what is above the diagonal of an n x n matrix below it, by blocks that stay in the first-level cache.
+template <class T>
+void mirror(std::ptrdiff_t n, T* c) {
+  constexpr std::ptrdiff_t block = 32;
+  for (std::ptrdiff_t row = 0; row < n; row += block)
+    for (std::ptrdiff_t column = 0; column <= row; column += block)
+      for (std::ptrdiff_t i = row; i < std::min(n, row + block); ++i)
+        for (std::ptrdiff_t j = column; j < std::min(i, column + block); ++j) c[i * n + j] = c[j * n + i];
+}
+
+/// One product, by the way that suits its shape. Each choice depends on the shape only. A matrix times its own
+/// transpose takes half the products: the other half has the same bits.
 template <class T>
 void matrix_product(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, const T* a, bool ta, const T* b, bool tb,
                     T* c) {
@@ -243,7 +256,8 @@ void matrix_product(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, const 
                  .transpose_b = tb,
                  .c = c,
                  .pack_a = false,
-                 .pack_b = false};
+                 .pack_b = false,
+                 .symmetric = a == b && ta != tb && m == n};
     // Plain rows of B serve when few tiles of rows share them.
     g.pack_b = always_packed<T> || tb || (!loads_parts && n % lanes<T>() != 0) || m > 5 * tile_rows;
     // Plain A serves few panels. Rows at a distance of many half pages fall into the same cache set: pack those.
@@ -254,6 +268,7 @@ void matrix_product(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, const 
     } else {
       multiply_rows<T>(g, 0, m, 0, k, 0, n, nullptr);
     }
+    if (g.symmetric) mirror(n, c);
   }
 }
 

@@ -147,4 +147,26 @@ TEST(polyfit, finds_the_polynomial_that_made_the_samples) {
   expect_refused("polyfit", [&] { return kg::polyfit(x, y, 5); }, {"degree 5", "5 samples"});
 }
 
+TEST(polyfit, of_a_high_degree_is_as_good_as_its_values) {
+  constexpr std::int64_t degree = 24;
+  const tensor x = kg::linspace(-1, 1, 200, kg::dtype::float64), y = kg::cos(x * 9);
+  const tensor fitted = kg::polyval(kg::polyfit(x, y, degree), x);
+  EXPECT_LT(kg::max(kg::abs(fitted - y)).item(), 1e-9);
+  // Far from 0, where powers of the positions are nearly parallel.
+  const tensor years = kg::arange(1900, 2000, 1, kg::dtype::float64), line = (years - 1950) * 0.5 + 3;
+  const tensor p = kg::polyfit(years, line, 2);
+  EXPECT_LT(kg::max(kg::abs(kg::polyval(p, years) - line)).item(), 1e-8);
+}
+
+TEST(cov, of_many_variables_is_symmetric_to_the_bit) {
+  for (const std::int64_t variables : {5, 33, 130}) {
+    const tensor x = uniform({variables, 300}, 4), c = kg::cov(x);
+    EXPECT_EQ(c.to_doubles(), kg::transpose(c).to_doubles());
+    const tensor from_mean = x - kg::mean(x, 1, true), copy = from_mean + 0;
+    EXPECT_EQ(c.to_doubles(), (kg::matmul(from_mean, copy, false, true) / 299).to_doubles());
+    EXPECT_EQ(kg::matmul(from_mean, from_mean, true, false).to_doubles(),
+              kg::matmul(from_mean, copy, true, false).to_doubles());
+  }
+}
+
 }  // namespace

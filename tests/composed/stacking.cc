@@ -47,6 +47,13 @@ TEST(tensordot, sums_products_over_pairs_of_axes) {
   expect_values(kg::tensordot(p, q, {1, 2}, {1, 0}), {2, 5}, wanted);
   expect_values(kg::tensordot(p, q, {-1, 1}, {0, 1}), {2, 5}, wanted);
   EXPECT_EQ(kg::tensordot(p, q, 1).dims(), (kg::shape{2, 3, 3, 5}));
+  // Axes that are first, last, and neither, on both sides.
+  const tensor turned = kg::transpose(p, {2, 1, 0}), turned_q = kg::transpose(q, {2, 1, 0});
+  expect_values(kg::tensordot(turned, q, {1, 0}, {1, 0}), {2, 5}, wanted);
+  expect_values(kg::tensordot(turned, q, {0, 1}, {0, 1}), {2, 5}, wanted);
+  expect_values(kg::tensordot(p, turned_q, {2, 1}, {2, 1}), {2, 5}, wanted);
+  expect_values(kg::tensordot(kg::transpose(p, {1, 0, 2}), q, {0, 2}, {1, 0}), {2, 5}, wanted);
+  EXPECT_EQ(kg::tensordot(kg::zeros({0, 3}), kg::zeros({4, 3}), {1}, {1}).dims(), (kg::shape{0, 4}));
   const tensor x64 = kg::cast(a, kg::dtype::float64), y64 = kg::cast(b, kg::dtype::float64);
   expect_values(kg::tensordot(x64, y64), {}, {70});
   expect_values(kg::tensordot(tensor({1., 2.}), tensor({3., 4.}), 0), {2, 2}, {3, 4, 6, 8});

@@ -74,9 +74,9 @@ tensor interp(const tensor& x, const tensor& xp, const tensor& fp, const interp_
 tensor polyval(const tensor& p, const tensor& x);
 /// The coefficients, the highest power first, of the polynomial of degree `degree` with the least squares of distances
 /// at the samples y of positions x, lists of one length, times `weights`. `polyfit(tensor({0., 1., 2.}),
-/// tensor({1., 3., 5.}), 1)` is [2, 1]. Computed in float64 by `qr` of the scaled powers; the dtype is the promoted
-/// float. Throws for fewer samples than coefficients. Positions that are too few or too close together give NaN or
-/// noise. Differentiable.
+/// tensor({1., 3., 5.}), 1)` is [2, 1]. Computed in float64 by polynomials that are orthogonal at the positions; the
+/// dtype is the promoted float. Throws for fewer samples than coefficients. Positions that are too few or too close
+/// together give NaN or noise. Differentiable.
 tensor polyfit(const tensor& x, const tensor& y, std::int64_t degree, const tensor& weights = {});
 
 }  // namespace kerngrad

@@ -100,7 +100,7 @@ tensor covariances(const composed& call, const tensor& x, const cov_options& opt
   const bool counted = options.fweights.defined(), valued = options.aweights.defined();
   if (!counted && !valued) {
     const tensor from_mean = all - mean(all, 1, true);
-    return matmul(from_mean, transpose(from_mean)) / std::max(count - ddof, 0.0);
+    return matmul(from_mean, from_mean, false, true) / std::max(count - ddof, 0.0);
   }
   const tensor one = ones({all.dims()[1]}, all.type());
   const tensor often = counted ? observation_weights(call, "fweights", options.fweights, all) : one;
@@ -108,7 +108,7 @@ tensor covariances(const composed& call, const tensor& x, const cov_options& opt
   const tensor w = often * much, total = sum(w);
   const tensor from_mean = all - sum(all * w, 1, true) / total;
   const tensor lost = valued ? sum(w * much) * ddof / total : full_like(total, ddof);
-  return matmul(from_mean * w, transpose(from_mean)) / maximum(total - lost, 0);
+  return matmul(from_mean * w, from_mean, false, true) / maximum(total - lost, 0);
 }
 
 dtype type_of(const tensor& x, const cov_options& options) { return promoted({&x, &options.y}); }
@@ -315,20 +315,25 @@ tensor polyval(const tensor& p, const tensor& x) {
 
 namespace {
 
-// The solution of r * x = y with r upper triangular, from the last row on.
-tensor back_substituted(const tensor& r, const tensor& y) {
-  const std::int64_t count = y.size();
-  std::vector<tensor> found(static_cast<std::size_t>(count));
-  for (std::int64_t i = count - 1; i >= 0; --i) {
-    const tensor row = flatten(slice(r, {i, i}, {1, count - i}));
-    tensor rest = part(y, 0, i, 1);
-    if (i + 1 < count) {
-      const std::span<const tensor> known(found.begin() + i + 1, found.end());
-      rest = rest - sum(part(row, 0, 1, count - i - 1) * concat(known, 0), 0, true);
+// Polynomials that are orthogonal at weighted positions: their values there, and their coefficients, the lowest power
+// first. Each is the one before it times x, less its parts along all earlier ones (Brubeck, Nakatsukasa and Trefethen,
+// "Vandermonde with Arnoldi", 2021).
+struct orthogonal_polynomial {
+  tensor values, coefficients;
+};
+constexpr auto less_multiple = fuse([](auto a, auto b, auto factor) { return a - b * factor; });
+constexpr auto product_sum = fuse([](auto a, auto b) { return sum(a * b); });
+
+// p less its parts along orthogonal ones, to length 1. The second turn removes what rounding left of the first one.
+orthogonal_polynomial orthogonal_to(std::span<const orthogonal_polynomial> others, orthogonal_polynomial p) {
+  for (int turn = 0; turn < 2 && !others.empty(); ++turn)
+    for (const orthogonal_polynomial& other : others) {
+      const tensor along = product_sum(p.values, other.values);
+      p.values = less_multiple(p.values, other.values, along);
+      p.coefficients = p.coefficients - other.coefficients * along;
     }
-    found[static_cast<std::size_t>(i)] = rest / part(row, 0, 0, 1);
-  }
-  return concat(found, 0);
+  const tensor length = sqrt(product_sum(p.values, p.values));
+  return {p.values / length, p.coefficients / length};
 }
 
 }  // namespace
@@ -344,21 +349,26 @@ tensor polyfit(const tensor& x, const tensor& y, std::int64_t degree, const tens
                 "0 to the number of samples less 1");
   const dtype type = promoted({&x, &y, &weights});
   const tensor at = cast(x, dtype::float64);
-  std::vector<tensor> powers{ones_like(at)};
-  for (std::int64_t i = 0; i < degree; ++i) powers.push_back(powers.back() * at);
-  std::reverse(powers.begin(), powers.end());
-  tensor matrix = stack(powers, 1), right = expand_dims(cast(y, dtype::float64), 1);
+  tensor rows = ones_like(at), right = cast(y, dtype::float64);
   if (weights.defined()) {
     call.one_shape("weights", weights, "x", x);
     call.real("weights", weights);
-    const tensor rows = expand_dims(cast(weights, dtype::float64), 1);
-    matrix = matrix * rows, right = right * rows;
+    rows = cast(weights, dtype::float64), right = right * rows;
   }
-  // Columns of length 1, so that powers of large or small positions are as good as others.
-  const tensor lengths = sqrt(sum(square(matrix), 0)), scale = where(lengths == 0, 1, lengths);
-  const qr_parts parts = qr(matrix / scale);
-  const tensor found = back_substituted(parts.r, flatten(matmul(parts.q, right, true))) / scale;
-  return cast(found, lifted(type, lift::quotients));
+  const std::vector<std::int64_t> up = {1, 0}, constant = {0, degree};
+  std::vector<orthogonal_polynomial> basis = {orthogonal_to({}, {rows, pad(ones({1}, dtype::float64), constant)})};
+  for (std::int64_t i = 0; i < degree; ++i) {
+    const auto& [values, coefficients] = basis.back();
+    const tensor raised = part(pad(coefficients, up), 0, 0, degree + 1);
+    basis.push_back(orthogonal_to(basis, {values * at, raised}));
+  }
+  tensor found = zeros({degree + 1}, dtype::float64);
+  for (const auto& [values, coefficients] : basis) {
+    const tensor along = product_sum(values, right);
+    right = less_multiple(right, values, along);
+    found = found + coefficients * along;
+  }
+  return cast(reverse(found, 0), lifted(type, lift::quotients));
 }
 
 }  // namespace kerngrad

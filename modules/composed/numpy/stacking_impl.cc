@@ -104,6 +104,25 @@ std::int64_t product(const sizes_of& sizes) {
   return count;
 }
 
+// An operand as a matrix of the axes that stay and those that are summed over. It is copied only where neither order of
+// the two is that of the elements.
+struct summed_matrix {
+  tensor elements;
+  bool summed_first;
+};
+summed_matrix summed_matrix_of(const tensor& x, const other_sizes& stay, const std::vector<int>& summed,
+                               std::int64_t inner) {
+  const std::int64_t outer = product(stay.sizes);
+  const auto in_order = [](sizes_of first, const sizes_of& second) {
+    first.insert(first.end(), second.begin(), second.end());
+    return first;
+  };
+  const sizes_of last(summed.begin(), summed.end()), perm = in_order(stay.axes, last);
+  if (std::ranges::is_sorted(perm)) return {reshape(x, {outer, inner}), false};
+  if (std::ranges::is_sorted(in_order(last, stay.axes))) return {reshape(x, {inner, outer}), true};
+  return {reshape(transpose(x, perm), {outer, inner}), false};
+}
+
 }  // namespace
 
 tensor tensordot(const tensor& a, const tensor& b, std::span<const std::int64_t> axes_of_a,
@@ -123,15 +142,12 @@ tensor tensordot(const tensor& a, const tensor& b, std::span<const std::int64_t>
     inner = kernels::product_of(inner, a.dims()[of_a[i]]);
   }
   const other_sizes left = others(a, of_a), right = others(b, of_b);
-  sizes_of result(left.sizes), perm_a(left.axes), perm_b(of_b.begin(), of_b.end());
+  sizes_of result(left.sizes);
   result.insert(result.end(), right.sizes.begin(), right.sizes.end());
   if (result.size() > static_cast<std::size_t>(max_rank))
     call.refuse("a result of " + std::to_string(result.size()) + " axes", "at most 8 axes");
-  perm_a.insert(perm_a.end(), of_a.begin(), of_a.end());
-  perm_b.insert(perm_b.end(), right.axes.begin(), right.axes.end());
-  const tensor p = reshape(transpose(a, perm_a), {product(left.sizes), inner});
-  const tensor q = reshape(transpose(b, perm_b), {inner, product(right.sizes)});
-  return reshape(matmul(p, q), shape(result));
+  const summed_matrix p = summed_matrix_of(a, left, of_a, inner), q = summed_matrix_of(b, right, of_b, inner);
+  return reshape(matmul(p.elements, q.elements, p.summed_first, !q.summed_first), shape(result));
 }
 
 tensor tensordot(const tensor& a, const tensor& b, int count) {
