@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 module;
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
 #include <limits>
 #include <numeric>
 #include <string>
@@ -10,6 +12,7 @@ module;
 module kerngrad;
 
 import :composed_checks;
+import :geometry;
 
 namespace kerngrad {
 
@@ -121,8 +124,16 @@ tensor eye(std::int64_t rows, std::optional<std::int64_t> columns, std::int64_t 
   sizes.insert(sizes.end(), {rows, width});
   const shape dims(sizes);
   if (dims.size() == 0) return zeros(dims, type);
-  const tensor on_the_diagonal = detail::columns_less_rows(rows, width) == std::clamp(offset, -rows, width);
-  return broadcast_to(cast(on_the_diagonal, type), dims);
+  const std::int64_t above = std::clamp(offset, -rows, width), first = std::max<std::int64_t>(-above, 0);
+  const std::int64_t ones_there = std::min(rows - first, width - std::max<std::int64_t>(above, 0));
+  if (ones_there == 0) return zeros(dims, type);
+  // Rows that are one element longer have their ones below each other. `first` rows down, the diagonal is as many
+  // elements later in the memory.
+  const std::int64_t before = std::max<std::int64_t>(above, 0);
+  const std::int64_t longer = std::max(first + ones_there, (first + rows * width + width) / (width + 1));
+  const tensor column = pad(ones({ones_there, 1}, type), {first, longer - first - ones_there, before, width - before});
+  const tensor flat = detail::in_a_row(column);
+  return broadcast_to(reshape(flat(range(first, first + rows * width)), {rows, width}), dims);
 }
 
 tensor_list meshgrid(std::span<const tensor> vectors, indexing order) {
@@ -170,17 +181,106 @@ tensor slices(const tensor& x, int axis, std::int64_t first, std::int64_t count)
 
 }  // namespace
 
+namespace {
+
+constexpr operand rolled_operands[] = {{"x", any_dtype}};
+constexpr attr_spec rolled_attributes[] = {{.name = "shifts",
+                                            .kind = attr_kind::list,
+                                            .doc = "places that elements go on by, for each axis",
+                                            .required = true}};
+void infer_rolled(inference& call) { call.give(call.in[0].dims); }
+tensor rolled_back(const tensor& dy, std::span<const std::int64_t> shifts);
+
+// Each row of the last axis that moves is copied in two parts.
+void run_rolled(const launch_call& c) {
+  const shape& dims = c.in[0].dims;
+  if (dims.size() == 0) return;
+  const std::span<const std::int64_t> shifts = c.call.attr(place_in(rolled_attributes, "shifts")).as_list();
+  int last = dims.rank() - 1;
+  while (last > 0 && shifts[static_cast<std::size_t>(last)] == 0) --last;
+  std::int64_t step = static_cast<std::int64_t>(size_of(c.in[0].type));
+  for (int axis = last + 1; axis < dims.rank(); ++axis) step *= dims[axis];
+  const std::int64_t length = dims[last] * step, moved = shifts[static_cast<std::size_t>(last)] * step;
+  const auto copy_row = [&](std::int64_t to) {
+    std::int64_t from = 0, rest = to, stride = 1;
+    for (int axis = last - 1; axis >= 0; --axis) {
+      const std::int64_t size = dims[axis], at = rest % size - shifts[static_cast<std::size_t>(axis)];
+      from += (at < 0 ? at + size : at) * stride;
+      stride *= size, rest /= size;
+    }
+    const char* const x = static_cast<const char*>(c.in[0].data) + from * length;
+    char* const y = static_cast<char*>(c.out[0].data) + to * length;
+    std::memcpy(y + moved, x, static_cast<std::size_t>(length - moved));
+    std::memcpy(y, x + length - moved, static_cast<std::size_t>(moved));
+  };
+  const std::int64_t rows = dims.size() / (length / static_cast<std::int64_t>(size_of(c.in[0].type)));
+  const std::int64_t together = std::max<std::int64_t>(1, (std::int64_t{1} << 20) / length);
+  detail::in_chunks(rows, together, rows * length, [&](std::int64_t begin, std::int64_t count) {
+    for (std::int64_t i = begin; i < begin + count; ++i) copy_row(i);
+  });
+}
+
+// One kernel serves all dtypes, since it moves bytes.
+template <class... T>
+consteval auto rolled_kernels() {
+  return kernel_list(on_call<T>([](const launch_call& c) { run_rolled(c); })...);
+}
+
+/// Moves elements along all axes at once.
+struct Rolled {
+  static constexpr op_row row{.name = "Rolled",
+                              .doc = "Elements moved along axes; those that leave at an end come in at the other one.",
+                              .group = family::move,
+                              .operands = rolled_operands,
+                              .attrs = rolled_attributes,
+                              .infer = infer_rolled,
+                              .cost = 1};
+  static constexpr auto kernels = rolled_kernels<float, double, std::int32_t, std::int64_t, std::uint8_t, bool, float16,
+                                                 bfloat16, complex64, complex128>();
+  static constexpr auto gradient = gradient_of(
+      wrt(keep::nothing, [](const auto& c) { return rolled_back(c.dy(), c.template attr<"shifts">().as_list()); }));
+};
+
+// Shifts from 0 to below the size of each axis.
+tensor rolled(const tensor& x, std::span<const std::int64_t> shifts) {
+  if (x.type() != dtype::text) return call<Rolled>(x, attr<"shifts">(attr_value(shifts)));
+  tensor y = x;
+  for (int axis = 0; axis < x.rank(); ++axis) {
+    const std::int64_t size = x.dims()[axis], shift = shifts[static_cast<std::size_t>(axis)];
+    if (shift > 0) y = concat({slices(y, axis, size - shift, shift), slices(y, axis, 0, size - shift)}, axis);
+  }
+  return y;
+}
+tensor rolled_back(const tensor& dy, std::span<const std::int64_t> shifts) {
+  sizes_of back(shifts.begin(), shifts.end());
+  for (std::size_t i = 0; i < back.size(); ++i)
+    if (back[i] > 0) back[i] = dy.dims()[static_cast<int>(i)] - back[i];
+  return rolled(dy, back);
+}
+
+// Distinct or equal axes by their shifts, which may be of any size.
+tensor rolled_by(const composed& call, const tensor& x, std::span<const std::int64_t> shifts,
+                 std::span<const std::int64_t> over) {
+  sizes_of all(static_cast<std::size_t>(x.rank()), 0);
+  bool moves = false;
+  for (std::size_t i = 0; i < over.size(); ++i) {
+    const int axis = call.axis(over[i], x.rank());
+    if (x.rank() == 0 || x.dims()[axis] == 0) continue;
+    const std::int64_t size = x.dims()[axis], shift = shifts[i] % size;
+    std::int64_t& sum = all[static_cast<std::size_t>(axis)];
+    sum = (sum + shift + size) % size;
+  }
+  for (const std::int64_t shift : all) moves = moves || shift != 0;
+  return moves && x.size() > 0 ? rolled(x, all) : x;
+}
+
+}  // namespace
+
 tensor roll(const tensor& x, std::int64_t shift, axis_index axis) {
   constexpr composed call{"roll"};
   call.given("x", x);
-  const int at = call.axis(axis.value(), x.rank());
-  if (x.rank() == 0) return x;
-  const std::int64_t size = x.dims()[at];
-  if (size == 0 || shift % size == 0) return x;
-  const std::int64_t first = shift % size < 0 ? -(shift % size) : size - shift % size;
-  // Parts of the first axis lie together: they share the memory of x.
-  if (at == 0) return concat({x(range(first, size)), x(range(0, first))}, 0);
-  return concat({slices(x, at, first, size - first), slices(x, at, 0, first)}, at);
+  const std::int64_t at = axis.value();
+  return rolled_by(call, x, {&shift, 1}, {&at, 1});
 }
 
 tensor roll(const tensor& x, std::int64_t shift) {
@@ -195,9 +295,7 @@ tensor roll(const tensor& x, std::span<const std::int64_t> shifts, std::span<con
   if (shifts.size() != over.size())
     call.refuse(std::to_string(shifts.size()) + " shifts and " + std::to_string(over.size()) + " axes",
                 "a shift for each axis");
-  tensor y = x;
-  for (std::size_t i = 0; i < shifts.size(); ++i) y = roll(y, shifts[i], over[i]);
-  return y;
+  return rolled_by(call, x, shifts, over);
 }
 
 tensor repeat(const tensor& x, std::int64_t count) {

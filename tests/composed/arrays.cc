@@ -105,6 +105,14 @@ TEST(eye, has_1_on_the_diagonal_for_every_dtype_and_batch) {
   EXPECT_EQ(kg::eye(2, 0).dims(), (kg::shape{2, 0}));
   EXPECT_EQ(kg::eye(2, 2, 0, kg::dtype::float32, {0}).dims(), (kg::shape{0, 2, 2}));
   expect_values(kg::eye(2, 3, 1), {2, 3}, {0, 1, 0, 0, 0, 1});
+  for (const std::int64_t rows : {1, 2, 5, 7})
+    for (const std::int64_t columns : {1, 3, 7})
+      for (std::int64_t offset = -9; offset <= 9; ++offset) {
+        kgtest::doubles wanted;
+        for (std::int64_t i = 0; i < rows; ++i)
+          for (std::int64_t j = 0; j < columns; ++j) wanted.push_back(j - i == offset);
+        expect_values(kg::eye(rows, columns, offset), {rows, columns}, wanted);
+      }
   expect_values(kg::eye(3, 2, -1), {3, 2}, {0, 0, 1, 0, 0, 1});
   for (const std::int64_t far : {std::int64_t{3}, std::int64_t{-2}, std::numeric_limits<std::int64_t>::max(),
                                  std::numeric_limits<std::int64_t>::min()})

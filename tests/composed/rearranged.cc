@@ -37,6 +37,30 @@ TEST(roll, along_several_axes_is_one_after_the_other) {
   expect_refused("roll", [&] { return kg::roll(x, {1, 2}, {0}); }, {"2 shifts and 1 axes"});
 }
 
+// Every shift of each axis by loops over the elements, with those of bytes, of half precision and of complex numbers.
+TEST(roll, along_three_axes_is_one_copy_of_each_element) {
+  const kg::shape dims{3, 4, 5};
+  const tensor x = kg::reshape(kg::arange(0, 60), dims);
+  const auto of = [](std::int64_t i, std::int64_t n) { return ((i % n) + n) % n; };
+  for (const std::int64_t a : {0, 1, -4})
+    for (const std::int64_t b : {0, 3, 5})
+      for (const std::int64_t c : {0, -2, 7}) {
+        kgtest::doubles wanted;
+        for (std::int64_t i = 0; i < 3; ++i)
+          for (std::int64_t j = 0; j < 4; ++j)
+            for (std::int64_t k = 0; k < 5; ++k)
+              wanted.push_back(static_cast<double>((of(i - a, 3) * 4 + of(j - b, 4)) * 5 + of(k - c, 5)));
+        for (const kg::dtype type : {kg::dtype::float32, kg::dtype::uint8, kg::dtype::float16, kg::dtype::int64})
+          expect_values(kg::roll(kg::cast(x, type), {a, b, c}, {0, 1, 2}), dims, wanted);
+        const tensor both = kg::complex(x, -x);
+        expect_values(kg::imag(kg::roll(both, {c, b, a}, {2, 1, 0})) * -1, dims, wanted);
+      }
+  const tensor texts{{"a", "b", "c"}, {"d", "e", "f"}};
+  EXPECT_EQ(kg::roll(texts, {1, 1}, {0, 1}).to_texts(), (std::vector<std::string>{"f", "d", "e", "c", "a", "b"}));
+  check_gradients("roll", [](auto in) { return kg::square(kg::roll(in[0], {1, -1}, {0, 2})); },
+                  {uniform({2, 3, 4}, 1)});
+}
+
 TEST(repeat, sets_copies_beside_each_other) {
   expect_values(kg::repeat(tensor{{1, 2}, {3, 4}}, 2, 0), {4, 2}, {1, 2, 1, 2, 3, 4, 3, 4});
   expect_values(kg::repeat(tensor{{1, 2}, {3, 4}}, 3, -1), {2, 6}, {1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4});
