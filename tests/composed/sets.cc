@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sets of elements, against the containers of the standard library, and orders by several keys.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <set>
@@ -14,7 +15,7 @@ using kgtest::doubles;
 using kgtest::expect_refused;
 using kgtest::expect_values;
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
 
 const doubles few{3, 1, 1, 2, 3, 7, 2.5, -1}, other{-1, 0.5, 7, 7, 4};
 
@@ -101,8 +102,52 @@ TEST(lexsort, decides_by_the_last_key_first) {
 TEST(partition, has_no_greater_element_before_the_index) {
   const doubles parts = kg::partition(tensor(few), 3).to_doubles();
   for (std::size_t i = 0; i < parts.size(); ++i) EXPECT_TRUE(i < 3 ? parts[i] <= parts[3] : parts[i] >= parts[3]);
-  expect_values(kg::gather(tensor(few), kg::argpartition(tensor(few), -1)), {8}, kg::sort(tensor(few)).to_doubles());
   expect_refused("partition", [] { return kg::partition(tensor(few), 8); }, {"index 8", "7"});
+}
+
+// The element at the index is that of the sorted row, none before it is greater, and none after it is less.
+void expect_partitioned(const tensor& x, std::int64_t kth) {
+  const tensor indices = kg::argpartition(x, kth);
+  EXPECT_EQ(indices.type(), kg::dtype::int32);
+  const std::int64_t rows = x.rank() == 1 ? 1 : x.dims()[0], length = x.size() / rows;
+  const doubles sorted_rows = kg::sort(x).to_doubles(), got = kg::take_along_axis(x, indices, -1).to_doubles();
+  const doubles places = kg::sort(indices).to_doubles();
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const auto at = [&](const doubles& list, std::int64_t i) {
+      return list[static_cast<std::size_t>(row * length + i)];
+    };
+    const double pivot = at(sorted_rows, kth);
+    for (std::int64_t i = 0; i < length; ++i) {
+      EXPECT_EQ(at(places, i), static_cast<double>(i));
+      const double each = at(got, i);
+      const bool less = each < pivot || (std::isnan(pivot) && !std::isnan(each));
+      const bool greater = each > pivot || (std::isnan(each) && !std::isnan(pivot));
+      EXPECT_FALSE(i < kth ? greater : i > kth ? less : less || greater) << i << " of " << kth;
+    }
+  }
+}
+
+TEST(argpartition, divides_rows_of_any_length_and_dtype) {
+  for (const std::int64_t length : {1, 7, 2048, 5000}) {
+    doubles list;
+    for (std::int64_t i = 0; i < 2 * length; ++i) {
+      const double place = static_cast<double>((i * 7919) % (length + 3));
+      list.push_back(i % 5 == 0 ? 1 : i % 11 == 0 ? -0.0 : std::exp(place / 100) - 20);
+    }
+    const tensor x(list, {2, length});
+    for (const std::int64_t kth : {std::int64_t{0}, length / 3, length - 1})
+      for (const kg::dtype type : {kg::dtype::float64, kg::dtype::float32, kg::dtype::float16, kg::dtype::int32,
+                                   kg::dtype::int64, kg::dtype::boolean})
+        expect_partitioned(kg::cast(kg::clip(x, -100., 1e4), type), kth);
+  }
+  doubles holed(6000);
+  for (std::size_t i = 0; i < holed.size(); ++i) holed[i] = i % 3 == 0 ? nan : i % 7 == 0 ? -inf : std::sin(i);
+  for (const std::int64_t kth : {100, 3000, 5000}) expect_partitioned(tensor(holed), kth);
+  const tensor columns{{3., 1.}, {1., 2.}, {2., 0.}};
+  expect_values(kg::take_along_axis(columns, kg::argpartition(columns, 1, 0), 0), {3, 2}, {1, 0, 2, 1, 3, 2});
+  EXPECT_EQ(kg::argpartition(tensor(3.), 0).item(), 0);
+  EXPECT_EQ(kg::argpartition(kg::zeros({0, 2}), 1).dims(), (kg::shape{0, 2}));
+  expect_refused("argpartition", [] { return kg::argpartition(tensor(few), -9); }, {"index -9", "-8"});
 }
 
 }  // namespace

@@ -65,7 +65,8 @@ inline tensor lexsort(std::initializer_list<tensor> keys, axis_index axis = -1) 
 /// there. They are sorted, which is one of the orders that NumPy's function may have. A negative index counts from the
 /// back. Dtypes are those of `sort`. Throws for an index outside of the axis. Differentiable.
 tensor partition(const tensor& x, std::int64_t kth, axis_index axis = -1);
-/// The indices that `partition` takes, int32.
+/// Indices, int32, of the elements that are less than the one at index `kth` of the sorted axis, then of equal ones,
+/// then of greater ones, each in their order. NaN is greater than all numbers. The rest is as for `partition`.
 tensor argpartition(const tensor& x, std::int64_t kth, axis_index axis = -1);
 
 }  // namespace kerngrad

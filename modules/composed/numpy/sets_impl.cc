@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 module;
 #include <algorithm>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <type_traits>
 #include "kernels/common/abi.h"
+#include "kernels/common/parallel.h"
 #include "kernels/common/scratch.h"
 #include "kernels/common/sizes.h"
 module kerngrad;
@@ -104,11 +107,14 @@ bool fits_table(const tensor& x, const tensor& list) {
   return range < 8.0 * (static_cast<double>(x.size()) + static_cast<double>(list.size()));
 }
 
+// A dtype with kernels here that holds all values of another one.
+dtype exact_type(dtype type) { return floating.has(type) ? computed_in(type, wide_floats) : lifted(type, lift::signs); }
+
 // Tells for each element if a list of the same dtype has it. `unique` numbers distinct elements as they come first, so
 // the numbers of the list's elements are the least ones where the list is in front.
 tensor is_in(const tensor& x, const tensor& list) {
   if (x.size() == 0 || list.size() == 0) return zeros(x.dims(), dtype::boolean);
-  const dtype exact = floating.has(x.type()) ? computed_in(x.type(), wide_floats) : lifted(x.type(), lift::signs);
+  const dtype exact = exact_type(x.type());
   const tensor wide = cast(x, exact), wide_list = cast(list, exact);
   const bool few = x.size() <= few_pairs && list.size() <= few_pairs / x.size();
   if (member_types.has(wide.type()) && (few || fits_table(wide, wide_list)))
@@ -130,6 +136,94 @@ int checked_axis(const composed& call, const tensor& x, std::int64_t kth, axis_i
                 "an index from " + std::to_string(-size) + " to " + std::to_string(size - 1));
   return at;
 }
+
+constexpr operand partition_operands[] = {{"x", member_types}};
+constexpr attr_spec partition_attributes[] = {
+    {.name = "kth", .kind = attr_kind::integer, .doc = "index along the last axis", .required = true, .least = 0}};
+void infer_partition(inference& call) { call.give(call.in[0].dims, dtype::int32); }
+
+/// Indices that divide rows of the last axis: those of less, of equal and of greater elements than the one that is at
+/// index kth of the sorted row. NaN is greater than all numbers.
+struct PartitionIndices {
+  static constexpr op_row row{.name = "PartitionIndices",
+                              .doc = "Indices of less, equal and greater elements than that at an index of the order.",
+                              .group = family::sort,
+                              .operands = partition_operands,
+                              .attrs = partition_attributes,
+                              .infer = infer_partition,
+                              .no_gradient = "the results are indices",
+                              .cost = 16};
+
+  template <class T>
+  using key_t = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+
+  // Unsigned integers in the order of the elements.
+  template <class T>
+  static key_t<T> key_of(T x) {
+    using key = key_t<T>;
+    constexpr int sign = 8 * sizeof(T) - 1;
+    if (x != x) return ~key{0};
+    const key bits = std::bit_cast<key>(x), top = key{1} << sign;
+    if constexpr (std::is_integral_v<T>) return bits ^ top;
+    return bits ^ ((key{0} - (bits >> sign)) | top);
+  }
+
+  // The key at an index of the order. A digit of all keys tells which of them stay: counts of each value lead to it.
+  template <class Key>
+  static Key selected(std::span<Key> keys, std::size_t kth) {
+    constexpr int digit = 11;
+    constexpr std::size_t few = 2048;
+    for (int low = 8 * sizeof(Key) - digit; keys.size() > few; low = std::max(low - digit, 0)) {
+      std::uint32_t counts[2][std::size_t{1} << digit] = {};  // of even and odd places: equal digits follow each other
+      const auto digit_of = [&](Key key) { return key >> low & ((Key{1} << digit) - 1); };
+      for (std::size_t i = 0; i < keys.size(); ++i) ++counts[i % 2][digit_of(keys[i])];
+      std::size_t at = 0;
+      for (std::size_t count; kth >= (count = std::size_t{counts[0][at]} + counts[1][at]); ++at) kth -= count;
+      std::size_t kept = 0;
+      for (const Key key : keys) {
+        keys[kept] = key;
+        kept += digit_of(key) == at;
+      }
+      keys = keys.first(kept);
+      if (low == 0) return keys[0];
+    }
+    const auto nth = keys.begin() + static_cast<std::ptrdiff_t>(kth);
+    std::nth_element(keys.begin(), nth, keys.end());
+    return *nth;
+  }
+
+  template <class T>
+  static void divide(std::span<const T> x, std::size_t kth, std::int32_t* y) {
+    using key = key_t<T>;
+    kernels::scratch<key> room(std::ssize(x));
+    const std::span<key> keys(room.data(), x.size());
+    std::ranges::transform(x, keys.begin(), key_of<T>);
+    const key pivot = selected(keys, kth);
+    std::size_t next[3] = {};  // of less, equal and greater elements
+    for (const T each : x) next[1] += key_of(each) < pivot, next[2] += key_of(each) <= pivot;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const key at = key_of(x[i]);
+      y[next[(at >= pivot) + (at > pivot)]++] = static_cast<std::int32_t>(i);
+    }
+  }
+
+  template <class T>
+  static void run(const launch_call& c) {
+    const std::span<const T> x = elements_in<T>(c, 0);
+    const std::span<std::int32_t> y = elements_out<std::int32_t>(c);
+    if (x.empty()) return;
+    const shape& dims = c.in[0].dims;
+    const auto kth = static_cast<std::size_t>(c.call.attr(place_in(partition_attributes, "kth")).as_integer());
+    const auto length = static_cast<std::size_t>(dims[dims.rank() - 1]);
+    kernels::parallel_chunks(x.size() / length,
+                             [&](std::size_t i) { divide(x.subspan(i * length, length), kth, y.data() + i * length); });
+  }
+  static constexpr auto kernels =
+      kernel_list(on_call<float>([](const launch_call& c) { run<float>(c); }),
+                  on_call<double>([](const launch_call& c) { run<double>(c); }),
+                  on_call<std::int32_t>([](const launch_call& c) { run<std::int32_t>(c); }),
+                  on_call<std::int64_t>([](const launch_call& c) { run<std::int64_t>(c); }));
+};
 
 }  // namespace
 
@@ -200,7 +294,11 @@ tensor partition(const tensor& x, std::int64_t kth, axis_index axis) {
   return sort(x, {.axis = checked_axis(composed{"partition"}, x, kth, axis)});
 }
 tensor argpartition(const tensor& x, std::int64_t kth, axis_index axis) {
-  return argsort(x, {.axis = checked_axis(composed{"argpartition"}, x, kth, axis)});
+  const int at = checked_axis(composed{"argpartition"}, x, kth, axis);
+  if (x.rank() == 0) return argsort(x);
+  const std::int64_t size = x.dims()[at];
+  const tensor rows = moveaxis(detach(cast(x, exact_type(x.type()))), at, -1);
+  return moveaxis(call<PartitionIndices>(rows, attr<"kth">(kth < 0 ? kth + size : kth)), -1, at);
 }
 
 }  // namespace kerngrad
