@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/random/variates.h"
 
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/random/variates.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
-namespace kerngrad::kernels {
+// Plain loops, of which the compiler makes vectors of each target. All arithmetic is that of single IEEE operations.
+HWY_BEFORE_NAMESPACE();
+namespace kerngrad::kernels::HWY_NAMESPACE {
 namespace {
 
 constexpr double pi = 3.14159265358979323846;
@@ -204,6 +211,25 @@ void shares_of_logs(double* y, std::size_t rows, std::size_t size) {
   }
 }
 
+}  // namespace kerngrad::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+#include "kernels/common/dispatch.h"
+
+namespace kerngrad::kernels {
+
+KG_DISPATCH_ALWAYS(exponential_variates, (const double* u, double* y, std::size_t count, double rate),
+                   (u, y, count, rate))
+KG_DISPATCH_ALWAYS(gamma_variates, (const variates& of, double shape, const gamma_numbers& from, double* y),
+                   (of, shape, from, y))
+KG_DISPATCH_ALWAYS(log_gamma_variates, (const variates& of, double shape, const gamma_numbers& from, double* y),
+                   (of, shape, from, y))
+KG_DISPATCH_ALWAYS(von_mises_variates,
+                   (const variates& of, double concentration, const double* u, const double* v, double* y),
+                   (of, concentration, u, v, y))
+KG_DISPATCH_ALWAYS(shares_of_logs, (double* y, std::size_t rows, std::size_t size), (y, rows, size))
+
 // Weights from the mode on to both sides: up(k) is the weight of k + 1 over that of k, down(k) that of k - 1.
 template <class Up, class Down>
 count_table count_table::around(std::int64_t mode, std::int64_t most, Up up, Down down) {
@@ -263,3 +289,4 @@ void count_table::draw(const double* u, std::int64_t* y, std::size_t count) cons
 }
 
 }  // namespace kerngrad::kernels
+#endif

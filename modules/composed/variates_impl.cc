@@ -6,6 +6,8 @@ module;
 #include <string>
 #include <vector>
 #include "kernels/common/abi.h"
+#include "kernels/common/scratch.h"
+#include "kernels/create/random.h"
 #include "kernels/random/variates.h"
 module kerngrad;
 
@@ -38,61 +40,99 @@ void check_whole(const composed& call, dtype type, double most) {
 std::int64_t part_of(std::int64_t seed, std::uint64_t part) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(seed) + part * 0xd1342543de82ef95u);
 }
-tensor uniform(const shape& dims, std::int64_t seed, std::uint64_t part) {
-  return random_uniform(dims, 0, 1, part_of(seed, part), dtype::float64);
+// Elements of a block, which stays in the first-level cache from the first numbers to the result.
+constexpr std::size_t block_elements = 512;
+using block = double[block_elements];
+
+// Consecutive elements of a call.
+struct stretch {
+  std::size_t first, count;
+};
+
+using random_fn = void (*)(const void* const* in, void* const* out, const void* geometry);
+void drawn(random_fn method, const stretch& of, std::int64_t seed, std::uint64_t part, double* y) {
+  const kernels::random_geometry g{.count = static_cast<std::int64_t>(of.count),
+                                   .seed = static_cast<std::uint64_t>(part_of(seed, part)),
+                                   .offset = of.first,
+                                   .low = 0,
+                                   .high = 1};
+  void* out[] = {y};
+  method(nullptr, out, &g);
 }
-tensor normal(const shape& dims, std::int64_t seed, std::uint64_t part) {
-  return random_normal(dims, 0, 1, part_of(seed, part), dtype::float64);
+// Elements of random_uniform from 0 to 1, and of random_normal.
+void uniform(const stretch& of, std::int64_t seed, std::uint64_t part, double* y) {
+  drawn(kernels::RandomUniform_float64, of, seed, part, y);
+}
+void normal(const stretch& of, std::int64_t seed, std::uint64_t part, double* y) {
+  drawn(kernels::RandomNormal_float64, of, seed, part, y);
 }
 
-// Elements that draw(first, count, y) makes, in chunks that threads share.
-template <class T, class Draw>
+// Calls part(begin, count) for stretches of at most `most` elements, in chunks that threads share.
+template <class Part>
+void in_stretches(std::int64_t count, std::size_t most, std::int64_t bytes, const Part& part) {
+  constexpr double operations = 64;
+  const bool shared = detail::worth_splitting(count, operations);
+  const std::int64_t chunk = shared ? detail::chunk_elements(operations) : std::max<std::int64_t>(count, 1);
+  detail::in_chunks(count, chunk, bytes, [&](std::int64_t begin, std::int64_t size) {
+    for (std::size_t done = 0, all = static_cast<std::size_t>(size); done < all; done += most)
+      part(stretch{static_cast<std::size_t>(begin) + done, std::min(most, all - done)});
+  });
+}
+
+// Elements that draw(stretch, y) makes, block by block, as another type where T is not the one of the draws.
+template <class T, class Drawn, class Draw>
 tensor made(const shape& dims, const Draw& draw) {
   return tensor::build<T>(dims, [&](std::span<T> y) {
-    constexpr double operations = 64;
-    const std::int64_t count = static_cast<std::int64_t>(y.size());
-    const bool shared = detail::worth_splitting(count, operations);
-    const std::int64_t chunk = shared ? detail::chunk_elements(operations) : std::max<std::int64_t>(count, 1);
-    detail::in_chunks(count, chunk, static_cast<std::int64_t>(y.size_bytes()),
-                      [&](std::int64_t begin, std::int64_t size) {
-                        draw(static_cast<std::size_t>(begin), static_cast<std::size_t>(size), y.data() + begin);
-                      });
+    in_stretches(std::ssize(y), block_elements, static_cast<std::int64_t>(y.size_bytes()), [&](const stretch& of) {
+      Drawn block[block_elements];
+      draw(of, block);
+      std::transform(block, block + of.count, y.data() + of.first, [](Drawn v) { return static_cast<T>(v); });
+    });
   });
+}
+template <class Draw>
+tensor made(const shape& dims, dtype type, const Draw& draw) {
+  return type == dtype::float64 ? made<double, double>(dims, draw) : made<float, double>(dims, draw);
 }
 
 using gamma_fn = void (*)(const kernels::variates&, double, const kernels::gamma_numbers&, double*);
 
 // Gamma draws or their logarithms. `number` keeps several of one call apart.
-tensor gammas(gamma_fn method, const shape& dims, double form, std::int64_t seed, std::uint64_t number) {
+void gammas(gamma_fn method, const stretch& of, double form, std::int64_t seed, std::uint64_t number, double* y) {
   const std::uint64_t part = 4 * number;
-  const tensor z = normal(dims, seed, part), u = uniform(dims, seed, part + 1);
-  const tensor powers = form < 1 ? uniform(dims, seed, part + 2) : u;
+  block z, u, powers;
+  normal(of, seed, part, z);
+  uniform(of, seed, part + 1, u);
+  if (form < 1) uniform(of, seed, part + 2, powers);
   const std::uint64_t from = static_cast<std::uint64_t>(part_of(seed, part + 3));
-  return made<double>(dims, [&](std::size_t first, std::size_t count, double* y) {
-    const auto at = [&](const tensor& x) { return x.data<double>().data() + first; };
-    method({from, first, count}, form, {at(z), at(u), at(powers)}, y);
-  });
+  method({from, of.first, of.count}, form, {z, u, powers}, y);
 }
 
 tensor counts(const shape& dims, const kernels::count_table& table, std::int64_t seed, dtype type) {
-  const tensor u = uniform(dims, seed, 0);
-  return cast(made<std::int64_t>(dims, [&](std::size_t first, std::size_t count,
-                                           std::int64_t* y) { table.draw(u.data<double>().data() + first, y, count); }),
-              type);
+  const auto draw = [&](const stretch& of, std::int64_t* y) {
+    block u;
+    uniform(of, seed, 0, u);
+    table.draw(u, y, of.count);
+  };
+  return type == dtype::int64 ? made<std::int64_t, std::int64_t>(dims, draw)
+                              : made<std::int32_t, std::int64_t>(dims, draw);
 }
 
 // No power of a uniform number underflows for parameters from here on. Smaller ones are drawn as logarithms.
 constexpr double least_direct = 0.1;
 
-// Shares of `logs`, [..., n], along its last axis.
-tensor shares(const tensor& logs) {
-  const shape& dims = logs.dims();
-  const std::size_t size = static_cast<std::size_t>(dims[dims.rank() - 1]);
-  return tensor::build<double>(dims, [&](std::span<double> y) {
-    const std::span<const double> x = logs.data<double>();
-    std::copy(x.begin(), x.end(), y.begin());
-    if (!y.empty()) kernels::shares_of_logs(y.data(), y.size() / size, size);
-  });
+// Rows of shares in proportion to gamma draws, one for each form, row by row.
+void shares(const stretch& rows, const std::vector<double>& forms, std::int64_t seed, double* y) {
+  const bool direct = *std::min_element(forms.begin(), forms.end()) >= least_direct;
+  const std::size_t size = forms.size();
+  block drawn, total = {};
+  for (std::size_t i = 0; i < size; ++i) {
+    gammas(direct ? kernels::gamma_variates : kernels::log_gamma_variates, rows, forms[i], seed, i, drawn);
+    for (std::size_t row = 0; row < rows.count; ++row) total[row] += y[row * size + i] = drawn[row];
+  }
+  if (!direct) return kernels::shares_of_logs(y, rows.count, size);
+  for (std::size_t row = 0; row < rows.count; ++row)
+    for (std::size_t i = 0; i < size; ++i) y[row * size + i] /= total[row];
 }
 
 }  // namespace
@@ -102,19 +142,21 @@ tensor random_gamma(const shape& dims, double alpha, double beta, std::int64_t s
   check_float(call, type);
   check_positive(call, "alpha", alpha);
   check_positive(call, "beta", beta);
-  return cast(gammas(kernels::gamma_variates, dims, alpha, seed, 0) / beta, type);
+  return made(dims, type, [&](const stretch& of, double* y) {
+    gammas(kernels::gamma_variates, of, alpha, seed, 0, y);
+    for (std::size_t i = 0; i < of.count; ++i) y[i] /= beta;
+  });
 }
 
 tensor random_exponential(const shape& dims, double rate, std::int64_t seed, dtype type) {
   constexpr composed call{"random_exponential"};
   check_float(call, type);
   check_positive(call, "rate", rate);
-  const tensor u = uniform(dims, seed, 0);
-  return cast(made<double>(dims,
-                           [&](std::size_t first, std::size_t count, double* y) {
-                             kernels::exponential_variates(u.data<double>().data() + first, y, count, rate);
-                           }),
-              type);
+  return made(dims, type, [&](const stretch& of, double* y) {
+    block u;
+    uniform(of, seed, 0, u);
+    kernels::exponential_variates(u, y, of.count, rate);
+  });
 }
 
 tensor random_beta(const shape& dims, double a, double b, std::int64_t seed, dtype type) {
@@ -122,24 +164,24 @@ tensor random_beta(const shape& dims, double a, double b, std::int64_t seed, dty
   check_float(call, type);
   check_positive(call, "a", a);
   check_positive(call, "b", b);
-  if (std::min(a, b) >= least_direct) {
-    const tensor first = gammas(kernels::gamma_variates, dims, a, seed, 0);
-    return cast(first / (first + gammas(kernels::gamma_variates, dims, b, seed, 1)), type);
-  }
-  const tensor first = gammas(kernels::log_gamma_variates, dims, a, seed, 0);
-  const tensor second = gammas(kernels::log_gamma_variates, dims, b, seed, 1);
-  const tensor both = shares(stack({first, second}, dims.rank()));
-  std::vector<std::int64_t> begin(static_cast<std::size_t>(dims.rank()) + 1, 0), size(begin.size(), -1);
-  size.back() = 1;
-  return cast(reshape(slice(both, begin, size), dims), type);
+  const std::vector<double> forms = {a, b};
+  return made(dims, type, [&](const stretch& of, double* y) {
+    double both[2 * block_elements];
+    shares(of, forms, seed, both);
+    for (std::size_t i = 0; i < of.count; ++i) y[i] = both[2 * i];
+  });
 }
 
 tensor random_student_t(const shape& dims, double degrees, std::int64_t seed, dtype type) {
   constexpr composed call{"random_student_t"};
   check_float(call, type);
   check_positive(call, "degrees", degrees);
-  const tensor g = gammas(kernels::gamma_variates, dims, degrees / 2, seed, 0);
-  return cast(normal(dims, seed, 4) * sqrt(degrees / 2 / g), type);
+  return made(dims, type, [&](const stretch& of, double* y) {
+    block z;
+    normal(of, seed, 4, z);
+    gammas(kernels::gamma_variates, of, degrees / 2, seed, 0, y);
+    for (std::size_t i = 0; i < of.count; ++i) y[i] = z[i] * std::sqrt(degrees / 2 / y[i]);
+  });
 }
 
 tensor random_von_mises(const shape& dims, double mean, double concentration, std::int64_t seed, dtype type) {
@@ -147,18 +189,21 @@ tensor random_von_mises(const shape& dims, double mean, double concentration, st
   check_float(call, type);
   if (!(std::fabs(mean) <= pi)) call.refuse("mean " + to_string(attr_value(mean)), "an angle from -pi to pi");
   if (concentration != 0) check_positive(call, "concentration", concentration);
-  const tensor u = uniform(dims, seed, 0), v = uniform(dims, seed, 2);
-  if (concentration == 0) return cast(u * (2 * pi) - pi, type);
   const std::uint64_t from = static_cast<std::uint64_t>(part_of(seed, 1));
-  const tensor angles = made<double>(dims, [&](std::size_t first, std::size_t count, double* y) {
-    kernels::von_mises_variates({from, first, count}, concentration, u.data<double>().data() + first,
-                                v.data<double>().data() + first, y);
-    for (std::size_t i = 0; i < count; ++i) {
+  return made(dims, type, [&](const stretch& of, double* y) {
+    block u, v;
+    uniform(of, seed, 0, u);
+    if (concentration == 0) {
+      for (std::size_t i = 0; i < of.count; ++i) y[i] = u[i] * (2 * pi) - pi;
+      return;
+    }
+    uniform(of, seed, 2, v);
+    kernels::von_mises_variates({from, of.first, of.count}, concentration, u, v, y);
+    for (std::size_t i = 0; i < of.count; ++i) {
       const double turned = y[i] + mean;
       y[i] = turned > pi ? turned - 2 * pi : turned < -pi ? turned + 2 * pi : turned;
     }
   });
-  return cast(angles, type);
 }
 
 tensor random_dirichlet(const shape& dims, const tensor& concentrations, std::int64_t seed, dtype type) {
@@ -170,12 +215,21 @@ tensor random_dirichlet(const shape& dims, const tensor& concentrations, std::in
   if (concentrations.size() == 0) call.refuse("no concentrations", "1 or more");
   const std::vector<double> forms = concentrations.to_doubles();
   for (const double each : forms) check_positive(call, "a concentration of", each);
-  const bool direct = *std::min_element(forms.begin(), forms.end()) >= least_direct;
-  tensor_list columns;
-  for (std::size_t i = 0; i < forms.size(); ++i)
-    columns.push_back(gammas(direct ? kernels::gamma_variates : kernels::log_gamma_variates, dims, forms[i], seed, i));
-  const tensor rows = stack(columns, dims.rank());
-  return cast(direct ? rows / sum(rows, -1, true) : shares(rows), type);
+  const auto filled = [&]<class T>(std::span<T> y) {
+    const std::size_t size = forms.size(), rows = y.size() / size;
+    const std::size_t together = std::clamp<std::size_t>(4096 / size, 1, block_elements);
+    in_stretches(static_cast<std::int64_t>(rows), together, static_cast<std::int64_t>(y.size_bytes()),
+                 [&](const stretch& of) {
+                   kernels::scratch<double> drawn(static_cast<std::int64_t>(of.count * size));
+                   shares(of, forms, seed, drawn.data());
+                   std::transform(drawn.data(), drawn.data() + of.count * size, y.data() + of.first * size,
+                                  [](double v) { return static_cast<T>(v); });
+                 });
+  };
+  std::vector<std::int64_t> sizes(dims.begin(), dims.end());
+  sizes.push_back(concentrations.size());
+  return type == dtype::float64 ? tensor::build<double>(shape(sizes), filled)
+                                : tensor::build<float>(shape(sizes), filled);
 }
 
 tensor random_poisson(const shape& dims, double mean, std::int64_t seed, dtype type) {
