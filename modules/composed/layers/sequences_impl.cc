@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recurrent layers. One product serves the inputs of all steps, and each step has one with the state. The layer is one
-// node of the tape: its rule walks back over the gates that the forward pass kept. A rule that is recorded, for a
-// higher order, differentiates the definition step by step instead.
+// Recurrent layers. One product serves the inputs of all steps, and each step has one with the state. Steps write into
+// arrays of the whole sequence. The layer is one node of the tape: its rule walks back over the gates that the forward
+// pass kept. A rule that is recorded, for a higher order, differentiates the definition step by step instead.
 module;
+#include <algorithm>
+#include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 #include "kernels/common/abi.h"
+#include "kernels/common/scratch.h"
 #include "kernels/common/sizes.h"
+#include "kernels/matmul/matmul.h"
 module kerngrad;
 
 import :composed_checks;
@@ -31,10 +36,6 @@ struct layer_sizes {
   std::int64_t steps, batch, in, units;
 };
 
-tensor columns(const tensor& z, std::int64_t part, std::int64_t units, std::int64_t parts = 1) {
-  return slice(z, {0, part * units}, {z.dims()[0], parts * units});
-}
-
 // x kernel + bias of all steps: [steps, batch, columns].
 tensor projected(operands in, const layer_sizes& n) {
   const tensor rows = reshape(in[at_x], {n.steps * n.batch, n.in});
@@ -58,6 +59,54 @@ void add_projection_gradients(operands in, const tensor& dp, const layer_sizes& 
   if (wanted[at_x]) grads[at_x] = reshape(matmul(dp, in[at_kernel], false, true), in[at_x].dims());
   if (wanted[at_kernel]) grads[at_kernel] = matmul(rows, dp, true, false);
   if (in[at_bias].defined() && wanted[at_bias]) grads[at_bias] = sum(dp, 0);
+}
+
+// An array that steps fill one after the other: `length` elements each.
+template <class T>
+struct step_array {
+  std::int64_t length;
+  T* data = nullptr;
+  tensor all;
+  step_array(const layer_sizes& n, std::int64_t columns)
+      : length(n.batch * columns),
+        all(tensor::build<T>({n.steps, n.batch, columns}, [this](std::span<T> elements) { data = elements.data(); })) {}
+  T* at(std::int64_t step) { return data + step * length; }
+};
+template <class T>
+const T* step_of(const tensor& all, std::int64_t step) {
+  return all.data<T>().data() + step * (all.size() / all.dims()[0]);
+}
+
+// c = a b for a [batch, inner] and b [inner, columns].
+template <class T>
+void multiply(const T* a, const T* b, T* c, std::int64_t batch, std::int64_t inner, std::int64_t columns) {
+  kernels::matmul_geometry g{};
+  g.m = batch, g.n = columns, g.k = inner;
+  const void* in[] = {a, b};
+  void* out[] = {c};
+  if constexpr (std::is_same_v<T, float>) kernels::BatchMatMul_float32(in, out, &g);
+  else kernels::BatchMatMul_float64(in, out, &g);
+}
+
+template <class T>
+void apply_sigmoid(T* x, std::int64_t count) {
+  const std::span<T> all(x, static_cast<std::size_t>(count));
+  kernel<"Sigmoid">(std::span<const T>(all), all);
+}
+template <class T>
+void apply_tanh(T* x, std::int64_t count) {
+  const std::span<T> all(x, static_cast<std::size_t>(count));
+  kernel<"Tanh">(std::span<const T>(all), all);
+}
+
+template <class T>
+tensor state_of(const T* from, const layer_sizes& n) {
+  return tensor::build<T>({n.batch, n.units}, [&](std::span<T> to) { std::copy_n(from, to.size(), to.data()); });
+}
+template <class T>
+T* copied(const tensor& x, T* to) {
+  std::ranges::copy(x.data<T>(), to);
+  return to;
 }
 
 // A layer of either kind, without and with its own gradient.
@@ -130,63 +179,94 @@ tensors define_lstm(operands in, const layer_sizes& n) {
   return {joined(y), h, c};
 }
 
-constexpr auto sigmoid_of_sum = fuse([](auto a, auto b) { return kerngrad::sigmoid(a + b); });
-constexpr auto tanh_of_sum = fuse([](auto a, auto b) { return kerngrad::tanh(a + b); });
-constexpr auto sum_of_products = fuse([](auto a, auto b, auto c, auto d) { return a * b + c * d; });
-constexpr auto product_of_derivative_of_sigmoid = fuse([](auto d, auto v, auto s) { return d * v * (s * (1 - s)); });
-constexpr auto product_of_derivative_of_tanh = fuse([](auto d, auto v, auto t) { return d * v * (1 - t * t); });
-constexpr auto sum_with_derivative_of_tanh =
-    fuse([](auto a, auto d, auto v, auto t) { return a + d * v * (1 - t * t); });
+// Arrays that the forward pass keeps.
+enum kept_by_lstm : std::size_t { kept_gates, kept_memory, kept_tanh };
 
-// Lists of steps that the forward pass keeps.
-enum kept_by_lstm : std::size_t { kept_gates, kept_new, kept_memory, kept_tanh, lists_by_lstm };
+template <class T>
+tensors lstm_steps(operands in, const layer_sizes& n, tensors& kept) {
+  const tensor inputs = projected(in, n);
+  step_array<T> gates(n, 4 * n.units), memory(n, n.units), bent(n, n.units), y(n, n.units);
+  const T *h = in[at_h].data<T>().data(), *c = in[at_other].data<T>().data();
+  const T* const recurrent = in[at_recurrent].data<T>().data();
+  const std::int64_t units = n.units;
+  for (std::int64_t t = 0; t < n.steps; ++t) {
+    T *const z = gates.at(t), *const next = memory.at(t), *const curve = bent.at(t), *const out = y.at(t);
+    const T* const input = step_of<T>(inputs, t);
+    multiply(h, recurrent, z, n.batch, units, 4 * units);
+    for (std::int64_t i = 0; i < gates.length; ++i) z[i] += input[i];
+    for (std::int64_t row = 0; row < n.batch; ++row) {
+      T *const i = z + row * 4 * units, *const f = i + units, *const g = f + units, *const to = next + row * units;
+      apply_sigmoid(i, 2 * units);
+      apply_tanh(g, units);
+      apply_sigmoid(g + units, units);
+      for (std::int64_t k = 0; k < units; ++k) to[k] = f[k] * c[row * units + k] + i[k] * g[k];
+    }
+    std::copy_n(next, memory.length, curve);
+    apply_tanh(curve, bent.length);
+    for (std::int64_t row = 0; row < n.batch; ++row) {
+      const T* const o = z + (row * 4 + 3) * units;
+      for (std::int64_t k = row * units; k < (row + 1) * units; ++k) out[k] = o[k - row * units] * curve[k];
+    }
+    h = out, c = next;
+  }
+  kept = {gates.all, memory.all, bent.all};
+  return {y.all, state_of(h, n), state_of(c, n)};
+}
 
 tensors run_lstm(operands in, const layer_sizes& n, tensors& kept) {
-  const tensor_list inputs = unstack(projected(in, n), 0);
-  tensor h = in[at_h], c = in[at_other];
-  tensors y, lists[lists_by_lstm];
-  for (std::int64_t t = 0; t < n.steps; ++t) {
-    const tensor &input = inputs[static_cast<int>(t)], state = matmul(h, in[at_recurrent]);
-    const tensor gates = sigmoid_of_sum(input, state);
-    const tensor fresh = tanh_of_sum(columns(input, 2, n.units), columns(state, 2, n.units));
-    lists[kept_memory].push_back(c);
-    c = sum_of_products(columns(gates, 1, n.units), c, columns(gates, 0, n.units), fresh);
-    const tensor bent = tanh(c);
-    h = columns(gates, 3, n.units) * bent;
-    y.push_back(h);
-    lists[kept_gates].push_back(gates), lists[kept_new].push_back(fresh), lists[kept_tanh].push_back(bent);
+  return in[at_x].type() == dtype::float64 ? lstm_steps<double>(in, n, kept) : lstm_steps<float>(in, n, kept);
+}
+
+// Gradients of one row at a step: of its gates, z, from those of the output and the memory. The one of the memory
+// becomes that of the memory before.
+template <class T>
+struct lstm_row {
+  const T *gates, *memory_before, *bent;
+  void walk_back(std::int64_t units, const T* dh, T* dc, T* dz) const {
+    const T *const i = gates, *const f = i + units, *const g = f + units, *const o = g + units;
+    T *const di = dz, *const df = di + units, *const dg = df + units, *const d_o = dg + units;
+    for (std::int64_t k = 0; k < units; ++k) {
+      const T d = dc[k] + dh[k] * o[k] * (1 - bent[k] * bent[k]);
+      di[k] = d * g[k] * (i[k] * (1 - i[k]));
+      df[k] = d * memory_before[k] * (f[k] * (1 - f[k]));
+      dg[k] = d * i[k] * (1 - g[k] * g[k]);
+      d_o[k] = dh[k] * bent[k] * (o[k] * (1 - o[k]));
+      dc[k] = d * f[k];
+    }
   }
-  for (const tensors& list : lists) kept.insert(kept.end(), list.begin(), list.end());
-  return {joined(y), h, c};
+};
+
+template <class T>
+tensors lstm_walk_back(operands in, const layer_sizes& n, const tensor& y, std::span<const tensor> kept,
+                       std::span<const tensor> dys, const std::vector<bool>& wanted) {
+  const tensor back = transpose(in[at_recurrent]);
+  const std::int64_t units = n.units, length = n.batch * units;
+  kernels::scratch<T> state(length), memory(length);
+  T *const dh = copied(dys[1], state.data()), *const dc = copied(dys[2], memory.data());
+  step_array<T> dz(n, 4 * units);
+  for (std::int64_t t = n.steps; t-- > 0;) {
+    const T* const dy = step_of<T>(dys[0], t);
+    for (std::int64_t k = 0; k < length; ++k) dh[k] += dy[k];
+    const T* const before = t == 0 ? in[at_other].data<T>().data() : step_of<T>(kept[kept_memory], t - 1);
+    const T *const gates = step_of<T>(kept[kept_gates], t), *const bent = step_of<T>(kept[kept_tanh], t);
+    for (std::int64_t row = 0; row < n.batch; ++row) {
+      const std::int64_t at = row * units;
+      lstm_row<T>{gates + 4 * at, before + at, bent + at}.walk_back(units, dh + at, dc + at, dz.at(t) + 4 * at);
+    }
+    multiply(dz.at(t), back.data<T>().data(), dh, n.batch, 4 * units, units);
+  }
+  const tensor all = reshape(dz.all, {n.steps * n.batch, 4 * units});
+  tensors grads(in.size());
+  add_projection_gradients(in, all, n, wanted, grads);
+  if (wanted[at_recurrent]) grads[at_recurrent] = matmul(states_before(in[at_h], y, n), all, true, false);
+  grads[at_h] = state_of(dh, n), grads[at_other] = state_of(dc, n);
+  return grads;
 }
 
 tensors lstm_gradients(operands in, const layer_sizes& n, const tensor& y, std::span<const tensor> kept,
                        std::span<const tensor> dys, const std::vector<bool>& wanted) {
-  const std::size_t steps = static_cast<std::size_t>(n.steps);
-  const tensor_list dy = unstack(dys[0], 0);
-  const tensor back = transpose(in[at_recurrent]);
-  tensor dh = dys[1], dc = dys[2];
-  tensors dz(steps);
-  for (std::size_t t = steps; t-- > 0;) {
-    const auto list = [&](std::size_t which) -> const tensor& { return kept[which * steps + t]; };
-    const tensor &gates = list(kept_gates), &fresh = list(kept_new), &bent = list(kept_tanh);
-    const tensor i = columns(gates, 0, n.units), f = columns(gates, 1, n.units), o = columns(gates, 3, n.units);
-    dh = dh + dy[static_cast<int>(t)];
-    dc = sum_with_derivative_of_tanh(dc, dh, o, bent);
-    dz[t] = concat(
-        {product_of_derivative_of_sigmoid(dc, fresh, i), product_of_derivative_of_sigmoid(dc, list(kept_memory), f),
-         product_of_derivative_of_tanh(dc, i, fresh), product_of_derivative_of_sigmoid(dh, bent, o)},
-        1);
-    dc = dc * f;
-    dh = matmul(dz[t], back);
-  }
-  const tensor all = reshape(joined(dz), {n.steps * n.batch, 4 * n.units});
-  dz.clear();
-  tensors grads(in.size());
-  add_projection_gradients(in, all, n, wanted, grads);
-  if (wanted[at_recurrent]) grads[at_recurrent] = matmul(states_before(in[at_h], y, n), all, true, false);
-  grads[at_h] = dh, grads[at_other] = dc;
-  return grads;
+  return y.type() == dtype::float64 ? lstm_walk_back<double>(in, n, y, kept, dys, wanted)
+                                    : lstm_walk_back<float>(in, n, y, kept, dys, wanted);
 }
 
 constexpr layer lstm_layer{"lstm", define_lstm, run_lstm, lstm_gradients};
@@ -212,56 +292,95 @@ tensors define_gru(operands in, const layer_sizes& n) {
   return {joined(y), h};
 }
 
-constexpr auto tanh_of_product = fuse([](auto p, auto r, auto q) { return kerngrad::tanh(p + r * q); });
-constexpr auto between = fuse([](auto a, auto z, auto b) { return a + z * (b - a); });
-constexpr auto gradient_of_new = fuse([](auto d, auto z, auto n) { return d * (1 - z) * (1 - n * n); });
-constexpr auto gradient_of_update = fuse([](auto d, auto h, auto n, auto z) { return d * (h - n) * (z * (1 - z)); });
+enum kept_by_gru : std::size_t { kept_both, kept_product };
 
-enum kept_by_gru : std::size_t { kept_both, kept_fresh, kept_product, kept_state, lists_by_gru };
+template <class T>
+tensors gru_steps(operands in, const layer_sizes& n, tensors& kept) {
+  const tensor inputs = projected(in, n);
+  step_array<T> gates(n, 3 * n.units), products(n, n.units), y(n, n.units);
+  const T *h = in[at_h].data<T>().data(), *const recurrent = in[at_recurrent].data<T>().data();
+  const T* const bias = in[at_other].defined() ? in[at_other].data<T>().data() : nullptr;
+  const std::int64_t units = n.units;
+  kernels::scratch<T> room(gates.length);
+  T* const all = room.data();
+  for (std::int64_t t = 0; t < n.steps; ++t) {
+    const T* const input = step_of<T>(inputs, t);
+    multiply(h, recurrent, all, n.batch, units, 3 * units);
+    for (std::int64_t row = 0; row < n.batch; ++row) {
+      const T* const p = input + row * 3 * units;
+      T *const q = all + row * 3 * units, *const r = gates.at(t) + row * 3 * units, *const z = r + units;
+      T *const fresh = z + units, *const product = products.at(t) + row * units, *const out = y.at(t) + row * units;
+      for (std::int64_t k = 0; bias && k < 3 * units; ++k) q[k] += bias[k];
+      for (std::int64_t k = 0; k < 2 * units; ++k) r[k] = p[k] + q[k];
+      apply_sigmoid(r, 2 * units);
+      std::copy_n(q + 2 * units, units, product);
+      for (std::int64_t k = 0; k < units; ++k) fresh[k] = p[2 * units + k] + r[k] * product[k];
+      apply_tanh(fresh, units);
+      for (std::int64_t k = 0; k < units; ++k) out[k] = fresh[k] + z[k] * (h[row * units + k] - fresh[k]);
+    }
+    h = y.at(t);
+  }
+  kept = {gates.all, products.all};
+  return {y.all, state_of(h, n)};
+}
 
 tensors run_gru(operands in, const layer_sizes& n, tensors& kept) {
-  const tensor_list inputs = unstack(projected(in, n), 0);
-  tensor h = in[at_h];
-  tensors y, lists[lists_by_gru];
-  for (std::int64_t t = 0; t < n.steps; ++t) {
-    const tensor &p = inputs[static_cast<int>(t)], q = state_product(in, h), product = columns(q, 2, n.units);
-    const tensor both = sigmoid_of_sum(columns(p, 0, n.units, 2), columns(q, 0, n.units, 2));
-    const tensor fresh = tanh_of_product(columns(p, 2, n.units), columns(both, 0, n.units), product);
-    lists[kept_state].push_back(h);
-    h = between(fresh, columns(both, 1, n.units), h);
-    y.push_back(h);
-    lists[kept_both].push_back(both), lists[kept_fresh].push_back(fresh), lists[kept_product].push_back(product);
+  return in[at_x].type() == dtype::float64 ? gru_steps<double>(in, n, kept) : gru_steps<float>(in, n, kept);
+}
+
+// Gradients of one row at a step: dp of the projected input and dq of the product with the state, from that of the
+// output, which becomes its part that reaches the state before without a product.
+template <class T>
+struct gru_row {
+  const T *gates, *product, *before;
+  void walk_back(std::int64_t units, T* dh, T* dp, T* dq) const {
+    const T *const r = gates, *const z = r + units, *const fresh = z + units;
+    for (std::int64_t k = 0; k < units; ++k) {
+      const T of_new = dh[k] * (1 - z[k]) * (1 - fresh[k] * fresh[k]);
+      dp[k] = dq[k] = of_new * product[k] * (r[k] * (1 - r[k]));
+      dp[units + k] = dq[units + k] = dh[k] * (before[k] - fresh[k]) * (z[k] * (1 - z[k]));
+      dp[2 * units + k] = of_new;
+      dq[2 * units + k] = of_new * r[k];
+      dh[k] *= z[k];
+    }
   }
-  for (const tensors& list : lists) kept.insert(kept.end(), list.begin(), list.end());
-  return {joined(y), h};
+};
+
+template <class T>
+tensors gru_walk_back(operands in, const layer_sizes& n, const tensor& y, std::span<const tensor> kept,
+                      std::span<const tensor> dys, const std::vector<bool>& wanted) {
+  const tensor back = transpose(in[at_recurrent]);
+  const std::int64_t units = n.units, length = n.batch * units;
+  kernels::scratch<T> state(length), room(length);
+  T *const dh = copied(dys[1], state.data()), *const by_product = room.data();
+  step_array<T> dp(n, 3 * units), dq(n, 3 * units);
+  for (std::int64_t t = n.steps; t-- > 0;) {
+    const T* const dy = step_of<T>(dys[0], t);
+    for (std::int64_t k = 0; k < length; ++k) dh[k] += dy[k];
+    const T* const before = t == 0 ? in[at_h].data<T>().data() : step_of<T>(y, t - 1);
+    const T *const gates = step_of<T>(kept[kept_both], t), *const product = step_of<T>(kept[kept_product], t);
+    for (std::int64_t row = 0; row < n.batch; ++row) {
+      const std::int64_t at = row * units;
+      gru_row<T>{gates + 3 * at, product + at, before + at}.walk_back(units, dh + at, dp.at(t) + 3 * at,
+                                                                      dq.at(t) + 3 * at);
+    }
+    multiply(dq.at(t), back.data<T>().data(), by_product, n.batch, 3 * units, units);
+    for (std::int64_t k = 0; k < length; ++k) dh[k] += by_product[k];
+  }
+  const shape rows{n.steps * n.batch, 3 * units};
+  const tensor of_state = reshape(dq.all, rows);
+  tensors grads(in.size());
+  add_projection_gradients(in, reshape(dp.all, rows), n, wanted, grads);
+  if (wanted[at_recurrent]) grads[at_recurrent] = matmul(states_before(in[at_h], y, n), of_state, true, false);
+  if (in[at_other].defined() && wanted[at_other]) grads[at_other] = sum(of_state, 0);
+  grads[at_h] = state_of(dh, n);
+  return grads;
 }
 
 tensors gru_gradients(operands in, const layer_sizes& n, const tensor& y, std::span<const tensor> kept,
                       std::span<const tensor> dys, const std::vector<bool>& wanted) {
-  const std::size_t steps = static_cast<std::size_t>(n.steps);
-  const tensor_list dy = unstack(dys[0], 0);
-  const tensor back = transpose(in[at_recurrent]);
-  tensor dh = dys[1];
-  tensors dp(steps), dq(steps);
-  for (std::size_t t = steps; t-- > 0;) {
-    const auto list = [&](std::size_t which) -> const tensor& { return kept[which * steps + t]; };
-    const tensor r = columns(list(kept_both), 0, n.units), z = columns(list(kept_both), 1, n.units);
-    const tensor &fresh = list(kept_fresh), &before = list(kept_state);
-    dh = dh + dy[static_cast<int>(t)];
-    const tensor of_new = gradient_of_new(dh, z, fresh), of_update = gradient_of_update(dh, before, fresh, z);
-    const tensor of_reset = product_of_derivative_of_sigmoid(of_new, list(kept_product), r);
-    dp[t] = concat({of_reset, of_update, of_new}, 1);
-    dq[t] = concat({of_reset, of_update, of_new * r}, 1);
-    dh = matmul(dq[t], back) + dh * z;
-  }
-  const shape rows{n.steps * n.batch, 3 * n.units};
-  const tensor of_state = reshape(joined(dq), rows);
-  tensors grads(in.size());
-  add_projection_gradients(in, reshape(joined(dp), rows), n, wanted, grads);
-  if (wanted[at_recurrent]) grads[at_recurrent] = matmul(states_before(in[at_h], y, n), of_state, true, false);
-  if (in[at_other].defined() && wanted[at_other]) grads[at_other] = sum(of_state, 0);
-  grads[at_h] = dh;
-  return grads;
+  return y.type() == dtype::float64 ? gru_walk_back<double>(in, n, y, kept, dys, wanted)
+                                    : gru_walk_back<float>(in, n, y, kept, dys, wanted);
 }
 
 constexpr layer gru_layer{"gru", define_gru, run_gru, gru_gradients};
