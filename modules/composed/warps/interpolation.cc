@@ -16,13 +16,14 @@ namespace kerngrad::detail {
 /// order.
 tensor weighted_gather(const tensor& x, const tensor& indices, const tensor& weights);
 
-/// x with `taps` elements for each of `points` places along an axis: indices and weights [points, taps] by the index of
-/// the place, in double precision.
-struct axis_taps {
-  std::int64_t points, taps;
-  std::vector<std::int32_t> indices;
-  std::vector<double> weights;
+/// An element of an axis, or nothing where the index is negative, and its weight.
+struct axis_tap {
+  std::int64_t index;
+  double weight;
 };
-tensor interpolated_axis(const tensor& x, int axis, const axis_taps& at);
+/// Sums of weighted elements along an axis: `taps` elements for each of `points` places, tap k of place i by
+/// tap_of(i, k).
+tensor interpolated_axis(const tensor& x, int axis, std::int64_t points, std::int64_t taps,
+                         const std::function<axis_tap(std::int64_t i, std::int64_t k)>& tap_of);
 
 }  // namespace kerngrad::detail

@@ -4,6 +4,8 @@
 module;
 #include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <vector>
 #include "kernels/common/abi.h"
 #include "kernels/common/parallel.h"
@@ -211,16 +213,26 @@ tensor weighted_gather(const tensor& x, const tensor& indices, const tensor& wei
   return call<WeightedGather>(x, indices, weights);
 }
 
-tensor interpolated_axis(const tensor& x, int axis, const axis_taps& at) {
+tensor interpolated_axis(const tensor& x, int axis, std::int64_t points, std::int64_t taps,
+                         const std::function<axis_tap(std::int64_t i, std::int64_t k)>& tap_of) {
   std::int64_t before = 1, after = 1;
   std::vector<std::int64_t> dims(x.dims().begin(), x.dims().end());
   for (int i = 0; i < axis; ++i) before *= dims[static_cast<std::size_t>(i)];
   for (int i = axis + 1; i < x.rank(); ++i) after *= dims[static_cast<std::size_t>(i)];
-  const shape list{1, at.points, at.taps};
-  const auto taps_first = [&](const tensor& of_points) { return transpose(of_points, {0, 2, 1}); };
-  const tensor y = weighted_gather(reshape(x, {before, x.dims()[axis], after}), taps_first(tensor(at.indices, list)),
-                                   taps_first(cast(tensor(at.weights, list), x.type())));
-  dims[static_cast<std::size_t>(axis)] = at.points;
+  const shape list{1, taps, points};
+  tensor weights;
+  const tensor indices = tensor::build<std::int32_t>(list, [&](std::span<std::int32_t> to) {
+    weights = tensor::build<double>(list, [&](std::span<double> to_weights) {
+      for (std::int64_t k = 0, at = 0; k < taps; ++k)
+        for (std::int64_t i = 0; i < points; ++i, ++at) {
+          const axis_tap tap = tap_of(i, k);
+          to[static_cast<std::size_t>(at)] = static_cast<std::int32_t>(tap.index);
+          to_weights[static_cast<std::size_t>(at)] = tap.weight;
+        }
+    });
+  });
+  const tensor y = weighted_gather(reshape(x, {before, x.dims()[axis], after}), indices, cast(weights, x.type()));
+  dims[static_cast<std::size_t>(axis)] = points;
   return reshape(y, shape(dims));
 }
 

@@ -4,7 +4,6 @@ module;
 #include <algorithm>
 #include <cmath>
 #include <string>
-#include <vector>
 #include "kernels/common/abi.h"
 module kerngrad;
 
@@ -13,7 +12,7 @@ import :composed_interpolation;
 
 namespace kerngrad {
 
-using detail::axis_taps;
+using detail::axis_tap;
 using detail::composed;
 using detail::shaped;
 
@@ -30,39 +29,37 @@ void check_resize(const composed& call, const tensor& images, extent size) {
     call.refuse(shaped("images", images), "images with 1 to 2^28 pixels in each direction");
 }
 
-axis_taps cubic_taps(std::int64_t in, std::int64_t out, const bicubic_options& options) {
-  const double n = static_cast<double>(in), m = static_cast<double>(out), a = options.a;
+tensor cubic_along(const tensor& x, int axis, std::int64_t out, const bicubic_options& options) {
+  const double n = static_cast<double>(x.dims()[axis]), m = static_cast<double>(out), a = options.a;
   const auto near = [&](double t) { return ((a + 2) * t - (a + 3)) * t * t + 1; };
   const auto far = [&](double t) { return ((a * t - 5 * a) * t + 8 * a) * t - 4 * a; };
-  axis_taps at{out, 4, {}, {}};
-  for (std::int64_t i = 0; i < out; ++i) {
+  return detail::interpolated_axis(x, axis, out, 4, [&](std::int64_t i, std::int64_t k) -> axis_tap {
     const double place = static_cast<double>(i);
-    const double x = options.align_corners ? (out > 1 ? place * (n - 1) / (m - 1) : 0) : (place + 0.5) * n / m - 0.5;
-    const double below = std::floor(x), f = x - below;
-    for (int k = -1; k <= 2; ++k) at.indices.push_back(static_cast<std::int32_t>(std::clamp(below + k, 0.0, n - 1)));
-    at.weights.insert(at.weights.end(), {far(f + 1), near(f), near(1 - f), far(2 - f)});
-  }
-  return at;
+    const double at = options.align_corners ? (out > 1 ? place * (n - 1) / (m - 1) : 0) : (place + 0.5) * n / m - 0.5;
+    const double below = std::floor(at), from_below = at - below;
+    const double distance = std::fabs(static_cast<double>(k - 1) - from_below);
+    const double index = std::clamp(below + static_cast<double>(k - 1), 0.0, n - 1);
+    return {static_cast<std::int64_t>(index), k == 1 || k == 2 ? near(distance) : far(distance)};
+  });
 }
 
 // Means of windows; the taps of a narrower window that it lacks have no element.
-axis_taps area_taps(std::int64_t in, std::int64_t out) {
+tensor area_along(const tensor& x, int axis, std::int64_t out) {
+  const std::int64_t in = x.dims()[axis];
   const auto begin = [&](std::int64_t i) { return i * in / out; };
   const auto end = [&](std::int64_t i) { return ((i + 1) * in + out - 1) / out; };
-  axis_taps at{out, 0, {}, {}};
-  for (std::int64_t i = 0; i < out; ++i) at.taps = std::max(at.taps, end(i) - begin(i));
-  for (std::int64_t i = 0; i < out; ++i)
-    for (std::int64_t k = begin(i); k < begin(i) + at.taps; ++k) {
-      at.indices.push_back(k < end(i) ? static_cast<std::int32_t>(k) : -1);
-      at.weights.push_back(1 / static_cast<double>(end(i) - begin(i)));
-    }
-  return at;
+  std::int64_t taps = 0;
+  for (std::int64_t i = 0; i < out; ++i) taps = std::max(taps, end(i) - begin(i));
+  return detail::interpolated_axis(x, axis, out, taps, [&](std::int64_t i, std::int64_t k) -> axis_tap {
+    const std::int64_t size = end(i) - begin(i);
+    return {k < size ? begin(i) + k : -1, 1 / static_cast<double>(size)};
+  });
 }
 
-tensor along_both(const tensor& images, const axis_taps& rows, const axis_taps& columns) {
-  const tensor wide = detail::widened(images);
-  return detail::narrowed(detail::interpolated_axis(detail::interpolated_axis(wide, 1, rows), 2, columns),
-                          images.type());
+// Rows and columns of images, each by `along`.
+template <class Along>
+tensor along_both(const tensor& images, extent size, const Along& along) {
+  return detail::narrowed(along(along(detail::widened(images), 1, size.height), 2, size.width), images.type());
 }
 
 }  // namespace
@@ -71,14 +68,14 @@ tensor resize_bicubic(const tensor& images, extent size, const bicubic_options& 
   constexpr composed call{"resize_bicubic"};
   check_resize(call, images, size);
   if (!std::isfinite(options.a)) call.refuse("a " + to_string(attr_value(options.a)), "a finite number");
-  return along_both(images, cubic_taps(images.dims()[1], size.height, options),
-                    cubic_taps(images.dims()[2], size.width, options));
+  return along_both(images, size,
+                    [&](const tensor& x, int axis, std::int64_t out) { return cubic_along(x, axis, out, options); });
 }
 
 tensor resize_area(const tensor& images, extent size) {
   constexpr composed call{"resize_area"};
   check_resize(call, images, size);
-  return along_both(images, area_taps(images.dims()[1], size.height), area_taps(images.dims()[2], size.width));
+  return along_both(images, size, area_along);
 }
 
 }  // namespace kerngrad

@@ -202,13 +202,10 @@ tensor spline_coefficients(const tensor& x, int axis, int degree, array_border m
   const double pole = degree == 2 ? std::sqrt(8.0) - 3 : std::sqrt(3.0) - 2, outer = degree == 2 ? 1.0 / 8 : 1.0 / 6;
   const double rounding = x.type() == dtype::float64 ? 1e-17 : 1e-9;
   const std::int64_t reach = static_cast<std::int64_t>(std::ceil(std::log(rounding) / std::log(-pole)));
-  detail::axis_taps at{n, 2 * reach + 1, {}, {}};
-  for (std::int64_t i = 0; i < n; ++i)
-    for (std::int64_t k = -reach; k <= reach; ++k) {
-      at.indices.push_back(static_cast<std::int32_t>(index_on(i + k, n, mode)));
-      at.weights.push_back(std::pow(pole, std::abs(static_cast<double>(k))) * -pole / (outer * (1 - pole * pole)));
-    }
-  return detail::interpolated_axis(x, axis, at);
+  return detail::interpolated_axis(x, axis, n, 2 * reach + 1, [&](std::int64_t i, std::int64_t k) -> detail::axis_tap {
+    const double distance = std::fabs(static_cast<double>(k - reach));
+    return {index_on(i + k - reach, n, mode), std::pow(pole, distance) * -pole / (outer * (1 - pole * pole))};
+  });
 }
 
 // A coordinate inside of the array, as the border says; those of `constant` are masked later.
