@@ -191,39 +191,55 @@ constexpr attr_spec rolled_attributes[] = {{.name = "shifts",
 void infer_rolled(inference& call) { call.give(call.in[0].dims); }
 tensor rolled_back(const tensor& dy, std::span<const std::int64_t> shifts);
 
-// Each row of the last axis that moves is copied in two parts.
+// Elements [0, moved) of a row come from its end. Short rows are not worth calls of memcpy.
+template <class T>
+void copy_rolled(const T* x, std::int64_t length, std::int64_t moved, T* y) {
+  constexpr std::int64_t few = 8;
+  const std::int64_t kept = length - moved;
+  if (length > few) {
+    std::memcpy(y, x + kept, static_cast<std::size_t>(moved) * sizeof(T));
+    std::memcpy(y + moved, x, static_cast<std::size_t>(kept) * sizeof(T));
+    return;
+  }
+#pragma clang loop vectorize(disable)
+  for (std::int64_t i = 0; i < length; ++i) y[i] = x[i < moved ? i + kept : i - moved];
+}
+
+// Rows of the last axis that moves, with the axes inside of it, are copied in two parts.
+template <class T>
 void run_rolled(const launch_call& c) {
   const shape& dims = c.in[0].dims;
   if (dims.size() == 0) return;
+  const std::span<const T> x = elements_in<T>(c, 0);
+  const std::span<T> y = elements_out<T>(c);
   const std::span<const std::int64_t> shifts = c.call.attr(place_in(rolled_attributes, "shifts")).as_list();
-  int last = dims.rank() - 1;
-  while (last > 0 && shifts[static_cast<std::size_t>(last)] == 0) --last;
-  std::int64_t step = static_cast<std::int64_t>(size_of(c.in[0].type));
-  for (int axis = last + 1; axis < dims.rank(); ++axis) step *= dims[axis];
-  const std::int64_t length = dims[last] * step, moved = shifts[static_cast<std::size_t>(last)] * step;
-  const auto copy_row = [&](std::int64_t to) {
-    std::int64_t from = 0, rest = to, stride = 1;
-    for (int axis = last - 1; axis >= 0; --axis) {
-      const std::int64_t size = dims[axis], at = rest % size - shifts[static_cast<std::size_t>(axis)];
+  const auto shift = [&](int axis) { return shifts[static_cast<std::size_t>(axis)]; };
+  int last = dims.rank() - 1, first = 0;
+  while (last > 0 && shift(last) == 0) --last;
+  while (first < last && shift(first) == 0) ++first;
+  std::int64_t inside = 1;
+  for (int axis = last + 1; axis < dims.rank(); ++axis) inside *= dims[axis];
+  const std::int64_t length = dims[last] * inside, rows = dims.size() / length;
+  const auto row_before = [&](std::int64_t row) {
+    std::int64_t from = 0, stride = 1;
+    for (int axis = last - 1; axis >= first; --axis) {
+      const std::int64_t size = dims[axis], at = row % size - shift(axis);
       from += (at < 0 ? at + size : at) * stride;
-      stride *= size, rest /= size;
+      stride *= size, row /= size;
     }
-    const char* const x = static_cast<const char*>(c.in[0].data) + from * length;
-    char* const y = static_cast<char*>(c.out[0].data) + to * length;
-    std::memcpy(y + moved, x, static_cast<std::size_t>(length - moved));
-    std::memcpy(y, x + length - moved, static_cast<std::size_t>(moved));
+    return row * stride + from;
   };
-  const std::int64_t rows = dims.size() / (length / static_cast<std::int64_t>(size_of(c.in[0].type)));
-  const std::int64_t together = std::max<std::int64_t>(1, (std::int64_t{1} << 20) / length);
-  detail::in_chunks(rows, together, rows * length, [&](std::int64_t begin, std::int64_t count) {
-    for (std::int64_t i = begin; i < begin + count; ++i) copy_row(i);
-  });
+  const std::int64_t together = std::max<std::int64_t>(1, (std::int64_t{1} << 17) / length);
+  detail::in_chunks(
+      rows, together, static_cast<std::int64_t>(y.size_bytes()), [&](std::int64_t begin, std::int64_t count) {
+        for (std::int64_t i = begin; i < begin + count; ++i)
+          copy_rolled(x.data() + row_before(i) * length, length, shift(last) * inside, y.data() + i * length);
+      });
 }
 
-// One kernel serves all dtypes, since it moves bytes.
 template <class... T>
 consteval auto rolled_kernels() {
-  return kernel_list(on_call<T>([](const launch_call& c) { run_rolled(c); })...);
+  return kernel_list(on_call<T>([](const launch_call& c) { run_rolled<T>(c); })...);
 }
 
 /// Moves elements along all axes at once.

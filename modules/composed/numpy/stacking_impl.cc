@@ -188,8 +188,8 @@ tensor cross(const tensor& a, const tensor& b, axis_index axis) {
     call.refuse(shaped("a", a) + " and " + shaped("b", b), "3 elements along the axis");
   const tensor p = moveaxis(a, of_a, -1), q = moveaxis(b, of_b, -1);
   if (!broadcast(p.dims(), q.dims())) call.refuse(shaped("a", a) + " and " + shaped("b", b), "shapes that broadcast");
-  // p1 * q2 - p2 * q1 and so on: the elements that follow, less those in the other order.
-  const tensor y = roll(p, -1, -1) * roll(q, -2, -1) - roll(p, -2, -1) * roll(q, -1, -1);
+  // p0 q1 - p1 q0 is the last element of the result, and so on.
+  const tensor y = roll(p * roll(q, -1, -1) - roll(p, -1, -1) * q, -1, -1);
   return moveaxis(y, -1, axis.value() < 0 ? axis.value() : of_a);
 }
 
