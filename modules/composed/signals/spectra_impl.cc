@@ -2,6 +2,7 @@
 // Fourier transforms along any axes: the axis becomes the last one, is cut or padded, transformed and put back.
 module;
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -9,7 +10,10 @@ module;
 #include <string>
 #include <vector>
 #include "kernels/common/abi.h"
+#include "kernels/common/parallel.h"
+#include "kernels/common/scratch.h"
 #include "kernels/common/sizes.h"
+#include "kernels/fft/fft.h"
 module kerngrad;
 
 import :composed_checks;
@@ -64,6 +68,90 @@ tensor detail::complex_product(const tensor& a, const tensor& b) {
   return complex(ar * br - ai * bi, ar * bi + ai * br);
 }
 
+// ------------------------------------------------------------------------------------------ columns
+
+namespace {
+
+constexpr operand column_operands[] = {{"x", complex_only}};
+constexpr attr_spec column_attributes[] = {
+    {.name = "inverse", .kind = attr_kind::integer, .doc = "1 for the inverse transform", .least = 0, .most = 1},
+    {.name = "scale", .kind = attr_kind::number, .doc = "factor of the sums", .fallback = 1}};
+void infer_columns(inference& call) { call.give(call.in[0].dims); }
+tensor transformed_columns(const tensor& x, bool inverse, double scale);
+
+/// Complex transforms of the middle axis of x [outer, points, inner]. A few columns at a time become rows of
+/// their own, whole cache lines of each row, so that nothing is transposed in memory.
+struct ColumnTransform {
+  static constexpr op_row row{.name = "ColumnTransform",
+                              .doc = "Fourier transforms along the middle one of three axes.",
+                              .group = family::fft,
+                              .operands = column_operands,
+                              .attrs = column_attributes,
+                              .infer = infer_columns,
+                              .cost = 40};
+  static constexpr std::int64_t cache_line = 64, bytes_of_row = 256;
+
+  template <class T>
+  static auto transform_of(bool inverse) {
+    if constexpr (sizeof(T) == sizeof(complex64)) return inverse ? kernels::IFFT_complex64 : kernels::FFT_complex64;
+    else return inverse ? kernels::IFFT_complex128 : kernels::FFT_complex128;
+  }
+
+  template <class T>
+  static void run(const launch_call& c) {
+    const shape& dims = c.in[0].dims;
+    const std::span<const T> x = elements_in<T>(c, 0);
+    const std::span<T> y = elements_out<T>(c);
+    if (y.empty()) return;
+    const bool inverse = c.call.attr(place_in(column_attributes, "inverse")).as_integer() != 0;
+    const double scale = c.call.attr(place_in(column_attributes, "scale")).as_number();
+    const std::int64_t points = dims[1], inner = dims[2],
+                       together = bytes_of_row / static_cast<std::int64_t>(sizeof(T));
+    const std::int64_t blocks = (inner + together - 1) / together;
+    kernels::parallel_chunks(static_cast<std::size_t>(dims[0] * blocks), [&](std::size_t task) {
+      const std::int64_t outer = static_cast<std::int64_t>(task) / blocks,
+                         column = static_cast<std::int64_t>(task) % blocks * together,
+                         count = std::min(together, inner - column), first = outer * points * inner + column;
+      // Columns that begin a power of two apart would share a set of the first-level cache.
+      const std::int64_t apart = kernels::sum_of(points, cache_line / static_cast<std::int64_t>(sizeof(T)));
+      kernels::scratch<T> columns(kernels::product_of(count, apart)), bins(kernels::product_of(count, apart));
+      for (std::int64_t p = 0; p < points; ++p)
+        for (std::int64_t k = 0; k < count; ++k) columns.data()[k * apart + p] = x.data()[first + p * inner + k];
+      const kernels::fft_geometry g{.rows = 1, .given = points, .length = points, .scale = scale};
+      for (std::int64_t k = 0; k < count; ++k) {
+        const void* in[] = {columns.data() + k * apart};
+        void* out[] = {bins.data() + k * apart};
+        transform_of<T>(inverse)(in, out, &g);
+      }
+      for (std::int64_t p = 0; p < points; ++p)
+        for (std::int64_t k = 0; k < count; ++k) y.data()[first + p * inner + k] = bins.data()[k * apart + p];
+    });
+  }
+  static constexpr auto kernels = kernel_list(on_call<complex64>([](const launch_call& c) { run<complex64>(c); }),
+                                              on_call<complex128>([](const launch_call& c) { run<complex128>(c); }));
+  static constexpr auto gradient = gradient_of(wrt(keep::nothing, [](const auto& c) {
+    return transformed_columns(c.dy(), c.template attr<"inverse">().as_integer() == 0,
+                               c.template attr<"scale">().as_number());
+  }));
+};
+
+tensor transformed_columns(const tensor& x, bool inverse, double scale) {
+  return call<ColumnTransform>(x, attr<"inverse">(std::int64_t{inverse}), attr<"scale">(scale));
+}
+
+// The transform of an axis that others follow.
+tensor transformed_before_last(const tensor& x, int axis, bool inverse, fft_norm norm) {
+  std::int64_t outer = 1, inner = 1;
+  for (int i = 0; i < axis; ++i) outer *= x.dims()[i];
+  for (int i = axis + 1; i < x.rank(); ++i) inner *= x.dims()[i];
+  const double n = static_cast<double>(x.dims()[axis]);
+  const bool divided = (norm == fft_norm::backward) == inverse;
+  const double scale = norm == fft_norm::ortho ? 1 / std::sqrt(n) : divided ? 1 / n : 1;
+  return reshape(transformed_columns(reshape(x, {outer, x.dims()[axis], inner}), inverse, scale), x.dims());
+}
+
+}  // namespace
+
 // ------------------------------------------------------------------------------------------ one axis
 
 namespace {
@@ -114,6 +202,9 @@ std::int64_t points_of(const composed& call, const tensor& x, int axis, std::opt
 tensor transformed(const composed& call, const tensor& x, int axis, std::optional<std::int64_t> n, transform_kind kind,
                    fft_norm norm) {
   const std::int64_t points = points_of(call, x, axis, n, kind);
+  const bool is_complex = kind == transform_kind::fft || kind == transform_kind::ifft;
+  if (is_complex && axis < x.rank() - 1 && points == x.dims()[axis])
+    return transformed_before_last(x, axis, kind == transform_kind::ifft, norm);
   return axis_back(rows_transformed(axis_last(x, axis), points, kind, norm), axis);
 }
 
