@@ -266,13 +266,13 @@ detail::gradients_function<F, true> value_and_grads(F f) {
   return detail::gradients_function<F, true>(std::move(f));
 }
 
-/// The same for a list of operands whose length is known at run time; f takes the list.
+/// Value and gradients of a function of a list, whose length is known at run time.
 value_and_gradient_list value_and_grads_of(const std::function<tensor(std::span<const tensor>)>& f,
                                            std::span<const tensor> xs, const tensor& dy = {});
 
 /// x without its history: what is computed from it has no gradient for what x came from.
 tensor stop_gradient(const tensor& x);
-/// The same under PyTorch's name.
+/// `stop_gradient` under PyTorch's name.
 inline tensor detach(const tensor& x) { return stop_gradient(x); }
 
 /// While it lives, nothing that this thread computes is recorded by the gradients around it: results are constants, as

@@ -232,7 +232,7 @@ detail::jacobians_function<F> jacobians(F f, jacobian_by by = jacobian_by::fewer
   return {std::move(f), by};
 }
 
-/// The same for a list of operands whose length is known at run time; f takes the list.
+/// The Jacobians of a function of a list, whose length is known at run time.
 std::vector<tensor> jacobian_of(const std::function<tensor(std::span<const tensor>)>& f, std::span<const tensor> xs,
                                 jacobian_by by = jacobian_by::fewer);
 

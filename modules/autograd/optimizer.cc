@@ -195,8 +195,8 @@ class adamax : public optimizer {
 };
 
 /// s is the mean of g^2 that forgets by `decay`; q = friction * q + rate * g / sqrt(s + epsilon); v -= q (Tieleman and
-/// Hinton 2012). `centered` takes the squared mean of g off s: s - (c^2 + epsilon) stands under the root, as in
-/// TensorFlow.js, and epsilon alone where that is not above 0, as it is while the gradient hardly changes.
+/// Hinton 2012). `centered` subtracts the squared mean c of g: the root is taken of s - (c^2 + epsilon), as in
+/// TensorFlow.js, or of epsilon where that is not above 0, as while the gradient hardly changes.
 class rms_prop : public optimizer {
  public:
   explicit rms_prop(schedule rate, double decay = 0.9, double friction = 0, double epsilon = 1e-7,

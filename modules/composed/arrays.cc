@@ -18,7 +18,7 @@ export namespace kerngrad {
 tensor squeeze(const tensor& x, const axes& over = all_axes);
 /// The elements of x on one axis, without a copy. Any dtype. Gradient: dy under x's shape.
 tensor flatten(const tensor& x);
-/// The same: NumPy's name for it.
+/// `flatten` under NumPy's name.
 inline tensor ravel(const tensor& x) { return flatten(x); }
 /// x itself, if it has the sizes; -1 stands for any size. Throws otherwise.
 tensor ensure_shape(const tensor& x, std::span<const std::int64_t> sizes);

@@ -17,17 +17,18 @@ export namespace kerngrad {
 // limit = sqrt(3 * variance); normal ones are none further than two standard deviations from 0, and wider by what that
 // takes away, so that the variance is the one that is named. float32 or float64.
 
-/// Variance 2 / (fan_in + fan_out), for layers that are nearly linear about 0 (Glorot and Bengio 2010).
+/// Uniform numbers of variance 2 / (fan_in + fan_out), for layers that are nearly linear about 0 (Glorot and Bengio
+/// 2010).
 tensor glorot_uniform(generator& rng, const shape& dims, dtype type = dtype::float32);
-/// The same variance, drawn from a normal distribution that is cut off.
+/// Normal numbers of variance 2 / (fan_in + fan_out), within two standard deviations (Glorot and Bengio 2010).
 tensor glorot_normal(generator& rng, const shape& dims, dtype type = dtype::float32);
-/// Variance 2 / fan_in, for layers before a relu (He and others 2015).
+/// Uniform numbers of variance 2 / fan_in, for layers before a relu (He and others 2015).
 tensor he_uniform(generator& rng, const shape& dims, dtype type = dtype::float32);
-/// The same variance, drawn from a normal distribution that is cut off.
+/// Normal numbers of variance 2 / fan_in, within two standard deviations (He and others 2015).
 tensor he_normal(generator& rng, const shape& dims, dtype type = dtype::float32);
-/// Variance 1 / fan_in, for layers before a selu (LeCun and others 1998; Klambauer and others 2017).
+/// Uniform numbers of variance 1 / fan_in, for layers before a selu (LeCun and others 1998; Klambauer and others 2017).
 tensor lecun_uniform(generator& rng, const shape& dims, dtype type = dtype::float32);
-/// The same variance, drawn from a normal distribution that is cut off.
+/// Normal numbers of variance 1 / fan_in, within two standard deviations (LeCun and others 1998).
 tensor lecun_normal(generator& rng, const shape& dims, dtype type = dtype::float32);
 
 /// `gain` times a matrix with orthonormal columns or, where it has fewer rows than columns, rows; axes before the last

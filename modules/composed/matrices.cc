@@ -17,7 +17,7 @@ export namespace kerngrad {
 tensor dot(const tensor& t1, const tensor& t2);
 /// The products of all pairs of elements of two vectors: [n, m].
 tensor outer_product(const tensor& v1, const tensor& v2);
-/// The same for the elements of tensors of any shapes, in their order.
+/// The products of all pairs of elements of two tensors of any shapes, in their order: [n, m].
 tensor outer(const tensor& a, const tensor& b);
 /// The sum of the diagonal of each matrix in the last two axes, which go. Elements next to it are not read. Gradient:
 /// dy on the diagonal.
@@ -55,7 +55,7 @@ class norm_order {
 /// axes that are named, and for the greatest or least of no elements. The gradient of a root at 0 is 0. Homogeneous of
 /// degree 1, but for the order 0.
 tensor norm(const tensor& x, norm_order order = "euclidean", const axes& over = all_axes, bool keep_dims = false);
-/// The same with the order "euclidean". Homogeneous of degree 1.
+/// The root of the sum of squares over axes: `norm` of the order "euclidean". Homogeneous of degree 1.
 tensor euclidean_norm(const tensor& x, const axes& over = all_axes, bool keep_dims = false);
 
 /// The elements of a diagonal of the matrices on two axes, the main one or that `offset` places above it, below it
@@ -65,7 +65,7 @@ tensor diagonal(const tensor& x, std::int64_t offset = 0, axis_index rows = 0, a
 /// The last two axes' matrices with 0 above a diagonal, as `diagonal` counts it: the lower triangles. Any dtype but
 /// text. Gradient: the same part of dy.
 tensor tril(const tensor& x, std::int64_t offset = 0);
-/// The same with 0 below it: the upper triangles.
+/// The last two axes' matrices with 0 below a diagonal: the upper triangles. The rest is as for `tril`.
 tensor triu(const tensor& x, std::int64_t offset = 0);
 
 /// How often each class, the row, was predicted to be each, the column: int32 [classes, classes]. Labels and

@@ -30,14 +30,14 @@ struct close_options {
 /// broadcast and are compared in float64 unless both are narrower. For complex numbers, abs is the magnitude. Throws
 /// for tolerances below 0.
 tensor is_close(const tensor& a, const tensor& b, const close_options& options = {});
-/// The same, with the arguments of NumPy's function.
+/// `is_close` with the arguments of numpy.isclose.
 inline tensor isclose(const tensor& a, const tensor& b, double rtol = 1e-5, double atol = 1e-8,
                       bool equal_nan = false) {
   return is_close(a, b, {rtol, atol, equal_nan});
 }
-/// True if all elements are.
+/// True if all elements of a and b are close to each other, as `is_close` compares them.
 bool all_close(const tensor& a, const tensor& b, const close_options& options = {});
-/// The same, with the arguments of NumPy's function.
+/// `all_close` with the arguments of numpy.allclose.
 inline bool allclose(const tensor& a, const tensor& b, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false) {
   return all_close(a, b, {rtol, atol, equal_nan});
 }

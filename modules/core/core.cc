@@ -69,8 +69,8 @@ concept float_type = !class_type<T> && std::is_floating_point_v<T>;
 
 export namespace kerngrad {
 
-/// A C++ number. Next to a tensor it takes the tensor's dtype; a fraction next to an integer tensor makes both float32,
-/// or the dtype in which the op computes integers.
+/// A number of C++ as an operand. It takes the dtype of the tensor next to it. A fraction next to an integer tensor
+/// makes both float32, or the dtype in which the op computes integers.
 template <class T>
 concept number = detail::integer_type<T> || detail::float_type<T>;
 
@@ -79,7 +79,7 @@ concept number = detail::integer_type<T> || detail::float_type<T>;
 /// True if it is one of the dtypes: the enumeration holds other numbers as well.
 constexpr bool is_dtype(dtype type) { return static_cast<int>(type) < dtype_count; }
 
-/// "float32", "bool", ...: the names of the by-name API.
+/// The name of a dtype in the by-name API: "float32", "bool" and so on.
 constexpr std::string_view name_of(dtype type) { return is_dtype(type) ? trait_of(type).name : "no dtype"; }
 
 /// The dtype of that name; nothing when there is none.

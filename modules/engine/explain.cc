@@ -140,7 +140,7 @@ explanation explain(std::string_view op, std::span<const operand_ref> operands,
                     std::span<const attribute_ref> attrs = {});
 explanation explain(std::string_view op, std::initializer_list<operand_ref> operands,
                     std::initializer_list<attribute_ref> attrs = {});
-/// The same from shapes and dtypes alone.
+/// Explains a call from the shapes and dtypes of its operands alone.
 explanation explain(std::string_view op, std::span<const operand_signature> operands,
                     std::span<const attribute_ref> attrs = {});
 /// Explains the op without arguments.

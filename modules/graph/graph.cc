@@ -196,7 +196,7 @@ struct record_options {
 /// taken without a copy, such as `x(0)` (take it with `slice`), and for results that f did not compute.
 model record(const std::function<std::vector<tensor>(std::span<const tensor>)>& f,
              std::span<const named_operand> examples, const record_options& how = {});
-/// The same of one tensor: the input is "input", the result "output".
+/// Records a function of one tensor: the input is called "input", the result "output".
 model record(const std::function<tensor(const tensor&)>& f, const tensor& example, const record_options& how = {});
 
 }  // namespace kerngrad::graph

@@ -87,7 +87,8 @@ inline named_tensors load(const std::string& path, std::initializer_list<std::st
   return load(path, std::span(names.begin(), names.size()));
 }
 
-/// The same of bytes in memory: the ending of `name` says which format they have, and errors quote it.
+/// Reads the tensors of a file whose bytes are in memory. The ending of `name` says which format it has; errors quote
+/// it.
 named_tensors decode(std::span<const std::byte> bytes, const std::string& name);
 named_tensors decode(std::span<const std::byte> bytes, const std::string& name, std::span<const std::string> names);
 inline named_tensors decode(std::span<const std::byte> bytes, const std::string& name,
@@ -144,7 +145,7 @@ struct table {
 /// ones count for nothing. A field is the nearest number of the dtype, `nan` or `inf`; an empty one, NA and N/A are
 /// NaN, and rejected where the dtype has none. bool takes 0, 1, true and false. An empty file has shape [0, 0].
 table load_csv(const std::string& path, const csv_options& how = {});
-/// The same of bytes in memory; errors quote `name`.
+/// Reads the table of a .csv whose bytes are in memory; errors quote `name`.
 table decode_csv(std::span<const std::byte> bytes, const std::string& name, const csv_options& how = {});
 
 /// Writes a .csv, as `save` does, with the names of the columns in the first row where there are some. The values are
@@ -165,7 +166,7 @@ enum class wav_samples : std::uint8_t { pcm16, pcm24, float32 };
 /// and exact. Other chunks than format and samples are left alone. Throws `error` as `load` does, and for samples of
 /// other kinds.
 audio load_wav(const std::string& path);
-/// The same of bytes in memory; errors quote `name`.
+/// Reads the audio of a .wav whose bytes are in memory; errors quote `name`.
 audio decode_wav(std::span<const std::byte> bytes, const std::string& name);
 /// Writes a .wav, as `save` does. The samples are float32 or float64 [frames] or [frames, channels]. Whole numbers are
 /// rounded to the nearest, ties to even, and clipped to [-1, 1). Throws for NaN as a whole number, for a rate below 1,
@@ -179,9 +180,9 @@ named_tensors state_of(std::span<const variable> variables);
 inline named_tensors state_of(std::initializer_list<variable> variables) {
   return state_of(std::span(variables.begin(), variables.size()));
 }
-/// The same with what an optimizer carries from step to step: the tensors of `optimizer::state`, `optimizer/` before
-/// their names. With `restore` a training goes on with bitwise identical results as without a break; what the program
-/// draws and counts itself it adds with `set`.
+/// The values of variables and the state of an optimizer: the tensors of `optimizer::state`, `optimizer/` before their
+/// names. With `restore` a training goes on with bitwise identical results as without a break; what the program draws
+/// and counts itself it adds with `set`.
 named_tensors state_of(std::span<const variable> variables, const optimizer& by);
 inline named_tensors state_of(std::initializer_list<variable> variables, const optimizer& by) {
   return state_of(std::span(variables.begin(), variables.size()), by);

@@ -240,7 +240,7 @@ using kerngrad::matmul;
 tensor matrix_transpose(const tensor& x);
 /// The elements of a diagonal of each matrix, `offset` places above the main one.
 tensor diagonal(const tensor& x, std::int64_t offset = 0);
-/// The sum of these.
+/// The sum of the elements of a diagonal of each matrix.
 tensor trace(const tensor& x, std::int64_t offset = 0);
 /// The products of all pairs of elements of two vectors: [n, m].
 tensor outer(const tensor& a, const tensor& b);
@@ -253,7 +253,7 @@ tensor cross(const tensor& a, const tensor& b, std::int64_t axis = -1);
 tensor kron(const tensor& a, const tensor& b);
 /// The sum of products over the last `count` axes of a and the first ones of b.
 tensor tensordot(const tensor& a, const tensor& b, std::int64_t count = 2);
-/// The same over pairs of axes.
+/// The sum of products over pairs of axes, the k-th of `a_axes` with the k-th of `b_axes`.
 tensor tensordot(const tensor& a, const tensor& b, std::span<const std::int64_t> a_axes,
                  std::span<const std::int64_t> b_axes);
 inline tensor tensordot(const tensor& a, const tensor& b, std::initializer_list<std::int64_t> a_axes,

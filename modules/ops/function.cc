@@ -34,7 +34,7 @@ struct op_function {
   }
 };
 
-/// The same for an elementwise op of one operand without attributes.
+/// `op_function` of an elementwise op with one operand and without attributes.
 template <fixed_string Op>
   requires known_op<Op> && (detail::bare_count<known<Op>> == 1)
 struct op_function<Op> {
@@ -46,7 +46,7 @@ struct op_function<Op> {
   }
 };
 
-/// The same for an elementwise op of two operands without attributes. One of them may be a number.
+/// `op_function` of an elementwise op with two operands and without attributes. One of them may be a number.
 template <fixed_string Op>
   requires known_op<Op> && (detail::bare_count<known<Op>> == 2)
 struct op_function<Op> {

@@ -47,7 +47,7 @@ class pack {
 /// mapped); for a pack that rejects; for names that are taken; for a pack that is loaded already. The path must
 /// contain a directory: nothing is searched. A pack is code, which can do whatever the program can.
 pack load_pack(std::string_view path);
-/// The same for the file `name`.so in a directory.
+/// Loads the pack in the file `name`.so of a directory.
 pack load_pack(std::string_view directory, std::string_view name);
 /// The packs that are loaded, in the order of their loading.
 std::vector<pack> loaded_packs();

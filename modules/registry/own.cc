@@ -408,7 +408,7 @@ template <class Op>
 void register_op(std::source_location where = std::source_location::current()) {
   detail::register_entry(detail::entry_of<Op>::get(), where);
 }
-/// The same for as long as the result lives.
+/// Makes a user-defined op callable by name for as long as the result lives.
 template <class Op>
 [[nodiscard]] registration scoped_op(std::source_location where = std::source_location::current()) {
   return detail::scoped_entry(detail::entry_of<Op>::get(), where);

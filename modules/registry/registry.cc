@@ -270,7 +270,7 @@ tensor_list run_kernel_list(std::string_view name, std::span<const operand_ref> 
                             std::span<const attribute_ref> attrs = {});
 tensor_list run_kernel_list(std::string_view name, std::span<const named_operand> operands,
                             std::span<const named_attribute> attrs = {});
-/// The same for kernels with one result: `run_kernel("LeakyRelu", {{"x", x}}, {{"alpha", 0.1}})`.
+/// Runs a kernel with one result by name: `run_kernel("LeakyRelu", {{"x", x}}, {{"alpha", 0.1}})`.
 tensor run_kernel(std::string_view name, std::initializer_list<operand_ref> operands,
                   std::initializer_list<attribute_ref> attrs = {});
 

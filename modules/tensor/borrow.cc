@@ -133,7 +133,7 @@ tensor borrow(R&& elements, const shape& dims) {
   using T = std::remove_pointer_t<decltype(std::data(elements))>;
   return detail::lend(std::data(elements), std::size(elements), dtype_of<T>, dims, {});
 }
-/// The same, from the address of the first element; there are as many as the shape says.
+/// A tensor on your elements from the address of the first one; there are as many as the shape says.
 template <detail::lendable T>
 tensor borrow(T* const& elements, const shape& dims, std::shared_ptr<const void> keep_alive) {
   return detail::lend(elements, dtype_of<T>, dims, detail::checked_keeper(std::move(keep_alive)));
@@ -142,9 +142,9 @@ template <detail::lendable T>
 tensor borrow(T* const& elements, const shape& dims) {
   return detail::lend(elements, dtype_of<T>, dims, {});
 }
-/// The same, of what has the interface of std::mdspan, and of Eigen's matrices, vectors and maps, with the sizes that
-/// they say. Elements that do not lie in row-major order without gaps, such as those of a column-major matrix, are
-/// copied, once. Throws `kg::error` besides for an mdspan whose layout has no strides.
+/// A tensor on the elements of a std::mdspan, or of a matrix, vector or map of Eigen, with the sizes that it has.
+/// Elements that do not lie in row-major order without gaps, such as those of a column-major matrix, are copied, once.
+/// Throws `kg::error` besides for an mdspan whose layout has no strides.
 template <detail::living_grid M>
 tensor borrow(M&& elements, std::shared_ptr<const void> keep_alive) {
   return detail::lend("borrow", detail::grid_of(elements), detail::checked_keeper(std::move(keep_alive)));

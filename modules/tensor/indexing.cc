@@ -204,7 +204,7 @@ class tensor_part {
   detail::index_items indices_;
 };
 
-/// Walks over the slices of a tensor, which outlives it.
+/// Iterates over the slices of a tensor along axis 0. The tensor must outlive it.
 class row_iterator {
  public:
   using value_type = tensor;

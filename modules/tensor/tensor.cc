@@ -368,7 +368,7 @@ class tensor {
 std::ostream& operator<<(std::ostream& out, const tensor& x);
 /// "[2, 3]".
 std::ostream& operator<<(std::ostream& out, const shape& dims);
-/// "float32".
+/// Writes the name of a dtype, such as float32.
 std::ostream& operator<<(std::ostream& out, dtype type);
 
 /// Memory of the library, over all threads.

@@ -47,7 +47,7 @@ struct histogram_parts {
 /// to 1. Throws for fewer than one bin, a range that is not finite, and complex numbers. The counts are differentiable
 /// in the weights: `histogram(tensor({0., 1., 4.}), 2).counts` is [2, 1].
 histogram_parts histogram(const tensor& x, std::int64_t bins = 10, const histogram_options& options = {});
-/// The same between given edges, an ascending list of at least two; `range` is not used.
+/// The histogram between given edges, an ascending list of at least two; `range` is not used.
 histogram_parts histogram(const tensor& x, const tensor& edges, const histogram_options& options = {});
 
 /// The parts of `histogram2d`.
@@ -58,7 +58,7 @@ struct histogram2d_parts {
 /// rest is as for `histogram`, with a range of its own for each list: without `range` their ends.
 histogram2d_parts histogram2d(const tensor& x, const tensor& y, std::array<std::int64_t, 2> bins = {10, 10},
                               const histogram_options& options = {});
-/// The same between given edges.
+/// The histogram of two variables between given edges of each.
 histogram2d_parts histogram2d(const tensor& x, const tensor& y, const tensor& x_edges, const tensor& y_edges,
                               const histogram_options& options = {});
 
@@ -75,7 +75,7 @@ inline histogramdd_parts histogramdd(const tensor& samples, std::initializer_lis
                                      const histogram_options& options = {}) {
   return histogramdd(samples, std::span(edges.begin(), edges.size()), options);
 }
-/// The same with bins of equal width, a number of them for each column.
+/// The histogram with bins of equal width, a number of them for each column.
 histogramdd_parts histogramdd(const tensor& samples, std::span<const std::int64_t> bins,
                               const histogram_options& options = {});
 inline histogramdd_parts histogramdd(const tensor& samples, std::initializer_list<std::int64_t> bins,

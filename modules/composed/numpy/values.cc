@@ -31,11 +31,11 @@ tensor round(const tensor& x, int decimals);
 /// Degrees as radians, x * pi / 180: `deg2rad(tensor({180.}))` is [3.14159...]. Integers give float32. Throws for
 /// complex numbers. Differentiable.
 tensor deg2rad(const tensor& x);
-/// The same: NumPy's other name for it.
+/// `deg2rad` under NumPy's other name.
 inline tensor radians(const tensor& x) { return deg2rad(x); }
 /// Radians as degrees, x * 180 / pi. The rest is as for `deg2rad`.
 tensor rad2deg(const tensor& x);
-/// The same: NumPy's other name for it.
+/// `rad2deg` under NumPy's other name.
 inline tensor degrees(const tensor& x) { return rad2deg(x); }
 /// sin(pi x) / (pi x), and 1 at 0: `sinc(tensor({0., 0.5}))` is [1, 0.6366...]. Integers give float32;
 /// complex numbers are allowed. Differentiable, at 0 too, where a power series of 5 terms serves.

@@ -36,11 +36,12 @@ tensor whole_numbers(std::int64_t start, std::int64_t stop, std::int64_t step);
 
 export namespace kerngrad {
 
-/// One value everywhere. An integer dtype cuts off a fraction, and throws for a number that it does not hold.
+/// A tensor that has one value everywhere. An integer dtype drops the fraction and throws for a number out of its
+/// range.
 inline tensor full(const shape& dims, double value, dtype type = dtype::float32) {
   return call<"Fill">(attr<"shape">(dims), attr<"value">(value), attr<"dtype">(type));
 }
-/// int64 keeps every integer, those too that a double rounds.
+/// A tensor that has one integer everywhere. int64 takes every integer, those above 2^53 too.
 template <detail::integer T>
 tensor full(const shape& dims, T value, dtype type = dtype::float32) {
   if (type != dtype::int64 || !detail::is_beyond_doubles(value)) return full(dims, static_cast<double>(value), type);

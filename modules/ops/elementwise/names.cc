@@ -234,8 +234,9 @@ inline tensor bits_beside(const tensor& x, const tensor& other) {
 
 export namespace kerngrad {
 
-/// The operators of C++ are the functions above: % is mod, the others what they are for integers. For booleans, & | ^ ~
-/// are logical_and, logical_or, logical_xor and logical_not; next to an integer a boolean is 0 or 1.
+/// Operators of C++ call the functions of the same meaning: + add, - sub or neg, * mul, / div, % mod, == equal, < less,
+/// << left_shift and so on. & | ^ ~ are bitwise; for booleans they are logical_and, logical_or, logical_xor and
+/// logical_not. Next to an integer a boolean is 0 or 1.
 inline tensor operator-(const tensor& x) { return neg(x); }
 inline tensor operator-(tensor&& x) { return neg(std::move(x)); }
 inline tensor operator+(const tensor& a, const tensor& b) { return add(a, b); }

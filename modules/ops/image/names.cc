@@ -85,7 +85,8 @@ inline tensor rotate_with_offset(const tensor& image, double radians, const rota
                                   attr<"center">({options.center_x, options.center_y}));
 }
 
-/// From which overlap on a box is dropped, intersection by union, in [0, 1], and the score that a box must be above.
+/// Options of the suppressions. A box is dropped if its overlap with a better one, intersection over union, is at least
+/// `iou_threshold`, from 0 to 1, and if its score is not above `score_threshold`.
 struct suppression_options {
   double iou_threshold = 0.5;
   double score_threshold = -std::numeric_limits<double>::infinity();
@@ -101,7 +102,7 @@ inline tensor non_max_suppression(const tensor& boxes, const tensor& scores, std
                                      attr<"iouThreshold">(options.iou_threshold),
                                      attr<"scoreThreshold">(options.score_threshold));
 }
-/// The same with 0 behind the numbers, `most` of them in all, and how many are valid (an int32 scalar):
+/// `non_max_suppression` with zeros after the numbers, `most` in all, and the count of valid ones (an int32 scalar):
 /// `auto [numbers, valid] = non_max_suppression_padded(boxes, scores, 100);`.
 inline auto non_max_suppression_padded(const tensor& boxes, const tensor& scores, std::int64_t most,
                                        const suppression_options& options = {}) {

@@ -91,7 +91,7 @@ std::array<tensor, Parts> split(const tensor& x, axis_index axis = 0) {
   for (std::size_t i = 0; i < Parts; ++i) parts[i] = std::move(list[static_cast<int>(i)]);
   return parts;
 }
-/// The same for the parts without the axis; throws when there are not as many.
+/// The slices along an axis as an array of `Parts`. Throws if the axis has another size.
 template <std::size_t Parts>
 std::array<tensor, Parts> unstack(const tensor& x, axis_index axis = 0) {
   tensor_list list = unstack(x, axis);
@@ -109,11 +109,11 @@ inline tensor pad(const tensor& x, std::span<const std::int64_t> pairs, double v
 inline tensor pad(const tensor& x, std::initializer_list<std::int64_t> pairs, double value = 0) {
   return call<"PadV2">(x, attr<"paddings">(attr_value(pairs)), attr<"constantValue">(value));
 }
-/// The same around texts, which without a value have the empty text around them.
+/// Pads a tensor of text with a string; without a value, with the empty one.
 inline tensor pad(const tensor& x, std::initializer_list<std::int64_t> pairs, std::string_view value) {
   return call<"PadV2">(x, attr<"paddings">(attr_value(pairs)), attr<"constantValue">(value));
 }
-/// The same with a pair for each axis: `pad(x, {{1, 1}, {0, 2}})`.
+/// Pads by a pair (before, after) for each axis: `pad(x, {{1, 1}, {0, 2}})`.
 template <std::same_as<detail::border> Pair = detail::border>
 tensor pad(const tensor& x, std::initializer_list<Pair> pairs, double value = 0) {
   return pad(x, detail::in_one_list(pairs), value);
@@ -166,7 +166,7 @@ inline tensor one_hot(const tensor& indices, std::int64_t depth, double on = 1, 
 inline tensor reverse(const tensor& x, const axes& over = all_axes) {
   return call<"Reverse">(x, attr<"dims">(over.value()));
 }
-/// The same: NumPy's name for it.
+/// `reverse` under NumPy's name.
 inline tensor flip(const tensor& x, const axes& over = all_axes) { return reverse(x, over); }
 
 /// Bits for the indices of `strided_slice`, the first index being bit 0.
@@ -195,8 +195,9 @@ inline tensor strided_slice(const tensor& x, std::initializer_list<std::int64_t>
 }
 /// Elements that the border of `mirror_pad` repeats: [1 2 3] becomes [3 2 1 2 3 2 1] or [2 1 1 2 3 3 2].
 enum class mirror : std::uint8_t { reflect, symmetric };
-/// A border that mirrors the elements: (before, after) for each axis, at most its size, one less where the outermost
-/// elements are not repeated. Any dtype. Gradient: that of the border folds back.
+/// x with a border that mirrors its elements: a pair (before, after) for each axis, each at most the axis's size, or
+/// one less with `reflect`, which does not repeat the outermost elements. Any dtype. Gradient: dy, with that of the
+/// border added to the elements that it mirrors.
 inline tensor mirror_pad(const tensor& x, std::span<const std::int64_t> pairs, mirror how = mirror::reflect) {
   return call<"MirrorPad">(x, attr<"paddings">(attr_value(pairs)),
                            attr<"mode">(how == mirror::reflect ? "reflect" : "symmetric"));
@@ -290,16 +291,16 @@ inline tensor tensor_scatter_update(const tensor& x, const tensor& indices, cons
 inline tensor scatter_add(const tensor& x, const tensor& indices, const tensor& updates) {
   return call<"TensorScatterReduce">(x, indices, updates, attr<"reduction">("add"));
 }
-/// The same with the slices multiplied. Gradient: right with zeros among the factors, of every order.
+/// `scatter_add` with products in place of sums. Gradient: of every order, with zeros among the factors too.
 inline tensor scatter_mul(const tensor& x, const tensor& indices, const tensor& updates) {
   return call<"TensorScatterReduce">(x, indices, updates, attr<"reduction">("mul"));
 }
-/// The same with the greater of both; NaN where one is NaN. Gradient: x and the updates that equal the result share dy
-/// equally.
+/// `scatter_add` with the greater of both in place of the sum; NaN where one is NaN. Gradient: x and the updates that
+/// equal the result share dy equally.
 inline tensor scatter_max(const tensor& x, const tensor& indices, const tensor& updates) {
   return call<"TensorScatterReduce">(x, indices, updates, attr<"reduction">("max"));
 }
-/// The same with the less of both.
+/// `scatter_max` with the lesser of both.
 inline tensor scatter_min(const tensor& x, const tensor& indices, const tensor& updates) {
   return call<"TensorScatterReduce">(x, indices, updates, attr<"reduction">("min"));
 }
@@ -327,8 +328,9 @@ inline tensor scatter_along_axis(const tensor& x, const tensor& indices, const t
   return call<"ScatterAlongAxis">(x, indices, updates, attr<"axis">(axis.value()),
                                   attr<"reduction">(names[static_cast<std::size_t>(how)]));
 }
-/// `otherwise` of a shape with the values at the indices: a number, a list, or rows with an index for each axis. One
-/// value for each, or one for all; of equal indices the last one stays.
+/// A tensor of a shape that has `values` at `indices` and `otherwise` elsewhere. The indices are a number, a list, or
+/// rows with an index for each axis. There is one value for each of them, or one for all. If an index occurs twice, the
+/// last value stays.
 inline tensor sparse_to_dense(const tensor& indices, const tensor& values, const shape& dims, double otherwise = 0) {
   return call<"SparseToDense">(
       indices, values, call<"Fill">(attr<"shape">(shape{}), attr<"value">(otherwise), attr<"dtype">(values.type())),

@@ -49,23 +49,24 @@ tensor argsort(const tensor& x, Axis axis) {
 /// every order: their gradient goes to their places.
 inline std::array<tensor, 2> top_k(const tensor& x, std::int64_t k = 1) { return call<"TopK">(x, attr<"k">(k)); }
 
-/// The place in an ascending sequence before which each value belongs, int32, of the shape of `values`: the number of
+/// The index in an ascending sequence before which each value belongs, int32, of the shape of `values`: the number of
 /// elements less than it. The last axis of `sequences` [..., n] has the sequences, one for all values, or one for each
 /// row of `values` [..., m], whose other axes are then the same. Throws for other shapes and for more than 2^31 - 1
-/// elements; that a sequence is in order is not checked, some place from 0 to n comes out of one that is not. All
+/// elements; the order of a sequence is not checked, and one that is not ascending gives some index from 0 to n. All
 /// dtypes but complex ones; two are promoted. Not differentiable.
 inline tensor lower_bound(const tensor& sequences, const tensor& values) {
   return call<"LowerBound">(sequences, values);
 }
-/// The same, but the number of elements that are not greater than the value: the place after those that equal it.
+/// The number of elements of an ascending sequence that are not greater than each value: the index after those that
+/// equal it. Operands, dtypes and errors are those of `lower_bound`.
 inline tensor upper_bound(const tensor& sequences, const tensor& values) {
   return call<"UpperBound">(sequences, values);
 }
-/// `lower_bound`, or `upper_bound` where `right` is set.
+/// `lower_bound`, or `upper_bound` if `right` is set.
 inline tensor search_sorted(const tensor& sequences, const tensor& values, bool right = false) {
   return call<"SearchSorted">(sequences, values, attr<"side">(right ? "right" : "left"));
 }
-/// The same with the arguments of NumPy's function: `side` is "left" or "right".
+/// `search_sorted` with the arguments of numpy.searchsorted: `side` is "left" or "right".
 inline tensor searchsorted(const tensor& sequences, const tensor& values, std::string_view side = "left") {
   return call<"SearchSorted">(sequences, values, attr<"side">(side));
 }

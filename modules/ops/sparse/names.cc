@@ -38,7 +38,7 @@ inline auto sparse_reshape(const tensor& indices, const tensor& input_shape, con
 inline tensor sparse_segment_sum(const tensor& data, const tensor& indices, const tensor& segment_ids) {
   return call<"SparseSegmentSum">(data, indices, segment_ids);
 }
-/// The same divided by the number of rows of each segment; integers are rounded towards 0.
+/// `sparse_segment_sum` divided by the number of rows of each segment; integers are rounded towards 0.
 inline tensor sparse_segment_mean(const tensor& data, const tensor& indices, const tensor& segment_ids) {
   return call<"SparseSegmentMean">(data, indices, segment_ids);
 }
@@ -62,7 +62,7 @@ inline tensor embedding_bag(const tensor& params, const tensor& indices, const t
   return call<"EmbeddingBag">(params, indices, offsets, options.weights,
                               attr<"mode">(modes[static_cast<std::size_t>(options.mode)]));
 }
-/// The same with bags of one size: `indices` and weights are [bags, size].
+/// `embedding_bag` with bags of one size: `indices` and weights are [bags, size].
 tensor embedding_bag(const tensor& params, const tensor& indices, const embedding_bag_options& options = {});
 
 /// A row of numbers for each start: start, start + delta, ... before its limit; scalars serve all rows, lists have one
