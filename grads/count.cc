@@ -14,7 +14,7 @@ import :ops;
 namespace kerngrad::rules {
 
 /// The elements of dy, [..., bins], at the bins of `x`, rows of the last axis; 0 for those that were dropped, which
-/// find a bin of their own behind the others.
+/// find a bin of their own after the others.
 template <class T, class X>
 T taken_from_bins(const T& dy, const X& x) {
   const int axis = dy.dims().rank() - 1;

@@ -34,7 +34,7 @@ inline tensor weighted_bins(const tensor& bins, std::int64_t n, double inner) {
   return complex(re * weights, imag(bins) * weights);
 }
 
-/// The first elements of the last axis, or zeros behind them: of so many.
+/// The first elements of the last axis, or zeros after them: of so many.
 inline tensor with_rows_of(const tensor& x, std::int64_t size) {
   const int last = x.dims().rank() - 1;
   const std::int64_t had = x.dims()[last];

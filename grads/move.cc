@@ -70,7 +70,7 @@ T added_to_ends(const T& dy, int axis, std::int64_t before, std::int64_t size) {
   return all;
 }
 
-/// Elements of an axis that is repeated all along add to the `size` elements behind the first `before` ones: zeros
+/// Elements of an axis that is repeated all along add to the `size` elements after the first `before` ones: zeros
 /// make them whole repetitions.
 template <class T>
 T added_to_period(const T& dy, int axis, std::int64_t before, std::int64_t size) {

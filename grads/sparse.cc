@@ -20,7 +20,7 @@ inline tensor added_rows(const tensor& x, const tensor& ids, std::int64_t rows) 
   return complex(segment_sum(real(x), ids, rows), segment_sum(imag(x), ids, rows));
 }
 
-/// How many of `ids` each row has, in the dtype of a gradient and with axes of size 1 behind.
+/// How many of `ids` each row has, in the dtype of a gradient and with axes of size 1 after it.
 inline tensor rows_of_segments_counted(const tensor& ids, const tensor& dy) {
   std::vector<std::int64_t> sizes(static_cast<std::size_t>(dy.rank()), 1);
   sizes[0] = dy.dims()[0];

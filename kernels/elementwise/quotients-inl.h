@@ -226,7 +226,7 @@ HWY_INLINE V remainder_by_halves(D d, V a, V b, bool& is_exact) {
   return hn::Combine(d, upper, lower);
 }
 
-// a - trunc(a / b) b in the operands' own lanes. Below `most`, which leaves it a bit behind the point, the rounded
+// a - trunc(a / b) b in the operands' own lanes. Below `most`, which leaves it a bit after the point, the rounded
 // quotient is the right one or, from just below an integer, that integer: then the remainder is |b| too small, and
 // adding |b| back is exact. The product of doubles is subtracted in two exact parts, which a splitting without FMA has
 // up to 2^990 only, and none has where the product overflows.

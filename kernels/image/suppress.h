@@ -18,7 +18,7 @@ namespace kerngrad::kernels {
 struct suppress_geometry {
   std::int64_t boxes;
   std::int64_t most;      ///< so many boxes are taken at most
-  std::int64_t capacity;  ///< elements of the results; those behind the boxes that were taken become 0
+  std::int64_t capacity;  ///< elements of the results; those after the boxes that were taken become 0
   double iou_threshold;   ///< from 0 to 1
   double score_threshold;
   double sigma;            ///< 0 or more

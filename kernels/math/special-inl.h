@@ -178,7 +178,7 @@ HWY_INLINE V Rsqrt(D d, V x) {
   return hn::IfThenElse(hn::Eq(residual, residual), corrected, y);
 }
 
-/// To the nearest integer, halves to even; keeps the sign of zero. (hn::Round of EMU128 does neither.)
+/// To the nearest integer, ties to even; keeps the sign of zero. (hn::Round of EMU128 does neither.)
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V Round(D d, V x) {
   const V integers = hn::Set(d, format_of<D>::integers);

@@ -263,7 +263,7 @@ HWY_NOINLINE void Tile(const tile_args<T>& g) {
     }
   }
   constexpr int steps = kStrided ? lane_factors<T> : 1;  // of the depth, for which one load of a row of A has factors
-  // The sums, and behind them what is loaded of B, at most two rows of it.
+  // The sums, and after them what is loaded of B, at most two rows of it.
   with_vectors<(kRows + (steps > 1 ? 2 : 1)) * kVectors>(d, [&](auto all) KG_INLINED {
     const auto right = all.template row<kVectors>(kRows);
     const T* HWY_RESTRICT b = g.b;

@@ -25,7 +25,7 @@ void repeat_behind(std::byte* begin, std::size_t period, std::size_t bytes) {
   }
 }
 
-/// Bytes [end - bytes, end), each as the one `period` behind it.
+/// Bytes [end - bytes, end), each as the one `period` after it.
 void repeat_before(std::byte* end, std::size_t period, std::size_t bytes) {
   for (std::size_t ready = period; bytes > 0;) {
     const std::size_t now = std::min(bytes, ready);

@@ -261,7 +261,7 @@ void reverse_parts(const T* in, T* out, std::ptrdiff_t n) {
   }
 }
 
-// out[i] = in[i * k]. The vectors end before the last element, behind which nothing may be read.
+// out[i] = in[i * k]. The vectors end before the last element, after which nothing may be read.
 template <int k, class T>
 HWY_INLINE void every(const T* in, T* out, std::ptrdiff_t n) {
   const hn::ScalableTag<T> d;

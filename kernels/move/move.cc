@@ -33,7 +33,7 @@ void StridedCopy(const copy_geometry& g, const T* x, T* y) {
   strided_copy(x, y, g);
 }
 
-// Rows of n elements, one behind the other in x, with `gap` elements of the border between them in y. Returns the ends.
+// Rows of n elements, one after the other in x, with `gap` elements of the border between them in y. Returns the ends.
 template <class T>
 HWY_INLINE T* spread_rows(const T*& x, T* y, std::int64_t rows, std::size_t n, std::size_t gap, T value) {
   for (std::int64_t r = 0; r < rows; ++r, x += n, y += n) {

@@ -6,7 +6,7 @@
 namespace kerngrad::kernels {
 
 /// in = {x}, out = {indices int32 [elements of x, rank]}: the indices of each element that is not 0, in order; NaN is
-/// not 0, both zeros are. `count` becomes their number; what is written behind them is of no meaning. No axis has more
+/// not 0, both zeros are. `count` becomes their number; what is written after them is of no meaning. No axis has more
 /// than 2^31 - 1 elements.
 struct nonzero_geometry {
   int rank;  ///< at least 1

@@ -80,7 +80,7 @@ inline double portable_atan(double t) {
 }
 
 // Uniform numbers of one element: two for each block of Philox 4x32-10. The fourth word of the counter keeps them apart
-// from all other draws.
+// from all other samples.
 class stream {
  public:
   stream(std::uint64_t seed, std::uint64_t element) : seed_(seed), element_(element) {}

@@ -5,7 +5,7 @@
 
 namespace kerngrad::kernels {
 
-/// `rows` rows of `count` elements, one behind the other.
+/// `rows` rows of `count` elements, one after the other.
 struct sort_geometry {
   std::int64_t rows, count;
   bool descending;

@@ -81,7 +81,7 @@ HWY_INLINE std::size_t places_within(const Key* HWY_RESTRICT keys, std::size_t c
 }
 
 // The k first of a row in descending order. If k is small compared with the row, elements are dealt to groups: k of
-// their leading elements are at least as far in front as the k-th of these leaders, so that what lies behind it is not
+// their leading elements are at least as far in front as the k-th of these leaders, so that what lies after it is not
 // among the k first. For random elements, little more than k is left if there are three times as many groups.
 template <dtype Type>
 HWY_INLINE void top_of_row(const storage_t<Type>* x, std::int64_t count, std::int64_t k, storage_t<Type>* values,

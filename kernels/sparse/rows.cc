@@ -70,8 +70,8 @@ HWY_INLINE void fill_gap(const row_runs_geometry& g, T* y, std::int64_t begin, s
   else repeat_run(fill, y + begin * g.inner, end - begin, static_cast<std::size_t>(g.inner));
 }
 
-/// Chunks of runs, each with the gaps before its runs; the last one has the gap behind them all, too. A short run takes
-/// what is behind it along, as long as that is no more than the next runs and gaps of the chunk will write.
+/// Chunks of runs, each with the gaps before its runs; the last one has the gap after them all, too. A short run takes
+/// what is after it along, as long as that is no more than the next runs and gaps of the chunk will write.
 template <dtype Type, class T = cell_t<Type>>
 void CopyRuns(const row_runs_geometry& g, const T* x, T* y) {
   constexpr std::int64_t elements = 1 << 14;  // of a chunk, roughly

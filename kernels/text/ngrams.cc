@@ -23,7 +23,7 @@ bool kept_whole(std::int64_t length, std::int64_t count, const ngrams_rule& rule
   return rule.keeps_short && length > 0 && count == 0;
 }
 
-// A row between pads: left x pads, the texts, right x pads, each but the first behind a separator.
+// A row between pads: left x pads, the texts, right x pads, each but the first after a separator.
 class joined_row {
  public:
   void join(const text* row, std::int64_t length, std::int64_t pads, const ngrams_rule& rule) {

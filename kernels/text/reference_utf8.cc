@@ -34,7 +34,7 @@ std::int64_t utf8_prefix(std::string_view bytes) {
   for (std::size_t size = 1; size <= 4; ++size) {
     if (!starts_with_character(bytes.substr(static_cast<std::size_t>(at)), size)) continue;
     at += static_cast<std::int64_t>(size);
-    size = 0;  // from the beginning, behind it
+    size = 0;  // from the beginning, after it
   }
   return at;
 }

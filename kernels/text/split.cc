@@ -32,7 +32,7 @@ class delimiter_search {
   bool is_one_[256] = {};
 };
 
-// Calls piece(i, k, view) for piece k of text i, of all in order, and ended(i, k) behind the k pieces of each text.
+// Calls piece(i, k, view) for piece k of text i, of all in order, and ended(i, k) after the k pieces of each text.
 template <class Piece, class Ended>
 void for_each_piece(const text* x, std::int64_t count, const split_rule& rule, Piece piece, Ended ended) {
   const bool into_bytes = rule.delimiters.empty();

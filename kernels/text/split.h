@@ -6,7 +6,7 @@
 
 namespace kerngrad::kernels {
 
-/// How texts are split: before and behind each byte that is one of the delimiters', which go; without delimiters into
+/// How texts are split: before and after each byte that is one of the delimiters', which go; without delimiters into
 /// bytes. An empty text has no piece, every other one has a piece more than delimiters: those without bytes count
 /// unless they are skipped.
 struct split_rule {

@@ -93,7 +93,7 @@ const T* gather_windows(const direct_plan<T>& plan, image_view<T> src, std::ptrd
   return windows;
 }
 
-/// Pixels in lines, one tile behind the other along each: where lines and pixels lie in source and result.
+/// Pixels in lines, one tile after the other along each: where lines and pixels lie in source and result.
 template <class T>
 struct tile_lines {
   const T* from;
@@ -257,7 +257,7 @@ bool cut_pixels_are_finite(const pixel_lattice& l, std::ptrdiff_t first, std::pt
   return true;
 }
 
-/// The plans of whole windows over framed images, their panels one behind the other.
+/// The plans of whole windows over framed images, their panels one after the other.
 template <class T>
 std::vector<direct_plan<T>> framed_plans(const conv_job<T>& job, const frame_of_rows& frames) {
   std::vector<direct_plan<T>> plans;

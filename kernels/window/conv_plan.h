@@ -125,7 +125,7 @@ struct image_view {
 struct image_stack {
   std::ptrdiff_t each, step, group;
   std::ptrdiff_t at(std::ptrdiff_t image) const { return image / each * group + image % each * step; }
-  /// One behind the other; there is at least one.
+  /// One after the other; there is at least one.
   static image_stack dense(std::ptrdiff_t images, std::ptrdiff_t size) { return {images, size, 0}; }
 };
 
@@ -268,7 +268,7 @@ struct conv_job {
   bool keep_flat;  // few pixels: the filter is read where it lies, if it can be
   bool covered;    // every pixel of the result belongs to a lattice
   std::vector<pixel_lattice> lattices{};
-  const conv_finish* after = nullptr;  // of a job of one lattice, whose pixels lie one behind the other
+  const conv_finish* after = nullptr;  // of a job of one lattice, whose pixels lie one after the other
 
   std::ptrdiff_t slices() const { return static_cast<std::ptrdiff_t>(w.size()); }
   std::ptrdiff_t weights_of_slice() const { return filter_h * filter_w * src_channels * dst_channels; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tape, known inside the library only: what a recording keeps of each op, and the walk back over it. One tape a
+// The tape, known inside the library only: what a recording keeps of each op, and the backward pass over it. One tape a
 // thread; nested gradients share it, so that the ops of an inner backward pass are recorded for the outer one.
 module;
 #include "kernels/common/abi.h"
@@ -139,7 +139,7 @@ struct tape : tape_lists {
   const gradient_table* rules = nullptr;  // brought by the first recording: a program without one has none of them
   int depth = 0;                          // how many gradients are being recorded
   int paused = 0;                         // how many scopes keep their ops off the tape
-  int walks = 0;                          // how many walks back are under way
+  int walks = 0;                          // how many backward passes run
   bool nested = false;                    // one gradient was recorded inside another since the tape was empty
   std::uint32_t next_value = 1;
   std::uint64_t foreign = 0;  // a recording of another thread whose tensors went into this one; 0: none did
@@ -167,9 +167,9 @@ inline bool concerns_a_tape(std::span<const tensor* const> in) {
   for (const tensor* x : in) any = any || concerns_a_tape(*x);
   return any;
 }
-/// Marks results as lost to the recordings of other threads that operands belong to.
+/// Marks results as untracked by the recordings of other threads that operands belong to.
 void lose(std::span<const tensor* const> in, std::span<tensor> out);
-/// Rejects a tensor that is lost to this thread's recording.
+/// Rejects a tensor that is untracked by this thread's recording.
 void refuse_lost(std::string_view name, const tensor& x);
 
 /// Keeps what happens in a scope off the tape.

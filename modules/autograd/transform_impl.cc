@@ -200,7 +200,7 @@ void check_same_results(std::span<const tensor> ys, std::span<const tensor> dys)
          "a function that does the same whenever it runs");
 }
 
-// The second run of a checkpointed function and the walk back over it.
+// The second run of a checkpointed function and the backward pass over it.
 std::vector<tensor> replay(const checkpoint_state& state, std::span<const tensor> dys,
                            const std::vector<bool>& wanted) {
   recording scope;

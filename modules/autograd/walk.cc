@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts that gradients and transforms of functions share, known inside the library only: a recording, the walk back
+// Parts that gradients and transforms of functions share, known inside the library only: a recording, the backward pass
 // over what it recorded, and the readings of variables.
 module;
 #include "kernels/common/abi.h"
@@ -72,7 +72,7 @@ class recording {
 };
 
 /// A result on its way out of a recording. Out of the outermost one it has no place any more; where tensors of another
-/// thread's recording went in, it is lost to that.
+/// thread's recording went in, it is untracked by that.
 void leave(const tape& t, tensor& x);
 
 /// A handle of x that gradients can be asked for. If an outer gradient follows x, it goes on through this one.

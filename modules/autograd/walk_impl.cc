@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recording from its opening to its end, the walk back over it, and what reads of variables are recorded in.
+// A recording from its opening to its end, the backward pass over it, and what reads of variables are recorded in.
 module;
 #include <algorithm>
 #include <exception>

@@ -45,7 +45,7 @@ tensor eye(std::int64_t rows, std::optional<std::int64_t> columns, std::initiali
            dtype type = dtype::float32) =
     KG_DELETED("the batch comes last: eye(rows, columns, 0, kg::dtype::float32, batch)");
 
-/// The order of a grid's axes: `xy` for pictures, where the first vector runs along the columns, `ij` for matrices.
+/// The order of a grid's axes: `xy` for images, where the first vector runs along the columns, `ij` for matrices.
 enum class indexing : std::uint8_t { xy, ij };
 /// For each vector its coordinates on the grid that all of them span: of vectors with 3 and 2 elements two matrices of
 /// 2 rows and 3 columns, with `indexing::ij` of 3 rows and 2 columns. Vectors have rank 0 or 1 and any dtype, and are

@@ -25,7 +25,7 @@ dtype promoted(std::initializer_list<const tensor*> xs) {
 
 tensor narrowed(const tensor& y, dtype type) { return halves.has(type) ? cast(y, type) : y; }
 
-// The root is taken of 1 where there is nothing, so that no infinite slope is multiplied by 0.
+// The root is taken of 1 where there is nothing, so that no infinite derivative is multiplied by 0.
 tensor root_of(const tensor& squares) {
   const tensor nothing = squares == 0;
   return where(nothing, zeros_like(squares), sqrt(where(nothing, ones_like(squares), squares)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random elements of further distributions. The same seed gives the same draws; element by element they do not depend
+// Random elements of further distributions. The same seed gives the same samples; element by element they do not depend
 // on the number of threads.
 module;
 #include "kernels/common/abi.h"

@@ -19,7 +19,7 @@ void check_wide(const composed& call, dtype type) {
   if (!wide_floats.has(type)) call.refuse("dtype " + std::string(name_of(type)), to_string(wide_floats));
 }
 
-// The seed of a stream next to that of `seed`: rounds of draws have streams of their own. The step is odd, so that no
+// The seed of a stream next to that of `seed`: each round has a stream of its own. The step is odd, so that no
 // two of them meet.
 std::int64_t seed_of(std::int64_t seed, std::uint64_t round) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(seed) + round * 0x9e3779b97f4a7c15u);

@@ -61,7 +61,7 @@ class generator {
   /// Returns the generator of a number, such as that of a step or a thread. It does not depend on earlier calls.
   generator fold_in(std::int64_t number) const;
 
-  /// Key and count, int64 [2]: to be saved, so that the draws go on where they were.
+  /// Key and count, int64 [2]: to be saved, so that the samples go on where they were.
   tensor state() const;
   /// Goes on where `state` was taken. Throws for anything else.
   void set_state(const tensor& state);

@@ -13,7 +13,7 @@ export namespace kerngrad {
 
 // A weight of shape [..., in, out] takes part in as many sums as it has `out` units, and each sum has `in` operands,
 // both times the product of the axes before them, the window of a filter; a vector counts as [n, n]. The variance of
-// the elements is chosen by these numbers, fan_in and fan_out. Uniform draws are in [-limit, limit) with
+// the elements is chosen by these numbers, fan_in and fan_out. Uniform samples are in [-limit, limit) with
 // limit = sqrt(3 * variance); normal ones are none further than two standard deviations from 0, and wider by what that
 // takes away, so that the variance is the one that is named. float32 or float64.
 

@@ -34,7 +34,7 @@ tensor uniform_weights(generator& rng, const shape& dims, double deviation, dtyp
   return rng.uniform(dims, -limit, limit, type);
 }
 
-// The standard deviation of a normal draw that is cut off at two of its own is 0.8796... (Johnson, Kotz and
+// The standard deviation of a normal sample that is cut off at two of its own is 0.8796... (Johnson, Kotz and
 // Balakrishnan 1994, section 13.10.1).
 tensor normal_weights(generator& rng, const shape& dims, double deviation, dtype type) {
   return rng.truncated_normal(dims, 0, deviation / 0.87962566103423978, type);

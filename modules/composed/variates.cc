@@ -11,12 +11,12 @@ import :tensor;
 
 export namespace kerngrad {
 
-/// Exponential draws with a rate above 0: mean 1 / rate. NumPy's `scale` is 1 / rate. float32 or float64.
+/// Exponential samples with a rate above 0: mean 1 / rate. NumPy's `scale` is 1 / rate. float32 or float64.
 tensor random_exponential(const shape& dims, double rate, std::int64_t seed, dtype type = dtype::float32);
-/// Beta draws with two parameters above 0, from gamma draws in logarithms: small parameters do not underflow. float32
-/// or float64.
+/// Beta samples with two parameters above 0, from gamma samples in logarithms: small parameters do not underflow.
+/// float32 or float64.
 tensor random_beta(const shape& dims, double a, double b, std::int64_t seed, dtype type = dtype::float32);
-/// Draws of Student's t distribution with degrees of freedom above 0. float32 or float64.
+/// Samples of Student's t distribution with degrees of freedom above 0. float32 or float64.
 tensor random_student_t(const shape& dims, double degrees, std::int64_t seed, dtype type = dtype::float32);
 /// Angles of von Mises's distribution with a concentration of 0 or more, in [-pi, pi] (Best and Fisher 1979). float32
 /// or float64. Throws for a mean outside of that interval.
@@ -25,7 +25,7 @@ tensor random_von_mises(const shape& dims, double mean, double concentration, st
 /// Rows of shares that add up to 1: [dims..., n] for n concentrations above 0. float32 or float64.
 tensor random_dirichlet(const shape& dims, const tensor& concentrations, std::int64_t seed,
                         dtype type = dtype::float32);
-/// Poisson draws with a mean from 0 to 1e9, by inversion. int64 or int32.
+/// Poisson samples with a mean from 0 to 1e9, by inversion. int64 or int32.
 tensor random_poisson(const shape& dims, double mean, std::int64_t seed, dtype type = dtype::int64);
 /// Numbers of successes among 0 or more trials, by inversion; their variance is at most 1e9. int64 or int32. Throws for
 /// a probability outside of 0 to 1.

@@ -97,7 +97,7 @@ tensor made(const shape& dims, dtype type, const Draw& draw) {
 
 using gamma_fn = void (*)(const kernels::variates&, double, const kernels::gamma_numbers&, double*);
 
-// Gamma draws or their logarithms. `number` keeps several of one call apart.
+// Gamma samples or their logarithms. `number` keeps several of one call apart.
 void gammas(gamma_fn method, const stretch& of, double form, std::int64_t seed, std::uint64_t number, double* y) {
   const std::uint64_t part = 4 * number;
   block z, u, powers;

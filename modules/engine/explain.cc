@@ -133,7 +133,7 @@ struct explanation {
   std::vector<compiled_target> targets{};
 };
 
-/// Explains `run_kernel_list` with these arguments. Runs no kernel and makes no backend alive. A call that would be
+/// Explains `run_kernel_list` with these arguments. Runs no kernel and initializes no backend. A call that would be
 /// rejected is explained too: the refusal is part of the answer, nothing is thrown. Only the call itself finds errors
 /// that depend on elements (an index out of range), on a registered kernel's own checks or on the memory that is left.
 explanation explain(std::string_view op, std::span<const operand_ref> operands,

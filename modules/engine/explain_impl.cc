@@ -45,7 +45,7 @@ std::optional<name_record> record_of(std::string_view name) {
   return copy;
 }
 
-// A backend with the tables that a call would find there, alive or not.
+// A backend with the tables that a call would find there, initialized or not.
 live_backend tables_of(std::string_view name) {
   live_backend there;
   there.name = name;

@@ -186,7 +186,7 @@ void fused_plan::run_step(const block_step& s, const block_range& block) const {
   }
 }
 
-// The geometry of a block: one axis where nothing is broadcast along those behind it, else all that it covers.
+// The geometry of a block: one axis where nothing is broadcast along those after it, else all that it covers.
 void fused_plan::run_broadcast(const block_step& s, const void* const* in, void* out, const block_range& block) const {
   kernels::broadcast_geometry g;  // as much of it is set as is read
   bool flat = true;

@@ -196,7 +196,7 @@ class chain_finder {
     }
     return true;
   }
-  // `length` steps behind a head, which is the last of as many steps inside.
+  // `length` steps after a head, which is the last of as many steps inside.
   constexpr void consider_head(const found_head& head, const chain_steps& steps, const later_operands& later,
                                const inner_steps& inside, int length) {
     chain_operands in{-1, -1, -1, -1};

@@ -157,7 +157,7 @@ class fused_plan {
   std::vector<tensor> whole_;  // values that are smaller than the results, computed before the walk
   std::vector<tensor> casts_;  // and copies in the dtype that a step needs
   std::vector<strided_leaf> leaves_;
-  // The walk: merged axes, of which a block covers `rows_` of axis `axis_` and all of those behind it.
+  // The walk: merged axes, of which a block covers `rows_` of axis `axis_` and all of those after it.
   std::array<std::int64_t, max_rank> axes_{};
   int rank_ = 1, axis_ = 0;
   std::int64_t inner_ = 1, rows_ = 1, blocks_ = 0, block_ = 0;

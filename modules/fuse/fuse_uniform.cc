@@ -76,7 +76,7 @@ struct uniform_run {
   bool choose_steps(std::span<const bool> wanted);
   void choose_some(std::span<const bool> wanted);
   /// Gives the operands, buffers and numbers their places. An operand beyond those of the call, the gradient that a
-  /// reduction hands to each element, has its place in the buffers, behind all others.
+  /// reduction hands to each element, has its place in the buffers, after all others.
   void place_operands(std::span<const tensor* const> in);
   /// Every one of `results` that a step computes gets its tensor.
   void place_results(const shape& dims, std::span<const std::int16_t> results, std::span<const bool> wanted,

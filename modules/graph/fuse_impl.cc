@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several calls as one: a convolution or a product takes the border before it, the constants that are added to it or
-// that it is multiplied by (a batch norm is both, and goes into the weights), and the activation behind it. Values are
+// that it is multiplied by (a batch norm is both, and goes into the weights), and the activation after it. Values are
 // read by one step each where that is done; nothing else would see what is left out.
 module;
 #include <algorithm>

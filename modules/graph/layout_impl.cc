@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transposes are moved behind what works in any order of the axes, until two undo each other. Converters from other
+// Transposes are moved after what works in any order of the axes, until two undo each other. Converters from other
 // frameworks put one before and one behind each convolution, which here wants its channels last; without them what
 // follows a convolution becomes a part of it.
 module;

@@ -158,7 +158,7 @@ std::vector<std::int64_t> first_integers(std::int64_t count) {
   return all;
 }
 
-// No items, as one tensor whose axes behind the first are these.
+// No items, as one tensor whose axes after the first are these.
 tensor nothing_of(const item_list& list, std::span<const std::int64_t> behind) {
   std::vector<std::int64_t> dims{0};
   for (const std::int64_t d : behind) dims.push_back(std::max<std::int64_t>(d, 0));
@@ -171,7 +171,7 @@ tensor stacked(const items_call& c, const item_list& list, const partial_shape& 
   return stack(items_of(c, list, item, which)->all());
 }
 
-// All items one behind the other, and the length of each.
+// All items one after the other, and the length of each.
 void give_joined(const items_call& c, const item_list& list, const partial_shape& item) {
   const std::shared_ptr<const item_list> items = items_of(c, list, item, first_integers(list.size()));
   std::vector<std::int32_t> lengths;

@@ -184,7 +184,7 @@ tensor_list run_one_hot(const node& at, std::span<const tensor> in) {
   return {moveaxis(last, -1, integer_of(at, "axis", -1))};
 }
 
-// ------------------------------------------------------------------------------------------ draws
+// ------------------------------------------------------------------------------------------ random numbers
 
 namespace {
 

@@ -281,7 +281,7 @@ void add_required(reversal& r) {
   }
 }
 
-// Bias and activation as fused_ops. TensorFlow.js takes an activation only behind a bias: without one it is 0.
+// Bias and activation as fused_ops. TensorFlow.js takes an activation only after a bias: without one it is 0.
 bool add_fused(reversal& r) {
   if (r.row.attr_index("activation") < 0) return true;
   const std::string wanted(r.attr("activation").as_text());

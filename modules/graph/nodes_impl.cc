@@ -50,7 +50,7 @@ std::int32_t node_names::find(std::string_view name) const {
 
 namespace {
 
-// Names by which functions call outputs behind the first.
+// Names by which functions call outputs after the first.
 struct named_output {
   std::string_view op, name;
   std::int32_t index;

@@ -275,7 +275,7 @@ void run_plan(const model_state& m, const plan_state& p, std::span<const tensor>
 
 // Drops steps whose results nobody reads, numbers the values again and says where each is read last.
 void seal(sequence& s);
-// Moves transposes behind what works in any order of the axes, and leaves out those that undo each other.
+// Moves transposes after what works in any order of the axes, and leaves out those that undo each other.
 void cancel_transposes(sequence& s);
 // Makes one call of several where a row does what they do.
 void fuse_steps(sequence& s);

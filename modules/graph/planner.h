@@ -23,7 +23,7 @@ class endpoint_table {
   std::vector<std::int32_t> outputs(std::int32_t node) const;
 
  private:
-  // Output -1 of a node is where the chain of its outputs behind the first begins.
+  // Output -1 of a node is where the chain of its outputs after the first begins.
   struct entry {
     endpoint at;
     std::int32_t number, chained;
@@ -127,7 +127,7 @@ class planner {
   inline planner(const plan_request& how, bool traced, growing& to)
       : how_(how), f_(*how.function), traced_(traced), to_(to), slots_(no_value), readers_(0) {}
   // Makes all of the sequence. `roots` are values of the graph's own that loops may read, too: those that this one
-  // reads become parameters, behind `params`.
+  // reads become parameters, after `params`.
   void make(std::span<const std::vector<endpoint>> params, std::span<const endpoint> wanted,
             std::span<const run_value> values, const endpoint_table* roots);
   // Adds a function's steps to it. `arguments` are values, the results those of `wanted`.

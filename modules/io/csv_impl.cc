@@ -54,7 +54,7 @@ class field_reader {
     in_row_ = !rest_.empty();
     return in_row_;
   }
-  // The next field of the row, without its quotes and the blanks around it; false behind the last one. The text is
+  // The next field of the row, without its quotes and the blanks around it; false after the last one. The text is
   // valid until the next call.
   bool next_field(std::string_view& field) {
     if (!in_row_) return false;

@@ -48,7 +48,7 @@ class netpbm_header {
   std::span<const std::byte> pixels;
 
  private:
-  // 0 behind the end.
+  // 0 after the end.
   char at(std::size_t i) const { return i < bytes_.size() ? static_cast<char>(bytes_[i]) : '\0'; }
   static bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
   std::int64_t number(std::string_view what) {

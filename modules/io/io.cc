@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data in files: tensors as .npy, .npz, .safetensors and .csv, pictures as .png, .ppm and .pgm, audio as .wav, the
+// Data in files: tensors as .npy, .npz, .safetensors and .csv, images as .png, .ppm and .pgm, audio as .wav, the
 // state of a training. A module of its own on top of kerngrad's public interface, so that the library needs nothing of
 // what reads these.
 module;
@@ -25,7 +25,7 @@ struct skipped_entry {
   std::string reason;  ///< "has dtype "F8_E5M2""
 };
 
-/// Tensors by name, in the order of the names. A file of one tensor that has no name (.npy, .csv, a picture) holds it
+/// Tensors by name, in the order of the names. A file of one tensor that has no name (.npy, .csv, an image) holds it
 /// under the empty name, and is that tensor: `const kg::tensor x = kg::io::load("x.npy");`.
 class named_tensors {
  public:
@@ -112,7 +112,7 @@ struct save_options {
   bool compressed = false;  ///< .npz: deflated, not stored; the others have no choice
 };
 
-/// Writes one tensor as .npy, .csv, .png, .ppm or .pgm, in the dtypes and shapes that `load` gives; pictures also of
+/// Writes one tensor as .npy, .csv, .png, .ppm or .pgm, in the dtypes and shapes that `load` gives; images also of
 /// shape [height, width], .csv of rank 1 or 2 and of any dtype but the complex ones. A tensor in a backend's storage is
 /// fetched.
 ///

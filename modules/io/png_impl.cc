@@ -103,7 +103,7 @@ class png_reader {
     if (rest_.size() < signature || png_sig_cmp(reinterpret_cast<png_const_bytep>(rest_.data()), 0, signature)) return;
     for (std::span<const std::byte> at = rest_.subspan(signature); at.size() >= frame;) {
       const std::size_t length = png_get_uint_32(reinterpret_cast<png_const_bytep>(at.data()));
-      if (std::memcmp(at.data() + 4, "IEND", 4) == 0) return;  // what follows is no part of the picture
+      if (std::memcmp(at.data() + 4, "IEND", 4) == 0) return;  // what follows is no part of the image
       if (length > at.size() - frame)
         file_.refuse(
             "has a chunk of " + bytes_text(length) + " where " + std::to_string(at.size() - frame) + " are left",

@@ -103,7 +103,7 @@ void check_metadata(const origin& file, const json_value& all) {
                   "strings there");
 }
 
-// The elements lie one after the other, without gaps, overlaps or anything behind them.
+// The elements lie one after the other, without gaps, overlaps or anything after them.
 void check_layout(const origin& file, std::vector<described>& all, std::size_t data_bytes) {
   std::sort(all.begin(), all.end(), [](const described& a, const described& b) {
     return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);

@@ -35,7 +35,7 @@ void expect_broadcast(const function& self, const tensor& a, const tensor& b) {
   if (!broadcast(a.dims(), b.dims())) self.refuse(shaped("a", a) + " and " + shaped("b", b), "shapes that broadcast");
 }
 
-// The first matrix behind the cut of the cheapest product of matrices i to j (Cormen et al. 2009, section 15.2).
+// The first matrix after the cut of the cheapest product of matrices i to j (Cormen et al. 2009, section 15.2).
 std::vector<std::size_t> cheapest_cuts(const sizes_of& sizes) {
   const std::size_t n = sizes.size() - 1;
   std::vector<double> cost(kernels::product_of(n, n));

@@ -33,7 +33,7 @@ void infer_qr(inference& call) {
   call.give(detail::with_axes(batch, {inner, n}));
 }
 
-// The first `columns` columns of each matrix, or those behind them.
+// The first `columns` columns of each matrix, or those after them.
 tensor first_columns(const tensor& x, std::int64_t columns) { return x(ellipsis, range(0, columns)); }
 tensor other_columns(const tensor& x, std::int64_t columns) { return x(ellipsis, range(columns, end)); }
 
@@ -85,7 +85,7 @@ struct Qr {
       fail("kg::linalg::qr", "the gradient of a complete q of a matrix " + to_string(c.dims(0)),
            "at most as many rows as columns", "its further columns are not determined: use qr_mode::reduced");
     if (m >= n) return gradient_of_tall(c.out(0), c.out(1), c.dy(0), c.dy(1));
-    // The columns behind the square part are q times theirs in r.
+    // The columns after the square part are q times theirs in r.
     const tensor beyond = other_columns(c.dy(1), m);
     const tensor dq = c.dy(0) + matmul(other_columns(c.in(0), m), beyond, false, true);
     const tensor square = gradient_of_tall(c.out(0), first_columns(c.out(1), m), dq, first_columns(c.dy(1), m));

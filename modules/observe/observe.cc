@@ -19,7 +19,7 @@ struct kernel_event {
   dtype compute = dtype::float32;         ///< the dtype that the kernel was chosen by
   std::span<const tensor* const> in;      ///< operands after promotion; optional ones may be undefined
   std::span<const tensor> out;            ///< results; none yet at `begin`
-  bool backward = false;                  ///< it is part of a walk back over a tape
+  bool backward = false;                  ///< it is part of a backward pass over a tape
   std::int64_t begin_ns = 0, end_ns = 0;  ///< of the steady clock; the second at `end` only
 };
 /// Memory taken for elements of a tensor (bytes > 0) or given back (bytes < 0).

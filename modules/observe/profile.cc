@@ -23,7 +23,7 @@ struct kernel_run {
   std::int64_t begin_ns = 0;        ///< since the profile began
   std::int64_t ns = 0;              ///< with the kernels that it ran itself
   int depth = 0;                    ///< how many kernels it ran inside
-  bool backward = false;            ///< it is part of a walk back over a tape
+  bool backward = false;            ///< it is part of a backward pass over a tape
 };
 /// A call whose kernel the active backend lacked.
 struct fallback_run {

@@ -158,7 +158,7 @@ struct box_cut {
   }
 };
 
-/// A kernel whose operands and results are made of `slices` slices each, one behind the other, on chunks of slices;
+/// A kernel whose operands and results are made of `slices` slices each, one after the other, on chunks of slices;
 /// `run(chunk, in, out)` gets the number of slices and where they start. Operands of the set `whole` are not split.
 template <class Run>
 void run_slices(const launch_call& c, std::int64_t slices, std::int64_t elements, unsigned whole, Run run) {

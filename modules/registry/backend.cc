@@ -16,7 +16,7 @@ export namespace kerngrad {
 /// memory; throws when the backend is not available here (no device, no driver): what was active stays so.
 using backend_factory = std::function<std::shared_ptr<storage>()>;
 
-/// Adds a backend. It comes alive when it is first used. Throws for a name that is taken. Priorities order
+/// Adds a backend. It is initialized when it is first used. Throws for a name that is taken. Priorities order
 /// set_best_backend() and the fall-back of kernels; simd has 1, reference 0.
 void register_backend(std::string_view name, backend_factory factory, int priority = 2);
 /// Adds a backend whose kernels are a table: plain functions with the geometry structs of the op's family
@@ -42,7 +42,7 @@ struct backend_info {
   std::string name;
   int priority = 0;
   bool alive = false;        ///< it was made, and its kernels are set up
-  bool own_storage = false;  ///< known once it is alive
+  bool own_storage = false;  ///< known once it is initialized
 };
 /// All backends, the highest priority first.
 std::vector<backend_info> backends();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which backends there are, which are alive, and which one a call runs on. Calls read the directory in the snapshot and
+// The backends, those that are initialized, and the one that a call runs on. Calls read the directory in the snapshot and
 // never wait; a change takes the writers' lock and publishes another directory.
 module;
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The backends that are alive, and the two words that say whether anything but the active one matters to calls. Known
-// inside the library only.
+// The backends that are initialized, and the two words that say whether anything but the active one matters to calls.
+// Known inside the library only.
 module;
 #include "kernels/common/abi.h"
 module kerngrad:live;
@@ -16,7 +16,7 @@ import :backend;
 
 namespace kerngrad::detail {
 
-/// A backend that is alive.
+/// A backend that is initialized.
 struct live_backend {
   std::string name;
   int priority = 0;
@@ -53,7 +53,7 @@ std::shared_ptr<const live_backend> backend_here();
 std::vector<std::shared_ptr<const live_backend>> fallback_chain(const live_backend& from);
 
 bool is_alive(std::string_view name);
-/// The table that a backend was registered with, whether it is alive or not; null for others.
+/// The table that a backend was registered with, whether it is initialized or not; null for others.
 std::shared_ptr<const kernel_table> own_table_of(std::string_view name);
 /// One thread at a time changes backends and registry. Held while hooks and factories run, which may change more, from
 /// the same thread; never while a call runs, which asks the snapshot. States of the registry that were replaced

@@ -111,7 +111,7 @@ struct kernel_config {
   std::function<tensor_list(const kernel_call&)> run{};
   /// Dtypes that operands may have; all by default.
   dtype_set dtypes = any_dtype;
-  /// Run once in the life of the backend: when the kernel joins a live backend, or the backend comes alive; and when
+  /// Run once in the life of the backend: when the kernel joins a live backend, or the backend is initialized; and when
   /// the kernel leaves, or the backend is removed.
   std::function<void()> setup{}, dispose{};
   std::optional<kernel_schema> schema{};

@@ -23,7 +23,7 @@ class transaction {
   bool remove_kernel(std::string_view name, std::string_view backend, const registered_kernel* only = nullptr);
   bool remove_gradient(std::string_view name, const registered_gradient* only = nullptr);
   bool remove_op(std::string_view name);
-  /// Checks all, runs the hooks of kernels whose backend is alive, publishes. If it throws, nothing has changed.
+  /// Checks all, runs the hooks of kernels whose backend is initialized, publishes. If it throws, nothing has changed.
   /// Returns the exception that a `dispose` hook threw after that, or null: the change stays all the same.
   [[nodiscard]] std::exception_ptr publish();
   /// The same for a caller that has nothing left to do: throws that, too.
@@ -47,7 +47,7 @@ void release_retired();
 /// Takes out what was withdrawn. If there is no memory for it, the next change of the registry does.
 [[nodiscard]] std::exception_ptr sweep_withdrawn() noexcept;
 
-/// Kernels of a backend that comes alive: all set up, or none. For one that ends: all are disposed of, then the first
+/// Kernels of a backend that starts: all set up, or none. For one that ends: all are disposed of, then the first
 /// exception goes on.
 void set_up_kernels(std::string_view backend);
 void dispose_kernels(std::string_view backend);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The elements of a selection. Integers and ranges are one StridedSlice, or a view where what they take lies together;
-// tensors of indices are one gather behind it. The result has the axes in NumPy's order.
+// tensors of indices are one gather after it. The result has the axes in NumPy's order.
 module;
 #include <algorithm>
 #include <cstring>

@@ -24,7 +24,7 @@ std::int64_t bytes_behind(std::size_t length) {
              : kernels::sum_of(static_cast<std::int64_t>(sizeof(std::uint64_t)), static_cast<std::int64_t>(length));
 }
 
-// A buffer for texts that take so many bytes behind the elements, with what either consists of to be written.
+// A buffer for texts that take so many bytes after the elements, with what either consists of to be written.
 buffer* allocate_texts(const shape& dims, std::int64_t bytes) {
   const std::int64_t elements = kernels::product_of(dims.size(), sizeof(text));
   buffer* b = allocate(dtype::uint8, {kernels::sum_of(elements, bytes)});

@@ -116,7 +116,7 @@ tensor products_of_rows(const tensor& rows, const tensor& values) {
       next.push_back({factors[i].row, static_cast<std::int32_t>(paired ? left.size() : alone.size())});
       (paired ? left : alone).push_back(factors[i].at);
       if (paired) right.push_back(factors[++i].at);
-      else next.back().at = -1 - next.back().at;  // behind the pairs, whose number is not known yet
+      else next.back().at = -1 - next.back().at;  // after the pairs, whose number is not known yet
     }
     if (right.empty()) break;
     for (factor& f : next)

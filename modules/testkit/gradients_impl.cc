@@ -110,7 +110,7 @@ bool is_near(double got, double expected, double tolerance) {
   return std::fabs(got - expected) <= tolerance * std::max(1.0, std::fabs(expected));
 }
 
-// Gradients against slopes: the first that is too far off goes into the report.
+// Gradients against differences: the first that is too far off goes into the report.
 void compare(report& found, check by, const derivative_call& call, const std::vector<tensor>& grads,
              const std::vector<std::vector<double>>& expected) {
   found.counted(by);

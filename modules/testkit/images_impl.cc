@@ -44,7 +44,7 @@ struct cropping {
   attributes attrs;
 };
 
-// No sample lies near a pixel or an edge, where slopes jump.
+// No sample lies near a pixel or an edge, where the derivative jumps.
 std::vector<cropping> croppings(bool long_ones) {
   const std::vector<double> inside = {0.1, 0.2, 0.8, 0.9}, beyond = {-0.35, 0.15, 0.6, 1.3};
   std::vector<double> both = inside;

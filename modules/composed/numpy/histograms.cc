@@ -13,8 +13,8 @@ export namespace kerngrad {
 
 /// The index of the bin of each element between edges, a list in ascending or descending order: int32, of x's shape.
 /// Index i means `edges[i - 1] <= x < edges[i]`; with `right` the upper edge belongs to the bin and the lower does not.
-/// 0 is before the first edge, the number of edges behind the last: `digitize(tensor({0.5, 3.}), tensor({0., 1.,
-/// 2.}))` is [1, 3]. NaN is behind all. Throws for edges that are in no order, and for complex numbers. No gradient.
+/// 0 is before the first edge, the number of edges after the last: `digitize(tensor({0.5, 3.}), tensor({0., 1.,
+/// 2.}))` is [1, 3]. NaN is after all. Throws for edges that are in no order, and for complex numbers. No gradient.
 tensor digitize(const tensor& x, const tensor& edges, bool right = false);
 
 /// Options of bincount without a size: the least number of bins, and weights of x's shape.

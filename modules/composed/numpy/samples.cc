@@ -59,7 +59,7 @@ tensor gradient(const tensor& y, double spacing = 1, axis_index axis = -1, int e
 /// The same at positions, a list of distinct numbers for the axis (Fornberg 1988, of second order inside).
 tensor gradient(const tensor& y, const tensor& positions, axis_index axis = -1, int edge_order = 1);
 
-/// Options of interp: the values before the first and behind the last position, which are the first and last of `fp`.
+/// Options of interp: the values before the first and after the last position, which are the first and last of `fp`.
 struct interp_options {
   std::optional<double> left{}, right{};
 };

@@ -28,7 +28,7 @@ tensor hstack(std::span<const tensor> tensors);
 inline tensor hstack(std::initializer_list<tensor> tensors) {
   return hstack(std::span(tensors.begin(), tensors.size()));
 }
-/// Tensors one behind the other: along axis 2, where a list [n] is [1, n, 1] first and a matrix [m, n] is [m, n, 1].
+/// Tensors one after the other: along axis 2, where a list [n] is [1, n, 1] first and a matrix [m, n] is [m, n, 1].
 /// `dstack({tensor({1, 2}), tensor({3, 4})})` is [[[1, 3], [2, 4]]]. Gradient: dy's parts.
 tensor dstack(std::span<const tensor> tensors);
 inline tensor dstack(std::initializer_list<tensor> tensors) {

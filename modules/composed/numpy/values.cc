@@ -23,7 +23,7 @@ struct nan_to_num_options {
 /// x with numbers in place of NaN and the infinities, of its shape and dtype: `nan_to_num(tensor({nan, 2.}))` is [0,
 /// 2]. Integers and booleans stay as they are. Throws for complex numbers. Gradient: dy where x is finite, else 0.
 tensor nan_to_num(const tensor& x, const nan_to_num_options& options = {});
-/// x rounded to a number of decimals, halves to even; a negative number counts from the decimal point to the left:
+/// x rounded to a number of decimals, ties to even; a negative number counts from the decimal point to the left:
 /// `round(tensor({1.25, 2.71}), 1)` is [1.2, 2.7]. As in NumPy, the scaled number is rounded: its own rounding may
 /// decide. Integers stay as they are for 0 and more decimals, and are rounded in float64 below. Throws for complex
 /// numbers. Gradient: that of `round`.

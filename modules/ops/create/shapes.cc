@@ -74,7 +74,7 @@ consteval random_places places_of_random(std::span<const attr_spec> list, std::s
 inline constexpr random_places drawn = places_of_random(attributes::uniform, "low", "high");
 static_assert(drawn == places_of_random(attributes::normal, "mean", "stddev"));
 
-/// The result of a random draw.
+/// The result of an op that draws random numbers.
 constexpr void give_drawn(inference& call) {
   call.give(shape_attr(call, place_in(attributes::uniform, "shape")), call.attrs[drawn.dtype].as_dtype());
 }

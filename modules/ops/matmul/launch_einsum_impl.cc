@@ -175,7 +175,7 @@ factor einsum_call::in_order(const factor& f, const index_list& order) const {
 factor einsum_call::summed(factor f, index_set gone, bool final) const {
   if (!(gone & f.set)) return f;
   const index_list sums = f.of(gone), kept = f.of(~gone), all = f.of(~index_set{0});
-  // The indices that go as one axis between those that stay, or behind them in a copy.
+  // The indices that go as one axis between those that stay, or after them in a copy.
   auto from_sums = all | views::drop_while([&](int index) { return index != sums.front(); });
   const bool together = std::ranges::equal(from_sums | views::take(sums.size()), sums) && walks_as_one(f, all, 1);
   if (!together) f = in_order(f, views::concat(kept, sums) | ranges::to<std::vector>());

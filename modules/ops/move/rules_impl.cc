@@ -10,7 +10,7 @@ namespace kerngrad::rules {
 
 namespace {
 
-// Products of the `reach` elements before or behind each one, by doubling: x is [count, inner], reach [count] and at
+// Products of the `reach` elements before or after each one, by doubling: x is [count, inner], reach [count] and at
 // most `most`. Products alone, so that zeros among the factors do no harm and every order is right.
 tensor products_of_neighbours(const tensor& x, const tensor& reach, std::int64_t most, bool behind) {
   const std::int64_t count = x.dims()[0], inner = x.dims()[1];

@@ -264,7 +264,7 @@ void ragged_gather(inference& call) {
                 std::to_string(wanted) + ": " + std::to_string(levels) + " splits and indices of rank " +
                     std::to_string(indices.rank()) + ", less 1");
   const std::int64_t rows = call.in[first].dims[0] - 1, count = indices.size();
-  std::vector<std::int64_t> sizes(static_cast<std::size_t>(levels), 0);  // elements behind the splits of each level
+  std::vector<std::int64_t> sizes(static_cast<std::size_t>(levels), 0);  // elements after the splits of each level
   for (std::int64_t i = 0; i < count; ++i) {
     std::int64_t begin = listed_integer(call.in[1], i), end = begin + 1;
     if (begin < 0 || begin >= rows)

@@ -24,7 +24,7 @@ inline auto string_split(const tensor& input, const tensor& delimiter, bool skip
   return call<"StringSplit">(input, delimiter, attr<"skipEmpty">(skip_empty));
 }
 
-/// Options of string_ngrams: what is between the texts of an n-gram; pads before and behind each row, `pad_width`
+/// Options of string_ngrams: what is between the texts of an n-gram; pads before and after each row, `pad_width`
 /// of them but at most one less than an n-gram has texts, or just as many where it is -1; whether a row that has texts
 /// but is too short for any n-gram becomes one, with its pads. Separator and pads have at most 127 bytes each.
 struct ngrams_options {
