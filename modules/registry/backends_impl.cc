@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The backends, those that are initialized, and the one that a call runs on. Calls read the directory in the snapshot and
-// never wait; a change takes the writers' lock and publishes another directory.
+// The backends, those that are initialized, and the one that a call runs on. Calls read the directory of the snapshot
+// and never wait; a change takes the writers' lock and publishes another directory.
 module;
 #include <algorithm>
 #include <atomic>
