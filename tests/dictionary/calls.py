@@ -34,7 +34,7 @@ def arguments_of(ours):
     """The arguments of a call or of operators on names, or nothing."""
     if operator := re.fullmatch(OPERATORS, ours) or re.fullmatch(r'[-!](\w+)', ours):
         return list(operator.groups())
-    call = re.fullmatch(r'kg::\w+\((.*)\)', ours) or re.fullmatch(r'(\w+)\.\w+\(\)', ours)
+    call = re.fullmatch(r'kg::[\w:]+\((.*)\)', ours) or re.fullmatch(r'(\w+)\.\w+\(\)', ours)
     arguments = [in_python(argument) for argument in split_arguments(call.group(1))] if call else [None]
     return None if None in arguments else arguments
 
@@ -66,6 +66,8 @@ def spelt(mark, text, names):
 def calls(entry, prefixes):
     """(name, mark, code) of each name of the library with the prefixes: code is nothing where there is none."""
     said = {}
+    if page.LIBRARIES['NumPy'][0] in prefixes:
+        yield from (('np', '>', code) for mark, code in entry.marks if mark == '*')
     for mark, text in entry.marks:
         if mark in '>~':
             for name, code in spelt(mark, text, entry.names):

@@ -5,7 +5,8 @@
 PROGRAM, which program.py wrote, prints what each entry gives. The same call of LIBRARY must give the same shape, kind
 of dtype and values; integers may have another width, and the note must say where floats have. With NaN and infinities
 in the operands results must be the same, too, unless the note says something of them. Names that are not evaluated are
-listed with the reason. Ends with 77 where LIBRARY is missing.
+listed with the reason, and entries of a module that PROGRAM does not have are, too. Ends with 77 where LIBRARY is
+missing.
 """
 import importlib.util
 import json
@@ -14,6 +15,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 sys.dont_write_bytecode = True
 LIBRARY = sys.argv[1]
@@ -26,7 +28,7 @@ import page  # noqa: E402
 from calls import calls  # noqa: E402
 from operands import TENSORS  # noqa: E402
 
-PREFIXES = page.LIBRARIES['NumPy' if LIBRARY == 'numpy' else 'PyTorch']
+PREFIXES = page.LIBRARIES['NumPy'] + page.LIBRARIES['SciPy'] if LIBRARY == 'numpy' else page.LIBRARIES['PyTorch']
 RELATIVE, ABSOLUTE = 3e-5, 3e-6  # between two orders of adding up in float32
 
 
@@ -59,7 +61,9 @@ def with_libraries():
 
 def exists(name, names):
     first, *rest = name.split('.')
-    there = names.get(first)
+    if first not in names:
+        return False
+    there = names[first]
     for part in rest:
         if not hasattr(there, part):
             return False
@@ -82,15 +86,21 @@ def as_arrays(value):
 
 def ours_as_arrays(results):
     for result in results:
-        values = np.array(result['real'], float)
+        values = np.array(result['text'] if 'text' in result else result['real'])
         if 'imag' in result:
             values = values + 1j * np.array(result['imag'], float)
         yield values.reshape(result['dims']), result['dtype']
 
 
 def kind_of(dtype):
-    name = str(dtype)
+    name = 'text' if str(dtype).startswith('<U') else str(dtype)
     return 'integer' if re.match(r'u?int', name) else re.match('[a-z]+', name).group(0)
+
+
+def are_close(mine, other):
+    if kind_of(other.dtype) == 'text':
+        return (mine == other).all()
+    return np.allclose(mine, other.astype(mine.dtype), RELATIVE, ABSOLUTE, equal_nan=True)
 
 
 def differences(ours, theirs, with_values, note):
@@ -102,7 +112,7 @@ def differences(ours, theirs, with_values, note):
             yield f'shape {list(mine.shape)} here, {list(other.shape)} there'
         elif kind_of(dtype) != kind_of(other.dtype):
             yield f'{dtype} here, {other.dtype} there'
-        elif with_values and not np.allclose(mine, other.astype(mine.dtype), RELATIVE, ABSOLUTE, equal_nan=True):
+        elif with_values and not are_close(mine, other):
             yield f'{mine.ravel()[:8]} here, {other.ravel()[:8]} there'
         elif kind_of(dtype) == 'float' and dtype != str(other.dtype) and 'float' not in note:
             yield f'{dtype} here, {other.dtype} there, and the note says nothing of it'
@@ -120,7 +130,7 @@ def faults_of_call(ours, mark, code, names, note):
 
 
 def compare(entries, results, names):
-    """Faults; how many names were compared, and which are not in this version."""
+    """Faults; how many names were compared, and which are in no library or module here."""
     faults, compared, newer = [], 0, []
     special = {**names, 'x': names['n'], 'a': names['n'], 'b': names['gaps']}
     for number, entry in enumerate(entries):
@@ -131,6 +141,9 @@ def compare(entries, results, names):
                 continue
             if code is None:
                 faults.append(f'{where}: no call follows from ours; write one, `> {name}(...)`')
+                continue
+            if str(number) not in results:
+                newer.append(f'{entry.module}: {name}')
                 continue
             compared += 1
             plain, *with_nan = results[str(number)]
@@ -155,13 +168,16 @@ def not_compared(entries):
 
 def main():
     entries = page.all_entries()
-    results = json.loads(subprocess.run([sys.argv[3]], check=True, text=True, stdout=subprocess.PIPE).stdout)
+    program = pathlib.Path(sys.argv[3]).resolve()
+    with tempfile.TemporaryDirectory() as folder:  # where entries write files
+        printed = subprocess.run([program], check=True, text=True, stdout=subprocess.PIPE, cwd=folder).stdout
+    results = json.loads(printed)
     np.seterr(all='ignore')
     faults, compared, newer = compare(entries, results, with_libraries())
     evaluated = [entry for entry in entries if entry.evaluated]
     for text in sorted(set(not_compared(entries))):
         print(text)
-    print(f'not in this version of {LIBRARY}: {" ".join(newer) or "none"}')
+    print(f'in no library or module here: {", ".join(newer) or "none"}')
     print(f'{compared} names of {LIBRARY} compared; {len(evaluated)} of {len(entries)} entries are evaluated')
     sys.exit('\n'.join(faults) or (0 if compared else 'nothing was compared'))
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""program.py OUTPUT DEPFILE DICTIONARY: a program in C++ that evaluates the entries of the dictionary.
+"""program.py OUTPUT DEPFILE DICTIONARY MODULES...: a program in C++ that evaluates the entries of the dictionary.
 
 DICTIONARY is the folder tools/dictionary. The program prints an object of JSON: the number of each entry that is
-evaluated, and its results, also for operands with NaN and infinities. All others are compiled, but for those of modules
-on top.
+evaluated, and its results, also for operands with NaN and infinities. All others are compiled. Entries of modules on
+top are left out unless MODULES has theirs.
 """
 import pathlib
 import re
@@ -16,8 +16,6 @@ from operands import TENSORS  # noqa: E402
 CLASSES = {'float32': 'float', 'int32': 'std::int32_t', 'complex64': 'kg::complex64'}
 HEAD = '''// Made by tests/dictionary/program.py.
 #include "tests/dictionary/results.h"
-
-namespace {
 '''
 
 
@@ -49,29 +47,32 @@ def names_varied(code):
     return re.search(r'(?<![\w.])[xab]\b', code) is not None
 
 
-def program(page):
+def program(page, modules):
     declared = [declaration(name, *tensor) for name, tensor in TENSORS.items()]
     functions, calls = [], []
     for number, entry in enumerate(page.all_entries()):
+        if entry.ours == '-' or entry.module not in ('', *modules):
+            continue
         if entry.evaluated:
             on = '{{&x, &a, &b}, {&n, &n, &gaps}}' if names_varied(entry.code) else '{{&x, &a, &b}}'
             functions.append(f'void entry_{number}() {{ show({number}, {on}, [](in x, in a, in b) {{ '
                              f'(void)x, (void)a, (void)b; return {entry.code}; }}); }}')
             calls.append(f'  entry_{number}();')
-        elif entry.ours != '-' and not entry.ours.startswith(page.MODULES_ON_TOP):
+        else:
             functions.append(f'[[maybe_unused]] void entry_{number}() {{ {entry.ours}; }}')
-    return '\n'.join([HEAD, *declared, '', *functions, '', '}  // namespace', '', 'int main() {', *calls,
-                      '  finish();', '}', ''])
+    imports = [f'import {module};' for module in modules]
+    return '\n'.join([HEAD, *imports, '', 'namespace {', '', *declared, '', *functions, '', '}  // namespace', '',
+                      'int main() {', *calls, '  finish();', '}', ''])
 
 
 def main():
-    output, depfile, dictionary = sys.argv[1:]
+    output, depfile, dictionary, *modules = sys.argv[1:]
     sys.path.insert(0, dictionary)
     import page
     read = [page.__file__, *sorted(pathlib.Path(dictionary).glob('*.txt')),
             *sorted(pathlib.Path(__file__).parent.glob('*.py'))]
     pathlib.Path(depfile).write_text(f'{output}: {" ".join(map(str, read))}\n')
-    pathlib.Path(output).write_text(program(page))
+    pathlib.Path(output).write_text(program(page, modules))
 
 
 if __name__ == '__main__':

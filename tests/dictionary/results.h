@@ -41,6 +41,34 @@ using in = const kg::tensor&;  // an operand of an entry
 [[maybe_unused]] kg::dlpack::managed_tensor* given = nullptr;
 [[maybe_unused]] std::vector<kg::rnn_cell> cells;
 
+// Custom ops of two tensors.
+inline constexpr kg::operand two_integers[] = {{"a", kg::only(kg::dtype::int32)}, {"b", kg::only(kg::dtype::int32)}};
+inline constexpr kg::operand two_floats[] = {{"a", kg::only(kg::dtype::float32)}, {"b", kg::only(kg::dtype::float32)}};
+consteval kg::op_row row_of_pairs(std::string_view name, std::string_view doc, std::span<const kg::operand> operands) {
+  return {.name = name,
+          .doc = doc,
+          .group = kg::family::elementwise,
+          .operands = operands,
+          .infer = kg::shapes::broadcasted,
+          .convention = kg::convention::binary,
+          .no_gradient = "it is not needed here"};
+}
+struct Gcd {
+  static constexpr kg::op_row row = row_of_pairs("Gcd", "The greatest common divisor.", two_integers);
+  static constexpr auto kernels =
+      kg::kernel_list(kg::per_pair<std::int32_t>([](std::int32_t a, std::int32_t b) { return std::gcd(a, b); }));
+};
+struct Lcm {
+  static constexpr kg::op_row row = row_of_pairs("Lcm", "The least common multiple.", two_integers);
+  static constexpr auto kernels =
+      kg::kernel_list(kg::per_pair<std::int32_t>([](std::int32_t a, std::int32_t b) { return std::lcm(a, b); }));
+};
+struct NextAfter {
+  static constexpr kg::op_row row = row_of_pairs("NextAfter", "The next float32 after a towards b.", two_floats);
+  static constexpr auto kernels =
+      kg::kernel_list(kg::per_pair<float>([](float a, float b) { return std::nextafter(a, b); }));
+};
+
 // ---- results as tensors
 
 [[maybe_unused]] kg::tensor as_tensor(const kg::tensor& value) { return value; }
@@ -106,13 +134,22 @@ kg::tensor steps_of(Optimizer optimizer, double scale = 1) {
   for (const double value : x.to_doubles()) std::cout << std::exchange(comma, ", "), print_number(value);
   std::cout << "]";
 }
+/// The end of a tensor of text without quotes and backslashes.
+[[maybe_unused]] void print_texts(const kg::tensor& x) {
+  std::cout << ", \"text\": [";
+  const char* comma = "";
+  for (const std::string& text : x.to_texts()) std::cout << std::exchange(comma, ", ") << '"' << text << '"';
+  std::cout << "]}";
+}
 [[maybe_unused]] void print(const kg::tensor& x) {
   std::cout << "{\"dtype\": \"" << kg::name_of(x.type()) << "\", \"dims\": [";
   const char* comma = "";
   for (const std::int64_t size : x.dims()) std::cout << std::exchange(comma, ", ") << size;
   std::cout << "]";
-  print_numbers("real", x.type() == kg::dtype::complex64 ? kg::real(x) : x);
-  if (x.type() == kg::dtype::complex64) print_numbers("imag", kg::imag(x));
+  if (x.type() == kg::dtype::text) return print_texts(x);
+  const bool is_complex = x.type() == kg::dtype::complex64 || x.type() == kg::dtype::complex128;
+  print_numbers("real", is_complex ? kg::real(x) : x);
+  if (is_complex) print_numbers("imag", kg::imag(x));
   std::cout << "}";
 }
 const char* between = "{\n";

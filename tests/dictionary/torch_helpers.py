@@ -41,6 +41,11 @@ def oihw(filter):
     return filter.permute(3, 2, 0, 1)
 
 
+def oidhw(filter):
+    """A filter [depth, height, width, in, out] as PyTorch has it."""
+    return filter.permute(4, 3, 0, 1, 2)
+
+
 def grad_of(function, *at):
     """The gradients of a function at tensors, as `torch.autograd.grad` gives them."""
     leaves = [t.clone().requires_grad_() for t in at]

@@ -7,12 +7,13 @@ Each file is a topic. `OURS = NAMES` is an entry, lines `    = NAMES` go on with
 differs; OURS is `-` where nothing is offered, and the lines say what to do. {np,jnp}.exp stands for np.exp and jnp.exp;
 F. is torch.nn.functional, nn. torch.nn, jnp. jax.numpy.
 
-Four marks are for the test tests/dictionary, which evaluates both sides; the page does not show them:
+Five marks are for the test tests/dictionary, which evaluates both sides; the page does not show them:
     < CODE          C++ to evaluate in place of OURS
     > CODE          Python with the same result, for the names in it; or `NAMES: CODE`, where `_` in CODE is the name
     ~ CODE          Python whose result has the same shape and kind of dtype, but other values
+    * CODE          Python of NumPy with the same result, where no name of NumPy or SciPy is in the entry
     ! NAMES: WHY    these names are not evaluated; without NAMES the entry is not
-Names of NumPy and PyTorch without a mark are called with the arguments of OURS.
+Names of NumPy, SciPy and PyTorch without a mark are called with the arguments of OURS.
 """
 import dataclasses
 import pathlib
@@ -20,15 +21,16 @@ import re
 import sys
 
 TOPICS = ('making', 'shapes', 'elements', 'elementwise', 'logic', 'reductions', 'order', 'matrices', 'signals',
-          'networks', 'gradients', 'training', 'random', 'running', 'text')
-LIBRARIES = {'NumPy': ('np.',), 'PyTorch': ('torch.', 'torchvision.', 'F.', 'nn.'), 'JAX': ('jnp.', 'jax.', 'optax.'),
-             'Eigen': ('Eigen::',), 'xtensor': ('xt::',), 'TensorFlow.js': ('tf.',)}
+          'networks', 'gradients', 'training', 'random', 'running', 'processes', 'text')
+LIBRARIES = {'NumPy': ('np.',), 'SciPy': ('scipy.',), 'PyTorch': ('torch.', 'torchvision.', 'F.', 'nn.'),
+             'JAX': ('jnp.', 'jax.', 'optax.'), 'Eigen': ('Eigen::',), 'xtensor': ('xt::',), 'TensorFlow.js': ('tf.',),
+             'MPI': ('MPI_',)}
 ALL_PREFIXES = sum(LIBRARIES.values(), ())
-COMPARED = LIBRARIES['NumPy'] + LIBRARIES['PyTorch']  # what the test evaluates
+COMPARED = LIBRARIES['NumPy'] + LIBRARIES['SciPy'] + LIBRARIES['PyTorch']  # what the test evaluates
 ABBREVIATIONS = {'F.': 'torch.nn.functional.', 'nn.': 'torch.nn.', 'jnp.': 'jax.numpy.', 'np.': 'numpy.',
                  'tf.': 'tensorflow.'}
-MODULES_ON_TOP = ('kg::io::', 'kg::graph::', 'kg::linalg::', 'kg::mpi::',
-                  'kg::static_regex_replace')  # apart from `import kerngrad;`
+MODULES_ON_TOP = {'kg::io::': 'kerngrad.io', 'kg::graph::': 'kerngrad.graph', 'kg::linalg::': 'kerngrad.linalg',
+                  'kg::mpi::': 'kerngrad.mpi', 'kg::static_regex_replace': 'kerngrad.regex'}  # name -> what to import
 LEAST = 300
 
 
@@ -56,11 +58,16 @@ class Entry:
         return next((why for names, why in self.left_out() if not names), '')
 
     @property
+    def module(self):
+        """The module that a program imports next to kerngrad for this entry, or nothing."""
+        return next((module for name, module in MODULES_ON_TOP.items() if name in self.ours), '')
+
+    @property
     def evaluated(self):
-        """True if a name of NumPy or PyTorch is compared."""
+        """True if a name of NumPy, SciPy or PyTorch is compared, or other code of NumPy."""
         left_out = {name for names, _ in self.left_out() for name in names}
-        return not (self.ours == '-' or self.ours.startswith(MODULES_ON_TOP) or self.reason) and any(
-            name.startswith(COMPARED) and name not in left_out for name in self.names)
+        return not (self.ours == '-' or self.reason) and (any(mark == '*' for mark, _ in self.marks) or any(
+            name.startswith(COMPARED) and name not in left_out for name in self.names))
 
     def left_out(self):
         """(names, reason) of each mark `!`."""
@@ -77,7 +84,7 @@ class Entry:
         mark, _, text = line.strip().partition(' ')
         if mark == '=':
             self.names += spread(text)
-        elif mark in ('<', '>', '~', '!'):
+        elif mark in ('<', '>', '~', '*', '!'):
             self.marks.append((mark, text))
         else:
             self.note = f'{self.note} {line.strip()}'.strip()
@@ -111,9 +118,9 @@ def of_library(names, prefixes):
 
 INTRODUCTION = '''# Dictionary
 
-Names of NumPy, PyTorch, JAX, Eigen, xtensor and TensorFlow.js, and what to write in kerngrad.
+Names of NumPy, SciPy, PyTorch, JAX, Eigen, xtensor, TensorFlow.js and MPI, and what to write in kerngrad.
 `./dev docs` makes this page of tools/dictionary. The test `dictionary_numpy` evaluates entries and compares them with
-NumPy, and `dictionary_torch` compares them with PyTorch.
+NumPy and SciPy, and `dictionary_torch` compares them with PyTorch.
 
 `F.` is torch.nn.functional, `nn.` torch.nn, `jnp.` jax.numpy. Single letters and short words such as `edges` stand for
 tensors, f and g for functions of one, rng for a `kg::generator`. Shapes in an entry are those of its operands.
@@ -129,11 +136,13 @@ Four differences are general, so the entries do not repeat them:
 def page():
     lines = [INTRODUCTION]
     for title, found in topics():
-        heads = ['kerngrad', *LIBRARIES, 'what differs, or what to do']
+        libraries = {library: prefixes for library, prefixes in LIBRARIES.items()
+                     if any(name.startswith(prefixes) for entry in found for name in entry.names)}
+        heads = ['kerngrad', *libraries, 'what differs, or what to do']
         lines += ['', f'## {title}', '', '| ' + ' | '.join(heads) + ' |', '|' + ' --- |' * len(heads)]
         for ours, names, note in found:
             here = 'not offered' if ours == '-' else f'`{ours}`'
-            cells = [here, *(of_library(names, prefixes) for prefixes in LIBRARIES.values())]
+            cells = [here, *(of_library(names, prefixes) for prefixes in libraries.values())]
             lines.append('| ' + ' | '.join(cell.replace('|', '\\|') for cell in [*cells, note]) + ' |')
     return '\n'.join(lines) + '\n'
 
@@ -145,7 +154,7 @@ def faults(exported):
         total += len(names)
         if not names:
             yield f'{ours}: no name of a known library follows ` = `'
-        if ours.startswith(MODULES_ON_TOP) and not entry.reason and any(name.startswith(COMPARED) for name in names):
+        if ours != '-' and not entry.evaluated and not entry.reason:
             yield f'{ours}: is not evaluated, so a mark `!` must say why'
         for name in names:
             if not name.startswith(ALL_PREFIXES):
@@ -154,7 +163,7 @@ def faults(exported):
             yield f'{names[0]}: not offered, and nothing says what to do'
         for name in re.findall(r'kg(?:::\w+)+', ours + ' ' + note):
             known = {name, '::'.join(name.split('::')[:2])} & exported
-            if not known and not name.startswith(MODULES_ON_TOP):
+            if not known and not name.startswith(tuple(MODULES_ON_TOP)):
                 yield f'{name} is not exported'
     if total < LEAST:
         yield f'{total} entries, at least {LEAST}'
