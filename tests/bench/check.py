@@ -18,6 +18,7 @@ RUN = ROOT / 'tools' / 'bench' / 'run.py'
 sys.path.insert(0, str(ROOT / 'tools' / 'bench'))
 import compare  # noqa: E402
 import compare_targets  # noqa: E402
+import heat_map  # noqa: E402
 import report  # noqa: E402
 import results  # noqa: E402
 
@@ -130,6 +131,22 @@ def results_without_roofs_or_kernels_make_a_report_all_the_same():
     for found in ({'benchmarks': []}, {'context': {}, 'benchmarks': [record('dispatch/typed/target:AVX2/n:8', 5.0)]}):
         assert not Page(report.html_of(found)).wrong
         assert report.markdown_of(found).startswith('# kerngrad benchmarks')
+
+
+def the_heat_map_has_the_part_of_the_bound_on_each_target():
+    """Kernels take twice their floor here, and the first target is the best one."""
+    shown = heat_map.SHOWN
+    heat_map.SHOWN = [('Exp<f32>', 1000, 'exp'), ('Sum<f64>/rows', 65536, 'sums')]
+    data = heat_map.record_of(made_up())
+    assert data['targets'] == ['AVX2', 'SSE4'] and data['ops'] == {'exp': [0.5, 0.5], 'sums': [0.5, 0.5]}, data
+    assert (data['machine'], data['date']) == ('A & B </script>', '2026-01-02'), data
+    heat_map.SHOWN = [('Sin<f32>', 1000, 'sin')]
+    try:
+        heat_map.record_of(made_up())
+        raise AssertionError('a kernel that was not measured is accepted')
+    except SystemExit as stop:
+        assert 'Sin<f32>, n 1000' in str(stop), stop
+    heat_map.SHOWN = shown
 
 
 def verdicts(old, new):
@@ -365,6 +382,7 @@ def every_kernel_of_the_ops_page_and_every_optimizer_step_is_measured():
 TOOLS = [the_page_is_valid_and_needs_nothing_else, the_page_holds_every_kernel_on_every_target,
          the_table_holds_every_kernel_too, values_that_scatter_are_marked_and_one_repetition_says_nothing,
          results_without_roofs_or_kernels_make_a_report_all_the_same,
+         the_heat_map_has_the_part_of_the_bound_on_each_target,
          a_difference_beyond_all_repetitions_is_one, single_runs_are_taken_to_be_noisy,
          a_comparison_says_what_is_in_one_run_only_and_that_the_machine_is_another,
          times_are_brought_to_one_unit_and_failures_left_out,

@@ -46,7 +46,8 @@ def check_page():
 
 def copied(folder):
     """The pages and the data, in a folder where they may change."""
-    for name in [front_page.README, front_page.PAGE, front_page.TARGETS, *FIGURES, 'tests/engine/exact_bits.txt']:
+    for name in [front_page.README, front_page.PAGE, front_page.TARGETS, *FIGURES, front_page.FIRST_BUILD,
+                 front_page.ROOFLINE, 'tests/engine/exact_bits.txt']:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
     shutil.copytree(ROOT / 'tests/fail', folder / 'tests/fail')
@@ -65,6 +66,8 @@ def check_stale(folder):
              (front_page.PAGE, '| age | 0.192 | 1.66 |', '| age | 0.292 | 1.66 |', figures_of('models')),
              (front_page.PAGE, '6.00 s, 0.78 s', '6.00 s, 0.79 s', figures_of('training')),
              (front_page.PAGE, '| 120 MB |', '| 121 MB |', {'README.md', *figures_of('size')}),
+             (front_page.FIRST_BUILD, '"cores": ', '"cores": 1', {'README.md'}),
+             (front_page.ROOFLINE, '"targets": [', '"targets": [\n  "X",', figures_of('roofline')),
              ('README.md', '<!-- models.count -->', '1<!-- models.count -->', {'README.md'}),
              ('docs/pictures/speed-dark.svg', '0.43x', '2x', {'docs/pictures/speed-dark.svg'})]
     for name, before, after, wanted in cases:

@@ -1,19 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""build_time.py [--against REVISION] [-DOPTION...]: user time and sizes of a build as a consumer makes it.
+"""build_time.py [--against REVISION] [--record [SECONDS]] [-DOPTION...]: times and sizes of a build.
 
 Builds everything but tests and benchmarks in a new folder, without a compiler cache. With --against it builds another
 revision in the same run. A fixed compilation before and after each build tells how fast the machine is: the last column
 is the time of the build in such compilations, which other machines and busy ones can be compared by.
+--record writes the time by the clock into first_build.json, which README shows; or SECONDS, which
+`time ninja -C build` gave for a build folder without tests and benchmarks. It belongs on a quiet machine.
 """
 import argparse
+import datetime
+import json
 import os
 import pathlib
 import resource
 import subprocess
 import tempfile
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+RECORD = ROOT / 'tools' / 'bench' / 'first_build.json'
+OPTIONS = ['-Dtests=disabled', '-Dbenchmarks=disabled']
 # Half of it is the optimizer's work, as in the library's own build.
 REFERENCE = '''#include <algorithm>
 #include <map>
@@ -54,26 +61,42 @@ def stripped_size(path, folder):
 def measure(source, folder, options):
     build = folder / 'build'
     native = source / 'tools' / 'clang.ini'
-    subprocess.run(['meson', 'setup', str(build), str(source), '--native-file', str(native), '-Dtests=disabled',
-                    '-Dbenchmarks=disabled', *options], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(['meson', 'setup', str(build), str(source), '--native-file', str(native), *OPTIONS,
+                    *options], check=True, stdout=subprocess.DEVNULL)
     llvm = next(line.split("'")[1] for line in native.read_text().splitlines() if line.startswith('llvm = '))
     before = reference_seconds(f'clang++-{llvm}')
+    start = time.monotonic()
     seconds = user_seconds(['ninja', '-C', str(build)], env={**os.environ, 'CCACHE_DISABLE': '1'})
+    clock = time.monotonic() - start
     reference = (before + reference_seconds(f'clang++-{llvm}')) / 2
     size = stripped_size((build / 'modules' / 'libkerngrad.so').resolve(), folder) / 1e6
-    return seconds, size, seconds / reference
+    return seconds, size, seconds / reference, clock
 
 
 def report(revision, measured):
-    seconds, size, ratio = measured
-    print(f'| {revision} | {seconds:.0f} s | {size:.1f} MB | {ratio:.0f} |', flush=True)
+    seconds, size, ratio, clock = measured
+    print(f'| {revision} | {seconds:.0f} s | {clock:.0f} s | {size:.1f} MB | {ratio:.0f} |', flush=True)
+
+
+def record(seconds):
+    """Writes how long the first build took on this machine today."""
+    machine = next(line.partition(': ')[2] for line in pathlib.Path('/proc/cpuinfo').read_text().splitlines()
+                   if line.startswith('model name'))
+    RECORD.write_text(json.dumps({'command': f'meson setup build {" ".join(OPTIONS)} && time ninja -C build',
+                                  'machine': machine, 'cores': len(os.sched_getaffinity(0)),
+                                  'date': f'{datetime.date.today()}', 'seconds': round(seconds)}, indent=1) + '\n')
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--against', metavar='REVISION', help='another revision to build in the same run')
+    parser.add_argument('--record', nargs='?', type=float, const=-1, metavar='SECONDS',
+                        help='write the time by the clock into first_build.json; SECONDS: that, without a build')
     options, build_options = parser.parse_known_args()
-    print('| revision | user time | libkerngrad.so, stripped | reference compilations |\n| --- | ---: | ---: | ---: |')
+    if options.record is not None and options.record > 0:
+        return record(options.record)
+    print('| revision | user time | by the clock | libkerngrad.so, stripped | reference compilations |\n'
+          '| --- | ---: | ---: | ---: | ---: |')
     with tempfile.TemporaryDirectory() as name:
         if options.against:
             folder = pathlib.Path(name) / 'other'
@@ -87,7 +110,11 @@ def main():
                 subprocess.run([*git, 'remove', '--force', str(tree)], check=True)
         folder = pathlib.Path(name) / 'this'
         folder.mkdir()
-        report('this tree', measure(ROOT, folder, build_options))
+        measured = measure(ROOT, folder, build_options)
+        report('this tree', measured)
+    if options.record is not None:
+        record(measured[-1])
+    return None
 
 
 if __name__ == '__main__':

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Charts as SVG for light and for dark pages: bars that compare, bars on a scale of logarithms, lines against sizes.
+"""Charts as SVG for light and for dark pages: bars that compare, bars on a scale of logarithms, lines against sizes,
+heat maps.
 
 A chart is 780 units wide. At 390 pixels a unit is half a pixel, so that text of 21 units can be read on a phone. Each
 chart ends with a digest of its data.
@@ -144,3 +145,29 @@ def size_lines(panels, theme, title, source, shown):
     bottom = TOP + 10 + (len(panels) + 1) // 2 * (height + 60)
     return framed(theme, round(bottom + 44), words, title, 'both axes are logarithmic; float32, one thread', source,
                   panels, body)
+
+
+def mixed(first, second, part):
+    """A colour between two, `#rrggbb`: `part` of the second."""
+    pairs = ((int(first[at:at + 2], 16), int(second[at:at + 2], 16)) for at in (1, 3, 5))
+    return '#' + ''.join(f'{round(a + (b - a) * part):02x}' for a, b in pairs)
+
+
+def heat_map(rows, columns, theme, title, subtitle, source):
+    """`rows` has (label, a part of 1 for each column, or nothing): a cell whose colour and number are the part."""
+    colours, axis, row = COLOURS[theme], 290, 34
+    width, bottom = (WIDTH - axis) / len(columns), TOP + row * len(rows)
+    empty, full = {'light': ('#f6f8fa', '#54aeff'), 'dark': ('#151b23', '#1158c7')}[theme]
+    body = [text(axis + width * (at + 0.5), TOP - 10, column, colours['quiet'], 'middle')
+            for at, column in enumerate(columns)]
+    for at, (label, parts) in enumerate(rows):
+        y = TOP + row * at
+        body.append(text(0, y + 24, label, colours['text']))
+        for place, part in enumerate(parts):
+            if part is not None:
+                body += [rect(axis + width * place + 1, y + 1, width - 2, row - 2, mixed(empty, full, min(part, 1))),
+                         text(axis + width * (place + 0.5), y + 24, f'{part:.0%}', colours['text'], 'middle')]
+    words = f'{title}: ' + '; '.join(
+        f'{label} ' + ', '.join(f'{column} {part:.0%}' for column, part in zip(columns, parts) if part is not None)
+        for label, parts in rows)
+    return framed(theme, bottom + 44, words, title, subtitle, source, [columns, rows], body)

@@ -56,7 +56,7 @@ def words_of(case, size):
     return f'{case}, {size}'.replace('1000000', '1M').replace('16000000', '16M')
 
 
-def data(cases, peers, machine, epochs, models, cost):
+def data(cases, peers, machine, epochs, models, cost, roofline):
     """name -> function that draws the figure for a theme."""
     source = f'Measured on {machine}: docs/performance.md'
     shown = [(label, 1 / peers[number, case, size][4], PEERS[peers[number, case, size][2].partition(':')[0]])
@@ -85,7 +85,11 @@ def data(cases, peers, machine, epochs, models, cost):
     compiling = [
         ('compile time', [('kerngrad', next(v for w, v in sizes.items() if "program's one file" in w)),
                           ('five std headers', next(v for w, v in sizes.items() if 'five standard' in w))])]
+    run = f'Measured on {roofline["machine"]}, {roofline["date"]}, by {roofline["command"].partition(" --")[0]}'
     return {
+        'roofline': lambda theme: charts.heat_map(
+            list(roofline['ops'].items()), roofline['targets'], theme, 'Part of the roofline bound by CPU target',
+            'more is better; float32, one thread', run),
         'speed': lambda theme: charts.speed_bars(shown, theme, source),
         'speed-all': lambda theme: charts.speed_bars(every, theme, source, row=30, bar=18, size=19),
         'speed-sizes': lambda theme: charts.size_lines(panels, theme, 'Time against number of elements', source,

@@ -4,9 +4,11 @@
 
 --check exits 1 if one is stale. A number of a page is followed by a comment with its name, `0.15<!-- models.mean -->`.
 The names are those of `numbers`. The data are the tables of docs/performance-targets.md and docs/performance.md, which
-tools/bench/peers.py, epochs.py, footprint.py and ./dev models fill, and files of tests/.
+tools/bench/peers.py, epochs.py, footprint.py and ./dev models fill, first_build.json, which build_time.py writes,
+roofline.json, which heat_map.py writes, and files of tests/.
 """
 import difflib
+import json
 import math
 import pathlib
 import re
@@ -15,6 +17,7 @@ import sys
 import figures
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+FIRST_BUILD, ROOFLINE = 'tools/bench/first_build.json', 'tools/bench/roofline.json'
 README, PAGE, TARGETS = 'README.md', 'docs/performance.md', 'docs/performance-targets.md'
 NAMED = re.compile(r'([^\s>]+)(<!-- (\w+\.\w+) -->)')
 BEGIN, END = '<!-- begin: written by tools/bench/front_page.py -->', '<!-- end of speed -->'
@@ -53,6 +56,7 @@ def numbers(root):
     models = [float(cells[3]) for cells in rows_below(page, 'Graph models and TensorFlow.js')]
     cost = {what: value.partition(' (')[0] for what, value, *_ in rows_below(page, 'Size and compile time')}
     digests = (root / 'tests/engine/exact_bits.txt').read_text().splitlines()
+    first = json.loads((root / FIRST_BUILD).read_text())
     mean = math.exp(sum(map(math.log, models)) / len(models))
 
     def cost_of(words):
@@ -67,6 +71,8 @@ def numbers(root):
         'fused.times': f'{1 / ratio:.2g}',
         'models.count': f'{len(models)}', 'models.mean': f'{mean:.2f}', 'models.times': f'{1 / mean:.2g}',
         'models.most': f'{max(models):.2f}',
+        'first.minutes': f'{first["seconds"] / 60:.0f}', 'first.cores': f'{first["cores"]}',
+        'first.machine': first['machine'].replace(' ', '&nbsp;'), 'first.date': first['date'],
         'size.program': cost_of('a program with five ops').replace(' ', '&nbsp;'),
         'size.torch': cost_of('libtorch_cpu.so').replace(' ', '&nbsp;'),
         'size.compile': cost_of("that program's one file").replace(' ', '&nbsp;'),
@@ -105,7 +111,8 @@ def all_figures(root):
     machine = re.search(r'^Measured on ([^;]+);', targets, re.MULTILINE)[1]
     data = figures.data(all_cases(targets), peer_cases(targets), machine, rows_below(page, 'An epoch of training'),
                         rows_below(page, 'Graph models and TensorFlow.js'),
-                        rows_below(page, 'Size and compile time'))
+                        rows_below(page, 'Size and compile time'),
+                        json.loads((root / ROOFLINE).read_text()))
     return {f'docs/pictures/{name}-{theme}.svg': draw(theme) for name, draw in data.items()
             for theme in ('light', 'dark')}
 
