@@ -72,36 +72,60 @@ inline rows_view rows_of(const shape& dims, const shape& kept) {
   return view;
 }
 
-/// For [rows, count], the square [rows, i, j] of the elements j with ones where i = j: products along j leave i out.
-inline constexpr auto squared_rows = [](const auto& flat, const rows_view& view) {
-  const shape cube{view.rows, view.count, view.count};
-  const auto at = arange(0, static_cast<double>(view.count), 1, dtype::int32);
-  const auto diagonal = reshape(at, shape{1, view.count, 1}) == reshape(at, shape{1, 1, view.count});
-  const auto square = broadcast_to(reshape(flat, shape{view.rows, 1, view.count}), cube);
-  return where(broadcast_to(diagonal, cube), ones_like(square), square);
-};
+/// The dtype that running products are carried in, which hold the products of more elements than the operand's.
+inline dtype carried_in(dtype type) { return promote(type, dtype::float64); }
 
-/// The conjugate product of the others, for every element. Quadratic in the number of reduced elements, exact with
-/// zeros among them, and right at every order.
+/// The conjugate product of the others, for every element: of those before it and of those behind it. Linear in the
+/// number of elements, exact with zeros among them, and right at every order.
 inline constexpr auto others = [](const auto& x, const shape& dims, const attr_value& reduced) {
   const rows_view view = rows_of(dims, kept_dims(dims, reduced));
-  const auto product = prod(squared_rows(transpose(x, view.perm), view), 2);
-  return conj(transpose(reshape(product, view.moved), view.inverse));
+  const auto rows = cast(reshape(transpose(x, view.perm), shape{view.rows, view.count}), carried_in(x.type()));
+  const auto product = cumprod(rows, 1, true) * cumprod(rows, 1, true, true);
+  return conj(cast(transpose(reshape(product, view.moved), view.inverse), x.type()));
 };
 
-/// dx_i = sum over k of dy_k times the running product up to k without x_i, for the k that x_i takes part in.
+/// The first columns of v, or those from `begin` on.
+template <class V>
+V first_columns(const V& v, std::int64_t count) {
+  return slice(v, {0, 0}, {v.dims()[0], count});
+}
+template <class V>
+V columns_from(const V& v, std::int64_t begin) {
+  return slice(v, {0, begin}, {v.dims()[0], v.dims()[1] - begin});
+}
+
+/// For rows v[0 .. n) and a[0 .. n - 1): the s with s[i] = v[i] + a[i] s[i + 1] and s[n - 1] = v[n - 1]. Each step
+/// doubles the number of terms that s[i] has.
+template <class V>
+V recurrence_from_last(V a, V v) {
+  const std::int64_t count = v.dims()[1];
+  for (std::int64_t terms = 1; terms < count; terms *= 2) {
+    const std::int64_t left = count - terms;
+    v = concat({first_columns(v, left) + a * columns_from(v, terms), columns_from(v, left)}, 1);
+    if (left > terms) a = first_columns(a, left - terms) * columns_from(a, terms);
+  }
+  return v;
+}
+
+/// dx_i = sum over k of dy_k times the running product up to k without x_i, for the k that x_i takes part in. So dx_i
+/// is the product before i times s_i = dy_i + x_(i + 1) s_(i + 1).
 inline constexpr auto running_others = [](const auto& c) {
   const shape& dims = c.dims(0);
-  if (dims.rank() == 0) return c.template attr<"exclusive">().as_bool() ? c.zeros(0) : c.dy();
-  const bool exclusive = c.template attr<"exclusive">().as_bool(), reverse = c.template attr<"reverse">().as_bool();
+  const bool exclusive = c.template attr<"exclusive">().as_bool(), reversed = c.template attr<"reverse">().as_bool();
+  if (dims.rank() == 0) return exclusive ? c.zeros(0) : c.dy();
+  if (dims.size() == 0) return c.zeros(0);
   const rows_view view = rows_of(dims, kept_dims(dims, c.template attr<"axis">()));
-  const auto running = conj(cumprod(squared_rows(transpose(c.in(0), view.perm), view), 2, exclusive, reverse));
-  const auto at = arange(0, static_cast<double>(view.count), 1, dtype::int32);
-  const auto i = reshape(at, shape{1, view.count, 1}), k = reshape(at, shape{1, 1, view.count});
-  const auto later = reverse ? (exclusive ? k < i : k <= i) : (exclusive ? k > i : k >= i);
-  const auto terms = reshape(transpose(c.dy(), view.perm), shape{view.rows, 1, view.count}) * running;
-  const auto sums = sum(where(broadcast_to(later, terms.dims()), terms, zeros_like(terms)), 2);
-  return transpose(reshape(sums, view.moved), view.inverse);
+  const auto in_rows = [&](const auto& v) {
+    const auto rows = cast(reshape(transpose(v, view.perm), shape{view.rows, view.count}), carried_in(v.type()));
+    return reversed ? reverse(rows, 1) : rows;
+  };
+  const auto x = conj(in_rows(c.in(0))), dy = in_rows(c.dy());
+  // The first result of an exclusive walk depends on no element, and the last element takes part in no result.
+  const auto none = zeros(shape{view.rows, 1}, dy.type());
+  const auto sums = recurrence_from_last(columns_from(x, 1), exclusive ? concat({columns_from(dy, 1), none}, 1) : dy);
+  const auto dx = cumprod(x, 1, true) * sums;
+  const auto in_order = cast(reversed ? reverse(dx, 1) : dx, c.type(0));
+  return transpose(reshape(in_order, view.moved), view.inverse);
 };
 
 /// dy to the elements that running extremes are. An element stays what it was where what comes before it is ahead of

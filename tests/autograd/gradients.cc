@@ -28,6 +28,23 @@ TEST(gradients, are_right_where_a_product_has_zeros) {
   }
 }
 
+TEST(gradients, of_products_take_memory_linear_in_their_elements) {
+  constexpr std::int64_t n = 1 << 16;
+  const kg::tensor x = kg::ones({n});
+  const kg::memory_budget budget(64 * n * 8);
+  const kg::tensor of_product = kg::grad([](const kg::tensor& v) { return kg::prod(v); })(x);
+  EXPECT_EQ(kg::sum(of_product == 1).item(), n);
+  const kg::tensor of_running = kg::grad([](const kg::tensor& v) { return kg::sum(kg::cumprod(v)); })(x);
+  EXPECT_EQ(kg::sum(of_running == kg::arange(n, 0, -1)).item(), n);
+}
+
+TEST(gradients, of_products_are_right_where_products_of_some_leave_the_range_of_floats) {
+  const kg::tensor x{1e-30f, 1e-30f, 1e30f, 1e30f};
+  const std::vector<double> wanted = {1e30, 1e30, 1e-30, 1e-30};
+  const std::vector<double> got = kg::grad([](const kg::tensor& v) { return kg::prod(v); })(x).to_doubles();
+  for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i] / wanted[i], 1, 1e-6) << i;
+}
+
 TEST(gradients, go_through_a_network_with_a_comparison_and_a_cast_on_the_path) {
   const kg::testkit::results_of network = [](std::span<const kg::tensor> xs) {
     const kg::tensor h = kg::gelu(kg::conv2d(xs[0], xs[1], {.strides = 2, .pad = kg::same}));
