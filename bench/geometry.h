@@ -128,6 +128,9 @@ geometries batch_normalized(const kg::op_row&, kg::dtype, std::int64_t n);     /
 geometries layer_normalized(const kg::op_row&, kg::dtype, std::int64_t n);     ///< along the last axis
 geometries response_normalized(const kg::op_row&, kg::dtype, std::int64_t n);  ///< with a short exponent and another
 
+// bench/attention.cc
+geometries attention(const kg::op_row&, kg::dtype, std::int64_t n);  ///< of all keys and of those before
+
 // bench/sort.cc
 geometries sorted(const kg::op_row&, kg::dtype, std::int64_t n);    ///< one row, rows, columns
 geometries largest(const kg::op_row&, kg::dtype, std::int64_t n);   ///< ten of each row

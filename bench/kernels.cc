@@ -138,6 +138,8 @@ constexpr measured_op own_launchers[] = {
     {"RaggedGather", ragged_rows},
     {"RaggedTensorToTensor", ragged_padded},
     {"RotateWithOffset", turned},
+    {"ScaledDotProductAttention", attention},
+    {"ScaledDotProductAttentionGrad", attention},
     {"RotateWithOffsetGrad", turned},
     {"NonMaxSuppressionV3", scattered_boxes},
     {"NonMaxSuppressionV4", scattered_boxes},

@@ -83,6 +83,24 @@ void add_gelu4() {
   });
 }
 
+// Attention of eight heads, and the gradients of its sum with weights.
+void add_attention() {
+  const kg::shape dims{8, 512, 64};
+  cases::add("attention", "8x512x64", [=] {
+    return [q = drawn(0, dims), k = drawn(1, dims), v = drawn(2, dims)] {
+      benchmark::DoNotOptimize(kg::scaled_dot_product_attention(q, k, v).address());
+    };
+  });
+  cases::add("attention_value_grad", "8x512x64", [=] {
+    auto f = kg::value_and_grads([w = drawn(3, dims)](const kg::tensor& q, const kg::tensor& k, const kg::tensor& v) {
+      return kg::sum(kg::scaled_dot_product_attention(q, k, v) * w);
+    });
+    return [f, q = drawn(0, dims), k = drawn(1, dims), v = drawn(2, dims)]() mutable {
+      benchmark::DoNotOptimize(f(q, k, v).grads[0].address());
+    };
+  });
+}
+
 // Two layers on a batch of 64, cross entropy, plain gradient descent.
 struct perceptron {
   kg::tensor images = drawn(0, {64, 784}, 0, 1);
@@ -113,5 +131,6 @@ void add_gradient_cases() {
   add_scalar_by_hand();
   add_fused();
   add_gelu4();
+  add_attention();
   add_perceptron();
 }

@@ -191,6 +191,24 @@ void add_gradient(const char* name, std::size_t size, float at, F f) {
   });
 }
 
+// PyTorch 1.13 has no op for it.
+Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v) {
+  return at::matmul(at::softmax(at::matmul(q * 0.125, k.transpose(-2, -1)), -1), v);
+}
+void add_attention() {
+  constexpr std::int64_t dims[] = {8, 512, 64};
+  timed("attention", "8x512x64", [dims] {
+    return [q = tensor(0, dims), k = tensor(1, dims), v = tensor(2, dims)] { use(attention(q, k, v)); };
+  });
+  cases::add("attention_value_grad", "8x512x64", [dims] {
+    const auto variable = [&](int slot) { return tensor(slot, dims).clone().set_requires_grad(true); };
+    return [q = variable(0), k = variable(1), v = variable(2), w = tensor(3, dims)]() mutable {
+      (attention(q, k, v) * w).sum().backward();
+      for (Tensor* x : {&q, &k, &v}) x->mutable_grad().reset();
+    };
+  });
+}
+
 struct perceptron {
   Tensor images = tensor(0, {64, 784}, 0, 1);
   Tensor labels = torch::from_blob(cases::indices(64, 10), {64}, torch::kInt).to(torch::kLong);
@@ -227,6 +245,7 @@ void add_gradients() {
       w.mutable_grad().reset();
     };
   });
+  add_attention();
   cases::add("mlp_step", "64x784-128-10", [] { return [net = std::make_shared<perceptron>()] { net->step(); }; });
 }
 

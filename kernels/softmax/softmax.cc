@@ -19,6 +19,7 @@
 #include "kernels/elementwise/elementwise-inl.h"
 #include "kernels/math/math-inl.h"
 #include "kernels/reduce/reduce-inl.h"
+#include "kernels/softmax/exp-below-inl.h"
 #include "kernels/softmax/softmax.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -84,17 +85,6 @@ HWY_INLINE double row_sum(std::size_t n, F f) {
     total += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(s0, s1), hn::Add(s2, s3)))));
   }
   return total;
-}
-
-// e^x for x <= 0 or NaN, which is what a shift by the maximum leaves: Exp without its upper limit.
-template <class D, class V>
-HWY_INLINE V exp_below(D d, V x) {
-  using constants = exp_constants<hn::TFromD<D>>;
-  const V lowest = Constant(d, constants::lowest);
-  V k, unused;
-  const V r = ReduceExp(d, hn::IfThenElse(hn::Lt(x, lowest), lowest, x), k, unused);
-  const V p = Polynomial(d, r, constants::p);
-  return Scale(d, hn::Add(hn::MulAdd(hn::Mul(r, r), p, r), Constant(d, 1.0)), k);
 }
 
 // exp(x - shift), kept in y if there is one. Below: the shift is the maximum.

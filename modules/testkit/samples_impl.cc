@@ -241,6 +241,7 @@ std::vector<sample> known_samples(const op_row& row, bool long_ones) {
     case family::matmul: return matrix_samples(row, long_ones);
     case family::window: return window_samples(row, long_ones);
     case family::norm: return norm_samples(row, long_ones);
+    case family::attention: return attention_samples(row, long_ones);
     case family::convert:
     case family::move:
     case family::create: return move_samples(row, long_ones);

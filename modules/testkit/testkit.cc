@@ -254,6 +254,7 @@ std::vector<sample> sparse_samples(const op_row& row, bool long_ones);
 std::vector<sample> count_samples(const op_row& row, bool long_ones);
 std::vector<sample> create_samples(const op_row& row);
 std::vector<sample> norm_samples(const op_row& row, bool long_ones);
+std::vector<sample> attention_samples(const op_row& row, bool long_ones);
 std::vector<sample> sort_samples(const op_row& row, bool long_ones);
 std::vector<sample> fft_samples(const op_row& row, bool long_ones);
 std::vector<sample> text_samples(const op_row& row, bool long_ones);

@@ -24,9 +24,10 @@ struct attention_options {
 /// Values weighted by how well their keys match a query: softmax(query key^T scale + mask) value. The operands are
 /// [..., length, numbers], [..., keys, numbers] and [..., keys, out], the result is [..., length, out]. Leading axes,
 /// such as batch and heads, broadcast. A query that sees no key by a bool mask gives 0. Floats; half precision is
-/// computed in float32 and rounded once. The scores take length * keys elements for each head. Throws for other ranks,
-/// sizes that differ and a mask that does not broadcast. Differentiable in all operands and in a mask of floats.
-/// Source: Vaswani and others, "Attention is all you need", 2017.
+/// computed in float32 and rounded once. One op, whose memory is linear in length and keys; so is that of its gradient
+/// in query, key and value. The gradient in a mask of floats, and second derivatives, take matrices of scores. Throws
+/// for other ranks, sizes that differ and a mask that does not broadcast. Differentiable in all operands and in a mask
+/// of floats. Source: Vaswani and others, "Attention is all you need", 2017; Dao and others, "FlashAttention", 2022.
 tensor scaled_dot_product_attention(const tensor& query, const tensor& key, const tensor& value,
                                     const attention_options& options = {});
 

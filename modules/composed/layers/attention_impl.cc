@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 module;
 #include <cmath>
-#include <limits>
 #include <string>
+#include <vector>
 #include "kernels/common/abi.h"
 module kerngrad;
 
@@ -34,18 +34,33 @@ void check_operands(const tensor& query, const tensor& key, const tensor& value,
   if (mask.defined() && mask.type() != dtype::boolean) attention.floating("mask", mask);
 }
 
-// Scores of keys that are not seen are -infinity, which softmax makes 0. Every query sees the first key.
-tensor causal_scores(const tensor& scores) {
-  const tensor above = detail::columns_less_rows(size_from_end(scores, 2), size_from_end(scores, 1)) > 0;
-  return where(above, -std::numeric_limits<double>::infinity(), scores);
+// Axes before the matrices, which broadcast.
+shape batch_of(const tensor& query, const tensor& key, const tensor& value) {
+  std::optional<shape> batch = shape();
+  for (const tensor* x : {&query, &key, &value})
+    if (batch) batch = broadcast(*batch, shape(x->dims().dims().first(static_cast<std::size_t>(x->rank()) - 2)));
+  if (!batch)
+    attention.refuse(shaped("query", query) + ", " + shaped("key", key) + " and " + shaped("value", value),
+                     "axes before the last two that broadcast");
+  return *batch;
 }
 
-// A softmax of -infinity alone would be NaN, and so would its gradient. The least number in its place gives finite
-// weights, which the outer choice sets to 0.
-tensor weights_of_seen(const tensor& scores, const tensor& seen) {
-  const double least = scores.type() == dtype::float64 ? std::numeric_limits<double>::lowest()
-                                                       : double{std::numeric_limits<float>::lowest()};
-  return where(seen, softmax(where(seen, scores, least)), 0);
+void check_mask(const tensor& mask, const shape& batch, std::int64_t length, std::int64_t keys) {
+  if (!mask.defined()) return;
+  std::vector<std::int64_t> sizes(batch.begin(), batch.end());
+  sizes.insert(sizes.end(), {length, keys});
+  const shape scores(sizes);
+  const std::optional<shape> both = broadcast(scores, mask.dims());
+  if (!both || !(*both == scores))
+    attention.refuse(shaped("mask", mask), "a shape that broadcasts to that of the scores, " + to_string(scores));
+}
+
+// The products of rows without numbers are 0, as those of rows of one 0 are.
+tensor with_numbers(const tensor& x) {
+  if (size_from_end(x, 1) != 0) return detail::widened(x);
+  std::vector<std::int64_t> sizes(x.dims().begin(), x.dims().end());
+  sizes.back() = 1;
+  return detail::widened(zeros(shape(sizes), x.type()));
 }
 
 }  // namespace
@@ -56,14 +71,14 @@ tensor scaled_dot_product_attention(const tensor& query, const tensor& key, cons
   const dtype type = detail::promoted({&query, &key, &value});
   const auto numbers = static_cast<double>(size_from_end(query, 1));
   const double scale = options.scale.value_or(numbers == 0 ? 1 : 1 / std::sqrt(numbers));
-  tensor scores = matmul(detail::widened(query) * scale, detail::widened(key), false, true);
   const tensor& mask = options.mask;
+  check_mask(mask, batch_of(query, key, value), size_from_end(query, 2), size_from_end(key, 2));
   const bool is_choice = mask.defined() && mask.type() == dtype::boolean;
-  if (mask.defined()) attention.broadcasts_to("mask", mask, "scores", scores);
-  if (mask.defined() && !is_choice) scores = scores + cast(mask, scores.type());
-  if (options.causal) scores = causal_scores(scores);
-  const tensor weights = is_choice ? weights_of_seen(scores, mask) : softmax(scores);
-  return detail::narrowed(matmul(weights, detail::widened(value)), type);
+  const tensor bias = mask.defined() && !is_choice ? cast(mask, promote(type, dtype::float32)) : tensor();
+  const auto results = call<"ScaledDotProductAttention">(with_numbers(query), with_numbers(key), detail::widened(value),
+                                                         bias, is_choice ? mask : tensor(),
+                                                         attr<"causal">(options.causal), attr<"scale">(scale));
+  return detail::narrowed(results[0], type);
 }
 
 }  // namespace kerngrad

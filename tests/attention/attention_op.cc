@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// The op of attention next to a composition of products and softmax. tests/composed/attention.cc has the function.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tests/support/refusal.h"
+
+import kerngrad;
+import kerngrad.testkit;
+
+namespace {
+
+using kg::attr;
+using kg::tensor;
+
+tensor uniform(const kg::shape& dims, int seed, kg::dtype type = kg::dtype::float64) {
+  return kg::random_uniform(dims, -1, 1, seed, type);
+}
+std::array<tensor, 2> attended(const tensor& q, const tensor& k, const tensor& v, bool causal = false) {
+  return kg::call<"ScaledDotProductAttention">(q, k, v, attr<"causal">(causal), attr<"scale">(0.5));
+}
+
+TEST(attention_op, gives_the_logarithms_of_sums) {
+  const tensor q = uniform({2, 3, 4}, 1), k = uniform({2, 5, 4}, 2), v = uniform({2, 5, 2}, 3);
+  const std::vector<double> got = attended(q, k, v)[1].to_doubles();
+  const std::vector<double> wanted = kg::logsumexp(kg::matmul(q, k, false, true) * 0.5).to_doubles();
+  for (std::size_t i = 0; i < wanted.size(); ++i) EXPECT_NEAR(got[i], wanted[i], 1e-14) << i;
+}
+
+TEST(attention_op, keeps_logarithms_of_half_precision_in_float32) {
+  for (const kg::dtype type : {kg::dtype::float16, kg::dtype::bfloat16}) {
+    const tensor x = uniform({4, 8}, 1, type);
+    const auto [y, log_sum] = attended(x, x, x);
+    EXPECT_EQ(y.type(), type);
+    EXPECT_EQ(log_sum.type(), kg::dtype::float32);
+  }
+}
+
+// The scores of one head would take 64 MiB.
+TEST(attention_op, takes_memory_that_is_linear_in_length_forward_and_backward) {
+  constexpr std::int64_t length = 4096, numbers = 8;
+  const tensor q = uniform({length, numbers}, 1, kg::dtype::float32), k = uniform({length, numbers}, 2, q.type()),
+               v = uniform({length, numbers}, 3, q.type());
+  const kg::memory_budget budget(40 * length * numbers * 4 + (std::int64_t{1} << 20));
+  const auto all = kg::value_and_grads([](const tensor& a, const tensor& b, const tensor& c) {
+    return kg::sum(kg::square(kg::scaled_dot_product_attention(a, b, c, {.causal = true})));
+  })(q, k, v);
+  EXPECT_TRUE(std::isfinite(all.value.item()));
+  for (const tensor& grad : all.grads) EXPECT_TRUE(std::isfinite(kg::sum(grad).item()));
+}
+
+TEST(attention_op, gives_the_same_bits_on_any_number_of_threads) {
+  const tensor q = uniform({2, 700, 16}, 1, kg::dtype::float32), k = uniform({2, 300, 16}, 2, q.type()),
+               v = uniform({2, 300, 24}, 3, q.type());
+  const auto results = [&](int threads) {
+    kg::set_num_threads(threads);
+    const auto all = kg::value_and_grads([](const tensor& a, const tensor& b, const tensor& c) {
+      return kg::sum(kg::square(attended(a, b, c)[0]));
+    })(q, k, v);
+    const kg::tensor_list both = {attended(q, k, v)[0], all.grads[0], all.grads[1], all.grads[2]};
+    kg::set_num_threads(1);
+    return both;
+  };
+  const kg::tensor_list one = results(1), four = results(4);
+  for (int i = 0; i < one.size(); ++i) EXPECT_EQ(one[i].to_doubles(), four[i].to_doubles()) << i;
+}
+
+TEST(attention_op, has_gradients_of_both_results_to_the_second_order) {
+  const std::vector<tensor> xs = {uniform({2, 3, 4}, 1), uniform({5, 4}, 2), uniform({2, 5, 2}, 3), uniform({3, 5}, 4)};
+  const tensor seen = uniform({2, 1, 5}, 5) > -0.5;
+  for (const bool causal : {false, true}) {
+    const kg::testkit::report found = kg::testkit::check_function(
+        "attention",
+        [&](std::span<const tensor> x) {
+          const auto [y, log_sum] = kg::call<"ScaledDotProductAttention">(x[0], x[1], x[2], x[3], seen,
+                                                                          attr<"causal">(causal), attr<"scale">(0.5));
+          return kg::tensor_list{y, kg::where(log_sum < 1e30, log_sum, 0)};
+        },
+        xs);
+    EXPECT_TRUE(found) << found;
+  }
+}
+
+TEST(attention_op, rejects_operands_that_do_not_fit) {
+  const tensor q = kg::ones({2, 3}), k = kg::ones({4, 3}), v = kg::ones({4, 5});
+  const auto text = [](const tensor& a, const tensor& b, const tensor& c) {
+    return kgtest::refusal([&] { attended(a, b, c); });
+  };
+  EXPECT_TRUE(kgtest::says(text(kg::ones({3}), k, v), {"query", "rank 2"}));
+  EXPECT_TRUE(kgtest::says(text(q, kg::ones({4, 2}), v), {"key", "as many numbers"}));
+  EXPECT_TRUE(kgtest::says(text(kg::ones({2, 0}), kg::ones({4, 0}), v), {"query", "at least one number"}));
+  EXPECT_TRUE(kgtest::says(text(q, k, kg::ones({3, 5})), {"value", "as many keys"}));
+  EXPECT_TRUE(kgtest::says(text(kg::ones({2, 2, 3}), kg::ones({3, 4, 3}), v), {"broadcast"}));
+}
+
+}  // namespace
