@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collective operations by messages between pairs of ranks. MPI's own collectives fix neither the order of a sum nor
-// which rank a wait is for; these do. Sums use the two steps of Rabenseifner (2004): each rank adds up one part, then
+// Collective operations. MPI's own fix neither the order of a sum nor which rank a wait is for; these do. Small arrays of
+// ranks that share memory go through it, others through messages between pairs of ranks. Sums use the two steps of Rabenseifner (2004): each rank adds up one part, then
 // all ranks exchange their parts, so that no rank sends more than twice its array.
 module;
-#define OMPI_SKIP_MPICXX
 #include <mpi.h>
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -23,8 +23,10 @@ module kerngrad.mpi;
 namespace kerngrad::mpi::detail {
 namespace {
 
-// Below this many bytes each rank sends its whole array to all others: one step in place of two.
+// Up to this many bytes each rank sends its whole array to all others: one step in place of two.
 constexpr std::int64_t small_sum = 4096;
+// Each rank adds up all elements of arrays in shared memory, if they have at most this many bytes together.
+constexpr std::int64_t small_sums = 65536;
 // From this many bytes on a broadcast scatters parts, which the ranks then exchange.
 constexpr std::int64_t large_broadcast = 65536;
 
@@ -38,6 +40,12 @@ void copy_bytes(const void* x, void* y, std::int64_t bytes) {
 // The first element of part r of `count` elements, for r up to the number of ranks.
 std::int64_t part_begin(const link& on, std::int64_t count, int r) {
   return count / on.size * r + std::min<std::int64_t>(count % on.size, r);
+}
+
+// The shared memory for arrays of so many bytes; null if they go by messages.
+board* shared(const link& on, std::int64_t bytes) { return bytes <= board::most_bytes ? on.small.get() : nullptr; }
+board* shared_sum(const link& on, std::int64_t bytes) {
+  return bytes <= small_sums / on.size ? shared(on, bytes) : nullptr;
 }
 
 // Memory for the arrays of the other ranks. It counts under the memory limits as elements do.
@@ -90,6 +98,11 @@ void all_reduce(const collective& of, reduction how, dtype type, const void* x, 
   const link& on = of.on();
   const auto size = static_cast<std::int64_t>(size_of(type));
   if (on.size == 1) return copy_bytes(x, y, count * size);
+  if (board* const all = shared_sum(on, count * size)) {
+    all->write(of, x, count * size);
+    fold(how, type, all->read_all(of, count * size), y, count);
+    return all->leave(of);
+  }
   if (count * size <= small_sum || count < on.size)
     return add_parts(of, how, type, x, y, [&](int, bool end) { return end ? count : 0; }, false, 0);
   const auto begin = [&](int r, bool end) { return part_begin(on, count, r + (end ? 1 : 0)); };
@@ -104,6 +117,16 @@ void all_reduce(const collective& of, reduction how, dtype type, const void* x, 
 }
 
 void reduce_scatter(const collective& of, reduction how, dtype type, const void* x, void* y, std::int64_t count) {
+  const link& on = of.on();
+  const auto size = static_cast<std::int64_t>(size_of(type));
+  if (board* const all = shared(on, count * size * on.size)) {
+    all->write(of, x, count * size * on.size);
+    std::vector<const void*> parts(static_cast<std::size_t>(on.size));
+    std::ranges::transform(all->read_all(of, count * size * on.size), parts.begin(),
+                           [&](const void* each) { return bytes_at(each, on.rank * count * size); });
+    fold(how, type, parts, y, count);
+    return all->leave(of);
+  }
   add_parts(of, how, type, x, y, [&](int r, bool end) { return count * (r + (end ? 1 : 0)); }, false, 0);
 }
 
@@ -111,6 +134,11 @@ void reduce(const collective& of, int root, dtype type, const void* x, void* y, 
   const link& on = of.on();
   const auto size = static_cast<std::int64_t>(size_of(type));
   if (on.rank != root) std::memset(y, 0, static_cast<std::size_t>(count * size));
+  if (board* const all = shared_sum(on, count * size)) {
+    all->write(of, x, count * size);
+    if (on.rank == root) fold(reduction::sum, type, all->read_all(of, count * size), y, count);
+    return all->leave(of);
+  }
   if (count * size <= small_sum || count < on.size || on.size == 2)
     return add_parts(of, reduction::sum, type, x, y, [&](int, bool end) { return end ? count : 0; }, true, root);
   const auto begin = [&](int r, bool end) { return part_begin(on, count, r + (end ? 1 : 0)); };
@@ -128,6 +156,11 @@ void reduce(const collective& of, int root, dtype type, const void* x, void* y, 
 void broadcast(const collective& of, int root, const void* x, void* y, std::int64_t bytes) {
   const link& on = of.on();
   if (on.rank == root) copy_bytes(x, y, bytes);
+  if (board* const all = shared(on, bytes)) {
+    if (on.rank == root) all->write(of, x, bytes);
+    else copy_bytes(all->read(of, root, bytes), y, bytes);
+    return all->leave(of);
+  }
   const int place = (on.rank - root + on.size) % on.size;  // of this rank in a tree whose root is 0
   const auto rank_at = [&](int other) { return (other + root) % on.size; };
   if (bytes < large_broadcast || on.size == 2) {
@@ -159,6 +192,12 @@ void broadcast(const collective& of, int root, const void* x, void* y, std::int6
 
 void all_gather(const collective& of, const void* x, void* y, std::int64_t bytes) {
   const link& on = of.on();
+  if (board* const all = shared(on, bytes)) {
+    all->write(of, x, bytes);
+    std::int64_t at = 0;
+    for (const void* const each : all->read_all(of, bytes)) copy_bytes(each, bytes_at(y, bytes * at++), bytes);
+    return all->leave(of);
+  }
   messages exchange(of);
   for (int step = 1; step < on.size; ++step) {
     const int to = (on.rank + step) % on.size, from = (on.rank - step + on.size) % on.size;
@@ -171,6 +210,13 @@ void all_gather(const collective& of, const void* x, void* y, std::int64_t bytes
 
 void all_to_all(const collective& of, const void* x, void* y, std::int64_t bytes) {
   const link& on = of.on();
+  if (board* const all = shared(on, bytes * on.size)) {
+    all->write(of, x, bytes * on.size);
+    std::int64_t at = 0;
+    for (const void* const each : all->read_all(of, bytes * on.size))
+      copy_bytes(bytes_at(each, on.rank * bytes), bytes_at(y, bytes * at++), bytes);
+    return all->leave(of);
+  }
   messages exchange(of);
   for (int step = 1; step < on.size; ++step) {
     const int to = (on.rank + step) % on.size, from = (on.rank - step + on.size) % on.size;
@@ -181,9 +227,29 @@ void all_to_all(const collective& of, const void* x, void* y, std::int64_t bytes
   exchange.finish();
 }
 
-// Messages between all pairs: a time-out then knows which rank is missing.
+void send_recv(const collective& of, int to, int from, const void* x, void* y, std::int64_t bytes) {
+  const link& on = of.on();
+  if (from < 0) std::memset(y, 0, static_cast<std::size_t>(bytes));
+  if (board* const all = shared(on, bytes)) {
+    if (to >= 0) all->write(of, x, bytes);
+    if (from >= 0) copy_bytes(all->read(of, from, bytes), y, bytes);
+    return all->leave(of);
+  }
+  if (to == on.rank && from == on.rank) copy_bytes(x, y, bytes);
+  messages exchange(of);
+  if (from >= 0 && from != on.rank) exchange.receive(from, y, bytes);
+  if (to >= 0 && to != on.rank) exchange.send(to, x, bytes);
+  exchange.finish();
+}
+
+// Every rank hears of every other: a time-out then knows which one is missing.
 void barrier(const collective& of) {
   const link& on = of.on();
+  if (board* const all = shared(on, 0)) {
+    all->write(of, nullptr, 0);
+    all->read_all(of, 0);
+    return all->leave(of);
+  }
   messages exchange(of);
   for (int other = 0; other < on.size; ++other)
     if (other != on.rank) exchange.receive(other, nullptr, 0), exchange.send(other, nullptr, 0);

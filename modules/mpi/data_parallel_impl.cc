@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Data-parallel training: gradients in buckets, which a thread sums over the ranks while the backward pass runs.
 module;
-#define OMPI_SKIP_MPICXX
 #include <mpi.h>
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -28,7 +28,7 @@ module kerngrad.mpi;
 namespace kerngrad::mpi {
 namespace {
 
-constexpr std::string_view self = "kg::mpi::data_parallel";
+constexpr detail::function_name self = "kg::mpi::data_parallel";
 
 // A hash that any changed bit changes: words, mixed as SplitMix64 does.
 std::uint64_t mixed(std::uint64_t hash, std::uint64_t word) {
@@ -203,7 +203,7 @@ void data_parallel::state::sum(bucket& b) const {
   all.data = b.values.get();
   all.dims = shape({b.count});
   all.type = b.type;
-  detail::collective of(link, self, all);
+  const detail::collective of(link, self, &all);
   of.compare();
   detail::all_reduce(of, reduction::sum, b.type, b.values.get(), b.values.get(), b.count);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages between ranks, waited for with a limit, and the comparison of calls in the checked mode.
 module;
-#define OMPI_SKIP_MPICXX
 #include <mpi.h>
 #include <sched.h>
 #include <algorithm>
@@ -9,6 +8,7 @@ module;
 #include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,6 +26,8 @@ using clock = std::chrono::steady_clock;
 
 // Tags of ops count calls, so that messages of different calls never meet. MPI promises tags to 32767.
 constexpr int tags_of_calls = 16384, header_tag = 16384, header_kinds = 2;
+// Calls of MPI_Test that take some 50 us, and how often a wait leaves the CPU before it sleeps.
+constexpr std::int64_t test_spins = 1024, yields = 8192;
 // An MPI count is an int.
 constexpr std::int64_t most_bytes = std::int64_t{1} << 30;
 
@@ -46,71 +48,101 @@ bool same_call(const call_header& a, const call_header& b) {
          std::equal(std::begin(a.dims), std::end(a.dims), std::begin(b.dims));
 }
 
-// A number in a tag for each function, so that the messages of different ones never meet either.
-int kind_of_function(std::string_view name) {
-  unsigned sum = 0;
-  for (const char c : name) sum = sum * 31 + static_cast<unsigned char>(c);
-  return static_cast<int>(sum % 16);
-}
-
 }  // namespace
 
 // ------------------------------------------------------------------------------------------ calls
 
-collective::collective(link& on, std::string_view function, const view& x, int detail, int to, int from)
-    : on_(on), function_(function) {
+collective::collective(link& on, const function_name& function, const view* x, int detail, int to, int from)
+    : on_(on), function_(function), x_(x), detail_(detail), to_(to), from_(from), number_(on.begin_call()) {
   if (on.broken)
     fail(function, "communicator " + std::to_string(on.number) + " after an op on it failed", "one without failures",
          "end the program on every rank");
-  header_.number = ++on.calls;
-  const std::string_view name = function.substr(function.rfind(':') + 1);
-  std::memcpy(header_.op, name.data(), std::min(name.size(), sizeof header_.op - 1));
-  std::fill(std::begin(header_.dims), std::end(header_.dims), -1);
-  if (x.data) {
-    header_.type = static_cast<std::int32_t>(x.type);
-    std::copy(x.dims.begin(), x.dims.end(), header_.dims);
-  }
-  header_.rank = on.rank;
-  header_.detail = detail;
-  header_.to = to;
-  header_.from = from;
-  tag_ = static_cast<int>(header_.number % (tags_of_calls / 16)) * 16 + kind_of_function(name);
 }
 
-void collective::compare() {
-  if (!checked() || on_.size == 1) return;
+int collective::tag() const { return static_cast<int>(number_ % (tags_of_calls / 16)) * 16 + function_.kind(); }
+
+void collective::refuse(const std::string& got, const std::string& wanted, std::string_view advice) const {
+  on_.broken = true;
+  fail(function_, got, wanted, advice);
+}
+
+call_header collective::header() const {
+  call_header all{.number = number_, .rank = on_.rank, .detail = detail_, .to = to_, .from = from_};
+  std::ranges::copy(function_.op(), all.op);
+  std::fill(std::begin(all.dims), std::end(all.dims), -1);
+  if (x_) {
+    all.type = static_cast<std::int32_t>(x_->type);
+    std::copy(x_->dims.begin(), x_->dims.end(), all.dims);
+  }
+  return all;
+}
+
+void collective::compare_calls() const {
+  const call_header own = header();
   std::vector<call_header> all(static_cast<std::size_t>(on_.size));
-  all[static_cast<std::size_t>(on_.rank)] = header_;
+  all[static_cast<std::size_t>(on_.rank)] = own;
   {
-    messages exchange(*this, header_tag + static_cast<int>(header_.number % header_kinds));
+    messages exchange(*this, header_tag + static_cast<int>(number_ % header_kinds));
     for (int other = 0; other < on_.size; ++other) {
       if (other == on_.rank) continue;
       exchange.receive(other, &all[static_cast<std::size_t>(other)], sizeof(call_header));
-      exchange.send(other, &header_, sizeof(call_header));
+      exchange.send(other, &own, sizeof(call_header));
     }
     exchange.finish();
   }
-  const auto refuse = [&](const std::string& got, const std::string& wanted) {
-    on_.broken = true;
-    fail(function_, got, wanted, "make the same calls in the same order on every rank");
-  };
+  constexpr std::string_view advice = "make the same calls in the same order on every rank";
   for (const call_header& one : all) {
     if (same_call(one, all[0])) continue;
     refuse("call " + std::to_string(one.number) + " of rank " + std::to_string(one.rank) + ", " + text_of(one),
-           "call " + std::to_string(all[0].number) + " of rank 0, " + text_of(all[0]));
+           "call " + std::to_string(all[0].number) + " of rank 0, " + text_of(all[0]), advice);
   }
   const auto partner = [&](int rank) -> const call_header& { return all[static_cast<std::size_t>(rank)]; };
   for (const call_header& one : all) {
     if (one.to >= 0 && partner(one.to).from != one.rank)
       refuse("rank " + std::to_string(one.rank) + " that sends to rank " + std::to_string(one.to),
-             "a rank " + std::to_string(one.to) + " that receives from it");
+             "a rank " + std::to_string(one.to) + " that receives from it", advice);
     if (one.from >= 0 && partner(one.from).to != one.rank)
       refuse("rank " + std::to_string(one.rank) + " that receives from rank " + std::to_string(one.from),
-             "a rank " + std::to_string(one.from) + " that sends to it");
+             "a rank " + std::to_string(one.from) + " that sends to it", advice);
   }
 }
 
+// ------------------------------------------------------------------------------------------ waiting
+
+bool waiting::yield() {
+  const clock::time_point now = clock::now();
+  if (turns_ == spins_) since_ = looked_ = now;
+  if (turns_ < spins_ + yields) sched_yield();
+  else std::this_thread::sleep_for(std::chrono::microseconds(50));
+  hear_of_ended_ranks();
+  if (now - looked_ < std::chrono::milliseconds(20)) return false;
+  looked_ = now;
+  return true;
+}
+
+void waiting::look(std::vector<int> missing) const {
+  const link& on = of_.on();
+  const auto waited = looked_ - since_;
+  const std::string call = "call " + std::to_string(of_.number()) + " on communicator " + std::to_string(on.number);
+  // A rank sends all that it owes before it ends, so its messages are here soon.
+  std::vector<int> ended;
+  if (waited > std::chrono::milliseconds(200))
+    for (const int rank : missing)
+      if (has_ended(on.world_ranks[static_cast<std::size_t>(rank)])) ended.push_back(rank);
+  if (!ended.empty())
+    of_.refuse("no message from " + ranks_text(std::move(ended)) + " that ended before " + call,
+               "ranks that make the same calls");
+  if (std::chrono::duration<double>(waited).count() > timeout())
+    of_.refuse("no message from " + ranks_text(std::move(missing)) + " within " + to_string(attr_value(timeout())) +
+                   " seconds of " + call,
+               "every rank in the same call", "look for a rank that hangs, or call set_timeout for slower ranks");
+}
+
 // ------------------------------------------------------------------------------------------ messages
+
+messages::messages(const collective& of, int tag) : of_(of), tag_(tag) {
+  under_way_.reserve(2 * static_cast<std::size_t>(of.on().size));
+}
 
 void messages::send(int to, const void* data, std::int64_t bytes) {
   const auto* from = static_cast<const std::byte*>(data);
@@ -118,8 +150,7 @@ void messages::send(int to, const void* data, std::int64_t bytes) {
     const std::int64_t part = std::min(bytes, most_bytes);
     MPI_Request request;
     require(MPI_Isend(from, static_cast<int>(part), MPI_BYTE, to, tag_, of_.on().comm, &request), of_.function());
-    requests_.push_back(request);
-    abouts_.push_back({to, -1});
+    under_way_.push_back({request, to, -1});
     from += part, bytes -= part;
   } while (bytes > 0);
 }
@@ -130,93 +161,51 @@ void messages::receive(int from, void* data, std::int64_t bytes) {
     const std::int64_t part = std::min(bytes, most_bytes);
     MPI_Request request;
     require(MPI_Irecv(to, static_cast<int>(part), MPI_BYTE, from, tag_, of_.on().comm, &request), of_.function());
-    requests_.push_back(request);
-    abouts_.push_back({from, part});
+    under_way_.push_back({request, from, part});
     to += part, bytes -= part;
   } while (bytes > 0);
 }
 
-std::vector<int> messages::missing_ranks() const {
-  std::vector<int> ranks;
-  for (std::size_t i = 0; i < requests_.size(); ++i)
-    if (requests_[i] != MPI_REQUEST_NULL) ranks.push_back(abouts_[i].rank);
-  std::ranges::sort(ranks);
-  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-  return ranks;
+// Lets MPI make progress with all messages.
+bool messages::is_over(message& one) {
+  if (one.request == MPI_REQUEST_NULL) return true;
+  int over = 0;
+  MPI_Status status;
+  require(MPI_Test(&one.request, &over, &status), of_.function());
+  if (!over || one.bytes < 0) return over;
+  int bytes = 0;
+  MPI_Get_count(&status, MPI_BYTE, &bytes);
+  if (bytes != one.bytes)
+    fail(of_.function(), std::to_string(bytes) + " bytes from rank " + std::to_string(one.rank),
+         std::to_string(one.bytes), "give equal shapes and dtypes on every rank");
+  return true;
 }
 
 void messages::finish() {
-  std::vector<int> done(requests_.size());
-  std::vector<MPI_Status> statuses(requests_.size());
-  std::size_t left = requests_.size();
-  std::int64_t idle = 0;
-  clock::time_point since{}, looked{};
-  while (left > 0) {
-    int count = 0;
-    const int code =
-        MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count, done.data(), statuses.data());
-    if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) require(code, of_.function());
-    for (int i = 0; i < count; ++i) {
-      const MPI_Status& status = statuses[static_cast<std::size_t>(i)];
-      if (code == MPI_ERR_IN_STATUS) require(status.MPI_ERROR, of_.function());
-      const about& one = abouts_[static_cast<std::size_t>(done[static_cast<std::size_t>(i)])];
-      int bytes = 0;
-      MPI_Get_count(&status, MPI_BYTE, &bytes);
-      if (one.bytes >= 0 && bytes != one.bytes)
-        fail(of_.function(), std::to_string(bytes) + " bytes from rank " + std::to_string(one.rank),
-             std::to_string(one.bytes), "give equal shapes and dtypes on every rank");
+  for (message& one : under_way_)
+    for (waiting wait(of_, test_spins); !is_over(one);) {
+      if (!wait.pause()) continue;
+      std::vector<int> missing;
+      for (message& other : under_way_)
+        if (!is_over(other)) missing.push_back(other.rank);
+      if (!missing.empty()) wait.look(std::move(missing));
     }
-    if (count > 0) {
-      left -= static_cast<std::size_t>(count);
-      idle = 0;
-      continue;
-    }
-    // Spins at first: most messages are there within microseconds. Then it leaves the CPU to others.
-    if (++idle < 1024) continue;
-    const clock::time_point now = clock::now();
-    if (idle == 1024) since = looked = now;
-    if (idle < 8192) sched_yield();
-    else std::this_thread::sleep_for(std::chrono::microseconds(50));
-    if (now - looked < std::chrono::milliseconds(20)) continue;
-    looked = now;
-    hear_of_ended_ranks();
-    // A rank sends all that it owes before it ends, so its messages are here soon.
-    const bool waited_a_moment = now - since > std::chrono::milliseconds(200);
-    std::vector<int> ended;
-    if (waited_a_moment)
-      for (const int rank : missing_ranks())
-        if (has_ended(of_.on().world_ranks[static_cast<std::size_t>(rank)])) ended.push_back(rank);
-    if (!ended.empty()) refuse(ended, true);
-    if (std::chrono::duration<double>(now - since).count() > timeout()) refuse(missing_ranks(), false);
-  }
-  requests_.clear();
-  abouts_.clear();
+  under_way_.clear();
 }
 
-void messages::refuse(const std::vector<int>& missing, bool ended) {
-  const std::string call =
-      "call " + std::to_string(of_.number()) + " on communicator " + std::to_string(of_.on().number);
-  if (ended)
-    fail(of_.function(), "no message from " + ranks_text(missing) + " that ended before " + call,
-         "ranks that make the same calls");
-  fail(of_.function(),
-       "no message from " + ranks_text(missing) + " within " + to_string(attr_value(timeout())) + " seconds of " + call,
-       "every rank in the same call", "look for a rank that hangs, or call set_timeout for slower ranks");
-}
-
-// Takes back what is under way, because the caller frees the memory. A message that is just arriving needs its sender;
-// if that one has stopped, there is no state in which this process could go on.
+// Takes back all that is under way, because the caller frees the memory. A message that is just arriving needs its
+// sender; if that one has stopped, there is no state in which this process could go on.
 void messages::give_up() {
-  for (std::size_t i = 0; i < requests_.size(); ++i) {
-    if (requests_[i] == MPI_REQUEST_NULL) continue;
-    if (abouts_[i].bytes < 0) {
-      MPI_Request_free(&requests_[i]);
+  for (message& one : under_way_) {
+    if (one.request == MPI_REQUEST_NULL) continue;
+    if (one.bytes < 0) {
+      MPI_Request_free(&one.request);
       continue;
     }
-    MPI_Cancel(&requests_[i]);
+    MPI_Cancel(&one.request);
     const clock::time_point since = clock::now();
     for (int done = 0; !done;) {
-      MPI_Test(&requests_[i], &done, MPI_STATUS_IGNORE);
+      MPI_Test(&one.request, &done, MPI_STATUS_IGNORE);
       if (!done && clock::now() - since > std::chrono::seconds(5)) MPI_Abort(of_.on().comm, 1);
       if (!done) sched_yield();
     }
@@ -224,7 +213,7 @@ void messages::give_up() {
 }
 
 messages::~messages() {
-  if (requests_.empty()) return;
+  if (under_way_.empty()) return;
   of_.on().broken = true;
   give_up();
 }

@@ -8,14 +8,26 @@ namespace kerngrad::mpi::detail {
 
 // ------------------------------------------------------------------------------------------ communicators
 
+class board;
+
 // An MPI communicator as a program's values name it.
 struct link {
   MPI_Comm comm;
   std::int64_t number;
   int rank, size;
+  std::unique_ptr<board> small;        // for small arrays; null if the ranks share no memory
   std::vector<int> world_ranks{};      // of its ranks
   std::atomic<std::int64_t> calls{0};  // how many ops began
   std::atomic<bool> broken{false};     // an op failed midway: its messages may still arrive
+
+  // The number of the next call, from 1. One thread at a time calls ops of a communicator.
+  inline std::int64_t begin_call() {
+    const std::int64_t number = calls.load(std::memory_order_relaxed) + 1;
+    calls.store(number, std::memory_order_relaxed);
+    return number;
+  }
+  link(MPI_Comm of, std::int64_t number_of);
+  ~link();
 };
 
 // Number of communicators. Starts MPI if that did not happen yet. Throws if it has ended.
@@ -28,19 +40,46 @@ std::int64_t add_link(MPI_Comm comm);
 bool takes_threads();
 // World ranks that have ended, as far as this rank has heard.
 bool has_ended(int world_rank);
+// Takes their messages. It also lets MPI make progress with others.
 void hear_of_ended_ranks();
+// Compare calls before they send anything.
+inline std::atomic<bool> is_checked{false};
 
 // Throws for a code that is not MPI_SUCCESS, with MPI's text.
 void require(int code, std::string_view function);
 // "rank 2", "ranks 0, 2".
-std::string ranks_text(const std::vector<int>& ranks);
+std::string ranks_text(std::vector<int> ranks);
 
 // ------------------------------------------------------------------------------------------ calls
+
+// The name of a function in errors, as ranks compare it, and a number for the tags of its messages.
+class function_name {
+ public:
+  static constexpr std::size_t op_size = 24;
+
+  consteval function_name(const char* text) : view_(text) {
+    const std::string_view last = view_.substr(view_.rfind(':') + 1);
+    unsigned sum = 0;
+    for (const char c : last) sum = sum * 31 + static_cast<unsigned char>(c);
+    kind_ = static_cast<int>(sum % 16);
+    // A name that is too long is no constant expression here: it has no byte 0 at its end.
+    for (std::size_t i = 0; i <= last.size(); ++i) op_[i] = i < last.size() ? last[i] : '\0';
+  }
+  constexpr operator std::string_view() const { return view_; }
+  // Without the namespaces.
+  constexpr const char (&op() const)[op_size] { return op_; }
+  constexpr int kind() const { return kind_; }
+
+ private:
+  std::string_view view_;
+  char op_[op_size] = {};
+  int kind_ = 0;
+};
 
 // A call of an op as the ranks compare it in the checked mode.
 struct call_header {
   std::int64_t number = 0;  // of the call on its communicator, from 1
-  char op[24] = {};
+  char op[function_name::op_size] = {};
   std::int32_t type = -1, rank = 0;
   std::int64_t dims[max_rank] = {};
   std::int32_t detail = 0;          // the root, or which reduction
@@ -50,26 +89,56 @@ struct call_header {
 // One op on one communicator: its name in errors, the tag of its messages, its check.
 class collective {
  public:
-  collective(link& on, std::string_view function, const view& x, int detail = 0, int to = -1, int from = -1);
+  // `x` is null for a call without an array. Throws if an op on the communicator failed before.
+  collective(link& on, const function_name& function, const view* x, int detail = 0, int to = -1, int from = -1);
   inline link& on() const { return on_; }
-  inline std::string_view function() const { return function_; }
-  inline int tag() const { return tag_; }
-  inline std::int64_t number() const { return header_.number; }
+  inline const function_name& function() const { return function_; }
+  int tag() const;
+  inline std::int64_t number() const { return number_; }
   // In the checked mode, throws on every rank where the ranks' calls differ.
-  void compare();
+  inline void compare() const {
+    if (is_checked && on_.size > 1) compare_calls();
+  }
+  // Throws an error of this call, after which nobody can use the communicator.
+  [[noreturn]] void refuse(const std::string& got, const std::string& wanted, std::string_view advice = {}) const;
 
  private:
+  call_header header() const;
+  void compare_calls() const;
+
   link& on_;
-  std::string_view function_;
-  call_header header_;
-  int tag_;
+  const function_name& function_;
+  const view* x_;
+  int detail_, to_, from_;
+  std::int64_t number_;
 };
+
+// A wait for other ranks. It spins at first, because most arrays are there within microseconds. Then it leaves the CPU
+// to others.
+class waiting {
+ public:
+  // `spins` is the number of calls of `pause` that take some 50 us.
+  inline waiting(const collective& of, std::int64_t spins) : of_(of), spins_(spins) {}
+  // Call it when nothing has arrived. It returns true from time to time: then call `look`.
+  inline bool pause() { return ++turns_ >= spins_ && yield(); }
+  // Throws if one of these ranks, which are waited for, has ended, or after the time-out.
+  void look(std::vector<int> missing) const;
+
+ private:
+  bool yield();
+
+  const collective& of_;
+  std::int64_t spins_, turns_ = 0;
+  std::chrono::steady_clock::time_point since_{}, looked_{};
+};
+
+// ------------------------------------------------------------------------------------------ messages
 
 // Messages that are under way. They are over when `finish` has returned or thrown.
 class messages {
  public:
-  inline explicit messages(const collective& of) : of_(of), tag_(of.tag()) {}
-  inline messages(const collective& of, int tag) : of_(of), tag_(tag) {}
+  inline explicit messages(const collective& of) : messages(of, of.tag()) {}
+  messages(const collective& of, int tag);
   ~messages();
   messages(const messages&) = delete;
   messages& operator=(const messages&) = delete;
@@ -80,18 +149,50 @@ class messages {
   void finish();
 
  private:
-  struct about {
+  struct message {
+    MPI_Request request;
     int rank;
     std::int64_t bytes;  // wanted; -1 for a message that is sent
   };
+  bool is_over(message& one);
   void give_up();
-  [[noreturn]] void refuse(const std::vector<int>& missing, bool ended);
-  std::vector<int> missing_ranks() const;
 
   const collective& of_;
   int tag_;
-  std::vector<MPI_Request> requests_{};
-  std::vector<about> abouts_{};
+  std::vector<message> under_way_{};
+};
+
+// ------------------------------------------------------------------------------------------ shared memory
+
+// Memory that all ranks of a communicator share, where they are on one machine. In a call, a rank writes its array once
+// and the others read it there. That takes one step, and no copies into and out of messages.
+class board {
+ public:
+  static constexpr std::int64_t most_bytes = 8192;  // of an array
+
+  // All ranks call it. Gives null if they are on several machines, or if there is no memory.
+  static std::unique_ptr<board> shared_by(MPI_Comm comm, int rank, int size);
+
+  // Writes the array of this rank in this call, once no rank reads the array that was in its place.
+  void write(const collective& of, const void* data, std::int64_t bytes);
+  // Waits for the array of a rank. It stays until `leave`.
+  const std::byte* read(const collective& of, int rank, std::int64_t bytes);
+  // The arrays of all ranks.
+  std::span<const void* const> read_all(const collective& of, std::int64_t bytes);
+  // Ends the call of this rank.
+  void leave(const collective& of);
+
+ private:
+  struct array;
+  struct page;
+  board(page* pages, int rank, int size);
+  void await(const collective& of, int first, int last) const;
+  const std::byte* checked(const collective& of, int rank, std::int64_t bytes);
+
+  page* pages_;
+  int rank_;
+  std::vector<const void*> all_;    // the result of read_all
+  std::vector<std::int64_t> left_;  // the last call that each rank is known to have left
 };
 
 // ------------------------------------------------------------------------------------------ sums
@@ -109,6 +210,8 @@ void reduce(const collective& of, int root, dtype type, const void* x, void* y, 
 void broadcast(const collective& of, int root, const void* x, void* y, std::int64_t bytes);
 void all_gather(const collective& of, const void* x, void* y, std::int64_t bytes);
 void all_to_all(const collective& of, const void* x, void* y, std::int64_t bytes_of_part);
+// A partner of -1 is none: without a sender y is zeros.
+void send_recv(const collective& of, int to, int from, const void* x, void* y, std::int64_t bytes);
 void barrier(const collective& of);
 
 }  // namespace kerngrad::mpi::detail

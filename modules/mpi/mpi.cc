@@ -81,6 +81,7 @@ inline constexpr attr_spec partners[] = {
     {.name = "from", .kind = attr_kind::integer, .doc = "the rank that sends; -1: none", .fallback = -1, .least = -1}};
 
 void infer_same(inference& call);
+void infer_sum(inference& call);
 void infer_rooted(inference& call);
 void infer_partners(inference& call);
 void infer_gathered(inference& call);
@@ -135,7 +136,7 @@ struct AllReduce {
                               .group = family::reduce,
                               .operands = detail::sums_of,
                               .attrs = detail::sum_on_comm,
-                              .infer = detail::infer_same,
+                              .infer = detail::infer_sum,
                               .cost = 64};
   static constexpr auto kernels = detail::sum_kernels<detail::run_all_reduce>;
   static constexpr auto gradient = gradient_of(wrt(keep::nothing, [](const auto& c) {

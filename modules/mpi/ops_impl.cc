@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shape rules, kernels and gradients of the ops, and the functions that call them.
 module;
-#define OMPI_SKIP_MPICXX
 #include <mpi.h>
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,8 +24,8 @@ namespace {
 
 // The communicator of a call. Errors name the op.
 link& link_in(const inference& call) {
-  const std::int64_t number = call.attrs[0].as_integer(), count = links_made();
-  if (number >= count)
+  const std::int64_t number = call.attrs[0].as_integer();
+  if (const std::int64_t count = links_made(); number >= count) [[unlikely]]
     call.refuse("comm = " + std::to_string(number), "a number from 0 to " + std::to_string(count - 1),
                 "pass communicator::number()");
   return link_of(number);
@@ -47,6 +48,13 @@ shape with_first(const shape& dims, std::int64_t first) {
   return shape(all);
 }
 
+// Throws for a mean of integers.
+void check_mean(const inference& call) {
+  if (call.attrs[1].as_bool() && !differentiable.has(call.in[0].type))
+    call.refuse("a mean of " + std::string(name_of(call.in[0].type)), to_string(differentiable),
+                "cast x, or take the sum");
+}
+
 // Throws unless x has equal parts for all ranks along axis 0.
 std::int64_t part_of_axis(inference& call) {
   const link& on = link_in(call);
@@ -57,8 +65,13 @@ std::int64_t part_of_axis(inference& call) {
   return dims[0] / on.size;
 }
 
-void reduce_all(const launch_call& c, std::string_view name, reduction how) {
-  collective of(link_in(c.call), name, c.in[0], static_cast<int>(how));
+constexpr function_name of_all_reduce = "kg::mpi::all_reduce", of_reduce = "kg::mpi::reduce",
+                        of_broadcast = "kg::mpi::broadcast", of_all_gather = "kg::mpi::all_gather",
+                        of_reduce_scatter = "kg::mpi::reduce_scatter", of_all_to_all = "kg::mpi::all_to_all",
+                        of_send_recv = "kg::mpi::send_recv", of_barrier = "kg::mpi::barrier";
+
+void reduce_all(const launch_call& c, reduction how) {
+  const collective of(link_in(c.call), of_all_reduce, &c.in[0], static_cast<int>(how));
   of.compare();
   all_reduce(of, how, c.in[0].type, c.in[0].data, c.out[0].data, c.in[0].dims.size());
 }
@@ -71,9 +84,11 @@ reduction sum_or_mean(const attr_value& mean) { return mean.as_bool() ? reductio
 
 void infer_same(inference& call) {
   link_in(call);
-  if (call.row.attr_index("mean") >= 0 && call.attrs[1].as_bool() && !differentiable.has(call.in[0].type))
-    call.refuse("a mean of " + std::string(name_of(call.in[0].type)), to_string(differentiable),
-                "cast x, or take the sum");
+  call.give(call.in[0].dims);
+}
+void infer_sum(inference& call) {
+  link_in(call);
+  check_mean(call);
   call.give(call.in[0].dims);
 }
 void infer_rooted(inference& call) {
@@ -90,9 +105,7 @@ void infer_gathered(inference& call) {
   call.give(with_first(dims, kernels::product_of(dims.rank() == 0 ? 1 : dims[0], link_in(call).size)));
 }
 void infer_scattered(inference& call) {
-  if (call.attrs[1].as_bool() && !differentiable.has(call.in[0].type))
-    call.refuse("a mean of " + std::string(name_of(call.in[0].type)), to_string(differentiable),
-                "cast x, or take the sum");
+  check_mean(call);
   call.give(with_first(call.in[0].dims, part_of_axis(call)));
 }
 void infer_exchanged(inference& call) {
@@ -102,59 +115,52 @@ void infer_exchanged(inference& call) {
 
 // ------------------------------------------------------------------------------------------ kernels
 
-void run_all_reduce(const launch_call& c) { reduce_all(c, "kg::mpi::all_reduce", sum_or_mean(c.call.attrs[1])); }
-void run_all_reduce_max(const launch_call& c) { reduce_all(c, "kg::mpi::all_reduce", reduction::max); }
-void run_all_reduce_min(const launch_call& c) { reduce_all(c, "kg::mpi::all_reduce", reduction::min); }
+void run_all_reduce(const launch_call& c) { reduce_all(c, sum_or_mean(c.call.attrs[1])); }
+void run_all_reduce_max(const launch_call& c) { reduce_all(c, reduction::max); }
+void run_all_reduce_min(const launch_call& c) { reduce_all(c, reduction::min); }
 
 void run_reduce(const launch_call& c) {
   const auto root = static_cast<int>(c.call.attrs[1].as_integer());
-  collective of(link_in(c.call), "kg::mpi::reduce", c.in[0], root);
+  const collective of(link_in(c.call), of_reduce, &c.in[0], root);
   of.compare();
   reduce(of, root, c.in[0].type, c.in[0].data, c.out[0].data, c.in[0].dims.size());
 }
 
 void run_broadcast(const launch_call& c) {
   const auto root = static_cast<int>(c.call.attrs[1].as_integer());
-  collective of(link_in(c.call), "kg::mpi::broadcast", c.in[0], root);
+  const collective of(link_in(c.call), of_broadcast, &c.in[0], root);
   of.compare();
   broadcast(of, root, c.in[0].data, c.out[0].data, bytes_in(c.in[0]));
 }
 
 void run_all_gather(const launch_call& c) {
-  collective of(link_in(c.call), "kg::mpi::all_gather", c.in[0]);
+  const collective of(link_in(c.call), of_all_gather, &c.in[0]);
   of.compare();
   all_gather(of, c.in[0].data, c.out[0].data, bytes_in(c.in[0]));
 }
 
 void run_reduce_scatter(const launch_call& c) {
   const reduction how = sum_or_mean(c.call.attrs[1]);
-  collective of(link_in(c.call), "kg::mpi::reduce_scatter", c.in[0], static_cast<int>(how));
+  const collective of(link_in(c.call), of_reduce_scatter, &c.in[0], static_cast<int>(how));
   of.compare();
   reduce_scatter(of, how, c.in[0].type, c.in[0].data, c.out[0].data, c.out[0].dims.size());
 }
 
 void run_all_to_all(const launch_call& c) {
-  collective of(link_in(c.call), "kg::mpi::all_to_all", c.in[0]);
+  const collective of(link_in(c.call), of_all_to_all, &c.in[0]);
   of.compare();
   all_to_all(of, c.in[0].data, c.out[0].data, bytes_in(c.in[0]) / of.on().size);
 }
 
 void run_send_recv(const launch_call& c) {
   const auto to = static_cast<int>(c.call.attrs[1].as_integer()), from = static_cast<int>(c.call.attrs[2].as_integer());
-  collective of(link_in(c.call), "kg::mpi::send_recv", c.in[0], 0, to, from);
+  const collective of(link_in(c.call), of_send_recv, &c.in[0], 0, to, from);
   of.compare();
-  const std::int64_t bytes = bytes_in(c.in[0]);
-  const int own = of.on().rank;
-  if (from < 0) std::memset(c.out[0].data, 0, static_cast<std::size_t>(bytes));
-  if (to == own && from == own) std::memcpy(c.out[0].data, c.in[0].data, static_cast<std::size_t>(bytes));
-  messages exchange(of);
-  if (from >= 0 && from != own) exchange.receive(from, c.out[0].data, bytes);
-  if (to >= 0 && to != own) exchange.send(to, c.in[0].data, bytes);
-  exchange.finish();
+  send_recv(of, to, from, c.in[0].data, c.out[0].data, bytes_in(c.in[0]));
 }
 
 void run_barrier(const launch_call& c) {
-  collective of(link_in(c.call), "kg::mpi::barrier", c.in[0]);
+  const collective of(link_in(c.call), of_barrier, &c.in[0]);
   of.compare();
   barrier(of);
   std::memcpy(c.out[0].data, c.in[0].data, static_cast<std::size_t>(bytes_in(c.in[0])));
@@ -222,7 +228,7 @@ tensor send_recv(const tensor& x, int to, int from, const communicator& on) {
 }
 tensor barrier(const tensor& x, const communicator& on) { return call<Barrier>(x, attr<"comm">(on.number())); }
 void barrier(const communicator& on) {
-  detail::collective of(detail::link_of(on.number()), "kg::mpi::barrier", {});
+  const detail::collective of(detail::link_of(on.number()), detail::of_barrier, nullptr);
   of.compare();
   detail::barrier(of);
 }

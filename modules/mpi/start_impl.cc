@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Start and end of MPI, communicators, and what ranks that end tell the others.
 module;
-#define OMPI_SKIP_MPICXX
 #include <mpi.h>
 #include <algorithm>
 #include <atomic>
 #include <charconv>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -30,12 +30,12 @@ constexpr int ended_tag = 1;
 // Communicators live until the process ends: ops name them by their index, and a recorded op may outlive all values.
 std::atomic<link*> links[most_links];
 std::atomic<std::int64_t> link_count{0};
+std::atomic<bool> has_left{false};  // MPI has ended, or is about to
 
 // All that there is one of.
 struct process {
   MPI_Comm control = MPI_COMM_NULL;  // for ranks that end, and for the start
   bool threads = false, started_here = false;
-  std::atomic<bool> ended{false};  // MPI has, or is about to
   std::unique_ptr<std::atomic<bool>[]> others_ended{};
 };
 process& here() {
@@ -43,7 +43,6 @@ process& here() {
   return one;
 }
 
-std::atomic<bool> is_checked{false};
 std::atomic<double> seconds_to_wait{300};
 
 constexpr std::string_view version = "kerngrad " KG_VERSION;
@@ -52,7 +51,7 @@ constexpr std::string_view version = "kerngrad " KG_VERSION;
 // MPI calls it at the start of MPI_Finalize, by us or by the program.
 int leave(MPI_Comm, int, void*, void*) {
   process& p = here();
-  if (p.ended.exchange(true)) return MPI_SUCCESS;
+  if (has_left.exchange(true)) return MPI_SUCCESS;
   int rank = 0, size = 1;
   MPI_Comm_rank(p.control, &rank);
   MPI_Comm_size(p.control, &size);
@@ -88,10 +87,11 @@ struct greeting {
   char version[64] = {};
   std::int32_t checked = 0;
 };
+static_assert(version.size() < sizeof greeting::version);
 void greet(const process& p, int rank, int size) {
   std::vector<greeting> all(static_cast<std::size_t>(size));
   greeting& own = all[static_cast<std::size_t>(rank)];
-  std::memcpy(own.version, version.data(), std::min(version.size(), sizeof own.version - 1));
+  std::memcpy(own.version, version.data(), version.size());
   own.checked = is_checked;
   require(MPI_Allgather(MPI_IN_PLACE, 0, MPI_BYTE, all.data(), sizeof(greeting), MPI_BYTE, p.control),
           "kg::mpi::communicator");
@@ -150,11 +150,13 @@ void require(int code, std::string_view function) {
 
 std::int64_t links_made() {
   [[maybe_unused]] static const bool started = start();
-  if (here().ended) fail("kg::mpi::communicator", "a call after the end of MPI", "calls before it");
+  if (has_left) fail("kg::mpi::communicator", "a call after the end of MPI", "calls before it");
   return link_count;
 }
 
 link& link_of(std::int64_t number) {
+  if (number >= 0 && number < most_links && !has_left) [[likely]]
+    if (link* const made = links[number]) return *made;
   const std::int64_t count = links_made();
   if (number < 0 || number >= count)
     fail("kg::mpi::communicator", "number " + std::to_string(number), "a number from 0 to " + std::to_string(count - 1),
@@ -162,25 +164,29 @@ link& link_of(std::int64_t number) {
   return *links[number];
 }
 
-std::int64_t add_link(MPI_Comm comm) {
+link::link(MPI_Comm of, std::int64_t number_of) : comm(of), number(number_of) {
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  small = board::shared_by(comm, rank, size);
+  MPI_Group own, all;
+  MPI_Comm_group(comm, &own);
+  MPI_Comm_group(here().control, &all);
+  std::vector<int> ranks(static_cast<std::size_t>(size));
+  for (int r = 0; r < size; ++r) ranks[static_cast<std::size_t>(r)] = r;
+  world_ranks.resize(ranks.size());
+  MPI_Group_translate_ranks(own, size, ranks.data(), all, world_ranks.data());
+  MPI_Group_free(&own);
+  MPI_Group_free(&all);
+}
+link::~link() = default;
+
+std::int64_t add_link(MPI_Comm comm) {
   const std::int64_t number = link_count;
   if (number == most_links)
     fail("kg::mpi::communicator", "one more communicator", std::to_string(most_links) + " at most",
          "make them once, outside of loops");
-  auto made = std::make_unique<link>(comm, number, 0, 1);
-  MPI_Comm_rank(comm, &made->rank);
-  MPI_Comm_size(comm, &made->size);
-  MPI_Group own, all;
-  MPI_Comm_group(comm, &own);
-  MPI_Comm_group(here().control, &all);
-  std::vector<int> ranks(static_cast<std::size_t>(made->size));
-  for (int r = 0; r < made->size; ++r) ranks[static_cast<std::size_t>(r)] = r;
-  made->world_ranks.resize(ranks.size());
-  MPI_Group_translate_ranks(own, made->size, ranks.data(), all, made->world_ranks.data());
-  MPI_Group_free(&own);
-  MPI_Group_free(&all);
-  links[number] = made.release();
+  links[number] = new link(comm, number);
   link_count = number + 1;
   return number;
 }
@@ -202,7 +208,9 @@ void hear_of_ended_ranks() {
   }
 }
 
-std::string ranks_text(const std::vector<int>& ranks) {
+std::string ranks_text(std::vector<int> ranks) {
+  std::ranges::sort(ranks);
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
   std::string text = ranks.size() == 1 ? "rank " : "ranks ";
   for (std::size_t i = 0; i < ranks.size(); ++i) text += (i ? ", " : "") + std::to_string(ranks[i]);
   return text;
@@ -216,19 +224,19 @@ int communicator::rank() const { return detail::link_of(number_).rank; }
 int communicator::size() const { return detail::link_of(number_).size; }
 
 communicator communicator::split(int color, int key) const {
-  constexpr std::string_view name = "kg::mpi::communicator::split";
+  static constexpr detail::function_name name = "kg::mpi::communicator::split";
   if (color < 0) fail(name, "color " + std::to_string(color), "a color that is not negative");
   detail::link& all = detail::link_of(number_);
-  detail::collective(all, name, {}).compare();
+  detail::collective(all, name, nullptr).compare();
   MPI_Comm part = MPI_COMM_NULL;
   detail::require(MPI_Comm_split(all.comm, color, key, &part), name);
   return communicator(detail::add_link(part));
 }
 
 communicator communicator::duplicate() const {
-  constexpr std::string_view name = "kg::mpi::communicator::duplicate";
+  static constexpr detail::function_name name = "kg::mpi::communicator::duplicate";
   detail::link& all = detail::link_of(number_);
-  detail::collective(all, name, {}).compare();
+  detail::collective(all, name, nullptr).compare();
   MPI_Comm copy = MPI_COMM_NULL;
   detail::require(MPI_Comm_dup(all.comm, &copy), name);
   return communicator(detail::add_link(copy));
@@ -248,7 +256,8 @@ void set_timeout(double seconds) {
 double timeout() { return detail::seconds_to_wait; }
 
 void finish() {
-  detail::collective(detail::link_of(0), "kg::mpi::finish", {}).compare();
+  static constexpr detail::function_name name = "kg::mpi::finish";
+  detail::collective(detail::link_of(0), name, nullptr).compare();
   if (detail::here().started_here) detail::end_of_program();
 }
 
