@@ -72,6 +72,10 @@ void a_fused_reduction_is_over_all_axes_or_one() {
   fail("kg::fuse", "a reduction over several axes, or none", "all axes, or one", "call it outside of the expression");
 }
 
+void an_attribute_of_a_fused_op_is_out_of_range(const op_row& row, const attr_spec& spec, const attr_value& value) {
+  check_attr(row, spec, value);
+}
+
 std::vector<symbol> operand_steps(step_list& list, int operands) {
   if (operands < 1 || operands > most_operands)
     fail("kg::fuse", std::to_string(operands) + " operands", "1 to " + std::to_string(most_operands));

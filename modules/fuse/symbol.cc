@@ -76,6 +76,21 @@ constexpr bool can_be_step(const op_row& row) {
 template <class T>
 inline constexpr bool never = false;
 
+/// Throws for an attribute that its spec rejects. No constant expression calls it: its name is what the compiler says
+/// of a fraction for an integer attribute, and of a number outside of the range.
+void an_attribute_of_a_fused_op_is_out_of_range(const op_row& row, const attr_spec& spec, const attr_value& value);
+
+/// The number that a step keeps of an attribute. Kernels of fused programs take it as it is.
+constexpr double step_number(const op_row& row, const attr_spec& spec, const attr_value& value) {
+  const double number = value.as_number();
+  const bool whole = spec.kind != attr_kind::integer || static_cast<double>(value.as_integer()) == number;
+  // Numbers without bounds may be infinite or NaN.
+  const bool below = spec.least > std::numeric_limits<double>::lowest() && !(number >= spec.least);
+  const bool above = spec.most < std::numeric_limits<double>::max() && !(number <= spec.most);
+  if (!whole || below || above) an_attribute_of_a_fused_op_is_out_of_range(row, spec, value);
+  return number;
+}
+
 }  // namespace kerngrad::detail
 
 export namespace kerngrad {
@@ -183,7 +198,10 @@ constexpr symbol symbol_call(const op_entry* op, const symbolic_gradient* rules,
     const auto place = [&]<class T>(const T& argument) {
       if constexpr (!is_attr<T>) in[next++] = as_step(argument);
       else if (argument.value.kind() == attr_kind::dtype) to = argument.value.as_dtype();
-      else numbers[static_cast<std::size_t>(row.attr_index(T::name))] = argument.value.as_number();
+      else {
+        constexpr std::size_t at = place_in_row<Op, T>;
+        numbers[at] = step_number(row, row.attrs[at], argument.value);
+      }
     };
     (place(args), ...);
     return op_step(op, row, rules, in, numbers, to);
