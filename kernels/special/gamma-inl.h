@@ -140,15 +140,15 @@ struct polygamma_in_double {
     }
   }
 
-  /// z^-(n + 1) by products.
+  /// z^-m for m >= 1, by products.
   template <class D, class V>
-  HWY_INLINE V Power(D d, V z) const {
-    V power = z, square = z;
-    for (int rest = n; rest > 0; rest >>= 1) {
-      if (rest & 1) power = hn::Mul(power, square);
+  static HWY_INLINE V Power(D d, V z, int m) {
+    V power = Constant(d, 1.0), square = z;
+    for (; m > 1; m >>= 1) {
+      if (m & 1) power = hn::Mul(power, square);
       square = hn::Mul(square, square);
     }
-    return hn::Div(Constant(d, 1.0), power);
+    return hn::Div(Constant(d, 1.0), hn::Mul(power, square));
   }
 
   /// n! (-1)^(n + 1) zeta(n + 1, z) for z > 0.
@@ -159,16 +159,17 @@ struct polygamma_in_double {
     for (;;) {
       const auto small = hn::Lt(z, limit);
       if (hn::AllFalse(d, small)) break;
-      sum = hn::Add(sum, hn::IfThenElseZero(small, Power(d, z)));
+      sum = hn::Add(sum, hn::IfThenElseZero(small, Power(d, z, n + 1)));
       z = hn::Add(z, hn::IfThenElseZero(small, one));
     }
     const V inverse = hn::Div(one, z);
     V rest = Polynomial(d, hn::Mul(inverse, inverse), tail);
     rest = hn::MulAdd(rest, inverse, hn::MulAdd(z, Constant(d, 1.0 / n), Constant(d, 0.5)));
-    const V power = Power(d, z);
-    // Infinite z have the limit 0.
-    sum = hn::Add(sum, hn::IfThenZeroElse(hn::Eq(power, hn::Zero(d)), hn::Mul(rest, power)));
-    return hn::Mul(sum, Constant(d, scale));
+    // Two powers, because z^(n + 1) overflows where n! / z^n does not vanish. Infinite z have the limit 0.
+    const int half = (n + 1) / 2;
+    const V first = Power(d, z, half), second = Power(d, z, n + 1 - half);
+    rest = hn::Mul(hn::Mul(hn::Mul(rest, Constant(d, scale)), first), second);
+    return hn::MulAdd(sum, Constant(d, scale), hn::IfThenZeroElse(hn::Eq(first, hn::Zero(d)), rest));
   }
 
   template <class D, class V>

@@ -156,15 +156,16 @@ HWY_INLINE V Gammaincc(D d, V a, V x) {
 /// alpha number n + 1 for n >= 1.
 template <class D, class V>
 HWY_INLINE V BetaNumerator(D d, V p, V q, V y, V n) {
-  const V one = Constant(d, 1.0), last = hn::Sub(hn::Add(p, n), one);
-  const V below = hn::Div(y, hn::Sub(hn::Add(hn::Add(n, n), p), one));
+  // p is added last: it may be tiny.
+  const V before = hn::Sub(n, Constant(d, 1.0)), last = hn::Add(before, p);
+  const V below = hn::Div(y, hn::Add(hn::Add(n, before), p));
   return hn::Mul(hn::Mul(hn::Mul(last, hn::Add(last, q)), hn::Mul(n, hn::Sub(q, n))), hn::Mul(below, below));
 }
 /// beta number n + 1 for n >= 0.
 template <class D, class V>
 HWY_INLINE V BetaDenominator(D d, V p, V q, V y, V slope, V n) {
   const V one = Constant(d, 1.0), twice = hn::Add(hn::Add(n, n), p);
-  const V below = hn::IfThenElse(hn::Eq(n, hn::Zero(d)), one, hn::Sub(twice, one));
+  const V below = hn::IfThenElse(hn::Eq(n, hn::Zero(d)), one, hn::Add(hn::Sub(hn::Add(n, n), one), p));
   const V head = hn::MulAdd(n, hn::Div(hn::Mul(hn::Sub(q, n), y), below), n);
   const V tail = hn::Add(hn::MulAdd(n, hn::Sub(Constant(d, 2.0), y), one), slope);
   return hn::Add(head, hn::Mul(hn::Div(hn::Add(p, n), hn::Add(twice, one)), tail));
@@ -218,7 +219,8 @@ struct betainc_in_double {
     AddPair(hn::Neg(beta_log), hn::Neg(beta_low), log, low);
     const V prefix = hn::Div(ExpOfPair(d, log, low), factor);
     // The fraction converges fast on one side of the mean. If the other side's result is most of 1, its complement
-    // has lost digits: the slow fraction keeps them.
+    // has lost digits: the slow fraction keeps them. Near x = 1 it takes about 1 / sqrt(1 - x) terms for each digit,
+    // and b is below 0.1 where the complement is most of 1.
     const V mean = hn::Div(hn::Add(a, one), hn::Add(hn::Add(a, b), Constant(d, 2.0)));
     const auto swapped = hn::And(inside, hn::Gt(x, mean));
     // a (1 - x) - b x, rounded once.
@@ -232,7 +234,8 @@ struct betainc_in_double {
     auto direct = hn::AndNot(swapped, inside);
     if (!hn::AllFalse(d, swapped)) {
       const V upper = part(b, a, other, hn::Neg(slope), swapped);
-      direct = hn::Or(direct, hn::And(swapped, hn::Gt(upper, Constant(d, 0.6))));
+      const auto converges = hn::Gt(other, Constant(d, 0x1p-12));
+      direct = hn::Or(direct, hn::And(hn::And(swapped, converges), hn::Gt(upper, Constant(d, 0.6))));
       result = hn::Sub(one, upper);
     }
     if (!hn::AllFalse(d, direct)) result = hn::IfThenElse(direct, part(a, b, x, slope, direct), result);
