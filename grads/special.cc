@@ -13,8 +13,18 @@ namespace kerngrad::rules {
 
 inline constexpr double half_root_pi = 0.88622692545275801365;
 
-/// Derivative of the beta function for its first operand, over the function.
-inline constexpr auto beta_slope = [](const auto& of, const auto& other) { return digamma(of) - digamma(of + other); };
+/// Derivative of the beta function for operand `i`, times dy. The difference of digammas cancels where the other
+/// operand is much smaller, so it is taken in float64.
+inline constexpr auto beta_slope = [](const auto& c, int i) {
+  const auto of = cast(c.in(i), dtype::float64), other = cast(c.in(1 - i), dtype::float64);
+  const auto slope = cast(digamma(of) - digamma(of + other), c.dy().type());
+  return c.reduced(i, c.dy() * (c.out() * slope));
+};
+/// e^x / x, finite where e^x is not. x / 2 is exact.
+inline constexpr auto exp_over = [](const auto& x) {
+  const auto root = exp(x * 0.5);
+  return root / x * root;
+};
 /// f1(x) / x of a Bessel function of order 1, and its limit 1/2 at 0.
 inline constexpr auto over_x = [](const auto& f1, const auto& x) {
   const auto is_zero = x == 0;
@@ -26,7 +36,7 @@ inline constexpr auto special_rules = family_rules(std::tuple{
     rule<"Lgamma">(wrt(keep::in0, [](const auto& c) { return c.dy() * digamma(c.in(0)); })),
     rule<"Digamma">(wrt(keep::in0, [](const auto& c) { return c.dy() * polygamma(1, c.in(0)); })),
     rule<"Erfinv">(wrt(keep::out0, [](const auto& c) { return c.dy() * (exp(square(c.out())) * half_root_pi); })),
-    rule<"Expi">(wrt(keep::in0, [](const auto& c) { return c.dy() * (exp(c.in(0)) / c.in(0)); })),
+    rule<"Expi">(wrt(keep::in0, [](const auto& c) { return c.dy() * exp_over(c.in(0)); })),
     rule<"BesselI0">(wrt(keep::in0, [](const auto& c) { return c.dy() * i1(c.in(0)); })),
     rule<"BesselI1">(
         wrt(keep::in0 | keep::out0, [](const auto& c) { return c.dy() * (i0(c.in(0)) - over_x(c.out(), c.in(0))); })),
@@ -36,10 +46,8 @@ inline constexpr auto special_rules = family_rules(std::tuple{
     // The kernel has derivatives up to number 100, and no rule differentiates the last one.
     rule<"Polygamma">(wrt(
         keep::in0, [](const auto& c) { return c.dy() * polygamma(c.template attr<"n">().as_integer() + 1, c.in(0)); })),
-    rule<"Beta">(wrt(keep::in0 | keep::in1 | keep::out0,
-                     [](const auto& c) { return c.reduced(0, c.dy() * (c.out() * beta_slope(c.in(0), c.in(1)))); }),
-                 wrt(keep::in0 | keep::in1 | keep::out0,
-                     [](const auto& c) { return c.reduced(1, c.dy() * (c.out() * beta_slope(c.in(1), c.in(0)))); })),
+    rule<"Beta">(wrt(keep::in0 | keep::in1 | keep::out0, [](const auto& c) { return beta_slope(c, 0); }),
+                 wrt(keep::in0 | keep::in1 | keep::out0, [](const auto& c) { return beta_slope(c, 1); })),
 });
 
 }  // namespace kerngrad::rules
