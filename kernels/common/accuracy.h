@@ -3,6 +3,8 @@
 // MPFR by ./dev accuracy and rounded up to the next half. tests/elementwise/math.cc holds a sample of it to them.
 // accuracy_worst.h has the largest error of each and its operands.
 #pragma once
+#include <limits>
+
 #include "kernels/common/abi.h"
 
 namespace kerngrad::kernels {
@@ -24,14 +26,18 @@ inline constexpr accuracy_bound accuracy[] = {
     {"TanhGrad", 4.5, 4.5},
 };
 
+inline constexpr double unbounded = std::numeric_limits<double>::infinity();
+
 /// The finite operands for which the bound of a gradient holds, among those for which the op is defined.
 struct gradient_domain {
   double zero = 0, distance = 0;  ///< the gradient is 0 at `zero`, and the operand is at least `distance` from that
   bool squares = false;           ///< the square of the operand is finite
-  int powers[2] = {};             ///< each of two operands has a magnitude from 2^-powers to 2^powers
+  double above = -unbounded, below = unbounded;  ///< the operand is between them
+  int order = 0;                                 ///< of Polygamma
+  int powers[2] = {};                            ///< each of two operands has a magnitude from 2^-powers to 2^powers
 };
 
-/// The largest error of the gradient of an elementwise op for one operand where dy is 1, as above.
+/// The largest error of the gradient of an elementwise or special op for one operand where dy is 1, as above.
 /// tests/elementwise/gradients.cc holds samples to the bounds.
 struct gradient_bound {
   const char* op;
@@ -125,6 +131,17 @@ inline constexpr gradient_bound gradient_accuracy[] = {
     {"SigmoidGrad", 1, 4.0, 4.5, {.powers = {8, 6}}},
     {"TanhGrad", 0, 3.0, 3.5, {.powers = {8, 5}}},
     {"TanhGrad", 1, 4.5, 4.5, {.powers = {8, 5}}},
+    {"Lgamma", 0, 2.0, 5.0, {.above = 0}},
+    {"Digamma", 0, 2.0, 8.0, {.above = 0}},
+    {"Erfinv", 0, 40.0, 300.0},
+    {"Expi", 0, 5.0, 5.0},
+    {"BesselI0", 0, 2.0, 5.0},
+    {"BesselI1", 0, 3.0, 8.0},
+    {"BesselJ0", 0, 2.0, 8.0, {.above = -7.3, .below = 7.3}},
+    {"BesselJ1", 0, 3.0, 8.0, {.above = -1.5, .below = 1.5}},
+    {"Polygamma", 0, 2.0, 8.0, {.above = 0, .order = 1}},
+    {"Beta", 0, 4.0, 400.0, {.powers = {5, 5}}},
+    {"Beta", 1, 4.0, 400.0, {.powers = {5, 5}}},
 };
 
 /// The worst that ./dev accuracy found of a kernel on one target.

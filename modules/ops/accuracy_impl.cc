@@ -31,6 +31,9 @@ std::string domain_text(const kernels::gradient_domain& domain, std::span<const 
     add("|x " + std::string(domain.zero < 0 ? "+ " : "- ") + short_text(domain.zero < 0 ? -domain.zero : domain.zero) +
         "| >= " + short_text(domain.distance));
   if (domain.squares) add("x^2 is finite");
+  if (domain.above > -kernels::unbounded) add("x > " + short_text(domain.above));
+  if (domain.below < kernels::unbounded) add("x < " + short_text(domain.below));
+  if (domain.order) add("n = " + std::to_string(domain.order));
   for (std::size_t i = 0; i < operands.size() && i < 2; ++i) {
     const std::string powers = std::to_string(domain.powers[i]);
     if (domain.powers[i]) add("2^-" + powers + " <= |" + std::string(operands[i].name) + "| <= 2^" + powers);

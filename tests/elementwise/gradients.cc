@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// First and second derivatives of the elementwise ops against MPFR: the first hold the bounds of
+// First and second derivatives of the elementwise and special ops against MPFR: the first hold the bounds of
 // kernels/common/accuracy.h, the second a common one. `./dev accuracy --gradients` measures the first over all floats.
 #include <gtest/gtest.h>
 
@@ -114,11 +114,12 @@ INSTANTIATE_TEST_SUITE_P(bounds, the_gradient, ::testing::ValuesIn(gradient_accu
   return std::string(info.param.op) + "_" + std::to_string(info.param.operand);
 });
 
-TEST(every_elementwise_op_with_a_gradient, has_a_bound_for_each_operand) {
+TEST(every_elementwise_or_special_op_with_a_gradient, has_a_bound_for_each_operand) {
   // Their gradients are dy or 0.
   const std::set<std::string_view> choices = {"AddN", "Select", "ClipByValue"};
   for (const kg::op_row& row : kg::op_table) {
-    if (row.group != kg::family::elementwise || !row.no_gradient.empty() || choices.contains(row.name)) continue;
+    if (row.group != kg::family::elementwise && row.group != kg::family::special) continue;
+    if (!row.no_gradient.empty() || choices.contains(row.name)) continue;
     for (int k = 0; k < static_cast<int>(row.operands.size()); ++k) {
       EXPECT_EQ(std::ranges::count_if(gradient_accuracy,
                                       [&](const gradient_bound& b) { return row.name == b.op && k == b.operand; }),
@@ -162,6 +163,8 @@ TEST(the_domain_of_a_bound, is_stated_in_words) {
   EXPECT_EQ(kg::gradient_accuracy_of("Silu", 0, dtype::float64)->domain, "|x + 1.2784645| >= 0.125");
   EXPECT_EQ(kg::gradient_accuracy_of("RealDiv", 1, dtype::float64)->domain,
             "2^-20 <= |a| <= 2^20, 2^-20 <= |b| <= 2^20");
+  EXPECT_EQ(kg::gradient_accuracy_of("Polygamma", 0, dtype::float32)->domain, "x > 0, n = 1");
+  EXPECT_EQ(kg::gradient_accuracy_of("BesselJ1", 0, dtype::float64)->domain, "x > -1.5, x < 1.5");
   EXPECT_FALSE(kg::gradient_accuracy_of("Exp", 1, dtype::float32));
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/accuracy/derivatives.h"
+#include "tools/accuracy/special.h"
 
 #include <cmath>
 #include <type_traits>
@@ -87,6 +88,25 @@ constexpr derivative_of_one of(const char* op, First, Second, double least = -in
   return d;
 }
 
+// A special function: the C library has no estimate of its derivative.
+template <class First>
+constexpr derivative_of_one of_special(const char* op, First, double least = -infinity, double most = infinity) {
+  return {.op = op,
+          .first = [](const number& x) { return First{}(x); },
+          .estimate = nullptr,
+          .second = nullptr,
+          .least = least,
+          .most = most};
+}
+// The derivative of a Bessel function of order 1 from f0 and f1 / x.
+number bessel_slope(const number& f0, const number& f1, const number& x) {
+  return x == number(0) ? number(0.5) : f0 - f1 / x;
+}
+number erfinv_slope(const number& x) {
+  const number one = 1;
+  return abs(x) == one ? one / number(0) : sqrt(pi<number>()) / number(2) * exp(square(kgspecial::erfinv(x)));
+}
+
 #define FORMULA(expression) []<class T>([[maybe_unused]] const T& x) -> T { return T(expression); }
 constexpr derivative_of_one of_one[] = {
     of("Abs", FORMULA(sign(x)), not_tested{}),
@@ -133,6 +153,18 @@ constexpr derivative_of_one of_one[] = {
     of("Sigmoid", FORMULA(sigmoid_slope(x)), FORMULA(sigmoid_bend(x))),
     of("Softplus", FORMULA(sigmoid(x)), FORMULA(sigmoid_slope(x))),
     of("Step", FORMULA(0), not_tested{}),
+#define SPECIAL(op, expression, ...) \
+  of_special(op, [](const number& x) -> number { return expression; } __VA_OPT__(, ) __VA_ARGS__)
+    SPECIAL("Lgamma", kgspecial::digamma(x)),
+    SPECIAL("Digamma", kgspecial::polygamma(1, x)),
+    SPECIAL("Erfinv", erfinv_slope(x), -1, 1),
+    SPECIAL("Expi", exp(x) / x),
+    SPECIAL("BesselI0", kgspecial::bessel_i(1, x)),
+    SPECIAL("BesselI1", bessel_slope(kgspecial::bessel_i(0, x), kgspecial::bessel_i(1, x), x)),
+    SPECIAL("BesselJ0", -kgspecial::bessel_j1(x)),
+    SPECIAL("BesselJ1", bessel_slope(kgspecial::bessel_j0(x), kgspecial::bessel_j1(x), x)),
+    SPECIAL("Polygamma", kgspecial::polygamma(2, x)),
+#undef SPECIAL
 };
 #undef FORMULA
 
@@ -146,6 +178,12 @@ constexpr derivative_of_two of(const char* op, int operand, First, A, B) {
   if constexpr (!std::is_same_v<A, not_tested>) d.second_a = [](const number& a, const number& b) { return A{}(a, b); };
   if constexpr (!std::is_same_v<B, not_tested>) d.second_b = [](const number& a, const number& b) { return B{}(a, b); };
   return d;
+}
+
+// The derivative of the beta function for a; NaN where an operand is negative.
+number beta_slope(const number& a, const number& b) {
+  if (a < number(0) || b < number(0)) return number(std::numeric_limits<double>::quiet_NaN());
+  return kgspecial::beta(a, b) * (kgspecial::digamma(a) - kgspecial::digamma(a + b));
 }
 
 #define FORMULA(expression) \
@@ -194,6 +232,8 @@ constexpr derivative_of_two of_two[] = {
     FIRST("SigmoidGrad", 1, a* sigmoid_bend(b)),
     FIRST("TanhGrad", 0, tanh_slope(b)),
     FIRST("TanhGrad", 1, a* tanh_bend(b)),
+    FIRST("Beta", 0, beta_slope(a, b)),
+    FIRST("Beta", 1, beta_slope(b, a)),
 };
 #undef FIRST
 #undef FORMULA

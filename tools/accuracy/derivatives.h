@@ -17,7 +17,7 @@ namespace kgaccuracy {
 struct derivative_of_one {
   const char* op;
   number (*first)(const number& x);
-  double (*estimate)(double x);       ///< the first in double precision, right to `estimate_margin`
+  double (*estimate)(double x);       ///< the first in double precision, right to `estimate_margin`; null: unknown
   number (*second)(const number& x);  ///< null: not tested
   double least = -std::numeric_limits<double>::infinity(), most = -least;  ///< where the op is defined
 };
@@ -36,6 +36,7 @@ extern const std::span<const derivative_of_two> derivatives_of_two;
 template <class T>
 bool is_in_domain(const kerngrad::kernels::gradient_domain& domain, T x) {
   if (!std::isfinite(x) || (domain.squares && !std::isfinite(x * x))) return false;
+  if (!(x > domain.above && x < domain.below)) return false;
   return domain.distance == 0 || std::fabs(x - domain.zero) >= domain.distance;
 }
 

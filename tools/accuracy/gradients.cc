@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 import kerngrad;
 
@@ -24,7 +25,14 @@ std::string operand_name(const char* op, std::size_t operand) {
 template <class T>
 void gradient_of_one(const char* op, const T* x, T* dx, std::size_t n) {
   const std::string name = operand_name(op, 0);
-  const auto f = [&](const kg::tensor& t) { return kg::run_kernel(op, {{name, t}}); };
+  // Bounds of an op with an order hold for the first one.
+  std::vector<kg::attribute_ref> attrs;
+  for (const kg::attr_spec& spec : kg::row_named(op)->attrs)
+    if (spec.required) attrs.emplace_back(spec.name, kg::attr_value(std::int64_t{1}));
+  const auto f = [&](const kg::tensor& t) {
+    const kg::operand_ref operands[] = {{name, t}};
+    return kg::run_kernel(op, operands, attrs);
+  };
   const kg::tensor g = kg::grad(f)(tensor_of(x, n));
   std::ranges::copy(g.data<T>(), dx);
 }

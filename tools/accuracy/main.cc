@@ -130,7 +130,8 @@ void print_curve(const std::string& op, bool gradient, double low, double high) 
 
 finding of_one(const subject& of, const wanted_of_one& wanted, const on_elements<float>& single,
                const on_elements<double>& wide, const options& how) {
-  return of.narrow() ? sweep_floats(single, wanted, of.bound == 0, how) : sample_doubles(wide, wanted, how);
+  if (of.narrow() && wanted.estimate) return sweep_floats(single, wanted, of.bound == 0, how);
+  return of.narrow() ? sample<float>(single, wanted, how) : sample<double>(wide, wanted, how);
 }
 
 // The largest error of a kernel.
@@ -168,12 +169,19 @@ finding measure(const subject& of, const gradient_domain& domain, const options&
   return of_one(of, {one->estimate, [&](double x) { return one->first(number(x)).rounded(); }, covers}, f, f, how);
 }
 
+// True if a measurement may take all values of its dtype.
+bool takes_all(const subject& of) {
+  if (!of.narrow() || of.two) return false;
+  const auto* derivative = oracle_of(derivatives_of_one, of.op);
+  return !of.gradient() || (derivative && derivative->estimate);
+}
+
 // Measures something, prints its line and adds what was found; false when the bound does not hold.
 template <class What>
 bool check(const subject& of, const What& what, const char* target, options how, std::vector<measured>& found) {
   how.progress = [&](double part) { show_progress(of, part); };
   const finding worst = measure(of, what, how);
-  found.push_back({of.op, of.operand, of.type, worst, target, of.narrow() && !of.two && how.stride == 1});
+  found.push_back({of.op, of.operand, of.type, worst, target, takes_all(of) && how.stride == 1});
   return report(of, target, worst);
 }
 

@@ -143,13 +143,16 @@ std::vector<std::pair<double, double>> error_curve(const on_elements<float>& f, 
   return curve;
 }
 
-finding sample_doubles(const on_elements<double>& f, const wanted_of_one& wanted, const options& how) {
-  std::vector<double> x = points<double>(how.samples);
-  if (wanted.covers) std::erase_if(x, [&](double value) { return !wanted.covers(value); });
-  std::vector<double> y(x.size());
+template <class T>
+finding sample(const on_elements<T>& f, const wanted_of_one& wanted, const options& how) {
+  std::vector<T> x = points<T>(how.samples);
+  if (wanted.covers) std::erase_if(x, [&](T value) { return !wanted.covers(value); });
+  std::vector<T> y(x.size());
   f(x.data(), y.data(), x.size());
   return compare(y, how, [&](std::size_t i) { return finding{0, x[i], 0, 0, wanted.exact(x[i])}; });
 }
+template finding sample(const on_elements<float>&, const wanted_of_one&, const options&);
+template finding sample(const on_elements<double>&, const wanted_of_one&, const options&);
 
 template <class T>
 finding sample_pairs(const on_pairs<T>& f, const pairs<T>& at, const wanted_of_two& wanted, bool where_defined,

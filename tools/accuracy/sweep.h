@@ -23,7 +23,7 @@ struct finding {
 /// How a sweep is done. `progress` is told the part that is finished, from one thread at a time.
 struct options {
   std::uint32_t stride = 1;      ///< of the 2^32 floats, every n-th
-  std::size_t samples = 150000;  ///< of float64 and of functions of two operands
+  std::size_t samples = 150000;  ///< of float64, of functions of two operands and of those without an estimate
   int threads = 2;
   std::function<void(double part)> progress{};
 };
@@ -48,8 +48,9 @@ finding sweep_floats(const on_elements<float>& f, const wanted_of_one& wanted, b
 /// The largest errors of 500 floats in each of 400 equal parts of [low, high], each against MPFR: (middle, error).
 std::vector<std::pair<double, double>> error_curve(const on_elements<float>& f, const wanted_of_one& wanted, double low,
                                                    double high);
-/// Sampled and hard points through a function of doubles, each against MPFR.
-finding sample_doubles(const on_elements<double>& f, const wanted_of_one& wanted, const options& how);
+/// Sampled and hard points through a function, each against MPFR.
+template <class T>
+finding sample(const on_elements<T>& f, const wanted_of_one& wanted, const options& how);
 /// Pairs through a function of two operands, each against MPFR. If the exact value is NaN, nothing is wanted if
 /// `where_defined` says so.
 template <class T>

@@ -59,7 +59,7 @@ consteval op_row pair_row(std::string_view name, std::string_view doc, std::span
 consteval op_row polygamma_row() {
   op_row row = function_row("Polygamma",
                             "Derivative number n of digamma, n from 0 to 100. At 0 and for odd n at negative integers "
-                            "it is infinite, for even n NaN there.",
+                            "it is infinite, for even n NaN there. Gradient: polygamma(n + 1, x); n = 100 has none.",
                             200);
   row.attrs = attributes::polygamma;
   return row;
@@ -72,18 +72,29 @@ inline constexpr std::string_view no_order_gradient =
 inline constexpr op_row special_rows[] = {
     function_row("Lgamma",
                  "The logarithm of |gamma(x)|; infinity at 0 and at negative integers. Relative errors hold above 0; "
-                 "below, near its zeros, they are those of the terms.",
+                 "below, near its zeros, they are those of the terms. Gradient: digamma(x).",
                  60),
-    function_row("Digamma", "The derivative of lgamma; infinite at 0, NaN at negative integers.", 60),
-    function_row("Erfinv", "The y with erf(y) = x; infinite at -1 and 1, NaN outside.", 50),
-    function_row("Expi", "The exponential integral Ei(x); -infinity at 0.", 70),
-    function_row("BesselI0", "The modified Bessel function of order 0.", 50),
-    function_row("BesselI1", "The modified Bessel function of order 1.", 50),
-    function_row("BesselJ0", "The Bessel function of order 0, for every finite x; 0 at infinity.", 70),
-    function_row("BesselJ1", "The Bessel function of order 1, for every finite x; 0 at infinity.", 70),
+    function_row(
+        "Digamma",
+        "The derivative of lgamma; infinite at 0, NaN at negative integers. Gradient: polygamma(1, x), infinite there.",
+        60),
+    function_row("Erfinv", "The y with erf(y) = x; infinite at -1 and 1, NaN outside. Gradient: infinity at -1 and 1.",
+                 50),
+    function_row("Expi", "The exponential integral Ei(x); -infinity at 0. Gradient: exp(x) / x, infinite at 0.", 70),
+    function_row("BesselI0", "The modified Bessel function of order 0. Gradient: i1(x).", 50),
+    function_row("BesselI1", "The modified Bessel function of order 1. Gradient: i0(x) - i1(x) / x, 1/2 at 0.", 50),
+    function_row("BesselJ0", "The Bessel function of order 0, for every finite x; 0 at infinity. Gradient: -j1(x).",
+                 70),
+    function_row(
+        "BesselJ1",
+        "The Bessel function of order 1, for every finite x; 0 at infinity. Gradient: j0(x) - j1(x) / x, 1/2 at 0.",
+        70),
     polygamma_row(),
-    pair_row("Beta", "gamma(a) gamma(b) / gamma(a + b) for a, b >= 0; infinite where one is 0, NaN below.",
-             positive_ab),
+    pair_row(
+        "Beta",
+        "gamma(a) gamma(b) / gamma(a + b) for a, b >= 0; infinite where one is 0, NaN below. Gradient: in float64 it "
+        "loses digits where the other operand is much smaller.",
+        positive_ab),
     without_gradient(
         pair_row("Gammainc", "The regularized lower incomplete gamma function of a > 0 and x >= 0; NaN below.",
                  order_x),
