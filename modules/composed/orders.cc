@@ -17,7 +17,7 @@ export namespace kerngrad {
 /// int32 and int64 give float64, uint8 and bool float32, as in `mean`. Throws for complex numbers. Differentiable: dy
 /// goes to the two elements.
 tensor quantile(const tensor& x, double q, const axes& over = all_axes, bool keep_dims = false);
-/// The quantile of 1/2.
+/// The quantile of 1/2. Homogeneous of degree 1.
 tensor median(const tensor& x, const axes& over = all_axes, bool keep_dims = false);
 
 /// The remaining elements of a list, and their indices in it, int32.

@@ -81,6 +81,12 @@ tensor plain_batch_norm(const tensor& x) {
   return kg::batch_norm_training(x, {.scale = tensor({2.f, -1.f}), .epsilon = 0}).result;
 }
 
+// The numbers with one in each row that is none.
+tensor with_nan(const tensor& x) {
+  const tensor at = kg::reshape(kg::arange(0, static_cast<double>(x.size())), x.dims());
+  return kg::where(kg::mod(at, 4) == 2, kg::full_like(x, std::nan("")), x);
+}
+
 tensor response_norm(const tensor& x) { return kg::local_response_normalization(x, {.depth_radius = 1, .bias = 0}); }
 
 const homogeneous functions[] = {
@@ -109,6 +115,18 @@ const homogeneous functions[] = {
     {"qr.q", "", {2, 4, 3}, [](const tensor& x) { return kg::qr(x).q; }},
     {"qr.r", "", {2, 4, 3}, [](const tensor& x) { return kg::qr(x).r; }},
     {"absolute_difference", "", {3, 5}, [](const tensor& x) { return kg::absolute_difference(x, kg::zeros_like(x)); }},
+    {"nanmean", "", {3, 5}, [](const tensor& x) { return kg::nanmean(with_nan(x), 1); }},
+    {"nanmax", "", {3, 5}, [](const tensor& x) { return kg::nanmax(with_nan(x), 1); }, true},
+    {"nanmin", "", {3, 5}, [](const tensor& x) { return kg::nanmin(with_nan(x), 0); }, true},
+    {"nanvar", "", {3, 5}, [](const tensor& x) { return kg::nanvar(with_nan(x), 1); }},
+    {"nanvar", "of a sample", {3, 5}, [](const tensor& x) { return kg::nanvar(with_nan(x), 0, false, 1); }},
+    {"nanstd", "", {3, 5}, [](const tensor& x) { return kg::nanstd(with_nan(x), 1); }},
+    {"var", "", {3, 5}, [](const tensor& x) { return kg::var(x, 1); }},
+    {"std", "", {3, 5}, [](const tensor& x) { return kg::std(x, 1); }},
+    {"cov", "", {3, 5}, [](const tensor& x) { return kg::cov(x); }},
+    {"cov", "with weights", {3, 5}, [](const tensor& x) { return kg::cov(x, {.aweights = tensor({1, 2, 1, 3, 1})}); }},
+    {"corrcoef", "", {3, 5}, [](const tensor& x) { return kg::corrcoef(x); }},
+    {"median", "", {3, 5}, [](const tensor& x) { return kg::median(x, 1); }},
     {"mean_squared_error", "", {3, 5}, [](const tensor& x) { return kg::mean_squared_error(x, kg::zeros_like(x)); }},
 };
 

@@ -53,6 +53,8 @@ TEST(nanvar, divides_by_the_number_of_numbers_less_ddof) {
   expect_values(kg::nanstd(x, 1, false, 1), {3}, {std::sqrt(14 / 6.), nan, std::sqrt(218 / 6.)});
   expect_values(kg::nanvar(tensor({nan, 5.}), 0, false, 1), {}, {nan});
   expect_values(kg::nanvar(tensor({1, 3})), {}, {1});
+  // The mean of the two is no float.
+  expect_values(kg::nanvar(tensor({16777216.f, static_cast<float>(nan), 16777218.f})), {}, {1});
 }
 
 TEST(nanargmax, finds_the_first_extreme_number) {

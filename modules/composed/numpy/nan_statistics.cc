@@ -19,18 +19,18 @@ tensor nansum(const tensor& x, const axes& over = all_axes, bool keep_dims = fal
 tensor nanprod(const tensor& x, const axes& over = all_axes, bool keep_dims = false);
 /// The mean of the elements that are not NaN; NaN where there are none: `nanmean(tensor({nan, 1., 2.}))` is 1.5. Dtypes
 /// are those of `mean`; half precision is computed in float32 and rounded once. Throws for complex numbers.
-/// Differentiable: the gradient of NaN is 0.
+/// Differentiable: the gradient of NaN is 0. Homogeneous of degree 1.
 tensor nanmean(const tensor& x, const axes& over = all_axes, bool keep_dims = false);
 /// The greatest of the elements that are not NaN; NaN where there are none: `nanmax(tensor({nan, 1., 2.}))` is 2.
-/// Throws for complex numbers. Differentiable as `max`.
+/// Throws for complex numbers. Differentiable as `max`. Homogeneous of degree 1.
 tensor nanmax(const tensor& x, const axes& over = all_axes, bool keep_dims = false);
-/// The least of the elements that are not NaN. The rest is as for `nanmax`.
+/// The least of the elements that are not NaN. The rest is as for `nanmax`. Homogeneous of degree 1.
 tensor nanmin(const tensor& x, const axes& over = all_axes, bool keep_dims = false);
 /// The squared distances of the elements that are not NaN from their mean, added up and divided by the number of them
 /// less `ddof`. NaN where that divisor is 0 or less: `nanvar(tensor({nan, 1., 3.}))` is 1. Dtypes are those of
-/// `nanmean`. Throws for complex numbers. Differentiable.
+/// `nanmean`. Throws for complex numbers. Differentiable. Homogeneous of degree 2.
 tensor nanvar(const tensor& x, const axes& over = all_axes, bool keep_dims = false, std::int64_t ddof = 0);
-/// The square root of `nanvar`. Its gradient at 0 is 0.
+/// The square root of `nanvar`. Its gradient at 0 is 0. Homogeneous of degree 1.
 tensor nanstd(const tensor& x, const axes& over = all_axes, bool keep_dims = false, std::int64_t ddof = 0);
 /// The index of the first greatest element that is not NaN along an axis, int32; without an axis, of all elements in
 /// their order: `nanargmax(tensor({nan, 1., 2.}))` is 2. Throws where all elements are NaN, and for complex numbers.

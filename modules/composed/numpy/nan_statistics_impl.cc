@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 module;
+#include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <vector>
@@ -7,6 +9,8 @@ module;
 module kerngrad;
 
 import :composed_checks;
+import :composed_scaling;
+import :tape;
 
 namespace kerngrad {
 
@@ -28,15 +32,23 @@ tensor in_floats(const tensor& x) { return cast(x, lifted(computed_in(x.type(), 
 
 // Each is one pass: the steps run on blocks that stay in the cache.
 constexpr auto counted = fuse([](auto x) { return where(is_nan(x), 0, ones_like(x)); });
-constexpr auto square_from = fuse([](auto x, auto center) { return square(where(is_nan(x), 0, x - center)); });
+constexpr auto distance_from = fuse([](auto x, auto center) { return where(is_nan(x), 0, x - center); });
 
-// Mean and number of the elements that are not NaN. Both keep the axes.
-struct nan_moments {
-  tensor mean, count;
-};
-nan_moments nan_moments_of(const tensor& floats, const axes& over) {
-  const tensor count = sum(counted(floats), over, true);
-  return {sum(with_nan_as(floats, 0), over, true) / count, count};
+tensor count_of(const tensor& floats, const axes& over) { return sum(counted(floats), over, true); }
+
+// Number of elements of a group over that of its numbers; 1 instead of a number that is none.
+tensor share_of(const tensor& floats, const tensor& numbers) {
+  const double size =
+      static_cast<double>(floats.size()) / static_cast<double>(std::max<std::int64_t>(numbers.size(), 1));
+  return size / where(numbers > 0, numbers, ones_like(numbers));
+}
+
+// The mean of the elements that are not NaN; the mean of all is right where their sum leaves the range. It keeps axes.
+tensor nan_mean(const tensor& floats, const axes& over) {
+  const tensor count = count_of(floats, over), numbers = with_nan_as(floats, 0);
+  const tensor total = sum(numbers, over, true), y = total / count;
+  if (detail::all_finite(total)) return y;
+  return where(is_finite(total), y, mean(numbers, over, true) * share_of(floats, count));
 }
 
 tensor slice_of_axis(const tensor& x, int axis, std::int64_t begin, std::int64_t size) {
@@ -48,14 +60,27 @@ tensor slice_of_axis(const tensor& x, int axis, std::int64_t begin, std::int64_t
 
 tensor without(const tensor& y, const axes& over, bool keep_dims) { return keep_dims ? y : squeeze(y, over); }
 
-// The variance keeps the axes; it is float32 for half precision.
-tensor nan_variance(const composed& call, const tensor& x, const axes& over, std::int64_t ddof) {
+// The distances of the numbers from a center, and in place of NaN their mean: they have the variance of the numbers,
+// which does not depend on the center, times the share of the numbers.
+tensor nan_distances(const tensor& floats, const tensor& count, const axes& over) {
+  const tensor share = share_of(floats, count);
+  const tensor center = [&] {
+    const detail::unrecorded pause;
+    return mean(with_nan_as(floats, 0), over, true) * share;
+  }();
+  const tensor distances = distance_from(floats, center);
+  return where(is_nan(floats), mean(distances, over, true) * share, distances);
+}
+
+// The variance, or its root. It keeps the axes and is float32 for half precision.
+tensor nan_deviation(const composed& call, const tensor& x, const axes& over, std::int64_t ddof, bool root) {
   call.real("x", x);
-  const tensor floats = in_floats(x);
-  const nan_moments of = nan_moments_of(floats, over);
-  const tensor divisor = of.count - static_cast<double>(ddof);
-  const tensor folded = sum(square_from(floats, of.mean), over, true);
-  return where(divisor > 0, folded / divisor, not_a_number);
+  const tensor floats = in_floats(x), count = count_of(floats, over);
+  const tensor divisor = count - static_cast<double>(ddof), share = share_of(floats, divisor);
+  const tensor distances = nan_distances(floats, count, over);
+  const tensor y =
+      root ? standard_deviation(distances, over, true) * sqrt(share) : variance(distances, over, true) * share;
+  return where(divisor > 0, y, not_a_number);
 }
 
 // The greatest or the least of the floats by an op, which gives `none` for a slice without numbers.
@@ -91,7 +116,7 @@ tensor nanprod(const tensor& x, const axes& over, bool keep_dims) {
 }
 tensor nanmean(const tensor& x, const axes& over, bool keep_dims) {
   composed{"nanmean"}.real("x", x);
-  return narrowed(without(nan_moments_of(in_floats(x), over).mean, over, keep_dims), x.type());
+  return narrowed(without(nan_mean(in_floats(x), over), over, keep_dims), x.type());
 }
 tensor nanmax(const tensor& x, const axes& over, bool keep_dims) {
   composed{"nanmax"}.real("x", x);
@@ -102,11 +127,12 @@ tensor nanmin(const tensor& x, const axes& over, bool keep_dims) {
   return floating.has(x.type()) ? nan_extreme<"NanMin">(x, over, keep_dims, infinite) : min(x, over, keep_dims);
 }
 tensor nanvar(const tensor& x, const axes& over, bool keep_dims, std::int64_t ddof) {
-  return narrowed(without(nan_variance(composed{"nanvar"}, x, over, ddof), over, keep_dims), x.type());
+  const tensor y = nan_deviation(composed{"nanvar"}, x, over, ddof, false);
+  return narrowed(without(y, over, keep_dims), x.type());
 }
 tensor nanstd(const tensor& x, const axes& over, bool keep_dims, std::int64_t ddof) {
-  const tensor variance = nan_variance(composed{"nanstd"}, x, over, ddof);
-  return narrowed(without(detail::root_of(variance), over, keep_dims), x.type());
+  const tensor y = nan_deviation(composed{"nanstd"}, x, over, ddof, true);
+  return narrowed(without(y, over, keep_dims), x.type());
 }
 
 tensor nanargmax(const tensor& x, axis_index axis) { return nan_place(composed{"nanargmax"}, x, axis, true); }

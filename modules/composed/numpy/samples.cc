@@ -12,11 +12,11 @@ import :composed_statistics;
 
 export namespace kerngrad {
 
-/// `variance`, by NumPy's name.
+/// `variance`, by NumPy's name. Homogeneous of degree 2.
 inline tensor var(const tensor& x, const axes& over = all_axes, bool keep_dims = false, std::int64_t ddof = 0) {
   return variance(x, over, keep_dims, ddof);
 }
-/// `standard_deviation`, by NumPy's name.
+/// `standard_deviation`, by NumPy's name. Homogeneous of degree 1.
 inline tensor std(const tensor& x, const axes& over = all_axes, bool keep_dims = false, std::int64_t ddof = 0) {
   return standard_deviation(x, over, keep_dims, ddof);
 }
@@ -37,9 +37,11 @@ struct cov_options {
 /// The covariances of variables, a matrix [variables, variables]; of one variable a scalar. x has rank 1, one variable,
 /// or 2: `cov(tensor{{1., 2., 3.}, {1., 3., 2.}})` is [[1, 0.5], [0.5, 1]]. NaN or infinity where the divisor is 0;
 /// a divisor below 0 counts as 0. Integers give floats as `mean`. Throws for complex numbers. Differentiable.
+/// Homogeneous of degree 2.
 tensor cov(const tensor& x, const cov_options& options = {});
 /// The correlation coefficients of variables, `cov` divided by the deviations of both, from -1 to 1. Weights, `bias`
 /// and `ddof` are not used: they cancel or are not offered by NumPy. NaN for a constant variable. Differentiable.
+/// Homogeneous of degree 0.
 tensor corrcoef(const tensor& x, const cov_options& options = {});
 
 /// The integral of samples along an axis at distances of `dx`, by the trapezoidal rule: `trapezoid(tensor({1., 2.,

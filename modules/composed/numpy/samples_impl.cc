@@ -8,6 +8,7 @@ module;
 module kerngrad;
 
 import :composed_checks;
+import :composed_scaling;
 
 namespace kerngrad {
 
@@ -85,8 +86,8 @@ tensor observation_weights(const composed& call, std::string_view name, const te
   return cast(weights, x.type());
 }
 
-// A matrix also of one variable.
-tensor covariances(const composed& call, const tensor& x, const cov_options& options) {
+// A matrix also of one variable, times the units of its rows and columns.
+detail::in_units covariances(const composed& call, const tensor& x, const cov_options& options) {
   tensor all = variables_of(call, "x", x, options.rowvar);
   if (options.y.defined()) {
     const tensor more = variables_of(call, "y", options.y, options.rowvar);
@@ -100,7 +101,8 @@ tensor covariances(const composed& call, const tensor& x, const cov_options& opt
   const bool counted = options.fweights.defined(), valued = options.aweights.defined();
   if (!counted && !valued) {
     const tensor from_mean = all - mean(all, 1, true);
-    return matmul(from_mean, from_mean, false, true) / std::max(count - ddof, 0.0);
+    const auto [scaled, unit] = detail::in_square_units(from_mean, 1);
+    return {matmul(scaled, scaled, false, true) / std::max(count - ddof, 0.0), unit};
   }
   const tensor one = ones({all.dims()[1]}, all.type());
   const tensor often = counted ? observation_weights(call, "fweights", options.fweights, all) : one;
@@ -108,7 +110,8 @@ tensor covariances(const composed& call, const tensor& x, const cov_options& opt
   const tensor w = often * much, total = sum(w);
   const tensor from_mean = all - sum(all * w, 1, true) / total;
   const tensor lost = valued ? sum(w * much) * ddof / total : full_like(total, ddof);
-  return matmul(from_mean * w, from_mean, false, true) / maximum(total - lost, 0);
+  const auto [scaled, unit] = detail::in_square_units(from_mean, 1);
+  return {matmul(scaled * w, scaled, false, true) / maximum(total - lost, 0), unit};
 }
 
 dtype type_of(const tensor& x, const cov_options& options) { return promoted({&x, &options.y}); }
@@ -119,11 +122,14 @@ tensor without_axes_of_one(const tensor& y) { return y.size() == 1 ? reshape(y, 
 }  // namespace
 
 tensor cov(const tensor& x, const cov_options& options) {
-  return narrowed(without_axes_of_one(covariances(composed{"cov"}, x, options)), type_of(x, options));
+  const auto [c, unit] = covariances(composed{"cov"}, x, options);
+  const tensor y = unit.defined() ? c * unit * transpose(unit) : c;
+  return narrowed(without_axes_of_one(y), type_of(x, options));
 }
 
 tensor corrcoef(const tensor& x, const cov_options& options) {
-  const tensor c = covariances(composed{"corrcoef"}, x, {.y = options.y, .rowvar = options.rowvar});
+  // The units cancel.
+  const tensor c = covariances(composed{"corrcoef"}, x, {.y = options.y, .rowvar = options.rowvar}).x;
   const tensor deviation = sqrt(diagonal(c));
   const tensor y = clip(c / expand_dims(deviation, 1) / expand_dims(deviation, 0), -1.0, 1.0);
   return narrowed(without_axes_of_one(y), type_of(x, options));
