@@ -90,6 +90,22 @@ void slope_of_the_smallest_eigenvalue() {
 }
 const example for_slope_of_the_smallest_eigenvalue{"kg::linalg::eigvalsh", slope_of_the_smallest_eigenvalue};
 
+void growth_and_turns_of_a_system() {
+  const tensor system{{0.0, 1.0}, {-4.0, 0.0}};
+  const auto [rates, modes] = kg::linalg::eig(system);
+  std::cout << kg::imag(rates) << " " << kg::abs(modes(0)) << "\n";
+  const auto frequency = [](const tensor& x) { return kg::imag(kg::linalg::eigvals(x)(0)); };
+  std::cout << kg::grad(frequency)(system) << "\n";
+}
+const example for_growth_and_turns_of_a_system{"kg::linalg::eig kg::linalg::eigvals", growth_and_turns_of_a_system};
+
+void a_triangle_by_rotations() {
+  const auto [t, z] = kg::linalg::schur(tensor{{2.0, 1.0}, {1.0, 2.0}});
+  std::cout << kg::sort(kg::linalg::diagonal(t)) << "\n"
+            << kg::round(kg::matmul(kg::matmul(z, t), z, false, true)) << "\n";
+}
+const example for_a_triangle_by_rotations{"kg::linalg::schur", a_triangle_by_rotations};
+
 void a_matrix_of_rank_1() {
   const tensor x{{3.0, 4.0}, {6.0, 8.0}};
   const auto [u, s, vh] = kg::linalg::svd(x);

@@ -2,6 +2,8 @@
 // Systems with banded matrices.
 module;
 #include <algorithm>
+#include <cmath>
+#include <complex>
 #include <cstdint>
 #include <iterator>
 #include <limits>
@@ -20,7 +22,7 @@ using detail::function;
 
 namespace {
 
-constexpr operand banded_system[] = {{"bands", wide_floats}, {"b", wide_floats}};
+constexpr operand banded_system[] = {{"bands", detail::lapack_dtypes}, {"b", detail::lapack_dtypes}};
 constexpr attr_spec widths[] = {
     {.name = "lower", .kind = attr_kind::integer, .doc = "diagonals below the main one", .least = 0},
     {.name = "upper", .kind = attr_kind::integer, .doc = "diagonals above it", .least = 0},
@@ -79,12 +81,12 @@ struct BandedSolve {
         for (std::int64_t j = 0; j < k; ++j) x[static_cast<std::size_t>((i * n + r) * k + j)] = right[j * n + r];
     }
   }
-  static constexpr auto kernels = detail::kernels_for_floats<BandedSolve>;
+  static constexpr auto kernels = detail::kernels_for_numbers<BandedSolve>;
 
   template <class C>
   static tensor of_b(const C& c) {
     return c.template once<0>([&] {
-      return banded_solution(c.in(0), c.dy(0), c.template attr<"lower">().as_integer(),
+      return banded_solution(conj(c.in(0)), c.dy(0), c.template attr<"lower">().as_integer(),
                              c.template attr<"upper">().as_integer(), !c.template attr<"transpose">().as_bool());
     });
   }
@@ -93,7 +95,7 @@ struct BandedSolve {
   static tensor of_bands(const C& c) {
     const bool transpose = c.template attr<"transpose">().as_bool();
     const std::int64_t lower = c.template attr<"lower">().as_integer(), upper = c.template attr<"upper">().as_integer();
-    const tensor g = of_b(c), &rows = transpose ? c.out(0) : g, &columns = transpose ? g : c.out(0);
+    const tensor g = of_b(c), x = conj(c.out(0)), &rows = transpose ? x : g, &columns = transpose ? g : x;
     const std::int64_t n = detail::rows_of(rows.dims()), k = detail::columns_of(rows.dims());
     const shape batch = detail::batch_of(rows.dims());
     const tensor padded = concat({zeros(detail::with_axes(batch, {upper, k}), rows.type()), rows,
@@ -118,7 +120,7 @@ tensor banded_solution(const tensor& bands, const tensor& b, std::int64_t lower,
 tensor solve_banded(const bandwidths& widths, const tensor& bands, const tensor& b, const check_options& options) {
   constexpr function self{"solve_banded"};
   tensor matrices = bands, right = b;
-  self.floats(matrices, "bands", right, "b");
+  self.numbers(matrices, "bands", right, "b");
   self.matrices("bands", matrices);
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() / 4;
   if (widths.lower < 0 || widths.upper < 0 || widths.lower > most || widths.upper > most)

@@ -3,6 +3,7 @@
 module;
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <iterator>
 #include <limits>
@@ -23,7 +24,7 @@ namespace {
 
 // ------------------------------------------------------------------------------------------ triangular systems
 
-constexpr operand systems[] = {{"a", wide_floats}, {"b", wide_floats}};
+constexpr operand systems[] = {{"a", detail::lapack_dtypes}, {"b", detail::lapack_dtypes}};
 constexpr attr_spec triangular_attrs[] = {
     {.name = "lower", .kind = attr_kind::boolean, .doc = "which triangle is read"},
     {.name = "transpose", .kind = attr_kind::boolean, .doc = "solves a^T X = b"},
@@ -61,13 +62,13 @@ struct TriangularSolve {
       else lapack::trsm('R', uplo, transpose ? 'T' : 'N', diag, columns, size, matrix, size, to, columns);
     }
   }
-  static constexpr auto kernels = detail::kernels_for_floats<TriangularSolve>;
+  static constexpr auto kernels = detail::kernels_for_numbers<TriangularSolve>;
 
   // Giles 2008, section 2.2.3, for the triangle that is read.
   template <class C>
   static tensor of_b(const C& c) {
     return c.template once<0>([&] {
-      return detail::triangular_solution(c.in(0), c.dy(), c.template attr<"lower">().as_bool(),
+      return detail::triangular_solution(conj(c.in(0)), c.dy(), c.template attr<"lower">().as_bool(),
                                          !c.template attr<"transpose">().as_bool(),
                                          c.template attr<"unitDiagonal">().as_bool());
     });
@@ -75,9 +76,9 @@ struct TriangularSolve {
   static constexpr auto gradient = gradient_of(
       wrt(keep::in0 | keep::out0,
           [](const auto& c) {
-            const tensor g = of_b(c);
+            const tensor g = of_b(c), x = conj(c.out());
             const bool transpose = c.template attr<"transpose">().as_bool();
-            const tensor whole = -(transpose ? matmul(c.out(), g, false, true) : matmul(g, c.out(), false, true));
+            const tensor whole = -(transpose ? matmul(x, g, false, true) : matmul(g, x, false, true));
             const std::int64_t off = c.template attr<"unitDiagonal">().as_bool() ? 1 : 0;
             return c.reduced(0, c.template attr<"lower">().as_bool() ? tril(whole, -off) : triu(whole, off));
           }),
@@ -86,7 +87,7 @@ struct TriangularSolve {
 
 // ------------------------------------------------------------------------------------------ Cholesky factors
 
-constexpr operand symmetric[] = {{"a", wide_floats}};
+constexpr operand symmetric[] = {{"a", detail::lapack_dtypes}};
 constexpr result_spec cholesky_results[] = {
     {"factor", "the lower factor"},
     {"info", "0, or the number of the first pivot that is not positive", result::int32}};
@@ -103,14 +104,14 @@ bool copy_lower(const T* from, T* to, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i)
     for (std::int64_t j = 0; j < n; ++j) {
       to[i * n + j] = j <= i ? from[i * n + j] : T(0);
-      nan = nan || std::isnan(to[i * n + j]);
+      nan = nan || to[i * n + j] != to[i * n + j];
     }
   return nan;
 }
 
 struct Cholesky {
   static constexpr op_row row{.name = "LinalgCholesky",
-                              .doc = "The lower L with a = L L^T. Gradient: symmetric.",
+                              .doc = "The lower L with a = L L^H. Gradient: Hermitian.",
                               .group = family::matmul,
                               .operands = symmetric,
                               .infer = infer_cholesky,
@@ -122,7 +123,9 @@ struct Cholesky {
     const std::span<T> factor = elements_out<T>(c, 0);
     const std::span<std::int32_t> info = elements_out<std::int32_t>(c, 1);
     const std::int64_t n = detail::rows_of(c.in[0].dims), count = std::ssize(info);
-    if (detail::is_small(count, n)) return lanes::cholesky(a.data(), factor.data(), info.data(), {count, n});
+    if constexpr (!detail::is_complex<T>)
+      if (detail::is_small(dtype_of<T>, count, n))
+        return lanes::cholesky(a.data(), factor.data(), info.data(), {count, n});
     for (std::size_t i = 0; i < info.size(); ++i) {
       info[i] = 0;
       if (n == 0) continue;
@@ -132,18 +135,17 @@ struct Cholesky {
       if (nan || info[i] != 0) detail::fill_with_nan(to);
     }
   }
-  static constexpr auto kernels = detail::kernels_for_floats<Cholesky>;
+  static constexpr auto kernels = detail::kernels_for_numbers<Cholesky>;
 
-  // Murray 2016, equation 8: with P = tril(L^T dL) and half of its diagonal, L^-T P L^-1, and of that the symmetric
+  // Murray 2016, equation 8: with P = tril(L^H dL) and half of its diagonal, L^-H P L^-1, and of that the Hermitian
   // part.
   static constexpr auto gradient = gradient_of(wrt(keep::out0, [](const auto& c) {
-    const tensor& factor = c.out(0);
+    const tensor factor = conj(c.out(0));
     const std::int64_t n = detail::rows_of(factor.dims());
     const tensor weights = tril(ones({n, n}, factor.type())) - eye(n, n, 0, factor.type()) * 0.5;
     const tensor part = matmul(factor, c.dy(0), true) * weights;
     const tensor left = detail::triangular_solution(factor, part, true, true);
-    const tensor both = detail::triangular_solution(factor, detail::transposed(left), true, true);
-    return (both + detail::transposed(both)) * 0.5;
+    return detail::hermitian_part(detail::triangular_solution(factor, detail::adjoint(left), true, true));
   }));
 };
 
@@ -165,19 +167,19 @@ tensor detail::triangular_solution(const tensor& a, const tensor& b, bool lower,
 
 tensor cholesky(const tensor& x, const cholesky_options& options) {
   constexpr function self{"cholesky"};
-  const tensor a = self.floats("x", x);
+  const tensor a = self.numbers("x", x);
   self.square("x", a);
   const auto [factor, info] = call<Cholesky>(a);
   if (options.check)
     self.passed(info, "a matrix that is not positive definite", "is not positive", "positive definite matrices",
                 "add a small multiple of the identity, or pass {.check = false} for NaN");
-  return options.upper ? detail::transposed(factor) : factor;
+  return options.upper ? detail::adjoint(factor) : factor;
 }
 
 tensor solve_triangular(const tensor& a, const tensor& b, const triangular_options& options) {
   constexpr function self{"solve_triangular"};
   tensor matrices = a, right = b;
-  self.floats(matrices, "a", right, "b");
+  self.numbers(matrices, "a", right, "b");
   self.square("a", matrices);
   self.right_side(matrices, detail::rows_of(matrices.dims()), right);
   if (options.check && !options.unit_diagonal) expect_no_zero(self, matrices);
@@ -189,13 +191,14 @@ tensor solve_triangular(const tensor& a, const tensor& b, const triangular_optio
 tensor cho_solve(const tensor& factor, const tensor& b, const cho_options& options) {
   constexpr function self{"cho_solve"};
   tensor matrices = factor, right = b;
-  self.floats(matrices, "factor", right, "b");
+  self.numbers(matrices, "factor", right, "b");
   self.square("factor", matrices);
   self.right_side(matrices, detail::rows_of(matrices.dims()), right);
   if (options.check) expect_no_zero(self, matrices);
   const bool lower = !options.upper;
-  const tensor y = detail::triangular_solution(matrices, detail::as_columns(right), lower, options.upper);
-  return detail::like_right_side(detail::triangular_solution(matrices, y, lower, lower), right);
+  const tensor first = lower ? matrices : conj(matrices), second = lower ? conj(matrices) : matrices;
+  const tensor y = detail::triangular_solution(first, detail::as_columns(right), lower, options.upper);
+  return detail::like_right_side(detail::triangular_solution(second, y, lower, lower), right);
 }
 
 }  // namespace kerngrad::linalg

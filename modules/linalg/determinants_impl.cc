@@ -3,11 +3,13 @@
 module;
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <iterator>
 #include <limits>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 #include "kernels/common/abi.h"
 #include "modules/linalg/lapack.h"
@@ -22,15 +24,27 @@ using detail::function;
 
 namespace {
 
-constexpr operand matrix[] = {{"a", wide_floats}};
 constexpr operand factored_matrix[] = {
-    {"a", wide_floats}, {"lu", wide_floats}, {"pivots", only(dtype::int32), role::own}};
-constexpr result_spec slogdet_results[] = {{"sign", "-1, 0 or 1"}, {"logabsdet", "log(abs(det))"}};
+    {"a", detail::lapack_dtypes}, {"lu", detail::lapack_dtypes}, {"pivots", only(dtype::int32), role::own}};
+constexpr operand real_matrix[] = {{"a", wide_floats}};
+constexpr result_spec slogdet_results[] = {{"sign", "det / abs(det), or 0"},
+                                           {"logabsdet", "log(abs(det))", result::ruled}};
 
 void infer_determinant(inference& call) { call.give(detail::batch_of(call.in[0].dims)); }
 void infer_slogdet(inference& call) {
   infer_determinant(call);
-  infer_determinant(call);
+  call.give(detail::batch_of(call.in[0].dims), detail::part_type(call.compute));
+}
+
+// Products are of double precision.
+template <class T>
+using wide = std::conditional_t<detail::is_complex<T>, std::complex<double>, double>;
+
+// A pivot over its absolute value; 0 and NaN as they are.
+double sign_of(double pivot) { return pivot > 0 ? 1 : pivot < 0 ? -1 : pivot; }
+std::complex<double> sign_of(std::complex<double> pivot) {
+  const double size = std::abs(pivot);
+  return size == 0 ? pivot : pivot / size;
 }
 
 // The sign of the exchanges of the i-th matrix.
@@ -58,7 +72,7 @@ inline tensor on_matrices(const tensor& of_stack) { return expand_dims(expand_di
 
 // ------------------------------------------------------------------------------------------ cofactors
 
-constexpr operand singular_values[] = {{"a", wide_floats}, {"s", wide_floats}};
+constexpr operand singular_values[] = {{"a", detail::lapack_dtypes}, {"s", detail::lapack_dtypes}};
 
 void infer_pairs(inference& call) { call.give(call.in[0].dims); }
 
@@ -86,15 +100,19 @@ struct PairProducts {
       to[i] = 0;
     }
   }
-  static constexpr auto kernels = detail::kernels_for_floats<PairProducts>;
+  static constexpr auto kernels = detail::kernels_for_numbers<PairProducts>;
 };
 
-constexpr operand decomposed[] = {{"a", wide_floats}, {"u", wide_floats}, {"s", wide_floats}, {"vh", wide_floats}};
+constexpr operand decomposed[] = {{"a", detail::lapack_dtypes},
+                                  {"u", detail::lapack_dtypes},
+                                  {"s", detail::lapack_dtypes},
+                                  {"vh", detail::lapack_dtypes}};
 
-// The determinant of u vh is a sign. Factors u and v make the cofactors of a those of diag(s), turned.
+// The determinant of u vh is a sign. Factors u and v make the conjugate cofactors of a, over the conjugate sign, those
+// of diag(s), turned.
 struct Cofactors {
   static constexpr op_row row{.name = "LinalgCofactors",
-                              .doc = "The cofactors of a by its singular values and vectors.",
+                              .doc = "The conjugate cofactors of a by its singular values and vectors.",
                               .group = family::matmul,
                               .operands = decomposed,
                               .infer = infer_pairs,
@@ -117,7 +135,7 @@ struct Cofactors {
                    size);
     }
   }
-  static constexpr auto kernels = detail::kernels_for_floats<Cofactors>;
+  static constexpr auto kernels = detail::kernels_for_numbers<Cofactors>;
 
   // For diag(s) the derivative of cofactor (i, i) by element (j, j), and less that of (i, j) by (j, i), is the product
   // of the other singular values; all others are zero.
@@ -126,7 +144,7 @@ struct Cofactors {
           [](const auto& c) {
             const tensor &u = c.in(1), &vh = c.in(3);
             const tensor products = call<PairProducts>(c.in(0), c.in(2));
-            const tensor turned = matmul(matmul(u, c.dy(), true), vh, false, true);
+            const tensor turned = conj(matmul(matmul(conj(u), c.dy(), true), conj(vh), false, true));
             const tensor own = expand_dims(kerngrad::diagonal(turned, 0, -2, -1), -1);
             const tensor middle = detail::identities(u) * matmul(products, own) - products * detail::transposed(turned);
             return matmul(matmul(u, middle), vh);
@@ -134,26 +152,27 @@ struct Cofactors {
       constant_operand(), constant_operand(), constant_operand());
 };
 
-// The cofactors of matrices without an inverse.
+// The conjugate cofactors of matrices without an inverse.
 tensor cofactors(const tensor& a) {
   const auto [u, s, vh] = svd(stop_gradient(a), {.check = false});
-  return call<Cofactors>(a, u, s, vh) * on_matrices(slogdet(u).sign * slogdet(vh).sign);
+  return call<Cofactors>(a, u, s, vh) * on_matrices(conj(slogdet(u).sign * slogdet(vh).sign));
 }
 
 // Matrices whose least pivot is 0 to rounding, relative to the largest: the inverse has no right digit there.
 tensor are_singular(const tensor& lu) {
   if (lu.size() == 0) return zeros(detail::batch_of(lu.dims()), dtype::boolean);
   const tensor pivots = abs(kerngrad::diagonal(lu, 0, -2, -1));
-  return min(pivots, -1) <= max(pivots, -1) * (lu.type() == dtype::float32 ? 0x1p-13 : 0x1p-42);
+  return min(pivots, -1) <= max(pivots, -1) * (detail::rounding_of(lu.type()) * 1024);
 }
 
-// dy times the cofactors of a: by the factors, and for singular matrices by singular values. The factors of these are
-// those of the identity instead, so that nothing is NaN.
+// dy times the conjugate cofactors of a: by the factors, and for singular matrices by singular values. The factors of
+// these are those of the identity instead, so that nothing is NaN.
 tensor gradient_of_determinant(const tensor& a, const column_factors& by, const tensor& det, const tensor& dy) {
   const tensor singular = on_matrices(are_singular(by.lu));
-  if (singular.size() == 0 || !any(singular).item<bool>()) return on_matrices(dy * det) * inverse_transposed(a, by);
+  if (singular.size() == 0 || !any(singular).item<bool>())
+    return on_matrices(dy * conj(det)) * conj(inverse_transposed(a, by));
   const tensor regular = where(singular, detail::identities(a), a);
-  const tensor by_factors = on_matrices(dy * det) * inverse_transposed(regular, detail::factored(regular));
+  const tensor by_factors = on_matrices(dy * conj(det)) * conj(inverse_transposed(regular, detail::factored(regular)));
   return where(singular, on_matrices(dy) * cofactors(a), by_factors);
 }
 
@@ -169,21 +188,28 @@ struct LogDeterminant {
                               .results = slogdet_results};
   template <class T>
   static void run(const launch_call& c) {
-    const std::span<T> sign = elements_out<T>(c, 0), logarithm = elements_out<T>(c, 1);
+    const std::span<T> sign = elements_out<T>(c, 0);
+    const std::span<detail::part_of<T>> logarithm = elements_out<detail::part_of<T>>(c, 1);
     each_factored<T>(c, [&](std::size_t i, const T* lu, double exchanges, std::size_t n) {
       double sum = 0;
+      wide<T> product = exchanges;
       for (std::size_t k = 0; k < n; ++k) {
-        const double pivot = static_cast<double>(lu[k * n + k]);
-        sum += std::log(std::fabs(pivot));
-        exchanges *= pivot > 0 ? 1 : pivot < 0 ? -1 : pivot;  // 0 and NaN as they are
+        const auto pivot = static_cast<wide<T>>(lu[k * n + k]);
+        sum += std::log(std::abs(pivot));
+        product *= sign_of(pivot);
       }
-      sign[i] = static_cast<T>(exchanges), logarithm[i] = static_cast<T>(sum);
+      sign[i] = static_cast<T>(product), logarithm[i] = static_cast<detail::part_of<T>>(sum);
     });
   }
-  static constexpr auto kernels = detail::kernels_for_floats<LogDeterminant>;
+  static constexpr auto kernels = detail::kernels_for_numbers<LogDeterminant>;
   static constexpr auto gradient = gradient_of(
-      wrt(keep::in0 | keep::in1 | keep::in2,
-          [](const auto& c) { return on_matrices(c.dy(1)) * inverse_transposed(c.in(0), {c.in(1), c.in(2), {}}); }),
+      wrt(keep::in0 | keep::in1 | keep::in2 | keep::out0,
+          [](const auto& c) {
+            const tensor inverse = inverse_transposed(c.in(0), {c.in(1), c.in(2), {}});
+            if (!complex_only.has(c.type(0))) return on_matrices(c.dy(1)) * inverse;
+            const tensor turn = imag(c.dy(0) * conj(c.out(0)));  // the derivative by the determinant's angle
+            return on_matrices(complex(c.dy(1), turn)) * conj(inverse);
+          }),
       constant_operand(), constant_operand());
 };
 
@@ -197,12 +223,13 @@ struct Determinant {
   template <class T>
   static void run(const launch_call& c) {
     const std::span<T> y = elements_out<T>(c);
-    each_factored<T>(c, [&](std::size_t i, const T* lu, double product, std::size_t n) {
-      for (std::size_t k = 0; k < n; ++k) product *= static_cast<double>(lu[k * n + k]);
+    each_factored<T>(c, [&](std::size_t i, const T* lu, double exchanges, std::size_t n) {
+      wide<T> product = exchanges;
+      for (std::size_t k = 0; k < n; ++k) product *= static_cast<wide<T>>(lu[k * n + k]);
       y[i] = static_cast<T>(product);
     });
   }
-  static constexpr auto kernels = detail::kernels_for_floats<Determinant>;
+  static constexpr auto kernels = detail::kernels_for_numbers<Determinant>;
   static constexpr auto gradient = gradient_of(
       wrt(keep::in0 | keep::in1 | keep::in2 | keep::out0,
           [](const auto& c) { return gradient_of_determinant(c.in(0), {c.in(1), c.in(2), {}}, c.out(), c.dy()); }),
@@ -214,7 +241,7 @@ struct SmallDeterminant {
   static constexpr op_row row{.name = "LinalgSmallDeterminant",
                               .doc = "Determinants of small matrices by elimination.",
                               .group = family::matmul,
-                              .operands = matrix,
+                              .operands = real_matrix,
                               .infer = infer_determinant,
                               .cost = 512};
   template <class T>
@@ -232,16 +259,16 @@ struct SmallDeterminant {
 
 tensor det(const tensor& x) {
   constexpr function self{"det"};
-  const tensor a = self.floats("x", x);
+  const tensor a = self.numbers("x", x);
   self.square("x", a);
-  if (detail::is_small(detail::batch_of(a.dims()).size(), detail::rows_of(a.dims()))) return call<SmallDeterminant>(a);
+  if (detail::is_small(a)) return call<SmallDeterminant>(a);
   const column_factors by = detail::factored(a);
   return call<Determinant>(a, by.lu, by.pivots);
 }
 
 slogdet_parts slogdet(const tensor& x) {
   constexpr function self{"slogdet"};
-  const tensor a = self.floats("x", x);
+  const tensor a = self.numbers("x", x);
   self.square("x", a);
   const column_factors by = detail::factored(a);
   const auto [sign, logabsdet] = call<LogDeterminant>(a, by.lu, by.pivots);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Eigenvalues and eigenvectors of symmetric matrices.
+// Eigenvalues and eigenvectors of Hermitian matrices.
 module;
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <iterator>
 #include <limits>
@@ -26,8 +27,7 @@ namespace {
 // The largest absolute element of each matrix, or of each vector.
 tensor largest_of(const tensor& x, const axes& over) { return max(abs(stop_gradient(x)), over, true); }
 double rounding(const tensor& x) {
-  const double unit = x.type() == dtype::float32 ? 0x1p-23 : 0x1p-52;
-  return 64 * unit * static_cast<double>(detail::columns_of(x.dims()));
+  return 64 * detail::rounding_of(x.type()) * static_cast<double>(detail::columns_of(x.dims()));
 }
 }  // namespace
 
@@ -41,9 +41,8 @@ tensor detail::quotient_of_pairs(const tensor& numerators, const tensor& denomin
       logical_and(abs(pairs_apart(stop_gradient(slopes))) > expand_dims(largest_of(slopes, -1), -1) * rounding(slopes),
                   stop_gradient(largest_part) > largest * rounding(scale));
   const tensor not_differentiable = logical_or(abs(n) > largest * rounding(scale), unknown);
-  const tensor off_diagonal = eye(columns_of(n.dims()), columns_of(n.dims())) == 0;
-  const tensor at_equal = where(logical_and(off_diagonal, not_differentiable),
-                                full_like(n, std::numeric_limits<double>::quiet_NaN()), zeros_like(n));
+  const tensor at_equal =
+      where(not_differentiable, full_like(n, std::numeric_limits<double>::quiet_NaN()), zeros_like(n));
   return where(equal, at_equal, numerators / where(equal, ones_like(denominators), denominators));
 }
 
@@ -51,33 +50,34 @@ namespace {
 
 // ------------------------------------------------------------------------------------------ ops
 
-constexpr operand symmetric[] = {{"a", wide_floats}};
-constexpr result_spec eigh_results[] = {{"eigenvalues", "ascending"},
+constexpr operand symmetric[] = {{"a", detail::lapack_dtypes}};
+constexpr result_spec eigh_results[] = {{"eigenvalues", "ascending", result::ruled},
                                         {"eigenvectors", "in columns"},
                                         {"info", "0, or not 0 where it did not converge", result::int32}};
-constexpr result_spec eigvalsh_results[] = {{"eigenvalues", "ascending"},
+constexpr result_spec eigvalsh_results[] = {{"eigenvalues", "ascending", result::ruled},
                                             {"info", "0, or not 0 where it did not converge", result::int32}};
 
 void infer_eigvalsh(inference& call) {
-  call.give(detail::batch_of(call.in[0].dims, 1));
+  call.give(detail::batch_of(call.in[0].dims, 1), detail::part_type(call.compute));
   call.give(detail::batch_of(call.in[0].dims));
 }
 void infer_eigh(inference& call) {
-  call.give(detail::batch_of(call.in[0].dims, 1));
+  call.give(detail::batch_of(call.in[0].dims, 1), detail::part_type(call.compute));
   call.give(call.in[0].dims);
   call.give(detail::batch_of(call.in[0].dims));
 }
 
-// Eigenvalues, and with `vectors` the eigenvectors in the place of the matrix, in its rows. Elements that are not
-// finite, for which LAPACK may not end, give NaN.
+// Eigenvalues, and with `vectors` the conjugate eigenvectors in the place of the matrix, in its rows: LAPACK sees the
+// transpose. Elements that are not finite, for which it may not end, give NaN.
 template <class T>
-lapack::integer eigen(std::span<T> matrix, std::span<T> values, bool vectors, detail::workspace<T>& work) {
+lapack::integer eigen(std::span<T> matrix, std::span<detail::part_of<T>> values, bool vectors,
+                      detail::workspace<T>& work) {
   const auto n = static_cast<lapack::integer>(values.size());
-  if (!std::ranges::all_of(matrix, [](T each) { return std::isfinite(each); })) {
+  if (!detail::all_finite<T>(matrix)) {
     detail::fill_with_nan(matrix), detail::fill_with_nan(values);
     return 0;
   }
-  const lapack::integer info = lapack::syevd(vectors ? 'V' : 'N', 'U', n, matrix.data(), values.data(), work);
+  const lapack::integer info = lapack::heevd(vectors ? 'V' : 'N', 'U', n, matrix.data(), values.data(), work);
   if (info != 0) detail::fill_with_nan(matrix), detail::fill_with_nan(values);
   return info;
 }
@@ -94,7 +94,7 @@ void transpose_square(T* x, std::int64_t n) {
 
 struct Eigh {
   static constexpr op_row row{.name = "LinalgEigh",
-                              .doc = "Eigenvalues and eigenvectors of symmetric matrices. Gradient: symmetric.",
+                              .doc = "Eigenvalues and eigenvectors of Hermitian matrices. Gradient: Hermitian.",
                               .group = family::matmul,
                               .operands = symmetric,
                               .infer = infer_eigh,
@@ -103,12 +103,14 @@ struct Eigh {
   template <class T>
   static void run(const launch_call& c) {
     const std::span<const T> a = elements_in<T>(c, 0);
-    const std::span<T> values = elements_out<T>(c, 0), vectors = elements_out<T>(c, 1);
+    const std::span<detail::part_of<T>> values = elements_out<detail::part_of<T>>(c, 0);
+    const std::span<T> vectors = elements_out<T>(c, 1);
     const std::span<std::int32_t> info = elements_out<std::int32_t>(c, 2);
     const auto n = static_cast<std::size_t>(detail::rows_of(c.in[0].dims));
     const lanes::stack stack{std::ssize(info), detail::rows_of(c.in[0].dims)};
-    if (detail::is_small(stack.count, stack.size))
-      return lanes::eigh(a.data(), values.data(), vectors.data(), info.data(), stack);
+    if constexpr (!detail::is_complex<T>)
+      if (detail::is_small(dtype_of<T>, stack.count, stack.size))
+        return lanes::eigh(a.data(), values.data(), vectors.data(), info.data(), stack);
     detail::workspace<T> work;
     std::ranges::copy(a, vectors.begin());
     for (std::size_t i = 0; i < info.size(); ++i) {
@@ -117,25 +119,25 @@ struct Eigh {
       const std::span<T> matrix = vectors.subspan(i * n * n, n * n);
       info[i] = static_cast<std::int32_t>(eigen(matrix, values.subspan(i * n, n), true, work));
       transpose_square(matrix.data(), static_cast<std::int64_t>(n));
+      detail::conjugate(matrix);
     }
   }
-  static constexpr auto kernels = detail::kernels_for_floats<Eigh>;
+  static constexpr auto kernels = detail::kernels_for_numbers<Eigh>;
 
-  // Giles 2008, section 3.1, of which the symmetric part: v (diag(dw) + (m - m^T) / (2 (wj - wi))) v^T with m = v^T dv.
+  // Giles 2008, section 3.1, of which the Hermitian part: v (diag(dw) + (m - m^H) / (2 (wj - wi))) v^H with m = v^H dv.
   static constexpr auto gradient = gradient_of(wrt(keep::out0 | keep::out1, [](const auto& c) {
     const tensor &w = c.out(0), &v = c.out(1);
-    const tensor m = matmul(v, c.dy(1), true), turned = detail::transposed(m);
+    const tensor m = matmul(conj(v), c.dy(1), true), turned = detail::adjoint(m);
     const tensor inner =
         detail::quotient_of_pairs((m - turned) * 0.5, detail::pairs_apart(w), w, maximum(abs(m), abs(turned)), c.dy(0));
     const tensor middle = inner + detail::identities(v) * expand_dims(c.dy(0), -1);
-    const tensor g = matmul(matmul(v, middle), v, false, true);
-    return (g + detail::transposed(g)) * 0.5;
+    return detail::hermitian_part(matmul(matmul(v, middle), conj(v), false, true));
   }));
 };
 
 struct Eigvalsh {
   static constexpr op_row row{.name = "LinalgEigvalsh",
-                              .doc = "Eigenvalues of symmetric matrices. Gradient: symmetric.",
+                              .doc = "Eigenvalues of Hermitian matrices. Gradient: Hermitian.",
                               .group = family::matmul,
                               .operands = symmetric,
                               .infer = infer_eigvalsh,
@@ -144,12 +146,13 @@ struct Eigvalsh {
   template <class T>
   static void run(const launch_call& c) {
     const std::span<const T> a = elements_in<T>(c, 0);
-    const std::span<T> values = elements_out<T>(c, 0);
+    const std::span<detail::part_of<T>> values = elements_out<detail::part_of<T>>(c, 0);
     const std::span<std::int32_t> info = elements_out<std::int32_t>(c, 1);
     const auto n = static_cast<std::size_t>(detail::rows_of(c.in[0].dims));
     const lanes::stack stack{std::ssize(info), detail::rows_of(c.in[0].dims)};
-    if (detail::is_small(stack.count, stack.size))
-      return lanes::eigh(a.data(), values.data(), static_cast<T*>(nullptr), info.data(), stack);
+    if constexpr (!detail::is_complex<T>)
+      if (detail::is_small(dtype_of<T>, stack.count, stack.size))
+        return lanes::eigh(a.data(), values.data(), static_cast<T*>(nullptr), info.data(), stack);
     detail::workspace<T> work;
     detail::work_array<T> matrix(kernels::product_of(stack.size, stack.size));
     for (std::size_t i = 0; i < info.size(); ++i) {
@@ -159,11 +162,11 @@ struct Eigvalsh {
       info[i] = static_cast<std::int32_t>(eigen(matrix.span(), values.subspan(i * n, n), false, work));
     }
   }
-  static constexpr auto kernels = detail::kernels_for_floats<Eigvalsh>;
+  static constexpr auto kernels = detail::kernels_for_numbers<Eigvalsh>;
   // Without the vectors the forward pass takes a third of the time, so the rule computes them.
   static constexpr auto gradient = gradient_of(wrt(keep::in0, [](const auto& c) {
     const tensor v = call<Eigh>(c.in(0))[1];
-    return matmul(v * expand_dims(c.dy(0), -2), v, false, true);
+    return matmul(v * expand_dims(c.dy(0), -2), conj(v), false, true);
   }));
 };
 
@@ -173,7 +176,7 @@ void expect_converged(const function& self, const tensor& info) {
 }
 
 tensor symmetric_operand(const function& self, const tensor& x) {
-  const tensor a = self.floats("x", x);
+  const tensor a = self.numbers("x", x);
   self.square("x", a);
   return a;
 }

@@ -3,6 +3,7 @@
 module;
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -24,7 +25,7 @@ tensor inverse_of(const tensor& a) { return detail::factored_solution(a, detail:
 // The largest element of each matrix in absolute value, with axes of size 1.
 tensor largest_of(const tensor& x) { return max(abs(stop_gradient(x)), {-2, -1}, true); }
 double rounding_of(const tensor& x) {
-  return static_cast<double>(detail::columns_of(x.dims())) * (x.type() == dtype::float32 ? 0x1p-23 : 0x1p-52);
+  return static_cast<double>(detail::columns_of(x.dims())) * detail::rounding_of(x.type());
 }
 
 struct root_and_info {
@@ -55,8 +56,9 @@ root_and_info square_root(const tensor& a) {
 
 void expect_root(const function& self, const tensor& a, const tensor& info) {
   const tensor unknown = any(any(stop_gradient(a) != stop_gradient(a), -1), -1);  // NaN gives NaN
-  self.passed(cast(logical_and(info != 0, logical_not(unknown)), dtype::int32), "a matrix without a real square root",
-              "is not found", "matrices without eigenvalues at or below zero", "pass {.check = false} for NaN");
+  self.passed(cast(logical_and(info != 0, logical_not(unknown)), dtype::int32),
+              "a matrix without a principal square root", "is not found",
+              "matrices without eigenvalues at or below zero", "pass {.check = false} for NaN");
 }
 
 tensor nan_where(const tensor& info, const tensor& x) {
@@ -73,7 +75,7 @@ constexpr double weights[] = {0.06474248308443485, 0.13985269574463833, 0.190915
 
 tensor sqrtm(const tensor& x, const check_options& options) {
   constexpr function self{"sqrtm"};
-  const tensor a = self.floats("x", x);
+  const tensor a = self.numbers("x", x);
   self.square("x", a);
   if (a.dims().size() == 0) return a;
   const auto [root, info] = square_root(a);
@@ -84,7 +86,7 @@ tensor sqrtm(const tensor& x, const check_options& options) {
 tensor logm(const tensor& x, const check_options& options) {
   constexpr function self{"logm"};
   constexpr int most_roots = 64;
-  const tensor a = self.floats("x", x);
+  const tensor a = self.numbers("x", x);
   self.square("x", a);
   if (a.dims().size() == 0) return a;
   const tensor one = detail::identities(a);
@@ -112,16 +114,16 @@ tensor logm(const tensor& x, const check_options& options) {
 
 polar_parts polar(const tensor& x) {
   constexpr function self{"polar"};
-  const tensor a = self.floats("x", x);
+  const tensor a = self.numbers("x", x);
   self.matrices("x", a);
   const auto [u, s, vh] = svd(a);
-  return {matmul(u, vh), matmul(detail::transposed(vh) * expand_dims(s, -2), vh)};
+  return {matmul(u, vh), matmul(detail::adjoint(vh) * expand_dims(s, -2), vh)};
 }
 
 tensor householder_product(const tensor& reflectors, const tensor& tau) {
   constexpr function self{"householder_product"};
   tensor v = reflectors, factors = tau;
-  self.floats(v, "reflectors", factors, "tau");
+  self.numbers(v, "reflectors", factors, "tau");
   self.matrices("reflectors", v);
   const std::int64_t m = detail::rows_of(v.dims()), n = detail::columns_of(v.dims());
   const shape batch = detail::batch_of(v.dims());
@@ -134,7 +136,7 @@ tensor householder_product(const tensor& reflectors, const tensor& tau) {
   tensor q = broadcast_to(eye(m, n, 0, v.type()), v.dims());
   for (std::int64_t i = detail::columns_of(factors.dims()); i-- > 0;) {
     const tensor column = below(ellipsis, all, range(i, i + 1)), factor = factors(ellipsis, range(i, i + 1));
-    q = q - matmul(column * expand_dims(factor, -1), matmul(column, q, true));
+    q = q - matmul(column * expand_dims(factor, -1), matmul(conj(column), q, true));
   }
   return q;
 }

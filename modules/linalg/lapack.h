@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// LAPACK's and BLAS's routines for both dtypes under one name. Matrices are column-major: a row-major matrix is its
+// LAPACK's and BLAS's routines for all four dtypes under one name. Matrices are column-major: a row-major matrix is its
 // transpose there. Callers check sizes and leading dimensions, so no routine reports an argument.
 #ifndef KERNGRAD_MODULES_LINALG_LAPACK_H_
 #define KERNGRAD_MODULES_LINALG_LAPACK_H_
 
+#include <complex>
+
+// Without these LAPACK's complex numbers are those of C.
+#define LAPACK_COMPLEX_CUSTOM
+#define lapack_complex_float std::complex<float>
+#define lapack_complex_double std::complex<double>
 #include <lapacke.h>
 
 #include <algorithm>
@@ -16,55 +22,84 @@
 #include "kernels/linalg/small.h"
 
 // BLAS's Fortran interface, which LAPACK stands on, has no header. Lengths of the strings come last.
+#define KG_BLAS(letter, LETTER, T)                                                                                  \
+  void LAPACK_GLOBAL(letter##trsm, LETTER##TRSM)(                                                                   \
+      const char*, const char*, const char*, const char*, const lapack_int*, const lapack_int*, const T*, const T*, \
+      const lapack_int*, T*, const lapack_int*, std::size_t, std::size_t, std::size_t, std::size_t);                \
+  void LAPACK_GLOBAL(letter##gemm, LETTER##GEMM)(                                                                   \
+      const char*, const char*, const lapack_int*, const lapack_int*, const lapack_int*, const T*, const T*,        \
+      const lapack_int*, const T*, const lapack_int*, const T*, T*, const lapack_int*, std::size_t, std::size_t);
 extern "C" {
-void LAPACK_GLOBAL(strsm, STRSM)(const char*, const char*, const char*, const char*, const lapack_int*,
-                                 const lapack_int*, const float*, const float*, const lapack_int*, float*,
-                                 const lapack_int*, std::size_t, std::size_t, std::size_t, std::size_t);
-void LAPACK_GLOBAL(dtrsm, DTRSM)(const char*, const char*, const char*, const char*, const lapack_int*,
-                                 const lapack_int*, const double*, const double*, const lapack_int*, double*,
-                                 const lapack_int*, std::size_t, std::size_t, std::size_t, std::size_t);
-void LAPACK_GLOBAL(sgemm, SGEMM)(const char*, const char*, const lapack_int*, const lapack_int*, const lapack_int*,
-                                 const float*, const float*, const lapack_int*, const float*, const lapack_int*,
-                                 const float*, float*, const lapack_int*, std::size_t, std::size_t);
-void LAPACK_GLOBAL(dgemm, DGEMM)(const char*, const char*, const lapack_int*, const lapack_int*, const lapack_int*,
-                                 const double*, const double*, const lapack_int*, const double*, const lapack_int*,
-                                 const double*, double*, const lapack_int*, std::size_t, std::size_t);
+KG_BLAS(s, S, float)
+KG_BLAS(d, D, double)
+KG_BLAS(c, C, lapack_complex_float)
+KG_BLAS(z, Z, lapack_complex_double)
 }
+#undef KG_BLAS
 
 namespace kerngrad::linalg::lapack {
 
 using integer = lapack_int;
 
-// X op(A) = B or op(A) X = B for a triangular A, with X in the place of B.
-inline void trsm(char side, char uplo, char trans, char diag, integer m, integer n, const float* a, integer lda,
-                 float* b, integer ldb) {
-  const float one = 1;
-  LAPACK_GLOBAL(strsm, STRSM)(&side, &uplo, &trans, &diag, &m, &n, &one, a, &lda, b, &ldb, 1, 1, 1, 1);
+// The dtype of the parts of complex numbers; a real one itself.
+template <class T>
+struct parts {
+  using type = T;
+};
+template <class T>
+struct parts<std::complex<T>> {
+  using type = T;
+};
+template <class T>
+using part_of = typename parts<T>::type;
+template <class T>
+inline constexpr bool is_complex = !std::is_same_v<T, part_of<T>>;
+
+// The routine for T of those for float, double and complex numbers of them.
+template <class T, class S, class D, class C, class Z>
+constexpr auto of(S s, D d, C c, Z z) {
+  if constexpr (std::is_same_v<T, float>) return s;
+  else if constexpr (std::is_same_v<T, double>) return d;
+  else if constexpr (std::is_same_v<T, std::complex<float>>) return c;
+  else return z;
 }
-inline void trsm(char side, char uplo, char trans, char diag, integer m, integer n, const double* a, integer lda,
-                 double* b, integer ldb) {
-  const double one = 1;
-  LAPACK_GLOBAL(dtrsm, DTRSM)(&side, &uplo, &trans, &diag, &m, &n, &one, a, &lda, b, &ldb, 1, 1, 1, 1);
+#define KG_LAPACK(T, name) \
+  of<T>(LAPACKE_s##name##_work, LAPACKE_d##name##_work, LAPACKE_c##name##_work, LAPACKE_z##name##_work)
+
+// X op(A) = B or op(A) X = B for a triangular A, with X in the place of B.
+template <class T>
+void trsm(char side, char uplo, char trans, char diag, integer m, integer n, const T* a, integer lda, T* b,
+          integer ldb) {
+  const T one = 1;
+  of<T>(LAPACK_GLOBAL(strsm, STRSM), LAPACK_GLOBAL(dtrsm, DTRSM), LAPACK_GLOBAL(ctrsm, CTRSM),
+        LAPACK_GLOBAL(ztrsm, ZTRSM))(&side, &uplo, &trans, &diag, &m, &n, &one, a, &lda, b, &ldb, 1, 1, 1, 1);
 }
 
-// A = L L^T or U^T U. Gives k > 0 where the leading matrix of k rows is not positive definite.
-inline integer potrf(char uplo, integer n, float* a) { return LAPACKE_spotrf_work(LAPACK_COL_MAJOR, uplo, n, a, n); }
-inline integer potrf(char uplo, integer n, double* a) { return LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, uplo, n, a, n); }
+// op(A) op(B), of m x k by k x n.
+template <class T>
+void gemm(char trans_a, char trans_b, integer m, integer n, integer k, const T* a, integer lda, const T* b, integer ldb,
+          T* c, integer ldc) {
+  const T one = 1, zero = 0;
+  of<T>(LAPACK_GLOBAL(sgemm, SGEMM), LAPACK_GLOBAL(dgemm, DGEMM), LAPACK_GLOBAL(cgemm, CGEMM),
+        LAPACK_GLOBAL(zgemm, ZGEMM))(&trans_a, &trans_b, &m, &n, &k, &one, a, &lda, b, &ldb, &zero, c, &ldc, 1, 1);
+}
+
+// A = L L^H or U^H U. Gives k > 0 where the leading matrix of k rows is not positive definite.
+template <class T>
+integer potrf(char uplo, integer n, T* a) {
+  return KG_LAPACK(T, potrf)(LAPACK_COL_MAJOR, uplo, n, a, n);
+}
 
 // A = P L U. Gives k > 0 where U's k-th pivot is zero.
-inline integer getrf(integer m, integer n, float* a, integer* pivots) {
-  return LAPACKE_sgetrf_work(LAPACK_COL_MAJOR, m, n, a, m, pivots);
-}
-inline integer getrf(integer m, integer n, double* a, integer* pivots) {
-  return LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, m, n, a, m, pivots);
+template <class T>
+integer getrf(integer m, integer n, T* a, integer* pivots) {
+  return KG_LAPACK(T, getrf)(LAPACK_COL_MAJOR, m, n, a, m, pivots);
 }
 
 // Solves by the factors of getrf.
-inline void getrs(char trans, integer n, integer columns, const float* lu, const integer* pivots, float* b) {
-  LAPACKE_sgetrs_work(LAPACK_COL_MAJOR, trans, n, columns, lu, n, pivots, b, n);
-}
-inline void getrs(char trans, integer n, integer columns, const double* lu, const integer* pivots, double* b) {
-  LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, trans, n, columns, lu, n, pivots, b, n);
+template <class T>
+void getrs(char trans, integer n, integer columns, const T* lu, const integer* pivots, T* b) {
+  KG_LAPACK(T, getrs)(LAPACK_COL_MAJOR, trans, n, columns, lu, n, pivots, b, n);
 }
 
 // Rows and columns, and diagonals below and above the main one. A matrix with room for fill-in has its diagonals in
@@ -74,51 +109,37 @@ struct band {
   integer rows() const { return 2 * lower + upper + 1; }
 };
 // A = L U with exchanges of rows. Gives k > 0 where U's k-th pivot is zero.
-inline integer gbtrf(band of, float* a, integer* pivots) {
-  return LAPACKE_sgbtrf_work(LAPACK_COL_MAJOR, of.n, of.n, of.lower, of.upper, a, of.rows(), pivots);
-}
-inline integer gbtrf(band of, double* a, integer* pivots) {
-  return LAPACKE_dgbtrf_work(LAPACK_COL_MAJOR, of.n, of.n, of.lower, of.upper, a, of.rows(), pivots);
+template <class T>
+integer gbtrf(band of_a, T* a, integer* pivots) {
+  return KG_LAPACK(T, gbtrf)(LAPACK_COL_MAJOR, of_a.n, of_a.n, of_a.lower, of_a.upper, a, of_a.rows(), pivots);
 }
 // Solves by the factors of gbtrf.
-inline void gbtrs(char trans, band of, integer columns, const float* lu, const integer* pivots, float* b) {
-  LAPACKE_sgbtrs_work(LAPACK_COL_MAJOR, trans, of.n, of.lower, of.upper, columns, lu, of.rows(), pivots, b, of.n);
-}
-inline void gbtrs(char trans, band of, integer columns, const double* lu, const integer* pivots, double* b) {
-  LAPACKE_dgbtrs_work(LAPACK_COL_MAJOR, trans, of.n, of.lower, of.upper, columns, lu, of.rows(), pivots, b, of.n);
-}
-
-// op(A) op(B), of m x k by k x n.
-inline void gemm(char trans_a, char trans_b, integer m, integer n, integer k, const float* a, integer lda,
-                 const float* b, integer ldb, float* c, integer ldc) {
-  const float one = 1, zero = 0;
-  LAPACK_GLOBAL(sgemm, SGEMM)(&trans_a, &trans_b, &m, &n, &k, &one, a, &lda, b, &ldb, &zero, c, &ldc, 1, 1);
-}
-inline void gemm(char trans_a, char trans_b, integer m, integer n, integer k, const double* a, integer lda,
-                 const double* b, integer ldb, double* c, integer ldc) {
-  const double one = 1, zero = 0;
-  LAPACK_GLOBAL(dgemm, DGEMM)(&trans_a, &trans_b, &m, &n, &k, &one, a, &lda, b, &ldb, &zero, c, &ldc, 1, 1);
+template <class T>
+void gbtrs(char trans, band of_a, integer columns, const T* lu, const integer* pivots, T* b) {
+  KG_LAPACK(T, gbtrs)(LAPACK_COL_MAJOR, trans, of_a.n, of_a.lower, of_a.upper, columns, lu, of_a.rows(), pivots, b,
+                      of_a.n);
 }
 
 // ------------------------------------------------------------------------------------------ with memory for their work
-
-template <class T>
-inline constexpr bool is_float = std::is_same_v<T, float>;
 
 // Memory that calls share. `Counted` has a resize that throws where so many bytes would pass a limit.
 template <class T, class Counted>
 struct workspace {
   Counted counted;
   std::vector<T> numbers;
+  std::vector<part_of<T>> reals;  // what routines of complex numbers take as well
   std::vector<integer> integers;
   // As many numbers as a routine answered to a question; a float rounds a large count.
-  void provide(T answered, std::size_t integers_needed = 0) {
-    const auto wanted = static_cast<std::size_t>(is_float<T> ? answered * T(1.000001) + 1 : answered);
+  void provide(T answered, std::size_t integers_needed = 0, std::size_t reals_needed = 0) {
+    const part_of<T> asked = std::real(answered);
+    const auto wanted =
+        static_cast<std::size_t>(sizeof(asked) == sizeof(float) ? asked * part_of<T>(1.000001) + 1 : asked);
     const std::size_t count = std::max({wanted, numbers.size(), std::size_t{1}}),
-                      whole = std::max(integers_needed, integers.size());
-    counted.resize(static_cast<std::int64_t>(
-        kernels::sum_of(kernels::product_of(count, sizeof(T)), kernels::product_of(whole, sizeof(integer)))));
+                      whole = std::max(integers_needed, integers.size()), real = std::max(reals_needed, reals.size());
+    counted.resize(kernels::sum_of(kernels::product_of(count, sizeof(T)), kernels::product_of(real, sizeof(part_of<T>)),
+                                   kernels::product_of(whole, sizeof(integer))));
     numbers.resize(count);
+    reals.resize(real);
     integers.resize(whole);
   }
   integer size() const { return static_cast<integer>(numbers.size()); }
@@ -127,10 +148,7 @@ struct workspace {
 // A = L Q with L in the lower triangle, and the reflectors of Q in the rest and in `tau`.
 template <class T, class Work>
 void gelqf(integer m, integer n, T* a, T* tau, Work& work) {
-  constexpr auto routine = [] {
-    if constexpr (is_float<T>) return LAPACKE_sgelqf_work;
-    else return LAPACKE_dgelqf_work;
-  }();
+  constexpr auto routine = KG_LAPACK(T, gelqf);
   T wanted = 0;
   routine(LAPACK_COL_MAJOR, m, n, a, m, tau, &wanted, -1);
   work.provide(wanted);
@@ -140,47 +158,105 @@ void gelqf(integer m, integer n, T* a, T* tau, Work& work) {
 // The first m rows of Q, of k reflectors in the rows of q.
 template <class T, class Work>
 void orglq(integer m, integer n, integer k, T* q, const T* tau, Work& work) {
-  constexpr auto routine = [] {
-    if constexpr (is_float<T>) return LAPACKE_sorglq_work;
-    else return LAPACKE_dorglq_work;
-  }();
+  constexpr auto routine = of<T>(LAPACKE_sorglq_work, LAPACKE_dorglq_work, LAPACKE_cunglq_work, LAPACKE_zunglq_work);
   T wanted = 0;
   routine(LAPACK_COL_MAJOR, m, n, k, q, m, tau, &wanted, -1);
   work.provide(wanted);
   routine(LAPACK_COL_MAJOR, m, n, k, q, m, tau, work.numbers.data(), work.size());
 }
 
-// Eigenvalues, ascending, and for 'V' eigenvectors in the columns of a. Gives 0 where it converged.
+// Eigenvalues of a Hermitian matrix, ascending, and for 'V' eigenvectors in the columns of a. Gives 0 where it
+// converged.
 template <class T, class Work>
-integer syevd(char job, char uplo, integer n, T* a, T* values, Work& work) {
-  constexpr auto routine = [] {
-    if constexpr (is_float<T>) return LAPACKE_ssyevd_work;
-    else return LAPACKE_dsyevd_work;
-  }();
+integer heevd(char job, char uplo, integer n, T* a, part_of<T>* values, Work& work) {
+  constexpr auto routine = of<T>(LAPACKE_ssyevd_work, LAPACKE_dsyevd_work, LAPACKE_cheevd_work, LAPACKE_zheevd_work);
   T wanted = 0;
   integer integers = 0;
-  routine(LAPACK_COL_MAJOR, job, uplo, n, a, n, values, &wanted, -1, &integers, -1);
-  work.provide(wanted, static_cast<std::size_t>(integers));
-  return routine(LAPACK_COL_MAJOR, job, uplo, n, a, n, values, work.numbers.data(), work.size(), work.integers.data(),
-                 static_cast<integer>(work.integers.size()));
+  if constexpr (is_complex<T>) {
+    part_of<T> reals = 0;
+    routine(LAPACK_COL_MAJOR, job, uplo, n, a, n, values, &wanted, -1, &reals, -1, &integers, -1);
+    work.provide(wanted, static_cast<std::size_t>(integers), static_cast<std::size_t>(reals * 1.000001) + 1);
+    return routine(LAPACK_COL_MAJOR, job, uplo, n, a, n, values, work.numbers.data(), work.size(), work.reals.data(),
+                   static_cast<integer>(work.reals.size()), work.integers.data(),
+                   static_cast<integer>(work.integers.size()));
+  } else {
+    routine(LAPACK_COL_MAJOR, job, uplo, n, a, n, values, &wanted, -1, &integers, -1);
+    work.provide(wanted, static_cast<std::size_t>(integers));
+    return routine(LAPACK_COL_MAJOR, job, uplo, n, a, n, values, work.numbers.data(), work.size(), work.integers.data(),
+                   static_cast<integer>(work.integers.size()));
+  }
 }
 
 // Singular values, descending, and for 'S' and 'A' vectors: in the columns of u and the rows of vt. Destroys a. Gives 0
 // where it converged.
 template <class T, class Work>
-integer gesdd(char job, integer m, integer n, T* a, T* s, T* u, T* vt, integer ldvt, Work& work) {
-  constexpr auto routine = [] {
-    if constexpr (is_float<T>) return LAPACKE_sgesdd_work;
-    else return LAPACKE_dgesdd_work;
-  }();
+integer gesdd(char job, integer m, integer n, T* a, part_of<T>* s, T* u, T* vt, integer ldvt, Work& work) {
+  constexpr auto routine = KG_LAPACK(T, gesdd);
   T wanted = 0;
   const integer ldu = job == 'N' ? 1 : m;
-  work.provide(0, 8 * static_cast<std::size_t>(std::min(m, n)));
-  routine(LAPACK_COL_MAJOR, job, m, n, a, m, s, u, ldu, vt, ldvt, &wanted, -1, work.integers.data());
-  work.provide(wanted);
-  return routine(LAPACK_COL_MAJOR, job, m, n, a, m, s, u, ldu, vt, ldvt, work.numbers.data(), work.size(),
-                 work.integers.data());
+  const auto least = static_cast<std::size_t>(std::min(m, n)), most = static_cast<std::size_t>(std::max(m, n));
+  if constexpr (is_complex<T>) {
+    // As LAPACK's documentation states them.
+    const std::int64_t with_vectors = kernels::product_of(least, kernels::sum_of(7 * least + 5, 2 * most));
+    work.provide(0, 8 * least, job == 'N' ? 7 * least : static_cast<std::size_t>(with_vectors));
+    routine(LAPACK_COL_MAJOR, job, m, n, a, m, s, u, ldu, vt, ldvt, &wanted, -1, work.reals.data(),
+            work.integers.data());
+    work.provide(wanted);
+    return routine(LAPACK_COL_MAJOR, job, m, n, a, m, s, u, ldu, vt, ldvt, work.numbers.data(), work.size(),
+                   work.reals.data(), work.integers.data());
+  } else {
+    work.provide(0, 8 * least);
+    routine(LAPACK_COL_MAJOR, job, m, n, a, m, s, u, ldu, vt, ldvt, &wanted, -1, work.integers.data());
+    work.provide(wanted);
+    return routine(LAPACK_COL_MAJOR, job, m, n, a, m, s, u, ldu, vt, ldvt, work.numbers.data(), work.size(),
+                   work.integers.data());
+  }
 }
+
+// Eigenvalues, and for 'V' right eigenvectors in the columns of v. Destroys a. Those of a real matrix are in real and
+// imaginary parts, and its vectors as LAPACK packs them; `imaginary` is not used for a complex one. Gives 0 where it
+// converged.
+template <class T, class Work>
+integer geev(char job, integer n, T* a, T* values, [[maybe_unused]] T* imaginary, T* v, Work& work) {
+  constexpr auto routine = KG_LAPACK(T, geev);
+  T wanted = 0;
+  const integer ldv = job == 'V' ? n : 1;
+  T* const none = nullptr;
+  if constexpr (is_complex<T>) {
+    work.provide(0, 0, 2 * static_cast<std::size_t>(n));
+    routine(LAPACK_COL_MAJOR, 'N', job, n, a, n, values, none, 1, v, ldv, &wanted, -1, work.reals.data());
+    work.provide(wanted);
+    return routine(LAPACK_COL_MAJOR, 'N', job, n, a, n, values, none, 1, v, ldv, work.numbers.data(), work.size(),
+                   work.reals.data());
+  } else {
+    routine(LAPACK_COL_MAJOR, 'N', job, n, a, n, values, imaginary, none, 1, v, ldv, &wanted, -1);
+    work.provide(wanted);
+    return routine(LAPACK_COL_MAJOR, 'N', job, n, a, n, values, imaginary, none, 1, v, ldv, work.numbers.data(),
+                   work.size());
+  }
+}
+
+// A = Z T Z^H with T in the place of A. `values` has room for 2 n numbers. Gives 0 where it converged.
+template <class T, class Work>
+integer gees(integer n, T* a, T* values, T* z, Work& work) {
+  constexpr auto routine = KG_LAPACK(T, gees);
+  T wanted = 0;
+  integer sorted = 0;
+  if constexpr (is_complex<T>) {
+    work.provide(0, 0, static_cast<std::size_t>(n));
+    routine(LAPACK_COL_MAJOR, 'V', 'N', nullptr, n, a, n, &sorted, values, z, n, &wanted, -1, work.reals.data(),
+            nullptr);
+    work.provide(wanted);
+    return routine(LAPACK_COL_MAJOR, 'V', 'N', nullptr, n, a, n, &sorted, values, z, n, work.numbers.data(),
+                   work.size(), work.reals.data(), nullptr);
+  } else {
+    routine(LAPACK_COL_MAJOR, 'V', 'N', nullptr, n, a, n, &sorted, values, values + n, z, n, &wanted, -1, nullptr);
+    work.provide(wanted);
+    return routine(LAPACK_COL_MAJOR, 'V', 'N', nullptr, n, a, n, &sorted, values, values + n, z, n, work.numbers.data(),
+                   work.size(), nullptr);
+  }
+}
+#undef KG_LAPACK
 
 }  // namespace kerngrad::linalg::lapack
 

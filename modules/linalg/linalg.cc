@@ -10,9 +10,10 @@ import kerngrad;
 
 export namespace kerngrad::linalg {
 
-// Operands are float32 or float64; integers and booleans are converted to float64. The last two axes are a matrix, the
-// axes before them are batch axes and broadcast. Each size of a matrix is below 2^31. Errors name the function, the
-// batch index and the pivot, both counted from 0.
+// Operands are floats or complex numbers of 32 or 64 bits a part; integers and booleans are converted to float64. The
+// last two axes are a matrix, the axes before them are batch axes and broadcast. Each size of a matrix is below 2^31.
+// Errors name the function, the batch index and the pivot, both counted from 0. x^H is the conjugate transpose of x,
+// for real numbers the transpose. Hermitian matrices are their conjugate transposes: real ones are symmetric.
 
 // ------------------------------------------------------------------------------------------ factors
 
@@ -24,12 +25,12 @@ struct check_options {
 
 /// Options of cholesky.
 struct cholesky_options {
-  bool upper = false;  ///< gives the upper factor, the transpose of the lower one
+  bool upper = false;  ///< gives the upper factor, the conjugate transpose of the lower one
   bool check = true;   ///< throws for matrices that are not positive definite; if false, their factor is NaN
 };
-/// The lower triangular L with x = L L^T of each symmetric positive definite matrix, by LAPACK's potrf. Reads the lower
+/// The lower triangular L with x = L L^H of each Hermitian positive definite matrix, by LAPACK's potrf. Reads the lower
 /// triangle alone and takes the other one as its mirror image. Throws for a matrix that is not positive definite.
-/// Gradient: symmetric (Giles 2008, Murray 2016).
+/// Gradient: Hermitian (Giles 2008, Murray 2016).
 tensor cholesky(const tensor& x, const cholesky_options& options = {});
 
 /// The factors of `lu_factor`.
@@ -64,17 +65,41 @@ qr_parts qr(const tensor& x, qr_mode mode = qr_mode::reduced);
 
 /// The parts of `eigh`.
 struct eigh_parts {
-  tensor eigenvalues;   ///< ascending
+  tensor eigenvalues;   ///< ascending, real
   tensor eigenvectors;  ///< in columns, of length 1
 };
-/// Eigenvalues and eigenvectors of each symmetric matrix, by LAPACK's syevd. Reads the lower triangle alone. Elements
-/// that are not finite give NaN. Throws where it does not converge. Gradient: symmetric (Giles 2008). If eigenvalues
-/// are equal to rounding, it is finite for functions that do not depend on the choice of vectors, such as sums of the
-/// equal eigenvalues and projectors onto their whole space. Other functions get NaN: their gradient does not exist or
-/// needs more than the derivatives by values and vectors.
+/// Eigenvalues and eigenvectors of each Hermitian matrix, by LAPACK's syevd and heevd. Reads the lower triangle alone.
+/// Elements that are not finite give NaN. Throws where it does not converge. Gradient: Hermitian (Giles 2008). If
+/// eigenvalues are equal to rounding, it is finite for functions that do not depend on the choice of vectors, such as
+/// sums of the equal eigenvalues and projectors onto their whole space. Other functions get NaN: their gradient does
+/// not exist or needs more than the derivatives by values and vectors. So do functions of the phase of a complex
+/// vector.
 eigh_parts eigh(const tensor& x, const check_options& options = {});
 /// The eigenvalues alone, in less time. Gradient: finite everywhere, of equal eigenvalues one of several.
 tensor eigvalsh(const tensor& x, const check_options& options = {});
+
+/// The parts of `eig`.
+struct eig_parts {
+  tensor eigenvalues;   ///< complex numbers, in LAPACK's order
+  tensor eigenvectors;  ///< in columns, complex numbers, of length 1
+};
+/// Eigenvalues and eigenvectors of each square matrix, by LAPACK's geev: complex64 for 32 bits a part, else complex128.
+/// Elements that are not finite give NaN. Throws where it does not converge. Gradient: where the eigenvalues are
+/// distinct (Boeddeker et al. 2017). It is NaN for vectors of equal eigenvalues, of a matrix without a basis of
+/// eigenvectors, and for functions of the phase of a vector, which LAPACK chooses.
+eig_parts eig(const tensor& x, const check_options& options = {});
+/// The eigenvalues alone, in less time. Gradient: for a matrix with a basis of eigenvectors; of equal eigenvalues one
+/// of several.
+tensor eigvals(const tensor& x, const check_options& options = {});
+
+/// The parts of `schur`.
+struct schur_parts {
+  tensor t;  ///< upper triangular; of a real matrix a block of 2 x 2 for each conjugate pair of eigenvalues
+  tensor z;  ///< orthonormal columns
+};
+/// Each square matrix as z t z^H, by LAPACK's gees. Cast a real matrix to complex numbers for a triangular t. Elements
+/// that are not finite give NaN. Throws where it does not converge. No gradient.
+schur_parts schur(const tensor& x, const check_options& options = {});
 
 /// Options of svd.
 struct svd_options {
@@ -104,7 +129,7 @@ tensor solve(const tensor& a, const tensor& b, const check_options& options = {}
 /// Options of solve_triangular.
 struct triangular_options {
   bool lower = false;          ///< reads the lower triangle; otherwise the upper one
-  bool transpose = false;      ///< solves a^T X = b
+  bool transpose = false;      ///< solves a^T X = b, without conjugation
   bool unit_diagonal = false;  ///< takes the diagonal as ones and does not read it
   bool check = true;           ///< throws for a zero on the diagonal; if false, the solution is not finite
 };
@@ -122,7 +147,7 @@ tensor cho_solve(const tensor& factor, const tensor& b, const cho_options& optio
 
 /// Options of lu_solve.
 struct lu_solve_options {
-  bool transpose = false;  ///< solves a^T X = b
+  bool transpose = false;  ///< solves a^T X = b, without conjugation
 };
 /// The X with a X = b for the a that `lu_factor` gave the factors of; not finite where that is singular. Throws for
 /// pivots that are no rows. Gradient: in factors.lu and b.
@@ -146,7 +171,7 @@ struct rank_options {
 /// The parts of `lstsq`.
 struct lstsq_parts {
   tensor x;                ///< the solution of least length
-  tensor residuals;        ///< the sum of squares of b - a x for each column of b
+  tensor residuals;        ///< the sum of squared moduli of b - a x for each column of b
   tensor rank;             ///< int64, of each matrix
   tensor singular_values;  ///< of each matrix, descending
 };
@@ -170,11 +195,11 @@ tensor det(const tensor& x);
 
 /// The parts of `slogdet`.
 struct slogdet_parts {
-  tensor sign;       ///< -1, 0 or 1
+  tensor sign;       ///< -1, 0 or 1; of complex matrices 0 or a number of modulus 1
   tensor logabsdet;  ///< the logarithm of the determinant's absolute value; -infinity for a singular matrix
 };
 /// The determinant of each square matrix as a sign and a logarithm, which neither overflow nor underflow. Gradient: of
-/// the logarithm the inverse transposed, NaN for a singular matrix; of the sign zero.
+/// the logarithm x^-H, NaN for a singular matrix; of a real sign zero.
 slogdet_parts slogdet(const tensor& x);
 
 /// How many singular values are not small, int64. No gradient.
@@ -220,12 +245,12 @@ tensor logm(const tensor& x, const check_options& options = {});
 /// The parts of `polar`.
 struct polar_parts {
   tensor u;  ///< orthonormal columns, or rows of a wide matrix
-  tensor p;  ///< symmetric and without negative eigenvalues
+  tensor p;  ///< Hermitian and without negative eigenvalues
 };
 /// Each matrix as u p, by singular values. Gradient: as of `svd`.
 polar_parts polar(const tensor& x);
 
-/// The first n columns of the product of reflectors I - tau[i] v v^T, where v is column i of `reflectors` [m, n] below
+/// The first n columns of the product of reflectors I - tau[i] v v^H, where v is column i of `reflectors` [m, n] below
 /// its diagonal, with 1 on it: the q of LAPACK's geqrf. tau [k] has at most n elements. Gradient: in both.
 tensor householder_product(const tensor& reflectors, const tensor& tau);
 
@@ -244,7 +269,7 @@ tensor diagonal(const tensor& x, std::int64_t offset = 0);
 tensor trace(const tensor& x, std::int64_t offset = 0);
 /// The products of all pairs of elements of two vectors: [n, m].
 tensor outer(const tensor& a, const tensor& b);
-/// The sums of products along an axis of both, counted from the back; the others broadcast.
+/// The sums of products of conj(a) and b along an axis of both, counted from the back; the others broadcast.
 tensor vecdot(const tensor& a, const tensor& b, std::int64_t axis = -1);
 /// The vector product along an axis of 3 elements, counted from the back; the others broadcast.
 tensor cross(const tensor& a, const tensor& b, std::int64_t axis = -1);

@@ -2,6 +2,8 @@
 // LU factors with exchanged rows, as SciPy has them.
 module;
 #include <algorithm>
+#include <cmath>
+#include <complex>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -21,7 +23,7 @@ using detail::function;
 
 namespace {
 
-constexpr operand matrix[] = {{"a", wide_floats}};
+constexpr operand matrix[] = {{"a", detail::lapack_dtypes}};
 constexpr result_spec row_factors[] = {{"lu", "both factors"},
                                        {"pivots", "which row each was exchanged with", result::int32}};
 
@@ -29,16 +31,6 @@ void infer_row_factors(inference& call) {
   const shape& a = call.in[0].dims;
   call.give(a);
   call.give(detail::with_axes(detail::batch_of(a), {std::min(detail::rows_of(a), detail::columns_of(a))}));
-}
-
-// In blocks that stay in the cache.
-template <class T>
-void transpose_into(const T* from, std::int64_t rows, std::int64_t columns, T* to) {
-  constexpr std::int64_t block = 32;
-  for (std::int64_t i = 0; i < rows; i += block)
-    for (std::int64_t j = 0; j < columns; j += block)
-      for (std::int64_t r = i; r < std::min(i + block, rows); ++r)
-        for (std::int64_t c = j; c < std::min(j + block, columns); ++c) to[c * rows + r] = from[r * columns + c];
 }
 
 // The block of `rows` x `columns` elements at (row, column) of each matrix.
@@ -71,13 +63,13 @@ tensor permutation(const tensor& pivots, std::int64_t rows, bool inverse) {
 // Rows of each matrix in another order.
 tensor rows_in_order(const tensor& x, const tensor& order) { return gather(x, order, -2, x.rank() - 2); }
 
-// x u^-T for the upper triangle of u.
+// x u^-H for the upper triangle of u.
 tensor divided_by_upper(const tensor& x, const tensor& u) {
-  return detail::transposed(detail::triangular_solution(u, detail::transposed(x), false, false));
+  return detail::adjoint(detail::triangular_solution(u, detail::adjoint(x), false, false));
 }
-// l^-T x for the lower triangle of l, with ones on its diagonal.
+// l^-H x for the lower triangle of l, with ones on its diagonal.
 tensor divided_by_lower(const tensor& l, const tensor& x) {
-  return detail::triangular_solution(l, x, true, true, true);
+  return detail::triangular_solution(conj(l), x, true, true, true);
 }
 
 // The gradient of p^T a = l u. With the first k columns and rows apart, what is next to or below them depends on a
@@ -85,11 +77,11 @@ tensor divided_by_lower(const tensor& l, const tensor& x) {
 tensor gradient_of_factors(const tensor& lu, const tensor& g) {
   const std::int64_t m = detail::rows_of(lu.dims()), n = detail::columns_of(lu.dims()), k = std::min(m, n);
   const tensor lu1 = block(lu, 0, k, 0, k), g1 = block(g, 0, k, 0, k);
-  const tensor l1 = tril(lu1, -1) + detail::identities(lu1), u1 = triu(lu1);
+  const tensor turned = conj(lu), l1 = tril(conj(lu1), -1) + detail::identities(lu1), u1 = triu(conj(lu1));
   tensor lower = matmul(l1, tril(g1, -1), true), upper = matmul(triu(g1), u1, false, true);
   const tensor g2 = m > n ? block(g, k, m - k, 0, n) : block(g, 0, k, k, n - k);
-  if (m > n) upper = upper - matmul(block(lu, k, m - k, 0, n), g2, true);
-  if (m < n) lower = lower - matmul(g2, block(lu, 0, k, k, n - k), false, true);
+  if (m > n) upper = upper - matmul(block(turned, k, m - k, 0, n), g2, true);
+  if (m < n) lower = lower - matmul(g2, block(turned, 0, k, k, n - k), false, true);
   const tensor first = divided_by_upper(divided_by_lower(lu1, tril(lower, -1) + triu(upper)), lu1);
   if (m > n) return concat({first, divided_by_upper(g2, lu1)}, -2);
   return m < n ? concat({first, divided_by_lower(lu1, g2)}, -1) : first;
@@ -113,14 +105,14 @@ struct RowFactors {
     detail::work_array<T> columns(kernels::product_of(m, n));
     detail::work_array<lapack::integer> exchanged(k);
     for (std::int64_t i = 0; i < detail::batch_of(c.in[0].dims).size(); ++i) {
-      transpose_into(a.data() + i * m * n, m, n, columns.data());
+      detail::transpose_into(a.data() + i * m * n, m, n, columns.data());
       lapack::getrf(static_cast<lapack::integer>(m), static_cast<lapack::integer>(n), columns.data(), exchanged.data());
-      transpose_into(columns.data(), n, m, lu.data() + i * m * n);
+      detail::transpose_into(columns.data(), n, m, lu.data() + i * m * n);
       for (std::int64_t j = 0; j < k; ++j)
         pivots[static_cast<std::size_t>(i * k + j)] = static_cast<std::int32_t>(exchanged[j]) - 1;
     }
   }
-  static constexpr auto kernels = detail::kernels_for_floats<RowFactors>;
+  static constexpr auto kernels = detail::kernels_for_numbers<RowFactors>;
   static constexpr auto gradient = gradient_of(wrt(keep::out0 | keep::out1, [](const auto& c) {
     const tensor back = permutation(c.out(1), detail::rows_of(c.dims(0)), true);
     return rows_in_order(gradient_of_factors(c.out(0), c.dy(0)), back);
@@ -128,7 +120,7 @@ struct RowFactors {
 };
 
 lu_factors factors_of(const function& self, const tensor& x) {
-  const tensor a = self.floats("x", x);
+  const tensor a = self.numbers("x", x);
   self.matrices("x", a);
   const auto [factors, pivots] = call<RowFactors>(a);
   return {factors, pivots};
@@ -149,7 +141,7 @@ lu_parts lu(const tensor& x) {
 tensor lu_solve(const lu_factors& factors, const tensor& b, const lu_solve_options& options) {
   constexpr function self{"lu_solve"};
   tensor lu = factors.lu, right = b;
-  self.floats(lu, "lu", right, "b");
+  self.numbers(lu, "lu", right, "b");
   self.square("lu", lu);
   const tensor& pivots = factors.pivots;
   const std::int64_t n = detail::rows_of(lu.dims());

@@ -3,8 +3,10 @@
 module;
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 #include "kernels/common/abi.h"
@@ -63,11 +65,11 @@ tensor norm_of_vectors(const function& self, const tensor& x, const norm_order& 
   if (!order.name().empty()) self.refuse("order " + spelt(order), "a number");
   const double p = order.number();
   if (std::isnan(p)) self.refuse("order nan", "a number");
-  if (p == 0) return sum(cast(x != 0, x.type()), -1);
+  if (p == 0) return sum(cast(x != 0, detail::part_type(x.type())), -1);
   if (p == 1 || p == 2 || std::isinf(p)) return norm(x, p, -1);
   // Powers of numbers up to 1 stay in range; of nothing and of zeros the largest counts as 1.
   const tensor sizes = abs(x),
-               largest = max(concat({stop_gradient(sizes), zeros_like(x(ellipsis, range(0, 1)))}, -1), -1, true);
+               largest = max(concat({stop_gradient(sizes), zeros_like(sizes(ellipsis, range(0, 1)))}, -1), -1, true);
   const tensor scale = where(logical_and(largest > 0, largest < infinity), largest, ones_like(largest));
   return pow(sum(pow(sizes / scale, p), -1), 1 / p) * squeeze(scale, {-1});
 }
@@ -111,14 +113,14 @@ constexpr double pade_7[] = {17297280, 8648640, 1995840, 277200, 25200, 1512, 56
 
 tensor vector_norm(const tensor& x, const vector_norm_options& options) {
   constexpr function self{"vector_norm"};
-  const auto [vectors, kept] = moved(self, self.floats("x", x), options.over);
+  const auto [vectors, kept] = moved(self, self.numbers("x", x), options.over);
   const tensor y = norm_of_vectors(self, vectors, options.order);
   return options.keep_dims ? reshape(y, kept) : y;
 }
 
 tensor matrix_norm(const tensor& x, norm_order order, bool keep_dims) {
   constexpr function self{"matrix_norm"};
-  const tensor a = self.floats("x", x);
+  const tensor a = self.numbers("x", x);
   self.matrices("x", a);
   const tensor y = norm_of_matrices(self, a, order);
   return keep_dims ? expand_dims(expand_dims(y, -1), -1) : y;
@@ -126,7 +128,7 @@ tensor matrix_norm(const tensor& x, norm_order order, bool keep_dims) {
 
 tensor cond(const tensor& x, norm_order order) {
   constexpr function self{"cond"};
-  const tensor a = self.floats("x", x);
+  const tensor a = self.numbers("x", x);
   self.matrices("x", a);
   if (a.dims()[a.rank() - 1] == 0 || a.dims()[a.rank() - 2] == 0)
     self.refuse(detail::shaped("x", a), "matrices with elements");
@@ -142,7 +144,7 @@ tensor cond(const tensor& x, norm_order order) {
 
 tensor matrix_power(const tensor& x, std::int64_t n, const check_options& options) {
   constexpr function self{"matrix_power"};
-  const tensor a = self.floats("x", x);
+  const tensor a = self.numbers("x", x);
   self.square("x", a);
   if (n == 0) return detail::identities(a);
   tensor square = a, result;
@@ -163,10 +165,10 @@ tensor matrix_power(const tensor& x, std::int64_t n, const check_options& option
 
 tensor expm(const tensor& x) {
   constexpr function self{"expm"};
-  const tensor a = self.floats("x", x);
+  const tensor a = self.numbers("x", x);
   self.square("x", a);
   if (a.dims().size() == 0) return a;
-  const bool narrow = a.type() == dtype::float32;
+  const bool narrow = detail::part_type(a.type()) == dtype::float32;
   const std::span<const double> b = narrow ? std::span<const double>(pade_7) : std::span<const double>(pade_13);
   // Halves of each matrix until its norm is small, and as many squares of the result.
   const tensor size = largest_sum(stop_gradient(a), -2, false);

@@ -13,10 +13,10 @@ struct function {
   std::string_view name;
 
   [[noreturn]] void refuse(std::string_view got, std::string_view wanted, std::string_view advice = {}) const;
-  // x as float32 or float64: integers and booleans become float64.
-  tensor floats(std::string_view operand, const tensor& x) const;
+  // x as floats or complex numbers: integers and booleans become float64.
+  tensor numbers(std::string_view operand, const tensor& x) const;
   // The same of two operands in their common dtype.
-  void floats(tensor& a, std::string_view a_name, tensor& b, std::string_view b_name) const;
+  void numbers(tensor& a, std::string_view a_name, tensor& b, std::string_view b_name) const;
   // Throws below rank 2 and for sizes that LAPACK cannot count.
   void matrices(std::string_view operand, const tensor& x) const;
   void square(std::string_view operand, const tensor& x) const;
@@ -30,6 +30,45 @@ struct function {
 
 // "operand x of shape [2, 3]".
 std::string shaped(std::string_view operand, const tensor& x);
+
+// ------------------------------------------------------------------------------------------ dtypes
+
+using lapack::is_complex;
+using lapack::part_of;
+
+// What LAPACK computes with.
+inline constexpr dtype_set lapack_dtypes = wide_floats | complex_only;
+// The dtype of the parts of complex numbers, and of the numbers with such parts.
+constexpr dtype part_type(dtype type) {
+  return type == dtype::complex64 ? dtype::float32 : type == dtype::complex128 ? dtype::float64 : type;
+}
+constexpr dtype pair_type(dtype type) {
+  return part_type(type) == dtype::float32 ? dtype::complex64 : dtype::complex128;
+}
+// The distance of 1 from the next number.
+constexpr double rounding_of(dtype type) { return part_type(type) == dtype::float32 ? 0x1p-23 : 0x1p-52; }
+
+// The parts of complex numbers one after the other; real numbers themselves.
+template <class T>
+std::span<const part_of<T>> parts_of(std::span<const T> x) {
+  return {reinterpret_cast<const part_of<T>*>(x.data()), x.size() * (sizeof(T) / sizeof(part_of<T>))};
+}
+template <class T>
+bool all_finite(std::span<const T> x) {
+  return std::ranges::all_of(parts_of(x), [](part_of<T> each) { return std::isfinite(each); });
+}
+template <class T>
+void fill_with_nan(std::span<T> x) {
+  constexpr part_of<T> nan = std::numeric_limits<part_of<T>>::quiet_NaN();
+  if constexpr (is_complex<T>) std::ranges::fill(x, T(nan, nan));
+  else std::ranges::fill(x, nan);
+}
+// In place.
+template <class T>
+void conjugate(std::span<T> x) {
+  if constexpr (is_complex<T>)
+    for (T& each : x) each = std::conj(each);
+}
 
 // ------------------------------------------------------------------------------------------ stacks
 
@@ -61,23 +100,41 @@ struct work_array {
   std::span<T> span() { return all; }
 };
 
-// A stack that the kernels of kernels/linalg take: some matrices of few rows. One alone is faster by LAPACK.
-inline bool is_small(std::int64_t count, std::int64_t n) { return count >= 8 && n >= 1 && n <= lanes::largest; }
+// A stack that the kernels of kernels/linalg take: some real matrices of few rows. One alone is faster by LAPACK.
+inline bool is_small(dtype type, std::int64_t count, std::int64_t n) {
+  return wide_floats.has(type) && count >= 8 && n >= 1 && n <= lanes::largest;
+}
+inline bool is_small(const tensor& a) { return is_small(a.type(), batch_of(a.dims()).size(), rows_of(a.dims())); }
 
+// In blocks that stay in the cache.
 template <class T>
-void fill_with_nan(std::span<T> x) {
-  for (T& each : x) each = std::numeric_limits<T>::quiet_NaN();
+void transpose_into(const T* from, std::int64_t rows, std::int64_t columns, T* to) {
+  constexpr std::int64_t block = 32;
+  for (std::int64_t i = 0; i < rows; i += block)
+    for (std::int64_t j = 0; j < columns; j += block)
+      for (std::int64_t r = i; r < std::min(i + block, rows); ++r)
+        for (std::int64_t c = j; c < std::min(j + block, columns); ++c) to[c * rows + r] = from[r * columns + c];
 }
 
-// A kernel for each dtype.
+// Kernels that run the op's template for each dtype.
+template <class Op, class... T>
+constexpr auto kernels_of = kernel_list(on_call<T>([](const launch_call& c) { Op::template run<T>(c); })...);
 template <class Op>
-constexpr auto kernels_for_floats =
-    kernel_list(on_call<float>([](const launch_call& c) { Op::template run<float>(c); }),
-                on_call<double>([](const launch_call& c) { Op::template run<double>(c); }));
+constexpr auto kernels_for_floats = kernels_of<Op, float, double>;
+template <class Op>
+constexpr auto kernels_for_numbers = kernels_of<Op, float, double, std::complex<float>, std::complex<double>>;
 
 // ------------------------------------------------------------------------------------------ ops
 
 inline tensor transposed(const tensor& x) { return swapaxes(x, -1, -2); }
+// The conjugate transpose. Products with conj(x) transpose a real x without a copy.
+inline tensor adjoint(const tensor& x) { return conj(transposed(x)); }
+// The sum with its conjugate transpose, halved.
+inline tensor hermitian_part(const tensor& x) { return (x + adjoint(x)) * 0.5; }
+// abs(x)^2.
+inline tensor squared_modulus(const tensor& x) {
+  return complex_only.has(x.type()) ? square(real(x)) + square(imag(x)) : square(x);
+}
 // b as a column where it is a vector, and back.
 inline tensor as_columns(const tensor& b) { return b.rank() == 1 ? expand_dims(b, 1) : b; }
 tensor like_right_side(const tensor& x, const tensor& b);
@@ -99,8 +156,9 @@ tensor factored_solution(const tensor& a, const column_factors& by, const tensor
 tensor pairs_apart(const tensor& values);
 // numerators / denominators for pairs (i, j) of eigenvalues or singular values. If a denominator is 0 to rounding,
 // relative to `scale`: 0 where the numerator is 0 to rounding, relative to `largest_part`, of which it is a difference;
-// NaN elsewhere. It is NaN too where the gradients of both values, in `slopes`, differ and `largest_part` is not 0: the
-// function then is not one of the whole eigenspace, or its gradient needs more than the rule sees.
+// NaN elsewhere, also on the diagonal: there a difference is the derivative by the phase of a complex vector. It is NaN
+// too where the gradients of both values, in `slopes`, differ and `largest_part` is not 0: the function then is not one
+// of the whole eigenspace, or its gradient needs more than the rule sees.
 tensor quotient_of_pairs(const tensor& numerators, const tensor& denominators, const tensor& scale,
                          const tensor& largest_part, const tensor& slopes);
 
@@ -110,8 +168,9 @@ struct pseudo_factors {
 };
 // By singular values above `rtol` times the largest; below 0 it is the larger size times the rounding error.
 pseudo_factors pseudo_factored(const function& self, const tensor& a, double rtol, bool check);
-// The pseudoinverse of op(a) times b. The gradient flows to a and b; the factors are constants that stand for a.
-tensor pseudo_solution(const tensor& a, const pseudo_factors& by, const tensor& b, bool transpose = false);
+// The pseudoinverse of a, or of its adjoint, times b. The gradient flows to a and b; the factors are constants that
+// stand for a.
+tensor pseudo_solution(const tensor& a, const pseudo_factors& by, const tensor& b, bool adjoint = false);
 
 }  // namespace kerngrad::linalg::detail
 

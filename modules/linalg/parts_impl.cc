@@ -2,6 +2,8 @@
 // Checks of operands and the axes of stacks.
 module;
 #include <algorithm>
+#include <cmath>
+#include <complex>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -25,19 +27,19 @@ std::string shaped(std::string_view operand, const tensor& x) {
   return "operand " + std::string(operand) + " of shape " + to_string(x.dims());
 }
 
-tensor function::floats(std::string_view operand, const tensor& x) const {
+tensor function::numbers(std::string_view operand, const tensor& x) const {
   if (!x.defined()) refuse("operand " + std::string(operand) + ", an undefined tensor", "a tensor");
   if ((integral | boolean_only).has(x.type())) return cast(x, dtype::float64);
-  if (!wide_floats.has(x.type()))
+  if (!lapack_dtypes.has(x.type()))
     refuse("operand " + std::string(operand) + " of dtype " + std::string(name_of(x.type())),
-           "float32, float64, an integer dtype or bool", "cast it");
+           "float32, float64, complex64, complex128, an integer dtype or bool", "cast it");
   return x;
 }
 
-void function::floats(tensor& a, std::string_view a_name, tensor& b, std::string_view b_name) const {
-  a = floats(a_name, a), b = floats(b_name, b);
-  if (a.type() == b.type()) return;
-  a = cast(a, dtype::float64), b = cast(b, dtype::float64);
+void function::numbers(tensor& a, std::string_view a_name, tensor& b, std::string_view b_name) const {
+  a = numbers(a_name, a), b = numbers(b_name, b);
+  const dtype both = promote(a.type(), b.type());
+  a = cast(a, both), b = cast(b, both);
 }
 
 void function::matrices(std::string_view operand, const tensor& x) const {

@@ -2,6 +2,8 @@
 // Products of vectors, matrices and tensors.
 module;
 #include <algorithm>
+#include <cmath>
+#include <complex>
 #include <cstdint>
 #include <limits>
 #include <numeric>
@@ -94,7 +96,7 @@ tensor vecdot(const tensor& a, const tensor& b, std::int64_t axis) {
   if (a.dims()[a.rank() + axis] != b.dims()[b.rank() + axis])
     self.refuse(shaped("a", a) + " and " + shaped("b", b), "vectors of one length");
   expect_broadcast(self, a, b);
-  return sum(a * b, axis);
+  return sum(conj(a) * b, axis);
 }
 
 tensor cross(const tensor& a, const tensor& b, std::int64_t axis) {

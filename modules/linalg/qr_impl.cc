@@ -2,6 +2,8 @@
 // QR factors. A row-major matrix is its transpose for LAPACK, so its QR factors are the LQ factors there.
 module;
 #include <algorithm>
+#include <cmath>
+#include <complex>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -20,7 +22,7 @@ using detail::function;
 
 namespace {
 
-constexpr operand matrix[] = {{"a", wide_floats}};
+constexpr operand matrix[] = {{"a", detail::lapack_dtypes}};
 constexpr attr_spec completions[] = {
     {.name = "complete", .kind = attr_kind::boolean, .doc = "a square q, and as many rows of r"}};
 constexpr result_spec qr_results[] = {{"q", "orthonormal columns"}, {"r", "zeros below the diagonal"}};
@@ -37,13 +39,13 @@ void infer_qr(inference& call) {
 tensor first_columns(const tensor& x, std::int64_t columns) { return x(ellipsis, range(0, columns)); }
 tensor other_columns(const tensor& x, std::int64_t columns) { return x(ellipsis, range(columns, end)); }
 
-// Walter and Lehmann 2018 for at least as many rows as columns: (dq + q S) r^-T, where S is the symmetric matrix with
-// the lower triangle of r dr^T - dq^T q.
+// Walter and Lehmann 2018 for at least as many rows as columns: (dq + q S) r^-H, where S is the Hermitian matrix with
+// the lower triangle of r dr^H - dq^H q and the real part of its diagonal, because the diagonal of r is real.
 tensor gradient_of_tall(const tensor& q, const tensor& r, const tensor& dq, const tensor& dr) {
-  const tensor m = matmul(r, dr, false, true) - matmul(dq, q, true);
-  const tensor symmetric = tril(m) + detail::transposed(tril(m, -1));
-  const tensor left = dq + matmul(q, symmetric);
-  return detail::transposed(detail::triangular_solution(r, detail::transposed(left), false, false));
+  const tensor m = matmul(r, conj(dr), false, true) - matmul(conj(dq), q, true);
+  const tensor half = (tril(m) + tril(m, -1)) * 0.5;
+  const tensor left = dq + matmul(q, half + detail::adjoint(half));
+  return detail::adjoint(detail::triangular_solution(r, detail::adjoint(left), false, false));
 }
 
 struct Qr {
@@ -78,7 +80,7 @@ struct Qr {
                       work);
     }
   }
-  static constexpr auto kernels = detail::kernels_for_floats<Qr>;
+  static constexpr auto kernels = detail::kernels_for_numbers<Qr>;
   static constexpr auto gradient = gradient_of(wrt(keep::in0 | keep::out0 | keep::out1, [](const auto& c) {
     const std::int64_t m = detail::rows_of(c.dims(0)), n = detail::columns_of(c.dims(0));
     if (m > n && c.template attr<"complete">().as_bool())
@@ -87,7 +89,7 @@ struct Qr {
     if (m >= n) return gradient_of_tall(c.out(0), c.out(1), c.dy(0), c.dy(1));
     // The columns after the square part are q times theirs in r.
     const tensor beyond = other_columns(c.dy(1), m);
-    const tensor dq = c.dy(0) + matmul(other_columns(c.in(0), m), beyond, false, true);
+    const tensor dq = c.dy(0) + matmul(other_columns(c.in(0), m), conj(beyond), false, true);
     const tensor square = gradient_of_tall(c.out(0), first_columns(c.out(1), m), dq, first_columns(c.dy(1), m));
     return concat({square, matmul(c.out(0), beyond)}, -1);
   }));
@@ -97,7 +99,7 @@ struct Qr {
 
 qr_parts qr(const tensor& x, qr_mode mode) {
   constexpr function self{"qr"};
-  const tensor a = self.floats("x", x);
+  const tensor a = self.numbers("x", x);
   self.matrices("x", a);
   const auto [q, r] = call<Qr>(a, attr<"complete">(mode == qr_mode::complete));
   return {mode == qr_mode::r ? tensor() : q, r};

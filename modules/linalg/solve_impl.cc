@@ -3,6 +3,7 @@
 module;
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <iterator>
 #include <limits>
@@ -24,7 +25,7 @@ namespace {
 
 // ------------------------------------------------------------------------------------------ factors
 
-constexpr operand matrix[] = {{"a", wide_floats}};
+constexpr operand matrix[] = {{"a", detail::lapack_dtypes}};
 constexpr result_spec factor_results[] = {{"lu", "both factors of the transpose"},
                                           {"pivots", "which column went to the place of each", result::int32},
                                           {"info", "0, or the number of the first zero pivot", result::int32}};
@@ -53,7 +54,9 @@ struct ColumnFactors {
     const std::span<std::int32_t> pivots = elements_out<std::int32_t>(c, 1), info = elements_out<std::int32_t>(c, 2);
     const std::int64_t n = detail::rows_of(c.in[0].dims);
     const lanes::stack stack{std::ssize(info), n};
-    if (detail::is_small(stack.count, n)) return lanes::lu(a.data(), lu.data(), pivots.data(), info.data(), stack);
+    if constexpr (!detail::is_complex<T>)
+      if (detail::is_small(dtype_of<T>, stack.count, n))
+        return lanes::lu(a.data(), lu.data(), pivots.data(), info.data(), stack);
     detail::work_array<lapack::integer> exchanged(n);
     std::ranges::copy(a, lu.begin());
     for (std::int64_t i = 0; i < static_cast<std::int64_t>(info.size()); ++i) {
@@ -64,13 +67,15 @@ struct ColumnFactors {
                              [](lapack::integer at) { return static_cast<std::int32_t>(at); });
     }
   }
-  static constexpr auto kernels = detail::kernels_for_floats<ColumnFactors>;
+  static constexpr auto kernels = detail::kernels_for_numbers<ColumnFactors>;
 };
 
 // ------------------------------------------------------------------------------------------ solutions
 
-constexpr operand factored_system[] = {
-    {"a", wide_floats}, {"lu", wide_floats}, {"pivots", only(dtype::int32), role::own}, {"b", wide_floats}};
+constexpr operand factored_system[] = {{"a", detail::lapack_dtypes},
+                                       {"lu", detail::lapack_dtypes},
+                                       {"pivots", only(dtype::int32), role::own},
+                                       {"b", detail::lapack_dtypes}};
 constexpr attr_spec transposes[] = {{.name = "transpose", .kind = attr_kind::boolean, .doc = "solves a^T X = b"}};
 
 void infer_factored(inference& call) {
@@ -103,7 +108,7 @@ void solve_in_place(const T* lu, std::span<const lapack::integer> pivots, T* x, 
 template <class T>
 bool has_zero_pivot(const T* lu, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i)
-    if (lu[i * n + i] == 0) return true;
+    if (lu[i * n + i] == T(0)) return true;
   return false;
 }
 
@@ -124,12 +129,13 @@ struct FactoredSolve {
                 batch_b = detail::batch_of(c.in[3].dims);
     const std::int64_t n = detail::rows_of(c.out[0].dims), k = detail::columns_of(c.out[0].dims);
     const std::int64_t count = batch.size(), ones_a = batch_a.size(), ones_b = batch_b.size();
-    if (detail::is_small(count, n) && k >= 1 && k <= lanes::largest && (ones_a == count || ones_a == 1) &&
-        (ones_b == count || ones_b == 1)) {
-      const lanes::right_sides by{k, ones_a == 1 ? 0 : n * n, ones_a == 1 ? 0 : n, ones_b == 1 ? 0 : n * k,
-                                  c.call.attrs[0].as_bool()};
-      return lanes::solve(lu.data(), pivots.data(), b.data(), x.data(), {count, n}, by);
-    }
+    if constexpr (!detail::is_complex<T>)
+      if (detail::is_small(dtype_of<T>, count, n) && k >= 1 && k <= lanes::largest &&
+          (ones_a == count || ones_a == 1) && (ones_b == count || ones_b == 1)) {
+        const lanes::right_sides by{k, ones_a == 1 ? 0 : n * n, ones_a == 1 ? 0 : n, ones_b == 1 ? 0 : n * k,
+                                    c.call.attrs[0].as_bool()};
+        return lanes::solve(lu.data(), pivots.data(), b.data(), x.data(), {count, n}, by);
+      }
     detail::work_array<lapack::integer> exchanged(n);
     for (std::int64_t i = 0; i < batch.size(); ++i) {
       const std::int64_t at = detail::matrix_at(batch_a, batch, i);
@@ -143,29 +149,30 @@ struct FactoredSolve {
       solve_in_place<T>(lu.data() + at * n * n, exchanged.span(), to, k, c.call.attrs[0].as_bool());
     }
   }
-  static constexpr auto kernels = detail::kernels_for_floats<FactoredSolve>;
+  static constexpr auto kernels = detail::kernels_for_numbers<FactoredSolve>;
 
-  // Giles 2008, section 2.2.3.
+  // Giles 2008, section 2.2.3. The solution by the adjoint is the conjugate of one by the transpose.
   template <class C>
   static tensor of_b(const C& c) {
     return c.template once<0>([&] {
-      return detail::factored_solution(c.in(0), {c.in(1), c.in(2), {}}, c.dy(),
-                                       !c.template attr<"transpose">().as_bool());
+      return conj(detail::factored_solution(c.in(0), {c.in(1), c.in(2), {}}, conj(c.dy()),
+                                            !c.template attr<"transpose">().as_bool()));
     });
   }
-  static constexpr auto gradient = gradient_of(
-      wrt(keep::in0 | keep::in1 | keep::in2 | keep::out0,
-          [](const auto& c) {
-            const tensor g = of_b(c);
-            const bool transpose = c.template attr<"transpose">().as_bool();
-            return c.reduced(0, -(transpose ? matmul(c.out(), g, false, true) : matmul(g, c.out(), false, true)));
-          }),
-      constant_operand(), constant_operand(),
-      wrt(keep::in0 | keep::in1 | keep::in2, [](const auto& c) { return c.reduced(3, of_b(c)); }));
+  static constexpr auto gradient =
+      gradient_of(wrt(keep::in0 | keep::in1 | keep::in2 | keep::out0,
+                      [](const auto& c) {
+                        const tensor g = of_b(c), x = conj(c.out());
+                        const bool transpose = c.template attr<"transpose">().as_bool();
+                        return c.reduced(0, -(transpose ? matmul(x, g, false, true) : matmul(g, x, false, true)));
+                      }),
+                  constant_operand(), constant_operand(),
+                  wrt(keep::in0 | keep::in1 | keep::in2, [](const auto& c) { return c.reduced(3, of_b(c)); }));
 };
 
 // ------------------------------------------------------------------------------------------ inverses
 
+constexpr operand real_matrix[] = {{"a", wide_floats}};
 constexpr result_spec inverse_results[] = {{"inverse", "of each matrix; NaN for a singular one"},
                                            {"info", "0, or the number of the first zero pivot", result::int32}};
 
@@ -179,7 +186,7 @@ struct SmallInverse {
   static constexpr op_row row{.name = "LinalgSmallInverse",
                               .doc = "Inverses of small matrices by elimination.",
                               .group = family::matmul,
-                              .operands = matrix,
+                              .operands = real_matrix,
                               .infer = infer_inverse,
                               .cost = 512,
                               .results = inverse_results};
@@ -214,7 +221,7 @@ tensor detail::factored_solution(const tensor& a, const column_factors& by, cons
 tensor solve(const tensor& a, const tensor& b, const check_options& options) {
   constexpr function self{"solve"};
   tensor matrices = a, right = b;
-  self.floats(matrices, "a", right, "b");
+  self.numbers(matrices, "a", right, "b");
   self.square("a", matrices);
   self.right_side(matrices, detail::rows_of(matrices.dims()), right);
   const column_factors by = detail::factored(matrices);
@@ -224,9 +231,9 @@ tensor solve(const tensor& a, const tensor& b, const check_options& options) {
 
 tensor inv(const tensor& x, const check_options& options) {
   constexpr function self{"inv"};
-  const tensor a = self.floats("x", x);
+  const tensor a = self.numbers("x", x);
   self.square("x", a);
-  if (detail::is_small(detail::batch_of(a.dims()).size(), detail::rows_of(a.dims()))) {
+  if (detail::is_small(a)) {
     const auto [inverse, info] = call<SmallInverse>(a);
     if (options.check) expect_regular(self, info);
     return inverse;

@@ -23,7 +23,7 @@ TEST(sqrtm, squared_is_the_matrix) {
 TEST(sqrtm, rejects_a_matrix_with_a_negative_eigenvalue_and_passes_nan) {
   const tensor a = kg::stack({kg::eye(2), kg::diag(tensor({1.f, -1.f}))});
   expect_refused([&] { return la::sqrtm(a); },
-                 {"[kg::linalg::sqrtm] got a matrix without a real square root at batch index [1]"});
+                 {"[kg::linalg::sqrtm] got a matrix without a principal square root at batch index [1]"});
   expect_values(la::sqrtm(a, {.check = false})(1), doubles(4, not_a_number));
   expect_values(la::sqrtm(a, {.check = false})(0), {1, 0, 0, 1});
   EXPECT_TRUE(std::isnan(largest(la::sqrtm(kg::full({2, 2}, not_a_number)))));
