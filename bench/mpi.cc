@@ -70,7 +70,9 @@ void in_turns(const char* name, std::int64_t bytes, const std::function<void()>&
 }
 
 // So many calls that a sample takes about a millisecond, less than a turn of the scheduler.
-int times_of(std::int64_t bytes) { return static_cast<int>(std::clamp<std::int64_t>(4'000'000 / (bytes + 8000), 1, 500)); }
+int times_of(std::int64_t bytes) {
+  return static_cast<int>(std::clamp<std::int64_t>(4'000'000 / (bytes + 8000), 1, 500));
+}
 
 void calls_of(std::int64_t count, int rounds) {
   const mpi::communicator all;
@@ -85,8 +87,7 @@ void calls_of(std::int64_t count, int rounds) {
       "all_reduce", [&] { mpi::all_reduce(x); },
       [&] { MPI_Allreduce(from, y.data(), n, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD); });
   compare(
-      "reduce", [&] { mpi::reduce(x); },
-      [&] { MPI_Reduce(from, y.data(), n, MPI_FLOAT, MPI_SUM, 0, MPI_COMM_WORLD); });
+      "reduce", [&] { mpi::reduce(x); }, [&] { MPI_Reduce(from, y.data(), n, MPI_FLOAT, MPI_SUM, 0, MPI_COMM_WORLD); });
   compare(
       "reduce_scatter", [&] { mpi::reduce_scatter(x); },
       [&] { MPI_Reduce_scatter_block(from, y.data(), part, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD); });
@@ -107,8 +108,8 @@ void calls_of(std::int64_t count, int rounds) {
 
 void calls() {
   const int rounds = brief ? 1 : 101;
-  for (const std::int64_t count : brief ? std::vector<std::int64_t>{16, 5000}
-                                        : std::vector<std::int64_t>{16, 1000, 4000, 50'000, 1'000'000})
+  for (const std::int64_t count :
+       brief ? std::vector<std::int64_t>{16, 5000} : std::vector<std::int64_t>{16, 1000, 4000, 50'000, 1'000'000})
     calls_of(count, count > 100'000 ? std::min(rounds, 15) : rounds);
   const mpi::communicator all;
   in_turns("barrier", 0, [&] { mpi::barrier(); }, [] { MPI_Barrier(MPI_COMM_WORLD); }, rounds, times_of(0));

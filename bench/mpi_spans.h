@@ -66,7 +66,7 @@ inline std::string write(const std::string& path) {
 }  // namespace spans
 
 extern "C" int MPI_Irecv(void* y, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
-                                MPI_Request* request) {
+                         MPI_Request* request) {
   const std::int64_t begin = spans::now();
   const int code = PMPI_Irecv(y, count, type, from, tag, comm, request);
   if (spans::active) spans::arriving[*request] = {std::to_string(count) + " bytes", begin, 0, 2};

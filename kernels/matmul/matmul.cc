@@ -229,7 +229,7 @@ void mirror(std::ptrdiff_t n, T* c) {
 }
 
 /// One product, by the way that suits its shape. Each choice depends on the shape only. A matrix times its own
-/// transpose takes half the products: the other half has the same bits.
+/// transpose takes half the products: the other half is bitwise identical.
 template <class T>
 void matrix_product(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, const T* a, bool ta, const T* b, bool tb,
                     T* c) {

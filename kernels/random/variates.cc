@@ -260,8 +260,8 @@ count_table count_table::around(std::int64_t mode, std::int64_t most, Up up, Dow
 count_table count_table::poisson(double mean) {
   return around(
       static_cast<std::int64_t>(mean), std::numeric_limits<std::int64_t>::max(),
-      [=](std::int64_t k) { return mean / static_cast<double>(k + 1); },
-      [=](std::int64_t k) { return static_cast<double>(k) / mean; });
+      [&](std::int64_t k) { return mean / static_cast<double>(k + 1); },
+      [&](std::int64_t k) { return static_cast<double>(k) / mean; });
 }
 
 count_table count_table::binomial(std::int64_t trials, double probability) {
@@ -273,8 +273,8 @@ count_table count_table::binomial(std::int64_t trials, double probability) {
   const double odds = probability / (1 - probability), n = static_cast<double>(trials);
   const std::int64_t mode = std::min(trials, static_cast<std::int64_t>((n + 1) * probability));
   return around(
-      mode, trials, [=](std::int64_t k) { return (n - static_cast<double>(k)) / static_cast<double>(k + 1) * odds; },
-      [=](std::int64_t k) { return static_cast<double>(k) / (n - static_cast<double>(k - 1)) / odds; });
+      mode, trials, [&](std::int64_t k) { return (n - static_cast<double>(k)) / static_cast<double>(k + 1) * odds; },
+      [&](std::int64_t k) { return static_cast<double>(k) / (n - static_cast<double>(k - 1)) / odds; });
 }
 
 void count_table::draw(const double* u, std::int64_t* y, std::size_t count) const {

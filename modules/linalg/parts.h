@@ -36,7 +36,7 @@ std::string shaped(std::string_view operand, const tensor& x);
 using lapack::is_complex;
 using lapack::part_of;
 
-// What LAPACK computes with.
+// The dtypes in which LAPACK computes.
 inline constexpr dtype_set lapack_dtypes = wide_floats | complex_only;
 // The dtype of the parts of complex numbers, and of the numbers with such parts.
 constexpr dtype part_type(dtype type) {
@@ -55,7 +55,9 @@ std::span<const part_of<T>> parts_of(std::span<const T> x) {
 }
 template <class T>
 bool all_finite(std::span<const T> x) {
-  return std::ranges::all_of(parts_of(x), [](part_of<T> each) { return std::isfinite(each); });
+  for (const part_of<T> each : parts_of(x))
+    if (!std::isfinite(each)) return false;
+  return true;
 }
 template <class T>
 void fill_with_nan(std::span<T> x) {

@@ -25,8 +25,8 @@ namespace {
 // A rank may be so many calls ahead of those that read its arrays.
 constexpr int arrays_of_rank = 4;
 
-// Loads that take some 50 us.
-constexpr std::int64_t load_spins = 40'000;
+// Loads that take about a millisecond.
+constexpr std::int64_t load_spins = 1'000'000;
 
 std::string text_of(const char* op, std::int64_t bytes) {
   return std::string(op) + " of " + std::to_string(bytes) + " bytes";
@@ -40,7 +40,7 @@ struct board::array {
   char op[function_name::op_size] = {};
   alignas(64) std::byte data[most_bytes];
 };
-// What one rank writes.
+// The arrays of one rank, in their places by turns.
 struct board::page {
   alignas(64) std::atomic<std::int64_t> left{0};  // the last call whose arrays it no longer reads
   array arrays[arrays_of_rank];
@@ -53,20 +53,15 @@ board::board(page* pages, int rank, int size)
 std::unique_ptr<board> board::shared_by(MPI_Comm comm, int rank, int size) {
   static_assert(std::atomic<std::int64_t>::is_always_lock_free, "processes share no lock");
   if (size == 1) return nullptr;
-  MPI_Comm near = MPI_COMM_NULL;
-  int count = 0;
-  if (MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &near) == MPI_SUCCESS) {
-    MPI_Comm_size(near, &count);
-    MPI_Comm_free(&near);
-  }
   // Ranks on several machines all have fewer neighbors than ranks.
   MPI_Win window = MPI_WIN_NULL;
   void* base = nullptr;
   MPI_Aint bytes = 0;
   int unit = 0;
-  int ok = count == size &&
-           MPI_Win_allocate_shared(sizeof(page) + alignof(page), 1, MPI_INFO_NULL, comm, &base, &window) == MPI_SUCCESS &&
-           MPI_Win_shared_query(window, 0, &bytes, &unit, &base) == MPI_SUCCESS;
+  int ok =
+      ranks_here(comm) == size &&
+      MPI_Win_allocate_shared(sizeof(page) + alignof(page), 1, MPI_INFO_NULL, comm, &base, &window) == MPI_SUCCESS &&
+      MPI_Win_shared_query(window, 0, &bytes, &unit, &base) == MPI_SUCCESS;
   MPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, comm);
   if (!ok) return nullptr;
   MPI_Win_lock_all(MPI_MODE_NOCHECK, window);
@@ -111,12 +106,11 @@ void board::await(const collective& of, int first, int last) const {
 const std::byte* board::checked(const collective& of, int rank, std::int64_t bytes) {
   const array& there = pages_[rank].arrays[of.number() % arrays_of_rank];
   const std::int64_t number = there.number.load(std::memory_order_relaxed);
-  if (number != of.number() || there.bytes != bytes ||
-      std::memcmp(there.op, of.function().op(), sizeof there.op) != 0)
-    of.refuse("call " + std::to_string(number) + " of rank " + std::to_string(rank) + ", " +
-                  text_of(there.op, there.bytes),
-              "call " + std::to_string(of.number()) + ", " + text_of(of.function().op(), bytes),
-              "make the same calls with equal shapes and dtypes in the same order on every rank");
+  if (number != of.number() || there.bytes != bytes || std::memcmp(there.op, of.function().op(), sizeof there.op) != 0)
+    of.refuse(
+        "call " + std::to_string(number) + " of rank " + std::to_string(rank) + ", " + text_of(there.op, there.bytes),
+        "call " + std::to_string(of.number()) + ", " + text_of(of.function().op(), bytes),
+        "make the same calls with equal shapes and dtypes in the same order on every rank");
   left_[static_cast<std::size_t>(rank)] = number - 1;  // it is in this call
   return there.data;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collective operations. MPI's own fix neither the order of a sum nor which rank a wait is for; these do. Small arrays of
-// ranks that share memory go through it, others through messages between pairs of ranks. Sums use the two steps of Rabenseifner (2004): each rank adds up one part, then
-// all ranks exchange their parts, so that no rank sends more than twice its array.
+// Collective operations. MPI's own fix neither the order of a sum nor which rank a wait is for; these do. Small arrays
+// of ranks that share memory go through it, others through messages between pairs of ranks. Sums use the two steps of
+// Rabenseifner (2004): each rank adds up one part, then all ranks exchange their parts, so that no rank sends more than
+// twice its array.
 module;
 #include <mpi.h>
 #include <algorithm>
@@ -155,14 +156,19 @@ void reduce(const collective& of, int root, dtype type, const void* x, void* y, 
 
 void broadcast(const collective& of, int root, const void* x, void* y, std::int64_t bytes) {
   const link& on = of.on();
-  if (on.rank == root) copy_bytes(x, y, bytes);
   if (board* const all = shared(on, bytes)) {
-    if (on.rank == root) all->write(of, x, bytes);
+    if (on.rank == root) all->write(of, x, bytes), copy_bytes(x, y, bytes);
     else copy_bytes(all->read(of, root, bytes), y, bytes);
     return all->leave(of);
   }
   const int place = (on.rank - root + on.size) % on.size;  // of this rank in a tree whose root is 0
   const auto rank_at = [&](int other) { return (other + root) % on.size; };
+  const void* const have = place == 0 ? x : y;
+  // The root copies its array while messages are under way.
+  const auto finish = [&](messages& sent) {
+    if (place == 0) copy_bytes(x, y, bytes);
+    sent.finish();
+  };
   if (bytes < large_broadcast || on.size == 2) {
     // A binomial tree: a place gets the array from the place without its lowest bit.
     if (place != 0) {
@@ -172,22 +178,22 @@ void broadcast(const collective& of, int root, const void* x, void* y, std::int6
     }
     messages leaving(of);
     for (int bit = 1; bit < on.size && (place & bit) == 0; bit <<= 1)
-      if (place + bit < on.size) leaving.send(rank_at(place + bit), y, bytes);
-    return leaving.finish();
+      if (place + bit < on.size) leaving.send(rank_at(place + bit), have, bytes);
+    return finish(leaving);
   }
   const auto begin = [&](int at) { return part_begin(on, bytes, at); };
   const auto bytes_of = [&](int at) { return begin(at + 1) - begin(at); };
   messages parts(of);
-  for (int at = 1; place == 0 && at < on.size; ++at) parts.send(rank_at(at), bytes_at(y, begin(at)), bytes_of(at));
+  for (int at = 1; place == 0 && at < on.size; ++at) parts.send(rank_at(at), bytes_at(have, begin(at)), bytes_of(at));
   if (place != 0) parts.receive(root, bytes_at(y, begin(place)), bytes_of(place));
   parts.finish();
   messages exchange(of);
   for (int step = 1; step < on.size; ++step) {
     const int to = (place + step) % on.size, from = (place - step + on.size) % on.size;
     if (place != 0) exchange.receive(rank_at(from), bytes_at(y, begin(from)), bytes_of(from));
-    if (to != 0) exchange.send(rank_at(to), bytes_at(y, begin(place)), bytes_of(place));
+    if (to != 0) exchange.send(rank_at(to), bytes_at(have, begin(place)), bytes_of(place));
   }
-  exchange.finish();
+  finish(exchange);
 }
 
 void all_gather(const collective& of, const void* x, void* y, std::int64_t bytes) {

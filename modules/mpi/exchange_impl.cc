@@ -15,6 +15,7 @@ module;
 #include <thread>
 #include <vector>
 #include "kernels/common/abi.h"
+#include "kernels/common/sizes.h"
 module kerngrad.mpi;
 
 #include "modules/mpi/link.h"
@@ -26,8 +27,8 @@ using clock = std::chrono::steady_clock;
 
 // Tags of ops count calls, so that messages of different calls never meet. MPI promises tags to 32767.
 constexpr int tags_of_calls = 16384, header_tag = 16384, header_kinds = 2;
-// Calls of MPI_Test that take some 50 us, and how often a wait leaves the CPU before it sleeps.
-constexpr std::int64_t test_spins = 1024, yields = 8192;
+// Calls of MPI_Test that take about a millisecond, and how often a wait leaves the CPU before it sleeps.
+constexpr std::int64_t test_spins = 16'384, yields = 8192;
 // An MPI count is an int.
 constexpr std::int64_t most_bytes = std::int64_t{1} << 30;
 
@@ -141,7 +142,7 @@ void waiting::look(std::vector<int> missing) const {
 // ------------------------------------------------------------------------------------------ messages
 
 messages::messages(const collective& of, int tag) : of_(of), tag_(tag) {
-  under_way_.reserve(2 * static_cast<std::size_t>(of.on().size));
+  under_way_.reserve(static_cast<std::size_t>(kernels::product_of(2, of.on().size)));
 }
 
 void messages::send(int to, const void* data, std::int64_t bytes) {

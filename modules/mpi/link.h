@@ -38,10 +38,14 @@ link& link_of(std::int64_t number);
 std::int64_t add_link(MPI_Comm comm);
 // True if other threads than the one that started MPI may call it.
 bool takes_threads();
+// Number of ranks of a communicator on this machine. All ranks call it.
+int ranks_here(MPI_Comm comm);
 // World ranks that have ended, as far as this rank has heard.
 bool has_ended(int world_rank);
 // Takes their messages. It also lets MPI make progress with others.
 void hear_of_ended_ranks();
+// More ranks than CPUs on this machine: a wait then leaves the CPU soon.
+inline bool is_crowded = false;
 // Compare calls before they send anything.
 inline std::atomic<bool> is_checked{false};
 
@@ -113,12 +117,12 @@ class collective {
   std::int64_t number_;
 };
 
-// A wait for other ranks. It spins at first, because most arrays are there within microseconds. Then it leaves the CPU
-// to others.
+// A wait for other ranks. It spins for a millisecond, because most arrays are there within microseconds, and a rank
+// that left its CPU to other programs may get it back late. Then it leaves the CPU.
 class waiting {
  public:
-  // `spins` is the number of calls of `pause` that take some 50 us.
-  inline waiting(const collective& of, std::int64_t spins) : of_(of), spins_(spins) {}
+  // `spins` is the number of calls of `pause` that take about a millisecond.
+  inline waiting(const collective& of, std::int64_t spins) : of_(of), spins_(is_crowded ? 16 : spins) {}
   // Call it when nothing has arrived. It returns true from time to time: then call `look`.
   inline bool pause() { return ++turns_ >= spins_ && yield(); }
   // Throws if one of these ranks, which are waited for, has ended, or after the time-out.
@@ -165,7 +169,7 @@ class messages {
 // ------------------------------------------------------------------------------------------ shared memory
 
 // Memory that all ranks of a communicator share, where they are on one machine. In a call, a rank writes its array once
-// and the others read it there. That takes one step, and no copies into and out of messages.
+// and the others read it there: one step, without copies into and out of messages.
 class board {
  public:
   static constexpr std::int64_t most_bytes = 8192;  // of an array

@@ -13,6 +13,7 @@ module;
 #include <span>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 #include "kernels/common/abi.h"
 module kerngrad.mpi;
@@ -131,6 +132,7 @@ bool start() {
   p.others_ended = std::make_unique<std::atomic<bool>[]>(static_cast<std::size_t>(size));
   MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, leave, &key, nullptr);
   MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
+  is_crowded = static_cast<unsigned>(ranks_here(p.control)) > std::thread::hardware_concurrency();
   greet(p, rank, size);
   MPI_Comm all = MPI_COMM_NULL;
   require(MPI_Comm_dup(MPI_COMM_WORLD, &all), "kg::mpi::communicator");
@@ -152,6 +154,15 @@ std::int64_t links_made() {
   [[maybe_unused]] static const bool started = start();
   if (has_left) fail("kg::mpi::communicator", "a call after the end of MPI", "calls before it");
   return link_count;
+}
+
+int ranks_here(MPI_Comm comm) {
+  MPI_Comm near = MPI_COMM_NULL;
+  int count = 0;
+  require(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &near), "kg::mpi::communicator");
+  MPI_Comm_size(near, &count);
+  MPI_Comm_free(&near);
+  return count;
 }
 
 link& link_of(std::int64_t number) {

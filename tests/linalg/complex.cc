@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Complex matrices: reconstructions, the real matrices of twice the size as an oracle, and gradients.
-#include "tests/linalg/complex.h"
-
 #include <algorithm>
 #include <complex>
+
+#include "tests/linalg/complex.h"
 
 namespace {
 

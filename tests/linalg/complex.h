@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Complex matrices, and how far they are from others.
 #pragma once
+#include <algorithm>
+
 #include "tests/linalg/support.h"
 
 namespace kgtest {

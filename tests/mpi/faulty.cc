@@ -47,8 +47,8 @@ void run(std::string_view fault) {
 }  // namespace
 
 // MPI's profiling interface: a program may come between a library and MPI. Here rank 1 tells of another version.
-extern "C" int MPI_Allgather(const void* x, int count, MPI_Datatype type, void* y, int count_of_each, MPI_Datatype type_of_y,
-                             MPI_Comm comm) {
+extern "C" int MPI_Allgather(const void* x, int count, MPI_Datatype type, void* y, int count_of_each,
+                             MPI_Datatype type_of_y, MPI_Comm comm) {
   int rank = 0;
   PMPI_Comm_rank(comm, &rank);
   if (has_other_version && rank == 1) std::strcpy(static_cast<char*>(y) + count_of_each, "kerngrad 9");

@@ -105,7 +105,7 @@ def fit_table(fits):
 
 
 def scaling_table(fits, gradients, backward, buckets):
-    yield f'| link | exchange on 2, 8, 64 ranks | efficiency on 2, 8, 64 ranks |'
+    yield '| link | exchange on 2, 8, 64 ranks | efficiency on 2, 8, 64 ranks |'
     yield '| --- | --- | --- |'
     for name, ((a, b), *_) in fits.items():
         exchange = {n: buckets * 2 * (n - 1) * (a + b * gradients / buckets / n) for n in (2, 8, 64)}
