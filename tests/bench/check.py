@@ -21,6 +21,7 @@ import compare_targets  # noqa: E402
 import heat_map  # noqa: E402
 import report  # noqa: E402
 import results  # noqa: E402
+import sizes  # noqa: E402
 
 LEVELS = ('L1', 'L2', 'L3', 'DRAM')
 UNITS = ('fma', 'divide', 'root')
@@ -147,6 +148,20 @@ def the_heat_map_has_the_part_of_the_bound_on_each_target():
     except SystemExit as stop:
         assert 'Sin<f32>, n 1000' in str(stop), stop
     heat_map.SHOWN = shown
+
+
+def lines_against_size_have_the_better_of_two_settings_and_square_products_alone():
+    def case(name, size, **peers):
+        return {'name': name, 'size': size, 'ours': 10.0, 'peers': peers}
+
+    result = {'machine': {'cpu': 'A CPU'}, 'cases': [
+        case('add_fresh', '8', eigen=5, torch=9, torch_tuned=7, floor=1), case('exp', '64', onednn=3),
+        case('matmul', '16x16x16', eigen=2), case('matmul', '64x784x128', eigen=2), case('softmax', '4x8')]}
+    data = sizes.record_of(result, '2026-01-02')
+    assert data['panels'] == {
+        'add': {'kerngrad': [(8, 10)], 'Eigen': [(8, 5)], 'libtorch': [(8, 7)]},
+        'exp': {'kerngrad': [(64, 10)], 'oneDNN': [(64, 3)]},
+        'matmul, n x n': {'kerngrad': [(16, 10)], 'Eigen': [(16, 2)]}, 'softmax': {'kerngrad': [(32, 10)]}}, data
 
 
 def verdicts(old, new):
@@ -383,6 +398,7 @@ TOOLS = [the_page_is_valid_and_needs_nothing_else, the_page_holds_every_kernel_o
          the_table_holds_every_kernel_too, values_that_scatter_are_marked_and_one_repetition_says_nothing,
          results_without_roofs_or_kernels_make_a_report_all_the_same,
          the_heat_map_has_the_part_of_the_bound_on_each_target,
+         lines_against_size_have_the_better_of_two_settings_and_square_products_alone,
          a_difference_beyond_all_repetitions_is_one, single_runs_are_taken_to_be_noisy,
          a_comparison_says_what_is_in_one_run_only_and_that_the_machine_is_another,
          times_are_brought_to_one_unit_and_failures_left_out,

@@ -47,7 +47,7 @@ def check_page():
 def copied(folder):
     """The pages and the data, in a folder where they may change."""
     for name in [front_page.README, front_page.PAGE, front_page.TARGETS, *FIGURES, front_page.FIRST_BUILD,
-                 front_page.ROOFLINE, 'tests/engine/exact_bits.txt']:
+                 *front_page.RECORDS.values(), 'tests/engine/exact_bits.txt']:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
     shutil.copytree(ROOT / 'tests/fail', folder / 'tests/fail')
@@ -56,7 +56,7 @@ def copied(folder):
 def check_stale(folder):
     """Data that changed make stale what is made of them, and nothing else."""
     copied(folder)
-    of_peers = figures_of('speed', 'speed-all', 'speed-sizes', 'calls')
+    of_peers = figures_of('speed', 'speed-all', 'calls')
     cases = [('tests/engine/exact_bits.txt', 'Abs bfloat16', 'Abs more 00000000 bfloat16', {'README.md'}),
              (front_page.TARGETS, '| 0.164 |', '| 0.5 |',
               {'README.md', front_page.PAGE, *figures_of('speed', 'speed-all')}),
@@ -67,7 +67,9 @@ def check_stale(folder):
              (front_page.PAGE, '6.00 s, 0.78 s', '6.00 s, 0.79 s', figures_of('training')),
              (front_page.PAGE, '| 120 MB |', '| 121 MB |', {'README.md', *figures_of('size')}),
              (front_page.FIRST_BUILD, '"cores": ', '"cores": 1', {'README.md'}),
-             (front_page.ROOFLINE, '"targets": [', '"targets": [\n  "X",', figures_of('roofline')),
+             (front_page.RECORDS['sizes'], '"add": {', '"sum": {', figures_of('speed-sizes')),
+             (front_page.RECORDS['learning'], '"images": 60000', '"images": 6000', figures_of('learning')),
+             (front_page.RECORDS['roofline'], '"targets": [', '"targets": [\n  "X",', figures_of('roofline')),
              ('README.md', '<!-- models.count -->', '1<!-- models.count -->', {'README.md'}),
              ('docs/pictures/speed-dark.svg', '0.43x', '2x', {'docs/pictures/speed-dark.svg'})]
     for name, before, after, wanted in cases:

@@ -236,7 +236,11 @@ def check_epochs(folder):
         program = folder / name
         program.write_text(TRAINER.format(python=sys.executable, log=str(log), seconds=seconds))
         program.chmod(0o755)
+    runs_here = peers_table.runs_here
+    require(runs_here({}) and not runs_here({'needs': 'no-such-feature'}), 'a side runs without what it needs')
+    peers_table.runs_here = lambda side: True
     sides = epochs.sides_of(tomllib.loads((ROOT / 'tools' / 'bench' / 'targets.toml').read_text()))
+    peers_table.runs_here = runs_here
     require(list(sides) == ['torch', 'torch_tuned'], f'sides of libtorch: {sides}')
     options = types.SimpleNamespace(rounds=2, limit=640)
     pairs = epochs.measure(folder / 'ours', folder / 'theirs', sides, options)

@@ -11,10 +11,13 @@ import math
 
 COLOURS = {
     'light': {'text': '#1f2328', 'quiet': '#59636e', 'line': '#d1d9e0', 'faster': '#0969da', 'slower': '#bc4c00',
-              'other': '#6e7781'},
+              'other': '#6e7781', 'third': '#1a7f37'},
     'dark': {'text': '#f0f6fc', 'quiet': '#9198a1', 'line': '#3d444d', 'faster': '#4493f8', 'slower': '#db6d28',
-             'other': '#8b949e'}}
+             'other': '#8b949e', 'third': '#3fb950'}}
 WIDTH, TOP, TEXT = 780, 96, 21
+# Colour and mark of each side in charts of lines: marks tell them apart without colours.
+SIDES = {'kerngrad': ('faster', 'circle'), 'Eigen': ('slower', 'square'), 'libtorch': ('other', 'up'),
+         'oneDNN': ('third', 'down')}
 
 
 def digest(data):
@@ -101,12 +104,12 @@ def value_bars(groups, theme, title, subtitle, source, shown, least, most, ticks
     return framed(theme, height + 44, words, title, subtitle, source, groups, body)
 
 
-def panel(name, points, at, theme, shown):
-    """Times against sizes, both as logarithms: two lines, kerngrad's and that of the fastest peer of each size."""
+def panel(name, lines, at, theme, shown):
+    """Times against sizes, both as logarithms: a line of (size, time) for each side. The first one is on top."""
     colours = COLOURS[theme]
     left, top, width, height = at
-    sizes = [size for size, *_ in points]
-    times = [time for _, ours, theirs in points for time in (ours, theirs)]
+    sizes = sorted({size for points in lines.values() for size, _ in points})
+    times = [time for points in lines.values() for _, time in points]
     low, high = 10 ** math.floor(math.log10(min(times))), 10 ** math.ceil(math.log10(max(times)))
 
     def x(size):
@@ -123,28 +126,88 @@ def panel(name, points, at, theme, shown):
         yield line(left + 96, y(time), left + width - 14, y(time), colours['line'])
     for size, anchor in ((sizes[0], 'start'), (sizes[-1], 'end')):
         yield text(x(size), top + height + 26, f'{size:,}', colours['quiet'], anchor)
-    for which, colour, radius in ((2, 'other', 6), (1, 'faster', 4)):
-        at = ' '.join(f'{x(point[0]):.1f},{y(point[which]):.1f}' for point in points)
-        yield f'<polyline points="{at}" fill="none" stroke="{colours[colour]}" stroke-width="3"/>'
-        for point in points:
-            yield (f'<circle cx="{x(point[0]):.1f}" cy="{y(point[which]):.1f}" r="{radius}" '
-                   f'fill="{colours[colour]}"/>')
+    for side, points in reversed(lines.items()):
+        yield from line_of(side, [(x(size), y(time)) for size, time in points], theme)
+
+
+def line_of(side, points, theme):
+    """A line with a mark at each point, each side with a colour and a mark of its own."""
+    colour, mark = COLOURS[theme][SIDES[side][0]], SIDES[side][1]
+    at = ' '.join(f'{x:.1f},{y:.1f}' for x, y in points)
+    yield f'<polyline points="{at}" fill="none" stroke="{colour}" stroke-width="3"/>'
+    for x, y in points:
+        if mark == 'circle':
+            yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="{colour}"/>'
+        elif mark == 'square':
+            yield f'<rect x="{x - 5:.1f}" y="{y - 5:.1f}" width="10" height="10" fill="{colour}"/>'
+        else:
+            turn = 180 if mark == 'down' else 0
+            yield (f'<path d="M-7,6 L7,6 L0,-7 Z" fill="{colour}" '
+                   f'transform="translate({x:.1f},{y:.1f}) rotate({turn})"/>')
+
+
+def legend(sides, theme):
+    """The line of each side, with its name, below the subtitle."""
+    left = 6
+    for side in sides:
+        yield from line_of(side, [(left, 82), (left + 20, 82), (left + 40, 82)], theme)
+        yield text(left + 52, 89, side, COLOURS[theme]['text'])
+        left += 72 + 13 * len(side)
+
+
+def sides_of(panels):
+    return list(dict.fromkeys(side for _, lines in panels for side in lines))
 
 
 def size_lines(panels, theme, title, source, shown):
-    """`panels` has (name, [(size, our time, time of the fastest peer)]), two in a row."""
-    colours, width, height = COLOURS[theme], WIDTH / 2, 260
-    body = [rect(0, 76, 24, 8, colours['faster']), text(32, 88, 'kerngrad', colours['text']),
-            rect(150, 76, 24, 8, colours['other']), text(182, 88, 'fastest other library', colours['text'])]
-    for at, (name, points) in enumerate(panels):
-        body += panel(name, points, ((at % 2) * width, TOP + 10 + (at // 2) * (height + 60), width, height), theme,
+    """`panels` has (name, {side: [(size, time)]}), two in a row."""
+    width, height = WIDTH / 2, 260
+    body = list(legend(sides_of(panels), theme))
+    for at, (name, lines) in enumerate(panels):
+        body += panel(name, lines, ((at % 2) * width, TOP + 10 + (at // 2) * (height + 60), width, height), theme,
                       shown)
     words = f'{title}: ' + '; '.join(
-        f'{name} ' + ', '.join(f'{size:,}: {shown(ours)} and {shown(theirs)}' for size, ours, theirs in points)
-        for name, points in panels)
+        f'{name} ' + ', '.join(f'{side} ' + ' '.join(f'{size:,}: {shown(time)}' for size, time in points)
+                               for side, points in lines.items()) for name, lines in panels)
     bottom = TOP + 10 + (len(panels) + 1) // 2 * (height + 60)
     return framed(theme, round(bottom + 44), words, title, 'both axes are logarithmic; float32, one thread', source,
                   panels, body)
+
+
+def accuracy_panel(name, lines, at, theme, shown):
+    """Accuracy against time, from 0 seconds on: a line of (seconds, accuracy) for each side."""
+    colours = COLOURS[theme]
+    left, top, width, height = at
+    most = max(seconds for points in lines.values() for seconds, _ in points)
+    heights = [accuracy for points in lines.values() for _, accuracy in points]
+    low, high = math.floor(min(heights) * 20) / 20, math.ceil(max(heights) * 20) / 20
+
+    def x(seconds):
+        return left + 60 + (width - 90) * seconds / most
+
+    def y(accuracy):
+        return top + height - (height - 40) * (accuracy - low) / (high - low)
+
+    yield text(left + 60, top + 24, name, colours['text'], weight='bold')
+    for step in range(round((high - low) * 20) + 1):
+        accuracy = low + step / 20
+        yield text(left + 52, y(accuracy) + 7, f'{accuracy:.2f}', colours['quiet'], 'end')
+        yield line(left + 60, y(accuracy), left + width - 14, y(accuracy), colours['line'])
+    for seconds, anchor in ((0, 'start'), (most, 'end')):
+        yield text(x(seconds), top + height + 26, shown(seconds), colours['quiet'], anchor)
+    for side, points in reversed(lines.items()):
+        yield from line_of(side, [(x(seconds), y(accuracy)) for seconds, accuracy in points], theme)
+
+
+def accuracy_lines(panels, theme, title, subtitle, source, shown):
+    """`panels` has (name, {side: [(seconds, accuracy)]}), one below the other."""
+    height, body = 260, list(legend(sides_of(panels), theme))
+    for at, (name, lines) in enumerate(panels):
+        body += accuracy_panel(name, lines, (0, TOP + 10 + at * (height + 60), WIDTH, height), theme, shown)
+    words = f'{title}: ' + '; '.join(
+        f'{name} ' + ', '.join(f'{side} {points[-1][1]:.3f} after {shown(points[-1][0])}'
+                               for side, points in lines.items()) for name, lines in panels)
+    return framed(theme, TOP + 10 + len(panels) * (height + 60) + 44, words, title, subtitle, source, panels, body)
 
 
 def mixed(first, second, part):

@@ -41,7 +41,7 @@ class Run:
 def sides_of(table):
     """Environments of libtorch by the names that the other tables have."""
     return {name: side.get('environment', {}) for name, side in table['sides'].items()
-            if side['program'] == 'peer_torch'}
+            if side['program'] == 'peer_torch' and peers_table.runs_here(side)}
 
 
 def measure(demo, torch, sides, options):

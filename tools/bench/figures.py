@@ -36,36 +36,26 @@ def time_text(value):
     return f'{value / factor:.3g} {unit}'
 
 
-def elements(size):
-    """Number of elements of a size such as 64x1000; of a product of square matrices the length of a side."""
-    sides = [int(side) for side in size.split('x')]
-    return sides[0] if len(sides) == 3 else sides[0] * (sides[1] if len(sides) == 2 else 1)
-
-
-def against_size(cases, names, fits=lambda size: True):
-    """[(size, our time, time of the fastest peer)] of the cases with these names."""
-    return sorted((elements(size), nanoseconds(ours), nanoseconds(theirs))
-                  for (_, name, size), (_, ours, _, theirs, _) in cases.items() if name in names and fits(size))
-
-
-def is_square(size):
-    return len(set(size.split('x'))) == 1
-
-
 def words_of(case, size):
     return f'{case}, {size}'.replace('1000000', '1M').replace('16000000', '16M')
 
 
-def data(cases, peers, machine, epochs, models, cost, roofline):
+def origin(record):
+    """The last line of a figure: machine, date and command of the record that it is made of."""
+    return f'Measured on {record["machine"]}, {record["date"]}, by {record["command"].partition(" --")[0]}'
+
+
+def without(lines, key):
+    return {name: value for name, value in lines.items() if name != key}
+
+
+def data(cases, peers, machine, epochs, models, cost, records):
     """name -> function that draws the figure for a theme."""
     source = f'Measured on {machine}: docs/performance.md'
     shown = [(label, 1 / peers[number, case, size][4], PEERS[peers[number, case, size][2].partition(':')[0]])
              for number, case, size, label in SHOWN]
     every = [(words_of(case, size), 1 / ratio, PEERS[side.partition(':')[0]])
              for (_, case, size), (_, _, side, _, ratio) in peers.items()]
-    panels = [('add', against_size(peers, ('add_fresh', 'add'))), ('exp', against_size(peers, ('exp',))),
-              ('matmul, n x n', against_size(peers, ('matmul',), is_square)),
-              ('softmax', against_size(peers, ('softmax',)))]
     calls = []
     for label, number, case, size, has_peer in CALLS:
         _, ours, side, theirs, _ = cases[number, case, size]
@@ -85,15 +75,20 @@ def data(cases, peers, machine, epochs, models, cost, roofline):
     compiling = [
         ('compile time', [('kerngrad', next(v for w, v in sizes.items() if "program's one file" in w)),
                           ('five std headers', next(v for w, v in sizes.items() if 'five standard' in w))])]
-    run = f'Measured on {roofline["machine"]}, {roofline["date"]}, by {roofline["command"].partition(" --")[0]}'
+    roofline, sizes_of, learning = (records[name] for name in ('roofline', 'sizes', 'learning'))
     return {
         'roofline': lambda theme: charts.heat_map(
             list(roofline['ops'].items()), roofline['targets'], theme, 'Part of the roofline bound by CPU target',
-            'more is better; float32, one thread', run),
+            'more is better; float32, one thread', origin(roofline)),
+        'learning': lambda theme: charts.accuracy_lines(
+            [(f'{name}, {network["images"]} images an epoch', without(network, 'images'))
+             for name, network in learning['networks'].items()], theme, 'Accuracy against time of training',
+            'processor seconds, one thread; a mark is an epoch', origin(learning),
+            lambda value: f'{value:.3g} s'),
         'speed': lambda theme: charts.speed_bars(shown, theme, source),
         'speed-all': lambda theme: charts.speed_bars(every, theme, source, row=30, bar=18, size=19),
-        'speed-sizes': lambda theme: charts.size_lines(panels, theme, 'Time against number of elements', source,
-                                                       time_text),
+        'speed-sizes': lambda theme: charts.size_lines(list(sizes_of['panels'].items()), theme,
+                                                       'Time against number of elements', origin(sizes_of), time_text),
         'calls': partial(
             charts.value_bars, calls, title='Overhead of a call on one element', source=source, shown=time_text,
             subtitle='shorter is faster; scale of logarithms', least=1, most=1e5, ticks=(10, 1e3, 1e5)),

@@ -5,7 +5,7 @@
 --check exits 1 if one is stale. A number of a page is followed by a comment with its name, `0.15<!-- models.mean -->`.
 The names are those of `numbers`. The data are the tables of docs/performance-targets.md and docs/performance.md, which
 tools/bench/peers.py, epochs.py, footprint.py and ./dev models fill, first_build.json, which build_time.py writes,
-roofline.json, which heat_map.py writes, and files of tests/.
+roofline.json, sizes.json and learning.json, which heat_map.py, sizes.py and learning.py write, and files of tests/.
 """
 import difflib
 import json
@@ -17,7 +17,8 @@ import sys
 import figures
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FIRST_BUILD, ROOFLINE = 'tools/bench/first_build.json', 'tools/bench/roofline.json'
+FIRST_BUILD = 'tools/bench/first_build.json'
+RECORDS = {name: f'tools/bench/{name}.json' for name in ('roofline', 'sizes', 'learning')}
 README, PAGE, TARGETS = 'README.md', 'docs/performance.md', 'docs/performance-targets.md'
 NAMED = re.compile(r'([^\s>]+)(<!-- (\w+\.\w+) -->)')
 BEGIN, END = '<!-- begin: written by tools/bench/front_page.py -->', '<!-- end of speed -->'
@@ -112,7 +113,7 @@ def all_figures(root):
     data = figures.data(all_cases(targets), peer_cases(targets), machine, rows_below(page, 'An epoch of training'),
                         rows_below(page, 'Graph models and TensorFlow.js'),
                         rows_below(page, 'Size and compile time'),
-                        json.loads((root / ROOFLINE).read_text()))
+                        {name: json.loads((root / path).read_text()) for name, path in RECORDS.items()})
     return {f'docs/pictures/{name}-{theme}.svg': draw(theme) for name, draw in data.items()
             for theme in ('light', 'dark')}
 

@@ -120,11 +120,13 @@ def wanted_pairs(table, pattern):
 
 
 def find_sides(table, build, cores):
-    """The programs that there are, and what is missing."""
+    """The programs that run here, and what is missing of the others."""
     there, missing = [], []
     for name, side in table['sides'].items():
         program = build / 'bench' / 'peers' / side['program']
-        if program.exists():
+        if not peers_table.runs_here(side):
+            print(f'{name} is skipped: the CPU has no {side["needs"]}', file=sys.stderr)
+        elif program.exists():
             there.append(Side(name, program, side.get('environment', {}), cores))
         else:
             missing.append((name, side.get('packages', [])))

@@ -47,6 +47,12 @@ def pair_key(side, against, case, size, other):
     return (side, against, case, size) + ((other,) if other != case else ())
 
 
+def runs_here(side):
+    """True if the CPU has the feature that a side needs, such as avx512f."""
+    flags = re.search(r'^flags\s*:(.*)', pathlib.Path('/proc/cpuinfo').read_text(), re.MULTILINE)
+    return 'needs' not in side or (flags is not None and side['needs'] in flags[1].split())
+
+
 def is_peer(side, table):
     name = side.partition(':')[0]
     return name in table['sides'] and not table['sides'][name].get('bound')
