@@ -62,8 +62,9 @@ bool all_finite(std::span<const T> x) {
 template <class T>
 void fill_with_nan(std::span<T> x) {
   constexpr part_of<T> nan = std::numeric_limits<part_of<T>>::quiet_NaN();
-  if constexpr (is_complex<T>) std::ranges::fill(x, T(nan, nan));
-  else std::ranges::fill(x, nan);
+  for (T& each : x)
+    if constexpr (is_complex<T>) each = T(nan, nan);
+    else each = nan;
 }
 // In place.
 template <class T>
