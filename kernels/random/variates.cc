@@ -219,16 +219,16 @@ HWY_AFTER_NAMESPACE();
 
 namespace kerngrad::kernels {
 
-KG_DISPATCH_ALWAYS(exponential_variates, (const double* u, double* y, std::size_t count, double rate),
-                   (u, y, count, rate))
-KG_DISPATCH_ALWAYS(gamma_variates, (const variates& of, double shape, const gamma_numbers& from, double* y),
-                   (of, shape, from, y))
-KG_DISPATCH_ALWAYS(log_gamma_variates, (const variates& of, double shape, const gamma_numbers& from, double* y),
-                   (of, shape, from, y))
-KG_DISPATCH_ALWAYS(von_mises_variates,
-                   (const variates& of, double concentration, const double* u, const double* v, double* y),
-                   (of, concentration, u, v, y))
-KG_DISPATCH_ALWAYS(shares_of_logs, (double* y, std::size_t rows, std::size_t size), (y, rows, size))
+KG_DISPATCH_FUNCTION(any, exponential_variates, (const double* u, double* y, std::size_t count, double rate),
+                     (u, y, count, rate))
+KG_DISPATCH_FUNCTION(any, gamma_variates, (const variates& of, double shape, const gamma_numbers& from, double* y),
+                     (of, shape, from, y))
+KG_DISPATCH_FUNCTION(any, log_gamma_variates, (const variates& of, double shape, const gamma_numbers& from, double* y),
+                     (of, shape, from, y))
+KG_DISPATCH_FUNCTION(any, von_mises_variates,
+                     (const variates& of, double concentration, const double* u, const double* v, double* y),
+                     (of, concentration, u, v, y))
+KG_DISPATCH_FUNCTION(any, shares_of_logs, (double* y, std::size_t rows, std::size_t size), (y, rows, size))
 
 // Weights from the mode on to both sides: up(k) is the weight of k + 1 over that of k, down(k) that of k - 1.
 template <class Up, class Down>

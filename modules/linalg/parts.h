@@ -115,8 +115,8 @@ void transpose_into(const T* from, std::int64_t rows, std::int64_t columns, T* t
   constexpr std::int64_t block = 32;
   for (std::int64_t i = 0; i < rows; i += block)
     for (std::int64_t j = 0; j < columns; j += block)
-      for (std::int64_t r = i; r < std::min(i + block, rows); ++r)
-        for (std::int64_t c = j; c < std::min(j + block, columns); ++c) to[c * rows + r] = from[r * columns + c];
+      for (std::int64_t r = i; r < i + block && r < rows; ++r)
+        for (std::int64_t c = j; c < j + block && c < columns; ++c) to[c * rows + r] = from[r * columns + c];
 }
 
 // Kernels that run the op's template for each dtype.
