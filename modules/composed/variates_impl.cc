@@ -7,7 +7,6 @@ module;
 #include <vector>
 #include "kernels/common/abi.h"
 #include "kernels/common/scratch.h"
-#include "kernels/common/sizes.h"
 #include "kernels/create/random.h"
 #include "kernels/random/variates.h"
 module kerngrad;
@@ -219,13 +218,13 @@ tensor random_dirichlet(const shape& dims, const tensor& concentrations, std::in
   const auto filled = [&]<class T>(std::span<T> y) {
     const std::size_t size = forms.size(), rows = y.size() / size;
     const std::size_t together = std::clamp<std::size_t>(4096 / size, 1, block_elements);
-    in_stretches(static_cast<std::int64_t>(rows), together, static_cast<std::int64_t>(y.size_bytes()),
-                 [&](const stretch& of) {
-                   kernels::scratch<double> drawn(kernels::product_of(of.count, size));
-                   shares(of, forms, seed, drawn.data());
-                   std::transform(drawn.data(), drawn.data() + of.count * size, y.data() + of.first * size,
-                                  [](double v) { return static_cast<T>(v); });
-                 });
+    in_stretches(
+        static_cast<std::int64_t>(rows), together, static_cast<std::int64_t>(y.size_bytes()), [&](const stretch& of) {
+          const std::span<T> to = y.subspan(of.first * size, of.count * size);
+          kernels::scratch<double> drawn(std::ssize(to));
+          shares(of, forms, seed, drawn.data());
+          std::transform(drawn.data(), drawn.data() + to.size(), to.data(), [](double v) { return static_cast<T>(v); });
+        });
   };
   std::vector<std::int64_t> sizes(dims.begin(), dims.end());
   sizes.push_back(concentrations.size());
