@@ -147,6 +147,14 @@ TEST(polyfit, finds_the_polynomial_that_made_the_samples) {
   expect_refused("polyfit", [&] { return kg::polyfit(x, y, 5); }, {"degree 5", "5 samples"});
 }
 
+TEST(polyval, and_interp_take_numbers) {
+  expect_values(kg::polyval(tensor({1., 0., 2.}), 3.0), {}, {11});
+  EXPECT_EQ(kg::polyval(tensor({1.f, 2.f}), 0.5).type(), kg::dtype::float32);
+  expect_values(kg::polyval(tensor({1, 2}), 3), {}, {5});
+  expect_values(kg::interp(0.5, tensor({0., 1.}), tensor({2., 4.})), {}, {3});
+  expect_values(kg::interp(9, tensor({0, 1}), tensor({2., 4.}), {.right = -1.}), {}, {-1});
+}
+
 TEST(polyfit, of_a_high_degree_is_as_good_as_its_values) {
   constexpr std::int64_t degree = 24;
   const tensor x = kg::linspace(-1, 1, 200, kg::dtype::float64), y = kg::cos(x * 9);

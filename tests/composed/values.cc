@@ -91,6 +91,10 @@ TEST(select, takes_the_first_condition_that_holds) {
   const tensor x({-1., 0.5, 3., nan});
   expect_values(kg::select({x < 0, x < 1}, {x * 0, x}, tensor(1.)), {4}, {-0.0, 0.5, 1, 1});
   expect_values(kg::select({tensor({true, false})}, {tensor(1)}, tensor({{2.5}, {3.5}})), {2, 2}, {1, 2.5, 1, 3.5});
+  expect_values(kg::select({x < 0, x < 1}, {x * 0, x}, 1), {4}, {-0.0, 0.5, 1, 1});
+  EXPECT_EQ(kg::select({tensor({true})}, {tensor({1.f})}, 0.5).type(), kg::dtype::float32);
+  expect_refused("select", [] { return kg::select(std::span<const tensor>{}, std::span<const tensor>{}, 1.0); },
+                 {"no choices"});
   const auto slope = kg::grad([](const tensor& t) { return kg::sum(kg::select({t < 1}, {t * t}, tensor(0.))); });
   expect_values(slope(tensor({0.5, 2.})), {2}, {1, 0});
   expect_refused("select", [&] { return kg::select({x < 0}, {x, x}, x); }, {"1 conditions", "2 choices"});

@@ -139,7 +139,11 @@ tensor roots(const tensor& coefficients) {
   }
   found.resize(found.size() + zeros_behind);
   numbers re, im;
-  for (const point z : found) re.push_back(z.real()), im.push_back(z.imag());
+  for (const point z : found) {
+    // An imaginary part below the rounding of the real one is rounding.
+    const bool is_real = std::abs(z.imag()) < std::numeric_limits<double>::epsilon() * std::abs(z.real());
+    re.push_back(z.real()), im.push_back(is_real ? 0 : z.imag());
+  }
   const shape dims{static_cast<std::int64_t>(found.size())};
   return complex(tensor(re, dims), tensor(im, dims));
 }

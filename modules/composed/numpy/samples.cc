@@ -69,11 +69,15 @@ struct interp_options {
 /// not checked. Has x's shape and the promoted float: `interp(tensor({0.5, 9.}), tensor({0., 1.}), tensor({2., 4.}))`
 /// is [3, 4]. NaN where x is. Throws for complex numbers. Differentiable in x, xp and fp.
 tensor interp(const tensor& x, const tensor& xp, const tensor& fp, const interp_options& options = {});
+/// The same at one position: a scalar.
+tensor interp(double x, const tensor& xp, const tensor& fp, const interp_options& options = {});
 
 /// The polynomial with coefficients p, a list with that of the highest power first, at x, by Horner's rule: of x's
 /// shape and the promoted dtype. `polyval(tensor({1., 0., 2.}), tensor({3.}))` is [11]. 0 of no coefficients.
 /// Differentiable in both.
 tensor polyval(const tensor& p, const tensor& x);
+/// The same at one number: a scalar.
+tensor polyval(const tensor& p, double x);
 /// The coefficients, the highest power first, of the polynomial of degree `degree` with the least squares of distances
 /// at the samples y of positions x, lists of one length, times `weights`. `polyfit(tensor({0., 1., 2.}),
 /// tensor({1., 3., 5.}), 1)` is [2, 1]. Computed in float64 by polynomials that are orthogonal at the positions; the

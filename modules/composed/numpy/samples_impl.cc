@@ -307,6 +307,11 @@ tensor interp(const tensor& x, const tensor& xp, const tensor& fp, const interp_
   return narrowed(where(is_nan(at), at, y), type);
 }
 
+tensor interp(double x, const tensor& xp, const tensor& fp, const interp_options& options) {
+  composed{"interp"}.real("xp", xp);
+  return interp(detail::number_like("kg::interp", detail::number_of(x), in_floats(xp)), xp, fp, options);
+}
+
 tensor polyval(const tensor& p, const tensor& x) {
   constexpr composed call{"polyval"};
   call.rank("p", p, 1, 1);
@@ -317,6 +322,11 @@ tensor polyval(const tensor& p, const tensor& x) {
   tensor y = zeros_like(at);
   for (std::int64_t i = 0; i < p.size(); ++i) y = y * at + reshape(part(coefficients, 0, i, 1), {});
   return narrowed(y, type);
+}
+
+tensor polyval(const tensor& p, double x) {
+  composed{"polyval"}.numbers("p", p);
+  return polyval(p, detail::number_like("kg::polyval", detail::number_of(x), p));
 }
 
 namespace {

@@ -62,6 +62,13 @@ inline tensor select(std::initializer_list<tensor> conditions, std::initializer_
   return select(std::span(conditions.begin(), conditions.size()), std::span(choices.begin(), choices.size()),
                 otherwise);
 }
+/// The same with a number, which takes the dtype of the first choice.
+tensor select(std::span<const tensor> conditions, std::span<const tensor> choices, double otherwise);
+inline tensor select(std::initializer_list<tensor> conditions, std::initializer_list<tensor> choices,
+                     double otherwise) {
+  return select(std::span(conditions.begin(), conditions.size()), std::span(choices.begin(), choices.size()),
+                otherwise);
+}
 /// For each element the function of the last condition that holds, of x; of one function more than conditions the last
 /// is for the rest, which is 0 without it. Functions take all of x and keep its shape; the result has x's dtype:
 /// `piecewise(x, {x < 0}, {[](auto& t) { return -t; }, [](auto& t) { return t; }})` is `abs(x)`. Conditions are bool of

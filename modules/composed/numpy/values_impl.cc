@@ -183,6 +183,13 @@ tensor select(std::span<const tensor> conditions, std::span<const tensor> choice
   return broadcast_to(y, *dims);
 }
 
+tensor select(std::span<const tensor> conditions, std::span<const tensor> choices, double otherwise) {
+  constexpr composed call{"select"};
+  if (choices.empty()) call.refuse("no choices", "one or more");
+  call.given("choices[0]", choices[0]);
+  return select(conditions, choices, detail::number_like("kg::select", detail::number_of(otherwise), choices[0]));
+}
+
 tensor piecewise(const tensor& x, std::span<const tensor> conditions,
                  std::span<const std::function<tensor(const tensor&)>> functions) {
   constexpr composed call{"piecewise"};
