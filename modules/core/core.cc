@@ -393,7 +393,7 @@ class attr_value {
     if (value.size() > max_text)
       detail::fail_with("attribute", "a text of # bytes", {static_cast<std::int64_t>(value.size())}, "at most 127");
     count_ = value.size();
-    for (std::size_t i = 0; i <= max_text; ++i) payload_.text[i] = i < value.size() ? value[i] : '\0';
+    for (std::size_t i = 0; i < filled_text(); ++i) payload_.text[i] = i < count_ ? value[i] : '\0';
   }
   constexpr attr_value(const char* value) : attr_value(std::string_view(value)) {}
   constexpr attr_value(std::span<const std::int64_t> values) : kind_(attr_kind::list) {
@@ -451,6 +451,7 @@ class attr_value {
   };
   // A constant has no elements that were left alone.
   constexpr std::size_t filled() const { return std::is_constant_evaluated() ? near_items : count_; }
+  constexpr std::size_t filled_text() const { return (std::is_constant_evaluated() ? max_text : count_) + 1; }
   // Takes the items of a long list.
   constexpr bool is_far(const void* items, std::size_t count) {
     count_ = count;
@@ -466,7 +467,7 @@ class attr_value {
     integer_ = other.integer_, number_ = other.number_;
     if (far_) detail::hold(payload_.far = other.payload_.far);
     else if (kind_ == attr_kind::text)
-      for (int i = 0; i <= max_text; ++i) payload_.text[i] = other.payload_.text[i];
+      for (std::size_t i = 0; i < filled_text(); ++i) payload_.text[i] = other.payload_.text[i];
     else if (kind_ == attr_kind::list)
       for (std::size_t i = 0; i < filled(); ++i) payload_.list[i] = other.payload_.list[i];
     else if (kind_ == attr_kind::numbers)
