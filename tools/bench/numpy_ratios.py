@@ -23,7 +23,7 @@ COMPOSED = 'modules/composed'
 LIMIT = 1.2
 # Cases above the limit: a bound of the ratio, and the reason.
 SLOWER_CASES = {
-    'eye': (8, "NumPy's zeros are pages that the system makes when they are first read"),
+    'eye': (4, "NumPy's zeros are pages that the system makes when they are first read"),
 }
 
 
