@@ -132,7 +132,9 @@ data_parallel::state::state(optimizer& optimizer_of, const communicator& all, st
   fill_buckets(variables);
   compare_networks();
   for (const place& p : places) p.of.assign(broadcast(p.of.value(), 0, on));
-  if (options.overlap && detail::takes_threads() && on.size() > 1) thread = std::thread([this] { run_thread(); });
+  if (!options.overlap || !detail::takes_threads() || on.size() == 1) return;
+  link.crowded = detail::is_crowded(2);
+  thread = std::thread([this] { run_thread(); });
 }
 
 data_parallel::state::~state() {

@@ -18,6 +18,7 @@ struct link {
   std::unique_ptr<board> small;        // for small arrays; null if the ranks share no memory
   std::vector<int> world_ranks{};      // of its ranks
   std::atomic<std::int64_t> calls{0};  // how many ops began
+  bool crowded;                        // waits leave the CPU soon
   std::atomic<bool> broken{false};     // an op failed midway: its messages may still arrive
 
   // The number of the next call, from 1. One thread at a time calls ops of a communicator.
@@ -44,8 +45,8 @@ int ranks_here(MPI_Comm comm);
 bool has_ended(int world_rank);
 // Takes their messages. It also lets MPI make progress with others.
 void hear_of_ended_ranks();
-// More ranks than CPUs on this machine: a wait then leaves the CPU soon.
-inline bool is_crowded = false;
+// Threads that wait for ranks, and compute, on this machine: with fewer CPUs a wait leaves its CPU soon.
+bool is_crowded(int threads_of_rank);
 // Compare calls before they send anything.
 inline std::atomic<bool> is_checked{false};
 
@@ -122,7 +123,7 @@ class collective {
 class waiting {
  public:
   // `spins` is the number of calls of `pause` that take about a millisecond.
-  inline waiting(const collective& of, std::int64_t spins) : of_(of), spins_(is_crowded ? 16 : spins) {}
+  inline waiting(const collective& of, std::int64_t spins) : of_(of), spins_(of.on().crowded ? 16 : spins) {}
   // Call it when nothing has arrived. It returns true from time to time: then call `look`.
   inline bool pause() { return ++turns_ >= spins_ && yield(); }
   // Throws if one of these ranks, which are waited for, has ended, or after the time-out.

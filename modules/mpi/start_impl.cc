@@ -37,6 +37,7 @@ std::atomic<bool> has_left{false};  // MPI has ended, or is about to
 struct process {
   MPI_Comm control = MPI_COMM_NULL;  // for ranks that end, and for the start
   bool threads = false, started_here = false;
+  int ranks_here = 1;
   std::unique_ptr<std::atomic<bool>[]> others_ended{};
 };
 process& here() {
@@ -132,7 +133,7 @@ bool start() {
   p.others_ended = std::make_unique<std::atomic<bool>[]>(static_cast<std::size_t>(size));
   MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, leave, &key, nullptr);
   MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
-  is_crowded = static_cast<unsigned>(ranks_here(p.control)) > std::thread::hardware_concurrency();
+  p.ranks_here = ranks_here(p.control);
   greet(p, rank, size);
   MPI_Comm all = MPI_COMM_NULL;
   require(MPI_Comm_dup(MPI_COMM_WORLD, &all), "kg::mpi::communicator");
@@ -156,6 +157,10 @@ std::int64_t links_made() {
   return link_count;
 }
 
+bool is_crowded(int threads_of_rank) {
+  return static_cast<unsigned>(here().ranks_here * threads_of_rank) > std::thread::hardware_concurrency();
+}
+
 int ranks_here(MPI_Comm comm) {
   MPI_Comm near = MPI_COMM_NULL;
   int count = 0;
@@ -175,7 +180,7 @@ link& link_of(std::int64_t number) {
   return *links[number];
 }
 
-link::link(MPI_Comm of, std::int64_t number_of) : comm(of), number(number_of) {
+link::link(MPI_Comm of, std::int64_t number_of) : comm(of), number(number_of), crowded(is_crowded(1)) {
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
