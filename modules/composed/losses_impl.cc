@@ -136,8 +136,10 @@ tensor huber_loss(const tensor& labels, const tensor& predictions, const huber_l
   constexpr composed call{"huber_loss"};
   const auto [y, p, type] = checked(call, labels, "predictions", predictions);
   if (!(options.delta > 0)) call.refuse("delta " + to_string(attr_value(options.delta)), "a number above 0");
-  const tensor error = abs(p - y), quadratic = minimum(error, options.delta);
-  const tensor losses = (quadratic * 0.5) * quadratic + (error - quadratic) * options.delta;
+  // Two branches: in one sum for both the gradient of a small error would be a difference of numbers near delta.
+  const tensor error = abs(p - y);
+  const tensor losses =
+      where(error <= options.delta, (error * 0.5) * error, (error - 0.5 * options.delta) * options.delta);
   return reduced(call, losses, type, options.weights, options.reduction);
 }
 

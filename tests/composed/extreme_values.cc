@@ -25,12 +25,14 @@ struct extreme_function {
   const char* name;
   std::function<tensor(const tensor&)> f;
   function_of_numbers value, slope;
-  bool of_shares;  // from 0 to 1; else of all sizes
+  bool of_shares = false;  // from 0 to 1; else of all sizes
+  int most_of_slope = 16;  // units in the last place
 };
 
 number sigmoid(const number& x) { return number(1) / (number(1) + exp(-x)); }
 // log(1 + exp(x)), by a series far below 0.
 number softplus(const number& x) {
+  if (number(200) < x) return x;  // 1e-87 less
   const number e = exp(x);
   return e < number(0x1p-80) ? e - e * e / number(2) : log(number(1) + e);
 }
@@ -48,19 +50,19 @@ tensor ones_of(const tensor& x) { return kg::ones_like(x); }
 const extreme_function functions[] = {
     {"logit", kg::logit, [](const number& x) { return log(x / (number(1) - x)); },
      [](const number& x) { return number(1) / (x * (number(1) - x)); }, true},
-    {"softplus", [](const tensor& x) { return kg::softplus(x); }, softplus, sigmoid, false},
+    {"softplus", [](const tensor& x) { return kg::softplus(x); }, softplus, sigmoid},
     {"log_sigmoid", [](const tensor& x) { return kg::log_sigmoid(x); }, [](const number& x) { return -softplus(-x); },
-     [](const number& x) { return sigmoid(-x); }, false},
-    {"mish", kg::mish, mish, mish_slope, false},
+     [](const number& x) { return sigmoid(-x); }},
+    {"mish", kg::mish, mish, mish_slope, false, 64},
     {"huber_loss",
      [](const tensor& x) { return kg::huber_loss(zeros_of(x), x, {.reduction = kg::loss_reduction::none}); }, huber,
-     huber_slope, false},
+     huber_slope},
     {"sigmoid_cross_entropy of 1",
      [](const tensor& x) { return kg::sigmoid_cross_entropy(ones_of(x), x, {.reduction = kg::loss_reduction::none}); },
-     [](const number& x) { return softplus(-x); }, [](const number& x) { return -sigmoid(-x); }, false},
+     [](const number& x) { return softplus(-x); }, [](const number& x) { return -sigmoid(-x); }},
     {"sigmoid_cross_entropy of 0",
      [](const tensor& x) { return kg::sigmoid_cross_entropy(zeros_of(x), x, {.reduction = kg::loss_reduction::none}); },
-     softplus, sigmoid, false},
+     softplus, sigmoid},
 };
 
 // The ends of the range, the ends of the exponential, and numbers around the places where formulas change.
@@ -95,7 +97,7 @@ void check_extremes() {
       const number exact(at[i]);
       EXPECT_LE(error_of(y.data<T>()[i], of.value(exact).rounded()), 8)
           << of.name << " of " << at[i] << " is " << y.data<T>()[i];
-      EXPECT_LE(error_of(dx.data<T>()[i], of.slope(exact).rounded()), 16)
+      EXPECT_LE(error_of(dx.data<T>()[i], of.slope(exact).rounded()), of.most_of_slope)
           << of.name << ", the gradient at " << at[i] << " is " << dx.data<T>()[i];
     }
   }

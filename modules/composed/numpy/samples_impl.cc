@@ -86,8 +86,17 @@ tensor observation_weights(const composed& call, std::string_view name, const te
   return cast(weights, x.type());
 }
 
-// A matrix also of one variable, times the units of its rows and columns.
-detail::in_units covariances(const composed& call, const tensor& x, const cov_options& options) {
+// The sums of the products of two rows, with weights where there are any, over a divisor. A power of two in both factors
+// keeps the sum of a large mean in range. A matrix by itself takes half the products.
+tensor mean_products(const tensor& x, const tensor& weights, const tensor& divisor) {
+  const auto count = static_cast<double>(std::max<std::int64_t>(x.dims()[1], 1));
+  const double part = std::exp2(-std::ceil(std::log2(count) / 2));
+  const tensor small = x * part;
+  return matmul(weights.defined() ? small * weights : small, small, false, true) / (divisor * (part * part));
+}
+
+// A matrix also of one variable. `scaled` gives that of rows in units of their own.
+tensor covariances(const composed& call, const tensor& x, const cov_options& options, bool scaled = false) {
   tensor all = variables_of(call, "x", x, options.rowvar);
   if (options.y.defined()) {
     const tensor more = variables_of(call, "y", options.y, options.rowvar);
@@ -98,20 +107,19 @@ detail::in_units covariances(const composed& call, const tensor& x, const cov_op
   }
   const auto count = static_cast<double>(all.dims()[1]);
   const auto ddof = static_cast<double>(options.ddof.value_or(options.bias ? 0 : 1));
+  const auto in_own_units = [&](const tensor& y) { return scaled ? detail::in_square_units(y, 1).x : y; };
   const bool counted = options.fweights.defined(), valued = options.aweights.defined();
   if (!counted && !valued) {
-    const tensor from_mean = all - mean(all, 1, true);
-    const auto [scaled, unit] = detail::in_square_units(from_mean, 1);
-    return {matmul(scaled, scaled, false, true) / std::max(count - ddof, 0.0), unit};
+    const tensor from_mean = in_own_units(all - mean(all, 1, true));
+    return mean_products(from_mean, tensor(), full({}, std::max(count - ddof, 0.0), all.type()));
   }
   const tensor one = ones({all.dims()[1]}, all.type());
   const tensor often = counted ? observation_weights(call, "fweights", options.fweights, all) : one;
   const tensor much = valued ? observation_weights(call, "aweights", options.aweights, all) : one;
   const tensor w = often * much, total = sum(w);
-  const tensor from_mean = all - sum(all * w, 1, true) / total;
+  const tensor from_mean = in_own_units(all - sum(all * w, 1, true) / total);
   const tensor lost = valued ? sum(w * much) * ddof / total : full_like(total, ddof);
-  const auto [scaled, unit] = detail::in_square_units(from_mean, 1);
-  return {matmul(scaled * w, scaled, false, true) / maximum(total - lost, 0), unit};
+  return mean_products(from_mean, w, maximum(total - lost, 0));
 }
 
 dtype type_of(const tensor& x, const cov_options& options) { return promoted({&x, &options.y}); }
@@ -122,14 +130,12 @@ tensor without_axes_of_one(const tensor& y) { return y.size() == 1 ? reshape(y, 
 }  // namespace
 
 tensor cov(const tensor& x, const cov_options& options) {
-  const auto [c, unit] = covariances(composed{"cov"}, x, options);
-  const tensor y = unit.defined() ? c * unit * transpose(unit) : c;
-  return narrowed(without_axes_of_one(y), type_of(x, options));
+  return narrowed(without_axes_of_one(covariances(composed{"cov"}, x, options)), type_of(x, options));
 }
 
 tensor corrcoef(const tensor& x, const cov_options& options) {
-  // The units cancel.
-  const tensor c = covariances(composed{"corrcoef"}, x, {.y = options.y, .rowvar = options.rowvar}).x;
+  // The units of the rows cancel.
+  const tensor c = covariances(composed{"corrcoef"}, x, {.y = options.y, .rowvar = options.rowvar}, true);
   const tensor deviation = sqrt(diagonal(c));
   const tensor y = clip(c / expand_dims(deviation, 1) / expand_dims(deviation, 0), -1.0, 1.0);
   return narrowed(without_axes_of_one(y), type_of(x, options));
