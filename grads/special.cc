@@ -25,11 +25,10 @@ inline constexpr auto exp_over = [](const auto& x) {
   const auto root = exp(x * 0.5);
   return root / x * root;
 };
-/// f1(x) / x of a Bessel function of order 1, and its limit 1/2 at 0.
-inline constexpr auto over_x = [](const auto& f1, const auto& x) {
-  const auto is_zero = x == 0;
-  const auto half = ones_like(x) * 0.5;
-  return where(is_zero, half, f1 / where(is_zero, ones_like(x), x));
+/// f1(x) / x of a Bessel function of order 1. Near 0, where f1 may have few digits, it is 1/2 + bend x^2.
+inline constexpr auto over_x = [](const auto& f1, const auto& x, double bend) {
+  const auto near = abs(x) < 0x1p-27;
+  return where(near, square(x) * bend + 0.5, f1 / where(near, ones_like(x), x));
 };
 
 inline constexpr auto special_rules = family_rules(std::tuple{
@@ -38,11 +37,15 @@ inline constexpr auto special_rules = family_rules(std::tuple{
     rule<"Erfinv">(wrt(keep::out0, [](const auto& c) { return c.dy() * (exp(square(c.out())) * half_root_pi); })),
     rule<"Expi">(wrt(keep::in0, [](const auto& c) { return c.dy() * exp_over(c.in(0)); })),
     rule<"BesselI0">(wrt(keep::in0, [](const auto& c) { return c.dy() * i1(c.in(0)); })),
-    rule<"BesselI1">(
-        wrt(keep::in0 | keep::out0, [](const auto& c) { return c.dy() * (i0(c.in(0)) - over_x(c.out(), c.in(0))); })),
+    rule<"BesselI1">(wrt(keep::in0 | keep::out0,
+                         [](const auto& c) {
+                           // Infinite functions have infinite derivatives.
+                           const auto f0 = i0(c.in(0));
+                           return c.dy() * where(is_inf(c.out()), f0, f0 - over_x(c.out(), c.in(0), 1.0 / 16));
+                         })),
     rule<"BesselJ0">(wrt(keep::in0, [](const auto& c) { return -c.dy() * j1(c.in(0)); })),
-    rule<"BesselJ1">(
-        wrt(keep::in0 | keep::out0, [](const auto& c) { return c.dy() * (j0(c.in(0)) - over_x(c.out(), c.in(0))); })),
+    rule<"BesselJ1">(wrt(keep::in0 | keep::out0,
+                         [](const auto& c) { return c.dy() * (j0(c.in(0)) - over_x(c.out(), c.in(0), -1.0 / 16)); })),
     // The kernel has derivatives up to number 100, and no rule differentiates the last one.
     rule<"Polygamma">(wrt(
         keep::in0, [](const auto& c) { return c.dy() * polygamma(c.template attr<"n">().as_integer() + 1, c.in(0)); })),

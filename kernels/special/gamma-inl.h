@@ -140,15 +140,16 @@ struct polygamma_in_double {
     }
   }
 
-  /// z^-m for m >= 1, by products.
+  /// z^-m by products.
   template <class D, class V>
   static HWY_INLINE V Power(D d, V z, int m) {
-    V power = Constant(d, 1.0), square = z;
-    for (; m > 1; m >>= 1) {
-      if (m & 1) power = hn::Mul(power, square);
-      square = hn::Mul(square, square);
+    const V one = Constant(d, 1.0);
+    V power = one, square = z;
+    for (int rest = m; rest > 0; rest >>= 1) {
+      if (rest & 1) power = hn::Mul(power, square);
+      if (rest > 1) square = hn::Mul(square, square);
     }
-    return hn::Div(Constant(d, 1.0), hn::Mul(power, square));
+    return hn::Div(one, power);
   }
 
   /// n! (-1)^(n + 1) zeta(n + 1, z) for z > 0.
@@ -165,11 +166,10 @@ struct polygamma_in_double {
     const V inverse = hn::Div(one, z);
     V rest = Polynomial(d, hn::Mul(inverse, inverse), tail);
     rest = hn::MulAdd(rest, inverse, hn::MulAdd(z, Constant(d, 1.0 / n), Constant(d, 0.5)));
-    // Two powers, because z^(n + 1) overflows where n! / z^n does not vanish. Infinite z have the limit 0.
-    const int half = (n + 1) / 2;
-    const V first = Power(d, z, half), second = Power(d, z, n + 1 - half);
-    rest = hn::Mul(hn::Mul(hn::Mul(rest, Constant(d, scale)), first), second);
-    return hn::MulAdd(sum, Constant(d, scale), hn::IfThenZeroElse(hn::Eq(first, hn::Zero(d)), rest));
+    // Two powers, because z^n overflows where n! / z^n does not vanish. Infinite z have the limit 0.
+    const V first = Power(d, z, n / 2), second = Power(d, z, n - n / 2);
+    rest = hn::Mul(hn::Mul(hn::Mul(hn::Mul(rest, inverse), Constant(d, scale)), first), second);
+    return hn::MulAdd(sum, Constant(d, scale), hn::IfThenZeroElse(hn::Eq(second, hn::Zero(d)), rest));
   }
 
   template <class D, class V>
