@@ -31,7 +31,7 @@ void gradient_of_one(const char* op, const T* x, T* dx, std::size_t n) {
     if (spec.required) attrs.emplace_back(spec.name, kg::attr_value(std::int64_t{1}));
   const auto f = [&](const kg::tensor& t) {
     const kg::operand_ref operands[] = {{name, t}};
-    return kg::run_kernel(op, operands, attrs);
+    return kg::run_kernel_list(op, operands, attrs)[0];
   };
   const kg::tensor g = kg::grad(f)(tensor_of(x, n));
   std::ranges::copy(g.data<T>(), dx);
