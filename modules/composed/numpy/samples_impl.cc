@@ -86,8 +86,8 @@ tensor observation_weights(const composed& call, std::string_view name, const te
   return cast(weights, x.type());
 }
 
-// The sums of the products of two rows, with weights where there are any, over a divisor. A power of two in both factors
-// keeps the sum of a large mean in range. A matrix by itself takes half the products.
+// The sums of the products of two rows, with weights where there are any, over a divisor. A power of two in both
+// factors keeps the sum of a large mean in range. A matrix by itself takes half the products.
 tensor mean_products(const tensor& x, const tensor& weights, const tensor& divisor) {
   const auto count = static_cast<double>(std::max<std::int64_t>(x.dims()[1], 1));
   const double part = std::exp2(-std::ceil(std::log2(count) / 2));
