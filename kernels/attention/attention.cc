@@ -205,7 +205,7 @@ struct running {
     for (std::ptrdiff_t i = 0; i < rows; ++i) {
       if (most[i] == -infinity<T> && !of.sees_a_key(row + i)) {
         std::fill_n(y + i * out, out, T{0});
-        log_sum[i] = infinity<T>;
+        log_sum[i] = T{0};
         continue;
       }
       const T shift = most[i] == -infinity<T> ? T{0} : most[i];

@@ -40,8 +40,8 @@ struct attention_geometry {
 };
 
 // ScaledDotProductAttention: in = {query, key, value, bias, seen}, bias and seen may be null.
-// out = {y, log_sum}: the logarithm of a row's sum of exp(score), infinity where no key is seen, so that exp(score -
-// log_sum) is the weight of a key in any case.
+// out = {y, log_sum}: the logarithm of a row's sum of exp(score), and 0 if no key is seen. The scores are -infinity
+// then, so that exp(score - log_sum) is the weight of a key in any case.
 //
 // ScaledDotProductAttentionGrad: in = {query, key, value, log_sum, delta, dy, bias, seen}. With weights w and the
 // products p = dy value^T, s is w (p - delta). out = {the gradients scale s key, scale s^T query and w^T dy, one after

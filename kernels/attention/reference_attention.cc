@@ -64,7 +64,7 @@ void attend(const head<T>& of, std::int64_t i, T* y, T* log_sum) {
     for (std::int64_t j = 0; j < keys; ++j) sum += weights[static_cast<std::size_t>(j)] * of.value[j * of.g.out + c];
     y[c] = static_cast<T>(any ? sum / total : 0);
   }
-  *log_sum = static_cast<T>(any ? shift + std::log(total) : infinity);
+  *log_sum = static_cast<T>(any ? shift + std::log(total) : wide{0});
 }
 
 template <dtype Type, class T = storage_t<Type>>

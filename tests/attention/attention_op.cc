@@ -79,7 +79,7 @@ TEST(attention_op, has_gradients_of_both_results_to_the_second_order) {
         [&](std::span<const tensor> x) {
           const auto [y, log_sum] = kg::call<"ScaledDotProductAttention">(x[0], x[1], x[2], x[3], seen,
                                                                           attr<"causal">(causal), attr<"scale">(0.5));
-          return kg::tensor_list{y, kg::where(log_sum < 1e30, log_sum, 0)};
+          return kg::tensor_list{y, log_sum};
         },
         xs);
     EXPECT_TRUE(found) << found;

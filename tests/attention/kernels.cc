@@ -140,7 +140,7 @@ void check_forward(const sizes& s, edge side, bool reference) {
   const wide bound = unit<T> * (16 + 2 * static_cast<wide>(s.numbers) + static_cast<wide>(s.keys) / 8);
   for (std::size_t i = 0; i < y.size(); ++i) ASSERT_LE(std::fabs(wanted.y[i] - wide{y[i]}), bound) << i;
   for (std::size_t i = 0; i < log_sum.size(); ++i) {
-    if (std::isinf(wanted.log_sum[i])) ASSERT_EQ(log_sum[i], std::numeric_limits<T>::infinity()) << i;
+    if (std::isinf(wanted.log_sum[i])) ASSERT_EQ(log_sum[i], T{0}) << i;
     else ASSERT_LE(std::fabs(wanted.log_sum[i] - wide{log_sum[i]}), 4 * bound) << i;
   }
 }
@@ -187,7 +187,7 @@ void check_backward(const sizes& s, edge side, bool reference) {
   for (T& one : dy) one = static_cast<T>(std::uniform_real_distribution<double>(-1, 1)(random));
   const defined d = definition(x, wide_operands(x));
   for (std::size_t row = 0; row < rows; ++row) {
-    log_sum[row] = static_cast<T>(d.log_sum[row]);
+    log_sum[row] = std::isinf(d.log_sum[row]) ? T{0} : static_cast<T>(d.log_sum[row]);
     wide sum = 0;
     for (std::size_t c = 0; c < count(s.out); ++c)
       sum += d.y[row * count(s.out) + c] * wide{dy[row * count(s.out) + c]};

@@ -27,7 +27,7 @@ inline constexpr operand attended_back[] = {
     {"delta", floating}, {"dy", floating},  bias_of_scores,      keys_seen};
 inline constexpr result_spec attention_results[] = {
     {"y", "the weighted means of the values"},
-    {"logSum", "the logarithm of each query's sum of exp(score), infinity where it sees no key", result::ruled}};
+    {"logSum", "the logarithm of each query's sum of exp(score), 0 if it sees no key", result::ruled}};
 
 inline constexpr op_row attention_rows[] = {
     {.name = "ScaledDotProductAttention",
