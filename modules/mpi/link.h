@@ -123,7 +123,7 @@ class collective {
 class waiting {
  public:
   // `spins` is the number of calls of `pause` that take about a millisecond.
-  inline waiting(const collective& of, std::int64_t spins) : of_(of), spins_(of.on().crowded ? 16 : spins) {}
+  inline waiting(const collective& of, std::int64_t spins) : of_(of), spins_(of.on().crowded ? spins / 16 : spins) {}
   // Call it when nothing has arrived. It returns true from time to time: then call `look`.
   inline bool pause() { return ++turns_ >= spins_ && yield(); }
   // Throws if one of these ranks, which are waited for, has ended, or after the time-out.
