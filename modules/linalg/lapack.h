@@ -13,8 +13,11 @@
 #include <lapacke.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -54,6 +57,37 @@ template <class T>
 using part_of = typename parts<T>::type;
 template <class T>
 inline constexpr bool is_complex = !std::is_same_v<T, part_of<T>>;
+
+// The parts of complex numbers one after the other; real numbers themselves.
+template <class T>
+std::span<const part_of<T>> parts_of(std::span<const T> x) {
+  return {reinterpret_cast<const part_of<T>*>(x.data()), x.size() * (sizeof(T) / sizeof(part_of<T>))};
+}
+template <class T>
+bool all_finite(std::span<const T> x) {
+  return std::ranges::all_of(parts_of(x), [](part_of<T> each) { return std::isfinite(each); });
+}
+template <class T>
+void fill_with_nan(std::span<T> x) {
+  constexpr part_of<T> nan = std::numeric_limits<part_of<T>>::quiet_NaN();
+  if constexpr (is_complex<T>) std::ranges::fill(x, T(nan, nan));
+  else std::ranges::fill(x, nan);
+}
+// In place.
+template <class T>
+void conjugate(std::span<T> x) {
+  if constexpr (is_complex<T>)
+    for (T& each : x) each = std::conj(each);
+}
+// In blocks that stay in the cache.
+template <class T>
+void transpose_into(const T* from, std::int64_t rows, std::int64_t columns, T* to) {
+  constexpr std::int64_t block = 32;
+  for (std::int64_t i = 0; i < rows; i += block)
+    for (std::int64_t j = 0; j < columns; j += block)
+      for (std::int64_t r = i; r < std::min(i + block, rows); ++r)
+        for (std::int64_t c = j; c < std::min(j + block, columns); ++c) to[c * rows + r] = from[r * columns + c];
+}
 
 // The routine for T of those for float, double and complex numbers of them.
 template <class T, class S, class D, class C, class Z>

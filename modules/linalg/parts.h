@@ -33,10 +33,14 @@ std::string shaped(std::string_view operand, const tensor& x);
 
 // ------------------------------------------------------------------------------------------ dtypes
 
+using lapack::all_finite;
+using lapack::conjugate;
+using lapack::fill_with_nan;
 using lapack::is_complex;
 using lapack::part_of;
+using lapack::transpose_into;
 
-// The dtypes in which LAPACK computes.
+// Dtypes that LAPACK computes with.
 inline constexpr dtype_set lapack_dtypes = wide_floats | complex_only;
 // The dtype of the parts of complex numbers, and of the numbers with such parts.
 constexpr dtype part_type(dtype type) {
@@ -47,31 +51,6 @@ constexpr dtype pair_type(dtype type) {
 }
 // The distance of 1 from the next number.
 constexpr double rounding_of(dtype type) { return part_type(type) == dtype::float32 ? 0x1p-23 : 0x1p-52; }
-
-// The parts of complex numbers one after the other; real numbers themselves.
-template <class T>
-std::span<const part_of<T>> parts_of(std::span<const T> x) {
-  return {reinterpret_cast<const part_of<T>*>(x.data()), x.size() * (sizeof(T) / sizeof(part_of<T>))};
-}
-template <class T>
-bool all_finite(std::span<const T> x) {
-  for (const part_of<T> each : parts_of(x))
-    if (!std::isfinite(each)) return false;
-  return true;
-}
-template <class T>
-void fill_with_nan(std::span<T> x) {
-  constexpr part_of<T> nan = std::numeric_limits<part_of<T>>::quiet_NaN();
-  for (T& each : x)
-    if constexpr (is_complex<T>) each = T(nan, nan);
-    else each = nan;
-}
-// In place.
-template <class T>
-void conjugate(std::span<T> x) {
-  if constexpr (is_complex<T>)
-    for (T& each : x) each = std::conj(each);
-}
 
 // ------------------------------------------------------------------------------------------ stacks
 
@@ -108,16 +87,6 @@ inline bool is_small(dtype type, std::int64_t count, std::int64_t n) {
   return wide_floats.has(type) && count >= 8 && n >= 1 && n <= lanes::largest;
 }
 inline bool is_small(const tensor& a) { return is_small(a.type(), batch_of(a.dims()).size(), rows_of(a.dims())); }
-
-// In blocks that stay in the cache.
-template <class T>
-void transpose_into(const T* from, std::int64_t rows, std::int64_t columns, T* to) {
-  constexpr std::int64_t block = 32;
-  for (std::int64_t i = 0; i < rows; i += block)
-    for (std::int64_t j = 0; j < columns; j += block)
-      for (std::int64_t r = i; r < i + block && r < rows; ++r)
-        for (std::int64_t c = j; c < j + block && c < columns; ++c) to[c * rows + r] = from[r * columns + c];
-}
 
 // Kernels that run the op's template for each dtype.
 template <class Op, class... T>
