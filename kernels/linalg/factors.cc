@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "kernels/linalg/cofactors-inl.h"
 #include "kernels/linalg/lanes-inl.h"
 #include "kernels/linalg/small.h"
 
@@ -92,7 +93,8 @@ HWY_INLINE void ExchangeRows(matrices<T, N> m, std::int64_t k, vec<T> pivot, std
   }
 }
 
-// Subtracts multiples of row k from the rows below. A zero pivot is taken as 1: what it divides is zero as well.
+// Subtracts multiples of row k from the rows below. A zero pivot is taken as 1: what it divides is zero as well. As in
+// LAPACK, one division serves all rows, unless the pivot is so small that its reciprocal overflows.
 template <class T, int N>
 HWY_INLINE void Eliminate(matrices<T, N> m, std::int64_t k, vec<T>& info) {
   const tag<T> d;
@@ -100,7 +102,13 @@ HWY_INLINE void Eliminate(matrices<T, N> m, std::int64_t k, vec<T>& info) {
   const auto is_zero = hn::Eq(pivot, zero);
   info = hn::IfThenElse(hn::And(is_zero, hn::Eq(info, zero)), hn::Set(d, static_cast<T>(k + 1)), info);
   const vec<T> divisor = hn::IfThenElse(is_zero, hn::Set(d, T(1)), pivot);
-  for (std::int64_t r = k + 1; r < m.n(); ++r) m.set(r, k, hn::Div(m.get(r, k), divisor));
+  const auto tiny = hn::Lt(hn::Abs(divisor), hn::Set(d, std::numeric_limits<T>::min()));
+  if (hn::AllFalse(d, tiny)) {
+    const vec<T> inverse = hn::Div(hn::Set(d, T(1)), divisor);
+    for (std::int64_t r = k + 1; r < m.n(); ++r) m.set(r, k, hn::Mul(m.get(r, k), inverse));
+  } else {
+    for (std::int64_t r = k + 1; r < m.n(); ++r) m.set(r, k, hn::Div(m.get(r, k), divisor));
+  }
   for (std::int64_t c = k + 1; c < m.n(); ++c) {
     const vec<T> x = m.get(k, c);
     for (std::int64_t r = k + 1; r < m.n(); ++r) m.set(r, c, hn::NegMulAdd(m.get(r, k), x, m.get(r, c)));
@@ -130,24 +138,39 @@ struct Lu {
 
 template <class T, int N>
 struct Determinant {
+  // By elimination in m.
+  static HWY_INLINE vec<T> eliminated(matrices<T, N> m) {
+    const tag<T> d;
+    HWY_ALIGN T diagonal[most_lanes<T>];
+    HWY_ALIGN double product[most_lanes<T>];
+    vec<T> unused = hn::Zero(d);
+    for (double& each : product) each = 1;
+    for (std::int64_t k = 0; k < m.n(); ++k) {
+      const vec<T> pivot = PivotOf(m, k);
+      ExchangeRows(m, k, pivot, k);
+      const auto stays = hn::Eq(pivot, hn::Set(d, static_cast<T>(k)));
+      hn::Store(hn::IfThenElse(stays, m.get(k, k), hn::Neg(m.get(k, k))), d, diagonal);
+      for (std::size_t l = 0; l < hn::Lanes(d); ++l) product[l] *= static_cast<double>(diagonal[l]);
+      Eliminate(m, k, unused);
+    }
+    for (std::size_t l = 0; l < hn::Lanes(d); ++l) diagonal[l] = static_cast<T>(product[l]);
+    return hn::Load(d, diagonal);
+  }
+  static HWY_INLINE vec<T> of(matrices<T, N> m) {
+    if constexpr (has_cofactors<N>) {
+      const vec<T> expanded = expansion<T, N, false>{m}.value();
+      const auto accurate = IsAccurate(m, expanded);
+      return hn::AllTrue(tag<T>(), accurate) ? expanded : hn::IfThenElse(accurate, expanded, eliminated(m));
+    } else {
+      return eliminated(m);
+    }
+  }
   static void run(const T* a, T* y, stack s) {
     const std::int64_t n = N ? N : s.size, elements = n * n;
     EachVector<T>(s, [&](std::int64_t i, std::int64_t valid) {
-      HWY_ALIGN T work[(N ? N * N : largest * largest) * most_lanes<T>], diagonal[most_lanes<T>];
-      HWY_ALIGN double product[most_lanes<T>];
-      const matrices<T, N> m{work, n};
+      HWY_ALIGN T work[(N ? N * N : largest * largest) * most_lanes<T>];
       Read(a + i * elements, elements, elements, valid, work);
-      vec<T> unused = hn::Zero(tag<T>());
-      for (double& each : product) each = 1;
-      for (std::int64_t k = 0; k < n; ++k) {
-        const vec<T> pivot = PivotOf(m, k);
-        ExchangeRows(m, k, pivot, k);
-        const auto stays = hn::Eq(pivot, hn::Set(tag<T>(), static_cast<T>(k)));
-        hn::Store(hn::IfThenElse(stays, m.get(k, k), hn::Neg(m.get(k, k))), tag<T>(), diagonal);
-        for (std::size_t l = 0; l < hn::Lanes(tag<T>()); ++l) product[l] *= static_cast<double>(diagonal[l]);
-        Eliminate(m, k, unused);
-      }
-      for (std::int64_t l = 0; l < valid; ++l) y[i + l] = static_cast<T>(product[l]);
+      Write(of({work, n}), valid, y + i);
     });
   }
 };
@@ -171,38 +194,64 @@ struct Inverse {
       for (std::int64_t c = 0; c < m.n(); ++c) m.set(r, c, hn::NegMulAdd(factor, m.get(k, c), m.get(r, c)));
     }
   }
-  static void run(const T* a, T* y, std::int32_t* info, stack s) {
-    const std::int64_t n = N ? N : s.size, elements = n * n;
+  // In the place of m. Gives the numbers of the first zero pivots, or 0; these matrices get NaN.
+  static HWY_INLINE vec<T> eliminated(matrices<T, N> m) {
+    const std::int64_t n = m.n();
     const tag<T> d;
-    EachVector<T>(s, [&](std::int64_t i, std::int64_t valid) {
-      HWY_ALIGN T work[(N ? N * N : largest * largest) * most_lanes<T>], pivots[(N ? N : largest) * most_lanes<T>];
-      const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-      const matrices<T, N> m{work, n};
-      Read(a + i * elements, elements, elements, valid, work);
-      vec<T> singular = hn::Zero(d);
-      for (std::int64_t k = 0; k < n; ++k) {
-        const vec<T> pivot = PivotOf(m, k);
-        hn::Store(pivot, d, pivots + k * lanes);
-        ExchangeRows(m, k, pivot, 0);
-        step(m, k, singular);
-      }
-      // The exchanges of rows are those of columns of the inverse, in reverse order.
-      const auto wrong = hn::Ne(singular, hn::Zero(d));
-      for (std::int64_t k = n; k-- > 0;) {
-        const vec<T> pivot = hn::Load(d, pivots + k * lanes);
-        for (std::int64_t c = k + 1; c < n; ++c) {
-          const auto here = hn::Eq(pivot, hn::Set(d, static_cast<T>(c)));
-          for (std::int64_t r = 0; r < n; ++r) {
-            const vec<T> x = m.get(r, k), z = m.get(r, c);
-            m.set(r, k, hn::IfThenElse(here, z, x)), m.set(r, c, hn::IfThenElse(here, x, z));
-          }
+    const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+    HWY_ALIGN T pivots[(N ? N : largest) * most_lanes<T>];
+    vec<T> singular = hn::Zero(d);
+    for (std::int64_t k = 0; k < n; ++k) {
+      const vec<T> pivot = PivotOf(m, k);
+      hn::Store(pivot, d, pivots + k * lanes);
+      ExchangeRows(m, k, pivot, 0);
+      step(m, k, singular);
+    }
+    // The exchanges of rows are those of columns of the inverse, in reverse order.
+    for (std::int64_t k = n; k-- > 0;) {
+      const vec<T> pivot = hn::Load(d, pivots + k * lanes);
+      for (std::int64_t c = k + 1; c < n; ++c) {
+        const auto here = hn::Eq(pivot, hn::Set(d, static_cast<T>(c)));
+        for (std::int64_t r = 0; r < n; ++r) {
+          const vec<T> x = m.get(r, k), z = m.get(r, c);
+          m.set(r, k, hn::IfThenElse(here, z, x)), m.set(r, c, hn::IfThenElse(here, x, z));
         }
       }
-      if (!hn::AllFalse(d, wrong))
-        for (std::int64_t r = 0; r < n; ++r)
-          for (std::int64_t c = 0; c < n; ++c)
-            m.set(r, c, hn::IfThenElse(wrong, hn::Set(d, not_a_number<T>), m.get(r, c)));
-      Write(work, elements, valid, y + i * elements);
+    }
+    replace(m, hn::Ne(singular, hn::Zero(d)), [d](std::int64_t, std::int64_t) { return hn::Set(d, not_a_number<T>); });
+    return singular;
+  }
+  // Replaces the elements of some lanes by f(row, column).
+  template <class Mask, class F>
+  static HWY_INLINE void replace(matrices<T, N> m, Mask lanes, const F& f) {
+    if (hn::AllFalse(tag<T>(), lanes)) return;
+    for (std::int64_t r = 0; r < m.n(); ++r)
+      for (std::int64_t c = 0; c < m.n(); ++c) m.set(r, c, hn::IfThenElse(lanes, f(r, c), m.get(r, c)));
+  }
+  // The inverses go to m or to `adjugate`, which the result is.
+  static HWY_INLINE const T* of(matrices<T, N> m, matrices<T, N> adjugate, vec<T>& singular) {
+    const tag<T> d;
+    if constexpr (has_cofactors<N>) {
+      const vec<T> determinant = expansion<T, N, false>{m}.value();
+      const auto accurate = IsAccurate(m, determinant);
+      Adjugate<T, N>::write(m, determinant, adjugate);
+      if (hn::AllTrue(d, accurate)) return adjugate.at;
+      singular = hn::IfThenZeroElse(accurate, eliminated(m));
+      replace(m, accurate, [adjugate](std::int64_t r, std::int64_t c) { return adjugate.get(r, c); });
+    } else {
+      singular = eliminated(m);
+    }
+    return m.at;
+  }
+  static void run(const T* a, T* y, std::int32_t* info, stack s) {
+    const std::int64_t n = N ? N : s.size, elements = n * n;
+    EachVector<T>(s, [&](std::int64_t i, std::int64_t valid) {
+      HWY_ALIGN T work[(N ? N * N : largest * largest) * most_lanes<T>];
+      HWY_ALIGN T adjugate[(has_cofactors<N> ? N * N : 1) * most_lanes<T>];
+      Read(a + i * elements, elements, elements, valid, work);
+      vec<T> singular = hn::Zero(tag<T>());
+      const T* const inverse = of({work, n}, {adjugate, n}, singular);
+      Write(inverse, elements, valid, y + i * elements);
       WriteIntegers<T>(singular, valid, info + i);
     });
   }

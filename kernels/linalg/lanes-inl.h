@@ -126,6 +126,13 @@ HWY_INLINE void Write(const T* from, std::int64_t elements, std::int64_t valid, 
   for (std::int64_t l = 0; l < valid; ++l)
     for (std::int64_t e = 0; e < elements; ++e) to[l * elements + e] = from[e * lanes + l];
 }
+// One number of each matrix.
+template <class T>
+HWY_INLINE void Write(vec<T> x, std::int64_t valid, T* to) {
+  HWY_ALIGN T all[most_lanes<T>];
+  hn::Store(x, tag<T>(), all);
+  std::copy_n(all, valid, to);
+}
 // Numbers in lanes as integers.
 template <class T>
 HWY_INLINE void WriteIntegers(vec<T> x, std::int64_t valid, std::int32_t* to, std::int64_t stride = 1) {

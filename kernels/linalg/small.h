@@ -35,11 +35,12 @@ struct right_sides {
 void solve(const float* factors, const std::int32_t* pivots, const float* b, float* x, stack s, right_sides by);
 void solve(const double* factors, const std::int32_t* pivots, const double* b, double* x, stack s, right_sides by);
 
-/// Inverses by Gauss-Jordan elimination with the pivots of `lu`. `info` is as there; these matrices get NaN.
+/// Inverses by Gauss-Jordan elimination with the pivots of `lu`, or by cofactors for 2 to 4 rows where these are
+/// accurate. `info` is as there; these matrices get NaN.
 void inverse(const float* a, float* y, std::int32_t* info, stack s);
 void inverse(const double* a, double* y, std::int32_t* info, stack s);
 
-/// Determinants by the pivots of `lu`, multiplied in double precision.
+/// Determinants by the pivots of `lu`, multiplied in double precision, or by cofactors as in `inverse`.
 void determinant(const float* a, float* y, stack s);
 void determinant(const double* a, double* y, stack s);
 
