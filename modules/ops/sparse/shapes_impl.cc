@@ -25,7 +25,7 @@ void check_rank(const inference& call, std::size_t i, int rank) {
 }
 
 // The shape with another first axis.
-shape with_rows(const shape& dims, std::int64_t rows) { return with_axis(dims, 0, rows); }
+shape with_row_count(const shape& dims, std::int64_t rows) { return with_axis(dims, 0, rows); }
 
 // A number of elements that int32 counts where indices are int32.
 void check_counted(const inference& call, std::int64_t count, dtype counter) {
@@ -152,7 +152,7 @@ void sparse_segments(inference& call) {
                     "ids that never decrease, from 0 to 2^31 - 2");
     return ids[0] == 0 ? 0 : before + 1;
   });
-  call.give(with_rows(data, segments));
+  call.give(with_row_count(data, segments));
 }
 
 void embedding_bag(inference& call) {
@@ -180,7 +180,7 @@ void embedding_bag(inference& call) {
       call.refuse("perSampleWeights of shape " + to_string(call.in[3].dims),
                   "a weight for each of the " + std::to_string(indices[0]) + " indices");
   }
-  call.give(with_rows(params, offsets[0]));
+  call.give(with_row_count(params, offsets[0]));
 }
 
 // ------------------------------------------------------------------------------------------ ragged tensors
@@ -283,7 +283,7 @@ void ragged_gather(inference& call) {
   std::int64_t above = count;
   for (std::size_t level = 0; level < sizes.size(); above = sizes[level++])
     if (level > 0 || indices.rank() > 0) call.give({above + 1}, counter);
-  call.give(with_rows(values, sizes.back()));
+  call.give(with_row_count(values, sizes.back()));
 }
 
 // ------------------------------------------------------------------------------------------ ragged to dense
