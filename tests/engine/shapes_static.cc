@@ -267,6 +267,8 @@ constexpr bool every_rule_reads_the_attributes_of_its_row() {
       {"Bincount", {m, m}, {3}},
       {"DenseBincount", {m, m}, {3}},
       {"Unique", {m}},
+      {"ScaledDotProductAttention", {m, {5, 6}, {5, 3}}, {false, 1.0}},
+      {"ScaledDotProductAttentionGrad", {m, {5, 6}, {5, 3}, {4}, {4}, {4, 3}}, {false, 1.0}},
   };
   for (const kg::op_row& r : kg::op_table) {
     bool found = r.attrs.empty() || r.infer == kg::shapes::same;
