@@ -87,7 +87,6 @@ TEST(solve, rejects_systems_that_do_not_fit) {
   expect_refused([] { return la::solve(kg::eye(3), kg::ones({2})); },
                  {"[kg::linalg::solve]", "operand b of shape [2]"});
   expect_refused([] { return la::solve(kg::eye(3), tensor({"a", "b", "c"})); }, {"[kg::linalg::solve]", "text"});
-  expect_refused([] { return la::solve(kg::eye(2), kg::ones({2}, kg::dtype::complex64)); }, {"complex64"});
   const tensor wide = kg::zeros({0, 3, std::int64_t{1} << 32});
   expect_refused([&] { return la::solve(kg::eye(3), wide); }, {"[kg::linalg::solve]", "operand b", "2^31 - 1"});
 }

@@ -129,8 +129,8 @@ TEST(polygamma, of_float64_is_right_to_8_ulp_for_positive_operands) {
   for (const int n : {1, 2, 3, 4}) check_polygamma<double>(n, 1e300, 8);
 }
 // The power of the operand leaves the range long before the result does.
-TEST(polygamma, of_high_orders_of_float64_is_right_to_64_ulp) {
-  for (const int n : {5, 10, 50, 80, 99, 100}) check_polygamma<double>(n, 1e6, 64);
+TEST(polygamma, of_high_orders_of_float64_is_right_to_80_ulp) {
+  for (const int n : {5, 10, 50, 80, 99, 100}) check_polygamma<double>(n, 1e6, 80);
 }
 
 // Pairs of operands from a range of exponents, which keeps the results finite and above 0.
