@@ -54,7 +54,7 @@ inline number erfinv(number x) {
 inline number bessel_i(int order, number x) {
   // Above 720 the result leaves the range of double, and the series takes thousands of terms.
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  if (abs(x) > number(720)) return number(order == 1 && x < number(0) ? -infinity : infinity);
+  if (number(720) < abs(x)) return number(order == 1 && x < number(0) ? -infinity : infinity);
   const number quarter = x * x / number(4);
   number term = order == 0 ? number(1) : x / number(2), sum = term;
   for (int k = 1; k < 4000; ++k) {
