@@ -6,9 +6,10 @@ from prefixes import fresh, needs_of, run, started_alone
 
 
 class PkgConfig:
-    def __init__(self, at, prefix, kind, folder):
-        """`at` says where the sources and the compiler are: check.py."""
-        self.at, self.kind, self.folder = at, kind, fresh(folder)
+    def __init__(self, at, prefix, kind, folder, compiled):
+        """`at` says where the sources and the compiler are: check.py. `compiled` maps a compilation to its object, for
+        both kinds of the library: their flags to compile with are the same but for the prefix."""
+        self.at, self.kind, self.folder, self.prefix, self.compiled = at, kind, fresh(folder), prefix, compiled
         self.env = {'PKG_CONFIG_PATH': str(prefix / at.libdir / 'pkgconfig')}
         self.needs = needs_of(prefix / at.includedir / 'kerngrad', at.compiler)
         self.bmis = prefix / at.libdir / 'kerngrad'
@@ -35,6 +36,14 @@ class PkgConfig:
              *self.flags(['kerngrad-pack'], '--cflags'), '-o', made])
         return made
 
+    def object(self, variant, source, flags):
+        """The object of a source. The other kind of the library has compiled most of them."""
+        key = (source, *(word.replace(str(self.prefix), '') for word in map(str, flags)))
+        if key not in self.compiled:
+            self.compiled[key] = self.folder / f'{variant.name}.{source.stem}.o'
+            run([*self.at.cxx, '-Wall', '-Wextra', '-Werror', *flags, '-c', source, '-o', self.compiled[key]])
+        return self.compiled[key]
+
     def program(self, variant):
         """Compiles, links and runs one."""
         root, flags = self.at.root, self.flags(variant.packages, '--cflags')
@@ -44,9 +53,10 @@ class PkgConfig:
             flags.append(f'-DSOFTSHRINK_PACK="{self.pack(variant.pack)}"')
         if variant.modules:
             flags += self.own_modules(variant, flags)
+        options = variant.options_for(self.at.compiler)
         sources = [*variant.sources, *(source for _, source in variant.modules)]
+        objects = [self.object(variant, root / source, [*flags, *options]) for source in sources]
         made = self.folder / variant.name
-        run([*self.at.cxx, '-Wall', '-Wextra', '-Werror', *flags, *variant.options_for(self.at.compiler),
-             *(root / source for source in sources), *self.flags(variant.packages, '--libs'), '-o', made])
+        run([*self.at.cxx, *options, *objects, *self.flags(variant.packages, '--libs'), '-o', made])
         started_alone(made)
         return made

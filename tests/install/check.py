@@ -160,8 +160,10 @@ def main():
         kinds['shared'] = at.prefix
     if (at.prefix / at.libdir / 'libkerngrad.a').exists():
         kinds['static'] = static_only(at, at.prefix)
+    compiled = {}
     for kind, prefix in kinds.items():
-        check_cells(at, 'pkg-config', kind, PkgConfig(at, prefix, kind, at.scratch / f'pkgconfig_{kind}'), VARIANTS)
+        programs = PkgConfig(at, prefix, kind, at.scratch / f'pkgconfig_{kind}', compiled)
+        check_cells(at, 'pkg-config', kind, programs, VARIANTS)
     other_dialect.check_dialects(at, at.prefix)
     command.check_modules(at, at.prefix, caches, at.scratch / 'modules')
     by_meson.check_own_module(at, at.prefix, at.scratch / 'meson')
