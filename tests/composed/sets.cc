@@ -150,4 +150,12 @@ TEST(argpartition, divides_rows_of_any_length_and_dtype) {
   expect_refused("argpartition", [] { return kg::argpartition(tensor(few), -9); }, {"index -9", "-8"});
 }
 
+TEST(argpartition, keeps_the_order_of_equal_elements_and_zeros_are_equal) {
+  const tensor zeros({0., -0., 0., -0., 1., -0., 0.});
+  for (const kg::dtype type : {kg::dtype::float64, kg::dtype::float32, kg::dtype::float16})
+    for (const std::int64_t kth : {0, 2, 5})
+      expect_values(kg::argpartition(kg::cast(zeros, type), kth), {7}, {0, 1, 2, 3, 5, 6, 4});
+  expect_values(kg::argpartition(tensor({1., nan, 1., nan, 0.}), 1), {5}, {4, 0, 2, 1, 3});
+}
+
 }  // namespace

@@ -157,13 +157,13 @@ struct PartitionIndices {
   template <class T>
   using key_t = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
 
-  // Unsigned integers in the order of the elements.
+  // Unsigned integers in the order of the elements, and equal where these are: both zeros are one.
   template <class T>
   static key_t<T> key_of(T x) {
     using key = key_t<T>;
     constexpr int sign = 8 * sizeof(T) - 1;
     if (x != x) return ~key{0};
-    const key bits = std::bit_cast<key>(x), top = key{1} << sign;
+    const key bits = std::bit_cast<key>(x + T{0}), top = key{1} << sign;
     if constexpr (std::is_integral_v<T>) return bits ^ top;
     return bits ^ ((key{0} - (bits >> sign)) | top);
   }
