@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 module;
+#include <limits>
 #include <string>
 #include "kernels/common/abi.h"
 module kerngrad;
@@ -18,6 +19,11 @@ namespace {
 tensor in_floats(const tensor& x) { return wide_floats.has(x.type()) ? x : cast(x, dtype::float32); }
 // The dtype of losses of operands of a dtype: integers give float32.
 dtype losses_of(dtype type) { return floating.has(type) ? type : dtype::float32; }
+
+// The largest number of a dtype.
+double range_of_floats(dtype type) {
+  return type == dtype::float64 ? std::numeric_limits<double>::max() : double{std::numeric_limits<float>::max()};
+}
 
 // Losses added up over what the reduction divides by.
 tensor over_count(const tensor& total, const tensor& losses, const tensor& weights, loss_reduction reduction) {
@@ -136,10 +142,13 @@ tensor huber_loss(const tensor& labels, const tensor& predictions, const huber_l
   constexpr composed call{"huber_loss"};
   const auto [y, p, type] = checked(call, labels, "predictions", predictions);
   if (!(options.delta > 0)) call.refuse("delta " + to_string(attr_value(options.delta)), "a number above 0");
-  // Two branches: in one sum for both the gradient of a small error would be a difference of numbers near delta.
   const tensor error = abs(p - y);
-  const tensor losses =
-      where(error <= options.delta, (error * 0.5) * error, (error - 0.5 * options.delta) * options.delta);
+  if (options.delta > range_of_floats(error.type()))  // all errors are small
+    return reduced(call, (error * 0.5) * error, type, options.weights, options.reduction);
+  // Two branches: in one sum for both the gradient of a small error would be a difference of numbers near delta. The
+  // branch of small errors gets 0 in place of others: an infinite one would have a gradient of NaN there.
+  const tensor is_small = error <= options.delta, near = where(is_small, error, zeros_like(error));
+  const tensor losses = where(is_small, (near * 0.5) * near, (error - 0.5 * options.delta) * options.delta);
   return reduced(call, losses, type, options.weights, options.reduction);
 }
 

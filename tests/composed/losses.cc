@@ -85,6 +85,29 @@ TEST(losses, are_what_their_definitions_say) {
             });
 }
 
+TEST(huber_loss, has_the_gradients_of_its_definition_up_to_infinity) {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  const doubles errors{-inf, -3, -0.5, 0, 1e-30, 0.5, 2, inf};
+  for (const kg::dtype type : {kg::dtype::float64, kg::dtype::float32})
+    for (const double delta : {0.25, 2.0, 1e30, 1e300, inf}) {
+      const tensor x = kg::cast(tensor(errors), type), zeros = kg::zeros_like(x);
+      const auto loss = [&](const tensor& t) {
+        return kg::huber_loss(zeros, t, {.delta = delta, .reduction = loss_reduction::none});
+      };
+      const doubles values = loss(x).to_doubles();
+      const doubles slopes = kg::grad([&](const tensor& t) { return kg::sum(loss(t)); })(x).to_doubles();
+      for (std::size_t i = 0; i < errors.size(); ++i) {
+        const double e = errors[i], size = std::fabs(e), wanted = size <= delta ? e : std::copysign(delta, e);
+        const double value = size <= delta ? e * e / 2 : delta * (size - delta / 2);
+        const bool is_squared = std::isinf(delta) || (type == kg::dtype::float32 && delta > 1e38);
+        if (std::isfinite(e)) EXPECT_NEAR(values[i], value, 1e-6) << e << " with delta " << delta;
+        else EXPECT_EQ(values[i], inf);
+        if (is_squared || wanted == 0) EXPECT_EQ(static_cast<float>(slopes[i]), static_cast<float>(e)) << delta;
+        else EXPECT_NEAR(slopes[i] / wanted, 1, 1e-6) << e << " with delta " << delta;
+      }
+    }
+}
+
 TEST(sigmoid_cross_entropy, is_accurate_where_the_logits_are_large) {
   const auto of = [](double label, double logit) {
     return kg::sigmoid_cross_entropy(tensor({label}), tensor({logit})).item();
