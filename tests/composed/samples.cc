@@ -87,6 +87,25 @@ TEST(corrcoef, divides_by_both_deviations) {
   expect_values(kg::corrcoef(tensor({1., 2., 3.}), {.y = tensor({3., 2., 1.})}), {2, 2}, {1, -1, -1, 1});
 }
 
+TEST(cov, keeps_digits_of_small_numbers_and_has_sums_of_large_ones) {
+  // 4^8 observations: a factor of 2^-8 in both rows would leave products of small numbers three bits.
+  constexpr std::int64_t count = 1 << 16;
+  const tensor signs = kg::cast(kg::arange(count) % 2 * 2 - 1, kg::dtype::float32), x = signs * 1.1;
+  const double wanted = 1.21 * count / (count - 1);
+  for (const double size : {0x1p-65, 0x1p-60, 1.0, 0x1p61, 0x1p62})
+    EXPECT_NEAR(kg::cov(x * size).item() / (size * size) / wanted, 1, 1e-4) << size;
+  // A row whose sums overflow leaves another one its digits.
+  const doubles both = kg::cov(kg::stack({x * 0x1p62, x * 0x1p-65})).to_doubles();
+  EXPECT_NEAR(both[0] / 0x1p124 / wanted, 1, 1e-4);
+  EXPECT_NEAR(both[3] / 0x1p-130 / wanted, 1, 1e-4);
+  expect_values(kg::corrcoef(x * 0x1p-65, {.y = x}), {2, 2}, {1, 1, 1, 1}, 1e-6);
+  // The size of weights cancels.
+  const tensor few({1e-10f, 3e-10f, -1e-10f}), w({1.f, 2.f, 1.f});
+  const double weighted = kg::cov(few, {.aweights = w}).item();
+  for (const double size : {0x1p-100, 0x1p-120, 0x1p100})
+    EXPECT_NEAR(kg::cov(few, {.aweights = w * size}).item() / weighted, 1, 1e-6) << size;
+}
+
 TEST(trapezoid, adds_up_areas_between_samples) {
   const tensor y({1., 2., 4., 8.}), x({0., 1., 3., 4.});
   expect_values(kg::trapezoid(y), {}, {1.5 + 3 + 6});

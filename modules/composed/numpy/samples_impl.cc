@@ -86,13 +86,19 @@ tensor observation_weights(const composed& call, std::string_view name, const te
   return cast(weights, x.type());
 }
 
-// The sums of the products of two rows, with weights where there are any, over a divisor. A power of two in both
-// factors keeps the sum of a large mean in range. A matrix by itself takes half the products.
+// The sums of the products of two rows, with weights where there are any. A matrix by itself takes half the products.
+tensor product_sums(const tensor& x, const tensor& weights) {
+  return matmul(weights.defined() ? x * weights : x, x, false, true);
+}
+
+// The sums over a divisor. A power of two in both factors keeps the sum of a large mean in range. Small products would
+// lose digits by it, so it is for sums that are infinite without it.
 tensor mean_products(const tensor& x, const tensor& weights, const tensor& divisor) {
+  const tensor sums = product_sums(x, weights), means = sums / divisor;
+  if (detail::all_finite(sums)) return means;
   const auto count = static_cast<double>(std::max<std::int64_t>(x.dims()[1], 1));
   const double part = std::exp2(-std::ceil(std::log2(count) / 2));
-  const tensor small = x * part;
-  return matmul(weights.defined() ? small * weights : small, small, false, true) / (divisor * (part * part));
+  return where(is_finite(sums), means, product_sums(x * part, weights) / (divisor * (part * part)));
 }
 
 // A matrix also of one variable. `scaled` gives that of rows in units of their own.
@@ -115,7 +121,9 @@ tensor covariances(const composed& call, const tensor& x, const cov_options& opt
   }
   const tensor one = ones({all.dims()[1]}, all.type());
   const tensor often = counted ? observation_weights(call, "fweights", options.fweights, all) : one;
-  const tensor much = valued ? observation_weights(call, "aweights", options.aweights, all) : one;
+  // The unit of these weights cancels. Without it, products with small ones are 0.
+  const tensor much =
+      valued ? detail::in_square_units(observation_weights(call, "aweights", options.aweights, all), 0).x : one;
   const tensor w = often * much, total = sum(w);
   const tensor from_mean = in_own_units(all - sum(all * w, 1, true) / total);
   const tensor lost = valued ? sum(w * much) * ddof / total : full_like(total, ddof);
