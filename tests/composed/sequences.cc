@@ -2,6 +2,9 @@
 // Recurrent layers: by their definitions in double precision, next to PyTorch, and their gradients of two orders.
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <map>
+#include <string>
 
 #include "tests/composed/torch_results.h"
 
@@ -109,6 +112,60 @@ TEST(recurrent_layers, of_no_step_return_the_first_state) {
   const auto gru = kg::gru(kg::zeros({2, 0, 4}, dtype::float64), other[1], other[2], {.batch_first = true});
   EXPECT_EQ(gru.y.dims(), (kg::shape{2, 0, 3}));
   expect_values(gru.h, {2, 3}, doubles(6));
+}
+
+TEST(recurrent_layers, of_no_batch_have_results_and_gradients_of_their_shapes) {
+  for (const bool batch_first : {false, true}) {
+    const kg::shape rows = batch_first ? kg::shape{0, 3, 4} : kg::shape{3, 0, 4};
+    const kg::shape outputs = batch_first ? kg::shape{0, 3, 3} : kg::shape{3, 0, 3};
+    const std::vector<tensor> lstm = lstm_operands(), gru = gru_operands();
+    const auto [y, h, c] = kg::lstm(kg::zeros(rows, dtype::float64), lstm[1], lstm[2], {.batch_first = batch_first});
+    EXPECT_EQ(y.dims(), outputs);
+    EXPECT_EQ(h.dims(), (kg::shape{0, 3}));
+    EXPECT_EQ(c.dims(), (kg::shape{0, 3}));
+    const auto of_gru = kg::gru(kg::zeros(rows, dtype::float64), gru[1], gru[2], {.batch_first = batch_first});
+    EXPECT_EQ(of_gru.y.dims(), outputs);
+    EXPECT_EQ(of_gru.h.dims(), (kg::shape{0, 3}));
+    const auto check = [&](auto loss, const std::vector<tensor>& operands) {
+      const auto [dx, dk, dr] = kg::grads(loss)(kg::zeros(rows, dtype::float64), operands[1], operands[2]);
+      EXPECT_EQ(dx.dims(), rows);
+      expect_values(dk, operands[1].dims(), doubles(static_cast<std::size_t>(dk.size())));
+      expect_values(dr, operands[2].dims(), doubles(static_cast<std::size_t>(dr.size())));
+    };
+    check([=](const tensor& x, const tensor& k,
+              const tensor& r) { return kg::sum(kg::lstm(x, k, r, {.batch_first = batch_first}).y); },
+          lstm);
+    check([=](const tensor& x, const tensor& k,
+              const tensor& r) { return kg::sum(kg::gru(x, k, r, {.batch_first = batch_first}).y); },
+          gru);
+  }
+}
+
+TEST(recurrent_layers, run_their_products_on_the_chosen_backend_with_the_same_bits) {
+  const std::vector<tensor> lstm = lstm_operands(), gru = gru_operands();
+  const auto results = [&] {
+    const auto first = kg::value_and_grads_of(lstm_loss, lstm), second = kg::value_and_grads_of(gru_loss, gru);
+    doubles all = {first.value.item(), second.value.item()};
+    for (const auto* grads : {&first.grads, &second.grads})
+      for (const tensor& grad : *grads) std::ranges::copy(grad.to_doubles(), std::back_inserter(all));
+    return all;
+  };
+  const doubles plain = results();
+  std::map<std::string, int> calls;  // by op and backend
+  const kg::hook_handle watch = kg::add_hooks({.end = [&](const kg::kernel_event& event) {
+    ++calls[std::string(event.op) + " on " + std::string(event.backend)];
+  }});
+  EXPECT_EQ(results(), plain);
+  // Each layer has the product of the inputs, and three steps forward and back.
+  EXPECT_GE(calls["BatchMatMul on simd"], 2 * (1 + 3 + 3));
+  EXPECT_GE(calls["Sigmoid on simd"], 2 * 3);
+  EXPECT_GE(calls["Tanh on simd"], 2 * 3);
+  calls.clear();
+  const kg::backend_scope reference(kg::backend::reference);
+  const doubles there = results();
+  for (std::size_t i = 0; i < plain.size(); ++i) EXPECT_NEAR(there[i], plain[i], 1e-12) << i;
+  EXPECT_GE(calls["BatchMatMul on reference"], 2 * (3 + 3));
+  EXPECT_EQ(calls["BatchMatMul on simd"], 0);
 }
 
 TEST(recurrent_layers, of_half_precision_are_computed_in_float32) {

@@ -15,6 +15,7 @@ module;
 module kerngrad;
 
 import :composed_checks;
+import :live;
 import :tape;
 
 namespace kerngrad {
@@ -77,9 +78,26 @@ const T* step_of(const tensor& all, std::int64_t step) {
   return all.data<T>().data() + step * (all.size() / all.dims()[0]);
 }
 
+template <class T>
+tensor matrix_of(const T* from, std::int64_t rows, std::int64_t columns) {
+  return tensor::build<T>({rows, columns}, [&](std::span<T> to) { std::copy_n(from, to.size(), to.data()); });
+}
+template <class T>
+T* copied(const tensor& x, T* to) {
+  std::ranges::copy(x.data<T>(), to);
+  return to;
+}
+
+// Kernels are called on parts of arrays. Other backends and hooks get these parts as tensors: results have the bits of
+// the kernels where the backend is the SIMD one.
+
 // c = a b for a [batch, inner] and b [inner, columns].
 template <class T>
 void multiply(const T* a, const T* b, T* c, std::int64_t batch, std::int64_t inner, std::int64_t columns) {
+  if (!detail::on_simd()) {
+    copied(matmul(matrix_of(a, batch, inner), matrix_of(b, inner, columns)), c);
+    return;
+  }
   kernels::matmul_geometry g{};
   g.m = batch, g.n = columns, g.k = inner;
   const void* in[] = {a, b};
@@ -90,23 +108,26 @@ void multiply(const T* a, const T* b, T* c, std::int64_t batch, std::int64_t inn
 
 template <class T>
 void apply_sigmoid(T* x, std::int64_t count) {
+  if (!detail::on_simd()) {
+    copied(sigmoid(matrix_of(x, 1, count)), x);
+    return;
+  }
   const std::span<T> all(x, static_cast<std::size_t>(count));
   kernel<"Sigmoid">(std::span<const T>(all), all);
 }
 template <class T>
 void apply_tanh(T* x, std::int64_t count) {
+  if (!detail::on_simd()) {
+    copied(tanh(matrix_of(x, 1, count)), x);
+    return;
+  }
   const std::span<T> all(x, static_cast<std::size_t>(count));
   kernel<"Tanh">(std::span<const T>(all), all);
 }
 
 template <class T>
 tensor state_of(const T* from, const layer_sizes& n) {
-  return tensor::build<T>({n.batch, n.units}, [&](std::span<T> to) { std::copy_n(from, to.size(), to.data()); });
-}
-template <class T>
-T* copied(const tensor& x, T* to) {
-  std::ranges::copy(x.data<T>(), to);
-  return to;
+  return matrix_of(from, n.batch, n.units);
 }
 
 // A layer of either kind, without and with its own gradient.
