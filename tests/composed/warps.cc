@@ -179,6 +179,22 @@ TEST(poolings, count_the_padding_and_reach_beyond_it_as_those_of_torch) {
   EXPECT_NEAR(same.to_doubles()[0], 4.0 / 9, 1e-7);
 }
 
+// The image takes 1 MiB, and the four indices and weights of each pixel 16 MiB.
+TEST(resizes, count_their_weights_under_the_memory_limit) {
+  constexpr std::int64_t width = 1 << 18;
+  const tensor image = kg::ones({1, 1, 2, 1}), wide = kg::ones({1, 1, 4 * width, 1});
+  const auto bicubic = [&] { return kg::resize_bicubic(image, {1, width}); };
+  const auto area = [&] { return kg::resize_area(wide, {1, width}); };
+  {
+    const kg::memory_budget budget(std::int64_t{6} << 20);
+    EXPECT_THROW(bicubic(), kg::error);
+    EXPECT_THROW(area(), kg::error);
+  }
+  const kg::memory_budget budget(std::int64_t{24} << 20);
+  EXPECT_EQ(bicubic().size(), width);
+  EXPECT_EQ(area().size(), width);
+}
+
 TEST(pad, reflects_again_where_the_border_is_wider_than_the_axis) {
   struct {
     int size;
