@@ -154,6 +154,8 @@ TEST(attention, refuses_operands_that_do_not_fit) {
   expect_refused(name, [&] { return kg::scaled_dot_product_attention(q, kg::ones({4, 2}), v); }, {"key", "numbers"});
   expect_refused(name, [&] { return kg::scaled_dot_product_attention(q, k, kg::ones({3, 5})); }, {"value", "keys"});
   expect_refused(name, [&] { return kg::scaled_dot_product_attention(q, k, v, {.scale = infinity}); }, {"finite"});
+  expect_refused(name, [&] { return kg::scaled_dot_product_attention(q, k, v, {.scale = 1e39}); },
+                 {"scale 1e+39", "3.4028"});
   expect_refused(name, [&] { return kg::scaled_dot_product_attention(q, k, v, {.mask = kg::ones({3, 4})}); }, {"mask"});
   expect_refused(name, [&] { return kg::scaled_dot_product_attention(tensor{{1}}, k, v); }, {"query"});
 }

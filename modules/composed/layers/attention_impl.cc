@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 module;
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 #include "kernels/common/abi.h"
@@ -28,10 +29,14 @@ void check_operands(const tensor& query, const tensor& key, const tensor& value,
     attention.refuse(shaped("query", query) + " and " + shaped("key", key), "as many numbers in both");
   if (size_from_end(key, 2) != size_from_end(value, 2))
     attention.refuse(shaped("key", key) + " and " + shaped("value", value), "as many keys as values");
-  if (options.scale && !std::isfinite(*options.scale))
-    attention.refuse("scale " + std::to_string(*options.scale), "a finite number");
   const tensor& mask = options.mask;
   if (mask.defined() && mask.type() != dtype::boolean) attention.floating("mask", mask);
+}
+
+void check_scale(double scale, dtype type) {
+  const double most = type == dtype::float64 ? std::numeric_limits<double>::max() : std::numeric_limits<float>::max();
+  if (!(std::fabs(scale) <= most))
+    attention.refuse("scale " + to_string(attr_value(scale)), "a finite number up to " + to_string(attr_value(most)));
 }
 
 // Axes before the matrices, which broadcast.
@@ -71,6 +76,7 @@ tensor scaled_dot_product_attention(const tensor& query, const tensor& key, cons
   const dtype type = detail::promoted({&query, &key, &value});
   const auto numbers = static_cast<double>(size_from_end(query, 1));
   const double scale = options.scale.value_or(numbers == 0 ? 1 : 1 / std::sqrt(numbers));
+  check_scale(scale, type);
   const tensor& mask = options.mask;
   check_mask(mask, batch_of(query, key, value), size_from_end(query, 2), size_from_end(key, 2));
   const bool is_choice = mask.defined() && mask.type() == dtype::boolean;
