@@ -50,10 +50,13 @@ inline constexpr whole_axis_op<"All"> all;
 inline tensor any(const tensor& x, const axes& over = all_axes, bool keep_dims = false) {
   return call<"Any">(x, attr<"axis">(over.value()), attr<"keepDims">(keep_dims));
 }
-/// The index of the first largest element along an axis, int32; without an axis, of all elements in their order.
+/// The index of the first largest element along an axis, int32; without an axis, of all elements in their order. NaN is
+/// passed over unless it is the first element, as in TensorFlow.js: `argmax(tensor({1., nan, 3.}))` is 2. NumPy returns
+/// the index of the first NaN. `nanargmax` passes over every NaN.
 inline tensor argmax(const tensor& x, axis_index axis) { return call<"ArgMax">(x, attr<"axis">(axis.value())); }
 inline tensor argmax(const tensor& x) { return argmax(detail::in_a_row(x), 0); }
-/// The index of the first smallest element along an axis, int32; without an axis, of all elements in their order.
+/// The index of the first smallest element along an axis, int32; without an axis, of all elements in their order. NaN
+/// is treated as by `argmax`.
 inline tensor argmin(const tensor& x, axis_index axis) { return call<"ArgMin">(x, attr<"axis">(axis.value())); }
 inline tensor argmin(const tensor& x) { return argmin(detail::in_a_row(x), 0); }
 /// The running sum along an axis; without one, of all elements in their order, on one axis, and neither exclusive nor
