@@ -11,17 +11,18 @@ import :grad;
 
 export namespace kerngrad {
 
-/// The root of the sum of the squares of all elements of all tensors, in float64; 0 of none. Floats of any kind.
+/// Returns the norm of all elements of all tensors together, sqrt(sum(x^2)), computed in float64. It is 0 for an empty
+/// list. Throws for dtypes that are no floats.
 double global_norm(std::span<const tensor> xs);
 double global_norm(std::span<const variable_gradient> grads);
 
-/// Scales all of them by one factor, so that their global norm is at most `most`, above 0, and gives the norm that it
-/// was. If that is at most `most` nothing changes, and neither where it is infinite or NaN: the caller sees it, and
-/// leaves out the step. The elements are computed by ops: new tensors, differentiable but for the factor.
+/// Scales all gradients in place by one factor, so that their global norm is at most `most`, a number above 0. Returns
+/// the norm before that. Nothing changes if that norm is at most `most`, infinite or NaN: check it, and skip the step
+/// if it is not finite. The new tensors are differentiable, but the factor counts as a constant.
 double clip_by_global_norm(std::span<tensor> grads, double most);
 double clip_by_global_norm(std::span<variable_gradient> grads, double most);
 
-/// Each element at least `low` and at most `high`; NaN stays.
+/// Limits each element of the gradients to [low, high], in place. NaN stays NaN.
 void clip_by_value(std::span<tensor> grads, double low, double high);
 void clip_by_value(std::span<variable_gradient> grads, double low, double high);
 

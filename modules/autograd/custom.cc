@@ -181,15 +181,15 @@ struct custom_gradient_function {
   }
 };
 
-/// A function of tensors with a gradient of its own, both known to the compiler:
+/// A function of tensors with its own gradient, both known to the compiler:
 ///   constexpr auto cube = custom_gradient<[](const tensor& x) { return saved(x * x * x, x); },
 ///                                         [](const tensor& dy, const tensor& x) { return dy * x * x * 3; }>;
-/// The forward part takes the operands and returns the value, or `saved(value, tensors...)` when the gradient needs
-/// more than dy; the gradient part takes dy and the saved tensors and returns one gradient per operand: a tensor, a
-/// std::array or a std::tuple of tensors; an empty one says that there is none. Counts and types that do not fit are
-/// compile errors. Without a recording, a call is the forward part alone. Saved tensors are values of
-/// the graph, and a saved result has this gradient itself, so every order is right. At run time the gradients
-/// are checked for shape and dtype.
+/// The forward part takes the operands. It returns the value, or `saved(value, tensors...)` if the gradient needs more
+/// than dy. The gradient part takes dy and the saved tensors. It returns one gradient per operand: a tensor, a
+/// std::array or a std::tuple of tensors. An undefined tensor means that there is none. Counts and types that do not
+/// fit are compile errors; shapes and dtypes of gradients are checked at run time. Without a recording, a call runs the
+/// forward part alone. Saved tensors stay part of the recording, and a saved result has this gradient itself, so every
+/// order is right.
 template <auto Forward, auto Gradient>
 inline constexpr custom_gradient_function<Forward, Gradient> custom_gradient{};
 

@@ -237,12 +237,12 @@ class gradients_function {
 
 export namespace kerngrad {
 
-/// The gradient of f with respect to its one operand: `grad(f)(x)`, or `grad(f)(x, dy)` to weight a result that is
-/// no scalar (ones by default, so that the gradient is that of the sum). An operand that f does not depend on has a
-/// gradient of zeros. Throws when f's result is not floating or complex, dy has another shape, or f lets another thread
-/// compute with what is followed. Nests to any order. The results of this and the functions below are const wherever f
-/// may be. The operand may be a tree of tensors as well: of a std::map of parameters the gradient is a std::map with
-/// the same keys. Tensors that are neither floating nor complex have gradients of zeros there, too.
+/// The gradient of f with respect to its operand: `grad(f)(x)`. A result that is no scalar is weighted by dy,
+/// `grad(f)(x, dy)`; by default dy is ones, so the gradient is that of the sum. If f does not depend on the operand,
+/// the gradient is zeros. Throws if f's result is neither floating nor complex, if dy has another shape than the
+/// result, or if f computes with tracked tensors on another thread. Nests to any order. The function that is returned
+/// is const if f is. The operand may also be a tree of tensors: for a std::map of parameters the gradient is a std::map
+/// with the same keys. Tensors in it that are neither floating nor complex have gradients of zeros.
 template <class F>
 detail::gradient_function<F> grad(F f) {
   return detail::gradient_function<F>(std::move(f));
@@ -270,13 +270,13 @@ detail::gradients_function<F, true> value_and_grads(F f) {
 value_and_gradient_list value_and_grads_of(const std::function<tensor(std::span<const tensor>)>& f,
                                            std::span<const tensor> xs, const tensor& dy = {});
 
-/// x without its history: what is computed from it has no gradient for what x came from.
+/// Returns x as a constant: no gradient flows from the result back to x.
 tensor stop_gradient(const tensor& x);
 /// `stop_gradient` under PyTorch's name.
 inline tensor detach(const tensor& x) { return stop_gradient(x); }
 
-/// While it lives, nothing that this thread computes is recorded by the gradients around it: results are constants, as
-/// if each had gone through `stop_gradient`. Gradients that are taken inside are right; those outside take them as
+/// While it lives, this thread records nothing for the gradients around it. Results are constants, as if each had gone
+/// through `stop_gradient`. Gradients that are taken inside the scope are right; those outside see its results as
 /// constants. Scopes nest.
 class no_grad {
  public:
@@ -288,18 +288,18 @@ class no_grad {
 
 // ------------------------------------------------------------------------------------------ variables
 
-/// A named tensor that can be assigned. Copies of the handle are the same variable. Assigning never changes a value
-/// that was read before: readers and tapes keep theirs.
+/// A named tensor that can be assigned. Copies of the handle are the same variable. An assignment never changes a value
+/// that was read before: readers and tapes keep the old one.
 class variable {
  public:
   /// Throws when the initial value is an undefined tensor.
   explicit variable(tensor initial, std::string name = {}, bool trainable = true);
   const std::string& name() const;
   bool trainable() const;
-  /// The value now. Inside variable_grads the reading is recorded; on another thread it is a constant.
+  /// The current value. Inside variable_grads the reading is recorded; on another thread it is a constant.
   tensor value() const;
   operator tensor() const { return value(); }
-  /// Throws when shape or dtype differ.
+  /// Throws if shape or dtype differs from that of the current value.
   void assign(const tensor& value) const;
   friend bool operator==(const variable& a, const variable& b) { return a.state_ == b.state_; }
 
@@ -319,8 +319,8 @@ struct variable_gradients {
   std::vector<variable_gradient> grads;
 };
 
-/// Runs f, which must return a floating scalar, and gives its value and the gradient of every trainable variable that
-/// f read: all of them, or those listed. Throws when the value depends on none.
+/// Runs f, which returns a floating scalar. Returns its value and the gradient of every trainable variable that f read,
+/// or of those in `only`. Throws if the value depends on none of them.
 variable_gradients variable_grads(const std::function<tensor()>& f, std::span<const variable> only = {});
 
 // ------------------------------------------------------------------------------------------ custom rules
@@ -360,23 +360,23 @@ class custom_rule {
 
 export namespace kerngrad {
 
-/// The result of a function with its own rule: values, and a rule that turns gradients of the values into one gradient
-/// per operand. An undefined tensor says that an operand has none. The rule takes the gradients of the values, `dy`, or
-/// `dy` and the values. It may capture operands, and whatever else it needs. A rule that needs a value must take it as
-/// an argument: the captured one has the history of the ops inside, or none, and higher orders would be wrong.
+/// The result of a function with its own gradient rule: values, and a rule that turns gradients of the values into one
+/// gradient per operand. An undefined tensor means that an operand has no gradient. The rule takes `dy`, the gradients
+/// of the values, or `dy` and the values. It may capture operands and anything else. If it needs a value, it must take
+/// the value as its second argument: a captured value would make gradients of higher order wrong.
 struct custom_result {
   tensor_list values;
   detail::custom_rule gradient;
 };
-/// The usual case of one value. The rule takes dy.
+/// For one value. The rule takes dy.
 custom_result with_gradient(tensor value, std::function<std::vector<tensor>(const tensor& dy)> gradient);
-/// The same for a rule that takes dy and the value, whose gradient is the rule itself: every order is right.
+/// For a rule that takes dy and the value. The value's gradient is the rule itself, so every order is right.
 custom_result with_gradient(tensor value,
                             std::function<std::vector<tensor>(const tensor& dy, const tensor& value)> gradient);
 
-/// Runs f on the operands, as one step of the tape that takes its gradient from the rule that f returns, whatever f
-/// did inside. Higher orders differentiate the ops of the rule, through the operands that it captured and the values
-/// that it was given. A rule that returns the wrong number, shape or dtype of gradients throws when it is used.
+/// Runs f on the operands as one step of the tape. Its gradient comes from the rule that f returns, not from the ops
+/// inside f. Higher orders differentiate the ops of the rule, through captured operands and the values that it takes.
+/// Throws in the backward pass if the rule returns the wrong number, shape or dtype of gradients.
 tensor_list custom_grad(const std::function<custom_result(std::span<const tensor>)>& f, std::span<const tensor> xs,
                         std::string_view name = "custom_grad");
 

@@ -12,8 +12,9 @@ import :transform;
 
 export namespace kerngrad {
 
-/// Options of implicit, for the linear system of a gradient: it is solved until its residual is at most `tolerance` of
-/// its right side (0 stands for 1e-10 in float64 and 1e-5 in other floats), by at most `products` products.
+/// Options of implicit, for the linear system of a gradient. It is solved until its residual is at most `tolerance`
+/// times its right side, with at most `products` products. A tolerance of 0 stands for 1e-10 in float64 and 1e-5 in
+/// other floats.
 struct implicit_options {
   double tolerance = 0;
   std::int64_t products = 1000;
@@ -30,17 +31,17 @@ tensor run_implicit(const list_function& residual, const list_function& solve, s
 
 export namespace kerngrad {
 
-/// The x with residual(x, p...) = 0 as a function of p..., found by solve(p...), whatever that does: it may iterate
-/// until it is content, read elements, and call code without gradients.
+/// The x with residual(x, p...) = 0 as a function of p..., found by solve(p...). The solver may do anything: iterate,
+/// read elements, call code without gradients.
 ///   const auto root = kg::implicit([](const tensor& x, const tensor& a) { return x * x - a; },
 ///                                  [](const tensor& a) { return newton(a); });
 ///   kg::grad(root)(a);   // 1 / (2 * root(a))
-/// A fixed point of g is where x - g(x, p...) is 0, a minimum of h where grad(h) is. By the implicit function theorem
-/// the gradients are -(dr/dp)^T u with (dr/dx)^T u = dy, at the solution; u is found without the matrix, by GMRES (Saad
-/// and Schultz 1986). They are as right as the solution is, and differentiable to any order; what solve did keeps no
-/// memory. p... are tensors; what residual captures has no gradient. Throws for a solution that is not of floats, for a
-/// residual of another shape or dtype than x, and where the linear system has no solution to the tolerance, as where
-/// dr/dx is singular.
+/// For a fixed point of g, use the residual x - g(x, p...); for a minimum of h, use grad(h). By the implicit function
+/// theorem the gradients are -(dr/dp)^T u with (dr/dx)^T u = dy, at the solution. GMRES (Saad and Schultz 1986) finds u
+/// without the matrix. The gradients are as accurate as the solution, and differentiable to any order. Steps of the
+/// solver take no memory afterwards. p... are tensors; values that the residual captures have no gradient. Throws if
+/// the solution is not floating, if the residual has another shape or dtype than x, and if the linear system has no
+/// solution within the tolerance, for example where dr/dx is singular.
 template <class R, class S>
 auto implicit(R residual, S solve, implicit_options options = {}) {
   return [residual = std::move(residual), solve = std::move(solve), options]<class... P>(const P&... p) -> tensor

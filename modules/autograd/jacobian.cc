@@ -11,7 +11,8 @@ import :grad;
 
 export namespace kerngrad {
 
-/// How a Jacobian is put together: a row is one vector-Jacobian product, a column one Jacobian-vector product.
+/// How a Jacobian is computed: by rows, one vector-Jacobian product each, or by columns, one Jacobian-vector product
+/// each.
 enum class jacobian_by : std::uint8_t {
   fewer,  ///< rows unless there are fewer columns
   rows,   ///< for custom rules that are not written in ops, which have no columns
@@ -214,19 +215,19 @@ class hessian_product {
 
 export namespace kerngrad {
 
-/// The Jacobian of f: `jacobian(f)(x)` has the shape [axes of f(x)..., axes of x...] and x's dtype; its element [i...,
-/// j...] is the derivative of element i of the result with respect to element j of x. For a function that returns a
-/// std::array of tensors, an array of Jacobians. f runs once; then follows a product for each row or each column,
-/// whichever are fewer (rows where they are as many), at the price of one and of about two gradients. Element i of the
-/// result has derivatives of 0 where it does not depend on x. Throws where x or a result is not of floats, and where
-/// both have more than 8 axes together. Nests with all other transforms, differentiable to any order.
+/// The Jacobian of f: `jacobian(f)(x)` has the shape [axes of f(x)..., axes of x...] and x's dtype. Element [i...,
+/// j...] is the derivative of element i of the result with respect to element j of x; it is 0 if the result does not
+/// depend on it. If f returns a std::array of tensors, the result is an array of Jacobians. f runs once. Then one
+/// product is computed per row or per column, whichever are fewer. A product by row costs about one gradient, a product
+/// by column about two. Throws if x or a result is not floating, and if both together have more than 8 axes. Nests with
+/// all other transforms. Differentiable to any order.
 template <class F>
 detail::jacobian_function<F> jacobian(F f, jacobian_by by = jacobian_by::fewer) {
   return {std::move(f), by};
 }
 
-/// The Jacobians with respect to every operand, a std::array of them: `jacobians(f)(a, b)`; of a function of several
-/// results an array for each.
+/// The Jacobians with respect to every operand, as a std::array: `jacobians(f)(a, b)`. If f returns several results,
+/// there is an array for each.
 template <class F>
 detail::jacobians_function<F> jacobians(F f, jacobian_by by = jacobian_by::fewer) {
   return {std::move(f), by};
@@ -236,9 +237,9 @@ detail::jacobians_function<F> jacobians(F f, jacobian_by by = jacobian_by::fewer
 std::vector<tensor> jacobian_of(const std::function<tensor(std::span<const tensor>)>& f, std::span<const tensor> xs,
                                 jacobian_by by = jacobian_by::fewer);
 
-/// The matrix of second derivatives of f, whose result has one element: `hessian(f)(x)` has the shape
-/// [axes of x..., axes of x...] and x's dtype. As many gradients of the gradient as x has elements; f runs once. Throws
-/// as jacobian does, and for a result of more elements. Nests with all other transforms.
+/// The matrix of second derivatives of f, whose result has one element. `hessian(f)(x)` has the shape [axes of x...,
+/// axes of x...] and x's dtype. f runs once; then each element of x costs one gradient of the gradient. Throws as
+/// jacobian does, and if the result of f has more than one element. Nests with all other transforms.
 template <class F>
 detail::hessian_function<F> hessian(F f) {
   return detail::hessian_function<F>(std::move(f));
@@ -251,10 +252,10 @@ detail::hessians_function<F> hessians(F f) {
   return detail::hessians_function<F>(std::move(f));
 }
 
-/// The product of the Hessian of f, whose result has one element, with a vector of x's shape and dtype, without the
-/// Hessian: `hvp(f)(x, v)` costs about two gradients (Pearlmutter 1994). It is the gradient of sum(grad(f)(x) * v),
-/// which is the product because second derivatives are symmetric; custom rules whose derivatives are not give the
-/// transposed product. Differentiable, in v as well; nests with all other transforms.
+/// The product of the Hessian of f with a vector v of x's shape and dtype, without the matrix: `hvp(f)(x, v)` costs
+/// about two gradients (Pearlmutter 1994). The result of f has one element. It is computed as the gradient of
+/// sum(grad(f)(x) * v), which relies on symmetric second derivatives. With a custom rule that breaks the symmetry, the
+/// product is that of the transposed matrix. Differentiable, in v as well. Nests with all other transforms.
 template <class F>
 detail::hessian_product<F> hvp(F f) {
   return detail::hessian_product<F>(std::move(f));

@@ -12,52 +12,55 @@ import :schedule;
 
 export namespace kerngrad {
 
-/// Tensors by names: what is saved of an optimizer, and read again.
+/// Tensors by name: the saved state of an optimizer.
 using named_tensors = std::vector<std::pair<std::string, tensor>>;
 
-/// Settings of a group of variables, in place of those of the optimizer.
+/// Settings for a group of variables. They replace those of the optimizer.
 struct group_options {
   std::optional<schedule> learning_rate{};
   std::optional<double> weight_decay{};
 };
 
-/// Changes variables by their gradients. Values that were read before, also by a tape, keep what they were: a step
-/// works in place only where the value has no other owner. Variables and gradients are float32 or float64.
+/// Changes variables by their gradients. Values that were read before, also by a tape, never change: a step works in
+/// place only if the value has no other owner. Variables and gradients are float32 or float64.
 ///
-/// `rate` in what follows is the learning rate of the step, `schedule(number of steps before it)`. With a weight decay,
-/// v -= rate * weight_decay * v comes before the step: the decay is no part of the gradient (Loshchilov and Hutter
-/// 2019).
+/// In the formulas `v` is the variable, `g` its gradient, and `rate` the learning rate, `schedule(number of earlier
+/// steps)`. With a weight decay, v -= rate * weight_decay * v comes first; the gradient does not include it (Loshchilov
+/// and Hutter 2019).
 class optimizer {
  public:
   virtual ~optimizer() = default;
-  /// One step, of all variables or of none: when a gradient does not fit its variable, a rate is not finite, or memory
-  /// runs out, that is thrown before any has changed.
+  /// Takes one step, for all variables or for none. Throws before any variable has changed if a gradient does not fit
+  /// its variable, a rate is not finite, or memory runs out.
   void apply(std::span<const variable_gradient> grads);
-  /// Value and gradients of f (a floating scalar), then one step; returns the value before the step.
+  /// Computes value and gradients of f, which returns a floating scalar, and takes one step. Returns the value before
+  /// the step.
   tensor minimize(const std::function<tensor()>& f, std::span<const variable> only = {});
 
-  /// The rate of the next step, groups aside.
+  /// The learning rate of the next step, without regard to groups.
   double learning_rate() const { return rate_(steps_); }
-  /// Another rate from the next step on. A schedule gets the number of all steps, also of those before.
+  /// Sets the learning rate from the next step on. A schedule gets the number of all steps, earlier ones included.
   void set_learning_rate(schedule rate) { rate_ = std::move(rate); }
   double weight_decay() const { return weight_decay_; }
   /// Throws for a number below 0.
   void set_weight_decay(double weight_decay);
-  /// Variables with options of their own. Throws for one that is in a group already.
+  /// Gives variables their own options. Throws for a variable that is in a group already.
   void add_group(std::span<const variable> variables, group_options options);
   void add_group(std::initializer_list<variable> variables, group_options options) {
     add_group(std::span(variables.begin(), variables.size()), std::move(options));
   }
 
-  /// How many steps there were.
+  /// Number of steps so far.
   std::int64_t steps() const { return steps_; }
-  /// All that the steps so far have left: `steps`, an int64, and for each variable NAME that was changed as many
-  /// tensors NAME.first, NAME.second, NAME.third as the optimizer has. They are snapshots. Training that goes on with
-  /// them and the variables' values, in another process too, is bitwise identical to one without the break; rates,
-  /// groups and constants are the program's to set. Throws for variables without a name, or with one name.
+  /// The state after the steps so far: `steps`, an int64, and for each changed variable NAME the tensors NAME.first,
+  /// NAME.second and NAME.third, as far as the optimizer has them. They are snapshots. Training that resumes from them
+  /// and from the variables' values, also in another process, is bitwise identical to training without the break.
+  /// Learning rates, groups and constants are not part of the state: set them again. Throws if a variable has no name,
+  /// or two have the same name.
   named_tensors state() const;
-  /// Goes on where `state` was taken, for variables of the same names; those that it has nothing of begin again. All of
-  /// it or nothing: throws where an entry fits none of the variables, or is missing, or has another shape or dtype.
+  /// Restores the state that `state` returned, for variables of the same names. Variables without an entry start from
+  /// the beginning. Throws, and changes nothing, if an entry belongs to no variable, is missing, or has another shape
+  /// or dtype.
   void set_state(std::span<const std::pair<std::string, tensor>> state, std::span<const variable> variables);
   /// The same from a map of names to tensors, or any range of such pairs.
   template <class Names>
@@ -69,8 +72,8 @@ class optimizer {
   }
 
  protected:
-  /// The optimizer's state for one variable: as many tensors of its shape as the optimizer has slots, zeros at first;
-  /// `first` may begin with another value.
+  /// The optimizer's state for one variable: up to three tensors of its shape. They begin with zeros; `first` may begin
+  /// with another value.
   struct slots {
     variable of;
     tensor first, second, third;
@@ -80,7 +83,7 @@ class optimizer {
   /// Called once a step, before its updates.
   virtual void begin_step() {}
   /// Writes to value and state, which have no other owner and whose elements are on the host. steps() is the number of
-  /// this step, from 1. An exception of a custom update does not undo the updates before it.
+  /// this step, counted from 1. If a custom update throws, earlier updates of the step stay.
   virtual void update(tensor& value, slots& state, const tensor& grad) const = 0;
   /// For `update`: the rate and the weight decay of the variable.
   double rate() const { return now_.rate; }
@@ -110,7 +113,7 @@ class optimizer {
   std::vector<group> groups_;
 };
 
-/// v -= rate * g.
+/// Gradient descent: v -= rate * g.
 class sgd : public optimizer {
  public:
   explicit sgd(schedule rate) : optimizer(std::move(rate), 0) {}
@@ -119,7 +122,8 @@ class sgd : public optimizer {
   void update(tensor& value, slots& state, const tensor& grad) const override;
 };
 
-/// m = friction * m + g; v -= rate * m, or with Nesterov's look-ahead v -= rate * (g + friction * m).
+/// Gradient descent with momentum: m = friction * m + g; v -= rate * m. With Nesterov's look-ahead, v -= rate * (g +
+/// friction * m).
 class momentum : public optimizer {
  public:
   momentum(schedule rate, double friction, bool nesterov = false)
@@ -131,7 +135,8 @@ class momentum : public optimizer {
   bool nesterov_;
 };
 
-/// Adam (Kingma and Ba 2015) with bias correction; epsilon is added to the root.
+/// Adam (Kingma and Ba 2015): m and u are running means of g and g^2 with the factors beta1 and beta2. At step t, v -=
+/// rate * (m / (1 - beta1^t)) / (sqrt(u / (1 - beta2^t)) + epsilon).
 class adam : public optimizer {
  public:
   explicit adam(schedule rate = 1e-3, double beta1 = 0.9, double beta2 = 0.999, double epsilon = 1e-7)
@@ -142,7 +147,7 @@ class adam : public optimizer {
   double beta1_, beta2_, epsilon_;
 };
 
-/// Adam with a weight decay from the start, in one pass over the elements (Loshchilov and Hutter 2019).
+/// Adam with decoupled weight decay, 0.01 by default, in one pass over the elements (Loshchilov and Hutter 2019).
 class adam_w : public optimizer {
  public:
   explicit adam_w(schedule rate = 1e-3, double beta1 = 0.9, double beta2 = 0.999, double epsilon = 1e-7,
@@ -157,7 +162,7 @@ class adam_w : public optimizer {
   double beta1_, beta2_, epsilon_, weight_decay_;
 };
 
-/// a += g^2; v -= rate * g / sqrt(a + epsilon), where a begins with `initial` (Duchi, Hazan and Singer 2011).
+/// Adagrad (Duchi, Hazan and Singer 2011): a += g^2; v -= rate * g / sqrt(a + epsilon). `a` begins with `initial`.
 class adagrad : public optimizer {
  public:
   explicit adagrad(schedule rate, double initial = 0.1, double epsilon = 1e-7)
@@ -168,9 +173,9 @@ class adagrad : public optimizer {
   double epsilon_;
 };
 
-/// w = g * sqrt(u + epsilon) / sqrt(a + epsilon); a and u are means of g^2 and w^2 that forget by rho; v -= rate * w.
-/// Zeiler (2012) divides by the mean with this step's g in it; here, as in TensorFlow.js, it is that of the steps
-/// before.
+/// Adadelta (Zeiler 2012): w = g * sqrt(u + epsilon) / sqrt(a + epsilon); v -= rate * w. `a` and `u` are running means
+/// of g^2 and w^2 with the factor rho. Zeiler's `a` includes g of this step; here, as in TensorFlow.js, it only has
+/// those of earlier steps.
 class adadelta : public optimizer {
  public:
   explicit adadelta(schedule rate = 1e-3, double rho = 0.95, double epsilon = 1e-7)
@@ -181,8 +186,8 @@ class adadelta : public optimizer {
   double rho_, epsilon_;
 };
 
-/// Adam by the largest gradient in place of the squares: m as Adam; u = max(beta2 * u, |g|); at step t
-/// v -= rate / (1 + decay * (t - 1)) / (1 - beta1^t) * m / (u + epsilon) (Kingma and Ba 2015, section 7.1).
+/// Adamax (Kingma and Ba 2015, section 7.1), Adam by the largest gradient: m is as in Adam; u = max(beta2 * u, |g|). At
+/// step t, v -= rate / (1 + decay * (t - 1)) / (1 - beta1^t) * m / (u + epsilon).
 class adamax : public optimizer {
  public:
   explicit adamax(schedule rate = 2e-3, double beta1 = 0.9, double beta2 = 0.999, double epsilon = 1e-7,
@@ -194,9 +199,10 @@ class adamax : public optimizer {
   double beta1_, beta2_, epsilon_, decay_;
 };
 
-/// s is the mean of g^2 that forgets by `decay`; q = friction * q + rate * g / sqrt(s + epsilon); v -= q (Tieleman and
-/// Hinton 2012). `centered` subtracts the squared mean c of g: the root is taken of s - (c^2 + epsilon), as in
-/// TensorFlow.js, or of epsilon where that is not above 0, as while the gradient hardly changes.
+/// RMSProp (Tieleman and Hinton 2012): q = friction * q + rate * g / sqrt(s + epsilon); v -= q. `s` is the running mean
+/// of g^2 with the factor `decay`. With `centered`, the root is that of s - (c^2 + epsilon), as in TensorFlow.js, where
+/// c is the running mean of g. If that is not above 0, because the gradient hardly changes, the root is that of
+/// epsilon.
 class rms_prop : public optimizer {
  public:
   explicit rms_prop(schedule rate, double decay = 0.9, double friction = 0, double epsilon = 1e-7,

@@ -21,14 +21,14 @@ import :entry;
 
 export namespace kerngrad {
 
-/// The rule for one operand: what it keeps and how its gradient is computed.
+/// The rule for one operand: the values that it keeps, and the computation of its gradient.
 template <class F>
 struct operand_rule {
   kept keeps;
   F gradient;
 };
 
-/// The operand has no gradient: an index, a condition.
+/// Type of a rule for an operand without gradient, such as an index or a condition.
 struct no_gradient_t {};
 
 /// A callable that gives a gradient of type V when it is called with a context.
@@ -36,7 +36,7 @@ template <class F, class Context, class V>
 concept gradient_rule =
     std::is_invocable_v<const F&, const Context&> && std::is_same_v<std::invoke_result_t<const F&, const Context&>, V>;
 
-/// The rule for an operand: what it needs of the forward pass, and the callable.
+/// The rule for an operand: the values that it needs of the forward pass, and the callable.
 template <class F>
 constexpr operand_rule<F> wrt(kept keeps, F gradient) {
   return {keeps, gradient};
@@ -44,7 +44,7 @@ constexpr operand_rule<F> wrt(kept keeps, F gradient) {
 /// The rule for an operand without gradient.
 constexpr operand_rule<no_gradient_t> constant_operand() { return {}; }
 
-/// The rules of an op, one per operand; that of a list is called with each index.
+/// The rules of an op, one per operand. The rule of a list operand is called with each index.
 template <class... F>
 struct rule_parts {
   static constexpr std::size_t operands = sizeof...(F);
@@ -65,7 +65,7 @@ constexpr op_rule<Op, F...> rule(operand_rule<F>... of) {
                 "a gradient rule must have one part per operand of the op's row");
   return {{{of...}}};
 }
-/// The rules of a family of built-in ops: a file of grads/. Computed where it is written, not by every importer.
+/// The rules of a family of built-in ops: one file of grads/. It is evaluated there, not in every importer.
 template <class... Rules>
 consteval std::tuple<Rules...> family_rules(std::tuple<Rules...> rules) {
   return rules;

@@ -38,8 +38,8 @@ concept scan_function =
 
 export namespace kerngrad {
 
-/// Options of scan. `reverse` goes from the last step to the first one; results stay where their inputs are. With
-/// `checkpoint` a gradient keeps the carries alone, and the backward pass runs each step again.
+/// Options of scan. With `reverse` the loop runs from the last step to the first; results keep the order of their
+/// inputs. With `checkpoint` a gradient keeps only the carries, and the backward pass runs each step again.
 struct scan_options {
   bool reverse = false;
   bool checkpoint = false;
@@ -82,11 +82,10 @@ auto run_scan(F& f, const Carry& initial, std::int64_t steps, bool reverse, cons
 
 export namespace kerngrad {
 
-/// A loop over the first axis of xs: step i calls `f(carry, x)` with the i-th part of xs, and f returns the next carry
-/// and a result, as a pair. Carry, xs and result are each a tensor or a tree of tensors; `std::tuple<>()` is a result
-/// of nothing. The carry keeps its shapes and dtypes. As jax.lax.scan. Throws for xs without a first axis, of different
-/// lengths or of length 0, and for a step that returns another carry. Differentiable to any order, in what f captured
-/// as well.
+/// A loop over the first axis of xs, as jax.lax.scan. Step i calls `f(carry, x)` with part i of xs; f returns the next
+/// carry and a result, as a pair. Carry, xs and result are tensors or trees of tensors; return `std::tuple<>()` for no
+/// result. The carry keeps its shapes and dtypes. Throws if xs have no first axis, different lengths or length 0, and
+/// if a step returns another kind of carry. Differentiable to any order, also in the values that f captured.
 template <class F, detail::tensor_or_tree Carry, detail::tensor_or_tree Xs>
   requires detail::scan_function<F, detail::followed<Carry>, detail::followed<Xs>>
 auto scan(F f, const Carry& initial, const Xs& xs, const scan_options& options = {}) {
@@ -107,7 +106,7 @@ auto scan(F f, const Carry& initial, const Xs& xs, const scan_options& options =
   auto light = checkpoint(std::move(f));
   return detail::run_scan<carry_type>(light, initial, steps, options.reverse, input);
 }
-/// The same for a number of steps: `f(carry, i)` is called with each index, a std::int64_t.
+/// A loop of `steps` steps: `f(carry, i)` is called with each index, a std::int64_t.
 template <class F, detail::tensor_or_tree Carry>
   requires detail::scan_function<F, detail::followed<Carry>, std::int64_t>
 auto scan(F f, const Carry& initial, std::int64_t steps, const scan_options& options = {}) {

@@ -9,8 +9,8 @@ import :core;
 
 export namespace kerngrad {
 
-/// A learning rate by the number of the step, from 0: a number, which stays what it is, or a function
-/// `double(std::int64_t)`. It depends on nothing but the number, so that resumed training goes on with the same rates.
+/// A learning rate by the number of the step, from 0: a constant, or a function `double(std::int64_t)`. It depends on
+/// that number alone, so resumed training has the same rates.
 class schedule {
  public:
   template <class T>
@@ -29,22 +29,22 @@ class schedule {
 
 // Counts of steps are 1 or more; anything else throws. Rates beyond a schedule's last step stay what they were there.
 
-/// first * factor^floor(step / every): a stair.
+/// Stairs: first * factor^floor(step / every).
 schedule step_schedule(double first, std::int64_t every, double factor);
-/// first * factor^(step / every), down to `least`.
+/// Exponential decay: first * factor^(step / every), but not below `least`.
 schedule exponential_schedule(double first, std::int64_t every, double factor, double least = 0);
-/// From first to last on a straight line, where it arrives at step `steps`.
+/// A straight line from `first` to `last`. It reaches `last` at step `steps` and stays there.
 schedule linear_schedule(double first, double last, std::int64_t steps);
-/// From first to last along half a cosine, last + (first - last) * (1 + cos(pi * step / steps)) / 2 (Loshchilov and
+/// Half a cosine from `first` to `last`: last + (first - last) * (1 + cos(pi * step / steps)) / 2 (Loshchilov and
 /// Hutter 2017, without restarts).
 schedule cosine_schedule(double first, std::int64_t steps, double last = 0);
 
-/// A schedule that counts its own steps from 0, and how many it has; the last one of a chain goes on for ever.
+/// A schedule and its number of steps. The schedule counts its own steps from 0; the last one of a chain has no end.
 struct schedule_part {
   schedule rate;
   std::int64_t steps = 0;
 };
-/// Schedules one after the other. Throws where there is none, and for a part other than the last with no steps.
+/// Runs schedules one after the other. Throws for an empty list, and for a part without steps that is not the last.
 schedule chain_schedules(std::span<const schedule_part> parts);
 inline schedule chain_schedules(std::initializer_list<schedule_part> parts) {
   return chain_schedules(std::span(parts.begin(), parts.size()));

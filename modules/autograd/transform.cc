@@ -79,17 +79,17 @@ export namespace kerngrad {
 
 // ------------------------------------------------------------------------------------------ Jacobian products
 
-/// Turns a gradient of the result of f into gradients of its N operands, as often as it is called and without
-/// running f again. It keeps what the rules of f's ops asked for, until its last copy is gone. Gradients of it are
-/// right: with respect to dy everywhere, with respect to the operands inside the recording in which vjp was called. One
-/// that was made inside a recording is of use there only, on the same thread, and says so elsewhere; any other
-/// may be called from every thread.
+/// Turns a gradient of the result of f into gradients of its N operands. You can call it any number of times; f does
+/// not run again. It keeps the values that the rules of f's ops need until its last copy is gone. Its results are
+/// differentiable with respect to dy everywhere, and with respect to the operands inside the recording in which vjp was
+/// called. If it was made inside a recording, it works only there and on that thread; elsewhere it throws. Otherwise
+/// any thread may call it.
 template <std::size_t N>
 class pullback {
  public:
   explicit pullback(std::shared_ptr<const detail::pullback_state> state) : state_(std::move(state)) {}
-  /// dy has the result's shape and dtype; by default it is ones. Operands that the result does not depend on have
-  /// gradients of zeros.
+  /// dy has the result's shape and dtype; by default it is ones. An operand that the result does not depend on has a
+  /// gradient of zeros.
   std::array<tensor, N> operator()(const tensor& dy = {}) const {
     std::vector<tensor> all = detail::pull(*state_, dy);
     std::array<tensor, N> grads;
@@ -141,8 +141,9 @@ class pullback_function {
 
 export namespace kerngrad {
 
-/// The value of f and its vector-Jacobian product as a function: `auto [y, back] = vjp(f)(a, b); back(dy)[0]` is what
-/// grad(f) weighted by dy gives for a. Throws when the result is neither floating nor complex.
+/// Returns the value of f and a function that computes vector-Jacobian products: after `auto [y, back] = vjp(f)(a, b);`
+/// `back(dy)[0]` is the gradient with respect to a, weighted by dy. Throws if the result is neither floating nor
+/// complex.
 template <class F>
 detail::pullback_function<F> vjp(F f) {
   return detail::pullback_function<F>(std::move(f));
@@ -200,11 +201,11 @@ class jacobian_product {
 };
 
 /// The Jacobian-vector product: the value of f at x and its derivative in the direction v, which has the shape and
-/// dtype of x. It is the gradient, with respect to dy, of the vector-Jacobian product, which is linear in dy (the
-/// transpose of a transpose; Griewank and Walther, "Evaluating Derivatives", 2008), so it needs no rules of its own and
-/// holds for custom rules that are written in ops. For a holomorphic f of complex tensors it is f'(x) v. A
-/// result that depends on no operand has a tangent of zeros. Throws when the result is neither floating nor complex,
-/// and for a direction given for an operand of integers. Nests with all other transforms.
+/// dtype of x. For a holomorphic f of complex tensors it is f'(x) v. A result that depends on no operand has a tangent
+/// of zeros. Throws if the result is neither floating nor complex, and for a direction of an integer operand. Nests
+/// with all other transforms. It is computed as the gradient, with respect to dy, of the vector-Jacobian product, which
+/// is linear in dy (Griewank and Walther, "Evaluating Derivatives", 2008). So it needs no rules of its own, and works
+/// with custom rules that are written in ops.
 template <class F>
 jacobian_product<F> jvp(F f) {
   return jacobian_product<F>(std::move(f));
@@ -216,11 +217,12 @@ value_and_tangent jvp_of(const std::function<tensor(std::span<const tensor>)>& f
 
 // ------------------------------------------------------------------------------------------ checkpoints
 
-/// f, but a recording keeps its operands and the variables that it reads instead of its intermediates; the backward
-/// pass runs f again for them. Operands are tensors and trees of tensors, the result is a tensor or a tree. f must do
-/// the same each time: random ops do, their seeds are attributes. It may read variables, and gets the values again that
-/// it read first; assigning to one inside throws while it is recorded. Tensors that f captured have their gradients as
-/// well. Objects that f captured by reference must live until the gradient has been taken. Without a recording it is f.
+/// f with less memory: a recording keeps its operands and the variables that it reads, not its intermediate results.
+/// The backward pass runs f again to get them. Operands are tensors and trees of tensors, the result is a tensor or a
+/// tree. f must compute the same each time; random ops do, because their seeds are attributes. It may read variables
+/// and gets the values that it read first. It must not assign to them while it is recorded, or it throws. Captured
+/// tensors have gradients as well. Objects that f captured by reference must live until the gradient has been taken.
+/// Without a recording the result is f.
 template <class F>
 auto checkpoint(F f) {
   return [f = std::shared_ptr<F>(new F(std::move(f)))]<class... T>(const T&... x) ->
@@ -301,15 +303,15 @@ custom_result as_result(custom_results<N> result) {
 
 export namespace kerngrad {
 
-/// Several values and their rule. The rule takes a dy for each value, zeros for those that were not used, and the
-/// values too where it has a second parameter.
+/// Several values and their rule. The rule takes a dy for each value, zeros for unused ones, and also the values if it
+/// has a second parameter.
 template <std::size_t N>
 custom_results<N> with_gradients(std::array<tensor, N> values, detail::custom_rule gradient) {
   return {std::move(values), std::move(gradient)};
 }
 
 /// custom_grad as a function of tensors: `auto f = custom_grad([](const tensor& a, const tensor& b) { return
-/// with_gradient(...); });` gives a tensor for with_gradient and an array of them for with_gradients.
+/// with_gradient(...); });` f returns a tensor for with_gradient, and an array of tensors for with_gradients.
 template <class F>
 auto custom_grad(F f) {
   return [f]<class... T>(const T&... x)

@@ -10,8 +10,8 @@ import :tensor;
 
 export namespace kerngrad {
 
-/// Shows the members of a struct of the program's own, as references in a tuple, so that it is a tree:
-/// `template <> struct kg::tree_members<dense> { static auto of(auto& d) { return std::tie(d.weight, d.bias); } };`
+/// Makes your own struct a tree: `of` returns references to its members in a tuple. `template <> struct
+/// kg::tree_members<dense> { static auto of(auto& d) { return std::tie(d.weight, d.bias); } };`
 template <class T>
 struct tree_members;
 
@@ -73,8 +73,8 @@ void replace_leaves(T& tree, std::span<const tensor> by) {
 
 export namespace kerngrad {
 
-/// A container or struct of tensors: std::map and other maps by their values, std::vector, std::array and other ranges,
-/// std::tuple, std::pair, std::optional, structs with `tree_members`, and such things of such things.
+/// A container or struct of tensors: a map by its values, std::vector, std::array and other ranges, std::tuple,
+/// std::pair, std::optional, a struct with `tree_members`, and any nesting of these.
 template <class T>
 concept tree = !std::is_convertible_v<const T&, tensor> &&
                (detail::struct_tree<T> || detail::range_tree<T> || detail::optional_tree<T> || detail::tuple_tree<T>);
@@ -88,9 +88,9 @@ std::vector<tensor> tree_leaves(const T& from) {
   return leaves;
 }
 
-/// The tree with f(leaf, the leaves at the same place of the other trees...) in place of each tensor:
-/// `params = tree_map([](const tensor& p, const tensor& g) { return p - g * 0.1; }, params, grads)`. Throws where
-/// another tree has not as many tensors.
+/// The tree with f(leaf, the leaves of the other trees at the same position...) in place of each tensor: `params =
+/// tree_map([](const tensor& p, const tensor& g) { return p - g * 0.1; }, params, grads)`. Throws if another tree has
+/// another number of tensors.
 template <class F, tree T, tree... Others>
 T tree_map(F f, const T& first, const Others&... others) {
   const std::vector<tensor> leaves = tree_leaves(first);
