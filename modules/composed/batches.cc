@@ -11,8 +11,9 @@ import :composed_generator;
 
 export namespace kerngrad {
 
-/// Options of batches. `size` is how many examples a batch has; the last one has what is left, or is left out with
-/// `drop_last`. With a generator the examples come in random order, another one each time that batches is called.
+/// Options of batches. `size` is the number of examples in a batch. The last batch is smaller if examples remain, or is
+/// dropped with `drop_last`. With the generator `shuffle` the examples come in random order, a new one at each call of
+/// batches.
 struct batch_options {
   std::int64_t size = 32;
   generator* shuffle = nullptr;
@@ -23,7 +24,7 @@ struct batch_options {
 
 namespace kerngrad::detail {
 
-/// How examples are spread over batches. `order` is empty where they stay in theirs.
+/// How examples are distributed over batches. `order` is empty if they keep their order.
 struct batch_plan {
   std::int64_t examples = 0, size = 0, batches = 0;
   tensor order;
@@ -35,15 +36,15 @@ tensor batch_part(const tensor& x, const batch_plan& plan, std::int64_t batch);
 
 export namespace kerngrad {
 
-/// The result of batches: a list of arrays of N tensors, each made when it is asked for.
+/// The result of batches: a list of arrays of N tensors. Each array is made when it is accessed.
 template <std::size_t N>
 class batch_list {
  public:
   batch_list(std::array<tensor, N> xs, const batch_options& options)
       : xs_(std::move(xs)), plan_(detail::plan_batches(xs_, options)) {}
-  /// How many batches there are.
+  /// Number of batches.
   std::int64_t size() const { return plan_.batches; }
-  /// Batch i of each tensor. Throws for one that is not there.
+  /// Batch i of each tensor. Throws for an index out of range.
   std::array<tensor, N> operator[](std::int64_t i) const {
     std::array<tensor, N> parts;
     for (std::size_t k = 0; k < N; ++k) parts[k] = detail::batch_part(xs_[k], plan_, i);
@@ -69,10 +70,10 @@ class batch_list {
   detail::batch_plan plan_;
 };
 
-/// The batches of tensors that have as many examples, along their first axes:
+/// Cuts tensors into batches along their first axes, which have one length:
 ///   for (const auto& [images, labels] : kg::batches({.size = 64, .shuffle = &rng}, x, y)) ...
-/// The order is drawn at the call. Throws for a size below 1 and for different numbers of examples; of no examples
-/// there are no batches.
+/// A random order is fixed at the call. Without examples there are no batches. Throws for a size below 1 and for
+/// different numbers of examples.
 template <std::same_as<tensor>... T>
 batch_list<sizeof...(T)> batches(const batch_options& options, const T&... xs) {
   static_assert(sizeof...(T) > 0, "batches takes at least one tensor");

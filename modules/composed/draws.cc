@@ -14,16 +14,16 @@ export namespace kerngrad {
 /// Returns normal numbers within two standard deviations of the mean. Others are generated again.
 /// float32 or float64. Throws for a standard deviation below 0.
 tensor truncated_normal(const shape& dims, double mean, double stddev, std::int64_t seed, dtype type = dtype::float32);
-/// Whole numbers in [low, high), int32, each as likely as the others. Throws where there is none.
+/// Random integers in [low, high), int32, all equally likely. Throws for an empty interval.
 tensor random_uniform_int(const shape& dims, std::int64_t low, std::int64_t high, std::int64_t seed);
 /// Returns numbers of the gamma distribution with shape `alpha` and rate `beta`, both above 0: mean alpha / beta,
 /// variance alpha / beta^2 (Marsaglia and Tsang 2000). float32 or float64.
 tensor random_gamma(const shape& dims, double alpha, double beta, std::int64_t seed, dtype type = dtype::float32);
-/// Elements that a function gives, one call for each in row-major order.
+/// A tensor with one call of `draw` for each element, in row-major order.
 tensor rand(const shape& dims, const std::function<double()>& draw, dtype type = dtype::float32);
-/// 1 with a probability, else 0. Any dtype. Throws for a probability outside of 0 to 1.
+/// Random zeros and ones: 1 with the given probability. Any dtype. Throws for a probability outside of [0, 1].
 tensor bernoulli(const shape& dims, double probability, std::int64_t seed, dtype type = dtype::boolean);
-/// The numbers 0 to count - 1 in random order, int32, each order as likely as the others.
+/// The integers 0 to count - 1 in random order, int32. All orders are equally likely.
 tensor permutation(std::int64_t count, std::int64_t seed);
 
 }  // namespace kerngrad

@@ -17,23 +17,25 @@ export namespace kerngrad {
 // limit = sqrt(3 * variance); normal ones are none further than two standard deviations from 0, and wider by what that
 // takes away, so that the variance is the one that is named. float32 or float64.
 
-/// Uniform numbers of variance 2 / (fan_in + fan_out), for layers that are nearly linear about 0 (Glorot and Bengio
-/// 2010).
+/// Uniform random numbers of variance 2 / (fan_in + fan_out), for layers that are nearly linear around 0 (Glorot and
+/// Bengio 2010).
 tensor glorot_uniform(generator& rng, const shape& dims, dtype type = dtype::float32);
-/// Normal numbers of variance 2 / (fan_in + fan_out), within two standard deviations (Glorot and Bengio 2010).
+/// Normal random numbers of variance 2 / (fan_in + fan_out), truncated at two standard deviations (Glorot and Bengio
+/// 2010).
 tensor glorot_normal(generator& rng, const shape& dims, dtype type = dtype::float32);
-/// Uniform numbers of variance 2 / fan_in, for layers before a relu (He and others 2015).
+/// Uniform random numbers of variance 2 / fan_in, for layers before a relu (He and others 2015).
 tensor he_uniform(generator& rng, const shape& dims, dtype type = dtype::float32);
-/// Normal numbers of variance 2 / fan_in, within two standard deviations (He and others 2015).
+/// Normal random numbers of variance 2 / fan_in, truncated at two standard deviations (He and others 2015).
 tensor he_normal(generator& rng, const shape& dims, dtype type = dtype::float32);
-/// Uniform numbers of variance 1 / fan_in, for layers before a selu (LeCun and others 1998; Klambauer and others 2017).
+/// Uniform random numbers of variance 1 / fan_in, for layers before a selu (LeCun and others 1998; Klambauer and others
+/// 2017).
 tensor lecun_uniform(generator& rng, const shape& dims, dtype type = dtype::float32);
-/// Normal numbers of variance 1 / fan_in, within two standard deviations (LeCun and others 1998).
+/// Normal random numbers of variance 1 / fan_in, truncated at two standard deviations (LeCun and others 1998).
 tensor lecun_normal(generator& rng, const shape& dims, dtype type = dtype::float32);
 
-/// `gain` times a matrix with orthonormal columns or, where it has fewer rows than columns, rows; axes before the last
-/// are one axis of rows. Every such matrix is as likely as the others: the q of a normal matrix, with the signs of r's
-/// diagonal (Saxe and others 2014; Mezzadri 2007). Rank 2 or more.
+/// `gain` times a random matrix with orthonormal columns, or orthonormal rows if it has fewer rows than columns. All
+/// axes before the last count as rows. Every such matrix is equally likely: it is the q of a normal matrix, with the
+/// signs of r's diagonal (Saxe and others 2014; Mezzadri 2007). Rank 2 or more.
 tensor orthogonal(generator& rng, const shape& dims, double gain = 1, dtype type = dtype::float32);
 
 }  // namespace kerngrad

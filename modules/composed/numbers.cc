@@ -16,17 +16,17 @@ tensor div_no_nan(const tensor& a, const tensor& b);
 /// log(sigmoid(x)), computed as -softplus(-x): accurate in both tails. Differentiable.
 tensor log_sigmoid(const tensor& x);
 /// log(exp(a) + exp(b)), without overflow. Operands broadcast and are real; integers are computed in float32. If the
-/// two exponentials add up to about 1, the error is one of 1, not of the small result. Differentiable to every order,
-/// where a equals b too: both have half of the gradient there.
+/// two exponentials add up to about 1, the result is near 0 and has the absolute error of a number near 1.
+/// Differentiable to any order. If a equals b, both have half of the gradient.
 tensor log_add_exp(const tensor& a, const tensor& b);
 
-/// Options of is_close and all_close: how far apart numbers may be, and whether NaN is close to NaN.
+/// Options of is_close and all_close: the tolerances, and if NaN is close to NaN.
 struct close_options {
   double rtol = 1e-5;
   double atol = 1e-8;
   bool equal_nan = false;
 };
-/// True if abs(a - b) <= atol + rtol * abs(b), or a equals b, which infinities do; b is the one that is right. Operands
+/// True if abs(a - b) <= atol + rtol * abs(b), or if a equals b, as infinities may; b is the reference. Operands
 /// broadcast and are compared in float64 unless both are narrower. For complex numbers, abs is the magnitude. Throws
 /// for tolerances below 0.
 tensor is_close(const tensor& a, const tensor& b, const close_options& options = {});

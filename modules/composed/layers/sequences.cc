@@ -10,9 +10,9 @@ import :tensor;
 
 export namespace kerngrad {
 
-/// Options of lstm. `bias` [4 * units] and the first states `h` and `c` [batch, units] are zeros unless given. With
-/// `batch_first` x and y are [batch, steps, ...]. `reverse` goes from the last step to the first one; y stays where x
-/// is.
+/// Options of lstm. `bias` [4 * units] and the first states `h` and `c` [batch, units] are zeros by default. With
+/// `batch_first`, x and y are [batch, steps, ...]. `reverse` goes from the last step to the first one; y keeps the
+/// order of x.
 struct lstm_options {
   tensor bias{};
   tensor h{};
@@ -32,8 +32,8 @@ struct lstm_result {
 /// own, which keeps the gates of all steps; higher orders record each step.
 lstm_result lstm(const tensor& x, const tensor& kernel, const tensor& recurrent, const lstm_options& options = {});
 
-/// Options of gru. `bias` and `recurrent_bias` [3 * units] and the first state `h` [batch, units] are zeros unless
-/// given. The others are those of lstm_options.
+/// Options of gru. `bias` and `recurrent_bias` [3 * units] and the first state `h` [batch, units] are zeros by default.
+/// The others are those of lstm_options.
 struct gru_options {
   tensor bias{};
   tensor recurrent_bias{};
@@ -41,7 +41,7 @@ struct gru_options {
   bool batch_first = false;
   bool reverse = false;
 };
-/// The result of gru: the outputs of all steps [steps, batch, units], and the last one.
+/// The result of gru: the outputs of all steps [steps, batch, units], and the last output.
 struct gru_result {
   tensor y, h;
 };

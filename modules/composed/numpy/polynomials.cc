@@ -10,12 +10,11 @@ import :tensor;
 
 export namespace kerngrad {
 
-/// The roots of a polynomial by its coefficients, the highest power first: complex128, in no certain order, as
-/// numpy.roots. Zeros before the first coefficient are dropped, zeros after the last one are roots at 0. All roots are
-/// found at once (Aberth 1973, Ehrlich 1967) in double precision. The backward error is near rounding: each root is one
-/// of a polynomial whose coefficients differ by about 1e-14 of their sizes. So a root of multiplicity m has about
-/// 16 / m digits. Throws for coefficients that are no vector of finite real numbers, and where 500 steps do not find
-/// the roots. No gradient.
+/// The roots of a polynomial from its coefficients, the highest power first, as numpy.roots: a vector of complex128 in
+/// no specified order. Zeros before the first coefficient are dropped; zeros after the last one are roots at 0. All
+/// roots are found together (Aberth 1973, Ehrlich 1967) in double precision. Each is a root of a polynomial whose
+/// coefficients differ by about 1e-14 of their sizes, so a root of multiplicity m has about 16 / m digits. Throws
+/// unless the coefficients are a vector of finite real numbers, and if 500 steps do not find the roots. No gradient.
 tensor roots(const tensor& coefficients);
 
 }  // namespace kerngrad

@@ -11,8 +11,9 @@ import :axes;
 
 export namespace kerngrad {
 
-/// How a quantile is found between sorted elements. The first nine are the definitions 1 to 9 of Hyndman and Fan 1996,
-/// by NumPy's names. The last four take the position of `linear` and choose a neighbor, or the middle of both.
+/// How a quantile is computed between sorted elements. The first nine are the definitions 1 to 9 of Hyndman and Fan
+/// 1996, by NumPy's names. The last four take an element next to the position of `linear`: the one before it, the one
+/// after it, the mean of both, or the nearest one.
 enum class quantile_method : std::uint8_t {
   inverted_cdf,
   averaged_inverted_cdf,
@@ -29,8 +30,8 @@ enum class quantile_method : std::uint8_t {
   nearest,
 };
 
-/// The quantiles of x at each of `qs`, numbers from 0 to 1: a first axis with one index for each, then the shape that
-/// `quantile` of one number has. x is sorted once. Dtypes, NaN and errors are those of `quantile`:
+/// The quantiles of x at each of `qs`, numbers from 0 to 1. The result has a first axis with one index per number, then
+/// the shape of `quantile` for one number. x is sorted once. Dtypes, NaN and errors are those of `quantile`:
 /// `quantile(tensor({1., 2., 4.}), {0., 0.5})` is [1, 2]. Differentiable.
 tensor quantile(const tensor& x, std::span<const double> qs, const axes& over = all_axes, bool keep_dims = false,
                 quantile_method method = quantile_method::linear);
@@ -38,10 +39,10 @@ inline tensor quantile(const tensor& x, std::initializer_list<double> qs, const 
                        bool keep_dims = false, quantile_method method = quantile_method::linear) {
   return quantile(x, std::span(qs.begin(), qs.size()), over, keep_dims, method);
 }
-/// One quantile by another definition than `linear`.
+/// The quantile by another method than `linear`.
 tensor quantile(const tensor& x, double q, const axes& over, bool keep_dims, quantile_method method);
 
-/// `quantile` with numbers from 0 to 100: `percentile(tensor({1., 2., 4.}), 50)` is 2. Differentiable.
+/// `quantile` with percentages from 0 to 100: `percentile(tensor({1., 2., 4.}), 50)` is 2. Differentiable.
 tensor percentile(const tensor& x, double percent, const axes& over = all_axes, bool keep_dims = false,
                   quantile_method method = quantile_method::linear);
 tensor percentile(const tensor& x, std::span<const double> percents, const axes& over = all_axes,
@@ -61,7 +62,7 @@ inline tensor nanquantile(const tensor& x, std::initializer_list<double> qs, con
                           bool keep_dims = false, quantile_method method = quantile_method::linear) {
   return nanquantile(x, std::span(qs.begin(), qs.size()), over, keep_dims, method);
 }
-/// `nanquantile` with numbers from 0 to 100.
+/// `nanquantile` with percentages from 0 to 100.
 tensor nanpercentile(const tensor& x, double percent, const axes& over = all_axes, bool keep_dims = false,
                      quantile_method method = quantile_method::linear);
 /// The median of the elements that are not NaN: `nanmedian(tensor({nan, 1., 3.}))` is 2. Differentiable.

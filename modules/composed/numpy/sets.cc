@@ -15,13 +15,14 @@ export namespace kerngrad {
 struct unique_parts {
   tensor values, indices, inverse_indices, counts;
 };
-/// The distinct elements of x in ascending order, where each comes first, which of them each element is, in x's shape,
-/// and how often each occurs. `gather(values, inverse_indices)` is x. Elements are of any real or boolean dtype; NaN
-/// equals NaN and comes last, -0 equals 0. `kg::unique` has the same elements in the order in which they come first.
-/// `unique_all(tensor({5, 2, 5}))` has the values [2, 5], indices [1, 0], inverse indices [1, 0, 1] and counts [1, 2].
-/// Throws for more than 2^31 - 1 elements. The values are differentiable, as those of `unique`.
+/// The distinct elements of x in ascending order as `values`, the index of the first occurrence of each as `indices`,
+/// the index of each element of x in `values` as `inverse_indices`, in x's shape, and the number of occurrences as
+/// `counts`. `gather(values, inverse_indices)` is x. For `tensor({5, 2, 5})` they are [2, 5], [1, 0], [1, 0, 1] and [1,
+/// 2]. Elements have any real or boolean dtype; NaN equals NaN and comes last, -0 equals 0. `kg::unique` keeps the
+/// order of first occurrences. Throws for more than 2^31 - 1 elements. The values are differentiable, as those of
+/// `unique`.
 unique_parts unique_all(const tensor& x);
-/// The values alone.
+/// The values of `unique_all`.
 tensor unique_values(const tensor& x);
 /// The parts of `unique_counts`.
 struct unique_counts_parts {
@@ -36,37 +37,38 @@ struct unique_inverse_parts {
 /// The values and inverse indices of `unique_all`.
 unique_inverse_parts unique_inverse(const tensor& x);
 
-/// Tells for each element of x if `elements` has it: bool of x's shape, or with `invert` the opposite. Both have any
-/// shape and any real or boolean dtype, and are compared in the promoted one; NaN equals nothing. Expected time is
-/// linear, as that of `unique`: `isin(tensor({1, 2}), tensor({2, 3}))` is [false, true]. Throws for more than 2^31 - 1
-/// elements in all. No gradient.
+/// True for each element of x that is in `elements`, or with `invert` for each that is not: bool of x's shape. Both
+/// have any shape and any real or boolean dtype, and are compared in the promoted one; NaN equals nothing. Expected
+/// time is linear, as that of `unique`: `isin(tensor({1, 2}), tensor({2, 3}))` is [false, true]. Throws for more than
+/// 2^31 - 1 elements in all. No gradient.
 tensor isin(const tensor& x, const tensor& elements, bool invert = false);
-/// The sorted distinct elements that both have. Operands are those of `isin`, the result is a list of the promoted
-/// dtype: `intersect1d(tensor({3, 1, 3}), tensor({3, 4}))` is [3]. Differentiable in a.
+/// The sorted distinct elements that are in both a and b. Operands are those of `isin`; the result is a vector of the
+/// promoted dtype: `intersect1d(tensor({3, 1, 3}), tensor({3, 4}))` is [3]. Differentiable in a.
 tensor intersect1d(const tensor& a, const tensor& b);
-/// The sorted distinct elements that one of them has: `union1d(tensor({3, 1}), tensor({3, 4}))` is [1, 3, 4].
-/// Operands are those of `isin`, but here NaN equals NaN. Differentiable.
+/// The sorted distinct elements that are in a or b: `union1d(tensor({3, 1}), tensor({3, 4}))` is [1, 3, 4]. Operands
+/// are those of `isin`, but here NaN equals NaN. Differentiable.
 tensor union1d(const tensor& a, const tensor& b);
-/// The sorted distinct elements of a that b does not have: `setdiff1d(tensor({3, 1}), tensor({3, 4}))` is [1].
-/// Operands are those of `isin`. Differentiable in a.
+/// The sorted distinct elements of a that are not in b: `setdiff1d(tensor({3, 1}), tensor({3, 4}))` is [1]. Operands
+/// are those of `isin`. Differentiable in a.
 tensor setdiff1d(const tensor& a, const tensor& b);
-/// The sorted distinct elements that only one of them has: `setxor1d(tensor({3, 1}), tensor({3, 4}))` is [1, 4].
-/// Operands are those of `isin`. Differentiable.
+/// The sorted distinct elements that are in exactly one of a and b: `setxor1d(tensor({3, 1}), tensor({3, 4}))` is [1,
+/// 4]. Operands are those of `isin`. Differentiable.
 tensor setxor1d(const tensor& a, const tensor& b);
 
-/// The stable order along an axis by several keys of one shape, the last of which decides first: int32 of that shape.
-/// `lexsort({b, a})` sorts by a and, where a is equal, by b. Keys are of any real or boolean dtype. Throws for no keys
-/// and for keys of different shapes. No gradient.
+/// The indices that sort by several keys along an axis, stably; the last key is the most important one. int32 of the
+/// keys' shape. `lexsort({b, a})` sorts by a and, where a is equal, by b. Keys have one shape and any real or boolean
+/// dtype. Throws without keys and for keys of different shapes. No gradient.
 tensor lexsort(std::span<const tensor> keys, axis_index axis = -1);
 inline tensor lexsort(std::initializer_list<tensor> keys, axis_index axis = -1) {
   return lexsort(std::span(keys.begin(), keys.size()), axis);
 }
-/// The elements along an axis, so that none before index `kth` is greater and none behind it is less than the element
-/// there. They are sorted, which is one of the orders that NumPy's function may have. A negative index counts from the
-/// back. Dtypes are those of `sort`. Throws for an index outside of the axis. Differentiable.
+/// The elements along an axis in an order in which no element before index `kth` is larger, and none after it is
+/// smaller, than the element there. The axis is sorted, which is one such order; NumPy may give another. A negative
+/// index counts from the back. Dtypes are those of `sort`. Throws for an index outside of the axis. Differentiable.
 tensor partition(const tensor& x, std::int64_t kth, axis_index axis = -1);
-/// Indices, int32, of the elements that are less than the one at index `kth` of the sorted axis, then of equal ones,
-/// then of greater ones, each in their order. NaN is greater than all numbers. The rest is as for `partition`.
+/// The indices, int32, of the elements that are smaller than the one at index `kth` of the sorted axis, then of equal
+/// ones, then of larger ones. Each group keeps its order. NaN is larger than all numbers. The rest is as for
+/// `partition`.
 tensor argpartition(const tensor& x, std::int64_t kth, axis_index axis = -1);
 
 }  // namespace kerngrad

@@ -11,41 +11,41 @@ import :axes;
 
 export namespace kerngrad {
 
-/// `concat`, by NumPy's name. Tensors joined along an axis: `concatenate({tensor({1}), tensor({2, 3})})` is [1, 2, 3].
+/// Joins tensors along an axis, as `concat`: `concatenate({tensor({1}), tensor({2, 3})})` is [1, 2, 3].
 tensor concatenate(std::span<const tensor> tensors, axis_index axis = 0);
 inline tensor concatenate(std::initializer_list<tensor> tensors, axis_index axis = 0) {
   return concatenate(std::span(tensors.begin(), tensors.size()), axis);
 }
-/// Tensors one above the other: along axis 0, where scalars and lists are rows first. `vstack({tensor({1, 2}),
-/// tensor({3, 4})})` is [[1, 2], [3, 4]]. Dtypes and errors are those of `concat`. Gradient: dy's parts.
+/// Stacks tensors vertically, along axis 0. Scalars and vectors become rows first: `vstack({tensor({1, 2}), tensor({3,
+/// 4})})` is [[1, 2], [3, 4]]. Dtypes and errors are those of `concat`. Gradient: the parts of dy.
 tensor vstack(std::span<const tensor> tensors);
 inline tensor vstack(std::initializer_list<tensor> tensors) {
   return vstack(std::span(tensors.begin(), tensors.size()));
 }
-/// Tensors side by side: along axis 1, scalars and lists along their only axis. `hstack({tensor({1, 2}), tensor({3})})`
-/// is [1, 2, 3]. Gradient: dy's parts.
+/// Stacks tensors horizontally: along axis 1, or scalars and vectors along their only axis. `hstack({tensor({1, 2}),
+/// tensor({3})})` is [1, 2, 3]. Gradient: the parts of dy.
 tensor hstack(std::span<const tensor> tensors);
 inline tensor hstack(std::initializer_list<tensor> tensors) {
   return hstack(std::span(tensors.begin(), tensors.size()));
 }
-/// Tensors one after the other: along axis 2, where a list [n] is [1, n, 1] first and a matrix [m, n] is [m, n, 1].
-/// `dstack({tensor({1, 2}), tensor({3, 4})})` is [[[1, 3], [2, 4]]]. Gradient: dy's parts.
+/// Stacks tensors in depth, along axis 2. A vector [n] becomes [1, n, 1] first, a matrix [m, n] becomes [m, n, 1].
+/// `dstack({tensor({1, 2}), tensor({3, 4})})` is [[[1, 3], [2, 4]]]. Gradient: the parts of dy.
 tensor dstack(std::span<const tensor> tensors);
 inline tensor dstack(std::initializer_list<tensor> tensors) {
   return dstack(std::span(tensors.begin(), tensors.size()));
 }
-/// Lists as the columns of a matrix, next to which matrices are joined as they are: `column_stack({tensor({1, 2}),
-/// tensor({3, 4})})` is [[1, 3], [2, 4]]. Gradient: dy's parts.
+/// Joins vectors as columns of a matrix. Matrices among them are joined as they are: `column_stack({tensor({1, 2}),
+/// tensor({3, 4})})` is [[1, 3], [2, 4]]. Gradient: the parts of dy.
 tensor column_stack(std::span<const tensor> tensors);
 inline tensor column_stack(std::initializer_list<tensor> tensors) {
   return column_stack(std::span(tensors.begin(), tensors.size()));
 }
 
-/// The sum of products over the last `count` axes of a and the first of b: the result has a's other axes, then b's.
-/// `tensordot(a, b, 1)` of matrices is `matmul(a, b)`, with 0 it is the outer product. Dtypes are those of `matmul`.
-/// Throws for axes of different sizes and for a result of more than 8 axes. Differentiable.
+/// The sum of products over the last `count` axes of a and the first ones of b. The result has a's other axes, then
+/// b's. For matrices, a count of 1 gives `matmul(a, b)`; a count of 0 gives the outer product. Dtypes are those of
+/// `matmul`. Throws for axes of different sizes and for a result of more than 8 axes. Differentiable.
 tensor tensordot(const tensor& a, const tensor& b, int count = 2);
-/// The same over pairs of axes: `tensordot(a, b, {0}, {1})`.
+/// The sum of products over pairs of axes: `tensordot(a, b, {0}, {1})`.
 tensor tensordot(const tensor& a, const tensor& b, std::span<const std::int64_t> axes_of_a,
                  std::span<const std::int64_t> axes_of_b);
 inline tensor tensordot(const tensor& a, const tensor& b, std::initializer_list<std::int64_t> axes_of_a,
@@ -57,7 +57,7 @@ inline tensor tensordot(const tensor& a, const tensor& b, std::initializer_list<
 /// front; at most 4 axes. `kron(tensor({1, 10}), tensor({1, 2}))` is [1, 2, 10, 20]. Dtypes are those of `mul`.
 /// Differentiable.
 tensor kron(const tensor& a, const tensor& b);
-/// The cross products of vectors of 3 elements along an axis of both, which broadcast otherwise: `cross(tensor({1, 0,
+/// The cross products of vectors of 3 elements along an axis of both; the other axes broadcast. `cross(tensor({1, 0,
 /// 0}), tensor({0, 1, 0}))` is [0, 0, 1]. Dtypes are those of `mul`. Throws for another size. Differentiable.
 tensor cross(const tensor& a, const tensor& b, axis_index axis = -1);
 

@@ -12,13 +12,13 @@ import :composed_windows;
 
 export namespace kerngrad {
 
-/// The unit of a power spectrum: power for each unit of frequency, or the power of a wave at a bin.
+/// The unit of a power spectrum: power per unit of frequency (`density`), or the power of a wave at a bin (`spectrum`).
 enum class spectrum_scaling : std::uint8_t { density, spectrum };
 
-/// Options of welch and spectrogram. Segments have `segment` elements, or all of a shorter signal, and share `overlap`
-/// elements with the next one: half of them for welch, an eighth for spectrogram. Their mean is subtracted if `detrend`
-/// is set. The window is Hann's for welch, {"tukey", 0.25} for spectrogram. Transforms have n points, at least as many
-/// as a segment. `fs` is the sampling rate.
+/// Options of welch, csd, coherence and spectrogram. Segments have `segment` elements, or all of a shorter signal. They
+/// share `overlap` elements with the next one: by default half of them, or an eighth for spectrogram. Their mean is
+/// subtracted if `detrend` is set. The window is Hann's by default, {"tukey", 0.25} for spectrogram. Transforms have n
+/// points, at least as many as a segment. `fs` is the sampling rate.
 struct spectrum_options {
   double fs = 1;
   std::optional<window_kind> window{};
@@ -33,7 +33,7 @@ struct spectrum_options {
 struct power_spectrum {
   tensor frequencies, power;
 };
-/// Frequencies, the times of the segments' middles, and the power at each of both.
+/// Frequencies, the times of the segments' centers, and the power at each frequency and time.
 struct power_over_time {
   tensor frequencies, times, power;
 };
@@ -45,12 +45,12 @@ power_spectrum welch(const tensor& x, const spectrum_options& options = {});
 /// Options, axis and errors are those of welch. The power is complex64, or complex128 if an operand is float64.
 /// Differentiable in both signals.
 power_spectrum csd(const tensor& x, const tensor& y, const spectrum_options& options = {});
-/// The coherence |csd(x, y)|^2 / (welch(x) welch(y)), 0 to 1, as scipy.signal.coherence; NaN at a frequency where a
-/// signal has no power. The power's place in the result has it. Dtypes and errors are those of welch, gradients those
-/// of csd.
+/// The coherence |csd(x, y)|^2 / (welch(x) welch(y)), 0 to 1, as scipy.signal.coherence. It is the member `power` of
+/// the result. NaN at a frequency where a signal has no power. Dtypes and errors are those of welch, gradients those of
+/// csd.
 power_spectrum coherence(const tensor& x, const tensor& y, const spectrum_options& options = {});
-/// The one-sided power spectra of the segments, as scipy.signal.spectrogram: the axis has the frequencies, a further
-/// last axis the times. Dtypes and errors as welch. The power is differentiable.
+/// The one-sided power spectra of overlapping segments, as scipy.signal.spectrogram. The axis becomes the frequencies,
+/// and a new last axis the times. Dtypes and errors as welch. The power is differentiable.
 power_over_time spectrogram(const tensor& x, const spectrum_options& options = {});
 
 }  // namespace kerngrad

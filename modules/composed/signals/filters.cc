@@ -14,70 +14,70 @@ export namespace kerngrad {
 
 // ------------------------------------------------------------------------------------------ convolutions
 
-/// The part of a convolution that is returned: all of it, as many elements as the first operand has from its middle, or
-/// those that need no zeros beyond the ends.
+/// The part of a convolution to return: `full` is all of it, `same` its middle with the size of the first operand,
+/// `valid` the elements that need no zeros beyond the ends.
 enum class convolution_part : std::uint8_t { full, same, valid };
 
-/// The convolution of two tensors of one rank by products of Fourier transforms, along axes, by default all, as
-/// scipy.signal.fftconvolve. Other axes broadcast. float64 gives float64, other real numbers float32. The error is
-/// about log2 of the size units in the last place of the largest result. Throws for complex numbers, for an axis
-/// without elements, and for `valid` where neither operand is the larger one along all axes. Differentiable.
+/// The convolution of two tensors of one rank along axes, all by default, by products of Fourier transforms, as
+/// scipy.signal.fftconvolve. Other axes broadcast. float64 gives float64, other real numbers float32. For n elements
+/// the error is about log2(n) units in the last place of the largest result. Throws for complex numbers, for an axis
+/// without elements, and for `valid` if neither operand is the larger one along all axes. Differentiable.
 tensor fftconvolve(const tensor& a, const tensor& b, convolution_part part = convolution_part::full,
                    const axes& along = all_axes);
-/// fftconvolve along one axis, by blocks that suit the shorter operand: faster where the other is far longer, as
-/// scipy.signal.oaconvolve. Differentiable.
+/// fftconvolve along one axis in blocks, as scipy.signal.oaconvolve: faster if one operand is far longer than the
+/// other. Differentiable.
 tensor oaconvolve(const tensor& a, const tensor& b, convolution_part part = convolution_part::full,
                   axis_index along = -1);
 
 // ------------------------------------------------------------------------------------------ linear filters
 
-/// Options of lfilter and sosfilt. `initial` is the state of the filter in the direct form II transposed, zeros unless
-/// given: for lfilter of x's shape with the axis of size max(nb, na) - 1, for sosfilt of that shape with 2 elements,
-/// after an axis of the sections.
+/// Options of lfilter and sosfilt. `initial` is the state of the filter in the transposed direct form II, zeros by
+/// default. For lfilter it has x's shape with an axis of size max(nb, na) - 1, for nb and na coefficients. For sosfilt
+/// that axis has 2 elements, and an axis of the sections comes first.
 struct filter_options {
   axis_index axis = -1;
   tensor initial{};
 };
-/// Filters along an axis: a[0] y[t] = sum of b[k] x[t - k] - sum over k > 0 of a[k] y[t - k], as scipy.signal.lfilter.
-/// Operands are promoted to float32 or float64; sums are carried in double precision. Throws for coefficients that are
-/// no vectors with elements. a[0] must not be 0, or results are not finite. Differentiable with respect to all
-/// operands.
+/// Filters along an axis, as scipy.signal.lfilter: a[0] y[t] = sum of b[k] x[t - k] - sum over k > 0 of a[k] y[t - k].
+/// Operands are promoted to float32 or float64; sums are computed in double precision. Throws unless the coefficients
+/// are vectors with elements. If a[0] is 0, the results are not finite. Differentiable with respect to all operands.
 tensor lfilter(const tensor& b, const tensor& a, const tensor& x, const filter_options& options = {});
 /// Filters along an axis by second-order sections, one after the other: each row of `sos`, [sections, 6], has b and a
 /// of a section. As scipy.signal.sosfilt. Dtypes as lfilter. Throws for sections of another shape. Differentiable with
 /// respect to all operands.
 tensor sosfilt(const tensor& sos, const tensor& x, const filter_options& options = {});
 
-/// The result of lfilter_with_state and sosfilt_with_state: the filtered signal, and the state after its last element,
-/// which is `initial` of the signal that follows. It has the shape of `initial`.
+/// The result of lfilter_with_state and sosfilt_with_state: the filtered signal, and the final state. Pass the state as
+/// `initial` to filter the next part of the signal; it has the shape of `initial`.
 struct filtered_signal {
   tensor y, state;
 };
-/// lfilter of a part of a longer signal, as scipy.signal.lfilter with `zi`, which returns `zf`. Operands, errors and
+/// Filters a part of a longer signal, as scipy.signal.lfilter with `zi`, which returns `zf`. Operands, errors and
 /// gradients are those of lfilter; both results are differentiable.
 filtered_signal lfilter_with_state(const tensor& b, const tensor& a, const tensor& x,
                                    const filter_options& options = {});
-/// The same for sosfilt: the state has an axis of the sections before those of x.
+/// sosfilt of a part of a longer signal. The state has an axis of the sections before those of x.
 filtered_signal sosfilt_with_state(const tensor& sos, const tensor& x, const filter_options& options = {});
 
-/// Options of filtfilt and sosfiltfilt: `padding` elements, odd reflections, extend the signal at both ends. Unless
-/// given they are three times as many as coefficients.
+/// Options of filtfilt and sosfiltfilt. The signal is extended at both ends by `padding` elements, which are odd
+/// reflections. By default they are three times as many as coefficients.
 struct filtfilt_options {
   axis_index axis = -1;
   std::optional<std::int64_t> padding{};
 };
-/// Filters forward and backward, so that phases stay, as scipy.signal.filtfilt. Throws unless the signal is longer than
-/// the padding. Differentiable with respect to x.
+/// Filters forward and backward, so that no phase shifts, as scipy.signal.filtfilt. Throws unless the signal is longer
+/// than the padding. Differentiable with respect to x.
 tensor filtfilt(const tensor& b, const tensor& a, const tensor& x, const filtfilt_options& options = {});
-/// The same by second-order sections, as scipy.signal.sosfiltfilt. Differentiable with respect to x.
+/// filtfilt by second-order sections, as scipy.signal.sosfiltfilt. Differentiable with respect to x.
 tensor sosfiltfilt(const tensor& sos, const tensor& x, const filtfilt_options& options = {});
 
 // ------------------------------------------------------------------------------------------ filter design
 
-/// The frequencies that a filter lets pass.
+/// The frequencies that a filter passes.
 enum class filter_band : std::uint8_t { lowpass, highpass, bandpass, bandstop };
 
-/// Options of firwin. Frequencies are in the unit of the sampling rate `fs`: by default 1 is half of the rate.
+/// Options of firwin. Frequencies have the unit of the sampling rate `fs`. The default of 2 makes 1 half of the
+/// sampling rate.
 struct firwin_options {
   filter_band band = filter_band::lowpass;
   window_kind window = "hamming";
@@ -85,8 +85,8 @@ struct firwin_options {
   double fs = 2;
 };
 /// Coefficients of a linear-phase filter by the window method, float64 [taps], as scipy.signal.firwin. lowpass and
-/// highpass have one cutoff, bandpass and bandstop two. Throws for other cutoffs, for cutoffs that do not increase
-/// between 0 and fs / 2, and for an even number of taps where the filter passes fs / 2.
+/// highpass have one cutoff, bandpass and bandstop two. Throws for another number of cutoffs, and unless they increase
+/// between 0 and fs / 2. Throws for an even number of taps if the filter passes fs / 2.
 tensor firwin(std::int64_t taps, std::span<const double> cutoffs, const firwin_options& options = {});
 inline tensor firwin(std::int64_t taps, std::initializer_list<double> cutoffs, const firwin_options& options = {}) {
   return firwin(taps, std::span(cutoffs.begin(), cutoffs.size()), options);
@@ -102,16 +102,16 @@ inline tensor butter(int order, std::initializer_list<double> cutoffs, filter_ba
 
 // ------------------------------------------------------------------------------------------ sampling rates
 
-/// x with `up` - 1 zeros after each element, filtered by h, and every `down`-th element of that, along an axis, as
-/// scipy.signal.upfirdn. Dtypes as lfilter. Throws for up or down below 1 and for h that is no vector with elements.
-/// Differentiable with respect to h and x.
+/// Upsamples, filters and downsamples along an axis, as scipy.signal.upfirdn: `up` - 1 zeros follow each element of x,
+/// h filters that, and every `down`-th element remains. Dtypes as lfilter. Throws for up or down below 1, and unless h
+/// is a vector with elements. Differentiable with respect to h and x.
 tensor upfirdn(const tensor& h, const tensor& x, std::int64_t up = 1, std::int64_t down = 1, axis_index axis = -1);
-/// x with `count` elements along an axis: the periodic signal with the same spectrum, cut or padded, as
-/// scipy.signal.resample. Dtypes as rfft. Throws for a count below 1. Differentiable.
+/// Resamples x to `count` elements along an axis, as scipy.signal.resample: the result is the periodic signal with the
+/// same spectrum, cut or padded. Dtypes as rfft. Throws for a count below 1. Differentiable.
 tensor resample(const tensor& x, std::int64_t count, axis_index axis = -1);
-/// x at up / down of its sampling rate, by a filter of zero phase, as scipy.signal.resample_poly: there are
-/// ceil(n up / down) elements along the axis. The window is that of the filter, which has 20 max(up, down) + 1 taps.
-/// Dtypes as rfft. Throws for up or down below 1. Differentiable.
+/// Resamples x at up / down of its sampling rate by a zero-phase filter, as scipy.signal.resample_poly: n elements
+/// become ceil(n up / down). `window` is that of the filter, which has 20 max(up, down) + 1 taps. Dtypes as rfft.
+/// Throws for up or down below 1. Differentiable.
 tensor resample_poly(const tensor& x, std::int64_t up, std::int64_t down, axis_index axis = -1,
                      const window_kind& window = {"kaiser", 5.0});
 

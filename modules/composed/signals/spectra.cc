@@ -14,15 +14,16 @@ export namespace kerngrad {
 
 // ------------------------------------------------------------------------------------------ Fourier transforms
 
-/// Options of fft, ifft, rfft, irfft, hfft and ihfft. A transform has `n` points: a longer axis is cut, a shorter one
-/// padded with zeros. Without `n` the size of the axis decides.
+/// Options of fft, ifft, rfft, irfft, hfft and ihfft. A transform has `n` points, by default the size of the axis. A
+/// longer axis is cut, a shorter one padded with zeros.
 struct fft_options {
   std::optional<std::int64_t> n{};
   axis_index axis = -1;
   fft_norm norm = fft_norm::backward;
 };
-/// Options of the transforms along several axes. `sizes` has the number of points for each of `axes`. Without `axes`
-/// they are the last ones that `sizes` counts, and without both all axes; fft2 and its kin take the last two.
+/// Options of the transforms along several axes. `sizes` is the number of points for each of `axes`. Without `axes` the
+/// last axes are transformed, as many as `sizes` has; without both, all axes. fft2, ifft2, rfft2 and irfft2 take the
+/// last two.
 struct fftn_options {
   std::vector<std::int64_t> sizes{};
   std::vector<std::int64_t> axes{};
@@ -40,20 +41,20 @@ tensor rfft(const tensor& x, const fft_options& options);
 /// The inverse of rfft: n real points, 2 (bins - 1) unless n is given. Missing bins count as 0. complex128 and float64
 /// give float64, others float32. Differentiable.
 tensor irfft(const tensor& x, const fft_options& options);
-/// fft of a signal whose bins are real: its points 0 to n / 2 are given, the others are their conjugates. The bins are
-/// n real numbers, 2 (points - 1) unless n is given. Dtypes as irfft. Differentiable.
+/// fft of a signal whose bins are real. Its points 0 to n / 2 are given; the others are their conjugates. The result
+/// has n real numbers, 2 (points - 1) by default. Dtypes as irfft. Differentiable.
 tensor hfft(const tensor& x, const fft_options& options = {});
 /// The inverse of hfft: the points 0 to n / 2 of a signal with these real bins. Dtypes as rfft. Differentiable.
 tensor ihfft(const tensor& x, const fft_options& options = {});
 
-/// fft along several axes, by default all. Dtypes as fft. Throws for sizes that are not one for each axis.
+/// fft along several axes, all by default. Dtypes as fft. Throws unless there is one size for each axis.
 /// Differentiable.
 tensor fftn(const tensor& x, const fftn_options& options = {});
 /// The inverse of fftn. Differentiable.
 tensor ifftn(const tensor& x, const fftn_options& options = {});
 /// rfft along the last of the axes, then fft along the others. Differentiable.
 tensor rfftn(const tensor& x, const fftn_options& options = {});
-/// The inverse of rfftn. The last of the axes has 2 (bins - 1) points unless `sizes` says otherwise. Differentiable.
+/// The inverse of rfftn. The last of the axes has 2 (bins - 1) points by default; `sizes` changes it. Differentiable.
 tensor irfftn(const tensor& x, const fftn_options& options = {});
 /// fftn along the last two axes unless others are given. Differentiable.
 tensor fft2(const tensor& x, const fftn_options& options = {});
@@ -64,20 +65,21 @@ tensor rfft2(const tensor& x, const fftn_options& options = {});
 /// irfftn along the last two axes unless others are given. Differentiable.
 tensor irfft2(const tensor& x, const fftn_options& options = {});
 
-/// Rolls each of the axes by half its size, rounded down: bin 0 moves to the middle. Any dtype. Differentiable.
+/// Shifts the zero frequency to the middle: rolls each axis by half of its size, rounded down. Any dtype.
+/// Differentiable.
 tensor fftshift(const tensor& x, const axes& over = all_axes);
 /// Undoes fftshift. Any dtype. Differentiable.
 tensor ifftshift(const tensor& x, const axes& over = all_axes);
 
-/// Frequencies of the bins of fft of n points that are `spacing` apart: 0, 1, ..., -2, -1 over n * spacing. Throws for
-/// n below 1, a spacing of 0 and dtypes that are no floats.
+/// Frequencies of the bins of fft for n points with the distance `spacing`: 0, 1, ..., -2, -1 over n * spacing. Throws
+/// for n below 1, a spacing of 0 and dtypes that are no floats.
 tensor fftfreq(std::int64_t n, double spacing = 1, dtype type = dtype::float32);
 /// Frequencies of the bins of rfft: 0 to n / 2 over n * spacing. Throws as fftfreq.
 tensor rfftfreq(std::int64_t n, double spacing = 1, dtype type = dtype::float32);
 
 // ------------------------------------------------------------------------------------------ cosines and sines
 
-/// Options of dct, idct, dst and idst: the type, 1 to 4, and as fft_options the points, axis and norm.
+/// Options of dct, idct, dst and idst: the type, 1 to 4, and points, axis and norm as in fft_options.
 struct dct_options {
   int type = 2;
   std::optional<std::int64_t> n{};

@@ -39,9 +39,9 @@ class window_kind {
   std::vector<double> parameters_;
 };
 
-/// A window of `length` elements, as scipy.signal.get_window: one period of a periodic window, for spectra, or, if
-/// `periodic` is false, a symmetric window, for filters. Computed in double precision. Throws for a name that is not in
-/// the table, for parameters that do not fit, for a length below 0 and for dtypes that are no floats.
+/// A window of `length` elements, as scipy.signal.get_window. By default it is one period of a periodic window, for
+/// spectra; if `periodic` is false, it is symmetric, for filters. Computed in double precision. Throws for an unknown
+/// name, for parameters that do not fit, for a length below 0 and for dtypes that are no floats.
 tensor get_window(const window_kind& kind, std::int64_t length, bool periodic = true, dtype type = dtype::float32);
 
 }  // namespace kerngrad
