@@ -19,8 +19,8 @@ inline constexpr bool is_axis = axis_number<T>;
 
 export namespace kerngrad {
 
-/// One axis; a negative one counts from the back. A scalar has one, 0 or -1, for what works along an axis; what joins,
-/// cuts or indexes an axis wants rank 1 or more.
+/// The index of an axis; a negative one counts from the back. Functions along an axis take a scalar as one element on
+/// axis 0 or -1. Functions that join, cut or index an axis throw for a scalar.
 class axis_index {
  public:
   template <detail::axis_number T>
@@ -35,8 +35,8 @@ class axis_index {
   std::int64_t value_ = 0;
 };
 
-/// Axes of a reduction: one, or a list of them. `{}` is none: then nothing is reduced. All of them are meant where no
-/// axes are given, and by `all_axes`. A scalar has one, 0 or -1: `sum(x, {0})` of a scalar is x.
+/// Axes of a reduction: one, or a list of them. `{}` is no axis, and nothing is reduced. Without axes, and for
+/// `all_axes`, all axes are reduced. A scalar has one axis, 0 or -1: `sum(x, {0})` of a scalar is x.
 class axes {
  public:
   constexpr axes() : value_(std::span<const std::int64_t>()) {}

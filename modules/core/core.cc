@@ -35,12 +35,12 @@ struct fixed_string {
 
 // ---------------------------------------------------------------------------------------------------- error
 
-/// The one exception type of the library. The text reads `[op] what was got; what is wanted; what to do`. It is one
-/// line of UTF-8 that is safe to print: control sequences and other bytes are escaped, such as \n and \x1b.
+/// The one exception type of the library. The message has the form `[function] got X; wanted Y; advice`. It is one line
+/// of UTF-8 that is safe to print: control sequences and other bytes are escaped, such as \n and \x1b.
 class error : public std::runtime_error {
  public:
   error(std::string_view op, std::string_view got, std::string_view wanted, std::string_view advice = {});
-  /// The op (or function) that rejected, as the user spelled it.
+  /// The function that threw, as the caller spelled it.
   const std::string& op() const noexcept { return op_; }
   const std::string& got() const noexcept { return got_; }
   const std::string& wanted() const noexcept { return wanted_; }
@@ -69,20 +69,20 @@ concept float_type = !class_type<T> && std::is_floating_point_v<T>;
 
 export namespace kerngrad {
 
-/// A number of C++ as an operand. It takes the dtype of the tensor next to it. A fraction next to an integer tensor
-/// makes both float32, or the dtype in which the op computes integers.
+/// A C++ number as an operand. It takes the dtype of the tensor next to it. A fraction next to an integer tensor makes
+/// both float32, or the dtype in which the op computes integers.
 template <class T>
 concept number = detail::integer_type<T> || detail::float_type<T>;
 
 // ---------------------------------------------------------------------------------------------------- dtype
 
-/// True if it is one of the dtypes: the enumeration holds other numbers as well.
+/// True if the value is one of the dtypes: the enumeration can hold other numbers as well.
 constexpr bool is_dtype(dtype type) { return static_cast<int>(type) < dtype_count; }
 
 /// The name of a dtype in the by-name API: "float32", "bool" and so on.
 constexpr std::string_view name_of(dtype type) { return is_dtype(type) ? trait_of(type).name : "no dtype"; }
 
-/// The dtype of that name; nothing when there is none.
+/// The dtype of that name; empty for other names.
 constexpr std::optional<dtype> dtype_named(std::string_view name) {
   for (int i = 0; i < dtype_count; ++i)
     if (name_of(static_cast<dtype>(i)) == name) return static_cast<dtype>(i);
@@ -91,9 +91,9 @@ constexpr std::optional<dtype> dtype_named(std::string_view name) {
 
 /// Bytes of one element.
 constexpr std::size_t size_of(dtype type) { return trait_of(type).size; }
-/// Kind of its elements.
+/// Kind of a dtype's elements.
 constexpr dtype_kind kind_of(dtype type) { return trait_of(type).kind; }
-/// The numbers that an element consists of: 2 for complex numbers, 1 for others.
+/// Numbers per element: 2 for complex numbers, 1 for others.
 constexpr int parts_of(dtype type) { return kind_of(type) == dtype_kind::complex ? 2 : 1; }
 
 /// The dtype that stores a C++ type; a compile error for types that no dtype stores.
@@ -131,8 +131,8 @@ struct dtype_of_type<T> {
   static constexpr dtype value = sizeof(T) == sizeof(complex64) ? dtype::complex64 : dtype::complex128;
 };
 
-/// A C++ type that elements are read and written as: that of a dtype, or std::complex<float> and std::complex<double>
-/// for complex64 and complex128.
+/// A C++ type that reads and writes elements: the type of a dtype, or std::complex<float> and std::complex<double> for
+/// complex64 and complex128.
 template <class T>
 concept element = requires { dtype_of_type<std::remove_cv_t<T>>::value; };
 
@@ -177,11 +177,11 @@ consteval dtype_set all_differentiable() {
 export namespace kerngrad {
 
 // The sets that rows are written with.
-/// Floats of 16 bits. An op without a kernel for one computes in float32 and rounds its result.
+/// float16 and bfloat16. An op without a kernel for one of them computes in float32 and rounds its result.
 inline constexpr dtype_set halves = detail::all_of(dtype_kind::half);
-/// float32 and float64: what computes with floats has kernels for both.
+/// float32 and float64. Every op on floats has kernels for both.
 inline constexpr dtype_set wide_floats = detail::all_of(dtype_kind::real);
-/// All floats, those of 16 bits too.
+/// All floats, also those of 16 bits.
 inline constexpr dtype_set floating = wide_floats | halves;
 /// int32, int64 and uint8.
 inline constexpr dtype_set integral = detail::all_of(dtype_kind::integer);
@@ -191,25 +191,25 @@ inline constexpr dtype_set numeric = floating | integral;
 inline constexpr dtype_set boolean_only = detail::all_of(dtype_kind::boolean);
 /// complex64 and complex128.
 inline constexpr dtype_set complex_only = detail::all_of(dtype_kind::complex);
-/// Floats, integers and bool: all but complex numbers and texts.
+/// Floats, integers and bool: all dtypes but complex numbers and text.
 inline constexpr dtype_set real_or_bool = numeric | boolean_only;
-/// Whatever consists of numbers.
+/// All dtypes but text.
 inline constexpr dtype_set any_dtype = real_or_bool | complex_only;
-/// Texts alone.
+/// text alone.
 inline constexpr dtype_set text_only = detail::all_of(dtype_kind::text);
-/// All there are: of ops that move elements.
+/// All dtypes, for ops that move elements.
 inline constexpr dtype_set any_element = any_dtype | text_only;
 /// Dtypes that a gradient flows through: floats and complex numbers.
 inline constexpr dtype_set differentiable = detail::all_differentiable();
 
-/// "float32, float64": for error messages and documents.
+/// The dtypes as in "float32, float64", for error messages and documents.
 std::string to_string(dtype_set set);
 
-/// The common dtype of two operands: bool < uint8 < int32 < int64 < float16, bfloat16 < float32 < float64, and complex
-/// numbers absorb all; complex64 with float64 gives complex128, which holds both. An integer with a float gives that
-/// float: int64 with float32 is float32, as in other libraries with float32 defaults. NumPy itself would widen to
-/// float64. float16 with bfloat16 gives float32, which holds both. Text and numbers have no common dtype: ops reject
-/// them together.
+/// The common dtype of two operands. bool < uint8 < int32 < int64 < float16, bfloat16 < float32 < float64, and complex
+/// numbers absorb all; complex64 with float64 gives complex128. An integer with a float gives that float: int64 with
+/// float32 is float32. NumPy would widen to float64; other libraries with float32 defaults do the same as this one.
+/// float16 with bfloat16 gives float32, which holds both. Text and numbers have no common dtype: ops reject them
+/// together.
 constexpr dtype promote(dtype a, dtype b) {
   const int of_a = trait_of(a).order, of_b = trait_of(b).order;
   if (of_a == of_b && a != b) return dtype::float32;
@@ -233,8 +233,8 @@ export namespace kerngrad {
 
 // ---------------------------------------------------------------------------------------------------- shape
 
-/// Sizes of the axes of a tensor, outermost first; rank 0 is a scalar. Sizes are not negative, the rank is at most
-/// 8, and the number of elements fits in 62 bits; anything else is rejected at construction.
+/// Sizes of the axes of a tensor, outermost first; rank 0 is a scalar. The constructor throws for negative sizes, a
+/// rank above 8, and more elements than 62 bits count.
 class shape {
  public:
   constexpr shape() = default;
@@ -248,7 +248,7 @@ class shape {
   constexpr int rank() const { return rank_; }
   /// Number of elements, the product of the sizes.
   constexpr std::int64_t size() const { return size_; }
-  /// The size of an axis, counted from the front; an axis that is not there is rejected.
+  /// The size of an axis, counted from the front. Throws for an axis that does not exist.
   inline constexpr std::int64_t operator[](std::int64_t axis) const {
     if (static_cast<std::uint64_t>(axis) >= static_cast<std::uint64_t>(rank_))
       detail::refuse_index("shape", axis, rank_);
@@ -273,7 +273,7 @@ class shape {
   int rank_ = 0;
 };
 
-/// "[2, 3]".
+/// The shape as in "[2, 3]".
 std::string to_string(const shape& dims);
 
 constexpr void shape::assign(const std::int64_t* dims, std::size_t rank) {
@@ -297,7 +297,7 @@ constexpr void shape::assign(const std::int64_t* dims, std::size_t rank) {
   size_ = empty ? 0 : size;
 }
 
-/// The shape that two shapes broadcast to by NumPy's rules, or nothing when they do not.
+/// The shape that two shapes broadcast to by NumPy's rules; empty if they do not.
 constexpr std::optional<shape> broadcast(const shape& a, const shape& b) {
   const int rank = a.rank() > b.rank() ? a.rank() : b.rank();
   std::int64_t dims[max_rank]{};
@@ -310,7 +310,7 @@ constexpr std::optional<shape> broadcast(const shape& a, const shape& b) {
   return shape(std::span<const std::int64_t>(dims, static_cast<std::size_t>(rank)));
 }
 
-/// True if a shape has the bound's rank and no axis that is larger.
+/// True if the shape has the rank of the bound, and no axis is larger than that of the bound.
 constexpr bool is_within(const shape& dims, const shape& bound) {
   if (dims.rank() != bound.rank()) return false;
   for (int i = 0; i < dims.rank(); ++i)
@@ -327,12 +327,12 @@ struct signature {
 
 // ---------------------------------------------------------------------------------------------------- attributes
 
-/// The kinds of values an attribute takes.
+/// The kinds of values that an attribute takes.
 enum class attr_kind : std::uint8_t { absent, boolean, integer, number, dtype, text, list, numbers };
-/// How many kinds there are.
+/// Number of kinds.
 inline constexpr int attr_kind_count = 8;
 
-/// "bool", "integer", ...
+/// The name of a kind: "bool", "integer", ...
 constexpr std::string_view name_of(attr_kind kind) {
   if (static_cast<int>(kind) >= attr_kind_count) return "no kind";
   constexpr std::string_view names[] = {"absent", "bool", "integer", "number", "dtype", "text", "list", "numbers"};
@@ -360,7 +360,7 @@ const void* items_of(const shared_items* items) noexcept;
 
 export namespace kerngrad {
 
-/// The value of an attribute: a bool, an integer, a number, a dtype, a short text, a list of integers or one of
+/// The value of an attribute: a bool, an integer, a number, a dtype, a short string, a list of integers or a list of
 /// numbers. Lists may have any length; copies share those of more than `near_items`.
 class attr_value {
  public:
@@ -385,7 +385,7 @@ class attr_value {
   template <class T>
     requires detail::float_type<T>
   constexpr attr_value(T value) : kind_(attr_kind::number), number_(static_cast<double>(value)) {}
-  /// Throws for a number that is no dtype, so that code that is given an attribute may look the dtype up.
+  /// Throws for a value that is no dtype, so that code that gets an attribute can look the dtype up.
   constexpr attr_value(dtype value) : kind_(attr_kind::dtype), integer_(static_cast<std::int64_t>(value)) {
     if (!is_dtype(value)) detail::fail_with("attribute", "dtype #", {integer_}, "one of those of kg::dtype");
   }
@@ -405,7 +405,7 @@ class attr_value {
       : attr_value(std::span<const std::int64_t>(values.begin(), values.size())) {}
   attr_value(const std::vector<std::int64_t>& values) : attr_value(std::span<const std::int64_t>(values)) {}
   constexpr attr_value(const shape& dims) : attr_value(dims.dims()) {}
-  /// A list of numbers: `{0.5, 0.5}`. One of integers stands for it where an attribute wants numbers.
+  /// A list of numbers: `{0.5, 0.5}`. If an attribute wants numbers, a list of integers is accepted.
   constexpr attr_value(std::span<const double> values) : kind_(attr_kind::numbers) {
     if (is_far(values.data(), values.size())) return;
     for (std::size_t i = 0; i < count_; ++i) payload_.numbers[i] = values[i];
@@ -419,7 +419,7 @@ class attr_value {
   constexpr attr_kind kind() const { return kind_; }
   constexpr bool given() const { return kind_ != attr_kind::absent; }
   constexpr bool as_bool() const { return integer_ != 0; }
-  /// A number is cut off to an integer; one that no int64 holds gives the nearest, NaN gives 0.
+  /// The value as an integer; a number is truncated. A number beyond int64 gives the nearest int64, NaN gives 0.
   constexpr std::int64_t as_integer() const {
     if (kind_ != attr_kind::number) return integer_;
     if (number_ >= 0x1p63) return std::numeric_limits<std::int64_t>::max();
@@ -431,11 +431,11 @@ class attr_value {
   constexpr std::string_view as_text() const {
     return kind_ == attr_kind::text ? std::string_view(payload_.text, count_) : std::string_view();
   }
-  /// The integers of a list; none of any other kind.
+  /// The integers of a list; empty for any other kind.
   constexpr std::span<const std::int64_t> as_list() const {
     return kind_ == attr_kind::list ? items(payload_.list) : std::span<const std::int64_t>();
   }
-  /// The numbers of a list; none of any other kind.
+  /// The numbers of a list; empty for any other kind.
   constexpr std::span<const double> as_numbers() const {
     return kind_ == attr_kind::numbers ? items(payload_.numbers) : std::span<const double>();
   }
@@ -481,7 +481,7 @@ class attr_value {
   payload payload_;
 };
 
-/// `7`, `"same"`, `[1, 2]`: for error messages.
+/// The value as in `7`, `"same"`, `[1, 2]`, for error messages.
 std::string to_string(const attr_value& value);
 
 }  // namespace kerngrad

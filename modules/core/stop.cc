@@ -39,36 +39,36 @@ void end_stop_scope(const std::shared_ptr<void>& scope) noexcept;
 
 export namespace kerngrad {
 
-/// Thrown by a long call that a stop_scope ended. It is an `error`, so code that handles errors handles it, too.
+/// Thrown by a long call that a stop_scope ended. It is an `error`, so code that handles errors also handles it.
 class stopped : public error {
  public:
   using error::error;
 };
 
 /// Lets long calls of this thread end early, by the exception `stopped`. Scopes nest: a call ends as soon as one of
-/// them says so, so that an inner scope cannot give more time than an outer one. These calls ask: loading, planning and
-/// running graph models, at each node and each iteration of a loop; every backward pass, at each op; `jacobian`,
-/// `hessian` and their relatives, at each row or column; the linear solver of `implicit`, at each product; `qr`, at
-/// each column; `check_stop` in code of yours. A single op is never interrupted, and ops that are called one by one do
-/// not ask. Other threads are not concerned. A stopped call leaves nothing behind: variables, optimizers and models are
+/// them asks for it, so an inner scope cannot allow more time than an outer one. Other threads are not affected. These
+/// calls check the scope: loading, planning and running graph models, at each node and each iteration of a loop; every
+/// backward pass, at each op; `jacobian`, `hessian` and their relatives, at each row or column; the linear solver of
+/// `implicit`, at each product; `qr`, at each column; and `check_stop` in your code. A single op is never interrupted,
+/// and ops that you call one by one do not check. A stopped call changes nothing: variables, optimizers and models are
 /// as before it.
 class stop_scope {
  public:
-  /// Stops once so much time has passed: `stop_scope stop(std::chrono::seconds(5));`. None or less stops at once.
+  /// Stops after a duration: `stop_scope stop(std::chrono::seconds(5));`. Zero or less stops at once.
   template <detail::duration_like D>
   explicit stop_scope(const D& after) : here_(detail::begin_stop_scope(detail::seconds_in(after))) {}
-  /// Stops at a time of any clock. How far away it is is asked once, here.
+  /// Stops at a time point of any clock. The remaining time is computed once, here.
   template <detail::time_point_like T>
   explicit stop_scope(const T& at) : stop_scope(at - T::clock::now()) {}
-  /// Stops once any thread has set the flag, which has to live as long as the scope.
+  /// Stops once any thread has set the flag. The flag must outlive the scope.
   explicit stop_scope(const std::atomic<bool>& flag)
       : here_(detail::begin_stop_scope([&flag] { return flag.load(std::memory_order_relaxed); })) {}
-  /// Stops once a std::stop_source asks for it.
+  /// Stops once a std::stop_source requests it.
   template <detail::stop_token_like T>
   explicit stop_scope(T token)
       : here_(detail::begin_stop_scope([token = std::move(token)] { return token.stop_requested(); })) {}
-  /// Stops once a function of yours returns true. It is called often, so it should be fast. Its exception ends the call
-  /// as well.
+  /// Stops once your function returns true. It is called often, so it should be fast. If it throws, the exception ends
+  /// the call as well.
   template <class F>
     requires std::is_invocable_r_v<bool, F&>
   explicit stop_scope(F asked) : here_(detail::begin_stop_scope(std::function<bool()>(std::move(asked)))) {}
@@ -80,10 +80,10 @@ class stop_scope {
   std::shared_ptr<void> here_;
 };
 
-/// Returns true if a stop_scope of this thread asks to stop: for loops that return the results so far.
+/// Returns true if a stop_scope of this thread asks to stop. Use it in loops that return the results so far.
 bool stop_requested();
-/// Throws `stopped`, in the name of `function`, if a stop_scope of this thread asks to stop: for each iteration of a
-/// long loop. Without a scope it costs a function call.
+/// Throws `stopped`, in the name of `function`, if a stop_scope of this thread asks to stop. Call it in each iteration
+/// of a long loop. Without a scope it costs a function call.
 void check_stop(std::string_view function = "check_stop");
 
 }  // namespace kerngrad

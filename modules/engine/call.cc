@@ -15,7 +15,7 @@ import :engine;
 
 export namespace kerngrad {
 
-/// An attribute of a typed call; of kind `absent` when only the call itself can tell.
+/// An attribute of a typed call. The kind `absent` means that only the call itself can tell the kind.
 template <fixed_string Name, attr_kind Kind = attr_kind::absent>
 struct named_attr {
   attr_value value;
@@ -42,7 +42,7 @@ consteval attr_kind kind_of() {
 
 export namespace kerngrad {
 
-/// `attr<"axis">(1)`: the attribute of that name for a call.
+/// Gives an attribute to a call: `attr<"axis">(1)`.
 template <fixed_string Name, class T>
   requires std::is_convertible_v<const T&, attr_value>
 constexpr named_attr<Name, detail::kind_of<T>()> attr(const T& value) {
@@ -221,7 +221,7 @@ struct known {
   static constexpr const op_row& row = row_of<op_id<Name>>;
 };
 
-/// Shown by the compiler next to a mistake in the attributes of a call: the attributes that the op has,
+/// Shown by the compiler for a mistake in the attributes of a call. It lists the attributes that the op has:
 /// `the_attributes_are<fixed_string<14>{"alpha: number"}>`.
 template <fixed_string>
 struct the_attributes_are {
@@ -237,8 +237,8 @@ concept has_these_operands =
                                           detail::operand_count<Args...> == static_cast<int>(Op::row.operands.size()))
          : !detail::any_list<Args...> && detail::operand_count<Args...> <= static_cast<int>(Op::row.operands.size()));
 
-/// Result of a typed call: a tensor, or one for each of the results that the row names, in their order:
-/// `auto [values, indices] = kg::call<"...">(x);`.
+/// Result of a typed call: a tensor, or an array with one tensor per result of the row, in its order: `auto [values,
+/// indices] = kg::call<"...">(x);`.
 template <class Op>
 using call_result = detail::result_of_call<Op>::type;
 
@@ -324,9 +324,9 @@ tensor_list invoke_list(const op_entry& op, std::span<const tensor> operands, co
 
 export namespace kerngrad {
 
-/// Runs a built-in op. Gives its result, an array of them where its row names several, the first of a number that
-/// shapes decide; throws `error` for shapes, dtypes or values that its row rejects. A list operand is given last, as
-/// tensors or as a list of them.
+/// Runs a built-in op. Returns its result, or an array if its row names several results. For an op whose number of
+/// results depends on shapes, it returns the first; use call_list. Throws `error` for shapes, dtypes or values that the
+/// row rejects. A list operand comes last, as several tensors or as a list of tensors.
 template <fixed_string Op, class... Args>
   requires known_op<Op>
 inline call_result<known<Op>> call(const Args&... args) {
@@ -340,8 +340,8 @@ tensor call(const Args&...) {
   return {};
 }
 
-/// Runs a built-in op on a list of operands (Concat, Pack, AddN) or for all its results, as many as shapes and
-/// attributes decide (Unpack, SplitV).
+/// Runs a built-in op on a list of operands (Concat, Pack, AddN), or for all its results if their number depends on
+/// shapes and attributes (Unpack, SplitV).
 template <fixed_string Op, class... Attrs>
   requires known_op<Op>
 tensor_list call_list(std::span<const tensor> operands, const Attrs&... given) {

@@ -16,16 +16,16 @@ export namespace kerngrad {
 /// Results of an op, or a list of operands.
 using tensor_list = small_list<tensor, 1>;
 
-/// A SIMD target that this build has and this CPU runs.
+/// A SIMD target that this build contains and this CPU can run.
 struct simd_target {
   std::string name;
 };
-/// All of them, best first.
+/// All SIMD targets that can run here, best first.
 std::vector<simd_target> simd_targets();
-/// Runs every kernel on this target from now on, in all threads; throws when it is not among simd_targets().
-/// An empty name returns to the best one.
+/// Runs every kernel on this target from now on, in all threads. An empty name returns to the best one. Throws if the
+/// target is not among simd_targets().
 void set_simd_target(std::string_view name);
-/// The target that kernels run on, as a kernel itself reports it.
+/// The target that kernels run on. A kernel itself reports it.
 std::string active_simd_target();
 
 }  // namespace kerngrad

@@ -15,7 +15,7 @@ import :tensor;
 
 export namespace kerngrad {
 
-/// Which values a rule keeps from the forward pass: operands in the low bits, results from bit 8.
+/// The values that a rule keeps from the forward pass: operands in the low bits, results from bit 8.
 struct kept {
   std::uint16_t bits = 0;
   constexpr bool operand(std::size_t i) const { return (bits >> i) & 1; }
@@ -27,11 +27,11 @@ struct kept {
 namespace keep {
 /// For `wrt`: the rule reads no value of the forward pass.
 inline constexpr kept nothing{};
-/// It reads operand 0, 1, ...: `keep::in0 | keep::out0` are two of them.
+/// For `wrt`: the rule reads operand 0, 1, ...: `keep::in0 | keep::out0` reads an operand and a result.
 inline constexpr kept in0{1}, in1{2}, in2{4}, in3{8}, in4{16};
-/// It reads result 0, 1, ...
+/// For `wrt`: the rule reads result 0, 1, ...
 inline constexpr kept out0{1 << 8}, out1{1 << 9}, out2{1 << 10}, out3{1 << 11};
-/// It reads all operands.
+/// For `wrt`: the rule reads all operands.
 inline constexpr kept all_in{0xff};
 }  // namespace keep
 

@@ -13,7 +13,7 @@ import :registry;
 
 export namespace kerngrad {
 
-/// Shapes and dtypes of an operand, in place of tensors: a call is explained as well without elements.
+/// Shapes and dtypes of an operand, in place of tensors: a call can be explained without elements.
 struct operand_signature {
   std::string_view name;
   std::vector<signature> tensors;
@@ -26,7 +26,7 @@ enum class kernel_origin : std::uint8_t {
   user_defined,  ///< the op itself, which was registered with register_op
   registered,    ///< register_kernel
 };
-/// "none", "built-in", "user-defined", "registered".
+/// The name of an origin: "none", "built-in", "user-defined", "registered".
 std::string_view name_of(kernel_origin origin);
 
 /// Origin of a gradient.
@@ -37,12 +37,12 @@ enum class gradient_origin : std::uint8_t {
   rule_scope,    ///< a rule_scope of this thread
   registered,    ///< register_gradient
 };
-/// "none", "rule", "user-defined", "rule scope", "registered".
+/// The name of an origin: "none", "rule", "user-defined", "rule scope", "registered".
 std::string_view name_of(gradient_origin origin);
 
-/// How much of a value a recording of the call keeps, if all operands that can have a gradient are tracked.
+/// The part of a value that a recording of the call keeps, if all operands that can have a gradient are tracked.
 enum class keeping : std::uint8_t { nothing, shape, whole };
-/// "nothing", "shape", "whole".
+/// The name as in "nothing", "shape", "whole".
 std::string_view name_of(keeping kept);
 
 /// A tensor that was given as an operand.
@@ -51,7 +51,7 @@ struct explained_tensor {
   std::optional<dtype> cast{};  ///< what it would be cast to first
   keeping kept = keeping::nothing;
 };
-/// An operand: what the row says of it, and what was given.
+/// An operand: its description in the row, and the tensors that were given.
 struct explained_operand {
   std::string name;
   dtype_set types;
@@ -61,7 +61,7 @@ struct explained_operand {
   bool has_gradient = false;
   std::string constant_because{};  ///< why it has none
 };
-/// An attribute with the value that the kernel would see; absent where the op decides, or one is missing.
+/// An attribute with the value that the kernel would see. Absent if the op decides it, or if it is missing.
 struct explained_attribute {
   std::string name, doc;
   attr_kind kind = attr_kind::absent;
@@ -76,7 +76,7 @@ struct explained_result {
   std::optional<dtype> cast_from{};  ///< the dtype that the kernel gives it in, where it is then rounded to a half
   keeping kept = keeping::nothing;
 };
-/// Kernel of a backend for the op, and whether it would run.
+/// A backend's kernel for the op, and if it would run.
 struct explained_kernel {
   std::string backend;
   int priority = 0;
@@ -92,8 +92,8 @@ struct explained_kernel {
 struct explained_run {
   std::string backend, kernel;
   kernel_origin origin = kernel_origin::none;
-  /// The SIMD target, `plain C++ (baseline)`, or `registered function`. For a dtype of explained_kernel::reference:
-  /// `reference kernel, plain C++ (baseline)` and the reason.
+  /// The SIMD target, `plain C++ (baseline)`, or `registered function`. For explained_kernel::reference it is
+  /// `reference kernel, plain C++ (baseline)` with the reason.
   std::string code;
 };
 /// Origin of the gradient.
@@ -103,16 +103,16 @@ struct explained_gradient {
   std::string why_none{};
   std::int64_t saved_bytes = 0;  ///< elements that a recording would hold on to
 };
-/// A SIMD target that this build has.
+/// A SIMD target that this build contains.
 struct compiled_target {
   std::string name;
   bool supported = false;  ///< by this CPU
   bool active = false;     ///< kernels run on it now
 };
-/// All of them, best first.
+/// All SIMD targets of this build, best first.
 std::vector<compiled_target> compiled_simd_targets();
 
-/// A call as it would go. Everything is as it is for this thread at the time of asking.
+/// A call as it would run now, on this thread.
 struct explanation {
   std::string op, doc{};
   bool found = false;                  ///< some kernel or row has the name
@@ -133,9 +133,9 @@ struct explanation {
   std::vector<compiled_target> targets{};
 };
 
-/// Explains `run_kernel_list` with these arguments. Runs no kernel and initializes no backend. A call that would be
-/// rejected is explained too: the refusal is part of the answer, nothing is thrown. Only the call itself finds errors
-/// that depend on elements (an index out of range), on a registered kernel's own checks or on the memory that is left.
+/// Explains `run_kernel_list` with these arguments. Runs no kernel and initializes no backend. A call that would throw
+/// is explained too: the error is part of the answer. Errors that depend on elements (an index out of range), on a
+/// registered kernel's own checks, or on free memory only show in the call itself.
 explanation explain(std::string_view op, std::span<const operand_ref> operands,
                     std::span<const attribute_ref> attrs = {});
 explanation explain(std::string_view op, std::initializer_list<operand_ref> operands,
@@ -146,9 +146,9 @@ explanation explain(std::string_view op, std::span<const operand_signature> oper
 /// Explains the op without arguments.
 explanation explain(std::string_view op);
 
-/// The explanation as a page of text.
+/// The explanation as a page of plain text.
 std::string to_string(const explanation& told);
-/// Writes that page.
+/// Writes the explanation as a page of plain text.
 std::ostream& operator<<(std::ostream& out, const explanation& told);
 
 }  // namespace kerngrad

@@ -11,7 +11,7 @@ import :tensor;
 
 export namespace kerngrad {
 
-/// One run of a kernel. Objects that it refers to live while the hook runs.
+/// One run of a kernel. Objects that it refers to live until the hook returns.
 struct kernel_event {
   std::string_view op;                    ///< its name
   std::string_view backend;               ///< where it runs
@@ -26,20 +26,20 @@ struct kernel_event {
 struct allocation_event {
   std::int64_t bytes = 0;
 };
-/// The active backend lacked a kernel and another one's runs.
+/// The active backend has no kernel for a call, and another backend's runs.
 struct fallback_event {
   std::string_view op, from, to;
   dtype compute = dtype::float32;
 };
 
-/// Functions to call; empty ones are skipped. They run on the thread of the call. `begin` and `end` may throw: the
-/// call then ends with that exception, its result is dropped, and nothing is recorded. Kernels that a hook runs are not
-/// watched. `allocate` must not throw and must not make tensors.
+/// Functions to call; empty ones are skipped. They run on the thread of the call. If `begin` or `end` throws, the call
+/// ends with that exception, its result is dropped, and nothing is recorded. Kernels that a hook runs are not reported.
+/// `allocate` must not throw and must not make tensors.
 struct hooks {
   std::function<void(const kernel_event&)> begin{}, end{};
   std::function<void(const allocation_event&)> allocate{};
   std::function<void(const fallback_event&)> fallback{};
-  /// Only calls of the thread that adds the hooks; else of all threads.
+  /// If true, only calls of the thread that adds the hooks are reported; else those of all threads.
   bool this_thread_only = false;
 };
 
@@ -53,7 +53,7 @@ class hook_handle {
     return *this;
   }
   ~hook_handle() { remove(); }
-  /// Takes them out now.
+  /// Removes the hooks now.
   void remove() noexcept;
 
  private:

@@ -25,7 +25,7 @@ struct kernel_run {
   int depth = 0;                    ///< how many kernels it ran inside
   bool backward = false;            ///< it is part of a backward pass over a tape
 };
-/// A call whose kernel the active backend lacked.
+/// A call for which the active backend had no kernel.
 struct fallback_run {
   std::string op, from, to;
   dtype compute = dtype::float32;
@@ -41,10 +41,10 @@ struct kernel_total {
   std::string op, backend, target;
   dtype compute = dtype::float32;
   std::int64_t calls = 0, total_ns = 0, min_ns = 0, median_ns = 0, bytes = 0;
-  /// Bytes a nanosecond, which are gigabytes a second; 0 when the clock saw no time pass.
+  /// Bytes per nanosecond, which are gigabytes per second. 0 if the clock measured no time.
   double gigabytes_per_second() const;
 };
-/// Calls of one thread while a function ran.
+/// The calls of one thread while a function ran.
 struct profile_result {
   std::vector<kernel_run> runs;  ///< in the order in which they began; reshapes share memory and are no kernels
   std::vector<fallback_run> fallbacks;
@@ -58,12 +58,12 @@ struct profile_result {
   std::vector<kernel_total> totals() const;
 };
 
-/// Runs f and notes every kernel that it runs on this thread; what other threads do is not seen. Profiles nest.
-/// Exceptions of f go on to the caller.
+/// Runs f and records every kernel that it runs on this thread; work of other threads is not included. Profiles nest.
+/// Exceptions of f reach the caller.
 profile_result profile(const std::function<void()>& f);
 /// A table of the kernels, the longest total first.
 std::string to_string(const profile_result& result);
-/// The profile as JSON for chrome://tracing or Perfetto: a slice for each run, the live bytes as a counter. Throws when
+/// The profile as JSON for chrome://tracing or Perfetto: a slice for each run, and live bytes as a counter. Throws if
 /// the stream or the file cannot be written.
 void write_chrome_trace(const profile_result& result, std::ostream& out);
 void write_chrome_trace(const profile_result& result, const std::string& path);
@@ -76,10 +76,10 @@ struct nan_check_options {
   bool operands = false;   ///< also reject operands that have them, before the kernel runs
 };
 
-/// While it lives, an op of this thread that makes the first NaN or infinity throws, in forward and backward: the error
-/// names the op, the element, and what the operands hold. An op that only passes on what an operand had is let go: a
-/// NaN is its own when no operand has one, an infinity when no operand has either. Values that a program writes itself
-/// are not looked at: tensors it builds, and ops without operands such as `full`. Reads every result once.
+/// While it lives, an op of this thread that makes the first NaN or infinity throws, in forward and backward pass. The
+/// error names the op and the element, and describes the operands. Ops that only pass a NaN or infinity on do not
+/// throw: an op makes a NaN if no operand has one, and an infinity if no operand has a NaN or infinity. Tensors that
+/// you fill yourself, and ops without operands such as `full`, are not checked. It reads every result once.
 class nan_check {
  public:
   explicit nan_check(nan_check_options wanted = {});
@@ -90,21 +90,22 @@ class nan_check {
 
 // ------------------------------------------------------------------------------------------ memory
 
-/// How much more there is than before; negative when there is less.
+/// Growth of live memory; negative if there is less than before.
 struct memory_growth {
   std::int64_t tensors = 0, buffers = 0, bytes = 0;  ///< as in memory_info
   constexpr bool operator==(const memory_growth&) const = default;
 };
-/// "2 tensors, 1 buffer, 64 bytes".
+/// The growth as in "2 tensors, 1 buffer, 64 bytes".
 std::string to_string(const memory_growth& growth);
 
-/// Remembers what is live when it begins: `EXPECT_EQ(scope.leaked().buffers, 0)`.
+/// Remembers the memory that is live when it begins: `EXPECT_EQ(scope.leaked().buffers, 0)`.
 class memory_scope {
  public:
-  /// Counts the tensors of all threads, or what this thread takes less what it gives back, whichever thread built it.
+  /// `process` counts the tensors of all threads. `thread` counts the memory that this thread takes less the memory
+  /// that it returns, whichever thread made it.
   enum class of : std::uint8_t { process, thread };
   explicit memory_scope(of counted = of::process);
-  /// Growth of live memory since then. Throws for another thread than the one counted.
+  /// Growth of live memory since the begin. Throws on another thread than the one counted.
   memory_growth leaked() const;
 
  private:

@@ -12,25 +12,25 @@ struct loaded_pack;
 
 export namespace kerngrad {
 
-/// A pack that was loaded. Copies of the handle are the same pack; letting go of them unloads nothing.
+/// A loaded pack. Copies of the handle are the same pack. Destroying handles unloads nothing.
 class pack {
  public:
   const std::string& name() const;
-  /// Version of the pack by its own account; may be empty.
+  /// Version that the pack reports; may be empty.
   const std::string& version() const;
   /// Its file, without symbolic links.
   const std::string& path() const;
   /// True if its names are in the registry.
   bool loaded() const;
 
-  /// Takes all kernels and gradients of the pack out of the registry, copies for other backends too; what has replaced
-  /// them is left alone. Throws when that was done before. The library is unmapped when nothing holds its code any
-  /// more: recorded graphs with a call of it, handles of find_kernel, calls that run on other threads, and the last
-  /// state of the registry that another thread saw, which lasts until that thread's next call by name or its end.
-  /// The next change of the registry, or mapped(), finds references that other threads have released meanwhile.
+  /// Removes all kernels and gradients of the pack from the registry, also copies for other backends. Registrations
+  /// that have replaced them stay. Throws if the pack is unloaded already. The library stays mapped while anything uses
+  /// its code: recorded graphs with a call of it, handles of find_kernel, calls that run on other threads, and old
+  /// states of the registry. A thread keeps its last state until its next call by name or its end. References that
+  /// other threads released are found by the next change of the registry, or by mapped().
   void unload();
-  /// True if the library is still in the process: true while it is loaded. Only when this is false may its file be
-  /// loaded again in another version.
+  /// True if the library is still in the process, as it is while the pack is loaded. Load its file in another version
+  /// only when this is false.
   bool mapped() const;
 
   friend bool operator==(const pack& a, const pack& b) { return a.state_ == b.state_; }
@@ -42,10 +42,10 @@ class pack {
   std::shared_ptr<detail::loaded_pack> state_;
 };
 
-/// Loads a pack: all that it registers is in the registry then. Throws when that cannot be, and the registry is as it
-/// was: for files that are no pack, or one for another version of the interface (found out before the library is
-/// mapped); for a pack that rejects; for names that are taken; for a pack that is loaded already. The path must
-/// contain a directory: nothing is searched. A pack is code, which can do whatever the program can.
+/// Loads a pack and registers its kernels and gradients. Throws, and leaves the registry unchanged, for files that are
+/// no pack, a pack for another version of the interface (checked before the library is mapped), a pack that reports an
+/// error, names that are taken, and a pack that is loaded already. The path must contain a directory: there is no
+/// search path. A pack is code, and can do anything that the program can.
 pack load_pack(std::string_view path);
 /// Loads the pack in the file `name`.so of a directory.
 pack load_pack(std::string_view directory, std::string_view name);

@@ -12,27 +12,27 @@ import :storage;
 
 export namespace kerngrad {
 
-/// Makes a backend: called once when it is first used. Gives its storage, or null when its kernels work on host
-/// memory; throws when the backend is not available here (no device, no driver): what was active stays so.
+/// Initializes a backend; called once, at its first use. Returns its storage, or null if its kernels work on host
+/// memory. Throws if the backend is not available here (no device, no driver); the active backend then stays.
 using backend_factory = std::function<std::shared_ptr<storage>()>;
 
-/// Adds a backend. It is initialized when it is first used. Throws for a name that is taken. Priorities order
+/// Adds a backend. It is initialized at its first use. Throws for a name that is taken. Priorities order
 /// set_best_backend() and the fall-back of kernels; simd has 1, reference 0.
 void register_backend(std::string_view name, backend_factory factory, int priority = 2);
-/// Adds a backend whose kernels are a table: plain functions with the geometry structs of the op's family
-/// (kernels/*/*.h), written with <kerngrad/kernel.h> or on another library. They work on host memory. Throws, too, for
-/// a kernel of an op that the library does not know.
+/// Adds a backend from a table of kernels: plain functions with the geometry structs of the op's family
+/// (kernels/*/*.h), written with <kerngrad/kernel.h> or on another library. They work on host memory. Also throws for a
+/// kernel of an unknown op.
 void register_kernel_table(std::string_view name, std::span<const kernels::entry> kernels, int priority = 2);
-/// Ends a backend: runs `dispose` of its kernels, which stay registered and are set up again should a backend of that
-/// name come back, and lets go of its storage. Tensors that live there keep it alive and stay readable. If it was the
-/// active one, the best that is left is active. Throws for names that are not registered and for the built-in ones.
+/// Removes a backend: runs `dispose` of its kernels and releases its storage. The kernels stay registered; a new
+/// backend of that name sets them up again. Tensors in the storage keep it alive and stay readable. If it was the
+/// active backend, the best remaining one becomes active. Throws for unknown names and for the built-in backends.
 void remove_backend(std::string_view name);
 
-/// Makes a backend the one that every call runs on, in all threads, until it is changed again. Its first use makes it
-/// and runs `setup` of its kernels; if any of that throws, it reaches the caller and nothing has changed.
+/// Sets the backend that every call runs on, in all threads. The first use initializes it and runs `setup` of its
+/// kernels. If that throws, the exception reaches the caller, and nothing has changed.
 void set_backend(std::string_view name);
 void set_backend(backend which);
-/// Makes the backend of the highest priority that can be made the active one, and gives its name.
+/// Activates the backend of the highest priority that can be initialized, and returns its name.
 std::string set_best_backend();
 /// The backend that this thread's calls run on.
 std::string active_backend();
@@ -48,7 +48,7 @@ struct backend_info {
 std::vector<backend_info> backends();
 
 /// While it lives, the thread that made it runs its calls on a backend; other threads do not. Scopes nest: the youngest
-/// that lives counts, whichever ends first.
+/// living one counts, in whatever order they end.
 class backend_scope {
  public:
   /// Throws as set_backend does.
@@ -67,9 +67,9 @@ enum class fallback : std::uint8_t {
   refuse,       ///< an error that names what there is
   by_priority,  ///< the kernel of the next backend by priority that has one runs; hooks see it
 };
-/// For all threads; `refuse` until this is called.
+/// Sets the behaviour for all threads; the default is `refuse`.
 void set_fallback(fallback choice);
-/// The last choice.
+/// The current behaviour.
 fallback active_fallback();
 
 }  // namespace kerngrad

@@ -38,20 +38,20 @@ consteval own_kernel simd_kernel(const kernels::entry& declared) {
   return {declared.type, {declared.run, declared.flat1, declared.flat2, nullptr}, false};
 }
 
-/// A function of one element and up to two numeric attributes in the order of the row, all double:
-/// `per_element<float>([](float x, double lambda) { ... })`. Baseline code: the compiler may vectorise it, for the
+/// A kernel from a function of one element and up to two numeric attributes in the order of the row, all double:
+/// `per_element<float>([](float x, double lambda) { ... })`. It is baseline code: the compiler may vectorize it for the
 /// CPU that the program is built for.
 template <element T, class F>
 consteval own_kernel per_element(F);
-/// A function of two elements, which are broadcast: `per_pair<float>([](float a, float b) { ... })`.
+/// A kernel from a function of two elements; operands broadcast: `per_pair<float>([](float a, float b) { ... })`.
 template <element T, class F>
 consteval own_kernel per_pair(F);
-/// A function of the whole call: shapes, attributes and elements of operands and results, all checked by the row.
-/// `on_call<float>([](const launch_call& c) { ... })`; the results' elements are not initialised.
+/// A kernel from a function of the whole call: shapes, attributes and elements of operands and results, checked by the
+/// row. `on_call<float>([](const launch_call& c) { ... })`; the results' elements are uninitialized.
 template <element T, class F>
 consteval own_kernel on_call(F);
 
-/// The kernels of an op, one a dtype: the `kernels` (or `reference`) member.
+/// The kernels of an op, one per dtype, for its member `kernels` or `reference`.
 template <std::same_as<own_kernel>... Kernels>
 consteval std::array<own_kernel, sizeof...(Kernels)> kernel_list(Kernels... kernels) {
   return {kernels...};
@@ -233,8 +233,7 @@ consteval own_kernel on_call(F) {
   return k;
 }
 
-/// The elements of operand i of a call, for a kernel on a call; none for an operand that was omitted. T is the
-/// dtype's C++ type.
+/// The elements of operand i, for a kernel on a call; empty for an omitted operand. T is the dtype's C++ type.
 template <element T>
 std::span<const T> elements_in(const launch_call& c, int i) {
   if (static_cast<std::size_t>(i) >= c.in.size() || !c.in[static_cast<std::size_t>(i)].data) return {};
@@ -243,7 +242,7 @@ std::span<const T> elements_in(const launch_call& c, int i) {
     fail(c.call.row.name, "operand " + std::to_string(i) + " read as another dtype", "its own");
   return {static_cast<const T*>(x.data), static_cast<std::size_t>(x.dims.size())};
 }
-/// Those of result k, for writing.
+/// The elements of result k, for writing.
 template <element T>
 std::span<T> elements_out(const launch_call& c, int k = 0) {
   const view& y = c.out[static_cast<std::size_t>(k)];
@@ -375,14 +374,14 @@ struct entry_of<known<Name>> {
 
 export namespace kerngrad {
 
-/// Runs a user-defined op: `call<my::Softshrink>(x, kg::attr<"lambda">(0.5))`. As `call<"Name">` of a
-/// built-in op: checked by the compiler, validated by the row, recorded, at the same cost.
+/// Runs a custom op: `call<my::Softshrink>(x, kg::attr<"lambda">(0.5))`. As with `call<"Name">` of a built-in op, the
+/// compiler checks the call, the row validates it, and a recording records it, at the same cost.
 template <class Op, class... Args>
 inline call_result<Op> call(const Args&... args) {
   static_assert(detail::check_own_op<Op>());
   return detail::invoke<Op>(detail::entry_of<Op>::get(), args...);
 }
-/// On a list of operands, or for all results.
+/// Runs a custom op on a list of operands, or for all its results.
 template <class Op, class... Attrs>
 tensor_list call_list(std::span<const tensor> operands, const Attrs&... given) {
   return detail::invoke_list<Op>(detail::entry_of<Op>::get(), operands, given...);

@@ -32,7 +32,7 @@ struct named_attribute {
   attr_value value;
 };
 
-/// An operand of a call, borrowed for as long as the call takes.
+/// An operand of a call, borrowed for the duration of the call.
 struct operand_ref {
   std::string_view name;
   std::span<const tensor> tensors;
@@ -52,8 +52,8 @@ struct attribute_ref {
 
 // ------------------------------------------------------------------------------------------ kernels
 
-/// Call that a kernel of the registry gets. With a schema, or for a built-in op's name, operands and attributes have
-/// been checked and attributes that were not given have their defaults.
+/// The call that a kernel of the registry gets. With a schema, or for a built-in op's name, operands and attributes are
+/// checked, and attributes that were not given have their defaults.
 class kernel_call {
  public:
   kernel_call(std::string_view kernel, std::string_view backend, std::span<const operand_ref> operands,
@@ -64,21 +64,21 @@ class kernel_call {
   std::string_view backend() const { return backend_; }
   /// True if the operand was given.
   bool has(std::string_view operand) const;
-  /// Throws when the operand was not given or is a list of several.
+  /// The tensor of an operand. Throws if the operand was not given or is a list of several.
   const tensor& input(std::string_view operand) const;
   /// All tensors of a list operand.
   std::span<const tensor> inputs(std::string_view operand) const;
   bool has_attr(std::string_view name) const;
-  /// Throws when the attribute was not given.
+  /// The value of an attribute. Throws if the attribute was not given.
   const attr_value& attr(std::string_view name) const;
-  /// The attribute, or a default.
+  /// The value of an attribute, or a default.
   attr_value attr(std::string_view name, const attr_value& fallback) const;
   std::span<const operand_ref> operands() const { return operands_; }
   std::span<const attribute_ref> attrs() const { return attrs_; }
-  /// Shapes and dtypes that the results must have: built-in ops' only, by their row; empty for others.
+  /// For a built-in op, the shapes and dtypes that its row demands of the results; empty for others.
   std::span<const signature> results() const { return results_; }
 
-  /// A tensor of the results, and where the kernel writes its elements: the host, or the storage of its backend.
+  /// A result, and the address to which the kernel writes its elements: on the host, or in the storage of its backend.
   struct writable {
     tensor result;
     void* elements;
@@ -95,8 +95,8 @@ class kernel_call {
   const std::shared_ptr<storage>* memory_;
 };
 
-/// Operands and attributes that a kernel takes: with it, calls by name are checked before the kernel sees them. Texts
-/// are copied at registration. For a built-in op's name the op's row stands in.
+/// Operands and attributes of a kernel. With a schema, calls by name are checked before the kernel gets them. Strings
+/// are copied at registration. For a built-in op's name the op's row serves as the schema.
 struct kernel_schema {
   std::string doc{};
   std::vector<operand> operands{};
@@ -107,19 +107,19 @@ struct kernel_schema {
 struct kernel_config {
   std::string name;
   std::string backend = "simd";
-  /// Computes the results; what it calls is not recorded. It may throw: nothing has changed then.
+  /// Computes the results. Ops that it calls are not recorded. If it throws, nothing has changed.
   std::function<tensor_list(const kernel_call&)> run{};
   /// Dtypes that operands may have; all by default.
   dtype_set dtypes = any_dtype;
-  /// Run once in the life of the backend: when the kernel joins a live backend, or the backend is initialized; and when
-  /// the kernel leaves, or the backend is removed.
+  /// `setup` runs when the kernel joins an initialized backend, or when its backend is initialized. `dispose` runs when
+  /// the kernel leaves, or when the backend is removed. Each runs once in the life of the backend.
   std::function<void()> setup{}, dispose{};
   std::optional<kernel_schema> schema{};
 };
 
 // ------------------------------------------------------------------------------------------ gradients
 
-/// Argument of a gradient of the registry.
+/// Argument of a registered gradient.
 class gradient_call {
  public:
   gradient_call(const kernel_call& forward, std::span<const signature> signatures, std::span<const tensor> dy,
@@ -127,7 +127,7 @@ class gradient_call {
       : forward_(forward), signatures_(signatures), dy_(dy), results_(results), wanted_(wanted) {}
   /// The gradient of result k. Throws when there is no such result.
   const tensor& dy(int k = 0) const;
-  /// How many results the call had.
+  /// Number of results that the call had.
   int results() const { return static_cast<int>(dy_.size()); }
   /// An operand that `saves_inputs` names; throws for others.
   const tensor& input(std::string_view operand) const;
@@ -135,7 +135,7 @@ class gradient_call {
   std::span<const tensor> inputs(std::string_view operand) const;
   /// Shape and dtype of an operand, saved or not; `index` counts within a list operand.
   const signature& of(std::string_view operand, int index = 0) const;
-  /// How many tensors were given as an operand.
+  /// Number of tensors that were given as an operand.
   int count(std::string_view operand) const;
   /// A result, if `saves_outputs`.
   const tensor& output(int k = 0) const;
@@ -152,7 +152,7 @@ class gradient_call {
   const std::vector<bool>& wanted_;
 };
 
-/// The gradient of one operand: a tensor for each that was given, or an empty one where there is none.
+/// The gradient of one operand: one tensor per tensor of the operand, or an undefined one if there is no gradient.
 struct operand_gradient {
   std::string operand;
   std::function<std::vector<tensor>(const gradient_call&)> run;
@@ -163,9 +163,9 @@ struct gradient_config {
   std::string name;
   std::vector<std::string> saves_inputs{};
   bool saves_outputs = false;
-  /// Gives the gradients by operand name; an operand that is omitted has none.
+  /// Returns the gradients by operand name. An omitted operand has none.
   std::function<std::vector<named_operand>(const gradient_call&)> run{};
-  /// In place of `run`: one function an operand, called only if that operand's gradient will be used.
+  /// In place of `run`: one function per operand, called only if that operand's gradient is needed.
   std::vector<operand_gradient> of{};
 };
 
@@ -176,22 +176,24 @@ enum class existing : std::uint8_t { refuse, replace };
 
 class registration;
 
-/// Adds a kernel. Throws when (name, backend) has one already, known or registered, unless it is to be replaced; a
-/// built-in op's kernel is then replaced for calls by name. The backend need not exist yet.
+/// Adds a kernel. Throws if (name, backend) has a kernel already, built in or registered, unless `taken` is `replace`.
+/// For a built-in op's name it then replaces the kernel for calls by name. The backend need not exist yet.
 void register_kernel(kernel_config config, existing taken = existing::refuse,
                      std::source_location where = std::source_location::current());
-/// Adds a gradient. Throws when the name has one already, unless it is to be replaced. A built-in op's new gradient
-/// holds for every recording from now on, through whichever door the op is called.
+/// Adds a gradient. Throws if the name has one already, unless `taken` is `replace`. A built-in op's new gradient is
+/// used by every later recording, whichever API calls the op.
 void register_gradient(gradient_config config, existing taken = existing::refuse,
                        std::source_location where = std::source_location::current());
-/// Throws when there is none that was registered; runs its `dispose`. Recordings that used it keep what they need.
+/// Removes a registered kernel and runs its `dispose`. Recordings that used it keep working. Throws if there is no
+/// registered kernel of that name.
 void unregister_kernel(std::string_view name, std::string_view backend = "simd");
-/// Throws when there is none that was registered. A built-in op has its own rule again from the next recording on.
+/// Removes a registered gradient. A built-in op uses its own rule again from the next recording on. Throws if there is
+/// no registered gradient of that name.
 void unregister_gradient(std::string_view name);
-/// Takes a user-defined op (register_op) out of the by-name API. Typed calls of it go on working.
+/// Removes a custom op (register_op) from the by-name API. Typed calls still work.
 void unregister_op(std::string_view name);
 /// Registers every registered kernel of a backend for another one as well, except those that it has already, built in
-/// or registered; returns how many. Hooks run for the copies too.
+/// or registered. Returns their number. Hooks run for the copies too.
 int copy_registered_kernels(std::string_view from, std::string_view to);
 
 }  // namespace kerngrad
@@ -204,7 +206,8 @@ registration scoped_entry(const op_entry& op, std::source_location where);
 
 export namespace kerngrad {
 
-/// A registration that ends with this object. Move-only. A registration that has replaced it meanwhile stays.
+/// A registration that ends with this object. Move-only. If another registration has replaced it meanwhile, that one
+/// stays.
 class registration {
  public:
   registration() = default;
@@ -213,9 +216,9 @@ class registration {
     std::swap(end_, other.end_);
     return *this;
   }
-  /// Swallows what a `dispose` hook throws; release() does not.
+  /// Ignores exceptions of a `dispose` hook; release() does not.
   ~registration();
-  /// Ends it now.
+  /// Ends the registration now.
   void release();
 
  private:
@@ -241,7 +244,7 @@ struct kernel_info {
   bool has_gradient = false;
   std::string where{};  ///< file and line of the registration; empty for built-in ones
 };
-/// The kernel that a call by name would run, or nothing.
+/// The kernel that a call by name would run; empty if there is none.
 std::optional<kernel_info> get_kernel(std::string_view name, std::string_view backend = "simd");
 /// A gradient of the registry.
 struct gradient_info {
@@ -251,21 +254,21 @@ struct gradient_info {
   bool replaces = false;  ///< a built-in op's own rule
   std::string where{};
 };
-/// The registered gradient of a name, or nothing.
+/// The registered gradient of a name; empty if there is none.
 std::optional<gradient_info> get_gradient(std::string_view name);
-/// True if a call by name would be differentiable.
+/// True if a call by name is differentiable.
 bool has_gradient(std::string_view name);
-/// All kernels of a backend, known and registered, by name.
+/// All kernels of a backend, built in and registered, sorted by name.
 std::vector<kernel_info> kernels_for_backend(std::string_view backend);
 /// The row of a built-in op or of one registered with register_op, by name; null when there is none.
 const op_row* row_named(std::string_view name);
-/// The names of all ops that a call by name may use, known and registered, in order.
+/// The names of all ops that a call by name can use, built in and registered, sorted.
 std::vector<std::string> op_names();
 
 // ------------------------------------------------------------------------------------------ running
 
-/// Runs a kernel by name on the active backend and gives all its results. Throws for unknown names (naming what there
-/// is), operands and attributes, and for whatever the kernel rejects.
+/// Runs a kernel by name on the active backend and returns all its results. Throws for unknown names, operands and
+/// attributes, and lists the known ones. Throws if the kernel rejects the call.
 tensor_list run_kernel_list(std::string_view name, std::span<const operand_ref> operands,
                             std::span<const attribute_ref> attrs = {});
 tensor_list run_kernel_list(std::string_view name, std::span<const named_operand> operands,
@@ -279,7 +282,7 @@ tensor run_kernel(std::string_view name, std::initializer_list<operand_ref> oper
 namespace kerngrad::detail {
 
 struct found_kernel;
-/// The elementwise forms of a kernel for one dtype; null where there is none.
+/// The elementwise functions of a kernel for one dtype; null if there is none.
 struct flat_kernel {
   kernels::flat1_fn one = nullptr;
   kernels::run_fn parametric = nullptr;  // with attributes, as kernels/elementwise/unary.h takes them
@@ -292,8 +295,8 @@ void run_parametric(const flat_kernel& k, const void* x, void* y, std::size_t n)
 
 export namespace kerngrad {
 
-/// A kernel that was looked up once. On tensors a call skips the look-up. On spans, for elementwise kernels of the
-/// built-in backends, it is the kernel's own function: no validation but of the sizes, no tape, no hook.
+/// A kernel from one look-up. A call on tensors skips the look-up. A call on spans runs the kernel's function directly,
+/// for elementwise kernels of the built-in backends: only sizes are checked, and there is no tape and no hook.
 class kernel_handle {
  public:
   const std::string& name() const;
@@ -302,7 +305,7 @@ class kernel_handle {
   /// All results.
   tensor_list list(std::span<const operand_ref> operands, std::span<const attribute_ref> attrs = {}) const;
 
-  /// One operand; sizes must match. Throws when the kernel has no elementwise form for the dtype.
+  /// Runs it on one operand; sizes must match. Throws if the kernel has no elementwise form for the dtype.
   template <element T>
   inline void operator()(std::span<const T> x, std::span<std::type_identity_t<T>> y) const {
     const detail::flat_kernel& k = flat_[static_cast<std::size_t>(dtype_of<T>)];
@@ -310,7 +313,7 @@ class kernel_handle {
     else if (x.size() == y.size() && k.parametric) detail::run_parametric(k, x.data(), y.data(), x.size());
     else refuse(1, dtype_of<T>, x.size(), x.size(), y.size());
   }
-  /// Two operands.
+  /// Runs it on two operands.
   template <element T>
   inline void operator()(std::span<const T> a, std::span<const std::type_identity_t<T>> b,
                          std::span<std::type_identity_t<T>> y) const {
@@ -325,9 +328,9 @@ class kernel_handle {
   std::array<detail::flat_kernel, dtype_count> flat_{};
   std::shared_ptr<const detail::found_kernel> found_;
 };
-/// Looks a name up on the active backend, with attributes for the calls: on spans they are all that there is, on
-/// tensors a call may give others. Throws as run_kernel does for names and attributes. The handle goes on working, with
-/// the same kernel, when that is replaced or unregistered.
+/// Looks a kernel up by name on the active backend, with attributes for its calls. Calls on tensors may give other
+/// attributes; calls on spans cannot. Throws for names and attributes as run_kernel does. The handle keeps its kernel
+/// when that is replaced or unregistered.
 kernel_handle find_kernel(std::string_view name, std::initializer_list<attribute_ref> attrs = {});
 
 }  // namespace kerngrad

@@ -24,7 +24,7 @@ struct op_kernels {
   static_assert(known_op<Name>, "kernels for an op that has no row: correct the name");
   std::array<own_kernel, N> list;
 };
-/// `kernels_of<"Add">(per_pair<float>(...))`.
+/// The kernels of a backend for a built-in op: `kernels_of<"Add">(per_pair<float>(...))`.
 template <fixed_string Name, std::same_as<own_kernel>... Kernels>
 consteval op_kernels<Name, sizeof...(Kernels)> kernels_of(Kernels... list) {
   return {{list...}};
@@ -47,7 +47,7 @@ inline constexpr bool is_kernel_tuple<std::tuple<T...>> = (is_op_kernels<T> && .
 
 export namespace kerngrad {
 
-/// A user-defined backend at compile time: a type with `kernels`, a tuple of kernels_of, and, if it likes, `base`, the
+/// A user-defined backend at compile time: a type with `kernels`, a tuple of kernels_of, and optionally `base`, the
 /// built-in backend that has all other kernels (simd by default).
 template <class Backend>
 concept own_backend = requires { requires detail::is_kernel_tuple<std::remove_cvref_t<decltype(Backend::kernels)>>; };
@@ -123,10 +123,10 @@ inline tensor call_on(const Args&... args) {
   return detail::invoke<known<Name>>(detail::entry_on<Name, Backend>(), args...);
 }
 
-/// While it lives, this thread records a built-in op with another rule than its own:
-/// `kg::rule_scope straight(kg::rule<"Round">(kg::wrt(kg::keep::nothing, [](const auto& c) { return c.dy(); })));`
-/// The rule is checked by the compiler. Scopes nest, the youngest that lives counts; what was recorded in one keeps its
-/// rule after the scope ends.
+/// While it lives, this thread records a built-in op with another gradient rule: `kg::rule_scope
+/// straight(kg::rule<"Round">(kg::wrt(kg::keep::nothing, [](const auto& c) { return c.dy(); })));` The compiler checks
+/// the rule. Scopes nest: the youngest living one counts. Calls that were recorded in a scope keep its rule after the
+/// scope ends.
 template <fixed_string Name, class... F>
 class rule_scope {
  public:

@@ -115,13 +115,12 @@ lent_grid grid_of(const M& m) {
 
 export namespace kerngrad {
 
-/// A tensor over elements that lie in the program's memory, in row-major order: nothing is copied, and the library
-/// never writes there. The elements must not change while the tensor, a copy, a view of it or a recording has them, and
-/// stay where they are: `keep_alive`, a shared_ptr to whatever owns them, goes with the last of these, in the thread
-/// that lets go of it. Without it the program sees to that; a container that ends with the expression is a compile
-/// error. Any dtype but text. `kg::memory()` counts the tensor, as a view, and not the elements. Throws `kg::error`
-/// when the number of elements is not the product of the sizes, for elements that are not aligned for their type, and
-/// for an empty keep_alive. Gradient: as of any tensor.
+/// A tensor on elements in your own memory, in row-major order, without a copy. The library never writes there. The
+/// elements must stay where they are, and must not change, while the tensor, a copy, a view of it or a recording uses
+/// them. `keep_alive` is a shared_ptr to their owner; the last user releases it, on its own thread. Without it the
+/// lifetime is your responsibility; a container that ends with the expression is a compile error. Any dtype but text.
+/// `kg::memory()` counts the tensor as a view, not its elements. Throws if the number of elements is not the product of
+/// the sizes, for misaligned elements, and for an empty keep_alive. Differentiable as any tensor.
 template <detail::living_array R>
 tensor borrow(R&& elements, const shape& dims, std::shared_ptr<const void> keep_alive) {
   using T = std::remove_pointer_t<decltype(std::data(elements))>;
@@ -133,7 +132,7 @@ tensor borrow(R&& elements, const shape& dims) {
   using T = std::remove_pointer_t<decltype(std::data(elements))>;
   return detail::lend(std::data(elements), std::size(elements), dtype_of<T>, dims, {});
 }
-/// A tensor on your elements from the address of the first one; there are as many as the shape says.
+/// A tensor on your elements from the address of the first one. The shape tells how many there are.
 template <detail::lendable T>
 tensor borrow(T* const& elements, const shape& dims, std::shared_ptr<const void> keep_alive) {
   return detail::lend(elements, dtype_of<T>, dims, detail::checked_keeper(std::move(keep_alive)));
@@ -142,9 +141,9 @@ template <detail::lendable T>
 tensor borrow(T* const& elements, const shape& dims) {
   return detail::lend(elements, dtype_of<T>, dims, {});
 }
-/// A tensor on the elements of a std::mdspan, or of a matrix, vector or map of Eigen, with the sizes that it has.
-/// Elements that do not lie in row-major order without gaps, such as those of a column-major matrix, are copied, once.
-/// Throws `kg::error` besides for an mdspan whose layout has no strides.
+/// A tensor on the elements of a std::mdspan, or of a matrix, vector or map of Eigen, with its sizes. Elements that are
+/// not in row-major order without gaps, such as those of a column-major matrix, are copied once. Also throws for an
+/// mdspan whose layout has no strides.
 template <detail::living_grid M>
 tensor borrow(M&& elements, std::shared_ptr<const void> keep_alive) {
   return detail::lend("borrow", detail::grid_of(elements), detail::checked_keeper(std::move(keep_alive)));
@@ -162,16 +161,15 @@ tensor borrow(M&& elements) = KG_DIES;
 template <detail::dying_matrix M>
 tensor borrow(M&& elements, std::shared_ptr<const void> keep_alive) = KG_DIES;
 
-/// A tensor of the elements of a vector that is moved in, `adopt(std::move(v), {2, 3})`: the tensor owns the vector,
-/// and nothing is copied. Throws `kg::error` when the number of elements is not the product of the sizes; the vector is
-/// empty all the same. Gradient: as of any tensor.
+/// A tensor that owns a vector which you move in, `adopt(std::move(v), {2, 3})`, without a copy. Throws if the number
+/// of elements is not the product of the sizes; the vector is empty even then. Differentiable as any tensor.
 template <detail::lendable T>
   requires(!std::same_as<T, bool>)
 tensor adopt(std::vector<T>&& values, const shape& dims) {
   const std::shared_ptr<const std::vector<T>> owner(new std::vector<T>(std::move(values)));
   return detail::lend(owner->data(), owner->size(), dtype_of<T>, dims, owner);
 }
-/// Rank 1.
+/// The same as a tensor of rank 1.
 template <detail::lendable T>
   requires(!std::same_as<T, bool>)
 tensor adopt(std::vector<T>&& values) {
@@ -180,12 +178,12 @@ tensor adopt(std::vector<T>&& values) {
 }
 
 #ifdef __cpp_lib_mdspan
-/// The type of a tensor's elements seen with their indices: std::mdspan where the standard library has it.
+/// A view of a tensor's elements with one index per axis: std::mdspan if the standard library has it.
 template <element T, std::size_t Rank>
 using mdspan_of = std::mdspan<const T, std::dextents<std::int64_t, Rank>>;
 #else
-/// The type of a tensor's elements seen with their indices. The standard library has no std::mdspan, so it is a type
-/// with that interface, as far as a view of constant elements in row-major order has use for it.
+/// A view of a tensor's elements with one index per axis. The standard library lacks std::mdspan, so this type has its
+/// interface, as far as constant elements in row-major order need it.
 template <element T, std::size_t Rank>
 class mdspan_of {
  public:
@@ -243,7 +241,7 @@ class mdspan_of {
   constexpr bool empty() const noexcept { return size() == 0; }
   constexpr data_handle_type data_handle() const noexcept { return first_; }
 
-  /// The element at one index for each axis, which have to be inside, as std::mdspan's.
+  /// The element at one index for each axis. As in std::mdspan, indices are not checked.
   constexpr reference operator[](const std::array<index_type, Rank>& at) const {
     index_type place = 0;
     for (rank_type i = 0; i < Rank; ++i) place = place * extent(i) + at[i];
@@ -270,8 +268,7 @@ class mdspan_of {
 #endif
 
 /// The elements of a tensor as an mdspan, without a copy: `as_mdspan<float, 2>(x)`. They live as long as a tensor that
-/// holds them, so a temporary has none to give. T must be the dtype's C++ type, Rank the tensor's rank; anything else
-/// throws `kg::error`.
+/// holds them, so a temporary cannot be viewed. Throws unless T is the dtype's C++ type and Rank the tensor's rank.
 template <element T, std::size_t Rank>
 mdspan_of<T, Rank> as_mdspan(const tensor& x) {
   const T* const first = x.template data<T>().data();

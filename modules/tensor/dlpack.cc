@@ -22,7 +22,7 @@ export namespace kerngrad::dlpack {
 
 /// Kinds of devices. The library takes what the host reads: its own memory, and what CUDA and ROCm have pinned there.
 enum device_kind : std::int32_t { on_host = 1, on_cuda = 2, pinned_by_cuda = 3, on_rocm = 10, pinned_by_rocm = 11 };
-/// DLDevice: a kind, and which one of it.
+/// DLDevice: a kind, and the number of the device.
 struct device {
   std::int32_t device_type;
   std::int32_t device_id;
@@ -30,14 +30,14 @@ struct device {
 
 /// Values of `data_type::code`.
 enum type_code : std::uint8_t { as_int = 0, as_uint = 1, as_float = 2, as_bfloat = 4, as_complex = 5, as_bool = 6 };
-/// DLDataType: what an element is; with more lanes than one it is a vector of that many.
+/// DLDataType: the type of an element. With more than one lane it is a vector of that many.
 struct data_type {
   std::uint8_t code;
   std::uint8_t bits;
   std::uint16_t lanes;
 };
 
-/// DLTensor: where elements are, and which. It owns nothing.
+/// DLTensor: address, shape and type of elements. It owns nothing.
 struct [[gnu::may_alias]] array {
   void* data;
   dlpack::device device;
@@ -48,7 +48,7 @@ struct [[gnu::may_alias]] array {
   std::uint64_t byte_offset;
 };
 
-/// DLManagedTensor: an array, and how to let go of it.
+/// DLManagedTensor: an array with its deleter.
 struct [[gnu::may_alias]] managed_tensor {
   array dl_tensor;
   void* manager_ctx;
@@ -60,10 +60,11 @@ struct version_number {
   std::uint32_t major;
   std::uint32_t minor;
 };
-/// Bits of `flags`: the elements must not be written; they are a copy that the producer made for this exchange.
+/// Bits of `flags`: the elements must not be written (`read_only`); the producer copied them for this exchange
+/// (`is_copied`).
 inline constexpr std::uint64_t read_only = 1, is_copied = 2;
 
-/// DLManagedTensorVersioned: the same since 1.0. Members after the deleter are as here for the major version 1.
+/// DLManagedTensorVersioned, since 1.0. Members after the deleter are those of the major version 1.
 struct [[gnu::may_alias]] managed_tensor_versioned {
   version_number version;
   void* manager_ctx;
@@ -72,7 +73,7 @@ struct [[gnu::may_alias]] managed_tensor_versioned {
   array dl_tensor;
 };
 
-/// A struct that has the fields and the size of managed_tensor_versioned, under whatever name.
+/// A struct with the fields and the size of managed_tensor_versioned, under any name.
 template <class Managed>
 concept versioned_struct = requires(Managed& m) {
   m.version.major;
@@ -82,7 +83,7 @@ concept versioned_struct = requires(Managed& m) {
   m.deleter(&m);
   requires sizeof(Managed) == sizeof(managed_tensor_versioned);
 };
-/// A struct that has those of managed_tensor, such as DLManagedTensor of dlpack.h.
+/// A struct with the fields and the size of managed_tensor, such as DLManagedTensor of dlpack.h.
 template <class Managed>
 concept unversioned_struct = !versioned_struct<Managed> && requires(Managed& m) {
   m.dl_tensor.byte_offset;
@@ -90,18 +91,18 @@ concept unversioned_struct = !versioned_struct<Managed> && requires(Managed& m) 
   m.deleter(&m);
   requires sizeof(Managed) == sizeof(managed_tensor);
 };
-/// One of the two.
+/// Either of the two structs.
 template <class Managed>
 concept managed_struct = versioned_struct<Managed> || unversioned_struct<Managed>;
 
-/// Lets go of a struct as DLPack has it: calls its deleter, if it has one.
+/// Releases a struct of DLPack: calls its deleter, if it has one.
 struct let_go {
   template <managed_struct Managed>
   KG_BY_ANOTHER_NAME void operator()(Managed* given) const noexcept {
     if (given->deleter) given->deleter(given);
   }
 };
-/// The owner of a struct that nobody has taken yet.
+/// Owns a struct until a consumer takes it.
 template <managed_struct Managed = managed_tensor_versioned>
 using owner = std::unique_ptr<Managed, let_go>;
 
@@ -120,13 +121,12 @@ using own_struct =
 
 export namespace kerngrad {
 
-/// The tensor that another library hands over, without a copy where its elements lie in row-major order without gaps,
-/// else with one. The struct is taken over in any case: its deleter is called once, by the thread that lets go of the
-/// last tensor with these elements, or at once after a copy and when the tensor is rejected. The elements are never
-/// written, whether they are marked as read-only or not, and must not change. Throws `kg::error` for a null pointer, a
-/// device whose memory the host does not read, another major version than 1, a dtype that the library does not have,
-/// several lanes, more than 8 axes, sizes, strides or an offset that fit no memory, elements that are not aligned for
-/// their type, and bools other than 0 and 1.
+/// A tensor on the elements of another library, without a copy if they are in row-major order without gaps, else with
+/// one. It takes ownership in any case. The deleter is called once: by the thread that releases the last tensor with
+/// these elements, or at once after a copy and if the tensor is rejected. The library never writes to the elements;
+/// they must not change. Throws for a null pointer, a device whose memory the host cannot read, another major version
+/// than 1, unsupported dtypes, several lanes, more than 8 axes, sizes, strides or an offset that no memory holds,
+/// misaligned elements, and bools other than 0 and 1.
 template <dlpack::managed_struct Managed>
 tensor from_dlpack(Managed* given) {
   return detail::imported(reinterpret_cast<detail::own_struct<Managed>*>(given));
@@ -136,11 +136,10 @@ tensor from_dlpack(dlpack::owner<Managed> given) {
   return from_dlpack(given.release());
 }
 
-/// The struct by which another library gets a tensor without a copy, versioned unless another one is asked for:
-/// `to_dlpack(x).release()`, `to_dlpack<DLManagedTensor>(x).release()`. It holds the elements until its deleter is
-/// called, from any thread. They are marked as read-only; the struct without a version has no way to say so, and who
-/// takes it must not write all the same, because tensors never change. Throws `kg::error` for an undefined tensor and
-/// for text.
+/// A struct that hands a tensor to another library without a copy, versioned by default: `to_dlpack(x).release()`,
+/// `to_dlpack<DLManagedTensor>(x).release()`. It holds the elements until its deleter is called, on any thread. The
+/// elements are marked as read-only. The unversioned struct cannot say so, but its consumer must not write either,
+/// because tensors never change. Throws for an undefined tensor and for text.
 template <dlpack::managed_struct Managed = dlpack::managed_tensor_versioned>
 dlpack::owner<Managed> to_dlpack(const tensor& x) {
   detail::own_struct<Managed>* made = nullptr;

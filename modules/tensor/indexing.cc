@@ -38,22 +38,22 @@ constexpr std::int64_t as_index(T at) {
 
 export namespace kerngrad {
 
-/// End of an axis, in the direction of a range's step: `range(2, end)`.
+/// The end of an axis in the direction of a range's step: `range(2, end)`.
 struct axis_end {};
-/// Its value: `x(kg::range(2, kg::end))`.
+/// The index value: `x(kg::range(2, kg::end))`.
 inline constexpr axis_end end;
-/// As an index, an axis of size 1 that x does not have.
+/// An index that inserts an axis of size 1.
 struct new_axis {};
-/// Its value: `x(kg::newaxis)`.
+/// The index value: `x(kg::newaxis)`.
 inline constexpr new_axis newaxis;
-/// As an index, as many whole axes as no other index stands for: at most once.
+/// An index that stands for all axes without another index. It can occur once.
 struct other_axes {};
-/// Its value: `x(kg::ellipsis, 0)`.
+/// The index value: `x(kg::ellipsis, 0)`.
 inline constexpr other_axes ellipsis;
 
 /// A range of indices: start, start + step, ... before stop, as Python's start:stop:step. Negative bounds count from
-/// the back, those outside of the axis are its ends, a negative step walks backwards: `range(-1, end, -1)` is the axis
-/// in reverse. A step of 0 is rejected when it is used. Numbers are made by `arange`.
+/// the back, and bounds outside of an axis are its ends. A negative step goes backwards: `range(-1, end, -1)` is the
+/// axis in reverse. A step of 0 throws when it is used. For a tensor of numbers use `arange`.
 class range {
  public:
   template <detail::axis_number A, detail::axis_number B, detail::axis_number S = int>
@@ -68,8 +68,7 @@ class range {
                   "kg::range(start, stop, step) is a range of indices, of integers: numbers from start to stop are "
                   "made by kg::arange");
   }
-  /// There is no way from a range to a tensor; it is here to say so. Not constexpr: asking whether there is one is no
-  /// error.
+  /// Deleted: a range is no tensor. It is not constexpr, so that testing for the conversion is no error.
   template <std::same_as<tensor> T>
   operator T() const {
     static_assert(detail::is_range_of_indices<T>,
@@ -142,24 +141,24 @@ tensor updated_at(tensor x, const index_items& indices, part_update how, const p
 
 export namespace kerngrad {
 
-/// Places of a tensor, `x.at(indices...)`: each function gives the tensor with these elements changed. Values broadcast
-/// to the shape of x(indices...), and have a dtype that promotes to x's; a number is rejected that x's dtype does not
-/// hold. A place that index tensors name twice gets the last value by `set`, and all of them by the others: their sum,
-/// their product, the largest or smallest one. Gradient: for x, that of the elements that stayed, or by the rule of the
-/// operation; for the values, that of the places where they went, by `max` and `min` of a place that is named twice to
-/// each that equals the result.
+/// A part of a tensor, `x.at(indices...)`. Each function returns the tensor with these elements changed. Values
+/// broadcast to the shape of x(indices...), and their dtype must promote to x's; a number that x's dtype does not hold
+/// throws. If index tensors select an element twice, `set` uses the last value; the other functions apply all of them.
+/// Gradient for x: that of the elements that stayed, or by the rule of the operation. Gradient for the values: that of
+/// the elements where they went; for `max` and `min` of an element selected twice, each value that equals the result
+/// gets it.
 class tensor_part {
  public:
   ~tensor_part();
-  /// The values in place of the elements.
+  /// Replaces the elements by the values.
   tensor set(const tensor& values) && { return change(detail::part_update::set, values); }
-  /// The elements plus the values; integers wrap.
+  /// Adds the values to the elements; integers wrap.
   tensor add(const tensor& values) && { return change(detail::part_update::add, values); }
-  /// The elements times the values; integers wrap.
+  /// Multiplies the elements by the values; integers wrap.
   tensor multiply(const tensor& values) && { return change(detail::part_update::multiply, values); }
-  /// The larger one of element and value; NaN when either is.
+  /// The larger of element and value; NaN if either is NaN.
   tensor max(const tensor& values) && { return change(detail::part_update::max, values); }
-  /// The smaller one of element and value; NaN when either is.
+  /// The smaller of element and value; NaN if either is NaN.
   tensor min(const tensor& values) && { return change(detail::part_update::min, values); }
 
   // The same for one number.

@@ -13,18 +13,18 @@ export namespace kerngrad {
 /// No limit.
 inline constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
 
-/// The most bytes that the elements of all tensors may take together. A request that would pass it throws an `error`
-/// that says what was asked for and what is left; tensors that exist stay. While there is a limit, blocks kept for
-/// reuse count as well, and are returned to the system before anything is rejected, and an allocation takes a lock.
-/// Throws for a negative number.
+/// Sets the limit for the bytes of all tensors together. A request beyond it throws an `error` with the requested and
+/// the remaining bytes; existing tensors stay. While there is a limit, blocks that are kept for reuse count as well,
+/// but are returned to the system before a request is rejected; and each allocation takes a lock. Throws for a negative
+/// number.
 void set_memory_limit(std::int64_t bytes);
-/// The limit active, `unlimited` at the start.
+/// The current limit, `unlimited` at the start.
 std::int64_t memory_limit();
 
-/// A limit on one thread's own elements while it lives: what this thread takes may pass what it held before by `bytes`
-/// at most. A request that would pass it throws as by set_memory_limit, which holds as well; the error ends with
-/// `advice`. Budgets nest, and an inner one cannot allow more than an outer one. Memory that other threads take does
-/// not count. While there is a budget, allocations of all threads take a lock. Throws for a negative number.
+/// While it lives, limits the memory of one thread: the thread may hold at most `bytes` more than before. A request
+/// beyond that throws as by set_memory_limit, which also applies; the error ends with `advice`. Budgets nest, and an
+/// inner one cannot allow more than an outer one. Memory of other threads does not count. While there is a budget,
+/// allocations of all threads take a lock. Throws for a negative number.
 class memory_budget {
  public:
   explicit memory_budget(std::int64_t bytes, std::string_view advice = {});
@@ -36,12 +36,12 @@ class memory_budget {
   std::shared_ptr<void> here_;
 };
 
-/// Counts memory that a program takes elsewhere, such as a cache of its own, as if it were elements: under
-/// set_memory_limit and the thread's memory_budget, and in memory(), as long as the object lives.
+/// Counts memory that your program takes elsewhere, such as a cache, as if it were elements, as long as the object
+/// lives. It counts under set_memory_limit, under the thread's memory_budget, and in memory().
 class counted_memory {
  public:
   counted_memory() = default;
-  /// Throws an `error` where so many bytes would pass a limit, and for a negative number.
+  /// Throws an `error` if so many bytes would exceed a limit, and for a negative number.
   explicit counted_memory(std::int64_t bytes) { resize(bytes); }
   ~counted_memory();
   counted_memory(counted_memory&& other) noexcept : bytes_(std::exchange(other.bytes_, 0)) {}
@@ -50,24 +50,24 @@ class counted_memory {
     return *this;
   }
   std::int64_t bytes() const { return bytes_; }
-  /// Counts another number of bytes from now on. If that throws, the number stays.
+  /// Changes the number of bytes. If that throws, the old number stays.
   void resize(std::int64_t bytes);
 
  private:
   std::int64_t bytes_ = 0;
 };
 
-/// The most bytes that freed blocks above 64 KiB may take while they wait for reuse; what is above is returned to the
-/// system. Smaller ones are kept by each thread, at most 64 of a size. Throws for a negative number. The default is a
+/// Sets the limit for freed blocks above 64 KiB that wait for reuse, in bytes. Blocks beyond it are returned to the
+/// system. Smaller blocks are kept by each thread, at most 64 of a size. Throws for a negative number. The default is a
 /// quarter of the machine's memory, at most 2 GiB.
 void set_cache_limit(std::int64_t bytes);
-/// The limit active.
+/// The current limit.
 std::int64_t cache_limit();
 
-/// An allocator of the caller's: three plain values, so that any thread can use it without a lock.
+/// Your own allocator: two functions and a context. Any thread can use it without a lock.
 struct allocator_hooks {
-  /// A block of at least `bytes`, aligned to 64; null when there is none, which the caller of the op gets as an
-  /// `error`.
+  /// Returns a block of at least `bytes`, aligned to 64. Null means that there is none; the caller of the op then gets
+  /// an `error`.
   void* (*allocate)(void* context, std::size_t bytes) = nullptr;
   /// Takes back a block that `allocate` gave, with the same number of bytes; any thread may call it.
   void (*release)(void* context, void* block, std::size_t bytes) = nullptr;
@@ -75,9 +75,9 @@ struct allocator_hooks {
 
   bool operator==(const allocator_hooks&) const = default;
 };
-/// Takes the blocks of tensors from the caller's allocator from now on, in all threads; `{}` returns to the library's
-/// own. Each block goes back to where it came from, whatever has been set since, so the context has to live as long as
-/// its last tensor. Blocks of the caller's are not kept for reuse. Throws when one of the functions is missing.
+/// Takes the blocks of tensors from your allocator from now on, in all threads; `{}` returns to the library's own. Each
+/// block is released by the allocator that it came from, so the context must live as long as its last tensor. Blocks of
+/// your allocator are not kept for reuse. Throws if one of the functions is missing.
 void set_allocator(const allocator_hooks& hooks);
 
 /// Counts of the library's own allocator, over all threads.
@@ -89,7 +89,7 @@ struct allocator_info {
   std::int64_t trimmed_bytes = 0;  ///< returned to the system by itself since the start, because it was not reused
   std::int64_t hooked_bytes = 0;   ///< held from allocators of the caller's
 };
-/// The counts as they are now, of all threads.
+/// The current counts, over all threads.
 allocator_info allocations();
 
 }  // namespace kerngrad

@@ -9,10 +9,10 @@ import :core;
 
 export namespace kerngrad {
 
-/// The memory of a backend, if it has one of its own: a device, an arena, shared memory. A tensor that a kernel of the
-/// backend reads is written there before the kernel runs, once; one that is read elsewhere is read back, once. Kernels
-/// of a backend with a storage see its blocks only, all other kernels see host memory only. Any thread may call it;
-/// what it throws reaches the caller of the op, and nothing has changed then. It must not call ops: moves wait for one
+/// The memory of a backend, if it has its own: a device, an arena, shared memory. The library copies a tensor there
+/// once, before a kernel of the backend reads it, and back once, before other code reads it. Kernels of this backend
+/// only get its blocks; all other kernels only get host memory. Any thread may call these functions. If one throws, the
+/// exception reaches the caller of the op, and nothing has changed. They must not call ops: copies wait for one
 /// another.
 class storage {
  public:
@@ -20,9 +20,9 @@ class storage {
   storage(const storage&) = delete;
   storage& operator=(const storage&) = delete;
   virtual ~storage();
-  /// A block of that many bytes (0 is possible); the library only passes it on.
+  /// Allocates a block of that many bytes, possibly 0. The library only passes the pointer on.
   virtual void* allocate(std::size_t bytes) = 0;
-  /// The block is not used any more.
+  /// Releases a block.
   virtual void release(void* block) noexcept = 0;
   /// Copies from the host into a block.
   virtual void write(void* block, const void* from, std::size_t bytes) = 0;

@@ -141,17 +141,17 @@ concept text_like = !element<T> && detail::gives_text<T>;
 class tensor;
 class tensor_part;
 class row_iterator;
-/// "tensor float32 [2, 2]\n[[1, 2],\n [3, 4]]": dtype, shape, and the elements with six significant digits, in columns
-/// from rank 2 on: all have one width, and floats their points below each other. For more than `printed_whole`
-/// elements, or rows without any, `...` stands for what is between the first and the last three of an axis; of the
-/// first and last two, or one, where these would be more than `printed_most`.
+/// A tensor as text: "tensor float32 [2, 2]\n[[1, 2],\n [3, 4]]". It has dtype, shape, and the elements with six
+/// significant digits. From rank 2 on they are in columns of one width, with aligned decimal points. Above
+/// `printed_whole` elements, and for rows without elements, `...` stands for the middle of an axis: the first and the
+/// last three are shown, or fewer if they were more than `printed_most`.
 std::string to_string(const tensor& x);
-/// The most elements that `to_string` shows of a tensor without leaving any out.
+/// The largest number of elements that `to_string` shows without `...`.
 inline constexpr std::int64_t printed_whole = 200;
-/// The most elements that it shows of a larger one.
+/// The largest number of elements that `to_string` shows of a larger tensor.
 inline constexpr std::int64_t printed_most = 1000;
 
-/// A multi-dimensional array. Copying shares the elements; there is no way to change them through a tensor.
+/// A multi-dimensional array. Copies share the elements. A tensor never changes: functions return new tensors.
 class tensor {
  public:
   /// An undefined tensor, without shape or elements. Ops throw for it, but it may stand for an optional operand.
@@ -160,7 +160,7 @@ class tensor {
   /// A scalar.
   template <element T>
   explicit tensor(T value) : tensor(std::span<const T>(&value, 1), shape{}) {}
-  /// A copy of the values in row-major order. Throws when their number is not the product of the sizes.
+  /// A copy of the values in row-major order. Throws unless their number is the product of the sizes.
   template <element T>
   tensor(std::span<const T> values, const shape& dims) : tensor(raw(values.data(), values.size(), dtype_of<T>, dims)) {}
   template <element T>
@@ -187,7 +187,7 @@ class tensor {
     requires(!element<T> && !text_like<T>)
   explicit tensor(const std::vector<T>&, const Shape&...) = KG_DELETED(
       "no dtype stores this C++ type: copy it into a vector of float, int or another one; kg::stack joins tensors");
-  /// Texts, copied; those that are no UTF-8 are rejected.
+  /// A tensor of text with copies of the strings. Throws for strings that are not UTF-8.
   template <text_like T>
   explicit tensor(const T& value) : tensor(from_texts(texts_of(&value, 1), shape{})) {}
   template <text_like T>
@@ -204,8 +204,8 @@ class tensor {
   template <text_like T>
   explicit tensor(const std::vector<T>& values) : tensor(values, shape{static_cast<std::int64_t>(values.size())}) {}
 
-  /// A tensor whose elements `fill` writes, all of them: it gets them as one span, not initialised. For custom
-  /// kernels; whatever `fill` throws goes on to the caller. Texts are given as strings.
+  /// A tensor whose elements `fill` writes. It gets all of them as one uninitialized span. For custom kernels;
+  /// exceptions of `fill` reach the caller. Text is given as strings.
   template <element T, class F>
     requires(!std::same_as<T, text>)
   static tensor build(const shape& dims, F fill) {
@@ -231,7 +231,7 @@ class tensor {
     if (buffer_ && detail::let_go(buffer_)) detail::release(buffer_);
   }
 
-  /// There is no conversion to bool or to a number: `if (a == b)` has a choice of meanings.
+  /// Deleted: a tensor does not convert to bool or to a number, because `if (a == b)` would be ambiguous.
   template <class T>
     requires number<T>
   explicit(std::is_same_v<T, bool>) operator T() const = KG_DELETED(
@@ -246,8 +246,8 @@ class tensor {
   inline dtype type() const { return checked()->type; }
   inline kerngrad::signature signature() const { return {dims(), type()}; }
 
-  /// The elements in row-major order. T must be the dtype's C++ type; anything else throws. They live as long as a
-  /// tensor that holds them, so a temporary has none to give: name the tensor first, or take item() or to_doubles().
+  /// The elements in row-major order. T must be the dtype's C++ type, or it throws. They live as long as a tensor that
+  /// holds them, so it cannot be called on a temporary: name the tensor first, or use item() or to_doubles().
   template <element T>
   std::span<const T> data() const& {
     const detail::buffer* b = checked();
@@ -281,14 +281,14 @@ class tensor {
     if (size() != 1) fail("item", "a tensor of shape " + to_string(dims()), "exactly one element");
     return to_texts()[0];
   }
-  /// The only element, as double whatever the (real) dtype.
+  /// The only element as double, for any real dtype.
   double item() const;
   /// The element at one integer for each axis, negative ones from the back. T must be the dtype's C++ type. Throws for
   /// another number of indices and for one outside of its axis.
   template <element T, class... Index>
     requires(sizeof...(Index) > 0)
   T item(Index... indices) const;
-  /// All elements as double, whatever the (real) dtype.
+  /// All elements as double, for any real dtype.
   std::vector<double> to_doubles() const;
 
   /// All elements of a tensor of text, copies.
@@ -296,17 +296,17 @@ class tensor {
 
   /// The elements' address, for kernels and hooks; 64-byte aligned unless it is a view.
   inline const void* address() const { return detail::host_data(checked()); }
-  /// True if two tensors have elements in common: copies and reshapes have them all, a slice those that it takes.
+  /// True if two tensors share elements: a copy or reshape shares all of them, a slice without a copy its part.
   inline bool shares_with(const tensor& other) const {
     return buffer_ && other.buffer_ && detail::share_elements(buffer_, other.buffer_);
   }
 
   // Indices, by NumPy's rules; modules/tensor/indexing.cc says what they mean.
 
-  /// The elements that indices take, one index for an axis: an integer (negative ones count from the back; the axis
-  /// goes), a `range`, `all`, `newaxis`, `ellipsis`, a tensor of integers or a mask. x(1), x(range(0, 3)) and whatever
-  /// else lies together in memory shares it with x; a scalar and all else is copied. Any dtype. Throws `kg::error` for
-  /// an integer outside of its axis, more indices than axes, and a mask of another shape. Gradient: dy at the places
+  /// The elements at indices, one index per axis: an integer (negative ones count from the back; the result lacks the
+  /// axis), a `range`, `all`, `newaxis`, `ellipsis`, a tensor of integers or a mask. A result that is contiguous in
+  /// memory, such as x(1) or x(range(0, 3)), shares it with x; a scalar and all others are copied. Any dtype. Throws
+  /// for an integer out of range, more indices than axes, and a mask of another shape. Gradient: dy at the positions
   /// taken, added up where one was taken twice.
   template <class... Index>
   tensor operator()(const Index&... indices) const;
@@ -318,11 +318,11 @@ class tensor {
   template <class Index>
   tensor operator[](const Index&) const = KG_DELETED("write x(0), x(0, 1): C++20 has no operator[] of several indices");
 #endif
-  /// The places that indices name, for a tensor in which they are changed: `x.at(1).add(100)`. x stays what it is.
+  /// Selects elements to change: `x.at(1).add(100)` returns a changed tensor. x stays unchanged.
   template <class... Index>
   tensor_part at(const Index&... indices) const&;
-  /// The same for a tensor that is moved from, `x = std::move(x).at(1).add(100)`: it is changed in place if nobody else
-  /// holds its elements and no gradient is being recorded.
+  /// For a tensor that is moved from, `x = std::move(x).at(1).add(100)`: it is changed in place if no other tensor
+  /// shares its elements and no gradient is recorded.
   template <class... Index>
   tensor_part at(const Index&... indices) &&;
 
@@ -362,11 +362,10 @@ class tensor {
   detail::place place_;
 };
 
-/// Writes the text of to_string, with each element as the stream writes numbers: its precision, std::fixed and the
-/// like, std::showpos, std::hex, its locale. A width is the least of every element, and std::left puts them to the
-/// left.
+/// Writes the text of to_string, with each element in the stream's number format: its precision, std::fixed,
+/// std::showpos, std::hex, its locale. A width is the minimum of every element; std::left aligns elements to the left.
 std::ostream& operator<<(std::ostream& out, const tensor& x);
-/// "[2, 3]".
+/// Writes the shape as in "[2, 3]".
 std::ostream& operator<<(std::ostream& out, const shape& dims);
 /// Writes the name of a dtype, such as float32.
 std::ostream& operator<<(std::ostream& out, dtype type);
@@ -379,13 +378,14 @@ struct memory_info {
   std::int64_t live_tensors = 0;  ///< buffers, views of them, borrowed elements; copies of a handle are one tensor
   std::int64_t peak_bytes = 0;    ///< the most that live_bytes has been since the start or reset_peak_memory()
 };
-/// The peak is exact while one thread takes memory; of what several take in the same moment it may miss a part.
+/// Memory of tensors now. The peak is exact while one thread allocates; it may be too low if several do so at the same
+/// moment.
 memory_info memory();
-/// "3 tensors, 2 buffers, 64 bytes, peak 128 bytes, cached 0 bytes".
+/// The counts as in "3 tensors, 2 buffers, 64 bytes, peak 128 bytes, cached 0 bytes".
 std::string to_string(const memory_info& info);
-/// peak_bytes counts again, from what is live now.
+/// Restarts peak_bytes from the bytes that are live now.
 void reset_peak_memory();
-/// Returns the calling thread's and the shared cached blocks to the system.
+/// Returns the cached blocks of the calling thread, and the shared ones, to the system.
 void release_cached_memory();
 
 }  // namespace kerngrad
@@ -438,8 +438,8 @@ struct std::formatter<kerngrad::dtype> : std::formatter<std::string_view> {
     return std::formatter<std::string_view>::format(name_of(type), to);
   }
 };
-/// `std::format("{:+8.3f}", x)`: what to_string gives, with each element as the format says. `<` puts elements to the
-/// left, a width is the least of each.
+/// Formats as to_string, with a format for each element: `std::format("{:+8.3f}", x)`. `<` aligns elements to the left;
+/// a width is the minimum of each.
 template <>
 struct std::formatter<kerngrad::tensor> {
   constexpr auto parse(std::format_parse_context& text) {
