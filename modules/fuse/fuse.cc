@@ -136,9 +136,9 @@ struct scalar_value_and_gradients {
 template <class F>
 class fused {
  public:
-  /// The value, for tensors that broadcast, and numbers, which take the dtype of the first tensor. Bits, shape and
-  /// dtype are those of the same ops called one by one; what one of them rejects is rejected with its name, before
-  /// anything is computed. While a gradient is recorded the call is one step of the tape.
+  /// The value. Tensors broadcast; numbers take the dtype of the first tensor. Result and errors are bitwise identical
+  /// to those of the same ops called one by one, but nothing is computed before all checks. While a gradient is
+  /// recorded, the call is one step of the tape.
   template <class... T>
     requires(std::same_as<T, tensor> || ...)
   tensor operator()(const T&... xs) const {
@@ -161,8 +161,8 @@ class fused {
     }
   }
 
-  /// The value at single numbers, all float or all double: scalar code that is inlined where it is called, with the
-  /// functions of the C library, whose last bits may differ from those of the kernels.
+  /// The value at single numbers, all float or all double. The scalar code is inlined at the call. It uses the
+  /// functions of the C library, so the last bits may differ from those of the kernels.
   template <class T, class... Rest>
     requires(element<T> && std::is_floating_point_v<T> && (std::is_same_v<T, Rest> && ...))
   T operator()(T x, Rest... rest) const {
@@ -177,7 +177,7 @@ class fused {
     }
     return {};
   }
-  /// The value and the derivatives at single numbers, as the value alone.
+  /// The value and the derivatives at single numbers. The code is as for the value alone.
   template <class T, class... Rest>
     requires(element<T> && std::is_floating_point_v<T> && (std::is_same_v<T, Rest> && ...))
   scalar_value_and_gradients<T, 1 + sizeof...(Rest)> value_and_grads(T x, Rest... rest) const {
@@ -200,10 +200,10 @@ class fused {
     return out;
   }
 
-  /// The value and the gradients of the sum of its elements, in one pass over the operands: what
-  /// `kg::value_and_grads(f)` gives, without running the expression twice. `f.value_and_grads<0, 2>(x, y, z)` gives
-  /// those of operands 0 and 2 only, in this order, and computes no others. A `sum` or `mean` at the end of the
-  /// expression, over all axes or the last, is added up in the same pass.
+  /// The value and the gradients of the sum of its elements, in one pass over the operands: the result of
+  /// `kg::value_and_grads(f)` without running the expression twice. `f.value_and_grads<0, 2>(x, y, z)` computes only
+  /// the gradients of operands 0 and 2, in this order. A `sum` or `mean` at the end of the expression, over all axes or
+  /// the last, is part of the same pass.
   template <std::size_t... Of, std::same_as<tensor>... T>
     requires(sizeof...(T) > 0)
   value_and_gradients<sizeof...(Of) == 0 ? sizeof...(T) : sizeof...(Of)> value_and_grads(const T&... xs) const {
@@ -237,12 +237,12 @@ class fused {
   }
 };
 
-/// Reads an expression and gives a function that computes it in one pass:
+/// Compiles an expression into a function that computes it in one pass:
 ///   constexpr auto swish = kg::fuse([](auto x, auto y, auto z) { return x * kg::sigmoid(x) * y + z; });
 ///   kg::tensor r = swish(a, b, c);
-/// The expression is a generic lambda without captures over its operands: elementwise ops, known ones and those from
-/// outside the library, operators, numbers, `where`, comparisons, `cast`, and at the end, if wanted, one of sum, mean,
-/// prod, max and min. Anything else is a compile error. Its derivative comes from the gradient rules of its ops.
+/// The expression is a generic lambda without captures over its operands. It may use elementwise ops, built-in and
+/// custom ones, operators, numbers, `where`, comparisons and `cast`, and end with one of sum, mean, prod, max and min.
+/// Anything else is a compile error. Its derivative comes from the gradient rules of its ops.
 template <class F>
 constexpr fused<F> fuse(F) {
   static_assert(std::is_empty_v<F> && std::is_default_constructible_v<F>,

@@ -28,40 +28,39 @@ tensor run_stored(const stored_expression* program, std::span<const tensor* cons
 
 export namespace kerngrad {
 
-/// A function of tensors that runs as one, put together while the program ran: what `fuse(operands, f)` makes. Copies
-/// are the same function; any number of threads may call it at the same time.
+/// A function of tensors that runs in one pass, made at run time by `fuse(operands, f)`. Copies are the same function.
+/// Any number of threads may call it at the same time.
 class fused_expression {
  public:
   /// An empty function; calls throw.
   fused_expression() = default;
   explicit fused_expression(std::shared_ptr<const detail::stored_expression> program) : program_(std::move(program)) {}
 
-  /// The value, as that of a `fused` function: bits, shape and dtype are those of the same ops called one by one, and a
-  /// call is one step of the tape. Throws for another number of operands, and for what one of the ops rejects.
+  /// The value. Result and dtype are bitwise identical to those of the same ops called one by one; the call is one step
+  /// of the tape. Throws for another number of operands, and for operands that one of the ops rejects.
   template <std::same_as<tensor>... T>
     requires(sizeof...(T) > 0)
   tensor operator()(const T&... xs) const {
     const tensor* const in[] = {&xs...};
     return detail::run_stored(program_.get(), in);
   }
-  /// The same for operands in an array.
+  /// The value for operands in an array.
   tensor operator()(std::span<const tensor* const> xs) const { return detail::run_stored(program_.get(), xs); }
 
  private:
   std::shared_ptr<const detail::stored_expression> program_;
 };
 
-/// Fuses an expression that is known only now. `f` is called once, with a symbol for each of `operands`, 1 to 100, and
-/// gives the last of what it computed from them; it may have captures, loops and conditions, and call ops by the names
-/// that they have at run time:
+/// Fuses an expression that is only known at run time. `f` is called once, with a symbol for each of `operands`, 1 to
+/// 100, and returns the symbol of the result. It may have captures, loops and conditions, and call ops by name:
 ///   const kg::fused_expression f = kg::fuse(2, [&](std::span<const kg::symbol> x) {
 ///     kg::symbol y = x[0] * slope;
 ///     for (const std::string& op : ops) y = kg::call(op, {y});
 ///     return y + x[1];
 ///   });
 ///   kg::tensor r = f(a, b);
-/// Symbols mean nothing after `f` has returned. Throws when there are a thousand steps, or a hundred values are needed
-/// at once. Gradient: by the rules of the ops, one by one where an op has none.
+/// Symbols are invalid after `f` has returned. Throws if there are a thousand steps, or if a hundred values are needed
+/// at once. Gradient: by the rules of the ops; op by op if one of them has no rule.
 template <class F>
   requires std::is_invocable_v<F&, std::span<const symbol>>
 fused_expression fuse(int operands, F&& f) {
@@ -91,16 +90,16 @@ class fuse_operand {
   bool is_number_ = false;
 };
 
-/// A built-in op by name in an expression that is put together while the program runs: `kg::call("Sub", {1, x})`.
-/// Throws for a name that is none, an op that does not work element by element, another number of operands, symbols of
-/// two expressions, and attributes that the op has not.
+/// A built-in op by name in an expression that is put together at run time: `kg::call("Sub", {1, x})`. Throws for an
+/// unknown name, an op that is not elementwise, a wrong number of operands, symbols of two expressions, and unknown
+/// attributes.
 symbol call(std::string_view op, std::span<const fuse_operand> operands, std::span<const attribute_ref> attrs = {});
 inline symbol call(std::string_view op, std::initializer_list<fuse_operand> operands,
                    std::initializer_list<attribute_ref> attrs = {}) {
   return call(op, std::span(operands.begin(), operands.size()), std::span(attrs.begin(), attrs.size()));
 }
 
-/// True if a built-in op can be a step of a fused expression; false for a name of no op.
+/// True if a built-in op can be a step of a fused expression; false for an unknown name.
 bool can_be_fused(std::string_view op);
 
 }  // namespace kerngrad

@@ -31,15 +31,15 @@ symbol read_step(stencil_steps& steps, std::size_t operand, std::span<const std:
 
 export namespace kerngrad {
 
-/// Values that a stencil reads outside of an axis. Outside of [1 2 3] it reads, three to the left and to the right,
-/// with `periodic` the other end, [1 2 3] and [1 2 3]; with `zero` [0 0 0] and [0 0 0]; with `edge` the outermost
-/// element, [1 1 1] and [3 3 3]; with `reflect` the mirrored elements without the outermost, [2 3 2] and [2 1 2].
+/// Values outside of an axis. For [1 2 3], three elements to the left and to the right: `periodic` [1 2 3] and [1 2 3],
+/// from the other end; `zero` [0 0 0] and [0 0 0]; `edge` [1 1 1] and [3 3 3], the outermost element; `reflect` [2 3 2]
+/// and [2 1 2], mirrored without repeating the outermost element.
 enum class boundary : std::uint8_t { periodic, zero, edge, reflect };
 
-/// The elements of x at constant offsets: element i of the result is element i + offset of x. Offsets belong to the
-/// last axes of x, and so do boundaries; a single boundary is that of all axes. Any dtype that `roll`, `pad` and
-/// `gather` take. Throws for more offsets than axes, offsets beyond a billion, and too few boundaries. Gradient, of any
-/// order: dy is added to the elements that were read.
+/// x shifted by constant offsets: element i of the result is element i + offset of x. Offsets belong to the last axes
+/// of x, and so do boundaries; a single boundary serves all axes. Any dtype that `roll`, `pad` and `gather` take.
+/// Throws for more offsets than axes, offsets beyond a billion, and too few boundaries. Gradient, of any order: dy is
+/// added to the elements that were read.
 tensor shift(const tensor& x, std::span<const std::int64_t> offsets, std::span<const boundary> edges);
 inline tensor shift(const tensor& x, std::initializer_list<std::int64_t> offsets,
                     std::initializer_list<boundary> edges) {
@@ -49,7 +49,7 @@ inline tensor shift(const tensor& x, std::initializer_list<std::int64_t> offsets
   return shift(x, std::span(offsets.begin(), offsets.size()), std::span(&edge, 1));
 }
 
-/// An operand of a stencil that is being put together. `u(0, -1)` is the element before on the last axis.
+/// An operand of a stencil while `fuse` reads the stencil. `u(0, -1)` is the previous element along the last axis.
 class field {
  public:
   field(detail::stencil_steps& steps, std::size_t operand) : steps_(&steps), operand_(operand) {}
@@ -61,7 +61,7 @@ class field {
     const std::array<std::int64_t, sizeof...(I)> all{static_cast<std::int64_t>(offsets)...};
     return detail::read_step(*steps_, operand_, all);
   }
-  /// The same for offsets in an array.
+  /// The operand at offsets in an array.
   symbol operator()(std::span<const std::int64_t> offsets) const {
     return detail::read_step(*steps_, operand_, offsets);
   }
@@ -95,8 +95,8 @@ inline constexpr std::size_t stencil_results<std::array<symbol, N>> = N;
 
 export namespace kerngrad {
 
-/// A stencil with a number of results: what `fuse(operands, boundary, f)` makes. Copies are the same function; any
-/// number of threads may call it at the same time.
+/// A stencil with a number of results, made by `fuse(operands, boundary, f)`. Copies are the same function. Any number
+/// of threads may call it at the same time.
 template <std::size_t Results>
 class fused_stencil {
  public:
@@ -104,7 +104,7 @@ class fused_stencil {
   fused_stencil() = default;
   explicit fused_stencil(std::shared_ptr<const detail::stored_stencil> program) : program_(std::move(program)) {}
 
-  /// The result, or an array of all results. Bits, shapes and dtypes are those of the expression on shifted tensors,
+  /// The result, or an array of all results. They are bitwise identical to those of the expression on shifted tensors,
   /// `kg::shift`, op by op. Throws for another number of operands, for an operand with fewer axes than offsets, and for
   /// operands that one of the ops rejects.
   template <std::same_as<tensor>... T>
@@ -113,7 +113,7 @@ class fused_stencil {
     const tensor* const in[] = {&xs...};
     return (*this)(std::span<const tensor* const>(in));
   }
-  /// The same for operands in an array.
+  /// The results for operands in an array.
   auto operator()(std::span<const tensor* const> xs) const {
     std::array<tensor, Results> out;
     detail::run_stored(program_.get(), xs, out);
@@ -126,15 +126,15 @@ class fused_stencil {
 };
 
 /// Fuses an expression that reads its operands at constant offsets. `f` is called once with a `field` for each of
-/// `operands`, 1 to 100, and gives a symbol or a `std::array` of symbols, the results of one pass:
+/// `operands`, 1 to 100. It returns a symbol or a `std::array` of symbols, the results of one pass:
 ///   const auto step = kg::fuse(2, kg::boundary::periodic, [&](std::span<const kg::field> x) {
 ///     const kg::field h = x[0], u = x[1];
 ///     return std::array{h() - c * (u(0, 1) - u(0, -1)), u() - c * (h(0, 1) - h(0, -1))};
 ///   });
 ///   auto [h2, u2] = step(h, u);
-/// Offsets belong to the last axes, and so do boundaries; one boundary is that of all axes. Throws for an expression as
-/// long as `fuse(operands, f)` rejects it, and for more than 100 different reads. Gradient: of any order, by that of
-/// `shift` and of the fused expression.
+/// Offsets belong to the last axes, and so do boundaries; a single boundary serves all axes. Throws for expressions
+/// that are too long, as `fuse(operands, f)`, and for more than 100 different reads. Gradient, of any order: by the
+/// gradients of `shift` and of the fused expression.
 template <class F>
   requires std::is_invocable_v<F&, std::span<const field>>
 auto fuse(int operands, std::span<const boundary> edges, F&& f) {

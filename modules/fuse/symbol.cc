@@ -99,13 +99,13 @@ export namespace kerngrad {
 template <class Op>
 concept fusable_op = detail::can_be_step(Op::row);
 
-/// A value of an expression that `fuse` reads: no elements, no shape, no dtype yet. Elementwise ops, operators and
-/// numbers make symbols of symbols; nothing else takes them.
+/// A value of an expression while `fuse` reads it: it has no elements, no shape and no dtype yet. Elementwise ops,
+/// operators and numbers combine symbols to symbols; other functions do not take them.
 struct symbol {
   detail::step_list* in = nullptr;
   int at = -1;
 
-  /// There is no way from a symbol to a tensor; it is here to say so.
+  /// Deleted: a symbol is no tensor. The declaration gives the compile error a name.
   template <std::same_as<tensor> T>
   constexpr operator T() const {
     static_assert(detail::never<T>,
@@ -115,7 +115,7 @@ struct symbol {
   }
 };
 
-/// The result of a reduction in an expression: the last step that an expression can have.
+/// The result of a reduction in an expression. It must be the last step.
 struct reduced_symbol {
   symbol of;
   const detail::op_entry* op = nullptr;

@@ -22,16 +22,16 @@ struct port {
   std::vector<std::int64_t> dims{};  ///< -1: any size
 };
 
-/// The results of a run, by the keys of the outputs that were asked for, in their order. A model with one output gives
-/// a tensor: `const kg::tensor y = model({{"input", x}});`.
+/// The results of a run, in the order of the requested outputs, by their keys. A model with one output gives a tensor:
+/// `const kg::tensor y = model({{"input", x}});`.
 class results {
  public:
   results() = default;
   results(std::vector<std::string> keys, std::vector<tensor> values);
-  /// The result of that key. Throws, and says which there are, when there is none.
+  /// The result of that key. Throws, and lists the keys, if there is none.
   const tensor& at(std::string_view key) const;
   const tensor& operator[](std::size_t i) const { return values_.at(i); }
-  /// The one result. Throws when there are several.
+  /// The one result. Throws if there are several.
   operator tensor() const;
   std::span<const std::string> keys() const { return keys_; }
   std::size_t size() const { return values_.size(); }
@@ -49,14 +49,13 @@ class results {
 struct needed_op {
   std::string name;  ///< the graph's: "FusedBatchNormV3"
   int nodes = 0;     ///< how many nodes have it
-  /// Name of what runs it: the name of the row, "composed" for several calls, "graph" for what the executor does
-  /// itself, "registry" for a registered kernel of the graph's name. Empty when nothing does.
+  /// Name of the code that runs it: the name of an op, "composed" for several calls, "graph" for the executor itself,
+  /// "registry" for a registered kernel of the graph's name. Empty if nothing runs it.
   std::string by{};
   std::string reason{};  ///< why nothing does
 };
 
-/// The graph ops that are known, whether there is something that runs them or not: all of TensorFlow.js's converter, by
-/// its topics. `nodes` is 0.
+/// All graph ops of TensorFlow.js's converter, by topic, also those that nothing runs. `nodes` is 0.
 std::vector<needed_op> known_ops();
 }  // namespace kerngrad::graph
 
@@ -71,9 +70,9 @@ export namespace kerngrad::graph {
 /// Steps of a model for operands of some shapes, in order.
 class plan {
  public:
-  /// How many calls it makes; those whose operands are all constants were made when it was planned.
+  /// Number of calls. Calls whose operands are all constants were made when the model was planned.
   int steps() const;
-  /// The graph of the steps in Graphviz's language.
+  /// The graph of the steps as Graphviz source.
   std::string to_dot() const;
 
  private:
@@ -81,9 +80,9 @@ class plan {
   std::shared_ptr<const detail::plan_state> state_;
 };
 
-/// Time of one node of a run. A node of a function has the name that it has there.
+/// Time of one node of a run. A node inside a function has its name there.
 struct node_time {
-  /// A tensor that it read, by the name of the row's operand; without a name where no row runs it.
+  /// A tensor that the node read, with the name of the op's operand, or without a name if no op runs the node.
   struct operand {
     std::string name;
     signature is;
@@ -104,35 +103,35 @@ class model {
 
   std::span<const port> inputs() const;
   std::span<const port> outputs() const;
-  /// All nodes' names, in an order in which they can run.
+  /// The names of all nodes, in an order in which they can run.
   std::vector<std::string> nodes() const;
-  /// Every op of the graph, by name, and what runs it.
+  /// Every op of the graph, by name, and the code that runs it.
   std::vector<needed_op> needs() const;
 
-  /// Runs the model and gives its outputs. Inputs are named by the signature's keys or by their nodes; any node may be
-  /// given, and stands then for itself. The plan for the inputs' shapes and dtypes is kept for the next call.
-  /// Differentiates with respect to the inputs and, by `variable_grads`, to `variables`. Throws for a missing input,
-  /// one of another dtype or of a shape that the port does not allow, an op that nothing runs, and for whatever an op
-  /// rejects; then the text names the node. A stop_scope ends a run between two nodes or iterations of a loop.
+  /// Runs the model and returns its outputs. Inputs are named by the signature's keys or by their nodes; you may give a
+  /// value for any node. The plan for the inputs' shapes and dtypes is kept for the next call. Differentiable with
+  /// respect to the inputs and, by `variable_grads`, to `variables`. Throws for a missing input, for one of another
+  /// dtype or of a shape that the port does not allow, for an op that nothing runs, and for operands that an op
+  /// rejects; the message then names the node. A stop_scope ends a run between two nodes or iterations of a loop.
   results operator()(std::span<const named_operand> inputs) const;
   results operator()(std::initializer_list<named_operand> inputs) const;
-  /// The results of nodes, in that order: "node", "node:1", or a key of the signature.
+  /// The results of the nodes in `wanted`, in that order: "node", "node:1", or a key of the signature.
   results operator()(std::span<const named_operand> inputs, std::span<const std::string> wanted) const;
   results operator()(std::initializer_list<named_operand> inputs, std::initializer_list<std::string> wanted) const;
 
-  /// Plan of a call with such inputs.
+  /// The plan of a call with such inputs.
   plan planned(std::span<const named_operand> inputs, std::span<const std::string> wanted = {}) const;
   plan planned(std::initializer_list<named_operand> inputs) const;
 
-  /// One call with a clock around each step, in the order in which they run; nodes of a loop are there once for each
-  /// time that they run. Work done while the call was planned is not there. `wanted` is that of the call: steps that
-  /// only other nodes need do not run.
+  /// Runs one call with a clock around each step, and returns the times in the order of the steps. Nodes in a loop
+  /// occur once for each iteration. Time for planning is not included. `wanted` is as in a call; steps that only other
+  /// nodes need do not run.
   std::vector<node_time> profile(std::span<const named_operand> inputs, std::span<const std::string> wanted = {}) const;
   std::vector<node_time> profile(std::initializer_list<named_operand> inputs,
                                  std::initializer_list<std::string> wanted = {}) const;
 
-  /// The floating weights by their nodes' names, as variables that the model reads from then on. The same variables
-  /// each time.
+  /// The floating weights as variables, by their nodes' names. The model reads them from then on. Each call returns the
+  /// same variables.
   std::vector<variable> variables() const;
 
  private:
@@ -142,61 +141,61 @@ class model {
 
 // ------------------------------------------------------------------------------------------ files
 
-/// Limits of what a file may claim, and of what its graph may take.
+/// Limits for sizes that a file claims and for resources that its graph takes.
 struct load_options {
   std::int64_t most_nodes = 1'000'000;
-  /// Bytes that the model may take in memory: its nodes and attributes, its constants, and its weights as elements,
-  /// mapped ones included. A model with more than 1 GiB of weights needs a larger number. Each plan may take as much
-  /// again for its steps and for the constants that it computes, and the lists of each run as much, at 256 bytes for
-  /// each item; elements in a run are limited by set_memory_limit or a memory_budget.
+  /// Memory limit of the model in bytes: its nodes and attributes, its constants, and its weights as elements, mapped
+  /// ones included. A model with more than 1 GiB of weights needs a larger number. Each plan may take as much again for
+  /// its steps and for the constants that it computes. The lists of each run may take as much, at 256 bytes for each
+  /// item. Elements in a run are limited by set_memory_limit or a memory_budget.
   std::int64_t most_bytes = std::int64_t{1} << 30;
-  /// Iterations of all loops of one run together. Loops count in int32, so the default is more than a loop that counts
-  /// can have: it ends only those that would run for ever. A stop_scope limits the time.
+  /// Limit for the iterations of all loops of one run together. Loops count in int32, so the default only ends loops
+  /// that would run for ever. A stop_scope limits the time.
   std::int64_t most_iterations = std::numeric_limits<std::int32_t>::max();
 };
 
-/// Reads a graph model, `model.json` and the weight files that it names in the same folder. Weights are float32,
-/// float16, int32, uint8, bool, complex64 or text; float32 may be quantised to float16, uint8 or uint16. Plain ones are
-/// not copied: their files stay mapped, and must not be written in place meanwhile. A model that `save` replaces while
-/// it is read is read again. Inputs and outputs are in the order of the file. Ops are looked up when the model is run
-/// or `needs` asks. Throws `error`, in one sentence with the file's name, for what does not follow the format, passes a
-/// limit, or names a file outside of the folder; `stopped` where a stop_scope asks for it.
+/// Reads a graph model: `model.json`, and the weight files that it names in the same folder. Weights are float32,
+/// float16, int32, uint8, bool, complex64 or text; float32 may be quantised to float16, uint8 or uint16. Other weights
+/// are not copied: their files stay mapped, and must not be changed in place meanwhile. If `save` replaces the model
+/// during the read, it is read again. Inputs and outputs have the order of the file. Ops are looked up when the model
+/// runs or `needs` asks. Throws `error`, with the file's name, for a wrong format, a passed limit, or a file outside of
+/// the folder. Throws `stopped` if a stop_scope asks for it.
 model load(const std::string& path, const load_options& how = {});
 
-/// How a model is written.
+/// Options for writing a model.
 struct save_options {
   bool half_weights = false;                         ///< float32 weights as float16
   std::int64_t shard_bytes = std::int64_t{4} << 20;  ///< of one weight file at most
 };
 
 /// Writes a graph model that TensorFlow.js loads: `model.json` at `path`, its weight files next to it. Weights that are
-/// variables have their values of now.
+/// variables have their current values.
 ///
-/// The new model replaces an old one as a whole: its weight files have new names, `model.json` comes last, and then the
-/// weight files go that only the old one names. If a step fails, the old model is unchanged. Processes that load at the
-/// same time get the old model or the new one. Throws `error`, with the file's name, for dtypes other than float32,
+/// The new model replaces an old one as a whole. New weight files get new names, then `model.json` is replaced, then
+/// files that only the old one names are removed. If a step fails, the old model is unchanged. Processes that load at
+/// the same time get the old model or the new one. Throws `error`, with the file's name, for dtypes other than float32,
 /// int32, bool, complex64 and text, which `load` would read as others, and for names that are not UTF-8.
 void save(const std::string& path, const model& m, const save_options& how = {});
 
 // ------------------------------------------------------------------------------------------ recording
 
-/// How a function is recorded.
+/// Options for recording a function.
 struct record_options {
   std::vector<std::string> outputs{};  ///< keys of the results; "output", "output_1", ... where there are none
-  /// Variables whose names their weights get; others are "weight", "weight_1", ...
+  /// Variables that give their names to their weights; the others are "weight", "weight_1", ...
   std::vector<variable> named{};
-  /// The first axis of inputs and results may have any size: f does for all what it does for that of the examples.
+  /// Inputs and results may have any size on their first axis. f must treat all sizes as that of the examples.
   bool any_batch = false;
 };
 
-/// Runs `f` once on the examples and keeps what it called as a graph of the same calls: replayed by calling the model,
-/// saved by `save`. Only names, shapes and dtypes of the examples stay. Tensors that f reads and did not compute are
-/// weights, those that variables hold, too. A choice that depends on elements (an `if` on a value, the sizes of
-/// `nonzero`) is as the examples had it. Throws for a call that no graph op stands for, for a part of a tensor that was
-/// taken without a copy, such as `x(0)` (take it with `slice`), and for results that f did not compute.
+/// Runs `f` once on the examples and records its calls as a graph. Call the model to replay it, and `save` to write it.
+/// Only names, shapes and dtypes of the examples are kept. Tensors that f reads but did not compute become weights,
+/// also those of variables. Choices that depend on elements (an `if` on a value, the sizes of `nonzero`) are fixed to
+/// those of the examples. Throws for a call that no graph op represents, for a part of a tensor that was taken without
+/// a copy, such as `x(0)` (use `slice`), and for results that f did not compute.
 model record(const std::function<std::vector<tensor>(std::span<const tensor>)>& f,
              std::span<const named_operand> examples, const record_options& how = {});
-/// Records a function of one tensor: the input is called "input", the result "output".
+/// Records a function of one tensor. The input is called "input", the result "output".
 model record(const std::function<tensor(const tensor&)>& f, const tensor& example, const record_options& how = {});
 
 }  // namespace kerngrad::graph

@@ -19,14 +19,14 @@ struct named_tensor {
   tensor value;
 };
 
-/// An entry that `load` left out, because kerngrad has no tensors of its kind.
+/// An entry that `load` skipped, because kerngrad has no tensors of its kind.
 struct skipped_entry {
   std::string name;
   std::string reason;  ///< "has dtype "F8_E5M2""
 };
 
-/// Tensors by name, in the order of the names. A file of one tensor that has no name (.npy, .csv, an image) holds it
-/// under the empty name, and is that tensor: `const kg::tensor x = kg::io::load("x.npy");`.
+/// Tensors by name, sorted by name. A file of one unnamed tensor (.npy, .csv, an image) has it under the empty name,
+/// and converts to it: `const kg::tensor x = kg::io::load("x.npy");`.
 class named_tensors {
  public:
   // The library defines these members: otherwise each file with such a list takes twice as long to compile.
@@ -40,19 +40,19 @@ class named_tensors {
   named_tensors(std::initializer_list<named_tensor> list);
   explicit named_tensors(std::vector<named_tensor> list, std::vector<skipped_entry> skipped = {});
 
-  /// The tensor of that name. Throws when there is none, and says which names there are, or why `load` left it out.
+  /// The tensor of that name. If there is none, throws and lists the names, or says why `load` skipped it.
   tensor at(std::string_view name) const;
   bool contains(std::string_view name) const;
-  /// Adds a tensor, in the place of one that has the name. Throws for an undefined tensor.
+  /// Adds a tensor, or replaces the one of that name. Throws for an undefined tensor.
   void set(std::string_view name, tensor value);
-  /// The one tensor. Throws when there is none, and when there are several.
+  /// The one tensor. Throws if there is none or several.
   operator tensor() const;
 
   std::size_t size() const { return list_.size(); }
   bool empty() const { return list_.empty(); }
   std::vector<named_tensor>::const_iterator begin() const { return list_.begin(); }
   std::vector<named_tensor>::const_iterator end() const { return list_.end(); }
-  /// The other entries of the file, in its order. `save` does not write these.
+  /// The skipped entries of the file, in its order. `save` does not write them.
   std::span<const skipped_entry> skipped() const { return skipped_; }
 
  private:
@@ -62,7 +62,7 @@ class named_tensors {
 
 // ------------------------------------------------------------------------------------------ any format, by the name
 
-/// Reads a file whose name ends in .npy, .npz, .safetensors, .csv, .png, .ppm, .pgm or .wav, in letters of either case.
+/// Reads a file whose name ends in .npy, .npz, .safetensors, .csv, .png, .ppm, .pgm or .wav, in upper or lower case.
 ///
 /// - .npy, .npz (stored or deflated): bool, uint8, int32, int64, float16, float32, float64, complex64 and complex128 of
 ///   either byte order, in C's or Fortran's order. Structured dtypes, objects and pickles are rejected. Members of a
@@ -70,18 +70,17 @@ class named_tensors {
 /// - .safetensors: BOOL, U8, I32, I64, F16, BF16, F32, F64 and C64. Tensors of other dtypes are in `skipped`.
 /// - .csv: float64 [rows, columns], as `load_csv` reads it by default.
 /// - .png: uint8 [height, width, channels] with 1 (gray), 2 (gray and alpha), 3 (RGB) or 4 (RGBA) channels. Palettes
-/// are
-///   expanded, fewer and more than 8 bits are scaled to 8; gamma and profiles are not applied.
-/// - .ppm (P6), .pgm (P5): uint8 [height, width, 3] and [height, width, 1], scaled to 255 where their white is another.
-/// - .wav: float32 [frames, channels], as `load_wav` reads it, which also gives the rate.
+///   are expanded, other bit depths are scaled to 8 bits; gamma and profiles are not applied.
+/// - .ppm (P6), .pgm (P5): uint8 [height, width, 3] and [height, width, 1], scaled to a white of 255.
+/// - .wav: float32 [frames, channels], as `load_wav` reads it, which also returns the rate.
 ///
-/// No size that a file claims is believed: what the file cannot hold, or the memory limit does not allow, is rejected
-/// before memory is asked for it. The file is mapped while it is read; another process must not cut it short meanwhile.
-/// Throws `error`, in one sentence with the file's name, for what cannot be opened or does not follow the format.
+/// Sizes in the file are checked before memory is taken: sizes that the file cannot hold, or that the memory limit does
+/// not allow, throw. The file is mapped while it is read; another process must not truncate it meanwhile. Throws
+/// `error`, with the file's name, for files that cannot be opened or do not follow the format.
 named_tensors load(const std::string& path);
-/// The tensors of these names alone, of a .npz or a .safetensors: `load("model.safetensors", {"weight"})`. The elements
-/// of others are not read, and they may be of any kind. Throws for a name that the file lacks, and for a tensor that
-/// `load` would skip.
+/// Reads only the tensors of these names, of a .npz or a .safetensors: `load("model.safetensors", {"weight"})`. The
+/// elements of others are not read, and they may be of any kind. Throws for a name that the file lacks, and for a
+/// tensor that `load` would skip.
 named_tensors load(const std::string& path, std::span<const std::string> names);
 inline named_tensors load(const std::string& path, std::initializer_list<std::string> names) {
   return load(path, std::span(names.begin(), names.size()));
@@ -96,81 +95,80 @@ inline named_tensors decode(std::span<const std::byte> bytes, const std::string&
   return decode(bytes, name, std::span(names.begin(), names.size()));
 }
 
-/// The tensors of a .safetensors as `load` gives them, but with their elements where the file has them: these are read
+/// The tensors of a .safetensors as `load` returns them, but with their elements in the mapped file. Elements are read
 /// when they are used, shared by all processes that map the file, and never written. The file stays mapped as long as
-/// one of the tensors or a copy lives, and must not change meanwhile. Booleans are copied, and so are elements that do
-/// not lie where their dtype wants them. Throws as `load`, and for other formats.
+/// one of the tensors or a copy lives, and must not change meanwhile. Booleans and misaligned elements are copied.
+/// Throws as `load`, and for other formats.
 named_tensors map(const std::string& path);
-/// The tensors of these names alone.
+/// Only the tensors of these names.
 named_tensors map(const std::string& path, std::span<const std::string> names);
 inline named_tensors map(const std::string& path, std::initializer_list<std::string> names) {
   return map(path, std::span(names.begin(), names.size()));
 }
 
-/// How a file is written.
+/// Options for writing a file.
 struct save_options {
   bool compressed = false;  ///< .npz: deflated, not stored; the others have no choice
 };
 
-/// Writes one tensor as .npy, .csv, .png, .ppm or .pgm, in the dtypes and shapes that `load` gives; images also of
-/// shape [height, width], .csv of rank 1 or 2 and of any dtype but the complex ones. A tensor in a backend's storage is
-/// fetched.
+/// Writes one tensor as .npy, .csv, .png, .ppm or .pgm, in the dtypes and shapes that `load` returns. Images may also
+/// have the shape [height, width]; .csv takes rank 1 or 2 and any dtype but the complex ones. A tensor in a backend's
+/// storage is fetched first.
 ///
-/// The file appears as a whole or not at all: it is written under another name in the same folder, forced to the disk
-/// and renamed. Whatever fails, a file that was there is as it was, and nothing else is left. Throws `error`.
+/// The file is replaced as a whole: it is written under another name in the same folder, flushed to the disk and
+/// renamed. If that fails, an old file is unchanged, and nothing else is left. Throws `error`.
 void save(const std::string& path, const tensor& x, const save_options& how = {});
 
-/// Writes tensors by name as .npz or .safetensors, the same files for the same tensors: `save("a.npz", {{"x", x}})`.
-/// Names are UTF-8 and not empty. bfloat16 is for .safetensors alone, complex128 for .npz.
+/// Writes tensors by name as .npz or .safetensors: `save("a.npz", {{"x", x}})`. The same tensors give the same file.
+/// Names are UTF-8 and not empty. bfloat16 is only for .safetensors, complex128 only for .npz.
 void save(const std::string& path, const named_tensors& all, const save_options& how = {});
 
 // ------------------------------------------------------------------------------------------ tables
 
-/// How a .csv is read.
+/// Options for reading a .csv.
 struct csv_options {
   char delimiter = ',';  ///< any character but quotes, line ends, digits, letters, '+', '-' and '.'
-  /// True if the first row has the names of the columns. By default it has them if one of its fields is
-  /// neither a number nor a truth value nor empty.
+  /// True if the first row has the names of the columns. By default it has them if one of its fields is neither a
+  /// number, nor a truth value, nor empty.
   std::optional<bool> header{};
   dtype type = dtype::float64;  ///< of the elements; any but the complex ones
 };
 
-/// A matrix, [rows, columns], and the names of its columns or none.
+/// A matrix, [rows, columns], and the names of its columns, if there are any.
 struct table {
   std::vector<std::string> columns;
   tensor values;
 };
 
-/// Reads a .csv: rows of fields, all of one length, which may be in quotes (RFC 4180). Lines end in LF or CRLF; empty
-/// ones count for nothing. A field is the nearest number of the dtype, `nan` or `inf`; an empty one, NA and N/A are
-/// NaN, and rejected where the dtype has none. bool takes 0, 1, true and false. An empty file has shape [0, 0].
+/// Reads a .csv: rows of fields of one length, optionally in quotes (RFC 4180). Lines end in LF or CRLF; empty ones are
+/// skipped. A number field is rounded to the dtype and may be `nan` or `inf`. Empty fields, NA and N/A are NaN, or
+/// throw if the dtype has no NaN. bool takes 0, 1, true and false. An empty file has shape [0, 0].
 table load_csv(const std::string& path, const csv_options& how = {});
 /// Reads the table of a .csv whose bytes are in memory; errors quote `name`.
 table decode_csv(std::span<const std::byte> bytes, const std::string& name, const csv_options& how = {});
 
-/// Writes a .csv, as `save` does, with the names of the columns in the first row where there are some. The values are
-/// of rank 2, or of rank 1 as one column, and as short as they can be to be read back the same.
+/// Writes a .csv as `save` does, with the names of the columns, if there are any, in the first row. The values have
+/// rank 2, or rank 1 as one column. Numbers are as short as possible without changing when they are read back.
 void save_csv(const std::string& path, const table& all, char delimiter = ',');
 
 // ------------------------------------------------------------------------------------------ audio
 
-/// Samples [frames, channels], and frames a second.
+/// Samples [frames, channels], and the number of frames per second.
 struct audio {
   tensor samples;
   std::int64_t rate = 0;
 };
-/// How a .wav stores samples: whole numbers of 16 or 24 bits, or float32.
+/// Sample format of a .wav: integers of 16 or 24 bits, or float32.
 enum class wav_samples : std::uint8_t { pcm16, pcm24, float32 };
 
-/// Reads a .wav of one of these kinds as float32. Whole numbers are divided by 2^15 or 2^23: samples are in [-1, 1),
-/// and exact. Other chunks than format and samples are left alone. Throws `error` as `load` does, and for samples of
-/// other kinds.
+/// Reads a .wav of one of these formats as float32. Integers are divided by 2^15 or 2^23: samples are exact and in [-1,
+/// 1). Chunks other than format and samples are ignored. Throws `error` as `load` does, and for other sample formats.
 audio load_wav(const std::string& path);
 /// Reads the audio of a .wav whose bytes are in memory; errors quote `name`.
 audio decode_wav(std::span<const std::byte> bytes, const std::string& name);
-/// Writes a .wav, as `save` does. The samples are float32 or float64 [frames] or [frames, channels]. Whole numbers are
-/// rounded to the nearest, ties to even, and clipped to [-1, 1). Throws for NaN as a whole number, for a rate below 1,
-/// and for more than the 2^32 bytes that the format counts.
+/// Writes a .wav as `save` does. The samples are float32 or float64 [frames] or [frames, channels]. For integers they
+/// are clipped to [-1, 1) and rounded to the nearest, ties to even. Throws for NaN in integers, for a rate below 1, and
+/// for more than the 2^32 bytes that the format can count.
 void save_wav(const std::string& path, const audio& sound, wav_samples kind = wav_samples::pcm16);
 
 // ------------------------------------------------------------------------------------------ training
@@ -180,22 +178,22 @@ named_tensors state_of(std::span<const variable> variables);
 inline named_tensors state_of(std::initializer_list<variable> variables) {
   return state_of(std::span(variables.begin(), variables.size()));
 }
-/// The values of variables and the state of an optimizer: the tensors of `optimizer::state`, `optimizer/` before their
-/// names. With `restore` a training goes on with bitwise identical results as without a break; what the program draws
-/// and counts itself it adds with `set`.
+/// The values of variables and the state of an optimizer, as tensors to save. The tensors of `optimizer::state` have
+/// `optimizer/` before their names. Training that continues after `restore` is bitwise identical to training without
+/// the break. Add your own random states and counters with `set`.
 named_tensors state_of(std::span<const variable> variables, const optimizer& by);
 inline named_tensors state_of(std::initializer_list<variable> variables, const optimizer& by) {
   return state_of(std::span(variables.begin(), variables.size()), by);
 }
 
-/// Gives variables the values that `state` has under their names; what else it has is left alone. Throws, and changes
-/// no variable, when one is missing there or has another shape or dtype.
+/// Gives variables the values that `state` has under their names; its other entries are ignored. Throws, and changes no
+/// variable, if an entry is missing or has another shape or dtype.
 void restore(const named_tensors& state, std::span<const variable> variables);
 inline void restore(const named_tensors& state, std::initializer_list<variable> variables) {
   restore(state, std::span(variables.begin(), variables.size()));
 }
-/// The same with the optimizer, which has to be of the same kind and settings as the one that was saved, whatever it
-/// has done before.
+/// Restores variables and the optimizer. The optimizer must have the same type and settings as the saved one; its
+/// earlier steps do not matter.
 void restore(const named_tensors& state, std::span<const variable> variables, optimizer& by);
 inline void restore(const named_tensors& state, std::initializer_list<variable> variables, optimizer& by) {
   restore(state, std::span(variables.begin(), variables.size()), by);
@@ -209,32 +207,32 @@ struct mapped_bytes {
   std::shared_ptr<const void> owner;
   std::uint64_t id = 0;  ///< no other file of the file system has it while this one is mapped
 };
-/// Maps a regular file to be read. Another process must not cut it short meanwhile. Throws `error`, which names
-/// `function` as the one that rejected, for what cannot be opened.
+/// Maps a regular file for reading. Another process must not truncate it meanwhile. Throws `error` in the name of
+/// `function` for files that cannot be opened.
 mapped_bytes map_file(const std::string& path, std::string_view function = "map_file");
 /// Writes a file that appears as a whole or not at all, as `save` does.
 void save_bytes(const std::string& path, std::span<const std::byte> bytes, std::string_view function = "save_bytes");
 
-/// A file and its parts: a model and its weights. The parts are files in the same folder, which the file names. `keep`
-/// replaces all of them together:
+/// A file and its parts, such as a model and its weights. The parts are files in the same folder, which the file names.
+/// `keep` replaces all of them together:
 ///
-/// - If a step throws, the old files are as they were, and nothing else is left. If the program is killed, the file and
-///   the parts that it names are the old ones or the new ones. Parts that no file names may stay.
+/// - If a step throws, the old files are unchanged, and nothing else is left. If the program is killed, the file and
+///   the parts that it names are the old ones or the new ones. Unused parts may stay.
 /// - A process that reads at the same time gets the old files or the new ones. If a part is gone, it reads the file
 ///   again.
 /// - A part is named after the file, its number and its contents: `model-1of2-0123456789abcdef.bin`. Parts never
-/// change.
+///   change.
 /// - Any number of threads and processes may write to one path. The last one wins, as a whole.
 class file_group {
  public:
-  /// Throws `error`, which names `function` as the one that rejected, for a path that cannot be written.
+  /// Throws `error` in the name of `function` for a path that cannot be written.
   explicit file_group(const std::string& path, std::string_view function = "file_group");
   file_group(const file_group&) = delete;
   file_group& operator=(const file_group&) = delete;
-  /// Removes all that was not kept.
+  /// Removes all files that were not kept.
   ~file_group();
 
-  /// Adds bytes to a part. The first bytes begin a part, and so do the first after `end_part`.
+  /// Adds bytes to a part. The first call begins a part, and so does the first call after `end_part`.
   void write(std::span<const std::byte> bytes);
   /// Ends a part.
   void end_part();

@@ -28,9 +28,9 @@ struct cholesky_options {
   bool upper = false;  ///< gives the upper factor, the conjugate transpose of the lower one
   bool check = true;   ///< throws for matrices that are not positive definite; if false, their factor is NaN
 };
-/// The lower triangular L with x = L L^H of each Hermitian positive definite matrix, by LAPACK's potrf. Reads the lower
-/// triangle alone and takes the other one as its mirror image. Throws for a matrix that is not positive definite.
-/// Gradient: Hermitian (Giles 2008, Murray 2016).
+/// The lower triangular L with x = L L^H of each Hermitian positive definite matrix, by LAPACK's potrf. Reads only the
+/// lower triangle and assumes symmetry. Throws for a matrix that is not positive definite. Gradient: Hermitian (Giles
+/// 2008, Murray 2016).
 tensor cholesky(const tensor& x, const cholesky_options& options = {});
 
 /// The factors of `lu_factor`.
@@ -48,19 +48,19 @@ struct lu_parts {
   tensor l;  ///< a lower triangle with ones on the diagonal
   tensor u;  ///< an upper triangle
 };
-/// Each matrix [m, n] as p l u, with k = min(m, n): p is [m, m], l [m, k] and u [k, n]. Gradient: as of `lu_factor`; of
-/// p none.
+/// Each matrix [m, n] as p l u: p is [m, m], l [m, k] and u [k, n] with k = min(m, n). Gradient: as of `lu_factor`; p
+/// has none.
 lu_parts lu(const tensor& x);
 
-/// Which factors `qr` gives.
+/// The factors that `qr` returns.
 enum class qr_mode : std::uint8_t {
   reduced,   ///< q is [m, k] and r [k, n], with k = min(m, n)
   complete,  ///< q is [m, m] and r [m, n]
   r,         ///< r of the reduced factors; q is undefined
 };
 /// Each matrix [m, n] as q r with orthonormal columns in q and zeros below the diagonal of r, by LAPACK's Householder
-/// reflections. Signs are those of NumPy. Gradient: where the first min(m, n) columns are independent; the complete
-/// factors of a tall matrix have none, and say so (Walter and Lehmann 2018).
+/// reflections. Signs are those of NumPy. Gradient: if the first min(m, n) columns are independent; it throws for the
+/// complete factors of a tall matrix (Walter and Lehmann 2018).
 qr_parts qr(const tensor& x, qr_mode mode = qr_mode::reduced);
 
 /// The parts of `eigh`.
@@ -68,14 +68,14 @@ struct eigh_parts {
   tensor eigenvalues;   ///< ascending, real
   tensor eigenvectors;  ///< in columns, of length 1
 };
-/// Eigenvalues and eigenvectors of each Hermitian matrix, by LAPACK's syevd and heevd. Reads the lower triangle alone.
-/// Elements that are not finite give NaN. Throws where it does not converge. Gradient: Hermitian (Giles 2008). If
-/// eigenvalues are equal to rounding, it is finite for functions that do not depend on the choice of vectors, such as
-/// sums of the equal eigenvalues and projectors onto their whole space. Other functions get NaN: their gradient does
-/// not exist or needs more than the derivatives by values and vectors. So do functions of the phase of a complex
-/// vector.
+/// Eigenvalues and eigenvectors of each Hermitian matrix, by LAPACK's syevd and heevd. Reads only the lower triangle.
+/// Elements that are not finite give NaN. Throws if it does not converge. Gradient: Hermitian (Giles 2008). For
+/// eigenvalues that are equal up to rounding it is finite if the function does not depend on the choice of vectors, as
+/// sums of the equal eigenvalues or projectors onto their whole space. Otherwise it is NaN, also for functions of the
+/// phase of a complex vector: the gradient does not exist, or needs more than the derivatives of values and vectors.
 eigh_parts eigh(const tensor& x, const check_options& options = {});
-/// The eigenvalues alone, in less time. Gradient: finite everywhere, of equal eigenvalues one of several.
+/// Only the eigenvalues, in less time. Gradient: finite everywhere. For equal eigenvalues it is one of several possible
+/// ones.
 tensor eigvalsh(const tensor& x, const check_options& options = {});
 
 /// The parts of `eig`.
@@ -83,13 +83,13 @@ struct eig_parts {
   tensor eigenvalues;   ///< complex numbers, in LAPACK's order
   tensor eigenvectors;  ///< in columns, complex numbers, of length 1
 };
-/// Eigenvalues and eigenvectors of each square matrix, by LAPACK's geev: complex64 for 32 bits a part, else complex128.
-/// Elements that are not finite give NaN. Throws where it does not converge. Gradient: where the eigenvalues are
-/// distinct (Boeddeker et al. 2017). It is NaN for vectors of equal eigenvalues, of a matrix without a basis of
+/// Eigenvalues and eigenvectors of each square matrix, by LAPACK's geev: complex64 for float32 and complex64, else
+/// complex128. Elements that are not finite give NaN. Throws if it does not converge. Gradient: if the eigenvalues are
+/// distinct (Boeddeker et al. 2017). It is NaN for vectors of equal eigenvalues, for a matrix without a basis of
 /// eigenvectors, and for functions of the phase of a vector, which LAPACK chooses.
 eig_parts eig(const tensor& x, const check_options& options = {});
-/// The eigenvalues alone, in less time. Gradient: for a matrix with a basis of eigenvectors; of equal eigenvalues one
-/// of several.
+/// Only the eigenvalues, in less time. Gradient: for a matrix with a basis of eigenvectors. For equal eigenvalues it is
+/// one of several possible ones.
 tensor eigvals(const tensor& x, const check_options& options = {});
 
 /// The parts of `schur`.
@@ -97,8 +97,8 @@ struct schur_parts {
   tensor t;  ///< upper triangular; of a real matrix a block of 2 x 2 for each conjugate pair of eigenvalues
   tensor z;  ///< orthonormal columns
 };
-/// Each square matrix as z t z^H, by LAPACK's gees. Cast a real matrix to complex numbers for a triangular t. Elements
-/// that are not finite give NaN. Throws where it does not converge. No gradient.
+/// Each square matrix as z t z^H, by LAPACK's gees. For a triangular t, cast a real matrix to complex numbers first.
+/// Elements that are not finite give NaN. Throws if it does not converge. No gradient.
 schur_parts schur(const tensor& x, const check_options& options = {});
 
 /// Options of svd.
@@ -112,18 +112,18 @@ struct svd_parts {
   tensor s;   ///< singular values, descending
   tensor vh;  ///< orthonormal rows
 };
-/// Each matrix [m, n] as u diag(s) vh, by LAPACK's gesdd. With k = min(m, n) u is [m, k] and vh [k, n]. Elements that
-/// are not finite give NaN. Gradient: as of `eigh` for singular values that are equal or zero (Seeger et al. 2017);
-/// full matrices that are not square have none, and say so.
+/// The singular value decomposition u diag(s) vh of each matrix [m, n], by LAPACK's gesdd. With k = min(m, n), u is [m,
+/// k] and vh [k, n]. Elements that are not finite give NaN. Gradient: as of `eigh` for singular values that are equal
+/// or zero (Seeger et al. 2017). It throws for full factors of a matrix that is not square.
 svd_parts svd(const tensor& x, const svd_options& options = {});
-/// The singular values alone, descending. Gradient: finite everywhere, of equal values one of several.
+/// Only the singular values, in descending order. Gradient: finite everywhere. For equal values it is one of several
+/// possible ones.
 tensor svdvals(const tensor& x, const check_options& options = {});
 
 // ------------------------------------------------------------------------------------------ equations
 
-/// The X with a X = b, by LU factors with partial pivoting (LAPACK's getrf). b is a vector if it has rank 1, else a
-/// stack of matrices with the solutions in their columns. Throws for a singular matrix. Gradient: in a and b, by the
-/// same factors.
+/// Solves a X = b by LU factors with partial pivoting (LAPACK's getrf). b is a vector if it has rank 1, else a stack of
+/// matrices with one system per column. Throws for a singular matrix. Gradient: in a and b, by the same factors.
 tensor solve(const tensor& a, const tensor& b, const check_options& options = {});
 
 /// Options of solve_triangular.
@@ -133,8 +133,8 @@ struct triangular_options {
   bool unit_diagonal = false;  ///< takes the diagonal as ones and does not read it
   bool check = true;           ///< throws for a zero on the diagonal; if false, the solution is not finite
 };
-/// The X with a X = b for a triangular a, by BLAS's trsm. Reads one triangle of a. b is as in `solve`. Throws for a
-/// zero on the diagonal. Gradient: in b and in the triangle of a that is read.
+/// Solves a X = b for a triangular a, by BLAS's trsm. Reads one triangle of a. b is as in `solve`. Throws for a zero on
+/// the diagonal. Gradient: in b and in the triangle of a that is read.
 tensor solve_triangular(const tensor& a, const tensor& b, const triangular_options& options = {});
 
 /// Options of cho_solve.
@@ -142,24 +142,24 @@ struct cho_options {
   bool upper = false;  ///< the factor is the upper one
   bool check = true;   ///< throws for a zero on the diagonal
 };
-/// The X with a X = b for the a that `factor` is the Cholesky factor of. Gradient: in both.
+/// Solves a X = b with the Cholesky factor of a. b is as in `solve`. Gradient: in both.
 tensor cho_solve(const tensor& factor, const tensor& b, const cho_options& options = {});
 
 /// Options of lu_solve.
 struct lu_solve_options {
   bool transpose = false;  ///< solves a^T X = b, without conjugation
 };
-/// The X with a X = b for the a that `lu_factor` gave the factors of; not finite where that is singular. Throws for
-/// pivots that are no rows. Gradient: in factors.lu and b.
+/// Solves a X = b with the factors that `lu_factor` returned for a. The result is not finite if a is singular. Throws
+/// for pivots that are no rows. Gradient: in factors.lu and b.
 tensor lu_solve(const lu_factors& factors, const tensor& b, const lu_solve_options& options = {});
 
-/// Numbers of diagonals of a banded matrix.
+/// Numbers of diagonals below and above the main one of a banded matrix.
 struct bandwidths {
   std::int64_t lower = 1;  ///< below the main diagonal
   std::int64_t upper = 1;  ///< above it
 };
-/// The X with a X = b for banded square matrices a, as SciPy's solve_banded (LAPACK's gbtrf). `bands` has a row for
-/// each diagonal, from the highest to the lowest: bands[upper + i - j, j] is a[i, j]. Elements outside of a are not
+/// Solves a X = b for banded square matrices a, as SciPy's solve_banded (LAPACK's gbtrf). `bands` has a row for each
+/// diagonal, from the highest to the lowest: bands[upper + i - j, j] is a[i, j]. Elements of bands outside of a are not
 /// read. b is as in `solve`. Throws for a singular matrix. Gradient: in bands and b.
 tensor solve_banded(const bandwidths& widths, const tensor& bands, const tensor& b, const check_options& options = {});
 
@@ -175,8 +175,8 @@ struct lstsq_parts {
   tensor rank;             ///< int64, of each matrix
   tensor singular_values;  ///< of each matrix, descending
 };
-/// The x that makes the length of a x - b least, of several the shortest, for matrices of any shape and rank, by
-/// singular values. b is as in `solve`. Gradient: of x and residuals in a and b, while the rank stays the same (Golub
+/// The x that minimizes the norm of a x - b, by singular values, for matrices of any shape and rank. If several do, it
+/// is the shortest. b is as in `solve`. Gradient: of x and residuals in a and b, while the rank stays the same (Golub
 /// and Pereyra 1973); of singular values in a.
 lstsq_parts lstsq(const tensor& a, const tensor& b, const rank_options& options = {});
 
@@ -189,8 +189,8 @@ tensor inv(const tensor& x, const check_options& options = {});
 
 // ------------------------------------------------------------------------------------------ numbers
 
-/// The determinant of each square matrix, by its LU factors; 1 for a matrix of 0 x 0. Gradient: the cofactors,
-/// by the same factors; for a singular matrix by singular values. There the third derivative throws.
+/// The determinant of each square matrix, by its LU factors; 1 for a matrix of 0 x 0. Gradient: the cofactors, by the
+/// same factors, or for a singular matrix by singular values. For a singular matrix the third derivative throws.
 tensor det(const tensor& x);
 
 /// The parts of `slogdet`.
@@ -198,11 +198,11 @@ struct slogdet_parts {
   tensor sign;       ///< -1, 0 or 1; of complex matrices 0 or a number of modulus 1
   tensor logabsdet;  ///< the logarithm of the determinant's absolute value; -infinity for a singular matrix
 };
-/// The determinant of each square matrix as a sign and a logarithm, which neither overflow nor underflow. Gradient: of
-/// the logarithm x^-H, NaN for a singular matrix; of a real sign zero.
+/// The determinant of each square matrix as a sign and a logarithm, which neither overflow nor underflow. Gradient:
+/// that of the logarithm is x^-H, NaN for a singular matrix; that of a real sign is zero.
 slogdet_parts slogdet(const tensor& x);
 
-/// How many singular values are not small, int64. No gradient.
+/// The rank of each matrix: the number of singular values above the tolerance, int64. No gradient.
 tensor matrix_rank(const tensor& x, const rank_options& options = {});
 
 /// Options of vector_norm.
@@ -211,27 +211,28 @@ struct vector_norm_options {
   bool keep_dims = false;  ///< keeps these axes with size 1
   norm_order order = 2;    ///< a number: 0 counts elements that are not 0; infinity; -infinity
 };
-/// The norm of all elements or of those along axes: (sum of abs(x)^p)^(1/p), for infinity the largest absolute element
-/// and for -infinity the least. Powers stay in range, whatever the size of the elements. Gradient: of the order 2 at 0
-/// it is 0.
+/// The norm of all elements, or of the vectors along axes: (sum of abs(x)^p)^(1/p). For infinity it is the largest
+/// absolute element, for -infinity the smallest. Powers stay in range for elements of any size. Gradient: for the order
+/// 2 it is 0 at 0.
 tensor vector_norm(const tensor& x, const vector_norm_options& options = {});
 
-/// The norm of each matrix: "fro" sqrt(sum(x^2)); "nuc" the sum of the singular values; 2 and -2 the largest and the
-/// least of them; 1 and -1 the largest and the least sum(abs(x)) of a column; infinity and -infinity of a row.
+/// The norm of each matrix. "fro" is sqrt(sum(x^2)), "nuc" the sum of the singular values, 2 and -2 the largest and the
+/// smallest of them. 1 and -1 are the largest and the smallest sum(abs(x)) of a column, infinity and -infinity those of
+/// a row.
 tensor matrix_norm(const tensor& x, norm_order order = "fro", bool keep_dims = false);
 
-/// The norm of each matrix times that of its inverse. The orders 2 and -2 take matrices of any shape. Infinity for a
-/// singular matrix. Throws for matrices without elements.
+/// The condition number of each matrix: its norm times that of its inverse. The orders 2 and -2 take matrices of any
+/// shape. Infinity for a singular matrix. Throws for matrices without elements.
 tensor cond(const tensor& x, norm_order order = 2);
 
 // ------------------------------------------------------------------------------------------ functions of matrices
 
-/// The n-th power of each square matrix, by squares; below 0 of its inverse, for 0 the identity. Throws for a singular
-/// matrix and n below 0.
+/// The n-th power of each square matrix, by repeated squaring. A negative n takes powers of the inverse; 0 gives the
+/// identity. Throws for a singular matrix with a negative n.
 tensor matrix_power(const tensor& x, std::int64_t n, const check_options& options = {});
 
-/// The exponential of each square matrix, by a Pade approximant of a matrix of small norm and squares (Higham 2005).
-/// Gradient: that of these steps.
+/// The exponential of each square matrix, by scaling, a Pade approximant and squaring (Higham 2005). Gradient: that of
+/// these steps.
 tensor expm(const tensor& x);
 
 /// The principal square root of each square matrix, by the iteration of Denman and Beavers in product form (Higham
@@ -239,7 +240,7 @@ tensor expm(const tensor& x);
 tensor sqrtm(const tensor& x, const check_options& options = {});
 
 /// The logarithm of each square matrix, by square roots and a Pade approximant (Kenney and Laub 1989; Dieci, Morini and
-/// Papini 1996). Takes and rejects the matrices of `sqrtm`. Gradient: that of these steps.
+/// Papini 1996). It throws for the same matrices as `sqrtm`. Gradient: that of these steps.
 tensor logm(const tensor& x, const check_options& options = {});
 
 /// The parts of `polar`.
@@ -247,11 +248,11 @@ struct polar_parts {
   tensor u;  ///< orthonormal columns, or rows of a wide matrix
   tensor p;  ///< Hermitian and without negative eigenvalues
 };
-/// Each matrix as u p, by singular values. Gradient: as of `svd`.
+/// The polar decomposition u p of each matrix, by singular values. Gradient: as of `svd`.
 polar_parts polar(const tensor& x);
 
-/// The first n columns of the product of reflectors I - tau[i] v v^H, where v is column i of `reflectors` [m, n] below
-/// its diagonal, with 1 on it: the q of LAPACK's geqrf. tau [k] has at most n elements. Gradient: in both.
+/// The q of LAPACK's geqrf: the first n columns of the product of reflectors I - tau[i] v v^H. v is column i of
+/// `reflectors` [m, n] below its diagonal, with 1 on the diagonal. tau [k] has at most n elements. Gradient: in both.
 tensor householder_product(const tensor& reflectors, const tensor& tau);
 
 // ------------------------------------------------------------------------------------------ products
@@ -261,17 +262,17 @@ tensor householder_product(const tensor& reflectors, const tensor& tau);
 /// `kg::matmul`: the products of the matrices on the last two axes. The axes before them broadcast. Throws for inner
 /// sizes that differ. Gradient: in both.
 using kerngrad::matmul;
-/// The matrices of the last two axes transposed.
+/// The transposed matrices of the last two axes.
 tensor matrix_transpose(const tensor& x);
-/// The elements of a diagonal of each matrix, `offset` places above the main one.
+/// The elements of a diagonal of each matrix, `offset` diagonals above the main one.
 tensor diagonal(const tensor& x, std::int64_t offset = 0);
 /// The sum of the elements of a diagonal of each matrix.
 tensor trace(const tensor& x, std::int64_t offset = 0);
 /// The products of all pairs of elements of two vectors: [n, m].
 tensor outer(const tensor& a, const tensor& b);
-/// The sums of products of conj(a) and b along an axis of both, counted from the back; the others broadcast.
+/// The sums of products of conj(a) and b along an axis of both, counted from the back. The other axes broadcast.
 tensor vecdot(const tensor& a, const tensor& b, std::int64_t axis = -1);
-/// The vector product along an axis of 3 elements, counted from the back; the others broadcast.
+/// The cross products along an axis of 3 elements, counted from the back. The other axes broadcast.
 tensor cross(const tensor& a, const tensor& b, std::int64_t axis = -1);
 /// The Kronecker product: each element of a times b, of any ranks up to 4. Axes of size 1 go in front of the lower
 /// rank.
@@ -285,8 +286,8 @@ inline tensor tensordot(const tensor& a, const tensor& b, std::initializer_list<
                         std::initializer_list<std::int64_t> b_axes) {
   return linalg::tensordot(a, b, std::span(a_axes.begin(), a_axes.size()), std::span(b_axes.begin(), b_axes.size()));
 }
-/// The product of two matrices or more in the order that takes the fewest operations. The first may be a row vector and
-/// the last a column vector, whose axis then goes from the result.
+/// The product of two matrices or more, in the order that takes the fewest operations. The first may be a row vector,
+/// and the last a column vector; the result lacks their axis.
 tensor multi_dot(std::span<const tensor> factors);
 inline tensor multi_dot(std::initializer_list<tensor> factors) {
   return multi_dot(std::span(factors.begin(), factors.size()));

@@ -11,8 +11,8 @@ import kerngrad;
 
 export namespace kerngrad::mpi {
 
-/// The ranks that take part in a collective operation: a value that names an MPI communicator. Copies name the same
-/// one. It lives as long as the program, because recorded ops refer to it. Ops name it by `number()`.
+/// The ranks that take part in a collective operation: an MPI communicator. Copies are the same communicator. It lives
+/// as long as the program, because recorded ops refer to it. Ops name it by `number()`.
 class communicator {
  public:
   /// All ranks of the program. The first call starts MPI, unless the program has started it before, with
@@ -28,10 +28,10 @@ class communicator {
   /// The value of the attribute `comm` of an op. 0 is the communicator of all ranks.
   std::int64_t number() const { return number_; }
 
-  /// A communicator of all ranks that give the same color, in the order of `key` and then of their ranks here. All
-  /// ranks must call it. Colors are not negative.
+  /// Splits the ranks: all ranks that pass the same color get one communicator, ordered by `key`, then by their ranks
+  /// here. All ranks must call it. Colors are not negative.
   communicator split(int color, int key = 0) const;
-  /// The same ranks, with messages that mix with no others. All ranks must call it.
+  /// A communicator of the same ranks, whose messages do not mix with others. All ranks must call it.
   communicator duplicate() const;
 
   bool operator==(const communicator& other) const { return number_ == other.number_; }
@@ -50,10 +50,10 @@ bool checked();
 /// nothing. The environment variable KERNGRAD_MPI_TIMEOUT sets it at the start; else it is 300. Throws unless it is
 /// above 0.
 void set_timeout(double seconds);
-/// The number of seconds.
+/// Seconds that an op waits before it throws.
 double timeout();
-/// Ends MPI if kerngrad started it. Programs need not call it: their end does. In the checked mode it throws on every
-/// rank if another rank is in an op. All ranks must call it, and no op can follow it.
+/// Ends MPI if kerngrad started it. The end of the program does it as well, so you need not call it. In the checked
+/// mode it throws on every rank if another rank is in an op. All ranks must call it, and no op can follow it.
 void finish();
 
 }  // namespace kerngrad::mpi
@@ -278,14 +278,14 @@ struct Barrier {
       wrt(keep::nothing, [](const auto& c) { return detail::after_all(c.dy(), c.template attr<"comm">()); }));
 };
 
-/// How values of several ranks become one.
+/// How the values of several ranks are combined.
 enum class reduction : std::uint8_t { sum, mean, max, min };
 
-/// The sum, mean, largest or least x of all ranks, element by element, on every rank. Sums are added in the order of
-/// the ranks, whatever their sizes, so that they repeat bitwise; float16 and bfloat16 are added in float32 and rounded
-/// once. The ranks give equal shapes and dtypes. Integers have no mean, complex numbers no largest one: both throw.
-/// Gradient, of a loss that is summed over the ranks: the sum or mean of dy over all ranks; for the largest and the
-/// least it goes to the ranks that have it, in equal shares.
+/// Combines x of all ranks element by element, on every rank: sum, mean, largest or smallest. Sums are added in the
+/// order of the ranks, so they repeat bitwise; float16 and bfloat16 are added in float32 and rounded once. The ranks
+/// pass equal shapes and dtypes. Throws for a mean of integers, and for the largest or smallest of complex numbers.
+/// Gradient, of a loss that is summed over the ranks: the sum or mean of dy over all ranks. For the largest and the
+/// smallest it goes to the ranks that have it, in equal shares.
 tensor all_reduce(const tensor& x, reduction how = reduction::sum, const communicator& on = {});
 /// The sum of x over all ranks on the rank `root`, zeros on the others. Gradient: dy of the root, on every rank.
 tensor reduce(const tensor& x, int root = 0, const communicator& on = {});
@@ -295,25 +295,24 @@ tensor broadcast(const tensor& x, int root = 0, const communicator& on = {});
 /// The x of all ranks, joined along axis 0 in the order of the ranks. Scalars become a vector. The ranks give equal
 /// shapes. Gradient: the sum over all ranks of the part of dy that belongs to this rank.
 tensor all_gather(const tensor& x, const communicator& on = {});
-/// The sum, or mean, of x over all ranks, of which rank r gets part r along axis 0. Throws unless the axis has a
-/// multiple of the number of ranks. Gradient: dy of all ranks, joined.
+/// The sum, or mean, of x over all ranks, cut into parts along axis 0: rank r gets part r. Throws unless the size of
+/// the axis is a multiple of the number of ranks. Gradient: dy of all ranks, joined.
 tensor reduce_scatter(const tensor& x, reduction how = reduction::sum, const communicator& on = {});
-/// Cuts x along axis 0 into as many equal parts as there are ranks, sends part r to rank r, and joins the parts that
-/// arrive in the order of the ranks. Throws unless the axis has a multiple of the number of ranks. Gradient: the same
-/// of dy.
+/// Cuts x along axis 0 into one part per rank, sends part r to rank r, and joins the parts that arrive in the order of
+/// the ranks. Throws unless the size of the axis is a multiple of the number of ranks. Gradient: the same of dy.
 tensor all_to_all(const tensor& x, const communicator& on = {});
-/// Sends x to the rank `to` and gives the tensor that the rank `from` sends, of the same shape and dtype. -1 stands for
-/// no rank: without a sender the result is zeros. All ranks of the communicator call it. Gradient: dy goes in
-/// the other direction.
+/// Sends x to the rank `to` and returns the tensor that the rank `from` sends, of the same shape and dtype. -1 stands
+/// for no rank: without a sender the result is zeros. All ranks of the communicator call it. Gradient: dy goes in the
+/// other direction.
 tensor send_recv(const tensor& x, int to, int from, const communicator& on = {});
-/// x, after every rank has reached the call. Gradient: dy, after another barrier.
+/// Returns x after every rank has reached the call. Gradient: dy, after another barrier.
 tensor barrier(const tensor& x, const communicator& on = {});
 /// Returns after every rank has reached the call.
 void barrier(const communicator& on = {});
 
-/// The share of this rank in a loss that all ranks compute alike: loss / size. Gradients are those of a loss that is
-/// summed over the ranks, and the sum of the shares is the loss. Without it a loss that all ranks have counts once for
-/// each of them. In the checked mode it throws on every rank if the losses differ. Gradient: dy / size.
+/// Use it for a loss that all ranks compute alike: it returns loss / size, the share of this rank. Gradients are those
+/// of a loss that is summed over the ranks, so without it such a loss counts once per rank. In the checked mode it
+/// throws on every rank if the losses differ. Gradient: dy / size.
 tensor replicated_loss(const tensor& loss, const communicator& on = {});
 
 /// Makes all these ops callable by name. Throws if a name is taken.
@@ -325,7 +324,7 @@ void register_ops();
 
 export namespace kerngrad::mpi {
 
-/// Settings of data_parallel. All ranks give the same.
+/// Settings of data_parallel. All ranks pass the same.
 struct data_parallel_options {
   std::int64_t first_bucket = std::int64_t{1} << 20;  ///< bytes of gradients that are sent first
   std::int64_t bucket = std::int64_t{25} << 20;       ///< bytes that are sent together afterwards
@@ -338,24 +337,24 @@ struct data_parallel_options {
 /// added in the order of the ranks: a run with as many ranks repeats bitwise, whatever the buckets.
 class data_parallel {
  public:
-  /// Gives all ranks the values that rank 0 has, and compares their hashes. All ranks give variables of the same names,
-  /// shapes and dtypes in the same order, or all throw. The optimizer must live as long.
+  /// Copies the values of rank 0 to all ranks and compares their hashes. All ranks pass variables of the same names,
+  /// shapes and dtypes in the same order, or all throw. The optimizer must outlive this object.
   data_parallel(optimizer& by, const communicator& on, std::span<const variable> variables,
                 const data_parallel_options& options = {});
   ~data_parallel();
   data_parallel(const data_parallel&) = delete;
   data_parallel& operator=(const data_parallel&) = delete;
 
-  /// One step. `loss` gives the mean loss over this rank's examples, of which there are `examples`. Without examples it
-  /// is not called. Returns the mean loss over the examples of all ranks, before the step. Gradients from `accumulate`
-  /// take part.
+  /// Takes one step. `loss` returns the mean loss over this rank's examples, of which there are `examples`. Without
+  /// examples it is not called. Returns the mean loss over the examples of all ranks, before the step. Gradients from
+  /// `accumulate` are included.
   double minimize(const std::function<tensor()>& loss, std::int64_t examples = 1);
-  /// Adds the gradients of a part of the batch to those of this rank, and sends nothing. Ranks may do so any number of
+  /// Adds the gradients of a part of the batch to those of this rank, without messages. Ranks may call it any number of
   /// times.
   void accumulate(const std::function<tensor()>& loss, std::int64_t examples = 1);
   /// Throws on every rank if the variables of the ranks differ in any bit.
   void check_weights() const;
-  /// Number of messages that a step sums: one a bucket.
+  /// Number of messages that a step sums: one per bucket.
   std::int64_t buckets() const;
 
  private:

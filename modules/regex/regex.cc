@@ -41,12 +41,12 @@ struct StaticRegexReplace {
   static constexpr auto kernels = kernel_list(on_call<text>([](const launch_call& c) { detail::replace_matches(c); }));
 };
 
-/// x, texts of any shape, with the first match of `pattern` in each, or all that do not overlap, replaced by `rewrite`.
-/// The pattern is a regular expression in the syntax of RE2 (https://github.com/google/re2/wiki/Syntax), which takes
-/// time linear in a text whatever the pattern is; it matches characters of UTF-8. In the rewrite \0 stands for the
-/// match, \1 to \9 for its groups, and \\ for a backslash. Both have at most 127 bytes. Throws with RE2's reason for a
-/// pattern that does not parse and for a rewrite of groups that the pattern does not have. Throws if a result is not
-/// UTF-8, which `\C` in a pattern can cause. No gradient.
+/// Replaces the first match of `pattern` in each string of x, or all that do not overlap, by `rewrite`. x has any
+/// shape. The pattern is a regular expression in the syntax of RE2 (https://github.com/google/re2/wiki/Syntax) and
+/// matches UTF-8 characters; time is linear in the length of a string. In the rewrite \0 stands for the match, \1 to \9
+/// for its groups, and \\ for a backslash. Both have at most 127 bytes. Throws with RE2's reason for a pattern that
+/// does not parse, and for a rewrite of groups that the pattern does not have. Throws if a result is not UTF-8, which
+/// `\C` in a pattern can cause. No gradient.
 inline tensor static_regex_replace(const tensor& x, std::string_view pattern, std::string_view rewrite,
                                    bool replace_global = true) {
   return call<StaticRegexReplace>(x, attr<"pattern">(pattern), attr<"rewrite">(rewrite),

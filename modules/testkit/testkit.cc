@@ -11,7 +11,7 @@ export namespace kerngrad::testkit {
 
 // ------------------------------------------------------------------------------------------ calls
 
-/// One operand of a sample: shapes that are filled with values in the op's range, or values that it has to have.
+/// One operand of a sample: shapes that are filled with values in the op's range, or fixed values.
 struct sample_operand {
   std::string name;
   std::vector<shape> dims{};  ///< several for a list operand
@@ -20,7 +20,7 @@ struct sample_operand {
   sample_operand(std::string_view name, std::vector<shape> list) : name(name), dims(std::move(list)) {}
   sample_operand(std::string_view name, tensor values) : name(name), dims{values.dims()}, values(std::move(values)) {}
 };
-/// The tensors of an operand whose values the sample fixes: one, or those of a list.
+/// The tensors of an operand with fixed values: one, or those of a list.
 std::vector<tensor> fixed_tensors(const sample_operand& given);
 
 /// A legal call of an op.
@@ -28,12 +28,11 @@ struct sample {
   std::vector<sample_operand> operands{};
   std::vector<named_attribute> attrs{};
 };
-/// "x [2, 3] alpha=0.1".
+/// The sample as in "x [2, 3] alpha=0.1".
 std::string to_string(const sample& call);
 
-/// The legal calls that a row gives by its family: ranks 0 to 4, sizes 0, 1 and primes, broadcasting, every branch of
-/// the standard attributes. `long_ones` adds some that are longer than the widest vector. Empty when the row does not
-/// say enough.
+/// Legal calls for a row by its family: ranks 0 to 4, sizes 0, 1 and primes, broadcasting, every branch of the standard
+/// attributes. `long_ones` adds some that are longer than the widest vector. Empty if the row does not say enough.
 std::vector<sample> samples_of(const op_row& row, bool long_ones = false);
 
 /// Values of an operand lie between `low` and `high`.
@@ -59,9 +58,9 @@ enum class check : std::uint8_t {
   forward,         ///< jvp against differences, and as the transpose of the gradient
   memory,          ///< calls and gradients leave no tensor behind
 };
-/// How many checks there are.
+/// Number of checks.
 inline constexpr int check_count = 12;
-/// "bad calls", ...
+/// The name of a check, such as "bad calls".
 std::string_view name_of(check which);
 
 /// A check that is skipped, and why.
@@ -74,49 +73,49 @@ struct exclusion {
 struct options {
   std::vector<sample> samples{};  ///< legal calls, in place of those that the row gives
   std::vector<sample> refused{};  ///< calls that must be rejected, next to those that the kit makes of the legal ones
-  /// The op from its definition, best in other arithmetic. Gets operands of the dtype that the call is made in, and all
-  /// attributes, those with defaults too; must give results of the op's dtype.
+  /// The op from its definition, preferably in other arithmetic. It gets operands of the dtype that the call is made
+  /// in, and all attributes, also defaults. It must return results of the op's dtype.
   std::function<tensor_list(const kernel_call&)> oracle{};
-  /// How far results may be off, in units of the dtype's epsilon relative to the result (to the largest of all results
-  /// where the op adds up); by the op's family when negative. 0 asks for equal values.
+  /// Allowed error, in units of the dtype's epsilon relative to the result, or to the largest of all results if the op
+  /// sums. A negative number stands for the default of the op's family. 0 demands equal values.
   double tolerance = -1;
   dtype_set dtypes = any_element;       ///< calls are made in those of them that the row takes
   std::vector<operand_range> ranges{};  ///< where operands' values lie, if not in -2 to 2 or the built-in op's domain
   std::vector<exclusion> without{};     ///< checks to skip; a reason must be given
   std::uint64_t seed = 1;
-  /// "simd" for all its targets, or a registered backend; one of another name may lack kernels.
+  /// "simd" for all its targets, or a registered backend, which may lack kernels.
   std::string backend = "simd";
-  /// Calls with more bytes of results are not made, legal as they are.
+  /// Skips calls whose results have more bytes, although they are legal.
   std::int64_t largest_result = std::int64_t{1} << 30;
   bool thorough = false;  ///< all wrong calls instead of a seventh of them
 };
 
-/// One thing that an op does wrong.
+/// One fault of an op.
 struct failure {
   std::string op;
   check by = check::samples;
   std::string call;  ///< dtype, shapes and attributes
   std::string got, wanted;
 };
-/// "[Softshrink] gradient: float64 x [7]: got slope 0.5 for element 3 of x; wanted 1, within 1e-06".
+/// The failure as in "[Softshrink] gradient: float64 x [7]: got slope 0.5 for element 3 of x; wanted 1, within 1e-06".
 std::string to_string(const failure& what);
 
-/// Findings of check_op. True if nothing is wrong.
+/// Findings of check_op. Converts to true if nothing is wrong.
 class report {
  public:
   explicit report(std::string_view op) : op_(op) {}
   bool ok() const { return failures_.empty(); }
   explicit operator bool() const { return ok(); }
   const std::string& op() const { return op_; }
-  /// Up to four of each check, in the order of the checks.
+  /// Up to four failures of each check, in the order of the checks.
   const std::vector<failure>& failures() const { return failures_; }
-  /// How often a check failed, those that `failures` does not hold included.
+  /// Number of failures of a check, also those that `failures` does not hold.
   std::int64_t failed(check by) const { return failed_[static_cast<std::size_t>(by)]; }
-  /// How many calls a check made and judged.
+  /// Number of calls that a check made and judged.
   std::int64_t count(check by) const { return counts_[static_cast<std::size_t>(by)]; }
-  /// The checks that were skipped because the options say so.
+  /// The checks that the options skipped.
   const std::vector<exclusion>& excluded() const { return excluded_; }
-  /// Attributes to which no call gave another value than the default. No check says anything of their other values.
+  /// Attributes that no call set to another value than the default: their other values are not tested.
   const std::vector<std::string>& unset_attributes() const { return unset_; }
 
   // For the checks.
@@ -132,17 +131,17 @@ class report {
   std::vector<exclusion> excluded_;
   std::vector<std::string> unset_;
 };
-/// Failures as sentences, one a line, then how much each check looked at, what was skipped, and which attributes no
-/// call set.
+/// Failures as sentences, one a line, then the number of calls of each check, the skipped checks, and the attributes
+/// that no call set.
 std::string to_string(const report& all);
-/// Writes them.
+/// Writes the report as text.
 std::ostream& operator<<(std::ostream& out, const report& all);
 
-/// Checks an op by name: a known one, or one registered with register_op. The SIMD target is set for all threads while
-/// it runs, and counted memory is that of all threads: let no other thread compute meanwhile. Throws `error` for a name
-/// without a row and for options that make no sense; what the op does wrong is in the report.
+/// Checks an op by name, built in or registered with register_op. The SIMD target is set for all threads while it runs,
+/// and it counts the memory of all threads: let no other thread compute meanwhile. Throws `error` for a name without a
+/// row and for invalid options; faults of the op are in the report.
 report check_op(std::string_view name, const options& how = {});
-/// Checks a user-defined op, which is registered for the time if it is not yet.
+/// Checks a custom op. If it is not registered, it is registered during the check.
 template <class Op>
 report check_op(const options& how = {}) {
   registration here;
@@ -154,7 +153,7 @@ report check_op(const options& how = {}) {
 
 /// A function of several tensors.
 using results_of = std::function<tensor_list(std::span<const tensor>)>;
-/// The step of differences, and how far a slope may be from them, relative to slopes above 1.
+/// The step of differences, and the allowed error of a slope, relative to slopes above 1.
 struct precision {
   double step, tolerance;
 };
@@ -168,7 +167,7 @@ report check_function(std::string_view name, const results_of& f, std::span<cons
 
 // ------------------------------------------------------------------------------------------ values
 
-/// A stream of numbers that is the same everywhere.
+/// A stream of random numbers that is the same on every platform.
 class stream {
  public:
   explicit stream(std::uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u + 1) {}
@@ -182,12 +181,12 @@ class stream {
   std::uint64_t state_;
 };
 
-/// A tensor of any dtype that has kernels from doubles; complex ones take them in pairs. Values that an integer dtype
+/// A tensor of any dtype that has kernels, from doubles; complex elements take two each. Values that an integer dtype
 /// cannot hold wrap.
 tensor from_doubles(const std::vector<double>& values, const shape& dims, dtype type);
 /// The elements as doubles; complex ones as pairs.
 std::vector<double> doubles_of(const tensor& x);
-/// Operands for a sample, with values of a dtype; operands that do not take it get the first one that they take.
+/// Operands for a sample, with values of a dtype. Operands that do not accept it get the first one that they accept.
 std::vector<named_operand> operands_for(const op_row& row, const sample& call, dtype type, std::uint64_t seed = 1,
                                         std::span<const operand_range> ranges = {});
 
@@ -195,13 +194,13 @@ std::vector<named_operand> operands_for(const op_row& row, const sample& call, d
 /// text.
 std::vector<named_attribute> attributes_for(const op_row& row, const sample& call, dtype type);
 
-/// A call with one or two mistakes. Some of them are legal after all.
+/// A call with one or two mistakes. Some of them turn out to be legal.
 struct wrong_call {
   std::string label;  ///< what was changed
   std::vector<named_operand> operands;
   std::vector<named_attribute> attrs;
 };
-/// The wrong calls that check_op makes of a row's legal ones, the same ones at every run; one in `stride` of them.
+/// The wrong calls that check_op makes from a row's legal ones, the same at every run. `stride` keeps one in so many.
 std::vector<wrong_call> wrong_calls_of(const op_row& row, std::size_t stride = 1);
 
 }  // namespace kerngrad::testkit
