@@ -40,8 +40,8 @@ export namespace kerngrad {
 /// theorem the gradients are -(dr/dp)^T u with (dr/dx)^T u = dy, at the solution. GMRES (Saad and Schultz 1986) finds u
 /// without the matrix. The gradients are as accurate as the solution, and differentiable to any order. Steps of the
 /// solver take no memory afterwards. p... are tensors; values that the residual captures have no gradient. Throws if
-/// the solution is not floating, if the residual has another shape or dtype than x, and if the linear system has no
-/// solution within the tolerance, for example where dr/dx is singular.
+/// the solution is not floating, and if the residual has another shape or dtype than x. Throws if the linear system has
+/// no solution within the tolerance, for example where dr/dx is singular.
 template <class R, class S>
 auto implicit(R residual, S solve, implicit_options options = {}) {
   return [residual = std::move(residual), solve = std::move(solve), options]<class... P>(const P&... p) -> tensor

@@ -191,8 +191,8 @@ struct record_options {
 /// Runs `f` once on the examples and records its calls as a graph. Call the model to replay it, and `save` to write it.
 /// Only names, shapes and dtypes of the examples are kept. Tensors that f reads but did not compute become weights,
 /// also those of variables. Choices that depend on elements (an `if` on a value, the sizes of `nonzero`) are fixed to
-/// those of the examples. Throws for a call that no graph op represents, for a part of a tensor that was taken without
-/// a copy, such as `x(0)` (use `slice`), and for results that f did not compute.
+/// those of the examples. Throws for a call that no graph op represents, and for results that f did not compute. Throws
+/// for a part of a tensor that was taken without a copy, such as `x(0)`: use `slice`.
 model record(const std::function<std::vector<tensor>(std::span<const tensor>)>& f,
              std::span<const named_operand> examples, const record_options& how = {});
 /// Records a function of one tensor. The input is called "input", the result "output".

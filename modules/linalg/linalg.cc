@@ -69,10 +69,11 @@ struct eigh_parts {
   tensor eigenvectors;  ///< in columns, of length 1
 };
 /// Eigenvalues and eigenvectors of each Hermitian matrix, by LAPACK's syevd and heevd. Reads only the lower triangle.
-/// Elements that are not finite give NaN. Throws if it does not converge. Gradient: Hermitian (Giles 2008). For
-/// eigenvalues that are equal up to rounding it is finite if the function does not depend on the choice of vectors, as
-/// sums of the equal eigenvalues or projectors onto their whole space. Otherwise it is NaN, also for functions of the
-/// phase of a complex vector: the gradient does not exist, or needs more than the derivatives of values and vectors.
+/// Elements that are not finite give NaN. Throws if it does not converge. Gradient: Hermitian (Giles 2008). If
+/// eigenvalues are equal up to rounding, it is finite for functions that do not depend on the choice of vectors.
+/// Examples are sums of the equal eigenvalues and projectors onto their whole space. Otherwise it is NaN, also for
+/// functions of the phase of a complex vector: the gradient does not exist, or needs more than the derivatives of
+/// values and vectors.
 eigh_parts eigh(const tensor& x, const check_options& options = {});
 /// Only the eigenvalues, in less time. Gradient: finite everywhere. For equal eigenvalues it is one of several possible
 /// ones.

@@ -42,10 +42,10 @@ class pack {
   std::shared_ptr<detail::loaded_pack> state_;
 };
 
-/// Loads a pack and registers its kernels and gradients. Throws, and leaves the registry unchanged, for files that are
-/// no pack, a pack for another version of the interface (checked before the library is mapped), a pack that reports an
-/// error, names that are taken, and a pack that is loaded already. The path must contain a directory: there is no
-/// search path. A pack is code, and can do anything that the program can.
+/// Loads a pack and registers its kernels and gradients. Throws for files that are no pack, a pack that reports an
+/// error, names that are taken, and a pack that is loaded already. Throws for a pack of another version of the
+/// interface, before the library is mapped. The registry is then unchanged. The path must contain a directory: there is
+/// no search path. A pack is code, and can do anything that the program can.
 pack load_pack(std::string_view path);
 /// Loads the pack in the file `name`.so of a directory.
 pack load_pack(std::string_view directory, std::string_view name);

@@ -125,8 +125,8 @@ export namespace kerngrad {
 /// one. It takes ownership in any case. The deleter is called once: by the thread that releases the last tensor with
 /// these elements, or at once after a copy and if the tensor is rejected. The library never writes to the elements;
 /// they must not change. Throws for a null pointer, a device whose memory the host cannot read, another major version
-/// than 1, unsupported dtypes, several lanes, more than 8 axes, sizes, strides or an offset that no memory holds,
-/// misaligned elements, and bools other than 0 and 1.
+/// than 1, unsupported dtypes, several lanes and more than 8 axes. Throws for sizes, strides or an offset that no
+/// memory holds, misaligned elements, and bools other than 0 and 1.
 template <dlpack::managed_struct Managed>
 tensor from_dlpack(Managed* given) {
   return detail::imported(reinterpret_cast<detail::own_struct<Managed>*>(given));

@@ -15,12 +15,12 @@ export namespace kerngrad {
 struct unique_parts {
   tensor values, indices, inverse_indices, counts;
 };
-/// The distinct elements of x in ascending order as `values`, the index of the first occurrence of each as `indices`,
-/// the index of each element of x in `values` as `inverse_indices`, in x's shape, and the number of occurrences as
-/// `counts`. `gather(values, inverse_indices)` is x. For `tensor({5, 2, 5})` they are [2, 5], [1, 0], [1, 0, 1] and [1,
-/// 2]. Elements have any real or boolean dtype; NaN equals NaN and comes last, -0 equals 0. `kg::unique` keeps the
-/// order of first occurrences. Throws for more than 2^31 - 1 elements. The values are differentiable, as those of
-/// `unique`.
+/// The distinct elements of x in ascending order, `values`. For each value, `indices` is its first index in the
+/// flattened x, and `counts` its number of occurrences. `inverse_indices`, in x's shape, is the index of each element
+/// in `values`: `gather(values, inverse_indices)` is x. `unique_all(tensor({5, 2, 5}))` has the values [2, 5], indices
+/// [1, 0], inverse indices [1, 0, 1] and counts [1, 2]. Elements have any real or boolean dtype; NaN equals NaN and
+/// comes last, -0 equals 0. `kg::unique` keeps the order of first occurrences. Throws for more than 2^31 - 1 elements.
+/// The values are differentiable, as those of `unique`.
 unique_parts unique_all(const tensor& x);
 /// The values of `unique_all`.
 tensor unique_values(const tensor& x);
