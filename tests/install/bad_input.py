@@ -102,6 +102,27 @@ def check_cmake(at, folder):
         report(f'CMake: {wanted}')
 
 
+def check_mpi(at, folder):
+    """Which MPI the package takes: that of the build, where another one is found first under the same name."""
+    config = at.build / 'tools' / 'install' / 'kerngradConfig.cmake'
+    line = re.search(r'^find_library\(KERNGRAD_MPI (\w+)(?: PATHS "([^"]+)")?.*', config.read_text(), re.MULTILINE)
+    if not list(at.build.glob('*/libkerngrad-mpi.a')) or not shutil.which('cmake'):
+        report('the MPI of CMake: there is none', 'not run')
+        return
+    name, wanted = line.groups()
+    other, source = folder / 'other' / 'lib', folder / 'mpi'
+    other.mkdir(parents=True)
+    source.mkdir()
+    (other / f'lib{name}.so').touch()
+    (source / 'CMakeLists.txt').write_text(
+        'cmake_minimum_required(VERSION 3.10)\nproject(asks LANGUAGES NONE)\n'
+        'set(CMAKE_FIND_LIBRARY_PREFIXES lib)\nset(CMAKE_FIND_LIBRARY_SUFFIXES .so)\n'
+        f'{line[0]}\nmessage(FATAL_ERROR "MPI is ${{KERNGRAD_MPI}}")\n')
+    said_by(['cmake', '-S', source, '-B', source / 'build', '-G', 'Ninja', f'-DCMAKE_PREFIX_PATH={folder / "other"}'],
+            f'MPI is {wanted}/lib{name}.so')
+    report(f'the MPI of CMake: {wanted}/lib{name}.so')
+
+
 def main():
     at = check.arguments()
     with tempfile.TemporaryDirectory() as name:
@@ -109,6 +130,7 @@ def main():
         check_setup(at, folder)
         check_rights(at, folder)
         check_cmake(at, folder)
+        check_mpi(at, folder)
 
 
 if __name__ == '__main__':
