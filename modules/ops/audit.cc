@@ -91,18 +91,18 @@ concept row_is_complete = op_has_row<Op, Rows> && [] {
   return !row.doc.empty() && row.infer != nullptr && row.has_launcher();
 }();
 
-/// The row's attributes are such that calls can give them.
+/// Calls can give the row's attributes: their declarations have no fault.
 template <fixed_string Op, const auto& Rows>
 concept row_has_sound_attributes = op_has_row<Op, Rows> && attrs_are_sound(Rows[row_place<Op, Rows>].attrs);
 
-/// Its results have names of their own, and a list is its last operand.
+/// The op's results have distinct names, and a list is its last operand.
 template <fixed_string Op, const auto& Rows>
 concept row_has_sound_results = op_has_row<Op, Rows> && [] {
   const op_row& row = Rows[row_place<Op, Rows>];
   return row.results.size() <= max_results && results_are_sound(row.results) && lists_are_last(row.operands);
 }();
 
-/// The dtypes in which a table has a kernel for the op (or for the op whose kernel it borrows).
+/// The dtypes for which a table has a kernel of the op, or of the op whose kernel it borrows.
 template <fixed_string Op, const auto& Rows, const auto& Kernels>
 inline constexpr dtype_set dtypes_of_kernels = [] {
   dtype_set set{};
@@ -151,7 +151,7 @@ inline constexpr dtype_set dtypes_of_calls = [] {
   return set;
 }();
 
-/// Each dtype that the row accepts is computed by a kernel of the table: what documents promise can be called.
+/// Each dtype that the row accepts is computed by a kernel of the table.
 template <fixed_string Op, const auto& Rows, const auto& Kernels>
 concept op_has_every_kernel = [] {
   const op_row& row = Rows[row_place<Op, Rows>];
@@ -184,7 +184,7 @@ inline constexpr int gradient_count = [] {
 template <fixed_string Op, const auto& Rows, const auto& Rules>
 concept op_has_gradient = gradient_count<Op, Rows, Rules> != 0;
 
-/// It has one rule, and no reason for having none next to it.
+/// The op has one rule, and no reason for having none as well.
 template <fixed_string Op, const auto& Rows, const auto& Rules>
 concept op_has_one_gradient = gradient_count<Op, Rows, Rules> <= 1;
 
@@ -197,7 +197,7 @@ concept op_has_one_row = [] {
   return true;
 }();
 
-/// One op: a refusal is one sentence with the op's name in it.
+/// Checks one op. Each fault is one sentence with the op's name in it.
 template <fixed_string Op, const auto& Rows, const auto& Kernels, const auto& Reference, const auto& Rules>
 consteval bool check_op() {
   static_assert(row_is_complete<Op, Rows>, "[audit] a row without documentation, shape rule or launcher: complete it");
@@ -242,7 +242,7 @@ inline constexpr auto names_of_rows = [] {
   return names;
 }();
 
-/// The first kernel without a row, or, when all have one, the first kernel.
+/// The first kernel without a row, or the first kernel if all have one.
 template <const auto& Rows, const auto& Kernels>
 inline constexpr std::array<std::string_view, 1> suspect = [] {
   for (const kernel_run& run : kernel_runs<Kernels>) {
@@ -253,19 +253,19 @@ inline constexpr std::array<std::string_view, 1> suspect = [] {
   return std::array{std::string_view(Kernels[0].op)};
 }();
 
-/// Every kernel of a table belongs to a row: a kernel of no row could never run.
+/// Every kernel of a table belongs to a row: a kernel without a row could never run.
 template <fixed_string Kernel, const auto& Rows>
 consteval bool check_kernel() {
   static_assert(op_has_row<Kernel, Rows>, "[audit] a kernel without a row: add the op's row to modules/ops/*/rows.cc");
   return true;
 }
-/// The same of all kernels of a table; the compiler names the first one without a row.
+/// Checks all kernels of a table. The compiler names the first one without a row.
 template <const auto& Rows, const auto& Kernels>
 consteval bool check_kernels() {
   return check_kernel<name_at<suspect<Rows, Kernels>, 0>(), Rows>();
 }
 
-/// All ops of a table.
+/// Checks all ops of a table.
 template <const auto& Rows, const auto& Kernels, const auto& Reference, const auto& Rules>
 consteval bool check_all() {
   return check_kernels<Rows, Kernels>() && check_kernels<Rows, Reference>() &&

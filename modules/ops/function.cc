@@ -68,9 +68,9 @@ struct op_function<Op> {
   static inline const detail::op_entry& entry() { return detail::known_entry<op_id<Op>>(); }
 };
 
-/// A built-in op as a value: `function_of<"Exp">(x)` is `exp(x)`, `grad(function_of<"Tanh">)` the gradient of tanh. It
-/// is called as the typed API, with tensors, numbers next to them where the op is elementwise of two operands,
-/// attributes `attr<"axis">(1)`, and with symbols in `fuse`. Throws what the op's row rejects.
+/// A built-in op as a function object: `function_of<"Exp">(x)` is `exp(x)`, `grad(function_of<"Tanh">)` the gradient of
+/// tanh. Arguments are those of the typed API: tensors, attributes `attr<"axis">(1)`, and numbers next to a tensor if
+/// the op is elementwise with two operands. Symbols in `fuse` work too. Throws if the op's row rejects the call.
 template <fixed_string Op>
   requires known_op<Op>
 inline constexpr op_function<Op> function_of{};

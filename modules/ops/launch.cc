@@ -15,10 +15,11 @@ struct launch_call;
 
 /// The built-in backends, in the order of their tables.
 enum class backend : std::uint8_t { simd, reference };
-/// How many there are.
+/// Number of built-in backends.
 inline constexpr int backend_count = 2;
 
-/// The code of one kernel: op, dtype and backend are its place in the table. All null where there is none.
+/// The code of one kernel. Its position in the table tells op, dtype and backend. All members are null if there is
+/// none.
 struct kernel_slot {
   kernels::run_fn run = nullptr;
   kernels::flat1_fn flat1 = nullptr;
@@ -41,8 +42,8 @@ struct launch_call {
   kernels::text_writer* texts = nullptr;
 };
 
-/// Says what came out as result `k` of a row with bounded sizes: a shape of the bound's rank, no axis larger than the
-/// bound's. Its elements are the first ones of the result, without gaps. Throws when it is none of that.
+/// Reports the shape of result `k` of a row with bounded sizes. It has the bound's rank, and no axis is larger than the
+/// bound's. The result's elements are the first ones, without gaps. Throws for any other shape.
 void made(const launch_call& call, int k, const shape& dims);
 
 }  // namespace kerngrad

@@ -13,9 +13,9 @@ import :core;
 
 export namespace kerngrad {
 
-/// A list with room for N elements in place; a longer one is on the heap. Results of ops are nearly always one. It is a
-/// contiguous range, so it goes where a std::span goes. How long it is the program knows when it runs, so that it has
-/// no structured bindings.
+/// A list with inline storage for N elements; a longer one is on the heap. Results of ops are nearly always one. It is
+/// a contiguous range, so it converts to std::span. Its length is only known at run time, so it has no structured
+/// bindings.
 template <class T, int N>
 class small_list {
  public:
@@ -36,7 +36,7 @@ class small_list {
   constexpr const T* begin() const { return data(); }
   constexpr T* end() { return data() + count_; }
   constexpr const T* end() const { return data() + count_; }
-  /// Element `i`; one that is not there is rejected.
+  /// Element `i`. Throws for an index out of range.
   inline constexpr T& operator[](std::int64_t i) { return data()[checked(i)]; }
   inline constexpr const T& operator[](std::int64_t i) const { return data()[checked(i)]; }
   constexpr T& front() { return *data(); }
@@ -90,7 +90,7 @@ struct attr_spec {
   bool or_text = false;         ///< a number that may be a text as well
 };
 
-/// True if a value of a kind may be given for an attribute, as far as the kind tells: a number for an integer must be
+/// True if an attribute accepts a value of this kind, as far as the kind tells: a number for an integer must also be
 /// whole.
 constexpr bool takes_kind(const attr_spec& spec, attr_kind given) {
   const bool number = given == attr_kind::integer || given == attr_kind::number;
@@ -115,7 +115,7 @@ enum class attr_fault : std::uint8_t {
   fallback,  ///< a default that no call could give
   choices,   ///< a text that is not required has none, or one is longer than a text may be
 };
-/// The first that is.
+/// The first fault of the declaration.
 constexpr attr_fault fault_of(const attr_spec& spec) {
   if (spec.name.empty()) return attr_fault::name;
   if (spec.kind < attr_kind::boolean || static_cast<int>(spec.kind) >= attr_kind_count) return attr_fault::kind;
@@ -142,7 +142,7 @@ constexpr attr_fault fault_of(const attr_spec& spec) {
   }
   return sound ? attr_fault::none : attr_fault::fallback;
 }
-/// True if none of them has a fault, and no two have one name.
+/// True if none of them has a fault, and all names are distinct.
 constexpr bool attrs_are_sound(std::span<const attr_spec> all) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (fault_of(all[i]) != attr_fault::none) return false;
@@ -152,7 +152,7 @@ constexpr bool attrs_are_sound(std::span<const attr_spec> all) {
   return true;
 }
 
-/// Position of an attribute in its row: rules and launchers read it there when they run, without a search.
+/// Position of an attribute in its row. Rules and launchers read it there without a search.
 struct attr_place {
   std::size_t index;
   std::string_view name;
@@ -167,7 +167,7 @@ void the_list_has_no_attribute_of_this_name();
 
 export namespace kerngrad {
 
-/// The place of an attribute in a row's list. A name that the list does not have is a compile error.
+/// The position of an attribute in a row's list. A name that the list does not have is a compile error.
 consteval attr_place place_in(std::span<const attr_spec> list, std::string_view name) {
   for (std::size_t i = 0; i < list.size(); ++i)
     if (list[i].name == name) return {i, list[i].name};
@@ -213,9 +213,9 @@ struct type_rule {
   result after = result::same;
 };
 
-/// How many results a row can name.
+/// Largest number of results that a row can name.
 inline constexpr std::size_t max_results = 8;
-/// Each has a name of its own.
+/// True if the results have distinct names.
 constexpr bool results_are_sound(std::span<const result_spec> all) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].name.empty()) return false;
@@ -291,7 +291,7 @@ struct inference {
     if (in[i].type != dtype_of<T>) refuse_element_type(i, dtype_of<T>);
     return {static_cast<const T*>(in[i].data), static_cast<std::size_t>(in[i].dims.size())};
   }
-  /// Throws for operand `i`, named in the text.
+  /// Throws for operand `i`, which the message names.
   [[noreturn]] void refuse(std::string_view got, std::string_view wanted, std::string_view advice = {}) const;
   [[noreturn]] void refuse_element_type(std::size_t i, dtype wanted) const;
 };
@@ -303,8 +303,8 @@ struct launch_call;
 /// Turns shapes and attributes into the kernel's geometry and calls it.
 using launch_fn = void (*)(const launch_call&);
 
-/// How the kernels of an op are called: what geometry they take. The launcher follows from it (modules/ops/launch.cc),
-/// and with it whether `fuse` takes the op, what a benchmark calls it with, which kernels of user-defined ops fit.
+/// How the kernels of an op are called: the geometry that they take. The launcher (modules/ops/launch.cc), support by
+/// `fuse`, benchmark calls and possible kernels of custom ops follow from it.
 enum class convention : std::uint8_t {
   custom,  ///< the row brings its own launcher
   unary,   ///< x -> y, with up to two numbers as parameters
@@ -365,15 +365,15 @@ struct scalar_form {
   constexpr bool exists() const { return of_floats != nullptr && of_doubles != nullptr; }
 };
 
-/// The families of ops (the one list is in meson.build): rows are grouped by them in the documents, and tests pick
-/// their samples by them. An op of none of them takes the one whose samples it takes.
+/// The families of ops, as listed in meson.build. Documents group rows by family, and tests choose samples by it. A
+/// custom op takes the family whose samples fit.
 #define KG_NAME(F) F
 enum class family : std::uint8_t { KG_FAMILIES(KG_NAME) };
 
-/// "elementwise", ...; all of them.
+/// The names of all families: "elementwise", ...
 #define KG_TEXT(F) #F
 inline constexpr std::string_view family_names[] = {KG_FAMILIES(KG_TEXT)};
-/// "elementwise", ...
+/// The name of a family, such as "elementwise".
 constexpr std::string_view name_of(family group) { return family_names[static_cast<int>(group)]; }
 
 /// One op. Everything that is not said here is derived from what is.
@@ -412,9 +412,9 @@ struct op_row {
       if (operands[i].name == wanted) return static_cast<int>(i);
     return -1;
   }
-  /// Elementwise, of one operand.
+  /// True for an elementwise op of one operand.
   constexpr bool is_unary() const { return group == family::elementwise && operands.size() == 1 && !takes_list(); }
-  /// Elementwise, of two operands or of a list.
+  /// True for an elementwise op of two operands or of a list.
   constexpr bool is_binary() const { return group == family::elementwise && (operands.size() == 2 || takes_list()); }
   constexpr bool takes_list() const { return !operands.empty() && operands.back().list; }
   /// The operand that the i-th tensor of a call belongs to: the last one has all tensors of its list.
@@ -424,7 +424,7 @@ struct op_row {
   constexpr std::string_view result_name(std::size_t k) const {
     return k < results.size() ? results[k].name : std::string_view();
   }
-  /// Its calling convention says how it is launched, or it brings the launcher itself.
+  /// True if the calling convention determines the launcher, or if the row has its own.
   constexpr bool has_launcher() const { return (convention == convention::custom) == (launch != nullptr); }
 };
 
@@ -443,7 +443,7 @@ constexpr const attr_value& inference::attr(std::string_view name) const {
   return attrs[static_cast<std::size_t>(row.attr_index(name))];
 }
 
-/// The value an attribute has when it is not given.
+/// The value of an attribute that a call does not give.
 constexpr attr_value default_of(const attr_spec& spec) {
   if (spec.required) return {};
   switch (spec.kind) {
@@ -493,7 +493,7 @@ constexpr void inference::give(const shape& dims) {
   out.push_back({dims, k < row.results.size() ? result_of(compute, row.results[k].type) : result_type});
 }
 
-/// An op is known to the compiler when it has a name, a line of documentation, a shape rule and a launcher.
+/// A complete op: its row has a name, a line of documentation, a shape rule and a launcher.
 template <const op_row& Row>
 concept op = !Row.name.empty() && !Row.doc.empty() && Row.infer != nullptr && Row.has_launcher();
 

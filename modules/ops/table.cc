@@ -39,7 +39,7 @@ consteval auto joined(const T (&... tables)[Sizes]) {
 #define KG_REFERENCE(F) kernels::reference::F##_kernel_list.items
 /// Every op that the library knows. The position of a row is the op's id.
 inline constexpr auto op_table = joined(KG_FAMILIES(KG_ROWS));
-/// How many there are.
+/// Number of built-in ops.
 inline constexpr int op_count = static_cast<int>(op_table.size());
 /// Every kernel of the backend simd.
 inline constexpr auto simd_kernels = joined(KG_FAMILIES(KG_SIMD));
@@ -139,7 +139,7 @@ inline constexpr int op_id = find_op(Name);
 template <int Id>
 inline constexpr op_row row_of = op_table[Id];
 
-/// How exact the kernels of an op are in one dtype, in units in the last place of the result.
+/// Error bounds of the kernels of an op in one dtype, in units in the last place of the result.
 struct op_accuracy {
   double bound;             ///< what the error stays below on every target
   double worst;             ///< the largest error that was measured; 0: none above half a unit
@@ -150,7 +150,7 @@ struct op_accuracy {
 /// The accuracy of an op in float32 or float64; nothing where the result is exact or bounded by its family's summation.
 std::optional<op_accuracy> accuracy_of(std::string_view name, dtype type);
 
-/// How exact the gradient of an op for one operand is, for a dy of 1: as `op_accuracy`, with a domain.
+/// Error bounds of the gradient of an op for one operand, for a dy of 1, in units in the last place, with a domain.
 struct gradient_accuracy {
   op_accuracy errors;
   std::string domain;  ///< the finite operands for which the bound holds, as "x^2 is finite"; empty: all
@@ -162,7 +162,7 @@ std::optional<gradient_accuracy> gradient_accuracy_of(std::string_view name, int
 template <backend Which>
 concept known_backend = static_cast<int>(Which) < backend_count;
 
-/// "simd", "reference".
+/// The name of a backend: "simd" or "reference".
 constexpr std::string_view name_of(backend which) { return which == backend::simd ? "simd" : "reference"; }
 
 /// The kernels of a backend: one a dtype for each op, by id.
@@ -188,7 +188,7 @@ consteval kernel_table slots_of(const std::array<kernels::entry, N>& list) {
   return table;
 }
 
-/// kernel_tables[backend][op * dtype_count + dtype]. Who reads it when it runs refers to every kernel there is.
+/// kernel_tables[backend][op * dtype_count + dtype]. Code that reads it at run time links every kernel.
 inline constexpr std::array<kernel_table, backend_count> kernel_tables{slots_of(simd_kernels),
                                                                        slots_of(reference_kernels)};
 
@@ -198,7 +198,7 @@ constexpr const kernel_slot& slot_of(backend which, int id, dtype type) {
                       [static_cast<std::size_t>(id * dtype_count + static_cast<int>(type))];
 }
 
-/// The kernels of one op: kernels_of_op<Id>[backend][dtype]. Who reads it when it runs refers to those alone.
+/// The kernels of one op: kernels_of_op<Id>[backend][dtype]. Code that reads it at run time links only these.
 template <int Id>
 inline constexpr auto kernels_of_op = []() consteval {
   std::array<std::array<kernel_slot, dtype_count>, backend_count> slots{};
@@ -250,8 +250,8 @@ inline void run_flat(const kernel_slot& slot, [[maybe_unused]] std::string_view 
 
 export namespace kerngrad {
 
-/// The span API: runs the kernel of a built-in op on spans of one size. No allocation, no validation, no hook: the
-/// instructions are those of the dispatched kernel called by hand. Sizes must match; kerngrad's debug build asserts it.
+/// The span API: runs the kernel of a built-in op on spans of one size, as a direct call of the dispatched kernel. No
+/// allocation, no validation, no hook. Sizes must match; kerngrad's debug build asserts it.
 template <fixed_string Name, backend Which = backend::simd, element T>
   requires has_kernel<Name, Which, dtype_of<T>>
 inline void kernel(std::span<const std::type_identity_t<T>> x, std::span<T> y) {

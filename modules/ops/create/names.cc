@@ -36,34 +36,34 @@ tensor whole_numbers(std::int64_t start, std::int64_t stop, std::int64_t step);
 
 export namespace kerngrad {
 
-/// A tensor that has one value everywhere. An integer dtype drops the fraction and throws for a number out of its
-/// range.
+/// A tensor with one value everywhere. An integer dtype drops the fraction; a number out of its range throws.
 inline tensor full(const shape& dims, double value, dtype type = dtype::float32) {
   return call<"Fill">(attr<"shape">(dims), attr<"value">(value), attr<"dtype">(type));
 }
-/// A tensor that has one integer everywhere. int64 takes every integer, those above 2^53 too.
+/// A tensor with one integer everywhere. int64 holds every integer exactly, also those above 2^53.
 template <detail::integer T>
 tensor full(const shape& dims, T value, dtype type = dtype::float32) {
   if (type != dtype::int64 || !detail::is_beyond_doubles(value)) return full(dims, static_cast<double>(value), type);
   return call<"BroadcastTo">(detail::int64_number(static_cast<std::int64_t>(value)), attr<"shape">(dims));
 }
-/// 0 everywhere.
+/// A tensor of zeros.
 inline tensor zeros(const shape& dims, dtype type = dtype::float32) { return full(dims, 0.0, type); }
-/// 1 everywhere.
+/// A tensor of ones.
 inline tensor ones(const shape& dims, dtype type = dtype::float32) { return full(dims, 1.0, type); }
-/// One value everywhere, with the shape of x, and its dtype unless another one is given.
+/// A tensor with one value everywhere and the shape of x. Its dtype is that of x unless you give one.
 template <class T>
   requires number<T>
 tensor full_like(const tensor& x, T value, std::optional<dtype> type = {}) {
   return full(x.dims(), value, type ? *type : x.type());
 }
-/// start, start + step, ... before stop, float32 unless another dtype is given; nothing where the step leads away from
-/// stop. Element i is start + i * step, rounded once. Throws for a step of 0 and for bounds that the dtype cannot hold.
+/// The numbers start, start + step, ... before stop, a vector of float32 unless you give a dtype. It is empty if the
+/// step leads away from stop. Element i is start + i * step, rounded once. Throws for a step of 0 and for bounds that
+/// the dtype cannot hold.
 inline tensor arange(double start, double stop, double step = 1, dtype type = dtype::float32) {
   const double end = step == 1 && stop < start ? start : stop;  // by itself the op would count down
   return call<"Range">(attr<"start">(start), attr<"stop">(end), attr<"step">(step), attr<"dtype">(type));
 }
-/// int64 keeps whole bounds and steps, those too that a double rounds.
+/// For integer bounds and steps. With dtype int64 they are exact, also above 2^53.
 template <detail::integer A, detail::integer B, detail::integer C = int>
 tensor arange(A start, B stop, C step = 1, dtype type = dtype::float32) {
   const bool rounded =
@@ -74,29 +74,29 @@ tensor arange(A start, B stop, C step = 1, dtype type = dtype::float32) {
                                  static_cast<std::int64_t>(step));
   return arange(static_cast<double>(start), static_cast<double>(stop), static_cast<double>(step), type);
 }
-/// 0, 1, ... before stop.
+/// The numbers 0, 1, ... before stop.
 inline tensor arange(double stop, dtype type = dtype::float32) { return arange(0, stop, 1, type); }
 /// `count` evenly spaced numbers from start to stop, both included.
 inline tensor linspace(double start, double stop, std::int64_t count, dtype type = dtype::float32) {
   return call<"LinSpace">(attr<"start">(start), attr<"stop">(stop), attr<"num">(count), attr<"dtype">(type));
 }
-/// Returns uniform numbers in [low, high), low <= high. The same seed gives bitwise identical results on every CPU
+/// Uniform random numbers in [low, high), low <= high. The same seed gives bitwise identical results on every CPU
 /// target.
 inline tensor random_uniform(const shape& dims, double low, double high, std::int64_t seed,
                              dtype type = dtype::float32) {
   return call<"RandomUniform">(attr<"shape">(dims), attr<"low">(low), attr<"high">(high), attr<"seed">(seed),
                                attr<"dtype">(type));
 }
-/// Returns normal numbers. The same seed gives bitwise identical results on every CPU target.
+/// Normal random numbers. The same seed gives bitwise identical results on every CPU target.
 inline tensor random_normal(const shape& dims, double mean, double stddev, std::int64_t seed,
                             dtype type = dtype::float32) {
   return call<"RandomNormal">(attr<"shape">(dims), attr<"mean">(mean), attr<"stddev">(stddev), attr<"seed">(seed),
                               attr<"dtype">(type));
 }
-/// Returns `samples` random outcomes, int32, from each of the distributions in the rows of `logits`, [rows, outcomes]
-/// or [outcomes] with 2 outcomes or more. Rows are logarithms of weights, or weights if `normalized`, which need not
-/// add up to 1. A logit of -infinity never occurs. The same seed, any number, gives the same outcomes on every CPU
-/// target. Throws for NaN, a logit of +infinity, a negative weight, and a row without weight. There is no gradient.
+/// Samples of categorical distributions: `samples` outcomes, int32, for each row of `logits`, [rows, outcomes] or
+/// [outcomes], with 2 outcomes or more. Rows are logarithms of weights, or weights if `normalized`; these need not add
+/// up to 1. A logit of -infinity never occurs. The same seed gives the same outcomes on every CPU target. Throws for
+/// NaN, a logit of +infinity, a negative weight, and a row without a positive weight. No gradient.
 inline tensor multinomial(const tensor& logits, std::int64_t samples, double seed, bool normalized = false) {
   const bool one_row = logits.dims().rank() == 1;
   const tensor rows = one_row ? call<"ExpandDims">(logits) : logits;

@@ -162,8 +162,8 @@ KG_TWO_OPERANDS(multiply, "Multiply")
 KG_TWO_OPERANDS(divide, "RealDiv")
 KG_TWO_OPERANDS(floor_divide, "FloorDiv")
 
-/// |x| in x's dtype, uint8 and bool in int32 as `neg`; of complex numbers the magnitude, in the dtype of their parts.
-/// Gradient: dy * sign(x), of complex numbers dy * x / |x|, 0 at 0.
+/// The absolute value in x's dtype; uint8 and bool give int32. For complex numbers it is the magnitude, in the dtype of
+/// their parts. Gradient: dy * sign(x), for complex numbers dy * x / |x|, 0 at 0.
 inline tensor abs(const tensor& x) { return detail::is_complex(x) ? complex_abs(x) : function_of<"Abs">(x); }
 inline tensor abs(tensor&& x) { return detail::is_complex(x) ? complex_abs(x) : function_of<"Abs">(std::move(x)); }
 template <symbolic X>
@@ -174,24 +174,24 @@ constexpr symbol abs(X x) {
 #undef KG_ONE_OPERAND
 #undef KG_TWO_OPERANDS
 
-/// x, or alpha * x below 0.
+/// x where it is positive, else alpha * x.
 inline tensor leaky_relu(const tensor& x, double alpha = 0.2) { return call<"LeakyRelu">(x, attr<"alpha">(alpha)); }
-/// 1 above 0, else alpha.
+/// 1 where x is positive, else alpha.
 inline tensor step(const tensor& x, double alpha = 0) { return call<"Step">(x, attr<"alpha">(alpha)); }
-/// x limited to [least, most]; `{}` in place of a bound is none.
+/// Limits x to [least, most]. Pass `{}` for no bound.
 inline tensor clip(const tensor& x, std::optional<double> least, std::optional<double> most) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   return call<"ClipByValue">(x, attr<"clipValueMin">(least.value_or(-infinity)),
                              attr<"clipValueMax">(most.value_or(infinity)));
 }
-/// The sum of tensors of one shape.
+/// The sum of tensors that have one shape.
 inline tensor add_n(std::span<const tensor> tensors) { return call_list<"AddN">(tensors).front(); }
 inline tensor add_n(std::initializer_list<tensor> tensors) { return add_n(std::span(tensors.begin(), tensors.size())); }
-/// t where the condition holds, else e.
+/// t where the condition is true, else e.
 inline tensor where(const tensor& condition, const tensor& t, const tensor& e) {
   return call<"Select">(condition, t, e);
 }
-/// One of the two may be a number, which takes the other's dtype.
+/// One of the two may be a number. It takes the dtype of the other.
 template <number T>
 tensor where(const tensor& condition, const tensor& t, T e) {
   return where(condition, t, detail::number_like("where", detail::number_of(e), t));
@@ -200,7 +200,7 @@ template <number T>
 tensor where(const tensor& condition, T t, const tensor& e) {
   return where(condition, detail::number_like("where", detail::number_of(t), e), e);
 }
-/// Two numbers give bool, int32 or float32: what both are in C++.
+/// With two numbers the dtype follows from their C++ types: bool, int32 or float32.
 template <number T, number E>
 tensor where(const tensor& condition, T t, E e) {
   if constexpr (std::is_same_v<T, bool> && std::is_same_v<E, bool>) {
@@ -211,12 +211,12 @@ tensor where(const tensor& condition, T t, E e) {
                  detail::number_like("where", detail::number_of(e), tensor(like{})));
   }
 }
-/// The same values in another dtype; x itself when it has that dtype.
+/// The same values in another dtype. Returns x itself if it has that dtype.
 inline tensor cast(const tensor& x, dtype to) { return x.type() == to ? x : call<"Cast">(x, attr<"dtype">(to)); }
-/// The complex conjugate; x itself when it is real.
+/// The complex conjugate. Returns x itself if it is real.
 inline tensor conj(const tensor& x) { return detail::is_complex(x) ? complex(real(x), neg(imag(x))) : x; }
-/// The angle of complex numbers in [-pi, pi], in the dtype of their parts; of real ones 0 or pi. The angle of 0 is 0 or
-/// pi by the signs of its parts. Gradient: NaN at 0.
+/// The angle of complex numbers in [-pi, pi], in the dtype of their parts; for real numbers 0 or pi. The signs of its
+/// parts decide if the angle of 0 is 0 or pi. Gradient: NaN at 0.
 inline tensor angle(const tensor& x) {
   return detail::is_complex(x) ? atan2(imag(x), real(x)) : atan2(zeros_like(x), x);
 }
@@ -234,8 +234,8 @@ inline tensor bits_beside(const tensor& x, const tensor& other) {
 
 export namespace kerngrad {
 
-/// Operators of C++ call the functions of the same meaning: + add, - sub or neg, * mul, / div, % mod, == equal, < less,
-/// << left_shift and so on. & | ^ ~ are bitwise; for booleans they are logical_and, logical_or, logical_xor and
+/// C++ operators call the functions of the same meaning: + add, - sub or neg, * mul, / div, % mod, == equal, < less, <<
+/// left_shift and so on. & | ^ ~ are bitwise; for booleans they are logical_and, logical_or, logical_xor and
 /// logical_not. Next to an integer a boolean is 0 or 1.
 inline tensor operator-(const tensor& x) { return neg(x); }
 inline tensor operator-(tensor&& x) { return neg(std::move(x)); }
@@ -291,7 +291,7 @@ template <number T> tensor operator==(T a, const tensor& b) { return equal(a, b)
 template <number T> tensor operator!=(const tensor& a, T b) { return not_equal(a, b); }
 template <number T> tensor operator!=(T a, const tensor& b) { return not_equal(a, b); }
 
-/// Arithmetic with std::complex<float> and std::complex<double>, and equality. The number takes the tensor's precision:
+/// Arithmetic and equality with std::complex<float> and std::complex<double>. The number takes the tensor's precision:
 /// next to float64 and complex128 it is complex128, else complex64.
 template <detail::complex_class C> tensor operator+(const tensor& a, C b) { return add(a, detail::number_like(b, a)); }
 template <detail::complex_class C> tensor operator+(C a, const tensor& b) { return add(detail::number_like(a, b), b); }
@@ -307,11 +307,11 @@ template <detail::complex_class C> tensor operator==(const tensor& a, C b) {
 template <detail::complex_class C> tensor operator!=(const tensor& a, C b) {
   return not_equal(a, detail::number_like(b, a));
 }
-/// a to the power of a complex number, and the other way round.
+/// a to the power of a complex number, and a complex number to the power of a tensor.
 template <detail::complex_class C> tensor pow(const tensor& a, C b) { return pow(a, detail::number_like(b, a)); }
 template <detail::complex_class C> tensor pow(C a, const tensor& b) { return pow(detail::number_like(a, b), b); }
 
-/// Operators of booleans and of bits, % and shifts, with tensors and numbers.
+/// Logical and bitwise operators, % and shifts, with tensors and numbers.
 inline tensor operator!(const tensor& x) { return logical_not(x); }
 inline tensor operator~(const tensor& x) { return x.type() == dtype::boolean ? logical_not(x) : bitwise_not(x); }
 inline tensor operator%(const tensor& a, const tensor& b) { return mod(a, b); }
@@ -342,7 +342,8 @@ template <number T> tensor operator|(T a, const tensor& b) { return detail::bits
 template <number T> tensor operator^(const tensor& a, T b) { return a ^ detail::bits_like(b, a); }
 template <number T> tensor operator^(T a, const tensor& b) { return detail::bits_like(a, b) ^ b; }
 
-/// a becomes the result, whose dtype and shape need not be a's; its memory is used again where nobody else holds it.
+/// Assigns the result of the operator to a, whose dtype and shape may change. The memory of a is reused if no other
+/// tensor shares it.
 template <class T> tensor& operator+=(tensor& a, const T& b) { return a = std::move(a) + b; }
 template <class T> tensor& operator-=(tensor& a, const T& b) { return a = std::move(a) - b; }
 template <class T> tensor& operator*=(tensor& a, const T& b) { return a = std::move(a) * b; }

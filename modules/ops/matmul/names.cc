@@ -19,27 +19,26 @@ tensor product_with_vector(const tensor& a, const tensor& b, bool transpose_a, b
 
 export namespace kerngrad {
 
-/// The matrix product over the last two axes, either operand transposed if asked for. A vector on the left is one row,
-/// on the right one column, and that axis goes from the result: two vectors give a number. Floats, int32, int64
-/// and complex numbers, in their own dtype; bool and uint8 become int32. Products and sums of integers wrap (modulo
-/// 2^32 and 2^64, as NumPy's). Throws where the inner sizes differ, and for a vector that is to be transposed.
-/// Differentiable in floats and complex numbers.
+/// The matrix product over the last two axes; each operand can be transposed. A vector on the left is a row, one on the
+/// right a column, and the result lacks that axis: two vectors give a scalar. Floats, int32, int64 and complex numbers
+/// keep their dtype; bool and uint8 become int32. Integers wrap modulo 2^32 and 2^64, as in NumPy. Throws if the inner
+/// sizes differ, and for a transposed vector. Differentiable in floats and complex numbers.
 inline tensor matmul(const tensor& a, const tensor& b, bool transpose_a = false, bool transpose_b = false) {
   if (a.defined() && b.defined() && (a.rank() == 1 || b.rank() == 1)) [[unlikely]]
     return detail::product_with_vector(a, b, transpose_a, transpose_b);
   return call<"BatchMatMul">(a, b, attr<"transposeA">(transpose_a), attr<"transposeB">(transpose_b));
 }
 
-/// Products of elements of any number of tensors, added up as the equation says: `einsum("bij,bjk->bik", a, b)`. A term
-/// has a letter for each axis of its tensor; what has the same letter is walked together, and indices that the result
-/// lacks are added up. A letter twice in a term takes the diagonal. "..." stands for axes without letters, which
-/// broadcast and come back in the result. Without "->" the result has the axes of "...", then the letters that occur
-/// once, in the order of the alphabet. Spaces are free. At most 8 axes in a tensor and in the result.
+/// Sums of products of any number of tensors, as an equation says: `einsum("bij,bjk->bik", a, b)`. A term has a letter
+/// for each axis of its tensor. Axes with the same letter are multiplied index by index; letters that the result lacks
+/// are summed over. A letter twice in a term takes the diagonal. "..." stands for axes without letters, which broadcast
+/// and come back in the result. Without "->" the result has the axes of "...", then the letters that occur once, in
+/// alphabetical order. Spaces are ignored. At most 8 axes in a tensor and in the result.
 ///
-/// Dtypes are promoted and computed as by `matmul`: integers wrap, bool and uint8 become int32. The order in which
-/// products are added up is not specified; three tensors and more are multiplied in pairs, in the order that takes the
-/// fewest products. Throws for an equation that cannot be read, and says where, and for shapes that do not fit it.
-/// Differentiable in all tensors.
+/// Dtypes are promoted and computed as by `matmul`: integers wrap, bool and uint8 become int32. The order of summation
+/// is not specified. Three tensors and more are multiplied in pairs, in the order that takes the fewest products.
+/// Throws for an equation that cannot be read, with the position, and for shapes that do not fit it. Differentiable in
+/// all tensors.
 inline tensor einsum(std::string_view equation, std::span<const tensor> tensors) {
   return call_list<"Einsum">(tensors, attr<"equation">(equation)).front();
 }

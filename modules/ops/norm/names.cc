@@ -14,33 +14,33 @@ import :call;
 
 export namespace kerngrad {
 
-/// Options of batch_norm. `offset` and `scale` have the shape of the mean; without them nothing is added, and nothing
-/// multiplied. `epsilon`, 0 or more, is added to the variance.
+/// Options of batch_norm. `offset` and `scale` have the shape of the mean; by default they are 0 and 1. `epsilon`, 0 or
+/// more, is added to the variance.
 struct batch_norm_options {
   tensor offset{};
   tensor scale{};
   double epsilon = 1e-3;
 };
-/// (x - mean) / sqrt(variance + epsilon) * scale + offset, with moments that are known: those of the training data. One
-/// value per channel, the last axis, or any other shape that broadcasts to x; all of one shape, or it throws. Floating
-/// dtypes only. Differentiable in all operands, each as a variable of its own.
+/// (x - mean) / sqrt(variance + epsilon) * scale + offset with given moments, such as those of the training data. All
+/// four have one shape that broadcasts to x, often one value per channel, the last axis. Throws for other shapes.
+/// Floating dtypes only. Differentiable in all operands; the moments count as independent of x.
 inline tensor batch_norm(const tensor& x, const tensor& mean, const tensor& variance,
                          const batch_norm_options& options = {}) {
   return call<"FusedBatchNorm">(x, mean, variance, options.offset, options.scale,
                                 attr<"varianceEpsilon">(options.epsilon));
 }
 
-/// Options of layer_norm. `scale` and `offset` have a value for each element of the last axis; without them nothing is
-/// multiplied, and nothing added. `epsilon`, 0 or more, is added to the variance.
+/// Options of layer_norm. `scale` and `offset` have a value for each element of the last axis; by default they are 1
+/// and 0. `epsilon`, 0 or more, is added to the variance.
 struct layer_norm_options {
   tensor scale{};
   tensor offset{};
   double epsilon = 1e-3;
 };
 /// (x - mean) / sqrt(variance + epsilon) * scale + offset with the moments of x along its last axis, in one op (Ba,
-/// Kiros and Hinton 2016). The variance divides by the number of elements; it is taken of the distances from the mean,
-/// so that a large mean does not cancel it. x has rank 1 or more, a floating dtype and numbers of any size.
-/// Differentiable in all operands. Homogeneous of degree 0 in x if epsilon is 0 and there is no offset.
+/// Kiros and Hinton 2016). The variance divides by the number of elements. It is computed from distances to the mean,
+/// so a large mean loses no digits. x has rank 1 or more, a floating dtype and numbers of any size. Differentiable in
+/// all operands. Homogeneous of degree 0 in x if epsilon is 0 and there is no offset.
 inline tensor layer_norm(const tensor& x, const layer_norm_options& options = {}) {
   return call<"LayerNorm">(x, options.scale, options.offset, attr<"epsilon">(options.epsilon));
 }

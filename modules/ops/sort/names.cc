@@ -20,9 +20,9 @@ struct sort_options {
   axis_index axis = -1;
   bool descending = false;
 };
-/// The elements along an axis in order, of x's shape and dtype, which may be any but a complex one. NaN comes last, in
-/// descending order first, as the quiet NaN without sign; -0 is less than 0. A scalar is sorted. Throws for an axis
-/// that x does not have. Differentiable to every order: dy goes to the places that `argsort` gives.
+/// Sorts the elements along an axis: x's shape and dtype, which may be any but complex. NaN comes last, in descending
+/// order first, and becomes the quiet NaN without sign; -0 is less than 0. A scalar is one element. Throws for an axis
+/// that x does not have. Differentiable to any order: dy goes to the positions that `argsort` returns.
 inline tensor sort(const tensor& x, const sort_options& options = {}) {
   return call<"Sort">(x, attr<"axis">(options.axis.value()), attr<"descending">(options.descending));
 }
@@ -31,9 +31,8 @@ template <class Axis>
 tensor sort(const tensor& x, Axis axis) {
   return sort(x, {.axis = axis});
 }
-/// The places of the elements along an axis in order, int32, of x's shape. The order is stable in both directions:
-/// equal elements, -0 and 0, and all NaN keep theirs. Throws for an axis that x does not have, or one of more than
-/// 2^31 - 1 elements.
+/// The indices that sort x along an axis, int32, of x's shape. The order is stable in both directions: equal elements,
+/// -0 and 0, and all NaN keep theirs. Throws for an axis that x does not have, or that has more than 2^31 - 1 elements.
 inline tensor argsort(const tensor& x, const sort_options& options = {}) {
   return call<"ArgSort">(x, attr<"axis">(options.axis.value()), attr<"descending">(options.descending));
 }
@@ -43,21 +42,21 @@ tensor argsort(const tensor& x, Axis axis) {
   return argsort(x, {.axis = axis});
 }
 
-/// The `k` largest elements along the last axis, in descending order, and their places, int32:
-/// `auto [values, indices] = top_k(x, 3)`. Among equal elements the first ones are taken, and come first; NaN is the
-/// largest. Throws for a scalar, and for k below 0 or above the size of the axis. The values are differentiable to
-/// every order: their gradient goes to their places.
+/// The `k` largest elements along the last axis, in descending order, and their int32 indices: `auto [values, indices]
+/// = top_k(x, 3)`. Among equal elements the first ones are taken, and come first; NaN is the largest. Throws for a
+/// scalar, and for k below 0 or above the size of the axis. The values are differentiable to any order: their gradient
+/// goes to their positions.
 inline std::array<tensor, 2> top_k(const tensor& x, std::int64_t k = 1) { return call<"TopK">(x, attr<"k">(k)); }
 
-/// The index in an ascending sequence before which each value belongs, int32, of the shape of `values`: the number of
-/// elements less than it. The last axis of `sequences` [..., n] has the sequences, one for all values, or one for each
-/// row of `values` [..., m], whose other axes are then the same. Throws for other shapes and for more than 2^31 - 1
-/// elements; the order of a sequence is not checked, and one that is not ascending gives some index from 0 to n. All
-/// dtypes but complex ones; two are promoted. Not differentiable.
+/// The index at which each value belongs in an ascending sequence, int32 of the shape of `values`: the number of
+/// elements less than it. `sequences` [n] serves all values. `sequences` [..., n] has one sequence for each row of
+/// `values` [..., m], with the same leading axes. Throws for other shapes and for more than 2^31 - 1 elements. The
+/// order of a sequence is not checked; an unsorted one gives some index from 0 to n. All dtypes but complex ones; two
+/// are promoted. Not differentiable.
 inline tensor lower_bound(const tensor& sequences, const tensor& values) {
   return call<"LowerBound">(sequences, values);
 }
-/// The number of elements of an ascending sequence that are not greater than each value: the index after those that
+/// The number of elements of an ascending sequence that are not larger than each value: the index after those that
 /// equal it. Operands, dtypes and errors are those of `lower_bound`.
 inline tensor upper_bound(const tensor& sequences, const tensor& values) {
   return call<"UpperBound">(sequences, values);

@@ -15,26 +15,27 @@ import :call;
 
 export namespace kerngrad {
 
-/// The `indices` [count, rank] of a sparse tensor and their `values` [count], of any dtype, sorted by rows, with an
-/// entry (row, 0, ..., 0) of `default_value`, a scalar, for each row of `dense_shape` [rank] that has none:
-/// `auto [indices, values, was_empty, places] = sparse_fill_empty_rows(...)`. `was_empty` [rows] is bool, `places`
-/// [count] says where each value went. Indices and the dense shape are int32 or int64. Throws for indices outside of
-/// the dense shape. The gradient reaches values and default value.
+/// Fills the empty rows of a sparse tensor: `auto [indices, values, was_empty, places] = sparse_fill_empty_rows(...)`.
+/// The operands are `indices` [count, rank], `values` [count] of any dtype and `dense_shape` [rank]. Each row without
+/// an entry gets an entry (row, 0, ..., 0) with the scalar `default_value`. The results are sorted by rows. `was_empty`
+/// [rows] is bool, `places` [count] has the new index of each value. Indices and the dense shape are int32 or int64.
+/// Throws for indices outside of the dense shape. Differentiable in values and default value.
 inline auto sparse_fill_empty_rows(const tensor& indices, const tensor& values, const tensor& dense_shape,
                                    const tensor& default_value) {
   return call<"SparseFillEmptyRows">(indices, values, dense_shape, default_value);
 }
 
-/// The `indices` [count, rank] of elements of `input_shape` as those of the same elements, in row-major order, of
-/// `new_shape`, in which one size may be -1: `auto [indices, shape] = sparse_reshape(...)`. All are int32 or int64.
-/// Throws for indices outside of the shape and for shapes of different numbers of elements. No gradient: integers.
+/// Reshapes a sparse tensor: `auto [indices, shape] = sparse_reshape(...)`. `indices` [count, rank] of elements of
+/// `input_shape` become those of the same elements, in row-major order, of `new_shape`, where one size may be -1. All
+/// are int32 or int64. Throws for indices outside of the shape and for shapes of different numbers of elements. No
+/// gradient: integers.
 inline auto sparse_reshape(const tensor& indices, const tensor& input_shape, const tensor& new_shape) {
   return call<"SparseReshape">(indices, input_shape, new_shape);
 }
 
-/// The rows of `data` [rows, ...] (floats, int32, int64) that `indices` [count] name, added up by `segment_ids`
-/// [count], which never decrease: a result of last id + 1 rows, 0 where an id has none. Integers wrap. Throws for
-/// indices of no row and for ids that are negative or decrease. The gradient reaches data.
+/// Sums rows of `data` [rows, ...] (floats, int32, int64) by segment. `indices` [count] select rows, and `segment_ids`
+/// [count], which never decrease, say where each is added. The result has last id + 1 rows, 0 for an id without rows.
+/// Integers wrap. Throws for indices of no row and for ids that are negative or decrease. Differentiable in data.
 inline tensor sparse_segment_sum(const tensor& data, const tensor& indices, const tensor& segment_ids) {
   return call<"SparseSegmentSum">(data, indices, segment_ids);
 }
@@ -45,17 +46,17 @@ inline tensor sparse_segment_mean(const tensor& data, const tensor& indices, con
 
 /// Reduction of the rows of a bag.
 enum class bag_mode : std::uint8_t { mean, sum, max };
-/// Options of embedding_bag. `weights`, one for each index, are for sums alone.
+/// Options of embedding_bag. `weights`, one for each index, only work with sums.
 struct embedding_bag_options {
   bag_mode mode = bag_mode::mean;
   tensor weights{};
 };
-/// Mean, sum or greatest elements of rows of `params` [rows, ...], floats, as torch's EmbeddingBag: `indices` [count]
-/// name the rows, those of bag b from offsets[b] to before the next offset, and the result is [bags, ...]. Indices and
-/// `offsets` are int32 or int64. The result for no rows is 0, whatever the mode; a greatest element is NaN where one is
-/// NaN. Rows are added in their order, so that the bits depend on no number of threads. Throws for indices of no row,
-/// offsets that do not begin with 0, decrease or lie beyond the indices, and for weights with another mode than sum.
-/// The gradient reaches params and weights; the elements that equal an extreme share its gradient equally.
+/// Mean, sum or largest elements of rows of `params` [rows, ...], floats, in bags, as torch's EmbeddingBag: a result
+/// [bags, ...]. `indices` [count] select rows; those of bag b go from offsets[b] to before the next offset. Indices and
+/// `offsets` are int32 or int64. A bag without rows gives 0 in every mode; a largest element is NaN if one is NaN. Rows
+/// are added in their order, so results are bitwise identical for any number of threads. Throws for indices of no row,
+/// and for weights with another mode than sum. Throws for offsets that do not begin with 0, decrease, or go beyond the
+/// indices. Differentiable in params and weights; elements that equal a largest one share its gradient equally.
 inline tensor embedding_bag(const tensor& params, const tensor& indices, const tensor& offsets,
                             const embedding_bag_options& options = {}) {
   constexpr std::string_view modes[] = {"mean", "sum", "max"};
@@ -65,18 +66,18 @@ inline tensor embedding_bag(const tensor& params, const tensor& indices, const t
 /// `embedding_bag` with bags of one size: `indices` and weights are [bags, size].
 tensor embedding_bag(const tensor& params, const tensor& indices, const embedding_bag_options& options = {});
 
-/// A row of numbers for each start: start, start + delta, ... before its limit; scalars serve all rows, lists have one
-/// length. The three have one dtype, float32, float64, int32 or int64: `auto [splits, values] = ragged_range(...)`, row
-/// r being values[splits[r]] to before values[splits[r + 1]]. Throws for deltas of 0 and for numbers that are not
-/// finite. The gradient reaches starts and deltas.
+/// Ranges as rows of a ragged tensor: `auto [splits, values] = ragged_range(...)`. Row r is values[splits[r]] to before
+/// values[splits[r + 1]], the numbers start, start + delta, ... before its limit. Scalars serve all rows; vectors have
+/// one length. The three have one dtype, float32, float64, int32 or int64. Throws for deltas of 0 and for numbers that
+/// are not finite. Differentiable in starts and deltas.
 inline auto ragged_range(const tensor& starts, const tensor& limits, const tensor& deltas) {
   return call<"RaggedRange">(starts, limits, deltas);
 }
 
-/// Rows of a ragged tensor: its row splits, outermost first (int32 or int64, one list at least), and its `values`, of
-/// any dtype, whose rows the last splits count. `indices`, of any rank, name rows of the outermost axis. Gives the
-/// splits of the result, outermost first, and its values as the last. Throws for splits that decrease or reach beyond
-/// what they count, and for indices of no row. The gradient reaches values.
+/// Takes rows of a ragged tensor. `splits` are its row splits, outermost first (int32 or int64, one at least);
+/// `values`, of any dtype, are the rows that the last splits count. `indices`, of any rank, select rows of the
+/// outermost axis. Returns the splits of the result, outermost first, then its values. Throws for splits that decrease
+/// or go beyond the rows that they count, and for indices of no row. Differentiable in values.
 inline tensor_list ragged_gather(std::span<const tensor> splits, const tensor& values, const tensor& indices) {
   std::vector<tensor> operands = {values, indices};
   operands.insert(operands.end(), splits.begin(), splits.end());
@@ -84,12 +85,12 @@ inline tensor_list ragged_gather(std::span<const tensor> splits, const tensor& v
   return call_list<"RaggedGather">(operands, attr<"outputRaggedRank">(rank));
 }
 
-/// A ragged tensor as a dense one of `dims`, a list of sizes of which -1 are those of the longest rows, or the scalar
-/// -1 for all of them: rows are cut off there and filled up with `default_value`, which broadcasts to a row of
-/// `values`. `partitions`, int32 or int64, say which values make a row, outermost first, and `types` what each of them
-/// is, joined by `|`: ROW_SPLITS, or VALUE_ROWIDS, the row of each value, which never decrease. The number of rows is
-/// known from splits; before ids it is in front, a scalar: "FIRST_DIM_SIZE|VALUE_ROWIDS". Throws for partitions
-/// that do not fit each other or the values. The gradient reaches values and default value.
+/// Converts a ragged tensor to a dense one of shape `dims`, a list of sizes where -1 is the size of the longest row, or
+/// the scalar -1 for all. Longer rows are cut, shorter ones filled with `default_value`, which broadcasts to a row of
+/// `values`. `partitions`, int32 or int64, say which values make a row, outermost first. `types` names their kinds,
+/// joined by `|`: ROW_SPLITS, or VALUE_ROWIDS, the row of each value, which never decrease. Before ids a scalar
+/// partition gives the number of rows: "FIRST_DIM_SIZE|VALUE_ROWIDS". Throws for partitions that do not fit each other
+/// or the values. Differentiable in values and default value.
 inline tensor ragged_tensor_to_tensor(const tensor& dims, const tensor& values, const tensor& default_value,
                                       std::span<const tensor> partitions, std::string_view types) {
   return call<"RaggedTensorToTensor">(dims, values, default_value, partitions, attr<"rowPartitionTypes">(types));

@@ -23,7 +23,7 @@ struct extent3d {
   constexpr attr_value value() const { return {depth, height, width}; }
 };
 
-/// Padding of a volume: `same`, `valid`, elements on every side, or a pair (before, after) for each axis.
+/// Padding of a volume: `same`, `valid`, a number of elements on every side, or a pair (before, after) for each axis.
 class padding3d {
  public:
   constexpr padding3d(int elements) : value_(elements) {}
@@ -37,24 +37,25 @@ class padding3d {
   attr_value value_;
 };
 
-/// Options of the convolutions of volumes: steps of the window and distances of the filter's elements on each axis.
-/// `channels_first` takes and gives NCDHW volumes.
+/// Options of the convolutions of volumes: strides of the window and dilations of the filter on each axis. With
+/// `channels_first` volumes are NCDHW.
 struct conv3d_options {
   extent3d strides = 1;
   padding3d pad = valid;
   extent3d dilations = 1;
   bool channels_first = false;
 };
-/// x [batch, depth, height, width, in] with a filter [depth, height, width, in, out]: the cross-correlation, without
-/// reflecting the filter. Floating dtypes; padding takes no part in a sum, whatever weights it meets. Throws when the
-/// window does not fit or the channels differ. Differentiable in both operands to any order.
+/// The convolution of volumes x [batch, depth, height, width, in] with a filter [depth, height, width, in, out],
+/// computed as cross-correlation, without reflecting the filter. Floating dtypes. Padding adds nothing to a sum, even
+/// next to infinite weights. Throws if the window does not fit or the channels differ. Differentiable in both operands
+/// to any order.
 inline tensor conv3d(const tensor& x, const tensor& filter, const conv3d_options& options = {}) {
   return call<"Conv3D">(x, filter, attr<"strides">(options.strides.value()), attr<"pad">(options.pad.value()),
                         attr<"dilations">(options.dilations.value()),
                         attr<"dataFormat">(options.channels_first ? "NCDHW" : "NDHWC"));
 }
-/// The transposed convolution: from dy to a volume of shape `output`, which conv3d with these options brings to the
-/// shape of dy; else it throws. Differentiable in both operands to any order.
+/// The transposed convolution: from dy to a volume of shape `output`. conv3d with these options must give that volume
+/// the shape of dy, else it throws. Differentiable in both operands to any order.
 inline tensor conv3d_transpose(const tensor& dy, const tensor& filter, const shape& output,
                                const conv3d_options& options = {}) {
   return call<"Conv3DBackpropInputV2">(dy, filter, attr<"strides">(options.strides.value()),
@@ -63,22 +64,22 @@ inline tensor conv3d_transpose(const tensor& dy, const tensor& filter, const sha
                                        attr<"inputShape">(output));
 }
 
-/// Options of the poolings of volumes; the strides are the window's size unless they are given.
+/// Options of the poolings of volumes. The strides are by default the window's size.
 struct pool3d_options {
   std::optional<extent3d> strides{};
   padding3d pad = valid;
   bool channels_first = false;
 };
-/// The largest element of each window over a volume [batch, depth, height, width, channels] of a floating dtype or
-/// int32. NaN is ignored; a window without a number gives -infinity (the least int32), one that does not fit an empty
-/// result. Differentiable to any order: dy goes to the first of equal elements.
+/// The largest element of each window of a volume [batch, depth, height, width, channels] of a floating dtype or int32.
+/// NaN is ignored. A window without a number gives -infinity (the smallest int32); if no window fits, the result is
+/// empty. Differentiable to any order: dy goes to the first of equal elements.
 inline tensor max_pool3d(const tensor& x, extent3d window, const pool3d_options& options = {}) {
   return call<"MaxPool3D">(
       x, attr<"filterSize">(window.value()), attr<"strides">((options.strides ? *options.strides : window).value()),
       attr<"pad">(options.pad.value()), attr<"dataFormat">(options.channels_first ? "NCDHW" : "NDHWC"));
 }
-/// The mean of each window's elements inside a volume [batch, depth, height, width, channels] of a floating dtype; 0
-/// when none is inside, an empty result when the window does not fit. Differentiable to any order.
+/// The mean of each window's elements inside a volume [batch, depth, height, width, channels] of a floating dtype. A
+/// window without elements inside gives 0; if no window fits, the result is empty. Differentiable to any order.
 inline tensor avg_pool3d(const tensor& x, extent3d window, const pool3d_options& options = {}) {
   return call<"AvgPool3D">(
       x, attr<"filterSize">(window.value()), attr<"strides">((options.strides ? *options.strides : window).value()),

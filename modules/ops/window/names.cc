@@ -14,7 +14,7 @@ import :call;
 
 export namespace kerngrad {
 
-/// Padding of an image: `same`, `valid`, pixels on every side, or {top, bottom, left, right}.
+/// Padding of an image: `same`, `valid`, a number of pixels on every side, or {top, bottom, left, right}.
 class padding {
  public:
   constexpr padding(int pixels) : value_(pixels) {}
@@ -26,9 +26,9 @@ class padding {
  private:
   attr_value value_;
 };
-/// As many pixels around the image as keep its size at stride 1.
+/// Padding that keeps the size of the image at stride 1.
 inline constexpr padding same{std::string_view("same")};
-/// None: windows lie inside the image.
+/// No padding: windows lie inside the image.
 inline constexpr padding valid{std::string_view("valid")};
 
 /// Height and width; one number serves both.
@@ -39,30 +39,31 @@ struct extent {
   constexpr attr_value value() const { return {height, width}; }
 };
 
-/// Options of the convolutions. `channels_first` takes and gives NCHW images.
+/// Options of the convolutions. With `channels_first` images are NCHW.
 struct conv_options {
   extent strides = 1;
   padding pad = valid;
   extent dilations = 1;
   bool channels_first = false;
 };
-/// x [batch, height, width, in] with a filter [height, width, in, out]. A filter [height, width, in / groups, out] is
-/// for groups of channels: the first out / groups channels of the result see the first in / groups ones of x, and so
-/// on, as in torch.nn.Conv2d. Throws `kg::error` where the filter's channels divide neither. Floats. Differentiable in
-/// both operands to any order.
+/// The convolution of images x [batch, height, width, in] with a filter [height, width, in, out]. A filter [height,
+/// width, in / groups, out] is for groups of channels, as in torch.nn.Conv2d: the first out / groups channels of the
+/// result see the first in / groups ones of x, and so on. Throws if the filter's channels do not divide those of x and
+/// of the result into groups. Floats. Differentiable in both operands to any order.
 inline tensor conv2d(const tensor& x, const tensor& filter, const conv_options& options = {}) {
   return call<"Conv2D">(x, filter, attr<"strides">(options.strides.value()), attr<"pad">(options.pad.value()),
                         attr<"dilations">(options.dilations.value()),
                         attr<"dataFormat">(options.channels_first ? "NCHW" : "NHWC"));
 }
-/// x [batch, height, width, in] with a filter [height, width, in, multiplier] gives in * multiplier channels.
+/// The convolution of each channel of x [batch, height, width, in] with its own filters, [height, width, in,
+/// multiplier]. The result has in * multiplier channels.
 inline tensor depthwise_conv2d(const tensor& x, const tensor& filter, const conv_options& options = {}) {
   return call<"DepthwiseConv2dNative">(x, filter, attr<"strides">(options.strides.value()),
                                        attr<"pad">(options.pad.value()), attr<"dilations">(options.dilations.value()),
                                        attr<"dataFormat">(options.channels_first ? "NCHW" : "NHWC"));
 }
-/// The transposed convolution: from dy to an image of shape `output`. The filter is that of the convolution from there
-/// to dy, [height, width, out, in], or [height, width, out / groups, in] for groups of channels.
+/// The transposed convolution: from dy to an image of shape `output`. The filter is that of the convolution from this
+/// image to dy: [height, width, out, in], or [height, width, out / groups, in] for groups of channels.
 inline tensor conv2d_transpose(const tensor& dy, const tensor& filter, const shape& output,
                                const conv_options& options = {}) {
   return call<"Conv2DBackpropInput">(dy, filter, attr<"strides">(options.strides.value()),
@@ -70,9 +71,10 @@ inline tensor conv2d_transpose(const tensor& dy, const tensor& filter, const sha
                                      attr<"dataFormat">(options.channels_first ? "NCHW" : "NHWC"),
                                      attr<"inputShape">(output));
 }
-/// Options of the poolings; the strides are the window's size unless they are given. With `ceil_mode` a last window may
-/// reach beyond the padding, if it starts inside of the image or of the padding before it. With `count_include_pad`
-/// means count the padding as zeros, but not what lies beyond it. Both are as in PyTorch, whose default counts it.
+/// Options of the poolings. The strides are by default the window's size. With `ceil_mode` a last window may reach
+/// beyond the padding, if it starts inside of the image or of the padding before it. With `count_include_pad` means
+/// count the padding as zeros, but nothing beyond it. Both are as in PyTorch, where `count_include_pad` is true by
+/// default.
 struct pool_options {
   std::optional<extent> strides{};
   padding pad = valid;
@@ -87,15 +89,15 @@ tensor pooled_beyond(std::string_view name, const tensor& x, extent window, cons
 }  // namespace kerngrad::detail
 export namespace kerngrad {
 
-/// The largest element of each window over an NHWC image.
+/// The largest element of each window of an NHWC image.
 inline tensor max_pool(const tensor& x, extent window, const pool_options& options = {}) {
   if (options.ceil_mode) return detail::pooled_beyond("max_pool", x, window, options, false);
   return call<"MaxPool">(x, attr<"filterSize">(window.value()),
                          attr<"strides">((options.strides ? *options.strides : window).value()),
                          attr<"pad">(options.pad.value()));
 }
-/// The mean of each window's elements inside an NHWC image, or with `count_include_pad` inside its padding; NaN of a
-/// window that has none.
+/// The mean of each window's elements inside an NHWC image, or with `count_include_pad` inside its padding. NaN for a
+/// window without elements.
 inline tensor avg_pool(const tensor& x, extent window, const pool_options& options = {}) {
   if (options.ceil_mode || options.count_include_pad)
     return detail::pooled_beyond("avg_pool", x, window, options, true);
@@ -104,8 +106,8 @@ inline tensor avg_pool(const tensor& x, extent window, const pool_options& optio
                          attr<"pad">(options.pad.value()));
 }
 
-/// Options of max_pool_with_argmax; the strides are the window's size unless they are given. With
-/// `include_batch_in_index` positions count the elements of all images, else of each image.
+/// Options of max_pool_with_argmax. The strides are by default the window's size. With `include_batch_in_index` indices
+/// count the elements of all images, else of each image.
 struct argmax_pool_options {
   std::optional<extent> strides{};
   padding pad = valid;
@@ -128,17 +130,17 @@ inline pooled_maxima max_pool_with_argmax(const tensor& x, extent window, const 
   return {std::move(all[0]), std::move(all[1])};
 }
 
-/// Options of dilation2d: steps of the window and distances of the filter's elements in pixels.
+/// Options of dilation2d: strides of the window and dilations of the filter, in pixels.
 struct dilation_options {
   extent strides = 1;
   padding pad = valid;
   extent dilations = 1;
 };
-/// Greyscale dilation of x [batch, height, width, channels] by a filter [height, width, channels]: the largest of
-/// x[row * strides + i * dilations] + filter[i] over the filter's elements inside the image, in each channel by itself
-/// (Serra, Image Analysis and Mathematical Morphology, 1982). NaN is ignored; a window without a number gives -infinity
-/// (the least int32). Floating dtypes and int32, whose sums wrap. Differentiable in both operands to any order: dy goes
-/// to the first of equal sums. The erosion by the filter is -dilation2d(-x, filter), with the filter reflected.
+/// Greyscale dilation of x [batch, height, width, channels] by a filter [height, width, channels]. In each channel it
+/// is the largest x[row * strides + i * dilations] + filter[i] over the filter's elements inside the image (Serra,
+/// Image Analysis and Mathematical Morphology, 1982). NaN is ignored. A window without a number gives -infinity (the
+/// smallest int32). Floating dtypes, and int32, whose sums wrap. Differentiable in both operands to any order: dy goes
+/// to the first of equal sums. The erosion is -dilation2d(-x, filter) with the filter reflected.
 inline tensor dilation2d(const tensor& x, const tensor& filter, const dilation_options& options = {}) {
   return call<"Dilation2D">(x, filter, attr<"strides">(options.strides.value()), attr<"pad">(options.pad.value()),
                             attr<"dilations">(options.dilations.value()));
