@@ -11,6 +11,7 @@ module;
 #include "kernels/common/targets.h"
 #include "kernels/elementwise/unary.h"
 #include "kernels/text/text.h"
+#include "modules/engine/operands.h"
 module kerngrad;
 
 import :blocks;
@@ -70,6 +71,18 @@ void check_made(std::string_view op, const tensor& y) {
     check_utf8(op, "a result with text", i, made[i], "cut and join texts at whole characters");
 }
 
+// Tensors that are never freed, because others may still read their elements.
+struct staying {
+  tensor x;
+  staying* next;
+};
+std::atomic<staying*> all_staying{nullptr};
+
+void keep(const tensor& x) {
+  auto* const more = new staying{x, all_staying.load()};
+  while (!all_staying.compare_exchange_weak(more->next, more)) continue;
+}
+
 // Allocates the results and runs a kernel of a table. Nothing is written before everything was checked. Kernels of
 // other ops a launcher takes from the built-in backend `from`.
 tensor_list launched_on(const op_entry& op, const kernel_slot& slot, backend from, bool built_in, const running& run) {
@@ -94,7 +107,14 @@ tensor_list launched_on(const op_entry& op, const kernel_slot& slot, backend fro
                           .in = run.views,
                           .out = results,
                           .texts = &texts};
-    slot.direct ? slot.direct(all) : op.launch(all);
+    try {
+      slot.direct ? slot.direct(all) : op.launch(all);
+    } catch (...) {
+      if (!std::exchange(kernels::arrays_stay, false)) throw;
+      for (const tensor* x : run.in) keep(*x);
+      for (const tensor& y : out) keep(y);
+      throw;
+    }
     if (call.row.bounded)
       for (int k = 0; k < out.size(); ++k) cut_to(out[k], results[static_cast<std::size_t>(k)].dims);
     for (tensor& y : out) {
