@@ -98,6 +98,11 @@ void infer_rooted(inference& call) {
 void infer_partners(inference& call) {
   check_rank(call, 1, -1);
   check_rank(call, 2, -1);
+  const std::int64_t to = call.attrs[1].as_integer(), from = call.attrs[2].as_integer(), own = link_in(call).rank;
+  if ((to == own) != (from == own))
+    call.refuse(
+        "to = " + std::to_string(to) + " and from = " + std::to_string(from) + " on rank " + std::to_string(own),
+        "the rank itself as both or as neither", "a message to the rank itself has it as sender and receiver");
   call.give(call.in[0].dims);
 }
 void infer_gathered(inference& call) {
