@@ -52,15 +52,12 @@ board* shared_sum(const link& on, std::int64_t bytes) {
 // Memory for the arrays of the other ranks. It counts under the memory limits as elements do.
 struct arrivals {
   counted_memory counted;
-  std::unique_ptr<std::byte[]> all;
+  message_memory all;
   std::int64_t each;
-  arrivals(int arrays, std::int64_t bytes)
+  arrivals(const link& on, int arrays, std::int64_t bytes)
       : counted(kernels::product_of(arrays, bytes + 64)),
-        all(new std::byte[counted_size(arrays, bytes)]),
+        all(on, static_cast<std::size_t>(counted.bytes())),
         each(bytes) {}
-  static std::size_t counted_size(int arrays, std::int64_t bytes) {
-    return static_cast<std::size_t>(kernels::product_of(arrays, bytes + 64));
-  }
   // 64 bytes of room put each array at a multiple of 64.
   std::byte* operator[](int i) const {
     const auto at = reinterpret_cast<std::uintptr_t>(all.get() + i * (each + 64));
@@ -78,7 +75,7 @@ void add_parts(const collective& of, reduction how, dtype type, const void* x, v
   const auto bytes_of = [&](int r) { return (begin(r, true) - begin(r, false)) * size; };
   const bool adds = !only_root || on.rank == root;
   const std::int64_t own = bytes_of(on.rank);
-  const arrivals there(adds ? on.size : 0, own);
+  const arrivals there(on, adds ? on.size : 0, own);
   messages exchange(of);
   std::vector<const void*> parts(static_cast<std::size_t>(on.size));
   for (int step = 1; step < on.size; ++step) {
@@ -144,7 +141,7 @@ void reduce(const collective& of, int root, dtype type, const void* x, void* y, 
     return add_parts(of, reduction::sum, type, x, y, [&](int, bool end) { return end ? count : 0; }, true, root);
   const auto begin = [&](int r, bool end) { return part_begin(on, count, r + (end ? 1 : 0)); };
   const auto bytes_of = [&](int r) { return (begin(r, true) - begin(r, false)) * size; };
-  const arrivals sum(1, bytes_of(on.rank));
+  const arrivals sum(on, 1, bytes_of(on.rank));
   std::byte* const own = on.rank == root ? bytes_at(y, begin(root, false) * size) : sum[0];
   add_parts(of, reduction::sum, type, x, own, begin, false, 0);
   messages exchange(of);

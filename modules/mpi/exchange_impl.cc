@@ -9,13 +9,16 @@ module;
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <span>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 #include "kernels/common/abi.h"
 #include "kernels/common/sizes.h"
+#include "modules/engine/operands.h"
 module kerngrad.mpi;
 
 #include "modules/mpi/link.h"
@@ -27,8 +30,8 @@ using clock = std::chrono::steady_clock;
 
 // Tags of ops count calls, so that messages of different calls never meet. MPI promises tags to 32767.
 constexpr int tags_of_calls = 16384, header_tag = 16384, header_kinds = 2;
-// Calls of MPI_Test that take about a millisecond, and how often a wait leaves the CPU before it sleeps.
-constexpr std::int64_t test_spins = 16'384, yields = 8192;
+// How long a wait spins, and how long it yields its CPU before it sleeps.
+constexpr std::chrono::microseconds spinning{1000}, yielding{10'000};
 // An MPI count is an int.
 constexpr std::int64_t most_bytes = std::int64_t{1} << 30;
 
@@ -49,6 +52,13 @@ bool same_call(const call_header& a, const call_header& b) {
          std::equal(std::begin(a.dims), std::end(a.dims), std::begin(b.dims));
 }
 
+// Memory that stays until the process ends.
+struct staying {
+  std::unique_ptr<std::byte[]> bytes;
+  staying* next;
+};
+std::atomic<staying*> all_staying{nullptr};
+
 }  // namespace
 
 // ------------------------------------------------------------------------------------------ calls
@@ -58,6 +68,7 @@ collective::collective(link& on, const function_name& function, const view* x, i
   if (on.broken)
     fail(function, "communicator " + std::to_string(on.number) + " after an op on it failed", "one without failures",
          "end the program on every rank");
+  kernels::arrays_stay = false;
 }
 
 int collective::tag() const { return static_cast<int>(number_ % (tags_of_calls / 16)) * 16 + function_.kind(); }
@@ -79,7 +90,8 @@ call_header collective::header() const {
 }
 
 void collective::compare_calls() const {
-  const call_header own = header();
+  const message_memory memory(on_, sizeof(call_header));
+  const call_header& own = *new (memory.get()) call_header(header());
   std::vector<call_header> all(static_cast<std::size_t>(on_.size));
   all[static_cast<std::size_t>(on_.rank)] = own;
   {
@@ -112,8 +124,12 @@ void collective::compare_calls() const {
 
 bool waiting::yield() {
   const clock::time_point now = clock::now();
-  if (turns_ == spins_) since_ = looked_ = now;
-  if (turns_ < spins_ + yields) sched_yield();
+  if (since_ == clock::time_point{}) since_ = looked_ = now;
+  const auto waited = now - since_;
+  const bool spins = waited < (of_.on().crowded ? spinning / 16 : spinning);
+  next_ = turns_ + (spins ? turns_between_looks : 1);
+  if (spins) return false;
+  if (waited < yielding) sched_yield();
   else std::this_thread::sleep_for(std::chrono::microseconds(50));
   hear_of_ended_ranks();
   if (now - looked_ < std::chrono::milliseconds(20)) return false;
@@ -140,6 +156,19 @@ void waiting::look(std::vector<int> missing) const {
 }
 
 // ------------------------------------------------------------------------------------------ messages
+
+message_memory::message_memory(const link& on, std::size_t bytes) : on_(on), bytes_(new std::byte[bytes]) {}
+
+message_memory::~message_memory() {
+  if (!on_.abandoned) return;
+  // Memory in a list is no leak.
+  auto* const more = new (std::nothrow) staying{std::move(bytes_), all_staying.load()};
+  if (!more) {
+    static_cast<void>(bytes_.release());
+    return;
+  }
+  while (!all_staying.compare_exchange_weak(more->next, more)) continue;
+}
 
 messages::messages(const collective& of, int tag) : of_(of), tag_(tag) {
   under_way_.reserve(static_cast<std::size_t>(kernels::product_of(2, of.on().size)));
@@ -184,7 +213,7 @@ bool messages::is_over(message& one) {
 
 void messages::finish() {
   for (message& one : under_way_)
-    for (waiting wait(of_, test_spins); !is_over(one);) {
+    for (waiting wait(of_); !is_over(one);) {
       if (!wait.pause()) continue;
       std::vector<int> missing;
       for (message& other : under_way_)
@@ -194,12 +223,14 @@ void messages::finish() {
   under_way_.clear();
 }
 
-// Takes back all that is under way, because the caller frees the memory. A message that is just arriving needs its
-// sender; if that one has stopped, there is no state in which this process could go on.
+// Cancels messages that arrive, because the caller frees their memory. One that is just arriving needs its sender; if
+// that one has stopped, there is no state in which this process could go on. MPI cannot take back a message that
+// leaves: another rank may ask for it at any time, so its memory stays.
 void messages::give_up() {
   for (message& one : under_way_) {
     if (one.request == MPI_REQUEST_NULL) continue;
     if (one.bytes < 0) {
+      of_.on().abandoned = kernels::arrays_stay = true;
       MPI_Request_free(&one.request);
       continue;
     }

@@ -10,7 +10,7 @@ namespace kerngrad::mpi::detail {
 
 class board;
 
-// An MPI communicator as a program's values name it.
+// A communicator of MPI, as the values of a program name it.
 struct link {
   MPI_Comm comm;
   std::int64_t number;
@@ -20,6 +20,7 @@ struct link {
   std::atomic<std::int64_t> calls{0};  // how many ops began
   bool crowded;                        // waits leave the CPU soon
   std::atomic<bool> broken{false};     // an op failed midway: its messages may still arrive
+  std::atomic<bool> abandoned{false};  // MPI may still read memory of messages that this rank gave up
 
   // The number of the next call, from 1. One thread at a time calls ops of a communicator.
   inline std::int64_t begin_call() {
@@ -39,13 +40,14 @@ link& link_of(std::int64_t number);
 std::int64_t add_link(MPI_Comm comm);
 // True if other threads than the one that started MPI may call it.
 bool takes_threads();
-// Number of ranks of a communicator on this machine. All ranks call it.
-int ranks_here(MPI_Comm comm);
-// World ranks that have ended, as far as this rank has heard.
+// True if all ranks of a communicator are on one machine. All ranks call it.
+bool is_on_one_machine(MPI_Comm comm);
+// True if this rank has heard that a rank has ended.
 bool has_ended(int world_rank);
-// Takes their messages. It also lets MPI make progress with others.
+// Takes the messages of ranks that have ended. It also lets MPI make progress with other messages.
 void hear_of_ended_ranks();
-// Threads that wait for ranks, and compute, on this machine: with fewer CPUs a wait leaves its CPU soon.
+// True if the ranks on the CPUs of this rank have more threads than CPUs, at so many threads a rank. Waits then leave
+// their CPU soon.
 bool is_crowded(int threads_of_rank);
 // Compare calls before they send anything.
 inline std::atomic<bool> is_checked{false};
@@ -104,7 +106,7 @@ class collective {
   inline void compare() const {
     if (is_checked && on_.size > 1) compare_calls();
   }
-  // Throws an error of this call, after which nobody can use the communicator.
+  // Throws an error of this call. Later ops of this rank on the communicator throw as well.
   [[noreturn]] void refuse(const std::string& got, const std::string& wanted, std::string_view advice = {}) const;
 
  private:
@@ -119,27 +121,45 @@ class collective {
 };
 
 // A wait for other ranks. It spins for a millisecond, because most arrays are there within microseconds, and a rank
-// that left its CPU to other programs may get it back late. Then it leaves the CPU.
+// that left its CPU to other programs may get it back late. On a crowded machine it spins for a sixteenth of that.
+// Then it leaves the CPU.
 class waiting {
  public:
-  // `spins` is the number of calls of `pause` that take about a millisecond.
-  inline waiting(const collective& of, std::int64_t spins) : of_(of), spins_(of.on().crowded ? spins / 16 : spins) {}
+  inline explicit waiting(const collective& of) : of_(of) {}
   // Call it when nothing has arrived. It returns true from time to time: then call `look`.
-  inline bool pause() { return ++turns_ >= spins_ && yield(); }
+  inline bool pause() { return ++turns_ >= next_ && yield(); }
   // Throws if one of these ranks, which are waited for, has ended, or after the time-out.
   void look(std::vector<int> missing) const;
 
  private:
   bool yield();
 
+  // A look at the clock takes as long as some turns. A turn may itself leave the CPU, in MPI, for any time.
+  static constexpr std::int64_t turns_between_looks = 64;
+
   const collective& of_;
-  std::int64_t spins_, turns_ = 0;
+  std::int64_t turns_ = 0, next_ = turns_between_looks;
   std::chrono::steady_clock::time_point since_{}, looked_{};
 };
 
 // ------------------------------------------------------------------------------------------ messages
 
-// Messages that are under way. They are over when `finish` has returned or thrown.
+// Memory that messages are sent from. It stays until the process ends if the communicator has abandoned messages.
+class message_memory {
+ public:
+  message_memory(const link& on, std::size_t bytes);
+  ~message_memory();
+  message_memory(const message_memory&) = delete;
+  message_memory& operator=(const message_memory&) = delete;
+  inline std::byte* get() const { return bytes_.get(); }
+
+ private:
+  const link& on_;
+  std::unique_ptr<std::byte[]> bytes_;
+};
+
+// Messages that are under way. They are over when `finish` has returned. If it throws, the destructor cancels those
+// that arrive and abandons those that leave: the memory of these has to stay.
 class messages {
  public:
   inline explicit messages(const collective& of) : messages(of, of.tag()) {}
@@ -169,18 +189,18 @@ class messages {
 
 // ------------------------------------------------------------------------------------------ shared memory
 
-// Memory that all ranks of a communicator share, where they are on one machine. In a call, a rank writes its array once
-// and the others read it there: one step, without copies into and out of messages.
+// Memory that all ranks of a communicator share, where they are on one machine. In a call, a rank copies its array
+// there once, and the others read it in place.
 class board {
  public:
   static constexpr std::int64_t most_bytes = 8192;  // of an array
 
-  // All ranks call it. Gives null if they are on several machines, or if there is no memory.
+  // All ranks call it. Gives null for one rank, for ranks on several machines, and if there is no memory.
   static std::unique_ptr<board> shared_by(MPI_Comm comm, int rank, int size);
 
   // Writes the array of this rank in this call, once no rank reads the array that was in its place.
   void write(const collective& of, const void* data, std::int64_t bytes);
-  // Waits for the array of a rank. It stays until `leave`.
+  // Waits for the array of a rank. The array stays until this rank calls `leave`.
   const std::byte* read(const collective& of, int rank, std::int64_t bytes);
   // The arrays of all ranks.
   std::span<const void* const> read_all(const collective& of, std::int64_t bytes);
@@ -197,7 +217,7 @@ class board {
   page* pages_;
   int rank_;
   std::vector<const void*> all_;    // the result of read_all
-  std::vector<std::int64_t> left_;  // the last call that each rank is known to have left
+  std::vector<std::int64_t> left_;  // for each rank, a call that it has left; it may have left later ones
 };
 
 // ------------------------------------------------------------------------------------------ sums
@@ -207,7 +227,7 @@ void fold(reduction how, dtype type, std::span<const void* const> parts, void* y
 
 // ------------------------------------------------------------------------------------------ algorithms
 
-// All of them take elements on the host, in place where x and y are one array.
+// All of them take elements on the host. x and y may be one array in all_reduce and broadcast alone.
 void all_reduce(const collective& of, reduction how, dtype type, const void* x, void* y, std::int64_t count);
 // Part `rank` of the sum, whose parts have `count` elements each.
 void reduce_scatter(const collective& of, reduction how, dtype type, const void* x, void* y, std::int64_t count);

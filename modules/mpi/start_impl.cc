@@ -16,6 +16,7 @@ module;
 #include <thread>
 #include <vector>
 #include "kernels/common/abi.h"
+#include "modules/mpi/cpus.h"
 module kerngrad.mpi;
 
 #include "modules/mpi/link.h"
@@ -37,7 +38,8 @@ std::atomic<bool> has_left{false};  // MPI has ended, or is about to
 struct process {
   MPI_Comm control = MPI_COMM_NULL;  // for ranks that end, and for the start
   bool threads = false, started_here = false;
-  int ranks_here = 1;
+  std::vector<cpu_mask> cpus{};  // of the ranks on this machine
+  std::size_t place = 0;         // of this rank among them
   std::unique_ptr<std::atomic<bool>[]> others_ended{};
 };
 process& here() {
@@ -108,6 +110,27 @@ void greet(const process& p, int rank, int size) {
   }
 }
 
+// The ranks of a communicator that are on this machine.
+MPI_Comm neighbors_in(MPI_Comm comm) {
+  MPI_Comm near = MPI_COMM_NULL;
+  require(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &near), "kg::mpi::communicator");
+  return near;
+}
+
+// Asks the ranks on this machine for their CPUs.
+void share_cpus(process& p) {
+  MPI_Comm near = neighbors_in(p.control);
+  int rank = 0, size = 1;
+  MPI_Comm_rank(near, &rank);
+  MPI_Comm_size(near, &size);
+  p.place = static_cast<std::size_t>(rank);
+  p.cpus.resize(static_cast<std::size_t>(size));
+  p.cpus[p.place] = own_cpus();
+  const int code = MPI_Allgather(MPI_IN_PLACE, 0, MPI_BYTE, p.cpus.data(), sizeof(cpu_mask), MPI_BYTE, near);
+  MPI_Comm_free(&near);
+  require(code, "kg::mpi::communicator");
+}
+
 // Starts MPI once. The first link is that of all ranks.
 bool start() {
   process& p = here();
@@ -133,8 +156,9 @@ bool start() {
   p.others_ended = std::make_unique<std::atomic<bool>[]>(static_cast<std::size_t>(size));
   MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, leave, &key, nullptr);
   MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
-  p.ranks_here = ranks_here(p.control);
+  // The greeting comes first: ranks of other versions may call other functions of MPI after it.
   greet(p, rank, size);
+  share_cpus(p);
   MPI_Comm all = MPI_COMM_NULL;
   require(MPI_Comm_dup(MPI_COMM_WORLD, &all), "kg::mpi::communicator");
   add_link(all);
@@ -157,17 +181,16 @@ std::int64_t links_made() {
   return link_count;
 }
 
-bool is_crowded(int threads_of_rank) {
-  return static_cast<unsigned>(here().ranks_here * threads_of_rank) > std::thread::hardware_concurrency();
-}
+bool is_crowded(int threads_of_rank) { return is_crowded(here().cpus, here().place, threads_of_rank); }
 
-int ranks_here(MPI_Comm comm) {
-  MPI_Comm near = MPI_COMM_NULL;
-  int count = 0;
-  require(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &near), "kg::mpi::communicator");
+bool is_on_one_machine(MPI_Comm comm) {
+  MPI_Comm near = neighbors_in(comm);
+  int count = 0, all = 0;
   MPI_Comm_size(near, &count);
+  MPI_Comm_size(comm, &all);
   MPI_Comm_free(&near);
-  return count;
+  // If the ranks are on several machines, all of them have fewer neighbors than ranks.
+  return count == all;
 }
 
 link& link_of(std::int64_t number) {

@@ -21,6 +21,8 @@ FAULTS = [
     ('skips', 2, CHECKED, 2, ['all_reduce', 'finish', 'rank 1']),
     ('hangs', 2, CHECKED | SOON, 2, ['[kg::mpi::all_reduce]', 'rank 1', 'within 2 seconds of call 4']),
     ('hangs', 2, UNCHECKED | SOON, 2, ['[kg::mpi::all_reduce]', 'rank 1', 'within 2 seconds of call 4']),
+    ('busy', 2, UNCHECKED | SOON, 2, ['[kg::mpi::all_reduce]', 'no message from rank 1 within 2 seconds']),
+    ('late', 2, UNCHECKED | SOON, 1, ['[kg::mpi::send_recv]', 'no message from rank 1 within 2 seconds']),
     ('order', 2, CHECKED, 2, ['[kg::mpi::all_reduce]', '[kg::mpi::broadcast]', 'call 4 of rank 1, broadcast']),
     ('order', 2, UNCHECKED | SOON, 2, ['[kg::mpi::all_reduce]', 'rank 1']),
     ('larger', 2, CHECKED, 2, ['float32 [3000]', 'float32 [2000]']),
