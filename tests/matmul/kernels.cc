@@ -214,6 +214,26 @@ TYPED_TEST(Matmul, GivesTheSameBitsAtEveryAlignment) {
   });
 }
 
+TYPED_TEST(Matmul, OfAMatrixAndItsOwnTransposeHasTheBitsOfTheProductWithACopy) {
+  kgtest::on_every_target([](const char*) {
+    constexpr std::array<std::array<std::int64_t, 2>, 7> sizes = {
+        {{1, 9}, {2, 3}, {17, 5}, {33, 64}, {64, 300}, {150, 20}, {171, 261}}};
+    for (const auto [n, k] : sizes)
+      for (const bool first : {true, false}) {
+        const matmul_geometry g = plain(n, n, k, first, !first);
+        operands<TypeParam> o(g, kgtest::edge::end, 13);
+        std::copy(o.a.begin(), o.a.end(), o.b.begin());
+        o.run(simd_kernel<TypeParam>(), g);
+        std::vector<TypeParam> c(o.c.size());
+        const void* in[] = {o.a.data(), o.a.data()};
+        void* out[] = {c.data()};
+        simd_kernel<TypeParam>()(in, out, &g);
+        EXPECT_EQ(std::memcmp(o.c.data(), c.data(), c.size() * sizeof(TypeParam)), 0)
+            << n << " x " << k << (first ? ", the first transposed" : ", the second transposed");
+      }
+  });
+}
+
 TEST(MatmulOfFloats, LetsNanAndInfinityThrough) {
   kgtest::on_every_target([](const char*) {
     const matmul_geometry g = plain(2, 3, 2);
