@@ -4,9 +4,11 @@
 // m so far, and scaled down when it grows. The gradient computes the weights again from the logarithm of their sum.
 //
 // Memory besides operands and results: packed matrices of a head, linear in length and keys, and one block of scores.
-// Error: as softmax between two matrix products. The weights of a block are summed up in T, blocks in double.
-// A key that a query does not see has the weight 0, which multiplies its value: NaN stays NaN. If causal, keys past
-// the last query of a block are not read.
+// Error: as softmax between two matrix products. The weights of a block are summed up in T, blocks in double. Weights
+// that are not normal numbers next to the greatest one, 1, are 0. The gradient takes weights from a rounded logarithm
+// of sums: each has a relative error of eps * |log_sum|, where softmax has one of eps * |score - greatest score|. A key
+// that a query does not see has the weight 0, which multiplies its value: NaN stays NaN. If causal, keys past the last
+// query of a block are not read.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/attention/attention.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
@@ -29,8 +31,9 @@ namespace {
 
 template <class T> inline constexpr T infinity = std::numeric_limits<T>::infinity();
 
-// A block of scores: queries, in whole tiles, by keys. 128 keys and the values of two vectors stay in the first-level
-// cache.
+// A block of scores: queries, in whole tiles, by keys. The forward pass keeps it in the first-level cache, next to 128
+// keys and the values of two vectors. The gradient sums over the queries of a block, so that more are faster.
+constexpr std::ptrdiff_t forward_block = 36 / tile_rows * tile_rows;
 constexpr std::ptrdiff_t query_block = 128 / tile_rows * tile_rows;
 template <class T>
 std::ptrdiff_t key_block() {
@@ -47,13 +50,13 @@ std::ptrdiff_t rows_at_once(const attention_geometry& g) { return g.heads() < 8 
 
 // Operands of one head.
 template <class T>
-struct head {
+struct head_operands {
   const attention_geometry& g;
   const T *query, *key, *value, *bias;
   const std::uint8_t* seen;
 
-  head(const attention_geometry& of, std::int64_t at, const T* q, const T* k, const T* v, const T* b,
-       const std::uint8_t* s)
+  head_operands(const attention_geometry& of, std::int64_t at, const T* q, const T* k, const T* v, const T* b,
+                const std::uint8_t* s)
       : g(of),
         query(q + of.offset(of.query, at)),
         key(k + of.offset(of.key, at)),
@@ -74,23 +77,24 @@ struct block {
   std::ptrdiff_t row, rows, key, keys;
 };
 
-// Calls f(row, rows) for blocks of queries [first, first + count).
+// Calls f(row, rows) for blocks of at most `most` queries of [first, first + count).
 template <class F>
-void each_query_block(std::ptrdiff_t first, std::ptrdiff_t count, const F& f) {
-  for (std::ptrdiff_t at = 0; at < count; at += query_block) f(first + at, std::min(query_block, count - at));
+void each_query_block(std::ptrdiff_t first, std::ptrdiff_t count, std::ptrdiff_t most, const F& f) {
+  for (std::ptrdiff_t at = 0; at < count; at += most) f(first + at, std::min(most, count - at));
 }
 
-// Calls f(block) for all keys that queries [row, row + rows) may see.
+// Calls f(block) for those of keys [first, first + count) that queries [row, row + rows) may see.
 template <class T, class F>
-void each_key_block(const attention_geometry& g, std::ptrdiff_t row, std::ptrdiff_t rows, const F& f) {
-  const std::ptrdiff_t keys = g.keys_before(row + rows);
-  for (std::ptrdiff_t key = 0; key < keys; key += key_block<T>())
-    f(block{row, rows, key, std::min(key_block<T>(), keys - key)});
+void each_key_block(const attention_geometry& g, std::ptrdiff_t row, std::ptrdiff_t rows, std::ptrdiff_t first,
+                    std::ptrdiff_t count, const F& f) {
+  const std::ptrdiff_t end = std::min(first + count, g.keys_before(row + rows));
+  for (std::ptrdiff_t key = first; key < end; key += key_block<T>())
+    f(block{row, rows, key, std::min(key_block<T>(), end - key)});
 }
 
 // Adds the bias to scores, and makes those -infinity that do not count. So are the ones that fill up the last vector.
 template <class T>
-void mask_scores(const head<T>& of, const block& b, T* scores) {
+void mask_scores(const head_operands<T>& of, const block& b, T* scores) {
   const attention_geometry& g = of.g;
   const std::ptrdiff_t padded = whole_vectors<T>(b.keys);
   for (std::ptrdiff_t i = 0; i < b.rows; ++i, scores += row_step<T>()) {
@@ -110,7 +114,7 @@ void mask_scores(const head<T>& of, const block& b, T* scores) {
 
 // Packed queries of a block, times the scale.
 template <class T>
-left_matrix<T> scaled_queries(const head<T>& of, std::ptrdiff_t row, std::ptrdiff_t rows, scratch<T>& room) {
+left_matrix<T> scaled_queries(const head_operands<T>& of, std::ptrdiff_t row, std::ptrdiff_t rows, scratch<T>& room) {
   const hn::ScalableTag<T> d;
   const std::ptrdiff_t numbers = of.g.numbers, count = rows * numbers;
   T* const packed = room.reach(count + lanes<T>());
@@ -134,6 +138,27 @@ HWY_INLINE T greatest(const T* x, std::ptrdiff_t padded) {
   return hn::GetLane(hn::MaxOfLanes(d, hn::Max(first, second)));
 }
 
+// e^x for x <= 0 or NaN, and 0 if that is not a normal number. A power of two is then one exponent.
+template <class D, class V>
+HWY_INLINE V weight_of(D d, V x) {
+#if KG_AVX512
+  return exp_below(d, x);
+#else
+  using T = hn::TFromD<D>;
+  using constants = exp_constants<T>;
+  constexpr double least = sizeof(T) == 4 ? -87 : -708;
+  V k, unused;
+  const V r = ReduceExp(d, x, k, unused);
+  const V p = Polynomial(d, r, constants::whole), one = Constant(d, 1.0);
+#if HWY_NATIVE_FMA
+  const V e = hn::MulAdd(hn::MulAdd(p, r, one), r, one);
+#else
+  const V e = hn::Add(hn::MulAdd(hn::Mul(r, r), p, r), one);
+#endif
+  return hn::IfThenZeroElse(hn::Lt(x, Constant(d, least)), hn::Mul(e, PowerOfTwo(d, k)));
+#endif
+}
+
 // x = exp(x - shift), and the sum of that.
 template <class T>
 HWY_INLINE T exponentials(T* x, std::ptrdiff_t padded, T shift) {
@@ -141,7 +166,7 @@ HWY_INLINE T exponentials(T* x, std::ptrdiff_t padded, T shift) {
   const auto less = hn::Set(d, shift);
   auto first = hn::Zero(d), second = first;
   const auto weights = [&](std::ptrdiff_t j) HWY_ATTR {
-    const auto e = exp_below(d, hn::Sub(hn::LoadU(d, x + j), less));
+    const auto e = weight_of(d, hn::Sub(hn::LoadU(d, x + j), less));
     hn::StoreU(e, d, x + j);
     return e;
   };
@@ -166,7 +191,7 @@ void multiply_row(T* x, std::ptrdiff_t n, T factor) {
 template <class T>
 T exponential(T x) {
   const hn::ScalableTag<T> d;
-  return hn::GetLane(exp_below(d, hn::Set(d, x)));
+  return hn::GetLane(weight_of(d, hn::Set(d, x)));
 }
 template <class T>
 T logarithm(T x) {
@@ -177,8 +202,8 @@ T logarithm(T x) {
 // State of a block of queries: the greatest score and the sum of each one.
 template <class T>
 struct running {
-  T most[query_block];
-  double total[query_block];
+  T most[forward_block];
+  double total[forward_block];
 
   explicit running(std::ptrdiff_t rows) {
     std::fill_n(most, rows, -infinity<T>);
@@ -200,7 +225,7 @@ struct running {
     }
   }
   // Divides by the sums.
-  void finish(const head<T>& of, std::ptrdiff_t row, std::ptrdiff_t rows, T* y, T* log_sum) const {
+  void finish(const head_operands<T>& of, std::ptrdiff_t row, std::ptrdiff_t rows, T* y, T* log_sum) const {
     const std::ptrdiff_t out = of.g.out;
     for (std::ptrdiff_t i = 0; i < rows; ++i) {
       if (most[i] == -infinity<T> && !of.sees_a_key(row + i)) {
@@ -217,17 +242,17 @@ struct running {
 
 // Queries [first, first + count) of a head; y and log_sum are those of the head.
 template <class T>
-void attend(const head<T>& of, std::ptrdiff_t first, std::ptrdiff_t count, T* y, T* log_sum) {
+void attend(const head_operands<T>& of, std::ptrdiff_t first, std::ptrdiff_t count, T* y, T* log_sum) {
   using right = right_matrix<T>;
   using left = left_matrix<T>;
   const attention_geometry& g = of.g;
   const std::ptrdiff_t keys = g.keys_before(first + count);
   right key(of.key, g.numbers, keys, right::layout::transposed), value(of.value, keys, g.out, right::layout::rows);
-  scratch<T> room, scores(query_block * row_step<T>());
-  each_query_block(first, count, [&](std::ptrdiff_t row, std::ptrdiff_t rows) {
+  scratch<T> room, scores(forward_block * row_step<T>());
+  each_query_block(first, count, forward_block, [&](std::ptrdiff_t row, std::ptrdiff_t rows) {
     const left query = scaled_queries(of, row, rows, room);
     running<T> state(rows);
-    each_key_block<T>(g, row, rows, [&](const block& b) {
+    each_key_block<T>(g, row, rows, 0, g.keys, [&](const block& b) {
       multiply({rows, b.keys, g.numbers, b.key, 0}, query, key, scores.data(), row_step<T>(), false);
       mask_scores(of, b, scores.data());
       state.add(b, scores.data(), y + row * g.out, g.out);
@@ -246,7 +271,7 @@ void ScaledDotProductAttention(const attention_geometry& g, const T* query, cons
   run_in_chunks(heads * parts.count, saturated_product(heads, g.length, g.keys, g.numbers + g.out),
                 [&](std::ptrdiff_t chunk) {
                   const std::ptrdiff_t at = chunk / parts.count, part = chunk % parts.count;
-                  attend(head<T>(g, at, query, key, value, bias, seen), parts.begin(part), parts.size(part),
+                  attend(head_operands<T>(g, at, query, key, value, bias, seen), parts.begin(part), parts.size(part),
                          y + at * g.length * g.out, log_sum + at * g.length);
                 });
 }
@@ -273,36 +298,71 @@ struct pulled {
   T *to_query, *to_key, *to_value;
 };
 
+// Queries and keys that a part of the gradient takes, and the results that it adds to. Both ranges are whole blocks, so
+// that a result has the same bits in any part that has all of its terms.
+struct pulled_part {
+  std::ptrdiff_t row, rows, key, keys;
+  bool to_query, to_keys;
+};
+
 template <class T>
-void pull(const head<T>& of, const pulled<T>& at) {
+void pull(const head_operands<T>& of, const pulled<T>& at, const pulled_part& part) {
   using right = right_matrix<T>;
   using left = left_matrix<T>;
   const attention_geometry& g = of.g;
   const T scale = static_cast<T>(g.scale);
-  const std::ptrdiff_t keys = g.keys_before(g.length), numbers = g.numbers, out = g.out, step = row_step<T>();
-  right key(of.key, numbers, keys, right::layout::transposed), key_rows(of.key, keys, numbers, right::layout::rows);
-  right value(of.value, out, keys, right::layout::transposed), dy_rows(at.dy, g.length, out, right::layout::rows);
-  right query_rows(of.query, g.length, numbers, right::layout::rows);
+  const std::ptrdiff_t numbers = g.numbers, out = g.out, step = row_step<T>(), end = part.row + part.rows;
+  const std::ptrdiff_t keys = std::min(part.keys, g.keys_before(end) - part.key);
+  if (keys <= 0) return;
+  const T *const key_at = of.key + part.key * numbers, *const value_at = of.value + part.key * out;
+  right key(key_at, numbers, keys, right::layout::transposed), value(value_at, out, keys, right::layout::transposed);
+  right key_rows(key_at, part.to_query ? keys : 0, numbers, right::layout::rows);
+  right dy_rows(at.dy + part.row * out, part.to_keys ? part.rows : 0, out, right::layout::rows);
+  right query_rows(of.query + part.row * numbers, part.to_keys ? part.rows : 0, numbers, right::layout::rows);
   query_rows.scale(scale);
   key_rows.scale(scale);
   scratch<T> queries, dys, all(2 * query_block * step);
   T *const scores = all.data(), *const products = scores + query_block * step;
-  each_query_block(0, g.length, [&](std::ptrdiff_t row, std::ptrdiff_t rows) {
+  each_query_block(part.row, part.rows, query_block, [&](std::ptrdiff_t row, std::ptrdiff_t rows) {
     const left query = scaled_queries(of, row, rows, queries);
     pack_left_tiles(at.dy + row * out, rows, out, dys.reach(product_of(rows, out)));
     const left dy{dys.data(), 0, left::layout::packed};
-    each_key_block<T>(g, row, rows, [&](const block& b) {
-      multiply({rows, b.keys, numbers, b.key, 0}, query, key, scores, step, false);
+    each_key_block<T>(g, row, rows, part.key, part.keys, [&](const block& b) {
+      const std::ptrdiff_t near = b.key - part.key, below = row - part.row;
+      multiply({rows, b.keys, numbers, near, 0}, query, key, scores, step, false);
       mask_scores(of, b, scores);
-      multiply({rows, b.keys, out, b.key, 0}, dy, value, products, step, false);
+      multiply({rows, b.keys, out, near, 0}, dy, value, products, step, false);
       weights_and_slopes(b, at.log_sum + row, at.delta + row, scores, products);
-      multiply({rows, numbers, b.keys, 0, b.key}, left{products, step, left::layout::rows}, key_rows,
-               at.to_query + row * numbers, numbers, true);
-      multiply({b.keys, numbers, rows, 0, row}, left{products, step, left::layout::transposed}, query_rows,
+      if (part.to_query)
+        multiply({rows, numbers, b.keys, 0, near}, left{products, step, left::layout::rows}, key_rows,
+                 at.to_query + row * numbers, numbers, true);
+      if (!part.to_keys) return;
+      multiply({b.keys, numbers, rows, 0, below}, left{products, step, left::layout::transposed}, query_rows,
                at.to_key + b.key * numbers, numbers, true);
-      multiply({b.keys, out, rows, 0, row}, left{scores, step, left::layout::transposed}, dy_rows,
+      multiply({b.keys, out, rows, 0, below}, left{scores, step, left::layout::transposed}, dy_rows,
                at.to_value + b.key * out, out, true);
     });
+  });
+}
+
+// Calls f(part) for all parts, on several threads. If there are few heads, they are cut into blocks of queries, for the
+// gradient of the query, and of keys, for the others. Both compute the weights: 7 products in place of 5. Sums have the
+// same order in both ways, so that the bits do not depend on the number of threads.
+template <class T, class F>
+void each_part(const attention_geometry& g, std::int64_t products, const F& f) {
+  const std::int64_t heads = g.heads(), threads = static_cast<std::int64_t>(threads_allowed());
+  if (heads >= threads || 7 * heads >= 5 * threads || products < products_worth_threads) {
+    run_in_chunks(heads, products,
+                  [&](std::ptrdiff_t head) { f(head, pulled_part{0, g.length, 0, g.keys, true, true}); });
+    return;
+  }
+  const std::ptrdiff_t rows = 2 * query_block, keys = 2 * key_block<T>();
+  const std::ptrdiff_t of_rows = (g.length + rows - 1) / rows, of_keys = (g.keys + keys - 1) / keys;
+  run_in_chunks(heads * (of_rows + of_keys), products, [&](std::ptrdiff_t chunk) {
+    const std::ptrdiff_t head = chunk / (of_rows + of_keys), at = chunk % (of_rows + of_keys), row = at * rows,
+                         key = (at - of_rows) * keys;
+    f(head, at < of_rows ? pulled_part{row, std::min(rows, g.length - row), 0, g.keys, true, false}
+                         : pulled_part{0, g.length, key, std::min(keys, g.keys - key), false, true});
   });
 }
 
@@ -314,11 +374,13 @@ void ScaledDotProductAttentionGrad(const attention_geometry& g, const T* query, 
                      of_value = g.keys * g.out;
   std::fill_n(dx, product_of(heads, sum_of(of_query, of_key, of_value)), T{0});
   T *const to_key = dx + heads * of_query, *const to_value = to_key + heads * of_key;
-  run_in_chunks(heads, saturated_product(heads, g.length, g.keys, g.numbers + g.out), [&](std::ptrdiff_t at) {
-    pull(head<T>(g, at, query, key, value, bias, seen),
-         pulled<T>{log_sum + at * g.length, delta + at * g.length, dy + at * g.length * g.out, dx + at * of_query,
-                   to_key + at * of_key, to_value + at * of_value});
-  });
+  each_part<T>(g, saturated_product(heads, g.length, g.keys, g.numbers + g.out),
+               [&](std::ptrdiff_t at, const pulled_part& part) {
+                 pull(head_operands<T>(g, at, query, key, value, bias, seen),
+                      pulled<T>{log_sum + at * g.length, delta + at * g.length, dy + at * g.length * g.out,
+                                dx + at * of_query, to_key + at * of_key, to_value + at * of_value},
+                      part);
+               });
 }
 
 }  // namespace

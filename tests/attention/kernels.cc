@@ -14,6 +14,7 @@
 #include <range/v3/view/iota.hpp>
 
 #include "kernels/attention/attention.h"
+#include "kernels/common/parallel.h"
 #include "tests/support/kernels.h"
 
 namespace {
@@ -242,6 +243,42 @@ TEST(attention_kernel, has_the_gradient_of_differences) {
         s.causal = (masks & 1) != 0, s.bias = (masks & 2) != 0, s.seen = (masks & 4) != 0;
         ASSERT_NO_FATAL_FAILURE(check_backward<T>(s, masks == 0 ? edge::begin : edge::end, reference));
       }
+  });
+}
+
+// Runs chunks in their order and counts them.
+std::size_t chunks_run = 0;
+void count_chunks(std::size_t chunks, chunk_fn run, void* job) {
+  chunks_run += chunks;
+  for (std::size_t i = 0; i < chunks; ++i) run(job, i);
+}
+
+TEST(attention_kernel, cuts_the_gradient_of_few_heads_into_chunks_with_the_bits_of_one_thread) {
+  kgtest::on_every_target([](const char*) {
+    for (const sizes s :
+         {sizes{1, 600, 300, 16, 9}, {1, 140, 520, 8, 24, true}, {2, 520, 200, 16, 16, true, true, true}}) {
+      const operands<float> x(s, edge::end);
+      const std::size_t rows = count(s.heads * s.length);
+      std::vector<float> log_sum(rows, 5), delta(rows, 0.25F), dy(rows * count(s.out));
+      for (std::size_t i = 0; i < dy.size(); ++i) dy[i] = static_cast<float>(i % 17) - 8;
+      const auto gradient = [&](std::size_t threads) {
+        std::vector<float> dx(rows * count(s.numbers) + count(s.heads * s.keys * (s.numbers + s.out)));
+        const void* in[] = {x.query.data(), x.key.data(), x.value.data(),   log_sum.data(),
+                            delta.data(),   dy.data(),    x.bias_or_null(), x.seen_or_null()};
+        void* out[] = {dx.data()};
+        const std::size_t before = threads_allowed();
+        allow_threads(threads);
+        use_pool(count_chunks);
+        ScaledDotProductAttentionGrad_float32(in, out, &x.g);
+        use_pool(nullptr);
+        allow_threads(before);
+        return dx;
+      };
+      const std::vector<float> one = gradient(1);
+      chunks_run = 0;
+      EXPECT_EQ(one, gradient(4)) << s.length << " x " << s.keys;
+      EXPECT_GT(chunks_run, count(s.heads)) << s.length << " x " << s.keys;
+    }
   });
 }
 
